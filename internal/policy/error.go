@@ -1,0 +1,82 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Error is one mistake in a policy.
+type Error struct {
+	Line, Column int // from 1
+	Message      string
+	Hint         string // what to write instead, "" when there is nothing to say
+}
+
+// Error returns line, column and message; the hint is for whoever prints it.
+func (e *Error) Error() string { return fmt.Sprintf("policy:%d:%d: %s", e.Line, e.Column, e.Message) }
+
+// Errors is every mistake of a policy in the order of the source. errors.As finds the first *Error in it.
+type Errors []*Error
+
+// Error returns one line per mistake.
+func (es Errors) Error() string {
+	lines := make([]string, len(es))
+	for i, e := range es {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns the mistakes one by one.
+func (es Errors) Unwrap() []error {
+	out := make([]error, len(es))
+	for i, e := range es {
+		out[i] = e
+	}
+	return out
+}
+
+func (es Errors) sorted() Errors {
+	slices.SortStableFunc(es, func(a, b *Error) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return es
+}
+
+// nearest proposes the known word that is at most two edits from s.
+func nearest(s string, known []string) string {
+	best, dist := "", 3
+	for _, k := range known {
+		if d := edits(s, k); d < dist {
+			best, dist = k, d
+		}
+	}
+	return best
+}
+
+func edits(a, b string) int {
+	if len(a) > 40 {
+		return 40 // not a misspelt key
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := diagonal
+			if a[i] != b[j] {
+				d++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(d, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

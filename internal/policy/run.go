@@ -1,0 +1,120 @@
+package policy
+
+import (
+	"time"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Run is what a policy may look at. Zero values are unknown.
+type Run struct {
+	ID      string             `json:"id"`      // public id
+	Native  string             `json:"native"`  // the producer's own id, such as a directory name
+	Format  string             `json:"format"`  //
+	Source  string             `json:"source"`  // name of the source
+	Group   string             `json:"group"`   // thread, workflow or project family
+	Project string             `json:"project"` //
+	Flow    string             `json:"flow"`
+	Agent   string             `json:"agent"`
+	Status  string             `json:"status"` // as written
+	Outcome transcript.Outcome `json:"outcome"`
+	Tags    []string           `json:"tags"`
+	Model   string             `json:"model"`
+	Title   string             `json:"title"`
+
+	Started      time.Time `json:"started"`
+	Ended        time.Time `json:"ended"`
+	LastActivity time.Time `json:"last_activity"`
+
+	Bytes        int64            `json:"bytes"`         // stored
+	SearchBytes  int64            `json:"search_bytes"`  // of them, or of the index, what TierSearch frees
+	PayloadBytes int64            `json:"payload_bytes"` // what TierPayloads frees, where known
+	CostNanoUSD  transcript.Count `json:"cost"`
+
+	Pinned  bool   `json:"pinned"`
+	Holds   []Hold `json:"holds"`
+	Parent  string `json:"parent"`  // ID of the run that made this one, "" for none
+	Thinned Tier   `json:"thinned"` // what was done to it before
+}
+
+// Hold keeps a run whatever the policy says, until it expires.
+type Hold struct {
+	Owner   string    `json:"owner"`
+	Reason  string    `json:"reason"`
+	Expires time.Time `json:"expires"` // zero: never
+}
+
+// Decision is what becomes of one run.
+type Decision struct {
+	RunID  string `json:"run_id"`
+	Action Action `json:"action"`
+	Tier   Tier   `json:"tier"` // of Thin
+	Over   int64  `json:"over"` // bytes, of TierPayloads
+	Rule   string `json:"rule"` // "" when none matched, or a pin or hold decided
+	Group  string `json:"group"`
+	Ledger bool   `json:"ledger"` // totals stay
+
+	// Reasons says why, in order of weight; there is at least one.
+	Reasons []string `json:"reasons"`
+	// Until is when time alone may change the decision; zero when it would not (newer runs may).
+	Until time.Time `json:"until"`
+	// Bytes is what goes: the stored bytes of a pruned run, what the run states for a tier. 0 when kept.
+	Bytes int64 `json:"bytes"`
+}
+
+// clock returns the time that limits by c count from, zero when the run states none.
+func (r *Run) clock(c Clock) time.Time {
+	order := [3]time.Time{r.LastActivity, r.Ended, r.Started}
+	switch c {
+	case ByEnded:
+		order = [3]time.Time{r.Ended, r.LastActivity, r.Started}
+	case ByStarted:
+		order = [3]time.Time{r.Started, r.Ended, r.LastActivity}
+	}
+	for _, t := range order {
+		if !t.IsZero() {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+func (r *Run) groupKey(g Grouping) string {
+	switch g {
+	case PerThread:
+		return r.Format + "\x00" + r.Group // a thread belongs to its format
+	case PerProject:
+		return r.Project
+	case PerFlow:
+		return r.Format + "\x00" + r.Flow
+	case PerSource:
+		return r.Source
+	case PerFormat:
+		return r.Format
+	}
+	return ""
+}
+
+// groupName names the group for people.
+func (r *Run) groupName(g Grouping) string {
+	switch g {
+	case PerThread:
+		return r.Format + " thread " + orNone(r.Group)
+	case PerProject:
+		return "project " + orNone(r.Project)
+	case PerFlow:
+		return r.Format + " flow " + orNone(r.Flow)
+	case PerSource:
+		return "source " + orNone(r.Source)
+	case PerFormat:
+		return "format " + orNone(r.Format)
+	}
+	return ""
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "(none)"
+	}
+	return s
+}

@@ -1,0 +1,181 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+// maxDuration keeps sums of times and durations far from overflow.
+const maxDuration = 200 * 365 * day
+
+var durationUnits = map[string]time.Duration{
+	"s": time.Second, "m": time.Minute, "h": time.Hour, "d": day, "w": 7 * day, "y": 365 * day,
+}
+
+// parseDuration reads 30d, 12h or 1d12h. A unit is needed: 30 alone says nothing.
+func parseDuration(s string) (int64, error) {
+	var total time.Duration
+	rest := s
+	for rest != "" {
+		i := 0
+		for i < len(rest) && rest[i] >= '0' && rest[i] <= '9' {
+			i++
+		}
+		j := i
+		for j < len(rest) && (rest[j] < '0' || rest[j] > '9') {
+			j++
+		}
+		n, err := strconv.ParseInt(rest[:i], 10, 64)
+		unit, ok := durationUnits[rest[i:j]]
+		if err != nil || !ok {
+			return 0, fmt.Errorf("%q is not a duration", s)
+		}
+		if n > int64(maxDuration-total)/int64(unit) {
+			return 0, fmt.Errorf("%q is too long", s)
+		}
+		total += time.Duration(n) * unit
+		rest = rest[j:]
+	}
+	if s == "" {
+		return 0, errors.New("a duration is missing")
+	}
+	return int64(total), nil
+}
+
+var byteUnits = map[string]float64{
+	"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12,
+	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
+}
+
+// parseBytes reads 64KB, 1.5GiB or 1000.
+func parseBytes(s string) (int64, error) {
+	i := 0
+	for i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == '.') {
+		i++
+	}
+	n, err := strconv.ParseFloat(s[:i], 64)
+	unit, ok := byteUnits[strings.ToLower(strings.TrimSpace(s[i:]))]
+	if err != nil || !ok || n*unit > 1<<60 {
+		return 0, fmt.Errorf("%q is not a size", s)
+	}
+	return int64(n * unit), nil
+}
+
+// parseCost reads a price in US dollars, 0.50 or $0.50, as nano-USD. It works on the digits: money is never
+// a binary fraction.
+func parseCost(s string) (int64, error) {
+	whole, frac, _ := strings.Cut(strings.TrimPrefix(s, "$"), ".")
+	if len(frac) > 9 {
+		return 0, fmt.Errorf("%q has more than nine decimals", s)
+	}
+	n, err := strconv.ParseUint(whole+frac+strings.Repeat("0", 9-len(frac)), 10, 62)
+	if err != nil || whole == "" {
+		return 0, fmt.Errorf("%q is not an amount of dollars", s)
+	}
+	return int64(n), nil
+}
+
+// span is a range of integers, both ends included. The zero span is not stated and holds everything.
+type span struct {
+	set    bool
+	lo, hi int64
+}
+
+var all = span{false, 0, math.MaxInt64}
+
+// parseSpan reads >30d, >=1, <5, <=5, 7d..30d, =0 or a bare value, which means the same as =.
+func parseSpan(s string, value func(string) (int64, error)) (span, error) {
+	s = strings.TrimSpace(s)
+	if a, b, ok := strings.Cut(s, ".."); ok {
+		lo, err := value(strings.TrimSpace(a))
+		if err != nil {
+			return span{}, err
+		}
+		hi, err := value(strings.TrimSpace(b))
+		return span{true, lo, hi}, err
+	}
+	op := s[:len(s)-len(strings.TrimLeft(s, "<>="))]
+	n, err := value(strings.TrimSpace(s[len(op):]))
+	if err != nil {
+		return span{}, err
+	}
+	switch op {
+	case ">":
+		return span{true, n + 1, math.MaxInt64}, nil
+	case ">=":
+		return span{true, n, math.MaxInt64}, nil
+	case "<":
+		return span{true, 0, n - 1}, nil
+	case "<=":
+		return span{true, 0, n}, nil
+	case "=", "==", "":
+		return span{true, n, n}, nil
+	}
+	return span{}, fmt.Errorf("%q is not a comparison", op)
+}
+
+func (s span) empty() bool { return s.set && s.lo > s.hi }
+
+func (s span) holds(n int64) bool { return !s.set || s.lo <= n && n <= s.hi }
+
+// and is the range that both hold.
+func (s span) and(o span) span {
+	if !s.set {
+		return o
+	}
+	if !o.set {
+		return s
+	}
+	return span{true, max(s.lo, o.lo), min(s.hi, o.hi)}
+}
+
+// covers says that s holds everything that o holds.
+func (s span) covers(o span) bool {
+	if !s.set {
+		return true
+	}
+	return o.set && s.lo <= o.lo && o.hi <= s.hi
+}
+
+// ago writes an age as people say it: whole days, below that hours, below that minutes.
+func ago(d time.Duration) string {
+	switch {
+	case d >= 2*day:
+		return fmt.Sprintf("%d days", d/day)
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%d hours", d/time.Hour)
+	default:
+		return fmt.Sprintf("%d minutes", max(0, d/time.Minute))
+	}
+}
+
+// short writes a limit as policies do.
+func short(d time.Duration) string {
+	switch {
+	case d%day == 0:
+		return fmt.Sprintf("%dd", d/day)
+	case d%time.Hour == 0:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	default:
+		return d.String()
+	}
+}
+
+func size(n int64) string {
+	for _, u := range []struct {
+		name string
+		n    int64
+	}{{"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}} {
+		if n >= u.n {
+			s := strconv.FormatFloat(float64(n)/float64(u.n), 'f', 1, 64)
+			return strings.TrimSuffix(s, ".0") + " " + u.name
+		}
+	}
+	return strconv.FormatInt(n, 10) + " bytes"
+}

@@ -1,0 +1,186 @@
+package price
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+//go:embed prices_*.tsv
+var shipped embed.FS
+
+// Default returns the book of the shipped tables. They are parsed at the first use of the book, not before:
+// commands that price nothing pay nothing.
+func Default() *Book { return defaultBook }
+
+var defaultBook = &Book{load: sync.OnceValue(func() []*table {
+	var tables []Table
+	files, err := shipped.ReadDir(".")
+	for _, f := range files {
+		var src []byte
+		if src, err = shipped.ReadFile(f.Name()); err != nil {
+			break
+		}
+		var t Table
+		if t, err = parse(string(src)); err != nil {
+			break
+		}
+		tables = append(tables, t)
+	}
+	if err != nil {
+		panic("price: shipped table: " + err.Error()) // a broken build: the tests parse every table
+	}
+	return index(nil, tables)
+})}
+
+// Book is dated tables and overrides. It is immutable and safe for concurrent use.
+type Book struct {
+	load      func() []*table // ascending by date
+	overrides []Override
+	layers    []layer
+	cache     sync.Map // cacheKey -> *Match: an archive names a few dozen models a million times
+	cached    atomic.Int32
+}
+
+// maxCached bounds the cache: names come from transcripts, which may be hostile.
+const maxCached = 4096
+
+type cacheKey struct {
+	model, provider string
+	table, layer    int
+	old             bool // the day is before the oldest table
+}
+
+// Override is a local price of one model from a day on, in UTC. It outranks every table, for every way in which the
+// rules let the model be written; an override of a qualified name ("azure/gpt-5") holds only there.
+type Override struct {
+	Model   string   `json:"model"`
+	From    string   `json:"from"` // YYYY-MM-DD, "" for always
+	Rates   []Rate   `json:"rates"`
+	Factors []Factor `json:"factors,omitempty"`
+	Note    string   `json:"note,omitempty"` // why, for people
+}
+
+// Validate says what is wrong with o, nil when it can be used.
+func (o Override) Validate() error {
+	if o.Model == "" {
+		return fmt.Errorf("override: no model")
+	}
+	if o.From != "" && !validDay(o.From) {
+		return fmt.Errorf("override of %s: valid-from %q is not YYYY-MM-DD", o.Model, o.From)
+	}
+	for _, r := range o.Rates {
+		if r.Class >= numClasses || r.Service >= numServices || r.Above < 0 || r.Pico < 0 || r.Pico > maxPico {
+			return fmt.Errorf("override of %s: unusable price %s", o.Model, r.name())
+		}
+	}
+	for _, f := range o.Factors {
+		if f.Name == "" || f.PPM <= 0 || f.PPM > maxPPM {
+			return fmt.Errorf("override of %s: unusable factor %q", o.Model, f.Name)
+		}
+	}
+	if e := (Entry{Rates: o.Rates}); !e.Priced() {
+		return fmt.Errorf("override of %s: input and output prices are needed", o.Model)
+	}
+	return nil
+}
+
+// layer is the overrides in force from a day on.
+type layer struct {
+	from  string
+	table *table
+}
+
+// New returns a book of the given tables; of two with the same date the later argument counts.
+func New(tables ...Table) *Book {
+	idx := index(nil, tables)
+	return &Book{load: func() []*table { return idx }}
+}
+
+// Add returns a book with further tables, those of an import for example.
+func (b *Book) Add(tables ...Table) *Book {
+	load, more := b.load, slices.Clone(tables)
+	n := &Book{load: sync.OnceValue(func() []*table { return index(load(), more) })}
+	n.setOverrides(b.overrides)
+	return n
+}
+
+// With returns a book with further overrides. Of two for the same model and day the later one counts; those
+// that Validate refuses are not used.
+func (b *Book) With(overrides []Override) *Book {
+	n := &Book{load: b.load}
+	n.setOverrides(slices.Concat(b.overrides, overrides))
+	return n
+}
+
+// Tables returns the tables, oldest first.
+func (b *Book) Tables() []Table {
+	var out []Table
+	for _, t := range b.load() {
+		out = append(out, t.Table)
+	}
+	return out
+}
+
+// Overrides returns the overrides, oldest valid-from day first.
+func (b *Book) Overrides() []Override { return slices.Clone(b.overrides) }
+
+func index(have []*table, more []Table) []*table {
+	out := slices.Clone(have)
+	for _, t := range more {
+		out = slices.DeleteFunc(out, func(o *table) bool { return o.Date == t.Date })
+		out = append(out, newTable(t))
+	}
+	slices.SortStableFunc(out, func(a, b *table) int { return strings.Compare(a.Date, b.Date) })
+	return out
+}
+
+func (b *Book) setOverrides(all []Override) {
+	valid := slices.DeleteFunc(slices.Clone(all), func(o Override) bool { return o.Validate() != nil })
+	slices.SortStableFunc(valid, func(x, y Override) int { return cmp.Compare(x.From, y.From) })
+	b.overrides = valid
+	inForce := map[string]Entry{}
+	for i, o := range valid {
+		e := Entry{Key: o.Model, Provider: "override", Rates: slices.Clone(o.Rates), Factors: slices.Clone(o.Factors)}
+		sortRates(e.Rates)
+		inForce[o.Model] = e
+		if i+1 < len(valid) && valid[i+1].From == o.From {
+			continue
+		}
+		t := Table{Date: o.From, Source: "override"}
+		for _, e := range inForce {
+			t.Entries = append(t.Entries, e)
+		}
+		slices.SortFunc(t.Entries, func(x, y Entry) int { return strings.Compare(x.Key, y.Key) })
+		b.layers = append(b.layers, layer{o.From, newTable(t)})
+	}
+}
+
+// place returns which table and which layer of overrides hold on day (YYYY-MM-DD; "" is unknown, so the
+// newest): -1 for a layer that does not exist.
+func (b *Book) place(day string) (ti, li int) {
+	tables := b.load()
+	ti, li = len(tables)-1, len(b.layers)-1
+	if day == "" {
+		return ti, li
+	}
+	for ti > 0 && tables[ti].Date > day {
+		ti--
+	}
+	for li >= 0 && b.layers[li].from > day {
+		li--
+	}
+	return ti, li
+}
+
+func dayOf(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.DateOnly)
+}

@@ -1,0 +1,210 @@
+package price
+
+import (
+	"slices"
+	"strings"
+)
+
+// Rule says how a name found its row; the earlier in this list, the closer.
+type Rule string
+
+// The rules, in the order in which they are tried.
+const (
+	RuleExact         Rule = "exact"
+	RuleDashes        Rule = "dots as dashes"
+	RuleCase          Rule = "case"
+	RuleCanonical     Rule = "punctuation"           // letters and digits agree, provider as asked or none
+	RuleUndecorated   Rule = "without [...] suffix"  // as RuleCanonical
+	RuleUndated       Rule = "without date"          // the name states a release date, the row none
+	RuleDated         Rule = "dated row"             // the row states a release date, the name none
+	RuleOtherProvider Rule = "other provider"        // the only price for an unqualified name is a reseller's
+	RuleRegion        Rule = "without region prefix" // Bedrock: the row is that of the model without its region
+)
+
+// table is a Table with its indexes. Values are positions in Entries; -1 would be none.
+type table struct {
+	Table
+	exact    map[string]int32
+	lower    map[string][]int32
+	canon    map[string][]int32
+	dateless map[string][]int32 // canonical form without its date, only keys that have one
+}
+
+func newTable(t Table) *table {
+	n := len(t.Entries)
+	x := &table{Table: t, exact: make(map[string]int32, n), lower: make(map[string][]int32, n),
+		canon: make(map[string][]int32, n), dateless: make(map[string][]int32)}
+	slab := make([]int32, 2*n) // most lists have one element
+	for i := range t.Entries {
+		key, id := t.Entries[i].Key, int32(i)
+		x.exact[key] = id
+		add(x.lower, strings.ToLower(key), id, slab[2*i:2*i+1:2*i+1])
+		add(x.canon, canonical(key), id, slab[2*i+1:2*i+2:2*i+2])
+		if u, ok := undated(key); ok {
+			add(x.dateless, canonical(u), id, make([]int32, 1))
+		}
+	}
+	return x
+}
+
+func add(m map[string][]int32, key string, id int32, room []int32) {
+	if have, ok := m[key]; ok {
+		m[key] = append(have, id)
+		return
+	}
+	room[0] = id
+	m[key] = room
+}
+
+// found is what a table says of a name.
+type found struct {
+	entry     *Entry
+	rule      Rule
+	ambiguous []string // keys between which the name does not decide
+	region    int64    // RuleRegion: factor in millionths
+}
+
+func (f found) none() bool { return f.entry == nil && f.ambiguous == nil }
+
+// find resolves a name by the rules in their order. It stops at the first rule that finds anything: two
+// distinct prices under one rule leave the name unresolved rather than guessed.
+func (x *table) find(model, provider string) found {
+	qualified := qualify(model, provider)
+	asked := canonicalProvider(qualified)
+	if qualified != model {
+		if f := x.literal(qualified); !f.none() {
+			return f
+		}
+		if f := x.byCanon(qualified, asked, sameProvider); !f.none() {
+			return f
+		}
+	}
+	if localProviders[alnum(provider)] {
+		return found{}
+	}
+	if f := x.literal(model); !f.none() {
+		return f
+	}
+	if f := x.byCanon(model, asked, sameProvider, unqualified, otherProvider); !f.none() {
+		return f
+	}
+	return x.byRegion(model)
+}
+
+func (x *table) literal(name string) found {
+	if i, ok := x.exact[name]; ok {
+		return found{entry: &x.Entries[i], rule: RuleExact}
+	}
+	dashes := strings.ReplaceAll(name, ".", "-")
+	if i, ok := x.exact[dashes]; ok {
+		return found{entry: &x.Entries[i], rule: RuleDashes}
+	}
+	for _, n := range []string{name, dashes} {
+		if f := x.pick(x.lower[strings.ToLower(n)], RuleCase, nil); !f.none() {
+			return f
+		}
+	}
+	return found{}
+}
+
+// rank says which keys are considered for a name whose provider is asked ("" for an unqualified name).
+type rank func(asked, key string) bool
+
+func sameProvider(asked, key string) bool  { return key != "" && key == asked }
+func unqualified(_, key string) bool       { return key == "" }
+func otherProvider(asked, key string) bool { return asked == "" && key != "" }
+
+func (x *table) byCanon(name, asked string, ranks ...rank) found {
+	plain := undecorated(name)
+	short, dated := undated(plain)
+	forms := []struct {
+		name string
+		rule Rule
+		skip bool
+	}{
+		{name, RuleCanonical, false}, {plain, RuleUndecorated, plain == name}, {short, RuleUndated, !dated},
+	}
+	for _, form := range forms {
+		c := canonical(form.name)
+		if form.skip || c == "" {
+			continue
+		}
+		for i, r := range ranks {
+			rule := form.rule
+			if i == 2 { // the vendor's own dated row is closer than a reseller's
+				if f := x.datedRow(c, asked, dated); !f.none() {
+					return f
+				}
+				rule = RuleOtherProvider
+			}
+			keep := func(e *Entry) bool { return r(asked, canonicalProvider(e.Key)) }
+			if f := x.pick(x.canon[c], rule, keep); !f.none() {
+				return f
+			}
+		}
+	}
+	return found{}
+}
+
+func (x *table) datedRow(c, asked string, dated bool) found {
+	if dated {
+		return found{} // one release must not be priced as another
+	}
+	for _, r := range []rank{sameProvider, unqualified} {
+		keep := func(e *Entry) bool { return r(asked, canonicalProvider(e.Key)) }
+		if f := x.pick(x.dateless[c], RuleDated, keep); !f.none() {
+			return f
+		}
+	}
+	return found{}
+}
+
+// pick returns the one entry of ids that keep accepts; several with the same prices are one.
+func (x *table) pick(ids []int32, rule Rule, keep func(*Entry) bool) found {
+	var f found
+	var keys []string
+	same := true
+	for _, i := range ids {
+		e := &x.Entries[i]
+		if keep != nil && !keep(e) {
+			continue
+		}
+		keys = append(keys, e.Key)
+		if f.entry == nil {
+			f = found{entry: e, rule: rule}
+		} else if !f.entry.samePrices(e) {
+			same = false
+		}
+	}
+	if !same {
+		return found{ambiguous: slices.Sorted(slices.Values(keys))}
+	}
+	return f
+}
+
+// byRegion prices a Bedrock name whose region has no row by the row without region. The factor is that of a
+// sibling region, read from the table, because only the newer models cost more in a region.
+func (x *table) byRegion(model string) found {
+	region, rest, ok := splitRegion(undecorated(model))
+	if !ok {
+		return found{}
+	}
+	i, ok := x.exact[rest]
+	if !ok {
+		return found{}
+	}
+	f := found{entry: &x.Entries[i], rule: RuleRegion, region: one}
+	if region == "global" || region == "apac" {
+		return f
+	}
+	base, _ := f.entry.rate(Input, Standard, 0)
+	for _, sibling := range []string{"us.", "eu.", "jp.", "au."} {
+		if j, ok := x.exact[sibling+rest]; ok {
+			if in, ok := x.Entries[j].rate(Input, Standard, 0); ok && base > 0 {
+				f.region, _ = mulDiv(in, one, base)
+				return f
+			}
+		}
+	}
+	return f
+}

@@ -1,0 +1,121 @@
+package price
+
+import "strings"
+
+// canonical is the form in which spellings of one name agree: without the provider before the last slash,
+// lower case, ASCII letters and digits only.
+func canonical(s string) string { return alnum(s[strings.LastIndexByte(s, '/')+1:]) }
+
+// canonicalProvider is the provider before the last slash in the same form, "" for an unqualified name.
+func canonicalProvider(s string) string {
+	i := strings.LastIndexByte(s, '/')
+	if i <= 0 {
+		return ""
+	}
+	return alnum(s[:i])
+}
+
+func alnum(s string) string {
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			b = append(b, c)
+		case c >= 'A' && c <= 'Z':
+			b = append(b, c+'a'-'A')
+		}
+	}
+	return string(b)
+}
+
+// undecorated is s without one trailing group in brackets or parentheses: "claude-opus-4-6[1m]",
+// "Gemini 3.5 Flash (Medium)".
+func undecorated(s string) string {
+	t := strings.TrimRight(s, " ")
+	open := ""
+	switch {
+	case strings.HasSuffix(t, ")"):
+		open = "("
+	case strings.HasSuffix(t, "]"):
+		open = "["
+	default:
+		return s
+	}
+	if i := strings.LastIndex(t, open); i > 0 {
+		return strings.TrimRight(t[:i], " ")
+	}
+	return s
+}
+
+// undated is s without a trailing release date: -20250929, @20250929 or -2025-09-29. ok is false when there
+// is none. Only a plausible date is one: other numbers tell models apart.
+func undated(s string) (string, bool) {
+	for _, form := range []string{"-00000000", "@00000000", "-0000-00-00"} {
+		i := len(s) - len(form)
+		if i <= 0 || !looksLike(s[i:], form) {
+			continue
+		}
+		d := alnum(s[i:])
+		if d[:2] == "20" && d[4:6] >= "01" && d[4:6] <= "12" && d[6:] >= "01" && d[6:] <= "31" {
+			return s[:i], true
+		}
+	}
+	return s, false
+}
+
+func looksLike(s, form string) bool {
+	for i := range len(form) {
+		if form[i] == '0' && (s[i] < '0' || s[i] > '9') || form[i] != '0' && s[i] != form[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// providerKeys are the tables' words for providers that transcripts spell differently, by canonical form.
+var providerKeys = map[string]string{
+	"amazonbedrock": "bedrock", "aws": "bedrock", "awsbedrock": "bedrock",
+	"googlevertex": "vertex_ai", "googlevertexanthropic": "vertex_ai", "vertex": "vertex_ai",
+	"google": "gemini", "googlegenerativeai": "gemini", "googleaistudio": "gemini",
+	"azureopenai": "azure", "alibaba": "dashscope", "together": "together_ai", "togetherai": "together_ai",
+	"vercel": "vercel_ai_gateway", "zhipuai": "zai", "moonshotai": "moonshot", "githubcopilot": "github_copilot",
+	"fireworks": "fireworks_ai", "fireworksai": "fireworks_ai",
+}
+
+// localProviders run models on the user's own machine: a vendor's price for the same name is not theirs.
+var localProviders = map[string]bool{
+	"ollama": true, "lmstudio": true, "llamacpp": true, "vllm": true, "local": true, "localhost": true, "mlx": true,
+}
+
+// qualify returns model with the provider that the transcript states apart from it, in the tables' spelling.
+func qualify(model, provider string) string {
+	p := alnum(provider)
+	if p == "" {
+		return model
+	}
+	prefix := provider
+	if k, ok := providerKeys[p]; ok {
+		prefix = k
+	}
+	if q := canonicalProvider(model); strings.HasPrefix(q, alnum(prefix)) {
+		return model
+	}
+	return prefix + "/" + model
+}
+
+// splitRegion cuts a Bedrock region prefix off an unqualified name: "eu.anthropic.claude-...".
+func splitRegion(model string) (region, rest string, ok bool) {
+	base := model[strings.LastIndexByte(model, '/')+1:]
+	region, rest, ok = strings.Cut(base, ".")
+	switch region {
+	case "us", "eu", "jp", "au", "apac", "global":
+		return region, rest, ok && strings.Contains(rest, ".")
+	}
+	return "", "", false
+}
+
+// IsStub says whether the name is that of a stub engine, which asks no model: "stub", "claude-stub".
+func IsStub(model string) bool {
+	base := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+	return base == "stub" || strings.HasSuffix(base, "-stub")
+}

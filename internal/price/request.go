@@ -1,0 +1,203 @@
+package price
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Request is one model request: never a sum of several, whose prompt sizes would add up to a wrong tier.
+type Request struct {
+	Model    string
+	Provider string
+	Tier     string // service tier as written
+	Speed    string
+	Geo      string // inference region as written
+	Time     transcript.Time
+
+	Input        transcript.Count // uncached
+	Output       transcript.Count // reasoning included
+	CacheRead    transcript.Count
+	CacheWrite   transcript.Count
+	CacheWrite1h transcript.Count
+	Reasoning    transcript.Count // the part of Output
+}
+
+// Line is one class of a request: Tokens at Price picodollars each, times the factors of the result.
+type Line struct {
+	Class  Class
+	Tokens int64
+	Price  int64 // picodollars per token
+	Amount int64 // picodollars, factors included, rounded half up
+}
+
+// Result is what a request cost, or why that is unknown.
+type Result struct {
+	NanoUSD transcript.Count // sum of the lines, rounded half up once
+	Match   Match
+	Service Service
+	Above   int64 // threshold of the long-prompt tier, 0 for the base price
+	Lines   []Line
+	Factors []Factor // what multiplied every line
+	Flags   []string
+	Reason  string // why NanoUSD is unknown: no price for model X, no model, synthetic, ...
+}
+
+// Price prices one request. Classes whose count is unknown are left out of the amount; if neither input nor
+// output is known, so is the cost. A stub engine and a request of no tokens cost 0 whatever the model.
+func (b *Book) Price(u Request) Result {
+	var r Result
+	tokens := counts(u, &r)
+	switch {
+	case IsStub(u.Model):
+		r.flag(FlagStub)
+		r.NanoUSD = transcript.Known(0)
+		return r
+	case !tokens[Input].Known && !tokens[Output].Known:
+		r.Reason = "no token counts"
+		return r
+	case nothing(tokens):
+		r.NanoUSD = transcript.Known(0)
+		return r
+	case strings.TrimSpace(u.Model) == "":
+		r.Reason = "no model"
+		return r
+	case strings.EqualFold(u.Model, "<synthetic>"):
+		r.Reason = "synthetic"
+		return r
+	}
+	day := ""
+	if u.Time.Valid {
+		day = dayOf(time.UnixMicro(u.Time.UnixMicro))
+	}
+	m := b.resolve(u.Model, u.Provider, day)
+	if r.Match = *m; m.entry == nil {
+		r.Reason = m.Reason
+		return r
+	}
+	r.note(day, tokens)
+	r.charge(u, tokens)
+	return r
+}
+
+// counts are the classes of u by Class, negative ones as unknown.
+func counts(u Request, r *Result) [numClasses]transcript.Count {
+	c := [numClasses]transcript.Count{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWrite1h, u.Reasoning}
+	for i := range c {
+		if c[i].Known && c[i].N < 0 {
+			c[i] = transcript.Count{}
+			r.flag(FlagNegative)
+		}
+	}
+	return c
+}
+
+// nothing says that input and output are known to be 0 and nothing else is known to be more.
+func nothing(c [numClasses]transcript.Count) bool {
+	for i := range c {
+		if c[i].N != 0 && c[i].Known {
+			return false
+		}
+	}
+	return c[Input].Known && c[Output].Known
+}
+
+func (r *Result) note(day string, c [numClasses]transcript.Count) {
+	if day == "" {
+		r.flag(FlagNoTime)
+	}
+	if r.Match.Stale {
+		r.flag(FlagStale)
+	}
+	if !c[Input].Known || !c[Output].Known {
+		r.flag(FlagClassUnknown)
+	}
+}
+
+func (r *Result) charge(u Request, c [numClasses]transcript.Count) {
+	e := r.Match.entry
+	t := tariff{entry: e, service: r.serviceOf(e, u), above: e.tierFor(promptOf(c))}
+	ppm := r.factorsOf(e, t.service, u)
+	r.Service, r.Above = t.service, t.above
+	if t.above > 0 {
+		r.flag(FlagLongPrompt)
+	}
+	if in, _, _ := t.price(Input); in == 0 {
+		if out, _, _ := t.price(Output); out == 0 {
+			r.flag(FlagZeroPrice)
+		}
+	}
+	r.Lines = make([]Line, 0, numClasses)
+	reasoning, pr, flag := reasoningOf(t, c)
+	for class := Input; class < Reasoning; class++ {
+		n := c[class].N
+		if class == Output {
+			n -= reasoning
+		}
+		if !c[class].Known || n <= 0 {
+			continue
+		}
+		p, flag, _ := t.price(class)
+		r.line(class, n, p, flag, ppm)
+	}
+	if reasoning > 0 {
+		r.line(Reasoning, reasoning, pr, flag, ppm)
+	}
+	r.total()
+}
+
+// reasoningOf returns how much of the output is priced as reasoning, and at what; 0 where the row has one price.
+func reasoningOf(t tariff, c [numClasses]transcript.Count) (tokens, pico int64, flag string) {
+	pico, flag, apart := t.price(Reasoning)
+	if !apart || !c[Output].Known || !c[Reasoning].Known {
+		return 0, 0, ""
+	}
+	return min(c[Reasoning].N, c[Output].N), pico, flag
+}
+
+// promptOf is the size that decides the tier: everything that was sent, cached or not.
+func promptOf(c [numClasses]transcript.Count) int64 {
+	var n int64
+	for _, class := range []Class{Input, CacheRead, CacheWrite, CacheWrite1h} {
+		if c[class].Known {
+			if n += c[class].N; n < 0 {
+				return math.MaxInt64
+			}
+		}
+	}
+	return n
+}
+
+func (r *Result) line(c Class, tokens, price int64, flag string, ppm int64) {
+	n, ok := amount(tokens, price, ppm)
+	if !ok {
+		r.Reason = "token count out of range"
+	}
+	if flag != "" {
+		r.flag(flag)
+	}
+	r.Lines = append(r.Lines, Line{c, tokens, price, n})
+}
+
+func (r *Result) total() {
+	var sum int64
+	for _, l := range r.Lines {
+		if sum += l.Amount; sum < 0 {
+			r.Reason = "token count out of range"
+		}
+	}
+	if r.Reason == "" {
+		r.NanoUSD = transcript.Known(sum/1000 + (sum%1000+500)/1000)
+	}
+}
+
+func (r *Result) flag(f string) {
+	for _, have := range r.Flags {
+		if have == f {
+			return
+		}
+	}
+	r.Flags = append(r.Flags, f)
+}

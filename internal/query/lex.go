@@ -1,0 +1,165 @@
+package query
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// atom reads a word, phrase, pattern or field.
+func (p *parser) atom() (Node, error) {
+	rest := p.text[p.i:]
+	switch {
+	case strings.HasPrefix(rest, `*"`):
+		at := p.i
+		p.i++
+		text, err := p.quoted()
+		if err != nil {
+			return nil, err
+		}
+		if p.i < len(p.text) && p.text[p.i] == '*' {
+			p.i++
+		}
+		return p.filled(at, Substring{text}, text)
+	case rest[0] == '"', strings.HasPrefix(rest, "“") && strings.Contains(rest, "”"):
+		at := p.i
+		text, err := p.quoted()
+		if err != nil {
+			return nil, err
+		}
+		if p.i < len(p.text) && p.text[p.i] == '*' && p.delimited(p.i+1) {
+			p.i++
+			return p.filled(at, Prefix{text}, text)
+		}
+		return p.filled(at, Phrase{text}, text)
+	case rest[0] == '/':
+		if n, err := p.regex(); n != nil || err != nil {
+			return n, err
+		}
+	}
+	if n, err := p.field(); n != nil || err != nil {
+		return n, err
+	}
+	word, whole := p.bare("")
+	return pattern(word, whole), nil
+}
+
+// filled returns n unless its text is empty.
+func (p *parser) filled(at int, n Node, text string) (Node, error) {
+	if text == "" {
+		return nil, p.errorf(at, "nothing stands between the quotes", `to search for a quote, write /"/`)
+	}
+	return n, nil
+}
+
+// pattern returns what an unquoted word means. A word that could be read otherwise in another place, because of
+// an open bracket, slash or quote, is a Phrase, which means the same and is printed in quotes.
+func pattern(word string, whole bool) Node {
+	text, match := stars(word)
+	switch {
+	case strings.Trim(word, "*") == "":
+		return Word{word}
+	case match == Contains:
+		return Substring{text}
+	case match == Starts:
+		return Prefix{text}
+	case !whole || word[0] == '/' || strings.HasPrefix(word, "“"), operators.MatchString(word):
+		return Phrase{word}
+	}
+	return Word{word}
+}
+
+// operators matches words that are operators where one may stand.
+var operators = regexp.MustCompile(`^(AND|OR|NOT)($|\()`)
+
+// stars takes the stars off an unquoted word: pre* starts so, *in* and *in contain it.
+func stars(word string) (string, Match) {
+	inner, ends := strings.CutSuffix(word, "*")
+	if text, ok := strings.CutPrefix(inner, "*"); ok {
+		return text, Contains
+	}
+	if ends {
+		return inner, Starts
+	}
+	return word, Whole
+}
+
+// bare takes an unquoted word: up to a space, to a closing bracket of a group around it, or to one of the
+// characters of until. whole says that its own brackets are balanced.
+func (p *parser) bare(until string) (word string, whole bool) {
+	start, open := p.i, 0
+	whole = true
+scan:
+	for i, r := range p.text[start:] {
+		p.i = start + i
+		switch {
+		case unicode.IsSpace(r), strings.ContainsRune(until, r):
+			break scan
+		case r == '(':
+			open++
+		case r == ')' && open > 0:
+			open--
+		case r == ')' && p.open > 0:
+			break scan
+		case r == ')':
+			whole = false
+		}
+		p.i = len(p.text)
+	}
+	return p.text[start:p.i], whole && open == 0
+}
+
+// quoted takes a text in quotes. Inside, \" is a quote and \\ a backslash; any other backslash is itself. Curly
+// quotes work too and know no escapes.
+func (p *parser) quoted() (string, error) {
+	if rest, ok := strings.CutPrefix(p.text[p.i:], "“"); ok {
+		text, after, _ := strings.Cut(rest, "”")
+		p.i = len(p.text) - len(after)
+		return text, nil
+	}
+	at := p.i
+	var b strings.Builder
+	for p.i++; p.i < len(p.text); p.i++ {
+		c := p.text[p.i]
+		switch {
+		case c == '"':
+			p.i++
+			return b.String(), nil
+		case c == '\\' && p.i+1 < len(p.text) && (p.text[p.i+1] == '"' || p.text[p.i+1] == '\\'):
+			p.i++
+			c = p.text[p.i]
+		}
+		b.WriteByte(c)
+	}
+	p.i = len(p.text)
+	return "", p.errorf(at, "this quote is never closed", `to search for a quote, write \" inside of quotes`)
+}
+
+// regex takes /expression/. The first slash that no backslash protects must end it, and the token: so a path
+// such as /usr/bin is none, and nil is returned.
+func (p *parser) regex() (Node, error) {
+	var b strings.Builder
+	for i := p.i + 1; i < len(p.text); i++ {
+		switch c := p.text[i]; {
+		case c == '\\' && i+1 < len(p.text):
+			i++
+			if p.text[i] != '/' {
+				b.WriteByte(c)
+			}
+			b.WriteByte(p.text[i])
+		case c != '/':
+			b.WriteByte(c)
+		case b.Len() == 0 || !p.delimited(i+1):
+			return nil, nil
+		default:
+			re := Regex{b.String()}
+			if _, err := regexp.Compile(re.Expr); err != nil {
+				return nil, p.errorf(p.i, strings.TrimPrefix(err.Error(), "error parsing regexp: "),
+					"regular expressions are RE2; to search for a path, quote it")
+			}
+			p.i = i + 1
+			return re, nil
+		}
+	}
+	return nil, nil
+}

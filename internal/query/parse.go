@@ -1,0 +1,198 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// parser walks the text once. Its methods return at the first error.
+type parser struct {
+	text  string
+	i     int
+	open  int // groups that are open
+	depth int // groups and negations
+	now   time.Time
+	loc   *time.Location
+}
+
+func parse(text string, now time.Time, loc *time.Location) (Node, error) {
+	if loc == nil {
+		loc = time.UTC
+	}
+	p := &parser{text: strings.ToValidUTF8(text, "\ufffd"), now: now.Round(0).In(loc), loc: loc}
+	if len(text) > MaxLength {
+		return nil, p.errorf(0, "the query is too long", "at most %d bytes", MaxLength)
+	}
+	p.spaces()
+	if p.i == len(p.text) {
+		return nil, nil
+	}
+	return p.or()
+}
+
+// errorf makes the error at byte offset at.
+func (p *parser) errorf(at int, message, hint string, args ...any) *SyntaxError {
+	return &SyntaxError{utf8.RuneCountInString(p.text[:at]) + 1, message, fmt.Sprintf(hint, args...)}
+}
+
+// or reads alternatives up to the end of the text or of the group.
+func (p *parser) or() (Node, error) {
+	var of []Node
+	for {
+		n, err := p.and()
+		if err != nil {
+			return nil, err
+		}
+		if inner, ok := n.(Or); ok {
+			of = append(of, inner.Of...)
+		} else {
+			of = append(of, n)
+		}
+		if !p.keyword("OR") {
+			break
+		}
+	}
+	if len(of) == 1 {
+		return of[0], nil
+	}
+	return Or{of}, nil
+}
+
+// and reads what must hold together, up to OR or the end.
+func (p *parser) and() (Node, error) {
+	var of []Node
+	for {
+		wanted := len(of) == 0 || p.keyword("AND")
+		p.spaces()
+		if p.ended() || p.peek("OR") || p.peek("AND") {
+			if wanted || p.peek("AND") {
+				return nil, p.missing()
+			}
+			break
+		}
+		n, err := p.unary()
+		if err != nil {
+			return nil, err
+		}
+		if inner, ok := n.(And); ok {
+			of = append(of, inner.Of...)
+		} else {
+			of = append(of, n)
+		}
+		p.spaces()
+	}
+	if len(of) == 1 {
+		return of[0], nil
+	}
+	return And{of}, nil
+}
+
+// missing is the error for a place where something to look for should stand.
+func (p *parser) missing() error {
+	for _, word := range []string{"OR", "AND"} {
+		if p.peek(word) {
+			return p.errorf(p.i, "nothing stands before "+word, `to search for the word, write "%s"`, word)
+		}
+	}
+	before := strings.TrimRightFunc(p.text[:p.i], unicode.IsSpace)
+	if strings.HasSuffix(before, "(") {
+		return p.errorf(len(before)-1, "the brackets are empty", `to search for brackets, quote the text: "f()"`)
+	}
+	at := strings.LastIndexFunc(before, func(r rune) bool { return unicode.IsSpace(r) || r == '(' }) + 1
+	return p.errorf(at, "nothing stands after "+before[at:], `to search for the word, write "%s"`, before[at:])
+}
+
+func (p *parser) unary() (Node, error) {
+	at := p.i
+	switch rest := p.text[p.i:]; {
+	case p.keyword("NOT"):
+		p.spaces()
+		if p.ended() || p.peek("OR") || p.peek("AND") {
+			return nil, p.errorf(at, "nothing stands after NOT", `to search for the word, write "NOT"`)
+		}
+	case rest[0] == '-' && negates(rest[1:]):
+		p.i++
+	case rest[0] == '(':
+		return p.group()
+	default:
+		return p.atom()
+	}
+	if p.depth++; p.depth > MaxDepth {
+		return nil, p.errorf(at, "the query nests too deep", "at most %d levels", MaxDepth)
+	}
+	n, err := p.unary()
+	p.depth--
+	if err != nil {
+		return nil, err
+	}
+	if inner, ok := n.(Not); ok {
+		return inner.Of, nil
+	}
+	return Not{n}, nil
+}
+
+// negates reports whether a minus before rest means not. It does before what can begin a word, a quote, a
+// group or a pattern; so --limit, -> and a dash between spaces are text.
+func negates(rest string) bool {
+	r, n := utf8.DecodeRuneInString(rest)
+	return n > 0 && (unicode.In(r, unicode.L, unicode.N, unicode.So) || strings.ContainsRune(`"“(*/_.@#$`, r))
+}
+
+func (p *parser) group() (Node, error) {
+	at := p.i
+	p.i++
+	p.open++
+	if p.depth++; p.depth > MaxDepth {
+		return nil, p.errorf(at, "the query nests too deep", "at most %d levels", MaxDepth)
+	}
+	n, err := p.or()
+	if err != nil {
+		return nil, err
+	}
+	if p.i >= len(p.text) {
+		return nil, p.errorf(at, "this bracket is never closed", `close it with ), or quote the text: "f(x"`)
+	}
+	p.i++
+	p.open--
+	p.depth--
+	return n, nil
+}
+
+// spaces skips white space.
+func (p *parser) spaces() {
+	rest := strings.TrimLeftFunc(p.text[p.i:], unicode.IsSpace)
+	p.i = len(p.text) - len(rest)
+}
+
+// ended reports whether the text or the innermost group ends here.
+func (p *parser) ended() bool { return p.i == len(p.text) || p.open > 0 && p.text[p.i] == ')' }
+
+// peek reports whether the keyword stands here, in capitals and by itself.
+func (p *parser) peek(word string) bool {
+	rest, ok := strings.CutPrefix(p.text[p.i:], word)
+	if !ok {
+		return false
+	}
+	return rest == "" || rest[0] == '(' || p.delimited(p.i+len(word))
+}
+
+// keyword takes the keyword if it stands here.
+func (p *parser) keyword(word string) bool {
+	if !p.peek(word) {
+		return false
+	}
+	p.i += len(word)
+	return true
+}
+
+// delimited reports whether a token can end before offset i.
+func (p *parser) delimited(i int) bool {
+	if i >= len(p.text) || p.text[i] == ')' && p.open > 0 {
+		return true
+	}
+	r, _ := utf8.DecodeRuneInString(p.text[i:])
+	return unicode.IsSpace(r)
+}

@@ -1,0 +1,192 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// span is a stretch of time that a date, age or word stands for.
+type span struct {
+	from, to time.Time
+	point    bool // given to the second: a range ends there, not after it
+}
+
+const datesHelp = "write a date (2026-11, 2026-11-20, 2026-11-20T10:00), an age (7d, 3h, 2w, 6mo, 1y) or a word (today, yesterday, this-week, last-month)"
+
+// when reads the value of a time field whose token began at offset at.
+func (p *parser) when(at int, name string) (Node, error) {
+	from := p.i
+	text, quoted := "", p.text[p.i] == '"'
+	if quoted {
+		var err error
+		if text, err = p.quoted(); err != nil {
+			return nil, err
+		}
+		if !p.delimited(p.i) {
+			return nil, p.errorf(p.i, "text follows the quoted value", "put a space between them")
+		}
+	} else {
+		text, _ = p.bare("")
+	}
+	a, b, isRange := strings.Cut(text, "..")
+	if isRange && (name == "after" || name == "before") {
+		return nil, p.errorf(from, name+": takes one date, no range", "write during:%s", text)
+	}
+	var r Range
+	var ok bool
+	switch {
+	case isRange:
+		r, ok = p.between(a, b)
+	default:
+		var s span
+		if s, ok = p.span(text); ok {
+			switch name {
+			case "after":
+				r.From = s.from
+			case "before":
+				r.To = s.from
+			default:
+				r = Range{s.from, s.to}
+			}
+		}
+	}
+	if !ok {
+		return nil, p.errorf(from, fmt.Sprintf("%q is no date that %s: understands", text, name), datesHelp)
+	}
+	if !r.From.IsZero() && !r.To.IsZero() && !r.From.Before(r.To) {
+		return nil, p.errorf(from, "the range ends before it begins", "write the earlier date first")
+	}
+	return r, nil
+}
+
+// between reads a..b, of which one may be missing: from the beginning of a to the end of b.
+func (p *parser) between(a, b string) (Range, bool) {
+	var r Range
+	if a != "" {
+		s, ok := p.span(a)
+		if !ok {
+			return r, false
+		}
+		r.From = s.from
+	}
+	if b != "" {
+		s, ok := p.span(b)
+		if !ok {
+			return r, false
+		}
+		if r.To = s.to; s.point {
+			r.To = s.from
+		}
+	}
+	return r, a != "" || b != ""
+}
+
+// sane keeps times where they can be printed and read again.
+func sane(t time.Time) bool { return t.Year() >= 1000 && t.Year() < 9999 }
+
+// span reads a date, an age or a word.
+func (p *parser) span(text string) (span, bool) {
+	s, ok := p.named(strings.ToLower(text))
+	if !ok {
+		s, ok = p.age(strings.ToLower(text))
+	}
+	if !ok {
+		s, ok = p.date(text)
+	}
+	s.from, s.to = s.from.UTC(), s.to.UTC()
+	return s, ok && sane(s.from) && sane(s.to)
+}
+
+// named reads a word. Weeks begin on Monday.
+func (p *parser) named(word string) (span, bool) {
+	y, m, d := p.now.Date()
+	day := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, p.loc) }
+	monday := d - (int(p.now.Weekday())+6)%7
+	switch word {
+	case "now":
+		return span{p.now, p.now.Add(time.Second), true}, true
+	case "today":
+		return span{from: day(y, m, d), to: day(y, m, d+1)}, true
+	case "yesterday":
+		return span{from: day(y, m, d-1), to: day(y, m, d)}, true
+	case "this-week":
+		return span{from: day(y, m, monday), to: day(y, m, monday+7)}, true
+	case "last-week":
+		return span{from: day(y, m, monday-7), to: day(y, m, monday)}, true
+	case "this-month":
+		return span{from: day(y, m, 1), to: day(y, m+1, 1)}, true
+	case "last-month":
+		return span{from: day(y, m-1, 1), to: day(y, m, 1)}, true
+	case "this-year":
+		return span{from: day(y, 1, 1), to: day(y+1, 1, 1)}, true
+	case "last-year":
+		return span{from: day(y-1, 1, 1), to: day(y, 1, 1)}, true
+	}
+	return span{}, false
+}
+
+// age reads 7d, 3h, 2w, 6mo, 1y, 90m, 1d12h: from so long ago until now. Days and more are those of the calendar.
+func (p *parser) age(text string) (span, bool) {
+	t := p.now
+	for rest := text; rest != ""; {
+		n, digits := 0, 0
+		for ; digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9'; digits++ {
+			if n = n*10 + int(rest[digits]-'0'); n > 100000 {
+				return span{}, false
+			}
+		}
+		unit := strings.TrimLeft(rest[digits:], "abcdefghijklmnopqrstuvwxyz")
+		unit, rest = rest[digits:len(rest)-len(unit)], unit
+		switch {
+		case digits == 0:
+			return span{}, false
+		case unit == "y":
+			t = t.AddDate(-n, 0, 0)
+		case unit == "mo":
+			t = t.AddDate(0, -n, 0)
+		case unit == "w":
+			t = t.AddDate(0, 0, -7*n)
+		case unit == "d":
+			t = t.AddDate(0, 0, -n)
+		case unit == "h":
+			t = t.Add(-time.Duration(n) * time.Hour)
+		case unit == "m" || unit == "min":
+			t = t.Add(-time.Duration(n) * time.Minute)
+		case unit == "s":
+			t = t.Add(-time.Duration(n) * time.Second)
+		default:
+			return span{}, false
+		}
+	}
+	return span{from: t, to: p.now, point: true}, text != "" && (t.Before(p.now) || t.Equal(p.now))
+}
+
+// date reads a date of any precision, with T or a space before the time, with or without a zone.
+func (p *parser) date(text string) (span, bool) {
+	text = strings.Replace(text, " ", "T", 1)
+	for _, l := range []struct {
+		layout string
+		end    func(time.Time) time.Time
+	}{
+		{"2006-01-02", func(t time.Time) time.Time { return t.AddDate(0, 0, 1) }},
+		{"2006-01", func(t time.Time) time.Time { return t.AddDate(0, 1, 0) }},
+		{"2006", func(t time.Time) time.Time { return t.AddDate(1, 0, 0) }},
+		{"2006/01/02", func(t time.Time) time.Time { return t.AddDate(0, 0, 1) }},
+		{"2006-01-02T15", func(t time.Time) time.Time { return t.Add(time.Hour) }},
+		{"2006-01-02T15:04", func(t time.Time) time.Time { return t.Add(time.Minute) }},
+		{"2006-01-02T15:04:05", nil},
+	} {
+		for _, zone := range []string{"", "Z07:00"} {
+			t, err := time.ParseInLocation(l.layout+zone, text, p.loc)
+			switch {
+			case err != nil:
+			case l.end == nil:
+				return span{t, t.Add(time.Second), true}, true
+			default:
+				return span{from: t, to: l.end(t)}, true
+			}
+		}
+	}
+	return span{}, false
+}

@@ -1,0 +1,56 @@
+package term
+
+import "strings"
+
+// maxRun is the length in bytes from which an unbroken run is taken for a blob.
+const maxRun = 256
+
+// base64 marks the characters of base64 and base64url, padding left out.
+var base64 = func() (in [256]bool) {
+	for c := range in {
+		in[c] = kinds[c]&(lower|upper|digit) != 0
+	}
+	in['+'], in['/'], in['-'], in['_'] = true, true, true, true
+	return in
+}()
+
+// blob looks whether a blob begins at i, where a word begins, and notes where its terms end and where the text
+// goes on. Otherwise it notes how far there can be none: on ordinary text that is one look back over a few
+// bytes for every 250.
+func (s *Splitter) blob(text string, i int) {
+	if len(text)-i < maxRun {
+		s.clear = len(text)
+		return
+	}
+	for j := i + maxRun - 1; j >= i; j-- {
+		if !base64[text[j]] {
+			s.clear = j + 1
+			return
+		}
+	}
+	end := i + maxRun
+	for end < len(text) && base64[text[end]] {
+		end++
+	}
+	s.clear = end
+	if strings.HasSuffix(text[:i], ";base64,") || scrambled(text[i:i+maxRun]) {
+		s.cut, s.resume = i+MaxTerm, end
+	}
+}
+
+// scrambled reports whether capitals, small letters and digits alternate as they do in encoded bytes and in no
+// path, identifier or list of them.
+func scrambled(run string) bool {
+	var last, seen uint8
+	changes := 0
+	for i := 0; i < len(run); i++ {
+		if k := kinds[run[i]]; k != 0 {
+			if k != last {
+				changes++
+			}
+			last = k
+			seen |= k
+		}
+	}
+	return changes >= len(run)/4 && seen == lower|upper|digit
+}

@@ -1,0 +1,148 @@
+package term
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The classes of characters. The zero class separates words.
+const (
+	inWord = 1 + iota // a letter, digit or mark of a word
+	mark              // dropped: accents, variation selectors, joiners
+	alone             // a term of its own
+)
+
+// fold is what becomes of one character.
+type fold struct {
+	class uint8
+	kind  uint8  // lower, upper, digit or other
+	to    string // "" is itself; several terms of one character are separated by spaces
+}
+
+// text returns what the character self, as it stands in the text, folds to.
+func (f fold) text(self string) string {
+	if f.to == "" {
+		return self
+	}
+	return f.to
+}
+
+// pages hold the folds of 256 code points each. They are filled when first asked for: a start of the program
+// pays for none, and no text needs many (Han and Hangul need none).
+var pages [(unicode.MaxRune + 1) >> 8]atomic.Pointer[[256]fold]
+
+// lookup returns the fold of a character.
+func lookup(r rune) fold {
+	if r >= 0x4e00 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7a3 {
+		return fold{class: alone}
+	}
+	page := pages[r>>8].Load()
+	if page == nil {
+		page = new([256]fold)
+		for i := range page {
+			page[i] = classify(r&^0xff | rune(i))
+		}
+		pages[r>>8].Store(page)
+	}
+	return page[r&0xff]
+}
+
+// table is foldTable by code point.
+var table = sync.OnceValue(func() map[rune]string {
+	m := make(map[rune]string, 8192)
+	for entry := range strings.SplitSeq(foldTable, ";") {
+		to, ranges, _ := strings.Cut(entry, " ")
+		for span := range strings.SplitSeq(ranges, " ") {
+			first, last, found := strings.Cut(span, "-")
+			a, _ := strconv.ParseInt(first, 16, 32)
+			b := a
+			if found {
+				b, _ = strconv.ParseInt(last, 16, 32)
+			}
+			for ; a <= b && a > 0; a++ {
+				m[rune(a)] = to
+			}
+		}
+	}
+	return m
+})
+
+// classify works out the fold of a character from the tables of package unicode and foldTable.
+func classify(r rune) fold {
+	to := table()[r]
+	switch {
+	case dropped(r):
+		return fold{class: mark}
+	case cjk(r):
+		return fold{class: alone, to: apart(to)}
+	case emoji(r):
+		return fold{class: alone}
+	case to != "" && (unicode.Is(unicode.So, r) || enclosed(r)):
+		return fold{class: alone, to: apart(to)}
+	case !unicode.In(r, unicode.L, unicode.N, unicode.M):
+		return fold{}
+	}
+	f := fold{class: inWord, kind: other}
+	switch {
+	case unicode.IsUpper(r) || unicode.IsTitle(r):
+		f.kind = upper
+	case unicode.IsLower(r):
+		f.kind = lower
+	case unicode.IsDigit(r):
+		f.kind = digit
+	}
+	if f.to = to; to == "" {
+		if small := unicode.ToLower(unicode.ToUpper(r)); small != r {
+			f.to = string(small)
+		}
+	}
+	return f
+}
+
+// apart separates the CJK characters of a fold from each other and from the rest.
+func apart(to string) string {
+	var b []byte
+	cut := false
+	for _, r := range to {
+		if len(b) > 0 && (cut || cjk(r)) {
+			b = append(b, ' ')
+		}
+		b = utf8.AppendRune(b, r)
+		cut = cjk(r)
+	}
+	return string(b)
+}
+
+// enclosed reports numbers that are no part of the word beside them: circled, in brackets, with a full stop,
+// and fractions. Superscripts are.
+func enclosed(r rune) bool {
+	return unicode.Is(unicode.No, r) && r >= 0x2460
+}
+
+// dropped reports characters that belong to a word and leave nothing of themselves: accents, points and vowel
+// signs that people leave out when they type, variation selectors, joiners, soft hyphens and direction marks.
+func dropped(r rune) bool {
+	switch {
+	case r == 0xad, r >= 0x200c && r <= 0x200f, r == 0x2060, r == 0xfeff, r == 0xff9e, r == 0xff9f, r >= 0xe0020 && r <= 0xe007f:
+		return true
+	}
+	return stripped(r)
+}
+
+// stripped reports accents and signs; the generator of foldTable has the same rule.
+func stripped(r rune) bool {
+	switch {
+	case r == 0x640, r == 0x670, r == 0x3099, r == 0x309a:
+		return true
+	case !unicode.Is(unicode.M, r):
+		return false
+	}
+	return r <= 0x36f || r >= 0x483 && r <= 0x489 || r >= 0x591 && r <= 0x5c7 || r >= 0x610 && r <= 0x61a ||
+		r >= 0x64b && r <= 0x65f || r >= 0x6d6 && r <= 0x6ed || r >= 0x8ca && r <= 0x8ff || r >= 0x1ab0 && r <= 0x1aff ||
+		r >= 0x1dc0 && r <= 0x1dff || r >= 0x20d0 && r <= 0x20ff || r >= 0x302a && r <= 0x302f ||
+		r >= 0xfe00 && r <= 0xfe2f || r >= 0xe0100 && r <= 0xe01ef
+}

@@ -1,0 +1,99 @@
+// Package transcript holds the words of the house: what a format says of an original (records), the keys
+// by which runs, conversations and events are known, and the verdicts that say why a row counts or does not.
+//
+// It owns no I/O and no state. A parser yields records in the order of the original; the index turns them
+// into rows. Unknown is not zero: whatever an original does not state stays the zero value of its type
+// ("" for text, an invalid Time, a Count that is not Known).
+package transcript
+
+// Kind says what an event, or one part of an event, is.
+type Kind string
+
+// The kinds of events.
+const (
+	KindMessage    Kind = "message"
+	KindReasoning  Kind = "reasoning"
+	KindToolCall   Kind = "tool_call"
+	KindToolResult Kind = "tool_result"
+	KindSystem     Kind = "system"
+	KindNotice     Kind = "notice"
+	KindError      Kind = "error"
+	KindCompaction Kind = "compaction"
+	KindLifecycle  Kind = "lifecycle"
+	KindUnknown    Kind = "unknown"
+)
+
+// Outcome is how a run or step ended, in five words that all formats share; the producer's own word stands
+// beside it as Status.
+type Outcome string
+
+// The outcomes. An empty Outcome is unknown.
+const (
+	Running   Outcome = "running"
+	Succeeded Outcome = "succeeded"
+	Failed    Outcome = "failed"
+	Cancelled Outcome = "cancelled"
+	Other     Outcome = "other"
+)
+
+// Verdict says why a row counts or does not. Nothing is dropped in silence: a row that does not count stays
+// in its view with its verdict.
+type Verdict string
+
+// The verdicts. Only Counted rows enter totals.
+const (
+	Counted        Verdict = "counted"
+	DuplicateOf    Verdict = "duplicate"       // the same record stands elsewhere and counts there
+	CopiedHistory  Verdict = "copied history"  // a fork, resume or re-serialisation repeats it
+	DerivedTotal   Verdict = "derived total"   // a sum of rows that count by themselves
+	OutsideReceipt Verdict = "outside receipt" // usage that no receipt vouches for
+	EarlierVersion Verdict = "earlier version" // a later content of the same original replaced it
+	Uncounted      Verdict = "uncounted"       // searchable, but no event by the format's counting rule
+)
+
+// Time is an instant as an original states it: microseconds since 1970 UTC and the offset it was written
+// with. The zero Time is "not stated".
+type Time struct {
+	UnixMicro int64
+	Offset    int16 `json:",omitzero"` // minutes east of UTC
+	Valid     bool
+}
+
+// Count is a number that may be unknown.
+type Count struct {
+	N     int64
+	Known bool
+}
+
+// Known returns the Count n.
+func Known(n int64) Count { return Count{n, true} }
+
+// Origin is the place of a record in its original. Offset and Length are bytes in the original itself, or in
+// the layer that Inner names when the original is compressed or an archive ("gzip", or "tar:<member name>",
+// "gzip+tar:<member>"). Line counts from 1 and is 0 where lines mean nothing.
+type Origin struct {
+	Inner  string `json:",omitzero"`
+	Line   int    `json:",omitzero"`
+	Offset int64  `json:",omitzero"`
+	Length int64  `json:",omitzero"`
+}
+
+// End returns the first byte after the record.
+func (o Origin) End() int64 { return o.Offset + o.Length }
+
+// Attributes are facts that only one format states. Values are JSON scalars: string, int64, float64 or bool.
+type Attributes map[string]any
+
+// Record is one statement of a parser: *Run, *Conversation, *Event, *Usage, *Receipt, *Step, *Link, *Hint or
+// *Problem. A parser may reuse nothing that it has yielded.
+type Record interface{ record() }
+
+func (*Run) record()          {}
+func (*Conversation) record() {}
+func (*Event) record()        {}
+func (*Usage) record()        {}
+func (*Receipt) record()      {}
+func (*Step) record()         {}
+func (*Link) record()         {}
+func (*Hint) record()         {}
+func (*Problem) record()      {}
