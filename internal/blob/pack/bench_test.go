@@ -1,0 +1,67 @@
+package pack
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/blob/blobtest"
+)
+
+// BenchmarkSmall packs receipts of 500 bytes into shared members.
+func BenchmarkSmall(b *testing.B) {
+	content := newWorld(b, 1).text(500)
+	builder := NewBuilder(Options{})
+	var raw, stored int64
+	b.SetBytes(int64(len(content)))
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if _, err := builder.Small(fmt.Sprintf("runs/run-%d/receipt.json", i), content, testTime, 0o600); err != nil {
+			b.Fatal(err)
+		}
+		raw += int64(len(content))
+		if builder.Full() {
+			stored += builder.Flush().StoredSize()
+		}
+	}
+	b.ReportMetric(float64(stored)/float64(raw), "stored/raw")
+}
+
+// BenchmarkLarge packs a transcript of 8 MiB.
+func BenchmarkLarge(b *testing.B) {
+	content := newWorld(b, 1).text(8 << 20)
+	builder := NewBuilder(Options{})
+	b.SetBytes(int64(len(content)))
+	b.ReportAllocs()
+	for b.Loop() {
+		w, err := builder.Large("runs/a.jsonl", int64(len(content)), testTime, 0o600)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for rest := content; len(rest) > 0; rest = rest[min(len(rest), 64<<10):] {
+			if _, err := w.Write(rest[:min(len(rest), 64<<10)]); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if _, err := w.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkReadRange reads 2 KiB of a cold member.
+func BenchmarkReadRange(b *testing.B) {
+	w := newWorld(b, 1)
+	w.opts.MemberSize = 0
+	w.begin()
+	c := w.add("runs", "a.jsonl", 1, w.text(8<<20))
+	m := w.seal()
+	data := blobtest.Bytes(blobtestRead(b, w.store, m.Pack))
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		raw := c.extents[0].Raw + int64(i)*100003%(8<<20-2048)
+		if _, err := ReadRange(context.Background(), m.Pack, data, m.Members, raw, 2048); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

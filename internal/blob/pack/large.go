@@ -1,0 +1,127 @@
+package pack
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+)
+
+// LargeWriter writes one large entry, which becomes a unit of its own. The compressed members stay in memory until
+// the unit is appended; only one member is held raw.
+type LargeWriter struct {
+	b      *Builder
+	header header
+	start  int64 // of the content in the unit
+	left   int64
+	unit   *Unit
+	first  []byte // the first member, raw, until Close: Rename may still change its header
+}
+
+// Large begins an entry of exactly size bytes. The Builder makes one large entry at a time; small ones may be
+// added meanwhile.
+func (b *Builder) Large(name string, size int64, mtime time.Time, mode uint32) (*LargeWriter, error) {
+	if b.large != nil {
+		return nil, fmt.Errorf("entry %q: another large entry is not closed", name)
+	}
+	if size < 0 || size > maxTarSize {
+		return nil, fmt.Errorf("entry %q of %d bytes: %w", name, size, ErrSize)
+	}
+	if err := checkEntry(name); err != nil {
+		return nil, err
+	}
+	w := &LargeWriter{b: b, header: newHeader(name, "", size, mtime, mode), left: size, unit: &Unit{}}
+	b.window = w.header.append(b.window[:0])
+	w.start = int64(len(b.window))
+	b.large = w
+	return w, nil
+}
+
+// Raw is where the content begins in the unit.
+func (w *LargeWriter) Raw() int64 { return w.start }
+
+// Rename changes the name that the entry will have, for a version whose name depends on its own hash. The new name
+// must be as long as the old one.
+func (w *LargeWriter) Rename(name string) error {
+	renamed := w.header
+	renamed.name = name
+	if err := checkEntry(name); err != nil {
+		return err
+	}
+	if len(renamed.append(nil)) != int(w.start) {
+		return fmt.Errorf("entry %q cannot become %q: headers of different lengths", w.header.name, name)
+	}
+	w.header = renamed
+	return nil
+}
+
+// Write adds content. What goes beyond the announced size is ErrSize, and nothing of it is taken.
+func (w *LargeWriter) Write(p []byte) (int, error) {
+	if w.b.large != w {
+		return 0, fmt.Errorf("entry %q is closed", w.header.name)
+	}
+	if int64(len(p)) > w.left {
+		return 0, fmt.Errorf("entry %q has more bytes: %w", w.header.name, ErrSize)
+	}
+	n := len(p)
+	w.left -= int64(n)
+	for len(p) > 0 {
+		// Cut only when more content comes: so the last member is never one of padding alone.
+		if room := w.b.opts.MemberSize - len(w.b.window); room > 0 {
+			take := min(room, len(p))
+			w.b.window = append(w.b.window, p[:take]...)
+			p = p[take:]
+			continue
+		}
+		w.cut()
+	}
+	return n, nil
+}
+
+// cut ends a member, at a line end where one is near, so that most lines lie in one member.
+func (w *LargeWriter) cut() {
+	window := w.b.window
+	end := len(window)
+	low := end - end/8 // the last 32 of 256 KiB
+	if w.first == nil {
+		low = max(low, int(w.start)) // the header is no line
+	}
+	if i := bytes.LastIndexByte(window[low:], '\n'); i >= 0 {
+		end = low + i + 1
+	}
+	w.emit(window[:end])
+	w.b.window = append(window[:0], window[end:]...)
+}
+
+func (w *LargeWriter) emit(raw []byte) {
+	w.unit.raw += int64(len(raw))
+	if w.first == nil {
+		w.first = bytes.Clone(raw)
+		w.unit.members = append(w.unit.members, stored{})
+		return
+	}
+	w.unit.members = append(w.unit.members, w.b.enc.member(raw))
+}
+
+// Close ends the entry and returns its unit: ErrSize when content lacks, and the entry is dropped.
+func (w *LargeWriter) Close() (*Unit, error) {
+	if w.b.large != w {
+		return nil, fmt.Errorf("entry %q is closed", w.header.name)
+	}
+	w.b.large = nil
+	if w.left != 0 {
+		return nil, fmt.Errorf("entry %q lacks %d bytes: %w", w.header.name, w.left, ErrSize)
+	}
+	w.b.window = appendPadding(w.b.window, w.header.size)
+	w.emit(w.b.window)
+	copy(w.first, w.header.append(nil))
+	w.unit.members[0] = w.b.enc.member(w.first)
+	w.unit.Entries = []Entry{{Name: w.header.name, Raw: w.start, Size: w.header.size}}
+	return w.unit, nil
+}
+
+// Abort drops the entry. After Close it does nothing.
+func (w *LargeWriter) Abort() {
+	if w.b.large == w {
+		w.b.large = nil
+	}
+}

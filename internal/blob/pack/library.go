@@ -1,0 +1,112 @@
+package pack
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+// Library reads blobs that are spread over the packs of a store. It keeps a few packs open and remembers inflated
+// members; it is safe for concurrent use.
+type Library struct {
+	store blob.Store
+	cache *Cache
+
+	mu   sync.Mutex
+	open []*volume // the most recently used first
+}
+
+type volume struct {
+	name string
+	pack blob.Pack
+	view *View
+}
+
+const openVolumes = 16
+
+// NewLibrary returns a Library with a cache of cacheSize bytes.
+func NewLibrary(store blob.Store, cacheSize int64) *Library {
+	return &Library{store: store, cache: NewCache(cacheSize)}
+}
+
+// View returns the tar stream of a pack. A pack that leaves the Library because others are used more is not closed
+// under those who still read it: its file goes when they do.
+func (l *Library) View(ctx context.Context, name string) (*View, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, v := range l.open {
+		if v.name == name {
+			copy(l.open[1:i+1], l.open[:i])
+			l.open[0] = v
+			return v.view, nil
+		}
+	}
+	p, err := l.store.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := Open(ctx, p, name)
+	if err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	if len(l.open) >= openVolumes {
+		l.open = l.open[:openVolumes-1]
+	}
+	v := &volume{name: name, pack: p, view: r.View(l.cache)}
+	l.open = append([]*volume{v}, l.open...)
+	return v.view, nil
+}
+
+// Close closes the packs that are open.
+func (l *Library) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var errs []error
+	for _, v := range l.open {
+		errs = append(errs, v.pack.Close())
+	}
+	l.open = nil
+	return errors.Join(errs...)
+}
+
+// Reader streams the bytes of extents, each of which names its pack in CopyOf, one after another.
+func (l *Library) Reader(ctx context.Context, extents []blob.Extent) io.Reader {
+	return &extentReader{ctx: ctx, library: l, left: extents}
+}
+
+type extentReader struct {
+	ctx     context.Context // a Reader lives as long as the call that made it
+	library *Library
+	left    []blob.Extent
+	current io.Reader
+}
+
+func (r *extentReader) Read(p []byte) (int, error) {
+	for {
+		if r.current == nil {
+			if len(r.left) == 0 {
+				return 0, io.EOF
+			}
+			e := r.left[0]
+			r.left = r.left[1:]
+			if e.Size == 0 {
+				continue
+			}
+			view, err := r.library.View(r.ctx, e.CopyOf.Pack)
+			if err != nil {
+				return 0, err
+			}
+			r.current = view.Reader(r.ctx, e.CopyOf.Raw, e.Size)
+		}
+		n, err := r.current.Read(p)
+		if errors.Is(err, io.EOF) {
+			r.current, err = nil, nil
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+}

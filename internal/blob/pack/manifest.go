@@ -1,0 +1,218 @@
+package pack
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+// formatVersion is raised when a reader of today could no longer read packs right. New kinds of lines and new keys
+// do not raise it.
+const formatVersion = 1
+
+// A manifest is NDJSON. The first key of every line is its type.
+const (
+	linePack    = "pack"
+	lineMember  = "member"
+	lineVersion = "version"
+	lineFact    = "fact"
+	lineCopy    = "copy"
+)
+
+type packLine struct {
+	Type     string    `json:"type"`
+	Format   int       `json:"format"`
+	ID       string    `json:"id"`
+	Writer   string    `json:"writer"`
+	Created  time.Time `json:"created"`
+	Nonce    string    `json:"nonce"`
+	Replaces []string  `json:"replaces,omitempty"`
+}
+
+type memberLine struct {
+	Type string `json:"type"`
+	blob.Member
+}
+
+type versionLine struct {
+	Type string `json:"type"`
+	blob.Version
+	SourceRaw []byte `json:"source_b64,omitempty"`
+	PathRaw   []byte `json:"path_b64,omitempty"`
+	ClaimRaw  []byte `json:"root_dir_b64,omitempty"`
+}
+
+type factLine struct {
+	Type string `json:"type"`
+	blob.Fact
+}
+
+// copyLine repeats what a copy in another pack means, in a form that sed can read. Only README.txt relies on it.
+type copyLine struct {
+	Type     string   `json:"type"`
+	Pack     string   `json:"pack"`
+	Raw      int64    `json:"raw"`
+	Size     int64    `json:"size"`
+	SHA256   blob.Ref `json:"sha256"`
+	Entry    string   `json:"entry,omitempty"`
+	EntryRaw []byte   `json:"entry_b64,omitempty"`
+}
+
+func manifestName(id string) string { return manifestDir + "/" + id + ".ndjson" }
+
+func encodeManifest(m blob.Manifest, id, nonce string) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(packLine{linePack, formatVersion, id, m.Writer, m.Created, nonce, m.Replaces})
+	for _, member := range m.Members {
+		if err == nil {
+			err = enc.Encode(memberLine{lineMember, member})
+		}
+	}
+	for _, v := range m.Versions {
+		if err == nil {
+			err = encodeVersion(enc, v)
+		}
+	}
+	for _, fact := range m.Facts {
+		fact.Time = jsonTime(fact.Time)
+		if err == nil {
+			err = enc.Encode(factLine{lineFact, fact})
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encode manifest: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+func encodeVersion(enc *json.Encoder, v blob.Version) error {
+	line := versionLine{Type: lineVersion, Version: v}
+	line.ModTime = jsonTime(v.ModTime)
+	line.Source, line.SourceRaw = readable(v.Source)
+	line.Path, line.PathRaw = readable(v.Path)
+	line.Claim, line.ClaimRaw = readable(v.Claim)
+	if err := enc.Encode(line); err != nil {
+		return err
+	}
+	for _, e := range v.Extents {
+		if e.CopyOf == nil || e.CopyOf.Pack == "" {
+			continue
+		}
+		name := EntryName(v.Source, v.Path, v.Number, v.Root, e.Offset)
+		line := copyLine{Type: lineCopy, Pack: e.CopyOf.Pack, Raw: e.CopyOf.Raw, Size: e.Size, SHA256: e.SHA256, Entry: name}
+		if !utf8.ValidString(name) {
+			line.Entry, line.EntryRaw = "", []byte(name)
+		}
+		if err := enc.Encode(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readable returns s as JSON can hold it, and its bytes when that is not s.
+func readable(s string) (string, []byte) {
+	if utf8.ValidString(s) {
+		return s, nil
+	}
+	return strings.ToValidUTF8(s, "\uFFFD"), []byte(s)
+}
+
+// jsonTime keeps a time within what JSON can say: a file may claim any year.
+func jsonTime(t time.Time) time.Time {
+	t = t.UTC()
+	switch year := t.Year(); {
+	case year < 0:
+		return time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	case year > 9999:
+		return time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC)
+	}
+	return t
+}
+
+// decodeManifest reads the lines of a manifest. Types that it does not know are left out.
+func decodeManifest(lines []byte) (m blob.Manifest, id string, err error) {
+	n := 0
+	for line := range bytes.Lines(lines) {
+		if n++; n == 1 {
+			id, err = decodePack(line, &m)
+		} else {
+			err = decodeLine(line, &m)
+		}
+		if err != nil {
+			return blob.Manifest{}, "", fmt.Errorf("manifest line %d: %w", n, err)
+		}
+	}
+	if n == 0 {
+		return blob.Manifest{}, "", fmt.Errorf("the manifest has no lines")
+	}
+	return m, id, nil
+}
+
+func decodePack(data []byte, m *blob.Manifest) (id string, err error) {
+	var line packLine
+	if err := json.Unmarshal(data, &line); err != nil {
+		return "", err
+	}
+	switch {
+	case line.Type != linePack || line.Format < 1:
+		return "", fmt.Errorf("not the first line of a manifest")
+	case line.Format > formatVersion:
+		return "", fmt.Errorf("format %d: %w", line.Format, ErrTooNew)
+	case !validID(line.ID):
+		return "", fmt.Errorf("%q is no id of a pack", line.ID)
+	}
+	m.Writer, m.Created, m.Replaces = line.Writer, line.Created, line.Replaces
+	return line.ID, nil
+}
+
+func decodeLine(data []byte, m *blob.Manifest) error {
+	switch lineType(data) {
+	case lineMember:
+		var line memberLine
+		err := json.Unmarshal(data, &line)
+		m.Members = append(m.Members, line.Member)
+		return err
+	case lineVersion:
+		var line versionLine
+		err := json.Unmarshal(data, &line)
+		exact(&line.Source, line.SourceRaw)
+		exact(&line.Path, line.PathRaw)
+		exact(&line.Claim, line.ClaimRaw)
+		m.Versions = append(m.Versions, line.Version)
+		return err
+	case lineFact:
+		var line factLine
+		err := json.Unmarshal(data, &line)
+		m.Facts = append(m.Facts, line.Fact)
+		return err
+	}
+	if !json.Valid(data) {
+		return fmt.Errorf("not JSON")
+	}
+	return nil
+}
+
+// exact puts the exact bytes in place of the readable form.
+func exact(s *string, raw []byte) {
+	if raw != nil {
+		*s = string(raw)
+	}
+}
+
+// lineType reads the first key of a line, without parsing the line for it.
+func lineType(line []byte) string {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"type":"`))
+	if !ok {
+		return ""
+	}
+	name, _, _ := bytes.Cut(rest, []byte(`"`))
+	return string(name)
+}

@@ -1,0 +1,84 @@
+package pack
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+func TestManifestRoundTrip(t *testing.T) {
+	ref := blob.RefOf([]byte("x"))
+	m := blob.Manifest{
+		Writer: "box1", Created: testTime, Replaces: []string{"2026/11/old"},
+		Members: []blob.Member{{Offset: 0, Size: 99, Raw: 0, RawSize: 1024, SHA256: ref}},
+		Versions: []blob.Version{
+			{Source: "src\xfe", Path: "a\xff/<b>&\u2028", Number: 3, Root: ref, Size: 5, SHA256: ref, ModTime: testTime, Mode: 0o4755,
+				Format: "f", Role: "r", Claim: "\xff", Extents: []blob.Extent{{Offset: 4, Size: 1, SHA256: ref, Raw: 512}}},
+			{Source: "s", Path: "copy", Number: 1, Root: ref, ModTime: testTime,
+				Extents: []blob.Extent{{Size: 1, SHA256: ref, CopyOf: &blob.Copy{Pack: "2026/11/other", Raw: 7}}}},
+		},
+		Facts: []blob.Fact{
+			{Kind: "pin", Key: "run", Time: testTime, Value: json.RawMessage(`{"a":[1,"<"]}`)},
+			{Kind: "pin", Key: "gone", Time: testTime, Value: json.RawMessage(`null`)},
+		},
+	}
+	id, err := packID("box1", testTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := encodeManifest(m, id, "00")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, gotID, err := decodeManifest(append(lines, `{"type":"from the future","x":1}`...))
+	if err != nil || gotID != id || !reflect.DeepEqual(got, m) {
+		t.Errorf("came back as\n%+v, want\n%+v, %v", got, m, err)
+	}
+	want := `{"type":"copy","pack":"2026/11/other","raw":7,"size":1,"sha256":"` + ref.String() + `","entry":"s/copy"}` + "\n"
+	if !strings.Contains(string(lines), want) {
+		t.Errorf("no line %s in\n%s", want, lines)
+	}
+}
+
+func TestManifestErrors(t *testing.T) {
+	id := "20241121T014712.123456Z-box1"
+	first := `{"type":"pack","format":1,"id":"` + id + `"}` + "\n"
+	for text, want := range map[string]error{
+		"":                                      nil,
+		"x":                                     nil,
+		`{"type":"fact"}`:                       nil,
+		strings.Replace(first, id, "../", 1):    nil,
+		first + `{"type":"version","size":"x"}`: nil,
+		first + `{"type":"other"`:               nil,
+		strings.Replace(first, `format":1`, `format":2`, 1): ErrTooNew,
+	} {
+		_, _, err := decodeManifest([]byte(text))
+		if err == nil || want != nil && !errors.Is(err, want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestStrangeTimes(t *testing.T) {
+	for in, want := range map[time.Time]int{
+		time.Date(-44, 3, 15, 0, 0, 0, 0, time.UTC):   0,
+		time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC):  9999,
+		time.Date(1969, 7, 20, 0, 0, 0, 17, time.UTC): 1969,
+	} {
+		m := blob.Manifest{Versions: []blob.Version{{Source: "s", Path: "p", Number: 1, ModTime: in}}}
+		lines, err := encodeManifest(m, "20241121T014712.123456Z-box1", "00")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		got, _, err := decodeManifest(lines)
+		if err != nil || got.Versions[0].ModTime.Year() != want {
+			t.Errorf("%v came back as %v, %v", in, got.Versions, err)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package pack
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/flate"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+// Every member begins with these bytes: a gzip header with FEXTRA, no time, no operating system, and the subfield
+// "TX" of 8 bytes, the stored and the raw length of the member. The trailer alone has a second subfield.
+const (
+	memberMagic  = "\x1f\x8b\x08\x04\x00\x00\x00\x00\x00\xff\x0c\x00TX\x08\x00"
+	memberHeader = len(memberMagic) + 8
+	memberFooter = 8 // CRC-32 and length
+)
+
+// stored is a member in memory.
+type stored struct {
+	data []byte
+	raw  int64
+	sum  blob.Ref // of data
+}
+
+// encoder compresses members; it is used by one goroutine.
+type encoder struct {
+	level int
+	fw    *flate.Writer
+	buf   bytes.Buffer
+}
+
+// member compresses raw. The result does not depend on what the encoder did before.
+func (e *encoder) member(raw []byte) stored {
+	e.buf.Reset()
+	e.buf.WriteString(memberMagic)
+	e.buf.Write(make([]byte, 8))
+	if e.fw == nil {
+		fw, err := flate.NewWriter(&e.buf, e.level)
+		must(err) // Options.normal has made the level good
+		e.fw = fw
+	} else {
+		e.fw.Reset(&e.buf)
+	}
+	_, err := e.fw.Write(raw)
+	must(err) // a bytes.Buffer does not fail
+	must(e.fw.Close())
+	var footer [memberFooter]byte
+	binary.LittleEndian.PutUint32(footer[:], crc32.ChecksumIEEE(raw))
+	binary.LittleEndian.PutUint32(footer[4:], uint32(len(raw)))
+	e.buf.Write(footer[:])
+
+	data := bytes.Clone(e.buf.Bytes())
+	binary.LittleEndian.PutUint32(data[len(memberMagic):], uint32(len(data)))
+	binary.LittleEndian.PutUint32(data[len(memberMagic)+4:], uint32(len(raw)))
+	return stored{data: data, raw: int64(len(raw)), sum: sha256.Sum256(data)}
+}
+
+// must stops on errors that cannot happen.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// parseMember reads the lengths from the first memberHeader bytes of a member. Lengths that no member can have
+// are as bad as other bytes that should not be there.
+func parseMember(head []byte) (size, raw int64, ok bool) {
+	if len(head) < memberHeader || string(head[:len(memberMagic)]) != memberMagic {
+		return 0, 0, false
+	}
+	size = int64(binary.LittleEndian.Uint32(head[len(memberMagic):]))
+	raw = int64(binary.LittleEndian.Uint32(head[len(memberMagic)+4:]))
+	return size, raw, plausible(size, raw)
+}
+
+// plausible says whether size bytes can inflate to raw: deflate makes at most 1032 of one.
+func plausible(size, raw int64) bool {
+	deflated := size - int64(memberHeader+memberFooter)
+	return deflated > 0 && raw > 0 && raw <= maxMemberRaw && raw <= deflated*1032
+}
+
+type inflater struct {
+	src bytes.Reader
+	r   io.ReadCloser
+}
+
+var inflaters = sync.Pool{New: func() any { return &inflater{r: flate.NewReader(bytes.NewReader(nil))} }}
+
+// inflate returns the raw bytes of a stored member, or what is wrong with it.
+func inflate(data []byte) (raw []byte, wrong string) {
+	size, rawSize, ok := parseMember(data)
+	if !ok || size != int64(len(data)) {
+		return nil, "no header of a member"
+	}
+	in := inflaters.Get().(*inflater)
+	defer inflaters.Put(in)
+	deflated := data[memberHeader : len(data)-memberFooter]
+	in.src.Reset(deflated)
+	if err := in.r.(flate.Resetter).Reset(&in.src, nil); err != nil {
+		return nil, err.Error()
+	}
+	raw = make([]byte, rawSize)
+	if _, err := io.ReadFull(in.r, raw); err != nil {
+		return nil, "the deflate stream is damaged"
+	}
+	var more [1]byte
+	if n, err := in.r.Read(more[:]); n != 0 || err != io.EOF || in.src.Len() != 0 {
+		return nil, "the deflate stream does not end where it should"
+	}
+	footer := data[len(data)-memberFooter:]
+	if binary.LittleEndian.Uint32(footer) != crc32.ChecksumIEEE(raw) {
+		return nil, "wrong CRC-32"
+	}
+	if int64(binary.LittleEndian.Uint32(footer[4:])) != rawSize {
+		return nil, "wrong length"
+	}
+	return raw, ""
+}

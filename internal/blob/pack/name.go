@@ -1,0 +1,186 @@
+package pack
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+const (
+	timeLayout  = "20060102T150405.000000Z"
+	checkDigits = 16
+)
+
+// packID is the part of a pack's name that is known when it is begun.
+func packID(writer string, now time.Time) (string, error) {
+	now = now.UTC()
+	if writer == "" || len(writer) > 32 || strings.Trim(writer, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+		return "", fmt.Errorf("%q is no writer id: 1 to 32 of a-z and 0-9", writer)
+	}
+	if now.Year() < 0 || now.Year() > 9999 {
+		return "", fmt.Errorf("packs cannot be named by the year %d", now.Year())
+	}
+	return now.Format(timeLayout) + "-" + writer, nil
+}
+
+// validID says whether id is what packID makes, so that it can be trusted in names.
+func validID(id string) bool {
+	if len(id) < len(timeLayout)+2 || id[len(timeLayout)] != '-' {
+		return false
+	}
+	created, err := time.Parse(timeLayout, id[:len(timeLayout)])
+	if err != nil {
+		return false
+	}
+	again, err := packID(id[len(timeLayout)+1:], created)
+	return err == nil && again == id
+}
+
+// packName is the name of the pack in a store.
+func packName(id, check string) string {
+	return id[:4] + "/" + id[4:6] + "/" + id + "-" + check
+}
+
+const (
+	manifestDir = ".txarchive"
+	tailSuffix  = 1 + 8 + 1 + 16 // "@<root8>.<offset>"
+	maxPart     = 255            // NAME_MAX of every file system that matters
+	maxName     = 1000           // below PATH_MAX of macOS, with room for the directory that a pack is extracted into
+)
+
+// EntryName returns the name of the tar entry that holds the extent at offset of a version: "<source>/<path>" for
+// the first extent of version 1, "<source>/<path>@<root8>.<offset, 16 digits>" for all else.
+//
+// Names that tar could not extract as they are get escaped: "%", control bytes, parts that are "." or ".." and an
+// "@" that would look like the suffix above become %XX; an empty part (an absolute path) becomes "%-"; a part
+// or a path that is too long is cut and ends in "%~" and a hash of the whole. Bytes that are not UTF-8 stay, but in
+// names too long for an ustar header they become %XX too: the PAX header that would declare them makes GNU tar talk.
+// No two names of originals share an entry name. The manifest says the real ones.
+func EntryName(source, path string, version int, root blob.Ref, offset int64) string {
+	name := entryBase(source, path, harmful)
+	if len(name)+tailSuffix > maxUstar && !utf8.ValidString(name) {
+		name = entryBase(source, path, harmfulInPAX)
+	}
+	if version == 1 && offset == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s@%s.%016d", name, root.Short(), offset)
+}
+
+// escaper says whether the first byte of s, which is not empty, must be escaped.
+type escaper func(s string) bool
+
+func harmful(s string) bool { return s[0] < ' ' || s[0] == 0x7f || s[0] == '%' }
+
+func harmfulInPAX(s string) bool {
+	r, size := utf8.DecodeRuneInString(s)
+	return r == utf8.RuneError && size == 1 || harmful(s)
+}
+
+// entryBase is the name without the suffix of a tail.
+func entryBase(source, path string, harm escaper) string {
+	name := harm.part(source, maxPart)
+	switch {
+	case source == manifestDir:
+		name = "%2E" + name[1:]
+	case strings.Contains(source, "/"): // a source is one part
+		name = cutPart(strings.ReplaceAll(harm.escape(source), "/", "%2F"), source, maxPart)
+	}
+	return name + "/" + harm.path(path, maxName-len(name)-1)
+}
+
+func (harm escaper) path(path string, limit int) string {
+	parts := strings.Split(path, "/")
+	last := len(parts) - 1
+	for i, part := range parts[:last] {
+		parts[i] = harm.part(part, maxPart)
+	}
+	// The last part has to have room for the suffix that its tails will bear.
+	final := parts[last]
+	if at := len(final) - tailSuffix; at >= 0 && isTailSuffix(final[at:]) {
+		parts[last] = cutPart(harm.escape(final[:at])+"%40"+final[at+1:], final, maxPart-tailSuffix)
+	} else {
+		parts[last] = harm.part(final, maxPart-tailSuffix)
+	}
+	name := strings.Join(parts, "/")
+	if len(name) > limit-tailSuffix {
+		sum := sha256.Sum256([]byte(path))
+		name = "%~" + hex.EncodeToString(sum[:16]) + "/" + parts[last]
+	}
+	return name
+}
+
+func (harm escaper) part(part string, limit int) string {
+	switch part {
+	case "":
+		return "%-"
+	case ".":
+		return "%2E"
+	case "..":
+		return "%2E%2E"
+	}
+	return cutPart(harm.escape(part), part, limit)
+}
+
+// escape writes the bytes that do harm as %XX.
+func (harm escaper) escape(s string) string {
+	if s == "" || !harm.any(s) {
+		return s
+	}
+	out := make([]byte, 0, len(s)+32)
+	for len(s) > 0 {
+		if harm(s) {
+			out = fmt.Appendf(out, "%%%02X", s[0])
+			s = s[1:]
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(s)
+		out, s = append(out, s[:size]...), s[size:]
+	}
+	return string(out)
+}
+
+func (harm escaper) any(s string) bool {
+	for len(s) > 0 {
+		if harm(s) {
+			return true
+		}
+		_, size := utf8.DecodeRuneInString(s)
+		s = s[size:]
+	}
+	return false
+}
+
+// cutPart shortens an escaped part to limit bytes, with a hash of the original in place of what goes.
+func cutPart(escaped, original string, limit int) string {
+	if len(escaped) <= limit {
+		return escaped
+	}
+	sum := sha256.Sum256([]byte(original))
+	mark := "%~" + hex.EncodeToString(sum[:8])
+	cut := escaped[:limit-len(mark)]
+	// Not in the midst of an escape or of a character.
+	if i := strings.LastIndexByte(cut, '%'); i >= 0 && len(cut)-i < 3 {
+		cut = cut[:i]
+	}
+	for n := 0; n < utf8.UTFMax && len(cut) > 0; n++ {
+		if r, size := utf8.DecodeLastRuneInString(cut); r != utf8.RuneError || size > 1 {
+			break
+		}
+		cut = cut[:len(cut)-1]
+	}
+	return cut + mark
+}
+
+// isTailSuffix says whether s looks like "@<root8>.<offset>".
+func isTailSuffix(s string) bool {
+	if len(s) != tailSuffix || s[0] != '@' || s[9] != '.' {
+		return false
+	}
+	return strings.Trim(s[1:9], "0123456789abcdef") == "" && strings.Trim(s[10:], "0123456789") == ""
+}

@@ -1,0 +1,175 @@
+package pack
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+// The trailer member: as others, but for a second subfield "TM" that says where the manifest is.
+const (
+	trailerMagic = "\x1f\x8b\x08\x04\x00\x00\x00\x00\x00\xff\x48\x00TX\x08\x00"
+	trailerField = "TM\x38\x00" // then offset, size and raw offset of 8 bytes each, and a SHA-256
+	// What the member holds: the 1024 zeros that end a tar archive, deflated, their CRC-32 and length.
+	trailerBody = "\x63\x60\x18\x05\xa3\x60\x14\x8c\x54\x00\x00" + "\x2e\xaf\xb5\xef" + "\x00\x04\x00\x00"
+	trailerRaw  = 1024
+	trailerSize = len(trailerMagic) + 8 + len(trailerField) + 24 + sha256.Size + len(trailerBody)
+)
+
+// place is where the manifest of a pack is: what the trailer says.
+type place struct {
+	offset int64    // in the pack file
+	size   int64    // of its members, as stored
+	raw    int64    // of its tar header in the tar stream
+	sum    blob.Ref // of its members, as stored
+}
+
+func (p place) trailer() []byte {
+	b := make([]byte, 0, trailerSize)
+	b = append(b, trailerMagic...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(trailerSize))
+	b = binary.LittleEndian.AppendUint32(b, trailerRaw)
+	b = append(b, trailerField...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(p.offset))
+	b = binary.LittleEndian.AppendUint64(b, uint64(p.size))
+	b = binary.LittleEndian.AppendUint64(b, uint64(p.raw))
+	b = append(b, p.sum[:]...)
+	return append(b, trailerBody...)
+}
+
+// parseTrailer takes only what trailer makes: every byte of it is known or has a meaning.
+func parseTrailer(b []byte) (p place, ok bool) {
+	if len(b) != trailerSize {
+		return place{}, false
+	}
+	fields := b[len(trailerMagic)+8+len(trailerField):]
+	p.offset = int64(binary.LittleEndian.Uint64(fields))
+	p.size = int64(binary.LittleEndian.Uint64(fields[8:]))
+	p.raw = int64(binary.LittleEndian.Uint64(fields[16:]))
+	copy(p.sum[:], fields[24:])
+	return p, bytes.Equal(p.trailer(), b)
+}
+
+// check is the last part of a pack's name. tail is the manifest's members and the trailer.
+func check(tail []byte) string {
+	sum := sha256.Sum256(tail)
+	return hex.EncodeToString(sum[:])[:checkDigits]
+}
+
+// Reader is a pack whose manifest was read.
+type Reader struct {
+	pack     blob.Pack
+	manifest blob.Manifest
+	place    place
+}
+
+// Open reads the trailer and the manifest of a pack, and nothing else. With a name it also checks that the pack
+// is the one of that name: ErrCorrupt otherwise. The Reader does not own p.
+func Open(ctx context.Context, p blob.Pack, name string) (*Reader, error) {
+	at := p.Size() - int64(trailerSize)
+	if at < 0 {
+		return nil, corrupt(name, 0, "%d bytes are no pack", p.Size())
+	}
+	trailer := make([]byte, trailerSize)
+	if err := readAt(ctx, name, p, trailer, at); err != nil {
+		return nil, err
+	}
+	where, ok := parseTrailer(trailer)
+	if !ok {
+		return nil, corrupt(name, at, "no trailer")
+	}
+	if where.size <= 0 || where.offset != at-where.size {
+		return nil, corrupt(name, at, "the trailer says that the manifest ends at %d", where.offset+where.size)
+	}
+	r, err := openManifest(ctx, p, name, where)
+	if err != nil {
+		return nil, err
+	}
+	if name != "" && name != r.manifest.Pack {
+		return nil, corrupt(name, where.offset, "manifest and trailer are those of %s", r.manifest.Pack)
+	}
+	return r, r.checkMembers(name)
+}
+
+// openManifest reads the manifest at where, which its trailer follows.
+func openManifest(ctx context.Context, p blob.Pack, name string, where place) (*Reader, error) {
+	// p.Size bounds the allocation, whatever the trailer says.
+	if where.offset < 0 || where.size <= 0 || where.size > p.Size() {
+		return nil, corrupt(name, where.offset, "no place for a manifest")
+	}
+	tail := make([]byte, where.size, where.size+int64(trailerSize))
+	if err := readAt(ctx, name, p, tail, where.offset); err != nil {
+		return nil, err
+	}
+	if blob.RefOf(tail) != where.sum {
+		return nil, corrupt(name, where.offset, "the manifest is damaged")
+	}
+	lines, id, wrong := manifestLines(tail)
+	if wrong != "" {
+		return nil, corrupt(name, where.offset, "%s", wrong)
+	}
+	m, said, err := decodeManifest(lines)
+	if errors.Is(err, ErrTooNew) {
+		return nil, err
+	}
+	if err != nil || said != id {
+		return nil, corrupt(name, where.offset, "the manifest of %s: %v", id, err)
+	}
+	m.Pack = packName(id, check(append(tail, where.trailer()...)))
+	return &Reader{pack: p, manifest: m, place: where}, nil
+}
+
+// manifestLines inflates the members of a manifest, and returns its content and the id in its entry's name.
+func manifestLines(tail []byte) (lines []byte, id, wrong string) {
+	var raw []byte
+	for len(tail) > 0 {
+		size, _, ok := parseMember(tail)
+		if !ok || size > int64(len(tail)) {
+			return nil, "", "the manifest has a bad member"
+		}
+		data, wrong := inflate(tail[:size])
+		if wrong != "" {
+			return nil, "", "the manifest has a bad member: " + wrong
+		}
+		raw, tail = append(raw, data...), tail[size:]
+	}
+	h, size, ok := parseHeader(raw)
+	if !ok || int64(len(raw)) != int64(size)+h.size+padding(h.size) {
+		return nil, "", "the manifest is no tar entry"
+	}
+	id, ok = strings.CutPrefix(h.name, manifestDir+"/")
+	id, ok2 := strings.CutSuffix(id, ".ndjson")
+	if !ok || !ok2 || !validID(id) {
+		return nil, "", "the last entry is no manifest"
+	}
+	return raw[size : int64(size)+h.size], id, ""
+}
+
+// checkMembers wants members that lie one behind the other from the start of the pack to the manifest.
+func (r *Reader) checkMembers(name string) error {
+	offset, raw := int64(0), int64(0)
+	for _, m := range r.manifest.Members {
+		if m.Offset != offset || m.Raw != raw || !plausible(m.Size, m.RawSize) {
+			return corrupt(name, offset, "the manifest has a member at %d", m.Offset)
+		}
+		offset, raw = offset+m.Size, raw+m.RawSize
+	}
+	if offset != r.place.offset || raw != r.place.raw {
+		return corrupt(name, offset, "the members end here, the manifest begins at %d", r.place.offset)
+	}
+	return nil
+}
+
+// Manifest returns the manifest, with the pack's name. The caller must not change what it points to.
+func (r *Reader) Manifest() blob.Manifest { return r.manifest }
+
+// View returns the tar stream up to the manifest. cache may be nil.
+func (r *Reader) View(cache *Cache) *View {
+	return &View{Name: r.manifest.Pack, Pack: r.pack, Members: r.manifest.Members, Cache: cache}
+}

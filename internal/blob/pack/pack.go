@@ -1,0 +1,101 @@
+// Package pack owns the format of packs: it writes units of tar entries as gzip members, the manifest and the
+// trailer, reads any range of a pack by its member table, and finds what is damaged. docs/pack-format.md describes
+// the bytes; DESIGN.md says why.
+//
+// A pack is written in two steps. Workers, each with a Builder of its own and without any lock, make Units:
+//
+//	b := pack.NewBuilder(opts)
+//	raw, err := b.Small(pack.EntryName(source, path, 1, root, 0), content, mtime, mode)
+//	unit := b.Flush()
+//
+// and one goroutine appends them in any order it likes and seals the pack, which makes it durable:
+//
+//	w, err := pack.NewWriter(upload, writerID, now, opts)
+//	base, err := w.Append(unit) // the entry's content begins at base+raw of the tar stream
+//	manifest, info, err := w.Seal(ctx, blob.Manifest{Versions: versions, Facts: facts})
+//
+// Reading needs no state but the rows of the manifest: View reads ranges of the tar stream and inflates only the
+// members that they touch.
+//
+// It promises that any tar and gzip read every pack without a word, that equal input makes equal bytes (but for the
+// manifest's nonce), and that what it returns is what was written: damaged bytes are blob.ErrCorrupt.
+package pack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+const (
+	// DefaultLevel is the gzip level at ingest; gc takes 6.
+	DefaultLevel = 3
+	// DefaultMemberSize is how much of the tar stream a member holds.
+	DefaultMemberSize = 256 << 10
+
+	minMemberSize = 8 << 10 // any header fits in, PAX records with the longest names included
+	maxMemberSize = 8 << 20
+	// maxMemberRaw bounds what a reader inflates at once, whatever a pack says.
+	maxMemberRaw = 32 << 20
+)
+
+// The errors of this package, besides those of blob.
+var (
+	// ErrEmpty is what sealing a pack without versions, facts and replaced packs gives.
+	ErrEmpty = errors.New("nothing to put into the pack")
+	// ErrNameTaken says that a unit cannot join this pack, because tar could not extract it beside what is there:
+	// the pack has an entry of that name, or a file where a directory is needed. Put it into the next pack.
+	ErrNameTaken = errors.New("the pack has an entry by that name")
+	// ErrSize says that an entry got more or fewer bytes than it was announced with.
+	ErrSize = errors.New("not the announced size")
+	// ErrTooNew says that a newer txarchive wrote the pack, in a format that this one does not know.
+	ErrTooNew = errors.New("pack format is newer than this program")
+)
+
+// Options say how packs are written. The zero value has the defaults.
+type Options struct {
+	Level      int       // gzip level, 1 to 9; 0 is DefaultLevel
+	MemberSize int       // raw bytes per member, 8 KiB to 8 MiB; 0 is DefaultMemberSize
+	Rand       io.Reader // source of the manifest's nonce; nil is crypto/rand
+}
+
+func (o Options) normal() Options {
+	if o.Level == 0 {
+		o.Level = DefaultLevel
+	}
+	if o.MemberSize == 0 {
+		o.MemberSize = DefaultMemberSize
+	}
+	o.Level = min(max(o.Level, 1), 9)
+	o.MemberSize = min(max(o.MemberSize, minMemberSize), maxMemberSize)
+	return o
+}
+
+// corrupt says what is wrong at an offset of a pack file.
+func corrupt(pack string, offset int64, format string, args ...any) error {
+	if pack == "" {
+		pack = "(unnamed)"
+	}
+	return fmt.Errorf("pack %s: at %d: %s: %w", pack, offset, fmt.Sprintf(format, args...), blob.ErrCorrupt)
+}
+
+// readAt fills buf from a pack. Bytes that should be there and are not are corruption; errors of the store are not.
+func readAt(ctx context.Context, name string, p blob.Pack, buf []byte, offset int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if offset < 0 || offset > p.Size()-int64(len(buf)) {
+		return corrupt(name, offset, "%d bytes wanted, the pack ends at %d", len(buf), p.Size())
+	}
+	n, err := p.ReadAt(buf, offset)
+	switch {
+	case n == len(buf):
+		return nil
+	case err == nil, errors.Is(err, io.EOF):
+		return corrupt(name, offset, "the pack ends too early")
+	}
+	return fmt.Errorf("read pack %s at %d: %w", name, offset, err)
+}

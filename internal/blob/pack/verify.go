@@ -1,0 +1,245 @@
+package pack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+// Damage is one place of a pack that is not as it was written, and what it costs.
+type Damage struct {
+	Pack   string
+	Offset int64 // in the pack file
+	Size   int64 // 0 when it is a place, not a range
+	Reason string
+	// Lost names the bytes of originals that cannot be read any more. It is empty when the damage costs nothing:
+	// a bit of a gzip header that no reader needs.
+	Lost []Loss
+	// Readable names, when the manifest is lost, the entries that can still be read whole (Salvage reads them).
+	Readable []string
+}
+
+func (d Damage) String() string {
+	text := fmt.Sprintf("pack %s: %d bytes at %d: %s", d.Pack, d.Size, d.Offset, d.Reason)
+	for _, l := range d.Lost {
+		if l.Source == "" {
+			text += "; lost: entry " + l.Entry
+			continue
+		}
+		text += fmt.Sprintf("; lost: %d bytes at %d of %s/%s version %d", l.Size, l.Offset, l.Source, l.Path, l.Version)
+	}
+	return text
+}
+
+// Loss is a run of bytes of an original.
+type Loss struct {
+	Source  string
+	Path    string
+	Version int
+	Offset  int64 // in the chain
+	Size    int64
+	Entry   string // the tar entry; all that is known when the manifest is lost
+}
+
+// Verify reads every byte of a pack and compares it with the manifest, and the manifest with the name ("" is not
+// known). Each damage goes to report, in no order. It returns nil when there is none, ErrCorrupt when there is, and
+// other errors when the pack could not be read. What copies refer to in other packs is not looked at.
+func Verify(ctx context.Context, name string, p blob.Pack, report func(Damage)) error {
+	v := &verifier{name: name, pack: p, report: report}
+	r, err := Open(ctx, p, name)
+	if errors.Is(err, blob.ErrCorrupt) && name != "" {
+		if r2, err2 := Open(ctx, p, ""); err2 == nil {
+			v.damage(Damage{Offset: r2.place.offset, Size: p.Size() - r2.place.offset, Reason: err.Error()})
+			r, err = r2, nil
+		}
+	}
+	switch {
+	case errors.Is(err, blob.ErrCorrupt):
+		err = v.salvage(ctx, err)
+	case err == nil:
+		v.prepare(r.manifest)
+		err = v.members(ctx, r.manifest.Members)
+	}
+	if err == nil && v.found > 0 {
+		err = fmt.Errorf("verify pack %s: %d damages: %w", name, v.found, blob.ErrCorrupt)
+	}
+	return err
+}
+
+type verifier struct {
+	name   string
+	pack   blob.Pack
+	report func(Damage)
+	found  int
+
+	extents map[int64][]owned // by Raw: what the manifest says of an entry's content
+	links   map[string]bool   // entries that must be hard links
+	bad     []Damage          // damaged members, to be reported when it is known what they cost
+	badRaw  []blob.Member     // their ranges of the tar stream
+}
+
+// owned is an extent and whose it is.
+type owned struct {
+	blob.Extent
+	version *blob.Version
+	seen    bool
+}
+
+func (o *owned) name() string {
+	v := o.version
+	return EntryName(v.Source, v.Path, v.Number, v.Root, o.Offset)
+}
+
+func (v *verifier) damage(d Damage) {
+	v.found++
+	d.Pack = v.name
+	v.report(d)
+}
+
+func (v *verifier) prepare(m blob.Manifest) {
+	v.extents, v.links = map[int64][]owned{}, map[string]bool{}
+	for i := range m.Versions {
+		version := &m.Versions[i]
+		for _, e := range version.Extents {
+			raw := e.Raw
+			o := owned{Extent: e, version: version}
+			if e.CopyOf != nil {
+				if e.CopyOf.Pack != "" {
+					continue
+				}
+				raw = e.CopyOf.Raw
+				v.links[o.name()] = true
+			}
+			v.extents[raw] = append(v.extents[raw], o)
+		}
+	}
+}
+
+// members reads the members of a table one after the other.
+func (v *verifier) members(ctx context.Context, table []blob.Member) error {
+	w := &walker{done: v.entry}
+	adrift := false // behind a gap that hid the header of an entry that no version has
+	for _, m := range table {
+		data, reason, err := v.member(ctx, m)
+		if err != nil {
+			return err
+		}
+		if reason != "" {
+			v.bad = append(v.bad, Damage{Offset: m.Offset, Size: m.Size, Reason: reason})
+			v.badRaw = append(v.badRaw, m)
+		}
+		if data == nil {
+			adrift = !w.gap(m.RawSize, v.follows(m))
+			continue
+		}
+		wrong := w.member(data)
+		if wrong != "" && !adrift {
+			v.damage(Damage{Offset: m.Offset, Size: m.Size, Reason: wrong})
+		}
+		adrift = adrift && wrong != ""
+	}
+	w.finish()
+	v.settle()
+	return nil
+}
+
+// member returns the raw bytes of a member, nil when they cannot be had, and what is wrong with it.
+func (v *verifier) member(ctx context.Context, m blob.Member) (raw []byte, reason string, err error) {
+	if m.Offset == gone {
+		return nil, "a member is gone", nil
+	}
+	data := make([]byte, m.Size)
+	if err := readAt(ctx, v.name, v.pack, data, m.Offset); err != nil {
+		return nil, "", err
+	}
+	if blob.RefOf(data) != m.SHA256 {
+		reason = "a member is not as it was written"
+	}
+	raw, wrong := inflate(data)
+	if wrong == "" && int64(len(raw)) != m.RawSize {
+		wrong = "not as long as the manifest says"
+	}
+	if wrong != "" {
+		return nil, "a member is damaged: " + wrong, nil
+	}
+	return raw, reason, nil
+}
+
+// follows is how much of the entry that reaches over the end of an unreadable member lies behind it.
+func (v *verifier) follows(m blob.Member) int64 {
+	end := m.Raw + m.RawSize
+	for raw, list := range v.extents {
+		size := list[0].Size
+		if raw >= m.Raw && raw <= end && raw+size+padding(size) > end {
+			return raw + size + padding(size) - end
+		}
+	}
+	return 0
+}
+
+// entry compares an entry of the tar stream with the manifest.
+func (v *verifier) entry(e Entry, sum blob.Ref, whole bool) {
+	if e.Link != "" {
+		delete(v.links, e.Name)
+		return
+	}
+	list := v.extents[e.Raw]
+	named := len(list) == 0 // an entry that no version has is dead weight, no damage
+	for i := range list {
+		o := &list[i]
+		named = named || o.CopyOf == nil && o.name() == e.Name
+		o.seen = whole && o.Size == e.Size && o.SHA256 == sum
+		if whole && !o.seen {
+			v.damage(Damage{Reason: fmt.Sprintf("%q has not the content of the manifest", e.Name), Lost: []Loss{v.loss(o, e.Raw, e.Raw, e.Raw+o.Size)}})
+			o.seen = true
+		}
+	}
+	if whole && !named {
+		v.damage(Damage{Reason: fmt.Sprintf("%q has the content of an original that is called otherwise", e.Name)})
+	}
+}
+
+// settle says what the bad members cost, and what else of the manifest is not in the pack.
+func (v *verifier) settle() {
+	for _, raw := range slices.Sorted(maps.Keys(v.extents)) {
+		for i := range v.extents[raw] {
+			o := &v.extents[raw][i]
+			if !o.seen && !v.blame(o, raw) {
+				v.damage(Damage{Reason: "an entry of the manifest is missing", Lost: []Loss{v.loss(o, raw, raw, raw+o.Size)}})
+			}
+		}
+	}
+	for _, d := range v.bad {
+		v.damage(d)
+	}
+	for name := range v.links {
+		if len(v.bad) == 0 {
+			v.damage(Damage{Reason: fmt.Sprintf("the hard link %q is missing", name)})
+		}
+	}
+}
+
+// blame adds what is lost of an extent to the bad members that hold it.
+func (v *verifier) blame(o *owned, raw int64) bool {
+	blamed := false
+	for i, m := range v.badRaw {
+		from, to := max(raw, m.Raw), min(raw+o.Size, m.Raw+m.RawSize)
+		// Of an empty original the header is lost, which ends where its content would be.
+		if from < to || o.Size == 0 && m.Raw < raw && raw <= m.Raw+m.RawSize {
+			v.bad[i].Lost = append(v.bad[i].Lost, v.loss(o, raw, from, to))
+			blamed = true
+		}
+	}
+	return blamed
+}
+
+func (v *verifier) loss(o *owned, raw, from, to int64) Loss {
+	return Loss{
+		Source: o.version.Source, Path: o.version.Path, Version: o.version.Number,
+		Offset: o.Offset + from - raw, Size: max(to-from, 0), Entry: o.name(),
+	}
+}

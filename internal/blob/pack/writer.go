@@ -1,0 +1,262 @@
+package pack
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+// Writer puts units into one pack. It belongs to one goroutine.
+type Writer struct {
+	up      blob.Upload
+	opts    Options
+	id      string
+	writer  string
+	created time.Time
+	offset  int64
+	raw     int64
+	members []blob.Member
+	entries map[int64]Entry   // by Raw in the pack, links left out
+	links   map[string]string // entry name to target
+	names   map[string]bool   // of all entries
+	dirs    map[string]bool   // the directories that the names need
+	err     error             // why nothing more can be written
+}
+
+// NewWriter begins a pack. writerID names the machine or writer (1 to 32 of a-z and 0-9), now is the time in the
+// pack's name. The Writer owns up from here on, and ends it by Seal or Abort.
+func NewWriter(up blob.Upload, writerID string, now time.Time, opts Options) (*Writer, error) {
+	id, err := packID(writerID, now)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("begin pack: %w", err), up.Abort())
+	}
+	return &Writer{
+		up: up, opts: opts.normal(), id: id, writer: writerID, created: now.UTC().Truncate(time.Microsecond),
+		entries: map[int64]Entry{}, links: map[string]string{}, names: map[string]bool{}, dirs: map[string]bool{},
+	}, nil
+}
+
+// Size is how many bytes the pack has so far.
+func (w *Writer) Size() int64 { return w.offset }
+
+// RawSize is how long the tar stream is so far.
+func (w *Writer) RawSize() int64 { return w.raw }
+
+// Append puts a unit into the pack, and returns where it begins in the tar stream: the content of its entries is at
+// base + Entry.Raw. After ErrNameTaken neither the pack nor the unit has changed.
+func (w *Writer) Append(unit *Unit) (base int64, err error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	if err := w.checkNames(unit.Entries); err != nil {
+		return 0, err
+	}
+	base = w.raw
+	for _, m := range unit.members {
+		if err := w.write(m); err != nil {
+			return 0, err
+		}
+	}
+	for _, entry := range unit.Entries {
+		entry.Raw += base
+		w.names[entry.Name] = true
+		if entry.Link != "" {
+			w.links[entry.Name] = entry.Link
+		} else {
+			w.entries[entry.Raw] = entry
+		}
+		for dir := range parents(entry.Name) {
+			if w.dirs[dir] {
+				break
+			}
+			w.dirs[dir] = true
+		}
+	}
+	unit.members = nil
+	return base, nil
+}
+
+func (w *Writer) write(m stored) error {
+	if _, err := w.up.Write(m.data); err != nil {
+		w.err = fmt.Errorf("write pack %s: %w", w.id, err)
+		return w.err
+	}
+	size := int64(len(m.data))
+	w.members = append(w.members, blob.Member{Offset: w.offset, Size: size, Raw: w.raw, RawSize: m.raw, SHA256: m.sum})
+	w.offset += size
+	w.raw += m.raw
+	return nil
+}
+
+// checkNames refuses what tar could not extract: a name twice, a file that is a directory too, a link to nothing.
+func (w *Writer) checkNames(entries []Entry) error {
+	names, dirs := map[string]bool{}, map[string]bool{}
+	taken := func(name string) bool { return w.names[name] || names[name] }
+	for _, entry := range entries {
+		if taken(entry.Name) || w.dirs[entry.Name] || dirs[entry.Name] || strings.HasPrefix(entry.Name, manifestDir+"/") {
+			return fmt.Errorf("entry %q: %w", entry.Name, ErrNameTaken)
+		}
+		for dir := range parents(entry.Name) {
+			if taken(dir) {
+				return fmt.Errorf("entry %q below %q: %w", entry.Name, dir, ErrNameTaken)
+			}
+			if dirs[dir] || w.dirs[dir] {
+				break // and so are those above it
+			}
+			dirs[dir] = true
+		}
+		if entry.Link != "" && !taken(entry.Link) {
+			return fmt.Errorf("entry %q links to %q, which does not come before it in the pack", entry.Name, entry.Link)
+		}
+		names[entry.Name] = true
+	}
+	return nil
+}
+
+// parents yields the directories above name, the nearest first.
+func parents(name string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for i := len(name) - 1; i > 0; i-- {
+			if name[i] == '/' && !yield(name[:i]) {
+				return
+			}
+		}
+	}
+}
+
+// Abort drops the pack. After Seal it does nothing.
+func (w *Writer) Abort() error {
+	if w.err == nil {
+		w.err = errors.New("the pack was aborted")
+	}
+	return w.up.Abort()
+}
+
+// Seal ends the pack: it writes the manifest with m's Versions, Facts and Replaces, and the trailer, and makes the
+// pack durable under the name that follows from both. It returns the manifest with all its fields, and the pack's
+// name and size. When it fails, the pack is dropped, and nothing of it may be acknowledged.
+func (w *Writer) Seal(ctx context.Context, m blob.Manifest) (blob.Manifest, blob.Info, error) {
+	m, info, err := w.seal(ctx, m)
+	if err != nil {
+		return blob.Manifest{}, blob.Info{}, errors.Join(fmt.Errorf("seal pack %s: %w", w.id, err), w.Abort())
+	}
+	w.err = errors.New("the pack is sealed")
+	return m, info, nil
+}
+
+func (w *Writer) seal(ctx context.Context, m blob.Manifest) (blob.Manifest, blob.Info, error) {
+	if w.err != nil {
+		return m, blob.Info{}, w.err
+	}
+	if len(m.Versions) == 0 && len(m.Facts) == 0 && len(m.Replaces) == 0 {
+		return m, blob.Info{}, ErrEmpty
+	}
+	if err := w.checkVersions(m.Versions); err != nil {
+		return m, blob.Info{}, err
+	}
+	m.Writer, m.Created, m.Members = w.writer, w.created, w.members
+	nonce, err := w.nonce()
+	if err != nil {
+		return m, blob.Info{}, err
+	}
+	lines, err := encodeManifest(m, w.id, nonce)
+	if err != nil {
+		return m, blob.Info{}, err
+	}
+	tail, err := w.tail(lines)
+	if err != nil {
+		return m, blob.Info{}, err
+	}
+	if _, err := w.up.Write(tail); err != nil {
+		return m, blob.Info{}, err
+	}
+	m.Pack = packName(w.id, check(tail))
+	if err := w.up.Commit(ctx, m.Pack); err != nil {
+		return m, blob.Info{}, err
+	}
+	return m, blob.Info{Name: m.Pack, Size: w.offset + int64(len(tail))}, nil
+}
+
+// nonce makes the name of the pack differ from all others, also when the same bytes are packed twice at one time.
+func (w *Writer) nonce() (string, error) {
+	source := w.opts.Rand
+	if source == nil {
+		source = rand.Reader
+	}
+	b := make([]byte, 8)
+	if _, err := io.ReadFull(source, b); err != nil {
+		return "", fmt.Errorf("draw a nonce: %w", err)
+	}
+	return hex.EncodeToString(b), nil
+}
+
+// tail returns the members of the manifest and the trailer.
+func (w *Writer) tail(lines []byte) ([]byte, error) {
+	large, err := NewBuilder(w.opts).Large(manifestName(w.id), int64(len(lines)), w.created, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := large.Write(lines); err != nil {
+		return nil, err
+	}
+	unit, err := large.Close()
+	if err != nil {
+		return nil, err
+	}
+	var tail bytes.Buffer
+	for _, m := range unit.members {
+		tail.Write(m.data)
+	}
+	place := place{offset: w.offset, size: int64(tail.Len()), raw: w.raw, sum: blob.RefOf(tail.Bytes())}
+	tail.Write(place.trailer())
+	return tail.Bytes(), nil
+}
+
+// checkVersions sees to it that the manifest says of the pack what is so, before it becomes immutable.
+func (w *Writer) checkVersions(versions []blob.Version) error {
+	for _, v := range versions {
+		if v.Number < 1 {
+			return fmt.Errorf("version %d of %s/%s: versions count from 1", v.Number, v.Source, v.Path)
+		}
+		for _, e := range v.Extents {
+			if err := w.checkExtent(v, e); err != nil {
+				return fmt.Errorf("version %d of %s/%s, extent at %d: %w", v.Number, v.Source, v.Path, e.Offset, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (w *Writer) checkExtent(v blob.Version, e blob.Extent) error {
+	name := EntryName(v.Source, v.Path, v.Number, v.Root, e.Offset)
+	raw := e.Raw
+	if e.CopyOf != nil {
+		if e.CopyOf.Pack != "" {
+			if !blob.ValidName(e.CopyOf.Pack) {
+				return fmt.Errorf("a copy of something in %q, which is no pack", e.CopyOf.Pack)
+			}
+			return nil
+		}
+		raw = e.CopyOf.Raw
+	}
+	entry, ok := w.entries[raw]
+	switch {
+	case !ok:
+		return fmt.Errorf("no entry of the pack has its content at %d", raw)
+	case entry.Size != e.Size:
+		return fmt.Errorf("%d bytes, the entry has %d", e.Size, entry.Size)
+	case e.CopyOf != nil && w.links[name] != entry.Name:
+		return fmt.Errorf("no hard link %q to %q", name, entry.Name)
+	case e.CopyOf == nil && name != entry.Name:
+		return fmt.Errorf("the entry should be called %q, not %q", name, entry.Name)
+	}
+	return nil
+}

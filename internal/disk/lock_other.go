@@ -1,0 +1,12 @@
+//go:build !darwin && !dragonfly && !freebsd && !linux && !netbsd && !openbsd && !windows
+
+package disk
+
+import (
+	"errors"
+	"os"
+)
+
+func tryLock(*os.File) error {
+	return errors.New("this operating system has no lock that dies with its holder")
+}

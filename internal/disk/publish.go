@@ -1,0 +1,104 @@
+package disk
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// TempPrefix begins the names of files that are being written. What bears it and belongs to no writer is a
+// leftover of a crash.
+const TempPrefix = ".tmp-"
+
+// Publish gives a file that is complete its name: fsync, close, rename, fsync of the new directory, which it
+// makes where it lacks. It never overwrites: fs.ErrExist. On an error the file is removed under both names as far
+// as the disk still lets it; it never stands under its name in part.
+func (f *FS) Publish(file *File, path string) error {
+	err := file.Sync()
+	if cerr := file.Close(); err == nil {
+		err = cerr
+	}
+	dir := filepath.Dir(path)
+	if err == nil {
+		err = f.MkdirAll(dir)
+	}
+	if err == nil {
+		err = f.RenameNew(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, f.Remove(file.Name()))
+	}
+	if err := f.SyncDir(dir); err != nil {
+		// The name may or may not survive a crash. The caller will act as if it did not, so it should not.
+		return errors.Join(err, f.Remove(path))
+	}
+	return nil
+}
+
+// WriteFile writes data to path, whole or not at all, in place of what is there, and makes it durable.
+func (f *FS) WriteFile(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	file, err := f.CreateTemp(dir, TempPrefix+"*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err == nil {
+		err = file.Sync()
+	}
+	if cerr := file.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = f.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, f.Remove(file.Name()))
+	}
+	return f.SyncDir(dir)
+}
+
+// Rename moves a file within a file system, over what is at newPath. It is durable after SyncDir.
+func (f *FS) Rename(oldPath, newPath string) error {
+	if err := f.fault(OpRename, newPath); err != nil {
+		return err
+	}
+	return os.Rename(oldPath, newPath)
+}
+
+// RenameNew is Rename that never overwrites: fs.ErrExist.
+func (f *FS) RenameNew(oldPath, newPath string) error {
+	if err := f.fault(OpRename, newPath); err != nil {
+		return err
+	}
+	if err := renameNew(oldPath, newPath); err != nil {
+		return &os.LinkError{Op: OpRename, Old: oldPath, New: newPath, Err: err}
+	}
+	return nil
+}
+
+// ReplaceLink makes path a symbolic link to target, in one step in place of what is there, and durable.
+func (f *FS) ReplaceLink(target, path string) error {
+	dir := filepath.Dir(path)
+	// A free temporary name; the file itself only reserves it.
+	file, err := f.CreateTemp(dir, TempPrefix+"*")
+	if err != nil {
+		return err
+	}
+	temp := file.Name()
+	err = errors.Join(file.Close(), f.Remove(temp))
+	if err == nil {
+		err = f.fault(OpLink, path)
+	}
+	if err == nil {
+		err = os.Symlink(target, temp)
+	}
+	if err == nil {
+		err = f.Rename(temp, path)
+	}
+	if err != nil {
+		_ = os.Remove(temp)
+		return err
+	}
+	return f.SyncDir(dir)
+}
