@@ -1,0 +1,105 @@
+// Package index says what the archive's index is asked and told: rows that were prepared from records, the
+// contract of an engine that keeps them, and the shapes that questions and answers have. It knows no SQL.
+//
+// The index is a cache of the packs. Whatever an engine holds can be made again from manifests and originals,
+// in any order of files, and then answers the same.
+package index
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// The errors of an index.
+var (
+	ErrNotFound  = errors.New("not found")
+	ErrAmbiguous = errors.New("ambiguous")
+	ErrTooNew    = errors.New("index is newer than this program")
+	ErrDamaged   = errors.New("index is damaged")
+)
+
+// Writer is an index that takes what was stored and parsed.
+type Writer interface {
+	// Commit adds one batch in one transaction, whole or not at all. A pack that is there already is left
+	// alone. When it returns, readers see the batch.
+	Commit(context.Context, Batch) error
+}
+
+// Batch is what one commit adds: usually what one pack holds.
+type Batch struct {
+	Pack   *PackRow // nil when no pack is added (parsing again)
+	Facts  []FactRow
+	Parsed []*Parsed // in any order
+	// Resolvers gives the resolver of a format, nil where it has none.
+	Resolvers func(format string) func(*transcript.Family)
+	Prices    *price.Book
+}
+
+// PackRow is a pack and what it stores.
+type PackRow struct {
+	Name     string
+	Size     int64
+	Created  time.Time
+	Writer   string
+	Members  []blob.Member
+	Versions []blob.Version
+	Replaces []string
+}
+
+// FactRow is a fact and the pack that tells it.
+type FactRow struct {
+	blob.Fact
+	Pack string
+}
+
+// State is what the index knows of a version. Its Extents are all of its chain's and name their packs in CopyOf.
+type State struct {
+	blob.Version
+	Parser int   // version of the parser that made its rows, 0 when it was not parsed
+	Parsed int64 // records before this offset are indexed
+	Again  bool  // all of its rows must be made again
+}
+
+// Stored is content that some version has as a whole. Extents name their packs in CopyOf.
+type Stored struct {
+	Extents []blob.Extent
+	Root    blob.Ref
+	Size    int64
+}
+
+// Stat is what a scan remembers of a file. ModTime is in nanoseconds, -1 when the file must be read again
+// whatever it says.
+type Stat struct {
+	Size    int64
+	ModTime int64
+	Inode   uint64
+	Ignored bool // belongs to nothing known and was left alone
+}
+
+// Catalog is what the way in asks before it writes.
+type Catalog interface {
+	// Newest returns the newest version of a file. ErrNotFound when there is none.
+	Newest(ctx context.Context, source, path string) (State, error)
+	// HasSize says whether any version has this size, so that its content may be known.
+	HasSize(ctx context.Context, size int64) (bool, error)
+	// ByRef returns where content lies. ErrNotFound when no version has it.
+	ByRef(ctx context.Context, ref blob.Ref) (Stored, error)
+	// Wanted yields the versions that must be parsed again from their packs. parsers is the current version of
+	// each format's parser.
+	Wanted(ctx context.Context, parsers map[string]int) iter.Seq2[State, error]
+	// States yields every version of every file.
+	States(ctx context.Context) iter.Seq2[State, error]
+	// Packs yields the names of the packs that are indexed.
+	Packs(ctx context.Context) iter.Seq2[string, error]
+	// Facts yields the newest fact of every key of a kind ("" is every kind), taken back ones left out.
+	Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error]
+	// Stats returns what the last scans saw of a source, by a hash of the path. SaveStats replaces entries and forgets gone ones.
+	Stats(ctx context.Context, source string) (map[uint64]Stat, error)
+	SaveStats(ctx context.Context, source string, stats map[uint64]Stat, gone []uint64) error
+}

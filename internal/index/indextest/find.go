@@ -1,0 +1,267 @@
+package indextest
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// known is a row as the suite made it.
+type known struct {
+	id, conversation string
+	run              string // native id
+	seq              int64
+	part             int
+	at               int64
+	kind, role, tool string
+	words, parts     []string
+}
+
+var vocabulary = []string{"alpha", "beta", "gamma", "delta", "parse", "config", "parseConfig", "HTTPServer", "café", "数据库", "x1", "alphabet", "42"}
+
+// randomWorld makes runs whose events hold a few words each, several at one instant and some with two parts.
+func randomWorld(r *rand.Rand, runs, events int) ([]Original, []known) {
+	var originals []Original
+	var rows []known
+	for i := range runs {
+		run := fmt.Sprintf("run-%02d", i)
+		format := []string{"awf", "leslie"}[i%2]
+		o := Original{Source: "src", Path: run + ".jsonl", Format: format, Claim: ".", Size: int64(events) * 100}
+		o.Records = append(o.Records, &transcript.Run{ID: run}, &transcript.Conversation{Run: run})
+		for n := range events {
+			e := &transcript.Event{Run: run, Kind: transcript.KindMessage, Role: []string{"user", "assistant"}[r.IntN(2)],
+				Origin: Place(n), Time: At(int64(r.IntN(20)) * 600)}
+			if r.IntN(10) == 0 {
+				e.Kind = transcript.KindNotice
+			}
+			parts := 1 + r.IntN(5)/4
+			for p := range parts {
+				part, row := randomPart(r, e, fmt.Sprint(n))
+				row.run, row.seq, row.part, row.at = run, int64(n+1), p, e.Time.UnixMicro
+				e.Parts = append(e.Parts, part)
+				rows = append(rows, row)
+			}
+			o.Records = append(o.Records, e)
+		}
+		originals = append(originals, o)
+	}
+	return originals, rows
+}
+
+func randomPart(r *rand.Rand, e *transcript.Event, call string) (transcript.Part, known) {
+	var text []string
+	for range 1 + r.IntN(6) {
+		text = append(text, vocabulary[r.IntN(len(vocabulary))])
+	}
+	part := transcript.Part{Text: strings.Join(text, " ")}
+	row := known{kind: string(e.Kind), role: e.Role}
+	if r.IntN(5) == 0 {
+		row.tool = []string{"Bash", "Read File"}[r.IntN(2)]
+		row.kind = string(transcript.KindToolCall)
+		part.Kind, part.Call = transcript.KindToolCall, &transcript.Call{ID: "call-" + call, Name: row.tool}
+	}
+	for _, w := range text {
+		switch w {
+		case "parseConfig":
+			row.parts = append(row.parts, "parse", "config")
+		case "HTTPServer":
+			row.parts = append(row.parts, "http", "server")
+		case "café":
+			w = "cafe"
+		case "数据库":
+			row.words = append(row.words, "数", "据")
+			w = "库"
+		}
+		row.words = append(row.words, strings.ToLower(w))
+	}
+	return part, row
+}
+
+// holds says whether a row matches, by looking at its words.
+func (k *known) holds(n query.Node) bool {
+	switch n := n.(type) {
+	case query.And:
+		return !slices.ContainsFunc(n.Of, func(n query.Node) bool { return !k.holds(n) })
+	case query.Or:
+		return slices.ContainsFunc(n.Of, k.holds)
+	case query.Not:
+		return !k.holds(n.Of)
+	case query.Word:
+		return k.phrase(strings.Fields(n.Text), false)
+	case query.Phrase:
+		return k.phrase(strings.Fields(n.Text), false)
+	case query.Prefix:
+		return k.phrase(strings.Fields(n.Text), true)
+	case query.Range:
+		at := time.UnixMicro(k.at)
+		return (n.From.IsZero() || !at.Before(n.From)) && (n.To.IsZero() || at.Before(n.To))
+	case query.Field:
+		have := map[string]string{"kind": k.kind, "role": k.role, "tool": k.tool, "run": k.run}[n.Name]
+		return slices.ContainsFunc(n.Values, func(v query.Value) bool {
+			switch have, text := strings.ToLower(have), strings.ToLower(v.Text); v.Match {
+			case query.Starts:
+				return have != "" && strings.HasPrefix(have, text)
+			case query.Contains:
+				return have != "" && strings.Contains(have, text)
+			default:
+				return have == text
+			}
+		})
+	}
+	panic(fmt.Sprintf("no rule for %T", n))
+}
+
+func (k *known) phrase(terms []string, open bool) bool {
+	fits := func(have []string) bool {
+		for i := range have {
+			if i+len(terms) > len(have) {
+				return false
+			}
+			last := len(terms) - 1
+			if slices.Equal(have[i:i+last], terms[:last]) &&
+				(have[i+last] == terms[last] || open && strings.HasPrefix(have[i+last], terms[last])) {
+				return true
+			}
+		}
+		return false
+	}
+	return fits(k.words) || len(terms) == 1 && fits(k.parts)
+}
+
+func randomNode(r *rand.Rand, depth int) query.Node {
+	if depth > 0 && r.IntN(2) == 0 {
+		of := []query.Node{randomNode(r, depth-1), randomNode(r, depth-1)}
+		switch r.IntN(4) {
+		case 0:
+			return query.Or{Of: of}
+		case 1:
+			return query.Not{Of: of[0]}
+		}
+		return query.And{Of: of}
+	}
+	terms := []string{"alpha", "beta", "parse", "config", "server", "parseconfig", "cafe", "库", "nothing", "42"}
+	switch r.IntN(8) {
+	case 0:
+		return query.Phrase{Text: terms[r.IntN(3)] + " " + terms[r.IntN(3)]}
+	case 1:
+		return query.Prefix{Text: []string{"alph", "par", "h", "beta alph"}[r.IntN(4)]}
+	case 2:
+		from := Epoch.Add(time.Duration(r.IntN(200)) * time.Minute)
+		return []query.Node{query.Range{From: from}, query.Range{To: from}, query.Range{From: from, To: from.Add(time.Hour)}}[r.IntN(3)]
+	case 3:
+		return []query.Node{field("role", "user"), field("kind", "message"), field("kind", "tool_call"), field("tool", "bash"), field("tool", "read file"),
+			field("run", "run-01"), field("role", "user", "assistant"), field("tool", ""),
+			query.Field{Name: "tool", Values: []query.Value{{Text: "re", Match: query.Starts}}},
+			query.Field{Name: "tool", Values: []query.Value{{Text: "as", Match: query.Contains}, {Text: "read", Match: query.Starts}}}}[r.IntN(10)]
+	}
+	return query.Word{Text: terms[r.IntN(len(terms))]}
+}
+
+func field(name string, values ...string) query.Field {
+	f := query.Field{Name: name}
+	for _, v := range values {
+		f.Values = append(f.Values, query.Value{Text: v})
+	}
+	return f
+}
+
+// testFind compares Find with a look at every row, for random rows and questions.
+func testFind(t *testing.T, open func(*testing.T) Index) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	x := open(t)
+	originals, rows := randomWorld(r, 12, 40)
+	for i := 0; i < len(originals); i += 3 {
+		commit(t, x, Batch(fmt.Sprint("pack", i), originals[i:i+3]...))
+	}
+	name(t, x, rows)
+	for i := range 150 {
+		q := &query.Tree{Root: randomNode(r, 3)}
+		if i == 0 {
+			q = nil
+		}
+		var want []string
+		for _, k := range rows {
+			if q == nil || k.holds(q.Root) {
+				want = append(want, k.id)
+			}
+		}
+		var got []string
+		for _, h := range all(t, x.Find(t.Context(), q, index.Page{})) {
+			got = append(got, h.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%v: %d hits, want %d\n%v\n%v", q, len(got), len(want), got, want)
+		}
+		if paged := pages(t, x, q, 1+r.IntN(30)); !slices.Equal(paged, want) {
+			t.Fatalf("%v by pages: %d hits, want %d", q, len(paged), len(want))
+		}
+	}
+	for range x.Find(t.Context(), nil, index.Page{}) { // a range that is left frees what it holds
+		break
+	}
+	for _, bad := range []string{"x", "1/2", "-1/2/c:1.1", "1/2/c"} {
+		if err := first(x.Find(t.Context(), nil, index.Page{After: bad})); err == nil {
+			t.Errorf("cursor %q is taken", bad)
+		}
+	}
+}
+
+// name gives every row its public id and sorts them as search does.
+func name(t *testing.T, x Index, rows []known) {
+	t.Helper()
+	conversations := map[string]string{}
+	parts := map[string]int{}
+	for _, k := range rows {
+		parts[fmt.Sprint(k.run, k.seq)]++
+	}
+	for i := range rows {
+		k := &rows[i]
+		if conversations[k.run] == "" {
+			run, err := x.Run(t.Context(), k.run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			conversations[k.run] = all(t, x.Conversations(t.Context(), run.ID))[0].ID
+		}
+		k.conversation = conversations[k.run]
+		k.id = fmt.Sprintf("%s:%d", k.conversation, k.seq)
+		if parts[fmt.Sprint(k.run, k.seq)] > 1 {
+			k.id += fmt.Sprintf(".%d", k.part+1)
+		}
+	}
+	slices.SortFunc(rows, func(a, b known) int {
+		return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(a.conversation, b.conversation), cmp.Compare(b.seq, a.seq), cmp.Compare(a.part, b.part))
+	})
+}
+
+func pages(t *testing.T, x Index, q *query.Tree, limit int) (ids []string) {
+	t.Helper()
+	page := index.Page{Limit: limit}
+	for {
+		hits := all(t, x.Find(t.Context(), q, page))
+		for _, h := range hits {
+			ids = append(ids, h.ID)
+			page.After = h.Cursor
+		}
+		if len(hits) < limit {
+			return ids
+		}
+	}
+}
+
+func first[T any](seq func(func(T, error) bool)) (err error) {
+	for _, err = range seq {
+		break
+	}
+	return err
+}

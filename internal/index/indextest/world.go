@@ -1,0 +1,80 @@
+// Package indextest holds what every index must do: the behaviour suite, and the small synthetic world that it
+// is asked about. It knows records and answers and no engine.
+package indextest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Original is a file of the world with what its format says of it.
+type Original struct {
+	Source, Path string
+	Number       int // 0 is 1
+	Format       string
+	Role         string
+	Claim        string
+	Size         int64
+	Content      string // tells contents apart; "" is the path
+	Records      []transcript.Record
+}
+
+func (o *Original) number() int { return max(o.Number, 1) }
+
+func (o *Original) ref() blob.Ref {
+	if o.Content == "" {
+		return blob.RefOf([]byte(o.Source + "/" + o.Path + fmt.Sprint(o.number())))
+	}
+	return blob.RefOf([]byte(o.Content))
+}
+
+// Epoch is when the world begins.
+var Epoch = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+
+// memberSize is the raw size of the members of the world's packs: small, so that originals lie in several.
+const memberSize = 1000
+
+// Batch stores originals in one pack and indexes them, one entry after the other behind a header of 512 bytes.
+func Batch(pack string, originals ...Original) index.Batch {
+	row := &index.PackRow{Name: pack, Created: Epoch, Writer: "test"}
+	b := index.Batch{Pack: row}
+	words := index.NewVocabulary()
+	raw := int64(0)
+	for _, o := range originals {
+		v := blob.Version{Source: o.Source, Path: o.Path, Number: o.number(), Root: o.ref(), Size: o.Size, SHA256: o.ref(),
+			ModTime: Epoch, Mode: 0o644, Format: o.Format, Role: o.Role, Claim: o.Claim,
+			Extents: []blob.Extent{{Size: o.Size, SHA256: o.ref(), Raw: raw + 512}}}
+		raw += 512 + o.Size
+		row.Versions = append(row.Versions, v)
+		if o.Format == "" {
+			continue
+		}
+		c := index.NewCollector(words)
+		c.Reset(index.Subject{VersionKey: index.VersionKey{Source: o.Source, Path: o.Path, Number: o.number()}, Format: o.Format,
+			Role: o.Role, Parser: 1, Claim: o.Claim, Size: o.Size, SHA256: o.ref(), ModTime: Epoch.UnixMicro()})
+		for _, r := range o.Records {
+			c.Add(r)
+		}
+		b.Parsed = append(b.Parsed, c.Take(true))
+	}
+	for at := int64(0); at < raw; at += memberSize {
+		n := min(memberSize, raw-at)
+		row.Members = append(row.Members, blob.Member{Offset: row.Size, Size: n / 4, Raw: at, RawSize: n})
+		row.Size += n / 4
+	}
+	return b
+}
+
+// At is a time so many seconds after Epoch.
+func At(seconds int64) transcript.Time {
+	return transcript.Time{UnixMicro: Epoch.UnixMicro() + seconds*1e6, Valid: true}
+}
+
+// Place is the bytes of the n-th record of an original, 100 bytes each.
+func Place(n int) transcript.Origin {
+	return transcript.Origin{Line: n + 1, Offset: int64(n) * 100, Length: 100}
+}

@@ -1,0 +1,84 @@
+package index
+
+import (
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// VersionKey names one version of one original.
+type VersionKey struct {
+	Source string
+	Path   string
+	Number int
+}
+
+// Subject is the version that is parsed and how much of it the index has already.
+type Subject struct {
+	VersionKey
+	Format string
+	Role   string
+	Parser int    // version of the format
+	Claim  string // root directory of the format
+	Size   int64  // bytes of the version
+	SHA256 blob.Ref
+	// From is where the new records begin: those before it are indexed and only counted again.
+	From    int64
+	ModTime int64 // microseconds UTC; stands in for events without any time
+}
+
+// Parsed is what one parse of one version says, or a stretch of it, ready for an engine.
+type Parsed struct {
+	Subject
+	First bool  // the first stretch of a parse
+	Last  bool  // the parse reached the end of the version
+	Until int64 // records before this offset are now known: what the next parse starts From
+
+	Runs          []*transcript.Run
+	Conversations []Holding
+	Rows          []Row // in the order of the original
+	Usage         []*transcript.Usage
+	Receipts      []*transcript.Receipt
+	Steps         []*transcript.Step
+	Links         []*transcript.Link
+	Hints         []*transcript.Hint
+	Problems      []*transcript.Problem
+	Terms         []string // words of Rows that this process has not seen before
+	Bytes         int      // memory that Rows hold, roughly
+}
+
+// Holding is what a version holds of one conversation.
+type Holding struct {
+	transcript.Conversation
+	Aside bool // made for uncounted rows of the run
+
+	// What the version holds of it up to Until, indexed earlier or not.
+	LastSeq   int64
+	TotalRows int64
+}
+
+// Row is one part of one event.
+type Row struct {
+	Conversation int   // index in Parsed.Conversations
+	Seq          int64 // in the conversation's part that this version holds, from 1
+	Part, Parts  int
+	Verdict      transcript.Verdict
+	Kind         transcript.Kind
+	Role         string
+	Type         string
+	Tool         string
+	Time         transcript.Time
+	Near         int64 // the time that places the row: its own or the nearest known one, microseconds
+	Inner        string
+	Offset       int64
+	Length       int64
+	Line         int
+	TextBytes    int
+	EID          int64 // hash of the native event id, compared inside a conversation; 0 where there is none
+	Attributes   string
+	T, P, X      string // terms for search: words, parts of identifiers, facets
+	Call         *transcript.Call
+	Result       *transcript.Result
+}
+
+// Counts says whether the row is the one that stands for a counted event.
+func (r *Row) Counts() bool { return r.Part == 0 && r.Verdict == transcript.Counted }

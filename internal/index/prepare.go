@@ -1,0 +1,349 @@
+package index
+
+import (
+	"encoding/json"
+	"maps"
+	"strconv"
+	"sync"
+
+	"github.com/txarchive/txarchive/internal/term"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Collector turns the records of one version into rows: keys, order, terms and facets. It is the pure half of
+// indexing and runs beside the readers; an engine only writes what it made.
+//
+// A Collector serves one goroutine. Reset begins a version; Take hands over what was gathered so far, so that
+// a long original becomes several batches.
+type Collector struct {
+	words *Vocabulary
+	split term.Splitter
+	t, p  []byte
+
+	out           *Parsed
+	runs          map[string]*transcript.Run
+	conversations map[conversationKey]*held
+	current       map[string]*held // by native id, the one last yielded
+	order         []*held
+	near          int64
+	pending       int   // rows at the end of out.Rows that wait for a time
+	last          int64 // end of the last record
+}
+
+// held is a conversation with its place in Parsed.Conversations.
+type held struct {
+	Holding
+	index int
+}
+
+type conversationKey struct {
+	run, id string
+	aside   bool
+}
+
+// NewCollector returns a Collector that shares the words that the process has seen.
+func NewCollector(words *Vocabulary) *Collector { return &Collector{words: words} }
+
+// Reset begins a version.
+func (c *Collector) Reset(s Subject) {
+	c.out = &Parsed{Subject: s, First: true}
+	c.runs = map[string]*transcript.Run{}
+	c.conversations = map[conversationKey]*held{}
+	c.current = map[string]*held{}
+	c.order = nil
+	c.near, c.pending, c.last = 0, 0, s.From
+}
+
+// Size returns the bytes of memory that are gathered.
+func (c *Collector) Size() int { return c.out.Bytes }
+
+// Take returns what was gathered since Reset or the last Take. last says that the version is at its end.
+func (c *Collector) Take(last bool) *Parsed {
+	c.settle()
+	out := c.out
+	out.Last, out.Until = last, c.last
+	for _, r := range c.runs {
+		run := *r
+		out.Runs = append(out.Runs, &run)
+	}
+	for _, v := range c.order {
+		out.Conversations = append(out.Conversations, v.Holding)
+	}
+	c.out = &Parsed{Subject: out.Subject}
+	return out
+}
+
+// Add takes one record. Records before the subject's From are indexed already; they only move the counters.
+func (c *Collector) Add(r transcript.Record) {
+	switch r := r.(type) {
+	case *transcript.Run:
+		c.run(r)
+	case *transcript.Conversation:
+		c.conversation(r)
+	case *transcript.Event:
+		c.event(r)
+	case *transcript.Usage:
+		if c.fresh(r.Origin) {
+			c.out.Usage = append(c.out.Usage, r)
+		}
+	case *transcript.Receipt:
+		if c.fresh(r.Origin) {
+			c.out.Receipts = append(c.out.Receipts, r)
+		}
+	case *transcript.Step:
+		c.out.Steps = append(c.out.Steps, r) // ends later than it begins: always told again
+	case *transcript.Link:
+		if c.fresh(r.Origin) {
+			c.out.Links = append(c.out.Links, r)
+		}
+	case *transcript.Hint:
+		if c.fresh(r.Origin) {
+			c.out.Hints = append(c.out.Hints, r)
+		}
+	case *transcript.Problem:
+		if r.Origin.Offset >= c.out.From {
+			c.out.Problems = append(c.out.Problems, r)
+		}
+	}
+}
+
+// fresh says whether a record is new, and remembers how far the parse has come.
+func (c *Collector) fresh(o transcript.Origin) bool {
+	if o.Inner != "" {
+		return true
+	}
+	if o.Offset < c.out.From {
+		return false
+	}
+	c.last = max(c.last, o.End())
+	return true
+}
+
+func (c *Collector) run(r *transcript.Run) {
+	have := c.runs[r.ID]
+	if have == nil {
+		have = &transcript.Run{}
+		c.runs[r.ID] = have
+	}
+	Overlay(have, r)
+}
+
+func (c *Collector) conversation(r *transcript.Conversation) *held {
+	have := c.hold(conversationKey{run: r.Run, id: r.ID})
+	Overlay(&have.Conversation, r)
+	c.current[r.ID] = have
+	if c.near == 0 && r.Started.Valid {
+		c.near = r.Started.UnixMicro
+	}
+	return have
+}
+
+func (c *Collector) hold(key conversationKey) *held {
+	have := c.conversations[key]
+	if have == nil {
+		have = &held{index: len(c.order)}
+		have.Run, have.Aside = key.run, key.aside
+		c.conversations[key] = have
+		c.order = append(c.order, have)
+	}
+	return have
+}
+
+// home finds the conversation that an event belongs to, and makes the one for uncounted rows of a run.
+func (c *Collector) home(e *transcript.Event) *held {
+	if e.Run == "" || e.Verdict != transcript.Uncounted {
+		if e.Run != "" {
+			if v := c.conversations[conversationKey{run: e.Run, id: e.Conversation}]; v != nil {
+				return v
+			}
+		}
+		if v := c.current[e.Conversation]; v != nil {
+			return v
+		}
+		return c.conversation(&transcript.Conversation{ID: e.Conversation, Run: e.Run})
+	}
+	return c.hold(conversationKey{run: e.Run, aside: true})
+}
+
+func (c *Collector) event(e *transcript.Event) {
+	v := c.home(e)
+	v.LastSeq++
+	n := max(len(e.Parts), 1)
+	v.TotalRows += int64(n)
+	if e.Time.Valid {
+		c.near = e.Time.UnixMicro
+	}
+	if !c.fresh(e.Origin) {
+		return
+	}
+	attributes := eventAttributes(e)
+	for i := range n {
+		part := transcript.Part{}
+		if len(e.Parts) > 0 {
+			part = e.Parts[i]
+		}
+		row := c.row(e, v, &part)
+		row.Part, row.Parts = i, n
+		if i == 0 {
+			row.Attributes = attributes
+		}
+		c.out.Rows = append(c.out.Rows, row)
+		c.out.Bytes += 256 + len(row.T) + len(row.P) + len(row.X) + len(row.Attributes)
+		c.pending++
+	}
+	if c.near != 0 {
+		c.settle()
+	}
+}
+
+func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part) Row {
+	row := Row{
+		Conversation: v.index, Seq: v.LastSeq, Verdict: e.Verdict,
+		Kind: e.Kind, Role: e.Role, Type: e.Type, Time: e.Time,
+		Inner: e.Origin.Inner, Offset: e.Origin.Offset, Length: e.Origin.Length, Line: e.Origin.Line,
+		TextBytes: len(part.Text), Call: part.Call, Result: part.Result,
+	}
+	if row.Verdict == "" {
+		row.Verdict = transcript.Counted
+	}
+	if part.Kind != "" {
+		row.Kind = part.Kind
+	}
+	if row.Kind == "" {
+		row.Kind = transcript.KindUnknown
+	}
+	if part.Role != "" {
+		row.Role = part.Role
+	}
+	if part.Length > 0 {
+		row.Offset += part.Offset
+		row.Length = part.Length
+	}
+	if part.Call != nil {
+		row.Tool = part.Call.Name
+	} else if part.Result != nil {
+		row.Tool = part.Result.Name
+	}
+	if e.ID != "" {
+		row.EID = Hash("event", c.out.Format, e.ID)
+	}
+	c.t, c.p = c.split.Split(c.t[:0], c.p[:0], part.Text)
+	row.T, row.P = string(c.t), string(c.p)
+	c.out.Terms = c.words.Add(c.out.Terms, c.t)
+	c.out.Terms = c.words.Add(c.out.Terms, c.p)
+	row.X = c.facets(e, &row)
+	return row
+}
+
+// Scope is the place in which local run ids are unique.
+func Scope(source, root string) string { return source + "/" + root }
+
+// settle gives rows without a time the nearest known one, and the file's where there is none.
+func (c *Collector) settle() {
+	if c.pending == 0 {
+		return
+	}
+	near := c.near
+	if near == 0 {
+		near = c.out.ModTime
+	}
+	rows := c.out.Rows
+	for i := len(rows) - c.pending; i < len(rows); i++ {
+		rows[i].Near = near
+		if rows[i].Time.Valid {
+			rows[i].Near = rows[i].Time.UnixMicro
+		}
+	}
+	c.pending = 0
+}
+
+func (c *Collector) facets(e *transcript.Event, row *Row) string {
+	b := make([]byte, 0, 96)
+	add := func(field, value string) {
+		if value == "" {
+			return
+		}
+		if len(b) > 0 {
+			b = append(b, ' ')
+		}
+		b = append(b, Facet(field, value)...)
+	}
+	add("format", c.out.Format)
+	add("kind", string(row.Kind))
+	add("role", row.Role)
+	add("type", row.Type)
+	add("tool", row.Tool)
+	add("agent", e.Agent)
+	add("model", e.Model)
+	if row.Result != nil && row.Result.Failed == transcript.Yes {
+		add("is", "error")
+	}
+	return string(b)
+}
+
+// eventAttributes is the JSON of what only this format states, and of what has no column.
+func eventAttributes(e *transcript.Event) string {
+	if len(e.Attributes) == 0 && e.ID == "" && !e.Seq.Known && e.Agent == "" && e.Model == "" && e.Flow == "" && e.Step == "" {
+		return ""
+	}
+	all := transcript.Attributes{}
+	maps.Copy(all, e.Attributes)
+	set := func(key, value string) {
+		if value != "" {
+			all[key] = value
+		}
+	}
+	set("id", e.ID)
+	set("agent", e.Agent)
+	set("model", e.Model)
+	set("flow", e.Flow)
+	set("step", e.Step)
+	if e.Seq.Known {
+		all["seq"] = json.Number(strconv.FormatInt(e.Seq.N, 10))
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// Vocabulary remembers which words the process has handed to the index, so that each is written about once.
+// It is a cache: forgetting a word costs one more insert.
+type Vocabulary struct {
+	mu   sync.Mutex
+	seen map[string]struct{}
+}
+
+// maxVocabulary bounds the memory of a Vocabulary to some hundred MB in the worst case.
+const maxVocabulary = 1 << 20
+
+// NewVocabulary returns an empty one.
+func NewVocabulary() *Vocabulary { return &Vocabulary{seen: map[string]struct{}{}} }
+
+// Add appends the words of text (separated by spaces) that were not seen before to dst.
+func (v *Vocabulary) Add(dst []string, text []byte) []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for len(text) > 0 {
+		n := 0
+		for n < len(text) && text[n] != ' ' {
+			n++
+		}
+		word := text[:n]
+		text = text[min(n+1, len(text)):]
+		if n == 0 {
+			continue
+		}
+		if _, ok := v.seen[string(word)]; ok {
+			continue
+		}
+		if len(v.seen) >= maxVocabulary {
+			clear(v.seen)
+		}
+		s := string(word)
+		v.seen[s] = struct{}{}
+		dst = append(dst, s)
+	}
+	return dst
+}

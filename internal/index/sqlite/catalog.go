@@ -1,0 +1,232 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+var _ index.Catalog = (*DB)(nil)
+
+const selectState = `SELECT v.id, s.name, f.path, v.number, c.root, v.size, v.sha256, v.mtime, v.mode, coalesce(n.name, ''), coalesce(o.name, ''),
+	v.root_dir, v.parser, v.parsed, EXISTS (SELECT 1 FROM transcripts t WHERE t.version = v.id AND t.indexed = 2), v.chain
+	FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source JOIN chains c ON c.id = v.chain
+	LEFT JOIN names n ON n.id = v.format LEFT JOIN names o ON o.id = v.role `
+
+// scanner is a row or a cursor.
+type scanner interface{ Scan(...any) error }
+
+func scanState(r scanner) (s index.State, chain int64, err error) {
+	var id, mtime int64
+	var root, sha []byte
+	err = r.Scan(&id, &s.Source, &s.Path, &s.Number, &root, &s.Size, &sha, &mtime, &s.Mode, &s.Format, &s.Role, &s.Claim, &s.Parser, &s.Parsed, &s.Again, &chain)
+	copy(s.Root[:], root)
+	copy(s.SHA256[:], sha)
+	s.ModTime = time.Unix(0, mtime).UTC()
+	return s, chain, err
+}
+
+// Newest returns the newest version of a file.
+func (db *DB) Newest(ctx context.Context, source, path string) (index.State, error) {
+	row := db.reading().QueryRowContext(ctx, selectState+`WHERE s.name = ? AND f.path = ? ORDER BY v.number DESC LIMIT 1`, source, path)
+	s, chain, err := scanState(row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return s, index.ErrNotFound
+	}
+	if err != nil {
+		return s, fmt.Errorf("look up %s/%s: %w", source, path, err)
+	}
+	s.Extents, err = db.extents(ctx, chain, s.Size)
+	return s, err
+}
+
+// extents returns where the first size bytes of a chain lie, resolved through copies.
+func (db *DB) extents(ctx context.Context, chain, size int64) ([]blob.Extent, error) {
+	rows, err := db.reading().QueryContext(ctx, `SELECT e.offset, e.size, e.sha256, p.name, e.raw FROM extents e JOIN packs p ON p.id = e.pack
+		WHERE e.chain = ? AND e.offset < max(?, 1) ORDER BY e.offset`, chain, size)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []blob.Extent
+	for rows.Next() {
+		var e blob.Extent
+		var sha []byte
+		e.CopyOf = &blob.Copy{}
+		if err := rows.Scan(&e.Offset, &e.Size, &sha, &e.CopyOf.Pack, &e.CopyOf.Raw); err != nil {
+			return nil, err
+		}
+		copy(e.SHA256[:], sha)
+		all = append(all, e)
+	}
+	return all, rows.Err()
+}
+
+// HasSize says whether any version has this size.
+func (db *DB) HasSize(ctx context.Context, size int64) (bool, error) {
+	var n int
+	err := db.reading().QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM versions WHERE size = ?)", size).Scan(&n)
+	return n == 1, err
+}
+
+// ByRef returns where content lies that some version has as a whole.
+func (db *DB) ByRef(ctx context.Context, ref blob.Ref) (index.Stored, error) {
+	var chain int64
+	var root []byte
+	s := index.Stored{}
+	err := db.reading().QueryRowContext(ctx, "SELECT id, root, size FROM chains WHERE sha256 = ? ORDER BY id LIMIT 1", ref[:]).Scan(&chain, &root, &s.Size)
+	if errors.Is(err, sql.ErrNoRows) {
+		return s, index.ErrNotFound
+	}
+	if err != nil {
+		return s, err
+	}
+	copy(s.Root[:], root)
+	s.Extents, err = db.extents(ctx, chain, s.Size)
+	return s, err
+}
+
+// States yields every version of every file with its extents, by source, path and number.
+func (db *DB) States(ctx context.Context) iter.Seq2[index.State, error] {
+	return db.states(ctx, "ORDER BY s.name, f.path, v.number")
+}
+
+// Wanted yields the versions whose rows must be made again from their packs: they came to count after a copy
+// of theirs had been left out, or were stored and not parsed, or parsed by an older parser than parsers says.
+func (db *DB) Wanted(ctx context.Context, parsers map[string]int) iter.Seq2[index.State, error] {
+	current, err := json.Marshal(parsers)
+	if err != nil {
+		return func(yield func(index.State, error) bool) { yield(index.State{}, err) }
+	}
+	return db.states(ctx, `WHERE v.id IN (SELECT version FROM transcripts WHERE indexed = 2)
+		OR (v.format IS NOT NULL AND v.parser <> coalesce((SELECT value FROM json_each(?) WHERE key = n.name), v.parser))
+		ORDER BY s.name, f.path, v.number`, string(current))
+}
+
+func (db *DB) states(ctx context.Context, where string, args ...any) iter.Seq2[index.State, error] {
+	return func(yield func(index.State, error) bool) {
+		rows, err := db.reading().QueryContext(ctx, selectState+where, args...)
+		if err != nil {
+			yield(index.State{}, err)
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			s, chain, err := scanState(rows)
+			if err == nil {
+				s.Extents, err = db.extents(ctx, chain, s.Size)
+			}
+			if !yield(s, err) || err != nil {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(index.State{}, err)
+		}
+	}
+}
+
+// Packs yields the names of the packs that are indexed.
+func (db *DB) Packs(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		rows, err := db.reading().QueryContext(ctx, "SELECT name FROM packs ORDER BY name")
+		if err != nil {
+			yield("", err)
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var name string
+			err := rows.Scan(&name)
+			if !yield(name, err) || err != nil {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield("", err)
+		}
+	}
+}
+
+// Facts yields the newest fact of every key of a kind, those that were taken back left out.
+func (db *DB) Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error] {
+	return func(yield func(blob.Fact, error) bool) {
+		rows, err := db.reading().QueryContext(ctx, `SELECT kind, key, time, value FROM facts WHERE (?1 = '' OR kind = ?1) AND value IS NOT NULL
+			ORDER BY kind, key`, kind)
+		if err != nil {
+			yield(blob.Fact{}, err)
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var f blob.Fact
+			var micro int64
+			var value string
+			err := rows.Scan(&f.Kind, &f.Key, &micro, &value)
+			f.Time, f.Value = time.UnixMicro(micro).UTC(), json.RawMessage(value)
+			if !yield(f, err) || err != nil {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(blob.Fact{}, err)
+		}
+	}
+}
+
+// Stats returns what the last scans saw of a source.
+func (db *DB) Stats(ctx context.Context, source string) (map[uint64]index.Stat, error) {
+	rows, err := db.reading().QueryContext(ctx, "SELECT path, size, mtime, inode, ignored FROM local_scan WHERE source = ?", source)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := map[uint64]index.Stat{}
+	for rows.Next() {
+		var path, inode int64
+		var s index.Stat
+		if err := rows.Scan(&path, &s.Size, &s.ModTime, &inode, &s.Ignored); err != nil {
+			return nil, err
+		}
+		s.Inode = uint64(inode)
+		all[uint64(path)] = s
+	}
+	return all, rows.Err()
+}
+
+// SaveStats replaces what is remembered of files of a source and forgets those that are gone.
+func (db *DB) SaveStats(ctx context.Context, source string, stats map[uint64]index.Stat, gone []uint64) error {
+	if len(stats) == 0 && len(gone) == 0 {
+		return nil
+	}
+	t, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.Rollback()
+	b := inserter{t: t, head: "INSERT OR REPLACE INTO local_scan (source, path, size, mtime, inode, ignored) VALUES ", columns: 6}
+	for path, s := range stats {
+		if err := b.add(source, int64(path), s.Size, s.ModTime, int64(s.Inode), flag(s.Ignored)); err != nil {
+			return err
+		}
+	}
+	if err := b.flush(); err != nil {
+		return err
+	}
+	for _, path := range gone {
+		if _, err := t.exec("DELETE FROM local_scan WHERE source = ? AND path = ?", source, int64(path)); err != nil {
+			return err
+		}
+	}
+	return t.Tx.Commit()
+}
+
+// reading is the pool that answers questions. It sees what was committed before the question.
+func (db *DB) reading() *sql.DB { return db.r.DB }

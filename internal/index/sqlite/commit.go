@@ -1,0 +1,71 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+var _ index.Writer = (*DB)(nil)
+
+// Commit adds a batch in one transaction: what the pack stores, what its originals say, and then whatever
+// follows from it for the runs that were touched.
+func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
+	t, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.Rollback()
+	c := &commit{tx: t, batch: batch, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}}
+	if err := c.run(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	if err := t.Tx.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// commit is the work of one Commit.
+type commit struct {
+	*tx
+	batch   index.Batch
+	touched map[int64]bool // run_names whose runs must be resolved
+	keys    map[int64]bool // usage keys to judge
+	eids    map[int64]bool // event ids that are new
+	rows    []pendingRow
+}
+
+func (c *commit) run() error {
+	if p := c.batch.Pack; p != nil {
+		var n int
+		known, err := c.get("SELECT 1 FROM packs WHERE name = ?", []any{p.Name}, &n)
+		if err != nil {
+			return err
+		}
+		if known {
+			return nil
+		}
+		if err := c.pack(p); err != nil {
+			return fmt.Errorf("pack %s: %w", p.Name, err)
+		}
+	}
+	for _, f := range c.batch.Facts {
+		if err := c.fact(f); err != nil {
+			return fmt.Errorf("fact %s: %w", f.Kind, err)
+		}
+	}
+	for _, p := range c.batch.Parsed {
+		if err := c.parsed(p); err != nil {
+			return fmt.Errorf("%s/%s: %w", p.Source, p.Path, err)
+		}
+	}
+	if err := c.writeRows(); err != nil {
+		return fmt.Errorf("events: %w", err)
+	}
+	if err := c.resolve(); err != nil {
+		return fmt.Errorf("resolve: %w", err)
+	}
+	return nil
+}

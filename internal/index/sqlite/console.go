@@ -1,0 +1,208 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync"
+	"time"
+
+	driver "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+var _ index.Console = (*DB)(nil)
+
+// The limits of the console.
+const (
+	consoleTime  = time.Minute // where the question says none
+	consoleValue = 16 << 20    // bytes of a string, blob or row
+	consoleSQL   = 1 << 20     // bytes of a statement
+)
+
+// consolePragmas: what must be sorted or kept on the side goes to temporary files, not to memory.
+var consolePragmas = []string{"busy_timeout(10000)", "cache_size(-32768)", "temp_store(FILE)", "trusted_schema(0)", "query_only(1)"}
+
+// console runs one statement at a time, on a connection that can only read, under an authorizer and limits.
+type console struct {
+	mu   sync.Mutex
+	pool *sql.DB
+	err  error
+
+	running sync.Mutex      // held while a statement runs
+	ctx     context.Context // of the statement that runs
+	denied  string          // what the authorizer refused to it
+}
+
+func (c *console) close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = sql.ErrConnDone
+	if c.pool == nil {
+		return nil
+	}
+	return c.pool.Close()
+}
+
+// open makes the pool when it is first needed.
+func (db *DB) openConsole() (*sql.DB, error) {
+	c := &db.console
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pool != nil || c.err != nil {
+		return c.pool, c.err
+	}
+	d := new(driver.Driver)
+	d.RegisterConnectionHook(func(conn driver.ExecQuerierContext, _ string) error {
+		r, ok := conn.(driver.AuthorizerRegisterer)
+		if !ok {
+			return errors.New("the driver has no authorizer")
+		}
+		return r.RegisterAuthorizer(c.authorize)
+	})
+	if err := db.registerFunctions(d); err != nil {
+		c.err = err
+		return nil, err
+	}
+	c.pool = sql.OpenDB(connector{d, db.dsn(consolePragmas, url.Values{"mode": {"ro"}, "_defensive": {"1"}})})
+	c.pool.SetMaxOpenConns(1)
+	return c.pool, nil
+}
+
+// Query runs one statement that reads. One runs at a time.
+func (db *DB) Query(ctx context.Context, q index.Question, columns func([]string) error, row func([]any) error) error {
+	if len(q.SQL) > consoleSQL {
+		return fmt.Errorf("a statement may have %d bytes: %w", consoleSQL, index.ErrLimit)
+	}
+	statement, err := single(q.SQL)
+	if err != nil {
+		return err
+	}
+	if q.Time <= 0 {
+		q.Time = consoleTime
+	}
+	c := &db.console
+	c.running.Lock()
+	defer c.running.Unlock()
+	timed, cancel := context.WithTimeoutCause(ctx, q.Time, fmt.Errorf("stopped after %v: %w", q.Time, index.ErrLimit))
+	defer cancel()
+	c.ctx, c.denied = timed, ""
+	pool, err := db.openConsole()
+	if err != nil {
+		return err
+	}
+	conn, err := pool.Conn(timed)
+	if err != nil {
+		return damage(err)
+	}
+	defer conn.Close()
+	if err := setLimits(conn); err != nil {
+		return err
+	}
+	err = run(timed, conn, statement, q.Rows, columns, row)
+	if code(err) == 0 && timed.Err() == nil {
+		return err
+	}
+	return c.explain(timed, conn, statement, err)
+}
+
+// setLimits bounds what a statement can ask of the engine.
+func setLimits(conn *sql.Conn) error {
+	for _, l := range [][2]int{
+		{sqlite3.SQLITE_LIMIT_ATTACHED, 0},
+		{sqlite3.SQLITE_LIMIT_LENGTH, consoleValue},
+		{sqlite3.SQLITE_LIMIT_SQL_LENGTH, consoleSQL},
+		{sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 200},
+		{sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
+		{sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0},
+	} {
+		if _, err := driver.Limit(conn, l[0], l[1]); err != nil {
+			return fmt.Errorf("limit %d: %w", l[0], err)
+		}
+	}
+	return nil
+}
+
+func run(ctx context.Context, conn *sql.Conn, statement string, limit int, columns func([]string) error, row func([]any) error) error {
+	rows, err := conn.QueryContext(ctx, statement)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	if err := columns(names); err != nil {
+		return err
+	}
+	for n := 0; rows.Next(); n++ {
+		if limit > 0 && n == limit {
+			return fmt.Errorf("stopped after %d rows: %w", limit, index.ErrLimit)
+		}
+		values, to := make([]any, len(names)), make([]any, len(names))
+		for i := range values {
+			to[i] = &values[i]
+		}
+		if err := rows.Scan(to...); err != nil {
+			return err
+		}
+		if err := row(values); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// TextFunc gives what a function of the console asks for. kind is the function's name: event_text, event_json,
+// receipt_json, call_input or call_output. index.ErrNotFound becomes NULL.
+type TextFunc func(ctx context.Context, kind, id string) (string, error)
+
+// functions are those that the console has beside SQLite's own.
+var functions = []string{"event_text", "event_json", "receipt_json", "call_input", "call_output"}
+
+func (db *DB) registerFunctions(d *driver.Driver) error {
+	for _, kind := range functions {
+		err := d.RegisterScalarFunction(kind, 1, func(_ *driver.FunctionContext, args []sqldriver.Value) (sqldriver.Value, error) {
+			return db.call(kind, args[0])
+		})
+		if err != nil {
+			return fmt.Errorf("register %s: %w", kind, err)
+		}
+	}
+	return nil
+}
+
+// call asks the archive for a text. Nothing that goes wrong there may take the process with it.
+func (db *DB) call(kind string, arg sqldriver.Value) (v sqldriver.Value, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			v, err = nil, fmt.Errorf("%s: internal error: %v", kind, r)
+		}
+	}()
+	if arg == nil {
+		return nil, nil
+	}
+	id, ok := arg.(string)
+	if !ok {
+		return nil, fmt.Errorf("%s: an id is a text", kind)
+	}
+	if db.options.Text == nil {
+		return nil, fmt.Errorf("%s: the packs are not open", kind)
+	}
+	text, err := db.options.Text(db.console.ctx, kind, id)
+	switch {
+	case errors.Is(err, index.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", kind, err)
+	case len(text) > consoleValue:
+		return nil, fmt.Errorf("%s: %s is over %d bytes", kind, id, consoleValue)
+	}
+	return text, nil
+}

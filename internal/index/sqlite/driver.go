@@ -1,0 +1,48 @@
+package sqlite
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+
+	driver "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// connector opens connections on a driver value of its own: functions and hooks that one pool has are seen
+// by no other, and nothing is registered by name.
+type connector struct {
+	driver *driver.Driver
+	dsn    string
+}
+
+func (c connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return c.driver.Open(c.dsn)
+}
+
+func (c connector) Driver() sqldriver.Driver { return c.driver }
+
+// code is the primary result code of an error of SQLite, 0 for any other error.
+func code(err error) int {
+	if e, ok := errors.AsType[*driver.Error](err); ok {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// damage turns errors that mean a damaged file into index.ErrDamaged.
+func damage(err error) error {
+	switch code(err) {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%w: %w", index.ErrDamaged, err)
+	}
+	return err
+}
+
+func cannotOpen(err error) bool { return code(err) == sqlite3.SQLITE_CANTOPEN }

@@ -1,0 +1,239 @@
+package sqlite
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// pendingRow is a row with the transcript that owns it and, once sorted, its id.
+type pendingRow struct {
+	*index.Row
+	transcript int64
+	id         int64
+}
+
+// The row id of an event is the hour of its time and a slot in that hour, so that "newest first" and "between
+// these dates" are ranges of ids that the full-text index walks in order.
+const (
+	slotBits   = 20
+	microHour  = 3600 * 1_000_000
+	latestHour = 1<<(53-slotBits) - 1 // keeps ids exact as floating point numbers, too
+)
+
+func hourOf(micro int64) int64 {
+	return min(max(micro/microHour, 0), latestHour)
+}
+
+// writeRows gives the rows of the batch their ids, in time order, and writes them: events first, then the
+// words, since the full-text table would take a row id twice.
+func (c *commit) writeRows() error {
+	if len(c.rows) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(c.rows, func(a, b pendingRow) int { return cmp.Compare(a.Near, b.Near) })
+	if err := c.allot(); err != nil {
+		return err
+	}
+	if err := c.writeEvents(); err != nil {
+		return err
+	}
+	if err := c.writeCalls(); err != nil {
+		return err
+	}
+	if err := c.countRows(); err != nil {
+		return err
+	}
+	for i := range c.rows {
+		r := &c.rows[i]
+		if _, err := c.exec("INSERT INTO fts (rowid, t, p, x) VALUES (?, ?, ?, ?)", r.id, r.T, r.P, r.X); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allot gives ids: the next free slots of each hour. An hour that is full spills into the next one.
+func (c *commit) allot() error {
+	hour, next := int64(-1), int64(0)
+	for i := range c.rows {
+		h := max(hourOf(c.rows[i].Near), hour)
+		if h != hour {
+			hour = h
+			if _, err := c.get("SELECT coalesce(max(id), ?1 - 1) + 1 FROM events WHERE id >= ?1 AND id < ?2",
+				[]any{hour << slotBits, (hour + 1) << slotBits}, &next); err != nil {
+				return err
+			}
+		}
+		if next >= (hour+1)<<slotBits {
+			hour++
+			if _, err := c.get("SELECT coalesce(max(id), ?1 - 1) + 1 FROM events WHERE id >= ?1 AND id < ?2",
+				[]any{hour << slotBits, (hour + 1) << slotBits}, &next); err != nil {
+				return err
+			}
+		}
+		c.rows[i].id = next
+		next++
+	}
+	return nil
+}
+
+func (c *commit) writeEvents() error {
+	b := inserter{t: c.tx, columns: 20, head: `INSERT INTO events (id, transcript, seq, part, parts, verdict, kind, role, type, tool,
+		time, tz, inner, offset, length, line, text_bytes, eid, attributes, near) VALUES `}
+	for i := range c.rows {
+		r := &c.rows[i]
+		kind, err := c.name(string(r.Kind))
+		if err != nil {
+			return err
+		}
+		var role, typ, tool, inner, eid any
+		for _, n := range []struct {
+			s  string
+			to *any
+		}{{r.Role, &role}, {r.Type, &typ}, {r.Tool, &tool}, {r.Inner, &inner}} {
+			if *n.to, err = c.name(n.s); err != nil {
+				return err
+			}
+		}
+		if r.EID != 0 {
+			eid = r.EID
+			c.eids[r.EID] = true
+		}
+		var near any
+		if !r.Time.Valid {
+			near = r.Near
+		}
+		if err := b.add(r.id, r.transcript, r.Seq, r.Part, r.Parts, verdictNumbers[r.Verdict], kind, role, typ, tool,
+			nullTime(r.Time), nullZone(r.Time), inner, r.Offset, r.Length, r.Line, r.TextBytes, eid, null(r.Attributes), near); err != nil {
+			return err
+		}
+	}
+	return b.flush()
+}
+
+func (c *commit) writeCalls() error {
+	scopes, err := c.callScopes()
+	if err != nil {
+		return err
+	}
+	for i := range c.rows {
+		r := &c.rows[i]
+		s := scopes[r.transcript]
+		if r.Call != nil {
+			if err := c.writeCall(r, s); err != nil {
+				return err
+			}
+		}
+		if r.Result != nil {
+			name, err := c.name(r.Result.Name)
+			if err != nil {
+				return err
+			}
+			var failed any
+			if r.Result.Failed != transcript.Unstated {
+				failed = flag(r.Result.Failed == transcript.Yes)
+			}
+			if _, err := c.exec(`INSERT INTO results (event, transcript, call, name, failed, status, duration, output_bytes, cut)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.id, r.transcript, index.Hash("call", s.conversation, r.Result.Call), name, failed,
+				null(r.Result.Status), nullCount(r.Result.Duration), r.Result.Output, flag(r.Result.Cut)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *commit) writeCall(r *pendingRow, s callScope) error {
+	name, err := c.nameID(r.Call.Name)
+	if err != nil {
+		return err
+	}
+	var key, paths any
+	if r.Call.Key != "" {
+		key = index.Hash("call key", s.run, r.Call.Key)
+	}
+	if len(r.Call.Paths) > 0 {
+		b, err := json.Marshal(r.Call.Paths)
+		if err != nil {
+			return err
+		}
+		paths = string(b)
+	}
+	_, err = c.exec(`INSERT INTO calls (event, transcript, call, call_id, key, rank, verdict, name, input_bytes, paths)
+		VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`, r.id, r.transcript, index.Hash("call", s.conversation, r.Call.ID), r.Call.ID,
+		key, r.Call.Rank, name, r.Call.Input, paths)
+	return err
+}
+
+// callScope is what call ids are unique in: the conversation for pairing, the run for keys.
+type callScope struct{ run, conversation string }
+
+func (c *commit) callScopes() (map[int64]callScope, error) {
+	scopes := map[int64]callScope{}
+	for i := range c.rows {
+		r := &c.rows[i]
+		if r.Call == nil && r.Result == nil {
+			continue
+		}
+		if _, ok := scopes[r.transcript]; ok {
+			continue
+		}
+		var format, run, scope, conversation, version string
+		var shared bool
+		if _, err := c.get(`SELECT n.format, n.native_id, n.scope, t.native_id, t.version, t.shared FROM transcripts t
+			JOIN run_names n ON n.id = t.run_name WHERE t.id = ?`, []any{r.transcript}, &format, &run, &scope, &conversation, &version, &shared); err != nil {
+			return nil, err
+		}
+		s := callScope{run: format + "\x00" + scope + "\x00" + run}
+		s.conversation = s.run + "\x00" + conversation
+		if !shared {
+			s.conversation += "\x00" + version
+		}
+		scopes[r.transcript] = s
+	}
+	return scopes, nil
+}
+
+// countRows adds what was written to the counters of the transcripts.
+func (c *commit) countRows() error {
+	type counts struct {
+		events, messages, calls, results int64
+		first, last                      *int64
+	}
+	all := map[int64]*counts{}
+	for i := range c.rows {
+		r := &c.rows[i]
+		n := all[r.transcript]
+		if n == nil {
+			n = &counts{}
+			all[r.transcript] = n
+		}
+		if r.Verdict != transcript.Counted {
+			continue
+		}
+		n.events += flag(r.Part == 0)
+		n.messages += flag(r.Part == 0 && r.Kind == transcript.KindMessage)
+		n.calls += flag(r.Call != nil)
+		n.results += flag(r.Result != nil)
+		if t := r.Time.UnixMicro; r.Time.Valid {
+			if n.first == nil || t < *n.first {
+				n.first = &t
+			}
+			if n.last == nil || t > *n.last {
+				n.last = &t
+			}
+		}
+	}
+	for id, n := range all {
+		if _, err := c.exec(`UPDATE transcripts SET events = events + ?2, messages = messages + ?3, calls = calls + ?4, results = results + ?5,
+			first_time = min(coalesce(first_time, ?6), coalesce(?6, first_time)), last_time = max(coalesce(last_time, ?7), coalesce(?7, last_time))
+			WHERE id = ?1`, id, n.events, n.messages, n.calls, n.results, n.first, n.last); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,224 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// named are fields that every row states itself: facets, so that they are looked up like words.
+var named = map[string]string{"role": "e.role", "kind": "e.kind", "type": "e.type", "tool": "e.tool", "format": "r.format"}
+
+// columns say where the value of a field stands, of an event and of a run. Any of them may match.
+var columns = map[string]struct{ event, run []string }{
+	"format":       {nil, []string{"(SELECT name FROM names WHERE id = r.format)"}},
+	"agent":        {[]string{"coalesce(e.attributes ->> '$.agent', c.agent, r.agent)"}, []string{"r.agent"}},
+	"model":        {[]string{"coalesce(e.attributes ->> '$.model', c.model, r.model)"}, []string{"r.model"}},
+	"engine":       {[]string{"c.engine"}, nil},
+	"project":      {[]string{"coalesce(c.project, r.project)"}, []string{"r.project"}},
+	"group":        {[]string{`r."group"`}, []string{`r."group"`}},
+	"flow":         {[]string{"coalesce(e.attributes ->> '$.flow', c.flow, r.flow)"}, []string{"r.flow"}},
+	"step":         {[]string{"coalesce(e.attributes ->> '$.step', c.step)"}, nil},
+	"status":       {[]string{"r.status", "c.status"}, []string{"r.status"}},
+	"outcome":      {[]string{"r.outcome"}, []string{"r.outcome"}},
+	"from":         {[]string{"e.attributes ->> '$.from'"}, nil},
+	"conversation": {[]string{"c.conversation_id", "c.native_id"}, nil},
+	"run":          {[]string{"r.run_id", "r.native_id"}, []string{"r.run_id", "r.native_id"}},
+}
+
+// field compiles one field. For runs, what only an event can have asks for a run with such an event.
+func (k compiler) field(f query.Field) (cond, error) {
+	if k.runs && (len(columns[f.Name].run) > 0 || f.Name == "attr" || f.Name == "is" && whole(f, "stub")) {
+		return k.plain(f, columns[f.Name].run)
+	}
+	if k.runs && (f.Name == "path" || f.Name == "source") {
+		c, err := k.plain(f, nil)
+		c.sql = "r.id IN (SELECT n.run FROM run_claims t CROSS JOIN run_names n ON n.id = t.run_name WHERE " + c.sql + ")"
+		return c, err
+	}
+	if k.runs {
+		c, err := compiler{all: k.all}.field(f)
+		if err != nil || c.pure() {
+			return c, err
+		}
+		sql, args := c.predicate(false, k.all)
+		return cond{sql: `r.id IN (SELECT c.run FROM events e CROSS JOIN transcripts t ON t.id = e.transcript
+			CROSS JOIN conversations c ON c.id = t.conversation CROSS JOIN runs r ON r.id = c.run WHERE ` + sql + visible(k.all) + ")", args: args}, nil
+	}
+	if column := named[f.Name]; column != "" {
+		return k.facet(f, column), nil
+	}
+	return k.plain(f, columns[f.Name].event)
+}
+
+func whole(f query.Field, value string) bool {
+	return len(f.Values) == 1 && f.Values[0] == query.Value{Text: value}
+}
+
+// facet asks the full-text index; what it cannot find (no value, a middle) is asked of the column.
+func (k compiler) facet(f query.Field, column string) cond {
+	var match string
+	var sql []string
+	var args []any
+	for _, v := range f.Values {
+		switch {
+		case v.Text == "" && v.Match == query.Whole:
+			sql = append(sql, column+" IS NULL")
+		case v.Text == "":
+			sql = append(sql, column+" IS NOT NULL")
+		case v.Match == query.Contains:
+			sql, args = append(sql, column+" IN (SELECT id FROM names WHERE name LIKE ? ESCAPE '\\')"), append(args, like(v))
+		case v.Match == query.Starts:
+			match = joinMatch(match, "OR", "x : "+quoted(index.Facet(f.Name, v.Text))+" *")
+		default:
+			match = joinMatch(match, "OR", "x : "+quoted(index.Facet(f.Name, v.Text)))
+		}
+	}
+	if len(sql) == 0 {
+		return cond{match: match}
+	}
+	if match != "" {
+		sql, args = append(sql, found(false, k.all)), append(args, match)
+	}
+	return cond{sql: "(" + strings.Join(sql, " OR ") + ")", args: args}
+}
+
+// plain compiles fields that are columns, and those that have a rule of their own.
+func (k compiler) plain(f query.Field, in []string) (cond, error) {
+	switch {
+	case f.Name == "attr":
+		return k.attribute(f)
+	case len(in) > 0:
+		return k.values(f.Values, in), nil
+	}
+	var c cond
+	var sql []string
+	for _, v := range f.Values {
+		s, args, err := special(f, v)
+		if err != nil {
+			return cond{}, err
+		}
+		sql, c.args = append(sql, s), append(c.args, args...)
+	}
+	c.sql = "(" + strings.Join(sql, " OR ") + ")"
+	return c, nil
+}
+
+func (k compiler) values(values []query.Value, in []string) cond {
+	var c cond
+	var sql []string
+	for _, v := range values {
+		if v.Text == "" && v.Match == query.Whole {
+			sql = append(sql, "coalesce("+strings.Join(append(slices.Clone(in), "NULL"), ", ")+") IS NULL")
+			continue
+		}
+		for _, column := range in {
+			s, args := compare(column, v)
+			sql, c.args = append(sql, s), append(c.args, args...)
+		}
+	}
+	c.sql = "(" + strings.Join(sql, " OR ") + ")"
+	return c
+}
+
+// compare is one value against one column, without regard to the case of ASCII letters.
+func compare(column string, v query.Value) (string, []any) {
+	switch {
+	case v.Text == "" && v.Match == query.Whole:
+		return column + " IS NULL", nil
+	case v.Text == "":
+		return column + " IS NOT NULL", nil
+	case v.Match == query.Whole && (column == "c.conversation_id" || column == "r.run_id"):
+		// Ids are typed as far as they are known.
+		return "(" + column + " >= ? AND " + column + " < ?)", []any{v.Text, after(v.Text)}
+	case v.Match == query.Whole:
+		return column + " = ? COLLATE NOCASE", []any{v.Text}
+	}
+	return column + " LIKE ? ESCAPE '\\'", []any{like(v)}
+}
+
+// like is the pattern of LIKE for a value.
+func like(v query.Value) string {
+	p := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(v.Text)
+	switch v.Match {
+	case query.Starts:
+		return p + "%"
+	case query.Contains:
+		return "%" + p + "%"
+	}
+	return p
+}
+
+// attribute looks at what only one format states, of the event, its conversation or its run.
+func (k compiler) attribute(f query.Field) (cond, error) {
+	key, err := json.Marshal(f.Key)
+	if err != nil {
+		return cond{}, err
+	}
+	path := `'$.` + strings.ReplaceAll(string(key), "'", "''") + `'`
+	in := []string{"r.attributes ->> " + path}
+	if !k.runs {
+		in = []string{"e.attributes ->> " + path, "c.attributes ->> " + path, in[0]}
+	}
+	if len(f.Values) == 0 {
+		return k.values([]query.Value{{Match: query.Starts}}, in), nil
+	}
+	for i := range in {
+		in[i] = "CAST(" + in[i] + " AS TEXT)"
+	}
+	return k.values(f.Values, in), nil
+}
+
+// special compiles fields that need other tables.
+func special(f query.Field, v query.Value) (string, []any, error) {
+	switch f.Name {
+	case "path":
+		s, args := compare("f.path", v)
+		return "t.version IN (SELECT v.id FROM files f CROSS JOIN versions v ON v.file = f.id WHERE " + s + ")", args, nil
+	case "source":
+		s, args := compare("s.name", v)
+		return "t.version IN (SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id CROSS JOIN versions v ON v.file = f.id WHERE " + s + ")", args, nil
+	case "touches":
+		s, args := compare("p.value", v)
+		return "EXISTS (SELECT 1 FROM calls k, json_each(k.paths) p WHERE k.event = e.id AND " + s + ")", args, nil
+	case "id":
+		return idPredicate(v)
+	case "is":
+		switch v.Text {
+		case "error":
+			return "(e.kind = (SELECT id FROM names WHERE name = 'error') OR EXISTS (SELECT 1 FROM results x WHERE x.event = e.id AND x.failed = 1))", nil, nil
+		case "stub":
+			return "r.stub = 1", nil, nil
+		case "truncated":
+			return "EXISTS (SELECT 1 FROM results x WHERE x.event = e.id AND x.cut = 1)", nil, nil
+		}
+	case "has":
+		const usage = "EXISTS (SELECT 1 FROM usage u WHERE u.version = t.version AND u.offset = e.offset AND u.inner IS e.inner AND "
+		switch v.Text {
+		case "usage":
+			return usage + "1)", nil, nil
+		case "cost":
+			return usage + "coalesce(u.reported, u.calculated) IS NOT NULL)", nil, nil
+		case "problem":
+			return "t.version IN (SELECT version FROM problems)", nil, nil
+		}
+	}
+	return "", nil, &index.UnsupportedError{What: f.Name + ":" + v.Text, Why: "search cannot answer this yet"}
+}
+
+func idPredicate(v query.Value) (string, []any, error) {
+	conversation, seq, part, ok := parseEventID(v.Text)
+	if !ok {
+		s, args := compare("c.conversation_id", v)
+		return s, args, nil
+	}
+	sql := "(c.conversation_id >= ? AND c.conversation_id < ? AND t.seq_base + e.seq = ?"
+	args := []any{conversation, after(conversation), seq}
+	if part >= 0 {
+		sql, args = sql+" AND e.part = ?", append(args, part)
+	}
+	return sql + ")", args, nil
+}

@@ -1,0 +1,83 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	"github.com/pressly/goose/v3"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/migrations"
+)
+
+const schemaVersion = "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied"
+
+// latest is the version of the newest migration that this program has.
+var latest = sync.OnceValues(func() (int64, error) {
+	names, err := fs.Glob(migrations.SQLite, "sqlite/*.sql")
+	if err != nil {
+		return 0, err
+	}
+	var newest int64
+	for _, name := range names {
+		v, err := goose.NumericComponent(name)
+		if err != nil {
+			return 0, err
+		}
+		newest = max(newest, v)
+	}
+	return newest, nil
+})
+
+// version reads the version of the schema, 0 for a file without any.
+func version(ctx context.Context, db *sql.DB) (v int64, err error) {
+	err = db.QueryRowContext(ctx, schemaVersion).Scan(&v)
+	if code(err) == sqlite3.SQLITE_ERROR { // no such table: nothing was ever applied
+		return 0, nil
+	}
+	return v, err
+}
+
+// current is nil when the schema is exactly the one that this program knows.
+func current(ctx context.Context, db *sql.DB) error {
+	want, err := latest()
+	if err != nil {
+		return err
+	}
+	have, err := version(ctx, db)
+	switch {
+	case err != nil:
+		return err
+	case have > want:
+		return fmt.Errorf("schema %d, known is %d: %w", have, want, index.ErrTooNew)
+	case have < want:
+		return fmt.Errorf("schema %d, needed is %d: %w", have, want, index.ErrTooOld)
+	}
+	return nil
+}
+
+// migrate brings the schema up to date. When it is, that costs one SELECT.
+func migrate(ctx context.Context, db *sql.DB) error {
+	err := current(ctx, db)
+	if !errors.Is(err, index.ErrTooOld) {
+		return err
+	}
+	files, err := fs.Sub(migrations.SQLite, "sqlite")
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files,
+		goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	return nil
+}

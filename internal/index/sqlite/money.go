@@ -1,0 +1,224 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// usageIdentity is what makes a request one over the whole archive: what the producer calls it, else all that it
+// says and its place in the original, so that a copy of the file says the same again.
+func usageIdentity(o *owner, u *transcript.Usage, ordinal int) []string {
+	if u.Key != "" {
+		return []string{"usage", o.Format, u.Key}
+	}
+	said := *u
+	said.Attributes, said.Verdict = nil, ""
+	return []string{"usage", o.Format, fmt.Sprint(said), fmt.Sprint(ordinal)}
+}
+
+func (c *commit) usage(o *owner) error {
+	ordinals := map[transcript.Origin]int{}
+	for _, u := range o.Usage {
+		place := transcript.Origin{Inner: u.Origin.Inner, Offset: u.Origin.Offset}
+		identity := usageIdentity(o, u, ordinals[place])
+		ordinals[place]++
+		if err := c.writeUsage(o, u, identity); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *commit) writeUsage(o *owner, u *transcript.Usage, identity []string) error {
+	name, err := c.runName(o, u.Run)
+	if err != nil {
+		return err
+	}
+	id, err := c.id("usage")
+	if err != nil {
+		return err
+	}
+	place, err := c.place(u.Origin)
+	if err != nil {
+		return err
+	}
+	attributes, err := jsonOrNil(u.Attributes)
+	if err != nil {
+		return err
+	}
+	var stated any
+	if c.resolver(o.Format) != nil {
+		b, err := json.Marshal(u)
+		if err != nil {
+			return err
+		}
+		stated = string(b)
+	}
+	key := index.Hash(identity...)
+	c.keys[key] = true
+	verdict := verdictNumbers[u.Verdict]
+	args := append([]any{id, key, index.PublicID("u", identity...), o.version, name, u.Conversation, verdict, verdict, u.Rank,
+		nullTime(u.Time), nullZone(u.Time), null(u.Model), null(u.Provider), null(u.Tier), null(u.Speed), null(u.Geo), null(u.RequestID),
+		nullCount(u.Input), nullCount(u.Output), nullCount(u.CacheRead), nullCount(u.CacheWrite), nullCount(u.CacheWrite1h),
+		nullCount(u.Reasoning), nullCount(u.Requests), nullCount(u.Cost), null(u.CostSource), flag(u.Estimated)}, c.priced(u)...)
+	args = append(args, null(u.Agent), null(u.Engine), null(u.Flow), null(u.Step), null(u.Status), null(string(u.Outcome)), null(u.Receipt), stated, attributes)
+	_, err = c.exec(insertUsage, append(args, place...)...)
+	return err
+}
+
+const insertUsage = `INSERT INTO usage (id, key, usage_id, version, run_name, native_conversation, stated_verdict, verdict, rank,
+	time, tz, model, provider, tier, speed, geo, request_id,
+	input, output, cache_read, cache_write, cache_write_1h, reasoning, requests, reported, reported_by, estimated,
+	calculated, price_model, price_table, price_note, agent, engine, flow, step, status, outcome, receipt, stated, attributes,
+	line, offset, length, inner)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// priced is the columns calculated, price_model, price_table and price_note.
+func (c *commit) priced(u *transcript.Usage) []any {
+	if c.batch.Prices == nil {
+		return []any{nil, nil, nil, nil}
+	}
+	return priceColumns(c.batch.Prices, u)
+}
+
+func priceColumns(book *price.Book, u *transcript.Usage) []any {
+	r := book.Price(price.Request{Model: u.Model, Provider: u.Provider, Tier: u.Tier, Speed: u.Speed, Geo: u.Geo, Time: u.Time,
+		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h, Reasoning: u.Reasoning})
+	note := r.Reason
+	if note == "" {
+		note = strings.Join(r.Flags, "; ")
+	}
+	return []any{nullCount(r.NanoUSD), null(r.Match.Key), null(r.Match.TableDate), null(note)}
+}
+
+func (c *commit) receipts(o *owner) error {
+	for _, r := range o.Receipts {
+		name, err := c.runName(o, r.Run)
+		if err != nil {
+			return err
+		}
+		place, err := c.place(r.Origin)
+		if err != nil {
+			return err
+		}
+		attributes, err := jsonOrNil(r.Attributes)
+		if err != nil {
+			return err
+		}
+		stated, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		args := []any{o.version, name, r.Key, r.Conversation, null(r.Kind), null(r.Flow), null(r.Step), null(r.Agent), null(r.Engine),
+			null(r.Provider), null(r.Model), null(r.Mode), null(r.Status), null(string(r.Outcome)), null(r.Error),
+			nullTime(r.Started), nullTime(r.Ended), nullCount(r.Duration), null(r.Transcript), nullCount(r.ToolCalls), flag(r.Stub),
+			string(stated), attributes}
+		if _, err := c.exec(`INSERT INTO receipts (version, run_name, key, native_conversation, kind, flow, step, agent, engine,
+			provider, model, mode, status, outcome, error, started, ended, duration, transcript, tool_calls, stub, stated, attributes,
+			line, offset, length, inner, verdict)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`, append(args, place...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *commit) steps(o *owner) error {
+	for _, s := range o.Steps {
+		name, err := c.runName(o, s.Run)
+		if err != nil {
+			return err
+		}
+		place, err := c.place(s.Origin)
+		if err != nil {
+			return err
+		}
+		attributes, err := jsonOrNil(s.Attributes)
+		if err != nil {
+			return err
+		}
+		var stated any
+		if c.resolver(o.Format) != nil {
+			b, err := json.Marshal(s)
+			if err != nil {
+				return err
+			}
+			stated = string(b)
+		}
+		args := []any{o.version, name, s.Key, s.Rank, s.Conversation, null(s.Parent), null(s.Name), null(s.Kind), null(s.Path), null(s.Flow),
+			null(s.Agent), null(s.Engine), null(s.Model), nullCount(s.Iteration), nullCount(s.Attempt), null(s.Status), null(string(s.Outcome)),
+			null(s.Error), nullTime(s.Started), nullTime(s.Ended), nullCount(s.Duration), null(s.ChildRun), stated, attributes}
+		if _, err := c.exec(insertStep, append(args, place...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const insertStep = `INSERT INTO steps (version, run_name, key, rank, native_conversation, parent, name, kind, path, flow, agent, engine,
+	model, iteration, attempt, status, outcome, error, started, ended, duration, child_run, stated, attributes, line, offset, length, inner, verdict)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+	ON CONFLICT (version, run_name, key) DO UPDATE SET status = coalesce(excluded.status, status), outcome = coalesce(excluded.outcome, outcome),
+	error = coalesce(excluded.error, error), started = coalesce(started, excluded.started), ended = coalesce(excluded.ended, ended),
+	duration = coalesce(excluded.duration, duration), child_run = coalesce(excluded.child_run, child_run), kind = coalesce(kind, excluded.kind),
+	model = coalesce(excluded.model, model), attributes = coalesce(excluded.attributes, attributes), stated = excluded.stated
+	WHERE (excluded.status, excluded.outcome, excluded.error, excluded.ended, excluded.duration, excluded.child_run, excluded.attributes)
+	IS NOT (status, outcome, error, ended, duration, child_run, attributes)`
+
+func (c *commit) links(o *owner) error {
+	format, err := c.nameID(o.Format)
+	if err != nil {
+		return err
+	}
+	for _, l := range o.Links {
+		from, to := c.end(o, l.From), c.end(o, l.To)
+		place, err := c.place(l.Origin)
+		if err != nil {
+			return err
+		}
+		attributes, err := jsonOrNil(l.Attributes)
+		if err != nil {
+			return err
+		}
+		edge := index.Hash(append(append([]string{"link", o.Format, l.Kind}, from...), to...)...)
+		statement := index.Hash("statement", fmt.Sprint(edge), l.ID)
+		if l.ID == "" {
+			statement = index.Hash("statement", fmt.Sprint(edge), fmt.Sprint(l.Time), fmt.Sprint(l.Origin.Offset))
+		}
+		args := []any{o.version, edge, l.Kind, from[0], from[1], from[2], from[3], to[0], to[1], to[2], to[3], format, statement,
+			flag(l.Uncounted), nullTime(l.Time), nullZone(l.Time), attributes}
+		if _, err := c.exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation,
+			to_type, to_scope, to_id, to_conversation, format, statement, uncounted, time, tz, attributes, line, offset, length, inner)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(args, place...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end is the type, scope, id and conversation of one end. An end that is named in a place where run ids are
+// local means the run of that place.
+func (c *commit) end(o *owner, e transcript.End) []string {
+	scope := ""
+	if e.Type == "run" || e.Type == "conversation" {
+		for _, r := range o.Runs {
+			if r.Local {
+				scope = index.Scope(o.Source, o.Claim)
+			}
+		}
+	}
+	return []string{e.Type, scope, e.ID, e.Conversation}
+}
+
+// resolver returns the resolver of a format, nil where it has none.
+func (c *commit) resolver(format string) func(*transcript.Family) {
+	if c.batch.Resolvers == nil {
+		return nil
+	}
+	return c.batch.Resolvers(format)
+}

@@ -1,0 +1,133 @@
+// Package sqlite keeps the index in one SQLite file. All SQL of the house is here and in migrations/sqlite.
+//
+// It owns the file, its schema and its connections: one that writes, a pool that only reads, and the fenced
+// ones of the console. It promises what package index promises, and that nothing it does is visible outside
+// of its own driver values.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/jmoiron/sqlx"
+	driver "modernc.org/sqlite"
+)
+
+// DB is an open index. It is safe for use by several goroutines.
+type DB struct {
+	w       *sqlx.DB // one connection; nil when opened to read
+	r       *sqlx.DB
+	path    string
+	options Options
+
+	immutable bool // nothing can be written beside the file, so nothing will change
+	console   console
+}
+
+// Options says how to open an index.
+type Options struct {
+	// ReadOnly opens an index that exists, changes nothing and never waits for a writer.
+	ReadOnly bool
+	// Text serves the SQL functions of the console; without it they give an error.
+	Text TextFunc
+}
+
+// Open opens the index at path, creates it when there is none, and brings an older schema up to date.
+//
+// Errors: index.ErrTooNew when a later program made it, index.ErrDamaged when it is no index any more; for a
+// ReadOnly one also fs.ErrNotExist, and index.ErrTooOld when only a writer can bring it up to date.
+func Open(ctx context.Context, path string, options Options) (*DB, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{path: path, options: options}
+	if err := db.open(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open index %s: %w", path, damage(err)), db.Close())
+	}
+	return db, nil
+}
+
+func (db *DB) open(ctx context.Context) error {
+	if db.options.ReadOnly {
+		if _, err := os.Stat(db.path); err != nil {
+			return err
+		}
+		return db.openReader(ctx)
+	}
+	f, err := os.OpenFile(db.path, os.O_RDWR|os.O_CREATE, 0o600) // SQLite itself would let others read
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	db.w = pool(db.dsn(writerPragmas, url.Values{"_txlock": {"immediate"}}))
+	db.w.SetMaxOpenConns(1)
+	if err := migrate(ctx, db.w.DB); err != nil {
+		return err
+	}
+	return db.openReader(ctx)
+}
+
+func (db *DB) openReader(ctx context.Context) error {
+	db.r = pool(db.dsn(readerPragmas, url.Values{"mode": {"ro"}}))
+	db.r.SetMaxIdleConns(4)
+	err := current(ctx, db.r.DB)
+	if err == nil || !cannotOpen(err) || fileExists(db.path+"-wal") {
+		return err
+	}
+	// A directory in which nothing can be written, not even what readers of a WAL database share.
+	closing := db.r.Close()
+	db.immutable = true
+	db.r = pool(db.dsn(readerPragmas, url.Values{"mode": {"ro"}}))
+	return errors.Join(current(ctx, db.r.DB), closing)
+}
+
+// Close closes every connection. It is an error to use the index afterwards.
+func (db *DB) Close() error {
+	errs := []error{db.console.close()}
+	if db.r != nil {
+		errs = append(errs, db.r.Close())
+	}
+	if db.w != nil {
+		errs = append(errs, db.w.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Path is where the index lies.
+func (db *DB) Path() string { return db.path }
+
+// Pragmas stand in the DSN, so that every connection of a pool has them.
+var (
+	writerPragmas = []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-65536)",
+		"temp_store(MEMORY)", "wal_autocheckpoint(8000)", "foreign_keys(0)"}
+	readerPragmas = []string{"busy_timeout(10000)", "query_only(1)", "cache_size(-65536)", "temp_store(MEMORY)", "mmap_size(268435456)"}
+)
+
+func (db *DB) dsn(pragmas []string, values url.Values) string {
+	values["_pragma"] = pragmas
+	if db.immutable {
+		values.Set("immutable", "1")
+	}
+	values.Set("_dqs", "0")
+	values.Set("_error_rc", "1")
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(db.path), RawQuery: values.Encode()}
+	return u.String()
+}
+
+func pool(dsn string) *sqlx.DB {
+	return sqlx.NewDb(sql.OpenDB(connector{new(driver.Driver), dsn}), "sqlite3")
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}

@@ -1,0 +1,120 @@
+package sqlite
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// newDB opens an empty index in a directory whose name needs quoting.
+func newDB(t *testing.T) *DB {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "a #?% b")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	db, err := Open(t.Context(), filepath.Join(dir, "index.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+func TestOpenTwice(t *testing.T) {
+	db := newDB(t)
+	info, err := os.Stat(db.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("mode is %v", info.Mode())
+	}
+	for _, o := range []Options{{}, {ReadOnly: true}} {
+		again, err := Open(t.Context(), db.path, o)
+		if err != nil {
+			t.Fatalf("%+v: %v", o, err)
+		}
+		if _, err := again.r.Exec("INSERT INTO terms VALUES ('x')"); err == nil {
+			t.Error("the readers can write")
+		}
+		if err := again.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "1", "cache_size": "-65536",
+		"temp_store": "2", "wal_autocheckpoint": "8000", "busy_timeout": "10000"} {
+		var got string
+		if err := db.w.Get(&got, "PRAGMA "+pragma); err != nil || got != want {
+			t.Errorf("%s is %s (%v), not %s", pragma, got, err, want)
+		}
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "none.db")
+	if _, err := Open(t.Context(), path, Options{ReadOnly: true}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("reading a missing index: %v", err)
+	}
+	junk := filepath.Join(dir, "junk.db")
+	if err := os.WriteFile(junk, []byte("this is not what a database looks like, at all"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Options{{}, {ReadOnly: true}} {
+		if _, err := Open(t.Context(), junk, o); !errors.Is(err, index.ErrDamaged) {
+			t.Errorf("%+v: opening junk: %v", o, err)
+		}
+	}
+}
+
+func TestOpenVersions(t *testing.T) {
+	db := newDB(t)
+	for _, c := range []struct {
+		sql  string
+		o    Options
+		want error
+	}{
+		{"INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)", Options{}, index.ErrTooNew},
+		{"SELECT 1", Options{ReadOnly: true}, index.ErrTooNew},
+		{"DELETE FROM goose_db_version WHERE version_id > 1", Options{ReadOnly: true}, index.ErrTooOld},
+	} {
+		if _, err := db.w.Exec(c.sql); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), db.path, c.o); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.sql, err, c.want)
+		}
+	}
+}
+
+func TestOpenWhereNothingCanBeWritten(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Log("root can write everywhere; the fallback is not reached")
+	}
+	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "index.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(db.path)
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(dir, 0o700)
+	again, err := Open(t.Context(), db.path, Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Close()
+}

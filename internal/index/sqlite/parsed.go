@@ -1,0 +1,292 @@
+package sqlite
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// owner is the version whose records are written, with the ids that they refer to.
+type owner struct {
+	*index.Parsed
+	version int64
+	names   map[string]int64 // run_names by native id
+}
+
+// parsed writes what one stretch of a parse says. Rows of events wait for writeRows, which sorts those of the
+// whole batch by time.
+func (c *commit) parsed(p *index.Parsed) error {
+	o := &owner{Parsed: p, names: map[string]int64{}}
+	var parser int64
+	ok, err := c.get(`SELECT v.id, v.parser FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
+		WHERE s.name = ? AND f.path = ? AND v.number = ?`, []any{p.Source, p.Path, p.Number}, &o.version, &parser)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return fmt.Errorf("version %d: %w", p.Number, index.ErrNotFound)
+	}
+	if p.First {
+		if err := c.unsay(o, parser != 0); err != nil {
+			return err
+		}
+	}
+	steps := []func(*owner) error{c.claims, c.transcripts, c.usage, c.receipts, c.steps, c.links, c.hints, c.problems, c.terms}
+	for _, step := range steps {
+		if err := step(o); err != nil {
+			return err
+		}
+	}
+	_, err = c.exec("UPDATE versions SET parser = ?, parsed = ? WHERE id = ?", p.Parser, p.Until, o.version)
+	return err
+}
+
+// unsay takes back what a parse replaces: everything when it starts from the beginning, else the problems of
+// the torn end that it reads again.
+func (c *commit) unsay(o *owner, before bool) error {
+	if _, err := c.exec("DELETE FROM problems WHERE version = ? AND offset >= ?", o.version, o.From); err != nil {
+		return err
+	}
+	if !before || o.From > 0 {
+		return nil
+	}
+	if err := c.each("SELECT run_name FROM run_claims WHERE version = ?", intoSet(c.touched), o.version); err != nil {
+		return err
+	}
+	if err := c.each("SELECT key FROM usage WHERE version = ?", intoSet(c.keys), o.version); err != nil {
+		return err
+	}
+	var ids []int64
+	if err := c.each("SELECT id FROM transcripts WHERE version = ?", intoSlice(&ids), o.version); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := c.dropRows(id); err != nil {
+			return err
+		}
+	}
+	for _, table := range []string{"run_claims", "transcripts", "usage", "receipts", "steps", "links", "hints"} {
+		if _, err := c.exec("DELETE FROM "+table+" WHERE version = ?", o.version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropRows removes the event rows of a transcript, words included.
+func (c *commit) dropRows(transcript int64) error {
+	for _, query := range []string{
+		"DELETE FROM fts WHERE rowid IN (SELECT id FROM events WHERE transcript = ?)",
+		"DELETE FROM calls WHERE transcript = ?",
+		"DELETE FROM results WHERE transcript = ?",
+		"DELETE FROM events WHERE transcript = ?",
+		"UPDATE transcripts SET events = 0, messages = 0, calls = 0, results = 0, indexed = 0 WHERE id = ?",
+	} {
+		if _, err := c.exec(query, transcript); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runName returns the row of the name by which this version calls a run, and marks the run as touched.
+func (c *commit) runName(o *owner, native string) (id int64, err error) {
+	if id, ok := o.names[native]; ok {
+		return id, nil
+	}
+	scope := ""
+	for _, r := range o.Runs {
+		if r.ID == native && r.Local {
+			scope = index.Scope(o.Source, o.Claim)
+		}
+	}
+	format, err := c.nameID(o.Format)
+	if err != nil {
+		return 0, err
+	}
+	ok, err := c.get("SELECT id FROM run_names WHERE format = ? AND native_id = ? AND scope = ?", []any{format, native, scope}, &id)
+	if err != nil {
+		return 0, err
+	}
+	if !ok {
+		if id, err = c.id("run_names"); err != nil {
+			return 0, err
+		}
+		if _, err := c.exec("INSERT INTO run_names (id, format, native_id, scope) VALUES (?, ?, ?, ?)", id, format, native, scope); err != nil {
+			return 0, err
+		}
+	}
+	o.names[native] = id
+	c.touched[id] = true
+	return id, nil
+}
+
+func (c *commit) claims(o *owner) error {
+	for _, r := range o.Runs {
+		name, err := c.runName(o, r.ID)
+		if err != nil {
+			return err
+		}
+		stated, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		if _, err := c.exec(`INSERT INTO run_claims (run_name, version, rank, stated) VALUES (?, ?, ?, ?)
+			ON CONFLICT (run_name, version) DO UPDATE SET rank = excluded.rank, stated = excluded.stated`,
+			name, o.version, r.Rank, string(stated)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// transcripts writes the conversations of a version and hands their rows on, unless another version with the
+// same bytes has them already.
+func (c *commit) transcripts(o *owner) error {
+	ids := make([]int64, len(o.Conversations))
+	for i := range o.Conversations {
+		id, indexed, err := c.transcript(o, &o.Conversations[i])
+		if err != nil {
+			return err
+		}
+		if indexed {
+			ids[i] = id
+		}
+	}
+	for i := range o.Rows {
+		if id := ids[o.Rows[i].Conversation]; id != 0 {
+			c.rows = append(c.rows, pendingRow{Row: &o.Rows[i], transcript: id})
+		}
+	}
+	return nil
+}
+
+func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool, err error) {
+	name, err := c.runName(o, v.Run)
+	if err != nil {
+		return 0, false, err
+	}
+	stated, err := json.Marshal(&v.Conversation)
+	if err != nil {
+		return 0, false, err
+	}
+	native := v.ID
+	if v.Aside {
+		native = o.Role + " " + strings.TrimPrefix(o.Path, o.Claim+"/")
+	}
+	ok, err := c.get("SELECT id, indexed FROM transcripts WHERE version = ? AND run_name = ? AND native_id = ? AND aside = ?",
+		[]any{o.version, name, native, v.Aside}, &id, &indexed)
+	if err != nil {
+		return 0, false, err
+	}
+	if ok {
+		_, err = c.exec("UPDATE transcripts SET last_seq = ?, rows = ?, stated = ?, ord = ?, rank = ?, shared = ? WHERE id = ?",
+			v.LastSeq, v.TotalRows, string(stated), v.Order, v.Rank, v.Shared, id)
+		return id, indexed, err
+	}
+	var twin int
+	same, err := c.get(`SELECT 1 FROM transcripts t CROSS JOIN versions v ON v.id = t.version CROSS JOIN versions mine ON mine.id = ?
+		WHERE t.run_name = ? AND t.native_id = ? AND t.aside = ? AND t.indexed = 1 AND v.size = mine.size AND v.sha256 = mine.sha256`,
+		[]any{o.version, name, native, v.Aside}, &twin)
+	if err != nil {
+		return 0, false, err
+	}
+	if id, err = c.id("transcripts"); err != nil {
+		return 0, false, err
+	}
+	_, err = c.exec(`INSERT INTO transcripts (id, version, run_name, native_id, verdict, indexed, shared, aside, ord, rank, stated, last_seq, rows)
+		VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		id, o.version, name, native, !same, v.Shared, v.Aside, v.Order, v.Rank, string(stated), v.LastSeq, v.TotalRows)
+	return id, !same, err
+}
+
+func (c *commit) hints(o *owner) error {
+	for _, h := range o.Hints {
+		name, err := c.runName(o, h.Run)
+		if err != nil {
+			return err
+		}
+		if _, err := c.exec("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)",
+			name, h.Key, h.Value, o.version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *commit) problems(o *owner) error {
+	for _, p := range o.Problems {
+		var name any
+		if p.Run != "" {
+			id, err := c.runName(o, p.Run)
+			if err != nil {
+				return err
+			}
+			name = id
+		}
+		inner, err := c.name(p.Origin.Inner)
+		if err != nil {
+			return err
+		}
+		if _, err := c.exec(`INSERT INTO problems (version, run_name, identity, kind, reason, line, offset, length, inner)
+			VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?)`, o.version, name, p.Kind, p.Reason,
+			p.Origin.Line, p.Origin.Offset, p.Origin.Length, inner); err != nil {
+			return err
+		}
+	}
+	return c.identifyProblems(o)
+}
+
+// identifyProblems gives the problems of a version their identity: what and where it is in which content, for which
+// run, so that those of a byte-identical copy are the same ones.
+func (c *commit) identifyProblems(o *owner) error {
+	type problem struct {
+		id, offset       int64
+		kind, run, inner string
+	}
+	var all []problem
+	if err := c.each(`SELECT p.id, p.offset, p.kind, coalesce(n.native_id, ''), coalesce(i.name, '') FROM problems p
+		LEFT JOIN run_names n ON n.id = p.run_name LEFT JOIN names i ON i.id = p.inner WHERE p.version = ?`, func(r *sql.Rows) error {
+		var p problem
+		err := r.Scan(&p.id, &p.offset, &p.kind, &p.run, &p.inner)
+		all = append(all, p)
+		return err
+	}, o.version); err != nil {
+		return err
+	}
+	for _, p := range all {
+		identity := index.Hash("problem", o.Format, p.run, o.SHA256.String(), fmt.Sprint(p.offset), p.inner, p.kind)
+		if _, err := c.exec("UPDATE problems SET identity = ? WHERE id = ? AND identity <> ?1", identity, p.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *commit) terms(o *owner) error {
+	b := inserter{t: c.tx, head: "INSERT OR IGNORE INTO terms (term) VALUES ", columns: 1}
+	for _, term := range o.Terms {
+		if err := b.add(term); err != nil {
+			return err
+		}
+	}
+	return b.flush()
+}
+
+func jsonOrNil(a transcript.Attributes) (any, error) {
+	if len(a) == 0 {
+		return nil, nil
+	}
+	b, err := json.Marshal(a)
+	return string(b), err
+}
+
+// place is the columns line, offset, length and inner of a record.
+func (c *commit) place(o transcript.Origin) ([]any, error) {
+	inner, err := c.name(o.Inner)
+	return []any{o.Line, o.Offset, o.Length, inner}, err
+}

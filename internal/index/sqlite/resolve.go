@@ -1,0 +1,66 @@
+package sqlite
+
+import (
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// resolve brings everything that follows from more than one original into the state that it would have if the
+// archive had been indexed in any other order: which run a name means, what is known of a run, which of several
+// transcripts of a conversation counts, what is said twice. It looks at the runs that the batch touched and at
+// nothing else.
+func (c *commit) resolve() error {
+	if len(c.touched) == 0 && len(c.keys) == 0 {
+		return nil
+	}
+	runs, err := c.identify()
+	if err != nil {
+		return err
+	}
+	if err := c.fill("touched_runs", runs); err != nil {
+		return err
+	}
+	families, err := c.families()
+	if err != nil {
+		return err
+	}
+	if err := c.judgeReceipts(); err != nil {
+		return err
+	}
+	if err := c.mergeRuns(families); err != nil {
+		return err
+	}
+	if err := c.elect(families); err != nil {
+		return err
+	}
+	if err := c.judgeEvents(); err != nil {
+		return err
+	}
+	if err := c.judgeCalls(); err != nil {
+		return err
+	}
+	if err := c.judgeUsage(); err != nil {
+		return err
+	}
+	return c.finishRuns()
+}
+
+func sorted(set map[int64]bool) []int64 { return slices.Sorted(maps.Keys(set)) }
+
+func intoSlice(ids *[]int64) func(*sql.Rows) error {
+	return func(r *sql.Rows) error {
+		var id int64
+		if err := r.Scan(&id); err != nil {
+			return err
+		}
+		*ids = append(*ids, id)
+		return nil
+	}
+}
+
+// groupOf is the group of a row that has a textual key inside a run.
+func groupOf(run int64, key string) int64 { return index.Hash("group", fmt.Sprint(run), key) }

@@ -1,0 +1,339 @@
+package sqlite
+
+import (
+	"bytes"
+	"cmp"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// take is a transcript, what one version holds of one conversation, while it is judged.
+type take struct {
+	id, run, runName, version, file, number int64
+	native                                  string
+	conversation                            sql.NullInt64
+	verdict, judged, indexed                int
+	shared, aside                           bool
+	order                                   string
+	rank, seqBase, lastSeq, rows            int64
+	first, last                             sql.NullInt64
+	sha                                     []byte
+	size                                    int64
+	source, path                            string
+	transcript.Conversation
+
+	superseded bool // a newer version of its file holds the same conversation
+	was        struct {
+		conversation             sql.NullInt64
+		verdict, judged, indexed int
+		seqBase                  int64
+	}
+}
+
+// sameBytes says whether two versions have the same content.
+func (t *take) sameBytes(o *take) bool { return t.size == o.size && bytes.Equal(t.sha, o.sha) }
+
+func (c *commit) loadTakes() (map[int64][]*take, error) {
+	all := map[int64][]*take{}
+	err := c.each(`SELECT t.id, n.run, t.run_name, t.version, v.file, v.number, t.native_id, t.conversation, t.verdict, t.judged, t.indexed,
+		t.shared, t.aside, t.ord, t.rank, t.seq_base, t.last_seq, t.rows, t.first_time, t.last_time, v.sha256, v.size, s.name, f.path, t.stated
+		FROM temp.touched_runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
+		CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file
+		CROSS JOIN sources s ON s.id = f.source`, func(r *sql.Rows) error {
+		t := &take{}
+		var stated []byte
+		if err := r.Scan(&t.id, &t.run, &t.runName, &t.version, &t.file, &t.number, &t.native, &t.conversation, &t.verdict, &t.judged, &t.indexed,
+			&t.shared, &t.aside, &t.order, &t.rank, &t.seqBase, &t.lastSeq, &t.rows, &t.first, &t.last, &t.sha, &t.size,
+			&t.source, &t.path, &stated); err != nil {
+			return err
+		}
+		t.was.conversation, t.was.verdict, t.was.judged, t.was.indexed, t.was.seqBase = t.conversation, t.verdict, t.judged, t.indexed, t.seqBase
+		all[t.run] = append(all[t.run], t)
+		return json.Unmarshal(stated, &t.Conversation)
+	})
+	return all, err
+}
+
+// elect decides for every conversation of the touched runs which of its transcripts counts, gives each its
+// place, and moves rows to where they belong.
+func (c *commit) elect(families map[int64]*family) error {
+	all, err := c.loadTakes()
+	if err != nil {
+		return err
+	}
+	for run, takes := range all {
+		markSuperseded(takes)
+		if f := families[run]; f != nil {
+			if err := c.resolveFamily(f, takes); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range families {
+		if len(f.Conversations) > 0 {
+			continue
+		}
+		c.batch.Resolvers(f.format)(&f.Family) // a run of receipts or usage alone
+		if err := c.writeFamily(f); err != nil {
+			return err
+		}
+	}
+	for run, takes := range all {
+		if err := c.electRun(run, takes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func markSuperseded(takes []*take) {
+	type key struct {
+		name, file int64
+		native     string
+		aside      bool
+	}
+	newest := map[key]int64{}
+	of := func(t *take) key { return key{t.runName, t.file, t.native, t.aside} }
+	for _, t := range takes {
+		newest[of(t)] = max(newest[of(t)], t.number)
+	}
+	for _, t := range takes {
+		t.superseded = t.number < newest[of(t)]
+	}
+}
+
+func (c *commit) electRun(run int64, takes []*take) error {
+	var key struct{ format, native, anchor string }
+	if _, err := c.get(`SELECT f.name, r.key, r.anchor FROM runs r JOIN names f ON f.id = r.format WHERE r.id = ?`,
+		[]any{run}, &key.format, &key.native, &key.anchor); err != nil {
+		return err
+	}
+	groups := map[string][]*take{}
+	for _, t := range takes {
+		name := "c" + t.native
+		if t.aside {
+			name = "a" + t.native
+		}
+		groups[name] = append(groups[name], t)
+	}
+	for name, group := range groups {
+		slices.SortFunc(group, better)
+		id := func(extra ...string) string {
+			return index.PublicID("c", append([]string{"conversation", key.format, key.native, key.anchor, name}, extra...)...)
+		}
+		var err error
+		if group[0].shared && !group[0].aside {
+			err = c.electShared(run, group, id)
+		} else {
+			err = c.electOne(run, group, id)
+		}
+		if err != nil {
+			return err
+		}
+		for _, t := range group {
+			if err := c.writeTake(t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// better orders the transcripts of one conversation: the one that counts first.
+func better(a, b *take) int {
+	return cmp.Or(cmp.Compare(b.rank, a.rank), compareBool(a.superseded, b.superseded), cmp.Compare(a.judged, b.judged),
+		cmp.Compare(b.lastSeq, a.lastSeq), bytes.Compare(a.sha, b.sha),
+		cmp.Compare(a.source, b.source), cmp.Compare(a.path, b.path), cmp.Compare(b.number, a.number))
+}
+
+func compareBool(a, b bool) int { return cmp.Compare(flag(a), flag(b)) }
+
+// electOne lets the first transcript count. The others are earlier versions or copies of it, each a
+// conversation of its own unless its bytes are the same.
+func (c *commit) electOne(run int64, group []*take, id func(...string) string) error {
+	winner := group[0]
+	winner.verdict = winner.judged
+	if winner.aside && winner.superseded {
+		winner.verdict = earlierVersion
+	}
+	if winner.indexed == 0 {
+		if err := c.takeOver(winner, group[1:]); err != nil {
+			return err
+		}
+	}
+	conversation, err := c.conversation(run, id(), winner, nil)
+	if err != nil {
+		return err
+	}
+	winner.conversation = conversation
+	taken := map[string]bool{id(): true}
+	for _, t := range group[1:] {
+		t.verdict = duplicate
+		if t.superseded {
+			t.verdict = earlierVersion
+		}
+		if t.sameBytes(winner) {
+			t.conversation = conversation
+			if err := c.release(t); err != nil {
+				return err
+			}
+			continue
+		}
+		own := id("version", hex.EncodeToString(t.sha))
+		if taken[own] {
+			own = id("version", hex.EncodeToString(t.sha), t.source, t.path, fmt.Sprint(t.number))
+		}
+		taken[own] = true
+		if t.conversation, err = c.conversation(run, own, t, &conversation.Int64); err != nil {
+			return err
+		}
+		if t.indexed == 0 && t.rows > 0 {
+			t.indexed = wanted
+		}
+	}
+	return nil
+}
+
+// wanted marks a transcript whose rows must be made again from its pack (index.Catalog.Wanted).
+const wanted = 2
+
+// electShared joins all transcripts to one conversation, in their order; what is said twice is judged by event.
+func (c *commit) electShared(run int64, group []*take, id func(...string) string) error {
+	for _, t := range group {
+		t.verdict = t.judged
+	}
+	var holders []*take // transcripts that hold rows
+	for _, t := range group {
+		twin := slices.IndexFunc(holders, func(h *take) bool { return h.sameBytes(t) && h.verdict == counted })
+		if twin < 0 || t.verdict != counted {
+			holders = append(holders, t)
+			continue
+		}
+		t.verdict = duplicate
+		if holders[twin].indexed == 0 {
+			if err := c.takeOver(holders[twin], []*take{t}); err != nil {
+				return err
+			}
+		}
+		if err := c.release(t); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(group, func(a, b *take) int {
+		return cmp.Or(cmp.Compare(a.verdict, b.verdict), cmp.Compare(a.order, b.order), compareBool(b.superseded, a.superseded),
+			cmp.Compare(a.source, b.source), cmp.Compare(a.path, b.path), cmp.Compare(a.number, b.number))
+	})
+	merged := *group[0]
+	for _, t := range group[1:] {
+		if t.verdict != counted {
+			continue
+		}
+		index.Overlay(&merged.Conversation, &t.Conversation)
+		if t.first.Valid && (!merged.first.Valid || t.first.Int64 < merged.first.Int64) {
+			merged.first = t.first
+		}
+		if t.last.Valid && t.last.Int64 > merged.last.Int64 {
+			merged.last = t.last
+		}
+	}
+	conversation, err := c.conversation(run, id(), &merged, nil)
+	if err != nil {
+		return err
+	}
+	base := int64(0)
+	for _, t := range group {
+		t.conversation, t.seqBase = conversation, base
+		base += t.lastSeq
+		if t.indexed == 0 && t.rows > 0 && t.verdict != duplicate {
+			t.indexed = wanted
+		}
+	}
+	return nil
+}
+
+// takeOver moves the rows of a transcript with the same bytes to t.
+func (c *commit) takeOver(t *take, from []*take) error {
+	for _, o := range from {
+		if o.indexed != 1 || !o.sameBytes(t) {
+			continue
+		}
+		for _, table := range []string{"events", "calls", "results"} {
+			if _, err := c.exec("UPDATE "+table+" SET transcript = ? WHERE transcript = ?", t.id, o.id); err != nil {
+				return err
+			}
+		}
+		if _, err := c.exec(`UPDATE transcripts SET (events, messages, calls, results, first_time, last_time) =
+			(SELECT o.events, o.messages, o.calls, o.results, o.first_time, o.last_time FROM transcripts o WHERE o.id = ?2) WHERE id = ?1`, t.id, o.id); err != nil {
+			return err
+		}
+		t.indexed, t.first, t.last = 1, o.first, o.last
+		return c.release(o)
+	}
+	if t.rows > 0 {
+		t.indexed = wanted
+	}
+	return nil
+}
+
+// release drops the rows of a transcript that a copy holds.
+func (c *commit) release(t *take) error {
+	if t.indexed == 0 {
+		return nil
+	}
+	t.indexed = 0
+	return c.dropRows(t.id)
+}
+
+func (c *commit) writeTake(t *take) error {
+	if t.was.conversation == t.conversation && t.was.verdict == t.verdict && t.was.judged == t.judged && t.was.indexed == t.indexed &&
+		t.was.seqBase == t.seqBase {
+		return nil
+	}
+	_, err := c.exec("UPDATE transcripts SET conversation = ?, verdict = ?, judged = ?, indexed = ?, seq_base = ? WHERE id = ?",
+		t.conversation, t.verdict, t.judged, t.indexed, t.seqBase, t.id)
+	return err
+}
+
+// conversation writes the row of a conversation and returns its id.
+func (c *commit) conversation(run int64, public string, t *take, of *int64) (sql.NullInt64, error) {
+	var id int64
+	ok, err := c.get("SELECT id FROM conversations WHERE conversation_id = ?", []any{public}, &id)
+	if err != nil {
+		return sql.NullInt64{}, err
+	}
+	if !ok {
+		if id, err = c.id("conversations"); err != nil {
+			return sql.NullInt64{}, err
+		}
+		if _, err := c.exec("INSERT INTO conversations (id, conversation_id, run, native_id, verdict) VALUES (?, ?, ?, ?, 0)",
+			id, public, run, t.native); err != nil {
+			return sql.NullInt64{}, err
+		}
+	}
+	attributes, err := jsonOrNil(t.Attributes)
+	if err != nil {
+		return sql.NullInt64{}, err
+	}
+	verdict := t.verdict
+	if t.aside && verdict == counted {
+		verdict = uncounted
+	}
+	started, ended := nullTime(t.Started), nullTime(t.Ended)
+	if started == nil && t.first.Valid {
+		started = t.first.Int64
+	}
+	if ended == nil && t.last.Valid {
+		ended = t.last.Int64
+	}
+	_, err = c.exec(`UPDATE conversations SET run = ?, verdict = ?, of = ?, title = ?, agent = ?, engine = ?, model = ?, flow = ?, step = ?, mode = ?,
+		status = ?, version = ?, project = ?, branch = ?, started = ?, ended = ?, child = ?, attributes = ? WHERE id = ?`,
+		run, verdict, of, null(t.Title), null(t.Agent), null(t.Engine), null(t.Model), null(t.Flow), null(t.Step), null(t.Mode),
+		null(t.Status), null(t.Version), null(t.Project), null(t.Branch), started, ended, flag(t.Child), attributes, id)
+	return sql.NullInt64{Int64: id, Valid: true}, err
+}

@@ -1,0 +1,153 @@
+package sqlite
+
+import (
+	"cmp"
+	"database/sql"
+	"encoding/json"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// family is a run whose format resolves it, with the rows that its members came from.
+type family struct {
+	transcript.Family
+	format        string
+	conversations []int64 // transcripts
+	usage         []int64
+	receipts      []int64
+	steps         []int64
+}
+
+// families loads the touched runs whose formats have a resolver. They are resolved in elect, when it is known
+// what the originals say of the runs.
+func (c *commit) families() (map[int64]*family, error) {
+	all := map[int64]*family{}
+	if c.batch.Resolvers == nil {
+		return all, nil
+	}
+	err := c.each(`SELECT r.id, f.name FROM temp.touched_runs t CROSS JOIN runs r ON r.id = t.id JOIN names f ON f.id = r.format`,
+		func(r *sql.Rows) error {
+			var id int64
+			var format string
+			if err := r.Scan(&id, &format); err != nil {
+				return err
+			}
+			if c.batch.Resolvers(format) != nil {
+				all[id] = &family{format: format, Family: transcript.Family{Run: &transcript.Run{}}}
+			}
+			return nil
+		})
+	if err != nil || len(all) == 0 {
+		return all, err
+	}
+	if err := loadStated(c, all, "receipts", "AND x.verdict = 0", func(f *family, id int64, r *transcript.Receipt) {
+		f.Receipts, f.receipts = append(f.Receipts, r), append(f.receipts, id)
+	}); err != nil {
+		return nil, err
+	}
+	if err := loadStated(c, all, "usage", "", func(f *family, id int64, u *transcript.Usage) {
+		f.Usage, f.usage = append(f.Usage, u), append(f.usage, id)
+	}); err != nil {
+		return nil, err
+	}
+	if err := loadStated(c, all, "steps", "", func(f *family, id int64, s *transcript.Step) {
+		f.Steps, f.steps = append(f.Steps, s), append(f.steps, id)
+	}); err != nil {
+		return nil, err
+	}
+	return all, c.loadHints(all)
+}
+
+// loadStated reads the stated records of one table for families, in an order that does not depend on when they came.
+func loadStated[T any](c *commit, all map[int64]*family, table, where string, add func(*family, int64, *T)) error {
+	return c.each(`SELECT n.run, x.id, x.stated FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
+		CROSS JOIN `+table+` x ON x.run_name = n.id CROSS JOIN versions v ON v.id = x.version CROSS JOIN files f ON f.id = v.file
+		CROSS JOIN sources s ON s.id = f.source WHERE x.stated IS NOT NULL `+where+`
+		ORDER BY n.run, f.path, s.name, v.number, x.offset, x.id`, func(r *sql.Rows) error {
+		var run, id int64
+		var stated []byte
+		if err := r.Scan(&run, &id, &stated); err != nil {
+			return err
+		}
+		f := all[run]
+		if f == nil {
+			return nil
+		}
+		record := new(T)
+		if err := json.Unmarshal(stated, record); err != nil {
+			return err
+		}
+		add(f, id, record)
+		return nil
+	})
+}
+
+func (c *commit) loadHints(all map[int64]*family) error {
+	return c.each(`SELECT DISTINCT n.run, n.native_id, h.key, h.value FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
+		CROSS JOIN hints h ON h.run_name = n.id ORDER BY 1, 3, 4`, func(r *sql.Rows) error {
+		var run int64
+		h := &transcript.Hint{}
+		if err := r.Scan(&run, &h.Run, &h.Key, &h.Value); err != nil {
+			return err
+		}
+		if f := all[run]; f != nil {
+			f.Hints = append(f.Hints, h)
+		}
+		return nil
+	})
+}
+
+// resolveFamily lets the format name and judge the members of one run and writes what it said. The transcripts
+// get their new statements in place.
+func (c *commit) resolveFamily(f *family, transcripts []*take) error {
+	slices.SortFunc(transcripts, func(a, b *take) int {
+		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.source, b.source), cmp.Compare(a.number, b.number), cmp.Compare(a.native, b.native))
+	})
+	members := make([]*take, 0, len(transcripts))
+	for _, t := range transcripts {
+		if t.aside {
+			continue
+		}
+		member := &transcript.FamilyConversation{Conversation: t.Conversation, Path: t.path, Events: t.lastSeq, Verdict: transcript.Counted}
+		if t.superseded {
+			member.Verdict = transcript.EarlierVersion
+		}
+		f.Conversations = append(f.Conversations, member)
+		members = append(members, t)
+	}
+	c.batch.Resolvers(f.format)(&f.Family)
+	for i, t := range members {
+		said := f.Conversations[i]
+		t.Conversation = said.Conversation
+		t.judged = counted
+		if said.Verdict != transcript.EarlierVersion {
+			t.judged = verdictNumbers[said.Verdict]
+		}
+	}
+	return c.writeFamily(f)
+}
+
+func (c *commit) writeFamily(f *family) error {
+	for i, u := range f.Usage {
+		if _, err := c.exec(`UPDATE usage SET stated_verdict = ?, native_conversation = ?, agent = ?, engine = ?, flow = ?, step = ?, model = ? WHERE id = ?`,
+			verdictNumbers[u.Verdict], u.Conversation, null(u.Agent), null(u.Engine), null(u.Flow), null(u.Step), null(u.Model), f.usage[i]); err != nil {
+			return err
+		}
+	}
+	if err := c.each("SELECT x.key FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id CROSS JOIN usage x ON x.run_name = n.id",
+		intoSet(c.keys)); err != nil {
+		return err
+	}
+	for i, r := range f.Receipts {
+		if _, err := c.exec("UPDATE receipts SET native_conversation = ? WHERE id = ?", r.Conversation, f.receipts[i]); err != nil {
+			return err
+		}
+	}
+	for i, s := range f.Steps {
+		if _, err := c.exec("UPDATE steps SET native_conversation = ? WHERE id = ?", s.Conversation, f.steps[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,269 @@
+package sqlite
+
+import (
+	"cmp"
+	"database/sql"
+	"slices"
+)
+
+// What is said twice: events with one id in a shared conversation, calls with one key in a run, requests with
+// one key anywhere, receipts and steps with one key in a run. In each group exactly one row counts, and which
+// one does not depend on when it came.
+
+// judged is one row of such a group.
+type judged struct {
+	id, group    int64
+	transcript   int64
+	was, verdict int
+	prefer       []int64 // larger is better, compared in turn
+	place        []any   // ties: smaller is better
+}
+
+func byPreference(a, b judged) int {
+	for i := range a.prefer {
+		if n := cmp.Compare(b.prefer[i], a.prefer[i]); n != 0 {
+			return n
+		}
+	}
+	for i := range a.place {
+		switch x := a.place[i].(type) {
+		case string:
+			if n := cmp.Compare(x, b.place[i].(string)); n != 0 {
+				return n
+			}
+		case int64:
+			if n := cmp.Compare(x, b.place[i].(int64)); n != 0 {
+				return n
+			}
+		}
+	}
+	return cmp.Compare(a.id, b.id)
+}
+
+// groups calls judge for every run of rows with one group id, best first. The query must be ordered by group.
+func groups(rows []judged, judge func([]judged) error) error {
+	slices.SortFunc(rows, func(a, b judged) int { return cmp.Or(cmp.Compare(a.group, b.group), byPreference(a, b)) })
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && rows[n].group == rows[0].group {
+			n++
+		}
+		if err := judge(rows[:n]); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// judgeEvents lets one of several events with one native id count, inside a shared conversation or one file.
+func (c *commit) judgeEvents() error {
+	if len(c.eids) == 0 {
+		return nil
+	}
+	if err := c.fill("new_eids", sorted(c.eids)); err != nil {
+		return err
+	}
+	var rows []judged
+	err := c.each(`SELECT e.id, e.eid, e.transcript, e.verdict, t.conversation, t.verdict, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file),
+		t.rank, v.number, t.ord, s.name || '/' || f.path, e.seq, e.part
+		FROM temp.new_eids n CROSS JOIN events e ON e.eid = n.id CROSS JOIN transcripts t ON t.id = e.transcript
+		CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source
+		WHERE e.verdict IN (0, 1)`, func(r *sql.Rows) error {
+		var j judged
+		var conversation, verdict, newest, rank, number, seq, part int64
+		var ord, path string
+		if err := r.Scan(&j.id, &j.group, &j.transcript, &j.was, &conversation, &verdict, &newest, &rank, &number, &ord, &path, &seq, &part); err != nil {
+			return err
+		}
+		j.group ^= conversation << 20 // ids are only compared inside a conversation
+		j.prefer = []int64{flag(verdict == counted), newest, rank, number}
+		j.place = []any{ord, path, seq, part}
+		rows = append(rows, j)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	changed := map[int64]bool{}
+	err = groups(rows, func(group []judged) error {
+		first := group[0]
+		for _, j := range group {
+			verdict := duplicate
+			if j.transcript == first.transcript && j.place[2] == first.place[2] {
+				verdict = counted // another part of the same event
+			}
+			if verdict == j.was {
+				continue
+			}
+			changed[j.transcript] = true
+			if _, err := c.exec("UPDATE events SET verdict = ? WHERE id = ?", verdict, j.id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range sorted(changed) {
+		if err := c.recount(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recount counts the rows of a transcript again.
+func (c *commit) recount(transcript int64) error {
+	_, err := c.exec(`UPDATE transcripts SET
+		events = (SELECT count(*) FROM events WHERE transcript = ?1 AND part = 0 AND verdict = 0),
+		messages = (SELECT count(*) FROM events e JOIN names k ON k.id = e.kind WHERE transcript = ?1 AND part = 0 AND verdict = 0 AND k.name = 'message'),
+		calls = (SELECT count(*) FROM calls c JOIN events e ON e.id = c.event WHERE c.transcript = ?1 AND c.verdict = 0 AND e.verdict = 0),
+		results = (SELECT count(*) FROM results r JOIN events e ON e.id = r.event WHERE r.transcript = ?1 AND e.verdict = 0)
+		WHERE id = ?1`, transcript)
+	return err
+}
+
+// judgeCalls lets one of several calls with one key count, in each touched run that has any.
+func (c *commit) judgeCalls() error {
+	var rows []judged
+	err := c.each(`SELECT c.event, c.key, c.transcript, c.verdict, t.verdict = 0 AND e.verdict = 0, c.rank, v.conversation_id, t.seq_base + e.seq, e.part
+		FROM temp.touched_runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
+		CROSS JOIN calls c ON c.transcript = t.id CROSS JOIN events e ON e.id = c.event CROSS JOIN conversations v ON v.id = t.conversation
+		WHERE c.key IS NOT NULL`, func(r *sql.Rows) error {
+		var j judged
+		var live, rank, seq, part int64
+		var conversation string
+		if err := r.Scan(&j.id, &j.group, &j.transcript, &j.was, &live, &rank, &conversation, &seq, &part); err != nil {
+			return err
+		}
+		j.prefer = []int64{live, rank}
+		j.place = []any{conversation, seq, part}
+		rows = append(rows, j)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	changed := map[int64]bool{}
+	err = groups(rows, func(group []judged) error {
+		for i, j := range group {
+			verdict := counted
+			if i > 0 {
+				verdict = duplicate
+			}
+			if verdict == j.was {
+				continue
+			}
+			changed[j.transcript] = true
+			if _, err := c.exec("UPDATE calls SET verdict = ? WHERE event = ?", verdict, j.id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range sorted(changed) {
+		if err := c.recount(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judgeUsage lets one of several usage rows of one request count.
+func (c *commit) judgeUsage() error {
+	if len(c.keys) == 0 {
+		return nil
+	}
+	if err := c.fill("touched_keys", sorted(c.keys)); err != nil {
+		return err
+	}
+	var rows []judged
+	stated := map[int64]int{}
+	err := c.each(`SELECT u.id, u.key, u.verdict, u.stated_verdict, u.rank, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file),
+		v.number, coalesce(u.time, 0), s.name || '/' || f.path, u.offset
+		FROM temp.touched_keys k CROSS JOIN usage u ON u.key = k.id CROSS JOIN versions v ON v.id = u.version
+		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source`, func(r *sql.Rows) error {
+		var j judged
+		var said int
+		var rank, newest, number, time, offset int64
+		var path string
+		if err := r.Scan(&j.id, &j.group, &j.was, &said, &rank, &newest, &number, &time, &path, &offset); err != nil {
+			return err
+		}
+		stated[j.id] = said
+		j.prefer = []int64{flag(said == counted), rank, newest, number}
+		j.place = []any{time, path, offset}
+		rows = append(rows, j)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return groups(rows, func(group []judged) error {
+		for i, j := range group {
+			verdict, of := stated[j.id], any(nil)
+			if i > 0 && verdict == counted {
+				verdict, of = duplicate, group[0].id
+			}
+			if verdict == j.was && i == 0 {
+				continue
+			}
+			if _, err := c.exec("UPDATE usage SET verdict = ?, of = ? WHERE id = ?", verdict, of, j.id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// judgeReceipts lets one receipt and one step of a key count in each touched run: the highest rank, then the newest version.
+func (c *commit) judgeReceipts() error {
+	for _, table := range []struct{ name, rank string }{{"receipts", "0"}, {"steps", "x.rank"}} {
+		var rows []judged
+		err := c.each(`SELECT x.id, n.run, x.key, x.verdict, `+table.rank+`, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), v.number,
+			s.name || '/' || f.path, x.offset FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id CROSS JOIN `+table.name+` x ON x.run_name = n.id
+			CROSS JOIN versions v ON v.id = x.version CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source`, func(r *sql.Rows) error {
+			var j judged
+			var run, rank, newest, number, offset int64
+			var key, path string
+			if err := r.Scan(&j.id, &run, &key, &j.was, &rank, &newest, &number, &path, &offset); err != nil {
+				return err
+			}
+			j.group = groupOf(run, key)
+			j.prefer = []int64{rank, newest, number}
+			j.place = []any{path, offset}
+			rows = append(rows, j)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		err = groups(rows, func(group []judged) error {
+			for i, j := range group {
+				verdict := counted
+				switch {
+				case i > 0 && j.prefer[1] == 0:
+					verdict = earlierVersion
+				case i > 0:
+					verdict = duplicate
+				}
+				if verdict == j.was {
+					continue
+				}
+				if _, err := c.exec("UPDATE "+table.name+" SET verdict = ? WHERE id = ?", verdict, j.id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// Each statement of sums gives a format, NULL for what has none, and the numbers of some fields.
+var sums = []struct {
+	sql string
+	to  func(*index.Sums) []any
+}{
+	{`SELECT v.format, count(*), 0 FROM versions v WHERE NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number) GROUP BY 1`,
+		func(s *index.Sums) []any { return []any{&s.Files, new(int64)} }},
+	{`SELECT format, sum(size), 0 FROM versions GROUP BY 1`,
+		func(s *index.Sums) []any { return []any{&s.Bytes, new(int64)} }},
+	{`SELECT format, count(*), 0 FROM runs WHERE counted = 1 AND child = 0 GROUP BY 1`,
+		func(s *index.Sums) []any { return []any{&s.Runs, new(int64)} }},
+	{`SELECT r.format, count(*), 0 FROM conversations c CROSS JOIN runs r ON r.id = c.run WHERE c.verdict = 0 GROUP BY 1`,
+		func(s *index.Sums) []any { return []any{&s.Conversations, new(int64)} }},
+	{`SELECT n.format, sum(t.events), sum(t.calls), sum(t.results) FROM transcripts t CROSS JOIN run_names n ON n.id = t.run_name WHERE t.verdict = 0 GROUP BY 1`,
+		func(s *index.Sums) []any { return []any{&s.Events, &s.ToolCalls, &s.ToolResults} }},
+	{`SELECT n.format, sum(u.input), sum(u.output), sum(u.cache_read), sum(coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h)),
+		sum(u.reported) FROM usage u CROSS JOIN run_names n ON n.id = u.run_name WHERE u.verdict = 0 GROUP BY 1`,
+		func(s *index.Sums) []any {
+			return []any{&s.Input, &s.Output, &s.CacheRead, &s.CacheCreation, &s.ReportedCost}
+		}},
+	{`SELECT format, count(DISTINCT edge), 0 FROM links WHERE uncounted = 0 GROUP BY 1`,
+		func(s *index.Sums) []any { return []any{&s.Links, new(int64)} }},
+	{`SELECT n.id, count(*), 0 FROM v_problems p LEFT JOIN names n ON n.name = p.format GROUP BY 1`,
+		func(s *index.Sums) []any { return []any{&s.Problems, new(int64)} }},
+	// A pack is shared out by the bytes that its originals have in it; equal content lies there once.
+	{`SELECT format, CAST(round(sum(share)) AS INTEGER), 0 FROM (
+		SELECT x.format, 1.0 * x.size * p.size / sum(x.size) OVER (PARTITION BY x.pack) AS share FROM (
+			SELECT x.pack, min(v.format) AS format, max(x.size) AS size FROM extents x CROSS JOIN versions v ON v.chain = x.chain
+			WHERE x.size > 0 GROUP BY x.pack, x.raw) x CROSS JOIN packs p ON p.id = x.pack) GROUP BY 1`,
+		func(s *index.Sums) []any { return []any{&s.StoredBytes, new(int64)} }},
+}
+
+// Totals counts what there is, in all and for each format. What no format claims is in the totals alone.
+func (db *DB) Totals(ctx context.Context) (index.Stats, error) {
+	tx, err := db.r.BeginTxx(ctx, nil)
+	if err != nil {
+		return index.Stats{}, fmt.Errorf("count: %w", damage(err))
+	}
+	defer tx.Rollback()
+	stats, err := totals(ctx, tx)
+	if err != nil {
+		return index.Stats{}, fmt.Errorf("count: %w", damage(err))
+	}
+	return stats, nil
+}
+
+func totals(ctx context.Context, tx *sqlx.Tx) (index.Stats, error) {
+	names := map[int64]string{}
+	err := each(ctx, tx, "SELECT id, name FROM names WHERE id IN (SELECT format FROM versions UNION SELECT format FROM runs)", nil,
+		func(rows *sqlx.Rows) (n struct {
+			id   int64
+			name string
+		}, err error) {
+			return n, rows.Scan(&n.id, &n.name)
+		}, func(n struct {
+			id   int64
+			name string
+		}) bool {
+			names[n.id] = n.name
+			return true
+		})
+	if err != nil {
+		return index.Stats{}, err
+	}
+	formats := map[string]*index.Sums{"": {}}
+	for _, name := range names {
+		formats[name] = &index.Sums{}
+	}
+	for _, q := range sums {
+		rows, err := tx.QueryxContext(ctx, q.sql)
+		if err != nil {
+			return index.Stats{}, err
+		}
+		if err := addRows(rows, q.to, names, formats); err != nil {
+			return index.Stats{}, err
+		}
+	}
+	return sumUp(ctx, tx, formats)
+}
+
+func addRows(rows *sqlx.Rows, to func(*index.Sums) []any, names map[int64]string, formats map[string]*index.Sums) error {
+	defer rows.Close()
+	for rows.Next() {
+		var format sql.NullInt64
+		var row index.Sums
+		if err := rows.Scan(append([]any{&format}, to(&row)...)...); err != nil {
+			return err
+		}
+		add(formats[names[format.Int64]], &row)
+	}
+	return rows.Err()
+}
+
+// sumUp adds the formats up, and turns nano-USD into micro-USD last so that nothing is rounded twice.
+func sumUp(ctx context.Context, tx *sqlx.Tx, formats map[string]*index.Sums) (index.Stats, error) {
+	stats := index.Stats{Formats: map[string]index.Sums{}}
+	for name, s := range formats {
+		for _, tokens := range []**int64{&s.Input, &s.Output, &s.CacheRead, &s.CacheCreation} {
+			if *tokens == nil {
+				*tokens = new(int64) // the sum of no requests
+			}
+		}
+		add(&stats.Totals, s)
+		if name != "" {
+			s.ReportedCost = micro(s.ReportedCost)
+			stats.Formats[name] = *s
+		}
+	}
+	stats.Totals.ReportedCost = micro(stats.Totals.ReportedCost)
+	err := tx.GetContext(ctx, &stats.Totals.StoredBytes, "SELECT coalesce(sum(size), 0) FROM packs")
+	return stats, err
+}
+
+func micro(nano *int64) *int64 {
+	if nano == nil {
+		return nil
+	}
+	return new((*nano + 500) / 1000)
+}
+
+// add adds every field of s to sum. What nobody states stays unknown.
+func add(sum, s *index.Sums) {
+	for _, f := range []struct{ to, n *int64 }{{&sum.Files, &s.Files}, {&sum.Bytes, &s.Bytes}, {&sum.StoredBytes, &s.StoredBytes},
+		{&sum.Runs, &s.Runs}, {&sum.Conversations, &s.Conversations}, {&sum.Events, &s.Events}, {&sum.ToolCalls, &s.ToolCalls},
+		{&sum.ToolResults, &s.ToolResults}, {&sum.Links, &s.Links}, {&sum.Problems, &s.Problems}} {
+		*f.to += *f.n
+	}
+	for _, f := range []struct {
+		to **int64
+		n  *int64
+	}{{&sum.Input, s.Input}, {&sum.Output, s.Output}, {&sum.CacheRead, s.CacheRead}, {&sum.CacheCreation, s.CacheCreation},
+		{&sum.ReportedCost, s.ReportedCost}} {
+		if f.n == nil {
+			continue
+		}
+		if *f.to == nil {
+			*f.to = new(int64)
+		}
+		**f.to += *f.n
+	}
+}

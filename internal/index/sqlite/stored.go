@@ -1,0 +1,194 @@
+package sqlite
+
+import (
+	"database/sql"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// pack adds the row of a pack, its members and the versions that its manifest tells of.
+func (c *commit) pack(p *index.PackRow) error {
+	id, err := c.id("packs")
+	if err != nil {
+		return err
+	}
+	if _, err := c.exec("INSERT INTO packs (id, name, size, created, writer) VALUES (?, ?, ?, ?, ?)",
+		id, p.Name, p.Size, p.Created.UnixMicro(), p.Writer); err != nil {
+		return err
+	}
+	members := inserter{t: c.tx, head: "INSERT INTO members (pack, raw, raw_size, offset, size) VALUES ", columns: 5}
+	for _, m := range p.Members {
+		if err := members.add(id, m.Raw, m.RawSize, m.Offset, m.Size); err != nil {
+			return err
+		}
+	}
+	if err := members.flush(); err != nil {
+		return err
+	}
+	for i := range p.Versions {
+		if err := c.version(id, &p.Versions[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// version adds a version or prolongs it, with the extents that the pack brought.
+func (c *commit) version(pack int64, v *blob.Version) error {
+	file, err := c.file(v.Source, v.Path)
+	if err != nil {
+		return err
+	}
+	var id, chain int64
+	known, err := c.get("SELECT id, chain FROM versions WHERE file = ? AND number = ?", []any{file, v.Number}, &id, &chain)
+	if err != nil {
+		return err
+	}
+	if known {
+		err = c.grow(id, chain, v)
+	} else {
+		chain, err = c.addVersion(file, v)
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range v.Extents {
+		in, raw := pack, e.Raw
+		if e.CopyOf != nil {
+			raw = e.CopyOf.Raw
+			if e.CopyOf.Pack != "" {
+				if in, err = c.packID(e.CopyOf.Pack); err != nil {
+					return err
+				}
+			}
+		}
+		if _, err := c.exec("INSERT OR IGNORE INTO extents (chain, offset, size, pack, raw, sha256) VALUES (?, ?, ?, ?, ?, ?)",
+			chain, e.Offset, e.Size, in, raw, e.SHA256[:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *commit) grow(id, chain int64, v *blob.Version) error {
+	format, err := c.name(v.Format)
+	if err != nil {
+		return err
+	}
+	role, err := c.name(v.Role)
+	if err != nil {
+		return err
+	}
+	// What grew must be parsed: parser 0 says so until its rows follow.
+	if _, err := c.exec(`UPDATE versions SET parser = CASE WHEN size < ?1 THEN 0 ELSE parser END, size = ?1, sha256 = ?, mtime = ?, mode = ?,
+		format = ?, role = ?, root_dir = ? WHERE id = ? AND size <= ?1`, v.Size, v.SHA256[:], v.ModTime.UnixNano(), v.Mode, format, role, v.Claim, id); err != nil {
+		return err
+	}
+	_, err = c.exec("UPDATE chains SET size = ?, sha256 = ? WHERE id = ? AND size <= ?", v.Size, v.SHA256[:], chain, v.Size)
+	return err
+}
+
+func (c *commit) addVersion(file int64, v *blob.Version) (chain int64, err error) {
+	if chain, err = c.id("chains"); err != nil {
+		return 0, err
+	}
+	if _, err := c.exec("INSERT INTO chains (id, root, size, sha256) VALUES (?, ?, ?, ?)", chain, v.Root[:], v.Size, v.SHA256[:]); err != nil {
+		return 0, err
+	}
+	id, err := c.id("versions")
+	if err != nil {
+		return 0, err
+	}
+	format, err := c.name(v.Format)
+	if err != nil {
+		return 0, err
+	}
+	role, err := c.name(v.Role)
+	if err != nil {
+		return 0, err
+	}
+	_, err = c.exec(`INSERT INTO versions (id, file, number, chain, size, sha256, mtime, mode, format, role, root_dir, parser, parsed)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)`,
+		id, file, v.Number, chain, v.Size, v.SHA256[:], v.ModTime.UnixNano(), v.Mode, format, role, v.Claim)
+	if err == nil && v.Number > 1 {
+		err = c.supersede(file, v.Number)
+	}
+	return chain, err
+}
+
+// supersede marks what older versions of a file say as to be judged again.
+func (c *commit) supersede(file int64, number int) error {
+	const names = `SELECT run_name FROM run_claims WHERE version IN (SELECT id FROM versions WHERE file = ?1 AND number < ?2)
+		UNION SELECT run_name FROM transcripts WHERE version IN (SELECT id FROM versions WHERE file = ?1 AND number < ?2)
+		UNION SELECT run_name FROM usage WHERE version IN (SELECT id FROM versions WHERE file = ?1 AND number < ?2)`
+	if err := c.each(names, intoSet(c.touched), file, number); err != nil {
+		return err
+	}
+	const keys = `SELECT key FROM usage WHERE version IN (SELECT id FROM versions WHERE file = ?1 AND number < ?2)`
+	return c.each(keys, intoSet(c.keys), file, number)
+}
+
+func intoSet(set map[int64]bool) func(*sql.Rows) error {
+	return func(r *sql.Rows) error {
+		var id int64
+		if err := r.Scan(&id); err != nil {
+			return err
+		}
+		set[id] = true
+		return nil
+	}
+}
+
+func (c *commit) packID(name string) (id int64, err error) {
+	ok, err := c.get("SELECT id FROM packs WHERE name = ?", []any{name}, &id)
+	if err == nil && !ok {
+		err = index.ErrNotFound
+	}
+	return id, err
+}
+
+func (c *commit) source(name string) (id int64, err error) {
+	ok, err := c.get("SELECT id FROM sources WHERE name = ?", []any{name}, &id)
+	if err != nil || ok {
+		return id, err
+	}
+	if id, err = c.id("sources"); err != nil {
+		return 0, err
+	}
+	_, err = c.exec("INSERT INTO sources (id, name) VALUES (?, ?)", id, name)
+	return id, err
+}
+
+func (c *commit) file(source, path string) (id int64, err error) {
+	src, err := c.source(source)
+	if err != nil {
+		return 0, err
+	}
+	ok, err := c.get("SELECT id FROM files WHERE source = ? AND path = ?", []any{src, path}, &id)
+	if err != nil || ok {
+		return id, err
+	}
+	if id, err = c.id("files"); err != nil {
+		return 0, err
+	}
+	_, err = c.exec("INSERT INTO files (id, source, path) VALUES (?, ?, ?)", id, src, path)
+	return id, err
+}
+
+// fact keeps the newest fact of a kind and key: by time, then by pack name.
+func (c *commit) fact(f index.FactRow) error {
+	if f.Kind == "source" {
+		if _, err := c.source(f.Key); err != nil {
+			return err
+		}
+	}
+	var value any
+	if len(f.Value) > 0 && string(f.Value) != "null" {
+		value = string(f.Value)
+	}
+	_, err := c.exec(`INSERT INTO facts (kind, key, time, pack, value) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (kind, key) DO UPDATE SET time = excluded.time, pack = excluded.pack, value = excluded.value
+		WHERE (excluded.time, excluded.pack) > (time, pack)`, f.Kind, f.Key, f.Time.UnixMicro(), f.Pack, value)
+	return err
+}

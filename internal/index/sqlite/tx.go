@@ -1,0 +1,225 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// tx is one write transaction with what it knows by heart: prepared statements, interned names, next ids.
+type tx struct {
+	*sqlx.Tx
+	ctx   context.Context
+	stmts map[string]*sql.Stmt
+	names *names
+	next  map[string]int64 // next row id of a table
+}
+
+func (db *DB) begin(ctx context.Context) (*tx, error) {
+	t, err := db.w.BeginTxx(ctx, nil)
+	if err != nil {
+		return nil, fmt.Errorf("begin: %w", err)
+	}
+	return &tx{Tx: t, ctx: ctx, stmts: map[string]*sql.Stmt{}, names: &names{ids: map[string]int64{}}, next: map[string]int64{}}, nil
+}
+
+// exec runs a statement that is prepared once per transaction.
+func (t *tx) exec(query string, args ...any) (sql.Result, error) {
+	stmt, err := t.prepare(query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.ExecContext(t.ctx, args...)
+}
+
+func (t *tx) prepare(query string) (*sql.Stmt, error) {
+	if stmt := t.stmts[query]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := t.PrepareContext(t.ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("prepare %.60q: %w", query, err)
+	}
+	t.stmts[query] = stmt
+	return stmt, nil
+}
+
+// get scans one row into dest and says whether there was one.
+func (t *tx) get(query string, args []any, dest ...any) (bool, error) {
+	stmt, err := t.prepare(query)
+	if err != nil {
+		return false, err
+	}
+	err = stmt.QueryRowContext(t.ctx, args...).Scan(dest...)
+	if err == sql.ErrNoRows {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// each scans every row of a query by calling row with the cursor.
+func (t *tx) each(query string, row func(*sql.Rows) error, args ...any) error {
+	rows, err := t.QueryContext(t.ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// id returns the next free row id of a table.
+func (t *tx) id(table string) (int64, error) {
+	n, ok := t.next[table]
+	if !ok {
+		if _, err := t.get("SELECT coalesce(max(id), 0) FROM "+table, nil, &n); err != nil {
+			return 0, err
+		}
+	}
+	n++
+	t.next[table] = n
+	return n, nil
+}
+
+// fill empties a temporary table of one integer column and puts values in.
+func (t *tx) fill(table string, values []int64) error {
+	if _, err := t.exec("CREATE TEMP TABLE IF NOT EXISTS " + table + " (id INTEGER PRIMARY KEY)"); err != nil {
+		return err
+	}
+	if _, err := t.exec("DELETE FROM temp." + table); err != nil {
+		return err
+	}
+	b := inserter{t: t, head: "INSERT OR IGNORE INTO temp." + table + " (id) VALUES ", columns: 1}
+	for _, v := range values {
+		if err := b.add(v); err != nil {
+			return err
+		}
+	}
+	return b.flush()
+}
+
+// inserter gathers rows into multi-row statements, which cost half of single ones.
+type inserter struct {
+	t       *tx
+	head    string
+	tail    string
+	columns int
+	args    []any
+}
+
+// insertRows is how many rows one statement takes.
+const insertRows = 50
+
+func (b *inserter) add(values ...any) error {
+	b.args = append(b.args, values...)
+	if len(b.args) < insertRows*b.columns {
+		return nil
+	}
+	return b.flush()
+}
+
+func (b *inserter) flush() error {
+	n := len(b.args) / b.columns
+	if n == 0 {
+		return nil
+	}
+	group := "(" + strings.Repeat("?,", b.columns-1) + "?)"
+	_, err := b.t.exec(b.head+strings.Repeat(group+",", n-1)+group+b.tail, b.args...)
+	clear(b.args)
+	b.args = b.args[:0]
+	return err
+}
+
+// names interns strings that repeat.
+type names struct{ ids map[string]int64 }
+
+// name returns the id of a string, nil for "".
+func (t *tx) name(s string) (any, error) {
+	if s == "" {
+		return nil, nil
+	}
+	return t.nameID(s)
+}
+
+func (t *tx) nameID(s string) (int64, error) {
+	if id, ok := t.names.ids[s]; ok {
+		return id, nil
+	}
+	var id int64
+	ok, err := t.get("SELECT id FROM names WHERE name = ?", []any{s}, &id)
+	if err != nil {
+		return 0, err
+	}
+	if !ok {
+		if id, err = t.id("names"); err != nil {
+			return 0, err
+		}
+		if _, err := t.exec("INSERT INTO names (id, name) VALUES (?, ?)", id, s); err != nil {
+			return 0, err
+		}
+	}
+	t.names.ids[s] = id
+	return id, nil
+}
+
+// The numbers of verdicts, as in the table verdicts.
+const (
+	counted = iota
+	duplicate
+	copiedHistory
+	derivedTotal
+	outsideReceipt
+	earlierVersion
+	uncounted
+)
+
+var verdictNumbers = map[transcript.Verdict]int{
+	"": counted, transcript.Counted: counted, transcript.DuplicateOf: duplicate, transcript.CopiedHistory: copiedHistory,
+	transcript.DerivedTotal: derivedTotal, transcript.OutsideReceipt: outsideReceipt,
+	transcript.EarlierVersion: earlierVersion, transcript.Uncounted: uncounted,
+}
+
+// null turns the zero value of text into NULL.
+func null(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func nullTime(t transcript.Time) any {
+	if !t.Valid {
+		return nil
+	}
+	return t.UnixMicro
+}
+
+func nullZone(t transcript.Time) any {
+	if !t.Valid {
+		return nil
+	}
+	return int64(t.Offset)
+}
+
+func nullCount(c transcript.Count) any {
+	if !c.Known {
+		return nil
+	}
+	return c.N
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

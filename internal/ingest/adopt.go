@@ -1,0 +1,245 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// Adopt brings packs into the index that it does not know: those that a crash left between the pack and the
+// transaction, and those that came from another machine or a backup. It returns how many there were. A pack that
+// cannot be read is left out and named in the error, after all others were adopted.
+func (g *Ingester) Adopt(ctx context.Context) (int, error) {
+	g.prepare()
+	known := map[string]bool{}
+	for name, err := range g.Index.Packs(ctx) {
+		if err != nil {
+			return 0, err
+		}
+		known[name] = true
+	}
+	var unknown []blob.Info
+	for info, err := range g.Packs.List(ctx) {
+		if err != nil {
+			return 0, err
+		}
+		if !known[info.Name] {
+			unknown = append(unknown, info)
+		}
+	}
+	n, err := g.replay(ctx, unknown)
+	if err != nil && !errors.Is(err, blob.ErrCorrupt) {
+		return n, err
+	}
+	return n, errors.Join(err, g.parseWanted(ctx))
+}
+
+// Reindex fills an empty index from the packs alone.
+func (g *Ingester) Reindex(ctx context.Context) (int, error) { return g.Adopt(ctx) }
+
+// replay commits what the manifests of packs tell, in name order, which is time order. Packs that another one
+// replaces are left out.
+func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
+	manifests := make([]blob.Manifest, 0, len(packs))
+	replaced := map[string]bool{}
+	var bad []error
+	for i, info := range packs {
+		m, err := g.manifest(ctx, info.Name)
+		if errors.Is(err, blob.ErrCorrupt) || errors.Is(err, blob.ErrNotFound) {
+			bad = append(bad, err)
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		for _, name := range m.Replaces {
+			replaced[name] = true
+		}
+		manifests = append(manifests, m)
+		g.progress(Progress{Stage: "manifests", Files: int64(i + 1), TotalFiles: int64(len(packs))})
+	}
+	adopted := 0
+	for i, m := range manifests {
+		if replaced[m.Pack] {
+			continue
+		}
+		size := packs[slices.IndexFunc(packs, func(p blob.Info) bool { return p.Name == m.Pack })].Size
+		facts := make([]index.FactRow, len(m.Facts))
+		for i, f := range m.Facts {
+			facts[i] = index.FactRow{Fact: f, Pack: m.Pack}
+		}
+		if err := g.Index.Commit(ctx, index.Batch{Pack: packRow(m, size), Facts: facts, Resolvers: g.resolvers, Prices: g.Prices}); err != nil {
+			return adopted, fmt.Errorf("adopt pack %s: %w", m.Pack, err)
+		}
+		adopted++
+		g.progress(Progress{Stage: "adopt", Files: int64(i + 1), TotalFiles: int64(len(manifests))})
+	}
+	return adopted, errors.Join(bad...)
+}
+
+func (g *Ingester) manifest(ctx context.Context, name string) (blob.Manifest, error) {
+	p, err := g.Packs.Open(ctx, name)
+	if err != nil {
+		return blob.Manifest{}, fmt.Errorf("pack %s: %w", name, err)
+	}
+	defer p.Close()
+	r, err := pack.Open(ctx, p, name)
+	if err != nil {
+		return blob.Manifest{}, err
+	}
+	return r.Manifest(), nil
+}
+
+// parseWanted parses versions from their packs whose rows the index lacks: adopted ones, those of an older parser,
+// and those that came to count after a copy of theirs had been left out.
+func (g *Ingester) parseWanted(ctx context.Context) error {
+	const rounds = 4 // a commit may bring a copy to count; it settles at once in practice
+	for range rounds {
+		var wanted []index.State
+		for s, err := range g.Index.Wanted(ctx, g.parsers()) {
+			if err != nil {
+				return err
+			}
+			if g.format(s.Format) != nil {
+				wanted = append(wanted, s)
+			}
+		}
+		if len(wanted) == 0 {
+			return nil
+		}
+		if err := g.parseAll(ctx, wanted); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parseAll parses versions on all cores and commits their rows in batches.
+func (g *Ingester) parseAll(ctx context.Context, wanted []index.State) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	states, parsed := make(chan index.State), make(chan *index.Parsed, 4)
+	var readers, writer sync.WaitGroup
+	for range workers() {
+		readers.Go(func() {
+			c := index.NewCollector(g.vocabulary)
+			for s := range states {
+				if err := g.parseStored(ctx, c, s, parsed); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	writer.Go(func() {
+		if err := g.commitParsed(ctx, parsed, int64(len(wanted))); err != nil {
+			cancel(err)
+		}
+	})
+	for _, s := range wanted {
+		select {
+		case states <- s:
+		case <-ctx.Done():
+		}
+	}
+	close(states)
+	readers.Wait()
+	close(parsed)
+	writer.Wait()
+	return context.Cause(ctx)
+}
+
+// stretch is how much memory the rows of one version take before they are handed on.
+const stretch = 16 << 20
+
+func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.State, out chan<- *index.Parsed) error {
+	f := g.format(s.Format)
+	from := s.Parsed
+	if s.Again || s.Parser != 0 {
+		from = 0
+	}
+	c.Reset(index.Subject{
+		VersionKey: index.VersionKey{Source: s.Source, Path: s.Path, Number: s.Number}, Format: s.Format, Role: s.Role,
+		Parser: f.Version(), Claim: s.Claim, Size: s.Size, SHA256: s.SHA256, From: from, ModTime: s.ModTime.UnixMicro(),
+	})
+	send := func(p *index.Parsed) error {
+		select {
+		case out <- p:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	in := format.Input{Path: s.Path, Root: s.Claim, Role: s.Role, Size: s.Size, Reader: g.Originals.Reader(ctx, s.Extents)}
+	if g.isDatabase(f, s.Role) {
+		if err := g.parseDatabase(ctx, c, f, in); err != nil {
+			return g.unreadable(ctx, s, err)
+		}
+		return send(c.Take(true))
+	}
+	for record, err := range f.Parse(in) {
+		if err != nil {
+			return g.unreadable(ctx, s, err)
+		}
+		c.Add(record)
+		if c.Size() >= stretch {
+			if err := send(c.Take(false)); err != nil {
+				return err
+			}
+		}
+	}
+	return send(c.Take(true))
+}
+
+// unreadable leaves a version unparsed whose bytes are damaged or gone: verify names them.
+func (g *Ingester) unreadable(ctx context.Context, s index.State, err error) error {
+	if errors.Is(err, blob.ErrCorrupt) || errors.Is(err, blob.ErrNotFound) {
+		g.Log.WarnContext(ctx, "stored original cannot be read", "path", s.Source+"/"+s.Path, "err", err)
+		return nil
+	}
+	return err
+}
+
+// isDatabase says whether the originals of a role are read through their rows.
+func (g *Ingester) isDatabase(f format.Format, role string) bool {
+	e, ok := f.(format.Exporter)
+	return ok && len(e.Export(role)) > 0
+}
+
+// commitParsed gathers rows into transactions.
+func (g *Ingester) commitParsed(ctx context.Context, in <-chan *index.Parsed, total int64) error {
+	var rows []*index.Parsed
+	size, done := 0, int64(0)
+	flush := func() error {
+		if len(rows) == 0 {
+			return nil
+		}
+		err := g.Index.Commit(ctx, index.Batch{Parsed: rows, Resolvers: g.resolvers, Prices: g.Prices})
+		rows, size = nil, 0
+		return err
+	}
+	var failed error
+	for p := range in {
+		if failed != nil {
+			continue
+		}
+		rows = append(rows, p)
+		if size += p.Bytes; size >= batchRows {
+			failed = flush()
+		}
+		if p.Last {
+			done++
+			g.progress(Progress{Stage: "parse", Path: p.Path, Files: done, TotalFiles: total})
+		}
+	}
+	if failed == nil && ctx.Err() == nil {
+		failed = flush()
+	}
+	return failed
+}

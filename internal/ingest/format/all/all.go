@@ -1,0 +1,56 @@
+// Package all is the registry: the formats that this program knows, one line each, in the order in which a tie
+// between two claims is settled.
+package all
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/awf"
+	"github.com/txarchive/txarchive/internal/ingest/format/chibi"
+	"github.com/txarchive/txarchive/internal/ingest/format/devflow"
+	"github.com/txarchive/txarchive/internal/ingest/format/flowstudio"
+	"github.com/txarchive/txarchive/internal/ingest/format/leslie"
+)
+
+// ErrUnknown says that this program has no format of that name: a later one may have.
+var ErrUnknown = errors.New("unknown format")
+
+// Formats returns every format.
+func Formats() []format.Format {
+	return []format.Format{
+		awf.New(),
+		flowstudio.New(),
+		chibi.Format{},
+		leslie.Format{},
+		devflow.Format{},
+	}
+}
+
+var byName = func() map[string]format.Format {
+	m := map[string]format.Format{}
+	for _, f := range Formats() {
+		m[f.Name()] = f
+	}
+	return m
+}()
+
+// Lookup returns the format of a name.
+func Lookup(name string) (format.Format, bool) {
+	f, ok := byName[name]
+	return f, ok
+}
+
+// Decode gives the text of one part of an event from the event's own bytes. ErrUnknown when no format has the name.
+func Decode(name, role string, raw []byte, part int) (string, error) {
+	f, ok := Lookup(name)
+	if !ok {
+		return "", fmt.Errorf("%w: %q", ErrUnknown, name)
+	}
+	return f.Text(role, raw, part)
+}
+
+// Layer opens what lies inside of a compressed original; see format.Layer.
+func Layer(inner string, r io.Reader) (io.Reader, error) { return format.Layer(inner, r) }

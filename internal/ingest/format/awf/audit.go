@@ -1,0 +1,88 @@
+package awf
+
+import (
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// audit gathers what the log says of each run. What the last line says replaces what earlier ones said (a run that
+// failed and was resumed has no error in the end), so a run is told in full when the log is read.
+type audit struct {
+	out   *output
+	runs  map[string]*transcript.Run
+	order []*transcript.Run
+}
+
+// parseAudit reads the audit log: two lines for each execution, and two more for each time it was resumed.
+func parseAudit(in format.Input, out *output) error {
+	a := &audit{out: out, runs: map[string]*transcript.Run{}}
+	for o, err := range format.Objects(in.Reader, "", out.problem) {
+		if err != nil {
+			return err
+		}
+		if out.stopped {
+			return nil
+		}
+		a.line(o)
+	}
+	for _, run := range a.order {
+		out.give(run)
+	}
+	return nil
+}
+
+func (a *audit) line(o format.Object) {
+	v := o.Value
+	id := v.Get("execution_id").Text()
+	if id == "" {
+		a.out.problem(&transcript.Problem{Kind: "no run id", Reason: "the line has no execution_id", Origin: o.Origin})
+		return
+	}
+	a.run(id, v)
+	a.out.give(&transcript.Event{
+		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindLifecycle, Type: v.Get("event").Text(),
+		Time: timeOf(v, "timestamp"), Origin: o.Origin, Flow: v.Get("workflow_name").Str(),
+		Parts: []transcript.Part{{Text: auditText(v)}},
+	})
+}
+
+// run takes what a line says of its run. The log alone does not make it a run that counts.
+func (a *audit) run(id string, v format.Value) {
+	run := a.runs[id]
+	if run == nil {
+		run = &transcript.Run{ID: id, Rank: rankAudit, Named: true, Attributes: transcript.Attributes{}}
+		a.runs[id] = run
+		a.order = append(a.order, run)
+		a.out.give(&transcript.Run{ID: id, Rank: rankAudit, Named: true})
+	}
+	if flow := v.Get("workflow_name").Str(); flow != "" {
+		run.Group, run.Flow = flow, flow
+	}
+	setText(run.Attributes, "user", v.Get("user").Str())
+	switch v.Get("event").Str() {
+	case "workflow.started":
+		if !run.Started.Valid {
+			run.Started = timeOf(v, "timestamp")
+		}
+	case "workflow.completed":
+		run.Ended = timeOf(v, "timestamp")
+		run.Status = v.Get("status").Str()
+		run.Outcome = outcome(run.Status)
+		run.Error = v.Get("error").Text()
+		setCount(run.Attributes, "audit_exit_code", v.Get("exit_code"))
+		setCount(run.Attributes, "audit_duration_ms", v.Get("duration_ms"))
+	}
+}
+
+// auditText is every string of a line but its type, id and time.
+func auditText(v format.Value) string {
+	var text []byte
+	for key, value := range v.Fields() {
+		switch key {
+		case "event", "execution_id", "timestamp":
+		default:
+			text = format.AppendStrings(text, value)
+		}
+	}
+	return string(text)
+}

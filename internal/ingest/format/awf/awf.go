@@ -1,0 +1,168 @@
+// Package awf reads what AWF (an agent workflow runner) keeps of its runs: ExchangeEvent transcripts, execution
+// states, the audit log and the history database.
+//
+// Producer: AWF, seen as of mid-2026 (audit schema_version 1); checked on 2026-11-20 against files written by the
+// program and against its writers. The layout is described in docs/formats/awf.md. Where the program's own
+// documents and its code differ, the code is followed:
+//
+//   - The file name of a transcript is not the run: `awf run` makes one UUID for the file and another for the
+//     run_id of its lines. A resumed run writes a second file under the old run_id, with seq from 1 again. So the run
+//     comes from the lines, and a conversation is one (file, run_id): its id is the run_id and the time of the first
+//     event, which a mirror (--debug-transcript-mirror) repeats and a resumed run does not.
+//   - run.started and run.completed are never written. A run starts and ends with its first and last event; its
+//     status is that of the state, else of the audit log. The history keeps the failed row of a run that was
+//     resumed later, so what it says of success is kept as attributes and not as status.
+//   - The path of message events is the workflow's name, that of tool events is empty. Both belong to the
+//     agent step that is open, if exactly one is.
+//   - The second text block of a user message is the system prompt; nothing marks it, so this is a guess, and
+//     marked as one.
+//   - A call may be reported by the router (tool.call) and by the agent (tool_use); equal ids within a run are one
+//     call and the router's report counts. A call without id counts by itself.
+//   - Tokens stand in states only, keyed by step name: a later iteration of a step replaces the earlier one.
+package awf
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// The roles of AWF's files.
+const (
+	roleTranscript = "transcript"
+	roleState      = "state"
+	roleAudit      = "audit"
+	roleHistory    = "history"
+)
+
+// How much the kinds of files are worth as evidence of a run; see transcript.Run.Rank.
+const (
+	rankTranscript = 1
+	rankHistory    = 2
+	rankAudit      = 3
+	rankState      = 4
+
+	rankStateStep = 2 // a step in a state, against rankTranscript
+)
+
+// New returns the format.
+func New() format.Format { return awf{} }
+
+type awf struct{}
+
+var (
+	_ format.Format   = awf{}
+	_ format.Exporter = awf{}
+	_ format.Placed   = awf{}
+)
+
+func (awf) Name() string { return "awf" }
+
+func (awf) Version() int { return 1 }
+
+func (awf) Places() []format.Place {
+	const deletes = "transcripts and states are never deleted; old rows of history.db may be purged"
+	return []format.Place{
+		{Name: "awf", Path: "~/.local/share/awf", Deletes: deletes},
+		{Name: "awf", Path: "$XDG_DATA_HOME/awf", Deletes: deletes},
+	}
+}
+
+// Parse reads one original; see the package comment for what becomes of it.
+func (awf) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
+	return func(yield func(transcript.Record, error) bool) {
+		out := &output{yield: yield}
+		var err error
+		switch in.Role {
+		case roleTranscript:
+			err = parseTranscript(in, out)
+		case roleState:
+			err = parseState(in, out)
+		case roleAudit:
+			err = parseAudit(in, out)
+		case roleHistory:
+			err = parseHistory(in, out)
+		}
+		if err != nil && !out.stopped {
+			yield(nil, err)
+		}
+	}
+}
+
+// Text decodes one part of an event, or an uncounted row, from its own bytes.
+func (awf) Text(role string, raw []byte, part int) (string, error) {
+	v, err := format.ParseJSON(raw)
+	if err != nil {
+		return "", fmt.Errorf("read awf %s: %w", role, err)
+	}
+	switch role {
+	case roleTranscript:
+		return transcriptText(v, part), nil
+	case roleAudit:
+		return auditText(v), nil
+	case roleHistory:
+		return v.Get("error_message").Str(), nil
+	}
+	return format.AllStrings(v), nil
+}
+
+// output hands records on until the reader has enough.
+type output struct {
+	yield   func(transcript.Record, error) bool
+	stopped bool
+}
+
+func (o *output) give(r transcript.Record) {
+	if !o.stopped {
+		o.stopped = !o.yield(r, nil)
+	}
+}
+
+func (o *output) problem(p *transcript.Problem) { o.give(p) }
+
+// outcome translates the words of states, audit log and history.
+func outcome(status string) transcript.Outcome {
+	switch status {
+	case "":
+		return ""
+	case "pending", "running":
+		return transcript.Running
+	case "completed", "success":
+		return transcript.Succeeded
+	case "failed", "failure":
+		return transcript.Failed
+	case "cancelled", "canceled":
+		return transcript.Cancelled
+	}
+	return transcript.Other
+}
+
+// link is the edge from a run to one that it called.
+func link(parent, child string) *transcript.Link {
+	return &transcript.Link{
+		Kind: "parent",
+		From: transcript.End{Type: "run", ID: parent},
+		To:   transcript.End{Type: "run", ID: child},
+	}
+}
+
+// setText, setCount and setTrue keep what is stated and leave out what is not.
+func setText(a transcript.Attributes, key, value string) {
+	if value != "" {
+		a[key] = value
+	}
+}
+
+func setCount(a transcript.Attributes, key string, v format.Value) {
+	if n, ok := v.Int(); ok {
+		a[key] = n
+	}
+}
+
+func setTrue(a transcript.Attributes, key string, v format.Value) {
+	if v.Bool() == transcript.Yes {
+		a[key] = true
+	}
+}

@@ -1,0 +1,151 @@
+package awf
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// Detect knows AWF's files by their content wherever they lie (mirrors of transcripts may be anywhere), and by
+// their place where the content is empty or broken.
+func (awf) Detect(h format.Head) format.Claim {
+	name := path.Base(h.Path)
+	switch ext := path.Ext(name); {
+	case ext == ".tmp": // left over by an atomic replace: kept below the root, not parsed
+		return format.Claim{}
+	case bytes.HasPrefix(h.Bytes, []byte("SQLite format 3\x00")):
+		return detectHistory(h)
+	case ext == ".json":
+		return detectState(h)
+	}
+	return detectLines(h)
+}
+
+// storage gives the root that a file makes: the parent of its directory, when that has the given name.
+func storage(file, dir string) (root string, ok bool) {
+	parent := path.Dir(file)
+	return path.Dir(parent), path.Base(parent) == dir
+}
+
+// detectHistory looks for the table in the database's first page, which holds the schema.
+func detectHistory(h format.Head) format.Claim {
+	dir, name := path.Split(h.Path)
+	if !bytes.Contains(h.Bytes, []byte("execution_records")) {
+		// The schema may still stand in the write-ahead log.
+		if name != "history.db" || path.Base(path.Clean(dir)) != "awf" {
+			return format.Claim{}
+		}
+	}
+	claim := format.Claim{Strength: format.Likely, Role: roleHistory, Database: true}
+	if name == "history.db" {
+		claim.Strength, claim.Root = format.Certain, path.Dir(h.Path)
+	}
+	return claim
+}
+
+func detectState(h format.Head) format.Claim {
+	root, placed := storage(h.Path, "states")
+	v := format.Value(bytes.TrimLeft(bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf")), " \t\r\n"))
+	if v.IsObject() {
+		// The head may end in the middle of the object; what stands before is still found.
+		known := v.Get("WorkflowID") != nil && (v.Get("States") != nil || v.Get("WorkflowName") != nil && v.Get("Status") != nil)
+		switch {
+		case known && placed:
+			return format.Claim{Strength: format.Certain, Role: roleState, Root: root}
+		case known:
+			return format.Claim{Strength: format.Likely, Role: roleState}
+		}
+	}
+	if placed && isUUID(strings.TrimSuffix(path.Base(h.Path), ".json")) && !parses(h, v) {
+		return format.Claim{Strength: format.Likely, Role: roleState}
+	}
+	return format.Claim{}
+}
+
+// parses reports whether a head is JSON as far as it goes.
+func parses(h format.Head, v format.Value) bool {
+	if int64(len(h.Bytes)) == h.Size {
+		_, err := format.ParseJSON(v)
+		return err == nil
+	}
+	for range v.Fields() {
+		return true
+	}
+	return false
+}
+
+// detectLines looks at the lines in the head until one tells. Broken lines tell nothing.
+func detectLines(h format.Head) format.Claim {
+	root, placed := storage(h.Path, "transcripts")
+	objects := false
+	for rest := bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf")); len(rest) > 0; {
+		line, more, whole := bytes.Cut(rest, []byte("\n"))
+		rest = more
+		v, err := format.ParseJSON(line)
+		if err != nil {
+			if whole || int64(len(h.Bytes)) == h.Size {
+				continue
+			}
+			v = format.Value(bytes.TrimLeft(line, " \t\r")) // cut off by the end of the head
+		}
+		if !v.IsObject() {
+			continue
+		}
+		objects = true
+		switch {
+		case isTranscript(v) && placed:
+			return format.Claim{Strength: format.Certain, Role: roleTranscript, Root: root}
+		case isTranscript(v):
+			return format.Claim{Strength: format.Likely, Role: roleTranscript}
+		case isAudit(v):
+			return claimAudit(h.Path)
+		}
+	}
+	name := strings.TrimSuffix(path.Base(h.Path), ".jsonl")
+	switch {
+	case objects || path.Ext(h.Path) != ".jsonl" || !placed:
+		return format.Claim{}
+	case isUUID(name):
+		return format.Claim{Strength: format.Likely, Role: roleTranscript}
+	}
+	return format.Claim{Strength: format.Weak, Role: roleTranscript}
+}
+
+func isTranscript(v format.Value) bool {
+	return v.Get("seq") != nil && v.Get("run_id") != nil && v.Get("type") != nil && v.Get("path") != nil && v.Get("iteration") != nil
+}
+
+func isAudit(v format.Value) bool {
+	return v.Get("execution_id") != nil && v.Get("schema_version") != nil && v.Get("event") != nil
+}
+
+// claimAudit makes a root only of AWF's own directory: $AWF_AUDIT_LOG may name a file among foreign ones.
+func claimAudit(file string) format.Claim {
+	claim := format.Claim{Strength: format.Likely, Role: roleAudit}
+	if path.Base(file) == "audit.jsonl" {
+		claim.Strength = format.Certain
+		if dir := path.Dir(file); path.Base(dir) == "awf" {
+			claim.Root = dir
+		}
+	}
+	return claim
+}
+
+func isUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i, c := range []byte(s) {
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case c-'0' > 9 && (c|0x20 < 'a' || c|0x20 > 'f'):
+			return false
+		}
+	}
+	return true
+}

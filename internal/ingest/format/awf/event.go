@@ -1,0 +1,199 @@
+package awf
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// event makes the event of one line.
+func event(c *conversation, l *line) *transcript.Event {
+	e := &transcript.Event{
+		Conversation: c.id,
+		Run:          c.run,
+		Type:         l.kind,
+		Time:         l.now,
+		Origin:       l.origin,
+		Seq:          l.seq.Count(),
+		Attributes:   transcript.Attributes{},
+	}
+	e.Kind, e.Role = kindOf(e.Type)
+	if role := l.body.role.Str(); role != "" && e.Kind == transcript.KindMessage {
+		e.Role = role
+	}
+	e.Parts = parts(c, e, l)
+	setText(e.Attributes, "fidelity", fidelity(l.body))
+	where := l.path.Str()
+	switch l.class() {
+	case "message":
+		e.Flow = where
+		if e.Kind == transcript.KindMessage && onlyThinks(e.Parts) {
+			e.Kind = transcript.KindReasoning
+		}
+		c.steps.attribute(e)
+	case "tool":
+		c.steps.attribute(e)
+	case "step":
+		e.Step = l.stepName()
+		setText(e.Attributes, "step_path", where)
+		setText(e.Attributes, "step_kind", l.body.kind.Str())
+		setText(e.Attributes, "child_run_id", l.child.Str())
+	default:
+		setText(e.Attributes, "path", where)
+	}
+	if n, ok := l.iteration.Int(); ok && n != 0 {
+		e.Attributes["iteration"] = n
+	}
+	return e
+}
+
+// kindOf gives kind and role by the native type.
+func kindOf(name string) (transcript.Kind, string) {
+	switch name {
+	case "message.user", "message.assistant", "message.system":
+		return transcript.KindMessage, strings.TrimPrefix(name, "message.")
+	case "tool.call":
+		return transcript.KindToolCall, "assistant"
+	case "tool.result":
+		return transcript.KindToolResult, "tool"
+	}
+	if strings.HasPrefix(name, "step.") || strings.HasPrefix(name, "run.") {
+		return transcript.KindLifecycle, ""
+	}
+	return transcript.KindUnknown, ""
+}
+
+func onlyThinks(parts []transcript.Part) bool {
+	for _, part := range parts {
+		if part.Kind != transcript.KindReasoning {
+			return false
+		}
+	}
+	return len(parts) > 0
+}
+
+// fidelity gives who vouches for an event: one word, or several joined when its blocks differ.
+func fidelity(p payload) string {
+	if s := p.fidelity.Str(); s != "" {
+		return s
+	}
+	var words []string
+	for block := range p.blocks.Items() {
+		if s := block.Get("fidelity").Str(); s != "" && !slices.Contains(words, s) {
+			words = append(words, s)
+		}
+	}
+	return strings.Join(words, ",")
+}
+
+// parts makes the pieces of an event: one, or one for each block.
+func parts(c *conversation, e *transcript.Event, l *line) []transcript.Part {
+	if !l.isEvent() {
+		return []transcript.Part{{Text: blockText(l.raw)}}
+	}
+	list := l.blocks()
+	var all []transcript.Part
+	texts := 0
+	for block := range list.Items() {
+		part := blockPart(c, block)
+		if part.Kind == transcript.KindMessage {
+			if texts++; texts == 2 && e.Type == "message.user" {
+				part.Role = "system"
+				e.Attributes["system_prompt_guess"] = true
+			}
+		}
+		if !isEvent(block) {
+			part.Offset, part.Length = format.OffsetIn(l.raw, block), int64(len(block))
+		}
+		all = append(all, part)
+	}
+	if rest := restText(l.raw, list != nil); rest != "" || len(all) == 0 {
+		all = append(all, transcript.Part{Text: rest})
+	}
+	switch e.Kind {
+	case transcript.KindToolCall:
+		all[0].Call = call(c, l.body.callID.Text(), l.body.name.Text(), l.body.input, 1)
+	case transcript.KindToolResult:
+		all[0].Result = routerResult(l.body)
+	}
+	return all
+}
+
+// blockPart makes the piece for one block of a message.
+func blockPart(c *conversation, block format.Value) transcript.Part {
+	part := transcript.Part{Kind: transcript.KindUnknown, Text: blockText(block)}
+	switch block.Get("type").Str() {
+	case "text":
+		part.Kind = transcript.KindMessage
+	case "thinking":
+		part.Kind = transcript.KindReasoning
+	case "tool_use":
+		part.Kind = transcript.KindToolCall
+		part.Call = call(c, block.Get("tool_id").Text(), block.Get("tool_name").Text(), block.Get("tool_input"), 0)
+	case "tool_result":
+		part.Kind, part.Role = transcript.KindToolResult, "tool"
+		part.Result = blockResult(block)
+	}
+	return part
+}
+
+// call makes a call. Its key joins the reports of the two channels; a call without an id is one by itself.
+func call(c *conversation, id, name string, input format.Value, rank int) *transcript.Call {
+	made := &transcript.Call{ID: id, Key: id, Rank: rank, Name: name, Input: int64(len(input)), Paths: paths(input)}
+	if id == "" {
+		c.anonymous++
+		made.ID = fmt.Sprintf("#%d", c.anonymous)
+	}
+	return made
+}
+
+func routerResult(p payload) *transcript.Result {
+	made := &transcript.Result{Call: p.callID.Text(), Name: p.name.Text(), Failed: p.output.Get("IsError").Bool()}
+	if !p.output.IsNull() {
+		made.Output = int64(len(p.output))
+	}
+	if p.err.Text() != "" {
+		made.Failed = transcript.Yes
+	}
+	return made
+}
+
+// blockResult reads a tool_result block. AWF reserves the type and does not write it today, so the names of its
+// fields are those of the block types that it does write, then those of the agents it wraps.
+func blockResult(block format.Value) *transcript.Result {
+	made := &transcript.Result{Call: block.Get("tool_id").Text(), Name: block.Get("tool_name").Text(), Failed: block.Get("is_error").Bool()}
+	if made.Call == "" {
+		made.Call = block.Get("tool_use_id").Text()
+	}
+	for _, key := range []string{"tool_output", "output", "content"} {
+		if output := block.Get(key); !output.IsNull() {
+			made.Output = int64(len(output))
+			break
+		}
+	}
+	return made
+}
+
+// paths gives the files that an input names. Some agents give the input as a string of JSON.
+func paths(input format.Value) []string {
+	if input.IsString() {
+		inner, err := format.ParseJSON([]byte(input.Str()))
+		if err != nil {
+			return nil
+		}
+		input = inner
+	}
+	var all []string
+	for key, value := range input.Fields() {
+		switch key {
+		case "file_path", "path", "notebook_path", "filename", "file":
+			if s := value.Str(); s != "" {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}

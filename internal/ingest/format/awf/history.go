@@ -1,0 +1,65 @@
+package awf
+
+import (
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Export names the only table of the history.
+func (awf) Export(role string) []format.Query {
+	if role != roleHistory {
+		return nil
+	}
+	return []format.Query{{Name: "execution_records", SQL: "SELECT * FROM execution_records ORDER BY started_at, id"}}
+}
+
+// parseHistory reads the rows of the history. A row is written once: that of a run which failed and was resumed
+// still says failed, so status, exit code and error are kept as what the history says.
+func parseHistory(in format.Input, out *output) error {
+	for o, err := range format.Objects(in.Reader, "", out.problem) {
+		if err != nil {
+			return err
+		}
+		if out.stopped {
+			return nil
+		}
+		historyRow(o, out)
+	}
+	return nil
+}
+
+func historyRow(o format.Object, out *output) {
+	v := o.Value
+	id := v.Get("workflow_id").Text()
+	if id == "" {
+		id = v.Get("id").Text()
+	}
+	if id == "" {
+		out.problem(&transcript.Problem{Kind: "no run id", Reason: "the row has no id", Origin: o.Origin})
+		return
+	}
+	flow := v.Get("workflow_name").Str()
+	run := &transcript.Run{
+		ID: id, Rank: rankHistory, Named: true, Group: flow, Flow: flow,
+		Started: nanos(v.Get("started_at")), Ended: nanos(v.Get("completed_at")), Attributes: transcript.Attributes{},
+	}
+	message := v.Get("error_message").Str()
+	setText(run.Attributes, "history_status", v.Get("status").Str())
+	setText(run.Attributes, "history_error", message)
+	setCount(run.Attributes, "history_exit_code", v.Get("exit_code"))
+	setCount(run.Attributes, "history_duration_ms", v.Get("duration_ms"))
+	out.give(run)
+	if message == "" {
+		return
+	}
+	out.give(&transcript.Event{
+		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindError, Type: "execution_record",
+		Time: run.Started, Origin: o.Origin, Flow: flow, Parts: []transcript.Part{{Text: message}},
+	})
+}
+
+// nanos reads a time of the history; that of a run which never completed is far below zero.
+func nanos(v format.Value) transcript.Time {
+	n, _ := v.Int()
+	return format.UnixNano(n)
+}

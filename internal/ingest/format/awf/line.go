@@ -1,0 +1,120 @@
+package awf
+
+import (
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// line is one line of a transcript, its members looked up once.
+type line struct {
+	raw    format.Value
+	origin transcript.Origin
+	now    transcript.Time
+
+	seq, run, parent, child, name, path, iteration, at, payload format.Value
+
+	kind string // the event's type as written
+	body payload
+}
+
+// payload is the payload of a line, when that is an object or the bare list of blocks.
+type payload struct {
+	role, blocks, name, kind, err, fidelity, callID, input, output, child format.Value
+}
+
+func readLine(o format.Object) *line {
+	l := &line{raw: o.Value, origin: o.Origin}
+	for key, value := range o.Value.Fields() {
+		switch key {
+		case "seq":
+			l.seq = value
+		case "run_id":
+			l.run = value
+		case "parent_run_id":
+			l.parent = value
+		case "child_run_id":
+			l.child = value
+		case "type":
+			l.name = value
+		case "path":
+			l.path = value
+		case "iteration":
+			l.iteration = value
+		case "timestamp":
+			l.at = value
+		case "payload":
+			l.payload = value
+		}
+	}
+	l.kind = l.name.Text()
+	l.now = format.Time(l.at.Str())
+	l.body = readPayload(l.payload)
+	if l.child.IsNull() {
+		l.child = l.body.child
+	}
+	return l
+}
+
+func readPayload(v format.Value) payload {
+	var p payload
+	if v.IsArray() {
+		p.blocks = v
+	}
+	for key, value := range v.Fields() {
+		switch key {
+		case "role":
+			p.role = value
+		case "blocks":
+			if p.blocks = value; !value.IsArray() {
+				p.blocks = nil
+			}
+		case "name":
+			p.name = value
+		case "kind":
+			p.kind = value
+		case "error":
+			p.err = value
+		case "fidelity":
+			p.fidelity = value
+		case "call_id":
+			p.callID = value
+		case "input":
+			p.input = value
+		case "output":
+			p.output = value
+		case "child_run_id":
+			p.child = value
+		}
+	}
+	return p
+}
+
+// isEvent is isEvent(l.raw) without looking again.
+func (l *line) isEvent() bool {
+	return l.run != nil || l.seq != nil || l.at != nil || l.payload != nil
+}
+
+// blocks gives the blocks that the event is cut into; calls and results of the router stay whole.
+func (l *line) blocks() format.Value {
+	if wholeEvent(l.name.Str()) {
+		return nil
+	}
+	return l.body.blocks
+}
+
+// class is the first word of the type: message, tool, step, run.
+func (l *line) class() string {
+	class, _, _ := strings.Cut(l.kind, ".")
+	return class
+}
+
+// stepName gives the step's own name: the path holds the loops around it too.
+func (l *line) stepName() string {
+	if name := l.body.name.Str(); name != "" {
+		return name
+	}
+	p := l.path.Str()
+	return p[strings.LastIndexByte(p, '/')+1:]
+}

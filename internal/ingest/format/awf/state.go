@@ -1,0 +1,197 @@
+package awf
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// parseState reads an execution state: one document for a run, replaced after every step.
+func parseState(in format.Input, out *output) error {
+	b, err := format.ReadAll(in.Reader, format.DocumentLimit)
+	whole := transcript.Origin{Length: int64(len(b))}
+	if errors.Is(err, format.ErrTooLarge) {
+		out.problem(&transcript.Problem{Kind: "document too large", Reason: err.Error(), Origin: whole})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	doc, err := format.ParseJSON(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
+	switch {
+	case err != nil:
+		out.problem(&transcript.Problem{Kind: "bad json", Reason: err.Error(), Origin: whole})
+		return nil
+	case doc.Get("WorkflowID").Text() == "":
+		out.problem(&transcript.Problem{Kind: "no run id", Reason: "the document has no WorkflowID", Origin: whole})
+		return nil
+	}
+	s := &state{file: b, doc: doc, run: doc.Get("WorkflowID").Text(), flow: doc.Get("WorkflowName").Str(), out: out}
+	s.tell()
+	return nil
+}
+
+type state struct {
+	file      format.Value // with whatever stands around the document
+	doc       format.Value
+	run, flow string
+	out       *output
+}
+
+func (s *state) origin(v format.Value) transcript.Origin {
+	return transcript.Origin{Offset: format.OffsetIn(s.file, v), Length: int64(len(v))}
+}
+
+func (s *state) tell() {
+	s.tellRun()
+	for key, value := range s.doc.Fields() {
+		switch key {
+		case "Inputs":
+			s.aside(value, transcript.KindNotice, "", key, "", timeOf(s.doc, "StartedAt"))
+		case "States":
+			for name, step := range value.Fields() {
+				s.tellStep(name, step)
+			}
+		}
+		if s.out.stopped {
+			return
+		}
+	}
+}
+
+func timeOf(v format.Value, key string) transcript.Time { return format.Time(v.Get(key).Str()) }
+
+func (s *state) tellRun() {
+	doc := s.doc
+	status := doc.Get("Status").Str()
+	run := &transcript.Run{
+		ID: s.run, Rank: rankState, Group: s.flow, Flow: s.flow,
+		Status: status, Outcome: outcome(status),
+		Started: timeOf(doc, "StartedAt"), Ended: timeOf(doc, "CompletedAt"),
+		Attributes: transcript.Attributes{},
+	}
+	if run.Outcome == transcript.Failed {
+		run.Error = lastError(doc)
+	}
+	setCount(run.Attributes, "exit_code", doc.Get("ExitCode"))
+	setText(run.Attributes, "current_step", doc.Get("CurrentStep").Str())
+	setText(run.Attributes, "updated_at", doc.Get("UpdatedAt").Str())
+	s.out.give(run)
+	if parent := doc.Get("ParentRunID").Str(); parent != "" {
+		l := link(parent, s.run)
+		l.Origin, l.Time = s.origin(doc.Get("ParentRunID")), run.Started
+		s.out.give(l)
+		if parent != s.run {
+			s.out.give(&transcript.Run{ID: parent, Named: true})
+		}
+	}
+}
+
+// lastError is the error of the step that failed last: a state states none of the run.
+func lastError(doc format.Value) string {
+	text, last := "", int64(-1)
+	for _, step := range doc.Get("States").Fields() {
+		e := step.Get("Error").Str()
+		if e == "" || outcome(step.Get("Status").Str()) != transcript.Failed {
+			continue
+		}
+		at := max(timeOf(step, "CompletedAt").UnixMicro, timeOf(step, "StartedAt").UnixMicro, 0)
+		if at >= last {
+			text, last = e, at
+		}
+	}
+	return text
+}
+
+// tellStep tells the last execution of a step: its row, its tokens, and what it said.
+func (s *state) tellStep(key string, v format.Value) {
+	if !v.IsObject() {
+		return
+	}
+	name := v.Get("Name").Str()
+	if name == "" {
+		name = key
+	}
+	status := v.Get("Status").Str()
+	step := &transcript.Step{
+		Run: s.run, Key: "state/" + key, Name: name, Flow: s.flow,
+		Attempt: v.Get("Attempt").Count(), Status: status, Outcome: outcome(status), Error: v.Get("Error").Str(),
+		Started: timeOf(v, "StartedAt"), Ended: timeOf(v, "CompletedAt"),
+		Rank: rankStateStep, Origin: s.origin(v), Attributes: transcript.Attributes{"source": "state"},
+	}
+	setCount(step.Attributes, "exit_code", v.Get("ExitCode"))
+	setText(step.Attributes, "session_id", v.Get("Conversation", "SessionID").Str())
+	setText(step.Attributes, "output_path", v.Get("OutputPath").Str())
+	setText(step.Attributes, "stderr_path", v.Get("StderrPath").Str())
+	setTrue(step.Attributes, "truncated", v.Get("Truncated"))
+	if used := s.usage(step, v); used != nil {
+		setCount(step.Attributes, "tokens_used", v.Get("TokensUsed"))
+		setCount(step.Attributes, "tokens_input", v.Get("TokensInput"))
+		setCount(step.Attributes, "tokens_output", v.Get("TokensOutput"))
+		s.out.give(step)
+		s.out.give(used)
+	} else {
+		s.out.give(step)
+	}
+	s.said(name, v)
+}
+
+// usage gives the tokens of a step as stored, nil for a step that used none. A plain agent step has all its tokens,
+// input and cache included, in TokensOutput; only conversation steps tell them apart.
+func (s *state) usage(step *transcript.Step, v format.Value) *transcript.Usage {
+	used, input, output := v.Get("TokensUsed").Count(), v.Get("TokensInput").Count(), v.Get("TokensOutput").Count()
+	if used.N == 0 && input.N == 0 && output.N == 0 {
+		return nil
+	}
+	u := &transcript.Usage{
+		Run: s.run, Key: s.run + "/" + step.Name + "/" + v.Get("StartedAt").Text(),
+		Time: step.Ended, Origin: step.Origin, Input: input, Output: output,
+		Estimated: v.Get("TokensEstimated").Bool() == transcript.Yes,
+		Flow:      s.flow, Step: step.Name, Status: step.Status, Outcome: step.Outcome,
+		Attributes: transcript.Attributes{},
+	}
+	if !u.Time.Valid {
+		u.Time = step.Started
+	}
+	setText(u.Attributes, "session_id", v.Get("Conversation", "SessionID").Str())
+	setCount(u.Attributes, "tokens_used", v.Get("TokensUsed"))
+	setCount(u.Attributes, "attempt", v.Get("Attempt"))
+	if input.N == 0 && output == used {
+		u.Attributes["tokens_undivided"] = true
+	}
+	return u
+}
+
+// said gives what a step read and wrote as uncounted rows, in the order of the document.
+func (s *state) said(step string, v format.Value) {
+	at := timeOf(v, "CompletedAt")
+	if !at.Valid {
+		at = timeOf(v, "StartedAt")
+	}
+	for key, value := range v.Fields() {
+		switch key {
+		case "Output", "Stderr":
+			s.aside(value, transcript.KindNotice, "", key, step, at)
+		case "Error":
+			s.aside(value, transcript.KindError, "", key, step, at)
+		case "Conversation":
+			for turn := range value.Get("Turns").Items() {
+				s.aside(turn.Get("Content"), transcript.KindMessage, turn.Get("Role").Str(), "Turn", step, at)
+			}
+		}
+	}
+}
+
+// aside gives one value as a row that is searched and not counted.
+func (s *state) aside(v format.Value, kind transcript.Kind, role, native, step string, at transcript.Time) {
+	text := format.AllStrings(v)
+	if text == "" {
+		return
+	}
+	s.out.give(&transcript.Event{
+		Run: s.run, Verdict: transcript.Uncounted, Kind: kind, Role: role, Type: native, Time: at,
+		Origin: s.origin(v), Parts: []transcript.Part{{Text: text}}, Flow: s.flow, Step: step,
+	})
+}

@@ -1,0 +1,270 @@
+package chibi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// counts are what expected.json states of a home or of one of its contexts.
+type counts struct {
+	Events       int   `json:"events"`
+	Messages     int   `json:"messages"`
+	ToolCalls    int   `json:"tool_calls"`
+	ToolResults  int   `json:"tool_results"`
+	Anchors      int   `json:"anchors"`
+	Other        int   `json:"other"`
+	InboxPending int   `json:"inbox_pending"`
+	APICalls     int   `json:"api_calls"`
+	TokensIn     int64 `json:"tokens_in"`
+	TokensOut    int64 `json:"tokens_out"`
+	Window       int   `json:"window_entries"`
+}
+
+// context is what all files of one context state.
+type context struct {
+	family  transcript.Family
+	events  []map[string]*transcript.Event // per conversation in the family, by id
+	pending int
+	counted bool // some file makes it a run
+	anchors []string
+}
+
+// world is what a directory holds, joined as the archive joins it: files of a run by root and id, events by id,
+// links by their ends.
+type world struct {
+	contexts map[string]*context           // by root and id
+	links    map[[2]string]map[string]bool // statements by sender and receiver
+	problems int
+}
+
+func read(t *testing.T, dir string) *world {
+	t.Helper()
+	files := map[string][]byte{}
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, name)
+		if err != nil {
+			return err
+		}
+		files[filepath.ToSlash(rel)], err = os.ReadFile(name)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return join(t, files)
+}
+
+func join(t *testing.T, files map[string][]byte) *world {
+	t.Helper()
+	w := &world{contexts: map[string]*context{}, links: map[[2]string]map[string]bool{}}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		claim := formattest.Detect(Format{}, name, files[name])
+		if claim.Strength == format.None {
+			continue
+		}
+		in := format.Input{Path: name, Root: claim.Root, Role: claim.Role, Reader: bytes.NewReader(files[name])}
+		var own *transcript.FamilyConversation
+		for record, err := range (Format{}).Parse(in) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			own = w.add(claim.Root, name, record, own)
+		}
+	}
+	for _, c := range w.contexts {
+		Format{}.Resolve(&c.family)
+	}
+	return w
+}
+
+func (w *world) context(root, id string) *context {
+	key := root + "/" + id
+	if w.contexts[key] == nil {
+		w.contexts[key] = &context{family: transcript.Family{Run: &transcript.Run{ID: id}}}
+	}
+	return w.contexts[key]
+}
+
+// add joins one record. own is the conversation as the present file states it.
+func (w *world) add(root, name string, record transcript.Record, own *transcript.FamilyConversation) *transcript.FamilyConversation {
+	switch r := record.(type) {
+	case *transcript.Run:
+		c := w.context(root, r.ID)
+		c.counted = c.counted || !r.Named
+		if r.Anchor != "" {
+			c.anchors = append(c.anchors, r.Anchor)
+		}
+	case *transcript.Conversation:
+		if own == nil {
+			c := w.context(root, r.Run)
+			own = &transcript.FamilyConversation{Conversation: *r, Path: name}
+			c.family.Conversations = append(c.family.Conversations, own)
+			c.events = append(c.events, map[string]*transcript.Event{})
+		}
+	case *transcript.Event:
+		c := w.context(root, r.Run)
+		switch {
+		case r.Type == "inbox":
+			c.pending++
+		case r.Verdict == "":
+			id := r.ID
+			if id == "" {
+				id = fmt.Sprint("at ", r.Origin.Offset)
+			}
+			c.events[len(c.events)-1][id] = r
+		}
+	case *transcript.Usage:
+		c := w.context(root, r.Run)
+		c.family.Usage = append(c.family.Usage, r)
+	case *transcript.Hint:
+		c := w.context(root, r.Run)
+		c.family.Hints = append(c.family.Hints, r)
+	case *transcript.Link:
+		edge := [2]string{r.From.ID, r.To.ID}
+		if w.links[edge] == nil {
+			w.links[edge] = map[string]bool{}
+		}
+		w.links[edge][r.ID] = true
+	case *transcript.Problem:
+		w.problems++
+	}
+	return own
+}
+
+// all gives the context's counted events by id.
+func (c *context) all() map[string]*transcript.Event {
+	all := map[string]*transcript.Event{}
+	for i, conversation := range c.family.Conversations {
+		if conversation.Verdict == "" {
+			maps.Copy(all, c.events[i])
+		}
+	}
+	return all
+}
+
+func (c *context) count() (n counts) {
+	for _, e := range c.all() {
+		n.Events++
+		switch e.Type {
+		case "message":
+			n.Messages++
+		case "tool_call":
+			n.ToolCalls++
+		case "tool_result":
+			n.ToolResults++
+		case "context_created", "compaction", "archival":
+			n.Anchors++
+		default:
+			n.Other++
+		}
+	}
+	for i, conversation := range c.family.Conversations {
+		if conversation.Verdict == transcript.DerivedTotal && roleIn(conversation) == roleWindow {
+			n.Window += len(c.events[i])
+		}
+	}
+	for _, u := range c.family.Usage {
+		n.APICalls++
+		n.TokensIn += u.Input.N
+		n.TokensOut += u.Output.N
+	}
+	n.InboxPending = c.pending
+	return n
+}
+
+const sample = "../../../../testdata/runs/chibi"
+
+// TestSample holds the sample home to the numbers that were counted by other means.
+func TestSample(t *testing.T) {
+	var want struct {
+		Totals struct {
+			Runs, Links, Problems int
+		}
+		Runs []struct {
+			ID string
+			counts
+		}
+		Links []struct {
+			Parent, Child string
+			Count         int
+		}
+		Search []struct {
+			Query  string
+			Runs   []string
+			Events int
+		}
+	}
+	b, err := os.ReadFile("testdata/expected.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &want); err != nil {
+		t.Fatal(err)
+	}
+	w := read(t, sample)
+	if len(w.contexts) != want.Totals.Runs || len(w.links) != want.Totals.Links || w.problems != want.Totals.Problems {
+		t.Errorf("%d runs, %d links, %d problems; want %+v", len(w.contexts), len(w.links), w.problems, want.Totals)
+	}
+	for _, run := range want.Runs {
+		c := w.contexts[".chibi/"+run.ID]
+		if c == nil || !c.counted {
+			t.Errorf("no run %s", run.ID)
+			continue
+		}
+		if got := c.count(); got != run.counts {
+			t.Errorf("%s\n got %+v\nwant %+v", run.ID, got, run.counts)
+		}
+	}
+	for _, link := range want.Links {
+		if n := len(w.links[[2]string{link.Parent, link.Child}]); n != link.Count {
+			t.Errorf("link %+v: %d", link, n)
+		}
+	}
+	for _, s := range want.Search {
+		if runs, events := w.find(s.Query); !slices.Equal(runs, s.Runs) || events != s.Events {
+			t.Errorf("search %q: %d in %q, want %d in %q", s.Query, events, runs, s.Events, s.Runs)
+		}
+	}
+}
+
+// find gives the runs with a counted event whose text holds the query, and the number of such events.
+func (w *world) find(query string) (runs []string, events int) {
+	for _, key := range slices.Sorted(maps.Keys(w.contexts)) {
+		c, found := w.contexts[key], 0
+		for _, e := range c.all() {
+			if strings.Contains(e.Parts[0].Text, query) {
+				found++
+			}
+		}
+		if events += found; found > 0 {
+			runs = append(runs, c.family.Run.ID)
+		}
+	}
+	return runs, events
+}
+
+// TestModels checks that each request of the sample got the model of requests.jsonl.
+func TestModels(t *testing.T) {
+	for key, c := range read(t, sample).contexts {
+		for _, u := range c.family.Usage {
+			if u.Model != "anthropic/claude-sonnet-4" {
+				t.Errorf("%s at %d: model %q", key, u.Origin.Line, u.Model)
+			}
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package chibi
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// parseUsage reads response_meta.jsonl, the only place that states tokens. It names no model: Resolve takes
+// that from requests.jsonl, by the number of the request that is kept as an attribute.
+func parseUsage(in format.Input, out *emitter) {
+	out.named()
+	equal := map[string]int{}
+	n := int64(0)
+	for o := range out.objects(in) {
+		n++
+		u := readUsage(o.Value)
+		// The program only appends, but the file may be cut or carried to another home; what it says of a
+		// request stays the same.
+		key := strings.Join([]string{
+			out.run, strconv.FormatInt(u.Time.UnixMicro/1e6, 10),
+			countText(u.Input), countText(u.Output), u.RequestID,
+		}, "|")
+		equal[key]++
+		u.Run, u.Origin = out.run, o.Origin
+		u.Key = key + "|" + strconv.Itoa(equal[key])
+		u.Attributes["request"] = n
+		out.emit(u)
+	}
+}
+
+func readUsage(v format.Value) *transcript.Usage {
+	response := v.Get("response")
+	tokens := response.Get("usage")
+	u := &transcript.Usage{
+		Time:      readTime(v.Get("timestamp")),
+		Input:     tokens.Get("prompt_tokens").Count(),
+		Output:    tokens.Get("completion_tokens").Count(),
+		Model:     response.Get("model").Str(),
+		RequestID: response.Get("id").Str(),
+		Requests:  transcript.Known(1),
+	}
+	u.Attributes = transcript.Attributes{}
+	if total := tokens.Get("total_tokens").Count(); total.Known && total.N != u.Input.N+u.Output.N {
+		u.Attributes["total_tokens"] = total.N
+	}
+	if !response.IsObject() {
+		u.Verdict, u.Requests = transcript.Uncounted, transcript.Count{}
+	}
+	return u
+}
+
+func countText(c transcript.Count) string {
+	if !c.Known {
+		return "-"
+	}
+	return strconv.FormatInt(c.N, 10)
+}
+
+// parseRequests takes the model of each request. Their text repeats the history with every call and is left
+// to the bytes.
+func parseRequests(in format.Input, out *emitter) {
+	out.named()
+	n := 0
+	for o := range out.objects(in) {
+		n++
+		out.emit(&transcript.Hint{
+			Run:    out.run,
+			Key:    fmt.Sprintf("request/%08d/%012d", n, readTime(o.Value.Get("timestamp")).UnixMicro/1e6),
+			Value:  o.Value.Get("request", "model").Str(),
+			Origin: o.Origin,
+		})
+	}
+}

@@ -1,0 +1,263 @@
+package chibi
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// home is the name of Chibi's default home directory; below it a path alone is proof enough.
+const home = ".chibi"
+
+// nameless stands for the context when its own directory is the root of the source.
+const nameless = "context"
+
+// place is where a file stands in a home.
+type place struct {
+	home    string // directory above contexts/, or above the context's directory
+	context string // name of the context
+	role    string
+	sure    bool // the path goes through contexts/
+}
+
+// roleOf says what a path below a context's directory is, "" for what is only stored.
+func roleOf(rest string) string {
+	if name, ok := strings.CutPrefix(rest, "transcript/"); ok {
+		name = strings.TrimPrefix(name, "partitions/")
+		if strings.HasSuffix(name, ".jsonl") && !strings.Contains(name, "/") {
+			return roleTranscript
+		}
+		return ""
+	}
+	switch rest {
+	case "context.jsonl":
+		return roleWindow
+	case "transcript.jsonl":
+		return roleLog
+	case "transcript_archive.jsonl":
+		return roleArchive
+	case "context.json":
+		return roleOldest
+	case "transcript.md":
+		return roleReadable
+	case "inbox.jsonl":
+		return roleInbox
+	case "response_meta.jsonl":
+		return roleUsage
+	case "requests.jsonl":
+		return roleRequests
+	case "summary.md":
+		return roleSummary
+	case "system_prompt.md":
+		return rolePrompt
+	}
+	return ""
+}
+
+// locate finds the context that a path belongs to.
+func locate(file string) (place, bool) {
+	segments := strings.Split(file, "/")
+	for i, s := range segments {
+		if s != "contexts" || i+2 >= len(segments) {
+			continue
+		}
+		if role := roleOf(strings.Join(segments[i+2:], "/")); role != "" {
+			above := path.Clean(strings.Join(segments[:i], "/"))
+			return place{home: above, context: segments[i+1], role: role, sure: true}, true
+		}
+	}
+	return locateBare(file)
+}
+
+// locateBare reads a path without contexts/: a context's directory was moved, or is the source itself.
+func locateBare(file string) (place, bool) {
+	dir, rest := path.Dir(file), path.Base(file)
+	switch {
+	case path.Base(dir) == "transcript":
+		dir, rest = path.Dir(dir), "transcript/"+rest
+	case path.Base(dir) == "partitions" && path.Base(path.Dir(dir)) == "transcript":
+		dir, rest = path.Dir(path.Dir(dir)), "transcript/partitions/"+rest
+	}
+	role := roleOf(rest)
+	if role == "" {
+		return place{}, false
+	}
+	if dir == "." {
+		return place{home: ".", context: nameless, role: role}, true
+	}
+	return place{home: path.Dir(dir), context: path.Base(dir), role: role}, true
+}
+
+// contextOf gives the name of the context that an original belongs to, "" where only its entries tell.
+func contextOf(in format.Input) string {
+	if in.Role == roleStray || in.Role == roleState {
+		return ""
+	}
+	p, _ := locate(in.Path)
+	return p.context
+}
+
+// Detect claims the files of a home by path and content.
+func (Format) Detect(h format.Head) format.Claim {
+	if path.Base(h.Path) == "state.json" {
+		return detectState(h)
+	}
+	if p, ok := locate(h.Path); ok {
+		if s := p.strength(h); s != format.None {
+			return format.Claim{Strength: s, Role: p.role, Root: p.home}
+		}
+		return format.Claim{}
+	}
+	if strings.HasSuffix(h.Path, ".jsonl") && !strings.Contains("/"+h.Path, "/vfs/") && look(h, isEntry) == yes {
+		return format.Claim{Strength: format.Likely, Role: roleStray}
+	}
+	return format.Claim{}
+}
+
+// detectState tells Chibi's state.json from the many others.
+func detectState(h format.Head) format.Claim {
+	dir := path.Dir(h.Path)
+	if path.Base(dir) == home {
+		return format.Claim{Strength: format.Certain, Role: roleState, Root: dir}
+	}
+	has := func(key string) bool { return bytes.Contains(h.Bytes, []byte(`"`+key+`"`)) }
+	if isDocument(h) && has("contexts") && (has("last_activity_at") || has("current_context")) {
+		return format.Claim{Strength: format.Likely, Role: roleState, Root: dir}
+	}
+	return format.Claim{}
+}
+
+// strength weighs what a file's bytes say against its path.
+func (p place) strength(h format.Head) format.Strength {
+	own := path.Base(p.home) == home
+	switch p.role {
+	case roleSummary, rolePrompt:
+		return p.pick(own, format.Certain, format.Weak)
+	case roleReadable:
+		_, rest := cutMarker(bytes.TrimPrefix(h.Bytes, mark))
+		return p.pick(own || len(rest) < len(bytes.TrimPrefix(h.Bytes, mark)), format.Likely, format.Weak)
+	case roleOldest:
+		if isDocument(h) && bytes.Contains(h.Bytes, []byte(`"messages"`)) {
+			return p.pick(true, format.Certain, format.None)
+		}
+		return p.pick(own, format.Likely, format.None)
+	}
+	switch look(h, p.test()) {
+	case yes:
+		if p.sure || p.role == roleTranscript {
+			return format.Certain
+		}
+		return format.Likely
+	case no:
+		return p.pick(own || p.role == roleTranscript, format.Likely, format.None)
+	}
+	// Nothing to read: an empty file, or lines that are all broken.
+	if !p.sure && path.Base(h.Path) == "active.jsonl" && h.Size == 0 {
+		return format.Weak
+	}
+	return p.pick(true, format.Likely, format.None)
+}
+
+// pick gives nothing for paths outside contexts/, where a name alone means little.
+func (p place) pick(cond bool, then, otherwise format.Strength) format.Strength {
+	switch {
+	case !p.sure:
+		return format.None
+	case cond:
+		return then
+	}
+	return otherwise
+}
+
+// test gives the question to ask of each line of the file.
+func (p place) test() func(format.Value) bool {
+	switch p.role {
+	case roleInbox:
+		return isPending
+	case roleUsage:
+		return func(v format.Value) bool { return isDebug(v, "response", p.sure) }
+	case roleRequests:
+		return func(v format.Value) bool { return isDebug(v, "request", p.sure) }
+	}
+	if p.sure {
+		return isOldEntry
+	}
+	return isEntry
+}
+
+// answer is what the first bytes of a file say.
+type answer int
+
+const (
+	unclear answer = iota // no line could be read
+	yes
+	no
+)
+
+var mark = []byte("\xef\xbb\xbf")
+
+// look asks every whole line of the head, past blank and broken ones. A head that is one cut line is judged by
+// the keys that come first in it.
+func look(h format.Head, test func(format.Value) bool) answer {
+	rest, found := bytes.TrimPrefix(h.Bytes, mark), unclear
+	for len(rest) > 0 {
+		line, after, whole := bytes.Cut(rest, []byte("\n"))
+		rest = after
+		if !whole && h.Size > int64(len(h.Bytes)) {
+			if found == unclear && looksCut(line) {
+				return yes
+			}
+			break
+		}
+		v, err := format.ParseJSON(line)
+		if err != nil || !v.IsObject() {
+			continue
+		}
+		if test(v) {
+			return yes
+		}
+		found = no
+	}
+	return found
+}
+
+// looksCut judges the start of a line that is longer than the head.
+func looksCut(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	if bytes.HasPrefix(line, []byte(`{"request":`)) || bytes.HasPrefix(line, []byte(`{"response":`)) {
+		return true
+	}
+	start := line[:min(len(line), 512)]
+	return bytes.HasPrefix(start, []byte(`{"id":"`)) && bytes.Contains(start, []byte(`"timestamp":`)) &&
+		bytes.Contains(start, []byte(`"from":"`)) && bytes.Contains(start, []byte(`"to":"`))
+}
+
+func isDocument(h format.Head) bool {
+	return bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(h.Bytes, mark)), []byte("{"))
+}
+
+// isEntry asks for all that a log entry has.
+func isEntry(v format.Value) bool {
+	return v.Get("id").IsString() && v.Get("timestamp").Type() == '0' && isOldEntry(v)
+}
+
+// isOldEntry asks for what entries of every age have; the path has to say the rest.
+func isOldEntry(v format.Value) bool {
+	return v.Get("entry_type").IsString() && v.Get("from").IsString() && v.Get("to").IsString()
+}
+
+func isPending(v format.Value) bool {
+	return v.Get("entry_type") == nil && v.Get("timestamp").Type() == '0' && v.Get("content").IsString() &&
+		v.Get("from").IsString() && v.Get("to").IsString()
+}
+
+// isDebug asks for a line with a timestamp, one other key, and nothing else unless the path is sure.
+func isDebug(v format.Value, key string, sure bool) bool {
+	n := 0
+	for range v.Fields() {
+		n++
+	}
+	return (n == 2 || sure) && v.Get("timestamp").Type() == '0' && v.Get(key).IsObject()
+}

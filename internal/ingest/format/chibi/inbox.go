@@ -1,0 +1,93 @@
+package chibi
+
+import (
+	"iter"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// pending is one line of an inbox: a message that waits for the receiver's next prompt.
+type pending struct {
+	id, from, to string
+	time         transcript.Time
+	text         string
+}
+
+func readPending(v format.Value) pending {
+	var m pending
+	var text []byte
+	for key, value := range v.Fields() {
+		switch key {
+		case "id":
+			m.id = value.Text()
+		case "timestamp":
+			m.time = readTime(value)
+		case "from":
+			m.from = value.Text()
+		case "to":
+			m.to = value.Text()
+		default:
+			text = format.AppendStrings(text, value)
+		}
+	}
+	m.text = string(text)
+	return m
+}
+
+// parseInbox yields what waits as uncounted rows and as links. A sender that is no context (a build server)
+// stays a name.
+func parseInbox(in format.Input, out *emitter) {
+	out.named()
+	for o := range out.objects(in) {
+		m := readPending(o.Value)
+		a := transcript.Attributes{}
+		set(a, "from", m.from)
+		set(a, "to", m.to)
+		out.emit(&transcript.Event{
+			Run: out.run, ID: m.id, Verdict: transcript.Uncounted, Kind: transcript.KindMessage, Role: "user",
+			Type: "inbox", Time: m.time, Origin: o.Origin, Parts: []transcript.Part{{Text: m.text}}, Attributes: a,
+		})
+		if m.from == "" {
+			continue
+		}
+		to := m.to
+		if to == "" {
+			to = out.run
+		}
+		out.emit(&transcript.Link{
+			Kind: "message",
+			From: transcript.End{Type: "run", ID: m.from}, To: transcript.End{Type: "run", ID: to},
+			ID: m.id, Time: m.time, Origin: o.Origin,
+		})
+	}
+}
+
+// The marks around inbox messages that were put before a prompt.
+const (
+	inboxBegin = "--- INBOX MESSAGES ---"
+	inboxEnd   = "--- END INBOX ---"
+)
+
+// injected yields the sender of each inbox message in a prompt: the lines between the two marks that start
+// with "[From: name]".
+func injected(prompt string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for {
+			_, rest, ok := strings.Cut(prompt, inboxBegin)
+			block, after, closed := strings.Cut(rest, inboxEnd)
+			if !ok || !closed {
+				return
+			}
+			for line := range strings.Lines(block) {
+				name, marked := strings.CutPrefix(line, "[From: ")
+				name, _, ends := strings.Cut(name, "]")
+				if marked && ends && name != "" && !yield(name) {
+					return
+				}
+			}
+			prompt = after
+		}
+	}
+}

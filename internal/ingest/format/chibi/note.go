@@ -1,0 +1,87 @@
+package chibi
+
+import (
+	"bytes"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// parseNote yields summary.md or system_prompt.md as one row that is found but not counted.
+func parseNote(in format.Input, out *emitter) {
+	out.named()
+	b, ok := document(in, out)
+	body := bytes.TrimPrefix(b, mark)
+	if !ok || len(bytes.TrimSpace(body)) == 0 {
+		return
+	}
+	e := &transcript.Event{
+		Run: out.run, Verdict: transcript.Uncounted, Kind: transcript.KindSystem, Role: "system", Type: "system_prompt",
+		Origin: transcript.Origin{Line: 1, Offset: int64(len(b) - len(body)), Length: int64(len(body))},
+		Parts:  []transcript.Part{{Text: string(repaired(body))}},
+	}
+	if in.Role == roleSummary {
+		e.Kind, e.Type = transcript.KindCompaction, "summary"
+	}
+	out.emit(e)
+}
+
+// parseReadable reads transcript.md, the copy for people that old versions kept. Its blocks are events that
+// Resolve takes back where any log survives.
+func parseReadable(in format.Input, out *emitter) {
+	out.emit(&transcript.Run{ID: out.run, Local: true})
+	out.emit(&transcript.Conversation{
+		Run: out.run, Shared: true, Order: order(in), Attributes: transcript.Attributes{"role": in.Role},
+	})
+	b, ok := document(in, out)
+	if !ok {
+		return
+	}
+	start := len(b) - len(bytes.TrimPrefix(b, mark))
+	line := 1
+	for start < len(b) && !out.done {
+		end := start + blockLength(b[start:])
+		if block := bytes.TrimRight(b[start:end], " \t\r\n"); len(bytes.TrimSpace(block)) > 0 {
+			role, text := cutMarker(block)
+			out.emit(&transcript.Event{
+				Run: out.run, Kind: transcript.KindMessage, Role: role, Type: "readable",
+				Origin: transcript.Origin{Line: line, Offset: int64(start), Length: int64(len(block))},
+				Parts:  []transcript.Part{{Text: string(repaired(text))}},
+			})
+		}
+		line += bytes.Count(b[start:end], []byte("\n"))
+		start = end
+	}
+}
+
+// blockLength gives the bytes up to the next line that starts with a marker.
+func blockLength(b []byte) int {
+	for at := 0; ; {
+		n := bytes.IndexByte(b[at:], '\n')
+		if n < 0 {
+			return len(b)
+		}
+		at += n + 1
+		if role, _ := cutMarker(b[at:]); role != "" {
+			return at
+		}
+	}
+}
+
+// speakers are the marks at the start of a block of transcript.md.
+var speakers = []struct{ mark, role string }{
+	{"[USER]:", "user"}, {"[ASSISTANT]:", "assistant"}, {"[SYSTEM]:", "system"}, {"[TOOL]:", "tool"},
+}
+
+// cutMarker takes the speaker from the start of a block: "[USER]: ".
+func cutMarker(b []byte) (role string, rest []byte) {
+	for _, s := range speakers {
+		if bytes.HasPrefix(b, []byte(s.mark)) {
+			return s.role, bytes.TrimPrefix(b[len(s.mark):], []byte(" "))
+		}
+	}
+	return "", b
+}
+
+// repaired replaces bytes that are no UTF-8.
+func repaired(b []byte) []byte { return bytes.ToValidUTF8(b, []byte("\uFFFD")) }

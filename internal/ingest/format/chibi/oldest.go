@@ -1,0 +1,89 @@
+package chibi
+
+import (
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// parseOldest reads context.json, the one document that a context was before there were logs: name, times and
+// messages as the model's API has them. No entry has a time.
+func parseOldest(in format.Input, out *emitter) {
+	run := transcript.Run{ID: out.run, Local: true}
+	v, offset := object(in, out)
+	run.Started, run.Ended = readTime(v.Get("created_at")), readTime(v.Get("updated_at"))
+	if run.Started.Valid {
+		run.Anchor = anchor(run.Started, "")
+	}
+	out.emit(&run)
+	out.emit(&transcript.Conversation{
+		Run: out.run, Shared: true, Order: order(in), Started: run.Started, Ended: run.Ended,
+		Attributes: transcript.Attributes{"role": in.Role},
+	})
+	ids := identity{}
+	for m := range v.Get("messages").Items() {
+		at := transcript.Origin{Offset: offset + format.OffsetIn(v, m), Length: int64(len(m))}
+		if !m.IsObject() {
+			out.problem(&transcript.Problem{Kind: "not an object", Reason: "a message of another type", Origin: at})
+			continue
+		}
+		if !out.emit(message(m, out.run, at, ids)) {
+			return
+		}
+	}
+}
+
+// message makes the event of one message.
+func message(m format.Value, run string, at transcript.Origin, ids identity) *transcript.Event {
+	parts := messageParts(m)
+	e := entry{id: m.Get("id").Text(), role: m.Get("role").Str(), kind: "message"}
+	if e.id == "" {
+		e.id = m.Get("_id").Text()
+	}
+	for _, p := range parts {
+		e.text = joined(e.text, p.Text)
+	}
+	role := e.role
+	if role == "agent" {
+		role = "assistant"
+	}
+	return &transcript.Event{
+		Run: run, ID: ids.of(&e), Kind: parts[0].Kind, Role: role, Type: e.role, Origin: at, Parts: parts,
+	}
+}
+
+// messageParts splits a message into what was said, or what a tool gave, and the calls it makes.
+func messageParts(m format.Value) []transcript.Part {
+	first := transcript.Part{Kind: transcript.KindMessage}
+	var text []byte
+	var calls []transcript.Part
+	for key, value := range m.Fields() {
+		switch key {
+		case "id", "_id", "role", "name", "tool_call_id":
+		case "tool_calls":
+			for c := range value.Items() {
+				calls = append(calls, callPart(c))
+			}
+		default:
+			text = format.AppendStrings(text, value)
+		}
+	}
+	first.Text = string(text)
+	if m.Get("role").Str() == "tool" {
+		first.Kind = transcript.KindToolResult
+		first.Result = &transcript.Result{
+			Call: m.Get("tool_call_id").Str(), Name: m.Get("name").Str(), Output: int64(len(m.Get("content").Text())),
+		}
+	}
+	if first.Text == "" && first.Result == nil && len(calls) > 0 {
+		return calls
+	}
+	return append([]transcript.Part{first}, calls...)
+}
+
+func callPart(c format.Value) transcript.Part {
+	name, input := c.Get("function", "name").Str(), c.Get("function", "arguments").Text()
+	return transcript.Part{
+		Kind: transcript.KindToolCall, Role: "assistant", Text: joined(name, input),
+		Call: &transcript.Call{ID: c.Get("id").Str(), Name: name, Input: int64(len(input)), Paths: paths(input)},
+	}
+}

@@ -1,0 +1,113 @@
+package chibi
+
+import (
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// pairing brings together the calls and results of old logs, which carry no call ids: n calls of a turn are
+// followed by their n results in order.
+type pairing struct {
+	waiting  []waitingCall
+	answered bool // results of the present calls have come
+}
+
+type waitingCall struct{ id, tool string }
+
+// reach bounds how far a result looks for a call of its own tool.
+const reach = 64
+
+// call describes a tool call, giving it an id if it has none.
+func (p *pairing) call(e *entry, eventID string) *transcript.Call {
+	input := e.content.Text()
+	c := &transcript.Call{ID: e.call, Name: e.to, Input: int64(len(input)), Paths: paths(input)}
+	if c.ID == "" {
+		if p.answered {
+			*p = pairing{}
+		}
+		c.ID = "#" + eventID
+		p.waiting = append(p.waiting, waitingCall{c.ID, e.to})
+	}
+	return c
+}
+
+// result describes a tool result and the call that it answers, if that stands in the same file. A copy of a
+// result has the generic sender "tool" and takes the first call that waits.
+func (p *pairing) result(e *entry) *transcript.Result {
+	r := &transcript.Result{Call: e.call, Name: e.from, Output: int64(len(e.content.Text()))}
+	if r.Call != "" || len(p.waiting) == 0 {
+		return r
+	}
+	p.answered = true
+	near := p.waiting[:min(len(p.waiting), reach)]
+	i := max(0, slices.IndexFunc(near, func(c waitingCall) bool { return c.tool == e.from }))
+	r.Call = p.waiting[i].id
+	p.waiting = slices.Delete(p.waiting, i, i+1)
+	return r
+}
+
+// paths gives the files that a call's arguments name.
+func paths(arguments string) []string {
+	v, err := format.ParseJSON([]byte(arguments))
+	if err != nil {
+		return nil
+	}
+	var found []string
+	for key, value := range v.Fields() {
+		switch key {
+		case "path", "paths", "file", "files", "file_path", "filename", "source", "destination", "from_path", "to_path":
+			if s := value.Str(); s != "" {
+				found = append(found, s)
+			}
+			for item := range value.Items() {
+				if s := item.Str(); s != "" {
+					found = append(found, s)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// copies finds the entries that the program wrote into its log again, when it saved a window that it had
+// compacted or cleared: an earlier entry's type and content under a new id, with generic names and the time
+// of the anchor before it.
+type copies struct {
+	first  map[[12]byte]string // what an entry says -> id of the first that says it
+	anchor transcript.Time
+}
+
+// of gives the id of the entry that e repeats, "" for an entry of its own.
+func (c *copies) of(e *entry, id string) string {
+	if e.isAnchor() {
+		c.anchor = e.time
+		return ""
+	}
+	if e.kind != "message" && e.kind != "tool_call" && e.kind != "tool_result" || len(e.content) <= len(`""`) {
+		return ""
+	}
+	sum := digest(e.kind, e.call, string(e.content))
+	first, seen := c.first[sum]
+	if !seen {
+		c.first[sum] = id
+		return ""
+	}
+	if first == id || !c.anchor.Valid || e.time != c.anchor || !e.generic() {
+		return ""
+	}
+	return first
+}
+
+// generic says that an entry's names are those that the program writes from memory. A call's are complete
+// there too.
+func (e *entry) generic() bool {
+	switch e.kind {
+	case "message":
+		return e.role == "" && (e.from == "user" || e.to == "user")
+	case "tool_result":
+		return e.from == "tool"
+	}
+	return true
+}

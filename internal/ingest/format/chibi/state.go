@@ -1,0 +1,79 @@
+package chibi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// document reads a whole file. What is too large or too broken to be read becomes a problem.
+func document(in format.Input, out *emitter) ([]byte, bool) {
+	b, err := format.ReadAll(in.Reader, format.DocumentLimit)
+	switch {
+	case errors.Is(err, format.ErrTooLarge):
+		out.problem(&transcript.Problem{Kind: "too large", Reason: fmt.Sprintf("more than %d bytes", format.DocumentLimit)})
+		return nil, false
+	case err != nil:
+		out.fail(err)
+		return nil, false
+	}
+	return b, true
+}
+
+// object reads a file that is one JSON object. offset is where it begins.
+func object(in format.Input, out *emitter) (v format.Value, offset int64) {
+	b, ok := document(in, out)
+	if !ok {
+		return nil, 0
+	}
+	body := bytes.TrimPrefix(b, mark)
+	v, err := format.ParseJSON(body)
+	var bad *format.SyntaxError
+	switch {
+	case errors.As(err, &bad):
+		out.problem(&transcript.Problem{
+			Kind: "bad json", Reason: fmt.Sprintf("offset %d: %s", bad.Offset, bad.Reason),
+			Origin: transcript.Origin{Length: int64(len(b))},
+		})
+		return nil, 0
+	case !v.IsObject():
+		out.problem(&transcript.Problem{
+			Kind: "not an object", Reason: "a JSON value of another type", Origin: transcript.Origin{Length: int64(len(b))},
+		})
+		return nil, 0
+	}
+	return v, int64(len(b)-len(body)) + format.OffsetIn(body, v)
+}
+
+// parseState yields what the home says of its contexts. That a context is listed makes no run of it; only a
+// log does. Old homes list names alone.
+func parseState(in format.Input, out *emitter) {
+	v, _ := object(in, out)
+	for c := range v.Get("contexts").Items() {
+		run := transcript.Run{ID: c.Str(), Local: true, Rank: 2, Named: true}
+		if c.IsObject() {
+			run.ID = c.Get("name").Str()
+			run.Project = c.Get("cwd").Str()
+			run.Started = readTime(c.Get("created_at"))
+			run.Ended = readTime(c.Get("last_activity_at"))
+			run.Attributes = timers(c)
+		}
+		if run.ID != "" && !out.emit(&run) {
+			return
+		}
+	}
+}
+
+// timers gives when the program will destroy a context; 0 is never.
+func timers(c format.Value) transcript.Attributes {
+	a := transcript.Attributes{}
+	for _, key := range []string{"destroy_after_seconds_inactive", "destroy_at"} {
+		if n, ok := c.Get(key).Int(); ok && n > 0 {
+			a[key] = n
+		}
+	}
+	return a
+}

@@ -1,0 +1,131 @@
+package devflow
+
+import (
+	"cmp"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// member is what the name of an archive's member says. Names are data: nothing is opened by them, and steps that
+// lead out of the archive are ignored.
+type member struct {
+	dir, role string
+	below     string // of an artifact
+}
+
+// memberOf reads <run>/<file> and <run>/artifacts/<below>.
+func memberOf(name string) member {
+	var steps []string
+	for _, step := range strings.Split(name, "/") {
+		if step != "" && step != "." && step != ".." {
+			steps = append(steps, step)
+		}
+	}
+	switch {
+	case len(steps) == 2:
+		return member{dir: steps[0], role: roleOf(steps[1])}
+	case len(steps) > 2 && steps[1] == "artifacts":
+		m := member{dir: steps[0], role: roleArtifact, below: path.Join(steps[2:]...)}
+		if strings.HasSuffix(m.below, ".gz") && steps[2] != "files" {
+			m.role = roleArtifactGz
+		}
+		return m
+	}
+	return member{}
+}
+
+// parseArchive reads the runs in an archive. What comes before a tear in it is read.
+func parseArchive(r io.Reader, s *sink) {
+	runs := map[string][]*transcript.Run{}
+	readMembers(r, &sink{yield: func(record transcript.Record, err error) bool {
+		if run, ok := record.(*transcript.Run); ok {
+			runs[run.ID] = append(runs[run.ID], run)
+			return true
+		}
+		if s.done = !s.yield(record, err); err != nil {
+			s.done = true
+		}
+		return !s.done
+	}})
+	for _, id := range slices.Sorted(maps.Keys(runs)) {
+		for _, run := range settle(runs[id]) {
+			if s.done || !s.put(run) {
+				return
+			}
+		}
+	}
+}
+
+// settle orders what the members of one archive say of a run. What one original says later replaces what it said
+// before, so the best comes last, and where one member makes it a run, none may just name it.
+func settle(runs []*transcript.Run) []*transcript.Run {
+	slices.SortStableFunc(runs, func(a, b *transcript.Run) int { return cmp.Compare(a.Rank, b.Rank) })
+	counted := slices.DeleteFunc(slices.Clone(runs), func(r *transcript.Run) bool { return r.Named })
+	if len(counted) > 0 {
+		return counted
+	}
+	return runs[:1]
+}
+
+func readMembers(r io.Reader, s *sink) {
+	seen := map[string]bool{}
+	told := false // a tear goes through a member as well as through the archive: one problem
+	for file, err := range format.TarFiles(format.Gunzip(r)) {
+		if err != nil && format.IsContent(err) {
+			if !told {
+				s.put(&transcript.Problem{Kind: contentKind(err), Reason: err.Error()})
+			}
+			return
+		}
+		if err != nil {
+			s.fail(err)
+			return
+		}
+		m := memberOf(file.Name)
+		if m.role == "" {
+			continue
+		}
+		if seen[file.Name] {
+			// A place in an archive is named by its member, and the first of a name answers.
+			s.put(&transcript.Problem{Run: m.dir, Kind: "member twice", Reason: "an earlier member has the same name"})
+			continue
+		}
+		seen[file.Name] = true
+		p := &parser{sink: s, inner: "gzip+tar:" + file.Name, dir: m.dir, archived: true}
+		p.member(m, file)
+		told = p.broken
+		if s.done {
+			return
+		}
+	}
+}
+
+func (p *parser) member(m member, file format.TarFile) {
+	r := file.Reader
+	if m.role == roleTranscriptGz || m.role == roleArtifactGz {
+		p.inner, p.gzip = "gzip+tar+gzip:"+file.Name, true
+		r = format.Gunzip(r)
+	}
+	switch m.role {
+	case roleTranscript, roleTranscriptGz:
+		p.transcript(r)
+	case roleMetadata:
+		p.metadata(r)
+	case roleArtifact, roleArtifactGz:
+		p.artifact(m.below, r)
+	}
+}
+
+// memberLayer is the layer that still opens when a document's own compression does not.
+func memberLayer(inner string) string {
+	if name, ok := strings.CutPrefix(inner, "gzip+tar+gzip:"); ok {
+		return "gzip+tar:" + name
+	}
+	return ""
+}

@@ -1,0 +1,51 @@
+package devflow
+
+import (
+	"io"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// artifact yields the text of an artifact as one row of its run, which it only names: a directory with nothing
+// but artifacts is no run. A torn .gz is searchable as far as it goes; products are no counted documents, so
+// it is no problem.
+func (p *parser) artifact(name string, r io.Reader) {
+	if p.dir == "" {
+		return
+	}
+	b, err := io.ReadAll(io.LimitReader(r, format.DocumentLimit))
+	if err != nil && !format.IsContent(err) {
+		p.fail(err)
+		return
+	}
+	p.broken = err != nil
+	text := ""
+	if isText(b) {
+		text = partText(b, 0)
+	}
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	event := &transcript.Event{
+		Run: p.dir, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: "artifact",
+		Origin:     transcript.Origin{Inner: p.inner, Length: int64(len(b))},
+		Parts:      []transcript.Part{{Text: text}},
+		Attributes: transcript.Attributes{"artifact": name},
+	}
+	if err != nil || len(b) == format.DocumentLimit {
+		event.Attributes["torn"] = true
+	}
+	// A review tells its own tokens. They are in no total of the run and stay a fact of the review.
+	if v, err := format.ParseJSON(b); err == nil {
+		for _, path := range [][]string{{"metrics", "tokensUsed"}, {"tokensUsed"}} {
+			if n := v.Get(path...).Count(); n.Known {
+				event.Attributes["tokens_used"] = n.N
+			}
+		}
+	}
+	if p.put(&transcript.Run{ID: p.dir, Named: true}) {
+		p.put(event)
+	}
+}

@@ -1,0 +1,108 @@
+package devflow
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// appendCall adds the part of a call and, if it has output or an error, the part of its result. The call's own
+// bytes are its object; the result's are the members "output" and "error" in it, from the first one's key to the
+// last one's value, so that Text can tell the two apart by their first byte.
+func (t *turnReader) appendCall(parts []transcript.Part, turn, call format.Value) []transcript.Part {
+	t.calls++
+	id := t.callID(call.Get("id").Str())
+	input := call.Get("input")
+	at := format.OffsetIn(turn, call)
+	parts = append(parts, transcript.Part{
+		Kind: transcript.KindToolCall, Role: "assistant", Text: partText(call, len(parts)), Offset: at, Length: int64(len(call)),
+		Call: &transcript.Call{ID: id, Name: call.Get("name").Str(), Input: int64(len(input)), Paths: paths(input)},
+	})
+	raw := resultBytes(call)
+	if raw == nil {
+		return parts
+	}
+	failed := present(call.Get("error"))
+	return append(parts, transcript.Part{
+		Kind: transcript.KindToolResult, Role: "tool", Text: partText(raw, len(parts)),
+		Offset: at + format.OffsetIn(call, raw), Length: int64(len(raw)),
+		Result: &transcript.Result{
+			Call: id, Name: call.Get("name").Str(), Failed: transcript.True(failed),
+			Output: int64(len(call.Get("output")) + len(call.Get("error"))),
+		},
+	})
+}
+
+// callID gives a call's id if the transcript has it once, else one of our own.
+func (t *turnReader) callID(native string) string {
+	id := native
+	for n := t.calls; id == "" || t.ids[id]; n++ {
+		id = fmt.Sprintf("#%d", n)
+	}
+	t.ids[id] = true
+	return id
+}
+
+// present reports whether output or error of a call says anything: the writer leaves out empty ones.
+func present(v format.Value) bool { return !v.IsNull() && string(v) != `""` }
+
+// resultBytes cuts what a call says of its result out of the call: nil when there is none.
+func resultBytes(call format.Value) format.Value {
+	first, last := int64(-1), int64(-1)
+	for _, key := range []string{"output", "error"} {
+		v := call.Get(key)
+		if !present(v) {
+			continue
+		}
+		at := format.OffsetIn(call, v)
+		if start := keyStart(call[:at]); first < 0 || start < first {
+			first = start
+		}
+		last = max(last, at+int64(len(v)))
+	}
+	if first < 0 {
+		return nil
+	}
+	return call[first:last]
+}
+
+// keyStart finds the opening quote of the key that b ends with, colon included.
+func keyStart(b []byte) int64 {
+	end := bytes.LastIndexByte(b, '"')
+	for start := end - 1; start >= 0; start-- {
+		if b[start] != '"' {
+			continue
+		}
+		slashes := 0
+		for i := start - 1; i >= 0 && b[i] == '\\'; i-- {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return int64(start)
+		}
+	}
+	return int64(max(end, 0))
+}
+
+// paths lists the files that an input names.
+func paths(input format.Value) []string {
+	var found []string
+	add := func(v format.Value) {
+		if s := v.Str(); s != "" {
+			found = append(found, s)
+		}
+	}
+	for key, v := range input.Fields() {
+		switch key {
+		case "path", "file_path", "filePath", "filename", "file", "notebook_path", "old_path", "new_path":
+			add(v)
+		case "paths", "files", "file_paths":
+			for item := range v.Items() {
+				add(item)
+			}
+		}
+	}
+	return found
+}

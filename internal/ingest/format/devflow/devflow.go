@@ -1,0 +1,127 @@
+// Package devflow reads what devflow keeps of its runs below a base directory (.devflow by default): transcripts
+// and metadata as JSON, plain or gzip, the artifacts of a run, and the .tar.gz archives that old runs move into.
+//
+// Written by devflow's transcript and artifact packages as of ADR-011; the layout was checked against writers,
+// loader and files on 2026-11-20. Decided where text and code differ: of transcript.json.gz and transcript.json the
+// first counts whatever its size, as for the program's loader, and a broken one gives way to the other; the
+// metadata inside a transcript is newer than metadata.json; totals of a run count, tokens of its turns are listed.
+//
+// A run is known by its runId, so that a live directory, its archive and its restored directory are one run. A
+// directory with nothing but artifacts is none. docs/formats/devflow.md has it in full.
+package devflow
+
+import (
+	"iter"
+	"path"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Format is the format "devflow".
+type Format struct{}
+
+var _ format.Format = Format{}
+
+// The roles of devflow's files.
+const (
+	roleTranscript   = "transcript"
+	roleTranscriptGz = "transcript-gz"
+	roleMetadata     = "metadata"
+	roleArchive      = "archive"
+	roleArtifact     = "artifact"
+	roleArtifactGz   = "artifact-gz"
+)
+
+// Name is "devflow".
+func (Format) Name() string { return "devflow" }
+
+// Version is the version of Parse.
+func (Format) Version() int { return 1 }
+
+// Parse yields the records of one file. Documents are read whole, up to format.DocumentLimit each; an archive is
+// streamed member by member.
+func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
+	return func(yield func(transcript.Record, error) bool) {
+		s := &sink{yield: yield}
+		p := &parser{sink: s, dir: path.Base(path.Dir(in.Path))}
+		if p.dir == "." || p.dir == "/" {
+			p.dir = ""
+		}
+		switch in.Role {
+		case roleTranscript:
+			p.transcript(in.Reader)
+		case roleTranscriptGz:
+			p.inner, p.gzip = "gzip", true
+			p.transcript(format.Gunzip(in.Reader))
+		case roleMetadata:
+			p.metadata(in.Reader)
+		case roleArtifact, roleArtifactGz:
+			at, _ := locate(in.Path)
+			p.dir = at.dir
+			if in.Role == roleArtifactGz {
+				p.inner = "gzip"
+				in.Reader = format.Gunzip(in.Reader)
+			}
+			p.artifact(strings.Join(at.below, "/"), in.Reader)
+		case roleArchive:
+			parseArchive(in.Reader, s)
+		}
+	}
+}
+
+// sink hands records on until the reader has had enough.
+type sink struct {
+	yield func(transcript.Record, error) bool
+	done  bool
+}
+
+func (s *sink) put(r transcript.Record) bool {
+	s.done = s.done || !s.yield(r, nil)
+	return !s.done
+}
+
+func (s *sink) fail(err error) {
+	if !s.done {
+		s.yield(nil, err)
+		s.done = true
+	}
+}
+
+// parser reads one document: a file, or a member of an archive.
+type parser struct {
+	*sink
+	inner    string // layer that offsets count in
+	dir      string // name of the run's directory, "" when not known
+	archived bool
+	gzip     bool
+	broken   bool // the document did not come out of its layers whole
+}
+
+// rank weighs a transcript: what lies in a live directory before what was archived, .gz before .json.
+func (p *parser) rank() int {
+	rank := 1
+	if p.gzip {
+		rank++
+	}
+	if !p.archived {
+		rank += 2
+	}
+	return rank
+}
+
+// The metadata of a transcript outranks every metadata.json, and that what only a path says.
+func (p *parser) transcriptRank() int { return 2 + p.rank() }
+
+func (p *parser) metadataRank() int {
+	if p.archived {
+		return 1
+	}
+	return 2
+}
+
+// origin is the place of a value that was cut from the document b.
+func (p *parser) origin(b []byte, v format.Value) transcript.Origin {
+	return transcript.Origin{Inner: p.inner, Offset: max(0, format.OffsetIn(b, v)), Length: int64(len(v))}
+}

@@ -1,0 +1,21 @@
+package devflow
+
+import (
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+)
+
+func TestGolden(t *testing.T) { formattest.Golden(t, Format{}) }
+
+func FuzzTranscript(f *testing.F) {
+	formattest.Fuzz(f, Format{}, roleTranscript, ".devflow/runs/fuzz/transcript.json")
+}
+
+func FuzzMetadata(f *testing.F) {
+	formattest.Fuzz(f, Format{}, roleMetadata, ".devflow/runs/fuzz/metadata.json")
+}
+
+func FuzzArchive(f *testing.F) {
+	formattest.Fuzz(f, Format{}, roleArchive, ".devflow/archive/2026-10/fuzz.tar.gz")
+}

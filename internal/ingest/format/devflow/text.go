@@ -1,0 +1,62 @@
+package devflow
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// Text gives the text of one part. Part 0 is a turn (without its calls), a value of the metadata or an artifact;
+// the parts after it are calls, by their object, and results, by their members of the call.
+func (Format) Text(_ string, raw []byte, part int) (string, error) { return partText(raw, part), nil }
+
+func partText(raw []byte, part int) string {
+	if part > 0 {
+		return callText(raw)
+	}
+	v, err := format.ParseJSON(bytes.TrimPrefix(raw, byteOrderMark))
+	switch {
+	case err == nil && v.Get("role") != nil && v.Get("content") != nil:
+		return turnText(v)
+	case err == nil && (v.IsObject() || v.IsArray() || v.IsString()):
+		return format.AllStrings(v)
+	}
+	return strings.ToValidUTF8(string(raw), "\uFFFD")
+}
+
+// turnText is every string of a turn but its role, its time and its calls.
+func turnText(turn format.Value) string {
+	var text []byte
+	for key, v := range turn.Fields() {
+		if key == "role" || key == "timestamp" || key == "toolCalls" && v.IsArray() {
+			continue
+		}
+		text = format.AppendStrings(text, v)
+	}
+	return string(text)
+}
+
+// callText is every string of a call but its id and its result, or every string of a result.
+func callText(raw []byte) string {
+	if len(raw) > 0 && raw[0] == '"' {
+		wrapped := append(append([]byte{'{'}, raw...), '}')
+		if v, err := format.ParseJSON(wrapped); err == nil {
+			return string(format.AppendStrings(format.AppendStrings(nil, v.Get("output")), v.Get("error")))
+		}
+	}
+	v, err := format.ParseJSON(raw)
+	if err != nil {
+		return strings.ToValidUTF8(string(raw), "\uFFFD")
+	}
+	if !v.IsObject() {
+		return format.AllStrings(v)
+	}
+	var text []byte
+	for key, m := range v.Fields() {
+		if key != "id" && key != "output" && key != "error" {
+			text = format.AppendStrings(text, m)
+		}
+	}
+	return string(text)
+}

@@ -1,0 +1,181 @@
+package devflow
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// transcript parses a transcript.json, inflated.
+func (p *parser) transcript(r io.Reader) {
+	b, doc, ok := p.read(r)
+	if !ok {
+		return
+	}
+	meta := doc.Get("metadata")
+	id := p.runID(doc, meta)
+	if id == "" {
+		p.noRun(b)
+		return
+	}
+	run := p.run(id, meta, p.transcriptRank())
+	turns := doc.Get("turns")
+	run.Title = title(turns)
+	conversation := &transcript.Conversation{
+		Run: id, Rank: p.rank(), Title: run.Title, Flow: run.Flow, Step: meta.Get("nodeId").Str(), Status: run.Status,
+		Started: run.Started, Ended: run.Ended,
+	}
+	if !p.put(run) || !p.put(conversation) {
+		return
+	}
+	if !turns.IsNull() && !turns.IsArray() {
+		p.put(&transcript.Problem{Run: id, Kind: "no turns", Reason: `"turns" is no array`, Origin: p.origin(b, turns)})
+	}
+	t := turnReader{parser: p, b: b, run: id, ids: map[string]bool{}}
+	events := p.metadataRows(b, id, meta)
+	for turn := range turns.Items() {
+		events = append(events, t.event(turn))
+	}
+	// Metadata come before turns, but nothing says that they must.
+	slices.SortStableFunc(events, byOffset)
+	for _, event := range events {
+		if !p.put(event) {
+			return
+		}
+	}
+	p.totals(b, meta, run)
+	n := 0
+	for turn := range turns.Items() {
+		n++
+		for _, record := range t.asides(turn, n) {
+			if !p.put(record) {
+				return
+			}
+		}
+	}
+}
+
+// title is the first line of the first user turn.
+func title(turns format.Value) string {
+	const most = 120
+	for turn := range turns.Items() {
+		if turn.Get("role").Str() != "user" {
+			continue
+		}
+		line, _, _ := strings.Cut(strings.TrimSpace(turn.Get("content").Str()), "\n")
+		runes := []rune(strings.TrimSpace(line))
+		if len(runes) > most {
+			runes = append(runes[:most-1], '…')
+		}
+		return string(runes)
+	}
+	return ""
+}
+
+// turnReader makes events of turns, one after the other.
+type turnReader struct {
+	*parser
+	b     []byte
+	run   string
+	ids   map[string]bool // of calls so far
+	calls int
+}
+
+// event makes the event of a turn: a part for the turn itself, and one for each call and each result in it.
+func (t *turnReader) event(turn format.Value) *transcript.Event {
+	role := turn.Get("role").Str()
+	event := &transcript.Event{
+		Run: t.run, Kind: transcript.KindMessage, Role: role, Type: "turn",
+		Time: format.Time(turn.Get("timestamp").Str()), Origin: t.origin(t.b, turn), Seq: turn.Get("id").Count(),
+		Attributes: transcript.Attributes{}, Parts: []transcript.Part{{Text: partText(turn, 0)}},
+	}
+	switch {
+	case !turn.IsObject():
+		event.Kind, event.Type = transcript.KindUnknown, ""
+	case role == "system" && nodeTurn.MatchString(turn.Get("content").Str()):
+		event.Kind = transcript.KindLifecycle
+	case role == "system":
+		event.Kind = transcript.KindSystem
+	}
+	for key, name := range map[string]string{"durationMs": "duration_ms", "tokensIn": "tokens_in", "tokensOut": "tokens_out"} {
+		if n := turn.Get(key).Count(); n.Known {
+			event.Attributes[name] = n.N
+		}
+	}
+	for call := range turn.Get("toolCalls").Items() {
+		event.Parts = t.appendCall(event.Parts, turn, call)
+	}
+	return event
+}
+
+// asides are the records that a turn gives beside its event: its share of the run's tokens, and the end of a node.
+func (t *turnReader) asides(turn format.Value, n int) []transcript.Record {
+	var records []transcript.Record
+	in, out := turn.Get("tokensIn").Count(), turn.Get("tokensOut").Count()
+	told, untold := share(turn.Get("role").Str(), in, out)
+	for _, u := range []*transcript.Usage{told, untold} {
+		if u == nil {
+			continue
+		}
+		u.Run, u.Rank, u.Time, u.Origin = t.run, int64(t.transcriptRank()), format.Time(turn.Get("timestamp").Str()), t.origin(t.b, turn)
+		u.Key = fmt.Sprintf("%s#%d %s", t.run, n, u.Verdict)
+		records = append(records, u)
+	}
+	if m := nodeTurn.FindStringSubmatch(turn.Get("content").Str()); m != nil && turn.Get("role").Str() == "system" {
+		records = append(records, t.node(turn, n, m))
+	}
+	return records
+}
+
+// share splits a turn's tokens into those that are in the run's totals (input of system and user turns, output of
+// assistant turns) and those that are in none. Neither is added to anything.
+func share(role string, in, out transcript.Count) (told, untold *transcript.Usage) {
+	put := func(u **transcript.Usage, verdict transcript.Verdict, in, out transcript.Count) {
+		if !in.Known && !out.Known {
+			return
+		}
+		if *u == nil {
+			*u = &transcript.Usage{Verdict: verdict}
+		}
+		if in.Known {
+			(*u).Input = in
+		}
+		if out.Known {
+			(*u).Output = out
+		}
+	}
+	none := transcript.Count{}
+	if role == "system" || role == "user" {
+		put(&told, transcript.DerivedTotal, in, none)
+	} else {
+		put(&untold, transcript.OutsideReceipt, in, none)
+	}
+	if role == "assistant" {
+		put(&told, transcript.DerivedTotal, none, out)
+	} else {
+		put(&untold, transcript.OutsideReceipt, none, out)
+	}
+	return told, untold
+}
+
+// nodeTurn is what the wrapper around a flow's nodes says when one has ended.
+var nodeTurn = regexp.MustCompile(`(?s)^Node (\S+) (?:(completed) in (\S+)|(failed): (.*))$`)
+
+// node makes a step of the turn that ended it. m is its match of nodeTurn.
+func (t *turnReader) node(turn format.Value, n int, m []string) *transcript.Step {
+	step := &transcript.Step{
+		Run: t.run, Key: fmt.Sprintf("node:%d", n), Name: m[1], Kind: "node", Status: m[2] + m[4], Error: m[5],
+		Outcome: outcome(m[2] + m[4]), Ended: format.Time(turn.Get("timestamp").Str()),
+		Rank: t.transcriptRank(), Origin: t.origin(t.b, turn),
+	}
+	if d, err := time.ParseDuration(m[3]); err == nil && d >= 0 {
+		step.Duration = transcript.Known(d.Microseconds())
+	}
+	return step
+}

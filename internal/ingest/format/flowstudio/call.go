@@ -1,0 +1,145 @@
+package flowstudio
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// kept is how many characters of outputs and messages the SDK modes keep.
+const kept = 500
+
+// readCall reads a tool call from a line or a block.
+func readCall(o object) *transcript.Call {
+	input := o.first("input", "args", "tool_input", "arguments")
+	return &transcript.Call{
+		ID:    o.first("id", "tool_use_id", "tool_call_id", "call_id").Text(),
+		Name:  o.first("tool", "name", "tool_name").Text(),
+		Input: int64(len(input)),
+		Paths: pathsOf(input),
+	}
+}
+
+// pathsOf gives the files that a tool's input names.
+func pathsOf(input format.Value) []string {
+	const longest = 4096
+	var paths []string
+	add := func(v format.Value) {
+		if s := v.Str(); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
+			paths = append(paths, s)
+		}
+	}
+	for key, m := range input.Fields() {
+		switch key {
+		case "file_path", "path", "notebook_path", "filename", "file":
+			add(m)
+		case "paths", "files", "file_paths":
+			for item := range m.Items() {
+				add(item)
+			}
+		}
+	}
+	return paths
+}
+
+// readResult reads the result of a call from a line or a block.
+func readResult(o object) *transcript.Result {
+	output := o.first("output", "result", "tool_output", "content", "error")
+	r := &transcript.Result{
+		Call:     o.first("tool_use_id", "id", "tool_call_id", "call_id").Text(),
+		Name:     o.first("tool", "name", "tool_name").Text(),
+		Status:   o.str("status"),
+		Duration: millis(o.get("duration_ms")),
+		Output:   int64(len(output)),
+	}
+	success, isError := o.get("success").Bool(), o.get("is_error").Bool()
+	switch {
+	case success != transcript.Unstated:
+		r.Failed = transcript.True(success == transcript.No)
+	case isError != transcript.Unstated:
+		r.Failed = isError
+	case o.str("error") != "":
+		r.Failed = transcript.Yes
+	}
+	// The SDK's single-call mode cuts outputs and gives no ids; its session mode drops them.
+	switch {
+	case isSession(o):
+		r.Cut = output == nil || isCut(output)
+	case r.Call == "" && o.str("type") == "tool_result":
+		r.Cut = isCut(o.get("output"))
+	}
+	return r
+}
+
+// isSession says that a line was written by the SDK engine's session mode.
+func isSession(o object) bool { return o.str("phase") != "" }
+
+// isCut says that a string is as long as the SDK modes let any become.
+func isCut(v format.Value) bool { return v.IsString() && utf8.RuneCountInString(v.Str()) == kept }
+
+// pairing gives calls without an id one, and results without an id the call that they answer.
+type pairing struct {
+	numbered int
+	open     []openCall // unanswered calls, oldest first
+}
+
+type openCall struct {
+	id, name string
+	blocked  bool // refused: no result is expected
+}
+
+// maxOpen bounds how many unanswered calls wait for a result.
+const maxOpen = 1024
+
+func (p *pairing) call(c *transcript.Call, blocked bool) {
+	if c.ID == "" {
+		p.numbered++
+		c.ID = "#" + strconv.Itoa(p.numbered)
+	}
+	if len(p.open) == maxOpen {
+		p.open = p.open[1:]
+	}
+	p.open = append(p.open, openCall{c.ID, c.Name, blocked})
+}
+
+func (p *pairing) result(r *transcript.Result) {
+	i := p.find(r)
+	if i < 0 {
+		return
+	}
+	r.Call = p.open[i].id
+	if r.Name == "" {
+		r.Name = p.open[i].name
+	}
+	p.open = append(p.open[:i], p.open[i+1:]...)
+}
+
+// find gives the open call that a result answers: the one with its id; without an id the oldest with its tool,
+// else the oldest; refused calls last.
+func (p *pairing) find(r *transcript.Result) int {
+	if r.Call != "" {
+		for i, c := range p.open {
+			if c.id == r.Call {
+				return i
+			}
+		}
+		return -1
+	}
+	best, score := -1, -1
+	for i, c := range p.open {
+		s := 0
+		if !c.blocked {
+			s += 2
+		}
+		if r.Name != "" && c.name == r.Name {
+			s++
+		}
+		if s > score {
+			best, score = i, s
+		}
+	}
+	return best
+}

@@ -1,0 +1,168 @@
+package flowstudio
+
+import (
+	"bytes"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// maxProduct is the largest product, in bytes, whose text is searchable.
+const maxProduct = 4 << 20
+
+// Detect claims whole run directories by path, and elsewhere the files whose place and content agree.
+func (flowStudio) Detect(h format.Head) format.Claim {
+	root, beside, ok := locate(h.Path)
+	switch {
+	case !ok:
+		return detectLoose(h)
+	case beside:
+		return format.Claim{Strength: format.Certain, Role: format.Other, Root: root}
+	}
+	p := placeOf(h.Path, root)
+	role := ""
+	if !p.aside && !isLeftover(p.name) {
+		role = p.role()
+	}
+	if role != "" {
+		return format.Claim{Strength: format.Certain, Role: role, Root: root, Log: role == roleTimeline}
+	}
+	claim := format.Claim{Strength: format.Weak, Role: productRole(h), Root: root}
+	if p.aside {
+		// Nothing in here counts, whoever wrote it. Elsewhere another program's transcript that ended up in a run
+		// is still that program's.
+		claim.Strength = format.Certain
+	}
+	return claim
+}
+
+// role tells what the program's own files are from where they lie, "" for all others.
+func (p place) role() string {
+	switch {
+	case p.flow == "" && p.dir == "":
+		switch p.name {
+		case "meta.json":
+			return roleMeta
+		case "run.json":
+			return roleLegacy
+		case "run_state.json":
+			return roleState
+		case "spec.json":
+			return roleSpec
+		case "events.jsonl":
+			return roleTimeline
+		}
+	case p.dir == "llm" && strings.HasSuffix(p.name, ".jsonl"):
+		return roleTranscript
+	case p.dir == "receipts" && strings.HasSuffix(p.name, ".json"):
+		if strings.HasPrefix(p.name, "prompt_receipt") {
+			return rolePrompt
+		}
+		return roleReceipt
+	}
+	return ""
+}
+
+// isLeftover says that an atomic write was interrupted: <file>.<random>.tmp.
+func isLeftover(name string) bool {
+	return strings.HasSuffix(name, ".tmp") || strings.Contains(name, ".tmp.")
+}
+
+// productRole says how a file that is none of the program's own is read: as text, line by line, or not at all.
+func productRole(h format.Head) string {
+	switch {
+	case h.Size == 0 || isLeftover(path.Base(h.Path)) || !isText(h.Bytes):
+		return format.Other
+	case strings.HasSuffix(h.Path, ".jsonl"):
+		return roleLines
+	case h.Size > maxProduct:
+		return format.Other
+	}
+	return roleProduct
+}
+
+// isText says that the first bytes of a file are UTF-8 without NUL; the last character may be cut.
+func isText(head []byte) bool {
+	if bytes.IndexByte(head, 0) >= 0 {
+		return false
+	}
+	for cut := 0; cut < utf8.UTFMax && cut <= len(head); cut++ {
+		if utf8.Valid(head[:len(head)-cut]) {
+			return true
+		}
+	}
+	return false
+}
+
+// detectLoose claims files of runs that lie elsewhere (a source that begins at swarm/runs or at a run, a copy):
+// the place in the run must fit, and the content too.
+func detectLoose(h format.Head) format.Claim {
+	parts := strings.Split(h.Path, "/")
+	for _, depth := range []int{1, 3} {
+		if len(parts) < depth {
+			continue
+		}
+		root := "."
+		if n := len(parts) - depth; n > 0 {
+			root = strings.Join(parts[:n], "/")
+		}
+		p := placeOf(h.Path, root)
+		if isLeftover(p.name) {
+			continue
+		}
+		role, strength := p.role(), format.Likely
+		switch {
+		case role == "" && p.dir == "handoff" && hasKeys(h.Bytes, "step_id", "flow_key", "run_id"):
+			role = roleProduct
+		case role == roleTranscript && len(bytes.TrimSpace(h.Bytes)) == 0 && namesEngine(p.name):
+			strength = format.Weak
+		case role == "" || !fits(role, h.Bytes):
+			continue
+		}
+		if p.aside {
+			role = productRole(h)
+		}
+		return format.Claim{Strength: strength, Role: role, Root: root, Log: role == roleTimeline}
+	}
+	return format.Claim{}
+}
+
+// fits says whether the first bytes of a file look like its role. Keys are looked for as text, so that a torn
+// first line or a document longer than the head is no obstacle.
+func fits(role string, head []byte) bool {
+	switch role {
+	case roleTranscript:
+		return hasKeys(head, "timestamp") && (hasKeys(head, "role") || hasKeys(head, "type"))
+	case roleReceipt:
+		return hasKeys(head, "step_id", "agent_key", "tokens")
+	case rolePrompt:
+		return hasKeys(head, "prompt_hash")
+	case roleTimeline:
+		return hasKeys(head, "run_id", "ts", "kind", "flow_key")
+	case roleMeta:
+		return hasKeys(head, "id", "status", "spec", "flow_keys")
+	case roleState:
+		return hasKeys(head, "run_id", "flow_key", "step_index")
+	case roleSpec:
+		return hasKeys(head, "flow_keys", "backend")
+	case roleLegacy:
+		return hasKeys(head, "run_id", "flow_keys") || hasKeys(head, "run_id", "flows")
+	}
+	return false
+}
+
+func hasKeys(head []byte, keys ...string) bool {
+	for _, k := range keys {
+		if !bytes.Contains(head, []byte(`"`+k+`"`)) {
+			return false
+		}
+	}
+	return true
+}
+
+// namesEngine says that a transcript is named after one of the program's engines.
+func namesEngine(name string) bool {
+	return strings.HasSuffix(name, "-claude.jsonl") || strings.HasSuffix(name, "-gemini.jsonl")
+}

@@ -1,0 +1,164 @@
+package flowstudio
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// document reads a whole JSON object. What is none is a problem unless quiet.
+func (p *parser) document(quiet bool) (format.Value, transcript.Origin, bool) {
+	raw, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
+	at := transcript.Origin{Length: int64(len(raw))}
+	bad := &transcript.Problem{Origin: at}
+	switch {
+	case errors.Is(err, format.ErrTooLarge):
+		bad.Kind, bad.Reason = "too large", fmt.Sprintf("more than %d bytes", int64(format.DocumentLimit))
+		bad.Origin.Length = p.in.Size
+	case err != nil:
+		p.fail(err)
+		return nil, at, false
+	}
+	if bad.Kind == "" {
+		b := withoutMark(raw)
+		v, err := format.ParseJSON(b)
+		var syntax *format.SyntaxError
+		switch {
+		case len(bytes.TrimSpace(b)) == 0:
+			bad.Kind, bad.Reason = "empty document", "no JSON value"
+		case errors.As(err, &syntax):
+			bad.Kind, bad.Reason = "bad json", syntax.Error()
+			bad.Origin.Line = 1 + bytes.Count(b[:min(syntax.Offset, int64(len(b)))], []byte("\n"))
+		case !v.IsObject():
+			bad.Kind, bad.Reason = "not an object", "a JSON value of another type"
+		default:
+			return v, at, true
+		}
+	}
+	if !quiet {
+		p.problem(bad)
+	}
+	return nil, at, false
+}
+
+// withoutMark drops the byte order mark that may begin a file.
+func withoutMark(b []byte) []byte { return bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")) }
+
+// first gives the first of several members that is stated.
+func first(v format.Value, keys ...string) format.Value {
+	for _, k := range keys {
+		if m := v.Get(k); !m.IsNull() {
+			return m
+		}
+	}
+	return nil
+}
+
+// maxAttributes bounds what a hostile document may add to a row.
+const maxAttributes = 64
+
+// flatten puts the scalars of an object into attributes, those of objects in it under "outer.inner", lists of
+// strings joined by commas. Members named in without are left out.
+func flatten(into transcript.Attributes, prefix string, v format.Value, without ...string) {
+	for key, m := range v.Fields() {
+		if len(into) >= maxAttributes || contains(without, key) {
+			continue
+		}
+		name := prefix + key
+		switch m.Type() {
+		case '{':
+			if prefix == "" {
+				flatten(into, name+".", m)
+			}
+		case '[':
+			if list := joined(m); list != "" {
+				into[name] = list
+			}
+		default:
+			if s := scalar(m); s != nil {
+				into[name] = s
+			}
+		}
+	}
+}
+
+func contains(list []string, s string) bool {
+	for _, have := range list {
+		if have == s {
+			return true
+		}
+	}
+	return false
+}
+
+// scalar gives an attribute's value, nil for null, empty strings and everything that is no scalar.
+func scalar(v format.Value) any {
+	switch v.Type() {
+	case '"':
+		if s := v.Str(); s != "" {
+			return s
+		}
+	case 't', 'f':
+		return v.Bool() == transcript.Yes
+	case '0':
+		if n, ok := v.Int(); ok {
+			return n
+		}
+		if f, ok := v.Float(); ok {
+			return f
+		}
+	}
+	return nil
+}
+
+// joined gives the strings of a list, parted by commas.
+func joined(v format.Value) string {
+	var list []string
+	for m := range v.Items() {
+		if s := m.Str(); s != "" {
+			list = append(list, s)
+		}
+	}
+	return strings.Join(list, ",")
+}
+
+// stamp writes a time so that stamps sort as the times do.
+func stamp(t transcript.Time) string {
+	if !t.Valid {
+		return ""
+	}
+	return time.UnixMicro(t.UnixMicro).UTC().Format("2006-01-02T15:04:05.000000Z")
+}
+
+// millis reads milliseconds as microseconds.
+func millis(v format.Value) transcript.Count {
+	c := v.Count()
+	const most = 1 << 52
+	if c.N > most || c.N < -most {
+		return transcript.Count{}
+	}
+	c.N *= 1000
+	return c
+}
+
+// outcome translates the status of a run or step.
+func outcome(status string) transcript.Outcome {
+	switch strings.ToLower(status) {
+	case "":
+		return ""
+	case "succeeded", "success", "completed":
+		return transcript.Succeeded
+	case "failed", "error":
+		return transcript.Failed
+	case "canceled", "cancelled", "stopped":
+		return transcript.Cancelled
+	case "pending", "running", "stopping", "pausing", "paused":
+		return transcript.Running
+	}
+	return transcript.Other
+}

@@ -1,0 +1,134 @@
+// Package flowstudio reads the run directories of Flow Studio: swarm/runs/<run_id> and swarm/examples/<name>
+// with transcripts (five line shapes, by engine mode), step and prompt receipts, run metadata, the events.jsonl
+// timeline and what the agents left behind. Layout and traps are described in docs/formats/flow-studio.md;
+// checked against the program's writers in November 2026.
+//
+// What it promises: a run is a run directory, a conversation one llm file, an event one line of it. Tokens that
+// count come from step receipts alone, cost from total_cost_usd of result lines alone; whatever else states
+// usage is listed with its verdict. Everything beside transcripts (timeline, receipts, hand-overs, products) is
+// searchable as uncounted rows. Which step and agent wrote a transcript is only known across files: Resolve.
+package flowstudio
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// New returns the format.
+func New() format.Format { return flowStudio{} }
+
+type flowStudio struct{}
+
+var _ format.Resolver = flowStudio{}
+
+// Name returns "flow-studio".
+func (flowStudio) Name() string { return "flow-studio" }
+
+// Version counts changes of what Parse yields.
+func (flowStudio) Version() int { return 1 }
+
+// The roles of the files of a run.
+const (
+	roleTranscript = "transcript"     // <flow>/llm/*.jsonl
+	roleReceipt    = "receipt"        // <flow>/receipts/*.json
+	rolePrompt     = "prompt-receipt" // <flow>/receipts/prompt_receipt_*.json
+	roleTimeline   = "timeline"       // events.jsonl
+	roleMeta       = "meta"           // meta.json
+	roleLegacy     = "legacy-meta"    // run.json
+	roleState      = "state"          // run_state.json
+	roleSpec       = "spec"           // spec.json
+	roleProduct    = "product"        // text that agents or the program left in the run
+	roleLines      = "product-lines"  // the same, one document a line
+)
+
+// Parse yields the records of one file of a run.
+func (flowStudio) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
+	return func(yield func(transcript.Record, error) bool) {
+		p := &parser{in: in, place: placeOf(in.Path, in.Root), yield: yield}
+		switch in.Role {
+		case roleTranscript:
+			p.transcript()
+		case roleReceipt, rolePrompt:
+			p.receipt()
+		case roleTimeline:
+			p.timeline()
+		case roleMeta, roleLegacy, roleState, roleSpec:
+			p.metadata()
+		case roleProduct:
+			p.product()
+		case roleLines:
+			p.productLines()
+		}
+	}
+}
+
+// Text gives the text of one part of an event.
+func (flowStudio) Text(role string, raw []byte, part int) (string, error) {
+	switch role {
+	case roleProduct, roleLines:
+		return looseText(raw), nil
+	}
+	v, err := format.ParseJSON(withoutMark(raw))
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", role, err)
+	}
+	switch {
+	case role != roleTranscript:
+		return rowText(role, v), nil
+	case part > 0 && !isLine(v):
+		return blockText(v), nil
+	}
+	e := readEntry(open(v))
+	if part < 0 || part >= len(e.parts) {
+		return "", fmt.Errorf("read %s: no part %d", role, part)
+	}
+	return e.parts[part].Text, nil
+}
+
+// parser is one parse of one file.
+type parser struct {
+	in    format.Input
+	place place
+	yield func(transcript.Record, error) bool
+	done  bool // the caller wants no more
+}
+
+func (p *parser) emit(r transcript.Record) {
+	if !p.done && !p.yield(r, nil) {
+		p.done = true
+	}
+}
+
+func (p *parser) fail(err error) {
+	if !p.done {
+		p.yield(nil, err)
+		p.done = true
+	}
+}
+
+// problem reports what could not be read.
+func (p *parser) problem(pr *transcript.Problem) {
+	pr.Run = p.place.run
+	p.emit(pr)
+}
+
+// run begins what this file says of its run. at is when the run was there by this file's evidence, weighed by
+// order: "1" the run's own record, "2" its timeline, "3" a file of one step.
+func (p *parser) run(rank int, order string, at transcript.Time) *transcript.Run {
+	r := &transcript.Run{ID: p.place.run, Local: p.place.local, Rank: rank, Named: p.place.aside}
+	if r.Local && at.Valid {
+		r.Anchor = order + " " + stamp(at)
+	}
+	return r
+}
+
+// aside makes an uncounted row that belongs to the run.
+func (p *parser) aside(kind transcript.Kind, typ string, at transcript.Origin, text string) *transcript.Event {
+	return &transcript.Event{
+		Run: p.place.run, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Origin: at,
+		Flow: p.place.flow, Parts: []transcript.Part{{Text: text}},
+	}
+}

@@ -1,0 +1,163 @@
+package flowstudio
+
+import (
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// entry is what one transcript line says by itself, before calls and results are paired.
+type entry struct {
+	kind  transcript.Kind
+	role  string
+	typ   string
+	model string
+	parts []transcript.Part
+}
+
+// readEntry reads a line of any of the five dialects. They are told apart line by line: a file may mix them.
+func readEntry(o object) entry {
+	v, message := o.value, open(o.get("message"))
+	e := entry{typ: o.str("type"), role: o.str("role"), model: message.str("model")}
+	if e.model == "" {
+		e.model = o.str("model")
+	}
+	var role string
+	e.kind, role = kindOf(o, e.typ, e.role)
+	if e.role == "" {
+		e.role = role
+	}
+	content := message.get("content")
+	blocks := blocksOf(content)
+	e.parts = ownParts(o, e.typ)
+	switch {
+	case len(e.parts) == 0 && len(blocks) == 0:
+		e.parts = []transcript.Part{{Text: lineText(o, content, nil)}}
+	case len(e.parts) == 0:
+		e.parts = blockParts(v, blocks)
+		e.parts[0].Text = lineText(o, content, blocks[1:])
+		// The first block stands for the line, and the line's other strings are found with it.
+		e.parts[0].Offset, e.parts[0].Length = 0, 0
+	default:
+		skip := blocks
+		if len(e.parts) == 2 {
+			skip = append(outputsOf(o), blocks...)
+		}
+		e.parts[0].Text = lineText(o, content, skip)
+		e.parts = append(e.parts, blockParts(v, blocks)...)
+	}
+	return e
+}
+
+// kindOf gives the kind of a line, and the role of lines that state none.
+func kindOf(o object, typ, role string) (transcript.Kind, string) {
+	switch typ {
+	case "":
+		switch role {
+		case "system", "user", "assistant":
+			return transcript.KindMessage, role
+		case "tool":
+			return transcript.KindToolCall, role
+		}
+		return transcript.KindUnknown, role
+	case "message":
+		return transcript.KindMessage, o.get("message").Get("role").Str()
+	case "assistant", "user":
+		return transcript.KindMessage, typ
+	case "system":
+		if o.str("subtype") == "init" {
+			return transcript.KindLifecycle, "system"
+		}
+		return transcript.KindSystem, "system"
+	case "init", "SystemInitEvent", "result", "ResultEvent":
+		return transcript.KindLifecycle, ""
+	case "tool_use", "ToolUseEvent":
+		return transcript.KindToolCall, "assistant"
+	case "tool_result", "ToolResultEvent":
+		return transcript.KindToolResult, "tool"
+	case "error", "ErrorEvent":
+		return transcript.KindError, ""
+	case "text":
+		return transcript.KindNotice, ""
+	case "thinking", "reasoning", "ThinkingEvent":
+		return transcript.KindReasoning, "assistant"
+	}
+	if who, ok := strings.CutSuffix(typ, "MessageEvent"); ok {
+		return transcript.KindMessage, strings.ToLower(who)
+	}
+	return transcript.KindUnknown, role
+}
+
+// ownParts gives the call or result that a line is by itself: none for most lines, both for a role:"tool" line
+// that shows an output.
+func ownParts(o object, typ string) []transcript.Part {
+	switch {
+	case typ == "tool_use" || typ == "ToolUseEvent":
+		return []transcript.Part{{Kind: transcript.KindToolCall, Call: readCall(o)}}
+	case typ == "tool_result" || typ == "ToolResultEvent":
+		return []transcript.Part{{Kind: transcript.KindToolResult, Result: readResult(o)}}
+	case o.str("role") == "tool":
+		parts := []transcript.Part{{Kind: transcript.KindToolCall, Call: readCall(o)}}
+		if outputs := outputsOf(o); len(outputs) > 0 {
+			var text []byte
+			for _, output := range outputs {
+				text = format.AppendStrings(text, output)
+			}
+			parts = append(parts, transcript.Part{
+				Kind: transcript.KindToolResult, Text: string(text), Result: readResult(o),
+			})
+		}
+		return parts
+	}
+	return nil
+}
+
+// outputsOf gives what a role:"tool" line shows of the result, in the order of the line.
+func outputsOf(o object) []format.Value {
+	var list []format.Value
+	for _, m := range o.members {
+		if (m.key == "tool_output" || m.key == "content") && !m.value.IsNull() {
+			list = append(list, m.value)
+		}
+	}
+	return list
+}
+
+func blocksOf(content format.Value) []format.Value {
+	var list []format.Value
+	for b := range content.Items() {
+		list = append(list, b)
+	}
+	return list
+}
+
+// blockParts makes a part of each content block.
+func blockParts(line format.Value, blocks []format.Value) []transcript.Part {
+	parts := make([]transcript.Part, len(blocks))
+	for i, b := range blocks {
+		part := &parts[i]
+		part.Kind, part.Text = transcript.KindUnknown, blockText(b)
+		switch b.Get("type").Str() {
+		case "text", "image", "document":
+			part.Kind = transcript.KindMessage
+		case "thinking", "redacted_thinking":
+			part.Kind = transcript.KindReasoning
+		case "tool_use":
+			part.Kind, part.Call = transcript.KindToolCall, readCall(open(b))
+		case "tool_result":
+			part.Kind, part.Result, part.Role = transcript.KindToolResult, readResult(open(b)), "tool"
+		}
+		if b.IsString() {
+			part.Kind = transcript.KindMessage
+		}
+		if !isLine(b) {
+			part.Offset, part.Length = format.OffsetIn(line, b), int64(len(b))
+		}
+	}
+	return parts
+}
+
+// isLine tells a line that has several parts from a block of one, so that Text needs no more than the bytes:
+// such lines have a role or a message, and a block that has either is never shown apart.
+func isLine(v format.Value) bool { return v.Get("role") != nil || v.Get("message") != nil }

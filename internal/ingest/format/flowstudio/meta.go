@@ -1,0 +1,97 @@
+package flowstudio
+
+import (
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Ranks of what the files of a run say of it: meta.json knows best.
+var metaRank = map[string]int{roleMeta: 4, roleLegacy: 3, roleState: 1, roleSpec: 1}
+
+// metadata reads one of the documents at the top of a run. run_state.json says how far the orchestrator came,
+// not how the run ended (it stays "pending"), so its status is no status of the run.
+func (p *parser) metadata() {
+	v, at, ok := p.document(false)
+	if !ok {
+		p.emit(p.run(0, "1", transcript.Time{}))
+		return
+	}
+	var r *transcript.Run
+	var when transcript.Time
+	switch p.in.Role {
+	case roleState:
+		when = format.Time(first(v, "timestamp", "updated_at").Str())
+		r = p.run(metaRank[p.in.Role], "3", transcript.Time{})
+		r.Attributes = transcript.Attributes{}
+		state := transcript.Attributes{}
+		flatten(state, "", v, "run_id", "timestamp", "handoff_envelopes", "artifacts", "injected_node_specs")
+		for k, a := range state {
+			r.Attributes["state."+k] = a
+		}
+	case roleSpec:
+		r = p.run(metaRank[p.in.Role], "3", transcript.Time{})
+		r.Attributes = transcript.Attributes{}
+		specOf(r, v)
+	default:
+		r, when = p.meta(v)
+	}
+	p.emit(r)
+	kind := transcript.KindLifecycle
+	if r.Error != "" {
+		kind = transcript.KindError
+	}
+	row := p.aside(kind, p.in.Role, at, rowText(p.in.Role, v))
+	row.Time = when
+	p.emit(row)
+}
+
+// meta reads meta.json, and run.json of older runs, which has some of the same members at the top.
+func (p *parser) meta(v format.Value) (*transcript.Run, transcript.Time) {
+	created := format.Time(v.Get("created_at").Str())
+	r := p.run(metaRank[p.in.Role], "1", created)
+	r.Title = v.Get("title").Str()
+	r.Status = v.Get("status").Str()
+	r.Outcome = outcome(r.Status)
+	r.Error = v.Get("error").Text()
+	r.Started = format.Time(v.Get("started_at").Str())
+	if !r.Started.Valid {
+		r.Started = created
+	}
+	r.Ended = format.Time(first(v, "completed_at", "ended_at", "finished_at").Str())
+	r.Attributes = transcript.Attributes{}
+	flatten(r.Attributes, "", v, "spec", "status", "title", "error", "started_at", "completed_at", "artifacts")
+	if id, ok := r.Attributes["id"]; ok && id == p.place.run {
+		delete(r.Attributes, "id")
+	}
+	spec := v.Get("spec")
+	if !spec.IsObject() {
+		spec = v
+	}
+	specOf(r, spec)
+	return r, created
+}
+
+// specOf keeps what was asked of a run.
+func specOf(r *transcript.Run, spec format.Value) {
+	for _, key := range []string{"backend", "initiator", "profile_id", "no_human_mid_flow"} {
+		if s := scalar(spec.Get(key)); s != nil {
+			r.Attributes[key] = s
+		}
+	}
+	params := transcript.Attributes{}
+	flatten(params, "params.", spec.Get("params"))
+	for k, a := range params {
+		r.Attributes[k] = a
+	}
+	flows := first(spec, "flow_keys", "flows")
+	if list := joined(flows); list != "" {
+		r.Attributes["flow_keys"] = list
+		n := 0
+		for range flows.Items() {
+			n++
+		}
+		if n == 1 {
+			r.Flow = list
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package flowstudio
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+// runID is the shape of ids that are unique by construction. Older runs and curated examples have free names.
+var runID = regexp.MustCompile(`^run-[0-9]{8}-[0-9]{6}-[a-z0-9]{6}$`)
+
+// quarantine is where the program's garbage collector moves run directories that it cannot read.
+const quarantine = "_corrupt"
+
+// place says where in a run a file lies.
+type place struct {
+	run   string // native id: the directory's name
+	local bool   // the id is a free name
+	aside bool   // quarantined or hidden: kept and searchable, but no run that counts
+	flow  string // directory of the flow, "" at the top of the run
+	dir   string // directory below the flow: llm, receipts, handoff, ...
+	name  string // base name of the file
+}
+
+// placeOf tells the place of a file from its path and the root of its claim, a run directory.
+func placeOf(file, root string) place {
+	p := place{run: path.Base(root), name: path.Base(file)}
+	if path.Base(path.Dir(root)) == quarantine {
+		p.run, p.aside = quarantine+"/"+p.run, true
+	}
+	if root != "." && strings.HasPrefix(path.Base(root), ".") || strings.HasPrefix(p.run, "_") {
+		p.aside = true
+	}
+	p.local = !runID.MatchString(path.Base(root))
+	rel := file
+	if root != "." {
+		rel = strings.TrimPrefix(file, root+"/")
+	}
+	if flow, rest, ok := strings.Cut(path.Dir(rel), "/"); flow != "." {
+		p.flow = flow
+		if ok {
+			p.dir = rest
+		}
+	}
+	return p
+}
+
+// conversation is the native id of the transcript with the given base name beside this file's flow.
+func (p place) conversation(name string) string {
+	return p.flow + "/" + strings.TrimSuffix(name, ".jsonl")
+}
+
+// locate finds the run directory in a path that only this program uses: below swarm/runs or swarm/examples, or
+// below a directory named like a run. beside says that the file lies among the run directories.
+func locate(file string) (root string, beside, ok bool) {
+	parts := strings.Split(file, "/")
+	for i := 0; i+2 < len(parts); i++ {
+		if parts[i] != "swarm" || parts[i+1] != "runs" && parts[i+1] != "examples" {
+			continue
+		}
+		depth := 1
+		if parts[i+2] == quarantine {
+			depth = 2
+		}
+		if i+2+depth >= len(parts) {
+			return strings.Join(parts[:i+2], "/"), true, true
+		}
+		return strings.Join(parts[:i+2+depth], "/"), false, true
+	}
+	for i := range parts[:len(parts)-1] {
+		if runID.MatchString(parts[i]) {
+			return strings.Join(parts[:i+1], "/"), false, true
+		}
+	}
+	return "", false, false
+}

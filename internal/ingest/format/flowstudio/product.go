@@ -1,0 +1,95 @@
+package flowstudio
+
+import (
+	"bytes"
+	"errors"
+	"path"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// product reads a text that an agent or the orchestrator left behind as one uncounted row.
+func (p *parser) product() {
+	p.emit(p.run(0, "3", transcript.Time{}))
+	raw, err := format.ReadAll(p.in.Reader, maxProduct)
+	if errors.Is(err, format.ErrTooLarge) {
+		return
+	}
+	if err != nil {
+		p.fail(err)
+		return
+	}
+	text := looseText(raw)
+	if text == "" {
+		return
+	}
+	row := p.aside(transcript.KindNotice, p.productType(), transcript.Origin{Length: int64(len(raw))}, text)
+	row.Step = p.productStep()
+	if v, err := format.ParseJSON(withoutMark(raw)); err == nil {
+		row.Time = format.Time(v.Get("timestamp").Str())
+		if step := v.Get("step_id").Str(); step != "" {
+			row.Step = step
+		}
+	}
+	p.emit(row)
+}
+
+// productLines reads a product of many documents, one row a line. Whatever is no JSON stands for itself: products
+// have no problems.
+func (p *parser) productLines() {
+	p.emit(p.run(0, "3", transcript.Time{}))
+	for line, err := range format.Lines(p.in.Reader, "") {
+		if err != nil {
+			p.fail(err)
+		}
+		if p.done {
+			return
+		}
+		if len(bytes.TrimSpace(line.Bytes)) == 0 {
+			continue
+		}
+		row := p.aside(transcript.KindNotice, p.productType(), line.Origin, looseText(line.Bytes))
+		if v, err := format.ParseJSON(line.Bytes); err == nil {
+			row.Time = format.Time(first(v, "timestamp", "ts").Str())
+		}
+		p.emit(row)
+	}
+}
+
+// productType names the kind of product by its directory.
+func (p *parser) productType() string {
+	switch {
+	case p.place.aside:
+		return "quarantined"
+	case contains([]string{"handoff", "forensics", "routing", "nav"}, p.place.dir):
+		return p.place.dir
+	}
+	return "product"
+}
+
+// productStep takes the step from the file names that the orchestrator gives.
+func (p *parser) productStep() string {
+	base := strings.TrimSuffix(p.place.name, path.Ext(p.place.name))
+	switch p.place.dir {
+	case "handoff":
+		return strings.TrimSuffix(base, ".draft")
+	case "forensics":
+		return strings.TrimPrefix(base, "file_changes_")
+	case "routing":
+		return strings.TrimPrefix(base, "candidates_step_")
+	case "nav":
+		return strings.TrimSuffix(base, "-brief")
+	}
+	return ""
+}
+
+// looseText gives the strings of a JSON document, and any other text as it is.
+func looseText(raw []byte) string {
+	raw = withoutMark(raw)
+	if v, err := format.ParseJSON(raw); err == nil {
+		return format.AllStrings(v)
+	}
+	return strings.ToValidUTF8(string(raw), "\uFFFD")
+}

@@ -1,0 +1,100 @@
+package flowstudio
+
+import "github.com/txarchive/txarchive/internal/ingest/format"
+
+// What search finds is every string but the ids, names and times that stand at the top of a line, block or
+// document: those are facets and columns, and would bury the words. Inside inputs, outputs and payloads nothing
+// is left out.
+var (
+	lineNames = set("type", "role", "timestamp", "ts", "id", "uuid", "session_id", "tool_use_id", "tool_call_id",
+		"call_id", "parent_tool_use_id", "phase", "model")
+	timelineNames = set("event_id", "run_id", "ts", "kind", "flow_key", "step_id", "agent_key")
+	documentNames = set("run_id", "started_at", "completed_at", "created_at", "updated_at", "timestamp", "compiled_at")
+)
+
+func set(names ...string) map[string]bool {
+	m := make(map[string]bool, len(names))
+	for _, n := range names {
+		m[n] = true
+	}
+	return m
+}
+
+// textWithout gives the strings of an object but those of the named members.
+func textWithout(v format.Value, names map[string]bool) string {
+	var text []byte
+	for key, m := range v.Fields() {
+		if !names[key] {
+			text = format.AppendStrings(text, m)
+		}
+	}
+	return string(text)
+}
+
+// rowText gives the text of an uncounted row that is JSON.
+func rowText(role string, v format.Value) string {
+	if role == roleTimeline {
+		return textWithout(v, timelineNames)
+	}
+	return textWithout(v, documentNames)
+}
+
+// lineText gives the strings of a transcript line without those of the values in skip, which are members of the
+// line itself or items of content, its list of blocks.
+func lineText(line object, content format.Value, skip []format.Value) string {
+	var skipped map[int64]bool
+	if len(skip) > 0 {
+		skipped = make(map[int64]bool, len(skip))
+	}
+	for _, s := range skip {
+		skipped[format.OffsetIn(line.value, s)] = true
+	}
+	var text []byte
+	for _, m := range line.members {
+		switch {
+		case lineNames[m.key] || skipped[format.OffsetIn(line.value, m.value)]:
+		case m.key == "message" && m.value.IsObject():
+			for inner, v := range m.value.Fields() {
+				switch {
+				case lineNames[inner]:
+				case content != nil && format.OffsetIn(v, content) == 0:
+					for b := range v.Items() {
+						if !skipped[format.OffsetIn(line.value, b)] {
+							text = appendBlock(text, b, 0)
+						}
+					}
+					if !v.IsArray() {
+						text = format.AppendStrings(text, v)
+					}
+				default:
+					text = format.AppendStrings(text, v)
+				}
+			}
+		default:
+			text = format.AppendStrings(text, m.value)
+		}
+	}
+	return string(text)
+}
+
+// appendBlock appends the strings of a content block. The content of a tool result holds blocks again; no writer
+// goes deeper.
+func appendBlock(text []byte, b format.Value, depth int) []byte {
+	if !b.IsObject() || depth > 2 {
+		return format.AppendStrings(text, b)
+	}
+	for key, m := range b.Fields() {
+		switch {
+		case lineNames[key]:
+		case key == "content" && m.IsArray():
+			for inner := range m.Items() {
+				text = appendBlock(text, inner, depth+1)
+			}
+		default:
+			text = format.AppendStrings(text, m)
+		}
+	}
+	return text
+}
+
+func blockText(b format.Value) string { return string(appendBlock(nil, b, 0)) }

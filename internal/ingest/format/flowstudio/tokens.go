@@ -1,0 +1,95 @@
+package flowstudio
+
+import (
+	"strconv"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Keys of the usage that transcripts state; Resolve tells the two apart by them.
+const (
+	costKey   = "cost:"
+	tokensKey = "tokens:"
+)
+
+// usage yields what a line says was spent, as two records: its cost, which no receipt has and which counts, and
+// its tokens, which the step's receipt states again and which therefore never do. Usage of single messages
+// (message.usage) is part of the result line's and left alone.
+func (s *session) usage(o object, place transcript.Origin, at transcript.Time) {
+	cost := o.get("total_cost_usd").NanoUSD()
+	tokens, stated := readTokens(o)
+	if !cost.Known && !stated {
+		return
+	}
+	s.spent++
+	// Attempts that overwrote each other were all spent: the time is what tells them apart.
+	key := s.place.run + "/" + s.id + ":" + strconv.Itoa(s.spent) + "@" + stamp(at)
+	base := transcript.Usage{
+		Run: s.place.run, Conversation: s.id, Time: at, Origin: place,
+		Model: o.str("model"), Flow: s.place.flow,
+	}
+	if base.Model == "" {
+		base.Model = s.model
+	}
+	if cost.Known {
+		u := base
+		u.Key, u.Cost, u.CostSource = costKey+key, cost, "total_cost_usd"
+		u.Attributes = transcript.Attributes{}
+		flatten(u.Attributes, "", o.get("usage"))
+		if o.str("type") != "result" {
+			u.Verdict = transcript.OutsideReceipt
+		}
+		s.emit(&u)
+	}
+	if stated {
+		u := tokens
+		u.Run, u.Conversation, u.Time, u.Origin = base.Run, base.Conversation, base.Time, base.Origin
+		u.Model, u.Flow = base.Model, base.Flow
+		u.Key, u.Verdict = tokensKey+key, transcript.OutsideReceipt
+		s.emit(&u)
+	}
+}
+
+// readTokens reads the token counts of a line in any of the engines' shapes, false where there are none.
+func readTokens(o object) (transcript.Usage, bool) {
+	var u transcript.Usage
+	if o.first("promptTokenCount", "candidatesTokenCount") != nil {
+		return geminiTokens(o.value)
+	}
+	t := o.get("usage")
+	if t == nil {
+		return u, false
+	}
+	u.Input = first(t, "input_tokens", "prompt", "prompt_tokens").Count()
+	u.Output = first(t, "output_tokens", "completion", "completion_tokens").Count()
+	u.CacheRead = t.Get("cache_read_input_tokens").Count()
+	u.CacheWrite = t.Get("cache_creation_input_tokens").Count()
+	if hour := t.Get("cache_creation", "ephemeral_1h_input_tokens").Count(); hour.Known {
+		u.CacheWrite1h = hour
+		if u.CacheWrite.Known {
+			u.CacheWrite.N = max(0, u.CacheWrite.N-max(0, hour.N))
+		}
+	}
+	if !u.Input.Known && !u.Output.Known {
+		return geminiTokens(t)
+	}
+	return u, true
+}
+
+// geminiTokens reads Gemini's own names: the prompt includes what came from a cache, candidates exclude thoughts.
+func geminiTokens(t format.Value) (transcript.Usage, bool) {
+	u := transcript.Usage{
+		Input:     t.Get("promptTokenCount").Count(),
+		Output:    t.Get("candidatesTokenCount").Count(),
+		CacheRead: t.Get("cachedContentTokenCount").Count(),
+		Reasoning: t.Get("thoughtsTokenCount").Count(),
+	}
+	if u.Input.Known {
+		u.Input.N = max(0, u.Input.N-max(0, u.CacheRead.N))
+	}
+	if u.Reasoning.Known {
+		u.Output = transcript.Known(u.Output.N + u.Reasoning.N)
+	}
+	return u, u.Input.Known || u.Output.Known
+}

@@ -1,0 +1,116 @@
+// Package format is the contract between the archive and the systems whose files it keeps, and the few
+// readers that all of them share: lines, JSON, times, gzip, zstd and tar.
+//
+// A format is a pure function from bytes to records. It opens no file, asks no clock and keeps no state: the
+// same bytes at the same path give the same records on every machine, and the bytes of one event alone give
+// its text back (Text). What it cannot read it says in a transcript.Problem; the bytes are stored either way.
+package format
+
+import (
+	"io"
+	"iter"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Format is one transcript layout with its parser.
+type Format interface {
+	// Name is the format's name in facets, views and stats: "awf", "flow-studio".
+	Name() string
+	// Version counts changes of Parse that give other records for the same bytes. A higher one makes the
+	// archive parse the originals of this format again, from its packs.
+	Version() int
+	// Detect says what a file is from its path and first bytes, without I/O. The zero Claim means that it
+	// is none of this format's.
+	Detect(Head) Claim
+	// Parse yields the records of one whole original in file order. The error is the reader's, never about
+	// content; it ends the sequence.
+	Parse(Input) iter.Seq2[transcript.Record, error]
+	// Text gives the text of one part of an event from the event's own bytes (its Origin's range, or the
+	// part's own range where the part states one), the same text that Parse put into Part.Text. role is the
+	// Claim's.
+	Text(role string, raw []byte, part int) (string, error)
+}
+
+// Head is what Detect may look at.
+type Head struct {
+	Path  string // slash-separated, relative to the source's root
+	Size  int64
+	Bytes []byte // up to HeadSize first bytes
+}
+
+// HeadSize is how many first bytes of a file Detect gets to see.
+const HeadSize = 8 << 10
+
+// Strength orders claims on one file: the strongest wins, then the format that comes first in the registry.
+type Strength int
+
+// The strengths of a claim.
+const (
+	None    Strength = iota
+	Weak             // content that others write too, or an extension
+	Likely           // content with this format's fields
+	Certain          // a path that only this format uses, or path and content together
+)
+
+// Claim is what Detect says of a file.
+type Claim struct {
+	Strength Strength
+	// Role tells Parse and Text which of the format's kinds of file this is.
+	Role string
+	// Root is the directory that this file makes a root of the format: every file below it is archived,
+	// with the role Other where no format claims it. It is a path relative to the source's root, "." for
+	// the source's root itself, and "" when the file stands alone.
+	Root string
+	// Database marks an SQLite file: Parse reads the rows that Export names, one JSON object per line.
+	Database bool
+	// Log marks an original that its program only appends to: when it grows, only the records beyond what is
+	// indexed are new. Without it every change makes a new version, parsed as a whole.
+	Log bool
+	// Skip leaves the file out of the archive (a lock that changes all the time, a credential).
+	Skip bool
+}
+
+// Other is the role of files below a root that no format claims: stored, found by name, not parsed.
+const Other = "other"
+
+// Input is one original to parse.
+type Input struct {
+	Path string // as in Head
+	Root string // the claim's root
+	Role string
+	Size int64 // bytes that Reader will give
+	// Reader gives the whole original from its start. Compressed originals come as stored; see Gzip and Zstd.
+	Reader io.Reader
+}
+
+// Resolver is a format that needs several originals of a run to name or judge what stands in them. It edits
+// the Family in place and looks at nothing else.
+type Resolver interface {
+	Resolve(*transcript.Family)
+}
+
+// Query is one table of a database original: its rows reach Parse as JSON objects, one a line, with the
+// key "table" set to Name before the columns.
+type Query struct {
+	Name string
+	SQL  string
+}
+
+// Exporter is a format with originals that are SQLite databases.
+type Exporter interface {
+	Export(role string) []Query
+}
+
+// Place is where a program keeps its files by default.
+type Place struct {
+	Name    string // of the source that it makes: "claude-code"
+	Path    string // with ~ and $VARIABLES
+	Env     string // environment variable that moves it, "" if none
+	Deletes string // what the program itself deletes and when, for people; "" if nothing
+}
+
+// Placed is a format whose program has default places.
+type Placed interface {
+	Places() []Place
+}

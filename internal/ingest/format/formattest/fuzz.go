@@ -1,0 +1,50 @@
+package formattest
+
+import (
+	"path"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// patience is how long Parse may take for one input of the fuzzer.
+const patience = 10 * time.Second
+
+// Fuzz throws bytes at Detect, Parse and Text as an original of the given role and path, and holds them to Check.
+// It starts from the originals of that role in testdata.
+func Fuzz(f *testing.F, fm format.Format, role, path string) {
+	f.Helper()
+	cases, err := filepath.Glob("testdata/*/in")
+	if err != nil {
+		f.Fatal(err)
+	}
+	seeds := 0
+	for _, in := range cases {
+		for _, o := range Originals(f, fm, filepath.Dir(in)) {
+			content, ok := o.Content()
+			if ok && o.Claim.Role == role && len(content) <= 64<<10 {
+				f.Add(content)
+				seeds++
+			}
+		}
+	}
+	if seeds == 0 {
+		f.Fatalf("no original of role %q in testdata", role)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		watch := time.AfterFunc(patience, func() { panic("formattest: Parse hangs") })
+		defer watch.Stop()
+		claim := Detect(fm, path, b)
+		Check(t, fm, Input{Path: path, Root: claim.Root, Role: role, Bytes: b})
+	})
+}
+
+func lineBased(name string) bool {
+	switch path.Ext(name) {
+	case ".jsonl", ".ndjson":
+		return true
+	}
+	return false
+}

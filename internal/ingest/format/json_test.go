@@ -1,0 +1,296 @@
+package format
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// plain turns a Value into what encoding/json gives with UseNumber.
+func plain(v Value) any {
+	switch v.Type() {
+	case '{':
+		m := map[string]any{}
+		for key, value := range v.Fields() {
+			m[key] = plain(value)
+		}
+		return m
+	case '[':
+		a := []any{}
+		for item := range v.Items() {
+			a = append(a, plain(item))
+		}
+		return a
+	case '"':
+		return v.Str()
+	case '0':
+		return json.Number(v)
+	case 't', 'f':
+		return v.Bool() == 2
+	}
+	return nil
+}
+
+// allStrings is AllStrings in the slow way.
+func allStrings(v Value, to *[]string) {
+	for _, item := range v.Fields() {
+		allStrings(item, to)
+	}
+	for item := range v.Items() {
+		allStrings(item, to)
+	}
+	if s := v.Str(); s != "" {
+		*to = append(*to, s)
+	}
+}
+
+// checkAgainst compares everything a Value says with encoding/json.
+func checkAgainst(t *testing.T, b []byte) {
+	t.Helper()
+	v, err := ParseJSON(b)
+	if want := json.Valid(b); want != (err == nil) {
+		t.Fatalf("ParseJSON(%q) = %v, encoding/json valid: %v", b, err, want)
+	}
+	if err != nil {
+		var bad *SyntaxError
+		if !errors.As(err, &bad) || bad.Offset < 0 || bad.Offset > int64(len(b)) {
+			t.Fatalf("ParseJSON(%q): bad error %#v", b, err)
+		}
+		return
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var want any
+	if err := d.Decode(&want); err != nil {
+		t.Fatal(err)
+	}
+	if got := plain(v); !reflect.DeepEqual(got, want) {
+		t.Fatalf("%q\n got %#v\nwant %#v", b, got, want)
+	}
+	var all []string
+	allStrings(v, &all)
+	if got, want := AllStrings(v), strings.Join(all, "\n"); got != want {
+		t.Fatalf("AllStrings(%q) = %q, want %q", b, got, want)
+	}
+	for key, value := range v.Fields() {
+		off := OffsetIn(v, value)
+		if off < 0 || !bytes.Equal(v[off:off+int64(len(value))], value) {
+			t.Fatalf("OffsetIn(%q, %q) = %d", v, value, off)
+		}
+		if !reflect.DeepEqual(plain(v.Get(key)), want.(map[string]any)[key]) {
+			t.Fatalf("Get(%q) of %q = %q", key, v, v.Get(key))
+		}
+	}
+	if v.Type() == '0' {
+		n, ok := v.Int()
+		if m, err := json.Number(v).Int64(); err == nil && (!ok || n != m) {
+			t.Fatalf("Int(%s) = %d %v", v, n, ok)
+		}
+		if f, isFloat := v.Float(); ok && isFloat && math.Abs(f-float64(n)) > math.Abs(f)*1e-15 {
+			t.Fatalf("Int(%s) = %d, Float %v", v, n, f)
+		}
+	}
+}
+
+var documents = []string{
+	`{}`, `[]`, `""`, `0`, `-0`, `null`, `true`, `false`, ` { "a" : 1 , "b" : [ 1 , "x" , { } ] } `,
+	`{"a":1,"a":2}`, `{"a\u0062":"c"}`, `{"a":{"b":{"c":"deep"}}}`, "\"\u00e9\u4e2d\U0001F600\"",
+	`"\ud83d\ude00"`, `"\ud83d"`, `"\ude00x"`, `"\ud83d\u0041"`, `"\ud83d\ud83d\ude00"`, `"a\u0000b"`,
+	`"\"\\\/\b\f\n\r\t"`, `"\\"`, `"\\\\\""`, `{"k\\":"v\\\""}`, "\"\xff\xfe\"", "\"a\xffb\\n\xc3\"", "\"\xed\xa0\x80\"",
+	`1e3`, `12.0`, `12.5`, `1.2e1`, `120e-1`, `9223372036854775807`, `-9223372036854775808`, `9223372036854775808`,
+	`1e18`, `1e19`, `1e999999999`, `1e-999999999`, `0.000`, `0e5`, `18446744073709551616`, `"</script>"`,
+	``, ` `, `{`, `}`, `[`, `[1`, `[1,`, `[1,]`, `[,]`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{a:1}`, `{"a":1 "b":2}`,
+	`"a`, "\"a\nb\"", "\"\x00\"", `"\x"`, `"\u12"`, `"\u12g4"`, `"\`, `01`, `1.`, `.5`, `-`, `+1`, `1e`, `1e+`, `0x1`,
+	`nul`, `nulll`, `tru`, `True`, `1 2`, `{} {}`, "\ufeff{}", `"abcdefgh"`, `"abcdefg\nh"`, "\"abcdefgh\x1f\"",
+	`[[[[[[]]]]]]`, `[[1,2],[3,[4]],"]"]`, `{"a":"}","b":"{"}`,
+}
+
+func TestJSONLikeTheLibrary(t *testing.T) {
+	for _, doc := range documents {
+		checkAgainst(t, []byte(doc))
+	}
+	for _, depth := range []int{MaxDepth, MaxDepth + 1} {
+		b := []byte(strings.Repeat("[", depth) + strings.Repeat("]", depth))
+		if _, err := ParseJSON(b); (err == nil) != json.Valid(b) || (err == nil) != (depth == MaxDepth) {
+			t.Errorf("depth %d: %v", depth, err)
+		}
+	}
+}
+
+func FuzzParseJSON(f *testing.F) {
+	for _, doc := range documents {
+		f.Add([]byte(doc))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		checkAgainst(t, b)
+		walk(Value(b), 0)
+	})
+}
+
+// walk asks everything of bytes that may be no JSON at all: nothing may panic or hang.
+func walk(v Value, depth int) {
+	if depth > 50 {
+		return
+	}
+	_, _, _, _ = v.Str(), v.Text(), v.Bool(), v.NanoUSD()
+	AllStrings(v)
+	for _, value := range v.Fields() {
+		walk(value, depth+1)
+	}
+	for value := range v.Items() {
+		walk(value, depth+1)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		n    int64
+		ok   bool
+		nano int64
+		usd  bool
+	}{
+		{"0.548835", 0, false, 548835000, true},
+		{"12", 12, true, 12e9, true},
+		{"-1.5", 0, false, -1500000000, true},
+		{"0.0000000005", 0, false, 1, true},
+		{"0.00000000049999999", 0, false, 0, true},
+		{"-0.0000000005", 0, false, -1, true},
+		{"0.05", 0, false, 5e7, true},
+		{"1.23456789012345", 0, false, 1234567890, true},
+		{"1e-3", 0, false, 1e6, true},
+		{"1.5e3", 1500, true, 1500e9, true},
+		{"9223372036854775807", math.MaxInt64, true, 0, false},
+		{"-9223372036854775808", math.MinInt64, true, 0, false},
+		{"9223372036854775808", 0, false, 0, false},
+		{"10e18", 0, false, 0, false},
+		{"0e99999999999", 0, true, 0, true},
+		{"9007199254740993", 9007199254740993, true, 0, false},
+		{`"12"`, 0, false, 0, false},
+		{"null", 0, false, 0, false},
+	} {
+		v := Value(c.in)
+		if n, ok := v.Int(); n*btoi(ok) != c.n || ok != c.ok {
+			t.Errorf("Int(%s) = %d %v", c.in, n, ok)
+		}
+		if got := v.NanoUSD(); got.Known != c.usd || got.Known && got.N != c.nano {
+			t.Errorf("NanoUSD(%s) = %v", c.in, got)
+		}
+	}
+}
+
+func btoi(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func TestAccessors(t *testing.T) {
+	v, err := ParseJSON([]byte(` {"s":"x","n":7,"o":{"a":[1]},"z":null,"t":true} `))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Get("o", "a").Text() != "[1]" || v.Get("n").Text() != "7" || v.Get("z").Text() != "" || v.Get("q").Text() != "" {
+		t.Error("Text")
+	}
+	if v.Get("s", "x") != nil || v.Get("o", "b") != nil || !v.Get("z").IsNull() || !v.Get("q").IsNull() || v.Get("q").Type() != 0 {
+		t.Error("Get of what is not there")
+	}
+	if v.Get("t").Bool() != 2 || v.Get("s").Bool() != 0 || v.Get("n").Count().N != 7 || v.Get("s").Count().Known {
+		t.Error("Bool or Count")
+	}
+	if string(AppendStrings([]byte("before"), v)) != "before\nx" || AllStrings(v.Get("n")) != "" || AllStrings(nil) != "" {
+		t.Error("AppendStrings")
+	}
+	if OffsetIn(v, v) != 0 || OffsetIn(v, Value("x")) != -1 || OffsetIn(v.Get("o"), v.Get("s")) != -1 || OffsetIn(v, nil) != -1 {
+		t.Error("OffsetIn")
+	}
+}
+
+// sampleLines are the examples shipped with the repository, as lines.
+func sampleLines(tb testing.TB) [][]byte {
+	tb.Helper()
+	names, _ := filepath.Glob("../../../testdata/runs/awf/storage/transcripts/*.jsonl")
+	var lines [][]byte
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		lines = append(lines, bytes.Split(bytes.TrimSpace(b), []byte("\n"))...)
+	}
+	long, _ := json.Marshal(map[string]any{"type": "message", "payload": map[string]any{"text": strings.Repeat("for (i = 0; i < n; i++) { sum += a[i]; }\n", 60)}})
+	for range 20 {
+		lines = append(lines, long)
+	}
+	return lines
+}
+
+func TestScanningAllocatesNothing(t *testing.T) {
+	lines := sampleLines(t)
+	n := testing.AllocsPerRun(20, func() {
+		for _, line := range lines {
+			v, err := ParseJSON(line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scan(v)
+		}
+	})
+	if n > 0 {
+		t.Errorf("%v allocations for %d lines", n, len(lines))
+	}
+}
+
+func scan(v Value) (size int) {
+	for key, value := range v.Fields() {
+		size += len(key) + len(value)
+	}
+	return size + len(v.Get("payload", "blocks"))
+}
+
+func BenchmarkJSON(b *testing.B) {
+	lines := sampleLines(b)
+	size := 0
+	for _, line := range lines {
+		size += len(line)
+	}
+	var text []byte
+	for _, c := range []struct {
+		name string
+		do   func(line []byte)
+	}{
+		{"validate", func(line []byte) { ParseJSON(line) }},
+		{"validate+fields", func(line []byte) { v, _ := ParseJSON(line); scan(v) }},
+		{"validate+fields+strings", func(line []byte) {
+			v, _ := ParseJSON(line)
+			scan(v)
+			text = AppendStrings(text[:0], v)
+		}},
+		{"encoding/json.Valid", func(line []byte) { json.Valid(line) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, line := range lines {
+					c.do(line)
+				}
+			}
+		})
+	}
+}
+
+func ExampleValue_Get() {
+	v, _ := ParseJSON([]byte(`{"usage":{"input_tokens":12},"text":"caf\u00e9"}`))
+	fmt.Println(v.Get("usage", "input_tokens").Count().N, v.Get("text").Str())
+	// Output: 12 café
+}

@@ -1,0 +1,54 @@
+package format
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// ErrNoLayer says that an original has no such layer: an unknown name, or a member that the archive lacks.
+var ErrNoLayer = errors.New("no such layer")
+
+// Layer opens what an Origin's Inner names over a stored original: "" is the original itself, "gzip" and "zstd"
+// its inflated content, "tar:<member>" the (first) member of that name, "tar+gzip:<member>" that member inflated,
+// "gzip+tar:<member>", "gzip+tar+gzip:<member>" and the same with "zstd+" the layers one by one. Offsets of the
+// Origin count in what it gives.
+func Layer(inner string, r io.Reader) (io.Reader, error) {
+	rest := inner
+	for rest != "" {
+		if member, ok := strings.CutPrefix(rest, "tar:"); ok {
+			return tarMember(r, member)
+		}
+		if member, ok := strings.CutPrefix(rest, "tar+gzip:"); ok {
+			file, err := tarMember(r, member)
+			if err != nil {
+				return nil, err
+			}
+			return Gunzip(file), nil
+		}
+		name, more, _ := strings.Cut(rest, "+")
+		switch name {
+		case "gzip":
+			r = Gunzip(r)
+		case "zstd":
+			r = Zstd(r)
+		default:
+			return nil, fmt.Errorf("open layer %q: %w", inner, ErrNoLayer)
+		}
+		rest = more
+	}
+	return r, nil
+}
+
+func tarMember(r io.Reader, name string) (io.Reader, error) {
+	for file, err := range TarFiles(r) {
+		if err != nil {
+			return nil, err
+		}
+		if file.Name == name {
+			return file.Reader, nil
+		}
+	}
+	return nil, fmt.Errorf("open member %q: %w", name, ErrNoLayer)
+}

@@ -1,0 +1,158 @@
+package leslie
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// threadRun and objectiveRun name the runs that hold what belongs to a thread or an objective as a whole.
+func threadRun(id string) string    { return "thread:" + id }
+func objectiveRun(id string) string { return "objective:" + id }
+
+// named introduces such a run.
+func named(id string) *transcript.Run {
+	run := &transcript.Run{ID: id, Named: true}
+	if thread, ok := strings.CutPrefix(id, "thread:"); ok {
+		run.Group = thread
+	}
+	return run
+}
+
+// workspaceRun holds what names neither a thread nor an objective; every .leslie has its own.
+func workspaceRun() *transcript.Run {
+	return &transcript.Run{ID: "workspace", Local: true, Named: true}
+}
+
+// owner gives the run that a file's place assigns it to: the thread of its directory or name, or the objective.
+func owner(p string) *transcript.Run {
+	at, found := locate(p)
+	if !found || len(at.rel) < 2 {
+		return workspaceRun()
+	}
+	switch name := stem(at.rel[len(at.rel)-1]); {
+	case at.rel[0] == "threads":
+		return named(threadRun(at.rel[1]))
+	case at.rel[0] == "logs" && strings.HasPrefix(name, "thread-"):
+		return named(threadRun(name))
+	case strings.HasPrefix(at.rel[1], "obj-"):
+		// logs/<objective>/, or runtime/<objective>-<ms>/
+		return named(objectiveRun(at.rel[1][:min(len(at.rel[1]), len("obj-")+8)]))
+	}
+	return workspaceRun()
+}
+
+// row makes a searchable row that counts as no event.
+func row(run, kind string, when transcript.Time, at transcript.Origin, text string) *transcript.Event {
+	return &transcript.Event{
+		Run: run, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: kind, Time: when, Origin: at,
+		Parts: []transcript.Part{{Text: text}},
+	}
+}
+
+// looseText is what search finds in anything but a transcript: the strings of a JSON object or array, other text
+// as it stands.
+func looseText(b []byte) string {
+	b = bytes.TrimPrefix(b, byteOrderMark)
+	if t := bytes.TrimSpace(b); len(t) > 0 && (t[0] == '{' || t[0] == '[') {
+		if v, err := format.ParseJSON(b); err == nil {
+			return format.AllStrings(v)
+		}
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD")
+}
+
+// document gives the JSON object that b is, or says why it is none. An empty document is a bad one.
+func document(b []byte) (format.Value, *transcript.Problem) {
+	v, err := format.ParseJSON(bytes.TrimPrefix(b, byteOrderMark))
+	var bad *format.SyntaxError
+	whole := transcript.Origin{Length: int64(len(b))}
+	switch {
+	case errors.As(err, &bad):
+		return nil, &transcript.Problem{Kind: "bad json", Reason: bad.Error(), Origin: whole}
+	case !v.IsObject():
+		return nil, &transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: whole}
+	}
+	return v, nil
+}
+
+// origin is the place of a value that was parsed from the file's bytes.
+func origin(b []byte, v format.Value) transcript.Origin {
+	return transcript.Origin{Offset: max(0, format.OffsetIn(b, v)), Length: int64(len(v))}
+}
+
+// scalars picks members that are strings, numbers or booleans as attributes.
+func scalars(v format.Value, keys ...string) transcript.Attributes {
+	a := transcript.Attributes{}
+	for _, key := range keys {
+		member := v.Get(key)
+		switch member.Type() {
+		case '"':
+			a[key] = member.Str()
+		case 't', 'f':
+			a[key] = member.Type() == 't'
+		case '0':
+			if n, ok := member.Int(); ok {
+				a[key] = n
+			} else if f, ok := member.Float(); ok {
+				a[key] = f
+			}
+		}
+	}
+	return a
+}
+
+// unparsed keeps a document that does not parse as text, so that it is found.
+func unparsed(b []byte, s *sink) {
+	text := looseText(b)
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	run := workspaceRun()
+	event := row(run.ID, "unparsed", transcript.Time{}, transcript.Origin{Length: int64(len(b))}, text)
+	event.Attributes = transcript.Attributes{"unparsed": true}
+	if s.put(run) {
+		s.put(event)
+	}
+}
+
+// parseObjectives yields each objective as a named run with a row of its own. No count rests on this file, so
+// one that does not parse is kept as text and is no problem.
+func parseObjectives(in format.Input, b []byte, s *sink) {
+	doc, problem := document(b)
+	if problem != nil {
+		unparsed(b, s)
+		return
+	}
+	for id, o := range doc.Get("objectives").Fields() {
+		run := named(objectiveRun(id))
+		run.Title, run.Status = o.Get("title").Str(), o.Get("status").Str()
+		run.Outcome, run.Started = threadOutcome(run.Status), format.Time(o.Get("created_at").Str())
+		if in.Role == roleObjectives {
+			run.Rank = 1
+		}
+		if !s.put(run) || !s.put(row(run.ID, "objective", run.Started, origin(b, o), looseText(o))) {
+			return
+		}
+	}
+}
+
+// parseDocument yields what a thread wrote down (a plan, a design, a lesson) as one row. In a copied thread the
+// row says whose it was.
+func parseDocument(in format.Input, b []byte, s *sink) {
+	text := looseText(b)
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	run := owner(in.Path)
+	event := row(run.ID, "document", transcript.Time{}, transcript.Origin{Length: int64(len(b))}, text)
+	if at, found := locate(in.Path); found && len(at.rel) > 4 && at.rel[2] == "context" && at.rel[3] == "inherited" {
+		event.Attributes = transcript.Attributes{"copied_from": at.rel[4]}
+	}
+	if s.put(run) {
+		s.put(event)
+	}
+}

@@ -1,0 +1,148 @@
+package leslie
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// Detect knows Leslie's files by their place below .leslie, or below a directory that is laid out like one, and
+// a transcript anywhere by its first lines.
+func (Format) Detect(h format.Head) format.Claim {
+	at, found := locate(h.Path)
+	switch {
+	case found && at.transcript():
+		return format.Claim{Strength: format.Certain, Role: roleTranscript, Root: at.root}
+	case hasHeader(h.Bytes):
+		return format.Claim{Strength: format.Likely, Role: roleTranscript, Root: at.root}
+	case found:
+		role, strength := at.role(h)
+		return format.Claim{Strength: strength, Role: role, Root: at.root}
+	}
+	return stray(h)
+}
+
+// place is where a file lies in a .leslie directory: its root, and the names below it.
+type place struct {
+	root string
+	rel  []string
+}
+
+// locate finds the root of a path: the last .leslie, else the directory above threads/thread-<8 hex> or above
+// logs of known names, for sources that start at or below .leslie itself.
+func locate(p string) (place, bool) {
+	names := strings.Split(p, "/")
+	for i := len(names) - 2; i >= 0; i-- {
+		if names[i] == ".leslie" {
+			return place{strings.Join(names[:i+1], "/"), names[i+1:]}, true
+		}
+	}
+	if len(names) > 1 && isID("thread-", names[0]) {
+		return place{".", append([]string{"threads"}, names...)}, true
+	}
+	for i := 0; i+2 < len(names); i++ {
+		known := names[i] == "threads" && isID("thread-", names[i+1]) ||
+			names[i] == "logs" && (isID("obj-", names[i+1]) || names[i+1] == "workers" && isID("thread-", stem(names[i+2])))
+		if known {
+			root := "."
+			if i > 0 {
+				root = strings.Join(names[:i], "/")
+			}
+			return place{root, names[i:]}, true
+		}
+	}
+	return place{}, false
+}
+
+// isID reports whether name is an id: a prefix and eight hex digits.
+func isID(prefix, name string) bool {
+	digits, ok := strings.CutPrefix(name, prefix)
+	return ok && len(digits) == 8 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
+
+// transcript reports whether the place is a .txt in some .meta/transcripts, a copied one included.
+func (p place) transcript() bool {
+	n := len(p.rel)
+	return n >= 3 && p.rel[n-3] == ".meta" && p.rel[n-2] == "transcripts" && strings.HasSuffix(p.rel[n-1], ".txt")
+}
+
+// home reports whether the place is where transcripts of a thread are written, and not one of their copies.
+func (p place) home(thread string) bool {
+	return p.transcript() && len(p.rel) == 5 && p.rel[0] == "threads" && p.rel[1] == thread
+}
+
+// role is what a file is by its place. What only holds text is a weak claim: another format's file may lie there.
+func (p place) role(h format.Head) (string, format.Strength) {
+	name := p.rel[len(p.rel)-1]
+	if role := listRole(name); role != "" && len(p.rel) == 1 {
+		return role, format.Certain
+	}
+	switch {
+	case slices.Contains(p.rel, ".lock") || strings.Contains(name, ".tmp-") || len(p.rel) < 3:
+		return format.Other, format.Weak
+	case p.rel[0] == "logs" && p.rel[1] == "workers" && strings.HasSuffix(name, ".ndjson"):
+		return roleWorker, format.Certain
+	case p.rel[0] == "logs" && p.rel[1] == "sdk" && strings.HasSuffix(name, ".ndjson"):
+		return roleSDK, format.Certain
+	case p.rel[0] == "logs" && strings.HasSuffix(name, ".log"),
+		p.rel[0] == "threads" && name == "injections.log" && p.rel[len(p.rel)-2] == ".meta":
+		return roleLog, format.Certain
+	case (p.rel[0] == "threads" || p.rel[0] == "runtime") && isText(h):
+		return roleDocument, format.Weak
+	}
+	return format.Other, format.Weak
+}
+
+func listRole(name string) string {
+	switch name {
+	case "thread_relations.json":
+		return roleRelations
+	case "thread_relations.json.bak":
+		return roleRelationsBak
+	case "objectives.json":
+		return roleObjectives
+	case "objectives.json.bak":
+		return roleObjectivesBak
+	}
+	return ""
+}
+
+// stray claims the two lists where the path says nothing, by name and keys.
+func stray(h format.Head) format.Claim {
+	role, key := listRole(path.Base(h.Path)), `"threads"`
+	if strings.HasPrefix(role, roleObjectives) {
+		key = `"thread_ids"`
+	}
+	if role == "" || !bytes.Contains(h.Bytes, []byte(key)) {
+		return format.Claim{}
+	}
+	return format.Claim{Strength: format.Likely, Role: role, Root: path.Dir(h.Path)}
+}
+
+// hasHeader reports whether text starts as a transcript does: the thread, and "---" within the first KiB.
+func hasHeader(b []byte) bool {
+	b = bytes.TrimPrefix(b, byteOrderMark)
+	if !bytes.HasPrefix(b, []byte("Thread ID: ")) {
+		return false
+	}
+	b = b[:min(len(b), 1<<10)]
+	return bytes.Contains(b, []byte("\n---\n")) || bytes.Contains(b, []byte("\n---\r\n"))
+}
+
+// isText reports whether a file's first bytes are UTF-8 without NUL. An empty file is a marker, not text.
+func isText(h format.Head) bool {
+	b := h.Bytes
+	if len(b) == format.HeadSize {
+		// The end may have cut a character.
+		for i := 0; i < utf8.UTFMax && len(b) > 0 && !utf8.Valid(b); i++ {
+			b = b[:len(b)-1]
+		}
+	}
+	return len(b) > 0 && bytes.IndexByte(b, 0) < 0 && utf8.Valid(b)
+}

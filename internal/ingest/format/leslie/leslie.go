@@ -1,0 +1,105 @@
+// Package leslie reads what Leslie keeps in a workspace's .leslie directory: transcripts of chats as text files,
+// the relations between threads, objectives, worker and SDK logs, and what the threads wrote down.
+//
+// Written by Leslie's core library (thread_relations.json "version": "1.0"); the layout was checked against writers,
+// readers and files on 2026-11-20. Decided where its description and its code differ: no blank line follows "---";
+// "user:" is a marker only before a line "<user_query>"; a marker counts only as first line of the body or after an
+// empty line, so text that imitates one there makes an entry of its own.
+//
+// A run is one transcript, known by its header (thread, chat, time range) and never by its path: inheriting and
+// freezing copy whole threads, and the copies are kept and not counted. A thread is a group of runs; what belongs
+// to a thread and to none of its transcripts (title, plan, cost of its workers) hangs on a named run
+// "thread:<id>", which counts as no run. docs/formats/leslie.md has it in full.
+package leslie
+
+import (
+	"iter"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Format is the format "leslie".
+type Format struct{}
+
+var _ format.Format = Format{}
+
+// The roles of Leslie's files.
+const (
+	roleTranscript    = "transcript"
+	roleRelations     = "relations"
+	roleRelationsBak  = "relations-bak"
+	roleObjectives    = "objectives"
+	roleObjectivesBak = "objectives-bak"
+	roleWorker        = "worker"
+	roleSDK           = "sdk"
+	roleLog           = "log"
+	roleDocument      = "document"
+)
+
+// Name is "leslie".
+func (Format) Name() string { return "leslie" }
+
+// Version is the version of Parse.
+func (Format) Version() int { return 1 }
+
+// Parse yields the records of one file. Only worker, SDK and other logs are streamed; the rest is read whole, up
+// to format.DocumentLimit.
+func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
+	return func(yield func(transcript.Record, error) bool) {
+		s := &sink{yield: yield}
+		switch in.Role {
+		case roleWorker:
+			parseWorker(in, s)
+		case roleSDK, roleLog:
+			parseLog(in, s)
+		case roleTranscript, roleRelations, roleRelationsBak, roleObjectives, roleObjectivesBak, roleDocument:
+			parseWhole(in, s)
+		}
+	}
+}
+
+// Text gives the text of an event's bytes: an entry without its marker and tags, the strings of a JSON value,
+// and anything else as it stands.
+func (Format) Text(role string, raw []byte, _ int) (string, error) {
+	if role == roleTranscript {
+		return cutEntry(raw).text(), nil
+	}
+	return looseText(raw), nil
+}
+
+// sink hands records on until the reader has had enough.
+type sink struct {
+	yield func(transcript.Record, error) bool
+	done  bool
+}
+
+func (s *sink) put(r transcript.Record) bool {
+	s.done = s.done || !s.yield(r, nil)
+	return !s.done
+}
+
+func (s *sink) fail(err error) {
+	if !s.done {
+		s.yield(nil, err)
+		s.done = true
+	}
+}
+
+func parseWhole(in format.Input, s *sink) {
+	b, err := format.ReadAll(in.Reader, format.DocumentLimit)
+	switch {
+	case err != nil && format.IsContent(err):
+		s.put(&transcript.Problem{Kind: "too large", Reason: err.Error()})
+	case err != nil:
+		s.fail(err)
+	case in.Role == roleTranscript:
+		parseTranscript(in, b, s)
+	case in.Role == roleRelations || in.Role == roleRelationsBak:
+		parseRelations(in, b, s)
+	case in.Role == roleDocument:
+		parseDocument(in, b, s)
+	default:
+		parseObjectives(in, b, s)
+	}
+}

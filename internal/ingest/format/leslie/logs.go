@@ -1,0 +1,165 @@
+package leslie
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// parseWorker reads logs/workers/<thread>.ndjson. Each line is a row; a cost in it is usage of the thread, failed
+// attempts included, since they were paid for; start and end of an attempt make a step.
+func parseWorker(in format.Input, s *sink) {
+	w := worker{sink: s, file: owner(in.Path), seen: map[string]bool{}}
+	problem := func(p *transcript.Problem) { p.Run = w.file.ID; s.put(p) }
+	for line, err := range format.Objects(in.Reader, "", problem) {
+		if err != nil {
+			s.fail(err)
+			return
+		}
+		if s.done {
+			return
+		}
+		w.line(line)
+	}
+}
+
+type worker struct {
+	*sink
+	file     *transcript.Run // of lines that name no thread
+	seen     map[string]bool // runs that were introduced
+	attempts int64
+	step     *transcript.Step // the attempt that has not ended
+}
+
+func (w *worker) line(line format.Object) {
+	v := line.Value
+	run := w.file
+	thread := v.Get("thread_id").Str()
+	if thread != "" {
+		run = named(threadRun(thread))
+	}
+	if !w.seen[run.ID] {
+		w.seen[run.ID] = true
+		w.put(run)
+	}
+	kind, when := v.Get("event").Str(), format.Time(v.Get("timestamp").Str())
+	event := row(run.ID, kind, when, line.Origin, looseText(v))
+	event.Kind = transcript.KindLifecycle
+	ended := workerOutcome(kind, v)
+	if ended == transcript.Failed {
+		event.Kind = transcript.KindError
+	}
+	w.put(event)
+	if ended != "" {
+		w.put(w.advance(run.ID, kind, ended, when, line))
+	}
+	if v.Get("cost_usd").Type() != '0' {
+		return
+	}
+	w.put(&transcript.Usage{
+		Run: run.ID, Time: when, Origin: line.Origin, Cost: v.Get("cost_usd").NanoUSD(), CostSource: "cost_usd",
+		// The line's number keeps two attempts of one instant apart; logs are only appended to.
+		Key:    fmt.Sprintf("%s|%s|%s|%d", run.ID, v.Get("session_id").Str(), v.Get("timestamp").Text(), line.Origin.Line),
+		Status: kind, Outcome: ended,
+		Attributes: scalars(v, "session_id", "duration_ms", "num_turns", "success"),
+	})
+}
+
+// workerOutcome is how a line says that the attempt ended, "" if it says no such thing.
+func workerOutcome(kind string, v format.Value) transcript.Outcome {
+	switch {
+	case kind == "worker_failed", kind == "worker_finished" && v.Get("success").Bool() == transcript.No:
+		return transcript.Failed
+	case kind == "worker_finished":
+		return transcript.Succeeded
+	case kind == "worker_started":
+		return transcript.Running
+	}
+	return ""
+}
+
+// advance gives the step that a line starts or ends. An end without a start is an attempt too.
+func (w *worker) advance(run, kind string, ended transcript.Outcome, when transcript.Time, line format.Object) *transcript.Step {
+	if w.step == nil || ended == transcript.Running || w.step.Run != run {
+		w.attempts++
+		w.step = &transcript.Step{
+			Run: run, Key: fmt.Sprintf("worker:%d", w.attempts), Name: "worker", Kind: "worker",
+			Attempt: transcript.Known(w.attempts), Origin: line.Origin,
+		}
+	}
+	now := *w.step
+	now.Attributes = scalars(line.Value, "session_id", "num_turns")
+	now.Status, now.Outcome = kind, ended
+	if ended == transcript.Running {
+		w.step.Started, now.Started = when, when
+		return &now
+	}
+	w.step = nil
+	now.Ended, now.Error = when, line.Value.Get("error").Text()
+	if ms := line.Value.Get("duration_ms").Count(); ms.Known && ms.N >= 0 && ms.N < 1<<50 {
+		now.Duration = transcript.Known(ms.N * 1000)
+	}
+	return &now
+}
+
+// parseLog reads the logs that only people read: one row per line. Nothing counts in them, so a line that does
+// not parse is kept as text and is no problem.
+func parseLog(in format.Input, s *sink) {
+	run := owner(in.Path)
+	introduced := false
+	for line, err := range format.Lines(in.Reader, "") {
+		if err != nil {
+			s.fail(err)
+			return
+		}
+		if !line.Long && len(bytes.TrimSpace(line.Bytes)) == 0 {
+			continue
+		}
+		if !introduced && !s.put(run) {
+			return
+		}
+		introduced = true
+		if !s.put(logLine(in.Role, run.ID, line)) {
+			return
+		}
+	}
+}
+
+func logLine(role, run string, line format.Line) transcript.Record {
+	if line.Long {
+		return &transcript.Problem{Run: run, Kind: "line too long", Reason: fmt.Sprint(line.Origin.Length, " bytes"), Origin: line.Origin}
+	}
+	if role == roleSDK {
+		return sdkLine(run, line)
+	}
+	when, _, _ := strings.Cut(string(line.Bytes), " ")
+	if _, after, found := strings.Cut(string(line.Bytes), " time="); found {
+		when, _, _ = strings.Cut(after, " ")
+	}
+	return row(run, "log", format.Time(when), line.Origin, looseText(line.Bytes))
+}
+
+// sdkLine makes a row of a message that an agent SDK sent. What it says of tokens and cost is in the worker's
+// log as well, and counts there.
+func sdkLine(run string, line format.Line) *transcript.Event {
+	event := row(run, "sdk", transcript.Time{}, line.Origin, looseText(line.Bytes))
+	v, err := format.ParseJSON(line.Bytes)
+	if err != nil {
+		return event
+	}
+	kind := v.Get("type").Str()
+	event.Type, event.Model = strings.TrimSpace("sdk "+kind), v.Get("message", "model").Str()
+	event.Time = format.Time(v.Get("timestamp").Str())
+	switch kind {
+	case "assistant", "user":
+		event.Kind, event.Role = transcript.KindMessage, kind
+	case "system":
+		event.Kind = transcript.KindSystem
+	case "result":
+		event.Kind = transcript.KindLifecycle
+	}
+	return event
+}

@@ -1,0 +1,184 @@
+package leslie
+
+import (
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// relations is one reading of thread_relations.json or its .bak.
+type relations struct {
+	*sink
+	b      []byte
+	doc    format.Value
+	rank   int
+	stated map[edge]bool         // links that were put
+	reason map[edge]format.Value // the last operation that made a reference
+}
+
+// edge is a link by its ends: from is the thread that the other one comes from or looks at.
+type edge struct{ kind, from, to string }
+
+func parseRelations(in format.Input, b []byte, s *sink) {
+	doc, problem := document(b)
+	if problem != nil {
+		// The program falls back to the .bak, whose links count here too. Only the loss of the main file is a
+		// problem; a bad .bak is kept as text.
+		if in.Role == roleRelations {
+			s.put(problem)
+		} else {
+			unparsed(b, s)
+		}
+		return
+	}
+	r := relations{sink: s, b: b, doc: doc, stated: map[edge]bool{}, reason: map[edge]format.Value{}}
+	if in.Role == roleRelations {
+		r.rank = 1
+	}
+	for op := range doc.Get("operations").Items() {
+		if e, ok := referenceOf(op); ok {
+			r.reason[e] = op
+		}
+	}
+	// Rows come in the order of the file, whatever the order of its keys.
+	for key, v := range doc.Fields() {
+		switch key {
+		case "threads":
+			r.threads(v)
+		case "operations":
+			r.operations(v)
+		}
+	}
+	r.references()
+	r.otherSides()
+	for op := range doc.Get("operations").Items() {
+		if e, ok := referenceOf(op); ok {
+			r.link(e, origin(b, op), false, transcript.Time{})
+		}
+	}
+}
+
+// threads yields each thread as a named run with a row of its own, and the link to its parent.
+func (r *relations) threads(all format.Value) {
+	for id, t := range all.Fields() {
+		if !t.IsObject() {
+			continue
+		}
+		status := t.Get("status").Str()
+		run := named(threadRun(id))
+		run.Rank, run.Title, run.Agent, run.Status = r.rank, t.Get("title").Str(), t.Get("executor").Str(), status
+		run.Outcome, run.Started = threadOutcome(status), format.Time(t.Get("created_at").Str())
+		switch run.Outcome {
+		case transcript.Succeeded, transcript.Failed, transcript.Cancelled:
+			run.Ended = format.Time(t.Get("updated_at").Str())
+		}
+		run.Attributes = scalars(t, "objective", "session_id", "storage_path", "parent_id")
+		if tags := format.AllStrings(t.Get("tags")); tags != "" {
+			run.Attributes["tags"] = tags
+		}
+		if !r.put(run) || !r.put(row(run.ID, "thread", run.Started, origin(r.b, t), looseText(t))) {
+			return
+		}
+		if parent := t.Get("parent_id").Str(); parent != "" {
+			r.link(edge{"parent", parent, id}, origin(r.b, t), true, run.Started)
+		}
+	}
+}
+
+// references yields the links that count beside parents: those that relations hold as references_to.
+func (r *relations) references() {
+	for id, rel := range r.doc.Get("relations").Fields() {
+		for to := range rel.Get("references_to").Items() {
+			if to.Str() != "" {
+				r.link(edge{"reference", to.Str(), id}, origin(r.b, to), true, transcript.Time{})
+			}
+		}
+	}
+}
+
+// otherSides yields what relations hold and no thread and no references_to does: kept, but not counted.
+func (r *relations) otherSides() {
+	for id, rel := range r.doc.Get("relations").Fields() {
+		for child := range rel.Get("children").Items() {
+			r.link(edge{"parent", id, child.Str()}, origin(r.b, child), false, transcript.Time{})
+		}
+		for by := range rel.Get("referenced_by").Items() {
+			r.link(edge{"reference", id, by.Str()}, origin(r.b, by), false, transcript.Time{})
+		}
+		for on := range rel.Get("depends_on").Items() {
+			if !r.stated[edge{"parent", on.Str(), id}] {
+				r.link(edge{"depends", on.Str(), id}, origin(r.b, on), false, transcript.Time{})
+			}
+		}
+	}
+}
+
+// operations yields a row for each operation.
+func (r *relations) operations(all format.Value) {
+	for op := range all.Items() {
+		run := ownerOf(op)
+		kind, when := "operation "+op.Get("command").Str(), format.Time(op.Get("timestamp").Str())
+		if !r.put(run) || !r.put(row(run.ID, kind, when, origin(r.b, op), looseText(op))) {
+			return
+		}
+	}
+}
+
+// link puts a link once. A reference carries what its operation says: frozen or live, and the scope.
+func (r *relations) link(e edge, at transcript.Origin, counted bool, when transcript.Time) {
+	if r.stated[e] || e.from == "" || e.to == "" {
+		return
+	}
+	r.stated[e] = true
+	l := &transcript.Link{
+		Kind: e.kind, From: transcript.End{Type: "group", ID: e.from}, To: transcript.End{Type: "group", ID: e.to},
+		Time: when, Origin: at, Uncounted: !counted,
+	}
+	if op, ok := r.reason[e]; ok {
+		l.Time = format.Time(op.Get("timestamp").Str())
+		l.Attributes = scalars(op.Get("params"), "ref_id", "binding")
+		if scope := format.AllStrings(op.Get("params", "scope")); scope != "" {
+			l.Attributes["scope"] = scope
+		}
+	}
+	r.put(l)
+}
+
+// referenceOf gives the link that a reference operation asks for: from what is looked at to who looks.
+func referenceOf(op format.Value) (edge, bool) {
+	if op.Get("command").Str() != "reference" {
+		return edge{}, false
+	}
+	e := edge{"reference", op.Get("params", "to_id").Str(), op.Get("params", "from_id").Str()}
+	return e, e.from != "" && e.to != ""
+}
+
+// ownerOf gives the run that an operation's row hangs on: the first thread that its parameters name, else the
+// objective, else the workspace.
+func ownerOf(op format.Value) *transcript.Run {
+	for _, key := range []string{"thread_id", "from_id", "source_id", "target_id"} {
+		if id := op.Get("params", key).Str(); id != "" {
+			return named(threadRun(id))
+		}
+	}
+	for _, key := range []string{"objective_id", "objective"} {
+		if id := op.Get("params", key).Str(); id != "" {
+			return named(objectiveRun(id))
+		}
+	}
+	return workspaceRun()
+}
+
+// threadOutcome reads the status of a thread.
+func threadOutcome(status string) transcript.Outcome {
+	switch status {
+	case "":
+		return ""
+	case "active", "suspended", "waiting_human", "pending":
+		return transcript.Running
+	case "completed":
+		return transcript.Succeeded
+	case "cancelled":
+		return transcript.Cancelled
+	}
+	return transcript.Other
+}

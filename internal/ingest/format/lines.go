@@ -1,0 +1,219 @@
+package format
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// MaxLine is the longest line, in bytes, that Lines keeps in memory.
+const MaxLine = 64 << 20
+
+// Line is one line of a text, without its line end and without the byte order mark of the file.
+type Line struct {
+	Origin transcript.Origin // of Bytes
+	Bytes  []byte            // valid until the next line; nil when Long
+	Torn   bool              // the text ends here without a line feed
+	Long   bool              // longer than MaxLine; Origin.Length says how long
+}
+
+// Lines yields every line of r, blank ones too, in memory bounded by the longest line and MaxLine. inner is
+// what Origin.Inner says. The error is r's and ends the sequence.
+func Lines(r io.Reader, inner string) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		s := &splitter{r: r}
+		for n := 1; ; n++ {
+			line, err := s.next(n == 1)
+			if err != nil {
+				if err != io.EOF {
+					yield(Line{}, err)
+				}
+				return
+			}
+			line.Origin.Inner, line.Origin.Line = inner, n
+			if !yield(line, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Object is one line that holds a JSON object. Origin is the place of the object's own bytes.
+type Object struct {
+	Origin transcript.Origin
+	Value  Value // valid until the next object
+}
+
+// Objects yields the lines of r that are JSON objects. For every other line that is not blank it calls problem:
+// "bad json", "torn line" (bad, and the last one without a line feed), "not an object" or "line too long".
+// The error is r's and ends the sequence.
+func Objects(r io.Reader, inner string, problem func(*transcript.Problem)) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		for line, err := range Lines(r, inner) {
+			if err != nil {
+				yield(Object{}, err)
+				return
+			}
+			v, p := object(line)
+			if p != nil {
+				problem(p)
+			}
+			if v == nil {
+				continue
+			}
+			at := line.Origin
+			at.Offset += OffsetIn(line.Bytes, v)
+			at.Length = int64(len(v))
+			if !yield(Object{at, v}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// object gives the object in a line, or a problem, or neither for a blank line.
+func object(line Line) (Value, *transcript.Problem) {
+	if line.Long {
+		reason := fmt.Sprintf("%d bytes, more than %d", line.Origin.Length, MaxLine)
+		return nil, &transcript.Problem{Kind: "line too long", Reason: reason, Origin: line.Origin}
+	}
+	if skipSpace(line.Bytes, 0) == len(line.Bytes) {
+		return nil, nil
+	}
+	v, err := ParseJSON(line.Bytes)
+	var bad *SyntaxError
+	switch {
+	case errors.As(err, &bad):
+		kind := "bad json"
+		if line.Torn {
+			kind = "torn line"
+		}
+		reason := fmt.Sprintf("column %d: %s", bad.Offset+1, bad.Reason)
+		return nil, &transcript.Problem{Kind: kind, Reason: reason, Origin: line.Origin}
+	case !v.IsObject():
+		return nil, &transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: line.Origin}
+	}
+	return v, nil
+}
+
+// splitter cuts a reader into lines. buf[start:end] is read and not yet given out, offset is where start lies.
+type splitter struct {
+	r          io.Reader
+	buf        []byte
+	start, end int
+	offset     int64
+	err        error // of r, io.EOF included
+}
+
+var mark = []byte("\xef\xbb\xbf")
+
+// next gives the next line. Its bytes lie in the buffer until the next call.
+func (s *splitter) next(first bool) (Line, error) {
+	scanned := 0
+	for {
+		if n := bytes.IndexByte(s.buf[s.start+scanned:s.end], '\n'); n >= 0 {
+			return s.take(scanned+n, 1, first), nil
+		}
+		scanned = s.end - s.start
+		if s.err == nil && scanned > MaxLine {
+			return s.skim(first)
+		}
+		if s.err != nil {
+			if s.err != io.EOF {
+				return Line{}, s.err
+			}
+			if scanned == 0 || first && bytes.Equal(s.buf[s.start:s.end], mark) {
+				return Line{}, io.EOF
+			}
+			line := s.take(scanned, 0, first)
+			line.Torn = true
+			return line, nil
+		}
+		s.fill()
+	}
+}
+
+// take cuts n bytes, and a line end of the given length after them, from the buffer.
+func (s *splitter) take(n, end int, first bool) Line {
+	b := s.buf[s.start : s.start+n]
+	line := Line{Origin: transcript.Origin{Offset: s.offset}}
+	s.start += n + end
+	s.offset += int64(n + end)
+	if first && bytes.HasPrefix(b, mark) {
+		b = b[len(mark):]
+		line.Origin.Offset += int64(len(mark))
+	}
+	if end > 0 && len(b) > 0 && b[len(b)-1] == '\r' {
+		b = b[:len(b)-1]
+	}
+	line.Origin.Length = int64(len(b))
+	if line.Bytes = b; len(b) > MaxLine {
+		line.Bytes, line.Long = nil, true
+	}
+	return line
+}
+
+// skim passes over the rest of a line that is too long to keep.
+func (s *splitter) skim(first bool) (Line, error) {
+	line := Line{Long: true, Origin: transcript.Origin{Offset: s.offset}}
+	if first && bytes.HasPrefix(s.buf[s.start:s.end], mark) {
+		line.Origin.Offset += int64(len(mark))
+	}
+	var last byte
+	for {
+		have := s.buf[s.start:s.end]
+		n := bytes.IndexByte(have, '\n')
+		if n > 0 {
+			last = have[n-1]
+		} else if n < 0 && len(have) > 0 {
+			last = have[len(have)-1]
+		}
+		if n >= 0 {
+			s.start += n + 1
+			s.offset += int64(n + 1)
+			line.Origin.Length = s.offset - 1 - line.Origin.Offset
+			if last == '\r' {
+				line.Origin.Length--
+			}
+			return line, nil
+		}
+		s.offset += int64(len(have))
+		s.start, s.end = 0, 0
+		if s.err == io.EOF {
+			line.Torn = true
+			line.Origin.Length = s.offset - line.Origin.Offset
+			return line, nil
+		}
+		if s.err != nil {
+			return Line{}, s.err
+		}
+		s.fill()
+	}
+}
+
+// fill reads once more, behind what is still needed.
+func (s *splitter) fill() {
+	if s.start > 0 {
+		copy(s.buf, s.buf[s.start:s.end])
+		s.start, s.end = 0, s.end-s.start
+	}
+	if s.end == len(s.buf) {
+		s.buf = append(s.buf, make([]byte, max(64<<10, len(s.buf)))...)
+	}
+	for tries := 0; ; tries++ {
+		n, err := s.r.Read(s.buf[s.end:])
+		s.end += n
+		s.err = err
+		switch {
+		case n > 0 || err != nil:
+			return
+		case tries == 100:
+			s.err = io.ErrNoProgress
+			return
+		}
+	}
+}

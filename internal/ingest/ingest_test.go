@@ -1,0 +1,252 @@
+package ingest_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/blob/local"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite"
+	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/format/all"
+)
+
+// world is an archive without its door: packs, index and an ingester.
+type world struct {
+	t     *testing.T
+	dir   string
+	index *sqlite.DB
+	*ingest.Ingester
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir()}
+	w.open("index.db")
+	return w
+}
+
+// open begins an index beside the packs.
+func (w *world) open(name string) {
+	w.t.Helper()
+	db, err := sqlite.Open(context.Background(), filepath.Join(w.dir, name), sqlite.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { db.Close() })
+	packs := local.New(nil, filepath.Join(w.dir, "packs"))
+	w.index = db
+	w.Ingester = &ingest.Ingester{Packs: packs, Originals: pack.NewLibrary(packs, 1<<20), Index: db, Formats: all.Formats(), Writer: "test"}
+}
+
+func (w *world) ingest(source, dir, below string) *ingest.Report {
+	w.t.Helper()
+	r, err := w.Run(context.Background(), []ingest.Root{{Source: source, Dir: dir, Below: below}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+// views is every view of the contract.
+var views = []string{"v_runs", "v_conversations", "v_steps", "v_events", "v_tool_calls", "v_usage", "v_receipts", "v_links", "v_files",
+	"v_problems", "v_cost_daily"}
+
+// dump is the content of all views, in the order of their columns.
+func (w *world) dump() string {
+	w.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+w.index.Path()+"?mode=ro")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer db.Close()
+	var out strings.Builder
+	for _, view := range views {
+		rows, err := db.Query("SELECT * FROM " + view)
+		if err != nil {
+			w.t.Fatalf("%s: %v", view, err)
+		}
+		columns, _ := rows.Columns()
+		var lines []string
+		for rows.Next() {
+			values := make([]any, len(columns))
+			for i := range values {
+				values[i] = new(any)
+			}
+			if err := rows.Scan(values...); err != nil {
+				w.t.Fatalf("%s: %v", view, err)
+			}
+			var line strings.Builder
+			for i, v := range values {
+				fmt.Fprintf(&line, " %s=%v", columns[i], *v.(*any))
+			}
+			lines = append(lines, line.String())
+		}
+		if err := rows.Err(); err != nil {
+			w.t.Fatalf("%s: %v", view, err)
+		}
+		rows.Close()
+		slices.Sort(lines)
+		for _, l := range lines {
+			fmt.Fprintln(&out, view+l)
+		}
+	}
+	return out.String()
+}
+
+// same fails with the first line in which two dumps differ.
+func (w *world) same(what, got, want string) {
+	w.t.Helper()
+	if got == want {
+		return
+	}
+	g, n := strings.Split(got, "\n"), strings.Split(want, "\n")
+	shown := 0
+	seen := map[string]int{}
+	for _, l := range n {
+		seen[l]++
+	}
+	for _, l := range g {
+		if seen[l]--; seen[l] < 0 && shown < 6 {
+			w.t.Errorf("%s: only now:\n%s", what, l)
+			shown++
+		}
+	}
+	for l, c := range seen {
+		if c > 0 && shown < 12 {
+			w.t.Errorf("%s: lacks:\n%s", what, l)
+			shown++
+		}
+	}
+	w.t.FailNow()
+}
+
+func (w *world) totals() index.Stats {
+	w.t.Helper()
+	s, err := w.index.Totals(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+func runs(t *testing.T, name string) string {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join("../../testdata/runs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// want is what the shipped examples hold, counted independently.
+var want = map[string]index.Sums{
+	"awf":         {Runs: 7, Events: 91, ToolCalls: 14, ToolResults: 4, Input: ptr(1901), Output: ptr(6920), Links: 2},
+	"flow-studio": {Runs: 7, Events: 216, ToolCalls: 41, ToolResults: 41, Input: ptr(42764), Output: ptr(12284), ReportedCost: ptr(548835)},
+	"chibi":       {Runs: 5, Events: 71, ToolCalls: 11, ToolResults: 11, Input: ptr(22639), Output: ptr(2632), Links: 3},
+	"leslie":      {Runs: 5, Events: 26, ToolCalls: 6, ToolResults: 5, ReportedCost: ptr(431200), Links: 3},
+	"devflow":     {Runs: 7, Events: 75, ToolCalls: 65, ToolResults: 65, Input: ptr(9845), Output: ptr(10364), ReportedCost: ptr(1295700)},
+}
+
+func ptr(n int64) *int64 { return &n }
+
+func value(p *int64) int64 {
+	if p == nil {
+		return 0
+	}
+	return *p
+}
+
+func checkTotals(t *testing.T, name string, got index.Sums) {
+	t.Helper()
+	w := want[name]
+	for _, n := range []struct {
+		what      string
+		got, want int64
+	}{
+		{"runs", got.Runs, w.Runs}, {"events", got.Events, w.Events}, {"tool calls", got.ToolCalls, w.ToolCalls},
+		{"tool results", got.ToolResults, w.ToolResults}, {"input", value(got.Input), value(w.Input)}, {"output", value(got.Output), value(w.Output)},
+		{"cost", value(got.ReportedCost), value(w.ReportedCost)}, {"links", got.Links, w.Links}, {"problems", got.Problems, w.Problems},
+	} {
+		if n.got != n.want {
+			t.Errorf("%s: %d %s, want %d", name, n.got, n.what, n.want)
+		}
+	}
+}
+
+func TestExamples(t *testing.T) {
+	for name := range want {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.ingest(name, runs(t, name), ".")
+			checkTotals(t, name, w.totals().Formats[name])
+			before := w.dump()
+			packs := w.packs()
+			if r := w.ingest(name, runs(t, name), "."); r.Packs != 0 || r.Unchanged != r.Files {
+				t.Errorf("a second ingest: %+v", r)
+			}
+			w.same("second ingest", w.dump(), before)
+			if w.packs() != packs {
+				t.Error("a second ingest wrote a pack")
+			}
+			w.open("again.db")
+			if _, err := w.Reindex(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			w.same("reindex", w.dump(), before)
+		})
+	}
+}
+
+func (w *world) packs() string {
+	var names []string
+	filepath.WalkDir(filepath.Join(w.dir, "packs"), func(p string, _ os.DirEntry, err error) error {
+		names = append(names, p)
+		return err
+	})
+	return strings.Join(names, "\n")
+}
+
+// TestAnyOrder takes the files of all examples in random order, one by one, and expects what one go gives.
+func TestAnyOrder(t *testing.T) {
+	whole := newWorld(t)
+	whole.ingest("runs", runs(t, ""), ".")
+	for name := range want {
+		checkTotals(t, name, whole.totals().Formats[name])
+	}
+	before := whole.dump()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	var files []string
+	root := runs(t, "")
+	filepath.WalkDir(root, func(p string, e os.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			rel, _ := filepath.Rel(root, p)
+			files = append(files, filepath.ToSlash(rel))
+		}
+		return err
+	})
+	r.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+	w := newWorld(t)
+	for len(files) > 0 {
+		n := min(1+r.IntN(60), len(files))
+		for _, f := range files[:n] {
+			w.ingest("runs", root, f)
+			if r.IntN(4) > 0 {
+				break
+			}
+		}
+		files = files[1:]
+	}
+	w.ingest("runs", root, ".")
+	w.same("any order", w.dump(), before)
+}

@@ -1,0 +1,280 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest/dbcopy"
+)
+
+func workers() int { return max(2, runtime.GOMAXPROCS(0)) }
+
+// keeper is what the workers of one scan share.
+type keeper struct {
+	mu       sync.Mutex
+	stats    map[uint64]index.Stat // to remember once everything before them is committed
+	distrust map[string]bool
+	sizes    map[int64]bool // of content that is stored or on its way
+	content  map[blob.Ref]bool
+}
+
+// store sends the files through workers, packs and commits, and ends with the facts of the scan.
+func (s *scan) store(ctx context.Context, work []*claimed, facts []blob.Fact) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s.keeper = &keeper{stats: map[uint64]index.Stat{}, distrust: map[string]bool{}, sizes: map[int64]bool{}, content: map[blob.Ref]bool{}}
+	deliveries, commits := make(chan delivery, 4), make(chan *batch)
+	var group sync.WaitGroup
+	fail := func(err error) {
+		if err != nil {
+			cancel(err)
+		}
+	}
+	group.Go(func() { fail(s.commits(ctx, commits)) })
+	group.Go(func() { fail(s.gather(ctx, deliveries, commits, facts)) })
+	s.read(ctx, work, deliveries, fail)
+	close(deliveries)
+	group.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return s.saveStats(ctx)
+}
+
+// read runs the workers until every file was looked at.
+func (s *scan) read(ctx context.Context, work []*claimed, out chan<- delivery, fail func(error)) {
+	var total int64
+	for _, c := range work {
+		total += c.size
+	}
+	var next, files, bytes atomic.Int64
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	for range workers() {
+		wait.Go(func() {
+			w := &worker{s: s, ctx: ctx, out: out, builder: pack.NewBuilder(pack.Options{}), collector: index.NewCollector(s.g.vocabulary)}
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(work) || ctx.Err() != nil {
+					break
+				}
+				c := work[i]
+				if err := w.take(c); err != nil && ctx.Err() == nil && !errors.Is(err, os.ErrNotExist) {
+					mu.Lock()
+					s.problem(c.path, "read", err)
+					mu.Unlock()
+				}
+				s.g.progress(Progress{Stage: "store", Path: c.path, Files: files.Add(1), TotalFiles: int64(len(work)), Bytes: bytes.Add(c.size), TotalBytes: total})
+			}
+			if err := w.flush(); err != nil {
+				fail(err)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// gather puts what the workers deliver into packs.
+func (s *scan) gather(ctx context.Context, deliveries <-chan delivery, commits chan<- *batch, facts []blob.Fact) error {
+	defer close(commits)
+	b := newBatcher(ctx, s.g, commits)
+	tick := time.NewTicker(batchTime / 4)
+	defer tick.Stop()
+	for open := true; open; {
+		select {
+		case d, ok := <-deliveries:
+			if open = ok; !ok {
+				break
+			}
+			if err := b.add(d); err != nil {
+				return errors.Join(err, b.abort())
+			}
+		case <-tick.C:
+			if b.stale() {
+				if err := b.seal(); err != nil {
+					return err
+				}
+			}
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), b.abort())
+		}
+	}
+	return s.finish(ctx, b, facts)
+}
+
+// finish seals the last pack with the facts of the scan in it: the source and its roots, and the files that could
+// not be taken.
+func (s *scan) finish(ctx context.Context, b *batcher, facts []blob.Fact) error {
+	for _, p := range b.waiting {
+		s.skipped = append(s.skipped, FileError{Source: p.version.Source, Path: p.version.Path, Stage: "store",
+			Reason: "has the content of a file that could not be stored; the next scan takes it"})
+		s.distrust(p.version.Path)
+	}
+	s.report.Problems = append(s.report.Problems, s.skipped...)
+	problems, err := s.problemFacts(ctx, s.skipped)
+	if err != nil {
+		return errors.Join(err, b.abort())
+	}
+	facts = append(facts, problems...)
+	source, err := s.sourceFact(ctx)
+	if err != nil {
+		return errors.Join(err, b.abort())
+	}
+	if b.current != nil || len(facts) > 0 {
+		facts = append(source, facts...)
+	}
+	if len(facts) > 0 {
+		if err := b.begin(); err != nil {
+			return err
+		}
+		b.current.facts = facts
+	}
+	return b.seal()
+}
+
+func (b *batcher) abort() error {
+	if b.current == nil {
+		return nil
+	}
+	return b.current.writer.Abort()
+}
+
+// commits puts batches into the index, one after another.
+func (s *scan) commits(ctx context.Context, batches <-chan *batch) error {
+	for c := range batches {
+		if ctx.Err() != nil {
+			continue // the packs are durable; the next writer adopts them
+		}
+		if err := s.g.commit(ctx, c); err != nil {
+			return err
+		}
+		s.committed(c)
+		s.g.progress(Progress{Stage: "commit", Bytes: c.raw, Done: true})
+	}
+	return nil
+}
+
+// committed counts what a batch brought, and remembers the metadata of files that are complete.
+func (s *scan) committed(c *batch) {
+	r := s.report
+	r.Packs++
+	r.StoredBytes += c.pack.Size
+	for _, p := range c.pieces {
+		r.RawBytes += p.size
+		if p.rows != nil {
+			r.Events += int64(len(p.rows.Rows))
+			r.Unreadable += int64(len(p.rows.Problems))
+		}
+		if !p.last {
+			continue
+		}
+		switch {
+		case p.kind == pieceGrown:
+			r.Grown++
+		case p.kind == pieceRewritten:
+			r.Rewritten++
+		case p.kind == pieceNew && p.copy:
+			r.Copies++
+		case p.kind == pieceNew:
+			r.New++
+		}
+		s.remember(p.version.Path, p.stat)
+	}
+}
+
+// remember keeps the metadata of a file for the next scan.
+func (s *scan) remember(p string, stat index.Stat) {
+	s.keeper.mu.Lock()
+	defer s.keeper.mu.Unlock()
+	s.keeper.stats[pathHash(p)] = stat
+}
+
+// distrust makes the next scan read a file again whatever its metadata say.
+func (s *scan) distrust(p string) {
+	s.keeper.mu.Lock()
+	defer s.keeper.mu.Unlock()
+	s.keeper.distrust[p] = true
+}
+
+// saveStats writes what the next scan may skip: what was stored, and what was left alone.
+func (s *scan) saveStats(ctx context.Context) error {
+	k := s.keeper
+	for p := range k.distrust {
+		hash := pathHash(p)
+		if stat, ok := k.stats[hash]; ok {
+			stat.ModTime = -1
+			k.stats[hash] = stat
+		}
+	}
+	for p, stat := range s.ignored {
+		k.stats[pathHash(p)] = stat
+	}
+	var gone []uint64
+	if s.root.Below == "." {
+		for hash := range s.before {
+			if !s.seen[hash] {
+				gone = append(gone, hash)
+			}
+		}
+	}
+	return s.g.Index.SaveStats(ctx, s.root.Source, k.stats, gone)
+}
+
+// hasSize says whether content of this size may be stored already, or on its way.
+func (s *scan) hasSize(size int64) bool {
+	s.keeper.mu.Lock()
+	known := s.keeper.sizes[size]
+	s.keeper.sizes[size] = true
+	s.keeper.mu.Unlock()
+	if known {
+		return true
+	}
+	has, err := s.g.Index.HasSize(context.Background(), size)
+	return err == nil && has
+}
+
+// hasContent says whether content is stored or on its way, and notes that it is now.
+func (s *scan) hasContent(ref blob.Ref, size int64) bool {
+	if size == 0 {
+		return false // an entry of no bytes costs no more than a link
+	}
+	sized := s.hasSize(size)
+	s.keeper.mu.Lock()
+	known := s.keeper.content[ref]
+	s.keeper.content[ref] = true
+	s.keeper.mu.Unlock()
+	if known || !sized {
+		return known
+	}
+	_, err := s.g.Index.ByRef(context.Background(), ref)
+	return err == nil
+}
+
+// snapshot copies a database that may be in use and returns the copy.
+func (w *worker) snapshot(c *claimed) (*os.File, func(), error) {
+	dir, err := os.MkdirTemp("", "txarchive-db-")
+	if err != nil {
+		return nil, nil, err
+	}
+	clean := func() { os.RemoveAll(dir) }
+	copied, err := dbcopy.Snapshot(w.ctx, dir, func(suffix string) (*os.File, error) { return w.s.open(c.path + suffix) })
+	if err != nil {
+		clean()
+		return nil, nil, err
+	}
+	f, err := os.Open(filepath.Clean(copied))
+	if err != nil {
+		clean()
+		return nil, nil, err
+	}
+	return f, func() { f.Close(); clean() }, nil
+}

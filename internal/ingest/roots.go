@@ -1,0 +1,193 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// Named is a source that an archive knows.
+type Named struct {
+	Name string
+	Source
+}
+
+// Sources returns the sources that an archive knows, removed ones included, by name.
+func Sources(ctx context.Context, catalog index.Catalog) ([]Named, error) {
+	var all []Named
+	for f, err := range catalog.Facts(ctx, FactSource) {
+		if err != nil {
+			return nil, fmt.Errorf("list sources: %w", err)
+		}
+		s := Named{Name: f.Key}
+		if err := json.Unmarshal(f.Value, &s.Source); err != nil {
+			return nil, fmt.Errorf("read source %q: %w", f.Key, err)
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b Named) int { return cmp.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// Roots says what to scan for directories, or single files, that somebody named. A directory in a source that the
+// archive knows belongs to it; any other is a new source with its base name. What lies inside another of dirs is
+// scanned with it. The error is fs.ErrNotExist for what is neither there nor inside a known source.
+func Roots(ctx context.Context, catalog index.Catalog, dirs []string) ([]Root, error) {
+	known, err := Sources(ctx, catalog)
+	if err != nil {
+		return nil, err
+	}
+	r := resolver{known: known}
+	places := make([]place, 0, len(dirs))
+	for _, dir := range dirs {
+		p, err := locate(dir)
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, p)
+	}
+	// Outer directories first: a nested root joins the outer one whatever the order of the arguments.
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(len(a.path), len(b.path)) })
+	for _, p := range places {
+		if err := r.add(p); err != nil {
+			return nil, err
+		}
+	}
+	return r.roots, nil
+}
+
+// Configured returns the roots of all sources that are scanned of themselves.
+func Configured(ctx context.Context, catalog index.Catalog) ([]Root, error) {
+	known, err := Sources(ctx, catalog)
+	if err != nil {
+		return nil, err
+	}
+	var roots []Root
+	for _, s := range known {
+		if s.Removed == nil {
+			roots = append(roots, Root{Source: s.Name, Dir: s.Root, Below: "."})
+		}
+	}
+	return roots, nil
+}
+
+// place is a real path and what is there.
+type place struct {
+	given string
+	path  string
+	kind  placeKind
+}
+
+type placeKind int
+
+const (
+	placeMissing placeKind = iota
+	placeDir
+	placeFile
+)
+
+// locate resolves links. Of a path that is not there, as much as is there.
+func locate(given string) (place, error) {
+	abs, err := filepath.Abs(given)
+	if err != nil {
+		return place{}, err
+	}
+	real, err := realPath(abs)
+	if err != nil {
+		return place{}, fmt.Errorf("resolve %s: %w", given, err)
+	}
+	p := place{given: given, path: real}
+	switch info, err := os.Stat(real); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return place{}, err
+	case info.IsDir():
+		p.kind = placeDir
+	case info.Mode().IsRegular():
+		p.kind = placeFile
+	default:
+		return place{}, fmt.Errorf("%s is neither a directory nor a file", given)
+	}
+	return p, nil
+}
+
+func realPath(abs string) (string, error) {
+	real, err := filepath.EvalSymlinks(abs)
+	parent := filepath.Dir(abs)
+	if !errors.Is(err, fs.ErrNotExist) || parent == abs {
+		return real, err
+	}
+	if real, err = realPath(parent); err != nil {
+		return "", err
+	}
+	return filepath.Join(real, filepath.Base(abs)), nil
+}
+
+type resolver struct {
+	known []Named
+	roots []Root
+}
+
+func (r *resolver) add(p place) error {
+	s, ok := r.owner(p.path)
+	if !ok {
+		dir := p.path
+		switch p.kind {
+		case placeMissing:
+			return fmt.Errorf("%s: no such directory: %w", p.given, fs.ErrNotExist)
+		case placeFile: // a source is a directory: of the file alone no more than the file is scanned
+			dir = filepath.Dir(p.path)
+		}
+		s = Named{Name: r.free(filepath.Base(dir)), Source: Source{Root: dir}}
+		r.known = append(r.known, s)
+	}
+	below, err := filepath.Rel(s.Root, p.path)
+	if err != nil {
+		return err
+	}
+	root := Root{Source: s.Name, Dir: s.Root, Below: filepath.ToSlash(below)}
+	if !slices.ContainsFunc(r.roots, func(o Root) bool {
+		return o.Source == root.Source && (o.Below == root.Below || within(root.Below, o.Below))
+	}) {
+		r.roots = append(r.roots, root)
+	}
+	return nil
+}
+
+// owner is the innermost source that a path lies in.
+func (r *resolver) owner(path string) (Named, bool) {
+	var best Named
+	found := false
+	for _, s := range r.known {
+		if inside(path, s.Root) && (!found || len(s.Root) > len(best.Root)) {
+			best, found = s, true
+		}
+	}
+	return best, found
+}
+
+func inside(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+}
+
+// free is a name like base that no source has, not even a removed one.
+func (r *resolver) free(base string) string {
+	if strings.ContainsAny(base, `/\:`) || base == "." || base == ".." || base == "" {
+		base = "root" // the root of a file system, or of a drive
+	}
+	name := base
+	for n := 2; slices.ContainsFunc(r.known, func(s Named) bool { return s.Name == name }); n++ {
+		name = base + "-" + strconv.Itoa(n)
+	}
+	return name
+}

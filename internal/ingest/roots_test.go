@@ -1,0 +1,93 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// factsOnly is a catalog of sources.
+type factsOnly struct {
+	index.Catalog
+	facts []blob.Fact
+}
+
+func (c factsOnly) Facts(context.Context, string) iter.Seq2[blob.Fact, error] {
+	return func(yield func(blob.Fact, error) bool) {
+		for _, f := range c.facts {
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestRoots(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"a/runs/one", "b/runs", "old", "link-target"} {
+		if err := os.MkdirAll(filepath.Join(top, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(top, "b/alone.jsonl"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("link-target", filepath.Join(top, "link")); err != nil {
+		t.Fatal(err)
+	}
+	in := func(p string) string { return filepath.Join(top, p) }
+	known := factsOnly{}
+	removed := time.Unix(1, 0)
+	for name, s := range map[string]Source{"home": {Root: in("a")}, "gone": {Root: in("gone")}, "old": {Root: in("was"), Removed: &removed}} {
+		b, _ := json.Marshal(s)
+		known.facts = append(known.facts, blob.Fact{Kind: FactSource, Key: name, Value: b})
+	}
+	for _, c := range []struct {
+		name string
+		dirs []string
+		want []Root
+		err  error
+	}{
+		{"the root of a source", []string{"a"}, []Root{{"home", in("a"), "."}}, nil},
+		{"inside a source", []string{"a/runs/one/"}, []Root{{"home", in("a"), "runs/one"}}, nil},
+		{"new", []string{"b/runs"}, []Root{{"runs", in("b/runs"), "."}}, nil},
+		{"nested, inner first", []string{"b/runs", "b"}, []Root{{"b", in("b"), "."}}, nil},
+		{"same twice", []string{"b", "b/."}, []Root{{"b", in("b"), "."}}, nil},
+		{"the name of a removed source is taken", []string{"old"}, []Root{{"old-2", in("old"), "."}}, nil},
+		{"a file", []string{"b/alone.jsonl"}, []Root{{"b", in("b"), "alone.jsonl"}}, nil},
+		{"a link", []string{"link"}, []Root{{"link-target", in("link-target"), "."}}, nil},
+		{"a source that is missing", []string{"gone/x"}, []Root{{"gone", in("gone"), "x"}}, nil},
+		{"missing", []string{"none"}, nil, fs.ErrNotExist},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dirs := make([]string, len(c.dirs))
+			for i, d := range c.dirs {
+				dirs[i] = top + "/" + d
+			}
+			got, err := Roots(t.Context(), known, dirs)
+			if !errors.Is(err, c.err) || !reflect.DeepEqual(got, c.want) {
+				t.Errorf("got %v, %v\nwant %v, %v", got, err, c.want, c.err)
+			}
+		})
+	}
+	t.Run("configured", func(t *testing.T) {
+		got, err := Configured(t.Context(), known)
+		want := []Root{{"gone", in("gone"), "."}, {"home", in("a"), "."}}
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %v, %v, want %v", got, err, want)
+		}
+	})
+}

@@ -1,0 +1,164 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// file is a regular file that a scan met.
+type file struct {
+	path  string // below the source's root, with slashes
+	size  int64
+	mtime int64 // nanoseconds
+	inode uint64
+	known bool // metadata as last time
+	alone bool // and left alone then
+}
+
+// scan is one walk over a source.
+type scan struct {
+	g       *Ingester
+	root    Root
+	dir     *os.Root
+	before  map[uint64]index.Stat
+	seen    map[uint64]bool
+	files   []file // those that changed, and all below below new roots of a format
+	total   int64
+	report  *Report
+	skipped []FileError           // links, devices, what could not be listed
+	ignored map[string]index.Stat // files that belong to nothing known
+	keeper  *keeper
+}
+
+// pathHash is the key of a file in the scan cache.
+func pathHash(p string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(p))
+	return h.Sum64()
+}
+
+// walk lists the tree. It follows no link, so no loop and nothing outside of the root is met; what is neither a file
+// nor a directory is a problem of the scan.
+func (s *scan) walk(ctx context.Context) error {
+	start := filepath.Join(s.root.Dir, filepath.FromSlash(s.root.Below))
+	info, err := os.Lstat(start)
+	if err != nil {
+		return err
+	}
+	if info.Mode().IsRegular() {
+		s.meet(s.root.Below, info)
+		return nil
+	}
+	return s.list(ctx, s.root.Below, start)
+}
+
+func (s *scan) list(ctx context.Context, rel, abs string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := readDir(abs)
+	if err != nil {
+		s.problem(rel, "scan", err)
+	}
+	for _, e := range entries {
+		name := path.Join(rel, e.Name())
+		if e.IsDir() {
+			if err := s.list(ctx, name, filepath.Join(abs, e.Name())); err != nil {
+				return err
+			}
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) { // gone between listing and looking: nothing to archive
+				s.problem(name, "scan", err)
+			}
+			continue
+		}
+		s.meet(name, info)
+	}
+	return nil
+}
+
+// readDir lists a directory in no particular order; an error may come with the entries that were read before it.
+func readDir(dir string) ([]fs.DirEntry, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.ReadDir(-1)
+}
+
+func (s *scan) meet(rel string, info fs.FileInfo) {
+	if !info.Mode().IsRegular() {
+		s.special(rel, info.Mode())
+		return
+	}
+	s.total++
+	hash := pathHash(rel)
+	s.seen[hash] = true
+	f := file{path: rel, size: info.Size(), mtime: info.ModTime().UnixNano(), inode: inode(info)}
+	if was, ok := s.before[hash]; ok && was.Size == f.size && was.ModTime == f.mtime && was.Inode == f.inode {
+		f.known, f.alone = true, was.Ignored
+	}
+	if s.total%1000 == 0 {
+		s.g.progress(Progress{Stage: "scan", Path: rel, TotalFiles: s.total})
+	}
+	s.files = append(s.files, f)
+}
+
+func (s *scan) special(rel string, mode fs.FileMode) {
+	reason := "not a regular file"
+	switch mode.Type() {
+	case fs.ModeSymlink:
+		reason = "symbolic link: not followed"
+	case fs.ModeNamedPipe:
+		reason = "named pipe: not read"
+	case fs.ModeSocket:
+		reason = "socket: not read"
+	case fs.ModeDevice, fs.ModeDevice | fs.ModeCharDevice:
+		reason = "device: not read"
+	}
+	s.skipped = append(s.skipped, FileError{Source: s.root.Source, Path: rel, Stage: "scan", Reason: reason})
+}
+
+func (s *scan) problem(rel, stage string, err error) {
+	s.skipped = append(s.skipped, fileError(s.root.Source, rel, stage, err))
+}
+
+// fileError says what is wrong with a file, without the paths that the system's errors repeat.
+func fileError(source, rel, stage string, err error) FileError {
+	reason := err.Error()
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		reason = pe.Op + ": " + pe.Err.Error()
+	}
+	return FileError{Source: source, Path: rel, Stage: stage, Reason: reason, Err: err}
+}
+
+// within says whether a path lies below a root of a format ("." is the source itself).
+func within(p, root string) bool {
+	return root == "." || strings.HasPrefix(p, root) && len(p) > len(root) && p[len(root)] == '/'
+}
+
+// deepest returns the root that a path lies directly below, "" for none. roots are sorted.
+func deepest(p string, roots []string) string {
+	for dir := path.Dir(p); ; dir = path.Dir(dir) {
+		if _, ok := slices.BinarySearch(roots, dir); ok {
+			return dir
+		}
+		if dir == "." || dir == "/" {
+			return ""
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// The kinds of facts that the way in writes.
+const (
+	FactSource  = "source"  // key: name of the source; value: Source
+	FactRoot    = "root"    // key: source/dir; value: {"format": name}: a directory that a format owns
+	FactProblem = "problem" // key: source/path; value: {"kind", "reason"}: a file that could not be taken
+)
+
+// Source is the value of a source's fact.
+type Source struct {
+	Root    string    `json:"root"` // real path
+	Host    string    `json:"host,omitempty"`
+	Added   time.Time `json:"added"`
+	Command string    `json:"added_by,omitempty"`
+	// Removed says since when the source is no longer scanned of itself. Its name stays its own: what was stored
+	// under it stays.
+	Removed *time.Time `json:"removed,omitempty"`
+}
+
+type problemFact struct {
+	Kind   string `json:"kind"`
+	Reason string `json:"reason"`
+}
+
+// source scans one root and brings in what is new.
+func (g *Ingester) source(ctx context.Context, root Root, report *Report) error {
+	dir, err := os.OpenRoot(root.Dir)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
+			report.Missing = append(report.Missing, root.Source)
+			return nil
+		}
+		return err
+	}
+	defer dir.Close()
+	before, err := g.Index.Stats(ctx, root.Source)
+	if err != nil {
+		return err
+	}
+	s := &scan{g: g, root: root, dir: dir, before: before, seen: map[uint64]bool{}, ignored: map[string]index.Stat{}, report: report}
+	if err := s.walk(ctx); err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			report.Missing = append(report.Missing, path.Join(root.Source, root.Below))
+			return nil
+		}
+		return err
+	}
+	report.Files += s.total
+	work, facts, err := s.choose(ctx)
+	if err != nil || g.DryRun {
+		s.countWork(work)
+		return err
+	}
+	return s.store(ctx, work, facts)
+}
+
+// choose finds the files to read, and the facts about the source that are new.
+func (s *scan) choose(ctx context.Context) ([]*claimed, []blob.Fact, error) {
+	known, err := s.knownRoots(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	files, err := s.detect(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	roots, fresh := s.roots(known, files)
+	for i := range s.files {
+		f := s.files[i]
+		if f.known && f.alone && (s.g.All || underRoot(f.path, roots)) {
+			files = append(files, &claimed{file: f}) // was left alone until its root was recognised
+		} else if f.known {
+			s.report.Unchanged++
+		}
+	}
+	files = s.settle(files, roots)
+	var facts []blob.Fact
+	for _, r := range fresh {
+		facts = append(facts, s.fact(FactRoot, r, map[string]string{"format": s.owner(files, r)}))
+	}
+	s.skipped = slices.DeleteFunc(s.skipped, func(e FileError) bool { return !underRoot(e.Path, roots) && !s.g.All && e.Err == nil })
+	slices.SortFunc(files, func(a, b *claimed) int { return cmp.Or(cmp.Compare(a.mtime, b.mtime), cmp.Compare(a.path, b.path)) })
+	return files, facts, nil
+}
+
+func (s *scan) owner(files []*claimed, root string) string {
+	for _, c := range files {
+		if c.format != nil && path.Clean(c.claim.Root) == root {
+			return c.format.Name()
+		}
+	}
+	return ""
+}
+
+func (s *scan) fact(kind, p string, value any) blob.Fact {
+	b, _ := json.Marshal(value) // strings and times only
+	return blob.Fact{Kind: kind, Key: path.Join(s.root.Source, p), Time: s.g.Now(), Value: b}
+}
+
+// knownRoots returns the directories of this source that formats own.
+func (s *scan) knownRoots(ctx context.Context) ([]string, error) {
+	var all []string
+	for f, err := range s.g.Index.Facts(ctx, FactRoot) {
+		if err != nil {
+			return nil, err
+		}
+		if f.Key == s.root.Source {
+			all = append(all, ".")
+		} else if below, ok := strings.CutPrefix(f.Key, s.root.Source+"/"); ok {
+			all = append(all, below)
+		}
+	}
+	return all, nil
+}
+
+// problemFacts compares what could not be taken with what was known of it: facts for what is new, and null for what
+// is over. Only paths that this scan covered can be over.
+func (s *scan) problemFacts(ctx context.Context, bad []FileError) ([]blob.Fact, error) {
+	now := map[string]problemFact{}
+	for _, e := range bad {
+		now[path.Join(e.Source, e.Path)] = problemFact{Kind: e.Stage, Reason: e.Reason}
+	}
+	var facts []blob.Fact
+	for f, err := range s.g.Index.Facts(ctx, FactProblem) {
+		if err != nil {
+			return nil, err
+		}
+		below, ok := strings.CutPrefix(f.Key, s.root.Source+"/")
+		if !ok || s.root.Below != "." && below != s.root.Below && !within(below, s.root.Below) {
+			continue
+		}
+		var was problemFact
+		if err := json.Unmarshal(f.Value, &was); err == nil && now[f.Key] == was {
+			delete(now, f.Key)
+		} else if _, still := now[f.Key]; !still {
+			facts = append(facts, blob.Fact{Kind: FactProblem, Key: f.Key, Time: s.g.Now(), Value: []byte("null")})
+		}
+	}
+	for _, key := range sortedKeys(now) {
+		b, _ := json.Marshal(now[key])
+		facts = append(facts, blob.Fact{Kind: FactProblem, Key: key, Time: s.g.Now(), Value: b})
+	}
+	return facts, nil
+}
+
+// sourceFact is the fact of the source itself when the archive does not know it yet.
+func (s *scan) sourceFact(ctx context.Context) ([]blob.Fact, error) {
+	for f, err := range s.g.Index.Facts(ctx, FactSource) {
+		if err != nil {
+			return nil, err
+		}
+		if f.Key == s.root.Source {
+			return nil, nil
+		}
+	}
+	return []blob.Fact{s.fact(FactSource, "", Source{Root: s.root.Dir, Added: s.g.Now().UTC().Truncate(time.Microsecond)})}, nil
+}
+
+// countWork says what a dry run would do.
+func (s *scan) countWork(work []*claimed) {
+	for _, c := range work {
+		if c.state == nil {
+			s.report.New++
+			s.report.RawBytes += c.size
+		}
+	}
+}

@@ -1,0 +1,295 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+const (
+	// extentSize is how much of a file one extent holds, so that neither a pack nor the memory for its rows grows
+	// with the file: a longer file is stored as if it had grown by that much again and again.
+	extentSize = 32 << 20
+	// youngAge is how old a file's time must be for its metadata to be trusted: a write within the clock's
+	// resolution leaves size and time as they were.
+	youngAge = 2 * time.Second
+)
+
+// piece is one version, or a stretch of one, with its bytes and its rows: what a worker hands to the batch.
+type piece struct {
+	version blob.Version
+	raw     int64 // of its content in the unit
+	copy    bool  // the content may be found by version.SHA256
+	rows    *index.Parsed
+	kind    pieceKind
+	last    bool // the version is complete with it
+	stat    index.Stat
+	size    int64 // raw bytes that it brings
+}
+
+type pieceKind int
+
+const (
+	pieceNew pieceKind = iota
+	pieceGrown
+	pieceRewritten
+	pieceTouched // other metadata, or another claim, for the same content
+)
+
+// delivery is a unit of a pack with the pieces that lie in it; pieces without bytes come with a nil unit.
+type delivery struct {
+	unit   *pack.Unit
+	pieces []*piece
+}
+
+// worker reads, hashes, compresses and parses files, one after another.
+type worker struct {
+	s         *scan
+	ctx       context.Context
+	out       chan<- delivery
+	builder   *pack.Builder
+	collector *index.Collector
+	pending   []*piece // with their content in the builder's shared member
+	buffer    []byte
+}
+
+// errChanged says that a file became shorter while it was read.
+var errChanged = errors.New("became shorter while it was read")
+
+// take brings in one file.
+func (w *worker) take(c *claimed) error {
+	for attempt := 0; ; attempt++ {
+		err := w.once(c)
+		if errors.Is(err, errChanged) && attempt == 0 {
+			continue
+		}
+		return err
+	}
+}
+
+func (w *worker) once(c *claimed) error {
+	f, err := w.s.open(c.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	v := blob.Version{
+		Source: w.s.root.Source, Path: c.path, Number: 1, Size: info.Size(), ModTime: info.ModTime(), Mode: uint32(info.Mode().Perm()),
+		Format: c.formatName(), Role: c.claim.Role, Claim: c.root,
+	}
+	content, done, err := w.content(c, f)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if content != f {
+		inside, err := content.Stat()
+		if err != nil {
+			return err
+		}
+		v.Size = inside.Size()
+	}
+	stat := index.Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Inode: inode(info)}
+	if err := w.bring(c, content, v, stat); err != nil {
+		return err
+	}
+	after, err := f.Stat()
+	if err != nil || after.Size() != info.Size() || !after.ModTime().Equal(info.ModTime()) || w.s.g.Now().Sub(info.ModTime()) < youngAge {
+		w.s.distrust(c.path)
+	}
+	return nil
+}
+
+// content is the file itself, or a consistent copy of a database.
+func (w *worker) content(c *claimed, f *os.File) (*os.File, func(), error) {
+	if !c.claim.Database {
+		return f, func() {}, nil
+	}
+	return w.snapshot(c)
+}
+
+// bring stores what is new of one content, and parses it.
+func (w *worker) bring(c *claimed, f *os.File, v blob.Version, stat index.Stat) error {
+	st := &stored{worker: w, c: c, f: f, v: v, stat: stat, kind: pieceNew}
+	state, err := w.s.g.Index.Newest(w.ctx, v.Source, v.Path)
+	switch {
+	case errors.Is(err, index.ErrNotFound):
+	case err != nil:
+		return err
+	default:
+		if err := st.compare(state); err != nil {
+			return err
+		}
+	}
+	if st.kind == pieceTouched {
+		return st.touch(state)
+	}
+	if st.from == 0 && v.Size < int64(w.builder.MemberSize()) {
+		return st.small()
+	}
+	return st.large()
+}
+
+// stored is one file on its way into packs.
+type stored struct {
+	*worker
+	c    *claimed
+	f    *os.File
+	v    blob.Version
+	stat index.Stat
+	kind pieceKind
+	from int64 // bytes before it are stored
+	rows int64 // records before it are indexed
+
+	h           hash.Hash         // of all that was read
+	offset      int64             // where the reading is
+	entry       *pack.LargeWriter // the extent that is being written
+	extentStart int64
+	extentHash  hash.Hash
+	first       bool // no piece was sent yet
+}
+
+// compare finds out what the file is against its newest version: the same, grown, or rewritten.
+func (st *stored) compare(state index.State) error {
+	st.v.Number = state.Number
+	if st.v.Size >= state.Size {
+		h := sha256.New()
+		n, err := io.Copy(h, io.NewSectionReader(st.f, 0, state.Size))
+		if err != nil {
+			return err
+		}
+		if n < state.Size {
+			return errChanged
+		}
+		if bytes.Equal(h.Sum(nil), state.SHA256[:]) {
+			sameClaim := state.Format == st.v.Format && state.Role == st.v.Role && state.Claim == st.v.Claim
+			switch {
+			case st.v.Size == state.Size:
+				st.kind = pieceTouched
+				return nil
+			case sameClaim && (st.c.claim.Log || st.c.format == nil) && state.Size > 0:
+				st.kind, st.from, st.v.Root, st.rows = pieceGrown, state.Size, state.Root, state.Parsed
+				return nil
+			}
+		}
+	}
+	st.kind = pieceRewritten
+	st.v.Number++
+	return nil
+}
+
+// touch keeps new metadata for content that is stored, if there is any.
+func (st *stored) touch(state index.State) error {
+	same := state.Format == st.v.Format && state.Role == st.v.Role && state.Claim == st.v.Claim
+	if same && state.ModTime.Equal(st.v.ModTime) && state.Mode == st.v.Mode {
+		st.s.remember(st.c.path, st.stat)
+		return nil
+	}
+	st.v.Root, st.v.SHA256 = state.Root, state.SHA256
+	p := &piece{version: st.v, kind: pieceTouched, last: true, stat: st.stat}
+	if !same && st.c.format != nil {
+		rows, err := st.parseWhole(io.NewSectionReader(st.f, 0, st.v.Size))
+		if err != nil {
+			return err
+		}
+		p.rows = rows
+	}
+	return st.send(delivery{pieces: []*piece{p}})
+}
+
+// small stores a whole file in memory, beside others in one member.
+func (st *stored) small() error {
+	st.buffer = append(st.buffer[:0], make([]byte, st.v.Size)...)
+	if _, err := io.ReadFull(io.NewSectionReader(st.f, 0, st.v.Size), st.buffer); err != nil {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return errChanged
+		}
+		return err
+	}
+	content := st.buffer
+	st.v.SHA256 = blob.RefOf(content)
+	st.v.Root = st.v.SHA256
+	p := &piece{version: st.v, kind: st.kind, last: true, stat: st.stat, size: st.v.Size}
+	rows, err := st.parseWhole(bytes.NewReader(content))
+	if err != nil {
+		return err
+	}
+	p.rows = rows
+	if st.s.hasContent(st.v.SHA256, st.v.Size) {
+		p.copy = true
+		return st.send(delivery{pieces: []*piece{p}})
+	}
+	p.version.Extents = []blob.Extent{{Size: st.v.Size, SHA256: st.v.SHA256}}
+	name := pack.EntryName(st.v.Source, st.v.Path, st.v.Number, st.v.Root, 0)
+	if p.raw, err = st.builder.Small(name, content, st.v.ModTime, st.v.Mode); err != nil {
+		return err
+	}
+	st.worker.pending = append(st.worker.pending, p)
+	if st.builder.Full() {
+		return st.flush()
+	}
+	return nil
+}
+
+// flush sends the shared member on.
+func (w *worker) flush() error {
+	if len(w.pending) == 0 {
+		return nil
+	}
+	d := delivery{unit: w.builder.Flush(), pieces: w.pending}
+	w.pending = nil
+	return w.send(d)
+}
+
+func (w *worker) send(d delivery) error {
+	select {
+	case w.out <- d:
+		return nil
+	case <-w.ctx.Done():
+		return w.ctx.Err()
+	}
+}
+
+// parseWhole parses content that is stored in one piece. nil when no format claims it.
+func (st *stored) parseWhole(r io.Reader) (*index.Parsed, error) {
+	if st.c.format == nil {
+		return nil, nil
+	}
+	if st.v.SHA256 == (blob.Ref{}) {
+		return nil, fmt.Errorf("parse before hash")
+	}
+	st.collector.Reset(st.subject())
+	if err := st.parse(r); err != nil {
+		return nil, err
+	}
+	return st.collector.Take(true), nil
+}
+
+func (st *stored) subject() index.Subject {
+	return index.Subject{
+		VersionKey: index.VersionKey{Source: st.v.Source, Path: st.v.Path, Number: st.v.Number},
+		Format:     st.v.Format, Role: st.v.Role, Parser: st.c.format.Version(), Claim: st.v.Claim,
+		Size: st.v.Size, SHA256: st.v.SHA256, From: st.rows, ModTime: st.v.ModTime.UnixMicro(),
+	}
+}
+
+// parse hands the records of a content to the collector.
+func (st *stored) parse(r io.Reader) error {
+	return st.s.g.parseInto(st.ctx, st.collector, st.c.format, format.Input{
+		Path: st.v.Path, Root: st.v.Claim, Role: st.v.Role, Size: st.v.Size, Reader: r}, st.c.claim.Database)
+}

@@ -1,0 +1,358 @@
+-- +goose Up
+-- +goose StatementBegin
+
+-- The index is derived from the packs as a whole; any table may be dropped and filled again. Times are
+-- microseconds since 1970 UTC, money is nano-USD, hashes are 64-bit unless they are SHA-256 blobs.
+
+CREATE TABLE names (             -- strings that repeat: formats, roles, kinds, types, tools, models, agents
+  id   INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE verdicts (
+  id   INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+) STRICT;
+INSERT INTO verdicts VALUES (0,'counted'),(1,'duplicate'),(2,'copied history'),(3,'derived total'),
+  (4,'outside receipt'),(5,'earlier version'),(6,'uncounted');
+
+-- What is stored where ---------------------------------------------------------------------------------
+
+CREATE TABLE packs (
+  id      INTEGER PRIMARY KEY,
+  name    TEXT NOT NULL UNIQUE,
+  size    INTEGER NOT NULL,
+  created INTEGER NOT NULL,
+  writer  TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE members (           -- gzip members: where the raw tar stream of a pack starts to inflate
+  pack     INTEGER NOT NULL REFERENCES packs,
+  raw      INTEGER NOT NULL,
+  raw_size INTEGER NOT NULL,
+  offset   INTEGER NOT NULL,
+  size     INTEGER NOT NULL,
+  PRIMARY KEY (pack, raw)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE facts (             -- newest per kind and key; a value that was taken back is NULL
+  kind  TEXT NOT NULL,
+  key   TEXT NOT NULL,
+  time  INTEGER NOT NULL,
+  pack  TEXT NOT NULL,
+  value TEXT,
+  PRIMARY KEY (kind, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sources (
+  id   INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE files (
+  id       INTEGER PRIMARY KEY,
+  source   INTEGER NOT NULL REFERENCES sources,
+  path     TEXT NOT NULL,        -- the exact bytes, UTF-8 or not
+  UNIQUE (source, path)
+) STRICT;
+
+CREATE TABLE chains (            -- one content and its growth
+  id     INTEGER PRIMARY KEY,
+  root   BLOB NOT NULL,          -- SHA-256 of the first extent
+  size   INTEGER NOT NULL,
+  sha256 BLOB NOT NULL           -- of all size bytes
+) STRICT;
+CREATE INDEX chains_sha256 ON chains (sha256);
+
+CREATE TABLE extents (
+  chain  INTEGER NOT NULL REFERENCES chains,
+  offset INTEGER NOT NULL,
+  size   INTEGER NOT NULL,
+  pack   INTEGER NOT NULL REFERENCES packs,
+  raw    INTEGER NOT NULL,       -- of the first byte, in the pack's raw tar stream
+  sha256 BLOB NOT NULL,
+  PRIMARY KEY (chain, offset)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX extents_pack ON extents (pack);
+
+CREATE TABLE versions (
+  id       INTEGER PRIMARY KEY,
+  file     INTEGER NOT NULL REFERENCES files,
+  number   INTEGER NOT NULL,
+  chain    INTEGER NOT NULL REFERENCES chains,
+  size     INTEGER NOT NULL,     -- a prefix of the chain
+  sha256   BLOB NOT NULL,
+  mtime    INTEGER NOT NULL,     -- nanoseconds
+  mode     INTEGER NOT NULL,
+  format   INTEGER REFERENCES names,   -- NULL: under a root, claimed by none
+  role     INTEGER REFERENCES names,
+  root_dir TEXT NOT NULL,
+  parser   INTEGER NOT NULL,     -- version of the parser that made the rows, 0: not parsed
+  parsed   INTEGER NOT NULL,     -- events before this offset are indexed
+  UNIQUE (file, number)
+) STRICT;
+CREATE INDEX versions_chain ON versions (chain);
+CREATE INDEX versions_size ON versions (size);
+
+-- What the originals say -------------------------------------------------------------------------------
+
+CREATE TABLE runs (
+  id        INTEGER PRIMARY KEY,
+  run_id    TEXT NOT NULL UNIQUE,      -- public
+  format    INTEGER NOT NULL REFERENCES names,
+  key       TEXT NOT NULL,             -- the native id, '' where the anchor alone is the identity
+  anchor    TEXT NOT NULL,
+  native_id TEXT NOT NULL,
+  counted   INTEGER NOT NULL,          -- 0: only named by others
+  "group"   TEXT, project TEXT, branch TEXT, flow TEXT, title TEXT, agent TEXT, model TEXT, host TEXT,
+  version   TEXT, status TEXT, outcome TEXT, error TEXT,
+  started   INTEGER, ended INTEGER,    -- as stated, else first and last event
+  stub      INTEGER NOT NULL DEFAULT 0,
+  child     INTEGER NOT NULL DEFAULT 0,
+  attributes TEXT,
+  UNIQUE (format, key, anchor)
+) STRICT;
+
+CREATE TABLE run_names (               -- how one root calls a run; several names may mean one run
+  id     INTEGER PRIMARY KEY,
+  format INTEGER NOT NULL REFERENCES names,
+  native_id TEXT NOT NULL,
+  scope  TEXT NOT NULL,                -- source and root for ids that are unique only there, else ''
+  run    INTEGER REFERENCES runs,
+  UNIQUE (format, native_id, scope)
+) STRICT;
+CREATE INDEX run_names_run ON run_names (run);
+
+CREATE TABLE run_claims (              -- what one version says of a run
+  run_name INTEGER NOT NULL REFERENCES run_names,
+  version  INTEGER NOT NULL REFERENCES versions,
+  rank     INTEGER NOT NULL,
+  stated   TEXT NOT NULL,              -- transcript.Run as JSON
+  PRIMARY KEY (run_name, version)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX run_claims_version ON run_claims (version);
+
+CREATE TABLE conversations (
+  id        INTEGER PRIMARY KEY,
+  conversation_id TEXT NOT NULL UNIQUE,   -- public
+  run       INTEGER NOT NULL REFERENCES runs,
+  native_id TEXT NOT NULL,
+  verdict   INTEGER NOT NULL,             -- 0 counted, 1 duplicate, 5 earlier version, 6 holds only uncounted rows
+  of        INTEGER,                      -- the conversation that counts instead
+  title TEXT, agent TEXT, engine TEXT, model TEXT, flow TEXT, step TEXT, mode TEXT, status TEXT, version TEXT,
+  project TEXT, branch TEXT,
+  started INTEGER, ended INTEGER,
+  child   INTEGER NOT NULL DEFAULT 0,
+  attributes TEXT
+) STRICT;
+CREATE INDEX conversations_run ON conversations (run);
+
+CREATE TABLE transcripts (             -- what one version holds of one conversation; owns its events
+  id           INTEGER PRIMARY KEY,
+  version      INTEGER NOT NULL REFERENCES versions,
+  run_name     INTEGER NOT NULL REFERENCES run_names,
+  native_id    TEXT NOT NULL,          -- of the conversation, as stated
+  conversation INTEGER REFERENCES conversations,
+  verdict      INTEGER NOT NULL,       -- of all its events
+  judged       INTEGER NOT NULL DEFAULT 0,   -- verdict that a resolver gave the whole original
+  indexed      INTEGER NOT NULL,       -- 0: its rows are not here; copies with the bytes of the one that counts have none
+  shared       INTEGER NOT NULL,
+  aside        INTEGER NOT NULL,       -- 1: made for uncounted rows of the run
+  ord          TEXT NOT NULL,
+  rank         INTEGER NOT NULL,
+  seq_base     INTEGER NOT NULL DEFAULT 0,   -- added to the seq of its events
+  stated       TEXT NOT NULL,          -- transcript.Conversation as JSON
+  events       INTEGER NOT NULL DEFAULT 0,   -- counted ones, as all below
+  messages     INTEGER NOT NULL DEFAULT 0,
+  calls        INTEGER NOT NULL DEFAULT 0,
+  results      INTEGER NOT NULL DEFAULT 0,
+  rows         INTEGER NOT NULL DEFAULT 0,   -- all index rows
+  last_seq     INTEGER NOT NULL DEFAULT 0,
+  first_time   INTEGER, last_time INTEGER,
+  UNIQUE (version, run_name, native_id, aside)
+) STRICT;
+CREATE INDEX transcripts_name ON transcripts (run_name, native_id);
+CREATE INDEX transcripts_conversation ON transcripts (conversation);
+
+CREATE TABLE events (                  -- one row per part of an event
+  id         INTEGER PRIMARY KEY,      -- unix hour << 20 | slot: newest first and date ranges are id ranges
+  transcript INTEGER NOT NULL,
+  seq        INTEGER NOT NULL,         -- in the transcript; the public one adds seq_base
+  part       INTEGER NOT NULL,         -- from 0
+  parts      INTEGER NOT NULL,         -- how many the event has
+  verdict    INTEGER NOT NULL,         -- of this event; the transcript's applies too
+  kind INTEGER NOT NULL, role INTEGER, type INTEGER, tool INTEGER,   -- names
+  time INTEGER, tz INTEGER,            -- NULL: not stated; tz in minutes east
+  near INTEGER,                        -- the time that stands in where none is stated
+  inner INTEGER,                       -- name of the layer that offset and length mean
+  offset INTEGER NOT NULL, length INTEGER NOT NULL,      -- the bytes that Format.Text takes
+  line INTEGER NOT NULL,
+  text_bytes INTEGER NOT NULL,         -- of the decoded text
+  eid INTEGER,                         -- hash of the native event id, where there is one
+  attributes TEXT                      -- native id, seq and what only this format states
+) STRICT;
+CREATE UNIQUE INDEX events_place ON events (transcript, seq, part);
+CREATE INDEX events_eid ON events (eid) WHERE eid IS NOT NULL;
+
+CREATE VIRTUAL TABLE fts USING fts5 (
+  t, p, x, content='', contentless_delete=1,
+  tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_{|}~'"
+);
+
+CREATE TABLE terms (term TEXT NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+CREATE TABLE calls (                   -- tool calls; event is the row of the part
+  event      INTEGER PRIMARY KEY,
+  transcript INTEGER NOT NULL,
+  call       INTEGER NOT NULL,         -- hash of conversation and call id
+  call_id    TEXT NOT NULL,
+  key        INTEGER,                  -- hash of run and Call.Key
+  rank       INTEGER NOT NULL,
+  verdict    INTEGER NOT NULL,
+  name       INTEGER NOT NULL,
+  input_bytes INTEGER NOT NULL,
+  paths      TEXT                      -- JSON array
+) STRICT;
+CREATE INDEX calls_call ON calls (call);
+CREATE INDEX calls_key ON calls (key) WHERE key IS NOT NULL;
+CREATE INDEX calls_transcript ON calls (transcript);
+
+CREATE TABLE results (
+  event      INTEGER PRIMARY KEY,
+  transcript INTEGER NOT NULL,
+  call       INTEGER NOT NULL,
+  name       INTEGER,
+  failed     INTEGER,
+  status     TEXT,
+  duration   INTEGER,
+  output_bytes INTEGER NOT NULL,
+  cut        INTEGER NOT NULL
+) STRICT;
+CREATE INDEX results_call ON results (call);
+CREATE INDEX results_transcript ON results (transcript);
+
+CREATE TABLE usage (
+  id         INTEGER PRIMARY KEY,
+  key        INTEGER NOT NULL,         -- hash of the identity of the request
+  usage_id   TEXT NOT NULL,            -- public
+  version    INTEGER NOT NULL REFERENCES versions,
+  run_name   INTEGER NOT NULL REFERENCES run_names,
+  native_conversation TEXT NOT NULL,
+  stated_verdict INTEGER NOT NULL,
+  verdict    INTEGER NOT NULL,
+  of         INTEGER,                  -- the usage that counts instead
+  rank       INTEGER NOT NULL,
+  time INTEGER, tz INTEGER,
+  model TEXT, provider TEXT, tier TEXT, speed TEXT, geo TEXT, request_id TEXT,
+  input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, cache_write_1h INTEGER,
+  reasoning INTEGER, requests INTEGER,
+  reported INTEGER, reported_by TEXT,  -- nano-USD and the field that says so
+  estimated INTEGER NOT NULL,
+  calculated INTEGER, price_model TEXT, price_table TEXT, price_note TEXT,   -- by the price table of the day
+  agent TEXT, engine TEXT, flow TEXT, step TEXT, status TEXT, outcome TEXT, receipt TEXT,
+  stated     TEXT,                     -- transcript.Usage as JSON, for formats with a resolver
+  line INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, inner INTEGER,
+  attributes TEXT
+) STRICT;
+CREATE INDEX usage_key ON usage (key);
+CREATE INDEX usage_run ON usage (run_name);
+CREATE INDEX usage_version ON usage (version, offset);
+CREATE INDEX usage_time ON usage (time) WHERE verdict = 0;
+
+CREATE TABLE receipts (
+  id       INTEGER PRIMARY KEY,
+  version  INTEGER NOT NULL REFERENCES versions,
+  run_name INTEGER NOT NULL REFERENCES run_names,
+  key      TEXT NOT NULL,
+  verdict  INTEGER NOT NULL,
+  native_conversation TEXT NOT NULL,
+  kind TEXT, flow TEXT, step TEXT, agent TEXT, engine TEXT, provider TEXT, model TEXT, mode TEXT,
+  status TEXT, outcome TEXT, error TEXT,
+  started INTEGER, ended INTEGER, duration INTEGER,
+  transcript TEXT, tool_calls INTEGER, stub INTEGER NOT NULL,
+  stated TEXT,
+  line INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, inner INTEGER,
+  attributes TEXT
+) STRICT;
+CREATE INDEX receipts_run ON receipts (run_name, key);
+CREATE INDEX receipts_version ON receipts (version);
+
+CREATE TABLE steps (
+  id       INTEGER PRIMARY KEY,
+  version  INTEGER NOT NULL REFERENCES versions,
+  run_name INTEGER NOT NULL REFERENCES run_names,
+  key      TEXT NOT NULL,
+  verdict  INTEGER NOT NULL,
+  rank     INTEGER NOT NULL,
+  native_conversation TEXT NOT NULL,
+  parent TEXT, name TEXT, kind TEXT, path TEXT, flow TEXT, agent TEXT, engine TEXT, model TEXT,
+  iteration INTEGER, attempt INTEGER, status TEXT, outcome TEXT, error TEXT,
+  started INTEGER, ended INTEGER, duration INTEGER, child_run TEXT,
+  stated TEXT,
+  line INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, inner INTEGER,
+  attributes TEXT,
+  UNIQUE (version, run_name, key)
+) STRICT;
+CREATE INDEX steps_run ON steps (run_name, key);
+
+CREATE TABLE links (
+  id       INTEGER PRIMARY KEY,
+  version  INTEGER NOT NULL REFERENCES versions,
+  edge     INTEGER NOT NULL,           -- hash of kind and both ends: one edge, however often stated
+  kind     TEXT NOT NULL,
+  from_type TEXT NOT NULL, from_scope TEXT NOT NULL, from_id TEXT NOT NULL, from_conversation TEXT NOT NULL,
+  to_type   TEXT NOT NULL, to_scope   TEXT NOT NULL, to_id   TEXT NOT NULL, to_conversation   TEXT NOT NULL,
+  format   INTEGER NOT NULL REFERENCES names,
+  statement INTEGER NOT NULL,          -- hash of the statement, where it has an id of its own
+  uncounted INTEGER NOT NULL,
+  time INTEGER, tz INTEGER,
+  line INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, inner INTEGER,
+  attributes TEXT
+) STRICT;
+CREATE INDEX links_edge ON links (edge);
+CREATE INDEX links_version ON links (version, offset);
+CREATE INDEX links_from ON links (from_id);
+CREATE INDEX links_to ON links (to_id);
+
+CREATE TABLE hints (
+  run_name INTEGER NOT NULL REFERENCES run_names,
+  key      TEXT NOT NULL,
+  value    TEXT NOT NULL,
+  version  INTEGER NOT NULL REFERENCES versions,
+  PRIMARY KEY (run_name, key, value, version)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX hints_version ON hints (version);
+
+CREATE TABLE problems (
+  id       INTEGER PRIMARY KEY,
+  version  INTEGER NOT NULL REFERENCES versions,
+  run_name INTEGER REFERENCES run_names,
+  identity INTEGER NOT NULL,           -- one problem in copies of one content is one
+  kind     TEXT NOT NULL,
+  reason   TEXT NOT NULL,
+  line INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, inner INTEGER
+) STRICT;
+CREATE INDEX problems_version ON problems (version, offset);
+
+-- What only this machine knows; may be lost at any time -----------------------------------------------------
+
+CREATE TABLE local_scan (              -- metadata of files as last seen: equal means unchanged
+  source TEXT NOT NULL,
+  path   INTEGER NOT NULL,             -- hash
+  size   INTEGER NOT NULL,
+  mtime  INTEGER NOT NULL,             -- nanoseconds; -1: do not trust, read again
+  inode  INTEGER NOT NULL,
+  ignored INTEGER NOT NULL,            -- 1: belongs to nothing known, not archived
+  PRIMARY KEY (source, path)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE local_state (
+  key   TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- +goose StatementEnd
+-- +goose Down
+-- +goose StatementBegin
+SELECT 1;
+-- +goose StatementEnd

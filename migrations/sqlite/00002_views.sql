@@ -1,0 +1,234 @@
+-- +goose Up
+-- +goose StatementBegin
+
+-- The views are a contract: docs/sql.md tells every column, and they are only ever extended. They call no
+-- function of this program, so any SQLite since 3.38 opens them. The first columns are the unique key; nothing
+-- in them depends on when, in which order or in which pack a thing was stored.
+
+CREATE INDEX runs_group ON runs ("group") WHERE "group" IS NOT NULL;
+CREATE INDEX usage_public ON usage (usage_id);
+CREATE INDEX problems_identity ON problems (identity);
+CREATE INDEX files_path ON files (path);
+CREATE INDEX versions_sha256 ON versions (sha256);
+
+CREATE VIEW v_runs AS
+SELECT r.run_id, (SELECT name FROM names WHERE id = r.format) AS format, r.native_id, r.anchor, r.counted,
+  r."group", r.project, r.branch, r.flow, r.title, r.agent, r.model, r.host, r.version AS producer_version,
+  r.status, r.outcome, r.error,
+  strftime('%Y-%m-%dT%H:%M:%S', (r.started - ((r.started % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((r.started % 1000000) + 1000000) % 1000000) AS started, r.started AS started_us,
+  strftime('%Y-%m-%dT%H:%M:%S', (r.ended - ((r.ended % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((r.ended % 1000000) + 1000000) % 1000000) AS ended, r.ended AS ended_us,
+  r.stub, r.child,
+  (SELECT count(*) FROM conversations c WHERE c.run = r.id AND c.verdict = 0) AS conversations,
+  (SELECT coalesce(sum(t.events), 0) FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id WHERE n.run = r.id AND t.verdict = 0) AS events,
+  (SELECT coalesce(sum(t.messages), 0) FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id WHERE n.run = r.id AND t.verdict = 0) AS messages,
+  (SELECT coalesce(sum(t.calls), 0) FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id WHERE n.run = r.id AND t.verdict = 0) AS tool_calls,
+  (SELECT coalesce(sum(t.results), 0) FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id WHERE n.run = r.id AND t.verdict = 0) AS tool_results,
+  (SELECT sum(u.input) FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS input_tokens,
+  (SELECT sum(u.output) FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS output_tokens,
+  (SELECT sum(u.cache_read) FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS cache_read_tokens,
+  (SELECT sum(coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h)) FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS cache_creation_tokens,
+  (SELECT (sum(u.reported) + 500) / 1000 FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS reported_cost_microusd,
+  (SELECT (sum(coalesce(u.reported, u.calculated)) + 500) / 1000 FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS cost_microusd,
+  r.attributes
+FROM runs r;
+
+CREATE VIEW v_conversations AS
+SELECT c.conversation_id, (SELECT name FROM names WHERE id = r.format) AS format, r.run_id, c.native_id,
+  c.verdict = 0 AS counted, (SELECT name FROM verdicts WHERE id = c.verdict) AS verdict,
+  (SELECT o.conversation_id FROM conversations o WHERE o.id = c.of) AS of_conversation_id,
+  c.title, c.agent, c.engine, c.model, c.flow, c.step, c.mode, c.status, c.version AS producer_version, c.project, c.branch,
+  strftime('%Y-%m-%dT%H:%M:%S', (c.started - ((c.started % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((c.started % 1000000) + 1000000) % 1000000) AS started, c.started AS started_us,
+  strftime('%Y-%m-%dT%H:%M:%S', (c.ended - ((c.ended % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((c.ended % 1000000) + 1000000) % 1000000) AS ended, c.ended AS ended_us,
+  c.child,
+  (SELECT count(*) FROM transcripts t WHERE t.conversation = c.id) AS versions,
+  s.name AS source, f.path, v.number AS version,
+  (SELECT coalesce(sum(t.events), 0) FROM transcripts t WHERE t.conversation = c.id) AS events,
+  (SELECT coalesce(sum(t.messages), 0) FROM transcripts t WHERE t.conversation = c.id) AS messages,
+  (SELECT coalesce(sum(t.calls), 0) FROM transcripts t WHERE t.conversation = c.id) AS tool_calls,
+  (SELECT coalesce(sum(t.results), 0) FROM transcripts t WHERE t.conversation = c.id) AS tool_results,
+  c.attributes
+FROM conversations c
+JOIN runs r ON r.id = c.run
+LEFT JOIN versions v ON v.id = (SELECT t.version FROM transcripts t JOIN versions w ON w.id = t.version JOIN files g ON g.id = w.file JOIN sources q ON q.id = g.source
+  WHERE t.conversation = c.id ORDER BY t.verdict, t.ord, q.name, g.path, w.number LIMIT 1)
+LEFT JOIN files f ON f.id = v.file
+LEFT JOIN sources s ON s.id = f.source;
+
+CREATE VIEW v_steps AS
+SELECT r.run_id, x.key AS step_key, s.name AS source, f.path AS file, v.number AS version, (SELECT name FROM names WHERE id = x.inner) AS inner, (SELECT name FROM names WHERE id = r.format) AS format,
+  x.verdict = 0 AS counted, (SELECT name FROM verdicts WHERE id = x.verdict) AS verdict,
+  c.conversation_id, x.parent AS parent_key, x.name, x.kind, x.path, x.flow, x.agent, x.engine, x.model, x.iteration, x.attempt,
+  x.status, x.outcome, x.error,
+  strftime('%Y-%m-%dT%H:%M:%S', (x.started - ((x.started % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((x.started % 1000000) + 1000000) % 1000000) AS started, x.started AS started_us,
+  strftime('%Y-%m-%dT%H:%M:%S', (x.ended - ((x.ended % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((x.ended % 1000000) + 1000000) % 1000000) AS ended, x.ended AS ended_us,
+  x.duration AS duration_us, x.child_run AS child_native_id, x.line, x.offset, x.length, x.attributes
+FROM steps x
+JOIN run_names n ON n.id = x.run_name
+JOIN runs r ON r.id = n.run
+JOIN versions v ON v.id = x.version
+JOIN files f ON f.id = v.file
+JOIN sources s ON s.id = f.source
+LEFT JOIN conversations c ON c.id = (SELECT o.id FROM conversations o WHERE o.run = r.id AND o.native_id = x.native_conversation AND o.verdict <> 6
+  ORDER BY o.verdict, o.conversation_id LIMIT 1);
+
+CREATE VIEW v_events AS
+SELECT c.conversation_id || ':' || (t.seq_base + e.seq) || CASE WHEN e.parts > 1 THEN '.' || (e.part + 1) ELSE '' END AS event_id,
+  (SELECT name FROM names WHERE id = r.format) AS format, c.conversation_id, r.run_id, t.seq_base + e.seq AS seq, e.part + 1 AS part, e.parts,
+  e.verdict = 0 AND t.verdict = 0 AND e.part = 0 AS counted,
+  (SELECT name FROM verdicts WHERE id = CASE WHEN t.verdict = 0 THEN e.verdict ELSE t.verdict END) AS verdict,
+  (SELECT name FROM names WHERE id = e.kind) AS kind, (SELECT name FROM names WHERE id = e.role) AS role, (SELECT name FROM names WHERE id = e.type) AS type, (SELECT name FROM names WHERE id = e.tool) AS tool,
+  strftime('%Y-%m-%dT%H:%M:%S', (e.time - ((e.time % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((e.time % 1000000) + 1000000) % 1000000) AS time, e.time AS time_us, e.tz AS utc_offset_minutes,
+  coalesce(e.attributes ->> '$.agent', c.agent) AS agent, coalesce(e.attributes ->> '$.model', c.model) AS model,
+  coalesce(e.attributes ->> '$.flow', c.flow) AS flow, coalesce(e.attributes ->> '$.step', c.step) AS step,
+  e.text_bytes, s.name AS source, f.path, v.number AS version, (SELECT name FROM names WHERE id = e.inner) AS inner, e.line, e.offset, e.length, e.attributes
+FROM events e
+JOIN transcripts t ON t.id = e.transcript
+JOIN conversations c ON c.id = t.conversation
+JOIN runs r ON r.id = c.run
+JOIN versions v ON v.id = t.version
+JOIN files f ON f.id = v.file
+JOIN sources s ON s.id = f.source;
+
+CREATE VIEW v_tool_calls AS
+SELECT c.conversation_id || ':' || (t.seq_base + e.seq) || CASE WHEN e.parts > 1 THEN '.' || (e.part + 1) ELSE '' END AS event_id,
+  (SELECT name FROM names WHERE id = r.format) AS format, c.conversation_id, r.run_id, k.call_id,
+  k.verdict = 0 AND e.verdict = 0 AND t.verdict = 0 AS counted,
+  (SELECT name FROM verdicts WHERE id = CASE WHEN t.verdict <> 0 THEN t.verdict WHEN e.verdict <> 0 THEN e.verdict ELSE k.verdict END) AS verdict,
+  (SELECT name FROM names WHERE id = k.name) AS tool,
+  strftime('%Y-%m-%dT%H:%M:%S', (e.time - ((e.time % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((e.time % 1000000) + 1000000) % 1000000) AS time, e.time AS time_us,
+  k.input_bytes, k.paths,
+  (SELECT c2.conversation_id || ':' || (t2.seq_base + e2.seq) || CASE WHEN e2.parts > 1 THEN '.' || (e2.part + 1) ELSE '' END
+    FROM transcripts t2 JOIN conversations c2 ON c2.id = t2.conversation WHERE t2.id = e2.transcript) AS result_event_id,
+  x.failed, x.status, coalesce(x.duration, CASE WHEN e2.time >= e.time THEN e2.time - e.time END) AS duration_us,
+  x.output_bytes, x.cut
+FROM calls k
+JOIN events e ON e.id = k.event
+JOIN transcripts t ON t.id = e.transcript
+JOIN conversations c ON c.id = t.conversation
+JOIN runs r ON r.id = c.run
+LEFT JOIN results x ON x.event = coalesce(
+  (SELECT y.event FROM results y JOIN events z ON z.id = y.event
+    WHERE y.call = k.call AND z.transcript = e.transcript ORDER BY z.verdict, z.seq, z.part LIMIT 1),
+  (SELECT y.event FROM results y JOIN events z ON z.id = y.event JOIN transcripts w ON w.id = z.transcript
+    WHERE y.call = k.call ORDER BY w.verdict, z.verdict, w.seq_base + z.seq, z.part LIMIT 1))
+LEFT JOIN events e2 ON e2.id = x.event;
+
+CREATE VIEW v_usage AS
+SELECT u.usage_id, s.name AS source, f.path, v.number AS version, (SELECT name FROM names WHERE id = u.inner) AS inner, u.offset, (SELECT name FROM names WHERE id = r.format) AS format, r.run_id, c.conversation_id,
+  u.verdict = 0 AS counted, (SELECT name FROM verdicts WHERE id = u.verdict) AS verdict,
+  strftime('%Y-%m-%dT%H:%M:%S', (u.time - ((u.time % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((u.time % 1000000) + 1000000) % 1000000) AS time, u.time AS time_us,
+  u.model, u.provider, u.tier, u.speed, u.geo, u.request_id,
+  u.input AS input_tokens, u.output AS output_tokens, u.cache_read AS cache_read_tokens,
+  coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h) AS cache_creation_tokens,
+  u.cache_write_1h AS cache_creation_1h_tokens, u.reasoning AS reasoning_tokens, u.requests,
+  (u.reported + 500) / 1000 AS reported_cost_microusd, u.reported AS reported_cost_nanousd, u.reported_by, u.estimated,
+  (u.calculated + 500) / 1000 AS calculated_cost_microusd, u.calculated AS calculated_cost_nanousd,
+  (coalesce(u.reported, u.calculated) + 500) / 1000 AS cost_microusd, coalesce(u.reported, u.calculated) AS cost_nanousd,
+  CASE WHEN u.reported IS NOT NULL THEN 'reported' WHEN u.calculated IS NOT NULL THEN 'calculated' END AS cost_source,
+  u.price_model, u.price_table, u.price_note,
+  u.agent, u.engine, u.flow, u.step, u.status, u.outcome, u.receipt AS receipt_key, u.line, u.length, u.attributes
+FROM usage u
+JOIN run_names n ON n.id = u.run_name
+JOIN runs r ON r.id = n.run
+JOIN versions v ON v.id = u.version
+JOIN files f ON f.id = v.file
+JOIN sources s ON s.id = f.source
+LEFT JOIN conversations c ON c.id = (SELECT o.id FROM conversations o WHERE o.run = r.id AND o.native_id = u.native_conversation AND o.verdict <> 6
+  ORDER BY o.verdict, o.conversation_id LIMIT 1);
+
+CREATE VIEW v_receipts AS
+SELECT r.run_id, x.key AS receipt_key, s.name AS source, f.path, v.number AS version, (SELECT name FROM names WHERE id = x.inner) AS inner, x.offset, (SELECT name FROM names WHERE id = r.format) AS format,
+  x.verdict = 0 AS counted, (SELECT name FROM verdicts WHERE id = x.verdict) AS verdict,
+  c.conversation_id, x.kind, x.flow, x.step, x.agent, x.engine, x.provider, x.model, x.mode, x.status, x.outcome, x.error,
+  strftime('%Y-%m-%dT%H:%M:%S', (x.started - ((x.started % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((x.started % 1000000) + 1000000) % 1000000) AS started, x.started AS started_us,
+  strftime('%Y-%m-%dT%H:%M:%S', (x.ended - ((x.ended % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((x.ended % 1000000) + 1000000) % 1000000) AS ended, x.ended AS ended_us,
+  x.duration AS duration_us, x.transcript, x.tool_calls, x.stub, x.line, x.length, x.attributes
+FROM receipts x
+JOIN run_names n ON n.id = x.run_name
+JOIN runs r ON r.id = n.run
+JOIN versions v ON v.id = x.version
+JOIN files f ON f.id = v.file
+JOIN sources s ON s.id = f.source
+LEFT JOIN conversations c ON c.id = (SELECT o.id FROM conversations o WHERE o.run = r.id AND o.native_id = x.native_conversation AND o.verdict <> 6
+  ORDER BY o.verdict, o.conversation_id LIMIT 1);
+
+CREATE VIEW v_links AS
+SELECT printf('%016x', l.edge) AS link_id, (SELECT name FROM names WHERE id = l.format) AS format, l.kind,
+  l.from_type, l.from_id AS from_native_id, rf.run_id AS from_run_id, nullif(l.from_conversation, '') AS from_native_conversation,
+  (SELECT o.conversation_id FROM conversations o WHERE l.from_conversation <> '' AND o.run = rf.id AND o.native_id = l.from_conversation AND o.verdict <> 6
+    ORDER BY o.verdict, o.conversation_id LIMIT 1) AS from_conversation_id,
+  CASE l.from_type WHEN 'group' THEN EXISTS (SELECT 1 FROM runs g WHERE g."group" = l.from_id AND g.format = l.format)
+    WHEN 'actor' THEN 0 ELSE coalesce(rf.counted, 0) END AS from_found,
+  l.to_type, l.to_id AS to_native_id, rt.run_id AS to_run_id, nullif(l.to_conversation, '') AS to_native_conversation,
+  (SELECT o.conversation_id FROM conversations o WHERE l.to_conversation <> '' AND o.run = rt.id AND o.native_id = l.to_conversation AND o.verdict <> 6
+    ORDER BY o.verdict, o.conversation_id LIMIT 1) AS to_conversation_id,
+  CASE l.to_type WHEN 'group' THEN EXISTS (SELECT 1 FROM runs g WHERE g."group" = l.to_id AND g.format = l.format)
+    WHEN 'actor' THEN 0 ELSE coalesce(rt.counted, 0) END AS to_found,
+  l.uncounted = 0 AS counted,
+  (SELECT count(DISTINCT o.statement) FROM links o WHERE o.edge = l.edge) AS statements,
+  strftime('%Y-%m-%dT%H:%M:%S', (l.time - ((l.time % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((l.time % 1000000) + 1000000) % 1000000) AS time, l.time AS time_us,
+  s.name AS source, f.path, v.number AS version, (SELECT name FROM names WHERE id = l.inner) AS inner, l.line, l.offset, l.length, l.attributes
+FROM links l
+JOIN versions v ON v.id = l.version
+JOIN files f ON f.id = v.file
+JOIN sources s ON s.id = f.source
+LEFT JOIN run_names nf ON nf.format = l.format AND nf.native_id = l.from_id AND nf.scope = l.from_scope AND l.from_type IN ('run', 'conversation')
+LEFT JOIN runs rf ON rf.id = nf.run
+LEFT JOIN run_names nt ON nt.format = l.format AND nt.native_id = l.to_id AND nt.scope = l.to_scope AND l.to_type IN ('run', 'conversation')
+LEFT JOIN runs rt ON rt.id = nt.run
+WHERE l.id = (SELECT o.id FROM links o JOIN versions w ON w.id = o.version JOIN files g ON g.id = w.file JOIN sources q ON q.id = g.source
+  WHERE o.edge = l.edge ORDER BY o.uncounted, o.time IS NULL, o.time, q.name, g.path, w.number, o.inner, o.offset, o.id LIMIT 1);
+
+CREATE VIEW v_files AS
+SELECT s.name AS source, f.path, v.number AS version, (SELECT name FROM names WHERE id = v.format) AS format, (SELECT name FROM names WHERE id = v.role) AS role,
+  v.size, lower(hex(v.sha256)) AS sha256,
+  strftime('%Y-%m-%dT%H:%M:%S', (v.mtime - ((v.mtime % 1000000000) + 1000000000) % 1000000000) / 1000000000, 'unixepoch')
+    || printf('.%09dZ', ((v.mtime % 1000000000) + 1000000000) % 1000000000) AS mtime, v.mtime AS mtime_ns,
+  printf('%04o', v.mode) AS mode,
+  NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number) AS newest,
+  CASE WHEN v.size = 0 THEN 1 ELSE (SELECT count(*) FROM versions w WHERE w.sha256 = v.sha256) END AS copies,
+  nullif(v.root_dir, '') AS root_dir
+FROM versions v
+JOIN files f ON f.id = v.file
+JOIN sources s ON s.id = f.source;
+
+CREATE VIEW v_problems AS
+SELECT printf('%016x', p.identity) AS problem_id, (SELECT name FROM names WHERE id = v.format) AS format, p.kind, p.reason, s.name AS source, f.path, v.number AS version,
+  (SELECT name FROM names WHERE id = p.inner) AS inner, p.line, p.offset, p.length,
+  (SELECT r.run_id FROM run_names n JOIN runs r ON r.id = n.run WHERE n.id = p.run_name) AS run_id
+FROM problems p
+JOIN versions v ON v.id = p.version
+JOIN files f ON f.id = v.file
+JOIN sources s ON s.id = f.source
+WHERE p.id = (SELECT o.id FROM problems o JOIN versions w ON w.id = o.version JOIN files g ON g.id = w.file JOIN sources q ON q.id = g.source
+  WHERE o.identity = p.identity AND NOT EXISTS (SELECT 1 FROM versions y WHERE y.file = w.file AND y.number > w.number)
+  ORDER BY q.name, g.path, w.number, o.offset, o.id LIMIT 1)
+UNION ALL
+SELECT 'scan:' || x.key, NULL, coalesce(x.value ->> '$.kind', 'scan'), coalesce(x.value ->> '$.reason', ''),
+  CASE WHEN instr(x.key, '/') > 0 THEN substr(x.key, 1, instr(x.key, '/') - 1) ELSE x.key END,
+  CASE WHEN instr(x.key, '/') > 0 THEN substr(x.key, instr(x.key, '/') + 1) ELSE '' END,
+  NULL, NULL, NULL, NULL, NULL, NULL
+FROM facts x
+WHERE x.kind = 'problem' AND x.value IS NOT NULL;
+
+CREATE VIEW v_cost_daily AS
+SELECT strftime('%Y-%m-%d', u.time / 1000000, 'unixepoch') AS day, (SELECT name FROM names WHERE id = r.format) AS format, r.project, u.flow, u.agent, u.model, u.provider,
+  count(*) AS usages, sum(u.requests) AS requests,
+  sum(u.input) AS input_tokens, sum(u.output) AS output_tokens, sum(u.cache_read) AS cache_read_tokens,
+  sum(coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h)) AS cache_creation_tokens,
+  sum(u.reasoning) AS reasoning_tokens,
+  (sum(u.reported) + 500) / 1000 AS reported_cost_microusd,
+  (sum(u.calculated) + 500) / 1000 AS calculated_cost_microusd,
+  (sum(coalesce(u.reported, u.calculated)) + 500) / 1000 AS cost_microusd,
+  count(*) - count(coalesce(u.reported, u.calculated)) AS unpriced
+FROM usage u
+JOIN run_names n ON n.id = u.run_name
+JOIN runs r ON r.id = n.run
+WHERE u.verdict = 0
+GROUP BY 1, 2, 3, 4, 5, 6, 7;
+
+-- +goose StatementEnd
+-- +goose Down
+-- +goose StatementBegin
+SELECT 1;
+-- +goose StatementEnd
