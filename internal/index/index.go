@@ -29,6 +29,8 @@ type Writer interface {
 	// Commit adds one batch in one transaction, whole or not at all. A pack that is there already is left
 	// alone. When it returns, readers see the batch.
 	Commit(context.Context, Batch) error
+	// Tidy does a bounded piece of the upkeep that commits leave undone.
+	Tidy(context.Context) error
 }
 
 // Batch is what one commit adds: usually what one pack holds.

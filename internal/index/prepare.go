@@ -3,8 +3,8 @@ package index
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/txarchive/txarchive/internal/term"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -16,7 +16,7 @@ import (
 // A Collector serves one goroutine. Reset begins a version; Take hands over what was gathered so far, so that
 // a long original becomes several batches.
 type Collector struct {
-	words *Vocabulary
+	words vocabulary
 	split term.Splitter
 	t, p  []byte
 
@@ -41,8 +41,8 @@ type conversationKey struct {
 	aside   bool
 }
 
-// NewCollector returns a Collector that shares the words that the process has seen.
-func NewCollector(words *Vocabulary) *Collector { return &Collector{words: words} }
+// NewCollector returns a Collector.
+func NewCollector() *Collector { return &Collector{} }
 
 // Reset begins a version.
 func (c *Collector) Reset(s Subject) {
@@ -62,6 +62,8 @@ func (c *Collector) Take(last bool) *Parsed {
 	c.settle()
 	out := c.out
 	out.Last, out.Until = last, c.last
+	slices.Sort(out.Terms)
+	out.Terms = slices.Compact(out.Terms)
 	for _, r := range c.runs {
 		run := *r
 		out.Runs = append(out.Runs, &run)
@@ -226,11 +228,17 @@ func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part) Row
 	}
 	if e.ID != "" {
 		row.EID = Hash("event", c.out.Format, e.ID)
+		if e.Global {
+			row.Global = 1
+			if e.Home {
+				row.Global = 2
+			}
+		}
 	}
 	c.t, c.p = c.split.Split(c.t[:0], c.p[:0], part.Text)
 	row.T, row.P = string(c.t), string(c.p)
-	c.out.Terms = c.words.Add(c.out.Terms, c.t)
-	c.out.Terms = c.words.Add(c.out.Terms, c.p)
+	c.out.Terms = c.words.add(c.out.Terms, c.t)
+	c.out.Terms = c.words.add(c.out.Terms, c.p)
 	row.X = c.facets(e, &row)
 	return row
 }
@@ -306,44 +314,4 @@ func eventAttributes(e *transcript.Event) string {
 		return ""
 	}
 	return string(b)
-}
-
-// Vocabulary remembers which words the process has handed to the index, so that each is written about once.
-// It is a cache: forgetting a word costs one more insert.
-type Vocabulary struct {
-	mu   sync.Mutex
-	seen map[string]struct{}
-}
-
-// maxVocabulary bounds the memory of a Vocabulary to some hundred MB in the worst case.
-const maxVocabulary = 1 << 20
-
-// NewVocabulary returns an empty one.
-func NewVocabulary() *Vocabulary { return &Vocabulary{seen: map[string]struct{}{}} }
-
-// Add appends the words of text (separated by spaces) that were not seen before to dst.
-func (v *Vocabulary) Add(dst []string, text []byte) []string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for len(text) > 0 {
-		n := 0
-		for n < len(text) && text[n] != ' ' {
-			n++
-		}
-		word := text[:n]
-		text = text[min(n+1, len(text)):]
-		if n == 0 {
-			continue
-		}
-		if _, ok := v.seen[string(word)]; ok {
-			continue
-		}
-		if len(v.seen) >= maxVocabulary {
-			clear(v.seen)
-		}
-		s := string(word)
-		v.seen[s] = struct{}{}
-		dst = append(dst, s)
-	}
-	return dst
 }

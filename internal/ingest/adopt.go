@@ -129,7 +129,7 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.State) error {
 	var readers, writer sync.WaitGroup
 	for range workers() {
 		readers.Go(func() {
-			c := index.NewCollector(g.vocabulary)
+			c := index.NewCollector()
 			for s := range states {
 				if err := g.parseStored(ctx, c, s, parsed); err != nil {
 					cancel(err)

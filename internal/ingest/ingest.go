@@ -48,8 +48,6 @@ type Ingester struct {
 	DryRun bool
 	// Progress is told how far the work is, often and from several goroutines. It may be nil.
 	Progress func(Progress)
-
-	vocabulary *index.Vocabulary
 }
 
 // Progress is how far an ingest is. Totals grow while a scan still looks.
@@ -123,13 +121,16 @@ func (g *Ingester) Run(ctx context.Context, roots []Root) (*Report, error) {
 	if g.DryRun {
 		return report, nil
 	}
-	return report, g.parseWanted(ctx)
+	if err := g.parseWanted(ctx); err != nil {
+		return report, err
+	}
+	if report.Packs+report.Adopted == 0 {
+		return report, nil
+	}
+	return report, g.Index.Tidy(ctx)
 }
 
 func (g *Ingester) prepare() {
-	if g.vocabulary == nil {
-		g.vocabulary = index.NewVocabulary()
-	}
 	if g.Now == nil {
 		g.Now = time.Now
 	}

@@ -61,7 +61,7 @@ func (s *scan) read(ctx context.Context, work []*claimed, out chan<- delivery, f
 	var wait sync.WaitGroup
 	for range workers() {
 		wait.Go(func() {
-			w := &worker{s: s, ctx: ctx, out: out, builder: pack.NewBuilder(pack.Options{}), collector: index.NewCollector(s.g.vocabulary)}
+			w := &worker{s: s, ctx: ctx, out: out, builder: pack.NewBuilder(pack.Options{}), collector: index.NewCollector()}
 			for {
 				i := int(next.Add(1)) - 1
 				if i >= len(work) || ctx.Err() != nil {

@@ -14,6 +14,9 @@ type Family struct {
 	Usage         []*Usage   // set Verdict, Conversation, Agent, Engine, Flow, Step, Model
 	Steps         []*Step    // set Conversation
 	Hints         []*Hint    // read only
+	// Related has the hints of the runs that this one was forked from or is a child of, by native id; nil where the
+	// archive does not hold them. Read only.
+	Related map[string][]*Hint
 }
 
 // FamilyConversation is a conversation with what the index knows of it.
@@ -22,4 +25,6 @@ type FamilyConversation struct {
 	Path    string // of the original in its source
 	Verdict Verdict
 	Events  int64 // counted events
+	// CopiedUntil may be set: events and usage before this offset of the original are copied history.
+	CopiedUntil int64
 }

@@ -83,8 +83,14 @@ type Event struct {
 	Conversation string `json:",omitzero"`
 	Run          string `json:",omitzero"`
 	// ID is the native identity inside the conversation where the format has one that survives copying and
-	// rewriting; two events of a conversation with one ID are one event. "" means that the place is the identity.
-	ID      string  `json:",omitzero"`
+	// rewriting; two events of a conversation with one ID are one event, and what was said last counts. "" means
+	// that the place is the identity.
+	ID string `json:",omitzero"`
+	// Global says that ID is unique over all conversations of the format: where several hold it (a resumed or
+	// forked session copies lines), one counts and the others are copied history. Home says that this
+	// conversation is where the event was first written, as far as the original tells; a Home counts first.
+	Global  bool    `json:",omitzero"`
+	Home    bool    `json:",omitzero"`
 	Verdict Verdict `json:",omitzero"` // "" is Counted; Uncounted for rows that stats leaves out; CopiedHistory where the original itself shows it
 	Kind    Kind    `json:",omitzero"`
 	Role    string  `json:",omitzero"` // user, assistant, system, tool, or as written

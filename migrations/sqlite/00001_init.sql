@@ -155,6 +155,7 @@ CREATE TABLE transcripts (             -- what one version holds of one conversa
   conversation INTEGER REFERENCES conversations,
   verdict      INTEGER NOT NULL,       -- of all its events
   judged       INTEGER NOT NULL DEFAULT 0,   -- verdict that a resolver gave the whole original
+  copied_until INTEGER NOT NULL DEFAULT 0,   -- events before this offset are copied history, says a resolver
   indexed      INTEGER NOT NULL,       -- 0: its rows are not here; copies with the bytes of the one that counts have none
   shared       INTEGER NOT NULL,
   aside        INTEGER NOT NULL,       -- 1: made for uncounted rows of the run
@@ -189,6 +190,7 @@ CREATE TABLE events (                  -- one row per part of an event
   line INTEGER NOT NULL,
   text_bytes INTEGER NOT NULL,         -- of the decoded text
   eid INTEGER,                         -- hash of the native event id, where there is one
+  global INTEGER NOT NULL,             -- of that id: 0 unique in the conversation, 1 in the format, 2 and first written here
   attributes TEXT                      -- native id, seq and what only this format states
 ) STRICT;
 CREATE UNIQUE INDEX events_place ON events (transcript, seq, part);
@@ -198,6 +200,11 @@ CREATE VIRTUAL TABLE fts USING fts5 (
   t, p, x, content='', contentless_delete=1,
   tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_{|}~'"
 );
+
+-- Merging segments is the expensive half of full-text indexing: a commit flushes one segment of whatever fits into
+-- 64 MB of memory, and merges run between commits (DB.Tidy).
+INSERT INTO fts (fts, rank) VALUES ('hashsize', 67108864);
+INSERT INTO fts (fts, rank) VALUES ('automerge', 0);
 
 CREATE TABLE terms (term TEXT NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;
 

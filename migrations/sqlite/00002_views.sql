@@ -13,7 +13,7 @@ CREATE INDEX versions_sha256 ON versions (sha256);
 
 CREATE VIEW v_runs AS
 SELECT r.run_id, (SELECT name FROM names WHERE id = r.format) AS format, r.native_id, r.anchor, r.counted,
-  r."group", r.project, r.branch, r.flow, r.title, r.agent, r.model, r.host, r.version AS producer_version,
+  r."group" AS group_id, r.project, r.branch, r.flow, r.title, r.agent, r.model, r.host, r.version AS producer_version,
   r.status, r.outcome, r.error,
   strftime('%Y-%m-%dT%H:%M:%S', (r.started - ((r.started % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((r.started % 1000000) + 1000000) % 1000000) AS started, r.started AS started_us,
   strftime('%Y-%m-%dT%H:%M:%S', (r.ended - ((r.ended % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((r.ended % 1000000) + 1000000) % 1000000) AS ended, r.ended AS ended_us,
@@ -55,13 +55,13 @@ LEFT JOIN files f ON f.id = v.file
 LEFT JOIN sources s ON s.id = f.source;
 
 CREATE VIEW v_steps AS
-SELECT r.run_id, x.key AS step_key, s.name AS source, f.path AS file, v.number AS version, (SELECT name FROM names WHERE id = x.inner) AS inner, (SELECT name FROM names WHERE id = r.format) AS format,
+SELECT r.run_id, x.key AS step_key, s.name AS source, f.path, v.number AS version, (SELECT name FROM names WHERE id = r.format) AS format,
   x.verdict = 0 AS counted, (SELECT name FROM verdicts WHERE id = x.verdict) AS verdict,
-  c.conversation_id, x.parent AS parent_key, x.name, x.kind, x.path, x.flow, x.agent, x.engine, x.model, x.iteration, x.attempt,
+  c.conversation_id, x.parent AS parent_key, x.name, x.kind, x.path AS step_path, x.flow, x.agent, x.engine, x.model, x.iteration, x.attempt,
   x.status, x.outcome, x.error,
   strftime('%Y-%m-%dT%H:%M:%S', (x.started - ((x.started % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((x.started % 1000000) + 1000000) % 1000000) AS started, x.started AS started_us,
   strftime('%Y-%m-%dT%H:%M:%S', (x.ended - ((x.ended % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((x.ended % 1000000) + 1000000) % 1000000) AS ended, x.ended AS ended_us,
-  x.duration AS duration_us, x.child_run AS child_native_id, x.line, x.offset, x.length, x.attributes
+  x.duration AS duration_us, x.child_run AS child_native_id, (SELECT name FROM names WHERE id = x.inner) AS inner, x.line, x.offset, x.length, x.attributes
 FROM steps x
 JOIN run_names n ON n.id = x.run_name
 JOIN runs r ON r.id = n.run

@@ -42,7 +42,6 @@ const memberSize = 1000
 func Batch(pack string, originals ...Original) index.Batch {
 	row := &index.PackRow{Name: pack, Created: Epoch, Writer: "test"}
 	b := index.Batch{Pack: row}
-	words := index.NewVocabulary()
 	raw := int64(0)
 	for _, o := range originals {
 		v := blob.Version{Source: o.Source, Path: o.Path, Number: o.number(), Root: o.ref(), Size: o.Size, SHA256: o.ref(),
@@ -53,7 +52,7 @@ func Batch(pack string, originals ...Original) index.Batch {
 		if o.Format == "" {
 			continue
 		}
-		c := index.NewCollector(words)
+		c := index.NewCollector()
 		c.Reset(index.Subject{VersionKey: index.VersionKey{Source: o.Source, Path: o.Path, Number: o.number()}, Format: o.Format,
 			Role: o.Role, Parser: 1, Claim: o.Claim, Size: o.Size, SHA256: o.ref(), ModTime: Epoch.UnixMicro()})
 		for _, r := range o.Records {

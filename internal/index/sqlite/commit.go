@@ -27,6 +27,15 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	return nil
 }
 
+// tidyPages bounds the merging of one Tidy: some tenths of a second.
+const tidyPages = 4000
+
+// Tidy merges segments of the full-text index where several of one size have gathered, a bounded number of pages.
+func (db *DB) Tidy(ctx context.Context) error {
+	_, err := db.w.ExecContext(ctx, "INSERT INTO fts (fts, rank) VALUES ('merge', ?)", tidyPages)
+	return damage(err)
+}
+
 // commit is the work of one Commit.
 type commit struct {
 	*tx

@@ -47,6 +47,7 @@ func (c *commit) writeRows() error {
 	if err := c.countRows(); err != nil {
 		return err
 	}
+	// One row a statement: a statement of several opens a savepoint, and FTS5 writes a segment at every savepoint.
 	for i := range c.rows {
 		r := &c.rows[i]
 		if _, err := c.exec("INSERT INTO fts (rowid, t, p, x) VALUES (?, ?, ?, ?)", r.id, r.T, r.P, r.X); err != nil {
@@ -82,8 +83,8 @@ func (c *commit) allot() error {
 }
 
 func (c *commit) writeEvents() error {
-	b := inserter{t: c.tx, columns: 20, head: `INSERT INTO events (id, transcript, seq, part, parts, verdict, kind, role, type, tool,
-		time, tz, inner, offset, length, line, text_bytes, eid, attributes, near) VALUES `}
+	b := inserter{t: c.tx, columns: 21, head: `INSERT INTO events (id, transcript, seq, part, parts, verdict, kind, role, type, tool,
+		time, tz, inner, offset, length, line, text_bytes, eid, attributes, near, global) VALUES `}
 	for i := range c.rows {
 		r := &c.rows[i]
 		kind, err := c.name(string(r.Kind))
@@ -108,7 +109,7 @@ func (c *commit) writeEvents() error {
 			near = r.Near
 		}
 		if err := b.add(r.id, r.transcript, r.Seq, r.Part, r.Parts, verdictNumbers[r.Verdict], kind, role, typ, tool,
-			nullTime(r.Time), nullZone(r.Time), inner, r.Offset, r.Length, r.Line, r.TextBytes, eid, null(r.Attributes), near); err != nil {
+			nullTime(r.Time), nullZone(r.Time), inner, r.Offset, r.Length, r.Line, r.TextBytes, eid, null(r.Attributes), near, r.Global); err != nil {
 			return err
 		}
 	}

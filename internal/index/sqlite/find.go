@@ -104,27 +104,22 @@ func (f *finder) run(db *DB, q *query.Tree) (err error) {
 // statement walks rows in falling id order: those of the full-text index where the query has words or facets,
 // else all events.
 func (f *finder) statement(c cond) (string, []any) {
-	c = c.settle()
 	const columns = "SELECT e.id, coalesce(e.time, e.near, 0), c.conversation_id, t.seq_base + e.seq, e.part FROM "
 	const owners = ` CROSS JOIN transcripts t ON t.id = e.transcript CROSS JOIN conversations c ON c.id = t.conversation
 		CROSS JOIN runs r ON r.id = c.run WHERE `
 	id, sql := "e.id", columns+"events e"+owners
 	var where []string
 	var args []any
-	match := c.match
-	if c.match != "" {
+	if match, ok := c.expression(); ok {
 		id, sql = "fts.rowid", columns+"fts CROSS JOIN events e ON e.id = fts.rowid"+owners
-		where, args = append(where, "fts MATCH ?"), append(args, c.match)
-		c.match = ""
+		where, args = append(where, "fts MATCH ?"), append(args, match)
+		c.match, c.not = nil, nil
 	}
 	if c.from > 0 {
 		where, args = append(where, id+" >= ?"), append(args, c.from)
 	}
 	if c.to > 0 {
 		where, args = append(where, id+" < ?"), append(args, c.to)
-	}
-	if c.not != "" && match != "" { // beside a match, what must not match is one more term of it
-		args[0], c.not = "("+match+") NOT ("+c.not+")", ""
 	}
 	rest, more := c.predicate(false, f.page.AllVersions)
 	where, args = append(where, rest), append(args, more...)

@@ -69,7 +69,7 @@ func one[T any](ctx context.Context, q sqlx.QueryerContext, query string, args [
 	return found[0], nil
 }
 
-const runColumns = `run_id, format, native_id, anchor, counted, "group", project, branch, flow, title, agent, model, host,
+const runColumns = `run_id, format, native_id, anchor, counted, group_id, project, branch, flow, title, agent, model, host,
 	producer_version, status, outcome, error, started_us, ended_us, stub, child, attributes, conversations, events, messages,
 	tool_calls, tool_results, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, reported_cost_microusd, cost_microusd`
 

@@ -8,27 +8,44 @@ import (
 	"github.com/txarchive/txarchive/internal/term"
 )
 
-// cond is a part of a query in SQL: all of its fields that are set must hold. The zero cond says nothing.
+// cond is a part of a query in SQL: all that it lists must hold. The zero cond says nothing.
 type cond struct {
-	match string // full-text expression
-	not   string // full-text expression of what must not match
-	sql   string // over the tables e (events), t, c and r; over r alone for runs
-	args  []any
-	from  int64 // row ids that can match, as far as the window of time says: from included, to excluded
-	to    int64 // 0 is open
+	match []string // full-text expressions
+	not   []string // full-text expressions of what must not match
+	sql   []string // over the tables e (events), t, c and r; over r alone for runs
+	args  []any    // of sql
+	from  int64    // row ids that can match, as far as the window of time says: from included, to excluded
+	to    int64    // 0 is open
 }
 
-func (c cond) empty() bool { return c.match == "" && c.not == "" && c.sql == "" }
+func (c cond) empty() bool { return len(c.match)+len(c.not)+len(c.sql) == 0 }
 
-// pure says whether c is a full-text expression and nothing else.
-func (c cond) pure() bool { return c.match != "" && c.not == "" && c.sql == "" }
-
-// settle joins match and not where nothing else stands beside them.
-func (c cond) settle() cond {
-	if c.match != "" && c.not != "" && c.sql == "" {
-		c.match, c.not = "("+c.match+") NOT ("+c.not+")", ""
+// expression is match and not as one full-text expression; ok is false when match is empty.
+func (c cond) expression() (string, bool) {
+	switch {
+	case len(c.match) == 0:
+		return "", false
+	case len(c.not) == 0:
+		return flat(c.match, " AND "), true
 	}
-	return c
+	return "(" + flat(c.match, " AND ") + ") NOT (" + flat(c.not, " OR ") + ")", true
+}
+
+// flat joins full-text expressions. The engine makes one node of a chain, however long, but stops at some depth.
+func flat(parts []string, op string) string {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return "(" + strings.Join(parts, ")"+op+"(") + ")"
+}
+
+// balanced joins SQL expressions such that many of them make no deep tree.
+func balanced(parts []string, op string) string {
+	if len(parts) < 3 {
+		return "(" + strings.Join(parts, op) + ")"
+	}
+	half := len(parts) / 2
+	return "(" + balanced(parts[:half], op) + op + balanced(parts[half:], op) + ")"
 }
 
 // found is the rows that a full-text expression finds, as a predicate of an event or of a run.
@@ -52,39 +69,21 @@ func visible(all bool) string {
 func (c cond) predicate(runs, all bool) (string, []any) {
 	var parts []string
 	var args []any
-	if c.match != "" {
-		parts, args = append(parts, found(runs, all)), append(args, c.match)
+	if match, ok := c.expression(); ok {
+		parts, args = append(parts, found(runs, all)), append(args, match)
+	} else if len(c.not) > 0 {
+		parts, args = append(parts, "NOT "+found(runs, all)), append(args, flat(c.not, " OR "))
 	}
-	if c.not != "" {
-		parts, args = append(parts, "NOT "+found(runs, all)), append(args, c.not)
-	}
-	if c.sql != "" {
-		parts, args = append(parts, c.sql), append(args, c.args...)
-	}
+	parts, args = append(parts, c.sql...), append(args, c.args...)
 	if len(parts) == 0 {
 		return "1", nil
 	}
-	return "(" + strings.Join(parts, " AND ") + ")", args
-}
-
-func joinMatch(a, op, b string) string {
-	switch {
-	case a == "":
-		return b
-	case b == "":
-		return a
-	}
-	return "(" + a + ") " + op + " (" + b + ")"
+	return balanced(parts, " AND "), args
 }
 
 func (c cond) and(o cond) cond {
-	c.match, c.not = joinMatch(c.match, "AND", o.match), joinMatch(c.not, "OR", o.not)
-	switch {
-	case c.sql == "":
-		c.sql, c.args = o.sql, o.args
-	case o.sql != "":
-		c.sql, c.args = c.sql+" AND "+o.sql, append(append([]any(nil), c.args...), o.args...)
-	}
+	c.match, c.not = append(c.match, o.match...), append(c.not, o.not...)
+	c.sql, c.args = append(c.sql, o.sql...), append(c.args, o.args...)
 	c.from = max(c.from, o.from)
 	if c.to == 0 || o.to != 0 && o.to < c.to {
 		c.to = o.to
@@ -118,11 +117,11 @@ func (k compiler) node(n query.Node) (cond, error) {
 		c, err := k.node(n.Of)
 		return k.not(c), err
 	case query.Word:
-		return cond{match: phrase(n.Text, "")}, nil
+		return phrase(n.Text, ""), nil
 	case query.Phrase:
-		return cond{match: phrase(n.Text, "")}, nil
+		return phrase(n.Text, ""), nil
 	case query.Prefix:
-		return cond{match: phrase(n.Text, " *")}, nil
+		return phrase(n.Text, " *"), nil
 	case query.Range:
 		return k.window(n), nil
 	case query.Field:
@@ -132,59 +131,64 @@ func (k compiler) node(n query.Node) (cond, error) {
 }
 
 func (k compiler) or(n query.Or) (cond, error) {
-	var match string
-	var sql []string
+	var match, sql []string
 	var args []any
 	for _, n := range n.Of {
 		c, err := k.node(n)
 		if err != nil {
 			return cond{}, err
 		}
-		c = c.settle()
-		switch {
-		case c.empty():
+		if c.empty() {
 			return cond{}, nil // an alternative that says nothing is always true
-		case c.pure():
-			match = joinMatch(match, "OR", c.match)
-		default:
-			s, a := c.predicate(k.runs, k.all)
-			sql, args = append(sql, s), append(args, a...)
 		}
+		if m, ok := c.expression(); ok && len(c.sql) == 0 {
+			match = append(match, m)
+			continue
+		}
+		s, a := c.predicate(k.runs, k.all)
+		sql, args = append(sql, s), append(args, a...)
 	}
+	return k.either(match, sql, args), nil
+}
+
+// either is true where one of the full-text or SQL expressions is.
+func (k compiler) either(match, sql []string, args []any) cond {
 	if len(sql) == 0 {
-		return cond{match: match}, nil
+		return cond{match: []string{flat(match, " OR ")}}
 	}
-	if match != "" {
-		sql, args = append(sql, found(k.runs, k.all)), append(args, match)
+	if len(match) > 0 {
+		sql, args = append(sql, found(k.runs, k.all)), append(args, flat(match, " OR "))
 	}
-	return cond{sql: "(" + strings.Join(sql, " OR ") + ")", args: args}, nil
+	return cond{sql: []string{balanced(sql, " OR ")}, args: args}
 }
 
 func (k compiler) not(c cond) cond {
-	c = c.settle()
-	switch {
-	case c.empty():
+	if c.empty() {
 		return c
-	case c.sql == "":
-		return cond{match: c.not, not: c.match}
+	}
+	if len(c.sql) == 0 {
+		if m, ok := c.expression(); ok {
+			return cond{not: []string{m}}
+		}
+		return cond{match: []string{flat(c.not, " OR ")}}
 	}
 	s, a := c.predicate(k.runs, k.all)
-	return cond{sql: "NOT coalesce(" + s + ", 0)", args: a} // what is unknown is not so
+	return cond{sql: []string{"NOT coalesce(" + s + ", 0)"}, args: a} // what is unknown is not so
 }
 
 // phrase asks for the terms of a text in order. A single term may also be a part of an identifier; several
 // must be words, since parts of different identifiers stand side by side in their column. A text without terms
 // asks for nothing.
-func phrase(text, star string) string {
+func phrase(text, star string) cond {
 	words := term.Words(text)
 	if len(words) == 0 {
-		return ""
+		return cond{}
 	}
 	columns := "t : "
 	if len(words) == 1 {
 		columns = "{t p} : "
 	}
-	return columns + quoted(strings.Join(words, " ")) + star
+	return cond{match: []string{columns + quoted(strings.Join(words, " ")) + star}}
 }
 
 // quoted is a string of the full-text query language.
@@ -208,7 +212,7 @@ func (k compiler) window(n query.Range) cond {
 		parts, c.args = append(parts, at+" < ?"), append(c.args, us)
 		c.to = (hourOf(us) + spill) << slotBits
 	}
-	c.sql = "(" + strings.Join(parts, " AND ") + ")"
+	c.sql = []string{balanced(parts, " AND ")}
 	return c
 }
 

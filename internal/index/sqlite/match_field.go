@@ -36,17 +36,20 @@ func (k compiler) field(f query.Field) (cond, error) {
 	}
 	if k.runs && (f.Name == "path" || f.Name == "source") {
 		c, err := k.plain(f, nil)
-		c.sql = "r.id IN (SELECT n.run FROM run_claims t CROSS JOIN run_names n ON n.id = t.run_name WHERE " + c.sql + ")"
-		return c, err
+		if err != nil {
+			return c, err
+		}
+		sql, args := c.predicate(true, k.all)
+		return cond{sql: []string{"r.id IN (SELECT n.run FROM run_claims t CROSS JOIN run_names n ON n.id = t.run_name WHERE " + sql + ")"}, args: args}, nil
 	}
 	if k.runs {
 		c, err := compiler{all: k.all}.field(f)
-		if err != nil || c.pure() {
+		if err != nil || len(c.sql) == 0 {
 			return c, err
 		}
 		sql, args := c.predicate(false, k.all)
-		return cond{sql: `r.id IN (SELECT c.run FROM events e CROSS JOIN transcripts t ON t.id = e.transcript
-			CROSS JOIN conversations c ON c.id = t.conversation CROSS JOIN runs r ON r.id = c.run WHERE ` + sql + visible(k.all) + ")", args: args}, nil
+		return cond{sql: []string{`r.id IN (SELECT c.run FROM events e CROSS JOIN transcripts t ON t.id = e.transcript
+			CROSS JOIN conversations c ON c.id = t.conversation CROSS JOIN runs r ON r.id = c.run WHERE ` + sql + visible(k.all) + ")"}, args: args}, nil
 	}
 	if column := named[f.Name]; column != "" {
 		return k.facet(f, column), nil
@@ -60,8 +63,7 @@ func whole(f query.Field, value string) bool {
 
 // facet asks the full-text index; what it cannot find (no value, a middle) is asked of the column.
 func (k compiler) facet(f query.Field, column string) cond {
-	var match string
-	var sql []string
+	var match, sql []string
 	var args []any
 	for _, v := range f.Values {
 		switch {
@@ -72,18 +74,12 @@ func (k compiler) facet(f query.Field, column string) cond {
 		case v.Match == query.Contains:
 			sql, args = append(sql, column+" IN (SELECT id FROM names WHERE name LIKE ? ESCAPE '\\')"), append(args, like(v))
 		case v.Match == query.Starts:
-			match = joinMatch(match, "OR", "x : "+quoted(index.Facet(f.Name, v.Text))+" *")
+			match = append(match, "x : "+quoted(index.Facet(f.Name, v.Text))+" *")
 		default:
-			match = joinMatch(match, "OR", "x : "+quoted(index.Facet(f.Name, v.Text)))
+			match = append(match, "x : "+quoted(index.Facet(f.Name, v.Text)))
 		}
 	}
-	if len(sql) == 0 {
-		return cond{match: match}
-	}
-	if match != "" {
-		sql, args = append(sql, found(false, k.all)), append(args, match)
-	}
-	return cond{sql: "(" + strings.Join(sql, " OR ") + ")", args: args}
+	return k.either(match, sql, args)
 }
 
 // plain compiles fields that are columns, and those that have a rule of their own.
@@ -103,7 +99,7 @@ func (k compiler) plain(f query.Field, in []string) (cond, error) {
 		}
 		sql, c.args = append(sql, s), append(c.args, args...)
 	}
-	c.sql = "(" + strings.Join(sql, " OR ") + ")"
+	c.sql = []string{balanced(sql, " OR ")}
 	return c, nil
 }
 
@@ -120,7 +116,7 @@ func (k compiler) values(values []query.Value, in []string) cond {
 			sql, c.args = append(sql, s), append(c.args, args...)
 		}
 	}
-	c.sql = "(" + strings.Join(sql, " OR ") + ")"
+	c.sql = []string{balanced(sql, " OR ")}
 	return c
 }
 

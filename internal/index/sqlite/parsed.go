@@ -79,6 +79,9 @@ func (c *commit) unsay(o *owner, before bool) error {
 
 // dropRows removes the event rows of a transcript, words included.
 func (c *commit) dropRows(transcript int64) error {
+	if err := c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), transcript); err != nil {
+		return err
+	}
 	for _, query := range []string{
 		"DELETE FROM fts WHERE rowid IN (SELECT id FROM events WHERE transcript = ?)",
 		"DELETE FROM calls WHERE transcript = ?",

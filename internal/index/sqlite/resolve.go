@@ -21,6 +21,9 @@ func (c *commit) resolve() error {
 	if err != nil {
 		return err
 	}
+	if runs, err = c.relatives(runs); err != nil {
+		return err
+	}
 	if err := c.fill("touched_runs", runs); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type take struct {
 	native                                  string
 	conversation                            sql.NullInt64
 	verdict, judged, indexed                int
+	copiedUntil                             int64
 	shared, aside                           bool
 	order                                   string
 	rank, seqBase, lastSeq, rows            int64
@@ -32,7 +33,7 @@ type take struct {
 	was        struct {
 		conversation             sql.NullInt64
 		verdict, judged, indexed int
-		seqBase                  int64
+		seqBase, copiedUntil     int64
 	}
 }
 
@@ -41,19 +42,19 @@ func (t *take) sameBytes(o *take) bool { return t.size == o.size && bytes.Equal(
 
 func (c *commit) loadTakes() (map[int64][]*take, error) {
 	all := map[int64][]*take{}
-	err := c.each(`SELECT t.id, n.run, t.run_name, t.version, v.file, v.number, t.native_id, t.conversation, t.verdict, t.judged, t.indexed,
+	err := c.each(`SELECT t.id, n.run, t.run_name, t.version, v.file, v.number, t.native_id, t.conversation, t.verdict, t.judged, t.indexed, t.copied_until,
 		t.shared, t.aside, t.ord, t.rank, t.seq_base, t.last_seq, t.rows, t.first_time, t.last_time, v.sha256, v.size, s.name, f.path, t.stated
 		FROM temp.touched_runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
 		CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file
 		CROSS JOIN sources s ON s.id = f.source`, func(r *sql.Rows) error {
 		t := &take{}
 		var stated []byte
-		if err := r.Scan(&t.id, &t.run, &t.runName, &t.version, &t.file, &t.number, &t.native, &t.conversation, &t.verdict, &t.judged, &t.indexed,
+		if err := r.Scan(&t.id, &t.run, &t.runName, &t.version, &t.file, &t.number, &t.native, &t.conversation, &t.verdict, &t.judged, &t.indexed, &t.copiedUntil,
 			&t.shared, &t.aside, &t.order, &t.rank, &t.seqBase, &t.lastSeq, &t.rows, &t.first, &t.last, &t.sha, &t.size,
 			&t.source, &t.path, &stated); err != nil {
 			return err
 		}
-		t.was.conversation, t.was.verdict, t.was.judged, t.was.indexed, t.was.seqBase = t.conversation, t.verdict, t.judged, t.indexed, t.seqBase
+		t.was.conversation, t.was.verdict, t.was.judged, t.was.indexed, t.was.seqBase, t.was.copiedUntil = t.conversation, t.verdict, t.judged, t.indexed, t.seqBase, t.copiedUntil
 		all[t.run] = append(all[t.run], t)
 		return json.Unmarshal(stated, &t.Conversation)
 	})
@@ -154,47 +155,44 @@ func better(a, b *take) int {
 
 func compareBool(a, b bool) int { return cmp.Compare(flag(a), flag(b)) }
 
-// electOne lets the first transcript count. The others are earlier versions or copies of it, each a
-// conversation of its own unless its bytes are the same.
+// electOne lets the first transcript count. The others are earlier versions or copies of it, each a conversation of
+// its own; of those with the same bytes only the first holds rows.
 func (c *commit) electOne(run int64, group []*take, id func(...string) string) error {
 	winner := group[0]
-	winner.verdict = winner.judged
-	if winner.aside && winner.superseded {
-		winner.verdict = earlierVersion
-	}
-	if winner.indexed == 0 {
-		if err := c.takeOver(winner, group[1:]); err != nil {
-			return err
-		}
-	}
-	conversation, err := c.conversation(run, id(), winner, nil)
-	if err != nil {
-		return err
-	}
-	winner.conversation = conversation
-	taken := map[string]bool{id(): true}
-	for _, t := range group[1:] {
-		t.verdict = duplicate
-		if t.superseded {
+	var holders []*take
+	taken := map[string]bool{}
+	for i, t := range group {
+		t.verdict = t.judged
+		switch {
+		case t.superseded && (i > 0 || t.aside):
 			t.verdict = earlierVersion
+		case i > 0:
+			t.verdict = duplicate
 		}
-		if t.sameBytes(winner) {
-			t.conversation = conversation
+		if h := slices.IndexFunc(holders, t.sameBytes); h >= 0 {
+			t.conversation = holders[h].conversation
 			if err := c.release(t); err != nil {
 				return err
 			}
 			continue
 		}
-		own := id("version", hex.EncodeToString(t.sha))
+		holders = append(holders, t)
+		if t.indexed == 0 {
+			if err := c.takeOver(t, group[i+1:]); err != nil {
+				return err
+			}
+		}
+		own, of := id(), (*int64)(nil)
+		if i > 0 {
+			own, of = id("version", hex.EncodeToString(t.sha)), &winner.conversation.Int64
+		}
 		if taken[own] {
 			own = id("version", hex.EncodeToString(t.sha), t.source, t.path, fmt.Sprint(t.number))
 		}
 		taken[own] = true
-		if t.conversation, err = c.conversation(run, own, t, &conversation.Int64); err != nil {
+		var err error
+		if t.conversation, err = c.conversation(run, own, t, of); err != nil {
 			return err
-		}
-		if t.indexed == 0 && t.rows > 0 {
-			t.indexed = wanted
 		}
 	}
 	return nil

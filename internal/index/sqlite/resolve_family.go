@@ -12,12 +12,15 @@ import (
 // family is a run whose format resolves it, with the rows that its members came from.
 type family struct {
 	transcript.Family
-	format        string
-	conversations []int64 // transcripts
-	usage         []int64
-	receipts      []int64
-	steps         []int64
+	format   string
+	usage    []int64
+	usageOf  []recordPlace
+	receipts []int64
+	steps    []int64
 }
+
+// recordPlace is where a stated record stands.
+type recordPlace struct{ version, offset int64 }
 
 // families loads the touched runs whose formats have a resolver. They are resolved in elect, when it is known
 // what the originals say of the runs.
@@ -41,33 +44,37 @@ func (c *commit) families() (map[int64]*family, error) {
 	if err != nil || len(all) == 0 {
 		return all, err
 	}
-	if err := loadStated(c, all, "receipts", "AND x.verdict = 0", func(f *family, id int64, r *transcript.Receipt) {
+	if err := loadStated(c, all, "receipts", "AND x.verdict = 0", func(f *family, id int64, _ recordPlace, r *transcript.Receipt) {
 		f.Receipts, f.receipts = append(f.Receipts, r), append(f.receipts, id)
 	}); err != nil {
 		return nil, err
 	}
-	if err := loadStated(c, all, "usage", "", func(f *family, id int64, u *transcript.Usage) {
-		f.Usage, f.usage = append(f.Usage, u), append(f.usage, id)
+	if err := loadStated(c, all, "usage", "", func(f *family, id int64, at recordPlace, u *transcript.Usage) {
+		f.Usage, f.usage, f.usageOf = append(f.Usage, u), append(f.usage, id), append(f.usageOf, at)
 	}); err != nil {
 		return nil, err
 	}
-	if err := loadStated(c, all, "steps", "", func(f *family, id int64, s *transcript.Step) {
+	if err := loadStated(c, all, "steps", "", func(f *family, id int64, _ recordPlace, s *transcript.Step) {
 		f.Steps, f.steps = append(f.Steps, s), append(f.steps, id)
 	}); err != nil {
 		return nil, err
 	}
-	return all, c.loadHints(all)
+	if err := c.loadHints(all); err != nil {
+		return nil, err
+	}
+	return all, c.loadRelated(all)
 }
 
 // loadStated reads the stated records of one table for families, in an order that does not depend on when they came.
-func loadStated[T any](c *commit, all map[int64]*family, table, where string, add func(*family, int64, *T)) error {
-	return c.each(`SELECT n.run, x.id, x.stated FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
+func loadStated[T any](c *commit, all map[int64]*family, table, where string, add func(*family, int64, recordPlace, *T)) error {
+	return c.each(`SELECT n.run, x.id, x.version, x.offset, x.stated FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
 		CROSS JOIN `+table+` x ON x.run_name = n.id CROSS JOIN versions v ON v.id = x.version CROSS JOIN files f ON f.id = v.file
 		CROSS JOIN sources s ON s.id = f.source WHERE x.stated IS NOT NULL `+where+`
 		ORDER BY n.run, f.path, s.name, v.number, x.offset, x.id`, func(r *sql.Rows) error {
 		var run, id int64
+		var at recordPlace
 		var stated []byte
-		if err := r.Scan(&run, &id, &stated); err != nil {
+		if err := r.Scan(&run, &id, &at.version, &at.offset, &stated); err != nil {
 			return err
 		}
 		f := all[run]
@@ -78,7 +85,7 @@ func loadStated[T any](c *commit, all map[int64]*family, table, where string, ad
 		if err := json.Unmarshal(stated, record); err != nil {
 			return err
 		}
-		add(f, id, record)
+		add(f, id, at, record)
 		return nil
 	})
 }
@@ -98,6 +105,65 @@ func (c *commit) loadHints(all map[int64]*family) error {
 	})
 }
 
+// loadRelated reads the hints of the runs that families were forked from or are children of.
+func (c *commit) loadRelated(all map[int64]*family) error {
+	return c.each(`SELECT t.id, p.native_id, h.key, h.value FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
+		CROSS JOIN links l ON l.to_id = n.native_id AND l.format = n.format AND l.to_scope = n.scope AND l.to_type IN ('run', 'conversation') AND l.kind IN ('fork', 'parent')
+		CROSS JOIN run_names p ON p.native_id = l.from_id AND p.format = l.format AND p.scope = l.from_scope AND p.run <> n.run
+		CROSS JOIN runs r ON r.id = p.run AND r.counted = 1
+		LEFT JOIN hints h ON h.run_name = p.id GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`, func(r *sql.Rows) error {
+		var run int64
+		var native string
+		var key, value sql.NullString
+		if err := r.Scan(&run, &native, &key, &value); err != nil {
+			return err
+		}
+		f := all[run]
+		if f == nil {
+			return nil
+		}
+		if f.Related == nil {
+			f.Related = map[string][]*transcript.Hint{}
+		}
+		if !key.Valid {
+			f.Related[native] = append(f.Related[native], []*transcript.Hint{}...)
+			return nil
+		}
+		f.Related[native] = append(f.Related[native], &transcript.Hint{Run: native, Key: key.String, Value: value.String})
+		return nil
+	})
+}
+
+// relatives adds the children and forks of touched runs whose format resolves them: what is known of a parent now may
+// say which of their events are copies.
+func (c *commit) relatives(runs []int64) ([]int64, error) {
+	if c.batch.Resolvers == nil {
+		return runs, nil
+	}
+	if err := c.fill("touched_runs", runs); err != nil {
+		return nil, err
+	}
+	all := map[int64]bool{}
+	for _, id := range runs {
+		all[id] = true
+	}
+	err := c.each(`SELECT DISTINCT f.name, n.run FROM temp.touched_runs t CROSS JOIN run_names p ON p.run = t.id
+		CROSS JOIN links l ON l.from_id = p.native_id AND l.format = p.format AND l.from_scope = p.scope AND l.kind IN ('fork', 'parent')
+		CROSS JOIN run_names n ON n.native_id = l.to_id AND n.format = l.format AND n.scope = l.to_scope JOIN names f ON f.id = n.format
+		WHERE n.run IS NOT NULL`, func(r *sql.Rows) error {
+		var format string
+		var run int64
+		if err := r.Scan(&format, &run); err != nil {
+			return err
+		}
+		if c.resolver(format) != nil {
+			all[run] = true
+		}
+		return nil
+	})
+	return sorted(all), err
+}
+
 // resolveFamily lets the format name and judge the members of one run and writes what it said. The transcripts
 // get their new statements in place.
 func (c *commit) resolveFamily(f *family, transcripts []*take) error {
@@ -109,7 +175,7 @@ func (c *commit) resolveFamily(f *family, transcripts []*take) error {
 		if t.aside {
 			continue
 		}
-		member := &transcript.FamilyConversation{Conversation: t.Conversation, Path: t.path, Events: t.lastSeq, Verdict: transcript.Counted}
+		member := &transcript.FamilyConversation{Conversation: t.Conversation, Path: t.path, Events: t.lastSeq, Verdict: transcript.Counted, CopiedUntil: t.copiedUntil}
 		if t.superseded {
 			member.Verdict = transcript.EarlierVersion
 		}
@@ -124,8 +190,36 @@ func (c *commit) resolveFamily(f *family, transcripts []*take) error {
 		if said.Verdict != transcript.EarlierVersion {
 			t.judged = verdictNumbers[said.Verdict]
 		}
+		t.copiedUntil = said.CopiedUntil
+		if err := c.copied(t); err != nil {
+			return err
+		}
+		for i, at := range f.usageOf {
+			if at.version == t.version && at.offset < t.copiedUntil && f.Usage[i].Conversation == t.native {
+				f.Usage[i].Verdict = transcript.CopiedHistory
+			}
+		}
 	}
 	return c.writeFamily(f)
+}
+
+// copied marks the events before the offset that a resolver named as copied history, and those behind it as none.
+func (c *commit) copied(t *take) error {
+	if t.copiedUntil == 0 && t.was.copiedUntil == 0 {
+		return nil
+	}
+	for _, query := range []string{
+		"UPDATE events SET verdict = 2 WHERE transcript = ? AND offset < ? AND verdict = 0 AND global = 0",
+		"UPDATE events SET verdict = 0 WHERE transcript = ? AND offset >= ? AND verdict = 2 AND global = 0",
+	} {
+		if _, err := c.exec(query, t.id, t.copiedUntil); err != nil {
+			return err
+		}
+	}
+	if _, err := c.exec("UPDATE transcripts SET copied_until = ? WHERE id = ?", t.copiedUntil, t.id); err != nil {
+		return err
+	}
+	return c.recount(t.id)
 }
 
 func (c *commit) writeFamily(f *family) error {

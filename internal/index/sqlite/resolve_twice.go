@@ -14,7 +14,9 @@ import (
 type judged struct {
 	id, group    int64
 	transcript   int64
-	was, verdict int
+	conversation int64
+	event        int64 // seq, which the parts of one event share
+	was          int
 	prefer       []int64 // larger is better, compared in turn
 	place        []any   // ties: smaller is better
 }
@@ -56,7 +58,8 @@ func groups(rows []judged, judge func([]judged) error) error {
 	return nil
 }
 
-// judgeEvents lets one of several events with one native id count, inside a shared conversation or one file.
+// judgeEvents lets one of several events with one native id count: inside a conversation, or in the whole format
+// where the id is unique there. What was said last counts, at the conversation that wrote it first.
 func (c *commit) judgeEvents() error {
 	if len(c.eids) == 0 {
 		return nil
@@ -65,20 +68,24 @@ func (c *commit) judgeEvents() error {
 		return err
 	}
 	var rows []judged
-	err := c.each(`SELECT e.id, e.eid, e.transcript, e.verdict, t.conversation, t.verdict, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file),
-		t.rank, v.number, t.ord, s.name || '/' || f.path, e.seq, e.part
-		FROM temp.new_eids n CROSS JOIN events e ON e.eid = n.id CROSS JOIN transcripts t ON t.id = e.transcript
+	err := c.each(`SELECT e.id, e.eid, e.transcript, e.verdict, e.global, t.conversation, t.verdict,
+		v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), t.rank, v.number, n.conversation_id, t.ord, s.name || '/' || f.path, e.seq, e.part
+		FROM temp.new_eids x CROSS JOIN events e ON e.eid = x.id CROSS JOIN transcripts t ON t.id = e.transcript
+		CROSS JOIN conversations n ON n.id = t.conversation
 		CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source
-		WHERE e.verdict IN (0, 1)`, func(r *sql.Rows) error {
+		WHERE e.verdict IN (0, 1) OR e.verdict = 2 AND e.global > 0`, func(r *sql.Rows) error {
 		var j judged
-		var conversation, verdict, newest, rank, number, seq, part int64
-		var ord, path string
-		if err := r.Scan(&j.id, &j.group, &j.transcript, &j.was, &conversation, &verdict, &newest, &rank, &number, &ord, &path, &seq, &part); err != nil {
+		var global, verdict, newest, rank, number, seq, part int64
+		var public, ord, path string
+		if err := r.Scan(&j.id, &j.group, &j.transcript, &j.was, &global, &j.conversation, &verdict, &newest, &rank, &number, &public, &ord, &path, &seq, &part); err != nil {
 			return err
 		}
-		j.group ^= conversation << 20 // ids are only compared inside a conversation
-		j.prefer = []int64{flag(verdict == counted), newest, rank, number}
-		j.place = []any{ord, path, seq, part}
+		if global == 0 {
+			j.group ^= j.conversation << 20 // such ids are only compared inside a conversation
+		}
+		j.event = seq
+		j.prefer = []int64{flag(verdict == counted), flag(global == 2), newest, rank, number}
+		j.place = []any{public, ord, path, -seq, part}
 		rows = append(rows, j)
 		return nil
 	})
@@ -90,8 +97,11 @@ func (c *commit) judgeEvents() error {
 		first := group[0]
 		for _, j := range group {
 			verdict := duplicate
-			if j.transcript == first.transcript && j.place[2] == first.place[2] {
+			switch {
+			case j.transcript == first.transcript && j.event == first.event:
 				verdict = counted // another part of the same event
+			case j.conversation != first.conversation:
+				verdict = copiedHistory
 			}
 			if verdict == j.was {
 				continue
@@ -106,7 +116,11 @@ func (c *commit) judgeEvents() error {
 	if err != nil {
 		return err
 	}
-	for _, id := range sorted(changed) {
+	return c.recountAll(changed)
+}
+
+func (c *commit) recountAll(transcripts map[int64]bool) error {
+	for _, id := range sorted(transcripts) {
 		if err := c.recount(id); err != nil {
 			return err
 		}
@@ -166,12 +180,7 @@ func (c *commit) judgeCalls() error {
 	if err != nil {
 		return err
 	}
-	for _, id := range sorted(changed) {
-		if err := c.recount(id); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.recountAll(changed)
 }
 
 // judgeUsage lets one of several usage rows of one request count.

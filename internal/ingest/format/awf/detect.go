@@ -96,9 +96,9 @@ func detectLines(h format.Head) format.Claim {
 		objects = true
 		switch {
 		case isTranscript(v) && placed:
-			return format.Claim{Strength: format.Certain, Role: roleTranscript, Root: root}
+			return format.Claim{Strength: format.Certain, Role: roleTranscript, Root: root, Log: true}
 		case isTranscript(v):
-			return format.Claim{Strength: format.Likely, Role: roleTranscript}
+			return format.Claim{Strength: format.Likely, Role: roleTranscript, Log: true}
 		case isAudit(v):
 			return claimAudit(h.Path)
 		}
@@ -108,9 +108,9 @@ func detectLines(h format.Head) format.Claim {
 	case objects || path.Ext(h.Path) != ".jsonl" || !placed:
 		return format.Claim{}
 	case isUUID(name):
-		return format.Claim{Strength: format.Likely, Role: roleTranscript}
+		return format.Claim{Strength: format.Likely, Role: roleTranscript, Log: true}
 	}
-	return format.Claim{Strength: format.Weak, Role: roleTranscript}
+	return format.Claim{Strength: format.Weak, Role: roleTranscript, Log: true}
 }
 
 func isTranscript(v format.Value) bool {
@@ -123,7 +123,7 @@ func isAudit(v format.Value) bool {
 
 // claimAudit makes a root only of AWF's own directory: $AWF_AUDIT_LOG may name a file among foreign ones.
 func claimAudit(file string) format.Claim {
-	claim := format.Claim{Strength: format.Likely, Role: roleAudit}
+	claim := format.Claim{Strength: format.Likely, Role: roleAudit, Log: true}
 	if path.Base(file) == "audit.jsonl" {
 		claim.Strength = format.Certain
 		if dir := path.Dir(file); path.Base(dir) == "awf" {

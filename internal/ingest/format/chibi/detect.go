@@ -106,12 +106,12 @@ func (Format) Detect(h format.Head) format.Claim {
 	}
 	if p, ok := locate(h.Path); ok {
 		if s := p.strength(h); s != format.None {
-			return format.Claim{Strength: s, Role: p.role, Root: p.home}
+			return format.Claim{Strength: s, Role: p.role, Root: p.home, Log: path.Ext(h.Path) == ".jsonl"}
 		}
 		return format.Claim{}
 	}
 	if strings.HasSuffix(h.Path, ".jsonl") && !strings.Contains("/"+h.Path, "/vfs/") && look(h, isEntry) == yes {
-		return format.Claim{Strength: format.Likely, Role: roleStray}
+		return format.Claim{Strength: format.Likely, Role: roleStray, Log: true}
 	}
 	return format.Claim{}
 }

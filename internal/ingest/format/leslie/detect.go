@@ -21,7 +21,7 @@ func (Format) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Likely, Role: roleTranscript, Root: at.root}
 	case found:
 		role, strength := at.role(h)
-		return format.Claim{Strength: strength, Role: role, Root: at.root}
+		return format.Claim{Strength: strength, Role: role, Root: at.root, Log: appended(role)}
 	}
 	return stray(h)
 }
@@ -122,7 +122,7 @@ func stray(h format.Head) format.Claim {
 	if role == "" || !bytes.Contains(h.Bytes, []byte(key)) {
 		return format.Claim{}
 	}
-	return format.Claim{Strength: format.Likely, Role: role, Root: path.Dir(h.Path)}
+	return format.Claim{Strength: format.Likely, Role: role, Root: path.Dir(h.Path), Log: appended(role)}
 }
 
 // hasHeader reports whether text starts as a transcript does: the thread, and "---" within the first KiB.
@@ -146,3 +146,6 @@ func isText(h format.Head) bool {
 	}
 	return len(b) > 0 && bytes.IndexByte(b, 0) < 0 && utf8.Valid(b)
 }
+
+// appended says whether Leslie only ever appends to the files of a role.
+func appended(role string) bool { return role == roleWorker || role == roleSDK || role == roleLog }

@@ -1,0 +1,210 @@
+package indextest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// draw prints a tree: what was never found in brackets, what stands elsewhere with a star.
+func draw(b index.Branch) string {
+	s := b.NativeID
+	if !b.Found {
+		s = "[" + s + "]"
+	}
+	if b.Seen {
+		return s + "*"
+	}
+	if len(b.Children) == 0 {
+		return s
+	}
+	var children []string
+	for _, c := range b.Children {
+		children = append(children, c.Kind+" "+draw(c))
+	}
+	return s + "(" + strings.Join(children, ", ") + ")"
+}
+
+func testLinks(t *testing.T, open func(*testing.T) Index) {
+	x := smallIndex(t, open)
+	var list []string
+	for _, l := range all(t, x.Links(t.Context(), index.Node{})) {
+		list = append(list, fmt.Sprintf("%s %s>%s %t %d", l.Kind, l.From.NativeID, l.To.NativeID, l.Counted, l.Statements))
+	}
+	equal(t, "links", strings.Join(list[:3], ", "), "parent parent>child true 2, parent parent>lost true 1, fork ghost>parent true 1")
+	equal(t, "number of links", len(list), 6)
+	child, err := x.Run(t.Context(), "child")
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "links of child", len(all(t, x.Links(t.Context(), index.Node{Run: child.ID}))), 3) // with one of its group
+	equal(t, "links of group", len(all(t, x.Links(t.Context(), index.Node{Format: "awf", Group: "nightly"}))), 1)
+	for _, c := range []struct {
+		root  index.Node
+		kinds []string
+		want  string
+	}{
+		{index.Node{Run: "parent"}, []string{"parent"}, "parent(parent child, parent [lost])"},
+		{index.Node{Run: "parent"}, []string{"parent", "message"}, "parent(parent child(message parent*), parent [lost], message [operator])"},
+		{index.Node{Format: "awf", Group: "nightly"}, []string{"parent"}, "nightly(member child, member parent(parent child*, parent [lost]))"},
+		{index.Node{Run: "lost"}, nil, "[lost]"},
+	} {
+		b, err := index.Tree(t.Context(), x, c.root, c.kinds...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, fmt.Sprint("tree of ", c.root, c.kinds), draw(b), c.want)
+	}
+	if _, err := index.Tree(t.Context(), x, index.Node{Run: "nothing"}); !errors.Is(err, index.ErrNotFound) {
+		t.Errorf("tree of nothing: %v", err)
+	}
+}
+
+func testTotals(t *testing.T, open func(*testing.T) Index) {
+	x := smallIndex(t, open)
+	b := index.Batch{Facts: []index.FactRow{{Pack: "p1", Fact: blob.Fact{Kind: "problem", Key: "runs/secret.jsonl", Time: Epoch,
+		Value: json.RawMessage(`{"kind":"permission denied","reason":"cannot be read"}`)}}}}
+	commit(t, x, b)
+	s, err := x.Totals(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	awf := s.Formats["awf"]
+	equal(t, "formats", len(s.Formats), 1)
+	equal(t, "totals", []int64{s.Totals.Files, s.Totals.Bytes, s.Totals.Runs, s.Totals.Problems}, []int64{5, 5910, 2, 3})
+	equal(t, "awf", []int64{awf.Files, awf.Bytes, awf.Runs, awf.Conversations, awf.Events, awf.ToolCalls, awf.ToolResults, *awf.Input, *awf.Output,
+		*awf.CacheRead, *awf.CacheCreation, *awf.ReportedCost, awf.Links, awf.Problems}, []int64{3, 5900, 2, 2, 7, 1, 1, 150, 30, 5, 8, 1235, 5, 2})
+	if awf.StoredBytes <= 0 || awf.StoredBytes > s.Totals.StoredBytes {
+		t.Errorf("stored: %d of %d bytes", awf.StoredBytes, s.Totals.StoredBytes)
+	}
+	var list []string
+	for _, p := range all(t, x.Problems(t.Context())) {
+		list = append(list, p.Key.Path+" "+p.Kind+" "+p.Format)
+	}
+	equal(t, "problems", strings.Join(list, ", "), "child.jsonl bad json awf, mirror/parent.jsonl bad json awf, secret.jsonl permission denied ")
+}
+
+func testLocate(t *testing.T, open func(*testing.T) Index) {
+	x := smallIndex(t, open)
+	versions := func(of index.VersionFilter) (list []index.FileVersion) { return all(t, x.Versions(t.Context(), of)) }
+	var list []string
+	for _, v := range versions(index.VersionFilter{}) {
+		list = append(list, fmt.Sprintf("%s %d %t %d", v.Path, v.Number, v.Newest, v.Copies))
+	}
+	equal(t, "versions", strings.Join(list, ", "), "child.jsonl 1 true 1, empty.txt 1 true 1, mirror/parent.jsonl 2 true 2, notes.txt 1 true 1, parent.jsonl 1 false 1, parent.jsonl 2 true 2")
+	equal(t, "newest", len(versions(index.VersionFilter{Newest: true})), 5)
+	p, err := x.Run(t.Context(), "parent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "of a run", len(versions(index.VersionFilter{Run: p.ID})), 3)
+	equal(t, "of a run, newest, by source", len(versions(index.VersionFilter{Source: "runs", Newest: true, Run: p.ID})), 2)
+	v := versions(index.VersionFilter{Path: "parent.jsonl", Number: 2})[0]
+	equal(t, "version", []any{v.Source, v.Size, v.Mode, v.ModTime, v.Format, v.Role, v.Claim}, []any{"runs", 2600, 0o644, Epoch, "awf", "transcript", "."})
+	const raw = 512 + 300 + 512 // of its first byte
+	for _, c := range []struct{ offset, length, members int64 }{{0, 2600, 3}, {0, 1, 1}, {2599, 1, 1}, {600, 200, 2}, {1000 - raw%1000, 1000, 1}, {1000 - raw%1000, 1001, 2}, {5, 0, 0}} {
+		pieces, err := x.Locate(t.Context(), v.Chain, c.offset, c.length)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, size, members := raw+c.offset, int64(0), int64(0)
+		for _, p := range pieces {
+			if p.Pack != "p1" || p.Raw != at+size || p.Members[0].Raw > p.Raw {
+				t.Errorf("%+v: %+v", c, p)
+			}
+			size, members = size+p.Size, members+int64(len(p.Members))
+		}
+		equal(t, fmt.Sprintf("%+v", c), []int64{size, members}, []int64{c.length, c.members})
+	}
+	for _, c := range [][2]int64{{2600, 1}, {0, 2601}, {-1, 1}} {
+		if _, err := x.Locate(t.Context(), v.Chain, c[0], c[1]); !errors.Is(err, index.ErrNotFound) {
+			t.Errorf("bytes %v: %v", c, err)
+		}
+	}
+}
+
+// answers is everything that readers are told, private ids left out.
+func answers(t *testing.T, x Index) string {
+	var b strings.Builder
+	for _, r := range all(t, x.Runs(t.Context(), index.Selection{Named: true}, index.Page{})) {
+		fmt.Fprintf(&b, "%+v\n", r)
+		for _, c := range all(t, x.Conversations(t.Context(), r.ID)) {
+			fmt.Fprintf(&b, "%+v\n", c)
+			for _, e := range all(t, x.Events(t.Context(), c.ID, index.Span{Duplicates: true})) {
+				e.Place.Chain = 0
+				fmt.Fprintf(&b, "%+v\n", e)
+			}
+		}
+	}
+	for _, h := range all(t, x.Find(t.Context(), nil, index.Page{AllVersions: true})) {
+		fmt.Fprintln(&b, h.ID)
+	}
+	for _, l := range all(t, x.Links(t.Context(), index.Node{})) {
+		fmt.Fprintf(&b, "%+v\n", l)
+	}
+	for _, p := range all(t, x.Problems(t.Context())) {
+		fmt.Fprintf(&b, "%+v\n", p)
+	}
+	s, err := x.Totals(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(&b, "%s\n", text)
+	return b.String()
+}
+
+// testOrder commits the small world in random orders and batches; every answer is the same.
+func testOrder(t *testing.T, open func(*testing.T) Index) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	want := ""
+	for round := range 6 {
+		x := open(t)
+		world := Small()
+		if round > 0 {
+			r.Shuffle(len(world), func(i, j int) { world[i], world[j] = world[j], world[i] })
+		}
+		for _, o := range world {
+			commit(t, x, Batch("pack of "+o.Path+fmt.Sprint(o.number()), o))
+		}
+		for s := range x.Wanted(t.Context(), map[string]int{"awf": 1}) {
+			for _, o := range world {
+				if o.Path == s.Path && o.number() == s.Number {
+					b := Batch("", o)
+					b.Pack = nil
+					commit(t, x, b)
+				}
+			}
+		}
+		got := answers(t, x)
+		if round == 0 {
+			want = got
+		}
+		if got != want {
+			t.Fatalf("round %d: %s", round, difference(got, want))
+		}
+	}
+}
+
+// difference shows the first lines that differ.
+func difference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(g), len(w)) {
+		if g[i] != w[i] {
+			return "got\n" + g[i] + "\nwant\n" + w[i]
+		}
+	}
+	return fmt.Sprintf("%d lines, want %d", len(g), len(w))
+}

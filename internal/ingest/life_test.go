@@ -1,0 +1,287 @@
+package ingest_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// tree is a source whose files a test writes as a producer would.
+type tree struct {
+	t   *testing.T
+	dir string
+	now time.Time
+}
+
+func newTree(t *testing.T) *tree {
+	return &tree{t: t, dir: t.TempDir(), now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
+}
+
+// write gives a file its content and a time of its own, old enough to be trusted.
+func (s *tree) write(name, content string) {
+	s.t.Helper()
+	p := filepath.Join(s.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(p, []byte(content), 0o640); err != nil {
+		s.t.Fatal(err)
+	}
+	s.now = s.now.Add(time.Minute)
+	if err := os.Chtimes(p, s.now, s.now); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+const (
+	runA = "11111111-1111-4111-8111-111111111111"
+	runB = "22222222-2222-4222-8222-222222222222"
+)
+
+// awfLine is one event of an AWF transcript.
+func awfLine(run string, seq int, text string) string {
+	return fmt.Sprintf(`{"seq":%d,"run_id":%q,"type":"message.user","path":"flow","iteration":0,"timestamp":"2026-11-01T10:%02d:%02d.5Z","payload":{"role":"user","blocks":[{"type":"text","fidelity":"router","text":%q}]}}`,
+		seq, run, seq/60, seq%60, text) + "\n"
+}
+
+func awfLines(run string, from, to int) string {
+	var b strings.Builder
+	for i := from; i <= to; i++ {
+		b.WriteString(awfLine(run, i, fmt.Sprintf("message number %d", i)))
+	}
+	return b.String()
+}
+
+// stored returns the bytes of every version of a path, oldest first.
+func (w *world) stored(path string) []string {
+	w.t.Helper()
+	var all []string
+	for s, err := range w.index.States(context.Background()) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if s.Path != path {
+			continue
+		}
+		b, err := io.ReadAll(w.Originals.Reader(context.Background(), s.Extents))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		all = append(all, string(b))
+	}
+	return all
+}
+
+func (w *world) expect(what, path string, events int64, versions ...string) {
+	w.t.Helper()
+	if got := w.totals().Formats["awf"].Events; got != events {
+		w.t.Errorf("%s: %d events, want %d", what, got, events)
+	}
+	if got := w.stored(path); strings.Join(got, "\x00") != strings.Join(versions, "\x00") {
+		w.t.Errorf("%s: %d versions stored of %s, want %d with the bytes that were written", what, len(got), path, len(versions))
+	}
+	before := w.dump()
+	again := &world{t: w.t, dir: w.dir}
+	again.open("again-" + strings.ReplaceAll(w.t.Name()+what, "/", "-") + ".db")
+	if _, err := again.Reindex(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+	w.same(what+": reindex", again.dump(), before)
+}
+
+const transcriptA = "storage/transcripts/" + runA + ".jsonl"
+
+func TestGrowth(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	ten := awfLines(runA, 1, 10)
+	s.write(transcriptA, ten)
+	w.ingest("awf", s.dir, ".")
+	w.expect("ten", transcriptA, 10, ten)
+
+	torn := ten + awfLines(runA, 11, 15) + awfLine(runA, 16, "half a line")[:60]
+	s.write(transcriptA, torn)
+	r := w.ingest("awf", s.dir, ".")
+	if r.Grown != 1 || r.RawBytes != int64(len(torn)-len(ten)) || r.Events != 5 {
+		t.Errorf("growth stored more than the tail: %+v", r)
+	}
+	if n := w.totals().Formats["awf"].Problems; n != 1 {
+		t.Errorf("%d problems for a torn line, want 1", n)
+	}
+	w.expect("torn", transcriptA, 15, torn)
+
+	whole := ten + awfLines(runA, 11, 15) + awfLine(runA, 16, "half a line")
+	s.write(transcriptA, whole)
+	if r := w.ingest("awf", s.dir, "."); r.Events != 1 {
+		t.Errorf("a completed line gave %d rows, want 1", r.Events)
+	}
+	if n := w.totals().Formats["awf"].Problems; n != 0 {
+		t.Errorf("%d problems after the line was completed", n)
+	}
+	w.expect("whole", transcriptA, 16, whole)
+
+	once := newWorld(t)
+	once.ingest("awf", s.dir, ".")
+	w.same("growth against one go", w.dump(), once.dump())
+}
+
+func TestRewriteTruncateDeleteRename(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	first := awfLines(runA, 1, 10)
+	s.write(transcriptA, first)
+	w.ingest("awf", s.dir, ".")
+	rewritten := awfLines(runA, 1, 4) + awfLine(runA, 5, "another fifth") + awfLines(runA, 6, 12)
+	s.write(transcriptA, rewritten)
+	if r := w.ingest("awf", s.dir, "."); r.Rewritten != 1 {
+		t.Errorf("a rewrite: %+v", r)
+	}
+	w.expect("rewritten", transcriptA, 12, first, rewritten)
+	truncated := awfLines(runA, 1, 3)
+	s.write(transcriptA, truncated)
+	w.ingest("awf", s.dir, ".")
+	w.expect("truncated", transcriptA, 3, first, rewritten, truncated)
+
+	moved := "storage/transcripts/" + runB + ".jsonl"
+	if err := os.Rename(filepath.Join(s.dir, transcriptA), filepath.Join(s.dir, moved)); err != nil {
+		t.Fatal(err)
+	}
+	r := w.ingest("awf", s.dir, ".")
+	if r.Copies != 1 || r.StoredBytes > 2000 {
+		t.Errorf("a renamed file was stored anew: %+v", r)
+	}
+	w.expect("renamed", moved, 3, truncated)
+	if err := os.RemoveAll(filepath.Join(s.dir, "storage")); err != nil {
+		t.Fatal(err)
+	}
+	before := w.dump()
+	w.ingest("awf", s.dir, ".")
+	w.same("deleted", w.dump(), before)
+	if err := os.RemoveAll(s.dir); err != nil {
+		t.Fatal(err)
+	}
+	r = w.ingest("awf", s.dir, ".")
+	if len(r.Missing) != 1 || r.Packs != 0 {
+		t.Errorf("a missing root: %+v", r)
+	}
+	w.same("missing", w.dump(), before)
+}
+
+// TestMirror grows a transcript and its debug mirror in turn: whoever is ahead counts, and nothing counts twice.
+func TestMirror(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	const mirror = "elsewhere/mirror.jsonl"
+	bad := "not json at all\n"
+	for i, step := range []struct{ file, content string }{
+		{transcriptA, awfLines(runA, 1, 3) + bad},
+		{mirror, awfLines(runA, 1, 3) + bad},
+		{transcriptA, awfLines(runA, 1, 3) + bad + awfLines(runA, 4, 6)},
+		{mirror, awfLines(runA, 1, 3) + bad + awfLines(runA, 4, 8)},
+		{transcriptA, awfLines(runA, 1, 3) + bad + awfLines(runA, 4, 9)},
+		{mirror, awfLines(runA, 1, 3) + bad + awfLines(runA, 4, 9)},
+	} {
+		s.write(step.file, step.content)
+		w.ingest("awf", s.dir, ".")
+		events := int64([]int{3, 3, 6, 8, 9, 9}[i])
+		w.expect(fmt.Sprint("step ", i), step.file, events, step.content)
+	}
+	if n := w.totals().Formats["awf"].Problems; n != 1 {
+		t.Errorf("%d problems for a bad line that stands in a file and its mirror, want 1", n)
+	}
+	once := newWorld(t)
+	once.ingest("awf", s.dir, ".")
+	w.same("mirror against one go", w.dump(), once.dump())
+}
+
+func TestSpecialFiles(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	s.write(transcriptA, awfLines(runA, 1, 2))
+	s.write("storage/plugins/empty", "")
+	s.write("storage/.hidden/note.txt", "kept")
+	s.write("storage/.env", "SECRET=1")
+	s.write("beside.txt", "belongs to nothing")
+	at := func(name string) string { return filepath.Join(s.dir, "storage", name) }
+	for _, err := range []error{
+		os.Symlink("..", at("loop")), os.Symlink("/etc/passwd", at("outside")), syscall.Mkfifo(at("pipe"), 0o600),
+		os.WriteFile(at("new\nline\xff"), []byte("odd name"), 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := w.ingest("awf", s.dir, ".")
+	if len(r.Problems) != 3 || r.Ignored != 1 || r.LeftOut != 1 {
+		t.Errorf("special files: %+v", r)
+	}
+	if got := w.stored("storage/new\nline\xff"); len(got) != 1 || got[0] != "odd name" {
+		t.Errorf("a file with an odd name: %q", got)
+	}
+	if got := w.stored("storage/.hidden/note.txt"); len(got) != 1 {
+		t.Error("a hidden directory was not archived")
+	}
+	if n := w.totals().Totals.Problems; n != 3 {
+		t.Errorf("%d problems, want 3", n)
+	}
+	if r := w.ingest("awf", s.dir, "."); r.Packs != 0 {
+		t.Errorf("the same problems again made a pack: %+v", r)
+	}
+	os.Remove(at("pipe"))
+	w.ingest("awf", s.dir, ".")
+	if n := w.totals().Totals.Problems; n != 2 {
+		t.Errorf("%d problems after one went away, want 2", n)
+	}
+	before := w.dump()
+	w.open("again.db")
+	if _, err := w.Reindex(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	w.same("reindex", w.dump(), before)
+}
+
+// TestLargeFile stores a file of several extents, which leaves in several packs, and grows it.
+func TestLargeFile(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	var b bytes.Buffer
+	filler := strings.Repeat("all work and no play ", 40000)
+	n := 0
+	for b.Len() < 70<<20 {
+		n++
+		b.WriteString(awfLine(runA, n, filler))
+	}
+	s.write(transcriptA, b.String())
+	r := w.ingest("awf", s.dir, ".")
+	if r.Packs < 2 || r.New+r.Grown != 1 {
+		t.Errorf("a file of 70 MB: %+v", r)
+	}
+	b.WriteString(awfLine(runA, n+1, "the end"))
+	s.write(transcriptA, b.String())
+	if r := w.ingest("awf", s.dir, "."); r.RawBytes > 1000 || r.Events != 1 {
+		t.Errorf("growth of a large file: %+v", r)
+	}
+	w.expect("large", transcriptA, int64(n+1), b.String())
+}
+
+// TestAdopt loses the index's knowledge of a pack, as a crash between pack and transaction does.
+func TestAdopt(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	s.write(transcriptA, awfLines(runA, 1, 5))
+	w.ingest("awf", s.dir, ".")
+	s.write(transcriptA, awfLines(runA, 1, 9))
+	s.write("storage/states/"+runA+".json", `{"WorkflowID":"`+runA+`","WorkflowName":"flow","Status":"completed","States":{}}`)
+	other := newWorld(t)
+	other.dir = w.dir
+	other.open("behind.db")
+	if n, err := other.Adopt(context.Background()); n != 1 || err != nil {
+		t.Fatalf("adopted %d packs: %v", n, err)
+	}
+	w.ingest("awf", s.dir, ".")
+	if r := other.ingest("awf", s.dir, "."); r.Adopted != 1 || r.Packs != 0 {
+		t.Errorf("the other index: %+v", r)
+	}
+	w.same("adopted", other.dump(), w.dump())
+}
