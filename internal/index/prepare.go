@@ -3,7 +3,6 @@ package index
 import (
 	"encoding/json"
 	"maps"
-	"slices"
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/term"
@@ -62,8 +61,6 @@ func (c *Collector) Take(last bool) *Parsed {
 	c.settle()
 	out := c.out
 	out.Last, out.Until = last, c.last
-	slices.Sort(out.Terms)
-	out.Terms = slices.Compact(out.Terms)
 	for _, r := range c.runs {
 		run := *r
 		out.Runs = append(out.Runs, &run)

@@ -37,6 +37,10 @@ type Lookup interface {
 	Conversation(ctx context.Context, prefix string) (Conversation, error)
 	// Event gives the rows of one event, or of one part of it when the id ends in one.
 	Event(ctx context.Context, id string) ([]Event, error)
+	// Result gives the row with the result of a tool call. call is the id of the row with the call.
+	Result(ctx context.Context, call string) (Event, error)
+	// Receipt gives the place of a receipt, by the id of its run, a slash and its key.
+	Receipt(ctx context.Context, id string) (Place, error)
 }
 
 // Originals says which original bytes the archive has and where they lie.
@@ -74,9 +78,10 @@ type Console interface {
 
 // Question is a statement and its limits; 0 means the console's own.
 type Question struct {
-	SQL  string
-	Rows int
-	Time time.Duration
+	SQL    string
+	Params map[string]any // for :name in the statement
+	Rows   int
+	Time   time.Duration
 }
 
 // ErrLimit says that a query was stopped for a limit.
@@ -277,7 +282,7 @@ type Stats struct {
 	Formats map[string]Sums `json:"formats"`
 }
 
-// Sums is what stats counts. Money is null where no original states any.
+// Sums is what stats counts. What no original states adds nothing.
 type Sums struct {
 	Files         int64  `json:"files"`
 	Bytes         int64  `json:"bytes"`        // of all versions, as restored

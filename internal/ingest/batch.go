@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	batchRaw  = 64 << 20 // raw bytes that a pack holds, roughly
-	batchRows = 64 << 20 // memory of the rows that one transaction takes, roughly
+	batchRaw  = 48 << 20 // raw bytes that a pack holds, roughly
+	batchRows = 32 << 20 // memory of the rows that one transaction takes, roughly
 	batchTime = 2 * time.Second
 )
 

@@ -3,9 +3,12 @@ package ingest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/dbcopy"
@@ -28,12 +31,34 @@ func (g *Ingester) parseInto(ctx context.Context, c *index.Collector, f format.F
 	return nil
 }
 
-// parseDatabase gives the parser the rows of a database as JSON lines. in.Reader has the database itself.
-func (g *Ingester) parseDatabase(ctx context.Context, c *index.Collector, f format.Format, in format.Input) error {
-	exporter, ok := f.(format.Exporter)
-	if !ok {
-		return nil
+// rowsLayer is the name of the layer that the rows of a database make: "rows:<format>:<role>".
+const rowsLayer = "rows:"
+
+// Layer opens the layer of an original that a record's Origin names: those of package format, and the rows of
+// databases.
+func Layer(formats []format.Format) func(inner string, r io.Reader) (io.Reader, error) {
+	return func(inner string, r io.Reader) (io.Reader, error) {
+		name, ok := strings.CutPrefix(inner, rowsLayer)
+		if !ok {
+			return format.Layer(inner, r)
+		}
+		name, role, _ := strings.Cut(name, ":")
+		i := slices.IndexFunc(formats, func(f format.Format) bool { return f.Name() == name })
+		if i < 0 {
+			return nil, fmt.Errorf("no format is called %q", name)
+		}
+		e, ok := formats[i].(format.Exporter)
+		if !ok {
+			return nil, fmt.Errorf("format %s reads no databases", name)
+		}
+		pr, pw := io.Pipe()
+		go func() { pw.CloseWithError(exportRows(context.Background(), e, role, r, pw)) }()
+		return pr, nil
 	}
+}
+
+// exportRows writes the rows of the database that r holds as JSON lines.
+func exportRows(ctx context.Context, e format.Exporter, role string, r io.Reader, w io.Writer) error {
 	dir, err := os.MkdirTemp("", "txarchive-db-")
 	if err != nil {
 		return err
@@ -44,34 +69,77 @@ func (g *Ingester) parseDatabase(ctx context.Context, c *index.Collector, f form
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(file, in.Reader)
+	_, err = io.Copy(file, r)
 	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	var queries []dbcopy.Query
-	for _, q := range exporter.Export(in.Role) {
+	for _, q := range e.Export(role) {
 		queries = append(queries, dbcopy.Query{Name: q.Name, SQL: q.SQL})
+	}
+	if err := dbcopy.Rows(ctx, path, queries, w); err != nil {
+		return &databaseError{err}
+	}
+	return nil
+}
+
+// databaseError is what SQLite says of a database's content.
+type databaseError struct{ error }
+
+func (e *databaseError) Unwrap() error { return e.error }
+
+// parseDatabase gives the parser the rows of a database as JSON lines. in.Reader has the database itself. What SQLite
+// cannot read is a problem of the original; the rows before it count.
+func (g *Ingester) parseDatabase(ctx context.Context, c *index.Collector, f format.Format, in format.Input) error {
+	e, ok := f.(format.Exporter)
+	if !ok {
+		return nil
 	}
 	pr, pw := io.Pipe()
 	failed := make(chan error, 1)
+	database := in.Reader
 	go func() {
-		err := dbcopy.Rows(ctx, path, queries, pw)
-		failed <- err
-		pw.Close() // what was read is parsed, whatever came after
+		failed <- exportRows(ctx, e, in.Role, database, pw)
+		pw.Close()
 	}()
 	in.Reader = pr
+	layer := rowsLayer + f.Name() + ":" + in.Role
 	for record, err := range f.Parse(in) {
 		if err != nil {
 			pr.Close()
-			return err
+			return errors.Join(err, <-failed)
 		}
-		c.Add(record)
+		c.Add(inLayer(record, layer))
 	}
-	pr.Close()
-	if err := <-failed; err != nil && ctx.Err() == nil && !errors.Is(err, io.ErrClosedPipe) {
-		c.Add(&transcript.Problem{Kind: "bad database", Reason: "SQLite could not read it: " + reason(err)})
+	_, drained := io.Copy(io.Discard, pr)
+	err := <-failed
+	var bad *databaseError
+	if errors.As(err, &bad) && ctx.Err() == nil {
+		c.Add(&transcript.Problem{Kind: "bad database", Reason: "SQLite cannot read it: " + reason(err), Origin: transcript.Origin{Inner: layer}})
+		return nil
 	}
-	return ctx.Err()
+	return errors.Join(err, drained, ctx.Err())
+}
+
+// inLayer says of a record that its place is in a layer of the original.
+func inLayer(r transcript.Record, layer string) transcript.Record {
+	switch r := r.(type) {
+	case *transcript.Event:
+		r.Origin.Inner = layer
+	case *transcript.Usage:
+		r.Origin.Inner = layer
+	case *transcript.Receipt:
+		r.Origin.Inner = layer
+	case *transcript.Step:
+		r.Origin.Inner = layer
+	case *transcript.Link:
+		r.Origin.Inner = layer
+	case *transcript.Hint:
+		r.Origin.Inner = layer
+	case *transcript.Problem:
+		r.Origin.Inner = layer
+	}
+	return r
 }
 
 // reason is the text of an error without what it may quote from a path below the temporary directory.

@@ -32,7 +32,7 @@ func (s *scan) store(ctx context.Context, work []*claimed, facts []blob.Fact) er
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s.keeper = &keeper{stats: map[uint64]index.Stat{}, distrust: map[string]bool{}, sizes: map[int64]bool{}, content: map[blob.Ref]bool{}}
-	deliveries, commits := make(chan delivery, 4), make(chan *batch)
+	deliveries, commits := make(chan delivery, 2), make(chan *batch)
 	var group sync.WaitGroup
 	fail := func(err error) {
 		if err != nil {

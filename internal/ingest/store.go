@@ -20,7 +20,7 @@ import (
 const (
 	// extentSize is how much of a file one extent holds, so that neither a pack nor the memory for its rows grows
 	// with the file: a longer file is stored as if it had grown by that much again and again.
-	extentSize = 32 << 20
+	extentSize = 16 << 20
 	// youngAge is how old a file's time must be for its metadata to be trusted: a write within the clock's
 	// resolution leaves size and time as they were.
 	youngAge = 2 * time.Second

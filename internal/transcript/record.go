@@ -181,8 +181,11 @@ type Usage struct {
 	// Key is the identity of the request over the whole archive, inside the format: of several usage records
 	// with one Key exactly one counts, the highest Rank, then the newest version, then the first place. "" means that the
 	// place is the identity.
-	Key     string  `json:",omitzero"`
-	Rank    int64   `json:",omitzero"`
+	Key  string `json:",omitzero"`
+	Rank int64  `json:",omitzero"`
+	// Alias is a weaker identity that stands beside Key: a record whose Key is the Alias of a counted one is the
+	// same request seen from aside, and that one counts whatever the ranks. "" means that there is none.
+	Alias   string  `json:",omitzero"`
 	Verdict Verdict `json:",omitzero"` // "" is Counted; DerivedTotal, OutsideReceipt, CopiedHistory where the original itself shows it
 	Time    Time    `json:",omitzero"`
 	Origin  Origin  `json:",omitzero"`
@@ -280,10 +283,13 @@ type End struct {
 
 // Link is an edge between runs, conversations or groups. The same edge may be stated by both sides and often.
 type Link struct {
-	Kind       string     `json:",omitzero"` // parent, fork, resume, message, reference, call
-	From       End        `json:",omitzero"` // parent, original, sender
-	To         End        `json:",omitzero"` // child, copy, receiver
-	ID         string     `json:",omitzero"` // native id of the statement; the same statement in two originals is one
+	Kind string `json:",omitzero"` // parent, fork, resume, message, reference, call
+	From End    `json:",omitzero"` // parent, original, sender
+	To   End    `json:",omitzero"` // child, copy, receiver
+	ID   string `json:",omitzero"` // native id of the statement; the same statement in two originals is one
+	// Event is the ID of the Global event that states it: a link of an event that is copied history does not
+	// count. "" where the statement is nobody's to copy.
+	Event      string     `json:",omitzero"`
 	Time       Time       `json:",omitzero"`
 	Origin     Origin     `json:",omitzero"`
 	Uncounted  bool       `json:",omitzero"` // kept, but not one of the links that stats counts

@@ -242,6 +242,7 @@ CREATE TABLE usage (
   id         INTEGER PRIMARY KEY,
   key        INTEGER NOT NULL,         -- hash of the identity of the request
   usage_id   TEXT NOT NULL,            -- public
+  alias      INTEGER,                  -- a row that counts makes rows with this key duplicates
   version    INTEGER NOT NULL REFERENCES versions,
   run_name   INTEGER NOT NULL REFERENCES run_names,
   native_conversation TEXT NOT NULL,
@@ -262,6 +263,7 @@ CREATE TABLE usage (
   attributes TEXT
 ) STRICT;
 CREATE INDEX usage_key ON usage (key);
+CREATE INDEX usage_alias ON usage (alias) WHERE alias IS NOT NULL;
 CREATE INDEX usage_run ON usage (run_name);
 CREATE INDEX usage_version ON usage (version, offset);
 CREATE INDEX usage_time ON usage (time) WHERE verdict = 0;
@@ -312,10 +314,13 @@ CREATE TABLE links (
   format   INTEGER NOT NULL REFERENCES names,
   statement INTEGER NOT NULL,          -- hash of the statement, where it has an id of its own
   uncounted INTEGER NOT NULL,
+  event    INTEGER,                    -- hash of the id of the event that states it
+  derived  INTEGER NOT NULL DEFAULT 0, -- 1: follows from copied events
   time INTEGER, tz INTEGER,
   line INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, inner INTEGER,
   attributes TEXT
 ) STRICT;
+CREATE INDEX links_event ON links (event) WHERE event IS NOT NULL;
 CREATE INDEX links_edge ON links (edge);
 CREATE INDEX links_version ON links (version, offset);
 CREATE INDEX links_from ON links (from_id);

@@ -212,20 +212,21 @@ FROM facts x
 WHERE x.kind = 'problem' AND x.value IS NOT NULL;
 
 CREATE VIEW v_cost_daily AS
-SELECT strftime('%Y-%m-%d', u.time / 1000000, 'unixepoch') AS day, (SELECT name FROM names WHERE id = r.format) AS format, r.project, u.flow, u.agent, u.model, u.provider,
-  count(*) AS usages, sum(u.requests) AS requests,
-  sum(u.input) AS input_tokens, sum(u.output) AS output_tokens, sum(u.cache_read) AS cache_read_tokens,
-  sum(coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h)) AS cache_creation_tokens,
-  sum(u.reasoning) AS reasoning_tokens,
-  (sum(u.reported) + 500) / 1000 AS reported_cost_microusd,
-  (sum(u.calculated) + 500) / 1000 AS calculated_cost_microusd,
-  (sum(coalesce(u.reported, u.calculated)) + 500) / 1000 AS cost_microusd,
-  count(*) - count(coalesce(u.reported, u.calculated)) AS unpriced
-FROM usage u
-JOIN run_names n ON n.id = u.run_name
-JOIN runs r ON r.id = n.run
-WHERE u.verdict = 0
-GROUP BY 1, 2, 3, 4, 5, 6, 7;
+SELECT strftime('%Y-%m-%d', x.day * 86400, 'unixepoch') AS day, (SELECT name FROM names WHERE id = x.format) AS format, x.project, x.flow, x.agent, x.model, x.provider,
+  x.usages, x.requests, x.input_tokens, x.output_tokens, x.cache_read_tokens, x.cache_creation_tokens, x.reasoning_tokens,
+  (x.reported + 500) / 1000 AS reported_cost_microusd, (x.calculated + 500) / 1000 AS calculated_cost_microusd, (x.cost + 500) / 1000 AS cost_microusd, x.unpriced
+FROM (
+  SELECT (u.time - ((u.time % 86400000000) + 86400000000) % 86400000000) / 86400000000 AS day, r.format, r.project, u.flow, u.agent, u.model, u.provider,
+    count(*) AS usages, sum(u.requests) AS requests,
+    sum(u.input) AS input_tokens, sum(u.output) AS output_tokens, sum(u.cache_read) AS cache_read_tokens,
+    sum(coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h)) AS cache_creation_tokens,
+    sum(u.reasoning) AS reasoning_tokens, sum(u.reported) AS reported, sum(u.calculated) AS calculated,
+    sum(coalesce(u.reported, u.calculated)) AS cost, count(*) - count(coalesce(u.reported, u.calculated)) AS unpriced
+  FROM usage u
+  JOIN run_names n ON n.id = u.run_name
+  JOIN runs r ON r.id = n.run
+  WHERE u.verdict = 0
+  GROUP BY 1, 2, 3, 4, 5, 6, 7) x;
 
 -- +goose StatementEnd
 -- +goose Down

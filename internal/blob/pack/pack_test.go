@@ -229,35 +229,39 @@ func TestCopyUnit(t *testing.T) {
 	}
 }
 
-func TestWriterRefuses(t *testing.T) {
-	ctx := context.Background()
-	small := func(names ...string) *Unit {
-		b := NewBuilder(testOptions())
-		for _, name := range names {
-			if _, err := b.Small(name, []byte("abc"), testTime, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return b.Flush()
-	}
-	store := blobtest.NewMemory()
-	begin := func() *Writer {
-		up, err := store.Create(ctx)
-		if err != nil {
+// smallUnit makes a unit of entries with the content "abc".
+func smallUnit(t *testing.T, names ...string) *Unit {
+	t.Helper()
+	b := NewBuilder(testOptions())
+	for _, name := range names {
+		if _, err := b.Small(name, []byte("abc"), testTime, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w, err := NewWriter(up, "box1", testTime, testOptions())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w
 	}
-	w := begin()
-	if _, err := w.Append(small("s/a", "s/d/x")); err != nil {
+	return b.Flush()
+}
+
+// beginPack begins a pack with the entries s/a and s/d/x.
+func beginPack(t *testing.T, store blob.Store) *Writer {
+	t.Helper()
+	up, err := store.Create(context.Background())
+	if err != nil {
 		t.Fatal(err)
 	}
+	w, err := NewWriter(up, "box1", testTime, testOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Append(smallUnit(t, "s/a", "s/d/x")); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestAppendRefuses(t *testing.T) {
+	w := beginPack(t, blobtest.NewMemory())
 	for _, names := range [][]string{{"s/a"}, {"s/b", "s/b"}, {"s/a/b"}, {"s/d"}, {"s"}, {"s/e/f", "s/e"}, {"s/g", "s/g/h"}, {".txarchive/x"}} {
-		if _, err := w.Append(small(names...)); !errors.Is(err, ErrNameTaken) {
+		if _, err := w.Append(smallUnit(t, names...)); !errors.Is(err, ErrNameTaken) {
 			t.Errorf("%q: %v", names, err)
 		}
 	}
@@ -268,6 +272,10 @@ func TestWriterRefuses(t *testing.T) {
 	if _, err := w.Append(link.Flush()); err == nil {
 		t.Error("a link to nothing")
 	}
+}
+
+func TestSealRefuses(t *testing.T) {
+	store := blobtest.NewMemory()
 	abc := blob.RefOf([]byte("abc"))
 	version := func(path string, number int, e blob.Extent) blob.Manifest {
 		return blob.Manifest{Versions: []blob.Version{{Source: "s", Path: path, Number: number, Root: abc, Size: 3, SHA256: abc, Extents: []blob.Extent{e}}}}
@@ -281,11 +289,7 @@ func TestWriterRefuses(t *testing.T) {
 		"copy without link": version("b", 1, blob.Extent{Size: 3, SHA256: abc, CopyOf: &blob.Copy{Raw: 512}}),
 		"copy of no pack":   version("b", 1, blob.Extent{Size: 3, SHA256: abc, CopyOf: &blob.Copy{Pack: "../x", Raw: 512}}),
 	} {
-		w := begin()
-		if _, err := w.Append(small("s/a", "s/d/x")); err != nil {
-			t.Fatal(err)
-		}
-		_, _, err := w.Seal(ctx, m)
+		_, _, err := beginPack(t, store).Seal(context.Background(), m)
 		if err == nil || errors.Is(err, ErrEmpty) != (name == "nothing") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -28,7 +28,7 @@ func smallWorld(t testing.TB) (*world, blob.Manifest, []byte) {
 	w.add("s", "copy of a", 1, a.content[:300])
 	w.add("s", "copy of other", 1, []byte("elsewhere"))
 	w.flush()
-	w.add("s", "large.jsonl", 1, w.text(20000))
+	w.add("s", "large.jsonl", 1, w.text(12000))
 	w.add("s", "noise", 1, w.noise(100))
 	m := w.seal()
 	return w, m, blobtestRead(t, w.store, m.Pack)
@@ -182,7 +182,7 @@ func TestDamageNamesWhatItCosts(t *testing.T) {
 		t.Fatalf("got %v", damages)
 	}
 	d := damages[0]
-	if d.Offset != large.Offset || d.Size != large.Size || d.Lost[0].Path != "large.jsonl" || d.Lost[0].Size >= 20000 || d.Lost[0].Size == 0 {
+	if d.Offset != large.Offset || d.Size != large.Size || d.Lost[0].Path != "large.jsonl" || d.Lost[0].Size >= 12000 || d.Lost[0].Size == 0 {
 		t.Errorf("got %v", d)
 	}
 	if !strings.Contains(d.String(), "s/large.jsonl") {

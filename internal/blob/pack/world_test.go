@@ -239,7 +239,9 @@ func (w *world) fill(n int) blob.Manifest {
 	for range n {
 		switch op := w.rnd.IntN(10); {
 		case op < 2 && len(w.chains) > 0: // grow
-			w.extend(w.chains[w.rnd.IntN(len(w.chains))], w.text(1+w.rnd.IntN(3000)))
+			if c := w.chains[w.rnd.IntN(len(w.chains))]; len(c.content) > 0 { // nothing grows from an empty version
+				w.extend(c, w.text(1+w.rnd.IntN(3000)))
+			}
 		case op < 3 && len(w.chains) > 0: // a copy of what some chain began with
 			c := w.chains[w.rnd.IntN(len(w.chains))]
 			w.add("copies", fmt.Sprintf("%d/%s", len(w.chains), c.path), 1, c.content[:c.extents[0].Size])

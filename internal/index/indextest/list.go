@@ -135,6 +135,20 @@ func testShow(t *testing.T, open func(*testing.T) Index) {
 		}
 	}
 	testVisible(t, x, c.ID)
+	for _, call := range []string{c.ID + ":3", c.ID + ":3.2"} {
+		if r, err := x.Result(t.Context(), call); err != nil || r.ID != c.ID+":4" || r.Failed != transcript.Yes {
+			t.Errorf("result of %s: %+v %v", call, r, err)
+		}
+	}
+	if _, err := x.Result(t.Context(), c.ID+":1"); !errors.Is(err, index.ErrNotFound) {
+		t.Errorf("result of a message: %v", err)
+	}
+	if place, err := x.Receipt(t.Context(), p.ID+"/build"); err != nil || place.Offset != 1100 || place.Format != "awf" {
+		t.Errorf("receipt: %+v %v", place, err)
+	}
+	if _, err := x.Receipt(t.Context(), p.ID+"/none"); !errors.Is(err, index.ErrNotFound) {
+		t.Errorf("no receipt: %v", err)
+	}
 }
 
 // testVisible finds uncounted rows, and earlier versions only when asked.

@@ -114,7 +114,7 @@ func (db *DB) states(ctx context.Context, where string, args ...any) iter.Seq2[i
 	return func(yield func(index.State, error) bool) {
 		rows, err := db.reading().QueryContext(ctx, selectState+where, args...)
 		if err != nil {
-			yield(index.State{}, err)
+			yield(index.State{}, damage(err))
 			return
 		}
 		defer rows.Close()
@@ -138,7 +138,7 @@ func (db *DB) Packs(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		rows, err := db.reading().QueryContext(ctx, "SELECT name FROM packs ORDER BY name")
 		if err != nil {
-			yield("", err)
+			yield("", damage(err))
 			return
 		}
 		defer rows.Close()

@@ -70,6 +70,9 @@ func (c *commit) run() error {
 			return fmt.Errorf("%s/%s: %w", p.Source, p.Path, err)
 		}
 	}
+	if err := c.terms(); err != nil {
+		return fmt.Errorf("terms: %w", err)
+	}
 	if err := c.writeRows(); err != nil {
 		return fmt.Errorf("events: %w", err)
 	}

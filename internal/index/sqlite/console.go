@@ -74,7 +74,7 @@ func (db *DB) openConsole() (*sql.DB, error) {
 	return c.pool, nil
 }
 
-// Query runs one statement that reads. One runs at a time.
+// Query runs one statement that reads. One runs at a time, so neither columns nor row may ask another.
 func (db *DB) Query(ctx context.Context, q index.Question, columns func([]string) error, row func([]any) error) error {
 	if len(q.SQL) > consoleSQL {
 		return fmt.Errorf("a statement may have %d bytes: %w", consoleSQL, index.ErrLimit)
@@ -104,7 +104,7 @@ func (db *DB) Query(ctx context.Context, q index.Question, columns func([]string
 	if err := setLimits(conn); err != nil {
 		return err
 	}
-	err = run(timed, conn, statement, q.Rows, columns, row)
+	err = run(timed, conn, statement, q, columns, row)
 	if code(err) == 0 && timed.Err() == nil {
 		return err
 	}
@@ -128,8 +128,12 @@ func setLimits(conn *sql.Conn) error {
 	return nil
 }
 
-func run(ctx context.Context, conn *sql.Conn, statement string, limit int, columns func([]string) error, row func([]any) error) error {
-	rows, err := conn.QueryContext(ctx, statement)
+func run(ctx context.Context, conn *sql.Conn, statement string, q index.Question, columns func([]string) error, row func([]any) error) error {
+	var params []any
+	for name, value := range q.Params {
+		params = append(params, sql.Named(name, value))
+	}
+	rows, err := conn.QueryContext(ctx, statement, params...)
 	if err != nil {
 		return err
 	}
@@ -142,8 +146,8 @@ func run(ctx context.Context, conn *sql.Conn, statement string, limit int, colum
 		return err
 	}
 	for n := 0; rows.Next(); n++ {
-		if limit > 0 && n == limit {
-			return fmt.Errorf("stopped after %d rows: %w", limit, index.ErrLimit)
+		if q.Rows > 0 && n == q.Rows {
+			return fmt.Errorf("stopped after %d rows: %w", q.Rows, index.ErrLimit)
 		}
 		values, to := make([]any, len(names)), make([]any, len(names))
 		for i := range values {

@@ -45,4 +45,7 @@ func damage(err error) error {
 	return err
 }
 
-func cannotOpen(err error) bool { return code(err) == sqlite3.SQLITE_CANTOPEN }
+// cannotOpen says that SQLite could not open or share a file: also where nothing beside it may be written.
+func cannotOpen(err error) bool {
+	return code(err) == sqlite3.SQLITE_CANTOPEN || code(err) == sqlite3.SQLITE_READONLY
+}

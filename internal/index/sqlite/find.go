@@ -79,7 +79,7 @@ func (f *finder) run(db *DB, q *query.Tree) (err error) {
 			return err
 		}
 	}
-	if f.page.After != "" {
+	if f.page.After != "" { // an hour is walked again from its beginning, and what was seen is left out
 		if f.from, err = parseCursor(f.page.After); err != nil {
 			return err
 		}
@@ -91,6 +91,9 @@ func (f *finder) run(db *DB, q *query.Tree) (err error) {
 		return err
 	}
 	defer f.tx.Rollback()
+	if c.to, err = f.spilled(c.to); err != nil {
+		return err
+	}
 	sql, args := f.statement(c)
 	if err := each(f.ctx, f.tx, sql, args, scanKey, f.add); err != nil {
 		return err
@@ -99,6 +102,18 @@ func (f *finder) run(db *DB, q *query.Tree) (err error) {
 		return f.err
 	}
 	return f.flush()
+}
+
+// spilled moves the end of a window behind the hours that rows have spilled into: those after a full one.
+func (f *finder) spilled(to int64) (int64, error) {
+	for to > 0 {
+		var full bool
+		if err := f.tx.GetContext(f.ctx, &full, "SELECT EXISTS (SELECT 1 FROM events WHERE id = ?)", to-1); err != nil || !full {
+			return to, err
+		}
+		to += 1 << slotBits
+	}
+	return to, nil
 }
 
 // statement walks rows in falling id order: those of the full-text index where the query has words or facets,

@@ -14,11 +14,16 @@ type cond struct {
 	not   []string // full-text expressions of what must not match
 	sql   []string // over the tables e (events), t, c and r; over r alone for runs
 	args  []any    // of sql
+	own   []string // over t, c and r alone: what owns the row must be so
+	owned []any    // of own
 	from  int64    // row ids that can match, as far as the window of time says: from included, to excluded
 	to    int64    // 0 is open
 }
 
-func (c cond) empty() bool { return len(c.match)+len(c.not)+len(c.sql) == 0 }
+func (c cond) empty() bool { return len(c.match)+len(c.not)+len(c.sql)+len(c.own) == 0 }
+
+// owner is a condition on what owns a row.
+func owner(sql string, args []any) cond { return cond{own: []string{sql}, owned: args} }
 
 // expression is match and not as one full-text expression; ok is false when match is empty.
 func (c cond) expression() (string, bool) {
@@ -74,7 +79,7 @@ func (c cond) predicate(runs, all bool) (string, []any) {
 	} else if len(c.not) > 0 {
 		parts, args = append(parts, "NOT "+found(runs, all)), append(args, flat(c.not, " OR "))
 	}
-	parts, args = append(parts, c.sql...), append(args, c.args...)
+	parts, args = append(append(parts, c.own...), c.sql...), append(append(args, c.owned...), c.args...)
 	if len(parts) == 0 {
 		return "1", nil
 	}
@@ -84,6 +89,7 @@ func (c cond) predicate(runs, all bool) (string, []any) {
 func (c cond) and(o cond) cond {
 	c.match, c.not = append(c.match, o.match...), append(c.not, o.not...)
 	c.sql, c.args = append(c.sql, o.sql...), append(c.args, o.args...)
+	c.own, c.owned = append(c.own, o.own...), append(c.owned, o.owned...)
 	c.from = max(c.from, o.from)
 	if c.to == 0 || o.to != 0 && o.to < c.to {
 		c.to = o.to
@@ -126,6 +132,8 @@ func (k compiler) node(n query.Node) (cond, error) {
 		return k.window(n), nil
 	case query.Field:
 		return k.field(n)
+	case query.Compare:
+		return k.compare(n)
 	}
 	return cond{}, &index.UnsupportedError{What: n.String(), Why: "search cannot answer this yet"}
 }
@@ -133,6 +141,7 @@ func (k compiler) node(n query.Node) (cond, error) {
 func (k compiler) or(n query.Or) (cond, error) {
 	var match, sql []string
 	var args []any
+	owners := true // all alternatives are conditions on what owns a row
 	for _, n := range n.Of {
 		c, err := k.node(n)
 		if err != nil {
@@ -141,12 +150,16 @@ func (k compiler) or(n query.Or) (cond, error) {
 		if c.empty() {
 			return cond{}, nil // an alternative that says nothing is always true
 		}
-		if m, ok := c.expression(); ok && len(c.sql) == 0 {
-			match = append(match, m)
+		if m, ok := c.expression(); ok && len(c.sql)+len(c.own) == 0 {
+			match, owners = append(match, m), false
 			continue
 		}
+		owners = owners && len(c.match)+len(c.not)+len(c.sql) == 0
 		s, a := c.predicate(k.runs, k.all)
 		sql, args = append(sql, s), append(args, a...)
+	}
+	if owners {
+		return owner(balanced(sql, " OR "), args), nil
 	}
 	return k.either(match, sql, args), nil
 }
@@ -166,14 +179,18 @@ func (k compiler) not(c cond) cond {
 	if c.empty() {
 		return c
 	}
-	if len(c.sql) == 0 {
+	if len(c.sql)+len(c.own) == 0 {
 		if m, ok := c.expression(); ok {
 			return cond{not: []string{m}}
 		}
 		return cond{match: []string{flat(c.not, " OR ")}}
 	}
 	s, a := c.predicate(k.runs, k.all)
-	return cond{sql: []string{"NOT coalesce(" + s + ", 0)"}, args: a} // what is unknown is not so
+	s = "NOT coalesce(" + s + ", 0)" // what is unknown is not so
+	if len(c.match)+len(c.not)+len(c.sql) == 0 {
+		return owner(s, a)
+	}
+	return cond{sql: []string{s}, args: a}
 }
 
 // phrase asks for the terms of a text in order. A single term may also be a part of an identifier; several
@@ -210,11 +227,8 @@ func (k compiler) window(n query.Range) cond {
 	if !n.To.IsZero() {
 		us := n.To.UnixMicro()
 		parts, c.args = append(parts, at+" < ?"), append(c.args, us)
-		c.to = (hourOf(us) + spill) << slotBits
+		c.to = (hourOf(us) + 1) << slotBits
 	}
 	c.sql = []string{balanced(parts, " AND ")}
 	return c
 }
-
-// spill is how many hours later than its time a row may be filed, when the hours before it are full.
-const spill = 24

@@ -31,7 +31,8 @@ var columns = map[string]struct{ event, run []string }{
 
 // field compiles one field. For runs, what only an event can have asks for a run with such an event.
 func (k compiler) field(f query.Field) (cond, error) {
-	if k.runs && (len(columns[f.Name].run) > 0 || f.Name == "attr" || f.Name == "is" && whole(f, "stub")) {
+	if k.runs && (len(columns[f.Name].run) > 0 || f.Name == "attr" || f.Name == "tag" ||
+		f.Name == "is" && (whole(f, "stub") || whole(f, "pinned") || whole(f, "held"))) {
 		return k.plain(f, columns[f.Name].run)
 	}
 	if k.runs && (f.Name == "path" || f.Name == "source") {
@@ -44,17 +45,30 @@ func (k compiler) field(f query.Field) (cond, error) {
 	}
 	if k.runs {
 		c, err := compiler{all: k.all}.field(f)
-		if err != nil || len(c.sql) == 0 {
+		if err != nil || len(c.sql)+len(c.own) == 0 {
 			return c, err
 		}
-		sql, args := c.predicate(false, k.all)
-		return cond{sql: []string{`r.id IN (SELECT c.run FROM events e CROSS JOIN transcripts t ON t.id = e.transcript
-			CROSS JOIN conversations c ON c.id = t.conversation CROSS JOIN runs r ON r.id = c.run WHERE ` + sql + visible(k.all) + ")"}, args: args}, nil
+		return k.runsWith(c), nil
 	}
 	if column := named[f.Name]; column != "" {
 		return k.facet(f, column), nil
 	}
 	return k.plain(f, columns[f.Name].event)
+}
+
+// runsWith asks for the runs of the events that a condition is about, those that an owner has at least one row in.
+func (k compiler) runsWith(c cond) cond {
+	if len(c.sql)+len(c.match)+len(c.not) == 0 {
+		rows := "t.rows > 0"
+		if !k.all {
+			rows += " AND t.verdict IN (0, 6)"
+		}
+		return cond{sql: []string{`r.id IN (SELECT r.id FROM runs r JOIN conversations c ON c.run = r.id JOIN transcripts t ON t.conversation = c.id
+			WHERE ` + balanced(c.own, " AND ") + " AND " + rows + ")"}, args: c.owned}
+	}
+	sql, args := c.predicate(false, k.all)
+	return cond{sql: []string{`r.id IN (SELECT c.run FROM events e CROSS JOIN transcripts t ON t.id = e.transcript
+		CROSS JOIN conversations c ON c.id = t.conversation CROSS JOIN runs r ON r.id = c.run WHERE ` + sql + visible(k.all) + ")"}, args: args}
 }
 
 func whole(f query.Field, value string) bool {
@@ -88,16 +102,27 @@ func (k compiler) plain(f query.Field, in []string) (cond, error) {
 	case f.Name == "attr":
 		return k.attribute(f)
 	case len(in) > 0:
-		return k.values(f.Values, in), nil
+		c := k.values(f.Values, in)
+		if !k.runs && !slices.ContainsFunc(in, func(column string) bool { return reads(column, "e") }) {
+			return owner(c.sql[0], c.args), nil
+		}
+		return c, nil
 	}
 	var c cond
 	var sql []string
+	owners := true
 	for _, v := range f.Values {
+		if f.Name == "is" && v.Text == "error" {
+			return isError(f)
+		}
 		s, args, err := special(f, v)
 		if err != nil {
 			return cond{}, err
 		}
-		sql, c.args = append(sql, s), append(c.args, args...)
+		sql, c.args, owners = append(sql, s), append(c.args, args...), owners && !reads(s, "e")
+	}
+	if owners && !k.runs {
+		return owner(balanced(sql, " OR "), c.args), nil
 	}
 	c.sql = []string{balanced(sql, " OR ")}
 	return c, nil

@@ -61,8 +61,13 @@ func (c *commit) writeUsage(o *owner, u *transcript.Usage, identity []string) er
 	}
 	key := index.Hash(identity...)
 	c.keys[key] = true
+	var alias any
+	if u.Alias != "" {
+		hash := index.Hash("usage", o.Format, u.Alias)
+		alias, c.keys[hash] = hash, true
+	}
 	verdict := verdictNumbers[u.Verdict]
-	args := append([]any{id, key, index.PublicID("u", identity...), o.version, name, u.Conversation, verdict, verdict, u.Rank,
+	args := append([]any{id, key, index.PublicID("u", identity...), alias, o.version, name, u.Conversation, verdict, verdict, u.Rank,
 		nullTime(u.Time), nullZone(u.Time), null(u.Model), null(u.Provider), null(u.Tier), null(u.Speed), null(u.Geo), null(u.RequestID),
 		nullCount(u.Input), nullCount(u.Output), nullCount(u.CacheRead), nullCount(u.CacheWrite), nullCount(u.CacheWrite1h),
 		nullCount(u.Reasoning), nullCount(u.Requests), nullCount(u.Cost), null(u.CostSource), flag(u.Estimated)}, c.priced(u)...)
@@ -71,12 +76,12 @@ func (c *commit) writeUsage(o *owner, u *transcript.Usage, identity []string) er
 	return err
 }
 
-const insertUsage = `INSERT INTO usage (id, key, usage_id, version, run_name, native_conversation, stated_verdict, verdict, rank,
+const insertUsage = `INSERT INTO usage (id, key, usage_id, alias, version, run_name, native_conversation, stated_verdict, verdict, rank,
 	time, tz, model, provider, tier, speed, geo, request_id,
 	input, output, cache_read, cache_write, cache_write_1h, reasoning, requests, reported, reported_by, estimated,
 	calculated, price_model, price_table, price_note, agent, engine, flow, step, status, outcome, receipt, stated, attributes,
 	line, offset, length, inner)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // priced is the columns calculated, price_model, price_table and price_note.
 func (c *commit) priced(u *transcript.Usage) []any {
@@ -185,16 +190,23 @@ func (c *commit) links(o *owner) error {
 		if err != nil {
 			return err
 		}
-		edge := index.Hash(append(append([]string{"link", o.Format, l.Kind}, from...), to...)...)
-		statement := index.Hash("statement", fmt.Sprint(edge), l.ID)
+		edge, err := c.edge(o.Format, l.Kind, from, to)
+		if err != nil {
+			return err
+		}
+		statement := index.Hash("statement", l.ID) // only ever compared inside an edge
 		if l.ID == "" {
-			statement = index.Hash("statement", fmt.Sprint(edge), fmt.Sprint(l.Time), fmt.Sprint(l.Origin.Offset))
+			statement = index.Hash("statement", fmt.Sprint(l.Time), fmt.Sprint(l.Origin.Offset))
+		}
+		var event any
+		if l.Event != "" && !l.Uncounted {
+			event = index.Hash("event", o.Format, l.Event)
 		}
 		args := []any{o.version, edge, l.Kind, from[0], from[1], from[2], from[3], to[0], to[1], to[2], to[3], format, statement,
-			flag(l.Uncounted), nullTime(l.Time), nullZone(l.Time), attributes}
+			flag(l.Uncounted), event, nullTime(l.Time), nullZone(l.Time), attributes}
 		if _, err := c.exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation,
-			to_type, to_scope, to_id, to_conversation, format, statement, uncounted, time, tz, attributes, line, offset, length, inner)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(args, place...)...); err != nil {
+			to_type, to_scope, to_id, to_conversation, format, statement, uncounted, event, time, tz, attributes, line, offset, length, inner)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(args, place...)...); err != nil {
 			return err
 		}
 	}

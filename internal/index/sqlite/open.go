@@ -77,8 +77,7 @@ func (db *DB) open(ctx context.Context) error {
 }
 
 func (db *DB) openReader(ctx context.Context) error {
-	db.r = pool(db.dsn(readerPragmas, url.Values{"mode": {"ro"}}))
-	db.r.SetMaxIdleConns(4)
+	db.r = readers(db.dsn(readerPragmas, url.Values{"mode": {"ro"}}))
 	err := current(ctx, db.r.DB)
 	if err == nil || !cannotOpen(err) || fileExists(db.path+"-wal") {
 		return err
@@ -86,7 +85,7 @@ func (db *DB) openReader(ctx context.Context) error {
 	// A directory in which nothing can be written, not even what readers of a WAL database share.
 	closing := db.r.Close()
 	db.immutable = true
-	db.r = pool(db.dsn(readerPragmas, url.Values{"mode": {"ro"}}))
+	db.r = readers(db.dsn(readerPragmas, url.Values{"mode": {"ro"}}))
 	return errors.Join(current(ctx, db.r.DB), closing)
 }
 
@@ -125,6 +124,13 @@ func (db *DB) dsn(pragmas []string, values url.Values) string {
 
 func pool(dsn string) *sqlx.DB {
 	return sqlx.NewDb(sql.OpenDB(connector{new(driver.Driver), dsn}), "sqlite3")
+}
+
+// readers is a pool whose connections keep statements prepared.
+func readers(dsn string) *sqlx.DB {
+	db := sqlx.NewDb(sql.OpenDB(cachingConnector{connector{new(driver.Driver), dsn}}), "sqlite3")
+	db.SetMaxIdleConns(4)
+	return db
 }
 
 func fileExists(path string) bool {

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -15,12 +16,13 @@ type owner struct {
 	*index.Parsed
 	version int64
 	names   map[string]int64 // run_names by native id
+	wanted  map[string]bool  // transcripts that must have rows although a copy has them, by native id
 }
 
 // parsed writes what one stretch of a parse says. Rows of events wait for writeRows, which sorts those of the
 // whole batch by time.
 func (c *commit) parsed(p *index.Parsed) error {
-	o := &owner{Parsed: p, names: map[string]int64{}}
+	o := &owner{Parsed: p, names: map[string]int64{}, wanted: map[string]bool{}}
 	var parser int64
 	ok, err := c.get(`SELECT v.id, v.parser FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
 		WHERE s.name = ? AND f.path = ? AND v.number = ?`, []any{p.Source, p.Path, p.Number}, &o.version, &parser)
@@ -35,7 +37,7 @@ func (c *commit) parsed(p *index.Parsed) error {
 			return err
 		}
 	}
-	steps := []func(*owner) error{c.claims, c.transcripts, c.usage, c.receipts, c.steps, c.links, c.hints, c.problems, c.terms}
+	steps := []func(*owner) error{c.claims, c.transcripts, c.usage, c.receipts, c.steps, c.links, c.hints, c.problems}
 	for _, step := range steps {
 		if err := step(o); err != nil {
 			return err
@@ -61,7 +63,15 @@ func (c *commit) unsay(o *owner, before bool) error {
 		return err
 	}
 	var ids []int64
-	if err := c.each("SELECT id FROM transcripts WHERE version = ?", intoSlice(&ids), o.version); err != nil {
+	if err := c.each("SELECT id, native_id, indexed FROM transcripts WHERE version = ?", func(r *sql.Rows) error {
+		var id int64
+		var native string
+		var indexed int
+		err := r.Scan(&id, &native, &indexed)
+		ids = append(ids, id)
+		o.wanted[native] = o.wanted[native] || indexed == wanted
+		return err
+	}, o.version); err != nil {
 		return err
 	}
 	for _, id := range ids {
@@ -181,12 +191,14 @@ func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool,
 	if v.Aside {
 		native = o.Role + " " + strings.TrimPrefix(o.Path, o.Claim+"/")
 	}
+	var rows int
 	ok, err := c.get("SELECT id, indexed FROM transcripts WHERE version = ? AND run_name = ? AND native_id = ? AND aside = ?",
-		[]any{o.version, name, native, v.Aside}, &id, &indexed)
+		[]any{o.version, name, native, v.Aside}, &id, &rows)
 	if err != nil {
 		return 0, false, err
 	}
 	if ok {
+		indexed = rows == 1 // what is wanted is made again as a whole
 		_, err = c.exec("UPDATE transcripts SET last_seq = ?, rows = ?, stated = ?, ord = ?, rank = ?, shared = ? WHERE id = ?",
 			v.LastSeq, v.TotalRows, string(stated), v.Order, v.Rank, v.Shared, id)
 		return id, indexed, err
@@ -198,6 +210,7 @@ func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool,
 	if err != nil {
 		return 0, false, err
 	}
+	same = same && !o.wanted[native]
 	if id, err = c.id("transcripts"); err != nil {
 		return 0, false, err
 	}
@@ -270,9 +283,15 @@ func (c *commit) identifyProblems(o *owner) error {
 	return nil
 }
 
-func (c *commit) terms(o *owner) error {
+// terms adds the words of the batch that may be new, in order, so that each page of the table is met once.
+func (c *commit) terms() error {
+	var all []string
+	for _, p := range c.batch.Parsed {
+		all = append(all, p.Terms...)
+	}
+	slices.Sort(all)
 	b := inserter{t: c.tx, head: "INSERT OR IGNORE INTO terms (term) VALUES ", columns: 1}
-	for _, term := range o.Terms {
+	for _, term := range slices.Compact(all) {
 		if err := b.add(term); err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,14 +26,18 @@ func (c *commit) resolve() error {
 	if err := c.fill("touched_runs", runs); err != nil {
 		return err
 	}
-	families, err := c.families()
+	if err := c.joinEdges(); err != nil {
+		return err
+	}
+	if err := c.judgeReceipts(); err != nil { // resolvers get those that count
+		return err
+	}
+	merged, err := c.mergeRuns()
 	if err != nil {
 		return err
 	}
-	if err := c.judgeReceipts(); err != nil {
-		return err
-	}
-	if err := c.mergeRuns(families); err != nil {
+	families, err := c.families(merged)
+	if err != nil {
 		return err
 	}
 	if err := c.elect(families); err != nil {
@@ -53,17 +56,6 @@ func (c *commit) resolve() error {
 }
 
 func sorted(set map[int64]bool) []int64 { return slices.Sorted(maps.Keys(set)) }
-
-func intoSlice(ids *[]int64) func(*sql.Rows) error {
-	return func(r *sql.Rows) error {
-		var id int64
-		if err := r.Scan(&id); err != nil {
-			return err
-		}
-		*ids = append(*ids, id)
-		return nil
-	}
-}
 
 // groupOf is the group of a row that has a textual key inside a run.
 func groupOf(run int64, key string) int64 { return index.Hash("group", fmt.Sprint(run), key) }

@@ -208,8 +208,8 @@ func (c *commit) electShared(run int64, group []*take, id func(...string) string
 	}
 	var holders []*take // transcripts that hold rows
 	for _, t := range group {
-		twin := slices.IndexFunc(holders, func(h *take) bool { return h.sameBytes(t) && h.verdict == counted })
-		if twin < 0 || t.verdict != counted {
+		twin := slices.IndexFunc(holders, func(h *take) bool { return h.sameBytes(t) && h.verdict == t.verdict })
+		if twin < 0 {
 			holders = append(holders, t)
 			continue
 		}

@@ -24,7 +24,7 @@ type recordPlace struct{ version, offset int64 }
 
 // families loads the touched runs whose formats have a resolver. They are resolved in elect, when it is known
 // what the originals say of the runs.
-func (c *commit) families() (map[int64]*family, error) {
+func (c *commit) families(merged map[int64]*transcript.Run) (map[int64]*family, error) {
 	all := map[int64]*family{}
 	if c.batch.Resolvers == nil {
 		return all, nil
@@ -37,7 +37,10 @@ func (c *commit) families() (map[int64]*family, error) {
 				return err
 			}
 			if c.batch.Resolvers(format) != nil {
-				all[id] = &family{format: format, Family: transcript.Family{Run: &transcript.Run{}}}
+				all[id] = &family{format: format, Family: transcript.Family{Run: merged[id]}}
+				if merged[id] == nil {
+					all[id].Run = &transcript.Run{}
+				}
 			}
 			return nil
 		})
@@ -217,6 +220,11 @@ func (c *commit) copied(t *take) error {
 		}
 	}
 	if _, err := c.exec("UPDATE transcripts SET copied_until = ? WHERE id = ?", t.copiedUntil, t.id); err != nil {
+		return err
+	}
+	// What a copied line says that this run did, the original did.
+	if _, err := c.exec(`UPDATE links SET uncounted = 1 WHERE version = ? AND offset < ? AND uncounted = 0
+		AND from_id = (SELECT native_id FROM run_names WHERE id = ?)`, t.version, t.copiedUntil, t.runName); err != nil {
 		return err
 	}
 	return c.recount(t.id)

@@ -139,19 +139,18 @@ func (c *commit) loadClaims() (map[int64][]claim, error) {
 }
 
 // mergeRuns writes what the originals together say of each touched run.
-func (c *commit) mergeRuns(families map[int64]*family) error {
+func (c *commit) mergeRuns() (map[int64]*transcript.Run, error) {
 	claims, err := c.loadClaims()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	all := map[int64]*transcript.Run{}
 	for id, k := range claims {
 		run := mergeClaims(k)
-		if f := families[id]; f != nil {
-			f.Run = run
-		}
+		all[id] = run
 		attributes, err := jsonOrNil(run.Attributes)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		counted := slices.ContainsFunc(k, func(k claim) bool { return !k.Named })
 		if _, err := c.exec(`UPDATE runs SET counted = ?, "group" = ?, project = ?, branch = ?, flow = ?, title = ?, agent = ?, model = ?,
@@ -159,10 +158,10 @@ func (c *commit) mergeRuns(families map[int64]*family) error {
 			flag(counted), null(run.Group), null(run.Project), null(run.Branch), null(run.Flow), null(run.Title), null(run.Agent), null(run.Model),
 			null(run.Host), null(run.Version), null(run.Status), null(string(run.Outcome)), null(run.Error), nullTime(run.Started), nullTime(run.Ended),
 			flag(run.Stub), flag(run.Child), attributes, id); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // mergeClaims joins statements field by field: the highest rank that states a field wins; among equals the

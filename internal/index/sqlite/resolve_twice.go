@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"database/sql"
 	"slices"
+
+	"github.com/txarchive/txarchive/internal/index"
 )
 
 // What is said twice: events with one id in a shared conversation, calls with one key in a run, requests with
@@ -86,6 +88,9 @@ func (c *commit) judgeEvents() error {
 		j.event = seq
 		j.prefer = []int64{flag(verdict == counted), flag(global == 2), newest, rank, number}
 		j.place = []any{public, ord, path, -seq, part}
+		if global > 0 {
+			j.place = []any{path, ord, public, -seq, part}
+		}
 		rows = append(rows, j)
 		return nil
 	})
@@ -116,7 +121,52 @@ func (c *commit) judgeEvents() error {
 	if err != nil {
 		return err
 	}
-	return c.recountAll(changed)
+	if err := c.recountAll(changed); err != nil {
+		return err
+	}
+	return c.copyLinks(changed)
+}
+
+// copyLinks brings the links in line with what was found to be copied: a link that a copied event states is none, and
+// a conversation with copied events has one to where they come from, unless the two are linked already.
+func (c *commit) copyLinks(changed map[int64]bool) error {
+	if _, err := c.exec(`UPDATE links SET uncounted = EXISTS (SELECT 1 FROM events e JOIN transcripts t ON t.id = e.transcript
+		WHERE e.eid = links.event AND t.version = links.version AND e.verdict = 2) WHERE event IN (SELECT id FROM temp.new_eids)`); err != nil {
+		return err
+	}
+	for _, id := range sorted(changed) {
+		if _, err := c.exec("DELETE FROM links WHERE derived = 1 AND version = (SELECT version FROM transcripts WHERE id = ?)", id); err != nil {
+			return err
+		}
+		type copied struct {
+			version, format, at                int64
+			name, fromScope, from, toScope, to string
+		}
+		var all []copied
+		if err := c.each(`SELECT t.version, n.format, f.name, o.scope, o.native_id, n.scope, n.native_id, min(e.offset)
+			FROM transcripts t JOIN run_names n ON n.id = t.run_name JOIN names f ON f.id = n.format
+			CROSS JOIN events e ON e.transcript = t.id AND e.verdict = 2 AND e.global > 0
+			CROSS JOIN events w ON w.eid = e.eid AND w.verdict = 0 CROSS JOIN transcripts x ON x.id = w.transcript JOIN run_names o ON o.id = x.run_name
+			WHERE t.id = ? AND o.run <> n.run AND NOT EXISTS (SELECT 1 FROM links l WHERE l.derived = 0 AND l.uncounted = 0 AND l.format = n.format
+				AND (l.from_id = o.native_id AND l.to_id = n.native_id OR l.from_id = n.native_id AND l.to_id = o.native_id))
+			GROUP BY o.id ORDER BY o.native_id`, func(r *sql.Rows) error {
+			var k copied
+			err := r.Scan(&k.version, &k.format, &k.name, &k.fromScope, &k.from, &k.toScope, &k.to, &k.at)
+			all = append(all, k)
+			return err
+		}, id); err != nil {
+			return err
+		}
+		for _, k := range all {
+			edge := index.Hash("link", k.name, "fork", "run", k.fromScope, k.from, "", "run", k.toScope, k.to, "")
+			if _, err := c.exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation, to_type, to_scope, to_id,
+				to_conversation, format, statement, uncounted, derived, line, offset, length) VALUES (?1, ?2, 'fork', 'run', ?3, ?4, '', 'run', ?5, ?6, '', ?7, ?2, 0, 1, 0, ?8, 0)`,
+				k.version, edge, k.fromScope, k.from, k.toScope, k.to, k.format, k.at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (c *commit) recountAll(transcripts map[int64]bool) error {
@@ -213,7 +263,7 @@ func (c *commit) judgeUsage() error {
 	if err != nil {
 		return err
 	}
-	return groups(rows, func(group []judged) error {
+	err = groups(rows, func(group []judged) error {
 		for i, j := range group {
 			verdict, of := stated[j.id], any(nil)
 			if i > 0 && verdict == counted {
@@ -228,6 +278,13 @@ func (c *commit) judgeUsage() error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	// A row that counts under its own key may speak for another one, too.
+	_, err = c.exec(`UPDATE usage SET verdict = 1, of = (SELECT m.id FROM usage m WHERE m.alias = usage.key AND m.verdict = 0 ORDER BY m.usage_id LIMIT 1)
+		WHERE key IN (SELECT id FROM temp.touched_keys) AND verdict = 0 AND EXISTS (SELECT 1 FROM usage m WHERE m.alias = usage.key AND m.verdict = 0)`)
+	return err
 }
 
 // judgeReceipts lets one receipt and one step of a key count in each touched run: the highest rank, then the newest version.

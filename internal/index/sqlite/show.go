@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -96,6 +97,48 @@ func (db *DB) Event(ctx context.Context, id string) ([]index.Event, error) {
 		return nil, fmt.Errorf("event %q: %w", id, index.ErrNotFound)
 	}
 	return found, nil
+}
+
+const resultOf = `SELECT result_event_id FROM v_tool_calls WHERE conversation_id = ? AND event_id = ? AND result_event_id IS NOT NULL`
+
+// Result returns the row with the result of a tool call.
+func (db *DB) Result(ctx context.Context, call string) (index.Event, error) {
+	rows, err := db.Event(ctx, call)
+	if err != nil {
+		return index.Event{}, err
+	}
+	for _, r := range rows {
+		id, err := one(ctx, db.r, resultOf, []any{r.Conversation, r.ID}, func(rows *sqlx.Rows) (id string, err error) { return id, rows.Scan(&id) })
+		if errors.Is(err, index.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return index.Event{}, err
+		}
+		found, err := db.Event(ctx, id)
+		if err != nil {
+			return index.Event{}, err
+		}
+		return found[0], nil
+	}
+	return index.Event{}, fmt.Errorf("result of %q: %w", call, index.ErrNotFound)
+}
+
+const placeOfReceipt = `SELECT s.name, f.path, v.number, (SELECT name FROM names WHERE id = r.format), (SELECT name FROM names WHERE id = v.role), v.chain,
+	(SELECT name FROM names WHERE id = x.inner), x.line, x.offset, x.length
+	FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN receipts x ON x.run_name = n.id CROSS JOIN versions v ON v.id = x.version
+	CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE r.run_id = ? AND x.key = ? AND x.verdict = 0 LIMIT 1`
+
+// Receipt returns the place of the receipt that counts.
+func (db *DB) Receipt(ctx context.Context, id string) (index.Place, error) {
+	run, key, _ := strings.Cut(id, "/")
+	p, err := one(ctx, db.r, placeOfReceipt, []any{run, key}, func(rows *sqlx.Rows) (p index.Place, err error) {
+		return p, rows.Scan(&p.Source, &p.Path, &p.Number, &p.Format, str(&p.Role), &p.Chain, str(&p.Inner), &p.Line, &p.Offset, &p.Length)
+	})
+	if err != nil {
+		return p, fmt.Errorf("receipt %q: %w", id, err)
+	}
+	return p, nil
 }
 
 // Events yields the rows of a conversation by seq and part. Of a conversation that several originals make,

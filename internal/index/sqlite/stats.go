@@ -107,9 +107,9 @@ func addRows(rows *sqlx.Rows, to func(*index.Sums) []any, names map[int64]string
 func sumUp(ctx context.Context, tx *sqlx.Tx, formats map[string]*index.Sums) (index.Stats, error) {
 	stats := index.Stats{Formats: map[string]index.Sums{}}
 	for name, s := range formats {
-		for _, tokens := range []**int64{&s.Input, &s.Output, &s.CacheRead, &s.CacheCreation} {
+		for _, tokens := range []**int64{&s.Input, &s.Output, &s.CacheRead, &s.CacheCreation, &s.ReportedCost} {
 			if *tokens == nil {
-				*tokens = new(int64) // the sum of no requests
+				*tokens = new(int64) // the sum of nothing is none
 			}
 		}
 		add(&stats.Totals, s)

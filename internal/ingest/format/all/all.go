@@ -5,13 +5,15 @@ package all
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/awf"
 	"github.com/txarchive/txarchive/internal/ingest/format/chibi"
+	"github.com/txarchive/txarchive/internal/ingest/format/claudecode"
+	"github.com/txarchive/txarchive/internal/ingest/format/codex"
 	"github.com/txarchive/txarchive/internal/ingest/format/devflow"
 	"github.com/txarchive/txarchive/internal/ingest/format/flowstudio"
+	"github.com/txarchive/txarchive/internal/ingest/format/geminicli"
 	"github.com/txarchive/txarchive/internal/ingest/format/leslie"
 )
 
@@ -26,6 +28,9 @@ func Formats() []format.Format {
 		chibi.Format{},
 		leslie.Format{},
 		devflow.Format{},
+		claudecode.New(),
+		codex.New(),
+		geminicli.New(),
 	}
 }
 
@@ -51,6 +56,3 @@ func Decode(name, role string, raw []byte, part int) (string, error) {
 	}
 	return f.Text(role, raw, part)
 }
-
-// Layer opens what lies inside of a compressed original; see format.Layer.
-func Layer(inner string, r io.Reader) (io.Reader, error) { return format.Layer(inner, r) }

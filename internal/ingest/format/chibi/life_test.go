@@ -118,7 +118,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestResolveKeeps checks that a verdict that is set already stays.
+// TestResolveKeeps checks that a verdict that is set already stays, but for earlier versions: those are judged as the
+// newest one is.
 func TestResolveKeeps(t *testing.T) {
 	conversation := func(role string, verdict transcript.Verdict) *transcript.FamilyConversation {
 		return &transcript.FamilyConversation{
@@ -126,16 +127,30 @@ func TestResolveKeeps(t *testing.T) {
 		}
 	}
 	f := &transcript.Family{Conversations: []*transcript.FamilyConversation{
-		conversation(roleTranscript, ""), conversation(roleWindow, transcript.EarlierVersion),
-		conversation(roleWindow, transcript.Counted), conversation(roleArchive, ""), conversation(roleOldest, ""), conversation(roleReadable, ""),
+		conversation(roleTranscript, ""), conversation(roleWindow, transcript.EarlierVersion), conversation(roleWindow, transcript.Uncounted),
+		conversation(roleTranscript, transcript.EarlierVersion), conversation(roleWindow, transcript.Counted), conversation(roleArchive, ""), conversation(roleOldest, ""), conversation(roleReadable, ""),
 	}}
 	Format{}.Resolve(f)
 	want := []transcript.Verdict{
-		"", transcript.EarlierVersion, transcript.DerivedTotal, transcript.Uncounted, transcript.DerivedTotal, transcript.DerivedTotal,
+		"", transcript.DerivedTotal, transcript.Uncounted, transcript.EarlierVersion, transcript.DerivedTotal, transcript.Uncounted, transcript.DerivedTotal, transcript.DerivedTotal,
 	}
 	for i, c := range f.Conversations {
 		if c.Verdict != want[i] {
 			t.Errorf("%s: verdict %q, want %q", c.Attributes["role"], c.Verdict, want[i])
+		}
+	}
+}
+
+// TestRenamed checks that a request counts once under all names of its context, and each request of one name by itself.
+func TestRenamed(t *testing.T) {
+	usage := func(run, rest string) *transcript.Usage { return &transcript.Usage{Run: run, Key: run + "|" + rest} }
+	f := &transcript.Family{Usage: []*transcript.Usage{
+		usage("new", "5|1|2||1"), usage("old", "5|1|2||1"), usage("new", "5|1|2||2"), usage("new", "6|1|2||1"), usage("old", "5|1|2||1"),
+	}}
+	Format{}.Resolve(f)
+	for i, want := range []transcript.Verdict{"", transcript.DuplicateOf, "", "", transcript.DuplicateOf} {
+		if got := f.Usage[i].Verdict; got != want {
+			t.Errorf("%d: verdict %q, want %q", i, got, want)
 		}
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Resolve judges the files of one context against each other and names the models of its requests.
+// Resolve judges the files of one context against each other, names the models of its requests, and finds those
+// that stand under an older name of the context, too.
 //
 // Where transcript/ exists, it alone counts: context.jsonl is a view of it, saved again with new ids whenever
 // the program likes, and the flat layout's logs are what was left behind. Without it these are the log. The
@@ -17,6 +18,7 @@ import (
 func (Format) Resolve(f *transcript.Family) {
 	judge(f.Conversations)
 	nameModels(f)
+	renamed(f.Usage)
 }
 
 func judge(conversations []*transcript.FamilyConversation) {
@@ -32,7 +34,8 @@ func judge(conversations []*transcript.FamilyConversation) {
 		}
 	}
 	for _, c := range conversations {
-		if c.Verdict != "" && c.Verdict != transcript.Counted {
+		// What a file was before it was rewritten is judged as what it is now: every save of a window has other ids.
+		if c.Verdict != "" && c.Verdict != transcript.Counted && c.Verdict != transcript.EarlierVersion {
 			continue
 		}
 		switch role := roleIn(c); {
@@ -51,6 +54,23 @@ func judge(conversations []*transcript.FamilyConversation) {
 func roleIn(c *transcript.FamilyConversation) string {
 	role, _ := c.Attributes["role"].(string)
 	return role
+}
+
+// renamed lets one of the requests count that a context carries along when it gets another name. They differ in
+// nothing but the name that their keys begin with.
+func renamed(usage []*transcript.Usage) {
+	said := func(u *transcript.Usage) string { return strings.TrimPrefix(u.Key, u.Run+"|") }
+	owner := map[string]string{}
+	for _, u := range usage {
+		if have, ok := owner[said(u)]; !ok || u.Run < have {
+			owner[said(u)] = u.Run
+		}
+	}
+	for _, u := range usage {
+		if owner[said(u)] != u.Run && u.Verdict != transcript.Uncounted {
+			u.Verdict = transcript.DuplicateOf
+		}
+	}
 }
 
 // request is one line of requests.jsonl.

@@ -55,11 +55,13 @@ func roleOf(name string) string {
 	return ""
 }
 
-// place is where a file lies: <root>/runs/<dir>/<file>, <root>/runs/<dir>/artifacts/<below>, or, with neither,
-// <root>/archive/*/*.tar.gz.
+// place is where a file lies: <base>/runs/<dir>/<file>, <base>/runs/<dir>/artifacts/<below>, or, with neither,
+// <base>/archive/*/*.tar.gz.
 type place struct {
+	// root is the base where that is a .devflow. Any other directory may be a whole project that happens to have
+	// runs in it: then only <base>/runs or <base>/archive is devflow's.
 	root  string
-	sure  bool // the path has a .devflow, which is the root then
+	sure  bool // the path has a .devflow
 	dir   string
 	file  string
 	below []string
@@ -85,7 +87,7 @@ func locate(p string) (at place, found bool) {
 			continue
 		}
 		if !at.sure {
-			at.root = path.Join(append([]string{"."}, names[:i]...)...)
+			at.root = strings.Join(names[:i+1], "/")
 		}
 		return at, true
 	}

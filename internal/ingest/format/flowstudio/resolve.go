@@ -25,7 +25,7 @@ func (flowStudio) Resolve(f *transcript.Family) {
 	owners := c.link(f.Receipts)
 	for _, v := range f.Conversations {
 		if v.ID != "" {
-			c.name(v, owners[v.ID])
+			c.name(v, attempt(v, f.Receipts, owners[v.ID]))
 		}
 	}
 	c.steps(f.Steps)
@@ -126,6 +126,27 @@ func (c *clues) link(receipts []*transcript.Receipt) map[string]*transcript.Rece
 		}
 	}
 	return owners
+}
+
+// attempt gives the receipt of a transcript that a retry has overwritten: the last one that had begun when its last
+// line was written. newest is that of the last attempt.
+func attempt(v *transcript.FamilyConversation, receipts []*transcript.Receipt, newest *transcript.Receipt) *transcript.Receipt {
+	if v.Verdict != transcript.EarlierVersion || !v.Ended.Valid {
+		return newest
+	}
+	var own *transcript.Receipt
+	for _, r := range receipts {
+		if r.Kind != "step" || r.Conversation != v.ID || !r.Started.Valid || r.Started.UnixMicro > v.Ended.UnixMicro {
+			continue
+		}
+		if own == nil || r.Started.UnixMicro > own.Started.UnixMicro {
+			own = r
+		}
+	}
+	if own == nil {
+		return newest
+	}
+	return own
 }
 
 func (c *clues) composed(r *transcript.Receipt) string {

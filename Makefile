@@ -1,0 +1,65 @@
+# One static binary, no cgo. `make check` is what must pass before a commit.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+# Room for the fuzzers of `make fuzz`, each.
+FUZZTIME ?= 20s
+
+export CGO_ENABLED = 0
+
+.PHONY: all build demo test race fuzz golden lint bench soak check clean
+
+all: build
+
+build: ## the binary, ./txarchive
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o txarchive ./cmd/txarchive
+
+demo: build ## archive the example runs in ./demo-archive, and look at them
+	@rm -rf demo-archive demo-restored
+	./txarchive --archive demo-archive ingest testdata/runs/*
+	./txarchive --archive demo-archive search 'Cannot read property'
+	./txarchive --archive demo-archive --utc tree r4tga7f3ymvx3
+	./txarchive --archive demo-archive restore --all --to demo-restored
+	@diff -r testdata/runs demo-restored && echo 'demo-restored is testdata/runs, byte for byte'
+
+test: ## all tests
+	$(GO) test ./...
+
+race: ## all tests under the race detector, which needs cgo
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+fuzz: ## every fuzz target for FUZZTIME
+	@set -e; for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done
+
+golden: ## write the goldens again; read the difference before committing it
+	@set -e; for pkg in $$($(GO) list ./...); do \
+		dir=$$($(GO) list -f '{{.Dir}}' $$pkg); \
+		if grep -qs 'flag.Bool("update"' $$dir/*_test.go || grep -qs 'formattest\.' $$dir/*_test.go; then $(GO) test $$pkg -update; fi; \
+	done
+	git diff --stat
+
+lint: ## gofmt, vet, for Windows too, and staticcheck where it can be fetched
+	@files=$$(gofmt -l cmd internal migrations); if [ -n "$$files" ]; then echo "gofmt: $$files"; exit 1; fi
+	$(GO) vet ./...
+	GOOS=windows $(GO) vet ./...
+	GOOS=darwin $(GO) vet ./...
+	@if $(GO) run $(STATICCHECK) -version >/dev/null 2>&1; then $(GO) run $(STATICCHECK) ./...; else echo 'staticcheck cannot be fetched: left out'; fi
+
+bench: ## the benchmarks of all packages
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+soak: ## crash and fault tests for a long time
+	TXARCHIVE_SOAK=$(or $(SOAK),10m) $(GO) test -timeout 0 -run 'Crash|Fault|Soak|Model' ./...
+
+check: lint test build ## what must pass before a commit
+
+clean:
+	rm -rf txarchive bin demo-archive demo-restored

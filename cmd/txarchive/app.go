@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/price"
+)
+
+// app is what every command has: where it reads and writes, and what the global flags say.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	getenv   func(string) string
+	now      func() time.Time
+
+	archive   string // directory
+	json      bool
+	quiet     bool
+	verbose   bool
+	utc       bool
+	logFormat string
+	color     string
+
+	log     *slog.Logger
+	command string // as it was typed, for the lock
+}
+
+func newApp() *app {
+	return &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: time.Now, log: slog.New(slog.DiscardHandler)}
+}
+
+// dir is the directory of the archive: flag, then environment, then default.
+func (a *app) dir() (string, error) {
+	if a.archive != "" {
+		return filepath.Abs(a.archive)
+	}
+	if dir := a.getenv("TXARCHIVE_DIR"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	if dir := a.getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "txarchive"), nil
+	}
+	home := a.getenv("HOME")
+	if home == "" {
+		h, err := os.UserHomeDir()
+		if err != nil {
+			return "", usage("there is no home directory", "say where the archive is: --archive DIR")
+		}
+		home = h
+	}
+	return filepath.Join(home, ".local", "share", "txarchive"), nil
+}
+
+func (a *app) options() archive.Options {
+	return archive.Options{Decode: all.Decode, Layer: ingest.Layer(all.Formats()), Command: a.command, Now: a.now, Log: a.log}
+}
+
+// read opens the archive to look at it. It waits for nobody.
+func (a *app) read(ctx context.Context) (*archive.Archive, error) { return a.open(ctx, archive.Read) }
+
+// write opens the archive and holds its lock until it is closed.
+func (a *app) write(ctx context.Context) (*archive.Archive, error) { return a.open(ctx, archive.Write) }
+
+func (a *app) open(ctx context.Context, mode archive.Mode) (*archive.Archive, error) {
+	dir, err := a.dir()
+	if err != nil {
+		return nil, err
+	}
+	return archive.Open(ctx, dir, mode, a.options())
+}
+
+// ingester is the way into an open archive.
+func (a *app) ingester(store *archive.Archive) *ingest.Ingester {
+	return &ingest.Ingester{
+		Packs: store.Packs(), Originals: store.Library(), Index: store.Index(), Formats: all.Formats(), Prices: price.Default(),
+		Writer: store.WriterID(), Now: a.now, Log: a.log,
+	}
+}
+
+// note tells people on the terminal something beside the result.
+func (a *app) note(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintln(a.err, clean(fmt.Sprintf(format, args...)))
+	}
+}
+
+// logging sets up the log: warnings only, unless asked for more.
+func (a *app) logging() error {
+	level := slog.LevelWarn
+	switch {
+	case a.verbose:
+		level = slog.LevelDebug
+	case a.quiet:
+		level = slog.LevelError
+	}
+	o := &slog.HandlerOptions{Level: level}
+	switch a.logFormat {
+	case "text":
+		a.log = slog.New(slog.NewTextHandler(a.err, o))
+	case "json":
+		a.log = slog.New(slog.NewJSONHandler(a.err, o))
+	default:
+		return usage(fmt.Sprintf("no log format %q", a.logFormat), "--log-format text or --log-format json")
+	}
+	switch a.color {
+	case "auto", "always", "never":
+		return nil
+	}
+	return usage(fmt.Sprintf("no color mode %q", a.color), "--color auto, always or never")
+}
+
+// shown is a path as people write it: below the home directory with ~.
+func (a *app) shown(path string) string {
+	if home := a.getenv("HOME"); home != "" && home != "/" {
+		if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok {
+			return filepath.Join("~", rest)
+		}
+	}
+	return path
+}
+
+// create opens the archive to write, and makes a missing or empty directory one. What other writers and crashes
+// have left is adopted by whoever ingests.
+func (a *app) create(ctx context.Context) (*archive.Archive, error) {
+	dir, err := a.dir()
+	if err != nil {
+		return nil, err
+	}
+	if err := archive.Create(ctx, dir, a.options()); err != nil {
+		return nil, err
+	}
+	return a.write(ctx)
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest"
+)
+
+func newCatCommand(a *app) *cobra.Command {
+	var version int
+	cmd := &cobra.Command{
+		Use:   "cat SOURCE/PATH | ID",
+		Short: "Print an original, byte for byte",
+		Long: "Print the bytes of an archived file: named as `search` and `show` name it (SOURCE/PATH), by its path on this machine,\n" +
+			"or by the id of a run, conversation or event that lies in one file. On a terminal control codes are left out." +
+			exits("4 no such file or version", "5 the original is damaged", "10 no archive"),
+		Example: "  txarchive cat awf/storage/audit.jsonl > audit.jsonl\n  txarchive cat c4f09 | jq .\n  txarchive cat --version 1 awf/notes.md",
+		Args:    args(cobra.ExactArgs(1)),
+		RunE:    func(cmd *cobra.Command, v []string) error { return runCat(cmd.Context(), a, v[0], version) },
+	}
+	cmd.Flags().IntVar(&version, "version", 0, "an earlier content of the file (default: the newest)")
+	return cmd
+}
+
+func runCat(ctx context.Context, a *app, name string, number int) error {
+	store, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	v, err := original(ctx, store, name, number)
+	if err != nil {
+		return err
+	}
+	out := a.original()
+	_, err = io.Copy(out, store.Content(ctx, v))
+	return errors.Join(err, out.Close())
+}
+
+// original returns the one version that a name means.
+func original(ctx context.Context, store *archive.Archive, name string, number int) (index.FileVersion, error) {
+	filters, err := filtersOf(ctx, store, name)
+	if err != nil {
+		return index.FileVersion{}, err
+	}
+	var found []index.FileVersion
+	files := map[string]bool{}
+	for _, f := range filters {
+		f.Number, f.Newest = number, number == 0
+		for v, err := range store.Index().Versions(ctx, f) {
+			if err != nil {
+				return index.FileVersion{}, err
+			}
+			if file := v.Source + "/" + v.Path; !files[file] {
+				files[file] = true
+				found = append(found, v)
+			}
+		}
+	}
+	switch {
+	case len(found) == 0 && number != 0:
+		return index.FileVersion{}, notFound(fmt.Sprintf("%s has no version %d", name, number), "`txarchive show ID --versions` lists them")
+	case len(found) == 0:
+		return index.FileVersion{}, notFound(fmt.Sprintf("there is no file %s in the archive", name), "names are SOURCE/PATH: txarchive sql 'SELECT source, path FROM v_files'")
+	case len(found) > 1:
+		few := slices.Sorted(func(yield func(string) bool) {
+			for i := 0; i < min(len(found), 5) && yield(found[i].Source+"/"+found[i].Path); i++ {
+			}
+		})
+		return index.FileVersion{}, usage(fmt.Sprintf("%s lies in %d files", name, len(found)), "name one: "+strings.Join(few, ", "))
+	}
+	return found[0], nil
+}
+
+// filtersOf finds what a name may mean: SOURCE/PATH, a path on this machine, or an id.
+func filtersOf(ctx context.Context, store *archive.Archive, name string) ([]index.VersionFilter, error) {
+	sources, err := ingest.Sources(ctx, store.Index())
+	if err != nil {
+		return nil, err
+	}
+	var all []index.VersionFilter
+	source, path, _ := strings.Cut(filepath.ToSlash(name), "/")
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sources {
+		if s.Name == source && path != "" {
+			all = append(all, index.VersionFilter{Source: source, Path: path})
+		}
+		if rel, err := filepath.Rel(s.Root, abs); err == nil && filepath.IsLocal(rel) && rel != "." {
+			all = append(all, index.VersionFilter{Source: s.Name, Path: filepath.ToSlash(rel)})
+		}
+	}
+	for _, f := range all {
+		for _, err := range store.Index().Versions(ctx, f) {
+			if err != nil {
+				return nil, err
+			}
+			return []index.VersionFilter{f}, nil
+		}
+	}
+	what, err := find(ctx, store, name)
+	var none *failure
+	if errors.As(err, &none) && none.code == exitNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return originals(ctx, store, what)
+}
+
+// originals are the files that hold a thing.
+func originals(ctx context.Context, store *archive.Archive, what thing) ([]index.VersionFilter, error) {
+	switch {
+	case what.event != "":
+		rows, err := store.Index().Event(ctx, what.event)
+		if err != nil {
+			return nil, err
+		}
+		return []index.VersionFilter{{Source: rows[0].Place.Source, Path: rows[0].Place.Path}}, nil
+	case what.conversation != "":
+		c, err := store.Index().Conversation(ctx, what.conversation)
+		if err != nil {
+			return nil, err
+		}
+		return []index.VersionFilter{{Source: c.Key.Source, Path: c.Key.Path}}, nil
+	}
+	return []index.VersionFilter{{Run: what.run}}, nil
+}
+
+// original is where bytes of originals go: as they are, but not to a terminal, which would act on them.
+func (a *app) original() io.WriteCloser {
+	if _, ok := terminal(a.out); ok {
+		return &cleaner{to: a.out}
+	}
+	return plain{a.out}
+}
+
+// plain writes bytes as they are.
+type plain struct{ io.Writer }
+
+func (plain) Close() error { return nil }
+
+// cleaner writes text without what a terminal would act on. It works line by line, and cuts lines that never end.
+type cleaner struct {
+	to   io.Writer
+	rest []byte
+}
+
+const cleanerLine = 1 << 20
+
+func (c *cleaner) Write(p []byte) (int, error) {
+	c.rest = append(c.rest, p...)
+	n := len(c.rest)
+	for n > 0 && c.rest[n-1] != '\n' {
+		n--
+	}
+	if n == 0 && len(c.rest) < cleanerLine {
+		return len(p), nil
+	}
+	if n == 0 {
+		n = len(c.rest)
+	}
+	_, err := io.WriteString(c.to, clean(string(c.rest[:n])))
+	c.rest = c.rest[:copy(c.rest, c.rest[n:])]
+	return len(p), err
+}
+
+// Close writes what is left of a last line without an end.
+func (c *cleaner) Close() error {
+	_, err := io.WriteString(c.to, clean(string(c.rest)))
+	c.rest = nil
+	return err
+}

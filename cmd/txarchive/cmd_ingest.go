@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/ingest"
+)
+
+type ingestOptions struct {
+	dryRun bool
+	all    bool
+}
+
+func newIngestCommand(a *app) *cobra.Command {
+	var o ingestOptions
+	cmd := &cobra.Command{
+		Use:   "ingest [DIR...]",
+		Short: "Take what is new in directories into the archive",
+		Long: "Scan directories and take every file of the formats that txarchive knows, and all that lies beside them.\n" +
+			"Running it again takes only what is new: of a file that has grown its new end, of one that was rewritten the\n" +
+			"whole as a new version. Sources are only read. A missing or empty archive directory becomes an archive.\n\n" +
+			"Without DIR all sources are scanned; see `txarchive source`." +
+			exits("3 finished, some files had problems", "4 no such directory", "11 another txarchive is writing", "130 interrupted: what was stored is kept"),
+		Example: "  txarchive ingest ~/.local/share/awf ./swarm/runs\n  txarchive ingest                     all sources again\n" +
+			"  txarchive ingest --dry-run DIR       what would be taken\n  txarchive ingest --json DIR | jq .new",
+		RunE: func(cmd *cobra.Command, dirs []string) error { return runIngest(cmd.Context(), a, o, dirs) },
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+	}
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "look and count, write nothing")
+	cmd.Flags().BoolVar(&o.all, "all", false, "also take files that no format knows")
+	return cmd
+}
+
+func runIngest(ctx context.Context, a *app, o ingestOptions, dirs []string) error {
+	began := time.Now()
+	store, done, err := a.ingestInto(ctx, o)
+	if err != nil {
+		return err
+	}
+	m := a.meter()
+	report, err := bringIn(ctx, a, o, store, m, dirs)
+	m.stop()
+	if err := errors.Join(err, done()); err != nil {
+		if report != nil && report.Packs > 0 && ctx.Err() != nil {
+			a.note("Until now %s were stored.", plural(report.New+report.Grown+report.Rewritten+report.Copies, "file", "files"))
+		}
+		return err
+	}
+	if a.json {
+		err = a.printJSON(struct {
+			Archive string `json:"archive"`
+			DryRun  bool   `json:"dry_run"`
+			*ingest.Report
+			Elapsed int64 `json:"elapsed_us"`
+		}{store.Dir(), o.dryRun, report, time.Since(began).Microseconds()})
+	} else {
+		a.printIngest(o, report, time.Since(began))
+	}
+	return errors.Join(err, ingestVerdict(report))
+}
+
+// ingestInto opens the archive; a dry run changes nothing and takes an empty one where there is none.
+func (a *app) ingestInto(ctx context.Context, o ingestOptions) (*archive.Archive, func() error, error) {
+	if !o.dryRun {
+		store, err := a.create(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		return store, store.Close, nil
+	}
+	store, err := a.read(ctx)
+	if !errors.Is(err, archive.ErrNoArchive) {
+		if err != nil {
+			return nil, nil, err
+		}
+		return store, store.Close, nil
+	}
+	dir, err := os.MkdirTemp("", "txarchive-dry-run-")
+	if err != nil {
+		return nil, nil, err
+	}
+	empty := *a
+	empty.archive = dir
+	if store, err = empty.create(ctx); err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return store, func() error { return errors.Join(store.Close(), os.RemoveAll(dir)) }, nil
+}
+
+func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archive, m *meter, dirs []string) (*ingest.Report, error) {
+	g := a.ingester(store)
+	g.All, g.DryRun = o.all, o.dryRun
+	if m != nil {
+		g.Progress = m.ingest
+	}
+	adopted := 0
+	if !o.dryRun { // before anything is asked about sources: an index that was lost is made again here
+		var err error
+		if adopted, err = g.Adopt(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var roots []ingest.Root
+	var err error
+	if len(dirs) > 0 {
+		roots, err = ingest.Roots(ctx, store.Index(), dirs)
+	} else {
+		roots, err = ingest.Configured(ctx, store.Index())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(roots) == 0 {
+		return nil, usage("there is nothing to ingest: the archive has no sources yet", "name a directory: txarchive ingest DIR")
+	}
+	report, err := g.Run(ctx, roots)
+	if report != nil {
+		report.Adopted += int64(adopted)
+	}
+	return report, err
+}
+
+// ingestVerdict is what an ingest ends in that went through.
+func ingestVerdict(r *ingest.Report) error {
+	switch bad := int64(len(r.Problems)); {
+	case bad > 0 || r.Unreadable > 0:
+		text := "finished, with problems in " + plural(bad, "file", "files")
+		if bad == 0 {
+			text = "finished; " + plural(r.Unreadable, "line or document", "lines or documents") + " could not be read"
+		}
+		return problems(text, "all bytes that could be read are stored; `txarchive sql 'SELECT source, path, line, reason FROM v_problems'` tells what was wrong")
+	case len(r.Missing) > 0:
+		return problems(plural(int64(len(r.Missing)), "source is", "sources are")+" missing", "what was stored of it stays; `txarchive source remove NAME` follows it no longer")
+	}
+	return nil
+}
+
+const problemsShown = 20
+
+func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration) {
+	if a.quiet {
+		return
+	}
+	verb := "stored"
+	if o.dryRun {
+		verb = "would be stored"
+	}
+	taken := r.New + r.Grown + r.Rewritten + r.Copies
+	fmt.Fprintf(a.out, "%s looked at, %s %s", plural(r.Files, "file", "files"), number(taken), verb)
+	for _, part := range []struct {
+		n    int64
+		word string
+	}{{r.New, "new"}, {r.Grown, "grown"}, {r.Rewritten, "rewritten"}, {r.Copies, "copies"}} {
+		if part.n > 0 && part.n != taken {
+			fmt.Fprintf(a.out, ", %s %s", number(part.n), part.word)
+		}
+	}
+	fmt.Fprintln(a.out)
+	switch {
+	case o.dryRun && taken > 0:
+		fmt.Fprintf(a.out, "%s to read\n", size(r.RawBytes))
+	case r.Packs > 0:
+		fmt.Fprintf(a.out, "%s in %s of %s, %s indexed, %s\n", size(r.RawBytes), plural(r.Packs, "pack", "packs"), size(r.StoredBytes),
+			plural(r.Events, "row", "rows"), took.Round(time.Millisecond))
+	}
+	if r.Adopted > 0 {
+		fmt.Fprintf(a.out, "%s adopted that the index did not know\n", plural(r.Adopted, "pack", "packs"))
+	}
+	if r.Ignored > 0 {
+		fmt.Fprintf(a.out, "%s left alone: no format knows them (--all takes them)\n", plural(r.Ignored, "file", "files"))
+	}
+	if r.LeftOut > 0 {
+		fmt.Fprintf(a.out, "%s left out: locks, and files that hold credentials\n", plural(r.LeftOut, "file", "files"))
+	}
+	for _, name := range r.Missing {
+		fmt.Fprintf(a.out, "missing: %s\n", line(name))
+	}
+	for i, p := range r.Problems {
+		if i == problemsShown {
+			fmt.Fprintf(a.out, "... and %s\n", plural(int64(len(r.Problems)-i), "more problem", "more problems"))
+			break
+		}
+		fmt.Fprintf(a.out, "problem: %s/%s: %s: %s\n", line(p.Source), line(p.Path), line(p.Stage), line(p.Reason))
+	}
+	if taken == 0 && r.Files == 0 && len(r.Missing) == 0 && len(r.Problems) == 0 {
+		fmt.Fprintln(a.out, "The directory is empty.")
+	}
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+)
+
+func newInitCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "init",
+		Short: "Make an empty directory an archive",
+		Long: "Make a missing or empty directory an archive. `ingest` does so too; init is for those who want to look first." +
+			exits("8 the directory has other files in it", "11 another txarchive is writing"),
+		Example: "  txarchive init\n  txarchive init --archive /backup/transcripts",
+		Args:    args(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runInit(cmd.Context(), a) },
+	}
+}
+
+func runInit(ctx context.Context, a *app) error {
+	dir, err := a.dir()
+	if err != nil {
+		return err
+	}
+	if err := archive.Create(ctx, dir, a.options()); err != nil {
+		return err
+	}
+	store, err := a.write(ctx) // makes the empty index
+	if err != nil {
+		return err
+	}
+	if err := store.Close(); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"archive": dir})
+	}
+	fmt.Fprintf(a.out, "The archive is %s\n", line(a.shown(dir)))
+	a.note("Next: txarchive ingest DIR")
+	return nil
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+func newReindexCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "reindex",
+		Short: "Make the index again from the packs",
+		Long: "Make the index again from packs/ alone, with the parsers of this program. The present index serves readers until the\n" +
+			"new one is complete." + exits("5 some packs are damaged, the index has all others", "10 no archive", "11 another txarchive is writing"),
+		Example: "  txarchive reindex",
+		Args:    args(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runReindex(cmd.Context(), a) },
+	}
+}
+
+func runReindex(ctx context.Context, a *app) error {
+	began := time.Now()
+	dir, err := a.dir()
+	if err != nil {
+		return err
+	}
+	options := a.options()
+	options.NoIndex = true
+	store, err := archive.Open(ctx, dir, archive.Write, options)
+	if err != nil {
+		return err
+	}
+	n, damage, err := rebuild(ctx, a, store)
+	if err := errors.Join(err, store.Close()); err != nil {
+		return err
+	}
+	took := time.Since(began)
+	switch {
+	case a.json:
+		err = a.printJSON(map[string]any{"packs": n, "complete": damage == nil, "elapsed_us": took.Microseconds()})
+	case !a.quiet:
+		fmt.Fprintf(a.out, "The index is made again from %s, %s\n", plural(int64(n), "pack", "packs"), took.Round(time.Millisecond))
+	}
+	return errors.Join(err, damage)
+}
+
+// rebuild fills the next generation of the index. damage is about packs that could not be read.
+func rebuild(ctx context.Context, a *app, store *archive.Archive) (n int, damage, err error) {
+	db, publish, abort, err := store.NewIndex(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer abort()
+	g := a.ingester(store)
+	g.Index = db
+	m := a.meter()
+	if m != nil {
+		g.Progress = m.ingest
+	}
+	n, err = g.Reindex(ctx)
+	m.stop()
+	if errors.Is(err, blob.ErrCorrupt) && ctx.Err() == nil {
+		damage, err = err, nil
+	}
+	if err != nil {
+		return n, nil, err
+	}
+	return n, damage, publish()
+}

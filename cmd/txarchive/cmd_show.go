@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/search"
+)
+
+type showOptions struct {
+	format   string
+	first    int
+	last     int
+	around   string
+	context  int
+	tools    string
+	versions bool
+	timeline bool
+	all      bool
+}
+
+func newShowCommand(a *app) *cobra.Command {
+	var o showOptions
+	cmd := &cobra.Command{
+		Use:   "show ID",
+		Short: "Read a run, a conversation or an event",
+		Long: "Show a run, a conversation or an event by its id, or by as much of the beginning of it as no other has. Native ids\n" +
+			"do as well. Tool calls are cut short unless --tools full." +
+			exits("4 no such id", "5 the original is damaged", "10 no archive"),
+		Example: "  txarchive show c4f09                       a conversation\n  txarchive show c4f09:17 -C 3               an event with three around it\n" +
+			"  txarchive show c4f09 --last 10 --tools full\n  txarchive show r7sk2 --timeline            all of a run in the order of time\n" +
+			"  txarchive show c4f09 --format markdown > talk.md\n  txarchive show c4f09 --versions            the originals that hold it",
+		Args:              args(cobra.RangeArgs(0, 1)),
+		ValidArgsFunction: a.completeIDs,
+		RunE: func(cmd *cobra.Command, v []string) error {
+			return runShow(cmd.Context(), a, o, strings.Join(v, ""))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.format, "format", "text", "text, markdown, json, or raw: the original bytes")
+	f.IntVar(&o.first, "first", 0, "only the first N events")
+	f.IntVar(&o.last, "last", 0, "only the last N events")
+	f.StringVar(&o.around, "around", "", "an event, or its number in the conversation, with what stands around it")
+	f.IntVarP(&o.context, "context", "C", 0, "events around the one that is shown (with --around 3)")
+	f.StringVar(&o.tools, "tools", "short", "tool inputs and outputs: short, full or none")
+	f.BoolVar(&o.versions, "versions", false, "list the originals and their versions instead")
+	f.BoolVar(&o.timeline, "timeline", false, "all conversations of a run in the order of time")
+	f.BoolVar(&o.all, "all", false, "everything: documents beside the conversations, copies, what earlier versions said")
+	return cmd
+}
+
+func (o *showOptions) check(a *app, id string) error {
+	if a.json {
+		o.format = "json"
+	}
+	switch {
+	case id == "" && (o.around == "" || !strings.Contains(o.around, ":")):
+		return usage("an id is needed", "`txarchive search WORDS` shows ids")
+	case o.format != "text" && o.format != "markdown" && o.format != "json" && o.format != "raw":
+		return usage(fmt.Sprintf("there is no format %q", o.format), "--format text, markdown, json or raw")
+	case o.tools != "short" && o.tools != "full" && o.tools != "none":
+		return usage(fmt.Sprintf("tools cannot be shown %q", o.tools), "--tools short, full or none")
+	case o.first < 0 || o.last < 0 || o.context < 0:
+		return usage("a number of events cannot be negative", "")
+	case o.first > 0 && o.last > 0:
+		return usage("--first and --last do not go together", "two calls show both ends")
+	case o.around != "" && (o.first > 0 || o.last > 0):
+		return usage("--around does not go with --first and --last", "-C N says how many events around it")
+	}
+	return nil
+}
+
+func runShow(ctx context.Context, a *app, o showOptions, id string) error {
+	if err := o.check(a, id); err != nil {
+		return err
+	}
+	store, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	what, err := find(ctx, store, o.target(id))
+	if err != nil {
+		return err
+	}
+	v := viewer{a: a, o: o, store: store, ink: a.ink(), width: a.width()}
+	switch {
+	case o.versions:
+		return v.versions(ctx, what)
+	case what.event != "":
+		return v.event(ctx, what.event)
+	case what.conversation != "":
+		return v.conversation(ctx, what.conversation)
+	}
+	return v.run(ctx, what.run)
+}
+
+// target is the id that is meant: --around may name an event by its number alone.
+func (o *showOptions) target(id string) string {
+	if o.around == "" {
+		return id
+	}
+	if strings.Contains(o.around, ":") {
+		return o.around
+	}
+	return id + ":" + o.around
+}
+
+// thing is what an id names: one of the three is set.
+type thing struct{ run, conversation, event string }
+
+// find looks up an id. Ids of runs begin with r and those of conversations with c; native ids may begin with anything.
+func find(ctx context.Context, store *archive.Archive, id string) (thing, error) {
+	if strings.Contains(id, ":") {
+		rows, err := store.Index().Event(ctx, id)
+		if err == nil {
+			if len(rows) > 1 {
+				event, _, _ := strings.Cut(rows[0].ID, ".")
+				return thing{event: event}, nil
+			}
+			return thing{event: rows[0].ID}, nil
+		}
+		if !errors.Is(err, index.ErrNotFound) {
+			return thing{}, err
+		}
+	}
+	run := func() (thing, error) {
+		r, err := store.Index().Run(ctx, id)
+		return thing{run: r.ID}, err
+	}
+	conversation := func() (thing, error) {
+		c, err := store.Index().Conversation(ctx, id)
+		return thing{conversation: c.ID}, err
+	}
+	one, other := run, conversation
+	if strings.HasPrefix(id, "c") {
+		one, other = conversation, run
+	}
+	found, err := one()
+	if errors.Is(err, index.ErrNotFound) {
+		if found, err = other(); errors.Is(err, index.ErrNotFound) {
+			return thing{}, notFound(fmt.Sprintf("there is no run, conversation or event %q", id), "`txarchive search WORDS` shows ids; any beginning that no other id has will do")
+		}
+	}
+	if errors.Is(err, index.ErrAmbiguous) {
+		return thing{}, usage(fmt.Sprintf("several ids begin with %q", id), "give more of it")
+	}
+	return found, err
+}
+
+func (o *showOptions) options() search.ShowOptions {
+	s := search.ShowOptions{Before: o.context, After: o.context, Limit: o.first, Duplicates: o.all}
+	if o.around != "" && o.context == 0 {
+		s.Before, s.After = 3, 3
+	}
+	if o.last > 0 {
+		s.Limit, s.Last = o.last, true
+	}
+	return s
+}
+
+// completeIDs completes ids of runs in the shell, the newest first.
+func (a *app) completeIDs(cmd *cobra.Command, v []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(v) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	store, err := a.read(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer store.Close()
+	const enough = 50
+	var ids []string
+	for r, err := range store.Index().Runs(cmd.Context(), index.Selection{}, index.Page{Limit: 1000}) {
+		if err != nil || len(ids) == enough {
+			break
+		}
+		if strings.HasPrefix(r.ID, typed) {
+			ids = append(ids, r.ID+"\t"+cut(line(r.Format+" "+firstOf(r.Title, r.Flow, r.NativeID)), 60))
+		}
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if strings.TrimSpace(t) != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest"
+)
+
+func newSourceCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "source",
+		Short: "Say which directories the archive follows",
+		Long: "A source is a directory that `ingest` without arguments scans. `ingest DIR` adds its directory by itself." +
+			exits("4 no such source or directory", "8 refused", "10 no archive", "11 another txarchive is writing"),
+		Example: "  txarchive source add ~/.local/share/awf\n  txarchive source list\n  txarchive source remove awf",
+		Args:    args(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	var name string
+	add := &cobra.Command{Use: "add DIR", Short: "Follow a directory, without taking anything from it yet", Args: args(cobra.ExactArgs(1)),
+		Example: "  txarchive source add --name work /mnt/work/swarm",
+		RunE:    func(cmd *cobra.Command, v []string) error { return runSourceAdd(cmd.Context(), a, v[0], name) }}
+	add.Flags().StringVar(&name, "name", "", "name of the source (default: the base name of DIR)")
+	cmd.AddCommand(add,
+		&cobra.Command{Use: "list", Short: "List the sources", Args: args(cobra.NoArgs),
+			RunE: func(cmd *cobra.Command, _ []string) error { return runSourceList(cmd.Context(), a) }},
+		&cobra.Command{Use: "remove NAME", Short: "Follow a directory no longer; what was stored stays", Args: args(cobra.ExactArgs(1)),
+			ValidArgsFunction: a.completeSources,
+			RunE:              func(cmd *cobra.Command, v []string) error { return runSourceRemove(cmd.Context(), a, v[0]) }},
+		&cobra.Command{Use: "rename OLD NEW", Short: "Give a source another name, before anything was stored under it",
+			Args: args(cobra.ExactArgs(2)), ValidArgsFunction: a.completeSources,
+			RunE: func(cmd *cobra.Command, v []string) error { return runSourceRename(cmd.Context(), a, v[0], v[1]) }})
+	return cmd
+}
+
+// fact is the fact of a source; nil takes it back.
+func (a *app) sourceFact(name string, s *ingest.Source) blob.Fact {
+	value := json.RawMessage("null")
+	if s != nil {
+		value, _ = json.Marshal(s) // strings and times only
+	}
+	return blob.Fact{Kind: ingest.FactSource, Key: name, Time: a.now().UTC(), Value: value}
+}
+
+func runSourceAdd(ctx context.Context, a *app, dir, name string) error {
+	return a.change(ctx, func(store *archive.Archive, known []ingest.Named) error {
+		roots, err := ingest.Roots(ctx, store.Index(), []string{dir})
+		if err != nil {
+			return err
+		}
+		root := roots[0]
+		if info, err := os.Stat(root.Dir); err != nil || !info.IsDir() || root.Below != "." && !slices.ContainsFunc(known, named(root.Source)) {
+			return usage(dir+" is no directory", "name the directory that holds it")
+		}
+		if i := slices.IndexFunc(known, named(root.Source)); i >= 0 {
+			switch {
+			case root.Below != ".":
+				return refused(fmt.Sprintf("%s lies inside of the source %q", dir, root.Source), "it is scanned with it")
+			case known[i].Removed == nil && (name == "" || name == root.Source):
+				a.note("%s is the source %q already", dir, root.Source)
+				return nil
+			}
+			if name != "" && name != root.Source {
+				return refused(fmt.Sprintf("%s is the source %q already", dir, root.Source), "a source keeps its name once something was stored under it")
+			}
+		}
+		if name != "" {
+			if err := freeName(known, name); err != nil {
+				return err
+			}
+			root.Source = name
+		}
+		host, err := os.Hostname()
+		if err != nil {
+			host = ""
+		}
+		s := ingest.Source{Root: root.Dir, Host: host, Added: a.now().UTC().Truncate(time.Microsecond), Command: "source add"}
+		if err := a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(root.Source, &s)}); err != nil {
+			return err
+		}
+		a.note("Source %q is %s. Next: txarchive ingest", root.Source, a.shown(root.Dir))
+		return nil
+	})
+}
+
+func runSourceRemove(ctx context.Context, a *app, name string) error {
+	return a.change(ctx, func(store *archive.Archive, known []ingest.Named) error {
+		i := slices.IndexFunc(known, named(name))
+		if i < 0 || known[i].Removed != nil {
+			return notFound(fmt.Sprintf("there is no source %q", name), "txarchive source list")
+		}
+		s, now := known[i].Source, a.now().UTC().Truncate(time.Microsecond)
+		s.Removed = &now
+		if err := a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(name, &s)}); err != nil {
+			return err
+		}
+		a.note("Source %q is no longer followed. What was stored of it stays.", name)
+		return nil
+	})
+}
+
+func runSourceRename(ctx context.Context, a *app, old, name string) error {
+	return a.change(ctx, func(store *archive.Archive, known []ingest.Named) error {
+		i := slices.IndexFunc(known, named(old))
+		if i < 0 {
+			return notFound(fmt.Sprintf("there is no source %q", old), "txarchive source list")
+		}
+		if err := freeName(known, name); err != nil {
+			return err
+		}
+		for _, err := range store.Index().Versions(ctx, index.VersionFilter{Source: old}) {
+			if err != nil {
+				return err
+			}
+			return refused(fmt.Sprintf("files are stored under the name %q, and packs do not change", old), "add the directory under the new name to another archive")
+		}
+		s := known[i].Source
+		err := a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(old, nil), a.sourceFact(name, &s)})
+		if err == nil {
+			a.note("Source %q is now %q.", old, name)
+		}
+		return err
+	})
+}
+
+// change runs work on the archive that is opened to write, with the sources that it knows.
+func (a *app) change(ctx context.Context, work func(*archive.Archive, []ingest.Named) error) error {
+	store, err := a.create(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = a.ingester(store).Adopt(ctx) // facts that the index does not know yet are in those packs
+	var known []ingest.Named
+	if err == nil {
+		known, err = ingest.Sources(ctx, store.Index())
+	}
+	if err == nil {
+		err = work(store, known)
+	}
+	return errors.Join(err, store.Close())
+}
+
+func named(name string) func(ingest.Named) bool {
+	return func(s ingest.Named) bool { return s.Name == name }
+}
+
+func freeName(known []ingest.Named, name string) error {
+	switch {
+	case name == "" || name == "." || name == ".." || slices.ContainsFunc([]rune(name), func(r rune) bool { return r == '/' || r == '\\' || hidden(r) || r == '\n' || r == '\t' }):
+		return usage(fmt.Sprintf("%q is no name for a source", name), "a name has no slash and no control characters")
+	case slices.ContainsFunc(known, named(name)):
+		return refused(fmt.Sprintf("there is a source %q", name), "choose another name")
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest"
+)
+
+// sourceRow is a source as `source list` tells it.
+type sourceRow struct {
+	Name    string  `json:"name"`
+	Root    string  `json:"root"`
+	State   string  `json:"state"` // present, missing, removed
+	Host    *string `json:"host"`
+	Added   *string `json:"added"`
+	Removed *string `json:"removed"`
+	Files   int64   `json:"files"`
+	Bytes   int64   `json:"bytes"`
+}
+
+func runSourceList(ctx context.Context, a *app) error {
+	store, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	sources, err := ingest.Sources(ctx, store.Index())
+	if err != nil {
+		return err
+	}
+	g := grid{columns: []column{{head: "source", flex: true}, {head: "state"}, {head: "files", right: true}, {head: "size", right: true}, {head: "directory", flex: true}}}
+	for _, s := range sources {
+		row := sourceRow{Name: s.Name, Root: s.Root, State: sourceState(s), Host: orNull(s.Host)}
+		if !s.Added.IsZero() {
+			row.Added = orNull(s.Added.UTC().Format("2006-01-02T15:04:05.000000Z"))
+		}
+		if s.Removed != nil {
+			row.Removed = orNull(s.Removed.UTC().Format("2006-01-02T15:04:05.000000Z"))
+		}
+		for v, err := range store.Index().Versions(ctx, index.VersionFilter{Source: s.Name, Newest: true}) {
+			if err != nil {
+				return err
+			}
+			row.Files++
+			row.Bytes += v.Size
+		}
+		if a.json {
+			if err := a.printJSON(row); err != nil {
+				return err
+			}
+			continue
+		}
+		g.add(row.Name, row.State, number(row.Files), size(row.Bytes), a.shown(row.Root))
+	}
+	switch {
+	case a.json:
+	case len(g.rows) == 0:
+		a.note("There are no sources yet. Next: txarchive ingest DIR, or txarchive source add DIR")
+	default:
+		fmt.Fprintln(a.out, g.render(a.width(), a.ink()))
+	}
+	return nil
+}
+
+func sourceState(s ingest.Named) string {
+	if s.Removed != nil {
+		return "removed"
+	}
+	if _, err := os.Stat(s.Root); err != nil {
+		return "missing"
+	}
+	return "present"
+}
+
+// completeSources completes names of sources in the shell.
+func (a *app) completeSources(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	store, err := a.read(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer store.Close()
+	sources, err := ingest.Sources(cmd.Context(), store.Index())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for _, s := range sources {
+		names = append(names, s.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+type sqlOptions struct {
+	format  string
+	params  []string
+	limit   int
+	timeout time.Duration
+}
+
+func newSQLCommand(a *app) *cobra.Command {
+	var o sqlOptions
+	cmd := &cobra.Command{
+		Use:   "sql [QUERY]",
+		Short: "Ask the index in SQL",
+		Long: "Run one SQL statement that reads, from the command line or standard input. docs/sql.md describes the views: v_runs,\n" +
+			"v_conversations, v_steps, v_events, v_tool_calls, v_usage, v_receipts, v_links, v_files, v_problems, v_cost_daily; and\n" +
+			"the functions event_text(id), event_json(id), call_input(id), call_output(id), receipt_json(id). Nothing can be\n" +
+			"changed, attached or loaded." + exits("2 also: the statement is wrong or not allowed", "7 stopped at a limit", "10 no archive"),
+		Example: "  txarchive sql 'SELECT format, count(*) FROM v_runs GROUP BY 1'\n" +
+			"  txarchive sql --param tool=bash 'SELECT event_id, event_text(event_id) FROM v_tool_calls WHERE tool = :tool LIMIT 5'\n" +
+			"  txarchive sql --format csv < query.sql > out.csv\n  txarchive sql --json 'SELECT * FROM v_problems' | jq '.[].reason'",
+		Args: args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, v []string) error { return runSQL(cmd.Context(), a, o, v) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.format, "format", "", "table (default), csv, json (an array), ndjson or markdown")
+	f.StringArrayVar(&o.params, "param", nil, "name=value for :name in the statement; may be repeated")
+	f.IntVar(&o.limit, "limit", 0, "stop after so many rows (exit code 7); 0 is no limit")
+	f.DurationVar(&o.timeout, "timeout", 0, "stop after this time (exit code 7; default 5m)")
+	return cmd
+}
+
+// maxStatement bounds what is read from standard input.
+const maxStatement = 4 << 20
+
+func runSQL(ctx context.Context, a *app, o sqlOptions, v []string) error {
+	if o.format == "" {
+		o.format = "table"
+		if a.json {
+			o.format = "json"
+		}
+	}
+	params, err := parseParams(o.params)
+	if err != nil {
+		return err
+	}
+	out, err := newRowWriter(a, o.format)
+	if err != nil {
+		return err
+	}
+	statement, err := a.statement(v)
+	if err != nil {
+		return err
+	}
+	store, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	err = store.Index().Query(ctx, index.Question{SQL: statement, Params: params, Rows: o.limit, Time: o.timeout}, out.columns, out.row)
+	if end := out.end(); err == nil || errors.Is(err, index.ErrLimit) {
+		err = errors.Join(err, end)
+	}
+	var wrong *index.SQLError
+	if errors.As(err, &wrong) && wrong.Line > 0 && !a.json {
+		fmt.Fprintln(a.err, pointAt(statement, wrong.Line, wrong.Column))
+	}
+	return err
+}
+
+// statement is the argument, or what standard input has.
+func (a *app) statement(v []string) (string, error) {
+	if len(v) > 0 && v[0] != "-" {
+		return v[0], nil
+	}
+	if _, ok := terminal(a.in); ok {
+		return "", usage("there is no statement", "txarchive sql 'SELECT ...', or: txarchive sql < query.sql")
+	}
+	b, err := io.ReadAll(io.LimitReader(a.in, maxStatement))
+	if err != nil {
+		return "", fmt.Errorf("read statement: %w", err)
+	}
+	return string(b), nil
+}
+
+func parseParams(given []string) (map[string]any, error) {
+	params := map[string]any{}
+	for _, p := range given {
+		name, value, ok := strings.Cut(p, "=")
+		name = strings.TrimLeft(name, ":@$")
+		if !ok || name == "" {
+			return nil, usage(fmt.Sprintf("%q is no parameter", p), "--param name=value, for :name in the statement")
+		}
+		params[name] = value
+	}
+	return params, nil
+}
+
+// pointAt shows where in a statement something is wrong.
+func pointAt(statement string, lineNumber, columnNumber int) string {
+	lines := strings.Split(statement, "\n")
+	if lineNumber > len(lines) {
+		return ""
+	}
+	runes := []rune(strings.ReplaceAll(clean(lines[lineNumber-1]), "\t", " "))
+	const around = 60
+	from := max(0, min(columnNumber-1, len(runes))-around)
+	to := min(len(runes), columnNumber-1+around)
+	if to < from {
+		to = from
+	}
+	return "  " + string(runes[from:to]) + "\n  " + strings.Repeat(" ", max(columnNumber-1-from, 0)) + "^"
+}

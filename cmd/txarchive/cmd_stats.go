@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+func newStatsCommand(a *app) *cobra.Command {
+	var storage bool
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "Count what the archive holds",
+		Long: "Count files, runs, events, tokens and problems, in all and for each format. What counts is said in docs/formats/.\n" +
+			"An unknown number is shown as - (null in JSON), never as 0." + exits("10 no archive"),
+		Example: "  txarchive stats\n  txarchive stats --storage\n  txarchive stats --json | jq .totals.events",
+		Args:    args(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runStats(cmd.Context(), a, storage) },
+	}
+	cmd.Flags().BoolVar(&storage, "storage", false, "also say what the archive takes on disk")
+	return cmd
+}
+
+func runStats(ctx context.Context, a *app, storage bool) error {
+	store, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	s, err := store.Index().Totals(ctx)
+	if err != nil {
+		return err
+	}
+	var disk *archive.Storage
+	if storage {
+		d, err := store.Storage(ctx)
+		if err != nil {
+			return err
+		}
+		disk = &d
+	}
+	if a.json {
+		return a.printJSON(struct {
+			index.Stats
+			Storage *archive.Storage `json:"storage,omitempty"`
+		}{s, disk})
+	}
+	fmt.Fprintln(a.out, statsGrid(s).render(a.width(), a.ink()))
+	if disk != nil {
+		a.printStorage(s.Totals, *disk)
+	}
+	if s.Totals.Files == 0 {
+		a.note("The archive is empty. Next: txarchive ingest DIR")
+	}
+	return nil
+}
+
+// measures are the rows of stats.
+var measures = []struct {
+	name string
+	of   func(index.Sums) string
+}{
+	{"files", func(s index.Sums) string { return number(s.Files) }},
+	{"size", func(s index.Sums) string { return size(s.Bytes) }},
+	{"stored", func(s index.Sums) string { return size(s.StoredBytes) }},
+	{"runs", func(s index.Sums) string { return number(s.Runs) }},
+	{"conversations", func(s index.Sums) string { return number(s.Conversations) }},
+	{"events", func(s index.Sums) string { return number(s.Events) }},
+	{"tool calls", func(s index.Sums) string { return number(s.ToolCalls) }},
+	{"tool results", func(s index.Sums) string { return number(s.ToolResults) }},
+	{"input tokens", func(s index.Sums) string { return known(s.Input) }},
+	{"output tokens", func(s index.Sums) string { return known(s.Output) }},
+	{"cache read", func(s index.Sums) string { return known(s.CacheRead) }},
+	{"cache creation", func(s index.Sums) string { return known(s.CacheCreation) }},
+	{"reported cost", func(s index.Sums) string { return dollars(s.ReportedCost) }},
+	{"links", func(s index.Sums) string { return number(s.Links) }},
+	{"problems", func(s index.Sums) string { return number(s.Problems) }},
+}
+
+func statsGrid(s index.Stats) *grid {
+	g := &grid{columns: []column{{head: ""}}}
+	names := slices.Sorted(maps.Keys(s.Formats))
+	for _, name := range names {
+		g.columns = append(g.columns, column{head: name, right: true})
+	}
+	g.columns = append(g.columns, column{head: "total", right: true})
+	for _, m := range measures {
+		cells := []string{m.name}
+		for _, name := range names {
+			cells = append(cells, m.of(s.Formats[name]))
+		}
+		g.add(append(cells, m.of(s.Totals))...)
+	}
+	return g
+}
+
+func (a *app) printStorage(t index.Sums, d archive.Storage) {
+	of := func(n int64) string {
+		if t.Bytes == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%.1f %% of %s", 100*float64(n)/float64(t.Bytes), size(t.Bytes))
+	}
+	g := &grid{columns: []column{{head: "on disk"}, {head: "", right: true}, {head: "", right: true}}}
+	g.add("packs ("+number(d.Packs)+")", size(d.PackBytes), of(d.PackBytes))
+	g.add("index", size(d.IndexBytes), of(d.IndexBytes))
+	if d.OldIndexBytes > 0 {
+		g.add("older index", size(d.OldIndexBytes), of(d.OldIndexBytes))
+	}
+	if d.Leftovers > 0 {
+		g.add("unfinished ("+number(d.Leftovers)+")", size(d.LeftoverBytes), of(d.LeftoverBytes))
+	}
+	g.add("all", size(d.Total()), of(d.Total()))
+	fmt.Fprintf(a.out, "\n%s\n", g.render(a.width(), a.ink()))
+}

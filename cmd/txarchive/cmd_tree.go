@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/search"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+func newTreeCommand(a *app) *cobra.Command {
+	var o search.TreeOptions
+	var down bool
+	cmd := &cobra.Command{
+		Use:   "tree ID|GROUP",
+		Short: "Show a run with its sub-runs",
+		Long: "Show the tree that a run, or each run of a group, belongs to: which run started which, with status, tokens and cost. Sub-runs that were\n" +
+			"announced and never found are shown as such. What stands in the tree already is shown once with its children." +
+			exits("4 no such run", "10 no archive"),
+		Example:           "  txarchive tree r7sk2\n  txarchive tree r7sk2 --down              without what is above it\n  txarchive tree r7sk2 --kinds parent,fork,reference,message",
+		Args:              args(cobra.ExactArgs(1)),
+		ValidArgsFunction: a.completeIDs,
+		RunE: func(cmd *cobra.Command, v []string) error {
+			o.Up = !down
+			return runTree(cmd.Context(), a, o, v[0])
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&down, "down", false, "begin at this run, not at its topmost ancestor")
+	f.StringSliceVar(&o.Kinds, "kinds", nil, "kinds of links to follow (default parent, fork, call)")
+	return cmd
+}
+
+func runTree(ctx context.Context, a *app, o search.TreeOptions, id string) error {
+	store, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	roots, err := rootsOf(ctx, store, id)
+	if err != nil {
+		return err
+	}
+	shown := map[string]bool{}
+	for _, run := range roots {
+		tree, err := a.searcher(store).Tree(ctx, run, o)
+		if err != nil {
+			return err
+		}
+		if shown[tree.Run.ID] {
+			continue // another run of the group has led to it
+		}
+		shown[tree.Run.ID] = true
+		if a.json {
+			if err := a.printJSON(nodeJSON(tree)); err != nil {
+				return err
+			}
+			continue
+		}
+		p := treePrinter{a: a, ink: a.ink(), width: a.width(), asked: run}
+		p.node(tree, "", "")
+	}
+	return nil
+}
+
+// rootsOf are the runs that an id means: one, or those of a group.
+func rootsOf(ctx context.Context, store *archive.Archive, id string) ([]string, error) {
+	what, err := find(ctx, store, id)
+	if err != nil {
+		var runs []string
+		for r, bad := range store.Index().Runs(ctx, index.Selection{Group: id}, index.Page{}) {
+			if bad != nil {
+				return nil, bad
+			}
+			runs = append(runs, r.ID)
+		}
+		if len(runs) > 0 {
+			slices.Reverse(runs) // the oldest first
+			return runs, nil
+		}
+		return nil, err
+	}
+	switch {
+	case what.conversation != "":
+		c, err := store.Index().Conversation(ctx, what.conversation)
+		return []string{c.Run}, err
+	case what.event != "":
+		rows, err := store.Index().Event(ctx, what.event)
+		if err != nil {
+			return nil, err
+		}
+		return []string{rows[0].Run}, nil
+	}
+	return []string{what.run}, nil
+}
+
+type treePrinter struct {
+	a     *app
+	ink   ink
+	width int
+	asked string // run
+}
+
+// node prints a node behind its branch and its children below it.
+func (p *treePrinter) node(n *search.Node, branch, margin string) {
+	room := 0
+	if p.width > 0 {
+		room = max(p.width-text.StringWidthWithoutEscSequences(branch), 20)
+	}
+	for i, s := range p.lines(n) {
+		lead := branch
+		if i > 0 {
+			lead = margin
+			if len(n.Children) > 0 {
+				lead += "│ "
+			} else {
+				lead += "  "
+			}
+		}
+		fmt.Fprintln(p.a.out, p.ink.dim(lead)+p.color(n, i, cut(s, room)))
+	}
+	for i, child := range n.Children {
+		if i < len(n.Children)-1 {
+			p.node(child, margin+"├─ ", margin+"│  ")
+		} else {
+			p.node(child, margin+"└─ ", margin+"   ")
+		}
+	}
+}
+
+func (p *treePrinter) color(n *search.Node, lineNumber int, s string) string {
+	switch {
+	case lineNumber > 0:
+		return p.ink.dim(s)
+	case !n.Found && n.Kind != "" && n.Type != "actor":
+		return p.ink.yellow(s)
+	case n.Run.Outcome == transcript.Failed:
+		return p.ink.red(s)
+	case n.Run.ID == p.asked:
+		return p.ink.bold(s)
+	}
+	return s
+}
+
+// lines are what is said of a node: who it is, and what it used.
+func (p *treePrinter) lines(n *search.Node) []string {
+	link := ""
+	if n.Kind != "" && n.Kind != "parent" {
+		link = " [" + n.Kind + "]"
+	}
+	name := line(fmt.Sprintf("%s %s%s", firstOf(n.Type, "run"), n.NativeID, link))
+	switch {
+	case n.Type == "actor":
+		return []string{name}
+	case !n.Found && n.Kind != "":
+		return []string{name + ": announced, never found"}
+	case n.Run.ID == "" && n.Seen:
+		return []string{name + "  (see above)"}
+	case n.Run.ID == "":
+		return []string{name}
+	}
+	r := &n.Run
+	head := strings.Join(said(r.ID, r.Format, firstOf(r.Title, r.Flow, r.Agent, n.NativeID, r.NativeID)+link), "  ")
+	if n.Seen {
+		return []string{head + "  (see above)"}
+	}
+	parts := []string{p.a.when(r.Started), firstOf(r.Status, string(r.Outcome)), plural(n.Own.Events, "event", "events")}
+	if tokens := inOut(&n.Own); tokens != "" {
+		parts = append(parts, tokens)
+	}
+	lines := []string{head, strings.Join(said(parts...), "  ")}
+	if len(n.Children) > 0 && n.All.Runs > 1 {
+		all := fmt.Sprintf("all %s", plural(n.All.Runs, "run", "runs"))
+		lines = append(lines, strings.Join(said(all, plural(n.All.Events, "event", "events"), inOut(&n.All)), "  "))
+	}
+	return lines
+}
+
+func inOut(t *search.Totals) string {
+	s := ""
+	if t.Input.Known || t.Output.Known {
+		s = known(count(t.Input)) + " in, " + known(count(t.Output)) + " out"
+	}
+	if t.Cost.Known {
+		s = strings.TrimPrefix(s+", "+dollars(count(t.Cost)), ", ")
+	}
+	return s
+}
+
+func nodeJSON(n *search.Node) map[string]any {
+	children := []any{}
+	for _, c := range n.Children {
+		children = append(children, nodeJSON(c))
+	}
+	out := map[string]any{"run": nil, "native_id": orNull(n.NativeID), "native_conversation": orNull(n.Conversation), "type": orNull(n.Type),
+		"link": orNull(n.Kind), "found": n.Found, "again": n.Seen, "own": totalsJSON(&n.Own), "all": totalsJSON(&n.All), "children": children}
+	if n.Run.ID != "" {
+		out["run"] = runJSON(&n.Run)
+	}
+	return out
+}
+
+func totalsJSON(t *search.Totals) map[string]any {
+	return map[string]any{"runs": t.Runs, "events": t.Events, "tool_calls": t.Calls, "input_tokens": count(t.Input), "output_tokens": count(t.Output),
+		"cache_read_tokens": count(t.CacheRead), "cache_creation_tokens": count(t.CacheCreation), "cost_microusd": count(t.Cost), "reported_cost_microusd": count(t.Reported)}
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+)
+
+func newVerifyCommand(a *app) *cobra.Command {
+	var o archive.VerifyOptions
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Prove that every byte is still there",
+		Long: "Read every pack, check every byte of it against its hashes, and prove the index against the packs. What is damaged is\n" +
+			"named with the files and runs that it touches. Reading is all it does." +
+			exits("5 something is damaged or missing", "10 no archive"),
+		Example: "  txarchive verify\n  txarchive verify --quick              sizes, names and manifests only\n  txarchive verify --json | jq .list",
+		Args:    args(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runVerify(cmd.Context(), a, o) },
+	}
+	cmd.Flags().BoolVar(&o.Quick, "quick", false, "do not read contents")
+	return cmd
+}
+
+func runVerify(ctx context.Context, a *app, o archive.VerifyOptions) error {
+	dir, err := a.dir()
+	if err != nil {
+		return err
+	}
+	options := a.options()
+	options.NoIndex = true // packs can be proved without it
+	store, err := archive.Open(ctx, dir, archive.Read, options)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	m := a.meter()
+	if m != nil {
+		o.Progress = func(done, total int64) { m.bytes("verify", done, total) }
+	}
+	findings := []archive.Finding{}
+	report, err := store.Verify(ctx, o, func(f archive.Finding) { findings = append(findings, f) })
+	m.stop()
+	if err != nil && report.Findings == 0 {
+		return err
+	}
+	if a.json {
+		err = a.printJSON(struct {
+			OK bool `json:"ok"`
+			archive.VerifyReport
+			List []archive.Finding `json:"list"`
+		}{report.Findings == 0, report, findings})
+	} else {
+		err = a.printVerify(&report, findings)
+	}
+	if err == nil && report.Findings > 0 {
+		return corrupt(plural(report.Findings, "thing is", "things are")+" not as stored", verifyHint(&report))
+	}
+	return err
+}
+
+func verifyHint(r *archive.VerifyReport) string {
+	if r.DamagedPacks == 0 && r.LostFiles == 0 {
+		return "no original is lost; txarchive reindex makes the index again"
+	}
+	return "bring damaged packs back from a backup of packs/, or ingest the originals again where their sources still have them"
+}
+
+func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) error {
+	for i := range findings {
+		f := &findings[i]
+		text := line(f.String())
+		if f.Notice() {
+			a.note("%s", text)
+			continue
+		}
+		if len(f.Runs) > 0 {
+			text += ", touches " + line(strings.Join(f.Runs, " "))
+		}
+		fmt.Fprintln(a.out, a.ink().red(text))
+		if f.Hint != "" {
+			fmt.Fprintln(a.out, "  "+line(f.Hint))
+		}
+	}
+	if a.quiet {
+		return nil
+	}
+	checked := "read and compared"
+	if r.Quick {
+		checked = "listed and compared, contents not read"
+	}
+	_, err := fmt.Fprintf(a.out, "%s of %s, %s of %s %s, index %s, %s\n", plural(r.Packs, "pack", "packs"), size(r.PackBytes), plural(r.Versions, "original", "originals"),
+		size(r.OriginalBytes), checked, r.Index, r.Duration.Round(time.Millisecond))
+	if err == nil && r.Findings == 0 {
+		_, err = fmt.Fprintln(a.out, a.ink().green("Everything is as it was stored."))
+	}
+	return err
+}

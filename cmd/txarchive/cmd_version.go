@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/txarchive/txarchive/internal/ingest/format/all"
+)
+
+// version and commit are set by the linker; see the Makefile.
+var (
+	version = ""
+	commit  = ""
+)
+
+func newVersionCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version of txarchive and of its parsers",
+		Long:    "Print the version of txarchive, and the formats that it knows with the versions of their parsers." + exits(),
+		Example: "  txarchive version\n  txarchive version --json | jq .formats",
+		Args:    args(cobra.NoArgs),
+		RunE:    func(*cobra.Command, []string) error { return runVersion(a) },
+	}
+}
+
+func runVersion(a *app) error {
+	v, c := build()
+	formats := map[string]int{}
+	names := ""
+	for _, f := range all.Formats() {
+		formats[f.Name()] = f.Version()
+		names += fmt.Sprintf(" %s %d", f.Name(), f.Version())
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"version": v, "commit": orNull(c), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "formats": formats})
+	}
+	fmt.Fprintf(a.out, "txarchive %s", v)
+	if c != "" {
+		fmt.Fprintf(a.out, " (%s)", c)
+	}
+	fmt.Fprintf(a.out, "\n%s, %s/%s\nformats and their parsers:%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, names)
+	return nil
+}
+
+// build is what the linker was told, else what the toolchain knows.
+func build() (v, c string) {
+	v, c = version, commit
+	info, ok := debug.ReadBuildInfo()
+	if v == "" && ok && info.Main.Version != "" {
+		v = info.Main.Version
+	}
+	if v == "" {
+		v = "(devel)"
+	}
+	if c == "" && ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				c = s.Value
+			}
+		}
+	}
+	return v, c
+}
+
+func newManCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "man DIR",
+		Short:   "Write manual pages into a directory",
+		Long:    "Write one manual page for each command into a directory, for packagers." + exits("4 no such directory"),
+		Example: "  txarchive man /usr/local/share/man/man1",
+		Hidden:  true,
+		Args:    args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, v []string) error {
+			root := cmd.Root()
+			root.DisableAutoGenTag = true
+			day := a.now().UTC()
+			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "txarchive", Manual: "txarchive", Date: &day}, filepath.Clean(v[0]))
+		},
+	}
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"database/sql"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	_ "modernc.org/sqlite"
+)
+
+var (
+	kills = flag.Int("kills", 25, "how many times the crash tests kill the program")
+	seed  = flag.Uint64("seed", 0, "of the crash tests; 0 takes one at random")
+)
+
+// program is the real binary, built once for the crash tests: a test binary that runs itself would die with its tests.
+func program(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "txarchive")
+	build := exec.Command("go", "build", "-o", bin, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// TestKilledIngest kills ingests of a growing source at random instants. After every kill the archive verifies, and
+// in the end the repeated command has reached what an undisturbed ingest of the same steps gives.
+func TestKilledIngest(t *testing.T) {
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	t.Logf("-seed %d -kills %d", *seed, *kills)
+	r := rand.New(rand.NewPCG(*seed, 1))
+	bin, source := program(t), filepath.Join(t.TempDir(), "runs")
+	disturbed, calm := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	examples, err := filepath.Abs("../../testdata/runs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round, done := 0, 0; done < *kills; round++ {
+		grow(t, r, examples, filepath.Join(source, fmt.Sprintf("part%02d", round%4)), round)
+		took := run(t, bin, calm, "ingest", source)
+		for n := 0; n < 6 && done < *kills; n++ {
+			if killed(t, bin, disturbed, r, took, source) {
+				done++
+			}
+			run(t, bin, disturbed, "verify")
+		}
+		run(t, bin, disturbed, "ingest", source)
+	}
+	run(t, bin, disturbed, "ingest", source)
+	run(t, bin, disturbed, "verify")
+	want, got := dumpViews(t, calm), dumpViews(t, disturbed)
+	if !slices.Equal(want, got) {
+		t.Errorf("after %d kills the views differ from an undisturbed archive (%d rows against %d); first:\n%s", *kills, len(got), len(want), firstDifference(got, want))
+	}
+}
+
+// grow lays a copy of the examples and makes its logs longer.
+func grow(t *testing.T, r *rand.Rand, from, to string, round int) {
+	t.Helper()
+	if _, err := os.Stat(to); err != nil {
+		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	line := fmt.Sprintf(`{"seq":%d,"run_id":"7bbb1888-b9f8-4f6d-99fa-5db6adc0f63e","type":"message.user","path":"w","iteration":0,"timestamp":"2026-11-21T%02d:%02d:%02dZ","payload":{"role":"user","blocks":[{"type":"text","text":"round %d %d"}]}}`+"\n",
+		1000+round, round/3600%24, round/60%60, round%60, round, r.Uint64())
+	name := filepath.Join(to, "awf/storage/transcripts", fmt.Sprintf("%08d-0000-4000-8000-000000000000.jsonl", round))
+	if err := os.WriteFile(name, []byte(strings.Repeat(line, 1+r.IntN(2000))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	past := time.Now().Add(-time.Hour)
+	err := filepath.WalkDir(to, func(p string, e os.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			err = os.Chtimes(p, past, past)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run expects a command to end well and says how long it took.
+func run(t *testing.T, bin, archive string, args ...string) time.Duration {
+	t.Helper()
+	began := time.Now()
+	out, err := exec.Command(bin, append([]string{"--archive", archive}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return time.Since(began)
+}
+
+// killed starts an ingest and kills it somewhere within the time that one takes. It says whether it was in time.
+func killed(t *testing.T, bin, archive string, r *rand.Rand, took time.Duration, source string) bool {
+	t.Helper()
+	c := exec.Command(bin, "--archive", archive, "ingest", source)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Duration(r.Int64N(int64(took) + 1)))
+	_ = c.Process.Kill() // it may have ended already
+	err := c.Wait()
+	return err != nil
+}
+
+// dumpViews is every row of every view of an archive, sorted.
+func dumpViews(t *testing.T, archive string) []string {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(archive, "index.db")+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var all []string
+	for _, view := range []string{"v_runs", "v_conversations", "v_steps", "v_events", "v_tool_calls", "v_usage", "v_receipts", "v_links",
+		"v_files", "v_problems", "v_cost_daily"} {
+		rows, err := db.Query("SELECT * FROM " + view)
+		if err != nil {
+			t.Fatalf("%s: %v", view, err)
+		}
+		columns, err := rows.Columns()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			values := make([]any, len(columns))
+			for i := range values {
+				values[i] = new(any)
+			}
+			if err := rows.Scan(values...); err != nil {
+				t.Fatal(err)
+			}
+			var line strings.Builder
+			line.WriteString(view)
+			for i, v := range values {
+				fmt.Fprintf(&line, " %s=%v", columns[i], *v.(*any))
+			}
+			all = append(all, line.String())
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		rows.Close()
+	}
+	slices.Sort(all)
+	return all
+}
+
+func firstDifference(got, want []string) string {
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			return "got  " + got[i] + "\nwant " + want[i]
+		}
+	}
+	return fmt.Sprintf("%d rows against %d", len(got), len(want))
+}

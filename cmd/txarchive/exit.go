@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// The exit codes. Scripts rely on them: they are only ever added to.
+const (
+	exitFine        = 0
+	exitUnexpected  = 1
+	exitUsage       = 2
+	exitProblems    = 3
+	exitNotFound    = 4
+	exitCorrupt     = 5
+	exitPartial     = 7
+	exitRefused     = 8
+	exitNoArchive   = 10
+	exitLocked      = 11
+	exitTooNew      = 12
+	exitInterrupted = 130
+)
+
+// failure is an error with the exit code and the hint that it ends in.
+type failure struct {
+	code int
+	text string
+	hint string
+	err  error // the cause, for whoever unwraps
+}
+
+func (f *failure) Error() string { return f.text }
+func (f *failure) Unwrap() error { return f.err }
+
+// usage is a wrong flag, argument or combination of them.
+func usage(text, hint string) error { return &failure{code: exitUsage, text: text, hint: hint} }
+
+// problems says that the work is done and some files had problems.
+func problems(text, hint string) error { return &failure{code: exitProblems, text: text, hint: hint} }
+
+func notFound(text, hint string) error { return &failure{code: exitNotFound, text: text, hint: hint} }
+
+func corrupt(text, hint string) error { return &failure{code: exitCorrupt, text: text, hint: hint} }
+
+func partial(text, hint string) error { return &failure{code: exitPartial, text: text, hint: hint} }
+
+func refused(text, hint string) error { return &failure{code: exitRefused, text: text, hint: hint} }
+
+// exitTable says what errors of the house mean for those who called the program. The first line that fits counts.
+var exitTable = []struct {
+	is   error
+	code int
+	hint string
+}{
+	{archive.ErrNoArchive, exitNoArchive, "`txarchive ingest DIR` makes one; --archive DIR or TXARCHIVE_DIR names another"},
+	{archive.ErrLocked, exitLocked, "another txarchive is writing; wait for it, reading needs no lock"},
+	{archive.ErrNotEmpty, exitRefused, "an archive needs a directory of its own: name one that is missing or empty"},
+	{archive.ErrTooNew, exitTooNew, "install a newer txarchive"},
+	{index.ErrTooNew, exitTooNew, "install a newer txarchive, or make the index again with this one: txarchive reindex"},
+	{index.ErrTooOld, exitUnexpected, "any command that writes brings it up to date, for example: txarchive ingest"},
+	{archive.ErrNoIndex, exitUnexpected, "the originals are safe in packs/; make the index again: txarchive reindex"},
+	{index.ErrDamaged, exitCorrupt, "the originals are safe in packs/; make the index again: txarchive reindex"},
+	{blob.ErrCorrupt, exitCorrupt, "`txarchive verify` names what is damaged and which runs it touches"},
+	{index.ErrAmbiguous, exitUsage, "give more of the id"},
+	{index.ErrLimit, exitPartial, "ask for less, or raise the limit: see --help"},
+	{index.ErrNotFound, exitNotFound, "`txarchive search WORDS` and `txarchive sql 'SELECT run_id, title FROM v_runs'` show ids"},
+	{blob.ErrNotFound, exitNotFound, "`txarchive verify` says what is missing"},
+	{fs.ErrExist, exitRefused, "nothing was overwritten; --overwrite replaces what is in the way"},
+	{fs.ErrNotExist, exitNotFound, "check the path"},
+	{fs.ErrPermission, exitUnexpected, "check owner and mode of that path"},
+}
+
+// explain finds the exit code of an error and what to do about it.
+func explain(ctx context.Context, err error) (code int, hint string) {
+	if err == nil {
+		return exitFine, ""
+	}
+	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
+		return exitInterrupted, "what was stored until now is kept; run the command again to go on"
+	}
+	var f *failure
+	var syntax *query.SyntaxError
+	var unsupported *index.UnsupportedError
+	var statement *index.SQLError
+	switch {
+	case errors.As(err, &f):
+		return f.code, f.hint
+	case errors.As(err, &syntax):
+		return exitUsage, syntax.Hint
+	case errors.As(err, &unsupported):
+		return exitUsage, "docs/query-language.md has the whole language"
+	case errors.As(err, &statement):
+		return exitUsage, "`txarchive sql --help` has examples, docs/sql.md every view and column"
+	case errors.Is(err, context.DeadlineExceeded):
+		return exitPartial, "ask for less, or give it more time"
+	}
+	for _, line := range exitTable {
+		if errors.Is(err, line.is) {
+			return line.code, line.hint
+		}
+	}
+	return exitUnexpected, ""
+}
+
+// exit prints how the program ended and returns its exit code. It is the only place where errors become messages.
+func (a *app) exit(ctx context.Context, err error) int {
+	code, hint := explain(ctx, err)
+	if code == exitFine {
+		return code
+	}
+	text := message(err, code)
+	if a.json {
+		body := map[string]any{"code": code, "message": text, "hint": nil}
+		if hint != "" {
+			body["hint"] = hint
+		}
+		fmt.Fprintln(a.err, encode(map[string]any{"error": body}))
+		return code
+	}
+	fmt.Fprintln(a.err, "txarchive: "+line(text))
+	if hint != "" {
+		fmt.Fprintln(a.err, "hint: "+line(hint))
+	}
+	return code
+}
+
+func message(err error, code int) string {
+	var syntax *query.SyntaxError
+	switch {
+	case code == exitInterrupted:
+		return "interrupted"
+	case errors.As(err, &syntax): // the hint stands by itself
+		return fmt.Sprintf("query: column %d: %s", syntax.Column, syntax.Message)
+	}
+	return err.Error()
+}

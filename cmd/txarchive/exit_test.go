@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// inside runs a command line in this process, against an archive.
+func inside(ctx context.Context, dir, stdin string, line ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	a := &app{in: strings.NewReader(stdin), out: &out, err: &errs, now: time.Now, log: slog.New(slog.DiscardHandler), getenv: func(key string) string {
+		return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent"}[key]
+	}}
+	code = execute(ctx, a, line)
+	return code, out.String(), errs.String()
+}
+
+const runs = "../../testdata/runs"
+
+// filled is an archive with the AWF example in it.
+func filled(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "archive")
+	if code, _, stderr := inside(t.Context(), dir, "", "ingest", runs+"/awf"); code != 0 {
+		t.Fatalf("ingest: exit %d\n%s", code, stderr)
+	}
+	return dir
+}
+
+// exitCases are command lines with the archive that they meet: one that is filled, none, or a directory with other
+// files. A * is a space inside of an argument.
+var exitCases = []struct {
+	archive string
+	line    string
+	code    int
+	says    string // on standard error
+}{
+	{"none", "", 0, ""},
+	{"none", "version", 0, ""},
+	{"none", "--help", 0, ""},
+	{"full", "stats", 0, ""},
+	{"full", "search nothinglikethis", 0, "Nothing found"},
+	{"full", "verify", 0, ""},
+	{"full", "frobnicate", 2, "no command"},
+	{"full", "stat", 2, "did you mean stats"},
+	{"full", "stats --frobnicate", 2, "unknown flag"},
+	{"full", "stats extra", 2, "usage:"},
+	{"full", "search", 2, "usage:"},
+	{"full", "search \"unclosed", 2, "column"},
+	{"full", "search --sort up x", 2, "order"},
+	{"full", "search --limit -1 x", 2, "negative"},
+	{"full", "show", 2, "id is needed"},
+	{"full", "show r --format xml", 2, "no format"},
+	{"full", "show r", 2, "several"},
+	{"full", "show rnotthere", 4, "no run"},
+	{"full", "show cnotthere:3", 4, "no run"},
+	{"full", "show --first 1 --last 1 r", 2, "together"},
+	{"full", "tree nothere", 4, "no run"},
+	{"full", "sql SELEC", 2, "syntax error"},
+	{"full", "sql DROP*TABLE*x", 2, ""},
+	{"full", "sql SELECT*1 --format xml", 2, "no format"},
+	{"full", "sql SELECT*1 --param x", 2, "parameter"},
+	{"full", "sql --limit 1 SELECT*1*UNION*SELECT*2", 7, "stopped"},
+	{"full", "cat awf/none", 4, "no file"},
+	{"full", "cat awf/storage/audit.jsonl --version 9", 4, "no version"},
+	{"full", "restore --all", 2, "where"},
+	{"full", "restore --to x", 2, "what"},
+	{"full", "restore --all --source awf --to x", 2, "--all"},
+	{"full", "source remove nobody", 4, "no source"},
+	{"full", "source add /no/such/dir", 4, "no such"},
+	{"full", "source rename awf b", 8, "packs do not change"},
+	{"full", "ingest /no/such/dir", 4, "no such"},
+	{"full", "stats --color blue", 2, "color"},
+	{"full", "stats --log-format xml", 2, "log format"},
+	{"none", "stats", 10, "ingest DIR"},
+	{"none", "search x", 10, "ingest DIR"},
+	{"none", "show x", 10, "ingest DIR"},
+	{"none", "sql SELECT*1", 10, "ingest DIR"},
+	{"none", "verify", 10, "ingest DIR"},
+	{"none", "reindex", 10, "ingest DIR"},
+	{"none", "restore --all --to x", 10, "ingest DIR"},
+	{"none", "source list", 10, "ingest DIR"},
+	{"other", "init", 8, "thesis.txt"},
+	{"other", "ingest " + runs + "/awf", 8, "thesis.txt"},
+}
+
+func TestExitCodes(t *testing.T) {
+	full, none, notEmpty := filled(t), filepath.Join(t.TempDir(), "none"), t.TempDir()
+	if err := os.WriteFile(filepath.Join(notEmpty, "thesis.txt"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	archives := map[string]string{"full": full, "none": none, "other": notEmpty}
+	for _, c := range exitCases {
+		line := strings.Fields(c.line)
+		for i := range line {
+			line[i] = strings.ReplaceAll(line[i], "*", " ")
+		}
+		code, _, stderr := inside(t.Context(), archives[c.archive], "", line...)
+		if code != c.code || !strings.Contains(stderr, c.says) {
+			t.Errorf("%q: exit %d, want %d, and %q in\n%s", c.line, code, c.code, c.says, stderr)
+		}
+		if code != 0 && !strings.HasPrefix(stderr[strings.Index(stderr, "txarchive: "):], "txarchive: ") {
+			t.Errorf("%q: message %q", c.line, stderr)
+		}
+		if code, _, stderr = inside(t.Context(), archives[c.archive], "", append(line, "--json")...); code != c.code {
+			t.Errorf("%q --json: exit %d, want %d\n%s", c.line, code, c.code, stderr)
+		} else if code != 0 {
+			var e struct {
+				Error struct {
+					Code    int
+					Message string
+				}
+			}
+			last := strings.TrimSpace(stderr)
+			last = last[strings.LastIndex(last, "\n")+1:]
+			if err := json.Unmarshal([]byte(last), &e); err != nil || e.Error.Code != code || e.Error.Message == "" {
+				t.Errorf("%q --json: %v in %s", c.line, err, stderr)
+			}
+		}
+	}
+	if _, err := os.Stat(none); err == nil {
+		t.Error("a command that only reads has made an archive")
+	}
+}
+
+func TestLocked(t *testing.T) {
+	dir := filled(t)
+	store, err := archive.Open(t.Context(), dir, archive.Write, archive.Options{Command: "txarchive ingest"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	for _, line := range [][]string{{"ingest"}, {"reindex"}, {"source", "add", t.TempDir()}} {
+		code, _, stderr := inside(t.Context(), dir, "", line...)
+		if code != exitLocked || !strings.Contains(stderr, fmt.Sprint(os.Getpid())) || !strings.Contains(stderr, "hint: ") {
+			t.Errorf("%v: exit %d\n%s", line, code, stderr)
+		}
+	}
+	for _, line := range [][]string{{"stats"}, {"search", "review"}, {"verify", "--quick"}, {"ingest", "--dry-run", runs + "/awf"}} {
+		if code, _, stderr := inside(t.Context(), dir, "", line...); code != 0 {
+			t.Errorf("%v waits for the writer: exit %d\n%s", line, code, stderr)
+		}
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	code, _, stderr := inside(ctx, filepath.Join(t.TempDir(), "a"), "", "ingest", runs)
+	if code != exitInterrupted || !strings.Contains(stderr, "interrupted") {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+}
+
+func TestExplainErrors(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		code int
+	}{
+		{nil, 0},
+		{errors.New("anything"), 1},
+		{fmt.Errorf("x: %w", &query.SyntaxError{Column: 3}), 2},
+		{&index.UnsupportedError{}, 2},
+		{&index.SQLError{}, 2},
+		{index.ErrAmbiguous, 2},
+		{problems("a", "b"), 3},
+		{index.ErrNotFound, 4},
+		{fmt.Errorf("x: %w", blob.ErrCorrupt), 5},
+		{index.ErrDamaged, 5},
+		{index.ErrLimit, 7},
+		{context.DeadlineExceeded, 7},
+		{archive.ErrNotEmpty, 8},
+		{archive.ErrNoArchive, 10},
+		{fmt.Errorf("x: %w: %w", archive.ErrLocked, errors.New("by 7")), 11},
+		{archive.ErrTooNew, 12},
+		{index.ErrTooNew, 12},
+	} {
+		code, hint := explain(t.Context(), c.err)
+		if code != c.code {
+			t.Errorf("%v: exit %d, want %d", c.err, code, c.code)
+		}
+		if hint == "" && code > 2 {
+			t.Errorf("%v: exit %d without a hint", c.err, code)
+		}
+	}
+}
+
+// TestHelp looks at what every command says of itself.
+func TestHelp(t *testing.T) {
+	root := newRootCommand(newApp())
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "help" || cmd.Name() == "completion" {
+			continue
+		}
+		if cmd.Example == "" || cmd.Short == "" || !strings.Contains(cmd.Long, "Exit codes: ") {
+			t.Errorf("%s: help without example, summary or exit codes", cmd.Name())
+		}
+		for _, line := range strings.Split(cmd.Long+"\n"+cmd.Example, "\n") {
+			if len([]rune(line)) > 120 && !strings.HasPrefix(line, "Exit codes") {
+				t.Errorf("%s: line of %d characters: %s", cmd.Name(), len([]rune(line)), line)
+			}
+		}
+	}
+}

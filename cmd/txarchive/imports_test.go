@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/txarchive/txarchive/"
+
+// doors says what each room may import of ours. A room that is missing here fails the test; so does an arrow that is
+// not listed. Names are below internal/, but for cmd/txarchive and migrations.
+var doors = map[string][]string{
+	// pure
+	"transcript": {},
+	"term":       {},
+	"query":      {},
+	"price":      {"transcript"},
+	"price/gen":  {"price"},
+	"policy":     {"transcript"},
+	// stores
+	"disk":            {},
+	"blob":            {},
+	"blob/pack":       {"blob"},
+	"blob/local":      {"blob", "disk"},
+	"blob/blobtest":   {"blob"},
+	"index":           {"transcript", "term", "query", "price", "blob"},
+	"index/sqlite":    {"index", "transcript", "term", "query", "price", "blob", "migrations"},
+	"index/indextest": {"index", "blob", "query", "transcript", "price"},
+	"migrations":      {},
+	"bench":           {}, // measures the program from outside
+	// one thing
+	"archive": {"disk", "blob", "blob/pack", "blob/local", "index", "index/sqlite", "transcript"},
+	// wings
+	"ingest":                   {"ingest/format", "ingest/dbcopy", "disk", "index", "blob", "blob/pack", "price", "transcript"},
+	"ingest/dbcopy":            {},
+	"ingest/format":            {"transcript"},
+	"ingest/format/<name>":     {"ingest/format", "transcript"},
+	"ingest/format/all":        {"ingest/format", "ingest/format/<name>"},
+	"ingest/format/formattest": {"ingest/format", "transcript"},
+	"search":                   {"index", "query", "term", "transcript"},
+	"cost":                     {"index", "query", "price", "transcript"},
+	"prune":                    {"index", "blob", "blob/pack", "policy", "query", "transcript"},
+	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "archive", "ingest", "search", "cost", "prune", "index", "blob",
+		"ingest/format/all"},
+}
+
+// fences says in which rooms packages of others may be used. The longest prefix counts; one that is missing here may
+// be used nowhere.
+var fences = map[string][]string{
+	"github.com/spf13/cobra":                     {"cmd/txarchive"},
+	"github.com/jedib0t/go-pretty/v6":            {"cmd/txarchive"},
+	"github.com/dustin/go-humanize":              {"cmd/txarchive"},
+	"golang.org/x/term":                          {"cmd/txarchive"},
+	"github.com/rogpeppe/go-internal/testscript": {"cmd/txarchive"},
+	"github.com/jmoiron/sqlx":                    {"index/sqlite"},
+	"github.com/pressly/goose/v3":                {"index/sqlite"},
+	"modernc.org/libc":                           {"index/sqlite"},
+	"modernc.org/sqlite":                         {"index/sqlite", "ingest/dbcopy"},
+	"github.com/klauspost/compress":              {"blob/pack", "ingest/format"},
+	"go.yaml.in/yaml/v4":                         {"policy"},
+	"golang.org/x/sys":                           {"disk", "ingest"},
+}
+
+// testFences are rooms whose tests may use more: some look into the index as others would.
+var testFences = map[string][]string{"modernc.org/sqlite": {"cmd/txarchive", "cost"}}
+
+// impure are packages of the standard library that a format may not use: it is a function of bytes.
+var impure = []string{"os", "net", "context", "database/sql", "log/slog"}
+
+type listed struct {
+	ImportPath   string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
+}
+
+// room is the name of one of our packages in the tables, "" for packages of others.
+func room(importPath string) string {
+	p, ok := strings.CutPrefix(importPath, module)
+	if !ok {
+		return ""
+	}
+	p = strings.TrimPrefix(p, "internal/")
+	if _, known := doors[p]; !known && path.Dir(p) == "ingest/format" {
+		return "ingest/format/<name>"
+	}
+	return p
+}
+
+func list(t *testing.T) []listed {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", module+"...")
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	var all []listed
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 20 {
+		t.Fatalf("go list names %d packages only", len(all))
+	}
+	return all
+}
+
+func TestImports(t *testing.T) {
+	for _, p := range list(t) {
+		from := room(p.ImportPath)
+		may, known := doors[from]
+		if !known {
+			t.Errorf("%s is missing from the table: say what it may import", p.ImportPath)
+			continue
+		}
+		for _, to := range p.Imports {
+			if r := room(to); r != "" && !slices.Contains(may, r) {
+				t.Errorf("%s imports %s", from, r)
+			}
+			if from == "ingest/format/<name>" && slices.ContainsFunc(impure, func(s string) bool { return to == s || strings.HasPrefix(to, s+"/") }) {
+				t.Errorf("%s imports %s: a format is a function of bytes", p.ImportPath, to)
+			}
+		}
+		for i, to := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			if room(to) != "" || !strings.Contains(strings.SplitN(to, "/", 2)[0], ".") || slices.Contains(fenced(to), from) {
+				continue
+			}
+			if inTest := i >= len(p.Imports); !inTest || !slices.Contains(testFences[to], from) {
+				t.Errorf("%s imports %s: fenced to %v", from, to, fenced(to))
+			}
+		}
+	}
+}
+
+// fenced returns the rooms that a package of others is fenced to.
+func fenced(importPath string) []string {
+	for p := importPath; p != "."; p = path.Dir(p) {
+		if rooms, ok := fences[p]; ok {
+			return rooms
+		}
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+func TestClean(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"plain", "a\tb\nc", "a\tb\nc"},
+		{"colors", "\x1b[31mred\x1b[0m", "red"},
+		{"cursor", "a\x1b[2J\x1b[1;1Hb", "ab"},
+		{"title with BEL", "a\x1b]0;owned\ab", "ab"},
+		{"title with ST", "a\x1b]0;owned\x1b\\b", "ab"},
+		{"link", "\x1b]8;;http://evil\x1b\\text\x1b]8;;\x1b\\", "text"},
+		{"device string", "a\x1bPq#0\x1b\\b", "ab"},
+		{"8-bit", "a\u009b31mb\u009d0;x\u009cc", "abc"},
+		{"raw 8-bit byte", "a\x9b31m", "a\ufffd31m"},
+		{"charset", "a\x1b(0b", "ab"},
+		{"reset", "a\x1bcb", "ab"},
+		{"unfinished", "a\x1b[31", "a"},
+		{"lone escape", "a\x1b", "a"},
+		{"title without end", "a\x1b]0;xyz", "a0;xyz"},
+		{"title cut by a line", "a\x1b]0;x\nrest", "a0;x\nrest"},
+		{"CRLF", "a\r\nb", "a\nb"},
+		{"carriage return overwrites nothing", "real\rfake", "real\nfake"},
+		{"backspace", "ab\b\bxy", "abxy"},
+		{"NUL and BEL", "a\x00\ab", "ab"},
+		{"DEL", "a\x7fb", "ab"},
+		{"bidi", "a\u202eb\u2066c", "abc"},
+		{"invisible", "a\u200bb\ufeffc\U000e0041d", "abcd"},
+		{"line separators", "a\u2028b", "a\nb"},
+		{"not UTF-8", "a\xffb", "a\ufffdb"},
+		{"CJK and emoji", "数据库 🚀", "数据库 🚀"},
+	} {
+		if got := clean(c.in); got != c.want {
+			t.Errorf("%s: clean(%q) = %q, want %q", c.name, c.in, got, c.want)
+		}
+	}
+}
+
+func FuzzClean(f *testing.F) {
+	for _, s := range []string{"", "a\x1b[31mb", "\x1b]0;t\a", "\u009b1m", "\xff\xfe", strings.Repeat("\x1b", 9), "\x1b\x1b[0m", "\xc2\x9c"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := clean(s)
+		for _, r := range got {
+			if r != '\n' && r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0 || hidden(r)) {
+				t.Fatalf("clean(%q) leaves %q", s, r)
+			}
+		}
+		if !utf8.ValidString(got) {
+			t.Fatalf("clean(%q) is no UTF-8", s)
+		}
+		if again := clean(got); again != got {
+			t.Fatalf("clean(%q) = %q, and cleaned again %q", s, got, again)
+		}
+	})
+}
+
+func TestEncode(t *testing.T) {
+	in := map[string]string{"k": "a\u009b31m\u202e<b>\x7f\U000e0041 数\n"}
+	s := encode(in)
+	for _, r := range s {
+		if hidden(r) {
+			t.Errorf("%s has %q", s, r)
+		}
+	}
+	if !strings.Contains(s, "<b>") || strings.Contains(s, "\n") {
+		t.Errorf("got %s", s)
+	}
+	var back map[string]string
+	if err := json.Unmarshal([]byte(s), &back); err != nil || back["k"] != in["k"] {
+		t.Errorf("%s gives back %q, %v", s, back["k"], err)
+	}
+}
+
+func TestGridFits(t *testing.T) {
+	g := grid{columns: []column{{head: "id"}, {head: "n", right: true}, {head: "title", flex: true}, {head: "path", flex: true}}}
+	g.add("c123456789012", "1,234", "帮我修复这个bug：TypeError: Cannot read property 'name' of undefined!!!", "shop/.leslie/threads/thread-031e2055/x.txt")
+	g.add("c123456789012", "7", "🚀 short\x1b[31m", strings.Repeat("long/", 30))
+	for _, width := range []int{40, 80, 200} {
+		for _, line := range strings.Split(g.render(width, ink{on: true}), "\n") {
+			if n := text.StringWidthWithoutEscSequences(line); n > width {
+				t.Errorf("width %d: %d columns: %s", width, n, line)
+			}
+		}
+	}
+	if whole := g.render(0, ink{}); strings.Contains(whole, "…") || strings.Contains(whole, "\x1b") {
+		t.Errorf("a pipe gets a cut or colored table:\n%s", whole)
+	}
+}
+
+func TestNumbersForPeople(t *testing.T) {
+	n := int64(1234567)
+	for _, c := range []struct{ got, want string }{
+		{number(n), "1,234,567"}, {size(1536), "1.5 KiB"}, {dollars(&n), "$1.2346"}, {dollars(nil), "-"}, {known(nil), "-"},
+		{plural(1, "file", "files"), "1 file"}, {plural(1200, "file", "files"), "1,200 files"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+func TestCleaner(t *testing.T) {
+	var b strings.Builder
+	c := cleaner{to: &b}
+	for _, s := range []string{"a\x1b", "[31mb\n", "c\x1b[0", "m"} {
+		if _, err := c.Write([]byte(s)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Close(); err != nil || b.String() != "ab\nc" {
+		t.Errorf("got %q, %v", b.String(), err)
+	}
+}
+
+func TestPointAt(t *testing.T) {
+	if got, want := pointAt("SELECT 1,\n  数据 FROM x", 2, 3), "    数据 FROM x\n    ^"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

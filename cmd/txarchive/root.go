@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// execute is the program: it runs one command line and returns the exit code.
+func execute(ctx context.Context, a *app, args []string) int {
+	root := newRootCommand(a)
+	if i := slices.Index(args, "--json"); i >= 0 && !slices.Contains(args[:i], "--") {
+		a.json = true // also for what is wrong with the flags before it
+	}
+	root.SetArgs(args)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	return a.exit(ctx, root.ExecuteContext(ctx))
+}
+
+const rootLong = `txarchive keeps the transcripts of AI agents: every byte of what they wrote, searchable, for as long as you want.
+
+It reads the files that agent systems leave behind (AWF, Flow Studio, Chibi, Leslie, devflow), stores them in packs
+that any tar and gzip can read, and indexes what is in them.`
+
+const rootExample = `  txarchive ingest ~/.local/share/awf     take what is there; run it again for what is new
+  txarchive search 'permission denied'    find it in any prompt, answer, tool input or output
+  txarchive show 5kd8                     read a run, a conversation or an event by the start of its id
+  txarchive restore --all --to /tmp/back  get the original files back, byte for byte`
+
+func newRootCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:           "txarchive",
+		Short:         "Keep and search the transcripts of AI agents",
+		Long:          rootLong,
+		Example:       rootExample,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noCommand,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			a.command = cmd.CommandPath()
+			return a.logging()
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return runWelcome(cmd.Context(), a) },
+	}
+	f := cmd.PersistentFlags()
+	f.StringVar(&a.archive, "archive", "", "directory of the archive (default $TXARCHIVE_DIR, else $XDG_DATA_HOME/txarchive)")
+	f.BoolVar(&a.json, "json", false, "print JSON: one object, or one per line for lists")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "print results and errors only")
+	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done, file by file, on standard error")
+	f.BoolVar(&a.utc, "utc", false, "show times in UTC instead of the local time zone")
+	f.StringVar(&a.logFormat, "log-format", "text", "format of the log: text or json")
+	f.StringVar(&a.color, "color", "auto", "color: auto, always or never (NO_COLOR is respected)")
+	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usage(err.Error(), fmt.Sprintf("%s --help lists the flags", c.CommandPath()))
+	})
+	cmd.AddCommand(
+		newInitCommand(a), newSourceCommand(a), newIngestCommand(a),
+		newSearchCommand(a), newShowCommand(a), newTreeCommand(a), newStatsCommand(a), newSQLCommand(a),
+		newCatCommand(a), newRestoreCommand(a), newVerifyCommand(a), newReindexCommand(a),
+		newVersionCommand(a), newManCommand(a),
+	)
+	cmd.CompletionOptions.HiddenDefaultCmd = false
+	return cmd
+}
+
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "txarchive --help lists the commands"
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return usage(fmt.Sprintf("there is no command %q", args[0]), hint)
+}
+
+// args turns cobra's complaints about the number of arguments into usage errors.
+func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usage(err.Error(), "usage: "+cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+// exits is the part of a help text that lists exit codes besides 0, 1 and 2, which all commands have.
+func exits(lines ...string) string {
+	return "\n\nExit codes: 0 fine, 1 unexpected error, 2 wrong usage" + strings.Join(append([]string{""}, lines...), ", ") + "."
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/csv"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// rowWriter prints the rows of a statement as they come.
+type rowWriter struct {
+	columns func([]string) error
+	row     func([]any) error
+	end     func() error
+}
+
+func newRowWriter(a *app, format string) (*rowWriter, error) {
+	switch format {
+	case "table":
+		return tableRows(a), nil
+	case "csv":
+		return csvRows(a), nil
+	case "json":
+		return jsonRows(a, "[", ",", "]"), nil
+	case "ndjson":
+		return jsonRows(a, "", "", ""), nil
+	case "markdown":
+		return markdownRows(a), nil
+	}
+	return nil, usage(fmt.Sprintf("there is no format %q", format), "--format table, csv, json, ndjson or markdown")
+}
+
+// tableChunk is how many rows share the widths of their columns: a table begins before its last row is there.
+const tableChunk = 1000
+
+func tableRows(a *app) *rowWriter {
+	var g grid
+	shown := false
+	flush := func() error {
+		if len(g.rows) == 0 && shown || len(g.columns) == 0 {
+			return nil
+		}
+		for i := range g.columns {
+			g.columns[i].right = len(g.rows) > 0 && g.numeric(i)
+		}
+		shown = true
+		out := g.render(a.width(), a.ink())
+		if width := a.width(); width > 0 && !g.fits(width) && len(g.rows) > 0 {
+			out = g.upright(width, a.ink())
+		}
+		_, err := fmt.Fprintln(a.out, out)
+		g.rows = nil
+		return err
+	}
+	return &rowWriter{
+		columns: func(names []string) error {
+			for _, n := range names {
+				g.columns = append(g.columns, column{head: line(n), flex: true})
+			}
+			return nil
+		},
+		row: func(values []any) error {
+			cells := make([]string, len(values))
+			for i, v := range values {
+				cells[i] = plainValue(v)
+			}
+			g.add(cells...)
+			if len(g.rows) == tableChunk {
+				return flush()
+			}
+			return nil
+		},
+		end: flush,
+	}
+}
+
+// fits says whether the columns, cut as far as they can be, have room beside each other.
+func (g *grid) fits(width int) bool {
+	sum := 2 * (len(g.columns) - 1)
+	for _, w := range g.widths(width) {
+		sum += w
+	}
+	return sum <= width
+}
+
+// upright prints each row as a block with a line for each column that has a value.
+func (g *grid) upright(width int, c ink) string {
+	head := 0
+	for _, col := range g.columns {
+		head = max(head, text.StringWidthWithoutEscSequences(col.head))
+	}
+	var b strings.Builder
+	for i, row := range g.rows {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		for j, cell := range row {
+			if cell != "" {
+				b.WriteString(c.dim(text.Pad(g.columns[j].head, head+2, ' ')) + cut(cell, max(width-head-2, 8)) + "\n")
+			}
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// numeric says whether a column has numbers only.
+func (g *grid) numeric(i int) bool {
+	for _, row := range g.rows {
+		if _, err := strconv.ParseFloat(row[i], 64); err != nil && row[i] != "" {
+			return false
+		}
+	}
+	return true
+}
+
+func csvRows(a *app) *rowWriter {
+	w := csv.NewWriter(a.out)
+	return &rowWriter{
+		columns: w.Write,
+		row: func(values []any) error {
+			cells := make([]string, len(values))
+			for i, v := range values {
+				cells[i] = plainValue(v)
+				if _, ok := terminal(a.out); ok {
+					cells[i] = clean(cells[i])
+				}
+			}
+			return w.Write(cells)
+		},
+		end: func() error {
+			w.Flush()
+			return w.Error()
+		},
+	}
+}
+
+func jsonRows(a *app, first, between, last string) *rowWriter {
+	var names []string
+	n := 0
+	return &rowWriter{
+		columns: func(c []string) error {
+			names = c
+			_, err := fmt.Fprint(a.out, first)
+			return err
+		},
+		row: func(values []any) error {
+			var b strings.Builder
+			if n++; n > 1 {
+				b.WriteString(between + "\n")
+			}
+			b.WriteByte('{')
+			for i, v := range values {
+				if i > 0 {
+					b.WriteByte(',')
+				}
+				b.WriteString(encode(names[i]) + ":" + encode(jsonValue(v)))
+			}
+			b.WriteByte('}')
+			_, err := fmt.Fprint(a.out, b.String())
+			return err
+		},
+		end: func() error {
+			if names == nil || last == "" && n == 0 {
+				return nil
+			}
+			_, err := fmt.Fprintln(a.out, last)
+			return err
+		},
+	}
+}
+
+func markdownRows(a *app) *rowWriter {
+	cells := func(values []string) error {
+		for i := range values {
+			values[i] = strings.ReplaceAll(markdown(line(values[i])), "|", `\|`)
+		}
+		_, err := fmt.Fprintf(a.out, "| %s |\n", strings.Join(values, " | "))
+		return err
+	}
+	return &rowWriter{
+		columns: func(names []string) error {
+			if err := cells(append([]string(nil), names...)); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(a.out, "|%s\n", strings.Repeat(" --- |", len(names)))
+			return err
+		},
+		row: func(values []any) error {
+			plain := make([]string, len(values))
+			for i, v := range values {
+				plain[i] = plainValue(v)
+			}
+			return cells(plain)
+		},
+		end: func() error { return nil },
+	}
+}
+
+// plainValue is a value as text: NULL is empty, bytes that are no text are hexadecimal.
+func plainValue(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case []byte:
+		if utf8.Valid(v) {
+			return string(v)
+		}
+		return hex.EncodeToString(v)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+// jsonValue is a value as JSON has it: bytes that are no text are base64, what is no number is null.
+func jsonValue(v any) any {
+	switch v := v.(type) {
+	case []byte:
+		if utf8.Valid(v) {
+			return string(v)
+		}
+		return base64.StdEncoding.EncodeToString(v)
+	case float64:
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return nil
+		}
+	}
+	return v
+}

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"golang.org/x/term"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// terminal says whether a stream is one, and how wide.
+func terminal(stream any) (width int, ok bool) {
+	f, ok := stream.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		return width, true
+	}
+	return 80, true
+}
+
+// colored says whether a stream gets colors.
+func (a *app) colored(stream io.Writer) bool {
+	switch {
+	case a.color == "always":
+		return true
+	case a.color == "never", a.getenv("NO_COLOR") != "", a.getenv("TERM") == "dumb":
+		return false
+	}
+	_, ok := terminal(stream)
+	return ok
+}
+
+// ink colors what people read; the zero value leaves it as it is.
+type ink struct{ on bool }
+
+func (a *app) ink() ink { return ink{a.colored(a.out)} }
+
+func (i ink) paint(s, code string) string {
+	if !i.on || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+func (i ink) bold(s string) string   { return i.paint(s, "1") }
+func (i ink) dim(s string) string    { return i.paint(s, "2") }
+func (i ink) red(s string) string    { return i.paint(s, "31") }
+func (i ink) green(s string) string  { return i.paint(s, "32") }
+func (i ink) yellow(s string) string { return i.paint(s, "33") }
+func (i ink) cyan(s string) string   { return i.paint(s, "36") }
+func (i ink) mark(s string) string   { return i.paint(s, "1;33") }
+
+// width is how many columns a line of output may have; 0 is any number, as in a pipe.
+func (a *app) width() int {
+	w, _ := terminal(a.out)
+	return w
+}
+
+// cut shortens a line to a width; 0 leaves it whole.
+func cut(s string, width int) string {
+	if width <= 0 || text.StringWidthWithoutEscSequences(s) <= width {
+		return s
+	}
+	return text.Snip(s, width, "…")
+}
+
+// column is one column of a table.
+type column struct {
+	head  string
+	right bool // numbers
+	flex  bool // is cut when the terminal is too narrow
+}
+
+// grid is a table for people: no lines, one space of air, fitting the terminal.
+type grid struct {
+	columns []column
+	rows    [][]string
+	footer  bool // the last row is a total
+}
+
+func (g *grid) add(cells ...string) {
+	for i := range cells {
+		cells[i] = line(cells[i])
+	}
+	g.rows = append(g.rows, cells)
+}
+
+// render prints the table at most width columns wide (0 is any).
+func (g *grid) render(width int, c ink) string {
+	t := table.NewWriter()
+	style := table.StyleDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format = table.FormatOptionsDefault
+	style.Format.Header, style.Format.Footer = text.FormatDefault, text.FormatDefault
+	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
+	head := make(table.Row, len(g.columns))
+	widths := g.widths(width)
+	var configs []table.ColumnConfig
+	for i, col := range g.columns {
+		head[i] = c.bold(col.head)
+		config := table.ColumnConfig{Number: i + 1, Align: text.AlignLeft, AlignHeader: text.AlignLeft}
+		if col.right {
+			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
+		}
+		configs = append(configs, config)
+	}
+	t.AppendHeader(head)
+	t.SetColumnConfigs(configs)
+	for n, cells := range g.rows {
+		row := make(table.Row, len(cells))
+		for i, cell := range cells {
+			cell = cut(cell, widths[i])
+			if g.footer && n == len(g.rows)-1 {
+				cell = c.bold(cell)
+			}
+			row[i] = cell
+		}
+		t.AppendRow(row)
+	}
+	return t.Render()
+}
+
+// widths shares the terminal out: columns that cannot be cut get what they need, the others the rest evenly.
+func (g *grid) widths(total int) []int {
+	need := make([]int, len(g.columns))
+	sum, flex := 2*(len(g.columns)-1), 0
+	for i, col := range g.columns {
+		need[i] = text.StringWidthWithoutEscSequences(col.head)
+		for _, row := range g.rows {
+			need[i] = max(need[i], text.StringWidthWithoutEscSequences(row[i]))
+		}
+		sum += need[i]
+		if col.flex {
+			flex++
+		}
+	}
+	for over := sum - total; total > 0 && over > 0 && flex > 0; {
+		widest := -1
+		for i, col := range g.columns {
+			if col.flex && (widest < 0 || need[i] > need[widest]) {
+				widest = i
+			}
+		}
+		if need[widest] <= 8 {
+			break
+		}
+		need[widest]--
+		over--
+	}
+	return need
+}
+
+// size is bytes for people.
+func size(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
+
+// number is a count for people.
+func number(n int64) string { return humanize.Comma(n) }
+
+// known is a count that may be unknown.
+func known(n *int64) string {
+	if n == nil {
+		return "-"
+	}
+	return number(*n)
+}
+
+// dollars is micro-USD for people, "-" when unknown.
+func dollars(micro *int64) string {
+	if micro == nil {
+		return "-"
+	}
+	return "$" + humanize.FormatFloat("#,###.####", float64(*micro)/1e6)
+}
+
+// when is an instant for people: local time, or UTC with --utc. Empty when it is not stated.
+func (a *app) when(t transcript.Time) string {
+	if !t.Valid {
+		return ""
+	}
+	return a.clock(time.UnixMicro(t.UnixMicro))
+}
+
+func (a *app) clock(t time.Time) string {
+	if a.utc {
+		return t.UTC().Format("2006-01-02 15:04:05Z")
+	}
+	return t.Local().Format("2006-01-02 15:04:05")
+}
+
+// location is the zone of dates that people type.
+func (a *app) location() *time.Location {
+	if a.utc {
+		return time.UTC
+	}
+	return time.Local
+}
+
+// wire is an instant for scripts: RFC 3339 in UTC, nil when it is not stated.
+func wire(t transcript.Time) *string {
+	if !t.Valid {
+		return nil
+	}
+	s := time.UnixMicro(t.UnixMicro).UTC().Format("2006-01-02T15:04:05.000000Z")
+	return &s
+}
+
+// text of an optional value for scripts: null when it is unknown.
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func count(c transcript.Count) *int64 {
+	if !c.Known {
+		return nil
+	}
+	return &c.N
+}
+
+// indent puts a margin before every line.
+func indent(s, margin string) string {
+	return margin + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n"+margin)
+}
+
+// plural is "1 file" or "2,000 files".
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return number(n) + " " + many
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite what scripts compare with")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"txarchive": main})
+}
+
+// TestScript tells the stories of testdata/script with the real program. $RUNS has the example runs.
+func TestScript(t *testing.T) {
+	examples, err := filepath.Abs(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("RUNS", examples)
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("TZ", "UTC")
+			e.Setenv("NO_COLOR", "")
+			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, "data"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"copytree": copyTree,
+			"append":   appendText,
+			"flip":     flipByte,
+			"same":     sameTree,
+		},
+	})
+}
+
+// copytree FROM TO copies a directory.
+func copyTree(ts *testscript.TestScript, _ bool, v []string) {
+	if len(v) != 2 {
+		ts.Fatalf("usage: copytree FROM TO")
+	}
+	ts.Check(os.CopyFS(ts.MkAbs(v[1]), os.DirFS(ts.MkAbs(v[0]))))
+}
+
+// append FILE TEXT adds text to the end of a file, as it is.
+func appendText(ts *testscript.TestScript, _ bool, v []string) {
+	if len(v) != 2 {
+		ts.Fatalf("usage: append FILE TEXT")
+	}
+	f, err := os.OpenFile(ts.MkAbs(v[0]), os.O_APPEND|os.O_WRONLY, 0)
+	ts.Check(err)
+	_, err = f.WriteString(v[1])
+	ts.Check(err)
+	ts.Check(f.Close())
+}
+
+// flip GLOB turns one bit around in the midst of the files that match.
+func flipByte(ts *testscript.TestScript, _ bool, v []string) {
+	if len(v) != 1 {
+		ts.Fatalf("usage: flip GLOB")
+	}
+	files, err := filepath.Glob(ts.MkAbs(v[0]))
+	ts.Check(err)
+	if len(files) == 0 {
+		ts.Fatalf("no file matches %s", v[0])
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		ts.Check(err)
+		b[len(b)/2] ^= 1
+		ts.Check(os.Chmod(file, 0o600))
+		ts.Check(os.WriteFile(file, b, 0o600))
+	}
+}
+
+// same A B compares two trees: names, bytes, times and modes.
+func sameTree(ts *testscript.TestScript, neg bool, v []string) {
+	if len(v) != 2 {
+		ts.Fatalf("usage: same DIR DIR")
+	}
+	a, b := treeOf(ts, ts.MkAbs(v[0])), treeOf(ts, ts.MkAbs(v[1]))
+	differs := len(a) != len(b)
+	for name, want := range a {
+		if b[name] != want {
+			differs = true
+			ts.Logf("%s is %+v, want %+v", name, b[name], want)
+		}
+	}
+	if differs != neg {
+		ts.Fatalf("%s and %s: differ is %v", v[0], v[1], differs)
+	}
+}
+
+type leaf struct {
+	content string
+	mtime   int64
+	mode    os.FileMode
+}
+
+func treeOf(ts *testscript.TestScript, dir string) map[string]leaf {
+	all := map[string]leaf{}
+	ts.Check(filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(dir, path)
+		all[rel] = leaf{string(b), info.ModTime().UnixNano(), info.Mode()}
+		return err
+	}))
+	return all
+}

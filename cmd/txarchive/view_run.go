@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/index"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// run shows a run: what is known of it and its conversations; of a run with one conversation also what was said.
+func (v *viewer) run(ctx context.Context, id string) error {
+	r, err := v.store.Index().Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	if v.o.timeline {
+		return v.timeline(ctx, &r)
+	}
+	var all []index.Conversation
+	for c, err := range v.store.Index().Conversations(ctx, r.ID) {
+		if err != nil {
+			return err
+		}
+		all = append(all, c)
+	}
+	counted := slices.DeleteFunc(slices.Clone(all), func(c index.Conversation) bool { return c.Verdict != transcript.Counted })
+	if v.o.all {
+		counted = all
+	}
+	switch v.o.format {
+	case "json":
+		return v.json(ctx, &r, counted, v.views(ctx, counted))
+	case "raw":
+		return v.rawRun(ctx, counted)
+	}
+	v.header(&r)
+	if len(counted) == 1 && !v.o.all {
+		view, err := v.a.searcher(v.store).Conversation(ctx, counted[0].ID, v.o.options())
+		if err != nil {
+			return err
+		}
+		return v.turns(view.Turns)
+	}
+	v.list(counted)
+	if beside := int64(len(all) - len(counted)); beside > 0 {
+		v.a.note("%s beside: documents, copies and the like (--all lists them; search finds what is in them)", plural(beside, "more stands", "more stand"))
+	}
+	return nil
+}
+
+func (v *viewer) header(r *index.Run) {
+	v.title(firstOf(r.Title, r.Flow, r.NativeID, r.ID), r.ID)
+	n := &r.Counts
+	tokens := ""
+	if n.Input.Known || n.Output.Known {
+		tokens = known(count(n.Input)) + " in, " + known(count(n.Output)) + " out"
+	}
+	cost := ""
+	if n.CostUsed.Known {
+		cost = dollars(count(n.CostUsed))
+	}
+	counts := fmt.Sprintf("%s, %s", plural(n.Events, "event", "events"), plural(n.Calls, "tool call", "tool calls"))
+	if !r.Counted {
+		counts = "nothing of it: only named by others"
+	}
+	v.fields([][2]string{
+		{"run", r.ID}, {"format", r.Format}, {"native id", r.NativeID}, {"group", r.Group}, {"project", r.Project}, {"flow", r.Flow}, {"agent", r.Agent},
+		{"model", r.Model}, {"time", v.span(r.Started, r.Ended)}, {"status", status(r.Status, r.Outcome)},
+		{"error", r.Error}, {"holds", counts}, {"tokens", tokens}, {"cost", cost},
+	})
+}
+
+// status is what the producer says, and the word for it that all formats share where that is another.
+func status(said string, outcome transcript.Outcome) string {
+	if outcome == "" || said == string(outcome) {
+		return said
+	}
+	if said == "" {
+		return string(outcome)
+	}
+	return said + " (" + string(outcome) + ")"
+}
+
+// span is from when to when.
+func (v *viewer) span(from, to transcript.Time) string {
+	begin, end := v.a.when(from), v.a.when(to)
+	if end == "" || end == begin {
+		return begin
+	}
+	if len(begin) > 11 && strings.HasPrefix(end, begin[:11]) {
+		end = end[11:]
+	}
+	return begin + " to " + end
+}
+
+func (v *viewer) list(all []index.Conversation) {
+	if len(all) == 0 {
+		return
+	}
+	g := grid{columns: []column{{head: "conversation"}, {head: "started"}, {head: "events", right: true}, {head: "calls", right: true}, {head: "what", flex: true}}}
+	for _, c := range all {
+		what := firstOf(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), c.NativeID)
+		if why := verdictOf(string(c.Verdict), c.Of); why != "" {
+			what += " (counts " + why + ")"
+		}
+		g.add(c.ID, v.a.when(c.Started), number(c.Counts.Events), number(c.Counts.Calls), what)
+	}
+	if v.o.format == "markdown" {
+		fmt.Fprintf(v.a.out, "\n%s\n", fence(g.render(0, ink{})))
+		return
+	}
+	fmt.Fprintf(v.a.out, "\n%s\n", g.render(v.width, v.ink))
+}
+
+func (v *viewer) rawRun(ctx context.Context, all []index.Conversation) error {
+	out := v.a.original()
+	for view, err := range v.views(ctx, all) {
+		if err == nil {
+			err = v.raw(ctx, out, view.Turns)
+		}
+		if err != nil {
+			return errors.Join(err, out.Close())
+		}
+	}
+	return out.Close()
+}
+
+// timeline shows all conversations of a run in the order of time.
+func (v *viewer) timeline(ctx context.Context, r *index.Run) error {
+	o := v.o.options()
+	line, err := v.a.searcher(v.store).Timeline(ctx, r.ID, o)
+	if err != nil {
+		return err
+	}
+	if v.o.format == "json" {
+		for p, err := range line.Rows {
+			if err == nil {
+				err = v.a.printJSON(toJSON(&p))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	v.header(r)
+	for p, err := range line.Rows {
+		if err != nil {
+			return err
+		}
+		v.piece(&p)
+	}
+	return nil
+}
+
+// versionRow is a version of an original as show --versions tells it.
+type versionRow struct {
+	Source   string `json:"source"`
+	Path     string `json:"path"`
+	Version  int    `json:"version"`
+	Newest   bool   `json:"newest"`
+	Size     int64  `json:"size"`
+	Modified string `json:"mtime"`
+	Mode     string `json:"mode"`
+	SHA256   string `json:"sha256"`
+	Copies   int64  `json:"copies"`
+	Format   string `json:"format"`
+	Role     string `json:"role"`
+}
+
+// versions lists the originals that hold a thing, with all their versions.
+func (v *viewer) versions(ctx context.Context, what thing) error {
+	filters, err := originals(ctx, v.store, what)
+	if err != nil {
+		return err
+	}
+	g := grid{columns: []column{{head: "version", right: true}, {head: "size", right: true}, {head: "modified"}, {head: "sha256"}, {head: "original", flex: true}}}
+	seen := map[[2]string]bool{}
+	for _, f := range filters {
+		for x, err := range v.store.Index().Versions(ctx, f) {
+			if err != nil {
+				return err
+			}
+			file := [2]string{x.Source, x.Path}
+			if seen[file] {
+				continue
+			}
+			seen[file] = true
+			if err := v.file(ctx, file, &g); err != nil {
+				return err
+			}
+		}
+	}
+	if v.o.format != "json" {
+		fmt.Fprintln(v.a.out, g.render(v.width, v.ink))
+	}
+	return nil
+}
+
+// file lists the versions of one original, also those that no longer speak of what was asked for.
+func (v *viewer) file(ctx context.Context, file [2]string, g *grid) error {
+	for x, err := range v.store.Index().Versions(ctx, index.VersionFilter{Source: file[0], Path: file[1]}) {
+		if err != nil {
+			return err
+		}
+		if v.o.format == "json" {
+			row := versionRow{x.Source, x.Path, x.Number, x.Newest, x.Size, x.ModTime.UTC().Format("2006-01-02T15:04:05.999999999Z"),
+				fmt.Sprintf("%04o", x.Mode), x.SHA256.String(), x.Copies, x.Format, x.Role}
+			if err := v.a.printJSON(row); err != nil {
+				return err
+			}
+			continue
+		}
+		number := fmt.Sprint(x.Number)
+		if x.Newest {
+			number = "newest " + number
+		}
+		g.add(number, size(x.Size), v.a.clock(x.ModTime), x.SHA256.Short(), x.Source+"/"+x.Path)
+	}
+	return nil
+}

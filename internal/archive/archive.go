@@ -1,0 +1,269 @@
+// Package archive holds packs and index together as one thing: it opens and locks a directory, reads the bytes and
+// the text of what the index found, gives originals back, finds damage, and changes one generation of the index for
+// the next.
+//
+// It alone knows both stores, and what formats mean it is told through Options. It promises that a reader takes no
+// lock and changes nothing, that there is one writer at a time, that everything but packs/ may be lost, and that a
+// restore is byte for byte or an error that names the file.
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/local"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/disk"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite"
+)
+
+// The errors of this package.
+var (
+	// ErrNoArchive says that the directory is no archive.
+	ErrNoArchive = errors.New("no archive")
+	// ErrNoIndex says that the index is missing or damaged; reindexing makes it again from the packs.
+	ErrNoIndex = errors.New("no index")
+	// ErrLocked says that another process writes. It wraps a *disk.LockedError, which names it.
+	ErrLocked = errors.New("archive is locked")
+	// ErrTooNew says that a later program wrote the index or a pack.
+	ErrTooNew = errors.New("archive is newer than this program")
+	// ErrReadOnly says that something needs an archive that was opened to write.
+	ErrReadOnly = errors.New("archive is open for reading only")
+)
+
+// Mode says what an archive is opened for.
+type Mode int
+
+// The modes.
+const (
+	Read  Mode = iota // any number, also beside a writer, also where nothing can be written
+	Write             // one at a time
+)
+
+// The parts of an archive's directory.
+const (
+	packsDir   = "packs"
+	readmeFile = "README.txt"
+	lockFile   = "lock"
+	indexLink  = "index.db"
+)
+
+const (
+	readCache    = 64 << 20 // inflated members for Raw, Text and small originals
+	libraryCache = 16 << 20
+)
+
+// Options are what an archive needs of the world. The zero value will do for all but Text and inner layers.
+type Options struct {
+	// Decode gives the text of one part of an event from its bytes, as the format of that name does.
+	Decode func(format, role string, raw []byte, part int) (string, error)
+	// Layer opens what an Origin's Inner names over a stored original.
+	Layer func(inner string, r io.Reader) (io.Reader, error)
+
+	Command string           // what the lock says that it is held for
+	Now     func() time.Time // nil is time.Now
+	Log     *slog.Logger     // nil is none
+	FS      *disk.FS         // nil is the plain one
+	// NoIndex opens the packs although the index is missing or damaged; Index is then nil. When reading, also
+	// although it is too old or too new.
+	NoIndex bool
+}
+
+func (o Options) normal() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.FS == nil {
+		o.FS = &disk.FS{}
+	}
+	return o
+}
+
+// Archive is an open archive. It is safe for use by several goroutines.
+type Archive struct {
+	dir      string
+	mode     Mode
+	opts     Options
+	lock     *disk.Lock // nil when reading
+	packs    *local.Store
+	library  *pack.Library
+	volumes  *volumes
+	cache    *pack.Cache
+	layers   layers
+	indexErr error // why there is no index
+
+	mu    sync.Mutex
+	index *sqlite.DB // nil when there is none
+}
+
+// Open opens the archive in dir. Write takes the lock, clears away what a crash has left, and gives an archive that
+// has no index an empty one: whoever writes then adopts its packs. Read takes no lock and migrates nothing.
+//
+// Errors: ErrNoArchive, ErrLocked, ErrTooNew, ErrNoIndex (without Options.NoIndex), and index.ErrTooOld when reading
+// an index that only a writer can bring up to date.
+func Open(ctx context.Context, dir string, mode Mode, opts Options) (*Archive, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := recognise(dir); err != nil {
+		return nil, fmt.Errorf("open archive %s: %w", dir, err)
+	}
+	opts = opts.normal()
+	packs := local.New(opts.FS, filepath.Join(dir, packsDir))
+	a := &Archive{
+		dir: dir, mode: mode, opts: opts, packs: packs,
+		library: pack.NewLibrary(packs, libraryCache), volumes: newVolumes(packs), cache: pack.NewCache(readCache),
+	}
+	if err := a.open(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open archive %s: %w", dir, err), a.Close())
+	}
+	return a, nil
+}
+
+// recognise says whether dir is an archive: packs/ is all that one needs.
+func recognise(dir string) error {
+	info, err := os.Stat(filepath.Join(dir, packsDir))
+	switch {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		return ErrNoArchive
+	}
+	return err
+}
+
+func (a *Archive) open(ctx context.Context) error {
+	if a.mode == Write {
+		lock, err := takeLock(a.dir, a.opts)
+		if err != nil {
+			return err
+		}
+		a.lock = lock
+		if err := a.tidy(ctx); err != nil {
+			return err
+		}
+	}
+	db, err := a.openIndex(ctx)
+	if err != nil {
+		if !a.bearable(err) {
+			return err
+		}
+		a.indexErr = err
+	}
+	a.index = db
+	return nil
+}
+
+// bearable says whether the archive may be opened without its index.
+func (a *Archive) bearable(err error) bool {
+	if !a.opts.NoIndex {
+		return false
+	}
+	return errors.Is(err, ErrNoIndex) || a.mode == Read && (errors.Is(err, ErrTooNew) || errors.Is(err, index.ErrTooOld))
+}
+
+// takeLock takes the writer's lock: ErrLocked when another has it.
+func takeLock(dir string, opts Options) (*disk.Lock, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "this machine"
+	}
+	holder := disk.Holder{PID: os.Getpid(), Host: host, Command: opts.Command, Since: opts.Now().UTC()}
+	lock, err := opts.FS.Lock(filepath.Join(dir, lockFile), holder)
+	if _, held := errors.AsType[*disk.LockedError](err); held {
+		return nil, fmt.Errorf("%w: %w", ErrLocked, err)
+	}
+	return lock, err
+}
+
+// tidy removes what a writer that died has left behind. It needs the lock.
+func (a *Archive) tidy(ctx context.Context) error {
+	n, err := a.packs.RemoveLeftovers(ctx)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		a.opts.Log.DebugContext(ctx, "removed unfinished packs", "n", n)
+	}
+	if err := a.removeTemporary(); err != nil {
+		return err
+	}
+	if err := a.removeGenerations(); err != nil {
+		return err
+	}
+	return writeReadme(a.dir, a.opts.FS)
+}
+
+// Close gives back the lock and closes the index and all packs. Closing twice does nothing.
+func (a *Archive) Close() error {
+	a.mu.Lock()
+	db := a.index
+	a.index = nil
+	a.mu.Unlock()
+	var errs []error
+	if db != nil {
+		errs = append(errs, db.Close())
+	}
+	errs = append(errs, a.library.Close(), a.volumes.close())
+	if a.lock != nil {
+		errs = append(errs, a.lock.Release())
+		a.lock = nil
+	}
+	return errors.Join(errs...)
+}
+
+// Dir is the archive's directory.
+func (a *Archive) Dir() string { return a.dir }
+
+// Index is the index: nil when the archive was opened with NoIndex and has none.
+func (a *Archive) Index() *sqlite.DB {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.index
+}
+
+// IndexError says why Index is nil.
+func (a *Archive) IndexError() error { return a.indexErr }
+
+// Packs is where the packs lie.
+func (a *Archive) Packs() blob.Store { return a.packs }
+
+// Library reads originals through the manifests of packs, without the index.
+func (a *Archive) Library() *pack.Library { return a.library }
+
+// machineFiles hold an id of the machine that outlives a change of its name.
+var machineFiles = []string{"/etc/machine-id", "/var/lib/dbus/machine-id"}
+
+// WriterID names this machine and user in the names of packs: 8 letters and digits that tell nothing of either. It
+// is derived, not stored: an archive that is copied to another machine has another writer there. Packs stay apart
+// even where two writers get one id.
+func (a *Archive) WriterID() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = ""
+	}
+	machine := ""
+	for _, file := range machineFiles {
+		if b, err := os.ReadFile(file); err == nil {
+			machine = strings.TrimSpace(string(b))
+			break
+		}
+	}
+	return index.PublicID("", "writer", machine, host, strconv.Itoa(os.Getuid()))[:8]
+}

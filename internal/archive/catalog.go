@@ -1,0 +1,330 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+)
+
+// catalog is what the manifests of all packs say together, without any index. It takes some hundred bytes of memory
+// for each version and each extent.
+type catalog struct {
+	packs    map[string]*catalogPack
+	versions map[versionKey]*catalogVersion
+	stored   map[location]piece    // the extents whose bytes stand in a pack
+	bySum    map[blob.Ref]location // of stored; made when it is first needed
+	dead     map[tombstone]bool
+	strings  map[string]string // one copy of each
+	again    bool              // a pack was read before the one that replaces it
+}
+
+// catalogPack is a pack that was listed, or that a manifest names.
+type catalogPack struct {
+	name     string
+	size     int64
+	listed   bool
+	read     bool // its manifest was read
+	replaced bool // by another pack, which was read
+}
+
+// versionKey tells versions apart, also those that two machines have given one name and number.
+type versionKey struct {
+	source, path string
+	number       int
+	root         blob.Ref
+}
+
+type catalogVersion struct {
+	blob.Version               // without extents
+	said         *catalogPack  // which pack says so
+	parts        []catalogPart // sorted by offset after finish
+	newest       bool          // after sorted
+	seen         bool          // in the index
+	compared     bool          // with the index, which has a place for all of it
+}
+
+// catalogPart is an extent and where its bytes should stand.
+type catalogPart struct {
+	offset, size int64
+	sum          blob.Ref
+	at           location
+	by           *catalogPack // whose manifest says so
+}
+
+type location struct {
+	pack *catalogPack
+	raw  int64
+}
+
+type piece struct {
+	size int64
+	sum  blob.Ref
+}
+
+// tombstone is what a fact of that kind buries.
+type tombstone struct {
+	source, path string
+	sum          blob.Ref
+}
+
+func newCatalog() *catalog {
+	return &catalog{
+		packs: map[string]*catalogPack{}, versions: map[versionKey]*catalogVersion{}, stored: map[location]piece{},
+		dead: map[tombstone]bool{}, strings: map[string]string{},
+	}
+}
+
+// readCatalog reads the manifest of every pack. Those that cannot be read go to bad.
+func (a *Archive) readCatalog(ctx context.Context, bad func(pack string, err error)) (*catalog, error) {
+	c := newCatalog()
+	infos, err := a.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c, a.load(ctx, c, infos, a.manifest, bad)
+}
+
+func (a *Archive) list(ctx context.Context) ([]blob.Info, error) {
+	var infos []blob.Info
+	for info, err := range a.packs.List(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		infos = append(infos, info)
+	}
+	return infos, nil
+}
+
+// manifest reads the manifest of a pack, and nothing else. One that is whole under a trailer or a name that is not
+// will do.
+func (a *Archive) manifest(ctx context.Context, info blob.Info) (m blob.Manifest, err error) {
+	p, err := a.packs.Open(ctx, info.Name)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	r, err := pack.Open(ctx, p, "")
+	switch {
+	case errors.Is(err, pack.ErrTooNew):
+		return m, fmt.Errorf("pack %s: %w: %w", info.Name, ErrTooNew, err)
+	case err != nil:
+		return m, fmt.Errorf("pack %s: %w", info.Name, err)
+	}
+	m = r.Manifest()
+	m.Pack = info.Name
+	return m, nil
+}
+
+// manifestFunc reads what a pack says of itself.
+type manifestFunc func(context.Context, blob.Info) (blob.Manifest, error)
+
+// load adds packs to the catalog by what read makes of each: several are read at a time, and they are added newest
+// first, because then a pack that replaces others mostly comes before them. Packs that vanished are left out, those
+// that cannot be read go to bad; other errors end it.
+func (a *Archive) load(ctx context.Context, c *catalog, infos []blob.Info, read manifestFunc, bad func(pack string, err error)) error {
+	if err := c.load(ctx, infos, read, bad); err != nil || !c.again {
+		return err
+	}
+	// Clocks that differ: once more, now that it is known what was replaced.
+	fresh := newCatalog()
+	again := make([]blob.Info, 0, len(c.packs))
+	for name, p := range c.packs {
+		fresh.packs[name] = &catalogPack{name: name, replaced: p.replaced}
+		if p.listed {
+			again = append(again, blob.Info{Name: name, Size: p.size})
+		}
+	}
+	slices.SortFunc(again, func(a, b blob.Info) int { return cmp.Compare(a.Name, b.Name) })
+	*c = *fresh
+	return c.load(ctx, again, a.manifest, func(string, error) {})
+}
+
+func (c *catalog) load(ctx context.Context, infos []blob.Info, read manifestFunc, bad func(pack string, err error)) error {
+	type result struct {
+		info blob.Info
+		m    blob.Manifest
+		err  error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results := make(chan chan result, max(2, runtime.GOMAXPROCS(0)))
+	go func() {
+		defer close(results)
+		for _, info := range slices.Backward(infos) {
+			one := make(chan result, 1)
+			select {
+			case results <- one:
+			case <-ctx.Done():
+				return
+			}
+			go func() {
+				m, err := read(ctx, info)
+				one <- result{info, m, err}
+			}()
+		}
+	}()
+	for one := range results {
+		r := <-one
+		p := c.pack(r.info.Name)
+		p.listed, p.size = true, r.info.Size
+		switch {
+		case r.err == nil:
+			c.add(p, &r.m)
+		case errors.Is(r.err, blob.ErrNotFound):
+			p.listed = false // gc, meanwhile
+		case errors.Is(r.err, blob.ErrCorrupt), errors.Is(r.err, ErrTooNew):
+			bad(r.info.Name, r.err)
+		default:
+			return r.err
+		}
+	}
+	c.bySum = nil
+	c.finish()
+	return ctx.Err()
+}
+
+func (c *catalog) pack(name string) *catalogPack {
+	p := c.packs[name]
+	if p == nil {
+		p = &catalogPack{name: name}
+		c.packs[name] = p
+	}
+	return p
+}
+
+// add takes a manifest in. What a replaced pack stores can still be read, but what it says is out of date.
+func (c *catalog) add(p *catalogPack, m *blob.Manifest) {
+	p.read = true
+	for _, name := range m.Replaces {
+		old := c.pack(name)
+		c.again = c.again || old.read && !old.replaced
+		old.replaced = true
+	}
+	for _, f := range m.Facts {
+		c.bury(f)
+	}
+	for i := range m.Versions {
+		c.version(p, &m.Versions[i])
+	}
+}
+
+func (c *catalog) version(p *catalogPack, v *blob.Version) {
+	for _, e := range v.Extents {
+		if e.CopyOf == nil {
+			c.stored[location{p, e.Raw}] = piece{e.Size, e.SHA256}
+		}
+	}
+	if p.replaced {
+		return
+	}
+	key := versionKey{c.intern(v.Source), c.intern(v.Path), v.Number, v.Root}
+	have := c.versions[key]
+	if have == nil {
+		have = &catalogVersion{}
+		c.versions[key] = have
+	}
+	if have.said == nil || v.Size > have.Size || v.Size == have.Size && p.name > have.said.name {
+		have.Version, have.said = *v, p
+		have.Source, have.Path, have.Extents = key.source, key.path, nil
+		have.Format, have.Role, have.Claim = c.intern(v.Format), c.intern(v.Role), c.intern(v.Claim)
+	}
+	for _, e := range v.Extents {
+		at := location{p, e.Raw}
+		if e.CopyOf != nil {
+			at.raw = e.CopyOf.Raw
+			if e.CopyOf.Pack != "" {
+				at.pack = c.pack(e.CopyOf.Pack)
+			}
+		}
+		have.parts = append(have.parts, catalogPart{e.Offset, e.Size, e.SHA256, at, p})
+	}
+}
+
+func (c *catalog) intern(s string) string {
+	if have, ok := c.strings[s]; ok {
+		return have
+	}
+	c.strings[s] = s
+	return s
+}
+
+// bury remembers a tombstone. Its value names source, path and the SHA-256 of the version.
+func (c *catalog) bury(f blob.Fact) {
+	var v struct {
+		Source  string   `json:"source"`
+		Path    string   `json:"path"`
+		PathRaw []byte   `json:"path_b64"`
+		SHA256  blob.Ref `json:"sha256"`
+	}
+	if f.Kind != "tombstone" || json.Unmarshal(f.Value, &v) != nil || v.Source == "" {
+		return
+	}
+	if v.PathRaw != nil {
+		v.Path = string(v.PathRaw)
+	}
+	c.dead[tombstone{v.Source, v.Path, v.SHA256}] = true
+}
+
+// finish sorts the extents of each version. Of two at one offset the longer one stays: an empty start that has
+// grown, or pieces that gc has joined.
+func (c *catalog) finish() {
+	for _, v := range c.versions {
+		slices.SortStableFunc(v.parts, func(a, b catalogPart) int {
+			return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(b.size, a.size))
+		})
+		end := int64(0)
+		v.parts = slices.DeleteFunc(v.parts, func(p catalogPart) bool {
+			if p.offset < end || p.size == 0 && v.Size > 0 {
+				return true
+			}
+			end = p.offset + p.size
+			return false
+		})
+	}
+}
+
+// find returns where the bytes of a part stand: where its manifest says, else where the same bytes stand now.
+func (c *catalog) find(p catalogPart) (location, bool) {
+	if have, ok := c.stored[p.at]; ok && have == (piece{p.size, p.sum}) && p.at.pack.listed {
+		return p.at, true
+	}
+	if c.bySum == nil {
+		c.bySum = make(map[blob.Ref]location, len(c.stored))
+		for at, have := range c.stored {
+			if at.pack.listed {
+				c.bySum[have.sum] = at
+			}
+		}
+	}
+	at, ok := c.bySum[p.sum]
+	return at, ok && c.stored[at].size == p.size
+}
+
+// extents returns where a version lies, for a Library. ErrNotFound names the pack that is missing.
+func (c *catalog) extents(v *catalogVersion) ([]blob.Extent, error) {
+	var extents []blob.Extent
+	end := int64(0)
+	for _, p := range v.parts {
+		if p.offset != end {
+			break
+		}
+		at, ok := c.find(p)
+		if !ok {
+			return nil, fmt.Errorf("%d bytes at %d of %s/%s version %d stood in pack %s: %w",
+				p.size, p.offset, v.Source, v.Path, v.Number, p.at.pack.name, blob.ErrNotFound)
+		}
+		extents = append(extents, blob.Extent{Offset: p.offset, Size: p.size, SHA256: p.sum, CopyOf: &blob.Copy{Pack: at.pack.name, Raw: at.raw}})
+		end += p.size
+	}
+	if end < v.Size {
+		return nil, fmt.Errorf("no pack has %s/%s version %d from %d on: %w", v.Source, v.Path, v.Number, end, blob.ErrNotFound)
+	}
+	return extents, nil
+}

@@ -1,0 +1,98 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// originals yields the versions that a restore is about, from the index, or from the manifests where there is none.
+// Paths are not looked at.
+func (a *Archive) originals(ctx context.Context, o RestoreOptions) iter.Seq2[original, error] {
+	if a.Index() != nil {
+		return a.indexedOriginals(ctx, o)
+	}
+	return a.packedOriginals(ctx, o)
+}
+
+func (a *Archive) indexedOriginals(ctx context.Context, o RestoreOptions) iter.Seq2[original, error] {
+	return func(yield func(original, error) bool) {
+		filter := index.VersionFilter{
+			Source: o.Source, Run: o.Run, Number: o.Version, Newest: o.Version == 0 && !o.AllVersions,
+		}
+		for v, err := range a.Index().Versions(ctx, filter) {
+			read := func(ctx context.Context) io.Reader { return a.Content(ctx, v) }
+			if !yield(original{Version: v.Version, newest: v.Newest, read: read}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (a *Archive) packedOriginals(ctx context.Context, o RestoreOptions) iter.Seq2[original, error] {
+	return func(yield func(original, error) bool) {
+		if o.Run != "" {
+			yield(original{}, fmt.Errorf("the originals of a run: %w", a.noIndex()))
+			return
+		}
+		var bad []error
+		c, err := a.readCatalog(ctx, func(pack string, err error) { bad = append(bad, err) })
+		if err != nil {
+			yield(original{}, err)
+			return
+		}
+		for _, v := range c.sorted() {
+			wanted := o.AllVersions || v.newest
+			if o.Version != 0 {
+				wanted = v.Number == o.Version
+			}
+			if !wanted || c.dead[tombstone{v.Source, v.Path, v.SHA256}] || o.Source != "" && v.Source != o.Source {
+				continue
+			}
+			if !yield(a.packedOriginal(c, v), nil) {
+				return
+			}
+		}
+		if len(bad) > 0 {
+			yield(original{}, fmt.Errorf("what stands in %d unreadable packs was left out: %w", len(bad), errors.Join(bad...)))
+		}
+	}
+}
+
+func (a *Archive) packedOriginal(c *catalog, v *catalogVersion) original {
+	return original{Version: v.Version, newest: v.newest, read: func(ctx context.Context) io.Reader {
+		extents, err := c.extents(v)
+		if err != nil {
+			return failing{err}
+		}
+		return verifying(a.library.Reader(ctx, extents), v.Version)
+	}}
+}
+
+// failing is a reader of what cannot be read.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// sorted returns the versions by source, path and number, and marks the newest of each file.
+func (c *catalog) sorted() []*catalogVersion {
+	all := make([]*catalogVersion, 0, len(c.versions))
+	for _, v := range c.versions {
+		all = append(all, v)
+	}
+	slices.SortFunc(all, func(a, b *catalogVersion) int {
+		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number),
+			strings.Compare(string(a.Root[:]), string(b.Root[:])))
+	})
+	for i, v := range all {
+		v.newest = i+1 == len(all) || all[i+1].Source != v.Source || all[i+1].Path != v.Path
+	}
+	return all
+}

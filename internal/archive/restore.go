@@ -1,0 +1,330 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"syscall"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/disk"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// RestoreOptions say what is restored, and where to. Source, Run and Paths narrow each other.
+type RestoreOptions struct {
+	To     string // directory; it is made where it lacks
+	Source string
+	Run    string // public id; needs the index
+	// Paths are files or directories, as in the source or with the source's name before them.
+	Paths []string
+	All   bool // needed when nothing else narrows
+	// Version is the number of the version that is wanted of each file, 0 the newest.
+	Version int
+	// AllVersions adds older versions, as <path>@v<number>.
+	AllVersions bool
+	DryRun      bool
+	Overwrite   bool // replace files that are there and differ
+}
+
+// What became of an original.
+const (
+	ActionRestored  = "restored"
+	ActionPlanned   = "planned"   // would be restored
+	ActionUnchanged = "unchanged" // stands there already, byte for byte
+	ActionRefused   = "refused"   // another file stands there
+	ActionFailed    = "failed"
+)
+
+// Restored is what became of one version of one original.
+type Restored struct {
+	Source  string
+	Path    string
+	Version int
+	Size    int64
+	Name    string // below the target directory, slash-separated
+	Action  string
+	Err     error // for refused and failed
+}
+
+// errChoice is a restore that does not say of what.
+var errChoice = errors.New("say what to restore: all, a source, a run or paths")
+
+// Restore writes originals as <to>/<source>/<path>, byte for byte, with mtime and permissions, and nothing outside of
+// To. Names that would lead elsewhere are escaped (%2E%2E for ".."). A file gets its name only when its SHA-256 was
+// right. One bad file never stops the others: each is reported, one at a time and in no order, and the error sums up.
+//
+// Errors: index.ErrNotFound when nothing is meant, blob.ErrCorrupt when bytes are damaged, fs.ErrExist when only
+// other files stood in the way.
+func (a *Archive) Restore(ctx context.Context, o RestoreOptions, report func(Restored)) error {
+	if !o.All && o.Source == "" && o.Run == "" && len(o.Paths) == 0 {
+		return errChoice
+	}
+	to, err := a.target(o.To)
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	r := &restorer{archive: a, opts: o, dir: to, report: report, names: newNames()}
+	if err := r.open(); err != nil {
+		return fmt.Errorf("restore to %s: %w", to, err)
+	}
+	err = r.run(ctx)
+	if cerr := r.close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	return nil
+}
+
+// target is the absolute path of the directory, which may not lie in the archive itself.
+func (a *Archive) target(to string) (string, error) {
+	if to == "" {
+		return "", errors.New("no directory to restore to")
+	}
+	to, err := filepath.Abs(to)
+	if err != nil {
+		return "", err
+	}
+	if rel, err := filepath.Rel(a.dir, to); err == nil && filepath.IsLocal(rel) {
+		return "", fmt.Errorf("%s lies in the archive", to)
+	}
+	return to, nil
+}
+
+// restorer is one Restore.
+type restorer struct {
+	archive *Archive
+	opts    RestoreOptions
+	dir     string
+	root    *disk.Root // nil for a dry run
+	look    *os.Root   // the same directory, for looking at what is there; nil when there is none
+	names   *names
+
+	mu      sync.Mutex
+	report  func(Restored)
+	total   int
+	failed  int
+	refused int
+	first   error // of the worst kind so far
+}
+
+// original is a version to restore, and how to read it.
+type original struct {
+	blob.Version
+	newest bool
+	read   func(context.Context) io.Reader
+}
+
+func (r *restorer) open() error {
+	var err error
+	if !r.opts.DryRun {
+		if r.root, err = r.archive.opts.FS.OpenRoot(r.dir); err != nil {
+			return err
+		}
+	}
+	r.look, err = os.OpenRoot(r.dir)
+	if r.opts.DryRun && errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return errors.Join(err, r.close())
+	}
+	return nil
+}
+
+func (r *restorer) close() error {
+	var errs []error
+	if r.root != nil {
+		errs = append(errs, r.root.Close())
+	}
+	if r.look != nil {
+		errs = append(errs, r.look.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// job is an original with the name that it gets.
+type job struct {
+	original
+	name string
+}
+
+// run hands the originals to a few workers.
+func (r *restorer) run(ctx context.Context) error {
+	jobs := make(chan job)
+	var workers sync.WaitGroup
+	for range max(2, runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for j := range jobs {
+				r.done(r.restore(ctx, j))
+			}
+		})
+	}
+	err := r.choose(ctx, jobs)
+	close(jobs)
+	workers.Wait()
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case r.total == 0:
+		return fmt.Errorf("no such original: %w", index.ErrNotFound)
+	case r.first != nil:
+		return fmt.Errorf("%d of %d files failed, %d were refused: %w", r.failed, r.total, r.refused, r.first)
+	}
+	return nil
+}
+
+func (r *restorer) choose(ctx context.Context, jobs chan<- job) error {
+	for o, err := range r.archive.originals(ctx, r.opts) {
+		if err != nil {
+			return err
+		}
+		if !underAny(r.opts.Paths, o.Source, o.Path) {
+			continue
+		}
+		j := job{original: o, name: r.name(&o)}
+		if !r.names.claim(j.name) {
+			r.done(j.outcome(ActionFailed, fmt.Errorf("%s: another original of this restore has the name", j.name)))
+			continue
+		}
+		select {
+		case jobs <- j:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// name is where an original goes: older versions stand beside the newest.
+func (r *restorer) name(o *original) string {
+	name := safeName(o.Source, o.Path)
+	if r.opts.AllVersions && !o.newest {
+		name = fmt.Sprintf("%s@v%d", name, o.Number)
+	}
+	return name
+}
+
+func (j *job) outcome(action string, err error) Restored {
+	return Restored{Source: j.Source, Path: j.Path, Version: j.Number, Size: j.Size, Name: j.name, Action: action, Err: err}
+}
+
+// done counts and reports.
+func (r *restorer) done(d Restored) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.total++
+	switch d.Action {
+	case ActionFailed:
+		r.failed++
+	case ActionRefused:
+		r.refused++
+	}
+	if d.Err != nil && (r.first == nil || graver(d.Err, r.first)) {
+		r.first = d.Err
+	}
+	if r.report != nil {
+		r.report(d)
+	}
+}
+
+// graver says whether err says more about the archive than other: damage before failures before refusals.
+func graver(err, other error) bool {
+	rank := func(err error) int {
+		switch {
+		case errors.Is(err, blob.ErrCorrupt), errors.Is(err, blob.ErrNotFound):
+			return 2
+		case errors.Is(err, fs.ErrExist):
+			return 0
+		}
+		return 1
+	}
+	return rank(err) > rank(other)
+}
+
+// restore writes one original.
+func (r *restorer) restore(ctx context.Context, j job) Restored {
+	state, err := r.compare(ctx, j)
+	switch {
+	case err != nil:
+		return j.outcome(ActionFailed, err)
+	case state == same:
+		return j.outcome(ActionUnchanged, nil)
+	case state == different && !r.opts.Overwrite:
+		return j.outcome(ActionRefused, &fs.PathError{Op: "restore", Path: j.name, Err: fs.ErrExist})
+	case r.opts.DryRun:
+		return j.outcome(ActionPlanned, nil)
+	}
+	attr := disk.Attributes{Mode: fs.FileMode(j.Mode), ModTime: j.ModTime, Overwrite: r.opts.Overwrite}
+	err = r.root.Create(j.name, attr, func(w io.Writer) error {
+		_, err := io.Copy(w, j.read(ctx))
+		return err
+	})
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return j.outcome(ActionRefused, err)
+	case err != nil:
+		return j.outcome(ActionFailed, err)
+	}
+	return j.outcome(ActionRestored, nil)
+}
+
+// What stands at a name.
+const (
+	absent = iota
+	same
+	different
+)
+
+// compare says what stands where an original is to go.
+func (r *restorer) compare(ctx context.Context, j job) (int, error) {
+	if r.look == nil {
+		return absent, nil
+	}
+	local := filepath.FromSlash(j.name)
+	info, err := r.look.Lstat(local)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return absent, nil // whatever else is wrong with the name, creating the file will say
+	}
+	if err != nil {
+		return absent, err
+	}
+	if !info.Mode().IsRegular() || info.Size() != j.Size {
+		return different, nil
+	}
+	f, err := r.look.Open(local)
+	if err != nil {
+		return absent, err
+	}
+	_, err = io.Copy(io.Discard, verifying(contextReader{ctx, f}, j.Version))
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if errors.Is(err, blob.ErrCorrupt) {
+		return different, nil
+	}
+	return same, err
+}
+
+// contextReader stops when its context does.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}

@@ -1,0 +1,278 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// checkFile wants a restored file to be as it was stored.
+func (w *world) checkFile(path, key string) {
+	w.t.Helper()
+	s := w.was[key]
+	data, err := os.ReadFile(path)
+	if err != nil || string(data) != string(s.content) {
+		w.t.Errorf("%s: %d bytes, not the %d of the original (%v)", key, len(data), s.Size, err)
+		return
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.ModTime().Equal(s.ModTime) || uint32(info.Mode().Perm()) != s.Mode {
+		w.t.Errorf("%s has mode %v and time %v, not %o and %v", key, info.Mode(), info.ModTime(), s.Mode, s.ModTime)
+	}
+}
+
+func fillWorld(t *testing.T) *world {
+	w := newWorld(t)
+	w.put(file{source: "runs", path: "a/log.jsonl", content: text("a", 300)}, file{source: "runs", path: "empty", mode: 0o600},
+		file{source: "other", path: "big", content: text("big", 50000), mode: 0o444})
+	w.put(file{source: "runs", path: "a/log.jsonl", content: text("a", 800)}, file{source: "other", path: "copy", content: text("big", 50000)},
+		file{source: "runs", path: "not utf-8 \xff\xfe", content: "bytes"})
+	w.put(file{source: "runs", path: "a/log.jsonl", number: 2, content: "rewritten"})
+	return w
+}
+
+func TestRestoreAll(t *testing.T) {
+	w := fillWorld(t)
+	bare := openArchive(t, w.dir, Read, testOptions())
+	noIndex := &Archive{}
+	for name, a := range map[string]*Archive{"index": bare, "manifests": withoutIndex(t, w, &noIndex)} {
+		t.Run(name, func(t *testing.T) {
+			dir, got, err := restoreAll(t, a, RestoreOptions{All: true, AllVersions: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) != len(w.was) {
+				t.Errorf("%d were restored of %d", len(got), len(w.was))
+			}
+			for key, s := range w.was {
+				path := filepath.Join(dir, s.Source, s.Path)
+				if key == "runs/a/log.jsonl@1" {
+					path += "@v1"
+				}
+				w.checkFile(path, key)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "runs", "a", "log.jsonl@v2")); err == nil {
+				t.Error("the newest version has a number")
+			}
+		})
+	}
+}
+
+// withoutIndex opens a copy of the packs alone.
+func withoutIndex(t *testing.T, w *world, to **Archive) *Archive {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "bare")
+	if err := os.CopyFS(filepath.Join(dir, "packs"), os.DirFS(filepath.Join(w.dir, "packs"))); err != nil {
+		t.Fatal(err)
+	}
+	opts := testOptions()
+	opts.NoIndex = true
+	*to = openArchive(t, dir, Read, opts)
+	return *to
+}
+
+func TestRestoreChoice(t *testing.T) {
+	w := fillWorld(t)
+	r := w.open(Read)
+	for name, c := range map[string]struct {
+		o    RestoreOptions
+		want string // names, sorted
+	}{
+		"newest":    {RestoreOptions{All: true}, "other/big other/copy runs/a/log.jsonl runs/empty runs/not utf-8 \xff\xfe"},
+		"source":    {RestoreOptions{Source: "other"}, "other/big other/copy"},
+		"version":   {RestoreOptions{All: true, Version: 2}, "runs/a/log.jsonl"},
+		"path":      {RestoreOptions{Paths: []string{"a/log.jsonl"}}, "runs/a/log.jsonl"},
+		"with root": {RestoreOptions{Paths: []string{"runs/a"}}, "runs/a/log.jsonl"},
+		"directory": {RestoreOptions{Paths: []string{"a/", "big"}}, "other/big runs/a/log.jsonl"},
+		"whole":     {RestoreOptions{Paths: []string{"other"}}, "other/big other/copy"},
+		"both":      {RestoreOptions{Source: "runs", Paths: []string{"big", "empty"}}, "runs/empty"},
+	} {
+		dir, _, err := restoreAll(t, r, c.o)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var names []string
+		for _, path := range strings.Split(list(t, dir), "\n") {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				rel, err := filepath.Rel(dir, path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				names = append(names, filepath.ToSlash(rel))
+			}
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	for _, o := range []RestoreOptions{{Source: "none"}, {Paths: []string{"a/lo"}}, {All: true, Version: 3}, {Run: "nobody"}} {
+		if _, _, err := restoreAll(t, r, o); !errors.Is(err, index.ErrNotFound) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	for _, o := range []RestoreOptions{{}, {All: true, To: w.dir}, {All: true, To: filepath.Join(w.dir, "packs", "x")}} {
+		if _, _, err := restoreAll(t, r, o); err == nil {
+			t.Errorf("%+v did something", o)
+		}
+	}
+}
+
+func TestRestoreOverwrite(t *testing.T) {
+	w := newWorld(t)
+	w.put(file{source: "runs", path: "same", content: "one"}, file{source: "runs", path: "size", content: "two"}, file{source: "runs", path: "bytes", content: "three"},
+		file{source: "runs", path: "new", content: "four"}, file{source: "runs", path: "dir", content: "five"}, file{source: "runs", path: "link", content: "six"})
+	dir := t.TempDir()
+	outside := filepath.Join(t.TempDir(), "outside")
+	w.check(os.WriteFile(outside, []byte("six"), 0o600))
+	w.check(os.MkdirAll(filepath.Join(dir, "runs", "dir"), 0o700))
+	w.check(os.Symlink(outside, filepath.Join(dir, "runs", "link")))
+	for name, content := range map[string]string{"same": "one", "size": "longer", "bytes": "THREE"} {
+		w.check(os.WriteFile(filepath.Join(dir, "runs", name), []byte(content), 0o600))
+	}
+	r := w.open(Read)
+	actions := func(o RestoreOptions) string {
+		o.All, o.To = true, dir
+		_, got, err := restoreAll(t, r, o)
+		if err == nil || !errors.Is(err, fs.ErrExist) && !o.Overwrite {
+			t.Errorf("%+v: %v", o, err)
+		}
+		var out []string
+		for _, name := range []string{"same", "size", "bytes", "new", "dir", "link"} {
+			d := got["runs/"+name+"@1"]
+			if (d.Err != nil) != (d.Action == ActionRefused || d.Action == ActionFailed) {
+				t.Errorf("%s is %s with %v", name, d.Action, d.Err)
+			}
+			out = append(out, d.Action)
+		}
+		return strings.Join(out, " ")
+	}
+	if got := actions(RestoreOptions{DryRun: true}); got != "unchanged refused refused planned refused refused" {
+		t.Errorf("dry run: %s", got)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "runs", "new")); err == nil {
+		t.Error("a dry run has written")
+	}
+	if got := actions(RestoreOptions{}); got != "unchanged refused refused restored refused refused" {
+		t.Errorf("careful: %s", got)
+	}
+	if got := actions(RestoreOptions{Overwrite: true}); got != "unchanged restored restored unchanged refused restored" {
+		t.Errorf("overwriting: %s", got)
+	}
+	w.checkFile(filepath.Join(dir, "runs", "bytes"), "runs/bytes@1")
+	if info, err := os.Lstat(filepath.Join(dir, "runs", "link")); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("the link was not replaced: %v", err)
+	}
+	if strings.Contains(list(t, dir), ".tmp-") {
+		t.Error("leftovers")
+	}
+	missing := filepath.Join(dir, "missing")
+	if _, _, err := restoreAll(t, r, RestoreOptions{All: true, DryRun: true, To: missing}); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(missing); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("a dry run made the directory")
+	}
+}
+
+func TestRestoreHostileNames(t *testing.T) {
+	w := newWorld(t)
+	names := map[string]string{ // and where they go
+		"../../escape": "%2E%2E/%2E%2E/escape", "/abs/olute": "%-/abs/olute", "a//b": "a/%-/b", "a/./b": "a/%2E/b", "a/../b": "a/%2E%2E/b",
+		"ends/": "ends/%-", "nul\x00byte": "nul%00byte", "new\nline": "new\nline", "100%": "100%", "-rf": "-rf", ".": "%2E",
+		".tmp-x": ".tmp-x", "数据库/会话": "数据库/会话", "..dots..": "..dots..", "c:\\x": "c:\\x",
+	}
+	var files []file
+	for name := range names {
+		files = append(files, file{source: "runs", path: name, content: "of " + name})
+	}
+	files = append(files, file{source: "../up", path: "x", content: "source"})
+	for _, f := range files {
+		w.put(f) // some cannot stand in one pack
+	}
+	above := t.TempDir()
+	dir := filepath.Join(above, "deep", "er", "target")
+	_, got, err := restoreAll(t, w.open(Read), RestoreOptions{All: true, To: dir})
+	if err != nil {
+		t.Error(err)
+	}
+	for name, want := range names {
+		d := got["runs/"+name+"@1"]
+		if d.Name != "runs/"+want || d.Action != ActionRestored {
+			t.Errorf("%q went to %q: %s, %v", name, d.Name, d.Action, d.Err)
+			continue
+		}
+		w.checkFile(filepath.Join(dir, filepath.FromSlash(d.Name)), "runs/"+name+"@1")
+	}
+	if d := got["../up/x@1"]; d.Name != "..%2Fup/x" || d.Err != nil {
+		t.Errorf("the source went to %q, %v", d.Name, d.Err)
+	}
+	for _, path := range strings.Split(list(t, above), "\n") {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !strings.HasPrefix(path, dir+"/") {
+			t.Errorf("outside of the target there is %s", path)
+		}
+	}
+}
+
+func TestRestoreThroughLinks(t *testing.T) {
+	w := newWorld(t)
+	w.put(file{source: "runs", path: "a", content: "x"})
+	dir, outside := t.TempDir(), t.TempDir()
+	w.check(os.Symlink(outside, filepath.Join(dir, "runs")))
+	_, got, err := restoreAll(t, w.open(Read), RestoreOptions{All: true, Overwrite: true, To: dir})
+	if err == nil || got["runs/a@1"].Action != ActionFailed {
+		t.Errorf("%v, %+v", err, got)
+	}
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 0 {
+		t.Errorf("outside there is %v, %v", entries, err)
+	}
+}
+
+func TestRestoreTwoOfOneName(t *testing.T) {
+	w := newWorld(t)
+	w.put(file{source: "runs", path: "..", content: "hostile"})
+	w.put(file{source: "runs", path: "%2E%2E", content: "literal"})
+	_, got, err := restoreAll(t, w.open(Read), RestoreOptions{All: true, Overwrite: true})
+	if err == nil || got["runs/..@1"].Action == got["runs/%2E%2E@1"].Action {
+		t.Errorf("one overwrote the other: %v, %+v", err, got)
+	}
+}
+
+func TestRestoreDamage(t *testing.T) {
+	w := newWorld(t)
+	w.put(file{source: "runs", path: "good", content: text("good", 100)})
+	bad := w.put(file{source: "runs", path: "bad", content: text("bad", 5000)}, file{source: "runs", path: "beside", content: text("beside", 5000)})
+	w.flip(bad.Pack, bad.Members[0].Offset+bad.Members[0].Size/2)
+	var bare *Archive
+	for name, a := range map[string]*Archive{"index": w.open(Read), "manifests": withoutIndex(t, w, &bare)} {
+		dir, got, err := restoreAll(t, a, RestoreOptions{All: true})
+		if !errors.Is(err, blob.ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+		for path, want := range map[string]string{"good": ActionRestored, "beside": ActionRestored, "bad": ActionFailed} {
+			if d := got["runs/"+path+"@1"]; d.Action != want {
+				t.Errorf("%s: %s is %s, %v", name, path, d.Action, d.Err)
+			}
+		}
+		if strings.Contains(list(t, dir), "bad") || strings.Contains(list(t, dir), ".tmp-") {
+			t.Errorf("%s: something of the damaged file is there", name)
+		}
+	}
+}
+
+func TestRestoreStops(t *testing.T) {
+	w := fillWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := w.open(Read).Restore(ctx, RestoreOptions{All: true, To: t.TempDir()}, nil)
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,272 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite"
+)
+
+// Verify compares everything that the archive says of itself: the bytes of every pack with its manifest, on all
+// cores; the manifests with each other; the index with the manifests, row by row; and the index with itself. report
+// gets each finding, one at a time. It works without an index too.
+//
+// Errors: blob.ErrCorrupt when bytes of originals or packs are damaged or gone, index.ErrDamaged or ErrNoIndex when
+// only the index is; both after everything was looked at.
+func (a *Archive) Verify(ctx context.Context, o VerifyOptions, report func(Finding)) (VerifyReport, error) {
+	began := a.opts.Now()
+	v := &verifier{
+		archive: a, opts: o, report: report, catalog: newCatalog(), unread: map[string]bool{},
+		damaged: map[string]bool{}, lost: map[index.VersionKey]bool{},
+	}
+	v.out.Quick, v.out.Index = o.Quick, "missing"
+	err := v.run(ctx)
+	v.out.Duration = a.opts.Now().Sub(began)
+	v.out.DamagedPacks, v.out.LostFiles = int64(len(v.damaged)), int64(len(v.lost))
+	if err == nil {
+		err = v.verdict()
+	}
+	if err != nil {
+		return v.out, fmt.Errorf("verify %s: %w", a.dir, err)
+	}
+	return v.out, nil
+}
+
+// verifier is one Verify.
+type verifier struct {
+	archive *Archive
+	opts    VerifyOptions
+	catalog *catalog
+	total   int64
+
+	mu      sync.Mutex // for what follows: packs are read by several goroutines
+	report  func(Finding)
+	out     VerifyReport
+	held    []Finding // those of originals, until it is known which runs they touch
+	losses  []pack.Loss
+	lossAt  []string // the packs of losses
+	unread  map[string]bool
+	damaged map[string]bool
+	lost    map[index.VersionKey]bool
+	wrong   int // findings of the index
+}
+
+func (v *verifier) run(ctx context.Context) error {
+	if err := v.leftovers(); err != nil {
+		return err
+	}
+	infos, err := v.archive.list(ctx)
+	if err != nil {
+		return err
+	}
+	if err := v.load(ctx, infos); err != nil {
+		return err
+	}
+	db := v.archive.Index()
+	if db != nil {
+		if err := v.index(ctx, db); err != nil {
+			return err
+		}
+	} else if len(infos) > 0 { // an archive that was only begun has nothing to index
+		v.add(Finding{Kind: KindIndex, Reason: v.archive.noIndex().Error(), Hint: hintReindex})
+	}
+	v.originals()
+	return v.settle(ctx)
+}
+
+// load reads packs into the catalog.
+func (v *verifier) load(ctx context.Context, infos []blob.Info) error {
+	for _, info := range infos {
+		v.total += info.Size
+	}
+	return v.archive.load(ctx, v.catalog, infos, v.pack, func(name string, _ error) { v.unread[name] = true })
+}
+
+// leftovers names files that nobody finished yet: a writer at work has some too.
+func (v *verifier) leftovers() error {
+	left, err := v.archive.leftovers()
+	for _, path := range left {
+		v.add(Finding{Kind: KindLeftover, Entry: filepath.Base(path), Reason: "an unfinished file", Hint: hintLeftover})
+	}
+	return err
+}
+
+// pack checks one pack by itself, and returns its manifest.
+func (v *verifier) pack(ctx context.Context, info blob.Info) (m blob.Manifest, err error) {
+	p, err := v.archive.packs.Open(ctx, info.Name)
+	if errors.Is(err, blob.ErrNotFound) || ctx.Err() != nil {
+		return m, err
+	}
+	if err != nil {
+		return m, v.unreadable(info.Name, err)
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	if v.opts.Quick {
+		_, err = pack.Open(ctx, p, info.Name)
+		if errors.Is(err, blob.ErrCorrupt) {
+			v.damage(pack.Damage{Pack: info.Name, Reason: err.Error()})
+		}
+	} else {
+		err = pack.Verify(ctx, info.Name, p, v.damage)
+	}
+	v.progress(info)
+	switch {
+	case ctx.Err() != nil:
+		return m, ctx.Err()
+	case errors.Is(err, pack.ErrTooNew):
+		v.add(Finding{Kind: KindUnreadable, Pack: info.Name, Reason: err.Error(), Hint: hintUpgrade})
+	case err != nil && !errors.Is(err, blob.ErrCorrupt):
+		return m, v.unreadable(info.Name, err)
+	}
+	return v.archive.manifest(ctx, info)
+}
+
+// unreadable is the finding for a pack that the system does not give. For the catalog it is as good as damaged.
+func (v *verifier) unreadable(name string, err error) error {
+	v.add(Finding{Kind: KindUnreadable, Pack: name, Reason: err.Error(), Hint: hintSystem})
+	return fmt.Errorf("%w: %w", blob.ErrCorrupt, err)
+}
+
+func (v *verifier) progress(info blob.Info) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.out.Packs++
+	v.out.PackBytes += info.Size
+	if v.opts.Progress != nil {
+		v.opts.Progress(v.out.PackBytes, v.total)
+	}
+}
+
+// damage makes findings of one damage: one for each original that it costs bytes, else one for the pack.
+func (v *verifier) damage(d pack.Damage) {
+	at := Finding{Kind: KindDamaged, Pack: d.Pack, Offset: d.Offset, Size: d.Size, Reason: d.Reason, Hint: hintHarmless}
+	if len(d.Lost) == 0 {
+		if len(d.Readable) > 0 {
+			at.Reason += fmt.Sprintf(" (%d entries are whole)", len(d.Readable))
+			at.Hint = hintBackup
+		}
+		v.add(at)
+		return
+	}
+	for _, l := range d.Lost {
+		f := at
+		f.Source, f.Path, f.Version, f.LostOffset, f.LostBytes, f.Hint = l.Source, l.Path, l.Version, l.Offset, l.Size, hintBackup
+		if l.Source == "" {
+			f.Entry = l.Entry
+		}
+		v.add(f)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, l := range d.Lost {
+		v.losses, v.lossAt = append(v.losses, l), append(v.lossAt, d.Pack)
+	}
+}
+
+// add counts a finding and reports it, at once or when its runs are known.
+func (v *verifier) add(f Finding) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if f.Runs == nil {
+		f.Runs = []string{}
+	}
+	v.count(&f)
+	if f.Path != "" {
+		v.held = append(v.held, f)
+		return
+	}
+	v.send(f)
+}
+
+func (v *verifier) send(f Finding) {
+	if v.report != nil {
+		v.report(f)
+	}
+}
+
+func (v *verifier) count(f *Finding) {
+	if f.Notice() {
+		v.out.Notices++
+		return
+	}
+	v.out.Findings++
+	switch f.Kind {
+	case KindIndex, KindConflict:
+		v.wrong++
+	default:
+		if f.Pack != "" {
+			v.damaged[f.Pack] = true
+		}
+		if f.Path != "" {
+			v.lost[index.VersionKey{Source: f.Source, Path: f.Path, Number: f.Version}] = true
+			v.out.LostBytes += f.LostBytes
+		}
+	}
+}
+
+// settle finds the runs of the originals that are concerned, and reports what was held back for that.
+func (v *verifier) settle(ctx context.Context) error {
+	runs := map[index.VersionKey][]string{}
+	for _, f := range v.held {
+		runs[index.VersionKey{Source: f.Source, Path: f.Path, Number: f.Version}] = []string{}
+	}
+	if db := v.archive.Index(); db != nil && len(runs) > 0 {
+		err := findRuns(ctx, db, runs)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil { // the findings are worth more than their runs
+			v.archive.opts.Log.WarnContext(ctx, "the index does not say which runs are concerned", "err", err)
+		}
+	}
+	slices.SortStableFunc(v.held, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Pack, b.Pack), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Path, b.Path),
+			cmp.Compare(a.Version, b.Version), cmp.Compare(a.LostOffset, b.LostOffset))
+	})
+	for _, f := range v.held {
+		f.Runs = runs[index.VersionKey{Source: f.Source, Path: f.Path, Number: f.Version}]
+		v.send(f)
+	}
+	return nil
+}
+
+// findRuns fills in which runs speak of some versions. The index answers the other way round, so this walks through
+// all runs; it is done only when something is wrong.
+func findRuns(ctx context.Context, db *sqlite.DB, of map[index.VersionKey][]string) error {
+	for run, err := range db.Runs(ctx, index.Selection{}, index.Page{AllVersions: true}) {
+		if err != nil {
+			return err
+		}
+		for v, err := range db.Versions(ctx, index.VersionFilter{Run: run.ID}) {
+			if err != nil {
+				return err
+			}
+			key := index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}
+			if ids, ok := of[key]; ok {
+				of[key] = append(ids, run.ID)
+			}
+		}
+	}
+	return nil
+}
+
+// verdict is the error that a verify ends with.
+func (v *verifier) verdict() error {
+	switch {
+	case len(v.damaged) > 0 || len(v.lost) > 0:
+		return fmt.Errorf("%d packs are damaged or missing, %d originals have lost bytes: %w", len(v.damaged), len(v.lost), blob.ErrCorrupt)
+	case v.archive.Index() == nil && v.total > 0:
+		return v.archive.noIndex()
+	case v.wrong > 0:
+		return fmt.Errorf("index and packs differ in %d places: %w", v.wrong, index.ErrDamaged)
+	}
+	return nil
+}

@@ -1,0 +1,219 @@
+package archive
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite"
+)
+
+// checker is an index that can look at its own file: pages, words and counters. Each problem goes to report; a
+// quick look leaves out what takes as long as reading the whole file.
+type checker interface {
+	Check(ctx context.Context, quick bool, report func(problem string)) error
+}
+
+// index compares the index with the catalog, and has it look at itself.
+func (v *verifier) index(ctx context.Context, db *sqlite.DB) error {
+	before := v.wrong
+	err := v.compare(ctx, db)
+	if c, ok := any(db).(checker); ok && err == nil {
+		v.out.IndexChecked = true
+		err = c.Check(ctx, v.opts.Quick, func(problem string) {
+			v.add(Finding{Kind: KindIndex, Reason: problem, Hint: hintReindex})
+		})
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil { // an index that does not answer is as bad as one that answers wrong
+		v.add(Finding{Kind: KindIndex, Reason: err.Error(), Hint: hintReindex})
+	}
+	v.out.Index = "sound"
+	if v.wrong > before {
+		v.out.Index = "unsound"
+	}
+	return nil
+}
+
+func (v *verifier) compare(ctx context.Context, db *sqlite.DB) error {
+	known, err := v.knownPacks(ctx, db)
+	if err != nil {
+		return err
+	}
+	for s, err := range db.States(ctx) {
+		if err != nil {
+			return err
+		}
+		if err := v.state(ctx, db, &s, known); err != nil {
+			return err
+		}
+	}
+	for _, cv := range v.catalog.sorted() {
+		if cv.seen || !known[cv.said.name] || v.catalog.dead[tombstone{cv.Source, cv.Path, cv.SHA256}] {
+			continue
+		}
+		f := cv.finding(KindIndex, "the index lacks a version that the pack has", hintReindex)
+		f.Pack = cv.said.name
+		v.add(f)
+	}
+	return nil
+}
+
+// knownPacks compares the packs of the index with those that are there.
+func (v *verifier) knownPacks(ctx context.Context, db *sqlite.DB) (map[string]bool, error) {
+	known := map[string]bool{}
+	for name, err := range db.Packs(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		known[name] = true
+	}
+	if err := v.latecomers(ctx); err != nil {
+		return nil, err
+	}
+	for name := range known {
+		if p := v.catalog.packs[name]; p == nil || !p.listed {
+			v.add(Finding{Kind: KindMissing, Pack: name, Reason: "the index knows the pack, but it is not there", Hint: hintBackup})
+		}
+	}
+	for name, p := range v.catalog.packs {
+		if p.read && p.listed && !p.replaced && !known[name] {
+			v.add(Finding{Kind: KindUnindexed, Pack: name, Reason: "the index does not know the pack", Hint: hintAdopt})
+		}
+	}
+	return known, nil
+}
+
+// latecomers reads the packs that a writer has made while the others were read.
+func (v *verifier) latecomers(ctx context.Context) error {
+	infos, err := v.archive.list(ctx)
+	if err != nil {
+		return err
+	}
+	var late []blob.Info
+	for _, info := range infos {
+		if p := v.catalog.packs[info.Name]; p == nil || !p.listed {
+			late = append(late, info)
+		}
+	}
+	if len(late) == 0 {
+		return nil
+	}
+	return v.load(ctx, late)
+}
+
+// state compares one version of the index with what the manifests say.
+func (v *verifier) state(ctx context.Context, db *sqlite.DB, s *index.State, known map[string]bool) error {
+	there, placed, err := v.extents(ctx, db, s)
+	if err != nil {
+		return err
+	}
+	cv := v.catalog.versions[versionKey{s.Source, s.Path, s.Number, s.Root}]
+	if cv == nil {
+		if there && len(v.unread) == 0 {
+			v.add(stateFinding(s, "the index has a version that no pack tells of"))
+		}
+		return nil
+	}
+	cv.seen = true
+	if !known[cv.said.name] {
+		return nil // it has grown in a pack that is not indexed yet
+	}
+	cv.compared = placed
+	for _, c := range []struct {
+		what         string
+		index, packs any
+	}{
+		{"size", s.Size, cv.Size}, {"SHA-256", s.SHA256, cv.SHA256}, {"mtime", s.ModTime.UnixNano(), cv.ModTime.UnixNano()},
+		{"mode", s.Mode, cv.Mode}, {"format", s.Format, cv.Format}, {"role", s.Role, cv.Role}, {"root", s.Claim, cv.Claim},
+	} {
+		if c.index != c.packs {
+			f := stateFinding(s, fmt.Sprintf("%s is %v in the index, %v in the pack", c.what, c.index, c.packs))
+			f.Pack = cv.said.name
+			v.add(f)
+		}
+	}
+	return nil
+}
+
+func stateFinding(s *index.State, reason string) Finding {
+	return Finding{Kind: KindIndex, Source: s.Source, Path: s.Path, Version: s.Number, Reason: reason, Hint: hintReindex}
+}
+
+// extents wants a version's extents to cover it, and each to be where the index says. there says whether all packs
+// could be asked, placed whether the index has a place for every byte.
+func (v *verifier) extents(ctx context.Context, db *sqlite.DB, s *index.State) (there, placed bool, err error) {
+	there, placed = true, true
+	end := int64(0)
+	gap := func(until int64) {
+		placed = false
+		v.add(stateFinding(s, fmt.Sprintf("the index has no place for %d bytes at %d", until-end, end)))
+	}
+	for _, e := range s.Extents {
+		if e.Size == 0 {
+			continue
+		}
+		if e.Offset > end {
+			gap(e.Offset)
+		}
+		end = max(end, e.Offset+e.Size)
+		ok, err := v.extent(ctx, db, s, e)
+		if err != nil {
+			return false, false, err
+		}
+		there = there && ok
+	}
+	if end < s.Size {
+		gap(s.Size)
+	}
+	return there, placed, nil
+}
+
+// extent wants the bytes of an extent to be where the index says. It says whether the pack could be asked.
+func (v *verifier) extent(ctx context.Context, db *sqlite.DB, s *index.State, e blob.Extent) (there bool, err error) {
+	p := v.catalog.packs[e.CopyOf.Pack]
+	switch {
+	case p == nil || !p.listed:
+		v.add(Finding{
+			Kind: KindMissing, Pack: e.CopyOf.Pack, Source: s.Source, Path: s.Path, Version: s.Number,
+			LostOffset: e.Offset, LostBytes: e.Size, Reason: "the pack with these bytes is not there", Hint: hintBackup,
+		})
+		return false, nil
+	case v.unread[p.name]:
+		return false, v.unlisted(ctx, db, s, e)
+	case v.catalog.stored[location{p, e.CopyOf.Raw}] != piece{e.Size, e.SHA256}:
+		f := stateFinding(s, fmt.Sprintf("the pack has not the %d bytes at %d where the index says", e.Size, e.Offset))
+		f.Pack = p.name
+		v.add(f)
+	}
+	return true, nil
+}
+
+// unlisted checks an extent in a pack whose manifest is lost: the index still knows where its bytes should be.
+func (v *verifier) unlisted(ctx context.Context, db *sqlite.DB, s *index.State, e blob.Extent) error {
+	for fv, err := range db.Versions(ctx, index.VersionFilter{Source: s.Source, Path: s.Path, Number: s.Number}) {
+		if err != nil {
+			return err
+		}
+		sum := sha256.New()
+		part := &content{ctx: ctx, archive: v.archive, version: fv, offset: e.Offset}
+		part.version.Size = e.Offset + e.Size
+		_, err = io.Copy(sum, part)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil && blob.Ref(sum.Sum(nil)) == e.SHA256 {
+			return nil
+		}
+	}
+	v.add(Finding{
+		Kind: KindDamaged, Pack: e.CopyOf.Pack, Source: s.Source, Path: s.Path, Version: s.Number,
+		LostOffset: e.Offset, LostBytes: e.Size, Reason: "the manifest is lost, and these bytes too", Hint: hintBackup,
+	})
+	return nil
+}

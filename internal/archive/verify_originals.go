@@ -1,0 +1,103 @@
+package archive
+
+import (
+	"fmt"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// originals checks that the manifests together have every byte of every version, and names what copies in other
+// packs lose by damage.
+func (v *verifier) originals() {
+	c := v.catalog
+	broken := v.broken()
+	names := map[index.VersionKey]*catalogVersion{}
+	for _, cv := range c.sorted() {
+		key := index.VersionKey{Source: cv.Source, Path: cv.Path, Number: cv.Number}
+		if other := names[key]; other != nil {
+			f := cv.finding(KindConflict, "another original of that name and number has another beginning, in pack "+other.said.name, hintConflict)
+			f.Pack = cv.said.name
+			v.add(f)
+		}
+		names[key] = cv
+		v.out.Versions++
+		v.out.OriginalBytes += cv.Size
+		if c.dead[tombstone{cv.Source, cv.Path, cv.SHA256}] {
+			continue
+		}
+		if !cv.compared {
+			v.complete(cv)
+		}
+		for _, p := range cv.parts {
+			if at, ok := c.find(p); ok && at.pack != p.by && broken[at] > 0 {
+				f := cv.finding(KindDamaged, "a copy of bytes that are damaged there", hintBackup)
+				f.Pack, f.LostOffset, f.LostBytes = at.pack.name, p.offset, min(broken[at], p.size)
+				v.add(f)
+			}
+		}
+	}
+	for _, p := range c.packs {
+		if p.listed && p.replaced && !v.unread[p.name] {
+			v.add(Finding{Kind: KindLeftover, Pack: p.name, Reason: "another pack replaces it", Hint: hintLeftover})
+		}
+	}
+}
+
+func (cv *catalogVersion) finding(kind, reason, hint string) Finding {
+	return Finding{Kind: kind, Source: cv.Source, Path: cv.Path, Version: cv.Number, Reason: reason, Hint: hint}
+}
+
+// broken says how many bytes each damaged extent has lost.
+func (v *verifier) broken() map[location]int64 {
+	broken := map[location]int64{}
+	if len(v.losses) == 0 {
+		return broken
+	}
+	type originalKey struct {
+		source, path string
+		number       int
+	}
+	of := map[originalKey][]*catalogVersion{}
+	for _, cv := range v.catalog.versions {
+		key := originalKey{cv.Source, cv.Path, cv.Number}
+		of[key] = append(of[key], cv)
+	}
+	for i, l := range v.losses {
+		for _, cv := range of[originalKey{l.Source, l.Path, l.Version}] {
+			for _, p := range cv.parts {
+				if p.at.pack.name == v.lossAt[i] && p.offset <= l.Offset && l.Offset < p.offset+max(p.size, 1) {
+					broken[p.at] += l.Size
+				}
+			}
+		}
+	}
+	return broken
+}
+
+// complete wants every byte of a version in some pack.
+func (v *verifier) complete(cv *catalogVersion) {
+	end := int64(0)
+	gap := func(until int64) {
+		f := cv.finding(KindMissing, "no pack has these bytes", hintBackup)
+		f.LostOffset, f.LostBytes = end, until-end
+		v.add(f)
+	}
+	for _, p := range cv.parts {
+		if p.offset > end {
+			gap(p.offset)
+		}
+		end = p.offset + p.size
+		if _, ok := v.catalog.find(p); ok {
+			continue
+		}
+		f := cv.finding(KindMissing, fmt.Sprintf("a copy of bytes in pack %s, which is not there", p.at.pack.name), hintBackup)
+		if p.at.pack.listed {
+			f.Kind, f.Reason = KindDamaged, fmt.Sprintf("a copy of bytes in pack %s, whose manifest does not have them", p.at.pack.name)
+		}
+		f.Pack, f.LostOffset, f.LostBytes = p.at.pack.name, p.offset, p.size
+		v.add(f)
+	}
+	if end < cv.Size {
+		gap(cv.Size)
+	}
+}

@@ -1,0 +1,78 @@
+package cost
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// BlockLength is how long a block lasts: the window by which some subscriptions count.
+const BlockLength = 5 * time.Hour
+
+// Block is a window of usage, or a gap in which there was none.
+type Block struct {
+	Start  time.Time `json:"start"` // the hour (UTC) of the first request; of a gap, when the window before it ran out
+	End    time.Time `json:"end"`
+	First  time.Time `json:"first"` // request in it; of a gap, its Start
+	Last   time.Time `json:"last"`
+	Gap    bool      `json:"gap"`
+	Active bool      `json:"active"` // it goes on: now is before its end, and the last request less than a window ago
+	Figures
+}
+
+// Blocks cuts usage into windows. A request more than five hours after the begin of its block, or after the
+// request before it, begins the next one; between requests that are further apart there is a gap. Usage without a
+// time is in no block; By, Limit and the rest of o that is about rows is not looked at.
+func Blocks(ctx context.Context, accounts index.Accounts, o Options, now time.Time) ([]Block, error) {
+	o.By = nil
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	q := o.sum()
+	q.Unit = index.Instant
+	var sums []index.Sum
+	for s, err := range accounts.Sum(ctx, q) {
+		if err != nil {
+			return nil, err
+		}
+		if s.Time.Known {
+			sums = append(sums, s)
+		}
+	}
+	slices.SortStableFunc(sums, func(a, b index.Sum) int { return cmp.Compare(a.Time.N, b.Time.N) })
+	return cutBlocks(sums, o.Mode, now), nil
+}
+
+func cutBlocks(sums []index.Sum, mode Mode, now time.Time) []Block {
+	blocks := []Block{}
+	var open Block
+	t := tally{mode: mode}
+	flush := func() {
+		open.Figures = t.figures()
+		open.Active = now.Sub(open.Last) < BlockLength && now.Before(open.End)
+		blocks = append(blocks, open)
+	}
+	for i, s := range sums {
+		at := time.UnixMicro(s.Time.N).UTC()
+		if i == 0 || at.Sub(open.Start) > BlockLength || at.Sub(open.Last) > BlockLength {
+			if i > 0 {
+				flush()
+				if at.Sub(open.Last) > BlockLength {
+					from := open.Last.Add(BlockLength)
+					blocks = append(blocks, Block{Start: from, End: at, First: from, Last: from, Gap: true})
+				}
+			}
+			start := at.Truncate(time.Hour)
+			open, t = Block{Start: start, End: start.Add(BlockLength), First: at}, tally{mode: mode}
+		}
+		open.Last = at
+		t.add(s)
+	}
+	if len(sums) > 0 {
+		flush()
+	}
+	return blocks
+}

@@ -1,0 +1,287 @@
+package cost
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Subject is what is explained. The zero Subject is the whole report; of several fields all must hold.
+type Subject struct {
+	Run, Conversation, Usage string // public ids
+	// Event is an event of the conversation: the records that its bytes hold, or lie in.
+	Event *index.Event
+	// Keys are those of one row of the report.
+	Keys []Key
+}
+
+// Explanation is a figure with every record that is in it, and those that were left out of it.
+type Explanation struct {
+	Figures Figures  `json:"figures"`
+	Records []Record `json:"records"`
+}
+
+// Record is one usage record: where it stands, what it says and what became of it.
+type Record struct {
+	ID           string     `json:"usage_id"`
+	Run          string     `json:"run_id"`
+	Conversation string     `json:"conversation_id"`
+	Place        Place      `json:"place"`
+	Time         *time.Time `json:"time"`
+	Model        string     `json:"model"`
+	Tokens       []Amount   `json:"tokens"` // the classes that it states
+	Requests     *int64     `json:"requests"`
+	Agent        string     `json:"agent"`
+	Flow         string     `json:"flow"`
+	Step         string     `json:"step"`
+	Status       string     `json:"status"`
+	Verdict      string     `json:"verdict"`
+	Counted      bool       `json:"counted"`
+	Of           *Place     `json:"of"` // the record of the same request that counts instead
+	Reported     *int64     `json:"reported_cost_nanousd"`
+	ReportedBy   string     `json:"reported_by"` // field of the original
+	Calculated   *int64     `json:"calculated_cost_nanousd"`
+	Difference   *int64     `json:"difference_nanousd"` // calculated less reported
+	Cost         *int64     `json:"cost_nanousd"`       // what it adds to the figure
+	Used         string     `json:"used"`               // reported, calculated, or why neither
+	Price        PriceTrace `json:"price"`
+}
+
+// Place is a line of an original.
+type Place struct {
+	Source  string `json:"source"`
+	Path    string `json:"path"`
+	Version int    `json:"version"`
+	Inner   string `json:"inner"`
+	Line    int    `json:"line"`
+	Offset  int64  `json:"offset"`
+	Length  int64  `json:"length"`
+	Chain   int64  `json:"-"` // for the text of the line: private to the index
+}
+
+// Amount is the tokens of one class.
+type Amount struct {
+	Class  string `json:"class"`
+	Tokens int64  `json:"tokens"`
+}
+
+// PriceTrace is how the tokens became money.
+type PriceTrace struct {
+	Row      string      `json:"row"`   // of the price table, "" for none
+	Rule     string      `json:"rule"`  // by which the model found it
+	Table    string      `json:"table"` // day of the table, or from which an override holds
+	Override bool        `json:"override"`
+	Lines    []PriceLine `json:"lines"`
+	Factors  []string    `json:"factors"`
+	Service  string      `json:"service"`
+	Above    int64       `json:"above"` // tokens from which the long-prompt price holds, 0 for the base price
+	Flags    []string    `json:"flags"`
+	Reason   string      `json:"reason"` // why there is no price
+	// Outdated says that the index holds another price than this one: it was made with other tables.
+	Outdated bool `json:"outdated"`
+}
+
+// PriceLine is one class of tokens: Tokens at PicoPerToken each, times the factors.
+type PriceLine struct {
+	Class        string `json:"class"`
+	Tokens       int64  `json:"tokens"`
+	PicoPerToken int64  `json:"picodollars_per_token"`
+	Pico         int64  `json:"amount_picousd"`
+}
+
+// Explain traces a figure. The records are in the order of their times; the sum of Cost over them is the figure.
+// book should be the one that the index was priced with; where it gives another price, the record says so.
+func Explain(ctx context.Context, accounts index.Accounts, o Options, of Subject, book *price.Book) (*Explanation, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	x := &explainer{o: &o, of: of, book: book, wanted: map[string]bool{}, counted: map[string]Place{}}
+	if err := x.pick(ctx, accounts); err != nil {
+		return nil, err
+	}
+	q := x.filter()
+	var found []index.Usage
+	for u, err := range accounts.Usage(ctx, q) {
+		if err != nil {
+			return nil, err
+		}
+		if !x.wanted[u.ID] || of.Event != nil && !holds(u.Place, of.Event.Place) {
+			continue
+		}
+		found = append(found, u)
+		if u.Verdict == transcript.Counted {
+			x.counted[u.ID] = placeOf(u.Place)
+		}
+	}
+	out := &Explanation{Records: []Record{}}
+	t := tally{mode: o.Mode}
+	for i := range found {
+		out.Records = append(out.Records, x.record(&found[i], &t))
+	}
+	out.Figures = t.figures()
+	return out, nil
+}
+
+type explainer struct {
+	o       *Options
+	of      Subject
+	book    *price.Book
+	wanted  map[string]bool  // usage ids
+	counted map[string]Place // of the record of each id that counts
+}
+
+// filter is everything that could be in the figure, and what was left out of it.
+func (x *explainer) filter() index.UsageFilter {
+	f := x.o.sum().UsageFilter
+	f.Conversation, f.ID, f.All = x.of.Conversation, x.of.Usage, true
+	if x.of.Run != "" {
+		f.Runs = []string{x.of.Run}
+	}
+	return f
+}
+
+// pick finds the records of the figure by asking for the report again, each record apart.
+func (x *explainer) pick(ctx context.Context, accounts index.Accounts) error {
+	q := x.o.sum()
+	q.UsageFilter = x.filter()
+	q.By = append(q.By, index.ByUsage)
+	f := newFold(x.o)
+	for s, err := range accounts.Sum(ctx, q) {
+		if err != nil {
+			return err
+		}
+		if x.matches(f.keys(s)) {
+			x.wanted[s.Keys[len(s.Keys)-1].Text] = true
+		}
+	}
+	return nil
+}
+
+func (x *explainer) matches(keys []Key) bool {
+	for _, want := range x.of.Keys {
+		for _, k := range keys {
+			if k.Name == want.Name && comparePtr(k.Value, want.Value) != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// holds says whether a record lies in the bytes of an event, or an event in those of a record.
+func holds(u, event index.Place) bool {
+	return u.Chain == event.Chain && u.Inner == event.Inner && u.Offset < event.End() && event.Offset < u.End()
+}
+
+func placeOf(p index.Place) Place {
+	return Place{p.Source, p.Path, p.Number, p.Inner, p.Line, p.Offset, p.Length, p.Chain}
+}
+
+func (x *explainer) record(u *index.Usage, t *tally) Record {
+	r := Record{
+		ID: u.ID, Run: u.RunID, Conversation: u.ConversationID, Place: placeOf(u.Place), Time: stamp(u.Time), Model: u.Model,
+		Requests: known(u.Requests), Agent: u.Agent, Flow: u.Flow, Step: u.Step, Status: u.Status,
+		Verdict: string(u.Verdict), Counted: u.Verdict == transcript.Counted, Tokens: []Amount{},
+		Reported: known(u.Cost), ReportedBy: u.CostSource, Calculated: known(u.Calculated), Price: x.trace(u),
+	}
+	for _, c := range []struct {
+		class price.Class
+		n     transcript.Count
+	}{{price.Input, u.Input}, {price.Output, u.Output}, {price.CacheRead, u.CacheRead}, {price.CacheWrite, u.CacheWrite},
+		{price.CacheWrite1h, u.CacheWrite1h}, {price.Reasoning, u.Reasoning}} {
+		if c.n.Known {
+			r.Tokens = append(r.Tokens, Amount{c.class.String(), c.n.N})
+		}
+	}
+	if r.Reported != nil && r.Calculated != nil {
+		r.Difference = new(*r.Calculated - *r.Reported)
+	}
+	if place, ok := x.counted[u.ID]; ok && !r.Counted {
+		r.Of = &place
+	}
+	x.judge(&r, u, t)
+	return r
+}
+
+// judge says what a record adds to the figure, and adds it.
+func (x *explainer) judge(r *Record, u *index.Usage, t *tally) {
+	if !r.Counted {
+		r.Used = "left out: " + r.Verdict
+		return
+	}
+	s := asSum(u)
+	reason := t.add(s)
+	switch nano, ok, _ := worth(x.o.Mode, s); {
+	case ok && s.HasReported && x.o.Mode != Calculated:
+		r.Cost, r.Used = &nano, "reported"
+	case ok:
+		r.Cost, r.Used = &nano, "calculated"
+	case reason == "" && s.Twin == index.TokenTwin:
+		r.Used = "another record of the conversation reports the cost"
+	case reason == "":
+		r.Used = "another record of the conversation has the tokens"
+	default:
+		r.Used = "unknown: " + reason
+	}
+}
+
+// asSum is one record as a group of its own.
+func asSum(u *index.Usage) index.Sum {
+	n := func(c transcript.Count) int64 {
+		if !c.Known {
+			return 0
+		}
+		return c.N
+	}
+	s := index.Sum{Model: u.Model, HasReported: u.Cost.Known, Twin: u.Twin, Spent: index.Spent{Records: 1, Requests: 1,
+		Input: n(u.Input), Output: n(u.Output), CacheRead: n(u.CacheRead), CacheWrite: n(u.CacheWrite), CacheLong: n(u.CacheWrite1h),
+		Reasoning: n(u.Reasoning), Reported: n(u.Cost), Calculated: n(u.Calculated)}}
+	if u.Requests.Known {
+		s.Requests = u.Requests.N
+	}
+	if !u.Calculated.Known {
+		if s.Reason = u.PriceNote; s.Reason == "" {
+			s.Reason = "not priced"
+		}
+	}
+	return s
+}
+
+func (x *explainer) trace(u *index.Usage) PriceTrace {
+	p := PriceTrace{Row: u.PriceModel, Table: u.PriceTable, Lines: []PriceLine{}, Factors: []string{}, Flags: []string{}}
+	if x.book == nil {
+		return p
+	}
+	r := x.book.Price(price.Request{Model: u.Model, Provider: u.Provider, Tier: u.Tier, Speed: u.Speed, Geo: u.Geo, Time: u.Time,
+		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h, Reasoning: u.Reasoning})
+	p.Row, p.Rule, p.Table, p.Override = r.Match.Key, string(r.Match.Rule), r.Match.TableDate, r.Match.Override
+	p.Service, p.Above, p.Reason = r.Service.String(), r.Above, r.Reason
+	p.Outdated = r.NanoUSD != u.Calculated
+	p.Flags = append(p.Flags, r.Flags...)
+	for _, l := range r.Lines {
+		p.Lines = append(p.Lines, PriceLine{l.Class.String(), l.Tokens, l.Price, l.Amount})
+	}
+	for _, f := range r.Factors {
+		p.Factors = append(p.Factors, f.Name+" x"+strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%06d", f.PPM/1e6, f.PPM%1e6), "0"), "."))
+	}
+	return p
+}
+
+func known(c transcript.Count) *int64 {
+	if !c.Known {
+		return nil
+	}
+	return &c.N
+}
+
+func stamp(t transcript.Time) *time.Time {
+	if !t.Valid {
+		return nil
+	}
+	return new(time.UnixMicro(t.UnixMicro).UTC())
+}

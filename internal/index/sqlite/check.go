@@ -1,0 +1,51 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// checks are what must hold between tables. Each statement counts the rows for which it does not.
+var checks = []struct{ sql, problem string }{
+	{"SELECT count(*) FROM events e WHERE NOT EXISTS (SELECT 1 FROM fts_docsize d WHERE d.id = e.id)", "events that no search finds"},
+	{"SELECT count(*) FROM fts_docsize d WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = d.id)", "words without an event"},
+	{"SELECT count(*) FROM events e WHERE NOT EXISTS (SELECT 1 FROM transcripts t WHERE t.id = e.transcript)", "events without a transcript"},
+	{"SELECT count(*) FROM transcripts t WHERE t.indexed = 1 AND t.rows <> (SELECT count(*) FROM events e WHERE e.transcript = t.id)", "transcripts that count their rows wrong"},
+	{"SELECT count(*) FROM transcripts t WHERE NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = t.version)", "transcripts without a version"},
+	{"SELECT count(*) FROM calls c WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = c.event)", "tool calls without an event"},
+	{"SELECT count(*) FROM results c WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = c.event)", "tool results without an event"},
+	{"SELECT count(*) FROM usage u WHERE NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = u.version)", "usage without a version"},
+	{"SELECT count(*) FROM extents x WHERE NOT EXISTS (SELECT 1 FROM packs p WHERE p.id = x.pack)", "extents without a pack"},
+	{"SELECT count(*) FROM versions v WHERE NOT EXISTS (SELECT 1 FROM files f WHERE f.id = v.file) OR NOT EXISTS (SELECT 1 FROM chains c WHERE c.id = v.chain)", "versions without a file or a chain"},
+}
+
+// Check looks whether the index agrees with itself: the pages of the file, the structure of the words, and what one
+// table says of another. Each problem goes to report. quick leaves out what reads the whole file.
+func (db *DB) Check(ctx context.Context, quick bool, report func(problem string)) error {
+	pragma := "PRAGMA integrity_check(100)" // that of the words included
+	if quick {
+		pragma = "PRAGMA quick_check(100)"
+	}
+	text := func(rows *sqlx.Rows) (s string, err error) { return s, rows.Scan(&s) }
+	err := each(ctx, db.r, pragma, nil, text, func(s string) bool {
+		if s != "ok" {
+			report(s)
+		}
+		return true
+	})
+	if err != nil {
+		return fmt.Errorf("check index: %w", damage(err))
+	}
+	for _, c := range checks {
+		var n int64
+		if err := db.r.GetContext(ctx, &n, c.sql); err != nil {
+			return fmt.Errorf("check index: %w", damage(err))
+		}
+		if n > 0 {
+			report(fmt.Sprintf("%d %s", n, c.problem))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package sqlite
+
+import (
+	"database/sql"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// edge is the identity of a link: its kind and both ends, however often and by whatever names it is stated.
+func (c *commit) edge(format, kind string, from, to []string) (int64, error) {
+	from, err := c.canonical(format, from)
+	if err != nil {
+		return 0, err
+	}
+	to, err = c.canonical(format, to)
+	if err != nil {
+		return 0, err
+	}
+	return index.Hash(append(append([]string{"link", format, kind}, from...), to...)...), nil
+}
+
+// canonical gives an end by the first of the names of its run. Only runs whose ids are unique in their place have
+// several: they were renamed, or lie in a copied home.
+func (c *commit) canonical(format string, end []string) ([]string, error) {
+	typ, scope, id, conversation := end[0], end[1], end[2], end[3]
+	if scope == "" {
+		return end, nil
+	}
+	_, err := c.get(`SELECT m.scope, m.native_id FROM run_names n CROSS JOIN run_names m ON m.run = n.run
+		WHERE n.format = (SELECT id FROM names WHERE name = ?) AND n.native_id = ? AND n.scope = ? ORDER BY m.native_id, m.scope LIMIT 1`,
+		[]any{format, id, scope}, &scope, &id)
+	return []string{typ, scope, id, conversation}, err
+}
+
+// joinEdges gives the links that name a touched run their edge again: the run may have got another name.
+func (c *commit) joinEdges() error {
+	type link struct {
+		id, was      int64
+		format, kind string
+		from, to     []string
+	}
+	var all []link
+	const side = `SELECT l.id, l.edge, f.name, l.kind, l.from_type, l.from_scope, l.from_id, l.from_conversation, l.to_type, l.to_scope, l.to_id, l.to_conversation
+		FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id AND n.scope <> '' CROSS JOIN links l ON `
+	err := c.each(side+`l.from_id = n.native_id AND l.from_scope = n.scope AND l.format = n.format JOIN names f ON f.id = l.format
+		UNION `+side+`l.to_id = n.native_id AND l.to_scope = n.scope AND l.format = n.format JOIN names f ON f.id = l.format`, func(r *sql.Rows) error {
+		l := link{from: make([]string, 4), to: make([]string, 4)}
+		err := r.Scan(&l.id, &l.was, &l.format, &l.kind, &l.from[0], &l.from[1], &l.from[2], &l.from[3], &l.to[0], &l.to[1], &l.to[2], &l.to[3])
+		all = append(all, l)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, l := range all {
+		edge, err := c.edge(l.format, l.kind, l.from, l.to)
+		if err != nil {
+			return err
+		}
+		if edge == l.was {
+			continue
+		}
+		if _, err := c.exec("UPDATE links SET edge = ? WHERE id = ?", edge, l.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

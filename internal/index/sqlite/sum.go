@@ -1,0 +1,257 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+var _ index.Accounts = (*DB)(nil)
+
+// twins finds records of one conversation that tell of one spending: those that report a cost and no tokens, and
+// those beside them that state tokens and no cost.
+const twins = `costs AS MATERIALIZED (SELECT u.id, n.run, u.native_conversation AS conversation
+		FROM usage u INDEXED BY usage_cost_only CROSS JOIN run_names n ON n.id = u.run_name WHERE ` + costOnly + `),
+	tokens AS MATERIALIZED (SELECT u.id, n.run, u.native_conversation AS conversation FROM (SELECT DISTINCT run FROM costs) k
+		CROSS JOIN run_names n ON n.run = k.run CROSS JOIN usage u ON u.run_name = n.id WHERE u.verdict = 0 AND u.reported IS NULL
+		AND coalesce(u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h) IS NOT NULL
+		AND (n.run, u.native_conversation) IN (SELECT run, conversation FROM costs)),
+	twins (id, twin) AS MATERIALIZED (SELECT id, 1 FROM tokens
+		UNION ALL SELECT id, 2 FROM costs WHERE (run, conversation) IN (SELECT run, conversation FROM tokens))`
+
+// costOnly is the condition of the index usage_cost_only, word by word.
+const costOnly = `u.verdict = 0 AND u.reported IS NOT NULL AND u.input IS NULL
+	AND u.output IS NULL AND u.cache_read IS NULL AND u.cache_write IS NULL AND u.cache_write_1h IS NULL`
+
+// tools gives each counted record the tools that were called for it: a call belongs to the record that its bytes
+// lie in, else to the next one of the original. Of a request that several records tell, the one that counts has
+// the calls of all.
+const tools = `called AS MATERIALIZED (SELECT DISTINCT coalesce(w.of, w.id) AS id, m.name FROM calls k CROSS JOIN events e ON e.id = k.event
+		CROSS JOIN transcripts t ON t.id = k.transcript CROSS JOIN names m ON m.id = k.name CROSS JOIN usage w ON w.id = coalesce(
+			(SELECT CASE WHEN x.offset + x.length > e.offset THEN x.id END FROM usage x
+				WHERE x.version = t.version AND x.inner IS e.inner AND x.offset <= e.offset ORDER BY x.offset DESC, x.id DESC LIMIT 1),
+			(SELECT x.id FROM usage x WHERE x.version = t.version AND x.inner IS e.inner AND x.offset > e.offset ORDER BY x.offset, x.id LIMIT 1))),
+	tools AS MATERIALIZED (SELECT id, group_concat(name, ', ') AS list FROM (SELECT id, name FROM called ORDER BY id, name) GROUP BY id)`
+
+// conversationOf is the conversation that a usage record belongs to.
+const conversationOf = `LEFT JOIN conversations c ON c.id = (SELECT o.id FROM conversations o WHERE o.run = n.run AND o.native_id = u.native_conversation
+	AND o.verdict <> 6 ORDER BY o.verdict, o.conversation_id LIMIT 1)`
+
+const runOf = `CROSS JOIN run_names n ON n.id = u.run_name CROSS JOIN runs r ON r.id = n.run `
+
+// dimension is how a Dimension is read: from columns of usage by which is grouped first, then by an expression
+// over those, the run (r) and the conversation (c).
+type dimension struct {
+	raw  []string
+	expr string
+}
+
+var dimensions = map[index.Dimension]dimension{
+	index.ByModel:        {nil, "u.model"},
+	index.ByAgent:        {[]string{"agent", "run_name", "native_conversation"}, "coalesce(u.agent, c.agent, r.agent)"},
+	index.ByFormat:       {[]string{"run_name"}, "(SELECT name FROM names WHERE id = r.format)"},
+	index.ByProject:      {[]string{"run_name", "native_conversation"}, "coalesce(c.project, r.project)"},
+	index.ByRun:          {[]string{"run_name"}, "r.run_id"},
+	index.ByConversation: {[]string{"run_name", "native_conversation"}, "c.conversation_id"},
+	index.ByFlow:         {[]string{"flow", "run_name", "native_conversation"}, "coalesce(u.flow, c.flow, r.flow)"},
+	index.ByStep:         {[]string{"step", "run_name", "native_conversation"}, "coalesce(u.step, c.step)"},
+	index.ByTool:         {[]string{"tool"}, "u.tool"},
+	index.ByStatus:       {[]string{"status", "run_name", "native_conversation"}, "coalesce(u.status, c.status, r.status)"},
+	index.BySource:       {[]string{"version"}, "(SELECT s.name FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source WHERE v.id = u.version)"},
+	index.ByUsage:        {[]string{"usage_id"}, "u.usage_id"},
+}
+
+// Sum answers from the rollup where that is fine enough, and looks at every record where it is not.
+func (db *DB) Sum(ctx context.Context, q index.SumQuery) iter.Seq2[index.Sum, error] {
+	return func(yield func(index.Sum, error) bool) {
+		err := db.sum(ctx, q, func(s index.Sum) bool { return yield(s, nil) })
+		var unsupported *index.UnsupportedError
+		switch {
+		case err == nil:
+		case errors.As(err, &unsupported):
+			yield(index.Sum{}, err)
+		default:
+			yield(index.Sum{}, fmt.Errorf("sum usage: %w", damage(err)))
+		}
+	}
+}
+
+func (db *DB) sum(ctx context.Context, q index.SumQuery, yield func(index.Sum) bool) error {
+	tx, err := db.r.BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	q = pullTime(q)
+	c, err := newClock(ctx, tx, q)
+	if err != nil {
+		return err
+	}
+	if r, ok := rollupOf(q, c); ok {
+		return r.run(ctx, tx, yield)
+	}
+	return scan(ctx, tx, q, c, yield)
+}
+
+// scan looks at every record.
+func scan(ctx context.Context, tx *sqlx.Tx, q index.SumQuery, c clock, yield func(index.Sum) bool) error {
+	query, args, err := scanQuery(q, c, false)
+	if err != nil {
+		return err
+	}
+	return each(ctx, tx, query, args, scanSum(q), yield)
+}
+
+// pullTime moves windows of time that hold for the whole query out of it.
+func pullTime(q index.SumQuery) index.SumQuery {
+	if q.Query == nil {
+		return q
+	}
+	all, rest := []query.Node{q.Query.Root}, []query.Node(nil)
+	if and, ok := q.Query.Root.(query.And); ok {
+		all = and.Of
+	}
+	for _, n := range all {
+		r, ok := n.(query.Range)
+		if !ok {
+			rest = append(rest, n)
+			continue
+		}
+		if r.From.After(q.From) {
+			q.From = r.From
+		}
+		if !r.To.IsZero() && (q.To.IsZero() || r.To.Before(q.To)) {
+			q.To = r.To
+		}
+	}
+	switch len(rest) {
+	case 0:
+		q.Query = nil
+	case 1:
+		q.Query = &query.Tree{Root: rest[0]}
+	default:
+		q.Query = &query.Tree{Root: query.And{Of: rest}}
+	}
+	return q
+}
+
+// limits of what one record adds, as the view usage_spent has them.
+const (
+	mostTokens = 1 << 40
+	mostNano   = 1_000_000_000_000_000
+)
+
+// measures are the numbers of Spent over the table u, with their names in order.
+var measures = func() (all []struct{ name, expr string }) {
+	add := func(name, expr string) { all = append(all, struct{ name, expr string }{name, expr}) }
+	cut := func(name string, most, unknown int64) {
+		add(name, fmt.Sprintf("max(%d, min(%d, coalesce(u.%s, %d)))", -most, most, name, unknown))
+	}
+	add("rows", "1")
+	cut("requests", mostTokens, 1)
+	for _, name := range []string{"input", "output", "cache_read", "cache_write", "cache_write_1h", "reasoning"} {
+		cut(name, mostTokens, 0)
+	}
+	cut("reported", mostNano, 0)
+	cut("calculated", mostNano, 0)
+	return all
+}()
+
+func scanSum(q index.SumQuery) func(*sqlx.Rows) (index.Sum, error) {
+	return func(rows *sqlx.Rows) (s index.Sum, err error) {
+		s.Keys = make([]index.Key, len(q.By))
+		to := []any{count{&s.Time}, str(&s.Model), &s.Reason, &s.HasReported, &s.Twin}
+		to = append(to, &s.Records, &s.Requests, &s.Input, &s.Output, &s.CacheRead, &s.CacheWrite, &s.CacheLong, &s.Reasoning, &s.Reported, &s.Calculated)
+		values := make([]*string, len(q.By))
+		for i := range values {
+			to = append(to, &values[i])
+		}
+		if err = rows.Scan(to...); err != nil {
+			return s, err
+		}
+		for i, v := range values {
+			if v != nil {
+				s.Keys[i] = index.Key{Text: *v, Valid: true}
+			}
+		}
+		return s, nil
+	}
+}
+
+// scanQuery groups records by what usage itself has, so that runs and conversations are looked up once per group.
+// onlyTwins leaves out all other records.
+func scanQuery(q index.SumQuery, c clock, onlyTwins bool) (string, []any, error) {
+	f, err := filterUsage(q.UsageFilter)
+	if err != nil {
+		return "", nil, err
+	}
+	var group []string // what differs most comes first: sorting compares in this order
+	with := []string{twins}
+	var keys []string
+	outer := ""
+	for _, by := range q.By {
+		d, ok := dimensions[by]
+		if !ok {
+			return "", nil, &index.UnsupportedError{What: "by " + string(by), Why: "there is no such dimension"}
+		}
+		keys = append(keys, d.expr)
+		outer += " " + d.expr
+		for _, raw := range d.raw {
+			raw = "u." + raw
+			if raw == "u.tool" {
+				raw, f.tools = "(SELECT list FROM tools WHERE id = u.id) AS tool", true
+			}
+			if !slices.Contains(group, raw) {
+				group = append(group, raw)
+			}
+		}
+	}
+	if f.tools {
+		with = append(with, tools)
+	}
+	group = append(group, c.expr(q.Unit)+" AS at", "u.model", "u.reported IS NOT NULL AS has_reported", "coalesce(p.twin, 0) AS twin",
+		"CASE WHEN u.calculated IS NULL THEN coalesce(u.price_note, 'not priced') ELSE '' END AS reason")
+	inner := "SELECT " + strings.Join(group, ", ")
+	numbers := ""
+	for _, m := range measures {
+		inner += fmt.Sprintf(", sum(%s) AS %s", m.expr, m.name)
+		numbers += ", u." + m.name
+	}
+	hint := ""
+	if q.From.IsZero() && q.To.IsZero() && q.Runs == nil && q.Conversation == "" && q.ID == "" {
+		hint = "NOT INDEXED " // all rows in their order, not one by one by time
+	}
+	from := " FROM usage u " + hint + "LEFT JOIN twins p ON p.id = u.id " + f.joins()
+	if onlyTwins {
+		from = " FROM twins p CROSS JOIN usage u ON u.id = p.id " + f.joins()
+	}
+	inner += from + " WHERE " + f.where + " GROUP BY"
+	for i := range group {
+		inner += fmt.Sprintf("%s %d", map[bool]string{true: ",", false: ""}[i > 0], i+1)
+	}
+	query := "WITH " + strings.Join(with, ", ") + " SELECT u.at, u.model, u.reason, u.has_reported, u.twin" + numbers
+	for _, k := range keys {
+		query += ", " + k
+	}
+	query += " FROM (" + inner + ") u "
+	if reads(outer, "r") || reads(outer, "c") {
+		query += runOf
+	}
+	if reads(outer, "c") {
+		query += conversationOf
+	}
+	return query, f.args, nil
+}
+
+// reads says whether an expression of ours names a column of a table.
+func reads(expr, table string) bool {
+	return strings.Contains(expr, " "+table+".") || strings.Contains(expr, "("+table+".") || strings.HasPrefix(expr, table+".")
+}

@@ -1,0 +1,110 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// clock prints local days and hours as SQL: the offset of the zone in each stretch of time that usage lies in.
+type clock struct {
+	from   []int64 // seconds UTC at which an offset begins; the first one holds before, too
+	offset []int64 // seconds east
+}
+
+// Zones are followed between these years; what lies outside has the offset at the nearer end.
+const firstYear, lastYear = 1900, 2200
+
+// newClock looks up which offsets the zone has over the time of all usage that counts.
+func newClock(ctx context.Context, tx *sqlx.Tx, q index.SumQuery) (clock, error) {
+	loc := q.Location
+	if loc == nil || q.Unit == index.NoTime || q.Unit == index.Instant {
+		loc = time.UTC
+	}
+	if loc == time.UTC {
+		return clock{[]int64{0}, []int64{0}}, nil
+	}
+	var first, last int64
+	const bounds = `SELECT coalesce((SELECT min(time) FROM usage WHERE verdict = 0), 0), coalesce((SELECT max(time) FROM usage WHERE verdict = 0), 0)`
+	if err := tx.QueryRowxContext(ctx, bounds).Scan(&first, &last); err != nil {
+		return clock{}, err
+	}
+	year := func(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
+	from, to := time.UnixMicro(first), time.UnixMicro(last)
+	if q.All || from.Before(year(firstYear)) {
+		from = year(firstYear)
+	}
+	if q.All || to.After(year(lastYear)) {
+		to = year(lastYear)
+	}
+	return zoneClock(loc, from, to), nil
+}
+
+func zoneClock(loc *time.Location, from, to time.Time) clock {
+	var c clock
+	for at := from.In(loc); ; {
+		_, offset := at.Zone()
+		if n := len(c.offset); n == 0 || c.offset[n-1] != int64(offset) {
+			c.from, c.offset = append(c.from, at.Unix()), append(c.offset, int64(offset))
+		}
+		_, end := at.ZoneBounds()
+		if end.IsZero() || end.After(to) {
+			return c
+		}
+		at = end
+	}
+}
+
+// Units in which seconds are written.
+func inSeconds(n int64) int64 { return n }
+func inMicros(n int64) int64  { return n * 1_000_000 }
+func inHours(n int64) int64   { return n / 3600 }
+
+// at is the offset for a time that expr gives in the unit from, in the unit offset.
+func (c clock) at(expr string, from, offset func(int64) int64) string {
+	if len(c.offset) == 1 {
+		return fmt.Sprint(offset(c.offset[0]))
+	}
+	var b strings.Builder
+	b.WriteString("CASE")
+	for i := len(c.from) - 1; i > 0; i-- { // most usage is new
+		fmt.Fprintf(&b, " WHEN %s >= %d THEN %d", expr, from(c.from[i]), offset(c.offset[i]))
+	}
+	fmt.Fprintf(&b, " ELSE %d END", offset(c.offset[0]))
+	return b.String()
+}
+
+// wholeHours says whether all days begin at whole hours UTC.
+func (c clock) wholeHours() bool {
+	for i := range c.from {
+		if c.offset[i]%3600 != 0 || i > 0 && c.from[i]%3600 != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+const microsPerDay, microsPerHour = 86_400_000_000, 3_600_000_000
+
+// shift makes times positive, so that division rounds down; in days.
+const shift = 1 << 24
+
+// expr is the Sum.Time of a row of usage. Times that no calendar has are cut before anything overflows.
+func (c clock) expr(unit index.Unit) string {
+	const t = "max(-1152921504606846976, min(1152921504606846976, u.time))"
+	offset := c.at("u.time", inMicros, inMicros)
+	switch unit {
+	case index.Day:
+		return fmt.Sprintf("(%s + %s + %d) / %d - %d", t, offset, int64(shift)*microsPerDay, int64(microsPerDay), shift)
+	case index.Hour:
+		return fmt.Sprintf("((%s + %s + %d) / %d - %d) * 3600 - %s", t, offset, int64(shift)*microsPerDay, int64(microsPerHour), shift*24, c.at("u.time", inMicros, inSeconds))
+	case index.Instant:
+		return "u.time"
+	}
+	return "NULL"
+}

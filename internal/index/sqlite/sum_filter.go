@@ -1,0 +1,227 @@
+package sqlite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// usageFilter is the condition of records of usage u, with the tables that it reads.
+type usageFilter struct {
+	where     string
+	args      []any
+	run, conv bool // tables r and c
+	tools     bool // reads called or tools
+}
+
+func (f *usageFilter) joins() string {
+	s := ""
+	if f.run || f.conv {
+		s += runOf
+	}
+	if f.conv {
+		s += conversationOf
+	}
+	return s
+}
+
+// usageColumns say where the value of a field of a usage record stands.
+var usageColumns = map[string][]string{
+	"format":       {"(SELECT name FROM names WHERE id = r.format)"},
+	"agent":        {"coalesce(u.agent, c.agent, r.agent)"},
+	"engine":       {"coalesce(u.engine, c.engine)"},
+	"model":        {"u.model"},
+	"project":      {"coalesce(c.project, r.project)"},
+	"group":        {`r."group"`},
+	"flow":         {"coalesce(u.flow, c.flow, r.flow)"},
+	"step":         {"coalesce(u.step, c.step)"},
+	"status":       {"coalesce(u.status, c.status, r.status)"},
+	"outcome":      {"coalesce(u.outcome, r.outcome)"},
+	"run":          {"r.run_id", "r.native_id"},
+	"conversation": {"c.conversation_id", "c.native_id"},
+}
+
+// usageNumbers are what a Compare reads. All that went in is what was sent, cached or not.
+var usageNumbers = map[string]string{
+	"cost":   "coalesce(u.reported, CASE WHEN coalesce(p.twin, 0) <> 1 THEN u.calculated END)",
+	"input":  "(" + stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h") + ")",
+	"output": "u.output",
+	"tokens": "(" + stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h", "u.output") + ")",
+	"events": "(SELECT sum(t.events) FROM transcripts t WHERE t.conversation = c.id AND t.verdict = 0)",
+}
+
+// stated is the sum of what is known of columns, NULL when nothing is.
+func stated(columns ...string) string {
+	sum := "coalesce(" + strings.Join(columns, ", 0) + coalesce(") + ", 0)" // of a, b: coalesce(a, 0) + coalesce(b, 0)
+	return "CASE WHEN coalesce(" + strings.Join(columns, ", ") + ") IS NOT NULL THEN " + sum + " END"
+}
+
+func filterUsage(of index.UsageFilter) (*usageFilter, error) {
+	f := &usageFilter{where: "1"}
+	if !of.All {
+		f.where = "u.verdict = 0"
+	}
+	and := func(sql string, args ...any) { f.where, f.args = f.where+" AND "+sql, append(f.args, args...) }
+	if !of.From.IsZero() {
+		and("u.time >= ?", of.From.UnixMicro())
+	}
+	if !of.To.IsZero() {
+		and("u.time < ?", of.To.UnixMicro())
+	}
+	if of.Runs != nil {
+		marks := strings.TrimSuffix(strings.Repeat("?, ", len(of.Runs)), ", ")
+		var ids []any
+		for _, id := range of.Runs {
+			ids = append(ids, id)
+		}
+		and("u.run_name IN (SELECT n.id FROM runs r CROSS JOIN run_names n ON n.run = r.id WHERE r.run_id IN ("+marks+"))", ids...)
+	}
+	if of.Conversation != "" {
+		and(`(u.run_name, u.native_conversation) IN (SELECT n.id, o.native_id FROM conversations o CROSS JOIN run_names n ON n.run = o.run
+			WHERE o.conversation_id = ?)`, of.Conversation)
+	}
+	if of.ID != "" {
+		and("u.usage_id = ?", of.ID)
+	}
+	if of.Query != nil && of.Query.Root != nil {
+		sql, args, err := f.node(of.Query.Root)
+		if err != nil {
+			return nil, err
+		}
+		and(sql, args...)
+	}
+	return f, nil
+}
+
+func (f *usageFilter) node(n query.Node) (string, []any, error) {
+	switch n := n.(type) {
+	case query.And:
+		return f.join(n.Of, " AND ")
+	case query.Or:
+		return f.join(n.Of, " OR ")
+	case query.Not:
+		sql, args, err := f.node(n.Of)
+		return "NOT coalesce(" + sql + ", 0)", args, err
+	case query.Range:
+		sql, args := "1", []any(nil)
+		if !n.From.IsZero() {
+			sql, args = sql+" AND u.time >= ?", append(args, n.From.UnixMicro())
+		}
+		if !n.To.IsZero() {
+			sql, args = sql+" AND u.time < ?", append(args, n.To.UnixMicro())
+		}
+		return "(" + sql + ")", args, nil
+	case query.Field:
+		return f.field(n)
+	case query.Compare:
+		if column, ok := usageNumbers[n.Field]; ok && slices.Contains([]string{">", ">=", "<", "<=", "="}, n.Op) {
+			f.conv = f.conv || reads(column, "c")
+			return column + " " + n.Op + " ?", []any{n.Value}, nil
+		}
+	}
+	return "", nil, &index.UnsupportedError{What: n.String(), Why: "usage has no such thing: filter it by fields, numbers and times"}
+}
+
+func (f *usageFilter) join(of []query.Node, op string) (string, []any, error) {
+	var parts []string
+	var args []any
+	for _, n := range of {
+		sql, a, err := f.node(n)
+		if err != nil {
+			return "", nil, err
+		}
+		parts, args = append(parts, sql), append(args, a...)
+	}
+	return balanced(parts, op), args, nil
+}
+
+func (f *usageFilter) field(n query.Field) (string, []any, error) {
+	in := usageColumns[n.Name]
+	if n.Name == "attr" {
+		path := attributePath(n.Key)
+		in = []string{"u.attributes ->> " + path, "c.attributes ->> " + path, "r.attributes ->> " + path}
+		f.run, f.conv = true, true
+		if len(n.Values) == 0 {
+			n.Values = []query.Value{{Match: query.Starts}}
+		} else {
+			for i := range in {
+				in[i] = "CAST(" + in[i] + " AS TEXT)"
+			}
+		}
+	}
+	for _, column := range in {
+		f.run, f.conv = f.run || reads(column, "r"), f.conv || reads(column, "c")
+	}
+	if len(in) > 0 {
+		sql, args := anyOf(n.Values, in)
+		return sql, args, nil
+	}
+	var parts []string
+	var args []any
+	for _, v := range n.Values {
+		sql, a, err := f.special(n, v)
+		if err != nil {
+			return "", nil, err
+		}
+		parts, args = append(parts, sql), append(args, a...)
+	}
+	return balanced(parts, " OR "), args, nil
+}
+
+// anyOf matches when one of the columns has one of the values; an empty value asks that none of them has any.
+func anyOf(values []query.Value, in []string) (string, []any) {
+	var parts []string
+	var args []any
+	for _, v := range values {
+		if v.Text == "" && v.Match == query.Whole {
+			parts = append(parts, "coalesce("+strings.Join(append(slices.Clone(in), "NULL"), ", ")+") IS NULL")
+			continue
+		}
+		for _, column := range in {
+			sql, a := compare(column, v)
+			parts, args = append(parts, sql), append(args, a...)
+		}
+	}
+	return balanced(parts, " OR "), args
+}
+
+// attributePath is a JSON path as a literal of SQL: a key is quoted, and cannot end either string.
+func attributePath(key string) string {
+	quoted := `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(key) + `"`
+	return "'$." + strings.ReplaceAll(quoted, "'", "''") + "'"
+}
+
+// special compiles fields that need other tables.
+func (f *usageFilter) special(n query.Field, v query.Value) (string, []any, error) {
+	switch what := n.Name + ":" + v.Text; {
+	case n.Name == "source":
+		s, args := compare("s.name", v)
+		return "u.version IN (SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id CROSS JOIN versions v ON v.file = f.id WHERE " + s + ")", args, nil
+	case n.Name == "path":
+		s, args := compare("f.path", v)
+		return "u.version IN (SELECT v.id FROM files f CROSS JOIN versions v ON v.file = f.id WHERE " + s + ")", args, nil
+	case n.Name == "tool":
+		f.tools = true
+		if v.Text == "" && v.Match == query.Whole {
+			return "u.id NOT IN (SELECT id FROM called)", nil, nil
+		}
+		s, args := compare("name", v)
+		return "u.id IN (SELECT id FROM called WHERE " + s + ")", args, nil
+	case n.Name == "id":
+		f.conv = true
+		return "(u.usage_id >= ? AND u.usage_id < ? OR c.conversation_id >= ? AND c.conversation_id < ?)", []any{v.Text, after(v.Text), v.Text, after(v.Text)}, nil
+	case what == "is:stub":
+		f.run = true
+		return "(r.stub = 1 OR coalesce(u.attributes ->> '$.stub', 0) = 1)", nil, nil
+	case what == "has:usage":
+		return "1", nil, nil
+	case what == "has:cost":
+		return usageNumbers["cost"] + " IS NOT NULL", nil, nil
+	case what == "has:problem":
+		return "u.version IN (SELECT version FROM problems)", nil, nil
+	}
+	return "", nil, &index.UnsupportedError{What: fmt.Sprint(n), Why: "usage has no such field"}
+}

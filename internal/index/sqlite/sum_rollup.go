@@ -1,0 +1,178 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// rollup is a question that the hours of usage_days answer: they know of model, format and whole hours.
+type rollup struct {
+	q     index.SumQuery // its time is whole hours
+	edges []index.SumQuery
+	clock clock
+	where string // over the table d
+	args  []any
+}
+
+// undated is the day of usage without a time.
+const undated = -1_000_000_000
+
+// rollupOf takes a question if every part of it is about what the rollup knows. What a window of time has of its
+// first and last hour is left to a look at the records.
+func rollupOf(q index.SumQuery, c clock) (*rollup, bool) {
+	if q.All || q.Runs != nil || q.Conversation != "" || q.ID != "" || q.Unit == index.Instant || !c.wholeHours() {
+		return nil, false
+	}
+	for _, by := range q.By {
+		if by != index.ByModel && by != index.ByFormat {
+			return nil, false
+		}
+	}
+	r := &rollup{q: q, clock: c, where: "1"}
+	if !r.window() || q.Query != nil && !r.query(q.Query.Root) {
+		return nil, false
+	}
+	return r, true
+}
+
+func (r *rollup) and(sql string, args ...any) {
+	r.where, r.args = r.where+" AND "+sql, append(r.args, args...)
+}
+
+// window takes the whole hours of the time, false when there are none.
+func (r *rollup) window() bool {
+	from, to := r.q.From, r.q.To
+	if from.IsZero() && to.IsZero() {
+		return true
+	}
+	edge := func(from, to time.Time) {
+		q := r.q
+		q.From, q.To = from, to
+		r.edges = append(r.edges, q)
+	}
+	if first := wholeHour(from); !from.IsZero() && !first.Equal(from) {
+		first = first.Add(time.Hour)
+		edge(from, first)
+		from = first
+	}
+	if last := wholeHour(to); !to.IsZero() && !last.Equal(to) {
+		edge(last, to)
+		to = last
+	}
+	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
+		return false
+	}
+	r.q.From, r.q.To = from, to
+	r.and(fmt.Sprintf("d.day > %d", undated))
+	if !from.IsZero() {
+		r.and("d.day * 24 + d.hour >= ?", from.Unix()/3600)
+	}
+	if !to.IsZero() {
+		r.and("d.day * 24 + d.hour < ?", to.Unix()/3600)
+	}
+	return true
+}
+
+// wholeHour is the begin of the hour (UTC) that t lies in. Records are timed to the microsecond.
+func wholeHour(t time.Time) time.Time {
+	n := t.UnixMicro()
+	return time.UnixMicro(n - (n%microsPerHour+microsPerHour)%microsPerHour)
+}
+
+// query takes what is joined by And and is a model or a format.
+func (r *rollup) query(n query.Node) bool {
+	switch n := n.(type) {
+	case nil:
+		return true
+	case query.And:
+		return !slices.ContainsFunc(n.Of, func(n query.Node) bool { return !r.query(n) })
+	case query.Field:
+		column := map[string]string{"model": "nullif(s.model, '')", "format": "(SELECT name FROM names WHERE id = s.format)"}[n.Name]
+		if column == "" {
+			return false
+		}
+		sql, args := anyOf(n.Values, []string{column})
+		r.and("d.series IN (SELECT s.id FROM usage_series s WHERE "+sql+")", args...)
+		return true
+	}
+	return false
+}
+
+// run yields the rollup and what the edges add, and then moves what has a twin into rows of its own.
+func (r *rollup) run(ctx context.Context, tx *sqlx.Tx, yield func(index.Sum) bool) error {
+	more := true
+	next := func(s index.Sum) bool {
+		more = more && yield(s)
+		return more
+	}
+	for _, edge := range r.edges {
+		if err := scan(ctx, tx, edge, r.clock, next); err != nil || !more {
+			return err
+		}
+	}
+	for _, query := range r.statements() {
+		if err := each(ctx, tx, query, r.args, scanSum(r.q), next); err != nil || !more {
+			return err
+		}
+	}
+	var any bool
+	if err := tx.QueryRowxContext(ctx, "SELECT EXISTS (SELECT 1 FROM usage u INDEXED BY usage_cost_only WHERE "+costOnly+")").Scan(&any); err != nil || !any {
+		return err
+	}
+	query, args, err := scanQuery(r.q, r.clock, true)
+	if err != nil {
+		return err
+	}
+	return each(ctx, tx, query, args, scanSum(r.q), func(s index.Sum) bool {
+		without := s
+		without.Twin, without.Spent = index.NoTwin, s.Spent.Minus()
+		return next(s) && next(without)
+	})
+}
+
+// statements add up. Days of a zone are not those of UTC: the hours of one day UTC fall into one local day, the
+// day before or the day after, and each has a statement, so that every one of them can go along the table's own
+// order instead of sorting it.
+func (r *rollup) statements() []string {
+	sums, numbers := "", ""
+	for _, m := range measures {
+		sums += fmt.Sprintf(", sum(d.%s) AS %[1]s", m.name)
+		numbers += ", g." + m.name
+	}
+	keys := ""
+	for _, by := range r.q.By {
+		keys += map[index.Dimension]string{index.ByModel: ", nullif(s.model, '')", index.ByFormat: ", (SELECT name FROM names WHERE id = s.format)"}[by]
+	}
+	statement := func(at, columns, where, group string) string {
+		return "SELECT " + at + ", s.model, s.reason, s.has_reported, 0" + numbers + keys + " FROM (SELECT d.series" + columns + sums +
+			" FROM usage_days d WHERE " + r.where + where + " GROUP BY d.series" + group + ") g CROSS JOIN usage_series s ON s.id = g.series"
+	}
+	// when is g.day, with a whole number of days or hours added, in the given unit; NULL where no time is known.
+	when := func(expr string) string { return fmt.Sprintf("CASE WHEN g.day > %d THEN %s END", undated, expr) }
+	switch r.q.Unit {
+	case index.Hour:
+		return []string{statement(when("(g.day * 24 + g.hour) * 3600"), ", d.day, d.hour", "", ", d.day, d.hour")}
+	case index.NoTime:
+		return []string{statement("NULL", "", "", "")}
+	}
+	low, high := slices.Min(r.clock.offset), slices.Max(r.clock.offset)
+	local := "d.hour + " + r.clock.at("(d.day * 24 + d.hour)", inHours, inHours)
+	var all []string
+	for _, k := range []struct {
+		days  int
+		hours string
+		ever  bool
+	}{{-1, local + " < 0", low < 0}, {0, local + " BETWEEN 0 AND 23", true}, {1, local + " > 23", high > 0}} {
+		if k.ever {
+			all = append(all, statement(when(fmt.Sprintf("g.day + %d", k.days)), ", d.day", " AND "+k.hours, ", d.day"))
+		}
+	}
+	return all
+}

@@ -1,0 +1,106 @@
+package claudecode
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// The keys of hints on a sub-agent: alone in its own run, followed by its id in its session's.
+const (
+	hintAgent = "agent"
+	hintTitle = "title"
+)
+
+func hint(out *output, run, key, value string, at transcript.Origin) {
+	if value != "" {
+		out.give(&transcript.Hint{Run: run, Key: key, Value: value, Origin: at})
+	}
+}
+
+// parseMeta reads the note beside a sub-agent.
+func parseMeta(in format.Input, out *output) error {
+	b, err := format.ReadAll(in.Reader, format.DocumentLimit)
+	if err != nil && !errors.Is(err, format.ErrTooLarge) {
+		return err
+	}
+	p := placeOf(in.Path)
+	id := agentRun(p.session, p.agent)
+	bad := func(kind string, err error) {
+		out.give(&transcript.Problem{Run: id, Kind: kind, Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(b))}})
+	}
+	if err != nil {
+		bad("document too large", err)
+		return nil
+	}
+	skip := len(b) - len(bytes.TrimPrefix(b, mark))
+	doc, err := format.ParseJSON(b[skip:])
+	if err != nil {
+		bad("bad json", err)
+		return nil
+	}
+	at := transcript.Origin{Offset: format.OffsetIn(b, doc), Length: int64(len(doc))}
+	name, title := doc.Get("agentType").Str(), shorten(doc.Get("description").Str())
+	out.give(&transcript.Run{ID: id, Rank: 1, Named: true, Child: true, Agent: name, Title: title})
+	hint(out, id, hintAgent, name, at)
+	hint(out, id, hintTitle, title, at)
+	out.give(&transcript.Event{
+		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: "meta", Origin: at,
+		Parts: []transcript.Part{{Text: textOf(doc)}},
+	})
+	return nil
+}
+
+// parseJournal reads the journal of a workflow: what it did stands in its sub-agents' files, so its lines are only
+// found.
+func parseJournal(in format.Input, out *output) error {
+	id := placeOf(in.Path).session
+	problem := func(p *transcript.Problem) {
+		p.Run = id
+		out.give(p)
+	}
+	first := true
+	for o, err := range format.Objects(in.Reader, "", problem) {
+		if err != nil {
+			return err
+		}
+		if out.stopped {
+			return nil
+		}
+		if first {
+			out.give(&transcript.Run{ID: id, Named: true})
+			first = false
+		}
+		out.give(&transcript.Event{
+			Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindLifecycle, Type: "journal",
+			Time: stamp(o.Value.Get("timestamp")), Origin: o.Origin, Parts: []transcript.Part{{Text: textOf(o.Value)}},
+		})
+	}
+	return nil
+}
+
+// Resolve names sub-agents by the note beside their file, or else by the call that started them.
+func (claudeCode) Resolve(f *transcript.Family) {
+	for _, c := range f.Conversations {
+		if !c.Child {
+			continue
+		}
+		for _, hints := range f.Related {
+			name(c, hints, " "+c.ID)
+		}
+		name(c, f.Hints, "")
+	}
+}
+
+func name(c *transcript.FamilyConversation, hints []*transcript.Hint, of string) {
+	for _, h := range hints {
+		switch h.Key {
+		case hintAgent + of:
+			c.Agent = h.Value
+		case hintTitle + of:
+			c.Title = h.Value
+		}
+	}
+}

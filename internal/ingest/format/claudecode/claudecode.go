@@ -1,0 +1,95 @@
+// Package claudecode reads the sessions that Claude Code keeps below its projects directory: session and sub-agent
+// transcripts, the notes beside sub-agents (agent-*.meta.json) and the journals of workflows.
+//
+// Producer: Claude Code 1.0 to 2.1; checked in November 2026 against published sample sessions and against what other
+// readers of these files found (ccusage, agentsview). There is no published description; docs/formats/claude-code.md
+// says what becomes what. Where sources and readers disagree:
+//
+//   - A session is a file, named by its stem. The sessionId of the lines may be another one: a resumed or forked file
+//     repeats lines of the session that it came from. A stem that is no UUID is no identity by itself (chat.jsonl), so
+//     the sessionId of the first line that has one is joined to it.
+//   - Lines are not events: one response is written as a line per block, and one line may hold several blocks. An event
+//     is a block, as docs/formats/claude-code.md counts them. Its id is the line's uuid and the number of the block,
+//     and is the same wherever the line is copied to. A uuid that comes again in one file counts the first time, a
+//     call or result that comes again under its id too.
+//   - One request is repeated with its whole usage on every line of the response, and output_tokens may grow from line
+//     to line: the largest of a (message.id, requestId) counts, over all files. Side chains ("/btw") replay messages
+//     under a new requestId; there message.id alone is the request and a line that is no side chain wins. Lines with a
+//     requestId of null are kept (ccusage drops them).
+//   - Lines without a type are no events and their usage is not counted: only test data has them.
+//   - The role "user" covers prompts, tool results, injected text and the summary after a compaction. Only prompts have
+//     the role user here.
+package claudecode
+
+import (
+	"iter"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// The roles of Claude Code's files.
+const (
+	roleSession = "session"
+	roleAgent   = "agent"
+	roleJournal = "journal"
+	roleMeta    = "meta"
+)
+
+// New returns the format.
+func New() format.Format { return claudeCode{} }
+
+type claudeCode struct{}
+
+var (
+	_ format.Format   = claudeCode{}
+	_ format.Resolver = claudeCode{}
+	_ format.Placed   = claudeCode{}
+)
+
+func (claudeCode) Name() string { return "claude-code" }
+
+func (claudeCode) Version() int { return 1 }
+
+func (claudeCode) Places() []format.Place {
+	const name = "claude-code"
+	const env = "CLAUDE_CONFIG_DIR"
+	const deletes = "transcripts older than cleanupPeriodDays (30 days unless set) are deleted at start-up"
+	return []format.Place{
+		{Name: name, Path: "~/.claude/projects", Deletes: deletes},
+		{Name: name, Path: "~/.config/claude/projects", Deletes: deletes},
+		{Name: name, Path: "$XDG_CONFIG_HOME/claude/projects", Deletes: deletes},
+		{Name: name, Path: "$CLAUDE_CONFIG_DIR/projects", Env: env, Deletes: deletes},
+	}
+}
+
+// Parse reads one original; see the package comment for what becomes of it.
+func (claudeCode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
+	return func(yield func(transcript.Record, error) bool) {
+		out := &output{yield: yield}
+		var err error
+		switch in.Role {
+		case roleSession, roleAgent:
+			err = parseSession(in, out)
+		case roleJournal:
+			err = parseJournal(in, out)
+		case roleMeta:
+			err = parseMeta(in, out)
+		}
+		if err != nil && !out.stopped {
+			yield(nil, err)
+		}
+	}
+}
+
+// output hands records on until the reader has enough.
+type output struct {
+	yield   func(transcript.Record, error) bool
+	stopped bool
+}
+
+func (o *output) give(r transcript.Record) {
+	if !o.stopped {
+		o.stopped = !o.yield(r, nil)
+	}
+}

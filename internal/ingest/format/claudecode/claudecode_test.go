@@ -1,0 +1,27 @@
+package claudecode
+
+import (
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+)
+
+func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
+
+func FuzzSession(f *testing.F) {
+	formattest.Fuzz(f, New(), roleSession, "-home-ada-shop/0a000000-0000-4000-8000-00000000000a.jsonl")
+}
+
+func FuzzNameless(f *testing.F) { formattest.Fuzz(f, New(), roleSession, "export/chat.jsonl") }
+
+func FuzzAgent(f *testing.F) {
+	formattest.Fuzz(f, New(), roleAgent, "-home-ada-shop/agent-c0ffee1.jsonl")
+}
+
+func FuzzJournal(f *testing.F) {
+	formattest.Fuzz(f, New(), roleJournal, "-home-ada-shop/0a000000-0000-4000-8000-00000000000a/subagents/workflows/w/journal.jsonl")
+}
+
+func FuzzMeta(f *testing.F) {
+	formattest.Fuzz(f, New(), roleMeta, "-home-ada-shop/0a000000-0000-4000-8000-00000000000a/subagents/agent-c0ffee1.meta.json")
+}

@@ -1,0 +1,161 @@
+package claudecode
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// Detect knows transcripts by their lines wherever they lie, and by their place where the content is empty or broken.
+func (claudeCode) Detect(h format.Head) format.Claim {
+	name := path.Base(h.Path)
+	p := placeOf(h.Path)
+	switch {
+	case strings.HasSuffix(name, ".tmp") || bytes.IndexByte(h.Bytes, 0) >= 0:
+		return format.Claim{}
+	case strings.HasSuffix(name, ".meta.json"):
+		if p.agent == "" || p.session == "" {
+			return format.Claim{}
+		}
+		return format.Claim{Strength: p.strength(format.Likely), Role: roleMeta, Root: p.root()}
+	case path.Ext(name) == ".json":
+		return format.Claim{}
+	case name == "journal.jsonl" && p.session != "":
+		return format.Claim{Strength: p.strength(format.Weak), Role: roleJournal, Root: p.root(), Log: true}
+	}
+	claim := format.Claim{Role: roleSession, Root: p.root(), Log: true}
+	if p.agent != "" {
+		claim.Role = roleAgent
+	}
+	native := path.Ext(name) == ".jsonl" && (p.agent != "" || isUUID(p.stem))
+	switch known, foreign := look(h); {
+	case known:
+		claim.Strength = p.strength(format.Likely)
+	case native && p.slug != "" && !foreign:
+		claim.Strength = format.Likely
+	default:
+		return format.Claim{}
+	}
+	return claim
+}
+
+// strength is Certain in a project's directory, and what the content alone is worth elsewhere.
+func (p place) strength(content format.Strength) format.Strength {
+	if p.slug != "" {
+		return format.Certain
+	}
+	return content
+}
+
+// look reads the lines in the head until one tells. Broken lines tell nothing; foreign says that there are objects
+// and that none of them could be Claude Code's.
+func look(h format.Head) (known, foreign bool) {
+	for rest := bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf")); len(rest) > 0; {
+		line, more, whole := bytes.Cut(rest, []byte("\n"))
+		rest = more
+		v, err := format.ParseJSON(line)
+		if err != nil {
+			if whole || int64(len(h.Bytes)) == h.Size {
+				continue
+			}
+			// Cut off by the end of the head: what stands before is still found.
+			v = format.Value(bytes.TrimLeft(line, " \t\r"))
+		}
+		if !v.IsObject() {
+			continue
+		}
+		switch fits(v) {
+		case fitsWell:
+			return true, false
+		case fitsNot:
+			foreign = true
+		}
+	}
+	return false, foreign
+}
+
+// fit is how well an object looks like a line of a transcript.
+type fit int
+
+const (
+	fitsNot   fit = iota
+	fitsMaybe     // a type that is not known here, or too little of it
+	fitsWell
+)
+
+// shape is what an object has of a line of a transcript.
+type shape struct {
+	kind string
+	has  map[string]bool
+
+	message bool // one with content
+	usage   bool // one that tells tokens
+	foreign bool // has what no line of Claude Code's has
+}
+
+func shapeOf(v format.Value) shape {
+	s := shape{has: map[string]bool{}}
+	for key, value := range v.Fields() {
+		switch key {
+		case "type":
+			s.kind = value.Str()
+		case "sessionId", "uuid":
+			s.has[key] = value.IsString()
+		case "message":
+			s.message = value.IsString() || value.Get("content") != nil || value.Get("usage") != nil
+			s.usage = value.Get("usage", "input_tokens") != nil
+			s.foreign = s.foreign || value.Get("parts") != nil
+		case "phase", "systemPayload", "usageMetadata", "contextWindowSize", "payload": // Flow Studio, Qwen Code, Codex
+			s.foreign = true
+		default:
+			s.has[key] = true
+		}
+	}
+	return s
+}
+
+// needs names what lines of a type have beside the id of their session.
+var needs = map[string][]string{
+	"queue-operation": {"operation"}, "progress": {"data"}, "system": {"subtype", "uuid"}, "custom-title": {"customTitle"},
+	"ai-title": {"aiTitle"}, "agent-name": {"agentName"}, "last-prompt": {"lastPrompt"}, "mode": {"mode"},
+	"permission-mode": {"permissionMode"}, "pr-link": {"prUrl"}, "attachment": {"attachment"},
+}
+
+func fits(v format.Value) fit {
+	s := shapeOf(v)
+	has := s.has
+	switch {
+	case s.foreign:
+		return fitsNot
+	case has["sessionId"] && has["parentUuid"] && has["isSidechain"]:
+		return fitsWell
+	case s.kind == "" && has["sessionId"] && s.usage && has["timestamp"]:
+		return fitsWell
+	case s.kind == "":
+		return fitsNot
+	}
+	well := false
+	switch s.kind {
+	case "user", "assistant":
+		well = s.message && (has["sessionId"] || has["uuid"] && has["parentUuid"])
+	case "summary":
+		well = has["summary"] && has["leafUuid"]
+	case "file-history-snapshot":
+		well = has["snapshot"]
+	default:
+		members, known := needs[s.kind]
+		well = known && has["sessionId"]
+		for _, name := range members {
+			well = well && has[name]
+		}
+	}
+	switch {
+	case well:
+		return fitsWell
+	case has["sessionId"] || has["uuid"] || s.kind == "file-history-delta":
+		return fitsMaybe
+	}
+	return fitsNot
+}

@@ -1,0 +1,230 @@
+package claudecode
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// line is one line of a transcript, its members looked up once.
+type line struct {
+	raw    format.Value
+	origin transcript.Origin
+	now    transcript.Time
+
+	kind          string // type as written, "" when it has none
+	uuid, session string
+
+	parent, logical, request, message, result, data, subtype, attachment format.Value
+	summary, leaf, title, aiTitle, agentName, cost, cwd, branch, version format.Value
+	source, forked                                                       format.Value
+
+	sidechain, meta, compact, apiError bool
+}
+
+// readLine takes a line apart. last is the session of the line before, most often the same.
+func readLine(o format.Object, last string) *line {
+	l := &line{raw: o.Value, origin: o.Origin}
+	for key, value := range o.Value.Fields() {
+		switch key {
+		case "type":
+			l.kind = lineType(value)
+		case "uuid":
+			l.uuid = value.Str()
+		case "sessionId":
+			l.session = again(last, value)
+		case "timestamp":
+			l.now = stamp(value)
+		case "parentUuid":
+			l.parent = value
+		case "logicalParentUuid":
+			l.logical = value
+		case "requestId":
+			l.request = value
+		case "message":
+			l.message = value
+		case "toolUseResult":
+			l.result = value
+		case "isSidechain":
+			l.sidechain = value.Bool() == transcript.Yes
+		case "isMeta":
+			l.meta = value.Bool() == transcript.Yes
+		case "isCompactSummary":
+			l.compact = value.Bool() == transcript.Yes
+		case "isApiErrorMessage":
+			l.apiError = value.Bool() == transcript.Yes
+		case "cwd":
+			l.cwd = value
+		case "gitBranch":
+			l.branch = value
+		case "version":
+			l.version = value
+		default:
+			l.rare(key, value)
+		}
+	}
+	return l
+}
+
+// rare takes the members that few lines have.
+func (l *line) rare(key string, value format.Value) {
+	switch key {
+	case "subtype":
+		l.subtype = value
+	case "data":
+		l.data = value
+	case "attachment":
+		l.attachment = value
+	case "summary":
+		l.summary = value
+	case "leafUuid":
+		l.leaf = value
+	case "customTitle", "title":
+		l.title = value
+	case "aiTitle":
+		l.aiTitle = value
+	case "agentName":
+		l.agentName = value
+	case "costUSD":
+		l.cost = value
+	case "origin":
+		l.source = value
+	case "forkedFrom":
+		l.forked = value
+	}
+}
+
+// again gives the string of a value without a copy when it is the one that came before.
+func again(last string, v format.Value) string {
+	if len(v) == len(last)+2 && v[0] == '"' && string(v[1:len(v)-1]) == last && strings.IndexByte(last, '\\') < 0 {
+		return last
+	}
+	return v.Str()
+}
+
+// lineType spares the copy of the few types that most lines have.
+func lineType(v format.Value) string {
+	switch string(v) {
+	case `"user"`:
+		return "user"
+	case `"assistant"`:
+		return "assistant"
+	case `"progress"`:
+		return "progress"
+	case `"system"`:
+		return "system"
+	}
+	return v.Str()
+}
+
+func stamp(v format.Value) transcript.Time {
+	if v.Type() == '0' {
+		n, _ := v.Int()
+		return format.UnixMilli(n)
+	}
+	return format.Time(v.Str())
+}
+
+// opens says that a line makes its file a conversation: it is said, or the program says something in it.
+func (l *line) opens() bool { return l.said() || l.kind == "system" }
+
+func (l *line) said() bool { return l.kind == "user" || l.kind == "assistant" }
+
+// injected says that a line of type user was not typed by one.
+func (l *line) injected() bool {
+	if l.meta || l.compact {
+		return true
+	}
+	if l.source == nil {
+		return false
+	}
+	kind := l.source.Get("kind").Str()
+	return kind != "" && kind != "user" && kind != "human"
+}
+
+// message is the message of a line.
+type message struct {
+	id, content, model, usage, stop format.Value
+}
+
+func readMessage(v format.Value) (m message) {
+	if v.IsString() {
+		m.content = v
+		return m
+	}
+	for key, value := range v.Fields() {
+		switch key {
+		case "id":
+			m.id = value
+		case "content":
+			m.content = value
+		case "model":
+			m.model = value
+		case "usage":
+			m.usage = value
+		case "stop_reason":
+			m.stop = value
+		}
+	}
+	return m
+}
+
+// block is one block of a message.
+type block struct {
+	raw                                              format.Value
+	kind                                             string
+	text, id, name, input, answers, content, isError format.Value
+}
+
+func readBlock(v format.Value) (b block) {
+	b.raw = v
+	for key, value := range v.Fields() {
+		switch key {
+		case "type":
+			b.kind = blockType(value)
+		case "text":
+			b.text = value
+		case "id":
+			b.id = value
+		case "name":
+			b.name = value
+		case "input":
+			b.input = value
+		case "tool_use_id":
+			b.answers = value
+		case "content":
+			b.content = value
+		case "is_error":
+			b.isError = value
+		}
+	}
+	return b
+}
+
+func blockType(v format.Value) string {
+	switch string(v) {
+	case `"text"`:
+		return "text"
+	case `"thinking"`:
+		return "thinking"
+	case `"tool_use"`:
+		return "tool_use"
+	case `"tool_result"`:
+		return "tool_result"
+	}
+	return v.Str()
+}
+
+// blank says that a string holds nothing but space.
+func blank(v format.Value) bool {
+	if len(v) < 2 {
+		return true
+	}
+	body := []byte(v[1 : len(v)-1])
+	if len(body) > 0 && body[0] > ' ' && body[0] != '\\' && body[0] < 0x80 {
+		return false
+	}
+	return len(bytes.TrimSpace([]byte(v.Str()))) == 0
+}

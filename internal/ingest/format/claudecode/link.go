@@ -1,0 +1,87 @@
+package claudecode
+
+import (
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+func run(id string) transcript.End { return transcript.End{Type: "run", ID: id} }
+
+// belongs links a sub-agent to its session, once.
+func (r *reader) belongs(l *line) {
+	if r.place.agent == "" || r.session == "" || r.agents[""] {
+		return
+	}
+	r.agents[""] = true
+	r.out.give(&transcript.Link{Kind: "parent", From: run(r.session), To: run(r.run), Time: l.now, Origin: l.origin})
+}
+
+// spawned links the session of a line to the sub-agent that a result names. The statement stands in an event, and is
+// worth nothing where that event is copied history.
+func (r *reader) spawned(l *line, agent string, e *transcript.Event, call string) {
+	if agent == "" || e.Verdict != "" {
+		return
+	}
+	r.agents[agent] = true
+	r.child(l, agent, e.ID, call)
+	r.describe(l, agent, call)
+}
+
+// progress links the session of a line to the sub-agent that the line tells of, once. The line is no event, so the
+// statement is the call's that it reports on.
+func (r *reader) progress(l *line) {
+	agent := l.data.Get("agentId").Str()
+	if agent == "" || r.agents[agent] || r.run == "" {
+		return
+	}
+	r.agents[agent] = true
+	call := l.raw.Get("parentToolUseID").Str()
+	r.child(l, agent, r.tasks[call].event, call)
+}
+
+func (r *reader) child(l *line, agent, event, call string) {
+	session := l.session
+	if r.place.agent != "" || session == "" {
+		session = r.session
+	}
+	if session == "" {
+		session = r.run
+	}
+	edge := &transcript.Link{Kind: "parent", From: run(session), To: run(agentRun(session, agent)), Time: l.now, Origin: l.origin, Event: event}
+	set(&edge.Attributes, "call", call)
+	r.out.give(edge)
+	if r.place.agent != "" && agent != r.place.agent { // a sub-agent of a sub-agent: both lie side by side
+		r.out.give(&transcript.Link{Kind: "call", From: run(r.run), To: edge.To, Time: l.now, Origin: l.origin, Uncounted: true,
+			Attributes: edge.Attributes})
+	}
+}
+
+// copiedFrom names the session that a line says it came from. That says nothing of whether the archive has it, so these
+// links are kept and not counted.
+func (r *reader) copiedFrom(l *line) {
+	session, kind := l.session, "resume"
+	if l.forked != nil {
+		session, kind = l.forked.Get("sessionId").Str(), "fork"
+	}
+	if session == "" || session == r.session || r.foreign[session] {
+		return
+	}
+	r.foreign[session] = true
+	r.out.give(&transcript.Link{Kind: kind, From: run(session), To: run(r.run), Time: l.now, Origin: l.origin, Uncounted: true})
+}
+
+// task is what a call says of the sub-agent that it starts. The sub-agent's own file does not say it; see Resolve.
+type task struct{ event, agent, title string }
+
+func (r *reader) asks(e *transcript.Event, call *transcript.Call, input format.Value) {
+	if call.Name == "Task" || call.Name == "Agent" {
+		r.tasks[call.ID] = task{e.ID, input.Get("subagent_type").Str(), input.Get("description").Str()}
+	}
+}
+
+// describe hands on what the call said of a sub-agent.
+func (r *reader) describe(l *line, agent, call string) {
+	t := r.tasks[call]
+	hint(r.out, r.run, hintAgent+" "+agent, t.agent, l.origin)
+	hint(r.out, r.run, hintTitle+" "+agent, t.title, l.origin)
+}

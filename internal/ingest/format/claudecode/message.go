@@ -1,0 +1,249 @@
+package claudecode
+
+import (
+	"strconv"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// say gives the events of a line of type user or assistant: one for what a user said in it, one for each block of all
+// else.
+func (r *reader) say(l *line, m message, again bool) {
+	s := &saying{reader: r, line: l, message: m, again: again}
+	switch {
+	case m.content.IsString():
+		s.whole(m.content)
+	case m.content.IsArray():
+		n := 0
+		for item := range m.content.Items() {
+			s.block(readBlock(item), n)
+			n++
+		}
+	}
+	for _, e := range s.events {
+		if e.Verdict == transcript.Uncounted {
+			r.uncounted(l, e)
+		} else {
+			r.out.give(e)
+		}
+	}
+	if len(s.events) == 0 { // nothing in it that counts
+		e := r.event(l, 0, again)
+		e.Kind, e.Parts = transcript.KindNotice, []transcript.Part{{Text: textOf(l.raw)}}
+		r.uncounted(l, e)
+	}
+	r.copiedFrom(l)
+}
+
+// saying is a line while its events are made.
+type saying struct {
+	*reader
+	line    *line
+	message message
+	again   bool
+	events  []*transcript.Event
+	user    *transcript.Event // what a user said in this line
+}
+
+// add makes an event of one value of the line.
+func (s *saying) add(v format.Value, number int, kind transcript.Kind, role string) *transcript.Event {
+	e := s.event(s.line, number, s.again)
+	e.Kind, e.Role = kind, role
+	e.Parts = []transcript.Part{s.part(v)}
+	if s.line.kind == "assistant" {
+		if model := s.message.model; model.IsString() && string(model) != `"<synthetic>"` {
+			s.facts.model = again(s.facts.model, model)
+			e.Model = s.facts.model
+		}
+		if s.line.apiError {
+			set(&e.Attributes, "api_error", true)
+		}
+		if stop := s.message.stop; stop.IsString() {
+			set(&e.Attributes, "stop_reason", stop.Str())
+		}
+	}
+	s.events = append(s.events, e)
+	return e
+}
+
+func (s *saying) part(v format.Value) transcript.Part {
+	return transcript.Part{Text: textOf(v), Offset: format.OffsetIn(s.line.raw, v), Length: int64(len(v))}
+}
+
+// whole takes a message that is one string. Only users' count: assistants write blocks.
+func (s *saying) whole(v format.Value) {
+	switch {
+	case blank(v):
+	case s.line.kind == "user":
+		s.prompt(v, 0)
+	default:
+		s.add(v, 0, transcript.KindMessage, "assistant").Verdict = transcript.Uncounted
+	}
+}
+
+// prompt joins the texts and images of a line of type user to one event.
+func (s *saying) prompt(v format.Value, number int) {
+	if s.user != nil {
+		s.user.Parts = append(s.user.Parts, s.part(v))
+		return
+	}
+	kind, role := transcript.KindMessage, "user"
+	switch {
+	case s.line.compact:
+		kind, role = transcript.KindCompaction, "system"
+	case s.line.injected():
+		kind, role = transcript.KindSystem, "system"
+	}
+	s.user = s.add(v, number, kind, role)
+	s.user.Type = "user"
+	if role == "user" && !s.again {
+		s.facts.prompted(s.user.Parts[0].Text)
+	}
+}
+
+func (s *saying) block(b block, number int) {
+	switch b.kind {
+	case "text":
+		switch {
+		case s.line.kind == "user":
+			s.prompt(b.raw, number)
+		case !blank(b.text):
+			s.add(b.raw, number, transcript.KindMessage, "assistant").Type = b.kind
+		}
+	case "image":
+		if s.line.kind == "user" {
+			s.prompt(b.raw, number)
+		} else {
+			s.other(b, number)
+		}
+	case "thinking", "redacted_thinking":
+		s.add(b.raw, number, transcript.KindReasoning, "assistant").Type = b.kind
+	case "tool_use", "server_tool_use":
+		s.call(b, number)
+	case "tool_result":
+		s.result(b, number)
+	default:
+		s.other(b, number)
+	}
+}
+
+// other is a block of a type that is not counted: documents, results of tools that ran on the server, what comes next.
+func (s *saying) other(b block, number int) {
+	e := s.add(b.raw, number, transcript.KindUnknown, s.line.kind)
+	e.Verdict = transcript.Uncounted
+	if b.kind != "" {
+		e.Type = b.kind
+	}
+	if b.answers.IsString() {
+		e.Kind, e.Role = transcript.KindToolResult, "tool"
+	}
+}
+
+func (s *saying) call(b block, number int) {
+	e := s.add(b.raw, number, transcript.KindToolCall, "assistant")
+	e.Type = b.kind
+	made := &transcript.Call{ID: b.id.Text(), Name: b.name.Str(), Input: int64(len(b.input)), Paths: paths(b.input)}
+	e.Parts[0].Call = made
+	if made.ID == "" {
+		if !s.again {
+			s.unnamed++
+		}
+		made.ID = "#" + itoa(s.unnamed)
+		return
+	}
+	if _, known := s.calls[made.ID]; known {
+		repeat(e)
+	} else if !s.again {
+		s.calls[made.ID] = made.Name
+		s.asks(e, made, b.input)
+	}
+}
+
+func (s *saying) result(b block, number int) {
+	e := s.add(b.raw, number, transcript.KindToolResult, "tool")
+	e.Type = b.kind
+	made := &transcript.Result{Call: b.answers.Text(), Failed: transcript.No}
+	if b.isError.Bool() == transcript.Yes {
+		made.Failed = transcript.Yes
+	}
+	if !b.content.IsNull() {
+		made.Output = int64(len(b.content))
+	}
+	e.Parts[0].Result = made
+	switch {
+	case made.Call == "":
+		if !s.again && s.replied < s.unnamed {
+			s.replied++
+		}
+		if s.replied > 0 {
+			made.Call = "#" + itoa(s.replied)
+		}
+	case s.results[made.Call]:
+		repeat(e)
+	case !s.again:
+		s.results[made.Call] = true
+	}
+	made.Name = s.calls[made.Call]
+	s.details(b, e, made)
+}
+
+// repeat marks what this file told before under another uuid.
+func repeat(e *transcript.Event) {
+	e.Verdict, e.ID, e.Global, e.Home = transcript.DuplicateOf, "", false, false
+}
+
+// details takes what toolUseResult adds to a result: it belongs to the first of a line.
+func (s *saying) details(b block, e *transcript.Event, made *transcript.Result) {
+	copied := s.line.result
+	if copied == nil {
+		return
+	}
+	s.line.result = nil
+	for key, value := range copied.Fields() {
+		switch key {
+		case "agentId":
+			s.spawned(s.line, value.Str(), e, made.Call)
+		case "interrupted":
+			if value.Bool() == transcript.Yes {
+				made.Status = "interrupted"
+			}
+		case "status":
+			made.Status = value.Str()
+		case "totalDurationMs", "durationMs":
+			if n, ok := value.Int(); ok && n >= 0 && n < 1<<50 {
+				made.Duration = transcript.Known(n * 1000)
+			}
+		case "truncated":
+			made.Cut = made.Cut || value.Bool() == transcript.Yes
+		case "persistedOutputPath":
+			if value.IsString() {
+				made.Cut = true
+				set(&e.Attributes, "persisted_output", value.Str())
+			}
+		}
+	}
+	if extra(copied, b.raw) {
+		part := s.part(copied)
+		if part.Text != "" {
+			part.Kind = transcript.KindToolResult
+			e.Parts = append(e.Parts, part)
+		}
+	}
+}
+
+// paths gives the files that an input names.
+func paths(input format.Value) []string {
+	var all []string
+	for key, value := range input.Fields() {
+		switch key {
+		case "file_path", "path", "notebook_path", "filePath":
+			if value.IsString() && len(value) > 2 {
+				all = append(all, value.Str())
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,81 @@
+package claudecode
+
+import (
+	"path"
+	"strings"
+)
+
+// place is what the path of a file says of it.
+type place struct {
+	stem    string // of the name
+	slug    string // the project's directory, "" when none looks like one
+	session string // of sub-agents: the directory that they lie in, "" in the old layout
+	agent   string // of sub-agents: the id in their name
+}
+
+// placeOf reads <slug>/<session>.jsonl, <slug>/agent-<id>.jsonl (older versions) and
+// <slug>/<session>/subagents/[workflows/<id>/]agent-<id>.jsonl, whatever stands before.
+func placeOf(file string) place {
+	dir, name := path.Split(file)
+	p := place{stem: strings.TrimSuffix(strings.TrimSuffix(name, path.Ext(name)), ".meta")}
+	dirs := strings.Split(strings.Trim(dir, "/"), "/")
+	above := len(dirs) // of the session's own directory, or of the file
+	for i := len(dirs) - 1; i > 0; i-- {
+		if dirs[i] == "subagents" && (isUUID(dirs[i-1]) || i > 1 && isSlug(dirs[i-2])) {
+			p.session, above = dirs[i-1], i-1
+			break
+		}
+	}
+	if above > 0 && isSlug(dirs[above-1]) {
+		p.slug = strings.Join(dirs[:above], "/")
+	}
+	if id, ok := strings.CutPrefix(p.stem, "agent-"); ok && id != "" {
+		p.agent = id
+	}
+	return p
+}
+
+// isSlug knows the directory of a project: the path of its working directory with '-' for all but letters and digits,
+// which starts with '-' or, on Windows, with a drive.
+func isSlug(name string) bool {
+	if len(name) < 2 {
+		return false
+	}
+	for _, c := range []byte(name) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && c != '-' && c-'0' > 9 {
+			return false
+		}
+	}
+	return name[0] == '-' || name[0]|0x20 >= 'a' && strings.HasPrefix(name[1:], "--")
+}
+
+func isUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i, c := range []byte(s) {
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case c-'0' > 9 && (c|0x20 < 'a' || c|0x20 > 'f'):
+			return false
+		}
+	}
+	return true
+}
+
+// root is the directory whose files all are Claude Code's: the projects directory, where it is plain that it is
+// one, else the project's own. What is called "projects" elsewhere may hold anything.
+func (p place) root() string {
+	if p.slug == "" {
+		return ""
+	}
+	parent := path.Dir(p.slug)
+	if parent == "." || path.Base(parent) == "projects" {
+		return parent
+	}
+	return p.slug
+}

@@ -1,0 +1,264 @@
+package claudecode
+
+import (
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// reader reads one transcript, of a session or of a sub-agent.
+type reader struct {
+	out   *output
+	place place
+
+	run, conversation string // "" until the file says whose it is
+	session           string // that the file is of, or belongs to
+	open              bool   // the conversation is told
+	rows              bool   // there is something to keep the run for
+	counted           bool   // something was said
+
+	waiting []*transcript.Event // rows from before run was known
+	seen    map[string]bool     // uuids
+	calls   map[string]string   // names of tools by call id
+	results map[string]bool     // call ids that were answered
+	told    map[string]int64    // best rank by request
+	agents  map[string]bool     // sub-agents that were linked
+	foreign map[string]bool     // sessions that lines were copied from
+	tasks   map[string]task     // by call id
+	unnamed int                 // calls without an id
+	replied int                 // results without one
+	last    string              // session of the line before
+	before  string              // uuid of the line before
+	facts   facts
+}
+
+func parseSession(in format.Input, out *output) error {
+	r := &reader{out: out, place: placeOf(in.Path), seen: map[string]bool{}, calls: map[string]string{}, results: map[string]bool{},
+		told: map[string]int64{}, agents: map[string]bool{}, foreign: map[string]bool{}, tasks: map[string]task{}}
+	if in.Role != roleAgent {
+		r.place.agent = ""
+	}
+	r.identify()
+	for o, err := range format.Objects(in.Reader, "", r.problem) {
+		if err != nil {
+			return err
+		}
+		if out.stopped {
+			return nil
+		}
+		r.line(o)
+	}
+	r.end()
+	return nil
+}
+
+func (r *reader) problem(p *transcript.Problem) {
+	p.Run = r.run
+	r.out.give(p)
+}
+
+// identify takes the identity of the file from its path where that is enough.
+func (r *reader) identify() {
+	switch {
+	case r.place.agent != "" && r.place.session != "":
+		r.is(r.place.session)
+	case r.place.agent == "" && isUUID(r.place.stem):
+		r.is(r.place.stem)
+	}
+}
+
+// is settles whose the file is, and hands on the rows that waited for it. session is "" when no line named one.
+func (r *reader) is(session string) {
+	r.session = session
+	switch stem := r.place.stem; {
+	case r.place.agent != "" && session != "":
+		r.run, r.conversation = agentRun(session, r.place.agent), r.place.agent
+	case session == "" || session == stem:
+		r.run, r.conversation = stem, stem
+	default:
+		r.run = stem + "@" + session
+		r.conversation = r.run
+	}
+	for _, e := range r.waiting {
+		e.Run = r.run
+		r.out.give(e)
+	}
+	r.waiting = nil
+}
+
+// agentRun is the id of a sub-agent's run. Its own id is short and only means something in its session.
+func agentRun(session, agent string) string { return session + "/" + agent }
+
+func (r *reader) line(o format.Object) {
+	l := readLine(o, r.last)
+	r.last = l.session
+	if r.run == "" && (l.session != "" || l.opens()) {
+		r.is(l.session)
+	}
+	if r.run != "" {
+		r.belongs(l)
+	}
+	if l.opens() {
+		r.begin(l)
+	}
+	r.facts.take(l)
+	r.rows = true
+	again := l.uuid != "" && r.seen[l.uuid]
+	switch {
+	case l.said():
+		m := readMessage(l.message)
+		r.usage(l, m)
+		r.say(l, m, again)
+	case l.kind == "system":
+		r.system(l, again)
+	default:
+		r.aside(l, again)
+	}
+	if l.uuid != "" {
+		r.seen[l.uuid], r.before = true, l.uuid
+	}
+}
+
+// begin tells the conversation when its first line is there.
+func (r *reader) begin(l *line) {
+	r.counted = r.counted || l.said()
+	if r.open {
+		return
+	}
+	r.open = true
+	child := r.place.agent != ""
+	r.out.give(&transcript.Conversation{ID: r.conversation, Run: r.run, Started: l.now, Child: child})
+}
+
+// end tells what only the whole file says of the run. Several files of one run are one session in several places.
+func (r *reader) end() {
+	if r.run == "" && len(r.waiting) > 0 {
+		r.is("")
+	}
+	if !r.rows {
+		return
+	}
+	f := &r.facts
+	child := r.place.agent != ""
+	title := f.title(r.seen)
+	run := &transcript.Run{
+		ID: r.run, Named: !r.counted, Child: child, Title: title, Project: f.project, Branch: f.branch, Version: f.version,
+		Model: f.model, Agent: f.agent, Started: f.first, Ended: f.last,
+	}
+	r.out.give(run)
+	if !r.open {
+		return
+	}
+	r.out.give(&transcript.Conversation{
+		ID: r.conversation, Run: r.run, Child: child, Title: title, Project: f.project, Branch: f.branch, Version: f.version,
+		Model: f.model, Agent: f.agent, Started: f.first, Ended: f.last,
+	})
+}
+
+// home says that a line was first written to this file, as far as it tells.
+func (r *reader) home(l *line) bool {
+	return l.session != "" && l.session == r.session && l.forked == nil
+}
+
+// event begins an event of a line. number tells apart the events of one line.
+func (r *reader) event(l *line, number int, again bool) *transcript.Event {
+	e := &transcript.Event{
+		Conversation: r.conversation, Run: r.run, Type: l.kind, Time: l.now, Origin: l.origin,
+	}
+	switch {
+	case again:
+		e.Verdict = transcript.DuplicateOf
+	case l.uuid != "":
+		e.ID, e.Global, e.Home = eventID(l.uuid, number), true, r.home(l)
+	}
+	if l.sidechain && r.place.agent == "" {
+		set(&e.Attributes, "sidechain", true)
+	}
+	r.branch(l, e)
+	return e
+}
+
+// branch keeps the parent of a line that does not follow the one before: history was rewound, or calls ran side by side.
+func (r *reader) branch(l *line, e *transcript.Event) {
+	if parent := l.parent; parent.IsString() && !(len(parent) == len(r.before)+2 && string(parent[1:len(parent)-1]) == r.before) {
+		set(&e.Attributes, "parent", parent.Str())
+	}
+	if l.logical.IsString() {
+		set(&e.Attributes, "logical_parent", l.logical.Str())
+	}
+}
+
+func eventID(uuid string, number int) string {
+	const digits = "0123456789"
+	if number < len(digits) {
+		return uuid + "/" + digits[number:number+1]
+	}
+	return uuid + "/" + itoa(number)
+}
+
+// uncounted turns an event into a row that is only searched. Before the conversation begins it is one of the run.
+func (r *reader) uncounted(l *line, e *transcript.Event) {
+	e.Verdict, e.ID, e.Global, e.Home = transcript.Uncounted, "", false, false
+	if r.facts.version != "" {
+		set(&e.Attributes, "version", r.facts.version)
+	}
+	if r.open {
+		e.Run = ""
+	} else {
+		e.Conversation = ""
+	}
+	if r.run == "" {
+		r.waiting = append(r.waiting, e)
+		return
+	}
+	r.out.give(e)
+}
+
+// system gives a line that the program says. Every such line is an event.
+func (r *reader) system(l *line, again bool) {
+	e := r.event(l, 0, again)
+	e.Kind, e.Role = transcript.KindSystem, "system"
+	subtype := l.subtype.Str()
+	set(&e.Attributes, "subtype", subtype)
+	if subtype == "compact_boundary" {
+		e.Kind = transcript.KindCompaction
+	}
+	e.Parts = []transcript.Part{{Text: textOf(l.raw)}}
+	r.out.give(e)
+}
+
+// aside gives a line that is no event: it is found, and counted by type and version.
+func (r *reader) aside(l *line, again bool) {
+	e := r.event(l, 0, again)
+	e.Kind, e.Role = asideKind(l.kind), ""
+	switch {
+	case l.kind == "progress":
+		set(&e.Attributes, "subtype", l.data.Get("type").Str())
+		r.progress(l)
+	case l.kind == "attachment":
+		subtype := l.attachment.Get("type").Str()
+		set(&e.Attributes, "subtype", subtype)
+		if subtype == "queued_command" { // typed while a tool ran
+			e.Kind, e.Role = transcript.KindMessage, "user"
+		}
+	}
+	e.Parts = []transcript.Part{{Text: textOf(l.raw)}}
+	r.uncounted(l, e)
+}
+
+func asideKind(name string) transcript.Kind {
+	switch {
+	case slices.Contains(notices, name):
+		return transcript.KindNotice
+	case slices.Contains(lifecycles, name):
+		return transcript.KindLifecycle
+	}
+	return transcript.KindUnknown
+}
+
+var (
+	notices    = []string{"progress", "attachment", "queue-operation", "summary", "ai-title", "custom-title", "agent-name", "last-prompt", "tag"}
+	lifecycles = []string{"file-history-snapshot", "file-history-delta", "mode", "permission-mode", "pr-link", "worktree-state",
+		"bridge-session", "agent-setting", "agent-color"}
+)

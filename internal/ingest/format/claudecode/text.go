@@ -1,0 +1,124 @@
+package claudecode
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// Text decodes a part from its own bytes. The text of a value does not depend on what stands around it, so blocks,
+// lines, notes and the copies of results in toolUseResult are all read the same way.
+func (claudeCode) Text(role string, raw []byte, _ int) (string, error) {
+	v, err := format.ParseJSON(bytes.TrimPrefix(raw, mark))
+	if err != nil {
+		return "", fmt.Errorf("read claude-code %s: %w", role, err)
+	}
+	return textOf(v), nil
+}
+
+var mark = []byte("\xef\xbb\xbf")
+
+// textOf is every string of a value but ids, names of types and places, encoded data, and what the program repeats for
+// its own use. The input of a tool is taken whole.
+func textOf(v format.Value) string {
+	if v.IsString() {
+		return v.Str()
+	}
+	return string(appendText(nil, v))
+}
+
+func appendText(dst []byte, v format.Value) []byte {
+	switch v.Type() {
+	case '"':
+		return format.AppendStrings(dst, v)
+	case '[':
+		for item := range v.Items() {
+			dst = appendText(dst, item)
+		}
+	case '{':
+		for key, value := range v.Fields() {
+			dst = appendMember(dst, key, value)
+		}
+	}
+	return dst
+}
+
+func appendMember(dst []byte, key string, value format.Value) []byte {
+	switch key {
+	case "type", "id", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "timestamp", "requestId", "messageId", "leafUuid",
+		"tool_use_id", "toolUseId", "toolUseID", "parentToolUseID", "sourceToolAssistantUUID", "sourceToolUseID", "promptId", "agentId",
+		"signature", "version", "userType", "cwd", "gitBranch", "slug", "entrypoint", "role", "model", "usage", "caller",
+		"media_type", "cache_control", "stop_reason", "encrypted_content", "encrypted_index",
+		"originalFile", "structuredPatch", "oldTodos", "normalizedMessages",
+		"trackedFileBackups":
+		return dst
+	case "input":
+		return format.AppendStrings(dst, value)
+	case "data", "base64":
+		if value.IsString() && encoded(value) {
+			return dst
+		}
+	}
+	return appendText(dst, value)
+}
+
+// encoded says that a string is base64 and no words: images, documents, redacted thinking.
+func encoded(v format.Value) bool {
+	body := v[1 : len(v)-1]
+	if len(body) < 64 {
+		return false
+	}
+	for _, c := range body[:min(len(body), 1024)] {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && c-'0' > 9 && c != '+' && c != '/' && c != '=' && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// extra says that the copy of a result in toolUseResult has words that the result's block and the call's input do not
+// have. Most often it is the same text again.
+func extra(copied, block format.Value) bool {
+	if copied.IsObject() && copied.Get("file").IsObject() {
+		return false // what Read gave, which the block has with line numbers
+	}
+	written := copied.IsObject() && copied.Get("structuredPatch") != nil
+	return !covered(copied, block, written)
+}
+
+// covered compares strings as they are written: one program wrote both.
+func covered(v, block format.Value, written bool) bool {
+	switch v.Type() {
+	case '"':
+		body := []byte(v[1 : len(v)-1])
+		for bytes.HasSuffix(body, []byte(`\n`)) {
+			body = body[:len(body)-2]
+		}
+		return len(body) == 0 || bytes.Contains(block, body)
+	case '[':
+		for item := range v.Items() {
+			if !covered(item, block, written) {
+				return false
+			}
+		}
+	case '{':
+		for key, value := range v.Fields() {
+			switch key {
+			case "content":
+				if written {
+					continue // the new content of a file, which is the call's input
+				}
+			case "type", "filePath", "oldString", "newString", "originalFile", "structuredPatch", "oldTodos", "newTodos", "edits",
+				"prompt", "description", "query", "url", "codeText", "mode", "status", "agentId", "agentType", "usage",
+				"persistedOutputPath", "backgroundTaskId", "tool_use_id", "toolUseId", "id", "model", "base64":
+				continue
+			}
+			if !covered(value, block, written) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,204 @@
+package claudecode
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// The cases, counted by hand from the rules in docs/formats/claude-code.md.
+func TestTotals(t *testing.T) {
+	for name, want := range map[string]totals{
+		"fork": {Runs: 3, Conversations: 5, Events: 20, Calls: 3, Results: 3, Links: 4, User: 6, Assistant: 6, Reasoning: 1, System: 1,
+			Requests: 7, Input: 37, Output: 244, CacheRead: 9200, CacheCreation: 2920, CacheCreation1h: 300},
+		"blocks": {Runs: 1, Conversations: 1, Events: 23, Calls: 7, Results: 6, User: 4, Assistant: 4, Reasoning: 2,
+			Requests: 3, Input: 3, Output: 6},
+		"lines": {Runs: 1, Conversations: 1, Events: 10, User: 3, Assistant: 2, System: 5, Problems: 4, Requests: 2, Input: 2, Output: 2},
+		"usage": {Runs: 1, Conversations: 1, Events: 19, User: 1, Assistant: 18, Requests: 11, Input: 39012, Output: 39, CacheRead: 100,
+			CacheCreation: 357, CacheCreation1h: 100, Cost: 12_300_000},
+		"layouts": {Runs: 5, Conversations: 8, Events: 17, Calls: 3, Results: 3, Links: 4, Problems: 2, User: 9, Assistant: 2,
+			Requests: 5, Input: 5, Output: 5},
+	} {
+		got := count(formattest.Originals(t, New(), "testdata/"+name)).totals
+		got.Uncounted = 0
+		if got != want {
+			t.Errorf("%s\n got %+v\nwant %+v", name, got, want)
+		}
+	}
+}
+
+// A file that grows gives, for the lines that it had before, the records that it gave before. (Not so the lines before
+// the first that names a session, where the file's own name does not: no program writes those by themselves.)
+func TestGrowth(t *testing.T) {
+	for _, dir := range []string{"fork", "blocks", "lines", "usage", "layouts"} {
+		for _, o := range formattest.Originals(t, New(), "testdata/"+dir) {
+			base := filepath.Base(o.Path)
+			if !o.Claim.Log || base == "chat.jsonl" || base == "agent-0ld.jsonl" {
+				continue
+			}
+			whole := placed(o.Records(), int64(len(o.Bytes)))
+			for end := 0; end < len(o.Bytes); {
+				n := bytes.IndexByte(o.Bytes[end:], '\n')
+				if n < 0 {
+					break
+				}
+				end += n + 1
+				in := o.Input(o.Bytes[:end])
+				part := placed(formattest.Check(t, New(), in), int64(end))
+				if !reflect.DeepEqual(part, placed(whole, int64(end))) {
+					t.Errorf("%s: other records of its first %d bytes", o.Path, end)
+				}
+			}
+		}
+	}
+}
+
+// placed is the records that stand in the first bytes of a file.
+func placed(records []transcript.Record, end int64) []transcript.Record {
+	var some []transcript.Record
+	for _, record := range records {
+		at := end
+		switch r := record.(type) {
+		case *transcript.Event:
+			at = r.Origin.Offset
+		case *transcript.Usage:
+			at = r.Origin.Offset
+		case *transcript.Link:
+			at = r.Origin.Offset
+		case *transcript.Hint:
+			at = r.Origin.Offset
+		}
+		if at < end {
+			some = append(some, record)
+		}
+	}
+	return some
+}
+
+// Sub-agents are named by their note, else by the call that started them.
+func TestResolve(t *testing.T) {
+	child := func() *transcript.FamilyConversation {
+		return &transcript.FamilyConversation{Conversation: transcript.Conversation{ID: "c0ffee1", Child: true, Title: "Find it"}}
+	}
+	called := map[string][]*transcript.Hint{"s": {
+		{Run: "s", Key: "agent c0ffee1", Value: "scout"}, {Run: "s", Key: "agent other", Value: "painter"}, {Run: "s", Key: "title c0ffee1", Value: "Look around"},
+	}}
+	note := []*transcript.Hint{{Run: "s/c0ffee1", Key: "agent", Value: "Explore"}}
+	for _, c := range []struct {
+		name         string
+		family       transcript.Family
+		agent, title string
+	}{
+		{"nothing known", transcript.Family{}, "", "Find it"},
+		{"the call", transcript.Family{Related: called}, "scout", "Look around"},
+		{"the note", transcript.Family{Hints: note}, "Explore", "Find it"},
+		{"both", transcript.Family{Hints: note, Related: called}, "Explore", "Look around"},
+	} {
+		got, main := child(), &transcript.FamilyConversation{}
+		c.family.Conversations = []*transcript.FamilyConversation{got, main}
+		claudeCode{}.Resolve(&c.family)
+		if got.Agent != c.agent || got.Title != c.title || main.Agent != "" {
+			t.Errorf("%s: %q %q", c.name, got.Agent, got.Title)
+		}
+	}
+}
+
+// What a user looks for is found, what only fills the index is not.
+func TestText(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{`"plain"`, "plain"},
+		{`{"type":"text","text":"a\nb"}`, "a\nb"},
+		{`{"type":"thinking","thinking":"why","signature":"c2ln"}`, "why"},
+		{`{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"id":"7","type":"x","data":"y","n":1}}`, "Bash\n7\nx\ny"},
+		{`{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"one"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + string(bytes.Repeat([]byte("iVBORw0K"), 20)) + `"}}]}`, "one"},
+		{`{"type":"progress","data":{"type":"bash_progress","output":"half done"},"uuid":"u","sessionId":"s"}`, "half done"},
+		{`{"type":"x","data":"short words"}`, "short words"},
+		{`{"stdout":"out","originalFile":"before","structuredPatch":[{"lines":["-x"]}]}`, "out"},
+		{`12`, ""}, {`null`, ""}, {`[["a"],{"b":"c"}]`, "a\nc"},
+	} {
+		got, err := New().Text(roleSession, []byte(c.in), 0)
+		if err != nil || got != c.want {
+			t.Errorf("%s: %q, %v", c.in, got, err)
+		}
+	}
+	if _, err := New().Text(roleSession, []byte("{"), 0); err == nil {
+		t.Error("no error for what is no JSON")
+	}
+}
+
+// A result's copy in toolUseResult is indexed only when it says more.
+func TestExtra(t *testing.T) {
+	const block = `{"tool_use_id":"t","type":"tool_result","content":"line one\nline two"}`
+	for in, want := range map[string]bool{
+		`{"stdout":"line one\nline two\n","stderr":"","interrupted":false}`:        false,
+		`{"stdout":"line one","stderr":"a warning"}`:                               true,
+		`"Error: line one\nline two"`:                                              true,
+		`"line two"`:                                                               false,
+		`{"type":"text","file":{"filePath":"x","content":"the file"}}`:             false,
+		`{"type":"create","filePath":"x","content":"new","structuredPatch":[]}`:    false,
+		`{"oldTodos":[{"content":"a"}],"newTodos":[{"content":"b"}]}`:              false,
+		`{"content":[{"type":"text","text":"not told"}],"agentId":"c0ffee1"}`:      true,
+		`{"filenames":["line one"],"numFiles":1,"truncated":false,"mode":"files"}`: false,
+	} {
+		if got := extra([]byte(in), []byte(block)); got != want {
+			t.Errorf("%s: %v", in, got)
+		}
+	}
+}
+
+func TestDetect(t *testing.T) {
+	const id = "0a000000-0000-4000-8000-00000000000a"
+	const user = `{"parentUuid":null,"isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":"x"},"uuid":"u"}` + "\n"
+	long := `{"parentUuid":null,"isSidechain":false,"sessionId":"s","message":{"content":[{"type":"text","text":"` + string(bytes.Repeat([]byte("word "), 4000)) + `"}]},"type":"assistant"}`
+	for _, c := range []struct{ path, content, role, root string }{
+		{".claude/projects/-a-b/" + id + ".jsonl", user, roleSession, ".claude/projects"},
+		{".claude/projects/-a-b/" + id + ".jsonl", "", roleSession, ".claude/projects"},
+		{".claude/projects/-a-b/" + id + ".jsonl", `{"type":"of next month","sessionId":"s"}`, roleSession, ".claude/projects"},
+		{".claude/projects/-a-b/" + id + ".jsonl", `{"role":"user"}`, "", ""},
+		{"-a-b/" + id + "/subagents/agent-1.jsonl", user, roleAgent, "."},
+		{"-a-b/" + id + "/subagents/workflows/w/agent-1.jsonl", long, roleAgent, "."},
+		{"-a-b/" + id + "/subagents/workflows/w/journal.jsonl", "{}", roleJournal, "."},
+		{"-a-b/" + id + "/subagents/agent-1.meta.json", "{}", roleMeta, "."},
+		{"backup/-a-b/agent-1.jsonl", user, roleAgent, "backup/-a-b"},
+		{"projects/shop/" + id + ".jsonl", user, roleSession, ""},
+		{"projects/shop/" + id + ".jsonl", "", "", ""},
+		{"any.log", "bad\n" + user, roleSession, ""},
+		{"any.log", long, roleSession, ""},
+		{"any.jsonl", `{"type":"summary","summary":"x","leafUuid":"y"}`, roleSession, ""},
+		{"any.jsonl", `{"type":"of next month","sessionId":"s"}`, "", ""},
+		{"chats/s.jsonl", `{"uuid":"u","parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","parts":[{"text":"x"}]}}`, "", ""},
+		{"swarm/runs/r/build/llm/a-b-claude.jsonl", `{"timestamp":"t","phase":"work","type":"assistant","message":{"content":[]},"sessionId":"s"}`, "", ""},
+		{"stream.jsonl", `{"type":"assistant","message":{"content":[]},"session_id":"s","uuid":"u"}`, "", ""},
+		{"-a-b/" + id + ".jsonl.tmp", user, "", ""},
+		{"-a-b/" + id + "/tool-results/1.txt", "words", "", ""},
+		{"-a-b/memory/notes.json", "{}", "", ""},
+	} {
+		got := formattest.Detect(New(), c.path, []byte(c.content))
+		if got.Role != c.role || got.Root != c.root || (got.Strength > 0) != (c.role != "") || got.Log != (c.role != "" && c.role != roleMeta) {
+			t.Errorf("%s: %+v, want %q %q", c.path, got, c.role, c.root)
+		}
+	}
+}
+
+func BenchmarkSession(b *testing.B) {
+	content, err := os.ReadFile("testdata/fork/in/-home-ada-shop/0a000000-0000-4000-8000-00000000000a.jsonl")
+	if err != nil {
+		b.Fatal(err)
+	}
+	content = bytes.Repeat(content, 200)
+	b.SetBytes(int64(len(content)))
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, err := range New().Parse(format.Input{Path: "s.jsonl", Role: roleSession, Reader: bytes.NewReader(content)}) {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}

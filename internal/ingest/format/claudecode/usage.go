@@ -1,0 +1,91 @@
+package claudecode
+
+import (
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// usage tells the tokens of a line's request, unless this file told as many of the same request already: every line of
+// a response repeats them.
+func (r *reader) usage(l *line, m message) {
+	if l.kind != "assistant" || !m.usage.IsObject() || string(m.model) == `"<synthetic>"` {
+		return
+	}
+	u := &transcript.Usage{
+		Run: r.run, Conversation: r.conversation, Time: l.now, Origin: l.origin,
+		Model: m.model.Str(), RequestID: l.request.Str(), Requests: transcript.Known(1),
+	}
+	split := [2]transcript.Count{}
+	for key, value := range m.usage.Fields() {
+		switch key {
+		case "input_tokens":
+			u.Input = value.Count()
+		case "output_tokens":
+			u.Output = value.Count()
+		case "cache_read_input_tokens":
+			u.CacheRead = value.Count()
+		case "cache_creation_input_tokens":
+			u.CacheWrite = value.Count()
+		case "cache_creation":
+			split[0], split[1] = value.Get("ephemeral_5m_input_tokens").Count(), value.Get("ephemeral_1h_input_tokens").Count()
+		case "service_tier":
+			u.Tier = value.Str()
+		case "speed":
+			u.Speed = value.Str()
+		case "inference_geo":
+			u.Geo = value.Str()
+		case "server_tool_use":
+			for name, n := range value.Fields() {
+				if count, ok := n.Int(); ok && count > 0 {
+					set(&u.Attributes, name, count)
+				}
+			}
+		}
+	}
+	if split[0].N+split[1].N != 0 {
+		u.CacheWrite, u.CacheWrite1h = split[0], split[1]
+	}
+	if cost := l.cost.NanoUSD(); cost.Known {
+		u.Cost, u.CostSource = cost, "costUSD"
+	}
+	total := u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N + u.CacheWrite1h.N
+	r.requestKey(u, l, m.id)
+	// Of equals the one in the file that it was first written to is preferred.
+	u.Rank = total << 1
+	if r.home(l) {
+		u.Rank |= 1
+	}
+	if u.Key != "" {
+		if told, seen := r.told[u.Key]; seen && u.Rank <= told {
+			return
+		}
+		r.told[u.Key] = u.Rank
+	}
+	r.out.give(u)
+}
+
+// requestKey gives a request its identity. On a side chain message.id alone is the request, and whoever has it outside
+// of one stands for it.
+func (r *reader) requestKey(u *transcript.Usage, l *line, message format.Value) {
+	id := message.Str()
+	switch {
+	case id == "" && l.uuid != "":
+		u.Key = "uuid " + l.uuid
+	case id == "":
+	case l.sidechain:
+		u.Key = id
+	default:
+		u.Key, u.Alias = id+" "+u.RequestID, id
+	}
+}
+
+// set keeps what is stated in a map that most records do not need.
+func set(a *transcript.Attributes, key string, value any) {
+	if value == "" || value == nil {
+		return
+	}
+	if *a == nil {
+		*a = transcript.Attributes{}
+	}
+	(*a)[key] = value
+}

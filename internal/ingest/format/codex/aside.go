@@ -1,0 +1,67 @@
+package codex
+
+import (
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// nameRank is how much session_index.jsonl weighs for a title: more than the thread's first prompt.
+const nameRank = 2
+
+// aside yields the rows of history.jsonl and session_index.jsonl. Both only name threads: their files may be gone.
+func (p *parser) aside() {
+	named := map[string]bool{}
+	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
+		if err != nil {
+			p.fail(err)
+			return
+		}
+		e := &transcript.Event{
+			Verdict: transcript.Uncounted, Kind: transcript.KindLifecycle, Type: p.in.Role, Origin: o.Origin,
+			Parts: []transcript.Part{{Text: asideText(o.Value)}},
+		}
+		title := ""
+		for key, m := range o.Value.Fields() {
+			switch key {
+			case "session_id", "id":
+				e.Run = m.Str()
+			case "ts":
+				if n, ok := m.Int(); ok {
+					e.Time = format.UnixSeconds(n)
+				}
+			case "updated_at":
+				e.Time = format.Time(m.Str())
+			case "thread_name":
+				title = m.Str()
+			}
+		}
+		if p.in.Role == roleHistory {
+			e.Kind, e.Role = transcript.KindMessage, "user"
+		}
+		if e.Run == "" {
+			e.Run = p.in.Role // a line that names no thread
+		}
+		if title != "" || !named[e.Run] {
+			named[e.Run] = true
+			run := &transcript.Run{ID: e.Run, Named: true, Title: title}
+			if title != "" {
+				run.Rank = nameRank
+			}
+			p.emit(run)
+		}
+		if p.emit(e); p.done {
+			return
+		}
+	}
+}
+
+// asideText is the prompt, or the name of the thread.
+func asideText(v format.Value) string {
+	var text []byte
+	for key, m := range v.Fields() {
+		if key != "session_id" && key != "id" && key != "updated_at" {
+			text = format.AppendStrings(text, m)
+		}
+	}
+	return string(text)
+}

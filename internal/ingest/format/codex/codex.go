@@ -1,0 +1,117 @@
+// Package codex reads what OpenAI's Codex CLI (and its editor extensions) leaves in $CODEX_HOME: rollouts, one file a
+// thread, as .jsonl or .jsonl.zst, in sessions/YYYY/MM/DD and archived_sessions; history.jsonl and
+// session_index.jsonl. Versions 0.1 (bare lines, May 2025) to 0.130 were seen; checked in November 2026 against
+// the program's rollout writer and docs/formats/codex.md, which describes layout and counting.
+//
+// What it promises: a run and a conversation are a thread, known by the id in its first session_meta, wherever the
+// file lies. Every line is an event. The model-visible items (response_item) of the kinds that are named in
+// item.go count; whatever else a rollout holds is an uncounted row: without text where it only repeats a counted
+// one, with its text and, where the type is new, of kind unknown otherwise.
+//
+// Where readers of these files disagree: usage is the growth of total_token_usage, since the same token_count is
+// written again and again (the sum of last_token_usage gave up to twice the truth); it is read along the whole
+// file, so that what a fork copied from its origin is the baseline of its first own request. Which lines are
+// copied only the origin's turns tell: Resolve.
+package codex
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// New returns the format.
+func New() format.Format { return codex{} }
+
+type codex struct{}
+
+var (
+	_ format.Resolver = codex{}
+	_ format.Placed   = codex{}
+)
+
+// Name returns "codex".
+func (codex) Name() string { return "codex" }
+
+// Version counts changes of what Parse yields.
+func (codex) Version() int { return 1 }
+
+// The roles of the files.
+const (
+	roleRollout = "rollout"
+	rolePacked  = "rollout-zst"   // the same, compressed by the program
+	roleHistory = "history"       // history.jsonl: every prompt typed
+	roleNames   = "session-index" // session_index.jsonl: names of threads
+)
+
+// Places says where the program keeps its files.
+func (codex) Places() []format.Place {
+	return []format.Place{{Name: "codex", Path: "~/.codex", Env: "CODEX_HOME"}}
+}
+
+// Parse yields the records of one file.
+func (codex) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
+	return func(yield func(transcript.Record, error) bool) {
+		p := &parser{in: in, yield: yield}
+		switch in.Role {
+		case roleRollout:
+			p.rollout(in.Reader, "")
+		case rolePacked:
+			p.rollout(format.Zstd(in.Reader), "zstd")
+		case roleHistory, roleNames:
+			p.aside()
+		}
+	}
+}
+
+// Text gives the text of one part of an event.
+func (codex) Text(role string, raw []byte, part int) (string, error) {
+	v, err := format.ParseJSON(raw)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", role, err)
+	}
+	if role == roleHistory || role == roleNames {
+		return asideText(v), nil
+	}
+	return lineText(v), nil
+}
+
+// parser is one parse of one file.
+type parser struct {
+	in    format.Input
+	yield func(transcript.Record, error) bool
+	done  bool // the caller wants no more
+	inner string
+
+	thread  string // native id; "" until a line needs it
+	titled  bool
+	model   string
+	effort  string
+	head    sessionMeta
+	calls   map[string]string // names of the calls so far, by call id
+	prompts map[uint64]bool   // texts of the user messages so far
+	turns   turns
+	meter   meter
+	buf     []byte
+}
+
+func (p *parser) emit(r transcript.Record) {
+	if !p.done && !p.yield(r, nil) {
+		p.done = true
+	}
+}
+
+func (p *parser) fail(err error) {
+	if !p.done {
+		p.yield(nil, err)
+		p.done = true
+	}
+}
+
+// problem reports what could not be read.
+func (p *parser) problem(pr *transcript.Problem) {
+	pr.Run = p.thread
+	p.emit(pr)
+}

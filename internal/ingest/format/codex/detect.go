@@ -1,0 +1,122 @@
+package codex
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+var (
+	// rolloutName is what the program calls a thread's file.
+	rolloutName = regexp.MustCompile(`^rollout-.*\.jsonl(\.zst)?$`)
+	// dated is the end of the directory that the program puts it in.
+	dated = regexp.MustCompile(`(^|/)[0-9]{4}/[0-9]{2}/[0-9]{2}$`)
+	// stateName is the program's own index of its threads.
+	stateName = regexp.MustCompile(`^state(_[0-9]+)?\.sqlite$`)
+	threadID  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+)
+
+// Detect claims rollouts by where they lie, and elsewhere by name and content or content alone. The home directory is
+// no root: configuration and logs beside the sessions may hold secrets and are left alone.
+func (codex) Detect(h format.Head) format.Claim {
+	name := path.Base(h.Path)
+	if rolloutName.MatchString(name) {
+		return detectRollout(h, name)
+	}
+	switch {
+	case name == "history.jsonl" && startsWithObject(h.Bytes, "session_id", "ts", "text"):
+		return format.Claim{Strength: format.Likely, Role: roleHistory, Log: true}
+	case name == "session_index.jsonl" && startsWithObject(h.Bytes, "id", "thread_name"):
+		return format.Claim{Strength: format.Likely, Role: roleNames, Log: true}
+	case stateName.MatchString(name) && bytes.HasPrefix(h.Bytes, []byte("SQLite format 3\x00")):
+		return format.Claim{Strength: format.Weak, Role: format.Other}
+	case strings.HasSuffix(name, ".jsonl") && isRollout(h.Bytes):
+		return format.Claim{Strength: format.Likely, Role: roleRollout, Log: true}
+	}
+	return format.Claim{}
+}
+
+func detectRollout(h format.Head, name string) format.Claim {
+	claim := format.Claim{Strength: format.Certain, Role: roleRollout, Log: true}
+	if strings.HasSuffix(name, ".zst") {
+		claim.Role, claim.Log = rolePacked, false
+	}
+	fits := isRollout(h.Bytes) || threadID.MatchString(strings.TrimSuffix(name, ".jsonl"))
+	if claim.Role == rolePacked {
+		fits = bytes.HasPrefix(h.Bytes, []byte("\x28\xb5\x2f\xfd"))
+	}
+	root, own := rootOf(h.Path)
+	claim.Root = root
+	switch {
+	case own, fits && root != "":
+		return claim
+	case fits:
+		claim.Strength = format.Likely
+		return claim
+	}
+	return format.Claim{}
+}
+
+// rootOf gives the directory that holds nothing but sessions, "" when the path does not show one. own says that it
+// is called as the program calls it; a source may begin inside of it.
+func rootOf(file string) (root string, own bool) {
+	dir := path.Dir(file)
+	cut := dated.FindStringIndex(dir)
+	if cut != nil {
+		dir = path.Clean(dir[:cut[0]])
+	}
+	switch path.Base(dir) {
+	case "sessions", "archived_sessions":
+		return dir, true
+	}
+	if cut != nil {
+		return dir, false
+	}
+	return "", false
+}
+
+// rankOf weighs a file against others of the same thread: a plain one in the sessions before one that was archived or
+// lies elsewhere, and plain ones before compressed ones, which the program leaves until they are swapped.
+func rankOf(in format.Input) int {
+	rank := 0
+	if in.Role == roleRollout {
+		rank = 2
+	}
+	if dir := path.Dir(in.Path); dated.MatchString(dir) || path.Base(dir) == "sessions" {
+		rank++
+	}
+	return rank
+}
+
+// isRollout says that the first line is the head of a rollout: a session_meta, or the bare header of 2025. The line
+// may be longer than what is there.
+func isRollout(head []byte) bool {
+	return startsWithObject(head, "type", "payload", "session_meta") ||
+		startsWithObject(head, "id", "timestamp", "instructions") && !startsWithObject(head, "type")
+}
+
+func startsWithObject(head []byte, keys ...string) bool {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) && hasKeys(line, keys...)
+}
+
+func hasKeys(b []byte, keys ...string) bool {
+	for _, k := range keys {
+		if !bytes.Contains(b, []byte(`"`+k+`"`)) {
+			return false
+		}
+	}
+	return true
+}
+
+// threadOf is the thread that a file's name names: the UUID at its end, else the whole name.
+func threadOf(file string) string {
+	name := strings.TrimSuffix(strings.TrimSuffix(path.Base(file), ".zst"), ".jsonl")
+	if id := threadID.FindString(name); id != "" {
+		return id
+	}
+	return strings.TrimPrefix(name, "rollout-")
+}

@@ -1,0 +1,165 @@
+package codex
+
+import (
+	"hash/maphash"
+	"strconv"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// item is what a model-visible item says beside its text.
+type item struct {
+	typ, role                string
+	name, callID, id, status format.Value
+	input, output, result    format.Value
+	inside                   format.Value // JSON in the output
+	content                  format.Value
+}
+
+// item makes a row of a model-visible item: the kinds that are named here count.
+func (p *parser) item(e *transcript.Event, v format.Value) {
+	dst, it := appendItem(p.buf[:0], v)
+	p.buf = dst
+	part := &e.Parts[0]
+	part.Text = string(dst)
+	if it.typ == "" && it.role != "" {
+		it.typ = "message"
+	}
+	e.Type, e.Role = it.typ, it.role
+	e.Verdict = transcript.Counted
+	switch it.typ {
+	case "message":
+		p.message(e, it)
+	case "reasoning":
+		e.Kind, e.Role = transcript.KindReasoning, "assistant"
+	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call", "image_generation_call":
+		e.Kind, e.Role = transcript.KindToolCall, "assistant"
+		part.Call = p.call(e, it)
+	case "function_call_output", "custom_tool_call_output", "tool_search_output":
+		e.Kind, e.Role = transcript.KindToolResult, "tool"
+		part.Result = p.result(e, it)
+	case "ghost_snapshot":
+		e.Kind, e.Verdict = transcript.KindLifecycle, transcript.Uncounted
+	case "compaction", "compaction_summary", "context_compaction", "compaction_trigger":
+		e.Kind, e.Verdict = transcript.KindCompaction, transcript.Uncounted
+	default:
+		e.Kind, e.Verdict = transcript.KindUnknown, transcript.Uncounted
+	}
+}
+
+// message tells prompts from what the program writes in the user's name.
+func (p *parser) message(e *transcript.Event, it item) {
+	switch it.role {
+	case "assistant":
+		e.Kind = transcript.KindMessage
+	case "user":
+		first := firstText(it.content)
+		if injected(first) {
+			e.Kind, e.Role = transcript.KindSystem, "system"
+			return
+		}
+		e.Kind = transcript.KindMessage
+		p.prompts[hash(e.Parts[0].Text)] = true
+		p.prompts[hash(first)] = true
+		p.title(first)
+	case "developer", "system":
+		e.Kind = transcript.KindSystem
+	default:
+		e.Kind, e.Verdict = transcript.KindUnknown, transcript.Uncounted
+	}
+}
+
+var seed = maphash.MakeSeed()
+
+// hash is only compared with others of the same parse.
+func hash(s string) uint64 { return maphash.String(seed, s) }
+
+// injections are the starts of user messages that no user typed.
+var injections = []string{
+	"<environment_context", "<user_instructions", "# AGENTS.md instructions", "<permissions", "<turn_aborted",
+	"<subagent_notification", "<user_shell_command", "<skill", "<INSTRUCTIONS", "<collaboration_mode", "<app-context",
+	"<user_editor",
+}
+
+func injected(text string) bool {
+	text = strings.TrimLeft(text, " \t\r\n")
+	for _, start := range injections {
+		if strings.HasPrefix(text, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// firstText is the text of the first part of a message's content.
+func firstText(content format.Value) string {
+	if content.IsString() {
+		return content.Str()
+	}
+	for block := range content.Items() {
+		if block.IsString() {
+			return block.Str()
+		}
+		return block.Get("text").Str()
+	}
+	return ""
+}
+
+// call reads a tool call. One without a name is named by its type.
+func (p *parser) call(e *transcript.Event, it item) *transcript.Call {
+	c := &transcript.Call{ID: it.callID.Str(), Name: word(it.name), Input: int64(len(it.input))}
+	if c.Name == "" {
+		c.Name = strings.TrimSuffix(it.typ, "_call")
+	}
+	if c.ID == "" {
+		c.ID = it.id.Str()
+	}
+	if c.ID == "" {
+		c.ID = "#" + strconv.Itoa(e.Origin.Line)
+	}
+	p.calls[c.ID] = c.Name
+	c.Paths = pathsOf(it.input, e.Parts[0].Text)
+	return c
+}
+
+// patchHeads are the lines of a patch that name a file.
+var patchHeads = []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "}
+
+// pathsOf gives the files that a call names: in a patch, or in arguments by the usual keys.
+func pathsOf(input format.Value, text string) (paths []string) {
+	const longest = 4096
+	add := func(s string) {
+		if s = strings.TrimSpace(s); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
+			paths = append(paths, s)
+		}
+	}
+	if i := strings.Index(text, "*** Begin Patch"); i >= 0 {
+		for line := range strings.SplitSeq(text[i:], "\n") {
+			for _, head := range patchHeads {
+				if name, ok := strings.CutPrefix(line, head); ok {
+					add(name)
+				}
+			}
+		}
+		return paths
+	}
+	if !strings.Contains(string(input), "path") {
+		return nil
+	}
+	if input.IsString() {
+		inside, err := format.ParseJSON([]byte(input.Str()))
+		if err != nil {
+			return nil
+		}
+		input = inside
+	}
+	for key, m := range input.Fields() {
+		switch key {
+		case "path", "file_path", "filepath", "dir_path":
+			add(m.Str())
+		}
+	}
+	return paths
+}

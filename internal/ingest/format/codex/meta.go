@@ -1,0 +1,181 @@
+package codex
+
+import (
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// sessionMeta is the head of a thread.
+type sessionMeta struct {
+	id, cwd, version, originator, provider string
+	source, threadSource                   string
+	forkedFrom, parent                     string
+	subagent                               bool
+	role, nickname                         string
+	branch, commit, repository             string
+	started                                transcript.Time
+}
+
+func readMeta(v format.Value) (m sessionMeta) {
+	for key, f := range v.Fields() {
+		switch key {
+		case "id":
+			m.id = f.Str()
+		case "timestamp":
+			m.started = format.Time(f.Str())
+		case "cwd":
+			m.cwd = f.Str()
+		case "cli_version":
+			m.version = f.Str()
+		case "originator":
+			m.originator = f.Str()
+		case "model_provider":
+			m.provider = f.Str()
+		case "forked_from_id":
+			m.forkedFrom = f.Str()
+		case "thread_source":
+			m.threadSource = f.Str()
+		case "parent_thread_id":
+			m.parent = f.Str()
+		case "agent_role":
+			m.role = f.Str()
+		case "agent_nickname":
+			m.nickname = f.Str()
+		case "source":
+			m.readSource(f)
+		case "git":
+			m.branch, m.commit, m.repository = f.Get("branch").Str(), f.Get("commit_hash").Str(), f.Get("repository_url").Str()
+		}
+	}
+	if m.subagent = m.subagent || m.threadSource == "subagent"; !m.subagent {
+		m.parent = ""
+	}
+	return m
+}
+
+// readSource reads who started the thread: a word, or {"subagent": "review"} or {"subagent": {"thread_spawn": {...}}}.
+func (m *sessionMeta) readSource(v format.Value) {
+	if m.source = v.Str(); !v.IsObject() {
+		return
+	}
+	sub := v.Get("subagent")
+	if m.subagent = sub != nil; !m.subagent {
+		return
+	}
+	m.source = "subagent"
+	if m.role == "" {
+		m.role = sub.Str()
+	}
+	spawn := sub.Get("thread_spawn")
+	if id := spawn.Get("parent_thread_id").Str(); id != "" {
+		m.parent = id
+	}
+	if role := spawn.Get("agent_role").Str(); role != "" {
+		m.role = role
+	}
+	if name := spawn.Get("agent_nickname").Str(); name != "" {
+		m.nickname = name
+	}
+}
+
+// meta takes a head. The first one is the thread's own; others came with history that was copied from the threads
+// that they name.
+func (p *parser) meta(e *transcript.Event, v format.Value) {
+	e.Kind = transcript.KindLifecycle
+	if p.thread == "" {
+		if p.head = readMeta(v); !p.head.started.Valid {
+			p.head.started = e.Time
+		}
+		p.begin(&e.Origin)
+		return
+	}
+	if id := v.Get("id").Str(); id != "" && id == p.head.parent {
+		p.emit(&transcript.Hint{Run: p.thread, Key: hintReplay, Value: id, Origin: e.Origin})
+	}
+}
+
+// begin names the thread and yields run and conversation, once. at is the line that makes it necessary, nil at the end
+// of a file that holds none.
+func (p *parser) begin(at *transcript.Origin) {
+	if p.thread != "" {
+		return
+	}
+	m := &p.head
+	if p.thread = m.id; p.thread == "" {
+		p.thread = threadOf(p.in.Path)
+	}
+	facts := transcript.Attributes{}
+	for key, value := range map[string]string{
+		"originator": m.originator, "source": m.source, "provider": m.provider, "commit": m.commit,
+		"repository": m.repository, "nickname": m.nickname, "forked_from": m.forkedFrom,
+	} {
+		if value != "" {
+			facts[key] = value
+		}
+	}
+	child := m.parent != "" && m.parent != p.thread
+	p.emit(&transcript.Run{
+		ID: p.thread, Rank: 1, Project: m.cwd, Branch: m.branch, Agent: m.role, Version: m.version,
+		Started: m.started, Child: child, Attributes: facts,
+	})
+	p.emit(&transcript.Conversation{
+		ID: p.thread, Run: p.thread, Rank: rankOf(p.in), Project: m.cwd, Branch: m.branch, Agent: m.role,
+		Version: m.version, Started: m.started, Child: child,
+	})
+	if at == nil {
+		return
+	}
+	if child {
+		p.link("parent", m.parent, p.thread, *at, false)
+	}
+	if m.forkedFrom != "" && m.forkedFrom != p.thread {
+		p.emit(&transcript.Hint{Run: p.thread, Key: hintFork, Value: m.forkedFrom, Origin: *at})
+		if m.forkedFrom != m.parent {
+			p.link("fork", m.forkedFrom, p.thread, *at, false)
+		}
+	}
+}
+
+func (p *parser) link(kind, from, to string, at transcript.Origin, uncounted bool) {
+	p.emit(&transcript.Link{
+		Kind: kind, From: transcript.End{Type: "run", ID: from}, To: transcript.End{Type: "run", ID: to},
+		Origin: at, Uncounted: uncounted,
+	})
+}
+
+// request is what editor extensions put before the user's own words.
+const request = "## My request for Codex:"
+
+// title names the thread after its first prompt: one line, cut at titleRunes characters.
+func (p *parser) title(text string) {
+	if p.titled {
+		return
+	}
+	if _, own, ok := strings.Cut(text, request); ok {
+		text = own
+	}
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return
+	}
+	n := 0
+	for i := range text {
+		if n++; n > titleRunes {
+			text = text[:i] + "…"
+			break
+		}
+	}
+	p.name(text)
+}
+
+const titleRunes = 100
+
+func (p *parser) name(title string) {
+	p.titled = true
+	p.begin(nil)
+	p.emit(&transcript.Run{ID: p.thread, Title: title})
+	p.emit(&transcript.Conversation{ID: p.thread, Run: p.thread, Title: title})
+}

@@ -1,0 +1,86 @@
+package codex
+
+import (
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// silent are the event_msg types that repeat counted items for the screen, and those without words.
+var silent = map[string]bool{
+	"user_message": true, "agent_message": true, "agent_reasoning": true, "agent_reasoning_raw_content": true,
+	"agent_reasoning_section_break": true, "agent_message_delta": true, "agent_reasoning_delta": true,
+	"agent_message_content_delta": true, "reasoning_content_delta": true, "token_count": true,
+	"exec_command_begin": true, "exec_command_end": true, "exec_command_output_delta": true,
+	"patch_apply_begin": true, "patch_apply_end": true, "mcp_tool_call_begin": true, "mcp_tool_call_end": true,
+	"web_search_begin": true, "web_search_end": true, "view_image_tool_call": true, "image_generation_end": true,
+	"item_started": true, "item_completed": true, "raw_response_item": true, "task_complete": true, "turn_complete": true,
+}
+
+// lifecycle are the other types that were known when this was written.
+var lifecycle = map[string]bool{
+	"task_started": true, "task_complete": true, "turn_started": true, "turn_complete": true, "turn_aborted": true,
+	"context_compacted": true, "thread_rolled_back": true, "thread_name_updated": true, "undo_completed": true,
+	"session_configured": true, "entered_review_mode": true, "exited_review_mode": true, "token_count": true,
+	"plan_update": true, "turn_diff": true, "background_event": true, "deprecation_notice": true,
+	"thread_goal_updated": true, "model_reroute": true, "sub_agent_activity": true, "shutdown_complete": true,
+	"collab_agent_spawn_begin": true, "collab_agent_spawn_end": true, "collab_agent_interaction_begin": true,
+	"collab_agent_interaction_end": true, "collab_waiting_begin": true, "collab_waiting_end": true,
+	"collab_close_begin": true, "collab_close_end": true, "collab_resume_begin": true, "collab_resume_end": true,
+	"exec_approval_request": true, "apply_patch_approval_request": true, "elicitation_request": true,
+}
+
+// notice makes a row of an event_msg: what the screen showed, and the bookkeeping of turns and tokens.
+func (p *parser) notice(e *transcript.Event, whole, v format.Value) {
+	dst, it := appendItem(p.buf[:0], v)
+	p.buf = dst
+	e.Type = it.typ
+	e.Kind = transcript.KindUnknown
+	switch {
+	case it.typ == "error":
+		e.Kind = transcript.KindError
+	case lifecycle[it.typ]:
+		e.Kind = transcript.KindLifecycle
+	case silent[it.typ] || it.typ == "stream_error" || it.typ == "warning":
+		e.Kind = transcript.KindNotice
+	}
+	switch it.typ {
+	case "token_count":
+		p.tokens(e, v.Get("info"))
+	case "thread_name_updated":
+		if name := v.Get("thread_name").Str(); name != "" {
+			p.name(name)
+		}
+	case "collab_agent_spawn_end":
+		p.spawned(e, v.Get("new_thread_id").Str(), false)
+	case "sub_agent_activity":
+		p.spawned(e, v.Get("agent_thread_id").Str(), true)
+	}
+	switch {
+	case !silent[it.typ]:
+		e.Parts[0].Text = string(dst)
+	case p.alone(it, v) && v.Get("payload") == nil:
+		// Nothing that counts has these words: they are found in the payload's own bytes.
+		e.Parts[0].Text = string(dst)
+		e.Parts[0].Offset, e.Parts[0].Length = format.OffsetIn(whole, v), int64(len(v))
+	}
+}
+
+// alone says of a line for the screen that no item so far is the one that it repeats. Items are written first, but
+// for answers and thoughts: of those every line is taken for a repetition.
+func (p *parser) alone(it item, v format.Value) bool {
+	switch it.typ {
+	case "user_message":
+		text := v.Get("message").Str()
+		return text != "" && !p.prompts[hash(text)] && !injected(text)
+	case "exec_command_end", "patch_apply_end", "mcp_tool_call_end", "web_search_end":
+		_, known := p.calls[it.callID.Str()]
+		return !known
+	}
+	return false
+}
+
+func (p *parser) spawned(e *transcript.Event, child string, uncounted bool) {
+	if p.begin(&e.Origin); child != "" && child != p.thread {
+		p.link("parent", p.thread, child, e.Origin, uncounted)
+	}
+}

@@ -1,0 +1,110 @@
+package codex
+
+import (
+	"cmp"
+	"fmt"
+	"hash/crc32"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// The keys of hints.
+const (
+	hintTurn   = "turn"   // "<offset> <turn>" of the first turn_context of each turn
+	hintFork   = "fork"   // thread that this one was forked from
+	hintReplay = "replay" // parent whose head stands in this file, too
+)
+
+// turns gives every turn a name: its turn_id, or, before there were any, a checksum of all items up to it, which is
+// the same where these items were copied.
+type turns struct {
+	seen  map[string]bool
+	sum   uint32
+	bytes int64
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func (t *turns) item(payload format.Value) {
+	t.sum = crc32.Update(t.sum, castagnoli, payload)
+	t.bytes += int64(len(payload))
+}
+
+// begin gives the hint of a turn that begins at an offset, "" when the turn only goes on.
+func (t *turns) begin(id string, offset int64) string {
+	if id == "" {
+		id = fmt.Sprintf("#%08x.%d", t.sum, t.bytes)
+	}
+	if t.seen[id] {
+		return ""
+	}
+	if t.seen == nil {
+		t.seen = map[string]bool{}
+	}
+	t.seen[id] = true
+	return strconv.FormatInt(offset, 10) + " " + id
+}
+
+// Resolve says what of a fork's or subagent's file is its origin's history, copied with new times: everything before
+// the first turn that is none of the origin's. Without the origin nothing can be told: everything counts, and the
+// conversation says so.
+func (codex) Resolve(f *transcript.Family) {
+	until, missing := int64(0), false
+	for _, h := range f.Hints {
+		if h.Key != hintFork && h.Key != hintReplay {
+			continue
+		}
+		origin, stored := f.Related[h.Value]
+		if stored {
+			until = max(until, ownFrom(f.Hints, origin))
+		}
+		missing = missing || !stored
+	}
+	for _, v := range f.Conversations {
+		v.CopiedUntil = until
+		if missing {
+			facts := transcript.Attributes{"origin_missing": true}
+			maps.Copy(facts, v.Attributes)
+			v.Attributes = facts
+		}
+	}
+}
+
+// ownFrom is the offset of the first turn that the origin does not have.
+func ownFrom(own, origin []*transcript.Hint) int64 {
+	known := map[string]bool{}
+	for _, t := range turnsOf(origin) {
+		known[t.id] = true
+	}
+	for _, t := range turnsOf(own) {
+		if !known[t.id] {
+			return t.offset
+		}
+	}
+	return math.MaxInt64
+}
+
+type turnAt struct {
+	offset int64
+	id     string
+}
+
+func turnsOf(hints []*transcript.Hint) (all []turnAt) {
+	for _, h := range hints {
+		if h.Key != hintTurn {
+			continue
+		}
+		offset, id, _ := strings.Cut(h.Value, " ")
+		if n, err := strconv.ParseInt(offset, 10, 64); err == nil {
+			all = append(all, turnAt{n, id})
+		}
+	}
+	slices.SortFunc(all, func(a, b turnAt) int { return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(a.id, b.id)) })
+	return all
+}

@@ -1,0 +1,92 @@
+package codex
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// result reads the output of a call.
+func (p *parser) result(e *transcript.Event, it item) *transcript.Result {
+	r := &transcript.Result{Call: it.callID.Str(), Status: it.status.Str(), Output: int64(len(it.output))}
+	r.Name = p.calls[r.Call]
+	switch {
+	case it.inside.IsObject():
+		readOutcome(r, it.inside)
+	case it.output.IsString() && it.inside == nil:
+		readHeader(r, it.output)
+	}
+	if r.Name == "spawn_agent" {
+		if id := it.inside.Get("agent_id").Str(); id != "" && id != p.thread {
+			p.begin(&e.Origin)
+			p.link("parent", p.thread, id, e.Origin, true)
+		}
+	}
+	return r
+}
+
+// readOutcome reads {"content", "success"} and {"output", "metadata": {"exit_code", "duration_seconds"}}.
+func readOutcome(r *transcript.Result, v format.Value) {
+	for key, m := range v.Fields() {
+		switch key {
+		case "success":
+			if ok := m.Bool(); ok != transcript.Unstated {
+				r.Failed = transcript.True(ok == transcript.No)
+			}
+		case "isError", "is_error":
+			r.Failed = m.Bool()
+		case "metadata":
+			if code, ok := m.Get("exit_code").Int(); ok {
+				r.Failed = transcript.True(code != 0)
+			}
+			if s, ok := m.Get("duration_seconds").Float(); ok {
+				r.Duration = seconds(s)
+			}
+		}
+	}
+}
+
+func seconds(s float64) transcript.Count {
+	const most = 1e12
+	if s < 0 || s > most {
+		return transcript.Count{}
+	}
+	return transcript.Known(int64(s*1e6 + 0.5))
+}
+
+// readHeader reads the lines that the shell tools put before an output: "Exit code: 1" or "Process exited with code
+// 1", "Wall time: 0.1 seconds", and "Total output lines: 900" where it was cut.
+func readHeader(r *transcript.Result, output format.Value) {
+	const longest = 400
+	head, _, found := bytes.Cut(output[1:min(len(output), longest)], []byte(`\nOutput:`))
+	if !found {
+		return
+	}
+	for line := range bytes.SplitSeq(head, []byte(`\n`)) {
+		if code, ok := after(line, "Exit code: ", "Process exited with code "); ok {
+			if n, err := strconv.Atoi(code); err == nil {
+				r.Failed = transcript.True(n != 0)
+			}
+		}
+		if wall, ok := after(line, "Wall time: "); ok {
+			wall, _, _ := bytes.Cut([]byte(wall), []byte(" "))
+			if s, err := strconv.ParseFloat(string(wall), 64); err == nil {
+				r.Duration = seconds(s)
+			}
+		}
+		if _, ok := after(line, "Total output lines: "); ok {
+			r.Cut = true
+		}
+	}
+}
+
+func after(line []byte, starts ...string) (string, bool) {
+	for _, start := range starts {
+		if rest, ok := bytes.CutPrefix(line, []byte(start)); ok {
+			return string(rest), true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,154 @@
+package codex
+
+import (
+	"io"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// line is what a line of a rollout says around its payload. Lines of 2025-05 to 2025-08 have no envelope: payload is
+// nil and the line itself is an item, a header or a state.
+type line struct {
+	typ     string
+	at      format.Value
+	ordinal format.Value
+	payload format.Value
+	state   bool // {"record_type":"state"}, of mid-2025
+}
+
+func readLine(v format.Value) (l line) {
+	for key, m := range v.Fields() {
+		switch key {
+		case "type":
+			l.typ = word(m)
+		case "timestamp":
+			l.at = m
+		case "ordinal":
+			l.ordinal = m
+		case "payload":
+			l.payload = m
+		case "record_type":
+			l.state = true
+		}
+	}
+	return l
+}
+
+// words are the types and roles that come again and again: their strings are made once.
+var words = func() map[string]string {
+	m := map[string]string{}
+	for _, w := range []string{
+		"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state",
+		"message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
+		"local_shell_call", "web_search_call", "tool_search_call", "tool_search_output", "image_generation_call",
+		"ghost_snapshot", "token_count", "user_message", "agent_message", "agent_reasoning", "task_started",
+		"task_complete", "exec_command_end", "patch_apply_end", "user", "assistant", "developer", "system",
+		"shell", "shell_command", "exec_command", "write_stdin", "apply_patch", "update_plan",
+	} {
+		m[`"`+w+`"`] = w
+	}
+	return m
+}()
+
+// word is Str without an allocation for the words above.
+func word(v format.Value) string {
+	if s, ok := words[string(v)]; ok {
+		return s
+	}
+	return v.Str()
+}
+
+// rollout yields the records of a thread's file.
+func (p *parser) rollout(r io.Reader, inner string) {
+	p.inner = inner
+	p.calls, p.prompts = map[string]string{}, map[uint64]bool{}
+	for o, err := range format.Objects(r, inner, p.problem) {
+		if format.IsContent(err) {
+			p.problem(&transcript.Problem{Kind: "bad zstd", Reason: err.Error(), Origin: transcript.Origin{Inner: inner}})
+			break
+		}
+		if err != nil {
+			p.fail(err)
+			return
+		}
+		if p.line(o); p.done {
+			return
+		}
+	}
+	p.begin(nil)
+}
+
+// line yields what one line says: first what follows from it, last its event, so that a conversation is known before
+// its first event.
+func (p *parser) line(o format.Object) {
+	l := readLine(o.Value)
+	e := &transcript.Event{Verdict: transcript.Uncounted, Type: l.typ, Origin: o.Origin, Seq: l.ordinal.Count()}
+	e.Time = format.Time(l.at.Str())
+	e.Parts = make([]transcript.Part, 1)
+	switch {
+	case l.payload == nil && l.state:
+		e.Kind, e.Type = transcript.KindLifecycle, "state"
+	case l.payload == nil && l.typ == "" && o.Value.Get("role") == nil && o.Value.Get("id") != nil:
+		p.meta(e, o.Value)
+		e.Type = "header"
+	case l.payload == nil:
+		p.item(e, o.Value)
+	case l.typ == "response_item":
+		p.turns.item(l.payload)
+		p.item(e, l.payload)
+	case l.typ == "event_msg":
+		p.notice(e, o.Value, l.payload)
+	case l.typ == "session_meta":
+		p.meta(e, l.payload)
+	case l.typ == "turn_context":
+		p.turn(e, l.payload)
+	case l.typ == "compacted":
+		e.Kind = transcript.KindCompaction
+	case l.typ == "world_state", l.typ == "inter_agent_communication_metadata":
+		e.Kind = transcript.KindLifecycle
+	default:
+		e.Kind = transcript.KindUnknown
+	}
+	if l.payload == nil || l.typ != "response_item" && l.typ != "event_msg" {
+		e.Parts[0].Text = p.text(o.Value, l)
+	}
+	p.begin(&e.Origin)
+	e.Conversation = p.thread
+	p.emit(e)
+}
+
+// text is lineText with the parser's buffer.
+func (p *parser) text(v format.Value, l line) string {
+	p.buf = appendLine(p.buf[:0], v, l)
+	return string(p.buf)
+}
+
+// turn takes what a turn_context says of the requests that follow.
+func (p *parser) turn(e *transcript.Event, payload format.Value) {
+	e.Kind = transcript.KindLifecycle
+	var id, model string
+	for key, m := range payload.Fields() {
+		switch key {
+		case "turn_id":
+			id = m.Str()
+		case "model":
+			if string(m) == `"`+p.model+`"` {
+				model = p.model
+			} else {
+				model = m.Str()
+			}
+		case "effort":
+			p.effort = m.Str()
+		}
+	}
+	p.begin(&e.Origin)
+	if model != "" && model != p.model {
+		p.model = model
+		p.emit(&transcript.Run{ID: p.thread, Model: model})
+		p.emit(&transcript.Conversation{ID: p.thread, Run: p.thread, Model: model})
+	}
+	if value := p.turns.begin(id, e.Origin.Offset); value != "" {
+		p.emit(&transcript.Hint{Run: p.thread, Key: hintTurn, Value: value, Origin: e.Origin})
+	}
+}

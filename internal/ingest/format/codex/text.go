@@ -1,0 +1,156 @@
+package codex
+
+import (
+	"bytes"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// What search finds is every string of a line but ids, types and times, which are facets and columns; not what is
+// encrypted, no images, and not what only repeats a counted event: there the text is empty.
+
+// lineText gives the text of a line, or of an event_msg's payload alone (see notice).
+func lineText(v format.Value) string { return string(appendLine(nil, v, readLine(v))) }
+
+func appendLine(dst []byte, v format.Value, l line) []byte {
+	switch {
+	case l.payload == nil:
+		dst, _ = appendItem(dst, v)
+	case l.typ == "response_item":
+		dst, _ = appendItem(dst, l.payload)
+	case l.typ == "event_msg":
+		if !silent[word(l.payload.Get("type"))] {
+			dst, _ = appendItem(dst, l.payload)
+		}
+	case l.typ == "turn_context": // settings, and instructions that stand in a message
+	case l.typ == "compacted":
+		dst = appendCompacted(dst, l.payload)
+	default:
+		dst = format.AppendStrings(dst, l.payload)
+	}
+	return dst
+}
+
+// appendCompacted appends the summary. The history that replaces the old one ends in it; the rest are copies.
+func appendCompacted(dst []byte, v format.Value) []byte {
+	start := len(dst)
+	if dst = format.AppendStrings(dst, v.Get("message")); len(dst) > start {
+		return dst
+	}
+	var last format.Value
+	for item := range v.Get("replacement_history").Items() {
+		last = item
+	}
+	dst, _ = appendItem(dst, last)
+	return dst
+}
+
+// appendItem appends the text of an item and gives what its members say.
+func appendItem(dst []byte, v format.Value) ([]byte, item) {
+	if !v.IsObject() {
+		return format.AppendStrings(dst, v), item{}
+	}
+	var it item
+	start := len(dst)
+	for key, m := range v.Fields() {
+		switch key {
+		case "type":
+			it.typ = word(m)
+		case "role":
+			it.role = word(m)
+		case "call_id":
+			it.callID = m
+		case "id":
+			it.id = m
+		case "status":
+			it.status = m
+		case "timestamp", "encrypted_content", "turn_id", "phase", "thread_id", "new_thread_id", "sender_thread_id",
+			"agent_thread_id", "event_id", "process_id", "parent_id", "record_type", "execution", "last_agent_message":
+		case "name":
+			it.name = m
+			dst = format.AppendStrings(dst, m)
+		case "arguments", "input":
+			it.input = m
+			dst, _ = appendNested(dst, m)
+		case "action":
+			if it.input == nil {
+				it.input = m
+			}
+			for name, part := range m.Fields() {
+				if name != "type" {
+					dst = format.AppendStrings(dst, part)
+				}
+			}
+		case "output", "tools":
+			it.output = m
+			dst, it.inside = appendNested(dst, m)
+		case "content":
+			it.content = m
+			dst = appendBlocks(dst, m)
+		case "summary":
+			dst = appendBlocks(dst, m)
+		case "result":
+			it.result = m
+		default:
+			dst = appendValue(dst, m)
+		}
+	}
+	switch {
+	case it.typ == "ghost_snapshot":
+		dst = dst[:start] // lists of files that are not in git
+	case it.typ != "image_generation_call":
+		dst = appendValue(dst, it.result)
+	}
+	return dst, it
+}
+
+// appendNested appends a value that may be a string with JSON inside: then the strings of that, so that escapes do
+// not glue words together. It gives the JSON inside, or a value that is JSON itself.
+func appendNested(dst []byte, v format.Value) ([]byte, format.Value) {
+	switch {
+	case v.IsArray():
+		return appendBlocks(dst, v), v
+	case v.IsObject():
+		for _, m := range v.Fields() {
+			dst = appendBlocks(dst, m)
+		}
+		return dst, v
+	case len(v) > 2 && (v[1] == '{' || v[1] == '['):
+		if inside, err := format.ParseJSON([]byte(v.Str())); err == nil {
+			return format.AppendStrings(dst, inside), inside
+		}
+	}
+	return format.AppendStrings(dst, v), nil
+}
+
+// appendBlocks appends the strings of content: a string, or a list of blocks.
+func appendBlocks(dst []byte, v format.Value) []byte {
+	if !v.IsArray() {
+		return appendValue(dst, v)
+	}
+	for block := range v.Items() {
+		if !block.IsObject() {
+			dst = appendValue(dst, block)
+			continue
+		}
+		for key, m := range block.Fields() {
+			if key != "type" && key != "encrypted_content" {
+				dst = appendValue(dst, m)
+			}
+		}
+	}
+	return dst
+}
+
+// appendValue is AppendStrings without images.
+func appendValue(dst []byte, v format.Value) []byte {
+	if v.IsString() && isImage(v) {
+		return dst
+	}
+	return format.AppendStrings(dst, v)
+}
+
+// isImage says that a string is a data URL.
+func isImage(v format.Value) bool {
+	return bytes.HasPrefix(v, []byte(`"data:`)) && bytes.Contains(v[:min(len(v), 100)], []byte(";base64,"))
+}

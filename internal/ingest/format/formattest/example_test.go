@@ -1,0 +1,134 @@
+package formattest_test
+
+import (
+	"fmt"
+	"iter"
+	"os"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Pad is the format "pad": docs/adding-a-format.md walks through it.
+type Pad struct{}
+
+var _ format.Format = Pad{}
+
+const roleChat = "chat"
+
+// Name is "pad".
+func (Pad) Name() string { return "pad" }
+
+// Version is the version of Parse.
+func (Pad) Version() int { return 1 }
+
+// Detect knows chats by their place: .pad/chats/<id>.jsonl.
+func (Pad) Detect(h format.Head) format.Claim {
+	dir := path.Dir(h.Path)
+	if path.Ext(h.Path) != ".jsonl" || !strings.HasSuffix("/"+dir, "/.pad/chats") {
+		return format.Claim{}
+	}
+	return format.Claim{Strength: format.Certain, Role: roleChat, Root: path.Dir(dir), Log: true}
+}
+
+// Parse yields the run, its one conversation, and an event for each line.
+func (Pad) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
+	return func(yield func(transcript.Record, error) bool) {
+		done := false
+		emit := func(r transcript.Record) {
+			done = done || !yield(r, nil)
+		}
+		id := strings.TrimSuffix(path.Base(in.Path), ".jsonl")
+		emit(&transcript.Run{ID: id})
+		emit(&transcript.Conversation{Run: id})
+		problem := func(p *transcript.Problem) { p.Run = id; emit(p) }
+		for line, err := range format.Objects(in.Reader, "", problem) {
+			if err != nil && !done {
+				yield(nil, err)
+			}
+			if err != nil || done {
+				return
+			}
+			emit(event(id, line))
+			if u := usage(id, line); u != nil {
+				emit(u)
+			}
+		}
+	}
+}
+
+func event(run string, line format.Object) *transcript.Event {
+	v := line.Value
+	e := &transcript.Event{
+		Run: run, ID: v.Get("id").Str(), Kind: transcript.KindUnknown, Role: v.Get("role").Str(),
+		Time: format.Time(v.Get("at").Str()), Origin: line.Origin, Model: v.Get("model").Str(),
+		Parts: []transcript.Part{{Text: text(v)}},
+	}
+	if e.Role == "user" || e.Role == "assistant" {
+		e.Kind = transcript.KindMessage
+	}
+	return e
+}
+
+// usage is what a line says of tokens, nil when it says nothing.
+func usage(run string, line format.Object) *transcript.Usage {
+	v := line.Value
+	if v.Get("tokens").IsNull() {
+		return nil
+	}
+	return &transcript.Usage{
+		Run: run, Key: run + "/" + v.Get("id").Str(), Time: format.Time(v.Get("at").Str()), Origin: line.Origin,
+		Model: v.Get("model").Str(), Input: v.Get("tokens", "in").Count(), Output: v.Get("tokens", "out").Count(),
+	}
+}
+
+// Text gives the text of an event from its line.
+func (Pad) Text(_ string, raw []byte, _ int) (string, error) {
+	v, err := format.ParseJSON(raw)
+	if err != nil {
+		return "", fmt.Errorf("read a chat line: %w", err)
+	}
+	return text(v), nil
+}
+
+// text is what search finds in a line: every string but id, role, time and model.
+func text(v format.Value) string {
+	var b []byte
+	for key, value := range v.Fields() {
+		switch key {
+		case "id", "role", "at", "model":
+		default:
+			b = format.AppendStrings(b, value)
+		}
+	}
+	return string(b)
+}
+
+func TestPad(t *testing.T)  { formattest.Golden(t, Pad{}) }
+func FuzzChat(f *testing.F) { formattest.Fuzz(f, Pad{}, roleChat, "notes/.pad/chats/fuzz.jsonl") }
+
+// TestPadInTheGuide holds the pieces of code in the guide to this file.
+func TestPadInTheGuide(t *testing.T) {
+	guide, err := os.ReadFile("../../../../docs/adding-a-format.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := os.ReadFile("example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces := strings.Split(string(guide), "```go\n")[1:]
+	if len(pieces) < 3 {
+		t.Errorf("only %d pieces of code in the guide", len(pieces))
+	}
+	for i, piece := range pieces {
+		piece, _, _ = strings.Cut(piece, "```")
+		if !strings.Contains(string(code), piece) {
+			t.Errorf("piece %d is not in example_test.go:\n%s", i+1, piece)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package geminicli
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// sessionName is what the program calls a session's file.
+var sessionName = regexp.MustCompile(`^session-.*\.jsonl?$`)
+
+// Detect claims the files in a directory chats by where they lie, and sessions elsewhere by their content.
+func (gemini) Detect(h format.Head) format.Claim {
+	name, dir := path.Base(h.Path), path.Dir(h.Path)
+	claim := format.Claim{Strength: format.Certain, Role: roleDocument}
+	switch path.Ext(name) {
+	case ".jsonl":
+		claim.Role, claim.Log = roleLog, true
+	case ".json":
+	default:
+		return format.Claim{}
+	}
+	fits := isSession(h.Bytes)
+	switch {
+	case path.Base(dir) == "chats" && (sessionName.MatchString(name) || fits):
+		claim.Root = path.Dir(dir)
+	case path.Base(path.Dir(dir)) == "chats" && fits:
+		claim.Root = path.Dir(path.Dir(dir))
+	case name == "logs.json" && hasKeys(h.Bytes, "sessionId", "messageId", "message"):
+		return format.Claim{Strength: format.Likely, Role: rolePrompts}
+	case fits:
+		claim.Strength = format.Likely
+	default:
+		return format.Claim{}
+	}
+	return claim
+}
+
+// isSession says whether the first bytes look like a session: its header, at the start of a log or, in a document of
+// any order of keys, its first message.
+func isSession(head []byte) bool {
+	head = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))
+	if !bytes.HasPrefix(head, []byte("{")) {
+		return false
+	}
+	return hasKeys(head, "sessionId", "projectHash") ||
+		hasKeys(head, "messages", "id", "timestamp", "type") && (hasKeys(head, "gemini") || hasKeys(head, "lastUpdated"))
+}
+
+func hasKeys(b []byte, keys ...string) bool {
+	for _, k := range keys {
+		if !bytes.Contains(b, []byte(`"`+k+`"`)) {
+			return false
+		}
+	}
+	return true
+}
+
+// place says what a file's path tells: its name without the ending, the session whose subagent it is, the project's
+// directory.
+func place(file string) (name, parent, project string) {
+	name = strings.TrimSuffix(strings.TrimSuffix(path.Base(file), "l"), ".json")
+	dir := path.Dir(file)
+	if path.Base(dir) != "chats" && path.Base(path.Dir(dir)) == "chats" {
+		parent, dir = path.Base(dir), path.Dir(dir)
+	}
+	if path.Base(dir) == "chats" && path.Dir(dir) != "." {
+		project = path.Base(path.Dir(dir))
+	}
+	return name, parent, project
+}

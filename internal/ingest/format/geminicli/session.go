@@ -1,0 +1,231 @@
+package geminicli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// header is what a session states of itself, in the head of its file and in $set.
+type header struct {
+	id, hash, kind, summary, directory string
+	started                            transcript.Time
+	messages                           format.Value
+}
+
+func readHeader(v format.Value) (h header) {
+	for key, m := range v.Fields() {
+		switch key {
+		case "sessionId":
+			h.id = m.Str()
+		case "projectHash":
+			h.hash = m.Str()
+		case "kind":
+			h.kind = m.Str()
+		case "summary":
+			h.summary = m.Str()
+		case "startTime":
+			h.started = format.Time(m.Str())
+		case "directories":
+			for d := range m.Items() {
+				h.directory = d.Str()
+				break
+			}
+		case "messages":
+			h.messages = m
+		}
+	}
+	return h
+}
+
+var mark = []byte("\xef\xbb\xbf")
+
+// document yields the records of a session that is one JSON object.
+func (p *parser) document() {
+	content, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
+	if errors.Is(err, format.ErrTooLarge) {
+		p.problem(&transcript.Problem{Kind: "too large", Reason: fmt.Sprintf("more than %d bytes", format.DocumentLimit)})
+		return
+	}
+	if err != nil {
+		p.fail(err)
+		return
+	}
+	skipped := len(content)
+	content = bytes.TrimPrefix(content, mark)
+	skipped -= len(content)
+	p.at = transcript.Origin{Offset: int64(skipped), Length: int64(len(content))}
+	v, err := format.ParseJSON(content)
+	if err != nil {
+		p.problem(&transcript.Problem{Kind: "bad json", Reason: err.Error(), Origin: p.at})
+		return
+	}
+	p.whole = v
+	p.at.Offset += format.OffsetIn(content, v)
+	p.at.Length = int64(len(v))
+	p.head = readHeader(v)
+	if p.head.id == "" || !p.head.messages.IsArray() {
+		p.problem(&transcript.Problem{Kind: "not a session", Reason: "no sessionId or no messages", Origin: p.at})
+		return
+	}
+	p.begin()
+	p.title(p.head.summary)
+	p.messages(p.head.messages)
+}
+
+// log yields the records of a session that is written line by line.
+func (p *parser) log() {
+	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
+		if err != nil {
+			p.fail(err)
+			return
+		}
+		p.at, p.whole = o.Origin, o.Value
+		if p.line(o.Value); p.done {
+			return
+		}
+	}
+	if p.session == "" && p.in.Size == 0 {
+		p.begin() // a session that has just begun
+	}
+}
+
+// line is one record of a log.
+func (p *parser) line(v format.Value) {
+	set, patch, id := v.Get("$set"), v.Get("$patch"), v.Get("id")
+	switch {
+	case set != nil:
+		p.set("$set", set)
+	case patch != nil:
+		p.set("$patch", patch)
+	case v.Get("$rewindTo") != nil:
+		p.aside(v, transcript.KindLifecycle, "$rewindTo")
+	case v.Get("sessionId") != nil && id == nil:
+		if h := readHeader(v); p.session == "" {
+			p.head = h
+			p.begin()
+			p.title(h.summary)
+		}
+		p.aside(v, transcript.KindLifecycle, "header")
+		p.messages(v.Get("messages"))
+	case id != nil || v.Get("type") != nil:
+		p.message(v, fmt.Sprintf("#%d", p.at.Line))
+	default:
+		p.aside(v, transcript.KindUnknown, "")
+	}
+}
+
+// set is a change of what the session states of itself. It may carry the whole list of messages; a $patch may be about
+// one message.
+func (p *parser) set(typ string, v format.Value) {
+	p.aside(p.whole, transcript.KindLifecycle, typ)
+	h := readHeader(v)
+	if h.summary != "" {
+		p.title(h.summary)
+	}
+	if h.directory != "" {
+		p.emit(&transcript.Run{ID: p.session, Project: h.directory})
+		p.emit(&transcript.Conversation{ID: p.session, Run: p.session, Shared: true, Project: h.directory})
+	}
+	p.messages(h.messages)
+	if v.Get("id") != nil {
+		p.message(v, "")
+	}
+}
+
+func (p *parser) messages(list format.Value) {
+	n := 0
+	for m := range list.Items() {
+		if n++; m.IsObject() {
+			p.message(m, fmt.Sprintf("#%d", n))
+		} else {
+			p.aside(m, transcript.KindUnknown, "")
+		}
+		if p.done {
+			return
+		}
+	}
+}
+
+// aside makes an uncounted row. Its place in the file is its identity.
+func (p *parser) aside(v format.Value, kind transcript.Kind, typ string) {
+	p.begin()
+	p.emit(&transcript.Event{
+		Conversation: p.session, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Origin: p.origin(v),
+		Time: format.Time(v.Get("$set", "lastUpdated").Str()), Parts: []transcript.Part{{Text: pieceText(v)}},
+	})
+}
+
+// begin names the session and yields run and conversation, once.
+func (p *parser) begin() {
+	if p.session != "" {
+		return
+	}
+	name, parent, project := place(p.in.Path)
+	if p.session = p.head.id; p.session == "" {
+		p.session = name
+	}
+	if parent == p.session {
+		parent = ""
+	}
+	rank, order := 1, "1"
+	if p.in.Role == roleLog {
+		rank, order = 2, "2"
+	}
+	child := parent != "" || p.head.kind == "subagent"
+	if project == "" {
+		project = p.head.hash
+	}
+	facts := transcript.Attributes{}
+	if p.head.hash != "" {
+		facts["project_hash"] = p.head.hash
+	}
+	p.emit(&transcript.Run{
+		ID: p.session, Rank: rank, Group: project, Project: p.head.directory, Started: p.head.started, Child: child, Attributes: facts,
+	})
+	p.emit(&transcript.Conversation{
+		ID: p.session, Run: p.session, Shared: true, Order: order, Rank: rank, Project: p.head.directory,
+		Started: p.head.started, Child: child,
+	})
+	if parent != "" {
+		p.link(parent, p.session, false)
+	}
+}
+
+func (p *parser) link(parent, child string, uncounted bool) {
+	p.emit(&transcript.Link{
+		Kind: "parent", From: transcript.End{Type: "run", ID: parent}, To: transcript.End{Type: "run", ID: child},
+		Origin: p.at, Uncounted: uncounted,
+	})
+}
+
+const titleRunes = 100
+
+// prompted names the session after its first prompt until there is a summary.
+func (p *parser) prompted(text string) {
+	if p.titled {
+		return
+	}
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	n := 0
+	for i := range text {
+		if n++; n > titleRunes {
+			text = text[:i] + "…"
+			break
+		}
+	}
+	p.title(strings.TrimSpace(text))
+}
+
+func (p *parser) title(title string) {
+	if title == "" {
+		return
+	}
+	p.titled = true
+	p.emit(&transcript.Run{ID: p.session, Title: title})
+	p.emit(&transcript.Conversation{ID: p.session, Run: p.session, Shared: true, Title: title})
+}

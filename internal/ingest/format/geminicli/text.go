@@ -1,0 +1,79 @@
+package geminicli
+
+import (
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// pieceText gives the text of a piece of a session from its own bytes: a message, a thought, a call, a result, a
+// record of the log. What search finds is every string but ids, states and times; of a message only what was said, of a
+// call what was asked, since the rest are pieces of their own; never images.
+func pieceText(v format.Value) string {
+	if !v.IsObject() {
+		return textOf(v)
+	}
+	typ, content := v.Get("type"), v.Get("content")
+	switch {
+	case typ.IsString() && content != nil:
+		text := textOf(content)
+		if display := textOf(v.Get("displayContent")); !strings.Contains(text, display) {
+			text += "\n" + display
+		}
+		return text
+	case v.Get("$set") != nil, v.Get("$patch") != nil:
+		return v.Get("$set", "summary").Str()
+	}
+	isCall := v.Get("args") != nil
+	var dst []byte
+	for key, m := range v.Fields() {
+		switch key {
+		case "id", "timestamp", "status", "agentId", "sessionId", "projectHash", "startTime", "lastUpdated", "kind", "messages",
+			"type", "model", "displayName", "thoughts", "toolCalls", "originalContent", "newContent", "messageId", "$rewindTo":
+		case "result", "resultDisplay":
+			if !isCall {
+				dst = appendPiece(dst, m)
+			}
+		default:
+			dst = appendPiece(dst, m)
+		}
+	}
+	return string(dst)
+}
+
+// textOf gives the text of content: a string, a part, or a list of these.
+func textOf(v format.Value) string { return string(appendPiece(nil, v)) }
+
+func appendPiece(dst []byte, v format.Value) []byte {
+	switch {
+	case v.IsArray():
+		for item := range v.Items() {
+			dst = appendPart(dst, item)
+		}
+		return dst
+	case v.IsObject():
+		return appendPart(dst, v)
+	}
+	return format.AppendStrings(dst, v)
+}
+
+// appendPart appends the strings of one part of content.
+func appendPart(dst []byte, v format.Value) []byte {
+	if !v.IsObject() {
+		return format.AppendStrings(dst, v)
+	}
+	for key, m := range v.Fields() {
+		switch key {
+		case "inlineData", "thoughtSignature":
+		case "functionResponse", "functionCall":
+			for inner, f := range m.Fields() {
+				if inner != "id" && inner != "name" && inner != "parts" {
+					dst = format.AppendStrings(dst, f)
+				}
+			}
+		default:
+			dst = format.AppendStrings(dst, m)
+		}
+	}
+	return dst
+}

@@ -1,0 +1,44 @@
+package geminicli
+
+import "github.com/txarchive/txarchive/internal/transcript"
+
+// logRank makes what a log says of a request outweigh what a document says; after that later versions outweigh
+// earlier ones.
+const logRank = 1 << 48
+
+// usage yields the tokens of a message's request.
+func (p *parser) usage(m *message) {
+	if !m.tokens.IsObject() {
+		return
+	}
+	var input, output, cached, thoughts, tool int64
+	for key, f := range m.tokens.Fields() {
+		n, _ := f.Int()
+		n = max(n, 0)
+		switch key {
+		case "input":
+			input = n
+		case "output":
+			output = n
+		case "cached":
+			cached = n
+		case "thoughts":
+			thoughts = n
+		case "tool":
+			tool = n
+		}
+	}
+	if input+output+cached+thoughts+tool == 0 {
+		return
+	}
+	cached = min(cached, input)
+	u := &transcript.Usage{
+		Run: p.session, Conversation: p.session, Key: p.session + ":" + m.id, Time: m.at, Origin: m.origin, Model: m.model,
+		Input: transcript.Known(input - cached + tool), Output: transcript.Known(output + thoughts),
+		CacheRead: transcript.Known(cached), Reasoning: transcript.Known(thoughts), Requests: transcript.Known(1),
+	}
+	if p.in.Role == roleLog {
+		u.Rank = logRank + m.origin.Offset
+	}
+	p.emit(u)
+}

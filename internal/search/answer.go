@@ -1,0 +1,168 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// Answer is what a query gives: results once, and their coverage.
+type Answer struct {
+	ctx          context.Context
+	s            *Searcher
+	tree         *query.Tree
+	o            Options
+	alternatives []alternative
+	candidates   *candidates
+	marks        *marker
+	checker      *checker
+	found        *lookup
+	from         *cursor
+
+	top      int64  // newest hit that Relevance ranked
+	windowed bool   // there are more hits than Relevance ranks
+	position string // cursor of the last row that was looked at, with Newest
+
+	shown   int
+	more    bool
+	next    string
+	partial string
+	ended   bool // all hits were seen
+	elapsed time.Duration
+}
+
+// Tree is the query as it was understood.
+func (a *Answer) Tree() *query.Tree { return a.tree }
+
+// Results yields the hits in the order that was asked for, as they are found. An error ends it. To be ranged over
+// once; a search that stops early (Timeout, Budget) ends without an error, and Coverage says so.
+func (a *Answer) Results() iter.Seq2[Result, error] {
+	return func(yield func(Result, error) bool) {
+		started := a.s.Now()
+		defer func() { a.elapsed = a.s.Now().Sub(started) }()
+		ctx, cancel := a.ctx, func() {}
+		if a.o.Timeout > 0 {
+			ctx, cancel = context.WithTimeout(a.ctx, a.o.Timeout)
+		}
+		defer cancel()
+		a.next = a.o.After
+		for f, err := range a.ordered(ctx) {
+			if err == nil && a.o.Limit > 0 && a.shown == a.o.Limit {
+				a.more = true
+				return
+			}
+			var r Result
+			if err == nil {
+				r, err = a.result(ctx, &f)
+			}
+			if err != nil {
+				if err = a.stopped(ctx, err); err != nil {
+					yield(Result{}, err)
+				}
+				return
+			}
+			a.shown++
+			a.next = r.Cursor
+			if !yield(r, nil) {
+				a.more = true
+				return
+			}
+		}
+		a.ended = true
+	}
+}
+
+// stopped turns an error that only means "not all" into what Coverage says.
+func (a *Answer) stopped(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, errBudget):
+		a.partial = "more texts would have to be read than this search may"
+	case a.ctx.Err() == nil && ctx.Err() != nil:
+		a.partial = "stopped after " + a.o.Timeout.String()
+	default:
+		return err
+	}
+	if a.more = true; a.o.Sort == Newest && a.position != "" {
+		a.next = a.position
+	}
+	return nil
+}
+
+func (a *Answer) result(ctx context.Context, f *found) (Result, error) {
+	r := Result{Hit: f.Hit, Score: f.score}
+	var err error
+	if r.Conversation, err = a.found.conversation(ctx, f.Conversation); err != nil {
+		return r, err
+	}
+	if r.Run, err = a.found.run(ctx, f.Run); err != nil {
+		return r, err
+	}
+	if a.o.NoSnippets {
+		return r, nil
+	}
+	text := f.text
+	if !f.read {
+		text, err = a.s.text(ctx, &f.Event)
+	}
+	if _, ok := errors.AsType[*textError](err); ok {
+		a.checker.unreadable++
+		r.Snippet.Err = err
+	} else if err != nil {
+		return r, err
+	} else {
+		r.Snippet = a.marks.snippet(text, a.o.SnippetWidth)
+	}
+	if a.o.Context > 0 {
+		return r, a.around(ctx, &r)
+	}
+	return r, nil
+}
+
+// around adds the events before and after a hit.
+func (a *Answer) around(ctx context.Context, r *Result) error {
+	n := a.o.Context
+	if r.Seq > 1 {
+		before, err := a.rows(ctx, r.Conversation.ID, index.Span{To: r.Seq - 1, Limit: n, Last: true, Duplicates: a.o.AllVersions})
+		if err != nil {
+			return err
+		}
+		r.Before = before
+	}
+	after, err := a.rows(ctx, r.Conversation.ID, index.Span{From: r.Seq + 1, Limit: n, Duplicates: a.o.AllVersions})
+	r.After = after
+	return err
+}
+
+// maxContext bounds the rows around one hit: events may have many parts.
+const maxContext = 1000
+
+func (a *Answer) rows(ctx context.Context, conversation string, span index.Span) ([]Row, error) {
+	var rows []Row
+	for e, err := range a.s.Index.Events(ctx, conversation, span) {
+		if errors.Is(err, index.ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if rows = append(rows, Row{Event: e}); len(rows) == maxContext {
+			break
+		}
+	}
+	for i := range rows {
+		text, err := a.s.text(ctx, &rows[i].Event)
+		if _, ok := errors.AsType[*textError](err); ok {
+			rows[i].Snippet.Err = err
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		rows[i].Snippet = a.marks.snippet(text, a.o.SnippetWidth)
+	}
+	return rows, nil
+}

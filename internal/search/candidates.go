@@ -1,0 +1,322 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/term"
+)
+
+const (
+	// maxTerms bounds how many terms stand in for one substring. More are no help: it is so common that looking
+	// at the newest texts finds it as quickly.
+	maxTerms = 512
+	// maxSeen bounds how many terms of the vocabulary are looked at.
+	maxSeen = 1 << 20
+	// maxLiteral is how many bytes of a substring look for candidates; texts are checked for all of it.
+	maxLiteral = 2 * term.MaxTerm
+	// cutTerm is the least length of a term that may be a piece of a longer word: a word is cut before the
+	// character that does not fit, and few fold to more than 16 bytes.
+	cutTerm = term.MaxTerm - 16
+)
+
+// Cutter is a Vocabulary that finds pieces of words that were too long for one term.
+type Cutter interface {
+	// Cut yields the terms of at least size bytes that end in one of the endings.
+	Cut(ctx context.Context, size int, endings []string) iter.Seq2[string, error]
+}
+
+// candidates finds what the index can be asked in place of a pattern: a condition that every matching text
+// meets, nil where there is none.
+type candidates struct {
+	index Index
+	memo  map[string]query.Node
+}
+
+func (c *candidates) of(ctx context.Context, n query.Node) (query.Node, error) {
+	key := n.String()
+	if node, ok := c.memo[key]; ok {
+		return node, nil
+	}
+	var node query.Node
+	var err error
+	switch n := n.(type) {
+	case query.Substring:
+		node, err = c.literal(ctx, n.Text)
+	case query.Regex:
+		re, perr := syntax.Parse("(?im)"+n.Expr, syntax.Perl)
+		if perr != nil {
+			return nil, fmt.Errorf("expression: %w", perr)
+		}
+		node, err = c.resolve(ctx, required(re.Simplify()))
+	}
+	if err == nil {
+		c.memo[key] = node
+	}
+	return node, err
+}
+
+// resolve replaces the literals of a condition by their candidates.
+func (c *candidates) resolve(ctx context.Context, n query.Node) (query.Node, error) {
+	switch n := n.(type) {
+	case query.Substring:
+		return c.of(ctx, n)
+	case query.And:
+		var of []query.Node
+		for _, n := range n.Of {
+			m, err := c.resolve(ctx, n)
+			if err != nil {
+				return nil, err
+			}
+			if m != nil {
+				of = append(of, m)
+			}
+		}
+		return conjunction(of).Root, nil
+	case query.Or:
+		var of []query.Node
+		for _, n := range n.Of {
+			m, err := c.resolve(ctx, n)
+			if err != nil || m == nil {
+				return nil, err
+			}
+			of = append(of, m)
+		}
+		return anyOf(of), nil
+	}
+	return nil, nil
+}
+
+// piece is a term of a literal.
+type piece struct {
+	text       string
+	start, end int
+	alone      bool // never a part of a longer word
+}
+
+func piecesOf(text string) []piece {
+	var s term.Splitter
+	var out []piece
+	s.Each(text, func(t []byte, start, end int, part bool) bool {
+		if !part {
+			p := piece{text: string(t), start: start, end: end}
+			p.alone = len(term.Words("a"+p.text)) > 1
+			out = append(out, p)
+		}
+		return true
+	})
+	return out
+}
+
+func texts(pieces []piece) []string {
+	var out []string
+	for _, p := range pieces {
+		out = append(out, p.text)
+	}
+	return out
+}
+
+// literal returns what texts with a substring have in common. Its first word may be the end of a word, its last
+// one the beginning; what stands between is whole.
+func (c *candidates) literal(ctx context.Context, lit string) (query.Node, error) {
+	folded := string(term.Fold(nil, lit))
+	if !slices.Equal(term.Words(lit), term.Words(folded)) {
+		return nil, nil // signs that fold to letters: where words end is not seen any more
+	}
+	open := false
+	if len(folded) > maxLiteral {
+		folded, open = folded[:boundary(folded, maxLiteral)], true
+	}
+	pieces := piecesOf(folded)
+	if len(pieces) == 0 {
+		return nil, nil
+	}
+	last := pieces[len(pieces)-1]
+	open = open || last.end == len(folded) && !last.alone
+	if pieces[0].start > 0 || pieces[0].alone {
+		return sequence(texts(pieces), open), nil
+	}
+	n := 1 // pieces of the first word
+	for n < len(pieces) && pieces[n].start == pieces[n-1].end && !pieces[n].alone {
+		n++
+	}
+	word, rest := folded[:pieces[n-1].end], texts(pieces[n:])
+	return c.ending(ctx, word, rest, open)
+}
+
+// boundary returns the last rune boundary of s up to n.
+func boundary(s string, n int) int {
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return n
+}
+
+// enough is how many bytes of whole words make it needless to look for those that end in the first one.
+const enough = 8
+
+// ending returns the condition for text in which a word ends in word and rest follows; open says that the last
+// term may go on. Without rest, word may stand inside of one.
+func (c *candidates) ending(ctx context.Context, word string, rest []string, open bool) (query.Node, error) {
+	var after query.Node
+	if len(rest) > 0 {
+		after = sequence(rest, open)
+		if len(strings.Join(rest, "")) >= enough {
+			return after, nil
+		}
+	}
+	v, ok := c.index.(Vocabulary)
+	if !ok {
+		return after, nil
+	}
+	e := ends{word: word, rest: rest, open: open}
+	for t, err := range v.Terms(ctx, word) {
+		if err != nil {
+			return nil, fmt.Errorf("terms: %w", err)
+		}
+		if e.whole(t); e.full() {
+			return after, nil
+		}
+	}
+	if err := c.straddle(ctx, v, &e); err != nil {
+		return nil, err
+	}
+	if e.full() {
+		return after, nil
+	}
+	return e.node(), nil
+}
+
+// straddle adds words that were cut inside of what is looked for.
+func (c *candidates) straddle(ctx context.Context, v Vocabulary, e *ends) error {
+	if cutter, ok := v.(Cutter); ok {
+		endings := prefixes(e.word)
+		if len(endings) == 0 {
+			return nil
+		}
+		for t, err := range cutter.Cut(ctx, cutTerm, endings) {
+			if err != nil {
+				return fmt.Errorf("long terms: %w", err)
+			}
+			if e.cut(t, endings); e.full() {
+				return nil
+			}
+		}
+		return nil
+	}
+	// The beginning of what is looked for ends a term that is not known: its end must do where it is the longer one.
+	var endings []string
+	for _, p := range prefixes(e.word) {
+		if 2*len(p) > len(e.word) {
+			endings = append(endings, p)
+			continue
+		}
+		e.add(append(term.Words(e.word[len(p):]), e.rest...), e.open)
+	}
+	if len(endings) == 0 {
+		return nil
+	}
+	for t, err := range v.Terms(ctx, endings[0]) {
+		if err != nil {
+			return fmt.Errorf("terms: %w", err)
+		}
+		if e.cut(t, endings); e.full() {
+			return nil
+		}
+	}
+	return nil
+}
+
+// prefixes returns the beginnings of a word that can end a term, shorter than the word.
+func prefixes(word string) []string {
+	var out []string
+	for i := range word {
+		if i > 0 && i <= term.MaxTerm {
+			out = append(out, word[:i])
+		}
+	}
+	return out
+}
+
+// ends gathers the sequences of terms that a text with a substring may have.
+type ends struct {
+	word  string
+	rest  []string
+	open  bool
+	begin bool // word itself begins a term
+	seen  int
+	nodes []query.Node
+}
+
+func (e *ends) full() bool { return len(e.nodes) > maxTerms || e.seen > maxSeen }
+
+func (e *ends) add(terms []string, open bool) { e.nodes = append(e.nodes, sequence(terms, open)) }
+
+// whole takes a term that has the word in it.
+func (e *ends) whole(t string) {
+	e.seen++
+	switch {
+	case len(e.rest) > 0 || !e.open:
+		if strings.HasSuffix(t, e.word) {
+			e.add(append([]string{t}, e.rest...), e.open && len(e.rest) > 0)
+		}
+	case strings.HasPrefix(t, e.word):
+		if !e.begin {
+			e.begin = true
+			e.add([]string{e.word}, true)
+		}
+	default:
+		e.add([]string{t}, false)
+	}
+}
+
+// cut takes a term that may be the first piece of a long word.
+func (e *ends) cut(t string, endings []string) {
+	e.seen++
+	if len(t) < cutTerm {
+		return
+	}
+	for _, p := range endings {
+		if strings.HasSuffix(t, p) {
+			e.add(slices.Concat([]string{t}, term.Words(e.word[len(p):]), e.rest), e.open)
+		}
+	}
+}
+
+// nothing is a condition that no row meets: no text of the archive can have what is looked for.
+var nothing = query.Field{Name: "kind", Values: []query.Value{{Text: "none"}}}
+
+// node is what was gathered.
+func (e *ends) node() query.Node {
+	if len(e.nodes) == 0 {
+		return nothing
+	}
+	return anyOf(e.nodes)
+}
+
+// sequence asks for terms in order.
+func sequence(terms []string, open bool) query.Node {
+	text := strings.Join(terms, " ")
+	if open {
+		return query.Prefix{Text: text}
+	}
+	return query.Phrase{Text: text}
+}
+
+// anyOf is a balanced tree of alternatives, so that it is never deep.
+func anyOf(of []query.Node) query.Node {
+	switch n := len(of); n {
+	case 0:
+		return nil
+	case 1:
+		return of[0]
+	default:
+		return query.Or{Of: []query.Node{anyOf(of[:n/2]), anyOf(of[n/2:])}}
+	}
+}

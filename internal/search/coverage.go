@@ -1,0 +1,284 @@
+package search
+
+import (
+	"context"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// Coverage says what an answer covers and what it leaves out. Its JSON has all keys; what is unknown is null.
+type Coverage struct {
+	Query   string   `json:"query"`   // as understood, with absolute times
+	Terms   []string `json:"terms"`   // what text was looked for
+	Ignored []string `json:"ignored"` // words that say nothing: punctuation only
+	Sort    Sort     `json:"sort"`
+	Window  *int     `json:"window"` // newest hits that were ranked, with Relevance
+
+	Events *int64 `json:"events_searched"` // events that count
+	Rows   *int64 `json:"rows_searched"`   // all rows: parts, and what is searchable but no event
+
+	Shown int     `json:"hits_shown"`
+	More  bool    `json:"more"` // there are hits after the last one shown, or may be
+	Next  *string `json:"next"` // cursor for them
+	// Complete says that every hit was shown.
+	Complete bool `json:"complete"`
+	// Partial says why hits may be missing among or after those shown. Null: none are.
+	Partial *string `json:"partial"`
+
+	Checked    int64    `json:"texts_checked"` // originals read to verify substrings and expressions
+	Unreadable int64    `json:"texts_unreadable"`
+	Hidden     []Hidden `json:"hidden"`
+	Sources    []Source `json:"sources"` // stale or missing; null when not known
+	Problems   *int64   `json:"problems"`
+	// Limits are rules that keep something out of the reach of this query in any archive.
+	Limits    []string   `json:"limits"`
+	Proposals []Proposal `json:"proposals"` // where nothing was found
+	Explain   *Explain   `json:"explain"`
+	Elapsed   int64      `json:"elapsed_us"`
+}
+
+// Hidden is hits that one filter, or one rule that holds unless told otherwise, leaves out.
+type Hidden struct {
+	By      string `json:"by"` // a filter as written in a query, or a verdict
+	Rule    bool   `json:"rule"`
+	Hits    int64  `json:"hits"`
+	AtLeast bool   `json:"at_least"` // there may be more
+}
+
+// Proposal is a query that finds something where the one that was asked found nothing.
+type Proposal struct {
+	Query  string `json:"query"`
+	Why    string `json:"why"`
+	Option string `json:"option"` // to add to the command instead, "" for none
+}
+
+// Explain is how a query was run.
+type Explain struct {
+	Texts        []ExplainText `json:"texts"`
+	Filters      []string      `json:"filters"`
+	Alternatives []string      `json:"alternatives"` // what the index was asked, and what was then checked on texts
+	Engine       []string      `json:"engine"`
+}
+
+// ExplainText is what became of one text of the query.
+type ExplainText struct {
+	Text       string   `json:"text"`
+	Kind       string   `json:"kind"` // word, phrase, prefix, substring, regex
+	Terms      []string `json:"terms"`
+	Candidates string   `json:"candidates"` // what stands in for a substring or expression in the index
+}
+
+// Coverage tells what the answer covers. It is complete when Results was ranged over; what it asks of the index
+// beside the search is bounded in number and time.
+func (a *Answer) Coverage(ctx context.Context) (*Coverage, error) {
+	ctx, cancel := context.WithTimeout(ctx, coverageTime)
+	defer cancel()
+	return a.cover(ctx)
+}
+
+const coverageTime = 5 * time.Second
+
+func (a *Answer) cover(ctx context.Context) (*Coverage, error) {
+	c := &Coverage{Query: a.tree.String(), Sort: a.o.Sort, Shown: a.shown, More: a.more, Terms: []string{}, Ignored: []string{},
+		Hidden: []Hidden{}, Limits: []string{}, Proposals: []Proposal{}, Checked: a.checker.read, Unreadable: a.checker.unreadable,
+		Elapsed: a.elapsed.Microseconds()}
+	a.state(c)
+	a.words(c)
+	steps := []func(context.Context, *Coverage) error{a.size, a.sources, a.hidden}
+	if a.shown == 0 && a.ended && a.o.After == "" {
+		steps = append(steps, a.propose)
+	}
+	if a.o.Explain {
+		steps = append(steps, a.explain)
+	}
+	for _, step := range steps {
+		if err := step(ctx, c); err != nil && a.ctx.Err() == nil && ctx.Err() == nil {
+			return nil, err
+		}
+	}
+	return c, a.ctx.Err()
+}
+
+// state says how far the search came.
+func (a *Answer) state(c *Coverage) {
+	partial := a.partial
+	if a.checker.unreadable > 0 && len(a.patterns()) > 0 {
+		partial = join(partial, "texts that could not be read were not checked")
+	}
+	if partial != "" {
+		c.Partial = &partial
+	}
+	if a.o.Sort == Relevance && a.windowed {
+		c.Window, c.More = &a.o.Window, true
+	}
+	if c.More && a.next != "" {
+		c.Next = &a.next
+	}
+	c.Complete = a.ended && !c.More && c.Partial == nil && a.o.After == ""
+}
+
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
+// words says what was looked for.
+func (a *Answer) words(c *Coverage) {
+	seen := map[string]bool{}
+	for _, n := range leaves(a.tree.Root) {
+		terms := phraseOf(n)
+		switch n := n.(type) {
+		case query.Substring, query.Regex:
+			terms = []string{n.String()}
+		default:
+			if len(terms) == 0 {
+				c.Ignored = append(c.Ignored, n.String())
+			}
+		}
+		for _, t := range terms {
+			if !seen[t] {
+				seen[t] = true
+				c.Terms = append(c.Terms, t)
+			}
+		}
+	}
+	if len(a.patterns()) > 0 {
+		c.Limits = append(c.Limits, "in unbroken runs of 256 and more letters and digits, such as base64, only the first 64 are found")
+	}
+}
+
+// leaves returns the texts of a query, negated ones too.
+func leaves(n query.Node) []query.Node {
+	switch n := n.(type) {
+	case query.And:
+		return leavesOf(n.Of)
+	case query.Or:
+		return leavesOf(n.Of)
+	case query.Not:
+		return leaves(n.Of)
+	case query.Word, query.Phrase, query.Prefix, query.Substring, query.Regex:
+		return []query.Node{n}
+	}
+	return nil
+}
+
+func leavesOf(of []query.Node) (out []query.Node) {
+	for _, n := range of {
+		out = append(out, leaves(n)...)
+	}
+	return out
+}
+
+// patterns returns what is checked on texts.
+func (a *Answer) patterns() (out []pattern) {
+	for _, alt := range a.alternatives {
+		out = append(out, alt.check...)
+	}
+	return out
+}
+
+func (a *Answer) size(ctx context.Context, c *Coverage) error {
+	switch idx := a.s.Index.(type) {
+	case Sizer:
+		events, rows, problems, err := idx.Size(ctx)
+		if err == nil {
+			c.Events, c.Rows, c.Problems = &events, &rows, &problems
+		}
+		return err
+	case index.Census:
+		stats, err := idx.Totals(ctx)
+		if err == nil {
+			c.Events, c.Problems = &stats.Totals.Events, &stats.Totals.Problems
+		}
+		return err
+	}
+	return nil
+}
+
+// sources names those that are not as they should be.
+func (a *Answer) sources(ctx context.Context, c *Coverage) error {
+	if a.s.Sources == nil {
+		return nil
+	}
+	all, err := a.s.Sources(ctx)
+	if err != nil {
+		return err
+	}
+	c.Sources = []Source{}
+	for _, s := range all {
+		if s.State != "ok" {
+			c.Sources = append(c.Sources, s)
+		}
+	}
+	return nil
+}
+
+func (a *Answer) explain(ctx context.Context, c *Coverage) error {
+	x := &Explain{Texts: []ExplainText{}, Filters: []string{}, Alternatives: []string{}, Engine: []string{}}
+	c.Explain = x
+	for _, n := range leaves(a.tree.Root) {
+		t := ExplainText{Text: n.String(), Kind: kindOf(n), Terms: phraseOf(n)}
+		if t.Terms == nil {
+			t.Terms = []string{}
+		}
+		if patterned(n) {
+			node, err := a.candidates.of(ctx, n)
+			if err != nil {
+				return err
+			}
+			t.Candidates = describe(node)
+		}
+		x.Texts = append(x.Texts, t)
+	}
+	for _, f := range filters(a.tree.Root) {
+		x.Filters = append(x.Filters, f.String())
+	}
+	questions, err := a.questions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, q := range questions {
+		x.Alternatives = append(x.Alternatives, q.String())
+		if e, ok := a.s.Index.(Explainer); ok {
+			lines, err := e.Explain(ctx, q.tree, index.Page{After: a.o.After, AllVersions: a.o.AllVersions})
+			if err != nil {
+				return err
+			}
+			x.Engine = append(x.Engine, lines...)
+		}
+	}
+	return nil
+}
+
+func kindOf(n query.Node) string {
+	switch n.(type) {
+	case query.Word:
+		return "word"
+	case query.Phrase:
+		return "phrase"
+	case query.Prefix:
+		return "prefix"
+	case query.Substring:
+		return "substring"
+	}
+	return "regex"
+}
+
+// describe prints candidates, cut short where there are many.
+func describe(n query.Node) string {
+	switch {
+	case n == nil:
+		return "every row"
+	case n.String() == nothing.String():
+		return "none"
+	}
+	text := n.String()
+	if len(text) > 400 {
+		text = text[:boundary(text, 400)] + "..."
+	}
+	return text
+}

@@ -1,0 +1,88 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// Facet is how many hits have one value of a field. An empty Value is unknown.
+type Facet struct {
+	Field string
+	Value string
+	Hits  int64
+}
+
+// facets says what a hit has of a field.
+var facets = map[string]func(*Result) string{
+	"tool":         func(r *Result) string { return r.Tool },
+	"role":         func(r *Result) string { return r.Role },
+	"kind":         func(r *Result) string { return string(r.Kind) },
+	"type":         func(r *Result) string { return r.Type },
+	"format":       func(r *Result) string { return r.Place.Format },
+	"source":       func(r *Result) string { return r.Place.Source },
+	"path":         func(r *Result) string { return r.Place.Path },
+	"agent":        (*Result).Agent,
+	"model":        (*Result).Model,
+	"project":      (*Result).Project,
+	"group":        func(r *Result) string { return r.Run.Group },
+	"flow":         func(r *Result) string { return first(r.Conversation.Flow, r.Run.Flow) },
+	"step":         func(r *Result) string { return r.Conversation.Step },
+	"outcome":      func(r *Result) string { return string(r.Run.Outcome) },
+	"run":          func(r *Result) string { return r.Event.Run },
+	"conversation": func(r *Result) string { return r.Event.Conversation },
+	"month":        func(r *Result) string { return time.UnixMicro(r.Near).UTC().Format("2006-01") },
+	"day":          func(r *Result) string { return time.UnixMicro(r.Near).UTC().Format(time.DateOnly) },
+}
+
+// Facets counts the hits by the values of fields, in place of Results: field by field, the most frequent value
+// first. Options.Limit bounds the hits that are counted. Errors: *index.UnsupportedError for a field.
+func (a *Answer) Facets(fields ...string) ([]Facet, error) {
+	for _, f := range fields {
+		if facets[f] == nil {
+			return nil, &index.UnsupportedError{What: "facet " + strconv.Quote(f), Why: "hits are not counted by it"}
+		}
+	}
+	a.o.NoSnippets = true
+	counts := map[Facet]int64{}
+	for r, err := range a.Results() {
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range fields {
+			counts[Facet{Field: f, Value: facets[f](&r)}]++
+		}
+	}
+	out := make([]Facet, 0, len(counts))
+	for f, n := range counts {
+		f.Hits = n
+		out = append(out, f)
+	}
+	slices.SortFunc(out, func(a, b Facet) int {
+		return cmp.Or(cmp.Compare(slices.Index(fields, a.Field), slices.Index(fields, b.Field)), cmp.Compare(b.Hits, a.Hits), cmp.Compare(a.Value, b.Value))
+	})
+	return out, nil
+}
+
+// Count counts all hits, in place of Results, whatever the limit. Coverage tells when it stopped early.
+func (a *Answer) Count(ctx context.Context) (int64, error) {
+	if idx, ok := a.s.Index.(Counter); ok && len(a.patterns()) == 0 {
+		n, err := idx.Count(ctx, a.tree, index.Page{AllVersions: a.o.AllVersions})
+		a.ended, a.shown = err == nil, int(n)
+		return n, err
+	}
+	a.o.Limit = 0
+	for f, err := range a.stream(ctx, "") {
+		if err != nil {
+			return int64(a.shown), a.stopped(ctx, err)
+		}
+		a.shown++
+		a.next = f.Cursor
+	}
+	a.ended = true
+	return int64(a.shown), nil
+}

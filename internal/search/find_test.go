@@ -1,0 +1,329 @@
+package search
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// order returns the ids of the rows that a question holds, as Find yields them.
+func (w *world) order(holds func(*row) bool, sort Sort) []string {
+	var rows []index.Event
+	for i := range w.rows {
+		if r := &w.rows[i]; holds(r) {
+			conversation, _, _ := strings.Cut(r.id, ":")
+			rows = append(rows, index.Event{ID: r.id, Near: r.at, Conversation: conversation, Seq: r.seq, Part: r.part})
+		}
+	}
+	slices.SortFunc(rows, func(a, b index.Event) int { return compare(&a, &b) })
+	if sort == Oldest {
+		slices.Reverse(rows)
+	}
+	out := []string{}
+	for _, r := range rows {
+		out = append(out, r.ID)
+	}
+	return out
+}
+
+func TestOrdersAndPages(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	s := scribe{rand.New(rand.NewPCG(seed, 9))}
+	w := newWorld(t)
+	for i := range 5 {
+		w.take(s.original(fmt.Sprintf("run-%d", i), 100))
+	}
+	for range 25 {
+		q := s.ask(w.rows, 1)
+		for _, sort := range []Sort{Newest, Oldest} {
+			want := w.order(q.holds, sort)
+			got, c := find(t, w.searcher(), q.text, Options{Sort: sort, NoSnippets: true})
+			if !slices.Equal(ids(got), want) {
+				t.Fatalf("%s %s: %d hits, want %d\n%v\n%v", q.text, sort, len(got), len(want), ids(got), want)
+			}
+			if !c.Complete || c.More || c.Next != nil || c.Partial != nil || c.Shown != len(want) {
+				t.Fatalf("%s %s: %+v", q.text, sort, c)
+			}
+			if paged := w.pages(q.text, Options{Sort: sort, NoSnippets: true, Limit: 1 + s.IntN(40)}, nil); !slices.Equal(paged, want) {
+				t.Fatalf("%s %s by pages: %d hits, want %d", q.text, sort, len(paged), len(want))
+			}
+		}
+		all, _ := find(t, w.searcher(), q.text, Options{Sort: Relevance, NoSnippets: true, Window: 10_000})
+		paged := w.pages(q.text, Options{Sort: Relevance, NoSnippets: true, Limit: 1 + s.IntN(40), Window: 10_000}, nil)
+		if !slices.Equal(ids(all), paged) || len(all) != len(w.order(q.holds, Newest)) {
+			t.Fatalf("%s by relevance: %d hits, %d by pages", q.text, len(all), len(paged))
+		}
+	}
+}
+
+// pages walks through an answer page by page, and calls between after each.
+func (w *world) pages(text string, o Options, between func()) []string {
+	w.t.Helper()
+	out := []string{}
+	for {
+		results, c := find(w.t, w.searcher(), text, o)
+		out = append(out, ids(results)...)
+		if !c.More {
+			return out
+		}
+		if c.Next == nil || *c.Next == o.After {
+			w.t.Fatalf("%s: no way on: %+v", text, c)
+		}
+		o.After = *c.Next
+		if between != nil {
+			between()
+		}
+	}
+}
+
+// TestPagesWhileIngesting adds rows of all times between pages: what was there is neither repeated nor skipped.
+func TestPagesWhileIngesting(t *testing.T) {
+	s := scribe{rand.New(rand.NewPCG(5, 5))}
+	for _, sort := range []Sort{Newest, Oldest, Relevance} {
+		for _, text := range []string{"error", "*rro*", `error OR *ime*`} {
+			w := newWorld(t)
+			for i := range 3 {
+				w.take(s.original(fmt.Sprintf("run-%d", i), 80))
+			}
+			was, _ := find(t, w.searcher(), text, Options{Sort: sort, NoSnippets: true})
+			n := 0
+			got := w.pages(text, Options{Sort: sort, NoSnippets: true, Limit: 7}, func() {
+				if n++; n < 6 {
+					w.take(s.original(fmt.Sprintf("late-%d", n), 20))
+				}
+			})
+			seen := map[string]int{}
+			for _, id := range got {
+				if seen[id]++; seen[id] > 1 {
+					t.Errorf("%s %s: %s twice", text, sort, id)
+				}
+			}
+			for _, r := range was {
+				if seen[r.ID] == 0 {
+					t.Errorf("%s %s: %s is skipped", text, sort, r.ID)
+				}
+			}
+		}
+	}
+}
+
+func TestBudget(t *testing.T) {
+	w := newWorld(t)
+	var texts []string
+	for i := range 200 {
+		texts = append(texts, fmt.Sprintf("-- %s line %d ++", strings.Repeat("padding ", 20), i))
+	}
+	w.take(talk("many", texts...))
+	s := w.searcher()
+	results, c := find(t, s, `/\d[78]\s/`, Options{Budget: 3000, NoSnippets: true})
+	if c.Partial == nil || c.Complete || !c.More || c.Next == nil || c.Checked > 20 {
+		t.Fatalf("%d results, %+v", len(results), c)
+	}
+	got := w.pages(`/\d[78]\s/`, Options{Budget: 3000, NoSnippets: true}, nil)
+	all, c := find(t, s, `/\d[78]\s/`, Options{NoSnippets: true})
+	if !slices.Equal(got, ids(all)) || len(all) != 38 || !c.Complete {
+		t.Errorf("%d by pages, %d at once, %+v", len(got), len(all), c)
+	}
+}
+
+func TestStops(t *testing.T) {
+	w := newWorld(t)
+	w.take(talk("one", "some text", "other text"))
+	slow := w.searcher()
+	slow.Texts = textsFunc(func(ctx context.Context, p index.Place, part int) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	})
+	results, c := find(t, slow, "text", Options{Timeout: 20 * time.Millisecond})
+	if len(results) != 0 || c.Partial == nil || !c.More || c.Complete {
+		t.Errorf("%d results, %+v", len(results), c)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	a, err := slow.Find(ctx, "text", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range a.Results() {
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a context that ended gives %v", err)
+		}
+	}
+}
+
+type textsFunc func(context.Context, index.Place, int) (string, error)
+
+func (f textsFunc) Text(ctx context.Context, p index.Place, part int) (string, error) {
+	return f(ctx, p, part)
+}
+
+func TestErrors(t *testing.T) {
+	w := newWorld(t)
+	s := w.searcher()
+	_, err := s.Find(t.Context(), "rol:user", Options{})
+	if _, ok := errors.AsType[*query.SyntaxError](err); !ok {
+		t.Errorf("a slip gives %v", err)
+	}
+	many := strings.Repeat("(*ab* OR *cd* OR *ef*) ", 5)
+	for _, c := range []struct {
+		text string
+		o    Options
+	}{{many, Options{}}, {"x", Options{Sort: "best"}}, {"x", Options{Sort: Oldest, After: "12/3/x"}}, {"x", Options{After: "oldest:1:c:1"}},
+		{"x", Options{Sort: Relevance, After: "relevance:1:zz:1:c:1"}}, {"x", Options{Sort: Oldest, After: "oldest:1:c:x"}}} {
+		_, err := s.Find(t.Context(), c.text, c.o)
+		if _, ok := errors.AsType[*index.UnsupportedError](err); !ok {
+			t.Errorf("%.20q %+v: %v", c.text, c.o, err)
+		}
+	}
+}
+
+// TestCommonSubstring has more terms with a substring than the index is asked for.
+func TestCommonSubstring(t *testing.T) {
+	for _, n := range []int{maxTerms - 10, maxTerms + 100} {
+		w := newWorld(t)
+		var texts []string
+		for i := range n {
+			texts = append(texts, fmt.Sprintf("q%dneedle%d", i*7919, i))
+		}
+		w.take(talk("many", texts...))
+		got, c := find(t, w.searcher(), "*needle*", Options{NoSnippets: true})
+		if len(got) != n || !c.Complete {
+			t.Errorf("%d hits, want %d: %+v", len(got), n, c)
+		}
+		got, _ = find(t, w.searcher(), "/needle1/", Options{NoSnippets: true, Limit: 5})
+		if len(got) != 5 {
+			t.Errorf("%d hits of a page of 5", len(got))
+		}
+	}
+}
+
+func TestResult(t *testing.T) {
+	w := newWorld(t)
+	w.take(talk("one", "zero", "before", "the needle is here", "after", "more", "unreadable needle"))
+	w.fail[textKey("one.jsonl", 1, 500, 0)] = errors.New("pack is damaged")
+	results, c := find(t, w.searcher(), "needle", Options{Context: 1})
+	if len(results) != 2 || c.Unreadable != 1 || results[0].Snippet.Err == nil {
+		t.Fatalf("%+v\n%+v", results, c)
+	}
+	r := results[1]
+	s := r.Snippet
+	if len(s.Highlights) != 1 || s.Text[s.Highlights[0].Start:s.Highlights[0].End] != "needle" {
+		t.Errorf("snippet %+v", s)
+	}
+	if len(r.Before) != 1 || r.Before[0].Snippet.Text != "before" || len(r.After) != 1 || r.After[0].Snippet.Text != "after" {
+		t.Errorf("around: %+v %+v", r.Before, r.After)
+	}
+	var got map[string]any
+	b, err := json.Marshal(r)
+	if err == nil {
+		err = json.Unmarshal(b, &got)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]any{"format": "awf", "kind": "message", "role": "user", "tool": nil, "path": "one.jsonl", "line": 3.0,
+		"offset": 200.0, "length": 100.0, "snippet": "the needle is here", "title": "talk of one", "agent": "tester", "project": "/home/one",
+		"at": "2026-11-20T10:02:00.000000Z", "score": nil, "version": 1.0, "event_id": r.ID, "conversation_id": r.Conversation.ID, "run_id": r.Run.ID} {
+		if v, ok := got[key]; !ok || v != want {
+			t.Errorf("%s is %v (%v), want %v", key, v, ok, want)
+		}
+	}
+	if all, _ := find(t, w.searcher(), "needle", Options{}); len(all) != 2 || all[0].Snippet.Err == nil {
+		t.Errorf("without context: %+v", all)
+	}
+	if first, _ := find(t, w.searcher(), "*needle*", Options{}); len(first) != 1 {
+		t.Errorf("%d hits of a substring where one text is unreadable", len(first))
+	}
+	if _, c := find(t, w.searcher(), "*needle*", Options{}); c.Partial == nil || c.Complete {
+		t.Errorf("a text that could not be checked: %+v", c)
+	}
+}
+
+func TestRelevance(t *testing.T) {
+	w := newWorld(t)
+	o := talk("one", "config config config", strings.Repeat("other words ", 300)+"config", "config once", "nothing")
+	o.Records[3].(*transcript.Event).Parts[0].Kind = transcript.KindToolResult
+	w.take(o)
+	results, c := find(t, w.searcher(), "config", Options{Sort: Relevance})
+	if len(results) != 3 || !strings.HasPrefix(results[0].Snippet.Text, "config config") || results[2].Kind != transcript.KindToolResult {
+		t.Errorf("%+v", results)
+	}
+	if results[0].Score <= results[1].Score || c.Window != nil || !c.Complete {
+		t.Errorf("%+v", c)
+	}
+	if _, c = find(t, w.searcher(), "config", Options{Sort: Relevance, Window: 2}); c.Window == nil || *c.Window != 2 || c.Complete {
+		t.Errorf("window: %+v", c)
+	}
+}
+
+func TestFacetsAndCount(t *testing.T) {
+	w := newWorld(t)
+	w.take(talk("one", "word", "word", "word", "other"), talk("two", "word"))
+	for _, text := range []string{"word", "*wor*"} {
+		a, err := w.searcher().Find(t.Context(), text, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := a.Count(t.Context()); n != 4 || err != nil {
+			t.Errorf("%s: %d %v", text, n, err)
+		}
+		if a, err = w.searcher().Find(t.Context(), text, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := a.Facets("role", "project", "month")
+		want := []Facet{{"role", "user", 3}, {"role", "assistant", 1}, {"project", "/home/one", 3}, {"project", "/home/two", 1}, {"month", "2026-11", 4}}
+		if !slices.Equal(got, want) || err != nil {
+			t.Errorf("%s: %v %v", text, got, err)
+		}
+		if _, err := a.Facets("colour"); err == nil {
+			t.Error("a facet that there is not")
+		}
+	}
+}
+
+// TestAnyText asks what people paste: whatever it is, it is answered or refused with a reason.
+func TestAnyText(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	s := scribe{rand.New(rand.NewPCG(seed, 3))}
+	w := newWorld(t)
+	w.take(s.original("run", 20))
+	const signs = "\"'*/()[]{}:;,.-+^$|\\<>=~`!?@#%&_ \t\n\x00\xff…→“”abz09ÀßЖ数が한👍\u0301\u200d"
+	runes := []rune(signs)
+	for range 400 {
+		var b strings.Builder
+		for range 1 + s.IntN(12) {
+			if s.IntN(4) == 0 {
+				b.WriteString([]string{"OR ", "NOT ", "AND ", "role:", "tool:*", "path:*x*", "attr:a=b", "id:", "kind:message ", "after:7d ", "is:error", "has:cost", "x y*", "cost>1", "**"}[s.IntN(15)])
+			}
+			b.WriteRune(runes[s.IntN(len(runes))])
+		}
+		a, err := w.searcher().Find(t.Context(), b.String(), Options{Limit: 5})
+		if err == nil {
+			for _, e := range a.Results() {
+				if err = e; err != nil {
+					break
+				}
+			}
+			if err == nil {
+				_, err = a.Coverage(t.Context())
+			}
+		}
+		_, syntax := errors.AsType[*query.SyntaxError](err)
+		_, unsupported := errors.AsType[*index.UnsupportedError](err)
+		if err != nil && !syntax && !unsupported {
+			t.Fatalf("%q: %v", b.String(), err)
+		}
+	}
+}

@@ -1,0 +1,340 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/term"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+const (
+	// countMax bounds how many hidden hits are counted where the index counts, fetchMax where they must be fetched.
+	countMax = 10_000
+	fetchMax = 100
+	// checkBudget is how many bytes of text may be read to count what a filter hides.
+	checkBudget = 16 << 20
+)
+
+// filters returns what narrows a query as a whole and can be left out: fields, times, numbers and negations that
+// stand beside something else.
+func filters(n query.Node) []query.Node {
+	and, ok := n.(query.And)
+	if !ok {
+		return nil
+	}
+	var out []query.Node
+	for _, n := range and.Of {
+		switch n.(type) {
+		case query.Field, query.Range, query.Compare, query.Not:
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// without returns a query without one of its conditions, and more instead.
+func without(n, drop query.Node, more ...query.Node) *query.Tree {
+	var of []query.Node
+	for _, m := range n.(query.And).Of {
+		if m.String() != drop.String() {
+			of = append(of, m)
+		}
+	}
+	return conjunction(append(of, more...))
+}
+
+// hidden counts the hits that filters and rules leave out.
+func (a *Answer) hidden(ctx context.Context, c *Coverage) error {
+	if err := a.hiddenByRule(ctx, c); err != nil {
+		return err
+	}
+	if a.tree.Root == nil {
+		return nil
+	}
+	for _, f := range filters(a.tree.Root) {
+		n, more, err := a.count(ctx, without(a.tree.Root, f, negated(f, true)), a.o.AllVersions)
+		if _, ok := errors.AsType[*index.UnsupportedError](err); ok {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if n > 0 || more {
+			c.Hidden = append(c.Hidden, Hidden{By: f.String(), Hits: n, AtLeast: more})
+		}
+	}
+	return nil
+}
+
+// hiddenByRule counts what says what others say: copies, copied history, earlier versions.
+func (a *Answer) hiddenByRule(ctx context.Context, c *Coverage) error {
+	if a.o.AllVersions {
+		return nil
+	}
+	if _, ok := a.s.Index.(Counter); ok && len(a.patterns()) == 0 {
+		all, more, err := a.count(ctx, a.tree, true)
+		if err != nil || more {
+			return err
+		}
+		shown, _, err := a.count(ctx, a.tree, false)
+		if n := all - shown; n > 0 {
+			c.Hidden = append(c.Hidden, Hidden{By: "earlier versions and copies", Rule: true, Hits: n})
+		}
+		return err
+	}
+	verdicts := map[transcript.Verdict]int64{}
+	var order []transcript.Verdict
+	more, err := a.each(ctx, a.tree, true, func(f *found) {
+		if v := f.Verdict; v != transcript.Counted && v != transcript.Uncounted {
+			if verdicts[v]++; verdicts[v] == 1 {
+				order = append(order, v)
+			}
+		}
+	})
+	slices.Sort(order)
+	for _, v := range order {
+		c.Hidden = append(c.Hidden, Hidden{By: string(v), Rule: true, Hits: verdicts[v], AtLeast: more})
+	}
+	return err
+}
+
+// count returns how many hits a query has, as far as it is worth counting.
+func (a *Answer) count(ctx context.Context, t *query.Tree, all bool) (n int64, more bool, err error) {
+	if idx, ok := a.s.Index.(Counter); ok && (t.Root == nil || !patterned(t.Root)) {
+		n, err = idx.Count(ctx, t, index.Page{Limit: countMax, AllVersions: all})
+		return n, n == countMax, err
+	}
+	more, err = a.each(ctx, t, all, func(*found) { n++ })
+	return n, more, err
+}
+
+// each visits the newest hits of a query and says whether there are more.
+func (a *Answer) each(ctx context.Context, t *query.Tree, all bool, visit func(*found)) (more bool, err error) {
+	sub, err := a.s.FindTree(ctx, t, Options{AllVersions: all, Limit: fetchMax, NoSnippets: true, Budget: checkBudget})
+	if err != nil {
+		return false, err
+	}
+	sub.candidates.memo = a.candidates.memo
+	n := 0
+	for f, err := range sub.stream(ctx, "") {
+		if errors.Is(err, errBudget) {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if n == fetchMax {
+			return true, nil
+		}
+		n++
+		visit(&f)
+	}
+	return false, nil
+}
+
+// propose looks for queries near this one that find something.
+func (a *Answer) propose(ctx context.Context, c *Coverage) error {
+	for _, h := range c.Hidden {
+		if h.Rule {
+			c.Proposals = append(c.Proposals, Proposal{Query: c.Query, Option: "--all-versions", Why: "earlier versions or copies have it"})
+			break
+		}
+	}
+	if a.tree.Root == nil {
+		return nil
+	}
+	for _, f := range filters(a.tree.Root) {
+		if err := a.offer(ctx, c, without(a.tree.Root, f), "without "+f.String()); err != nil {
+			return err
+		}
+	}
+	for _, n := range leaves(a.tree.Root) {
+		if err := a.proposeText(ctx, c, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// offer proposes a query if it finds something.
+func (a *Answer) offer(ctx context.Context, c *Coverage, t *query.Tree, why string) error {
+	sub, err := a.s.FindTree(ctx, t, Options{AllVersions: a.o.AllVersions, Limit: 1, NoSnippets: true, Budget: checkBudget})
+	if err != nil {
+		return err
+	}
+	for _, err := range sub.stream(ctx, "") {
+		if err == nil {
+			c.Proposals = append(c.Proposals, Proposal{Query: t.String(), Why: why})
+		} else if errors.Is(err, errBudget) {
+			err = nil
+		}
+		return err
+	}
+	return nil
+}
+
+// maxNear is how many other words are proposed for one that nothing has.
+const maxNear = 5
+
+// proposeText looks for words like one that nothing has, and for a phrase whose words stand apart.
+func (a *Answer) proposeText(ctx context.Context, c *Coverage, n query.Node) error {
+	words := term.Words(textOf(n))
+	if len(words) == 0 || patterned(n) {
+		return nil
+	}
+	if len(words) > 1 {
+		var of []query.Node
+		for _, w := range words {
+			of = append(of, query.Word{Text: w})
+		}
+		if err := a.offer(ctx, c, a.replaced(n, query.And{Of: of}), "its words, not as a phrase"); err != nil {
+			return err
+		}
+	}
+	v, ok := a.s.Index.(Vocabulary)
+	if !ok {
+		return nil
+	}
+	for _, w := range words {
+		near, err := nearest(ctx, v, w)
+		if err != nil {
+			return err
+		}
+		for _, other := range near {
+			text := strings.Join(replaceWord(words, w, other), " ")
+			var m query.Node = query.Word{Text: text}
+			if len(words) > 1 {
+				m = query.Phrase{Text: text}
+			}
+			if err := a.offer(ctx, c, a.replaced(n, m), "the nearest word that is there"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func textOf(n query.Node) string {
+	switch n := n.(type) {
+	case query.Word:
+		return n.Text
+	case query.Phrase:
+		return n.Text
+	case query.Prefix:
+		return n.Text
+	}
+	return ""
+}
+
+func replaceWord(words []string, old, by string) []string {
+	out := slices.Clone(words)
+	for i := range out {
+		if out[i] == old {
+			out[i] = by
+		}
+	}
+	return out
+}
+
+// replaced is the query with one of its texts replaced.
+func (a *Answer) replaced(old, by query.Node) *query.Tree {
+	return conjunction([]query.Node{swap(a.tree.Root, old, by)})
+}
+
+func swap(n, old, by query.Node) query.Node {
+	each := func(of []query.Node) []query.Node {
+		out := make([]query.Node, len(of))
+		for i := range of {
+			out[i] = swap(of[i], old, by)
+		}
+		return out
+	}
+	switch m := n.(type) {
+	case query.And:
+		return conjunction(each(m.Of)).Root
+	case query.Or:
+		return query.Or{Of: each(m.Of)}
+	case query.Not:
+		return query.Not{Of: swap(m.Of, old, by)}
+	case query.Field, query.Range, query.Compare:
+		return n
+	}
+	if n.String() == old.String() {
+		return by
+	}
+	return n
+}
+
+// maxNearSeen bounds how many words are compared with one that nothing has.
+const maxNearSeen = 50_000
+
+// nearest returns the words of the index that are at most two slips away from one that it does not have: the
+// nearest first. One with two slips or fewer keeps one of its thirds.
+func nearest(ctx context.Context, v Vocabulary, word string) ([]string, error) {
+	if utf8.RuneCountInString(word) < 4 {
+		return nil, nil
+	}
+	distances := map[string]int{}
+	runes := []rune(word)
+	n := len(runes)
+	for i := range 3 {
+		third := string(runes[i*n/3 : (i+1)*n/3])
+		if len(third) < 2 {
+			continue
+		}
+		seen := 0
+		for t, err := range v.Terms(ctx, third) {
+			if err != nil {
+				return nil, err
+			}
+			if t == word {
+				return nil, nil // it is there: something else is in the way
+			}
+			if seen++; seen > maxNearSeen {
+				break
+			}
+			if d := slips([]rune(t), runes); d <= 2 {
+				distances[t] = d
+			}
+		}
+	}
+	var near []string
+	for t := range distances {
+		near = append(near, t)
+	}
+	slices.SortFunc(near, func(a, b string) int { return cmp.Or(cmp.Compare(distances[a], distances[b]), cmp.Compare(a, b)) })
+	return near[:min(len(near), maxNear)], nil
+}
+
+// slips is how many characters must be added, removed, changed or swapped to make b of a, up to 3.
+func slips(a, b []rune) int {
+	if len(a)-len(b) > 2 || len(b)-len(a) > 2 {
+		return 3
+	}
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, last, row = last, row, before
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return min(row[len(b)], 3)
+}

@@ -1,0 +1,283 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// cursor is a place in an order that the index does not know. Its text is
+// "oldest:<near>:<event>" or "relevance:<near of the newest>:<score>:<near>:<event>".
+type cursor struct {
+	top   int64 // of the newest hit that was ranked
+	score float64
+	row   index.Event // as far as compare looks at it
+}
+
+func badCursor(s string) error {
+	return &index.UnsupportedError{What: "cursor " + strconv.Quote(s), Why: "it is none that a search in this order gave"}
+}
+
+func (a *Answer) order() (err error) {
+	if a.alternatives, err = plan(a.tree.Root); err != nil {
+		return err
+	}
+	a.candidates = &candidates{index: a.s.Index, memo: map[string]query.Node{}}
+	after := a.o.After
+	switch a.o.Sort {
+	case Newest:
+		if strings.HasPrefix(after, string(Oldest)+":") || strings.HasPrefix(after, string(Relevance)+":") {
+			return badCursor(after)
+		}
+		return nil
+	case Oldest, Relevance:
+		if after != "" {
+			a.from, err = parseCursor(a.o.Sort, after)
+		}
+		return err
+	}
+	return &index.UnsupportedError{What: "sort " + string(a.o.Sort), Why: "it is newest, oldest or relevance"}
+}
+
+func parseCursor(sort Sort, s string) (*cursor, error) {
+	rest, ok := strings.CutPrefix(s, string(sort)+":")
+	c := &cursor{}
+	var errs [3]error
+	if sort == Relevance {
+		parts := strings.SplitN(rest, ":", 3)
+		if len(parts) != 3 {
+			return nil, badCursor(s)
+		}
+		var bits uint64
+		c.top, errs[0] = strconv.ParseInt(parts[0], 10, 64)
+		bits, errs[1] = strconv.ParseUint(parts[1], 16, 64)
+		c.score, rest = math.Float64frombits(bits), parts[2]
+	}
+	near, event, _ := strings.Cut(rest, ":")
+	c.row.Near, errs[2] = strconv.ParseInt(near, 10, 64)
+	if !ok || errs != [3]error{} || !parseID(event, &c.row) {
+		return nil, badCursor(s)
+	}
+	return c, nil
+}
+
+// parseID reads the public id of a row.
+func parseID(id string, e *index.Event) bool {
+	conversation, rest, ok := strings.Cut(id, ":")
+	number, part, parted := strings.Cut(rest, ".")
+	seq, err := strconv.ParseInt(number, 10, 64)
+	if !ok || err != nil {
+		return false
+	}
+	e.Conversation, e.Seq = conversation, seq
+	if parted {
+		e.Part, err = strconv.Atoi(part)
+		e.Part--
+	}
+	return err == nil
+}
+
+// ordered yields the hits of the page and those that follow.
+func (a *Answer) ordered(ctx context.Context) iter.Seq2[found, error] {
+	switch a.o.Sort {
+	case Oldest:
+		return a.oldest(ctx)
+	case Relevance:
+		return a.relevance(ctx)
+	}
+	return a.stream(ctx, a.o.After)
+}
+
+// slice is how many hits are held to turn their order round.
+const slice = 256
+
+// oldest walks time forward: it halves what lies ahead until at most slice hits are left, and turns those round.
+func (a *Answer) oldest(ctx context.Context) iter.Seq2[found, error] {
+	return func(yield func(found, error) bool) {
+		w := walker{a: a, ctx: ctx, yield: yield}
+		var newest *found
+		for f, err := range a.stream(ctx, "") {
+			if err != nil {
+				yield(found{}, err)
+				return
+			}
+			newest = &f
+			break
+		}
+		if newest == nil {
+			return
+		}
+		from := int64(math.MinInt64)
+		if a.from != nil {
+			from = a.from.row.Near
+		}
+		if from < 0 && !w.walk(from, min(0, newest.Near+1)) {
+			return
+		}
+		w.walk(max(from, 0), newest.Near+1)
+	}
+}
+
+// walker is one walk.
+type walker struct {
+	a     *Answer
+	ctx   context.Context
+	yield func(found, error) bool
+}
+
+// earliest is the oldest time that bounds a search; what is older has no bound.
+const earliest = -62_000_000_000_000_000
+
+// walk yields what lies at or after from and before to, microseconds, and says whether to go on.
+func (w *walker) walk(from, to int64) bool {
+	if from >= to {
+		return true
+	}
+	hits, more, err := w.collect(from, to, slice)
+	if err != nil {
+		return w.yield(found{}, err)
+	}
+	if !more {
+		return w.emit(hits)
+	}
+	last := hits[len(hits)-1].Near // the oldest of those that were seen
+	if low := max(from, earliest); last > low {
+		mid := low + (last-low+1)/2
+		return w.walk(from, mid) && w.walk(mid, to)
+	}
+	if hits, _, err = w.collect(from, last+1, 0); err != nil { // one instant, however many there are
+		return w.yield(found{}, err)
+	}
+	return w.emit(hits) && w.walk(last+1, to)
+}
+
+// collect returns at most limit hits, newest first, without their texts.
+func (w *walker) collect(from, to int64, limit int) (hits []found, more bool, err error) {
+	span := query.Range{To: time.UnixMicro(to).UTC()}
+	if from > earliest {
+		span.From = time.UnixMicro(from).UTC()
+	}
+	for f, err := range w.a.stream(w.ctx, "", span) {
+		if err != nil {
+			return nil, false, err
+		}
+		if limit > 0 && len(hits) == limit {
+			return hits, true, nil
+		}
+		f.text, f.read = "", false
+		hits = append(hits, f)
+	}
+	return hits, false, nil
+}
+
+func (w *walker) emit(hits []found) bool {
+	for _, f := range slices.Backward(hits) {
+		if from := w.a.from; from != nil && compare(&f.Event, &from.row) >= 0 {
+			continue
+		}
+		f.Cursor = fmt.Sprintf("%s:%d:%s", Oldest, f.Near, f.ID)
+		if !w.yield(f, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// relevance ranks the newest hits by how much of each text speaks of what is looked for. Scores depend on nothing
+// but the text, so that a page goes on where the one before it ended.
+func (a *Answer) relevance(ctx context.Context) iter.Seq2[found, error] {
+	return func(yield func(found, error) bool) {
+		ranked, err := a.rank(ctx)
+		if err != nil {
+			yield(found{}, err)
+			return
+		}
+		slices.SortFunc(ranked, func(a, b found) int {
+			return cmp.Or(cmp.Compare(b.score, a.score), compare(&a.Event, &b.Event))
+		})
+		for i := range ranked {
+			f := &ranked[i]
+			f.Cursor = fmt.Sprintf("%s:%d:%x:%d:%s", Relevance, a.top, math.Float64bits(f.score), f.Near, f.ID)
+			if c := a.from; c != nil && cmp.Or(cmp.Compare(c.score, f.score), compare(&f.Event, &c.row)) <= 0 {
+				continue
+			}
+			if !yield(*f, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (a *Answer) rank(ctx context.Context) ([]found, error) {
+	var more []query.Node
+	if a.from != nil { // what came since the first page has no place in the order
+		a.top = a.from.top
+		more = append(more, query.Range{To: time.UnixMicro(a.top + 1).UTC()})
+	}
+	var ranked []found
+	for f, err := range a.stream(ctx, "", more...) {
+		if err != nil {
+			return nil, err
+		}
+		if len(ranked) == a.o.Window {
+			a.windowed = true
+			break
+		}
+		if len(ranked) == 0 && a.from == nil {
+			a.top = f.Near
+		}
+		if !f.read {
+			text, err := a.s.text(ctx, &f.Event)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err != nil { // Results says so when it is shown
+				text = ""
+			}
+			f.text = text
+		}
+		f.score = a.score(&f)
+		f.text, f.read = "", false
+		ranked = append(ranked, f)
+	}
+	return ranked, nil
+}
+
+// score is between 0 and some ten: for every text of the query how often it stands there, with falling returns and
+// more of them in short texts, weighted by who speaks.
+func (a *Answer) score(f *found) float64 {
+	const typical = 1200 // bytes of a text
+	norm := 0.25 + 0.75*float64(len(f.text))/typical
+	sum := 0.0
+	for _, m := range a.marks.each {
+		n := float64(len(m.spans(f.text)))
+		sum += n / (n + 1.2*norm)
+	}
+	return sum * voice(&f.Event)
+}
+
+// voice weighs what people asked and were answered over what tools printed.
+func voice(e *index.Event) float64 {
+	switch e.Kind {
+	case transcript.KindMessage:
+		if e.Role == "user" {
+			return 3
+		}
+		return 2.5
+	case transcript.KindReasoning, transcript.KindError:
+		return 1.5
+	case transcript.KindToolCall:
+		return 1.2
+	}
+	return 1
+}

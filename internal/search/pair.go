@@ -1,0 +1,222 @@
+package search
+
+import (
+	"context"
+	"errors"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// around returns the stretch of a conversation that holds an event with its neighbours.
+func (s *Searcher) around(ctx context.Context, e index.Event, o ShowOptions) (index.Span, error) {
+	span := index.Span{From: e.Seq, To: e.Seq, Duplicates: o.Duplicates || e.Verdict != transcript.Counted && e.Verdict != transcript.Uncounted}
+	look := func(side index.Span) error {
+		side.Duplicates = span.Duplicates
+		for row, err := range s.Index.Events(ctx, e.Conversation, side) {
+			if err != nil {
+				return err
+			}
+			span.From, span.To = min(span.From, row.Seq), max(span.To, row.Seq)
+		}
+		return nil
+	}
+	if o.Before > 0 && e.Seq > 1 {
+		if err := look(index.Span{To: e.Seq - 1, Limit: o.Before, Last: true}); err != nil {
+			return span, err
+		}
+	}
+	if o.After > 0 {
+		if err := look(index.Span{From: e.Seq + 1, Limit: o.After}); err != nil {
+			return span, err
+		}
+	}
+	return span, nil
+}
+
+// errLeft says that the consumer has left.
+var errLeft = errors.New("left")
+
+// pairing walks a conversation and puts results to their calls. It holds back at most PairWindow events.
+type pairing struct {
+	s     *Searcher
+	ctx   context.Context
+	o     ShowOptions
+	mark  string // public id of the row or event that was asked for
+	yield func(Turn, error) bool
+
+	conversation string
+	known        map[string]string // results by their calls, as the index tells
+	until        int64             // calls up to this seq are in known
+	turns        []*turn
+	open         []*Piece          // calls that wait for a result, in order
+	wanted       map[string]*Piece // results that the index has told, by id
+}
+
+type turn struct {
+	Turn
+	seq    int64
+	pieces []*Piece
+}
+
+func (p *pairing) run(conversation string, span index.Span) {
+	p.conversation, p.wanted = conversation, map[string]*Piece{}
+	err := p.walk(span)
+	for err == nil && len(p.turns) > 0 {
+		err = p.flush()
+	}
+	if err != nil && !errors.Is(err, errLeft) {
+		p.yield(Turn{}, err)
+	}
+}
+
+func (p *pairing) walk(span index.Span) error {
+	for e, err := range p.s.Index.Events(p.ctx, p.conversation, span) {
+		if err != nil {
+			return err
+		}
+		n := len(p.turns)
+		if n == 0 || p.turns[n-1].ID != eventOf(e.ID) {
+			for len(p.turns) > PairWindow || len(p.turns) > 0 && !p.waits(p.turns[0]) {
+				if err := p.flush(); err != nil {
+					return err
+				}
+			}
+			id := eventOf(e.ID)
+			p.turns = append(p.turns, &turn{Turn: Turn{ID: id, Marked: p.mark != "" && p.mark == id}, seq: e.Seq})
+			n = len(p.turns)
+		}
+		if err := p.add(p.turns[n-1], e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add puts a row to its event, or a result to its call.
+func (p *pairing) add(t *turn, e index.Event) error {
+	piece := &Piece{Event: e, Marked: p.mark != "" && (p.mark == e.ID || p.mark == t.ID)}
+	switch {
+	case e.Call != "" || e.Kind == transcript.KindToolCall:
+		if err := p.call(piece); err != nil {
+			return err
+		}
+	case e.Kind == transcript.KindToolResult:
+		if call := p.callOf(piece); call != nil {
+			call.Result = piece
+			return nil
+		}
+	}
+	t.pieces = append(t.pieces, piece)
+	return nil
+}
+
+// call notes a call that waits for its result.
+func (p *pairing) call(call *Piece) error {
+	idx, ok := p.s.Index.(Pairer)
+	if !ok {
+		p.open = append(p.open, call)
+		return nil
+	}
+	if call.Seq > p.until {
+		p.until = call.Seq + PairWindow
+		known, err := idx.Results(p.ctx, p.conversation, call.Seq, p.until)
+		if err != nil {
+			return err
+		}
+		p.known = known
+	}
+	if id := p.known[call.ID]; id != "" {
+		p.wanted[id] = call
+		p.open = append(p.open, call)
+	}
+	return nil
+}
+
+// callOf finds the call of a result: the one that the index tells, else the first open one of the same tool.
+func (p *pairing) callOf(result *Piece) *Piece {
+	at := -1
+	if _, ok := p.s.Index.(Pairer); ok {
+		call := p.wanted[result.ID]
+		for i, c := range p.open {
+			if c == call {
+				at = i
+			}
+		}
+		delete(p.wanted, result.ID)
+	} else {
+		for i, c := range p.open {
+			if result.Tool == "" || c.Tool == result.Tool {
+				at = i
+				break
+			}
+		}
+		result.Guessed = true
+	}
+	if at < 0 {
+		result.Guessed = false
+		return nil
+	}
+	call := p.open[at]
+	p.open = append(p.open[:at], p.open[at+1:]...)
+	call.Guessed, result.Guessed = result.Guessed, false
+	return call
+}
+
+// waits says whether a call of the turn has no result yet.
+func (p *pairing) waits(t *turn) bool {
+	for _, c := range p.open {
+		for _, piece := range t.pieces {
+			if piece == c {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// flush yields the first turn. One of which only results were left that stand elsewhere is none.
+func (p *pairing) flush() error {
+	t := p.turns[0]
+	p.turns = p.turns[1:]
+	for _, piece := range t.pieces {
+		for i, c := range p.open {
+			if c == piece {
+				p.open = append(p.open[:i], p.open[i+1:]...)
+				break
+			}
+		}
+		for r := piece; r != nil; r = r.Result {
+			if err := p.s.fill(p.ctx, r, p.o); err != nil {
+				return err
+			}
+		}
+		t.Pieces = append(t.Pieces, *piece)
+	}
+	if len(t.Pieces) > 0 && !p.yield(t.Turn, nil) {
+		return errLeft
+	}
+	return nil
+}
+
+// fill reads the text of a piece as far as it is wanted.
+func (s *Searcher) fill(ctx context.Context, p *Piece, o ShowOptions) error {
+	if o.Text < 0 {
+		p.Rest = int(p.TextBytes)
+		return nil
+	}
+	text, err := s.text(ctx, &p.Event)
+	if _, ok := errors.AsType[*textError](err); ok {
+		p.Err = err
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.Text = text
+	if o.Text > 0 && len(text) > o.Text {
+		p.Text = text[:boundary(text, o.Text)]
+		p.Rest = len(text) - len(p.Text)
+	}
+	return nil
+}

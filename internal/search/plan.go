@@ -1,0 +1,284 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/term"
+)
+
+// alternative is one way to match a query: what the index can answer, and what must then be seen in the text.
+type alternative struct {
+	ask   []query.Node // all of them
+	check []pattern    // all of them
+}
+
+// pattern is a substring or an expression.
+type pattern struct {
+	node query.Node
+	not  bool
+	expr *regexp.Regexp
+	part []byte // folded
+}
+
+// maxAlternatives bounds how far a query with substrings is multiplied out.
+const maxAlternatives = 32
+
+// plan multiplies a query out as far as its substrings and expressions need it, so that each alternative is a
+// question for the index and a check. A query without any is one alternative without checks.
+func plan(n query.Node) ([]alternative, error) {
+	if n == nil {
+		return []alternative{{}}, nil
+	}
+	alts, err := expand(n, false)
+	if err != nil {
+		return nil, err
+	}
+	return alts, nil
+}
+
+// patterned says whether a part of a query can be answered from texts only.
+func patterned(n query.Node) bool {
+	switch n := n.(type) {
+	case query.And:
+		return anyPatterned(n.Of)
+	case query.Or:
+		return anyPatterned(n.Of)
+	case query.Not:
+		return patterned(n.Of)
+	case query.Substring, query.Regex:
+		return true
+	}
+	return false
+}
+
+func anyPatterned(of []query.Node) bool {
+	for _, n := range of {
+		if patterned(n) {
+			return true
+		}
+	}
+	return false
+}
+
+func expand(n query.Node, not bool) ([]alternative, error) {
+	if !patterned(n) {
+		return []alternative{{ask: []query.Node{negated(n, not)}}}, nil
+	}
+	switch n := n.(type) {
+	case query.Not:
+		return expand(n.Of, !not)
+	case query.And:
+		if not {
+			return either(n.Of, not)
+		}
+		return both(n.Of, not)
+	case query.Or:
+		if not {
+			return both(n.Of, not)
+		}
+		return either(n.Of, not)
+	case query.Regex:
+		re, err := n.Compile()
+		return []alternative{{check: []pattern{{node: n, not: not, expr: re}}}}, err
+	case query.Substring:
+		return []alternative{{check: []pattern{{node: n, not: not, part: term.Fold(nil, n.Text)}}}}, nil
+	}
+	return nil, &index.UnsupportedError{What: n.String(), Why: "search does not know it"}
+}
+
+func negated(n query.Node, not bool) query.Node {
+	if !not {
+		return n
+	}
+	if n, ok := n.(query.Not); ok {
+		return n.Of
+	}
+	return query.Not{Of: n}
+}
+
+// either keeps what the index can answer together as one alternative.
+func either(of []query.Node, not bool) ([]alternative, error) {
+	var alts []alternative
+	var plain []query.Node
+	for _, n := range of {
+		if !patterned(n) {
+			plain = append(plain, negated(n, not))
+			continue
+		}
+		more, err := expand(n, not)
+		if err != nil {
+			return nil, err
+		}
+		alts = append(alts, more...)
+	}
+	switch len(plain) {
+	case 0:
+	case 1:
+		alts = append(alts, alternative{ask: plain})
+	default:
+		alts = append(alts, alternative{ask: []query.Node{query.Or{Of: plain}}})
+	}
+	return bounded(alts)
+}
+
+func both(of []query.Node, not bool) ([]alternative, error) {
+	alts := []alternative{{}}
+	for _, n := range of {
+		more, err := expand(n, not)
+		if err != nil {
+			return nil, err
+		}
+		product := make([]alternative, 0, len(alts)*len(more))
+		for _, a := range alts {
+			for _, b := range more {
+				product = append(product, alternative{
+					ask:   append(append([]query.Node(nil), a.ask...), b.ask...),
+					check: append(append([]pattern(nil), a.check...), b.check...),
+				})
+			}
+		}
+		if alts, err = bounded(product); err != nil {
+			return nil, err
+		}
+	}
+	return alts, nil
+}
+
+func bounded(alts []alternative) ([]alternative, error) {
+	if len(alts) > maxAlternatives {
+		return nil, &index.UnsupportedError{What: "a query", Why: "too many alternatives with substrings or expressions; ask for some of them at a time"}
+	}
+	return alts, nil
+}
+
+// tree is a question for the index, with more that must hold.
+func (a *alternative) tree(more ...query.Node) *query.Tree {
+	of := append([]query.Node(nil), a.ask...)
+	for _, n := range more {
+		if n != nil {
+			of = append(of, n)
+		}
+	}
+	return conjunction(of)
+}
+
+func conjunction(of []query.Node) *query.Tree {
+	var flat []query.Node
+	for _, n := range of {
+		if inner, ok := n.(query.And); ok {
+			flat = append(flat, inner.Of...)
+		} else {
+			flat = append(flat, n)
+		}
+	}
+	switch len(flat) {
+	case 0:
+		return &query.Tree{}
+	case 1:
+		return &query.Tree{Root: flat[0]}
+	}
+	return &query.Tree{Root: query.And{Of: flat}}
+}
+
+// matches checks a text. fold is a buffer that is used again.
+func (p *pattern) matches(text string, folded []byte) bool {
+	if p.expr != nil {
+		return p.expr.MatchString(text) != p.not
+	}
+	return (len(p.part) > 0 && bytes.Contains(folded, p.part)) != p.not
+}
+
+func (a *alternative) String() string {
+	var b strings.Builder
+	b.WriteString((&query.Tree{Root: conjunction(a.ask).Root}).String())
+	for _, p := range a.check {
+		if b.Len() > 0 {
+			b.WriteString(" ")
+		}
+		b.WriteString("and check ")
+		b.WriteString(negated(p.node, p.not).String())
+	}
+	return b.String()
+}
+
+// maxRequired bounds how many literals of an expression are looked up.
+const maxRequired = 2
+
+// required returns substrings that every text has that an expression matches, as a condition of And, Or and
+// Substring; nil where nothing can be said.
+func required(re *syntax.Regexp) query.Node {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return literalOf(re.Rune)
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return required(re.Sub[0])
+		}
+	case syntax.OpAlternate:
+		var of []query.Node
+		for _, sub := range re.Sub {
+			n := required(sub)
+			if n == nil {
+				return nil
+			}
+			of = append(of, n)
+		}
+		return anyOf(of)
+	case syntax.OpConcat:
+		var of []query.Node
+		for _, sub := range re.Sub {
+			if n := required(sub); n != nil {
+				of = append(of, n)
+			}
+		}
+		slices.SortStableFunc(of, func(a, b query.Node) int { return cmp.Compare(weight(b), weight(a)) })
+		return conjunction(of[:min(len(of), maxRequired)]).Root
+	}
+	return nil
+}
+
+// weight is how much a condition likely leaves out: the bytes of its literals, the weakest of alternatives.
+func weight(n query.Node) int {
+	switch n := n.(type) {
+	case query.Substring:
+		return len(n.Text)
+	case query.And:
+		sum := 0
+		for _, n := range n.Of {
+			sum += weight(n)
+		}
+		return sum
+	case query.Or:
+		return min(weight(n.Of[0]), weight(n.Of[1]))
+	}
+	return 0
+}
+
+// literalOf returns a literal without the characters at its ends that may be one with what stands beside them in
+// the text, and so be folded to another: kana and Hangul.
+func literalOf(runes []rune) query.Node {
+	for len(runes) > 0 && joins(runes[0]) {
+		runes = runes[1:]
+	}
+	for len(runes) > 0 && joins(runes[len(runes)-1]) {
+		runes = runes[:len(runes)-1]
+	}
+	if len(runes) == 0 {
+		return nil
+	}
+	return query.Substring{Text: string(runes)}
+}
+
+func joins(r rune) bool {
+	return r >= 0x1100 && (unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r == 0x3099 || r == 0x309a || r == 0xff9e || r == 0xff9f)
+}

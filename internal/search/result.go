@@ -1,0 +1,167 @@
+package search
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/term"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Result is a hit with what is needed to show it. As JSON it is one flat object; what is unknown is null.
+type Result struct {
+	index.Hit
+	Snippet      Snippet
+	Score        float64 // with Relevance, higher is better; else 0
+	Conversation index.Conversation
+	Run          index.Run
+	Before       []Row // Options.Context events, in the order of the conversation
+	After        []Row
+}
+
+// Row is a row of a conversation with the beginning of its text.
+type Row struct {
+	index.Event
+	Snippet Snippet
+}
+
+// Snippet is a stretch of a text, always valid UTF-8. It may hold anything else that stood in the original,
+// control characters included.
+type Snippet struct {
+	Text       string
+	Highlights []term.Span // bytes of Text
+	Start      int         // bytes of the whole text before Text
+	Rest       int         // bytes of it after Text
+	// Err says that the text could not be read.
+	Err error
+}
+
+// Agent returns who acted, as far as the conversation or its run says so.
+func (r *Result) Agent() string { return first(r.Conversation.Agent, r.Run.Agent) }
+
+// Model returns the model of the conversation or its run.
+func (r *Result) Model() string { return first(r.Conversation.Model, r.Run.Model) }
+
+// Project returns what the conversation or its run was about.
+func (r *Result) Project() string { return first(r.Conversation.Project, r.Run.Project) }
+
+// Title returns the title of the conversation or its run.
+func (r *Result) Title() string { return first(r.Conversation.Title, r.Run.Title) }
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// Time returns an instant as time.Time in UTC, and false when it is not stated.
+func Time(t transcript.Time) (time.Time, bool) {
+	return time.UnixMicro(t.UnixMicro).UTC(), t.Valid
+}
+
+// rowJSON is what every row tells.
+type rowJSON struct {
+	EventID        string   `json:"event_id"`
+	ConversationID string   `json:"conversation_id"`
+	RunID          string   `json:"run_id"`
+	Format         string   `json:"format"`
+	Kind           string   `json:"kind"`
+	Role           *string  `json:"role"`
+	Type           *string  `json:"type"`
+	Tool           *string  `json:"tool"`
+	At             *string  `json:"at"`
+	Near           string   `json:"near"`
+	Verdict        string   `json:"verdict"`
+	Counted        bool     `json:"counted"`
+	Failed         *bool    `json:"failed"`
+	Source         string   `json:"source"`
+	Path           string   `json:"path"`
+	Version        int      `json:"version"`
+	Inner          *string  `json:"inner"`
+	Line           *int     `json:"line"`
+	Offset         int64    `json:"offset"`
+	Length         int64    `json:"length"`
+	TextBytes      int64    `json:"text_bytes"`
+	Snippet        *string  `json:"snippet"`
+	Highlights     [][2]int `json:"highlights"`
+	TextError      *string  `json:"text_error"`
+}
+
+// resultJSON is what a hit tells beside that.
+type resultJSON struct {
+	rowJSON
+	Title   *string  `json:"title"`
+	Agent   *string  `json:"agent"`
+	Model   *string  `json:"model"`
+	Project *string  `json:"project"`
+	Group   *string  `json:"group"`
+	Flow    *string  `json:"flow"`
+	Step    *string  `json:"step"`
+	Score   *float64 `json:"score"`
+	Cursor  string   `json:"cursor"`
+	Before  []Row    `json:"before"`
+	After   []Row    `json:"after"`
+}
+
+// MarshalJSON writes the row as one object with all keys.
+func (r Row) MarshalJSON() ([]byte, error) { return json.Marshal(wire(&r.Event, &r.Snippet)) }
+
+// MarshalJSON writes the hit as one object with all keys.
+func (r Result) MarshalJSON() ([]byte, error) {
+	out := resultJSON{rowJSON: wire(&r.Event, &r.Snippet), Title: known(r.Title()), Agent: known(r.Agent()), Model: known(r.Model()),
+		Project: known(r.Project()), Group: known(r.Run.Group), Flow: known(first(r.Conversation.Flow, r.Run.Flow)),
+		Step: known(r.Conversation.Step), Cursor: r.Cursor, Before: r.Before, After: r.After}
+	if out.Before == nil {
+		out.Before = []Row{}
+	}
+	if out.After == nil {
+		out.After = []Row{}
+	}
+	if r.Score != 0 {
+		out.Score = &r.Score
+	}
+	return json.Marshal(out)
+}
+
+func wire(e *index.Event, s *Snippet) rowJSON {
+	out := rowJSON{EventID: e.ID, ConversationID: e.Conversation, RunID: e.Run, Format: e.Place.Format, Kind: string(e.Kind),
+		Role: known(e.Role), Type: known(e.Type), Tool: known(e.Tool), Near: stamp(e.Near), Verdict: string(e.Verdict), Counted: e.Counted,
+		Source: e.Place.Source, Path: e.Place.Path, Version: e.Place.Number, Inner: known(e.Place.Inner), Offset: e.Place.Offset,
+		Length: e.Place.Length, TextBytes: e.TextBytes, Highlights: [][2]int{}}
+	if e.Time.Valid {
+		at := stamp(e.Time.UnixMicro)
+		out.At = &at
+	}
+	if e.Failed != transcript.Unstated {
+		failed := e.Failed == transcript.Yes
+		out.Failed = &failed
+	}
+	if e.Place.Line > 0 {
+		out.Line = &e.Place.Line
+	}
+	switch {
+	case s.Err != nil:
+		out.TextError = known(s.Err.Error())
+	case s.Text != "" || s.Rest == 0 && e.TextBytes == 0:
+		out.Snippet = &s.Text
+	}
+	for _, h := range s.Highlights {
+		out.Highlights = append(out.Highlights, [2]int{h.Start, h.End})
+	}
+	return out
+}
+
+func known(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func stamp(micro int64) string {
+	return time.UnixMicro(micro).UTC().Format("2006-01-02T15:04:05.000000Z")
+}

@@ -1,0 +1,158 @@
+// Package search is the way out for words: it turns the text of a query into hits with snippets, and the id of
+// something into a view of it. It owns what an index cannot do by itself: substrings and regular expressions
+// (candidates from the index, verified on the original texts), other orders than newest first, what stands around
+// a hit, how calls and results belong together, the tree of a run; and the coverage that goes with every answer.
+// It knows no SQL, no pack and no terminal: the index, the texts and the state of the sources are plugged in.
+//
+// Promises: results stream, and memory is bounded whatever the number of hits; a context that ends, ends the work;
+// recall is 1.0 or the coverage says what is partial and why; a cursor goes on where a page ended, without repeating
+// or skipping what was there, also while more is ingested.
+package search
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// Texts gives the text of one part of an event, as the index was fed with it. part counts from 0.
+type Texts interface {
+	Text(ctx context.Context, place index.Place, part int) (string, error)
+}
+
+// Index is what is asked. An index may also be a Vocabulary, Counter, Sizer, Pairer or Explainer; what it is
+// not, is made up for in a slower way or left unknown.
+type Index interface {
+	index.Reader
+	index.Lookup
+}
+
+// Vocabulary is an index that knows its terms.
+type Vocabulary interface {
+	// Terms yields the terms that contain a text that is folded as terms are, parts of identifiers included.
+	Terms(ctx context.Context, contains string) iter.Seq2[string, error]
+}
+
+// Counter is an index that counts hits without fetching them.
+type Counter interface {
+	// Count returns how many rows match, at most page.Limit (0 is no limit). page.After is not looked at.
+	Count(ctx context.Context, q *query.Tree, page index.Page) (int64, error)
+}
+
+// Sizer is an index that knows how much it holds without counting everything.
+type Sizer interface {
+	// Size returns the events that count, all rows that are searched (parts, and what is searchable but no event),
+	// and the problems.
+	Size(ctx context.Context) (events, rows, problems int64, err error)
+}
+
+// Pairer is an index that tells which result belongs to which call.
+type Pairer interface {
+	// Results returns the public ids of the rows with the results of calls, by the public ids of the calls,
+	// for calls of one conversation with from <= seq <= to. Calls without a result are missing.
+	Results(ctx context.Context, conversation string, from, to int64) (map[string]string, error)
+}
+
+// Explainer is an index that tells how it would find something.
+type Explainer interface {
+	Explain(ctx context.Context, q *query.Tree, page index.Page) ([]string, error)
+}
+
+// Source is what is known of a source at the moment of a search.
+type Source struct {
+	Name   string     `json:"source"`
+	Path   string     `json:"path"`
+	State  string     `json:"state"` // ok, stale, missing
+	Reason string     `json:"reason"`
+	Last   *time.Time `json:"last_ingest"` // nil when not known
+}
+
+// Searcher answers. Index, Texts and Now are needed.
+type Searcher struct {
+	Index    Index
+	Texts    Texts
+	Now      func() time.Time
+	Location *time.Location // of dates in queries; nil is UTC
+	// Sources tells how the sources are; nil leaves that unknown.
+	Sources func(ctx context.Context) ([]Source, error)
+}
+
+// Sort is an order of hits.
+type Sort string
+
+// The orders. Newest is the default. Relevance ranks the newest hits only, as many as Options.Window says.
+const (
+	Newest    Sort = "newest"
+	Oldest    Sort = "oldest"
+	Relevance Sort = "relevance"
+)
+
+// Options say what a search should give.
+type Options struct {
+	Limit        int    // results; 0 is no limit
+	After        string // cursor of the last result that was seen
+	Sort         Sort   // "" is Newest
+	Context      int    // events before and after each hit
+	AllVersions  bool   // also earlier versions, copies and copied history
+	SnippetWidth int    // bytes, about; 0 is DefaultWidth
+	NoSnippets   bool   // results without texts
+	// Timeout ends the search early with what it has; 0 is none.
+	Timeout time.Duration
+	// Budget is how many bytes of text may be read to check substrings and expressions: 0 is DefaultBudget, less
+	// is no limit.
+	Budget int64
+	// Window is how many of the newest hits Relevance ranks; 0 is DefaultWindow.
+	Window  int
+	Explain bool // Coverage.Explain is filled in
+}
+
+// What the zero Options mean.
+const (
+	DefaultWidth  = 200
+	DefaultBudget = 2 << 30
+	DefaultWindow = 500
+)
+
+func (o Options) defaults() Options {
+	if o.Sort == "" {
+		o.Sort = Newest
+	}
+	if o.SnippetWidth <= 0 {
+		o.SnippetWidth = DefaultWidth
+	}
+	if o.Budget == 0 {
+		o.Budget = DefaultBudget
+	}
+	if o.Window <= 0 {
+		o.Window = DefaultWindow
+	}
+	return o
+}
+
+// Find understands a query. Nothing is searched before the Answer's Results are ranged over.
+//
+// Errors: *query.SyntaxError; *index.UnsupportedError for a cursor or an order that there is not.
+func (s *Searcher) Find(ctx context.Context, text string, o Options) (*Answer, error) {
+	tree, err := query.Parse(text, s.Now(), s.Location)
+	if err != nil {
+		return nil, err
+	}
+	return s.FindTree(ctx, tree, o)
+}
+
+// FindTree is Find for a query that is parsed already.
+func (s *Searcher) FindTree(ctx context.Context, tree *query.Tree, o Options) (*Answer, error) {
+	if o = o.defaults(); tree == nil {
+		tree = &query.Tree{}
+	}
+	a := &Answer{ctx: ctx, s: s, tree: tree, o: o, found: newLookup(s.Index)}
+	a.marks = newMarker(tree)
+	if err := a.order(); err != nil {
+		return nil, err
+	}
+	a.checker = &checker{s: s, o: o, left: o.Budget}
+	return a, nil
+}

@@ -1,0 +1,96 @@
+package search
+
+import (
+	"context"
+	"iter"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// ShowOptions say what a view should hold.
+type ShowOptions struct {
+	Before, After int   // events around the one that is shown; for Event only
+	From, To      int64 // seq, both included; 0 is open; for Conversation only
+	Limit         int   // events; 0 is no limit
+	Last          bool  // the last Limit events rather than the first
+	// Text is how many bytes of each piece are read at most; 0 is all, less is none.
+	Text int
+	// Duplicates adds what another row says as well, and what earlier versions of the original said.
+	Duplicates bool
+}
+
+// View is a conversation, or a stretch of one.
+type View struct {
+	Conversation index.Conversation
+	Run          index.Run
+	// Turns yields events in order. A result stands with its call and not again where it came, as long as it is
+	// not further away than PairWindow events.
+	Turns iter.Seq2[Turn, error]
+}
+
+// PairWindow is how many events a view looks ahead for the result of a call.
+const PairWindow = 256
+
+// Turn is one event.
+type Turn struct {
+	ID     string // public, without part
+	Marked bool   // the event that was asked for
+	Pieces []Piece
+}
+
+// Piece is one part of an event.
+type Piece struct {
+	index.Event
+	Marked bool
+	Text   string
+	Rest   int    // bytes of the text beyond Text, not shown
+	Err    error  // the text could not be read
+	Result *Piece // of a call, where it is known
+	// Guessed says that Result was paired by order because the index does not tell.
+	Guessed bool
+}
+
+// Conversation shows a conversation by its id, or so much of the beginning of it that no other has it.
+// Errors: index.ErrNotFound, index.ErrAmbiguous.
+func (s *Searcher) Conversation(ctx context.Context, id string, o ShowOptions) (*View, error) {
+	info, err := s.Index.Conversation(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	span := index.Span{From: o.From, To: o.To, Limit: o.Limit, Last: o.Last, Duplicates: o.Duplicates}
+	return s.view(ctx, info, span, "", o)
+}
+
+// Event shows an event by its id with what stands before and after it. Errors: index.ErrNotFound, index.ErrAmbiguous.
+func (s *Searcher) Event(ctx context.Context, id string, o ShowOptions) (*View, error) {
+	rows, err := s.Index.Event(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	info, err := s.Index.Conversation(ctx, rows[0].Conversation)
+	if err != nil {
+		return nil, err
+	}
+	span, err := s.around(ctx, rows[0], o)
+	if err != nil {
+		return nil, err
+	}
+	mark := rows[0].ID
+	if len(rows) > 1 {
+		mark = eventOf(rows[0].ID)
+	}
+	return s.view(ctx, info, span, mark, o)
+}
+
+func (s *Searcher) view(ctx context.Context, info index.Conversation, span index.Span, mark string, o ShowOptions) (*View, error) {
+	run, err := s.Index.Run(ctx, info.Run)
+	if err != nil {
+		return nil, err
+	}
+	v := &View{Conversation: info, Run: run}
+	v.Turns = func(yield func(Turn, error) bool) {
+		p := pairing{s: s, ctx: ctx, o: o, mark: mark, yield: yield}
+		p.run(info.ID, span)
+	}
+	return v, nil
+}

@@ -1,0 +1,136 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/term"
+)
+
+// maxMarks bounds how many places of one substring or expression are marked in a text.
+const maxMarks = 1000
+
+// marker marks in a text what a query looks for.
+type marker struct {
+	phrases [][]string
+	parts   []string
+	exprs   []*regexp.Regexp
+	each    []*marker // one for each text of the query
+}
+
+func newMarker(t *query.Tree) *marker {
+	m := &marker{}
+	if t == nil {
+		return m
+	}
+	for _, n := range t.Texts() {
+		one := &marker{}
+		switch n := n.(type) {
+		case query.Substring:
+			one.parts = []string{n.Text}
+		case query.Regex:
+			if re, err := n.Compile(); err == nil { // the parser has compiled it before
+				one.exprs = []*regexp.Regexp{re}
+			}
+		default:
+			if p := phraseOf(n); len(p) > 0 {
+				one.phrases = [][]string{p}
+			}
+		}
+		m.phrases, m.parts, m.exprs = append(m.phrases, one.phrases...), append(m.parts, one.parts...), append(m.exprs, one.exprs...)
+		m.each = append(m.each, one)
+	}
+	return m
+}
+
+// phraseOf returns the terms that a node asks for in order, the last one with a star when it may go on.
+func phraseOf(n query.Node) []string {
+	switch n := n.(type) {
+	case query.Word:
+		return term.Words(n.Text)
+	case query.Phrase:
+		return term.Words(n.Text)
+	case query.Prefix:
+		words := term.Words(n.Text)
+		if len(words) > 0 {
+			words[len(words)-1] += "*"
+		}
+		return words
+	}
+	return nil
+}
+
+// spans returns what is marked, rising and without overlaps.
+func (m *marker) spans(text string) []term.Span {
+	spans := term.Highlight(text, m.phrases)
+	for _, p := range m.parts {
+		spans = append(spans, term.Substrings(text, p, maxMarks)...)
+	}
+	for _, re := range m.exprs {
+		for _, at := range re.FindAllStringIndex(text, maxMarks) {
+			if at[0] < at[1] {
+				spans = append(spans, term.Span{Start: at[0], End: at[1]})
+			}
+		}
+	}
+	if len(m.parts)+len(m.exprs) == 0 {
+		return spans
+	}
+	return union(spans)
+}
+
+func union(spans []term.Span) []term.Span {
+	slices.SortFunc(spans, func(a, b term.Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
+	out := spans[:0]
+	for _, s := range spans {
+		if n := len(out); n > 0 && s.Start < out[n-1].End {
+			out[n-1].End = max(out[n-1].End, s.End)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// snippet cuts the stretch out of a text that shows most of what is marked.
+func (m *marker) snippet(text string, width int) Snippet {
+	spans := m.spans(text)
+	from, to := term.Window(text, spans, width)
+	s := Snippet{Text: strings.Clone(text[from:to]), Start: from, Rest: len(text) - to}
+	for _, h := range spans {
+		if h.Start = max(h.Start, from); h.Start >= to {
+			break
+		}
+		if h.End = min(h.End, to); h.End > h.Start {
+			s.Highlights = append(s.Highlights, term.Span{Start: h.Start - from, End: h.End - from})
+		}
+	}
+	return s
+}
+
+// text reads the text of a row. What is not UTF-8 becomes U+FFFD, which like any such byte separates words.
+func (s *Searcher) text(ctx context.Context, e *index.Event) (string, error) {
+	text, err := s.Texts.Text(ctx, e.Place, e.Part)
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		return "", &textError{err}
+	}
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "\ufffd")
+	}
+	return text, nil
+}
+
+// textError says that the original of a row could not be read, though the search goes on.
+type textError struct{ err error }
+
+func (e *textError) Error() string { return e.err.Error() }
+func (e *textError) Unwrap() error { return e.err }

@@ -1,0 +1,248 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/term"
+)
+
+// found is a hit on its way out.
+type found struct {
+	index.Hit
+	text  string // when it was read already
+	read  bool
+	score float64
+}
+
+// compare is the order of index.Reader.Find: newest first, and inside an instant a way that is the same everywhere.
+func compare(a, b *index.Event) int {
+	return cmp.Or(cmp.Compare(b.Near, a.Near), cmp.Compare(a.Conversation, b.Conversation),
+		cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Part, b.Part))
+}
+
+// errBudget says that no more texts may be read.
+var errBudget = errors.New("budget spent")
+
+// checker verifies patterns on texts.
+type checker struct {
+	s          *Searcher
+	o          Options
+	left       int64 // bytes of text that may still be read
+	read       int64 // texts
+	unreadable int64
+	folded     []byte
+}
+
+// check reads the text of a hit and says whether all patterns match it. What cannot be read matches nothing.
+func (c *checker) check(ctx context.Context, f *found, patterns []pattern) (bool, error) {
+	if len(patterns) == 0 {
+		return true, nil
+	}
+	if !f.read {
+		if c.o.Budget > 0 && c.left <= 0 {
+			return false, errBudget
+		}
+		text, err := c.s.text(ctx, &f.Event)
+		if _, ok := errors.AsType[*textError](err); ok {
+			c.unreadable++
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		c.read++
+		c.left -= int64(len(text)) + 64
+		f.text, f.read = text, true
+	}
+	folded := false
+	for i := range patterns {
+		if patterns[i].expr == nil && !folded {
+			c.folded, folded = term.Fold(c.folded[:0], f.text), true
+		}
+		if !patterns[i].matches(f.text, c.folded) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// question is an alternative with what its patterns add to the question.
+type question struct {
+	*alternative
+	tree *query.Tree
+}
+
+// questions are what the index is asked, one for each alternative that can match at all.
+func (a *Answer) questions(ctx context.Context, more ...query.Node) ([]question, error) {
+	var out []question
+	for i := range a.alternatives {
+		alt := &a.alternatives[i]
+		of, possible := append([]query.Node(nil), more...), true
+		for _, p := range alt.check {
+			if p.not {
+				continue
+			}
+			n, err := a.candidates.of(ctx, p.node)
+			if err != nil {
+				return nil, err
+			}
+			if f, ok := n.(query.Field); ok && f.Name == nothing.Name {
+				possible = false
+			}
+			of = append(of, n)
+		}
+		if possible {
+			out = append(out, question{alt, alt.tree(of...)})
+		}
+	}
+	return out, nil
+}
+
+// stream yields what matches, newest first, with more conditions for the index.
+func (a *Answer) stream(ctx context.Context, after string, more ...query.Node) iter.Seq2[found, error] {
+	return func(yield func(found, error) bool) {
+		questions, err := a.questions(ctx, more...)
+		if err != nil {
+			yield(found{}, err)
+			return
+		}
+		page := index.Page{After: after, AllVersions: a.o.AllVersions}
+		if len(questions) == 1 && len(questions[0].check) == 0 && a.o.Limit > 0 && a.o.Sort == Newest {
+			page.Limit = a.o.Limit + 1 // one more tells that there is more
+		}
+		last := ""
+		for f, err := range merge(ctx, a.s.Index, questions, page) {
+			if err != nil {
+				yield(found{}, err)
+				return
+			}
+			if f.ID == last {
+				continue
+			}
+			ok, err := a.checker.check(ctx, &f.found, questions[f.question].check)
+			if err != nil {
+				yield(found{}, err)
+				return
+			}
+			if ok {
+				last = f.ID
+				if !yield(f.found, nil) {
+					return
+				}
+			}
+			a.position = f.Cursor
+		}
+	}
+}
+
+// candidate is a hit of one question.
+type candidate struct {
+	found
+	question int
+}
+
+// merge yields the hits of several questions in their common order.
+func merge(ctx context.Context, idx Index, questions []question, page index.Page) iter.Seq2[candidate, error] {
+	return func(yield func(candidate, error) bool) {
+		if len(questions) == 1 {
+			for h, err := range idx.Find(ctx, questions[0].tree, page) {
+				if !yield(candidate{found: found{Hit: h}}, err) || err != nil {
+					return
+				}
+			}
+			return
+		}
+		type head struct {
+			hit  index.Hit
+			next func() (index.Hit, error, bool)
+			of   int
+		}
+		var heads []*head
+		for i, q := range questions {
+			next, stop := iter.Pull2(idx.Find(ctx, q.tree, page))
+			defer stop()
+			h, err, ok := next()
+			if err != nil {
+				yield(candidate{}, err)
+				return
+			}
+			if ok {
+				heads = append(heads, &head{h, next, i})
+			}
+		}
+		for len(heads) > 0 {
+			first := 0
+			for i, h := range heads {
+				if compare(&h.hit.Event, &heads[first].hit.Event) < 0 {
+					first = i
+				}
+			}
+			h := heads[first]
+			if !yield(candidate{found{Hit: h.hit}, h.of}, nil) {
+				return
+			}
+			hit, err, ok := h.next()
+			if err != nil {
+				yield(candidate{}, err)
+				return
+			}
+			if h.hit = hit; !ok {
+				heads = append(heads[:first], heads[first+1:]...)
+			}
+		}
+	}
+}
+
+// lookup remembers the conversations and runs of the last hits.
+type lookup struct {
+	index         Index
+	conversations map[string]index.Conversation
+	runs          map[string]index.Run
+}
+
+// maxLookup bounds what a lookup remembers.
+const maxLookup = 256
+
+func newLookup(idx Index) *lookup {
+	return &lookup{idx, map[string]index.Conversation{}, map[string]index.Run{}}
+}
+
+func (l *lookup) conversation(ctx context.Context, id string) (index.Conversation, error) {
+	return remember(ctx, l.conversations, id, l.index.Conversation)
+}
+
+func (l *lookup) run(ctx context.Context, id string) (index.Run, error) {
+	return remember(ctx, l.runs, id, l.index.Run)
+}
+
+func remember[T any](ctx context.Context, m map[string]T, id string, get func(context.Context, string) (T, error)) (T, error) {
+	if v, ok := m[id]; ok {
+		return v, nil
+	}
+	v, err := get(ctx, id)
+	if errors.Is(err, index.ErrNotFound) { // it went with a prune between the hit and this question
+		return v, nil
+	}
+	if err != nil {
+		return v, err
+	}
+	if len(m) >= maxLookup {
+		clear(m)
+	}
+	m[id] = v
+	return v, nil
+}
+
+// eventOf cuts the part off the public id of a row.
+func eventOf(id string) string {
+	if i := strings.LastIndexByte(id, '.'); i > strings.IndexByte(id, ':') {
+		return id[:i]
+	}
+	return id
+}

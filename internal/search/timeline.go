@@ -1,0 +1,136 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Timeline is a run with the rows of all its conversations in the order of time.
+type Timeline struct {
+	Run           index.Run
+	Conversations []index.Conversation
+	// Rows yields the rows; those of one conversation stay in its order whatever their times say.
+	Rows iter.Seq2[Piece, error]
+}
+
+// Timeline shows a run. Of the options Limit (rows), Text and Duplicates count. Errors: index.ErrNotFound,
+// index.ErrAmbiguous.
+func (s *Searcher) Timeline(ctx context.Context, run string, o ShowOptions) (*Timeline, error) {
+	r, err := s.Index.Run(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	t := &Timeline{Run: r}
+	for c, err := range s.Index.Conversations(ctx, r.ID) {
+		if err != nil {
+			return nil, err
+		}
+		if o.Duplicates || c.Verdict == transcript.Counted || c.Verdict == transcript.Uncounted {
+			t.Conversations = append(t.Conversations, c)
+		}
+	}
+	slices.SortStableFunc(t.Conversations, func(a, b index.Conversation) int { return cmp.Compare(begins(&a), begins(&b)) })
+	t.Rows = func(yield func(Piece, error) bool) {
+		m := &lanes{s: s, ctx: ctx, o: o}
+		for _, c := range t.Conversations {
+			m.lanes = append(m.lanes, &lane{conversation: c.ID, near: begins(&c)})
+		}
+		m.run(yield)
+	}
+	return t, nil
+}
+
+// begins is when a conversation begins; before everything when nobody knows.
+func begins(c *index.Conversation) int64 {
+	if !c.Started.Valid {
+		return -1 << 62
+	}
+	return c.Started.UnixMicro
+}
+
+// lane is one conversation, read a batch at a time so that any number may be open at once.
+type lane struct {
+	conversation string
+	near         int64 // of the next row
+	rows         []index.Event
+	seq          int64 // of the last row that was read
+	ended        bool
+}
+
+const laneBatch = 32
+
+type lanes struct {
+	s     *Searcher
+	ctx   context.Context
+	o     ShowOptions
+	lanes []*lane
+}
+
+func (m *lanes) run(yield func(Piece, error) bool) {
+	for n := 0; m.o.Limit == 0 || n < m.o.Limit; n++ {
+		l, err := m.next()
+		if err != nil {
+			yield(Piece{}, err)
+			return
+		}
+		if l == nil {
+			return
+		}
+		p := Piece{Event: l.rows[0]}
+		l.rows = l.rows[1:]
+		if len(l.rows) > 0 {
+			l.near = max(l.near, l.rows[0].Near)
+		}
+		if err := m.s.fill(m.ctx, &p, m.o); err != nil {
+			yield(Piece{}, err)
+			return
+		}
+		if !yield(p, nil) {
+			return
+		}
+	}
+}
+
+// next returns the lane with the earliest row, nil at the end.
+func (m *lanes) next() (*lane, error) {
+	for len(m.lanes) > 0 {
+		first := slices.MinFunc(m.lanes, func(a, b *lane) int { return cmp.Compare(a.near, b.near) })
+		if len(first.rows) > 0 {
+			return first, nil
+		}
+		if !first.ended {
+			if err := m.read(first); err != nil {
+				return nil, err
+			}
+		}
+		if len(first.rows) == 0 {
+			m.lanes = slices.DeleteFunc(m.lanes, func(l *lane) bool { return l == first })
+		}
+	}
+	return nil, nil
+}
+
+func (m *lanes) read(l *lane) error {
+	events := 0
+	last := l.seq
+	for e, err := range m.s.Index.Events(m.ctx, l.conversation, index.Span{From: l.seq + 1, Limit: laneBatch, Duplicates: m.o.Duplicates}) {
+		if err != nil {
+			return err
+		}
+		if e.Seq != last {
+			last, events = e.Seq, events+1
+		}
+		l.rows = append(l.rows, e)
+	}
+	l.ended = events < laneBatch
+	l.seq = max(l.seq, last)
+	if len(l.rows) > 0 {
+		l.near = max(l.near, l.rows[0].Near)
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package search
+
+import (
+	"context"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// TreeOptions say which tree is meant.
+type TreeOptions struct {
+	Up    bool     // begin at the topmost ancestor of the run
+	Kinds []string // of links that make children; nil is parent, fork and call
+}
+
+// Node is a run, a conversation of one, or something that is only named by a link.
+type Node struct {
+	index.Branch // all but Children; Seen is true for what stands elsewhere with its children: a cycle ends there
+	Children     []*Node
+	// Own is what the run alone used, All adds what it leads to, each run once. Unknown where nothing states any. What is
+	// Seen, or no run that the archive knows, has none.
+	Own, All Totals
+}
+
+// Totals is what runs used: tokens, and money in micro-USD. Cost is what counts, Reported what producers say.
+type Totals struct {
+	Runs, Events, Calls                                     int64
+	Input, Output, CacheRead, CacheCreation, Cost, Reported transcript.Count
+}
+
+// Tree builds the tree of the run with the id. Children are in the order of their links' times; what was
+// announced and never came is there, with Found false. Errors: index.ErrNotFound, index.ErrAmbiguous.
+func (s *Searcher) Tree(ctx context.Context, id string, o TreeOptions) (*Node, error) {
+	kinds := o.Kinds
+	if kinds == nil {
+		kinds = []string{"parent", "fork", "call"}
+	}
+	run, err := s.Index.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	id = run.ID
+	if o.Up {
+		if id, err = s.topmost(ctx, id, kinds); err != nil {
+			return nil, err
+		}
+	}
+	branch, err := index.Tree(ctx, s.Index, index.Node{Run: id}, kinds...)
+	if err != nil {
+		return nil, err
+	}
+	root := nodeOf(branch)
+	shown := map[string]*Node{}
+	root.visit(func(n *Node) {
+		if n.Run.ID != "" && !n.Seen {
+			shown[n.Run.ID] = n
+		}
+	})
+	root.sum(shown, map[string]bool{})
+	return root, nil
+}
+
+// topmost follows links up as long as each thing has exactly one that leads to it, or the oldest of several.
+func (s *Searcher) topmost(ctx context.Context, id string, kinds []string) (string, error) {
+	up := map[string]bool{}
+	for _, k := range kinds {
+		up[k] = true
+	}
+	for seen := map[string]bool{}; !seen[id]; {
+		seen[id] = true
+		for l, err := range s.Index.Links(ctx, index.Node{Run: id}) {
+			if err != nil {
+				return "", err
+			}
+			if up[l.Kind] && l.To.Run == id && l.From.Run != "" && !seen[l.From.Run] {
+				id = l.From.Run
+				break
+			}
+		}
+	}
+	return id, nil
+}
+
+func nodeOf(b index.Branch) *Node {
+	n := &Node{Branch: b}
+	for _, child := range b.Children {
+		n.Children = append(n.Children, nodeOf(child))
+	}
+	n.Branch.Children = nil
+	if b.Run.ID != "" && !b.Seen {
+		c := &b.Run.Counts
+		n.Own = Totals{Runs: 1, Events: c.Events, Calls: c.Calls, Input: c.Input, Output: c.Output, CacheRead: c.CacheRead,
+			CacheCreation: c.CacheCreation, Cost: c.CostUsed, Reported: c.ReportedCost}
+	}
+	return n
+}
+
+func (n *Node) visit(f func(*Node)) {
+	f(n)
+	for _, child := range n.Children {
+		child.visit(f)
+	}
+}
+
+// sum fills All in n and below. Ancestors are no part of what a node leads to, even where a cycle says so.
+func (n *Node) sum(shown map[string]*Node, above map[string]bool) {
+	if !n.Seen {
+		counted := map[string]bool{}
+		for id := range above {
+			counted[id] = true
+		}
+		n.All = n.reach(shown, counted)
+	}
+	if n.Run.ID != "" && !n.Seen {
+		above[n.Run.ID] = true
+		defer delete(above, n.Run.ID)
+	}
+	for _, child := range n.Children {
+		child.sum(shown, above)
+	}
+}
+
+// reach adds up n and what it leads to, leaving out what is counted.
+func (n *Node) reach(shown map[string]*Node, counted map[string]bool) Totals {
+	if id := n.Run.ID; id != "" {
+		if counted[id] {
+			return Totals{}
+		}
+		if n.Seen && shown[id] != nil {
+			return shown[id].reach(shown, counted)
+		}
+		counted[id] = true
+	}
+	sum := n.Own
+	for _, child := range n.Children {
+		sum.add(child.reach(shown, counted))
+	}
+	return sum
+}
+
+func (t *Totals) add(o Totals) {
+	t.Runs, t.Events, t.Calls = t.Runs+o.Runs, t.Events+o.Events, t.Calls+o.Calls
+	for _, c := range []struct{ to, n *transcript.Count }{{&t.Input, &o.Input}, {&t.Output, &o.Output}, {&t.CacheRead, &o.CacheRead},
+		{&t.CacheCreation, &o.CacheCreation}, {&t.Cost, &o.Cost}, {&t.Reported, &o.Reported}} {
+		if c.n.Known {
+			c.to.N, c.to.Known = c.to.N+c.n.N, true
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/index/sqlite"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// world is an index with the texts that belong to it.
+type world struct {
+	t     *testing.T
+	db    *sqlite.DB
+	texts map[string]string // by path, offset and part
+	terms map[string]bool
+	rows  []row
+	packs int
+	reads int
+	fail  map[string]error // texts that cannot be read
+}
+
+// row is a row as the test made it.
+type row struct {
+	run        string // native id
+	seq        int64
+	part       int
+	at         int64
+	kind, role string
+	tool       string
+	text       string
+	id         string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "index.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &world{t: t, db: db, texts: map[string]string{}, terms: map[string]bool{}, fail: map[string]error{}}
+}
+
+func textKey(path string, version int, offset int64, part int) string {
+	return fmt.Sprint(path, "|", version, "|", offset, "|", part)
+}
+
+// Text is what the archive does.
+func (w *world) Text(ctx context.Context, p index.Place, part int) (string, error) {
+	w.reads++
+	key := textKey(p.Path, p.Number, p.Offset, part)
+	if err := w.fail[key]; err != nil {
+		return "", err
+	}
+	text, ok := w.texts[key]
+	if !ok {
+		return "", fmt.Errorf("no text at %s", key)
+	}
+	return text, ctx.Err()
+}
+
+// full is an index that knows its terms; plain is one that does not.
+type full struct {
+	*sqlite.DB
+	w *world
+}
+
+func (f full) Terms(_ context.Context, contains string) iter.Seq2[string, error] {
+	return f.where(func(t string) bool { return strings.Contains(t, contains) })
+}
+
+func (f full) Cut(_ context.Context, size int, endings []string) iter.Seq2[string, error] {
+	return f.where(func(t string) bool {
+		return len(t) >= size && slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(t, e) })
+	})
+}
+
+func (f full) where(keep func(string) bool) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for t := range maps.Keys(f.w.terms) {
+			if keep(t) && !yield(t, nil) {
+				return
+			}
+		}
+	}
+}
+
+// half knows its terms and not which of them are pieces of longer words.
+type half struct {
+	Index
+	f full
+}
+
+func (h half) Terms(ctx context.Context, contains string) iter.Seq2[string, error] {
+	return h.f.Terms(ctx, contains)
+}
+
+// plain hides everything that an index may also be.
+type plain struct{ Index }
+
+var now = indextest.Epoch.Add(24 * time.Hour)
+
+func (w *world) searcher() *Searcher {
+	return &Searcher{Index: full{w.db, w}, Texts: w, Now: func() time.Time { return now }}
+}
+
+// take commits originals of one run each, and remembers their rows.
+func (w *world) take(originals ...indextest.Original) {
+	w.t.Helper()
+	w.packs++
+	for _, o := range originals {
+		run, seq := "", int64(0)
+		for _, r := range o.Records {
+			switch r := r.(type) {
+			case *transcript.Run:
+				run = r.ID
+			case *transcript.Event:
+				seq++
+				w.event(&o, run, seq, r)
+			}
+		}
+	}
+	b := indextest.Batch(fmt.Sprintf("pack-%03d", w.packs), originals...)
+	for _, p := range b.Parsed {
+		for _, t := range p.Terms {
+			w.terms[t] = true
+		}
+	}
+	if err := w.db.Commit(w.t.Context(), b); err != nil {
+		w.t.Fatal(err)
+	}
+	w.name()
+}
+
+func (w *world) event(o *indextest.Original, run string, seq int64, e *transcript.Event) {
+	for i, p := range e.Parts {
+		w.texts[textKey(o.Path, max(o.Number, 1), e.Origin.Offset+p.Offset, i)] = p.Text
+		r := row{run: run, seq: seq, part: i, at: e.Time.UnixMicro, kind: string(e.Kind), role: e.Role, text: p.Text}
+		if p.Kind != "" {
+			r.kind = string(p.Kind)
+		}
+		if p.Call != nil {
+			r.tool = p.Call.Name
+		}
+		if p.Result != nil {
+			r.tool = p.Result.Name
+		}
+		if len(e.Parts) > 1 {
+			r.id = fmt.Sprintf(":%d.%d", seq, i+1)
+		} else {
+			r.id = fmt.Sprintf(":%d", seq)
+		}
+		w.rows = append(w.rows, r)
+	}
+}
+
+// name puts the public ids of conversations before what tells the rows of one apart.
+func (w *world) name() {
+	ids := map[string]string{}
+	for i := range w.rows {
+		r := &w.rows[i]
+		if !strings.HasPrefix(r.id, ":") {
+			continue
+		}
+		if ids[r.run] == "" {
+			run, err := w.db.Run(w.t.Context(), r.run)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			for c, err := range w.db.Conversations(w.t.Context(), run.ID) {
+				if err != nil {
+					w.t.Fatal(err)
+				}
+				ids[r.run] = c.ID
+				break
+			}
+		}
+		r.id = ids[r.run] + r.id
+	}
+}
+
+// talk is an original with one run, one conversation and a message for each text, a minute apart.
+func talk(run string, texts ...string) indextest.Original {
+	o := indextest.Original{Source: "src", Path: run + ".jsonl", Format: "awf", Claim: ".", Size: int64(len(texts)+1) * 100}
+	o.Records = append(o.Records, &transcript.Run{ID: run, Title: "talk of " + run, Agent: "tester", Project: "/home/" + run},
+		&transcript.Conversation{Run: run})
+	for i, text := range texts {
+		o.Records = append(o.Records, &transcript.Event{Run: run, Kind: transcript.KindMessage, Role: []string{"user", "assistant"}[i%2],
+			Time: indextest.At(int64(i) * 60), Origin: indextest.Place(i), Parts: []transcript.Part{{Text: text}}})
+	}
+	return o
+}
+
+// find returns the results of a query and its coverage.
+func find(t *testing.T, s *Searcher, text string, o Options) ([]Result, *Coverage) {
+	t.Helper()
+	a, err := s.Find(t.Context(), text, o)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	var out []Result
+	for r, err := range a.Results() {
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		out = append(out, r)
+	}
+	c, err := a.Coverage(t.Context())
+	if err != nil {
+		t.Fatalf("%s: coverage: %v", text, err)
+	}
+	return out, c
+}
+
+func ids(results []Result) []string {
+	out := make([]string, len(results))
+	for i := range results {
+		out[i] = results[i].ID
+	}
+	return out
+}
