@@ -123,6 +123,9 @@ func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archiv
 		return nil, usage("there is nothing to ingest: the archive has no sources yet", "name a directory: txarchive ingest DIR")
 	}
 	report, err := g.Run(ctx, roots)
+	if err == nil && !o.dryRun {
+		err = a.scanned(ctx, store, roots, report)
+	}
 	if report != nil {
 		report.Adopted += int64(adopted)
 	}

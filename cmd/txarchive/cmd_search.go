@@ -33,7 +33,7 @@ func newSearchCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, v []string) error {
 			return runSearch(cmd.Context(), a, o, strings.Join(v, " "))
 		},
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: a.completeQuery,
 	}
 	f := cmd.Flags()
 	f.IntVarP(&o.Limit, "limit", "n", 20, "hits to show; 0 is no limit")

@@ -37,7 +37,7 @@ func newShowCommand(a *app) *cobra.Command {
 			"  txarchive show c4f09 --last 10 --tools full\n  txarchive show r7sk2 --timeline            all of a run in the order of time\n" +
 			"  txarchive show c4f09 --format markdown > talk.md\n  txarchive show c4f09 --versions            the originals that hold it",
 		Args:              args(cobra.RangeArgs(0, 1)),
-		ValidArgsFunction: a.completeIDs,
+		ValidArgsFunction: a.completeThings,
 		RunE: func(cmd *cobra.Command, v []string) error {
 			return runShow(cmd.Context(), a, o, strings.Join(v, ""))
 		},

@@ -25,15 +25,17 @@ func newSQLCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sql [QUERY]",
 		Short: "Ask the index in SQL",
-		Long: "Run one SQL statement that reads, from the command line or standard input. docs/sql.md describes the views: v_runs,\n" +
+		Long: "Run one SQL statement that reads, from the command line or standard input; on a terminal without QUERY, ask for\n" +
+			"statements, with history and completion (.help helps there). docs/sql.md describes the views: v_runs,\n" +
 			"v_conversations, v_steps, v_events, v_tool_calls, v_usage, v_receipts, v_links, v_files, v_problems, v_cost_daily; and\n" +
 			"the functions event_text(id), event_json(id), call_input(id), call_output(id), receipt_json(id). Nothing can be\n" +
 			"changed, attached or loaded." + exits("2 also: the statement is wrong or not allowed", "7 stopped at a limit", "10 no archive"),
 		Example: "  txarchive sql 'SELECT format, count(*) FROM v_runs GROUP BY 1'\n" +
 			"  txarchive sql --param tool=bash 'SELECT event_id, event_text(event_id) FROM v_tool_calls WHERE tool = :tool LIMIT 5'\n" +
 			"  txarchive sql --format csv < query.sql > out.csv\n  txarchive sql --json 'SELECT * FROM v_problems' | jq '.[].reason'",
-		Args: args(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, v []string) error { return runSQL(cmd.Context(), a, o, v) },
+		Args:              args(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: a.completeSQL,
+		RunE:              func(cmd *cobra.Command, v []string) error { return runSQL(cmd.Context(), a, o, v) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.format, "format", "", "table (default), csv, json (an array), ndjson or markdown")
@@ -61,6 +63,9 @@ func runSQL(ctx context.Context, a *app, o sqlOptions, v []string) error {
 	if err != nil {
 		return err
 	}
+	if a.interactive(v) {
+		return runShell(ctx, a, o, params)
+	}
 	statement, err := a.statement(v)
 	if err != nil {
 		return err
@@ -81,12 +86,19 @@ func runSQL(ctx context.Context, a *app, o sqlOptions, v []string) error {
 	return err
 }
 
+// interactive says whether somebody sits in front of the program and has asked nothing yet.
+func (a *app) interactive(v []string) bool {
+	_, in := terminal(a.in)
+	_, out := terminal(a.out)
+	return in && out && len(v) == 0
+}
+
 // statement is the argument, or what standard input has.
 func (a *app) statement(v []string) (string, error) {
 	if len(v) > 0 && v[0] != "-" {
 		return v[0], nil
 	}
-	if _, ok := terminal(a.in); ok {
+	if _, ok := terminal(a.in); ok { // but standard output is none
 		return "", usage("there is no statement", "txarchive sql 'SELECT ...', or: txarchive sql < query.sql")
 	}
 	b, err := io.ReadAll(io.LimitReader(a.in, maxStatement))

@@ -20,6 +20,7 @@ const (
 	exitProblems    = 3
 	exitNotFound    = 4
 	exitCorrupt     = 5
+	exitLimit       = 6
 	exitPartial     = 7
 	exitRefused     = 8
 	exitNoArchive   = 10
@@ -49,6 +50,9 @@ func notFound(text, hint string) error { return &failure{code: exitNotFound, tex
 
 func corrupt(text, hint string) error { return &failure{code: exitCorrupt, text: text, hint: hint} }
 
+// crossed says that a limit that was asked for is crossed.
+func crossed(text, hint string) error { return &failure{code: exitLimit, text: text, hint: hint} }
+
 func partial(text, hint string) error { return &failure{code: exitPartial, text: text, hint: hint} }
 
 func refused(text, hint string) error { return &failure{code: exitRefused, text: text, hint: hint} }
@@ -65,7 +69,7 @@ var exitTable = []struct {
 	{archive.ErrTooNew, exitTooNew, "install a newer txarchive"},
 	{index.ErrTooNew, exitTooNew, "install a newer txarchive, or make the index again with this one: txarchive reindex"},
 	{index.ErrTooOld, exitUnexpected, "any command that writes brings it up to date, for example: txarchive ingest"},
-	{archive.ErrNoIndex, exitUnexpected, "the originals are safe in packs/; make the index again: txarchive reindex"},
+	{archive.ErrNoIndex, exitCorrupt, "the originals are safe in packs/; make the index again: txarchive reindex"},
 	{index.ErrDamaged, exitCorrupt, "the originals are safe in packs/; make the index again: txarchive reindex"},
 	{blob.ErrCorrupt, exitCorrupt, "`txarchive verify` names what is damaged and which runs it touches"},
 	{index.ErrAmbiguous, exitUsage, "give more of the id"},

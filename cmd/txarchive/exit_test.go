@@ -137,6 +137,37 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+func TestWithoutIndex(t *testing.T) {
+	for name, spoil := range map[string]func(string) error{
+		"missing": os.Remove,
+		"garbage": func(file string) error { return os.WriteFile(file, bytes.Repeat([]byte("no database "), 1000), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filled(t)
+			files, err := filepath.Glob(dir + "/index-*.db*")
+			if err != nil || len(files) == 0 {
+				t.Fatal(files, err)
+			}
+			for _, file := range files {
+				if err := spoil(file); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, line := range []string{"stats", "search x", "show r", "tree r", "cat awf/storage/audit.jsonl", "verify"} {
+				code, _, stderr := inside(t.Context(), dir, "", strings.Fields(line)...)
+				if code != exitCorrupt || !strings.Contains(stderr, "txarchive reindex") {
+					t.Errorf("%s: exit %d\n%s", line, code, stderr)
+				}
+			}
+			for _, line := range []string{"reindex", "verify", "stats"} {
+				if code, _, stderr := inside(t.Context(), dir, "", line); code != 0 {
+					t.Errorf("%s: exit %d\n%s", line, code, stderr)
+				}
+			}
+		})
+	}
+}
+
 func TestLocked(t *testing.T) {
 	dir := filled(t)
 	store, err := archive.Open(t.Context(), dir, archive.Write, archive.Options{Command: "txarchive ingest"})

@@ -25,16 +25,17 @@ var doors = map[string][]string{
 	"price/gen":  {"price"},
 	"policy":     {"transcript"},
 	// stores
-	"disk":            {},
-	"blob":            {},
-	"blob/pack":       {"blob"},
-	"blob/local":      {"blob", "disk"},
-	"blob/blobtest":   {"blob"},
-	"index":           {"transcript", "term", "query", "price", "blob"},
-	"index/sqlite":    {"index", "transcript", "term", "query", "price", "blob", "migrations"},
-	"index/indextest": {"index", "blob", "query", "transcript", "price"},
-	"migrations":      {},
-	"bench":           {}, // measures the program from outside
+	"disk":              {},
+	"blob":              {},
+	"blob/pack":         {"blob"},
+	"blob/local":        {"blob", "disk"},
+	"blob/blobtest":     {"blob"},
+	"index":             {"transcript", "term", "query", "price", "blob"},
+	"index/sqlite":      {"index", "index/sqlite/fts5", "transcript", "term", "query", "price", "blob", "migrations"},
+	"index/sqlite/fts5": {},
+	"index/indextest":   {"index", "blob", "query", "transcript", "price"},
+	"migrations":        {},
+	"bench":             {}, // measures the program from outside
 	// one thing
 	"archive": {"disk", "blob", "blob/pack", "blob/local", "index", "index/sqlite", "transcript"},
 	// wings
@@ -74,7 +75,7 @@ var testFences = map[string][]string{"modernc.org/sqlite": {"cmd/txarchive", "co
 // impure are packages of the standard library that a format may not use: it is a function of bytes.
 var impure = []string{"os", "net", "context", "database/sql", "log/slog"}
 
-type listed struct {
+type goPackage struct {
 	ImportPath   string
 	Imports      []string
 	TestImports  []string
@@ -94,7 +95,7 @@ func room(importPath string) string {
 	return p
 }
 
-func list(t *testing.T) []listed {
+func packages(t *testing.T) []goPackage {
 	t.Helper()
 	var stderr bytes.Buffer
 	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", module+"...")
@@ -103,9 +104,9 @@ func list(t *testing.T) []listed {
 	if err != nil {
 		t.Fatalf("go list: %v\n%s", err, stderr.String())
 	}
-	var all []listed
+	var all []goPackage
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
+		var p goPackage
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
@@ -120,7 +121,7 @@ func list(t *testing.T) []listed {
 }
 
 func TestImports(t *testing.T) {
-	for _, p := range list(t) {
+	for _, p := range packages(t) {
 		from := room(p.ImportPath)
 		may, known := doors[from]
 		if !known {

@@ -7,10 +7,18 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 )
 
+// memoryLimit is what the Go heap is held to, above what a large ingest needs: the collector works harder before the
+// process grows. SQLite's cache comes on top. GOMEMLIMIT overrides it.
+const memoryLimit = 220 << 20
+
 func main() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	code := execute(ctx, newApp(), os.Args[1:])

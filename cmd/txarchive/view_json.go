@@ -86,7 +86,11 @@ func (v *viewer) json(ctx context.Context, r *index.Run, all []index.Conversatio
 	for i := range all {
 		list = append(list, conversationJSON(&all[i]))
 	}
-	fmt.Fprintf(v.a.out, `{"run":%s,"conversations":%s,"events":[`, encode(runJSON(r)), encode(list))
+	tags, err := tagsOf(ctx, v.store)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(v.a.out, `{"run":%s,"conversations":%s,"events":[`, encode(withTags(runJSON(r), tags[r.ID])), encode(list))
 	comma := ""
 	for view, err := range views {
 		if err != nil {
@@ -104,7 +108,7 @@ func (v *viewer) json(ctx context.Context, r *index.Run, all []index.Conversatio
 			}
 		}
 	}
-	_, err := fmt.Fprintln(v.a.out, "]}")
+	_, err = fmt.Fprintln(v.a.out, "]}")
 	return err
 }
 

@@ -38,7 +38,9 @@ func (v *viewer) run(ctx context.Context, id string) error {
 	case "raw":
 		return v.rawRun(ctx, counted)
 	}
-	v.header(&r)
+	if err := v.header(ctx, &r); err != nil {
+		return err
+	}
 	if len(counted) == 1 && !v.o.all {
 		view, err := v.a.searcher(v.store).Conversation(ctx, counted[0].ID, v.o.options())
 		if err != nil {
@@ -53,7 +55,11 @@ func (v *viewer) run(ctx context.Context, id string) error {
 	return nil
 }
 
-func (v *viewer) header(r *index.Run) {
+func (v *viewer) header(ctx context.Context, r *index.Run) error {
+	tags, err := tagsOf(ctx, v.store)
+	if err != nil {
+		return err
+	}
 	v.title(firstOf(r.Title, r.Flow, r.NativeID, r.ID), r.ID)
 	n := &r.Counts
 	tokens := ""
@@ -71,8 +77,9 @@ func (v *viewer) header(r *index.Run) {
 	v.fields([][2]string{
 		{"run", r.ID}, {"format", r.Format}, {"native id", r.NativeID}, {"group", r.Group}, {"project", r.Project}, {"flow", r.Flow}, {"agent", r.Agent},
 		{"model", r.Model}, {"time", v.span(r.Started, r.Ended)}, {"status", status(r.Status, r.Outcome)},
-		{"error", r.Error}, {"holds", counts}, {"tokens", tokens}, {"cost", cost},
+		{"error", r.Error}, {"holds", counts}, {"tokens", tokens}, {"cost", cost}, {"tags", strings.Join(tags[r.ID], ", ")},
 	})
+	return nil
 }
 
 // status is what the producer says, and the word for it that all formats share where that is another.
@@ -148,7 +155,9 @@ func (v *viewer) timeline(ctx context.Context, r *index.Run) error {
 		}
 		return nil
 	}
-	v.header(r)
+	if err := v.header(ctx, r); err != nil {
+		return err
+	}
 	for p, err := range line.Rows {
 		if err != nil {
 			return err

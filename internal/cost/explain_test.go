@@ -7,19 +7,26 @@ import (
 
 	"github.com/txarchive/txarchive/internal/cost"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-func TestExplain(t *testing.T) {
+// explained is two runs with one request in both, a total, an unknown model and a request of its own.
+func explained(t *testing.T) *sqlite.DB {
 	key := func(u *transcript.Usage) *transcript.Usage { c := *u; c.Key = "one"; return &c }
 	both := spent("2026-03-01T10:00:00Z", "a", 10, 2)
 	both.Cost, both.CostSource = transcript.Known(25_000), "total_cost_usd"
 	derived := spent("2026-03-01T12:00:00Z", "a", 500, 0)
 	derived.Verdict = transcript.DerivedTotal
-	db := fill(t,
+	t.Helper()
+	return fill(t,
 		file("r1", "first", key(both), derived, spent("2026-03-01T13:00:00Z", "mystery", 1, 2)),
 		file("r2", "second", key(both), spent("2026-03-01T14:00:00Z", "a", 7, 0)))
+}
+
+func TestExplain(t *testing.T) {
+	db := explained(t)
 	for _, c := range []struct {
 		what string
 		o    cost.Options
@@ -62,6 +69,10 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: the records are %d, the figure is %s", c.what, sum, value(e.Figures.Nano))
 		}
 	}
+}
+
+func TestExplainRecord(t *testing.T) {
+	db := explained(t)
 	e, err := cost.Explain(t.Context(), db, cost.Options{Query: parse(t, "model:a cost>0.00001")}, cost.Subject{}, book())
 	if err != nil {
 		t.Fatal(err)

@@ -92,6 +92,9 @@ type Catalog interface {
 	HasSize(ctx context.Context, size int64) (bool, error)
 	// ByRef returns where content lies. ErrNotFound when no version has it.
 	ByRef(ctx context.Context, ref blob.Ref) (Stored, error)
+	// Recall returns what Remember was told under a key, "" when nothing or when it was lost.
+	Recall(ctx context.Context, key string) (string, error)
+	Remember(ctx context.Context, key, value string) error
 	// Wanted yields the versions that must be parsed again from their packs. parsers is the current version of
 	// each format's parser.
 	Wanted(ctx context.Context, parsers map[string]int) iter.Seq2[State, error]

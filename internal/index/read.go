@@ -161,6 +161,7 @@ type Event struct {
 type Hit struct {
 	Event
 	Cursor string // Page.After of the next page
+	Hour   int64  // that the index files it under, since 1970: for Compare
 }
 
 // Counts is how much a run or conversation holds. Tokens and money are of runs only, unknown where no

@@ -34,11 +34,14 @@ func (g *Ingester) Adopt(ctx context.Context) (int, error) {
 			unknown = append(unknown, info)
 		}
 	}
-	n, err := g.replay(ctx, unknown)
-	if err != nil && !errors.Is(err, blob.ErrCorrupt) {
+	n, damaged := g.replay(ctx, unknown)
+	if damaged != nil && !errors.Is(damaged, blob.ErrCorrupt) {
+		return n, damaged
+	}
+	if err := g.parseWanted(ctx); err != nil {
 		return n, err
 	}
-	return n, errors.Join(err, g.parseWanted(ctx))
+	return n, damaged
 }
 
 // Reindex fills an empty index from the packs alone.
@@ -53,7 +56,7 @@ func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
 	for i, info := range packs {
 		m, err := g.manifest(ctx, info.Name)
 		if errors.Is(err, blob.ErrCorrupt) || errors.Is(err, blob.ErrNotFound) {
-			bad = append(bad, err)
+			bad = append(bad, fmt.Errorf("%w: %w", blob.ErrCorrupt, err))
 			continue
 		}
 		if err != nil {

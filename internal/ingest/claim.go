@@ -30,7 +30,6 @@ type claimed struct {
 	format format.Format
 	claim  format.Claim
 	root   string // of the format, "" for a file that stands alone
-	state  *index.State
 }
 
 func (c *claimed) formatName() string {

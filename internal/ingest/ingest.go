@@ -7,6 +7,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -109,7 +110,9 @@ func (g *Ingester) Run(ctx context.Context, roots []Root) (*Report, error) {
 	if !g.DryRun {
 		n, err := g.Adopt(ctx)
 		report.Adopted = int64(n)
-		if err != nil {
+		if errors.Is(err, blob.ErrCorrupt) { // costs what is in it, and nothing else
+			report.Problems = append(report.Problems, FileError{Stage: "adopt", Reason: err.Error(), Err: err})
+		} else if err != nil {
 			return report, err
 		}
 	}

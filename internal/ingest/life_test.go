@@ -285,3 +285,23 @@ func TestAdopt(t *testing.T) {
 	}
 	w.same("adopted", other.dump(), w.dump())
 }
+
+// TestDamagedUnknownPack gives an archive a pack that the index does not know and that is damaged: it is named, and the
+// rest goes on.
+func TestDamagedUnknownPack(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	s.write(transcriptA, awfLines(runA, 1, 5))
+	w.ingest("awf", s.dir, ".")
+	pack := filepath.Join(w.dir, "packs/2026/01/20260101T000000.000000Z-other-0123456789abcdef.tar.gz")
+	if err := os.MkdirAll(filepath.Dir(pack), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(pack, []byte("no pack at all"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.write(transcriptA, awfLines(runA, 1, 6))
+	r := w.ingest("awf", s.dir, ".")
+	if r.Events != 1 || len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Reason, "0123456789abcdef") {
+		t.Errorf("%+v", r)
+	}
+}

@@ -37,6 +37,7 @@ type scan struct {
 	skipped []FileError           // links, devices, what could not be listed
 	ignored map[string]index.Stat // files that belong to nothing known
 	keeper  *keeper
+	relearn bool // the formats are not those of the last scan: look at what belonged to none
 }
 
 // pathHash is the key of a file in the scan cache.
@@ -108,7 +109,7 @@ func (s *scan) meet(rel string, info fs.FileInfo) {
 	hash := pathHash(rel)
 	s.seen[hash] = true
 	f := file{path: rel, size: info.Size(), mtime: info.ModTime().UnixNano(), inode: inode(info)}
-	if was, ok := s.before[hash]; ok && was.Size == f.size && was.ModTime == f.mtime && was.Inode == f.inode {
+	if was, ok := s.before[hash]; ok && !(was.Ignored && s.relearn) && was.Size == f.size && was.ModTime == f.mtime && was.Inode == f.inode {
 		f.known, f.alone = true, was.Ignored
 	}
 	if s.total%1000 == 0 {

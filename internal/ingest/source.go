@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path"
 	"slices"
@@ -54,6 +55,9 @@ func (g *Ingester) source(ctx context.Context, root Root, report *Report) error 
 		return err
 	}
 	s := &scan{g: g, root: root, dir: dir, before: before, seen: map[uint64]bool{}, ignored: map[string]index.Stat{}, report: report}
+	if s.relearn, err = g.newFormats(ctx, root.Source); err != nil {
+		return err
+	}
 	if err := s.walk(ctx); err != nil {
 		if errors.Is(err, os.ErrNotExist) {
 			report.Missing = append(report.Missing, path.Join(root.Source, root.Below))
@@ -63,11 +67,32 @@ func (g *Ingester) source(ctx context.Context, root Root, report *Report) error 
 	}
 	report.Files += s.total
 	work, facts, err := s.choose(ctx)
-	if err != nil || g.DryRun {
-		s.countWork(work)
+	if err != nil {
 		return err
 	}
-	return s.store(ctx, work, facts)
+	if g.DryRun {
+		return s.countWork(ctx, work)
+	}
+	if err := s.store(ctx, work, facts); err != nil || !s.relearn || root.Below != "." {
+		return err
+	}
+	return g.Index.Remember(ctx, formatsKey+root.Source, g.formatsName())
+}
+
+// formatsKey is where the index remembers which formats a source was scanned for.
+const formatsKey = "formats of "
+
+func (g *Ingester) formatsName() string {
+	var name strings.Builder
+	for _, f := range g.Formats {
+		fmt.Fprintf(&name, "%s %d ", f.Name(), f.Version())
+	}
+	return name.String()
+}
+
+func (g *Ingester) newFormats(ctx context.Context, source string) (bool, error) {
+	last, err := g.Index.Recall(ctx, formatsKey+source)
+	return last != g.formatsName(), err
 }
 
 // choose finds the files to read, and the facts about the source that are new.
@@ -172,12 +197,26 @@ func (s *scan) sourceFact(ctx context.Context) ([]blob.Fact, error) {
 	return []blob.Fact{s.fact(FactSource, "", Source{Root: s.root.Dir, Added: s.g.Now().UTC().Truncate(time.Microsecond)})}, nil
 }
 
-// countWork says what a dry run would do.
-func (s *scan) countWork(work []*claimed) {
+// countWork says what an ingest would do, as far as sizes tell.
+func (s *scan) countWork(ctx context.Context, work []*claimed) error {
 	for _, c := range work {
-		if c.state == nil {
+		state, err := s.g.Index.Newest(ctx, s.root.Source, c.path)
+		switch {
+		case errors.Is(err, index.ErrNotFound):
 			s.report.New++
 			s.report.RawBytes += c.size
+		case err != nil:
+			return err
+		case c.size > state.Size && (c.claim.Log || c.format == nil):
+			s.report.Grown++
+			s.report.RawBytes += c.size - state.Size
+		case c.size != state.Size || c.mtime != state.ModTime.UnixNano():
+			s.report.Rewritten++
+			s.report.RawBytes += c.size
+		default:
+			s.report.Unchanged++
 		}
 	}
+	s.report.Problems = append(s.report.Problems, s.skipped...)
+	return nil
 }

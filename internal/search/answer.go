@@ -95,10 +95,7 @@ func (a *Answer) stopped(ctx context.Context, err error) error {
 func (a *Answer) result(ctx context.Context, f *found) (Result, error) {
 	r := Result{Hit: f.Hit, Score: f.score}
 	var err error
-	if r.Conversation, err = a.found.conversation(ctx, f.Conversation); err != nil {
-		return r, err
-	}
-	if r.Run, err = a.found.run(ctx, f.Run); err != nil {
+	if r.Conversation, r.Run, err = a.found.labels(ctx, &f.Event); err != nil {
 		return r, err
 	}
 	if a.o.NoSnippets {

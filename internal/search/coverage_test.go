@@ -88,8 +88,11 @@ func TestProposals(t *testing.T) {
 	}
 }
 
-// able is an index with every ability, made of what it can do anyway.
-type able struct{ full }
+// able is an index with every ability, some of them made of what it can do anyway.
+type able struct {
+	full
+	w *world
+}
 
 func (a able) Count(ctx context.Context, q *query.Tree, page index.Page) (n int64, err error) {
 	for _, err := range a.Find(ctx, q, page) {
@@ -121,7 +124,7 @@ func TestAbilities(t *testing.T) {
 	second.Number = 2
 	w.take(second)
 	s := w.searcher()
-	s.Index = able{full{w.db, w}}
+	s.Index = able{full{w.db}, w}
 	_, c := find(t, s, "go role:user", Options{Explain: true})
 	if *c.Rows != int64(len(w.rows)) || *c.Problems != 7 || !slices.Equal(c.Explain.Engine, []string{"SCAN go role:user"}) {
 		t.Errorf("%+v %+v", c, c.Explain)

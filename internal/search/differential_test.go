@@ -189,7 +189,7 @@ func TestFindsEverything(t *testing.T) {
 		searcher := w.searcher()
 		switch corpus {
 		case 1:
-			searcher.Index = half{w.db, full{w.db, w}}
+			searcher.Index = half{w.db, full{w.db}}
 		case 2:
 			searcher.Index = plain{w.db}
 		}
@@ -230,7 +230,7 @@ func TestSubstringsOfLongWords(t *testing.T) {
 	long := strings.Repeat("abcdefghij", 7) + "klmnop"
 	accents := strings.Repeat("éa", 40) + "zz"
 	w.take(talk("long", "see "+long+" there", accents, "unrelated text", "x"+long+"/"+long))
-	for _, idx := range []Index{full{w.db, w}, half{w.db, full{w.db, w}}, plain{w.db}} {
+	for _, idx := range []Index{full{w.db}, half{w.db, full{w.db}}, plain{w.db}} {
 		s := w.searcher()
 		s.Index = idx
 		for _, text := range []string{long, naiveFold(accents), " " + long + " there"} {

@@ -16,7 +16,7 @@ import (
 
 const (
 	// countMax bounds how many hidden hits are counted where the index counts, fetchMax where they must be fetched.
-	countMax = 10_000
+	countMax = 1000
 	fetchMax = 100
 	// checkBudget is how many bytes of text may be read to count what a filter hides.
 	checkBudget = 16 << 20

@@ -9,7 +9,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Result is a hit with what is needed to show it. As JSON it is one flat object; what is unknown is null.
+// Result is a hit with what is needed to show it: its conversation and run may come without counts. As JSON it is one flat object; what is unknown is null.
 type Result struct {
 	index.Hit
 	Snippet      Snippet

@@ -23,7 +23,7 @@ type Texts interface {
 	Text(ctx context.Context, place index.Place, part int) (string, error)
 }
 
-// Index is what is asked. An index may also be a Vocabulary, Counter, Sizer, Pairer or Explainer; what it is
+// Index is what is asked. An index may also be a Vocabulary, Counter, Sizer, Pairer, Labeler or Explainer; what it is
 // not, is made up for in a slower way or left unknown.
 type Index interface {
 	index.Reader
@@ -54,6 +54,12 @@ type Pairer interface {
 	// Results returns the public ids of the rows with the results of calls, by the public ids of the calls,
 	// for calls of one conversation with from <= seq <= to. Calls without a result are missing.
 	Results(ctx context.Context, conversation string, from, to int64) (map[string]string, error)
+}
+
+// Labeler is an index that tells what a hit is shown with at less cost than a look at the whole run.
+type Labeler interface {
+	// Labels returns a conversation and its run without their counts, versions and places.
+	Labels(ctx context.Context, conversation string) (index.Conversation, index.Run, error)
 }
 
 // Explainer is an index that tells how it would find something.

@@ -20,7 +20,7 @@ type found struct {
 	score float64
 }
 
-// compare is the order of index.Reader.Find: newest first, and inside an instant a way that is the same everywhere.
+// compare is the order of hits by their own times: index.Compare without what an index knows of its own.
 func compare(a, b *index.Event) int {
 	return cmp.Or(cmp.Compare(b.Near, a.Near), cmp.Compare(a.Conversation, b.Conversation),
 		cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Part, b.Part))
@@ -179,7 +179,7 @@ func merge(ctx context.Context, idx Index, questions []question, page index.Page
 		for len(heads) > 0 {
 			first := 0
 			for i, h := range heads {
-				if compare(&h.hit.Event, &heads[first].hit.Event) < 0 {
+				if index.Compare(&h.hit, &heads[first].hit) < 0 {
 					first = i
 				}
 			}
@@ -211,6 +211,33 @@ const maxLookup = 256
 
 func newLookup(idx Index) *lookup {
 	return &lookup{idx, map[string]index.Conversation{}, map[string]index.Run{}}
+}
+
+// labels returns what a hit is shown with, without counts where the index spares them.
+func (l *lookup) labels(ctx context.Context, e *index.Event) (index.Conversation, index.Run, error) {
+	labeler, ok := l.index.(Labeler)
+	if !ok {
+		c, err := l.conversation(ctx, e.Conversation)
+		if err != nil {
+			return c, index.Run{}, err
+		}
+		r, err := l.run(ctx, e.Run)
+		return c, r, err
+	}
+	c, known := l.conversations[e.Conversation]
+	if r, also := l.runs[e.Run]; known && also {
+		return c, r, nil
+	}
+	var run index.Run
+	c, err := remember(ctx, l.conversations, e.Conversation, func(ctx context.Context, id string) (c index.Conversation, err error) {
+		c, run, err = labeler.Labels(ctx, id)
+		return c, err
+	})
+	if err != nil {
+		return c, run, err
+	}
+	run, err = remember(ctx, l.runs, e.Run, func(context.Context, string) (index.Run, error) { return run, nil })
+	return c, run, err
 }
 
 func (l *lookup) conversation(ctx context.Context, id string) (index.Conversation, error) {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +20,6 @@ type world struct {
 	t     *testing.T
 	db    *sqlite.DB
 	texts map[string]string // by path, offset and part
-	terms map[string]bool
 	rows  []row
 	packs int
 	reads int
@@ -52,7 +49,7 @@ func newWorld(t *testing.T) *world {
 			t.Error(err)
 		}
 	})
-	return &world{t: t, db: db, texts: map[string]string{}, terms: map[string]bool{}, fail: map[string]error{}}
+	return &world{t: t, db: db, texts: map[string]string{}, fail: map[string]error{}}
 }
 
 func textKey(path string, version int, offset int64, part int) string {
@@ -73,31 +70,8 @@ func (w *world) Text(ctx context.Context, p index.Place, part int) (string, erro
 	return text, ctx.Err()
 }
 
-// full is an index that knows its terms; plain is one that does not.
-type full struct {
-	*sqlite.DB
-	w *world
-}
-
-func (f full) Terms(_ context.Context, contains string) iter.Seq2[string, error] {
-	return f.where(func(t string) bool { return strings.Contains(t, contains) })
-}
-
-func (f full) Cut(_ context.Context, size int, endings []string) iter.Seq2[string, error] {
-	return f.where(func(t string) bool {
-		return len(t) >= size && slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(t, e) })
-	})
-}
-
-func (f full) where(keep func(string) bool) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for t := range maps.Keys(f.w.terms) {
-			if keep(t) && !yield(t, nil) {
-				return
-			}
-		}
-	}
-}
+// full is an index that has every ability.
+type full struct{ *sqlite.DB }
 
 // half knows its terms and not which of them are pieces of longer words.
 type half struct {
@@ -115,7 +89,7 @@ type plain struct{ Index }
 var now = indextest.Epoch.Add(24 * time.Hour)
 
 func (w *world) searcher() *Searcher {
-	return &Searcher{Index: full{w.db, w}, Texts: w, Now: func() time.Time { return now }}
+	return &Searcher{Index: full{w.db}, Texts: w, Now: func() time.Time { return now }}
 }
 
 // take commits originals of one run each, and remembers their rows.
@@ -135,11 +109,6 @@ func (w *world) take(originals ...indextest.Original) {
 		}
 	}
 	b := indextest.Batch(fmt.Sprintf("pack-%03d", w.packs), originals...)
-	for _, p := range b.Parsed {
-		for _, t := range p.Terms {
-			w.terms[t] = true
-		}
-	}
 	if err := w.db.Commit(w.t.Context(), b); err != nil {
 		w.t.Fatal(err)
 	}

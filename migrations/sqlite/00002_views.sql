@@ -28,7 +28,9 @@ SELECT r.run_id, (SELECT name FROM names WHERE id = r.format) AS format, r.nativ
   (SELECT sum(u.cache_read) FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS cache_read_tokens,
   (SELECT sum(coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h)) FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS cache_creation_tokens,
   (SELECT (sum(u.reported) + 500) / 1000 FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS reported_cost_microusd,
-  (SELECT (sum(coalesce(u.reported, u.calculated)) + 500) / 1000 FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS cost_microusd,
+  (SELECT (sum(coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = r.id
+    AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
+    AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END)) + 500) / 1000 FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS cost_microusd,
   r.attributes
 FROM runs r;
 
@@ -113,6 +115,8 @@ LEFT JOIN results x ON x.event = coalesce(
     WHERE y.call = k.call ORDER BY w.verdict, z.verdict, w.seq_base + z.seq, z.part LIMIT 1))
 LEFT JOIN events e2 ON e2.id = x.event;
 
+-- What a usage costs: as reported, else as calculated; nothing more where another record of its conversation reports the cost of
+-- the same spending without saying its tokens (a Flow Studio receipt beside the result line of its CLI).
 CREATE VIEW v_usage AS
 SELECT u.usage_id, s.name AS source, f.path, v.number AS version, (SELECT name FROM names WHERE id = u.inner) AS inner, u.offset, (SELECT name FROM names WHERE id = r.format) AS format, r.run_id, c.conversation_id,
   u.verdict = 0 AS counted, (SELECT name FROM verdicts WHERE id = u.verdict) AS verdict,
@@ -123,8 +127,15 @@ SELECT u.usage_id, s.name AS source, f.path, v.number AS version, (SELECT name F
   u.cache_write_1h AS cache_creation_1h_tokens, u.reasoning AS reasoning_tokens, u.requests,
   (u.reported + 500) / 1000 AS reported_cost_microusd, u.reported AS reported_cost_nanousd, u.reported_by, u.estimated,
   (u.calculated + 500) / 1000 AS calculated_cost_microusd, u.calculated AS calculated_cost_nanousd,
-  (coalesce(u.reported, u.calculated) + 500) / 1000 AS cost_microusd, coalesce(u.reported, u.calculated) AS cost_nanousd,
-  CASE WHEN u.reported IS NOT NULL THEN 'reported' WHEN u.calculated IS NOT NULL THEN 'calculated' END AS cost_source,
+  (coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = r.id
+    AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
+    AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END) + 500) / 1000 AS cost_microusd,
+  coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = r.id
+    AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
+    AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END) AS cost_nanousd,
+  CASE WHEN u.reported IS NOT NULL THEN 'reported' WHEN coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = r.id
+    AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
+    AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END) IS NOT NULL THEN 'calculated' END AS cost_source,
   u.price_model, u.price_table, u.price_note,
   u.agent, u.engine, u.flow, u.step, u.status, u.outcome, u.receipt AS receipt_key, u.line, u.length, u.attributes
 FROM usage u
@@ -221,7 +232,10 @@ FROM (
     sum(u.input) AS input_tokens, sum(u.output) AS output_tokens, sum(u.cache_read) AS cache_read_tokens,
     sum(coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h)) AS cache_creation_tokens,
     sum(u.reasoning) AS reasoning_tokens, sum(u.reported) AS reported, sum(u.calculated) AS calculated,
-    sum(coalesce(u.reported, u.calculated)) AS cost, count(*) - count(coalesce(u.reported, u.calculated)) AS unpriced
+    sum(coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = r.id
+    AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
+    AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END)) AS cost,
+    count(*) - count(coalesce(u.reported, u.calculated)) AS unpriced
   FROM usage u
   JOIN run_names n ON n.id = u.run_name
   JOIN runs r ON r.id = n.run

@@ -228,5 +228,20 @@ func (db *DB) SaveStats(ctx context.Context, source string, stats map[uint64]ind
 	return t.Tx.Commit()
 }
 
+// Recall returns what this machine remembers under a key.
+func (db *DB) Recall(ctx context.Context, key string) (value string, err error) {
+	err = db.reading().QueryRowContext(ctx, "SELECT value FROM local_state WHERE key = ?", key).Scan(&value)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return value, err
+}
+
+// Remember keeps a value under a key until the index is made again.
+func (db *DB) Remember(ctx context.Context, key, value string) error {
+	_, err := db.w.ExecContext(ctx, "INSERT OR REPLACE INTO local_state (key, value) VALUES (?, ?)", key, value)
+	return err
+}
+
 // reading is the pool that answers questions. It sees what was committed before the question.
 func (db *DB) reading() *sql.DB { return db.r.DB }

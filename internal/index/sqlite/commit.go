@@ -24,16 +24,14 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	if err := t.Tx.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
+	if c.bulk == nil {
+		return nil
+	}
+	// Large batches come one after the other: if they all waited for Tidy, there would be too many segments by then.
+	if _, err := db.mergeSegments(ctx); err != nil {
+		return fmt.Errorf("merge segments: %w", damage(err))
+	}
 	return nil
-}
-
-// tidyPages bounds the merging of one Tidy: some tenths of a second.
-const tidyPages = 4000
-
-// Tidy merges segments of the full-text index where several of one size have gathered, a bounded number of pages.
-func (db *DB) Tidy(ctx context.Context) error {
-	_, err := db.w.ExecContext(ctx, "INSERT INTO fts (fts, rank) VALUES ('merge', ?)", tidyPages)
-	return damage(err)
 }
 
 // commit is the work of one Commit.
@@ -44,6 +42,7 @@ type commit struct {
 	keys    map[int64]bool // usage keys to judge
 	eids    map[int64]bool // event ids that are new
 	rows    []pendingRow
+	bulk    *bulk // of rows, when they are many
 }
 
 func (c *commit) run() error {

@@ -38,6 +38,10 @@ func (c *commit) writeRows() error {
 	if err := c.allot(); err != nil {
 		return err
 	}
+	if isBulk(c.rows) {
+		c.bulk = startBulk(c.rows)
+		defer c.bulk.close()
+	}
 	if err := c.writeEvents(); err != nil {
 		return err
 	}
@@ -47,6 +51,14 @@ func (c *commit) writeRows() error {
 	if err := c.countRows(); err != nil {
 		return err
 	}
+	if c.bulk != nil {
+		return c.bulk.write(c.tx)
+	}
+	return c.writeWords()
+}
+
+// writeWords lets FTS5 index the rows.
+func (c *commit) writeWords() error {
 	// One row a statement: a statement of several opens a savepoint, and FTS5 writes a segment at every savepoint.
 	for i := range c.rows {
 		r := &c.rows[i]

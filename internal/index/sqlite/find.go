@@ -22,12 +22,25 @@ import (
 func (db *DB) Find(ctx context.Context, q *query.Tree, page index.Page) iter.Seq2[index.Hit, error] {
 	return func(yield func(index.Hit, error) bool) {
 		f := finder{ctx: ctx, page: page, yield: yield}
+		var held []index.Hit
+		if page.Limit > 0 && page.Limit <= heldPage {
+			f.yield = func(h index.Hit, _ error) bool { held = append(held, h); return true }
+		}
 		err := f.run(db, q)
+		for _, h := range held {
+			if !yield(h, nil) {
+				return
+			}
+		}
 		if err != nil && !errors.Is(err, errStop) {
 			yield(index.Hit{}, fmt.Errorf("find: %w", damage(err)))
 		}
 	}
 }
+
+// heldPage is up to how many hits are gathered before the first is given, so that whoever reads their texts asks on
+// the same connection: another one takes two milliseconds to open.
+const heldPage = 256
 
 // finder is one Find.
 type finder struct {
@@ -72,43 +85,60 @@ func parseCursor(s string) (*key, error) {
 	return nil, &index.UnsupportedError{What: "cursor " + strconv.Quote(s), Why: "it is none that a search gave"}
 }
 
-func (f *finder) run(db *DB, q *query.Tree) (err error) {
-	var c cond
-	if q != nil {
-		if c, err = (compiler{all: f.page.AllVersions}).node(q.Root); err != nil {
-			return err
-		}
-	}
-	if f.page.After != "" { // an hour is walked again from its beginning, and what was seen is left out
-		if f.from, err = parseCursor(f.page.After); err != nil {
-			return err
-		}
-		if next := f.from.id + 1<<slotBits; c.to == 0 || next < c.to {
-			c.to = next
-		}
+func (f *finder) run(db *DB, q *query.Tree) error {
+	c, err := f.compile(q)
+	if err != nil {
+		return err
 	}
 	if f.tx, err = db.r.BeginTxx(f.ctx, nil); err != nil {
 		return err
 	}
 	defer f.tx.Rollback()
-	if c.to, err = f.spilled(c.to); err != nil {
+	if c.to, err = spilled(f.ctx, f.tx, c.to); err != nil {
 		return err
 	}
-	sql, args := f.statement(c)
-	if err := each(f.ctx, f.tx, sql, args, scanKey, f.add); err != nil {
-		return err
-	}
-	if f.err != nil || f.done() {
+	visit := func(w walk) error {
+		sql, args := w.statement(keyColumns, f.page.AllVersions)
+		if err := each(f.ctx, f.tx, sql+" ORDER BY "+w.id()+" DESC", args, scanKey, f.add); err != nil {
+			return err
+		}
+		if f.err == nil && f.done() {
+			return errStop
+		}
 		return f.err
+	}
+	p := planner{ctx: f.ctx, tx: f.tx, all: f.page.AllVersions, few: f.page.Limit > 0}
+	if err := p.walks(c, visit); err != nil {
+		return err
 	}
 	return f.flush()
 }
 
+// compile turns the question into a condition, and the page into the end of its window: an hour is walked again
+// from its beginning, and what was seen is left out.
+func (f *finder) compile(q *query.Tree) (c cond, err error) {
+	if q != nil {
+		if c, err = (compiler{all: f.page.AllVersions}).node(q.Root); err != nil {
+			return c, err
+		}
+	}
+	if f.page.After == "" {
+		return c, nil
+	}
+	if f.from, err = parseCursor(f.page.After); err != nil {
+		return c, err
+	}
+	if next := f.from.id + 1<<slotBits; c.to == 0 || next < c.to {
+		c.to = next
+	}
+	return c, nil
+}
+
 // spilled moves the end of a window behind the hours that rows have spilled into: those after a full one.
-func (f *finder) spilled(to int64) (int64, error) {
+func spilled(ctx context.Context, tx *sqlx.Tx, to int64) (int64, error) {
 	for to > 0 {
 		var full bool
-		if err := f.tx.GetContext(f.ctx, &full, "SELECT EXISTS (SELECT 1 FROM events WHERE id = ?)", to-1); err != nil || !full {
+		if err := tx.GetContext(ctx, &full, "SELECT EXISTS (SELECT 1 FROM events WHERE id = ?)", to-1); err != nil || !full {
 			return to, err
 		}
 		to += 1 << slotBits
@@ -116,30 +146,8 @@ func (f *finder) spilled(to int64) (int64, error) {
 	return to, nil
 }
 
-// statement walks rows in falling id order: those of the full-text index where the query has words or facets,
-// else all events.
-func (f *finder) statement(c cond) (string, []any) {
-	const columns = "SELECT e.id, coalesce(e.time, e.near, 0), c.conversation_id, t.seq_base + e.seq, e.part FROM "
-	const owners = ` CROSS JOIN transcripts t ON t.id = e.transcript CROSS JOIN conversations c ON c.id = t.conversation
-		CROSS JOIN runs r ON r.id = c.run WHERE `
-	id, sql := "e.id", columns+"events e"+owners
-	var where []string
-	var args []any
-	if match, ok := c.expression(); ok {
-		id, sql = "fts.rowid", columns+"fts CROSS JOIN events e ON e.id = fts.rowid"+owners
-		where, args = append(where, "fts MATCH ?"), append(args, match)
-		c.match, c.not = nil, nil
-	}
-	if c.from > 0 {
-		where, args = append(where, id+" >= ?"), append(args, c.from)
-	}
-	if c.to > 0 {
-		where, args = append(where, id+" < ?"), append(args, c.to)
-	}
-	rest, more := c.predicate(false, f.page.AllVersions)
-	where, args = append(where, rest), append(args, more...)
-	return sql + strings.Join(where, " AND ") + visible(f.page.AllVersions) + " ORDER BY " + id + " DESC", args
-}
+// keyColumns are what a key is made of.
+const keyColumns = "e.id, coalesce(e.time, e.near, 0), c.conversation_id, t.seq_base + e.seq, e.part"
 
 func scanKey(rows *sqlx.Rows) (k key, err error) {
 	return k, rows.Scan(&k.id, &k.at, &k.conversation, &k.seq, &k.part)
@@ -185,12 +193,12 @@ func (f *finder) flush() error {
 }
 
 func (f *finder) fetch(keys []key) error {
-	ids := make([]any, len(keys))
+	ids := make([]int64, len(keys))
 	for i, k := range keys {
 		ids[i] = k.id
 	}
 	events := make(map[int64]index.Event, len(keys))
-	err := each(f.ctx, f.tx, selectEvents+"WHERE e.id IN (?"+strings.Repeat(",?", len(keys)-1)+")", ids, scanEvent,
+	err := each(f.ctx, f.tx, selectEvents+"WHERE e.id IN (SELECT value FROM json_each(?))", []any{asList(ids)}, scanEvent,
 		func(e eventRow) bool { events[e.id] = e.Event; return true })
 	if err != nil {
 		return err
@@ -201,9 +209,21 @@ func (f *finder) fetch(keys []key) error {
 			return fmt.Errorf("event %s has no owner: %w", eventID(k.conversation, k.seq, k.part, 2), index.ErrDamaged)
 		}
 		f.n++
-		if !f.yield(index.Hit{Event: e, Cursor: k.cursor()}, nil) {
+		if !f.yield(index.Hit{Event: e, Cursor: k.cursor(), Hour: k.id >> slotBits}, nil) {
 			return errStop
 		}
 	}
 	return nil
+}
+
+// asList writes numbers as JSON: one parameter of a statement that stays the same, however many they are.
+func asList(ids []int64) string {
+	b := []byte{'['}
+	for i, id := range ids {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, id, 10)
+	}
+	return string(append(b, ']'))
 }

@@ -16,14 +16,18 @@ type cond struct {
 	args  []any    // of sql
 	own   []string // over t, c and r alone: what owns the row must be so
 	owned []any    // of own
-	from  int64    // row ids that can match, as far as the window of time says: from included, to excluded
-	to    int64    // 0 is open
+	// hint follows from the rest and is over t, c and r alone: it is dear to ask of each row, and narrows down what
+	// owns those that can match.
+	hint   []string
+	hinted []any
+	from   int64 // row ids that can match, as far as the window of time says: from included, to excluded
+	to     int64 // 0 is open
 }
 
 func (c cond) empty() bool { return len(c.match)+len(c.not)+len(c.sql)+len(c.own) == 0 }
 
-// owner is a condition on what owns a row.
-func owner(sql string, args []any) cond { return cond{own: []string{sql}, owned: args} }
+// ofOwner is a condition on what owns a row.
+func ofOwner(sql string, args []any) cond { return cond{own: []string{sql}, owned: args} }
 
 // expression is match and not as one full-text expression; ok is false when match is empty.
 func (c cond) expression() (string, bool) {
@@ -90,6 +94,7 @@ func (c cond) and(o cond) cond {
 	c.match, c.not = append(c.match, o.match...), append(c.not, o.not...)
 	c.sql, c.args = append(c.sql, o.sql...), append(c.args, o.args...)
 	c.own, c.owned = append(c.own, o.own...), append(c.owned, o.owned...)
+	c.hint, c.hinted = append(c.hint, o.hint...), append(c.hinted, o.hinted...)
 	c.from = max(c.from, o.from)
 	if c.to == 0 || o.to != 0 && o.to < c.to {
 		c.to = o.to
@@ -159,7 +164,7 @@ func (k compiler) or(n query.Or) (cond, error) {
 		sql, args = append(sql, s), append(args, a...)
 	}
 	if owners {
-		return owner(balanced(sql, " OR "), args), nil
+		return ofOwner(balanced(sql, " OR "), args), nil
 	}
 	return k.either(match, sql, args), nil
 }
@@ -188,7 +193,7 @@ func (k compiler) not(c cond) cond {
 	s, a := c.predicate(k.runs, k.all)
 	s = "NOT coalesce(" + s + ", 0)" // what is unknown is not so
 	if len(c.match)+len(c.not)+len(c.sql) == 0 {
-		return owner(s, a)
+		return ofOwner(s, a)
 	}
 	return cond{sql: []string{s}, args: a}
 }

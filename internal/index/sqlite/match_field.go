@@ -104,7 +104,7 @@ func (k compiler) plain(f query.Field, in []string) (cond, error) {
 	case len(in) > 0:
 		c := k.values(f.Values, in)
 		if !k.runs && !slices.ContainsFunc(in, func(column string) bool { return reads(column, "e") }) {
-			return owner(c.sql[0], c.args), nil
+			return ofOwner(c.sql[0], c.args), nil
 		}
 		return c, nil
 	}
@@ -113,7 +113,7 @@ func (k compiler) plain(f query.Field, in []string) (cond, error) {
 	owners := true
 	for _, v := range f.Values {
 		if f.Name == "is" && v.Text == "error" {
-			return isError(f)
+			return k.isError(f)
 		}
 		s, args, err := special(f, v)
 		if err != nil {
@@ -122,7 +122,7 @@ func (k compiler) plain(f query.Field, in []string) (cond, error) {
 		sql, c.args, owners = append(sql, s), append(c.args, args...), owners && !reads(s, "e")
 	}
 	if owners && !k.runs {
-		return owner(balanced(sql, " OR "), c.args), nil
+		return ofOwner(balanced(sql, " OR "), c.args), nil
 	}
 	c.sql = []string{balanced(sql, " OR ")}
 	return c, nil
@@ -207,22 +207,27 @@ func special(f query.Field, v query.Value) (string, []any, error) {
 		return "EXISTS (SELECT 1 FROM calls k, json_each(k.paths) p WHERE k.event = e.id AND " + s + ")", args, nil
 	case "id":
 		return idPredicate(v)
+	case "tag":
+		s, args := tagged(v)
+		return s, args, nil
 	case "is":
 		switch v.Text {
-		case "error":
-			return "(e.kind = (SELECT id FROM names WHERE name = 'error') OR EXISTS (SELECT 1 FROM results x WHERE x.event = e.id AND x.failed = 1))", nil, nil
 		case "stub":
 			return "r.stub = 1", nil, nil
+		case "pinned":
+			return "r.run_id IN (SELECT k.key FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL)", []any{index.FactPin}, nil
+		case "held":
+			return "r.run_id IN (SELECT substr(k.key, 1, instr(k.key, '/') - 1) FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL AND " + unexpired + ")",
+				[]any{index.FactHold}, nil
 		case "truncated":
 			return "EXISTS (SELECT 1 FROM results x WHERE x.event = e.id AND x.cut = 1)", nil, nil
 		}
 	case "has":
-		const usage = "EXISTS (SELECT 1 FROM usage u WHERE u.version = t.version AND u.offset = e.offset AND u.inner IS e.inner AND "
 		switch v.Text {
 		case "usage":
-			return usage + "1)", nil, nil
+			return usageAt + "1)", nil, nil
 		case "cost":
-			return usage + "coalesce(u.reported, u.calculated) IS NOT NULL)", nil, nil
+			return usageAt + eventNumbers["cost"] + " IS NOT NULL)", nil, nil
 		case "problem":
 			return "t.version IN (SELECT version FROM problems)", nil, nil
 		}
@@ -242,4 +247,38 @@ func idPredicate(v query.Value) (string, []any, error) {
 		sql, args = sql+" AND e.part = ?", append(args, part)
 	}
 	return sql + ")", args, nil
+}
+
+// unexpired is a hold that has not ended. The year 1 is what a time that was never set is written as.
+const unexpired = "NOT coalesce(julianday(k.value ->> '$.expires') BETWEEN 1721427 AND julianday('now'), 0)"
+
+// tagged asks for the tags of the run.
+func tagged(v query.Value) (string, []any) {
+	const of = "r.run_id IN (SELECT substr(k.key, 1, instr(k.key, '/') - 1) FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL"
+	if v.Text == "" {
+		not := map[query.Match]string{query.Whole: "NOT "}[v.Match]
+		return not + of + ")", []any{index.FactTag}
+	}
+	s, args := compare("substr(k.key, instr(k.key, '/') + 1)", v)
+	return of + " AND " + s + ")", append([]any{index.FactTag}, args...)
+}
+
+// isError asks for errors and for results that failed: both are facets. Other states beside that are alternatives.
+func (k compiler) isError(f query.Field) (cond, error) {
+	or := query.Or{}
+	for _, v := range f.Values {
+		if v.Text != "error" {
+			or.Of = append(or.Of, query.Field{Name: f.Name, Values: []query.Value{v}})
+		}
+	}
+	failed := cond{match: []string{flat([]string{"x : " + quoted(index.Facet("is", "error")), "x : " + quoted(index.Facet("kind", "error"))}, " OR ")}}
+	if len(or.Of) == 0 {
+		return failed, nil
+	}
+	rest, err := k.or(or)
+	if err != nil {
+		return cond{}, err
+	}
+	sql, args := rest.predicate(k.runs, k.all)
+	return k.either(failed.match, []string{sql}, args), nil
 }

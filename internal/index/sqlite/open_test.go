@@ -11,7 +11,7 @@ import (
 )
 
 // newDB opens an empty index in a directory whose name needs quoting.
-func newDB(t *testing.T) *DB {
+func newDB(t testing.TB) *DB {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "a #?% b")
 	if err := os.Mkdir(dir, 0o700); err != nil {

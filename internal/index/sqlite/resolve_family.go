@@ -232,8 +232,9 @@ func (c *commit) copied(t *take) error {
 
 func (c *commit) writeFamily(f *family) error {
 	for i, u := range f.Usage {
-		if _, err := c.exec(`UPDATE usage SET stated_verdict = ?, native_conversation = ?, agent = ?, engine = ?, flow = ?, step = ?, model = ? WHERE id = ?`,
-			verdictNumbers[u.Verdict], u.Conversation, null(u.Agent), null(u.Engine), null(u.Flow), null(u.Step), null(u.Model), f.usage[i]); err != nil {
+		args := append([]any{verdictNumbers[u.Verdict], u.Conversation, null(u.Agent), null(u.Engine), null(u.Flow), null(u.Step), null(u.Model)}, c.priced(u)...)
+		if _, err := c.exec(`UPDATE usage SET stated_verdict = ?, native_conversation = ?, agent = ?, engine = ?, flow = ?, step = ?, model = ?,
+			calculated = ?, price_model = ?, price_table = ?, price_note = ? WHERE id = ?`, append(args, f.usage[i])...); err != nil {
 			return err
 		}
 	}

@@ -69,10 +69,38 @@ func (c *commit) judgeEvents() error {
 	if err := c.fill("new_eids", sorted(c.eids)); err != nil {
 		return err
 	}
+	// Most ids stand once and count: only the others are looked at more closely.
+	twice := map[int64]bool{}
+	if err := c.each(`SELECT x.id FROM temp.new_eids x CROSS JOIN events e ON e.eid = x.id GROUP BY x.id
+		HAVING min(e.transcript) <> max(e.transcript) OR min(e.seq) <> max(e.seq) OR max(e.verdict IN (1, 2))`, intoSet(twice)); err != nil {
+		return err
+	}
+	if len(twice) == 0 {
+		return nil
+	}
+	if err := c.fill("judged_eids", sorted(twice)); err != nil {
+		return err
+	}
+	rows, err := c.loadTwice()
+	if err != nil {
+		return err
+	}
+	changed, err := c.countFirst(rows)
+	if err != nil {
+		return err
+	}
+	if err := c.recountAll(changed); err != nil {
+		return err
+	}
+	return c.copyLinks(changed)
+}
+
+// loadTwice reads the events whose ids stand more than once.
+func (c *commit) loadTwice() ([]judged, error) {
 	var rows []judged
 	err := c.each(`SELECT e.id, e.eid, e.transcript, e.verdict, e.global, t.conversation, t.verdict,
 		v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), t.rank, v.number, n.conversation_id, t.ord, s.name || '/' || f.path, e.seq, e.part
-		FROM temp.new_eids x CROSS JOIN events e ON e.eid = x.id CROSS JOIN transcripts t ON t.id = e.transcript
+		FROM temp.judged_eids x CROSS JOIN events e ON e.eid = x.id CROSS JOIN transcripts t ON t.id = e.transcript
 		CROSS JOIN conversations n ON n.id = t.conversation
 		CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source
 		WHERE e.verdict IN (0, 1) OR e.verdict = 2 AND e.global > 0`, func(r *sql.Rows) error {
@@ -94,11 +122,14 @@ func (c *commit) judgeEvents() error {
 		rows = append(rows, j)
 		return nil
 	})
-	if err != nil {
-		return err
-	}
+	return rows, err
+}
+
+// countFirst lets the first event of each group count, and says of the others what they are. It returns the transcripts
+// whose counts changed.
+func (c *commit) countFirst(rows []judged) (map[int64]bool, error) {
 	changed := map[int64]bool{}
-	err = groups(rows, func(group []judged) error {
+	err := groups(rows, func(group []judged) error {
 		first := group[0]
 		for _, j := range group {
 			verdict := duplicate
@@ -118,20 +149,14 @@ func (c *commit) judgeEvents() error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if err := c.recountAll(changed); err != nil {
-		return err
-	}
-	return c.copyLinks(changed)
+	return changed, err
 }
 
 // copyLinks brings the links in line with what was found to be copied: a link that a copied event states is none, and
 // a conversation with copied events has one to where they come from, unless the two are linked already.
 func (c *commit) copyLinks(changed map[int64]bool) error {
 	if _, err := c.exec(`UPDATE links SET uncounted = EXISTS (SELECT 1 FROM events e JOIN transcripts t ON t.id = e.transcript
-		WHERE e.eid = links.event AND t.version = links.version AND e.verdict = 2) WHERE event IN (SELECT id FROM temp.new_eids)`); err != nil {
+		WHERE e.eid = links.event AND t.version = links.version AND e.verdict = 2) WHERE event IN (SELECT id FROM temp.judged_eids)`); err != nil {
 		return err
 	}
 	for _, id := range sorted(changed) {
@@ -244,16 +269,18 @@ func (c *commit) judgeUsage() error {
 	var rows []judged
 	stated := map[int64]int{}
 	err := c.each(`SELECT u.id, u.key, u.verdict, u.stated_verdict, u.rank, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file),
-		v.number, coalesce(u.time, 0), s.name || '/' || f.path, u.offset
+		v.number, coalesce(u.time, 0), s.name || '/' || f.path, u.offset, CASE n.scope WHEN '' THEN 0 ELSE coalesce(n.run, 0) END
 		FROM temp.touched_keys k CROSS JOIN usage u ON u.key = k.id CROSS JOIN versions v ON v.id = u.version
-		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source`, func(r *sql.Rows) error {
+		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source CROSS JOIN run_names n ON n.id = u.run_name`, func(r *sql.Rows) error {
 		var j judged
 		var said int
-		var rank, newest, number, time, offset int64
+		var rank, newest, number, time, offset, run int64
 		var path string
-		if err := r.Scan(&j.id, &j.group, &j.was, &said, &rank, &newest, &number, &time, &path, &offset); err != nil {
+		if err := r.Scan(&j.id, &j.group, &j.was, &said, &rank, &newest, &number, &time, &path, &offset, &run); err != nil {
 			return err
 		}
+		// Where a run's id is unique only in its place, so is what it calls its requests.
+		j.group ^= run << 20
 		stated[j.id] = said
 		j.prefer = []int64{flag(said == counted), rank, newest, number}
 		j.place = []any{time, path, offset}

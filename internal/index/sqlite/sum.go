@@ -196,14 +196,12 @@ func scanQuery(q index.SumQuery, c clock, onlyTwins bool) (string, []any, error)
 	var group []string // what differs most comes first: sorting compares in this order
 	with := []string{twins}
 	var keys []string
-	outer := ""
 	for _, by := range q.By {
 		d, ok := dimensions[by]
 		if !ok {
 			return "", nil, &index.UnsupportedError{What: "by " + string(by), Why: "there is no such dimension"}
 		}
 		keys = append(keys, d.expr)
-		outer += " " + d.expr
 		for _, raw := range d.raw {
 			raw = "u." + raw
 			if raw == "u.tool" {
@@ -238,17 +236,20 @@ func scanQuery(q index.SumQuery, c clock, onlyTwins bool) (string, []any, error)
 		inner += fmt.Sprintf("%s %d", map[bool]string{true: ",", false: ""}[i > 0], i+1)
 	}
 	query := "WITH " + strings.Join(with, ", ") + " SELECT u.at, u.model, u.reason, u.has_reported, u.twin" + numbers
-	for _, k := range keys {
-		query += ", " + k
-	}
-	query += " FROM (" + inner + ") u "
-	if reads(outer, "r") || reads(outer, "c") {
+	return query + outerQuery(inner, keys), f.args, nil
+}
+
+// outerQuery reads the keys of the groups that inner makes.
+func outerQuery(inner string, keys []string) string {
+	all := strings.Join(keys, " ")
+	query := strings.Join(append([]string{""}, keys...), ", ") + " FROM (" + inner + ") u "
+	if reads(all, "r") || reads(all, "c") {
 		query += runOf
 	}
-	if reads(outer, "c") {
+	if reads(all, "c") {
 		query += conversationOf
 	}
-	return query, f.args, nil
+	return query
 }
 
 // reads says whether an expression of ours names a column of a table.

@@ -10,7 +10,9 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/awf"
 	"github.com/txarchive/txarchive/internal/ingest/format/chibi"
 	"github.com/txarchive/txarchive/internal/ingest/format/claudecode"
+	"github.com/txarchive/txarchive/internal/ingest/format/cline"
 	"github.com/txarchive/txarchive/internal/ingest/format/codex"
+	"github.com/txarchive/txarchive/internal/ingest/format/copilotcli"
 	"github.com/txarchive/txarchive/internal/ingest/format/devflow"
 	"github.com/txarchive/txarchive/internal/ingest/format/flowstudio"
 	"github.com/txarchive/txarchive/internal/ingest/format/geminicli"
@@ -31,6 +33,8 @@ func Formats() []format.Format {
 		claudecode.New(),
 		codex.New(),
 		geminicli.New(),
+		copilotcli.New(),
+		cline.New(),
 	}
 }
 

@@ -3,6 +3,7 @@ package awf
 import (
 	"bytes"
 	"errors"
+	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -146,7 +147,7 @@ func (s *state) usage(step *transcript.Step, v format.Value) *transcript.Usage {
 		return nil
 	}
 	u := &transcript.Usage{
-		Run: s.run, Key: s.run + "/" + step.Name + "/" + v.Get("StartedAt").Text(),
+		Run: s.run, Key: s.run + "/" + strings.TrimPrefix(step.Key, "state/") + "/" + v.Get("StartedAt").Text(),
 		Time: step.Ended, Origin: step.Origin, Input: input, Output: output,
 		Estimated: v.Get("TokensEstimated").Bool() == transcript.Yes,
 		Flow:      s.flow, Step: step.Name, Status: step.Status, Outcome: step.Outcome,

@@ -1,6 +1,9 @@
 package awf
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"path"
 	"strings"
 
@@ -77,16 +80,19 @@ func (r *reader) conversation(l *line) *conversation {
 	if c := r.runs[run]; c != nil {
 		return c
 	}
-	at := l.at.Text()
-	if at == "" {
-		at = l.seq.Text() + " " + l.kind
-	}
-	c := &conversation{id: run + "/" + at, run: run, named: named}
+	c := &conversation{id: run + "/" + beginning(l), run: run, named: named}
 	r.runs[run] = c
 	r.order = append(r.order, c)
 	r.out.give(&transcript.Run{ID: run, Rank: rankTranscript, Started: l.now, Named: named})
 	r.out.give(&transcript.Conversation{ID: c.id, Run: run, Started: l.now})
 	return c
+}
+
+// beginning tells one transcript of a run from another: mirrors begin with the same line, a resumed run does not,
+// not even where a coarse clock gives both first lines one time.
+func beginning(l *line) string {
+	sum := sha256.Sum256(l.raw)
+	return cmp.Or(l.at.Text(), l.seq.Text()+" "+l.kind) + "/" + hex.EncodeToString(sum[:4])
 }
 
 // saw moves the ends of a run. Neighbouring lines of parallel steps may swap, so the last line need not be the

@@ -61,11 +61,17 @@ func countText(c transcript.Count) string {
 }
 
 // parseRequests takes the model of each request. Their text repeats the history with every call and is left
-// to the bytes.
+// to the bytes; nothing that counts is read from here, so a bad line is no problem.
 func parseRequests(in format.Input, out *emitter) {
 	out.named()
 	n := 0
-	for o := range out.objects(in) {
+	for o, err := range format.Objects(in.Reader, "", func(*transcript.Problem) {}) {
+		if err != nil {
+			out.fail(err)
+		}
+		if out.done {
+			return
+		}
 		n++
 		out.emit(&transcript.Hint{
 			Run:    out.run,

@@ -110,10 +110,15 @@ func (Format) Detect(h format.Head) format.Claim {
 		}
 		return format.Claim{}
 	}
-	if strings.HasSuffix(h.Path, ".jsonl") && !strings.Contains("/"+h.Path, "/vfs/") && look(h, isEntry) == yes {
+	if strings.HasSuffix(h.Path, ".jsonl") && !apart(h.Path) && look(h, isEntry) == yes {
 		return format.Claim{Strength: format.Likely, Role: roleStray, Log: true}
 	}
 	return format.Claim{}
+}
+
+// apart says that a path lies in a context or in vfs/, where a log of any other name is what somebody put there.
+func apart(file string) bool {
+	return strings.Contains("/"+file, "/contexts/") || strings.Contains("/"+file, "/vfs/")
 }
 
 // detectState tells Chibi's state.json from the many others.

@@ -75,6 +75,9 @@ func (p *parser) stepReceipt(v format.Value, at transcript.Origin) {
 	}
 	r.Stub = r.Mode == "stub" || strings.Contains(r.Engine, "stub") || strings.HasSuffix(r.Model, "-stub")
 	r.Key = receiptKey(p.place.flow, r.Step, r.Agent, stamp(r.Started))
+	if p.place.name != r.Step+"-"+r.Agent+".json" {
+		r.Key += "/" + p.place.name // a second receipt of one step and agent is no rewrite of the first
+	}
 	if file := baseName(v.Get("transcript_path").Str()); file != "" {
 		r.Transcript, r.Conversation = file, p.place.conversation(file)
 	}

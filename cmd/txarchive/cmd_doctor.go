@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+)
+
+func newDoctorCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Find out whether the archive is well, and what to do if not",
+		Long: "Look at the archive as a whole: who may read it, whether index and packs belong together, whether sources are there\n" +
+			"and were scanned lately, what could not be read and why, event types that no parser knows, and numbers that are\n" +
+			"missing where a producer numbers its events. Each finding says what to do. Contents are not read: `verify` does." +
+			exits("3 something is to be done", "5 something is damaged or missing", "10 no archive"),
+		Example: "  txarchive doctor\n  txarchive doctor --json | jq '.checks[] | select(.state != \"fine\")'",
+		Args:    args(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a) },
+	}
+	return cmd
+}
+
+// The states of a check, from good to bad.
+const (
+	checkFine    = "fine"
+	checkNote    = "note"    // worth knowing, nothing to do or it goes by itself
+	checkProblem = "problem" // something is to be done
+	checkDamage  = "damage"  // something is lost, or the index is
+)
+
+// check is one thing that the doctor looked at.
+type check struct {
+	Name  string   `json:"check"`
+	State string   `json:"state"`
+	Says  string   `json:"says"`
+	Hint  *string  `json:"hint"`
+	Count int64    `json:"count"` // of what was found
+	Items []string `json:"items"` // the first of them
+}
+
+// itemsKept is how many items a check names.
+const itemsKept = 100
+
+// item adds one thing that was found.
+func (c *check) item(s string) {
+	if c.Count++; len(c.Items) < itemsKept {
+		c.Items = append(c.Items, s)
+	}
+}
+
+// end says what was found, if anything was.
+func (c *check) end(state, says, hint string) {
+	if c.Count > 0 {
+		c.State, c.Says, c.Hint = state, says, orNull(hint)
+	}
+}
+
+// doctor looks at an archive.
+type doctor struct {
+	a      *app
+	store  *archive.Archive
+	checks []*check
+}
+
+// check begins one; says is what it says when nothing is wrong.
+func (d *doctor) check(name, says string) *check {
+	c := &check{Name: name, State: checkFine, Says: says, Items: []string{}}
+	d.checks = append(d.checks, c)
+	return c
+}
+
+func runDoctor(ctx context.Context, a *app) error {
+	dir, err := a.dir()
+	if err != nil {
+		return err
+	}
+	options := a.options()
+	options.NoIndex = true // what is wrong with it is for the doctor to say
+	store, err := archive.Open(ctx, dir, archive.Read, options)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	d := &doctor{a: a, store: store}
+	for _, look := range []func(context.Context) error{d.disk, d.modes, d.index, d.packs, d.sources, d.problems, d.unknown, d.gaps} {
+		if err := look(ctx); err != nil {
+			return err
+		}
+	}
+	worst := d.worst()
+	if a.json {
+		err = a.printJSON(map[string]any{"archive": dir, "ok": worst == checkFine || worst == checkNote, "checks": d.checks})
+	} else {
+		d.print()
+	}
+	switch {
+	case err != nil:
+		return err
+	case worst == checkDamage:
+		return corrupt("the archive is damaged", "see above; `txarchive verify` reads every byte and names what is lost")
+	case worst == checkProblem:
+		return problems("something is to be done", "see above")
+	}
+	return nil
+}
+
+// worst is the worst state of all checks.
+func (d *doctor) worst() string {
+	rank := map[string]int{checkFine: 0, checkNote: 1, checkProblem: 2, checkDamage: 3}
+	worst := checkFine
+	for _, c := range d.checks {
+		if rank[c.State] > rank[worst] {
+			worst = c.State
+		}
+	}
+	return worst
+}
+
+// itemsShown is how many items of a check are printed.
+const itemsShown = 8
+
+func (d *doctor) print() {
+	a, c := d.a, d.a.ink()
+	width := a.width()
+	colors := map[string]func(string) string{checkFine: c.green, checkNote: c.cyan, checkProblem: c.yellow, checkDamage: c.red}
+	for _, one := range d.checks {
+		if a.quiet && one.State == checkFine {
+			continue
+		}
+		d.wrapped(colors[one.State](fmt.Sprintf("%-8s", one.State))+fmt.Sprintf("%-14s", one.Name), line(one.Says), strings.Repeat(" ", 22))
+		for i, item := range one.Items {
+			if i == itemsShown {
+				fmt.Fprintf(a.out, "          ... and %s\n", plural(one.Count-itemsShown, "more", "more"))
+				break
+			}
+			fmt.Fprintln(a.out, "          "+c.dim(cut(line(item), max(width-10, 0))))
+		}
+		if one.Hint != nil {
+			d.wrapped("        -> ", line(*one.Hint), strings.Repeat(" ", 11))
+		}
+	}
+}
+
+// wrapped prints words behind a lead, and goes on below margin where the terminal is narrow.
+func (d *doctor) wrapped(lead, words, margin string) {
+	width, at := d.a.width(), lead
+	used := text.StringWidthWithoutEscSequences(lead)
+	for i, word := range strings.Fields(words) {
+		n := text.StringWidthWithoutEscSequences(word)
+		switch {
+		case i == 0:
+		case width > 0 && used+1+n > width:
+			fmt.Fprintln(d.a.out, at)
+			at, used = margin, len(margin)
+		default:
+			at, used = at+" ", used+1
+		}
+		at, used = at+word, used+n
+	}
+	fmt.Fprintln(d.a.out, at)
+}
+
+// stale is how long a source may go without a scan before the doctor speaks of it.
+const stale = 14 * 24 * time.Hour

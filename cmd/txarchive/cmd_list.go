@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+type listOptions struct {
+	query                           string
+	formatName, source, project     string
+	status                          string
+	sort, output                    string
+	reverse, allVersions, unlimited bool
+	limit                           int
+	columns                         []string
+}
+
+// listed is how many rows a table for people has unless more are asked for.
+const listed = 50
+
+func newListCommand(a *app) *cobra.Command {
+	var o listOptions
+	cmd := &cobra.Command{
+		Use:   "list [QUERY...]",
+		Short: "List runs, or conversations",
+		Long: "List the runs of the archive, the latest first, or those that a query asks for: docs/query-language.md describes it.\n" +
+			"--format-name, --source, --project and --status are short for fields of it and take its values: lists with commas\n" +
+			"and stars. A table shows 50 rows unless told otherwise; csv, json, ndjson and markdown are whole." +
+			exits("4 no such run", "10 no archive"),
+		Example: "  txarchive list\n  txarchive list after:7d outcome:failed --sort cost\n  txarchive list --format-name awf,chibi --columns run,started,title\n" +
+			"  txarchive list conversations r7sk2             those of one run\n  txarchive list --json tag:release | jq -r .run_id",
+		RunE: func(cmd *cobra.Command, v []string) error {
+			return runListRuns(cmd.Context(), a, o.given(cmd, v))
+		},
+		ValidArgsFunction: a.completeQuery,
+	}
+	runs := &cobra.Command{
+		Use: "runs [QUERY...]", Short: "List runs; the same as list alone",
+		Example:           "  txarchive list runs flow:build --sort tokens",
+		RunE:              func(cmd *cobra.Command, v []string) error { return runListRuns(cmd.Context(), a, o.given(cmd, v)) },
+		ValidArgsFunction: a.completeQuery,
+	}
+	conversations := &cobra.Command{
+		Use: "conversations [RUN]", Short: "List the conversations of a run, or of all runs that a query asks for",
+		Example: "  txarchive list conversations r7sk2\n  txarchive list conversations --query 'project:*shop* after:7d'",
+		Args:    args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, v []string) error {
+			return runListConversations(cmd.Context(), a, o.given(cmd, nil), v)
+		},
+		ValidArgsFunction: a.completeRuns,
+	}
+	conversations.Flags().BoolVar(&o.allVersions, "all", false, "also documents beside conversations, copies and earlier versions")
+	o.flags(a, cmd)
+	cmd.AddCommand(runs, conversations)
+	return cmd
+}
+
+// flags are those that all lists share.
+func (o *listOptions) flags(a *app, cmd *cobra.Command) {
+	f := cmd.PersistentFlags()
+	f.StringVar(&o.query, "query", "", "a query, as the arguments of list are")
+	f.StringVar(&o.formatName, "format-name", "", "of these transcript formats")
+	f.StringVar(&o.source, "source", "", "from these sources")
+	f.StringVar(&o.project, "project", "", "of these projects")
+	f.StringVar(&o.status, "status", "", "that ended so: as the producer says it, or as outcome does")
+	f.StringVar(&o.sort, "sort", "started", "order: started, ended, events, tokens or cost, the highest first")
+	f.BoolVar(&o.reverse, "reverse", false, "turn the order around")
+	f.IntVarP(&o.limit, "limit", "n", 0, "rows to list; 0 is no limit (default 50 for tables)")
+	f.StringSliceVar(&o.columns, "columns", nil, "columns to show, in this order; a wrong name lists them")
+	f.StringVar(&o.output, "format", "", "table (default), csv, json (an array), ndjson or markdown; --json is ndjson")
+	for name, complete := range map[string]cobra.CompletionFunc{
+		"format-name": a.completeFormats, "source": a.completeSourceNames, "columns": completeColumns,
+		"sort": fixed("started", "ended", "events", "tokens", "cost"), "format": fixed("table", "csv", "json", "ndjson", "markdown"),
+		"status": fixed("succeeded", "failed", "cancelled", "running"), "project": a.completeProjects,
+	} {
+		if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
+			panic(err) // a flag that there is not
+		}
+	}
+}
+
+// given adds what cobra knows to the options.
+func (o listOptions) given(cmd *cobra.Command, words []string) listOptions {
+	o.unlimited = cmd.Flags().Changed("limit") && o.limit == 0
+	o.query = strings.TrimSpace(o.query + " " + strings.Join(words, " "))
+	return o
+}
+
+// settle checks the options and fills in what they leave open.
+func (o *listOptions) settle(a *app, all []listColumn) error {
+	if o.output == "" {
+		o.output = "table"
+	}
+	if a.json {
+		o.output = "ndjson"
+	}
+	switch {
+	case o.limit < 0:
+		return usage("a number of rows cannot be negative", "--limit 0 is no limit")
+	case listOrders[o.sort] == nil:
+		return usage(fmt.Sprintf("there is no order %q", o.sort), "--sort started, ended, events, tokens or cost")
+	}
+	if o.limit == 0 && o.output == "table" && !o.unlimited {
+		o.limit = listed
+	}
+	for _, name := range o.columns {
+		if columnOf(all, name) == nil {
+			return usage(fmt.Sprintf("there is no column %q", name), "--columns takes "+strings.Join(columnNames(all), ", "))
+		}
+	}
+	_, err := newRowWriter(a, o.output)
+	return err
+}
+
+// selection is the query of the options, with what the flags add.
+func (o *listOptions) selection(a *app) (index.Selection, error) {
+	var parts []query.Node
+	if o.query != "" {
+		tree, err := query.Parse(o.query, a.now(), a.location())
+		if err != nil {
+			return index.Selection{}, err
+		}
+		if tree.Root != nil {
+			parts = append(parts, tree.Root)
+		}
+	}
+	for _, f := range []struct{ flag, value string }{{"format", o.formatName}, {"source", o.source}, {"project", o.project}} {
+		if f.value == "" {
+			continue
+		}
+		n, err := fieldNode(a, f.flag, f.value)
+		if err != nil {
+			return index.Selection{}, usage(fmt.Sprintf("%q is no value for %s", f.value, f.flag), "commas part values, stars stand for anything: "+f.flag+":a,b*")
+		}
+		parts = append(parts, n)
+	}
+	if o.status != "" {
+		n, err := fieldNode(a, "status", o.status)
+		if err != nil {
+			return index.Selection{}, usage(fmt.Sprintf("%q is no status", o.status), "--status failed,cancelled")
+		}
+		if same, err := fieldNode(a, "outcome", o.status); err == nil {
+			n = query.Or{Of: []query.Node{n, same}}
+		}
+		parts = append(parts, n)
+	}
+	return index.Selection{Query: &query.Tree{Root: conjunction(parts)}}, nil
+}
+
+// conjunction is what matches every one of the nodes; nil for none.
+func conjunction(parts []query.Node) query.Node {
+	var flat []query.Node
+	for _, n := range parts {
+		if and, ok := n.(query.And); ok {
+			flat = append(flat, and.Of...)
+		} else {
+			flat = append(flat, n)
+		}
+	}
+	switch len(flat) {
+	case 0:
+		return nil
+	case 1:
+		return flat[0]
+	}
+	return query.And{Of: flat}
+}
+
+// fieldNode is field:value, with a value that has spaces in quotes.
+func fieldNode(a *app, field, value string) (query.Node, error) {
+	if strings.ContainsAny(value, " \t()\"") {
+		value = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
+	}
+	tree, err := query.Parse(field+":"+value, a.now(), a.location())
+	if err != nil {
+		return nil, err
+	}
+	return tree.Root, nil
+}
+
+// runListRuns lists runs.
+func runListRuns(ctx context.Context, a *app, o listOptions) error {
+	if err := o.settle(a, runColumns); err != nil {
+		return err
+	}
+	of, err := o.selection(a)
+	if err != nil {
+		return err
+	}
+	store, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	tags, err := tagsOf(ctx, store)
+	if err != nil {
+		return err
+	}
+	w, err := newListWriter(a, o, runColumns)
+	if err != nil {
+		return err
+	}
+	page := index.Page{AllVersions: o.allVersions}
+	if o.plain() && o.limit > 0 {
+		page.Limit = o.limit + 1
+	}
+	err = w.write(o.ordered(func(yield func(listRow, error) bool) {
+		for r, err := range store.Index().Runs(ctx, of, page) {
+			if !yield(listRow{run: &r, tags: tags[r.ID]}, err) || err != nil {
+				return
+			}
+		}
+	}))
+	if err == nil && w.n == 0 {
+		a.nothingListed(o, "run")
+	}
+	return err
+}
+
+// runListConversations lists the conversations of one run, or of those that the options select.
+func runListConversations(ctx context.Context, a *app, o listOptions, v []string) error {
+	if err := o.settle(a, conversationColumns); err != nil {
+		return err
+	}
+	of, err := o.selection(a)
+	if err != nil {
+		return err
+	}
+	store, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	runs := store.Index().Runs(ctx, of, index.Page{AllVersions: o.allVersions})
+	if len(v) > 0 {
+		if of.Query.Root != nil {
+			return usage("a run and a query do not go together", "leave one of them out")
+		}
+		id, err := findRun(ctx, store, v[0])
+		if err != nil {
+			return err
+		}
+		r, err := store.Index().Run(ctx, id)
+		runs = func(yield func(index.Run, error) bool) { yield(r, err) }
+	}
+	w, err := newListWriter(a, o, conversationColumns)
+	if err != nil {
+		return err
+	}
+	err = w.write(o.ordered(conversationRows(ctx, store, runs, o.allVersions)))
+	if err == nil && w.n == 0 {
+		a.nothingListed(o, "conversation")
+	}
+	return err
+}
+
+// nothingListed says why a list may be empty.
+func (a *app) nothingListed(o listOptions, what string) {
+	if o.query == "" && o.formatName+o.source+o.project+o.status == "" {
+		a.note("There is no %s yet. Next: txarchive ingest DIR", what)
+		return
+	}
+	a.note("No %s is like that.", what)
+}

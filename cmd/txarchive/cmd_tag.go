@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+func newTagCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "tag",
+		Short: "Put tags on runs",
+		Long: "Put words of your own on runs, to find them by (tag:release) and for the retention policy. Tags are kept in the packs,\n" +
+			"like the originals, and are the same on every machine. A run is named as for `show`." +
+			exits("4 no such run, or the run has no such tag", "10 no archive", "11 another txarchive is writing"),
+		Example: "  txarchive tag add r7sk2 release keep\n  txarchive tag remove r7sk2 keep\n  txarchive tag list\n  txarchive list tag:release",
+		Args:    args(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		&cobra.Command{Use: "add RUN TAG...", Short: "Put tags on a run", Args: args(cobra.MinimumNArgs(2)),
+			Example: "  txarchive tag add r7sk2 release", ValidArgsFunction: a.completeTagging,
+			RunE: func(cmd *cobra.Command, v []string) error { return runTag(cmd.Context(), a, v[0], v[1:], true) }},
+		&cobra.Command{Use: "remove RUN TAG...", Short: "Take tags off a run", Args: args(cobra.MinimumNArgs(2)),
+			Example: "  txarchive tag remove r7sk2 release", ValidArgsFunction: a.completeTagging,
+			RunE: func(cmd *cobra.Command, v []string) error { return runTag(cmd.Context(), a, v[0], v[1:], false) }},
+		&cobra.Command{Use: "list [RUN]", Short: "List tags, of one run or of all", Args: args(cobra.MaximumNArgs(1)),
+			Example: "  txarchive tag list --json | jq -r .tag | sort | uniq -c", ValidArgsFunction: a.completeRuns,
+			RunE: func(cmd *cobra.Command, v []string) error {
+				return runTagList(cmd.Context(), a, strings.Join(v, ""))
+			}})
+	return cmd
+}
+
+// tagRow is a tag as `tag list` tells it.
+type tagRow struct {
+	Run   string  `json:"run_id"`
+	Tag   string  `json:"tag"`
+	Added *string `json:"added"`
+}
+
+// tags yields all tags, by run and name.
+func tags(ctx context.Context, store *archive.Archive) ([]tagRow, error) {
+	var all []tagRow
+	for f, err := range store.Index().Facts(ctx, index.FactTag) {
+		if err != nil {
+			return nil, err
+		}
+		run, tag, ok := strings.Cut(f.Key, "/")
+		if !ok {
+			continue
+		}
+		row := tagRow{Run: run, Tag: tag}
+		var value struct {
+			Added time.Time `json:"added"`
+		}
+		if err := json.Unmarshal(f.Value, &value); err == nil && !value.Added.IsZero() {
+			row.Added = stamp(value.Added)
+		}
+		all = append(all, row)
+	}
+	slices.SortFunc(all, func(a, b tagRow) int { return strings.Compare(a.Run+"/"+a.Tag, b.Run+"/"+b.Tag) })
+	return all, nil
+}
+
+// tagsOf are the tags of each run that has some.
+func tagsOf(ctx context.Context, store *archive.Archive) (map[string][]string, error) {
+	rows, err := tags(ctx, store)
+	of := map[string][]string{}
+	for _, r := range rows {
+		of[r.Run] = append(of[r.Run], r.Tag)
+	}
+	return of, err
+}
+
+// withTags adds tags to a run that is told as JSON.
+func withTags(run map[string]any, tags []string) map[string]any {
+	if tags == nil {
+		tags = []string{}
+	}
+	run["tags"] = tags
+	return run
+}
+
+// stamp is an instant for scripts.
+func stamp(t time.Time) *string { return orNull(t.UTC().Format("2006-01-02T15:04:05.000000Z")) }
+
+// checkTag says whether a word can be a tag: one that a query can ask for.
+func checkTag(tag string) error {
+	switch {
+	case tag == "" || len(tag) > 100 || line(tag) != tag || strings.ContainsAny(tag, " ,*\"()"):
+		return usage(fmt.Sprintf("%q is no tag", tag), "a tag is one word of at most 100 bytes, without commas, stars, quotes and brackets")
+	case strings.HasPrefix(tag, "-"):
+		return usage(fmt.Sprintf("%q looks like a flag", tag), "a tag does not begin with -")
+	}
+	return nil
+}
+
+func runTag(ctx context.Context, a *app, id string, names []string, add bool) error {
+	for _, tag := range names {
+		if err := checkTag(tag); err != nil {
+			return err
+		}
+	}
+	store, err := a.write(ctx)
+	if err != nil {
+		return err
+	}
+	ing := a.ingester(store)
+	_, err = ing.Adopt(ctx) // tags that the index does not know yet are in those packs
+	if err == nil {
+		err = changeTags(ctx, a, store, id, names, add)
+	}
+	return errors.Join(err, store.Close())
+}
+
+func changeTags(ctx context.Context, a *app, store *archive.Archive, id string, names []string, add bool) error {
+	run, err := findRun(ctx, store, id)
+	if err != nil {
+		return err
+	}
+	of, err := tagsOf(ctx, store)
+	if err != nil {
+		return err
+	}
+	has := of[run]
+	now := a.now().UTC().Truncate(time.Microsecond)
+	value, err := json.Marshal(map[string]time.Time{"added": now})
+	if err != nil {
+		return err
+	}
+	var facts []blob.Fact
+	for _, tag := range names {
+		i := slices.IndexFunc(has, func(t string) bool { return strings.EqualFold(t, tag) }) // as queries compare them
+		switch {
+		case add && i < 0:
+			has = append(has, tag)
+			facts = append(facts, blob.Fact{Kind: index.FactTag, Key: index.RunFactKey(run, tag), Time: now, Value: value})
+		case !add && i < 0:
+			return notFound(fmt.Sprintf("%s has no tag %q", run, tag), "`txarchive tag list "+run+"` lists those that it has")
+		case !add:
+			facts = append(facts, blob.Fact{Kind: index.FactTag, Key: index.RunFactKey(run, has[i]), Time: now, Value: json.RawMessage("null")})
+			has = slices.Delete(slices.Clone(has), i, i+1)
+		}
+	}
+	if err := a.ingester(store).WriteFacts(ctx, facts); err != nil {
+		return err
+	}
+	slices.Sort(has)
+	if a.json {
+		return a.printJSON(map[string]any{"run_id": run, "tags": withTags(map[string]any{}, has)["tags"], "changed": len(facts)})
+	}
+	switch {
+	case len(facts) == 0:
+		a.note("%s has these tags already.", run)
+	case len(has) == 0:
+		a.note("%s has no tags any more.", run)
+	default:
+		a.note("%s has the tags %s", run, strings.Join(has, ", "))
+	}
+	return nil
+}
+
+func runTagList(ctx context.Context, a *app, id string) error {
+	store, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	run := ""
+	if id != "" {
+		if run, err = findRun(ctx, store, id); err != nil {
+			return err
+		}
+	}
+	rows, err := tags(ctx, store)
+	if err != nil {
+		return err
+	}
+	g := grid{columns: []column{{head: "run"}, {head: "tag", flex: true}, {head: "added"}, {head: "what", flex: true}}}
+	for _, row := range rows {
+		if run != "" && row.Run != run {
+			continue
+		}
+		if a.json {
+			if err := a.printJSON(row); err != nil {
+				return err
+			}
+			continue
+		}
+		what := "not in this archive"
+		if r, err := store.Index().Run(ctx, row.Run); err == nil {
+			what = firstOf(r.Title, r.Flow, r.NativeID)
+		} else if !errors.Is(err, index.ErrNotFound) {
+			return err
+		}
+		added := ""
+		if t, err := time.Parse(time.RFC3339Nano, valueOf(row.Added)); err == nil {
+			added = a.clock(t)
+		}
+		g.add(row.Run, row.Tag, added, what)
+	}
+	switch {
+	case a.json:
+	case len(g.rows) == 0:
+		a.note("There are no tags. Next: txarchive tag add RUN TAG")
+	default:
+		fmt.Fprintln(a.out, g.render(a.width(), a.ink()))
+	}
+	return nil
+}
+
+// valueOf is an optional text, "" when it is unknown.
+func valueOf(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

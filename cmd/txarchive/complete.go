@@ -1,0 +1,307 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// Completion asks the archive and must not disturb who types: what goes wrong there completes nothing.
+
+const (
+	completed = 50   // offers at most
+	looked    = 1000 // runs that are looked through for them
+)
+
+const nothing = cobra.ShellCompDirectiveNoFileComp
+
+// offering opens the archive for a completion; do must not keep the archive.
+func (a *app) offering(cmd *cobra.Command, do func(context.Context, *archive.Archive) []cobra.Completion) []cobra.Completion {
+	store, err := a.read(cmd.Context())
+	if err != nil {
+		return nil
+	}
+	defer store.Close()
+	return do(cmd.Context(), store)
+}
+
+// fixed completes words that are always the same.
+func fixed(words ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(words, nothing)
+}
+
+// completeRuns completes ids of runs, the newest first.
+func (a *app) completeRuns(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return a.completeIDs(cmd, v, typed)
+}
+
+// completeThings completes ids of runs, and of conversations for who types a c.
+func (a *app) completeThings(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(v) > 0 || !strings.HasPrefix(typed, "c") {
+		return a.completeIDs(cmd, v, typed)
+	}
+	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+		if c, err := store.Index().Conversation(ctx, typed); err == nil && strings.HasPrefix(c.ID, typed) {
+			return []cobra.Completion{describedID(c.ID, c.Format, firstOf(c.Title, c.Step, c.NativeID))}
+		}
+		var ids []cobra.Completion
+		for r, err := range store.Index().Runs(ctx, index.Selection{}, index.Page{Limit: looked}) {
+			if err != nil {
+				break
+			}
+			for c, err := range store.Index().Conversations(ctx, r.ID) {
+				if err != nil || len(ids) == completed {
+					return ids
+				}
+				if strings.HasPrefix(c.ID, typed) {
+					ids = append(ids, describedID(c.ID, c.Format, firstOf(c.Title, r.Title, c.Step, c.NativeID)))
+				}
+			}
+		}
+		return ids
+	}), nothing | cobra.ShellCompDirectiveKeepOrder
+}
+
+func describedID(id, format, what string) cobra.Completion {
+	return cobra.CompletionWithDesc(id, cut(line(format+" "+what), 60))
+}
+
+// completeTagging completes a run, then tags that there are.
+func (a *app) completeTagging(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(v) == 0 {
+		return a.completeIDs(cmd, v, typed)
+	}
+	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+		rows, err := tags(ctx, store)
+		if err != nil {
+			return nil
+		}
+		return distinct(rows, func(r tagRow) string { return r.Tag }, typed, v[1:])
+	}), nothing
+}
+
+// distinct are the texts of rows that begin with what was typed, each once, without those that are taken.
+func distinct[T any](rows []T, of func(T) string, typed string, taken []string) []cobra.Completion {
+	var some []cobra.Completion
+	for _, r := range rows {
+		s := of(r)
+		if s != "" && s == line(s) && strings.HasPrefix(s, typed) && !slices.Contains(some, s) && !slices.Contains(taken, s) {
+			some = append(some, s)
+		}
+	}
+	slices.Sort(some)
+	return some
+}
+
+// completeFormats completes names of formats: those that this version knows.
+func (a *app) completeFormats(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	head, last := lastOf(typed)
+	var names []cobra.Completion
+	for _, name := range formatNames() {
+		if strings.HasPrefix(name, last) {
+			names = append(names, head+name)
+		}
+	}
+	return names, nothing
+}
+
+// lastOf parts a list with commas before its last value.
+func lastOf(typed string) (head, last string) {
+	i := strings.LastIndexByte(typed, ',') + 1
+	return typed[:i], typed[i:]
+}
+
+// completeSourceNames completes names of sources, also several with commas.
+func (a *app) completeSourceNames(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	head, last := lastOf(typed)
+	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+		return prefixed(head, a.fieldValues(ctx, store, "source", last))
+	}), nothing
+}
+
+// completeProjects completes projects of late runs.
+func (a *app) completeProjects(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+		return a.fieldValues(ctx, store, "project", typed)
+	}), nothing
+}
+
+func prefixed(head string, all []string) []cobra.Completion {
+	for i := range all {
+		all[i] = head + all[i]
+	}
+	return all
+}
+
+// completeColumns completes names of columns, several with commas.
+func completeColumns(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	columns := runColumns
+	if cmd.Name() == "conversations" {
+		columns = conversationColumns
+	}
+	head, last := lastOf(typed)
+	var names []cobra.Completion
+	for _, name := range columnNames(columns) {
+		if strings.HasPrefix(name, last) {
+			names = append(names, head+name)
+		}
+	}
+	return names, nothing | cobra.ShellCompDirectiveNoSpace
+}
+
+// completeQuery completes the last word of a query: the name of a field, or a value of it.
+func (a *app) completeQuery(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	start := strings.LastIndexAny(typed, " \t(") + 1
+	before, word := typed[:start], typed[start:]
+	if sign, rest := strings.HasPrefix(word, "-"), strings.TrimPrefix(word, "-"); sign {
+		before, word = before+"-", rest
+	}
+	name, value, isField := strings.Cut(word, ":")
+	if !isField {
+		return completeField(before, word), nothing | cobra.ShellCompDirectiveNoSpace
+	}
+	i := slices.IndexFunc(query.Fields(), func(f query.Info) bool { return f.Name == name })
+	if i < 0 {
+		return nil, nothing
+	}
+	head, last := lastOf(value)
+	before += name + ":" + head
+	if values := query.Fields()[i].Values; values != nil {
+		return prefixed(before, slices.DeleteFunc(slices.Clone(values), func(s string) bool { return !strings.HasPrefix(s, last) })), nothing
+	}
+	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+		values := slices.DeleteFunc(a.fieldValues(ctx, store, name, last), func(s string) bool { return strings.ContainsAny(s, " ,\"()") })
+		return prefixed(before, values)
+	}), nothing
+}
+
+// completeField completes the name of a field, with what it means.
+func completeField(before, typed string) []cobra.Completion {
+	var names []cobra.Completion
+	for _, f := range query.Fields() {
+		mark := ":"
+		if f.Type == query.Number {
+			mark = ">"
+		}
+		if strings.HasPrefix(f.Name, typed) {
+			names = append(names, cobra.CompletionWithDesc(before+f.Name+mark, f.Help))
+		}
+	}
+	return names
+}
+
+// runFields are fields of a query whose values stand in runs.
+var runFields = map[string]func(index.Run) string{
+	"project": func(r index.Run) string { return r.Project }, "agent": func(r index.Run) string { return r.Agent },
+	"model": func(r index.Run) string { return r.Model }, "flow": func(r index.Run) string { return r.Flow },
+	"group": func(r index.Run) string { return r.Group }, "status": func(r index.Run) string { return r.Status },
+	"run": func(r index.Run) string { return r.ID },
+}
+
+// fieldValues are values of a field that the archive holds and that begin with what was typed.
+func (a *app) fieldValues(ctx context.Context, store *archive.Archive, field, typed string) []string {
+	switch field {
+	case "format":
+		return distinct(formatNames(), func(s string) string { return s }, typed, nil)
+	case "source":
+		sources, err := ingest.Sources(ctx, store.Index())
+		if err != nil {
+			return nil
+		}
+		return distinct(sources, func(s ingest.Named) string { return s.Name }, typed, nil)
+	case "tag":
+		rows, err := tags(ctx, store)
+		if err != nil {
+			return nil
+		}
+		return distinct(rows, func(r tagRow) string { return r.Tag }, typed, nil)
+	}
+	of := runFields[field]
+	if of == nil {
+		return nil
+	}
+	var runs []index.Run
+	for r, err := range store.Index().Runs(ctx, index.Selection{}, index.Page{Limit: looked}) {
+		if err != nil {
+			return nil
+		}
+		runs = append(runs, r)
+	}
+	return distinct(runs, of, typed, nil)
+}
+
+// formatNames are the formats that this version knows.
+func formatNames() []string {
+	var names []string
+	for _, f := range all.Formats() {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
+// completeSQL completes the last word of a statement: views, their columns, and functions.
+func (a *app) completeSQL(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(v) > 0 {
+		return nil, nothing
+	}
+	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+		words, err := sqlWords(ctx, store.Index())
+		if err != nil {
+			return nil
+		}
+		head, some := words.complete(typed)
+		return prefixed(head, some)
+	}), nothing | cobra.ShellCompDirectiveNoSpace
+}
+
+// completePath completes SOURCE/PATH of originals, or ids.
+func (a *app) completePath(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(v) > 0 {
+		return nil, nothing
+	}
+	source, path, ok := strings.Cut(typed, "/")
+	if !ok {
+		ids, _ := a.completeThings(cmd, v, typed)
+		names := a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+			return a.fieldValues(ctx, store, "source", typed)
+		})
+		for _, name := range names {
+			ids = append(ids, name+"/")
+		}
+		return ids, cobra.ShellCompDirectiveDefault | cobra.ShellCompDirectiveNoSpace // a path on this machine will do as well
+	}
+	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+		return pathsBelow(ctx, store, source, path)
+	}), cobra.ShellCompDirectiveNoSpace
+}
+
+// pathsBelow are the files and directories of a source that begin with a path.
+func pathsBelow(ctx context.Context, store *archive.Archive, source, typed string) []cobra.Completion {
+	dir := typed[:strings.LastIndexByte(typed, '/')+1]
+	var some []cobra.Completion
+	for v, err := range store.Index().Versions(ctx, index.VersionFilter{Source: source, Newest: true}) {
+		if err != nil {
+			return nil
+		}
+		rest, ok := strings.CutPrefix(v.Path, dir)
+		if !ok || !strings.HasPrefix(v.Path, typed) || line(v.Path) != v.Path {
+			continue
+		}
+		if name, _, below := strings.Cut(rest, "/"); below {
+			rest = name + "/"
+		}
+		if s := fmt.Sprintf("%s/%s%s", source, dir, rest); !slices.Contains(some, s) && len(some) < completed {
+			some = append(some, s)
+		}
+	}
+	return some
+}

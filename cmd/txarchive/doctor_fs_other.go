@@ -1,0 +1,6 @@
+//go:build !linux && !darwin
+
+package main
+
+// fileSystem is not known on this system.
+func fileSystem(string) (kind string, network bool) { return "", false }

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/ingest/format/all"
+)
+
+// index looks whether there is one, and whether it is of this program.
+func (d *doctor) index(ctx context.Context) error {
+	c := d.check("index", "present and current")
+	if d.store.Index() == nil {
+		err := d.store.IndexError()
+		c.item(err.Error())
+		code, hint := explain(ctx, err)
+		state, says := checkProblem, "the index cannot be used"
+		if code == exitCorrupt {
+			state = checkDamage
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			says = "the index is missing"
+		}
+		c.end(state, says, hint)
+		return d.leftovers(ctx)
+	}
+	parsers := map[string]int{}
+	for _, f := range all.Formats() {
+		parsers[f.Name()] = f.Version()
+	}
+	for s, err := range d.store.Index().Wanted(ctx, parsers) {
+		if err != nil {
+			return err
+		}
+		if parsers[s.Format] > 0 {
+			c.item(s.Source + "/" + s.Path)
+		}
+	}
+	c.end(checkNote, plural(c.Count, "original waits", "originals wait")+" to be parsed again by this version", "txarchive ingest")
+	return d.leftovers(ctx)
+}
+
+// packs compares the packs that there are with those that the index knows.
+func (d *doctor) packs(ctx context.Context) error {
+	c := d.check("packs", "")
+	unknown, _, err := unindexedPacks(ctx, d.store)
+	if err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	for info, err := range d.store.Packs().List(ctx) {
+		if err != nil {
+			return err
+		}
+		there[info.Name] = true
+	}
+	c.Says = plural(int64(len(there)), "pack", "packs") + ", all indexed"
+	if len(there) == 0 {
+		c.Says = "no packs yet: the archive is empty"
+	}
+	if d.store.Index() == nil {
+		c.Says = plural(int64(len(there)), "pack", "packs")
+		return nil
+	}
+	for name, err := range d.store.Index().Packs(ctx) {
+		if err != nil {
+			return err
+		}
+		if !there[name] {
+			c.item(name)
+		}
+	}
+	if c.Count > 0 {
+		c.end(checkDamage, plural(c.Count, "pack is", "packs are")+" missing that the index knows", "bring packs/ back from a backup; `txarchive verify` names the files that are lost")
+		return nil
+	}
+	for _, name := range unknown {
+		c.item(name)
+	}
+	c.end(checkNote, plural(c.Count, "pack is", "packs are")+" not indexed yet", "the next ingest takes them in")
+	return nil
+}
+
+// sources looks whether what is followed can be scanned, and was.
+func (d *doctor) sources(ctx context.Context) error {
+	c := d.check("sources", "")
+	if d.store.Index() == nil {
+		c.State, c.Says = checkNote, "not known without the index"
+		return nil
+	}
+	states, err := d.a.sourceStates(ctx, d.store)
+	if err != nil {
+		return err
+	}
+	followed, gone := int64(0), 0
+	for _, s := range states {
+		if s.State == "removed" {
+			continue
+		}
+		followed++
+		state := rootState(s.Root)
+		switch age := d.a.now().Sub(s.scanned); {
+		case state != "present":
+			gone++
+			c.item(fmt.Sprintf("%s is %s: %s", s.Name, state, d.a.shown(s.Root)))
+		case s.scanned.IsZero():
+			c.item(s.Name + " was never scanned")
+		case age > stale:
+			c.item(fmt.Sprintf("%s was not scanned for %s", s.Name, span(age)))
+		}
+	}
+	c.Says = plural(followed, "source", "sources") + ", all present"
+	if followed == 0 {
+		c.Says = "no sources yet: txarchive ingest DIR"
+	}
+	hint := "txarchive ingest scans all sources"
+	if gone > 0 {
+		hint = "mount what is missing; or `txarchive source remove NAME` follows it no longer, and what was stored of it stays"
+	}
+	c.end(checkProblem, plural(c.Count, "source needs", "sources need")+" a look", hint)
+	return nil
+}
+
+// remedies say what can be done about a kind of problem; what is not here can only be read.
+var remedies = map[string]string{
+	"scan":  "check owner and mode of the path; it is tried again with every ingest",
+	"open":  "check owner and mode of the file; it is tried again with every ingest",
+	"read":  "check the disk that the file lies on; it is tried again with every ingest",
+	"store": "see what the system says of the disk that the archive lies on",
+}
+
+// problems counts what could not be read, by kind.
+func (d *doctor) problems(ctx context.Context) error {
+	c := d.check("problems", "everything that was stored could be read")
+	if d.store.Index() == nil {
+		c.State, c.Says = checkNote, "not known without the index"
+		return nil
+	}
+	type group struct {
+		format, kind string
+		n            int64
+		example      string
+	}
+	groups := map[[2]string]*group{}
+	total := int64(0)
+	for p, err := range d.store.Index().Problems(ctx) {
+		if err != nil {
+			return err
+		}
+		total++
+		g := groups[[2]string{p.Format, p.Kind}]
+		if g == nil {
+			g = &group{format: firstOf(p.Format, "scan"), kind: p.Kind, example: fmt.Sprintf("%s/%s: %s", p.Key.Source, p.Key.Path, p.Reason)}
+			groups[[2]string{p.Format, p.Kind}] = g
+		}
+		g.n++
+	}
+	sorted := slices.SortedFunc(maps.Values(groups), func(a, b *group) int {
+		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.format, b.format), cmp.Compare(a.kind, b.kind))
+	})
+	hint := "the bytes are kept all the same: txarchive sql 'SELECT source, path, line, kind, reason FROM v_problems'"
+	for _, g := range sorted {
+		c.item(fmt.Sprintf("%s %s %s, as in %s", number(g.n), g.format, g.kind, g.example))
+		if remedy := remedies[g.kind]; remedy != "" {
+			hint = remedy
+		}
+	}
+	c.end(checkProblem, plural(total, "problem", "problems")+" with originals", hint)
+	return nil
+}
+
+// unknown counts event types that no parser knows, by the version of their producer: a sign that a format has moved on.
+func (d *doctor) unknown(ctx context.Context) error {
+	c := d.check("event types", "all are known")
+	if d.store.Index() == nil {
+		c.State, c.Says = checkNote, "not known without the index"
+		return nil
+	}
+	events := int64(0)
+	for u, err := range d.store.Index().Unknown(ctx) {
+		if err != nil {
+			return err
+		}
+		version := ""
+		if u.Version != "" {
+			version = " " + u.Version
+		}
+		c.item(fmt.Sprintf("%s%s %s: %s, as in %s", u.Format, version, firstOf(u.Type, "(no type)"), plural(u.Events, "event", "events"), u.Run))
+		events += u.Events
+	}
+	c.end(checkNote, plural(events, "event is", "events are")+" of types that this version does not know; they are kept and can be searched",
+		"look for a newer txarchive; txarchive search kind:unknown shows them")
+	return nil
+}
+
+// gaps names originals in which numbered events are missing.
+func (d *doctor) gaps(ctx context.Context) error {
+	c := d.check("sequences", "no numbered event is missing")
+	if d.store.Index() == nil {
+		c.State, c.Says = checkNote, "not known without the index"
+		return nil
+	}
+	missing := int64(0)
+	for g, err := range d.store.Index().Gaps(ctx) {
+		if err != nil {
+			return err
+		}
+		c.item(fmt.Sprintf("%s/%s: %s missing, first between %d and %d", g.Key.Source, g.Key.Path, number(g.Missing), g.After, g.Seq))
+		missing += g.Missing
+	}
+	c.end(checkNote, fmt.Sprintf("%s missing in %s: their producer did not write them, or something has cut them out",
+		plural(missing, "numbered event is", "numbered events are"), plural(c.Count, "original", "originals")), "")
+	return nil
+}

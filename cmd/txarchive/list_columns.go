@@ -1,0 +1,190 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// listColumn is a column that a list may have.
+type listColumn struct {
+	name  string
+	right bool
+	flex  bool
+	from  int // the narrowest terminal on which it is shown unasked; -1 is never
+	cell  func(*app, *listRow) string
+	raw   func(*listRow) any // for scripts; nil: only people get it unasked
+}
+
+// value is what scripts get.
+func (c *listColumn) value(r *listRow) any {
+	if c.raw == nil {
+		return c.cell(&app{utc: true}, r)
+	}
+	switch v := c.raw(r).(type) {
+	case *string:
+		if v == nil {
+			return nil
+		}
+		return *v
+	case *int64:
+		if v == nil {
+			return nil
+		}
+		return *v
+	default:
+		return v
+	}
+}
+
+// texts is a column of texts.
+func texts(name string, from int, of func(*listRow) string) listColumn {
+	return listColumn{name: name, flex: true, from: from,
+		cell: func(_ *app, r *listRow) string { return of(r) }, raw: func(r *listRow) any { return orNull(of(r)) }}
+}
+
+// counted is a column of numbers, in few letters for people.
+func counted(name string, from int, of func(*listRow) transcript.Count) listColumn {
+	return listColumn{name: name, right: true, from: from, raw: func(r *listRow) any { return count(of(r)) },
+		cell: func(_ *app, r *listRow) string {
+			if n := of(r); n.Known {
+				return short(n.N)
+			}
+			return "-"
+		}}
+}
+
+// times is a column of times, as short as the terminal is narrow.
+func times(name string, from int, of func(*listRow) transcript.Time) listColumn {
+	return listColumn{name: name, from: from, raw: func(r *listRow) any { return wire(of(r)) },
+		cell: func(a *app, r *listRow) string { return a.whenShort(of(r)) }}
+}
+
+// always counts what cannot be unknown.
+func always(of func(*listRow) int64) func(*listRow) transcript.Count {
+	return func(r *listRow) transcript.Count { return transcript.Known(of(r)) }
+}
+
+const (
+	medium = 100 // columns of a terminal
+	wide   = 140
+)
+
+var runColumns = func() []listColumn {
+	run := texts("run", 0, func(r *listRow) string { return r.run.ID })
+	run.flex = false
+	format := texts("format", 0, func(r *listRow) string { return r.run.Format })
+	format.flex = false
+	status := listColumn{name: "status", from: 0, raw: func(r *listRow) any { return orNull(r.run.Status) },
+		cell: func(_ *app, r *listRow) string { return cut(line(firstOf(r.run.Status, string(r.run.Outcome))), 10) }}
+	cost := listColumn{name: "cost", right: true, from: medium, raw: func(r *listRow) any { return count(r.run.Counts.CostUsed) },
+		cell: func(_ *app, r *listRow) string { return dollars(count(r.run.Counts.CostUsed)) }}
+	what := listColumn{name: "what", flex: true, from: 0, cell: func(_ *app, r *listRow) string {
+		return firstOf(r.run.Title, r.run.Flow, r.run.NativeID, r.run.Agent)
+	}}
+	return []listColumn{
+		run, times("started", 0, (*listRow).started), times("ended", -1, (*listRow).ended), format, status,
+		texts("outcome", -1, func(r *listRow) string { return string(r.run.Outcome) }),
+		counted("conversations", -1, always(func(r *listRow) int64 { return r.run.Counts.Conversations })),
+		counted("events", 0, always(func(r *listRow) int64 { return r.run.Counts.Events })),
+		counted("tool_calls", -1, always(func(r *listRow) int64 { return r.run.Counts.Calls })),
+		counted("tokens", medium, func(r *listRow) transcript.Count { return tokens(&r.run.Counts) }), cost,
+		texts("project", wide, func(r *listRow) string { return r.run.Project }),
+		texts("agent", -1, func(r *listRow) string { return r.run.Agent }),
+		texts("model", wide, func(r *listRow) string { return r.run.Model }),
+		texts("group", -1, func(r *listRow) string { return r.run.Group }),
+		texts("flow", -1, func(r *listRow) string { return r.run.Flow }),
+		texts("branch", -1, func(r *listRow) string { return r.run.Branch }),
+		texts("host", -1, func(r *listRow) string { return r.run.Host }),
+		texts("version", -1, func(r *listRow) string { return r.run.Version }),
+		texts("error", -1, func(r *listRow) string { return r.run.Error }),
+		texts("tags", wide, func(r *listRow) string { return strings.Join(r.tags, ",") }),
+		texts("native_id", -1, func(r *listRow) string { return r.run.NativeID }),
+		texts("title", -1, func(r *listRow) string { return r.run.Title }),
+		what,
+	}
+}()
+
+var conversationColumns = func() []listColumn {
+	id := texts("conversation", 0, func(r *listRow) string { return r.conversation.ID })
+	id.flex = false
+	run := texts("run", medium, func(r *listRow) string { return r.run.ID })
+	run.flex = false
+	format := texts("format", 0, func(r *listRow) string { return r.run.Format })
+	format.flex = false
+	what := listColumn{name: "what", flex: true, from: 0, cell: func(_ *app, r *listRow) string {
+		c := r.conversation
+		s := firstOf(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), r.run.Title, c.NativeID, r.run.NativeID)
+		if why := verdictOf(string(c.Verdict), c.Of); why != "" {
+			s += " (counts " + why + ")"
+		}
+		return s
+	}}
+	return []listColumn{
+		id, run, times("started", 0, (*listRow).started), times("ended", -1, (*listRow).ended), format,
+		counted("events", 0, always(func(r *listRow) int64 { return r.conversation.Counts.Events })),
+		counted("messages", -1, always(func(r *listRow) int64 { return r.conversation.Counts.Messages })),
+		counted("tool_calls", 0, always(func(r *listRow) int64 { return r.conversation.Counts.Calls })),
+		texts("step", -1, func(r *listRow) string { return r.conversation.Step }),
+		texts("agent", wide, func(r *listRow) string { return r.conversation.Agent }),
+		texts("engine", -1, func(r *listRow) string { return r.conversation.Engine }),
+		texts("model", wide, func(r *listRow) string { return r.conversation.Model }),
+		texts("flow", -1, func(r *listRow) string { return r.conversation.Flow }),
+		texts("status", -1, func(r *listRow) string { return r.conversation.Status }),
+		texts("project", -1, func(r *listRow) string { return firstOf(r.conversation.Project, r.run.Project) }),
+		texts("verdict", -1, func(r *listRow) string { return string(r.conversation.Verdict) }),
+		texts("source", -1, func(r *listRow) string { return r.conversation.Key.Source }),
+		texts("path", -1, func(r *listRow) string { return r.conversation.Key.Path }),
+		texts("native_id", -1, func(r *listRow) string { return r.conversation.NativeID }),
+		texts("title", -1, func(r *listRow) string { return r.conversation.Title }),
+		what,
+	}
+}()
+
+func columnNames(all []listColumn) []string {
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].name
+	}
+	return names
+}
+
+func columnOf(all []listColumn, name string) *listColumn {
+	i := slices.IndexFunc(all, func(c listColumn) bool { return c.name == name })
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
+}
+
+// fitting are the columns for a terminal of some width (0 is any), and the one that the list is sorted by.
+func fitting(all []listColumn, width int, sort string) []listColumn {
+	var some []listColumn
+	for _, c := range all {
+		if c.from >= 0 && (width == 0 || width >= c.from) || c.name == sort {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// whenShort is an instant in few letters where the terminal is narrow: without the year if that is this one.
+func (a *app) whenShort(t transcript.Time) string {
+	if width := a.width(); !t.Valid || width == 0 || width >= wide {
+		return a.when(t)
+	}
+	at, now := time.UnixMicro(t.UnixMicro).In(a.location()), a.now().In(a.location())
+	zone := ""
+	if a.utc {
+		zone = "Z"
+	}
+	if at.Year() != now.Year() {
+		return at.Format("2006-01-02")
+	}
+	return at.Format("01-02 15:04") + zone
+}
+
+func sortedNames(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

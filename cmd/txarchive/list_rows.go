@@ -1,0 +1,333 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// listRow is a run, or a conversation of it.
+type listRow struct {
+	run          *index.Run
+	conversation *index.Conversation
+	tags         []string
+}
+
+func (r *listRow) json() map[string]any {
+	if r.conversation != nil {
+		return conversationJSON(r.conversation)
+	}
+	return withTags(runJSON(r.run), r.tags)
+}
+
+// started and ended are of the conversation where the row is one.
+func (r *listRow) started() transcript.Time {
+	if r.conversation != nil {
+		return r.conversation.Started
+	}
+	return r.run.Started
+}
+
+func (r *listRow) ended() transcript.Time {
+	if r.conversation != nil {
+		return r.conversation.Ended
+	}
+	return r.run.Ended
+}
+
+func (r *listRow) counts() *index.Counts {
+	if r.conversation != nil {
+		return &r.conversation.Counts
+	}
+	return &r.run.Counts
+}
+
+// tokens are all that a run used, unknown where nothing is stated.
+func tokens(n *index.Counts) (sum transcript.Count) {
+	for _, c := range []transcript.Count{n.Input, n.Output, n.CacheRead, n.CacheCreation} {
+		if c.Known {
+			sum = transcript.Known(sum.N + c.N)
+		}
+	}
+	return sum
+}
+
+// listOrders compare rows, the lower first; what is unknown is lowest.
+var listOrders = map[string]func(a, b *listRow) int{
+	"started": func(a, b *listRow) int { return compareTimes(a.started(), b.started()) },
+	"ended":   func(a, b *listRow) int { return compareTimes(a.ended(), b.ended()) },
+	"events":  func(a, b *listRow) int { return cmp.Compare(a.counts().Events, b.counts().Events) },
+	"tokens":  func(a, b *listRow) int { return compareCounts(tokens(a.counts()), tokens(b.counts())) },
+	"cost":    func(a, b *listRow) int { return compareCounts(a.counts().CostUsed, b.counts().CostUsed) },
+}
+
+func compareTimes(a, b transcript.Time) int {
+	if a.Valid != b.Valid {
+		return knownFirst(a.Valid)
+	}
+	return cmp.Compare(a.UnixMicro, b.UnixMicro)
+}
+
+func compareCounts(a, b transcript.Count) int {
+	if a.Known != b.Known {
+		return knownFirst(a.Known)
+	}
+	return cmp.Compare(a.N, b.N)
+}
+
+// knownFirst compares two of which one is known: known says whether it is the first.
+func knownFirst(known bool) int {
+	if known {
+		return 1
+	}
+	return -1
+}
+
+// plain says whether the rows come in the order that is asked for.
+func (o *listOptions) plain() bool { return o.sort == "started" && !o.reverse }
+
+// ordered puts rows in order, which holds them all; the order that the index has streams.
+func (o *listOptions) ordered(rows iter.Seq2[listRow, error]) iter.Seq2[listRow, error] {
+	if o.plain() {
+		return rows
+	}
+	return func(yield func(listRow, error) bool) {
+		var all []listRow
+		for r, err := range rows {
+			if err != nil {
+				yield(r, err)
+				return
+			}
+			all = append(all, r)
+		}
+		order := listOrders[o.sort]
+		slices.SortStableFunc(all, func(a, b listRow) int {
+			if o.reverse {
+				return order(&a, &b)
+			}
+			return order(&b, &a)
+		})
+		for _, r := range all {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// conversationRows yields the conversations of runs.
+func conversationRows(ctx context.Context, store *archive.Archive, runs iter.Seq2[index.Run, error], all bool) iter.Seq2[listRow, error] {
+	return func(yield func(listRow, error) bool) {
+		one := func(r *index.Run) bool {
+			for c, err := range store.Index().Conversations(ctx, r.ID) {
+				if err == nil && !all && c.Verdict != transcript.Counted {
+					continue
+				}
+				if !yield(listRow{run: r, conversation: &c}, err) || err != nil {
+					return false
+				}
+			}
+			return true
+		}
+		for r, err := range runs {
+			if err != nil {
+				yield(listRow{}, err)
+				return
+			}
+			if !one(&r) {
+				return
+			}
+		}
+	}
+}
+
+// findRun is the id of the run that an id names: its own, or that of a conversation or event in it.
+func findRun(ctx context.Context, store *archive.Archive, id string) (string, error) {
+	what, err := find(ctx, store, id)
+	switch {
+	case err != nil:
+		return "", err
+	case what.conversation != "":
+		c, err := store.Index().Conversation(ctx, what.conversation)
+		return c.Run, err
+	case what.event != "":
+		rows, err := store.Index().Event(ctx, what.event)
+		if err != nil {
+			return "", err
+		}
+		return rows[0].Run, nil
+	}
+	return what.run, nil
+}
+
+// listWriter prints rows in the format that is asked for.
+type listWriter struct {
+	a       *app
+	o       listOptions
+	columns []listColumn
+	out     *rowWriter // nil for tables
+	keys    bool       // all keys of the JSON, not columns
+	n       int
+	more    bool // than were asked for
+}
+
+func newListWriter(a *app, o listOptions, all []listColumn) (*listWriter, error) {
+	w := &listWriter{a: a, o: o}
+	for _, name := range o.columns {
+		w.columns = append(w.columns, *columnOf(all, name))
+	}
+	if o.output == "table" {
+		if len(o.columns) == 0 {
+			w.columns = fitting(all, a.width(), o.sort)
+		}
+		return w, nil
+	}
+	w.keys = len(o.columns) == 0 && (o.output == "ndjson" || o.output == "json")
+	if len(o.columns) == 0 && !w.keys {
+		w.columns = slices.DeleteFunc(slices.Clone(all), func(c listColumn) bool { return c.raw == nil })
+	}
+	var err error
+	w.out, err = newRowWriter(a, o.output)
+	return w, err
+}
+
+func (w *listWriter) write(rows iter.Seq2[listRow, error]) error {
+	var err error
+	if w.out == nil {
+		err = w.table(rows)
+	} else {
+		err = w.script(rows)
+	}
+	if err == nil && w.more {
+		w.a.note("There are more than these %s: --limit 0 lists all.", number(int64(w.n)))
+	}
+	return err
+}
+
+// script writes rows as scripts read them.
+func (w *listWriter) script(rows iter.Seq2[listRow, error]) error {
+	if !w.keys {
+		if err := w.out.columns(columnNames(w.columns)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(w.each(rows, w.row), w.end())
+}
+
+// end closes an array, also one that no row has begun.
+func (w *listWriter) end() error {
+	if w.keys && w.n == 0 {
+		if err := w.out.columns([]string{}); err != nil {
+			return err
+		}
+	}
+	return w.out.end()
+}
+
+// each hands on as many rows as are asked for.
+func (w *listWriter) each(rows iter.Seq2[listRow, error], do func(*listRow) error) error {
+	for r, err := range rows {
+		if err != nil {
+			return err
+		}
+		if w.o.limit > 0 && w.n == w.o.limit {
+			w.more = true
+			return nil
+		}
+		w.n++
+		if err := do(&r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *listWriter) row(r *listRow) error {
+	if w.keys {
+		m := r.json()
+		names := sortedNames(m)
+		values := make([]any, len(names))
+		for i, name := range names {
+			values[i] = m[name]
+		}
+		if w.n == 1 {
+			if err := w.out.columns(names); err != nil {
+				return err
+			}
+		}
+		return w.out.row(values)
+	}
+	values := make([]any, len(w.columns))
+	for i, c := range w.columns {
+		values[i] = c.value(r)
+	}
+	return w.out.row(values)
+}
+
+func (w *listWriter) table(rows iter.Seq2[listRow, error]) error {
+	g := grid{}
+	for _, c := range w.columns {
+		g.columns = append(g.columns, column{head: strings.TrimPrefix(c.name, "tool_"), right: c.right, flex: c.flex})
+	}
+	first := true
+	flush := func() error {
+		if len(g.rows) == 0 {
+			return nil
+		}
+		if first && len(w.o.columns) == 0 {
+			w.dropEmpty(&g)
+		}
+		first = false
+		_, err := fmt.Fprintln(w.a.out, g.render(w.a.width(), w.a.ink()))
+		g.rows = nil
+		return err
+	}
+	err := w.each(rows, func(r *listRow) error {
+		cells := make([]string, len(w.columns))
+		for i, c := range w.columns {
+			cells[i] = c.cell(w.a, r)
+		}
+		g.add(cells...)
+		if len(g.rows) == tableChunk {
+			return flush()
+		}
+		return nil
+	})
+	return errors.Join(err, flush())
+}
+
+// dropEmpty leaves out columns that nobody has asked for and in which nothing stands.
+func (w *listWriter) dropEmpty(g *grid) {
+	for i := len(w.columns) - 1; i >= 0; i-- {
+		if w.columns[i].name == w.o.sort || slices.ContainsFunc(g.rows, func(cells []string) bool { return cells[i] != "" && cells[i] != "-" }) {
+			continue
+		}
+		w.columns, g.columns = slices.Delete(w.columns, i, i+1), slices.Delete(g.columns, i, i+1)
+		for n := range g.rows {
+			g.rows[n] = slices.Delete(g.rows[n], i, i+1)
+		}
+	}
+}
+
+// short is a count in few letters: 950, 12.3k, 1.2M.
+func short(n int64) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	value, prefix := humanize.ComputeSI(float64(n))
+	digits := 1
+	if value >= 100 {
+		digits = 0
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.*f", digits, value), ".0") + prefix
+}

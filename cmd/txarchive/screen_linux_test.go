@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// terminalOf opens a terminal of so many columns: what is written to it comes out of the function when it is closed.
+func terminalOf(t *testing.T, columns uint16) (*os.File, func() string) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("this machine gives no terminals: %v", err)
+	}
+	t.Cleanup(func() { _ = master.Close() })
+	ioctl := func(request uintptr, arg unsafe.Pointer) {
+		t.Helper()
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, master.Fd(), request, uintptr(arg)); errno != 0 {
+			t.Fatal(errno)
+		}
+	}
+	var unlocked, number int32
+	ioctl(syscall.TIOCSPTLCK, unsafe.Pointer(&unlocked))
+	ioctl(syscall.TIOCGPTN, unsafe.Pointer(&number))
+	size := [4]uint16{40, columns, 0, 0}
+	ioctl(syscall.TIOCSWINSZ, unsafe.Pointer(&size))
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	done := make(chan struct{})
+	go func() { // ends with an error when the last end of the terminal is closed
+		defer close(done)
+		_, _ = out.ReadFrom(master)
+	}()
+	return slave, func() string {
+		_ = slave.Close()
+		<-done
+		return strings.ReplaceAll(out.String(), "\r\n", "\n")
+	}
+}
+
+var colorCodes = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// TestScreens looks at what people see on terminals of several widths, of all formats.
+func TestScreens(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "archive")
+	for _, format := range []string{"awf", "chibi", "devflow", "flow-studio", "leslie"} {
+		if code, _, stderr := inside(t.Context(), dir, "", "ingest", runs+"/"+format); code != 0 {
+			t.Fatalf("ingest %s: exit %d\n%s", format, code, stderr)
+		}
+	}
+	for _, line := range []string{
+		"list", "list --sort cost", "list conversations", "list conversations --all", "stats", "stats --storage", "status", "doctor", "source list",
+		"tree r4tga7f3ymvx3", "tree rxtvjsm9dx137", "show rzhdkf6qx3kk1", "show r4tga7f3ymvx3", "show r2fs94pz3fwak", "show rvxamfjqa9vme",
+		"show rxtvjsm9dx137", "show c02r1h4ym8mv7 --tools full", "search name", "search 可选链", "show rxtvjsm9dx137 --versions", "show r4tga7f3ymvx3 --timeline",
+	} {
+		for _, width := range []int{40, 80, 200} {
+			slave, screen := terminalOf(t, uint16(width))
+			a := &app{in: strings.NewReader(""), out: slave, err: new(bytes.Buffer), now: time.Now, log: slog.New(slog.DiscardHandler), getenv: func(key string) string {
+				return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent", "TERM": "xterm"}[key]
+			}}
+			code := execute(t.Context(), a, strings.Fields(line))
+			out := colorCodes.ReplaceAllString(screen(), "")
+			if code != 0 || strings.TrimSpace(out) == "" {
+				t.Errorf("%s: exit %d, %q\n%v", line, code, out, a.err)
+			}
+			for _, s := range strings.Split(out, "\n") {
+				if n := text.StringWidthWithoutEscSequences(s); width >= 80 && n > width || !utf8.ValidString(s) || strings.ContainsRune(s, '\ufffd') {
+					t.Errorf("%s: %d of %d columns: %q", line, n, width, s)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// sqlDictionary is what a statement can name.
+type sqlDictionary struct {
+	views   []string
+	columns map[string][]string // of each view
+}
+
+// keywords are those that statements which read are made of, and functions that are asked for often.
+var keywords = []string{"SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "LIMIT", "HAVING", "JOIN", "LEFT JOIN", "USING", "DISTINCT", "COUNT(*)", "EXPLAIN QUERY PLAN",
+	"event_text(", "event_json(", "receipt_json(", "call_input(", "call_output("}
+
+// shellCommands begin with a dot.
+var shellCommands = []string{".views", ".schema", ".format", ".help", ".quit"}
+
+// sqlWords asks the console what views there are, and of which columns.
+func sqlWords(ctx context.Context, console index.Console) (*sqlDictionary, error) {
+	d := &sqlDictionary{columns: map[string][]string{}}
+	view, name := "", ""
+	ask := func(sql string, to ...*string) error {
+		return console.Query(ctx, index.Question{SQL: sql}, func([]string) error { return nil }, func(v []any) error {
+			for i, p := range to {
+				*p = fmt.Sprint(v[i])
+			}
+			if len(to) == 1 {
+				d.views = append(d.views, view)
+			} else {
+				d.columns[view] = append(d.columns[view], name)
+			}
+			return nil
+		})
+	}
+	if err := ask(`SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'view' AND name LIKE 'v\_%' ESCAPE '\' ORDER BY 1`, &view); err != nil {
+		return nil, err
+	}
+	for _, v := range slices.Clone(d.views) {
+		view = v
+		other := ""
+		if err := ask("SELECT cid, name FROM pragma_table_info('"+strings.ReplaceAll(v, "'", "''")+"') ORDER BY cid", &other, &name); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// complete offers what the last word of a statement may become; head is what stands before that word.
+func (d *sqlDictionary) complete(typed string) (head string, some []string) {
+	start := len(typed)
+	for start > 0 && wordByte(typed[start-1]) {
+		start--
+	}
+	word := typed[start:]
+	if start == 0 && strings.HasPrefix(word, ".") {
+		return "", starting(word, shellCommands)
+	}
+	if dot := strings.LastIndexByte(word, '.'); dot >= 0 { // alias.column
+		start, word = start+dot+1, word[dot+1:]
+		return typed[:start], starting(word, d.columnsOf(typed))
+	}
+	if word == "" {
+		return typed, nil
+	}
+	if strings.HasPrefix(strings.ToLower(strings.TrimSpace(typed)), ".schema") {
+		return typed[:start], starting(word, d.views)
+	}
+	return typed[:start], starting(word, d.views, d.columnsOf(typed), keywords)
+}
+
+// wordByte says whether a byte can stand in a name, with the dot of alias.column.
+func wordByte(c byte) bool {
+	return c == '_' || c == '.' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// columnsOf are the columns of the views that a statement names; of all views when it names none.
+func (d *sqlDictionary) columnsOf(statement string) []string {
+	var some []string
+	for pass := range 2 {
+		for _, v := range d.views {
+			if pass == 1 || strings.Contains(strings.ToLower(statement), v) {
+				some = append(some, d.columns[v]...)
+			}
+		}
+		if len(some) > 0 {
+			break
+		}
+	}
+	return some
+}
+
+// starting are the words that begin with another, in any case, each once and sorted.
+func starting(with string, lists ...[]string) []string {
+	var some []string
+	for _, list := range lists {
+		for _, w := range list {
+			if len(w) >= len(with) && strings.EqualFold(w[:len(with)], with) {
+				some = append(some, w)
+			}
+		}
+	}
+	slices.Sort(some)
+	return slices.Compact(some)
+}
+
+// listViews names the views.
+func (d *sqlDictionary) listViews() string { return "  " + strings.Join(d.views, "\n  ") }
+
+// schema tells the columns of a view, or of all.
+func (d *sqlDictionary) schema(view string, width int) (string, bool) {
+	var b strings.Builder
+	for _, v := range d.views {
+		if view != "" && !strings.EqualFold(v, view) {
+			continue
+		}
+		list := strings.Join(d.columns[v], ", ")
+		if width > 20 {
+			list = text.WrapSoft(list, width-5)
+		}
+		fmt.Fprintf(&b, "%s\n%s\n", v, indent(list, "    "))
+	}
+	return strings.TrimSuffix(b.String(), "\n"), b.Len() > 0
+}

@@ -1,0 +1,202 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+func scanText(rows *sqlx.Rows) (s string, err error) { return s, rows.Scan(&s) }
+
+// Terms yields the terms that contain a text that is folded as terms are, parts of identifiers included, in the
+// order of their bytes.
+func (db *DB) Terms(ctx context.Context, contains string) iter.Seq2[string, error] {
+	return stream(ctx, db.r, "SELECT term FROM terms WHERE instr(term, ?) > 0", []any{contains}, scanText)
+}
+
+// Cut yields the terms of at least size bytes that end in one of the endings.
+func (db *DB) Cut(ctx context.Context, size int, endings []string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for t, err := range stream(ctx, db.r, "SELECT term FROM terms WHERE octet_length(term) >= ?", []any{size}, scanText) {
+			if err != nil {
+				yield("", err)
+				return
+			}
+			for _, e := range endings {
+				if strings.HasSuffix(t, e) {
+					if !yield(t, nil) {
+						return
+					}
+					break
+				}
+			}
+		}
+	}
+}
+
+// Count returns how many rows match, at most page.Limit. page.After is not looked at. Errors: *index.UnsupportedError.
+func (db *DB) Count(ctx context.Context, q *query.Tree, page index.Page) (int64, error) {
+	page.After = ""
+	f := finder{ctx: ctx, page: page}
+	c, err := f.compile(q)
+	if err != nil {
+		return 0, err
+	}
+	tx, err := db.r.BeginTxx(ctx, nil)
+	if err != nil {
+		return 0, fmt.Errorf("count: %w", damage(err))
+	}
+	defer tx.Rollback()
+	n, err := countRows(ctx, tx, c, page)
+	if err != nil {
+		return 0, fmt.Errorf("count: %w", damage(err))
+	}
+	return n, nil
+}
+
+func countRows(ctx context.Context, tx *sqlx.Tx, c cond, page index.Page) (int64, error) {
+	var err error
+	if c.to, err = spilled(ctx, tx, c.to); err != nil {
+		return 0, err
+	}
+	left := int64(page.Limit)
+	if left <= 0 {
+		left = math.MaxInt64
+	}
+	total := int64(0)
+	visit := func(w walk) error {
+		sql, args := w.counting(page.AllVersions)
+		var n int64
+		if err := tx.GetContext(ctx, &n, "SELECT count(*) FROM ("+sql+" LIMIT ?)", append(args, left)...); err != nil {
+			return err
+		}
+		if total, left = total+n, left-n; left <= 0 {
+			return errStop
+		}
+		return nil
+	}
+	p := planner{ctx: ctx, tx: tx, all: page.AllVersions, few: page.Limit > 0}
+	if err := p.walks(c, visit); err != nil && err != errStop {
+		return 0, err
+	}
+	return total, nil
+}
+
+// counting selects one value for each row that matches. Words alone need no look at the rows when nothing is left
+// out.
+func (w *walk) counting(all bool) (string, []any) {
+	match, ok := w.expression()
+	if !ok || !all || len(w.sql)+len(w.own) > 0 {
+		return w.statement("1", all)
+	}
+	sql, args := "SELECT 1 FROM fts WHERE fts MATCH ?", []any{match}
+	if w.from > 0 {
+		sql, args = sql+" AND rowid >= ?", append(args, w.from)
+	}
+	if w.to > 0 {
+		sql, args = sql+" AND rowid < ?", append(args, w.to)
+	}
+	return sql, args
+}
+
+// Size returns the events that count, the rows that a search looks through unless it is told to look at all
+// versions, and the problems.
+func (db *DB) Size(ctx context.Context) (events, rows, problems int64, err error) {
+	err = db.r.QueryRowxContext(ctx, `SELECT
+		(SELECT coalesce(sum(events), 0) FROM transcript_sums WHERE verdict = 0),
+		(SELECT coalesce(sum(rows), 0) FROM transcript_sums WHERE verdict IN (0, 6)),
+		(SELECT count(DISTINCT p.identity) FROM problems p CROSS JOIN versions v ON v.id = p.version
+			WHERE NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number))
+		+ (SELECT count(*) FROM facts WHERE kind = 'problem' AND value IS NOT NULL)`).Scan(&events, &rows, &problems)
+	if err != nil {
+		err = fmt.Errorf("size: %w", damage(err))
+	}
+	return events, rows, problems, err
+}
+
+// resultsOf follows v_tool_calls.
+const resultsOf = `SELECT c.conversation_id, t.seq_base + e.seq, e.part, e.parts, d.conversation_id, u.seq_base + b.seq, b.part, b.parts
+	FROM conversations c CROSS JOIN transcripts t ON t.conversation = c.id CROSS JOIN events e ON e.transcript = t.id
+	CROSS JOIN calls k ON k.event = e.id
+	CROSS JOIN events b ON b.id = coalesce(
+		(SELECT y.event FROM results y JOIN events z ON z.id = y.event
+			WHERE y.call = k.call AND z.transcript = e.transcript ORDER BY z.verdict, z.seq, z.part LIMIT 1),
+		(SELECT y.event FROM results y JOIN events z ON z.id = y.event JOIN transcripts w ON w.id = z.transcript
+			WHERE y.call = k.call ORDER BY w.verdict, z.verdict, w.seq_base + z.seq, z.part LIMIT 1))
+	CROSS JOIN transcripts u ON u.id = b.transcript CROSS JOIN conversations d ON d.id = u.conversation
+	WHERE c.conversation_id = ? AND e.seq BETWEEN ? - t.seq_base AND ? - t.seq_base`
+
+// Results returns the public ids of the rows with the results of calls, by the public ids of the calls, for calls of
+// one conversation with from <= seq <= to. Calls without a result are missing.
+func (db *DB) Results(ctx context.Context, conversation string, from, to int64) (map[string]string, error) {
+	type place struct {
+		conversation string
+		seq          int64
+		part, parts  int
+	}
+	results := map[string]string{}
+	err := each(ctx, db.r, resultsOf, []any{conversation, from, to}, func(rows *sqlx.Rows) (p [2]place, err error) {
+		return p, rows.Scan(&p[0].conversation, &p[0].seq, &p[0].part, &p[0].parts, &p[1].conversation, &p[1].seq, &p[1].part, &p[1].parts)
+	}, func(p [2]place) bool {
+		results[eventID(p[0].conversation, p[0].seq, p[0].part, p[0].parts)] = eventID(p[1].conversation, p[1].seq, p[1].part, p[1].parts)
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("results of %q: %w", conversation, damage(err))
+	}
+	return results, nil
+}
+
+// maxWalks bounds how many walks are told of.
+const maxWalks = 8
+
+// Explain tells how a question would be answered: the full-text expression, what is narrowed down, and the engine's
+// plan for each different walk. Nothing is searched beside what owns the rows.
+func (db *DB) Explain(ctx context.Context, q *query.Tree, page index.Page) ([]string, error) {
+	f := finder{ctx: ctx, page: page}
+	c, err := f.compile(q)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := db.r.BeginTxx(ctx, nil)
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", damage(err))
+	}
+	defer tx.Rollback()
+	var lines []string
+	if match, ok := c.expression(); ok {
+		lines = append(lines, "full-text: "+match)
+	}
+	if len(c.own)+len(c.hint) > 0 {
+		lines = append(lines, fmt.Sprintf("owners are looked up when the newest %d rows are not enough", probe))
+	}
+	walks := 0
+	seen := map[string]bool{}
+	p := planner{ctx: ctx, tx: tx, all: page.AllVersions, few: true}
+	err = p.walks(c, func(w walk) error {
+		if walks++; walks > maxWalks {
+			return errStop
+		}
+		sql, args := w.statement(keyColumns, page.AllVersions)
+		if seen[sql] {
+			return nil
+		}
+		seen[sql] = true
+		lines = append(lines, "walk: "+strings.Join(strings.Fields(sql), " "))
+		return each(ctx, tx, "EXPLAIN QUERY PLAN "+sql+" ORDER BY "+w.id()+" DESC", args, func(rows *sqlx.Rows) (s string, err error) {
+			var id, parent, unused int64
+			return s, rows.Scan(&id, &parent, &unused, &s)
+		}, func(s string) bool { lines = append(lines, "plan: "+s); return true })
+	})
+	if err != nil && err != errStop {
+		return nil, fmt.Errorf("explain: %w", damage(err))
+	}
+	return lines, nil
+}

@@ -1,0 +1,204 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// walk is one pass over rows in the order of their ids: those of the full-text index where a condition has words or
+// facets, else those of a list, else all events.
+type walk struct {
+	cond
+	ids []int64 // nil: all; else falling
+}
+
+func (w *walk) id() string {
+	switch {
+	case len(w.match) > 0:
+		return "fts.rowid"
+	case w.ids != nil:
+		return "j.value"
+	}
+	return "e.id"
+}
+
+// statement selects from the rows that match.
+func (w *walk) statement(columns string, all bool) (string, []any) {
+	id, c := w.id(), w.cond
+	var where []string
+	var args []any
+	from := "events e"
+	if match, ok := c.expression(); ok {
+		from = "fts CROSS JOIN events e ON e.id = fts.rowid"
+		where, args = append(where, "fts MATCH ?"), append(args, match)
+		c.match, c.not = nil, nil
+	} else if w.ids != nil {
+		from = "json_each(?) j CROSS JOIN events e ON e.id = j.value"
+		args = append(args, asList(w.ids))
+	}
+	if c.from > 0 && w.ids == nil {
+		where, args = append(where, id+" >= ?"), append(args, c.from)
+	}
+	if c.to > 0 && w.ids == nil {
+		where, args = append(where, id+" < ?"), append(args, c.to)
+	}
+	rest, more := c.predicate(false, all)
+	where, args = append(where, rest), append(args, more...)
+	from += " CROSS JOIN transcripts t ON t.id = e.transcript"
+	if reads(columns, "c") || reads(rest, "c") || reads(rest, "r") {
+		from += " CROSS JOIN conversations c ON c.id = t.conversation"
+	}
+	if reads(rest, "r") {
+		from += " CROSS JOIN runs r ON r.id = c.run"
+	}
+	return "SELECT " + columns + " FROM " + from + " WHERE " + strings.Join(where, " AND ") + visible(all), args
+}
+
+const (
+	// probe is how many rows are looked at, newest first, before what owns the hits is looked up: where hits are
+	// frequent that is all.
+	probe = 1000
+	// mostOwned is how many rows may belong to the owners that are looked up. Owners of more are met by walking.
+	mostOwned = 200_000
+	// listed is how many rows of a list are looked at by one statement.
+	listed = 512
+)
+
+// planner finds the walks that answer a condition, the newest rows first.
+type planner struct {
+	ctx context.Context
+	tx  *sqlx.Tx
+	all bool
+	few bool // not all hits are wanted
+}
+
+// walks calls visit for one walk after the other. Hours are never parted.
+//
+// Words and facets are found by the full-text index. Where a condition is on what owns the rows (a run, a project, an
+// original), the newest rows are tried first, and then the owners are looked up and only the hours that they have
+// rows in are walked: a filter that few things pass costs as little as one that most pass.
+func (p *planner) walks(c cond, visit func(walk) error) error {
+	if len(c.own)+len(c.hint) == 0 {
+		return visit(walk{cond: c})
+	}
+	if p.few {
+		edge, err := p.edge(c)
+		if err != nil {
+			return err
+		}
+		newest := c
+		newest.from = max(c.from, edge)
+		if err := visit(walk{cond: newest}); err != nil || edge <= c.from {
+			return err
+		}
+		c.to = edge
+	}
+	ids, dense, err := p.owned(c)
+	switch {
+	case err != nil:
+		return err
+	case dense:
+		return visit(walk{cond: c})
+	case len(c.match) == 0:
+		return p.lists(c, ids, visit)
+	}
+	return p.hours(c, ids, visit)
+}
+
+// edge is the beginning of the hour of the last row that is tried at once, 0 when those are all.
+func (p *planner) edge(c cond) (int64, error) {
+	id, from := "id", "events"
+	var args []any
+	where := "1"
+	if match, ok := c.expression(); ok {
+		id, from, where, args = "rowid", "fts", "fts MATCH ?", append(args, match)
+	}
+	to := c.to
+	if to == 0 {
+		to = math.MaxInt64
+	}
+	var last int64
+	err := p.tx.GetContext(p.ctx, &last, "SELECT "+id+" FROM "+from+" WHERE "+where+" AND "+id+" < ? AND "+id+" >= ? ORDER BY "+id+" DESC LIMIT 1 OFFSET ?",
+		append(args, to, c.from, probe)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return last >> slotBits << slotBits, err
+}
+
+// owned returns the rows of the owners that a condition is about, in falling order; dense says that they are too
+// many for a list.
+func (p *planner) owned(c cond) (ids []int64, dense bool, err error) {
+	seen := ""
+	if !p.all {
+		seen = " AND t.verdict IN (0, 6)"
+	}
+	parts := append(slices.Clone(c.own), c.hint...)
+	var transcripts []int64
+	total := int64(0)
+	err = each(p.ctx, p.tx, `SELECT t.id, t.rows FROM runs r JOIN conversations c ON c.run = r.id JOIN transcripts t ON t.conversation = c.id
+		WHERE t.indexed <> 0 AND `+balanced(parts, " AND ")+seen, append(slices.Clone(c.owned), c.hinted...),
+		func(rows *sqlx.Rows) (t [2]int64, err error) { return t, rows.Scan(&t[0], &t[1]) },
+		func(t [2]int64) bool {
+			transcripts = append(transcripts, t[0])
+			total += t[1]
+			return total <= mostOwned
+		})
+	if err != nil || total > mostOwned {
+		return nil, true, err
+	}
+	to := c.to
+	if to == 0 {
+		to = math.MaxInt64
+	}
+	ids = make([]int64, 0, total)
+	err = each(p.ctx, p.tx, `SELECT e.id FROM json_each(?) j CROSS JOIN events e INDEXED BY events_place ON e.transcript = j.value
+		WHERE e.id >= ? AND e.id < ?`, []any{asList(transcripts), c.from, to},
+		func(rows *sqlx.Rows) (id int64, err error) { return id, rows.Scan(&id) },
+		func(id int64) bool { ids = append(ids, id); return true })
+	slices.SortFunc(ids, func(a, b int64) int { return int(min(max(b-a, -1), 1)) })
+	return ids, false, err
+}
+
+// lists walks rows that are known. A piece is longer than listed when an hour is.
+func (p *planner) lists(c cond, ids []int64, visit func(walk) error) error {
+	for len(ids) > 0 {
+		n := min(listed, len(ids))
+		for n < len(ids) && ids[n]>>slotBits == ids[n-1]>>slotBits {
+			n++
+		}
+		if err := visit(walk{cond: c, ids: ids[:n]}); err != nil {
+			return err
+		}
+		ids = ids[n:]
+	}
+	return nil
+}
+
+// hours walks the hours of rows that are known, those that follow each other at once.
+func (p *planner) hours(c cond, ids []int64, visit func(walk) error) error {
+	for len(ids) > 0 {
+		newest := ids[0] >> slotBits
+		oldest, n := newest, 1
+		for n < len(ids) && ids[n]>>slotBits >= oldest-1 {
+			oldest = ids[n] >> slotBits
+			n++
+		}
+		part := c
+		part.from, part.to = max(c.from, oldest<<slotBits), (newest+1)<<slotBits
+		if c.to > 0 {
+			part.to = min(part.to, c.to)
+		}
+		if err := visit(walk{cond: part}); err != nil {
+			return err
+		}
+		ids = ids[n:]
+	}
+	return nil
+}

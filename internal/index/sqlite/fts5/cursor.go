@@ -1,0 +1,210 @@
+package fts5
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Source gives what is stored of a segment.
+type Source interface {
+	// Leaves returns leaves first to last.
+	Leaves(segment, first, last int) ([][]byte, error)
+	// Tombstones returns that many tombstone pages.
+	Tombstones(segment, pages int) ([][]byte, error)
+}
+
+// leavesAtOnce bounds what a cursor holds of a segment.
+const leavesAtOnce = 64
+
+// cursor walks the terms of one segment.
+type cursor struct {
+	source  Source
+	segment Segment
+	leaves  [][]byte // read ahead
+	next    int      // number of the first leaf not read
+	leaf    []byte   // without its footer
+	footer  []byte   // offsets of the terms to come
+	at      int      // where the next term begins, len(leaf) when none does
+	first   bool     // that term is the first on the leaf
+
+	term    []byte // present term, empty at the end
+	list    []byte // its doclist, as if it stood on one leaf
+	own     []byte // memory of a list that spans leaves
+	row     int64  // last row id of own[:parsed]
+	parsed  int
+	deleted map[int64]struct{}
+	err     error
+}
+
+func newCursor(source Source, segment Segment) (*cursor, error) {
+	c := &cursor{source: source, segment: segment, next: segment.First, deleted: map[int64]struct{}{}}
+	if segment.TombstonePages > 0 {
+		pages, err := source.Tombstones(segment.ID, segment.TombstonePages)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range pages {
+			ids, err := tombstones(p)
+			if err != nil {
+				return nil, err
+			}
+			for _, id := range ids {
+				c.deleted[id] = struct{}{}
+			}
+		}
+	}
+	c.load()
+	c.advance()
+	return c, c.err
+}
+
+func (c *cursor) fail(what string) {
+	if c.err == nil {
+		c.err = fmt.Errorf("%w: segment %d near leaf %d: %s", ErrMalformed, c.segment.ID, c.next-1-len(c.leaves), what)
+	}
+	c.term, c.leaf, c.footer, c.at = nil, nil, nil, 0
+}
+
+// load steps to the next leaf and says whether there is one.
+func (c *cursor) load() bool {
+	if len(c.leaves) == 0 {
+		if c.next > c.segment.Last || c.err != nil {
+			c.leaf, c.footer, c.at = nil, nil, 0
+			return false
+		}
+		last := min(c.next+leavesAtOnce-1, c.segment.Last)
+		if c.leaves, c.err = c.source.Leaves(c.segment.ID, c.next, last); c.err != nil {
+			c.term = nil
+			return false
+		}
+		if len(c.leaves) != last-c.next+1 {
+			c.fail("leaves are missing")
+			return false
+		}
+		c.next = last + 1
+	}
+	b := c.leaves[0]
+	c.leaves = c.leaves[1:]
+	if len(b) < 4 {
+		c.fail("short leaf")
+		return false
+	}
+	size := int(binary.BigEndian.Uint16(b[2:]))
+	if size < 4 || size > len(b) {
+		c.fail("size of leaf")
+		return false
+	}
+	c.leaf, c.footer, c.at, c.first = b[:size], b[size:], 0, true
+	c.nextTerm()
+	return c.err == nil
+}
+
+// nextTerm finds where the next term on the leaf begins.
+func (c *cursor) nextTerm() {
+	if len(c.footer) == 0 {
+		c.at = len(c.leaf)
+		return
+	}
+	v, n := varint(c.footer)
+	c.footer = c.footer[n:]
+	if n == 0 || v == 0 || v > uint64(len(c.leaf)-c.at) {
+		c.fail("footer")
+		return
+	}
+	c.at += int(v)
+}
+
+// advance steps to the next term.
+func (c *cursor) advance() {
+	for c.err == nil && c.at == len(c.leaf) {
+		if !c.load() {
+			c.term = nil
+			return
+		}
+	}
+	if c.err != nil {
+		return
+	}
+	b := c.leaf[c.at:]
+	shared := uint64(0)
+	if !c.first {
+		v, n := varint(b)
+		shared, b = v, b[n:]
+	}
+	length, n := varint(b)
+	b = b[n:]
+	if n == 0 || shared > uint64(len(c.term)) || length > uint64(len(b)) || shared+length == 0 {
+		c.fail("term")
+		return
+	}
+	c.term = append(c.term[:shared], b[:length]...)
+	start := len(c.leaf) - len(b) + int(length)
+	c.first = false
+	c.nextTerm()
+	c.doclist(start)
+}
+
+// doclist takes the doclist that begins at start of the present leaf, and whatever of it stands on later ones.
+func (c *cursor) doclist(start int) {
+	if c.err != nil || start > c.at {
+		c.fail("doclist")
+		return
+	}
+	c.list = c.leaf[start:c.at]
+	whole := true
+	for c.at == len(c.leaf) && c.load() && c.at > 4 {
+		if whole {
+			c.own = append(c.own[:0], c.list...)
+			c.row, c.parsed, whole = 0, 0, false
+		}
+		c.prolong()
+	}
+	if !whole {
+		c.list = c.own
+	}
+}
+
+// prolong adds what the present leaf holds of a doclist. A leaf tells its first row id as it is.
+func (c *cursor) prolong() {
+	row := int(binary.BigEndian.Uint16(c.leaf))
+	if row == 0 {
+		c.own = append(c.own, c.leaf[4:c.at]...)
+		return
+	}
+	if row < 4 || row >= c.at {
+		c.fail("place of the first row")
+		return
+	}
+	c.own = append(c.own, c.leaf[4:row]...)
+	for c.parsed < len(c.own) {
+		e, ok := decodePosting(c.own[c.parsed:])
+		if !ok {
+			c.fail("posting")
+			return
+		}
+		c.row += e.delta
+		c.parsed += e.end
+	}
+	id, n := varint(c.leaf[row:])
+	if int64(id) <= c.row {
+		c.fail("row ids do not ascend")
+		return
+	}
+	c.own = appendVarint(c.own, id-uint64(c.row))
+	c.own = append(c.own, c.leaf[row+n:c.at]...)
+}
+
+// posting is one row in a doclist: where its position list with its size starts and ends.
+type posting struct {
+	delta      int64
+	start, end int
+}
+
+func decodePosting(list []byte) (posting, bool) {
+	delta, n := varint(list)
+	size, m := varint(list[n:])
+	if n == 0 || m == 0 || size&1 != 0 || size/2 > uint64(len(list)-n-m) {
+		return posting{}, false
+	}
+	return posting{int64(delta), n, n + m + int(size/2)}, true
+}

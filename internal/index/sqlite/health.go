@@ -1,0 +1,109 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+var (
+	_ index.Health   = (*DB)(nil)
+	_ index.Notebook = (*DB)(nil)
+)
+
+const stocksSQL = `SELECT s.name,
+	(SELECT count(*) FROM files f WHERE f.source = s.id),
+	(SELECT coalesce(sum(v.size), 0) FROM files f CROSS JOIN versions v ON v.file = f.id WHERE f.source = s.id
+		AND NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number)),
+	(SELECT count(*) FROM files f CROSS JOIN versions v ON v.file = f.id WHERE f.source = s.id),
+	(SELECT max(p.created) FROM files f CROSS JOIN versions v ON v.file = f.id CROSS JOIN extents x ON x.chain = v.chain
+		CROSS JOIN packs p ON p.id = x.pack WHERE f.source = s.id)
+	FROM sources s ORDER BY 1`
+
+// Stocks yields what is stored of each source.
+func (db *DB) Stocks(ctx context.Context) iter.Seq2[index.Stock, error] {
+	return stream(ctx, db.r, stocksSQL, nil, func(rows *sqlx.Rows) (h index.Stock, err error) {
+		var stored *int64
+		err = rows.Scan(&h.Source, &h.Files, &h.Bytes, &h.Versions, &stored)
+		if stored != nil {
+			h.LastStored = time.UnixMicro(*stored).UTC()
+		}
+		return h, err
+	})
+}
+
+const unknownSQL = `SELECT (SELECT name FROM names WHERE id = r.format), coalesce(c.version, r.version, ''),
+	coalesce((SELECT name FROM names WHERE id = e.type), ''), count(*), min(r.run_id)
+	FROM fts CROSS JOIN events e ON e.id = fts.rowid CROSS JOIN transcripts t ON t.id = e.transcript
+	CROSS JOIN conversations c ON c.id = t.conversation CROSS JOIN runs r ON r.id = c.run
+	WHERE fts MATCH ? AND t.verdict = 0 GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3`
+
+// Unknown yields the event types that no parser knew.
+func (db *DB) Unknown(ctx context.Context) iter.Seq2[index.UnknownType, error] {
+	return stream(ctx, db.r, unknownSQL, []any{"x : " + quoted(index.Facet("kind", "unknown"))}, func(rows *sqlx.Rows) (u index.UnknownType, err error) {
+		return u, rows.Scan(&u.Format, &u.Version, &u.Type, &u.Events, &u.Run)
+	})
+}
+
+// gapsSQL looks at the newest version of each original. The order of lines does not matter: those that were written
+// at once may stand swapped. Numbers begin where they begin, since a producer may have cut the beginning off.
+const gapsSQL = `WITH numbered AS MATERIALIZED (
+	SELECT DISTINCT t.version, e.attributes ->> '$.seq' AS seq FROM transcripts t CROSS JOIN events e ON e.transcript = t.id
+	WHERE t.verdict IN (0, 6) AND e.attributes IS NOT NULL AND json_type(e.attributes, '$.seq') = 'integer'
+), beside AS (
+	SELECT version, lag(seq) OVER (PARTITION BY version ORDER BY seq) AS before, seq FROM numbered
+)
+SELECT s.name, f.path, v.number, (SELECT name FROM names WHERE id = v.format),
+	coalesce((SELECT r.run_id FROM transcripts t JOIN conversations c ON c.id = t.conversation JOIN runs r ON r.id = c.run
+		WHERE t.version = v.id ORDER BY t.id LIMIT 1), ''), count(*), sum(b.seq - b.before - 1), min(b.before), min(b.seq)
+	FROM beside b JOIN versions v ON v.id = b.version JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
+	WHERE b.seq > b.before + 1 AND NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number)
+	GROUP BY v.id ORDER BY 1, 2`
+
+// Gaps yields the originals whose numbered events leave numbers out.
+func (db *DB) Gaps(ctx context.Context) iter.Seq2[index.Gap, error] {
+	return stream(ctx, db.r, gapsSQL, nil, func(rows *sqlx.Rows) (g index.Gap, err error) {
+		return g, rows.Scan(&g.Key.Source, &g.Key.Path, &g.Key.Number, str(&g.Format), &g.Run, &g.Gaps, &g.Missing, &g.After, &g.Seq)
+	})
+}
+
+// Note keeps texts of this machine.
+func (db *DB) Note(ctx context.Context, notes map[string]string) error {
+	if len(notes) == 0 {
+		return nil
+	}
+	t, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.Rollback()
+	for key, value := range notes {
+		if _, err := t.exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, ?)", key, value); err != nil {
+			return fmt.Errorf("note %s: %w", key, err)
+		}
+	}
+	return t.Tx.Commit()
+}
+
+// Noted returns what was kept under keys with a prefix.
+func (db *DB) Noted(ctx context.Context, prefix string) (map[string]string, error) {
+	notes := map[string]string{}
+	rows, err := db.r.QueryContext(ctx, "SELECT key, value FROM local_state WHERE substr(key, 1, ?) = ?", len([]rune(prefix)), prefix)
+	if err != nil {
+		return nil, damage(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key, value string
+		if err := rows.Scan(&key, &value); err != nil {
+			return nil, damage(err)
+		}
+		notes[key] = value
+	}
+	return notes, damage(rows.Err())
+}

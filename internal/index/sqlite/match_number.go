@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// usageAt is the usage that an event tells: the record whose bytes the row lies in. It is followed by AND and a
+// condition on u.
+const usageAt = `EXISTS (SELECT 1 FROM usage u WHERE u.version = t.version AND u.inner IS e.inner AND u.offset + u.length > e.offset
+	AND u.offset = (SELECT x.offset FROM usage x WHERE x.version = t.version AND x.offset <= e.offset AND x.inner IS e.inner ORDER BY x.offset DESC LIMIT 1) AND `
+
+// eventNumbers are what a Compare reads of usage. What went in is all that was sent, cached or not.
+var eventNumbers = map[string]string{
+	"cost":   "coalesce(u.reported, u.calculated)",
+	"input":  "(" + stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h") + ")",
+	"output": "u.output",
+	"tokens": "(" + stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h", "u.output") + ")",
+}
+
+// eventDurations are how long what an event is about took, in microseconds: a call by itself or by its result, or a
+// step.
+var eventDurations = []string{
+	`(SELECT coalesce(x.duration, CASE WHEN b.time >= e.time THEN b.time - e.time END) FROM calls k CROSS JOIN results x ON x.call = k.call
+		CROSS JOIN events b ON b.id = x.event WHERE k.event = e.id ORDER BY b.transcript <> e.transcript, b.verdict, b.seq, b.part LIMIT 1)`,
+	`(SELECT coalesce(x.duration, CASE WHEN e.time >= b.time THEN e.time - b.time END) FROM results x LEFT JOIN calls k ON k.call = x.call
+		LEFT JOIN events b ON b.id = k.event WHERE x.event = e.id ORDER BY b.transcript IS NOT e.transcript, b.verdict, b.seq, b.part LIMIT 1)`,
+	`(SELECT coalesce(s.duration, s.ended - s.started) FROM steps s WHERE s.version = t.version AND s.offset = e.offset AND s.inner IS e.inner LIMIT 1)`,
+}
+
+const conversationEvents = "(SELECT sum(o.events) FROM transcripts o WHERE o.conversation = c.id AND o.verdict = 0)"
+
+// runNumbers are what a Compare reads of a run as a whole. Whatever the run did not state is unknown.
+var runNumbers = map[string]string{
+	"cost":     runSum(eventNumbers["cost"]),
+	"input":    runSum(eventNumbers["input"]),
+	"output":   runSum(eventNumbers["output"]),
+	"tokens":   runSum(eventNumbers["tokens"]),
+	"duration": "(r.ended - r.started)",
+	"events":   "(SELECT sum(o.events) FROM run_names n CROSS JOIN transcripts o ON o.run_name = n.id WHERE n.run = r.id AND o.verdict = 0)",
+}
+
+func runSum(number string) string {
+	return "(SELECT sum(" + number + ") FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0)"
+}
+
+// compare compiles a comparison of numbers. Of runs it is about the run as a whole.
+func (k compiler) compare(n query.Compare) (cond, error) {
+	if !slices.Contains([]string{">", ">=", "<", "<=", "="}, n.Op) {
+		return cond{}, &index.UnsupportedError{What: n.String(), Why: "numbers are not compared so"}
+	}
+	is := " " + n.Op + " ?"
+	args := []any{n.Value}
+	if number := runNumbers[n.Field]; k.runs && number != "" {
+		return cond{sql: []string{number + is}, args: args}, nil
+	}
+	switch number := eventNumbers[n.Field]; {
+	case number != "":
+		return cond{sql: []string{usageAt + number + is + ")"}, args: args,
+			hint: []string{"t.version IN (SELECT u.version FROM usage u WHERE " + number + is + ")"}, hinted: args}, nil
+	case n.Field == "events":
+		return ofOwner(conversationEvents+is, args), nil
+	case n.Field == "duration":
+		var sql []string
+		var each []any
+		for _, d := range eventDurations {
+			sql, each = append(sql, d+is), append(each, n.Value)
+		}
+		return cond{sql: []string{balanced(sql, " OR ")}, args: each}, nil
+	}
+	return cond{}, &index.UnsupportedError{What: n.String(), Why: "events have no such number"}
+}

@@ -1,0 +1,210 @@
+package sqlite
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+)
+
+// From this size on the words of a batch become a segment of the full-text index in Go, which costs half of what
+// FTS5 takes (DESIGN.md). Below it the cost of a segment of one's own outweighs that.
+const (
+	bulkRows  = 256
+	bulkBytes = 256 << 10
+)
+
+// bulkMemory is what the making of one segment may take. A larger batch becomes several segments.
+const bulkMemory = 96 << 20
+
+const ftsColumns = 3
+
+func isBulk(rows []pendingRow) bool {
+	n := 0
+	for i := range rows {
+		n += len(rows[i].T) + len(rows[i].P) + len(rows[i].X)
+	}
+	return len(rows) >= bulkRows || n >= bulkBytes
+}
+
+// bulk makes segments of rows. The first is built beside the writing of events.
+type bulk struct {
+	builder *fts5.Builder
+	rows    []pendingRow // not in builder
+	memory  int
+	filled  chan struct{}
+	err     error
+}
+
+// startBulk begins to build a segment of rows, which have their ids and are in the order of those.
+func startBulk(rows []pendingRow) *bulk {
+	b := &bulk{builder: builders.Get().(*fts5.Builder), rows: rows, memory: bulkMemory, filled: make(chan struct{})}
+	go func() {
+		defer close(b.filled)
+		b.fill()
+	}()
+	return b
+}
+
+// builders are kept from batch to batch, for their memory.
+var builders = sync.Pool{New: func() any { return fts5.NewBuilder(ftsColumns) }}
+
+// close waits until nothing is being built any more, and gives back the builder.
+func (b *bulk) close() {
+	<-b.filled
+	builders.Put(b.builder)
+	b.builder, b.rows = nil, nil
+}
+
+// fill adds rows until the memory is used up.
+func (b *bulk) fill() {
+	b.builder.Reset()
+	for b.err == nil && len(b.rows) > 0 && (b.builder.Rows() == 0 || b.builder.Size() < b.memory) {
+		r := &b.rows[0]
+		b.err = b.builder.Add(r.id, r.T, r.P, r.X)
+		b.rows = b.rows[1:]
+	}
+}
+
+// write writes the segments through the transaction.
+func (b *bulk) write(t *tx) error {
+	<-b.filled
+	for {
+		if b.err != nil {
+			return b.err
+		}
+		if err := t.addSegment(b.builder); err != nil {
+			return fmt.Errorf("full-text segment: %w", err)
+		}
+		if len(b.rows) == 0 {
+			return nil
+		}
+		b.fill()
+	}
+}
+
+// addSegment writes what the builder holds as the newest segment. FTS5 is told to write what it has pending first,
+// and to forget the structure that it has read last.
+func (t *tx) addSegment(b *fts5.Builder) error {
+	if err := t.settleFTS(); err != nil {
+		return err
+	}
+	s, err := t.structure()
+	if err != nil {
+		return err
+	}
+	id, err := s.NextID()
+	if err != nil {
+		return err
+	}
+	origin := s.Origin()
+	sink := newSegmentSink(t, id)
+	leaves, err := b.Write(sink)
+	if err == nil {
+		err = sink.flush()
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.addSizes(b, origin); err != nil {
+		return err
+	}
+	if leaves > 0 {
+		s.Append(fts5.Segment{ID: id, First: 1, Last: leaves, Origin1: origin, Origin2: origin, TotalRow: uint64(b.Rows())})
+		if err := t.putRecord(fts5.StructureID, s.Encode()); err != nil {
+			return err
+		}
+	}
+	return t.forgetFTS()
+}
+
+// addSizes writes what ranking needs: the tokens of each row and of all rows.
+func (t *tx) addSizes(b *fts5.Builder, origin uint64) error {
+	sizes := inserter{t: t, columns: 3, head: "INSERT INTO fts_docsize (id, sz, origin) VALUES "}
+	for id, size := range b.Sizes {
+		if err := sizes.add(id, size, int64(origin)); err != nil {
+			return err
+		}
+	}
+	if err := sizes.flush(); err != nil {
+		return err
+	}
+	record, err := t.record(fts5.AveragesID)
+	if err != nil {
+		return err
+	}
+	averages, err := fts5.DecodeAverages(record, ftsColumns)
+	if err != nil {
+		return err
+	}
+	averages.Add(b.Averages())
+	return t.putRecord(fts5.AveragesID, averages.Encode())
+}
+
+// settleFTS makes FTS5 write the rows that it has pending in this transaction.
+func (t *tx) settleFTS() error {
+	_, err := t.exec("INSERT INTO fts (fts) VALUES ('flush')")
+	return err
+}
+
+// forgetFTS makes FTS5 read the structure record again: a merge of no pages drops what it remembers of it and does
+// nothing else. FTS5 notices by itself only what other connections have written.
+func (t *tx) forgetFTS() error {
+	_, err := t.exec("INSERT INTO fts (fts, rank) VALUES ('merge', 0)")
+	return err
+}
+
+func (t *tx) structure() (*fts5.Structure, error) {
+	b, err := t.record(fts5.StructureID)
+	if err != nil {
+		return nil, err
+	}
+	return fts5.DecodeStructure(b)
+}
+
+func (t *tx) record(id int) ([]byte, error) {
+	var b []byte
+	_, err := t.get("SELECT block FROM fts_data WHERE id = ?", []any{id}, &b)
+	return b, err
+}
+
+func (t *tx) putRecord(id int, b []byte) error {
+	_, err := t.exec("REPLACE INTO fts_data (id, block) VALUES (?, ?)", id, b)
+	return err
+}
+
+// segmentSink writes the pages of one segment.
+type segmentSink struct {
+	segment           int
+	pages, separators inserter
+	buffers           [insertRows][]byte // of pages that wait in the inserter
+	next              int
+}
+
+func newSegmentSink(t *tx, segment int) *segmentSink {
+	return &segmentSink{
+		segment:    segment,
+		pages:      inserter{t: t, columns: 2, head: "INSERT INTO fts_data (id, block) VALUES "},
+		separators: inserter{t: t, columns: 3, head: "INSERT INTO fts_idx (segid, term, pgno) VALUES "},
+	}
+}
+
+// Page implements fts5.Sink.
+func (s *segmentSink) Page(id int64, data []byte) error {
+	b := &s.buffers[s.next]
+	s.next = (s.next + 1) % insertRows
+	*b = append((*b)[:0], data...)
+	return s.pages.add(fts5.PageID(s.segment, id), *b)
+}
+
+// Separator implements fts5.Sink.
+func (s *segmentSink) Separator(term []byte, page int64) error {
+	return s.separators.add(s.segment, append([]byte{}, term...), page)
+}
+
+func (s *segmentSink) flush() error {
+	if err := s.pages.flush(); err != nil {
+		return err
+	}
+	return s.separators.flush()
+}

@@ -1,0 +1,41 @@
+package sqlite
+
+import (
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+)
+
+// BenchmarkWords compares what FTS5 takes to index a batch with what segments take, both with the commit.
+func BenchmarkWords(b *testing.B) {
+	c := newCorpus(1, 100_000)
+	rows := c.rows(30_000)
+	terms := 0
+	for i := range rows {
+		rows[i].T = c.text(20 + c.IntN(100))
+	}
+	counter := fts5.NewBuilder(ftsColumns)
+	for _, r := range rows {
+		if err := counter.Add(r.id, r.T, r.P, r.X); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, n := range counter.Averages().Tokens {
+		terms += int(n)
+	}
+	for name, write := range map[string]func(*tx) error{
+		"native":   func(x *tx) error { return writeNative(x, rows) },
+		"segments": func(x *tx) error { return writeBulk(x, rows, bulkMemory) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				db := newDB(b)
+				b.StartTimer()
+				inTx(b, db, write)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(terms), "ns/term")
+		})
+	}
+}

@@ -1,0 +1,141 @@
+package sqlite
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// corpus makes rows of words for the full-text index.
+type corpus struct {
+	*rand.Rand
+	words []string
+	zipf  *rand.Zipf
+	used  map[int64]bool
+}
+
+func newCorpus(seed uint64, words int) *corpus {
+	c := &corpus{Rand: rand.New(rand.NewPCG(seed, 1)), used: map[int64]bool{}}
+	c.zipf = rand.NewZipf(c.Rand, 1.1, 3, uint64(words-1))
+	for i := range words {
+		c.words = append(c.words, c.word(i))
+	}
+	return c
+}
+
+// word gives terms of every kind: short and long, sharing their first eight bytes or all but the last, beyond ASCII.
+func (c *corpus) word(i int) string {
+	switch c.IntN(9) {
+	case 0:
+		return fmt.Sprint(i)
+	case 1:
+		return fmt.Sprintf("internal%d", i%40)
+	case 2:
+		return fmt.Sprintf("internationalisation%d", i)
+	case 3:
+		return string(rune(0x4e00 + i%5000))
+	case 4:
+		return "größe" + fmt.Sprint(i%100)
+	case 5:
+		return "tool:" + fmt.Sprintf("%x", i*7919)
+	case 6:
+		return "abcdefgh"[:1+i%8]
+	case 7:
+		return "abcdefgh" + strings.Repeat("i", i%9)
+	}
+	b := make([]byte, 1+c.IntN(12))
+	for i := range b {
+		b[i] = byte('a' + c.IntN(26))
+	}
+	return string(b)
+}
+
+func (c *corpus) text(words int) string {
+	var b strings.Builder
+	for i := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(c.words[c.zipf.Uint64()])
+	}
+	return b.String()
+}
+
+// odd gives texts that no tokeniser of ours would hand out, but which must be cut and folded as FTS5 does.
+func (c *corpus) odd() string {
+	switch c.IntN(6) {
+	case 0:
+		return strings.Repeat("x", 32766+c.IntN(5)) + " " + strings.Repeat("é", 20000)
+	case 1:
+		return "  Upper CASE `quoted` \"words\" and\x00nul\tor\x7fdel 'x'  " + c.text(3)
+	case 2:
+		b := make([]byte, 300)
+		for i := range b {
+			b[i] = byte(c.IntN(256))
+		}
+		return string(b)
+	case 3:
+		return strings.Repeat("same ", 1+c.IntN(3000))
+	case 4:
+		return c.text(1) + " " + c.text(20000)
+	}
+	return " "
+}
+
+// rows gives n rows with free ids in rising order, some of them below those of earlier rows.
+func (c *corpus) rows(n int) []pendingRow {
+	id := int64(c.IntN(3)) * int64(c.IntN(500000)) << 20
+	var rows []pendingRow
+	for range n {
+		step := int64(1)
+		if c.IntN(20) == 0 {
+			step += c.Int64N(1 << 20)
+		}
+		if c.IntN(400) == 0 {
+			step += c.Int64N(1 << 32)
+		}
+		for id += step; c.used[id]; id++ {
+		}
+		c.used[id] = true
+		r := index.Row{T: c.text(c.IntN(60)), X: "format:claude kind:message"}
+		if c.IntN(3) == 0 {
+			r.P = c.text(c.IntN(5))
+		}
+		switch c.IntN(300) {
+		case 0:
+			r.T = c.odd()
+		case 1:
+			r.T, r.P, r.X = "", "", ""
+		}
+		rows = append(rows, pendingRow{Row: &r, id: id})
+	}
+	return rows
+}
+
+// query gives something to MATCH: terms, phrases, prefixes, columns and their combinations.
+func (c *corpus) query() string {
+	w := func() string { return `"` + c.words[c.zipf.Uint64()] + `"` }
+	switch c.IntN(8) {
+	case 0:
+		return w() + " + " + w()
+	case 1:
+		p := c.words[c.zipf.Uint64()]
+		if p[0] < 0x80 {
+			p = p[:1+c.IntN(len(p))]
+		}
+		return `"` + p + `" *`
+	case 2:
+		return "{t p}: " + w() + " AND x: \"kind:message\""
+	case 3:
+		return w() + " NOT " + w()
+	case 4:
+		return "p: " + w() + " OR " + w()
+	case 5:
+		return "NEAR(" + w() + " " + w() + ", 3)"
+	case 6:
+		return "^ " + w()
+	}
+	return w()
+}

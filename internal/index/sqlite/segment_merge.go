@@ -1,0 +1,192 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+)
+
+// A query asks every segment, so there should be few; merging writes them anew, so it should happen rarely. When there
+// are more than segmentsKept, a run of at most mergeRun neighbours becomes one, of at most mergePages (128 MB, about
+// a second). What is larger than half of that is left alone: a very large archive has a segment more for each.
+const (
+	segmentsKept = 8
+	mergeRun     = 8
+	mergePages   = 32 << 10
+)
+
+// nativePages bounds one step of a merge that FTS5 itself has begun: some tenths of a second.
+const nativePages = 4000
+
+// Tidy merges segments of the full-text index until there are few again.
+func (db *DB) Tidy(ctx context.Context) error {
+	for {
+		merged, err := db.mergeSegments(ctx)
+		if err != nil {
+			return fmt.Errorf("merge segments: %w", damage(err))
+		}
+		if !merged {
+			return nil
+		}
+	}
+}
+
+// mergeSegments does one merge, when one is due.
+func (db *DB) mergeSegments(ctx context.Context) (bool, error) {
+	t, err := db.begin(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer t.Rollback()
+	s, err := t.structure()
+	if err != nil {
+		return false, err
+	}
+	if s.Merging() {
+		if err := t.continueMerge(); err != nil {
+			return false, err
+		}
+		return true, t.Commit()
+	}
+	run := dueMerge(s.All())
+	if run == nil {
+		return false, nil
+	}
+	if err := t.mergeSegments(s, run); err != nil {
+		return false, err
+	}
+	return true, t.Commit()
+}
+
+// continueMerge lets FTS5 go on with a merge that it was once told to begin, whose segments nobody else may touch.
+// It may find another level more urgent for ever: then it shall do everything at once.
+func (t *tx) continueMerge() error {
+	before, err := t.record(fts5.StructureID)
+	if err != nil {
+		return err
+	}
+	if _, err := t.exec("INSERT INTO fts (fts, rank) VALUES ('merge', ?)", nativePages); err != nil {
+		return err
+	}
+	after, err := t.record(fts5.StructureID)
+	if err != nil || !bytes.Equal(before, after) {
+		return err
+	}
+	_, err = t.exec("INSERT INTO fts (fts) VALUES ('optimize')")
+	return err
+}
+
+// dueMerge chooses what to merge among segments, oldest first: one of which half is deleted, or else neighbours, when
+// there are too many.
+func dueMerge(all []fts5.Segment) []fts5.Segment {
+	for i, g := range all {
+		if g.TombstoneRows > 0 && 2*g.TombstoneRows >= g.TotalRow && g.Pages() <= mergePages {
+			return all[i : i+1]
+		}
+	}
+	small := 0
+	for _, g := range all {
+		if g.Pages() <= mergePages/2 {
+			small++
+		}
+	}
+	if small <= segmentsKept {
+		return nil
+	}
+	run := cheapestRun(all, true)
+	if run == nil && small > 2*segmentsKept {
+		run = cheapestRun(all, false)
+	}
+	return run
+}
+
+// cheapestRun chooses the run that costs the fewest pages for each segment that it saves. Balanced ones have none that
+// is larger than all the others together, so that no row is written over and over for the sake of a few new ones.
+func cheapestRun(all []fts5.Segment, balanced bool) (best []fts5.Segment) {
+	cost := 0
+	for i := range all {
+		pages, largest := 0, 0
+		for j := i; j < min(len(all), i+mergeRun); j++ {
+			n := all[j].Pages()
+			pages, largest = pages+n, max(largest, n)
+			if n > mergePages/2 || pages > mergePages {
+				break
+			}
+			if i == j || balanced && 2*largest > pages {
+				continue
+			}
+			if best == nil || pages*(len(best)-1) < cost*(j-i) {
+				best, cost = all[i:j+1], pages
+			}
+		}
+	}
+	return best
+}
+
+// mergeSegments puts one segment in the place of a run of others.
+func (t *tx) mergeSegments(s *fts5.Structure, run []fts5.Segment) error {
+	if err := t.settleFTS(); err != nil {
+		return err
+	}
+	id, err := s.NextID()
+	if err != nil {
+		return err
+	}
+	sink := newSegmentSink(t, id)
+	leaves, err := fts5.Merge(run, segmentSource{t}, sink)
+	if err == nil {
+		err = sink.flush()
+	}
+	if err != nil {
+		return err
+	}
+	for _, g := range run {
+		if err := t.dropSegment(g); err != nil {
+			return err
+		}
+	}
+	s.Replace(run, fts5.Merged(run, id, leaves))
+	if err := t.putRecord(fts5.StructureID, s.Encode()); err != nil {
+		return err
+	}
+	return t.forgetFTS()
+}
+
+// firstTombstone numbers tombstone pages as pages of a segment that far away.
+const firstTombstone = 1 << 16
+
+func (t *tx) dropSegment(g fts5.Segment) error {
+	for _, id := range []int{g.ID, g.ID + firstTombstone} {
+		if _, err := t.exec("DELETE FROM fts_data WHERE id >= ? AND id < ?", fts5.PageID(id, 0), fts5.PageID(id+1, 0)); err != nil {
+			return err
+		}
+	}
+	_, err := t.exec("DELETE FROM fts_idx WHERE segid = ?", g.ID)
+	return err
+}
+
+// segmentSource reads the pages of segments. It implements fts5.Source.
+type segmentSource struct{ t *tx }
+
+func (s segmentSource) Leaves(segment, first, last int) ([][]byte, error) {
+	return s.pages(fts5.PageID(segment, int64(first)), fts5.PageID(segment, int64(last)))
+}
+
+func (s segmentSource) Tombstones(segment, pages int) ([][]byte, error) {
+	segment += firstTombstone
+	return s.pages(fts5.PageID(segment, 0), fts5.PageID(segment, int64(pages-1)))
+}
+
+func (s segmentSource) pages(first, last int64) ([][]byte, error) {
+	var pages [][]byte
+	err := s.t.each("SELECT block FROM fts_data WHERE id BETWEEN ? AND ? ORDER BY id", func(rows *sql.Rows) error {
+		var b []byte
+		err := rows.Scan(&b)
+		pages = append(pages, b)
+		return err
+	}, first, last)
+	return pages, err
+}

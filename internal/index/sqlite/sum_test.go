@@ -1,0 +1,168 @@
+package sqlite
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// usageFile is an original of one run with usage, a record every 100 bytes.
+func usageFile(name string, usage ...*transcript.Usage) indextest.Original {
+	o := indextest.Original{Source: "src", Path: name, Format: "awf", Claim: ".", Size: int64(len(usage)+1) * 100,
+		Records: []transcript.Record{&transcript.Run{ID: name}, &transcript.Conversation{Run: name}}}
+	for i, u := range usage {
+		u.Run, u.Origin = name, indextest.Place(i)
+		o.Records = append(o.Records, u)
+	}
+	return o
+}
+
+func addUsage(t *testing.T, db *DB, o indextest.Original) {
+	t.Helper()
+	b := indextest.Batch(o.Path, o)
+	b.Prices = price.Default()
+	if err := db.Commit(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rollupRows are the rows that the rollup has, and those that it should have.
+func rollupRows(t *testing.T, db *DB) (have, want []string) {
+	t.Helper()
+	const columns = "model || '|' || format || '|' || reason || '|' || has_reported || '|' || day || '|' || hour || '|' || "
+	numbers := func(sum string) (s string) {
+		for i, m := range measures {
+			if i > 0 {
+				s += " || '|' || "
+			}
+			s += sum + "(" + m.name + ")"
+		}
+		return s
+	}
+	if err := db.r.Select(&have, "SELECT "+columns+numbers("")+" FROM usage_days d JOIN usage_series s ON s.id = d.series ORDER BY 1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.r.Select(&want, "SELECT "+columns+numbers("sum")+" FROM usage_spent GROUP BY model, format, reason, has_reported, day, hour ORDER BY 1"); err != nil {
+		t.Fatal(err)
+	}
+	return have, want
+}
+
+func TestRollupFollowsUsage(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	db := newDB(t)
+	for i := range 20 {
+		var usage []*transcript.Usage
+		for range r.IntN(10) {
+			u := &transcript.Usage{Model: []string{"", "claude-sonnet-4-5", "nobody's"}[r.IntN(3)], Input: transcript.Known(r.Int64N(100)), Output: transcript.Known(1)}
+			if r.IntN(5) > 0 {
+				u.Time = indextest.At(r.Int64N(20*86400) - 10*86400)
+			}
+			if r.IntN(4) == 0 {
+				u.Time.UnixMicro = -r.Int64N(1e14) // before 1970
+			}
+			if r.IntN(3) == 0 {
+				u.Cost = transcript.Known(r.Int64N(1e9))
+			}
+			if r.IntN(2) == 0 {
+				u.Key = fmt.Sprint(r.IntN(20))
+			}
+			usage = append(usage, u)
+		}
+		addUsage(t, db, usageFile(fmt.Sprint("file-", i), usage...))
+		for _, change := range []string{
+			"UPDATE usage SET verdict = 1 WHERE id % 13 = ?", "UPDATE usage SET verdict = 0 WHERE id % 11 = ?", "UPDATE usage SET model = 'other' WHERE id % 17 = ?",
+			"UPDATE usage SET calculated = NULL, price_note = 'why not' WHERE id % 19 = ?", "DELETE FROM usage WHERE id % 7 = ?", "UPDATE usage SET flow = 'f' WHERE id % 3 = ?",
+		} {
+			if _, err := db.w.Exec(change, r.IntN(20)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if have, want := rollupRows(t, db); !slices.Equal(have, want) {
+			t.Fatalf("after %d files the rollup has\n%q, not\n%q", i+1, have, want)
+		}
+	}
+}
+
+// Numbers that nothing can cost, and times of no calendar, in one original must not spoil the sums of others.
+func TestSumsOfHostileNumbers(t *testing.T) {
+	db := newDB(t)
+	var usage []*transcript.Usage
+	for i := range 200 {
+		u := &transcript.Usage{Model: "m", Key: fmt.Sprint(i), Input: transcript.Known(math.MaxInt64), Output: transcript.Known(math.MinInt64),
+			Cost: transcript.Known(math.MaxInt64), Time: transcript.Time{UnixMicro: math.MaxInt64 - int64(i%2)*1e12, Valid: i%3 > 0}}
+		if i%5 == 0 {
+			u.Time.UnixMicro = math.MinInt64 + 1
+		}
+		usage = append(usage, u)
+	}
+	addUsage(t, db, usageFile("hostile", usage...))
+	addUsage(t, db, usageFile("honest", &transcript.Usage{Model: "n", Input: transcript.Known(5), Output: transcript.Known(5), Cost: transcript.Known(7), Time: indextest.At(0)}))
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, by := range [][]index.Dimension{{index.ByModel}, {index.ByModel, index.ByRun}} {
+		for _, unit := range []index.Unit{index.NoTime, index.Day, index.Hour, index.Instant} {
+			found := false
+			for s, err := range db.Sum(t.Context(), index.SumQuery{By: by, Unit: unit, Location: berlin}) {
+				if err != nil {
+					t.Fatalf("by %v and unit %d: %v", by, unit, err)
+				}
+				found = found || s.Keys[0].Text == "n" && s.Reported == 7 && s.Input == 5
+			}
+			if !found {
+				t.Errorf("by %v and unit %d: the honest record is lost", by, unit)
+			}
+		}
+	}
+}
+
+// Package time has days that end before they began; a clock over all years must come to an end.
+func TestZoneClockEnds(t *testing.T) {
+	for _, name := range []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca"} {
+		loc, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := zoneClock(loc, time.Date(firstYear, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(lastYear, 1, 1, 0, 0, 0, 0, time.UTC)); len(c.offset) < 100 {
+			t.Errorf("%s: only %d changes", name, len(c.offset))
+		}
+	}
+}
+
+func TestZoneClock(t *testing.T) {
+	for name, want := range map[string]int{"UTC": 1, "Europe/Berlin": 4, "Asia/Kolkata": 1, "America/New_York": 4} {
+		loc, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		c := zoneClock(loc, from, from.AddDate(1, 4, 0))
+		if len(c.offset) != want || c.wholeHours() != (name != "Asia/Kolkata") {
+			t.Errorf("%s: %+v", name, c)
+		}
+		for at := from; at.Before(from.AddDate(1, 4, 0)); at = at.Add(997 * time.Minute) {
+			_, offset := at.In(loc).Zone()
+			got := c.offset[0]
+			for i, begin := range c.from {
+				if i > 0 && at.Unix() >= begin {
+					got = c.offset[i]
+				}
+			}
+			if got != int64(offset) {
+				t.Fatalf("%s at %v: %d, want %d", name, at, got, offset)
+			}
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package cline
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// hintModel is the key of the hints that say which model answered from a time on: "<ms>\t<model>".
+const hintModel = "model"
+
+// hint says which model answers from a time on; without one, from the start.
+func (p *parser) hint(at format.Value, model string) {
+	ms, _ := at.Int()
+	if model == "" {
+		return
+	}
+	p.emit(&transcript.Hint{Run: p.task, Key: hintModel, Value: fmt.Sprintf("%016d\t%s", max(ms, 0), model), Origin: p.at})
+}
+
+// api yields what the model saw, as uncounted rows of the run. It makes a conversation without a word, for tasks of
+// which nothing else is left.
+func (p *parser) api() {
+	p.say(transcript.Conversation{})
+	if !p.document() {
+		return
+	}
+	if !p.whole.IsArray() {
+		p.problem("not a task", "no list of messages", p.at)
+		return
+	}
+	for v := range p.whole.Items() {
+		p.seen(v)
+		if p.done {
+			return
+		}
+	}
+}
+
+// seen yields one message of the model's side: a row with a part for each block.
+func (p *parser) seen(v format.Value) {
+	e := &transcript.Event{
+		Run: p.task, Verdict: transcript.Uncounted, Kind: transcript.KindMessage, Role: v.Get("role").Str(), Type: roleAPI, Origin: p.origin(v),
+	}
+	if ms, ok := v.Get("ts").Int(); ok {
+		e.Time = format.UnixMilli(ms)
+	}
+	add := func(b format.Value) {
+		part := transcript.Part{Text: blockText(b), Offset: format.OffsetIn(v, b), Length: int64(len(b))}
+		part.Kind = blockKinds[b.Get("type").Str()]
+		e.Parts = append(e.Parts, part)
+	}
+	content := v.Get("content")
+	if content.IsArray() {
+		for b := range content.Items() {
+			add(b)
+		}
+	} else if content != nil {
+		add(content)
+	}
+	if len(e.Parts) == 0 {
+		e.Kind = transcript.KindUnknown
+		e.Parts = []transcript.Part{{Text: blockText(v)}}
+	}
+	p.emit(e)
+	if e.Role != "user" {
+		return
+	}
+	for _, part := range e.Parts {
+		p.environment(part.Text, v.Get("ts"))
+	}
+}
+
+var blockKinds = map[string]transcript.Kind{
+	"thinking": transcript.KindReasoning, "redacted_thinking": transcript.KindReasoning, "reasoning": transcript.KindReasoning,
+	"tool_use": transcript.KindToolCall, "server_tool_use": transcript.KindToolCall, "tool_result": transcript.KindToolResult,
+}
+
+// environment reads what the programs tell the model of the place it works in.
+func (p *parser) environment(text string, at format.Value) {
+	const before = "<environment_details>"
+	_, text, ok := strings.Cut(text, before)
+	if !ok {
+		return
+	}
+	if _, rest, ok := strings.Cut(text, "<model>"); ok {
+		if model, _, ok := strings.Cut(rest, "</model>"); ok && model != "" && len(model) < 200 {
+			p.hint(at, model)
+			if model != p.model {
+				p.model = model
+				p.emit(&transcript.Run{ID: p.task, Model: model})
+			}
+		}
+	}
+	for _, head := range []string{"# Current Working Directory (", "# Current Workspace Directory ("} {
+		if _, rest, ok := strings.Cut(text, head); ok && !p.keys[head] {
+			dir, _, _ := strings.Cut(rest, ")")
+			if strings.ContainsAny(dir, `/\`) && len(dir) < 4096 && !strings.Contains(dir, "\n") {
+				p.keys[head] = true
+				p.emit(&transcript.Run{ID: p.task, Project: dir})
+			}
+		}
+	}
+}

@@ -1,0 +1,165 @@
+// Package cline reads what Cline, Roo Code and Kilo Code (up to 5) leave in the storage of their editors: one folder for
+// each task, with ui_messages.json (what the person saw), api_conversation_history.json (what the model saw) and notes
+// beside them; and the sessions of Cline 4.1 and later, <session>/<session>.messages.json. Cline 3.0 to 4.1, Roo Code
+// 3.0 to 3.53 and Kilo Code 4 and 5 were looked at. Layout and counting: docs/formats/cline.md.
+//
+// What it promises: a run and a conversation are a task, known by the name of its folder, or a session. Of a task what
+// the person saw counts and what the model saw is searched, as uncounted rows, because it says most of it again. All
+// files are rewritten whole; the newest state counts. Requests that a rewind took out of it were paid and stay.
+//
+// Where readers of these files disagree: tokensIn is what was not cached in Cline, and the whole prompt in Roo and
+// Kilo since November 2025; a number below its cached parts can only be the former. Totals of a task in its notes
+// repeat its requests.
+package cline
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// New returns the format.
+func New() format.Format { return cline{} }
+
+type cline struct{}
+
+var (
+	_ format.Placed   = cline{}
+	_ format.Resolver = cline{}
+)
+
+// Name returns "cline".
+func (cline) Name() string { return "cline" }
+
+// Version counts changes of what Parse yields.
+func (cline) Version() int { return 1 }
+
+// The roles of the files.
+const (
+	roleUI       = "ui-messages"
+	roleAPI      = "api-history"
+	roleMetadata = "task-metadata"
+	roleHistory  = "history-item"
+	roleSession  = "session"  // <session>.messages.json
+	roleManifest = "manifest" // <session>.json
+)
+
+// Parse yields the records of one file.
+func (cline) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
+	return func(yield func(transcript.Record, error) bool) {
+		p := &parser{in: in, yield: yield, keys: map[string]bool{}, calls: map[string][]transcript.Call{}}
+		p.task = taskOf(in.Path)
+		switch in.Role {
+		case roleUI:
+			p.ui()
+		case roleAPI:
+			p.api()
+		case roleMetadata:
+			p.metadata()
+		case roleHistory:
+			p.history()
+		case roleSession:
+			p.session()
+		case roleManifest:
+			p.manifest()
+		}
+	}
+}
+
+// Text gives the text of one part of an event.
+func (cline) Text(role string, raw []byte, part int) (string, error) {
+	v, err := format.ParseJSON(raw)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", role, err)
+	}
+	if role == roleUI {
+		return uiText(v), nil
+	}
+	return blockText(v), nil
+}
+
+// parser is one parse of one file.
+type parser struct {
+	in    format.Input
+	yield func(transcript.Record, error) bool
+	done  bool // the caller wants no more
+
+	task   string // native id
+	titled bool
+	model  string
+	keys   map[string]bool              // of requests so far
+	calls  map[string][]transcript.Call // without a result so far, by what gives it
+	count  int                          // of calls without an id
+	at     transcript.Origin            // of whole
+	whole  format.Value                 // the document that values are cut from
+}
+
+func (p *parser) emit(r transcript.Record) {
+	if !p.done && !p.yield(r, nil) {
+		p.done = true
+	}
+}
+
+// problem reports what could not be read.
+func (p *parser) problem(kind, reason string, at transcript.Origin) {
+	p.emit(&transcript.Problem{Run: p.task, Kind: kind, Reason: reason, Origin: at})
+}
+
+// origin is the place of a value in the file.
+func (p *parser) origin(v format.Value) transcript.Origin {
+	o := p.at
+	o.Offset += format.OffsetIn(p.whole, v)
+	o.Length = int64(len(v))
+	return o
+}
+
+var mark = []byte("\xef\xbb\xbf")
+
+// document reads the file, which is one JSON value; false when it is none or cannot be read.
+func (p *parser) document() bool {
+	content, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
+	if errors.Is(err, format.ErrTooLarge) {
+		p.problem("too large", fmt.Sprintf("more than %d bytes", format.DocumentLimit), transcript.Origin{})
+		return false
+	}
+	if err != nil {
+		if !p.done {
+			p.yield(nil, err)
+			p.done = true
+		}
+		return false
+	}
+	skipped := len(content)
+	content = bytes.TrimPrefix(content, mark)
+	skipped -= len(content)
+	p.at = transcript.Origin{Offset: int64(skipped), Length: int64(len(content))}
+	v, err := format.ParseJSON(content)
+	if err != nil {
+		p.problem("bad json", err.Error(), p.at)
+		return false
+	}
+	p.whole = v
+	p.at.Offset += format.OffsetIn(content, v)
+	p.at.Length = int64(len(v))
+	return true
+}
+
+// say states something of the task: of the run and its conversation alike.
+func (p *parser) say(c transcript.Conversation) {
+	p.emit(&transcript.Run{
+		ID: p.task, Rank: 1, Title: c.Title, Model: c.Model, Project: c.Project, Agent: c.Agent, Started: c.Started, Child: c.Child,
+	})
+	c.ID, c.Run = p.task, p.task
+	p.emit(&c)
+}
+
+// event is one row, uncounted until told otherwise.
+func (p *parser) event(v format.Value, kind transcript.Kind, role, typ string, at transcript.Time) *transcript.Event {
+	return &transcript.Event{
+		Conversation: p.task, Verdict: transcript.Uncounted, Kind: kind, Role: role, Type: typ, Time: at, Origin: p.origin(v),
+	}
+}

@@ -1,0 +1,180 @@
+package cline
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
+
+func FuzzUI(f *testing.F) { formattest.Fuzz(f, New(), roleUI, "tasks/1780000000000/ui_messages.json") }
+func FuzzAPI(f *testing.F) {
+	formattest.Fuzz(f, New(), roleAPI, "tasks/1/api_conversation_history.json")
+}
+func FuzzSession(f *testing.F) {
+	formattest.Fuzz(f, New(), roleSession, "sessions/s-1/s-1.messages.json")
+}
+func FuzzHistory(f *testing.F) { formattest.Fuzz(f, New(), roleHistory, "tasks/1/history_item.json") }
+
+// counts are what stats says of one file.
+type counts struct {
+	User, Assistant, Reasoning, Calls, Results, System, Links, Problems int
+	Input, Output, CacheRead, CacheWrite, Cost, Requests                int64
+}
+
+func count(records []transcript.Record) (c counts) {
+	for _, r := range records {
+		switch r := r.(type) {
+		case *transcript.Event:
+			c.event(r)
+		case *transcript.Usage:
+			if r.Verdict == "" {
+				c.Input += r.Input.N
+				c.Output += r.Output.N
+				c.CacheRead += r.CacheRead.N
+				c.CacheWrite += r.CacheWrite.N
+				c.Cost += r.Cost.N / 1000
+				c.Requests += r.Requests.N
+			}
+		case *transcript.Link:
+			c.Links++
+		case *transcript.Problem:
+			c.Problems++
+		}
+	}
+	return c
+}
+
+func (c *counts) event(e *transcript.Event) {
+	if e.Verdict != transcript.Counted {
+		return
+	}
+	switch e.Kind {
+	case transcript.KindMessage:
+		if e.Role == "user" {
+			c.User++
+		} else {
+			c.Assistant++
+		}
+	case transcript.KindReasoning:
+		c.Reasoning++
+	case transcript.KindToolCall:
+		c.Calls++
+	case transcript.KindToolResult:
+		c.Results++
+	default:
+		c.System++
+	}
+}
+
+func read(t *testing.T, name string) []transcript.Record {
+	t.Helper()
+	names, err := filepath.Glob("testdata/" + name)
+	if err != nil || len(names) != 1 {
+		t.Fatal(err, names)
+	}
+	content, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &formattest.Original{Path: filepath.ToSlash(names[0]), Bytes: content}
+	o.Claim = formattest.Detect(New(), o.Path, content)
+	return formattest.Check(t, New(), o.Input(content))
+}
+
+// TestCounts has every number worked out by hand from the files of the cases.
+func TestCounts(t *testing.T) {
+	for name, want := range map[string]counts{
+		"task/in/*/*/*/*/tasks/*/ui_messages.json": {User: 2, Assistant: 2, Reasoning: 1, Calls: 3, Results: 3, System: 2,
+			Input: 107, Output: 58, CacheRead: 300, CacheWrite: 2000, Cost: 10300, Requests: 1},
+		"task/in/*/*/*/*/tasks/*/api_conversation_history.json": {},
+		"roo/in/storage/tasks/*1/ui_messages.json": {User: 1, Assistant: 1, Calls: 1, System: 1,
+			Input: 100 + 50 + 10, Output: 67, CacheRead: 4400, CacheWrite: 1010, Cost: 27000, Requests: 4},
+		"roo/in/storage/tasks/*1/history_item.json": {Links: 2},
+		"roo/in/storage/tasks/*2/history_item.json": {Links: 1},
+		"roo/in/storage/tasks/*3/ui_messages.json":  {Problems: 1},
+		"sdk/in/data/sessions/s-1/s-1.messages.json": {User: 1, Assistant: 2, Reasoning: 1, Calls: 2, Results: 1, System: 1,
+			Input: 100, Output: 30, CacheRead: 600, CacheWrite: 300, Cost: 4000, Requests: 1},
+		"sdk/in/data/sessions/s-1/agent-7.messages.json": {User: 1, Assistant: 1, Links: 1, Input: 40, Output: 4, Requests: 1},
+	} {
+		if got := count(read(t, name)); got != want {
+			t.Errorf("%s:\n got %+v\nwant %+v", name, got, want)
+		}
+	}
+}
+
+// family gathers what files say of one task, each file a later state where paths repeat.
+func family(all ...[]transcript.Record) *transcript.Family {
+	f := &transcript.Family{Run: &transcript.Run{}}
+	for _, records := range all {
+		for _, r := range records {
+			switch r := r.(type) {
+			case *transcript.Usage:
+				u := *r
+				f.Usage = append(f.Usage, &u)
+			case *transcript.Hint:
+				f.Hints = append(f.Hints, r)
+			}
+		}
+	}
+	return f
+}
+
+// TestModels names the requests of a Roo task, which do not say who answered, from what the model was told.
+func TestModels(t *testing.T) {
+	f := family(read(t, "roo/in/storage/tasks/*1/ui_messages.json"), read(t, "roo/in/storage/tasks/*1/api_conversation_history.json"))
+	New().(format.Resolver).Resolve(f)
+	for i, want := range []string{"claude-sonnet-4-5", "gpt-5", "gpt-5", "gpt-5"} {
+		if got := f.Usage[i].Model; got != want {
+			t.Errorf("request %d: model %q, want %q", i, got, want)
+		}
+	}
+}
+
+// TestDeleted rewinds a task: what was deleted counts once, as requests where the archive saw them all, else as sum.
+func TestDeleted(t *testing.T) {
+	request := func(offset, ts, input int64, sum bool) *transcript.Usage {
+		u := &transcript.Usage{Key: fmt.Sprint(ts), Time: format.UnixMilli(ts), Input: transcript.Known(input),
+			Origin: transcript.Origin{Offset: offset}}
+		if sum {
+			u.Attributes = transcript.Attributes{deletedMark: true}
+		}
+		return u
+	}
+	for name, c := range map[string]struct {
+		states []*transcript.Usage
+		want   int64
+	}{
+		"nothing seen": {[]*transcript.Usage{request(0, 1, 5, false), request(1, 9, 7, true)}, 12},
+		"all seen":     {[]*transcript.Usage{request(0, 1, 5, false), request(1, 2, 7, false), request(0, 1, 5, false), request(1, 9, 7, true)}, 12},
+		"some seen":    {[]*transcript.Usage{request(0, 1, 5, false), request(1, 2, 7, false), request(0, 1, 5, false), request(1, 9, 11, true)}, 16},
+		"two rewinds": {[]*transcript.Usage{request(0, 1, 5, false), request(1, 2, 7, false),
+			request(0, 1, 5, false), request(1, 9, 7, true), request(2, 10, 3, false),
+			request(0, 1, 5, false), request(1, 9, 7, true), request(2, 11, 3, true)}, 15},
+		"a sum rewound": {[]*transcript.Usage{request(0, 1, 5, false), request(1, 2, 7, false),
+			request(0, 1, 5, false), request(1, 9, 7, true), request(0, 10, 12, true)}, 12},
+		"rewound without a sum": {[]*transcript.Usage{request(0, 1, 5, false), request(1, 2, 7, false), request(0, 1, 5, false)}, 12},
+	} {
+		f := &transcript.Family{Usage: c.states}
+		New().(format.Resolver).Resolve(f)
+		counted := map[string]int64{}
+		for _, u := range f.Usage {
+			if u.Verdict == "" {
+				counted[u.Key] = u.Input.N
+			}
+		}
+		got := int64(0)
+		for _, n := range counted {
+			got += n
+		}
+		if got != c.want {
+			t.Errorf("%s: %d tokens, want %d", name, got, c.want)
+		}
+	}
+}

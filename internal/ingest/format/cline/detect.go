@@ -1,0 +1,89 @@
+package cline
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// taskFiles are what lies in the folder of a task, with one key that is in the file.
+var taskFiles = map[string]struct{ role, key string }{
+	"ui_messages.json":              {roleUI, `"ts"`},
+	"claude_messages.json":          {roleUI, `"ts"`}, // what it was called in 2024
+	"api_conversation_history.json": {roleAPI, `"role"`},
+	"task_metadata.json":            {roleMetadata, `"model_usage"`},
+	"history_item.json":             {roleHistory, `"task"`},
+}
+
+// Detect claims the files of a task by their names, and sessions by name and content. Only the folders of tasks and
+// sessions are a root: settings, which may hold keys, and caches lie beside them.
+func (cline) Detect(h format.Head) format.Claim {
+	name, dir := path.Base(h.Path), path.Dir(h.Path)
+	if strings.Contains(h.Path, "/checkpoints/") && strings.Contains(h.Path, "tasks/") {
+		// A copy of the whole workspace for every step, in a git repository of the program's own.
+		return format.Claim{Strength: format.Certain, Skip: true}
+	}
+	if f, ok := taskFiles[name]; ok {
+		claim := format.Claim{Strength: format.Likely, Role: f.role, Root: rootOf(dir, "tasks")}
+		if path.Base(claim.Root) == "tasks" {
+			claim.Strength = format.Certain
+		}
+		empty := len(bytes.TrimSpace(h.Bytes)) < len(`[{"ts":`)
+		if claim.Strength == format.Certain || empty || bytes.Contains(h.Bytes, []byte(f.key)) {
+			return claim
+		}
+		return format.Claim{}
+	}
+	switch {
+	case name == "taskHistory.json" && hasKeys(h.Bytes, "id", "ts", "task"):
+		return format.Claim{Strength: format.Weak, Role: format.Other}
+	case strings.HasSuffix(name, ".messages.json"):
+		return detectSession(h, dir)
+	case name == path.Base(dir)+".json" && path.Base(path.Dir(dir)) == "sessions" && hasKeys(h.Bytes, "session_id"):
+		return format.Claim{Strength: format.Likely, Role: roleManifest, Root: path.Dir(dir)}
+	}
+	return format.Claim{}
+}
+
+func detectSession(h format.Head, dir string) format.Claim {
+	claim := format.Claim{Strength: format.Likely, Role: roleSession, Root: rootOf(dir, "sessions")}
+	head := bytes.TrimSpace(bytes.TrimPrefix(h.Bytes, mark))
+	switch {
+	case path.Base(claim.Root) == "sessions" && (len(head) == 0 || head[0] == '{' || head[0] == '['):
+		claim.Strength = format.Certain
+	case hasKeys(head, "messages", "role", "content"), hasKeys(head, "role", "content", "metrics"):
+	default:
+		return format.Claim{}
+	}
+	return claim
+}
+
+// rootOf is the directory of all tasks or sessions, as far as the source shows it, for that of one.
+func rootOf(dir, name string) string {
+	if dir == "." {
+		return "."
+	}
+	if above := path.Dir(dir); path.Base(above) == name || above == "." {
+		return above
+	}
+	return dir
+}
+
+func hasKeys(b []byte, keys ...string) bool {
+	for _, k := range keys {
+		if !bytes.Contains(b, []byte(`"`+k+`"`)) {
+			return false
+		}
+	}
+	return true
+}
+
+// taskOf is the task or session whose folder a file lies in.
+func taskOf(file string) string {
+	if dir := path.Base(path.Dir(file)); dir != "." && dir != "/" {
+		return dir
+	}
+	return strings.TrimSuffix(path.Base(file), path.Ext(file))
+}

@@ -1,0 +1,44 @@
+package cline
+
+import "github.com/txarchive/txarchive/internal/ingest/format"
+
+// extensions are the folders that the programs have in an editor's storage.
+var extensions = []struct{ source, folder string }{
+	{"cline", "saoudrizwan.claude-dev"},
+	{"roo-code", "rooveterinaryinc.roo-cline"},
+	{"kilo-code", "kilocode.kilo-code"},
+}
+
+// homes are where editors keep their settings: Linux, macOS, Windows.
+var homes = []string{"~/.config", "$XDG_CONFIG_HOME", "~/Library/Application Support", "$APPDATA"}
+
+var editors = []string{"Code", "Code - Insiders", "Cursor", "Windsurf", "VSCodium", "Trae"}
+
+// servers are where editors keep them on machines that they work on from afar.
+var servers = []string{
+	"~/.vscode-server/data", "~/.vscode-server-insiders/data", "~/.cursor-server/data", "~/.windsurf-server/data", "~/.vscodium-server/data",
+}
+
+// Places says where the programs keep their files. The setting customStoragePath of Roo and Kilo moves them, too.
+func (cline) Places() []format.Place {
+	const deletes = "a task that is deleted in its list"
+	var all []format.Place
+	add := func(source, path, env string) {
+		all = append(all, format.Place{Name: source, Path: path, Env: env, Deletes: deletes})
+	}
+	for _, x := range extensions {
+		for _, home := range homes {
+			for _, editor := range editors {
+				add(x.source, home+"/"+editor+"/User/globalStorage/"+x.folder, "")
+			}
+		}
+		for _, server := range servers {
+			add(x.source, server+"/User/globalStorage/"+x.folder, "")
+		}
+	}
+	add("cline", "~/.cline/data", "CLINE_DATA_DIR")
+	add("cline", "$CLINE_DIR/data", "")
+	add("cline", "$CLINE_SESSION_DATA_DIR", "")
+	add("roo-code", "~/.vscode-mock/global-storage", "")
+	return all
+}

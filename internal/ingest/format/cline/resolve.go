@@ -1,0 +1,151 @@
+package cline
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Resolve names the models of requests that do not say which it was, and judges what stands for deleted requests.
+func (cline) Resolve(f *transcript.Family) {
+	nameModels(f)
+	judgeDeleted(f)
+}
+
+// answered is a model from a time on.
+type answered struct {
+	from  int64 // microseconds
+	model string
+}
+
+// nameModels gives each request the model that was the last one named before the next request began: prompts, which
+// name it, are written down after their request has begun.
+func nameModels(f *transcript.Family) {
+	var models []answered
+	for _, h := range f.Hints {
+		if h.Key != hintModel {
+			continue
+		}
+		stamp, model, _ := strings.Cut(h.Value, "\t")
+		ms, err := strconv.ParseInt(stamp, 10, 64)
+		if err != nil || model == "" {
+			continue
+		}
+		models = append(models, answered{format.UnixMilli(ms).UnixMicro, model})
+	}
+	if len(models) == 0 {
+		return
+	}
+	slices.SortStableFunc(models, func(a, b answered) int { return int(max(min(a.from-b.from, 1), -1)) })
+	requests := slices.Clone(f.Usage)
+	slices.SortStableFunc(requests, func(a, b *transcript.Usage) int {
+		return int(max(min(a.Time.UnixMicro-b.Time.UnixMicro, 1), -1))
+	})
+	for i, u := range requests {
+		if u.Model != "" || !u.Time.Valid {
+			continue
+		}
+		next := int64(1<<63 - 1)
+		for _, later := range requests[i:] {
+			if later.Time.UnixMicro > u.Time.UnixMicro {
+				next = later.Time.UnixMicro
+				break
+			}
+		}
+		for _, m := range models {
+			if m.from < next {
+				u.Model = m.model
+			}
+		}
+	}
+	for _, c := range f.Conversations {
+		if c.Model == "" && c.Rank > 0 {
+			c.Model = models[len(models)-1].model
+		}
+	}
+}
+
+// judgeDeleted keeps requests that a rewind deleted from counting twice: as they stood in an earlier state of the
+// file, and in the sum that took their place. Where the archive has all of them they count, else the sums do.
+func judgeDeleted(f *transcript.Family) {
+	states := statesOf(f.Usage)
+	gone := missing(states)
+	var deleted, summed tokens
+	for key, u := range latest(states) {
+		switch isSum := u.Attributes[deletedMark] == true; {
+		case isSum && !gone[key]:
+			summed.add(u)
+		case !isSum && gone[key]:
+			deleted.add(u)
+		}
+	}
+	if summed == (tokens{}) {
+		return
+	}
+	for _, u := range f.Usage {
+		isSum := u.Attributes[deletedMark] == true
+		if isSum && (gone[u.Key] || deleted == summed) || !isSum && gone[u.Key] && deleted != summed {
+			u.Verdict = transcript.DerivedTotal
+		}
+	}
+}
+
+// tokens are what a number of requests add up to.
+type tokens struct{ input, output, read, write int64 }
+
+func (t *tokens) add(u *transcript.Usage) {
+	t.input += u.Input.N
+	t.output += u.Output.N
+	t.read += u.CacheRead.N
+	t.write += u.CacheWrite.N
+}
+
+// statesOf parts the requests of a task by the state of the file that they stand in. They come in the order of files,
+// states and places.
+func statesOf(all []*transcript.Usage) (states []map[string]*transcript.Usage) {
+	last := int64(1<<63 - 1)
+	for _, u := range all {
+		if strings.HasSuffix(u.Key, ":total") {
+			continue
+		}
+		if u.Origin.Offset <= last {
+			states = append(states, map[string]*transcript.Usage{})
+		}
+		last = u.Origin.Offset
+		states[len(states)-1][u.Key] = u
+	}
+	return states
+}
+
+// latest gives the last statement of each request.
+func latest(states []map[string]*transcript.Usage) map[string]*transcript.Usage {
+	all := map[string]*transcript.Usage{}
+	for _, state := range states {
+		for key, u := range state {
+			all[key] = u
+		}
+	}
+	return all
+}
+
+// missing gives the requests that are older than a sum and stand in other states than it.
+func missing(states []map[string]*transcript.Usage) map[string]bool {
+	all, gone := latest(states), map[string]bool{}
+	for _, state := range states {
+		until := int64(-1 << 63)
+		for _, u := range state {
+			if u.Attributes[deletedMark] == true {
+				until = max(until, u.Time.UnixMicro)
+			}
+		}
+		for key, u := range all {
+			if _, own := state[key]; !own && u.Time.UnixMicro <= until {
+				gone[key] = true
+			}
+		}
+	}
+	return gone
+}

@@ -1,0 +1,198 @@
+package cline
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// message is one entry of ui_messages.json.
+type message struct {
+	value, text format.Value
+	ask         bool
+	name        string // of what is said or asked
+	stamp       string // ts, as written
+	at          transcript.Time
+	partial     bool
+	model       string
+	provider    string
+}
+
+func readMessage(v format.Value) message {
+	m := message{value: v}
+	typ, say, ask := "", "", ""
+	for key, f := range v.Fields() {
+		switch key {
+		case "ts":
+			if n, ok := f.Int(); ok {
+				m.at, m.stamp = format.UnixMilli(n), string(f)
+			}
+		case "type":
+			typ = f.Str()
+		case "say":
+			say = f.Str()
+		case "ask":
+			ask = f.Str()
+		case "text":
+			m.text = f
+		case "partial":
+			m.partial = f.Bool() == transcript.Yes
+		case "modelInfo":
+			m.model, m.provider = f.Get("modelId").Str(), f.Get("providerId").Str()
+		}
+	}
+	m.name = say
+	if typ == "ask" || say == "" {
+		m.ask, m.name = true, ask
+	}
+	return m
+}
+
+// ui yields the records of what the person saw.
+func (p *parser) ui() {
+	p.say(transcript.Conversation{Rank: 1})
+	if !p.document() {
+		return
+	}
+	if !p.whole.IsArray() {
+		p.problem("not a task", "no list of messages", p.at)
+		return
+	}
+	total := p.wholePrompt()
+	first := true
+	for v := range p.whole.Items() {
+		m := readMessage(v)
+		switch {
+		case !v.IsObject():
+			p.row(m, transcript.KindUnknown, "")
+		case m.partial:
+			p.row(m, transcript.KindNotice, "")
+		default:
+			if p.message(m, first); m.model != "" {
+				p.answers(m.model)
+			}
+			p.request(m, total)
+			first = false
+		}
+		if p.done {
+			return
+		}
+	}
+}
+
+// row yields an uncounted event of a message.
+func (p *parser) row(m message, kind transcript.Kind, role string) {
+	e := p.event(m.value, kind, role, m.name, m.at)
+	e.Model = m.model
+	e.Parts = []transcript.Part{{Text: uiText(m.value)}}
+	p.emit(e)
+}
+
+// counted yields a counted event of a message.
+func (p *parser) counted(m message, kind transcript.Kind, role string, part transcript.Part) {
+	e := p.event(m.value, kind, role, m.name, m.at)
+	e.Verdict, e.Model = transcript.Counted, m.model
+	part.Text = uiText(m.value)
+	e.Parts = []transcript.Part{part}
+	p.emit(e)
+}
+
+// message yields the event of a message.
+func (p *parser) message(m message, first bool) {
+	none := transcript.Part{}
+	switch {
+	case !m.ask && (m.name == "task" || m.name == "user_feedback" || first && m.name == "text"):
+		p.prompted(m)
+		p.counted(m, transcript.KindMessage, "user", none)
+		return
+	case !m.ask && (m.name == "text" || m.name == "completion_result"):
+		if strings.TrimSpace(m.text.Text()) == "" {
+			p.row(m, transcript.KindNotice, "assistant")
+			return
+		}
+		p.counted(m, transcript.KindMessage, "assistant", none)
+		return
+	case !m.ask && m.name == "reasoning":
+		p.counted(m, transcript.KindReasoning, "assistant", none)
+		return
+	}
+	switch m.name {
+	case "tool", "command", "use_mcp_server":
+		p.counted(m, transcript.KindToolCall, "assistant", transcript.Part{Call: p.call(m)})
+	case "command_output", "mcp_server_response":
+		p.counted(m, transcript.KindToolResult, "tool", transcript.Part{Result: p.result(m)})
+	case "api_req_started", "deleted_api_reqs":
+		p.row(m, transcript.KindLifecycle, "")
+	case "condense_context":
+		p.counted(m, transcript.KindCompaction, "system", none)
+	default:
+		p.counted(m, transcript.KindSystem, "system", none)
+	}
+}
+
+// givenBy says which kind of message has the result of a call.
+var givenBy = map[string]string{"command": "command_output", "use_mcp_server": "mcp_server_response"}
+
+// call reads a call. Messages have no ids for them.
+func (p *parser) call(m message) *transcript.Call {
+	p.count++
+	c := transcript.Call{ID: fmt.Sprintf("#%d", p.count), Name: m.name, Input: int64(len(m.text.Text()))}
+	inside := nested(m.text)
+	switch m.name {
+	case "tool":
+		if name := inside.Get("tool").Str(); name != "" {
+			c.Name = name
+		}
+		for _, key := range []string{"path", "file"} {
+			if s := inside.Get(key).Str(); s != "" && len(s) < 4096 && !strings.ContainsAny(s, "\n\x00") {
+				c.Paths = append(c.Paths, s)
+			}
+		}
+	case "use_mcp_server":
+		c.Name = "mcp__" + inside.Get("serverName").Str() + "__" + inside.Get("toolName").Str()
+	}
+	if by := givenBy[m.name]; by != "" {
+		p.calls[by] = append(p.calls[by], c)
+	}
+	return &c
+}
+
+// result pairs an output with the last call that gives such; more outputs of one call belong to it as well.
+func (p *parser) result(m message) *transcript.Result {
+	r := &transcript.Result{Output: int64(len(m.text.Text()))}
+	if open := p.calls[m.name]; len(open) > 0 {
+		r.Call, r.Name = open[len(open)-1].ID, open[len(open)-1].Name
+	}
+	return r
+}
+
+const titleRunes = 100
+
+// prompted names the task after its first prompt.
+func (p *parser) prompted(m message) {
+	if p.titled {
+		return
+	}
+	text, _, _ := strings.Cut(strings.TrimSpace(m.text.Text()), "\n")
+	n := 0
+	for i := range text {
+		if n++; n > titleRunes {
+			text = text[:i] + "…"
+			break
+		}
+	}
+	if text = strings.TrimSpace(text); text != "" {
+		p.titled = true
+		p.say(transcript.Conversation{Title: text, Started: m.at})
+	}
+}
+
+// answers notes the model that answers from here on.
+func (p *parser) answers(model string) {
+	if model != p.model {
+		p.model = model
+		p.say(transcript.Conversation{Model: model})
+	}
+}

@@ -1,0 +1,105 @@
+package cline
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// wholePrompt says whether tokensIn includes what was cached: in Roo and Kilo. They show by their folder, else by what
+// only they write, else by how a task begins, else by what tasks are called.
+func (p *parser) wholePrompt() bool {
+	for _, x := range extensions {
+		if strings.Contains(p.in.Path, x.folder) {
+			return x.source != "cline"
+		}
+	}
+	if strings.Contains(p.in.Path, ".cline/data/") {
+		return false
+	}
+	begins := ""
+	for v := range p.whole.Items() {
+		m := readMessage(v)
+		switch {
+		case !m.ask && m.name == "task", v.Get("modelInfo") != nil:
+			return false
+		case v.Get("apiProtocol") != nil, m.name == "api_req_started" && nested(m.text).Get("apiProtocol") != nil:
+			return true
+		}
+		if begins == "" && !m.partial {
+			begins = m.name
+		}
+	}
+	return begins == "text" || strings.Contains(p.task, "-")
+}
+
+// request yields the tokens of a request, of requests that were deleted, and the cost of making a context shorter.
+func (p *parser) request(m message, total bool) {
+	switch m.name {
+	case "api_req_started", "deleted_api_reqs":
+	case "condense_context":
+		if cost := m.value.Get("contextCondense", "cost").NanoUSD(); cost.Known {
+			p.emit(&transcript.Usage{
+				Run: p.task, Conversation: p.task, Key: p.key(m), Time: m.at, Origin: p.origin(m.value), Model: m.model,
+				Requests: transcript.Known(1), Cost: cost, CostSource: "contextCondense.cost",
+			})
+		}
+		return
+	default:
+		return
+	}
+	counts := nested(m.text)
+	u := &transcript.Usage{
+		Run: p.task, Conversation: p.task, Time: m.at, Origin: p.origin(m.value), Model: m.model, Provider: m.provider,
+		Input: counts.Get("tokensIn").Count(), Output: counts.Get("tokensOut").Count(),
+		CacheRead: counts.Get("cacheReads").Count(), CacheWrite: counts.Get("cacheWrites").Count(),
+	}
+	if !u.Input.Known && !u.Output.Known && !u.CacheRead.Known && !u.CacheWrite.Known {
+		return // it has begun, and nothing is known of it
+	}
+	if cached := u.CacheRead.N + u.CacheWrite.N; total && u.Input.N >= cached {
+		u.Input.N -= cached
+	}
+	if u.Cost = counts.Get("cost").NanoUSD(); u.Cost.Known {
+		u.CostSource = "cost"
+	}
+	if m.name == "deleted_api_reqs" {
+		u.Attributes = transcript.Attributes{deletedMark: true}
+	} else {
+		u.Requests = transcript.Known(1)
+		u.Status = counts.Get("cancelReason").Str()
+	}
+	u.Key = p.key(m)
+	p.emit(u)
+}
+
+// deletedMark is the attribute of what stands for requests that a rewind took away.
+const deletedMark = "deleted"
+
+// key names a request by the time of its message, which is its identity in a task.
+func (p *parser) key(m message) string {
+	key := p.task + ":" + m.stamp
+	for n := 2; m.stamp == "" || p.keys[key]; n++ {
+		key = fmt.Sprintf("%s:%s#%d", p.task, m.stamp, n)
+		if !p.keys[key] {
+			break
+		}
+	}
+	p.keys[key] = true
+	return key
+}
+
+// nested gives the JSON object inside of a string, nil when there is none.
+func nested(text format.Value) format.Value {
+	s := strings.TrimSpace(text.Str())
+	if !strings.HasPrefix(s, "{") {
+		return nil
+	}
+	v, err := format.ParseJSON([]byte(s))
+	if err != nil {
+		return nil
+	}
+	return v
+}

@@ -1,0 +1,108 @@
+// Package copilotcli reads what GitHub's Copilot CLI leaves in ~/.copilot/session-state: <session>/events.jsonl with
+// workspace.yaml beside it, and <session>.jsonl of older versions. Versions 0.0.420 to 1.0.34 were seen. Layout and
+// counting: docs/formats/copilot-cli.md.
+//
+// What it promises: a run and a conversation are a session, known by the sessionId of its first session.start. Every
+// line is at least one row; what a message of the assistant holds (words, reasoning, calls) are events of their own.
+//
+// Where readers of these files disagree: tokens are those of session.shutdown, one set for each model, and all
+// shutdowns of a session are added, since each counts what came after the last resume. What messages say of their own
+// output is a part of that, so it is kept uncounted, for sessions that never shut down too. totalNanoAiu is the
+// vendor's unit and no cost in dollars.
+package copilotcli
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// New returns the format.
+func New() format.Format { return copilot{} }
+
+type copilot struct{}
+
+var _ format.Placed = copilot{}
+
+// Name returns "copilot-cli".
+func (copilot) Name() string { return "copilot-cli" }
+
+// Version counts changes of what Parse yields.
+func (copilot) Version() int { return 1 }
+
+// The roles of the files.
+const (
+	roleEvents    = "events"
+	roleWorkspace = "workspace" // workspace.yaml
+)
+
+// Places says where the program keeps its files. Only the sessions are a root: configuration and tokens lie beside
+// them.
+func (copilot) Places() []format.Place {
+	return []format.Place{
+		{Name: "copilot-cli", Path: "~/.copilot/session-state"},
+		{Name: "copilot-cli", Path: "$COPILOT_HOME/session-state"},
+	}
+}
+
+// Parse yields the records of one file.
+func (copilot) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
+	return func(yield func(transcript.Record, error) bool) {
+		p := &parser{in: in, yield: yield, names: map[string]string{}, asked: map[string]bool{}, spent: map[string]int64{}}
+		switch in.Role {
+		case roleEvents:
+			p.events()
+		case roleWorkspace:
+			p.workspace()
+		}
+	}
+}
+
+// Text gives the text of one part of an event.
+func (copilot) Text(role string, raw []byte, part int) (string, error) {
+	if role == roleWorkspace {
+		return string(raw), nil
+	}
+	v, err := format.ParseJSON(raw)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", role, err)
+	}
+	return pieceText(v), nil
+}
+
+// parser is one parse of one file.
+type parser struct {
+	in    format.Input
+	yield func(transcript.Record, error) bool
+	done  bool // the caller wants no more
+
+	session   string // native id; "" until a record needs it
+	titled    bool
+	model     string
+	version   string
+	names     map[string]string // of tools, by call id
+	asked     map[string]bool   // calls that a message asked for
+	spent     map[string]int64  // output tokens told so far, by request
+	shutdowns int
+}
+
+func (p *parser) emit(r transcript.Record) {
+	if !p.done && !p.yield(r, nil) {
+		p.done = true
+	}
+}
+
+func (p *parser) fail(err error) {
+	if !p.done {
+		p.yield(nil, err)
+		p.done = true
+	}
+}
+
+// problem reports what could not be read.
+func (p *parser) problem(pr *transcript.Problem) {
+	pr.Run = p.session
+	p.emit(pr)
+}

@@ -1,0 +1,97 @@
+package copilotcli
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+const stateDir = "session-state"
+
+// Detect claims the files of session-state by where they lie, and sessions elsewhere by their first line.
+func (copilot) Detect(h format.Head) format.Claim {
+	name, dir := path.Base(h.Path), path.Dir(h.Path)
+	switch {
+	case name == "workspace.yaml" && isWorkspace(h.Bytes):
+		return format.Claim{Strength: format.Likely, Role: roleWorkspace, Root: above(dir)}
+	case path.Ext(name) != ".jsonl":
+		return format.Claim{}
+	}
+	claim := format.Claim{Strength: format.Certain, Role: roleEvents, Log: true}
+	fits := isSession(h.Bytes)
+	switch {
+	case path.Base(dir) == stateDir:
+		claim.Root = dir
+	case name == "events.jsonl" && path.Base(path.Dir(dir)) == stateDir:
+		claim.Root = path.Dir(dir)
+	case name == "events.jsonl" && fits:
+		// The source may begin inside of session-state, or with one session.
+		claim.Root = above(dir)
+	case fits:
+		claim.Strength = format.Likely
+	default:
+		return format.Claim{}
+	}
+	return claim
+}
+
+// above is the directory of all sessions, as far as the source shows it, for that of one session.
+func above(session string) string {
+	if path.Base(path.Dir(session)) == stateDir {
+		return path.Dir(session)
+	}
+	return session
+}
+
+// isSession says that the first line is one of a session: an envelope with the start in it, or with the chain of ids.
+// The line may be longer than what is there.
+func isSession(head []byte) bool {
+	line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("\n"))
+	if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) || !hasKeys(line, "type", "data") {
+		return false
+	}
+	return hasKeys(line, "session.start", "sessionId") || hasKeys(line, "copilotVersion") ||
+		hasKeys(line, "id", "timestamp", "parentId")
+}
+
+func hasKeys(b []byte, keys ...string) bool {
+	for _, k := range keys {
+		if !bytes.Contains(b, []byte(`"`+k+`"`)) {
+			return false
+		}
+	}
+	return true
+}
+
+// isWorkspace tells the program's workspace.yaml from those of others.
+func isWorkspace(head []byte) bool {
+	keys := 0
+	for line := range bytes.Lines(head) {
+		switch key, _, _ := bytes.Cut(line, []byte(":")); string(key) {
+		case "id", "cwd":
+			keys++
+		}
+	}
+	return keys == 2
+}
+
+// sessionOf is the session that a file's path names.
+func sessionOf(file string) string {
+	name := path.Base(file)
+	if name == "events.jsonl" || name == "workspace.yaml" {
+		if dir := path.Base(path.Dir(file)); dir != "." && dir != "/" {
+			return dir
+		}
+	}
+	return strings.TrimSuffix(name, path.Ext(name))
+}
+
+// rankOf prefers the directory of a session to the file that an older version left beside it.
+func rankOf(file string) int {
+	if path.Base(file) == "events.jsonl" {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,161 @@
+package copilotcli
+
+import (
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// part is a piece of a line that has its own bytes.
+func part(l line, v format.Value) transcript.Part {
+	return transcript.Part{Text: pieceText(v), Offset: format.OffsetIn(l.value, v), Length: int64(len(v))}
+}
+
+func blank(v format.Value) bool { return strings.TrimSpace(v.Text()) == "" }
+
+// user yields a prompt. What skills put in the user's place is marked by its source.
+func (p *parser) user(l line) {
+	e := p.event(l, transcript.KindMessage, "user")
+	e.Verdict = transcript.Counted
+	e.Parts = []transcript.Part{{Text: pieceText(l.value)}}
+	content, source := l.data.Get("content").Str(), l.data.Get("source").Str()
+	if source != "" {
+		if e.Attributes == nil {
+			e.Attributes = transcript.Attributes{}
+		}
+		e.Attributes["source"] = source
+	}
+	if !strings.HasPrefix(source, "skill") && !strings.HasPrefix(strings.TrimSpace(content), "<skill-context") {
+		p.prompted(content)
+	}
+	p.emit(e)
+}
+
+// assistant yields reasoning, words and calls of one message, and what it cost.
+func (p *parser) assistant(l line) {
+	var content, reasoning, requests, output format.Value
+	request := ""
+	model := ""
+	for key, m := range l.data.Fields() {
+		switch key {
+		case "content":
+			content = m
+		case "reasoningText":
+			reasoning = m
+		case "toolRequests":
+			requests = m
+		case "outputTokens":
+			output = m
+		case "model":
+			model = m.Str()
+		case "apiCallId":
+			if id := m.Str(); id != "" {
+				request = id
+			}
+		case "messageId":
+			if request == "" {
+				request = m.Str()
+			}
+		}
+	}
+	if l.agent == "" {
+		p.switched(model)
+	}
+	if model == "" {
+		model = p.model
+	}
+	told := false
+	say := func(kind transcript.Kind, part transcript.Part) {
+		e := p.event(l, kind, "assistant")
+		e.Model, e.Verdict, told = model, transcript.Counted, true
+		e.Parts = []transcript.Part{part}
+		if part.Call != nil && part.Call.ID != "" {
+			if p.asked[part.Call.ID] {
+				e.Verdict = transcript.DuplicateOf
+			}
+			p.asked[part.Call.ID] = true
+		}
+		p.emit(e)
+	}
+	if !blank(reasoning) {
+		say(transcript.KindReasoning, part(l, reasoning))
+	}
+	if !blank(content) {
+		say(transcript.KindMessage, part(l, content))
+	}
+	for r := range requests.Items() {
+		say(transcript.KindToolCall, p.call(l, r))
+	}
+	if !told {
+		p.silent(l, model)
+	}
+	p.spend(l, request, model, output)
+}
+
+// silent keeps a message that says nothing.
+func (p *parser) silent(l line, model string) {
+	e := p.event(l, transcript.KindNotice, "assistant")
+	e.Model = model
+	e.Parts = []transcript.Part{{Text: pieceText(l.value)}}
+	p.emit(e)
+}
+
+func (p *parser) call(l line, v format.Value) transcript.Part {
+	c := part(l, v)
+	args := v.Get("arguments")
+	c.Call = &transcript.Call{ID: v.Get("toolCallId").Str(), Name: v.Get("name").Str(), Input: int64(len(args)), Paths: pathsOf(args)}
+	if c.Call.ID != "" {
+		p.names[c.Call.ID] = c.Call.Name
+	}
+	return c
+}
+
+// started is a tool at work. Its words stand in the request already, but for tools that no message asked for.
+func (p *parser) started(l line) {
+	e := p.event(l, transcript.KindLifecycle, "tool")
+	id := l.data.Get("toolCallId").Str()
+	if p.asked[id] || l.data == nil {
+		e.Parts = []transcript.Part{{Text: pieceText(l.value)}}
+	} else {
+		e.Parts = []transcript.Part{part(l, l.data)}
+		if name := l.data.Get("toolName").Str(); id != "" && name != "" {
+			p.names[id] = name
+		}
+	}
+	p.emit(e)
+}
+
+// completed yields what a tool gave.
+func (p *parser) completed(l line) {
+	e := p.event(l, transcript.KindToolResult, "tool")
+	e.Verdict = transcript.Counted
+	result, success := l.data.Get("result"), l.data.Get("success").Bool()
+	if result == nil {
+		result = l.data.Get("error")
+	}
+	r := &transcript.Result{Call: l.data.Get("toolCallId").Str(), Output: int64(len(result))}
+	r.Name = p.names[r.Call]
+	switch success {
+	case transcript.Yes:
+		r.Failed = transcript.No
+	case transcript.No:
+		r.Failed = transcript.Yes
+	}
+	e.Parts = []transcript.Part{{Text: pieceText(l.value), Result: r}}
+	p.emit(e)
+}
+
+// pathsOf gives the files that arguments name.
+func pathsOf(args format.Value) (paths []string) {
+	const longest = 4096
+	for key, f := range args.Fields() {
+		switch key {
+		case "path", "file_path", "filePath", "file":
+			if s := f.Str(); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
+				paths = append(paths, s)
+			}
+		}
+	}
+	return paths
+}

@@ -1,0 +1,212 @@
+package copilotcli
+
+import (
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// line is one line of a session: the envelope.
+type line struct {
+	value, data    format.Value
+	typ, id, agent string
+	at             transcript.Time
+	origin         transcript.Origin
+}
+
+func readLine(o format.Object) line {
+	l := line{value: o.Value, origin: o.Origin}
+	for key, m := range o.Value.Fields() {
+		switch key {
+		case "type":
+			l.typ = m.Str()
+		case "data":
+			l.data = m
+		case "id":
+			l.id = m.Str()
+		case "agentId":
+			l.agent = m.Str()
+		case "timestamp":
+			l.at = format.Time(m.Str())
+		}
+	}
+	return l
+}
+
+// events yields the records of a session.
+func (p *parser) events() {
+	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
+		if err != nil {
+			p.fail(err)
+			return
+		}
+		l := readLine(o)
+		if p.session == "" {
+			p.begin(l)
+		}
+		if p.line(l); p.done {
+			return
+		}
+	}
+	if p.session == "" {
+		p.begin(line{}) // a session that has just begun, or of which nothing can be read
+	}
+}
+
+// begin names the session by its first line, which is its start in every file that is whole.
+func (p *parser) begin(first line) {
+	if first.typ == "session.start" || first.typ == "session.resume" {
+		p.session = first.data.Get("sessionId").Str()
+	}
+	if p.session == "" {
+		p.session = sessionOf(p.in.Path)
+	}
+	p.say(transcript.Conversation{Rank: rankOf(p.in.Path)}, nil)
+}
+
+// say states something of the session: of the run and its conversation alike.
+func (p *parser) say(c transcript.Conversation, facts transcript.Attributes) {
+	p.emit(&transcript.Run{
+		ID: p.session, Rank: 1, Title: c.Title, Model: c.Model, Version: c.Version, Project: c.Project, Branch: c.Branch,
+		Started: c.Started, Attributes: facts,
+	})
+	c.ID, c.Run = p.session, p.session
+	p.emit(&c)
+}
+
+// line yields the rows of one line.
+func (p *parser) line(l line) {
+	switch l.typ {
+	case "session.start", "session.resume", "session.context_changed":
+		p.context(l)
+	case "session.model_change":
+		p.switched(l.data.Get("newModel").Str())
+	case "session.title_changed":
+		p.title(l.data.Get("title").Str())
+	case "session.shutdown":
+		p.shutdown(l)
+	case "user.message":
+		p.user(l)
+		return
+	case "assistant.message":
+		p.assistant(l)
+		return
+	case "tool.execution_start":
+		p.started(l)
+		return
+	case "tool.execution_complete":
+		p.completed(l)
+		return
+	case "system.message", "system.notification":
+		e := p.event(l, transcript.KindSystem, "system")
+		e.Verdict = transcript.Counted
+		e.Parts = []transcript.Part{{Text: pieceText(l.value)}}
+		p.emit(e)
+		return
+	}
+	p.aside(l)
+}
+
+// context reads what the program knows of the place it works in.
+func (p *parser) context(l line) {
+	where := l.data.Get("context")
+	if l.typ == "session.context_changed" {
+		where = l.data
+	}
+	facts := transcript.Attributes{}
+	for name, v := range map[string]format.Value{
+		"repository": where.Get("repository"), "commit": where.Get("headCommit"), "producer": l.data.Get("producer"),
+	} {
+		if s := v.Str(); s != "" {
+			facts[name] = s
+		}
+	}
+	if v := l.data.Get("copilotVersion").Str(); v != "" {
+		p.version = v
+	}
+	p.say(transcript.Conversation{
+		Version: p.version, Project: where.Get("cwd").Str(), Branch: where.Get("branch").Str(),
+		Started: format.Time(l.data.Get("startTime").Str()),
+	}, facts)
+	p.switched(l.data.Get("selectedModel").Str())
+}
+
+// switched notes the model that answers from here on.
+func (p *parser) switched(model string) {
+	if model == "" || model == p.model {
+		return
+	}
+	p.model = model
+	p.say(transcript.Conversation{Model: model}, nil)
+}
+
+const titleRunes = 100
+
+// prompted names the session after its first prompt.
+func (p *parser) prompted(text string) {
+	if p.titled {
+		return
+	}
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	n := 0
+	for i := range text {
+		if n++; n > titleRunes {
+			text = text[:i] + "…"
+			break
+		}
+	}
+	p.title(strings.TrimSpace(text))
+}
+
+func (p *parser) title(title string) {
+	if title == "" {
+		return
+	}
+	p.titled = true
+	p.say(transcript.Conversation{Title: title}, nil)
+}
+
+// event is one row of a line, uncounted until told otherwise.
+func (p *parser) event(l line, kind transcript.Kind, role string) *transcript.Event {
+	e := &transcript.Event{
+		Conversation: p.session, Verdict: transcript.Uncounted, Kind: kind, Role: role, Type: l.typ, Time: l.at,
+		Origin: l.origin, Agent: l.agent,
+	}
+	if l.id != "" {
+		e.Attributes = transcript.Attributes{"id": l.id}
+	}
+	return e
+}
+
+// asideKinds are the types of lines that are known and no events, by name or by what stands before the first dot.
+var asideKinds = map[string]transcript.Kind{
+	"session.error": transcript.KindError, "session.info": transcript.KindNotice, "session.warning": transcript.KindNotice,
+	"session.compaction_start": transcript.KindCompaction, "session.compaction_complete": transcript.KindCompaction,
+	"session.truncation": transcript.KindCompaction, "assistant.reasoning": transcript.KindNotice,
+	"assistant.intent": transcript.KindNotice, "assistant.turn_start": transcript.KindLifecycle,
+	"assistant.turn_end": transcript.KindLifecycle, "assistant.usage": transcript.KindLifecycle,
+	"tool.user_requested": transcript.KindNotice, "skill.invoked": transcript.KindNotice, "abort": transcript.KindLifecycle,
+	"session": transcript.KindLifecycle, "subagent": transcript.KindLifecycle, "hook": transcript.KindLifecycle,
+}
+
+// aside makes an uncounted row. One of a type that nobody has described says which version wrote it.
+func (p *parser) aside(l line) {
+	kind, known := asideKinds[l.typ]
+	if !known {
+		family, _, _ := strings.Cut(l.typ, ".")
+		kind, known = asideKinds[family]
+	}
+	e := p.event(l, kind, "")
+	if !known {
+		e.Kind = transcript.KindUnknown
+		if p.version != "" {
+			if e.Attributes == nil {
+				e.Attributes = transcript.Attributes{}
+			}
+			e.Attributes["version"] = p.version
+		}
+	}
+	e.Parts = []transcript.Part{{Text: pieceText(l.value)}}
+	p.emit(e)
+}
