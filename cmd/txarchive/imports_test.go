@@ -59,6 +59,7 @@ var fences = map[string][]string{
 	"github.com/jedib0t/go-pretty/v6":            {"cmd/txarchive"},
 	"github.com/dustin/go-humanize":              {"cmd/txarchive"},
 	"golang.org/x/term":                          {"cmd/txarchive"},
+	"github.com/peterh/liner":                    {"cmd/txarchive"},
 	"github.com/rogpeppe/go-internal/testscript": {"cmd/txarchive"},
 	"github.com/jmoiron/sqlx":                    {"index/sqlite"},
 	"github.com/pressly/goose/v3":                {"index/sqlite"},
@@ -70,7 +71,7 @@ var fences = map[string][]string{
 }
 
 // testFences are rooms whose tests may use more: some look into the index as others would.
-var testFences = map[string][]string{"modernc.org/sqlite": {"cmd/txarchive", "cost"}}
+var testFences = map[string][]string{"github.com/santhosh-tekuri/jsonschema/v6": {"cmd/txarchive"}, "modernc.org/sqlite": {"cmd/txarchive", "cost"}}
 
 // impure are packages of the standard library that a format may not use: it is a function of bytes.
 var impure = []string{"os", "net", "context", "database/sql", "log/slog"}

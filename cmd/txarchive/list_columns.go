@@ -51,7 +51,7 @@ func counted(name string, from int, of func(*listRow) transcript.Count) listColu
 	return listColumn{name: name, right: true, from: from, raw: func(r *listRow) any { return count(of(r)) },
 		cell: func(_ *app, r *listRow) string {
 			if n := of(r); n.Known {
-				return short(n.N)
+				return compact(n.N)
 			}
 			return "-"
 		}}

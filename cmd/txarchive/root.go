@@ -60,7 +60,7 @@ func newRootCommand(a *app) *cobra.Command {
 	})
 	cmd.AddCommand(
 		newInitCommand(a), newSourceCommand(a), newIngestCommand(a),
-		newSearchCommand(a), newShowCommand(a), newListCommand(a), newTreeCommand(a), newStatsCommand(a), newSQLCommand(a),
+		newSearchCommand(a), newShowCommand(a), newListCommand(a), newTreeCommand(a), newStatsCommand(a), newCostCommand(a), newPricesCommand(a), newSQLCommand(a),
 		newStatusCommand(a), newDoctorCommand(a), newTagCommand(a),
 		newCatCommand(a), newRestoreCommand(a), newVerifyCommand(a), newReindexCommand(a),
 		newVersionCommand(a), newManCommand(a),

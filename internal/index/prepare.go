@@ -2,8 +2,9 @@ package index
 
 import (
 	"encoding/json"
-	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/txarchive/txarchive/internal/term"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -234,8 +235,7 @@ func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part) Row
 	}
 	c.t, c.p = c.split.Split(c.t[:0], c.p[:0], part.Text)
 	row.T, row.P = string(c.t), string(c.p)
-	c.out.Terms = c.words.add(c.out.Terms, c.t)
-	c.out.Terms = c.words.add(c.out.Terms, c.p)
+	c.out.Terms = c.words.add(c.out.Terms, c.t) // parts stand in the words that they are parts of
 	row.X = c.facets(e, &row)
 	return row
 }
@@ -288,27 +288,63 @@ func (c *Collector) facets(e *transcript.Event, row *Row) string {
 
 // eventAttributes is the JSON of what only this format states, and of what has no column.
 func eventAttributes(e *transcript.Event) string {
-	if len(e.Attributes) == 0 && e.ID == "" && !e.Seq.Known && e.Agent == "" && e.Model == "" && e.Flow == "" && e.Step == "" {
-		return ""
+	type pair struct {
+		key   string
+		value any
 	}
-	all := transcript.Attributes{}
-	maps.Copy(all, e.Attributes)
-	set := func(key, value string) {
-		if value != "" {
-			all[key] = value
+	var stack [12]pair
+	all := stack[:0]
+	for key, value := range e.Attributes {
+		all = append(all, pair{key, value})
+	}
+	for _, own := range [...]pair{{"id", e.ID}, {"agent", e.Agent}, {"model", e.Model}, {"flow", e.Flow}, {"step", e.Step}} {
+		if own.value != "" {
+			all = append(all, own)
 		}
 	}
-	set("id", e.ID)
-	set("agent", e.Agent)
-	set("model", e.Model)
-	set("flow", e.Flow)
-	set("step", e.Step)
 	if e.Seq.Known {
-		all["seq"] = json.Number(strconv.FormatInt(e.Seq.N, 10))
+		all = append(all, pair{"seq", e.Seq.N})
 	}
-	b, err := json.Marshal(all)
-	if err != nil {
+	if len(all) == 0 {
 		return ""
 	}
-	return string(b)
+	slices.SortStableFunc(all, func(a, b pair) int { return strings.Compare(a.key, b.key) })
+	b := make([]byte, 0, 128)
+	for i, p := range all {
+		if i+1 < len(all) && all[i+1].key == p.key {
+			continue // the event's own field wins over an attribute of that name
+		}
+		b = append(b, ',')
+		b = appendJSON(append(appendJSON(b, p.key), ':'), p.value)
+	}
+	b[0] = '{'
+	return string(append(b, '}'))
+}
+
+// appendJSON appends a JSON scalar; most are short and plain.
+func appendJSON(b []byte, value any) []byte {
+	switch v := value.(type) {
+	case int64:
+		return strconv.AppendInt(b, v, 10)
+	case bool:
+		return strconv.AppendBool(b, v)
+	case string:
+		if plain(v) {
+			return append(append(append(b, '"'), v...), '"')
+		}
+	}
+	j, err := json.Marshal(value)
+	if err != nil {
+		return append(b, "null"...)
+	}
+	return append(b, j...)
+}
+
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			return false
+		}
+	}
+	return true
 }

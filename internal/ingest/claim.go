@@ -39,12 +39,12 @@ func (c *claimed) formatName() string {
 	return c.format.Name()
 }
 
-// detect asks the formats what the files are that changed since the last scan.
-func (s *scan) detect(ctx context.Context) ([]*claimed, error) {
+// detect asks the formats what the files are that are meant.
+func (s *scan) detect(ctx context.Context, meant func(*file) bool) ([]*claimed, error) {
 	var todo []*claimed
 	for i := range s.files {
-		if f := s.files[i]; !f.known {
-			todo = append(todo, &claimed{file: f})
+		if f := &s.files[i]; meant(f) {
+			todo = append(todo, &claimed{file: *f})
 		}
 	}
 	var next, done atomic.Int64

@@ -73,14 +73,17 @@ func exportRows(ctx context.Context, e format.Exporter, role string, r io.Reader
 	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	var queries []dbcopy.Query
-	for _, q := range e.Export(role) {
-		queries = append(queries, dbcopy.Query{Name: q.Name, SQL: q.SQL})
-	}
-	if err := dbcopy.Rows(ctx, path, queries, w); err != nil {
+	if err := dbcopy.Rows(ctx, path, queriesOf(e.Export(role)), w); err != nil {
 		return &databaseError{err}
 	}
 	return nil
+}
+
+func queriesOf(all []format.Query) (queries []dbcopy.Query) {
+	for _, q := range all {
+		queries = append(queries, dbcopy.Query{Name: q.Name, SQL: q.SQL, JSON: q.JSON})
+	}
+	return queries
 }
 
 // databaseError is what SQLite says of a database's content.

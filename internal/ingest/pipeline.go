@@ -220,8 +220,8 @@ func (s *scan) saveStats(ctx context.Context) error {
 	}
 	var gone []uint64
 	if s.root.Below == "." {
-		for hash := range s.before {
-			if !s.seen[hash] {
+		for hash, stat := range s.before {
+			if !s.seen[hash] && stat.Inode != partInode {
 				gone = append(gone, hash)
 			}
 		}

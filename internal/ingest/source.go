@@ -101,19 +101,22 @@ func (s *scan) choose(ctx context.Context) ([]*claimed, []blob.Fact, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	files, err := s.detect(ctx)
+	s.wake()
+	files, err := s.detect(ctx, func(f *file) bool { return !f.known })
 	if err != nil {
 		return nil, nil, err
 	}
 	roots, fresh := s.roots(known, files)
-	for i := range s.files {
-		f := s.files[i]
-		if f.known && f.alone && (s.g.All || underRoot(f.path, roots)) {
-			files = append(files, &claimed{file: f}) // was left alone until its root was recognised
-		} else if f.known {
-			s.report.Unchanged++
-		}
+	// A root that is recognised now means that what lies below it may be something else than it was without.
+	again, err := s.detect(ctx, func(f *file) bool {
+		return f.known && (f.alone && (s.g.All || underRoot(f.path, roots)) ||
+			slices.ContainsFunc(fresh, func(r string) bool { return within(f.path, r) }))
+	})
+	if err != nil {
+		return nil, nil, err
 	}
+	s.report.Unchanged += s.total - int64(len(files)+len(again))
+	files = append(files, again...)
 	files = s.settle(files, roots)
 	var facts []blob.Fact
 	for _, r := range fresh {

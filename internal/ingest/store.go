@@ -88,6 +88,9 @@ func (w *worker) once(c *claimed) error {
 	if err != nil {
 		return err
 	}
+	if splits := splitsOf(c); splits != nil {
+		return w.parts(c, info, splits)
+	}
 	v := blob.Version{
 		Source: w.s.root.Source, Path: c.path, Number: 1, Size: info.Size(), ModTime: info.ModTime(), Mode: uint32(info.Mode().Perm()),
 		Format: c.formatName(), Role: c.claim.Role, Claim: c.root,

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -236,21 +239,42 @@ func (a *Answer) rank(ctx context.Context) ([]found, error) {
 		if len(ranked) == 0 && a.from == nil {
 			a.top = f.Near
 		}
-		if !f.read {
-			text, err := a.s.text(ctx, &f.Event)
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if err != nil { // Results says so when it is shown
-				text = ""
-			}
-			f.text = text
+		if f.read {
+			f.score = a.score(&f)
 		}
-		f.score = a.score(&f)
-		f.text, f.read = "", false
 		ranked = append(ranked, f)
+		ranked[len(ranked)-1].text = "" // a window of whole texts would be too much to hold
 	}
-	return ranked, nil
+	return ranked, a.scores(ctx, ranked)
+}
+
+// scores reads the texts of hits that have none yet, on all cores, and scores them. What cannot be read has score 0:
+// Results says so when it is shown.
+func (a *Answer) scores(ctx context.Context, ranked []found) error {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				n := int(next.Add(1)) - 1
+				if n >= len(ranked) {
+					return
+				}
+				f := &ranked[n]
+				if f.read {
+					f.read = false
+					continue
+				}
+				if text, err := a.s.text(ctx, &f.Event); err == nil {
+					f.text = text
+					f.score = a.score(f)
+					f.text = ""
+				}
+			}
+		})
+	}
+	group.Wait()
+	return ctx.Err()
 }
 
 // score is between 0 and some ten: for every text of the query how often it stands there, with falling returns and

@@ -18,7 +18,8 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// Texts gives the text of one part of an event, as the index was fed with it. part counts from 0.
+// Texts gives the text of one part of an event, as the index was fed with it. part counts from 0. It serves several
+// goroutines.
 type Texts interface {
 	Text(ctx context.Context, place index.Place, part int) (string, error)
 }
@@ -32,7 +33,8 @@ type Index interface {
 
 // Vocabulary is an index that knows its terms.
 type Vocabulary interface {
-	// Terms yields the terms that contain a text that is folded as terms are, parts of identifiers included.
+	// Terms yields the words that contain a text that is folded as terms are. Parts of identifiers stand in the words
+	// that they are parts of.
 	Terms(ctx context.Context, contains string) iter.Seq2[string, error]
 }
 

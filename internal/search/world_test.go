@@ -6,6 +6,7 @@ import (
 	"iter"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ type world struct {
 	texts map[string]string // by path, offset and part
 	rows  []row
 	packs int
-	reads int
+	reads atomic.Int64
 	fail  map[string]error // texts that cannot be read
 }
 
@@ -58,7 +59,7 @@ func textKey(path string, version int, offset int64, part int) string {
 
 // Text is what the archive does.
 func (w *world) Text(ctx context.Context, p index.Place, part int) (string, error) {
-	w.reads++
+	w.reads.Add(1)
 	key := textKey(p.Path, p.Number, p.Offset, part)
 	if err := w.fail[key]; err != nil {
 		return "", err

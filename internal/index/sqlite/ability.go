@@ -15,8 +15,8 @@ import (
 
 func scanText(rows *sqlx.Rows) (s string, err error) { return s, rows.Scan(&s) }
 
-// Terms yields the terms that contain a text that is folded as terms are, parts of identifiers included, in the
-// order of their bytes.
+// Terms yields the words that contain a text that is folded as terms are, in the order of their bytes. Parts of
+// identifiers stand in the words that they are parts of.
 func (db *DB) Terms(ctx context.Context, contains string) iter.Seq2[string, error] {
 	return stream(ctx, db.r, "SELECT term FROM terms WHERE instr(term, ?) > 0", []any{contains}, scanText)
 }
@@ -45,15 +45,16 @@ func (db *DB) Cut(ctx context.Context, size int, endings []string) iter.Seq2[str
 func (db *DB) Count(ctx context.Context, q *query.Tree, page index.Page) (int64, error) {
 	page.After = ""
 	f := finder{ctx: ctx, page: page}
-	c, err := f.compile(q)
-	if err != nil {
-		return 0, err
-	}
 	tx, err := db.r.BeginTxx(ctx, nil)
 	if err != nil {
 		return 0, fmt.Errorf("count: %w", damage(err))
 	}
 	defer tx.Rollback()
+	f.tx = tx
+	c, err := f.compile(q)
+	if err != nil {
+		return 0, damage(err)
+	}
 	n, err := countRows(ctx, tx, c, page)
 	if err != nil {
 		return 0, fmt.Errorf("count: %w", damage(err))
@@ -161,15 +162,16 @@ const maxWalks = 8
 // plan for each different walk. Nothing is searched beside what owns the rows.
 func (db *DB) Explain(ctx context.Context, q *query.Tree, page index.Page) ([]string, error) {
 	f := finder{ctx: ctx, page: page}
-	c, err := f.compile(q)
-	if err != nil {
-		return nil, err
-	}
 	tx, err := db.r.BeginTxx(ctx, nil)
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", damage(err))
 	}
 	defer tx.Rollback()
+	f.tx = tx
+	c, err := f.compile(q)
+	if err != nil {
+		return nil, damage(err)
+	}
 	var lines []string
 	if match, ok := c.expression(); ok {
 		lines = append(lines, "full-text: "+match)

@@ -17,7 +17,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 		return err
 	}
 	defer t.Rollback()
-	c := &commit{tx: t, batch: batch, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}}
+	c := &commit{tx: t, bulkRows: db.bulkRows, batch: batch, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}}
 	if err := c.run(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -42,7 +42,9 @@ type commit struct {
 	keys    map[int64]bool // usage keys to judge
 	eids    map[int64]bool // event ids that are new
 	rows    []pendingRow
-	bulk    *bulk // of rows, when they are many
+
+	bulkRows int
+	bulk     *bulk // of rows, when they are many
 }
 
 func (c *commit) run() error {

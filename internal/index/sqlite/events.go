@@ -38,7 +38,7 @@ func (c *commit) writeRows() error {
 	if err := c.allot(); err != nil {
 		return err
 	}
-	if isBulk(c.rows) {
+	if isBulk(c.rows, c.bulkRows) {
 		c.bulk = startBulk(c.rows)
 		defer c.bulk.close()
 	}
@@ -73,16 +73,11 @@ func (c *commit) writeWords() error {
 func (c *commit) allot() error {
 	hour, next := int64(-1), int64(0)
 	for i := range c.rows {
-		h := max(hourOf(c.rows[i].Near), hour)
-		if h != hour {
-			hour = h
-			if _, err := c.get("SELECT coalesce(max(id), ?1 - 1) + 1 FROM events WHERE id >= ?1 AND id < ?2",
-				[]any{hour << slotBits, (hour + 1) << slotBits}, &next); err != nil {
-				return err
+		for h := max(hourOf(c.rows[i].Near), hour); h != hour || next >= (hour+1)<<slotBits; h = max(h, hour) {
+			if h == hour {
+				h++
 			}
-		}
-		if next >= (hour+1)<<slotBits {
-			hour++
+			hour = h
 			if _, err := c.get("SELECT coalesce(max(id), ?1 - 1) + 1 FROM events WHERE id >= ?1 AND id < ?2",
 				[]any{hour << slotBits, (hour + 1) << slotBits}, &next); err != nil {
 				return err
@@ -133,34 +128,29 @@ func (c *commit) writeCalls() error {
 	if err != nil {
 		return err
 	}
+	calls := inserter{t: c.tx, columns: 10, head: "INSERT INTO calls (event, transcript, call, call_id, key, rank, verdict, name, input_bytes, paths) VALUES "}
+	results := inserter{t: c.tx, columns: 9, head: "INSERT INTO results (event, transcript, call, name, failed, status, duration, output_bytes, cut) VALUES "}
 	for i := range c.rows {
 		r := &c.rows[i]
 		s := scopes[r.transcript]
 		if r.Call != nil {
-			if err := c.writeCall(r, s); err != nil {
+			if err := c.writeCall(&calls, r, s); err != nil {
 				return err
 			}
 		}
 		if r.Result != nil {
-			name, err := c.name(r.Result.Name)
-			if err != nil {
-				return err
-			}
-			var failed any
-			if r.Result.Failed != transcript.Unstated {
-				failed = flag(r.Result.Failed == transcript.Yes)
-			}
-			if _, err := c.exec(`INSERT INTO results (event, transcript, call, name, failed, status, duration, output_bytes, cut)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.id, r.transcript, index.Hash("call", s.conversation, r.Result.Call), name, failed,
-				null(r.Result.Status), nullCount(r.Result.Duration), r.Result.Output, flag(r.Result.Cut)); err != nil {
+			if err := c.writeResult(&results, r, s); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	if err := calls.flush(); err != nil {
+		return err
+	}
+	return results.flush()
 }
 
-func (c *commit) writeCall(r *pendingRow, s callScope) error {
+func (c *commit) writeCall(to *inserter, r *pendingRow, s callScope) error {
 	name, err := c.nameID(r.Call.Name)
 	if err != nil {
 		return err
@@ -176,10 +166,20 @@ func (c *commit) writeCall(r *pendingRow, s callScope) error {
 		}
 		paths = string(b)
 	}
-	_, err = c.exec(`INSERT INTO calls (event, transcript, call, call_id, key, rank, verdict, name, input_bytes, paths)
-		VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`, r.id, r.transcript, index.Hash("call", s.conversation, r.Call.ID), r.Call.ID,
-		key, r.Call.Rank, name, r.Call.Input, paths)
-	return err
+	return to.add(r.id, r.transcript, index.Hash("call", s.conversation, r.Call.ID), r.Call.ID, key, r.Call.Rank, counted, name, r.Call.Input, paths)
+}
+
+func (c *commit) writeResult(to *inserter, r *pendingRow, s callScope) error {
+	name, err := c.name(r.Result.Name)
+	if err != nil {
+		return err
+	}
+	var failed any
+	if r.Result.Failed != transcript.Unstated {
+		failed = flag(r.Result.Failed == transcript.Yes)
+	}
+	return to.add(r.id, r.transcript, index.Hash("call", s.conversation, r.Result.Call), name, failed, null(r.Result.Status),
+		nullCount(r.Result.Duration), r.Result.Output, flag(r.Result.Cut))
 }
 
 // callScope is what call ids are unique in: the conversation for pairing, the run for keys.

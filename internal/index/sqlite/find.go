@@ -86,14 +86,16 @@ func parseCursor(s string) (*key, error) {
 }
 
 func (f *finder) run(db *DB, q *query.Tree) error {
+	tx, err := db.r.BeginTxx(f.ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	f.tx = tx
 	c, err := f.compile(q)
 	if err != nil {
 		return err
 	}
-	if f.tx, err = db.r.BeginTxx(f.ctx, nil); err != nil {
-		return err
-	}
-	defer f.tx.Rollback()
 	if c.to, err = spilled(f.ctx, f.tx, c.to); err != nil {
 		return err
 	}

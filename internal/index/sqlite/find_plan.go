@@ -1,11 +1,13 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -60,12 +62,13 @@ func (w *walk) statement(columns string, all bool) (string, []any) {
 	return "SELECT " + columns + " FROM " + from + " WHERE " + strings.Join(where, " AND ") + visible(all), args
 }
 
-const (
+// The measures of a plan. Answers do not depend on them; tests make them small.
+var (
 	// probe is how many rows are looked at, newest first, before what owns the hits is looked up: where hits are
 	// frequent that is all.
 	probe = 1000
 	// mostOwned is how many rows may belong to the owners that are looked up. Owners of more are met by walking.
-	mostOwned = 200_000
+	mostOwned int64 = 200_000
 	// listed is how many rows of a list are looked at by one statement.
 	listed = 512
 )
@@ -157,13 +160,24 @@ func (p *planner) owned(c cond) (ids []int64, dense bool, err error) {
 	if to == 0 {
 		to = math.MaxInt64
 	}
+	var text string // one value: a row for each would cost more than all of the rest
+	if err := p.tx.GetContext(p.ctx, &text, `SELECT json_group_array(e.id) FROM json_each(?) j CROSS JOIN events e INDEXED BY events_place
+		ON e.transcript = j.value WHERE e.id >= ? AND e.id < ?`, asList(transcripts), c.from, to); err != nil {
+		return nil, false, err
+	}
 	ids = make([]int64, 0, total)
-	err = each(p.ctx, p.tx, `SELECT e.id FROM json_each(?) j CROSS JOIN events e INDEXED BY events_place ON e.transcript = j.value
-		WHERE e.id >= ? AND e.id < ?`, []any{asList(transcripts), c.from, to},
-		func(rows *sqlx.Rows) (id int64, err error) { return id, rows.Scan(&id) },
-		func(id int64) bool { ids = append(ids, id); return true })
-	slices.SortFunc(ids, func(a, b int64) int { return int(min(max(b-a, -1), 1)) })
-	return ids, false, err
+	for n := range strings.SplitSeq(strings.Trim(text, "[]"), ",") {
+		if n == "" {
+			continue
+		}
+		id, err := strconv.ParseInt(n, 10, 64)
+		if err != nil {
+			return nil, false, err
+		}
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b int64) int { return cmp.Compare(b, a) })
+	return ids, false, nil
 }
 
 // lists walks rows that are known. A piece is longer than listed when an hour is.

@@ -28,6 +28,8 @@ type DB struct {
 
 	immutable bool // nothing can be written beside the file, so nothing will change
 	console   console
+
+	bulkRows int // batches of as many rows become segments
 }
 
 // Options says how to open an index.
@@ -47,7 +49,7 @@ func Open(ctx context.Context, path string, options Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{path: path, options: options}
+	db := &DB{path: path, options: options, bulkRows: bulkRows}
 	if err := db.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open index %s: %w", path, damage(err)), db.Close())
 	}

@@ -19,12 +19,13 @@ const bulkMemory = 96 << 20
 
 const ftsColumns = 3
 
-func isBulk(rows []pendingRow) bool {
+// isBulk says whether rows are worth a segment.
+func isBulk(rows []pendingRow, from int) bool {
 	n := 0
 	for i := range rows {
 		n += len(rows[i].T) + len(rows[i].P) + len(rows[i].X)
 	}
-	return len(rows) >= bulkRows || n >= bulkBytes
+	return len(rows) >= from || n >= bulkBytes
 }
 
 // bulk makes segments of rows. The first is built beside the writing of events.

@@ -5,6 +5,7 @@ package dbcopy
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -15,6 +16,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -115,7 +117,10 @@ func dsn(path, mode string) string {
 }
 
 // Query is one table to read: each row becomes a JSON object with "table" first and then the columns.
-type Query struct{ Name, SQL string }
+type Query struct {
+	Name, SQL string
+	JSON      []string // columns whose text is JSON, and is written as such where it is valid
+}
 
 // Rows writes the rows of a copy, one JSON object a line. A table that does not exist gives an error; what is no
 // database at all does, too.
@@ -127,15 +132,15 @@ func Rows(ctx context.Context, path string, queries []Query, w io.Writer) error 
 	defer db.Close()
 	out := bufio.NewWriter(w)
 	for _, q := range queries {
-		if err := table(ctx, db, q, out); err != nil {
+		if err := table(ctx, db, q, out, nil); err != nil {
 			return fmt.Errorf("read table %s: %w", q.Name, err)
 		}
 	}
 	return out.Flush()
 }
 
-func table(ctx context.Context, db *sql.DB, q Query, out *bufio.Writer) error {
-	rows, err := db.QueryContext(ctx, q.SQL)
+func table(ctx context.Context, db *sql.DB, q Query, out *bufio.Writer, args []any) error {
+	rows, err := db.QueryContext(ctx, q.SQL, args...)
 	if err != nil {
 		return err
 	}
@@ -153,7 +158,7 @@ func table(ctx context.Context, db *sql.DB, q Query, out *bufio.Writer) error {
 		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
-		if err := row(out, q.Name, columns, values); err != nil {
+		if err := row(out, q, columns, values); err != nil {
 			return err
 		}
 	}
@@ -161,8 +166,8 @@ func table(ctx context.Context, db *sql.DB, q Query, out *bufio.Writer) error {
 }
 
 // row writes one object with its columns in order. Bytes that are no text become base64, as encoding/json does.
-func row(out *bufio.Writer, name string, columns []string, values []any) error {
-	b, err := json.Marshal(name)
+func row(out *bufio.Writer, q Query, columns []string, values []any) error {
+	b, err := json.Marshal(q.Name)
 	if err != nil {
 		return err
 	}
@@ -172,7 +177,7 @@ func row(out *bufio.Writer, name string, columns []string, values []any) error {
 		if err != nil {
 			return err
 		}
-		value, err := json.Marshal(values[i])
+		value, err := cell(values[i], slices.Contains(q.JSON, column))
 		if err != nil {
 			return err
 		}
@@ -180,4 +185,15 @@ func row(out *bufio.Writer, name string, columns []string, values []any) error {
 	}
 	_, err = out.WriteString("}\n")
 	return err
+}
+
+// cell is one value as JSON, on one line.
+func cell(v any, isJSON bool) ([]byte, error) {
+	if text, ok := v.(string); ok && isJSON {
+		var one bytes.Buffer
+		if json.Compact(&one, []byte(text)) == nil {
+			return one.Bytes(), nil
+		}
+	}
+	return json.Marshal(v)
 }

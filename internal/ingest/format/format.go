@@ -62,7 +62,8 @@ type Claim struct {
 	// with the role Other where no format claims it. It is a path relative to the source's root, "." for
 	// the source's root itself, and "" when the file stands alone.
 	Root string
-	// Database marks an SQLite file: Parse reads the rows that Export names, one JSON object per line.
+	// Database marks an SQLite file: Parse reads the rows that Export names, one JSON object per line; those of a
+	// Splitter become originals of their own.
 	Database bool
 	// Log marks an original that its program only appends to: when it grows, only the records beyond what is
 	// indexed are new. Without it every change makes a new version, parsed as a whole.
@@ -95,11 +96,29 @@ type Resolver interface {
 type Query struct {
 	Name string
 	SQL  string
+	// JSON names columns whose text is JSON: where it is valid it becomes a value of the row, not a string.
+	JSON []string
 }
 
 // Exporter is a format with originals that are SQLite databases.
 type Exporter interface {
 	Export(role string) []Query
+}
+
+// Splitter is a format with databases that change with every message. Such a database is not kept as a file: its rows
+// are, taken apart into originals of their own below its path, each stored again only when its rows have changed.
+type Splitter interface {
+	// Split says how, nil for roles of databases that are kept whole.
+	Split(role string) []Split
+}
+
+// Split is one kind of original that a database is taken apart into.
+type Split struct {
+	Role string // of the originals; they are no databases
+	// Keys is SQL that gives a row for each: its name (a path below the database's, to which ".ndjson" is added), a time
+	// in milliseconds and a number of rows, which together change whenever its rows do, and the key of its rows.
+	Keys string
+	Rows []Query // of one original; ?1 is the key
 }
 
 // Place is where a program keeps its files by default.

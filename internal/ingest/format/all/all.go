@@ -17,6 +17,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/flowstudio"
 	"github.com/txarchive/txarchive/internal/ingest/format/geminicli"
 	"github.com/txarchive/txarchive/internal/ingest/format/leslie"
+	"github.com/txarchive/txarchive/internal/ingest/format/opencode"
 )
 
 // ErrUnknown says that this program has no format of that name: a later one may have.
@@ -35,6 +36,7 @@ func Formats() []format.Format {
 		geminicli.New(),
 		copilotcli.New(),
 		cline.New(),
+		opencode.New(),
 	}
 }
 

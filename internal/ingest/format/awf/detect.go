@@ -58,7 +58,9 @@ func detectState(h format.Head) format.Claim {
 			return format.Claim{Strength: format.Likely, Role: roleState}
 		}
 	}
-	if placed && isUUID(strings.TrimSuffix(path.Base(h.Path), ".json")) && !parses(h, v) {
+	// A torn state is known by its name, or by the key that the program writes first.
+	named := isUUID(strings.TrimSuffix(path.Base(h.Path), ".json")) || bytes.Contains(h.Bytes, []byte(`"WorkflowID"`))
+	if placed && named && !parses(h, v) {
 		return format.Claim{Strength: format.Likely, Role: roleState}
 	}
 	return format.Claim{}

@@ -32,7 +32,8 @@ func (Format) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Role: role, Root: at.root}
 	case hasKeys(role, h):
 		return format.Claim{Strength: format.Likely, Role: role, Root: at.root}
-	case found && isTorn(role, h) && (role != roleMetadata || workflowID.MatchString(at.dir)):
+	case found && isTorn(role, h) && (role != roleMetadata || workflowID.MatchString(at.dir)),
+		found && tornOff(role, h) && workflowID.MatchString(at.dir):
 		return format.Claim{Strength: format.Weak, Role: role, Root: at.root}
 	case at.sure:
 		return format.Claim{Strength: format.Weak, Role: format.Other, Root: at.root}
@@ -97,7 +98,7 @@ func locate(p string) (at place, found bool) {
 // hasKeys reports whether the first bytes hold the keys of a role. What a run was given comes before most of
 // them and may be long, so the ones after it are asked for only where they must be in sight.
 func hasKeys(role string, h format.Head) bool {
-	b, whole := h.Bytes, int64(len(h.Bytes)) == h.Size
+	b, whole := h.Bytes, int64(len(h.Bytes)) == h.Size && !tornOff(role, h)
 	if role == roleTranscriptGz {
 		b, whole = inflate(b), false
 	}
@@ -109,6 +110,15 @@ func hasKeys(role string, h format.Head) bool {
 		return has("flowId") && (has("startedAt") && has("totalTokensIn") || !whole && has("runId"))
 	}
 	return has("metadata") && (has("turns") || !whole && has("flowId"))
+}
+
+// tornOff reports whether all of a document is in sight and none it is: what the program writes last is missing.
+func tornOff(role string, h format.Head) bool {
+	if int64(len(h.Bytes)) < h.Size || role == roleTranscriptGz {
+		return false
+	}
+	_, err := format.ParseJSON(bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf")))
+	return err != nil
 }
 
 // isTorn reports whether a document shows nothing of another program: it is empty, or no JSON or gzip from its

@@ -93,13 +93,14 @@ func (e entry) content() string {
 	return strings.TrimSuffix(t, "\n</user_query>")
 }
 
-// text is what search finds: the content, after a call's name.
+// text is what search finds: the content, after a call's name. A result's name is its call's, but for text that
+// imitates a marker: where it has a blank it is words that stand nowhere else.
 func (e entry) text() string {
 	t := e.content()
-	if e.marker != markCall {
-		return t
+	if e.marker == markCall || e.marker == markResult && strings.ContainsAny(e.name, " \t") {
+		return strings.TrimSuffix(e.name+"\n"+t, "\n")
 	}
-	return strings.TrimSuffix(e.name+"\n"+t, "\n")
+	return t
 }
 
 // cut reports whether the writer kept only the start of a call, a result or an error.

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	_ "time/tzdata" // for --timezone on machines that have no list of zones
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/cost"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+type costOptions struct {
+	query                        string
+	by                           []string
+	mode, since, until, timezone string
+	format, run                  string
+	explain, tree, budget        string
+	blocks                       bool
+	limit                        int
+}
+
+func newCostCommand(a *app) *cobra.Command {
+	var o costOptions
+	cmd := &cobra.Command{
+		Use:   "cost [QUERY...]",
+		Short: "Say what was spent, and why",
+		Long: "Add up tokens and cost by day and model, or by any of " + strings.Join(cost.Keys[:8], ", ") + ",\n" +
+			strings.Join(cost.Keys[8:], ", ") + ", in any order. A query filters\n" +
+			"(docs/query-language.md: format:awf, flow:build, after:7d). All time counts unless told otherwise. What has no\n" +
+			"cost is shown as - (null in JSON), never as 0, and named below the totals. docs/cost.md has the rules.\n\n" +
+			"--explain lists every usage record in a figure: the line of the original, the row of the price table, the\n" +
+			"arithmetic, and the records that were left out. It takes the id of a run, conversation, event or usage record,\n" +
+			"a row (day=2026-11-20,model=gpt-5; nothing after = is what states none), or: all." +
+			exits("4 no such thing", "6 the budget is crossed", "10 no archive"),
+		Example: "  txarchive cost\n  txarchive cost --by month,project --since 2026-01\n  txarchive cost --by step flow:build after:7d\n" +
+			"  txarchive cost --json --by model | jq .totals.cost_microusd\n  txarchive cost --explain r7sk2            where a figure comes from\n" +
+			"  txarchive cost --tree r7sk2               a run with all that it started\n  txarchive cost --budget 200               exit code 6 when this month has crossed it",
+		RunE: func(cmd *cobra.Command, v []string) error {
+			o.query = strings.Join(v, " ")
+			return runCost(cmd.Context(), a, o, cmd.Flags().Changed)
+		},
+		ValidArgsFunction: a.completeQuery,
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&o.by, "by", []string{cost.Day, "model"}, "group by these keys, in this order; \"\" is totals only")
+	f.StringVar(&o.mode, "mode", string(cost.Auto), "which cost counts: reported, calculated, or auto (reported where it is, else calculated)")
+	f.StringVar(&o.since, "since", "", "from this date (2026-11, 2026-11-20) or age (7d) on")
+	f.StringVar(&o.until, "until", "", "to the end of this date")
+	f.StringVar(&o.timezone, "timezone", "", "zone of days and hours, as Europe/Berlin (default local)")
+	f.StringVar(&o.format, "format", "", "table (default), csv, json (an object), ndjson or markdown")
+	f.IntVarP(&o.limit, "limit", "n", 0, "rows to show, the rest in one sum; 0 is no limit")
+	f.StringVar(&o.run, "run", "", "usage of this run only")
+	f.StringVar(&o.explain, "explain", "", "list the usage records behind the figure of ID")
+	f.StringVar(&o.tree, "tree", "", "what a run or group spent with all that it started")
+	f.BoolVar(&o.blocks, "blocks", false, "windows of five hours, as some subscriptions count")
+	f.StringVar(&o.budget, "budget", "", "hold this calendar month against so many USD, with a forecast")
+	for name, complete := range map[string]cobra.CompletionFunc{
+		"by": completeKeys, "mode": fixed("auto", "reported", "calculated"), "format": fixed("table", "csv", "json", "ndjson", "markdown"),
+		"run": a.completeRuns, "explain": a.completeThings, "tree": a.completeRuns,
+	} {
+		if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
+			panic(err) // a flag that there is not
+		}
+	}
+	return cmd
+}
+
+// completeKeys completes keys of a report, several with commas.
+func completeKeys(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	head, last := lastOf(typed)
+	var names []cobra.Completion
+	for _, key := range cost.Keys {
+		if strings.HasPrefix(key, last) {
+			names = append(names, head+key)
+		}
+	}
+	return names, nothing | cobra.ShellCompDirectiveNoSpace
+}
+
+func runCost(ctx context.Context, a *app, o costOptions, changed func(string) bool) error {
+	if err := o.check(a, changed); err != nil {
+		return err
+	}
+	options, err := o.options(a)
+	if err != nil {
+		return err
+	}
+	store, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if err := o.only(ctx, a, store, &options); err != nil {
+		return err
+	}
+	v := accountant{a: a, o: o, options: options, store: store, ink: a.ink(), width: a.width()}
+	switch {
+	case o.explain != "":
+		err = v.explain(ctx)
+	case o.tree != "":
+		err = v.tree(ctx)
+	case o.blocks:
+		err = v.blocks(ctx)
+	case o.budget != "":
+		err = v.budget(ctx)
+	default:
+		err = v.report(ctx)
+	}
+	var wrong *cost.OptionError
+	if errors.As(err, &wrong) {
+		return usage("--"+wrong.Error(), "docs/cost.md describes keys and modes")
+	}
+	return err
+}
+
+// accountant prints what cost is asked for.
+type accountant struct {
+	a       *app
+	o       costOptions
+	options cost.Options
+	store   *archive.Archive
+	ink     ink
+	width   int
+}
+
+// check looks at what the flags say together.
+func (o *costOptions) check(a *app, changed func(string) bool) error {
+	if o.format == "" {
+		o.format = "table"
+		if a.json {
+			o.format = "json"
+		}
+	}
+	if _, err := newRowWriter(a, o.format); err != nil {
+		return err
+	}
+	var views []string
+	for _, name := range []string{"explain", "tree", "blocks", "budget"} {
+		if changed(name) {
+			views = append(views, "--"+name)
+		}
+	}
+	switch {
+	case o.limit < 0:
+		return usage("a number of rows cannot be negative", "--limit 0 is no limit")
+	case len(views) > 1:
+		return usage(strings.Join(views, " and ")+" do not go together", "each is a report of its own")
+	case len(views) == 1 && changed("by"):
+		return usage("--by does not go with "+views[0], "--explain takes the row itself: --explain day=2026-11-20,model=gpt-5")
+	case changed("budget") && (o.since != "" || o.until != ""):
+		return usage("--since and --until do not go with --budget", "a budget is held against the calendar month that it is")
+	case len(views) == 1 && o.format != "table" && o.format != "json" && (!o.blocks || o.format == "markdown"):
+		return usage(fmt.Sprintf("%s has no format %q", views[0], o.format), "--format table or json")
+	}
+	for _, name := range []string{"explain", "tree", "budget", "run"} {
+		if changed(name) && map[string]string{"explain": o.explain, "tree": o.tree, "budget": o.budget, "run": o.run}[name] == "" {
+			return usage("--"+name+" needs a value", "txarchive cost --help has examples")
+		}
+	}
+	return nil
+}
+
+// options are those of the report.
+func (o *costOptions) options(a *app) (cost.Options, error) {
+	zone, err := a.zone(o.timezone)
+	if err != nil {
+		return cost.Options{}, err
+	}
+	c := cost.Options{By: o.by, Mode: cost.Mode(o.mode), Location: zone, Limit: o.limit}
+	if c.Since, c.Until, err = period(o.since, o.until, a.now(), zone); err != nil {
+		return c, err
+	}
+	if o.query != "" {
+		c.Query, err = query.Parse(o.query, a.now(), zone)
+	}
+	return c, err
+}
+
+// only narrows the report down to --run.
+func (o *costOptions) only(ctx context.Context, a *app, store *archive.Archive, c *cost.Options) error {
+	if o.run == "" {
+		return nil
+	}
+	what, err := find(ctx, store, o.run)
+	if err != nil {
+		return err
+	}
+	if what.run == "" {
+		return usage(fmt.Sprintf("%q is no run", o.run), "--explain takes conversations and events as well")
+	}
+	node, err := fieldNode(a, "run", what.run)
+	if err != nil {
+		return err
+	}
+	parts := []query.Node{node}
+	if c.Query != nil && c.Query.Root != nil {
+		parts = append(parts, c.Query.Root)
+	}
+	c.Query = &query.Tree{Root: conjunction(parts)}
+	return nil
+}
+
+// zone is the time zone of a name, by default the one of dates that people type.
+func (a *app) zone(name string) (*time.Location, error) {
+	switch strings.ToLower(name) {
+	case "":
+		return a.location(), nil
+	case "local":
+		return time.Local, nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, usage(fmt.Sprintf("there is no time zone %q", name), "--timezone takes names as Europe/Berlin, UTC and local")
+	}
+	return zone, nil
+}
+
+// zoneName is the IANA name of a zone, also of the local one where the machine says it.
+func (a *app) zoneName(zone *time.Location) string {
+	if zone != time.Local || zone.String() != "Local" {
+		return zone.String()
+	}
+	name := strings.TrimPrefix(a.getenv("TZ"), ":")
+	if target, err := os.Readlink("/etc/localtime"); name == "" && err == nil {
+		_, name, _ = strings.Cut(filepath.ToSlash(target), "/zoneinfo/")
+	}
+	if _, err := time.LoadLocation(name); err != nil || name == "" {
+		return zone.String()
+	}
+	return name
+}
+
+// period is the time from the beginning of since to the end of until, as queries understand them; "" is open.
+func period(since, until string, now time.Time, zone *time.Location) (from, to time.Time, err error) {
+	if since == "" && until == "" {
+		return from, to, nil
+	}
+	for _, date := range []struct{ flag, text string }{{"--since", since}, {"--until", until}} {
+		const help = "write 2026-11, 2026-11-20, 2026-11-20T10:00, 7d, yesterday or last-month"
+		_, bad := query.Parse(`during:"`+date.text+`.."`, now, zone)
+		if date.text != "" && (bad != nil || strings.ContainsAny(date.text, `"\`) || strings.Contains(date.text, "..")) {
+			return from, to, usage(fmt.Sprintf("%s %q is no date", date.flag, date.text), help)
+		}
+	}
+	tree, err := query.Parse(`during:"`+since+".."+until+`"`, now, zone)
+	if err != nil {
+		return from, to, usage("--until is before --since", "write the earlier date at --since")
+	}
+	if r, ok := tree.Root.(query.Range); ok {
+		return r.From, r.To, nil
+	}
+	return from, to, fmt.Errorf("%q..%q is no time", since, until)
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/price"
+)
+
+func newPricesCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "prices",
+		Short: "Show the prices that costs are calculated with",
+		Long: "Show the price tables, which are part of the program: nothing is fetched over the network. docs/prices.md says where\n" +
+			"they come from, how the name of a model finds its row, and how a request is priced." + exits("4 no price for the model", "10 no archive"),
+		Example: "  txarchive prices list\n  txarchive prices list 'claude-*'\n  txarchive prices show gpt-5 --date 2026-11-20",
+		Args:    noCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	list := &cobra.Command{
+		Use: "list [PATTERN]", Short: "List the tables and the models that the archive uses, or the models of a pattern",
+		Long: "Without PATTERN, list the tables, and the models that the archive holds usage of, with the price that each was\n" +
+			"given. With it, list the rows of the newest table whose model contains PATTERN, or is like it where it has * or ?.\n" +
+			"Prices are US dollars per million tokens." + exits("4 no such model"),
+		Example: "  txarchive prices list\n  txarchive prices list sonnet-4\n  txarchive prices list 'gpt-5*' --json | jq -r .model",
+		Args:    args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, v []string) error {
+			if len(v) == 0 {
+				return runPricesUsed(cmd.Context(), a, price.Default())
+			}
+			return runPricesList(a, price.Default(), v[0])
+		},
+		ValidArgsFunction: completeModels,
+	}
+	var date, provider string
+	show := &cobra.Command{
+		Use: "show MODEL", Short: "Show which row a model name finds, by which rule, and every price in it",
+		Long: "Show how the name of a model finds its row on a day (in UTC), by which rule, and all prices of the row: US dollars per\n" +
+			"million tokens by class, service tier and length of the prompt." + exits("4 no price for the model"),
+		Example: "  txarchive prices show claude-sonnet-4-5\n  txarchive prices show anthropic/claude-sonnet-4.5 --date 2026-11-20\n" +
+			"  txarchive prices show llama3 --provider ollama",
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, v []string) error {
+			return runPricesShow(a, price.Default(), v[0], provider, date)
+		},
+		ValidArgsFunction: completeModels,
+	}
+	show.Flags().StringVar(&date, "date", "", "day of the request, YYYY-MM-DD (default today)")
+	show.Flags().StringVar(&provider, "provider", "", "who sold it, where a transcript says so apart from the model")
+	cmd.AddCommand(list, show)
+	return cmd
+}
+
+// completeModels completes models of the newest table.
+func completeModels(_ *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(v) > 0 {
+		return nil, nothing
+	}
+	_, entries := newest(price.Default())
+	return distinct(entries, func(e price.Entry) string { return e.Key }, typed, nil), nothing
+}
+
+// newest is the newest table of a book, with its rows.
+func newest(book *price.Book) (price.Table, []price.Entry) {
+	tables := book.Tables()
+	if len(tables) == 0 {
+		return price.Table{}, nil
+	}
+	t := tables[len(tables)-1]
+	return t, t.Entries
+}
+
+// priceTable is a table as `prices list` tells it.
+type priceTable struct {
+	Date    string `json:"date"`
+	Source  string `json:"source"`
+	Licence string `json:"licence"`
+	Models  int    `json:"models"`
+}
+
+// usedModel is a model that the archive holds usage of, and the price that it was given.
+type usedModel struct {
+	Model    *string `json:"model"` // null where none is stated
+	Provider *string `json:"provider"`
+	Records  int64   `json:"records"`
+	Row      *string `json:"row"`
+	Table    *string `json:"table_date"`
+	Reason   *string `json:"reason"` // why there is no price, or what was assumed
+}
+
+func runPricesUsed(ctx context.Context, a *app, book *price.Book) error {
+	tables := []priceTable{}
+	for _, t := range book.Tables() {
+		tables = append(tables, priceTable{t.Date, t.Source, t.Licence, len(t.Entries)})
+	}
+	overrides := book.Overrides()
+	store, err := a.read(ctx)
+	used := []usedModel{}
+	switch {
+	case err == nil:
+		defer store.Close()
+		if used, err = usedModels(ctx, store); err != nil {
+			return err
+		}
+	case !errors.Is(err, archive.ErrNoArchive): // the tables are there without one
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"tables": tables, "overrides": append([]price.Override{}, overrides...), "models": used})
+	}
+	g := &grid{columns: []column{{head: "table of"}, {head: "models", right: true}, {head: "from", flex: true}}}
+	for _, t := range tables {
+		g.add(t.Date, number(int64(t.Models)), t.Source+" ("+t.Licence+")")
+	}
+	for _, o := range overrides {
+		g.add(firstOf(o.From, "always"), o.Model, "override "+o.Note)
+	}
+	fmt.Fprintln(a.out, a.fitted(g))
+	if len(used) == 0 {
+		a.note("The archive uses no model yet. txarchive prices list '*' lists all prices")
+		return nil
+	}
+	g = &grid{columns: []column{{head: "model used", flex: true}, {head: "records", right: true}, {head: "row", flex: true}, {head: "table"}, {head: "said", flex: true}}}
+	for _, m := range used {
+		g.add(keyText(m.Model), number(m.Records), keyText(m.Row), keyText(m.Table), strings.TrimPrefix(keyText(m.Reason), "-"))
+	}
+	fmt.Fprintf(a.out, "\n%s\n", a.fitted(g))
+	return nil
+}
+
+// usedModels are the models of usage that counts and states tokens, those with most records first.
+func usedModels(ctx context.Context, store *archive.Archive) ([]usedModel, error) {
+	used := []usedModel{}
+	err := store.Index().Query(ctx, index.Question{SQL: `SELECT model, provider, count(*), price_model, price_table, price_note FROM v_usage
+		WHERE counted AND coalesce(input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens) IS NOT NULL GROUP BY 1, 2, 4, 5, 6 ORDER BY 3 DESC, 1, 2, 4, 5, 6`},
+		func([]string) error { return nil },
+		func(row []any) error {
+			text := func(v any) *string { return orNull(plainValue(v)) }
+			n, _ := row[2].(int64)
+			used = append(used, usedModel{text(row[0]), text(row[1]), n, text(row[3]), text(row[4]), text(row[5])})
+			return nil
+		})
+	return used, err
+}
+
+// likeModel says whether a model is like a pattern: contains it, or matches its stars and question marks.
+func likeModel(pattern, model string) bool {
+	pattern, model = strings.ToLower(pattern), strings.ToLower(model)
+	if !strings.ContainsAny(pattern, "*?") {
+		return strings.Contains(model, pattern)
+	}
+	flat := strings.NewReplacer("/", "\x00", "[", `\[`)
+	ok, err := path.Match(flat.Replace(pattern), strings.ReplaceAll(model, "/", "\x00"))
+	return ok && err == nil
+}
+
+func runPricesList(a *app, book *price.Book, pattern string) error {
+	table, entries := newest(book)
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e price.Entry) bool { return !likeModel(pattern, e.Key) })
+	if len(entries) == 0 {
+		return notFound(fmt.Sprintf("no model of the table of %s is like %q", table.Date, pattern), "txarchive prices list '*' lists all")
+	}
+	g := &grid{columns: []column{{head: "model", flex: true}, {head: "provider", flex: true}, {head: "input", right: true}, {head: "output", right: true},
+		{head: "cache read", right: true}, {head: "cache write", right: true}}}
+	for i := range entries {
+		e := &entries[i]
+		if a.json {
+			if err := a.printJSON(priceRow{Model: e.Key, Provider: orNull(e.Provider), Table: table.Date, Priced: e.Priced(), Rates: ratesOf(e), Factors: factorsOf(e)}); err != nil {
+				return err
+			}
+			continue
+		}
+		rates := base(e)
+		g.add(e.Key, e.Provider, rates[price.Input], rates[price.Output], rates[price.CacheRead], rates[price.CacheWrite])
+	}
+	if !a.json {
+		fmt.Fprintln(a.out, a.fitted(g))
+		a.note("%s, table of %s, US dollars per million tokens", plural(int64(len(entries)), "model", "models"), table.Date)
+	}
+	return nil
+}
+
+// base are the base prices of a row by class, "-" where it has none.
+func base(e *price.Entry) [6]string {
+	all := [6]string{"-", "-", "-", "-", "-", "-"}
+	for _, r := range e.Rates {
+		if r.Service == price.Standard && r.Above == 0 && int(r.Class) < len(all) {
+			all[r.Class] = price.FormatUSDPerMillion(r.Pico)
+		}
+	}
+	return all
+}
+
+// parseDay reads a day; "" is that of now.
+func parseDay(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return now.UTC(), nil
+	}
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return day, usage(fmt.Sprintf("--date %q is no day", text), "--date 2026-11-20")
+	}
+	return day, nil
+}

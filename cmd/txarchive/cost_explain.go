@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/cost"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/price"
+)
+
+// explain lists the records behind a figure.
+func (v *accountant) explain(ctx context.Context) error {
+	subject, err := v.subject(ctx)
+	if err != nil {
+		return err
+	}
+	v.options.By, v.options.Limit = nil, 0
+	for _, k := range subject.Keys {
+		v.options.By = append(v.options.By, k.Name)
+	}
+	x, err := cost.Explain(ctx, v.store.Index(), v.options, subject, price.Default())
+	if err != nil {
+		return err
+	}
+	if len(x.Records) == 0 && len(subject.Keys) > 0 {
+		return notFound(fmt.Sprintf("the report has no row %q", v.o.explain), "txarchive cost --by "+strings.Join(v.options.By, ",")+" shows them")
+	}
+	left := 0
+	if v.o.limit > 0 && len(x.Records) > v.o.limit {
+		left = len(x.Records) - v.o.limit
+		x.Records = x.Records[:v.o.limit]
+	}
+	if v.o.format == "json" {
+		return v.a.printJSON(x)
+	}
+	for i := range x.Records {
+		for n, s := range v.record(&x.Records[i]) {
+			if n == 0 { // nothing is cut here: who asks wants to see it
+				s = v.ink.bold(s)
+			} else {
+				s = "  " + s
+			}
+			fmt.Fprintln(v.a.out, s)
+		}
+	}
+	if left > 0 {
+		fmt.Fprintf(v.a.out, "and %s: --limit 0 shows all\n", plural(int64(left), "more record", "more records"))
+	}
+	f := &x.Figures
+	fmt.Fprintln(v.a.out, v.ink.bold(fmt.Sprintf("%s in %s, %s", usd(f.Nano), plural(f.Requests, "request", "requests"), plural(f.All(), "token", "tokens"))))
+	if f.Unpriced > 0 {
+		v.a.note("Without %s whose cost is unknown", plural(f.Unpriced, "request", "requests"))
+	}
+	return nil
+}
+
+// subject is what --explain names.
+func (v *accountant) subject(ctx context.Context) (cost.Subject, error) {
+	id := v.o.explain
+	if id == "all" {
+		return cost.Subject{}, nil
+	}
+	if keys, err := rowKeys(id); keys != nil || err != nil {
+		return cost.Subject{Keys: keys}, err
+	}
+	if strings.HasPrefix(id, "u") {
+		for u, err := range v.store.Index().Usage(ctx, index.UsageFilter{ID: id, All: true}) {
+			return cost.Subject{Usage: u.ID}, err
+		}
+	}
+	what, err := find(ctx, v.store, id)
+	if err != nil || what.event == "" {
+		return cost.Subject{Run: what.run, Conversation: what.conversation}, err
+	}
+	rows, err := v.store.Index().Event(ctx, what.event)
+	if err != nil {
+		return cost.Subject{}, err
+	}
+	return cost.Subject{Conversation: rows[0].Conversation, Event: &rows[0]}, nil
+}
+
+// rowKeys reads the keys of a row, key=value,key=value; nil when the text is none. A comma in a value belongs to it,
+// unless a key follows.
+func rowKeys(text string) ([]cost.Key, error) {
+	if name, _, ok := strings.Cut(text, "="); !ok || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz") != "" {
+		return nil, nil
+	}
+	var keys []cost.Key
+	for _, part := range strings.Split(text, ",") {
+		name, value, ok := strings.Cut(part, "=")
+		switch {
+		case ok && slices.Contains(cost.Keys, name):
+			keys = append(keys, cost.Key{Name: name, Value: orNull(value)})
+		case len(keys) > 0 && keys[len(keys)-1].Value != nil:
+			*keys[len(keys)-1].Value += "," + part
+		default:
+			return nil, usage(fmt.Sprintf("%q is no key of a row", name), "keys are "+strings.Join(cost.Keys, ", "))
+		}
+	}
+	return keys, nil
+}
+
+// record is what is said of one usage record, the heading first.
+func (v *accountant) record(r *cost.Record) []string {
+	when := "no time"
+	if r.Time != nil {
+		when = r.Time.In(v.options.Location).Format("2006-01-02 15:04:05")
+	}
+	outcome := r.Used
+	if r.Cost != nil {
+		outcome = usd(r.Cost) + " " + r.Used
+	}
+	lines := []string{strings.Join(said(r.ID, when, firstOf(r.Model, "no model"), outcome), "  "), v.place(&r.Place)}
+	if r.Of != nil {
+		lines = append(lines, "counted instead: "+v.place(r.Of))
+	}
+	if r.Counted {
+		lines = append(lines, v.sums(r)...)
+	}
+	if r.Reported != nil {
+		s := "reported " + usd(r.Reported)
+		if r.ReportedBy != "" {
+			s += " in " + r.ReportedBy
+		}
+		if r.Difference != nil {
+			s += ", calculated " + usd(r.Calculated) + ", difference " + usd(r.Difference)
+		}
+		lines = append(lines, line(s))
+	}
+	return lines
+}
+
+// sums is how the tokens of a record became money.
+func (v *accountant) sums(r *cost.Record) []string {
+	var lines []string
+	p := &r.Price
+	for _, l := range p.Lines {
+		lines = append(lines, fmt.Sprintf("%-14s %s x $%s per million = %s", l.Class, number(l.Tokens), price.FormatUSDPerMillion(l.PicoPerToken), amount(l.Pico, 12)))
+	}
+	if len(p.Lines) == 0 {
+		var stated []string
+		for _, t := range r.Tokens {
+			stated = append(stated, t.Class+" "+number(t.Tokens))
+		}
+		lines = append(lines, firstOf(strings.Join(stated, ", "), "no tokens stated"))
+	}
+	row := ""
+	if p.Row != "" {
+		row = fmt.Sprintf("price of %s (%s), table of %s", p.Row, p.Rule, firstOf(p.Table, "no day"))
+		if p.Override {
+			row = fmt.Sprintf("price of %s (%s), override from %s", p.Row, p.Rule, firstOf(p.Table, "the beginning"))
+		}
+	}
+	if p.Above > 0 {
+		row += ", prompt above " + number(p.Above)
+	}
+	if p.Service != "" && p.Service != price.Standard.String() {
+		row += ", " + p.Service
+	}
+	if row = strings.TrimPrefix(row, ", "); row != "" {
+		lines = append(lines, line(row))
+	}
+	if also := slices.Concat(p.Factors, p.Flags); len(also) > 0 {
+		lines = append(lines, line("with "+strings.Join(also, ", ")))
+	}
+	if p.Outdated {
+		lines = append(lines, "outdated: the index has "+usd(r.Calculated))
+	}
+	if p.Reason != "" && !strings.Contains(r.Used, p.Reason) {
+		lines = append(lines, line("not calculated: "+p.Reason))
+	}
+	return lines
+}
+
+// place is where a record stands.
+func (v *accountant) place(p *cost.Place) string {
+	s := p.Source + "/" + p.Path
+	if p.Inner != "" {
+		s += " " + p.Inner
+	}
+	if p.Line > 0 {
+		s += ", line " + number(int64(p.Line))
+	}
+	return line(fmt.Sprintf("%s, version %d, byte %s", s, p.Version, number(p.Offset)))
+}
+
+// usd is nano-USD for people, exact; "-" when unknown.
+func usd(nano *int64) string {
+	if nano == nil {
+		return "-"
+	}
+	return amount(*nano, 9)
+}
+
+// amount is a number of 10^-digits USD, with four decimals or as many as it has.
+func amount(n int64, digits int) string {
+	s := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	if missing := digits + 1 - len(s); missing > 0 {
+		s = strings.Repeat("0", missing) + s
+	}
+	whole, part := s[:len(s)-digits], s[len(s)-digits:]
+	return sign + "$" + whole + "." + part[:4] + strings.TrimRight(part[4:], "0")
+}

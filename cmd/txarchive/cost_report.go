@@ -1,0 +1,264 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/txarchive/txarchive/internal/cost"
+)
+
+// report prints what was spent, in groups.
+func (v *accountant) report(ctx context.Context) error {
+	r, err := cost.Run(ctx, v.store.Index(), v.options)
+	if err != nil {
+		return err
+	}
+	r.TimeZone = v.a.zoneName(v.options.Location)
+	switch v.o.format {
+	case "json":
+		return v.a.printJSON(r)
+	case "csv", "ndjson":
+		names, rows := reportSheet(r)
+		if err := v.sheet(names, rows); err != nil {
+			return err
+		}
+		v.remarks(r)
+		return nil
+	}
+	if len(r.Rows) == 0 {
+		v.a.note("Nothing was spent: no usage is like that")
+		return nil
+	}
+	if v.o.format == "markdown" {
+		if err := v.markdown(reportGrid(r, false)); err != nil {
+			return err
+		}
+	} else {
+		g := reportGrid(r, false)
+		if v.width > 0 && g.natural() > v.width {
+			g = reportGrid(r, true)
+		}
+		fmt.Fprintln(v.a.out, v.a.fitted(g))
+	}
+	return v.unpriced(r)
+}
+
+// fitted prints a grid side by side, or one row below the other when the terminal is too narrow for that. What is
+// too long is cut in its middle: names of models and paths differ at their ends.
+func (a *app) fitted(g *grid) string {
+	width := a.width()
+	if width == 0 || g.natural() <= width {
+		return g.render(width, a.ink())
+	}
+	if !g.fits(width) {
+		return g.upright(width, a.ink())
+	}
+	for i, room := range g.widths(width) {
+		for _, row := range g.rows {
+			row[i] = cutMiddle(row[i], room)
+		}
+	}
+	return g.render(width, a.ink())
+}
+
+// cutMiddle shortens a line to a width and leaves both ends. What has wide characters is left to cut.
+func cutMiddle(s string, width int) string {
+	runes := []rune(s)
+	if len(runes) <= width || text.StringWidthWithoutEscSequences(s) != len(runes) || width < 3 {
+		return s
+	}
+	tail := (width - 1) / 2
+	return string(runes[:width-1-tail]) + "…" + string(runes[len(runes)-tail:])
+}
+
+// natural is how wide a grid is when nothing is cut.
+func (g *grid) natural() int {
+	sum := 2 * (len(g.columns) - 1)
+	for _, w := range g.widths(0) {
+		sum += w
+	}
+	return sum
+}
+
+// reportGrid is the report for people. narrow has short heads, rounds tokens and leaves out a cache that nobody used.
+func reportGrid(r *cost.Report, narrow bool) *grid {
+	g := &grid{footer: true}
+	for _, by := range r.By {
+		isTime := by == cost.Day || by == cost.Week || by == cost.Month || by == cost.Hour
+		g.columns = append(g.columns, column{head: by, flex: !isTime})
+	}
+	if len(r.By) == 0 {
+		g.columns = append(g.columns, column{})
+	}
+	columns := figureColumns(&r.Totals, narrow)
+	for _, c := range columns {
+		g.columns = append(g.columns, column{head: c.head, right: true})
+	}
+	add := func(keys []string, f *cost.Figures) {
+		for len(keys) < max(len(r.By), 1) {
+			keys = append(keys, "")
+		}
+		for _, c := range columns {
+			keys = append(keys, c.of(f))
+		}
+		g.add(keys...)
+	}
+	if len(r.By) > 0 {
+		for i := range r.Rows {
+			var keys []string
+			for _, k := range r.Rows[i].Keys {
+				keys = append(keys, keyText(k.Value))
+			}
+			add(keys, &r.Rows[i].Figures)
+		}
+		if r.LeftOut.Rows > 0 {
+			add([]string{"+" + number(int64(r.LeftOut.Rows)) + " more"}, &r.LeftOut.Figures)
+		}
+	}
+	add([]string{"total"}, &r.Totals)
+	return g
+}
+
+// figureColumn is a column of the report.
+type figureColumn struct {
+	head string
+	of   func(*cost.Figures) string
+}
+
+func figureColumns(totals *cost.Figures, narrow bool) []figureColumn {
+	head, amount := func(long, _ string) string { return long }, number
+	if narrow {
+		head, amount = func(_, short string) string { return short }, compact
+	}
+	columns := []figureColumn{
+		{head("requests", "req"), func(f *cost.Figures) string { return amount(f.Requests) }},
+		{head("input", "in"), func(f *cost.Figures) string { return amount(f.Input) }},
+		{head("output", "out"), func(f *cost.Figures) string { return amount(f.Output) }},
+	}
+	if !narrow || totals.CacheRead+totals.CacheCreation > 0 {
+		columns = append(columns,
+			figureColumn{head("cache read", "read"), func(f *cost.Figures) string { return amount(f.CacheRead) }},
+			figureColumn{head("cache write", "write"), func(f *cost.Figures) string { return amount(f.CacheCreation) }})
+	}
+	columns = append(columns,
+		figureColumn{"cost", func(f *cost.Figures) string { return dollars(f.Cost) }},
+		figureColumn{"share", func(f *cost.Figures) string { return percent(f.Share) }})
+	if totals.Unpriced > 0 {
+		columns = append(columns, figureColumn{head("unpriced", "unpr"), func(f *cost.Figures) string { return amount(f.Unpriced) }})
+	}
+	return columns
+}
+
+// keyText is a key for people: "-" where nothing states it.
+func keyText(value *string) string {
+	if value == nil || line(*value) == "" {
+		return "-"
+	}
+	return *value
+}
+
+// percent is a share for people.
+func percent(share *float64) string {
+	if share == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(100**share, 'f', 1, 64) + "%"
+}
+
+// unpriced names what the totals know no cost of, and says what else they are not.
+func (v *accountant) unpriced(r *cost.Report) error {
+	if len(r.Unpriced) > 0 {
+		g := &grid{columns: []column{{head: "no cost known of", flex: true}, {head: "requests", right: true}, {head: "tokens", right: true}, {head: "because", flex: true}}}
+		for _, u := range r.Unpriced {
+			g.add(keyText(u.Model), number(u.Requests), number(u.All()), u.Reason)
+		}
+		fmt.Fprintln(v.a.out)
+		if v.o.format == "markdown" {
+			if err := v.markdown(g); err != nil {
+				return err
+			}
+		} else {
+			fmt.Fprintln(v.a.out, v.a.fitted(g))
+		}
+	}
+	v.remarks(r)
+	return nil
+}
+
+// remarks says what the totals are not, for whoever looks at less than the JSON.
+func (v *accountant) remarks(r *cost.Report) {
+	if n := r.Totals.Unpriced; n > 0 {
+		v.a.note("The total is without %s whose cost is unknown", plural(n, "request", "requests"))
+	}
+	if n := r.Totals.Elsewhere; n > 0 {
+		v.a.note("The cost of %s stands in other records of their conversations (docs/cost.md)", plural(n, "request", "requests"))
+	}
+	if n := r.Totals.Stub; n > 0 {
+		v.a.note("%s of stub engines cost nothing", plural(n, "record", "records"))
+	}
+}
+
+// markdown prints a grid as a table of Markdown.
+func (v *accountant) markdown(g *grid) error {
+	var names []string
+	for _, c := range g.columns {
+		names = append(names, c.head)
+	}
+	rows := make([][]any, len(g.rows))
+	for i, cells := range g.rows {
+		for _, cell := range cells {
+			rows[i] = append(rows[i], cell)
+		}
+	}
+	return v.sheet(names, rows)
+}
+
+// sheet prints rows in the format that is asked for.
+func (v *accountant) sheet(names []string, rows [][]any) error {
+	w, err := newRowWriter(v.a, v.o.format)
+	if err != nil {
+		return err
+	}
+	if err := w.columns(names); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if err := w.row(row); err != nil {
+			return err
+		}
+	}
+	return w.end()
+}
+
+// reportSheet is the rows of a report for spreadsheets and programs: exact, and without totals, which they would add.
+func reportSheet(r *cost.Report) (names []string, rows [][]any) {
+	names = append(append(names, r.By...), figureNames...)
+	for i := range r.Rows {
+		var row []any
+		for _, k := range r.Rows[i].Keys {
+			row = append(row, value(k.Value))
+		}
+		rows = append(rows, append(row, figureValues(&r.Rows[i].Figures)...))
+	}
+	return names, rows
+}
+
+var figureNames = []string{"requests", "input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens", "cache_creation_1h_tokens",
+	"reasoning_tokens", "cost_microusd", "cost_nanousd", "reported_cost_microusd", "calculated_cost_microusd", "share", "unpriced_requests",
+	"stub_requests", "cost_elsewhere_requests"}
+
+func figureValues(f *cost.Figures) []any {
+	return []any{f.Requests, f.Input, f.Output, f.CacheRead, f.CacheCreation, f.CacheCreation1h, f.Reasoning, value(f.Cost), value(f.Nano),
+		value(f.Reported), value(f.Calculated), value(f.Share), f.Unpriced, f.Stub, f.Elsewhere}
+}
+
+// value is what a pointer points at, nil for none.
+func value[T any](p *T) any {
+	if p == nil {
+		return nil
+	}
+	return *p
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/cost"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// example is an archive of all example runs.
+func example(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "archive")
+	dirs, err := filepath.Glob(runs + "/*")
+	if err != nil || len(dirs) == 0 {
+		t.Fatal(dirs, err)
+	}
+	if code, _, stderr := inside(t.Context(), dir, "", append([]string{"ingest"}, dirs...)...); code != 0 {
+		t.Fatalf("ingest: exit %d\n%s", code, stderr)
+	}
+	return dir
+}
+
+// asked runs a command that prints one JSON object.
+func asked(t *testing.T, dir string, out any, line ...string) {
+	t.Helper()
+	code, stdout, stderr := inside(t.Context(), dir, "", append(line, "--json")...)
+	if code != 0 {
+		t.Fatalf("%v: exit %d\n%s", line, code, stderr)
+	}
+	if err := json.Unmarshal([]byte(stdout), out); err != nil {
+		t.Fatalf("%v: %v\n%s", line, err, stdout)
+	}
+}
+
+// shownReport is the contract of cost --json: the rows with their keys beside the figures.
+type shownReport struct {
+	Rows     []map[string]any
+	Totals   cost.Figures
+	Unpriced []struct{ Requests int64 }
+}
+
+// TestCostTotals: the tokens are those of stats, and every grouping adds up to the same total.
+func TestCostTotals(t *testing.T) {
+	dir := example(t)
+	var stats index.Stats
+	asked(t, dir, &stats, "stats")
+	n := func(p *int64) int64 {
+		if p == nil {
+			return 0
+		}
+		return *p
+	}
+	groups := append([]string{"", "model,flow", "flow,model", "day,model,step,tool", "format,status,run,conversation"}, cost.Keys...)
+	for _, by := range groups {
+		for _, mode := range []string{"auto", "reported", "calculated"} {
+			var r shownReport
+			asked(t, dir, &r, "cost", "--by", by, "--mode", mode)
+			s := stats.Totals
+			if r.Totals.Input != n(s.Input) || r.Totals.Output != n(s.Output) || r.Totals.CacheRead != n(s.CacheRead) || r.Totals.CacheCreation != n(s.CacheCreation) {
+				t.Errorf("--by %s: tokens %+v, stats says %+v", by, r.Totals.Tokens, s)
+			}
+			if mode != "calculated" && n(r.Totals.Reported) != n(s.ReportedCost) {
+				t.Errorf("--by %s: reported %d, stats says %d", by, n(r.Totals.Reported), n(s.ReportedCost))
+			}
+			want := map[string]int64{"requests": r.Totals.Requests, "input_tokens": r.Totals.Input, "output_tokens": r.Totals.Output,
+				"cost_microusd": n(r.Totals.Cost), "cost_nanousd": n(r.Totals.Nano), "unpriced_requests": r.Totals.Unpriced, "stub_requests": r.Totals.Stub}
+			for key, total := range want {
+				sum := int64(0)
+				for _, row := range r.Rows {
+					if v, ok := row[key].(float64); ok {
+						sum += int64(v)
+					}
+				}
+				if sum != total {
+					t.Errorf("--by %q --mode %s: rows add up to %d %s, the total is %d", by, mode, sum, key, total)
+				}
+			}
+			unpriced := int64(0)
+			for _, u := range r.Unpriced {
+				unpriced += u.Requests
+			}
+			if unpriced != r.Totals.Unpriced {
+				t.Errorf("--by %q --mode %s: %d unpriced requests are named, the total has %d", by, mode, unpriced, r.Totals.Unpriced)
+			}
+			for _, row := range r.Rows {
+				for _, key := range strings.FieldsFunc(by, func(c rune) bool { return c == ',' }) {
+					if _, ok := row[key]; !ok {
+						t.Errorf("--by %s: row %v has no %s", by, row, key)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestExplainAddsUp: the costs of the records that --explain lists are the cost of the row that it explains.
+func TestExplainAddsUp(t *testing.T) {
+	dir := example(t)
+	var r shownReport
+	asked(t, dir, &r, "cost", "--by", "model,flow")
+	for _, row := range r.Rows {
+		text := func(key string) string {
+			s, _ := row[key].(string)
+			return s
+		}
+		subject := "model=" + text("model") + ",flow=" + text("flow")
+		var x cost.Explanation
+		asked(t, dir, &x, "cost", "--explain", subject)
+		sum, any := int64(0), false
+		for _, record := range x.Records {
+			if record.Cost != nil {
+				sum, any = sum+*record.Cost, true
+			}
+		}
+		want, known := row["cost_nanousd"].(float64)
+		if known != any || sum != int64(want) {
+			t.Errorf("%s: records add up to %d (%v), the row has %v", subject, sum, any, row["cost_nanousd"])
+		}
+	}
+}
+
+// TestBudget: what is over a limit ends in exit code 6, what only will be does not.
+func TestBudget(t *testing.T) {
+	dir := example(t)
+	for _, c := range []struct {
+		now    string
+		budget string
+		code   int
+		says   string
+	}{
+		{"2026-11-21T12:00:00Z", "1000", 0, "$2.0266"},
+		{"2026-11-21T12:00:00Z", "2.5", 0, "over the budget"},
+		{"2026-11-21T12:00:00Z", "$2", 6, "$2.0266  101.3%"},
+		{"2026-11-21T12:00:00Z", "0", 6, "$0.0000"},
+		{"2026-12-05T00:00:00Z", "0", 0, "December 2026"},
+		{"2026-02-10T00:00:00Z", "0.5", 6, "February 2026"},
+	} {
+		now, err := time.Parse(time.RFC3339, c.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, format := range []string{"table", "json"} {
+			var out, errs bytes.Buffer
+			a := &app{in: strings.NewReader(""), out: &out, err: &errs, now: func() time.Time { return now }, log: slog.New(slog.DiscardHandler), getenv: func(key string) string {
+				return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent"}[key]
+			}}
+			code := execute(t.Context(), a, []string{"--utc", "cost", "--budget", c.budget, "--format", format})
+			if code != c.code || code == exitLimit && !strings.Contains(errs.String(), "the budget is crossed") {
+				t.Errorf("%s, %s: exit %d, want %d\n%s%s", c.now, c.budget, code, c.code, out.String(), errs.String())
+			}
+			if format == "table" {
+				if !strings.Contains(out.String(), c.says) {
+					t.Errorf("%s, %s: no %q in\n%s", c.now, c.budget, c.says, out.String())
+				}
+				continue
+			}
+			var b cost.Budget
+			if err := json.Unmarshal(out.Bytes(), &b); err != nil || b.Over != (c.code == exitLimit) {
+				t.Errorf("%s, %s: %v in %s", c.now, c.budget, err, out.String())
+			}
+		}
+	}
+}
+
+func TestCostArguments(t *testing.T) {
+	full, none := filled(t), filepath.Join(t.TempDir(), "none")
+	for _, c := range []struct {
+		archive, line string
+		code          int
+	}{
+		{full, "cost", 0}, {full, "cost --by nope", 2}, {full, "cost --mode dear", 2}, {full, "cost --explain zzz", 4},
+		{full, "cost --explain day=2001-01-01", 4}, {full, "cost --tree nobody", 4}, {full, "cost --run nobody", 4}, {full, "cost --blocks --tree r", 2},
+		{full, "cost --tree r --format csv", 2}, {full, "cost --blocks --by day", 2}, {full, "cost --budget 5 --since 7d", 2}, {full, "cost --since 1..2", 2},
+		{full, "prices show nosuchmodel", 4}, {full, "prices list nosuchmodel", 4}, {full, "prices show", 2},
+		{none, "cost", 10}, {none, "cost --budget 5", 10}, {none, "prices list", 0}, {none, "prices show gpt-5", 0},
+	} {
+		for _, more := range []string{"", " --json"} {
+			code, _, stderr := inside(t.Context(), c.archive, "", strings.Fields(c.line+more)...)
+			if code != c.code {
+				t.Errorf("%s%s: exit %d, want %d\n%s", c.line, more, code, c.code, stderr)
+			}
+		}
+	}
+}
+
+func TestRowKeys(t *testing.T) {
+	for text, want := range map[string]string{
+		"model=":                    "model=NULL",
+		"day=2026-11-20,model=a":    "day=2026-11-20 model=a",
+		"tool=bash,edit,step=build": "tool=bash,edit step=build",
+		"model=a=b":                 "model=a=b",
+		"r7sk2":                     "",
+		"c7:1=x":                    "",
+	} {
+		keys, err := rowKeys(text)
+		var got []string
+		for _, k := range keys {
+			v := "NULL"
+			if k.Value != nil {
+				v = *k.Value
+			}
+			got = append(got, k.Name+"="+v)
+		}
+		if strings.Join(got, " ") != want || err != nil {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+}
+
+func TestCostNumbers(t *testing.T) {
+	for n, want := range map[int64]string{0: "$0.0000", 1: "$0.000000001", 1234500000: "$1.2345", -2500: "-$0.0000025", 12_000_000_000: "$12.0000"} {
+		if got := usd(&n); got != want {
+			t.Errorf("%d nano-USD: %s, want %s", n, got, want)
+		}
+	}
+	for width, want := range map[int]string{20: "claude-opus-4-2025", 10: "claud…2025", 2: "claude-opus-4-2025"} {
+		if got := cutMiddle("claude-opus-4-2025", width); got != want {
+			t.Errorf("%d columns: %q, want %q", width, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{50 * time.Hour: "gap of 2 days", 90 * time.Minute: "gap of 1h30m"} {
+		if got := gapText(d); got != want {
+			t.Errorf("%v: %s", d, got)
+		}
+	}
+}

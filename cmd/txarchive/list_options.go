@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// given adds what cobra knows to the options.
+func (o listOptions) given(cmd *cobra.Command, words []string) listOptions {
+	o.unlimited = cmd.Flags().Changed("limit") && o.limit == 0
+	o.query = strings.TrimSpace(o.query + " " + strings.Join(words, " "))
+	return o
+}
+
+// settle checks the options and fills in what they leave open.
+func (o *listOptions) settle(a *app, all []listColumn) error {
+	switch {
+	case o.output != "":
+	case a.json:
+		o.output = "ndjson"
+	default:
+		o.output = "table"
+	}
+	switch {
+	case o.limit < 0:
+		return usage("a number of rows cannot be negative", "--limit 0 is no limit")
+	case listOrders[o.sort] == nil:
+		return usage(fmt.Sprintf("there is no order %q", o.sort), "--sort started, ended, events, tokens or cost")
+	}
+	if o.limit == 0 && o.output == "table" && !o.unlimited {
+		o.limit = listed
+	}
+	for _, name := range o.columns {
+		if columnOf(all, name) == nil {
+			return usage(fmt.Sprintf("there is no column %q", name), "--columns takes "+strings.Join(columnNames(all), ", "))
+		}
+	}
+	_, err := newRowWriter(a, o.output)
+	return err
+}
+
+// selection is the query of the options, with what the flags add.
+func (o *listOptions) selection(a *app) (index.Selection, error) {
+	var parts []query.Node
+	if o.query != "" {
+		tree, err := query.Parse(o.query, a.now(), a.location())
+		if err != nil {
+			return index.Selection{}, err
+		}
+		if tree.Root != nil {
+			parts = append(parts, tree.Root)
+		}
+	}
+	for _, f := range []struct{ flag, value string }{{"format", o.formatName}, {"source", o.source}, {"project", o.project}} {
+		if f.value == "" {
+			continue
+		}
+		n, err := fieldNode(a, f.flag, f.value)
+		if err != nil {
+			return index.Selection{}, usage(fmt.Sprintf("%q is no value for %s", f.value, f.flag), "commas part values, stars stand for anything: "+f.flag+":a,b*")
+		}
+		parts = append(parts, n)
+	}
+	if o.status != "" {
+		n, err := fieldNode(a, "status", o.status)
+		if err != nil {
+			return index.Selection{}, usage(fmt.Sprintf("%q is no status", o.status), "--status failed,cancelled")
+		}
+		if same, err := fieldNode(a, "outcome", o.status); err == nil {
+			n = query.Or{Of: []query.Node{n, same}}
+		}
+		parts = append(parts, n)
+	}
+	return index.Selection{Query: &query.Tree{Root: conjunction(parts)}}, nil
+}
+
+// conjunction is what matches every one of the nodes; nil for none.
+func conjunction(parts []query.Node) query.Node {
+	var flat []query.Node
+	for _, n := range parts {
+		if and, ok := n.(query.And); ok {
+			flat = append(flat, and.Of...)
+		} else {
+			flat = append(flat, n)
+		}
+	}
+	switch len(flat) {
+	case 0:
+		return nil
+	case 1:
+		return flat[0]
+	}
+	return query.And{Of: flat}
+}
+
+// fieldNode is field:value, with a value that has spaces in quotes.
+func fieldNode(a *app, field, value string) (query.Node, error) {
+	if strings.ContainsAny(value, " \t()\"") {
+		value = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
+	}
+	tree, err := query.Parse(field+":"+value, a.now(), a.location())
+	if err != nil {
+		return nil, err
+	}
+	return tree.Root, nil
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// listWriter prints rows in the format that is asked for.
+type listWriter struct {
+	a       *app
+	o       listOptions
+	columns []listColumn
+	out     *rowWriter // nil for tables
+	keys    bool       // all keys of the JSON, not columns
+	n       int
+	more    bool // than were asked for
+}
+
+func newListWriter(a *app, o listOptions, all []listColumn) (*listWriter, error) {
+	w := &listWriter{a: a, o: o}
+	for _, name := range o.columns {
+		w.columns = append(w.columns, *columnOf(all, name))
+	}
+	if o.output == "table" {
+		if len(o.columns) == 0 {
+			w.columns = fitting(all, a.width(), o.sort)
+		}
+		return w, nil
+	}
+	w.keys = len(o.columns) == 0 && (o.output == "ndjson" || o.output == "json")
+	if len(o.columns) == 0 && !w.keys {
+		w.columns = slices.DeleteFunc(slices.Clone(all), func(c listColumn) bool { return c.raw == nil })
+	}
+	var err error
+	w.out, err = newRowWriter(a, o.output)
+	return w, err
+}
+
+func (w *listWriter) write(rows iter.Seq2[listRow, error]) error {
+	var err error
+	if w.out == nil {
+		err = w.table(rows)
+	} else {
+		err = w.script(rows)
+	}
+	if err == nil && w.more {
+		w.a.note("There are more than these %s: --limit 0 lists all.", number(int64(w.n)))
+	}
+	return err
+}
+
+// script writes rows as scripts read them.
+func (w *listWriter) script(rows iter.Seq2[listRow, error]) error {
+	if !w.keys {
+		if err := w.out.columns(columnNames(w.columns)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(w.each(rows, w.row), w.end())
+}
+
+// end closes an array, also one that no row has begun.
+func (w *listWriter) end() error {
+	if w.keys && w.n == 0 {
+		if err := w.out.columns([]string{}); err != nil {
+			return err
+		}
+	}
+	return w.out.end()
+}
+
+// each hands on as many rows as are asked for.
+func (w *listWriter) each(rows iter.Seq2[listRow, error], do func(*listRow) error) error {
+	for r, err := range rows {
+		if err != nil {
+			return err
+		}
+		if w.o.limit > 0 && w.n == w.o.limit {
+			w.more = true
+			return nil
+		}
+		w.n++
+		if err := do(&r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *listWriter) row(r *listRow) error {
+	if w.keys {
+		m := r.json()
+		names := sortedNames(m)
+		values := make([]any, len(names))
+		for i, name := range names {
+			values[i] = m[name]
+		}
+		if w.n == 1 {
+			if err := w.out.columns(names); err != nil {
+				return err
+			}
+		}
+		return w.out.row(values)
+	}
+	values := make([]any, len(w.columns))
+	for i, c := range w.columns {
+		values[i] = c.value(r)
+	}
+	return w.out.row(values)
+}
+
+func (w *listWriter) table(rows iter.Seq2[listRow, error]) error {
+	g := grid{}
+	for _, c := range w.columns {
+		g.columns = append(g.columns, column{head: strings.TrimPrefix(c.name, "tool_"), right: c.right, flex: c.flex})
+	}
+	first := true
+	flush := func() error {
+		if len(g.rows) == 0 {
+			return nil
+		}
+		if first && len(w.o.columns) == 0 {
+			w.dropEmpty(&g)
+		}
+		first = false
+		_, err := fmt.Fprintln(w.a.out, g.render(w.a.width(), w.a.ink()))
+		g.rows = nil
+		return err
+	}
+	err := w.each(rows, func(r *listRow) error {
+		cells := make([]string, len(w.columns))
+		for i, c := range w.columns {
+			cells[i] = c.cell(w.a, r)
+		}
+		g.add(cells...)
+		if len(g.rows) == tableChunk {
+			return flush()
+		}
+		return nil
+	})
+	return errors.Join(err, flush())
+}
+
+// dropEmpty leaves out columns that nobody has asked for and in which nothing stands.
+func (w *listWriter) dropEmpty(g *grid) {
+	for i := len(w.columns) - 1; i >= 0; i-- {
+		if w.columns[i].name == w.o.sort || slices.ContainsFunc(g.rows, func(cells []string) bool { return cells[i] != "" && cells[i] != "-" }) {
+			continue
+		}
+		w.columns, g.columns = slices.Delete(w.columns, i, i+1), slices.Delete(g.columns, i, i+1)
+		for n := range g.rows {
+			g.rows[n] = slices.Delete(g.rows[n], i, i+1)
+		}
+	}
+}

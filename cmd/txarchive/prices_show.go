@@ -1,0 +1,148 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/price"
+)
+
+// priceRow is a row of a price table for scripts.
+type priceRow struct {
+	Model    string         `json:"model"`
+	Provider *string        `json:"provider"`
+	Table    string         `json:"table_date"`
+	Priced   bool           `json:"priced"` // false: listed without prices
+	Rates    []priceRate    `json:"rates"`
+	Factors  []price.Factor `json:"factors"`
+}
+
+// priceRate is one price, in micro-USD per million tokens.
+type priceRate struct {
+	Class   string `json:"class"`
+	Service string `json:"service"`
+	Above   int64  `json:"above"` // prompt tokens above which it holds
+	Price   int64  `json:"microusd_per_million_tokens"`
+}
+
+// foundRow is a row with how it was found.
+type foundRow struct {
+	Asked    string  `json:"asked"`
+	Day      string  `json:"day"`
+	Rule     string  `json:"rule"`
+	Override bool    `json:"override"`
+	Stale    bool    `json:"price_of_another_day"`
+	Source   *string `json:"source"`
+	Licence  *string `json:"licence"`
+	priceRow
+}
+
+func ratesOf(e *price.Entry) []priceRate {
+	rates := []priceRate{}
+	for _, r := range e.Rates {
+		rates = append(rates, priceRate{r.Class.String(), r.Service.String(), r.Above, r.Pico})
+	}
+	return rates
+}
+
+func factorsOf(e *price.Entry) []price.Factor { return append([]price.Factor{}, e.Factors...) }
+
+func runPricesShow(a *app, book *price.Book, model, provider, date string) error {
+	day, err := parseDay(date, a.now())
+	if err != nil {
+		return err
+	}
+	m, ok := book.Resolve(model, provider, day)
+	if !ok {
+		return notFound(firstOf(m.Reason, "no price for model "+model), "txarchive prices list PATTERN lists models; docs/prices.md has the rules")
+	}
+	e, _ := m.Entry()
+	row := foundRow{Asked: model, Day: day.Format("2006-01-02"), Rule: string(m.Rule), Override: m.Override, Stale: m.Stale,
+		priceRow: priceRow{Model: m.Key, Provider: orNull(m.Provider), Table: m.TableDate, Priced: e.Priced(), Rates: ratesOf(&e), Factors: factorsOf(&e)}}
+	for _, t := range book.Tables() {
+		if t.Date == m.TableDate && !m.Override {
+			row.Source, row.Licence = orNull(t.Source), orNull(t.Licence)
+		}
+	}
+	if a.json {
+		return a.printJSON(row)
+	}
+	a.printFound(&row, &e)
+	return nil
+}
+
+func (a *app) printFound(r *foundRow, e *price.Entry) {
+	c := a.ink()
+	fmt.Fprintln(a.out, c.bold(line(r.Model)))
+	table := "table of " + r.Table
+	if r.Override {
+		table = "override from " + firstOf(r.Table, "the beginning")
+	}
+	if r.Stale {
+		table += ", not that of " + r.Day
+	}
+	fields := [][2]string{{"asked", r.Asked}, {"rule", r.Rule}, {"provider", keyText(r.Provider)}, {"prices", table}}
+	if r.Source != nil {
+		fields = append(fields, [2]string{"source", *r.Source})
+	}
+	if r.Licence != nil {
+		fields = append(fields, [2]string{"licence", *r.Licence})
+	}
+	for _, f := range fields {
+		fmt.Fprintln(a.out, c.dim(fmt.Sprintf("%-10s", f[0]))+cut(line(f[1]), max(a.width()-10, 0)))
+	}
+	if !r.Priced {
+		fmt.Fprintln(a.out, "Listed without a price for input and output: it is priced by no other row.")
+	}
+	if len(r.Rates) > 0 {
+		fmt.Fprintf(a.out, "\n%s\n", a.fitted(tierGrid(e)))
+		a.note("US dollars per million tokens. What has no price of its own is priced by the rules in docs/prices.md")
+	}
+	for _, f := range r.Factors {
+		fmt.Fprintf(a.out, "%s: all times %s\n", line(f.Name), strconv.FormatFloat(float64(f.PPM)/1e6, 'f', -1, 64))
+	}
+}
+
+// tierGrid has a line for each service tier and length of prompt, and a column for each class that has a price.
+func tierGrid(e *price.Entry) *grid {
+	type tier struct {
+		service price.Service
+		above   int64
+	}
+	cells := map[tier]map[price.Class]string{}
+	var tiers []tier
+	var classes []price.Class
+	for _, r := range e.Rates {
+		t := tier{r.Service, r.Above}
+		if cells[t] == nil {
+			cells[t] = map[price.Class]string{}
+			tiers = append(tiers, t)
+		}
+		if !slices.Contains(classes, r.Class) {
+			classes = append(classes, r.Class)
+		}
+		cells[t][r.Class] = price.FormatUSDPerMillion(r.Pico)
+	}
+	slices.SortFunc(tiers, func(a, b tier) int {
+		return cmp.Or(cmp.Compare(a.service, b.service), cmp.Compare(a.above, b.above))
+	})
+	slices.Sort(classes)
+	g := &grid{columns: []column{{head: "tier"}, {head: "prompt", right: true}}}
+	for _, class := range classes {
+		g.columns = append(g.columns, column{head: strings.ReplaceAll(class.String(), "_", " "), right: true})
+	}
+	for _, t := range tiers {
+		row := []string{t.service.String(), "any"}
+		if t.above > 0 {
+			row[1] = "> " + compact(t.above)
+		}
+		for _, class := range classes {
+			row = append(row, firstOf(cells[t][class], "-"))
+		}
+		g.add(row...)
+	}
+	return g
+}

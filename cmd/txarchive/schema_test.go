@@ -1,0 +1,244 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/spf13/cobra"
+)
+
+const schemaDir = "../../docs/schemas"
+
+const schemaBase = "https://txarchive.github.io/schemas/"
+
+// schemas compiles all of docs/schemas, such that no object may have keys that its schema does not describe.
+func schemas(t *testing.T) map[string]*jsonschema.Schema {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(schemaDir, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %d schemas", err, len(files))
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(b)))
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if id := doc.(map[string]any)["$id"]; id != schemaBase+filepath.Base(file) {
+			t.Errorf("%s calls itself %v", file, id)
+		}
+		closeObjects(doc)
+		if err := c.AddResource(schemaBase+filepath.Base(file), doc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := map[string]*jsonschema.Schema{}
+	for _, file := range files {
+		s, err := c.Compile(schemaBase + filepath.Base(file))
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		all[strings.TrimSuffix(filepath.Base(file), ".json")] = s
+	}
+	return all
+}
+
+// closeObjects lets objects have no other keys than those that are described.
+func closeObjects(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, ok := v["properties"].(map[string]any); ok && v["additionalProperties"] == nil {
+			v["additionalProperties"] = false
+		}
+		for _, inner := range v {
+			closeObjects(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			closeObjects(inner)
+		}
+	}
+}
+
+// printed is a command line with the schemas of what it prints; a list prints one object a line.
+type printed struct {
+	line   string
+	code   int
+	stdout string // schema, "" when nothing is printed
+	stderr string // schema of the last line
+	list   bool
+	least  int // lines of a list
+}
+
+var printing = []printed{
+	{line: "", stdout: "welcome"},
+	{line: "ingest RUNS/awf", stdout: "ingest"},
+	{line: "ingest RUNS/chibi RUNS/devflow RUNS/flow-studio RUNS/leslie", stdout: "ingest"},
+	{line: "ingest --dry-run", stdout: "ingest"},
+	{line: "", stdout: "welcome"},
+	{line: "init", stdout: "init"},
+	{line: "version", stdout: "version"},
+	{line: "source list", stdout: "source", list: true, least: 5},
+	{line: "source add TMP"},
+	{line: "source rename TMPNAME other"},
+	{line: "source remove other"},
+	{line: "search --limit 0 name", stdout: "hit", list: true, least: 5, stderr: "coverage"},
+	{line: "search -C 2 name", stdout: "hit", list: true, least: 5, stderr: "coverage"},
+	{line: "search --explain --sort relevance nothinglikethis", stderr: "coverage", list: true, stdout: "hit"},
+	{line: "search tool:bash after:2020 Cannot read", stderr: "coverage", list: true, stdout: "hit"},
+	{line: "show rzhdkf6qx3kk1", stdout: "show"},
+	{line: "show r4tga7f3ymvx3 --all", stdout: "show"},
+	{line: "show rxtvjsm9dx137 --all", stdout: "show"},
+	{line: "show r2fs94pz3fwak", stdout: "show"},
+	{line: "show rvxamfjqa9vme", stdout: "show"},
+	{line: "show c02r1h4ym8mv7:5", stdout: "show"},
+	{line: "show r4tga7f3ymvx3 --timeline", stdout: "event", list: true, least: 30},
+	{line: "show rxtvjsm9dx137 --versions", stdout: "original", list: true, least: 5},
+	{line: "tag add rzhdkf6qx3kk1 release", stdout: "tagged"},
+	{line: "tag add rzhdkf6qx3kk1 other", stdout: "tagged"},
+	{line: "tag remove rzhdkf6qx3kk1 other", stdout: "tagged"},
+	{line: "tag list", stdout: "tag", list: true, least: 1},
+	{line: "list", stdout: "run", list: true, least: 31},
+	{line: "list runs --sort cost", stdout: "run", list: true, least: 31},
+	{line: "list conversations --all", stdout: "conversation", list: true, least: 64},
+	{line: "tree r4tga7f3ymvx3", stdout: "tree", list: true, least: 1},
+	{line: "tree rvxamfjqa9vme", stdout: "tree", list: true, least: 1},
+	{line: "stats", stdout: "stats"},
+	{line: "stats --storage", stdout: "stats"},
+	{line: "status", stdout: "status"},
+	{line: "status --max-age 1ns", stdout: "status", code: exitLimit, stderr: "error"},
+	{line: "doctor", stdout: "doctor"},
+	{line: "sql SELECT*format,count(*)*AS*n,NULL*AS*x*FROM*v_runs*GROUP*BY*1", stdout: "sql"},
+	{line: "cost", stdout: "cost"},
+	{line: "cost --by format,project --since 2026", stdout: "cost"},
+	{line: "prices list", stdout: "prices"},
+	{line: "prices show claude-sonnet-4", stdout: "price"},
+	{line: "verify", stdout: "verify"},
+	{line: "restore --all --to TMP/back", stdout: "restore"},
+	{line: "reindex", stdout: "reindex"},
+	{line: "show rnotthere", code: exitNotFound, stderr: "error"},
+	{line: "list --columns nope", code: exitUsage, stderr: "error"},
+}
+
+// unprinted are commands that print no JSON of their own: bytes as they are, or for other programs.
+var unprinted = []string{"cat", "man", "help", "completion"}
+
+func TestJSONMatchesSchemas(t *testing.T) {
+	all := schemas(t)
+	dir, tmp := filepath.Join(t.TempDir(), "archive"), t.TempDir()
+	words := strings.NewReplacer("RUNS", runs, "TMPNAME", filepath.Base(tmp), "TMP", tmp)
+	used := map[string]bool{"storage": true, "totals": true}
+	for _, p := range printing {
+		line := strings.Fields(words.Replace(p.line))
+		for i := range line {
+			if line[0] == "sql" {
+				line[i] = strings.ReplaceAll(line[i], "*", " ")
+			}
+		}
+		if line = append(line, "--json"); line[0] == "sql" {
+			line[1] = strings.ReplaceAll(line[1], "count( )", "count(*)")
+		}
+		code, stdout, stderr := inside(t.Context(), dir, "", line...)
+		if code != p.code {
+			t.Errorf("%s: exit %d, want %d\n%s", p.line, code, p.code, stderr)
+			continue
+		}
+		used[p.stdout], used[p.stderr] = true, true
+		docs := []string{stdout}
+		if p.list {
+			docs = strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
+			if stdout == "" {
+				docs = nil
+			}
+			if len(docs) < p.least {
+				t.Errorf("%s: %d lines, want %d", p.line, len(docs), p.least)
+			}
+		}
+		if p.stdout == "" {
+			if strings.TrimSpace(stdout) != "" {
+				t.Errorf("%s: prints %s", p.line, stdout)
+			}
+		} else {
+			for _, doc := range docs {
+				matches(t, all, p.stdout, p.line, doc)
+			}
+		}
+		if p.stderr != "" {
+			lines := strings.Split(strings.TrimSpace(stderr), "\n")
+			matches(t, all, p.stderr, p.line, lines[len(lines)-1])
+		}
+	}
+	for name := range all {
+		if !used[name] {
+			t.Errorf("docs/schemas/%s.json is of nothing that was printed", name)
+		}
+	}
+}
+
+func matches(t *testing.T, all map[string]*jsonschema.Schema, name, line, doc string) {
+	t.Helper()
+	s := all[name]
+	if s == nil {
+		t.Errorf("%s: there is no schema %q", line, name)
+		return
+	}
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(doc))
+	if err != nil {
+		t.Errorf("%s: %v in %.300s", line, err, doc)
+		return
+	}
+	if err := s.Validate(v); err != nil {
+		t.Errorf("%s: %v\n%.500s", line, err, doc)
+	}
+}
+
+// TestSchemasCoverCommands looks for commands whose --json nobody has described.
+func TestSchemasCoverCommands(t *testing.T) {
+	root := newRootCommand(newApp())
+	var look func(*cobra.Command)
+	look = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			if slices.Contains(unprinted, sub.Name()) {
+				continue
+			}
+			path := strings.TrimPrefix(sub.CommandPath(), "txarchive ")
+			covered := slices.ContainsFunc(printing, func(p printed) bool { return p.line == path || strings.HasPrefix(p.line, path+" ") })
+			if !covered {
+				t.Errorf("%s: no schema in docs/schemas holds what it prints with --json", path)
+			}
+			look(sub)
+		}
+	}
+	look(root)
+}
+
+// TestJSONSurvivesJQ says that ids are texts and that no number is too great for a float.
+func TestJSONSurvivesJQ(t *testing.T) {
+	dir := filled(t)
+	for _, line := range []string{"list", "show r4tga7f3ymvx3", "search --limit 0 review"} {
+		_, stdout, _ := inside(t.Context(), dir, "", append(strings.Fields(line), "--json")...)
+		d := json.NewDecoder(strings.NewReader(stdout))
+		d.UseNumber()
+		for {
+			token, err := d.Token()
+			if err != nil {
+				break
+			}
+			if n, ok := token.(json.Number); ok {
+				if i, err := n.Int64(); err == nil && (i > 1<<53 || i < -1<<53) {
+					t.Errorf("%s: %s is no whole number any more in jq", line, n)
+				}
+			}
+		}
+	}
+}

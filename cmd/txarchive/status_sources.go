@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/ingest"
+)
+
+// scannedKey begins the notes of when a source was last scanned as a whole, on this machine.
+const scannedKey = "scanned/"
+
+// scanned notes that sources were scanned as a whole. It is lost with the index, and then what was stored last counts.
+func (a *app) scanned(ctx context.Context, store *archive.Archive, roots []ingest.Root, r *ingest.Report) error {
+	notes := map[string]string{}
+	for _, root := range roots {
+		if root.Below == "." && !slices.Contains(r.Missing, root.Source) {
+			notes[scannedKey+root.Source] = a.now().UTC().Format(time.RFC3339Nano)
+		}
+	}
+	return store.Index().Note(ctx, notes)
+}
+
+// sourceStates are the sources with what is stored of them.
+func (a *app) sourceStates(ctx context.Context, store *archive.Archive) ([]*sourceStatus, error) {
+	known, err := ingest.Sources(ctx, store.Index())
+	if err != nil {
+		return nil, err
+	}
+	notes, err := store.Index().Noted(ctx, scannedKey)
+	if err != nil {
+		return nil, err
+	}
+	all := []*sourceStatus{}
+	by := map[string]*sourceStatus{}
+	for _, k := range known {
+		s := &sourceStatus{Name: k.Name, Root: k.Root, State: sourceState(k)}
+		all, by[k.Name] = append(all, s), s
+	}
+	for stock, err := range store.Index().Stocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if s := by[stock.Source]; s != nil {
+			s.Files, s.Bytes, s.Versions, s.stored = stock.Files, stock.Bytes, stock.Versions, stock.LastStored
+		}
+	}
+	for _, s := range all {
+		s.scanned = s.stored
+		if at, err := time.Parse(time.RFC3339Nano, notes[scannedKey+s.Name]); err == nil && at.After(s.scanned) {
+			s.scanned = at
+		}
+		if !s.stored.IsZero() {
+			s.LastStored = stamp(s.stored)
+		}
+		if !s.scanned.IsZero() {
+			s.LastScanned = stamp(s.scanned)
+			age := int64(max(a.now().Sub(s.scanned), 0) / time.Second)
+			s.Age = &age
+		}
+	}
+	return all, nil
+}
+
+// countProblems counts problems, in all and of each source.
+func countProblems(ctx context.Context, store *archive.Archive, sources []*sourceStatus) (n int64, err error) {
+	for p, err := range store.Index().Problems(ctx) {
+		if err != nil {
+			return n, err
+		}
+		n++
+		for _, s := range sources {
+			if s.Name == p.Key.Source {
+				s.Problems++
+			}
+		}
+	}
+	return n, nil
+}
+
+// unindexedPacks are packs that the index does not know, and when the newest of all was written.
+func unindexedPacks(ctx context.Context, store *archive.Archive) (unknown []string, last time.Time, err error) {
+	indexed := map[string]bool{}
+	if store.Index() != nil {
+		for name, err := range store.Index().Packs(ctx) {
+			if err != nil {
+				return nil, last, err
+			}
+			indexed[name] = true
+		}
+	}
+	for info, err := range store.Packs().List(ctx) {
+		if err != nil {
+			return nil, last, err
+		}
+		if !indexed[info.Name] {
+			unknown = append(unknown, info.Name)
+		}
+		if at := packTime(info.Name); at.After(last) {
+			last = at
+		}
+	}
+	return unknown, last, nil
+}
+
+// packTime is when a pack was begun, as its name tells; zero when it does not.
+func packTime(name string) time.Time {
+	base := name[strings.LastIndexByte(name, '/')+1:]
+	digits, _, _ := strings.Cut(base, "-")
+	if at, err := time.Parse("20060102T150405Z", digits); err == nil { // with any fraction of a second
+		return at
+	}
+	return time.Time{}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// tagRow is a tag as `tag list` tells it.
+type tagRow struct {
+	Run   string  `json:"run_id"`
+	Tag   string  `json:"tag"`
+	Added *string `json:"added"`
+}
+
+// tags yields all tags, by run and name.
+func tags(ctx context.Context, store *archive.Archive) ([]tagRow, error) {
+	var all []tagRow
+	for f, err := range store.Index().Facts(ctx, index.FactTag) {
+		if err != nil {
+			return nil, err
+		}
+		run, tag, ok := strings.Cut(f.Key, "/")
+		if !ok {
+			continue
+		}
+		row := tagRow{Run: run, Tag: tag}
+		var value struct {
+			Added time.Time `json:"added"`
+		}
+		if err := json.Unmarshal(f.Value, &value); err == nil && !value.Added.IsZero() {
+			row.Added = stamp(value.Added)
+		}
+		all = append(all, row)
+	}
+	slices.SortFunc(all, func(a, b tagRow) int { return strings.Compare(a.Run+"/"+a.Tag, b.Run+"/"+b.Tag) })
+	return all, nil
+}
+
+// tagsOf are the tags of each run that has some.
+func tagsOf(ctx context.Context, store *archive.Archive) (map[string][]string, error) {
+	rows, err := tags(ctx, store)
+	of := map[string][]string{}
+	for _, r := range rows {
+		of[r.Run] = append(of[r.Run], r.Tag)
+	}
+	return of, err
+}
+
+// withTags adds tags to a run that is told as JSON.
+func withTags(run map[string]any, tags []string) map[string]any {
+	if tags == nil {
+		tags = []string{}
+	}
+	run["tags"] = tags
+	return run
+}
+
+// stamp is an instant for scripts.
+func stamp(t time.Time) *string { return orNull(t.UTC().Format("2006-01-02T15:04:05.000000Z")) }
+
+// checkTag says whether a word can be a tag: one that a query can ask for.
+func checkTag(tag string) error {
+	switch {
+	case tag == "" || len(tag) > 100 || line(tag) != tag || strings.ContainsAny(tag, " ,*\"()"):
+		return usage(fmt.Sprintf("%q is no tag", tag), "a tag is one word of at most 100 bytes, without commas, stars, quotes and brackets")
+	case strings.HasPrefix(tag, "-"):
+		return usage(fmt.Sprintf("%q looks like a flag", tag), "a tag does not begin with -")
+	}
+	return nil
+}

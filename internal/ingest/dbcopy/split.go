@@ -1,0 +1,63 @@
+package dbcopy
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+)
+
+// Copy is a copy of a database that is open for reading.
+type Copy struct{ db *sql.DB }
+
+// Open opens a copy that Snapshot made.
+func Open(path string) (*Copy, error) {
+	db, err := sql.Open("sqlite", dsn(path, "ro")+"&immutable=1&_pragma=query_only(1)")
+	if err != nil {
+		return nil, err
+	}
+	return &Copy{db}, nil
+}
+
+// Close closes the copy.
+func (c *Copy) Close() error { return c.db.Close() }
+
+// Part is some rows of a database that belong together.
+type Part struct {
+	Name    string
+	Changed int64 // Changed and Rows together change whenever the rows do
+	Rows    int64
+	Key     string
+}
+
+// Parts gives what a query with the columns name, changed, rows and key tells, in its order.
+func (c *Copy) Parts(ctx context.Context, query string) ([]Part, error) {
+	rows, err := c.db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("list parts: %w", err)
+	}
+	defer rows.Close()
+	var all []Part
+	for rows.Next() {
+		var p Part
+		var changed, count sql.NullInt64
+		if err := rows.Scan(&p.Name, &changed, &count, &p.Key); err != nil {
+			return nil, fmt.Errorf("list parts: %w", err)
+		}
+		p.Changed, p.Rows = changed.Int64, count.Int64
+		all = append(all, p)
+	}
+	return all, rows.Err()
+}
+
+// Write writes the rows of one part, one JSON object a line. ?1 of the queries is its key.
+func (c *Copy) Write(ctx context.Context, p Part, queries []Query, w io.Writer) error {
+	out := bufio.NewWriter(w)
+	for _, q := range queries {
+		if err := table(ctx, c.db, q, out, []any{p.Key}); err != nil {
+			return fmt.Errorf("read table %s: %w", q.Name, err)
+		}
+	}
+	return out.Flush()
+}

@@ -1,0 +1,67 @@
+package dbcopy
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestParts takes apart a database in use, whose last rows are in its log alone.
+func TestParts(t *testing.T) {
+	dir := t.TempDir()
+	live := filepath.Join(dir, "live.db")
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(live))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for _, query := range []string{
+		"PRAGMA journal_mode = wal", "PRAGMA wal_autocheckpoint = 0",
+		"CREATE TABLE note (id text, of text, at integer, data text, raw blob)",
+		`INSERT INTO note VALUES ('1', 'a', 5, '{"x":  1}', x'00ff'), ('2', 'b', NULL, 'no json', NULL), ('3', 'a', 7, '["two` + "\n" + `lines"]', NULL), ('4', 'a', 6, NULL, NULL)`,
+	} {
+		if _, err := db.Exec(query); err != nil {
+			t.Fatal(query, err)
+		}
+	}
+	path, err := Snapshot(context.Background(), t.TempDir(), func(suffix string) (*os.File, error) { return os.Open(live + suffix) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	parts, err := c.Parts(context.Background(), "SELECT of || '/all', max(at), count(*), of FROM note GROUP BY of ORDER BY of")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []Part{{"a/all", 7, 3, "a"}, {"b/all", 0, 1, "b"}}; !slices.Equal(parts, want) {
+		t.Fatalf("parts %+v, want %+v", parts, want)
+	}
+	queries := []Query{{Name: "note", SQL: "SELECT id, data, raw FROM note WHERE of = ?1 ORDER BY id", JSON: []string{"data"}}}
+	for i, want := range []string{
+		// A string may hold no line feed: that row is no JSON and stays text.
+		`{"table":"note","id":"1","data":{"x":1},"raw":"AP8="}` + "\n" +
+			`{"table":"note","id":"3","data":"[\"two\nlines\"]","raw":null}` + "\n" +
+			`{"table":"note","id":"4","data":null,"raw":null}` + "\n",
+		`{"table":"note","id":"2","data":"no json","raw":null}` + "\n",
+	} {
+		var got bytes.Buffer
+		if err := c.Write(context.Background(), parts[i], queries, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != want {
+			t.Errorf("part %s:\n got %s\nwant %s", parts[i].Name, got.String(), want)
+		}
+	}
+	if _, err := c.Parts(context.Background(), "SELECT 1, 2, 3, 4 FROM nowhere"); err == nil {
+		t.Error("no error for a table that does not exist")
+	}
+}

@@ -1,0 +1,130 @@
+package opencode
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// databaseName is what the programs call their databases, with a channel or without.
+var databaseName = regexp.MustCompile(`^(opencode|kilo)(-[A-Za-z0-9._-]+)?\.db$`)
+
+// Detect claims the records of the tree by where they lie and what they have, databases by name or schema, and rows
+// that were exported from one. Only storage is a root: credentials, logs and snapshots lie beside it.
+func (opencode) Detect(h format.Head) format.Claim {
+	name := path.Base(h.Path)
+	switch {
+	case bytes.HasPrefix(h.Bytes, []byte("SQLite format 3\x00")):
+		if databaseName.MatchString(name) {
+			return format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}
+		}
+		if hasSchema(h.Bytes) {
+			return format.Claim{Strength: format.Likely, Role: roleDatabase, Database: true}
+		}
+		return format.Claim{}
+	case path.Ext(name) == ".ndjson":
+		if databaseName.MatchString(path.Base(path.Dir(path.Dir(h.Path)))) && isRows(h.Bytes) {
+			return format.Claim{Strength: format.Certain, Role: roleRows}
+		}
+		return format.Claim{}
+	case path.Ext(name) != ".json":
+		return format.Claim{}
+	}
+	return detectRecord(h)
+}
+
+func detectRecord(h format.Head) format.Claim {
+	if s := "/" + h.Path; strings.Contains(s, "/storage/session_share/") || strings.Contains(s, "/storage/share/") ||
+		strings.Contains(s, "/storage/session/share/") {
+		return format.Claim{Strength: format.Certain, Skip: true} // secrets of shared sessions
+	}
+	at := place(h.Path)
+	if at.role == "" {
+		return format.Claim{}
+	}
+	claim := format.Claim{Strength: format.Certain, Role: at.role, Root: at.root}
+	if path.Base(at.root) == "storage" {
+		return claim
+	}
+	claim.Strength = format.Likely
+	var fits bool
+	switch at.role {
+	case roleSession:
+		fits = hasKeys(h.Bytes, "id", "time", "created") && (hasKeys(h.Bytes, "directory") || hasKeys(h.Bytes, "projectID") || hasKeys(h.Bytes, "version"))
+	case roleMessage:
+		fits = hasKeys(h.Bytes, "id", "role", "time", "created")
+	case rolePart:
+		fits = hasKeys(h.Bytes, "id", "type") && (hasKeys(h.Bytes, "messageID") || strings.HasPrefix(path.Base(h.Path), "prt_"))
+	}
+	if !fits {
+		return format.Claim{}
+	}
+	return claim
+}
+
+// hasSchema says that the first page of a database names the three tables.
+func hasSchema(head []byte) bool {
+	for _, table := range []string{"session", "message", "part"} {
+		if !bytes.Contains(head, []byte("CREATE TABLE `"+table+"`")) && !bytes.Contains(head, []byte("CREATE TABLE "+table)) &&
+			!bytes.Contains(head, []byte(`CREATE TABLE "`+table+`"`)) {
+			return false
+		}
+	}
+	return bytes.Contains(head, []byte("message_id")) && bytes.Contains(head, []byte("session_id"))
+}
+
+func isRows(head []byte) bool {
+	return bytes.HasPrefix(head, []byte(`{"table":"message"`)) || bytes.HasPrefix(head, []byte(`{"table":"session"`))
+}
+
+func hasKeys(b []byte, keys ...string) bool {
+	for _, k := range keys {
+		if !bytes.Contains(b, []byte(`"`+k+`"`)) {
+			return false
+		}
+	}
+	return true
+}
+
+// spot is what the path of a record tells.
+type spot struct {
+	role, root        string
+	session, msg, own string // ids
+}
+
+// place reads session/<project>/<id>, message/<session>/<id> and part/<message>/<id>, and the same of early versions:
+// session/info/<id>, session/message/<session>/<id> and session/part/<session>/<message>/<id>.
+func place(file string) (at spot) {
+	all := strings.Split(path.Clean(file), "/")
+	n := len(all)
+	at.own = strings.TrimSuffix(all[n-1], ".json")
+	dir := func(back int) string {
+		if n-1-back < 0 {
+			return ""
+		}
+		return all[n-1-back]
+	}
+	depth := 0
+	switch {
+	case dir(3) == rolePart && dir(4) == roleSession:
+		at.role, at.session, at.msg, depth = rolePart, dir(2), dir(1), 4
+	case dir(2) == rolePart:
+		at.role, at.msg, depth = rolePart, dir(1), 2
+	case dir(2) == roleMessage && dir(3) == roleSession:
+		at.role, at.session, depth = roleMessage, dir(1), 3
+	case dir(2) == roleMessage:
+		at.role, at.session, depth = roleMessage, dir(1), 2
+	case dir(2) == roleSession && !slices.Contains([]string{roleMessage, rolePart, "share"}, dir(1)):
+		at.role, depth = roleSession, 2
+	default:
+		return spot{own: at.own}
+	}
+	if at.root = strings.Join(all[:n-1-depth], "/"); at.root == "" {
+		at.root = "."
+	}
+	return at
+}

@@ -1,0 +1,146 @@
+package opencode
+
+import (
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// message is the record that holds parts together.
+type message struct {
+	value              format.Value
+	id, session        string
+	role, agent        string
+	model, provider    string
+	project            string
+	created, completed transcript.Time
+	tokens, cost       format.Value
+	failed             bool
+	origin             transcript.Origin
+}
+
+func readMessage(v format.Value) message {
+	m := message{value: v}
+	for key, f := range v.Fields() {
+		switch key {
+		case "id":
+			m.id = f.Text()
+		case "sessionID":
+			m.session = f.Text()
+		case "role":
+			m.role = f.Str()
+		case "agent":
+			m.agent = f.Str()
+		case "modelID":
+			m.model = f.Str()
+		case "providerID":
+			m.provider = f.Str()
+		case "path":
+			m.project = f.Get("cwd").Str()
+		case "time":
+			m.created, m.completed = stamp(f.Get("created")), stamp(f.Get("completed"))
+		case "tokens":
+			m.tokens = f
+		case "cost":
+			m.cost = f
+		case "error":
+			m.failed = !f.IsNull()
+		}
+	}
+	if m.model == "" {
+		m.model = v.Get("model", "modelID").Str()
+	}
+	if m.provider == "" {
+		m.provider = v.Get("model", "providerID").Str()
+	}
+	return m
+}
+
+// treeMessage reads a message of the tree. What it does not say its path does.
+func (p *parser) treeMessage() message {
+	m := readMessage(p.whole)
+	m.origin = p.at
+	if m.id == "" {
+		m.id = p.where.own
+	}
+	if m.session == "" {
+		m.session = p.where.session
+	}
+	return m
+}
+
+// message yields what a message says of its session, and an uncounted row. Of a file of the tree it also says to which
+// session the parts below its id belong, and who answered them.
+func (p *parser) message(m message) {
+	p.name(m.session, m.id)
+	answer := m.role == "assistant"
+	if answer {
+		p.emit(&transcript.Run{
+			ID: run(m.session, m.id), Local: true, Anchor: m.session, Anchored: m.session != "", Named: true, Rank: p.rank, Model: m.model, Project: m.project,
+		})
+		p.emit(&transcript.Conversation{
+			ID: conversation, Run: run(m.session, m.id), Shared: true, Rank: p.rank, Order: p.order(m.id), Model: m.model, Agent: m.agent,
+		})
+	}
+	e := p.event(transcript.KindLifecycle, "message", m.session, m.id)
+	e.ID, e.Role, e.Time, e.Agent = m.id, m.role, m.created, m.agent
+	if answer {
+		e.Model = m.model
+	}
+	if m.failed {
+		e.Kind = transcript.KindError
+	}
+	e.Parts = []transcript.Part{{Text: pieceText(m.value), Offset: format.OffsetIn(p.whole, m.value), Length: int64(len(m.value))}}
+	p.emit(e)
+	if p.in.Role != roleMessage {
+		return // of rows the parts follow
+	}
+	if m.session != "" {
+		p.emit(&transcript.Run{ID: run("", m.id), Local: true, Anchor: m.session, Anchored: true, Named: true})
+	}
+	if m.model != "" {
+		p.emit(&transcript.Hint{Run: run(m.session, m.id), Key: hintModel, Value: m.id + "\t" + m.model, Origin: p.at})
+	}
+	p.total(m)
+}
+
+// total yields the tokens of a message that has no steps, or whose steps stand elsewhere.
+func (p *parser) total(m message) {
+	u := p.usage(m.tokens, m.cost, m.session, m.id)
+	if u == nil || u.Input.N+u.Output.N+u.CacheRead.N+u.CacheWrite.N == 0 {
+		return
+	}
+	u.Key, u.Origin = "message "+m.id, m.origin
+	if u.Time = m.completed; !u.Time.Valid {
+		u.Time = m.created
+	}
+	u.Model, u.Provider, u.Agent = m.model, m.provider, m.agent
+	u.Attributes[wholeMark] = true
+	p.emit(u)
+}
+
+// The attributes of a request: the message that it belongs to, and that it is all that the message states.
+const (
+	messageMark = "message"
+	wholeMark   = "whole"
+)
+
+// usage reads tokens; nil when there are none.
+func (p *parser) usage(tokens, cost format.Value, session, msg string) *transcript.Usage {
+	if !tokens.IsObject() {
+		return nil
+	}
+	reasoning := tokens.Get("reasoning").Count()
+	u := &transcript.Usage{
+		Run: p.name(session, msg), Conversation: conversation, Rank: int64(p.rank), Origin: p.at,
+		Input: tokens.Get("input").Count(), Output: tokens.Get("output").Count(), Reasoning: reasoning,
+		CacheRead: tokens.Get("cache", "read").Count(), CacheWrite: tokens.Get("cache", "write").Count(), Requests: transcript.Known(1),
+		Attributes: transcript.Attributes{messageMark: msg},
+	}
+	if reasoning.N > 0 {
+		u.Output = transcript.Known(u.Output.N + reasoning.N)
+	}
+	if n := cost.NanoUSD(); n.Known && n.N != 0 {
+		u.Cost, u.CostSource = n, "cost"
+	}
+	return u
+}

@@ -1,0 +1,212 @@
+package opencode
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// part is one piece of a message.
+type part struct {
+	value            format.Value
+	id, msg, session string
+	typ              string
+	at               transcript.Time
+	ended            bool
+	timed            bool
+	synthetic        bool
+	of               *message // where its row is at hand
+}
+
+func readPart(v format.Value) part {
+	t := part{value: v}
+	for key, f := range v.Fields() {
+		switch key {
+		case "id":
+			t.id = f.Text()
+		case "messageID":
+			t.msg = f.Text()
+		case "sessionID":
+			t.session = f.Text()
+		case "type":
+			t.typ = f.Str()
+		case "synthetic":
+			t.synthetic = f.Bool() == transcript.Yes
+		case "time":
+			t.at, t.timed = stamp(f.Get("start"), f.Get("created")), f.Get("start") != nil
+			t.ended = f.Get("end") != nil
+		}
+	}
+	return t
+}
+
+// treePart reads a part of the tree. What it does not say its path does.
+func (p *parser) treePart() part {
+	t := readPart(p.whole)
+	if t.id == "" {
+		t.id = p.where.own
+	}
+	if t.msg == "" {
+		t.msg = p.where.msg
+	}
+	if t.session == "" {
+		t.session = p.where.session
+	}
+	if !t.at.Valid {
+		t.at = idTime(t.id)
+	}
+	return t
+}
+
+// idTime is when the program made an id: its first 12 hex digits are the low 48 bits of 4096 times the milliseconds, so
+// that the time comes round every 2.2 years. Trees were written in the one round that began in June 2024.
+func idTime(id string) transcript.Time {
+	const length, digits, began = 26, 12, 25 << 36
+	_, body, ok := strings.Cut(id, "_")
+	if !ok || len(body) != length {
+		return transcript.Time{}
+	}
+	n, err := strconv.ParseInt(body[:digits], 16, 64)
+	if err != nil || n < 0 {
+		return transcript.Time{}
+	}
+	return format.UnixMilli(began + n>>12)
+}
+
+// role is whose words a text is. A file of the tree does not say it; there the program gives a time to what a model
+// wrote and none to what a person did.
+func (t *part) role() string {
+	switch {
+	case t.of != nil && t.of.role != "":
+		return t.of.role
+	case t.timed || t.ended:
+		return "assistant"
+	}
+	return "user"
+}
+
+// part yields the events of a part, and the request that it ends.
+func (p *parser) part(t part) {
+	e := p.event(transcript.KindUnknown, t.typ, t.session, t.msg)
+	e.ID, e.Time = t.msg+"/"+t.id, t.at
+	if t.of != nil && t.of.role == "assistant" {
+		e.Agent, e.Model = t.of.agent, t.of.model
+	}
+	e.Parts = []transcript.Part{{Text: pieceText(t.value), Offset: format.OffsetIn(p.whole, t.value), Length: int64(len(t.value))}}
+	switch t.typ {
+	case "text":
+		e.Verdict, e.Kind, e.Role = transcript.Counted, transcript.KindMessage, t.role()
+		if t.synthetic && e.Role == "user" {
+			e.Kind, e.Role = transcript.KindSystem, "system"
+		}
+	case "reasoning":
+		e.Verdict, e.Kind, e.Role = transcript.Counted, transcript.KindReasoning, "assistant"
+	case "compaction":
+		e.Verdict, e.Kind, e.Role = transcript.Counted, transcript.KindCompaction, "system"
+	case "tool":
+		p.tool(e, t)
+		return
+	case "step-finish":
+		e.Kind = transcript.KindLifecycle
+		p.step(t)
+	case "step-start", "snapshot", "patch":
+		e.Kind = transcript.KindLifecycle
+	case "file", "agent", "subtask", "retry":
+		e.Kind = transcript.KindNotice
+	}
+	p.emit(e)
+}
+
+// step yields the request that a step-finish ends.
+func (p *parser) step(t part) {
+	u := p.usage(t.value.Get("tokens"), t.value.Get("cost"), t.session, t.msg)
+	if u == nil {
+		return
+	}
+	p.steps = true
+	u.Key, u.Time = t.msg+"/"+t.id, t.at
+	if t.of != nil {
+		u.Model, u.Provider, u.Agent = t.of.model, t.of.provider, t.of.agent
+	}
+	p.emit(u)
+}
+
+// tool yields a call and, once it has ended, its result.
+func (p *parser) tool(e *transcript.Event, t part) {
+	state := t.value.Get("state")
+	name, id := t.value.Get("tool").Str(), t.value.Get("callID").Text()
+	if id == "" {
+		id = t.id
+	}
+	start, end := stamp(state.Get("time", "start")), stamp(state.Get("time", "end"))
+	if start.Valid {
+		e.Time = start
+	}
+	input := state.Get("input")
+	e.Verdict, e.Kind, e.Role = transcript.Counted, transcript.KindToolCall, "assistant"
+	e.Parts[0].Call = &transcript.Call{ID: id, Name: name, Input: int64(len(input)), Paths: pathsOf(input)}
+	p.emit(e)
+	if child := state.Get("metadata", "sessionId").Str(); name == "task" && child != "" && child != t.session {
+		p.link(run(t.session, t.msg), child)
+	}
+	status := state.Get("status").Str()
+	if status != "completed" && status != "error" && status != "success" {
+		return
+	}
+	r := p.event(transcript.KindToolResult, t.typ, t.session, t.msg)
+	r.ID, r.Verdict, r.Role, r.Time, r.Agent, r.Model = e.ID+"/result", transcript.Counted, "tool", e.Time, e.Agent, e.Model
+	if end.Valid {
+		r.Time = end
+	}
+	result := &transcript.Result{Call: id, Name: name, Status: status, Failed: transcript.True(status == "error"),
+		Cut: state.Get("metadata", "truncated").Bool() == transcript.Yes}
+	if start.Valid && end.Valid {
+		result.Duration = transcript.Known(end.UnixMicro - start.UnixMicro)
+	}
+	r.Parts = p.output(state, status)
+	result.Output = r.Parts[0].Length
+	r.Parts[0].Result = result
+	p.emit(r)
+}
+
+// output gives what a tool gave, and what its metadata add to that.
+func (p *parser) output(state format.Value, status string) []transcript.Part {
+	piece := func(v format.Value) transcript.Part {
+		return transcript.Part{Text: pieceText(v), Offset: format.OffsetIn(p.whole, v), Length: int64(len(v))}
+	}
+	shown := state.Get("output")
+	if status == "error" || shown.IsNull() {
+		if failure := state.Get("error"); !failure.IsNull() {
+			shown = failure
+		}
+	}
+	metadata := state.Get("metadata")
+	if shown.IsNull() {
+		if shown, metadata = metadata, nil; shown.IsNull() {
+			shown = state.Get("status")
+		}
+	}
+	parts := []transcript.Part{piece(shown)}
+	if metadata.IsObject() {
+		if more := piece(metadata); !strings.Contains(parts[0].Text, more.Text) {
+			parts = append(parts, more)
+		}
+	}
+	return parts
+}
+
+// pathsOf gives the files that an input names.
+func pathsOf(input format.Value) (paths []string) {
+	const longest = 4096
+	for key, f := range input.Fields() {
+		switch key {
+		case "filePath", "path", "file_path":
+			if s := f.Str(); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
+				paths = append(paths, s)
+			}
+		}
+	}
+	return paths
+}

@@ -1,0 +1,77 @@
+package opencode
+
+import (
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// hintSession says that a session's own record is there, hintModel which model a message came from:
+// "<message>\t<model>".
+const (
+	hintSession = "session"
+	hintModel   = "model"
+)
+
+// session yields the record of a session: a file of the tree, or a row.
+func (p *parser) session(v format.Value) {
+	id := v.Get("id").Text()
+	if id == "" {
+		id = p.where.own
+	}
+	first := func(names ...string) string {
+		for _, name := range names {
+			if s := v.Get(name).Str(); s != "" {
+				return s
+			}
+		}
+		return ""
+	}
+	parent := first("parentID", "parent_id")
+	if parent == id {
+		parent = ""
+	}
+	p.named = map[string]bool{id: true}
+	started := stamp(v.Get("time", "created"), v.Get("time_created"))
+	title, project, version := v.Get("title").Str(), v.Get("directory").Str(), v.Get("version").Str()
+	p.emit(&transcript.Run{
+		ID: id, Local: true, Anchor: id, Anchored: true, Rank: 1 + p.rank, Group: first("projectID", "project_id"), Project: project,
+		Title: title, Version: version, Started: started, Child: parent != "",
+	})
+	p.emit(&transcript.Conversation{
+		ID: conversation, Run: id, Shared: true, Rank: 1 + p.rank, Title: title, Project: project, Version: version, Started: started,
+		Child: parent != "",
+	})
+	p.emit(&transcript.Hint{Run: id, Key: hintSession, Value: "yes", Origin: p.at})
+	if parent != "" {
+		p.link(parent, id)
+	}
+	e := p.event(transcript.KindLifecycle, roleSession, id, "")
+	e.ID, e.Time = id, started
+	e.Parts = []transcript.Part{{Text: pieceText(v)}}
+	p.emit(e)
+}
+
+// link states that a session is the parent of another one. Both ends are runs that this file names.
+func (p *parser) link(from, to string) {
+	p.emit(&transcript.Link{
+		Kind: "parent", From: transcript.End{Type: "run", ID: from}, To: transcript.End{Type: "run", ID: to}, Origin: p.at,
+	})
+	for _, id := range []string{from, to} {
+		if !p.named[id] {
+			p.named[id] = true
+			p.emit(&transcript.Run{ID: id, Local: true, Anchor: id, Anchored: true, Named: true})
+		}
+	}
+}
+
+// stamp reads the first of several times in milliseconds that is one.
+func stamp(all ...format.Value) transcript.Time {
+	for _, v := range all {
+		if n, ok := v.Int(); ok {
+			if t := format.UnixMilli(n); t.Valid {
+				return t
+			}
+		}
+	}
+	return transcript.Time{}
+}

@@ -1,0 +1,82 @@
+package opencode
+
+import (
+	"bytes"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// pieceText gives the text of a record, or of a piece of one, from its own bytes: of a call the tool, its title and its
+// input, since what it gave is a piece of its own; of a session its title and place; of everything else every string
+// but ids, models and states; no images, and no contents of files before and after a change.
+func pieceText(v format.Value) string {
+	switch {
+	case !v.IsObject():
+		return string(appendPiece(nil, v, 0))
+	case v.Get("type").Str() == "tool" && v.Get("state") != nil:
+		return callText(v)
+	case v.Get("table") != nil && v.Get("data") != nil:
+		return string(appendPiece(nil, v.Get("data"), 0))
+	}
+	return string(appendPiece(nil, v, 0))
+}
+
+func callText(v format.Value) string {
+	state := v.Get("state")
+	dst := format.AppendStrings(nil, v.Get("tool"))
+	for _, m := range []format.Value{state.Get("input"), state.Get("raw")} {
+		dst = format.AppendStrings(dst, m)
+	}
+	if title := state.Get("title"); !bytes.Contains(dst, []byte(title.Str())) {
+		dst = format.AppendStrings(dst, title)
+	}
+	return string(dst)
+}
+
+// deepest is how far the pieces of a record are told apart; below it every string counts.
+const deepest = 32
+
+// silent are the members of records that are no words.
+var silent = map[string]bool{
+	"id": true, "sessionID": true, "messageID": true, "parentID": true, "projectID": true, "type": true, "role": true, "modelID": true,
+	"providerID": true, "callID": true, "hash": true, "snapshot": true, "mime": true, "tokens": true, "time": true, "cost": true,
+	"table": true, "parent_id": true, "project_id": true, "workspace_id": true, "version": true, "slug": true, "path": true, "model": true,
+	"mode": true, "agent": true, "finish": true, "reason": true, "parts": true, "share_url": true, "share": true, "permission": true,
+	"sessionId": true,
+}
+
+// copies are the members that hold whole files, as they were before and after a change, at any depth.
+var copies = map[string]bool{"diffs": true, "before": true, "after": true, "summary_diffs": true, "filediff": true}
+
+// isRecord tells records from what tools write.
+func isRecord(v format.Value) bool {
+	return v.Get("table") != nil || v.Get("type").IsString() || v.Get("role").IsString() || v.Get("id") != nil && v.Get("time") != nil
+}
+
+func appendPiece(dst []byte, v format.Value, depth int) []byte {
+	switch {
+	case depth > deepest:
+		return format.AppendStrings(dst, v)
+	case v.IsObject():
+		record := depth == 0 && isRecord(v)
+		for key, m := range v.Fields() {
+			if !(record && silent[key]) && !copies[key] {
+				dst = appendPiece(dst, m, depth+1)
+			}
+		}
+		return dst
+	case v.IsArray():
+		for item := range v.Items() {
+			dst = appendPiece(dst, item, depth+1)
+		}
+		return dst
+	case v.IsString() && isImage(v):
+		return dst
+	}
+	return format.AppendStrings(dst, v)
+}
+
+// isImage says that a string is a data URL.
+func isImage(v format.Value) bool {
+	return bytes.HasPrefix(v, []byte(`"data:`)) && bytes.Contains(v[:min(len(v), 100)], []byte(";base64,"))
+}

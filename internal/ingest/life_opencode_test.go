@@ -1,0 +1,191 @@
+package ingest_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const openStore = "opencode/storage/"
+
+// openTree writes one session with one step as OpenCode did up to 1.1. The call has ended or not.
+func (s *tree) openTree(status string) {
+	s.write(openStore+"session/p/ses_a.json", `{"id":"ses_a","projectID":"p","directory":"/home/ada/shop","title":"Mend the basket","version":"1.1.0","time":{"created":1780000000000,"updated":1780000000000}}`)
+	s.write(openStore+"message/ses_a/msg_1.json", `{"id":"msg_1","sessionID":"ses_a","role":"user","time":{"created":1780000000000}}`)
+	s.write(openStore+"part/msg_1/prt_1.json", `{"id":"prt_1","sessionID":"ses_a","messageID":"msg_1","type":"text","text":"mend the basket"}`)
+	s.write(openStore+"message/ses_a/msg_2.json", `{"id":"msg_2","sessionID":"ses_a","role":"assistant","time":{"created":1780000001000},"modelID":"claude-sonnet-4-5","providerID":"anthropic","cost":0.25,"tokens":{"input":10,"output":20,"reasoning":5,"cache":{"read":0,"write":0}}}`)
+	s.write(openStore+"part/msg_2/prt_2.json", fmt.Sprintf(`{"id":"prt_2","sessionID":"ses_a","messageID":"msg_2","type":"tool","callID":"c1","tool":"bash","state":{"status":%q,"input":{"command":"go test"},"output":"fine basket"}}`, status))
+	if status == "completed" {
+		s.write(openStore+"part/msg_2/prt_3.json", `{"id":"prt_3","sessionID":"ses_a","messageID":"msg_2","type":"step-finish","cost":0.25,"tokens":{"input":10,"output":20,"reasoning":5,"cache":{"read":0,"write":0}}}`)
+	}
+}
+
+// openBase is a database with the program's tables.
+type openBase struct {
+	t *testing.T
+	*sql.DB
+	now int64
+}
+
+func newOpenBase(t *testing.T, path string) *openBase {
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	b := &openBase{t, db, 1780000100000}
+	t.Cleanup(func() { db.Close() })
+	b.do("PRAGMA journal_mode = wal")
+	b.do("PRAGMA wal_autocheckpoint = 0")
+	b.do("CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, parent_id text, directory text, title text, version text, time_created integer, time_updated integer)")
+	b.do("CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer, time_updated integer, data text NOT NULL)")
+	b.do("CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, time_created integer, time_updated integer, data text NOT NULL)")
+	return b
+}
+
+func (b *openBase) do(query string, args ...any) {
+	b.t.Helper()
+	if _, err := b.ExecContext(context.Background(), query, args...); err != nil {
+		b.t.Fatal(query, err)
+	}
+}
+
+func (b *openBase) session(id, parent string) {
+	b.now += 1000
+	var of any
+	if parent != "" {
+		of = parent
+	}
+	b.do("INSERT INTO session VALUES (?, 'p', ?, '/home/ada/shop', 'Mend the basket', '1.2.0', ?, ?)", id, of, b.now, b.now)
+}
+
+func (b *openBase) message(id, session, data string) {
+	b.now += 1000
+	b.do("INSERT INTO message VALUES (?, ?, ?, ?, ?)", id, session, b.now, b.now, data)
+}
+
+func (b *openBase) part(id, message, session, data string) {
+	b.now += 1000
+	b.do("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET data = excluded.data, time_updated = excluded.time_updated", id, message, session, b.now, b.now, data)
+}
+
+// migrated is what the program's migration makes of openTree.
+func (b *openBase) migrated() {
+	b.session("ses_a", "")
+	b.message("msg_1", "ses_a", `{"role":"user","time":{"created":1780000000000}}`)
+	b.part("prt_1", "msg_1", "ses_a", `{"type":"text","text":"mend the basket"}`)
+	b.message("msg_2", "ses_a", `{"role":"assistant","time":{"created":1780000001000},"modelID":"claude-sonnet-4-5","providerID":"anthropic","cost":0.25,"tokens":{"input":10,"output":20,"reasoning":5,"cache":{"read":0,"write":0}}}`)
+	b.part("prt_2", "msg_2", "ses_a", `{"type":"tool","callID":"c1","tool":"bash","state":{"status":"completed","input":{"command":"go test"},"output":"fine basket"}}`)
+	b.part("prt_3", "msg_2", "ses_a", `{"type":"step-finish","cost":0.25,"tokens":{"input":10,"output":20,"reasoning":5,"cache":{"read":0,"write":0}}}`)
+}
+
+func (w *world) opencode(what string, want counts) {
+	w.t.Helper()
+	if got := countsOf(w.totals().Formats["opencode"]); got != want {
+		w.t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
+	}
+	before := w.dump()
+	again := &world{t: w.t, dir: w.dir}
+	again.open("again-" + strings.ReplaceAll(what, " ", "-") + ".db")
+	if _, err := again.Reindex(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+	w.same(what+": reindex", again.dump(), before)
+}
+
+// TestLifeOpenCodeTree has a session whose records are rewritten while it runs.
+func TestLifeOpenCodeTree(t *testing.T) {
+	l := newLife(t, "opencode")
+	l.openTree("running")
+	// the message's own tokens until there is a step
+	l.meet("running", counts{runs: 1, conversations: 1, events: 2, calls: 1, in: 10, out: 25, cost: 250000})
+	l.openTree("completed")
+	l.meet("completed", counts{runs: 1, conversations: 1, events: 3, calls: 1, results: 1, in: 10, out: 25, cost: 250000})
+	l.write(openStore+"session/p/ses_b.json", `{"id":"ses_b","projectID":"p","parentID":"ses_a","directory":"/home/ada/shop","title":"look","version":"1.1.0","time":{"created":1780000002000}}`)
+	l.write(openStore+"part/msg_3/prt_4.json", `{"id":"prt_4","type":"text","text":"a part that names nothing"}`)
+	l.meet("part first", counts{runs: 1, conversations: 2, events: 3, calls: 1, results: 1, in: 10, out: 25, cost: 250000, links: 1})
+	l.write(openStore+"message/ses_b/msg_3.json", `{"id":"msg_3","sessionID":"ses_b","role":"user","time":{"created":1780000002000}}`)
+	l.meet("message later", counts{runs: 1, conversations: 2, events: 4, calls: 1, results: 1, in: 10, out: 25, cost: 250000, links: 1})
+	l.once("as it is now")
+	l.finds("names nothing", 1)
+}
+
+// TestLifeOpenCodeDatabase has the same session in a database, before, after and beside the tree: it counts once, and a
+// message more costs no more than its own rows.
+func TestLifeOpenCodeDatabase(t *testing.T) {
+	for _, beside := range []bool{false, true} {
+		t.Run(fmt.Sprintf("tree %v", beside), func(t *testing.T) {
+			s, w := newTree(t), newWorld(t)
+			if beside {
+				s.openTree("running")
+				w.ingest("home", s.dir, ".")
+			}
+			s.write("opencode/log", "")
+			b := newOpenBase(t, filepath.Join(s.dir, "opencode", "opencode.db"))
+			b.migrated()
+			w.ingest("home", s.dir, ".")
+			want := counts{runs: 1, conversations: 1, events: 3, calls: 1, results: 1, in: 10, out: 25, cost: 250000}
+			w.opencode("migrated", want)
+			if n := len(w.stored("opencode/opencode.db")); n != 0 {
+				t.Errorf("the database itself is stored %d times", n)
+			}
+			if r := w.ingest("home", s.dir, "."); r.New+r.Rewritten+r.Grown != 0 {
+				t.Errorf("nothing changed, and %+v was stored", r)
+			}
+
+			// Only the log of the database changes.
+			b.message("msg_3", "ses_a", `{"role":"user","time":{"created":1780000200000}}`)
+			b.part("prt_5", "msg_3", "ses_a", `{"type":"text","text":"and now the shelf"}`)
+			r := w.ingest("home", s.dir, ".")
+			if r.New != 1 || r.Rewritten != 0 {
+				t.Errorf("one message more: %d new, %d rewritten", r.New, r.Rewritten)
+			}
+			want.events++
+			w.opencode("one more", want)
+			b.part("prt_5", "msg_3", "ses_a", `{"type":"text","text":"and now the shelf, please"}`)
+			r = w.ingest("home", s.dir, ".")
+			if r.New != 0 || r.Rewritten != 1 {
+				t.Errorf("one part rewritten: %d new, %d rewritten", r.New, r.Rewritten)
+			}
+			w.opencode("rewritten", want)
+			if n := len(w.stored("opencode/opencode.db/ses_a/msg_3.ndjson")); n != 2 {
+				t.Errorf("%d versions of a message, want 2", n)
+			}
+
+			// What the program deletes stays, and a child joins its parent.
+			b.do("DELETE FROM part WHERE message_id = 'msg_2'")
+			b.do("DELETE FROM message WHERE id = 'msg_2'")
+			b.session("ses_b", "ses_a")
+			w.ingest("home", s.dir, ".")
+			want.conversations, want.links = 2, 1
+			w.opencode("deleted", want)
+			b.do("PRAGMA wal_checkpoint(TRUNCATE)")
+			if r := w.ingest("home", s.dir, "."); r.New+r.Rewritten+r.Grown != 0 {
+				t.Errorf("a checkpoint changed nothing, and %+v was stored", r)
+			}
+		})
+	}
+}
+
+// TestLifeOpenCodeFile has a source that is nothing but the database, of a name of its own.
+func TestLifeOpenCodeFile(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	b := newOpenBase(t, filepath.Join(s.dir, "mine.sqlite"))
+	b.do("PRAGMA wal_checkpoint(TRUNCATE)") // the schema is in its first page
+	b.migrated()
+	w.ingest("home", s.dir, "mine.sqlite")
+	want := counts{runs: 1, conversations: 1, events: 3, calls: 1, results: 1, in: 10, out: 25, cost: 250000}
+	w.opencode("alone", want)
+	b.part("prt_9", "msg_2", "ses_a", `{"type":"text","text":"mended"}`)
+	w.ingest("home", s.dir, "mine.sqlite")
+	want.events++
+	w.opencode("grown", want)
+	b.do("DROP TABLE part")
+	b.do("PRAGMA wal_checkpoint(TRUNCATE)")
+	if r := w.ingest("home", s.dir, "mine.sqlite"); len(r.Problems) != 1 {
+		t.Errorf("a database without a table: %+v", r.Problems)
+	}
+}

@@ -1,0 +1,125 @@
+package ingest
+
+import (
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest/dbcopy"
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// partInode marks the entries of the scan cache that stand for parts of a database and for no file: a scan does not meet
+// them, and they are not gone for that.
+const partInode = 1 << 62
+
+// splitsOf says how the database that a file is will be taken apart, nil when it is kept as it is.
+func splitsOf(c *claimed) []format.Split {
+	if s, ok := c.format.(format.Splitter); ok && c.claim.Database {
+		return s.Split(c.claim.Role)
+	}
+	return nil
+}
+
+// parts stores the rows of a database that changed since the last scan, each part an original of its own. The database
+// itself is not stored: every message changes it.
+func (w *worker) parts(c *claimed, info fs.FileInfo, splits []format.Split) error {
+	f, done, err := w.snapshot(c)
+	if err != nil {
+		return err
+	}
+	defer done()
+	db, err := dbcopy.Open(f.Name())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	rows, err := os.OpenFile(filepath.Join(filepath.Dir(f.Name()), "rows.ndjson"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for _, split := range splits {
+		all, err := db.Parts(w.ctx, split.Keys)
+		if err != nil {
+			return err
+		}
+		for _, p := range all {
+			if err := w.part(c, info, db, split, p, rows); err != nil {
+				return err
+			}
+		}
+	}
+	stat := index.Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Inode: inode(info)}
+	w.s.remember(c.path, stat)
+	if w.s.g.Now().Sub(info.ModTime()) < youngAge {
+		w.s.distrust(c.path)
+	}
+	return nil
+}
+
+// part stores one part unless it is as it was at the last scan.
+func (w *worker) part(c *claimed, info fs.FileInfo, db *dbcopy.Copy, split format.Split, p dbcopy.Part, rows *os.File) error {
+	own := &claimed{file: file{path: partPath(c.path, p.Name), mtime: c.mtime}, format: c.format, root: c.root,
+		claim: format.Claim{Strength: c.claim.Strength, Role: split.Role, Root: c.claim.Root}}
+	stat := index.Stat{Size: p.Rows, ModTime: p.Changed, Inode: partInode}
+	if w.s.before[pathHash(own.path)] == stat {
+		return nil
+	}
+	if err := rows.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := rows.Seek(0, 0); err != nil {
+		return err
+	}
+	if err := db.Write(w.ctx, p, queriesOf(split.Rows), rows); err != nil {
+		return err
+	}
+	size, err := rows.Seek(0, 1)
+	if err != nil {
+		return err
+	}
+	own.size = size
+	changed := info.ModTime()
+	if p.Changed > 0 {
+		changed = time.UnixMilli(p.Changed)
+	}
+	return w.bring(own, rows, blob.Version{
+		Source: w.s.root.Source, Path: own.path, Number: 1, Size: size, ModTime: changed, Mode: uint32(info.Mode().Perm()),
+		Format: own.formatName(), Role: split.Role, Claim: own.root,
+	}, stat)
+}
+
+// partPath is the path of a part: below that of its database, whatever its name is made of.
+func partPath(database, name string) string {
+	if !fs.ValidPath(name) || strings.ContainsAny(name, "\\:\x00") {
+		name = url.PathEscape(name)
+	}
+	return database + "/" + name + ".ndjson"
+}
+
+// wake looks again at databases whose write-ahead log has changed: it has what they themselves do not show yet. Where the
+// source is nothing but a database the scan does not meet its log; then it is enough that there is one.
+func (s *scan) wake() {
+	if len(s.files) == 1 && s.files[0].path == s.root.Below {
+		if info, err := s.dir.Stat(s.files[0].path + "-wal"); err == nil && info.Size() > 0 {
+			s.files[0].known = false
+		}
+	}
+	changed := map[string]bool{}
+	for _, f := range s.files {
+		if database, ok := strings.CutSuffix(f.path, "-wal"); ok && !f.known {
+			changed[database] = true
+		}
+	}
+	for i := range s.files {
+		if f := &s.files[i]; changed[f.path] {
+			f.known = false
+		}
+	}
+}
