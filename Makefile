@@ -9,6 +9,11 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Room for the fuzzers of `make fuzz`, each.
 FUZZTIME ?= 20s
 
+# The corpus of `make bench`: the generator's source, the format (or mix) and MiB.
+MKCORPUS ?= ../shared/tools/mkcorpus
+FORMAT   ?= awf
+MB       ?= 100
+
 export CGO_ENABLED = 0
 
 .PHONY: all build demo test race fuzz golden lint bench soak check clean
@@ -35,7 +40,7 @@ race: ## all tests under the race detector, which needs cgo
 fuzz: ## every fuzz target for FUZZTIME
 	@set -e; for pkg in $$($(GO) list ./...); do \
 		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-			echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg; \
+			echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg; \
 		done; \
 	done
 
@@ -53,11 +58,13 @@ lint: ## gofmt, vet, for Windows too, and staticcheck where it can be fetched
 	GOOS=darwin $(GO) vet ./...
 	@if $(GO) run $(STATICCHECK) -version >/dev/null 2>&1; then $(GO) run $(STATICCHECK) ./...; else echo 'staticcheck cannot be fetched: left out'; fi
 
-bench: ## the benchmarks of all packages
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+bench: build ## the program on a corpus of mkcorpus, beside tar|gzip and find (MKCORPUS, FORMAT, MB); then hot functions
+	$(GO) run ./internal/bench -binary ./txarchive -mkcorpus $(MKCORPUS) -format $(FORMAT) -mb $(MB)
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/term ./internal/blob/pack ./internal/ingest/format ./internal/index/sqlite/fts5
 
 soak: ## crash and fault tests for a long time
-	TXARCHIVE_SOAK=$(or $(SOAK),10m) $(GO) test -timeout 0 -run 'Crash|Fault|Soak|Model' ./...
+	$(GO) test -timeout 0 -run 'Killed' ./cmd/txarchive -kills $(or $(KILLS),500)
+	$(GO) test -timeout 0 -count 20 -run 'Model|Fault|AnyOrder|Damage|FindsEverything' ./internal/...
 
 check: lint test build ## what must pass before a commit
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -196,51 +195,6 @@ func TestMirror(t *testing.T) {
 	once := newWorld(t)
 	once.ingest("awf", s.dir, ".")
 	w.same("mirror against one go", w.dump(), once.dump())
-}
-
-func TestSpecialFiles(t *testing.T) {
-	s, w := newTree(t), newWorld(t)
-	s.write(transcriptA, awfLines(runA, 1, 2))
-	s.write("storage/plugins/empty", "")
-	s.write("storage/.hidden/note.txt", "kept")
-	s.write("storage/.env", "SECRET=1")
-	s.write("beside.txt", "belongs to nothing")
-	at := func(name string) string { return filepath.Join(s.dir, "storage", name) }
-	for _, err := range []error{
-		os.Symlink("..", at("loop")), os.Symlink("/etc/passwd", at("outside")), syscall.Mkfifo(at("pipe"), 0o600),
-		os.WriteFile(at("new\nline\xff"), []byte("odd name"), 0o600),
-	} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	r := w.ingest("awf", s.dir, ".")
-	if len(r.Problems) != 3 || r.Ignored != 1 || r.LeftOut != 1 {
-		t.Errorf("special files: %+v", r)
-	}
-	if got := w.stored("storage/new\nline\xff"); len(got) != 1 || got[0] != "odd name" {
-		t.Errorf("a file with an odd name: %q", got)
-	}
-	if got := w.stored("storage/.hidden/note.txt"); len(got) != 1 {
-		t.Error("a hidden directory was not archived")
-	}
-	if n := w.totals().Totals.Problems; n != 3 {
-		t.Errorf("%d problems, want 3", n)
-	}
-	if r := w.ingest("awf", s.dir, "."); r.Packs != 0 {
-		t.Errorf("the same problems again made a pack: %+v", r)
-	}
-	os.Remove(at("pipe"))
-	w.ingest("awf", s.dir, ".")
-	if n := w.totals().Totals.Problems; n != 2 {
-		t.Errorf("%d problems after one went away, want 2", n)
-	}
-	before := w.dump()
-	w.open("again.db")
-	if _, err := w.Reindex(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	w.same("reindex", w.dump(), before)
 }
 
 // TestLargeFile stores a file of several extents, which leaves in several packs, and grows it.

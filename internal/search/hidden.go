@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -284,25 +285,25 @@ func nearest(ctx context.Context, v Vocabulary, word string) ([]string, error) {
 	distances := map[string]int{}
 	runes := []rune(word)
 	n := len(runes)
+	var thirds []string
 	for i := range 3 {
-		third := string(runes[i*n/3 : (i+1)*n/3])
-		if len(third) < 2 {
-			continue
+		if third := string(runes[i*n/3 : (i+1)*n/3]); len(third) > 1 {
+			thirds = append(thirds, third)
 		}
-		seen := 0
-		for t, err := range v.Terms(ctx, third) {
-			if err != nil {
-				return nil, err
-			}
-			if t == word {
-				return nil, nil // it is there: something else is in the way
-			}
-			if seen++; seen > maxNearSeen {
-				break
-			}
-			if d := slips([]rune(t), runes); d <= 2 {
-				distances[t] = d
-			}
+	}
+	seen := 0
+	for t, err := range likely(ctx, v, word, thirds) {
+		if err != nil {
+			return nil, err
+		}
+		if t == word {
+			return nil, nil // it is there: something else is in the way
+		}
+		if seen++; seen > maxNearSeen {
+			break
+		}
+		if d := slips([]rune(t), runes); d <= 2 {
+			distances[t] = d
 		}
 	}
 	var near []string
@@ -311,6 +312,25 @@ func nearest(ctx context.Context, v Vocabulary, word string) ([]string, error) {
 	}
 	slices.SortFunc(near, func(a, b string) int { return cmp.Or(cmp.Compare(distances[a], distances[b]), cmp.Compare(a, b)) })
 	return near[:min(len(near), maxNear)], nil
+}
+
+// likely yields the words that have one of the thirds of a word, some of them more than once.
+func likely(ctx context.Context, v Vocabulary, word string, thirds []string) iter.Seq2[string, error] {
+	const most = 2 * utf8.UTFMax // bytes that two slips add or remove
+	if v, ok := v.(interface {
+		TermsAny(ctx context.Context, contain []string, least, most int) iter.Seq2[string, error]
+	}); ok {
+		return v.TermsAny(ctx, thirds, len(word)-most, len(word)+most)
+	}
+	return func(yield func(string, error) bool) {
+		for _, third := range thirds {
+			for t, err := range v.Terms(ctx, third) {
+				if !yield(t, err) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // slips is how many characters must be added, removed, changed or swapped to make b of a, up to 3.

@@ -21,6 +21,20 @@ func (db *DB) Terms(ctx context.Context, contains string) iter.Seq2[string, erro
 	return stream(ctx, db.r, "SELECT term FROM terms WHERE instr(term, ?) > 0", []any{contains}, scanText)
 }
 
+// TermsAny yields the words of least to most bytes that contain one of some texts: one look at all words instead of
+// one for each text.
+func (db *DB) TermsAny(ctx context.Context, contain []string, least, most int) iter.Seq2[string, error] {
+	var where []string
+	args := []any{least, most}
+	for _, c := range contain {
+		where, args = append(where, "instr(term, ?) > 0"), append(args, c)
+	}
+	if len(where) == 0 {
+		return func(func(string, error) bool) {}
+	}
+	return stream(ctx, db.r, "SELECT term FROM terms WHERE octet_length(term) BETWEEN ? AND ? AND "+balanced(where, " OR "), args, scanText)
+}
+
 // Cut yields the terms of at least size bytes that end in one of the endings.
 func (db *DB) Cut(ctx context.Context, size int, endings []string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {

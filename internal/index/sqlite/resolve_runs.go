@@ -215,7 +215,8 @@ func (c *commit) finishRuns() error {
 	for _, query := range []string{
 		// Of several names of one run, the one whose originals hold most.
 		`UPDATE runs SET native_id = coalesce((SELECT n.native_id FROM run_names n LEFT JOIN transcripts t ON t.run_name = n.id
-			WHERE n.run = runs.id GROUP BY n.id ORDER BY sum(t.last_seq) DESC, n.native_id DESC LIMIT 1), native_id)
+			WHERE n.run = runs.id GROUP BY n.id ORDER BY
+			EXISTS (SELECT 1 FROM run_claims k WHERE k.run_name = n.id AND k.stated ->> 'Named' IS NULL) DESC, sum(t.last_seq) DESC, n.native_id DESC LIMIT 1), native_id)
 			WHERE id IN temp.touched_runs AND key = ''`,
 		`UPDATE runs SET started = coalesce(started, (SELECT min(t.first_time) FROM transcripts t JOIN run_names n ON n.id = t.run_name WHERE n.run = runs.id)),
 			ended = coalesce(ended, (SELECT max(t.last_time) FROM transcripts t JOIN run_names n ON n.id = t.run_name WHERE n.run = runs.id))
