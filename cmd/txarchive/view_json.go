@@ -51,7 +51,7 @@ func toJSON(p *search.Piece) *pieceJSON {
 	e, at := &p.Event, &p.Place
 	out := &pieceJSON{EventID: e.ID, ConversationID: e.Conversation, RunID: e.Run, Format: at.Format, Seq: e.Seq, Part: e.Part + 1, Parts: e.Parts,
 		Kind: string(e.Kind), Role: orNull(e.Role), Type: orNull(e.Type), Tool: orNull(e.Tool), At: wire(e.Time), CallID: orNull(e.Call),
-		Counted: e.Counted, Verdict: string(e.Verdict), Marked: p.Marked, Source: at.Source, Path: at.Path, Version: at.Number,
+		Counted: e.Verdict == transcript.Counted, Verdict: string(e.Verdict), Marked: p.Marked, Source: at.Source, Path: at.Path, Version: at.Number,
 		Inner: orNull(at.Inner), Offset: at.Offset, Length: at.Length, Attributes: attributes(e.Attributes), ResultGuessed: p.Guessed}
 	if e.Failed != transcript.Unstated {
 		failed := e.Failed == transcript.Yes

@@ -76,7 +76,7 @@ type rowJSON struct {
 	At             *string  `json:"at"`
 	Near           string   `json:"near"`
 	Verdict        string   `json:"verdict"`
-	Counted        bool     `json:"counted"`
+	Counted        bool     `json:"counted"` // the event is one that stats counts, whichever of its parts this is
 	Failed         *bool    `json:"failed"`
 	Source         string   `json:"source"`
 	Path           string   `json:"path"`
@@ -129,7 +129,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 
 func wire(e *index.Event, s *Snippet) rowJSON {
 	out := rowJSON{EventID: e.ID, ConversationID: e.Conversation, RunID: e.Run, Format: e.Place.Format, Kind: string(e.Kind),
-		Role: known(e.Role), Type: known(e.Type), Tool: known(e.Tool), Near: stamp(e.Near), Verdict: string(e.Verdict), Counted: e.Counted,
+		Role: known(e.Role), Type: known(e.Type), Tool: known(e.Tool), Near: stamp(e.Near), Verdict: string(e.Verdict), Counted: e.Verdict == transcript.Counted,
 		Source: e.Place.Source, Path: e.Place.Path, Version: e.Place.Number, Inner: known(e.Place.Inner), Offset: e.Place.Offset,
 		Length: e.Place.Length, TextBytes: e.TextBytes, Highlights: [][2]int{}}
 	if e.Time.Valid {
