@@ -125,8 +125,8 @@ func (a *evaluation) followers() {
 			path = append(path, j)
 			j = up
 		}
-		if slices.Contains(path, j) {
-			continue
+		if k := slices.Index(path, j); k >= 0 {
+			path = path[:k] // those who lead into a circle follow the one at which they enter it
 		}
 		top := j
 		if a.leader[j] >= 0 {
