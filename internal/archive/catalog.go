@@ -3,7 +3,6 @@ package archive
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -20,7 +19,7 @@ type catalog struct {
 	versions map[versionKey]*catalogVersion
 	stored   map[location]piece    // the extents whose bytes stand in a pack
 	bySum    map[blob.Ref]location // of stored; made when it is first needed
-	dead     map[tombstone]bool
+	graves   blob.Graveyard
 	strings  map[string]string // one copy of each
 	again    bool              // a pack was read before the one that replaces it
 }
@@ -68,16 +67,10 @@ type piece struct {
 	sum  blob.Ref
 }
 
-// tombstone is what a fact of that kind buries.
-type tombstone struct {
-	source, path string
-	sum          blob.Ref
-}
-
 func newCatalog() *catalog {
 	return &catalog{
 		packs: map[string]*catalogPack{}, versions: map[versionKey]*catalogVersion{}, stored: map[location]piece{},
-		dead: map[tombstone]bool{}, strings: map[string]string{},
+		strings: map[string]string{},
 	}
 }
 
@@ -208,7 +201,7 @@ func (c *catalog) add(p *catalogPack, m *blob.Manifest) {
 		old.replaced = true
 	}
 	for _, f := range m.Facts {
-		c.bury(f)
+		c.graves.Add(f, p.name)
 	}
 	for i := range m.Versions {
 		c.version(p, &m.Versions[i])
@@ -255,21 +248,10 @@ func (c *catalog) intern(s string) string {
 	return s
 }
 
-// bury remembers a tombstone. Its value names source, path and the SHA-256 of the version.
-func (c *catalog) bury(f blob.Fact) {
-	var v struct {
-		Source  string   `json:"source"`
-		Path    string   `json:"path"`
-		PathRaw []byte   `json:"path_b64"`
-		SHA256  blob.Ref `json:"sha256"`
-	}
-	if f.Kind != "tombstone" || json.Unmarshal(f.Value, &v) != nil || v.Source == "" {
-		return
-	}
-	if v.PathRaw != nil {
-		v.Path = string(v.PathRaw)
-	}
-	c.dead[tombstone{v.Source, v.Path, v.SHA256}] = true
+// buried says that a version was pruned.
+func (c *catalog) buried(v *catalogVersion) bool {
+	_, yes := c.graves.Of(&v.Version)
+	return yes
 }
 
 // finish sorts the extents of each version. Of two at one offset the longer one stays: an empty start that has

@@ -53,7 +53,7 @@ func (a *Archive) packedOriginals(ctx context.Context, o RestoreOptions) iter.Se
 			if o.Version != 0 {
 				wanted = v.Number == o.Version
 			}
-			if !wanted || c.dead[tombstone{v.Source, v.Path, v.SHA256}] || o.Source != "" && v.Source != o.Source {
+			if !wanted || c.buried(v) || o.Source != "" && v.Source != o.Source {
 				continue
 			}
 			if !yield(a.packedOriginal(c, v), nil) {
@@ -81,7 +81,7 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// sorted returns the versions by source, path and number, and marks the newest of each file.
+// sorted returns the versions by source, path and number, and marks the newest of each file that is not buried.
 func (c *catalog) sorted() []*catalogVersion {
 	all := make([]*catalogVersion, 0, len(c.versions))
 	for _, v := range c.versions {
@@ -91,8 +91,11 @@ func (c *catalog) sorted() []*catalogVersion {
 		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number),
 			strings.Compare(string(a.Root[:]), string(b.Root[:])))
 	})
-	for i, v := range all {
-		v.newest = i+1 == len(all) || all[i+1].Source != v.Source || all[i+1].Path != v.Path
+	var last *catalogVersion // the newest so far, from the end
+	for _, v := range slices.Backward(all) {
+		if v.newest = !c.buried(v) && (last == nil || last.Source != v.Source || last.Path != v.Path); v.newest {
+			last = v
+		}
 	}
 	return all
 }

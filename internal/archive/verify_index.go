@@ -54,7 +54,7 @@ func (v *verifier) compare(ctx context.Context, db *sqlite.DB) error {
 		}
 	}
 	for _, cv := range v.catalog.sorted() {
-		if cv.seen || !known[cv.said.name] || v.catalog.dead[tombstone{cv.Source, cv.Path, cv.SHA256}] {
+		if cv.seen || !known[cv.said.name] || v.catalog.buried(cv) {
 			continue
 		}
 		f := cv.finding(KindIndex, "the index lacks a version that the pack has", hintReindex)

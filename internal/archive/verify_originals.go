@@ -22,7 +22,7 @@ func (v *verifier) originals() {
 		names[key] = cv
 		v.out.Versions++
 		v.out.OriginalBytes += cv.Size
-		if c.dead[tombstone{cv.Source, cv.Path, cv.SHA256}] {
+		if c.buried(cv) {
 			continue
 		}
 		if !cv.compared {

@@ -2,7 +2,6 @@ package archive
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -279,18 +278,25 @@ func TestVerifyReplaced(t *testing.T) {
 func TestTombstones(t *testing.T) {
 	w := newWorld(t)
 	w.put(file{source: "runs", path: "dead", content: "dead"}, file{source: "runs", path: "alive", content: "alive"})
-	c := newCatalog()
-	s := w.was["runs/dead@1"]
-	c.bury(blob.Fact{Kind: "tombstone", Value: fmt.Appendf(nil, `{"source":"runs","path":"dead","sha256":%q}`, s.SHA256)})
-	if !c.dead[tombstone{"runs", "dead", s.SHA256}] || len(c.dead) != 1 {
-		t.Errorf("%v", c.dead)
+	bury := blob.Bury(&w.was["runs/dead@1"].Version, "")
+	check := func(when, want string) {
+		var bare *Archive
+		a := withoutIndex(t, w, &bare)
+		var got []string
+		for o, err := range a.originals(t.Context(), RestoreOptions{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, o.Path)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v", when, got)
+		}
 	}
-	for _, value := range []string{"null", "{}", `{"source":"runs","path":"alive","sha256":"short"}`} {
-		c.bury(blob.Fact{Kind: "tombstone", Value: []byte(value)})
-	}
-	if len(c.dead) != 1 {
-		t.Errorf("%v", c.dead)
-	}
+	w.facts(bury.Fact(testTime))
+	check("buried", "alive")
+	w.facts(bury.Retract(testTime.Add(time.Second)))
+	check("taken back", "alive dead")
 }
 
 func TestVerifyConflict(t *testing.T) {

@@ -130,6 +130,18 @@ func batch(m blob.Manifest, size int64) index.Batch {
 	}}
 }
 
+// facts stores facts in a pack of their own, and leaves the index alone.
+func (w *world) facts(facts ...blob.Fact) {
+	w.t.Helper()
+	up, err := w.a.Packs().Create(w.t.Context())
+	w.check(err)
+	w.now = w.now.Add(time.Minute)
+	pw, err := pack.NewWriter(up, w.a.WriterID(), w.now, pack.Options{})
+	w.check(err)
+	_, _, err = pw.Seal(w.t.Context(), blob.Manifest{Facts: facts})
+	w.check(err)
+}
+
 // pack stores files in one pack, and leaves the index alone.
 func (w *world) pack(files ...file) (blob.Manifest, int64) {
 	w.t.Helper()

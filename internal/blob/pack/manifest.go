@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -95,9 +94,9 @@ func encodeManifest(m blob.Manifest, id, nonce string) ([]byte, error) {
 func encodeVersion(enc *json.Encoder, v blob.Version) error {
 	line := versionLine{Type: lineVersion, Version: v}
 	line.ModTime = jsonTime(v.ModTime)
-	line.Source, line.SourceRaw = readable(v.Source)
-	line.Path, line.PathRaw = readable(v.Path)
-	line.Claim, line.ClaimRaw = readable(v.Claim)
+	line.Source, line.SourceRaw = blob.Readable(v.Source)
+	line.Path, line.PathRaw = blob.Readable(v.Path)
+	line.Claim, line.ClaimRaw = blob.Readable(v.Claim)
 	if err := enc.Encode(line); err != nil {
 		return err
 	}
@@ -115,14 +114,6 @@ func encodeVersion(enc *json.Encoder, v blob.Version) error {
 		}
 	}
 	return nil
-}
-
-// readable returns s as JSON can hold it, and its bytes when that is not s.
-func readable(s string) (string, []byte) {
-	if utf8.ValidString(s) {
-		return s, nil
-	}
-	return strings.ToValidUTF8(s, "\uFFFD"), []byte(s)
 }
 
 // jsonTime keeps a time within what JSON can say: a file may claim any year.
