@@ -13,17 +13,20 @@ import (
 )
 
 func newDoctorCommand(a *app) *cobra.Command {
+	var secrets bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find out whether the archive is well, and what to do if not",
 		Long: "Look at the archive as a whole: who may read it, whether index and packs belong together, whether sources are there\n" +
 			"and were scanned lately, what could not be read and why, event types that no parser knows, and numbers that are\n" +
-			"missing where a producer numbers its events. Each finding says what to do. Contents are not read: `verify` does." +
+			"missing where a producer numbers its events. Each finding says what to do. Contents are not read: `verify` does.\n\n" +
+			"--secrets also reads every original and names the places of credentials (not themselves), by the rules of gitleaks." +
 			exits("3 something is to be done", "5 something is damaged or missing", "10 no archive"),
-		Example: "  txarchive doctor\n  txarchive doctor --json | jq '.checks[] | select(.state != \"fine\")'",
+		Example: "  txarchive doctor\n  txarchive doctor --secrets\n  txarchive doctor --json | jq '.checks[] | select(.state != \"fine\")'",
 		Args:    args(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a, secrets) },
 	}
+	cmd.Flags().BoolVar(&secrets, "secrets", false, "look for credentials in every original (some megabytes a second)")
 	return cmd
 }
 
@@ -76,7 +79,7 @@ func (d *doctor) check(name, says string) *check {
 	return c
 }
 
-func runDoctor(ctx context.Context, a *app) error {
+func runDoctor(ctx context.Context, a *app, secrets bool) error {
 	dir, err := a.dir()
 	if err != nil {
 		return err
@@ -89,7 +92,11 @@ func runDoctor(ctx context.Context, a *app) error {
 	}
 	defer store.Close()
 	d := &doctor{a: a, store: store}
-	for _, look := range []func(context.Context) error{d.disk, d.modes, d.index, d.packs, d.sources, d.problems, d.unknown, d.gaps} {
+	looks := []func(context.Context) error{d.disk, d.modes, d.index, d.packs, d.sources, d.problems, d.unknown, d.gaps}
+	if secrets {
+		looks = append(looks, d.secrets)
+	}
+	for _, look := range looks {
 		if err := look(ctx); err != nil {
 			return err
 		}

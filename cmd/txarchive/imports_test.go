@@ -23,6 +23,8 @@ var doors = map[string][]string{
 	"query":      {},
 	"price":      {"transcript"},
 	"price/gen":  {"price"},
+	"secret":     nil,
+	"secret/gen": {"secret"},
 	"policy":     {"transcript"},
 	// stores
 	"disk":              {},
@@ -48,7 +50,7 @@ var doors = map[string][]string{
 	"search":                   {"index", "query", "term", "transcript"},
 	"cost":                     {"index", "query", "price", "transcript"},
 	"prune":                    {"index", "blob", "blob/pack", "policy", "query", "transcript"},
-	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "archive", "ingest", "search", "cost", "prune", "index", "blob",
+	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "secret", "archive", "ingest", "search", "cost", "prune", "index", "blob",
 		"ingest/format/all"},
 }
 
@@ -67,6 +69,7 @@ var fences = map[string][]string{
 	"modernc.org/sqlite":                         {"index/sqlite", "ingest/dbcopy"},
 	"github.com/klauspost/compress":              {"blob/pack", "ingest/format"},
 	"go.yaml.in/yaml/v4":                         {"policy"},
+	"github.com/BurntSushi/toml":                 {"secret/gen"},
 	"golang.org/x/sys":                           {"disk", "ingest"},
 }
 

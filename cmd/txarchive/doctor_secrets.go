@@ -1,0 +1,107 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/secret"
+)
+
+// leak is a credential in an original. What it is stays there.
+type leak struct {
+	file string // SOURCE/PATH, and the version when it is not the newest
+	secret.Found
+}
+
+// secrets reads every byte of every version and names the places of credentials, never themselves.
+func (d *doctor) secrets(ctx context.Context) error {
+	c := d.check("secrets", "no known kind of credential in any original")
+	if d.store.Index() == nil {
+		c.item("originals are found through the index")
+		c.end(checkProblem, "credentials were not looked for: there is no index", "txarchive reindex")
+		return nil
+	}
+	leaks, err := d.leaks(ctx)
+	if err != nil {
+		return err
+	}
+	rules, files := map[string]int{}, map[string]bool{}
+	for _, l := range leaks {
+		rules[l.Rule]++
+		files[l.file] = true
+		c.item(fmt.Sprintf("%s %s line %d, %s at %d", l.Rule, l.file, l.Line, plural(int64(l.Size), "byte", "bytes"), l.Offset))
+	}
+	says := fmt.Sprintf("%s of %s in %s", plural(int64(len(leaks)), "credential", "credentials"),
+		plural(int64(len(rules)), "kind", "kinds"), plural(int64(len(files)), "original", "originals"))
+	c.end(checkProblem, says, "have them revoked where they were issued; `txarchive forget` takes one out of the archive")
+	return nil
+}
+
+// leaks scans the originals on all cores.
+func (d *doctor) leaks(ctx context.Context) ([]leak, error) {
+	var total int64
+	var versions []index.FileVersion
+	for v, err := range d.store.Index().Versions(ctx, index.VersionFilter{}) {
+		if err != nil {
+			return nil, err
+		}
+		versions = append(versions, v)
+		total += v.Size
+	}
+	m := d.a.meter()
+	defer m.stop()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var (
+		mu    sync.Mutex
+		done  int64
+		found = map[leak]bool{}
+		work  sync.WaitGroup
+		next  = make(chan index.FileVersion)
+	)
+	for range runtime.GOMAXPROCS(0) {
+		work.Go(func() {
+			for v := range next {
+				err := secret.Scan(d.store.Content(ctx, v), func(f secret.Found) bool {
+					mu.Lock()
+					defer mu.Unlock()
+					found[leak{versionName(v), f}] = true
+					return true
+				})
+				if err != nil && ctx.Err() == nil {
+					cancel(fmt.Errorf("look for secrets in %s: %w", versionName(v), err))
+				}
+				mu.Lock()
+				done += v.Size
+				m.bytes("secrets", done, total)
+				mu.Unlock()
+			}
+		})
+	}
+	for _, v := range versions {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- v
+	}
+	close(next)
+	work.Wait()
+	return slices.SortedFunc(maps.Keys(found), func(a, b leak) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.Offset, b.Offset))
+	}), context.Cause(ctx)
+}
+
+// versionName names an original as `cat` takes it.
+func versionName(v index.FileVersion) string {
+	name := v.Source + "/" + v.Path
+	if !v.Newest {
+		name += fmt.Sprintf(" (version %d)", v.Number)
+	}
+	return name
+}

@@ -1,0 +1,149 @@
+package secret
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Rule is one kind of secret, as rules.ndjson has it: one object a line, written by gen.
+type Rule struct {
+	ID          string   `json:"id"`
+	Regex       string   `json:"regex"`
+	SecretGroup int      `json:"secret_group,omitempty"` // which group of Regex is the secret; 0 is the first that is not empty
+	Entropy     float64  `json:"entropy,omitempty"`      // bits per character that a secret must exceed
+	Keywords    []string `json:"keywords"`               // in lower case; the text must have one
+	Allow       []Allow  `json:"allow,omitempty"`        // what is no secret after all
+}
+
+// Allow says what looks like a secret and is none: any of the patterns in the target, or any of the words in the
+// secret, in lower case.
+type Allow struct {
+	Target    string   `json:"target,omitempty"` // "" is the secret, "match" all that Regex matched, "line" its lines
+	Patterns  []string `json:"patterns,omitempty"`
+	StopWords []string `json:"stop_words,omitempty"`
+}
+
+// Validate says what keeps a rule from being used. Nil is a sound rule.
+func (r *Rule) Validate() error {
+	pattern, err := regexp.Compile(r.Regex)
+	if err != nil {
+		return fmt.Errorf("rule %s: %w", r.ID, err)
+	}
+	if r.ID == "" || r.Regex == "" || r.SecretGroup > pattern.NumSubexp() {
+		return fmt.Errorf("rule %q has no name, no pattern or no group %d", r.ID, r.SecretGroup)
+	}
+	if len(r.Keywords) == 0 {
+		return fmt.Errorf("rule %s has no keyword", r.ID)
+	}
+	for _, a := range r.Allow {
+		for _, p := range a.Patterns {
+			if _, err := regexp.Compile(p); err != nil {
+				return fmt.Errorf("rule %s: %w", r.ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+// everywhere is the name of the line that holds what is allowed for every rule.
+const everywhere = "*"
+
+//go:embed rules.ndjson
+var embedded string
+
+// rule is a Rule in use.
+type rule struct {
+	Rule
+	common  *rule // of everywhere
+	long    bool  // its secrets may go over many lines
+	once    sync.Once
+	pattern *regexp.Regexp
+	allow   []allow
+}
+
+type allow struct {
+	Allow
+	patterns []*regexp.Regexp
+}
+
+// rules reads the table once.
+var rules = sync.OnceValue(func() []*rule {
+	common := &rule{}
+	var all []*rule
+	for line := range strings.Lines(embedded) {
+		r := &rule{}
+		if err := json.Unmarshal([]byte(line), &r.Rule); err != nil {
+			panic("the embedded rules: " + err.Error()) // a test reads them all
+		}
+		if r.ID == everywhere {
+			common = r
+			continue
+		}
+		r.long = strings.Contains(r.Regex, `[\s\S`)
+		all = append(all, r)
+	}
+	for _, r := range all {
+		r.common = common
+	}
+	return all
+})
+
+// lead is what many patterns begin with: up to 50 characters before the name of a service, which say nothing of the
+// secret and make a search fifty times as slow.
+const lead = `[\w.-]{0,50}?`
+
+// compile makes the rule's patterns; it is called once.
+func (r *rule) compile() {
+	r.pattern = regexp.MustCompile(strings.Replace(r.Regex, lead, "", 1))
+	r.allow = compileAllow(r.Allow)
+	r.common.once.Do(func() { r.common.allow = compileAllow(r.common.Allow) })
+}
+
+func compileAllow(list []Allow) []allow {
+	out := make([]allow, len(list))
+	for i, a := range list {
+		out[i].Allow = a
+		for _, p := range a.Patterns {
+			out[i].patterns = append(out[i].patterns, regexp.MustCompile(p))
+		}
+	}
+	return out
+}
+
+// allowed says whether a find is none.
+func (r *rule) allowed(value, match, line string) bool {
+	for _, list := range [][]allow{r.allow, r.common.allow} {
+		for i := range list {
+			if list[i].matches(value, match, line) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (a *allow) matches(value, match, line string) bool {
+	target := value
+	switch a.Target {
+	case "match":
+		target = match
+	case "line":
+		target = line
+	}
+	for _, p := range a.patterns {
+		if p.MatchString(target) {
+			return true
+		}
+	}
+	lower := strings.ToLower(value)
+	for _, w := range a.StopWords {
+		if strings.Contains(lower, w) {
+			return true
+		}
+	}
+	return false
+}
