@@ -46,6 +46,7 @@ type verifier struct {
 	opts    VerifyOptions
 	catalog *catalog
 	total   int64
+	untold  []index.State // of the index, in no manifest that can be read
 
 	mu      sync.Mutex // for what follows: packs are read by several goroutines
 	report  func(Finding)

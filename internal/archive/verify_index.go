@@ -118,6 +118,7 @@ func (v *verifier) state(ctx context.Context, db *sqlite.DB, s *index.State, kno
 		if there && len(v.unread) == 0 {
 			v.add(stateFinding(s, "the index has a version that no pack tells of"))
 		}
+		v.untold = append(v.untold, *s)
 		return nil
 	}
 	cv.seen = true

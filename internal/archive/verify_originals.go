@@ -30,15 +30,32 @@ func (v *verifier) originals() {
 		}
 		for _, p := range cv.parts {
 			if at, ok := c.find(p); ok && at.pack != p.by && broken[at] > 0 {
-				f := cv.finding(KindDamaged, "a copy of bytes that are damaged there", hintBackup)
+				f := cv.finding(KindDamaged, reasonCopy, hintBackup)
 				f.Pack, f.LostOffset, f.LostBytes = at.pack.name, p.offset, min(broken[at], p.size)
 				v.add(f)
 			}
 		}
 	}
+	for i := range v.untold {
+		v.copies(&v.untold[i], broken)
+	}
 	for _, p := range c.packs {
 		if p.listed && p.replaced && !v.unread[p.name] {
 			v.add(Finding{Kind: KindLeftover, Pack: p.name, Reason: "another pack replaces it", Hint: hintLeftover})
+		}
+	}
+}
+
+const reasonCopy = "a copy of bytes that are damaged there"
+
+// copies names what a version loses by damage in packs whose manifests do not tell of it.
+func (v *verifier) copies(s *index.State, broken map[location]int64) {
+	for _, e := range s.Extents {
+		if n := broken[location{v.catalog.packs[e.CopyOf.Pack], e.CopyOf.Raw}]; n > 0 {
+			v.add(Finding{
+				Kind: KindDamaged, Pack: e.CopyOf.Pack, Source: s.Source, Path: s.Path, Version: s.Number,
+				LostOffset: e.Offset, LostBytes: min(n, e.Size), Reason: reasonCopy, Hint: hintBackup,
+			})
 		}
 	}
 }

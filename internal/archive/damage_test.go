@@ -1,0 +1,236 @@
+package archive
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+)
+
+var (
+	damages    = flag.Int("damages", 150, "how many damages the damage campaign does")
+	damageSeed = flag.Uint64("damage-seed", 0, "of the damage campaign; 0 takes one at random")
+)
+
+// damagedPack is a pack file before and after.
+type damagedPack struct {
+	name    string
+	was, is []byte // is nil: the file is gone
+}
+
+// harm is one way to damage a pack. It returns the bytes of the file, nil for none.
+type harm struct {
+	name string
+	do   func(r *rand.Rand, data []byte, m []blob.Member, other []byte) []byte
+}
+
+var harms = []harm{
+	{"flip a bit", func(r *rand.Rand, d []byte, _ []blob.Member, _ []byte) []byte {
+		d[r.IntN(len(d))] ^= 1 << r.IntN(8)
+		return d
+	}},
+	{"zero a range", func(r *rand.Rand, d []byte, _ []blob.Member, _ []byte) []byte {
+		from, to := span(r, len(d))
+		clear(d[from:to])
+		return d
+	}},
+	{"scramble a range", func(r *rand.Rand, d []byte, _ []blob.Member, _ []byte) []byte {
+		from, to := span(r, len(d))
+		for i := from; i < to; i++ {
+			d[i] = byte(r.Uint32())
+		}
+		return d
+	}},
+	{"truncate", func(r *rand.Rand, d []byte, _ []blob.Member, _ []byte) []byte { return d[:r.IntN(len(d))] }},
+	{"append", func(r *rand.Rand, d []byte, _ []blob.Member, other []byte) []byte {
+		return append(d, other[:1+r.IntN(len(other))]...)
+	}},
+	{"drop bytes", func(r *rand.Rand, d []byte, _ []blob.Member, _ []byte) []byte {
+		from, to := span(r, len(d))
+		return slices.Delete(d, from, to)
+	}},
+	{"double bytes", func(r *rand.Rand, d []byte, _ []blob.Member, _ []byte) []byte {
+		from, to := span(r, len(d))
+		return slices.Insert(d, from, bytes.Clone(d[from:to])...)
+	}},
+	{"swap two ranges", func(r *rand.Rand, d []byte, _ []blob.Member, _ []byte) []byte {
+		n := 1 + r.IntN(min(300, len(d)/2))
+		a, b := r.IntN(len(d)-n), r.IntN(len(d)-n)
+		saved := bytes.Clone(d[a : a+n])
+		copy(d[a:a+n], d[b:b+n])
+		copy(d[b:b+n], saved)
+		return d
+	}},
+	{"drop a member", func(r *rand.Rand, d []byte, m []blob.Member, _ []byte) []byte {
+		one := m[r.IntN(len(m))]
+		return slices.Delete(d, int(one.Offset), int(one.Offset+one.Size))
+	}},
+	{"double a member", func(r *rand.Rand, d []byte, m []blob.Member, _ []byte) []byte {
+		one := m[r.IntN(len(m))]
+		return slices.Insert(d, int(one.Offset), bytes.Clone(d[one.Offset:one.Offset+one.Size])...)
+	}},
+	{"swap two members", func(r *rand.Rand, d []byte, m []blob.Member, _ []byte) []byte {
+		i, j := r.IntN(len(m)), r.IntN(len(m))
+		a, b := m[min(i, j)], m[max(i, j)]
+		if a == b {
+			return d
+		}
+		end := b.Offset + b.Size
+		return slices.Concat(d[:a.Offset], d[b.Offset:end], d[a.Offset+a.Size:b.Offset], d[a.Offset:a.Offset+a.Size], d[end:])
+	}},
+	{"put a member of another pack in", func(r *rand.Rand, d []byte, m []blob.Member, other []byte) []byte {
+		one := m[r.IntN(len(m))]
+		return slices.Concat(d[:one.Offset], other[:min(len(other), int(one.Size))], d[one.Offset+one.Size:])
+	}},
+	{"put another pack there", func(_ *rand.Rand, _ []byte, _ []blob.Member, other []byte) []byte { return other }},
+	{"empty", func(*rand.Rand, []byte, []blob.Member, []byte) []byte { return []byte{} }},
+	{"remove", func(*rand.Rand, []byte, []blob.Member, []byte) []byte { return nil }},
+}
+
+// span is a range of at most some hundred bytes, not empty.
+func span(r *rand.Rand, n int) (from, to int) {
+	from = r.IntN(n)
+	return from, min(n, from+1+r.IntN(400))
+}
+
+// TestDamage damages packs in every way, one or several at a time. Verify names each damaged pack; nothing wrong is
+// ever given back as right; what no damage touches is given back; and what verify does not call lost can be restored,
+// with the index and without.
+func TestDamage(t *testing.T) {
+	seed := *damageSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("-damage-seed %d -damages %d", seed, *damages)
+	r := rand.New(rand.NewPCG(seed, 7))
+	w := fillWorld(t)
+	w.put(file{source: "runs", path: "deep/x.json", content: text("x", 30000)}, file{source: "runs", path: "y", content: text("y", 12)})
+	w.put(file{source: "other", path: "big", content: text("big", 90000)}, file{source: "other", path: "z", content: text("x", 30000)})
+	packs := readPacks(t, w)
+	w.check(w.a.Close())
+	for done := 0; done < *damages; {
+		var hurt []damagedPack
+		did := ""
+		for range 1 + r.IntN(2) {
+			p := packs[r.IntN(len(packs))]
+			if slices.ContainsFunc(hurt, func(h damagedPack) bool { return h.name == p.name }) {
+				continue
+			}
+			h := harms[r.IntN(len(harms))]
+			other := packs[r.IntN(len(packs))].was
+			is := h.do(r, bytes.Clone(p.was), p.members, bytes.Clone(other))
+			if is != nil && bytes.Equal(is, p.was) {
+				continue
+			}
+			hurt = append(hurt, damagedPack{p.name, p.was, is})
+			did += fmt.Sprintf("%s: %s; ", p.name, h.name)
+		}
+		done += len(hurt)
+		w.damaged(hurt, did)
+		if t.Failed() {
+			t.Fatalf("after %d damages", done)
+		}
+	}
+}
+
+// packFile is a pack as it was written.
+type packFile struct {
+	name    string
+	was     []byte
+	members []blob.Member
+}
+
+func readPacks(t *testing.T, w *world) []packFile {
+	t.Helper()
+	var all []packFile
+	for info, err := range w.a.Packs().List(t.Context()) {
+		w.check(err)
+		p, err := w.a.Packs().Open(t.Context(), info.Name)
+		w.check(err)
+		opened, err := pack.Open(t.Context(), p, info.Name)
+		w.check(err)
+		data, err := os.ReadFile(w.packFile(info.Name))
+		w.check(err)
+		all = append(all, packFile{info.Name, data, opened.Manifest().Members})
+		w.check(p.Close())
+	}
+	return all
+}
+
+// damaged looks at the archive with some packs damaged, and mends them.
+func (w *world) damaged(hurt []damagedPack, did string) {
+	w.t.Helper()
+	for _, h := range hurt {
+		if h.is == nil {
+			w.check(os.Remove(w.packFile(h.name)))
+		} else {
+			w.check(os.WriteFile(w.packFile(h.name), h.is, 0o600))
+		}
+	}
+	defer func() {
+		for _, h := range hurt {
+			w.check(os.WriteFile(w.packFile(h.name), h.was, 0o600))
+		}
+	}()
+	a, err := Open(w.t.Context(), w.dir, Read, testOptions())
+	w.check(err)
+	all, report, err := verifyAll(w.t, a, VerifyOptions{})
+	if len(hurt) > 0 && !errors.Is(err, blob.ErrCorrupt) || len(hurt) == 0 && err != nil {
+		w.t.Errorf("%s verify: %v %+v", did, err, report)
+	}
+	for _, h := range hurt {
+		if !slices.ContainsFunc(all, func(f Finding) bool { return f.Pack == h.name && !f.Notice() }) {
+			w.t.Errorf("%s verify does not name %s: %+v", did, h.name, all)
+		}
+	}
+	lost := map[string]bool{}
+	for _, f := range all {
+		if f.Path != "" && !f.Notice() {
+			lost[fmt.Sprintf("%s/%s@%d", f.Source, f.Path, f.Version)] = true
+		}
+	}
+	w.givenBack(a, lost, did)
+	w.check(a.Close())
+	var bare *Archive
+	w.givenBack(withoutIndex(w.t, w, &bare), nil, did+"no index; ")
+	w.check(bare.Close())
+}
+
+// givenBack restores all versions: each is right or an error. lost are those that need not come back; nil is any
+// that could be hurt.
+func (w *world) givenBack(a *Archive, lost map[string]bool, did string) {
+	w.t.Helper()
+	dir, err := os.MkdirTemp(w.t.TempDir(), "")
+	w.check(err)
+	to, got, _ := restoreAll(w.t, a, RestoreOptions{All: true, AllVersions: true, To: filepath.Join(dir, "to")})
+	for key, was := range w.was {
+		r, ok := got[key]
+		if !ok || r.Err != nil {
+			if lost != nil && !lost[key] {
+				w.t.Errorf("%s%s is not given back, and verify does not call it lost: %v", did, key, r.Err)
+			}
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(to, filepath.FromSlash(r.Name)))
+		// Without an index, a pack that is gone leaves the state before it: nothing else knows that there was more.
+		earlier := lost == nil && bytes.HasPrefix(was.content, data)
+		if err != nil || !bytes.Equal(data, was.content) && !earlier {
+			w.t.Errorf("%s%s is given back wrong: %v", did, key, err)
+		}
+	}
+	for key, r := range got {
+		if w.was[key] == nil && r.Err == nil {
+			w.t.Errorf("%s%s was never stored", did, key)
+		}
+	}
+	w.check(os.RemoveAll(dir))
+}
