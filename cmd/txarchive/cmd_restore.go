@@ -48,7 +48,11 @@ func runRestore(ctx context.Context, a *app, o archive.RestoreOptions) error {
 	case o.All && (o.Source != "" || o.Run != "" || len(o.Paths) > 0):
 		return usage("--all is everything: nothing else can be named beside it", "leave out --all")
 	}
-	store, err := a.read(ctx)
+	open := a.packsOnly // the manifests tell of all originals; only of which run they are they do not know
+	if o.Run != "" {
+		open = a.read
+	}
+	store, err := open(ctx)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/backup"
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/query"
@@ -65,6 +66,11 @@ var exitTable = []struct {
 }{
 	{archive.ErrNoArchive, exitNoArchive, "`txarchive ingest DIR` makes one; --archive DIR or TXARCHIVE_DIR names another"},
 	{archive.ErrLocked, exitLocked, "another txarchive is writing; wait for it, reading needs no lock"},
+	{backup.ErrLocked, exitLocked, "another backup is at work; wait for it"},
+	{backup.ErrNoBackup, exitNotFound, "is its disk mounted? `txarchive backup DIR` makes a directory a backup"},
+	{backup.ErrNotEmpty, exitRefused, "a backup needs a directory of its own, outside of the archive: name one that is missing or empty"},
+	{backup.ErrOther, exitRefused, "name another directory; --moved says that it is the same archive, at another place"},
+	{backup.ErrNoSnapshot, exitNotFound, "txarchive backup list DIR"},
 	{archive.ErrNotEmpty, exitRefused, "an archive needs a directory of its own: name one that is missing or empty"},
 	{archive.ErrTooNew, exitTooNew, "install a newer txarchive"},
 	{index.ErrTooNew, exitTooNew, "install a newer txarchive, or make the index again with this one: txarchive reindex"},

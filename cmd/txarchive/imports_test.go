@@ -41,6 +41,7 @@ var doors = map[string][]string{
 	// one thing
 	"archive": {"disk", "blob", "blob/pack", "blob/local", "index", "index/sqlite", "transcript"},
 	// wings
+	"backup":                   {"blob", "blob/local", "blob/pack", "disk"},
 	"ingest":                   {"ingest/format", "ingest/dbcopy", "disk", "index", "blob", "blob/pack", "price", "transcript"},
 	"ingest/dbcopy":            {},
 	"ingest/format":            {"transcript"},
@@ -50,7 +51,7 @@ var doors = map[string][]string{
 	"search":                   {"index", "query", "term", "transcript"},
 	"cost":                     {"index", "query", "price", "transcript"},
 	"prune":                    {"index", "blob", "blob/pack", "policy", "query", "transcript"},
-	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "secret", "archive", "ingest", "search", "cost", "prune", "index", "blob",
+	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "secret", "archive", "ingest", "search", "cost", "prune", "backup", "index", "blob",
 		"ingest/format/all"},
 }
 

@@ -126,6 +126,10 @@ var printing = []printed{
 	{line: "verify", stdout: "verify"},
 	{line: "restore --all --to TMP/back", stdout: "restore"},
 	{line: "reindex", stdout: "reindex"},
+	{line: "backup TMP/backup", stdout: "backup"},
+	{line: "backup list TMP/backup", stdout: "backup-list", list: true, least: 1},
+	{line: "backup verify TMP/backup --full", stdout: "backup-verify"},
+	{line: "backup restore TMP/backup --to TMP/again", stdout: "backup-restore"},
 	{line: "show rnotthere", code: exitNotFound, stderr: "error"},
 	{line: "list --columns nope", code: exitUsage, stderr: "error"},
 }

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/backup"
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+func newBackupVerifyCommand(a *app) *cobra.Command {
+	var o backup.VerifyOptions
+	cmd := &cobra.Command{
+		Use:   "verify DIR",
+		Short: "Prove that a backup is whole",
+		Long: "Look whether every pack that a backup needs is there, by size, name and manifest. With --full read every byte, then make\n" +
+			"an archive of the newest backup in a temporary directory, index it, and compare its views with those of the archive,\n" +
+			"row by row, unless that has changed since." + exits("4 no backup", "5 something is damaged, missing or different", "11 a backup is at work"),
+		Example: "  txarchive backup verify /mnt/backup/transcripts\n  txarchive backup verify /mnt/backup/transcripts --full",
+		Args:    args(cobra.ExactArgs(1)),
+		RunE:    func(cmd *cobra.Command, v []string) error { return runBackupVerify(cmd.Context(), a, o, v[0]) },
+	}
+	cmd.Flags().BoolVar(&o.Full, "full", false, "read every byte, and restore into a temporary archive")
+	cmd.Flags().StringVar(&o.Snapshot, "snapshot", "", "this backup only; `backup list` names them")
+	return cmd
+}
+
+// proof is what backup verify prints.
+type proof struct {
+	Backup string `json:"backup"`
+	OK     bool   `json:"ok"`
+	backup.VerifyReport
+	Rebuilt *string  `json:"rebuilt"` // the snapshot that was made an archive again
+	Same    *bool    `json:"same"`    // its views are those of the archive; null when they were not compared
+	Why     *string  `json:"not_compared"`
+	Differ  []string `json:"differ"` // views
+}
+
+func runBackupVerify(ctx context.Context, a *app, o backup.VerifyOptions, dir string) error {
+	b, err := backup.Open(dir, a.backupOptions())
+	if err != nil {
+		return err
+	}
+	m := a.meter()
+	if m != nil {
+		o.Progress = func(done, total int64) { m.bytes("verify", done, total) }
+	}
+	p := proof{Backup: b.Dir(), Differ: []string{}}
+	p.VerifyReport, err = b.Verify(ctx, o)
+	m.stop()
+	if err != nil && !errors.Is(err, blob.ErrCorrupt) {
+		return err
+	}
+	if err == nil && o.Full {
+		if err := rebuildBackup(ctx, a, b, o.Snapshot, &p); err != nil {
+			return err
+		}
+	}
+	p.OK = err == nil && len(p.Differ) == 0
+	if a.json {
+		err = errors.Join(a.printJSON(p), err)
+	} else {
+		a.printProof(&p)
+	}
+	if err == nil && !p.OK {
+		return corrupt("the backup gives other views than the archive: "+strings.Join(p.Differ, ", "), "txarchive reindex makes the archive's index again; then compare once more")
+	}
+	return err
+}
+
+// rebuildBackup makes a snapshot an archive again, in a place of its own, and compares.
+func rebuildBackup(ctx context.Context, a *app, b *backup.Backup, id string, p *proof) (err error) {
+	s, err := b.Snapshot(id)
+	if err != nil {
+		return err
+	}
+	dir, remove, err := b.Scratch(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	again, err := a.indexed(ctx, dir)
+	if err != nil {
+		return fmt.Errorf("make an archive of the backup: %w", err)
+	}
+	defer func() { err = errors.Join(err, again.Close()) }()
+	p.Rebuilt = &s.ID
+	store, why := a.comparable(ctx, b, &s)
+	if why != "" {
+		p.Why = &why
+		return nil
+	}
+	defer store.Close()
+	want, err := store.Index().Digest(ctx)
+	if err != nil {
+		return err
+	}
+	got, err := again.Index().Digest(ctx)
+	if err != nil {
+		return err
+	}
+	for _, view := range slices.Sorted(maps.Keys(want)) {
+		if want[view] != got[view] {
+			p.Differ = append(p.Differ, view)
+		}
+	}
+	same := len(p.Differ) == 0
+	p.Same = &same
+	return nil
+}
+
+// indexed opens a directory with packs as an archive, and indexes them.
+func (a *app) indexed(ctx context.Context, dir string) (*archive.Archive, error) {
+	store, err := archive.Open(ctx, dir, archive.Write, a.options())
+	if err != nil {
+		return nil, err
+	}
+	g := a.ingester(store)
+	m := a.meter()
+	if m != nil {
+		g.Progress = m.ingest
+	}
+	_, err = g.Adopt(ctx)
+	m.stop()
+	if err != nil && (!errors.Is(err, blob.ErrCorrupt) || ctx.Err() != nil) {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
+}
+
+// comparable opens the archive of a backup if it has the packs of a snapshot and an index of them; else it says why not.
+func (a *app) comparable(ctx context.Context, b *backup.Backup, s *backup.Snapshot) (*archive.Archive, string) {
+	store, err := archive.Open(ctx, b.Origin().Archive, archive.Read, a.options())
+	if err != nil {
+		return nil, err.Error()
+	}
+	var listed []backup.Pack
+	for info, err := range store.Packs().List(ctx) {
+		if err != nil {
+			return nil, errors.Join(err, store.Close()).Error()
+		}
+		listed = append(listed, backup.Pack(info))
+	}
+	unindexed, _, err := unindexedPacks(ctx, store)
+	if err == nil && slices.Equal(listed, s.Packs) && len(unindexed) == 0 {
+		return store, ""
+	}
+	if cerr := store.Close(); err != nil || cerr != nil {
+		return nil, errors.Join(err, cerr).Error()
+	}
+	return nil, "the archive has changed since"
+}
+
+func (a *app) printProof(p *proof) {
+	for _, f := range p.Findings {
+		fmt.Fprintln(a.out, a.ink().red(line(f.Kind+": "+f.Pack+": "+f.Reason)))
+	}
+	if a.quiet {
+		return
+	}
+	how := "there, contents not read (--full reads them)"
+	if p.Full {
+		how = "read and compared with their hashes"
+	}
+	fmt.Fprintf(a.out, "%s, %s of %s %s\n", plural(p.Snapshots, "backup", "backups"), plural(p.Packs, "pack", "packs"), size(p.Bytes), how)
+	if p.Extra > 0 {
+		a.note("%s in no backup: left alone", plural(p.Extra, "pack stands there that is", "packs stand there that are"))
+	}
+	switch {
+	case p.Rebuilt == nil:
+	case p.Same == nil:
+		fmt.Fprintf(a.out, "%s made an archive again; not compared: %s\n", *p.Rebuilt, line(*p.Why))
+	case *p.Same:
+		fmt.Fprintf(a.out, "%s made an archive again: its views are those of the archive, row by row\n", *p.Rebuilt)
+	}
+	if p.OK {
+		fmt.Fprintln(a.out, a.ink().green("The backup is whole."))
+	}
+}
+
+func newBackupRestoreCommand(a *app) *cobra.Command {
+	var to, snapshot string
+	cmd := &cobra.Command{
+		Use:   "restore DIR --to NEW",
+		Short: "Make an archive again from a backup",
+		Long: "Copy the packs of a backup to NEW, which must be missing or empty, read each back, and index them. Running it again goes\n" +
+			"on where it was interrupted." + exits("4 no backup", "5 packs of the backup are damaged or missing; all others are there", "8 NEW is something else"),
+		Example: "  txarchive backup restore /mnt/backup/transcripts --to ~/.local/share/txarchive\n" +
+			"  txarchive backup restore /mnt/backup/transcripts --snapshot 20261121T020000.000000Z --to /tmp/then",
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, v []string) error {
+			if to == "" {
+				return usage("where to?", "--to DIR")
+			}
+			return runBackupRestore(cmd.Context(), a, v[0], snapshot, to)
+		},
+	}
+	cmd.Flags().StringVar(&to, "to", "", "directory of the new archive")
+	cmd.Flags().StringVar(&snapshot, "snapshot", "", "this backup instead of the newest; `backup list` names them")
+	return cmd
+}
+
+func runBackupRestore(ctx context.Context, a *app, dir, id, to string) error {
+	b, err := backup.Open(dir, a.backupOptions())
+	if err != nil {
+		return err
+	}
+	s, err := b.Snapshot(id)
+	if err != nil {
+		return err
+	}
+	if err := archive.Create(ctx, to, a.options()); err != nil {
+		return err
+	}
+	r, err := a.fill(ctx, b, &s, to)
+	if err != nil && !errors.Is(err, blob.ErrCorrupt) {
+		return err
+	}
+	store, ierr := a.indexed(ctx, to)
+	if ierr == nil {
+		ierr = store.Close()
+	}
+	if ierr != nil {
+		return errors.Join(ierr, err)
+	}
+	if a.json {
+		return errors.Join(a.printJSON(struct {
+			Archive string `json:"archive"`
+			backup.FillReport
+		}{store.Dir(), r}), err)
+	}
+	for _, d := range r.Damaged {
+		fmt.Fprintln(a.out, a.ink().red("damaged: "+line(d.Reason)))
+	}
+	if !a.quiet {
+		fmt.Fprintf(a.out, "%s of %s restored to %s and indexed\n", plural(r.Copied+r.Present, "pack", "packs"), size(r.Bytes), line(a.shown(store.Dir())))
+	}
+	return err
+}
+
+// fill copies the packs of a snapshot into an archive that has no others.
+func (a *app) fill(ctx context.Context, b *backup.Backup, s *backup.Snapshot, to string) (r backup.FillReport, err error) {
+	store, err := archive.Open(ctx, to, archive.Write, a.options())
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	for info, err := range store.Packs().List(ctx) {
+		if err != nil {
+			return r, err
+		}
+		if !slices.Contains(s.Packs, backup.Pack(info)) {
+			return r, refused(to+" is an archive that has other packs", "name a directory that is missing or empty")
+		}
+	}
+	m := a.meter()
+	var progress func(done, total int64)
+	if m != nil {
+		progress = func(done, total int64) { m.bytes("restore", done, total) }
+	}
+	r, err = b.Fill(ctx, *s, store.Packs(), progress)
+	m.stop()
+	return r, err
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/backup"
+)
+
+// backupOptions are where a backup goes and what stays there.
+type backupOptions struct {
+	keep  backup.Keep
+	moved bool
+}
+
+func newBackupCommand(a *app) *cobra.Command {
+	var o backupOptions
+	cmd := &cobra.Command{
+		Use:   "backup DIR",
+		Short: "Copy what is new in the archive to another directory",
+		Long: "Copy the packs that DIR lacks, read each back and compare it with its hashes, and write down which packs make up the\n" +
+			"archive now. Packs never change, so each is copied once. Others may read and write the archive meanwhile. DIR must\n" +
+			"be missing, empty or a backup of this archive; best on another disk. docs/backup.md says how to get back from it.\n\n" +
+			"Without --keep-last and --keep-within all backups stay. With either, one that neither keeps goes, and with it the packs\n" +
+			"that no other has. What prune and gc have taken away stays in older backups until they go." +
+			exits("5 packs of the archive are damaged; all others were copied", "8 DIR is something else", "10 no archive", "11 another backup is at work"),
+		Example: "  txarchive backup /mnt/backup/transcripts\n  txarchive backup /mnt/backup/transcripts --keep-last 14 --keep-within 60d\n" +
+			"  txarchive backup verify /mnt/backup/transcripts --full\n  txarchive backup restore /mnt/backup/transcripts --to ~/again",
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, v []string) error { return runBackup(cmd.Context(), a, o, v[0]) },
+	}
+	keepFlags(cmd, &o.keep)
+	cmd.Flags().BoolVar(&o.moved, "moved", false, "the archive has moved since the last backup: this is the same one")
+	cmd.AddCommand(newBackupListCommand(a), newBackupVerifyCommand(a), newBackupRestoreCommand(a))
+	return cmd
+}
+
+func keepFlags(cmd *cobra.Command, keep *backup.Keep) {
+	cmd.Flags().IntVar(&keep.Last, "keep-last", 0, "keep this many of the newest backups")
+	cmd.Flags().Var((*ageValue)(&keep.Within), "keep-within", "keep the backups of this time, such as 30d or 12h")
+}
+
+func (a *app) backupOptions() backup.Options {
+	return backup.Options{Command: a.command, Now: a.now, FS: a.options().FS}
+}
+
+// packsOnly opens the archive to read its packs; it needs no index.
+func (a *app) packsOnly(ctx context.Context) (*archive.Archive, error) {
+	dir, err := a.dir()
+	if err != nil {
+		return nil, err
+	}
+	options := a.options()
+	options.NoIndex = true
+	return archive.Open(ctx, dir, archive.Read, options)
+}
+
+func runBackup(ctx context.Context, a *app, o backupOptions, dir string) error {
+	if o.keep.Last < 0 {
+		return usage("a number of backups cannot be negative", "--keep-last 14")
+	}
+	store, err := a.packsOnly(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	b, err := backup.Create(dir, origin(store), o.moved, a.backupOptions())
+	if err != nil {
+		return err
+	}
+	m := a.meter()
+	take := backup.TakeOptions{Keep: o.keep}
+	if m != nil {
+		take.Progress = func(done, total int64) { m.bytes("back up", done, total) }
+	}
+	r, err := b.Take(ctx, store.Packs(), take)
+	m.stop()
+	if r.Snapshot == "" {
+		return err
+	}
+	if a.json {
+		return errors.Join(a.printJSON(backupReport{b.Dir(), r}), err)
+	}
+	if !a.quiet {
+		a.printBackup(b, &r)
+	}
+	return err
+}
+
+// backupReport is what backup prints.
+type backupReport struct {
+	Backup string `json:"backup"`
+	backup.Report
+}
+
+// origin says which archive it is.
+func origin(store *archive.Archive) backup.Origin {
+	host, err := os.Hostname()
+	if err != nil {
+		host = ""
+	}
+	return backup.Origin{Archive: store.Dir(), Host: host}
+}
+
+func (a *app) printBackup(b *backup.Backup, r *backup.Report) {
+	fmt.Fprintf(a.out, "%s of %s backed up, %s of %s new\n", plural(r.Packs, "pack", "packs"), size(r.Bytes), number(r.Copied), size(r.CopiedBytes))
+	if r.Expired+r.Removed > 0 {
+		fmt.Fprintf(a.out, "%s expired, %s of %s removed\n", plural(r.Expired, "backup", "backups"), plural(r.Removed, "pack", "packs"), size(r.RemovedBytes))
+	}
+	for _, d := range r.Damaged {
+		fmt.Fprintln(a.out, a.ink().red("not backed up: "+line(d.Reason)))
+	}
+	fmt.Fprintf(a.out, "%s in %s\n", plural(r.Snapshots, "backup", "backups"), line(a.shown(b.Dir())))
+}
+
+func newBackupListCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "list DIR", Short: "List the backups in a directory", Args: args(cobra.ExactArgs(1)),
+		Example: "  txarchive backup list /mnt/backup/transcripts",
+		RunE: func(_ *cobra.Command, v []string) error {
+			b, err := backup.Open(v[0], a.backupOptions())
+			if err != nil {
+				return err
+			}
+			all, err := b.Snapshots()
+			g := &grid{columns: []column{{head: "snapshot"}, {head: "taken"}, {head: "unchanged until"}, {head: "packs", right: true}, {head: "size", right: true}}}
+			for _, s := range all {
+				if a.json {
+					if err := a.printJSON(backupSnapshot{s.ID, *stamp(s.Time), *stamp(s.Until), int64(len(s.Packs)), s.Bytes}); err != nil {
+						return err
+					}
+				}
+				g.add(s.ID, a.clock(s.Time), a.clock(s.Until), number(int64(len(s.Packs))), size(s.Bytes))
+			}
+			if !a.json && len(all) > 0 {
+				fmt.Fprintln(a.out, g.render(a.width(), a.ink()))
+			}
+			return err
+		},
+	}
+}
+
+// backupSnapshot is a line of backup list.
+type backupSnapshot struct {
+	Snapshot string `json:"snapshot"`
+	Time     string `json:"time"`
+	Until    string `json:"until"`
+	Packs    int64  `json:"packs"`
+	Bytes    int64  `json:"bytes"`
+}

@@ -1,0 +1,207 @@
+// Package backup keeps copies of an archive's packs in another directory, and remembers of each backup which packs
+// the archive had then.
+//
+// A backup directory is itself laid out as an archive: packs/ is all that is needed to get everything back, with or
+// without this package. Beside it stand snapshots/ (which packs made up the archive when), README.txt and
+// backup.json, which names the archive.
+//
+// Its promises: packs are only ever added whole, and each is read back and compared with its hashes before a
+// snapshot names it; a snapshot is there only when all of its packs are; what no snapshot names any more goes, and
+// nothing else; every step can be repeated after a crash. It takes no lock of the archive, so writers may work
+// meanwhile. It knows nothing of an index.
+package backup
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob/local"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/disk"
+)
+
+// The errors of this package.
+var (
+	// ErrNoBackup says that a directory is no backup.
+	ErrNoBackup = errors.New("no backup")
+	// ErrNotEmpty says that a directory holds something else and will not become a backup.
+	ErrNotEmpty = errors.New("the directory is not empty")
+	// ErrOther says that a backup is of another archive.
+	ErrOther = errors.New("it is the backup of another archive")
+	// ErrLocked says that another process writes the backup. It wraps a *disk.LockedError.
+	ErrLocked = errors.New("backup is locked")
+	// ErrNoSnapshot says that a backup has no snapshot, or none by that name.
+	ErrNoSnapshot = errors.New("no such snapshot")
+)
+
+const (
+	packsDir     = "packs"
+	snapshotsDir = "snapshots"
+	aboutFile    = "backup.json"
+	readmeFile   = "README.txt"
+	lockFile     = "lock"
+)
+
+const readme = `This directory is a backup of a txarchive archive. packs/ holds everything; snapshots/ says which
+packs made up the archive when.
+
+    txarchive backup restore DIRECTORY --to NEW     makes an archive again, as of the last backup
+    cp -r DIRECTORY/packs NEW/ && txarchive --archive NEW reindex      does the same by hand
+
+Without txarchive:
+
+`
+
+// Origin says of which archive a backup is.
+type Origin struct {
+	Archive string `json:"archive"` // its directory
+	Host    string `json:"host"`
+}
+
+// Options are what a backup needs of the world. The zero value will do.
+type Options struct {
+	Command string           // what the lock says that it is held for
+	Now     func() time.Time // nil is time.Now
+	FS      *disk.FS         // nil is the plain one
+}
+
+// Backup is a directory with backups of one archive.
+type Backup struct {
+	dir    string
+	opts   Options
+	packs  *local.Store
+	origin Origin
+}
+
+// Open opens a backup. ErrNoBackup when the directory is none, also when its disk is not mounted.
+func Open(dir string, opts Options) (*Backup, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.FS == nil {
+		opts.FS = &disk.FS{}
+	}
+	b := &Backup{dir: dir, opts: opts, packs: local.New(opts.FS, filepath.Join(dir, packsDir))}
+	text, err := os.ReadFile(filepath.Join(dir, aboutFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrNoBackup
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &b.origin)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open backup %s: %w", dir, err)
+	}
+	return b, nil
+}
+
+// Create makes a directory that is missing or empty a backup of an archive, and opens it. One that is a backup
+// already is only opened: ErrOther when it is that of another archive, unless moved says that this one is the same,
+// at another place.
+func Create(dir string, of Origin, moved bool, opts Options) (*Backup, error) {
+	b, err := Open(dir, opts)
+	if err == nil && (b.origin == of || !moved) {
+		if b.origin != of {
+			return nil, fmt.Errorf("back up %s to %s: %w: of %s on %s", of.Archive, b.dir, ErrOther, b.origin.Archive, b.origin.Host)
+		}
+		return b, nil
+	}
+	if err != nil && !errors.Is(err, ErrNoBackup) {
+		return nil, err
+	}
+	if err := create(dir, of, opts, err == nil); err != nil {
+		return nil, fmt.Errorf("create backup %s: %w", dir, err)
+	}
+	return Open(dir, opts)
+}
+
+func create(dir string, of Origin, opts Options, isBackup bool) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if inside(dir, of.Archive) || inside(of.Archive, dir) {
+		return fmt.Errorf("it and the archive %s lie in each other: %w", of.Archive, ErrNotEmpty)
+	}
+	fsys := opts.FS
+	if fsys == nil {
+		fsys = &disk.FS{}
+	}
+	if !isBackup {
+		if err := empty(dir); err != nil {
+			return err
+		}
+		if err := fsys.MkdirAll(filepath.Join(dir, snapshotsDir)); err != nil {
+			return err
+		}
+		if err := fsys.MkdirAll(filepath.Join(dir, packsDir)); err != nil {
+			return err
+		}
+		if err := fsys.WriteFile(filepath.Join(dir, readmeFile), []byte(readme+pack.Readme)); err != nil {
+			return err
+		}
+	}
+	text, err := json.Marshal(of)
+	if err != nil {
+		return err
+	}
+	return fsys.WriteFile(filepath.Join(dir, aboutFile), append(text, '\n')) // last, because this makes it a backup
+}
+
+func inside(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// empty says whether a directory is missing, or has nothing in it but what a Create that died has left.
+func empty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name == readmeFile || name == "lost+found" || strings.HasPrefix(name, disk.TempPrefix):
+		case name == packsDir || name == snapshotsDir:
+			if inner, err := os.ReadDir(filepath.Join(dir, name)); err != nil || len(inner) > 0 {
+				return errors.Join(fmt.Errorf("it has %q: %w", name, ErrNotEmpty), err)
+			}
+		default:
+			return fmt.Errorf("it has %q: %w", name, ErrNotEmpty)
+		}
+	}
+	return nil
+}
+
+// Dir is the backup's directory.
+func (b *Backup) Dir() string { return b.dir }
+
+// Origin is the archive that it is a backup of.
+func (b *Backup) Origin() Origin { return b.origin }
+
+// lock keeps other processes from writing the backup.
+func (b *Backup) lock() (*disk.Lock, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "this machine"
+	}
+	holder := disk.Holder{PID: os.Getpid(), Host: host, Command: b.opts.Command, Since: b.opts.Now().UTC()}
+	lock, err := b.opts.FS.Lock(filepath.Join(b.dir, lockFile), holder)
+	if _, held := errors.AsType[*disk.LockedError](err); held {
+		return nil, fmt.Errorf("%w: %w", ErrLocked, err)
+	}
+	return lock, err
+}

@@ -1,0 +1,391 @@
+package backup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/local"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/disk"
+)
+
+var ctx = context.Background()
+
+// world is an archive's packs and a backup of them.
+type world struct {
+	t     *testing.T
+	rnd   *rand.Rand
+	dir   string
+	packs *local.Store
+	names []string
+	now   time.Time
+	fault func(op, path string) error
+}
+
+func newWorld(t *testing.T, seed uint64) *world {
+	t.Logf("seed %d", seed)
+	dir := t.TempDir()
+	return &world{
+		t: t, rnd: rand.New(rand.NewPCG(seed, 8)), dir: dir, packs: local.New(nil, filepath.Join(dir, "archive", "packs")),
+		now: time.Date(2026, 11, 1, 2, 0, 0, 0, time.UTC),
+	}
+}
+
+// add writes a pack.
+func (w *world) add() string {
+	w.t.Helper()
+	up, err := w.packs.Create(ctx)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	writer, err := pack.NewWriter(up, "backup01", w.now, pack.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	value, _ := json.Marshal(fmt.Sprintf("%x", w.rnd.Uint64()))
+	_, info, err := writer.Seal(ctx, blob.Manifest{Facts: []blob.Fact{{Kind: "tag", Key: "k", Time: w.now, Value: value}}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.names = append(w.names, info.Name)
+	return info.Name
+}
+
+// merge does what gc does: one pack in place of some.
+func (w *world) merge(n int) {
+	old := w.names[:min(n, len(w.names))]
+	w.names = slices.Clone(w.names[len(old):])
+	w.add()
+	for _, name := range old {
+		if err := w.packs.Remove(ctx, name); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func (w *world) options() Options {
+	return Options{Now: func() time.Time { return w.now }, FS: &disk.FS{Fault: func(op, path string) error {
+		if w.fault == nil {
+			return nil
+		}
+		return w.fault(op, path)
+	}}}
+}
+
+func (w *world) origin() Origin {
+	return Origin{Archive: filepath.Join(w.dir, "archive"), Host: "here"}
+}
+
+func (w *world) at() string { return filepath.Join(w.dir, "backup") }
+
+func (w *world) open() *Backup {
+	w.t.Helper()
+	b, err := Create(w.at(), w.origin(), false, w.options())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return b
+}
+
+// stored is what stands in the backup.
+func (w *world) stored(b *Backup) []string {
+	w.t.Helper()
+	names := []string{}
+	for info, err := range b.packs.List(ctx) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		names = append(names, info.Name)
+	}
+	return names
+}
+
+// TestModel adds, merges, backs up and fails at random. Whatever happens, every snapshot that is there is whole; after
+// a backup that went through, the newest is the archive and nothing stands there that no snapshot names.
+func TestModel(t *testing.T) {
+	seed := rand.Uint64()
+	w := newWorld(t, seed)
+	keep := Keep{Last: 3, Within: 48 * time.Hour}
+	took, want := 0, []Snapshot{} // the model
+	for range 60 {
+		for range w.rnd.IntN(4) {
+			w.add()
+		}
+		if w.rnd.IntN(3) == 0 && len(w.names) > 2 {
+			w.merge(1 + w.rnd.IntN(len(w.names)))
+		}
+		w.now = w.now.Add(time.Duration(w.rnd.IntN(40)-4) * time.Hour) // clocks go back at times
+		w.fault = nil
+		b := w.open()
+		if w.rnd.IntN(2) == 0 {
+			left := w.rnd.IntN(30)
+			w.fault = func(op, _ string) error {
+				if left--; left >= 0 {
+					return nil
+				}
+				if op == disk.OpWrite {
+					return &disk.ShortWrite{N: 3, Err: errFault}
+				}
+				return errFault
+			}
+		}
+		r, err := b.Take(ctx, w.packs, TakeOptions{Keep: keep})
+		w.fault = nil
+		if err != nil && !errors.Is(err, errFault) {
+			t.Fatal(err)
+		}
+		checkWhole(t, b)
+		if err != nil {
+			continue
+		}
+		took++
+		newest, err := b.Snapshot("")
+		if err != nil || newest.ID != r.Snapshot {
+			t.Fatalf("the newest is %q, the report says %q: %v", newest.ID, r.Snapshot, err)
+		}
+		if got := packNames(newest.Packs); !slices.Equal(got, sorted(w.names)) {
+			t.Fatalf("backed up %q, there are %q", got, sorted(w.names))
+		}
+		all, _ := b.Snapshots()
+		if named, _ := gather(all); !slices.Equal(packNames(named), w.stored(b)) {
+			t.Fatalf("stored %q, named %q", w.stored(b), packNames(named))
+		}
+		want = all
+	}
+	if took < 10 || len(want) < 3 {
+		t.Errorf("only %d backups went through, %d snapshots at the end", took, len(want))
+	}
+}
+
+var errFault = errors.New("injected fault")
+
+func packNames(packs []Pack) []string {
+	names := []string{}
+	for _, p := range packs {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func sorted(names []string) []string { return slices.Sorted(slices.Values(names)) }
+
+func checkWhole(t *testing.T, b *Backup) {
+	t.Helper()
+	r, err := b.Verify(ctx, VerifyOptions{Full: true})
+	if err != nil && !errors.Is(err, ErrNoSnapshot) {
+		t.Fatalf("%v: %+v", err, r.Findings)
+	}
+}
+
+// TestKeep is what stays, by hand: ages in hours of ten snapshots.
+func TestKeep(t *testing.T) {
+	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	var all []Snapshot
+	for _, age := range []int{90, 80, 50, 49, 30, 20, 10, 5, 1} {
+		at := now.Add(-time.Duration(age) * time.Hour)
+		all = append(all, Snapshot{ID: fmt.Sprint(age), Until: at})
+	}
+	for _, c := range []struct {
+		keep Keep
+		want int // snapshots that go
+	}{
+		{Keep{}, 0}, {Keep{Last: 1}, 8}, {Keep{Last: 3}, 6}, {Keep{Last: 20}, 0},
+		{Keep{Within: 49 * time.Hour}, 3}, {Keep{Within: time.Minute}, 8}, {Keep{Last: 2, Within: 25 * time.Hour}, 5}, {Keep{Last: 7, Within: 25 * time.Hour}, 2},
+	} {
+		if got := c.keep.expired(all, now); len(got) != c.want {
+			t.Errorf("%+v lets %d go, want %d", c.keep, len(got), c.want)
+		}
+	}
+}
+
+// TestNothingNew prolongs the last snapshot.
+func TestNothingNew(t *testing.T) {
+	w := newWorld(t, 1)
+	w.add()
+	b := w.open()
+	first, err := b.Take(ctx, w.packs, TakeOptions{})
+	if err != nil || first.Copied != 1 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	began := w.now
+	w.now = w.now.Add(24 * time.Hour)
+	again, err := b.Take(ctx, w.packs, TakeOptions{})
+	if err != nil || again.Copied != 0 || again.Snapshot != first.Snapshot || again.Snapshots != 1 {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	if s, _ := b.Snapshot(""); !s.Time.Equal(began) || !s.Until.Equal(w.now) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestDamage: what is damaged in the archive is named and keeps nothing else from being backed up; what is damaged
+// in the backup is found, and copied again.
+func TestDamage(t *testing.T) {
+	w := newWorld(t, 2)
+	bad, good := w.add(), w.add()
+	flip(t, filepath.Join(w.origin().Archive, "packs", filepath.FromSlash(bad)+local.Ext))
+	b := w.open()
+	r, err := b.Take(ctx, w.packs, TakeOptions{})
+	if !errors.Is(err, blob.ErrCorrupt) || len(r.Damaged) != 1 || r.Damaged[0].Pack != bad {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if got := w.stored(b); !slices.Equal(got, []string{good}) {
+		t.Errorf("stored %q", got)
+	}
+	checkWhole(t, b)
+
+	file := filepath.Join(w.at(), "packs", filepath.FromSlash(good)+local.Ext)
+	flip(t, file)
+	if r, err := b.Verify(ctx, VerifyOptions{Full: true}); !errors.Is(err, blob.ErrCorrupt) || len(r.Findings) != 1 || r.Findings[0].Kind != KindDamaged {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err := os.Truncate(file, 10); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := b.Verify(ctx, VerifyOptions{}); !errors.Is(err, blob.ErrCorrupt) || len(r.Findings) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, _ := b.Take(ctx, w.packs, TakeOptions{}); r.Copied != 1 {
+		t.Errorf("a short pack was not copied again: %+v", r)
+	}
+	checkWhole(t, b)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := b.Verify(ctx, VerifyOptions{}); !errors.Is(err, blob.ErrCorrupt) || r.Findings[0].Kind != KindMissing {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func flip(t *testing.T, file string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 4
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// moving is a store in which gc replaces packs while they are being copied.
+type moving struct {
+	*local.Store
+	once func()
+}
+
+func (m *moving) List(ctx context.Context) iter.Seq2[blob.Info, error] {
+	return func(yield func(blob.Info, error) bool) {
+		m.Store.List(ctx)(yield)
+		if f := m.once; f != nil {
+			m.once = nil
+			f()
+		}
+	}
+}
+
+func TestGCMeanwhile(t *testing.T) {
+	w := newWorld(t, 3)
+	for range 5 {
+		w.add()
+	}
+	b := w.open()
+	if _, err := b.Take(ctx, &moving{Store: w.packs, once: func() { w.merge(4) }}, TakeOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := b.Snapshot("")
+	if err != nil || !slices.Equal(packNames(s.Packs), sorted(w.names)) || !slices.Equal(w.stored(b), sorted(w.names)) {
+		t.Errorf("%q, %v, stored %q, want %q", packNames(s.Packs), err, w.stored(b), w.names)
+	}
+}
+
+func TestCreateRefuses(t *testing.T) {
+	w := newWorld(t, 4)
+	full := filepath.Join(w.dir, "full")
+	if err := os.MkdirAll(filepath.Join(full, "photos"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(full, w.origin(), false, w.options()); !errors.Is(err, ErrNotEmpty) {
+		t.Errorf("a directory with photos: %v", err)
+	}
+	if _, err := Create(filepath.Join(w.origin().Archive, "backup"), w.origin(), false, w.options()); err == nil {
+		t.Error("a backup in its archive")
+	}
+	if _, err := Open(filepath.Join(w.dir, "unmounted"), w.options()); !errors.Is(err, ErrNoBackup) {
+		t.Errorf("nothing there: %v", err)
+	}
+	w.open()
+	other := Origin{Archive: "/elsewhere", Host: "here"}
+	if _, err := Create(w.at(), other, false, w.options()); !errors.Is(err, ErrOther) {
+		t.Errorf("of another archive: %v", err)
+	}
+	if b, err := Create(w.at(), other, true, w.options()); err != nil || b.Origin() != other {
+		t.Errorf("moved: %v", err)
+	}
+}
+
+// TestForeign: a pack that no list names is none of ours.
+func TestForeign(t *testing.T) {
+	w := newWorld(t, 5)
+	w.add()
+	b := w.open()
+	src, at := w.packs, w.names
+	w.packs, w.names = b.packs, nil
+	foreign := w.add()
+	w.packs, w.names = src, at
+	for range 3 {
+		w.now = w.now.Add(time.Hour)
+		w.add()
+		if _, err := b.Take(ctx, w.packs, TakeOptions{Keep: Keep{Last: 1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Contains(w.stored(b), foreign) {
+		t.Error("the pack of somebody else is gone")
+	}
+	if r, err := b.Verify(ctx, VerifyOptions{}); err != nil || r.Extra != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestFill brings a snapshot back, also in two goes.
+func TestFill(t *testing.T) {
+	w := newWorld(t, 6)
+	for range 4 {
+		w.add()
+	}
+	b := w.open()
+	if _, err := b.Take(ctx, w.packs, TakeOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := b.Snapshot("")
+	left := 8
+	failing := local.New(&disk.FS{Fault: func(string, string) error {
+		if left--; left < 0 {
+			return errFault
+		}
+		return nil
+	}}, filepath.Join(w.dir, "new"))
+	if _, err := b.Fill(ctx, s, failing, nil); !errors.Is(err, errFault) {
+		t.Fatal(err)
+	}
+	to := local.New(nil, filepath.Join(w.dir, "new"))
+	r, err := b.Fill(ctx, s, to, nil)
+	if err != nil || r.Copied+r.Present != 4 || r.Copied == 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if r, err = b.Fill(ctx, s, to, nil); err != nil || r.Present != 4 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+}

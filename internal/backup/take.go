@@ -1,0 +1,343 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+)
+
+// Source is where the packs of an archive are read.
+type Source interface {
+	Open(ctx context.Context, name string) (blob.Pack, error)
+	List(ctx context.Context) iter.Seq2[blob.Info, error]
+}
+
+// TakeOptions say how a backup is taken.
+type TakeOptions struct {
+	Keep     Keep
+	Progress func(done, total int64) // bytes; it may be nil
+}
+
+// Report is what a backup did.
+type Report struct {
+	Snapshot     string    `json:"snapshot"` // the one that says what the archive has now
+	Time         time.Time `json:"time"`     // since when it had that
+	Packs        int64     `json:"packs"`    // of the snapshot
+	Bytes        int64     `json:"bytes"`
+	Copied       int64     `json:"copied"` // packs
+	CopiedBytes  int64     `json:"copied_bytes"`
+	Expired      int64     `json:"expired"` // snapshots
+	Removed      int64     `json:"removed"` // packs that no snapshot names any more
+	RemovedBytes int64     `json:"removed_bytes"`
+	Snapshots    int64     `json:"snapshots"` // that there are now
+	Damaged      []Damaged `json:"damaged"`   // packs that are damaged in the archive and could not be backed up
+}
+
+// Damaged is a pack that is not as it was written.
+type Damaged struct {
+	Pack   string `json:"pack"`
+	Reason string `json:"reason"`
+}
+
+// rounds bounds how often the archive is listed again because a writer goes on; what comes later is in the next backup.
+const rounds = 8
+
+// Take brings the backup up to what the archive has, and lets old snapshots expire. A backup that finds nothing new
+// prolongs the last snapshot. Damaged packs do not keep the others from being backed up.
+//
+// Errors: ErrLocked; blob.ErrCorrupt when packs of the archive were damaged, after everything else was done.
+func (b *Backup) Take(ctx context.Context, from Source, o TakeOptions) (report Report, err error) {
+	report.Damaged = []Damaged{}
+	lock, err := b.lock()
+	if err != nil {
+		return report, err
+	}
+	t := &taking{backup: b, from: from, opts: o, report: &report, trusted: map[Pack]bool{}, here: map[string]int64{}}
+	err = errors.Join(t.run(ctx), lock.Release())
+	if err != nil {
+		return report, fmt.Errorf("back up to %s: %w", b.dir, err)
+	}
+	return report, nil
+}
+
+// taking is one Take.
+type taking struct {
+	backup  *Backup
+	from    Source
+	opts    TakeOptions
+	trusted map[Pack]bool    // a snapshot names it, so it was read back once
+	here    map[string]int64 // sizes of what stands in the backup
+	last    *Snapshot        // the newest before this one
+
+	mu      sync.Mutex
+	report  *Report
+	done    int64
+	total   int64
+	damaged map[string]bool
+}
+
+func (t *taking) run(ctx context.Context) error {
+	b := t.backup
+	if _, err := b.packs.RemoveLeftovers(ctx); err != nil {
+		return err
+	}
+	before, err := b.Snapshots()
+	if err != nil {
+		return err
+	}
+	if err := b.opts.FS.MkdirAll(b.path("", "")); err != nil {
+		return err
+	}
+	for _, s := range before {
+		for _, p := range s.Packs {
+			t.trusted[p] = true
+		}
+	}
+	if n := len(before); n > 0 {
+		t.last = &before[n-1]
+	}
+	for info, err := range b.packs.List(ctx) {
+		if err != nil {
+			return err
+		}
+		t.here[info.Name] = info.Size
+	}
+	now := b.opts.Now().UTC().Truncate(time.Microsecond)
+	s := &Snapshot{ID: newID(now, before), Time: now, Until: now}
+	if err := t.copyAll(ctx, s); err != nil {
+		return err
+	}
+	if err := t.settle(s); err != nil {
+		return err
+	}
+	if err := b.expire(ctx, t.opts.Keep, now, t.report); err != nil {
+		return err
+	}
+	if n := len(t.report.Damaged); n > 0 {
+		return fmt.Errorf("%d packs are damaged in the archive: %w", n, blob.ErrCorrupt)
+	}
+	return nil
+}
+
+// copyAll copies what is not here until a listing finds nothing new, and fills in the snapshot. A pack that vanishes
+// was replaced by gc: the next listing has the one that replaces it.
+func (t *taking) copyAll(ctx context.Context, s *Snapshot) error {
+	for round := 0; ; round++ {
+		listed, err := t.list(ctx)
+		if err != nil {
+			return err
+		}
+		if round > 0 && slices.Equal(listed, s.Packs) {
+			break
+		}
+		s.Packs = listed
+		var missing []Pack
+		for _, p := range listed {
+			if size, ok := t.here[p.Name]; !ok || size != p.Size || !t.trusted[p] {
+				missing = append(missing, p)
+			}
+		}
+		if len(missing) == 0 {
+			break
+		}
+		if err := t.backup.write(s, void); err != nil { // what this backup brings, should it die
+			return err
+		}
+		vanished, err := t.copyRound(ctx, missing)
+		if err != nil {
+			return err
+		}
+		if !vanished && round >= rounds {
+			break
+		}
+	}
+	s.Packs = slices.DeleteFunc(s.Packs, func(p Pack) bool { return t.damaged[p.Name] && !t.trusted[p] })
+	for _, p := range s.Packs {
+		s.Bytes += p.Size
+	}
+	return nil
+}
+
+func (t *taking) list(ctx context.Context) ([]Pack, error) {
+	listed := []Pack{}
+	for info, err := range t.from.List(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		listed = append(listed, Pack(info))
+	}
+	return listed, nil
+}
+
+// copyRound copies packs on a few goroutines, and says whether some of them had vanished.
+func (t *taking) copyRound(ctx context.Context, missing []Pack) (vanished bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	for _, p := range missing {
+		t.total += p.Size
+	}
+	jobs := make(chan Pack)
+	var workers sync.WaitGroup
+	for range max(2, runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for p := range jobs {
+				err := t.bring(ctx, p)
+				t.mu.Lock()
+				switch {
+				case errors.Is(err, blob.ErrNotFound):
+					vanished = true
+				case err != nil:
+					cancel(err)
+				case !t.damaged[p.Name]:
+					t.here[p.Name], t.trusted[p] = p.Size, true
+				}
+				t.mu.Unlock()
+			}
+		})
+	}
+	for _, p := range missing {
+		select {
+		case jobs <- p:
+		case <-ctx.Done():
+		}
+	}
+	close(jobs)
+	workers.Wait()
+	return vanished, context.Cause(ctx)
+}
+
+// bring makes one pack stand in the backup as it was written.
+func (t *taking) bring(ctx context.Context, p Pack) error {
+	if t.known(p.Name) {
+		return nil
+	}
+	b := t.backup
+	if wrong := b.check(ctx, p); wrong == nil {
+		t.progress(p, false)
+		return nil
+	} else if !errors.Is(wrong, blob.ErrNotFound) {
+		// Something stands there: what can be read of it is not given up before there is something better.
+		if bad := checkPack(ctx, t.from, p); bad != nil {
+			return t.failed(p, bad)
+		}
+		if err := b.packs.Remove(ctx, p.Name); err != nil {
+			return err
+		}
+	}
+	if err := b.copy(ctx, t.from, p.Name); err != nil {
+		return err
+	}
+	if wrong := b.check(ctx, p); wrong != nil {
+		return t.failed(p, errors.Join(wrong, b.packs.Remove(ctx, p.Name)))
+	}
+	t.progress(p, true)
+	return nil
+}
+
+// known says whether a pack was found damaged before, in an earlier round.
+func (t *taking) known(name string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.damaged[name]
+}
+
+// failed reports a pack that is damaged; other errors end the backup.
+func (t *taking) failed(p Pack, err error) error {
+	if !errors.Is(err, blob.ErrCorrupt) {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.damaged == nil {
+		t.damaged = map[string]bool{}
+	}
+	t.damaged[p.Name] = true
+	t.report.Damaged = append(t.report.Damaged, Damaged{p.Name, err.Error()})
+	return nil
+}
+
+func (t *taking) progress(p Pack, copied bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done += p.Size
+	if copied {
+		t.report.Copied++
+		t.report.CopiedBytes += p.Size
+	}
+	if t.opts.Progress != nil {
+		t.opts.Progress(t.done, t.total)
+	}
+}
+
+// settle writes the snapshot, or prolongs the last one when that has the same packs.
+func (t *taking) settle(s *Snapshot) error {
+	name := s
+	if t.last != nil && slices.Equal(t.last.Packs, s.Packs) {
+		t.last.Until = s.Until
+		name = t.last
+	}
+	r := t.report
+	r.Snapshot, r.Time, r.Packs, r.Bytes = name.ID, name.Time, int64(len(s.Packs)), s.Bytes
+	return t.backup.write(name, counts)
+}
+
+// copy copies a pack from a source. ErrNotFound when it has none by that name.
+func (b *Backup) copy(ctx context.Context, from Source, name string) error {
+	return copyPack(ctx, from, b.packs, name)
+}
+
+func copyPack(ctx context.Context, from Source, to blob.Store, name string) error {
+	p, err := from.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	up, err := to.Create(ctx)
+	if err == nil {
+		if _, err = io.Copy(up, &stoppable{ctx, io.NewSectionReader(p, 0, p.Size())}); err == nil {
+			err = up.Commit(ctx, name)
+		} else {
+			err = errors.Join(err, up.Abort())
+		}
+	}
+	if err = errors.Join(err, p.Close()); err != nil {
+		return fmt.Errorf("copy pack %s: %w", name, err)
+	}
+	return nil
+}
+
+// stoppable is a reader that stops when its context does.
+type stoppable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s *stoppable) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.Read(p)
+}
+
+// check reads a pack of the backup: ErrNotFound when it is not there, ErrCorrupt when it is not what its name says.
+func (b *Backup) check(ctx context.Context, p Pack) error { return checkPack(ctx, b.packs, p) }
+
+func checkPack(ctx context.Context, in Source, p Pack) (err error) {
+	open, err := in.Open(ctx, p.Name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, open.Close()) }()
+	if open.Size() != p.Size {
+		return fmt.Errorf("pack %s has %d bytes, not %d: %w", p.Name, open.Size(), p.Size, blob.ErrCorrupt)
+	}
+	return pack.Verify(ctx, p.Name, open, func(pack.Damage) {})
+}
