@@ -76,7 +76,7 @@ type Row struct {
 	EID          int64 // hash of the native event id, compared inside a conversation; 0 where there is none
 	Global       int   // of the native id: 0 unique in the conversation, 1 in the format, 2 and first written here
 	Attributes   string
-	T, P, X      string // terms for search: words, parts of identifiers, facets
+	T, X         string // terms for search: words with the parts of identifiers (term.Split), facets
 	Call         *transcript.Call
 	Result       *transcript.Result
 }

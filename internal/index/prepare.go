@@ -18,7 +18,7 @@ import (
 type Collector struct {
 	words vocabulary
 	split term.Splitter
-	t, p  []byte
+	t     []byte
 
 	out           *Parsed
 	runs          map[string]*transcript.Run
@@ -188,7 +188,7 @@ func (c *Collector) event(e *transcript.Event) {
 			row.Attributes = attributes
 		}
 		c.out.Rows = append(c.out.Rows, row)
-		c.out.Bytes += 256 + len(row.T) + len(row.P) + len(row.X) + len(row.Attributes)
+		c.out.Bytes += 256 + len(row.T) + len(row.X) + len(row.Attributes)
 		c.pending++
 	}
 	if c.near != 0 {
@@ -233,9 +233,9 @@ func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part) Row
 			}
 		}
 	}
-	c.t, c.p = c.split.Split(c.t[:0], c.p[:0], part.Text)
-	row.T, row.P = string(c.t), string(c.p)
-	c.out.Terms = c.words.add(c.out.Terms, c.t) // parts stand in the words that they are parts of
+	c.t = c.split.Split(c.t[:0], part.Text)
+	row.T = string(c.t)
+	c.out.Terms = c.words.add(c.out.Terms, c.t)
 	row.X = c.facets(e, &row)
 	return row
 }

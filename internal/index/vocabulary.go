@@ -8,17 +8,21 @@ type vocabulary struct{ slots []uint64 }
 
 const vocabularySlots = 1 << 19 // 4 MiB
 
-// add appends the words of text, which are separated by single spaces, to dst unless they were seen lately.
+// add appends the words of terms as term.Split gives them to dst, unless they were seen lately. Parts of identifiers are
+// left out.
 func (v *vocabulary) add(dst []string, text []byte) []string {
 	if v.slots == nil {
 		v.slots = make([]uint64, vocabularySlots)
 	}
 	for start := 0; start < len(text); {
 		end := start
-		for end < len(text) && text[end] != ' ' {
+		for end < len(text) && text[end] > ' ' {
 			end++
 		}
 		word := text[start:end]
+		for end < len(text) && text[end] != ' ' {
+			end++
+		}
 		start = end + 1
 		h := hashWord(word)
 		if slot := &v.slots[h%vocabularySlots]; *slot != h {

@@ -108,25 +108,35 @@ func naiveParts(word []rune) []string {
 	return parts
 }
 
-// naivePhrase says whether the words of want stand in a text, the last one perhaps longer.
+// naivePhrase says whether the words of want stand in a text, each as a whole or as some of the neighbouring parts of an
+// identifier, the last one perhaps longer.
 func naivePhrase(text, want string, open bool) bool {
 	have, terms := naiveWords(text), naiveWords(want)
-	same := func(have, term string, last bool) bool {
-		return have == term || open && last && strings.HasPrefix(have, term)
-	}
 	for i := 0; i+len(terms) <= len(have); i++ {
 		ok := true
-		for j := range terms {
-			ok = ok && same(have[i+j].text, terms[j].text, j == len(terms)-1)
+		for j := 0; ok && j < len(terms); j++ {
+			ok = naiveSame(have[i+j], terms[j].text, open && j == len(terms)-1)
 		}
 		if ok {
 			return true
 		}
-		if len(terms) == 1 {
-			for _, p := range have[i].parts {
-				if same(p, terms[0].text, true) {
-					return true
-				}
+	}
+	return false
+}
+
+func naiveSame(have naiveWord, term string, open bool) bool {
+	if have.text == term || open && strings.HasPrefix(have.text, term) {
+		return true
+	}
+	longest := len(have.parts)
+	if longest > 8 {
+		longest = 4
+	}
+	for i := range have.parts {
+		for j := i + 1; j <= min(i+longest, len(have.parts)); j++ {
+			run := strings.Join(have.parts[i:j], "")
+			if run == term || open && strings.HasPrefix(run, term) {
+				return true
 			}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 type Span struct{ Start, End int }
 
 // Highlight returns where the phrases stand in text, as ranges that rise and do not overlap. A phrase is the
-// terms of Words: several must be consecutive words; a single one may also be a part of an identifier. A term
-// that ends in '*' stands for every term that begins so.
+// terms of Words, which must stand in consecutive places; each may also be a part of an identifier. A term that ends in
+// '*' stands for every term that begins so.
 func Highlight(text string, phrases [][]string) []Span {
 	m := newMatcher(phrases)
 	if len(m.exact)+len(m.prefix) == 0 {
@@ -31,17 +31,43 @@ type place struct {
 	at     int
 }
 
-// progress is how far a phrase has been seen: for every count of terms, where the latest match of so many
-// began and which term of the text ended it.
+// progress is how far a phrase has been seen: for every count of terms, where a match of so many begins that ends in the
+// last place of the text that was looked at, and in the one before it; -1 is none.
 type progress struct {
-	start []int
-	seen  []int
+	last, before []int
+	place        int // of last
+}
+
+func newProgress(terms int) *progress {
+	p := &progress{last: make([]int, terms+1), before: make([]int, terms+1)}
+	p.forget(p.last)
+	p.forget(p.before)
+	return p
+}
+
+func (p *progress) forget(of []int) {
+	for i := range of {
+		of[i] = -1
+	}
+}
+
+// reach goes on to a place of the text.
+func (p *progress) reach(place int) {
+	if p.place == place {
+		return
+	}
+	p.last, p.before = p.before, p.last
+	if p.place != place-1 {
+		p.forget(p.before)
+	}
+	p.forget(p.last)
+	p.place = place
 }
 
 type matcher struct {
 	exact  map[string][]place
 	prefix []prefixed
-	n      int // terms seen, parts left out
+	n      int // places seen
 	found  []Span
 }
 
@@ -53,8 +79,8 @@ type prefixed struct {
 func newMatcher(phrases [][]string) *matcher {
 	m := &matcher{exact: map[string][]place{}}
 	for _, terms := range phrases {
-		p := &progress{start: make([]int, len(terms)+1), seen: make([]int, len(terms)+1)}
-		for k := len(terms) - 1; k >= 0; k-- { // falling, so that a repeated word is not taken twice by one term
+		p := newProgress(len(terms))
+		for k := range terms {
 			head, open := strings.CutSuffix(terms[k], "*")
 			switch {
 			case !open:
@@ -88,33 +114,25 @@ func (m *matcher) term(term []byte, span Span, part bool) {
 			open = append(open, p.places...)
 		}
 	}
-	if len(open) == 0 {
-		m.advance(m.exact[string(term)], span, part)
-		return
-	}
-	open = append(open, m.exact[string(term)]...)
-	slices.SortStableFunc(open, func(a, b place) int { return b.at - a.at })
-	m.advance(open, span, part)
+	m.advance(m.exact[string(term)], span)
+	m.advance(open, span)
 }
 
-// advance moves the phrases on that wait for a term at one of these places, which fall per phrase.
-func (m *matcher) advance(places []place, span Span, part bool) {
+// advance moves the phrases on that wait for a term at one of these places.
+func (m *matcher) advance(places []place, span Span) {
 	for _, at := range places {
-		p, k, size := at.phrase, at.at, len(at.phrase.start)-1
-		if part && size > 1 {
-			continue
-		}
+		p, k := at.phrase, at.at
+		p.reach(m.n)
 		start := span.Start
 		if k > 0 {
-			if p.seen[k] != m.n-1 || m.n == 1 {
+			if start = p.before[k]; start < 0 {
 				continue
 			}
-			start = p.start[k]
 		}
-		if k+1 == size {
+		if k+2 == len(p.last) {
 			m.found = append(m.found, Span{start, span.End})
-		} else {
-			p.start[k+1], p.seen[k+1] = start, m.n
+		} else if p.last[k+1] < 0 {
+			p.last[k+1] = start
 		}
 	}
 }

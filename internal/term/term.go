@@ -1,8 +1,8 @@
 // Package term turns text into the terms that are indexed, searched, highlighted and cut into snippets. There
 // is one tokeniser for all four, so that what was indexed is what a query asks for. It owns no I/O.
 //
-// A text gives two sequences. The first (`t`, column t of the index) is the words in order, so that
-// consecutive words of the text are consecutive terms and a phrase is a sequence:
+// A text gives its words in order, so that consecutive words of the text are consecutive terms and a phrase is a
+// sequence:
 //
 //   - a word is a run of letters, digits and their marks; everything else (punctuation, `_`, spaces, control
 //     characters, invalid UTF-8, U+FFFD, arrows, box drawing) only separates: `src/health.py` is src health py,
@@ -15,8 +15,11 @@
 //     when written apart) and Hangul jamo are composed into syllables;
 //   - a word longer than MaxTerm bytes gives several consecutive terms.
 //
-// The second (`p`, column p) is the parts of identifiers, for single-word queries: parseConfig gives parse and
-// config, HTTPServer2 gives http, server and 2. Words that look like random ids (hex digests, base62) have no parts.
+// An identifier stands for itself and, in the same place, for each of its parts and for each run of neighbouring parts:
+// HTTPServerName is httpservername, http, httpserver, server, servername and name, so that Server, HTTPServer and the
+// phrase "name string" are found in HTTPServerName string. Parts begin at capitals, and between letters and digits; of
+// identifiers of more than MaxParts parts only runs of up to MaxParts/2 count. Words that look like random ids (hex
+// digests, base62) have no parts.
 //
 // Blobs are cut short: of an unbroken run of 256 or more ASCII letters and digits, or of base64 of that length,
 // only the first MaxTerm bytes are indexed. Splitter.Skipped tells how much was left out.
@@ -49,32 +52,36 @@ func (s *Splitter) reset() {
 	s.skipped, s.clear, s.cut, s.resume = 0, 0, 0, 0
 }
 
-// Split appends the words of text to dstT and the parts of its identifiers to dstP, each term separated from
-// the one before it by a space, and returns both.
-func (s *Splitter) Split(dstT, dstP []byte, text string) (t, p []byte) {
+// Same separates a term from the one before it when both stand in the same place of the text. A space goes on to the
+// next place.
+const Same = '\x01'
+
+// Split appends the terms of text to dst and returns it: the words in order, each followed by the parts that it has,
+// separated by spaces and Same.
+func (s *Splitter) Split(dst []byte, text string) []byte {
 	s.reset()
-	t, p = dstT, dstP
 	for i := 0; ; {
-		at := len(t)
-		t = space(t)
-		from := len(t)
+		at := len(dst)
+		dst = space(dst)
+		from := len(dst)
 		var w word
-		w, t = s.next(t, text, i)
+		w, dst = s.next(dst, text, i)
 		if w.next == 0 {
-			return t[:at], p
+			return dst[:at]
 		}
-		if len(t)-from > MaxTerm && !w.single {
-			t = s.chunk(t[:from], text, w)
-		}
-		if w.mixed() {
-			p = s.appendParts(p, text, w)
+		switch {
+		case len(dst)-from > MaxTerm && !w.single:
+			dst = s.chunk(dst[:from], text, w)
+		case w.mixed():
+			dst = s.appendParts(dst, from, text, w, anyRun)
 		}
 		i = w.next
 	}
 }
 
 // Each yields the terms of text with the bytes of text that they stand for, each word before its parts, until
-// yield returns false. part says that the term belongs to column p. The term is only valid during the call.
+// yield returns false. part says that the term stands in the same place as the word before it. The term is only valid
+// during the call.
 func (s *Splitter) Each(text string, yield func(term []byte, start, end int, part bool) bool) {
 	s.reset()
 	for i := 0; ; {
@@ -93,48 +100,42 @@ func (s *Splitter) Each(text string, yield func(term []byte, start, end int, par
 				}
 			}
 		case len(s.term) > MaxTerm:
-			if s.cuts = chunks(s.cuts[:0], text, w); !s.pieces(text, false, yield) {
+			if !s.pieces(text, w, yield) {
 				return
 			}
-		case !yield(s.term, w.start, w.end, false):
+		case !yield(s.term, w.start, w.end, false) || w.mixed() && !s.eachPart(text, w, anyRun, yield):
 			return
-		}
-		if w.mixed() {
-			if s.cuts = parts(s.cuts[:0], text, w); len(s.cuts) > 0 && !s.pieces(text, true, yield) {
-				return
-			}
 		}
 		i = w.next
 	}
 }
 
-// pieces yields the pieces of a word between consecutive cuts.
-func (s *Splitter) pieces(text string, part bool, yield func([]byte, int, int, bool) bool) bool {
-	for k := 1; k < len(s.cuts); k++ {
-		a, b := s.cuts[k-1], s.cuts[k]
+// pieces yields the terms of a word that is too long for one, as chunk appends them.
+func (s *Splitter) pieces(text string, w word, yield func([]byte, int, int, bool) bool) bool {
+	cuts := chunks(nil, text, w)
+	for k := 1; k < len(cuts); k++ {
+		a, b := cuts[k-1], cuts[k]
 		s.term = appendFold(s.term[:0], text[a:b])
-		if !yield(s.term, a, b, part) {
+		if !yield(s.term, a, b, false) || w.mixed() && !s.eachPart(text, w, runsOf(k, len(cuts)-1), yield) {
 			return false
 		}
 	}
 	return true
 }
 
-// chunk appends a word that is too long for one term to t, as several.
+// chunk appends a word that is too long for one term to t, as several. Parts with which it begins stand in the place of
+// the first, all others in that of the last.
 func (s *Splitter) chunk(t []byte, text string, w word) []byte {
-	s.cuts = chunks(s.cuts[:0], text, w)
-	for k := 1; k < len(s.cuts); k++ {
-		t = appendFold(space(t), text[s.cuts[k-1]:s.cuts[k]])
+	cuts := chunks(nil, text, w)
+	for k := 1; k < len(cuts); k++ {
+		t = space(t)
+		from := len(t)
+		t = appendFold(t, text[cuts[k-1]:cuts[k]])
+		if w.mixed() {
+			t = s.appendParts(t, from, text, w, runsOf(k, len(cuts)-1))
+		}
 	}
 	return t
-}
-
-func (s *Splitter) appendParts(p []byte, text string, w word) []byte {
-	s.cuts = parts(s.cuts[:0], text, w)
-	for k := 1; k < len(s.cuts); k++ {
-		p = appendFold(space(p), text[s.cuts[k-1]:s.cuts[k]])
-	}
-	return p
 }
 
 // space appends what separates the next term from the one before it.

@@ -197,7 +197,7 @@ CREATE UNIQUE INDEX events_place ON events (transcript, seq, part);
 CREATE INDEX events_eid ON events (eid) WHERE eid IS NOT NULL;
 
 CREATE VIRTUAL TABLE fts USING fts5 (
-  t, p, x, content='', contentless_delete=1,
+  t, x, content='', contentless_delete=1,
   tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_{|}~'"
 );
 

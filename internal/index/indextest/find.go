@@ -22,7 +22,7 @@ type known struct {
 	part             int
 	at               int64
 	kind, role, tool string
-	words, parts     []string
+	words            [][]string // by place: the word and the parts of it
 }
 
 var vocabulary = []string{"alpha", "beta", "gamma", "delta", "parse", "config", "parseConfig", "HTTPServer", "café", "数据库", "x1", "alphabet", "42"}
@@ -69,18 +69,19 @@ func randomPart(r *rand.Rand, e *transcript.Event, call string) (transcript.Part
 		part.Kind, part.Call = transcript.KindToolCall, &transcript.Call{ID: "call-" + call, Name: row.tool}
 	}
 	for _, w := range text {
+		var parts []string
 		switch w {
 		case "parseConfig":
-			row.parts = append(row.parts, "parse", "config")
+			parts = []string{"parse", "config"}
 		case "HTTPServer":
-			row.parts = append(row.parts, "http", "server")
+			parts = []string{"http", "server"}
 		case "café":
 			w = "cafe"
 		case "数据库":
-			row.words = append(row.words, "数", "据")
+			row.words = append(row.words, []string{"数"}, []string{"据"})
 			w = "库"
 		}
-		row.words = append(row.words, strings.ToLower(w))
+		row.words = append(row.words, append(parts, strings.ToLower(w)))
 	}
 	return part, row
 }
@@ -119,21 +120,20 @@ func (k *known) holds(n query.Node) bool {
 	panic(fmt.Sprintf("no rule for %T", n))
 }
 
+// phrase says whether terms stand in places that follow each other, as a word or a part of one.
 func (k *known) phrase(terms []string, open bool) bool {
-	fits := func(have []string) bool {
-		for i := range have {
-			if i+len(terms) > len(have) {
-				return false
-			}
-			last := len(terms) - 1
-			if slices.Equal(have[i:i+last], terms[:last]) &&
-				(have[i+last] == terms[last] || open && strings.HasPrefix(have[i+last], terms[last])) {
-				return true
-			}
+	for i := 0; i+len(terms) <= len(k.words); i++ {
+		fits := true
+		for j, term := range terms {
+			fits = fits && slices.ContainsFunc(k.words[i+j], func(have string) bool {
+				return have == term || open && j == len(terms)-1 && strings.HasPrefix(have, term)
+			})
 		}
-		return false
+		if fits {
+			return true
+		}
 	}
-	return fits(k.words) || len(terms) == 1 && fits(k.parts)
+	return false
 }
 
 func randomNode(r *rand.Rand, depth int) query.Node {

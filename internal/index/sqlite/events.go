@@ -62,7 +62,7 @@ func (c *commit) writeWords() error {
 	// One row a statement: a statement of several opens a savepoint, and FTS5 writes a segment at every savepoint.
 	for i := range c.rows {
 		r := &c.rows[i]
-		if _, err := c.exec("INSERT INTO fts (rowid, t, p, x) VALUES (?, ?, ?, ?)", r.id, r.T, r.P, r.X); err != nil {
+		if _, err := c.exec("INSERT INTO fts (rowid, t, x) VALUES (?, ?, ?)", r.id, r.T, r.X); err != nil {
 			return err
 		}
 	}

@@ -198,19 +198,14 @@ func (k compiler) not(c cond) cond {
 	return cond{sql: []string{s}, args: a}
 }
 
-// phrase asks for the terms of a text in order. A single term may also be a part of an identifier; several
-// must be words, since parts of different identifiers stand side by side in their column. A text without terms
-// asks for nothing.
+// phrase asks for the terms of a text in order. Each may also be a part of an identifier, which stands in the same place.
+// A text without terms asks for nothing.
 func phrase(text, star string) cond {
 	words := term.Words(text)
 	if len(words) == 0 {
 		return cond{}
 	}
-	columns := "t : "
-	if len(words) == 1 {
-		columns = "{t p} : "
-	}
-	return cond{match: []string{columns + quoted(strings.Join(words, " ")) + star}}
+	return cond{match: []string{"t : " + quoted(strings.Join(words, " ")) + star}}
 }
 
 // quoted is a string of the full-text query language.

@@ -2,9 +2,11 @@ package sqlite
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+	"github.com/txarchive/txarchive/internal/term"
 )
 
 // From this size on the words of a batch become a segment of the full-text index in Go, which costs half of what
@@ -17,13 +19,17 @@ const (
 // bulkMemory is what the making of one segment may take. A larger batch becomes several segments.
 const bulkMemory = 96 << 20
 
-const ftsColumns = 3
+const ftsColumns = 2
 
-// isBulk says whether rows are worth a segment.
+// isBulk says whether rows are worth a segment, or need one: FTS5 itself cannot be told that two terms stand in the same
+// place.
 func isBulk(rows []pendingRow, from int) bool {
 	n := 0
 	for i := range rows {
-		n += len(rows[i].T) + len(rows[i].P) + len(rows[i].X)
+		if strings.IndexByte(rows[i].T, term.Same) >= 0 {
+			return true
+		}
+		n += len(rows[i].T) + len(rows[i].X)
 	}
 	return len(rows) >= from || n >= bulkBytes
 }
@@ -62,7 +68,7 @@ func (b *bulk) fill() {
 	b.builder.Reset()
 	for b.err == nil && len(b.rows) > 0 && (b.builder.Rows() == 0 || b.builder.Size() < b.memory) {
 		r := &b.rows[0]
-		b.err = b.builder.Add(r.id, r.T, r.P, r.X)
+		b.err = b.builder.Add(r.id, r.T, r.X)
 		b.rows = b.rows[1:]
 	}
 }

@@ -18,7 +18,7 @@ func BenchmarkWords(b *testing.B) {
 	}
 	counter := fts5.NewBuilder(ftsColumns)
 	for _, r := range rows {
-		if err := counter.Add(r.id, r.T, r.P, r.X); err != nil {
+		if err := counter.Add(r.id, r.T, r.X); err != nil {
 			b.Fatal(err)
 		}
 	}

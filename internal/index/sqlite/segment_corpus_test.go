@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/term"
 )
 
 // corpus makes rows of words for the full-text index.
@@ -75,7 +76,7 @@ func (c *corpus) odd() string {
 		for i := range b {
 			b[i] = byte(c.IntN(256))
 		}
-		return string(b)
+		return strings.ReplaceAll(string(b), string(term.Same), "")
 	case 3:
 		return strings.Repeat("same ", 1+c.IntN(3000))
 	case 4:
@@ -101,13 +102,13 @@ func (c *corpus) rows(n int) []pendingRow {
 		c.used[id] = true
 		r := index.Row{T: c.text(c.IntN(60)), X: "format:claude kind:message"}
 		if c.IntN(3) == 0 {
-			r.P = c.text(c.IntN(5))
+			r.X += " " + c.text(c.IntN(5))
 		}
 		switch c.IntN(300) {
 		case 0:
 			r.T = c.odd()
 		case 1:
-			r.T, r.P, r.X = "", "", ""
+			r.T, r.X = "", ""
 		}
 		rows = append(rows, pendingRow{Row: &r, id: id})
 	}
@@ -127,11 +128,11 @@ func (c *corpus) query() string {
 		}
 		return `"` + p + `" *`
 	case 2:
-		return "{t p}: " + w() + " AND x: \"kind:message\""
+		return "t: " + w() + " AND x: \"kind:message\""
 	case 3:
 		return w() + " NOT " + w()
 	case 4:
-		return "p: " + w() + " OR " + w()
+		return "x: " + w() + " OR " + w()
 	case 5:
 		return "NEAR(" + w() + " " + w() + ", 3)"
 	case 6:

@@ -49,6 +49,9 @@ func (b *Builder) Rows() int { return len(b.rows) }
 // Size returns the bytes of memory that the rows added so far take.
 func (b *Builder) Size() int { return b.table.size() + 24*len(b.rows) + len(b.sizes) }
 
+// Same is the byte between two tokens that stand in the same place. FTS5 takes it for a space.
+const Same = '\x01'
+
 // Add takes the next row, one text per column. Row ids must ascend and not be negative: ErrOrder when they do not, for
 // that would damage the index in silence.
 func (b *Builder) Add(rowid int64, texts ...string) error {
@@ -74,13 +77,21 @@ func (b *Builder) column(rowid int64, column uint8, text string) uint32 {
 			return position
 		}
 		end = stop
+		same := start > 0 && text[start-1] == Same && position > 0
+		if same {
+			position--
+		}
 		token, in := text[start:min(stop, start+maxToken)], text[start:]
 		if folds {
 			token = fold(token)
 			in = token
 		}
 		prefix, hash := digest(in, token)
-		b.table.add(b.table.find(prefix, hash, token), rowid, column, position)
+		e := b.table.find(prefix, hash, token)
+		if same && e.stands(rowid, column, position) {
+			continue
+		}
+		b.table.add(e, rowid, column, position)
 	}
 }
 

@@ -40,6 +40,11 @@ func (t *table) add(e *entry, rowid int64, column uint8, position uint32) {
 	e.n = putVarint(b, e.n, uint64(delta))
 }
 
+// stands reports whether the last position of a doclist is this one.
+func (e *entry) stands(rowid int64, column uint8, position uint32) bool {
+	return e.row == rowid && e.column == column && e.position == position && e.n > e.size+1
+}
+
 // close writes the size of the last position list, for which one byte was left.
 func (e *entry) close(b []byte) {
 	n := e.n - e.size - 1
