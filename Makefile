@@ -65,6 +65,7 @@ bench: build ## the program on a corpus of mkcorpus, beside tar|gzip and find (M
 soak: ## crash and fault tests for a long time
 	$(GO) test -timeout 0 -run 'Killed' ./cmd/txarchive -kills $(or $(KILLS),500)
 	$(GO) test -timeout 0 -count 20 -run 'Model|Fault|AnyOrder|FindsEverything' ./internal/...
+	$(GO) test -timeout 0 -run 'DeepVerify' ./cmd/txarchive -alterations 300
 	$(GO) test -timeout 0 -run 'TestDamage$$' ./internal/archive -damages $(or $(DAMAGES),10000)
 
 check: lint test build ## what must pass before a commit

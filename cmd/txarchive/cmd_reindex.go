@@ -10,6 +10,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/ingest"
 )
 
 func newReindexCommand(a *app) *cobra.Command {
@@ -59,6 +60,15 @@ func rebuild(ctx context.Context, a *app, store *archive.Archive) (n int, damage
 	defer abort()
 	g := a.ingester(store)
 	g.Index = db
+	n, damage, err = refill(ctx, a, g)
+	if err != nil {
+		return n, nil, err
+	}
+	return n, damage, publish()
+}
+
+// refill fills an empty index from the packs. damage is about packs that could not be read.
+func refill(ctx context.Context, a *app, g *ingest.Ingester) (n int, damage, err error) {
 	m := a.meter()
 	if m != nil {
 		g.Progress = m.ingest
@@ -68,8 +78,5 @@ func rebuild(ctx context.Context, a *app, store *archive.Archive) (n int, damage
 	if errors.Is(err, blob.ErrCorrupt) && ctx.Err() == nil {
 		damage, err = err, nil
 	}
-	if err != nil {
-		return n, nil, err
-	}
-	return n, damage, publish()
+	return n, damage, err
 }

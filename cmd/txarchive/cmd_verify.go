@@ -12,33 +12,51 @@ import (
 )
 
 func newVerifyCommand(a *app) *cobra.Command {
-	var o archive.VerifyOptions
+	var (
+		o    archive.VerifyOptions
+		deep bool
+	)
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Prove that every byte is still there",
 		Long: "Read every pack, check every byte of it against its hashes, and prove the index against the packs. What is damaged is\n" +
-			"named with the files and runs that it touches. Reading is all it does." +
-			exits("5 something is damaged or missing", "10 no archive"),
-		Example: "  txarchive verify\n  txarchive verify --quick              sizes, names and manifests only\n  txarchive verify --json | jq .list",
+			"named with the files and runs that it touches. Reading is all it does.\n\n" +
+			"--deep also makes the index again from the packs, beside the present one, compares every row and every word of the two,\n" +
+			"and throws it away: it takes as long as reindex, and keeps other writers out meanwhile." +
+			exits("5 something is damaged or missing", "10 no archive", "11 --deep: another process writes"),
+		Example: "  txarchive verify\n  txarchive verify --quick              sizes, names and manifests only\n  txarchive verify --deep               every row of the index too\n  txarchive verify --json | jq .list",
 		Args:    args(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runVerify(cmd.Context(), a, o) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runVerify(cmd.Context(), a, o, deep) },
 	}
 	cmd.Flags().BoolVar(&o.Quick, "quick", false, "do not read contents")
+	cmd.Flags().BoolVar(&deep, "deep", false, "make the index again and compare every row")
+	cmd.MarkFlagsMutuallyExclusive("quick", "deep")
 	return cmd
 }
 
-func runVerify(ctx context.Context, a *app, o archive.VerifyOptions) error {
+func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) error {
 	dir, err := a.dir()
 	if err != nil {
 		return err
 	}
 	options := a.options()
 	options.NoIndex = true // packs can be proved without it
-	store, err := archive.Open(ctx, dir, archive.Read, options)
+	mode := archive.Read
+	if deep {
+		mode = archive.Write // for the lock: the packs must stay as they are
+	}
+	store, err := archive.Open(ctx, dir, mode, options)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
+	if deep && store.Index() != nil {
+		drop, err := again(ctx, a, store, &o)
+		if err != nil {
+			return err
+		}
+		defer drop()
+	}
 	m := a.meter()
 	if m != nil {
 		o.Progress = func(done, total int64) { m.bytes("verify", done, total) }
@@ -62,6 +80,21 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions) error {
 		return corrupt(plural(report.Findings, "thing is", "things are")+" not as stored", verifyHint(&report))
 	}
 	return err
+}
+
+// again makes an index from the packs that nobody will see. What damaged packs keep from it, verify names.
+func again(ctx context.Context, a *app, store *archive.Archive, o *archive.VerifyOptions) (drop func(), err error) {
+	db, _, drop, err := store.NewIndex(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g := a.ingester(store)
+	g.Index, o.Again = db, db
+	if _, _, err := refill(ctx, a, g); err != nil {
+		drop()
+		return nil, err
+	}
+	return drop, nil
 }
 
 func verifyHint(r *archive.VerifyReport) string {

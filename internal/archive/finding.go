@@ -3,6 +3,8 @@ package archive
 import (
 	"fmt"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite"
 )
 
 // The kinds of findings.
@@ -75,6 +77,8 @@ func (f *Finding) String() string {
 type VerifyOptions struct {
 	// Quick reads manifests and compares them with each other and with the index, but not the originals' bytes.
 	Quick bool
+	// Again is an index that was just made from the packs: what the archive's own says otherwise is a finding.
+	Again *sqlite.DB
 	// Progress is told how many bytes of packs are done, one call at a time. It may be nil.
 	Progress func(done, total int64)
 }
@@ -88,6 +92,7 @@ type VerifyReport struct {
 	OriginalBytes int64         `json:"original_bytes"` // of all versions, as restored
 	Index         string        `json:"index"`          // "sound", "unsound" or "missing"
 	IndexChecked  bool          `json:"index_checked"`  // the engine has looked at its own file
+	IndexRows     int64         `json:"index_rows"`     // that were compared with an index made anew; 0 without one
 	Findings      int64         `json:"findings"`       // notices left out
 	Notices       int64         `json:"notices"`
 	DamagedPacks  int64         `json:"damaged_packs"`

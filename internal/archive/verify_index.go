@@ -27,6 +27,11 @@ func (v *verifier) index(ctx context.Context, db *sqlite.DB) error {
 			v.add(Finding{Kind: KindIndex, Reason: problem, Hint: hintReindex})
 		})
 	}
+	if v.opts.Again != nil && err == nil {
+		v.out.IndexRows, err = db.Differences(ctx, v.opts.Again, func(problem string) {
+			v.add(Finding{Kind: KindIndex, Reason: problem, Hint: hintReindex})
+		})
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -67,25 +67,9 @@ func (cv *catalogVersion) finding(kind, reason, hint string) Finding {
 // broken says how many bytes each damaged extent has lost.
 func (v *verifier) broken() map[location]int64 {
 	broken := map[location]int64{}
-	if len(v.losses) == 0 {
-		return broken
-	}
-	type originalKey struct {
-		source, path string
-		number       int
-	}
-	of := map[originalKey][]*catalogVersion{}
-	for _, cv := range v.catalog.versions {
-		key := originalKey{cv.Source, cv.Path, cv.Number}
-		of[key] = append(of[key], cv)
-	}
 	for i, l := range v.losses {
-		for _, cv := range of[originalKey{l.Source, l.Path, l.Version}] {
-			for _, p := range cv.parts {
-				if p.at.pack.name == v.lossAt[i] && p.offset <= l.Offset && l.Offset < p.offset+max(p.size, 1) {
-					broken[p.at] += l.Size
-				}
-			}
+		if l.Source != "" { // else the manifest is lost, and nobody knows what stood where
+			broken[location{v.catalog.pack(v.lossAt[i]), l.Raw}] += l.Size
 		}
 	}
 	return broken

@@ -42,6 +42,7 @@ type Loss struct {
 	Version int
 	Offset  int64 // in the chain
 	Size    int64
+	Raw     int64  // where the content of the extent that it lay in began, in the inflated tar stream
 	Entry   string // the tar entry; all that is known when the manifest is lost
 }
 
@@ -240,6 +241,6 @@ func (v *verifier) blame(o *owned, raw int64) bool {
 func (v *verifier) loss(o *owned, raw, from, to int64) Loss {
 	return Loss{
 		Source: o.version.Source, Path: o.version.Path, Version: o.version.Number,
-		Offset: o.Offset + from - raw, Size: max(to-from, 0), Entry: o.name(),
+		Offset: o.Offset + from - raw, Size: max(to-from, 0), Raw: raw, Entry: o.name(),
 	}
 }

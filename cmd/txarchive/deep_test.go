@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var alterations = flag.Int("alterations", 8, "how many changes to the index the test of verify --deep makes")
+
+// TestDeepVerify changes one value of one row of the index, as a flipped bit or a mistake of ours would, and wants
+// `verify --deep` to say so: SQLite itself cannot know.
+func TestDeepVerify(t *testing.T) {
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	t.Logf("-seed %d -alterations %d", *seed, *alterations)
+	r := rand.New(rand.NewPCG(*seed, 3))
+	bin, sound := program(t), filepath.Join(t.TempDir(), "sound")
+	expect(t, bin, sound, 0, "ingest", filepath.Join(runs, "awf"), filepath.Join(runs, "leslie"))
+	expect(t, bin, sound, 0, "verify", "--deep")
+	for range *alterations {
+		dir := filepath.Join(t.TempDir(), "altered")
+		if out, err := exec.Command("cp", "-a", sound, dir).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		did := alterIndex(t, r, filepath.Join(dir, "index.db"))
+		out := expect(t, bin, dir, exitCorrupt, "verify", "--deep", "--json")
+		var report struct {
+			OK    bool
+			Index string
+			List  []struct{ Kind, Reason string }
+		}
+		if err := json.Unmarshal(out, &report); err != nil || report.OK || report.Index != "unsound" || len(report.List) == 0 {
+			t.Errorf("%s: %v, %s", did, err, out)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// altered are the tables that views and answers come from, without the columns that may be anything: ids of rows, and
+// what orders the work of the next commit.
+var altered = map[string][]string{
+	"runs":          {"run_id", "native_id", "group", "project", "flow", "title", "agent", "status", "outcome", "started", "ended", "stub"},
+	"conversations": {"conversation_id", "title"},
+	"events":        {"seq", "verdict", "kind", "role", "type", "time", "offset", "length", "line", "text_bytes"},
+	"calls":         {"call_id", "name", "input_bytes"},
+	"results":       {"failed", "output_bytes"},
+	"usage":         {"input", "output", "verdict"},
+	"versions":      {"size", "sha256", "mtime", "mode", "role"},
+	"extents":       {"raw", "size", "sha256"},
+	"terms":         {"term"},
+}
+
+// alterIndex changes one value, and says which.
+func alterIndex(t *testing.T, r *rand.Rand, path string) string {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var names []string
+	for name := range altered {
+		names = append(names, name)
+	}
+	for {
+		table := names[r.IntN(len(names))]
+		column := altered[table][r.IntN(len(altered[table]))]
+		var id, value any
+		row := db.QueryRow(fmt.Sprintf(`SELECT rowid, %q FROM %s ORDER BY rowid LIMIT 1 OFFSET abs(?) %% max(1, (SELECT count(*) FROM %s))`, column, table, table), r.Int64())
+		if err := row.Scan(&id, &value); err != nil {
+			continue // an empty table, or one without rowid
+		}
+		var other any
+		switch v := value.(type) {
+		case int64:
+			other = v ^ 1
+		case string:
+			other = v + "x"
+		case []byte:
+			other = append([]byte{v[0] ^ 1}, v[1:]...)
+		default:
+			continue
+		}
+		if _, err := db.Exec(fmt.Sprintf(`UPDATE %s SET %q = ? WHERE rowid = ?`, table, column), other, id); err != nil {
+			continue // what SQLite itself refuses cannot be
+		}
+		return strings.TrimSpace(fmt.Sprintf("%s.%s of row %v from %v to %v", table, column, id, value, other))
+	}
+}
+
+// expect runs a command, wants it to end with that code, and returns what it printed.
+func expect(t *testing.T, bin, archive string, code int, args ...string) []byte {
+	t.Helper()
+	cmd := exec.Command(bin, append([]string{"--archive", archive}, args...)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != code {
+		t.Errorf("%s: %v, not exit %d\n%s%s", strings.Join(args, " "), err, code, stdout.Bytes(), stderr.Bytes())
+	}
+	return stdout.Bytes()
+}
