@@ -4,22 +4,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/format/all"
 )
 
+// restoreOptions are what the flags say besides what the archive is told.
+type restoreOptions struct {
+	archive.RestoreOptions
+	at      string
+	inPlace bool
+}
+
 func newRestoreCommand(a *app) *cobra.Command {
-	var o archive.RestoreOptions
+	var o restoreOptions
 	cmd := &cobra.Command{
 		Use:   "restore [SOURCE/PATH...] --to DIR",
 		Short: "Get original files back, byte for byte",
 		Long: "Write original files below a directory as DIR/SOURCE/PATH, with their bytes, times and modes. Say which: --all, a\n" +
-			"--source, a --run, or paths. Files that are there already with other content are left alone unless --overwrite." +
+			"--source, a --run, or paths. With --in-place they go where they came from. Files that are there already with other\n" +
+			"content are left alone unless --overwrite; what --dry-run would write it says, and writes nothing.\n\n" +
+			"--at gives the state that was archived at a time: of each file the version that it had then, as far as it had grown.\n" +
+			"A date means its end. Of what gc has merged since, the times of the files themselves say which it was." +
 			exits("4 nothing by that name", "5 some originals are damaged, all others were restored", "8 files are in the way", "10 no archive"),
 		Example: "  txarchive restore --all --to /tmp/back\n  txarchive restore --run r7sk2 --to .\n  txarchive restore --source awf --dry-run --to /tmp/back\n" +
-			"  txarchive restore awf/storage/audit.jsonl --version 1 --to /tmp/old",
+			"  txarchive restore awf/storage/audit.jsonl --version 1 --to /tmp/old\n  txarchive restore --source claude-code --in-place --dry-run\n" +
+			"  txarchive restore --all --at 2026-11-20T08:00 --to /tmp/then",
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			o.Paths = paths
 			return runRestore(cmd.Context(), a, o)
@@ -27,9 +41,11 @@ func newRestoreCommand(a *app) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.To, "to", "", "directory to write below")
+	f.BoolVar(&o.inPlace, "in-place", false, "write where the files came from")
 	f.BoolVar(&o.All, "all", false, "everything, the newest version of each file")
 	f.StringVar(&o.Source, "source", "", "files of this source")
 	f.StringVar(&o.Run, "run", "", "files of this run")
+	f.StringVar(&o.at, "at", "", "as it was archived at this time (2026-11-20, 2026-11-20T08:00, 7d)")
 	f.IntVar(&o.Version, "version", 0, "this version instead of the newest")
 	f.BoolVar(&o.AllVersions, "all-versions", false, "every version; earlier ones beside the newest under names of their own")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be written, write nothing")
@@ -39,17 +55,39 @@ func newRestoreCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func runRestore(ctx context.Context, a *app, o archive.RestoreOptions) error {
+// check says what is wrong with the flags, and reads --at.
+func (o *restoreOptions) check(a *app) error {
 	switch {
-	case o.To == "":
+	case o.To == "" && !o.inPlace:
 		return usage("where to?", "--to DIR")
+	case o.To != "" && o.inPlace:
+		return usage("--to and --in-place are two places", "leave out one")
+	case o.inPlace && o.AllVersions:
+		return usage("only one version of a file can stand in its place", "--to DIR takes all")
 	case !o.All && o.Source == "" && o.Run == "" && len(o.Paths) == 0:
 		return usage("what?", "--all, --source NAME, --run ID, or SOURCE/PATH")
 	case o.All && (o.Source != "" || o.Run != "" || len(o.Paths) > 0):
 		return usage("--all is everything: nothing else can be named beside it", "leave out --all")
 	}
-	open := a.packsOnly // the manifests tell of all originals; only of which run they are they do not know
-	if o.Run != "" {
+	if o.at == "" {
+		return nil
+	}
+	var err error
+	if o.At, err = time.Parse(time.RFC3339Nano, o.at); err == nil {
+		return nil
+	}
+	if _, o.At, err = period("", o.at, a.now(), a.location()); err != nil {
+		return usage(fmt.Sprintf("--at %q is no time", o.at), "write 2026-11-20, 2026-11-20T08:00, 2026-11-20T08:00:05Z, 7d or yesterday")
+	}
+	return nil
+}
+
+func runRestore(ctx context.Context, a *app, o restoreOptions) error {
+	if err := o.check(a); err != nil {
+		return err
+	}
+	open := a.packsOnly // the manifests tell of all originals; only of which run they are, and where from, they do not know
+	if o.Run != "" || o.inPlace {
 		open = a.read
 	}
 	store, err := open(ctx)
@@ -67,12 +105,23 @@ func runRestore(ctx context.Context, a *app, o archive.RestoreOptions) error {
 		}
 		o.Run = what.run
 	}
+	if o.inPlace {
+		known, err := ingest.Sources(ctx, store.Index())
+		if err != nil {
+			return err
+		}
+		o.Roots, o.Apart = map[string]string{}, ingest.Apart(all.Formats())
+		for _, s := range known {
+			o.Roots[s.Name] = s.Root
+		}
+	}
 	return restoreFiles(ctx, a, o, store)
 }
 
 // restoreSum is what a restore did.
 type restoreSum struct {
-	To        string        `json:"to"`
+	To        *string       `json:"to"` // null when in place
+	At        *string       `json:"at"`
 	DryRun    bool          `json:"dry_run"`
 	Files     int64         `json:"files"` // restored, or planned
 	Bytes     int64         `json:"bytes"`
@@ -88,10 +137,13 @@ type restoreFail struct {
 	Reason  string `json:"reason"`
 }
 
-func restoreFiles(ctx context.Context, a *app, o archive.RestoreOptions, store *archive.Archive) error {
-	sum := restoreSum{To: o.To, DryRun: o.DryRun, Failed: []restoreFail{}}
+func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.Archive) error {
+	sum := restoreSum{To: orNull(o.To), DryRun: o.DryRun, Failed: []restoreFail{}}
+	if !o.At.IsZero() {
+		sum.At = stamp(o.At)
+	}
 	m := a.meter()
-	failed := store.Restore(ctx, o, func(r archive.Restored) {
+	failed := store.Restore(ctx, o.RestoreOptions, func(r archive.Restored) {
 		switch {
 		case r.Err != nil:
 			sum.Failed = append(sum.Failed, restoreFail{r.Source, r.Path, r.Version, r.Action, r.Err.Error()})
@@ -119,10 +171,17 @@ func restoreFiles(ctx context.Context, a *app, o archive.RestoreOptions, store *
 	}
 	if !a.quiet && sum.Files+sum.Unchanged > 0 {
 		verb := "restored to"
-		if o.DryRun {
-			verb = "would be restored to"
+		if o.inPlace {
+			verb = "restored"
 		}
-		fmt.Fprintf(a.out, "%s (%s) %s %s", plural(sum.Files, "file", "files"), size(sum.Bytes), verb, line(o.To))
+		if o.DryRun {
+			verb = "would be " + verb
+		}
+		where := line(o.To)
+		if o.inPlace {
+			where = "where they came from"
+		}
+		fmt.Fprintf(a.out, "%s (%s) %s %s", plural(sum.Files, "file", "files"), size(sum.Bytes), verb, where)
 		if sum.Unchanged > 0 {
 			fmt.Fprintf(a.out, ", %s there already", plural(sum.Unchanged, "is", "are"))
 		}

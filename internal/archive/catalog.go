@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
@@ -22,6 +23,7 @@ type catalog struct {
 	graves   blob.Graveyard
 	strings  map[string]string // one copy of each
 	again    bool              // a pack was read before the one that replaces it
+	until    time.Time         // what was archived later does not count; zero is no limit
 }
 
 // catalogPack is a pack that was listed, or that a manifest names.
@@ -67,16 +69,21 @@ type piece struct {
 	sum  blob.Ref
 }
 
-func newCatalog() *catalog {
+// noLimit is the until of a catalog of everything.
+var noLimit time.Time
+
+func newCatalog(until time.Time) *catalog {
 	return &catalog{
+		until: until,
 		packs: map[string]*catalogPack{}, versions: map[versionKey]*catalogVersion{}, stored: map[location]piece{},
 		strings: map[string]string{},
 	}
 }
 
-// readCatalog reads the manifest of every pack. Those that cannot be read go to bad.
-func (a *Archive) readCatalog(ctx context.Context, bad func(pack string, err error)) (*catalog, error) {
-	c := newCatalog()
+// readCatalog reads the manifest of every pack, for the versions that were archived until some time (zero is now).
+// Packs that cannot be read go to bad.
+func (a *Archive) readCatalog(ctx context.Context, until time.Time, bad func(pack string, err error)) (*catalog, error) {
+	c := newCatalog(until)
 	infos, err := a.list(ctx)
 	if err != nil {
 		return nil, err
@@ -126,7 +133,7 @@ func (a *Archive) load(ctx context.Context, c *catalog, infos []blob.Info, read 
 		return err
 	}
 	// Clocks that differ: once more, now that it is known what was replaced.
-	fresh := newCatalog()
+	fresh := newCatalog(c.until)
 	again := make([]blob.Info, 0, len(c.packs))
 	for name, p := range c.packs {
 		fresh.packs[name] = &catalogPack{name: name, replaced: p.replaced}
@@ -204,17 +211,26 @@ func (c *catalog) add(p *catalogPack, m *blob.Manifest) {
 		c.graves.Add(f, p.name)
 	}
 	for i := range m.Versions {
-		c.version(p, &m.Versions[i])
+		c.version(p, &m.Versions[i], c.late(m, &m.Versions[i]))
 	}
 }
 
-func (c *catalog) version(p *catalogPack, v *blob.Version) {
+// late says whether a version was archived after the time that is asked for. What gc has moved into a pack of a later
+// time was archived when its file was as it is there, or a little later.
+func (c *catalog) late(m *blob.Manifest, v *blob.Version) bool {
+	if c.until.IsZero() || !m.Created.After(c.until) {
+		return false
+	}
+	return len(m.Replaces) == 0 || v.ModTime.After(c.until)
+}
+
+func (c *catalog) version(p *catalogPack, v *blob.Version, late bool) {
 	for _, e := range v.Extents {
 		if e.CopyOf == nil {
 			c.stored[location{p, e.Raw}] = piece{e.Size, e.SHA256}
 		}
 	}
-	if p.replaced {
+	if p.replaced || late {
 		return
 	}
 	key := versionKey{c.intern(v.Source), c.intern(v.Path), v.Number, v.Root}

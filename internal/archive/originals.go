@@ -13,10 +13,10 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// originals yields the versions that a restore is about, from the index, or from the manifests where there is none.
-// Paths are not looked at.
+// originals yields the versions that a restore is about, from the index, or from the manifests where there is none and
+// for the state of another time. Paths are not looked at.
 func (a *Archive) originals(ctx context.Context, o RestoreOptions) iter.Seq2[original, error] {
-	if a.Index() != nil {
+	if a.Index() != nil && o.At.IsZero() {
 		return a.indexedOriginals(ctx, o)
 	}
 	return a.packedOriginals(ctx, o)
@@ -38,12 +38,13 @@ func (a *Archive) indexedOriginals(ctx context.Context, o RestoreOptions) iter.S
 
 func (a *Archive) packedOriginals(ctx context.Context, o RestoreOptions) iter.Seq2[original, error] {
 	return func(yield func(original, error) bool) {
-		if o.Run != "" {
-			yield(original{}, fmt.Errorf("the originals of a run: %w", a.noIndex()))
+		ofRun, err := a.filesOf(ctx, o.Run)
+		if err != nil {
+			yield(original{}, err)
 			return
 		}
 		var bad []error
-		c, err := a.readCatalog(ctx, func(pack string, err error) { bad = append(bad, err) })
+		c, err := a.readCatalog(ctx, o.At, func(pack string, err error) { bad = append(bad, err) })
 		if err != nil {
 			yield(original{}, err)
 			return
@@ -53,7 +54,7 @@ func (a *Archive) packedOriginals(ctx context.Context, o RestoreOptions) iter.Se
 			if o.Version != 0 {
 				wanted = v.Number == o.Version
 			}
-			if !wanted || c.buried(v) || o.Source != "" && v.Source != o.Source {
+			if !wanted || c.buried(v) || o.Source != "" && v.Source != o.Source || o.Run != "" && !ofRun[v.Source+"/"+v.Path] {
 				continue
 			}
 			if !yield(a.packedOriginal(c, v), nil) {
@@ -64,6 +65,24 @@ func (a *Archive) packedOriginals(ctx context.Context, o RestoreOptions) iter.Se
 			yield(original{}, fmt.Errorf("what stands in %d unreadable packs was left out: %w", len(bad), errors.Join(bad...)))
 		}
 	}
+}
+
+// filesOf names the files that speak of a run, nil when none is asked for.
+func (a *Archive) filesOf(ctx context.Context, run string) (map[string]bool, error) {
+	if run == "" {
+		return nil, nil
+	}
+	if a.Index() == nil {
+		return nil, fmt.Errorf("the originals of a run: %w", a.noIndex())
+	}
+	files := map[string]bool{}
+	for v, err := range a.Index().Versions(ctx, index.VersionFilter{Run: run}) {
+		if err != nil {
+			return nil, err
+		}
+		files[v.Source+"/"+v.Path] = true
+	}
+	return files, nil
 }
 
 func (a *Archive) packedOriginal(c *catalog, v *catalogVersion) original {

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
-	"syscall"
+	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/disk"
@@ -19,7 +17,15 @@ import (
 
 // RestoreOptions say what is restored, and where to. Source, Run and Paths narrow each other.
 type RestoreOptions struct {
-	To     string // directory; it is made where it lacks
+	To string // directory; it is made where it lacks
+	// Roots puts the files of each source below a directory of its own, without the source's name, in place of To:
+	// where they came from. Files of sources that it does not name fail.
+	Roots map[string]string
+	// Apart names originals that were never files (rows of a database): they fail where Roots says where to.
+	Apart func(blob.Version) bool
+	// At asks for the state that was archived at that time: of each file the newest version that packs of until then
+	// have, as far as they have it. Zero is now.
+	At     time.Time
 	Source string
 	Run    string // public id; needs the index
 	// Paths are files or directories, as in the source or with the source's name before them.
@@ -66,15 +72,13 @@ func (a *Archive) Restore(ctx context.Context, o RestoreOptions, report func(Res
 	if !o.All && o.Source == "" && o.Run == "" && len(o.Paths) == 0 {
 		return errChoice
 	}
-	to, err := a.target(o.To)
-	if err != nil {
-		return fmt.Errorf("restore: %w", err)
+	r := &restorer{archive: a, opts: o, targets: map[string]*target{}, report: report, names: newNames()}
+	if o.Roots == nil {
+		if _, err := r.target(""); err != nil {
+			return fmt.Errorf("restore: %w", err)
+		}
 	}
-	r := &restorer{archive: a, opts: o, dir: to, report: report, names: newNames()}
-	if err := r.open(); err != nil {
-		return fmt.Errorf("restore to %s: %w", to, err)
-	}
-	err = r.run(ctx)
+	err := r.run(ctx)
 	if cerr := r.close(); err == nil {
 		err = cerr
 	}
@@ -84,28 +88,11 @@ func (a *Archive) Restore(ctx context.Context, o RestoreOptions, report func(Res
 	return nil
 }
 
-// target is the absolute path of the directory, which may not lie in the archive itself.
-func (a *Archive) target(to string) (string, error) {
-	if to == "" {
-		return "", errors.New("no directory to restore to")
-	}
-	to, err := filepath.Abs(to)
-	if err != nil {
-		return "", err
-	}
-	if rel, err := filepath.Rel(a.dir, to); err == nil && filepath.IsLocal(rel) {
-		return "", fmt.Errorf("%s lies in the archive", to)
-	}
-	return to, nil
-}
-
 // restorer is one Restore.
 type restorer struct {
 	archive *Archive
 	opts    RestoreOptions
-	dir     string
-	root    *disk.Root // nil for a dry run
-	look    *os.Root   // the same directory, for looking at what is there; nil when there is none
+	targets map[string]*target // by source; "" is To
 	names   *names
 
 	mu      sync.Mutex
@@ -123,38 +110,11 @@ type original struct {
 	read   func(context.Context) io.Reader
 }
 
-func (r *restorer) open() error {
-	var err error
-	if !r.opts.DryRun {
-		if r.root, err = r.archive.opts.FS.OpenRoot(r.dir); err != nil {
-			return err
-		}
-	}
-	r.look, err = os.OpenRoot(r.dir)
-	if r.opts.DryRun && errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return errors.Join(err, r.close())
-	}
-	return nil
-}
-
-func (r *restorer) close() error {
-	var errs []error
-	if r.root != nil {
-		errs = append(errs, r.root.Close())
-	}
-	if r.look != nil {
-		errs = append(errs, r.look.Close())
-	}
-	return errors.Join(errs...)
-}
-
 // job is an original with the name that it gets.
 type job struct {
 	original
-	name string
+	to   *target
+	name string // below it
 }
 
 // run hands the originals to a few workers.
@@ -192,8 +152,12 @@ func (r *restorer) choose(ctx context.Context, jobs chan<- job) error {
 		if !underAny(r.opts.Paths, o.Source, o.Path) {
 			continue
 		}
-		j := job{original: o, name: r.name(&o)}
-		if !r.names.claim(j.name) {
+		j, err := r.job(o)
+		if err != nil {
+			r.done(j.outcome(ActionFailed, err))
+			continue
+		}
+		if !r.names.claim(j.to.dir + "/" + j.name) {
 			r.done(j.outcome(ActionFailed, fmt.Errorf("%s: another original of this restore has the name", j.name)))
 			continue
 		}
@@ -204,15 +168,6 @@ func (r *restorer) choose(ctx context.Context, jobs chan<- job) error {
 		}
 	}
 	return nil
-}
-
-// name is where an original goes: older versions stand beside the newest.
-func (r *restorer) name(o *original) string {
-	name := safeName(o.Source, o.Path)
-	if r.opts.AllVersions && !o.newest {
-		name = fmt.Sprintf("%s@v%d", name, o.Number)
-	}
-	return name
 }
 
 func (j *job) outcome(action string, err error) Restored {
@@ -254,7 +209,7 @@ func graver(err, other error) bool {
 
 // restore writes one original.
 func (r *restorer) restore(ctx context.Context, j job) Restored {
-	state, err := r.compare(ctx, j)
+	state, err := j.compare(ctx)
 	switch {
 	case err != nil:
 		return j.outcome(ActionFailed, err)
@@ -266,7 +221,7 @@ func (r *restorer) restore(ctx context.Context, j job) Restored {
 		return j.outcome(ActionPlanned, nil)
 	}
 	attr := disk.Attributes{Mode: fs.FileMode(j.Mode), ModTime: j.ModTime, Overwrite: r.opts.Overwrite}
-	err = r.root.Create(j.name, attr, func(w io.Writer) error {
+	err = j.to.root.Create(j.name, attr, func(w io.Writer) error {
 		_, err := io.Copy(w, j.read(ctx))
 		return err
 	})
@@ -277,43 +232,6 @@ func (r *restorer) restore(ctx context.Context, j job) Restored {
 		return j.outcome(ActionFailed, err)
 	}
 	return j.outcome(ActionRestored, nil)
-}
-
-// What stands at a name.
-const (
-	absent = iota
-	same
-	different
-)
-
-// compare says what stands where an original is to go.
-func (r *restorer) compare(ctx context.Context, j job) (int, error) {
-	if r.look == nil {
-		return absent, nil
-	}
-	local := filepath.FromSlash(j.name)
-	info, err := r.look.Lstat(local)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return absent, nil // whatever else is wrong with the name, creating the file will say
-	}
-	if err != nil {
-		return absent, err
-	}
-	if !info.Mode().IsRegular() || info.Size() != j.Size {
-		return different, nil
-	}
-	f, err := r.look.Open(local)
-	if err != nil {
-		return absent, err
-	}
-	_, err = io.Copy(io.Discard, verifying(contextReader{ctx, f}, j.Version))
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if errors.Is(err, blob.ErrCorrupt) {
-		return different, nil
-	}
-	return same, err
 }
 
 // contextReader stops when its context does.

@@ -3,11 +3,13 @@ package archive
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
@@ -274,5 +276,66 @@ func TestRestoreStops(t *testing.T) {
 	err := w.open(Read).Restore(ctx, RestoreOptions{All: true, To: t.TempDir()}, nil)
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// TestRestoreAt gives every state back that was archived at a time, whatever came later.
+func TestRestoreAt(t *testing.T) {
+	w := newWorld(t)
+	const name = "runs/a/log.jsonl"
+	var times []time.Time
+	var states []string
+	put := func(number int, content string) {
+		m := w.put(file{source: "runs", path: "a/log.jsonl", number: number, content: content}, file{source: "runs", path: fmt.Sprintf("other%d", len(states)), content: content})
+		times, states = append(times, m.Created), append(states, content)
+	}
+	put(1, text("a", 300))
+	put(1, text("a", 800))
+	put(2, "rewritten")
+	put(2, "rewritten, and grown")
+	r := w.open(Read)
+	for i, at := range times {
+		dir, got, err := restoreAll(t, r, RestoreOptions{All: true, At: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != i+2 {
+			t.Errorf("at %v: %d files, want %d", at, len(got), i+2)
+		}
+		if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(b) != states[i] {
+			t.Errorf("at %v: %q, want %q (%v)", at, b, states[i], err)
+		}
+	}
+	if _, _, err := restoreAll(t, r, RestoreOptions{All: true, At: times[0].Add(-time.Second)}); !errors.Is(err, index.ErrNotFound) {
+		t.Errorf("before everything: %v", err)
+	}
+}
+
+// TestRestoreRoots puts each source where it came from, and nothing over another file.
+func TestRestoreRoots(t *testing.T) {
+	w := fillWorld(t)
+	r := w.open(Read)
+	runs, other := t.TempDir(), filepath.Join(t.TempDir(), "gone")
+	mine := filepath.Join(runs, "empty")
+	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := RestoreOptions{
+		All: true, Roots: map[string]string{"runs": runs, "other": other},
+		Apart: func(v blob.Version) bool { return v.Path == "copy" },
+	}
+	actions := map[string]string{}
+	err := r.Restore(t.Context(), o, func(d Restored) { actions[d.Source+"/"+d.Path] = d.Action })
+	if err == nil || actions["runs/empty"] != ActionRefused || actions["other/copy"] != ActionFailed {
+		t.Errorf("%v, %v", actions, err)
+	}
+	w.checkFile(filepath.Join(runs, "a", "log.jsonl"), "runs/a/log.jsonl@2")
+	w.checkFile(filepath.Join(other, "big"), "other/big@1")
+	if b, err := os.ReadFile(mine); err != nil || string(b) != "mine" {
+		t.Errorf("%q, %v", b, err)
+	}
+	o.Roots = map[string]string{"runs": filepath.Join(w.dir, "inside")}
+	if err := r.Restore(t.Context(), o, nil); err == nil {
+		t.Error("restored into the archive")
 	}
 }

@@ -24,7 +24,7 @@ import (
 func (a *Archive) Verify(ctx context.Context, o VerifyOptions, report func(Finding)) (VerifyReport, error) {
 	began := a.opts.Now()
 	v := &verifier{
-		archive: a, opts: o, report: report, catalog: newCatalog(), unread: map[string]bool{},
+		archive: a, opts: o, report: report, catalog: newCatalog(noLimit), unread: map[string]bool{},
 		damaged: map[string]bool{}, lost: map[index.VersionKey]bool{},
 	}
 	v.out.Quick, v.out.Index = o.Quick, "missing"

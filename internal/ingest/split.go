@@ -123,3 +123,15 @@ func (s *scan) wake() {
 		}
 	}
 }
+
+// Apart says of stored originals whether they were never files: rows that a database was taken apart into.
+func Apart(formats []format.Format) func(blob.Version) bool {
+	return func(v blob.Version) bool {
+		for _, f := range formats {
+			if s, ok := f.(format.Splitter); ok && f.Name() == v.Format {
+				return s.Apart(v.Role)
+			}
+		}
+		return false
+	}
+}

@@ -55,4 +55,6 @@ func (s *rowSum) add(row []any) {
 	s.rows++
 }
 
-func (s *rowSum) String() string { return fmt.Sprintf("%d rows %s", s.rows, hex.EncodeToString(s.sum[:])) }
+func (s *rowSum) String() string {
+	return fmt.Sprintf("%d rows %s", s.rows, hex.EncodeToString(s.sum[:]))
+}

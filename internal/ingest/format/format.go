@@ -110,6 +110,8 @@ type Exporter interface {
 type Splitter interface {
 	// Split says how, nil for roles of databases that are kept whole.
 	Split(role string) []Split
+	// Apart says whether originals of a role were never files, but rows that a database was taken apart into.
+	Apart(role string) bool
 }
 
 // Split is one kind of original that a database is taken apart into.

@@ -22,3 +22,5 @@ func (opencode) Split(role string) []format.Split {
 		},
 	}}
 }
+
+func (opencode) Apart(role string) bool { return role == roleRows }

@@ -1,0 +1,124 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/disk"
+)
+
+// target is a directory that files are restored below.
+type target struct {
+	dir  string
+	root *disk.Root // nil for a dry run
+	look *os.Root   // the same directory, for looking at what is there; nil when there is none
+}
+
+// target opens where the files of a source go; "" is To, for all of them.
+func (r *restorer) target(source string) (*target, error) {
+	if t := r.targets[source]; t != nil {
+		return t, nil
+	}
+	dir := r.opts.To
+	if source != "" {
+		dir = r.opts.Roots[source]
+	}
+	if dir == "" {
+		return nil, errors.New("no directory to restore to")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if rel, err := filepath.Rel(r.archive.dir, dir); err == nil && filepath.IsLocal(rel) {
+		return nil, fmt.Errorf("%s lies in the archive", dir)
+	}
+	t := &target{dir: dir}
+	r.targets[source] = t
+	if !r.opts.DryRun {
+		if t.root, err = r.archive.opts.FS.OpenRoot(dir); err != nil {
+			return nil, err
+		}
+	}
+	t.look, err = os.OpenRoot(dir)
+	if r.opts.DryRun && errors.Is(err, fs.ErrNotExist) {
+		return t, nil
+	}
+	return t, err
+}
+
+func (r *restorer) close() error {
+	var errs []error
+	for _, t := range r.targets {
+		if t.root != nil {
+			errs = append(errs, t.root.Close())
+		}
+		if t.look != nil {
+			errs = append(errs, t.look.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// job says where an original goes: older versions stand beside the newest.
+func (r *restorer) job(o original) (j job, err error) {
+	j = job{original: o, name: safeName(o.Source, o.Path)}
+	if r.opts.AllVersions && !o.newest {
+		j.name = fmt.Sprintf("%s@v%d", j.name, o.Number)
+	}
+	if r.opts.Roots == nil {
+		j.to, err = r.target("")
+		return j, err
+	}
+	_, j.name, _ = strings.Cut(j.name, "/") // the source is one part
+	if r.opts.Apart != nil && r.opts.Apart(o.Version) {
+		return j, errors.New("it was never a file: rows of a database, which can only be restored elsewhere")
+	}
+	j.to, err = r.target(o.Source)
+	return j, err
+}
+
+// What stands at a name.
+const (
+	absent = iota
+	same
+	different
+)
+
+// compare says what stands where an original is to go.
+func (j *job) compare(ctx context.Context) (int, error) {
+	if j.to.look == nil {
+		return absent, nil
+	}
+	local := filepath.FromSlash(j.name)
+	info, err := j.to.look.Lstat(local)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return absent, nil // whatever else is wrong with the name, creating the file will say
+	}
+	if err != nil {
+		return absent, err
+	}
+	if !info.Mode().IsRegular() || info.Size() != j.Size {
+		return different, nil
+	}
+	f, err := j.to.look.Open(local)
+	if err != nil {
+		return absent, err
+	}
+	_, err = io.Copy(io.Discard, verifying(contextReader{ctx, f}, j.Version))
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if errors.Is(err, blob.ErrCorrupt) {
+		return different, nil
+	}
+	return same, err
+}
