@@ -134,6 +134,9 @@ func run(ctx context.Context, conn *sql.Conn, statement string, q index.Question
 		params = append(params, sql.Named(name, value))
 	}
 	rows, err := conn.QueryContext(ctx, statement, params...)
+	if code(err) == 0 && err != nil { // not of the engine: the driver misses the value of a parameter
+		return &index.SQLError{Message: err.Error()}
+	}
 	if err != nil {
 		return err
 	}

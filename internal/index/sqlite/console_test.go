@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -203,4 +204,49 @@ func TestConsoleFunctions(t *testing.T) {
 	if err := db.r.Get(&n, "SELECT event_text('c:1')"); err == nil {
 		t.Error("the function is registered outside of the console")
 	}
+}
+
+// Whatever is asked, nothing is written: the file keeps every byte, and no other appears.
+func FuzzConsole(f *testing.F) {
+	for _, sql := range []string{
+		"SELECT * FROM v_runs", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT i FROM n", "DELETE FROM packs", "ATTACH 'x' AS y",
+		"PRAGMA query_only=0", "SELECT zeroblob(1e9), printf('%.*c', 1e9, 'x')", "INSERT INTO fts(fts) VALUES('delete-all')", "/*", "SELECT ?1, :a, @b",
+		"SELECT event_text('x'), load_extension('y')", "EXPLAIN QUERY PLAN SELECT 1", "VACUUM INTO 'z'", "SELECT * FROM fts WHERE fts MATCH '\"'", "\x00",
+	} {
+		f.Add(sql)
+	}
+	db := newDB(f)
+	dir := filepath.Dir(db.Path())
+	was := filesOf(f, dir)
+	f.Fuzz(func(t *testing.T, sql string) {
+		_, _, err := ask(t.Context(), db, index.Question{SQL: sql, Rows: 100, Time: 2 * time.Second})
+		var e *index.SQLError
+		if err != nil && !errors.As(err, &e) && !errors.Is(err, index.ErrLimit) {
+			t.Errorf("%q: an error of no kind: %v", sql, err)
+		}
+		if now := filesOf(t, dir); now != was {
+			t.Fatalf("%q has changed files:\n%s\nwere\n%s", sql, now, was)
+		}
+	})
+}
+
+// filesOf says what lies in a directory, with the content of the database. The memory that connections share may change.
+func filesOf(t testing.TB, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(e.Name(), "-shm") {
+			data = nil
+		}
+		fmt.Fprintf(&b, "%s %x\n", e.Name(), sha256.Sum256(data))
+	}
+	return b.String()
 }
