@@ -57,6 +57,14 @@ func (n Phrase) String() string { return quote(n.Text) }
 // String prints the text with a star behind it.
 func (n Prefix) String() string { return bareOr(n, n.Text+"*", quote(n.Text)+"*") }
 
+// String prints what is wider: the phrase or prefix.
+func (n Terms) String() string {
+	if n.Open {
+		return Prefix{n.Text}.String()
+	}
+	return Phrase{n.Text}.String()
+}
+
 // String prints the text between stars.
 func (n Substring) String() string { return bareOr(n, "*"+n.Text+"*", "*"+quote(n.Text)+"*") }
 

@@ -22,7 +22,7 @@ const (
 // Tree is a parsed query. A nil Root asks for everything.
 type Tree struct{ Root Node }
 
-// Node is And, Or, Not, Word, Phrase, Prefix, Substring, Regex, Field, Range or Compare, always by value.
+// Node is And, Or, Not, Word, Phrase, Prefix, Terms, Substring, Regex, Field, Range or Compare, always by value.
 type Node interface {
 	fmt.Stringer
 	node()
@@ -46,6 +46,13 @@ type Phrase struct{ Text string }
 
 // Prefix is a Phrase whose last term may go on.
 type Prefix struct{ Text string }
+
+// Terms is a Phrase, or with Open a Prefix, of whole words: parts of identifiers will not do. No text of a query gives
+// one; search asks an index so for where a Substring may stand.
+type Terms struct {
+	Text string
+	Open bool
+}
 
 // Substring is text that stands anywhere, also inside words. Case and accents are folded.
 type Substring struct{ Text string }
@@ -100,6 +107,7 @@ func (Not) node()       {}
 func (Word) node()      {}
 func (Phrase) node()    {}
 func (Prefix) node()    {}
+func (Terms) node()     {}
 func (Substring) node() {}
 func (Regex) node()     {}
 func (Field) node()     {}

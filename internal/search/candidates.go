@@ -103,8 +103,8 @@ type piece struct {
 func piecesOf(text string) []piece {
 	var s term.Splitter
 	var out []piece
-	s.Each(text, func(t []byte, start, end int, part bool) bool {
-		if !part {
+	s.Each(text, func(t []byte, start, end int, kind term.Kind) bool {
+		if kind == term.Whole {
 			p := piece{text: string(t), start: start, end: end}
 			p.alone = len(term.Words("a"+p.text)) > 1
 			out = append(out, p)
@@ -302,11 +302,7 @@ func (e *ends) node() query.Node {
 
 // sequence asks for terms in order.
 func sequence(terms []string, open bool) query.Node {
-	text := strings.Join(terms, " ")
-	if open {
-		return query.Prefix{Text: text}
-	}
-	return query.Phrase{Text: text}
+	return query.Terms{Text: strings.Join(terms, " "), Open: open}
 }
 
 // anyOf is a balanced tree of alternatives, so that it is never deep.

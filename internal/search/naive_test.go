@@ -108,14 +108,15 @@ func naiveParts(word []rune) []string {
 	return parts
 }
 
-// naivePhrase says whether the words of want stand in a text, each as a whole or as some of the neighbouring parts of an
-// identifier, the last one perhaps longer.
+// naivePhrase says whether the words of want stand in a text: the first one may be the last parts of an identifier, the
+// last one the first parts, or longer; a single one any parts.
 func naivePhrase(text, want string, open bool) bool {
 	have, terms := naiveWords(text), naiveWords(want)
-	for i := 0; i+len(terms) <= len(have); i++ {
+	last := len(terms) - 1
+	for i := 0; i+last < len(have); i++ {
 		ok := true
-		for j := 0; ok && j < len(terms); j++ {
-			ok = naiveSame(have[i+j], terms[j].text, open && j == len(terms)-1)
+		for j := 0; ok && j <= last; j++ {
+			ok = naiveSame(have[i+j], terms[j].text, j > 0, j < last, open && j == last)
 		}
 		if ok {
 			return true
@@ -124,18 +125,20 @@ func naivePhrase(text, want string, open bool) bool {
 	return false
 }
 
-func naiveSame(have naiveWord, term string, open bool) bool {
+// naiveSame says whether a term stands in a word, from its beginning on or up to its end if it must.
+func naiveSame(have naiveWord, term string, begin, end, open bool) bool {
 	if have.text == term || open && strings.HasPrefix(have.text, term) {
 		return true
 	}
-	longest := len(have.parts)
-	if longest > 8 {
+	n := len(have.parts)
+	longest := n
+	if n > 8 {
 		longest = 4
 	}
-	for i := range have.parts {
-		for j := i + 1; j <= min(i+longest, len(have.parts)); j++ {
+	for i := range n {
+		for j := i + 1; j <= min(i+longest, n); j++ {
 			run := strings.Join(have.parts[i:j], "")
-			if run == term || open && strings.HasPrefix(run, term) {
+			if (run == term || open && strings.HasPrefix(run, term)) && (i == 0 || !begin) && (j == n || !end) {
 				return true
 			}
 		}

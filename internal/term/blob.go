@@ -38,6 +38,25 @@ func (s *Splitter) blob(text string, i int) {
 	}
 }
 
+// spelled reports whether an unbroken run is words with capitals, as generated code has them side by side for hundreds
+// of bytes.
+func spelled(run string) bool {
+	var last, seen uint8
+	changes, digits := 0, 0
+	for i := 0; i < len(run); i++ {
+		k := kinds[run[i]]
+		if k != last {
+			changes++
+		}
+		if k == digit {
+			digits++
+		}
+		last = k
+		seen |= k
+	}
+	return seen&(lower|upper) == lower|upper && 20*changes < 11*len(run) && 16*digits < len(run)
+}
+
 // scrambled reports whether capitals, small letters and digits alternate as they do in encoded bytes and in no
 // path, identifier or list of them.
 func scrambled(run string) bool {

@@ -30,14 +30,14 @@ func cjk(r rune) bool {
 // emoji outside of ASCII and, in the same blocks, the dingbats and signs that programs print (check marks).
 func emoji(r rune) bool {
 	switch {
-	case r < 0xa9:
+	case r < 0x203c:
 		return false
 	case r >= 0x2600 && r <= 0x27bf, r >= 0x1f000 && r <= 0x1f0ff, r >= 0x1f1e6 && r <= 0x1f1ff, r >= 0x1f300 && r <= 0x1faff:
 		return !unicode.In(r, unicode.Ps, unicode.Pe)
 	case r >= 0x2194 && r <= 0x2199, r >= 0x23e9 && r <= 0x23f3, r >= 0x23f8 && r <= 0x23fa, r >= 0x25fb && r <= 0x25fe, r >= 0x2b05 && r <= 0x2b07:
 		return true
 	}
-	return strings.ContainsRune("©®‼⁉ℹ↩↪⌚⌛⌨⏏▪▫▶◀⤴⤵⬛⬜⭐⭕〰〽🅰🅱🅾🅿🆎🆑🆒🆓🆔🆕🆖🆗🆘🆙🆚", r)
+	return strings.ContainsRune("‼⁉ℹ↩↪⌚⌛⌨⏏▪▫▶◀⤴⤵⬛⬜⭐⭕〰〽🅰🅱🅾🅿🆎🆑🆒🆓🆔🆕🆖🆗🆘🆙🆚", r)
 }
 
 // voiced lists kana with and without dakuten, and with handakuten.

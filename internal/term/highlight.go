@@ -10,16 +10,16 @@ import (
 type Span struct{ Start, End int }
 
 // Highlight returns where the phrases stand in text, as ranges that rise and do not overlap. A phrase is the
-// terms of Words, which must stand in consecutive places; each may also be a part of an identifier. A term that ends in
-// '*' stands for every term that begins so.
+// terms of Words, which must stand in consecutive places; Sequences tells where parts of identifiers will do. A term that
+// ends in '*' stands for every term that begins so.
 func Highlight(text string, phrases [][]string) []Span {
 	m := newMatcher(phrases)
 	if len(m.exact)+len(m.prefix) == 0 {
 		return nil
 	}
 	var s Splitter
-	s.Each(text, func(term []byte, start, end int, part bool) bool {
-		m.term(term, Span{start, end}, part)
+	s.Each(text, func(term []byte, start, end int, kind Kind) bool {
+		m.term(term, Span{start, end}, kind)
 		return true
 	})
 	return merge(m.found)
@@ -104,8 +104,8 @@ func (m *matcher) addPrefix(head string, at place) {
 }
 
 // term takes the next term of the text.
-func (m *matcher) term(term []byte, span Span, part bool) {
-	if !part {
+func (m *matcher) term(term []byte, span Span, kind Kind) {
+	if kind == Whole {
 		m.n++
 	}
 	var open []place
@@ -114,14 +114,18 @@ func (m *matcher) term(term []byte, span Span, part bool) {
 			open = append(open, p.places...)
 		}
 	}
-	m.advance(m.exact[string(term)], span)
-	m.advance(open, span)
+	m.advance(m.exact[string(term)], span, kind)
+	m.advance(open, span, kind)
 }
 
 // advance moves the phrases on that wait for a term at one of these places.
-func (m *matcher) advance(places []place, span Span) {
+func (m *matcher) advance(places []place, span Span, kind Kind) {
 	for _, at := range places {
 		p, k := at.phrase, at.at
+		last := len(p.last) - 2
+		if last > 0 && kind != Whole && !(k == 0 && kind == Trailing) && !(k == last && kind == Leading) {
+			continue
+		}
 		p.reach(m.n)
 		start := span.Start
 		if k > 0 {
@@ -129,7 +133,7 @@ func (m *matcher) advance(places []place, span Span) {
 				continue
 			}
 		}
-		if k+2 == len(p.last) {
+		if k == last {
 			m.found = append(m.found, Span{start, span.End})
 		} else if p.last[k+1] < 0 {
 			p.last[k+1] = start

@@ -1,6 +1,55 @@
 package term
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// Kind is where in a word a term stands. But for Whole it is the sign in front of the term as Split writes it.
+type Kind byte
+
+// The kinds. Words that are cut for their length count as Whole.
+const (
+	Whole    Kind = 0
+	Leading  Kind = '<' // parts that a word begins with
+	Trailing Kind = '>' // parts that it ends with
+	Inner    Kind = '='
+)
+
+// Sequences returns what to look for to find words, as Words gives them, in text: each of them is terms in places that
+// follow each other, with their signs. The first word may be the last parts of an identifier, the last one the first
+// parts; a single one any parts. open says that the last word may go on.
+func Sequences(words []string, open bool) [][]string {
+	if len(words) == 0 {
+		return nil
+	}
+	last := len(words) - 1
+	first, end := []Kind{Whole, Trailing}, []Kind{Whole, Leading}
+	if open {
+		end = end[:1] // what begins with the first parts of a word begins with the word
+	}
+	if last == 0 {
+		end = append(end[:len(end):len(end)], Trailing, Inner)
+	}
+	out := [][]string{words}
+	vary := func(at int, kinds []Kind) {
+		if r, _ := utf8.DecodeRuneInString(words[at]); lookup(r).class == alone {
+			return
+		}
+		for _, terms := range out {
+			for _, k := range kinds[1:] {
+				terms = slices.Clone(terms)
+				terms[at] = string(k) + words[at]
+				out = append(out, terms)
+			}
+		}
+	}
+	if last > 0 {
+		vary(0, first)
+	}
+	vary(last, end)
+	return out
+}
 
 // parts appends the boundaries of the parts of w, both ends included, when it has at least two: between a
 // lower and an upper case letter, before the last of several capitals that a lower case letter follows, and
@@ -35,33 +84,9 @@ func parts(cuts []int, text string, w word) []int {
 // MaxParts is up to how many parts an identifier may have for all runs of them to be terms.
 const MaxParts = 8
 
-// Which runs of parts.
-const (
-	anyRun   = iota
-	leading  // those that the word begins with
-	trailing // all others
-	noRun
-)
-
-// runsOf says which runs stand in the place of the k-th of n terms of a word.
-func runsOf(k, n int) int {
-	switch {
-	case n == 1:
-		return anyRun
-	case k == 1:
-		return leading
-	case k == n:
-		return trailing
-	}
-	return noRun
-}
-
 // eachRun calls do for the bytes of each run of neighbouring parts of w but all of it, until do returns false. Runs that
 // are too long for a term are left out.
-func (s *Splitter) eachRun(text string, w word, which int, do func(start, end int) bool) bool {
-	if which == noRun {
-		return true
-	}
+func (s *Splitter) eachRun(text string, w word, do func(start, end int, kind Kind) bool) bool {
 	s.cuts = parts(s.cuts[:0], text, w)
 	n := len(s.cuts) - 1
 	longest := n - 1
@@ -69,11 +94,14 @@ func (s *Splitter) eachRun(text string, w word, which int, do func(start, end in
 		longest = MaxParts / 2
 	}
 	for i := range max(n, 0) {
-		if which == leading && i > 0 || which == trailing && i == 0 {
-			continue
-		}
 		for j := i + 1; j <= min(n, i+longest) && s.cuts[j]-s.cuts[i] <= MaxTerm; j++ {
-			if !do(s.cuts[i], s.cuts[j]) {
+			kind := Inner
+			if i == 0 {
+				kind = Leading
+			} else if j == n {
+				kind = Trailing
+			}
+			if !do(s.cuts[i], s.cuts[j], kind) {
 				return false
 			}
 		}
@@ -81,12 +109,19 @@ func (s *Splitter) eachRun(text string, w word, which int, do func(start, end in
 	return true
 }
 
-// appendParts appends parts of w to the terms of dst, of which those in the same place begin at from; each part once.
-func (s *Splitter) appendParts(dst []byte, from int, text string, w word, which int) []byte {
-	s.eachRun(text, w, which, func(start, end int) bool {
+// stands reports whether parts of a kind stand in the place of the k-th of n terms of a word: those that it begins with
+// in the first, all others in the last.
+func (kind Kind) stands(k, n int) bool { return kind == Leading && k == 1 || kind != Leading && k == n }
+
+// appendParts appends the parts of w that stand with the k-th of its n terms, which begins at from of dst; each once.
+func (s *Splitter) appendParts(dst []byte, from int, text string, w word, k, n int) []byte {
+	s.eachRun(text, w, func(start, end int, kind Kind) bool {
+		if !kind.stands(k, n) {
+			return true
+		}
 		at := len(dst) + 1
-		dst = appendFold(append(dst, Same), text[start:end])
-		if len(dst) == at || among(dst[from:at-1], dst[at:]) {
+		dst = appendFold(append(dst, Same, byte(kind)), text[start:end])
+		if len(dst) == at+1 || among(dst[from:at-1], dst[at:]) {
 			dst = dst[:at-1]
 		}
 		return true
@@ -110,10 +145,13 @@ func among(terms, term []byte) bool {
 }
 
 // eachPart is Each for the parts of one word.
-func (s *Splitter) eachPart(text string, w word, which int, yield func([]byte, int, int, bool) bool) bool {
-	return s.eachRun(text, w, which, func(start, end int) bool {
+func (s *Splitter) eachPart(text string, w word, k, n int, yield func([]byte, int, int, Kind) bool) bool {
+	return s.eachRun(text, w, func(start, end int, kind Kind) bool {
+		if !kind.stands(k, n) {
+			return true
+		}
 		s.term = appendFold(s.term[:0], text[start:end])
-		return len(s.term) == 0 || yield(s.term, start, end, true)
+		return len(s.term) == 0 || yield(s.term, start, end, kind)
 	})
 }
 

@@ -107,7 +107,7 @@ func (s *Splitter) plain(out []byte, text string, i int) (word, []byte) {
 		i++
 	}
 	w.kinds, w.end, w.next = seen, i, i
-	if i-w.start >= maxRun { // an unbroken run: what stands at its start must do
+	if i-w.start >= maxRun && !spelled(text[w.start:i]) { // an unbroken run: what stands at its start must do
 		s.skipped += int64(i - w.start - MaxTerm)
 		w.end = w.start + MaxTerm
 	}

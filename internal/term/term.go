@@ -15,14 +15,15 @@
 //     when written apart) and Hangul jamo are composed into syllables;
 //   - a word longer than MaxTerm bytes gives several consecutive terms.
 //
-// An identifier stands for itself and, in the same place, for each of its parts and for each run of neighbouring parts:
-// HTTPServerName is httpservername, http, httpserver, server, servername and name, so that Server, HTTPServer and the
-// phrase "name string" are found in HTTPServerName string. Parts begin at capitals, and between letters and digits; of
+// An identifier stands for itself and, in the same place, for each of its parts and for each run of neighbouring parts.
+// A sign in front tells where in the identifier a run stands (Kind): HTTPServerName is httpservername, <http, <httpserver,
+// =server, >servername and >name. So Server and HTTPServer are found in it, and "name string" is found in HTTPServerName
+// string, where "server string" is not: see Sequences. Parts begin at capitals, and between letters and digits; of
 // identifiers of more than MaxParts parts only runs of up to MaxParts/2 count. Words that look like random ids (hex
 // digests, base62) have no parts.
 //
-// Blobs are cut short: of an unbroken run of 256 or more ASCII letters and digits, or of base64 of that length,
-// only the first MaxTerm bytes are indexed. Splitter.Skipped tells how much was left out.
+// Blobs are cut short: of an unbroken run of 256 or more ASCII letters and digits that is no words with capitals, or of
+// base64 of that length, only the first MaxTerm bytes are indexed. Splitter.Skipped tells how much was left out.
 //
 // Terms hold only bytes that FTS5's ascii tokenizer leaves alone: ASCII lower case letters and digits, and
 // UTF-8 above it. Folding is idempotent: the terms of a text, joined by spaces, give the same terms again.
@@ -73,16 +74,16 @@ func (s *Splitter) Split(dst []byte, text string) []byte {
 		case len(dst)-from > MaxTerm && !w.single:
 			dst = s.chunk(dst[:from], text, w)
 		case w.mixed():
-			dst = s.appendParts(dst, from, text, w, anyRun)
+			dst = s.appendParts(dst, from, text, w, 1, 1)
 		}
 		i = w.next
 	}
 }
 
 // Each yields the terms of text with the bytes of text that they stand for, each word before its parts, until
-// yield returns false. part says that the term stands in the same place as the word before it. The term is only valid
-// during the call.
-func (s *Splitter) Each(text string, yield func(term []byte, start, end int, part bool) bool) {
+// yield returns false. The terms of a word that is whole have no sign in front, and those of its parts neither: kind says
+// what they are, and they stand in the same place as the word before them. The term is only valid during the call.
+func (s *Splitter) Each(text string, yield func(term []byte, start, end int, kind Kind) bool) {
 	s.reset()
 	for i := 0; ; {
 		var w word
@@ -95,7 +96,7 @@ func (s *Splitter) Each(text string, yield func(term []byte, start, end int, par
 			for rest, more := s.term, true; more; {
 				var one []byte
 				one, rest, more = bytes.Cut(rest, []byte{' '})
-				if !yield(one, w.start, w.end, false) {
+				if !yield(one, w.start, w.end, Whole) {
 					return
 				}
 			}
@@ -103,7 +104,7 @@ func (s *Splitter) Each(text string, yield func(term []byte, start, end int, par
 			if !s.pieces(text, w, yield) {
 				return
 			}
-		case !yield(s.term, w.start, w.end, false) || w.mixed() && !s.eachPart(text, w, anyRun, yield):
+		case !yield(s.term, w.start, w.end, Whole) || w.mixed() && !s.eachPart(text, w, 1, 1, yield):
 			return
 		}
 		i = w.next
@@ -111,12 +112,12 @@ func (s *Splitter) Each(text string, yield func(term []byte, start, end int, par
 }
 
 // pieces yields the terms of a word that is too long for one, as chunk appends them.
-func (s *Splitter) pieces(text string, w word, yield func([]byte, int, int, bool) bool) bool {
+func (s *Splitter) pieces(text string, w word, yield func([]byte, int, int, Kind) bool) bool {
 	cuts := chunks(nil, text, w)
 	for k := 1; k < len(cuts); k++ {
 		a, b := cuts[k-1], cuts[k]
 		s.term = appendFold(s.term[:0], text[a:b])
-		if !yield(s.term, a, b, false) || w.mixed() && !s.eachPart(text, w, runsOf(k, len(cuts)-1), yield) {
+		if !yield(s.term, a, b, Whole) || w.mixed() && !s.eachPart(text, w, k, len(cuts)-1, yield) {
 			return false
 		}
 	}
@@ -132,7 +133,7 @@ func (s *Splitter) chunk(t []byte, text string, w word) []byte {
 		from := len(t)
 		t = appendFold(t, text[cuts[k-1]:cuts[k]])
 		if w.mixed() {
-			t = s.appendParts(t, from, text, w, runsOf(k, len(cuts)-1))
+			t = s.appendParts(t, from, text, w, k, len(cuts)-1)
 		}
 	}
 	return t
@@ -151,8 +152,8 @@ func space(b []byte) []byte {
 func Words(text string) []string {
 	var s Splitter
 	var words []string
-	s.Each(text, func(term []byte, _, _ int, part bool) bool {
-		if !part {
+	s.Each(text, func(term []byte, _, _ int, kind Kind) bool {
+		if kind == Whole {
 			words = append(words, string(term))
 		}
 		return true

@@ -19,30 +19,30 @@ var words = []struct{ in, want string }{
 	{"数据库", "数 据 库"},
 	{"修复bug，请看", "修 复 bug 请 看"},
 	{"pane_pid kebab-case dotted.name", "pane pid kebab case dotted name"},
-	{"TypeError: x", "typeerror|type|error x"},
-	{"v1.2.3", "v1|v|1 2 3"},
+	{"TypeError: x", "typeerror|<type|>error x"},
+	{"v1.2.3", "v1|<v|>1 2 3"},
 	{"50% #123 C++ don't", "50 123 c don t"},
 	{"don’t", "don t"},
-	{"parseConfig", "parseconfig|parse|config"},
-	{"HTTPServer2", "httpserver2|http|httpserver|server|server2|2"},
-	{"ABc aB Ab AB iPhone", "abc|a|bc ab|a|b ab ab iphone|i|phone"},
-	{"sha256sum utf8", "sha256sum|sha|sha256|256|256sum|sum utf8|utf|8"},
-	{"fooFoo fooFooFoo", "foofoo|foo foofoofoo|foo|foofoo"},
+	{"parseConfig", "parseconfig|<parse|>config"},
+	{"HTTPServer2", "httpserver2|<http|<httpserver|=server|>server2|>2"},
+	{"ABc aB Ab AB iPhone", "abc|<a|>bc ab|<a|>b ab ab iphone|<i|>phone"},
+	{"sha256sum utf8", "sha256sum|<sha|<sha256|=256|>256sum|>sum utf8|<utf|>8"},
+	{"fooFoo fooFooFoo", "foofoo|<foo|>foo foofoofoo|<foo|<foofoo|=foo|>foofoo|>foo"},
 	{"aBcDeFgHiJkL", "abcdefghijkl"},
-	{"ÉtéÀParis", "eteaparis|ete|etea|a|aparis|paris"},
-	{"a3f9c1b2 550e8400-e29b-41d4-a716-446655440000", "a3f9c1b2 550e8400 e29b 41d4 a716|a|716 446655440000"},
+	{"ÉtéÀParis", "eteaparis|<ete|<etea|=a|>aparis|>paris"},
+	{"a3f9c1b2 550e8400-e29b-41d4-a716-446655440000", "a3f9c1b2 550e8400 e29b 41d4 a716|<a|>716 446655440000"},
 	{"toolu_01XyZaB3dE5fG", "toolu 01xyzab3de5fg"},
 	{"Crème Brûlée Übergröße ŁÓDŹ Ærø", "creme brulee ubergrosse lodz aero"},
 	{"Cre\u0300me", "creme"},
 	{"Ёлка Йод Σίσυφος ΣΊΣΥΦΟΣ ᾼ", "елка иод σισυφοσ σισυφοσ α"},
 	{"İstanbul ISTANBUL ıstanbul", "istanbul istanbul istanbul"},
-	{"Ｆｕｌｌ１２ ﬁne 𝐛𝐨𝐥𝐝 x² K", "full12|full|12 fine bold x2 k"},
+	{"Ｆｕｌｌ１２ ﬁne 𝐛𝐨𝐥𝐝 x² K", "full12|<full|>12 fine bold x2 k"},
 	{"はがば ハガパ は\u3099 か\u3099 ﾊﾞｶﾟｱｰ", "は が ば ハ ガ パ ば が バ カ ア ー"},
 	{"한글 \u1112\u1161\u11ab\u1100\u1173\u11af ㅋㅋ 하\u11ab", "한 글 한 글 ㅋ ㅋ 한"},
 	{"㍿ ㎏ 5㎏ 10㋀ ㈱① ™ Foo™", "株 式 会 社 kg 5 kg 10 1 月 株 1 tm foo tm"},
 	{"々〆〇ー", "々 〆 〇 ー"},
 	{"ok👍🏽 👨‍👩‍👧 ❤️x ✓ 🇩🇪 1️⃣", "ok 👍 🏽 👨 👩 👧 ❤ x ✓ 🇩 🇪 1"},
-	{"→ │ ░ ⠋ € ∑", ""},
+	{"→ │ ░ ⠋ € ∑ © ®", ""},
 	{"ภาษาไทย ที่นี่", "ภาษาไทย ที่นี่"},
 	{"شَمْس آب مـرحبا", "شمس اب مرحبا"},
 	{"שָׁלוֹם", "שלום"},
@@ -86,8 +86,33 @@ func TestSplitAppends(t *testing.T) {
 	a := s.Split([]byte("one"), "parseConfig")
 	a = s.Split(a, "...")
 	a = s.Split(a, "x1")
-	if string(a) != "one parseconfig\x01parse\x01config x1\x01x\x011" {
+	if string(a) != "one parseconfig\x01<parse\x01>config x1\x01<x\x01>1" {
 		t.Errorf("%q", a)
+	}
+}
+
+func TestSequences(t *testing.T) {
+	for _, c := range []struct {
+		words string
+		open  bool
+		want  string
+	}{
+		{"", false, ""},
+		{"name", false, "name; <name; >name; =name"},
+		{"name", true, "name; >name; =name"},
+		{"a b c", false, "a b c; >a b c; a b <c; >a b <c"},
+		{"a b", true, "a b; >a b"},
+		{"数 据", false, "数 据"},
+		{"数 x", false, "数 x; 数 <x"},
+		{"👍", false, "👍"},
+	} {
+		var got []string
+		for _, s := range Sequences(strings.Fields(c.words), c.open) {
+			got = append(got, strings.Join(s, " "))
+		}
+		if strings.Join(got, "; ") != c.want {
+			t.Errorf("%q %v: %q, want %q", c.words, c.open, got, c.want)
+		}
 	}
 }
 
@@ -109,6 +134,7 @@ func TestBlob(t *testing.T) {
 		{"see data:image/png;base64," + strings.Repeat("AAAA/", 100) + " end of it", 500 - 64},
 		{"see " + strings.Repeat("x", 1000) + " end of it", 1000 - 64},
 		{"see " + path + " end of it", 0},
+		{"see " + strings.Repeat("ClassLinePtrClassMacPtr", 20) + " end of it", 0},
 		{strings.Repeat("some words and someIdentifier_names ", 50) + " end of it", 0},
 	} {
 		var s Splitter
@@ -219,18 +245,18 @@ func properties(t *testing.T, text string, a, b int) {
 	var s Splitter
 	terms := split(&s, text)
 	skipped := s.Skipped()
-	check(t, strings.ReplaceAll(terms, "|", " "))
+	check(t, strings.NewReplacer("|<", " ", "|>", " ", "|=", " ").Replace(terms))
 	var want []string
 	from := 0
-	s.Each(text, func(term []byte, start, end int, part bool) bool {
-		if start < from && !part || end <= start || end > len(text) || !boundary(text, start) || !boundary(text, end) {
+	s.Each(text, func(term []byte, start, end int, kind Kind) bool {
+		if start < from && kind == Whole || end <= start || end > len(text) || !boundary(text, start) || !boundary(text, end) {
 			t.Errorf("%q: term %q at %d-%d", text, term, start, end)
 		}
-		if !part {
+		if kind == Whole {
 			want = append(want, string(term))
 			from = start
-		} else if n := len(want) - 1; !slices.Contains(strings.Split(want[n], "|"), string(term)) {
-			want[n] += "|" + string(term)
+		} else if n := len(want) - 1; !slices.Contains(strings.Split(want[n], "|"), string(kind)+string(term)) {
+			want[n] += "|" + string(kind) + string(term)
 		}
 		return true
 	})
@@ -318,7 +344,10 @@ func TestHighlight(t *testing.T) {
 		{"TestReadFile", "readfile", []string{"ReadFile"}},
 		{"sha256sum", "sha256", []string{"sha256"}},
 		{"a fooFoo b", "foo foo", nil},
-		{"foo fooFoo bar", "foo foo bar", []string{"foo fooFoo bar"}},
+		{"fileName string", "file string", nil},
+		{"a stringName b", "string b", nil},
+		{"a nameString b", "a name", []string{"a name"}},
+		{"foo fooFoo bar", "foo foo bar", nil},
 		{"a a a b", "a a b", []string{"a a b"}},
 		{"a a a", "a a", []string{"a a a"}},
 		{"备份数据库失败", "数 据 库;失 败", []string{"数据库失败"[:9], "失败"}},

@@ -120,13 +120,18 @@ func (k *known) holds(n query.Node) bool {
 	panic(fmt.Sprintf("no rule for %T", n))
 }
 
-// phrase says whether terms stand in places that follow each other, as a word or a part of one.
+// phrase says whether terms stand in places that follow each other: each a word, the first one also the end of one and
+// the last one the beginning, and a single one any part.
 func (k *known) phrase(terms []string, open bool) bool {
-	for i := 0; i+len(terms) <= len(k.words); i++ {
+	last := len(terms) - 1
+	for i := 0; i+last < len(k.words); i++ {
 		fits := true
 		for j, term := range terms {
-			fits = fits && slices.ContainsFunc(k.words[i+j], func(have string) bool {
-				return have == term || open && j == len(terms)-1 && strings.HasPrefix(have, term)
+			w := k.words[i+j]
+			fits = fits && slices.ContainsFunc(w, func(have string) bool {
+				whole := len(have) == len(w[len(w)-1])
+				return (have == term || open && j == last && strings.HasPrefix(have, term)) &&
+					(whole || (j == 0 || have == w[0]) && (j == last || have == w[len(w)-2]))
 			})
 		}
 		if fits {

@@ -128,11 +128,13 @@ func (k compiler) node(n query.Node) (cond, error) {
 		c, err := k.node(n.Of)
 		return k.not(c), err
 	case query.Word:
-		return phrase(n.Text, ""), nil
+		return phrase(n.Text, false, false), nil
 	case query.Phrase:
-		return phrase(n.Text, ""), nil
+		return phrase(n.Text, false, false), nil
 	case query.Prefix:
-		return phrase(n.Text, " *"), nil
+		return phrase(n.Text, true, false), nil
+	case query.Terms:
+		return phrase(n.Text, n.Open, true), nil
 	case query.Range:
 		return k.window(n), nil
 	case query.Field:
@@ -198,14 +200,29 @@ func (k compiler) not(c cond) cond {
 	return cond{sql: []string{s}, args: a}
 }
 
-// phrase asks for the terms of a text in order. Each may also be a part of an identifier, which stands in the same place.
-// A text without terms asks for nothing.
-func phrase(text, star string) cond {
+// phrase asks for the terms of a text in order. open says that the last one may go on, whole that parts of identifiers
+// will not do. A text without terms asks for nothing.
+func phrase(text string, open, whole bool) cond {
 	words := term.Words(text)
 	if len(words) == 0 {
 		return cond{}
 	}
-	return cond{match: []string{"t : " + quoted(strings.Join(words, " ")) + star}}
+	sequences := [][]string{words}
+	if !whole {
+		sequences = term.Sequences(words, open)
+	}
+	var any []string
+	for _, terms := range sequences {
+		s := quoted(strings.Join(terms, " "))
+		if open {
+			s += " *"
+		}
+		any = append(any, s)
+	}
+	if len(any) == 1 {
+		return cond{match: []string{"t : " + any[0]}}
+	}
+	return cond{match: []string{"t : (" + strings.Join(any, " OR ") + ")"}}
 }
 
 // quoted is a string of the full-text query language.
