@@ -142,7 +142,7 @@ func TestBlob(t *testing.T) {
 		if s.Skipped() != c.skipped && s.Skipped() != c.skipped-1 {
 			t.Errorf("%.40q: skipped %d, want %d", c.in, s.Skipped(), c.skipped)
 		}
-		if !strings.HasSuffix(terms, " end of it") || len(terms) > len(c.in)-int(c.skipped) {
+		if !strings.HasSuffix(terms, " end of it") || len(terms) > len(c.in)-int(c.skipped)+len(c.in)/MaxTerm {
 			t.Errorf("%.40q: terms %.200q (%d bytes)", c.in, terms, len(terms))
 		}
 		if again := strings.Join(wordsOf(split(&s, c.in)), " "); again != terms {
