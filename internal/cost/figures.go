@@ -93,7 +93,6 @@ type tally struct {
 	nano                   int64 // by mode
 	priced, unpriced       int64 // records with and without a cost
 	elsewhere, stub        int64
-	reported, calculated   int64 // nano-USD
 	isReported, calculable int64 // records that have them
 }
 
@@ -108,15 +107,15 @@ func (t *tally) add(s index.Sum) (reason string) {
 		t.stub += s.Records
 	}
 	if s.HasReported {
-		t.reported, t.isReported = t.reported+s.Reported, t.isReported+s.Records
+		t.isReported += s.Records
 	}
 	if s.Reason == "" {
-		t.calculated, t.calculable = t.calculated+s.Calculated, t.calculable+s.Records
+		t.calculable += s.Records
 	}
 	nano, known, reason := worth(t.mode, s)
 	switch {
 	case known:
-		t.nano, t.priced = t.nano+nano, t.priced+s.Records
+		t.nano, t.priced = index.Add(t.nano, nano), t.priced+s.Records
 	case reason == "":
 		t.elsewhere += requests
 	default:
@@ -152,10 +151,10 @@ func (t *tally) figures() Figures {
 		f.Nano, f.Cost = new(t.nano), new(micro(t.nano))
 	}
 	if t.isReported > 0 {
-		f.Reported = new(micro(t.reported))
+		f.Reported = new(micro(t.Spent.Reported))
 	}
 	if t.calculable > 0 {
-		f.Calculated = new(micro(t.calculated))
+		f.Calculated = new(micro(t.Spent.Calculated))
 	}
 	return f
 }

@@ -144,7 +144,7 @@ func (a Figures) plus(b Figures) Figures {
 		case y == nil:
 			return x
 		}
-		return new(*x + *y)
+		return new(index.Add(*x, *y))
 	}
 	return Figures{
 		Tokens: Tokens{a.Requests + b.Requests, a.Input + b.Input, a.Output + b.Output, a.CacheRead + b.CacheRead,

@@ -141,9 +141,9 @@ type Usage struct {
 
 // Plus returns the sum of both. Sums that do not fit stay at the limit.
 func (s Spent) Plus(o Spent) Spent {
-	return Spent{add(s.Records, o.Records), add(s.Requests, o.Requests), add(s.Input, o.Input), add(s.Output, o.Output),
-		add(s.CacheRead, o.CacheRead), add(s.CacheWrite, o.CacheWrite), add(s.CacheLong, o.CacheLong), add(s.Reasoning, o.Reasoning),
-		add(s.Reported, o.Reported), add(s.Calculated, o.Calculated)}
+	return Spent{Add(s.Records, o.Records), Add(s.Requests, o.Requests), Add(s.Input, o.Input), Add(s.Output, o.Output),
+		Add(s.CacheRead, o.CacheRead), Add(s.CacheWrite, o.CacheWrite), Add(s.CacheLong, o.CacheLong), Add(s.Reasoning, o.Reasoning),
+		Add(s.Reported, o.Reported), Add(s.Calculated, o.Calculated)}
 }
 
 // Minus returns what takes s away when it is added.
@@ -151,7 +151,8 @@ func (s Spent) Minus() Spent {
 	return Spent{-s.Records, -s.Requests, -s.Input, -s.Output, -s.CacheRead, -s.CacheWrite, -s.CacheLong, -s.Reasoning, -s.Reported, -s.Calculated}
 }
 
-func add(a, b int64) int64 {
+// Add returns a+b, or the limit that it passes.
+func Add(a, b int64) int64 {
 	switch sum := a + b; {
 	case a > 0 && b > 0 && sum < 0:
 		return math.MaxInt64

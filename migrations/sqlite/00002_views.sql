@@ -4,6 +4,10 @@
 -- The views are a contract: docs/sql.md tells every column, and they are only ever extended. They call no
 -- function of this program, so any SQLite since 3.38 opens them. The first columns are the unique key; nothing
 -- in them depends on when, in which order or in which pack a thing was stored.
+--
+-- Money is rounded half up, below zero as well: x / 1000 + (x % 1000 + 1500) / 1000 - 1. Sums of money are made of
+-- halves (sum(x >> 30) and sum(x & (1 << 30) - 1)), and sums of tokens of what a request can have: sum() of numbers
+-- that do not fit is an error, and one hostile original would spoil every report.
 
 CREATE INDEX runs_group ON runs ("group") WHERE "group" IS NOT NULL;
 CREATE INDEX usage_public ON usage (usage_id);
@@ -23,14 +27,16 @@ SELECT r.run_id, (SELECT name FROM names WHERE id = r.format) AS format, r.nativ
   (SELECT coalesce(sum(t.messages), 0) FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id WHERE n.run = r.id AND t.verdict = 0) AS messages,
   (SELECT coalesce(sum(t.calls), 0) FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id WHERE n.run = r.id AND t.verdict = 0) AS tool_calls,
   (SELECT coalesce(sum(t.results), 0) FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id WHERE n.run = r.id AND t.verdict = 0) AS tool_results,
-  (SELECT sum(u.input) FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS input_tokens,
-  (SELECT sum(u.output) FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS output_tokens,
-  (SELECT sum(u.cache_read) FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS cache_read_tokens,
-  (SELECT sum(coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h)) FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS cache_creation_tokens,
-  (SELECT (sum(u.reported) + 500) / 1000 FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS reported_cost_microusd,
-  (SELECT (sum(coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = r.id
+  (SELECT sum(max(-1099511627776, min(1099511627776, u.input))) FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS input_tokens,
+  (SELECT sum(max(-1099511627776, min(1099511627776, u.output))) FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS output_tokens,
+  (SELECT sum(max(-1099511627776, min(1099511627776, u.cache_read))) FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS cache_read_tokens,
+  (SELECT sum(max(-1099511627776, min(1099511627776, coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h)))) FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS cache_creation_tokens,
+  (SELECT one_row.n / 1000 + (one_row.n % 1000 + 1500) / 1000 - 1 FROM (SELECT max(-4294967296, min(4294967296, sum(u.reported >> 30))) * 1073741824 + sum(u.reported & 1073741823) AS n
+    FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) one_row) AS reported_cost_microusd,
+  (SELECT one_row.n / 1000 + (one_row.n % 1000 + 1500) / 1000 - 1 FROM (SELECT max(-4294967296, min(4294967296, sum(y.cost >> 30))) * 1073741824 + sum(y.cost & 1073741823) AS n FROM (SELECT coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = r.id
     AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
-    AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END)) + 500) / 1000 FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS cost_microusd,
+    AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END) AS cost
+    FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) y) one_row) AS cost_microusd,
   r.attributes
 FROM runs r;
 
@@ -125,22 +131,17 @@ SELECT u.usage_id, s.name AS source, f.path, v.number AS version, (SELECT name F
   u.input AS input_tokens, u.output AS output_tokens, u.cache_read AS cache_read_tokens,
   coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h) AS cache_creation_tokens,
   u.cache_write_1h AS cache_creation_1h_tokens, u.reasoning AS reasoning_tokens, u.requests,
-  (u.reported + 500) / 1000 AS reported_cost_microusd, u.reported AS reported_cost_nanousd, u.reported_by, u.estimated,
-  (u.calculated + 500) / 1000 AS calculated_cost_microusd, u.calculated AS calculated_cost_nanousd,
-  (coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = r.id
-    AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
-    AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END) + 500) / 1000 AS cost_microusd,
-  coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = r.id
-    AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
-    AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END) AS cost_nanousd,
-  CASE WHEN u.reported IS NOT NULL THEN 'reported' WHEN coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = r.id
-    AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
-    AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END) IS NOT NULL THEN 'calculated' END AS cost_source,
+  u.reported / 1000 + (u.reported % 1000 + 1500) / 1000 - 1 AS reported_cost_microusd, u.reported AS reported_cost_nanousd, u.reported_by, u.estimated,
+  u.calculated / 1000 + (u.calculated % 1000 + 1500) / 1000 - 1 AS calculated_cost_microusd, u.calculated AS calculated_cost_nanousd,
+  u.cost / 1000 + (u.cost % 1000 + 1500) / 1000 - 1 AS cost_microusd, u.cost AS cost_nanousd,
+  CASE WHEN u.reported IS NOT NULL THEN 'reported' WHEN u.cost IS NOT NULL THEN 'calculated' END AS cost_source,
   u.price_model, u.price_table, u.price_note,
   u.agent, u.engine, u.flow, u.step, u.status, u.outcome, u.receipt AS receipt_key, u.line, u.length, u.attributes
-FROM usage u
-JOIN run_names n ON n.id = u.run_name
-JOIN runs r ON r.id = n.run
+FROM (SELECT u.*, n.run, coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = n.run
+    AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
+    AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END) AS cost
+  FROM usage u JOIN run_names n ON n.id = u.run_name) u
+JOIN runs r ON r.id = u.run
 JOIN versions v ON v.id = u.version
 JOIN files f ON f.id = v.file
 JOIN sources s ON s.id = f.source
@@ -225,21 +226,27 @@ WHERE x.kind = 'problem' AND x.value IS NOT NULL;
 CREATE VIEW v_cost_daily AS
 SELECT strftime('%Y-%m-%d', x.day * 86400, 'unixepoch') AS day, (SELECT name FROM names WHERE id = x.format) AS format, x.project, x.flow, x.agent, x.model, x.provider,
   x.usages, x.requests, x.input_tokens, x.output_tokens, x.cache_read_tokens, x.cache_creation_tokens, x.reasoning_tokens,
-  (x.reported + 500) / 1000 AS reported_cost_microusd, (x.calculated + 500) / 1000 AS calculated_cost_microusd, (x.cost + 500) / 1000 AS cost_microusd, x.unpriced
+  x.reported / 1000 + (x.reported % 1000 + 1500) / 1000 - 1 AS reported_cost_microusd, x.calculated / 1000 + (x.calculated % 1000 + 1500) / 1000 - 1 AS calculated_cost_microusd,
+  x.cost / 1000 + (x.cost % 1000 + 1500) / 1000 - 1 AS cost_microusd, x.unpriced
 FROM (
-  SELECT (u.time - ((u.time % 86400000000) + 86400000000) % 86400000000) / 86400000000 AS day, r.format, r.project, u.flow, u.agent, u.model, u.provider,
-    count(*) AS usages, sum(u.requests) AS requests,
-    sum(u.input) AS input_tokens, sum(u.output) AS output_tokens, sum(u.cache_read) AS cache_read_tokens,
-    sum(coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h)) AS cache_creation_tokens,
-    sum(u.reasoning) AS reasoning_tokens, sum(u.reported) AS reported, sum(u.calculated) AS calculated,
-    sum(coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = r.id
-    AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
-    AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END)) AS cost,
+  SELECT u.day, u.format, u.project, u.flow, u.agent, u.model, u.provider,
+    count(*) AS usages, sum(max(-1099511627776, min(1099511627776, u.requests))) AS requests,
+    sum(max(-1099511627776, min(1099511627776, u.input))) AS input_tokens, sum(max(-1099511627776, min(1099511627776, u.output))) AS output_tokens, sum(max(-1099511627776, min(1099511627776, u.cache_read))) AS cache_read_tokens,
+    sum(max(-1099511627776, min(1099511627776, u.cache_creation))) AS cache_creation_tokens,
+    sum(max(-1099511627776, min(1099511627776, u.reasoning))) AS reasoning_tokens,
+    max(-4294967296, min(4294967296, sum(u.reported >> 30))) * 1073741824 + sum(u.reported & 1073741823) AS reported,
+    max(-4294967296, min(4294967296, sum(u.calculated >> 30))) * 1073741824 + sum(u.calculated & 1073741823) AS calculated,
+    max(-4294967296, min(4294967296, sum(u.cost >> 30))) * 1073741824 + sum(u.cost & 1073741823) AS cost,
     count(*) - count(coalesce(u.reported, u.calculated)) AS unpriced
-  FROM usage u
-  JOIN run_names n ON n.id = u.run_name
-  JOIN runs r ON r.id = n.run
-  WHERE u.verdict = 0
+  FROM (SELECT (u.time - ((u.time % 86400000000) + 86400000000) % 86400000000) / 86400000000 AS day, r.format, r.project, u.flow, u.agent, u.model, u.provider,
+      u.requests, u.input, u.output, u.cache_read, coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h) AS cache_creation,
+      u.reasoning, u.reported, u.calculated, coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = r.id
+    AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
+    AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END) AS cost
+    FROM usage u
+    JOIN run_names n ON n.id = u.run_name
+    JOIN runs r ON r.id = n.run
+    WHERE u.verdict = 0) u
   GROUP BY 1, 2, 3, 4, 5, 6, 7) x;
 
 -- +goose StatementEnd

@@ -225,7 +225,7 @@ func (db *DB) SaveStats(ctx context.Context, source string, stats map[uint64]ind
 			return err
 		}
 	}
-	return t.Tx.Commit()
+	return t.Commit()
 }
 
 // Recall returns what this machine remembers under a key.

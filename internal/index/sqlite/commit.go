@@ -21,7 +21,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	if err := c.run(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	if err := t.Tx.Commit(); err != nil {
+	if err := t.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	if c.bulk == nil {

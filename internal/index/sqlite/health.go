@@ -87,7 +87,7 @@ func (db *DB) Note(ctx context.Context, notes map[string]string) error {
 			return fmt.Errorf("note %s: %w", key, err)
 		}
 	}
-	return t.Tx.Commit()
+	return t.Commit()
 }
 
 // Noted returns what was kept under keys with a prefix.

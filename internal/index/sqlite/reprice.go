@@ -51,7 +51,7 @@ func (db *DB) Reprice(ctx context.Context, book *price.Book) (changed int64, err
 			break
 		}
 	}
-	if err := t.Tx.Commit(); err != nil {
+	if err := t.Commit(); err != nil {
 		return 0, fmt.Errorf("reprice: %w", damage(err))
 	}
 	return changed, nil

@@ -96,7 +96,13 @@ func (db *DB) sum(ctx context.Context, q index.SumQuery, yield func(index.Sum) b
 		return err
 	}
 	if r, ok := rollupOf(q, c); ok {
-		return r.run(ctx, tx, yield)
+		var behind bool // somebody else has written: sums are made again by the next of ours who does
+		if err := tx.GetContext(ctx, &behind, "SELECT EXISTS (SELECT 1 FROM usage_touched)"); err != nil {
+			return err
+		}
+		if !behind {
+			return r.run(ctx, tx, yield)
+		}
 	}
 	return scan(ctx, tx, q, c, yield)
 }
@@ -149,9 +155,26 @@ const (
 	mostNano   = 1_000_000_000_000_000
 )
 
-// measures are the numbers of Spent over the table u, with their names in order.
-var measures = func() (all []struct{ name, expr string }) {
-	add := func(name, expr string) { all = append(all, struct{ name, expr string }{name, expr}) }
+// measure is a number of Spent over the table u.
+type measure struct {
+	name, expr string
+	money      bool
+}
+
+// total is the sum of an expression. Sums of money are made of halves, so that no number of hostile amounts makes one
+// overflow, which would be an error.
+func (m measure) total(expr string) string {
+	if !m.money {
+		return "sum(" + expr + ")"
+	}
+	return fmt.Sprintf("max(-4294967296, min(4294967296, sum((%s) >> 30))) * 1073741824 + sum((%[1]s) & 1073741823)", expr)
+}
+
+// measures are those of Spent, in their order.
+var measures = func() (all []measure) {
+	add := func(name, expr string) {
+		all = append(all, measure{name, expr, name == "reported" || name == "calculated"})
+	}
 	cut := func(name string, most, unknown int64) {
 		add(name, fmt.Sprintf("max(%d, min(%d, coalesce(u.%s, %d)))", -most, most, name, unknown))
 	}
@@ -193,63 +216,74 @@ func scanQuery(q index.SumQuery, c clock, onlyTwins bool) (string, []any, error)
 	if err != nil {
 		return "", nil, err
 	}
-	var group []string // what differs most comes first: sorting compares in this order
+	group, keys, err := groupBy(q.By)
+	if err != nil {
+		return "", nil, err
+	}
 	with := []string{twins}
-	var keys []string
-	for _, by := range q.By {
-		d, ok := dimensions[by]
-		if !ok {
-			return "", nil, &index.UnsupportedError{What: "by " + string(by), Why: "there is no such dimension"}
-		}
-		keys = append(keys, d.expr)
-		for _, raw := range d.raw {
-			raw = "u." + raw
-			if raw == "u.tool" {
-				raw, f.tools = "(SELECT list FROM tools WHERE id = u.id) AS tool", true
-			}
-			if !slices.Contains(group, raw) {
-				group = append(group, raw)
-			}
-		}
+	if i := slices.Index(group, "u.tool"); i >= 0 {
+		group[i], f.tools = "(SELECT list FROM tools WHERE id = u.id) AS tool", true
 	}
 	if f.tools {
 		with = append(with, tools)
 	}
 	group = append(group, c.expr(q.Unit)+" AS at", "u.model", "u.reported IS NOT NULL AS has_reported", "coalesce(p.twin, 0) AS twin",
 		"CASE WHEN u.calculated IS NULL THEN coalesce(u.price_note, 'not priced') ELSE '' END AS reason")
-	inner := "SELECT " + strings.Join(group, ", ")
-	numbers := ""
-	for _, m := range measures {
-		inner += fmt.Sprintf(", sum(%s) AS %s", m.expr, m.name)
-		numbers += ", u." + m.name
-	}
 	hint := ""
 	if q.From.IsZero() && q.To.IsZero() && q.Runs == nil && q.Conversation == "" && q.ID == "" {
 		hint = "NOT INDEXED " // all rows in their order, not one by one by time
 	}
-	from := " FROM usage u " + hint + "LEFT JOIN twins p ON p.id = u.id " + f.joins()
+	from := " FROM usage u " + hint + "LEFT JOIN twins p ON p.id = u.id " + recordJoins(f.run, f.conv)
 	if onlyTwins {
-		from = " FROM twins p CROSS JOIN usage u ON u.id = p.id " + f.joins()
+		from = " FROM twins p CROSS JOIN usage u ON u.id = p.id " + recordJoins(f.run, f.conv)
 	}
-	inner += from + " WHERE " + f.where + " GROUP BY"
-	for i := range group {
-		inner += fmt.Sprintf("%s %d", map[bool]string{true: ",", false: ""}[i > 0], i+1)
+	numbers := ""
+	for _, m := range measures {
+		numbers += ", u." + m.name
 	}
-	query := "WITH " + strings.Join(with, ", ") + " SELECT u.at, u.model, u.reason, u.has_reported, u.twin" + numbers
-	return query + outerQuery(inner, keys), f.args, nil
+	all := strings.Join(keys, " ")
+	return "WITH " + strings.Join(with, ", ") + " SELECT u.at, u.model, u.reason, u.has_reported, u.twin" + numbers + strings.Join(append([]string{""}, keys...), ", ") +
+		" FROM (" + summed(group, from+" WHERE "+f.where, func(m measure) string { return m.expr }) + ") u " + recordJoins(reads(all, "r"), reads(all, "c")), f.args, nil
 }
 
-// outerQuery reads the keys of the groups that inner makes.
-func outerQuery(inner string, keys []string) string {
-	all := strings.Join(keys, " ")
-	query := strings.Join(append([]string{""}, keys...), ", ") + " FROM (" + inner + ") u "
-	if reads(all, "r") || reads(all, "c") {
-		query += runOf
+// summed groups rows by the first columns and adds the measures up, which follow.
+func summed(group []string, from string, expr func(measure) string) string {
+	columns, by := strings.Join(group, ", "), ""
+	for _, m := range measures {
+		columns += fmt.Sprintf(", %s AS %s", m.total(expr(m)), m.name)
 	}
-	if reads(all, "c") {
-		query += conversationOf
+	for i := range group {
+		by += fmt.Sprintf("%s %d", map[bool]string{true: ","}[i > 0], i+1)
 	}
-	return query
+	return "SELECT " + columns + from + " GROUP BY" + by
+}
+
+// groupBy are the columns of usage that are grouped by for some dimensions, and how those are read from them.
+func groupBy(by []index.Dimension) (group, keys []string, err error) {
+	for _, one := range by {
+		d, ok := dimensions[one]
+		if !ok {
+			return nil, nil, &index.UnsupportedError{What: "by " + string(one), Why: "there is no such dimension"}
+		}
+		keys = append(keys, d.expr)
+		for _, raw := range d.raw {
+			if raw = "u." + raw; !slices.Contains(group, raw) {
+				group = append(group, raw)
+			}
+		}
+	}
+	return group, keys, nil
+}
+
+// recordJoins look up the run and the conversation of a record.
+func recordJoins(run, conversation bool) (s string) {
+	if run || conversation {
+		s = runOf
+	}
+	if conversation {
+		s += conversationOf
+	}
+	return s
 }
 
 // reads says whether an expression of ours names a column of a table.

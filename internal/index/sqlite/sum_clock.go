@@ -111,3 +111,16 @@ func (c clock) expr(unit index.Unit) string {
 	}
 	return "NULL"
 }
+
+// hours is expr of a row that knows its day and hour, where all days begin at whole hours.
+func (c clock) hours(unit index.Unit) string {
+	const t = "(u.day * 24 + u.hour)"
+	at := "NULL"
+	switch unit {
+	case index.Day:
+		at = fmt.Sprintf("(%s + %s + %d) / 24 - %d", t, c.at(t, inHours, inHours), shift*24, shift)
+	case index.Hour:
+		at = t + " * 3600"
+	}
+	return fmt.Sprintf("CASE WHEN u.day > %d THEN %s END", undated, at)
+}

@@ -17,17 +17,6 @@ type usageFilter struct {
 	tools     bool // reads called or tools
 }
 
-func (f *usageFilter) joins() string {
-	s := ""
-	if f.run || f.conv {
-		s += runOf
-	}
-	if f.conv {
-		s += conversationOf
-	}
-	return s
-}
-
 // usageColumns say where the value of a field of a usage record stands.
 var usageColumns = map[string][]string{
 	"format":       {"(SELECT name FROM names WHERE id = r.format)"},

@@ -12,11 +12,13 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// rollup is a question that the hours of usage_days answer: they know of model, format and whole hours.
+// rollup is a question that sums of whole hours answer: usage_days, which knows of model and format, or usage_threads,
+// which knows what conversations, runs and steps say, too.
 type rollup struct {
 	q     index.SumQuery // its time is whole hours
 	edges []index.SumQuery
 	clock clock
+	fine  bool   // ask usage_threads
 	where string // over the table d
 	args  []any
 }
@@ -24,20 +26,29 @@ type rollup struct {
 // undated is the day of usage without a time.
 const undated = -1_000_000_000
 
-// rollupOf takes a question if every part of it is about what the rollup knows. What a window of time has of its
+// rollupOf takes a question if every part of it is about what a rollup knows. What a window of time has of its
 // first and last hour is left to a look at the records.
 func rollupOf(q index.SumQuery, c clock) (*rollup, bool) {
-	if q.All || q.Runs != nil || q.Conversation != "" || q.ID != "" || q.Unit == index.Instant || !c.wholeHours() {
+	if q.All || q.ID != "" || q.Unit == index.Instant || !c.wholeHours() {
 		return nil, false
 	}
+	fine := q.Runs != nil || q.Conversation != ""
 	for _, by := range q.By {
-		if by != index.ByModel && by != index.ByFormat {
+		switch by {
+		case index.ByModel, index.ByFormat:
+		case index.ByTool, index.ByUsage:
 			return nil, false
+		default:
+			fine = true
 		}
 	}
-	r := &rollup{q: q, clock: c, where: "1"}
-	if !r.window() || q.Query != nil && !r.query(q.Query.Root) {
+	r := &rollup{q: q, clock: c, where: "1", fine: fine}
+	if !r.window() {
 		return nil, false
+	}
+	if q.Query != nil && (r.fine || !r.query(q.Query.Root)) {
+		r.fine = true
+		return r, knowsOnly(q.Query.Root, threadFields)
 	}
 	return r, true
 }
@@ -117,8 +128,16 @@ func (r *rollup) run(ctx context.Context, tx *sqlx.Tx, yield func(index.Sum) boo
 			return err
 		}
 	}
-	for _, query := range r.statements() {
-		if err := each(ctx, tx, query, r.args, scanSum(r.q), next); err != nil || !more {
+	statements, args := r.statements(), r.args
+	if r.fine {
+		query, a, err := r.threads()
+		if err != nil {
+			return err
+		}
+		statements, args = []string{query}, a
+	}
+	for _, query := range statements {
+		if err := each(ctx, tx, query, args, scanSum(r.q), next); err != nil || !more {
 			return err
 		}
 	}
@@ -143,7 +162,7 @@ func (r *rollup) run(ctx context.Context, tx *sqlx.Tx, yield func(index.Sum) boo
 func (r *rollup) statements() []string {
 	sums, numbers := "", ""
 	for _, m := range measures {
-		sums += fmt.Sprintf(", sum(d.%s) AS %[1]s", m.name)
+		sums += fmt.Sprintf(", %s AS %s", m.total("d."+m.name), m.name)
 		numbers += ", g." + m.name
 	}
 	keys := ""

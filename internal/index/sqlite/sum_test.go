@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -77,6 +79,8 @@ func TestRollupFollowsUsage(t *testing.T) {
 			if r.IntN(2) == 0 {
 				u.Key = fmt.Sprint(r.IntN(20))
 			}
+			some := func(words ...string) string { return words[r.IntN(len(words))] }
+			u.Agent, u.Flow, u.Step, u.Status = some("", "coder", "critic"), some("", "build"), some("", "test", "fix"), some("", "failed")
 			usage = append(usage, u)
 		}
 		addUsage(t, db, usageFile(fmt.Sprint("file-", i), usage...))
@@ -84,12 +88,72 @@ func TestRollupFollowsUsage(t *testing.T) {
 			"UPDATE usage SET verdict = 1 WHERE id % 13 = ?", "UPDATE usage SET verdict = 0 WHERE id % 11 = ?", "UPDATE usage SET model = 'other' WHERE id % 17 = ?",
 			"UPDATE usage SET calculated = NULL, price_note = 'why not' WHERE id % 19 = ?", "DELETE FROM usage WHERE id % 7 = ?", "UPDATE usage SET flow = 'f' WHERE id % 3 = ?",
 		} {
-			if _, err := db.w.Exec(change, r.IntN(20)); err != nil {
+			x, err := db.begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := x.exec(change, r.IntN(20)); err != nil {
+				t.Fatal(err)
+			}
+			if err := x.Commit(); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if have, want := rollupRows(t, db); !slices.Equal(have, want) {
 			t.Fatalf("after %d files the rollup has\n%q, not\n%q", i+1, have, want)
+		}
+		if i%7 == 6 {
+			sameAsScan(t, db)
+		}
+	}
+}
+
+// sameAsScan asks for sums in many ways, of the rollup and of the records themselves.
+func sameAsScan(t *testing.T, db *DB) {
+	t.Helper()
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := db.r.BeginTxx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	from := time.UnixMicro(indextest.At(-3 * 86400).UnixMicro).Add(17 * time.Minute)
+	for _, text := range []string{"", "model:claude-sonnet-4-5", "agent:coder", "flow:build OR step:test", "-status:failed", "run:file-3"} {
+		tree, err := query.Parse(text, indextest.Epoch, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, by := range [][]index.Dimension{nil, {index.ByModel}, {index.ByFormat, index.ByAgent}, {index.ByProject}, {index.ByRun}, {index.ByConversation},
+			{index.ByStep, index.ByFlow}, {index.ByStatus, index.ByModel}, {index.BySource}} {
+			for _, unit := range []index.Unit{index.NoTime, index.Day, index.Hour} {
+				q := index.SumQuery{By: by, Unit: unit, Location: berlin, UsageFilter: index.UsageFilter{Query: tree, From: from}}
+				c, err := newClock(t.Context(), tx, q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				have, want := map[string]index.Spent{}, map[string]index.Spent{}
+				into := func(m map[string]index.Spent) func(index.Sum) bool {
+					return func(s index.Sum) bool {
+						id := fmt.Sprint(s.Keys, s.Time, s.Model, s.Reason, s.HasReported, s.Twin)
+						if m[id] = m[id].Plus(s.Spent); m[id] == (index.Spent{}) {
+							delete(m, id)
+						}
+						return true
+					}
+				}
+				if err := db.sum(t.Context(), q, into(have)); err != nil {
+					t.Fatal(err)
+				}
+				if err := scan(t.Context(), tx, q, c, into(want)); err != nil {
+					t.Fatal(err)
+				}
+				if _, ok := rollupOf(q, c); !ok || !maps.Equal(have, want) {
+					t.Fatalf("%q by %v and unit %d (by a rollup: %v):\n%v, not\n%v", text, by, unit, ok, have, want)
+				}
+			}
 		}
 	}
 }
@@ -123,6 +187,34 @@ func TestSumsOfHostileNumbers(t *testing.T) {
 			}
 			if !found {
 				t.Errorf("by %v and unit %d: the honest record is lost", by, unit)
+			}
+		}
+	}
+	for _, q := range []string{"SELECT sum(reported_cost_microusd IS NULL), sum(cost_microusd IS NULL) FROM v_runs", "SELECT max(input_tokens) FROM v_runs",
+		"SELECT max(cost_microusd), max(calculated_cost_microusd) FROM v_usage", "SELECT max(cost_microusd), sum(input_tokens) FROM v_cost_daily"} {
+		if _, _, err := ask(t.Context(), db, index.Question{SQL: q}); err != nil {
+			t.Errorf("%s: %v", q, err)
+		}
+	}
+}
+
+// Credits are amounts below zero: half up is towards zero there.
+func TestViewsRoundHalfUp(t *testing.T) {
+	db := newDB(t)
+	nano := []int64{-1501, -1500, -1499, -1000, -501, -500, -499, -1, 0, 1, 499, 500, 501, 1499, 1500}
+	micro := []int64{-2, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2}
+	for i, n := range nano {
+		addUsage(t, db, usageFile(fmt.Sprintf("r%02d", i), &transcript.Usage{Model: fmt.Sprintf("m%02d", i), Cost: transcript.Known(n), Time: indextest.At(0)}))
+	}
+	for _, q := range []string{"SELECT reported_cost_microusd, cost_microusd FROM v_usage ORDER BY model", "SELECT reported_cost_microusd, cost_microusd FROM v_cost_daily ORDER BY model",
+		"SELECT reported_cost_microusd, cost_microusd FROM v_runs ORDER BY native_id"} {
+		_, rows, err := ask(t.Context(), db, index.Question{SQL: q})
+		if err != nil || len(rows) != len(nano) {
+			t.Fatalf("%s: %q, %v", q, rows, err)
+		}
+		for i, row := range rows {
+			if want := fmt.Sprint(micro[i], " ", micro[i]); row != want {
+				t.Errorf("%s: %d nano-USD are %s micro-USD, want %s", q, nano[i], row, want)
 			}
 		}
 	}

@@ -1,0 +1,61 @@
+package sqlite
+
+import "fmt"
+
+// Sums are told in two tables: usage_threads by conversation, step, model and hour, and usage_days, which adds those
+// up, by model and hour. A transaction that changes usage makes the sums of the runs that it touched again, as a
+// whole: that is one pass over their usage, where keeping sums record by record would be several look-ups for each.
+
+// mostSum bounds what usage_days adds up, so that sums of hostile numbers stay integers.
+const mostSum = 1 << 62
+
+// keepSums are the statements that do it, in their order.
+var keepSums = func() []string {
+	const (
+		touched = " x.run_name IN (SELECT run_name FROM usage_touched)"
+		same    = "(s.model, s.format, s.reason, s.has_reported) = (x.model, x.format, x.reason, x.has_reported)"
+		stated  = "version, agent, engine, flow, step, status, outcome"
+	)
+	names, sums, minus, plus, add := "", "", "", "", ""
+	for i, m := range measures {
+		sum := m.total("x." + m.name)
+		names += ", " + m.name
+		sums += fmt.Sprintf(", %s AS %s", sum, m.name)
+		minus += ", -(" + sum + ")"
+		plus += ", " + sum
+		add += fmt.Sprintf("%s%s = max(-%d, min(%[3]d, %[2]s + excluded.%[2]s))", map[bool]string{true: ", "}[i > 0], m.name, int64(mostSum))
+	}
+	days := func(numbers string) string {
+		return "INSERT INTO usage_days (series, day, hour" + names + ") SELECT x.series, x.day, x.hour" + numbers +
+			" FROM usage_threads x WHERE" + touched + " GROUP BY 1, 2, 3 ON CONFLICT (series, day, hour) DO UPDATE SET " + add
+	}
+	return []string{
+		days(minus),
+		"DELETE FROM usage_threads AS x WHERE" + touched,
+		`INSERT INTO usage_series (model, format, reason, has_reported) SELECT DISTINCT model, format, reason, has_reported FROM usage_spent x
+			WHERE` + touched + " AND NOT EXISTS (SELECT 1 FROM usage_series s WHERE " + same + ")",
+		"INSERT INTO usage_threads (run_name, native_conversation, n, " + stated + ", series, day, hour" + names + `)
+			SELECT run_name, native_conversation, row_number() OVER (), ` + stated + ", series, day, hour" + names + ` FROM (
+			SELECT x.run_name, x.native_conversation, x.version, x.agent, x.engine, x.flow, x.step, x.status, x.outcome, s.id AS series, x.day, x.hour` + sums + ` FROM usage_spent x CROSS JOIN usage_series s ON ` + same + ` WHERE` + touched + `
+			GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)`,
+		days(plus),
+		"DELETE FROM usage_days WHERE rows = 0",
+		"DELETE FROM usage_touched",
+	}
+}()
+
+// Commit ends the transaction when the sums agree with its usage.
+func (t *tx) Commit() error {
+	var touched bool
+	if _, err := t.get("SELECT EXISTS (SELECT 1 FROM usage_touched)", nil, &touched); err != nil {
+		return err
+	}
+	if touched {
+		for _, statement := range keepSums {
+			if _, err := t.exec(statement); err != nil {
+				return fmt.Errorf("keep sums of usage: %w", err)
+			}
+		}
+	}
+	return t.Tx.Commit()
+}
