@@ -30,7 +30,7 @@ type Coverage struct {
 	Checked    int64    `json:"texts_checked"` // originals read to verify substrings and expressions
 	Unreadable int64    `json:"texts_unreadable"`
 	Hidden     []Hidden `json:"hidden"`
-	Sources    []Source `json:"sources"` // stale or missing; null when not known
+	Sources    []Source `json:"sources"` // stale, missing or with problems; null when not known
 	Problems   *int64   `json:"problems"`
 	// Limits are rules that keep something out of the reach of this query in any archive.
 	Limits    []string   `json:"limits"`
@@ -210,7 +210,7 @@ func (a *Answer) sources(ctx context.Context, c *Coverage) error {
 	}
 	c.Sources = []Source{}
 	for _, s := range all {
-		if s.State != "ok" {
+		if s.State != "ok" || s.Problems > 0 {
 			c.Sources = append(c.Sources, s)
 		}
 	}

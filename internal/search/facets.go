@@ -3,6 +3,8 @@ package search
 import (
 	"cmp"
 	"context"
+	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -12,9 +14,9 @@ import (
 
 // Facet is how many hits have one value of a field. An empty Value is unknown.
 type Facet struct {
-	Field string
-	Value string
-	Hits  int64
+	Field string `json:"field"`
+	Value string `json:"value"`
+	Hits  int64  `json:"hits"`
 }
 
 // facets says what a hit has of a field.
@@ -37,6 +39,35 @@ var facets = map[string]func(*Result) string{
 	"conversation": func(r *Result) string { return r.Event.Conversation },
 	"month":        func(r *Result) string { return time.UnixMicro(r.Near).UTC().Format("2006-01") },
 	"day":          func(r *Result) string { return time.UnixMicro(r.Near).UTC().Format(time.DateOnly) },
+}
+
+// FacetFields are the fields that Facets knows.
+func FacetFields() []string { return slices.Sorted(maps.Keys(facets)) }
+
+// File is a version of an original that has hits.
+type File struct {
+	Source  string `json:"source"`
+	Path    string `json:"path"`
+	Version int    `json:"version"`
+}
+
+// Files yields the originals that have hits, each once, in the order of their first hits, in place of Results.
+// Options.Limit bounds the hits that are looked at.
+func (a *Answer) Files() iter.Seq2[File, error] {
+	return func(yield func(File, error) bool) {
+		a.o.NoSnippets = true
+		seen := map[File]bool{}
+		for r, err := range a.Results() {
+			f := File{Source: r.Place.Source, Path: r.Place.Path, Version: r.Place.Number}
+			if err == nil && seen[f] {
+				continue
+			}
+			seen[f] = true
+			if !yield(f, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Facets counts the hits by the values of fields, in place of Results: field by field, the most frequent value

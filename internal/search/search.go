@@ -76,6 +76,8 @@ type Source struct {
 	State  string     `json:"state"` // ok, stale, missing
 	Reason string     `json:"reason"`
 	Last   *time.Time `json:"last_ingest"` // nil when not known
+	// Problems is how many of its files or lines could not be read.
+	Problems int64 `json:"problems"`
 }
 
 // Searcher answers. Index, Texts and Now are needed.

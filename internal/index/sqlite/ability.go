@@ -136,6 +136,26 @@ func (db *DB) Size(ctx context.Context) (events, rows, problems int64, err error
 	return events, rows, problems, err
 }
 
+// ProblemsBySource returns how many problems there are of the newest versions of each source's files, and of files that
+// could not be taken at all. Sources without any are missing.
+func (db *DB) ProblemsBySource(ctx context.Context) (map[string]int64, error) {
+	type source struct {
+		name string
+		n    int64
+	}
+	all := map[string]int64{}
+	err := each(ctx, db.r, `SELECT s.name, count(DISTINCT p.identity) FROM problems p CROSS JOIN versions v ON v.id = p.version
+		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source
+		WHERE NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number) GROUP BY 1
+		UNION ALL SELECT substr(key, 1, instr(key, '/') - 1), count(*) FROM facts WHERE kind = 'problem' AND value IS NOT NULL GROUP BY 1`, nil,
+		func(rows *sqlx.Rows) (s source, err error) { return s, rows.Scan(&s.name, &s.n) },
+		func(s source) bool { all[s.name] += s.n; return true })
+	if err != nil {
+		return nil, fmt.Errorf("problems: %w", damage(err))
+	}
+	return all, nil
+}
+
 // resultsOf follows v_tool_calls.
 const resultsOf = `SELECT c.conversation_id, t.seq_base + e.seq, e.part, e.parts, d.conversation_id, u.seq_base + b.seq, b.part, b.parts
 	FROM conversations c CROSS JOIN transcripts t ON t.conversation = c.id CROSS JOIN events e ON e.transcript = t.id

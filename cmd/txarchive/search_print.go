@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/search"
+)
+
+// printAnswer prints what was asked for: the hits, or only their number, their files or what they have in common.
+func (a *app) printAnswer(ctx context.Context, answer *search.Answer, o searchOptions) error {
+	switch {
+	case o.count:
+		n, err := answer.Count(ctx)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			return a.printJSON(map[string]int64{"hits": n})
+		}
+		_, err = fmt.Fprintln(a.out, n)
+		return err
+	case o.files:
+		return a.printFiles(answer)
+	case len(o.facets) > 0:
+		facets, err := answer.Facets(o.facets...)
+		if err != nil {
+			return err
+		}
+		return a.printFacets(facets)
+	}
+	show := hits{a: a, ink: a.ink(), width: a.width()}
+	for r, err := range answer.Results() {
+		if err == nil && a.json {
+			err = a.printJSON(r)
+		} else if err == nil {
+			err = show.hit(&r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) printFiles(answer *search.Answer) error {
+	for f, err := range answer.Files() {
+		if err == nil && a.json {
+			err = a.printJSON(f)
+		} else if err == nil {
+			_, err = fmt.Fprintln(a.out, line(f.Source+"/"+f.Path))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) printFacets(facets []search.Facet) error {
+	if a.json {
+		for _, f := range facets {
+			if err := a.printJSON(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	g := &grid{columns: []column{{head: "field"}, {head: "value", flex: true}, {head: "hits", right: true}}}
+	for _, f := range facets {
+		value := f.Value
+		if value == "" {
+			value = "(unknown)"
+		}
+		g.add(f.Field, value, number(f.Hits))
+	}
+	if len(facets) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintln(a.out, g.render(a.width(), a.ink()))
+	return err
+}
+
+// staleAfter is the age of the last whole scan from which a search says so.
+const staleAfter = 7 * 24 * time.Hour
+
+// searchedSources says of each source that is followed whether its directory is there, and how current and whole it is.
+func (a *app) searchedSources(ctx context.Context, store *archive.Archive) ([]search.Source, error) {
+	all, err := ingest.Sources(ctx, store.Index())
+	if err != nil {
+		return nil, err
+	}
+	notes, err := store.Index().Noted(ctx, scannedKey)
+	if err != nil {
+		return nil, err
+	}
+	problems, err := store.Index().ProblemsBySource(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var states []search.Source
+	for _, s := range all {
+		state := search.Source{Name: s.Name, Path: s.Root, State: "ok", Problems: problems[s.Name]}
+		if at, err := time.Parse(time.RFC3339Nano, notes[scannedKey+s.Name]); err == nil {
+			state.Last = &at
+		}
+		switch age := a.now().Sub(s.Added); sourceState(s) {
+		case "removed":
+			continue
+		case "missing":
+			state.State, state.Reason = "missing", "its directory is not there; what was stored of it is searched"
+		default:
+			if state.Last != nil {
+				age = a.now().Sub(*state.Last)
+			}
+			if age > staleAfter {
+				state.State, state.Reason = "stale", "not scanned for "+span(age.Truncate(24*time.Hour))+"; what came since is not searched: txarchive ingest"
+			}
+		}
+		states = append(states, state)
+	}
+	return states, nil
+}
+
+// printCoverage says what the hits are not.
+func (a *app) printCoverage(c *search.Coverage) {
+	found := plural(int64(c.Shown), "hit", "hits")
+	if c.Shown == 0 {
+		found = "Nothing found"
+	}
+	if c.Rows != nil {
+		found += " in " + plural(*c.Rows, "searched row", "searched rows")
+	}
+	a.note("%s, %s", found, time.Duration(c.Elapsed*int64(time.Microsecond)).Round(time.Millisecond))
+	if c.More {
+		more := "There may be more: --limit 0 shows all"
+		if c.Next != nil {
+			more += ", --after '" + *c.Next + "' the next"
+		}
+		a.note("%s", more)
+	}
+	if len(c.Ignored) > 0 {
+		a.note("Not looked for, being punctuation only: %s", strings.Join(c.Ignored, " "))
+	}
+	for _, h := range c.Hidden {
+		atLeast := ""
+		if h.AtLeast {
+			atLeast = "at least "
+		}
+		a.note("Left out by %s: %s%s", h.By, atLeast, plural(h.Hits, "hit", "hits"))
+	}
+	for _, s := range c.Sources {
+		if s.State != "ok" {
+			a.note("Source %s is %s: %s", s.Name, s.State, s.Reason)
+		}
+		if s.Problems > 0 {
+			a.note("Source %s has %s, so something of it may not be found: txarchive doctor", s.Name, plural(s.Problems, "problem", "problems"))
+		}
+	}
+	if c.Unreadable > 0 {
+		a.note("%s could not be read: txarchive verify", plural(c.Unreadable, "text", "texts"))
+	}
+	for _, p := range c.Proposals {
+		a.note("Try: txarchive search %s   (%s)", strings.TrimSpace(shellQuote(p.Query)+" "+p.Option), p.Why)
+	}
+	if c.Explain != nil {
+		a.note("%s", encode(c.Explain))
+	}
+}
+
+// shellQuote writes a text so that a shell reads it as one word.
+func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
