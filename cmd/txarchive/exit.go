@@ -10,6 +10,7 @@ import (
 	"github.com/txarchive/txarchive/internal/backup"
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/prune"
 	"github.com/txarchive/txarchive/internal/query"
 )
 
@@ -82,6 +83,7 @@ var exitTable = []struct {
 	{index.ErrLimit, exitPartial, "ask for less, or raise the limit: see --help"},
 	{index.ErrNotFound, exitNotFound, "`txarchive search WORDS` and `txarchive sql 'SELECT run_id, title FROM v_runs'` show ids"},
 	{blob.ErrNotFound, exitNotFound, "`txarchive verify` says what is missing"},
+	{prune.ErrMissing, exitCorrupt, "bring it back from a backup, or, if it is lost, make the index again without it: txarchive reindex"},
 	{fs.ErrExist, exitRefused, "nothing was overwritten; --overwrite replaces what is in the way"},
 	{fs.ErrNotExist, exitNotFound, "check the path"},
 	{fs.ErrPermission, exitUnexpected, "check owner and mode of that path"},

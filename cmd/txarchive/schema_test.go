@@ -129,6 +129,8 @@ var printing = []printed{
 	{line: "verify", stdout: "verify"},
 	{line: "restore --all --to TMP/back", stdout: "restore"},
 	{line: "reindex", stdout: "reindex"},
+	{line: "gc --dry-run --grace 7d", stdout: "gc"},
+	{line: "gc", stdout: "gc"},
 	{line: "backup TMP/backup", stdout: "backup"},
 	{line: "backup list TMP/backup", stdout: "backup-list", list: true, least: 1},
 	{line: "backup verify TMP/backup --full", stdout: "backup-verify"},

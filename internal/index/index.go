@@ -35,7 +35,8 @@ type Writer interface {
 
 // Batch is what one commit adds: usually what one pack holds.
 type Batch struct {
-	Pack   *PackRow // nil when no pack is added (parsing again)
+	Pack   *PackRow   // nil when no pack is added (parsing again)
+	Packs  []*PackRow // further ones, whose versions lie in each other
 	Facts  []FactRow
 	Parsed []*Parsed // in any order
 	// Resolvers gives the resolver of a format, nil where it has none.
@@ -43,7 +44,16 @@ type Batch struct {
 	Prices    *price.Book
 }
 
-// PackRow is a pack and what it stores.
+// All returns every pack of the batch.
+func (b *Batch) All() []*PackRow {
+	if b.Pack == nil {
+		return b.Packs
+	}
+	return append([]*PackRow{b.Pack}, b.Packs...)
+}
+
+// PackRow is a pack and what it stores. The packs that it replaces leave the index with the commit: whatever lay in
+// them is from then on where the new pack, or another, has the same bytes.
 type PackRow struct {
 	Name     string
 	Size     int64
@@ -102,6 +112,9 @@ type Catalog interface {
 	States(ctx context.Context) iter.Seq2[State, error]
 	// Packs yields the names of the packs that are indexed.
 	Packs(ctx context.Context) iter.Seq2[string, error]
+	// Replaced yields the names of packs that others have replaced, until Removed says that they are gone. They are
+	// never to be indexed again.
+	Replaced(ctx context.Context) iter.Seq2[string, error]
 	// Facts yields the newest fact of every key of a kind ("" is every kind), taken back ones left out.
 	Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error]
 	// Stats returns what the last scans saw of a source, by a hash of the path. SaveStats replaces entries and forgets gone ones.

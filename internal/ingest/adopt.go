@@ -25,6 +25,12 @@ func (g *Ingester) Adopt(ctx context.Context) (int, error) {
 		}
 		known[name] = true
 	}
+	for name, err := range g.Index.Replaced(ctx) {
+		if err != nil {
+			return 0, err
+		}
+		known[name] = true
+	}
 	var unknown []blob.Info
 	for info, err := range g.Packs.List(ctx) {
 		if err != nil {
@@ -68,21 +74,25 @@ func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
 		manifests = append(manifests, m)
 		g.progress(Progress{Stage: "manifests", Files: int64(i + 1), TotalFiles: int64(len(packs))})
 	}
+	manifests = slices.DeleteFunc(manifests, func(m blob.Manifest) bool { return replaced[m.Pack] })
+	sizes := map[string]int64{}
+	for _, info := range packs {
+		sizes[info.Name] = info.Size
+	}
 	adopted := 0
-	for i, m := range manifests {
-		if replaced[m.Pack] {
-			continue
+	for _, together := range intertwined(manifests) {
+		batch := index.Batch{Resolvers: g.resolvers, Prices: g.Prices}
+		for _, m := range together {
+			batch.Packs = append(batch.Packs, packRow(m, sizes[m.Pack]))
+			for _, f := range m.Facts {
+				batch.Facts = append(batch.Facts, index.FactRow{Fact: f, Pack: m.Pack})
+			}
 		}
-		size := packs[slices.IndexFunc(packs, func(p blob.Info) bool { return p.Name == m.Pack })].Size
-		facts := make([]index.FactRow, len(m.Facts))
-		for i, f := range m.Facts {
-			facts[i] = index.FactRow{Fact: f, Pack: m.Pack}
+		if err := g.Index.Commit(ctx, batch); err != nil {
+			return adopted, fmt.Errorf("adopt pack %s: %w", together[0].Pack, err)
 		}
-		if err := g.Index.Commit(ctx, index.Batch{Pack: packRow(m, size), Facts: facts, Resolvers: g.resolvers, Prices: g.Prices}); err != nil {
-			return adopted, fmt.Errorf("adopt pack %s: %w", m.Pack, err)
-		}
-		adopted++
-		g.progress(Progress{Stage: "adopt", Files: int64(i + 1), TotalFiles: int64(len(manifests))})
+		adopted += len(together)
+		g.progress(Progress{Stage: "adopt", Files: int64(adopted), TotalFiles: int64(len(manifests))})
 	}
 	return adopted, errors.Join(bad...)
 }
@@ -162,6 +172,9 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.State) error {
 const stretch = 16 << 20
 
 func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.State, out chan<- *index.Parsed) error {
+	if !whole(s.Extents, s.Size) {
+		return g.unreadable(ctx, s, fmt.Errorf("bytes of it are in no pack: %w", blob.ErrNotFound))
+	}
 	f := g.format(s.Format)
 	from := s.Parsed
 	if s.Again || s.Parser != 0 {
@@ -198,6 +211,18 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 		}
 	}
 	return send(c.Take(true))
+}
+
+// whole says whether extents give a content from its start to its end.
+func whole(extents []blob.Extent, size int64) bool {
+	end := int64(0)
+	for _, e := range extents {
+		if e.Offset != end {
+			return false
+		}
+		end += e.Size
+	}
+	return end >= size
 }
 
 // unreadable leaves a version unparsed whose bytes are damaged or gone: verify names them.

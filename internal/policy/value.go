@@ -18,6 +18,15 @@ var durationUnits = map[string]time.Duration{
 	"s": time.Second, "m": time.Minute, "h": time.Hour, "d": day, "w": 7 * day, "y": 365 * day,
 }
 
+// ParseDuration reads a duration as policies write it: 30d, 12h or 1d12h.
+func ParseDuration(s string) (time.Duration, error) {
+	n, err := parseDuration(s)
+	return time.Duration(n), err
+}
+
+// ParseBytes reads a size as policies write it: 64KB, 1.5GiB or 1000.
+func ParseBytes(s string) (int64, error) { return parseBytes(s) }
+
 // parseDuration reads 30d, 12h or 1d12h. A unit is needed: 30 alone says nothing.
 func parseDuration(s string) (int64, error) {
 	var total time.Duration

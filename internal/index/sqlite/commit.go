@@ -48,18 +48,12 @@ type commit struct {
 }
 
 func (c *commit) run() error {
-	if p := c.batch.Pack; p != nil {
-		var n int
-		known, err := c.get("SELECT 1 FROM packs WHERE name = ?", []any{p.Name}, &n)
-		if err != nil {
-			return err
-		}
-		if known {
-			return nil
-		}
-		if err := c.pack(p); err != nil {
-			return fmt.Errorf("pack %s: %w", p.Name, err)
-		}
+	fresh, err := c.unknown()
+	if err != nil || len(fresh) == 0 && len(c.batch.All()) > 0 {
+		return err
+	}
+	if err := c.packs(fresh); err != nil {
+		return err
 	}
 	for _, f := range c.batch.Facts {
 		if err := c.fact(f); err != nil {
@@ -81,4 +75,19 @@ func (c *commit) run() error {
 		return fmt.Errorf("resolve: %w", err)
 	}
 	return nil
+}
+
+// unknown returns the packs of the batch that the index does not have.
+func (c *commit) unknown() (fresh []*index.PackRow, err error) {
+	for _, p := range c.batch.All() {
+		var n int
+		known, err := c.get("SELECT 1 FROM packs WHERE name = ?", []any{p.Name}, &n)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			fresh = append(fresh, p)
+		}
+	}
+	return fresh, nil
 }

@@ -109,7 +109,7 @@ func (db *DB) Path() string { return db.path }
 // Pragmas stand in the DSN, so that every connection of a pool has them.
 var (
 	writerPragmas = []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-65536)",
-		"temp_store(MEMORY)", "wal_autocheckpoint(8000)", "foreign_keys(0)"}
+		"temp_store(MEMORY)", "wal_autocheckpoint(8000)", "foreign_keys(0)", "secure_delete(FAST)"}
 	readerPragmas = []string{"busy_timeout(10000)", "query_only(1)", "cache_size(-65536)", "temp_store(MEMORY)", "mmap_size(268435456)"}
 )
 

@@ -2,40 +2,53 @@ package sqlite
 
 import (
 	"database/sql"
+	"fmt"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// pack adds the row of a pack, its members and the versions that its manifest tells of.
-func (c *commit) pack(p *index.PackRow) error {
+// packs adds packs that are not there yet: their rows first, because their versions may lie in each other, then what
+// their manifests tell of, then what follows from it for the packs that they replace.
+func (c *commit) packs(all []*index.PackRow) error {
+	ids := make([]int64, len(all))
+	for i, p := range all {
+		var err error
+		if ids[i], err = c.pack(p); err != nil {
+			return fmt.Errorf("pack %s: %w", p.Name, err)
+		}
+	}
+	for i, p := range all {
+		for j := range p.Versions {
+			if err := c.version(ids[i], p, &p.Versions[j]); err != nil {
+				return fmt.Errorf("pack %s: %w", p.Name, err)
+			}
+		}
+	}
+	return c.replace(all, ids)
+}
+
+// pack adds the row of a pack and its members.
+func (c *commit) pack(p *index.PackRow) (int64, error) {
 	id, err := c.id("packs")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if _, err := c.exec("INSERT INTO packs (id, name, size, created, writer) VALUES (?, ?, ?, ?, ?)",
 		id, p.Name, p.Size, p.Created.UnixMicro(), p.Writer); err != nil {
-		return err
+		return 0, err
 	}
 	members := inserter{t: c.tx, head: "INSERT INTO members (pack, raw, raw_size, offset, size) VALUES ", columns: 5}
 	for _, m := range p.Members {
 		if err := members.add(id, m.Raw, m.RawSize, m.Offset, m.Size); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	if err := members.flush(); err != nil {
-		return err
-	}
-	for i := range p.Versions {
-		if err := c.version(id, &p.Versions[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return id, members.flush()
 }
 
 // version adds a version or prolongs it, with the extents that the pack brought.
-func (c *commit) version(pack int64, v *blob.Version) error {
+func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	file, err := c.file(v.Source, v.Path)
 	if err != nil {
 		return err
@@ -54,17 +67,19 @@ func (c *commit) version(pack int64, v *blob.Version) error {
 		return err
 	}
 	for _, e := range v.Extents {
-		in, raw := pack, e.Raw
+		in, raw, there := pack, e.Raw, true
 		if e.CopyOf != nil {
 			raw = e.CopyOf.Raw
 			if e.CopyOf.Pack != "" {
-				if in, err = c.packID(e.CopyOf.Pack); err != nil {
+				if in, raw, there, err = c.placeOf(e); err != nil {
 					return err
 				}
 			}
 		}
-		if _, err := c.exec("INSERT OR IGNORE INTO extents (chain, offset, size, pack, raw, sha256) VALUES (?, ?, ?, ?, ?, ?)",
-			chain, e.Offset, e.Size, in, raw, e.SHA256[:]); err != nil {
+		if !there {
+			continue // verify names what is lost
+		}
+		if err := c.extent(chain, e, in, raw, len(p.Replaces) > 0); err != nil {
 			return err
 		}
 	}
@@ -138,14 +153,6 @@ func intoSet(set map[int64]bool) func(*sql.Rows) error {
 		set[id] = true
 		return nil
 	}
-}
-
-func (c *commit) packID(name string) (id int64, err error) {
-	ok, err := c.get("SELECT id FROM packs WHERE name = ?", []any{name}, &id)
-	if err == nil && !ok {
-		err = index.ErrNotFound
-	}
-	return id, err
 }
 
 func (c *commit) source(name string) (id int64, err error) {

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/policy"
+	"github.com/txarchive/txarchive/internal/prune"
+)
+
+type gcOptions struct {
+	grace, maxTime, maxUnused, maxBytes string
+	dryRun                              bool
+}
+
+func newGCCommand(a *app) *cobra.Command {
+	var o gcOptions
+	cmd := &cobra.Command{
+		Use:   "gc",
+		Short: "Give back the space of what was pruned, and merge small packs",
+		Long: "Rewrite packs without the bytes of what was pruned, put many small packs together, and give free space in the index\n" +
+			"back. What is pruned can be taken back until gc has run: --grace 7d leaves alone what was pruned less than seven days\n" +
+			"ago. Without it, all goes now. A gc that was stopped goes on with the next one. Docs: docs/gc.md." +
+			exits("5 packs are damaged or missing", "10 no archive", "11 another txarchive is writing"),
+		Example: "  txarchive gc --dry-run\n  txarchive gc --grace 7d\n" +
+			"  txarchive gc --grace 7d --max-unused 10% --max-time 5m      every night\n  txarchive gc --json | jq .freed_bytes",
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runGC(cmd.Context(), a, o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.grace, "grace", "", "leave alone what was pruned less than this ago: 7d, 12h")
+	f.StringVar(&o.maxUnused, "max-unused", "0", "how much that nobody needs may stay in packs: 10%, 500MB")
+	f.StringVar(&o.maxTime, "max-time", "", "begin nothing more after this: 10m, 2h")
+	f.StringVar(&o.maxBytes, "max-bytes", "", "rewrite packs of this size together at most, roughly: 2GB")
+	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be done and change nothing")
+	return cmd
+}
+
+func (o *gcOptions) parse() (p prune.Options, err error) {
+	p.DryRun = o.dryRun
+	for _, d := range []struct {
+		flag, value string
+		to          *time.Duration
+	}{{"grace", o.grace, &p.Grace}, {"max-time", o.maxTime, &p.MaxTime}} {
+		if d.value != "" {
+			if *d.to, err = policy.ParseDuration(d.value); err != nil {
+				return p, usage(fmt.Sprintf("--%s: %v", d.flag, err), "write 30m, 12h, 7d or 2w")
+			}
+		}
+	}
+	if o.maxBytes != "" {
+		if p.MaxBytes, err = policy.ParseBytes(o.maxBytes); err != nil {
+			return p, usage("--max-bytes: "+err.Error(), "write 500MB or 2GiB")
+		}
+	}
+	if percent, ok := strings.CutSuffix(o.maxUnused, "%"); ok {
+		p.MaxUnused.Percent, err = strconv.ParseFloat(percent, 64)
+		if err == nil && !(p.MaxUnused.Percent >= 0 && p.MaxUnused.Percent <= 100) {
+			err = errors.New("a part is between 0% and 100%")
+		}
+	} else {
+		p.MaxUnused.Bytes, err = policy.ParseBytes(o.maxUnused)
+	}
+	if err != nil {
+		return p, usage("--max-unused: "+err.Error(), "write 10% or 500MB")
+	}
+	return p, nil
+}
+
+func runGC(ctx context.Context, a *app, o gcOptions) error {
+	bounds, err := o.parse()
+	if err != nil {
+		return err
+	}
+	store, err := a.write(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	began := time.Now()
+	r, err := a.collect(ctx, store, bounds)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.printJSON(gcReport(&r, o.dryRun, time.Since(began)))
+	} else if !a.quiet {
+		a.printGC(&r, o.dryRun, time.Since(began))
+	}
+	if err == nil && len(r.Damaged) > 0 {
+		err = corrupt(plural(int64(len(r.Damaged)), "pack is damaged and was", "packs are damaged and were")+" left alone",
+			"`txarchive verify` names what is damaged; bring it back from a backup, or take the originals in again")
+	}
+	return err
+}
+
+// collect takes in what other writers and crashes have left, and then collects.
+func (a *app) collect(ctx context.Context, store *archive.Archive, o prune.Options) (prune.Report, error) {
+	m := a.meter()
+	defer m.stop()
+	g := a.ingester(store)
+	gc := &prune.GC{Packs: store.Packs(), Index: store.Index(), Writer: store.WriterID(), Now: a.now, Log: a.log, Options: o}
+	if m != nil {
+		g.Progress = m.ingest
+		gc.Progress = func(done, total int64) { m.bytes("gc", done, total) }
+	}
+	if _, err := g.Adopt(ctx); err != nil {
+		return prune.Report{}, err
+	}
+	return gc.Run(ctx)
+}
+
+type gcJSON struct {
+	DryRun           bool     `json:"dry_run"`
+	PacksBefore      int64    `json:"packs_before"`
+	PacksAfter       int64    `json:"packs_after"`
+	PackBytesBefore  int64    `json:"pack_bytes_before"`
+	PackBytesAfter   int64    `json:"pack_bytes_after"`
+	IndexBytesBefore *int64   `json:"index_bytes_before"`
+	IndexBytesAfter  *int64   `json:"index_bytes_after"`
+	FreedBytes       int64    `json:"freed_bytes"`
+	UnusedBytes      int64    `json:"unused_bytes"`
+	PacksRewritten   int64    `json:"packs_rewritten"`
+	PacksMerged      int64    `json:"packs_merged"`
+	PacksRemoved     int64    `json:"packs_removed"`
+	VersionsGone     int64    `json:"versions_gone"`
+	VersionsSpared   int64    `json:"versions_spared"`
+	DamagedPacks     []string `json:"damaged_packs"`
+	More             bool     `json:"more"`
+	IndexRebuilt     bool     `json:"index_rebuilt"`
+	LogKept          bool     `json:"log_kept"`
+	ElapsedUS        int64    `json:"elapsed_us"`
+}
+
+func gcReport(r *prune.Report, dryRun bool, took time.Duration) gcJSON {
+	j := gcJSON{
+		DryRun: dryRun, PacksBefore: r.PacksBefore, PacksAfter: r.PacksAfter, PackBytesBefore: r.Before, PackBytesAfter: r.After,
+		FreedBytes: r.Freed(), UnusedBytes: r.Unused, PacksRewritten: r.Rewritten, PacksMerged: r.Merged, PacksRemoved: r.Removed,
+		VersionsGone: r.Dead, VersionsSpared: r.Spared, DamagedPacks: append([]string{}, r.Damaged...), More: r.More,
+		IndexRebuilt: r.Index.Rebuilt, LogKept: r.Index.LogKept, ElapsedUS: took.Microseconds(),
+	}
+	if !dryRun {
+		j.IndexBytesBefore, j.IndexBytesAfter = &r.Index.Before, &r.Index.After
+	}
+	return j
+}
+
+func (a *app) printGC(r *prune.Report, dryRun bool, took time.Duration) {
+	would := ""
+	if dryRun {
+		would = "would be "
+	}
+	if r.Rewritten+r.Merged+r.Removed == 0 {
+		fmt.Fprintf(a.out, "No pack has anything to give back: %s of %s\n", plural(r.PacksBefore, "pack", "packs"), size(r.Before))
+	} else {
+		fmt.Fprintf(a.out, "%s %srewritten, %s merged: %s became %s, %s -> %s\n", plural(r.Rewritten, "pack", "packs"), would, number(r.Merged),
+			number(r.PacksBefore), number(r.PacksAfter), size(r.Before), size(r.After))
+	}
+	if r.Dead > 0 {
+		fmt.Fprintf(a.out, "%s %sgone for good\n", plural(r.Dead, "pruned original", "pruned originals"), would)
+	}
+	if r.Spared > 0 {
+		fmt.Fprintf(a.out, "%s can still be brought back, until the grace is over\n", plural(r.Spared, "pruned original", "pruned originals"))
+	}
+	for _, name := range r.Damaged {
+		fmt.Fprintln(a.out, a.ink().red("left alone because it is damaged: "+line(name)))
+	}
+	if dryRun {
+		return
+	}
+	fmt.Fprintf(a.out, "index %s -> %s\n", size(r.Index.Before), size(r.Index.After))
+	fmt.Fprintf(a.out, "%s freed, %s\n", size(r.Freed()), took.Round(time.Millisecond))
+	if r.Index.LogKept {
+		a.note("a reader kept the log of the index from being emptied; the next gc does it")
+	}
+	if r.More {
+		a.note("there is more to do: a limit was reached, the next gc goes on")
+	}
+}

@@ -1,0 +1,55 @@
+package pack
+
+import (
+	"context"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+// Units returns the members of each unit of a pack in order, as far as the extents of its manifest tell: members in
+// the midst of one extent belong together. Members of a large entry that no version has come as units of their own,
+// which CopyUnit refuses.
+func (r *Reader) Units() [][]blob.Member {
+	var units [][]blob.Member
+	ends := contentEnds(r.manifest)
+	next, until := 0, int64(0) // the extents that begin before the present member end, and the latest of their ends
+	for _, m := range r.manifest.Members {
+		for next < len(ends) && ends[next].raw < m.Raw {
+			until = max(until, ends[next].end)
+			next++
+		}
+		if n := len(units); n > 0 && until > m.Raw {
+			units[n-1] = append(units[n-1], m)
+			continue
+		}
+		units = append(units, []blob.Member{m})
+	}
+	return units
+}
+
+type contentEnd struct{ raw, end int64 } // end is behind the padding
+
+func contentEnds(m blob.Manifest) []contentEnd {
+	var all []contentEnd
+	for i := range m.Versions {
+		for _, e := range m.Versions[i].Extents {
+			if e.CopyOf == nil {
+				all = append(all, contentEnd{e.Raw, e.Raw + e.Size + padding(e.Size)})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b contentEnd) int { return int(a.raw - b.raw) })
+	return all
+}
+
+// Inflate returns the whole tar stream of a pack, manifest and all, by walking from member to member: what it says does
+// not depend on what the manifest says. Damaged bytes are blob.ErrCorrupt.
+func Inflate(ctx context.Context, name string, p blob.Pack) ([]byte, error) {
+	var all []byte
+	rest, err := scan(ctx, name, p, func(_ foundMember, raw []byte) { all = append(all, raw...) })
+	if err == nil && rest > 0 {
+		err = corrupt(name, p.Size()-rest, "%d bytes that belong to no member", rest)
+	}
+	return all, err
+}

@@ -1,0 +1,190 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+)
+
+var _ index.Cleaner = (*DB)(nil)
+
+// The file is written anew when so much of it is free.
+const (
+	vacuumShare = 0.2
+	vacuumPages = 1 << 20 / 4096
+)
+
+// purgedKey is where the index remembers what had been taken out of it when it was last purged.
+const purgedKey = "purged"
+
+// takenOut changes whenever facts take something out of the index.
+const takenOut = "SELECT count(*) || ' ' || coalesce(max(time), 0) FROM facts WHERE kind IN ('tombstone', 'ledger')"
+
+// Purge gives space back. Of what was taken out of the index since the last Purge nothing stays: segments that have
+// deleted rows are written anew, words that no row has any more go, and then the whole file is written anew, because
+// pages that once held words may be free since long ago.
+func (db *DB) Purge(ctx context.Context, all bool) (p index.Purged, err error) {
+	if p.Before, err = db.fileSize(); err != nil {
+		return p, err
+	}
+	was, err := db.Recall(ctx, purgedKey)
+	if err != nil {
+		return p, fmt.Errorf("purge index: %w", damage(err))
+	}
+	var now string
+	if err := db.w.GetContext(ctx, &now, takenOut); err != nil {
+		return p, fmt.Errorf("purge index: %w", damage(err))
+	}
+	all = all || was != now && now != "0 0"
+	if err := db.purge(ctx, all, &p); err != nil {
+		return p, fmt.Errorf("purge index: %w", damage(err))
+	}
+	if all && !p.LogKept {
+		if err := db.Remember(ctx, purgedKey, now); err != nil {
+			return p, fmt.Errorf("purge index: %w", damage(err))
+		}
+	}
+	p.After, err = db.fileSize()
+	return p, err
+}
+
+func (db *DB) purge(ctx context.Context, all bool, p *index.Purged) error {
+	if all {
+		if err := db.rewriteSegments(ctx, p); err != nil {
+			return err
+		}
+		if err := db.dropTerms(ctx, p); err != nil {
+			return err
+		}
+	}
+	if err := db.Tidy(ctx); err != nil {
+		return err
+	}
+	free, err := db.mostlyFree(ctx)
+	if err != nil {
+		return err
+	}
+	if p.Rebuilt = all || free; p.Rebuilt {
+		if err := db.vacuum(ctx); err != nil {
+			return err
+		}
+	}
+	var frames, moved int
+	var busy bool
+	if err := db.w.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved); err != nil {
+		return err
+	}
+	p.LogKept = busy
+	return nil
+}
+
+// rewriteSegments merges each segment that has deleted rows with itself.
+func (db *DB) rewriteSegments(ctx context.Context, p *index.Purged) error {
+	for {
+		t, err := db.begin(ctx)
+		if err != nil {
+			return err
+		}
+		again, err := t.rewriteSegment()
+		if err == nil {
+			err = t.Tx.Commit()
+		}
+		t.Rollback()
+		if err != nil || !again {
+			return err
+		}
+		p.Segments++
+	}
+}
+
+func (t *tx) rewriteSegment() (bool, error) {
+	s, err := t.structure()
+	if err != nil {
+		return false, err
+	}
+	if s.Merging() {
+		return true, t.continueMerge()
+	}
+	for _, g := range s.All() {
+		if g.TombstoneRows > 0 {
+			return true, t.mergeSegments(s, []fts5.Segment{g})
+		}
+	}
+	return false, nil
+}
+
+// dropTerms removes words that no row has any more.
+func (db *DB) dropTerms(ctx context.Context, p *index.Purged) error {
+	t, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.Rollback()
+	for _, query := range []string{
+		"DROP TABLE IF EXISTS temp.vocabulary",
+		"CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, fts, row)",
+		"DROP TABLE IF EXISTS temp.living",
+		"CREATE TEMP TABLE living (term TEXT PRIMARY KEY) WITHOUT ROWID",
+		"INSERT INTO temp.living SELECT term FROM temp.vocabulary",
+	} {
+		if _, err := t.ExecContext(ctx, query); err != nil {
+			return err
+		}
+	}
+	gone, err := t.exec("DELETE FROM terms WHERE term NOT IN (SELECT term FROM temp.living)")
+	if err != nil {
+		return err
+	}
+	if p.Terms, err = gone.RowsAffected(); err != nil {
+		return err
+	}
+	for _, table := range []string{"living", "vocabulary"} {
+		if _, err := t.ExecContext(ctx, "DROP TABLE temp."+table); err != nil {
+			return err
+		}
+	}
+	return t.Tx.Commit()
+}
+
+func (db *DB) mostlyFree(ctx context.Context) (bool, error) {
+	var pages, free int64
+	if err := db.w.GetContext(ctx, &pages, "PRAGMA page_count"); err != nil {
+		return false, err
+	}
+	if err := db.w.GetContext(ctx, &free, "PRAGMA freelist_count"); err != nil {
+		return false, err
+	}
+	return free >= vacuumPages && float64(free) >= vacuumShare*float64(pages), nil
+}
+
+// vacuum writes the file anew on a connection of its own, which keeps its copy on disk: an index may be larger than
+// the memory.
+func (db *DB) vacuum(ctx context.Context) error {
+	pragmas := append(append([]string{}, writerPragmas...), "temp_store(FILE)")
+	w := pool(db.dsn(pragmas, url.Values{}))
+	w.SetMaxOpenConns(1)
+	_, err := w.ExecContext(ctx, "VACUUM")
+	return errors.Join(err, w.Close())
+}
+
+// fileSize is the size of the index and its log.
+func (db *DB) fileSize() (int64, error) {
+	total := int64(0)
+	for _, side := range []string{"", "-wal"} {
+		info, err := os.Stat(db.path + side)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return 0, fmt.Errorf("measure index: %w", err)
+		}
+		total += info.Size()
+	}
+	return total, nil
+}

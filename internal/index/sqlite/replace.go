@@ -1,0 +1,193 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// replacedKey is where the index remembers packs whose content others have, while their files are still there.
+const replacedKey = "replaced pack "
+
+// extent says where bytes of a chain are. Of two statements about one place the one with more bytes holds, then that
+// of the newer pack; gc knows better than either: its extents take the place of whatever they overlap.
+func (c *commit) extent(chain int64, e blob.Extent, pack, raw int64, moved bool) error {
+	if moved {
+		if _, err := c.exec("DELETE FROM extents WHERE chain = ?1 AND offset >= ?2 AND offset < max(?3, ?2 + 1)",
+			chain, e.Offset, e.Offset+e.Size); err != nil {
+			return err
+		}
+	}
+	_, err := c.exec(`INSERT INTO extents (chain, offset, size, pack, raw, sha256) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (chain, offset) DO UPDATE SET size = excluded.size, pack = excluded.pack, raw = excluded.raw, sha256 = excluded.sha256
+		WHERE excluded.size > size OR excluded.size = size
+			AND (SELECT name FROM packs WHERE id = excluded.pack) > (SELECT name FROM packs WHERE id = extents.pack)`,
+		chain, e.Offset, e.Size, pack, raw, e.SHA256[:])
+	return err
+}
+
+// placeOf returns where a copy lies: in the pack that it names, or, when gc has replaced that, where the same bytes are
+// now. It is nowhere when the pack is lost, or when the version that needs it is buried.
+func (c *commit) placeOf(e blob.Extent) (pack, raw int64, ok bool, err error) {
+	ok, err = c.get("SELECT id FROM packs WHERE name = ?", []any{e.CopyOf.Pack}, &pack)
+	if err != nil || ok {
+		return pack, e.CopyOf.Raw, ok, err
+	}
+	ok, err = c.get("SELECT pack, raw FROM extents WHERE sha256 = ? AND size = ? LIMIT 1", []any{e.SHA256[:], e.Size}, &pack, &raw)
+	return pack, raw, ok, err
+}
+
+// replace takes the packs that others replace out of the index: what still lies in them, copies mostly, is found by
+// its hash.
+func (c *commit) replace(all []*index.PackRow, ids []int64) error {
+	for i, p := range all {
+		for _, name := range p.Replaces {
+			if err := c.replaceOne(name, ids[i], all, ids); err != nil {
+				return fmt.Errorf("pack %s replaces %s: %w", p.Name, name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *commit) replaceOne(name string, by int64, all []*index.PackRow, ids []int64) error {
+	if _, err := c.exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, '')", replacedKey+name); err != nil {
+		return err
+	}
+	var old int64
+	known, err := c.get("SELECT id FROM packs WHERE name = ?", []any{name}, &old)
+	if err != nil || !known {
+		return err
+	}
+	if err := c.repoint(old, all, ids); err != nil {
+		return err
+	}
+	for _, query := range []string{
+		"UPDATE facts SET pack = (SELECT name FROM packs WHERE id = ?2) WHERE pack = (SELECT name FROM packs WHERE id = ?1)",
+		"DELETE FROM members WHERE pack = ?1",
+		"DELETE FROM packs WHERE id = ?1",
+	} {
+		args := []any{old, by}
+		if !strings.Contains(query, "?2") {
+			args = args[:1]
+		}
+		if _, err := c.exec(query, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repoint finds other places for what lies in a pack.
+func (c *commit) repoint(old int64, all []*index.PackRow, ids []int64) error {
+	type row struct {
+		chain, offset, size int64
+		sum                 blob.Ref
+	}
+	var rows []row
+	if err := c.each("SELECT chain, offset, size, sha256 FROM extents WHERE pack = ?", func(r *sql.Rows) error {
+		var x row
+		var sum []byte
+		err := r.Scan(&x.chain, &x.offset, &x.size, &sum)
+		copy(x.sum[:], sum)
+		rows = append(rows, x)
+		return err
+	}, old); err != nil || len(rows) == 0 {
+		return err
+	}
+	type place struct{ pack, raw, size int64 }
+	places := map[blob.Ref]place{}
+	for i, p := range all {
+		for _, v := range p.Versions {
+			for _, e := range v.Extents {
+				if e.CopyOf == nil {
+					places[e.SHA256] = place{ids[i], e.Raw, e.Size}
+				}
+			}
+		}
+	}
+	for _, x := range rows {
+		at, ok := places[x.sum]
+		if !ok {
+			found, err := c.get(`SELECT pack, raw, size FROM extents WHERE sha256 = ? AND size = ? AND pack <> ?
+				AND pack IN (SELECT id FROM packs) LIMIT 1`, []any{x.sum[:], x.size, old}, &at.pack, &at.raw, &at.size)
+			if err != nil {
+				return err
+			}
+			ok = found
+		}
+		if !ok {
+			buried, err := c.buriedChain(x.chain)
+			if err != nil {
+				return err
+			}
+			if buried {
+				if _, err := c.exec("DELETE FROM extents WHERE chain = ? AND offset = ?", x.chain, x.offset); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		if !ok || at.size != x.size {
+			return fmt.Errorf("%d bytes at %d of chain %d are nowhere else: %w", x.size, x.offset, x.chain, index.ErrDamaged)
+		}
+		if _, err := c.exec("UPDATE extents SET pack = ?, raw = ? WHERE chain = ? AND offset = ?", at.pack, at.raw, x.chain, x.offset); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// buriedChain says whether no version needs the bytes of a chain any more.
+func (c *commit) buriedChain(chain int64) (bool, error) {
+	buried := true
+	var keys []string
+	if err := c.each(`SELECT s.name, f.path, v.sha256 FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
+		WHERE v.chain = ?`, func(r *sql.Rows) error {
+		var t blob.Tombstone
+		var sum []byte
+		err := r.Scan(&t.Source, &t.Path, &sum)
+		copy(t.SHA256[:], sum)
+		keys = append(keys, t.Key())
+		return err
+	}, chain); err != nil {
+		return false, err
+	}
+	for _, key := range keys {
+		var n int
+		ok, err := c.get("SELECT 1 FROM facts WHERE kind = ? AND key = ? AND value IS NOT NULL", []any{blob.FactTombstone, key}, &n)
+		if err != nil {
+			return false, err
+		}
+		buried = buried && ok
+	}
+	return buried, nil
+}
+
+// Replaced yields the packs that others have replaced and whose files may still be there.
+func (db *DB) Replaced(ctx context.Context) iter.Seq2[string, error] {
+	return stream(ctx, db.r, "SELECT substr(key, ?) FROM local_state WHERE substr(key, 1, ?) = ? ORDER BY key",
+		[]any{len(replacedKey) + 1, len(replacedKey), replacedKey}, func(rows *sqlx.Rows) (s string, err error) { return s, rows.Scan(&s) })
+}
+
+// Removed forgets packs that were replaced and are gone.
+func (db *DB) Removed(ctx context.Context, packs []string) error {
+	t, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.Rollback()
+	for _, name := range packs {
+		if _, err := t.exec("DELETE FROM local_state WHERE key = ?", replacedKey+name); err != nil {
+			return fmt.Errorf("forget pack %s: %w", name, err)
+		}
+	}
+	return t.Tx.Commit()
+}

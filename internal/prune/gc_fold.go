@@ -1,0 +1,119 @@
+package prune
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+// maxFold is up to which size the tails of a chain are joined: that of the extents which an ingest cuts large files
+// into.
+const maxFold = 16 << 20
+
+// fold is neighbouring extents of one chain that become one.
+type fold struct {
+	chain *chain
+	parts []part
+	size  int64
+}
+
+// planFolds chooses the extents to join: those that nobody else needs, and only with others of their size, so that no
+// byte is written anew for the sake of a few that follow it.
+func (b *bundle) planFolds() {
+	seen := map[*chain]bool{}
+	for _, v := range b.group {
+		for _, x := range v.entries {
+			for _, r := range x.refs {
+				if !seen[r.chain] {
+					seen[r.chain] = true
+					b.planChain(r.chain)
+				}
+			}
+		}
+	}
+}
+
+func (b *bundle) planChain(c *chain) {
+	for i := 0; i < len(c.parts); {
+		j := b.foldEnd(c.parts, i)
+		if j-i < 2 {
+			i++
+			continue
+		}
+		f := &fold{chain: c, parts: slices.Clone(c.parts[i:j])}
+		for _, p := range f.parts {
+			f.size += p.size
+			b.moves[p.at] = &moving{}
+		}
+		b.folds = append(b.folds, f)
+		i = j
+	}
+}
+
+// foldEnd returns the end of the longest run from i that is worth joining.
+func (b *bundle) foldEnd(parts []part, i int) (end int) {
+	total, largest := int64(0), int64(0)
+	for j := i; j < len(parts); j++ {
+		p := parts[j]
+		if p.at == nil || b.members[p.at.pack] == nil || len(p.at.refs) > 1 || p.offset != parts[i].offset+total || total+p.size > maxFold {
+			break
+		}
+		total, largest = total+p.size, max(largest, p.size)
+		if total <= int64(b.builder.MemberSize()) || 2*largest <= total {
+			end = j + 1
+		}
+	}
+	return end
+}
+
+// join writes the extents of a fold as one entry.
+func (b *bundle) join(ctx context.Context, f *fold) error {
+	m := &moving{owner: ref{f.chain, &f.parts[0]}, offset: f.parts[0].offset, size: f.size}
+	r := &foldReader{ctx: ctx, bundle: b, left: f.parts}
+	h := sha256.New()
+	for _, p := range f.parts {
+		m.of = append(m.of, p.at)
+	}
+	if err := b.put(ctx, m, io.TeeReader(r, h)); err != nil {
+		return fmt.Errorf("join extents of %s/%s: %w", f.chain.Source, f.chain.Path, err)
+	}
+	m.sum = blob.Ref(h.Sum(nil))
+	return nil
+}
+
+// foldReader reads extents one after another.
+type foldReader struct {
+	ctx     context.Context // a Reader lives as long as the call that made it
+	bundle  *bundle
+	left    []part
+	current io.Reader
+}
+
+func (r *foldReader) Read(p []byte) (int, error) {
+	for {
+		if r.current == nil {
+			if len(r.left) == 0 {
+				return 0, io.EOF
+			}
+			x := r.left[0].at
+			r.left = r.left[1:]
+			s, err := r.bundle.source(r.ctx, x.pack)
+			if err != nil {
+				return 0, err
+			}
+			r.bundle.reading = r.bundle.members[x.pack]
+			r.current = s.view.Reader(r.ctx, x.raw, x.size)
+		}
+		n, err := r.current.Read(p)
+		if err == io.EOF {
+			r.current, err = nil, nil
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+}

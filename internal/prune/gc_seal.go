@@ -1,0 +1,206 @@
+package prune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// twin is a part whose bytes another part has too: a hard link where both are in the main pack.
+type twin struct {
+	chain *chain
+	part  *part
+	to    *moving
+}
+
+// seal writes the manifests, the main one last: before it is durable, the old packs count.
+func (b *bundle) seal(ctx context.Context) (rows []*index.PackRow, err error) {
+	main := b.volumes[len(b.volumes)-1]
+	lines, twins := b.lines(main)
+	if err := b.link(ctx, main, lines, twins); err != nil {
+		return nil, err
+	}
+	for _, v := range b.volumes {
+		m := blob.Manifest{}
+		own := lines
+		if v != main {
+			own = map[*chain][]blob.Extent{}
+		} else {
+			m.Facts = b.facts
+			for _, old := range b.group {
+				m.Replaces = append(m.Replaces, old.Name)
+			}
+			b.strangers(lines)
+		}
+		for _, moved := range v.owns {
+			c := moved.owner.chain
+			own[c] = append(own[c], blob.Extent{Offset: moved.offset, Size: moved.size, SHA256: moved.sum, Raw: moved.raw})
+		}
+		m.Versions = versions(own)
+		sealed, info, err := v.writer.Seal(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		v.name = sealed.Pack
+		rows = append(rows, &index.PackRow{Name: sealed.Pack, Size: info.Size, Created: sealed.Created, Writer: sealed.Writer,
+			Members: sealed.Members, Versions: sealed.Versions, Replaces: sealed.Replaces})
+	}
+	return rows, nil
+}
+
+// versions makes the lines of a manifest: the present state of each chain with its extents there.
+func versions(lines map[*chain][]blob.Extent) []blob.Version {
+	all := make([]blob.Version, 0, len(lines))
+	for c, extents := range lines {
+		v := c.Version
+		slices.SortFunc(extents, func(a, b blob.Extent) int { return cmp.Compare(a.Offset, b.Offset) })
+		v.Extents = extents
+		all = append(all, v)
+	}
+	slices.SortFunc(all, func(a, b blob.Version) int {
+		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number),
+			strings.Compare(string(a.Root[:]), string(b.Root[:])))
+	})
+	return all
+}
+
+// lines are the chains that the group told of and that live on, without extents, and the parts of them that lie where
+// another chain's do.
+func (b *bundle) lines(main *newVolume) (lines map[*chain][]blob.Extent, twins []twin) {
+	lines = map[*chain][]blob.Extent{}
+	for _, v := range b.group {
+		for i := range v.manifest.Versions {
+			told := &v.manifest.Versions[i]
+			c := b.holdings.chains[chainKey{told.Source, told.Path, told.Number, told.Root}]
+			if _, known := lines[c]; known || c.dead {
+				continue
+			}
+			lines[c] = nil
+			for i := range c.parts {
+				p := &c.parts[i]
+				if b.members[p.by] == nil || p.at == nil {
+					continue
+				}
+				if m := b.moves[p.at]; m != nil && m.volume == main && !m.holds(c, p) {
+					twins = append(twins, twin{c, p, m})
+				}
+			}
+		}
+	}
+	slices.SortFunc(twins, func(a, b twin) int {
+		return cmp.Or(strings.Compare(a.chain.Source, b.chain.Source), strings.Compare(a.chain.Path, b.chain.Path),
+			cmp.Compare(a.chain.Number, b.chain.Number), cmp.Compare(a.part.offset, b.part.offset))
+	})
+	return lines, twins
+}
+
+// link makes twins hard links. One whose name the pack cannot hold gets its bytes in a pack of its own.
+func (b *bundle) link(ctx context.Context, main *newVolume, lines map[*chain][]blob.Extent, twins []twin) error {
+	if len(twins) == 0 {
+		return nil
+	}
+	for _, t := range twins {
+		o := t.to.owner
+		target := pack.EntryName(o.Source, o.Path, o.Number, o.Root, t.to.offset)
+		c := t.chain
+		if err := b.builder.Link(pack.EntryName(c.Source, c.Path, c.Number, c.Root, t.part.offset), target, c.ModTime, c.Mode); err != nil {
+			return err
+		}
+	}
+	_, err := main.writer.Append(b.builder.Flush())
+	switch {
+	case err == nil:
+		for _, t := range twins {
+			lines[t.chain] = append(lines[t.chain], blob.Extent{Offset: t.part.offset, Size: t.part.size, SHA256: t.part.sum,
+				CopyOf: &blob.Copy{Raw: t.to.raw}})
+		}
+		return nil
+	case !errors.Is(err, pack.ErrNameTaken):
+		return err
+	case len(twins) > 1:
+		half := len(twins) / 2
+		return errors.Join(b.link(ctx, main, lines, twins[:half]), b.link(ctx, main, lines, twins[half:]))
+	}
+	t := twins[0]
+	s, err := b.source(ctx, t.part.at.pack)
+	if err != nil {
+		return err
+	}
+	m := &moving{owner: ref{t.chain, t.part}, offset: t.part.offset, size: t.part.size, sum: t.part.sum}
+	if err := b.put(ctx, m, s.view.Reader(ctx, t.part.at.raw, t.part.size)); err != nil {
+		return err
+	}
+	return b.flush(ctx)
+}
+
+// strangers adds to the lines of the main pack what lies in others.
+func (b *bundle) strangers(lines map[*chain][]blob.Extent) {
+	for c := range lines {
+		for i := range c.parts {
+			p := &c.parts[i]
+			if b.members[p.by] == nil {
+				continue
+			}
+			e := blob.Extent{Offset: p.offset, Size: p.size, SHA256: p.sum}
+			switch m := b.moves[p.at]; {
+			case p.at == nil: // lost; what was said of it stays said
+				e.CopyOf = &blob.Copy{Pack: p.by, Raw: p.told.Raw}
+				if p.told.CopyOf != nil && p.told.CopyOf.Pack != "" {
+					e.CopyOf = p.told.CopyOf
+				}
+			case m == nil:
+				e.CopyOf = &blob.Copy{Pack: p.at.pack, Raw: p.at.raw}
+			case m.volume.name != "" && !m.holds(c, p):
+				e.CopyOf = &blob.Copy{Pack: m.volume.name, Raw: m.raw}
+			default:
+				continue // owned, or linked
+			}
+			lines[c] = append(lines[c], e)
+		}
+	}
+}
+
+// settle brings the holdings up to date for the groups that follow.
+func (b *bundle) settle(rows []*index.PackRow) {
+	h, main := b.holdings, rows[len(rows)-1].Name
+	h.volumes = slices.DeleteFunc(h.volumes, func(v *volume) bool { return b.members[v.Name] != nil })
+	for _, row := range rows {
+		h.volumes = append(h.volumes, &volume{Info: blob.Info{Name: row.Name, Size: row.Size}})
+	}
+	for _, c := range h.chains {
+		for i := range c.parts {
+			if b.members[c.parts[i].by] != nil {
+				c.parts[i].by = main
+			}
+		}
+	}
+	for key, f := range h.facts {
+		if b.members[f.pack] != nil {
+			h.facts[key] = toldFact{f.Fact, main}
+		}
+	}
+	for x, m := range b.moves {
+		if m.volume == nil {
+			continue
+		}
+		if len(m.of) == 1 {
+			x.place = place{m.volume.name, m.raw}
+			x.owner, x.from = m.owner.chain, m.offset
+		}
+	}
+	for _, f := range b.folds {
+		m := b.moves[f.parts[0].at]
+		joined := &entry{place: place{m.volume.name, m.raw}, size: m.size, sum: m.sum, owner: f.chain, from: m.offset}
+		p := part{offset: m.offset, size: m.size, sum: m.sum, by: main, at: joined}
+		c := f.chain
+		i := slices.IndexFunc(c.parts, func(p part) bool { return p.offset == m.offset })
+		c.parts = slices.Replace(slices.Clone(c.parts), i, i+len(f.parts), p)
+		joined.refs = []ref{{c, &c.parts[i]}}
+	}
+}

@@ -1,0 +1,426 @@
+package prune
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// rewriter puts new packs in the place of groups of old ones.
+type rewriter struct {
+	gc       *GC
+	holdings *holdings
+	report   *Report
+	damaged  map[string]bool // packs that are left alone because they cannot be read
+	done     int64           // bytes of old packs
+}
+
+// replace writes one group anew, has it indexed, and removes the old packs. A pack with damaged bytes that somebody
+// needs stays as it is.
+func (w *rewriter) replace(ctx context.Context, group group) error {
+	for len(group) > 0 {
+		b := newBundle(w, group)
+		rows, err := b.write(ctx)
+		if err == nil {
+			return w.swap(ctx, b, rows)
+		}
+		if err = errors.Join(err, b.abort()); !errors.Is(err, blob.ErrCorrupt) || b.reading == nil {
+			return err
+		}
+		bad := b.reading
+		w.damaged[bad.Name] = true
+		w.report.Damaged = append(w.report.Damaged, bad.Name)
+		w.gc.Log.WarnContext(ctx, "a damaged pack is left alone", "pack", bad.Name, "err", err)
+		group = slices.DeleteFunc(slices.Clone(group), func(v *volume) bool { return v == bad })
+	}
+	return nil
+}
+
+// swap has the new packs indexed and removes the old ones.
+func (w *rewriter) swap(ctx context.Context, b *bundle, rows []*index.PackRow) error {
+	// The index knows all facts; it only learns where they stand now.
+	if err := w.gc.Index.Commit(ctx, index.Batch{Packs: rows}); err != nil {
+		return err
+	}
+	var names []string
+	for _, v := range b.group {
+		names = append(names, v.Name)
+		if v.dirty() {
+			w.report.Rewritten++
+		} else {
+			w.report.Merged++
+		}
+	}
+	if err := w.gc.remove(ctx, names, w.report); err != nil {
+		return err
+	}
+	b.settle(rows)
+	w.done += b.group.size()
+	if w.gc.Progress != nil {
+		w.gc.Progress(w.done, max(w.done, w.report.Before))
+	}
+	return nil
+}
+
+// bundle is one new pack in the making. Entries whose names it cannot hold beside others go into packs of their own,
+// which are sealed before it: only the last one says what all of them replace.
+type bundle struct {
+	*rewriter
+	group   group
+	members map[string]*volume // the group by name
+	facts   []blob.Fact
+
+	volumes []*newVolume // the last is the main one
+	builder *pack.Builder
+	pending []*moving // with their content in the builder's shared member
+	names   nameSet   // of the pending ones
+	moves   map[*entry]*moving
+	folds   []*fold
+	stamp   time.Time // of the pack that was begun last
+	reading *volume   // for blame
+	open    map[string]*source
+}
+
+type newVolume struct {
+	writer *pack.Writer
+	name   string // once it is sealed
+	owns   []*moving
+}
+
+// moving is what an entry becomes, or several of them.
+type moving struct {
+	owner  ref
+	offset int64 // of its first byte in the owner
+	size   int64
+	sum    blob.Ref
+	raw    int64 // in the unit, then in the pack
+	volume *newVolume
+	of     []*entry
+}
+
+// holds says whether a part of a chain lies in it under the chain's own name.
+func (m *moving) holds(c *chain, p *part) bool {
+	return m.owner.chain == c && p.offset >= m.offset && p.offset+p.size <= m.offset+m.size
+}
+
+type source struct {
+	pack   blob.Pack
+	reader *pack.Reader
+	view   *pack.View
+}
+
+func newBundle(w *rewriter, group group) *bundle {
+	b := &bundle{rewriter: w, group: group, members: map[string]*volume{}, moves: map[*entry]*moving{}, open: map[string]*source{},
+		builder: pack.NewBuilder(w.gc.Format)}
+	for _, v := range group {
+		b.members[v.Name] = v
+	}
+	return b
+}
+
+// write makes the new packs durable and returns what the index must know of them, the main one last.
+func (b *bundle) write(ctx context.Context) (rows []*index.PackRow, err error) {
+	defer func() { err = errors.Join(err, b.close()) }()
+	main, err := b.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b.volumes = []*newVolume{main}
+	b.planFolds()
+	for _, v := range b.group {
+		if err := b.copyVolume(ctx, v); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range b.folds {
+		if err := b.join(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.flush(ctx); err != nil {
+		return nil, err
+	}
+	b.facts = b.livingFacts()
+	return b.seal(ctx)
+}
+
+// begin starts a pack whose name comes after all others, for what it says must count as the newest. Those that are
+// begun beside the main one come before it, as they are sealed.
+func (b *bundle) begin(ctx context.Context) (*newVolume, error) {
+	up, err := b.gc.Packs.Create(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if b.stamp.IsZero() {
+		b.stamp = b.gc.Now()
+		if least := b.holdings.clock.Add(time.Millisecond); b.stamp.Before(least) {
+			b.stamp = least
+		}
+		b.holdings.clock = b.stamp
+	} else {
+		b.stamp = b.stamp.Add(-time.Microsecond)
+	}
+	w, err := pack.NewWriter(up, b.gc.Writer, b.stamp, b.gc.Format)
+	if err != nil {
+		return nil, err
+	}
+	return &newVolume{writer: w}, nil
+}
+
+func (b *bundle) abort() error {
+	var errs []error
+	for _, v := range b.volumes {
+		if v.name == "" {
+			errs = append(errs, v.writer.Abort())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (b *bundle) source(ctx context.Context, name string) (*source, error) {
+	if s := b.open[name]; s != nil {
+		return s, nil
+	}
+	b.reading = b.members[name]
+	p, err := b.gc.Packs.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := pack.Open(ctx, p, name)
+	if err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	s := &source{pack: p, reader: r, view: r.View(pack.NewCache(8 << 20))}
+	b.open[name] = s
+	return s, nil
+}
+
+func (b *bundle) close() error {
+	var errs []error
+	for _, s := range b.open {
+		errs = append(errs, s.pack.Close())
+	}
+	b.open = map[string]*source{}
+	return errors.Join(errs...)
+}
+
+// copyVolume moves what somebody needs of an old pack.
+func (b *bundle) copyVolume(ctx context.Context, v *volume) error {
+	s, err := b.source(ctx, v.Name)
+	if err != nil {
+		return err
+	}
+	b.reading = v
+	i := 0
+	for _, members := range v.units {
+		from, last := i, members[len(members)-1]
+		for i < len(v.entries) && v.entries[i].raw <= last.Raw+last.RawSize { // an empty one begins where it ends
+			i++
+		}
+		if err := b.copyUnit(ctx, s, members, v.entries[from:i]); err != nil {
+			return err
+		}
+	}
+	if len(b.open) > 8 {
+		delete(b.open, v.Name)
+		return s.pack.Close()
+	}
+	return nil
+}
+
+// copyUnit moves a unit as it is stored when every entry of it stays what it is, else entry by entry.
+func (b *bundle) copyUnit(ctx context.Context, s *source, members []blob.Member, entries []*entry) error {
+	whole := true
+	var needed []*entry
+	for _, x := range entries {
+		if len(x.refs) == 0 || b.moves[x] != nil {
+			whole = false
+			continue
+		}
+		whole = whole && ownerOf(x).chain == x.owner
+		needed = append(needed, x)
+	}
+	if len(needed) == 0 {
+		return nil
+	}
+	small := len(members) == 1 && members[0].RawSize < int64(b.builder.MemberSize())/2
+	if whole && !small {
+		unit, err := pack.CopyUnit(ctx, s.reader.Manifest().Pack, s.pack, members)
+		if err != nil {
+			return err
+		}
+		// Other entries are links, which are made again, or belong to nobody.
+		if len(unit.Entries) == len(needed) {
+			return b.append(ctx, unit, b.movings(needed, members[0].Raw))
+		}
+	}
+	for _, x := range needed {
+		o := ownerOf(x)
+		m := &moving{owner: o, offset: o.part.offset, size: x.size, sum: x.sum, of: []*entry{x}}
+		if err := b.put(ctx, m, s.view.Reader(ctx, x.raw, x.size)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ownerOf chooses whose name an entry has: its owner if that still needs it, if possible somebody who is not buried.
+func ownerOf(x *entry) ref {
+	return slices.MinFunc(x.refs, func(a, b ref) int {
+		rank := func(r ref) int {
+			switch {
+			case r.chain == x.owner && !r.buried:
+				return 0
+			case !r.buried:
+				return 1
+			case r.chain == x.owner:
+				return 2
+			}
+			return 3
+		}
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path),
+			cmp.Compare(a.Number, b.Number), bytes.Compare(a.Root[:], b.Root[:]), cmp.Compare(a.part.offset, b.part.offset))
+	})
+}
+
+func (b *bundle) movings(entries []*entry, base int64) (all []*moving) {
+	for _, x := range entries {
+		o := ownerOf(x)
+		all = append(all, &moving{owner: o, offset: o.part.offset, size: x.size, sum: x.sum, raw: x.raw - base, of: []*entry{x}})
+	}
+	return all
+}
+
+// put writes an entry anew.
+func (b *bundle) put(ctx context.Context, m *moving, content io.Reader) error {
+	c := m.owner.chain
+	name := pack.EntryName(c.Source, c.Path, c.Number, c.Root, m.offset)
+	if m.size < int64(b.builder.MemberSize()) {
+		data := make([]byte, m.size)
+		if _, err := io.ReadFull(content, data); err != nil {
+			return err
+		}
+		if !b.names.add(name) {
+			if err := b.flush(ctx); err != nil {
+				return err
+			}
+			b.names.add(name)
+		}
+		var err error
+		if m.raw, err = b.builder.Small(name, data, c.ModTime, c.Mode); err != nil {
+			return err
+		}
+		for _, x := range m.of {
+			b.moves[x] = m
+		}
+		b.pending = append(b.pending, m)
+		if b.builder.Full() {
+			return b.flush(ctx)
+		}
+		return nil
+	}
+	large, err := b.builder.Large(name, m.size, c.ModTime, c.Mode)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(large, content); err != nil {
+		large.Abort()
+		return err
+	}
+	m.raw = large.Raw()
+	unit, err := large.Close()
+	if err != nil {
+		return err
+	}
+	return b.append(ctx, unit, []*moving{m})
+}
+
+// flush ends the shared member.
+func (b *bundle) flush(ctx context.Context) error {
+	unit := b.builder.Flush()
+	pending := b.pending
+	b.pending, b.names = nil, nameSet{}
+	if unit == nil {
+		return nil
+	}
+	return b.append(ctx, unit, pending)
+}
+
+// nameSet is entry names that tar can extract beside each other.
+type nameSet struct{ files, dirs map[string]bool }
+
+// add says whether a name fits in.
+func (s *nameSet) add(name string) bool {
+	if s.files == nil {
+		s.files, s.dirs = map[string]bool{}, map[string]bool{}
+	}
+	if s.files[name] || s.dirs[name] {
+		return false
+	}
+	var dirs []string
+	for i := range name {
+		if name[i] == '/' {
+			if s.files[name[:i]] {
+				return false
+			}
+			dirs = append(dirs, name[:i])
+		}
+	}
+	s.files[name] = true
+	for _, dir := range dirs {
+		s.dirs[dir] = true
+	}
+	return true
+}
+
+// append puts a unit into the first pack that can hold its names, the main one before others.
+func (b *bundle) append(ctx context.Context, unit *pack.Unit, all []*moving) error {
+	for i := len(b.volumes) - 1; ; i-- {
+		if i < 0 {
+			v, err := b.begin(ctx)
+			if err != nil {
+				return err
+			}
+			b.volumes = slices.Insert(b.volumes, 0, v)
+			i = 0
+		}
+		v := b.volumes[i]
+		base, err := v.writer.Append(unit)
+		if errors.Is(err, pack.ErrNameTaken) && len(v.owns) > 0 {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, m := range all {
+			m.raw, m.volume = m.raw+base, v
+			v.owns = append(v.owns, m)
+			for _, x := range m.of {
+				b.moves[x] = m
+			}
+		}
+		return nil
+	}
+}
+
+// livingFacts are the facts of the group that no newer one takes the place of.
+func (b *bundle) livingFacts() (all []blob.Fact) {
+	for _, f := range b.holdings.facts {
+		if b.members[f.pack] != nil {
+			all = append(all, f.Fact)
+		}
+	}
+	slices.SortFunc(all, func(a, b blob.Fact) int {
+		return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Key, b.Key))
+	})
+	return all
+}

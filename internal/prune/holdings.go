@@ -1,0 +1,265 @@
+package prune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+)
+
+// holdings is what the manifests of all packs say together, as gc needs it: which bytes stand where, and who needs
+// them. It takes some hundred bytes of memory for each version, extent and member.
+type holdings struct {
+	volumes []*volume // by name; those that others replace left out
+	chains  map[chainKey]*chain
+	stored  map[place]*entry
+	sums    map[blob.Ref]*entry // the newest of each content
+	graves  blob.Graveyard
+	facts   map[factKey]toldFact // the newest of each key
+	clock   time.Time            // no pack is younger
+}
+
+// volume is a pack.
+type volume struct {
+	blob.Info
+	manifest blob.Manifest
+	units    [][]blob.Member
+	entries  []*entry // by raw offset
+	unused   int64    // bytes that gc would save, roughly
+	doomed   bool     // tells of versions that are dead
+}
+
+type place struct {
+	pack string
+	raw  int64
+}
+
+// entry is an extent whose bytes stand in a pack.
+type entry struct {
+	place
+	size  int64
+	sum   blob.Ref
+	owner *chain // whose name it has
+	from  int64  // where it stands in the owner
+	refs  []ref  // who needs it
+}
+
+// ref is a stretch of a chain that lies in an entry.
+type ref struct {
+	*chain
+	part *part
+}
+
+type chainKey struct {
+	source, path string
+	number       int
+	root         blob.Ref
+}
+
+// chain is one content and its growth.
+type chain struct {
+	blob.Version        // the present state, without extents
+	said         string // which pack says so
+	parts        []part
+	dead, buried bool // a buried chain is dead when the grace is over
+}
+
+// part is an extent of a chain. at is nil when no pack has its bytes.
+type part struct {
+	offset, size int64
+	sum          blob.Ref
+	told         blob.Extent // as the manifest has it
+	by           string      // the pack whose manifest that is
+	at           *entry
+}
+
+type factKey struct{ kind, key string }
+
+type toldFact struct {
+	blob.Fact
+	pack string
+}
+
+// read reads all manifests. A pack that cannot be read ends it: it may need what would be thrown away.
+func (g *GC) read(ctx context.Context) (*holdings, error) {
+	h := &holdings{chains: map[chainKey]*chain{}, stored: map[place]*entry{}, sums: map[blob.Ref]*entry{}, facts: map[factKey]toldFact{}}
+	replaced := map[string]bool{}
+	for info, err := range g.Packs.List(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		v, err := g.volume(ctx, info)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range v.manifest.Replaces {
+			replaced[name] = true
+		}
+		h.volumes = append(h.volumes, v)
+	}
+	h.volumes = slices.DeleteFunc(h.volumes, func(v *volume) bool { return replaced[v.Name] })
+	for _, v := range h.volumes {
+		h.add(v)
+	}
+	for _, c := range h.chains {
+		grave, ok := h.graves.Of(&c.Version)
+		c.buried = ok
+		c.dead = ok && (g.Options.Grace <= 0 || !grave.Since.Add(g.Options.Grace).After(g.began))
+		h.resolve(c)
+	}
+	for _, v := range h.volumes {
+		h.measure(v)
+	}
+	return h, nil
+}
+
+func (g *GC) volume(ctx context.Context, info blob.Info) (v *volume, err error) {
+	p, err := g.Packs.Open(ctx, info.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	r, err := pack.Open(ctx, p, info.Name)
+	if err != nil {
+		return nil, fmt.Errorf("pack %s: %w", info.Name, err)
+	}
+	return &volume{Info: info, manifest: r.Manifest(), units: r.Units()}, nil
+}
+
+func (h *holdings) add(v *volume) {
+	m := &v.manifest
+	if m.Created.After(h.clock) {
+		h.clock = m.Created
+	}
+	for _, f := range m.Facts {
+		h.graves.Add(f, v.Name)
+		key := factKey{f.Kind, f.Key}
+		if have, ok := h.facts[key]; !ok || !f.Time.Before(have.Time) {
+			h.facts[key] = toldFact{f, v.Name}
+		}
+	}
+	for i := range m.Versions {
+		h.version(v, &m.Versions[i])
+	}
+	slices.SortFunc(v.entries, func(a, b *entry) int { return cmp.Compare(a.raw, b.raw) })
+}
+
+// version takes in what a manifest says of a version. Of two states the larger one is the present one, of equal ones
+// that of the newer pack.
+func (h *holdings) version(v *volume, told *blob.Version) {
+	key := chainKey{told.Source, told.Path, told.Number, told.Root}
+	c := h.chains[key]
+	if c == nil {
+		c = &chain{}
+		h.chains[key] = c
+	}
+	if c.said == "" || told.Size >= c.Size {
+		c.Version, c.said = *told, v.Name
+		c.Extents = nil
+	}
+	for _, e := range told.Extents {
+		c.parts = append(c.parts, part{offset: e.Offset, size: e.Size, sum: e.SHA256, told: e, by: v.Name})
+		if e.CopyOf != nil {
+			continue
+		}
+		at := place{v.Name, e.Raw}
+		if h.stored[at] == nil {
+			x := &entry{place: at, size: e.Size, sum: e.SHA256, owner: c, from: e.Offset}
+			h.stored[at], h.sums[e.SHA256] = x, x
+			v.entries = append(v.entries, x)
+		}
+	}
+}
+
+// resolve finds where a chain lies, and tells what it needs there.
+func (h *holdings) resolve(c *chain) {
+	c.parts = cover(c.parts, c.Size)
+	for i := range c.parts {
+		p := &c.parts[i]
+		p.at = h.find(p)
+		if p.at != nil && !c.dead {
+			p.at.refs = append(p.at.refs, ref{c, p})
+		}
+	}
+}
+
+// find returns where the bytes of a part stand: where its manifest says, else where the same bytes stand now.
+func (h *holdings) find(p *part) *entry {
+	at := place{p.by, p.told.Raw}
+	if p.told.CopyOf != nil {
+		at.raw = p.told.CopyOf.Raw
+		if p.told.CopyOf.Pack != "" {
+			at.pack = p.told.CopyOf.Pack
+		}
+	}
+	if x := h.stored[at]; x != nil && x.sum == p.sum && x.size == p.size {
+		return x
+	}
+	if x := h.sums[p.sum]; x != nil && x.size == p.size {
+		return x
+	}
+	return nil
+}
+
+// cover chooses the fewest parts that make up a whole of size bytes, the newest where there are several. Where bytes
+// are missing, nothing is left out.
+func cover(parts []part, size int64) []part {
+	slices.SortStableFunc(parts, func(a, b part) int {
+		return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(b.size, a.size), cmp.Compare(b.by, a.by))
+	})
+	if size == 0 {
+		return parts[:min(1, len(parts))]
+	}
+	type way struct{ steps, next int }
+	ways := map[int64]way{size: {}}
+	for i := len(parts) - 1; i >= 0; i-- {
+		p := &parts[i]
+		rest, ok := ways[p.offset+p.size]
+		if have, known := ways[p.offset]; !ok || p.size == 0 || known && have.steps < rest.steps+1 {
+			continue
+		}
+		ways[p.offset] = way{rest.steps + 1, i}
+	}
+	if _, ok := ways[0]; !ok {
+		return parts
+	}
+	var chosen []part
+	for at := int64(0); at < size; {
+		p := parts[ways[at].next]
+		chosen = append(chosen, p)
+		at += p.size
+	}
+	return chosen
+}
+
+// measure says how much of a pack nobody needs.
+func (h *holdings) measure(v *volume) {
+	const line = 256 // of a manifest, compressed with others
+	i := 0
+	for _, unit := range v.units {
+		last := unit[len(unit)-1]
+		stored, needed, all := last.Offset+last.Size-unit[0].Offset, int64(0), int64(0)
+		for ; i < len(v.entries) && v.entries[i].raw <= last.Raw+last.RawSize; i++ {
+			all += v.entries[i].size + 1
+			if len(v.entries[i].refs) > 0 {
+				needed += v.entries[i].size + 1
+			}
+		}
+		if all > needed {
+			v.unused += int64(float64(stored) * float64(all-needed) / float64(all))
+		}
+	}
+	for i := range v.manifest.Versions {
+		told := &v.manifest.Versions[i]
+		if h.chains[chainKey{told.Source, told.Path, told.Number, told.Root}].dead {
+			v.doomed = true
+			v.unused += line
+		}
+	}
+	v.unused = min(v.unused, v.Size)
+}

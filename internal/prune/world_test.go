@@ -1,0 +1,373 @@
+package prune
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/blobtest"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite"
+	"github.com/txarchive/txarchive/internal/ingest"
+)
+
+var testTime = time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)
+
+// world is an archive without formats, and beside it a naive model of what must be in it.
+type world struct {
+	t     *testing.T
+	rnd   *rand.Rand
+	store blob.Store
+	db    *sqlite.DB
+	now   time.Time
+	opts  pack.Options
+	files map[string]*model // by source, path and number
+	words int
+}
+
+// model is one version.
+type model struct {
+	blob.Version
+	content []byte
+	buried  time.Time // zero: it lives
+	marks   []string  // that stand in the content and nowhere else
+}
+
+func newWorld(t *testing.T, seed uint64) *world {
+	t.Logf("seed %d", seed)
+	w := &world{t: t, rnd: rand.New(rand.NewPCG(seed, 3)), store: blobtest.NewMemory(), now: testTime,
+		opts: pack.Options{MemberSize: 8 << 10}, files: map[string]*model{}}
+	w.db = w.index("index.db")
+	return w
+}
+
+func (w *world) index(name string) *sqlite.DB {
+	w.t.Helper()
+	db, err := sqlite.Open(w.t.Context(), filepath.Join(w.t.TempDir(), name), sqlite.Options{})
+	w.check(err)
+	w.t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func (w *world) check(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) tick() time.Time {
+	w.now = w.now.Add(time.Minute)
+	return w.now
+}
+
+// text is content with a mark that no other content has.
+func (w *world) text(size int) (content []byte, mark string) {
+	w.words++
+	mark = fmt.Sprintf("unique-%d-%016x", w.words, w.rnd.Uint64())
+	for len(content) < size {
+		content = fmt.Appendf(content, "%s line %d of %x\n", mark, len(content), w.rnd.Uint32())
+	}
+	return content, mark
+}
+
+func (w *world) size() int {
+	switch w.rnd.IntN(10) {
+	case 0:
+		return 0
+	case 1, 2:
+		return 9<<10 + w.rnd.IntN(60<<10)
+	}
+	return 1 + w.rnd.IntN(3<<10)
+}
+
+// packing is one pack in the making.
+type packing struct {
+	*world
+	w        *pack.Writer
+	b        *pack.Builder
+	manifest blob.Manifest
+	late     []func(base int64)
+	links    *pack.Builder
+	placed   map[blob.Ref]string // content that this pack holds: key of its version
+	touched  map[string]bool
+}
+
+func (w *world) begin() *packing {
+	up, err := w.store.Create(w.t.Context())
+	w.check(err)
+	pw, err := pack.NewWriter(up, "box1", w.tick(), w.opts)
+	w.check(err)
+	return &packing{world: w, w: pw, b: pack.NewBuilder(w.opts), links: pack.NewBuilder(w.opts), placed: map[blob.Ref]string{}, touched: map[string]bool{}}
+}
+
+func (p *packing) flush() {
+	if unit := p.b.Flush(); unit != nil {
+		base, err := p.w.Append(unit)
+		p.check(err)
+		for _, place := range p.late {
+			place(base)
+		}
+		p.late = nil
+	}
+}
+
+// store puts bytes of a version into the pack.
+func (p *packing) store(m *model, offset int64, data []byte) {
+	i := len(p.manifest.Versions)
+	v := m.Version
+	v.Extents = []blob.Extent{{Offset: offset, Size: int64(len(data)), SHA256: blob.RefOf(data)}}
+	p.manifest.Versions = append(p.manifest.Versions, v)
+	place := func(raw int64) { p.manifest.Versions[i].Extents[0].Raw = raw }
+	name := pack.EntryName(v.Source, v.Path, v.Number, v.Root, offset)
+	if len(data) < p.b.MemberSize() {
+		raw, err := p.b.Small(name, data, v.ModTime, v.Mode)
+		p.check(err)
+		p.late = append(p.late, func(base int64) { place(base + raw) })
+		if p.b.Full() {
+			p.flush()
+		}
+		return
+	}
+	l, err := p.b.Large(name, int64(len(data)), v.ModTime, v.Mode)
+	p.check(err)
+	_, err = l.Write(data)
+	p.check(err)
+	raw := l.Raw()
+	unit, err := l.Close()
+	p.check(err)
+	base, err := p.w.Append(unit)
+	p.check(err)
+	place(base + raw)
+}
+
+func (p *packing) seal() blob.Manifest {
+	p.flush()
+	if unit := p.links.Flush(); unit != nil {
+		_, err := p.w.Append(unit)
+		p.check(err)
+	}
+	if len(p.manifest.Versions)+len(p.manifest.Facts) == 0 {
+		p.check(p.w.Abort())
+		return blob.Manifest{}
+	}
+	m, info, err := p.w.Seal(p.t.Context(), p.manifest)
+	p.check(err)
+	b := index.Batch{Pack: &index.PackRow{Name: m.Pack, Size: info.Size, Created: m.Created, Writer: m.Writer, Members: m.Members, Versions: m.Versions}}
+	for _, f := range m.Facts {
+		b.Facts = append(b.Facts, index.FactRow{Fact: f, Pack: m.Pack})
+	}
+	p.check(p.db.Commit(p.t.Context(), b))
+	return m
+}
+
+// add makes a new file, or the next version of one.
+func (p *packing) add(source, path string, number int, content []byte, marks ...string) {
+	m := &model{content: content, marks: marks}
+	m.Version = blob.Version{Source: source, Path: path, Number: number, Size: int64(len(content)), SHA256: blob.RefOf(content),
+		Root: blob.RefOf(content), ModTime: p.now, Mode: 0o640}
+	p.files[key(m)] = m
+	p.placed[m.SHA256] = key(m)
+	p.touched[key(m)] = true
+	p.store(m, 0, content)
+}
+
+func key(m *model) string { return fmt.Sprintf("%s/%s@%d", m.Source, m.Path, m.Number) }
+
+// grow adds a tail to a version.
+func (p *packing) grow(m *model) {
+	tail, mark := p.text(1 + p.size())
+	from := m.Size
+	m.content = append(slices.Clone(m.content), tail...)
+	m.marks = append(m.marks, mark)
+	m.Size, m.SHA256, m.ModTime = int64(len(m.content)), blob.RefOf(m.content), p.now
+	p.touched[key(m)] = true
+	p.store(m, from, tail)
+}
+
+// copy makes a version with the content of another, as ingest does.
+func (p *packing) copy(of *model, path string) {
+	m := &model{Version: of.Version, content: of.content, marks: of.marks}
+	m.Path, m.Number, m.ModTime = path, 1, p.now
+	v := m.Version
+	if _, here := p.placed[of.SHA256]; here {
+		p.flush()
+		for _, o := range p.manifest.Versions {
+			if o.Path == of.Path && o.Number == of.Number {
+				e := o.Extents[0]
+				e.CopyOf = &blob.Copy{Raw: e.Raw}
+				v.Extents = []blob.Extent{e}
+				p.check(p.links.Link(pack.EntryName(v.Source, v.Path, 1, v.Root, 0), pack.EntryName(o.Source, o.Path, o.Number, o.Root, 0), v.ModTime, v.Mode))
+			}
+		}
+	} else {
+		stored, err := p.db.ByRef(p.t.Context(), of.SHA256)
+		p.check(err)
+		v.Extents, v.Root = stored.Extents, stored.Root
+		m.Root = stored.Root
+	}
+	p.files[key(m)] = m
+	p.touched[key(m)] = true
+	p.manifest.Versions = append(p.manifest.Versions, v)
+}
+
+// some returns living versions in random order, of which each path's newest only when newest is set.
+func (p *packing) some(newest bool) (all []*model) {
+	for _, k := range slices.Sorted(maps.Keys(p.files)) {
+		m := p.files[k]
+		if _, later := p.files[fmt.Sprintf("%s/%s@%d", m.Source, m.Path, m.Number+1)]; m.buried.IsZero() && !(newest && later) && !p.touched[k] {
+			all = append(all, m)
+		}
+	}
+	p.rnd.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}
+
+// ingest stores a random batch in one pack.
+func (w *world) ingest() {
+	p := w.begin()
+	for range 1 + w.rnd.IntN(8) {
+		switch w.rnd.IntN(6) {
+		case 0, 1:
+			content, mark := w.text(w.size())
+			p.add("runs", fmt.Sprintf("d%d/f%d", w.rnd.IntN(3), w.words), 1, content, mark)
+		case 2, 3:
+			if all := p.some(true); len(all) > 0 && all[0].Size > 0 {
+				p.grow(all[0])
+			}
+		case 4:
+			if all := p.some(true); len(all) > 0 {
+				content, mark := w.text(1 + w.size()) // a tombstone of an empty one would lie on this too
+				p.add(all[0].Source, all[0].Path, all[0].Number+1, content, mark)
+			}
+		default:
+			if all := p.some(false); len(all) > 0 && all[0].Size > 0 {
+				w.words++
+				p.copy(all[0], fmt.Sprintf("copy%d", w.words))
+			}
+			for _, k := range slices.Sorted(maps.Values(p.placed)) {
+				if m := w.files[k]; m.Size > 0 && w.rnd.IntN(4) == 0 {
+					w.words++
+					p.copy(m, fmt.Sprintf("twin%d", w.words))
+				}
+			}
+		}
+	}
+	p.seal()
+}
+
+// bury lays tombstones on random versions.
+func (w *world) bury(n int) {
+	p := w.begin()
+	for _, m := range p.some(false)[:min(n, len(p.some(false)))] {
+		t := blob.Bury(&m.Version, "")
+		p.manifest.Facts = append(p.manifest.Facts, t.Fact(w.now))
+		m.buried = w.now
+	}
+	p.seal()
+}
+
+func (w *world) gc(o Options) Report {
+	w.t.Helper()
+	r, err := w.collector(o).Run(w.t.Context())
+	w.check(err)
+	return r
+}
+
+func (w *world) collector(o Options) *GC {
+	return &GC{Packs: w.store, Index: w.db, Writer: "box1", Now: w.tick, Log: discard, Format: w.opts, Options: o}
+}
+
+// compare reads everything back through the index and wants the model, and no more.
+func (w *world) compare(db *sqlite.DB, grace time.Duration) {
+	w.t.Helper()
+	library := pack.NewLibrary(w.store, 1<<20)
+	defer library.Close()
+	seen := map[string]bool{}
+	for s, err := range db.States(w.t.Context()) {
+		w.check(err)
+		k := fmt.Sprintf("%s/%s@%d", s.Source, s.Path, s.Number)
+		m := w.files[k]
+		if m == nil {
+			w.t.Fatalf("%s was never stored", k)
+		}
+		if !m.buried.IsZero() {
+			continue
+		}
+		seen[k] = true
+		if s.SHA256 != m.SHA256 || s.Size != m.Size || !s.ModTime.Equal(m.ModTime) || s.Root != m.Root {
+			w.t.Errorf("%s is %+v, want %+v", k, s.Version, m.Version)
+		}
+		got, err := io.ReadAll(library.Reader(w.t.Context(), s.Extents))
+		if err != nil || !bytes.Equal(got, m.content) {
+			w.t.Errorf("%s came back as %d bytes of %d: %v", k, len(got), m.Size, err)
+		}
+	}
+	for k, m := range w.files {
+		if m.buried.IsZero() && !seen[k] {
+			w.t.Errorf("%s is gone", k)
+		}
+	}
+}
+
+// inflated is every byte of every pack.
+func (w *world) inflated() string {
+	var all strings.Builder
+	for info, err := range w.store.List(w.t.Context()) {
+		w.check(err)
+		p, err := w.store.Open(w.t.Context(), info.Name)
+		w.check(err)
+		w.check(pack.Verify(w.t.Context(), info.Name, p, func(d pack.Damage) { w.t.Error(d) }))
+		raw, err := pack.Inflate(w.t.Context(), info.Name, p)
+		w.check(err)
+		all.Write(raw)
+		w.check(p.Close())
+	}
+	return all.String()
+}
+
+// gone wants no mark of a version that is dead anywhere, unless another one has it too, and every mark of those that
+// live.
+func (w *world) gone(now time.Time, grace time.Duration) {
+	w.t.Helper()
+	living, spared := map[string]bool{}, map[string]bool{}
+	for _, m := range w.files {
+		for _, mark := range m.marks {
+			switch {
+			case m.Size == 0:
+			case m.buried.IsZero():
+				living[mark] = true
+			case m.buried.Add(grace).After(now):
+				spared[mark] = true
+			}
+		}
+	}
+	all := w.inflated()
+	for k, m := range w.files {
+		for _, mark := range m.marks {
+			if there := strings.Contains(all, mark); m.Size > 0 && (living[mark] && !there || !living[mark] && !spared[mark] && there) {
+				w.t.Errorf("%s: %q is there: %v", k, mark, there)
+			}
+		}
+	}
+}
+
+// reindexed is an index that was made from the packs alone.
+func (w *world) reindexed() *sqlite.DB {
+	w.t.Helper()
+	db := w.index("fresh.db")
+	g := &ingest.Ingester{Packs: w.store, Index: db, Writer: "box1", Now: w.tick}
+	_, err := g.Reindex(context.Background())
+	w.check(err)
+	return db
+}
