@@ -30,6 +30,9 @@ type app struct {
 	utc       bool
 	logFormat string
 	color     string
+	noPager   bool
+
+	pager *pager // nil unless results go through one
 
 	log     *slog.Logger
 	command string // as it was typed, for the lock

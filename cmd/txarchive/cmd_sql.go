@@ -59,11 +59,15 @@ func runSQL(ctx context.Context, a *app, o sqlOptions, v []string) error {
 	if err != nil {
 		return err
 	}
+	asked := a.interactive(v)
+	if !asked {
+		ctx = a.page(ctx)
+	}
 	out, err := newRowWriter(a, o.format)
 	if err != nil {
 		return err
 	}
-	if a.interactive(v) {
+	if asked {
 		return runShell(ctx, a, o, params)
 	}
 	statement, err := a.statement(v)

@@ -19,7 +19,7 @@ func execute(ctx context.Context, a *app, args []string) int {
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	return a.exit(ctx, root.ExecuteContext(ctx))
+	return a.exit(ctx, a.endPage(root.ExecuteContext(ctx)))
 }
 
 const rootLong = `txarchive keeps the transcripts of AI agents: every byte of what they wrote, searchable, for as long as you want.
@@ -43,6 +43,7 @@ func newRootCommand(a *app) *cobra.Command {
 		Args:          noCommand,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			a.command = cmd.CommandPath()
+			a.pages(cmd)
 			return a.logging()
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return runWelcome(cmd.Context(), a) },
@@ -55,6 +56,7 @@ func newRootCommand(a *app) *cobra.Command {
 	f.BoolVar(&a.utc, "utc", false, "show times in UTC instead of the local time zone")
 	f.StringVar(&a.logFormat, "log-format", "text", "format of the log: text or json")
 	f.StringVar(&a.color, "color", "auto", "color: auto, always or never (NO_COLOR is respected)")
+	f.BoolVar(&a.noPager, "no-pager", false, "never put a pager before the terminal ($TXARCHIVE_PAGER, $PAGER, less)")
 	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(err.Error(), fmt.Sprintf("%s --help lists the flags", c.CommandPath()))
 	})

@@ -14,8 +14,11 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// terminal says whether a stream is one, and how wide.
+// terminal says whether a stream is one, or goes to one through a pager, and how wide.
 func terminal(stream any) (width int, ok bool) {
+	if paged, ok := stream.(interface{ columns() int }); ok {
+		return paged.columns(), true
+	}
 	f, ok := stream.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0, false
