@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,8 +35,10 @@ func newShowCommand(a *app) *cobra.Command {
 			"do as well. Tool calls are cut short unless --tools full." +
 			exits("4 no such id", "5 the original is damaged", "10 no archive"),
 		Example: "  txarchive show c4f09                       a conversation\n  txarchive show c4f09:17 -C 3               an event with three around it\n" +
-			"  txarchive show c4f09 --last 10 --tools full\n  txarchive show r7sk2 --timeline            all of a run in the order of time\n" +
-			"  txarchive show c4f09 --format markdown > talk.md\n  txarchive show c4f09 --versions            the originals that hold it",
+			"  txarchive show c4f09 --last 10 --tools full\n  txarchive show r7sk2 --timeline            steps, log and transcripts of a run in the order of time\n" +
+			"  txarchive show c4f09:17 --timeline -C 9    what went on around an event\n" +
+			"  txarchive show c4f09 --format markdown > talk.md\n  txarchive show r7sk2 --format openai > chat.jsonl\n" +
+			"  txarchive show c4f09 --versions            the originals that hold it",
 		Args:              args(cobra.RangeArgs(0, 1)),
 		ValidArgsFunction: a.completeThings,
 		RunE: func(cmd *cobra.Command, v []string) error {
@@ -43,27 +46,31 @@ func newShowCommand(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "text", "text, markdown, json, or raw: the original bytes")
+	f.StringVar(&o.format, "format", "text", "text, markdown, json, raw: the original bytes, or openai: messages, a conversation a line")
 	f.IntVar(&o.first, "first", 0, "only the first N events")
 	f.IntVar(&o.last, "last", 0, "only the last N events")
 	f.StringVar(&o.around, "around", "", "an event, or its number in the conversation, with what stands around it")
 	f.IntVarP(&o.context, "context", "C", 0, "events around the one that is shown (with --around 3)")
 	f.StringVar(&o.tools, "tools", "short", "tool inputs and outputs: short, full or none")
 	f.BoolVar(&o.versions, "versions", false, "list the originals and their versions instead")
-	f.BoolVar(&o.timeline, "timeline", false, "all conversations of a run in the order of time")
+	f.BoolVar(&o.timeline, "timeline", false, "everything of a run in the order of time, a line each (all of it with --tools full)")
 	f.BoolVar(&o.all, "all", false, "everything: documents beside the conversations, copies, what earlier versions said")
 	return cmd
 }
 
+var showFormats = []string{"text", "markdown", "json", "raw", "openai"}
+
 func (o *showOptions) check(a *app, id string) error {
-	if a.json {
+	if a.json && o.format != "openai" {
 		o.format = "json"
 	}
 	switch {
 	case id == "" && (o.around == "" || !strings.Contains(o.around, ":")):
 		return usage("an id is needed", "`txarchive search WORDS` shows ids")
-	case o.format != "text" && o.format != "markdown" && o.format != "json" && o.format != "raw":
-		return usage(fmt.Sprintf("there is no format %q", o.format), "--format text, markdown, json or raw")
+	case !slices.Contains(showFormats, o.format):
+		return usage(fmt.Sprintf("there is no format %q", o.format), "--format text, markdown, json, raw or openai")
+	case o.timeline && (o.format == "raw" || o.format == "openai"):
+		return usage("--timeline does not go with --format "+o.format, "--format text, markdown or json")
 	case o.tools != "short" && o.tools != "full" && o.tools != "none":
 		return usage(fmt.Sprintf("tools cannot be shown %q", o.tools), "--tools short, full or none")
 	case o.first < 0 || o.last < 0 || o.context < 0:
@@ -93,6 +100,8 @@ func runShow(ctx context.Context, a *app, o showOptions, id string) error {
 	switch {
 	case o.versions:
 		return v.versions(ctx, what)
+	case o.timeline:
+		return v.timeline(ctx, what)
 	case what.event != "":
 		return v.event(ctx, what.event)
 	case what.conversation != "":

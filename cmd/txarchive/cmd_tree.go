@@ -48,6 +48,10 @@ func runTree(ctx context.Context, a *app, o search.TreeOptions, id string) error
 	if err != nil {
 		return err
 	}
+	tags, err := tagsOf(ctx, store)
+	if err != nil {
+		return err
+	}
 	shown := map[string]bool{}
 	for _, run := range roots {
 		tree, err := a.searcher(store).Tree(ctx, run, o)
@@ -59,12 +63,12 @@ func runTree(ctx context.Context, a *app, o search.TreeOptions, id string) error
 		}
 		shown[tree.Run.ID] = true
 		if a.json {
-			if err := a.printJSON(nodeJSON(tree)); err != nil {
+			if err := a.printJSON(nodeJSON(tree, tags)); err != nil {
 				return err
 			}
 			continue
 		}
-		p := treePrinter{a: a, ink: a.ink(), width: a.width(), asked: run}
+		p := treePrinter{a: a, ink: a.ink(), width: a.width(), asked: run, tags: tags}
 		p.node(tree, "", "")
 	}
 	return nil
@@ -106,6 +110,7 @@ type treePrinter struct {
 	ink   ink
 	width int
 	asked string // run
+	tags  map[string][]string
 }
 
 // node prints a node behind its branch and its children below it.
@@ -175,6 +180,7 @@ func (p *treePrinter) lines(n *search.Node) []string {
 	if tokens := inOut(&n.Own); tokens != "" {
 		parts = append(parts, tokens)
 	}
+	parts = append(parts, strings.Join(p.tags[r.ID], ", "))
 	lines := []string{head, strings.Join(said(parts...), "  ")}
 	if len(n.Children) > 0 && n.All.Runs > 1 {
 		all := fmt.Sprintf("all %s", plural(n.All.Runs, "run", "runs"))
@@ -194,15 +200,16 @@ func inOut(t *search.Totals) string {
 	return s
 }
 
-func nodeJSON(n *search.Node) map[string]any {
+// nodeJSON is a node with its children; tags are those of each run.
+func nodeJSON(n *search.Node, tags map[string][]string) map[string]any {
 	children := []any{}
 	for _, c := range n.Children {
-		children = append(children, nodeJSON(c))
+		children = append(children, nodeJSON(c, tags))
 	}
 	out := map[string]any{"run": nil, "native_id": orNull(n.NativeID), "native_conversation": orNull(n.Conversation), "type": orNull(n.Type),
 		"link": orNull(n.Kind), "found": n.Found, "again": n.Seen, "own": totalsJSON(&n.Own), "all": totalsJSON(&n.All), "children": children}
 	if n.Run.ID != "" {
-		out["run"] = runJSON(&n.Run)
+		out["run"] = withTags(runJSON(&n.Run), tags[n.Run.ID])
 	}
 	return out
 }

@@ -106,6 +106,8 @@ var printing = []printed{
 	{line: "show rvxamfjqa9vme", stdout: "show"},
 	{line: "show c02r1h4ym8mv7:5", stdout: "show"},
 	{line: "show r4tga7f3ymvx3 --timeline", stdout: "event", list: true, least: 30},
+	{line: "show rzhdkf6qx3kk1 --format openai", stdout: "openai", list: true, least: 1},
+	{line: "show rxtvjsm9dx137 --format openai", stdout: "openai", list: true, least: 12},
 	{line: "show rxtvjsm9dx137 --versions", stdout: "original", list: true, least: 5},
 	{line: "tag add rzhdkf6qx3kk1 release", stdout: "tagged"},
 	{line: "tag add rzhdkf6qx3kk1 other", stdout: "tagged"},

@@ -45,6 +45,8 @@ func (v *viewer) view(ctx context.Context, view *search.View) error {
 	case "raw":
 		out := v.a.original()
 		return errors.Join(v.raw(ctx, out, view.Turns), out.Close())
+	case "openai":
+		return v.openai(ctx, func(yield func(*search.View, error) bool) { yield(view, nil) })
 	}
 	c, r := &view.Conversation, &view.Run
 	title := firstOf(c.Title, r.Title, c.NativeID, r.NativeID, c.ID)

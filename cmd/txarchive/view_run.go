@@ -18,9 +18,6 @@ func (v *viewer) run(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if v.o.timeline {
-		return v.timeline(ctx, &r)
-	}
 	var all []index.Conversation
 	for c, err := range v.store.Index().Conversations(ctx, r.ID) {
 		if err != nil {
@@ -37,6 +34,8 @@ func (v *viewer) run(ctx context.Context, id string) error {
 		return v.json(ctx, &r, counted, v.views(ctx, counted))
 	case "raw":
 		return v.rawRun(ctx, counted)
+	case "openai":
+		return v.openai(ctx, v.views(ctx, counted))
 	}
 	if err := v.header(ctx, &r); err != nil {
 		return err
@@ -47,6 +46,9 @@ func (v *viewer) run(ctx context.Context, id string) error {
 			return err
 		}
 		return v.turns(view.Turns)
+	}
+	if v.o.first+v.o.last > 0 {
+		return usage("the run has "+plural(int64(len(counted)), "conversation", "conversations"), "name one of them, or add --timeline for all in one order: txarchive show "+r.ID)
 	}
 	v.list(counted)
 	if beside := int64(len(all) - len(counted)); beside > 0 {
@@ -135,36 +137,6 @@ func (v *viewer) rawRun(ctx context.Context, all []index.Conversation) error {
 		}
 	}
 	return out.Close()
-}
-
-// timeline shows all conversations of a run in the order of time.
-func (v *viewer) timeline(ctx context.Context, r *index.Run) error {
-	o := v.o.options()
-	line, err := v.a.searcher(v.store).Timeline(ctx, r.ID, o)
-	if err != nil {
-		return err
-	}
-	if v.o.format == "json" {
-		for p, err := range line.Rows {
-			if err == nil {
-				err = v.a.printJSON(toJSON(&p))
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if err := v.header(ctx, r); err != nil {
-		return err
-	}
-	for p, err := range line.Rows {
-		if err != nil {
-			return err
-		}
-		v.piece(&p)
-	}
-	return nil
 }
 
 // versionRow is a version of an original as show --versions tells it.

@@ -9,10 +9,11 @@ import (
 
 // ShowOptions say what a view should hold.
 type ShowOptions struct {
-	Before, After int   // events around the one that is shown; for Event only
-	From, To      int64 // seq, both included; 0 is open; for Conversation only
-	Limit         int   // events; 0 is no limit
-	Last          bool  // the last Limit events rather than the first
+	Before, After int    // events around the one that is shown; for Event only
+	From, To      int64  // seq, both included; 0 is open; for Conversation only
+	Limit         int    // events; 0 is no limit
+	Last          bool   // the last Limit events rather than the first
+	Around        string // an event's id; for Timeline only, an Event stands around its own
 	// Text is how many bytes of each piece are read at most; 0 is all, less is none.
 	Text int
 	// Duplicates adds what another row says as well, and what earlier versions of the original said.

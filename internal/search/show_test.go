@@ -163,6 +163,48 @@ func TestTimeline(t *testing.T) {
 	if n != 300 || len(line.Conversations) != 3 {
 		t.Errorf("%d rows of %d conversations", n, len(line.Conversations))
 	}
+	var ids []string
+	rows := func(o ShowOptions) string {
+		line, err := w.searcher().Timeline(t.Context(), "run", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var texts []string
+		ids = nil
+		for p, err := range line.Rows {
+			if err != nil {
+				return err.Error()
+			}
+			if p.Marked {
+				p.Text = ">" + p.Text
+			}
+			texts, ids = append(texts, p.Text), append(ids, p.ID)
+		}
+		return strings.Join(texts, " ")
+	}
+	if got := rows(ShowOptions{Limit: 3}); got != "0 1 2" {
+		t.Errorf("first 3: %s", got)
+	}
+	if got := rows(ShowOptions{Limit: 3, Last: true}); got != "297 298 299" {
+		t.Errorf("last 3: %s", got)
+	}
+	mark := ids[1]
+	for _, c := range []struct {
+		o    ShowOptions
+		want string
+	}{
+		{ShowOptions{Before: 2, After: 1}, "296 297 >298 299"},
+		{ShowOptions{}, ">298"},
+		{ShowOptions{After: 9}, ">298 299"},
+	} {
+		c.o.Around = mark
+		if got := rows(c.o); got != c.want {
+			t.Errorf("around %+v: %s, want %s", c.o, got, c.want)
+		}
+	}
+	if got := rows(ShowOptions{Around: "cnothere:1"}); got != index.ErrNotFound.Error() {
+		t.Errorf("around nothing: %s", got)
+	}
 }
 
 // family is runs that lead to each other: a to b and c, both to d, d back to a, and b to one that never came.

@@ -18,8 +18,9 @@ type Timeline struct {
 	Rows iter.Seq2[Piece, error]
 }
 
-// Timeline shows a run. Of the options Limit (rows), Text and Duplicates count. Errors: index.ErrNotFound,
-// index.ErrAmbiguous.
+// Timeline shows a run. Of the options Limit and Last (rows), Text and Duplicates count, and with Around, the id of an
+// event or of a part, Before and After (rows). Errors: index.ErrNotFound, index.ErrAmbiguous; Rows ends in
+// index.ErrNotFound when the run has no such event.
 func (s *Searcher) Timeline(ctx context.Context, run string, o ShowOptions) (*Timeline, error) {
 	r, err := s.Index.Run(ctx, run)
 	if err != nil {
@@ -71,8 +72,33 @@ type lanes struct {
 	lanes []*lane
 }
 
+// run yields the rows that are wanted, with their texts.
 func (m *lanes) run(yield func(Piece, error) bool) {
-	for n := 0; m.o.Limit == 0 || n < m.o.Limit; n++ {
+	rows := m.merged
+	switch {
+	case m.o.Around != "":
+		rows = m.around
+	case m.o.Last && m.o.Limit > 0:
+		rows = m.last
+	}
+	n := 0
+	for p, err := range rows {
+		if err == nil {
+			err = m.s.fill(m.ctx, &p, m.o)
+		}
+		if err != nil {
+			yield(Piece{}, err)
+			return
+		}
+		if n++; !yield(p, nil) || n == m.o.Limit {
+			return
+		}
+	}
+}
+
+// merged yields all rows, without their texts.
+func (m *lanes) merged(yield func(Piece, error) bool) {
+	for {
 		l, err := m.next()
 		if err != nil {
 			yield(Piece{}, err)
@@ -86,13 +112,65 @@ func (m *lanes) run(yield func(Piece, error) bool) {
 		if len(l.rows) > 0 {
 			l.near = max(l.near, l.rows[0].Near)
 		}
-		if err := m.s.fill(m.ctx, &p, m.o); err != nil {
+		if !yield(p, nil) {
+			return
+		}
+	}
+}
+
+// last yields the last Limit rows.
+func (m *lanes) last(yield func(Piece, error) bool) {
+	var kept []Piece
+	for p, err := range m.merged {
+		if err != nil {
 			yield(Piece{}, err)
 			return
+		}
+		if kept = append(kept, p); len(kept) > m.o.Limit {
+			kept = kept[1:]
+		}
+	}
+	for _, p := range kept {
+		if !yield(p, nil) {
+			return
+		}
+	}
+}
+
+// around yields the rows of an event, marked, and those before and after them.
+func (m *lanes) around(yield func(Piece, error) bool) {
+	var before []Piece
+	after, found := m.o.After, false
+	for p, err := range m.merged {
+		if err != nil {
+			yield(Piece{}, err)
+			return
+		}
+		p.Marked = p.ID == m.o.Around || eventOf(p.ID) == m.o.Around
+		switch {
+		case p.Marked:
+			for _, b := range before {
+				if !yield(b, nil) {
+					return
+				}
+			}
+			before, found = nil, true
+		case !found:
+			if before = append(before, p); len(before) > m.o.Before {
+				before = before[1:]
+			}
+			continue
+		default:
+			if after--; after < 0 {
+				return
+			}
 		}
 		if !yield(p, nil) {
 			return
 		}
+	}
+	if !found {
+		yield(Piece{}, index.ErrNotFound)
 	}
 }
 
