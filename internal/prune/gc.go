@@ -19,8 +19,8 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// Index is what gc needs of an index.
-type Index interface {
+// Shelf is what gc needs of an index.
+type Shelf interface {
 	index.Writer
 	index.Cleaner
 	Packs(ctx context.Context) iter.Seq2[string, error]
@@ -31,7 +31,7 @@ type Index interface {
 // and an index that knows all packs.
 type GC struct {
 	Packs   blob.Store
-	Index   Index
+	Index   Shelf
 	Writer  string // id of this writer in pack names
 	Now     func() time.Time
 	Log     *slog.Logger
