@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/dustin/go-humanize"
 )
 
 // ageValue is a flag for a length of time that also knows days and weeks: 30d, 2w, 12h, 90m.
@@ -37,5 +39,26 @@ func (v *ageValue) Set(s string) error {
 		return fmt.Errorf("%q is no length of time: 30d, 2w or 12h", s)
 	}
 	*v = ageValue(d)
+	return nil
+}
+
+// sizeValue is a flag for a number of bytes: 50GB, 512MiB, 1000.
+type sizeValue int64
+
+func (v *sizeValue) Type() string { return "size" }
+
+func (v *sizeValue) String() string {
+	if v == nil || *v == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(*v), 10)
+}
+
+func (v *sizeValue) Set(s string) error {
+	n, err := humanize.ParseBytes(s)
+	if err != nil || n > 1<<62 {
+		return fmt.Errorf("%q is no size: 50GB or 512MiB", s)
+	}
+	*v = sizeValue(n)
 	return nil
 }

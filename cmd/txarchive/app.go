@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 	"github.com/txarchive/txarchive/internal/price"
@@ -22,6 +23,7 @@ type app struct {
 	out, err io.Writer
 	getenv   func(string) string
 	now      func() time.Time
+	fault    func(op, path string) error // a fault of the file system, for tests; nil is none
 
 	archive   string // directory
 	json      bool
@@ -65,8 +67,11 @@ func (a *app) dir() (string, error) {
 }
 
 func (a *app) options() archive.Options {
-	return archive.Options{Decode: all.Decode, Layer: ingest.Layer(all.Formats()), Command: a.command, Now: a.now, Log: a.log}
+	return archive.Options{Decode: all.Decode, Layer: ingest.Layer(all.Formats()), Command: a.command, Now: a.now, Log: a.log, FS: a.fs()}
 }
+
+// fs is the file system as whatever writes sees it.
+func (a *app) fs() *disk.FS { return &disk.FS{Fault: a.fault} }
 
 // read opens the archive to look at it. It waits for nobody.
 func (a *app) read(ctx context.Context) (*archive.Archive, error) { return a.open(ctx, archive.Read) }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
@@ -96,6 +97,8 @@ func (a *app) ingestInto(ctx context.Context, o ingestOptions) (*archive.Archive
 	return store, func() error { return errors.Join(store.Close(), os.RemoveAll(dir)) }, nil
 }
 
+var errNoSources = usage("there is nothing to ingest: the archive has no sources yet", "name a directory: txarchive ingest DIR")
+
 func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archive, m *meter, dirs []string) (*ingest.Report, error) {
 	g := a.ingester(store)
 	g.All, g.DryRun = o.all, o.dryRun
@@ -105,8 +108,8 @@ func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archiv
 	adopted := 0
 	if !o.dryRun { // before anything is asked about sources: an index that was lost is made again here
 		var err error
-		if adopted, err = g.Adopt(ctx); err != nil {
-			return nil, err
+		if adopted, err = g.Adopt(ctx); err != nil && (!errors.Is(err, blob.ErrCorrupt) || ctx.Err() != nil) {
+			return nil, err // a damaged pack costs what is in it: Run names it
 		}
 	}
 	var roots []ingest.Root
@@ -120,7 +123,7 @@ func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archiv
 		return nil, err
 	}
 	if len(roots) == 0 {
-		return nil, usage("there is nothing to ingest: the archive has no sources yet", "name a directory: txarchive ingest DIR")
+		return nil, errNoSources
 	}
 	report, err := g.Run(ctx, roots)
 	if err == nil && !o.dryRun {

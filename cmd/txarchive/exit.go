@@ -10,8 +10,10 @@ import (
 	"github.com/txarchive/txarchive/internal/backup"
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/nightly"
 	"github.com/txarchive/txarchive/internal/prune"
 	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/schedule"
 )
 
 // The exit codes. Scripts rely on them: they are only ever added to.
@@ -67,6 +69,10 @@ var exitTable = []struct {
 }{
 	{archive.ErrNoArchive, exitNoArchive, "`txarchive ingest DIR` makes one; --archive DIR or TXARCHIVE_DIR names another"},
 	{archive.ErrLocked, exitLocked, "another txarchive is writing; wait for it, reading needs no lock"},
+	{nightly.ErrRunning, exitLocked, "wait for it; txarchive status says how far it is"},
+	{schedule.ErrForeign, exitRefused, "move it away, or name another: --archive, --with"},
+	{schedule.ErrNone, exitNotFound, "txarchive schedule install"},
+	{schedule.ErrUnusable, exitUsage, "--with systemd, launchd or cron names what is to run it; --dry-run prints what would be written"},
 	{backup.ErrLocked, exitLocked, "another backup is at work; wait for it"},
 	{backup.ErrNoBackup, exitNotFound, "is its disk mounted? `txarchive backup DIR` makes a directory a backup"},
 	{backup.ErrNotEmpty, exitRefused, "a backup needs a directory of its own, outside of the archive: name one that is missing or empty"},

@@ -50,8 +50,10 @@ var doors = map[string][]string{
 	"ingest/format/formattest": {"ingest/format", "transcript"},
 	"search":                   {"index", "query", "term", "transcript"},
 	"cost":                     {"index", "query", "price", "transcript"},
+	"nightly":                  {"disk"},
+	"schedule":                 {"disk"},
 	"prune":                    {"index", "blob", "blob/pack", "policy", "query", "transcript"},
-	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "secret", "archive", "ingest", "search", "cost", "prune", "backup", "index", "blob",
+	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "secret", "archive", "ingest", "search", "cost", "prune", "backup", "nightly", "schedule", "disk", "index", "blob",
 		"ingest/format/all"},
 }
 

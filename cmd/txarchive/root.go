@@ -64,7 +64,8 @@ func newRootCommand(a *app) *cobra.Command {
 		newInitCommand(a), newSourceCommand(a), newIngestCommand(a),
 		newSearchCommand(a), newShowCommand(a), newListCommand(a), newTreeCommand(a), newStatsCommand(a), newCostCommand(a), newPricesCommand(a), newSQLCommand(a),
 		newStatusCommand(a), newDoctorCommand(a), newTagCommand(a),
-		newCatCommand(a), newRestoreCommand(a), newVerifyCommand(a), newReindexCommand(a), newGCCommand(a), newBackupCommand(a),
+		newCatCommand(a), newRestoreCommand(a), newVerifyCommand(a), newReindexCommand(a), newGCCommand(a),
+		newBackupCommand(a), newNightlyCommand(a), newScheduleCommand(a),
 		newVersionCommand(a), newManCommand(a),
 	)
 	cmd.CompletionOptions.HiddenDefaultCmd = false

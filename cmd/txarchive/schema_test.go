@@ -137,6 +137,12 @@ var printing = []printed{
 	{line: "backup list TMP/backup", stdout: "backup-list", list: true, least: 1},
 	{line: "backup verify TMP/backup --full", stdout: "backup-verify"},
 	{line: "backup restore TMP/backup --to TMP/again", stdout: "backup-restore"},
+	{line: "nightly --backup TMP/backup", stdout: "nightly"},
+	{line: "nightly --backup TMP/nowhere --wait 0s", stdout: "nightly", code: exitProblems, stderr: "error"},
+	{line: "schedule install --with systemd --dry-run", stdout: "schedule-file", list: true, least: 2},
+	{line: "schedule show --with systemd", code: exitNotFound, stderr: "error"},
+	{line: "schedule remove --with systemd", code: exitNotFound, stderr: "error"},
+	{line: "schedule status --with systemd", stdout: "schedule", code: exitNotFound, stderr: "error"},
 	{line: "show rnotthere", code: exitNotFound, stderr: "error"},
 	{line: "list --columns nope", code: exitUsage, stderr: "error"},
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/txarchive/txarchive/internal/disk"
 )
 
 var update = flag.Bool("update", false, "rewrite what scripts compare with")
@@ -39,6 +41,7 @@ func TestScript(t *testing.T) {
 			"append":   appendText,
 			"flip":     flipByte,
 			"same":     sameTree,
+			"hold":     holdLock,
 		},
 	})
 }
@@ -123,3 +126,22 @@ func treeOf(ts *testscript.TestScript, dir string) map[string]leaf {
 	}))
 	return all
 }
+
+// hold FILE takes a lock, as another writer would, until the story ends; "! hold FILE" gives it back.
+func holdLock(ts *testscript.TestScript, release bool, v []string) {
+	if len(v) != 1 {
+		ts.Fatalf("usage: hold FILE")
+	}
+	file := ts.MkAbs(v[0])
+	if release {
+		ts.Check(held[file].Release())
+		delete(held, file)
+		return
+	}
+	lock, err := (&disk.FS{}).Lock(file, disk.Holder{PID: 1, Host: "here", Command: "hold"})
+	ts.Check(err)
+	held[file] = lock
+}
+
+// held are the locks of stories; each has files of its own, and only one works with any.
+var held = map[string]*disk.Lock{}

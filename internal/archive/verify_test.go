@@ -311,3 +311,21 @@ func TestVerifyConflict(t *testing.T) {
 		t.Errorf("%v", all)
 	}
 }
+
+// TestVerifyPack finds the damage of one pack, and looks at no other.
+func TestVerifyPack(t *testing.T) {
+	w := fillWorld(t)
+	bad, good := w.was["runs/empty@1"].pack, w.was["runs/a/log.jsonl@2"].pack
+	w.flip(bad, 40)
+	r := w.open(Read)
+	var found []Finding
+	if err := r.VerifyPack(t.Context(), bad, func(f Finding) { found = append(found, f) }); !errors.Is(err, blob.ErrCorrupt) || len(found) == 0 {
+		t.Errorf("%v, %+v", err, found)
+	}
+	if err := r.VerifyPack(t.Context(), good, func(f Finding) { t.Errorf("%+v", f) }); err != nil {
+		t.Error(err)
+	}
+	if err := r.VerifyPack(t.Context(), "2020/01/none", nil); !errors.Is(err, blob.ErrNotFound) {
+		t.Error(err)
+	}
+}

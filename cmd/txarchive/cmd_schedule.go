@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/backup"
+	"github.com/txarchive/txarchive/internal/schedule"
+)
+
+// scheduleOptions say when and by what the nightly job is run.
+type scheduleOptions struct {
+	at     string
+	jitter time.Duration
+	with   string
+	dryRun bool
+}
+
+// nightlyNames are the flags of nightly, in the order in which they are written down.
+var nightlyNames = []string{"backup", "keep-last", "keep-within", "verify-days", "grace", "max-time", "max-bytes", "wait", "skip"}
+
+func newScheduleCommand(a *app) *cobra.Command {
+	var o scheduleOptions
+	cmd := &cobra.Command{
+		Use:   "schedule",
+		Short: "Have `nightly` run every night",
+		Long: "Write what runs `txarchive nightly` every night: a systemd timer of this user, a launchd agent, or lines in the crontab,\n" +
+			"whichever the machine has, or --with says. They catch up on a night that the machine slept through. What was not\n" +
+			"written by txarchive is never changed or removed." + exits("4 nothing is scheduled", "8 something else is in the way", "10 no archive"),
+		Example: "  txarchive schedule install --backup /mnt/backup/transcripts --keep-last 14\n  txarchive schedule install --at 04:30 --with cron --dry-run\n" +
+			"  txarchive schedule status\n  txarchive schedule remove",
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().StringVar(&o.with, "with", "", "systemd, launchd or cron (default: what the machine has)")
+	cmd.AddCommand(newScheduleInstallCommand(a, &o),
+		&cobra.Command{Use: "show", Short: "Print what is scheduled, as it stands in the files", Args: args(cobra.NoArgs),
+			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleShow(cmd.Context(), a, &o) }},
+		&cobra.Command{Use: "status", Short: "Say when the nightly job runs next, and how the last one went", Args: args(cobra.NoArgs),
+			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleStatus(cmd.Context(), a, &o) }},
+		&cobra.Command{Use: "remove", Short: "Have it run no longer", Args: args(cobra.NoArgs),
+			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleRemove(cmd.Context(), a, &o) }})
+	return cmd
+}
+
+func newScheduleInstallCommand(a *app, o *scheduleOptions) *cobra.Command {
+	var n nightlyOptions
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Have `nightly` run every night, with the same flags",
+		Example: "  txarchive schedule install\n  txarchive schedule install --at 04:30 --backup /mnt/backup/transcripts --keep-within 60d\n" +
+			"  txarchive schedule install --with systemd --dry-run",
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := n.check(); err != nil {
+				return err
+			}
+			return runScheduleInstall(cmd.Context(), a, cmd, o, &n)
+		},
+	}
+	nightlyFlags(cmd, &n)
+	o.jitter = 30 * time.Minute
+	cmd.Flags().StringVar(&o.at, "at", "03:17", "time of the day")
+	cmd.Flags().Var((*ageValue)(&o.jitter), "jitter", "begin up to so much later, where systemd runs it")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "print what would be written, write nothing")
+	return cmd
+}
+
+// scheduled is the job of this archive: the default one has the plain name.
+func (a *app) scheduled(command []string, o *scheduleOptions) (*schedule.Job, error) {
+	at, err := time.Parse("15:04", o.at)
+	if err != nil && o.at != "" {
+		return nil, usage(fmt.Sprintf("%q is no time of the day", o.at), "--at 03:17")
+	}
+	dir, err := a.dir()
+	if err != nil {
+		return nil, err
+	}
+	plain := *a
+	plain.archive, plain.getenv = "", func(key string) string {
+		if key == "TXARCHIVE_DIR" {
+			return ""
+		}
+		return a.getenv(key)
+	}
+	name := "txarchive-nightly"
+	if usual, err := plain.dir(); err != nil || usual != dir {
+		sum := sha256.Sum256([]byte(dir))
+		name += "-" + hex.EncodeToString(sum[:4])
+	}
+	return &schedule.Job{Name: name, Command: command, Hour: at.Hour(), Minute: at.Minute(), Jitter: o.jitter}, nil
+}
+
+// nightlyCommand is the command line of the job: this program, this archive, and the flags that were given.
+func (a *app) nightlyCommand(cmd *cobra.Command, n *nightlyOptions) ([]string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := a.dir()
+	if err != nil {
+		return nil, err
+	}
+	command := []string{program, "nightly", "--archive=" + dir}
+	for _, name := range nightlyNames {
+		if !cmd.Flags().Changed(name) {
+			continue
+		}
+		value := cmd.Flags().Lookup(name).Value.String()
+		switch name {
+		case "backup": // the job is run in another directory
+			if value, err = filepath.Abs(n.backup); err != nil {
+				return nil, err
+			}
+		case "skip":
+			value = strings.Join(n.skip, ",")
+		}
+		command = append(command, "--"+name+"="+value)
+	}
+	return command, nil
+}
+
+func (a *app) installer() *schedule.Installer {
+	home := a.getenv("HOME")
+	return &schedule.Installer{FS: a.fs(), Home: home, Config: a.getenv("XDG_CONFIG_HOME"), Run: runProgram}
+}
+
+// runProgram runs a program of the system; what it says on standard error is in its error.
+func runProgram(ctx context.Context, stdin, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stdin = strings.NewReader(stdin)
+	var out, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &stderr
+	err := cmd.Run()
+	if text := line(stderr.String()); err != nil && text != "" {
+		err = fmt.Errorf("%w: %s", err, text)
+	}
+	return out.String(), err
+}
+
+// kind is what runs the job: as told, else what has it already, else what the machine has.
+func (o *scheduleOptions) kind(ctx context.Context, in *schedule.Installer, j *schedule.Job, now time.Time) (schedule.Kind, error) {
+	for _, k := range schedule.Kinds() {
+		if o.with == string(k) {
+			return k, nil
+		}
+	}
+	if o.with != "" {
+		return "", usage(fmt.Sprintf("%q schedules nothing that is known here", o.with), "--with systemd, launchd or cron")
+	}
+	for _, k := range schedule.Kinds() {
+		if _, err := in.Status(ctx, j, k, now); err == nil {
+			return k, nil
+		}
+	}
+	return in.Detect(ctx)
+}
+
+func runScheduleInstall(ctx context.Context, a *app, cmd *cobra.Command, o *scheduleOptions, n *nightlyOptions) error {
+	store, err := a.packsOnly(ctx)
+	if err != nil {
+		return err
+	}
+	if err := store.Close(); err != nil {
+		return err
+	}
+	if n.backup != "" {
+		if _, err := backup.Open(n.backup, a.backupOptions()); err != nil {
+			return err
+		}
+	}
+	command, err := a.nightlyCommand(cmd, n)
+	if err != nil {
+		return err
+	}
+	j, err := a.scheduled(command, o)
+	if err != nil {
+		return err
+	}
+	in := a.installer()
+	kind, err := o.kind(ctx, in, j, a.now())
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		files, err := j.Render(kind)
+		if err != nil {
+			return err
+		}
+		return a.printFiles(in.Paths(j, kind), files)
+	}
+	if err := in.Install(ctx, j, kind); err != nil {
+		return err
+	}
+	if kind == schedule.Systemd {
+		a.note("It runs while you are logged in; loginctl enable-linger lets it run always.")
+	}
+	return runScheduleStatus(ctx, a, o)
+}
+
+// printFiles shows files with the paths that they have; "" is the crontab.
+func (a *app) printFiles(paths []string, files []schedule.File) error {
+	for i, f := range files {
+		where := "crontab"
+		if paths[i] != "" {
+			where = paths[i]
+		}
+		if a.json {
+			if err := a.printJSON(map[string]any{"path": where, "text": f.Text}); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintf(a.out, "==> %s <==\n%s", line(where), clean(f.Text))
+	}
+	return nil
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/backup"
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/nightly"
+)
+
+// night is one nightly job.
+type night struct {
+	app   *app
+	opts  nightlyOptions
+	began time.Time
+}
+
+// step is a part of the job. It gives what it did; what kept it from doing so is its error.
+type step struct {
+	name string
+	run  func(*night, context.Context, *nightly.State) (nightly.Result, error)
+}
+
+// nightlySteps are run in this order.
+var nightlySteps = []step{
+	{"index", (*night).index},
+	{"ingest", (*night).ingest},
+	{"verify", (*night).verify},
+	{"optimize", (*night).optimize},
+	{"backup", (*night).backup},
+}
+
+func stepNames() []string {
+	var names []string
+	for _, s := range nightlySteps {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+func (n *night) steps() []nightly.Step {
+	var all []nightly.Step
+	for _, s := range nightlySteps {
+		if slices.Contains(n.opts.skip, s.name) {
+			continue
+		}
+		all = append(all, nightly.Step{Name: s.name, Run: func(ctx context.Context, state *nightly.State) (nightly.Result, error) { return s.run(n, ctx, state) }})
+	}
+	return all
+}
+
+func skipped(why string) (nightly.Result, error) {
+	return nightly.Result{Outcome: nightly.Skipped, Summary: why}, nil
+}
+
+// index makes the index again when it is damaged: it is only a cache.
+func (n *night) index(ctx context.Context, _ *nightly.State) (nightly.Result, error) {
+	store, err := n.writeSoon(ctx)
+	if err == nil {
+		return nightly.Result{Summary: "there"}, store.Close()
+	}
+	if !errors.Is(err, archive.ErrNoIndex) {
+		return nightly.Result{}, err
+	}
+	dir, derr := n.app.dir()
+	if derr != nil {
+		return nightly.Result{}, derr
+	}
+	options := n.app.options()
+	options.NoIndex = true
+	if store, err = archive.Open(ctx, dir, archive.Write, options); err != nil {
+		return nightly.Result{}, err
+	}
+	packs, damage, err := rebuild(ctx, n.app, store)
+	r := nightly.Result{Summary: "was damaged; made again from " + plural(int64(packs), "pack", "packs"), Problems: []string{"the index was damaged and was made again"}}
+	if damage != nil {
+		r.Problems = append(r.Problems, damage.Error())
+	}
+	return r, errors.Join(err, store.Close())
+}
+
+// ingest takes what is new in all sources.
+func (n *night) ingest(ctx context.Context, _ *nightly.State) (r nightly.Result, err error) {
+	store, err := n.writeSoon(ctx)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	report, err := bringIn(ctx, n.app, ingestOptions{}, store, nil, nil)
+	if errors.Is(err, errNoSources) {
+		return skipped("the archive has no sources yet")
+	}
+	if report == nil {
+		return r, err
+	}
+	r.Detail = report
+	r.Summary = fmt.Sprintf("%s looked at, %s new or changed, %s stored", plural(report.Files, "file", "files"),
+		number(report.New+report.Grown+report.Rewritten+report.Copies), size(report.RawBytes))
+	for _, name := range report.Missing {
+		r.Problems = append(r.Problems, "missing: "+name)
+	}
+	for _, p := range report.Problems {
+		r.Problems = append(r.Problems, fmt.Sprintf("%s: %s: %s", path.Join(p.Source, p.Path), p.Stage, p.Reason))
+	}
+	if report.Unreadable > 0 {
+		r.Problems = append(r.Problems, plural(report.Unreadable, "line or document", "lines or documents")+" could not be read; the bytes are stored")
+	}
+	return r, err
+}
+
+// packsOf are the packs of an archive as the job knows them.
+func packsOf(ctx context.Context, store *archive.Archive) ([]nightly.Pack, error) {
+	var packs []nightly.Pack
+	for info, err := range store.Packs().List(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		packs = append(packs, nightly.Pack{Name: info.Name, Size: info.Size, Created: packTime(info.Name)})
+	}
+	return packs, nil
+}
+
+// verify reads the share of tonight.
+func (n *night) verify(ctx context.Context, state *nightly.State) (r nightly.Result, err error) {
+	state.VerifyDays = n.opts.verifyDays
+	if n.opts.verifyDays == 0 {
+		return skipped("not asked for")
+	}
+	store, err := n.app.packsOnly(ctx)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	packs, err := packsOf(ctx, store)
+	if err != nil {
+		return r, err
+	}
+	state.Forget(packs)
+	share := state.Share(packs, n.app.now(), nightly.ShareOptions{Days: n.opts.verifyDays, Bytes: int64(n.opts.maxBytes)})
+	done, bytes := int64(0), int64(0)
+	for _, p := range share {
+		if n.late() {
+			r.Outcome = nightly.Stopped
+			break
+		}
+		bad, err := n.verifyPack(ctx, store, state, p)
+		if err != nil {
+			return r, err
+		}
+		if len(bad) > 0 {
+			r.Problems, r.Cause = append(r.Problems, bad...), blob.ErrCorrupt
+		}
+		done, bytes = done+1, bytes+p.Size
+	}
+	c := state.Coverage(packs, n.app.now(), n.opts.verifyDays)
+	r.Detail = verifyShare{done, bytes, c}
+	r.Summary = fmt.Sprintf("%s of %s read, %s of %s within %d days", plural(done, "pack", "packs"), size(bytes), size(c.Covered), size(c.Bytes), c.Days)
+	return r, nil
+}
+
+// verifyShare is what the verify step tells.
+type verifyShare struct {
+	Packs    int64            `json:"packs"`
+	Bytes    int64            `json:"bytes"`
+	Coverage nightly.Coverage `json:"coverage"`
+}
+
+// verifyPack reads one pack and remembers what that gave. A pack that gc has just replaced is none.
+func (n *night) verifyPack(ctx context.Context, store *archive.Archive, state *nightly.State, p nightly.Pack) (bad []string, err error) {
+	err = store.VerifyPack(ctx, p.Name, func(f archive.Finding) { bad = append(bad, f.String()) })
+	switch {
+	case errors.Is(err, blob.ErrNotFound) && ctx.Err() == nil:
+		return nil, nil
+	case errors.Is(err, blob.ErrCorrupt) && ctx.Err() == nil:
+		if len(bad) == 0 {
+			bad = []string{err.Error()}
+		}
+		state.Found(p, n.app.now(), bad[0])
+	case err != nil:
+		return nil, err
+	default:
+		state.Found(p, n.app.now(), "")
+	}
+	return bad, nil
+}
+
+// late says that the time for what may wait is over.
+func (n *night) late() bool { return n.opts.maxTime > 0 && n.app.now().Sub(n.began) > n.opts.maxTime }
+
+// optimize tidies the index.
+func (n *night) optimize(ctx context.Context, _ *nightly.State) (r nightly.Result, err error) {
+	store, err := n.writeSoon(ctx)
+	if err != nil {
+		return r, err
+	}
+	err = store.Index().Optimize(ctx)
+	if err = errors.Join(err, store.Close()); err == nil {
+		r.Summary = "the index is tidy"
+	}
+	return r, err
+}
+
+// backup brings the backup up to date. It never begins one: a disk that is not mounted must not be taken for an empty
+// directory.
+func (n *night) backup(ctx context.Context, state *nightly.State) (r nightly.Result, err error) {
+	if n.opts.backup == "" {
+		state.Backup = nil
+		return skipped("not asked for")
+	}
+	if state.Backup == nil || state.Backup.Dir != n.opts.backup {
+		state.Backup = &nightly.Backup{Dir: n.opts.backup}
+	}
+	state.Backup.OK = false
+	store, err := n.app.packsOnly(ctx)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if _, err := backup.Open(n.opts.backup, n.app.backupOptions()); err != nil {
+		return r, err
+	}
+	b, err := backup.Create(n.opts.backup, origin(store), false, n.app.backupOptions())
+	if err != nil {
+		return r, err
+	}
+	report, err := b.Take(ctx, store.Packs(), backup.TakeOptions{Keep: n.opts.keep})
+	for _, d := range report.Damaged {
+		r.Problems = append(r.Problems, "not backed up: "+d.Reason)
+	}
+	if err != nil {
+		return r, err
+	}
+	now := n.app.now().UTC()
+	state.Backup.Last, state.Backup.OK = &now, true
+	r.Detail = report
+	r.Summary = fmt.Sprintf("%s of %s new, %s in all, %s", plural(report.Copied, "pack", "packs"), size(report.CopiedBytes), size(report.Bytes),
+		plural(report.Snapshots, "backup", "backups"))
+	return r, nil
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/nightly"
+	"github.com/txarchive/txarchive/internal/schedule"
+)
+
+func runScheduleRemove(ctx context.Context, a *app, o *scheduleOptions) error {
+	in := a.installer()
+	j, err := a.scheduled(nil, o)
+	if err != nil {
+		return err
+	}
+	kind, err := o.kind(ctx, in, j, a.now())
+	if err == nil {
+		err = in.Remove(ctx, j, kind)
+	}
+	if err == nil {
+		a.note("The nightly job runs no longer. What was archived stays.")
+	}
+	return err
+}
+
+// scheduleReport is what schedule status prints.
+type scheduleReport struct {
+	Scheduled bool     `json:"scheduled"`
+	With      *string  `json:"with"`
+	Paths     []string `json:"paths"`
+	Next      *string  `json:"next"` // at the earliest
+	Last      *string  `json:"last"` // that came to its end
+	LastOK    *bool    `json:"last_ok"`
+}
+
+func runScheduleStatus(ctx context.Context, a *app, o *scheduleOptions) error {
+	r, err := a.scheduleState(ctx, o)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.printJSON(r)
+	} else if !a.quiet {
+		a.printSchedule(r)
+	}
+	if err == nil && !r.Scheduled {
+		return notFound("nothing is scheduled", "txarchive schedule install")
+	}
+	return err
+}
+
+// scheduleState looks at what is scheduled for this archive.
+func (a *app) scheduleState(ctx context.Context, o *scheduleOptions) (*scheduleReport, error) {
+	r := &scheduleReport{Paths: []string{}}
+	dir, err := a.dir()
+	if err != nil {
+		return nil, err
+	}
+	if state, err := nightly.Load(dir); err == nil && state.Last != nil {
+		r.Last, r.LastOK = stamp(state.Last.Finished), &state.Last.OK
+	}
+	in := a.installer()
+	j, err := a.scheduled(nil, &scheduleOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range schedule.Kinds() {
+		if o.with != "" && o.with != string(k) {
+			continue
+		}
+		s, err := in.Status(ctx, j, k, a.now().In(time.Local)) // in which timers run, whatever --utc shows
+		if errors.Is(err, schedule.ErrForeign) {
+			return nil, err
+		}
+		if err == nil {
+			with := string(k)
+			r.Scheduled, r.With, r.Next = true, &with, stamp(s.Next)
+			for _, p := range s.Paths {
+				if p == "" {
+					p = "crontab"
+				}
+				r.Paths = append(r.Paths, p)
+			}
+			break
+		}
+	}
+	return r, nil
+}
+
+func (a *app) printSchedule(r *scheduleReport) {
+	if r.Scheduled {
+		at, err := time.Parse(time.RFC3339Nano, *r.Next)
+		if err == nil {
+			fmt.Fprintf(a.out, "runs next %s, by %s: %s\n", a.clock(at), *r.With, line(strings.Join(r.Paths, ", ")))
+		}
+	}
+	if r.Last == nil {
+		fmt.Fprintln(a.out, "has not run yet")
+		return
+	}
+	if at, err := time.Parse(time.RFC3339Nano, *r.Last); err == nil {
+		how := "went well"
+		if !*r.LastOK {
+			how = "had problems: txarchive status"
+		}
+		fmt.Fprintf(a.out, "ran last %s, %s\n", a.clock(at), how)
+	}
+}
+
+func runScheduleShow(ctx context.Context, a *app, o *scheduleOptions) error {
+	in := a.installer()
+	j, err := a.scheduled(nil, &scheduleOptions{})
+	if err != nil {
+		return err
+	}
+	kind, err := o.kind(ctx, in, j, a.now())
+	if err != nil {
+		return err
+	}
+	files, err := in.Read(ctx, j, kind)
+	if err != nil {
+		return err
+	}
+	return a.printFiles(in.Paths(j, kind), files)
+}

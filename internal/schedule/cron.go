@@ -1,0 +1,70 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+)
+
+// CatchUp is the argument that makes a job that is started often do nothing unless the last one is so long ago. cron
+// does not catch up on what it slept through: it is started every hour from its time on instead.
+const CatchUp = "--unless-within=20h"
+
+// crontab is the block of lines of a job in a crontab. cron has no jitter.
+func (j *Job) crontab() (string, error) {
+	words := make([]string, 0, len(j.Command)+1)
+	for _, arg := range append(j.Command[:len(j.Command):len(j.Command)], CatchUp) {
+		if strings.ContainsAny(arg, "\n\r") {
+			return "", fmt.Errorf("%q has a line break, which no crontab can have: %w", arg, ErrUnusable)
+		}
+		words = append(words, strings.ReplaceAll(shellQuote(arg), "%", `\%`)) // cron makes a line feed of a bare one
+	}
+	hours := fmt.Sprintf("%d-23", j.Hour)
+	if j.Hour == 23 {
+		hours = "23"
+	}
+	return fmt.Sprintf("%s\n# %s\n%d %s * * * %s\n%s\n", j.blockStart(), j.mark(), j.Minute, hours, strings.Join(words, " "), j.blockEnd()), nil
+}
+
+func (j *Job) blockStart() string { return "# >>> " + j.Name + " >>>" }
+func (j *Job) blockEnd() string   { return "# <<< " + j.Name + " <<<" }
+
+// shellQuote writes one word for any POSIX shell.
+func shellQuote(word string) string {
+	if word != "" && strings.Trim(word, plainBytes) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+const plainBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@"
+
+// cut parts a crontab in what stands before our block, the block, and what comes after. found is false when there is
+// none; the error is about one that has no end, or that is not ours.
+func (j *Job) cut(crontab string) (before, block, after string, found bool, err error) {
+	lines := strings.SplitAfter(crontab, "\n")
+	start, end := -1, -1
+	for i, line := range lines {
+		switch strings.TrimRight(line, "\r\n") {
+		case j.blockStart():
+			if start >= 0 {
+				return "", "", "", false, fmt.Errorf("the crontab has two blocks %q: %w", j.blockStart(), ErrForeign)
+			}
+			start = i
+		case j.blockEnd():
+			if start >= 0 && end < 0 {
+				end = i + 1
+			}
+		}
+	}
+	if start < 0 {
+		return crontab, "", "", false, nil
+	}
+	if end < 0 {
+		return "", "", "", false, fmt.Errorf("the crontab has %q without its end: %w", j.blockStart(), ErrForeign)
+	}
+	block = strings.Join(lines[start:end], "")
+	if _, _, ours := Marked(block); !ours {
+		return "", "", "", false, fmt.Errorf("the block %q of the crontab: %w", j.blockStart(), ErrForeign)
+	}
+	return strings.Join(lines[:start], ""), block, strings.Join(lines[end:], ""), true, nil
+}

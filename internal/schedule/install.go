@@ -1,0 +1,265 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/disk"
+)
+
+// ErrForeign says that what stands in the way is not ours.
+var ErrForeign = errors.New("not written by txarchive, left alone")
+
+// ErrNone says that nothing is scheduled.
+var ErrNone = errors.New("nothing is scheduled")
+
+// Installer schedules jobs on this machine.
+type Installer struct {
+	FS     *disk.FS
+	Home   string
+	Config string // $XDG_CONFIG_HOME, "" is the default
+	// Run runs a program and returns its output.
+	Run func(ctx context.Context, stdin string, name string, args ...string) (string, error)
+}
+
+// Detect says what this machine has for scheduling.
+func (in *Installer) Detect(ctx context.Context) (Kind, error) {
+	if runtime.GOOS == "darwin" {
+		return Launchd, nil
+	}
+	if _, err := in.Run(ctx, "", "systemctl", "--user", "show", "--property=Version"); err == nil {
+		return Systemd, nil
+	}
+	if _, err := in.crontab(ctx); err == nil {
+		return Cron, nil
+	}
+	return "", fmt.Errorf("there is neither a systemd of this user nor cron: %w", ErrUnusable)
+}
+
+// dir is where a kind keeps its files.
+func (in *Installer) dir(kind Kind) string {
+	if kind == Launchd {
+		return filepath.Join(in.Home, "Library", "LaunchAgents")
+	}
+	config := in.Config
+	if !filepath.IsAbs(config) {
+		config = filepath.Join(in.Home, ".config")
+	}
+	return filepath.Join(config, "systemd", "user")
+}
+
+// Paths says where the files of a job are, "" for the crontab.
+func (in *Installer) Paths(j *Job, kind Kind) []string {
+	switch kind {
+	case Systemd:
+		return []string{filepath.Join(in.dir(kind), j.Name+".service"), filepath.Join(in.dir(kind), j.Name+".timer")}
+	case Launchd:
+		return []string{filepath.Join(in.dir(kind), j.label()+".plist")}
+	}
+	return []string{""}
+}
+
+// Install schedules a job, in place of an earlier one of ours by its name. Errors: ErrForeign, ErrUnusable.
+func (in *Installer) Install(ctx context.Context, j *Job, kind Kind) error {
+	files, err := j.Render(kind)
+	if err != nil {
+		return err
+	}
+	if kind == Cron {
+		return in.installCron(ctx, j, files[0].Text)
+	}
+	for _, path := range in.Paths(j, kind) { // all before any is written
+		if _, err := in.ours(path); err != nil {
+			return err
+		}
+	}
+	if err := in.FS.MkdirAll(in.dir(kind)); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := in.FS.WriteFile(filepath.Join(in.dir(kind), f.Name), []byte(f.Text)); err != nil {
+			return err
+		}
+	}
+	return in.activate(ctx, j, kind)
+}
+
+// ours reads a file of ours: "" when there is none, ErrForeign when somebody else's stands there.
+func (in *Installer) ours(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrForeign
+	}
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(path)
+	}
+	if err == nil {
+		if _, _, marked := Marked(string(text)); !marked {
+			err = ErrForeign
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return string(text), nil
+}
+
+func (in *Installer) activate(ctx context.Context, j *Job, kind Kind) error {
+	if kind == Launchd {
+		domain, path := "gui/"+strconv.Itoa(os.Getuid()), in.Paths(j, kind)[0]
+		_, _ = in.Run(ctx, "", "launchctl", "bootout", domain, path) // an earlier one, if there is one
+		return in.run(ctx, "launchctl", "bootstrap", domain, path)
+	}
+	if err := in.run(ctx, "systemctl", "--user", "daemon-reload"); err != nil {
+		return err
+	}
+	// Restarted, so that a change of its time counts at once.
+	if err := in.run(ctx, "systemctl", "--user", "enable", j.Name+".timer"); err != nil {
+		return err
+	}
+	return in.run(ctx, "systemctl", "--user", "restart", j.Name+".timer")
+}
+
+func (in *Installer) run(ctx context.Context, name string, args ...string) error {
+	if _, err := in.Run(ctx, "", name, args...); err != nil {
+		return fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return nil
+}
+
+// Remove takes a job of ours away. Errors: ErrForeign, ErrNone.
+func (in *Installer) Remove(ctx context.Context, j *Job, kind Kind) error {
+	if kind == Cron {
+		return in.removeCron(ctx, j)
+	}
+	var there []string
+	for _, path := range in.Paths(j, kind) {
+		text, err := in.ours(path)
+		if err != nil {
+			return err
+		}
+		if text != "" {
+			there = append(there, path)
+		}
+	}
+	if len(there) == 0 {
+		return ErrNone
+	}
+	// What is not loaded cannot be stopped; the files go nevertheless.
+	if kind == Launchd {
+		_, _ = in.Run(ctx, "", "launchctl", "bootout", "gui/"+strconv.Itoa(os.Getuid()), there[0])
+	} else {
+		_, _ = in.Run(ctx, "", "systemctl", "--user", "disable", "--now", j.Name+".timer")
+	}
+	for _, path := range there {
+		if err := in.FS.Remove(path); err != nil {
+			return err
+		}
+	}
+	if kind == Systemd {
+		_, _ = in.Run(ctx, "", "systemctl", "--user", "daemon-reload")
+	}
+	return in.FS.SyncDir(in.dir(kind))
+}
+
+// Status says what is scheduled.
+type Status struct {
+	Kind  Kind
+	Paths []string
+	Next  time.Time // at the earliest; jitter comes on top
+}
+
+// Status looks for a job of ours. Errors: ErrNone, ErrForeign.
+func (in *Installer) Status(ctx context.Context, j *Job, kind Kind, now time.Time) (Status, error) {
+	s := Status{Kind: kind, Paths: in.Paths(j, kind)}
+	files, err := in.Read(ctx, j, kind)
+	if err != nil {
+		return s, err
+	}
+	hour, minute, _ := Marked(files[len(files)-1].Text)
+	s.Next = Next(now, hour, minute)
+	return s, nil
+}
+
+// Read returns the files of a job of ours as they stand there. Errors: ErrNone, ErrForeign.
+func (in *Installer) Read(ctx context.Context, j *Job, kind Kind) (files []File, err error) {
+	for _, path := range in.Paths(j, kind) {
+		var text string
+		if kind == Cron {
+			if text, err = in.crontab(ctx); err == nil {
+				_, text, _, _, err = j.cut(text)
+			}
+		} else {
+			text, err = in.ours(path)
+		}
+		if err == nil && text == "" {
+			err = ErrNone
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{path, text})
+	}
+	return files, nil
+}
+
+// crontab reads the user's; no crontab is an empty one.
+func (in *Installer) crontab(ctx context.Context) (string, error) {
+	text, err := in.Run(ctx, "", "crontab", "-l")
+	if err != nil && strings.Contains(strings.ToLower(err.Error()), "no crontab") {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the crontab: %w", err)
+	}
+	return text, nil
+}
+
+func (in *Installer) installCron(ctx context.Context, j *Job, block string) error {
+	text, err := in.crontab(ctx)
+	if err != nil {
+		return err
+	}
+	before, _, after, _, err := j.cut(text)
+	if err != nil {
+		return err
+	}
+	if before != "" && !strings.HasSuffix(before, "\n") {
+		before += "\n"
+	}
+	return in.writeCrontab(ctx, before+block+after)
+}
+
+func (in *Installer) removeCron(ctx context.Context, j *Job) error {
+	text, err := in.crontab(ctx)
+	if err != nil {
+		return err
+	}
+	before, _, after, found, err := j.cut(text)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return ErrNone
+	}
+	return in.writeCrontab(ctx, before+after)
+}
+
+func (in *Installer) writeCrontab(ctx context.Context, text string) error {
+	if _, err := in.Run(ctx, text, "crontab", "-"); err != nil {
+		return fmt.Errorf("write the crontab: %w", err)
+	}
+	return nil
+}
