@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/dustin/go-humanize"
+	"github.com/txarchive/txarchive/internal/policy"
 )
 
 // ageValue is a flag for a length of time that also knows days and weeks: 30d, 2w, 12h, 90m.
@@ -25,18 +25,9 @@ func (v *ageValue) String() string {
 }
 
 func (v *ageValue) Set(s string) error {
-	unit := map[byte]time.Duration{'d': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
-	if n := len(s); n > 1 && unit[s[n-1]] > 0 {
-		days, err := strconv.ParseUint(s[:n-1], 10, 15)
-		if err != nil {
-			return fmt.Errorf("%q is no length of time: 30d, 2w or 12h", s)
-		}
-		*v = ageValue(time.Duration(days) * unit[s[n-1]])
-		return nil
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 {
-		return fmt.Errorf("%q is no length of time: 30d, 2w or 12h", s)
+	d, err := policy.ParseDuration(s)
+	if err != nil {
+		return fmt.Errorf("%w: write 30d, 2w or 12h", err)
 	}
 	*v = ageValue(d)
 	return nil
@@ -55,9 +46,9 @@ func (v *sizeValue) String() string {
 }
 
 func (v *sizeValue) Set(s string) error {
-	n, err := humanize.ParseBytes(s)
-	if err != nil || n > 1<<62 {
-		return fmt.Errorf("%q is no size: 50GB or 512MiB", s)
+	n, err := policy.ParseBytes(s)
+	if err != nil {
+		return fmt.Errorf("%w: write 50GB or 512MiB", err)
 	}
 	*v = sizeValue(n)
 	return nil

@@ -196,7 +196,7 @@ func runScheduleInstall(ctx context.Context, a *app, cmd *cobra.Command, o *sche
 		if err != nil {
 			return err
 		}
-		return a.printFiles(in.Paths(j, kind), files)
+		return a.printUnits(in.Paths(j, kind), files)
 	}
 	if err := in.Install(ctx, j, kind); err != nil {
 		return err
@@ -207,8 +207,8 @@ func runScheduleInstall(ctx context.Context, a *app, cmd *cobra.Command, o *sche
 	return runScheduleStatus(ctx, a, o)
 }
 
-// printFiles shows files with the paths that they have; "" is the crontab.
-func (a *app) printFiles(paths []string, files []schedule.File) error {
+// printUnits shows files with the paths that they have; "" is the crontab.
+func (a *app) printUnits(paths []string, files []schedule.File) error {
 	for i, f := range files {
 		where := "crontab"
 		if paths[i] != "" {

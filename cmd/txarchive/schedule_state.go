@@ -125,5 +125,5 @@ func runScheduleShow(ctx context.Context, a *app, o *scheduleOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.printFiles(in.Paths(j, kind), files)
+	return a.printUnits(in.Paths(j, kind), files)
 }

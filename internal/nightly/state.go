@@ -29,6 +29,7 @@ type State struct {
 	VerifyDays int                  `json:"verify_days"` // within which every byte is read again; 0 is not known
 	Verified   map[string]time.Time `json:"verified"`    // packs, when they were last read as a whole
 	Damaged    map[string]string    `json:"damaged"`     // packs that were not as stored when they were last read
+	Collected  string               `json:"collected"`   // Fingerprint of the packs when gc last had nothing to do
 	Backup     *Backup              `json:"backup"`      // the last that was tried; null when none is asked for
 }
 

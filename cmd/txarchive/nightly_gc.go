@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/nightly"
+	"github.com/txarchive/txarchive/internal/prune"
+)
+
+// gc gives back the space of what was pruned longer ago than the grace. It reads all manifests, so it is left out when
+// nothing has changed since it last had nothing to do.
+func (n *night) gc(ctx context.Context, state *nightly.State) (r nightly.Result, err error) {
+	store, err := n.writeSoon(ctx)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	packs, err := packsOf(ctx, store)
+	if err != nil {
+		return r, err
+	}
+	if state.Collected == nightly.Fingerprint(packs) {
+		return nightly.Result{Outcome: nightly.Skipped, Summary: "nothing has changed since the last"}, nil
+	}
+	state.Collected = ""
+	o := prune.Options{Grace: n.opts.grace, MaxBytes: int64(n.opts.maxBytes)}
+	if n.opts.maxTime > 0 {
+		if o.MaxTime = n.opts.maxTime - n.app.now().Sub(n.began); o.MaxTime <= 0 {
+			return nightly.Result{Outcome: nightly.Stopped, Summary: "no time was left"}, nil
+		}
+	}
+	began := time.Now()
+	report, err := n.app.collect(ctx, store, o)
+	if err != nil {
+		return r, err
+	}
+	r.Detail = gcReport(&report, false, time.Since(began))
+	r.Summary = fmt.Sprintf("%s freed, %s became %s", size(report.Freed()), plural(report.PacksBefore, "pack", "packs"), number(report.PacksAfter))
+	if report.Spared > 0 {
+		r.Summary += ", " + plural(report.Spared, "original", "originals") + " in their grace"
+	}
+	for _, name := range report.Damaged {
+		r.Problems, r.Cause = append(r.Problems, "left alone because it is damaged: "+name), blob.ErrCorrupt
+	}
+	if report.More {
+		r.Outcome = nightly.Stopped
+	}
+	if report.Spared == 0 && !report.More && len(report.Damaged) == 0 {
+		if packs, err = packsOf(ctx, store); err != nil {
+			return r, err
+		}
+		state.Collected = nightly.Fingerprint(packs)
+	}
+	return r, nil
+}
