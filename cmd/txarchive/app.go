@@ -33,8 +33,10 @@ type app struct {
 	logFormat string
 	color     string
 	noPager   bool
+	redact    bool
 
-	pager *pager // nil unless results go through one
+	pager    *pager    // nil unless results go through one
+	redactor *redactor // likewise, before the pager
 
 	log     *slog.Logger
 	command string // as it was typed, for the lock

@@ -19,7 +19,7 @@ func execute(ctx context.Context, a *app, args []string) int {
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	return a.exit(ctx, a.endPage(root.ExecuteContext(ctx)))
+	return a.exit(ctx, a.endPage(a.endRedaction(root.ExecuteContext(ctx))))
 }
 
 const rootLong = `txarchive keeps the transcripts of AI agents: every byte of what they wrote, searchable, for as long as you want.
@@ -44,6 +44,7 @@ func newRootCommand(a *app) *cobra.Command {
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			a.command = cmd.CommandPath()
 			a.pages(cmd)
+			a.redacts()
 			return a.logging()
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return runWelcome(cmd.Context(), a) },
@@ -57,6 +58,7 @@ func newRootCommand(a *app) *cobra.Command {
 	f.StringVar(&a.logFormat, "log-format", "text", "format of the log: text or json")
 	f.StringVar(&a.color, "color", "auto", "color: auto, always or never (NO_COLOR is respected)")
 	f.BoolVar(&a.noPager, "no-pager", false, "never put a pager before the terminal ($TXARCHIVE_PAGER, $PAGER, less)")
+	f.BoolVar(&a.redact, "redact", false, "print [redacted: KIND] in the place of credentials (by the rules of gitleaks)")
 	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(err.Error(), fmt.Sprintf("%s --help lists the flags", c.CommandPath()))
 	})
