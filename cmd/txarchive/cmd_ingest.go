@@ -27,7 +27,8 @@ func newIngestCommand(a *app) *cobra.Command {
 		Long: "Scan directories and take every file of the formats that txarchive knows, and all that lies beside them.\n" +
 			"Running it again takes only what is new: of a file that has grown its new end, of one that was rewritten the\n" +
 			"whole as a new version. Sources are only read. A missing or empty archive directory becomes an archive.\n\n" +
-			"Without DIR all sources are scanned; see `txarchive source`." +
+			"Without DIR all sources are scanned; see `txarchive source`. As long as there are none, what formats know below the\n" +
+			"current directory becomes the first." +
 			exits("3 finished, some files had problems", "4 no such directory", "11 another txarchive is writing", "130 interrupted: what was stored is kept"),
 		Example: "  txarchive ingest ~/.local/share/awf ./swarm/runs\n  txarchive ingest                     all sources again\n" +
 			"  txarchive ingest --dry-run DIR       what would be taken\n  txarchive ingest --json DIR | jq .new",
@@ -118,6 +119,9 @@ func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archiv
 		roots, err = ingest.Roots(ctx, store.Index(), dirs)
 	} else {
 		roots, err = ingest.Configured(ctx, store.Index())
+	}
+	if err == nil && len(roots) == 0 {
+		roots, err = a.rootsHere(ctx, store, g)
 	}
 	if err != nil {
 		return nil, err

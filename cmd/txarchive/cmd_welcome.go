@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jedib0t/go-pretty/v6/text"
+
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/ingest"
 )
 
 // runWelcome is txarchive without a command: it says what there is and what to do next.
@@ -19,9 +22,11 @@ func runWelcome(ctx context.Context, a *app) error {
 		if a.json {
 			return a.printJSON(map[string]any{"archive": dir, "exists": false, "totals": nil})
 		}
-		fmt.Fprintf(a.out, "There is no archive yet. This makes one in %s and takes all transcripts below DIR into it:\n\n", line(a.shown(dir)))
-		fmt.Fprintf(a.out, "  txarchive ingest DIR\n\n")
-		fmt.Fprintf(a.out, "Another place for it: --archive DIR, or TXARCHIVE_DIR. All commands: txarchive --help\n")
+		a.welcome(fmt.Sprintf("There is no archive yet; the first ingest makes one in %s.", a.shown(dir)), [][2]string{
+			{"txarchive ingest DIR", "take all transcripts below DIR"},
+			{"txarchive ingest", "take those below the current directory"},
+			{"txarchive --archive DIR ...", "have the archive elsewhere; or set TXARCHIVE_DIR"},
+		})
 		return nil
 	}
 	if err != nil {
@@ -35,10 +40,43 @@ func runWelcome(ctx context.Context, a *app) error {
 	if a.json {
 		return a.printJSON(map[string]any{"archive": dir, "exists": true, "totals": s.Totals})
 	}
+	sources, err := ingest.Sources(ctx, store.Index())
+	if err != nil {
+		return err
+	}
 	t := s.Totals
-	fmt.Fprintf(a.out, "%s holds %s in %s: %s, %s.\n\n", line(a.shown(dir)), size(t.Bytes), plural(t.Files, "file", "files"),
-		plural(t.Runs, "run", "runs"), plural(t.Events, "event", "events"))
-	fmt.Fprintf(a.out, "  txarchive search WORDS    find something\n  txarchive ingest          take what is new\n  txarchive stats           see what there is\n\n")
-	fmt.Fprintf(a.out, "All commands: txarchive --help\n")
+	switch {
+	case t.Files == 0 && len(sources) == 0:
+		a.welcome(fmt.Sprintf("The archive %s is empty, and has no sources.", a.shown(dir)), [][2]string{
+			{"txarchive ingest DIR", "take all transcripts below DIR"},
+			{"txarchive ingest", "take those below the current directory"},
+		})
+	case t.Files == 0:
+		a.welcome(fmt.Sprintf("The archive %s is empty.", a.shown(dir)), [][2]string{
+			{"txarchive ingest", "take what is new in " + plural(int64(len(sources)), "source", "sources")},
+			{"txarchive source list", "see where these are"},
+		})
+	default:
+		next := [][2]string{
+			{"txarchive search WORDS", "find something"},
+			{"txarchive list", "see the latest runs"},
+			{"txarchive ingest", "take what is new"},
+			{"txarchive stats", "see what there is"},
+		}
+		if t.Problems > 0 {
+			next = append(next, [2]string{"txarchive doctor", "see what could not be read: " + plural(t.Problems, "problem", "problems")})
+		}
+		a.welcome(fmt.Sprintf("%s holds %s in %s: %s, %s.", a.shown(dir), size(t.Bytes), plural(t.Files, "file", "files"),
+			plural(t.Runs, "run", "runs"), plural(t.Events, "event", "events")), next)
+	}
 	return nil
+}
+
+// welcome prints how things stand and what can be done next.
+func (a *app) welcome(state string, next [][2]string) {
+	fmt.Fprintf(a.out, "%s\n\n", line(state))
+	for _, n := range next {
+		fmt.Fprintf(a.out, "  %s  %s\n", a.ink().bold(text.Pad(n[0], 27, ' ')), n[1])
+	}
+	fmt.Fprintln(a.out, "\nAll commands: txarchive --help")
 }
