@@ -17,10 +17,11 @@ import (
 type ingestOptions struct {
 	dryRun bool
 	all    bool
+	here   bool // without any source, look below the current directory
 }
 
 func newIngestCommand(a *app) *cobra.Command {
-	var o ingestOptions
+	o := ingestOptions{here: true}
 	cmd := &cobra.Command{
 		Use:   "ingest [DIR...]",
 		Short: "Take what is new in directories into the archive",
@@ -98,7 +99,7 @@ func (a *app) ingestInto(ctx context.Context, o ingestOptions) (*archive.Archive
 	return store, func() error { return errors.Join(store.Close(), os.RemoveAll(dir)) }, nil
 }
 
-var errNoSources = usage("there is nothing to ingest: the archive has no sources yet", "name a directory: txarchive ingest DIR")
+var errNoSources = usage("there is nothing to ingest: the archive has no sources yet, and nothing below this directory is known", "name a directory: txarchive ingest DIR")
 
 func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archive, m *meter, dirs []string) (*ingest.Report, error) {
 	g := a.ingester(store)
@@ -120,7 +121,7 @@ func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archiv
 	} else {
 		roots, err = ingest.Configured(ctx, store.Index())
 	}
-	if err == nil && len(roots) == 0 {
+	if err == nil && len(roots) == 0 && o.here {
 		roots, err = a.rootsHere(ctx, store, g)
 	}
 	if err != nil {
