@@ -19,12 +19,14 @@ import (
 func newPricesCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prices",
-		Short: "Show the prices that costs are calculated with",
-		Long: "Show the price tables, which are part of the program: nothing is fetched over the network. docs/prices.md says where\n" +
-			"they come from, how the name of a model finds its row, and how a request is priced." + exits("4 no price for the model", "10 no archive"),
-		Example: "  txarchive prices list\n  txarchive prices list 'claude-*'\n  txarchive prices show gpt-5 --date 2026-11-20",
-		Args:    noCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Short: "Show and set the prices that costs are calculated with",
+		Long: "Show the price tables, which are part of the program, and add newer ones and prices of your own: nothing is fetched over\n" +
+			"the network unless you give `prices update` a URL. docs/prices.md says where tables come from, how the name of a model\n" +
+			"finds its row, and how a request is priced." + exits("4 no price for the model", "10 no archive"),
+		Example: "  txarchive prices list\n  txarchive prices list 'claude-*'\n  txarchive prices show gpt-5 --date 2026-11-20\n" +
+			"  txarchive prices set our-model input=0.5 output=2 --from 2026-10-01",
+		Args: noCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	list := &cobra.Command{
 		Use: "list [PATTERN]", Short: "List the tables and the models that the archive uses, or the models of a pattern",
@@ -34,10 +36,14 @@ func newPricesCommand(a *app) *cobra.Command {
 		Example: "  txarchive prices list\n  txarchive prices list sonnet-4\n  txarchive prices list 'gpt-5*' --json | jq -r .model",
 		Args:    args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, v []string) error {
-			if len(v) == 0 {
-				return runPricesUsed(cmd.Context(), a, price.Default())
+			book, err := a.book(cmd.Context())
+			switch {
+			case err != nil:
+				return err
+			case len(v) == 0:
+				return runPricesUsed(cmd.Context(), a, book)
 			}
-			return runPricesList(a, price.Default(), v[0])
+			return runPricesList(a, book, v[0])
 		},
 		ValidArgsFunction: completeModels,
 	}
@@ -49,14 +55,18 @@ func newPricesCommand(a *app) *cobra.Command {
 		Example: "  txarchive prices show claude-sonnet-4-5\n  txarchive prices show anthropic/claude-sonnet-4.5 --date 2026-11-20\n" +
 			"  txarchive prices show llama3 --provider ollama",
 		Args: args(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, v []string) error {
-			return runPricesShow(a, price.Default(), v[0], provider, date)
+		RunE: func(cmd *cobra.Command, v []string) error {
+			book, err := a.book(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return runPricesShow(a, book, v[0], provider, date)
 		},
 		ValidArgsFunction: completeModels,
 	}
 	show.Flags().StringVar(&date, "date", "", "day of the request, YYYY-MM-DD (default today)")
 	show.Flags().StringVar(&provider, "provider", "", "who sold it, where a transcript says so apart from the model")
-	cmd.AddCommand(list, show)
+	cmd.AddCommand(list, show, newPricesSetCommand(a), newPricesRemoveCommand(a), newPricesImportCommand(a), newPricesUpdateCommand(a))
 	return cmd
 }
 
@@ -121,10 +131,15 @@ func runPricesUsed(ctx context.Context, a *app, book *price.Book) error {
 	for _, t := range tables {
 		g.add(t.Date, number(int64(t.Models)), t.Source+" ("+t.Licence+")")
 	}
-	for _, o := range overrides {
-		g.add(firstOf(o.From, "always"), o.Model, "override "+o.Note)
-	}
 	fmt.Fprintln(a.out, a.fitted(g))
+	if len(overrides) > 0 {
+		g = &grid{columns: []column{{head: "own price of", flex: true}, {head: "from"}, {head: "input", right: true}, {head: "output", right: true}, {head: "note", flex: true}}}
+		for _, o := range overrides {
+			rates := base(&price.Entry{Rates: o.Rates})
+			g.add(o.Model, firstOf(o.From, "always"), rates[price.Input], rates[price.Output], o.Note)
+		}
+		fmt.Fprintf(a.out, "\n%s\n", a.fitted(g))
+	}
 	if len(used) == 0 {
 		a.note("The archive uses no model yet. txarchive prices list '*' lists all prices")
 		return nil
@@ -165,6 +180,17 @@ func likeModel(pattern, model string) bool {
 
 func runPricesList(a *app, book *price.Book, pattern string) error {
 	table, entries := newest(book)
+	own := map[string]price.Override{} // the one in force today
+	for _, o := range book.Overrides() {
+		if o.From <= a.now().UTC().Format(time.DateOnly) {
+			own[o.Model] = o
+		}
+	}
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e price.Entry) bool { _, ok := own[e.Key]; return ok })
+	for _, o := range own {
+		entries = append(entries, price.Entry{Key: o.Model, Provider: "own price", Rates: o.Rates, Factors: o.Factors})
+	}
+	slices.SortFunc(entries, func(x, y price.Entry) int { return strings.Compare(x.Key, y.Key) })
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e price.Entry) bool { return !likeModel(pattern, e.Key) })
 	if len(entries) == 0 {
 		return notFound(fmt.Sprintf("no model of the table of %s is like %q", table.Date, pattern), "txarchive prices list '*' lists all")
@@ -173,8 +199,13 @@ func runPricesList(a *app, book *price.Book, pattern string) error {
 		{head: "cache read", right: true}, {head: "cache write", right: true}}}
 	for i := range entries {
 		e := &entries[i]
+		o, mine := own[e.Key]
 		if a.json {
-			if err := a.printJSON(priceRow{Model: e.Key, Provider: orNull(e.Provider), Table: table.Date, Priced: e.Priced(), Rates: ratesOf(e), Factors: factorsOf(e)}); err != nil {
+			day := table.Date
+			if mine {
+				day = o.From
+			}
+			if err := a.printJSON(priceRow{Model: e.Key, Provider: orNull(e.Provider), Table: day, Override: mine, Priced: e.Priced(), Rates: ratesOf(e), Factors: factorsOf(e)}); err != nil {
 				return err
 			}
 			continue

@@ -22,7 +22,11 @@ func (v *accountant) explain(ctx context.Context) error {
 	for _, k := range subject.Keys {
 		v.options.By = append(v.options.By, k.Name)
 	}
-	x, err := cost.Explain(ctx, v.store.Index(), v.options, subject, price.Default())
+	book, err := index.Prices(ctx, v.store.Index(), price.Default())
+	if err != nil {
+		return err
+	}
+	x, err := cost.Explain(ctx, v.store.Index(), v.options, subject, book)
 	if err != nil {
 		return err
 	}
@@ -152,7 +156,7 @@ func (v *accountant) sums(r *cost.Record) []string {
 	if p.Row != "" {
 		row = fmt.Sprintf("price of %s (%s), table of %s", p.Row, p.Rule, firstOf(p.Table, "no day"))
 		if p.Override {
-			row = fmt.Sprintf("price of %s (%s), override from %s", p.Row, p.Rule, firstOf(p.Table, "the beginning"))
+			row = fmt.Sprintf("price of %s (%s), own price from %s", p.Row, p.Rule, firstOf(p.Table, "the beginning"))
 		}
 	}
 	if p.Above > 0 {

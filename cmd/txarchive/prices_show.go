@@ -18,6 +18,7 @@ type priceRow struct {
 	Priced   bool           `json:"priced"` // false: listed without prices
 	Rates    []priceRate    `json:"rates"`
 	Factors  []price.Factor `json:"factors"`
+	Override bool           `json:"override"` // an own price; table_date is its first day
 }
 
 // priceRate is one price, in micro-USD per million tokens.
@@ -33,7 +34,7 @@ type foundRow struct {
 	Asked    string  `json:"asked"`
 	Day      string  `json:"day"`
 	Rule     string  `json:"rule"`
-	Override bool    `json:"override"`
+	Override bool    `json:"override"` // as in priceRow
 	Stale    bool    `json:"price_of_another_day"`
 	Source   *string `json:"source"`
 	Licence  *string `json:"licence"`
@@ -79,7 +80,7 @@ func (a *app) printFound(r *foundRow, e *price.Entry) {
 	fmt.Fprintln(a.out, c.bold(line(r.Model)))
 	table := "table of " + r.Table
 	if r.Override {
-		table = "override from " + firstOf(r.Table, "the beginning")
+		table = "own price from " + firstOf(r.Table, "the beginning") + " on"
 	}
 	if r.Stale {
 		table += ", not that of " + r.Day

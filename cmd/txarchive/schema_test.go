@@ -80,6 +80,8 @@ type printed struct {
 	least  int // lines of a list
 }
 
+const pricesCSV = "testdata/prices.csv"
+
 var printing = []printed{
 	{line: "", stdout: "welcome"},
 	{line: "ingest RUNS/awf", stdout: "ingest"},
@@ -128,6 +130,11 @@ var printing = []printed{
 	{line: "cost --by format,project --since 2026", stdout: "cost"},
 	{line: "prices list", stdout: "prices"},
 	{line: "prices show claude-sonnet-4", stdout: "price"},
+	{line: "prices set our-model input=1 output=2", stdout: "prices-changed"},
+	{line: "prices list", stdout: "prices"},
+	{line: "prices remove our-model", stdout: "prices-changed"},
+	{line: "prices import " + pricesCSV, stdout: "prices-changed"},
+	{line: "prices update ../../internal/price/prices_2026-08-01.tsv", stdout: "prices-changed"},
 	{line: "verify", stdout: "verify"},
 	{line: "restore --all --to TMP/back", stdout: "restore"},
 	{line: "reindex", stdout: "reindex"},

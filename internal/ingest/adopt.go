@@ -44,6 +44,9 @@ func (g *Ingester) Adopt(ctx context.Context) (int, error) {
 	if damaged != nil && !errors.Is(damaged, blob.ErrCorrupt) {
 		return n, damaged
 	}
+	if _, err := g.Price(ctx); err != nil { // before anything is parsed, which is priced with the same book
+		return n, err
+	}
 	if err := g.parseWanted(ctx); err != nil {
 		return n, err
 	}
@@ -81,7 +84,7 @@ func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
 	}
 	adopted := 0
 	for _, together := range intertwined(manifests) {
-		batch := index.Batch{Resolvers: g.resolvers, Prices: g.Prices}
+		batch := index.Batch{Resolvers: g.resolvers, Prices: g.book}
 		for _, m := range together {
 			batch.Packs = append(batch.Packs, packRow(m, sizes[m.Pack]))
 			for _, f := range m.Facts {
@@ -248,7 +251,7 @@ func (g *Ingester) commitParsed(ctx context.Context, in <-chan *index.Parsed, to
 		if len(rows) == 0 {
 			return nil
 		}
-		err := g.Index.Commit(ctx, index.Batch{Parsed: rows, Resolvers: g.resolvers, Prices: g.Prices})
+		err := g.Index.Commit(ctx, index.Batch{Parsed: rows, Resolvers: g.resolvers, Prices: g.book})
 		rows, size = nil, 0
 		return err
 	}

@@ -214,7 +214,7 @@ func (g *Ingester) commit(ctx context.Context, c *batch) error {
 	for i, f := range c.facts {
 		facts[i] = index.FactRow{Fact: f, Pack: c.pack.Name}
 	}
-	in := index.Batch{Pack: c.pack, Facts: facts, Resolvers: g.resolvers, Prices: g.Prices}
+	in := index.Batch{Pack: c.pack, Facts: facts, Resolvers: g.resolvers, Prices: g.book}
 	for _, p := range c.pieces {
 		if p.rows != nil {
 			in.Parsed = append(in.Parsed, p.rows)

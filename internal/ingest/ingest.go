@@ -26,6 +26,7 @@ import (
 type Index interface {
 	index.Writer
 	index.Catalog
+	Reprice(ctx context.Context, book *price.Book) (changed int64, err error)
 }
 
 // Originals reads stored bytes back, to parse them again. Extents name their packs in CopyOf.
@@ -39,8 +40,8 @@ type Ingester struct {
 	Originals Originals
 	Index     Index
 	Formats   []format.Format
-	Prices    *price.Book
-	Writer    string // id of this writer in pack names: letters and digits
+	Prices    *price.Book // of the program; facts of the archive add to them
+	Writer    string      // id of this writer in pack names: letters and digits
 	Now       func() time.Time
 	Log       *slog.Logger
 	// All also takes files below the roots that no format knows.
@@ -49,6 +50,8 @@ type Ingester struct {
 	DryRun bool
 	// Progress is told how far the work is, often and from several goroutines. It may be nil.
 	Progress func(Progress)
+
+	book *price.Book // Prices and what facts add, once Adopt has read them
 }
 
 // Progress is how far an ingest is. Totals grow while a scan still looks.
@@ -134,6 +137,9 @@ func (g *Ingester) Run(ctx context.Context, roots []Root) (*Report, error) {
 }
 
 func (g *Ingester) prepare() {
+	if g.book == nil {
+		g.book = g.Prices
+	}
 	if g.Now == nil {
 		g.Now = time.Now
 	}

@@ -2,7 +2,11 @@ package price
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,27 +24,43 @@ func Default() *Book { return defaultBook }
 
 var defaultBook = &Book{load: sync.OnceValue(func() []*table {
 	var tables []Table
+	for _, src := range shippedTexts() {
+		t, err := parse(src)
+		if err != nil {
+			panic("price: shipped table: " + err.Error()) // a broken build: the tests parse every table
+		}
+		tables = append(tables, t)
+	}
+	return index(nil, tables)
+}), id: func() string { return digest(shippedTexts()...) }}
+
+func shippedTexts() (texts []string) {
 	files, err := shipped.ReadDir(".")
 	for _, f := range files {
 		var src []byte
 		if src, err = shipped.ReadFile(f.Name()); err != nil {
 			break
 		}
-		var t Table
-		if t, err = parse(string(src)); err != nil {
-			break
-		}
-		tables = append(tables, t)
+		texts = append(texts, string(src))
 	}
 	if err != nil {
-		panic("price: shipped table: " + err.Error()) // a broken build: the tests parse every table
+		panic("price: shipped table: " + err.Error())
 	}
-	return index(nil, tables)
-})}
+	return texts
+}
+
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
 
 // Book is dated tables and overrides. It is immutable and safe for concurrent use.
 type Book struct {
 	load      func() []*table // ascending by date
+	id        func() string   // of what load gives
 	overrides []Override
 	layers    []layer
 	cache     sync.Map // cacheKey -> *Match: an archive names a few dozen models a million times
@@ -99,21 +119,56 @@ type layer struct {
 // New returns a book of the given tables; of two with the same date the later argument counts.
 func New(tables ...Table) *Book {
 	idx := index(nil, tables)
-	return &Book{load: func() []*table { return idx }}
+	return &Book{load: func() []*table { return idx }, id: func() string { return digest(textOf(tables)...) }}
 }
 
-// Add returns a book with further tables, those of an import for example.
-func (b *Book) Add(tables ...Table) *Book {
-	load, more := b.load, slices.Clone(tables)
-	n := &Book{load: sync.OnceValue(func() []*table { return index(load(), more) })}
+// ErrTable says that the text of a table cannot be read by this program.
+var ErrTable = errors.New("unknown kind of price table")
+
+// Add returns a book with a further table, in its text form, which is read at the first use of the book: ErrTable
+// where its first line is not that of a table. Of two with the same date the one that was added later counts. A table
+// whose lines turn out to be unusable is as if it were not there; Parse says so beforehand.
+func (b *Book) Add(text string) (*Book, error) {
+	if !strings.HasPrefix(text, header+"\n") {
+		return nil, ErrTable
+	}
+	load, id := b.load, b.id
+	n := &Book{id: func() string { return digest(id(), text) }, load: sync.OnceValue(func() []*table {
+		t, err := parse(text)
+		if err != nil {
+			return load()
+		}
+		return index(load(), []Table{t})
+	})}
 	n.setOverrides(b.overrides)
-	return n
+	return n, nil
+}
+
+// ID tells books apart: it is the same for books that give the same prices because they are made of the same tables and
+// overrides. Nothing is parsed for it.
+func (b *Book) ID() string {
+	own, err := json.Marshal(b.overrides)
+	if err != nil {
+		panic("price: " + err.Error()) // numbers and texts
+	}
+	return digest(b.id(), string(own))
+}
+
+func textOf(tables []Table) (texts []string) {
+	for _, t := range tables {
+		var w strings.Builder
+		if err := Encode(&w, t); err != nil {
+			panic("price: " + err.Error()) // a Builder takes everything
+		}
+		texts = append(texts, w.String())
+	}
+	return texts
 }
 
 // With returns a book with further overrides. Of two for the same model and day the later one counts; those
 // that Validate refuses are not used.
 func (b *Book) With(overrides []Override) *Book {
-	n := &Book{load: b.load}
+	n := &Book{load: b.load, id: b.id}
 	n.setOverrides(slices.Concat(b.overrides, overrides))
 	return n
 }
@@ -146,7 +201,7 @@ func (b *Book) setOverrides(all []Override) {
 	b.overrides = valid
 	inForce := map[string]Entry{}
 	for i, o := range valid {
-		e := Entry{Key: o.Model, Provider: "override", Rates: slices.Clone(o.Rates), Factors: slices.Clone(o.Factors)}
+		e := Entry{Key: o.Model, Provider: "override", Rates: slices.Clone(o.Rates), Factors: slices.Clone(o.Factors), from: o.From}
 		sortRates(e.Rates)
 		inForce[o.Model] = e
 		if i+1 < len(valid) && valid[i+1].From == o.From {

@@ -97,6 +97,8 @@ type Entry struct {
 	Provider string // who sells it, as the table says
 	Rates    []Rate // sorted by Above, Service, Class
 	Factors  []Factor
+
+	from string // of an override: the day from which it holds
 }
 
 // Priced says whether the entry has a base price for both input and output.

@@ -69,6 +69,9 @@ func (b *Book) lookUp(model, provider, day string, ti, li int) *Match {
 		default:
 			m.set(f, l.from)
 			m.Override = true
+			if f.entry != nil { // other overrides may have begun since
+				m.TableDate = f.entry.from
+			}
 			return m
 		}
 	}

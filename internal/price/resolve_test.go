@@ -95,7 +95,11 @@ func TestOverrides(t *testing.T) {
 	if m, _ := book(t).Resolve("new", "", time.Now()); m.Override {
 		t.Error("With changed the book it was called on")
 	}
-	if m, ok := book(t).With([]Override{o("z", "", 1)}).Add(Table{Date: "2026-09-01", Entries: []Entry{row("new", 1, 1)}}).Resolve("z", "", time.Time{}); !ok || !m.Override {
+	more, err := book(t).With([]Override{o("z", "", 1)}).Add(textOf([]Table{{Date: "2026-09-01", Entries: []Entry{row("new", 1, 1)}}})[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, ok := more.Resolve("z", "", time.Time{}); !ok || !m.Override {
 		t.Error("Add lost the overrides")
 	}
 }

@@ -149,7 +149,18 @@ func (p *parser) comment(s string) {
 
 func parseRate(item string) (r Rate, err error) {
 	name, num, _ := strings.Cut(item, "=")
-	name, service, hasService := strings.Cut(name, ".")
+	if r, err = rateNamed(name); err != nil {
+		return r, err
+	}
+	if r.Pico, err = strconv.ParseInt(num, 10, 64); err != nil || r.Pico < 0 || r.Pico > maxPico {
+		return r, fmt.Errorf("bad price %q", item)
+	}
+	return r, nil
+}
+
+// rateNamed is the inverse of Rate.name.
+func rateNamed(text string) (r Rate, err error) {
+	name, service, hasService := strings.Cut(text, ".")
 	name, above, hasAbove := strings.Cut(name, "@")
 	ci, err := indexOf(classNames[:], "class", name)
 	if err != nil {
@@ -165,11 +176,8 @@ func parseRate(item string) (r Rate, err error) {
 	}
 	if hasAbove {
 		if r.Above, err = strconv.ParseInt(above, 10, 64); err != nil || r.Above < 0 {
-			return r, fmt.Errorf("bad price %q", item)
+			return r, fmt.Errorf("bad price %q", text)
 		}
-	}
-	if r.Pico, err = strconv.ParseInt(num, 10, 64); err != nil || r.Pico < 0 || r.Pico > maxPico {
-		return r, fmt.Errorf("bad price %q", item)
 	}
 	return r, nil
 }

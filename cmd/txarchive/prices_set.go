@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/price"
+)
+
+const pricesKept = "\n\nPrices are kept in the packs, like the originals, and are the same on every machine. What they touch is priced again at\nonce, and `reindex` gives the same."
+
+const changesPrices = "10 no archive"
+
+func newPricesSetCommand(a *app) *cobra.Command {
+	var o price.Override
+	var rates []string
+	cmd := &cobra.Command{
+		Use: "set MODEL CLASS=USD...", Short: "Set a price of your own for a model, from a day on",
+		Long: "Set what a model costs, in US dollars per million tokens. input and output are needed; cache_read, cache_write,\n" +
+			"cache_write_1h and reasoning are priced by the rules in docs/prices.md where you say nothing. input@200000=6 holds for\n" +
+			"prompts longer than that, output.batch=7.5 for a service tier (priority, flex, batch). The price comes before every table,\n" +
+			"for every way in which the model's name may be written; azure/gpt-5 holds only there." + pricesKept + exits(changesPrices, "11 another txarchive is writing"),
+		Example: "  txarchive prices set our-model input=0.5 output=2\n  txarchive prices set claude-sonnet-4-5 input=2.4 output=12 cache_read=0.24 --from 2026-10-01 --note 'contract 2026'",
+		Args:    args(cobra.MinimumNArgs(2)), ValidArgsFunction: completeModels,
+		RunE: func(cmd *cobra.Command, v []string) error {
+			o.Model, rates = v[0], v[1:]
+			for _, text := range rates {
+				r, err := price.ParseRate(text)
+				if err != nil {
+					return usage(err.Error(), "input=3 output=15, in US dollars per million tokens")
+				}
+				o.Rates = append(o.Rates, r)
+			}
+			if err := o.Validate(); err != nil {
+				return usage(err.Error(), "txarchive prices set our-model input=0.5 output=2 --from 2026-10-01")
+			}
+			return runPricesChange(cmd.Context(), a, func(context.Context, *archive.Archive) ([]blob.Fact, error) {
+				f, err := overrideFact(o, a.now())
+				return []blob.Fact{f}, err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&o.From, "from", "", "first day, YYYY-MM-DD in UTC (default: always)")
+	cmd.Flags().StringVar(&o.Note, "note", "", "why, for people")
+	return cmd
+}
+
+func newPricesRemoveCommand(a *app) *cobra.Command {
+	var from string
+	cmd := &cobra.Command{
+		Use: "remove MODEL", Short: "Take back prices of your own for a model",
+		Long: "Take back all prices of your own for a model, or the one of a day (--from)." + pricesKept +
+			exits("4 there is no such price", changesPrices, "11 another txarchive is writing"),
+		Example: "  txarchive prices remove our-model\n  txarchive prices remove our-model --from 2026-10-01",
+		Args:    args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, v []string) error {
+			any := !cmd.Flags().Changed("from")
+			return runPricesChange(cmd.Context(), a, func(ctx context.Context, store *archive.Archive) ([]blob.Fact, error) {
+				return removedPrices(ctx, store, v[0], a.now(), func(o price.Override) bool { return any || o.From == from })
+			})
+		},
+	}
+	cmd.Flags().StringVar(&from, "from", "", "the price from this day only; \"\" is the one that always holds")
+	return cmd
+}
+
+func newPricesImportCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "import FILE", Short: "Set prices of your own from a CSV file",
+		Long: "Set prices of your own from a CSV file, - for standard input. Its first line names the columns: model, from, note, and\n" +
+			"classes as in `prices set` (input, output, cache_read, output.batch, ...), in US dollars per million tokens. Either all lines\n" +
+			"can be used, or none is." + pricesKept + exits("4 no such file", changesPrices, "11 another txarchive is writing"),
+		Example: "  txarchive prices import contract.csv\n  printf 'model,from,input,output\\nour-model,2026-10-01,0.5,2\\n' | txarchive prices import -",
+		Args:    args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, v []string) error {
+			in := a.in
+			if v[0] != "-" {
+				file, err := os.Open(v[0])
+				if err != nil {
+					return err
+				}
+				defer file.Close()
+				in = file
+			}
+			overrides, err := price.ReadOverrides(in)
+			if err != nil {
+				return usage(fmt.Sprintf("%s: %v", v[0], err), "txarchive prices import --help shows such a file")
+			}
+			return runPricesChange(cmd.Context(), a, func(context.Context, *archive.Archive) (facts []blob.Fact, err error) {
+				for _, o := range overrides {
+					f, err := overrideFact(o, a.now())
+					if err != nil {
+						return nil, err
+					}
+					facts = append(facts, f)
+				}
+				return facts, nil
+			})
+		},
+	}
+}
+
+func overrideFact(o price.Override, now time.Time) (blob.Fact, error) {
+	value, err := json.Marshal(o)
+	return blob.Fact{Kind: index.FactPrice, Key: index.PriceFactKey(o.Model, o.From), Time: now.UTC().Truncate(time.Microsecond), Value: value}, err
+}
+
+// removedPrices takes back the overrides of a model that are meant.
+func removedPrices(ctx context.Context, store *archive.Archive, model string, now time.Time, meant func(price.Override) bool) (facts []blob.Fact, err error) {
+	for f, err := range store.Index().Facts(ctx, index.FactPrice) {
+		if err != nil {
+			return nil, err
+		}
+		var o price.Override
+		if err := json.Unmarshal(f.Value, &o); err != nil {
+			return nil, fmt.Errorf("price %s: %w", f.Key, err)
+		}
+		if o.Model == model && meant(o) {
+			facts = append(facts, blob.Fact{Kind: f.Kind, Key: f.Key, Time: now.UTC().Truncate(time.Microsecond), Value: json.RawMessage("null")})
+		}
+	}
+	if len(facts) == 0 {
+		return nil, notFound(fmt.Sprintf("there is no price of your own for %q", model), "txarchive prices list shows them")
+	}
+	return facts, nil
+}
+
+// runPricesChange writes facts about prices and prices the index again.
+func runPricesChange(ctx context.Context, a *app, what func(context.Context, *archive.Archive) ([]blob.Fact, error)) error {
+	store, err := a.write(ctx)
+	if err != nil {
+		return err
+	}
+	var facts []blob.Fact
+	var changed int64
+	ing := a.ingester(store)
+	if _, err = ing.Adopt(ctx); err == nil { // prices that the index does not know yet are in those packs
+		facts, changed, err = changePrices(ctx, ing, store, what)
+	}
+	if err := errors.Join(err, store.Close()); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"prices": len(facts), "repriced_records": changed})
+	}
+	a.note("%s; %s cost something else now", plural(int64(len(facts)), "price is changed", "prices are changed"), plural(changed, "record", "records"))
+	return nil
+}
+
+func changePrices(ctx context.Context, ing *ingest.Ingester, store *archive.Archive, what func(context.Context, *archive.Archive) ([]blob.Fact, error)) ([]blob.Fact, int64, error) {
+	facts, err := what(ctx, store)
+	if err != nil {
+		return nil, 0, err
+	}
+	slices.SortStableFunc(facts, func(a, b blob.Fact) int { return strings.Compare(a.Key, b.Key) })
+	if err := ing.WriteFacts(ctx, facts); err != nil {
+		return nil, 0, err
+	}
+	changed, err := ing.Price(ctx)
+	return facts, changed, err
+}
+
+// book is the prices of the archive, those of the program where there is no archive.
+func (a *app) book(ctx context.Context) (*price.Book, error) {
+	store, err := a.read(ctx)
+	if errors.Is(err, archive.ErrNoArchive) {
+		return price.Default(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	return index.Prices(ctx, store.Index(), price.Default())
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/price"
+)
+
+// maxTable bounds a price table: LiteLLM's has two megabytes.
+const maxTable = 64 << 20
+
+// fetchTime is how long a server may take.
+const fetchTime = time.Minute
+
+func newPricesUpdateCommand(a *app) *cobra.Command {
+	var date string
+	cmd := &cobra.Command{
+		Use: "update FILE|URL", Short: "Take a newer price table, of all models",
+		Long: "Take a price table of all models that holds from a day on: a copy of LiteLLM's model_prices_and_context_window.json, or a\n" +
+			"table as internal/price/gen writes it. Requests before that day keep their prices. A URL is fetched, once, because you\n" +
+			"ask for it; nothing else in this program uses the network. The table is published at\n" +
+			"https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json" + pricesKept +
+			exits("4 no such file", changesPrices, "11 another txarchive is writing"),
+		Example: "  txarchive prices update model_prices_and_context_window.json --date 2026-11-01\n" +
+			"  txarchive prices update https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json",
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, v []string) error {
+			day, err := parseDay(date, a.now())
+			if err != nil {
+				return err
+			}
+			body, err := readTable(cmd.Context(), v[0])
+			if err != nil {
+				return err
+			}
+			table, err := a.tableOf(body, v[0], day.Format(time.DateOnly))
+			if err != nil {
+				return err
+			}
+			return runPricesChange(cmd.Context(), a, func(context.Context, *archive.Archive) ([]blob.Fact, error) {
+				var text strings.Builder
+				if err := price.Encode(&text, table); err != nil {
+					return nil, err
+				}
+				value, err := json.Marshal(index.PriceTable{Table: text.String()})
+				return []blob.Fact{{Kind: index.FactPriceTable, Key: table.Date, Time: a.now().UTC().Truncate(time.Microsecond), Value: value}}, err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&date, "date", "", "first day of these prices, YYYY-MM-DD in UTC (default today, or what the table says)")
+	return cmd
+}
+
+// tableOf reads either form of a table.
+func (a *app) tableOf(body []byte, from, day string) (table price.Table, err error) {
+	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
+		var skipped []string
+		if table, skipped, err = price.FromLiteLLM(bytes.NewReader(body), day); err == nil && len(skipped) > 0 {
+			a.note("%s cannot be used and were left out, the first is %s", plural(int64(len(skipped)), "model", "models"), skipped[0])
+		}
+	} else {
+		table, err = price.Parse(bytes.NewReader(body))
+	}
+	if err != nil {
+		return table, usage(fmt.Sprintf("%s: %v", from, err), "it takes LiteLLM's model_prices_and_context_window.json; your own prices go through `prices import`")
+	}
+	return table, nil
+}
+
+// readTable reads a file, or what a URL gives.
+func readTable(ctx context.Context, from string) ([]byte, error) {
+	if u, err := url.Parse(from); err == nil && (u.Scheme == "https" || u.Scheme == "http") {
+		return fetch(ctx, u)
+	}
+	file, err := os.Open(from)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return readBounded(file, from)
+}
+
+func fetch(ctx context.Context, u *url.URL) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, usage(fmt.Sprintf("%s: %v", u.Redacted(), err), "fetch it yourself and name the file")
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("fetch prices: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("fetch prices: %s says %s", u.Redacted(), response.Status)
+	}
+	return readBounded(response.Body, u.Redacted())
+}
+
+func readBounded(r io.Reader, from string) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(r, maxTable+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", from, err)
+	}
+	if len(body) > maxTable {
+		return nil, usage(fmt.Sprintf("%s has over %d MB", from, maxTable>>20), "a price table has some megabytes")
+	}
+	return body, nil
+}
