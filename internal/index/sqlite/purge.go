@@ -93,7 +93,7 @@ func (db *DB) rewriteSegments(ctx context.Context, p *index.Purged) error {
 		}
 		again, err := t.rewriteSegment()
 		if err == nil {
-			err = t.Tx.Commit()
+			err = t.Commit()
 		}
 		t.Rollback()
 		if err != nil || !again {
@@ -149,7 +149,7 @@ func (db *DB) dropTerms(ctx context.Context, p *index.Purged) error {
 			return err
 		}
 	}
-	return t.Tx.Commit()
+	return t.Commit()
 }
 
 func (db *DB) mostlyFree(ctx context.Context) (bool, error) {

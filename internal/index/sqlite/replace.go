@@ -189,5 +189,5 @@ func (db *DB) Removed(ctx context.Context, packs []string) error {
 			return fmt.Errorf("forget pack %s: %w", name, err)
 		}
 	}
-	return t.Tx.Commit()
+	return t.Commit()
 }
