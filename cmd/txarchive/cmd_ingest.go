@@ -18,6 +18,7 @@ type ingestOptions struct {
 	dryRun bool
 	all    bool
 	here   bool // without any source, look below the current directory
+	pruned bool
 }
 
 func newIngestCommand(a *app) *cobra.Command {
@@ -40,6 +41,7 @@ func newIngestCommand(a *app) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "look and count, write nothing")
 	cmd.Flags().BoolVar(&o.all, "all", false, "also take files that no format knows")
+	cmd.Flags().BoolVar(&o.pruned, "pruned", false, "also take again what was pruned and is still there")
 	return cmd
 }
 
@@ -103,7 +105,7 @@ var errNoSources = usage("there is nothing to ingest: the archive has no sources
 
 func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archive, m *meter, dirs []string) (*ingest.Report, error) {
 	g := a.ingester(store)
-	g.All, g.DryRun = o.all, o.dryRun
+	g.All, g.DryRun, g.Pruned = o.all, o.dryRun, o.pruned
 	if m != nil {
 		g.Progress = m.ingest
 	}
@@ -191,6 +193,9 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 	}
 	if r.LeftOut > 0 {
 		fmt.Fprintf(a.out, "%s left out: locks, and files that hold credentials\n", plural(r.LeftOut, "file", "files"))
+	}
+	if r.Pruned > 0 {
+		fmt.Fprintf(a.out, "%s left alone: pruned (--pruned takes them again)\n", plural(r.Pruned, "file", "files"))
 	}
 	for _, name := range r.Missing {
 		fmt.Fprintf(a.out, "missing: %s\n", line(name))

@@ -87,6 +87,9 @@ var exitTable = []struct {
 	{blob.ErrCorrupt, exitCorrupt, "`txarchive verify` names what is damaged and which runs it touches"},
 	{index.ErrAmbiguous, exitUsage, "give more of the id"},
 	{index.ErrLimit, exitPartial, "ask for less, or raise the limit: see --help"},
+	{prune.ErrEmptyPolicy, exitRefused, "it keeps everything; --allow-empty makes the plan all the same"},
+	{prune.ErrGone, exitRefused, "`txarchive ingest --pruned DIR` archives it again where its source is still there"},
+	{prune.ErrNothing, exitNotFound, "`txarchive list --pruned` lists what was pruned"},
 	{index.ErrNotFound, exitNotFound, "`txarchive search WORDS` and `txarchive sql 'SELECT run_id, title FROM v_runs'` show ids"},
 	{blob.ErrNotFound, exitNotFound, "`txarchive verify` says what is missing"},
 	{prune.ErrMissing, exitCorrupt, "bring it back from a backup, or, if it is lost, make the index again without it: txarchive reindex"},
@@ -107,6 +110,8 @@ func explain(ctx context.Context, err error) (code int, hint string) {
 	var syntax *query.SyntaxError
 	var unsupported *index.UnsupportedError
 	var statement *index.SQLError
+	var emptied *prune.EmptiedError
+	var changed *prune.ChangedError
 	switch {
 	case errors.As(err, &f):
 		return f.code, f.hint
@@ -114,6 +119,10 @@ func explain(ctx context.Context, err error) (code int, hint string) {
 		return exitUsage, syntax.Hint
 	case errors.As(err, &unsupported):
 		return exitUsage, "docs/query-language.md has the whole language"
+	case errors.As(err, &emptied):
+		return exitRefused, "--allow-empty makes the plan all the same; `keep_last` in a rule keeps the newest of each group"
+	case errors.As(err, &changed):
+		return exitRefused, "nothing was done; make the plan again and look at it"
 	case errors.As(err, &statement):
 		return exitUsage, "`txarchive sql --help` has examples, docs/sql.md every view and column"
 	case errors.Is(err, context.DeadlineExceeded):

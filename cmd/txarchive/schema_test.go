@@ -135,6 +135,23 @@ var printing = []printed{
 	{line: "prices remove our-model", stdout: "prices-changed"},
 	{line: "prices import " + pricesCSV, stdout: "prices-changed"},
 	{line: "prices update ../../internal/price/prices_2026-08-01.tsv", stdout: "prices-changed"},
+	{line: "policy example starter", stdout: "policy"},
+	{line: "policy example", stdout: "policy", list: true, least: 4},
+	{line: "policy show", stdout: "policy"},
+	{line: "policy check POLICY/leslie.yaml", stdout: "policy-check"},
+	{line: "policy explain rzhdkf6qx3kk1 --policy POLICY/leslie.yaml", stdout: "policy-explain"},
+	{line: "prune --query after:1990 --plan TMP/plan.json", stdout: "plan"},
+	{line: "pin rzhdkf6qx3kk1 --reason demo", stdout: "marked"},
+	{line: "pin", stdout: "pin", list: true, least: 1},
+	{line: "hold add r4tga7f3ymvx3 --owner legal --until 90d", stdout: "marked"},
+	{line: "hold list", stdout: "hold", list: true, least: 1},
+	{line: "prune --query after:1990", stdout: "plan"},
+	{line: "prune --policy POLICY/leslie.yaml --yes", stdout: "pruned"},
+	{line: "unpin rzhdkf6qx3kk1", stdout: "marked"},
+	{line: "prune --apply TMP/plan.json", code: exitRefused, stderr: "error"},
+	{line: "hold release r4tga7f3ymvx3", stdout: "marked"},
+	{line: "prune --run rxtvjsm9dx137 --yes", stdout: "pruned"},
+	{line: "prune --undo rxtvjsm9dx137", stdout: "undone"},
 	{line: "verify", stdout: "verify"},
 	{line: "restore --all --to TMP/back", stdout: "restore"},
 	{line: "reindex", stdout: "reindex"},
@@ -160,7 +177,7 @@ var unprinted = []string{"cat", "man", "help", "completion"}
 func TestJSONMatchesSchemas(t *testing.T) {
 	all := schemas(t)
 	dir, tmp := filepath.Join(t.TempDir(), "archive"), t.TempDir()
-	words := strings.NewReplacer("RUNS", runs, "TMPNAME", filepath.Base(tmp), "TMP", tmp)
+	words := strings.NewReplacer("RUNS", runs, "POLICY", "../../internal/policy/examples", "TMPNAME", filepath.Base(tmp), "TMP", tmp)
 	used := map[string]bool{"storage": true, "totals": true}
 	for _, p := range printing {
 		line := strings.Fields(words.Replace(p.line))

@@ -76,6 +76,7 @@ type State struct {
 	Parser int   // version of the parser that made its rows, 0 when it was not parsed
 	Parsed int64 // records before this offset are indexed
 	Again  bool  // all of its rows must be made again
+	Buried bool  // it was pruned; its Extents are there until gc
 }
 
 // Stored is content that some version has as a whole. Extents name their packs in CopyOf.

@@ -46,6 +46,8 @@ type Ingester struct {
 	Log       *slog.Logger
 	// All also takes files below the roots that no format knows.
 	All bool
+	// Pruned also takes what was pruned and is still at its source: it is archived again.
+	Pruned bool
 	// DryRun looks and counts, and writes nothing.
 	DryRun bool
 	// Progress is told how far the work is, often and from several goroutines. It may be nil.
@@ -80,6 +82,7 @@ type Report struct {
 	Copies      int64       `json:"copies"`       // new files whose content was stored already
 	Ignored     int64       `json:"ignored"`      // belong to nothing that is known, left alone
 	LeftOut     int64       `json:"left_out"`     // credentials
+	Pruned      int64       `json:"pruned"`       // read, and left out because they were pruned
 	RawBytes    int64       `json:"raw_bytes"`    // read and stored
 	StoredBytes int64       `json:"stored_bytes"` // in new packs
 	Packs       int64       `json:"packs"`

@@ -25,6 +25,7 @@ type keeper struct {
 	distrust map[string]bool
 	sizes    map[int64]bool // of content that is stored or on its way
 	content  map[blob.Ref]bool
+	facts    []blob.Fact // that came up while files were read
 }
 
 // store sends the files through workers, packs and commits, and ends with the facts of the scan.
@@ -124,7 +125,7 @@ func (s *scan) finish(ctx context.Context, b *batcher, facts []blob.Fact) error 
 	if err != nil {
 		return errors.Join(err, b.abort())
 	}
-	facts = append(facts, problems...)
+	facts = append(append(facts, problems...), s.keeper.facts...)
 	source, err := s.sourceFact(ctx)
 	if err != nil {
 		return errors.Join(err, b.abort())

@@ -37,7 +37,8 @@ type scan struct {
 	skipped []FileError           // links, devices, what could not be listed
 	ignored map[string]index.Stat // files that belong to nothing known
 	keeper  *keeper
-	relearn bool // the formats are not those of the last scan: look at what belonged to none
+	graves  map[string]bool // keys of the tombstones that stand
+	relearn bool            // the formats are not those of the last scan: look at what belonged to none
 }
 
 // pathHash is the key of a file in the scan cache.
@@ -110,7 +111,7 @@ func (s *scan) meet(rel string, info fs.FileInfo) {
 	s.seen[hash] = true
 	f := file{path: rel, size: info.Size(), mtime: info.ModTime().UnixNano(), inode: inode(info)}
 	if was, ok := s.before[hash]; ok && !(was.Ignored && s.relearn) && was.Size == f.size && was.ModTime == f.mtime && was.Inode == f.inode {
-		f.known, f.alone = true, was.Ignored
+		f.known, f.alone = !s.g.Pruned || was.Ignored, was.Ignored
 	}
 	if s.total%1000 == 0 {
 		s.g.progress(Progress{Stage: "scan", Path: rel, TotalFiles: s.total})

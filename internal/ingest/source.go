@@ -55,6 +55,9 @@ func (g *Ingester) source(ctx context.Context, root Root, report *Report) error 
 		return err
 	}
 	s := &scan{g: g, root: root, dir: dir, before: before, seen: map[uint64]bool{}, ignored: map[string]index.Stat{}, report: report}
+	if s.graves, err = g.tombstones(ctx); err != nil {
+		return err
+	}
 	if s.relearn, err = g.newFormats(ctx, root.Source); err != nil {
 		return err
 	}

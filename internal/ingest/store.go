@@ -45,6 +45,7 @@ const (
 	pieceGrown
 	pieceRewritten
 	pieceTouched // other metadata, or another claim, for the same content
+	piecePruned  // under a tombstone
 )
 
 // delivery is a unit of a pack with the pieces that lie in it; pieces without bytes come with a nil unit.
@@ -139,8 +140,20 @@ func (w *worker) bring(c *claimed, f *os.File, v blob.Version, stat index.Stat) 
 			return err
 		}
 	}
-	if st.kind == pieceTouched {
+	switch st.kind {
+	case pieceTouched:
 		return st.touch(state)
+	case piecePruned:
+		return st.leaveOut(state)
+	}
+	if st.from == 0 {
+		dead, err := st.buried()
+		if err != nil {
+			return err
+		}
+		if dead {
+			return st.leaveOut(index.State{})
+		}
 	}
 	if st.from == 0 && v.Size < int64(w.builder.MemberSize()) {
 		return st.small()
@@ -165,6 +178,7 @@ type stored struct {
 	extentStart int64
 	extentHash  hash.Hash
 	first       bool // no piece was sent yet
+	asked       bool // it was pruned and is to be archived again
 }
 
 // compare finds out what the file is against its newest version: the same, grown, or rewritten.
@@ -182,9 +196,13 @@ func (st *stored) compare(state index.State) error {
 		if bytes.Equal(h.Sum(nil), state.SHA256[:]) {
 			sameClaim := state.Format == st.v.Format && state.Role == st.v.Role && state.Claim == st.v.Claim
 			switch {
+			case st.v.Size == state.Size && state.Buried:
+				st.kind = piecePruned
+				return nil
 			case st.v.Size == state.Size:
 				st.kind = pieceTouched
 				return nil
+			case state.Buried: // what it has grown from is not here any more
 			case sameClaim && (st.c.claim.Log || st.c.format == nil) && state.Size > 0:
 				st.kind, st.from, st.v.Root, st.rows = pieceGrown, state.Size, state.Root, state.Parsed
 				return nil

@@ -246,3 +246,21 @@ func (f field) of(r *Run) string {
 	}
 	return r.Title
 }
+
+// UsesCost says whether any rule looks at what runs cost, which takes its time to sum.
+func (p *Policy) UsesCost() bool {
+	for i := range p.Rules {
+		r := &p.Rules[i]
+		if r.Match.usesCost() {
+			return true
+		}
+		for j := range r.Except {
+			if r.Except[j].Match.usesCost() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (m *Match) usesCost() bool { return m.cost.set || m.not != nil && m.not.usesCost() }

@@ -1,9 +1,3 @@
-// Package prune is the way away. It owns what leaves an archive: the bytes of versions that lie under tombstones (GC),
-// and what must not have been kept at all (Forget).
-//
-// It promises that nothing goes which a version that is not dead needs; that a new pack is durable and indexed before
-// an old one is removed, so that the same call after a crash at any point ends in the same state; and that sources are
-// never touched.
 package prune
 
 import (

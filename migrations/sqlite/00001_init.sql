@@ -87,10 +87,13 @@ CREATE TABLE versions (
   format   INTEGER REFERENCES names,   -- NULL: under a root, claimed by none
   role     INTEGER REFERENCES names,
   root_dir TEXT NOT NULL,
-  parser   INTEGER NOT NULL,     -- version of the parser that made the rows, 0: not parsed
+  parser   INTEGER NOT NULL,     -- version of the parser that made the rows, 0: not parsed, -1: all must be made again
   parsed   INTEGER NOT NULL,     -- events before this offset are indexed
+  grave    TEXT,                 -- key of the tombstone that lies on it, NULL: none. A buried version stays for its usage and links
   UNIQUE (file, number)
 ) STRICT;
+CREATE INDEX versions_grave ON versions (grave) WHERE grave IS NOT NULL;
+CREATE VIEW originals AS SELECT * FROM versions WHERE grave IS NULL;   -- the versions that are there
 CREATE INDEX versions_chain ON versions (chain);
 CREATE INDEX versions_size ON versions (size);
 
@@ -109,6 +112,7 @@ CREATE TABLE runs (
   started   INTEGER, ended INTEGER,    -- as stated, else first and last event
   stub      INTEGER NOT NULL DEFAULT 0,
   child     INTEGER NOT NULL DEFAULT 0,
+  pruned    INTEGER NOT NULL DEFAULT 0,   -- 1: only its ledger is left
   attributes TEXT,
   UNIQUE (format, key, anchor)
 ) STRICT;
@@ -128,6 +132,8 @@ CREATE TABLE run_claims (              -- what one version says of a run
   version  INTEGER NOT NULL REFERENCES versions,
   rank     INTEGER NOT NULL,
   stated   TEXT NOT NULL,              -- transcript.Run as JSON
+  named    INTEGER NOT NULL,           -- 1: it only names the run
+  ledger   INTEGER NOT NULL DEFAULT 0, -- 1: a ledger says so, the version itself was pruned of it
   PRIMARY KEY (run_name, version)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX run_claims_version ON run_claims (version);
@@ -259,6 +265,7 @@ CREATE TABLE usage (
   calculated INTEGER, price_model TEXT, price_table TEXT, price_note TEXT,   -- by the price table of the day
   agent TEXT, engine TEXT, flow TEXT, step TEXT, status TEXT, outcome TEXT, receipt TEXT,
   stated     TEXT,                     -- transcript.Usage as JSON, for formats with a resolver
+  ledger     INTEGER NOT NULL DEFAULT 0,   -- 1: it outlived what stated it
   line INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, inner INTEGER,
   attributes TEXT
 ) STRICT;

@@ -37,7 +37,7 @@ SELECT r.run_id, (SELECT name FROM names WHERE id = r.format) AS format, r.nativ
     AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
     AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END) AS cost
     FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) y) one_row) AS cost_microusd,
-  r.attributes
+  r.attributes, r.pruned
 FROM runs r;
 
 CREATE VIEW v_conversations AS
@@ -136,7 +136,7 @@ SELECT u.usage_id, s.name AS source, f.path, v.number AS version, (SELECT name F
   u.cost / 1000 + (u.cost % 1000 + 1500) / 1000 - 1 AS cost_microusd, u.cost AS cost_nanousd,
   CASE WHEN u.reported IS NOT NULL THEN 'reported' WHEN u.cost IS NOT NULL THEN 'calculated' END AS cost_source,
   u.price_model, u.price_table, u.price_note,
-  u.agent, u.engine, u.flow, u.step, u.status, u.outcome, u.receipt AS receipt_key, u.line, u.length, u.attributes
+  u.agent, u.engine, u.flow, u.step, u.status, u.outcome, u.receipt AS receipt_key, u.line, u.length, u.attributes, u.ledger AS pruned
 FROM (SELECT u.*, n.run, coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = n.run
     AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
     AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END) AS cost
@@ -197,10 +197,10 @@ SELECT s.name AS source, f.path, v.number AS version, (SELECT name FROM names WH
   strftime('%Y-%m-%dT%H:%M:%S', (v.mtime - ((v.mtime % 1000000000) + 1000000000) % 1000000000) / 1000000000, 'unixepoch')
     || printf('.%09dZ', ((v.mtime % 1000000000) + 1000000000) % 1000000000) AS mtime, v.mtime AS mtime_ns,
   printf('%04o', v.mode) AS mode,
-  NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number) AS newest,
-  CASE WHEN v.size = 0 THEN 1 ELSE (SELECT count(*) FROM versions w WHERE w.sha256 = v.sha256) END AS copies,
+  NOT EXISTS (SELECT 1 FROM originals w WHERE w.file = v.file AND w.number > v.number) AS newest,
+  CASE WHEN v.size = 0 THEN 1 ELSE (SELECT count(*) FROM originals w WHERE w.sha256 = v.sha256) END AS copies,
   nullif(v.root_dir, '') AS root_dir
-FROM versions v
+FROM originals v
 JOIN files f ON f.id = v.file
 JOIN sources s ON s.id = f.source;
 
@@ -213,7 +213,7 @@ JOIN versions v ON v.id = p.version
 JOIN files f ON f.id = v.file
 JOIN sources s ON s.id = f.source
 WHERE p.id = (SELECT o.id FROM problems o JOIN versions w ON w.id = o.version JOIN files g ON g.id = w.file JOIN sources q ON q.id = g.source
-  WHERE o.identity = p.identity AND NOT EXISTS (SELECT 1 FROM versions y WHERE y.file = w.file AND y.number > w.number)
+  WHERE o.identity = p.identity AND NOT EXISTS (SELECT 1 FROM originals y WHERE y.file = w.file AND y.number > w.number)
   ORDER BY q.name, g.path, w.number, o.offset, o.id LIMIT 1)
 UNION ALL
 SELECT 'scan:' || x.key, NULL, coalesce(x.value ->> '$.kind', 'scan'), coalesce(x.value ->> '$.reason', ''),

@@ -128,7 +128,7 @@ func (db *DB) Size(ctx context.Context) (events, rows, problems int64, err error
 		(SELECT coalesce(sum(events), 0) FROM transcript_sums WHERE verdict = 0),
 		(SELECT coalesce(sum(rows), 0) FROM transcript_sums WHERE verdict IN (0, 6)),
 		(SELECT count(DISTINCT p.identity) FROM problems p CROSS JOIN versions v ON v.id = p.version
-			WHERE NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number))
+			WHERE NOT EXISTS (SELECT 1 FROM originals w WHERE w.file = v.file AND w.number > v.number))
 		+ (SELECT count(*) FROM facts WHERE kind = 'problem' AND value IS NOT NULL)`).Scan(&events, &rows, &problems)
 	if err != nil {
 		err = fmt.Errorf("size: %w", damage(err))

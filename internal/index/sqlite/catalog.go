@@ -16,7 +16,7 @@ import (
 var _ index.Catalog = (*DB)(nil)
 
 const selectState = `SELECT v.id, s.name, f.path, v.number, c.root, v.size, v.sha256, v.mtime, v.mode, coalesce(n.name, ''), coalesce(o.name, ''),
-	v.root_dir, v.parser, v.parsed, EXISTS (SELECT 1 FROM transcripts t WHERE t.version = v.id AND t.indexed = 2), v.chain
+	v.root_dir, v.parser, v.parsed, EXISTS (SELECT 1 FROM transcripts t WHERE t.version = v.id AND t.indexed = 2), v.grave IS NOT NULL, v.chain
 	FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source JOIN chains c ON c.id = v.chain
 	LEFT JOIN names n ON n.id = v.format LEFT JOIN names o ON o.id = v.role `
 
@@ -26,7 +26,7 @@ type scanner interface{ Scan(...any) error }
 func scanState(r scanner) (s index.State, chain int64, err error) {
 	var id, mtime int64
 	var root, sha []byte
-	err = r.Scan(&id, &s.Source, &s.Path, &s.Number, &root, &s.Size, &sha, &mtime, &s.Mode, &s.Format, &s.Role, &s.Claim, &s.Parser, &s.Parsed, &s.Again, &chain)
+	err = r.Scan(&id, &s.Source, &s.Path, &s.Number, &root, &s.Size, &sha, &mtime, &s.Mode, &s.Format, &s.Role, &s.Claim, &s.Parser, &s.Parsed, &s.Again, &s.Buried, &chain)
 	copy(s.Root[:], root)
 	copy(s.SHA256[:], sha)
 	s.ModTime = time.Unix(0, mtime).UTC()
@@ -72,7 +72,7 @@ func (db *DB) extents(ctx context.Context, chain, size int64) ([]blob.Extent, er
 // HasSize says whether any version has this size.
 func (db *DB) HasSize(ctx context.Context, size int64) (bool, error) {
 	var n int
-	err := db.reading().QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM versions WHERE size = ?)", size).Scan(&n)
+	err := db.reading().QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM originals WHERE size = ?)", size).Scan(&n)
 	return n == 1, err
 }
 
@@ -81,7 +81,7 @@ func (db *DB) ByRef(ctx context.Context, ref blob.Ref) (index.Stored, error) {
 	var chain int64
 	var root []byte
 	s := index.Stored{}
-	err := db.reading().QueryRowContext(ctx, "SELECT id, root, size FROM chains WHERE sha256 = ? ORDER BY id LIMIT 1", ref[:]).Scan(&chain, &root, &s.Size)
+	err := db.reading().QueryRowContext(ctx, "SELECT c.id, c.root, c.size FROM chains c WHERE c.sha256 = ? AND EXISTS (SELECT 1 FROM originals v WHERE v.chain = c.id) ORDER BY c.id LIMIT 1", ref[:]).Scan(&chain, &root, &s.Size)
 	if errors.Is(err, sql.ErrNoRows) {
 		return s, index.ErrNotFound
 	}
@@ -95,7 +95,7 @@ func (db *DB) ByRef(ctx context.Context, ref blob.Ref) (index.Stored, error) {
 
 // States yields every version of every file with its extents, by source, path and number.
 func (db *DB) States(ctx context.Context) iter.Seq2[index.State, error] {
-	return db.states(ctx, "ORDER BY s.name, f.path, v.number")
+	return db.states(ctx, "WHERE v.grave IS NULL ORDER BY s.name, f.path, v.number")
 }
 
 // Wanted yields the versions whose rows must be made again from their packs: they came to count after a copy
@@ -106,7 +106,7 @@ func (db *DB) Wanted(ctx context.Context, parsers map[string]int) iter.Seq2[inde
 		return func(yield func(index.State, error) bool) { yield(index.State{}, err) }
 	}
 	return db.states(ctx, `WHERE v.id IN (SELECT version FROM transcripts WHERE indexed = 2)
-		OR (v.format IS NOT NULL AND v.parser <> coalesce((SELECT value FROM json_each(?) WHERE key = n.name), v.parser))
+		OR (v.format IS NOT NULL AND v.grave IS NULL AND v.parser <> coalesce((SELECT value FROM json_each(?) WHERE key = n.name), v.parser))
 		ORDER BY s.name, f.path, v.number`, string(current))
 }
 

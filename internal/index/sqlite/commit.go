@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 )
 
@@ -17,7 +18,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 		return err
 	}
 	defer t.Rollback()
-	c := &commit{tx: t, bulkRows: db.bulkRows, batch: batch, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}}
+	c := &commit{tx: t, bulkRows: db.bulkRows, batch: batch, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}}
 	if err := c.run(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -45,6 +46,9 @@ type commit struct {
 
 	bulkRows int
 	bulk     *bulk // of rows, when they are many
+
+	graveless *bool          // there are no tombstones, once that was looked up
+	partial   map[int64]bool // transcripts of which the beginning was pruned
 }
 
 func (c *commit) run() error {
@@ -55,10 +59,18 @@ func (c *commit) run() error {
 	if err := c.packs(fresh); err != nil {
 		return err
 	}
+	var facts []blob.Fact
 	for _, f := range c.batch.Facts {
-		if err := c.fact(f); err != nil {
+		newest, err := c.fact(f)
+		if err != nil {
 			return fmt.Errorf("fact %s: %w", f.Kind, err)
 		}
+		if newest {
+			facts = append(facts, f.Fact)
+		}
+	}
+	if err := c.settleFacts(facts); err != nil {
+		return fmt.Errorf("tombstones: %w", err)
 	}
 	for _, p := range c.batch.Parsed {
 		if err := c.parsed(p); err != nil {
@@ -70,6 +82,9 @@ func (c *commit) run() error {
 	}
 	if err := c.writeRows(); err != nil {
 		return fmt.Errorf("events: %w", err)
+	}
+	if err := c.countPartial(); err != nil {
+		return err
 	}
 	if err := c.resolve(); err != nil {
 		return fmt.Errorf("resolve: %w", err)

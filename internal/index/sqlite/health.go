@@ -17,10 +17,10 @@ var (
 )
 
 const stocksSQL = `SELECT s.name,
-	(SELECT count(*) FROM files f WHERE f.source = s.id),
-	(SELECT coalesce(sum(v.size), 0) FROM files f CROSS JOIN versions v ON v.file = f.id WHERE f.source = s.id
-		AND NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number)),
-	(SELECT count(*) FROM files f CROSS JOIN versions v ON v.file = f.id WHERE f.source = s.id),
+	(SELECT count(*) FROM files f WHERE f.source = s.id AND EXISTS (SELECT 1 FROM originals v WHERE v.file = f.id)),
+	(SELECT coalesce(sum(v.size), 0) FROM files f CROSS JOIN originals v ON v.file = f.id WHERE f.source = s.id
+		AND NOT EXISTS (SELECT 1 FROM originals w WHERE w.file = v.file AND w.number > v.number)),
+	(SELECT count(*) FROM files f CROSS JOIN originals v ON v.file = f.id WHERE f.source = s.id),
 	(SELECT max(p.created) FROM files f CROSS JOIN versions v ON v.file = f.id CROSS JOIN extents x ON x.chain = v.chain
 		CROSS JOIN packs p ON p.id = x.pack WHERE f.source = s.id)
 	FROM sources s ORDER BY 1`
@@ -62,7 +62,7 @@ SELECT s.name, f.path, v.number, (SELECT name FROM names WHERE id = v.format),
 	coalesce((SELECT r.run_id FROM transcripts t JOIN conversations c ON c.id = t.conversation JOIN runs r ON r.id = c.run
 		WHERE t.version = v.id ORDER BY t.id LIMIT 1), ''), count(*), sum(b.seq - b.before - 1), min(b.before), min(b.seq)
 	FROM beside b JOIN versions v ON v.id = b.version JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
-	WHERE b.seq > b.before + 1 AND NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number)
+	WHERE b.seq > b.before + 1 AND NOT EXISTS (SELECT 1 FROM originals w WHERE w.file = v.file AND w.number > v.number)
 	GROUP BY v.id ORDER BY 1, 2`
 
 // Gaps yields the originals whose numbered events leave numbers out.

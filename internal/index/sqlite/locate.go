@@ -29,7 +29,7 @@ func (db *DB) Versions(ctx context.Context, of index.VersionFilter) iter.Seq2[in
 		add("v.number = ?", of.Number)
 	}
 	if of.Newest {
-		add("NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number)")
+		add("NOT EXISTS (SELECT 1 FROM originals w WHERE w.file = v.file AND w.number > v.number)")
 	}
 	if of.Run != "" {
 		add(`v.id IN (SELECT k.version FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN run_claims k ON k.run_name = n.id
@@ -39,9 +39,9 @@ func (db *DB) Versions(ctx context.Context, of index.VersionFilter) iter.Seq2[in
 	}
 	query := `SELECT s.name, f.path, v.number, c.root, v.size, v.sha256, v.mtime, v.mode,
 		(SELECT name FROM names WHERE id = v.format), (SELECT name FROM names WHERE id = v.role), v.root_dir, v.chain, v.parser,
-		NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number),
-		CASE WHEN v.size = 0 THEN 1 ELSE (SELECT count(*) FROM versions w WHERE w.sha256 = v.sha256) END
-		FROM sources s JOIN files f ON f.source = s.id JOIN versions v ON v.file = f.id JOIN chains c ON c.id = v.chain
+		NOT EXISTS (SELECT 1 FROM originals w WHERE w.file = v.file AND w.number > v.number),
+		CASE WHEN v.size = 0 THEN 1 ELSE (SELECT count(*) FROM originals w WHERE w.sha256 = v.sha256) END
+		FROM sources s JOIN files f ON f.source = s.id JOIN originals v ON v.file = f.id JOIN chains c ON c.id = v.chain
 		WHERE ` + strings.Join(where, " AND ") + " ORDER BY s.name, f.path, v.number"
 	return stream(ctx, db.r, query, args, scanVersion)
 }

@@ -39,6 +39,31 @@ func (c *commit) writeUsage(o *owner, u *transcript.Usage, identity []string) er
 	if err != nil {
 		return err
 	}
+	var stated any
+	if c.resolver(o.Format) != nil {
+		b, err := json.Marshal(u)
+		if err != nil {
+			return err
+		}
+		stated = string(b)
+	}
+	k := usageKey{key: index.Hash(identity...), id: index.PublicID("u", identity...)}
+	c.keys[k.key] = true
+	if u.Alias != "" {
+		hash := index.Hash("usage", o.Format, u.Alias)
+		k.alias, c.keys[hash] = hash, true
+	}
+	return c.insertUsage(o.version, name, u, k, stated, false)
+}
+
+// usageKey is the identity of a request, and of what else it speaks for.
+type usageKey struct {
+	key   int64
+	id    string
+	alias any
+}
+
+func (c *commit) insertUsage(version, name int64, u *transcript.Usage, k usageKey, stated any, ledger bool) error {
 	id, err := c.id("usage")
 	if err != nil {
 		return err
@@ -51,27 +76,12 @@ func (c *commit) writeUsage(o *owner, u *transcript.Usage, identity []string) er
 	if err != nil {
 		return err
 	}
-	var stated any
-	if c.resolver(o.Format) != nil {
-		b, err := json.Marshal(u)
-		if err != nil {
-			return err
-		}
-		stated = string(b)
-	}
-	key := index.Hash(identity...)
-	c.keys[key] = true
-	var alias any
-	if u.Alias != "" {
-		hash := index.Hash("usage", o.Format, u.Alias)
-		alias, c.keys[hash] = hash, true
-	}
 	verdict := verdictNumbers[u.Verdict]
-	args := append([]any{id, key, index.PublicID("u", identity...), alias, o.version, name, u.Conversation, verdict, verdict, u.Rank,
+	args := append([]any{id, k.key, k.id, k.alias, version, name, u.Conversation, verdict, verdict, u.Rank,
 		nullTime(u.Time), nullZone(u.Time), null(u.Model), null(u.Provider), null(u.Tier), null(u.Speed), null(u.Geo), null(u.RequestID),
 		nullCount(u.Input), nullCount(u.Output), nullCount(u.CacheRead), nullCount(u.CacheWrite), nullCount(u.CacheWrite1h),
 		nullCount(u.Reasoning), nullCount(u.Requests), nullCount(u.Cost), null(u.CostSource), flag(u.Estimated)}, c.priced(u)...)
-	args = append(args, null(u.Agent), null(u.Engine), null(u.Flow), null(u.Step), null(u.Status), null(string(u.Outcome)), null(u.Receipt), stated, attributes)
+	args = append(args, null(u.Agent), null(u.Engine), null(u.Flow), null(u.Step), null(u.Status), null(string(u.Outcome)), null(u.Receipt), stated, attributes, flag(ledger))
 	_, err = c.exec(insertUsage, append(args, place...)...)
 	return err
 }
@@ -79,9 +89,9 @@ func (c *commit) writeUsage(o *owner, u *transcript.Usage, identity []string) er
 const insertUsage = `INSERT INTO usage (id, key, usage_id, alias, version, run_name, native_conversation, stated_verdict, verdict, rank,
 	time, tz, model, provider, tier, speed, geo, request_id,
 	input, output, cache_read, cache_write, cache_write_1h, reasoning, requests, reported, reported_by, estimated,
-	calculated, price_model, price_table, price_note, agent, engine, flow, step, status, outcome, receipt, stated, attributes,
+	calculated, price_model, price_table, price_note, agent, engine, flow, step, status, outcome, receipt, stated, attributes, ledger,
 	line, offset, length, inner)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // priced is the columns calculated, price_model, price_table and price_note.
 func (c *commit) priced(u *transcript.Usage) []any {

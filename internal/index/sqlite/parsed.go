@@ -17,6 +17,9 @@ type owner struct {
 	version int64
 	names   map[string]int64 // run_names by native id
 	wanted  map[string]bool  // transcripts that must have rows although a copy has them, by native id
+
+	cut  map[string]*grave     // runs of which something was pruned, by native id
+	gone func(run string) bool // of which nothing is left here
 }
 
 // parsed writes what one stretch of a parse says. Rows of events wait for writeRows, which sorts those of the
@@ -24,13 +27,20 @@ type owner struct {
 func (c *commit) parsed(p *index.Parsed) error {
 	o := &owner{Parsed: p, names: map[string]int64{}, wanted: map[string]bool{}}
 	var parser int64
-	ok, err := c.get(`SELECT v.id, v.parser FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
-		WHERE s.name = ? AND f.path = ? AND v.number = ?`, []any{p.Source, p.Path, p.Number}, &o.version, &parser)
+	var grave sql.NullString
+	ok, err := c.get(`SELECT v.id, v.parser, v.grave FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
+		WHERE s.name = ? AND f.path = ? AND v.number = ?`, []any{p.Source, p.Path, p.Number}, &o.version, &parser, &grave)
 	if err != nil {
 		return err
 	}
 	if !ok {
 		return fmt.Errorf("version %d: %w", p.Number, index.ErrNotFound)
+	}
+	if grave.Valid {
+		return nil
+	}
+	if err := c.exceptGraves(o); err != nil {
+		return err
 	}
 	if p.First {
 		if err := c.unsay(o, parser != 0); err != nil {
@@ -80,7 +90,11 @@ func (c *commit) unsay(o *owner, before bool) error {
 		}
 	}
 	for _, table := range []string{"run_claims", "transcripts", "usage", "receipts", "steps", "links", "hints"} {
-		if _, err := c.exec("DELETE FROM "+table+" WHERE version = ?", o.version); err != nil {
+		query := "DELETE FROM " + table + " WHERE version = ?"
+		if table == "usage" || table == "run_claims" {
+			query += " AND ledger = 0"
+		}
+		if _, err := c.exec(query, o.version); err != nil {
 			return err
 		}
 	}
@@ -117,21 +131,8 @@ func (c *commit) runName(o *owner, native string) (id int64, err error) {
 			scope = index.Scope(o.Source, o.Claim)
 		}
 	}
-	format, err := c.nameID(o.Format)
-	if err != nil {
+	if id, err = c.namedRun(o.Format, native, scope); err != nil {
 		return 0, err
-	}
-	ok, err := c.get("SELECT id FROM run_names WHERE format = ? AND native_id = ? AND scope = ?", []any{format, native, scope}, &id)
-	if err != nil {
-		return 0, err
-	}
-	if !ok {
-		if id, err = c.id("run_names"); err != nil {
-			return 0, err
-		}
-		if _, err := c.exec("INSERT INTO run_names (id, format, native_id, scope) VALUES (?, ?, ?, ?)", id, format, native, scope); err != nil {
-			return 0, err
-		}
 	}
 	o.names[native] = id
 	c.touched[id] = true
@@ -148,9 +149,9 @@ func (c *commit) claims(o *owner) error {
 		if err != nil {
 			return err
 		}
-		if _, err := c.exec(`INSERT INTO run_claims (run_name, version, rank, stated) VALUES (?, ?, ?, ?)
-			ON CONFLICT (run_name, version) DO UPDATE SET rank = excluded.rank, stated = excluded.stated`,
-			name, o.version, r.Rank, string(stated)); err != nil {
+		if _, err := c.exec(`INSERT INTO run_claims (run_name, version, rank, stated, named) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (run_name, version) DO UPDATE SET rank = excluded.rank, stated = excluded.stated, named = excluded.named, ledger = 0`,
+			name, o.version, r.Rank, string(stated), r.Named); err != nil {
 			return err
 		}
 	}
@@ -162,12 +163,19 @@ func (c *commit) claims(o *owner) error {
 func (c *commit) transcripts(o *owner) error {
 	ids := make([]int64, len(o.Conversations))
 	for i := range o.Conversations {
-		id, indexed, err := c.transcript(o, &o.Conversations[i])
+		v := &o.Conversations[i]
+		if o.gone != nil && o.gone(v.Run) {
+			continue
+		}
+		id, indexed, err := c.transcript(o, v)
 		if err != nil {
 			return err
 		}
 		if indexed {
 			ids[i] = id
+		}
+		if g := o.cut[v.Run]; g != nil && g.drops() {
+			c.partial[id] = true
 		}
 	}
 	for i := range o.Rows {

@@ -223,6 +223,9 @@ func (c *commit) finishRuns() error {
 			WHERE id IN temp.touched_runs AND (started IS NULL OR ended IS NULL)`,
 		`DELETE FROM conversations WHERE run IN temp.touched_runs AND NOT EXISTS (SELECT 1 FROM transcripts t WHERE t.conversation = conversations.id)`,
 		`DELETE FROM runs WHERE id IN temp.touched_runs AND NOT EXISTS (SELECT 1 FROM run_names n WHERE n.run = runs.id)`,
+		// Of what was pruned only the ledger speaks, and it only names the run.
+		`UPDATE runs SET pruned = counted = 0 AND EXISTS (SELECT 1 FROM run_names n JOIN graves g ON g.run_name = n.id WHERE n.run = runs.id AND g.action = 'prune')
+			WHERE id IN temp.touched_runs`,
 	} {
 		if _, err := c.exec(query); err != nil {
 			return err

@@ -15,9 +15,9 @@ var sums = []struct {
 	sql string
 	to  func(*index.Sums) []any
 }{
-	{`SELECT v.format, count(*), 0 FROM versions v WHERE NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number) GROUP BY 1`,
+	{`SELECT v.format, count(*), 0 FROM originals v WHERE NOT EXISTS (SELECT 1 FROM originals w WHERE w.file = v.file AND w.number > v.number) GROUP BY 1`,
 		func(s *index.Sums) []any { return []any{&s.Files, new(int64)} }},
-	{`SELECT format, sum(size), 0 FROM versions GROUP BY 1`,
+	{`SELECT format, sum(size), 0 FROM originals GROUP BY 1`,
 		func(s *index.Sums) []any { return []any{&s.Bytes, new(int64)} }},
 	{`SELECT format, count(*), 0 FROM runs WHERE counted = 1 AND child = 0 GROUP BY 1`,
 		func(s *index.Sums) []any { return []any{&s.Runs, new(int64)} }},

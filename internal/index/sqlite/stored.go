@@ -54,17 +54,31 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 		return err
 	}
 	var id, chain int64
-	known, err := c.get("SELECT id, chain FROM versions WHERE file = ? AND number = ?", []any{file, v.Number}, &id, &chain)
+	var size int64
+	var grave sql.NullString
+	known, err := c.get("SELECT id, chain, size, grave FROM versions WHERE file = ? AND number = ?", []any{file, v.Number}, &id, &chain, &size, &grave)
 	if err != nil {
 		return err
 	}
 	if known {
+		if grave.Valid && v.Size > size { // what grew lies under no tombstone
+			if err := c.silence(id); err != nil {
+				return err
+			}
+		}
 		err = c.grow(id, chain, v)
 	} else {
 		chain, err = c.addVersion(file, v)
 	}
 	if err != nil {
 		return err
+	}
+	if key, yes, err := c.lies(v.Source, v.Path, v.SHA256); err != nil {
+		return err
+	} else if yes && !known {
+		if _, err := c.exec("UPDATE versions SET grave = ? WHERE chain = ?", key, chain); err != nil {
+			return err
+		}
 	}
 	for _, e := range v.Extents {
 		in, raw, there := pack, e.Raw, true
@@ -96,7 +110,7 @@ func (c *commit) grow(id, chain int64, v *blob.Version) error {
 		return err
 	}
 	// What grew must be parsed: parser 0 says so until its rows follow.
-	if _, err := c.exec(`UPDATE versions SET parser = CASE WHEN size < ?1 THEN 0 ELSE parser END, size = ?1, sha256 = ?, mtime = ?, mode = ?,
+	if _, err := c.exec(`UPDATE versions SET parser = CASE WHEN size < ?1 THEN 0 ELSE parser END, grave = CASE WHEN size < ?1 THEN NULL ELSE grave END, size = ?1, sha256 = ?, mtime = ?, mode = ?,
 		format = ?, role = ?, root_dir = ? WHERE id = ? AND size <= ?1`, v.Size, v.SHA256[:], v.ModTime.UnixNano(), v.Mode, format, role, v.Claim, id); err != nil {
 		return err
 	}
@@ -183,19 +197,29 @@ func (c *commit) file(source, path string) (id int64, err error) {
 	return id, err
 }
 
-// fact keeps the newest fact of a kind and key: by time, then by pack name.
-func (c *commit) fact(f index.FactRow) error {
+// fact keeps the newest fact of a kind and key, by time, then by pack name, and says whether it is news: gc tells again
+// what older packs have told. Of a ledger it keeps that there is one: the rest becomes rows.
+func (c *commit) fact(f index.FactRow) (news bool, err error) {
 	if f.Kind == "source" {
 		if _, err := c.source(f.Key); err != nil {
-			return err
+			return false, err
 		}
 	}
 	var value any
-	if len(f.Value) > 0 && string(f.Value) != "null" {
+	switch {
+	case takenBack(f.Fact):
+	case f.Kind == index.FactLedger:
+		value = "{}"
+	default:
 		value = string(f.Value)
 	}
-	_, err := c.exec(`INSERT INTO facts (kind, key, time, pack, value) VALUES (?, ?, ?, ?, ?)
+	var last int64
+	told, err := c.get("SELECT time FROM facts WHERE kind = ? AND key = ?", []any{f.Kind, f.Key}, &last)
+	if err != nil {
+		return false, err
+	}
+	_, err = c.exec(`INSERT INTO facts (kind, key, time, pack, value) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (kind, key) DO UPDATE SET time = excluded.time, pack = excluded.pack, value = excluded.value
 		WHERE (excluded.time, excluded.pack) > (time, pack)`, f.Kind, f.Key, f.Time.UnixMicro(), f.Pack, value)
-	return err
+	return !told || f.Time.UnixMicro() > last, err
 }

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/prune"
+)
+
+func newPinCommand(a *app) *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "pin [RUN...]",
+		Short: "Keep runs for ever; without RUN list those",
+		Long: "Pin runs: no policy and no prune touches them until `txarchive unpin`. Pins are kept in the packs, like the originals." +
+			exits("4 no such run", "10 no archive", "11 another txarchive is writing"),
+		Example:           "  txarchive pin r7sk2 --reason 'the demo'\n  txarchive pin\n  txarchive list is:pinned",
+		ValidArgsFunction: a.completeRuns,
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			if len(ids) == 0 {
+				return runPinList(cmd.Context(), a)
+			}
+			return changeMarks(cmd.Context(), a, ids, "pinned", func(p *prune.Pruner, run string) (blob.Fact, error) {
+				return prune.Pin{Run: run, Reason: reason}.Fact(nowMicro(a))
+			})
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why")
+	return cmd
+}
+
+func newUnpinCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "unpin RUN...",
+		Short:             "Take pins off runs",
+		Long:              "Take the pins off runs: policies decide on them again." + exits("4 no such run, or it is not pinned", "10 no archive", "11 another txarchive is writing"),
+		Example:           "  txarchive unpin r7sk2",
+		Args:              args(cobra.MinimumNArgs(1)),
+		ValidArgsFunction: a.completeRuns,
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			return changeMarks(cmd.Context(), a, ids, "unpinned", func(p *prune.Pruner, run string) (blob.Fact, error) {
+				pins, err := p.Pins(cmd.Context())
+				for _, pin := range pins {
+					if pin.Run == run {
+						return prune.Unpin(run, nowMicro(a)), nil
+					}
+				}
+				return blob.Fact{}, errors.Join(err, notFound(run+" is not pinned", "`txarchive pin` lists those that are"))
+			})
+		},
+	}
+}
+
+// changeMarks writes a fact for each run.
+func changeMarks(ctx context.Context, a *app, ids []string, word string, mark func(*prune.Pruner, string) (blob.Fact, error)) error {
+	store, err := a.write(ctx)
+	if err != nil {
+		return err
+	}
+	ing := a.ingester(store)
+	_, err = ing.Adopt(ctx) // marks that the index does not know yet are in those packs
+	if err == nil {
+		err = markIn(ctx, a, store, a.pruner(store, ing), ids, word, mark)
+	}
+	return errors.Join(err, store.Close())
+}
+
+func markIn(ctx context.Context, a *app, store *archive.Archive, p *prune.Pruner, ids []string, word string, mark func(*prune.Pruner, string) (blob.Fact, error)) error {
+	var facts []blob.Fact
+	runs := []string{}
+	for _, id := range ids {
+		run, err := findRun(ctx, store, id)
+		if err != nil {
+			return err
+		}
+		f, err := mark(p, run)
+		if err != nil {
+			return err
+		}
+		facts, runs = append(facts, f), append(runs, run)
+	}
+	if err := p.Write(ctx, facts); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"run_ids": runs, "state": word})
+	}
+	a.note("%s: %s", word, strings.Join(runs, ", "))
+	return nil
+}
+
+func runPinList(ctx context.Context, a *app) error {
+	store, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	pins, err := a.pruner(store, a.ingester(store)).Pins(ctx)
+	if err != nil {
+		return err
+	}
+	g := grid{columns: []column{{head: "run"}, {head: "added"}, {head: "reason", flex: true}, {head: "what", flex: true}}}
+	for _, pin := range pins {
+		if a.json {
+			if err := a.printJSON(pin); err != nil {
+				return err
+			}
+			continue
+		}
+		added := ""
+		if pin.Added != nil {
+			added = a.clock(*pin.Added)
+		}
+		g.add(pin.Run, added, pin.Reason, a.runWords(ctx, store, pin.Run))
+	}
+	switch {
+	case a.json:
+	case len(g.rows) == 0:
+		a.note("No run is pinned. Next: txarchive pin RUN")
+	default:
+		fmt.Fprintln(a.out, g.render(a.width(), a.ink()))
+	}
+	return nil
+}
+
+// runWords says in a few words what a run is.
+func (a *app) runWords(ctx context.Context, store *archive.Archive, id string) string {
+	r, err := store.Index().Run(ctx, id)
+	if err != nil {
+		return "not in this archive"
+	}
+	return firstOf(r.Title, r.Flow, r.NativeID)
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/policy"
+)
+
+func newPolicyCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "policy",
+		Short: "Check and explain retention policies",
+		Long: "A policy says in YAML which runs are kept, thinned or pruned, and for how long: docs/policy.md tells how it is read.\n" +
+			"Having one deletes nothing; `txarchive prune --policy FILE` makes a plan from it." + exits("4 no such run or example", "10 no archive"),
+		Example: "  txarchive policy example starter > keep.yaml\n  txarchive policy check keep.yaml\n  txarchive policy explain r7sk2 --policy keep.yaml",
+		Args:    args(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	var file string
+	explain := &cobra.Command{Use: "explain RUN", Short: "Say which rule decides on a run, why, and until when", Args: args(cobra.ExactArgs(1)),
+		Example:           "  txarchive policy explain r7sk2\n  txarchive policy explain r7sk2 --policy keep.yaml --json | jq -r '.reasons[]'",
+		ValidArgsFunction: a.completeRuns,
+		RunE:              func(cmd *cobra.Command, v []string) error { return runPolicyExplain(cmd.Context(), a, file, v[0]) }}
+	explain.Flags().StringVar(&file, "policy", "", "the policy in this file (default: the one that was applied last)")
+	cmd.AddCommand(
+		&cobra.Command{Use: "check FILE", Short: "Find every mistake in a policy", Args: args(cobra.ExactArgs(1)),
+			Example: "  txarchive policy check keep.yaml\n  txarchive policy check --json keep.yaml | jq '.mistakes[]'",
+			RunE:    func(_ *cobra.Command, v []string) error { return runPolicyCheck(a, v[0]) }},
+		&cobra.Command{Use: "show", Short: "Print the policy that was applied last", Args: args(cobra.NoArgs),
+			Example: "  txarchive policy show > keep.yaml",
+			RunE:    func(cmd *cobra.Command, _ []string) error { return runPolicyShow(cmd.Context(), a) }},
+		explain,
+		&cobra.Command{Use: "example [NAME]", Short: "Print a policy to begin with; without NAME list them", Args: args(cobra.MaximumNArgs(1)),
+			Example:   "  txarchive policy example flow-studio > keep.yaml",
+			ValidArgs: policy.Examples(),
+			RunE:      func(_ *cobra.Command, v []string) error { return runPolicyExample(a, strings.Join(v, "")) }})
+	return cmd
+}
+
+func runPolicyCheck(a *app, file string) error {
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	p, err := policy.Parse(src)
+	var mistakes policy.Errors
+	if err != nil && !errors.As(err, &mistakes) {
+		return err
+	}
+	if a.json {
+		all := []map[string]any{}
+		for _, e := range mistakes {
+			all = append(all, map[string]any{"line": e.Line, "column": e.Column, "message": e.Message, "hint": orNull(e.Hint)})
+		}
+		rules := 0
+		if p != nil {
+			rules = len(p.Rules)
+		}
+		if err := a.printJSON(map[string]any{"file": file, "valid": len(mistakes) == 0, "rules": rules, "mistakes": all}); err != nil {
+			return err
+		}
+	}
+	if len(mistakes) > 0 {
+		return a.mistaken(file, mistakes)
+	}
+	if p.Empty() {
+		a.note("%s has no rules: it keeps everything, and prune will not take it.", file)
+	} else {
+		a.note("%s has no mistakes: %s.", file, plural(int64(len(p.Rules)), "rule", "rules"))
+	}
+	return nil
+}
+
+func runPolicyShow(ctx context.Context, a *app) error {
+	store, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	text, err := a.pruner(store, a.ingester(store)).LastPolicy(ctx)
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		return a.printJSON(map[string]any{"policy": orNull(text)})
+	case text == "":
+		a.note("No policy was applied to this archive yet. Next: txarchive policy example")
+		return nil
+	}
+	fmt.Fprint(a.out, clean(text))
+	return nil
+}
+
+func runPolicyExplain(ctx context.Context, a *app, file, id string) error {
+	store, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	pruner := a.pruner(store, a.ingester(store))
+	run, err := findRun(ctx, store, id)
+	if err != nil {
+		return err
+	}
+	var p *policy.Policy
+	if file != "" {
+		_, p, err = a.readPolicy(file)
+	} else {
+		var text string
+		if text, err = pruner.LastPolicy(ctx); err == nil && text == "" {
+			return usage("no policy was applied to this archive yet", "name one: --policy FILE")
+		}
+		if err == nil {
+			p, err = policy.Parse([]byte(text))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	d, r, err := pruner.Explain(ctx, p, run)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		out := map[string]any{"run_id": d.RunID, "action": d.Action, "tier": orNull(string(d.Tier)), "rule": orNull(d.Rule), "group": orNull(d.Group),
+			"reasons": d.Reasons, "until": nil, "bytes": d.Bytes, "ledger": d.Ledger}
+		if !d.Until.IsZero() {
+			out["until"] = stamp(d.Until)
+		}
+		return a.printJSON(out)
+	}
+	fmt.Fprintln(a.out, strings.Join(said(string(d.Action), string(d.Tier), line(firstOf(r.Title, r.Native)), size(r.Bytes)), "  "))
+	if d.Rule != "" {
+		fmt.Fprintln(a.out, "rule "+line(d.Rule))
+	}
+	for _, reason := range d.Reasons {
+		fmt.Fprintln(a.out, "  "+line(reason))
+	}
+	if !d.Until.IsZero() {
+		fmt.Fprintln(a.out, "until "+a.clock(d.Until)+", if nothing else changes")
+	}
+	return nil
+}
+
+func runPolicyExample(a *app, name string) error {
+	if name == "" {
+		for _, n := range policy.Examples() {
+			if a.json {
+				if err := a.printJSON(map[string]any{"name": n}); err != nil {
+					return err
+				}
+				continue
+			}
+			fmt.Fprintln(a.out, n)
+		}
+		return nil
+	}
+	src, err := policy.Example(name)
+	if err != nil {
+		return notFound(fmt.Sprintf("there is no example %q", name), "there are "+strings.Join(policy.Examples(), ", "))
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"name": name, "policy": string(src)})
+	}
+	_, err = a.out.Write(src)
+	return err
+}

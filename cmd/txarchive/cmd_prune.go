@@ -1,0 +1,283 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/policy"
+	"github.com/txarchive/txarchive/internal/prune"
+)
+
+type pruneOptions struct {
+	policy     string
+	query      string
+	runs       []string
+	plan       string
+	apply      string
+	yes        bool
+	undo       bool
+	allowEmpty bool
+	children   string
+	thin       string
+	over       string
+	dropLedger bool
+	limit      int
+}
+
+func newPruneCommand(a *app) *cobra.Command {
+	var o pruneOptions
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "Let runs go, by a policy, a query or by hand",
+		Long: "Show what a retention policy, a query or a list of runs would let go, and why; then do exactly that, when told to.\n" +
+			"Pruned runs leave the index at once and can come back (--undo) until `txarchive gc` takes their bytes. What they\n" +
+			"cost stays in all totals. Pins and holds always win. Sources are never touched, and what was pruned is not\n" +
+			"ingested again.\n\n" +
+			"Without --yes or --apply nothing is done, unless it is asked for on a terminal. docs/retention.md tells the whole story." +
+			exits("4 no such run, or nothing to undo", "8 refused: an empty policy, an emptied group, a plan that is out of date, gc was there first", "10 no archive", "11 another txarchive is writing"),
+		Example: "  txarchive prune --policy keep.yaml                    the plan, with a reason for every run\n  txarchive prune --policy keep.yaml --yes              apply it\n" +
+			"  txarchive prune --query 'before:90d outcome:failed' --plan plan.json\n  txarchive prune --apply plan.json                     exactly that plan, or nothing\n" +
+			"  txarchive prune --run r7sk2 --thin ledger --yes       keep only what it cost\n  txarchive prune --undo r7sk2                          until gc",
+		RunE: func(cmd *cobra.Command, names []string) error { return runPrune(cmd.Context(), a, o, names) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.policy, "policy", "", "plan by the policy in this file; see `txarchive policy`")
+	f.StringVar(&o.query, "query", "", "plan for the runs that a query finds")
+	f.StringSliceVar(&o.runs, "run", nil, "plan for these runs")
+	f.StringVar(&o.plan, "plan", "", "save the plan to this file and do nothing else")
+	f.StringVar(&o.apply, "apply", "", "apply the plan that was saved in this file")
+	f.BoolVar(&o.yes, "yes", false, "apply without asking")
+	f.BoolVar(&o.undo, "undo", false, "bring back what a plan or a run (by id; without one, the last plan) has lost")
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "accept a policy without rules, and groups that lose their last run")
+	f.StringVar(&o.children, "children", "stay", "with --query and --run: what children of these runs do: stay or follow")
+	f.StringVar(&o.thin, "thin", "", "with --query and --run: only thin, to the tier search, payloads or ledger")
+	f.StringVar(&o.over, "over", "64KB", "with --thin payloads: what is larger than this goes")
+	f.BoolVar(&o.dropLedger, "drop-ledger", false, "with --query and --run: what the runs cost goes as well")
+	f.IntVar(&o.limit, "limit", 50, "runs of the plan to show, 0 is all")
+	_ = cmd.RegisterFlagCompletionFunc("run", a.completeRuns) // fails for a flag that is not there
+	return cmd
+}
+
+// check finds flags that do not go together.
+func (o *pruneOptions) check(names []string) error {
+	ways := 0
+	for _, given := range []bool{o.policy != "", o.query != "", len(o.runs) > 0, o.apply != "", o.undo} {
+		if given {
+			ways++
+		}
+	}
+	switch {
+	case ways != 1:
+		return usage("say what is to go, in one way", "--policy FILE, --query QUERY, --run ID, --apply PLAN or --undo")
+	case len(names) > 0 && !o.undo:
+		return usage(fmt.Sprintf("%q stands alone", names[0]), "--run names runs; only --undo takes ids")
+	case o.plan != "" && (o.yes || o.undo || o.apply != ""):
+		return usage("--plan only saves a plan", "apply it later: txarchive prune --apply "+o.plan)
+	case o.children != "stay" && o.children != "follow":
+		return usage(fmt.Sprintf("children do not %q", o.children), "--children stay or --children follow")
+	case !slices.Contains([]string{"", "search", "payloads", "ledger"}, o.thin):
+		return usage(fmt.Sprintf("there is no tier %q", o.thin), "--thin search, --thin payloads or --thin ledger")
+	case (o.thin != "" || o.dropLedger) && o.query == "" && len(o.runs) == 0:
+		return usage("--thin and --drop-ledger go with --query or --run", "a policy says it for each rule: docs/policy.md")
+	}
+	return nil
+}
+
+func runPrune(ctx context.Context, a *app, o pruneOptions, names []string) error {
+	if err := o.check(names); err != nil {
+		return err
+	}
+	writes := o.yes || o.undo || o.apply != "" || o.plan == "" && a.canAsk()
+	open := a.read
+	if writes {
+		open = a.write
+	}
+	store, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	ing := a.ingester(store)
+	if writes { // what the index does not know yet may matter
+		_, err = ing.Adopt(ctx)
+	}
+	if err == nil {
+		err = pruneIn(ctx, a, o, store, ing, names)
+	}
+	return errors.Join(err, store.Close())
+}
+
+// pruner is the way away from an open archive.
+func (a *app) pruner(store *archive.Archive, ing *ingest.Ingester) *prune.Pruner {
+	return &prune.Pruner{Index: store.Index(), Now: a.now, Write: ing.WriteFacts}
+}
+
+func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive, ing *ingest.Ingester, names []string) error {
+	p := a.pruner(store, ing)
+	if o.undo {
+		return undoPrune(ctx, a, p, ing, store, names)
+	}
+	plan, err := planFor(ctx, a, o, store, p)
+	if err != nil {
+		return err
+	}
+	if o.plan != "" {
+		return savePlan(a, o.plan, plan)
+	}
+	do := o.yes || o.apply != ""
+	if !do || !a.json {
+		if err := a.printPlan(plan, o.limit, do); err != nil {
+			return err
+		}
+	}
+	if len(plan.Runs) == 0 {
+		return a.nothingToPrune(plan, do)
+	}
+	if !do {
+		if !a.canAsk() {
+			a.note("Nothing was done. --yes applies it, --plan FILE saves it.")
+			return nil
+		}
+		if !a.ask(fmt.Sprintf("Apply this to %s?", plural(int64(len(plan.Runs)), "run", "runs"))) {
+			a.note("Nothing was done.")
+			return nil
+		}
+	}
+	done, err := p.Apply(ctx, plan)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(struct {
+			*prune.Applied
+			Frees prune.Frees `json:"frees"`
+		}{done, plan.Frees})
+	}
+	a.note("Done as plan %s. `txarchive prune --undo %s` takes it back; `txarchive gc` gives the space back, for ever.", plan.ID, plan.ID)
+	return nil
+}
+
+// nothingToPrune says so, where the plan itself was not printed as JSON.
+func (a *app) nothingToPrune(plan *prune.Plan, do bool) error {
+	if a.json && do {
+		return a.printJSON(struct {
+			*prune.Applied
+			Frees prune.Frees `json:"frees"`
+		}{&prune.Applied{Plan: plan.ID}, plan.Frees})
+	}
+	return nil
+}
+
+// planFor makes the plan that is asked for, or reads the one that was saved.
+func planFor(ctx context.Context, a *app, o pruneOptions, store *archive.Archive, p *prune.Pruner) (*prune.Plan, error) {
+	if o.apply != "" {
+		data, err := os.ReadFile(o.apply)
+		if err != nil {
+			return nil, err
+		}
+		plan, err := prune.ReadPlan(data)
+		if err != nil {
+			return nil, refused(o.apply+": "+err.Error(), "make it again: txarchive prune --policy FILE --plan "+o.apply)
+		}
+		return plan, nil
+	}
+	c := prune.Choice{AllowEmpty: o.allowEmpty, Drop: o.dropLedger, Follow: o.children == "follow", Action: policy.Prune, Tier: policy.Tier(o.thin)}
+	if o.thin != "" {
+		c.Action = policy.Thin
+	}
+	var err error
+	switch {
+	case o.policy != "":
+		err = a.choosePolicy(&c, o.policy)
+	case o.query != "":
+		err = a.chooseQuery(ctx, store, &c, o.query)
+	default:
+		c.By, c.Source = "run", strings.Join(o.runs, ", ")
+		for _, id := range o.runs {
+			run, bad := findRun(ctx, store, id)
+			if bad != nil {
+				return nil, bad
+			}
+			c.Runs = append(c.Runs, run)
+		}
+	}
+	if err == nil && c.Action == policy.Thin {
+		c.Over, err = policy.ParseBytes(o.over)
+		if err != nil {
+			err = usage(err.Error(), "--over 64KB, --over 1MiB")
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.Make(ctx, c)
+}
+
+func savePlan(a *app, path string, plan *prune.Plan) error {
+	data, err := json.MarshalIndent(plan, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, append(data, '\n'), 0o600); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(plan)
+	}
+	a.note("The plan for %s is in %s. `txarchive prune --apply %s` does exactly that.", plural(int64(len(plan.Runs)), "run", "runs"), path, path)
+	return nil
+}
+
+// canAsk says whether somebody sits in front of this who could answer.
+func (a *app) canAsk() bool {
+	_, in := terminal(a.in)
+	_, out := terminal(a.err)
+	return !a.json && in && out
+}
+
+// ask wants a clear yes.
+func (a *app) ask(question string) bool {
+	fmt.Fprint(a.err, clean(question)+" [y/N] ")
+	answer, err := bufio.NewReader(a.in).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return err == nil && (answer == "y" || answer == "yes")
+}
+
+func undoPrune(ctx context.Context, a *app, p *prune.Pruner, ing *ingest.Ingester, store *archive.Archive, names []string) error {
+	var ids []string
+	for _, name := range names {
+		if strings.HasPrefix(name, "p") {
+			ids = append(ids, name)
+			continue
+		}
+		run, err := findRun(ctx, store, name)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, run)
+	}
+	done, err := p.Undo(ctx, ids)
+	if err != nil {
+		return err
+	}
+	if _, err := ing.Adopt(ctx); err != nil { // parses them again
+		return err
+	}
+	if a.json {
+		return a.printJSON(done)
+	}
+	a.note("%s came back.", plural(int64(len(done.Runs)), "run", "runs"))
+	for _, id := range done.Runs {
+		fmt.Fprintln(a.out, id)
+	}
+	return nil
+}

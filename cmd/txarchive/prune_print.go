@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/policy"
+	"github.com/txarchive/txarchive/internal/prune"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// printPlan shows what a plan would do, or is about to do.
+func (a *app) printPlan(plan *prune.Plan, limit int, do bool) error {
+	if a.json {
+		return a.printJSON(plan)
+	}
+	if a.quiet {
+		return nil
+	}
+	g := grid{columns: []column{{head: "run"}, {head: "what"}, {head: "stored", right: true}, {head: "format"}, {head: "title", flex: true}, {head: "why", flex: true}}}
+	for i, r := range append(plan.Runs[:len(plan.Runs):len(plan.Runs)], plan.Spared...) {
+		if limit > 0 && i == limit {
+			break
+		}
+		g.add(r.RunID, plannedWord(&r), size(r.Bytes), r.Format, firstOf(r.Title, r.Native), why(&r.Decision))
+	}
+	if len(g.rows) > 0 {
+		fmt.Fprintln(a.out, g.render(a.width(), a.ink()))
+	}
+	if n := len(plan.Runs) + len(plan.Spared) - len(g.rows); n > 0 {
+		fmt.Fprintf(a.out, "... and %s (--limit 0 shows all)\n", plural(int64(n), "more run", "more runs"))
+	}
+	if len(g.rows) > 0 {
+		fmt.Fprintln(a.out)
+	}
+	fmt.Fprintln(a.out, planSum(plan))
+	return nil
+}
+
+func plannedWord(r *prune.PlannedRun) string {
+	if r.Action == policy.Thin {
+		return "thin: " + string(r.Tier)
+	}
+	return string(r.Action)
+}
+
+// why is the rule and the reasons of a decision on one line.
+func why(d *policy.Decision) string {
+	text := strings.Join(d.Reasons, "; ")
+	if d.Rule != "" && !strings.Contains(text, "rule "+d.Rule) {
+		text = "rule " + d.Rule + ": " + text
+	}
+	return text
+}
+
+// planSum is a plan in one or two lines.
+func planSum(p *prune.Plan) string {
+	if len(p.Runs) == 0 {
+		return fmt.Sprintf("Nothing to prune: %s kept.", plural(int64(p.Kept+len(p.Spared)), "run is", "runs are"))
+	}
+	pruned := 0
+	for i := range p.Runs {
+		if p.Runs[i].Action == policy.Prune {
+			pruned++
+		}
+	}
+	var parts []string
+	if pruned > 0 {
+		parts = append(parts, plural(int64(pruned), "run goes", "runs go"))
+	}
+	if n := len(p.Runs) - pruned; n > 0 {
+		parts = append(parts, plural(int64(n), "run becomes thinner", "runs become thinner"))
+	}
+	parts = append(parts, fmt.Sprintf("%s kept", plural(int64(p.Kept+len(p.Spared)), "is", "are")))
+	text := strings.Join(parts, ", ") + "."
+	f := &p.Frees
+	switch {
+	case f.PackBytes > 0:
+		text += fmt.Sprintf("\ngc will free %s of packs (%s, %s raw)", size(f.PackBytes), plural(int64(f.Originals), "original", "originals"), size(f.RawBytes))
+		if f.IndexBytes > 0 {
+			text += fmt.Sprintf(" and about %s of the index", size(f.IndexBytes))
+		}
+		text += "."
+	case f.IndexBytes > 0:
+		text += fmt.Sprintf("\ngc will free about %s of the index.", size(f.IndexBytes))
+	}
+	return text
+}
+
+// choosePolicy reads the policy that a plan is made by.
+func (a *app) choosePolicy(c *prune.Choice, file string) error {
+	src, p, err := a.readPolicy(file)
+	if err != nil {
+		return err
+	}
+	c.By, c.Source, c.Text, c.Policy = "policy", filepath.Base(file), string(src), p
+	return nil
+}
+
+// readPolicy reads a policy, or says all that is wrong with it.
+func (a *app) readPolicy(file string) ([]byte, *policy.Policy, error) {
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := policy.Parse(src)
+	var mistakes policy.Errors
+	if errors.As(err, &mistakes) {
+		return nil, nil, a.mistaken(file, mistakes)
+	}
+	return src, p, err
+}
+
+// mistaken prints every mistake of a policy but the first, which is the error.
+func (a *app) mistaken(file string, mistakes policy.Errors) error {
+	text := func(e *policy.Error) string { return fmt.Sprintf("%s:%d:%d: %s", file, e.Line, e.Column, e.Message) }
+	hint := "`txarchive policy example` shows policies that work"
+	if mistakes[0].Hint != "" {
+		hint = mistakes[0].Hint
+	}
+	for _, e := range mistakes[1:] {
+		if !a.json {
+			fmt.Fprintln(a.err, "txarchive: "+line(text(e)))
+			if e.Hint != "" {
+				fmt.Fprintln(a.err, "hint: "+line(e.Hint))
+			}
+		}
+	}
+	return &failure{code: exitUsage, text: text(mistakes[0]), hint: hint, err: mistakes}
+}
+
+// chooseQuery finds the runs of a query.
+func (a *app) chooseQuery(ctx context.Context, store *archive.Archive, c *prune.Choice, text string) error {
+	zone, err := a.zone("")
+	if err != nil {
+		return err
+	}
+	tree, err := query.Parse(text, a.now(), zone)
+	if err != nil {
+		return err
+	}
+	if tree.Root == nil {
+		return usage("the query is empty", "an empty query would mean every run; --query after:1970 says so")
+	}
+	c.By, c.Source = "query", text
+	for r, err := range store.Index().Runs(ctx, index.Selection{Query: tree}, index.Page{}) {
+		if err != nil {
+			return err
+		}
+		c.Runs = append(c.Runs, r.ID)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package index
+
+import (
+	"context"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Retention is what prune asks of an index.
+type Retention interface {
+	// Estate gives all runs that count and all versions, with what holds what. costs also sums the cost of each run.
+	Estate(ctx context.Context, costs bool) (*Estate, error)
+	// Freed says what packs give back when chains are no longer there (private ids).
+	Freed(ctx context.Context, chains []int64) (Freed, error)
+	// WordBytes estimates what the words of runs take in the index, by public id.
+	WordBytes(ctx context.Context, runs []string) (map[string]int64, error)
+	// Ledgers gives what is to stay when runs are pruned or thinned in versions.
+	Ledgers(ctx context.Context, orders []LedgerOrder) ([]Ledger, error)
+	// Graves gives what was pruned or thinned, by run and version.
+	Graves(ctx context.Context) ([]Grave, error)
+}
+
+// Estate is the runs that there are and what they are stored in.
+type Estate struct {
+	Runs     []EstateRun     // by id
+	Versions []EstateVersion // by source, path and number
+}
+
+// EstateRun is a run as policies look at it. Times are microseconds, 0 is unknown.
+type EstateRun struct {
+	ID, Native, Format, Group, Project, Flow, Agent, Status, Model, Title, Parent string
+	Outcome                                                                       transcript.Outcome
+	Started, Ended, Active                                                        int64
+	Cost                                                                          transcript.Count // nano-USD
+	Thinned                                                                       string           // tier, "" for none
+	Stub                                                                          bool
+}
+
+// EstateVersion is a version and the runs, as positions in Estate.Runs, that hold it: those of which it says something,
+// else those that it names. One that nobody holds is an original that no format reads.
+type EstateVersion struct {
+	ID           int64 // private, as Chain
+	Chain        int64
+	Source, Path string
+	Number       int
+	Root, SHA256 blob.Ref
+	Size         int64
+	Stored       int64 // its share of packs
+	Buried       bool  // only a ledger is left of it
+	Holders      []int
+}
+
+// Freed is what packs give back: members that become empty, and shares of those that become less.
+type Freed struct {
+	Bytes   int64 // compressed
+	Packs   int   // that hold some of it
+	Members int   // of them, those that must be made again
+}
+
+// LedgerOrder says what is to happen to runs in a version. Only Run, Action, Tier, Over, Plan, Rule and Reason of Runs
+// are looked at.
+type LedgerOrder struct {
+	Version int64 // private id
+	Bury    bool
+	Drop    map[string]bool // runs whose usage goes as well
+	Undo    map[string]bool // runs of which nothing is to be kept, because all comes back
+	Runs    []LedgerRun
+}
+
+// Grave is what was pruned or thinned of a run in a version.
+type Grave struct {
+	LedgerRun        // without Claim, Usage and Hints
+	Format           string
+	Key              VersionKey
+	Root, SHA256     blob.Ref
+	Size             int64
+	Time             int64 // microseconds
+	Fact             string
+	Tombstone        string // key of the fact, "" where the version is still there
+	Bytes            int64  // of the version that its extents still have
+	RunPruned, Alive bool   // the run is no more; it has versions that are there
+}

@@ -1,0 +1,162 @@
+package sqlite
+
+import (
+	"database/sql"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// settleFacts does what new facts of tombstones and ledgers say. Tombstones come first: what a ledger keeps of a
+// version stands in the place of all that it said.
+func (c *commit) settleFacts(fresh []blob.Fact) error {
+	for _, f := range fresh {
+		if f.Kind == blob.FactTombstone {
+			if err := c.tombstone(f); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range fresh {
+		if f.Kind == index.FactLedger {
+			if err := c.ledger(f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func takenBack(f blob.Fact) bool { return len(f.Value) == 0 || string(f.Value) == "null" }
+
+// tombstone buries the versions that it names, or digs them up when it is taken back and their bytes are still there.
+func (c *commit) tombstone(f blob.Fact) error {
+	if takenBack(f) {
+		return c.exhume(f.Key)
+	}
+	t, err := blob.ParseTombstone(f)
+	if err != nil {
+		return nil // says nothing: verify tells of packs that are wrong
+	}
+	found := map[int64]bool{}
+	if err := c.each(`SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?2 CROSS JOIN versions v ON v.file = f.id
+		JOIN chains c ON c.id = v.chain WHERE s.name = ?1 AND v.grave IS NULL AND (v.sha256 = ?3 OR v.number = ?4 AND c.root = ?5 AND v.size <= ?6)`,
+		intoSet(found), t.Source, t.Path, t.SHA256[:], t.Number, t.Root[:], t.Size); err != nil {
+		return err
+	}
+	for _, id := range sorted(found) {
+		if err := c.bury(id, f.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exhume makes versions that lay under a tombstone to be parsed again. Those of which no bytes are left stay.
+func (c *commit) exhume(key string) error {
+	found := map[int64]bool{}
+	if err := c.each(`SELECT v.id FROM versions v WHERE v.grave = ? AND v.size <= (SELECT coalesce(sum(x.size), 0) FROM extents x WHERE x.chain = v.chain)`,
+		intoSet(found), key); err != nil {
+		return err
+	}
+	for _, id := range sorted(found) {
+		if err := c.silence(id); err != nil {
+			return err
+		}
+		if _, err := c.exec("UPDATE versions SET grave = NULL, parser = 0, parsed = 0 WHERE id = ?", id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bury takes everything back that a version says, and marks it.
+func (c *commit) bury(version int64, key string) error {
+	if err := c.silence(version); err != nil {
+		return err
+	}
+	_, err := c.exec("UPDATE versions SET grave = ?, parser = 0, parsed = 0 WHERE id = ?", key, version)
+	return err
+}
+
+// silence removes everything that a version, or a ledger in its place, says.
+func (c *commit) silence(version int64) error {
+	const names = `SELECT run_name FROM run_claims WHERE version = ?1 UNION SELECT run_name FROM transcripts WHERE version = ?1
+		UNION SELECT run_name FROM usage WHERE version = ?1 UNION SELECT run_name FROM receipts WHERE version = ?1
+		UNION SELECT run_name FROM steps WHERE version = ?1 UNION SELECT run_name FROM hints WHERE version = ?1
+		UNION SELECT run_name FROM graves WHERE version = ?1`
+	if err := c.each(names, intoSet(c.touched), version); err != nil {
+		return err
+	}
+	if err := c.each("SELECT key FROM usage WHERE version = ?1 UNION SELECT alias FROM usage WHERE version = ?1 AND alias IS NOT NULL",
+		intoSet(c.keys), version); err != nil {
+		return err
+	}
+	transcripts := map[int64]bool{}
+	if err := c.each("SELECT id FROM transcripts WHERE version = ?", intoSet(transcripts), version); err != nil {
+		return err
+	}
+	for _, id := range sorted(transcripts) {
+		if err := c.dropRows(id); err != nil {
+			return err
+		}
+	}
+	for _, table := range []string{"run_claims", "transcripts", "usage", "receipts", "steps", "links", "hints", "problems", "graves"} {
+		if _, err := c.exec("DELETE FROM "+table+" WHERE version = ?", version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lies says whether a tombstone that is known lies on a content of a file, and gives its key.
+func (c *commit) lies(source, path string, sum blob.Ref) (key string, yes bool, err error) {
+	if c.graveless == nil {
+		var n int
+		some, err := c.get("SELECT 1 FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL LIMIT 1", nil, &n)
+		if err != nil {
+			return "", false, err
+		}
+		none := !some
+		c.graveless = &none
+	}
+	if *c.graveless {
+		return "", false, nil
+	}
+	key = blob.Tombstone{Source: source, Path: path, SHA256: sum}.Key()
+	var n int
+	yes, err = c.get("SELECT 1 FROM facts WHERE kind = 'tombstone' AND key = ? AND value IS NOT NULL", []any{key}, &n)
+	return key, yes, err
+}
+
+// grave is what was pruned of a run in a version.
+type grave struct {
+	until        int64
+	action, tier string
+}
+
+// over says whether the grave covers what stands at a place.
+func (g *grave) over(inner string, offset int64) bool {
+	return g != nil && (g.until == 0 || inner != "" || offset < g.until)
+}
+
+func (g *grave) drops() bool {
+	r := index.LedgerRun{Action: g.action, Tier: g.tier}
+	return r.Drops()
+}
+
+// graves are the runs of which something was pruned in a version, by native id.
+func (c *commit) graves(version int64) (map[string]*grave, error) {
+	var all map[string]*grave
+	err := c.each("SELECT n.native_id, g.until, g.action, g.tier FROM graves g JOIN run_names n ON n.id = g.run_name WHERE g.version = ?",
+		func(r *sql.Rows) error {
+			if all == nil {
+				all = map[string]*grave{}
+			}
+			g, native := &grave{}, ""
+			err := r.Scan(&native, &g.until, &g.action, &g.tier)
+			all[native] = g
+			return err
+		}, version)
+	return all, err
+}

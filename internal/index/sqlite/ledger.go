@@ -1,0 +1,341 @@
+package sqlite
+
+import (
+	"cmp"
+	"database/sql"
+	"encoding/json"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// ledger puts what a fact keeps of runs in the place of what their version says of them.
+func (c *commit) ledger(f blob.Fact) error {
+	if takenBack(f) {
+		return c.reopen(f.Key, nil)
+	}
+	l, err := index.ParseLedger(f)
+	if err != nil {
+		return nil // as in tombstone
+	}
+	version, err := c.ledgerVersion(l)
+	if err != nil {
+		return err
+	}
+	var key sql.NullString
+	if _, err := c.get("SELECT grave FROM versions WHERE id = ?", []any{version}, &key); err != nil {
+		return err
+	}
+	o := &owner{Parsed: &index.Parsed{Subject: index.Subject{
+		VersionKey: index.VersionKey{Source: l.Version.Source, Path: l.Version.Path, Number: l.Version.Number},
+		Format:     l.Version.Format, Role: l.Version.Role, Claim: l.Version.Claim, Size: l.Version.Size, SHA256: l.Version.SHA256,
+	}}, version: version, names: map[string]int64{}, wanted: map[string]bool{}}
+	if key.Valid {
+		if err := c.silence(version); err != nil {
+			return err
+		}
+	} else if l.Buried {
+		return nil // the version came back since
+	} else if err := c.reopen(f.Key, l); err != nil {
+		return err
+	}
+	for i := range l.Runs {
+		if err := c.ledgerRun(o, f, &l.Runs[i], key.Valid); err != nil {
+			return err
+		}
+	}
+	if !key.Valid {
+		return nil
+	}
+	return c.ledgerLinks(o, l.Links)
+}
+
+// ledgerVersion is the version that a ledger tells of. gc may have dropped it from the manifests: then the ledger is
+// all that is left.
+func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
+	v := &l.Version
+	file, err := c.file(v.Source, v.Path)
+	if err != nil {
+		return 0, err
+	}
+	ok, err := c.get("SELECT id FROM versions WHERE file = ? AND number = ?", []any{file, v.Number}, &id)
+	if err != nil || ok {
+		return id, err
+	}
+	if _, err = c.addVersion(file, v); err != nil {
+		return 0, err
+	}
+	if _, err := c.get("SELECT id FROM versions WHERE file = ? AND number = ?", []any{file, v.Number}, &id); err != nil || !l.Buried {
+		return id, err
+	}
+	_, err = c.exec("UPDATE versions SET grave = ? WHERE id = ?", blob.Bury(v, "").Key(), id)
+	return id, err
+}
+
+// reopen takes back what a ledger of a version that is there said. Unless the next one says it again, the version must
+// be parsed as a whole: parser -1, which is that of no program, says that rows of another parse are there.
+func (c *commit) reopen(fact string, next *index.Ledger) error {
+	type part struct {
+		version, name int64
+		native        string
+		drops         bool
+	}
+	var parts []part
+	if err := c.each(`SELECT g.version, g.run_name, n.native_id FROM graves g JOIN run_names n ON n.id = g.run_name JOIN versions v ON v.id = g.version
+		WHERE g.fact = ? AND v.grave IS NULL`, func(r *sql.Rows) error {
+		var p part
+		err := r.Scan(&p.version, &p.name, &p.native)
+		parts = append(parts, p)
+		return err
+	}, fact); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		c.touched[p.name] = true
+		if err := c.each("SELECT key FROM usage WHERE version = ? AND run_name = ? AND ledger = 1", intoSet(c.keys), p.version, p.name); err != nil {
+			return err
+		}
+		for _, query := range []string{
+			"DELETE FROM usage WHERE version = ? AND run_name = ? AND ledger = 1",
+			"DELETE FROM graves WHERE version = ? AND run_name = ?",
+		} {
+			if _, err := c.exec(query, p.version, p.name); err != nil {
+				return err
+			}
+		}
+		if next.Has(p.native) {
+			continue
+		}
+		if _, err := c.exec("UPDATE versions SET parser = -1 WHERE id = ?", p.version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ledgerRun writes what stays of one run.
+func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, buried bool) error {
+	scope := ""
+	if r.Local {
+		scope = index.Scope(o.Source, o.Claim)
+	}
+	name, err := c.namedRun(cmp.Or(r.Format, o.Format), r.NativeID, scope)
+	if err != nil {
+		return err
+	}
+	o.names[r.NativeID] = name
+	c.touched[name] = true
+	if _, err := c.exec(`INSERT OR REPLACE INTO graves (version, run_name, fact, until, action, tier, over, plan, rule, reason, time)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.version, name, f.Key, r.Until, r.Action, r.Tier, r.Over, r.Plan, r.Rule, r.Reason, f.Time.UnixMicro()); err != nil {
+		return err
+	}
+	if !buried {
+		if err := c.dropRun(o.version, name, &grave{r.Until, r.Action, r.Tier}); err != nil {
+			return err
+		}
+		if _, err := c.exec("UPDATE versions SET parser = -1 WHERE id = ? AND ? > 0 AND parsed > ?", o.version, r.Until, r.Until); err != nil {
+			return err
+		}
+	}
+	if r.Claim != nil {
+		stated, err := json.Marshal(r.Claim)
+		if err != nil {
+			return err
+		}
+		if _, err := c.exec("INSERT OR REPLACE INTO run_claims (run_name, version, rank, stated, named, ledger) VALUES (?, ?, ?, ?, ?, 1)",
+			name, o.version, r.Claim.Rank, string(stated), r.Claim.Named); err != nil {
+			return err
+		}
+	}
+	for i := range r.Usage {
+		if err := c.ledgerUsage(o, &r.Usage[i]); err != nil {
+			return err
+		}
+	}
+	for _, h := range r.Hints {
+		if _, err := c.exec("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)", name, h.Key, h.Value, o.version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropRun removes what a version that stays says of a run, or only its words.
+func (c *commit) dropRun(version, name int64, g *grave) error {
+	var transcripts []int64
+	if err := c.each("SELECT id FROM transcripts WHERE version = ? AND run_name = ?", func(r *sql.Rows) error {
+		var id int64
+		err := r.Scan(&id)
+		transcripts = append(transcripts, id)
+		return err
+	}, version, name); err != nil {
+		return err
+	}
+	for _, id := range transcripts {
+		if !g.drops() {
+			if err := c.dropWords(id, g.until); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := c.dropRows(id); err != nil {
+			return err
+		}
+		if _, err := c.exec("DELETE FROM transcripts WHERE id = ?", id); err != nil {
+			return err
+		}
+	}
+	if !g.drops() {
+		return nil
+	}
+	if err := c.each("SELECT key FROM usage WHERE version = ? AND run_name = ?", intoSet(c.keys), version, name); err != nil {
+		return err
+	}
+	for _, table := range []string{"run_claims", "usage", "receipts", "steps", "problems"} {
+		if _, err := c.exec("DELETE FROM "+table+" WHERE version = ? AND run_name = ?", version, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropWords makes rows of a transcript that no search finds: each keeps an entry without words.
+func (c *commit) dropWords(transcript, until int64) error {
+	ids := map[int64]bool{}
+	if err := c.each("SELECT id FROM events WHERE transcript = ?1 AND (?2 = 0 OR inner IS NOT NULL OR offset < ?2)", intoSet(ids), transcript, until); err != nil {
+		return err
+	}
+	for _, id := range sorted(ids) {
+		if _, err := c.exec("DELETE FROM fts WHERE rowid = ?", id); err != nil {
+			return err
+		}
+		if _, err := c.exec("INSERT INTO fts (rowid, t, x) VALUES (?, '', '')", id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// namedRun is the row of a name.
+func (c *commit) namedRun(formatName, native, scope string) (id int64, err error) {
+	format, err := c.nameID(formatName)
+	if err != nil {
+		return 0, err
+	}
+	ok, err := c.get("SELECT id FROM run_names WHERE format = ? AND native_id = ? AND scope = ?", []any{format, native, scope}, &id)
+	if err != nil || ok {
+		return id, err
+	}
+	if id, err = c.id("run_names"); err != nil {
+		return 0, err
+	}
+	_, err = c.exec("INSERT INTO run_names (id, format, native_id, scope) VALUES (?, ?, ?, ?)", id, format, native, scope)
+	return id, err
+}
+
+// ledgerUsage writes usage that outlives what stated it, under the identity that it had.
+func (c *commit) ledgerUsage(o *owner, u *index.LedgerUsage) error {
+	name, err := c.runName(o, u.Run)
+	if err != nil {
+		return err
+	}
+	c.keys[u.Key] = true
+	var alias any
+	if u.Alias != nil {
+		alias, c.keys[*u.Alias] = *u.Alias, true
+	}
+	return c.insertUsage(o.version, name, &u.Usage, usageKey{u.Key, u.ID, alias}, nil, true)
+}
+
+func (c *commit) ledgerLinks(o *owner, links []index.LedgerLink) error {
+	format, err := c.nameID(o.Format)
+	if err != nil {
+		return err
+	}
+	scope := func(local bool) string {
+		if local {
+			return index.Scope(o.Source, o.Claim)
+		}
+		return ""
+	}
+	for i := range links {
+		l := &links[i]
+		place, err := c.place(l.Origin)
+		if err != nil {
+			return err
+		}
+		var event any
+		if l.Event != nil {
+			event = *l.Event
+		}
+		args := []any{o.version, l.Edge, l.Kind, l.From.Type, scope(l.FromLocal), l.From.ID, l.From.Conversation,
+			l.To.Type, scope(l.ToLocal), l.To.ID, l.To.Conversation, format, l.Statement, flag(l.Uncounted), event, flag(l.Derived), nullTime(l.Time), nullZone(l.Time)}
+		if _, err := c.exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation,
+			to_type, to_scope, to_id, to_conversation, format, statement, uncounted, event, derived, time, tz, line, offset, length, inner)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(args, place...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exceptGraves leaves out of a parse what was pruned of its version, and the words of what was thinned.
+func (c *commit) exceptGraves(o *owner) error {
+	graves, err := c.graves(o.version)
+	if err != nil || len(graves) == 0 {
+		return err
+	}
+	p := *o.Parsed
+	o.Parsed = &p
+	over := func(run string, at transcript.Origin) bool {
+		g := graves[run]
+		return g.over(at.Inner, at.Offset) && g.drops()
+	}
+	back := map[string]bool{} // runs that go on behind their grave
+	p.Usage = except(p.Usage, back, func(u *transcript.Usage) (string, bool) { return u.Run, over(u.Run, u.Origin) })
+	p.Receipts = except(p.Receipts, back, func(r *transcript.Receipt) (string, bool) { return r.Run, over(r.Run, r.Origin) })
+	p.Steps = except(p.Steps, back, func(s *transcript.Step) (string, bool) { return s.Run, over(s.Run, s.Origin) })
+	p.Problems = except(p.Problems, map[string]bool{}, func(x *transcript.Problem) (string, bool) { return x.Run, over(x.Run, x.Origin) })
+	var rows []index.Row
+	for _, r := range p.Rows {
+		run := p.Conversations[r.Conversation].Run
+		switch g := graves[run]; {
+		case !g.over(r.Inner, r.Offset):
+			back[run] = true
+			rows = append(rows, r)
+		case !g.drops():
+			r.T, r.X = "", ""
+			rows = append(rows, r)
+		}
+	}
+	p.Rows = rows
+	gone := func(run string) bool { g := graves[run]; return g != nil && g.drops() && !back[run] }
+	p.Runs = except(p.Runs, map[string]bool{}, func(r *transcript.Run) (string, bool) { return r.ID, gone(r.ID) })
+	o.gone, o.cut = gone, graves
+	return nil
+}
+
+// except returns all without those that lies names, and notes in back the runs of the others.
+func except[T any](all []*T, back map[string]bool, lies func(*T) (string, bool)) []*T {
+	var left []*T
+	for _, x := range all {
+		run, yes := lies(x)
+		if yes {
+			continue
+		}
+		back[run] = true
+		left = append(left, x)
+	}
+	return left
+}
+
+// countPartial counts the rows of transcripts whose beginning was pruned: their versions speak of more.
+func (c *commit) countPartial() error {
+	for _, id := range sorted(c.partial) {
+		if _, err := c.exec("UPDATE transcripts SET rows = (SELECT count(*) FROM events e WHERE e.transcript = ?1) WHERE id = ?1 AND indexed = 1", id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,259 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Ledgers gives what is to stay when runs are pruned or thinned in versions: with what stays of others there already.
+func (db *DB) Ledgers(ctx context.Context, orders []index.LedgerOrder) ([]index.Ledger, error) {
+	tx, err := db.r.BeginTxx(ctx, nil)
+	if err != nil {
+		return nil, fmt.Errorf("write ledgers: %w", damage(err))
+	}
+	defer tx.Rollback()
+	all := make([]index.Ledger, 0, len(orders))
+	for _, o := range orders {
+		l, err := (&ledgers{estate: estate{tx: tx}, ctx: ctx, order: o}).one()
+		if err != nil {
+			return nil, fmt.Errorf("write ledger of version %d: %w", o.Version, damage(err))
+		}
+		all = append(all, *l)
+	}
+	return all, nil
+}
+
+// ledgers makes one ledger.
+type ledgers struct {
+	estate
+	ctx    context.Context
+	order  index.LedgerOrder
+	scope  string // of the version
+	parsed int64
+}
+
+func (d *ledgers) each(query string, row func(*sqlx.Rows) error, args ...any) error {
+	return d.walk(d.ctx, query, row, args...)
+}
+
+func (d *ledgers) one() (*index.Ledger, error) {
+	l := &index.Ledger{Buried: d.order.Bury}
+	v := &l.Version
+	var root, sum []byte
+	var mtime int64
+	err := d.tx.QueryRowxContext(d.ctx, `SELECT s.name, f.path, v.number, c.root, v.size, v.sha256, v.mtime, v.mode, coalesce(n.name, ''), coalesce(o.name, ''),
+		v.root_dir, v.parsed FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source JOIN chains c ON c.id = v.chain
+		LEFT JOIN names n ON n.id = v.format LEFT JOIN names o ON o.id = v.role WHERE v.id = ?`, d.order.Version).
+		Scan(&v.Source, &v.Path, &v.Number, &root, &v.Size, &sum, &mtime, &v.Mode, &v.Format, &v.Role, &v.Claim, &d.parsed)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, index.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	v.Root, v.SHA256, v.ModTime = blob.Ref(root), blob.Ref(sum), time.Unix(0, mtime).UTC()
+	d.scope = index.Scope(v.Source, v.Claim)
+	names, err := d.names()
+	if err != nil {
+		return nil, err
+	}
+	for i := range names {
+		if err := d.fill(&names[i]); err != nil {
+			return nil, err
+		}
+		l.Runs = append(l.Runs, names[i].LedgerRun)
+	}
+	if l.Buried {
+		l.Links, err = d.links()
+	}
+	return l, err
+}
+
+// ledgerName is a name of a run in the version.
+type ledgerName struct {
+	index.LedgerRun
+	name    int64
+	started sql.NullInt64
+}
+
+// namesOf is the runs that a version speaks of in any way that a prune ends.
+const namesOf = `SELECT DISTINCT n.id, n.native_id, n.scope <> '', CASE WHEN n.format IS (SELECT format FROM versions WHERE id = ?1) THEN '' ELSE (SELECT name FROM names WHERE id = n.format) END,
+	r.run_id, r.started, coalesce(g.until, 0), coalesce(g.action, ''), coalesce(g.tier, ''),
+	coalesce(g.over, 0), coalesce(g.plan, ''), coalesce(g.rule, ''), coalesce(g.reason, '')
+	FROM (SELECT run_name FROM run_claims WHERE version = ?1 UNION SELECT run_name FROM transcripts WHERE version = ?1
+		UNION SELECT run_name FROM usage WHERE version = ?1 UNION SELECT run_name FROM receipts WHERE version = ?1 UNION SELECT run_name FROM steps WHERE version = ?1
+		UNION SELECT run_name FROM hints WHERE version = ?1 UNION SELECT run_name FROM graves WHERE version = ?1) x
+	CROSS JOIN run_names n ON n.id = x.run_name CROSS JOIN runs r ON r.id = n.run LEFT JOIN graves g ON g.version = ?1 AND g.run_name = n.id
+	ORDER BY n.native_id`
+
+// names are the runs that the order is about, those of which a ledger speaks already, and, of a version that goes, all.
+func (d *ledgers) names() ([]ledgerName, error) {
+	ordered := map[string]*index.LedgerRun{}
+	for i := range d.order.Runs {
+		ordered[d.order.Runs[i].Run] = &d.order.Runs[i]
+	}
+	var all []ledgerName
+	err := d.each(namesOf, func(r *sqlx.Rows) error {
+		var x ledgerName
+		if err := r.Scan(&x.name, &x.NativeID, &x.Local, &x.Format, &x.Run, &x.started, &x.Until, &x.Action, &x.Tier, &x.Over, &x.Plan, &x.Rule, &x.Reason); err != nil {
+			return err
+		}
+		o := ordered[x.Run]
+		delete(ordered, x.Run)
+		switch {
+		case d.order.Undo[x.Run] || x.Tier == "named" && !d.order.Bury:
+			return nil
+		case o != nil:
+			x.Action, x.Tier, x.Over, x.Plan, x.Rule, x.Reason = o.Action, o.Tier, o.Over, o.Plan, o.Rule, o.Reason
+			if x.Until = 0; !d.order.Bury {
+				x.Until = d.parsed
+			}
+		case x.Action == "" && !d.order.Bury:
+			return nil
+		case x.Action == "": // only named: it goes on being named
+			x.Action, x.Tier = index.LedgerThin, "named"
+		}
+		all = append(all, x)
+		return nil
+	}, d.order.Version)
+	for _, id := range slices.Sorted(maps.Keys(ordered)) {
+		x := ledgerName{LedgerRun: *ordered[id]}
+		if err == nil {
+			err = d.bystander(&x, &all)
+		}
+	}
+	return all, err
+}
+
+// bystander adds a run of which the version says nothing: it goes because all that lies around it goes with the run.
+func (d *ledgers) bystander(x *ledgerName, to *[]ledgerName) error {
+	return d.each(`SELECT n.id, n.native_id, n.scope <> '', f.name FROM runs r CROSS JOIN run_names n ON n.run = r.id JOIN names f ON f.id = n.format
+		WHERE r.run_id = ? AND n.scope IN ('', ?) ORDER BY n.native_id LIMIT 1`, func(r *sqlx.Rows) error {
+		err := r.Scan(&x.name, &x.NativeID, &x.Local, &x.Format)
+		*to = append(*to, *x)
+		return err
+	}, x.Run, d.scope)
+}
+
+// fill reads what stays of a run.
+func (d *ledgers) fill(x *ledgerName) error {
+	if !x.Drops() && x.Tier != "named" {
+		return nil
+	}
+	if err := d.claim(x); err != nil {
+		return err
+	}
+	if !d.order.Drop[x.Run] {
+		if err := d.usage(x); err != nil {
+			return err
+		}
+	}
+	if !d.order.Bury {
+		return nil
+	}
+	return d.each("SELECT key, value FROM hints WHERE version = ? AND run_name = ? ORDER BY key, value", func(r *sqlx.Rows) error {
+		var h index.LedgerHint
+		err := r.Scan(&h.Key, &h.Value)
+		x.Hints = append(x.Hints, h)
+		return err
+	}, d.order.Version, x.name)
+}
+
+// claim keeps what tells runs apart and groups them, and no words.
+func (d *ledgers) claim(x *ledgerName) error {
+	return d.each("SELECT stated FROM run_claims WHERE version = ? AND run_name = ?", func(r *sqlx.Rows) error {
+		var stated []byte
+		if err := r.Scan(&stated); err != nil {
+			return err
+		}
+		run := &transcript.Run{}
+		if err := json.Unmarshal(stated, run); err != nil {
+			return err
+		}
+		run.Title, run.Error, run.Attributes = "", "", nil
+		if x.Action == index.LedgerPrune {
+			run.Named = true
+		}
+		if !run.Started.Valid && x.started.Valid {
+			run.Started = transcript.Time{UnixMicro: x.started.Int64, Valid: true}
+		}
+		x.Claim = run
+		return nil
+	}, d.order.Version, x.name)
+}
+
+func (d *ledgers) usage(x *ledgerName) error {
+	return d.each(`SELECT u.usage_id, u.key, u.alias, u.native_conversation, u.rank, u.time, u.tz, u.model, u.provider, u.tier, u.speed, u.geo, u.request_id,
+		u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h, u.reasoning, u.requests, u.reported, u.reported_by, u.estimated,
+		u.agent, u.engine, u.flow, u.step, u.status, u.outcome, u.receipt, u.line, u.offset, u.length, i.name
+		FROM usage u LEFT JOIN names i ON i.id = u.inner WHERE u.version = ? AND u.run_name = ? AND (u.verdict = 0 OR u.ledger = 1) ORDER BY u.offset, u.usage_id`,
+		func(r *sqlx.Rows) error {
+			u := index.LedgerUsage{}
+			var time, tz *int64
+			if err := r.Scan(&u.ID, &u.Key, &u.Alias, &u.Conversation, &u.Rank, &time, &tz, str(&u.Model), str(&u.Provider), str(&u.Tier), str(&u.Speed),
+				str(&u.Geo), str(&u.RequestID), count{&u.Input}, count{&u.Output}, count{&u.CacheRead}, count{&u.CacheWrite}, count{&u.CacheWrite1h},
+				count{&u.Reasoning}, count{&u.Requests}, count{&u.Cost}, str(&u.CostSource), &u.Estimated, str(&u.Agent), str(&u.Engine), str(&u.Flow),
+				str(&u.Step), str(&u.Status), str(&u.Outcome), str(&u.Receipt), &u.Origin.Line, &u.Origin.Offset, &u.Origin.Length, str(&u.Origin.Inner)); err != nil {
+				return err
+			}
+			if time != nil {
+				u.Time = transcript.Time{UnixMicro: *time, Offset: int16(valueOf(tz)), Valid: true}
+			}
+			u.Run = x.NativeID
+			x.Usage = append(x.Usage, u)
+			return nil
+		}, d.order.Version, x.name)
+}
+
+func (d *ledgers) links() ([]index.LedgerLink, error) {
+	var all []index.LedgerLink
+	return all, d.each(`SELECT l.edge, l.statement, l.event, l.derived, l.kind, l.from_type, l.from_scope = ?2, l.from_id, l.from_conversation,
+		l.to_type, l.to_scope = ?2, l.to_id, l.to_conversation, l.uncounted, l.time, l.tz, l.line, l.offset, l.length, i.name
+		FROM links l LEFT JOIN names i ON i.id = l.inner WHERE l.version = ?1 ORDER BY l.offset, l.edge, l.statement`, func(r *sqlx.Rows) error {
+		l := index.LedgerLink{}
+		var time, tz *int64
+		if err := r.Scan(&l.Edge, &l.Statement, &l.Event, &l.Derived, &l.Kind, &l.From.Type, &l.FromLocal, &l.From.ID, &l.From.Conversation,
+			&l.To.Type, &l.ToLocal, &l.To.ID, &l.To.Conversation, &l.Uncounted, &time, &tz, &l.Origin.Line, &l.Origin.Offset, &l.Origin.Length,
+			str(&l.Origin.Inner)); err != nil {
+			return err
+		}
+		if time != nil {
+			l.Time = transcript.Time{UnixMicro: *time, Offset: int16(valueOf(tz)), Valid: true}
+		}
+		all = append(all, l)
+		return nil
+	}, d.order.Version, d.scope)
+}
+
+// Graves gives what was pruned or thinned, by run and version.
+func (db *DB) Graves(ctx context.Context) ([]index.Grave, error) {
+	var all []index.Grave
+	err := each(ctx, db.r, `SELECT r.run_id, n.native_id, n.scope <> '', f.name, g.action, g.tier, g.over, g.until, g.plan, g.rule, g.reason, g.time, g.fact,
+		s.name, x.path, v.number, c.root, v.sha256, v.size, coalesce(v.grave, ''), (SELECT coalesce(sum(e.size), 0) FROM extents e WHERE e.chain = v.chain), r.pruned, r.counted
+		FROM graves g JOIN run_names n ON n.id = g.run_name JOIN runs r ON r.id = n.run JOIN names f ON f.id = r.format
+		JOIN versions v ON v.id = g.version JOIN chains c ON c.id = v.chain JOIN files x ON x.id = v.file JOIN sources s ON s.id = x.source
+		WHERE g.tier <> 'named' ORDER BY r.run_id, s.name, x.path, v.number`, nil, func(rows *sqlx.Rows) (g index.Grave, err error) {
+		var root, sum []byte
+		err = rows.Scan(&g.Run, &g.NativeID, &g.Local, &g.Format, &g.Action, &g.Tier, &g.Over, &g.Until, &g.Plan, &g.Rule, &g.Reason, &g.Time, &g.Fact,
+			&g.Key.Source, &g.Key.Path, &g.Key.Number, &root, &sum, &g.Size, &g.Tombstone, &g.Bytes, &g.RunPruned, &g.Alive)
+		copy(g.Root[:], root)
+		copy(g.SHA256[:], sum)
+		return g, err
+	}, func(g index.Grave) bool { all = append(all, g); return true })
+	if err != nil {
+		return nil, fmt.Errorf("read what was pruned: %w", damage(err))
+	}
+	return all, nil
+}

@@ -1,0 +1,224 @@
+package prune
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/policy"
+)
+
+// factsBytes is how much of facts one pack takes: what is gathered in memory.
+const factsBytes = 64 << 20
+
+// Applied is what a prune did.
+type Applied struct {
+	Plan      string `json:"plan_id"`
+	Pruned    int    `json:"pruned_runs"`
+	Thinned   int    `json:"thinned_runs"`
+	Originals int    `json:"originals"` // that went
+	Shared    int    `json:"shared"`    // that other runs keep
+}
+
+// Apply does what a plan says and nothing else. What a crash has left undone of it is done by applying it again.
+// Errors: *ChangedError.
+func (p *Pruner) Apply(ctx context.Context, plan *Plan) (*Applied, error) {
+	s, err := p.survey(ctx, plan.Costs)
+	if err != nil {
+		return nil, err
+	}
+	done, err := p.done(ctx, plan.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.unchanged(plan, done, p.now); err != nil {
+		return nil, err
+	}
+	orders, out := s.orders(plan, done)
+	now := p.now()
+	facts, err := p.policyFact(ctx, plan.Policy)
+	if err != nil {
+		return nil, err
+	}
+	size := 0
+	flush := func() error {
+		err := p.Write(ctx, facts)
+		facts, size = nil, 0
+		return err
+	}
+	const some = 64 // ledgers that are made in one go
+	for some := range slices.Chunk(orders, some) {
+		ledgers, err := p.Index.Ledgers(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		for i := range ledgers {
+			l := &ledgers[i]
+			f, err := l.Fact(now)
+			if err != nil {
+				return nil, err
+			}
+			facts = append(facts, f)
+			size += len(f.Value)
+			if l.Buried {
+				facts = append(facts, blob.Bury(&l.Version, plan.ID).Fact(now))
+			}
+		}
+		if size >= factsBytes {
+			if err := flush(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(facts) > 0 {
+		if err := flush(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// FactPolicy is the policy by which an archive was pruned last. Key: "policy". Value: {"text": YAML}.
+const FactPolicy = "policy"
+
+// policyFact keeps a policy that is not the one that is kept.
+func (p *Pruner) policyFact(ctx context.Context, text string) ([]blob.Fact, error) {
+	last, err := p.LastPolicy(ctx)
+	if err != nil || text == "" || text == last {
+		return nil, err
+	}
+	value, err := json.Marshal(map[string]string{"text": text})
+	return []blob.Fact{{Kind: FactPolicy, Key: FactPolicy, Time: p.now(), Value: value}}, err
+}
+
+// LastPolicy is the text of the policy that was applied last, "" for none.
+func (p *Pruner) LastPolicy(ctx context.Context) (text string, err error) {
+	for f, err := range p.Index.Facts(ctx, FactPolicy) {
+		if err != nil {
+			return "", err
+		}
+		var value struct {
+			Text string `json:"text"`
+		}
+		if err := json.Unmarshal(f.Value, &value); err != nil {
+			return "", fmt.Errorf("read the last policy: %w", err)
+		}
+		text = value.Text
+	}
+	return text, nil
+}
+
+// doneParts are the versions of which a plan has pruned runs already, by run.
+type doneParts map[string]map[index.VersionKey]bool
+
+func (p *Pruner) done(ctx context.Context, plan string) (doneParts, error) {
+	graves, err := p.Index.Graves(ctx)
+	if err != nil {
+		return nil, err
+	}
+	done := doneParts{}
+	for _, g := range graves {
+		if g.Plan != plan {
+			continue
+		}
+		if done[g.Run] == nil {
+			done[g.Run] = map[index.VersionKey]bool{}
+		}
+		done[g.Run][g.Key] = true
+	}
+	return done, nil
+}
+
+// unchanged compares what a plan names with what is there now. Runs that the plan has begun to prune are not compared.
+func (s *stand) unchanged(plan *Plan, done doneParts, now func() time.Time) error {
+	e := &ChangedError{}
+	for i := range plan.Runs {
+		r := &plan.Runs[i]
+		if done[r.RunID] != nil {
+			continue
+		}
+		at, ok := s.byID[r.RunID]
+		switch {
+		case !ok:
+			e.What = append(e.What, "run "+r.RunID+" is not there any more")
+		case protection(&s.runs[at], now()) != "":
+			e.What = append(e.What, "run "+r.RunID+" is now "+protection(&s.runs[at], now()))
+		case s.state(at) != r.State:
+			e.What = append(e.What, "run "+r.RunID+" is not what it was")
+		}
+	}
+	if len(e.What) == 0 && len(done) == 0 {
+		s.compareVersions(plan, e)
+	}
+	if len(e.What) > 0 {
+		return e
+	}
+	return nil
+}
+
+// compareVersions finds originals that another set of runs holds now.
+func (s *stand) compareVersions(plan *Plan, e *ChangedError) {
+	now := s.versions(plan.Runs)
+	same := func(a, b PlannedVersion) bool {
+		return a.Source == b.Source && a.Path == b.Path && string(a.PathRaw) == string(b.PathRaw) && a.Number == b.Number && a.SHA256 == b.SHA256 &&
+			a.Goes == b.Goes && slices.Equal(a.Runs, b.Runs)
+	}
+	if len(now) != len(plan.Versions) {
+		e.What = append(e.What, fmt.Sprintf("the runs have %d originals, the plan names %d", len(now), len(plan.Versions)))
+	}
+	for i := range min(len(now), len(plan.Versions)) {
+		if !same(now[i], plan.Versions[i]) {
+			e.What = append(e.What, fmt.Sprintf("%s/%s is not held by the same runs any more", now[i].Source, now[i].Path))
+			return
+		}
+	}
+}
+
+// orders says what is to happen to each original.
+func (s *stand) orders(plan *Plan, done doneParts) ([]index.LedgerOrder, *Applied) {
+	planned := map[string]*PlannedRun{}
+	out := &Applied{Plan: plan.ID}
+	for i := range plan.Runs {
+		r := &plan.Runs[i]
+		planned[r.RunID] = r
+		if r.Action == policy.Prune {
+			out.Pruned++
+		} else {
+			out.Thinned++
+		}
+	}
+	var orders []index.LedgerOrder
+	for _, v := range s.versions(plan.Runs) {
+		at := &s.Versions[v.at]
+		o := index.LedgerOrder{Version: at.ID, Bury: v.Goes || at.Buried, Drop: map[string]bool{}}
+		key := index.VersionKey{Source: at.Source, Path: at.Path, Number: at.Number}
+		left := false
+		for _, id := range v.Runs {
+			r := planned[id]
+			left = left || !done[id][key]
+			o.Drop[id] = !r.Ledger
+			o.Runs = append(o.Runs, index.LedgerRun{Run: id, Action: string(r.Action), Tier: string(r.Tier), Over: r.Over, Plan: plan.ID, Rule: r.Rule, Reason: reasonOf(r)})
+		}
+		if !left {
+			continue
+		}
+		orders = append(orders, o)
+		if v.Goes && !at.Buried {
+			out.Originals++
+		} else if !v.Goes {
+			out.Shared++
+		}
+	}
+	return orders, out
+}
+
+func reasonOf(r *PlannedRun) string {
+	if len(r.Reasons) == 0 {
+		return ""
+	}
+	return r.Reasons[0]
+}
