@@ -26,10 +26,10 @@ const (
 	cutTerm = term.MaxTerm - 16
 )
 
-// Cutter is a Vocabulary that finds pieces of words that were too long for one term.
+// Cutter is a Vocabulary that finds pieces of words that were too long for one term on the way.
 type Cutter interface {
-	// Cut yields the terms of at least size bytes that end in one of the endings.
-	Cut(ctx context.Context, size int, endings []string) iter.Seq2[string, error]
+	// TermsOrLong is Terms and all terms of at least size bytes.
+	TermsOrLong(ctx context.Context, contains string, size int) iter.Seq2[string, error]
 }
 
 // candidates finds what the index can be asked in place of a pattern: a condition that every matching text
@@ -176,16 +176,30 @@ func (c *candidates) ending(ctx context.Context, word string, rest []string, ope
 		return after, nil
 	}
 	e := ends{word: word, rest: rest, open: open}
-	for t, err := range v.Terms(ctx, word) {
+	endings := prefixes(e.word)
+	cutter, ok := v.(Cutter)
+	terms := v.Terms(ctx, word)
+	if ok {
+		terms = cutter.TermsOrLong(ctx, word, cutTerm)
+	}
+	for t, err := range terms {
 		if err != nil {
 			return nil, fmt.Errorf("terms: %w", err)
 		}
-		if e.whole(t); e.full() {
+		if strings.Contains(t, word) {
+			e.whole(t)
+		}
+		if ok && len(t) >= cutTerm {
+			e.cut(t, endings)
+		}
+		if e.full() {
 			return after, nil
 		}
 	}
-	if err := c.straddle(ctx, v, &e); err != nil {
-		return nil, err
+	if !ok {
+		if err := c.straddle(ctx, v, &e); err != nil {
+			return nil, err
+		}
 	}
 	if e.full() {
 		return after, nil
@@ -193,23 +207,8 @@ func (c *candidates) ending(ctx context.Context, word string, rest []string, ope
 	return e.node(), nil
 }
 
-// straddle adds words that were cut inside of what is looked for.
+// straddle adds words that were cut inside of what is looked for, where the long terms are not known.
 func (c *candidates) straddle(ctx context.Context, v Vocabulary, e *ends) error {
-	if cutter, ok := v.(Cutter); ok {
-		endings := prefixes(e.word)
-		if len(endings) == 0 {
-			return nil
-		}
-		for t, err := range cutter.Cut(ctx, cutTerm, endings) {
-			if err != nil {
-				return fmt.Errorf("long terms: %w", err)
-			}
-			if e.cut(t, endings); e.full() {
-				return nil
-			}
-		}
-		return nil
-	}
 	// The beginning of what is looked for ends a term that is not known: its end must do where it is the longer one.
 	var endings []string
 	for _, p := range prefixes(e.word) {

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -276,6 +277,9 @@ func swap(n, old, by query.Node) query.Node {
 // maxNearSeen bounds how many words are compared with one that nothing has.
 const maxNearSeen = 50_000
 
+// nearTime bounds the look at all words for those that differ at their beginning.
+const nearTime = 60 * time.Millisecond
+
 // nearest returns the words of the index that are at most two slips away from one that it does not have: the
 // nearest first. One with two slips or fewer keeps one of its thirds.
 func nearest(ctx context.Context, v Vocabulary, word string) ([]string, error) {
@@ -291,19 +295,34 @@ func nearest(ctx context.Context, v Vocabulary, word string) ([]string, error) {
 			thirds = append(thirds, third)
 		}
 	}
-	seen := 0
-	for t, err := range likely(ctx, v, word, thirds) {
-		if err != nil {
+	sieve := func(terms iter.Seq2[string, error]) (there bool, err error) {
+		seen := 0
+		for t, err := range terms {
+			if err != nil || t == word {
+				return err == nil, err // it is there: something else is in the way
+			}
+			if seen++; seen > maxNearSeen {
+				break
+			}
+			if d := slips([]rune(t), runes); d <= 2 {
+				distances[t] = d
+			}
+		}
+		return false, nil
+	}
+	// Most slips are behind the beginning, and there the words are quickly found.
+	if v, ok := v.(interface {
+		TermsFrom(ctx context.Context, prefix string) iter.Seq2[string, error]
+	}); ok && len(thirds) > 0 {
+		if there, err := sieve(v.TermsFrom(ctx, thirds[0])); there || err != nil {
 			return nil, err
 		}
-		if t == word {
-			return nil, nil // it is there: something else is in the way
-		}
-		if seen++; seen > maxNearSeen {
-			break
-		}
-		if d := slips([]rune(t), runes); d <= 2 {
-			distances[t] = d
+	}
+	if len(distances) == 0 {
+		short, cancel := context.WithTimeout(ctx, nearTime)
+		defer cancel()
+		if there, err := sieve(likely(short, v, word, thirds)); there || err != nil && short.Err() == nil {
+			return nil, err
 		}
 	}
 	var near []string

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math"
 	"strings"
 
@@ -12,48 +11,6 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/query"
 )
-
-func scanText(rows *sqlx.Rows) (s string, err error) { return s, rows.Scan(&s) }
-
-// Terms yields the words that contain a text that is folded as terms are, in the order of their bytes. Parts of
-// identifiers stand in the words that they are parts of.
-func (db *DB) Terms(ctx context.Context, contains string) iter.Seq2[string, error] {
-	return stream(ctx, db.r, "SELECT term FROM terms WHERE instr(term, ?) > 0", []any{contains}, scanText)
-}
-
-// TermsAny yields the words of least to most bytes that contain one of some texts: one look at all words instead of
-// one for each text.
-func (db *DB) TermsAny(ctx context.Context, contain []string, least, most int) iter.Seq2[string, error] {
-	var where []string
-	args := []any{least, most}
-	for _, c := range contain {
-		where, args = append(where, "instr(term, ?) > 0"), append(args, c)
-	}
-	if len(where) == 0 {
-		return func(func(string, error) bool) {}
-	}
-	return stream(ctx, db.r, "SELECT term FROM terms WHERE octet_length(term) BETWEEN ? AND ? AND "+balanced(where, " OR "), args, scanText)
-}
-
-// Cut yields the terms of at least size bytes that end in one of the endings.
-func (db *DB) Cut(ctx context.Context, size int, endings []string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for t, err := range stream(ctx, db.r, "SELECT term FROM terms WHERE octet_length(term) >= ?", []any{size}, scanText) {
-			if err != nil {
-				yield("", err)
-				return
-			}
-			for _, e := range endings {
-				if strings.HasSuffix(t, e) {
-					if !yield(t, nil) {
-						return
-					}
-					break
-				}
-			}
-		}
-	}
-}
 
 // Count returns how many rows match, at most page.Limit. page.After is not looked at. Errors: *index.UnsupportedError.
 func (db *DB) Count(ctx context.Context, q *query.Tree, page index.Page) (int64, error) {

@@ -226,14 +226,14 @@ func TestAbilities(t *testing.T) {
 		}
 	}
 	var long []string
-	for term, err := range db.Cut(t.Context(), 6, []string{"tion", "ing", "g"}) {
+	for term, err := range db.TermsOrLong(t.Context(), "srcf", 8) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		long = append(long, term)
 	}
-	if !slices.Equal(long, []string{"building"}) {
-		t.Errorf("long terms that end so: %q", long)
+	if !slices.Equal(long, []string{"building", "forgotten", "permission", "srcfile", "workflow"}) {
+		t.Errorf("long terms, and those that have it: %q", long)
 	}
 	checkSize(t, db)
 	run, err := db.Run(t.Context(), "parent")
