@@ -30,7 +30,33 @@ func parse(text string, now time.Time, loc *time.Location) (Node, error) {
 	if p.i == len(p.text) {
 		return nil, nil
 	}
-	return p.or()
+	n, err := p.or()
+	if err == nil && conditions(n) > MaxConditions {
+		return nil, p.errorf(0, "the query has too many conditions", "at most %d words, phrases and fields; ask for some of them at a time", MaxConditions)
+	}
+	return n, err
+}
+
+// conditions counts the leaves of a tree, and the values of its fields.
+func conditions(n Node) int {
+	sum := 0
+	switch n := n.(type) {
+	case And:
+		for _, n := range n.Of {
+			sum += conditions(n)
+		}
+	case Or:
+		for _, n := range n.Of {
+			sum += conditions(n)
+		}
+	case Not:
+		return conditions(n.Of)
+	case Field:
+		return max(len(n.Values), 1)
+	default:
+		return 1
+	}
+	return sum
 }
 
 // errorf makes the error at byte offset at.

@@ -13,10 +13,11 @@ import (
 	"time"
 )
 
-// Limits of a query: bytes of text, and how deep brackets and negations nest.
+// Limits of a query: bytes of text, how deep brackets and negations nest, and how many texts and values it asks for.
 const (
-	MaxLength = 64 << 10
-	MaxDepth  = 64
+	MaxLength     = 64 << 10
+	MaxDepth      = 64
+	MaxConditions = 1024
 )
 
 // Tree is a parsed query. A nil Root asks for everything.

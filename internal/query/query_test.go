@@ -201,6 +201,7 @@ func TestErrors(t *testing.T) {
 		{strings.Repeat("(", 1000), MaxDepth + 1, "64 levels"},
 		{strings.Repeat("NOT ", 1000), 4*MaxDepth + 1, "64 levels"},
 		{strings.Repeat("x", MaxLength+1), 1, "too long"},
+		{strings.Repeat("x ", MaxConditions+1), 1, "too many"},
 	} {
 		tree, err := Parse(c.in, now, berlin)
 		var syntax *SyntaxError

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxTerms bounds how many terms stand in for one substring. More are no help: it is so common that looking
-	// at the newest texts finds it as quickly.
+	// maxTerms bounds how many terms stand in for the substrings of a query. More are no help: it is so common that
+	// looking at the newest texts finds it as quickly.
 	maxTerms = 512
 	// maxSeen bounds how many terms of the vocabulary are looked at.
 	maxSeen = 1 << 20
@@ -37,6 +37,7 @@ type Cutter interface {
 type candidates struct {
 	index Index
 	memo  map[string]query.Node
+	most  int // terms for one pattern
 }
 
 func (c *candidates) of(ctx context.Context, n query.Node) (query.Node, error) {
@@ -55,6 +56,10 @@ func (c *candidates) of(ctx context.Context, n query.Node) (query.Node, error) {
 			return nil, fmt.Errorf("expression: %w", perr)
 		}
 		node, err = c.resolve(ctx, required(re.Simplify()))
+	default:
+		if terms := long(n); terms != nil { // the first word may be the end of an identifier, all others are whole
+			node = query.Phrase{Text: strings.Join(terms[:maxPhrase], " ")}
+		}
 	}
 	if err == nil {
 		c.memo[key] = node
@@ -175,7 +180,7 @@ func (c *candidates) ending(ctx context.Context, word string, rest []string, ope
 	if !ok {
 		return after, nil
 	}
-	e := ends{word: word, rest: rest, open: open}
+	e := ends{word: word, rest: rest, open: open, most: c.most}
 	endings := prefixes(e.word)
 	cutter, ok := v.(Cutter)
 	terms := v.Terms(ctx, word)
@@ -250,10 +255,11 @@ type ends struct {
 	open  bool
 	begin bool // word itself begins a term
 	seen  int
+	most  int // nodes
 	nodes []query.Node
 }
 
-func (e *ends) full() bool { return len(e.nodes) > maxTerms || e.seen > maxSeen }
+func (e *ends) full() bool { return len(e.nodes) > e.most || e.seen > maxSeen }
 
 func (e *ends) add(terms []string, open bool) { e.nodes = append(e.nodes, sequence(terms, open)) }
 

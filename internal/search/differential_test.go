@@ -46,7 +46,7 @@ func (s scribe) word() string {
 
 func (s scribe) text() string {
 	var b strings.Builder
-	for range 1 + s.IntN(14) {
+	for range 1 + s.IntN(14)*(1+s.IntN(8)/7*3) {
 		b.WriteString(s.word())
 		b.WriteString([]string{" ", " ", " ", "\n", ", ", "(", " = ", "/", "\t", `"`, "_", ""}[s.IntN(12)])
 	}
@@ -113,6 +113,9 @@ func (s scribe) ask(rows []row, depth int) asked {
 	case 0, 1, 2:
 		return s.phrase(s.words(text), "", false)
 	case 3:
+		if s.IntN(8) == 0 { // longer than what an index is asked for
+			return s.phrase(text, "", false)
+		}
 		words := naiveWords(text)
 		if len(words) == 0 {
 			break

@@ -20,12 +20,30 @@ type alternative struct {
 	check []pattern    // all of them
 }
 
-// pattern is a substring or an expression.
+// pattern is a substring, an expression or a long phrase.
 type pattern struct {
-	node query.Node
-	not  bool
-	expr *regexp.Regexp
-	part []byte // folded
+	node   query.Node
+	not    bool
+	expr   *regexp.Regexp
+	part   []byte // folded
+	phrase [][]string
+}
+
+// maxPhrase is how many words of a phrase the index is asked for: it opens each of them in all of its segments at once.
+// Texts are checked for the rest.
+const maxPhrase = 32
+
+// long returns the terms of a phrase that is too long for the index, as phraseOf does, else nil.
+func long(n query.Node) []string {
+	switch n.(type) {
+	case query.Word, query.Phrase, query.Prefix:
+		if len(n.String()) > maxPhrase {
+			if terms := phraseOf(n); len(terms) > maxPhrase {
+				return terms
+			}
+		}
+	}
+	return nil
 }
 
 // maxAlternatives bounds how far a query with substrings is multiplied out.
@@ -56,7 +74,7 @@ func patterned(n query.Node) bool {
 	case query.Substring, query.Regex:
 		return true
 	}
-	return false
+	return long(n) != nil
 }
 
 func anyPatterned(of []query.Node) bool {
@@ -90,6 +108,9 @@ func expand(n query.Node, not bool) ([]alternative, error) {
 		return []alternative{{check: []pattern{{node: n, not: not, expr: re}}}}, err
 	case query.Substring:
 		return []alternative{{check: []pattern{{node: n, not: not, part: term.Fold(nil, n.Text)}}}}, nil
+	}
+	if terms := long(n); terms != nil {
+		return []alternative{{check: []pattern{{node: n, not: not, phrase: [][]string{terms}}}}}, nil
 	}
 	return nil, &index.UnsupportedError{What: n.String(), Why: "search does not know it"}
 }
@@ -190,8 +211,11 @@ func conjunction(of []query.Node) *query.Tree {
 
 // matches checks a text. fold is a buffer that is used again.
 func (p *pattern) matches(text string, folded []byte) bool {
-	if p.expr != nil {
+	switch {
+	case p.expr != nil:
 		return p.expr.MatchString(text) != p.not
+	case p.phrase != nil:
+		return (len(term.Highlight(text, p.phrase)) > 0) != p.not
 	}
 	return (len(p.part) > 0 && bytes.Contains(folded, p.part)) != p.not
 }

@@ -62,7 +62,7 @@ func (c *checker) check(ctx context.Context, f *found, patterns []pattern) (bool
 	}
 	folded := false
 	for i := range patterns {
-		if patterns[i].expr == nil && !folded {
+		if patterns[i].part != nil && !folded {
 			c.folded, folded = term.Fold(c.folded[:0], f.text), true
 		}
 		if !patterns[i].matches(f.text, c.folded) {

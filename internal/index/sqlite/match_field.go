@@ -106,6 +106,9 @@ func (k compiler) plain(f query.Field, in []string) (cond, error) {
 		if !k.runs && !slices.ContainsFunc(in, func(column string) bool { return reads(column, "e") }) {
 			return ofOwner(c.sql[0], c.args), nil
 		}
+		if owner := ownersOf[f.Name]; owner != "" && !k.runs {
+			c.hint, c.hinted = k.stating(f, owner)
+		}
 		return c, nil
 	}
 	var c cond
@@ -126,6 +129,27 @@ func (k compiler) plain(f query.Field, in []string) (cond, error) {
 	}
 	c.sql = []string{balanced(sql, " OR ")}
 	return c, nil
+}
+
+// ownersOf are fields that events state, as facets, or else what owns them.
+var ownersOf = map[string]string{"agent": "coalesce(c.agent, r.agent)", "model": "coalesce(c.model, r.model)"}
+
+// stating is what owns rows that can have a value of such a field; nothing where facets do not tell.
+func (k compiler) stating(f query.Field, owner string) (hint []string, args []any) {
+	var any []string
+	for _, v := range f.Values {
+		if v.Text == "" || v.Match == query.Contains {
+			return nil, nil
+		}
+		s, of := compare(owner, v)
+		match := "x : " + quoted(index.Facet(f.Name, v.Text))
+		if v.Match == query.Starts {
+			match += " *"
+		}
+		any = append(any, s, "t.id IN (SELECT o.transcript FROM fts CROSS JOIN events o ON o.id = fts.rowid WHERE fts MATCH ?)")
+		args = append(append(args, of...), match)
+	}
+	return []string{balanced(any, " OR ")}, args
 }
 
 func (k compiler) values(values []query.Value, in []string) cond {

@@ -30,6 +30,20 @@ var eventDurations = []string{
 	`(SELECT coalesce(s.duration, s.ended - s.started) FROM steps s WHERE s.version = t.version AND s.offset = e.offset AND s.inner IS e.inner LIMIT 1)`,
 }
 
+// longEnough is what owns rows that took long: where it is stated, and conversations that lasted as long. Of short ones
+// there is nothing to say.
+func longEnough(n query.Compare) (hint []string, args []any) {
+	if n.Op[0] == '<' {
+		return nil, nil
+	}
+	is := " " + n.Op + " ?"
+	return []string{`(t.id IN (SELECT x.transcript FROM results x WHERE x.duration` + is + `)
+		OR t.id IN (SELECT k.transcript FROM results x CROSS JOIN calls k ON k.call = x.call WHERE x.duration` + is + `)
+		OR t.version IN (SELECT s.version FROM steps s WHERE coalesce(s.duration, s.ended - s.started)` + is + `)
+		OR (SELECT max(o.last_time) - min(o.first_time) FROM transcripts o WHERE o.conversation = c.id) >= ?)`},
+		[]any{n.Value, n.Value, n.Value, n.Value}
+}
+
 const conversationEvents = "(SELECT sum(o.events) FROM transcripts o WHERE o.conversation = c.id AND o.verdict = 0)"
 
 // runNumbers are what a Compare reads of a run as a whole. Whatever the run did not state is unknown.
@@ -68,7 +82,8 @@ func (k compiler) compare(n query.Compare) (cond, error) {
 		for _, d := range eventDurations {
 			sql, each = append(sql, d+is), append(each, n.Value)
 		}
-		return cond{sql: []string{balanced(sql, " OR ")}, args: each}, nil
+		hint, hinted := longEnough(n)
+		return cond{sql: []string{balanced(sql, " OR ")}, args: each, hint: hint, hinted: hinted}, nil
 	}
 	return cond{}, &index.UnsupportedError{What: n.String(), Why: "events have no such number"}
 }
