@@ -97,10 +97,15 @@ func runShow(ctx context.Context, a *app, o showOptions, id string) error {
 		return err
 	}
 	v := viewer{a: a, o: o, store: store, ink: a.ink(), width: a.width()}
+	return v.verdict(v.show(ctx, what))
+}
+
+// show prints what an id names, as the flags want it.
+func (v *viewer) show(ctx context.Context, what thing) error {
 	switch {
-	case o.versions:
+	case v.o.versions:
 		return v.versions(ctx, what)
-	case o.timeline:
+	case v.o.timeline:
 		return v.timeline(ctx, what)
 	case what.event != "":
 		return v.event(ctx, what.event)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -75,6 +76,9 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 		}{report.Findings == 0, report, findings})
 	} else {
 		err = a.printVerify(&report, findings)
+	}
+	if err == nil && report.DamagedPacks+report.LostFiles == 0 && errors.Is(store.IndexError(), archive.ErrTooNew) {
+		return store.IndexError() // the packs are well
 	}
 	if err == nil && report.Findings > 0 {
 		return corrupt(plural(report.Findings, "thing is", "things are")+" not as stored", verifyHint(&report))

@@ -68,6 +68,7 @@ var exitTable = []struct {
 	hint string
 }{
 	{archive.ErrNoArchive, exitNoArchive, "`txarchive ingest DIR` makes one; --archive DIR or TXARCHIVE_DIR names another"},
+	{archive.ErrNoPacks, exitCorrupt, "is their disk mounted? bring packs/ back from a backup; in a directory of its own an ingest begins anew"},
 	{archive.ErrLocked, exitLocked, "another txarchive is writing; wait for it, reading needs no lock"},
 	{nightly.ErrRunning, exitLocked, "wait for it; txarchive status says how far it is"},
 	{schedule.ErrForeign, exitRefused, "move it away, or name another: --archive, --with"},

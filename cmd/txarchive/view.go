@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/search"
 )
@@ -20,6 +21,32 @@ type viewer struct {
 	store *archive.Archive
 	ink   ink
 	width int
+
+	unread  int64 // texts that could not be read
+	because error // the first of them
+}
+
+// look notes what could not be read, and shows the rest all the same.
+func (v *viewer) look(p *search.Piece) {
+	for ; p != nil; p = p.Result {
+		if p.Err != nil {
+			if v.unread++; v.because == nil {
+				v.because = p.Err
+			}
+		}
+	}
+}
+
+// verdict is what a view ends in that went through.
+func (v *viewer) verdict(err error) error {
+	if err != nil || v.unread == 0 {
+		return err
+	}
+	text := plural(v.unread, "text", "texts") + " could not be read"
+	if errors.Is(v.because, blob.ErrCorrupt) || errors.Is(v.because, blob.ErrNotFound) {
+		return corrupt(text, "`txarchive verify` names what is damaged and which runs it touches")
+	}
+	return problems(text+": "+v.because.Error(), "show --format raw prints the original bytes")
 }
 
 func (v *viewer) event(ctx context.Context, id string) error {
@@ -77,6 +104,7 @@ func (v *viewer) turns(turns iter.Seq2[search.Turn, error]) error {
 			return err
 		}
 		for i := range t.Pieces {
+			v.look(&t.Pieces[i])
 			v.piece(&t.Pieces[i])
 		}
 	}

@@ -101,6 +101,7 @@ func (v *viewer) json(ctx context.Context, r *index.Run, all []index.Conversatio
 				return err
 			}
 			for i := range t.Pieces {
+				v.look(&t.Pieces[i])
 				if _, err := fmt.Fprintf(v.a.out, "%s\n%s", comma, encode(toJSON(&t.Pieces[i]))); err != nil {
 					return err
 				}

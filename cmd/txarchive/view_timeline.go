@@ -51,6 +51,7 @@ func (v *viewer) timeline(ctx context.Context, what thing) error {
 	}
 	for p, err := range line.Rows {
 		if err == nil {
+			v.look(&p)
 			err = show(&p)
 		}
 		if err != nil {

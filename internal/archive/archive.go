@@ -39,6 +39,8 @@ var (
 	ErrLocked = errors.New("archive is locked")
 	// ErrTooNew says that a later program wrote the index or a pack.
 	ErrTooNew = errors.New("archive is newer than this program")
+	// ErrNoPacks says that the directory has an index and no packs: it was an archive, and its truth is missing.
+	ErrNoPacks = errors.New("packs/ is missing")
 	// ErrReadOnly says that something needs an archive that was opened to write.
 	ErrReadOnly = errors.New("archive is open for reading only")
 )
@@ -114,7 +116,7 @@ type Archive struct {
 // Open opens the archive in dir. Write takes the lock, clears away what a crash has left, and gives an archive that
 // has no index an empty one: whoever writes then adopts its packs. Read takes no lock and migrates nothing.
 //
-// Errors: ErrNoArchive, ErrLocked, ErrTooNew, ErrNoIndex (without Options.NoIndex), and index.ErrTooOld when reading
+// Errors: ErrNoArchive, ErrNoPacks, ErrLocked, ErrTooNew, ErrNoIndex (without Options.NoIndex), and index.ErrTooOld when reading
 // an index that only a writer can bring up to date.
 func Open(ctx context.Context, dir string, mode Mode, opts Options) (*Archive, error) {
 	dir, err := filepath.Abs(dir)
@@ -142,10 +144,18 @@ func recognise(dir string) error {
 	switch {
 	case err == nil && info.IsDir():
 		return nil
-	case err == nil || errors.Is(err, fs.ErrNotExist):
+	case err == nil:
 		return ErrNoArchive
+	case !errors.Is(err, fs.ErrNotExist):
+		if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
+			return fmt.Errorf("it is a file: %w", ErrNoArchive)
+		}
+		return err
 	}
-	return err
+	if _, err := os.Lstat(filepath.Join(dir, indexLink)); err == nil {
+		return ErrNoPacks
+	}
+	return ErrNoArchive
 }
 
 func (a *Archive) open(ctx context.Context) error {

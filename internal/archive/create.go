@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNotEmpty says that a directory holds something else and will not become an archive.
-var ErrNotEmpty = errors.New("the directory is not empty")
+var ErrNotEmpty = errors.New("no empty directory")
 
 // Create makes a directory that is missing or empty an archive. Of one that is an archive it changes nothing.
 // Errors: ErrNotEmpty, ErrLocked when another is just creating it.
@@ -79,6 +79,9 @@ func empty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
+	}
+	if info, statErr := os.Stat(dir); err != nil && statErr == nil && !info.IsDir() {
+		return fmt.Errorf("it is a file: %w", ErrNotEmpty)
 	}
 	if err != nil {
 		return err
