@@ -73,12 +73,21 @@ type ExplainText struct {
 // Coverage tells what the answer covers. It is complete when Results was ranged over; what it asks of the index
 // beside the search is bounded in number and time.
 func (a *Answer) Coverage(ctx context.Context) (*Coverage, error) {
-	ctx, cancel := context.WithTimeout(ctx, coverageTime)
+	limit := coverageTime
+	if a.o.Timeout > 0 {
+		limit = min(limit, max(a.o.Timeout-a.elapsed, leastCoverage))
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return a.cover(ctx)
 }
 
-const coverageTime = 5 * time.Second
+// How long a coverage may take, and how long it may when the time of the search is up. What it has not found out by then
+// is unknown or not told.
+const (
+	coverageTime  = time.Second
+	leastCoverage = 50 * time.Millisecond
+)
 
 func (a *Answer) cover(ctx context.Context) (*Coverage, error) {
 	c := &Coverage{Query: a.tree.String(), Sort: a.o.Sort, Shown: a.shown, More: a.more, Terms: []string{}, Ignored: []string{},

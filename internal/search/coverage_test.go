@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/query"
@@ -147,5 +148,35 @@ func TestAbilities(t *testing.T) {
 	// The index says that the first call has the later result, and the last call the earlier one, which cannot be.
 	if got, want := shown(t, v), "go|two at once + ls(file list) + x.go|package x|note|sleep|the end|"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// slowIndex counts for as long as it is let.
+type slowIndex struct{ full }
+
+func (slowIndex) Count(ctx context.Context, _ *query.Tree, _ index.Page) (int64, error) {
+	<-ctx.Done()
+	return 0, ctx.Err()
+}
+
+// TestTimeoutEndsAll keeps neither a count nor the coverage going when the time is up, and the answer says so.
+func TestTimeoutEndsAll(t *testing.T) {
+	w := newWorld(t)
+	w.take(talk("one", "some words", "more words"))
+	s := w.searcher()
+	s.Index = slowIndex{full{w.db}}
+	a, err := s.Find(t.Context(), "words role:user", Options{Timeout: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Count(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c, err := a.Coverage(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Partial == nil || c.Complete || !strings.Contains(*c.Partial, "stopped after 10ms") {
+		t.Errorf("coverage is %+v", c)
 	}
 }

@@ -101,9 +101,19 @@ func (a *Answer) Facets(fields ...string) ([]Facet, error) {
 
 // Count counts all hits, in place of Results, whatever the limit. Coverage tells when it stopped early.
 func (a *Answer) Count(ctx context.Context) (int64, error) {
+	started := a.s.Now()
+	defer func() { a.elapsed = a.s.Now().Sub(started) }()
+	if a.o.Timeout > 0 {
+		short, cancel := context.WithTimeout(ctx, a.o.Timeout)
+		defer cancel()
+		ctx = short
+	}
 	if idx, ok := a.s.Index.(Counter); ok && len(a.patterns()) == 0 {
 		n, err := idx.Count(ctx, a.tree, index.Page{AllVersions: a.o.AllVersions})
 		a.ended, a.shown = err == nil, int(n)
+		if err != nil {
+			err = a.stopped(ctx, err)
+		}
 		return n, err
 	}
 	a.o.Limit = 0
