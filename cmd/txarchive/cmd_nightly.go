@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"github.com/txarchive/txarchive/internal/backup"
 	"github.com/txarchive/txarchive/internal/nightly"
 )
+
+const defaultVerifyDays = 30
 
 // nightlyOptions say what the job does besides what it always does.
 type nightlyOptions struct {
@@ -58,7 +61,7 @@ func nightlyFlags(cmd *cobra.Command, o *nightlyOptions) {
 	f.StringVar(&o.backup, "backup", "", "back up to this directory, which `txarchive backup` has made")
 	f.IntVar(&o.keep.Last, "keep-last", 0, "keep this many of the newest backups")
 	f.Var((*ageValue)(&o.keep.Within), "keep-within", "keep the backups of this time, such as 30d or 12h")
-	f.IntVar(&o.verifyDays, "verify-days", 30, "read every byte again within so many days; 0 reads none")
+	f.IntVar(&o.verifyDays, "verify-days", defaultVerifyDays, "read every byte again within so many days; 0 reads none")
 	f.Var((*ageValue)(&o.grace), "grace", "leave what was pruned restorable for so long")
 	f.Var((*ageValue)(&o.maxTime), "max-time", "how long gc and verify may take together, such as 2h (default no limit)")
 	f.Var(&o.maxBytes, "max-bytes", "how much gc may write and verify may read, each, such as 50GB (default no limit)")
@@ -96,6 +99,11 @@ func runNightly(ctx context.Context, a *app, o nightlyOptions) error {
 	store, err := a.packsOnly(ctx) // is there an archive at all?
 	if err != nil {
 		return err
+	}
+	if o.backup != "" {
+		if o.backup, err = filepath.Abs(o.backup); err != nil {
+			return errors.Join(err, store.Close())
+		}
 	}
 	dir := store.Dir()
 	if err := store.Close(); err != nil {

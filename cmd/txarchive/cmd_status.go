@@ -10,23 +10,40 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/nightly"
 )
 
+// statusOptions say what status looks at and what it ends in.
+type statusOptions struct {
+	maxAge     time.Duration
+	check      bool
+	noScan     bool
+	prometheus string
+}
+
 func newStatusCommand(a *app) *cobra.Command {
-	var maxAge time.Duration
+	var o statusOptions
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Say how fresh the archive is, source by source",
+		Short: "Say how fresh the archive is, source by source, and what needs attention",
 		Long: "Say of each source where it is, when it was last scanned, when something new was last stored of it and what had\n" +
-			"problems; and what the archive takes on disk. With --max-age it ends in exit code 6 when a source that is followed\n" +
-			"was not scanned for so long, or when nothing was ever ingested: for cron and monitoring." +
-			exits("6 older than --max-age", "10 no archive"),
+			"problems; what stands there and is not archived yet, and what its program will delete before the next nightly run (by\n" +
+			"names, sizes and times of files, none is opened; --no-scan leaves this out); how the last nightly run went and when the\n" +
+			"next is due; how much of the packs was read again lately; and what the archive takes on disk and how it grows.\n\n" +
+			"With --max-age it ends in exit code 6 when a source that is followed was not scanned for so long, or when nothing was\n" +
+			"ever ingested; with --check, when anything needs attention: for cron and monitoring." +
+			exits("6 older than --max-age, or --check found something", "10 no archive"),
 		Example: "  txarchive status\n  txarchive status --max-age 26h --quiet || mail -s 'transcripts are not archived' me\n" +
+			"  txarchive status --check --json | jq .attention\n  txarchive status --quiet --prometheus /var/lib/node_exporter/txarchive.prom\n" +
 			"  txarchive status --json | jq '.sources[] | select(.state == \"missing\")'",
 		Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a, maxAge) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a, o) },
 	}
-	cmd.Flags().DurationVar(&maxAge, "max-age", 0, "the oldest that the last scan of a source may be")
+	f := cmd.Flags()
+	f.DurationVar(&o.maxAge, "max-age", 0, "the oldest that the last scan of a source may be")
+	f.BoolVar(&o.check, "check", false, "end in exit code 6 when anything needs attention")
+	f.BoolVar(&o.noScan, "no-scan", false, "do not look at the sources")
+	f.StringVar(&o.prometheus, "prometheus", "", "write the figures to this file, for the textfile collector of node_exporter")
 	return cmd
 }
 
@@ -44,6 +61,8 @@ type sourceStatus struct {
 	Problems    int64   `json:"problems"`
 	Stale       bool    `json:"stale"` // older than --max-age
 
+	Outlook *sourceOutlook `json:"outlook"` // null when it was not looked at
+
 	scanned, stored time.Time
 }
 
@@ -57,10 +76,16 @@ type statusReport struct {
 	MaxAge    *int64          `json:"max_age_seconds"`
 	OK        bool            `json:"ok"`
 	Storage   archive.Storage `json:"storage"`
+
+	Growth    growth           `json:"growth"`
+	Nightly   nightlyStatus    `json:"nightly"`
+	Verify    nightly.Coverage `json:"verify"`
+	Backup    *nightly.Backup  `json:"backup"`
+	Attention []attention      `json:"attention"`
 }
 
-func runStatus(ctx context.Context, a *app, maxAge time.Duration) error {
-	if maxAge < 0 {
+func runStatus(ctx context.Context, a *app, o statusOptions) error {
+	if o.maxAge < 0 {
 		return usage("an age cannot be negative", "--max-age 26h")
 	}
 	store, err := a.read(ctx)
@@ -68,20 +93,28 @@ func runStatus(ctx context.Context, a *app, maxAge time.Duration) error {
 		return err
 	}
 	defer store.Close()
-	s, err := a.status(ctx, store, maxAge)
+	s, err := a.status(ctx, store, o)
 	if err != nil {
 		return err
+	}
+	if o.prometheus != "" {
+		if err := a.writeMetrics(s, o.prometheus); err != nil {
+			return err
+		}
 	}
 	if a.json {
 		err = a.printJSON(s)
 	} else if !a.quiet {
 		a.printStatus(s)
 	}
-	return errors.Join(err, s.verdict(maxAge))
+	return errors.Join(err, s.verdict(&o))
 }
 
 // verdict is what status ends in.
-func (s *statusReport) verdict(maxAge time.Duration) error {
+func (s *statusReport) verdict(o *statusOptions) error {
+	if s.OK && o.check && len(s.Attention) > 0 {
+		return crossed(plural(int64(len(s.Attention)), "thing needs", "things need")+" attention: "+s.Attention[0].Text, "txarchive status")
+	}
 	if s.OK {
 		return nil
 	}
@@ -94,11 +127,11 @@ func (s *statusReport) verdict(maxAge time.Duration) error {
 	if len(stale) == 0 {
 		return crossed("nothing was ever ingested", "txarchive ingest DIR")
 	}
-	return crossed(fmt.Sprintf("not scanned for %s: %s", span(maxAge), strings.Join(stale, ", ")), "txarchive ingest; `txarchive source remove NAME` follows a source no longer")
+	return crossed(fmt.Sprintf("not scanned for %s: %s", span(o.maxAge), strings.Join(stale, ", ")), "txarchive ingest; `txarchive source remove NAME` follows a source no longer")
 }
 
 // status gathers what is known of the sources and of the disk.
-func (a *app) status(ctx context.Context, store *archive.Archive, maxAge time.Duration) (*statusReport, error) {
+func (a *app) status(ctx context.Context, store *archive.Archive, o statusOptions) (*statusReport, error) {
 	s := &statusReport{Archive: store.Dir(), Sources: []*sourceStatus{}, OK: true}
 	sources, err := a.sourceStates(ctx, store)
 	if err != nil {
@@ -119,9 +152,18 @@ func (a *app) status(ctx context.Context, store *archive.Archive, maxAge time.Du
 	if !last.IsZero() {
 		s.LastPack = stamp(last)
 	}
-	if maxAge > 0 {
-		s.judge(a.now(), maxAge)
+	if o.maxAge > 0 {
+		s.judge(a.now(), o.maxAge)
 	}
+	if err := a.statusOfNights(ctx, store, s); err != nil {
+		return nil, err
+	}
+	if !o.noScan {
+		if err := a.lookOut(ctx, store, s); err != nil {
+			return nil, err
+		}
+	}
+	s.attend(a.now())
 	return s, nil
 }
 

@@ -130,9 +130,6 @@ func packsOf(ctx context.Context, store *archive.Archive) ([]nightly.Pack, error
 // verify reads the share of tonight.
 func (n *night) verify(ctx context.Context, state *nightly.State) (r nightly.Result, err error) {
 	state.VerifyDays = n.opts.verifyDays
-	if n.opts.verifyDays == 0 {
-		return skipped("not asked for")
-	}
 	store, err := n.app.packsOnly(ctx)
 	if err != nil {
 		return r, err
@@ -143,6 +140,9 @@ func (n *night) verify(ctx context.Context, state *nightly.State) (r nightly.Res
 		return r, err
 	}
 	state.Forget(packs)
+	if n.opts.verifyDays == 0 {
+		return skipped("not asked for")
+	}
 	share := state.Share(packs, n.app.now(), nightly.ShareOptions{Days: n.opts.verifyDays, Bytes: int64(n.opts.maxBytes)})
 	done, bytes := int64(0), int64(0)
 	for _, p := range share {

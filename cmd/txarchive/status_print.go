@@ -15,6 +15,32 @@ func (a *app) printStatus(s *statusReport) {
 	} else {
 		fmt.Fprintf(a.out, "%s\n\n", a.statusGrid(s).render(a.width(), a.ink()))
 	}
+	fmt.Fprintln(a.out, cut(a.storageLine(s), a.width()))
+	a.printNights(s)
+	if s.Unindexed > 0 {
+		fmt.Fprintln(a.out, a.ink().yellow(plural(s.Unindexed, "pack is", "packs are")+" not indexed yet: the next ingest takes them in"))
+	}
+	if s.Problems > 0 {
+		fmt.Fprintln(a.out, a.ink().yellow(plural(s.Problems, "problem", "problems")+": txarchive doctor says of what kind"))
+	}
+	for _, t := range s.Attention {
+		fmt.Fprintln(a.out, a.ink().yellow(line(t.Text)))
+	}
+	if new := s.Nightly.New; len(new) > 0 {
+		for _, p := range new[:min(len(new), newShown)] {
+			fmt.Fprintln(a.out, "  new: "+line(p))
+		}
+		if len(new) > newShown {
+			fmt.Fprintf(a.out, "  ... and %s; --json has all\n", plural(int64(len(new)-newShown), "more", "more"))
+		}
+	}
+}
+
+// newShown is how many new problems of the last nightly run are shown.
+const newShown = 5
+
+// storageLine is what the archive takes on disk.
+func (a *app) storageLine(s *statusReport) string {
 	d := &s.Storage
 	parts := []string{fmt.Sprintf("%s of %s", plural(d.Packs, "pack", "packs"), size(d.PackBytes)), "index " + size(d.IndexBytes)}
 	if d.OldIndexBytes > 0 {
@@ -25,18 +51,45 @@ func (a *app) printStatus(s *statusReport) {
 			parts = append(parts, "last written "+ago(a.now().Sub(at)))
 		}
 	}
-	fmt.Fprintln(a.out, cut(strings.Join(parts, ", "), a.width()))
-	if s.Unindexed > 0 {
-		fmt.Fprintln(a.out, a.ink().yellow(plural(s.Unindexed, "pack is", "packs are")+" not indexed yet: the next ingest takes them in"))
+	if m := s.Growth.Month; m != nil && *m > 0 {
+		parts = append(parts, "grows "+size(*m)+" a month")
 	}
-	if s.Problems > 0 {
-		fmt.Fprintln(a.out, a.ink().yellow(plural(s.Problems, "problem", "problems")+": txarchive doctor says of what kind"))
+	return strings.Join(parts, ", ")
+}
+
+// printNights says how the nightly runs go, how much was read again lately, and when it was backed up.
+func (a *app) printNights(s *statusReport) {
+	n := &s.Nightly
+	if n.OK == nil && n.Next == nil && n.Running == nil {
+		return
+	}
+	var parts []string
+	if n.OK != nil {
+		how := "went well"
+		if !*n.OK {
+			how = "had problems"
+		}
+		parts = append(parts, "ran "+ago(a.now().Sub(n.finished))+", "+how)
+	}
+	if n.Running != nil && !n.Killed {
+		parts = append(parts, "at work since "+a.clock(n.running))
+	}
+	if n.Next != nil {
+		parts = append(parts, "next "+a.clock(n.next)+" by "+*n.With)
+	}
+	fmt.Fprintln(a.out, "nightly: "+strings.Join(parts, ", "))
+	if v := &s.Verify; v.Bytes > 0 {
+		fmt.Fprintf(a.out, "verified: %d %% of the packs within %d days\n", 100*v.Covered/v.Bytes, v.Days)
+	}
+	if b := s.Backup; b != nil && b.Last != nil {
+		fmt.Fprintf(a.out, "backup: %s, %s\n", line(a.shown(b.Dir)), ago(a.now().Sub(*b.Last)))
 	}
 }
 
 func (a *app) statusGrid(s *statusReport) *grid {
 	g := &grid{columns: []column{{head: "source", flex: true}, {head: "state"}, {head: "files", right: true}, {head: "size", right: true},
-		{head: "scanned"}, {head: "new"}, {head: "problems", right: true}, {head: "directory", flex: true}}}
+		{head: "scanned"}, {head: "new"}, {head: "waiting", right: true}, {head: "problems", right: true}, {head: "directory", flex: true}}}
+	waiting, bad := s.waiting() > 0, s.Problems > 0
 	for _, one := range s.Sources {
 		state := one.State
 		if one.Stale {
@@ -49,13 +102,19 @@ func (a *app) statusGrid(s *statusReport) *grid {
 		if !one.stored.IsZero() {
 			stored = ago(a.now().Sub(one.stored))
 		}
-		cells := []string{one.Name, state, number(one.Files), size(one.Bytes), scanned, stored, number(one.Problems), a.shown(one.Root)}
-		if s.Problems == 0 {
+		cells := []string{one.Name, state, number(one.Files), size(one.Bytes), scanned, stored, one.waiting(), number(one.Problems), a.shown(one.Root)}
+		if !bad {
+			cells = slices.Delete(cells, 7, 8)
+		}
+		if !waiting {
 			cells = slices.Delete(cells, 6, 7)
 		}
 		g.add(cells...)
 	}
-	if s.Problems == 0 {
+	if !bad {
+		g.columns = slices.Delete(g.columns, 7, 8)
+	}
+	if !waiting {
 		g.columns = slices.Delete(g.columns, 6, 7)
 	}
 	last := len(g.columns) - 1
@@ -97,4 +156,21 @@ func span(d time.Duration) string {
 		return fmt.Sprintf("%dh", int64(d/time.Hour))
 	}
 	return fmt.Sprintf("%dd", int64(d/(24*time.Hour)))
+}
+
+// waiting is how many files are not archived as they are.
+func (s *statusReport) waiting() (n int64) {
+	for _, one := range s.Sources {
+		if one.Outlook != nil {
+			n += one.Outlook.New + one.Outlook.Changed
+		}
+	}
+	return n
+}
+
+func (s *sourceStatus) waiting() string {
+	if s.Outlook == nil {
+		return "?"
+	}
+	return number(s.Outlook.New + s.Outlook.Changed)
 }

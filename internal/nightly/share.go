@@ -87,11 +87,13 @@ func (s *State) Found(p Pack, now time.Time, reason string) {
 	s.Verified[p.Name] = now.UTC().Truncate(time.Second)
 }
 
-// Forget drops what is known of packs that are not there any more.
+// Forget drops what is known of packs that are not there any more, and remembers how much those that are take.
 func (s *State) Forget(packs []Pack) {
+	s.PackBytes = 0
 	there := make(map[string]bool, len(packs))
 	for _, p := range packs {
 		there[p.Name] = true
+		s.PackBytes += p.Size
 	}
 	for name := range s.Verified {
 		if !there[name] {

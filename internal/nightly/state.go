@@ -31,6 +31,7 @@ type State struct {
 	Damaged    map[string]string    `json:"damaged"`     // packs that were not as stored when they were last read
 	Collected  string               `json:"collected"`   // Fingerprint of the packs when gc last had nothing to do
 	Backup     *Backup              `json:"backup"`      // the last that was tried; null when none is asked for
+	PackBytes  int64                `json:"pack_bytes"`  // of all packs, as the job that runs has seen them; 0 when it has not
 }
 
 // Running is a job that has not come to its end.
@@ -46,6 +47,8 @@ type Night struct {
 	Finished *time.Time `json:"finished"` // null: killed
 	OK       bool       `json:"ok"`
 	Failed   []string   `json:"failed"` // steps that failed or had problems
+	// PackBytes is what all packs took then, 0 when nobody looked.
+	PackBytes int64 `json:"pack_bytes"`
 }
 
 // Backup is what is known of backups.
@@ -93,6 +96,7 @@ func (s *State) begin(now time.Time) {
 	if s.Since.IsZero() || s.Since.After(now) {
 		s.Since = now
 	}
+	s.PackBytes = 0
 	s.Running = &Running{Started: now, PID: os.Getpid(), Report: Report{Started: now, Finished: now, Steps: []StepReport{}}}
 	if s.Verified == nil {
 		s.Verified = map[string]time.Time{}
@@ -112,7 +116,7 @@ func (s *State) end(r *Report) {
 		}
 	}
 	s.New = []string{}
-	n := Night{Started: r.Started, Finished: &r.Finished, OK: r.OK, Failed: []string{}}
+	n := Night{Started: r.Started, Finished: &r.Finished, OK: r.OK, Failed: []string{}, PackBytes: s.PackBytes}
 	last := *r
 	last.Steps = slices.Clone(r.Steps)
 	for i, step := range last.Steps {

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/nightly"
+)
+
+// sourceOutlook is what is not archived of a source, and what its program will delete.
+type sourceOutlook struct {
+	New       int64   `json:"new_files"`
+	Changed   int64   `json:"changed_files"`
+	Bytes     int64   `json:"pending_bytes"`
+	Oldest    *string `json:"oldest_pending"` // last change of the oldest of them
+	Unknown   int64   `json:"unknown_files"`  // belong to nothing that is known, as far as their paths tell
+	Doomed    int64   `json:"doomed_files"`   // that will be deleted before the next run
+	DoomedB   int64   `json:"doomed_bytes"`
+	AtRisk    int64   `json:"at_risk_files"` // of them, those that are not archived as they are
+	FirstLoss *string `json:"first_loss"`    // from when on the first of them may be deleted
+}
+
+// growth is how the packs grow.
+type growth struct {
+	Month *int64  `json:"pack_bytes_per_month"` // of 30 days; null while there are too few nights to tell
+	Since *string `json:"since"`
+}
+
+// nightlyStatus is how the nightly runs go.
+type nightlyStatus struct {
+	Started  *string  `json:"started"` // the last one that came to its end
+	Finished *string  `json:"finished"`
+	OK       *bool    `json:"ok"`
+	Failed   []string `json:"failed_steps"` // that failed or had problems
+	Problems []string `json:"problems"`
+	New      []string `json:"new_problems"`  // that the one before did not have
+	Running  *string  `json:"running_since"` // one that has not come to its end
+	Killed   bool     `json:"killed"`        // and is not at work any more
+	Next     *string  `json:"next"`          // at the earliest; null when nothing is scheduled
+	With     *string  `json:"scheduled_with"`
+
+	finished, running, next time.Time
+}
+
+// attention is something that somebody should look at.
+type attention struct {
+	Kind   string  `json:"kind"` // missing, nightly, overdue, killed, damaged, backup, loss, state
+	Source *string `json:"source"`
+	Text   string  `json:"text"`
+}
+
+// statusOfNights tells how the nightly runs went. A state that cannot be read is worth attention, and nothing more.
+func (a *app) statusOfNights(ctx context.Context, store *archive.Archive, s *statusReport) error {
+	n := &s.Nightly
+	n.Failed, n.Problems, n.New, s.Attention = []string{}, []string{}, []string{}, []attention{}
+	state, err := nightly.Load(store.Dir())
+	if err != nil {
+		s.Attention = append(s.Attention, attention{Kind: "state", Text: err.Error()})
+		state = &nightly.State{}
+	}
+	if last := state.Last; last != nil {
+		n.Started, n.Finished, n.OK, n.finished = stamp(last.Started), stamp(last.Finished), &last.OK, last.Finished
+		n.New = append(n.New, state.New...)
+		for i := range last.Steps {
+			step := &last.Steps[i]
+			if !step.Bad() {
+				continue
+			}
+			n.Failed = append(n.Failed, step.Step)
+			if step.Error != nil {
+				n.Problems = append(n.Problems, step.Step+": "+*step.Error)
+			}
+			for _, p := range step.Problems {
+				n.Problems = append(n.Problems, step.Step+": "+p)
+			}
+		}
+	}
+	if r := state.Running; r != nil {
+		n.Running, n.running, n.Killed = stamp(r.Started), r.Started, state.Killed()
+	}
+	packs, err := packsOf(ctx, store)
+	if err != nil {
+		return err
+	}
+	days := state.VerifyDays
+	if days == 0 {
+		days = defaultVerifyDays
+	}
+	s.Verify, s.Backup = state.Coverage(packs, a.now(), days), state.Backup
+	s.Growth = growing(state, packs, a.now())
+	if r, err := a.scheduleState(ctx, &scheduleOptions{}); err == nil && r.Scheduled {
+		n.Next, n.With = r.Next, r.With
+		n.next, _ = time.Parse(time.RFC3339Nano, *r.Next) // it is our own
+	}
+	return nil
+}
+
+const month = 30 * 24 * time.Hour
+
+// growing is how much the packs have grown since the oldest night of the last month that is remembered, as if for a
+// month.
+func growing(state *nightly.State, packs []nightly.Pack, now time.Time) growth {
+	bytes := int64(0)
+	for _, p := range packs {
+		bytes += p.Size
+	}
+	for _, night := range state.History {
+		age := now.Sub(night.Started)
+		if night.PackBytes > 0 && age <= month+24*time.Hour && age > 48*time.Hour {
+			n := int64(float64(bytes-night.PackBytes) * (float64(month) / float64(age)))
+			return growth{&n, stamp(night.Started)}
+		}
+	}
+	return growth{}
+}
+
+// lookOut looks at the sources.
+func (a *app) lookOut(ctx context.Context, store *archive.Archive, s *statusReport) error {
+	until := s.Nightly.next
+	if until.IsZero() {
+		until = a.now().Add(24 * time.Hour)
+	}
+	g := a.ingester(store)
+	for _, one := range s.Sources {
+		if one.State != "present" {
+			continue
+		}
+		o, err := g.Outlook(ctx, ingest.Root{Source: one.Name, Dir: one.Root, Below: "."}, until)
+		if err != nil {
+			return err
+		}
+		if o.Missing {
+			continue
+		}
+		one.Outlook = &sourceOutlook{New: o.New, Changed: o.Changed, Bytes: o.Bytes, Unknown: o.Unknown, Doomed: o.Doomed, DoomedB: o.DoomedBytes, AtRisk: o.AtRisk}
+		if !o.Oldest.IsZero() {
+			one.Outlook.Oldest = stamp(o.Oldest)
+		}
+		if !o.First.IsZero() {
+			one.Outlook.FirstLoss = stamp(o.First)
+		}
+	}
+	return nil
+}
+
+// lateness is how long after its time a nightly run may be before that is worth attention: jitter, and its own length.
+const lateness = 3 * time.Hour
+
+// attend lists what somebody should look at.
+func (s *statusReport) attend(now time.Time) {
+	add := func(kind, source, text string, args ...any) {
+		s.Attention = append(s.Attention, attention{kind, orNull(source), fmt.Sprintf(text, args...)})
+	}
+	for _, one := range s.Sources {
+		switch {
+		case one.State == "missing":
+			add("missing", one.Name, "the source %s is not there: %s", one.Name, one.Root)
+		case one.Outlook != nil && one.Outlook.AtRisk > 0:
+			add("loss", one.Name, "%s of %s will be deleted by their program before they are archived: txarchive ingest",
+				plural(one.Outlook.AtRisk, "file", "files"), one.Name)
+		}
+	}
+	n := &s.Nightly
+	age := now.Sub(n.finished)
+	switch overdue := n.Next != nil && !n.finished.IsZero() && age > 24*time.Hour+lateness; {
+	case n.Killed:
+		add("killed", "", "the nightly run of %s was killed", ago(now.Sub(n.running)))
+	case overdue && n.Running == nil:
+		add("overdue", "", "the last nightly run was %s, although it is scheduled", ago(age))
+	}
+	if n.OK != nil && !*n.OK {
+		add("nightly", "", "the last nightly run had problems: %s", strings.Join(n.Failed, ", "))
+	}
+	if s.Verify.Damaged > 0 {
+		add("damaged", "", "%s damaged: txarchive verify", plural(s.Verify.Damaged, "pack is", "packs are"))
+	}
+	if b := s.Backup; b != nil && !b.OK {
+		last := "never went through"
+		if b.Last != nil {
+			last = "went through last " + ago(now.Sub(*b.Last))
+		}
+		add("backup", "", "the backup to %s %s", filepath.Clean(b.Dir), last)
+	}
+}

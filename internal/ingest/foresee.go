@@ -1,0 +1,140 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// rootFormats is which formats own directories of this source, by directory.
+func (s *scan) rootFormats(ctx context.Context) (map[string]string, error) {
+	formats := map[string]string{}
+	for f, err := range s.g.Index.Facts(ctx, FactRoot) {
+		if err != nil {
+			return nil, err
+		}
+		var v struct {
+			Format string `json:"format"`
+		}
+		below, ok := strings.CutPrefix(f.Key+"/", s.root.Source+"/")
+		if !ok || json.Unmarshal(f.Value, &v) != nil {
+			continue
+		}
+		formats[cmp.Or(strings.TrimSuffix(below, "/"), ".")] = v.Format
+	}
+	return formats, nil
+}
+
+// unit is what a program deletes as one.
+type unit struct {
+	name    string
+	changed int64 // when any of its files was last changed, in nanoseconds
+	files   []*surveyed
+}
+
+// foresee adds what programs will delete before a time.
+func (g *Ingester) foresee(o *Outlook, root Root, files []surveyed, formats map[string]string, until time.Time) {
+	doomed := map[*surveyed]time.Time{}
+	for _, f := range g.Formats {
+		cleaner, ok := f.(format.Cleaner)
+		if !ok {
+			continue
+		}
+		for _, c := range cleaner.Cleanings() {
+			groups := map[string]map[string]*unit{}
+			for i := range files {
+				one := &files[i]
+				if cmp.Or(formats[one.root], one.format) == f.Name() && one.state != isUnknown {
+					collect(groups, c, one)
+				}
+			}
+			if len(groups) > 0 {
+				c.Days = days(c, root.Dir)
+			}
+			for _, units := range groups {
+				judge(c, units, until, doomed)
+			}
+		}
+	}
+	for f, at := range doomed {
+		o.Doomed++
+		o.DoomedBytes += f.size
+		if f.state != isArchived {
+			o.AtRisk++
+			if o.First.IsZero() || at.Before(o.First) {
+				o.First = at
+			}
+		}
+	}
+}
+
+func collect(groups map[string]map[string]*unit, c format.Cleaning, f *surveyed) {
+	group, name := c.Unit(f.path, f.root)
+	if name == "" {
+		return
+	}
+	if groups[group] == nil {
+		groups[group] = map[string]*unit{}
+	}
+	u := groups[group][name]
+	if u == nil {
+		u = &unit{name: name}
+		groups[group][name] = u
+	}
+	u.changed = max(u.changed, f.mtime)
+	u.files = append(u.files, f)
+}
+
+// judge finds the units of a group that will go before a time, and when. What is beyond the newest goes with the next
+// thing that its program does, so it may go at any time: from its last change on.
+func judge(c format.Cleaning, units map[string]*unit, until time.Time, doomed map[*surveyed]time.Time) {
+	order := make([]*unit, 0, len(units))
+	for _, u := range units {
+		order = append(order, u)
+	}
+	slices.SortFunc(order, func(x, y *unit) int { // the newest first
+		if c.ByName {
+			return strings.Compare(y.name, x.name)
+		}
+		return cmp.Or(cmp.Compare(y.changed, x.changed), strings.Compare(y.name, x.name))
+	})
+	for i, u := range order {
+		beyond := c.Keep > 0 && i >= c.Keep
+		end := time.Unix(0, u.changed).AddDate(0, 0, c.Days)
+		old := c.Days > 0 && end.Before(until)
+		if c.Both && !(beyond && old) || !beyond && !old {
+			continue
+		}
+		if beyond && !c.Both {
+			end = time.Unix(0, u.changed)
+		}
+		for _, f := range u.files {
+			doomed[f] = end
+		}
+	}
+}
+
+// days is after how many days a program deletes: its own setting, where the user has made one. A file that cannot be
+// read, or says something else, changes nothing.
+func days(c format.Cleaning, dir string) int {
+	if c.Setting == nil {
+		return c.Days
+	}
+	for range 3 {
+		text, err := os.ReadFile(filepath.Join(dir, c.Setting.Name))
+		var settings map[string]json.RawMessage
+		var n int
+		if err == nil && json.Unmarshal(text, &settings) == nil && json.Unmarshal(settings[c.Setting.Key], &n) == nil && n >= 0 && n < 1<<20 {
+			return n
+		}
+		dir = filepath.Dir(dir)
+	}
+	return c.Days
+}

@@ -1,0 +1,22 @@
+package claudecode
+
+import (
+	"path"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+var _ format.Cleaner = claudeCode{}
+
+// Cleanings is what Claude Code deletes when it starts.
+func (claudeCode) Cleanings() []format.Cleaning {
+	return []format.Cleaning{{
+		Unit: func(file, _ string) (group, unit string) {
+			if path.Ext(file) != ".jsonl" {
+				return "", ""
+			}
+			return "", file
+		},
+		Days: 30, Setting: &format.Setting{Name: "settings.json", Key: "cleanupPeriodDays"},
+	}}
+}

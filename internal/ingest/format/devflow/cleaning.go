@@ -1,0 +1,23 @@
+package devflow
+
+import (
+	"path"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// Cleanings is what devflow does with finished runs: after 7 days, but for the newest 100, their directories go into
+// archives. Failed and running ones stay, which their paths do not tell.
+func (Format) Cleanings() []format.Cleaning {
+	unit := func(file, root string) (group, unit string) {
+		runs := path.Join(root, "runs")
+		below, ok := strings.CutPrefix(file, runs+"/")
+		id, _, inside := strings.Cut(below, "/")
+		if !ok || !inside {
+			return "", ""
+		}
+		return runs, path.Join(runs, id)
+	}
+	return []format.Cleaning{{Unit: unit, Days: 7, Keep: 100, Both: true}}
+}
