@@ -64,7 +64,7 @@ func newRootCommand(a *app) *cobra.Command {
 	})
 	cmd.AddCommand(
 		newInitCommand(a), newSourceCommand(a), newIngestCommand(a),
-		newSearchCommand(a), newShowCommand(a), newListCommand(a), newTreeCommand(a), newStatsCommand(a), newCostCommand(a), newPricesCommand(a), newSQLCommand(a),
+		newSearchCommand(a), newShowCommand(a), newListCommand(a), newTreeCommand(a), newStatsCommand(a), newCostCommand(a), newPricesCommand(a), newReportCommand(a), newSQLCommand(a),
 		newStatusCommand(a), newDoctorCommand(a), newTagCommand(a),
 		newPolicyCommand(a), newPruneCommand(a), newPinCommand(a), newUnpinCommand(a), newHoldCommand(a),
 		newCatCommand(a), newRestoreCommand(a), newVerifyCommand(a), newReindexCommand(a), newGCCommand(a),

@@ -137,21 +137,23 @@ func (f *fold) cut(r *Report) {
 
 // plus adds figures up as they are shown.
 func (a Figures) plus(b Figures) Figures {
-	sum := func(x, y *int64) *int64 {
-		switch {
-		case x == nil:
-			return y
-		case y == nil:
-			return x
-		}
-		return new(index.Add(*x, *y))
-	}
 	return Figures{
 		Tokens: Tokens{a.Requests + b.Requests, a.Input + b.Input, a.Output + b.Output, a.CacheRead + b.CacheRead,
 			a.CacheCreation + b.CacheCreation, a.CacheCreation1h + b.CacheCreation1h, a.Reasoning + b.Reasoning},
-		Cost: sum(a.Cost, b.Cost), Nano: sum(a.Nano, b.Nano), Reported: sum(a.Reported, b.Reported), Calculated: sum(a.Calculated, b.Calculated),
+		Cost: sumOf(a.Cost, b.Cost), Nano: sumOf(a.Nano, b.Nano), Reported: sumOf(a.Reported, b.Reported), Calculated: sumOf(a.Calculated, b.Calculated),
 		Unpriced: a.Unpriced + b.Unpriced, Stub: a.Stub + b.Stub, Elsewhere: a.Elsewhere + b.Elsewhere,
 	}
+}
+
+// sumOf adds what is known.
+func sumOf(x, y *int64) *int64 {
+	switch {
+	case x == nil:
+		return y
+	case y == nil:
+		return x
+	}
+	return new(index.Add(*x, *y))
 }
 
 // compare orders rows: by their times, the earliest first and those without one last, then by cost and tokens, the

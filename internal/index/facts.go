@@ -12,5 +12,8 @@ const (
 	FactHold = "hold"
 )
 
+// FactReport is a report that somebody gave a name. Key: the name. Value: an object that package main reads.
+const FactReport = "report"
+
 // RunFactKey is the key of a fact of which a run may have several. Ids of runs have no slash; names may.
 func RunFactKey(run, name string) string { return run + "/" + name }

@@ -7,7 +7,8 @@
 --
 -- Money is rounded half up, below zero as well: x / 1000 + (x % 1000 + 1500) / 1000 - 1. Sums of money are made of
 -- halves (sum(x >> 30) and sum(x & (1 << 30) - 1)), and sums of tokens of what a request can have: sum() of numbers
--- that do not fit is an error, and one hostile original would spoil every report.
+-- that do not fit is an error, and one hostile original would spoil every report. For the same reason v_usage cuts
+-- cost_nanousd, which people sum up, at a million dollars a record.
 
 CREATE INDEX runs_group ON runs ("group") WHERE "group" IS NOT NULL;
 CREATE INDEX usage_public ON usage (usage_id);
@@ -137,9 +138,9 @@ SELECT u.usage_id, s.name AS source, f.path, v.number AS version, (SELECT name F
   CASE WHEN u.reported IS NOT NULL THEN 'reported' WHEN u.cost IS NOT NULL THEN 'calculated' END AS cost_source,
   u.price_model, u.price_table, u.price_note,
   u.agent, u.engine, u.flow, u.step, u.status, u.outcome, u.receipt AS receipt_key, u.line, u.length, u.attributes, u.ledger AS pruned
-FROM (SELECT u.*, n.run, coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = n.run
+FROM (SELECT u.*, n.run, max(-1000000000000000, min(1000000000000000, coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = n.run
     AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
-    AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END) AS cost
+    AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END))) AS cost
   FROM usage u JOIN run_names n ON n.id = u.run_name) u
 JOIN runs r ON r.id = u.run
 JOIN versions v ON v.id = u.version

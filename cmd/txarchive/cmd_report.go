@@ -1,0 +1,261 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+func newReportCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Run reports that have a name, and compare two times",
+		Long: "Run reports that have a name: those of the program, and your own, which are kept in the packs, like the originals, and\n" +
+			"are the same on every machine. `report diff` says what changed between two periods or two archives, and why." +
+			exits("4 no such report", "7 stopped at a limit", "10 no archive"),
+		Example: "  txarchive report list\n  txarchive report run tool-errors --param since=2026-11-01\n  txarchive report diff 2026-10 2026-11\n" +
+			"  txarchive report save weekly -- cost --by week,model\n  txarchive report save slow sql 'SELECT * FROM v_steps ORDER BY duration_us DESC LIMIT 5'",
+		Args: noCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	list := &cobra.Command{Use: "list", Short: "List the reports that there are", Example: "  txarchive report list",
+		Long: "List the reports of the program and those that the archive keeps, with the parameters that they take.", Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runReportList(cmd.Context(), a) }}
+	cmd.AddCommand(list, newReportRunCommand(a), newReportSaveCommand(a), newReportRemoveCommand(a), newReportDiffCommand(a))
+	return cmd
+}
+
+func runReportList(ctx context.Context, a *app) error {
+	all, err := a.knownReports(ctx)
+	if err != nil {
+		return err
+	}
+	g := &grid{columns: []column{{head: "report"}, {head: "what", flex: true}, {head: "parameters", flex: true}, {head: "from"}}}
+	for _, r := range all {
+		if a.json {
+			if err := a.printJSON(r); err != nil {
+				return err
+			}
+			continue
+		}
+		from := "the program"
+		if !r.Shipped {
+			from = "you"
+		}
+		g.add(r.Name, firstOf(r.Description, strings.Join(append([]string{r.Kind}, r.Args...), " ")), strings.Join(slices.Sorted(maps.Keys(r.Parameters)), " "), from)
+	}
+	if !a.json {
+		fmt.Fprintln(a.out, a.fitted(g))
+	}
+	return nil
+}
+
+func newReportRunCommand(a *app) *cobra.Command {
+	var o sqlOptions
+	cmd := &cobra.Command{
+		Use: "run NAME [COST FLAGS]", Short: "Run a report",
+		Long: "Run a report. Parameters that are not given have the values that `report list --json` shows. Of a report that is made of\n" +
+			"`cost`, what follows -- is added to its flags." + exits("4 no such report", "7 stopped at a limit", "10 no archive"),
+		Example: "  txarchive report run cost-by-step\n  txarchive report run expensive-conversations --param limit=5 --param since=2026-11-01 --format markdown\n" +
+			"  txarchive report run weekly -- --since 2026-11",
+		Args: args(cobra.MinimumNArgs(1)), ValidArgsFunction: a.completeReports,
+		RunE: func(cmd *cobra.Command, v []string) error { return runReport(cmd.Context(), a, o, v) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.format, "format", "", "table (default), csv, json, ndjson or markdown")
+	f.StringArrayVar(&o.params, "param", nil, "name=value for a parameter of the report; may be repeated")
+	f.IntVar(&o.limit, "limit", 0, "stop after so many rows (exit code 7); 0 is no limit")
+	f.DurationVar(&o.timeout, "timeout", 0, "stop after this time (exit code 7; default 5m)")
+	return cmd
+}
+
+func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
+	all, err := a.knownReports(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := findReport(all, v[0])
+	if err != nil {
+		return err
+	}
+	if r.Kind == "cost" {
+		if len(o.params) > 0 {
+			return usage(r.Name+" has no parameters", "what follows -- is added to it: txarchive report run "+r.Name+" -- --since 7d")
+		}
+		cmd := newCostCommand(a)
+		flags := slices.Concat(r.Args, v[1:])
+		if o.format != "" {
+			flags = append(flags, "--format", o.format)
+		}
+		return runAs(ctx, cmd, flags)
+	}
+	if len(v) > 1 {
+		return usage(fmt.Sprintf("%s is a statement of SQL and takes no %q", r.Name, v[1]), "--param name=value sets its parameters")
+	}
+	given, err := parseParams(o.params)
+	if err != nil {
+		return err
+	}
+	for name := range given {
+		if _, ok := r.Parameters[name]; !ok {
+			return usage(fmt.Sprintf("%s has no parameter %q", r.Name, name), "it has: "+firstOf(strings.Join(slices.Sorted(maps.Keys(r.Parameters)), ", "), "none"))
+		}
+	}
+	o.params = nil
+	for name, value := range r.Parameters {
+		if _, ok := given[name]; !ok {
+			given[name] = value
+		}
+		o.params = append(o.params, fmt.Sprintf("%s=%v", name, given[name]))
+	}
+	return runSQL(ctx, a, o, []string{*r.SQL})
+}
+
+// runAs runs a command that stands in no tree.
+func runAs(ctx context.Context, cmd *cobra.Command, flags []string) error {
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usage("cost: "+err.Error(), "txarchive cost --help lists the flags")
+	})
+	cmd.SetArgs(append([]string{}, flags...)) // nil would be those of the program
+	return cmd.ExecuteContext(ctx)
+}
+
+func newReportSaveCommand(a *app) *cobra.Command {
+	var description string
+	var params []string
+	cmd := &cobra.Command{
+		Use: "save NAME sql QUERY | save NAME -- cost [FLAGS] [QUERY]", Short: "Give a report a name",
+		Long: "Save a statement of SQL (:name in it is a parameter, --param gives its default), or a call of `cost`. A report of that name\n" +
+			"that you saved before is replaced. What you save must run: it is tried." + exits("8 the program has a report of that name", "10 no archive", "11 another txarchive is writing"),
+		Example: "  txarchive report save slow sql 'SELECT run_id, name, duration_us FROM v_steps WHERE started > :since' --param since=2026-11-01\n" +
+			"  txarchive report save weekly --description 'what the weeks cost' -- cost --by week,model",
+		Args: args(cobra.MinimumNArgs(2)),
+		RunE: func(cmd *cobra.Command, v []string) error {
+			return runReportSave(cmd.Context(), a, v[0], reportFact{Description: description, Saved: a.now().UTC().Truncate(time.Microsecond)}, params, v[1:])
+		},
+	}
+	cmd.Flags().StringVar(&description, "description", "", "what it is, for people")
+	cmd.Flags().StringArrayVar(&params, "param", nil, "name=default for :name in the statement; may be repeated")
+	return cmd
+}
+
+func runReportSave(ctx context.Context, a *app, name string, f reportFact, params, what []string) error {
+	if checkTag(name) != nil || strings.Contains(name, "/") {
+		return usage(fmt.Sprintf("%q is no name for a report", name), "a name is one word, such as weekly")
+	}
+	if _, err := shippedReport(name); err == nil {
+		return refused("the program has a report "+name+" already", "choose another name")
+	}
+	switch {
+	case what[0] == "cost" && len(params) == 0:
+		f.Args = what[1:]
+	case what[0] == "sql" && len(what) == 2 && strings.TrimSpace(what[1]) != "":
+		f.SQL, f.Parameters = what[1], map[string]string{}
+		given, err := parseParams(params)
+		if err != nil {
+			return err
+		}
+		for key, value := range given {
+			f.Parameters[key] = fmt.Sprint(value)
+		}
+	default:
+		return usage("a report is a statement or a call of cost", "txarchive report save NAME sql 'SELECT ...', or: txarchive report save NAME -- cost --by week")
+	}
+	if err := tryReport(ctx, a, name, f); err != nil {
+		return err
+	}
+	value, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return writeReport(ctx, a, blob.Fact{Kind: index.FactReport, Key: name, Time: f.Saved, Value: value}, "saved")
+}
+
+// tryReport runs a report for its first row, so that what cannot run is not kept.
+func tryReport(ctx context.Context, a *app, name string, f reportFact) error {
+	quiet := *a
+	quiet.out, quiet.err, quiet.quiet = io.Discard, io.Discard, true
+	if f.SQL == "" {
+		return runAs(ctx, newCostCommand(&quiet), slices.Clone(f.Args))
+	}
+	store, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	params := map[string]any{}
+	for key, value := range f.Parameters {
+		params[key] = value
+	}
+	err = store.Index().Query(ctx, index.Question{SQL: f.SQL, Params: params, Rows: 1}, func([]string) error { return nil }, func([]any) error { return nil })
+	if errors.Is(err, index.ErrLimit) {
+		return nil
+	}
+	return err
+}
+
+func newReportRemoveCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAME", Short: "Forget a report", Example: "  txarchive report remove weekly",
+		Long: "Forget a report that you saved." + exits("4 no such report", "8 it is one of the program", "10 no archive", "11 another txarchive is writing"),
+		Args: args(cobra.ExactArgs(1)), ValidArgsFunction: a.completeReports,
+		RunE: func(cmd *cobra.Command, v []string) error {
+			all, err := a.knownReports(cmd.Context())
+			if err != nil {
+				return err
+			}
+			r, err := findReport(all, v[0])
+			switch {
+			case err != nil:
+				return err
+			case r.Shipped:
+				return refused(r.Name+" is a report of the program", "it cannot be removed")
+			}
+			fact := blob.Fact{Kind: index.FactReport, Key: r.Name, Time: a.now().UTC().Truncate(time.Microsecond), Value: json.RawMessage("null")}
+			return writeReport(cmd.Context(), a, fact, "removed")
+		},
+	}
+}
+
+func writeReport(ctx context.Context, a *app, f blob.Fact, did string) error {
+	store, err := a.write(ctx)
+	if err != nil {
+		return err
+	}
+	ing := a.ingester(store)
+	if _, err = ing.Adopt(ctx); err == nil {
+		err = ing.WriteFacts(ctx, []blob.Fact{f})
+	}
+	if err := errors.Join(err, store.Close()); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]string{"name": f.Key, "done": did})
+	}
+	a.note("Report %s is %s", f.Key, did)
+	return nil
+}
+
+// completeReports completes names of reports.
+func (a *app) completeReports(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(v) > 0 {
+		return nil, nothing
+	}
+	all, err := a.knownReports(cmd.Context())
+	if err != nil {
+		return nil, nothing
+	}
+	return distinct(all, func(r savedReport) string { return r.Name }, typed, nil), nothing
+}
