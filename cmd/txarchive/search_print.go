@@ -136,6 +136,9 @@ func (a *app) printCoverage(c *search.Coverage) {
 		found += " in " + plural(*c.Rows, "searched row", "searched rows")
 	}
 	a.note("%s, %s", found, time.Duration(c.Elapsed*int64(time.Microsecond)).Round(time.Millisecond))
+	if c.Window != nil {
+		a.note("Ranked are the newest %s hits; before: narrows the search to older ones", number(int64(*c.Window)))
+	}
 	if c.More {
 		more := "There may be more: --limit 0 shows all"
 		if c.Next != nil {

@@ -162,6 +162,7 @@ type Hit struct {
 	Event
 	Cursor string // Page.After of the next page
 	Hour   int64  // that the index files it under, since 1970: for Compare
+	Row    int64  // private to this index
 }
 
 // Counts is how much a run or conversation holds. Tokens and money are of runs only, unknown where no

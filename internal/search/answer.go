@@ -24,6 +24,7 @@ type Answer struct {
 	from         *cursor
 
 	top      int64  // newest hit that Relevance ranked
+	weights  string // of the phrases, a letter each
 	windowed bool   // there are more hits than Relevance ranks
 	position string // cursor of the last row that was looked at, with Newest
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"math/bits"
 	"runtime"
 	"slices"
 	"strconv"
@@ -20,11 +21,12 @@ import (
 )
 
 // cursor is a place in an order that the index does not know. Its text is
-// "oldest:<near>:<event>" or "relevance:<near of the newest>:<score>:<near>:<event>".
+// "oldest:<near>:<event>" or "relevance:<near of the newest>.<weights>:<score>:<near>:<event>".
 type cursor struct {
-	top   int64 // of the newest hit that was ranked
-	score float64
-	row   index.Event // as far as compare looks at it
+	top     int64  // of the newest hit that was ranked
+	weights string // Answer.weights of the first page
+	score   float64
+	row     index.Event // as far as compare looks at it
 }
 
 func badCursor(s string) error {
@@ -62,7 +64,9 @@ func parseCursor(sort Sort, s string) (*cursor, error) {
 			return nil, badCursor(s)
 		}
 		var bits uint64
-		c.top, errs[0] = strconv.ParseInt(parts[0], 10, 64)
+		top, weights, _ := strings.Cut(parts[0], ".")
+		c.weights = weights
+		c.top, errs[0] = strconv.ParseInt(top, 10, 64)
 		bits, errs[1] = strconv.ParseUint(parts[1], 16, 64)
 		c.score, rest = math.Float64frombits(bits), parts[2]
 	}
@@ -196,8 +200,8 @@ func (w *walker) emit(hits []found) bool {
 	return true
 }
 
-// relevance ranks the newest hits by how much of each text speaks of what is looked for. Scores depend on nothing
-// but the text, so that a page goes on where the one before it ended.
+// relevance ranks the newest hits with bm25, weighted by who speaks. Scores depend on nothing but the row and the weights
+// of the words, which the cursor carries, so that a page goes on where the one before it ended.
 func (a *Answer) relevance(ctx context.Context) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
 		ranked, err := a.rank(ctx)
@@ -210,7 +214,7 @@ func (a *Answer) relevance(ctx context.Context) iter.Seq2[found, error] {
 		})
 		for i := range ranked {
 			f := &ranked[i]
-			f.Cursor = fmt.Sprintf("%s:%d:%x:%d:%s", Relevance, a.top, math.Float64bits(f.score), f.Near, f.ID)
+			f.Cursor = fmt.Sprintf("%s:%d.%s:%x:%d:%s", Relevance, a.top, a.weights, math.Float64bits(f.score), f.Near, f.ID)
 			if c := a.from; c != nil && cmp.Or(cmp.Compare(c.score, f.score), compare(&f.Event, &c.row)) <= 0 {
 				continue
 			}
@@ -228,6 +232,7 @@ func (a *Answer) rank(ctx context.Context) ([]found, error) {
 		more = append(more, query.Range{To: time.UnixMicro(a.top + 1).UTC()})
 	}
 	var ranked []found
+	phrases, known := a.frequent()
 	for f, err := range a.stream(ctx, "", more...) {
 		if err != nil {
 			return nil, err
@@ -245,7 +250,67 @@ func (a *Answer) rank(ctx context.Context) ([]found, error) {
 		ranked = append(ranked, f)
 		ranked[len(ranked)-1].text = "" // a window of whole texts would be too much to hold
 	}
+	if known != nil {
+		return ranked, a.bm25(ctx, known, phrases, ranked)
+	}
 	return ranked, a.scores(ctx, ranked)
+}
+
+// Ranker is an index that knows how often words stand in its rows.
+type Ranker interface {
+	// Frequencies returns how often phrases stand in each of some rows (Hit.Row), and about how many rows have each.
+	Frequencies(ctx context.Context, rows []int64, phrases [][]string) (counts [][]int, having []int64, err error)
+}
+
+// frequent returns the phrases that an index can rank by, or nil where texts must be looked at.
+func (a *Answer) frequent() ([][]string, Ranker) {
+	r, ok := a.s.Index.(Ranker)
+	if !ok || len(a.marks.phrases) != len(a.marks.each) || len(a.patterns()) > 0 {
+		return nil, nil
+	}
+	return a.marks.phrases, r
+}
+
+// bm25 scores hits without a look at their texts.
+func (a *Answer) bm25(ctx context.Context, r Ranker, phrases [][]string, ranked []found) error {
+	rows := make([]int64, len(ranked))
+	for i := range ranked {
+		rows[i] = ranked[i].Row
+	}
+	counts, having, err := r.Frequencies(ctx, rows, phrases)
+	if err != nil {
+		return err
+	}
+	if a.weights = weightsOf(having); a.from != nil && len(a.from.weights) == len(phrases) {
+		a.weights = a.from.weights
+	}
+	for i := range ranked {
+		f := &ranked[i]
+		sum := 0.0
+		for p := range phrases {
+			sum += saturated(counts[p][i], f.TextBytes) * float64(1+a.weights[p]-'a')
+		}
+		f.score = sum * voice(&f.Event)
+	}
+	return nil
+}
+
+// weightsOf gives each phrase a letter: the fewer rows have it, the further in the alphabet. It stands for the logarithm
+// of the inverse frequency, and changes only when the rows that have it double.
+func weightsOf(having []int64) string {
+	b := make([]byte, len(having))
+	for i, n := range having {
+		b[i] = 'a' + byte(max(0, 25-bits.Len64(uint64(n))))
+	}
+	return string(b)
+}
+
+// saturated is the share of one phrase in a score: it grows less and less with how often it stands there, and the more
+// slowly the longer the text is.
+func saturated(n int, size int64) float64 {
+	const typical = 1200 // bytes of a text
+	norm := 0.25 + 0.75*float64(size)/typical
+	return float64(n) / (float64(n) + 1.2*norm)
 }
 
 // scores reads the texts of hits that have none yet, on all cores, and scores them. What cannot be read has score 0:
@@ -280,12 +345,9 @@ func (a *Answer) scores(ctx context.Context, ranked []found) error {
 // score is between 0 and some ten: for every text of the query how often it stands there, with falling returns and
 // more of them in short texts, weighted by who speaks.
 func (a *Answer) score(f *found) float64 {
-	const typical = 1200 // bytes of a text
-	norm := 0.25 + 0.75*float64(len(f.text))/typical
 	sum := 0.0
 	for _, m := range a.marks.each {
-		n := float64(len(m.spans(f.text)))
-		sum += n / (n + 1.2*norm)
+		sum += saturated(len(m.spans(f.text)), int64(len(f.text)))
 	}
 	return sum * voice(&f.Event)
 }

@@ -211,7 +211,7 @@ func (f *finder) fetch(keys []key) error {
 			return fmt.Errorf("event %s has no owner: %w", eventID(k.conversation, k.seq, k.part, 2), index.ErrDamaged)
 		}
 		f.n++
-		if !f.yield(index.Hit{Event: e, Cursor: k.cursor(), Hour: k.id >> slotBits}, nil) {
+		if !f.yield(index.Hit{Event: e, Cursor: k.cursor(), Hour: k.id >> slotBits, Row: k.id}, nil) {
 			return errStop
 		}
 	}

@@ -22,6 +22,7 @@ type cursor struct {
 	segment Segment
 	leaves  [][]byte // read ahead
 	next    int      // number of the first leaf not read
+	ahead   int      // leaves to read at once
 	leaf    []byte   // without its footer
 	footer  []byte   // offsets of the terms to come
 	at      int      // where the next term begins, len(leaf) when none does
@@ -37,7 +38,7 @@ type cursor struct {
 }
 
 func newCursor(source Source, segment Segment) (*cursor, error) {
-	c := &cursor{source: source, segment: segment, next: segment.First, deleted: map[int64]struct{}{}}
+	c := &cursor{source: source, segment: segment, next: segment.First, ahead: leavesAtOnce, deleted: map[int64]struct{}{}}
 	if segment.TombstonePages > 0 {
 		pages, err := source.Tombstones(segment.ID, segment.TombstonePages)
 		if err != nil {
@@ -72,7 +73,8 @@ func (c *cursor) load() bool {
 			c.leaf, c.footer, c.at = nil, nil, 0
 			return false
 		}
-		last := min(c.next+leavesAtOnce-1, c.segment.Last)
+		last := min(c.next+c.ahead-1, c.segment.Last)
+		c.ahead = min(2*c.ahead, leavesAtOnce)
 		if c.leaves, c.err = c.source.Leaves(c.segment.ID, c.next, last); c.err != nil {
 			c.term = nil
 			return false
