@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -78,10 +79,11 @@ func (a *Archive) stored(ctx context.Context, chain, offset, length int64) ([]by
 	return out, err
 }
 
-// relocating calls read with the places of bytes, and once more when a pack has vanished meanwhile: gc has put them
-// into another.
+// relocating calls read with the places of bytes, and again when a pack has vanished meanwhile: gc has put them into
+// another. It gives up when they are where they were.
 func (a *Archive) relocating(ctx context.Context, chain, offset, length int64, read func([]index.Piece) error) error {
-	for try := 0; ; try++ {
+	var before []index.Piece
+	for {
 		db := a.Index()
 		if db == nil {
 			return a.noIndex()
@@ -90,9 +92,11 @@ func (a *Archive) relocating(ctx context.Context, chain, offset, length int64, r
 		if err != nil {
 			return err
 		}
-		if err = read(pieces); err == nil || try > 0 || !errors.Is(err, blob.ErrNotFound) {
+		moved := !slices.EqualFunc(before, pieces, func(a, b index.Piece) bool { return a.Pack == b.Pack && a.Raw == b.Raw })
+		if err = read(pieces); err == nil || !moved || !errors.Is(err, blob.ErrNotFound) {
 			return err
 		}
+		before = pieces
 	}
 }
 

@@ -1,11 +1,20 @@
 package prune
 
 import (
+	"errors"
 	"flag"
 	"log/slog"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/blob/blobtest"
+	"github.com/txarchive/txarchive/internal/blob/local"
+	"github.com/txarchive/txarchive/internal/disk"
+	"github.com/txarchive/txarchive/internal/index/sqlite"
 )
 
 var (
@@ -21,7 +30,7 @@ func TestGCModel(t *testing.T) {
 		if *seed == 0 || t.Failed() {
 			*seed = rand.Uint64()
 		}
-		w := newWorld(t, *seed)
+		w := newWorld(t, *seed, blobtest.NewMemory())
 		*seed = 0
 		for range 8 {
 			for range 1 + w.rnd.IntN(6) {
@@ -49,5 +58,93 @@ func TestGCModel(t *testing.T) {
 				return
 			}
 		}
+	}
+}
+
+var errFault = errors.New("injected fault")
+
+// TestGCFaults lets every operation of a gc on the disk fail in turn: alone, and with all that follow it, which is a
+// crash. What lives can be read at once, and the repeated gc ends as one without a fault does.
+func TestGCFaults(t *testing.T) {
+	base := t.TempDir()
+	w := newWorld(t, rand.Uint64(), local.New(nil, filepath.Join(base, "packs")))
+	for range 7 {
+		w.ingest()
+	}
+	w.bury(4)
+	w.check(w.db.Close())
+	b, err := os.ReadFile(w.db.Path())
+	w.check(err)
+	w.check(os.WriteFile(filepath.Join(base, "index.db"), b, 0o600))
+	for _, crash := range []bool{false, true} {
+		for n := 1; ; n++ {
+			dir := filepath.Join(t.TempDir(), "copy")
+			w.check(os.CopyFS(dir, os.DirFS(base)))
+			w.db = w.index(filepath.Join(dir, "index.db"))
+			if w.faultyGC(dir, n, crash) {
+				break
+			}
+			w.check(w.db.Close())
+		}
+	}
+}
+
+// faultyGC fails at the n-th operation, looks, and does it again. It says whether there were not so many.
+func (w *world) faultyGC(dir string, n int, crash bool) (done bool) {
+	w.t.Helper()
+	ctx, count := w.t.Context(), 0
+	plain := local.New(nil, filepath.Join(dir, "packs"))
+	w.store = local.New(&disk.FS{Fault: func(op, _ string) error {
+		if count++; count == n || crash && count > n {
+			return errFault
+		}
+		return nil
+	}}, filepath.Join(dir, "packs"))
+	began := w.now.Add(time.Minute)
+	_, err := w.collector(Options{}).Run(ctx)
+	if err == nil && count >= n {
+		w.t.Fatalf("operation %d failed and nobody said so", n)
+	}
+	if err != nil && !errors.Is(err, errFault) {
+		w.t.Fatalf("fault %d (crash %v) came out as %v", n, crash, err)
+	}
+	w.store = plain
+	if err != nil {
+		w.compare(w.db, 0)
+		w.compare(w.reindexed(), 0)
+	}
+	_, lerr := plain.RemoveLeftovers(ctx)
+	w.check(lerr)
+	w.adopt(w.db)
+	if _, err := w.collector(Options{}).Run(ctx); err != nil {
+		w.t.Fatalf("again, after fault %d (crash %v): %v", n, crash, err)
+	}
+	w.compare(w.db, 0)
+	w.compare(w.reindexed(), 0)
+	w.gone(began, 0)
+	w.settled(w.db)
+	if w.t.Failed() {
+		w.t.Fatalf("after fault %d (crash %v)", n, crash)
+	}
+	return err == nil
+}
+
+// settled wants store and index to name the same packs, and nothing to be left to remove.
+func (w *world) settled(db *sqlite.DB) {
+	w.t.Helper()
+	var there, known []string
+	for info, err := range w.store.List(w.t.Context()) {
+		w.check(err)
+		there = append(there, info.Name)
+	}
+	for name, err := range db.Packs(w.t.Context()) {
+		w.check(err)
+		known = append(known, name)
+	}
+	if strings.Join(there, " ") != strings.Join(known, " ") {
+		w.t.Errorf("there are %q, the index knows %q", there, known)
+	}
+	for name := range db.Replaced(w.t.Context()) {
+		w.t.Errorf("%s is still to be removed", name)
 	}
 }

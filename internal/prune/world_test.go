@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
-	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite"
@@ -43,17 +42,17 @@ type model struct {
 	marks   []string  // that stand in the content and nowhere else
 }
 
-func newWorld(t *testing.T, seed uint64) *world {
+func newWorld(t *testing.T, seed uint64, store blob.Store) *world {
 	t.Logf("seed %d", seed)
-	w := &world{t: t, rnd: rand.New(rand.NewPCG(seed, 3)), store: blobtest.NewMemory(), now: testTime,
+	w := &world{t: t, rnd: rand.New(rand.NewPCG(seed, 3)), store: store, now: testTime,
 		opts: pack.Options{MemberSize: 8 << 10}, files: map[string]*model{}}
-	w.db = w.index("index.db")
+	w.db = w.index(filepath.Join(t.TempDir(), "index.db"))
 	return w
 }
 
-func (w *world) index(name string) *sqlite.DB {
+func (w *world) index(path string) *sqlite.DB {
 	w.t.Helper()
-	db, err := sqlite.Open(w.t.Context(), filepath.Join(w.t.TempDir(), name), sqlite.Options{})
+	db, err := sqlite.Open(w.t.Context(), path, sqlite.Options{})
 	w.check(err)
 	w.t.Cleanup(func() { db.Close() })
 	return db
@@ -365,9 +364,15 @@ func (w *world) gone(now time.Time, grace time.Duration) {
 // reindexed is an index that was made from the packs alone.
 func (w *world) reindexed() *sqlite.DB {
 	w.t.Helper()
-	db := w.index("fresh.db")
-	g := &ingest.Ingester{Packs: w.store, Index: db, Writer: "box1", Now: w.tick}
-	_, err := g.Reindex(context.Background())
-	w.check(err)
+	db := w.index(filepath.Join(w.t.TempDir(), "fresh.db"))
+	w.adopt(db)
 	return db
+}
+
+// adopt has an index know all packs, as every writer begins.
+func (w *world) adopt(db *sqlite.DB) {
+	w.t.Helper()
+	g := &ingest.Ingester{Packs: w.store, Index: db, Writer: "box1", Now: w.tick}
+	_, err := g.Adopt(context.Background())
+	w.check(err)
 }
