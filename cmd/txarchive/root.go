@@ -67,7 +67,7 @@ func newRootCommand(a *app) *cobra.Command {
 		newSearchCommand(a), newShowCommand(a), newListCommand(a), newTreeCommand(a), newStatsCommand(a), newCostCommand(a), newPricesCommand(a), newReportCommand(a), newSQLCommand(a),
 		newStatusCommand(a), newDoctorCommand(a), newTagCommand(a),
 		newPolicyCommand(a), newPruneCommand(a), newPinCommand(a), newUnpinCommand(a), newHoldCommand(a),
-		newCatCommand(a), newRestoreCommand(a), newVerifyCommand(a), newReindexCommand(a), newGCCommand(a),
+		newCatCommand(a), newRestoreCommand(a), newVerifyCommand(a), newReindexCommand(a), newGCCommand(a), newForgetCommand(a),
 		newBackupCommand(a), newNightlyCommand(a), newScheduleCommand(a),
 		newVersionCommand(a), newManCommand(a),
 	)

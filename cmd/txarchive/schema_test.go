@@ -163,6 +163,8 @@ var printing = []printed{
 	{line: "reindex", stdout: "reindex"},
 	{line: "gc --dry-run --grace 7d", stdout: "gc"},
 	{line: "gc", stdout: "gc"},
+	{line: "forget --match permission", stdout: "forget"},
+	{line: "forget --match permission --apply --yes", stdout: "forget"},
 	{line: "backup TMP/backup", stdout: "backup"},
 	{line: "backup list TMP/backup", stdout: "backup-list", list: true, least: 1},
 	{line: "backup verify TMP/backup --full", stdout: "backup-verify"},

@@ -300,3 +300,12 @@ func (a *Archive) noIndex() error {
 	}
 	return a.indexErr
 }
+
+// DropSuperseded removes every generation but the present one at once: they hold what must be forgotten. Who reads one
+// goes on until it closes it.
+func (a *Archive) DropSuperseded() error {
+	if a.mode != Write {
+		return ErrReadOnly
+	}
+	return a.removeGenerations()
+}

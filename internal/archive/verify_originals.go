@@ -14,12 +14,14 @@ func (v *verifier) originals() {
 	names := map[index.VersionKey]*catalogVersion{}
 	for _, cv := range c.sorted() {
 		key := index.VersionKey{Source: cv.Source, Path: cv.Path, Number: cv.Number}
-		if other := names[key]; other != nil {
+		if other := names[key]; other != nil && !c.buried(cv) && !c.buried(other) {
 			f := cv.finding(KindConflict, "another original of that name and number has another beginning, in pack "+other.said.name, hintConflict)
 			f.Pack = cv.said.name
 			v.add(f)
 		}
-		names[key] = cv
+		if !c.buried(cv) || names[key] == nil {
+			names[key] = cv
+		}
 		v.out.Versions++
 		v.out.OriginalBytes += cv.Size
 		if c.buried(cv) {

@@ -35,18 +35,21 @@ type Tombstone struct {
 	Root   Ref
 	Size   int64
 	Plan   string // which prune dug the grave, "" when it was none
+	// Redacted is what took the place of the version, nil when nothing did.
+	Redacted *Redaction
 }
 
 type tombstoneValue struct {
-	Source    string `json:"source"`
-	SourceRaw []byte `json:"source_b64,omitempty"`
-	Path      string `json:"path"`
-	PathRaw   []byte `json:"path_b64,omitempty"`
-	SHA256    Ref    `json:"sha256"`
-	Number    int    `json:"version,omitempty"`
-	Root      *Ref   `json:"root,omitempty"`
-	Size      int64  `json:"size,omitempty"`
-	Plan      string `json:"plan,omitempty"`
+	Source    string     `json:"source"`
+	SourceRaw []byte     `json:"source_b64,omitempty"`
+	Path      string     `json:"path"`
+	PathRaw   []byte     `json:"path_b64,omitempty"`
+	SHA256    Ref        `json:"sha256"`
+	Number    int        `json:"version,omitempty"`
+	Root      *Ref       `json:"root,omitempty"`
+	Size      int64      `json:"size,omitempty"`
+	Plan      string     `json:"plan,omitempty"`
+	Redacted  *Redaction `json:"redacted,omitempty"`
 }
 
 // Bury returns the tombstone of a version.
@@ -69,7 +72,7 @@ func (t Tombstone) Key() string {
 
 // Fact writes t down.
 func (t Tombstone) Fact(at time.Time) Fact {
-	v := tombstoneValue{SHA256: t.SHA256, Number: t.Number, Size: t.Size, Plan: t.Plan}
+	v := tombstoneValue{SHA256: t.SHA256, Number: t.Number, Size: t.Size, Plan: t.Plan, Redacted: t.Redacted}
 	v.Source, v.SourceRaw = Readable(t.Source)
 	v.Path, v.PathRaw = Readable(t.Path)
 	if t.Number > 0 {
@@ -93,7 +96,7 @@ func ParseTombstone(f Fact) (Tombstone, error) {
 	if err := json.Unmarshal(f.Value, &v); err != nil {
 		return Tombstone{}, fmt.Errorf("tombstone: %w", err)
 	}
-	t := Tombstone{Source: v.Source, Path: v.Path, SHA256: v.SHA256, Number: v.Number, Size: v.Size, Plan: v.Plan}
+	t := Tombstone{Source: v.Source, Path: v.Path, SHA256: v.SHA256, Number: v.Number, Size: v.Size, Plan: v.Plan, Redacted: v.Redacted}
 	if v.SourceRaw != nil {
 		t.Source = string(v.SourceRaw)
 	}
@@ -120,7 +123,6 @@ type Grave struct {
 // Graveyard is every tombstone that some facts say together. The zero value is ready to use; a nil one is empty.
 type Graveyard struct {
 	facts  map[string]grave
-	sums   map[originalSum]string // to keys of facts
 	chains map[originalChain][]string
 }
 
@@ -128,11 +130,6 @@ type grave struct {
 	Grave
 	pack string
 	live bool
-}
-
-type originalSum struct {
-	source, path string
-	sum          Ref
 }
 
 type originalChain struct {
@@ -151,7 +148,7 @@ func (y *Graveyard) Add(f Fact, pack string) {
 		return
 	}
 	if y.facts == nil {
-		y.facts, y.sums, y.chains = map[string]grave{}, map[originalSum]string{}, map[originalChain][]string{}
+		y.facts, y.chains = map[string]grave{}, map[originalChain][]string{}
 	}
 	t, err := ParseTombstone(f)
 	if err != nil {
@@ -160,7 +157,6 @@ func (y *Graveyard) Add(f Fact, pack string) {
 		return
 	}
 	y.facts[f.Key] = grave{Grave{t, f.Time}, pack, true}
-	y.sums[originalSum{t.Source, t.Path, t.SHA256}] = f.Key
 	chain := originalChain{t.Source, t.Path, t.Number, t.Root}
 	if t.Number > 0 && !slices.Contains(y.chains[chain], f.Key) {
 		y.chains[chain] = append(y.chains[chain], f.Key)
@@ -183,12 +179,13 @@ func (y *Graveyard) Of(v *Version) (Grave, bool) {
 	return Grave{}, false
 }
 
-// Holds says whether a content of a file is buried, whatever its number.
+// Holds says whether a content of a file is buried, whatever its number. It asks by key: a tombstone need not name the
+// path, when that is what must be forgotten.
 func (y *Graveyard) Holds(source, path string, sum Ref) (Grave, bool) {
-	if y == nil {
+	if y == nil || len(y.facts) == 0 {
 		return Grave{}, false
 	}
-	g := y.facts[y.sums[originalSum{source, path, sum}]]
+	g := y.facts[Tombstone{Source: source, Path: path, SHA256: sum}.Key()]
 	return g.Grave, g.live
 }
 

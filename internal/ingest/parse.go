@@ -57,6 +57,9 @@ func Layer(formats []format.Format) func(inner string, r io.Reader) (io.Reader, 
 	}
 }
 
+// Compress writes a layer of an original that Layer opens again: gzip or zstd.
+func Compress(inner string, w io.Writer) (io.WriteCloser, error) { return format.Compress(inner, w) }
+
 // exportRows writes the rows of the database that r holds as JSON lines.
 func exportRows(ctx context.Context, e format.Exporter, role string, r io.Reader, w io.Writer) error {
 	dir, err := os.MkdirTemp("", "txarchive-db-")

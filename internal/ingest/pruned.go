@@ -4,26 +4,63 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// tombstones are the keys of those that stand.
-func (g *Ingester) tombstones(ctx context.Context) (map[string]bool, error) {
-	all := map[string]bool{}
+// tombstones are those that stand, by key.
+func (g *Ingester) tombstones(ctx context.Context) (map[string]blob.Tombstone, error) {
+	all := map[string]blob.Tombstone{}
 	for f, err := range g.Index.Facts(ctx, blob.FactTombstone) {
 		if err != nil {
 			return nil, err
 		}
-		all[f.Key] = true
+		t, err := blob.ParseTombstone(f)
+		if err != nil {
+			continue // says nothing: verify tells of packs that are wrong
+		}
+		all[f.Key] = t
 	}
 	return all, nil
 }
 
+// marked are the tombstones of what was redacted, by the beginning of what took its place.
+func marked(graves map[string]blob.Tombstone) map[blob.Ref][]blob.Tombstone {
+	all := map[blob.Ref][]blob.Tombstone{}
+	for _, t := range graves {
+		if t.Redacted != nil {
+			all[t.Redacted.Root] = append(all[t.Redacted.Root], t)
+		}
+	}
+	return all
+}
+
+// redacted is the file with the marks that its newest version has: a file that still has, or has grown from, what was
+// redacted is then known for what it is.
+func (st *stored) redacted(state index.State) io.ReaderAt {
+	var layers [][][2]int64 // the first marks last
+	for root := state.Root; ; {
+		all := st.s.marked[root]
+		i := slices.IndexFunc(all, func(t blob.Tombstone) bool {
+			return t.Source == state.Source && t.Path == state.Path && t.Number == state.Number && t.Root != root
+		})
+		if i < 0 {
+			break
+		}
+		layers, root = append(layers, all[i].Redacted.Places), all[i].Root
+	}
+	f := st.f
+	for _, places := range slices.Backward(layers) {
+		f = blob.Redacted(f, places)
+	}
+	return f
+}
+
 // buried says whether a tombstone lies on what the file is now.
-func (st *stored) buried() (bool, error) {
+func (st *stored) buried() (buried bool, err error) {
 	if len(st.s.graves) == 0 || st.asked {
 		return false, nil
 	}
@@ -35,14 +72,19 @@ func (st *stored) buried() (bool, error) {
 	if n < st.v.Size {
 		return false, errChanged
 	}
-	return st.s.graves[blob.Tombstone{Source: st.v.Source, Path: st.v.Path, SHA256: blob.Ref(h.Sum(nil))}.Key()], nil
+	t, buried := st.s.graves[blob.Tombstone{Source: st.v.Source, Path: st.v.Path, SHA256: blob.Ref(h.Sum(nil))}.Key()]
+	st.forgotten = t.Plan == blob.PlanForget
+	return buried, nil
 }
 
 // leaveOut does nothing with a content that was pruned, unless it is asked for. Then its tombstone is taken back: the
 // next parse finds the bytes where they were, or they are stored as a new version when gc has taken them.
 func (st *stored) leaveOut(state index.State) error {
 	s := st.s
-	if !s.g.Pruned {
+	if state.Source != "" {
+		st.forgotten = s.graves[blob.Bury(&state.Version, "").Key()].Plan == blob.PlanForget
+	}
+	if !s.g.Pruned || st.forgotten {
 		s.keeper.mu.Lock()
 		s.report.Pruned++
 		s.keeper.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 )
 
@@ -37,8 +38,9 @@ type scan struct {
 	skipped []FileError           // links, devices, what could not be listed
 	ignored map[string]index.Stat // files that belong to nothing known
 	keeper  *keeper
-	graves  map[string]bool // keys of the tombstones that stand
-	relearn bool            // the formats are not those of the last scan: look at what belonged to none
+	graves  map[string]blob.Tombstone // those that stand, by key
+	marked  map[blob.Ref][]blob.Tombstone
+	relearn bool // the formats are not those of the last scan: look at what belonged to none
 }
 
 // pathHash is the key of a file in the scan cache.

@@ -58,6 +58,7 @@ func (g *Ingester) source(ctx context.Context, root Root, report *Report) error 
 	if s.graves, err = g.tombstones(ctx); err != nil {
 		return err
 	}
+	s.marked = marked(s.graves)
 	if s.relearn, err = g.newFormats(ctx, root.Source); err != nil {
 		return err
 	}

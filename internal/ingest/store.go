@@ -165,7 +165,7 @@ func (w *worker) bring(c *claimed, f *os.File, v blob.Version, stat index.Stat) 
 type stored struct {
 	*worker
 	c    *claimed
-	f    *os.File
+	f    io.ReaderAt
 	v    blob.Version
 	stat index.Stat
 	kind pieceKind
@@ -179,12 +179,15 @@ type stored struct {
 	extentHash  hash.Hash
 	first       bool // no piece was sent yet
 	asked       bool // it was pruned and is to be archived again
+	forgotten   bool // it was pruned and must never be archived again
 }
 
 // compare finds out what the file is against its newest version: the same, grown, or rewritten.
 func (st *stored) compare(state index.State) error {
 	st.v.Number = state.Number
+	plain := st.f
 	if st.v.Size >= state.Size {
+		st.f = st.redacted(state)
 		h := sha256.New()
 		n, err := io.Copy(h, io.NewSectionReader(st.f, 0, state.Size))
 		if err != nil {
@@ -209,6 +212,7 @@ func (st *stored) compare(state index.State) error {
 			}
 		}
 	}
+	st.f = plain
 	st.kind = pieceRewritten
 	st.v.Number++
 	return nil

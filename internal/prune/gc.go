@@ -31,6 +31,9 @@ type GC struct {
 	Log     *slog.Logger
 	Format  pack.Options // of new packs; level 0 is 6
 	Options Options
+	// Drop and DropFact name versions and facts that go without a tombstone. They may be nil.
+	Drop     func(*blob.Version) bool
+	DropFact func(blob.Fact) bool
 	// Progress is told how many bytes of old packs are done. It may be nil.
 	Progress func(done, total int64)
 
@@ -43,6 +46,7 @@ type Options struct {
 	MaxUnused Limit         // how much that nobody needs may stay in packs
 	MaxTime   time.Duration // when to begin nothing more; 0: never
 	MaxBytes  int64         // how many bytes of old packs are rewritten, roughly; 0: all that must be
+	Forgotten bool          // of what is buried only that goes which must be forgotten
 	DryRun    bool
 	Purge     bool // the index is cleaned of what was taken out of it whatever that costs
 }

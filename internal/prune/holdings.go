@@ -31,7 +31,6 @@ type volume struct {
 	units    [][]blob.Member
 	entries  []*entry // by raw offset
 	unused   int64    // bytes that gc would save, roughly
-	doomed   bool     // tells of versions that are dead
 }
 
 type place struct {
@@ -104,18 +103,25 @@ func (g *GC) read(ctx context.Context) (*holdings, error) {
 	}
 	h.volumes = slices.DeleteFunc(h.volumes, func(v *volume) bool { return replaced[v.Name] })
 	for _, v := range h.volumes {
-		h.add(v)
+		g.add(h, v)
 	}
 	for _, c := range h.chains {
-		grave, ok := h.graves.Of(&c.Version)
-		c.buried = ok
-		c.dead = ok && (g.Options.Grace <= 0 || !grave.Since.Add(g.Options.Grace).After(g.began))
+		g.judge(h, c)
 		h.resolve(c)
 	}
 	for _, v := range h.volumes {
 		h.measure(v)
 	}
 	return h, nil
+}
+
+// judge says whether a chain is dead. What is to be forgotten has no grace.
+func (g *GC) judge(h *holdings, c *chain) {
+	grave, buried := h.graves.Of(&c.Version)
+	forgotten := buried && grave.Plan == blob.PlanForget
+	over := g.Options.Grace <= 0 || !grave.Since.Add(g.Options.Grace).After(g.began)
+	c.buried = buried
+	c.dead = forgotten || buried && over && !g.Options.Forgotten || g.Drop != nil && g.Drop(&c.Version)
 }
 
 func (g *GC) volume(ctx context.Context, info blob.Info) (v *volume, err error) {
@@ -131,13 +137,17 @@ func (g *GC) volume(ctx context.Context, info blob.Info) (v *volume, err error) 
 	return &volume{Info: info, manifest: r.Manifest(), units: r.Units()}, nil
 }
 
-func (h *holdings) add(v *volume) {
+func (g *GC) add(h *holdings, v *volume) {
 	m := &v.manifest
 	if m.Created.After(h.clock) {
 		h.clock = m.Created
 	}
 	for _, f := range m.Facts {
 		h.graves.Add(f, v.Name)
+		if g.DropFact != nil && g.DropFact(f) {
+			v.unused += line
+			continue
+		}
 		key := factKey{f.Kind, f.Key}
 		if have, ok := h.facts[key]; !ok || !f.Time.Before(have.Time) {
 			h.facts[key] = toldFact{f, v.Name}
@@ -237,9 +247,11 @@ func cover(parts []part, size int64) []part {
 	return chosen
 }
 
+// line is what one line of a manifest takes, compressed with others.
+const line = 256
+
 // measure says how much of a pack nobody needs.
 func (h *holdings) measure(v *volume) {
-	const line = 256 // of a manifest, compressed with others
 	i := 0
 	for _, unit := range v.units {
 		last := unit[len(unit)-1]
@@ -257,7 +269,6 @@ func (h *holdings) measure(v *volume) {
 	for i := range v.manifest.Versions {
 		told := &v.manifest.Versions[i]
 		if h.chains[chainKey{told.Source, told.Path, told.Number, told.Root}].dead {
-			v.doomed = true
 			v.unused += line
 		}
 	}

@@ -327,9 +327,7 @@ func (w *world) inflated() string {
 		p, err := w.store.Open(w.t.Context(), info.Name)
 		w.check(err)
 		w.check(pack.Verify(w.t.Context(), info.Name, p, func(d pack.Damage) { w.t.Error(d) }))
-		raw, err := pack.Inflate(w.t.Context(), info.Name, p)
-		w.check(err)
-		all.Write(raw)
+		w.check(pack.Inflate(w.t.Context(), info.Name, p, &all))
 		w.check(p.Close())
 	}
 	return all.String()

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"context"
+	"io"
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -43,13 +44,25 @@ func contentEnds(m blob.Manifest) []contentEnd {
 	return all
 }
 
-// Inflate returns the whole tar stream of a pack, manifest and all, by walking from member to member: what it says does
-// not depend on what the manifest says. Damaged bytes are blob.ErrCorrupt.
-func Inflate(ctx context.Context, name string, p blob.Pack) ([]byte, error) {
-	var all []byte
-	rest, err := scan(ctx, name, p, func(_ foundMember, raw []byte) { all = append(all, raw...) })
-	if err == nil && rest > 0 {
-		err = corrupt(name, p.Size()-rest, "%d bytes that belong to no member", rest)
+// Inflate writes the whole tar stream of a pack, manifest and all, by walking from member to member: what it gives does
+// not depend on what the manifest says. Bytes that belong to no member are blob.ErrCorrupt, after all others were
+// written.
+func Inflate(ctx context.Context, name string, p blob.Pack, w io.Writer) error {
+	var failed error
+	junk := int64(0)
+	rest, err := scan(ctx, name, p, func(f foundMember, raw []byte) {
+		junk += f.junk
+		if failed == nil {
+			_, failed = w.Write(raw)
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case failed != nil:
+		return failed
+	case junk+rest > 0:
+		return corrupt(name, 0, "%d bytes that belong to no member", junk+rest)
 	}
-	return all, err
+	return nil
 }

@@ -56,21 +56,15 @@ func (c *commit) run() error {
 	if err != nil || len(fresh) == 0 && len(c.batch.All()) > 0 {
 		return err
 	}
+	// Tombstones come before the packs, because what they bury makes room for what takes its place.
+	if err := c.facts(true); err != nil {
+		return err
+	}
 	if err := c.packs(fresh); err != nil {
 		return err
 	}
-	var facts []blob.Fact
-	for _, f := range c.batch.Facts {
-		newest, err := c.fact(f)
-		if err != nil {
-			return fmt.Errorf("fact %s: %w", f.Kind, err)
-		}
-		if newest {
-			facts = append(facts, f.Fact)
-		}
-	}
-	if err := c.settleFacts(facts); err != nil {
-		return fmt.Errorf("tombstones: %w", err)
+	if err := c.facts(false); err != nil {
+		return err
 	}
 	for _, p := range c.batch.Parsed {
 		if err := c.parsed(p); err != nil {
@@ -88,6 +82,27 @@ func (c *commit) run() error {
 	}
 	if err := c.resolve(); err != nil {
 		return fmt.Errorf("resolve: %w", err)
+	}
+	return nil
+}
+
+// facts takes in the tombstones of the batch, or all other facts.
+func (c *commit) facts(tombstones bool) error {
+	var fresh []blob.Fact
+	for _, f := range c.batch.Facts {
+		if (f.Kind == blob.FactTombstone) != tombstones {
+			continue
+		}
+		newest, err := c.fact(f)
+		if err != nil {
+			return fmt.Errorf("fact %s: %w", f.Kind, err)
+		}
+		if newest {
+			fresh = append(fresh, f.Fact)
+		}
+	}
+	if err := c.settleFacts(fresh); err != nil {
+		return fmt.Errorf("tombstones: %w", err)
 	}
 	return nil
 }

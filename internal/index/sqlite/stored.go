@@ -56,18 +56,29 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	var id, chain int64
 	var size int64
 	var grave sql.NullString
-	known, err := c.get("SELECT id, chain, size, grave FROM versions WHERE file = ? AND number = ?", []any{file, v.Number}, &id, &chain, &size, &grave)
+	var root []byte
+	known, err := c.get("SELECT v.id, v.chain, v.size, v.grave, c.root FROM versions v JOIN chains c ON c.id = v.chain WHERE v.file = ? AND v.number = ?",
+		[]any{file, v.Number}, &id, &chain, &size, &grave, &root)
 	if err != nil {
 		return err
 	}
-	if known {
+	switch {
+	case known && blob.Ref(root) != v.Root:
+		wins, err := c.wins(v, blob.Ref(root), grave.Valid)
+		if err != nil || !wins {
+			return err
+		}
+		if err := c.supplant(id, chain, v); err != nil {
+			return err
+		}
+	case known:
 		if grave.Valid && v.Size > size { // what grew lies under no tombstone
 			if err := c.silence(id); err != nil {
 				return err
 			}
 		}
 		err = c.grow(id, chain, v)
-	} else {
+	default:
 		chain, err = c.addVersion(file, v)
 	}
 	if err != nil {

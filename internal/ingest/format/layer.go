@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 )
 
 // ErrNoLayer says that an original has no such layer: an unknown name, or a member that the archive lacks.
@@ -39,6 +42,17 @@ func Layer(inner string, r io.Reader) (io.Reader, error) {
 		rest = more
 	}
 	return r, nil
+}
+
+// Compress writes a layer that Layer opens: gzip or zstd.
+func Compress(inner string, w io.Writer) (io.WriteCloser, error) {
+	switch inner {
+	case "gzip":
+		return gzip.NewWriter(w), nil
+	case "zstd":
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	}
+	return nil, fmt.Errorf("compress layer %q: %w", inner, ErrNoLayer)
 }
 
 func tarMember(r io.Reader, name string) (io.Reader, error) {

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/prune"
+)
+
+type forgetOptions struct {
+	match, file string
+	apply, yes  bool
+}
+
+func newForgetCommand(a *app) *cobra.Command {
+	var o forgetOptions
+	cmd := &cobra.Command{
+		Use:   "forget --match PATTERN",
+		Short: "Remove a leaked secret from everything that the archive owns",
+		Long: "Find a text, or a /regular expression/, wherever it stands in the archive: in originals, also escaped as JSON or inside\n" +
+			"gzip, zstd and SQLite, in names, in tags and other facts, in the index and in every other file. With --apply marks of\n" +
+			"the same length take its place, versions that cannot be marked go as a whole, packs and index are written anew, and\n" +
+			"then every byte of the archive is searched to prove that nothing is left. The secret itself is never printed. Sources\n" +
+			"and backups are not touched. Docs: docs/forget.md." +
+			exits("4 it is nowhere", "7 something holds it still", "8 refused: not confirmed", "10 no archive", "11 another txarchive is writing"),
+		Example: "  txarchive forget --match-file secret.txt               where it stands\n" +
+			"  pass show token | txarchive forget --match-file - --apply --yes\n" +
+			"  txarchive forget --match '/sk-[A-Za-z0-9]{20,}/' --apply",
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runForget(cmd.Context(), a, o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.match, "match", "", "what to forget: a text, or a regular expression between slashes; - reads standard input")
+	f.StringVar(&o.file, "match-file", "", "a file with it, so that it stands in no history of a shell; - is standard input")
+	f.BoolVar(&o.apply, "apply", false, "remove it")
+	f.BoolVar(&o.yes, "yes", false, "do not ask before removing")
+	return cmd
+}
+
+// pattern reads what is to be forgotten. No error says it.
+func (a *app) pattern(o forgetOptions) (*prune.Pattern, error) {
+	text := o.match
+	from := o.file
+	if o.match == "-" {
+		text, from = "", "-"
+	}
+	if (text == "") == (from == "") {
+		return nil, usage("say what to forget", "--match-file FILE, --match-file - for standard input, or --match PATTERN")
+	}
+	if from != "" {
+		var b []byte
+		var err error
+		if from == "-" {
+			b, err = io.ReadAll(io.LimitReader(a.in, 1<<20))
+		} else {
+			b, err = os.ReadFile(from)
+		}
+		if err != nil {
+			return nil, err
+		}
+		text = string(bytes.TrimRight(b, "\r\n"))
+	}
+	p, err := prune.ParsePattern(text)
+	if err != nil {
+		return nil, usage(err.Error(), "a text of four bytes or more, or /regular expression/")
+	}
+	return p, nil
+}
+
+func runForget(ctx context.Context, a *app, o forgetOptions) error {
+	p, err := a.pattern(o)
+	if err != nil {
+		return err
+	}
+	open := a.read
+	if o.apply {
+		open = a.write
+	}
+	store, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	w := &forgetting{app: a, store: store, pattern: p}
+	if err := w.search(ctx, o.apply); err != nil {
+		return err
+	}
+	if len(w.found) == 0 {
+		if a.json {
+			return errors.Join(a.printJSON(w.report(o)), nothingFound)
+		}
+		return nothingFound
+	}
+	if !o.apply {
+		if a.json {
+			return a.printJSON(w.report(o))
+		}
+		w.print()
+		a.note("Nothing was changed. --apply removes it.")
+		return nil
+	}
+	if !a.json {
+		w.print()
+	}
+	if !o.yes && !(a.canAsk() && a.ask("Remove it from all of these?")) {
+		return refused("nothing was removed", "--yes removes it without asking")
+	}
+	if err := w.apply(ctx); err != nil {
+		return err
+	}
+	if a.json {
+		err = a.printJSON(w.report(o))
+	} else if !a.quiet {
+		w.printApplied()
+	}
+	if err == nil && len(w.left) > 0 {
+		err = partial(fmt.Sprintf("%s still holds it", plural(int64(len(w.left)), "place", "places")),
+			"a reader may have been at work: run the same command again")
+	}
+	return err
+}
+
+var nothingFound = notFound("nothing in the archive matches", "the text must be as it was written, upper and lower case too")
+
+// forgetting is one run of the command.
+type forgetting struct {
+	app     *app
+	store   *archive.Archive
+	pattern *prune.Pattern
+
+	found   []prune.Match // before
+	runs    []string
+	applied prune.Forgotten
+	gc      prune.Report
+	rebuilt bool
+	left    []prune.Match // after
+}
+
+// forgetter looks at the archive as it is now.
+func (w *forgetting) forgetter() *prune.Forget {
+	a := w.app
+	return &prune.Forget{
+		GC: &prune.GC{Packs: w.store.Packs(), Index: w.store.Index(), Writer: w.store.WriterID(), Now: a.now, Log: a.log,
+			Options: prune.Options{Forgotten: true, Purge: true}},
+		Pattern: w.pattern, Open: ingest.Layer(all.Formats()), Compress: ingest.Compress,
+	}
+}
+
+// everything is what Search and Files find together.
+func (w *forgetting) everything(ctx context.Context, f *prune.Forget) ([]prune.Match, error) {
+	m := w.app.meter()
+	defer m.stop()
+	if m != nil {
+		f.Progress = func(done, total int64) { m.bytes("search", done, total) }
+	}
+	found, err := f.Search(ctx)
+	if err != nil {
+		return nil, err
+	}
+	files, err := f.Files(ctx, w.store.Dir())
+	return append(found, files...), err
+}
+
+func (w *forgetting) search(ctx context.Context, write bool) error {
+	if write {
+		if _, err := w.app.ingester(w.store).Adopt(ctx); err != nil {
+			return err
+		}
+	}
+	var err error
+	if w.found, err = w.everything(ctx, w.forgetter()); err != nil {
+		return err
+	}
+	w.runs, err = w.touched(ctx)
+	return err
+}
+
+// touched are the runs that speak of the originals which were found.
+func (w *forgetting) touched(ctx context.Context) (runs []string, err error) {
+	of := map[index.VersionKey]bool{}
+	for _, m := range w.found {
+		if m.Where != prune.InFact && m.Where != prune.InFile {
+			of[index.VersionKey{Source: m.Source, Path: m.Path, Number: m.Version}] = true
+		}
+	}
+	db := w.store.Index()
+	if len(of) == 0 {
+		return nil, nil
+	}
+	for run, err := range db.Runs(ctx, index.Selection{}, index.Page{AllVersions: true}) {
+		if err != nil {
+			return nil, err
+		}
+		for v, err := range db.Versions(ctx, index.VersionFilter{Run: run.ID}) {
+			if err != nil {
+				return nil, err
+			}
+			if of[index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}] {
+				runs = append(runs, run.ID)
+				break
+			}
+		}
+	}
+	return runs, nil
+}
+
+// apply removes what was found, and looks for it everywhere once more.
+func (w *forgetting) apply(ctx context.Context) error {
+	f := w.forgetter()
+	found, err := f.Search(ctx)
+	if err != nil {
+		return err
+	}
+	if w.applied, err = f.Apply(ctx, found); err != nil {
+		return err
+	}
+	if _, err := w.app.ingester(w.store).Adopt(ctx); err != nil {
+		return err
+	}
+	if w.gc, err = f.GC.Run(ctx); err != nil {
+		return err
+	}
+	if w.left, err = w.everything(ctx, w.forgetter()); err != nil || !onlyFiles(w.left) {
+		return err
+	}
+	// Rows that no original states any more, or old generations: an index that is made from the packs has none of it.
+	if _, _, err := rebuild(ctx, w.app, w.store); err != nil {
+		return err
+	}
+	w.rebuilt = true
+	if err := w.store.DropSuperseded(); err != nil {
+		return err
+	}
+	w.left, err = w.everything(ctx, w.forgetter())
+	return err
+}
+
+// onlyFiles says whether there are matches, and all of them in files.
+func onlyFiles(found []prune.Match) bool {
+	for _, m := range found {
+		if m.Where != prune.InFile {
+			return false
+		}
+	}
+	return len(found) > 0
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/prune"
+)
+
+const forgetShown = 50
+
+// print says where it stands. What stands there it does not say.
+func (w *forgetting) print() {
+	a := w.app
+	if a.quiet {
+		return
+	}
+	for i, m := range w.found {
+		if i == forgetShown {
+			fmt.Fprintf(a.out, "... and %s\n", plural(int64(len(w.found)-i), "more place", "more places"))
+			break
+		}
+		fmt.Fprintln(a.out, line(matchText(m)))
+	}
+	if len(w.runs) > 0 {
+		fmt.Fprintf(a.out, "%s of it: %s\n", plural(int64(len(w.runs)), "run speaks", "runs speak"), strings.Join(w.runs[:min(len(w.runs), 20)], " "))
+	}
+}
+
+func matchText(m prune.Match) string {
+	times := plural(m.Count, "time", "times")
+	text := ""
+	switch m.Where {
+	case prune.InOriginal:
+		text = fmt.Sprintf("%s/%s version %d, %s", m.Source, m.Path, m.Version, times)
+		if m.Inner != "" {
+			text += " inside its " + strings.SplitN(m.Inner, ":", 2)[0]
+		}
+	case prune.InName:
+		text = fmt.Sprintf("%s/%s version %d is called so", m.Source, m.Path, m.Version)
+	case prune.InFact:
+		text = fmt.Sprintf("%s: %s", plural(m.Count, "fact", "facts"), m.Fact)
+	default:
+		text = fmt.Sprintf("file %s, %s", m.File, times)
+	}
+	if m.Waiting {
+		text += ", goes with the next gc"
+	}
+	return text
+}
+
+func (w *forgetting) printApplied() {
+	a := w.app
+	fmt.Fprintf(a.out, "%s redacted, %s dropped, %s removed\n", plural(w.applied.Redacted, "original", "originals"), number(w.applied.Dropped),
+		plural(w.applied.Facts, "fact", "facts"))
+	fmt.Fprintf(a.out, "%s written anew, index %s\n", plural(w.gc.Rewritten, "pack", "packs"), map[bool]string{true: "made again", false: "purged"}[w.rebuilt])
+	for _, m := range w.left {
+		fmt.Fprintln(a.out, a.ink().red("still there: "+line(matchText(m))))
+	}
+	if len(w.left) == 0 {
+		fmt.Fprintln(a.out, a.ink().green("Every byte of the archive was searched: nothing is left."))
+	}
+	a.note("not reached: sources, which are never touched; backups; copies of the archive and of what was restored or exported; other machines' indexes")
+}
+
+type forgetPlace struct {
+	Where   string  `json:"where"`
+	Source  *string `json:"source"`
+	Path    *string `json:"path"`
+	Version *int    `json:"version"`
+	Inner   *string `json:"inner"`
+	Fact    *string `json:"fact"`
+	File    *string `json:"file"`
+	Count   int64   `json:"count"`
+	Action  string  `json:"action"`
+	Waiting bool    `json:"waiting"`
+}
+
+func forgetPlaces(found []prune.Match) []forgetPlace {
+	all := []forgetPlace{}
+	for _, m := range found {
+		p := forgetPlace{Where: m.Where, Count: m.Count, Action: m.Action, Waiting: m.Waiting}
+		switch m.Where {
+		case prune.InFact:
+			p.Fact = &m.Fact
+		case prune.InFile:
+			p.File = &m.File
+		default:
+			p.Source, p.Path, p.Version = &m.Source, &m.Path, &m.Version
+			if m.Inner != "" {
+				p.Inner = &m.Inner
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+func (w *forgetting) report(o forgetOptions) any {
+	return struct {
+		Applied      bool          `json:"applied"`
+		Places       []forgetPlace `json:"places"`
+		Runs         []string      `json:"run_ids"`
+		Redacted     int64         `json:"redacted"`
+		Dropped      int64         `json:"dropped"`
+		Facts        int64         `json:"facts"`
+		Packs        int64         `json:"packs_rewritten"`
+		IndexRebuilt bool          `json:"index_rebuilt"`
+		Left         []forgetPlace `json:"left"`
+		NotReached   []string      `json:"not_reached"`
+	}{o.apply && len(w.found) > 0, forgetPlaces(w.found), append([]string{}, w.runs...), w.applied.Redacted, w.applied.Dropped, w.applied.Facts,
+		w.gc.Rewritten, w.rebuilt, forgetPlaces(w.left), []string{"sources", "backups", "copies of the archive, restored and exported files", "indexes of other machines"}}
+}

@@ -1,0 +1,104 @@
+package blob
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"sort"
+)
+
+// PlanForget is the Plan of tombstones that no grace spares and nobody takes back: what lies under them must not have
+// been kept.
+const PlanForget = "forget"
+
+// Redaction says what stands in the place of a version that was forgotten: the same version with marks over some
+// stretches. A file that still has the original bytes, or has grown from them, is known by it.
+type Redaction struct {
+	SHA256 Ref        `json:"sha256"` // of the version with its marks
+	Root   Ref        `json:"root"`   // of the chain that begins with it
+	Places [][2]int64 `json:"places"` // offset and length of each mark; none when the version itself was compressed
+}
+
+const mark = "REDACTED"
+
+// Mark overwrites b with a mark of the same length, so that lines stay where they are and JSON stays JSON: ends of lines
+// and quotes that no backslash escapes are kept, and digits alone become other digits, for they may be a number.
+func Mark(b []byte) {
+	digits := bytes.IndexFunc(b, func(r rune) bool { return r < '0' || r > '9' }) < 0
+	n := 0
+	for i := 0; i < len(b); i++ {
+		escape := b[i] == '\\' && i+1 < len(b)
+		switch {
+		case !escape && (b[i] == '\n' || b[i] == '\r' || b[i] == '"'):
+			continue
+		case digits:
+			b[i] = '1'
+			continue
+		}
+		for range 1 + map[bool]int{true: 1}[escape] {
+			b[i] = '*'
+			if n < len(mark) && len(b) >= len(mark) {
+				b[i] = mark[n]
+			}
+			n, i = n+1, i+1
+		}
+		i--
+	}
+}
+
+// WholeEscape returns where a match at i of b must begin to leave no half of a JSON escape before it.
+func WholeEscape(b []byte, i int) int {
+	for k := i - 1; k >= max(0, i-5); k-- {
+		if b[k] != '\\' {
+			continue
+		}
+		run := k
+		for run > 0 && b[run-1] == '\\' {
+			run--
+		}
+		if (k-run)%2 == 1 { // the second of a pair
+			return i
+		}
+		length := 2
+		if k+1 < len(b) && b[k+1] == 'u' {
+			length = 6
+		}
+		if i < k+length {
+			return k
+		}
+		return i
+	}
+	return i
+}
+
+// Redacted reads r with marks over some places, which are in order.
+func Redacted(r io.ReaderAt, places [][2]int64) io.ReaderAt { return &redacted{r, places} }
+
+type redacted struct {
+	r      io.ReaderAt
+	places [][2]int64
+}
+
+func (r *redacted) ReadAt(p []byte, offset int64) (int, error) {
+	n, err := r.r.ReadAt(p, offset)
+	end := offset + int64(n)
+	first := sort.Search(len(r.places), func(i int) bool { return r.places[i][0]+r.places[i][1] > offset })
+	for _, place := range r.places[first:] {
+		if place[0] >= end {
+			break
+		}
+		// The mark depends on all that is under it.
+		under := make([]byte, place[1])
+		m, uerr := r.r.ReadAt(under, place[0])
+		if m < len(under) {
+			if errors.Is(uerr, io.EOF) {
+				uerr = io.ErrUnexpectedEOF
+			}
+			return 0, uerr
+		}
+		Mark(under)
+		from, to := max(offset, place[0]), min(end, place[0]+place[1])
+		copy(p[from-offset:to-offset], under[from-place[0]:])
+	}
+	return n, err
+}

@@ -1,0 +1,54 @@
+package sqlite
+
+import (
+	"bytes"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+// Two originals may have one source, path and number: what was redacted takes the place of what lies under a tombstone,
+// and two machines may have called two files alike. The index has room for one, and keeps the same one whatever the
+// order in which packs come; the other stays in the packs, where verify names it.
+
+// wins says whether a version takes the place of another that has its name and number.
+func (c *commit) wins(v *blob.Version, rival blob.Ref, rivalBuried bool) (bool, error) {
+	buried, err := c.buried(v)
+	if err != nil || buried {
+		return false, err
+	}
+	return rivalBuried || bytes.Compare(v.Root[:], rival[:]) < 0, nil
+}
+
+// buried says whether a tombstone lies on a version, or on what it has grown to.
+func (c *commit) buried(v *blob.Version) (bool, error) {
+	if _, yes, err := c.lies(v.Source, v.Path, v.SHA256); err != nil || yes {
+		return yes, err
+	}
+	var n int
+	return c.get(`SELECT 1 FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL AND value ->> '$.root' = ? AND value ->> '$.version' = ?
+		AND value ->> '$.size' >= ?`, []any{v.Root.String(), v.Number, v.Size}, &n)
+}
+
+// supplant puts a version in the place of another. Its extents and its rows follow.
+func (c *commit) supplant(id, chain int64, v *blob.Version) error {
+	if err := c.silence(id); err != nil {
+		return err
+	}
+	if _, err := c.exec("DELETE FROM extents WHERE chain = ?", chain); err != nil {
+		return err
+	}
+	if _, err := c.exec("UPDATE chains SET root = ?, size = ?, sha256 = ? WHERE id = ?", v.Root[:], v.Size, v.SHA256[:], chain); err != nil {
+		return err
+	}
+	format, err := c.name(v.Format)
+	if err != nil {
+		return err
+	}
+	role, err := c.name(v.Role)
+	if err != nil {
+		return err
+	}
+	_, err = c.exec(`UPDATE versions SET parser = 0, parsed = 0, grave = NULL, size = ?, sha256 = ?, mtime = ?, mode = ?, format = ?, role = ?,
+		root_dir = ? WHERE id = ?`, v.Size, v.SHA256[:], v.ModTime.UnixNano(), v.Mode, format, role, v.Claim, id)
+	return err
+}

@@ -1,0 +1,233 @@
+package prune
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+)
+
+// Forget finds what must not have been kept, and takes it out of originals, names and facts. It needs the archive's
+// lock to Apply. Where a pattern was found it says; what was found it never says.
+type Forget struct {
+	GC      *GC // what Apply leaves behind dies with its next Run
+	Pattern *Pattern
+	// Open gives a layer of an original: gzip, zstd, rows:<format>:<role>. Compress writes one.
+	Open     func(inner string, r io.Reader) (io.Reader, error)
+	Compress func(inner string, w io.Writer) (io.WriteCloser, error)
+	// Progress is told how many bytes of originals were looked through. It may be nil.
+	Progress func(done, total int64)
+
+	holdings *holdings
+	library  *pack.Library
+}
+
+// What holds a match.
+const (
+	InOriginal = "original"
+	InName     = "name" // of an original: its path, or the root that it was recognised by
+	InFact     = "fact"
+	InFile     = "file" // of the archive
+)
+
+// What is done about it.
+const (
+	Redact = "redact" // marks take the place of the matches
+	Drop   = "drop"   // it goes as a whole
+)
+
+// Match is a place that holds what must be forgotten. Nothing in it does.
+type Match struct {
+	Where   string
+	Source  string
+	Path    string
+	Version int
+	Inner   string // layer of the original, "" for the original itself
+	Fact    string // kind
+	File    string // below the archive's directory
+	Count   int64
+	Action  string
+	// Waiting says that it was dealt with, and goes with the next gc.
+	Waiting bool
+
+	chain *chain
+	sound [][2]int64 // stretches of the original itself
+}
+
+// Search looks through every original, every name and every fact.
+func (f *Forget) Search(ctx context.Context) (found []Match, err error) {
+	f.GC.began = f.GC.Now()
+	if f.holdings, err = f.GC.read(ctx); err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	f.library = pack.NewLibrary(f.GC.Packs, 16<<20)
+	defer func() { err = errors.Join(err, f.library.Close()) }()
+	found = f.searchFacts()
+	chains := f.holdings.sorted()
+	total, done := int64(0), int64(0)
+	for _, c := range chains {
+		total += c.Size
+	}
+	for _, c := range chains {
+		more, err := f.searchChain(ctx, c)
+		if err != nil {
+			return nil, fmt.Errorf("search %s version %d: %w", f.Pattern.Masked(c.Source+"/"+c.Path), c.Number, err)
+		}
+		found = append(found, more...)
+		if done += c.Size; f.Progress != nil {
+			f.Progress(done, total)
+		}
+	}
+	return found, nil
+}
+
+func (h *holdings) sorted() []*chain {
+	all := make([]*chain, 0, len(h.chains))
+	for _, c := range h.chains {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b *chain) int {
+		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number),
+			bytes.Compare(a.Root[:], b.Root[:]))
+	})
+	return all
+}
+
+func (f *Forget) searchFacts() (found []Match) {
+	counts := map[string]int64{}
+	for _, v := range f.holdings.volumes {
+		for _, fact := range v.manifest.Facts {
+			if f.inFact(fact) {
+				counts[fact.Kind]++
+			}
+		}
+	}
+	for _, kind := range sortedKeys(counts) {
+		found = append(found, Match{Where: InFact, Fact: f.Pattern.Masked(kind), Count: counts[kind], Action: Drop})
+	}
+	return found
+}
+
+func (f *Forget) inFact(fact blob.Fact) bool {
+	return f.Pattern.In(fact.Kind) || f.Pattern.In(fact.Key) || f.Pattern.In(string(fact.Value))
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (f *Forget) inName(v *blob.Version) bool {
+	return f.Pattern.In(v.Source+"/"+v.Path) || f.Pattern.In(v.Claim) || f.Pattern.In(v.Format) || f.Pattern.In(v.Role)
+}
+
+// searchChain looks through one original, and through what is in it when it is compressed or a database.
+func (f *Forget) searchChain(ctx context.Context, c *chain) (found []Match, err error) {
+	m := Match{Source: f.Pattern.Masked(c.Source), Path: f.Pattern.Masked(c.Path), Version: c.Number, chain: c, Action: Redact, Waiting: c.dead}
+	if f.inName(&c.Version) {
+		name := m
+		name.Where, name.Count, name.Action = InName, 1, Drop
+		found = append(found, name)
+	}
+	if !c.whole() {
+		return found, nil // what is lost says nothing
+	}
+	raw := bufio.NewReaderSize(f.content(ctx, c), 64<<10)
+	head, err := raw.Peek(32)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	inner := layerOf(&c.Version, head)
+	m.Where = InOriginal
+	if m.sound, err = f.Pattern.scan(raw); err != nil {
+		return nil, err
+	}
+	if m.Count = int64(len(m.sound)); m.Count > 0 {
+		found = append(found, m)
+	}
+	if inner == "" {
+		return found, nil
+	}
+	n, err := f.inside(inner, f.content(ctx, c))
+	if err != nil || n == 0 {
+		return found, err
+	}
+	m.Inner, m.Count, m.sound = inner, n, nil
+	return append(found, m), nil
+}
+
+// inside counts what a layer holds. One that cannot be opened holds nothing that anybody could read.
+func (f *Forget) inside(inner string, r io.Reader) (int64, error) {
+	failed := &failing{r: r}
+	layer, err := f.Open(inner, failed)
+	if err == nil {
+		var places [][2]int64
+		if places, err = f.Pattern.scan(layer); err == nil {
+			return int64(len(places)), nil
+		}
+	}
+	if failed.err != nil {
+		return 0, failed.err
+	}
+	return 0, nil
+}
+
+// failing remembers how reading failed, to tell that from bad content.
+type failing struct {
+	r   io.Reader
+	err error
+}
+
+func (f *failing) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		f.err = err
+	}
+	return n, err
+}
+
+// layerOf names what is inside an original that is compressed, or a database, by how it begins.
+func layerOf(v *blob.Version, head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		return "gzip"
+	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
+		return "zstd"
+	case bytes.HasPrefix(head, []byte("SQLite format 3\x00")) && v.Format != "":
+		return "rows:" + v.Format + ":" + v.Role
+	}
+	return ""
+}
+
+// whole says whether every byte of the chain is in some pack.
+func (c *chain) whole() bool {
+	end := int64(0)
+	for _, p := range c.parts {
+		if p.at == nil || p.offset != end {
+			return false
+		}
+		end += p.size
+	}
+	return end >= c.Size
+}
+
+// content reads a chain as it stands in the packs.
+func (f *Forget) content(ctx context.Context, c *chain) io.Reader {
+	extents := make([]blob.Extent, len(c.parts))
+	for i, p := range c.parts {
+		extents[i] = blob.Extent{Offset: p.offset, Size: p.size, SHA256: p.sum, CopyOf: &blob.Copy{Pack: p.at.pack, Raw: p.at.raw}}
+	}
+	return io.LimitReader(f.library.Reader(ctx, extents), c.Size)
+}

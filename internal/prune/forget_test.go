@@ -1,0 +1,128 @@
+package prune
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+func pattern(t *testing.T, s string) *Pattern {
+	t.Helper()
+	p, err := ParsePattern(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestParsePattern(t *testing.T) {
+	for _, s := range []string{"", "abc", "/", "//", "/(/", "/a*/"} {
+		if _, err := ParsePattern(s); err == nil {
+			t.Errorf("%q is taken for a pattern", s)
+		}
+	}
+	if _, err := ParsePattern("/sk-[secret/"); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("a bad pattern: %v", err)
+	}
+}
+
+// TestPatternForms finds a text however JSON writes it, and leaves JSON behind.
+func TestPatternForms(t *testing.T) {
+	const secret = "p<ss/w\"rd é世😀\\\n!"
+	p := pattern(t, secret)
+	plain, _ := json.Marshal(map[string]string{"a": "before " + secret + " after"})
+	twice, _ := json.Marshal(map[string]string{"arguments": string(plain)})
+	for _, doc := range []string{
+		string(plain), string(twice), strings.ReplaceAll(string(plain), "/", `\/`),
+		`{"a":"p<ss/w\"rd \u00e9\u4e16\ud83d\ude00\\\n!"}`, `{"a":"p<ss/w\"rd \u00E9\u4E16\uD83D\uDE00\\\n!"}`,
+	} {
+		if !p.In(doc) {
+			t.Errorf("%s: not found", doc)
+			continue
+		}
+		b := []byte(doc)
+		for _, m := range p.find(b) {
+			blob.Mark(b[blob.WholeEscape(b, m[0]):m[1]])
+		}
+		if !json.Valid(b) || p.In(string(b)) || len(b) != len(doc) {
+			t.Errorf("%s became %s", doc, b)
+		}
+	}
+}
+
+// TestRedactedJSON marks random stretches of random JSON, with the pattern cut out of what it stands for.
+func TestRedactedJSON(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	alphabet := []rune("abcdefgh0123456789 \"\\/\n\té世😀<>&")
+	for range 3000 {
+		text := make([]rune, 40)
+		for i := range text {
+			text[i] = alphabet[r.IntN(len(alphabet))]
+		}
+		from := r.IntN(30)
+		secret := string(text[from : from+6+r.IntN(4)])
+		p, err := ParsePattern(secret)
+		if err != nil || p.re != nil {
+			continue
+		}
+		line, err := json.Marshal(map[string]any{"t": string(text), "n": 12345})
+		if err != nil {
+			t.Fatal(err)
+		}
+		line = append(line, '\n')
+		places, err := p.scan(bytes.NewReader(line))
+		if err != nil || len(places) == 0 {
+			t.Fatalf("%q in %s: %v, %v", secret, line, places, err)
+		}
+		out, err := io.ReadAll(&redacted{r: bytes.NewReader(line), places: places})
+		if err != nil || len(out) != len(line) || !json.Valid(out) || bytes.Count(out, []byte("\n")) != 1 {
+			t.Fatalf("%q in %s became %s, %v", secret, line, out, err)
+		}
+	}
+}
+
+// TestScanWindows finds matches wherever the windows of a long stream are cut.
+func TestScanWindows(t *testing.T) {
+	const secret = "AKIA0123456789ABCDEF"
+	for _, pat := range []string{secret, "/AKIA[0-9A-F]{16}/"} {
+		p := pattern(t, pat)
+		long := bytes.Repeat([]byte("0123456789 abcdefg\n"), 200_000)
+		var want [][2]int64
+		for at := 900_000; at+100 < len(long); at += 29_989 {
+			copy(long[at:], secret)
+			want = append(want, [2]int64{int64(at), int64(len(secret))})
+		}
+		got, err := p.scan(iotestReader{bytes.NewReader(long)})
+		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %d places of %d, %v", pat, len(got), len(want), err)
+		}
+	}
+}
+
+// iotestReader gives odd amounts.
+type iotestReader struct{ r io.Reader }
+
+func (r iotestReader) Read(p []byte) (int, error) { return r.r.Read(p[:min(len(p), 7919)]) }
+
+func TestMark(t *testing.T) {
+	for in, want := range map[string]string{
+		"secret":            "******",
+		"a longer secret":   "REDACTED*******",
+		"0123456789":        "1111111111",
+		"two\nlines \"q\"":  "RED\nACTED*\"*\"",
+		`with \" inside it`: "REDACTED*********",
+	} {
+		b := []byte(in)
+		if blob.Mark(b); string(b) != want {
+			t.Errorf("%q became %q, want %q", in, b, want)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package prune
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+// Pattern is what must be forgotten: a text, in every form in which it may stand inside JSON, or a regular expression.
+type Pattern struct {
+	forms []([]byte)
+	re    *regexp.Regexp
+}
+
+const (
+	leastText = 4 // bytes of a text that is looked for
+	// reach is how long a match of a regular expression may be.
+	reach  = 64 << 10
+	window = 1 << 20
+)
+
+// ErrPattern says that nothing sensible can be looked for.
+var ErrPattern = errors.New("bad pattern")
+
+// ParsePattern reads a pattern: /regular expression/ between slashes, else a text as it is.
+func ParsePattern(s string) (*Pattern, error) {
+	if len(s) > 2 && s[0] == '/' && s[len(s)-1] == '/' {
+		re, err := regexp.Compile(s[1 : len(s)-1])
+		if err != nil {
+			return nil, fmt.Errorf("%w: the regular expression cannot be read", ErrPattern) // its text may be the secret
+		}
+		if re.MatchString("") {
+			return nil, fmt.Errorf("%w: the regular expression matches nothing at all", ErrPattern)
+		}
+		return &Pattern{re: re}, nil
+	}
+	if len(s) < leastText {
+		return nil, fmt.Errorf("%w: a text of less than %d bytes stands in too many places", ErrPattern, leastText)
+	}
+	p := &Pattern{}
+	for _, form := range forms(s, 2) {
+		if !slices.ContainsFunc(p.forms, func(have []byte) bool { return string(have) == form }) {
+			p.forms = append(p.forms, []byte(form))
+		}
+	}
+	return p, nil
+}
+
+// forms are the ways in which a text is written: as it is, and escaped as JSON by several encoders, so many times over.
+func forms(s string, depth int) []string {
+	all := []string{s}
+	if depth == 0 || !utf8.ValidString(s) {
+		return all
+	}
+	var html, plain strings.Builder
+	for _, to := range []*strings.Builder{&html, &plain} {
+		enc := json.NewEncoder(to)
+		enc.SetEscapeHTML(to == &html)
+		_ = enc.Encode(s) // a string into memory
+	}
+	for _, written := range []string{inQuotes(plain.String()), inQuotes(html.String())} {
+		for _, form := range []string{written, strings.ReplaceAll(written, "/", `\/`), ascii(written, "%04x"), ascii(written, "%04X")} {
+			all = append(all, forms(form, depth-1)...)
+		}
+	}
+	return all
+}
+
+func inQuotes(line string) string {
+	line = strings.TrimSuffix(line, "\n")
+	return line[1 : len(line)-1]
+}
+
+// ascii writes what is not ASCII as \u escapes.
+func ascii(s, digits string) string {
+	var out strings.Builder
+	for _, r := range s {
+		switch {
+		case r < utf8.RuneSelf:
+			out.WriteRune(r)
+		case r > 0xffff:
+			r -= 0x10000
+			fmt.Fprintf(&out, `\u`+digits+`\u`+digits, 0xd800+(r>>10), 0xdc00+(r&0x3ff))
+		default:
+			fmt.Fprintf(&out, `\u`+digits, r)
+		}
+	}
+	return out.String()
+}
+
+// In says whether a text has a match.
+func (p *Pattern) In(s string) bool { return len(p.find([]byte(s))) > 0 }
+
+// Masked is a text with marks over the matches, to be shown.
+func (p *Pattern) Masked(s string) string {
+	b := []byte(s)
+	for _, m := range p.find(b) {
+		blob.Mark(b[m[0]:m[1]])
+	}
+	return string(b)
+}
+
+// find returns the stretches of b that match, in order and apart from each other.
+func (p *Pattern) find(b []byte) (all [][2]int) {
+	if p.re != nil {
+		for _, m := range p.re.FindAllIndex(b, -1) {
+			if m[1] > m[0] {
+				all = append(all, [2]int{m[0], m[1]})
+			}
+		}
+		return all
+	}
+	for _, form := range p.forms {
+		for at := 0; ; {
+			i := bytes.Index(b[at:], form)
+			if i < 0 {
+				break
+			}
+			all = append(all, [2]int{at + i, at + i + len(form)})
+			at += i + 1
+		}
+	}
+	slices.SortFunc(all, func(a, b [2]int) int { return a[0] - b[0] })
+	merged := all[:0]
+	for _, m := range all {
+		if n := len(merged); n > 0 && m[0] < merged[n-1][1] {
+			merged[n-1][1] = max(merged[n-1][1], m[1])
+			continue
+		}
+		merged = append(merged, m)
+	}
+	return merged
+}
+
+// scan returns the stretches of a stream that match. Of a long stream it holds a window in memory.
+func (p *Pattern) scan(r io.Reader) (places [][2]int64, err error) {
+	buf := make([]byte, 0, window+2*reach)
+	base, done := int64(0), int64(0) // of buf; what lies before done was looked at
+	for eof := false; !eof; {
+		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if eof = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !eof {
+			return nil, err
+		}
+		limit := len(buf) // a match that begins behind it may be longer than what was read
+		if !eof {
+			limit -= reach
+		}
+		for _, m := range p.find(buf) {
+			if m[0] >= limit || base+int64(m[0]) < done {
+				continue
+			}
+			from := max(base+int64(blob.WholeEscape(buf, m[0])), done)
+			done = base + int64(m[1])
+			places = append(places, [2]int64{from, done - from})
+		}
+		done = max(done, base+int64(limit))
+		keep := max(0, limit-16) // for escapes
+		base += int64(keep)
+		buf = append(buf[:0], buf[keep:]...)
+	}
+	return places, nil
+}
+
+// redacted is a stream with marks over some places.
+type redacted struct {
+	r      io.Reader
+	places [][2]int64
+	at     int64
+	ready  []byte
+	held   []byte
+}
+
+// Read gives what is between the marks as it comes; what is under one is read as a whole, since the mark depends on it.
+func (r *redacted) Read(p []byte) (int, error) {
+	for len(r.ready) == 0 {
+		if len(r.places) == 0 {
+			n, err := r.r.Read(p)
+			r.at += int64(n)
+			return n, err
+		}
+		next := r.places[0]
+		if gap := next[0] - r.at; gap > 0 {
+			n, err := r.r.Read(p[:min(int64(len(p)), gap)])
+			r.at += int64(n)
+			return n, err
+		}
+		r.places = r.places[1:]
+		r.held = append(r.held[:0], make([]byte, next[1])...)
+		if _, err := io.ReadFull(r.r, r.held); err != nil {
+			return 0, err
+		}
+		r.at += next[1]
+		blob.Mark(r.held)
+		r.ready = r.held
+	}
+	n := copy(p, r.ready)
+	r.ready = r.ready[n:]
+	return n, nil
+}
