@@ -35,14 +35,15 @@ type Parsed struct {
 
 	Runs          []*transcript.Run
 	Conversations []Holding
-	Rows          []Row // in the order of the original
+	Rows          []Row  // in the order of the original
+	Words         *Words // what the numbers in Rows mean
 	Usage         []*transcript.Usage
 	Receipts      []*transcript.Receipt
 	Steps         []*transcript.Step
 	Links         []*transcript.Link
 	Hints         []*transcript.Hint
 	Problems      []*transcript.Problem
-	Terms         []string // words of Rows that this process has not seen before
+	Fresh         []uint32 // words of Rows, parts and facets left out, that the index was not told of lately
 	Bytes         int      // memory that Rows hold, roughly
 }
 
@@ -76,7 +77,7 @@ type Row struct {
 	EID          int64 // hash of the native event id, compared inside a conversation; 0 where there is none
 	Global       int   // of the native id: 0 unique in the conversation, 1 in the format, 2 and first written here
 	Attributes   string
-	T, X         string // terms for search: words with the parts of identifiers (term.Split), facets
+	T, X         []uint32 // terms for search, as numbers in Parsed.Words: words with the parts of identifiers (Same), facets
 	Call         *transcript.Call
 	Result       *transcript.Result
 }

@@ -16,9 +16,12 @@ import (
 // A Collector serves one goroutine. Reset begins a version; Take hands over what was gathered so far, so that
 // a long original becomes several batches.
 type Collector struct {
-	words vocabulary
-	split term.Splitter
-	t     []byte
+	split  term.Splitter
+	t      []byte // of one text
+	terms  Numbering
+	room   []uint32 // for numbers: its length is used up
+	facets map[facets][]uint32
+	unsaid []uint32 // words that the index was not told of
 
 	out           *Parsed
 	runs          map[string]*transcript.Run
@@ -42,7 +45,7 @@ type conversationKey struct {
 }
 
 // NewCollector returns a Collector.
-func NewCollector() *Collector { return &Collector{} }
+func NewCollector() *Collector { return &Collector{facets: map[facets][]uint32{}} }
 
 // Reset begins a version.
 func (c *Collector) Reset(s Subject) {
@@ -52,6 +55,10 @@ func (c *Collector) Reset(s Subject) {
 	c.current = map[string]*held{}
 	c.order = nil
 	c.near, c.pending, c.last = 0, 0, s.From
+	if c.terms.Start() {
+		clear(c.facets)
+		c.unsaid = nil
+	}
 }
 
 // Size returns the bytes of memory that are gathered.
@@ -69,6 +76,8 @@ func (c *Collector) Take(last bool) *Parsed {
 	for _, v := range c.order {
 		out.Conversations = append(out.Conversations, v.Holding)
 	}
+	out.Words = c.terms.Words()
+	out.Fresh, c.unsaid = c.unsaid, nil
 	c.out = &Parsed{Subject: out.Subject}
 	return out
 }
@@ -188,7 +197,7 @@ func (c *Collector) event(e *transcript.Event) {
 			row.Attributes = attributes
 		}
 		c.out.Rows = append(c.out.Rows, row)
-		c.out.Bytes += 256 + len(row.T) + len(row.X) + len(row.Attributes)
+		c.out.Bytes += rowSize + 4*len(row.T) + len(row.Attributes)
 		c.pending++
 	}
 	if c.near != 0 {
@@ -234,10 +243,25 @@ func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part) Row
 		}
 	}
 	c.t = c.split.Split(c.t[:0], part.Text)
-	row.T = string(c.t)
-	c.out.Terms = c.words.add(c.out.Terms, c.t)
-	row.X = c.facets(e, &row)
+	row.T = c.numbers(c.t, &c.unsaid)
+	row.X = c.facetNumbers(facets{c.out.Format, row.Kind, row.Role, row.Type, row.Tool, e.Agent, e.Model, row.Result != nil && row.Result.Failed == transcript.Yes})
 	return row
+}
+
+// rowSize is what a Row takes, roughly, its terms and attributes aside.
+const rowSize = 384
+
+// numbers returns the numbers of terms as term.Split gives them.
+func (c *Collector) numbers(text []byte, fresh *[]uint32) []uint32 {
+	if len(text) == 0 {
+		return nil
+	}
+	if most := len(text)/2 + 1; cap(c.room)-len(c.room) < most {
+		c.room = make([]uint32, 0, max(most, 16<<10))
+	}
+	start := len(c.room)
+	c.room = c.terms.Add(c.room, text, fresh)
+	return c.room[start:len(c.room):len(c.room)]
 }
 
 // Scope is the place in which local run ids are unique.
@@ -262,7 +286,18 @@ func (c *Collector) settle() {
 	c.pending = 0
 }
 
-func (c *Collector) facets(e *transcript.Event, row *Row) string {
+// facets is what is known of a row for ever. Many rows have the same.
+type facets struct {
+	format                        string
+	kind                          transcript.Kind
+	role, typ, tool, agent, model string
+	failed                        bool
+}
+
+func (c *Collector) facetNumbers(f facets) []uint32 {
+	if have, ok := c.facets[f]; ok {
+		return have
+	}
 	b := make([]byte, 0, 96)
 	add := func(field, value string) {
 		if value == "" {
@@ -273,17 +308,19 @@ func (c *Collector) facets(e *transcript.Event, row *Row) string {
 		}
 		b = append(b, Facet(field, value)...)
 	}
-	add("format", c.out.Format)
-	add("kind", string(row.Kind))
-	add("role", row.Role)
-	add("type", row.Type)
-	add("tool", row.Tool)
-	add("agent", e.Agent)
-	add("model", e.Model)
-	if row.Result != nil && row.Result.Failed == transcript.Yes {
+	add("format", f.format)
+	add("kind", string(f.kind))
+	add("role", f.role)
+	add("type", f.typ)
+	add("tool", f.tool)
+	add("agent", f.agent)
+	add("model", f.model)
+	if f.failed {
 		add("is", "error")
 	}
-	return string(b)
+	made := c.numbers(b, nil)
+	c.facets[f] = made
+	return made
 }
 
 // eventAttributes is the JSON of what only this format states, and of what has no column.

@@ -62,6 +62,7 @@ const Same = '\x01'
 func (s *Splitter) Split(dst []byte, text string) []byte {
 	s.reset()
 	for i := 0; ; {
+		dst, i = s.easy(dst, text, i)
 		at := len(dst)
 		dst = space(dst)
 		from := len(dst)

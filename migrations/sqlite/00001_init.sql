@@ -212,7 +212,10 @@ CREATE VIRTUAL TABLE fts USING fts5 (
 INSERT INTO fts (fts, rank) VALUES ('hashsize', 67108864);
 INSERT INTO fts (fts, rank) VALUES ('automerge', 0);
 
-CREATE TABLE terms (term TEXT NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;
+CREATE TABLE terms (                   -- the words of all rows, for looking inside of words
+  id    INTEGER PRIMARY KEY,           -- run << 20 | block: the words of a run are in order, those of several overlap
+  words BLOB NOT NULL                  -- each with a line feed behind it
+) STRICT;
 
 CREATE TABLE calls (                   -- tool calls; event is the row of the part
   event      INTEGER PRIMARY KEY,

@@ -27,14 +27,18 @@ func (db *DB) Differences(ctx context.Context, other *DB, report func(problem st
 	}
 	for _, q := range unseen {
 		c.assertion = q
-		if err := c.compare(ctx, db.r, other.r); err != nil {
+		if err := c.compare(c.query(ctx, db.r), c.query(ctx, other.r)); err != nil {
 			return c.rows, fmt.Errorf("compare %s: %w", q.what, damage(err))
 		}
+	}
+	c.assertion = assertion{what: "words"}
+	if err := c.compare(db.wordRows(ctx), other.wordRows(ctx)); err != nil {
+		return c.rows, err
 	}
 	err = withWords(ctx, db, func(mine sqlx.QueryerContext) error {
 		return withWords(ctx, other, func(theirs sqlx.QueryerContext) error {
 			c.assertion = assertion{"words", "SELECT term, col, doc, cnt FROM temp.words"}
-			return c.compare(ctx, mine, theirs)
+			return c.compare(c.query(ctx, mine), c.query(ctx, theirs))
 		})
 	})
 	if err != nil {
@@ -73,7 +77,6 @@ type assertion struct{ what, sql string }
 
 // unseen are what no view shows and answers lean on.
 var unseen = []assertion{
-	{"words", "SELECT term FROM terms"},
 	{"sums", "SELECT verdict, events, rows FROM transcript_sums"},
 	{"hours", "SELECT id >> 20, time, near FROM events"},
 }
@@ -89,14 +92,17 @@ type comparison struct {
 	report func(string)
 }
 
-func (c *comparison) compare(ctx context.Context, mine, theirs sqlx.QueryerContext) error {
+// rowsOf calls do with one row after another.
+type rowsOf func(do func(row []any)) error
+
+func (c *comparison) compare(mine, theirs rowsOf) error {
 	open := map[uint64]int32{} // rows of theirs that mine has not shown yet
-	err := c.each(ctx, theirs, func(sum uint64, _ []any) { open[sum]++ })
+	err := c.each(theirs, func(sum uint64, _ []any) { open[sum]++ })
 	if err != nil {
 		return err
 	}
 	wrong, missing := 0, 0
-	err = c.each(ctx, mine, func(sum uint64, row []any) {
+	err = c.each(mine, func(sum uint64, row []any) {
 		c.rows++
 		if open[sum] > 0 {
 			if open[sum]--; open[sum] == 0 {
@@ -112,7 +118,7 @@ func (c *comparison) compare(ctx context.Context, mine, theirs sqlx.QueryerConte
 		return err
 	}
 	if len(open) > 0 {
-		err = c.each(ctx, theirs, func(sum uint64, row []any) {
+		err = c.each(theirs, func(sum uint64, row []any) {
 			if open[sum] > 0 {
 				open[sum]--
 				if missing++; missing <= reported {
@@ -127,27 +133,49 @@ func (c *comparison) compare(ctx context.Context, mine, theirs sqlx.QueryerConte
 	return err
 }
 
-// each hashes the rows of a query.
-func (c *comparison) each(ctx context.Context, q sqlx.QueryerContext, yield func(sum uint64, row []any)) error {
+// each hashes rows.
+func (c *comparison) each(rows rowsOf, yield func(sum uint64, row []any)) error {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
-	rows, err := q.QueryxContext(ctx, c.sql)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		row, err := rows.SliceScan()
-		if err != nil {
-			return err
-		}
+	return rows(func(row []any) {
 		h.Reset()
 		for _, v := range row {
 			fmt.Fprintf(&h, "%T %v\x00", v, v)
 		}
 		yield(h.Sum64(), row)
+	})
+}
+
+// query gives the rows of the assertion.
+func (c *comparison) query(ctx context.Context, q sqlx.QueryerContext) rowsOf {
+	return func(do func(row []any)) error {
+		rows, err := q.QueryxContext(ctx, c.sql)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			row, err := rows.SliceScan()
+			if err != nil {
+				return err
+			}
+			do(row)
+		}
+		return rows.Err()
 	}
-	return rows.Err()
+}
+
+// wordRows gives the words that substring search knows.
+func (db *DB) wordRows(ctx context.Context) rowsOf {
+	return func(do func(row []any)) error {
+		for word, err := range db.Terms(ctx, "") {
+			if err != nil {
+				return err
+			}
+			do([]any{word})
+		}
+		return nil
+	}
 }
 
 // key names a row by its first columns, which are ids.

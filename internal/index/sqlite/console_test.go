@@ -54,7 +54,7 @@ func TestConsoleRefuses(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	before := schemaOf(t, db)
 	for _, sql := range []string{
-		"INSERT INTO terms VALUES ('x')", "UPDATE names SET name = 'x'", "DELETE FROM verdicts", "DROP TABLE packs", "DROP VIEW v_runs",
+		"INSERT INTO terms (words) VALUES (x'00')", "UPDATE names SET name = 'x'", "DELETE FROM verdicts", "DROP TABLE packs", "DROP VIEW v_runs",
 		"CREATE TABLE t (a)", "CREATE TEMP TABLE t (a)", "CREATE TEMP VIEW t AS SELECT 1", "CREATE VIRTUAL TABLE t USING fts5(a)",
 		"ALTER TABLE packs RENAME TO p", "REINDEX", "ANALYZE", "VACUUM", "VACUUM INTO '" + out + "'",
 		"ATTACH '" + out + "' AS o", "ATTACH ':memory:' AS o", "DETACH main", "BEGIN", "BEGIN IMMEDIATE", "COMMIT", "SAVEPOINT s",

@@ -9,9 +9,10 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// pendingRow is a row with the transcript that owns it and, once sorted, its id.
+// pendingRow is a row with the transcript that owns it, its terms and, once sorted, its id.
 type pendingRow struct {
 	*index.Row
+	words      *index.Words
 	transcript int64
 	id         int64
 }
@@ -60,9 +61,14 @@ func (c *commit) writeRows() error {
 // writeWords lets FTS5 index the rows.
 func (c *commit) writeWords() error {
 	// One row a statement: a statement of several opens a savepoint, and FTS5 writes a segment at every savepoint.
+	var b []byte
+	text := func(r *pendingRow, numbers []uint32) string {
+		b = r.words.Append(b[:0], numbers)
+		return string(b)
+	}
 	for i := range c.rows {
 		r := &c.rows[i]
-		if _, err := c.exec("INSERT INTO fts (rowid, t, x) VALUES (?, ?, ?)", r.id, r.T, r.X); err != nil {
+		if _, err := c.exec("INSERT INTO fts (rowid, t, x) VALUES (?, ?, ?)", r.id, text(r, r.T), text(r, r.X)); err != nil {
 			return err
 		}
 	}

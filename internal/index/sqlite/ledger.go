@@ -305,7 +305,7 @@ func (c *commit) exceptGraves(o *owner) error {
 			back[run] = true
 			rows = append(rows, r)
 		case !g.drops():
-			r.T, r.X = "", ""
+			r.T, r.X = nil, nil
 			rows = append(rows, r)
 		}
 	}

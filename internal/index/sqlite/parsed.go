@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -180,7 +179,7 @@ func (c *commit) transcripts(o *owner) error {
 	}
 	for i := range o.Rows {
 		if id := ids[o.Rows[i].Conversation]; id != 0 {
-			c.rows = append(c.rows, pendingRow{Row: &o.Rows[i], transcript: id})
+			c.rows = append(c.rows, pendingRow{Row: &o.Rows[i], words: o.Words, transcript: id})
 		}
 	}
 	return nil
@@ -289,22 +288,6 @@ func (c *commit) identifyProblems(o *owner) error {
 		}
 	}
 	return nil
-}
-
-// terms adds the words of the batch that may be new, in order, so that each page of the table is met once.
-func (c *commit) terms() error {
-	var all []string
-	for _, p := range c.batch.Parsed {
-		all = append(all, p.Terms...)
-	}
-	slices.Sort(all)
-	b := inserter{t: c.tx, head: "INSERT OR IGNORE INTO terms (term) VALUES ", columns: 1}
-	for _, term := range slices.Compact(all) {
-		if err := b.add(term); err != nil {
-			return err
-		}
-	}
-	return b.flush()
 }
 
 func jsonOrNil(a transcript.Attributes) (any, error) {

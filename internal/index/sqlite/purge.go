@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -126,30 +127,55 @@ func (db *DB) dropTerms(ctx context.Context, p *index.Purged) error {
 		return err
 	}
 	defer t.Rollback()
-	for _, query := range []string{
-		"DROP TABLE IF EXISTS temp.vocabulary",
-		"CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, fts, row)",
-		"DROP TABLE IF EXISTS temp.living",
-		"CREATE TEMP TABLE living (term TEXT PRIMARY KEY) WITHOUT ROWID",
-		"INSERT INTO temp.living SELECT term FROM temp.vocabulary",
-	} {
-		if _, err := t.ExecContext(ctx, query); err != nil {
-			return err
-		}
-	}
-	gone, err := t.exec("DELETE FROM terms WHERE term NOT IN (SELECT term FROM temp.living)")
-	if err != nil {
+	if p.Terms, err = t.dropTerms(); err != nil {
 		return err
-	}
-	if p.Terms, err = gone.RowsAffected(); err != nil {
-		return err
-	}
-	for _, table := range []string{"living", "vocabulary"} {
-		if _, err := t.ExecContext(ctx, "DROP TABLE temp."+table); err != nil {
-			return err
-		}
 	}
 	return t.Commit()
+}
+
+// dropTerms writes one run of the words that the full-text index has, and returns how many others there were.
+func (t *tx) dropTerms() (gone int64, err error) {
+	if _, err := t.ExecContext(t.ctx, "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, fts, row)"); err != nil {
+		return 0, err
+	}
+	runs, err := t.runs()
+	if err != nil {
+		return 0, err
+	}
+	to, err := t.newRun()
+	if err != nil {
+		return 0, err
+	}
+	living, err := t.QueryContext(t.ctx, "SELECT CAST(term AS BLOB) FROM temp.vocabulary ORDER BY term")
+	if err != nil {
+		return 0, err
+	}
+	defer living.Close()
+	var next []byte // of the living
+	err = mergeRuns(t.nextBlock, runs, anyWord, func(word []byte) error {
+		for bytes.Compare(next, word) < 0 {
+			if !living.Next() {
+				gone++
+				return living.Err()
+			}
+			if err := living.Scan(&next); err != nil {
+				return err
+			}
+		}
+		if !bytes.Equal(next, word) {
+			gone++
+			return nil
+		}
+		return to.add(word)
+	})
+	if err := errors.Join(err, living.Close(), to.flush()); err != nil {
+		return 0, err
+	}
+	if err := t.dropRuns(runs); err != nil {
+		return 0, err
+	}
+	_, err = t.ExecContext(t.ctx, "DROP TABLE temp.vocabulary")
+	return gone, err
 }
 
 func (db *DB) mostlyFree(ctx context.Context) (bool, error) {

@@ -2,18 +2,18 @@ package sqlite
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 	"sync"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
-	"github.com/txarchive/txarchive/internal/term"
 )
 
 // From this size on the words of a batch become a segment of the full-text index in Go, which costs half of what
 // FTS5 takes (DESIGN.md). Below it the cost of a segment of one's own outweighs that.
 const (
 	bulkRows  = 256
-	bulkBytes = 256 << 10
+	bulkTerms = 40_000
 )
 
 // bulkMemory is what the making of one segment may take. A larger batch becomes several segments.
@@ -26,12 +26,12 @@ const ftsColumns = 2
 func isBulk(rows []pendingRow, from int) bool {
 	n := 0
 	for i := range rows {
-		if strings.IndexByte(rows[i].T, term.Same) >= 0 {
+		if slices.ContainsFunc(rows[i].T, func(n uint32) bool { return n&index.Same != 0 }) {
 			return true
 		}
 		n += len(rows[i].T) + len(rows[i].X)
 	}
-	return len(rows) >= from || n >= bulkBytes
+	return len(rows) >= from || n >= bulkTerms
 }
 
 // bulk makes segments of rows. The first is built beside the writing of events.
@@ -39,13 +39,15 @@ type bulk struct {
 	builder *fts5.Builder
 	rows    []pendingRow // not in builder
 	memory  int
+	known   map[any][]uint32     // by series of words and number: the builder's number plus one, 0 for terms that it was not told of
+	columns [ftsColumns][]uint32 // of the row that is added, in the builder's numbers
 	filled  chan struct{}
 	err     error
 }
 
 // startBulk begins to build a segment of rows, which have their ids and are in the order of those.
 func startBulk(rows []pendingRow) *bulk {
-	b := &bulk{builder: builders.Get().(*fts5.Builder), rows: rows, memory: bulkMemory, filled: make(chan struct{})}
+	b := &bulk{builder: builders.Get().(*fts5.Builder), rows: rows, memory: bulkMemory, known: map[any][]uint32{}, filled: make(chan struct{})}
 	go func() {
 		defer close(b.filled)
 		b.fill()
@@ -66,11 +68,35 @@ func (b *bulk) close() {
 // fill adds rows until the memory is used up.
 func (b *bulk) fill() {
 	b.builder.Reset()
+	clear(b.known)
 	for b.err == nil && len(b.rows) > 0 && (b.builder.Rows() == 0 || b.builder.Size() < b.memory) {
-		r := &b.rows[0]
-		b.err = b.builder.Add(r.id, r.T, r.X)
+		b.err = b.add(&b.rows[0])
 		b.rows = b.rows[1:]
 	}
+}
+
+func (b *bulk) add(r *pendingRow) error {
+	known := b.known[r.words.Series()]
+	if n := r.words.Len() - len(known); n > 0 {
+		known = append(known, make([]uint32, n)...)
+		b.known[r.words.Series()] = known
+	}
+	for i, terms := range [ftsColumns][]uint32{r.T, r.X} {
+		to := b.columns[i][:0]
+		for _, n := range terms {
+			same := n & index.Same
+			if n &^= index.Same; known[n] == 0 {
+				number, err := b.builder.Term(r.words.At(n))
+				if err != nil {
+					return err
+				}
+				known[n] = number + 1
+			}
+			to = append(to, known[n]-1|same)
+		}
+		b.columns[i] = to
+	}
+	return b.builder.Add(r.id, b.columns[:]...)
 }
 
 // write writes the segments through the transaction.

@@ -21,8 +21,11 @@ const (
 // nativePages bounds one step of a merge that FTS5 itself has begun: some tenths of a second.
 const nativePages = 4000
 
-// Tidy merges segments of the full-text index until there are few again.
+// Tidy merges segments of the full-text index and runs of words until there are few again.
 func (db *DB) Tidy(ctx context.Context) error {
+	if err := db.joinTerms(ctx); err != nil {
+		return fmt.Errorf("join terms: %w", damage(err))
+	}
 	for {
 		merged, err := db.mergeSegments(ctx)
 		if err != nil {
@@ -32,6 +35,18 @@ func (db *DB) Tidy(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+func (db *DB) joinTerms(ctx context.Context) error {
+	t, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.Rollback()
+	if err := t.joinTerms(runsKept); err != nil {
+		return err
+	}
+	return t.Commit()
 }
 
 // mergeSegments does one merge, when one is due.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+	"sync"
 
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -124,7 +125,7 @@ func (v Value) Str() string {
 	if plain {
 		return string(body)
 	}
-	return string(appendDecoded(nil, body))
+	return Build(func(b []byte) []byte { return appendDecoded(b, body) })
 }
 
 // Text gives Str for a string, "" for null and absent, and the raw JSON of anything else.
@@ -213,7 +214,22 @@ func AppendStrings(dst []byte, v Value) []byte {
 }
 
 // AllStrings is AppendStrings as a string.
-func AllStrings(v Value) string { return string(AppendStrings(nil, v)) }
+func AllStrings(v Value) string { return Build(func(b []byte) []byte { return AppendStrings(b, v) }) }
+
+// Build makes a string of what fill appends to a buffer, which is used again for others.
+func Build(fill func([]byte) []byte) string {
+	b := scratch.Get().(*[]byte)
+	*b = fill((*b)[:0])
+	s := string(*b)
+	if cap(*b) <= maxScratch {
+		scratch.Put(b)
+	}
+	return s
+}
+
+const maxScratch = 1 << 20
+
+var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
 // OffsetIn gives the byte offset of inner in the outer value that it was cut from, -1 when it was not.
 func OffsetIn(outer, inner Value) int64 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"sync"
 
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -25,7 +26,8 @@ type Line struct {
 // what Origin.Inner says. The error is r's and ends the sequence.
 func Lines(r io.Reader, inner string) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		s := &splitter{r: r}
+		s := &splitter{r: r, buf: *buffers.Get().(*[]byte)}
+		defer s.release()
 		for n := 1; ; n++ {
 			line, err := s.next(n == 1)
 			if err != nil {
@@ -192,6 +194,15 @@ func (s *splitter) skim(first bool) (Line, error) {
 			return Line{}, s.err
 		}
 		s.fill()
+	}
+}
+
+// buffers are used again for other originals, unless a long line has made them large.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+func (s *splitter) release() {
+	if len(s.buf) <= maxScratch {
+		buffers.Put(&s.buf)
 	}
 }
 

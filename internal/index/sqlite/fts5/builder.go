@@ -11,8 +11,12 @@ import (
 	"fmt"
 )
 
-// ErrOrder is returned for a row that cannot follow the one before.
-var ErrOrder = errors.New("fts5: row out of order")
+// ErrOrder is returned for a row that cannot follow the one before, ErrTerm for a term that FTS5's ascii tokenizer would
+// cut, fold or drop.
+var (
+	ErrOrder = errors.New("fts5: row out of order")
+	ErrTerm  = errors.New("fts5: not one term")
+)
 
 // Builder gathers the rows of one segment. It serves one goroutine.
 type Builder struct {
@@ -49,50 +53,47 @@ func (b *Builder) Rows() int { return len(b.rows) }
 // Size returns the bytes of memory that the rows added so far take.
 func (b *Builder) Size() int { return b.table.size() + 24*len(b.rows) + len(b.sizes) }
 
-// Same is the byte between two tokens that stand in the same place. FTS5 takes it for a space.
-const Same = '\x01'
+// Term returns the number by which Add knows a term, until Reset. The same term has the same number. ErrTerm when FTS5
+// would make something else of it.
+func (b *Builder) Term(term []byte) (uint32, error) {
+	if !isToken(term) {
+		return 0, fmt.Errorf("%w: %.80q", ErrTerm, term)
+	}
+	prefix, hash := digest(term)
+	return b.table.find(prefix, hash, term), nil
+}
 
-// Add takes the next row, one text per column. Row ids must ascend and not be negative: ErrOrder when they do not, for
-// that would damage the index in silence.
-func (b *Builder) Add(rowid int64, texts ...string) error {
-	if len(texts) != b.columns || rowid < 0 || len(b.rows) > 0 && rowid <= b.last {
+// Same is added to the number of a term that stands in the same place as the one before it.
+const Same = 1 << 31
+
+// Add takes the next row: for each column its terms in order, by their numbers. Row ids must ascend and not be negative:
+// ErrOrder when they do not, for that would damage the index in silence.
+func (b *Builder) Add(rowid int64, columns ...[]uint32) error {
+	if len(columns) != b.columns || rowid < 0 || len(b.rows) > 0 && rowid <= b.last {
 		return fmt.Errorf("%w: row %d after %d", ErrOrder, rowid, b.last)
 	}
 	b.last = rowid
-	for column, text := range texts {
-		n := b.column(rowid, uint8(column), text)
-		b.totals[column] += int64(n)
-		b.sizes = appendVarint(b.sizes, uint64(n))
+	for column, terms := range columns {
+		places := b.column(rowid, uint8(column), terms)
+		b.totals[column] += int64(places)
+		b.sizes = appendVarint(b.sizes, uint64(places))
 	}
 	b.rows = append(b.rows, row{rowid, len(b.sizes)})
 	return nil
 }
 
-// column adds the tokens of one text and returns their number.
-func (b *Builder) column(rowid int64, column uint8, text string) uint32 {
-	position := uint32(0)
-	for end := 0; ; position++ {
-		start, stop, folds := next(text, end)
-		if start == stop {
-			return position
-		}
-		end = stop
-		same := start > 0 && text[start-1] == Same && position > 0
-		if same {
-			position--
-		}
-		token, in := text[start:min(stop, start+maxToken)], text[start:]
-		if folds {
-			token = fold(token)
-			in = token
-		}
-		prefix, hash := digest(in, token)
-		e := b.table.find(prefix, hash, token)
-		if same && e.stands(rowid, column, position) {
+// column adds the terms of one column and returns the number of their places.
+func (b *Builder) column(rowid int64, column uint8, terms []uint32) (places uint32) {
+	for _, n := range terms {
+		e := &b.table.entries[n&^Same]
+		if n&Same == 0 || places == 0 {
+			places++
+		} else if e.stands(rowid, column, places-1) {
 			continue
 		}
-		b.table.add(e, rowid, column, position)
+		b.table.add(e, rowid, column, places-1)
 	}
+	return places
 }
 
 // Sizes yields the rows of %_docsize: row id and size blob, the latter valid until Reset.
@@ -116,6 +117,9 @@ func (b *Builder) Averages() Averages {
 func (b *Builder) Write(sink Sink) (int, error) {
 	w := newWriter(sink)
 	for _, i := range b.table.sorted() {
+		if b.table.entries[i.entry].row < 0 {
+			continue // no row has it
+		}
 		key, doclist := b.table.entry(i)
 		w.term(key)
 		w.doclist(doclist)

@@ -52,6 +52,21 @@ func texts(r *rand.Rand, i int) []string {
 	return []string{b.String(), "kind:message"}
 }
 
+// add adds a row of words.
+func add(b *Builder, id int64, texts ...string) error {
+	columns := make([][]uint32, len(texts))
+	for i, text := range texts {
+		for _, word := range strings.Fields(text) {
+			n, err := b.Term([]byte(word))
+			if err != nil {
+				return err
+			}
+			columns[i] = append(columns[i], n)
+		}
+	}
+	return b.Add(id, columns...)
+}
+
 // deal builds segments of rows that interleave, with tombstones, and one segment of what is not deleted.
 func deal(t testing.TB, r *rand.Rand, parts int) (inputs []Segment, given, want *store) {
 	t.Helper()
@@ -68,7 +83,7 @@ func deal(t testing.TB, r *rand.Rand, parts int) (inputs []Segment, given, want 
 			to, dead[part] = to[:1], append(dead[part], id)
 		}
 		for _, b := range to {
-			if err := b.Add(id, row...); err != nil {
+			if err := add(b, id, row...); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -199,11 +214,11 @@ func TestOrder(t *testing.T) {
 	b := NewBuilder(1)
 	for _, bad := range []int64{-1, 5, 4} {
 		if bad == 5 {
-			if err := b.Add(5, "a"); err != nil {
+			if err := add(b, 5, "a"); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := b.Add(bad, "a"); !errors.Is(err, ErrOrder) {
+		if err := add(b, bad, "a"); !errors.Is(err, ErrOrder) {
 			t.Errorf("row %d: %v", bad, err)
 		}
 	}

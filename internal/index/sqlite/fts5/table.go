@@ -44,8 +44,8 @@ func (t *table) size() int {
 	return 8*len(t.slots) + 48*len(t.entries) + len(t.keys) + t.blocks.used
 }
 
-// find returns the entry of a term and makes it when there is none.
-func (t *table) find(prefix uint64, hash uint32, term string) *entry {
+// find returns the number of the entry of a term and makes it when there is none.
+func (t *table) find(prefix uint64, hash uint32, term []byte) uint32 {
 	mask := uint32(len(t.slots) - 1)
 	for i := hash & mask; ; i = (i + 1) & mask {
 		s := t.slots[i]
@@ -55,9 +55,10 @@ func (t *table) find(prefix uint64, hash uint32, term string) *entry {
 		if uint32(s>>32) != hash {
 			continue
 		}
-		e := &t.entries[uint32(s)-1]
-		if e.prefix == prefix && int(e.length) == len(term) && (len(term) <= 8 || string(t.rest(e)) == term[8:]) {
-			return e
+		n := uint32(s) - 1
+		e := &t.entries[n]
+		if e.prefix == prefix && int(e.length) == len(term) && (len(term) <= 8 || string(t.rest(e)) == string(term[8:])) {
+			return n
 		}
 	}
 }
@@ -70,7 +71,7 @@ func (t *table) rest(e *entry) []byte {
 	return t.keys[e.key : e.key+uint32(e.length)-8]
 }
 
-func (t *table) insert(slot uint32, prefix uint64, hash uint32, term string) *entry {
+func (t *table) insert(slot uint32, prefix uint64, hash uint32, term []byte) uint32 {
 	e := entry{prefix: prefix, row: -1, key: uint32(len(t.keys)), length: uint16(len(term))}
 	if len(term) > 8 {
 		t.keys = append(t.keys, term[8:]...)
@@ -81,7 +82,7 @@ func (t *table) insert(slot uint32, prefix uint64, hash uint32, term string) *en
 	if 2*len(t.entries) > len(t.slots) {
 		t.grow()
 	}
-	return &t.entries[len(t.entries)-1]
+	return uint32(len(t.entries) - 1)
 }
 
 func (t *table) grow() {

@@ -1,6 +1,7 @@
 package fts5
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"math/rand/v2"
 	"strings"
@@ -12,81 +13,41 @@ const separators = "\"'`"
 
 const maxToken = 32768 // FTS5 cuts longer ones
 
-const (
-	inToken = 1
-	upper   = 2 // to be folded
-)
-
-var classes = func() (c [256]uint8) {
-	for i := range c {
-		switch {
-		case i <= ' ' || i == 0x7f || strings.IndexByte(separators, byte(i)) >= 0:
-		case 'A' <= i && i <= 'Z':
-			c[i] = inToken | upper
-		default:
-			c[i] = inToken
-		}
+// kept marks the bytes that are part of a token and stay as they are.
+var kept = func() (k [256]bool) {
+	for i := range k {
+		k[i] = i > ' ' && i != 0x7f && (i < 'A' || i > 'Z') && strings.IndexByte(separators, byte(i)) < 0
 	}
-	return c
+	return k
 }()
 
-// next returns where the first token of text at or after offset starts and stops, both equal when there is none,
-// and whether it must be folded. It cuts as FTS5's ascii tokenizer does.
-func next(text string, offset int) (start, stop int, folds bool) {
-	for offset < len(text) && classes[text[offset]] == 0 {
-		offset++
-	}
-	start = offset
-	seen := uint8(0)
-	for offset < len(text) {
-		c := classes[text[offset]]
-		if c == 0 {
-			break
-		}
-		seen |= c
-		offset++
-	}
-	return start, offset, seen&upper != 0
-}
-
-func fold(token string) string {
-	b := []byte(token)
-	for i, c := range b {
-		if classes[c]&upper != 0 {
-			b[i] = c | 0x20
+func isToken(term []byte) bool {
+	for _, c := range term {
+		if !kept[c] {
+			return false
 		}
 	}
-	return string(b)
+	return len(term) > 0 && len(term) <= maxToken
 }
 
 // seed keeps texts from being made to collide. It never reaches the index.
 var seed = rand.Uint64()
 
-// digest returns the first eight bytes of a token, big-endian so that they sort as the token does, and its hash.
-// in is text that begins with the token.
-func digest(in, token string) (prefix uint64, hash uint32) {
-	n := len(token)
-	if len(in) >= 8 {
-		prefix = word(in)
-		if n < 8 {
-			prefix &= ^uint64(0) << (64 - 8*n)
-		}
+// digest returns the first eight bytes of a term, big-endian so that they sort as the term does, and its hash.
+func digest(term []byte) (prefix uint64, hash uint32) {
+	n := len(term)
+	if n >= 8 {
+		prefix = binary.BigEndian.Uint64(term)
 	} else {
-		for i := range n {
-			prefix |= uint64(token[i]) << (56 - 8*i)
+		for i, c := range term {
+			prefix |= uint64(c) << (56 - 8*i)
 		}
 	}
 	h := mix(prefix^uint64(n)^seed, 0x9e3779b97f4a7c15)
 	for i := 8; i < n; i += 8 {
-		h = mix(h^word(token[min(i, n-8):]), 0xd6e8feb86659fd93)
+		h = mix(h^binary.BigEndian.Uint64(term[min(i, n-8):]), 0xd6e8feb86659fd93)
 	}
 	return prefix, uint32(h >> 32)
-}
-
-func word(s string) uint64 {
-	_ = s[7]
-	return uint64(s[0])<<56 | uint64(s[1])<<48 | uint64(s[2])<<40 | uint64(s[3])<<32 |
-		uint64(s[4])<<24 | uint64(s[5])<<16 | uint64(s[6])<<8 | uint64(s[7])
 }
 
 func mix(a, b uint64) uint64 {

@@ -42,31 +42,33 @@ func blockText(block format.Value) string {
 	if !block.IsObject() {
 		return format.AllStrings(block)
 	}
-	var text []byte
-	for key, value := range block.Fields() {
-		switch key {
-		case "type", "fidelity", "tool_id", "tool_use_id", "call_id":
-		default:
-			text = format.AppendStrings(text, value)
+	return format.Build(func(text []byte) []byte {
+		for key, value := range block.Fields() {
+			switch key {
+			case "type", "fidelity", "tool_id", "tool_use_id", "call_id":
+			default:
+				text = format.AppendStrings(text, value)
+			}
 		}
-	}
-	return string(text)
+		return text
+	})
 }
 
 // restText is every string of a line but ids, names and times of the line, and but the blocks when the event is
 // cut into them.
 func restText(v format.Value, cut bool) string {
-	var text []byte
-	for key, value := range v.Fields() {
-		switch key {
-		case "run_id", "parent_run_id", "child_run_id", "timestamp", "path", "type":
-		case "payload":
-			text = appendPayload(text, value, cut)
-		default:
-			text = format.AppendStrings(text, value)
+	return format.Build(func(text []byte) []byte {
+		for key, value := range v.Fields() {
+			switch key {
+			case "run_id", "parent_run_id", "child_run_id", "timestamp", "path", "type":
+			case "payload":
+				text = appendPayload(text, value, cut)
+			default:
+				text = format.AppendStrings(text, value)
+			}
 		}
-	}
-	return string(text)
+		return text
+	})
 }
 
 func appendPayload(text []byte, payload format.Value, cut bool) []byte {

@@ -1,0 +1,140 @@
+package sqlite
+
+import (
+	"bytes"
+	"cmp"
+	"database/sql"
+	"slices"
+)
+
+// The table of terms holds the words of all rows for those who look inside of words. Each commit adds the words that
+// may be new as one run: blocks of words in order, each with a line feed behind it. Words stand in several runs, but in
+// each once; joining keeps the runs few. A row for each word would cost ten times as much.
+const (
+	runBits   = 20 // of a block's id: its number in its run
+	blockSize = 64 << 10
+	runsKept  = 8
+)
+
+// terms adds the words of the batch that may be new.
+func (c *commit) terms() error {
+	var all [][]byte
+	for _, p := range c.batch.Parsed {
+		for _, n := range p.Fresh {
+			all = append(all, p.Words.At(n))
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	slices.SortFunc(all, bytes.Compare)
+	w, err := c.newRun()
+	if err != nil {
+		return err
+	}
+	for _, word := range all {
+		if err := w.add(word); err != nil {
+			return err
+		}
+	}
+	return w.flush()
+}
+
+// runWriter writes the blocks of a run of words.
+type runWriter struct {
+	t     *tx
+	id    int64 // of the next block
+	block []byte
+	last  []byte // word
+}
+
+// newRun begins a run.
+func (t *tx) newRun() (*runWriter, error) {
+	var last int64
+	_, err := t.get("SELECT coalesce(max(id), 0) FROM terms", nil, &last)
+	return &runWriter{t: t, id: (last>>runBits + 1) << runBits}, err
+}
+
+// add takes the next word; words ascend, and one that is equal to the last is left out.
+func (w *runWriter) add(word []byte) error {
+	if bytes.Equal(word, w.last) {
+		return nil
+	}
+	w.last = append(w.last[:0], word...)
+	w.block = append(append(w.block, word...), '\n')
+	if len(w.block) < blockSize {
+		return nil
+	}
+	return w.flush()
+}
+
+func (w *runWriter) flush() error {
+	if len(w.block) == 0 {
+		return nil
+	}
+	_, err := w.t.exec("INSERT INTO terms (id, words) VALUES (?, ?)", w.id, w.block)
+	w.id++
+	w.block = w.block[:0]
+	return err
+}
+
+// joinTerms puts one run in the place of several, when there are too many: of those that are not much larger than all that
+// are smaller, so that a word is written again only when there are half as many again.
+func (t *tx) joinTerms(kept int) error {
+	type size struct{ run, bytes int64 }
+	var all []size
+	err := t.each("SELECT id >> 20, sum(length(words)) FROM terms GROUP BY 1", func(r *sql.Rows) error {
+		var s size
+		err := r.Scan(&s.run, &s.bytes)
+		all = append(all, s)
+		return err
+	})
+	if err != nil || len(all) <= kept {
+		return err
+	}
+	slices.SortFunc(all, func(a, b size) int { return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.run, b.run)) })
+	n, total := 1, all[0].bytes
+	for n < len(all) && (all[n].bytes <= 2*total || len(all)-n >= kept) {
+		total += all[n].bytes
+		n++
+	}
+	if n == 1 {
+		return nil
+	}
+	var runs []int64
+	for _, s := range all[:n] {
+		runs = append(runs, s.run)
+	}
+	to, err := t.newRun()
+	if err != nil {
+		return err
+	}
+	if err := mergeRuns(t.nextBlock, runs, anyWord, to.add); err != nil {
+		return err
+	}
+	if err := to.flush(); err != nil {
+		return err
+	}
+	return t.dropRuns(runs)
+}
+
+const runsSQL = "SELECT DISTINCT id >> 20 FROM terms ORDER BY 1"
+
+func (t *tx) runs() (all []int64, err error) {
+	err = t.SelectContext(t.ctx, &all, runsSQL)
+	return all, err
+}
+
+func (t *tx) dropRuns(runs []int64) error {
+	for _, run := range runs {
+		if _, err := t.exec("DELETE FROM terms WHERE id >= ? AND id < ?", run<<runBits, (run+1)<<runBits); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) nextBlock(after, before int64) (id int64, words []byte, err error) {
+	_, err = t.get(nextBlockSQL, []any{after, before}, &id, &words)
+	return id, words, err
+}

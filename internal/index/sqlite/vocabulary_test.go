@@ -1,0 +1,89 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestVocabulary adds runs of words, of all sizes up to several blocks, joins some now and then, and looks inside of words
+// as a map would.
+func TestVocabulary(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	db, all := newDB(t), map[string]bool{}
+	add := func(words int) {
+		var run []string
+		for range words {
+			w := strings.Repeat("word", r.IntN(4)) + fmt.Sprintf("%x", r.IntN(1<<(4+r.IntN(14))))
+			run, all[w] = append(run, w), true
+		}
+		slices.Sort(run)
+		inTx(t, db, func(x *tx) error {
+			w, err := x.newRun()
+			for _, word := range run {
+				if err == nil {
+					err = w.add([]byte(word))
+				}
+			}
+			return errors.Join(err, w.flush())
+		})
+	}
+	look := func() {
+		t.Helper()
+		for _, text := range []string{"", "ordw", "d1", "ff", "nothing", "wordwordword0"} {
+			var want []string
+			for w := range all {
+				if strings.Contains(w, text) {
+					want = append(want, w)
+				}
+			}
+			slices.Sort(want)
+			same(t, fmt.Sprintf("seed %d: words with %q", seed, text), collect(t, db.Terms(t.Context(), text)), want)
+		}
+		short := slices.DeleteFunc(collect(t, db.Terms(t.Context(), "")), func(w string) bool {
+			return len(w) < 2 || len(w) > 3 || !strings.Contains(w, "a") && !strings.Contains(w, "7")
+		})
+		same(t, "short words", collect(t, db.TermsAny(t.Context(), []string{"a", "7"}, 2, 3)), short)
+		long := slices.DeleteFunc(collect(t, db.Terms(t.Context(), "")), func(w string) bool { return len(w) < 15 && !strings.Contains(w, "7f") })
+		same(t, "long words", collect(t, db.TermsOrLong(t.Context(), "7f", 15)), long)
+		first := slices.DeleteFunc(collect(t, db.Terms(t.Context(), "")), func(w string) bool { return !strings.HasPrefix(w, "word3") })
+		same(t, "words that begin so", collect(t, db.TermsFrom(t.Context(), "word3")), first)
+	}
+	for i := range 25 {
+		add(1 + r.IntN(1<<r.IntN(16)))
+		if i%3 == 0 {
+			inTx(t, db, func(x *tx) error { return x.joinTerms(3) })
+			if n := len(dump(t, db.r, "SELECT DISTINCT id >> 20 FROM terms")); n > 3 {
+				t.Fatalf("seed %d: %d runs after joining", seed, n)
+			}
+			look()
+		}
+	}
+	look()
+	inTx(t, db, func(x *tx) error { return x.joinTerms(1) })
+	look()
+	for _, b := range dump(t, db.r, "SELECT words FROM terms ORDER BY id") {
+		if len(b) > 2*(2*blockSize) {
+			t.Errorf("a block of %d bytes", len(b)/2)
+		}
+	}
+	for range db.Terms(t.Context(), "") { // who leaves early leaves nothing open
+		break
+	}
+}
+
+func collect(t *testing.T, seq iter.Seq2[string, error]) (all []string) {
+	t.Helper()
+	for s, err := range seq {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	return all
+}
