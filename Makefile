@@ -16,7 +16,7 @@ MB       ?= 100
 
 export CGO_ENABLED = 0
 
-.PHONY: all build demo test race fuzz golden lint bench soak check clean
+.PHONY: all build demo test race fuzz golden lint bench bench-search soak check clean
 
 all: build
 
@@ -61,6 +61,10 @@ lint: ## gofmt, vet, for Windows too, and staticcheck where it can be fetched
 bench: build ## the program on a corpus of mkcorpus, beside tar|gzip and find (MKCORPUS, FORMAT, MB); then hot functions
 	$(GO) run ./internal/bench -binary ./txarchive -mkcorpus $(MKCORPUS) -format $(FORMAT) -mb $(MB)
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/term ./internal/blob/pack ./internal/ingest/format ./internal/index/sqlite/fts5
+
+bench-search: ## latencies of search, p50 and p95, at EVENTS events; with ARCHIVE=DIR also with snippets from its packs
+	$(GO) test -run '^$$' -bench 'Find|Terms' -benchtime 0.2s ./internal/index/sqlite -bench-events $(or $(EVENTS),1000000)
+	$(if $(ARCHIVE),$(GO) test -run '^$$' -bench Search -benchtime 0.2s ./internal/search -bench-archive $(abspath $(ARCHIVE)))
 
 soak: ## crash and fault tests for a long time
 	$(GO) test -timeout 0 -run 'Killed' ./cmd/txarchive -kills $(or $(KILLS),500)

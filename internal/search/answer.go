@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -51,7 +54,7 @@ func (a *Answer) Results() iter.Seq2[Result, error] {
 		}
 		defer cancel()
 		a.next = a.o.After
-		for f, err := range a.ordered(ctx) {
+		for f, err := range a.readAhead(ctx, a.ordered(ctx)) {
 			if err == nil && a.o.Limit > 0 && a.shown == a.o.Limit {
 				a.more = true
 				return
@@ -87,10 +90,72 @@ func (a *Answer) stopped(ctx context.Context, err error) error {
 	default:
 		return err
 	}
-	if a.more = true; a.o.Sort == Newest && a.position != "" {
+	if a.more = true; a.o.Sort == Newest && a.position != "" && len(a.patterns()) > 0 {
 		a.next = a.position
 	}
 	return nil
+}
+
+// How many hits are gathered before their texts are read, on all cores, and up to which size of a text.
+const (
+	aheadHits  = 24
+	aheadBytes = 1 << 20
+)
+
+// readAhead reads the texts of some hits at once. Where patterns are checked, the texts were read one by one already.
+func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) iter.Seq2[found, error] {
+	if a.o.NoSnippets || len(a.patterns()) > 0 {
+		return hits
+	}
+	return func(yield func(found, error) bool) {
+		var some []found
+		give := func() bool {
+			wanted := len(some) // the last one may only tell that there is more
+			if a.o.Limit > 0 {
+				wanted = min(wanted, a.o.Limit-a.shown)
+			}
+			a.s.readAll(ctx, some[:max(wanted, 0)])
+			for _, f := range some {
+				if !yield(f, nil) {
+					return false
+				}
+			}
+			some = some[:0]
+			return true
+		}
+		for f, err := range hits {
+			if err != nil {
+				if give() {
+					yield(found{}, err)
+				}
+				return
+			}
+			if some = append(some, f); len(some) == aheadHits && !give() {
+				return
+			}
+		}
+		give()
+	}
+}
+
+// readAll reads the texts of hits. One that cannot be read, or is large, is left to who wants it.
+func (s *Searcher) readAll(ctx context.Context, hits []found) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(hits)) {
+		group.Go(func() {
+			for n := int(next.Add(1)) - 1; n < len(hits); n = int(next.Add(1)) - 1 {
+				f := &hits[n]
+				if f.read || f.TextBytes > aheadBytes {
+					continue
+				}
+				if text, err := s.text(ctx, &f.Event); err == nil {
+					f.text, f.read = text, true
+				}
+			}
+		})
+	}
+	group.Wait()
 }
 
 func (a *Answer) result(ctx context.Context, f *found) (Result, error) {
