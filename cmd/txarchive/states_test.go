@@ -39,7 +39,9 @@ var archiveStates = []struct {
 		map[string]int{"ingest": exitUsage, "cat": exitNotFound, "show": exitNotFound, "tree": exitNotFound, "tag add": exitNotFound,
 			"source remove": exitNotFound, "restore": exitNotFound}},
 	{"newer", newerIndex, exitTooNew, "install a newer txarchive", map[string]int{"doctor": exitProblems, "restore": 0}},
-	{"garbage", func(t *testing.T, dir string) { written(t, dir+"/index.db", bytes.Repeat([]byte("no database "), 1000)) }, exitCorrupt, "txarchive reindex",
+	{"garbage", func(t *testing.T, dir string) {
+		written(t, dir+"/index.db", bytes.Repeat([]byte("no database "), 1000))
+	}, exitCorrupt, "txarchive reindex",
 		map[string]int{"reindex": 0, "restore": 0}},
 	{"noindex", withoutIndex, exitCorrupt, "txarchive reindex",
 		map[string]int{"reindex": 0, "restore": 0, "ingest": 0, "init": 0, "source add": 0, "source remove": 0, "tag add": 0}},
