@@ -33,13 +33,14 @@ func runReindex(ctx context.Context, a *app) error {
 	}
 	options := a.options()
 	options.NoIndex = true
+	const unchanged = "the index is still the one from before"
 	store, err := archive.Open(ctx, dir, archive.Write, options)
 	if err != nil {
-		return err
+		return stopped(ctx, err, unchanged)
 	}
 	n, damage, err := rebuild(ctx, a, store)
 	if err := errors.Join(err, store.Close()); err != nil {
-		return err
+		return stopped(ctx, err, unchanged)
 	}
 	took := time.Since(began)
 	switch {

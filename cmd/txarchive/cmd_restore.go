@@ -145,6 +145,8 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 	m := a.meter()
 	failed := store.Restore(ctx, o.RestoreOptions, func(r archive.Restored) {
 		switch {
+		case r.Err != nil && errors.Is(r.Err, context.Canceled):
+			return // nobody wants to know which files were next
 		case r.Err != nil:
 			sum.Failed = append(sum.Failed, restoreFail{r.Source, r.Path, r.Version, r.Action, r.Err.Error()})
 			return
@@ -160,6 +162,7 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 		}
 	})
 	m.stop()
+	failed = stopped(ctx, failed, "files that were restored are whole; run the command again to go on")
 	if a.json {
 		if failed != nil && sum.Files+sum.Unchanged == 0 && len(sum.Failed) == 0 {
 			return failed

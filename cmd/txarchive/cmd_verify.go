@@ -65,6 +65,9 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 	findings := []archive.Finding{}
 	report, err := store.Verify(ctx, o, func(f archive.Finding) { findings = append(findings, f) })
 	m.stop()
+	if ctx.Err() != nil {
+		return stopped(ctx, context.Cause(ctx), "nothing was changed")
+	}
 	if err != nil && report.Findings == 0 {
 		return err
 	}

@@ -61,6 +61,14 @@ func partial(text, hint string) error { return &failure{code: exitPartial, text:
 
 func refused(text, hint string) error { return &failure{code: exitRefused, text: text, hint: hint} }
 
+// stopped says what an interruption leaves behind, when it was one that ended a command.
+func stopped(ctx context.Context, err error, hint string) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	return &failure{code: exitInterrupted, text: "interrupted", hint: hint, err: err}
+}
+
 // exitTable says what errors of the house mean for those who called the program. The first line that fits counts.
 var exitTable = []struct {
 	is   error
@@ -104,10 +112,13 @@ func explain(ctx context.Context, err error) (code int, hint string) {
 	if err == nil {
 		return exitFine, ""
 	}
+	var f *failure
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
+		if errors.As(err, &f) && f.code == exitInterrupted {
+			return f.code, f.hint
+		}
 		return exitInterrupted, "what was stored until now is kept; run the command again to go on"
 	}
-	var f *failure
 	var syntax *query.SyntaxError
 	var unsupported *index.UnsupportedError
 	var statement *index.SQLError

@@ -1,29 +1,42 @@
 package main
 
 import (
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/progress"
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
-// meter shows how far a long work is, with rate and time left, on standard error and only on a terminal. It stays
-// away from what is done within a second. A nil meter shows nothing.
+// meter shows how far a long work is, with rate and time left, on one line of standard error and only on a terminal.
+// It stays away from what is done within a second. A nil meter shows nothing.
 type meter struct {
-	mu      sync.Mutex
-	began   time.Time
+	a       *app
 	width   int
-	color   bool
-	output  progress.Writer // nil until there is something to show
-	current *progress.Tracker
-	stage   string
-	stream  *app
+	ink     ink
+	began   time.Time
+	ticking chan struct{} // closed by stop; nil until there is something to show
+
+	mu    sync.Mutex // protects what follows
+	now   state
+	since time.Time // the stage began
+	first int64     // what was done when it began
 }
 
-const patience = time.Second
+// state is how far a stage of the work is.
+type state struct {
+	stage, path string
+	done, total int64 // total 0 is unknown
+	bytes       bool  // they count bytes
+}
+
+const (
+	patience = time.Second
+	redrawn  = 200 * time.Millisecond
+)
 
 // meter returns one for standard error, nil when nobody looks or somebody asked for quiet.
 func (a *app) meter() *meter {
@@ -31,76 +44,123 @@ func (a *app) meter() *meter {
 	if !ok || a.quiet || a.verbose || a.getenv("TERM") == "dumb" {
 		return nil
 	}
-	return &meter{began: time.Now(), width: width, color: a.colored(a.err), stream: a}
+	return &meter{a: a, width: width, ink: ink{a.colored(a.err)}, began: time.Now()}
 }
 
 // ingest takes the progress of an Ingester.
 func (m *meter) ingest(p ingest.Progress) {
 	switch {
 	case p.TotalBytes > 0 && p.Bytes >= p.TotalBytes:
-		m.show(p.Stage, "read; finishing the index", p.Bytes, p.TotalBytes, progress.UnitsBytes)
+		m.show(state{p.Stage, "read; finishing the index", p.Bytes, p.TotalBytes, true})
 	case p.TotalBytes > 0:
-		m.show(p.Stage, p.Path, p.Bytes, p.TotalBytes, progress.UnitsBytes)
+		m.show(state{p.Stage, p.Path, p.Bytes, p.TotalBytes, true})
 	case p.TotalFiles > 0:
-		m.show(p.Stage, p.Path, p.Files, p.TotalFiles, progress.UnitsDefault)
+		m.show(state{p.Stage, p.Path, p.Files, max(p.TotalFiles, p.Files), false})
 	}
 }
 
 // files takes the progress of something that goes file by file. total 0 is unknown.
 func (m *meter) files(stage, path string, done, total int64) {
-	m.show(stage, path, done, total, progress.UnitsDefault)
+	m.show(state{stage, path, done, total, false})
 }
 
 // bytes takes the progress of something that reads so many bytes.
-func (m *meter) bytes(stage string, done, total int64) {
-	m.show(stage, "", done, total, progress.UnitsBytes)
-}
+func (m *meter) bytes(stage string, done, total int64) { m.show(state{stage, "", done, total, true}) }
 
-func (m *meter) show(stage, path string, done, total int64, units progress.Units) {
+func (m *meter) show(s state) {
 	if m == nil {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.output == nil {
-		if time.Since(m.began) < patience {
-			return
-		}
-		m.start()
+	if s.stage != m.now.stage {
+		m.since, m.first = time.Now(), s.done
 	}
-	if stage != m.stage || m.current == nil {
-		if m.current != nil {
-			m.current.MarkAsDone()
-		}
-		m.stage = stage
-		m.current = &progress.Tracker{Message: stage, Total: total, Units: units, AutoStopDisabled: true, RemoveOnCompletion: true}
-		m.output.AppendTracker(m.current)
+	m.now = s
+	if m.ticking == nil && time.Since(m.began) >= patience {
+		m.ticking = make(chan struct{})
+		go m.tick(m.ticking)
 	}
-	m.current.UpdateMessage(cut(line(stage+"  "+path), m.message()))
-	m.current.UpdateTotal(total)
-	m.current.SetValue(done)
 }
 
-func (m *meter) start() {
-	w := progress.NewWriter()
-	w.SetOutputWriter(m.stream.err)
-	w.SetAutoStop(false)
-	w.SetTrackerPosition(progress.PositionRight)
-	w.SetTrackerLength(max(8, m.width/10))
-	w.SetMessageLength(m.message())
-	w.SetTerminalWidth(m.width)
-	w.SetUpdateFrequency(200 * time.Millisecond)
-	style := progress.StyleBlocks
-	style.Visibility = progress.StyleVisibility{ETA: true, Percentage: true, Speed: true, Time: true, Tracker: true, Value: true}
-	style.Options.ETAString, style.Options.Separator = "ETA", " "
-	style.Options.TimeInProgressPrecision, style.Options.ETAPrecision = time.Second, time.Second
-	style.Options.PercentFormat = "%3.0f%%"
-	if m.color {
-		style.Colors = progress.StyleColors{Tracker: text.Colors{text.FgCyan}, Speed: text.Colors{text.Faint}}
+// tick draws the line again and again: time goes on also when nothing is told.
+func (m *meter) tick(stopped <-chan struct{}) {
+	ticker := time.NewTicker(redrawn)
+	defer ticker.Stop()
+	for {
+		m.mu.Lock()
+		select {
+		case <-stopped: // the line is gone for good
+			m.mu.Unlock()
+			return
+		default:
+		}
+		fmt.Fprint(m.a.err, "\r"+m.line(time.Since(m.since))+"\x1b[K")
+		m.mu.Unlock()
+		select {
+		case <-stopped:
+			return
+		case <-ticker.C:
+		}
 	}
-	w.SetStyle(style)
-	m.output = w
-	go w.Render()
+}
+
+// line says how far the stage is after so long, on one line of the terminal with room for the ^C of who has enough.
+func (m *meter) line(took time.Duration) string {
+	s := &m.now
+	amount, rate := number(s.done), ""
+	if s.total > 0 {
+		amount += " of " + number(s.total)
+	}
+	if s.bytes {
+		amount = size(s.done) + " of " + size(s.total)
+	}
+	parts := []string{s.stage}
+	if s.total > 0 {
+		parts = append(parts, fmt.Sprintf("%3d%%", min(100, 100*s.done/s.total)))
+	}
+	parts = append(parts, amount)
+	if speed := float64(s.done-m.first) / took.Seconds(); speed >= 1 && took >= patience {
+		if rate = number(int64(speed)) + "/s"; s.bytes {
+			rate = size(int64(speed)) + "/s"
+		}
+		parts = append(parts, rate)
+		if left := time.Duration(float64(s.total-s.done) / speed * float64(time.Second)); left > 0 {
+			parts = append(parts, timeLeft(left))
+		}
+	}
+	head := strings.Join(parts, "  ")
+	room := m.width - 3 - text.StringWidthWithoutEscSequences(head) - 2
+	if path := ending(line(s.path), room); path != "" {
+		return m.ink.cyan(head) + "  " + m.ink.dim(path)
+	}
+	return m.ink.cyan(cut(head, m.width-3))
+}
+
+func timeLeft(d time.Duration) string {
+	s := int64(d.Round(time.Second) / time.Second)
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d left", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d left", s/60, s%60)
+}
+
+// ending is the end of a text that fits into a width; "" when next to nothing does.
+func ending(s string, width int) string {
+	const least = 8
+	if text.StringWidthWithoutEscSequences(s) <= width {
+		return s
+	}
+	if width < least {
+		return ""
+	}
+	runes := []rune(s)
+	n, used := len(runes), 1
+	for n > 0 && used+text.RuneWidth(runes[n-1]) <= width {
+		n--
+		used += text.RuneWidth(runes[n])
+	}
+	return "…" + string(runes[n:])
 }
 
 // stop takes the meter off the screen.
@@ -110,18 +170,10 @@ func (m *meter) stop() {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.output == nil {
+	if m.ticking == nil {
 		return
 	}
-	if m.current != nil {
-		m.current.MarkAsDone()
-	}
-	m.output.Stop()
-	for m.output.IsRenderInProgress() {
-		time.Sleep(10 * time.Millisecond)
-	}
-	m.output, m.current = nil, nil
+	close(m.ticking)
+	m.ticking, m.began = nil, time.Now()
+	fmt.Fprint(m.a.err, "\r\x1b[K")
 }
-
-// message is how many columns the stage and the file get beside bar and numbers.
-func (m *meter) message() int { return max(12, m.width-max(8, m.width/10)-50) }

@@ -1,0 +1,77 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// interrupted runs a command, presses Ctrl-C as soon as ready says so, and returns how it ended.
+func interrupted(t *testing.T, bin, archive string, ready func() bool, args ...string) (code int, stderr string) {
+	t.Helper()
+	c := exec.Command(bin, append([]string{"--archive", archive}, args...)...)
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	must(t, c.Start())
+	for deadline := time.Now().Add(10 * time.Second); !ready() && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	_ = c.Process.Signal(syscall.SIGINT) // it may have ended already
+	err := c.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return c.ProcessState.ExitCode(), errs.String()
+}
+
+// TestCtrlC interrupts commands that work: they end cleanly, say what is kept, and go on when they are run again.
+func TestCtrlC(t *testing.T) {
+	top := t.TempDir()
+	bin, source := program(t), filepath.Join(top, "runs")
+	calm, disturbed := filepath.Join(top, "calm"), filepath.Join(top, "disturbed")
+	examples, err := filepath.Abs(runs)
+	must(t, err)
+	r := rand.New(rand.NewPCG(1, 2))
+	for n := range 2 {
+		grow(t, r, examples, filepath.Join(source, fmt.Sprintf("part%02d", n)), n)
+	}
+	run(t, bin, calm, "ingest", source)
+	there := func(path string) func() bool {
+		return func() bool { _, err := os.Stat(path); return err == nil }
+	}
+	for _, c := range []struct {
+		archive string
+		ready   func() bool
+		args    []string
+		says    string
+	}{
+		{disturbed, there(filepath.Join(disturbed, "packs")), []string{"ingest", source}, "what was stored until now is kept; run the command again to go on"},
+		{calm, there(filepath.Join(top, "back", "runs")), []string{"restore", "--all", "--to", filepath.Join(top, "back")}, "files that were restored are whole"},
+		{calm, func() bool {
+			b, err := os.ReadFile(filepath.Join(calm, "lock"))
+			return err == nil && bytes.Contains(b, []byte("reindex"))
+		}, []string{"reindex"}, "the index is still the one from before"},
+	} {
+		code, stderr := interrupted(t, bin, c.archive, c.ready, c.args...)
+		if code != exitInterrupted || !strings.Contains(stderr, "txarchive: interrupted\nhint: ") || !strings.Contains(stderr, c.says) || strings.Contains(stderr, "canceled") {
+			t.Errorf("%s: exit %d, want %d, and %q in\n%s", c.args[0], code, exitInterrupted, c.says, stderr)
+		}
+		run(t, bin, c.archive, "verify")
+		run(t, bin, c.archive, c.args...)
+	}
+	if want, got := dumpViews(t, calm), dumpViews(t, disturbed); !slices.Equal(want, got) {
+		t.Errorf("an ingest that was interrupted and run again: %s", firstDifference(got, want))
+	}
+}
