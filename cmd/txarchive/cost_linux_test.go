@@ -20,7 +20,7 @@ func TestCostScreens(t *testing.T) {
 		for _, width := range []int{80, 200} {
 			slave, screen := terminalOf(t, uint16(width))
 			a := &app{in: strings.NewReader(""), out: slave, err: new(bytes.Buffer), now: time.Now, log: slog.New(slog.DiscardHandler), getenv: func(key string) string {
-				return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent", "TERM": "xterm"}[key]
+				return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent", "TERM": "xterm", "TXARCHIVE_PAGER": "cat"}[key]
 			}}
 			code := execute(t.Context(), a, strings.Fields(line))
 			out := screen()
