@@ -17,7 +17,7 @@ import (
 type ingestOptions struct {
 	dryRun bool
 	all    bool
-	here   bool // without any source, look below the current directory
+	here   bool // without any source, look where programs keep their files and below the current directory
 	pruned bool
 }
 
@@ -29,8 +29,8 @@ func newIngestCommand(a *app) *cobra.Command {
 		Long: "Scan directories and take every file of the formats that txarchive knows, and all that lies beside them.\n" +
 			"Running it again takes only what is new: of a file that has grown its new end, of one that was rewritten the\n" +
 			"whole as a new version. Sources are only read. A missing or empty archive directory becomes an archive.\n\n" +
-			"Without DIR all sources are scanned; see `txarchive source`. As long as there are none, what formats know below the\n" +
-			"current directory becomes the first." +
+			"Without DIR all sources are scanned; see `txarchive source`. As long as there are none, what `txarchive source discover`\n" +
+			"finds is followed, and what formats know below the current directory." +
 			exits("3 finished, some files had problems", "4 no such directory", "11 another txarchive is writing", "130 interrupted: what was stored is kept"),
 		Example: "  txarchive ingest ~/.local/share/awf ./swarm/runs\n  txarchive ingest                     all sources again\n" +
 			"  txarchive ingest --dry-run DIR       what would be taken\n  txarchive ingest --json DIR | jq .new",
@@ -101,7 +101,7 @@ func (a *app) ingestInto(ctx context.Context, o ingestOptions) (*archive.Archive
 	return store, func() error { return errors.Join(store.Close(), os.RemoveAll(dir)) }, nil
 }
 
-var errNoSources = usage("there is nothing to ingest: the archive has no sources yet, and nothing below this directory is known", "name a directory: txarchive ingest DIR")
+var errNoSources = usage("there is nothing to ingest: the archive has no sources yet, no program has files in its default places, and nothing below this directory is known", "name a directory: txarchive ingest DIR")
 
 func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archive, m *meter, dirs []string) (*ingest.Report, error) {
 	g := a.ingester(store)
@@ -124,7 +124,7 @@ func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archiv
 		roots, err = ingest.Configured(ctx, store.Index())
 	}
 	if err == nil && len(roots) == 0 && o.here {
-		roots, err = a.rootsHere(ctx, store, g)
+		roots, err = a.firstRoots(ctx, store, g)
 	}
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -23,16 +22,11 @@ func newSourceCommand(a *app) *cobra.Command {
 		Short: "Say which directories the archive follows",
 		Long: "A source is a directory that `ingest` without arguments scans. `ingest DIR` adds its directory by itself." +
 			exits("4 no such source or directory", "8 refused", "10 no archive", "11 another txarchive is writing"),
-		Example: "  txarchive source add ~/.local/share/awf\n  txarchive source list\n  txarchive source remove awf",
+		Example: "  txarchive source discover\n  txarchive source add claude-code\n  txarchive source add ~/.local/share/awf\n  txarchive source list\n  txarchive source remove awf",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	var name string
-	add := &cobra.Command{Use: "add DIR", Short: "Follow a directory, without taking anything from it yet", Args: args(cobra.ExactArgs(1)),
-		Example: "  txarchive source add --name work /mnt/work/swarm",
-		RunE:    func(cmd *cobra.Command, v []string) error { return runSourceAdd(cmd.Context(), a, v[0], name) }}
-	add.Flags().StringVar(&name, "name", "", "name of the source (default: the base name of DIR)")
-	cmd.AddCommand(add,
+	cmd.AddCommand(newSourceAddCommand(a), newSourceDiscoverCommand(a),
 		&cobra.Command{Use: "list", Short: "List the sources", Args: args(cobra.NoArgs),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runSourceList(cmd.Context(), a) }},
 		&cobra.Command{Use: "remove NAME", Short: "Follow a directory no longer; what was stored stays", Args: args(cobra.ExactArgs(1)),
@@ -51,47 +45,6 @@ func (a *app) sourceFact(name string, s *ingest.Source) blob.Fact {
 		value, _ = json.Marshal(s) // strings and times only
 	}
 	return blob.Fact{Kind: ingest.FactSource, Key: name, Time: a.now().UTC(), Value: value}
-}
-
-func runSourceAdd(ctx context.Context, a *app, dir, name string) error {
-	return a.change(ctx, func(store *archive.Archive, known []ingest.Named) error {
-		roots, err := ingest.Roots(ctx, store.Index(), []string{dir})
-		if err != nil {
-			return err
-		}
-		root := roots[0]
-		if info, err := os.Stat(root.Dir); err != nil || !info.IsDir() || root.Below != "." && !slices.ContainsFunc(known, named(root.Source)) {
-			return usage(dir+" is no directory", "name the directory that holds it")
-		}
-		if i := slices.IndexFunc(known, named(root.Source)); i >= 0 {
-			switch {
-			case root.Below != ".":
-				return refused(fmt.Sprintf("%s lies inside of the source %q", dir, root.Source), "it is scanned with it")
-			case known[i].Removed == nil && (name == "" || name == root.Source):
-				a.note("%s is the source %q already", dir, root.Source)
-				return nil
-			}
-			if name != "" && name != root.Source {
-				return refused(fmt.Sprintf("%s is the source %q already", dir, root.Source), "a source keeps its name once something was stored under it")
-			}
-		}
-		if name != "" {
-			if err := freeName(known, name); err != nil {
-				return err
-			}
-			root.Source = name
-		}
-		host, err := os.Hostname()
-		if err != nil {
-			host = ""
-		}
-		s := ingest.Source{Root: root.Dir, Host: host, Added: a.now().UTC().Truncate(time.Microsecond), Command: "source add"}
-		if err := a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(root.Source, &s)}); err != nil {
-			return err
-		}
-		a.note("Source %q is %s. Next: txarchive ingest", root.Source, a.shown(root.Dir))
-		return nil
-	})
 }
 
 func runSourceRemove(ctx context.Context, a *app, name string) error {

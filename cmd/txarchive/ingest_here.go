@@ -4,19 +4,51 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
-// rootsHere are what an archive without sources begins with: what formats know below the current directory. It says
-// what it has found. In the home directory, or above it, that would be a search through everything: none there.
-func (a *app) rootsHere(ctx context.Context, store *archive.Archive, g *ingest.Ingester) ([]ingest.Root, error) {
+// firstRoots are what an archive without sources begins with: the default places of programs that are there, and what
+// formats know below the current directory. A dry run follows neither.
+func (a *app) firstRoots(ctx context.Context, store *archive.Archive, g *ingest.Ingester) ([]ingest.Root, error) {
 	known, err := ingest.Sources(ctx, store.Index())
 	if err != nil || len(known) > 0 { // sources that were all removed are nobody's wish to begin anew
 		return nil, err
 	}
+	found, err := g.Discover(ctx, a.homeOf(""))
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	for _, f := range found {
+		dirs = append(dirs, f.Dir)
+	}
+	here, err := a.rootsHere(ctx, store, g)
+	if err != nil {
+		return nil, err
+	}
+	if g.DryRun || len(found) == 0 {
+		return ingest.Roots(ctx, store.Index(), append(dirs, here...))
+	}
+	if err := a.follow(ctx, store, known, found, sourceOptions{}); err != nil {
+		return nil, err
+	}
+	roots, err := ingest.Configured(ctx, store.Index())
+	if err != nil || len(here) == 0 {
+		return roots, err
+	}
+	more, err := ingest.Roots(ctx, store.Index(), here)
+	return append(roots, slices.DeleteFunc(more, func(r ingest.Root) bool {
+		return slices.ContainsFunc(roots, func(other ingest.Root) bool { return other.Source == r.Source })
+	})...), err
+}
+
+// rootsHere are the directories below the current one that hold what formats know. It says what it has found. In the
+// home directory, or above it, that would be a search through everything: none there.
+func (a *app) rootsHere(ctx context.Context, store *archive.Archive, g *ingest.Ingester) ([]string, error) {
 	here, err := os.Getwd()
 	if err != nil {
 		return nil, err
@@ -40,5 +72,5 @@ func (a *app) rootsHere(ctx context.Context, store *archive.Archive, g *ingest.I
 		}
 		a.note("  %-12s  %s", strings.Join(h.Formats, ", "), filepath.Join(".", below))
 	}
-	return ingest.Roots(ctx, store.Index(), dirs)
+	return dirs, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -91,6 +92,7 @@ var printing = []printed{
 	{line: "init", stdout: "init"},
 	{line: "version", stdout: "version"},
 	{line: "source list", stdout: "source", list: true, least: 5},
+	{line: "source discover --home TMP/home", stdout: "place", list: true, least: 1},
 	{line: "source add TMP"},
 	{line: "source rename TMPNAME other"},
 	{line: "source remove other"},
@@ -185,6 +187,10 @@ var unprinted = []string{"cat", "man", "help", "completion"}
 func TestJSONMatchesSchemas(t *testing.T) {
 	all := schemas(t)
 	dir, tmp := filepath.Join(t.TempDir(), "archive"), t.TempDir()
+	agent := filepath.Join(tmp, "home", ".claude", "projects", "-x")
+	if err := errors.Join(os.MkdirAll(agent, 0o700), os.WriteFile(filepath.Join(agent, "0d000000-0000-4000-8000-000000000001.jsonl"), []byte("{}\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	words := strings.NewReplacer("RUNS", runs, "POLICY", "../../internal/policy/examples", "TMPNAME", filepath.Base(tmp), "TMP", tmp)
 	used := map[string]bool{"storage": true, "totals": true}
 	for _, p := range printing {

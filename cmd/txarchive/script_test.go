@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -42,6 +46,7 @@ func TestScript(t *testing.T) {
 			"flip":     flipByte,
 			"same":     sameTree,
 			"hold":     holdLock,
+			"sqlite":   fillDatabase,
 		},
 	})
 }
@@ -64,6 +69,21 @@ func appendText(ts *testscript.TestScript, _ bool, v []string) {
 	_, err = f.WriteString(v[1])
 	ts.Check(err)
 	ts.Check(f.Close())
+}
+
+// sqlite DATABASE FILE runs the SQL in a file.
+func fillDatabase(ts *testscript.TestScript, _ bool, v []string) {
+	if len(v) != 2 {
+		ts.Fatalf("usage: sqlite DATABASE FILE")
+	}
+	path := ts.MkAbs(v[0])
+	ts.Check(os.MkdirAll(filepath.Dir(path), 0o700))
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path))
+	ts.Check(err)
+	_, err = db.ExecContext(context.Background(), ts.ReadFile(v[1]))
+	ts.Check(errors.Join(err, db.Close()))
+	quiet := time.Now().Add(-time.Hour) // a file that was written just now may be written again unseen
+	ts.Check(os.Chtimes(path, quiet, quiet))
 }
 
 // flip GLOB turns one bit around in the midst of the files that match.

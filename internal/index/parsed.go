@@ -23,7 +23,8 @@ type Subject struct {
 	SHA256 blob.Ref
 	// From is where the new records begin: those before it are indexed and only counted again.
 	From    int64
-	ModTime int64 // microseconds UTC; stands in for events without any time
+	ModTime int64  // microseconds UTC; stands in for events without any time
+	Host    string // of runs that name none, where the source is known to be of another machine
 }
 
 // Parsed is what one parse of one version says, or a stretch of it, ready for an engine.

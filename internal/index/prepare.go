@@ -71,6 +71,9 @@ func (c *Collector) Take(last bool) *Parsed {
 	out.Last, out.Until = last, c.last
 	for _, r := range c.runs {
 		run := *r
+		if run.Host == "" && !run.Named {
+			run.Host = out.Host
+		}
 		out.Runs = append(out.Runs, &run)
 	}
 	for _, v := range c.order {

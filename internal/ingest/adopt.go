@@ -139,6 +139,10 @@ func (g *Ingester) parseWanted(ctx context.Context) error {
 
 // parseAll parses versions on all cores and commits their rows in batches.
 func (g *Ingester) parseAll(ctx context.Context, wanted []index.State) error {
+	hosts, err := g.hosts(ctx)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	states, parsed := make(chan index.State), make(chan *index.Parsed, 4)
@@ -147,7 +151,7 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.State) error {
 		readers.Go(func() {
 			c := index.NewCollector()
 			for s := range states {
-				if err := g.parseStored(ctx, c, s, parsed); err != nil {
+				if err := g.parseStored(ctx, c, s, hosts[s.Source], parsed); err != nil {
 					cancel(err)
 				}
 			}
@@ -174,7 +178,7 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.State) error {
 // stretch is how much memory the rows of one version take before they are handed on.
 const stretch = 16 << 20
 
-func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.State, out chan<- *index.Parsed) error {
+func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.State, host string, out chan<- *index.Parsed) error {
 	if !whole(s.Extents, s.Size) {
 		return g.unreadable(ctx, s, fmt.Errorf("bytes of it are in no pack: %w", blob.ErrNotFound))
 	}
@@ -185,7 +189,7 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 	}
 	c.Reset(index.Subject{
 		VersionKey: index.VersionKey{Source: s.Source, Path: s.Path, Number: s.Number}, Format: s.Format, Role: s.Role,
-		Parser: f.Version(), Claim: s.Claim, Size: s.Size, SHA256: s.SHA256, From: from, ModTime: s.ModTime.UnixMicro(),
+		Parser: f.Version(), Claim: s.Claim, Size: s.Size, SHA256: s.SHA256, From: from, ModTime: s.ModTime.UnixMicro(), Host: host,
 	})
 	send := func(p *index.Parsed) error {
 		select {

@@ -261,13 +261,13 @@ func (s *scan) hasContent(ref blob.Ref, size int64) bool {
 }
 
 // snapshot copies a database that may be in use and returns the copy.
-func (w *worker) snapshot(c *claimed) (*os.File, func(), error) {
+func (s *scan) snapshot(ctx context.Context, c *claimed) (*os.File, func(), error) {
 	dir, err := os.MkdirTemp("", "txarchive-db-")
 	if err != nil {
 		return nil, nil, err
 	}
 	clean := func() { os.RemoveAll(dir) }
-	copied, err := dbcopy.Snapshot(w.ctx, dir, func(suffix string) (*os.File, error) { return w.s.open(c.path + suffix) })
+	copied, err := dbcopy.Snapshot(ctx, dir, func(suffix string) (*os.File, error) { return s.open(c.path + suffix) })
 	if err != nil {
 		clean()
 		return nil, nil, err

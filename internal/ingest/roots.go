@@ -39,6 +39,21 @@ func Sources(ctx context.Context, catalog index.Catalog) ([]Named, error) {
 	return all, nil
 }
 
+// hosts are the machines of the sources that are copies from elsewhere, by source.
+func (g *Ingester) hosts(ctx context.Context) (map[string]string, error) {
+	known, err := Sources(ctx, g.Index)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	for _, s := range known {
+		if s.Away {
+			all[s.Name] = s.Host
+		}
+	}
+	return all, nil
+}
+
 // Roots says what to scan for directories, or single files, that somebody named. A directory in a source that the
 // archive knows belongs to it; any other is a new source with its base name. What lies inside another of dirs is
 // scanned with it. The error is fs.ErrNotExist for what is neither there nor inside a known source.
@@ -181,12 +196,15 @@ func inside(path, dir string) bool {
 }
 
 // free is a name like base that no source has, not even a removed one.
-func (r *resolver) free(base string) string {
+func (r *resolver) free(base string) string { return FreeName(r.known, base) }
+
+// FreeName is a name like base that none of the known sources has, not even a removed one.
+func FreeName(known []Named, base string) string {
 	if strings.ContainsAny(base, `/\:`) || base == "." || base == ".." || base == "" {
 		base = "root" // the root of a file system, or of a drive
 	}
 	name := base
-	for n := 2; slices.ContainsFunc(r.known, func(s Named) bool { return s.Name == name }); n++ {
+	for n := 2; slices.ContainsFunc(known, func(s Named) bool { return s.Name == name }); n++ {
 		name = base + "-" + strconv.Itoa(n)
 	}
 	return name

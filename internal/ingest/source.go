@@ -25,8 +25,11 @@ const (
 
 // Source is the value of a source's fact.
 type Source struct {
-	Root    string    `json:"root"` // real path
+	Root string `json:"root"` // real path
+	// Host is the machine that the files are of. Away says that this is another than the archive's: runs in them that
+	// name no host are given it.
 	Host    string    `json:"host,omitempty"`
+	Away    bool      `json:"away,omitempty"`
 	Added   time.Time `json:"added"`
 	Command string    `json:"added_by,omitempty"`
 	// Removed says since when the source is no longer scanned of itself. Its name stays its own: what was stored
@@ -62,6 +65,11 @@ func (g *Ingester) source(ctx context.Context, root Root, report *Report) error 
 	if s.relearn, err = g.newFormats(ctx, root.Source); err != nil {
 		return err
 	}
+	hosts, err := g.hosts(ctx)
+	if err != nil {
+		return err
+	}
+	s.host = hosts[root.Source]
 	if err := s.walk(ctx); err != nil {
 		if errors.Is(err, os.ErrNotExist) {
 			report.Missing = append(report.Missing, path.Join(root.Source, root.Below))
@@ -207,23 +215,47 @@ func (s *scan) sourceFact(ctx context.Context) ([]blob.Fact, error) {
 // countWork says what an ingest would do, as far as sizes tell.
 func (s *scan) countWork(ctx context.Context, work []*claimed) error {
 	for _, c := range work {
-		state, err := s.g.Index.Newest(ctx, s.root.Source, c.path)
-		switch {
-		case errors.Is(err, index.ErrNotFound):
-			s.report.New++
-			s.report.RawBytes += c.size
-		case err != nil:
+		if splits := splitsOf(c); splits != nil {
+			if err := s.countParts(ctx, c, splits); err != nil {
+				s.problem(c.path, "open", err)
+			}
+			continue
+		}
+		kind, size, err := s.due(ctx, c)
+		if err != nil {
 			return err
-		case c.size > state.Size && (c.claim.Log || c.format == nil):
+		}
+		switch kind {
+		case pieceNew:
+			s.report.New++
+		case pieceGrown:
 			s.report.Grown++
-			s.report.RawBytes += c.size - state.Size
-		case c.size != state.Size || c.mtime != state.ModTime.UnixNano():
+		case pieceRewritten:
 			s.report.Rewritten++
-			s.report.RawBytes += c.size
-		default:
+		case pieceTouched:
 			s.report.Unchanged++
 		}
+		s.report.RawBytes += size
 	}
 	s.report.Problems = append(s.report.Problems, s.skipped...)
 	return nil
+}
+
+// due says what a file is against the archive, as far as its size and time tell, and how many bytes of it are new.
+func (s *scan) due(ctx context.Context, c *claimed) (pieceKind, int64, error) {
+	if _, ok := s.before[pathHash(c.path)]; ok && splitsOf(c) != nil {
+		return pieceRewritten, 0, nil // it has changed, and nobody knows how much without its rows
+	}
+	state, err := s.g.Index.Newest(ctx, s.root.Source, c.path)
+	switch {
+	case errors.Is(err, index.ErrNotFound):
+		return pieceNew, c.size, nil
+	case err != nil:
+		return 0, 0, err
+	case c.size > state.Size && (c.claim.Log || c.format == nil):
+		return pieceGrown, c.size - state.Size, nil
+	case c.size != state.Size || c.mtime != state.ModTime.UnixNano():
+		return pieceRewritten, c.size, nil
+	}
+	return pieceTouched, 0, nil
 }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"context"
 	"io/fs"
 	"net/url"
 	"os"
@@ -29,7 +30,7 @@ func splitsOf(c *claimed) []format.Split {
 // parts stores the rows of a database that changed since the last scan, each part an original of its own. The database
 // itself is not stored: every message changes it.
 func (w *worker) parts(c *claimed, info fs.FileInfo, splits []format.Split) error {
-	f, done, err := w.snapshot(c)
+	f, done, err := w.s.snapshot(w.ctx, c)
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (w *worker) parts(c *claimed, info fs.FileInfo, splits []format.Split) erro
 func (w *worker) part(c *claimed, info fs.FileInfo, db *dbcopy.Copy, split format.Split, p dbcopy.Part, rows *os.File) error {
 	own := &claimed{file: file{path: partPath(c.path, p.Name), mtime: c.mtime}, format: c.format, root: c.root,
 		claim: format.Claim{Strength: c.claim.Strength, Role: split.Role, Root: c.claim.Root}}
-	stat := index.Stat{Size: p.Rows, ModTime: p.Changed, Inode: partInode}
+	stat := partStat(p)
 	if w.s.before[pathHash(own.path)] == stat {
 		return nil
 	}
@@ -93,6 +94,49 @@ func (w *worker) part(c *claimed, info fs.FileInfo, db *dbcopy.Copy, split forma
 		Source: w.s.root.Source, Path: own.path, Number: 1, Size: size, ModTime: changed, Mode: uint32(info.Mode().Perm()),
 		Format: own.formatName(), Role: split.Role, Claim: own.root,
 	}, stat)
+}
+
+// partStat is what the scan cache holds of a part: whatever else changes, one of the two does.
+func partStat(p dbcopy.Part) index.Stat {
+	return index.Stat{Size: p.Rows, ModTime: p.Changed, Inode: partInode}
+}
+
+// countParts says what an ingest would do with the parts of a database. How many bytes it would bring is only known of a
+// database of which nothing is stored: no more than it has.
+func (s *scan) countParts(ctx context.Context, c *claimed, splits []format.Split) error {
+	f, done, err := s.snapshot(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer done()
+	db, err := dbcopy.Open(f.Name())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	stored := int64(0)
+	for _, split := range splits {
+		parts, err := db.Parts(ctx, split.Keys)
+		if err != nil {
+			return err
+		}
+		for _, p := range parts {
+			switch was, ok := s.before[pathHash(partPath(c.path, p.Name))]; {
+			case !ok:
+				s.report.New++
+			case was == partStat(p):
+				stored++
+				s.report.Unchanged++
+			default:
+				stored++
+				s.report.Rewritten++
+			}
+		}
+	}
+	if stored == 0 {
+		s.report.RawBytes += c.size
+	}
+	return nil
 }
 
 // partPath is the path of a part: below that of its database, whatever its name is made of.

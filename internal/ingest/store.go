@@ -124,7 +124,7 @@ func (w *worker) content(c *claimed, f *os.File) (*os.File, func(), error) {
 	if !c.claim.Database {
 		return f, func() {}, nil
 	}
-	return w.snapshot(c)
+	return w.s.snapshot(w.ctx, c)
 }
 
 // bring stores what is new of one content, and parses it.
@@ -309,7 +309,7 @@ func (st *stored) subject() index.Subject {
 	return index.Subject{
 		VersionKey: index.VersionKey{Source: st.v.Source, Path: st.v.Path, Number: st.v.Number},
 		Format:     st.v.Format, Role: st.v.Role, Parser: st.c.format.Version(), Claim: st.v.Claim,
-		Size: st.v.Size, SHA256: st.v.SHA256, From: st.rows, ModTime: st.v.ModTime.UnixMicro(),
+		Size: st.v.Size, SHA256: st.v.SHA256, From: st.rows, ModTime: st.v.ModTime.UnixMicro(), Host: st.s.host,
 	}
 }
 

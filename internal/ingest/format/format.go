@@ -122,16 +122,3 @@ type Split struct {
 	Keys string
 	Rows []Query // of one original; ?1 is the key
 }
-
-// Place is where a program keeps its files by default.
-type Place struct {
-	Name    string // of the source that it makes: "claude-code"
-	Path    string // with ~ and $VARIABLES
-	Env     string // environment variable that moves it, "" if none
-	Deletes string // what the program itself deletes and when, for people; "" if nothing
-}
-
-// Placed is a format whose program has default places.
-type Placed interface {
-	Places() []Place
-}

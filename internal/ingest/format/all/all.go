@@ -5,6 +5,7 @@ package all
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/awf"
@@ -38,6 +39,21 @@ func Formats() []format.Format {
 		cline.New(),
 		opencode.New(),
 	}
+}
+
+// Programs are the names of the sources that formats have places for, in the order of the registry.
+func Programs() []string {
+	var names []string
+	for _, f := range Formats() {
+		if placed, ok := f.(format.Placed); ok {
+			for _, p := range placed.Places() {
+				if !slices.Contains(names, p.Name) {
+					names = append(names, p.Name)
+				}
+			}
+		}
+	}
+	return names
 }
 
 var byName = func() map[string]format.Format {

@@ -57,10 +57,8 @@ func (Format) Version() int { return 1 }
 
 // Places returns Chibi's home.
 func (Format) Places() []format.Place {
-	return []format.Place{{
-		Name: "chibi", Path: "~/.chibi", Env: "CHIBI_HOME",
-		Deletes: "contexts on destroy or after a time without use that each context sets; inbox messages at the next prompt; cached tool outputs after 7 days",
-	}}
+	const deletes = "contexts on destroy or after a time without use that each context sets; inbox messages at the next prompt; cached tool outputs after 7 days"
+	return []format.Place{{Name: "chibi", Path: "~/.chibi", Deletes: deletes}, {Name: "chibi", Path: "$CHIBI_HOME", Deletes: deletes}}
 }
 
 // Parse yields the records of one file of a Chibi home.

@@ -52,15 +52,15 @@ func (claudeCode) Name() string { return "claude-code" }
 func (claudeCode) Version() int { return 1 }
 
 func (claudeCode) Places() []format.Place {
-	const name = "claude-code"
-	const env = "CLAUDE_CONFIG_DIR"
-	const deletes = "transcripts older than cleanupPeriodDays (30 days unless set) are deleted at start-up"
-	return []format.Place{
-		{Name: name, Path: "~/.claude/projects", Deletes: deletes},
-		{Name: name, Path: "~/.config/claude/projects", Deletes: deletes},
-		{Name: name, Path: "$XDG_CONFIG_HOME/claude/projects", Deletes: deletes},
-		{Name: name, Path: "$CLAUDE_CONFIG_DIR/projects", Env: env, Deletes: deletes},
+	place := format.Place{
+		Name: "claude-code", Deletes: "transcripts older than cleanupPeriodDays (30 days unless set) are deleted at start-up",
+		Days: 30, Setting: "../settings.json#cleanupPeriodDays", List: true,
 	}
+	var all []format.Place
+	for _, place.Path = range []string{"~/.claude/projects", "~/.config/claude/projects", "$XDG_CONFIG_HOME/claude/projects", "$CLAUDE_CONFIG_DIR/projects"} {
+		all = append(all, place)
+	}
+	return all
 }
 
 // Parse reads one original; see the package comment for what becomes of it.

@@ -10,7 +10,7 @@ var extensions = []struct{ source, folder string }{
 }
 
 // homes are where editors keep their settings: Linux, macOS, Windows.
-var homes = []string{"~/.config", "$XDG_CONFIG_HOME", "~/Library/Application Support", "$APPDATA"}
+var homes = []string{"~/.config", "$XDG_CONFIG_HOME", "~/Library/Application Support", "~/AppData/Roaming", "$APPDATA"}
 
 var editors = []string{"Code", "Code - Insiders", "Cursor", "Windsurf", "VSCodium", "Trae"}
 
@@ -23,22 +23,23 @@ var servers = []string{
 func (cline) Places() []format.Place {
 	const deletes = "a task that is deleted in its list"
 	var all []format.Place
-	add := func(source, path, env string) {
-		all = append(all, format.Place{Name: source, Path: path, Env: env, Deletes: deletes})
+	add := func(source, path string) {
+		all = append(all, format.Place{Name: source, Path: path, Deletes: deletes})
 	}
 	for _, x := range extensions {
 		for _, home := range homes {
 			for _, editor := range editors {
-				add(x.source, home+"/"+editor+"/User/globalStorage/"+x.folder, "")
+				add(x.source, home+"/"+editor+"/User/globalStorage/"+x.folder)
 			}
 		}
 		for _, server := range servers {
-			add(x.source, server+"/User/globalStorage/"+x.folder, "")
+			add(x.source, server+"/User/globalStorage/"+x.folder)
 		}
 	}
-	add("cline", "~/.cline/data", "CLINE_DATA_DIR")
-	add("cline", "$CLINE_DIR/data", "")
-	add("cline", "$CLINE_SESSION_DATA_DIR", "")
-	add("roo-code", "~/.vscode-mock/global-storage", "")
+	add("cline", "~/.cline/data")
+	add("cline", "$CLINE_DATA_DIR")
+	add("cline", "$CLINE_DIR/data")
+	add("cline", "$CLINE_SESSION_DATA_DIR")
+	add("roo-code", "~/.vscode-mock/global-storage")
 	return all
 }

@@ -43,11 +43,13 @@ const (
 
 // Places says where the program keeps its files. GEMINI_CLI_HOME replaces the home directory, not ~/.gemini.
 func (gemini) Places() []format.Place {
-	const deletes = "sessions older or more than general.sessionRetention allows, at start; /delete"
-	return []format.Place{
-		{Name: "gemini-cli", Path: "~/.gemini/tmp", Deletes: deletes},
-		{Name: "gemini-cli", Path: "$GEMINI_CLI_HOME/.gemini/tmp", Deletes: deletes},
+	place := format.Place{
+		Name: "gemini-cli", Deletes: "sessions older or more than general.sessionRetention allows, at start; /delete",
+		Days: 30, Setting: "../settings.json#general.sessionRetention.maxAge",
 	}
+	moved := place
+	place.Path, moved.Path = "~/.gemini/tmp", "$GEMINI_CLI_HOME/.gemini/tmp"
+	return []format.Place{place, moved}
 }
 
 // Parse yields the records of one file.

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/format/all"
+)
+
+type sourceOptions struct {
+	name, home, host string
+}
+
+func newSourceAddCommand(a *app) *cobra.Command {
+	var o sourceOptions
+	cmd := &cobra.Command{
+		Use:   "add DIR|PROGRAM",
+		Short: "Follow a directory, or what a program keeps, without taking anything yet",
+		Long: "DIR is a directory. PROGRAM is one of " + strings.Join(all.Programs(), ", ") + ":\n" +
+			"all its default places that are there are followed, and those that its environment variables name. A directory\n" +
+			"called like a program is ./NAME.\n\n" +
+			"Of files that were copied from another machine --host says which: runs in them are shown with it. What both\n" +
+			"machines have counts once." +
+			exits("4 no such directory, or nothing of the program", "8 refused", "11 another txarchive is writing"),
+		Example: "  txarchive source add claude-code\n  txarchive source add --name work /mnt/work/swarm\n" +
+			"  txarchive source add codex --home /mnt/laptop/home/ada --host laptop",
+		Args:      args(cobra.ExactArgs(1)),
+		ValidArgs: all.Programs(),
+		RunE:      func(cmd *cobra.Command, v []string) error { return runSourceAdd(cmd.Context(), a, v[0], o) },
+	}
+	cmd.Flags().StringVar(&o.name, "name", "", "name of the source (default: the base name of DIR, or the program's)")
+	cmd.Flags().StringVar(&o.home, "home", "", "home directory that PROGRAM's places are in (default: one's own)")
+	cmd.Flags().StringVar(&o.host, "host", "", "the machine that the files were copied from (default: this one)")
+	return cmd
+}
+
+func runSourceAdd(ctx context.Context, a *app, what string, o sourceOptions) error {
+	if strings.ContainsFunc(o.host, func(r rune) bool { return r == '/' || r == '\\' || r == '\n' || hidden(r) }) {
+		return usage(fmt.Sprintf("%q is no name for a machine", o.host), "a name has no slash and no control characters")
+	}
+	if !slices.Contains(all.Programs(), what) {
+		if o.home != "" {
+			return usage("--home is for programs, and "+what+" is none that txarchive knows", "name the directory itself, or one of "+strings.Join(all.Programs(), ", "))
+		}
+		return a.change(ctx, func(store *archive.Archive, known []ingest.Named) error {
+			return a.add(ctx, store, known, []wanted{{dir: what, name: o.name}}, o.host)
+		})
+	}
+	found, err := a.discover(ctx, o.home)
+	if err != nil {
+		return err
+	}
+	found = slices.DeleteFunc(found, func(f *ingest.Found) bool { return f.Name != what })
+	switch {
+	case len(found) == 0:
+		return notFound("there is nothing of "+what+" in its default places", "name its directory: txarchive source add DIR; see docs/formats for where it looks")
+	case len(found) > 1 && o.name != "":
+		return usage(fmt.Sprintf("%s is in %d places, and --name is for one", what, len(found)), "leave it out, or name the directories one by one")
+	}
+	return a.change(ctx, func(store *archive.Archive, known []ingest.Named) error {
+		return a.follow(ctx, store, known, found, o)
+	})
+}
+
+// follow makes sources of places that were found and are none.
+func (a *app) follow(ctx context.Context, store *archive.Archive, known []ingest.Named, found []*ingest.Found, o sourceOptions) error {
+	var dirs []wanted
+	for _, f := range found {
+		if f.Source != "" {
+			a.note("%s is in the source %q already", a.shown(f.Dir), f.Source)
+			continue
+		}
+		dirs = append(dirs, wanted{dir: f.Dir, name: o.name, like: f.Name})
+	}
+	return a.add(ctx, store, known, dirs, o.host)
+}
+
+// wanted is a directory that is to be a source, with the name that it must have, or one that it may be called like.
+type wanted struct {
+	dir, name, like string
+}
+
+// add writes the facts of new sources.
+func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Named, dirs []wanted, host string) error {
+	var facts []blob.Fact
+	var added []ingest.Named
+	for _, w := range dirs {
+		n, err := a.source(ctx, store, known, w, host)
+		if err != nil {
+			return err
+		}
+		if n != nil {
+			facts, added, known = append(facts, a.sourceFact(n.Name, &n.Source)), append(added, *n), append(known, *n)
+		}
+	}
+	if len(added) == 0 {
+		return nil
+	}
+	if err := a.ingester(store).WriteFacts(ctx, facts); err != nil {
+		return err
+	}
+	for _, n := range added {
+		a.note("Source %q is %s.", n.Name, a.shown(n.Root))
+	}
+	a.note("Next: txarchive ingest")
+	return nil
+}
+
+// source is what a directory becomes, nil when it is followed already.
+func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest.Named, w wanted, host string) (*ingest.Named, error) {
+	roots, err := ingest.Roots(ctx, store.Index(), []string{w.dir})
+	if err != nil {
+		return nil, err
+	}
+	root := roots[0]
+	i := slices.IndexFunc(known, named(root.Source))
+	if i >= 0 && known[i].Root != root.Dir {
+		i = -1 // a source of this very call has the name
+	}
+	if info, err := os.Stat(root.Dir); err != nil || !info.IsDir() || root.Below != "." && i < 0 {
+		return nil, usage(w.dir+" is no directory", "name the directory that holds it")
+	}
+	n := &ingest.Named{Name: root.Source, Source: ingest.Source{Root: root.Dir, Host: host, Away: host != "", Added: a.now().UTC().Truncate(time.Microsecond), Command: "source add"}}
+	switch {
+	case i < 0:
+		if w.like == "" {
+			w.like = root.Source
+		}
+		if host != "" && !strings.HasSuffix(w.like, "-"+host) {
+			w.like += "-" + host
+		}
+		n.Name = ingest.FreeName(known, w.like)
+	case root.Below != ".":
+		return nil, refused(fmt.Sprintf("%s lies inside of the source %q", w.dir, root.Source), "it is scanned with it")
+	case known[i].Removed == nil && (w.name == "" || w.name == root.Source):
+		a.note("%s is the source %q already", w.dir, root.Source)
+		return nil, nil
+	case w.name != "" && w.name != root.Source:
+		return nil, refused(fmt.Sprintf("%s is the source %q already", w.dir, root.Source), "a source keeps its name once something was stored under it")
+	default: // followed again, of the machine that it was of
+		n.Host, n.Away, w.name = known[i].Host, known[i].Away, ""
+	}
+	if w.name != "" {
+		if err := freeName(known, w.name); err != nil {
+			return nil, err
+		}
+		n.Name = w.name
+	}
+	if n.Host == "" {
+		n.Host, _ = os.Hostname() // unknown is unknown
+	}
+	return n, nil
+}

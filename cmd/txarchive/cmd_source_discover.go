@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/ingest"
+)
+
+func newSourceDiscoverCommand(a *app) *cobra.Command {
+	var home string
+	var follow bool
+	cmd := &cobra.Command{
+		Use:   "discover",
+		Short: "Find the directories where coding agents keep their files",
+		Long: "Look where the programs that txarchive knows keep their files by default, and where environment variables move\n" +
+			"them. A file is at risk when it is not in the archive as it is now and its program deletes files of that age\n" +
+			"within a week. Nothing is taken and nothing is followed, unless --add is given." +
+			exits("10 no archive", "11 another txarchive is writing"),
+		Example: "  txarchive source discover\n  txarchive source discover --add && txarchive ingest\n" +
+			"  txarchive source discover --home /mnt/backup/home/ada\n  txarchive source discover --json | jq 'select(.at_risk_files > 0)'",
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSourceDiscover(cmd.Context(), a, home, follow) },
+	}
+	cmd.Flags().StringVar(&home, "home", "", "look below this home directory instead of one's own, whose variables then say nothing")
+	cmd.Flags().BoolVar(&follow, "add", false, "follow all that is found")
+	return cmd
+}
+
+// placeRow is a place of a program as `source discover` tells it.
+type placeRow struct {
+	Name        string  `json:"name"`
+	Format      string  `json:"format"`
+	Dir         string  `json:"directory"`
+	Source      *string `json:"source"`
+	Files       int64   `json:"files"`
+	Bytes       int64   `json:"bytes"`
+	Transcripts int64   `json:"transcripts"`
+	NewFiles    int64   `json:"new_files"`
+	NewBytes    int64   `json:"new_bytes"`
+	RiskFiles   int64   `json:"at_risk_files"`
+	RiskBytes   int64   `json:"at_risk_bytes"`
+	Oldest      *string `json:"oldest"`
+	Days        *int    `json:"deletes_after_days"`
+	Deletes     *string `json:"deletes"`
+}
+
+func rowOf(f *ingest.Found) placeRow {
+	row := placeRow{
+		Name: f.Name, Format: f.Format, Dir: f.Dir, Source: orNull(f.Source), Files: f.Files, Bytes: f.Bytes, Transcripts: f.Transcripts,
+		NewFiles: f.NewFiles, NewBytes: f.NewBytes, RiskFiles: f.RiskFiles, RiskBytes: f.RiskBytes, Deletes: orNull(f.Deletes),
+	}
+	if !f.Oldest.IsZero() {
+		row.Oldest = stamp(f.Oldest)
+	}
+	if f.Days > 0 {
+		row.Days = &f.Days
+	}
+	return row
+}
+
+func runSourceDiscover(ctx context.Context, a *app, home string, follow bool) error {
+	found, err := a.discover(ctx, home)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		for _, f := range found {
+			if err := a.printJSON(rowOf(f)); err != nil {
+				return err
+			}
+		}
+	} else {
+		a.printPlaces(found)
+	}
+	if !follow {
+		return nil
+	}
+	return a.change(ctx, func(store *archive.Archive, known []ingest.Named) error {
+		return a.follow(ctx, store, known, found, sourceOptions{})
+	})
+}
+
+// discover looks for places of programs; an archive that is not there yet has nothing of them.
+func (a *app) discover(ctx context.Context, home string) ([]*ingest.Found, error) {
+	store, done, err := a.ingestInto(ctx, ingestOptions{dryRun: true})
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.ingester(store).Discover(ctx, a.homeOf(home))
+	return found, errors.Join(err, done())
+}
+
+// homeOf is one's own home directory with the environment, or another without one.
+func (a *app) homeOf(dir string) ingest.Home {
+	if dir != "" {
+		return ingest.Home{Dir: dir, Env: func(string) string { return "" }}
+	}
+	home := a.getenv("HOME")
+	if home == "" {
+		home, _ = os.UserHomeDir() // the variable is another one on Windows
+	}
+	return ingest.Home{Dir: home, Env: a.getenv}
+}
+
+func (a *app) printPlaces(found []*ingest.Found) {
+	g := grid{columns: []column{{head: "agent"}, {head: "files", right: true}, {head: "size", right: true}, {head: "new", right: true},
+		{head: "at risk", right: true}, {head: "source"}, {head: "directory", flex: true}}}
+	var notes []string
+	loose := false
+	for _, f := range found {
+		source := f.Source
+		if source == "" {
+			source, loose = "-", true
+		}
+		g.add(f.Name, number(f.Files), size(f.Bytes), number(f.NewFiles), number(f.RiskFiles), source, a.shown(f.Dir))
+		if f.Deletes != "" && f.Days > 0 {
+			note := fmt.Sprintf("%s: %s; here after %s", f.Name, f.Deletes, plural(int64(f.Days), "day", "days"))
+			if !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
+		}
+	}
+	if len(found) == 0 {
+		a.note("None of the programs that txarchive knows has files here. Other directories: txarchive ingest DIR")
+		return
+	}
+	fmt.Fprintln(a.out, g.render(a.width(), a.ink()))
+	for _, n := range notes {
+		a.note("%s", n)
+	}
+	if loose {
+		a.note("Follow them with: txarchive source add NAME, or all with: txarchive source discover --add")
+	}
+}

@@ -1,0 +1,63 @@
+package format
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Place is a directory, or a file, where a program keeps what a format reads.
+type Place struct {
+	Name string // of the source that it makes: "claude-code"
+	// Path begins with ~ for the home directory or with a $VARIABLE, which the program reads to find its files. It has
+	// slashes on every system.
+	Path string
+	// List says that the variable may name several directories, with commas between them.
+	List bool
+	// Deletes is what the program itself deletes and when, for people; "" if nothing.
+	Deletes string
+	// Days is after how many days without a change the program deletes a file, unless Setting says otherwise; 0 when it
+	// does not go by age.
+	Days int
+	// Setting is where Days can be set: a JSON file, relative to Path, and the member in it:
+	// "../settings.json#cleanupPeriodDays". Its value is a number of days, or text like "30d".
+	Setting string
+}
+
+// Placed is a format whose program has default places.
+type Placed interface {
+	Places() []Place
+}
+
+// Expand gives the paths that a place stands for with a home directory and an environment, slash-separated: none when it
+// begins with a variable that is not set. A variable that already ends in what would follow it is the path itself: some
+// programs take both their directory and the one inside of it.
+func (p Place) Expand(home string, env func(string) string) []string {
+	first, rest, _ := strings.Cut(p.Path, "/")
+	var tops []string
+	switch name, variable := strings.CutPrefix(first, "$"); {
+	case first == "~" && home != "":
+		tops = []string{home}
+	case !variable || env(name) == "":
+	case p.List:
+		tops = strings.Split(env(name), ",")
+	default:
+		tops = []string{env(name)}
+	}
+	var all []string
+	for _, top := range tops {
+		if top = strings.TrimSpace(top); top == "" {
+			continue
+		}
+		if below, ok := strings.CutPrefix(top, "~/"); ok {
+			top = path.Join(home, below)
+		}
+		if top = path.Clean(top); rest != "" && !strings.HasSuffix("/"+top, "/"+rest) {
+			top = path.Join(top, rest)
+		}
+		if !slices.Contains(all, top) {
+			all = append(all, top)
+		}
+	}
+	return all
+}
