@@ -22,13 +22,16 @@ func TestMain(m *testing.M) {
 }
 
 // TestScript tells the stories of testdata/script with the real program. $RUNS has the example runs.
-func TestScript(t *testing.T) {
+func TestScript(t *testing.T) { testscript.Run(t, scriptParams(t, "testdata/script")) }
+
+func scriptParams(t *testing.T, dir string) testscript.Params {
+	t.Helper()
 	examples, err := filepath.Abs(runs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+	return testscript.Params{
+		Dir:                 dir,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -48,7 +51,7 @@ func TestScript(t *testing.T) {
 			"hold":     holdLock,
 			"sqlite":   fillDatabase,
 		},
-	})
+	}
 }
 
 // copytree FROM TO copies a directory.
