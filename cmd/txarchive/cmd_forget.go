@@ -96,10 +96,7 @@ func runForget(ctx context.Context, a *app, o forgetOptions) error {
 		return err
 	}
 	if len(w.found) == 0 {
-		if a.json {
-			return errors.Join(a.printJSON(w.report(o)), nothingFound)
-		}
-		return nothingFound
+		return w.nothing(ctx, o)
 	}
 	if !o.apply {
 		if a.json {
@@ -128,6 +125,22 @@ func runForget(ctx context.Context, a *app, o forgetOptions) error {
 			"a reader may have been at work: run the same command again")
 	}
 	return err
+}
+
+// nothing ends a command that found nothing. One that was killed may have left words in the index, in the form in which
+// they are indexed: the index knows that it has to be purged.
+func (w *forgetting) nothing(ctx context.Context, o forgetOptions) error {
+	if o.apply {
+		f := w.forgetter()
+		f.GC.Options.Purge = false
+		if _, err := f.GC.Run(ctx); err != nil {
+			return err
+		}
+	}
+	if w.app.json {
+		return errors.Join(w.app.printJSON(w.report(o)), nothingFound)
+	}
+	return nothingFound
 }
 
 var nothingFound = notFound("nothing in the archive matches", "the text must be as it was written, upper and lower case too")

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestKilledGC kills prune, gc and forget at random instants. After every kill the archive verifies; the same command,
+// repeated, ends in the views that it has without a kill, and nothing is left of what had to go.
+func TestKilledGC(t *testing.T) {
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	t.Logf("-seed %d -kills %d", *seed, *kills)
+	r := rand.New(rand.NewPCG(*seed, 2))
+	bin, source, base := program(t), filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "base")
+	if err := os.CopyFS(filepath.Join(source, "awf"), os.DirFS(filepath.Join(runs, "awf"))); err != nil {
+		t.Fatal(err)
+	}
+	all := []*leaky{newLeaky(source, 1), newLeaky(source, 2), newLeaky(source, 3)}
+	for range 9 { // so many that some are merged
+		for _, l := range all {
+			l.write(t, r, 1+r.IntN(150))
+		}
+		call(t, base, "ingest", source)
+	}
+	prune := []string{"prune", "--yes"}
+	for _, l := range all[:2] {
+		rows := decode[[]map[string]string](t, call(t, base, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+l.id+"'"))
+		prune = append(prune, "--run", rows[0]["run_id"])
+	}
+	pruned := copyArchive(t, base)
+	call(t, pruned, prune...)
+	secret := all[2].marks[3]
+	for _, c := range []struct {
+		name, from string
+		line       []string
+		gone       []string
+	}{
+		{"prune", base, prune, nil},
+		{"gc", pruned, []string{"gc"}, append(slices.Clone(all[0].marks[:100]), all[1].marks[:100]...)},
+		{"forget", base, []string{"forget", "--match", secret, "--apply", "--yes"}, []string{secret}},
+	} {
+		t.Run(c.name, func(t *testing.T) { killedCommand(t, r, bin, c.from, c.line, c.gone) })
+	}
+}
+
+func copyArchive(t *testing.T, from string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "archive")
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	// CopyFS follows no links.
+	link, err := os.Readlink(filepath.Join(from, "index.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = os.Remove(filepath.Join(to, "index.db"))
+	if err := os.Symlink(link, filepath.Join(to, "index.db")); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+func killedCommand(t *testing.T, r *rand.Rand, bin, from string, line, gone []string) {
+	calm := copyArchive(t, from)
+	took := run(t, bin, calm, line...)
+	want := dumpViews(t, calm)
+	for done := 0; done < max(2, *kills/8); {
+		dir := copyArchive(t, from)
+		for range 1 + r.IntN(3) {
+			c := exec.Command(bin, append([]string{"--archive", dir}, line...)...)
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(r.Int64N(int64(took) + 1)))
+			_ = c.Process.Kill() // it may have ended already
+			if c.Wait() != nil {
+				done++
+			}
+			run(t, bin, dir, "verify")
+		}
+		// What had come to its end finds nothing to do any more.
+		out, err := exec.Command(bin, append([]string{"--archive", dir}, line...)...).CombinedOutput()
+		if err != nil && !strings.Contains(string(out), "nothing in the archive matches") && !strings.Contains(string(out), ": not found") {
+			t.Fatalf("again: %v\n%s", err, out)
+		}
+		run(t, bin, dir, "verify")
+		if got := dumpViews(t, dir); !slices.Equal(got, want) {
+			t.Fatalf("the views differ from an undisturbed archive (%d rows against %d); first:\n%s", len(got), len(want), firstDifference(got, want))
+		}
+		if len(gone) > 0 {
+			nowhere(t, dir, gone)
+		}
+	}
+}

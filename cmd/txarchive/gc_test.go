@@ -1,0 +1,232 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/prune"
+)
+
+// leaky is a run whose messages nobody else has: it grows from night to night.
+type leaky struct {
+	id    string // native
+	file  string
+	marks []string // words of its messages
+	lines int
+}
+
+const awfTranscripts = "awf/storage/transcripts"
+
+func newLeaky(root string, n int) *leaky {
+	id := fmt.Sprintf("%08d-0000-4000-8000-%012d", n, n)
+	return &leaky{id: id, file: filepath.Join(root, awfTranscripts, id+".jsonl")}
+}
+
+// write adds messages of random words, which no compression makes small.
+func (l *leaky) write(t *testing.T, r *rand.Rand, lines int) {
+	t.Helper()
+	f, err := os.OpenFile(l.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range lines {
+		l.lines++
+		mark := fmt.Sprintf("Quokka%016xZq", r.Uint64())
+		l.marks = append(l.marks, mark)
+		text := mark
+		for range 8 {
+			text += fmt.Sprintf(" %016x", r.Uint64())
+		}
+		fmt.Fprintf(f, `{"seq":%d,"run_id":%q,"type":"message.user","path":"w","iteration":0,"timestamp":"2026-11-2%dT%02d:%02d:%02dZ","payload":{"role":"user","blocks":[{"type":"text","text":%q}]}}`+"\n",
+			l.lines, l.id, r.IntN(2), l.lines/3600%24, l.lines/60%60, l.lines%60, text)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	past := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(l.file, past, past); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// call runs a command inside of this process and wants it to end well.
+func call(t *testing.T, dir string, line ...string) string {
+	t.Helper()
+	code, stdout, stderr := inside(t.Context(), dir, "", line...)
+	if code != 0 {
+		t.Fatalf("%s: exit %d\n%s%s", strings.Join(line, " "), code, stdout, stderr)
+	}
+	return stdout
+}
+
+func decode[T any](t *testing.T, text string) (v T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %.300s", err, text)
+	}
+	return v
+}
+
+// diskUse is what a directory takes.
+func diskUse(t *testing.T, dir string) (total int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			info, ierr := d.Info()
+			if ierr != nil {
+				return ierr
+			}
+			total += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return total
+}
+
+// nowhere wants no file of an archive to hold one of some words in any spelling.
+func nowhere(t *testing.T, dir string, words []string) {
+	t.Helper()
+	p, err := prune.ParsePattern("/(?i)" + strings.Join(words, "|") + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := (&prune.Forget{Pattern: p}).Files(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range found {
+		t.Errorf("%s holds %d of %d words", m.File, m.Count, len(words))
+	}
+}
+
+// TestNothingIsLeft prunes runs and collects: no byte of them is left in any file of the archive, everything else is as
+// it was, and the disk has back what the plan said.
+func TestNothingIsLeft(t *testing.T) {
+	r := rand.New(rand.NewPCG(rand.Uint64(), 1))
+	source, dir := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "archive")
+	if err := os.CopyFS(source, os.DirFS(runs)); err != nil {
+		t.Fatal(err)
+	}
+	var all []*leaky
+	for n := range 6 {
+		all = append(all, newLeaky(source, n+1))
+	}
+	for night := range 3 {
+		for i, l := range all {
+			if i%3 <= night {
+				l.write(t, r, 200+r.IntN(600))
+			}
+		}
+		call(t, dir, "ingest", source)
+	}
+	dead, living := all[:3], all[3:]
+	line := []string{"prune", "--json"}
+	var marks []string
+	for _, l := range dead {
+		rows := decode[[]map[string]string](t, call(t, dir, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+l.id+"'"))
+		line = append(line, "--run", rows[0]["run_id"])
+		marks = append(marks, l.marks...)
+	}
+	plan := decode[struct {
+		Frees struct {
+			PackBytes int64 `json:"pack_bytes"`
+			Members   int64 `json:"members"`
+		} `json:"frees"`
+	}](t, call(t, dir, line...))
+	cost, restored := costTotals(t, dir), restoredTree(t, dir)
+	packs := filepath.Join(dir, "packs")
+	before := diskUse(t, packs)
+	call(t, dir, append(line, "--yes")...)
+	grace := decode[gcJSON](t, call(t, dir, "gc", "--grace", "7d", "--json"))
+	if grace.VersionsSpared != 3 || grace.VersionsGone != 0 || !grace.IndexRebuilt || diskUse(t, packs) < before {
+		t.Errorf("a gc with grace: %+v", grace)
+	}
+	gc := decode[gcJSON](t, call(t, dir, "gc", "--json"))
+	fell := before - diskUse(t, packs)
+	slack := plan.Frees.PackBytes/20 + 8<<10 // facts and manifests
+	if plan.Frees.PackBytes < 100<<10 || fell < plan.Frees.PackBytes-slack || fell > plan.Frees.PackBytes+slack {
+		t.Errorf("packs fell by %d bytes, the plan said %d", fell, plan.Frees.PackBytes)
+	}
+	if gc.VersionsGone != 3 || gc.UnusedBytes != 0 || gc.LogKept {
+		t.Errorf("gc: %+v", gc)
+	}
+	for len(marks) > 0 {
+		n := min(len(marks), 200)
+		nowhere(t, dir, marks[:n])
+		marks = marks[n:]
+	}
+	afterGC(t, dir, source, cost, restored, dead, living)
+	call(t, dir, "reindex")
+	afterGC(t, dir, source, cost, restored, dead, living)
+}
+
+// afterGC wants all but the dead runs to be as they were.
+func afterGC(t *testing.T, dir, source, cost string, restored map[string]string, dead, living []*leaky) {
+	t.Helper()
+	call(t, dir, "ingest", source) // what was pruned stays out
+	call(t, dir, "verify", "--deep")
+	if got := costTotals(t, dir); got != cost {
+		t.Errorf("cost is\n%s, was\n%s", got, cost)
+	}
+	want := maps.Clone(restored)
+	for _, l := range dead {
+		delete(want, filepath.Join("runs", awfTranscripts, filepath.Base(l.file)))
+	}
+	got := restoredTree(t, dir)
+	if !maps.Equal(got, want) {
+		for _, name := range slices.Sorted(maps.Keys(want)) {
+			if got[name] != want[name] {
+				t.Errorf("%s is restored as %d bytes of %d", name, len(got[name]), len(want[name]))
+			}
+		}
+		t.Errorf("%d files are restored, want %d", len(got), len(want))
+	}
+	for _, l := range living {
+		if n := strings.TrimSpace(call(t, dir, "search", "--count", "--json", l.marks[len(l.marks)-1])); !strings.Contains(n, "1") {
+			t.Errorf("a living run has lost words: %s", n)
+		}
+	}
+	if code, out, _ := inside(t.Context(), dir, "", "search", "--json", dead[0].marks[0]); code != 0 || out != "" {
+		t.Errorf("a pruned run is found: exit %d, %s", code, out)
+	}
+}
+
+// costTotals is all that the archive has cost.
+func costTotals(t *testing.T, dir string) string {
+	t.Helper()
+	report := decode[map[string]json.RawMessage](t, call(t, dir, "cost", "--json", "--by", "format"))
+	return string(report["totals"]) + string(report["rows"])
+}
+
+// restoredTree is every original by its name.
+func restoredTree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "back")
+	call(t, dir, "restore", "--all", "--to", to)
+	tree := map[string]string{}
+	err := filepath.WalkDir(to, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(to, path)
+		tree[rel] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
