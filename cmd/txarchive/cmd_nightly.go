@@ -22,6 +22,7 @@ const defaultVerifyDays = 30
 type nightlyOptions struct {
 	backup     string
 	keep       backup.Keep
+	policy     string
 	verifyDays int
 	grace      time.Duration
 	maxTime    time.Duration
@@ -31,10 +32,10 @@ type nightlyOptions struct {
 	within     time.Duration // nothing is done unless the last job is so long ago
 }
 
-const nightlyHelp = `Take what is new in all sources, apply the policy if the archive has one, give back the space of what was pruned, read a
-share of the packs again so that every byte is read within --verify-days, tidy the index, and back up if --backup says
-where to. Each step is on its own: one that fails does not keep the next from running, and what became of each is
-printed, and remembered for ` + "`status`" + `. It may be run as often as you like, while others search, and after any crash.
+const nightlyHelp = `Take what is new in all sources, prune by the policy that was applied to the archive last, if there is one, give back
+the space of what was pruned longer ago than --grace, read a share of the packs again so that every byte is read within
+--verify-days, tidy the index, and back up if --backup says where to. Each step is on its own: one that fails does not
+keep the next from running, and what became of each is printed, and remembered for ` + "`status`" + `. It may be run as often as you like, while others search, and after any crash.
 
 ` + "`txarchive schedule install`" + ` runs it every night.`
 
@@ -61,6 +62,7 @@ func nightlyFlags(cmd *cobra.Command, o *nightlyOptions) {
 	f.StringVar(&o.backup, "backup", "", "back up to this directory, which `txarchive backup` has made")
 	f.IntVar(&o.keep.Last, "keep-last", 0, "keep this many of the newest backups")
 	f.Var((*ageValue)(&o.keep.Within), "keep-within", "keep the backups of this time, such as 30d or 12h")
+	f.StringVar(&o.policy, "policy", "", "prune by the policy in this file (default: the one that was applied to the archive last)")
 	f.IntVar(&o.verifyDays, "verify-days", defaultVerifyDays, "read every byte again within so many days; 0 reads none")
 	f.Var((*ageValue)(&o.grace), "grace", "leave what was pruned restorable for so long")
 	f.Var((*ageValue)(&o.maxTime), "max-time", "how long gc and verify may take together, such as 2h (default no limit)")

@@ -26,7 +26,7 @@ type scheduleOptions struct {
 }
 
 // nightlyNames are the flags of nightly, in the order in which they are written down.
-var nightlyNames = []string{"backup", "keep-last", "keep-within", "verify-days", "grace", "max-time", "max-bytes", "wait", "skip"}
+var nightlyNames = []string{"backup", "keep-last", "keep-within", "policy", "verify-days", "grace", "max-time", "max-bytes", "wait", "skip"}
 
 func newScheduleCommand(a *app) *cobra.Command {
 	var o scheduleOptions
@@ -117,8 +117,8 @@ func (a *app) nightlyCommand(cmd *cobra.Command, n *nightlyOptions) ([]string, e
 		}
 		value := cmd.Flags().Lookup(name).Value.String()
 		switch name {
-		case "backup": // the job is run in another directory
-			if value, err = filepath.Abs(n.backup); err != nil {
+		case "backup", "policy": // the job is run in another directory
+			if value, err = filepath.Abs(value); err != nil {
 				return nil, err
 			}
 		case "skip":

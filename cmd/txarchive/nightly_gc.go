@@ -8,6 +8,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/nightly"
+	"github.com/txarchive/txarchive/internal/policy"
 	"github.com/txarchive/txarchive/internal/prune"
 )
 
@@ -55,5 +56,44 @@ func (n *night) gc(ctx context.Context, state *nightly.State) (r nightly.Result,
 		}
 		state.Collected = nightly.Fingerprint(packs)
 	}
+	return r, nil
+}
+
+// policy lets go what the policy says: that of --policy, else the one that was applied to the archive last. What goes
+// can come back until gc takes it. It looks at every run, since runs grow old without anything new.
+func (n *night) policy(ctx context.Context, _ *nightly.State) (r nightly.Result, err error) {
+	store, err := n.writeSoon(ctx)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	p := n.app.pruner(store, n.app.ingester(store))
+	c := prune.Choice{By: "policy", Source: "nightly"}
+	if n.opts.policy != "" {
+		err = n.app.choosePolicy(&c, n.opts.policy)
+	} else if c.Text, err = p.LastPolicy(ctx); err == nil && c.Text != "" {
+		c.Policy, err = policy.Parse([]byte(c.Text))
+	}
+	if err != nil {
+		return r, err
+	}
+	if c.Policy == nil {
+		return skipped("the archive has none")
+	}
+	plan, err := p.Make(ctx, c)
+	if err != nil {
+		return r, err // a policy that would empty a group is for a person to decide
+	}
+	r.Detail = plan.Frees
+	if len(plan.Runs) == 0 {
+		r.Summary = "nothing has to go, " + plural(int64(plan.Kept), "run stays", "runs stay")
+		return r, nil
+	}
+	done, err := p.Apply(ctx, plan)
+	if err != nil {
+		return r, err
+	}
+	r.Summary = fmt.Sprintf("%s pruned, %s thinned, %s kept; txarchive prune --undo %s takes it back", plural(int64(done.Pruned), "run", "runs"),
+		number(int64(done.Thinned)), number(int64(plan.Kept)), plan.ID)
 	return r, nil
 }

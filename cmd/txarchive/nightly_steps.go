@@ -31,6 +31,7 @@ type step struct {
 var nightlySteps = []step{
 	{"index", (*night).index},
 	{"ingest", (*night).ingest},
+	{"policy", (*night).policy},
 	{"gc", (*night).gc},
 	{"verify", (*night).verify},
 	{"optimize", (*night).optimize},

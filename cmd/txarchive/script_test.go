@@ -18,7 +18,7 @@ import (
 var update = flag.Bool("update", false, "rewrite what scripts compare with")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"txarchive": main})
+	testscript.Main(m, map[string]func(){"txarchive": main, "txarchive-at": mainAt})
 }
 
 // TestScript tells the stories of testdata/script with the real program. $RUNS has the example runs.

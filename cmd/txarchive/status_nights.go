@@ -149,7 +149,7 @@ func (a *app) lookOut(ctx context.Context, store *archive.Archive, s *statusRepo
 }
 
 // lateness is how long after its time a nightly run may be before that is worth attention: jitter, and its own length.
-const lateness = 3 * time.Hour
+const lateness = 2 * time.Hour
 
 // attend lists what somebody should look at.
 func (s *statusReport) attend(now time.Time) {
@@ -167,11 +167,11 @@ func (s *statusReport) attend(now time.Time) {
 	}
 	n := &s.Nightly
 	age := now.Sub(n.finished)
-	switch overdue := n.Next != nil && !n.finished.IsZero() && age > 24*time.Hour+lateness; {
+	switch overdue := !n.finished.IsZero() && age > 24*time.Hour+lateness; {
 	case n.Killed:
 		add("killed", "", "the nightly run of %s was killed", ago(now.Sub(n.running)))
 	case overdue && n.Running == nil:
-		add("overdue", "", "the last nightly run was %s, although it is scheduled", ago(age))
+		add("overdue", "", "the last nightly run that came to its end was %s: is it still scheduled?", ago(age))
 	}
 	if n.OK != nil && !*n.OK {
 		add("nightly", "", "the last nightly run had problems: %s", strings.Join(n.Failed, ", "))
