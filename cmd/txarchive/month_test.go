@@ -89,6 +89,7 @@ func TestMonth(t *testing.T) {
 	s.must("ingest", s.path("awf"), s.path("chibi"))
 	s.met()
 	s.must("backup", s.path("backup"))
+	s.must(s.job()...)
 	for range *nights {
 		s.day()
 		s.night()

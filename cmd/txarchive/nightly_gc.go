@@ -67,7 +67,11 @@ func (n *night) policy(ctx context.Context, _ *nightly.State) (r nightly.Result,
 		return r, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	p := n.app.pruner(store, n.app.ingester(store))
+	ing := n.app.ingester(store)
+	if _, err := ing.Adopt(ctx); err != nil { // what the index does not know yet may matter
+		return r, err
+	}
+	p := n.app.pruner(store, ing)
 	c := prune.Choice{By: "policy", Source: "nightly"}
 	if n.opts.policy != "" {
 		err = n.app.choosePolicy(&c, n.opts.policy)

@@ -166,12 +166,19 @@ func (s *statusReport) attend(now time.Time) {
 		}
 	}
 	n := &s.Nightly
-	age := now.Sub(n.finished)
-	switch overdue := !n.finished.IsZero() && age > 24*time.Hour+lateness; {
+	last := n.finished
+	if last.IsZero() && n.Next != nil { // it should have come since somebody began with the archive
+		for _, one := range s.Sources {
+			if one.scanned.After(last) {
+				last = one.scanned
+			}
+		}
+	}
+	switch age := now.Sub(last); {
 	case n.Killed:
 		add("killed", "", "the nightly run of %s was killed", ago(now.Sub(n.running)))
-	case overdue && n.Running == nil:
-		add("overdue", "", "the last nightly run that came to its end was %s: is it still scheduled?", ago(age))
+	case !last.IsZero() && age > 24*time.Hour+lateness && n.Running == nil:
+		add("overdue", "", "no nightly run has come to its end for %s: is it still scheduled?", span(age))
 	}
 	if n.OK != nil && !*n.OK {
 		add("nightly", "", "the last nightly run had problems: %s", strings.Join(n.Failed, ", "))

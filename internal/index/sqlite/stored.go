@@ -90,6 +90,10 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 		if _, err := c.exec("UPDATE versions SET grave = ? WHERE chain = ?", key, chain); err != nil {
 			return err
 		}
+	} else if yes && (blob.Ref(root) != v.Root || v.Size > size) { // gc may have put a tombstone and what it buries in one pack
+		if err := c.bury(id, key); err != nil {
+			return err
+		}
 	}
 	for _, e := range v.Extents {
 		in, raw, there := pack, e.Raw, true
