@@ -287,10 +287,8 @@ func (e *ends) cut(t string, endings []string) {
 	if len(t) < cutTerm {
 		return
 	}
-	for _, p := range endings {
-		if strings.HasSuffix(t, p) {
-			e.add(slices.Concat([]string{t}, term.Words(e.word[len(p):]), e.rest), e.open)
-		}
+	if slices.ContainsFunc(endings, func(p string) bool { return strings.HasSuffix(t, p) }) {
+		e.add([]string{t}, false) // few texts have it; what follows would be a prefix that many words have
 	}
 }
 
