@@ -51,9 +51,9 @@ func runSourceAdd(ctx context.Context, a *app, what string, o sourceOptions) err
 		if o.home != "" {
 			return usage("--home is for programs, and "+what+" is none that txarchive knows", "name the directory itself, or one of "+strings.Join(all.Programs(), ", "))
 		}
-		return a.change(ctx, func(store *archive.Archive, known []ingest.Named) error {
+		return a.following(a.change(ctx, func(store *archive.Archive, known []ingest.Named) error {
 			return a.add(ctx, store, known, []wanted{{dir: what, name: o.name}}, o.host)
-		})
+		}))
 	}
 	found, err := a.discover(ctx, o.home)
 	if err != nil {
@@ -66,9 +66,17 @@ func runSourceAdd(ctx context.Context, a *app, what string, o sourceOptions) err
 	case len(found) > 1 && o.name != "":
 		return usage(fmt.Sprintf("%s is in %d places, and --name is for one", what, len(found)), "leave it out, or name the directories one by one")
 	}
-	return a.change(ctx, func(store *archive.Archive, known []ingest.Named) error {
+	return a.following(a.change(ctx, func(store *archive.Archive, known []ingest.Named) error {
 		return a.follow(ctx, store, known, found, o)
-	})
+	}))
+}
+
+// following says what comes next when sources were added.
+func (a *app) following(err error) error {
+	if err == nil {
+		a.note("Next: txarchive ingest")
+	}
+	return err
 }
 
 // follow makes sources of places that were found and are none.
@@ -111,7 +119,6 @@ func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Na
 	for _, n := range added {
 		a.note("Source %q is %s.", n.Name, a.shown(n.Root))
 	}
-	a.note("Next: txarchive ingest")
 	return nil
 }
 

@@ -82,9 +82,9 @@ func runSourceDiscover(ctx context.Context, a *app, home string, follow bool) er
 	if !follow {
 		return nil
 	}
-	return a.change(ctx, func(store *archive.Archive, known []ingest.Named) error {
+	return a.following(a.change(ctx, func(store *archive.Archive, known []ingest.Named) error {
 		return a.follow(ctx, store, known, found, sourceOptions{})
-	})
+	}))
 }
 
 // discover looks for places of programs; an archive that is not there yet has nothing of them.

@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -26,7 +24,7 @@ type Found struct {
 	Format string
 	Dir    string // real path
 	Source string // the source that it belongs to, "" when none does
-	Days   int    // as the program's settings have it
+	Days   int    // after which the program deletes what has not changed, as its settings have it; 0: not by age
 	// Files and Bytes are what an ingest takes of it, Transcripts how many of these the format reads. Credentials are
 	// left out.
 	Files, Bytes, Transcripts int64
@@ -53,7 +51,7 @@ func (g *Ingester) Discover(ctx context.Context, home Home) ([]*Found, error) {
 				if err != nil || at.kind == placeMissing || covered(all, at.path) {
 					continue // what cannot be looked at is as good as not there
 				}
-				found := &Found{Place: p, Format: f.Name(), Dir: at.path, Days: daysOf(p, at.path)}
+				found := &Found{Place: p, Format: f.Name(), Dir: at.path}
 				if err := g.survey(ctx, found); err != nil {
 					return nil, fmt.Errorf("look at %s: %w", at.path, err)
 				}
@@ -100,71 +98,56 @@ func (g *Ingester) survey(ctx context.Context, found *Found) error {
 		return err
 	}
 	s.before = stats // not sooner: all files are looked at, those known as well
-	due := g.Now().AddDate(0, 0, riskDays-found.Days)
+	var files []surveyed
+	formats := map[string]string{}
 	for _, c := range work {
-		found.Files++
-		found.Bytes += c.size
-		if c.formatName() == found.Format {
-			found.Transcripts++
+		if c.format != nil && c.root != "" {
+			formats[c.root] = c.formatName()
 		}
-		changed := time.Unix(0, c.mtime)
-		if found.Oldest.IsZero() || changed.Before(found.Oldest) {
-			found.Oldest = changed
-		}
-		if was, ok := stats[pathHash(c.path)]; ok && was.Size == c.size && was.ModTime == c.mtime {
-			continue
-		}
-		switch kind, size, err := s.due(ctx, c); {
-		case err != nil:
+		one := surveyed{file: c.file, root: c.root, format: c.formatName()}
+		if one.state, one.missing, err = s.stateOf(ctx, c); err != nil {
 			return err
-		case kind != pieceTouched:
-			found.NewFiles++
-			found.NewBytes += size
-			if found.Days > 0 && changed.Before(due) {
-				found.RiskFiles++
-				found.RiskBytes += size
-			}
+		}
+		found.count(&one)
+		files = append(files, one)
+	}
+	if cleaner, ok := g.format(found.Format).(format.Cleaner); ok {
+		for _, c := range cleaner.Cleanings() {
+			found.Days = max(found.Days, days(c, root.Dir))
 		}
 	}
+	var o Outlook
+	g.foresee(&o, root, files, formats, g.Now().AddDate(0, 0, riskDays))
+	found.RiskFiles, found.RiskBytes = o.AtRisk, o.AtRiskBytes
 	return nil
 }
 
-// daysOf reads what a program was told about how long it keeps files: a number of days, or text like "30d", "4w", "12h".
-// What nobody set, or what cannot be read, is the program's default.
-func daysOf(p format.Place, dir string) int {
-	file, member, ok := strings.Cut(p.Setting, "#")
-	if !ok {
-		return p.Days
+// stateOf says whether a file is archived as it is, and how much of it is not.
+func (s *scan) stateOf(ctx context.Context, c *claimed) (archived, int64, error) {
+	if was, ok := s.before[pathHash(c.path)]; ok && was.Size == c.size && was.ModTime == c.mtime {
+		return isArchived, 0, nil
 	}
-	b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(file)))
-	if err != nil {
-		return p.Days
+	switch kind, size, err := s.due(ctx, c); {
+	case err != nil || kind == pieceTouched:
+		return isArchived, 0, err
+	case kind == pieceNew:
+		return isNew, size, nil
+	default:
+		return isChanged, size, nil
 	}
-	settings, err := format.ParseJSON(b)
-	if err != nil {
-		return p.Days
+}
+
+func (f *Found) count(one *surveyed) {
+	f.Files++
+	f.Bytes += one.size
+	if one.format == f.Format {
+		f.Transcripts++
 	}
-	value := settings.Get(strings.Split(member, ".")...)
-	if n, ok := value.Int(); ok {
-		return int(max(n, 0))
+	if at := time.Unix(0, one.mtime); f.Oldest.IsZero() || at.Before(f.Oldest) {
+		f.Oldest = at
 	}
-	text := value.Str()
-	if text == "" {
-		return p.Days
+	if one.state != isArchived {
+		f.NewFiles++
+		f.NewBytes += one.missing
 	}
-	n, err := strconv.Atoi(text[:len(text)-1])
-	if err != nil || n < 0 {
-		return p.Days
-	}
-	switch text[len(text)-1] {
-	case 'h':
-		return n / 24
-	case 'd':
-		return n
-	case 'w':
-		return 7 * n
-	case 'm':
-		return 30 * n
-	}
-	return p.Days
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,6 +69,7 @@ func (g *Ingester) foresee(o *Outlook, root Root, files []surveyed, formats map[
 		o.DoomedBytes += f.size
 		if f.state != isArchived {
 			o.AtRisk++
+			o.AtRiskBytes += f.missing
 			if o.First.IsZero() || at.Before(o.First) {
 				o.First = at
 			}
@@ -129,12 +131,24 @@ func days(c format.Cleaning, dir string) int {
 	}
 	for range 3 {
 		text, err := os.ReadFile(filepath.Join(dir, c.Setting.Name))
-		var settings map[string]json.RawMessage
-		var n int
-		if err == nil && json.Unmarshal(text, &settings) == nil && json.Unmarshal(settings[c.Setting.Key], &n) == nil && n >= 0 && n < 1<<20 {
-			return n
+		if err == nil {
+			settings, _ := format.ParseJSON(text) // what is no JSON has no members
+			if n, ok := daysOf(settings.Get(strings.Split(c.Setting.Key, ".")...)); ok {
+				return n
+			}
 		}
 		dir = filepath.Dir(dir)
 	}
 	return c.Days
+}
+
+// daysOf reads a number of days, or text with a unit behind a number.
+func daysOf(v format.Value) (int, bool) {
+	n, ok := v.Int()
+	if text := v.Str(); len(text) > 1 {
+		hours := map[byte]int64{'h': 1, 'd': 24, 'w': 7 * 24, 'm': 30 * 24}[text[len(text)-1]]
+		count, err := strconv.ParseInt(text[:len(text)-1], 10, 32)
+		n, ok = count*hours/24, err == nil && hours > 0
+	}
+	return int(n), ok && n >= 0 && n < 1<<20
 }

@@ -25,6 +25,7 @@ type Outlook struct {
 	Doomed      int64     // files that their program will delete before Until
 	DoomedBytes int64     //
 	AtRisk      int64     // of them, those that are not archived as they are
+	AtRiskBytes int64     // that are missing of these
 	First       time.Time // when the first of those at risk goes; zero when none is
 }
 

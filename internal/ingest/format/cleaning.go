@@ -24,5 +24,5 @@ type Cleaning struct {
 // Setting is a number in a JSON file of a program.
 type Setting struct {
 	Name string // of the file, which lies in the source's root or up to two directories above
-	Key  string // of a number at its top
+	Key  string // of a number of days, or text like "30d" or "4w"; dots lead into objects: "general.sessionRetention.maxAge"
 }

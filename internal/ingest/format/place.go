@@ -16,12 +16,6 @@ type Place struct {
 	List bool
 	// Deletes is what the program itself deletes and when, for people; "" if nothing.
 	Deletes string
-	// Days is after how many days without a change the program deletes a file, unless Setting says otherwise; 0 when it
-	// does not go by age.
-	Days int
-	// Setting is where Days can be set: a JSON file, relative to Path, and the member in it:
-	// "../settings.json#cleanupPeriodDays". Its value is a number of days, or text like "30d".
-	Setting string
 }
 
 // Placed is a format whose program has default places.

@@ -54,7 +54,7 @@ func (claudeCode) Version() int { return 1 }
 func (claudeCode) Places() []format.Place {
 	place := format.Place{
 		Name: "claude-code", Deletes: "transcripts older than cleanupPeriodDays (30 days unless set) are deleted at start-up",
-		Days: 30, Setting: "../settings.json#cleanupPeriodDays", List: true,
+		List: true,
 	}
 	var all []format.Place
 	for _, place.Path = range []string{"~/.claude/projects", "~/.config/claude/projects", "$XDG_CONFIG_HOME/claude/projects", "$CLAUDE_CONFIG_DIR/projects"} {

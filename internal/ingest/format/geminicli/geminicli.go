@@ -45,7 +45,6 @@ const (
 func (gemini) Places() []format.Place {
 	place := format.Place{
 		Name: "gemini-cli", Deletes: "sessions older or more than general.sessionRetention allows, at start; /delete",
-		Days: 30, Setting: "../settings.json#general.sessionRetention.maxAge",
 	}
 	moved := place
 	place.Path, moved.Path = "~/.gemini/tmp", "$GEMINI_CLI_HOME/.gemini/tmp"

@@ -1,0 +1,66 @@
+package ingest_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/ingest"
+)
+
+// TestDiscover looks for programs in a home directory: what is due for deletion is told as long as it is not archived,
+// by the program's own setting, and a list of directories is one.
+func TestDiscover(t *testing.T) {
+	home := t.TempDir()
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	put := func(name string, age int, content string) {
+		file := filepath.Join(home, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := now.AddDate(0, 0, -age)
+		if err := os.Chtimes(file, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	line := func(n int) string {
+		return fmt.Sprintf(`{"type":"user","uuid":"u%d","parentUuid":null,"isSidechain":false,"sessionId":"0e000000-0000-4000-8000-%012d","timestamp":"2026-11-01T10:00:00Z","message":{"role":"user","content":"basket"}}`+"\n", n, n)
+	}
+	for n, age := range []int{29, 24, 22, 1} {
+		put(fmt.Sprintf(".claude/projects/-home-ada/0e000000-0000-4000-8000-%012d.jsonl", n), age, line(n))
+	}
+	put("work/projects/-home-ada/0e000000-0000-4000-8000-000000000010.jsonl", 50, line(10))
+	put("work/settings.json", 0, `{"cleanupPeriodDays":60}`)
+	put("play/projects/-home-ada/0e000000-0000-4000-8000-000000000011.jsonl", 80, line(11))
+	put("play/settings.json", 0, `{"cleanupPeriodDays":99}`)
+	put(".gemini/settings.json", 0, `{"general":{"sessionRetention":{"maxAge":"2w"}}}`)
+	put(".gemini/tmp/p/chats/session-1.json", 10, `{"sessionId":"s","projectHash":"p","messages":[]}`)
+
+	w := newWorld(t)
+	w.Ingester.Now = func() time.Time { return now }
+	look := func(want string) {
+		t.Helper()
+		env := map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(home, "work") + "," + filepath.Join(home, "play", "projects")}
+		found, err := w.Discover(t.Context(), ingest.Home{Dir: home, Env: func(name string) string { return env[name] }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range found {
+			rel, _ := filepath.Rel(home, f.Dir)
+			got += fmt.Sprintf("%s %s files %d new %d risk %d\n", f.Name, filepath.ToSlash(rel), f.Files, f.NewFiles, f.RiskFiles)
+		}
+		if got != want {
+			t.Errorf("found\n%s, want\n%s", got, want)
+		}
+	}
+	look("claude-code .claude/projects files 4 new 4 risk 2\n" +
+		"claude-code work/projects files 1 new 1 risk 0\n" +
+		"claude-code play/projects files 1 new 1 risk 0\n" +
+		"gemini-cli .gemini/tmp files 1 new 1 risk 1\n")
+}
