@@ -21,10 +21,11 @@ type ShareOptions struct {
 	Bytes int64 // at most so many, and one pack at least; 0 is no limit
 }
 
-// Share chooses the packs to read tonight: at least one part in Days of all bytes, those first that were not read for
-// the longest time; all that would be overdue before the night after the next; and those that were damaged. A pack that
-// was never read counts as read when it was written, or when the first night was, so that the first nights are no
-// longer than the others. Times in the future, from a clock that was wrong, count as never.
+// Share chooses the packs to read tonight. Each night earns one part in Days of all bytes, and those packs that were not
+// read for the longest time are read as far as what was earned goes; so a large pack is not read every night. Besides,
+// all that would be overdue before the night after the next, and those that were damaged. A pack that was never read
+// counts as read when it was written, or when the first night was, so that the first nights are no longer than the
+// others. Times in the future, from a clock that was wrong, count as never.
 func (s *State) Share(packs []Pack, now time.Time, o ShareOptions) []Pack {
 	days := max(o.Days, 1)
 	total := int64(0)
@@ -44,20 +45,18 @@ func (s *State) Share(packs []Pack, now time.Time, o ShareOptions) []Pack {
 		}
 		return !at.After(limit)
 	}
-	share := (total + int64(days) - 1) / int64(days)
-	for _, p := range packs { // what was read today is a part of it: a second job has nothing to do
-		if at := s.Verified[p.Name]; !at.After(now) && now.Sub(at) < 12*time.Hour {
-			share -= p.Size
-		}
+	if age := now.Sub(s.EarnedAt); age < 0 || age >= 12*time.Hour { // a second job of one night earns nothing
+		s.Earned, s.EarnedAt = min(s.Earned+(total+int64(days)-1)/int64(days), total), now.UTC()
 	}
 	var chosen []Pack
 	for sum := int64(0); len(chosen) < len(order); {
 		p := order[len(chosen)]
-		if sum >= share && !due(p) || o.Bytes > 0 && len(chosen) > 0 && sum+p.Size > o.Bytes {
+		if s.Earned < p.Size && !due(p) || o.Bytes > 0 && len(chosen) > 0 && sum+p.Size > o.Bytes {
 			break
 		}
 		chosen = append(chosen, p)
 		sum += p.Size
+		s.Earned = max(s.Earned-p.Size, 0)
 	}
 	return chosen
 }

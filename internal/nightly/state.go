@@ -27,11 +27,13 @@ type State struct {
 
 	Since      time.Time            `json:"since"`       // the first night
 	VerifyDays int                  `json:"verify_days"` // within which every byte is read again; 0 is not known
-	Verified   map[string]time.Time `json:"verified"`    // packs, when they were last read as a whole
-	Damaged    map[string]string    `json:"damaged"`     // packs that were not as stored when they were last read
-	Collected  string               `json:"collected"`   // Fingerprint of the packs when gc last had nothing to do
-	Backup     *Backup              `json:"backup"`      // the last that was tried; null when none is asked for
-	PackBytes  int64                `json:"pack_bytes"`  // of all packs, as the job that runs has seen them; 0 when it has not
+	Earned     int64                `json:"earned"`      // bytes that may be read again without being due: see Share
+	EarnedAt   time.Time            `json:"earned_at"`
+	Verified   map[string]time.Time `json:"verified"`   // packs, when they were last read as a whole
+	Damaged    map[string]string    `json:"damaged"`    // packs that were not as stored when they were last read
+	Collected  string               `json:"collected"`  // Fingerprint of the packs when gc last had nothing to do
+	Backup     *Backup              `json:"backup"`     // the last that was tried; null when none is asked for
+	PackBytes  int64                `json:"pack_bytes"` // of all packs, as the job that runs has seen them; 0 when it has not
 }
 
 // Running is a job that has not come to its end.
