@@ -23,7 +23,8 @@ type costOptions struct {
 	mode, since, until, timezone string
 	format, run                  string
 	explain, tree, budget        string
-	blocks                       bool
+	blocks, chart                bool
+	out                          string
 	limit                        int
 }
 
@@ -42,7 +43,7 @@ func newCostCommand(a *app) *cobra.Command {
 			exits("4 no such thing", "6 the budget is crossed", "10 no archive"),
 		Example: "  txarchive cost\n  txarchive cost --by month,project --since 2026-01\n  txarchive cost --by step flow:build after:7d\n" +
 			"  txarchive cost --json --by model | jq .totals.cost_microusd\n  txarchive cost --explain r7sk2            where a figure comes from\n" +
-			"  txarchive cost --tree r7sk2               a run with all that it started\n  txarchive cost --budget 200               exit code 6 when this month has crossed it",
+			"  txarchive cost --by day,model --chart --since 30d\n  txarchive cost --by month,project --out cost.html\n  txarchive cost --tree r7sk2               a run with all that it started\n  txarchive cost --budget 200               exit code 6 when this month has crossed it",
 		RunE: func(cmd *cobra.Command, v []string) error {
 			o.query = strings.Join(v, " ")
 			return runCost(cmd.Context(), a, o, cmd.Flags().Changed)
@@ -60,6 +61,8 @@ func newCostCommand(a *app) *cobra.Command {
 	f.StringVar(&o.run, "run", "", "usage of this run only")
 	f.StringVar(&o.explain, "explain", "", "list the usage records behind the figure of ID")
 	f.StringVar(&o.tree, "tree", "", "what a run or group spent with all that it started")
+	f.BoolVar(&o.chart, "chart", false, "draw bars, and lines over time where a key is a time")
+	f.StringVar(&o.out, "out", "", "write a chart to FILE.svg, or with its numbers to FILE.html")
 	f.BoolVar(&o.blocks, "blocks", false, "windows of five hours, as some subscriptions count")
 	f.StringVar(&o.budget, "budget", "", "hold this calendar month against so many USD, with a forecast")
 	for name, complete := range map[string]cobra.CompletionFunc{
@@ -159,6 +162,17 @@ func (o *costOptions) check(a *app, changed func(string) bool) error {
 		return usage("--since and --until do not go with --budget", "a budget is held against the calendar month that it is")
 	case len(views) == 1 && o.format != "table" && o.format != "json" && (!o.blocks || o.format == "markdown"):
 		return usage(fmt.Sprintf("%s has no format %q", views[0], o.format), "--format table or json")
+	}
+	if o.chart || changed("out") {
+		ext := strings.ToLower(filepath.Ext(o.out))
+		switch {
+		case len(views) == 1:
+			return usage("a chart does not go with "+views[0], "charts are of the report itself: txarchive cost --by day,model --chart")
+		case o.chart && o.format != "table":
+			return usage("--chart has no format "+o.format, "--out FILE.svg writes a chart beside any format")
+		case changed("out") && ext != ".svg" && ext != ".html":
+			return usage(fmt.Sprintf("--out %q: what is that?", o.out), "--out FILE.svg or --out FILE.html")
+		}
 	}
 	for _, name := range []string{"explain", "tree", "budget", "run"} {
 		if changed(name) && map[string]string{"explain": o.explain, "tree": o.tree, "budget": o.budget, "run": o.run}[name] == "" {

@@ -17,6 +17,12 @@ func (v *accountant) report(ctx context.Context) error {
 		return err
 	}
 	r.TimeZone = v.a.zoneName(v.options.Location)
+	if v.o.out != "" && len(r.Rows) > 0 {
+		if err := v.a.writeChart(v.o.out, r); err != nil {
+			return err
+		}
+		v.a.note("The chart is in %s", v.a.shown(v.o.out))
+	}
 	switch v.o.format {
 	case "json":
 		return v.a.printJSON(r)
@@ -31,6 +37,10 @@ func (v *accountant) report(ctx context.Context) error {
 	if len(r.Rows) == 0 {
 		v.a.note("Nothing was spent: no usage is like that")
 		return nil
+	}
+	if v.o.chart {
+		fmt.Fprintln(v.a.out, chartOf(r).draw(v.width, v.ink))
+		return v.unpriced(r)
 	}
 	if v.o.format == "markdown" {
 		if err := v.markdown(reportGrid(r, false)); err != nil {
