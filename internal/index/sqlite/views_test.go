@@ -142,8 +142,7 @@ func TestLookupsUseIndexes(t *testing.T) {
 func TestPlainShell(t *testing.T) {
 	shell, err := exec.LookPath("sqlite3")
 	if err != nil {
-		t.Log("no sqlite3 here")
-		return
+		t.Skip("NOTHING WAS LOOKED AT: there is no sqlite3 on this machine, apt-get install sqlite3")
 	}
 	db := smallDB(t, asIs)
 	for view := range views {
@@ -151,7 +150,7 @@ func TestPlainShell(t *testing.T) {
 		if err := db.r.Get(&want, "SELECT count(*) FROM "+view); err != nil {
 			t.Fatal(err)
 		}
-		out, err := exec.Command(shell, db.path, "SELECT * FROM "+view+" LIMIT 1; SELECT 'rows ' || count(*) FROM "+view).CombinedOutput()
+		out, err := exec.Command(shell, "-readonly", db.path, "SELECT * FROM "+view+" LIMIT 1; SELECT 'rows ' || count(*) FROM "+view).CombinedOutput()
 		if err != nil || !strings.HasSuffix(string(out), fmt.Sprintf("rows %d\n", want)) {
 			t.Errorf("%s: %v\n%s", view, err, out)
 		}
