@@ -183,6 +183,20 @@ func (p *packing) add(source, path string, number int, content []byte, marks ...
 
 func key(m *model) string { return fmt.Sprintf("%s/%s@%d", m.Source, m.Path, m.Number) }
 
+// fits says whether the pack can hold a new path.
+func (p *packing) fits(path string) bool {
+	if p.files["runs/"+path+"@1"] != nil {
+		return false
+	}
+	for k := range p.touched {
+		other := p.files[k].Path
+		if strings.HasPrefix(other, path+"/") || strings.HasPrefix(path, other+"/") {
+			return false
+		}
+	}
+	return true
+}
+
 // grow adds a tail to a version.
 func (p *packing) grow(m *model) {
 	tail, mark := p.text(1 + p.size())
@@ -239,7 +253,13 @@ func (w *world) ingest() {
 		switch w.rnd.IntN(6) {
 		case 0, 1:
 			content, mark := w.text(w.size())
-			p.add("runs", fmt.Sprintf("d%d/f%d", w.rnd.IntN(3), w.words), 1, content, mark)
+			path := fmt.Sprintf("d%d/f%d", w.rnd.IntN(3), w.words)
+			if all := p.some(false); len(all) > 0 && w.rnd.IntN(4) == 0 { // below what was a file: no pack can hold both
+				path = all[0].Path + "/below"
+			}
+			if p.fits(path) {
+				p.add("runs", path, 1, content, mark)
+			}
 		case 2, 3:
 			if all := p.some(true); len(all) > 0 && all[0].Size > 0 {
 				p.grow(all[0])

@@ -17,13 +17,15 @@ import (
 const replacedKey = "replaced pack "
 
 // extent says where bytes of a chain are. Of two statements about one place the one with more bytes holds, then that
-// of the newer pack; gc knows better than either: its extents take the place of whatever they overlap.
+// of the newer pack, and those that lie within it go, because gc has joined them. The last pack of a gc knows better
+// than any: its extents take the place of whatever they overlap.
 func (c *commit) extent(chain int64, e blob.Extent, pack, raw int64, moved bool) error {
+	overlap := "DELETE FROM extents WHERE chain = ?1 AND offset > ?2 AND offset + size <= ?3"
 	if moved {
-		if _, err := c.exec("DELETE FROM extents WHERE chain = ?1 AND offset >= ?2 AND offset < max(?3, ?2 + 1)",
-			chain, e.Offset, e.Offset+e.Size); err != nil {
-			return err
-		}
+		overlap = "DELETE FROM extents WHERE chain = ?1 AND offset >= ?2 AND offset < max(?3, ?2 + 1)"
+	}
+	if _, err := c.exec(overlap, chain, e.Offset, e.Offset+e.Size); err != nil {
+		return err
 	}
 	_, err := c.exec(`INSERT INTO extents (chain, offset, size, pack, raw, sha256) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (chain, offset) DO UPDATE SET size = excluded.size, pack = excluded.pack, raw = excluded.raw, sha256 = excluded.sha256

@@ -8,12 +8,13 @@ import (
 
 // Two originals may have one source, path and number: what was redacted takes the place of what lies under a tombstone,
 // and two machines may have called two files alike. The index has room for one, and keeps the same one whatever the
-// order in which packs come; the other stays in the packs, where verify names it.
+// order in which packs come; the other stays in the packs, where verify names it. When a tombstone is laid on the one, it
+// takes a reindex to have the other, because what came of it before was left out.
 
 // wins says whether a version takes the place of another that has its name and number.
 func (c *commit) wins(v *blob.Version, rival blob.Ref, rivalBuried bool) (bool, error) {
 	buried, err := c.buried(v)
-	if err != nil || buried {
+	if err != nil || buried || len(v.Extents) == 0 || v.Extents[0].Offset > 0 {
 		return false, err
 	}
 	return rivalBuried || bytes.Compare(v.Root[:], rival[:]) < 0, nil
@@ -50,5 +51,23 @@ func (c *commit) supplant(id, chain int64, v *blob.Version) error {
 	}
 	_, err = c.exec(`UPDATE versions SET parser = 0, parsed = 0, grave = NULL, size = ?, sha256 = ?, mtime = ?, mode = ?, format = ?, role = ?,
 		root_dir = ? WHERE id = ?`, v.Size, v.SHA256[:], v.ModTime.UnixNano(), v.Mode, format, role, v.Claim, id)
+	return err
+}
+
+// layTombstone buries a version when a tombstone that is known lies on what it has become.
+func (c *commit) layTombstone(id, chain int64, known bool, v *blob.Version) error {
+	key, yes, err := c.lies(v.Source, v.Path, v.SHA256)
+	if err != nil || !yes {
+		return err
+	}
+	if known {
+		var n int
+		open, err := c.get("SELECT 1 FROM versions WHERE id = ? AND grave IS NULL AND sha256 = ?", []any{id, v.SHA256[:]}, &n)
+		if err != nil || !open {
+			return err // it lies there already, or has grown beyond
+		}
+		return c.bury(id, key)
+	}
+	_, err = c.exec("UPDATE versions SET grave = ? WHERE chain = ?", key, chain)
 	return err
 }

@@ -84,16 +84,8 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	if err != nil {
 		return err
 	}
-	if key, yes, err := c.lies(v.Source, v.Path, v.SHA256); err != nil {
+	if err := c.layTombstone(id, chain, known, v); err != nil {
 		return err
-	} else if yes && !known {
-		if _, err := c.exec("UPDATE versions SET grave = ? WHERE chain = ?", key, chain); err != nil {
-			return err
-		}
-	} else if yes && (blob.Ref(root) != v.Root || v.Size > size) { // gc may have put a tombstone and what it buries in one pack
-		if err := c.bury(id, key); err != nil {
-			return err
-		}
 	}
 	for _, e := range v.Extents {
 		in, raw, there := pack, e.Raw, true

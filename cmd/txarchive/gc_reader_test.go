@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// TestReadersAcrossGC reads everything, over and over and with what it had open before, while packs are rewritten,
+// merged and redacted under it.
+func TestReadersAcrossGC(t *testing.T) {
+	r := rand.New(rand.NewPCG(rand.Uint64(), 1))
+	source, dir := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "archive")
+	if err := os.CopyFS(filepath.Join(source, "awf"), os.DirFS(filepath.Join(runs, "awf"))); err != nil {
+		t.Fatal(err)
+	}
+	kept, dead := newLeaky(source, 1), newLeaky(source, 2)
+	for range 10 {
+		kept.write(t, r, 40)
+		dead.write(t, r, 40)
+		call(t, dir, "ingest", source)
+	}
+	old, err := archive.Open(t.Context(), dir, archive.Read, newApp().options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	before := versionsOf(t, old)
+	stop := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				a, err := archive.Open(t.Context(), dir, archive.Read, newApp().options())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				readAll(t, a, versionsOf(t, a), filepath.Base(dead.file))
+				if err := a.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	rows := decode[[]map[string]string](t, call(t, dir, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+dead.id+"'"))
+	call(t, dir, "prune", "--run", rows[0]["run_id"], "--yes")
+	call(t, dir, "gc")
+	rows = decode[[]map[string]string](t, call(t, dir, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+kept.id+"'"))
+	for n := range 8 {
+		call(t, dir, "tag", "add", rows[0]["run_id"], fmt.Sprint("tag", n))
+	}
+	call(t, dir, "gc")
+	call(t, dir, "gc")
+	close(stop)
+	readers.Wait()
+	readAll(t, old, before, filepath.Base(dead.file))
+	readAll(t, old, versionsOf(t, old), "")
+}
+
+func versionsOf(t *testing.T, a *archive.Archive) (all []index.FileVersion) {
+	for v, err := range a.Index().Versions(t.Context(), index.VersionFilter{}) {
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// readAll reads versions. Those that were pruned since they were listed may be gone.
+func readAll(t *testing.T, a *archive.Archive, all []index.FileVersion, dead string) {
+	for _, v := range all {
+		_, err := io.Copy(io.Discard, a.Content(t.Context(), v))
+		if err != nil && filepath.Base(v.Path) != dead {
+			t.Errorf("%s/%s: %v", v.Source, v.Path, err)
+		}
+	}
+}
