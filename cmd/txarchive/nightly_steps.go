@@ -107,6 +107,13 @@ func (n *night) ingest(ctx context.Context, _ *nightly.State) (r nightly.Result,
 	for _, name := range report.Missing {
 		r.Problems = append(r.Problems, "missing: "+name)
 	}
+	sources, serr := n.app.sourceStates(ctx, store)
+	for _, s := range sources {
+		if s.emptied() {
+			r.Problems = append(r.Problems, fmt.Sprintf("empty: %s: %s are archived of it, is it mounted?", s.Name, plural(s.Files, "file", "files")))
+		}
+	}
+	err = errors.Join(err, serr)
 	for _, p := range report.Problems {
 		r.Problems = append(r.Problems, fmt.Sprintf("%s: %s: %s", path.Join(p.Source, p.Path), p.Stage, p.Reason))
 	}

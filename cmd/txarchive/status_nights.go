@@ -160,6 +160,8 @@ func (s *statusReport) attend(now time.Time) {
 		switch {
 		case one.State == "missing":
 			add("missing", one.Name, "the source %s is not there: %s", one.Name, one.Root)
+		case one.emptied():
+			add("missing", one.Name, "nothing stands at the source %s any more, of which %s are archived: is %s mounted?", one.Name, plural(one.Files, "file", "files"), one.Root)
 		case one.Outlook != nil && one.Outlook.AtRisk > 0:
 			add("loss", one.Name, "%s of %s will be deleted by their program before they are archived: txarchive ingest",
 				plural(one.Outlook.AtRisk, "file", "files"), one.Name)

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -114,4 +117,19 @@ func packTime(name string) time.Time {
 		return at
 	}
 	return time.Time{}
+}
+
+// emptied says that nothing stands at a source any more of which files are archived: a disk that is not mounted looks
+// like that.
+func (s *sourceStatus) emptied() bool {
+	if s.State != "present" || s.Files == 0 {
+		return false
+	}
+	dir, err := os.Open(s.Root)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	_, err = dir.Readdirnames(1)
+	return errors.Is(err, io.EOF)
 }
