@@ -231,7 +231,7 @@ CREATE TABLE calls (                   -- tool calls; event is the row of the pa
 ) STRICT;
 CREATE INDEX calls_call ON calls (call);
 CREATE INDEX calls_key ON calls (key) WHERE key IS NOT NULL;
-CREATE INDEX calls_transcript ON calls (transcript);
+CREATE INDEX calls_judged ON calls (transcript) WHERE key IS NOT NULL;
 
 CREATE TABLE results (
   event      INTEGER PRIMARY KEY,
@@ -245,7 +245,6 @@ CREATE TABLE results (
   cut        INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX results_call ON results (call);
-CREATE INDEX results_transcript ON results (transcript);
 
 CREATE TABLE usage (
   id         INTEGER PRIMARY KEY,

@@ -107,8 +107,8 @@ func (c *commit) dropRows(transcript int64) error {
 	}
 	for _, query := range []string{
 		"DELETE FROM fts WHERE rowid IN (SELECT id FROM events WHERE transcript = ?)",
-		"DELETE FROM calls WHERE transcript = ?",
-		"DELETE FROM results WHERE transcript = ?",
+		"DELETE FROM calls WHERE event IN (SELECT id FROM events WHERE transcript = ?)",
+		"DELETE FROM results WHERE event IN (SELECT id FROM events WHERE transcript = ?)",
 		"DELETE FROM events WHERE transcript = ?",
 		"UPDATE transcripts SET events = 0, messages = 0, calls = 0, results = 0, indexed = 0 WHERE id = ?",
 	} {

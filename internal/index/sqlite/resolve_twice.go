@@ -208,19 +208,20 @@ func (c *commit) recount(transcript int64) error {
 	_, err := c.exec(`UPDATE transcripts SET
 		events = (SELECT count(*) FROM events WHERE transcript = ?1 AND part = 0 AND verdict = 0),
 		messages = (SELECT count(*) FROM events e JOIN names k ON k.id = e.kind WHERE transcript = ?1 AND part = 0 AND verdict = 0 AND k.name = 'message'),
-		calls = (SELECT count(*) FROM calls c JOIN events e ON e.id = c.event WHERE c.transcript = ?1 AND c.verdict = 0 AND e.verdict = 0),
-		results = (SELECT count(*) FROM results r JOIN events e ON e.id = r.event WHERE r.transcript = ?1 AND e.verdict = 0)
+		calls = (SELECT count(*) FROM events e CROSS JOIN calls c ON c.event = e.id WHERE e.transcript = ?1 AND c.verdict = 0 AND e.verdict = 0),
+		results = (SELECT count(*) FROM events e CROSS JOIN results r ON r.event = e.id WHERE e.transcript = ?1 AND e.verdict = 0)
 		WHERE id = ?1`, transcript)
 	return err
 }
 
-// judgeCalls lets one of several calls with one key count, in each touched run that has any.
+// judgeCalls lets one of several calls with one key count, in each touched run that has any. Most keys have one call, which
+// is left alone when it counts.
 func (c *commit) judgeCalls() error {
 	var rows []judged
 	err := c.each(`SELECT c.event, c.key, c.transcript, c.verdict, t.verdict = 0 AND e.verdict = 0, c.rank, v.conversation_id, t.seq_base + e.seq, e.part
 		FROM temp.touched_runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
 		CROSS JOIN calls c ON c.transcript = t.id CROSS JOIN events e ON e.id = c.event CROSS JOIN conversations v ON v.id = t.conversation
-		WHERE c.key IS NOT NULL`, func(r *sql.Rows) error {
+		WHERE c.key IS NOT NULL AND (c.verdict <> 0 OR EXISTS (SELECT 1 FROM calls d WHERE d.key = c.key AND d.event <> c.event))`, func(r *sql.Rows) error {
 		var j judged
 		var live, rank, seq, part int64
 		var conversation string

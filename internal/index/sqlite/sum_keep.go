@@ -57,5 +57,5 @@ func (t *tx) Commit() error {
 			}
 		}
 	}
-	return t.Tx.Commit()
+	return t.end()
 }

@@ -3,8 +3,9 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -14,18 +15,37 @@ import (
 // tx is one write transaction with what it knows by heart: prepared statements, interned names, next ids.
 type tx struct {
 	*sqlx.Tx
+	conn  *sql.Conn // that the transaction is on
 	ctx   context.Context
 	stmts map[string]*sql.Stmt
+	bulk  map[string]driver.Stmt // of inserters
 	names *names
 	next  map[string]int64 // next row id of a table
 }
 
 func (db *DB) begin(ctx context.Context) (*tx, error) {
-	t, err := db.w.BeginTxx(ctx, nil)
+	conn, err := db.w.Connx(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("begin: %w", err)
 	}
-	return &tx{Tx: t, ctx: ctx, stmts: map[string]*sql.Stmt{}, names: &names{ids: map[string]int64{}}, next: map[string]int64{}}, nil
+	// With a context that ends, database/sql would roll back on its own, and rows that inserters hand to the driver after
+	// that would stand outside of any transaction.
+	t, err := conn.BeginTxx(context.WithoutCancel(ctx), nil)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("begin: %w", err), conn.Close())
+	}
+	return &tx{Tx: t, conn: conn.Conn, ctx: ctx, stmts: map[string]*sql.Stmt{}, bulk: map[string]driver.Stmt{},
+		names: &names{ids: map[string]int64{}}, next: map[string]int64{}}, nil
+}
+
+// Rollback ends the transaction, unless that was done, and gives the connection back.
+func (t *tx) Rollback() error {
+	return errors.Join(t.closeBulk(), t.Tx.Rollback(), t.conn.Close())
+}
+
+// end commits, and gives the connection back.
+func (t *tx) end() error {
+	return errors.Join(t.closeBulk(), t.Tx.Commit(), t.conn.Close())
 }
 
 // exec runs a statement that is prepared once per transaction.
@@ -105,38 +125,6 @@ func (t *tx) fill(table string, values []int64) error {
 		}
 	}
 	return b.flush()
-}
-
-// inserter gathers rows into multi-row statements, which cost half of single ones.
-type inserter struct {
-	t       *tx
-	head    string
-	tail    string
-	columns int
-	args    []any
-}
-
-// insertRows is how many rows one statement takes.
-const insertRows = 50
-
-func (b *inserter) add(values ...any) error {
-	b.args = append(b.args, values...)
-	if len(b.args) < insertRows*b.columns {
-		return nil
-	}
-	return b.flush()
-}
-
-func (b *inserter) flush() error {
-	n := len(b.args) / b.columns
-	if n == 0 {
-		return nil
-	}
-	group := "(" + strings.Repeat("?,", b.columns-1) + "?)"
-	_, err := b.t.exec(b.head+strings.Repeat(group+",", n-1)+group+b.tail, b.args...)
-	clear(b.args)
-	b.args = b.args[:0]
-	return err
 }
 
 // names interns strings that repeat.
