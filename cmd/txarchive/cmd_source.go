@@ -48,7 +48,7 @@ func (a *app) sourceFact(name string, s *ingest.Source) blob.Fact {
 }
 
 func runSourceRemove(ctx context.Context, a *app, name string) error {
-	return a.change(ctx, func(store *archive.Archive, known []ingest.Named) error {
+	return a.change(ctx, a.write, func(store *archive.Archive, known []ingest.Named) error {
 		i := slices.IndexFunc(known, named(name))
 		if i < 0 || known[i].Removed != nil {
 			return notFound(fmt.Sprintf("there is no source %q", name), "txarchive source list")
@@ -64,7 +64,7 @@ func runSourceRemove(ctx context.Context, a *app, name string) error {
 }
 
 func runSourceRename(ctx context.Context, a *app, old, name string) error {
-	return a.change(ctx, func(store *archive.Archive, known []ingest.Named) error {
+	return a.change(ctx, a.write, func(store *archive.Archive, known []ingest.Named) error {
 		i := slices.IndexFunc(known, named(old))
 		if i < 0 {
 			return notFound(fmt.Sprintf("there is no source %q", old), "txarchive source list")
@@ -88,8 +88,8 @@ func runSourceRename(ctx context.Context, a *app, old, name string) error {
 }
 
 // change runs work on the archive that is opened to write, with the sources that it knows.
-func (a *app) change(ctx context.Context, work func(*archive.Archive, []ingest.Named) error) error {
-	store, err := a.create(ctx)
+func (a *app) change(ctx context.Context, open func(context.Context) (*archive.Archive, error), work func(*archive.Archive, []ingest.Named) error) error {
+	store, err := open(ctx)
 	if err != nil {
 		return err
 	}

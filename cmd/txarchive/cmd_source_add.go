@@ -51,7 +51,7 @@ func runSourceAdd(ctx context.Context, a *app, what string, o sourceOptions) err
 		if o.home != "" {
 			return usage("--home is for programs, and "+what+" is none that txarchive knows", "name the directory itself, or one of "+strings.Join(all.Programs(), ", "))
 		}
-		return a.following(a.change(ctx, func(store *archive.Archive, known []ingest.Named) error {
+		return a.following(a.change(ctx, a.create, func(store *archive.Archive, known []ingest.Named) error {
 			return a.add(ctx, store, known, []wanted{{dir: what, name: o.name}}, o.host)
 		}))
 	}
@@ -66,7 +66,7 @@ func runSourceAdd(ctx context.Context, a *app, what string, o sourceOptions) err
 	case len(found) > 1 && o.name != "":
 		return usage(fmt.Sprintf("%s is in %d places, and --name is for one", what, len(found)), "leave it out, or name the directories one by one")
 	}
-	return a.following(a.change(ctx, func(store *archive.Archive, known []ingest.Named) error {
+	return a.following(a.change(ctx, a.create, func(store *archive.Archive, known []ingest.Named) error {
 		return a.follow(ctx, store, known, found, o)
 	}))
 }

@@ -32,9 +32,9 @@ var archiveStates = []struct {
 	says  string
 	but   map[string]int // by the beginning of the command line
 }{
-	{"none", removed, exitNoArchive, "ingest DIR", map[string]int{"ingest": exitUsage, "init": 0, "source add": 0, "source remove": exitNotFound}},
+	{"none", removed, exitNoArchive, "ingest DIR", map[string]int{"ingest": exitUsage, "init": 0, "source add": 0}},
 	{"file", func(t *testing.T, dir string) { removed(t, dir); written(t, dir, []byte("x")) }, exitNoArchive, "it is a file",
-		map[string]int{"ingest": exitRefused, "init": exitRefused, "source add": exitRefused, "source remove": exitRefused}},
+		map[string]int{"ingest": exitRefused, "init": exitRefused, "source add": exitRefused}},
 	{"empty", func(t *testing.T, dir string) { removed(t, dir); inside(t.Context(), dir, "", "init") }, 0, "",
 		map[string]int{"ingest": exitUsage, "cat": exitNotFound, "show": exitNotFound, "tree": exitNotFound, "tag add": exitNotFound,
 			"source remove": exitNotFound, "restore": exitNotFound}},

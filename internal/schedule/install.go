@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -220,6 +221,9 @@ func (in *Installer) crontab(ctx context.Context) (string, error) {
 	text, err := in.Run(ctx, "", "crontab", "-l")
 	if err != nil && strings.Contains(strings.ToLower(err.Error()), "no crontab") {
 		return "", nil
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", fmt.Errorf("there is no cron: %w: %w", ErrUnusable, err)
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the crontab: %w", err)
