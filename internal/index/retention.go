@@ -11,8 +11,8 @@ import (
 type Retention interface {
 	// Estate gives all runs that count and all versions, with what holds what. costs also sums the cost of each run.
 	Estate(ctx context.Context, costs bool) (*Estate, error)
-	// Freed says what packs give back when chains are no longer there (private ids).
-	Freed(ctx context.Context, chains []int64) (Freed, error)
+	// Members gives the members of packs, by pack (private ids) and place.
+	Members(ctx context.Context, packs []int64) (map[int64][]blob.Member, error)
 	// WordBytes estimates what the words of runs take in the index, by public id.
 	WordBytes(ctx context.Context, runs []string) (map[string]int64, error)
 	// Ledgers gives what is to stay when runs are pruned or thinned in versions.
@@ -25,7 +25,11 @@ type Retention interface {
 type Estate struct {
 	Runs     []EstateRun     // by id
 	Versions []EstateVersion // by source, path and number
+	Extents  []EstateExtent  // of all of them, in no order
 }
+
+// EstateExtent is where bytes of a chain lie. Ids are private.
+type EstateExtent struct{ Chain, Pack, Raw, Size int64 }
 
 // EstateRun is a run as policies look at it. Times are microseconds, 0 is unknown.
 type EstateRun struct {
@@ -44,18 +48,11 @@ type EstateVersion struct {
 	Chain        int64
 	Source, Path string
 	Number       int
-	Root, SHA256 blob.Ref
+	SHA256       blob.Ref
 	Size         int64
 	Stored       int64 // its share of packs
 	Buried       bool  // only a ledger is left of it
 	Holders      []int
-}
-
-// Freed is what packs give back: members that become empty, and shares of those that become less.
-type Freed struct {
-	Bytes   int64 // compressed
-	Packs   int   // that hold some of it
-	Members int   // of them, those that must be made again
 }
 
 // LedgerOrder says what is to happen to runs in a version. Only Run, Action, Tier, Over, Plan, Rule and Reason of Runs

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -166,16 +167,30 @@ func (s *stand) planned(d policy.Decision) PlannedRun {
 // state is a hash of everything that a policy may look at, but sizes as stored, which gc changes, and of the originals
 // of a run.
 func (s *stand) state(i int) string {
-	r := s.runs[i]
-	r.Bytes, r.SearchBytes, r.PayloadBytes = 0, 0, 0
-	h := sha256.New()
-	enc := json.NewEncoder(h)
-	_ = enc.Encode(r) // a hash takes everything
+	r := &s.runs[i]
+	var b []byte
+	for _, text := range append([]string{r.ID, r.Native, r.Format, r.Source, r.Group, r.Project, r.Flow, r.Agent, r.Status, string(r.Outcome), r.Model,
+		r.Title, r.Parent, string(r.Thinned)}, r.Tags...) {
+		b = strconv.AppendQuote(b, text)
+	}
+	for _, t := range []time.Time{r.Started, r.Ended, r.LastActivity} {
+		b = strconv.AppendInt(append(b, ' '), t.UnixMicro(), 10)
+	}
+	b = strconv.AppendInt(append(b, ' '), r.CostNanoUSD.N, 10)
+	b = strconv.AppendBool(strconv.AppendBool(b, r.CostNanoUSD.Known), r.Pinned)
+	for _, h := range r.Holds {
+		b = strconv.AppendInt(strconv.AppendQuote(strconv.AppendQuote(b, h.Owner), h.Reason), h.Expires.UnixMicro(), 10)
+	}
 	for _, at := range s.of[i] {
 		v := &s.Versions[at]
-		fmt.Fprintf(h, "%q %q %d %x %t\n", v.Source, v.Path, v.Number, v.SHA256, v.Buried)
+		b = strconv.AppendQuote(b, v.Source)
+		b = strconv.AppendQuote(b, v.Path)
+		b = strconv.AppendInt(b, int64(v.Number), 10)
+		b = append(b, v.SHA256[:]...)
+		b = strconv.AppendBool(b, v.Buried)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:8])
 }
 
 // byHand decides on runs that were named.
@@ -258,20 +273,21 @@ func protection(r *policy.Run, now time.Time) string {
 
 // count finds out what a plan gives back.
 func (p *Pruner) count(ctx context.Context, s *stand, plan *Plan) error {
-	var chains []int64
+	goes := map[int]bool{}
 	for i := range plan.Versions {
-		v := &plan.Versions[i]
-		if at := &s.Versions[v.at]; v.Goes && !at.Buried {
-			chains = append(chains, at.Chain)
-			plan.Frees.RawBytes += v.Size
-			plan.Frees.Originals++
+		if v := &plan.Versions[i]; v.Goes && !s.Versions[v.at].Buried {
+			goes[v.at] = true
 		}
 	}
-	freed, err := p.Index.Freed(ctx, chains)
+	frees, err := p.freed(ctx, s, goes)
 	if err != nil {
 		return err
 	}
-	plan.Frees.PackBytes, plan.Frees.Packs, plan.Frees.Members = freed.Bytes, freed.Packs, freed.Members
+	for at := range goes {
+		frees.RawBytes += s.Versions[at].Size
+	}
+	frees.Originals = len(goes)
+	plan.Frees = frees
 	var thinned []string
 	for _, r := range plan.Runs {
 		if r.Action == policy.Thin && r.Tier != policy.TierLedger {

@@ -1,10 +1,13 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -120,20 +123,41 @@ func (e *estate) readNames(ctx context.Context) error {
 	})
 }
 
+// readVersions reads tables in the order in which they lie, and sorts what it got.
 func (e *estate) readVersions(ctx context.Context) error {
-	return e.walk(ctx, `SELECT v.id, v.chain, s.name, f.path, v.number, c.root, v.sha256, v.size, v.grave IS NOT NULL FROM sources s CROSS JOIN files f ON f.source = s.id
-		CROSS JOIN versions v ON v.file = f.id CROSS JOIN chains c ON c.id = v.chain ORDER BY s.name, f.path, v.number`, func(r *sqlx.Rows) error {
+	sources := map[int64]string{}
+	if err := e.walk(ctx, "SELECT id, name FROM sources", func(r *sqlx.Rows) error {
+		var id int64
+		var name string
+		err := r.Scan(&id, &name)
+		sources[id] = name
+		return err
+	}); err != nil {
+		return err
+	}
+	if err := e.walk(ctx, `SELECT v.id, f.source, f.path, v.chain, v.number, v.sha256, v.size, v.grave IS NOT NULL
+		FROM versions v CROSS JOIN files f ON f.id = v.file`, func(r *sqlx.Rows) error {
 		v := index.EstateVersion{}
-		var root, sum []byte
-		if err := r.Scan(&v.ID, &v.Chain, &v.Source, &v.Path, &v.Number, &root, &sum, &v.Size, &v.Buried); err != nil {
+		var source int64
+		var sum sql.RawBytes
+		if err := r.Scan(&v.ID, &source, &v.Path, &v.Chain, &v.Number, &sum, &v.Size, &v.Buried); err != nil {
 			return err
 		}
-		copy(v.Root[:], root)
 		copy(v.SHA256[:], sum)
-		e.versions[v.ID] = len(e.out.Versions)
+		v.Source = sources[source]
 		e.out.Versions = append(e.out.Versions, v)
 		return nil
+	}); err != nil {
+		return err
+	}
+	slices.SortFunc(e.out.Versions, func(a, b index.EstateVersion) int {
+		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number))
 	})
+	e.versions = make(map[int64]int, len(e.out.Versions))
+	for i := range e.out.Versions {
+		e.versions[e.out.Versions[i].ID] = i
+	}
+	return nil
 }
 
 // readStored shares packs out by raw size: exact enough to compare runs; what a plan frees is counted by members.
@@ -147,11 +171,12 @@ func (e *estate) readStored(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	stored := map[int64]float64{}
-	if err := e.walk(ctx, "SELECT chain, pack, size FROM extents", func(r *sqlx.Rows) error {
-		var chain, pack, size int64
-		err := r.Scan(&chain, &pack, &size)
-		stored[chain] += float64(size) * ratio[pack]
+	stored := make(map[int64]float64, len(e.out.Versions))
+	if err := e.walk(ctx, "SELECT chain, pack, raw, size FROM extents", func(r *sqlx.Rows) error {
+		var x index.EstateExtent
+		err := r.Scan(&x.Chain, &x.Pack, &x.Raw, &x.Size)
+		e.out.Extents = append(e.out.Extents, x)
+		stored[x.Chain] += float64(x.Size) * ratio[x.Pack]
 		return err
 	}); err != nil {
 		return err
