@@ -29,7 +29,6 @@ type pruneOptions struct {
 	allowEmpty bool
 	children   string
 	thin       string
-	over       string
 	dropLedger bool
 	limit      int
 }
@@ -60,8 +59,7 @@ func newPruneCommand(a *app) *cobra.Command {
 	f.BoolVar(&o.undo, "undo", false, "bring back what a plan or a run (by id; without one, the last plan) has lost")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "accept a policy without rules, and groups that lose their last run")
 	f.StringVar(&o.children, "children", "stay", "with --query and --run: what children of these runs do: stay or follow")
-	f.StringVar(&o.thin, "thin", "", "with --query and --run: only thin, to the tier search, payloads or ledger")
-	f.StringVar(&o.over, "over", "64KB", "with --thin payloads: what is larger than this goes")
+	f.StringVar(&o.thin, "thin", "", "with --query and --run: only thin, to the tier search or ledger")
 	f.BoolVar(&o.dropLedger, "drop-ledger", false, "with --query and --run: what the runs cost goes as well")
 	f.IntVar(&o.limit, "limit", 50, "runs of the plan to show, 0 is all")
 	_ = cmd.RegisterFlagCompletionFunc("run", a.completeRuns) // fails for a flag that is not there
@@ -85,8 +83,8 @@ func (o *pruneOptions) check(names []string) error {
 		return usage("--plan only saves a plan", "apply it later: txarchive prune --apply "+o.plan)
 	case o.children != "stay" && o.children != "follow":
 		return usage(fmt.Sprintf("children do not %q", o.children), "--children stay or --children follow")
-	case !slices.Contains([]string{"", "search", "payloads", "ledger"}, o.thin):
-		return usage(fmt.Sprintf("there is no tier %q", o.thin), "--thin search, --thin payloads or --thin ledger")
+	case !slices.Contains([]string{"", "search", "ledger"}, o.thin):
+		return usage(fmt.Sprintf("there is no tier %q", o.thin), "--thin search or --thin ledger")
 	case (o.thin != "" || o.dropLedger) && o.query == "" && len(o.runs) == 0:
 		return usage("--thin and --drop-ledger go with --query or --run", "a policy says it for each rule: docs/policy.md")
 	}
@@ -208,12 +206,6 @@ func planFor(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 				return nil, bad
 			}
 			c.Runs = append(c.Runs, run)
-		}
-	}
-	if err == nil && c.Action == policy.Thin {
-		c.Over, err = policy.ParseBytes(o.over)
-		if err != nil {
-			err = usage(err.Error(), "--over 64KB, --over 1MiB")
 		}
 	}
 	if err != nil {

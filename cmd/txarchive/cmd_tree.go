@@ -164,7 +164,7 @@ func (p *treePrinter) lines(n *search.Node) []string {
 	switch {
 	case n.Type == "actor":
 		return []string{name}
-	case !n.Found && n.Kind != "":
+	case !n.Found && n.Kind != "" && !n.Run.Pruned:
 		return []string{name + ": announced, never found"}
 	case n.Run.ID == "" && n.Seen:
 		return []string{name + "  (see above)"}
@@ -177,6 +177,9 @@ func (p *treePrinter) lines(n *search.Node) []string {
 		return []string{head + "  (see above)"}
 	}
 	parts := []string{p.a.when(r.Started), firstOf(r.Status, string(r.Outcome)), plural(n.Own.Events, "event", "events")}
+	if r.Pruned {
+		parts[2] = "pruned"
+	}
 	if tokens := inOut(&n.Own); tokens != "" {
 		parts = append(parts, tokens)
 	}

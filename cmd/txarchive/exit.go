@@ -98,7 +98,7 @@ var exitTable = []struct {
 	{index.ErrLimit, exitPartial, "ask for less, or raise the limit: see --help"},
 	{prune.ErrEmptyPolicy, exitRefused, "it keeps everything; --allow-empty makes the plan all the same"},
 	{prune.ErrGone, exitRefused, "`txarchive ingest --pruned DIR` archives it again where its source is still there"},
-	{prune.ErrNothing, exitNotFound, "`txarchive list --pruned` lists what was pruned"},
+	{prune.ErrNothing, exitNotFound, "`txarchive sql 'SELECT run_id, format FROM v_runs WHERE pruned'` lists what was pruned"},
 	{index.ErrNotFound, exitNotFound, "`txarchive search WORDS` and `txarchive sql 'SELECT run_id, title FROM v_runs'` show ids"},
 	{blob.ErrNotFound, exitNotFound, "`txarchive verify` says what is missing"},
 	{prune.ErrMissing, exitCorrupt, "bring it back from a backup, or, if it is lost, make the index again without it: txarchive reindex"},

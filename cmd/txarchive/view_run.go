@@ -73,7 +73,10 @@ func (v *viewer) header(ctx context.Context, r *index.Run) error {
 		cost = dollars(count(n.CostUsed))
 	}
 	counts := fmt.Sprintf("%s, %s", plural(n.Events, "event", "events"), plural(n.Calls, "tool call", "tool calls"))
-	if !r.Counted {
+	switch {
+	case r.Pruned:
+		counts = "nothing of it any more: pruned, what it cost stays"
+	case !r.Counted:
 		counts = "nothing of it: only named by others"
 	}
 	v.fields([][2]string{

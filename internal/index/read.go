@@ -185,6 +185,7 @@ type Run struct {
 	Error          string
 	Started, Ended transcript.Time // Offset is not kept
 	Stub, Child    bool
+	Pruned         bool // only its ledger is left
 	Counts         Counts
 	Attributes     string
 }

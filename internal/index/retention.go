@@ -42,7 +42,7 @@ type EstateRun struct {
 }
 
 // EstateVersion is a version and the runs, as positions in Estate.Runs, that hold it: those of which it says something,
-// else those that it names. One that nobody holds is an original that no format reads.
+// else those that it only names. One that nobody holds is an original that no format reads.
 type EstateVersion struct {
 	ID           int64 // private, as Chain
 	Chain        int64

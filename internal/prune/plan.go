@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -104,6 +105,7 @@ func (p *Pruner) Make(ctx context.Context, c Choice) (*Plan, error) {
 	} else if decisions, spared, err = s.byHand(c, now); err != nil {
 		return nil, err
 	}
+	decisions = s.withoutPayloads(decisions)
 	plan := &Plan{Format: PlanFormat, Created: now, By: c.By, Source: c.Source, Policy: c.Text, Costs: costs,
 		Runs: []PlannedRun{}, Spared: []PlannedRun{}, Versions: []PlannedVersion{}, Emptied: []string{}}
 	if c.Policy != nil {
@@ -129,6 +131,23 @@ func (p *Pruner) Make(ctx context.Context, c Choice) (*Plan, error) {
 		return plan, &EmptiedError{plan.Emptied}
 	}
 	return plan, nil
+}
+
+// withoutPayloads does what can be done of the tier payloads: its words go, and the payloads stay until a later tier,
+// because packs hold originals as they were. It says so.
+func (s *stand) withoutPayloads(decisions []policy.Decision) []policy.Decision {
+	for i := range decisions {
+		d := &decisions[i]
+		if d.Action != policy.Thin || d.Tier != policy.TierPayloads {
+			continue
+		}
+		d.Tier, d.Over = policy.TierSearch, 0
+		d.Reasons = append(slices.Clone(d.Reasons), "payloads stay in the packs: only its words go")
+		if r := &s.runs[s.byID[d.RunID]]; r.Thinned == policy.TierSearch {
+			d.Action, d.Tier, d.Bytes = policy.Keep, "", 0
+		}
+	}
+	return decisions
 }
 
 // Explain decides on one run as a policy does, with all runs around it.

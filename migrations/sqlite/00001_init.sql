@@ -132,7 +132,7 @@ CREATE TABLE run_claims (              -- what one version says of a run
   version  INTEGER NOT NULL REFERENCES versions,
   rank     INTEGER NOT NULL,
   stated   TEXT NOT NULL,              -- transcript.Run as JSON
-  named    INTEGER NOT NULL,           -- 1: it only names the run
+  named    INTEGER NOT NULL,           -- 1: it says nothing but that there is such a run
   ledger   INTEGER NOT NULL DEFAULT 0, -- 1: a ledger says so, the version itself was pruned of it
   PRIMARY KEY (run_name, version)
 ) STRICT, WITHOUT ROWID;

@@ -144,7 +144,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, buried boo
 			return err
 		}
 		if _, err := c.exec("INSERT OR REPLACE INTO run_claims (run_name, version, rank, stated, named, ledger) VALUES (?, ?, ?, ?, ?, 1)",
-			name, o.version, r.Claim.Rank, string(stated), r.Claim.Named); err != nil {
+			name, o.version, r.Claim.Rank, string(stated), onlyNames(r.Claim)); err != nil {
 			return err
 		}
 	}

@@ -84,13 +84,13 @@ func (d *ledgers) one() (*index.Ledger, error) {
 // ledgerName is a name of a run in the version.
 type ledgerName struct {
 	index.LedgerRun
-	name    int64
-	started sql.NullInt64
+	name int64
+	run  int64 // row of the run
 }
 
 // namesOf is the runs that a version speaks of in any way that a prune ends.
 const namesOf = `SELECT DISTINCT n.id, n.native_id, n.scope <> '', CASE WHEN n.format IS (SELECT format FROM versions WHERE id = ?1) THEN '' ELSE (SELECT name FROM names WHERE id = n.format) END,
-	r.run_id, r.started, coalesce(g.until, 0), coalesce(g.action, ''), coalesce(g.tier, ''),
+	r.run_id, r.id, coalesce(g.until, 0), coalesce(g.action, ''), coalesce(g.tier, ''),
 	coalesce(g.over, 0), coalesce(g.plan, ''), coalesce(g.rule, ''), coalesce(g.reason, '')
 	FROM (SELECT run_name FROM run_claims WHERE version = ?1 UNION SELECT run_name FROM transcripts WHERE version = ?1
 		UNION SELECT run_name FROM usage WHERE version = ?1 UNION SELECT run_name FROM receipts WHERE version = ?1 UNION SELECT run_name FROM steps WHERE version = ?1
@@ -107,7 +107,7 @@ func (d *ledgers) names() ([]ledgerName, error) {
 	var all []ledgerName
 	err := d.each(namesOf, func(r *sqlx.Rows) error {
 		var x ledgerName
-		if err := r.Scan(&x.name, &x.NativeID, &x.Local, &x.Format, &x.Run, &x.started, &x.Until, &x.Action, &x.Tier, &x.Over, &x.Plan, &x.Rule, &x.Reason); err != nil {
+		if err := r.Scan(&x.name, &x.NativeID, &x.Local, &x.Format, &x.Run, &x.run, &x.Until, &x.Action, &x.Tier, &x.Over, &x.Plan, &x.Rule, &x.Reason); err != nil {
 			return err
 		}
 		o := ordered[x.Run]
@@ -186,19 +186,46 @@ func (d *ledgers) claim(x *ledgerName) error {
 		if x.Action == index.LedgerPrune {
 			run.Named = true
 		}
-		if !run.Started.Valid && x.started.Valid {
-			run.Started = transcript.Time{UnixMicro: x.started.Int64, Valid: true}
-		}
 		x.Claim = run
-		return nil
+		return d.complete(x)
 	}, d.order.Version, x.name)
 }
 
+// complete adds to a claim what is known of the run from elsewhere: its conversations, its events, other originals.
+func (d *ledgers) complete(x *ledgerName) error {
+	all := &transcript.Run{}
+	var outcome string
+	var started, ended *int64
+	err := d.tx.QueryRowxContext(d.ctx, `SELECT "group", coalesce(project,
+		(SELECT c.project FROM conversations c WHERE c.run = runs.id AND c.project IS NOT NULL ORDER BY c.conversation_id LIMIT 1)), branch, flow, agent, model, host, version, status, outcome, started, ended FROM runs WHERE id = ?`, x.run).
+		Scan(str(&all.Group), str(&all.Project), str(&all.Branch), str(&all.Flow), str(&all.Agent), str(&all.Model), str(&all.Host), str(&all.Version),
+			str(&all.Status), str(&outcome), &started, &ended)
+	if err != nil {
+		return err
+	}
+	all.Outcome = transcript.Outcome(outcome)
+	for _, t := range []struct {
+		from *int64
+		to   *transcript.Time
+	}{{started, &all.Started}, {ended, &all.Ended}} {
+		if t.from != nil {
+			*t.to = transcript.Time{UnixMicro: *t.from, Valid: true}
+		}
+	}
+	index.Overlay(all, x.Claim)
+	x.Claim = all
+	return nil
+}
+
+// usage keeps what counts. What it does not state of itself but its conversation does becomes its own.
 func (d *ledgers) usage(x *ledgerName) error {
 	return d.each(`SELECT u.usage_id, u.key, u.alias, u.native_conversation, u.rank, u.time, u.tz, u.model, u.provider, u.tier, u.speed, u.geo, u.request_id,
 		u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h, u.reasoning, u.requests, u.reported, u.reported_by, u.estimated,
-		u.agent, u.engine, u.flow, u.step, u.status, u.outcome, u.receipt, u.line, u.offset, u.length, i.name
-		FROM usage u LEFT JOIN names i ON i.id = u.inner WHERE u.version = ? AND u.run_name = ? AND (u.verdict = 0 OR u.ledger = 1) ORDER BY u.offset, u.usage_id`,
+		coalesce(u.agent, c.agent), coalesce(u.engine, c.engine), coalesce(u.flow, c.flow), coalesce(u.step, c.step), coalesce(u.status, c.status), u.outcome, u.receipt,
+		u.line, u.offset, u.length, i.name
+		FROM usage u LEFT JOIN names i ON i.id = u.inner LEFT JOIN conversations c ON c.id = (SELECT o.id FROM conversations o WHERE o.run = ?3
+			AND o.native_id = u.native_conversation AND o.verdict <> 6 ORDER BY o.verdict, o.conversation_id LIMIT 1)
+		WHERE u.version = ?1 AND u.run_name = ?2 AND (u.verdict = 0 OR u.ledger = 1) ORDER BY u.offset, u.usage_id`,
 		func(r *sqlx.Rows) error {
 			u := index.LedgerUsage{}
 			var time, tz *int64
@@ -214,7 +241,7 @@ func (d *ledgers) usage(x *ledgerName) error {
 			u.Run = x.NativeID
 			x.Usage = append(x.Usage, u)
 			return nil
-		}, d.order.Version, x.name)
+		}, d.order.Version, x.name, x.run)
 }
 
 func (d *ledgers) links() ([]index.LedgerLink, error) {

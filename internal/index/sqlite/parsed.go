@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -150,11 +151,21 @@ func (c *commit) claims(o *owner) error {
 		}
 		if _, err := c.exec(`INSERT INTO run_claims (run_name, version, rank, stated, named) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (run_name, version) DO UPDATE SET rank = excluded.rank, stated = excluded.stated, named = excluded.named, ledger = 0`,
-			name, o.version, r.Rank, string(stated), r.Named); err != nil {
+			name, o.version, r.Rank, string(stated), onlyNames(r)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// onlyNames says whether a claim states nothing but that there is such a run: its original goes without it.
+func onlyNames(r *transcript.Run) bool {
+	bare := &transcript.Run{ID: r.ID, Local: r.Local, Anchor: r.Anchor, Anchored: r.Anchored, Rank: r.Rank, Group: r.Group, Named: r.Named}
+	said := *r
+	if len(said.Attributes) == 0 {
+		said.Attributes = nil
+	}
+	return r.Named && reflect.DeepEqual(&said, bare)
 }
 
 // transcripts writes the conversations of a version and hands their rows on, unless another version with the

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
@@ -61,6 +62,9 @@ func (db *DB) purge(ctx context.Context, all bool, p *index.Purged) error {
 			return err
 		}
 		if err := db.dropTerms(ctx, p); err != nil {
+			return err
+		}
+		if err := db.dropNames(ctx); err != nil {
 			return err
 		}
 	}
@@ -213,4 +217,17 @@ func (db *DB) fileSize() (int64, error) {
 		total += info.Size()
 	}
 	return total, nil
+}
+
+// dropNames removes strings that no row names any more: names of tools and types may be of one run alone.
+func (db *DB) dropNames(ctx context.Context) error {
+	var kept []string
+	for _, column := range []string{"versions.format", "versions.role", "runs.format", "run_names.format", "events.kind", "events.role", "events.type",
+		"events.tool", "events.inner", "calls.name", "results.name", "usage.inner", "receipts.inner", "steps.inner", "links.format", "links.inner",
+		"problems.inner", "usage_series.format"} {
+		table, name, _ := strings.Cut(column, ".")
+		kept = append(kept, "SELECT "+name+" FROM "+table+" WHERE "+name+" IS NOT NULL")
+	}
+	_, err := db.w.ExecContext(ctx, "DELETE FROM names WHERE id NOT IN ("+strings.Join(kept, " UNION ")+")")
+	return err
 }
