@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -144,4 +145,15 @@ func TestLifeFlowStudioTwice(t *testing.T) {
 	l.meet("touched", counts{runs: 1, conversations: 1, events: 4, in: 10, out: 1, cost: 1000})
 	l.remove(flowRun)
 	l.meet("pruned", counts{runs: 1, conversations: 1, events: 4, in: 10, out: 1, cost: 1000})
+}
+
+// TestReceiptOverMidnight has a step that goes over the end of a day and of a month: its tokens are of the day on which
+// it ended, when they were known.
+func TestReceiptOverMidnight(t *testing.T) {
+	l := newLife(t, "flow-studio")
+	l.write(flowRun+"/meta.json", flowMeta("succeeded"))
+	late := strings.NewReplacer("2026-11-01T10:01:00", "2026-10-31T23:58:00", "2026-11-01T10:01:31", "2026-11-01T00:05:00").Replace(flowReceipt(1, "succeeded", 1000, 200, ""))
+	l.write(flowRun+"/build/receipts/implement-code-implementer.json", late)
+	l.meet("over midnight", counts{runs: 1, in: 1000, out: 200})
+	l.answers("over midnight", "SELECT day, input_tokens + output_tokens FROM v_cost_daily", "2026-11-01 1200")
 }
