@@ -8,12 +8,13 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// Detect knows transcripts by their lines wherever they lie, and by their place where the content is empty or broken.
+// Detect knows transcripts by their lines wherever they lie, and by their place where the content is empty or broken: a
+// crash may leave a run of NUL bytes between good lines.
 func (claudeCode) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	p := placeOf(h.Path)
 	switch {
-	case strings.HasSuffix(name, ".tmp") || bytes.IndexByte(h.Bytes, 0) >= 0:
+	case strings.HasSuffix(name, ".tmp"):
 		return format.Claim{}
 	case strings.HasSuffix(name, ".meta.json"):
 		if p.agent == "" || p.session == "" {

@@ -35,6 +35,9 @@ func (r *reader) say(l *line, m message, again bool) {
 		e.Kind, e.Parts = transcript.KindNotice, []transcript.Part{{Text: textOf(l.raw)}}
 		r.uncounted(l, e)
 	}
+	if !again {
+		s.mentioned()
+	}
 	r.copiedFrom(l)
 }
 
@@ -193,6 +196,20 @@ func (s *saying) result(b block, number int) {
 // repeat marks what this file told before under another uuid.
 func repeat(e *transcript.Event) {
 	e.Verdict, e.ID, e.Global, e.Home = transcript.DuplicateOf, "", false, false
+}
+
+// mentioned links the sub-agent of a toolUseResult that no result in its line took.
+func (s *saying) mentioned() {
+	agent := s.line.result.Get("agentId").Str()
+	if agent == "" {
+		return
+	}
+	event := ""
+	if len(s.events) > 0 {
+		event = s.events[0].ID
+	}
+	s.agents[agent] = true
+	s.child(s.line, agent, event, "")
 }
 
 // details takes what toolUseResult adds to a result: it belongs to the first of a line.

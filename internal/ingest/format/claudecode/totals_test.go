@@ -20,6 +20,7 @@ func TestTotals(t *testing.T) {
 		"blocks": {Runs: 1, Conversations: 1, Events: 23, Calls: 7, Results: 6, User: 4, Assistant: 4, Reasoning: 2,
 			Requests: 3, Input: 3, Output: 6},
 		"lines": {Runs: 1, Conversations: 1, Events: 10, User: 3, Assistant: 2, System: 5, Problems: 4, Requests: 2, Input: 2, Output: 2},
+		"crash": {Runs: 1, Conversations: 1, Events: 3, Links: 1, Problems: 2, User: 2, Assistant: 1, Requests: 1, Input: 4, Output: 6},
 		"usage": {Runs: 1, Conversations: 1, Events: 19, User: 1, Assistant: 18, Requests: 11, Input: 39012, Output: 39, CacheRead: 100,
 			CacheCreation: 357, CacheCreation1h: 100, Cost: 12_300_000},
 		"layouts": {Runs: 5, Conversations: 8, Events: 17, Calls: 3, Results: 3, Links: 4, Problems: 2, User: 9, Assistant: 2,
@@ -36,7 +37,7 @@ func TestTotals(t *testing.T) {
 // A file that grows gives, for the lines that it had before, the records that it gave before. (Not so the lines before
 // the first that names a session, where the file's own name does not: no program writes those by themselves.)
 func TestGrowth(t *testing.T) {
-	for _, dir := range []string{"fork", "blocks", "lines", "usage", "layouts"} {
+	for _, dir := range []string{"fork", "blocks", "lines", "crash", "usage", "layouts"} {
 		for _, o := range formattest.Originals(t, New(), "testdata/"+dir) {
 			base := filepath.Base(o.Path)
 			if !o.Claim.Log || base == "chat.jsonl" || base == "agent-0ld.jsonl" {
@@ -169,6 +170,9 @@ func TestDetect(t *testing.T) {
 		{"projects/shop/" + id + ".jsonl", user, roleSession, ""},
 		{"projects/shop/" + id + ".jsonl", "", "", ""},
 		{"any.log", "bad\n" + user, roleSession, ""},
+		{"any.log", "\x00\x00\n" + user, roleSession, ""},
+		{"-a-b/" + id + ".jsonl", "\x00\x00\x00", roleSession, "."},
+		{"-a-b/picture.png", "\x89PNG\r\n\x00", "", ""},
 		{"any.log", long, roleSession, ""},
 		{"any.jsonl", `{"type":"summary","summary":"x","leafUuid":"y"}`, roleSession, ""},
 		{"any.jsonl", `{"type":"of next month","sessionId":"s"}`, "", ""},

@@ -90,6 +90,8 @@ type parser struct {
 	model   string
 	effort  string
 	head    sessionMeta
+	headed  bool              // head is read
+	named   bool              // thread is what the file's name says
 	calls   map[string]string // names of the calls so far, by call id
 	prompts map[uint64]bool   // texts of the user messages so far
 	turns   turns

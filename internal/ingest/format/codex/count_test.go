@@ -21,10 +21,12 @@ func TestCounts(t *testing.T) {
 		// The prompt that stands before its turn_context is lost to the copied part: the turn is what can be told.
 		"unnamed-turns": {Runs: 2, Conversations: 2, Events: 5, Links: 1, Input: 230, Output: 60, CacheRead: 110, Requests: 3},
 		// Archived, compressed and copied elsewhere: the same threads.
-		"moved":  {Runs: 2, Conversations: 2, Events: 5, Input: 25, Output: 4, CacheRead: 10, Requests: 3},
-		"broken": {Runs: 4, Conversations: 4, Events: 2, Problems: 5},
-		"bare":   {Runs: 1, Conversations: 1, Events: 5, Calls: 1, Results: 1},
-		"beside": {Runs: 1, Conversations: 1, Events: 1},
+		"moved": {Runs: 2, Conversations: 2, Events: 5, Input: 25, Output: 4, CacheRead: 10, Requests: 3},
+		// A line before the head takes nothing from it: the fork is one, and what it copied counts once.
+		"late-head": {Runs: 2, Conversations: 2, Events: 2, Links: 1, Input: 130, Output: 15, Requests: 2},
+		"broken":    {Runs: 4, Conversations: 4, Events: 2, Problems: 5},
+		"bare":      {Runs: 1, Conversations: 1, Events: 5, Calls: 1, Results: 1},
+		"beside":    {Runs: 1, Conversations: 1, Events: 1},
 	} {
 		files := folder(t, filepath.Join("testdata", name, "in"))
 		if got := tally(files); got != want {

@@ -80,15 +80,19 @@ func (m *sessionMeta) readSource(v format.Value) {
 	}
 }
 
-// meta takes a head. The first one is the thread's own; others came with history that was copied from the threads
-// that they name.
+// meta takes a head. The first one is the thread's own, also when other lines stand before it, unless the file's name
+// is another thread's; others came with history that was copied from the threads that they name.
 func (p *parser) meta(e *transcript.Event, v format.Value) {
 	e.Kind = transcript.KindLifecycle
-	if p.thread == "" {
-		if p.head = readMeta(v); !p.head.started.Valid {
+	late := p.thread != ""
+	if head := readMeta(v); !p.headed && (!late || head.id == p.thread || !p.named) {
+		p.headed = true
+		if p.head = head; !head.started.Valid {
 			p.head.started = e.Time
 		}
-		p.begin(&e.Origin)
+		if p.begin(&e.Origin); late {
+			p.introduce(&e.Origin)
+		}
 		return
 	}
 	if id := v.Get("id").Str(); id != "" && id == p.head.parent {
@@ -102,10 +106,16 @@ func (p *parser) begin(at *transcript.Origin) {
 	if p.thread != "" {
 		return
 	}
-	m := &p.head
-	if p.thread = m.id; p.thread == "" {
+	if p.thread = p.head.id; p.thread == "" {
 		p.thread = threadOf(p.in.Path)
+		p.named = threadID.MatchString(p.thread)
 	}
+	p.introduce(at)
+}
+
+// introduce yields run and conversation as the head describes them.
+func (p *parser) introduce(at *transcript.Origin) {
+	m := &p.head
 	facts := transcript.Attributes{}
 	for key, value := range map[string]string{
 		"originator": m.originator, "source": m.source, "provider": m.provider, "commit": m.commit,
