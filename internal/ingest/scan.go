@@ -40,8 +40,9 @@ type scan struct {
 	keeper  *keeper
 	graves  map[string]blob.Tombstone // those that stand, by key
 	marked  map[blob.Ref][]blob.Tombstone
-	host    string // that runs are given which name none
-	relearn bool   // the formats are not those of the last scan: look at what belonged to none
+	learned []string // roots below which not all files were looked at since they are known
+	host    string   // that runs are given which name none
+	relearn bool     // the formats are not those of the last scan: look at what belonged to none
 }
 
 // pathHash is the key of a file in the scan cache.

@@ -85,10 +85,57 @@ func (g *Ingester) source(ctx context.Context, root Root, report *Report) error 
 	if g.DryRun {
 		return s.countWork(ctx, work)
 	}
-	if err := s.store(ctx, work, facts); err != nil || !s.relearn || root.Below != "." {
+	if err := s.store(ctx, work, facts); err != nil {
+		return err
+	}
+	if err := s.unlearn(ctx); err != nil || !s.relearn || root.Below != "." {
 		return err
 	}
 	return g.Index.Remember(ctx, formatsKey+root.Source, g.formatsName())
+}
+
+// learnedKey is where the index remembers roots that were recognised by scans which did not see all that lies below
+// them: a JSON array of paths.
+const learnedKey = "roots learned in "
+
+// learn takes note of roots that are new, and of those that earlier scans have left: until a scan has been through all
+// of a root, files that were met before it was known are what they were then.
+func (s *scan) learn(ctx context.Context, fresh []string) error {
+	text, err := s.g.Index.Recall(ctx, learnedKey+s.root.Source)
+	if err != nil {
+		return err
+	}
+	if text != "" {
+		if err := json.Unmarshal([]byte(text), &s.learned); err != nil {
+			return fmt.Errorf("what was learned of %s: %w", s.root.Source, err)
+		}
+	}
+	s.learned = append(s.learned, fresh...)
+	if len(fresh) == 0 || s.g.DryRun {
+		return nil
+	}
+	return s.rememberLearned(ctx, s.learned)
+}
+
+// unlearn forgets the roots that this scan has been through.
+func (s *scan) unlearn(ctx context.Context) error {
+	left := slices.DeleteFunc(slices.Clone(s.learned), func(r string) bool { return r == s.root.Below || within(r, s.root.Below) })
+	if len(left) == len(s.learned) {
+		return nil
+	}
+	return s.rememberLearned(ctx, left)
+}
+
+func (s *scan) rememberLearned(ctx context.Context, roots []string) error {
+	text := ""
+	if len(roots) > 0 {
+		b, err := json.Marshal(roots)
+		if err != nil {
+			return err
+		}
+		text = string(b)
+	}
+	return s.g.Index.Remember(ctx, learnedKey+s.root.Source, text)
 }
 
 // formatsKey is where the index remembers which formats a source was scanned for.
@@ -120,9 +167,12 @@ func (s *scan) choose(ctx context.Context) ([]*claimed, []blob.Fact, error) {
 	}
 	roots, fresh := s.roots(known, files)
 	// A root that is recognised now means that what lies below it may be something else than it was without.
+	if err := s.learn(ctx, fresh); err != nil {
+		return nil, nil, err
+	}
 	again, err := s.detect(ctx, func(f *file) bool {
 		return f.known && (f.alone && (s.g.All || underRoot(f.path, roots)) ||
-			slices.ContainsFunc(fresh, func(r string) bool { return within(f.path, r) }))
+			slices.ContainsFunc(s.learned, func(r string) bool { return within(f.path, r) }))
 	})
 	if err != nil {
 		return nil, nil, err
