@@ -1,15 +1,18 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +23,8 @@ import (
 )
 
 var ctx = context.Background()
+
+var seed = flag.Uint64("seed", 0, "of the model; 0 takes one at random")
 
 // world is an archive's packs and a backup of them.
 type world struct {
@@ -33,7 +38,7 @@ type world struct {
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
-	t.Logf("seed %d", seed)
+	t.Logf("-seed %d", seed)
 	dir := t.TempDir()
 	return &world{
 		t: t, rnd: rand.New(rand.NewPCG(seed, 8)), dir: dir, packs: local.New(nil, filepath.Join(dir, "archive", "packs")),
@@ -113,8 +118,7 @@ func (w *world) stored(b *Backup) []string {
 // TestModel adds, merges, backs up and fails at random. Whatever happens, every snapshot that is there is whole; after
 // a backup that went through, the newest is the archive and nothing stands there that no snapshot names.
 func TestModel(t *testing.T) {
-	seed := rand.Uint64()
-	w := newWorld(t, seed)
+	w := newWorld(t, cmp.Or(*seed, rand.Uint64()))
 	keep := Keep{Last: 3, Within: 48 * time.Hour}
 	took, want := 0, []Snapshot{} // the model
 	for range 60 {
@@ -279,10 +283,41 @@ func flip(t *testing.T, file string) {
 	}
 }
 
-// moving is a store in which gc replaces packs while they are being copied.
+// TestDiedInTheSameInstant has two backups of one time, the first of which died: what that left goes all the same.
+func TestDiedInTheSameInstant(t *testing.T) {
+	w := newWorld(t, 5)
+	for range 3 {
+		w.add()
+	}
+	b := w.open()
+	w.fault = func(op, path string) error {
+		if op == disk.OpRename && filepath.Ext(path) == counts {
+			return errFault // all packs are copied, and no snapshot says so
+		}
+		return nil
+	}
+	if _, err := b.Take(ctx, w.packs, TakeOptions{}); !errors.Is(err, errFault) || len(w.stored(b)) != 3 {
+		t.Fatalf("%v, stored %q", err, w.stored(b))
+	}
+	w.fault = nil
+	w.merge(3)
+	if _, err := b.Take(ctx, w.packs, TakeOptions{}); err != nil || !slices.Equal(w.stored(b), sorted(w.names)) {
+		t.Errorf("%v, stored %q, want %q", err, w.stored(b), w.names)
+	}
+}
+
+// moving is a store in which gc replaces packs when they have been listed, or while they are being copied.
 type moving struct {
 	*local.Store
-	once func()
+	once  func()
+	opens func()
+}
+
+func (m *moving) Open(ctx context.Context, name string) (blob.Pack, error) {
+	if m.opens != nil {
+		m.opens()
+	}
+	return m.Store.Open(ctx, name)
 }
 
 func (m *moving) List(ctx context.Context) iter.Seq2[blob.Info, error] {
@@ -296,17 +331,30 @@ func (m *moving) List(ctx context.Context) iter.Seq2[blob.Info, error] {
 }
 
 func TestGCMeanwhile(t *testing.T) {
-	w := newWorld(t, 3)
-	for range 5 {
-		w.add()
-	}
-	b := w.open()
-	if _, err := b.Take(ctx, &moving{Store: w.packs, once: func() { w.merge(4) }}, TakeOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	s, err := b.Snapshot("")
-	if err != nil || !slices.Equal(packNames(s.Packs), sorted(w.names)) || !slices.Equal(w.stored(b), sorted(w.names)) {
-		t.Errorf("%q, %v, stored %q, want %q", packNames(s.Packs), err, w.stored(b), w.names)
+	for _, during := range []bool{false, true} {
+		w := newWorld(t, 3)
+		for range 9 {
+			w.add()
+		}
+		from := &moving{Store: w.packs}
+		if during {
+			var opened atomic.Int32
+			from.opens = func() {
+				if opened.Add(1) == 8 {
+					w.merge(9)
+				}
+			}
+		} else {
+			from.once = func() { w.merge(4) }
+		}
+		b := w.open()
+		if _, err := b.Take(ctx, from, TakeOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		s, err := b.Snapshot("")
+		if err != nil || !slices.Equal(packNames(s.Packs), sorted(w.names)) || !slices.Equal(w.stored(b), sorted(w.names)) {
+			t.Errorf("%q, %v, stored %q, want %q", packNames(s.Packs), err, w.stored(b), w.names)
+		}
 	}
 }
 

@@ -87,18 +87,21 @@ func (b *Backup) Snapshot(id string) (Snapshot, error) {
 	return Snapshot{}, fmt.Errorf("backup %s: snapshot %q: %w", b.dir, id, err)
 }
 
-// newID is the id of a snapshot that comes after all others, also when the clock was set back.
-func newID(now time.Time, before []Snapshot) string {
-	id := now.UTC().Format(idLayout)
-	if n := len(before); n > 0 && id <= before[n-1].ID {
-		last := before[n-1].ID
-		at, err := time.Parse(idLayout, last)
-		if err != nil {
-			return last + "1"
-		}
-		id = at.Add(time.Microsecond).Format(idLayout)
+// newID is the id of a snapshot that comes after all others, also when the clock was set back. Void lists count too: one
+// that is written over names no more what its backup left.
+func newID(now time.Time, lists ...[]Snapshot) string {
+	id, last := now.UTC().Format(idLayout), ""
+	for _, s := range slices.Concat(lists...) {
+		last = max(last, s.ID)
 	}
-	return id
+	if id > last {
+		return id
+	}
+	at, err := time.Parse(idLayout, last)
+	if err != nil {
+		return last + "1"
+	}
+	return at.Add(time.Microsecond).Format(idLayout)
 }
 
 func (b *Backup) write(s *Snapshot, suffix string) error {

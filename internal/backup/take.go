@@ -112,7 +112,8 @@ func (t *taking) run(ctx context.Context) error {
 		t.here[info.Name] = info.Size
 	}
 	now := b.opts.Now().UTC().Truncate(time.Microsecond)
-	s := &Snapshot{ID: newID(now, before), Time: now, Until: now}
+	voids, _ := b.lists(void) // the sweep reports what cannot be read
+	s := &Snapshot{ID: newID(now, before, voids), Time: now, Until: now}
 	if err := t.copyAll(ctx, s); err != nil {
 		return err
 	}
@@ -131,6 +132,7 @@ func (t *taking) run(ctx context.Context) error {
 // copyAll copies what is not here until a listing finds nothing new, and fills in the snapshot. A pack that vanishes
 // was replaced by gc: the next listing has the one that replaces it.
 func (t *taking) copyAll(ctx context.Context, s *Snapshot) error {
+	brings := *s // what this backup brings, in all rounds, should it die or gc replace some of it
 	for round := 0; ; round++ {
 		listed, err := t.list(ctx)
 		if err != nil {
@@ -149,7 +151,8 @@ func (t *taking) copyAll(ctx context.Context, s *Snapshot) error {
 		if len(missing) == 0 {
 			break
 		}
-		if err := t.backup.write(s, void); err != nil { // what this backup brings, should it die
+		brings.Packs = append(brings.Packs, missing...)
+		if err := t.backup.write(&brings, void); err != nil {
 			return err
 		}
 		vanished, err := t.copyRound(ctx, missing)
