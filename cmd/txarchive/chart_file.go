@@ -99,9 +99,22 @@ func (c *chart) axis(s *svg.SVG) float64 {
 		v := float64(n) * step
 		y := chartHeight - chartBottom - int(math.Round(v/most*(chartHeight-chartTop-chartBottom)))
 		s.Line(chartLeft, y, chartWidth-chartRight, y, "stroke:#ddd")
-		s.Text(chartLeft-8, y+4, c.amount(v), "text-anchor:end")
+		s.Text(chartLeft-8, y+4, c.mark(v, step), "text-anchor:end")
 	}
 	return most
+}
+
+// mark is a value beside a line of the axis: round as it is, it needs no smaller parts than the step.
+func (c *chart) mark(v, step float64) string {
+	switch {
+	case c.unit == "tokens":
+		return c.amount(v)
+	case step >= 1000:
+		return "$" + compact(int64(v))
+	case step >= 1:
+		return fmt.Sprintf("$%.0f", v)
+	}
+	return c.amount(v)
 }
 
 // fewer are the largest series, and all others in one.
