@@ -24,8 +24,9 @@ func execute(ctx context.Context, a *app, args []string) int {
 
 const rootLong = `txarchive keeps the transcripts of AI agents: every byte of what they wrote, searchable, for as long as you want.
 
-It reads the files that agent systems leave behind (AWF, Flow Studio, Chibi, Leslie, devflow), stores them in packs
-that any tar and gzip can read, and indexes what is in them.`
+It reads the files that agent systems and coding agents leave behind (AWF, Flow Studio, Chibi, Leslie, devflow; Claude
+Code, Codex, Gemini CLI, OpenCode, Copilot CLI, Cline and its forks), stores them in packs that any tar and gzip can
+read, and indexes what is in them.`
 
 const rootExample = `  txarchive ingest ~/.local/share/awf     take what is there; run it again for what is new
   txarchive search 'permission denied'    find it in any prompt, answer, tool input or output
@@ -62,17 +63,28 @@ func newRootCommand(a *app) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(err.Error(), fmt.Sprintf("%s --help lists the flags", c.CommandPath()))
 	})
-	cmd.AddCommand(
-		newInitCommand(a), newSourceCommand(a), newIngestCommand(a),
-		newSearchCommand(a), newShowCommand(a), newListCommand(a), newTreeCommand(a), newStatsCommand(a), newCostCommand(a), newPricesCommand(a), newReportCommand(a), newSQLCommand(a),
-		newStatusCommand(a), newDoctorCommand(a), newTagCommand(a),
-		newPolicyCommand(a), newPruneCommand(a), newPinCommand(a), newUnpinCommand(a), newHoldCommand(a),
-		newCatCommand(a), newRestoreCommand(a), newVerifyCommand(a), newReindexCommand(a), newGCCommand(a), newForgetCommand(a),
-		newBackupCommand(a), newNightlyCommand(a), newScheduleCommand(a),
-		newVersionCommand(a), newManCommand(a),
-	)
+	group(cmd, "in", "Taking in:",
+		newInitCommand(a), newSourceCommand(a), newIngestCommand(a), newNightlyCommand(a), newScheduleCommand(a))
+	group(cmd, "out", "Finding and reading:",
+		newSearchCommand(a), newShowCommand(a), newListCommand(a), newTreeCommand(a), newCatCommand(a), newRestoreCommand(a))
+	group(cmd, "sum", "Counting:",
+		newStatsCommand(a), newCostCommand(a), newReportCommand(a), newPricesCommand(a), newSQLCommand(a))
+	group(cmd, "keep", "Keeping and letting go:",
+		newTagCommand(a), newPinCommand(a), newUnpinCommand(a), newHoldCommand(a), newPolicyCommand(a), newPruneCommand(a), newGCCommand(a), newForgetCommand(a))
+	group(cmd, "care", "Looking after it:",
+		newStatusCommand(a), newDoctorCommand(a), newVerifyCommand(a), newReindexCommand(a), newBackupCommand(a))
+	cmd.AddCommand(newVersionCommand(a), newManCommand(a))
 	cmd.CompletionOptions.HiddenDefaultCmd = false
 	return cmd
+}
+
+// group adds commands under a heading of the help.
+func group(cmd *cobra.Command, id, title string, commands ...*cobra.Command) {
+	cmd.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, c := range commands {
+		c.GroupID = id
+	}
+	cmd.AddCommand(commands...)
 }
 
 func noCommand(cmd *cobra.Command, args []string) error {
