@@ -1,0 +1,160 @@
+package ingest_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Histories of coding agents are seen again and again: resumed, forked, moved, compressed, copied from elsewhere.
+// What they cost does not change.
+
+const (
+	claudeA = "0f000000-0000-4000-8000-00000000000a"
+	claudeB = "0f000000-0000-4000-8000-00000000000b"
+	codexA  = "019f0000-aaaa-7000-8000-000000000001"
+	codexB  = "019f0000-bbbb-7000-8000-000000000002"
+)
+
+func claudeFile(session string) string {
+	return ".claude/projects/-home-ada-shop/" + session + ".jsonl"
+}
+
+// claudeTurn is a prompt and its answer, written in two lines with the usage in both.
+func claudeTurn(session string, n int) string {
+	head := func(line int) string {
+		return fmt.Sprintf(`{"parentUuid":null,"isSidechain":false,"sessionId":%q,"version":"2.1.0","timestamp":"2026-11-01T10:%02d:%02dZ","uuid":"u%d-%d"`,
+			session, n/60, n%60, n, line)
+	}
+	answer := func(line int, block string, out int) string {
+		return head(line) + fmt.Sprintf(`,"type":"assistant","requestId":"req_%d","message":{"id":"msg_%d","role":"assistant","model":"claude-sonnet-4-5","content":[%s],"usage":{"input_tokens":10,"output_tokens":%d}}}`, n, n, block, out) + "\n"
+	}
+	return head(1) + `,"type":"user","message":{"role":"user","content":"mend the basket"}}` + "\n" +
+		answer(2, `{"type":"thinking","thinking":"wicker"}`, 1) + answer(3, `{"type":"text","text":"mended"}`, 3)
+}
+
+func TestLifeClaudeCode(t *testing.T) {
+	l := newLife(t, "claude-code")
+	said := claudeTurn(claudeA, 1) + claudeTurn(claudeA, 2)
+	l.write(claudeFile(claudeA), said)
+	l.meet("said", counts{runs: 1, conversations: 1, events: 6, in: 20, out: 6})
+	again := strings.ReplaceAll(said, claudeA, claudeB)
+	l.write(claudeFile(claudeB), again)
+	l.meet("forked", counts{runs: 2, conversations: 2, events: 6, in: 20, out: 6, links: 1})
+	l.append(claudeFile(claudeB), claudeTurn(claudeB, 3))
+	l.meet("resumed", counts{runs: 2, conversations: 2, events: 9, in: 30, out: 9, links: 1})
+	l.once("resumed")
+	for _, s := range []string{claudeA, claudeB} {
+		l.move(claudeFile(s), "old/"+claudeFile(s))
+	}
+	l.meet("moved", counts{runs: 2, conversations: 2, events: 9, in: 30, out: 9, links: 1})
+	l.copied("laptop", counts{runs: 2, conversations: 2, events: 9, in: 30, out: 9, links: 1})
+}
+
+const (
+	codexDay     = ".codex/sessions/2026/11/02/"
+	codexArchive = ".codex/archived_sessions/"
+)
+
+func rollout(thread string) string { return "rollout-2026-11-02T10-00-00-" + thread + ".jsonl" }
+
+func codexLine(kind, payload string) string {
+	return `{"timestamp":"2026-11-02T10:00:00.000Z","type":"` + kind + `","payload":` + payload + "}\n"
+}
+
+func codexHead(thread, more string) string {
+	return codexLine("session_meta", fmt.Sprintf(`{"id":%q,"cwd":"/home/ada/shop","cli_version":"0.130.0","source":"cli"%s}`, thread, more))
+}
+
+// codexTurn is a prompt, its answer and the counters after it, which are told twice.
+func codexTurn(thread string, n int) string {
+	tokens := codexLine("event_msg", fmt.Sprintf(`{"type":"token_count","info":{"total_token_usage":{"input_tokens":%d,"cached_input_tokens":0,"output_tokens":%d},"last_token_usage":{"input_tokens":10,"cached_input_tokens":0,"output_tokens":3}}}`, 10*n, 3*n))
+	return codexLine("turn_context", fmt.Sprintf(`{"turn_id":"%s-%d","model":"gpt-5.4"}`, thread, n)) +
+		codexLine("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"mend the basket"}]}`) +
+		codexLine("response_item", `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"mended"}]}`) + tokens + tokens
+}
+
+func TestLifeCodex(t *testing.T) {
+	l := newLife(t, "codex")
+	said := codexHead(codexA, "") + codexTurn(codexA, 1)
+	l.write(codexDay+rollout(codexA), said)
+	l.meet("said", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3})
+	l.append(codexDay+rollout(codexA), codexTurn(codexA, 2))
+	l.meet("resumed", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6})
+	said += codexTurn(codexA, 2)
+	l.write(codexDay+rollout(codexB), codexHead(codexB, `,"forked_from_id":"`+codexA+`"`)+said+codexTurn(codexB, 3))
+	all := counts{runs: 2, conversations: 2, events: 6, in: 30, out: 9, links: 1}
+	l.meet("forked", all)
+	l.once("forked")
+	l.move(codexDay+rollout(codexA), codexArchive+rollout(codexA))
+	l.meet("archived", all)
+	l.compress(codexArchive + rollout(codexA))
+	l.compress(codexDay + rollout(codexB))
+	l.meet("compressed", all)
+	l.once("compressed")
+	l.copied("laptop", all)
+}
+
+// compress does as Codex does: the compressed file takes the place of the plain one.
+func (l *life) compress(name string) {
+	l.t.Helper()
+	encoder, err := zstd.NewWriter(nil)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.write(name+".zst", string(encoder.EncodeAll([]byte(l.read(name)), nil)))
+	l.remove(name)
+}
+
+// copied has the whole directory once more, as another machine's, and expects the same totals.
+func (l *life) copied(source string, want counts) {
+	l.t.Helper()
+	dir := l.t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(l.dir)); err != nil {
+		l.t.Fatal(err)
+	}
+	l.w.ingest(source, dir, ".")
+	if got := countsOf(l.w.totals().Formats[l.format]); got != want {
+		l.t.Errorf("copied from elsewhere:\n got %+v\nwant %+v", got, want)
+	}
+}
+
+// TestGrownAHundredTimes: an ingest stores the bytes that came and writes the rows of their lines, no more.
+func TestGrownAHundredTimes(t *testing.T) {
+	for format, c := range map[string]struct {
+		path, head string
+		turn       func(string, int) string
+		id         string
+		rows, in   int64
+	}{
+		"claude-code": {claudeFile(claudeA), "", claudeTurn, claudeA, 3, 10},
+		"codex":       {codexDay + rollout(codexA), codexHead(codexA, ""), codexTurn, codexA, 5, 10},
+	} {
+		s, w := newTree(t), newWorld(t)
+		content := c.head
+		for n := 1; n <= 100; n++ {
+			before := len(content)
+			if n == 1 {
+				before = 0
+			}
+			turn := c.turn(c.id, n)
+			content += turn
+			s.write(c.path, content)
+			r := w.ingest("home", s.dir, ".")
+			rows := int64(strings.Count(content[before:], "\n"))
+			if r.RawBytes != int64(len(content)-before) || r.Events != rows || n > 1 && (r.Grown != 1 || rows != c.rows) {
+				t.Fatalf("%s, time %d: %d bytes and %d rows of %d and %d: %+v", format, n, r.RawBytes, r.Events, len(content)-before, rows, r)
+			}
+		}
+		sums := w.totals().Formats[format]
+		if in := value(sums.Input); in != 100*c.in || sums.Bytes != int64(len(content)) {
+			t.Errorf("%s: %d tokens and %d bytes of %d and %d", format, in, sums.Bytes, 100*c.in, len(content))
+		}
+		if all := w.stored(c.path); len(all) != 1 || all[0] != content {
+			t.Errorf("%s: %d versions, want one with all bytes", format, len(all))
+		}
+	}
+}
