@@ -128,7 +128,11 @@ func (p *parser) message(m message, first bool) {
 	case "condense_context":
 		p.counted(m, transcript.KindCompaction, "system", none)
 	default:
-		p.counted(m, transcript.KindSystem, "system", none)
+		kind := transcript.KindSystem
+		if !known[m.name] {
+			kind = transcript.KindUnknown
+		}
+		p.counted(m, kind, "system", none)
 	}
 }
 
