@@ -41,6 +41,7 @@ type scan struct {
 	graves  map[string]blob.Tombstone // those that stand, by key
 	marked  map[blob.Ref][]blob.Tombstone
 	learned []string // roots below which not all files were looked at since they are known
+	news    bool     // learned holds some that are not remembered yet
 	host    string   // that runs are given which name none
 	relearn bool     // the formats are not those of the last scan: look at what belonged to none
 }

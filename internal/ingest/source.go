@@ -85,6 +85,11 @@ func (g *Ingester) source(ctx context.Context, root Root, report *Report) error 
 	if g.DryRun {
 		return s.countWork(ctx, work)
 	}
+	if s.news {
+		if err := s.rememberLearned(ctx, s.learned); err != nil {
+			return err
+		}
+	}
 	if err := s.store(ctx, work, facts); err != nil {
 		return err
 	}
@@ -110,11 +115,8 @@ func (s *scan) learn(ctx context.Context, fresh []string) error {
 			return fmt.Errorf("what was learned of %s: %w", s.root.Source, err)
 		}
 	}
-	s.learned = append(s.learned, fresh...)
-	if len(fresh) == 0 || s.g.DryRun {
-		return nil
-	}
-	return s.rememberLearned(ctx, s.learned)
+	s.learned, s.news = append(s.learned, fresh...), len(fresh) > 0
+	return nil
 }
 
 // unlearn forgets the roots that this scan has been through.
