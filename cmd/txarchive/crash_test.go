@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,20 +18,32 @@ import (
 )
 
 var (
-	kills = flag.Int("kills", 25, "how many times the crash tests kill the program")
+	kills = flag.Int("kills", 8, "how many times the crash tests kill the program")
 	seed  = flag.Uint64("seed", 0, "of the crash tests; 0 takes one at random")
 )
 
-// program is the real binary, built once for the crash tests: a test binary that runs itself would die with its tests.
+// built is the real binary, made once by the first test that wants it; TestMain removes it.
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// program is the real binary: a test binary that runs itself would die with its tests.
 func program(t *testing.T) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "txarchive")
-	build := exec.Command("go", "build", "-o", bin, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	return bin
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "txarchive-built"); built.err != nil {
+			return
+		}
+		build := exec.Command("go", "build", "-o", filepath.Join(built.dir, "txarchive"), ".")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			built.err = fmt.Errorf("build: %w\n%s", err, out)
+		}
+	})
+	must(t, built.err)
+	return filepath.Join(built.dir, "txarchive")
 }
 
 // TestKilledIngest kills ingests of a growing source at random instants. After every kill the archive verifies, and

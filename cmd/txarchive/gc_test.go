@@ -126,7 +126,7 @@ func TestNothingIsLeft(t *testing.T) {
 	for night := range 3 {
 		for i, l := range all {
 			if i%3 <= night {
-				l.write(t, r, 200+r.IntN(600))
+				l.write(t, r, 200+r.IntN(200))
 			}
 		}
 		call(t, dir, "ingest", source)

@@ -18,7 +18,18 @@ import (
 var update = flag.Bool("update", false, "rewrite what scripts compare with")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"txarchive": main, "txarchive-at": mainAt})
+	testscript.Main(tidied{m}, map[string]func(){"txarchive": main, "txarchive-at": mainAt})
+}
+
+// tidied are tests that leave no binary behind.
+type tidied struct{ *testing.M }
+
+func (m tidied) Run() int {
+	code := m.M.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+	return code
 }
 
 // TestScript tells the stories of testdata/script with the real program. $RUNS has the example runs.
