@@ -69,7 +69,7 @@ bench-search: ## latencies of search, p50 and p95, at EVENTS events; with ARCHIV
 soak: ## crash and fault tests for a long time
 	$(GO) test -timeout 0 -run 'Killed' ./cmd/txarchive -kills $(or $(KILLS),500)
 	$(GO) test -timeout 0 -count 20 -run 'TestMonth' ./cmd/txarchive -nights 31
-	$(GO) test -timeout 0 -count 20 -run 'Model|Fault|AnyOrder|FindsEverything' ./internal/...
+	$(GO) test -timeout 0 -count 50 -run 'Model|Fault|AnyOrder|FindsEverything|OrdersAndPages' ./internal/...
 	$(GO) test -timeout 0 -run 'DeepVerify' ./cmd/txarchive -alterations 300
 	$(GO) test -timeout 0 -run 'TestDamage$$' ./internal/archive -damages $(or $(DAMAGES),10000)
 

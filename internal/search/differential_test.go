@@ -196,7 +196,7 @@ func TestFindsEverything(t *testing.T) {
 		case 2:
 			searcher.Index = plain{w.db}
 		}
-		for range 400 {
+		for range 150 {
 			q := s.ask(w.rows, 2)
 			w.compare(searcher, q)
 		}

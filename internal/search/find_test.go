@@ -44,7 +44,7 @@ func TestOrdersAndPages(t *testing.T) {
 	for i := range 5 {
 		w.take(s.original(fmt.Sprintf("run-%d", i), 100))
 	}
-	for range 25 {
+	for range 10 {
 		q := s.ask(w.rows, 1)
 		for _, sort := range []Sort{Newest, Oldest} {
 			want := w.order(q.holds, sort)
