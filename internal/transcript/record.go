@@ -83,7 +83,8 @@ type Event struct {
 	Conversation string `json:",omitzero"`
 	Run          string `json:",omitzero"`
 	// ID is the native identity inside the conversation where the format has one that survives copying and
-	// rewriting; two events of a conversation with one ID are one event, and what was said last counts. "" means
+	// rewriting; two events of a conversation with one ID are one event, and what was said last counts (an uncounted
+	// one takes the event back). "" means
 	// that the place is the identity.
 	ID string `json:",omitzero"`
 	// Global says that ID is unique over all conversations of the format: where several hold it (a resumed or

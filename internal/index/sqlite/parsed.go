@@ -276,7 +276,8 @@ func (c *commit) problems(o *owner) error {
 }
 
 // identifyProblems gives the problems of a version their identity: what and where it is in which content, for which
-// run, so that those of a byte-identical copy are the same ones.
+// run, so that those of a byte-identical copy are the same ones. What names no run is known by its path below the root:
+// many files can be empty.
 func (c *commit) identifyProblems(o *owner) error {
 	type problem struct {
 		id, offset       int64
@@ -293,6 +294,9 @@ func (c *commit) identifyProblems(o *owner) error {
 		return err
 	}
 	for _, p := range all {
+		if p.run == "" {
+			p.run = "/" + strings.TrimPrefix(o.Path, o.Claim+"/")
+		}
 		identity := index.Hash("problem", o.Format, p.run, o.SHA256.String(), fmt.Sprint(p.offset), p.inner, p.kind)
 		if _, err := c.exec("UPDATE problems SET identity = ? WHERE id = ? AND identity <> ?1", identity, p.id); err != nil {
 			return err

@@ -61,7 +61,8 @@ func groups(rows []judged, judge func([]judged) error) error {
 }
 
 // judgeEvents lets one of several events with one native id count: inside a conversation, or in the whole format
-// where the id is unique there. What was said last counts, at the conversation that wrote it first.
+// where the id is unique there. What was said last counts, at the conversation that wrote it first. If that is an
+// uncounted row, no event of the id counts.
 func (c *commit) judgeEvents() error {
 	if len(c.eids) == 0 {
 		return nil
@@ -103,7 +104,7 @@ func (c *commit) loadTwice() ([]judged, error) {
 		FROM temp.judged_eids x CROSS JOIN events e ON e.eid = x.id CROSS JOIN transcripts t ON t.id = e.transcript
 		CROSS JOIN conversations n ON n.id = t.conversation
 		CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source
-		WHERE e.verdict IN (0, 1) OR e.verdict = 2 AND e.global > 0`, func(r *sql.Rows) error {
+		WHERE e.verdict IN (0, 1) OR e.global > 0 AND e.verdict = 2 OR e.global = 0 AND e.verdict = 6`, func(r *sql.Rows) error {
 		var j judged
 		var global, verdict, newest, rank, number, seq, part int64
 		var public, ord, path string
@@ -134,6 +135,8 @@ func (c *commit) countFirst(rows []judged) (map[int64]bool, error) {
 		for _, j := range group {
 			verdict := duplicate
 			switch {
+			case j.was == uncounted: // what is no event, or no longer one
+				continue
 			case j.transcript == first.transcript && j.event == first.event:
 				verdict = counted // another part of the same event
 			case j.conversation != first.conversation:

@@ -32,7 +32,7 @@ func readLine(o format.Object, last string) *line {
 		case "type":
 			l.kind = lineType(value)
 		case "uuid":
-			l.uuid = value.Str()
+			l.uuid = value.Text()
 		case "sessionId":
 			l.session = again(last, value)
 		case "timestamp":
@@ -219,7 +219,7 @@ func blockType(v format.Value) string {
 
 // blank says that a string holds nothing but space.
 func blank(v format.Value) bool {
-	if len(v) < 2 {
+	if !v.IsString() {
 		return true
 	}
 	body := []byte(v[1 : len(v)-1])

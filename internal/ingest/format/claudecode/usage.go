@@ -13,7 +13,7 @@ func (r *reader) usage(l *line, m message) {
 	}
 	u := &transcript.Usage{
 		Run: r.run, Conversation: r.conversation, Time: l.now, Origin: l.origin,
-		Model: m.model.Str(), RequestID: l.request.Str(), Requests: transcript.Known(1),
+		Model: m.model.Str(), RequestID: l.request.Text(), Requests: transcript.Known(1),
 	}
 	split := [2]transcript.Count{}
 	for key, value := range m.usage.Fields() {
@@ -67,7 +67,7 @@ func (r *reader) usage(l *line, m message) {
 // requestKey gives a request its identity. On a side chain message.id alone is the request, and whoever has it outside
 // of one stands for it.
 func (r *reader) requestKey(u *transcript.Usage, l *line, message format.Value) {
-	id := message.Str()
+	id := message.Text()
 	switch {
 	case id == "" && l.uuid != "":
 		u.Key = "uuid " + l.uuid

@@ -12,7 +12,14 @@ func part(l line, v format.Value) transcript.Part {
 	return transcript.Part{Text: pieceText(v), Offset: format.OffsetIn(l.value, v), Length: int64(len(v))}
 }
 
-func blank(v format.Value) bool { return strings.TrimSpace(v.Text()) == "" }
+// blank says that a value has no words. A number is one.
+func blank(v format.Value) bool {
+	text := v.Text()
+	if v.IsObject() || v.IsArray() {
+		text = format.AllStrings(v)
+	}
+	return strings.TrimSpace(text) == ""
+}
 
 // user yields a prompt. What skills put in the user's place is marked by its source.
 func (p *parser) user(l line) {
@@ -85,6 +92,9 @@ func (p *parser) assistant(l line) {
 		say(transcript.KindMessage, part(l, content))
 	}
 	for r := range requests.Items() {
+		if !r.IsObject() {
+			continue
+		}
 		say(transcript.KindToolCall, p.call(l, r))
 	}
 	if !told {

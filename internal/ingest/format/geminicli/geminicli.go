@@ -86,6 +86,8 @@ type parser struct {
 	titled  bool
 	model   string
 	answers map[string]answered // of the model so far, by message
+	spent   map[string]bool     // messages that stated tokens
+	pieces  map[string][]string // suffixes of the ids of a message's events, as it stands now
 	at      transcript.Origin   // of whole
 	whole   format.Value        // the document or line that values are cut from
 }

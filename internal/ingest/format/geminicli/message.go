@@ -1,6 +1,7 @@
 package geminicli
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,9 @@ type message struct {
 	content, display        format.Value
 	thoughts, calls, tokens format.Value
 	model                   string
-	told                    bool // any event so far
+	told                    bool     // any event so far
+	pieces                  []string // suffixes of the ids of its events
+	named                   format.Value
 }
 
 // readMessage reads a message; without an id it is known by the name given.
@@ -27,7 +30,7 @@ func (p *parser) readMessage(v format.Value, name string) message {
 		switch key {
 		case "id":
 			if id := f.Text(); id != "" {
-				m.id = id
+				m.id, m.named = id, f
 			}
 		case "type":
 			m.typ = f.Str()
@@ -83,10 +86,35 @@ func (p *parser) message(v format.Value, name string) {
 		e.Parts = []transcript.Part{{Text: pieceText(v)}}
 		p.emit(e)
 	}
-	p.usage(&m)
+	if !patched || m.tokens != nil {
+		p.usage(&m)
+	}
+	if !patched {
+		p.replace(&m)
+	}
+}
+
+// replace takes back the events of an earlier version of a message that this one has no longer.
+func (p *parser) replace(m *message) {
+	if m.named == nil {
+		return
+	}
+	if p.pieces == nil {
+		p.pieces = map[string][]string{}
+	}
+	before, now := p.pieces[m.id], m.pieces
+	p.pieces[m.id] = now
+	for _, suffix := range before {
+		if !slices.Contains(now, suffix) {
+			e := p.event(m, suffix, transcript.KindNotice, "")
+			e.Verdict, e.Type, e.Parts = transcript.Uncounted, "replaced", []transcript.Part{p.part(m, m.named)}
+			p.emit(e)
+		}
+	}
 }
 
 func (p *parser) event(m *message, suffix string, kind transcript.Kind, role string) *transcript.Event {
+	m.pieces = append(m.pieces, suffix)
 	return &transcript.Event{
 		Conversation: p.session, ID: m.id + suffix, Kind: kind, Role: role, Type: m.typ, Time: m.at, Origin: m.origin,
 		Verdict: transcript.Counted,

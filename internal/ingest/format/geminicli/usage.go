@@ -6,11 +6,8 @@ import "github.com/txarchive/txarchive/internal/transcript"
 // earlier ones.
 const logRank = 1 << 48
 
-// usage yields the tokens of a message's request.
+// usage yields the tokens of a message's request. A later version of the message that has none takes them back.
 func (p *parser) usage(m *message) {
-	if !m.tokens.IsObject() {
-		return
-	}
 	var input, output, cached, thoughts, tool int64
 	for key, f := range m.tokens.Fields() {
 		n, _ := f.Int()
@@ -28,14 +25,22 @@ func (p *parser) usage(m *message) {
 			tool = n
 		}
 	}
+	requests := int64(1)
 	if input+output+cached+thoughts+tool == 0 {
-		return
+		if !p.spent[m.id] {
+			return
+		}
+		requests = 0
 	}
+	if p.spent == nil {
+		p.spent = map[string]bool{}
+	}
+	p.spent[m.id] = true
 	cached = min(cached, input)
 	u := &transcript.Usage{
 		Run: p.session, Conversation: p.session, Key: p.session + ":" + m.id, Time: m.at, Origin: m.origin, Model: m.model,
 		Input: transcript.Known(input - cached + tool), Output: transcript.Known(output + thoughts),
-		CacheRead: transcript.Known(cached), Reasoning: transcript.Known(thoughts), Requests: transcript.Known(1),
+		CacheRead: transcript.Known(cached), Reasoning: transcript.Known(thoughts), Requests: transcript.Known(requests),
 	}
 	if p.in.Role == roleLog {
 		u.Rank = logRank + m.origin.Offset

@@ -106,7 +106,7 @@ func (p *parser) message(m message) {
 // total yields the tokens of a message that has no steps, or whose steps stand elsewhere.
 func (p *parser) total(m message) {
 	u := p.usage(m.tokens, m.cost, m.session, m.id)
-	if u == nil || u.Input.N+u.Output.N+u.CacheRead.N+u.CacheWrite.N == 0 {
+	if u == nil || u.Input.N+u.Output.N+u.CacheRead.N+u.CacheWrite.N == 0 && !u.Cost.Known {
 		return
 	}
 	u.Key, u.Origin = "message "+m.id, m.origin
