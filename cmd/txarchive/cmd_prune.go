@@ -30,6 +30,7 @@ type pruneOptions struct {
 	children   string
 	thin       string
 	dropLedger bool
+	payloads   bool
 	limit      int
 }
 
@@ -59,8 +60,9 @@ func newPruneCommand(a *app) *cobra.Command {
 	f.BoolVar(&o.undo, "undo", false, "bring back what a plan or a run (by id; without one, the last plan) has lost")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "accept a policy without rules, and groups that lose their last run")
 	f.StringVar(&o.children, "children", "stay", "with --query and --run: what children of these runs do: stay or follow")
-	f.StringVar(&o.thin, "thin", "", "with --query and --run: only thin, to the tier search or ledger")
+	f.StringVar(&o.thin, "thin", "", "with --query and --run: only thin, to the tier search, payloads or ledger")
 	f.BoolVar(&o.dropLedger, "drop-ledger", false, "with --query and --run: what the runs cost goes as well")
+	f.BoolVar(&o.payloads, "drop-payloads", false, "the tier payloads of a policy drops them, which cannot be undone; else only their words go")
 	f.IntVar(&o.limit, "limit", 50, "runs of the plan to show, 0 is all")
 	_ = cmd.RegisterFlagCompletionFunc("run", a.completeRuns) // fails for a flag that is not there
 	return cmd
@@ -83,8 +85,8 @@ func (o *pruneOptions) check(names []string) error {
 		return usage("--plan only saves a plan", "apply it later: txarchive prune --apply "+o.plan)
 	case o.children != "stay" && o.children != "follow":
 		return usage(fmt.Sprintf("children do not %q", o.children), "--children stay or --children follow")
-	case !slices.Contains([]string{"", "search", "ledger"}, o.thin):
-		return usage(fmt.Sprintf("there is no tier %q", o.thin), "--thin search or --thin ledger")
+	case !slices.Contains([]string{"", "search", "payloads", "ledger"}, o.thin):
+		return usage(fmt.Sprintf("there is no tier %q", o.thin), "--thin search, --thin payloads or --thin ledger")
 	case (o.thin != "" || o.dropLedger) && o.query == "" && len(o.runs) == 0:
 		return usage("--thin and --drop-ledger go with --query or --run", "a policy says it for each rule: docs/policy.md")
 	}
@@ -116,7 +118,13 @@ func runPrune(ctx context.Context, a *app, o pruneOptions, names []string) error
 
 // pruner is the way away from an open archive.
 func (a *app) pruner(store *archive.Archive, ing *ingest.Ingester) *prune.Pruner {
-	return &prune.Pruner{Index: store.Index(), Now: a.now, Write: ing.WriteFacts}
+	adopt := func(ctx context.Context) error {
+		_, err := ing.Adopt(ctx)
+		return err
+	}
+	gc := &prune.GC{Packs: store.Packs(), Index: store.Index(), Writer: store.WriterID(), Now: a.now, Log: a.log}
+	return &prune.Pruner{Index: store.Index(), Now: a.now, Write: ing.WriteFacts,
+		Payloads: &prune.Payloads{GC: gc, Find: ing.Payloads, Adopt: adopt}}
 }
 
 func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive, ing *ingest.Ingester, names []string) error {
@@ -160,6 +168,9 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 			Frees prune.Frees `json:"frees"`
 		}{done, plan.Frees})
 	}
+	if done.Marked > 0 {
+		a.note("%s marks where payloads were, which stay when the plan is undone.", plural(int64(done.Marked), "original has", "originals have"))
+	}
 	a.note("Done as plan %s. `txarchive prune --undo %s` takes it back; `txarchive gc` gives the space back, for ever.", plan.ID, plan.ID)
 	return nil
 }
@@ -189,8 +200,12 @@ func planFor(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 		return plan, nil
 	}
 	c := prune.Choice{AllowEmpty: o.allowEmpty, Drop: o.dropLedger, Follow: o.children == "follow", Action: policy.Prune, Tier: policy.Tier(o.thin)}
+	c.Payloads = o.payloads || c.Tier == policy.TierPayloads
 	if o.thin != "" {
 		c.Action = policy.Thin
+	}
+	if c.Payloads {
+		c.Over = policy.DefaultOver
 	}
 	var err error
 	switch {
@@ -268,6 +283,9 @@ func undoPrune(ctx context.Context, a *app, p *prune.Pruner, ing *ingest.Ingeste
 		return a.printJSON(done)
 	}
 	a.note("%s came back.", plural(int64(len(done.Runs)), "run", "runs"))
+	if done.Marked > 0 {
+		a.note("Their payloads did not: %s has marks where they were.", plural(int64(done.Marked), "original", "originals"))
+	}
 	for _, id := range done.Runs {
 		fmt.Fprintln(a.out, id)
 	}

@@ -80,6 +80,9 @@ func planSum(p *prune.Plan) string {
 	parts = append(parts, fmt.Sprintf("%s kept", plural(int64(p.Kept+len(p.Spared)), "is", "are")))
 	text := strings.Join(parts, ", ") + "."
 	f := &p.Frees
+	if f.Marked > 0 {
+		text += fmt.Sprintf("\n%s of payloads in %s become marks of the same length, for good.", size(f.PayloadBytes), plural(int64(f.Marked), "original", "originals"))
+	}
 	switch {
 	case f.PackBytes > 0:
 		text += fmt.Sprintf("\ngc will free %s of packs (%s, %s raw)", size(f.PackBytes), plural(int64(f.Originals), "original", "originals"), size(f.RawBytes))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sort"
+	"strconv"
 )
 
 // PlanForget is the Plan of tombstones that no grace spares and nobody takes back: what lies under them must not have
@@ -17,6 +18,8 @@ type Redaction struct {
 	SHA256 Ref        `json:"sha256"` // of the version with its marks
 	Root   Ref        `json:"root"`   // of the chain that begins with it
 	Places [][2]int64 `json:"places"` // offset and length of each mark; none when the version itself was compressed
+	// Payloads says that MarkPayload made the marks, else Mark did.
+	Payloads bool `json:"payloads,omitempty"`
 }
 
 const mark = "REDACTED"
@@ -46,6 +49,31 @@ func Mark(b []byte) {
 	}
 }
 
+// MinPayload is how many bytes MarkPayload needs to say what was there.
+const MinPayload = 64
+
+// MarkPayload overwrites b, the inside of a JSON string, with a text of the same length that says how long it was. It
+// depends on the length alone.
+func MarkPayload(b []byte) {
+	digits := strconv.Itoa(len(b))
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	n := copy(b, "[payload dropped by policy: "+digits+" bytes]")
+	for i := n; i < len(b); i++ {
+		b[i] = ' '
+	}
+}
+
+// Apply overwrites what is under one of the marks.
+func (r *Redaction) Apply(b []byte) {
+	if r.Payloads {
+		MarkPayload(b)
+		return
+	}
+	Mark(b)
+}
+
 // WholeEscape returns where a match at i of b must begin to leave no half of a JSON escape before it.
 func WholeEscape(b []byte, i int) int {
 	for k := i - 1; k >= max(0, i-5); k-- {
@@ -71,19 +99,19 @@ func WholeEscape(b []byte, i int) int {
 	return i
 }
 
-// Redacted reads r with marks over some places, which are in order.
-func Redacted(r io.ReaderAt, places [][2]int64) io.ReaderAt { return &redacted{r, places} }
+// Redacted reads r with the marks of a redaction, whose places are in order.
+func Redacted(r io.ReaderAt, marks *Redaction) io.ReaderAt { return &redacted{r, marks} }
 
 type redacted struct {
-	r      io.ReaderAt
-	places [][2]int64
+	r     io.ReaderAt
+	marks *Redaction
 }
 
 func (r *redacted) ReadAt(p []byte, offset int64) (int, error) {
 	n, err := r.r.ReadAt(p, offset)
 	end := offset + int64(n)
-	first := sort.Search(len(r.places), func(i int) bool { return r.places[i][0]+r.places[i][1] > offset })
-	for _, place := range r.places[first:] {
+	first := sort.Search(len(r.marks.Places), func(i int) bool { return r.marks.Places[i][0]+r.marks.Places[i][1] > offset })
+	for _, place := range r.marks.Places[first:] {
 		if place[0] >= end {
 			break
 		}
@@ -96,7 +124,7 @@ func (r *redacted) ReadAt(p []byte, offset int64) (int, error) {
 			}
 			return 0, uerr
 		}
-		Mark(under)
+		r.marks.Apply(under)
 		from, to := max(offset, place[0]), min(end, place[0]+place[1])
 		copy(p[from-offset:to-offset], under[from-place[0]:])
 	}

@@ -41,7 +41,7 @@ func marked(graves map[string]blob.Tombstone) map[blob.Ref][]blob.Tombstone {
 // redacted is the file with the marks that its newest version has: a file that still has, or has grown from, what was
 // redacted is then known for what it is.
 func (st *stored) redacted(state index.State) io.ReaderAt {
-	var layers [][][2]int64 // the first marks last
+	var layers []*blob.Redaction // the first marks last
 	for root := state.Root; ; {
 		all := st.s.marked[root]
 		i := slices.IndexFunc(all, func(t blob.Tombstone) bool {
@@ -50,11 +50,11 @@ func (st *stored) redacted(state index.State) io.ReaderAt {
 		if i < 0 {
 			break
 		}
-		layers, root = append(layers, all[i].Redacted.Places), all[i].Root
+		layers, root = append(layers, all[i].Redacted), all[i].Root
 	}
 	f := st.f
-	for _, places := range slices.Backward(layers) {
-		f = blob.Redacted(f, places)
+	for _, marks := range slices.Backward(layers) {
+		f = blob.Redacted(f, marks)
 	}
 	return f
 }

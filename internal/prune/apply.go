@@ -22,6 +22,7 @@ type Applied struct {
 	Thinned   int    `json:"thinned_runs"`
 	Originals int    `json:"originals"` // that went
 	Shared    int    `json:"shared"`    // that other runs keep
+	Marked    int    `json:"marked"`    // that have marks where payloads were
 }
 
 // Apply does what a plan says and nothing else. What a crash has left undone of it is done by applying it again.
@@ -40,6 +41,12 @@ func (p *Pruner) Apply(ctx context.Context, plan *Plan) (*Applied, error) {
 	}
 	orders, out := s.orders(plan, done)
 	now := p.now()
+	marked, err := p.mark(ctx, orders, plan.ID, now)
+	if err != nil {
+		return nil, err
+	}
+	out.Marked = len(marked)
+	orders = slices.DeleteFunc(orders, func(o index.LedgerOrder) bool { return marked[o.Version] })
 	facts, err := p.policyFact(ctx, plan.Policy)
 	if err != nil {
 		return nil, err

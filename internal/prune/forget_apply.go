@@ -3,22 +3,16 @@ package prune
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-const (
-	redactedExtent = 16 << 20 // as an ingest cuts large files
-	redactedPack   = 48 << 20 // raw bytes, roughly
-	// redactedLayer is how large the compressed form of a layer may become: it is made in memory.
-	redactedLayer = 512 << 20
-)
+// redactedLayer is how large the compressed form of a layer may become: it is made in memory.
+const redactedLayer = 512 << 20
 
 // Forgotten is what Apply did.
 type Forgotten struct {
@@ -33,7 +27,7 @@ type Forgotten struct {
 func (f *Forget) Apply(ctx context.Context, found []Match) (a Forgotten, err error) {
 	f.library = pack.NewLibrary(f.GC.Packs, 16<<20)
 	defer func() { err = errors.Join(err, f.library.Close()) }()
-	r := &redactor{forget: f, ctx: ctx, applied: &a}
+	r := &redactor{forget: f, applied: &a, replacer: replacer{gc: f.GC, ctx: ctx, clock: f.holdings.clock}}
 	for _, m := range byChain(found) {
 		if m[0].chain.dead {
 			continue
@@ -76,15 +70,8 @@ func byChain(found []Match) (all [][]Match) {
 // redactor writes redacted versions into packs, each with the tombstones of those that they take the place of.
 type redactor struct {
 	forget  *Forget
-	ctx     context.Context // a redactor lives as long as the call that made it
 	applied *Forgotten
-
-	writer   *pack.Writer
-	builder  *pack.Builder
-	manifest blob.Manifest
-	names    nameSet
-	late     []func(base int64)
-	raw      int64
+	replacer
 }
 
 // version deals with one original.
@@ -199,153 +186,15 @@ func (r *redactor) bury(c *chain, redaction *blob.Redaction) error {
 	return nil
 }
 
-func (r *redactor) now() time.Time { return r.forget.GC.Now().UTC().Truncate(time.Microsecond) }
-
-func (r *redactor) begin() error {
-	if r.writer != nil {
-		return nil
-	}
-	g := r.forget.GC
-	up, err := g.Packs.Create(r.ctx)
-	if err != nil {
-		return err
-	}
-	now := g.Now()
-	if h := r.forget.holdings; !now.After(h.clock) {
-		now = h.clock.Add(time.Microsecond)
-	}
-	r.forget.holdings.clock = now
-	r.builder = pack.NewBuilder(g.Format)
-	r.writer, err = pack.NewWriter(up, g.Writer, now, g.Format)
-	return err
-}
-
-// put stores what takes the place of a version: under its number, with a beginning of its own.
+// put stores what takes the place of a version.
 func (r *redactor) put(c *chain, size int64, places [][2]int64, open func() io.Reader) error {
-	extents, sum, err := hashes(open(), size)
+	v, err := r.store(c.Version, size, open)
 	if err != nil {
 		return err
 	}
-	v := c.Version
-	v.Size, v.SHA256, v.Root = size, sum, extents[0].SHA256
-	if name := pack.EntryName(v.Source, v.Path, v.Number, v.Root, 0); !r.names.add(name) {
-		// Two machines have given one name to two originals.
-		if err := r.seal(); err != nil {
-			return err
-		}
-		r.names.add(name)
-	}
-	if err := r.begin(); err != nil {
-		return err
-	}
-	content := open()
-	at := len(r.manifest.Versions)
-	v.Extents = extents
-	r.manifest.Versions = append(r.manifest.Versions, v)
-	for i, e := range extents {
-		if err := r.extent(at, i, e, io.LimitReader(content, e.Size)); err != nil {
-			return err
-		}
-	}
-	if err := r.bury(c, &blob.Redaction{SHA256: sum, Root: v.Root, Places: places}); err != nil {
+	if err := r.bury(c, &blob.Redaction{SHA256: v.SHA256, Root: v.Root, Places: places}); err != nil {
 		return err
 	}
 	r.applied.Redacted++
-	if r.raw += size; r.raw >= redactedPack {
-		return r.seal()
-	}
-	return nil
-}
-
-// hashes cuts a stream into extents.
-func hashes(r io.Reader, size int64) (extents []blob.Extent, sum blob.Ref, err error) {
-	whole := sha256.New()
-	for offset := int64(0); offset < size || offset == 0; {
-		h := sha256.New()
-		n, err := io.Copy(io.MultiWriter(whole, h), io.LimitReader(r, redactedExtent))
-		if err == nil && n == 0 && size > 0 {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return nil, sum, err
-		}
-		extents = append(extents, blob.Extent{Offset: offset, Size: n, SHA256: blob.Ref(h.Sum(nil))})
-		if offset += n; n == 0 {
-			break
-		}
-	}
-	return extents, blob.Ref(whole.Sum(nil)), nil
-}
-
-func (r *redactor) extent(version, i int, e blob.Extent, content io.Reader) error {
-	v := &r.manifest.Versions[version]
-	name := pack.EntryName(v.Source, v.Path, v.Number, v.Root, e.Offset)
-	place := func(raw int64) { r.manifest.Versions[version].Extents[i].Raw = raw }
-	if e.Size < int64(r.builder.MemberSize()) {
-		data, err := io.ReadAll(content)
-		if err != nil {
-			return err
-		}
-		raw, err := r.builder.Small(name, data, v.ModTime, v.Mode)
-		r.late = append(r.late, func(base int64) { place(base + raw) })
-		if err == nil && r.builder.Full() {
-			err = r.flush()
-		}
-		return err
-	}
-	large, err := r.builder.Large(name, e.Size, v.ModTime, v.Mode)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(large, content); err != nil {
-		large.Abort()
-		return err
-	}
-	raw := large.Raw()
-	unit, err := large.Close()
-	if err != nil {
-		return err
-	}
-	base, err := r.writer.Append(unit)
-	if err == nil {
-		place(base + raw)
-	}
-	return err
-}
-
-// flush ends the shared member.
-func (r *redactor) flush() error {
-	unit := r.builder.Flush()
-	if unit == nil {
-		return nil
-	}
-	base, err := r.writer.Append(unit)
-	if err != nil {
-		return err
-	}
-	for _, place := range r.late {
-		place(base)
-	}
-	r.late = nil
-	return nil
-}
-
-// seal makes the pack durable.
-func (r *redactor) seal() error {
-	if r.writer == nil {
-		return nil
-	}
-	if err := r.flush(); err != nil {
-		return errors.Join(err, r.abort())
-	}
-	_, _, err := r.writer.Seal(r.ctx, r.manifest)
-	r.writer, r.manifest, r.names, r.raw = nil, blob.Manifest{}, nameSet{}, 0
-	return err
-}
-
-func (r *redactor) abort() error {
-	if r.writer == nil {
-		return nil
-	}
-	return r.writer.Abort()
+	return r.sealFull()
 }

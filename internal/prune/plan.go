@@ -69,6 +69,9 @@ type Frees struct {
 	RawBytes   int64 `json:"raw_bytes"`   // of originals
 	IndexBytes int64 `json:"index_bytes"` // words of thinned runs, estimated
 	Originals  int   `json:"originals"`   // that go
+	// Of these originals the payloads go, which are so many raw bytes.
+	Marked       int   `json:"marked"`
+	PayloadBytes int64 `json:"payload_bytes"`
 }
 
 // Choice is what a plan is made from: a policy, or runs by hand.
@@ -78,6 +81,7 @@ type Choice struct {
 	By         string
 	Text       string // of the policy
 	AllowEmpty bool   // also an empty policy, or one that empties groups
+	Payloads   bool   // the tier payloads drops them, for good; else only words go
 
 	Runs   []string // by hand
 	Action policy.Action
@@ -105,7 +109,9 @@ func (p *Pruner) Make(ctx context.Context, c Choice) (*Plan, error) {
 	} else if decisions, spared, err = s.byHand(c, now); err != nil {
 		return nil, err
 	}
-	decisions = s.withoutPayloads(decisions)
+	if !c.Payloads {
+		decisions = s.withoutPayloads(decisions)
+	}
 	plan := &Plan{Format: PlanFormat, Created: now, By: c.By, Source: c.Source, Policy: c.Text, Costs: costs,
 		Runs: []PlannedRun{}, Spared: []PlannedRun{}, Versions: []PlannedVersion{}, Emptied: []string{}}
 	if c.Policy != nil {
@@ -133,8 +139,8 @@ func (p *Pruner) Make(ctx context.Context, c Choice) (*Plan, error) {
 	return plan, nil
 }
 
-// withoutPayloads does what can be done of the tier payloads: its words go, and the payloads stay until a later tier,
-// because packs hold originals as they were. It says so.
+// withoutPayloads does what can be taken back of the tier payloads: its words go, and the payloads stay until somebody
+// asks for it. It says so.
 func (s *stand) withoutPayloads(decisions []policy.Decision) []policy.Decision {
 	for i := range decisions {
 		d := &decisions[i]
@@ -142,7 +148,7 @@ func (s *stand) withoutPayloads(decisions []policy.Decision) []policy.Decision {
 			continue
 		}
 		d.Tier, d.Over = policy.TierSearch, 0
-		d.Reasons = append(slices.Clone(d.Reasons), "payloads stay in the packs: only its words go")
+		d.Reasons = append(slices.Clone(d.Reasons), "payloads stay unless --drop-payloads is given: only its words go")
 		if r := &s.runs[s.byID[d.RunID]]; r.Thinned == policy.TierSearch {
 			d.Action, d.Tier, d.Bytes = policy.Keep, "", 0
 		}
@@ -307,6 +313,9 @@ func (p *Pruner) count(ctx context.Context, s *stand, plan *Plan) error {
 	}
 	frees.Originals = len(goes)
 	plan.Frees = frees
+	if err := p.countPayloads(ctx, s, plan); err != nil {
+		return err
+	}
 	var thinned []string
 	for _, r := range plan.Runs {
 		if r.Action == policy.Thin && r.Tier != policy.TierLedger {

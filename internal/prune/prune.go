@@ -28,6 +28,8 @@ var (
 	ErrEmptyPolicy = errors.New("the policy has no rules")
 	// ErrGone says that the bytes of what should come back are no longer there.
 	ErrGone = errors.New("gc has taken the bytes")
+	// ErrPayloads says that a plan drops payloads and that there is nobody who could.
+	ErrPayloads = errors.New("payloads cannot be dropped here")
 	// ErrNothing says that there is nothing to undo.
 	ErrNothing = errors.New("nothing was pruned there")
 )
@@ -58,6 +60,8 @@ type Pruner struct {
 	Now   func() time.Time
 	// Write stores facts in a durable pack and then in the index. It is not needed for plans.
 	Write func(context.Context, []blob.Fact) error
+	// Payloads is only needed for the tier payloads.
+	Payloads *Payloads
 }
 
 func (p *Pruner) now() time.Time { return p.Now().UTC().Truncate(time.Microsecond) }

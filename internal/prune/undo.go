@@ -13,6 +13,7 @@ import (
 type Undone struct {
 	Runs      []string `json:"run_ids"`
 	Originals int      `json:"originals"`
+	Marked    int      `json:"marked"` // originals that keep the marks where payloads were
 }
 
 // Undo takes back what plans did, or what was done to runs: names holds ids of plans, of runs, or both; none means the
@@ -50,6 +51,9 @@ func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
 			return nil, fmt.Errorf("run %s cannot come back: %w", g.Run, ErrGone)
 		}
 		touched[g.Key] = true
+		if g.Tier == "payloads" {
+			out.Marked++
+		}
 		if !slices.Contains(out.Runs, g.Run) {
 			out.Runs = append(out.Runs, g.Run)
 		}

@@ -1,0 +1,183 @@
+package prune
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+)
+
+const (
+	redactedExtent = 16 << 20 // as an ingest cuts large files
+	redactedPack   = 48 << 20 // raw bytes, roughly
+)
+
+// replacer writes versions with marks into packs, with the facts that put them in the place of others.
+type replacer struct {
+	gc    *GC
+	ctx   context.Context // a replacer lives as long as the call that made it
+	clock time.Time       // the packs become younger than this
+
+	writer   *pack.Writer
+	builder  *pack.Builder
+	manifest blob.Manifest
+	names    nameSet
+	late     []func(base int64)
+	raw      int64
+}
+
+func (r *replacer) now() time.Time { return r.gc.Now().UTC().Truncate(time.Microsecond) }
+
+func (r *replacer) begin() error {
+	if r.writer != nil {
+		return nil
+	}
+	g := r.gc
+	up, err := g.Packs.Create(r.ctx)
+	if err != nil {
+		return err
+	}
+	now := g.Now()
+	if !now.After(r.clock) {
+		now = r.clock.Add(time.Microsecond)
+	}
+	r.clock = now
+	r.builder = pack.NewBuilder(g.Format)
+	r.writer, err = pack.NewWriter(up, g.Writer, now, g.Format)
+	return err
+}
+
+// store stores what takes the place of a version: under its number, with a beginning of its own.
+func (r *replacer) store(v blob.Version, size int64, open func() io.Reader) (blob.Version, error) {
+	extents, sum, err := hashes(open(), size)
+	if err != nil {
+		return v, err
+	}
+	v.Size, v.SHA256, v.Root = size, sum, extents[0].SHA256
+	if name := pack.EntryName(v.Source, v.Path, v.Number, v.Root, 0); !r.names.add(name) {
+		// Two machines have given one name to two originals.
+		if err := r.seal(); err != nil {
+			return v, err
+		}
+		r.names.add(name)
+	}
+	if err := r.begin(); err != nil {
+		return v, err
+	}
+	content := open()
+	at := len(r.manifest.Versions)
+	v.Extents = extents
+	r.manifest.Versions = append(r.manifest.Versions, v)
+	for i, e := range extents {
+		if err := r.extent(at, i, e, io.LimitReader(content, e.Size)); err != nil {
+			return v, err
+		}
+	}
+	r.raw += size
+	return v, nil
+}
+
+// sealFull seals a pack that has as much as one should.
+func (r *replacer) sealFull() error {
+	if r.raw >= redactedPack {
+		return r.seal()
+	}
+	return nil
+}
+
+// hashes cuts a stream into extents.
+func hashes(r io.Reader, size int64) (extents []blob.Extent, sum blob.Ref, err error) {
+	whole := sha256.New()
+	for offset := int64(0); offset < size || offset == 0; {
+		h := sha256.New()
+		n, err := io.Copy(io.MultiWriter(whole, h), io.LimitReader(r, redactedExtent))
+		if err == nil && n == 0 && size > 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return nil, sum, err
+		}
+		extents = append(extents, blob.Extent{Offset: offset, Size: n, SHA256: blob.Ref(h.Sum(nil))})
+		if offset += n; n == 0 {
+			break
+		}
+	}
+	return extents, blob.Ref(whole.Sum(nil)), nil
+}
+
+func (r *replacer) extent(version, i int, e blob.Extent, content io.Reader) error {
+	v := &r.manifest.Versions[version]
+	name := pack.EntryName(v.Source, v.Path, v.Number, v.Root, e.Offset)
+	place := func(raw int64) { r.manifest.Versions[version].Extents[i].Raw = raw }
+	if e.Size < int64(r.builder.MemberSize()) {
+		data, err := io.ReadAll(content)
+		if err != nil {
+			return err
+		}
+		raw, err := r.builder.Small(name, data, v.ModTime, v.Mode)
+		r.late = append(r.late, func(base int64) { place(base + raw) })
+		if err == nil && r.builder.Full() {
+			err = r.flush()
+		}
+		return err
+	}
+	large, err := r.builder.Large(name, e.Size, v.ModTime, v.Mode)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(large, content); err != nil {
+		large.Abort()
+		return err
+	}
+	raw := large.Raw()
+	unit, err := large.Close()
+	if err != nil {
+		return err
+	}
+	base, err := r.writer.Append(unit)
+	if err == nil {
+		place(base + raw)
+	}
+	return err
+}
+
+// flush ends the shared member.
+func (r *replacer) flush() error {
+	unit := r.builder.Flush()
+	if unit == nil {
+		return nil
+	}
+	base, err := r.writer.Append(unit)
+	if err != nil {
+		return err
+	}
+	for _, place := range r.late {
+		place(base)
+	}
+	r.late = nil
+	return nil
+}
+
+// seal makes the pack durable.
+func (r *replacer) seal() error {
+	if r.writer == nil {
+		return nil
+	}
+	if err := r.flush(); err != nil {
+		return errors.Join(err, r.abort())
+	}
+	_, _, err := r.writer.Seal(r.ctx, r.manifest)
+	r.writer, r.manifest, r.names, r.raw = nil, blob.Manifest{}, nameSet{}, 0
+	return err
+}
+
+func (r *replacer) abort() error {
+	if r.writer == nil {
+		return nil
+	}
+	return r.writer.Abort()
+}
