@@ -2,10 +2,13 @@ package ingest_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Histories of coding agents are seen again and again: resumed, forked, moved, compressed, copied from elsewhere.
@@ -156,5 +159,45 @@ func TestGrownAHundredTimes(t *testing.T) {
 		if all := w.stored(c.path); len(all) != 1 || all[0] != content {
 			t.Errorf("%s: %d versions, want one with all bytes", format, len(all))
 		}
+	}
+}
+
+// TestWrittenWhileRead has a program that goes on writing while its session is ingested again and again: no line is lost,
+// none counts twice, and what was read is never taken for another file.
+func TestWrittenWhileRead(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	s.write(claudeFile(claudeA), claudeTurn(claudeA, 1))
+	const turns = 400
+	written := make(chan error, 1)
+	go func() {
+		f, err := os.OpenFile(filepath.Join(s.dir, claudeFile(claudeA)), os.O_APPEND|os.O_WRONLY, 0)
+		for n := 2; n <= turns && err == nil; n++ {
+			turn := claudeTurn(claudeA, n)
+			half := len(turn) * (n % 7) / 7 // so that a line is mostly torn
+			if _, err = f.WriteString(turn[:half]); err == nil {
+				time.Sleep(time.Millisecond / 4)
+				_, err = f.WriteString(turn[half:])
+			}
+		}
+		written <- errors.Join(err, f.Close())
+	}()
+	for done := false; !done; {
+		select {
+		case err := <-written:
+			if err != nil {
+				t.Fatal(err)
+			}
+			done = true
+		default:
+		}
+		w.ingest("home", s.dir, ".")
+	}
+	want := counts{runs: 1, conversations: 1, events: 3 * turns, in: 10 * turns, out: 3 * turns}
+	if got := countsOf(w.totals().Formats["claude-code"]); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	content, err := os.ReadFile(filepath.Join(s.dir, claudeFile(claudeA)))
+	if all := w.stored(claudeFile(claudeA)); err != nil || len(all) != 1 || all[0] != string(content) {
+		t.Errorf("%d versions, want one with all bytes (%v)", len(all), err)
 	}
 }

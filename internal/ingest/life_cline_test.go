@@ -37,6 +37,7 @@ func TestLifeCline(t *testing.T) {
 	l.write(clineTask+"ui_messages.json", clineFile(task, first, clineSay(20, "text", "wickerwork"), clineRequest(60, 50, 5, "deleted_api_reqs")))
 	l.meet("rewound", counts{runs: 1, conversations: 1, events: 2, in: 150, out: 25, cost: 20000})
 	l.once("rewound")
+	l.copied("laptop", counts{runs: 1, conversations: 1, events: 2, in: 150, out: 25, cost: 20000})
 }
 
 // TestLifeCopilot has a session that is written line by line, and resumed.
@@ -57,4 +58,5 @@ func TestLifeCopilot(t *testing.T) {
 	l.append(path, strings.ReplaceAll(user, `"a2"`, `"a5"`)+shutdown("a6", 10, 1))
 	l.meet("resumed, and an old file beside", counts{runs: 1, conversations: 1, events: 3, in: 110, out: 8})
 	l.once("as it is now")
+	l.copied("laptop", counts{runs: 1, conversations: 1, events: 3, in: 110, out: 8})
 }

@@ -111,6 +111,7 @@ func TestLifeOpenCodeTree(t *testing.T) {
 	l.meet("message later", counts{runs: 1, conversations: 2, events: 4, calls: 1, results: 1, in: 10, out: 25, cost: 250000, links: 1})
 	l.once("as it is now")
 	l.finds("names nothing", 1)
+	l.copied("laptop", counts{runs: 1, conversations: 2, events: 4, calls: 1, results: 1, in: 10, out: 25, cost: 250000, links: 1})
 }
 
 // TestLifeOpenCodeDatabase has the same session in a database, before, after and beside the tree: it counts once, and a
