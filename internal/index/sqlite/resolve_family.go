@@ -13,14 +13,26 @@ import (
 type family struct {
 	transcript.Family
 	format   string
-	usage    []int64
-	usageOf  []recordPlace
+	usage    []familyUsage
 	receipts []int64
 	steps    []int64
 }
 
-// recordPlace is where a stated record stands.
-type recordPlace struct{ version, offset int64 }
+// familyUsage is the row of a usage record of a family, and what it says now.
+type familyUsage struct {
+	id, key, version, offset int64
+	said                     usageSaid
+}
+
+// usageSaid is the columns of a usage row that a resolver decides.
+type usageSaid struct {
+	verdict                                        int
+	conversation, agent, engine, flow, step, model string
+}
+
+func saidOf(u *transcript.Usage) usageSaid {
+	return usageSaid{verdictNumbers[u.Verdict], u.Conversation, u.Agent, u.Engine, u.Flow, u.Step, u.Model}
+}
 
 // families loads the touched runs whose formats have a resolver. They are resolved in elect, when it is known
 // what the originals say of the runs.
@@ -47,17 +59,15 @@ func (c *commit) families(merged map[int64]*transcript.Run) (map[int64]*family, 
 	if err != nil || len(all) == 0 {
 		return all, err
 	}
-	if err := loadStated(c, all, "receipts", "AND x.verdict = 0", func(f *family, id int64, _ recordPlace, r *transcript.Receipt) {
+	if err := loadStated(c, all, "receipts", "AND x.verdict = 0", func(f *family, id int64, r *transcript.Receipt) {
 		f.Receipts, f.receipts = append(f.Receipts, r), append(f.receipts, id)
 	}); err != nil {
 		return nil, err
 	}
-	if err := loadStated(c, all, "usage", "", func(f *family, id int64, at recordPlace, u *transcript.Usage) {
-		f.Usage, f.usage, f.usageOf = append(f.Usage, u), append(f.usage, id), append(f.usageOf, at)
-	}); err != nil {
+	if err := c.loadUsage(all); err != nil {
 		return nil, err
 	}
-	if err := loadStated(c, all, "steps", "", func(f *family, id int64, _ recordPlace, s *transcript.Step) {
+	if err := loadStated(c, all, "steps", "", func(f *family, id int64, s *transcript.Step) {
 		f.Steps, f.steps = append(f.Steps, s), append(f.steps, id)
 	}); err != nil {
 		return nil, err
@@ -68,16 +78,21 @@ func (c *commit) families(merged map[int64]*transcript.Run) (map[int64]*family, 
 	return all, c.loadRelated(all)
 }
 
-// loadStated reads the stated records of one table for families, in an order that does not depend on when they came.
-func loadStated[T any](c *commit, all map[int64]*family, table, where string, add func(*family, int64, recordPlace, *T)) error {
-	return c.each(`SELECT n.run, x.id, x.version, x.offset, x.stated FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
-		CROSS JOIN `+table+` x ON x.run_name = n.id CROSS JOIN versions v ON v.id = x.version CROSS JOIN files f ON f.id = v.file
-		CROSS JOIN sources s ON s.id = f.source WHERE x.stated IS NOT NULL `+where+`
-		ORDER BY n.run, f.path, s.name, v.number, x.offset, x.id`, func(r *sql.Rows) error {
+// statedRows is the rest of a query for the stated records of a table in families, in an order that does not depend on when
+// they came.
+func statedRows(table, where string) string {
+	return ` FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
+		CROSS JOIN ` + table + ` x ON x.run_name = n.id CROSS JOIN versions v ON v.id = x.version CROSS JOIN files f ON f.id = v.file
+		CROSS JOIN sources s ON s.id = f.source WHERE x.stated IS NOT NULL ` + where + `
+		ORDER BY n.run, f.path, s.name, v.number, x.offset, x.id`
+}
+
+// loadStated reads the stated records of one table for families.
+func loadStated[T any](c *commit, all map[int64]*family, table, where string, add func(*family, int64, *T)) error {
+	return c.each("SELECT n.run, x.id, x.stated"+statedRows(table, where), func(r *sql.Rows) error {
 		var run, id int64
-		var at recordPlace
 		var stated []byte
-		if err := r.Scan(&run, &id, &at.version, &at.offset, &stated); err != nil {
+		if err := r.Scan(&run, &id, &stated); err != nil {
 			return err
 		}
 		f := all[run]
@@ -88,7 +103,35 @@ func loadStated[T any](c *commit, all map[int64]*family, table, where string, ad
 		if err := json.Unmarshal(stated, record); err != nil {
 			return err
 		}
-		add(f, id, at, record)
+		add(f, id, record)
+		return nil
+	})
+}
+
+// loadUsage reads what the originals state as usage for families, and what the rows say of it now.
+func (c *commit) loadUsage(all map[int64]*family) error {
+	return c.each(`SELECT n.run, n.scope <> '', x.id, x.key, x.version, x.offset, x.stated, x.stated_verdict, x.native_conversation, coalesce(x.agent, ''), coalesce(x.engine, ''),
+		coalesce(x.flow, ''), coalesce(x.step, ''), coalesce(x.model, '')`+statedRows("usage", ""), func(r *sql.Rows) error {
+		var run int64
+		var local bool
+		var stated []byte
+		var row familyUsage
+		w := &row.said
+		if err := r.Scan(&run, &local, &row.id, &row.key, &row.version, &row.offset, &stated, &w.verdict, &w.conversation, &w.agent, &w.engine, &w.flow, &w.step, &w.model); err != nil {
+			return err
+		}
+		f := all[run]
+		if f == nil {
+			return nil
+		}
+		if local {
+			c.keys[row.key] = true // which request it is depends on what run its name means
+		}
+		u := &transcript.Usage{}
+		if err := json.Unmarshal(stated, u); err != nil {
+			return err
+		}
+		f.Usage, f.usage = append(f.Usage, u), append(f.usage, row)
 		return nil
 	})
 }
@@ -197,7 +240,7 @@ func (c *commit) resolveFamily(f *family, transcripts []*take) error {
 		if err := c.copied(t); err != nil {
 			return err
 		}
-		for i, at := range f.usageOf {
+		for i, at := range f.usage {
 			if at.version == t.version && at.offset < t.copiedUntil && f.Usage[i].Conversation == t.native {
 				f.Usage[i].Verdict = transcript.CopiedHistory
 			}
@@ -232,15 +275,16 @@ func (c *commit) copied(t *take) error {
 
 func (c *commit) writeFamily(f *family) error {
 	for i, u := range f.Usage {
-		args := append([]any{verdictNumbers[u.Verdict], u.Conversation, null(u.Agent), null(u.Engine), null(u.Flow), null(u.Step), null(u.Model)}, c.priced(u)...)
+		row, said := f.usage[i], saidOf(u)
+		if said == row.said {
+			continue
+		}
+		c.keys[row.key] = true
+		args := append([]any{said.verdict, said.conversation, null(u.Agent), null(u.Engine), null(u.Flow), null(u.Step), null(u.Model)}, c.priced(u)...)
 		if _, err := c.exec(`UPDATE usage SET stated_verdict = ?, native_conversation = ?, agent = ?, engine = ?, flow = ?, step = ?, model = ?,
-			calculated = ?, price_model = ?, price_table = ?, price_note = ? WHERE id = ?`, append(args, f.usage[i])...); err != nil {
+			calculated = ?, price_model = ?, price_table = ?, price_note = ? WHERE id = ?`, append(args, row.id)...); err != nil {
 			return err
 		}
-	}
-	if err := c.each("SELECT x.key FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id CROSS JOIN usage x ON x.run_name = n.id",
-		intoSet(c.keys)); err != nil {
-		return err
 	}
 	for i, r := range f.Receipts {
 		if _, err := c.exec("UPDATE receipts SET native_conversation = ? WHERE id = ?", r.Conversation, f.receipts[i]); err != nil {
