@@ -55,7 +55,14 @@ type simulation struct {
 	times  map[string]time.Time
 	born   map[string]time.Time       // AWF runs, when all of their events were
 	states map[string]map[string]bool // contents of each file that finished nights met
-	bad    int                        // nights that went wrong
+	nights []finished
+	bad    int // nights that went wrong
+}
+
+// finished is a night that archived everything: when it was over, and what there was.
+type finished struct {
+	over  time.Time
+	files map[string]string
 }
 
 const keepDays = 6 // of AWF runs, by the policy
@@ -77,17 +84,14 @@ func TestMonth(t *testing.T) {
 		seed = rand.Uint64()
 	}
 	t.Logf("-seed %d -nights %d", seed, *nights)
-	s := &simulation{
-		t: t, rnd: rand.New(rand.NewPCG(seed, 30)), dir: t.TempDir(), now: time.Date(2026, 3, 1, 3, 17, 0, 0, time.UTC),
-		files: map[string]string{}, times: map[string]time.Time{}, born: map[string]time.Time{}, states: map[string]map[string]bool{},
-	}
+	s := newSimulation(t, seed)
 	if err := os.WriteFile(s.path("policy.yaml"), []byte(monthPolicy), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.check(os.CopyFS(s.path("chibi"), os.DirFS(runs+"/chibi"))) // whose home takes notes beside it
 	s.day()
 	s.must("ingest", s.path("awf"), s.path("chibi"))
-	s.met()
+	s.met(s.now.Add(time.Minute))
 	s.must("backup", s.path("backup"))
 	s.must(s.job()...)
 	for range *nights {
@@ -100,6 +104,13 @@ func TestMonth(t *testing.T) {
 	s.day()
 	s.calm()
 	s.end()
+}
+
+func newSimulation(t *testing.T, seed uint64) *simulation {
+	return &simulation{
+		t: t, rnd: rand.New(rand.NewPCG(seed, 30)), dir: t.TempDir(), now: time.Date(2026, 3, 1, 3, 17, 0, 0, time.UTC),
+		files: map[string]string{}, times: map[string]time.Time{}, born: map[string]time.Time{}, states: map[string]map[string]bool{},
+	}
 }
 
 func (s *simulation) path(names ...string) string {
@@ -171,8 +182,9 @@ func (s *simulation) write(name, content string) {
 	s.files[name], s.times[name] = content, at
 }
 
-// met remembers what stands there: a night that was finished has seen it.
-func (s *simulation) met() {
+// met remembers what stands there: a night that was finished by then has seen it.
+func (s *simulation) met(over time.Time) {
+	s.nights = append(s.nights, finished{over, maps.Clone(s.files)})
 	for name, content := range s.files {
 		if s.states[name] == nil {
 			s.states[name] = map[string]bool{}
@@ -216,6 +228,7 @@ func (s *simulation) night() {
 	cmd := s.program(now, env, s.job()...)
 	var out strings.Builder
 	cmd.Stdout = &out
+	began := time.Now()
 	s.check(cmd.Start())
 	if kill > 0 {
 		time.AfterFunc(kill, func() { _ = cmd.Process.Kill() }) // it may have ended before
@@ -227,7 +240,7 @@ func (s *simulation) night() {
 	if json.Unmarshal([]byte(out.String()), &report) == nil {
 		for _, step := range report.Steps {
 			if step.Step == "ingest" && step.Outcome == "ok" {
-				s.met()
+				s.met(now.Add(time.Since(began)))
 			}
 		}
 	}
@@ -247,7 +260,7 @@ func (s *simulation) night() {
 func (s *simulation) calm() {
 	s.t.Helper()
 	s.must(s.job()...)
-	s.met()
+	s.met(s.now.Add(time.Minute))
 	s.must("status", "--check")
 	s.must("verify", "--deep")
 	s.must("backup", "verify", s.path("backup"), "--full")
@@ -273,6 +286,30 @@ func (s *simulation) end() {
 				if !gone && !slices.ContainsFunc(versions[name], func(v string) bool { return strings.HasPrefix(v, state) }) {
 					s.t.Errorf("%s: %d bytes that %s once had are nowhere in %d versions", from, len(state), name, len(versions[name]))
 				}
+			}
+		}
+		s.then(from, cutoff)
+	}
+}
+
+// then restores what was archived at the end of a few nights: the very bytes of then. Nights during which the clock was
+// wrong, and those that seem to come after them or before, tell no order.
+func (s *simulation) then(from string, cutoff time.Time) {
+	s.t.Helper()
+	for _, i := range s.rnd.Perm(len(s.nights))[:min(3, len(s.nights))] {
+		night := s.nights[i]
+		if slices.ContainsFunc(s.nights[:i], func(n finished) bool { return !n.over.Before(night.over) }) ||
+			slices.ContainsFunc(s.nights[i+1:], func(n finished) bool { return !n.over.After(night.over) }) {
+			continue
+		}
+		back := s.path(fmt.Sprintf("then-%s-%d", from, i))
+		s.must("--archive", s.path(from), "restore", "--all", "--at", night.over.Format(time.RFC3339Nano), "--to", back)
+		for name, want := range night.files {
+			if !s.born[name].IsZero() && s.born[name].Before(cutoff) {
+				continue // pruned since
+			}
+			if got, err := os.ReadFile(filepath.Join(back, name)); err != nil || string(got) != want {
+				s.t.Errorf("%s: %s had %d bytes at the end of night %d, restored are %d: %v", from, name, len(want), i, len(got), err)
 			}
 		}
 	}

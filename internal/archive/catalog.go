@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -211,37 +212,30 @@ func (c *catalog) add(p *catalogPack, m *blob.Manifest) {
 		c.graves.Add(f, p.name)
 	}
 	for i := range m.Versions {
-		c.version(p, &m.Versions[i], c.late(m, &m.Versions[i]))
+		c.version(p, m.Versions[i], m.Created)
 	}
 }
 
-// late says whether a version was archived after the time that is asked for. What gc has moved into a pack of a later
-// time was archived when its file was as it is there, or a little later.
-func (c *catalog) late(m *blob.Manifest, v *blob.Version) bool {
-	if c.until.IsZero() || !m.Created.After(c.until) {
-		return false
-	}
-	return len(m.Replaces) == 0 || v.ModTime.After(c.until)
-}
-
-func (c *catalog) version(p *catalogPack, v *blob.Version, late bool) {
+// version takes in what a pack of some time says of one.
+func (c *catalog) version(p *catalogPack, v blob.Version, created time.Time) {
 	for _, e := range v.Extents {
 		if e.CopyOf == nil {
 			c.stored[location{p, e.Raw}] = piece{e.Size, e.SHA256}
 		}
 	}
-	if p.replaced || late {
+	if p.replaced || !c.until.IsZero() && !v.At(c.until, created) {
 		return
 	}
+	v.Archived = v.State(created).Archived
 	key := versionKey{c.intern(v.Source), c.intern(v.Path), v.Number, v.Root}
 	have := c.versions[key]
 	if have == nil {
 		have = &catalogVersion{}
 		c.versions[key] = have
 	}
-	if have.said == nil || v.Size > have.Size || v.Size == have.Size && p.name > have.said.name {
-		have.Version, have.said = *v, p
-		have.Source, have.Path, have.Extents = key.source, key.path, nil
+	if have.said == nil || cmp.Or(cmp.Compare(v.Size, have.Size), v.Archived.Compare(have.Archived), strings.Compare(p.name, have.said.name)) > 0 {
+		have.Version, have.said = v, p
+		have.Source, have.Path, have.Extents, have.Earlier = key.source, key.path, nil, nil
 		have.Format, have.Role, have.Claim = c.intern(v.Format), c.intern(v.Role), c.intern(v.Claim)
 	}
 	for _, e := range v.Extents {
@@ -305,12 +299,13 @@ func (c *catalog) find(p catalogPart) (location, bool) {
 	return at, ok && c.stored[at].size == p.size
 }
 
-// extents returns where a version lies, for a Library. ErrNotFound names the pack that is missing.
+// extents returns where a version lies, for a Library: the last may reach further than the version does, which was a
+// state of something that has grown since. ErrNotFound names the pack that is missing.
 func (c *catalog) extents(v *catalogVersion) ([]blob.Extent, error) {
 	var extents []blob.Extent
 	end := int64(0)
 	for _, p := range v.parts {
-		if p.offset != end {
+		if p.offset != end || end >= v.Size && end > 0 {
 			break
 		}
 		at, ok := c.find(p)

@@ -91,7 +91,7 @@ func (a *Archive) packedOriginal(c *catalog, v *catalogVersion) original {
 		if err != nil {
 			return failing{err}
 		}
-		return verifying(a.library.Reader(ctx, extents), v.Version)
+		return verifying(io.LimitReader(a.library.Reader(ctx, extents), v.Size), v.Version)
 	}}
 }
 

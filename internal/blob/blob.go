@@ -86,6 +86,10 @@ type Version struct {
 	Role    string    `json:"role,omitempty"`
 	Claim   string    `json:"root_dir,omitempty"` // root of the format that the file lies below
 	Extents []Extent  `json:"extents,omitempty"`
+	// Archived is when the state was archived, where that was not by the pack that says so; Earlier are the states of
+	// the chain before, in order. gc writes both, so that joined extents still tell what there was when.
+	Archived time.Time `json:"archived,omitzero"`
+	Earlier  []State   `json:"earlier,omitempty"`
 }
 
 // Fact is what no original can tell: a source, a pin, a tag, a tombstone, a problem of a scan. Of facts with

@@ -188,7 +188,12 @@ func (r *redactor) bury(c *chain, redaction *blob.Redaction) error {
 
 // put stores what takes the place of a version.
 func (r *redactor) put(c *chain, size int64, places [][2]int64, open func() io.Reader) error {
-	v, err := r.store(c.Version, size, open)
+	told := c.Version
+	told.Tell(c.states)
+	if size != c.Size { // compressed: what its beginning was then, nobody can say
+		told.Earlier = nil
+	}
+	v, err := r.store(told, size, open)
 	if err != nil {
 		return err
 	}

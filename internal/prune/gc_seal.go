@@ -54,13 +54,14 @@ func (b *bundle) seal(ctx context.Context) (rows []*index.PackRow, err error) {
 	return rows, nil
 }
 
-// versions makes the lines of a manifest: the present state of each chain with its extents there.
+// versions makes the lines of a manifest: the states of each chain with its extents there.
 func versions(lines map[*chain][]blob.Extent) []blob.Version {
 	all := make([]blob.Version, 0, len(lines))
 	for c, extents := range lines {
 		v := c.Version
 		slices.SortFunc(extents, func(a, b blob.Extent) int { return cmp.Compare(a.Offset, b.Offset) })
 		v.Extents = extents
+		v.Tell(c.states)
 		all = append(all, v)
 	}
 	slices.SortFunc(all, func(a, b blob.Version) int {

@@ -65,7 +65,8 @@ type chain struct {
 	blob.Version        // the present state, without extents
 	said         string // which pack says so
 	parts        []part
-	dead, buried bool // a buried chain is dead when the grace is over
+	states       []blob.State // all that packs tell of
+	dead, buried bool         // a buried chain is dead when the grace is over
 }
 
 // part is an extent of a chain. at is nil when no pack has its bytes.
@@ -170,8 +171,9 @@ func (h *holdings) version(v *volume, told *blob.Version) {
 	}
 	if c.said == "" || told.Size >= c.Size {
 		c.Version, c.said = *told, v.Name
-		c.Extents = nil
+		c.Extents, c.Archived, c.Earlier = nil, time.Time{}, nil
 	}
+	c.states = blob.Merged(c.states, told.States(v.manifest.Created))
 	for _, e := range told.Extents {
 		c.parts = append(c.parts, part{offset: e.Offset, size: e.Size, sum: e.SHA256, told: e, by: v.Name})
 		if e.CopyOf != nil {

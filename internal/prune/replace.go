@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"hash"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -51,13 +53,15 @@ func (r *replacer) begin() error {
 	return err
 }
 
-// store stores what takes the place of a version: under its number, with a beginning of its own.
+// store stores what takes the place of a version: under its number, with a beginning of its own. Earlier states of the
+// version become those of what takes its place.
 func (r *replacer) store(v blob.Version, size int64, open func() io.Reader) (blob.Version, error) {
-	extents, sum, err := hashes(open(), size)
+	earlier := &prefixes{states: slices.Clone(v.Earlier), hash: sha256.New()}
+	extents, sum, err := hashes(io.TeeReader(open(), earlier), size)
 	if err != nil {
 		return v, err
 	}
-	v.Size, v.SHA256, v.Root = size, sum, extents[0].SHA256
+	v.Size, v.SHA256, v.Root, v.Earlier = size, sum, extents[0].SHA256, earlier.states
 	if name := pack.EntryName(v.Source, v.Path, v.Number, v.Root, 0); !r.names.add(name) {
 		// Two machines have given one name to two originals.
 		if err := r.seal(); err != nil {
@@ -87,6 +91,26 @@ func (r *replacer) sealFull() error {
 		return r.seal()
 	}
 	return nil
+}
+
+// prefixes hashes what is written to it up to the size of each of some states, which are in order.
+type prefixes struct {
+	states []blob.State
+	next   int
+	size   int64
+	hash   hash.Hash
+}
+
+func (p *prefixes) Write(b []byte) (int, error) {
+	from := 0
+	for ; p.next < len(p.states) && p.states[p.next].Size <= p.size+int64(len(b)); p.next++ {
+		to := int(p.states[p.next].Size - p.size)
+		p.hash.Write(b[from:to])
+		p.states[p.next].SHA256, from = blob.Ref(p.hash.Sum(nil)), to
+	}
+	p.hash.Write(b[from:])
+	p.size += int64(len(b))
+	return len(b), nil
 }
 
 // hashes cuts a stream into extents.
