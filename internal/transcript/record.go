@@ -89,7 +89,8 @@ type Event struct {
 	ID string `json:",omitzero"`
 	// Global says that ID is unique over all conversations of the format: where several hold it (a resumed or
 	// forked session copies lines), one counts and the others are copied history. Home says that this
-	// conversation is where the event was first written, as far as the original tells; a Home counts first.
+	// conversation is where the event was first written, as far as the original tells; a Home counts first. Events of
+	// one original that share a Global ID are one entry: they count together.
 	Global  bool    `json:",omitzero"`
 	Home    bool    `json:",omitzero"`
 	Verdict Verdict `json:",omitzero"` // "" is Counted; Uncounted for rows that stats leaves out; CopiedHistory where the original itself shows it

@@ -17,6 +17,7 @@ type judged struct {
 	id, group    int64
 	transcript   int64
 	conversation int64
+	global       bool  // of an event: all events of a transcript with this id are one entry
 	event        int64 // seq, which the parts of one event share
 	was          int
 	prefer       []int64 // larger is better, compared in turn
@@ -73,7 +74,7 @@ func (c *commit) judgeEvents() error {
 	// Most ids stand once and count: only the others are looked at more closely.
 	twice := map[int64]bool{}
 	if err := c.each(`SELECT x.id FROM temp.new_eids x CROSS JOIN events e ON e.eid = x.id GROUP BY x.id
-		HAVING min(e.transcript) <> max(e.transcript) OR min(e.seq) <> max(e.seq) OR max(e.verdict IN (1, 2))`, intoSet(twice)); err != nil {
+		HAVING min(e.transcript) <> max(e.transcript) OR max(e.global) = 0 AND min(e.seq) <> max(e.seq) OR max(e.verdict IN (1, 2))`, intoSet(twice)); err != nil {
 		return err
 	}
 	if len(twice) == 0 {
@@ -114,7 +115,7 @@ func (c *commit) loadTwice() ([]judged, error) {
 		if global == 0 {
 			j.group ^= j.conversation << 20 // such ids are only compared inside a conversation
 		}
-		j.event = seq
+		j.event, j.global = seq, global > 0
 		j.prefer = []int64{flag(verdict == counted), flag(global == 2), newest, rank, number}
 		j.place = []any{public, ord, path, -seq, part}
 		if global > 0 {
@@ -137,8 +138,8 @@ func (c *commit) countFirst(rows []judged) (map[int64]bool, error) {
 			switch {
 			case j.was == uncounted: // what is no event, or no longer one
 				continue
-			case j.transcript == first.transcript && j.event == first.event:
-				verdict = counted // another part of the same event
+			case j.transcript == first.transcript && (j.global || j.event == first.event):
+				verdict = counted // another part of the same event, another event of the same entry
 			case j.conversation != first.conversation:
 				verdict = copiedHistory
 			}

@@ -9,8 +9,8 @@
 //     repeats lines of the session that it came from. A stem that is no UUID is no identity by itself (chat.jsonl), so
 //     the sessionId of the first line that has one is joined to it.
 //   - Lines are not events: one response is written as a line per block, and one line may hold several blocks. An event
-//     is a block, as docs/formats/claude-code.md counts them. Its id is the line's uuid and the number of the block,
-//     and is the same wherever the line is copied to. A uuid that comes again in one file counts the first time, a
+//     is a block, as docs/formats/claude-code.md counts them. Its id is the line's uuid,
+//     the same wherever the line is copied to: the blocks of a line count together, where it was written first. A uuid that comes again in one file counts the first time, a
 //     call or result that comes again under its id too.
 //   - One request is repeated with its whole usage on every line of the response, and output_tokens may grow from line
 //     to line: the largest of a (message.id, requestId) counts, over all files. Side chains ("/btw") replay messages

@@ -50,27 +50,22 @@ func (p place) strength(content format.Strength) format.Strength {
 	return content
 }
 
-// look reads the lines in the head until one tells. Broken lines tell nothing; foreign says that there are objects
-// and that none of them could be Claude Code's.
+// look reads the lines in the head until one tells. Of a line that is cut off, by the end of the head or by a crash,
+// what stands before is still found. foreign says that there are whole objects and that none of them could be Claude
+// Code's.
 func look(h format.Head) (known, foreign bool) {
 	for rest := bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf")); len(rest) > 0; {
-		line, more, whole := bytes.Cut(rest, []byte("\n"))
+		line, more, _ := bytes.Cut(rest, []byte("\n"))
 		rest = more
 		v, err := format.ParseJSON(line)
 		if err != nil {
-			if whole || int64(len(h.Bytes)) == h.Size {
-				continue
-			}
-			// Cut off by the end of the head: what stands before is still found.
 			v = format.Value(bytes.TrimLeft(line, " \t\r"))
 		}
-		if !v.IsObject() {
-			continue
-		}
-		switch fits(v) {
-		case fitsWell:
+		switch {
+		case !v.IsObject() || len(v) == len("{}"):
+		case fits(v) == fitsWell:
 			return true, false
-		case fitsNot:
+		case fits(v) == fitsNot && err == nil:
 			foreign = true
 		}
 	}

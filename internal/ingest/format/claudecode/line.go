@@ -32,7 +32,7 @@ func readLine(o format.Object, last string) *line {
 		case "type":
 			l.kind = lineType(value)
 		case "uuid":
-			l.uuid = value.Text()
+			l.uuid = id(value)
 		case "sessionId":
 			l.session = again(last, value)
 		case "timestamp":
@@ -117,6 +117,14 @@ func lineType(v format.Value) string {
 		return "system"
 	}
 	return v.Str()
+}
+
+// id gives an id as text: a string, or a number. Nothing else names anything.
+func id(v format.Value) string {
+	if t := v.Type(); t != '"' && t != '0' {
+		return ""
+	}
+	return v.Text()
 }
 
 func stamp(v format.Value) transcript.Time {

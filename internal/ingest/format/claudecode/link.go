@@ -22,21 +22,26 @@ func (r *reader) spawned(l *line, agent string, e *transcript.Event, call string
 	if agent == "" || e.Verdict != "" {
 		return
 	}
-	r.agents[agent] = true
 	r.child(l, agent, e.ID, call)
 	r.describe(l, agent, call)
 }
 
-// progress links the session of a line to the sub-agent that the line tells of, once. The line is no event, so the
-// statement is the call's that it reports on.
+// progress links the session of a line to the sub-agent that the line tells of, once for each call. The line is no
+// event, so the statement is the call's that it reports on, or stands and falls with the event before it.
 func (r *reader) progress(l *line) {
 	agent := l.data.Get("agentId").Str()
-	if agent == "" || r.agents[agent] || r.run == "" {
+	if agent == "" || r.run == "" {
 		return
 	}
-	r.agents[agent] = true
 	call := l.raw.Get("parentToolUseID").Str()
-	r.child(l, agent, r.tasks[call].event, call)
+	event := r.tasks[call].event
+	if event == "" {
+		event = r.latest
+	}
+	if told := agent + " " + event; !r.agents[told] {
+		r.agents[told] = true
+		r.child(l, agent, event, call)
+	}
 }
 
 func (r *reader) child(l *line, agent, event, call string) {

@@ -17,21 +17,19 @@ func (r *reader) say(l *line, m message, again bool) {
 	case m.content.IsString():
 		s.whole(m.content)
 	case m.content.IsArray():
-		n := 0
 		for item := range m.content.Items() {
-			s.block(readBlock(item), n)
-			n++
+			s.block(readBlock(item))
 		}
 	}
 	for _, e := range s.events {
 		if e.Verdict == transcript.Uncounted {
 			r.uncounted(l, e)
 		} else {
-			r.out.give(e)
+			r.give(e)
 		}
 	}
 	if len(s.events) == 0 { // nothing in it that counts
-		e := r.event(l, 0, again)
+		e := r.event(l, again)
 		e.Kind, e.Parts = transcript.KindNotice, []transcript.Part{{Text: textOf(l.raw)}}
 		r.uncounted(l, e)
 	}
@@ -52,8 +50,8 @@ type saying struct {
 }
 
 // add makes an event of one value of the line.
-func (s *saying) add(v format.Value, number int, kind transcript.Kind, role string) *transcript.Event {
-	e := s.event(s.line, number, s.again)
+func (s *saying) add(v format.Value, kind transcript.Kind, role string) *transcript.Event {
+	e := s.event(s.line, s.again)
 	e.Kind, e.Role = kind, role
 	e.Parts = []transcript.Part{s.part(v)}
 	if s.line.kind == "assistant" {
@@ -81,14 +79,14 @@ func (s *saying) whole(v format.Value) {
 	switch {
 	case blank(v):
 	case s.line.kind == "user":
-		s.prompt(v, 0)
+		s.prompt(v)
 	default:
-		s.add(v, 0, transcript.KindMessage, "assistant").Verdict = transcript.Uncounted
+		s.add(v, transcript.KindMessage, "assistant").Verdict = transcript.Uncounted
 	}
 }
 
 // prompt joins the texts and images of a line of type user to one event.
-func (s *saying) prompt(v format.Value, number int) {
+func (s *saying) prompt(v format.Value) {
 	if s.user != nil {
 		s.user.Parts = append(s.user.Parts, s.part(v))
 		return
@@ -100,42 +98,42 @@ func (s *saying) prompt(v format.Value, number int) {
 	case s.line.injected():
 		kind, role = transcript.KindSystem, "system"
 	}
-	s.user = s.add(v, number, kind, role)
+	s.user = s.add(v, kind, role)
 	s.user.Type = "user"
 	if role == "user" && !s.again {
 		s.facts.prompted(s.user.Parts[0].Text)
 	}
 }
 
-func (s *saying) block(b block, number int) {
+func (s *saying) block(b block) {
 	switch b.kind {
 	case "text":
 		switch {
 		case s.line.kind == "user":
-			s.prompt(b.raw, number)
+			s.prompt(b.raw)
 		case !blank(b.text):
-			s.add(b.raw, number, transcript.KindMessage, "assistant").Type = b.kind
+			s.add(b.raw, transcript.KindMessage, "assistant").Type = b.kind
 		}
 	case "image":
 		if s.line.kind == "user" {
-			s.prompt(b.raw, number)
+			s.prompt(b.raw)
 		} else {
-			s.other(b, number)
+			s.other(b)
 		}
 	case "thinking", "redacted_thinking":
-		s.add(b.raw, number, transcript.KindReasoning, "assistant").Type = b.kind
+		s.add(b.raw, transcript.KindReasoning, "assistant").Type = b.kind
 	case "tool_use", "server_tool_use":
-		s.call(b, number)
+		s.call(b)
 	case "tool_result":
-		s.result(b, number)
+		s.result(b)
 	default:
-		s.other(b, number)
+		s.other(b)
 	}
 }
 
 // other is a block of a type that is not counted: documents, results of tools that ran on the server, what comes next.
-func (s *saying) other(b block, number int) {
-	e := s.add(b.raw, number, transcript.KindUnknown, s.line.kind)
+func (s *saying) other(b block) {
+	e := s.add(b.raw, transcript.KindUnknown, s.line.kind)
 	e.Verdict = transcript.Uncounted
 	if b.kind != "" {
 		e.Type = b.kind
@@ -145,10 +143,10 @@ func (s *saying) other(b block, number int) {
 	}
 }
 
-func (s *saying) call(b block, number int) {
-	e := s.add(b.raw, number, transcript.KindToolCall, "assistant")
+func (s *saying) call(b block) {
+	e := s.add(b.raw, transcript.KindToolCall, "assistant")
 	e.Type = b.kind
-	made := &transcript.Call{ID: b.id.Text(), Name: b.name.Str(), Input: int64(len(b.input)), Paths: paths(b.input)}
+	made := &transcript.Call{ID: id(b.id), Name: b.name.Str(), Input: int64(len(b.input)), Paths: paths(b.input)}
 	e.Parts[0].Call = made
 	if made.ID == "" {
 		if !s.again {
@@ -165,10 +163,10 @@ func (s *saying) call(b block, number int) {
 	}
 }
 
-func (s *saying) result(b block, number int) {
-	e := s.add(b.raw, number, transcript.KindToolResult, "tool")
+func (s *saying) result(b block) {
+	e := s.add(b.raw, transcript.KindToolResult, "tool")
 	e.Type = b.kind
-	made := &transcript.Result{Call: b.answers.Text(), Failed: transcript.No}
+	made := &transcript.Result{Call: id(b.answers), Failed: transcript.No}
 	if b.isError.Bool() == transcript.Yes {
 		made.Failed = transcript.Yes
 	}

@@ -30,6 +30,7 @@ type reader struct {
 	replied int                 // results without one
 	last    string              // session of the line before
 	before  string              // uuid of the line before
+	latest  string              // id of the event before
 	facts   facts
 }
 
@@ -115,7 +116,7 @@ func (r *reader) line(o format.Object) {
 	default:
 		r.aside(l, again)
 	}
-	if l.uuid != "" {
+	if l.uuid != "" && l.kind != "" {
 		r.seen[l.uuid], r.before = true, l.uuid
 	}
 }
@@ -161,8 +162,8 @@ func (r *reader) home(l *line) bool {
 	return l.session != "" && l.session == r.session && l.forked == nil
 }
 
-// event begins an event of a line. number tells apart the events of one line.
-func (r *reader) event(l *line, number int, again bool) *transcript.Event {
+// event begins an event of a line.
+func (r *reader) event(l *line, again bool) *transcript.Event {
 	e := &transcript.Event{
 		Conversation: r.conversation, Run: r.run, Type: l.kind, Time: l.now, Origin: l.origin,
 	}
@@ -170,7 +171,7 @@ func (r *reader) event(l *line, number int, again bool) *transcript.Event {
 	case again:
 		e.Verdict = transcript.DuplicateOf
 	case l.uuid != "":
-		e.ID, e.Global, e.Home = eventID(l.uuid, number), true, r.home(l)
+		e.ID, e.Global, e.Home = l.uuid, true, r.home(l)
 	}
 	if l.sidechain && r.place.agent == "" {
 		set(&e.Attributes, "sidechain", true)
@@ -187,14 +188,6 @@ func (r *reader) branch(l *line, e *transcript.Event) {
 	if l.logical.IsString() {
 		set(&e.Attributes, "logical_parent", l.logical.Str())
 	}
-}
-
-func eventID(uuid string, number int) string {
-	const digits = "0123456789"
-	if number < len(digits) {
-		return uuid + "/" + digits[number:number+1]
-	}
-	return uuid + "/" + itoa(number)
 }
 
 // uncounted turns an event into a row that is only searched. Before the conversation begins it is one of the run.
@@ -217,7 +210,7 @@ func (r *reader) uncounted(l *line, e *transcript.Event) {
 
 // system gives a line that the program says. Every such line is an event.
 func (r *reader) system(l *line, again bool) {
-	e := r.event(l, 0, again)
+	e := r.event(l, again)
 	e.Kind, e.Role = transcript.KindSystem, "system"
 	subtype := l.subtype.Str()
 	set(&e.Attributes, "subtype", subtype)
@@ -225,12 +218,20 @@ func (r *reader) system(l *line, again bool) {
 		e.Kind = transcript.KindCompaction
 	}
 	e.Parts = []transcript.Part{{Text: textOf(l.raw)}}
+	r.give(e)
+}
+
+// give hands on an event that counts, unless it is a copy.
+func (r *reader) give(e *transcript.Event) {
+	if e.ID != "" {
+		r.latest = e.ID
+	}
 	r.out.give(e)
 }
 
 // aside gives a line that is no event: it is found, and counted by type and version.
 func (r *reader) aside(l *line, again bool) {
-	e := r.event(l, 0, again)
+	e := r.event(l, again)
 	e.Kind, e.Role = asideKind(l.kind), ""
 	switch {
 	case l.kind == "progress":

@@ -5,6 +5,9 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
+// mostTokens is more than any request has; what is said beyond it must not overflow a sum.
+const mostTokens = 1 << 40
+
 // usage tells the tokens of a line's request, unless this file told as many of the same request already: every line of
 // a response repeats them.
 func (r *reader) usage(l *line, m message) {
@@ -13,7 +16,7 @@ func (r *reader) usage(l *line, m message) {
 	}
 	u := &transcript.Usage{
 		Run: r.run, Conversation: r.conversation, Time: l.now, Origin: l.origin,
-		Model: m.model.Str(), RequestID: l.request.Text(), Requests: transcript.Known(1),
+		Model: m.model.Str(), RequestID: id(l.request), Requests: transcript.Known(1),
 	}
 	split := [2]transcript.Count{}
 	for key, value := range m.usage.Fields() {
@@ -48,7 +51,10 @@ func (r *reader) usage(l *line, m message) {
 	if cost := l.cost.NanoUSD(); cost.Known {
 		u.Cost, u.CostSource = cost, "costUSD"
 	}
-	total := u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N + u.CacheWrite1h.N
+	total := int64(0)
+	for _, n := range []transcript.Count{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWrite1h} {
+		total += max(-mostTokens, min(mostTokens, n.N))
+	}
 	r.requestKey(u, l, m.id)
 	// Of equals the one in the file that it was first written to is preferred.
 	u.Rank = total << 1
@@ -67,15 +73,15 @@ func (r *reader) usage(l *line, m message) {
 // requestKey gives a request its identity. On a side chain message.id alone is the request, and whoever has it outside
 // of one stands for it.
 func (r *reader) requestKey(u *transcript.Usage, l *line, message format.Value) {
-	id := message.Text()
+	response := id(message)
 	switch {
-	case id == "" && l.uuid != "":
+	case response == "" && l.uuid != "":
 		u.Key = "uuid " + l.uuid
-	case id == "":
+	case response == "":
 	case l.sidechain:
-		u.Key = id
+		u.Key = response
 	default:
-		u.Key, u.Alias = id+" "+u.RequestID, id
+		u.Key, u.Alias = response+" "+u.RequestID, response
 	}
 }
 
