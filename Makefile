@@ -66,10 +66,14 @@ bench-search: ## latencies of search, p50 and p95, at EVENTS events; with ARCHIV
 	$(GO) test -run '^$$' -bench 'Find|Terms' -benchtime 0.2s ./internal/index/sqlite -bench-events $(or $(EVENTS),1000000)
 	$(if $(ARCHIVE),$(GO) test -run '^$$' -bench Search -benchtime 0.2s ./internal/search -bench-archive $(abspath $(ARCHIVE)))
 
-soak: ## crash and fault tests for a long time
+soak: ## crash, fault and recall tests for a long time (KILLS, DAMAGES, QUERIES; CORPUS: more transcripts to search)
 	$(GO) test -timeout 0 -run 'Killed' ./cmd/txarchive -kills $(or $(KILLS),500)
 	$(GO) test -timeout 0 -count 20 -run 'TestMonth' ./cmd/txarchive -nights 31
 	$(GO) test -timeout 0 -count 50 -run 'Model|Fault|AnyOrder|FindsEverything|OrdersAndPages' ./internal/...
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; corpora="$(CORPUS)"; \
+	if [ -d $(MKCORPUS) ]; then (cd $(MKCORPUS) && $(GO) run . -format mix -mb 12 -text $$($(GO) env GOROOT)/src/net -out $$dir/mix >/dev/null) && corpora="$$corpora,$$dir/mix"; fi; \
+	for s in $(wildcard ../shared/samples ../shared/samples/agents); do corpora="$$corpora,$$(realpath $$s)"; done; \
+	$(GO) test -timeout 0 -run 'FindsEverything' ./internal/search -recall-queries $(or $(QUERIES),3000) -corpus "$$corpora"
 	$(GO) test -timeout 0 -run 'DeepVerify' ./cmd/txarchive -alterations 300
 	$(GO) test -timeout 0 -run 'TestDamage$$' ./internal/archive -damages $(or $(DAMAGES),10000)
 

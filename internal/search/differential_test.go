@@ -1,194 +1,44 @@
 package search
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
-	"github.com/txarchive/txarchive/internal/transcript"
 )
-
-// scribe writes random texts out of what transcripts are made of.
-type scribe struct{ *rand.Rand }
 
 var (
-	plainWords = strings.Fields(`the error timeout permission denied def main return config parse health run step model retry second seconds
-		Straße Crème brûlée naïve Übergröße señor Łódź привет Ёлка мир Σίσυφος ΟΔΟΣ déjà vu Cafe\u0301 connection refused`)
-	identifiers = strings.Fields(`parseConfig HTTPServer2 pane_pid kebab-case-name src/health.py v1.2.3 TypeError: #123 50% don't obj.method()
-		C++ std::vector main.go:42 XMLHttpRequest getUserById2 a3f9c1b2 550e8400-e29b-41d4 toolu_01XyZaB3dE5fG https://example.org/a?b=c&d=1 /usr/local/bin`)
-	cjkTexts = []string{"数据库连接失败", "修复bug", "日本語のテキスト", "エラーが発生しました", "한국어 텍스트", "权限被拒绝", "がぎぐ", "👍", "✓"}
+	recallQueries = flag.Int("recall-queries", 250, "random queries that each corpus is asked")
+	recallSeed    = flag.Uint64("recall-seed", 0, "seed of random corpora and queries; 0 takes the time")
 )
 
-func (s scribe) word() string {
-	switch s.IntN(12) {
-	case 0, 1:
-		return identifiers[s.IntN(len(identifiers))]
-	case 2:
-		return cjkTexts[s.IntN(len(cjkTexts))]
-	case 3: // something new
-		var b strings.Builder
-		for range 3 + s.IntN(8) {
-			b.WriteByte("abcdefghijklmnopqrstuvwxyz"[s.IntN(26)])
-		}
-		return b.String()
-	case 4:
-		if s.IntN(3) == 0 { // a word that is cut into several terms
-			return strings.Repeat("zqxj", 17+s.IntN(6)) + []string{"tail", "end", "seconf"}[s.IntN(3)] + strings.Repeat("x", s.IntN(30))
-		}
+// newScribe gives a scribe whose seed is told.
+func newScribe(t *testing.T, stream uint64) scribe {
+	seed := *recallSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
 	}
-	return strings.ReplaceAll(plainWords[s.IntN(len(plainWords))], `\u0301`, "\u0301")
+	t.Logf("-recall-seed %d", seed)
+	return scribe{rand.New(rand.NewPCG(seed, stream))}
 }
 
-func (s scribe) text() string {
-	var b strings.Builder
-	for range 1 + s.IntN(14)*(1+s.IntN(8)/7*3) {
-		b.WriteString(s.word())
-		b.WriteString([]string{" ", " ", " ", "\n", ", ", "(", " = ", "/", "\t", `"`, "_", ""}[s.IntN(12)])
-	}
-	return b.String()
-}
-
-func (s scribe) original(run string, events int) indextest.Original {
-	o := talk(run)
-	o.Size = int64(events+1) * 100
-	for i := range events {
-		e := &transcript.Event{Run: run, Kind: transcript.KindMessage, Role: []string{"user", "assistant"}[s.IntN(2)],
-			Time: indextest.At(int64(s.IntN(400)) * 60), Origin: indextest.Place(i)}
-		for p := range 1 + s.IntN(4)/3 {
-			part := transcript.Part{Text: s.text()}
-			if s.IntN(4) == 0 {
-				part.Kind, part.Call = transcript.KindToolCall, &transcript.Call{ID: fmt.Sprint(i, p), Name: []string{"Bash", "Read"}[s.IntN(2)]}
-			}
-			e.Parts = append(e.Parts, part)
-		}
-		o.Records = append(o.Records, e)
-	}
-	return o
-}
-
-// asked is a random question: its text, and what the naive scanner says.
-type asked struct {
-	text  string
-	holds func(*row) bool
-}
-
-// stretch cuts a random piece out of a text.
-func (s scribe) stretch(text string, least, most int) string {
-	runes := []rune(text)
-	from := s.IntN(len(runes))
-	to := min(len(runes), from+least+s.IntN(most))
-	return string(runes[from:to])
-}
-
-// words takes some consecutive words of a text.
-func (s scribe) words(text string) string {
-	fields := strings.Fields(text)
-	from := s.IntN(len(fields))
-	return strings.Join(fields[from:min(len(fields), from+1+s.IntN(3))], " ")
-}
-
-func quoted(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
-}
-
-// ask makes a question about one of the rows that can be answered with yes.
-func (s scribe) ask(rows []row, depth int) asked {
-	if depth > 0 && s.IntN(3) == 0 {
-		a, b := s.ask(rows, depth-1), s.ask(rows, depth-1)
-		switch s.IntN(3) {
-		case 0:
-			return asked{"(" + a.text + ") OR (" + b.text + ")", func(r *row) bool { return a.holds(r) || b.holds(r) }}
-		case 1:
-			return asked{"(" + a.text + ") NOT (" + b.text + ")", func(r *row) bool { return a.holds(r) && !b.holds(r) }}
-		}
-		return asked{"(" + a.text + ") (" + b.text + ")", func(r *row) bool { return a.holds(r) && b.holds(r) }}
-	}
-	text := rows[s.IntN(len(rows))].text
-	switch kind := s.IntN(12); kind {
-	case 0, 1, 2:
-		return s.phrase(s.words(text), "", false)
-	case 3:
-		if s.IntN(8) == 0 { // longer than what an index is asked for
-			return s.phrase(text, "", false)
-		}
-		words := naiveWords(text)
-		if len(words) == 0 {
-			break
-		}
-		w := words[s.IntN(len(words))]
-		if n := len(w.parts); n > 0 && s.IntN(2) == 0 {
-			return s.phrase(w.parts[s.IntN(n)], "", false)
-		}
-		return s.phrase(w.text, "", false)
-	case 4, 5:
-		whole := s.words(text)
-		if words := naiveWords(whole); len(words) > 0 && strings.HasSuffix(naiveFold(whole), words[len(words)-1].text) {
-			runes := []rune(whole)
-			return s.phrase(string(runes[:len(runes)-s.IntN(min(3, len(runes)))]), "*", true)
-		}
-		return s.phrase(whole, "", false)
-	case 6, 7, 8:
-		if part := s.stretch(text, 2, 12); naiveFold(part) != "" {
-			return asked{"*" + quoted(part) + "*", func(r *row) bool { return naiveContains(r.text, part) }}
-		}
-	case 9:
-		return s.expression(text)
-	case 10:
-		role := []string{"user", "assistant"}[s.IntN(2)]
-		return asked{"role:" + role, func(r *row) bool { return r.role == role }}
-	case 11:
-		tool := []string{"bash", "READ"}[s.IntN(2)]
-		return asked{"tool:" + tool, func(r *row) bool { return strings.EqualFold(r.tool, tool) }}
-	}
-	return s.ask(rows, 0)
-}
-
-func (s scribe) phrase(text, star string, open bool) asked {
-	words := naiveWords(text)
-	if len(words) == 0 { // says nothing
-		return asked{"role:user,assistant", func(*row) bool { return true }}
-	}
-	if last := words[len(words)-1].text; open && (len(last) > 40 || strings.ContainsAny(last, "👍✓")) {
-		star, open = "", false
-		text = "timeout"
-	}
-	return asked{quoted(text) + star, func(r *row) bool { return naivePhrase(r.text, text, open) }}
-}
-
-func (s scribe) expression(text string) asked {
-	expr := regexp.QuoteMeta(s.stretch(text, 3, 8))
-	switch s.IntN(5) {
-	case 0:
-		expr = `\b` + expr
-	case 1:
-		expr += `\w*`
-	case 2:
-		expr = "(?:" + expr + "|" + regexp.QuoteMeta(s.stretch(text, 3, 8)) + ")"
-	case 3:
-		expr += `[ .,(]+\w`
-	}
-	re, err := regexp.Compile("(?im)" + expr)
-	if err != nil {
-		return s.expression(text)
-	}
-	return asked{"/" + strings.ReplaceAll(expr, "/", `\/`) + "/", func(r *row) bool { return re.MatchString(r.text) }}
-}
-
-// TestFindsEverything compares answers with a naive scan of all texts, for random texts and questions.
+// TestFindsEverything compares answers with a naive scan of all texts, for random texts and questions, asking an index
+// that has every ability, one that does not know pieces of words, and one that only finds.
 func TestFindsEverything(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
 	for corpus := range uint64(3) {
-		s := scribe{rand.New(rand.NewPCG(seed, corpus))}
+		s := newScribe(t, corpus)
 		w := newWorld(t)
 		for i := range 6 {
 			w.take(s.original(fmt.Sprintf("run-%d", i), 40))
 		}
+		w.mark(s)
 		searcher := w.searcher()
 		switch corpus {
 		case 1:
@@ -196,36 +46,95 @@ func TestFindsEverything(t *testing.T) {
 		case 2:
 			searcher.Index = plain{w.db}
 		}
-		for range 150 {
-			q := s.ask(w.rows, 2)
-			w.compare(searcher, q)
+		for range *recallQueries {
+			compareHits(t, searcher, w.rows, s.ask(w.rows, 2), Options{AllVersions: s.IntN(4) == 0})
 		}
+	}
+}
+
+// mark puts tags, pins and holds on runs.
+func (w *world) mark(s scribe) {
+	w.t.Helper()
+	for i := range w.rows {
+		r := &w.rows[i]
+		if i > 0 && w.rows[i-1].runID == r.runID {
+			r.tags, r.pinned, r.held = w.rows[i-1].tags, w.rows[i-1].pinned, w.rows[i-1].held
+			continue
+		}
+		if s.IntN(2) == 0 {
+			r.tags = append(r.tags, "release")
+			w.fact(index.FactTag, index.RunFactKey(r.runID, "release"), "{}")
+		}
+		if s.IntN(3) == 0 {
+			r.tags = append(r.tags, "Über cool")
+			w.fact(index.FactTag, index.RunFactKey(r.runID, "Über cool"), "{}")
+		}
+		if r.pinned = s.IntN(3) == 0; r.pinned {
+			w.fact(index.FactPin, r.runID, "{}")
+		}
+		if r.held = s.IntN(3) == 0; r.held {
+			w.fact(index.FactHold, index.RunFactKey(r.runID, "legal"), "{}")
+		}
+	}
+}
+
+func (w *world) fact(kind, key, value string) {
+	w.t.Helper()
+	f := blob.Fact{Kind: kind, Key: key, Time: indextest.Epoch, Value: []byte(value)}
+	if err := w.db.Commit(w.t.Context(), index.Batch{Facts: []index.FactRow{{Pack: "pack-001", Fact: f}}}); err != nil {
+		w.t.Fatal(err)
 	}
 }
 
 func (w *world) compare(s *Searcher, q asked) {
 	w.t.Helper()
-	a, err := s.Find(w.t.Context(), q.text, Options{NoSnippets: true})
+	compareHits(w.t, s, w.rows, q, Options{})
+}
+
+// compareHits asks a question and compares the hits with what the naive scan says of each row.
+func compareHits(t *testing.T, s *Searcher, rows []row, q asked, o Options) {
+	t.Helper()
+	o.NoSnippets, o.Budget = true, -1
+	a, err := s.Find(t.Context(), q.text, o)
 	if err != nil {
-		w.t.Fatalf("%s: %v", q.text, err)
+		t.Fatalf("%s: %v", q.text, err)
 	}
 	got := map[string]bool{}
-	for r, err := range a.ordered(w.t.Context()) {
+	for r, err := range a.ordered(t.Context()) {
 		if err != nil {
-			w.t.Fatalf("%s: %v", q.text, err)
+			t.Fatalf("%s: %v", q.text, err)
 		}
 		if got[r.ID] {
-			w.t.Fatalf("%s: %s twice", q.text, r.ID)
+			t.Fatalf("%s: %s twice", q.text, r.ID)
 		}
 		got[r.ID] = true
 	}
-	for i := range w.rows {
-		r := &w.rows[i]
-		if got[r.id] != q.holds(r) {
-			w.t.Fatalf("%s: row %s found %v\ntext %q\nunderstood as %s\nalternatives %v", q.text, r.id, got[r.id], r.text, a.Tree(), a.alternatives)
+	known := 0
+	for i := range rows {
+		r := &rows[i]
+		want := q.holds(r)
+		if r.hidden && !o.AllVersions {
+			want = no
+		}
+		if got[r.id] {
+			known++
+		}
+		if want != maybe && got[r.id] != (want == yes) {
+			show := *r
+			show.naive = nil
+			if show.text = shortened(r.text); len(q.text) > 2000 {
+				q.text = q.text[:2000]
+			}
+			t.Fatalf("%s: row %s found %v\nrow %+v\nunderstood as %s\nalternatives %v", q.text, r.id, got[r.id], show, a.Tree(), a.alternatives)
 		}
 	}
+	if known != len(got) {
+		t.Fatalf("%s: %d hits, of which the scan knows %d", q.text, len(got), known)
+	}
 }
+
+// shortened cuts a text short for a message.
+func shortened(text string) string { return text[:min(len(text), 2000)] }
 
 // TestSubstringsOfLongWords looks for every stretch of words that are cut into several terms.
 func TestSubstringsOfLongWords(t *testing.T) {
@@ -243,7 +152,7 @@ func TestSubstringsOfLongWords(t *testing.T) {
 						continue
 					}
 					part := text[from : from+n]
-					q := asked{"*" + quoted(part) + "*", func(r *row) bool { return naiveContains(r.text, part) }}
+					q := asked{"*" + quoted(part) + "*", func(r *row) truth { return r.read().contains(naiveFold(part)) }}
 					w.compare(s, q)
 				}
 			}

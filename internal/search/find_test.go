@@ -17,10 +17,10 @@ import (
 )
 
 // order returns the ids of the rows that a question holds, as Find yields them.
-func (w *world) order(holds func(*row) bool, sort Sort) []string {
+func (w *world) order(holds func(*row) truth, sort Sort) []string {
 	var rows []index.Event
 	for i := range w.rows {
-		if r := &w.rows[i]; holds(r) {
+		if r := &w.rows[i]; !r.hidden && holds(r) == yes {
 			conversation, _, _ := strings.Cut(r.id, ":")
 			rows = append(rows, index.Event{ID: r.id, Near: r.at, Conversation: conversation, Seq: r.seq, Part: r.part})
 		}
@@ -45,7 +45,7 @@ func TestOrdersAndPages(t *testing.T) {
 		w.take(s.original(fmt.Sprintf("run-%d", i), 100))
 	}
 	for range 10 {
-		q := s.ask(w.rows, 1)
+		q := s.definite(w.rows)
 		for _, sort := range []Sort{Newest, Oldest} {
 			want := w.order(q.holds, sort)
 			got, c := find(t, w.searcher(), q.text, Options{Sort: sort, NoSnippets: true})

@@ -1,156 +1,252 @@
 package search
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
-// This file is a second, naive idea of what a query finds. It shares no code with packages term and query.
+// This file is a second, naive idea of what texts match, made after docs/query-language.md and the comment of package
+// term. It shares no code with packages term and query.
 
-// plainLetters is Latin letters with accents, and without.
-var plainLetters = strings.NewReplacer("à", "a", "á", "a", "â", "a", "ä", "a", "å", "a", "ç", "c", "è", "e", "é", "e", "ê", "e", "ë", "e",
-	"í", "i", "î", "i", "ï", "i", "ñ", "n", "ó", "o", "ô", "o", "ö", "o", "ø", "o", "ú", "u", "ü", "u", "û", "u", "ß", "ss", "ł", "l", "ź", "z", "ё", "е", "й", "и",
-	"ή", "η", "ί", "ι", "ς", "σ", "\u0301", "", "\u0308", "")
+// truth is what the naive scan knows. Where our documents leave it open (what stands in base64, parts of what looks
+// like a random id) it may be either.
+type truth int8
 
-// naiveFold folds case and accents character by character.
+const (
+	no truth = iota
+	maybe
+	yes
+)
+
+func truthOf(b bool) truth {
+	if b {
+		return yes
+	}
+	return no
+}
+
+func (t truth) not() truth { return yes - t }
+
+// naiveLetters are those that Unicode does not take apart and people type without their strokes.
+var naiveLetters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ħ", "h", "ŧ", "t", "ı", "i")
+
+// naiveAccent reports marks that do not matter: those of Latin, Greek and Cyrillic letters, Hebrew points and Arabic
+// vowel signs, but not the vowel signs of other scripts.
+func naiveAccent(r rune) bool {
+	return unicode.Is(unicode.Mn, r) && unicode.In(r, unicode.Inherited, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic) && r != 0x3099 && r != 0x309a ||
+		r >= 0x302a && r <= 0x302f || unicode.Is(unicode.Me, r) || r == 'ـ'
+}
+
+// naiveSilent reports characters that leave nothing of themselves.
+func naiveSilent(r rune) bool {
+	return r == 0xad || r >= 0x200c && r <= 0x200f || r == 0x2060 || r == 0xfeff || r >= 0xe0020 && r <= 0xe007f
+}
+
+// naiveRune folds one character.
+func naiveRune(r rune) string {
+	if r < 0x80 {
+		return string(unicode.ToLower(r))
+	}
+	s := string(r)
+	if unicode.In(r, unicode.L, unicode.N, unicode.So) && !(r >= 0x3130 && r <= 0x318f) && !(r >= 0xffa0 && r <= 0xffdc) {
+		if full := norm.NFKD.String(s); !strings.ContainsAny(full, "/\u2044 ") {
+			var b strings.Builder
+			for _, o := range full {
+				if unicode.In(o, unicode.L, unicode.N, unicode.M) {
+					b.WriteRune(o)
+				}
+			}
+			if b.Len() > 0 {
+				s = b.String()
+			}
+		}
+	}
+	return s
+}
+
+// naiveFold folds case, accents and compatibility forms, and puts characters together that were written in pieces.
 func naiveFold(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		least := r
-		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-			if unicode.IsLower(f) && !unicode.IsLower(least) {
-				least = f
-			}
+		if !naiveSilent(r) {
+			b.WriteString(naiveRune(r))
 		}
-		b.WriteRune(unicode.ToLower(least))
 	}
-	return plainLetters.Replace(b.String())
+	return naiveJoin(b.String())
 }
+
+func naiveJoin(s string) string {
+	if isASCII(s) {
+		return strings.ToLower(s)
+	}
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == 0xff9e:
+			return 0x3099
+		case r == 0xff9f:
+			return 0x309a
+		case naiveAccent(r):
+			return -1
+		}
+		return unicode.ToLower(unicode.ToUpper(r))
+	}, s)
+	s = strings.Map(func(r rune) rune {
+		if r == 0x3099 || r == 0x309a {
+			return -1
+		}
+		return r
+	}, norm.NFC.String(s))
+	return naiveLetters.Replace(s)
+}
+
+func isASCII(s string) bool { return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0 }
 
 func naiveCJK(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r == 'ー'
+	if r < 0x1100 {
+		return false
+	}
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo, unicode.Yi, unicode.Tangut, unicode.Nushu, unicode.Khitan_Small_Script) ||
+		r >= 0x3000 && r <= 0x30ff && unicode.IsLetter(r) || r == 0xff70
 }
 
-func naiveLetter(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '\u0301' || r == '\u0308'
+func naiveEmoji(r rune) bool {
+	switch {
+	case r >= 0x2600 && r <= 0x27bf, r >= 0x1f000 && r <= 0x1f0ff, r >= 0x1f1e6 && r <= 0x1f1ff, r >= 0x1f300 && r <= 0x1faff:
+		return !unicode.In(r, unicode.Ps, unicode.Pe)
+	}
+	return strings.ContainsRune("‼⁉ℹ↔↕↖↗↘↙↩↪⌚⌛⌨⏏⏩⏪⏫⏬⏭⏮⏯⏰⏱⏲⏳⏸⏹⏺▪▫▶◀◻◼◽◾⤴⤵⬅⬆⬇⬛⬜⭐⭕〰〽🅰🅱🅾🅿🆎🆑🆒🆓🆔🆕🆖🆗🆘🆙🆚", r)
 }
 
-// naiveWord is a word of a text.
+// naiveSign reports signs that stand for letters and are words of their own, like U+338F for kg.
+func naiveSign(r rune) bool {
+	return r >= 0x80 && (unicode.Is(unicode.So, r) || unicode.Is(unicode.No, r) && r >= 0x2460) && naiveRune(r) != string(r)
+}
+
+// naiveWord is a word of a text, folded.
 type naiveWord struct {
 	text  string
-	parts []string
+	parts []string // of an identifier
+	vague bool     // it looks like a random id: then it may have no parts
+	blob  bool     // it lies in an unbroken run of 256 and more: then it may not be found
 }
 
-// seenWords and seenFolds spare the scanner its work on texts that it has seen.
-var (
-	seenWords = map[string][]naiveWord{}
-	seenFolds = map[string]string{}
-)
+// naiveText is a text with what the scan has to know of it.
+type naiveText struct {
+	raw, folded string
+	plain       string // folded, without blobs
+	words       []naiveWord
+	blobs       bool
+}
 
-func naiveWords(text string) []naiveWord {
-	words, ok := seenWords[text]
-	if !ok {
-		words = naiveCut(text)
-		seenWords[text] = words
+var blobRun = regexp.MustCompile(`[0-9A-Za-z+/_-]{256,}`)
+
+func newNaiveText(raw string) *naiveText {
+	raw = strings.ToValidUTF8(raw, "\ufffd")
+	t := &naiveText{raw: raw, folded: naiveFold(raw)}
+	t.plain = t.folded
+	blobs := blobRun.FindAllStringIndex(raw, -1)
+	if t.blobs = len(blobs) > 0; t.blobs {
+		t.plain = naiveFold(blobRun.ReplaceAllString(raw, "\x00"))
 	}
-	return words
+	t.words = naiveCut(raw, blobs)
+	return t
 }
 
-// naiveCut cuts a text into words, CJK characters and emoji.
-func naiveCut(text string) []naiveWord {
+// naiveCut cuts a text into words, CJK characters, signs and emoji.
+func naiveCut(text string, blobs [][]int) []naiveWord {
 	var out []naiveWord
-	var word []rune
-	end := func() {
-		if len(word) > 0 {
-			out = append(out, naiveWord{naiveFold(string(word)), naiveParts(word)})
-			word = nil
+	begin := -1
+	end := func(at int) {
+		if begin >= 0 {
+			for len(blobs) > 0 && blobs[0][1] <= begin {
+				blobs = blobs[1:]
+			}
+			w := naiveIdentifier(text[begin:at])
+			w.blob = len(blobs) > 0 && blobs[0][0] < at
+			if w.text != "" {
+				out = append(out, w)
+			}
+			begin = -1
 		}
 	}
-	for _, r := range text {
+	for at, r := range text {
 		switch {
-		case naiveCJK(r) || r == '👍' || r == '✓':
-			end()
-			out = append(out, naiveWord{text: string(r)})
-		case naiveLetter(r):
-			word = append(word, r)
+		case naiveSilent(r) || naiveAccent(r) || r == 0x3099 || r == 0x309a || r == 0xff9e || r == 0xff9f:
+			if n := len(out); n > 0 && begin < 0 && (r == 0x3099 || r == 0x309a || r == 0xff9e || r == 0xff9f) {
+				out[n-1].text = naiveJoin(out[n-1].text + string(r))
+			}
+		case naiveCJK(r), naiveEmoji(r), naiveSign(r):
+			end(at)
+			out = naiveAlone(out, r)
+		case unicode.In(r, unicode.L, unicode.N, unicode.M):
+			if begin < 0 {
+				begin = at
+			}
 		default:
-			end()
+			end(at)
 		}
 	}
-	end()
+	end(len(text))
 	return out
 }
 
-// naiveParts cuts identifiers at humps and digits; what looks like a random id has no parts.
-func naiveParts(word []rune) []string {
-	var parts []string
+// naiveAlone adds what one character stands for; jamo become one with the syllable before them.
+func naiveAlone(out []naiveWord, r rune) []naiveWord {
+	fold := naiveFold(string(r))
+	if n := len(out); n > 0 && unicode.Is(unicode.Hangul, r) && r >= 0x1100 && r <= 0x11ff {
+		if joined := naiveJoin(out[n-1].text + string(r)); len([]rune(joined)) == 1 {
+			out[n-1].text = joined
+			return out
+		}
+	}
+	word := ""
+	for _, o := range fold {
+		if naiveCJK(o) {
+			if word != "" {
+				out, word = append(out, naiveWord{text: word}), ""
+			}
+			out = append(out, naiveWord{text: string(o)})
+			continue
+		}
+		word += string(o)
+	}
+	if word != "" {
+		out = append(out, naiveWord{text: word})
+	}
+	return out
+}
+
+// naiveIdentifier cuts a word at humps and digits.
+func naiveIdentifier(word string) naiveWord {
+	var letters []rune
+	for _, r := range word {
+		if !naiveAccent(r) && !naiveSilent(r) {
+			letters = append(letters, r)
+		}
+	}
+	upper := func(r rune) bool { return unicode.IsUpper(r) || unicode.IsTitle(r) }
+	w := naiveWord{text: naiveFold(word)}
 	begin := 0
-	for i := 1; i < len(word); i++ {
-		a, b := word[i-1], word[i]
+	for i := 1; i < len(letters); i++ {
+		a, b := letters[i-1], letters[i]
 		switch {
-		case unicode.IsDigit(a) != unicode.IsDigit(b), unicode.IsUpper(b) && !unicode.IsUpper(a):
-			parts, begin = append(parts, string(word[begin:i])), i
-		case unicode.IsLower(b) && unicode.IsUpper(a) && i-1 > begin && unicode.IsUpper(word[i-2]):
-			parts, begin = append(parts, string(word[begin:i-1])), i-1
+		case unicode.IsDigit(a) != unicode.IsDigit(b), upper(b) && !upper(a):
+			w.parts, begin = append(w.parts, string(letters[begin:i])), i
+		case unicode.IsLower(b) && upper(a) && i-1 > begin && upper(letters[i-2]):
+			w.parts, begin = append(w.parts, string(letters[begin:i-1])), i-1
 		}
 	}
 	if begin == 0 {
-		return nil
+		return w
 	}
-	parts = append(parts, string(word[begin:]))
-	hex := strings.Trim(strings.ToLower(string(word)), "0123456789abcdef") == "" && (string(word) == strings.ToLower(string(word)) || string(word) == strings.ToUpper(string(word)))
-	if hex && len(parts) >= 3 && len(word) >= 4 || len(parts) >= 6 && float64(len(string(word))) < 2.5*float64(len(parts)) {
-		return nil
+	w.parts = append(w.parts, string(letters[begin:]))
+	n := len(w.parts)
+	w.vague = n >= 3 && (strings.Trim(strings.ToLower(word), "0123456789abcdef") == "" || n >= 6 && 2*len(word) < 5*n)
+	for i := range w.parts {
+		w.parts[i] = naiveFold(w.parts[i])
 	}
-	for i := range parts {
-		parts[i] = naiveFold(parts[i])
-	}
-	return parts
-}
-
-// naivePhrase says whether the words of want stand in a text: the first one may be the last parts of an identifier, the
-// last one the first parts, or longer; a single one any parts.
-func naivePhrase(text, want string, open bool) bool {
-	have, terms := naiveWords(text), naiveWords(want)
-	last := len(terms) - 1
-	for i := 0; i+last < len(have); i++ {
-		ok := true
-		for j := 0; ok && j <= last; j++ {
-			ok = naiveSame(have[i+j], terms[j].text, j > 0, j < last, open && j == last)
-		}
-		if ok {
-			return true
-		}
-	}
-	return false
-}
-
-// naiveSame says whether a term stands in a word, from its beginning on or up to its end if it must.
-func naiveSame(have naiveWord, term string, begin, end, open bool) bool {
-	if have.text == term || open && strings.HasPrefix(have.text, term) {
-		return true
-	}
-	n := len(have.parts)
-	longest := n
-	if n > 8 {
-		longest = 4
-	}
-	for i := range n {
-		for j := i + 1; j <= min(i+longest, n); j++ {
-			run := strings.Join(have.parts[i:j], "")
-			if (run == term || open && strings.HasPrefix(run, term)) && (i == 0 || !begin) && (j == n || !end) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func naiveContains(text, part string) bool {
-	for _, s := range []string{text, part} {
-		if _, ok := seenFolds[s]; !ok {
-			seenFolds[s] = naiveFold(s)
-		}
-	}
-	return strings.Contains(seenFolds[text], seenFolds[part])
+	return w
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,18 +24,6 @@ type world struct {
 	packs int
 	reads atomic.Int64
 	fail  map[string]error // texts that cannot be read
-}
-
-// row is a row as the test made it.
-type row struct {
-	run        string // native id
-	seq        int64
-	part       int
-	at         int64
-	kind, role string
-	tool       string
-	text       string
-	id         string
 }
 
 func newWorld(t *testing.T) *world {
@@ -97,15 +84,14 @@ func (w *world) searcher() *Searcher {
 func (w *world) take(originals ...indextest.Original) {
 	w.t.Helper()
 	w.packs++
+	from := len(w.rows)
 	for _, o := range originals {
-		run, seq := "", int64(0)
+		w.rows = append(w.rows, naiveRows(&o)...)
 		for _, r := range o.Records {
-			switch r := r.(type) {
-			case *transcript.Run:
-				run = r.ID
-			case *transcript.Event:
-				seq++
-				w.event(&o, run, seq, r)
+			if e, ok := r.(*transcript.Event); ok {
+				for i, p := range e.Parts {
+					w.texts[textKey(o.Path, max(o.Number, 1), e.Origin.Offset+p.Offset, i)] = p.Text
+				}
 			}
 		}
 	}
@@ -113,53 +99,32 @@ func (w *world) take(originals ...indextest.Original) {
 	if err := w.db.Commit(w.t.Context(), b); err != nil {
 		w.t.Fatal(err)
 	}
-	w.name()
-}
-
-func (w *world) event(o *indextest.Original, run string, seq int64, e *transcript.Event) {
-	for i, p := range e.Parts {
-		w.texts[textKey(o.Path, max(o.Number, 1), e.Origin.Offset+p.Offset, i)] = p.Text
-		r := row{run: run, seq: seq, part: i, at: e.Time.UnixMicro, kind: string(e.Kind), role: e.Role, text: p.Text}
-		if p.Kind != "" {
-			r.kind = string(p.Kind)
-		}
-		if p.Call != nil {
-			r.tool = p.Call.Name
-		}
-		if p.Result != nil {
-			r.tool = p.Result.Name
-		}
-		if len(e.Parts) > 1 {
-			r.id = fmt.Sprintf(":%d.%d", seq, i+1)
-		} else {
-			r.id = fmt.Sprintf(":%d", seq)
-		}
-		w.rows = append(w.rows, r)
-	}
+	w.name(w.rows[from:])
 }
 
 // name puts the public ids of conversations before what tells the rows of one apart.
-func (w *world) name() {
-	ids := map[string]string{}
-	for i := range w.rows {
-		r := &w.rows[i]
-		if !strings.HasPrefix(r.id, ":") {
-			continue
-		}
-		if ids[r.run] == "" {
+func (w *world) name(rows []row) {
+	type key struct{ run, conversation string }
+	ids, runs := map[key]string{}, map[string]string{}
+	for i := range rows {
+		r := &rows[i]
+		if runs[r.run] == "" {
 			run, err := w.db.Run(w.t.Context(), r.run)
 			if err != nil {
 				w.t.Fatal(err)
 			}
+			runs[r.run] = run.ID
 			for c, err := range w.db.Conversations(w.t.Context(), run.ID) {
 				if err != nil {
 					w.t.Fatal(err)
 				}
-				ids[r.run] = c.ID
-				break
+				if k := (key{r.run, c.NativeID}); ids[k] == "" {
+					ids[k] = c.ID
+				}
 			}
 		}
-		r.id = ids[r.run] + r.id
+		r.runID = runs[r.run]
+		r.id = ids[key{r.run, r.conversation}] + r.id
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/query"
@@ -12,19 +14,22 @@ import (
 // named are fields that every row states itself: facets, so that they are looked up like words.
 var named = map[string]string{"role": "e.role", "kind": "e.kind", "type": "e.type", "tool": "e.tool", "format": "r.format"}
 
+// eventAttributes is what an event states in attributes. They stand with its first part.
+const eventAttributes = "(CASE e.part WHEN 0 THEN e.attributes ELSE (SELECT o.attributes FROM events o WHERE o.transcript = e.transcript AND o.seq = e.seq AND o.part = 0) END)"
+
 // columns say where the value of a field stands, of an event and of a run. Any of them may match.
 var columns = map[string]struct{ event, run []string }{
 	"format":       {nil, []string{"(SELECT name FROM names WHERE id = r.format)"}},
-	"agent":        {[]string{"coalesce(e.attributes ->> '$.agent', c.agent, r.agent)"}, []string{"r.agent"}},
-	"model":        {[]string{"coalesce(e.attributes ->> '$.model', c.model, r.model)"}, []string{"r.model"}},
+	"agent":        {[]string{"coalesce(" + eventAttributes + " ->> '$.agent', c.agent, r.agent)"}, []string{"r.agent"}},
+	"model":        {[]string{"coalesce(" + eventAttributes + " ->> '$.model', c.model, r.model)"}, []string{"r.model"}},
 	"engine":       {[]string{"c.engine"}, nil},
 	"project":      {[]string{"coalesce(c.project, r.project)"}, []string{"r.project"}},
 	"group":        {[]string{`r."group"`}, []string{`r."group"`}},
-	"flow":         {[]string{"coalesce(e.attributes ->> '$.flow', c.flow, r.flow)"}, []string{"r.flow"}},
-	"step":         {[]string{"coalesce(e.attributes ->> '$.step', c.step)"}, nil},
+	"flow":         {[]string{"coalesce(" + eventAttributes + " ->> '$.flow', c.flow, r.flow)"}, []string{"r.flow"}},
+	"step":         {[]string{"coalesce(" + eventAttributes + " ->> '$.step', c.step)"}, nil},
 	"status":       {[]string{"r.status", "c.status"}, []string{"r.status"}},
 	"outcome":      {[]string{"r.outcome"}, []string{"r.outcome"}},
-	"from":         {[]string{"e.attributes ->> '$.from'"}, nil},
+	"from":         {[]string{eventAttributes + " ->> '$.from'"}, nil},
 	"conversation": {[]string{"c.conversation_id", "c.native_id"}, nil},
 	"run":          {[]string{"r.run_id", "r.native_id"}, []string{"r.run_id", "r.native_id"}},
 }
@@ -86,7 +91,7 @@ func (k compiler) facet(f query.Field, column string) cond {
 		case v.Text == "":
 			sql = append(sql, column+" IS NOT NULL")
 		case v.Match == query.Contains:
-			sql, args = append(sql, column+" IN (SELECT id FROM names WHERE name LIKE ? ESCAPE '\\')"), append(args, like(v))
+			sql, args = append(sql, column+" IN (SELECT id FROM names WHERE name GLOB ?)"), append(args, glob(v))
 		case v.Match == query.Starts:
 			match = append(match, "x : "+quoted(index.Facet(f.Name, v.Text))+" *")
 		default:
@@ -169,7 +174,7 @@ func (k compiler) values(values []query.Value, in []string) cond {
 	return c
 }
 
-// compare is one value against one column, without regard to the case of ASCII letters.
+// compare is one value against one column, without regard to case.
 func compare(column string, v query.Value) (string, []any) {
 	switch {
 	case v.Text == "" && v.Match == query.Whole:
@@ -179,22 +184,47 @@ func compare(column string, v query.Value) (string, []any) {
 	case v.Match == query.Whole && (column == "c.conversation_id" || column == "r.run_id"):
 		// Ids are typed as far as they are known.
 		return "(" + column + " >= ? AND " + column + " < ?)", []any{v.Text, after(v.Text)}
-	case v.Match == query.Whole:
+	case v.Match == query.Whole && ascii(v.Text):
 		return column + " = ? COLLATE NOCASE", []any{v.Text}
 	}
-	return column + " LIKE ? ESCAPE '\\'", []any{like(v)}
+	return column + " GLOB ?", []any{glob(v)}
 }
 
-// like is the pattern of LIKE for a value.
-func like(v query.Value) string {
-	p := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(v.Text)
-	switch v.Match {
-	case query.Starts:
-		return p + "%"
-	case query.Contains:
-		return "%" + p + "%"
+func ascii(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+// maxGlob is how many characters of a value are compared: the engine takes patterns of 50000 bytes at most.
+const maxGlob = 3000
+
+// glob is the pattern of GLOB for a value. LIKE would fold the case of ASCII letters only.
+func glob(v query.Value) string {
+	var b strings.Builder
+	if v.Match == query.Contains {
+		b.WriteByte('*')
 	}
-	return p
+	n, cut := 0, false
+	for _, r := range v.Text {
+		if n++; n > maxGlob {
+			cut = true
+			break
+		}
+		other := unicode.SimpleFold(r)
+		if other == r && !strings.ContainsRune("*?[", r) {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteByte('[')
+		b.WriteRune(r)
+		for ; other != r; other = unicode.SimpleFold(other) {
+			b.WriteRune(other)
+		}
+		b.WriteByte(']')
+	}
+	if v.Match != query.Whole || cut {
+		b.WriteByte('*')
+	}
+	return b.String()
 }
 
 // attribute looks at what only one format states, of the event, its conversation or its run.
@@ -204,15 +234,18 @@ func (k compiler) attribute(f query.Field) (cond, error) {
 		return cond{}, err
 	}
 	path := `'$.` + strings.ReplaceAll(string(key), "'", "''") + `'`
-	in := []string{"r.attributes ->> " + path}
+	of := []string{"r.attributes"}
 	if !k.runs {
-		in = []string{"e.attributes ->> " + path, "c.attributes ->> " + path, in[0]}
+		of = []string{eventAttributes, "c.attributes", of[0]}
+	}
+	in := make([]string, len(of))
+	for i, x := range of {
+		if in[i] = x + " ->> " + path; len(f.Values) > 0 { // as the original has it: true is no 1
+			in[i] = "CASE WHEN " + x + " -> " + path + " IN ('true', 'false') THEN " + x + " -> " + path + " ELSE CAST(" + in[i] + " AS TEXT) END"
+		}
 	}
 	if len(f.Values) == 0 {
 		return k.values([]query.Value{{Match: query.Starts}}, in), nil
-	}
-	for i := range in {
-		in[i] = "CAST(" + in[i] + " AS TEXT)"
 	}
 	return k.values(f.Values, in), nil
 }
@@ -227,6 +260,9 @@ func special(f query.Field, v query.Value) (string, []any, error) {
 		s, args := compare("s.name", v)
 		return "t.version IN (SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id CROSS JOIN versions v ON v.file = f.id WHERE " + s + ")", args, nil
 	case "touches":
+		if v.Text == "" && v.Match == query.Whole {
+			return "NOT EXISTS (SELECT 1 FROM calls k, json_each(k.paths) p WHERE k.event = e.id)", nil, nil
+		}
 		s, args := compare("p.value", v)
 		return "EXISTS (SELECT 1 FROM calls k, json_each(k.paths) p WHERE k.event = e.id AND " + s + ")", args, nil
 	case "id":

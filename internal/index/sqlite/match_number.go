@@ -20,15 +20,16 @@ var eventNumbers = map[string]string{
 	"tokens": "(" + stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h", "u.output") + ")",
 }
 
-// eventDurations are how long what an event is about took, in microseconds: a call by itself or by its result, or a
-// step.
+// eventDurations are how long the call took that an event is about, in microseconds: the call itself or its result.
 var eventDurations = []string{
 	`(SELECT coalesce(x.duration, CASE WHEN b.time >= e.time THEN b.time - e.time END) FROM calls k CROSS JOIN results x ON x.call = k.call
 		CROSS JOIN events b ON b.id = x.event WHERE k.event = e.id ORDER BY b.transcript <> e.transcript, b.verdict, b.seq, b.part LIMIT 1)`,
 	`(SELECT coalesce(x.duration, CASE WHEN e.time >= b.time THEN e.time - b.time END) FROM results x LEFT JOIN calls k ON k.call = x.call
 		LEFT JOIN events b ON b.id = k.event WHERE x.event = e.id ORDER BY b.transcript IS NOT e.transcript, b.verdict, b.seq, b.part LIMIT 1)`,
-	`(SELECT coalesce(s.duration, s.ended - s.started) FROM steps s WHERE s.version = t.version AND s.offset = e.offset AND s.inner IS e.inner LIMIT 1)`,
 }
+
+// stepAt is a step that an event tells of. It is followed by a comparison with its duration and a bracket.
+const stepAt = `EXISTS (SELECT 1 FROM steps s WHERE s.version = t.version AND s.offset = e.offset AND s.inner IS e.inner AND coalesce(s.duration, s.ended - s.started)`
 
 // longEnough is what owns rows that took long: where it is stated, and conversations that lasted as long. Of short ones
 // there is nothing to say.
@@ -82,6 +83,7 @@ func (k compiler) compare(n query.Compare) (cond, error) {
 		for _, d := range eventDurations {
 			sql, each = append(sql, d+is), append(each, n.Value)
 		}
+		sql, each = append(sql, stepAt+is+")"), append(each, n.Value)
 		hint, hinted := longEnough(n)
 		return cond{sql: []string{balanced(sql, " OR ")}, args: each, hint: hint, hinted: hinted}, nil
 	}
