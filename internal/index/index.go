@@ -39,9 +39,15 @@ type Batch struct {
 	Packs  []*PackRow // further ones, whose versions lie in each other
 	Facts  []FactRow
 	Parsed []*Parsed // in any order
-	// Resolvers gives the resolver of a format, nil where it has none.
-	Resolvers func(format string) func(*transcript.Family)
+	// Resolvers gives the resolver of a format.
+	Resolvers func(format string) Resolver
 	Prices    *price.Book
+}
+
+// Resolver is how a format names and judges what stands in several originals of a run.
+type Resolver struct {
+	Resolve func(*transcript.Family) // nil for a format without
+	Usage   bool                     // it looks at usage; otherwise Family.Usage is empty
 }
 
 // All returns every pack of the batch.

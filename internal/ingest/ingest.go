@@ -19,7 +19,6 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/price"
-	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // Index is what the way in needs of an index.
@@ -167,11 +166,13 @@ func (g *Ingester) format(name string) format.Format {
 }
 
 // resolvers hands the index the resolver of a format.
-func (g *Ingester) resolvers(name string) func(*transcript.Family) {
-	if r, ok := g.format(name).(format.Resolver); ok {
-		return r.Resolve
+func (g *Ingester) resolvers(name string) (r index.Resolver) {
+	f := g.format(name)
+	if resolver, ok := f.(format.Resolver); ok {
+		r.Resolve = resolver.Resolve
 	}
-	return nil
+	_, r.Usage = f.(format.UsageResolver)
+	return r
 }
 
 // parsers is the current version of every parser.

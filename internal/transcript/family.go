@@ -11,7 +11,7 @@ type Family struct {
 	// counts for nothing (a window that repeats the log: DerivedTotal).
 	Conversations []*FamilyConversation
 	Receipts      []*Receipt // set Conversation
-	Usage         []*Usage   // set Verdict, Conversation, Agent, Engine, Flow, Step, Model
+	Usage         []*Usage   // for formats that ask for it (format.UsageResolver); set Verdict, Conversation, Agent, Engine, Flow, Step, Model
 	Steps         []*Step    // set Conversation
 	Hints         []*Hint    // read only
 	// Related has the hints of the runs that this one was forked from or is a child of, by native id; nil where the

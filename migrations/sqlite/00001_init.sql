@@ -266,7 +266,7 @@ CREATE TABLE usage (
   estimated INTEGER NOT NULL,
   calculated INTEGER, price_model TEXT, price_table TEXT, price_note TEXT,   -- by the price table of the day
   agent TEXT, engine TEXT, flow TEXT, step TEXT, status TEXT, outcome TEXT, receipt TEXT,
-  stated     TEXT,                     -- transcript.Usage as JSON, for formats with a resolver
+  stated     TEXT,                     -- transcript.Usage as JSON, for formats that resolve usage
   ledger     INTEGER NOT NULL DEFAULT 0,   -- 1: it outlived what stated it
   line INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, inner INTEGER,
   attributes TEXT

@@ -18,7 +18,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 		return err
 	}
 	defer t.Rollback()
-	c := &commit{tx: t, bulkRows: db.bulkRows, batch: batch, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}}
+	c := &commit{tx: t, usages: usageRows(t), bulkRows: db.bulkRows, batch: batch, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}}
 	if err := c.run(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -42,6 +42,7 @@ type commit struct {
 	touched map[int64]bool // run_names whose runs must be resolved
 	keys    map[int64]bool // usage keys to judge
 	eids    map[int64]bool // event ids that are new
+	usages  *inserter
 	rows    []pendingRow
 
 	bulkRows int
@@ -70,6 +71,9 @@ func (c *commit) run() error {
 		if err := c.parsed(p); err != nil {
 			return fmt.Errorf("%s/%s: %w", p.Source, p.Path, err)
 		}
+	}
+	if err := c.usages.flush(); err != nil {
+		return fmt.Errorf("usage: %w", err)
 	}
 	if err := c.terms(); err != nil {
 		return fmt.Errorf("terms: %w", err)

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -46,48 +45,56 @@ func (b *inserter) flush() error {
 		return nil
 	}
 	group := "(" + strings.Repeat("?,", b.columns-1) + "?)"
-	err := b.t.insert(b.head+strings.Repeat(group+",", n-1)+group+b.tail, b.args)
+	_, err := b.t.direct(b.head+strings.Repeat(group+",", n-1)+group+b.tail, b.args)
 	clear(b.args)
 	b.args = b.args[:0]
 	return err
 }
 
-// insert runs a statement that is prepared once per transaction. It is not interrupted, only left out, when the context
-// ends: to wait for that takes a goroutine each time.
-func (t *tx) insert(query string, args []driver.NamedValue) error {
+// direct runs a statement that is prepared once per transaction, on the driver's connection. It is not interrupted, only
+// left out, when the context ends: to wait for that takes a goroutine each time.
+func (t *tx) direct(query string, args []driver.NamedValue) (result driver.Result, err error) {
 	if err := t.ctx.Err(); err != nil {
-		return err
+		return nil, err
 	}
-	return t.conn.Raw(func(conn any) error {
-		ctx := context.WithoutCancel(t.ctx)
-		stmt := t.bulk[query]
-		if stmt == nil {
-			p, ok := conn.(driver.ConnPrepareContext)
-			if !ok {
-				return errors.New("the driver prepares nothing with a context")
-			}
-			made, err := p.PrepareContext(ctx, query)
-			if err != nil {
-				return fmt.Errorf("prepare %.60q: %w", query, err)
-			}
-			stmt, t.bulk[query] = made, made
+	err = t.conn.Raw(func(conn any) error {
+		stmt, err := t.plainStmt(conn, query)
+		if err != nil {
+			return err
 		}
-		e, ok := stmt.(driver.StmtExecContext)
-		if !ok {
-			return errors.New("the driver runs nothing with a context")
-		}
-		_, err := e.ExecContext(ctx, args)
+		result, err = stmt.ExecContext(t.calm, args)
 		return err
 	})
+	return result, err
 }
 
-// closeBulk closes the statements of inserters.
-func (t *tx) closeBulk() error {
-	if len(t.bulk) == 0 {
+func (t *tx) plainStmt(conn any, query string) (driver.StmtExecContext, error) {
+	stmt := t.plain[query]
+	if stmt == nil {
+		p, ok := conn.(driver.ConnPrepareContext)
+		if !ok {
+			return nil, errors.New("the driver prepares nothing with a context")
+		}
+		made, err := p.PrepareContext(t.calm, query)
+		if err != nil {
+			return nil, fmt.Errorf("prepare %.60q: %w", query, err)
+		}
+		stmt, t.plain[query] = made, made
+	}
+	e, ok := stmt.(driver.StmtExecContext)
+	if !ok {
+		return nil, errors.New("the driver runs nothing with a context")
+	}
+	return e, nil
+}
+
+// closePlain closes the statements that went to the driver itself.
+func (t *tx) closePlain() error {
+	if len(t.plain) == 0 {
 		return nil
 	}
-	all := t.bulk
-	t.bulk = nil
+	all := t.plain
+	t.plain = nil
 	return t.conn.Raw(func(any) (err error) {
 		for _, stmt := range all {
 			err = errors.Join(err, stmt.Close())

@@ -153,6 +153,9 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, buried boo
 			return err
 		}
 	}
+	if err := c.usages.flush(); err != nil {
+		return err
+	}
 	for _, h := range r.Hints {
 		if _, err := c.exec("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)", name, h.Key, h.Value, o.version); err != nil {
 			return err

@@ -40,7 +40,7 @@ func (c *commit) writeUsage(o *owner, u *transcript.Usage, identity []string) er
 		return err
 	}
 	var stated any
-	if c.resolver(o.Format) != nil {
+	if c.resolver(o.Format).Usage {
 		b, err := json.Marshal(u)
 		if err != nil {
 			return err
@@ -82,16 +82,17 @@ func (c *commit) insertUsage(version, name int64, u *transcript.Usage, k usageKe
 		nullCount(u.Input), nullCount(u.Output), nullCount(u.CacheRead), nullCount(u.CacheWrite), nullCount(u.CacheWrite1h),
 		nullCount(u.Reasoning), nullCount(u.Requests), nullCount(u.Cost), null(u.CostSource), flag(u.Estimated)}, c.priced(u)...)
 	args = append(args, null(u.Agent), null(u.Engine), null(u.Flow), null(u.Step), null(u.Status), null(string(u.Outcome)), null(u.Receipt), stated, attributes, flag(ledger))
-	_, err = c.exec(insertUsage, append(args, place...)...)
-	return err
+	return c.usages.add(append(args, place...)...)
 }
+
+// usageRows takes rows of usage until they are flushed, which happens before anything asks for them.
+func usageRows(t *tx) *inserter { return &inserter{t: t, head: insertUsage, columns: 46} }
 
 const insertUsage = `INSERT INTO usage (id, key, usage_id, alias, version, run_name, native_conversation, stated_verdict, verdict, rank,
 	time, tz, model, provider, tier, speed, geo, request_id,
 	input, output, cache_read, cache_write, cache_write_1h, reasoning, requests, reported, reported_by, estimated,
 	calculated, price_model, price_table, price_note, agent, engine, flow, step, status, outcome, receipt, stated, attributes, ledger,
-	line, offset, length, inner)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	line, offset, length, inner) VALUES `
 
 // priced is the columns calculated, price_model, price_table and price_note.
 func (c *commit) priced(u *transcript.Usage) []any {
@@ -158,7 +159,7 @@ func (c *commit) steps(o *owner) error {
 			return err
 		}
 		var stated any
-		if c.resolver(o.Format) != nil {
+		if c.resolver(o.Format).Resolve != nil {
 			b, err := json.Marshal(s)
 			if err != nil {
 				return err
@@ -237,10 +238,10 @@ func (c *commit) end(o *owner, e transcript.End) []string {
 	return []string{e.Type, scope, e.ID, e.Conversation}
 }
 
-// resolver returns the resolver of a format, nil where it has none.
-func (c *commit) resolver(format string) func(*transcript.Family) {
+// resolver returns the resolver of a format.
+func (c *commit) resolver(format string) index.Resolver {
 	if c.batch.Resolvers == nil {
-		return nil
+		return index.Resolver{}
 	}
 	return c.batch.Resolvers(format)
 }

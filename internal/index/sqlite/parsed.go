@@ -69,6 +69,9 @@ func (c *commit) unsay(o *owner, before bool) error {
 	if err := c.each("SELECT run_name FROM run_claims WHERE version = ?", intoSet(c.touched), o.version); err != nil {
 		return err
 	}
+	if err := c.usages.flush(); err != nil {
+		return err
+	}
 	if err := c.each("SELECT key FROM usage WHERE version = ?", intoSet(c.keys), o.version); err != nil {
 		return err
 	}

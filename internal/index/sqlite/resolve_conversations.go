@@ -80,7 +80,7 @@ func (c *commit) elect(families map[int64]*family) error {
 		if len(f.Conversations) > 0 {
 			continue
 		}
-		c.batch.Resolvers(f.format)(&f.Family) // a run of receipts or usage alone
+		c.resolver(f.format).Resolve(&f.Family) // a run of receipts or usage alone
 		if err := c.writeFamily(f); err != nil {
 			return err
 		}

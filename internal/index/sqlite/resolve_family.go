@@ -20,8 +20,8 @@ type family struct {
 
 // familyUsage is the row of a usage record of a family, and what it says now.
 type familyUsage struct {
-	id, key, version, offset int64
-	said                     usageSaid
+	id, key int64
+	said    usageSaid
 }
 
 // usageSaid is the columns of a usage row that a resolver decides.
@@ -48,7 +48,7 @@ func (c *commit) families(merged map[int64]*transcript.Run) (map[int64]*family, 
 			if err := r.Scan(&id, &format); err != nil {
 				return err
 			}
-			if c.batch.Resolvers(format) != nil {
+			if c.resolver(format).Resolve != nil {
 				all[id] = &family{format: format, Family: transcript.Family{Run: merged[id]}}
 				if merged[id] == nil {
 					all[id].Run = &transcript.Run{}
@@ -110,14 +110,14 @@ func loadStated[T any](c *commit, all map[int64]*family, table, where string, ad
 
 // loadUsage reads what the originals state as usage for families, and what the rows say of it now.
 func (c *commit) loadUsage(all map[int64]*family) error {
-	return c.each(`SELECT n.run, n.scope <> '', x.id, x.key, x.version, x.offset, x.stated, x.stated_verdict, x.native_conversation, coalesce(x.agent, ''), coalesce(x.engine, ''),
+	return c.each(`SELECT n.run, n.scope <> '', x.id, x.key, x.stated, x.stated_verdict, x.native_conversation, coalesce(x.agent, ''), coalesce(x.engine, ''),
 		coalesce(x.flow, ''), coalesce(x.step, ''), coalesce(x.model, '')`+statedRows("usage", ""), func(r *sql.Rows) error {
 		var run int64
 		var local bool
 		var stated []byte
 		var row familyUsage
 		w := &row.said
-		if err := r.Scan(&run, &local, &row.id, &row.key, &row.version, &row.offset, &stated, &w.verdict, &w.conversation, &w.agent, &w.engine, &w.flow, &w.step, &w.model); err != nil {
+		if err := r.Scan(&run, &local, &row.id, &row.key, &stated, &w.verdict, &w.conversation, &w.agent, &w.engine, &w.flow, &w.step, &w.model); err != nil {
 			return err
 		}
 		f := all[run]
@@ -202,7 +202,7 @@ func (c *commit) relatives(runs []int64) ([]int64, error) {
 		if err := r.Scan(&format, &run); err != nil {
 			return err
 		}
-		if c.resolver(format) != nil {
+		if c.resolver(format).Resolve != nil {
 			all[run] = true
 		}
 		return nil
@@ -228,7 +228,7 @@ func (c *commit) resolveFamily(f *family, transcripts []*take) error {
 		f.Conversations = append(f.Conversations, member)
 		members = append(members, t)
 	}
-	c.batch.Resolvers(f.format)(&f.Family)
+	c.resolver(f.format).Resolve(&f.Family)
 	for i, t := range members {
 		said := f.Conversations[i]
 		t.Conversation = said.Conversation
@@ -240,13 +240,16 @@ func (c *commit) resolveFamily(f *family, transcripts []*take) error {
 		if err := c.copied(t); err != nil {
 			return err
 		}
-		for i, at := range f.usage {
-			if at.version == t.version && at.offset < t.copiedUntil && f.Usage[i].Conversation == t.native {
-				f.Usage[i].Verdict = transcript.CopiedHistory
-			}
+	}
+	if err := c.writeFamily(f); err != nil {
+		return err
+	}
+	for _, t := range members {
+		if err := c.copiedUsage(t); err != nil {
+			return err
 		}
 	}
-	return c.writeFamily(f)
+	return nil
 }
 
 // copied marks the events before the offset that a resolver named as copied history, and those behind it as none.
@@ -271,6 +274,24 @@ func (c *commit) copied(t *take) error {
 		return err
 	}
 	return c.recount(t.id)
+}
+
+// copiedUsage marks the usage before the offset that a resolver named as copied history, and that behind it as none.
+func (c *commit) copiedUsage(t *take) error {
+	if t.copiedUntil == 0 && t.was.copiedUntil == 0 {
+		return nil
+	}
+	const before = " WHERE version = ?1 AND offset < ?2 AND native_conversation = ?3 AND stated_verdict = 0"
+	const behind = " WHERE version = ?1 AND offset >= ?2 AND native_conversation = ?3 AND stated_verdict = 2"
+	if err := c.each("SELECT key FROM usage"+before+" UNION ALL SELECT key FROM usage"+behind, intoSet(c.keys), t.version, t.copiedUntil, t.native); err != nil {
+		return err
+	}
+	for _, query := range []string{"UPDATE usage SET stated_verdict = 2" + before, "UPDATE usage SET stated_verdict = 0" + behind} {
+		if _, err := c.exec(query, t.version, t.copiedUntil, t.native); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *commit) writeFamily(f *family) error {

@@ -83,15 +83,14 @@ func (t *tx) continueMerge() error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec("INSERT INTO fts (fts, rank) VALUES ('merge', ?)", nativePages); err != nil {
+	if err := t.execLong("INSERT INTO fts (fts, rank) VALUES ('merge', ?)", nativePages); err != nil {
 		return err
 	}
 	after, err := t.record(fts5.StructureID)
 	if err != nil || !bytes.Equal(before, after) {
 		return err
 	}
-	_, err = t.exec("INSERT INTO fts (fts) VALUES ('optimize')")
-	return err
+	return t.execLong("INSERT INTO fts (fts) VALUES ('optimize')")
 }
 
 // dueMerge chooses what to merge among segments, oldest first: one of which half is deleted, or else neighbours, when

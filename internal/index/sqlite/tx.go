@@ -17,8 +17,10 @@ type tx struct {
 	*sqlx.Tx
 	conn  *sql.Conn // that the transaction is on
 	ctx   context.Context
+	calm  context.Context // ctx that does not end: for statements that are over at once
 	stmts map[string]*sql.Stmt
-	bulk  map[string]driver.Stmt // of inserters
+	plain map[string]driver.Stmt // that go to the driver itself
+	args  []driver.NamedValue    // of exec, used again
 	names *names
 	next  map[string]int64 // next row id of a table
 }
@@ -30,31 +32,47 @@ func (db *DB) begin(ctx context.Context) (*tx, error) {
 	}
 	// With a context that ends, database/sql would roll back on its own, and rows that inserters hand to the driver after
 	// that would stand outside of any transaction.
-	t, err := conn.BeginTxx(context.WithoutCancel(ctx), nil)
+	calm := context.WithoutCancel(ctx)
+	t, err := conn.BeginTxx(calm, nil)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("begin: %w", err), conn.Close())
 	}
-	return &tx{Tx: t, conn: conn.Conn, ctx: ctx, stmts: map[string]*sql.Stmt{}, bulk: map[string]driver.Stmt{},
+	return &tx{Tx: t, conn: conn.Conn, ctx: ctx, calm: calm, stmts: map[string]*sql.Stmt{}, plain: map[string]driver.Stmt{},
 		names: &names{ids: map[string]int64{}}, next: map[string]int64{}}, nil
 }
 
 // Rollback ends the transaction, unless that was done, and gives the connection back.
 func (t *tx) Rollback() error {
-	return errors.Join(t.closeBulk(), t.Tx.Rollback(), t.conn.Close())
+	return errors.Join(t.closePlain(), t.Tx.Rollback(), t.conn.Close())
 }
 
 // end commits, and gives the connection back.
 func (t *tx) end() error {
-	return errors.Join(t.closeBulk(), t.Tx.Commit(), t.conn.Close())
+	return errors.Join(t.closePlain(), t.Tx.Commit(), t.conn.Close())
 }
 
-// exec runs a statement that is prepared once per transaction.
+// exec runs a statement that is prepared once per transaction, past database/sql. It is not interrupted, only left out,
+// when the context ends: see execLong.
 func (t *tx) exec(query string, args ...any) (sql.Result, error) {
+	t.args = t.args[:0]
+	for i, v := range args {
+		value, err := driver.DefaultParameterConverter.ConvertValue(v)
+		if err != nil {
+			return nil, fmt.Errorf("%.60q: argument %d: %w", query, i+1, err)
+		}
+		t.args = append(t.args, driver.NamedValue{Ordinal: i + 1, Value: value})
+	}
+	return t.direct(query, t.args)
+}
+
+// execLong runs a statement that may take long, until the context ends.
+func (t *tx) execLong(query string, args ...any) error {
 	stmt, err := t.prepare(query)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return stmt.ExecContext(t.ctx, args...)
+	_, err = stmt.ExecContext(t.ctx, args...)
+	return err
 }
 
 func (t *tx) prepare(query string) (*sql.Stmt, error) {
@@ -75,7 +93,10 @@ func (t *tx) get(query string, args []any, dest ...any) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	err = stmt.QueryRowContext(t.ctx, args...).Scan(dest...)
+	if err := t.ctx.Err(); err != nil {
+		return false, err
+	}
+	err = stmt.QueryRowContext(t.calm, args...).Scan(dest...)
 	if err == sql.ErrNoRows {
 		return false, nil
 	}

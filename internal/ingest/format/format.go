@@ -91,6 +91,13 @@ type Resolver interface {
 	Resolve(*transcript.Family)
 }
 
+// UsageResolver is a Resolver that looks at usage, too: for these formats alone the index keeps, beside each row, what the
+// original states.
+type UsageResolver interface {
+	Resolver
+	ResolvesUsage()
+}
+
 // Query is one table of a database original: its rows reach Parse as JSON objects, one a line, with the
 // key "table" set to Name before the columns.
 type Query struct {

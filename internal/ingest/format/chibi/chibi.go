@@ -27,9 +27,9 @@ import (
 type Format struct{}
 
 var (
-	_ format.Format   = Format{}
-	_ format.Resolver = Format{}
-	_ format.Placed   = Format{}
+	_ format.Format        = Format{}
+	_ format.UsageResolver = Format{}
+	_ format.Placed        = Format{}
 )
 
 // The roles of files. The first five hold the conversation.

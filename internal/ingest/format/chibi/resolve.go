@@ -21,6 +21,9 @@ func (Format) Resolve(f *transcript.Family) {
 	renamed(f.Usage)
 }
 
+// ResolvesUsage makes the format a format.UsageResolver.
+func (Format) ResolvesUsage() {}
+
 func judge(conversations []*transcript.FamilyConversation) {
 	var partitioned, flat, oldest bool
 	for _, c := range conversations {

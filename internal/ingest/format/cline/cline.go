@@ -28,8 +28,8 @@ func New() format.Format { return cline{} }
 type cline struct{}
 
 var (
-	_ format.Placed   = cline{}
-	_ format.Resolver = cline{}
+	_ format.Placed        = cline{}
+	_ format.UsageResolver = cline{}
 )
 
 // Name returns "cline".

@@ -15,6 +15,9 @@ func (cline) Resolve(f *transcript.Family) {
 	judgeDeleted(f)
 }
 
+// ResolvesUsage makes the format a format.UsageResolver.
+func (cline) ResolvesUsage() {}
+
 // answered is a model from a time on.
 type answered struct {
 	from  int64 // microseconds

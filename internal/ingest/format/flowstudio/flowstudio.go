@@ -22,7 +22,7 @@ func New() format.Format { return flowStudio{} }
 
 type flowStudio struct{}
 
-var _ format.Resolver = flowStudio{}
+var _ format.UsageResolver = flowStudio{}
 
 // Name returns "flow-studio".
 func (flowStudio) Name() string { return "flow-studio" }

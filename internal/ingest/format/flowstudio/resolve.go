@@ -32,6 +32,9 @@ func (flowStudio) Resolve(f *transcript.Family) {
 	c.usage(f.Usage, owners)
 }
 
+// ResolvesUsage makes the format a format.UsageResolver.
+func (flowStudio) ResolvesUsage() {}
+
 // clues is what the originals of a run say, by the names that transcripts can have.
 type clues struct {
 	conversations map[string]*transcript.FamilyConversation

@@ -27,9 +27,9 @@ func New() format.Format { return opencode{} }
 type opencode struct{}
 
 var (
-	_ format.Placed   = opencode{}
-	_ format.Resolver = opencode{}
-	_ format.Splitter = opencode{}
+	_ format.Placed        = opencode{}
+	_ format.UsageResolver = opencode{}
+	_ format.Splitter      = opencode{}
 )
 
 // Name returns "opencode".

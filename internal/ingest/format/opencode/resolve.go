@@ -44,3 +44,6 @@ func (opencode) Resolve(f *transcript.Family) {
 		}
 	}
 }
+
+// ResolvesUsage makes the format a format.UsageResolver.
+func (opencode) ResolvesUsage() {}
