@@ -69,6 +69,7 @@ bench-search: ## latencies of search, p50 and p95, at EVENTS events; with ARCHIV
 soak: ## crash, fault and recall tests for a long time (KILLS, DAMAGES, QUERIES; CORPUS: more transcripts to search)
 	$(GO) test -timeout 0 -run 'Killed' ./cmd/txarchive -kills $(or $(KILLS),500)
 	$(GO) test -timeout 0 -count 20 -run 'TestMonth' ./cmd/txarchive -nights 31
+	$(GO) test -timeout 0 -count 5 -run 'TestFullDisk|TestRestoreAtAfterGC' ./cmd/txarchive -fulls 30
 	$(GO) test -timeout 0 -count 50 -run 'Model|Fault|AnyOrder|FindsEverything|OrdersAndPages' ./internal/...
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; corpora="$(CORPUS)"; \
 	if [ -d $(MKCORPUS) ]; then (cd $(MKCORPUS) && $(GO) run . -format mix -mb 12 -text $$($(GO) env GOROOT)/src/net -out $$dir/mix >/dev/null) && corpora="$$corpora,$$dir/mix"; fi; \

@@ -121,7 +121,8 @@ func runNightly(ctx context.Context, a *app, o nightlyOptions) error {
 	n := &night{app: a, opts: o, began: a.now()}
 	job := nightly.Job{Dir: dir, Steps: n.steps(), FS: a.fs(), Now: a.now}
 	if !a.json && !a.quiet {
-		job.Told = a.printStep
+		said := ""
+		job.Told = func(s nightly.StepReport) { said = a.printStep(s, said) }
 	}
 	report, err := job.Run(ctx)
 	if report == nil {
@@ -133,20 +134,25 @@ func runNightly(ctx context.Context, a *app, o nightlyOptions) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	return errors.Join(nightlyVerdict(ctx, report), err)
+	return nightlyVerdict(ctx, report, err)
 }
 
-// nightlyVerdict is what a job ends in: the gravest of what its steps say.
-func nightlyVerdict(ctx context.Context, r *nightly.Report) error {
+// nightlyVerdict is what a job ends in: the gravest of what its steps say. Of some it may be that it could not be
+// remembered.
+func nightlyVerdict(ctx context.Context, r *nightly.Report, forgotten error) error {
 	var bad []string
-	code := exitProblems
+	code, hint := exitProblems, "the report says what was not; `txarchive status` shows it until a night went well"
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		if !s.Bad() {
 			continue
 		}
 		bad = append(bad, s.Step)
-		switch c, _ := explain(ctx, s.Err); {
+		c, h := explain(ctx, s.Err)
+		if h == hintFull {
+			hint = h
+		}
+		switch {
 		case c == exitCorrupt:
 			code = c
 		case c == exitLocked && code != exitCorrupt:
@@ -154,13 +160,17 @@ func nightlyVerdict(ctx context.Context, r *nightly.Report) error {
 		}
 	}
 	if len(bad) == 0 {
-		return nil
+		return forgotten
 	}
-	return &failure{code: code, text: "not all was done: " + strings.Join(bad, ", "), hint: "the report says what was not; `txarchive status` shows it until a night went well"}
+	text := "not all was done: " + strings.Join(bad, ", ")
+	if forgotten != nil {
+		text += "; and status will not know: " + forgotten.Error()
+	}
+	return &failure{code: code, text: text, hint: hint, err: forgotten}
 }
 
-// printStep says what became of a step.
-func (a *app) printStep(s nightly.StepReport) {
+// printStep says what became of a step, and returns its error. One that was said of the step before is not said again.
+func (a *app) printStep(s nightly.StepReport, said string) string {
 	paint := a.ink()
 	outcome := fmt.Sprintf("%-8s", s.Outcome)
 	switch s.Outcome {
@@ -171,9 +181,15 @@ func (a *app) printStep(s nightly.StepReport) {
 	case nightly.Problems:
 		outcome = paint.yellow(outcome)
 	}
-	fmt.Fprintf(a.out, "%-8s  %s  %s\n", s.Step, outcome, line(s.Summary))
-	if s.Error != nil {
-		fmt.Fprintln(a.out, "  "+line(*s.Error))
+	fmt.Fprintln(a.out, strings.TrimRight(fmt.Sprintf("%-8s  %s  %s", s.Step, outcome, line(s.Summary)), " "))
+	switch {
+	case s.Error == nil:
+		said = ""
+	case *s.Error == said:
+		fmt.Fprintln(a.out, "  likewise")
+	default:
+		said = *s.Error
+		fmt.Fprintln(a.out, "  "+line(said))
 		if _, hint := explain(context.Background(), s.Err); hint != "" {
 			fmt.Fprintln(a.out, "  hint: "+line(hint))
 		}
@@ -185,6 +201,7 @@ func (a *app) printStep(s nightly.StepReport) {
 		}
 		fmt.Fprintln(a.out, "  "+line(p))
 	}
+	return said
 }
 
 // writeSoon opens the archive to write, and waits for another writer as long as the job may.

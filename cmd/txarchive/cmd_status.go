@@ -76,6 +76,7 @@ type statusReport struct {
 	MaxAge    *int64          `json:"max_age_seconds"`
 	OK        bool            `json:"ok"`
 	Storage   archive.Storage `json:"storage"`
+	Free      *int64          `json:"free_bytes"` // on the disk of the archive; null when that is not known
 
 	Growth    growth           `json:"growth"`
 	Nightly   nightlyStatus    `json:"nightly"`
@@ -143,6 +144,9 @@ func (a *app) status(ctx context.Context, store *archive.Archive, o statusOption
 	}
 	if s.Storage, err = store.Storage(ctx); err != nil {
 		return nil, err
+	}
+	if n := freeBytes(store.Dir()); n >= 0 {
+		s.Free = &n
 	}
 	unindexed, last, err := unindexedPacks(ctx, store)
 	if err != nil {

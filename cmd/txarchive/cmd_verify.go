@@ -80,8 +80,8 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 	} else {
 		err = a.printVerify(&report, findings)
 	}
-	if err == nil && report.DamagedPacks+report.LostFiles == 0 && errors.Is(store.IndexError(), archive.ErrTooNew) {
-		return store.IndexError() // the packs are well
+	if ierr := store.IndexError(); err == nil && report.DamagedPacks+report.LostFiles == 0 && ierr != nil && !errors.Is(ierr, archive.ErrNoIndex) {
+		return ierr // the packs are well, and the index may be
 	}
 	if err == nil && report.Findings > 0 {
 		return corrupt(plural(report.Findings, "thing is", "things are")+" not as stored", verifyHint(&report))

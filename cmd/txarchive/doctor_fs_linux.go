@@ -21,3 +21,12 @@ func fileSystem(dir string) (kind string, network bool) {
 	}
 	return kind, network
 }
+
+// freeBytes is how much room the file system of a directory has for this user, -1 when that is not known.
+func freeBytes(dir string) int64 {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return -1
+	}
+	return int64(s.Bavail) * int64(s.Bsize)
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/backup"
@@ -69,6 +70,9 @@ func stopped(ctx context.Context, err error, hint string) error {
 	return &failure{code: exitInterrupted, text: "interrupted", hint: hint, err: err}
 }
 
+// hintFull is what to do about a full disk.
+const hintFull = "make room and run the command again: it goes on where it was, and nothing that was stored is lost"
+
 // exitTable says what errors of the house mean for those who called the program. The first line that fits counts.
 var exitTable = []struct {
 	is   error
@@ -93,6 +97,11 @@ var exitTable = []struct {
 	{index.ErrTooOld, exitUnexpected, "any command that writes brings it up to date, for example: txarchive ingest"},
 	{archive.ErrNoIndex, exitCorrupt, "the originals are safe in packs/; make the index again: txarchive reindex"},
 	{index.ErrDamaged, exitCorrupt, "the originals are safe in packs/; make the index again: txarchive reindex"},
+	{index.ErrFull, exitUnexpected, hintFull},
+	{syscall.ENOSPC, exitUnexpected, hintFull},
+	{syscall.EDQUOT, exitUnexpected, hintFull},
+	{syscall.EFBIG, exitUnexpected, "files may not become larger than the limit of the shell (ulimit -f): raise it and run the command again"},
+	{index.ErrDisk, exitUnexpected, "is it full, over a quota, or failing? the log of the system tells (dmesg); then run the command again"},
 	{blob.ErrCorrupt, exitCorrupt, "`txarchive verify` names what is damaged and which runs it touches"},
 	{index.ErrAmbiguous, exitUsage, "give more of the id"},
 	{index.ErrLimit, exitPartial, "ask for less, or raise the limit: see --help"},

@@ -54,6 +54,12 @@ func TestKilledGC(t *testing.T) {
 func copyArchive(t *testing.T, from string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "archive")
+	copyArchiveTo(t, from, to)
+	return to
+}
+
+func copyArchiveTo(t *testing.T, from, to string) {
+	t.Helper()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +72,6 @@ func copyArchive(t *testing.T, from string) string {
 	if err := os.Symlink(link, filepath.Join(to, "index.db")); err != nil {
 		t.Fatal(err)
 	}
-	return to
 }
 
 func killedCommand(t *testing.T, r *rand.Rand, bin, from string, line, gone []string) {

@@ -18,6 +18,7 @@ import (
 var update = flag.Bool("update", false, "rewrite what scripts compare with")
 
 func TestMain(m *testing.M) {
+	mountSmallDisk()
 	testscript.Main(tidied{m}, map[string]func(){"txarchive": main, "txarchive-at": mainAt})
 }
 

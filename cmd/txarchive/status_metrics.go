@@ -35,6 +35,9 @@ func (s *statusReport) metrics(now time.Time) *prometheus.Set {
 	m.Count("txarchive_pack_bytes", "Bytes of all packs.", s.Storage.PackBytes)
 	m.Count("txarchive_index_bytes", "Bytes of the index.", s.Storage.IndexBytes)
 	m.Count("txarchive_unindexed_packs", "Packs that the index does not know yet.", s.Unindexed)
+	if s.Free != nil {
+		m.Count("txarchive_disk_free_bytes", "Bytes that are free on the disk of the archive.", *s.Free)
+	}
 	if s.Growth.Month != nil {
 		m.Count("txarchive_pack_bytes_per_month", "By how many bytes the packs grow in 30 days.", *s.Growth.Month)
 	}

@@ -49,7 +49,7 @@ type nightlyStatus struct {
 
 // attention is something that somebody should look at.
 type attention struct {
-	Kind   string  `json:"kind"` // missing, nightly, overdue, killed, damaged, backup, loss, state
+	Kind   string  `json:"kind"` // missing, nightly, overdue, killed, damaged, backup, loss, disk, state
 	Source *string `json:"source"`
 	Text   string  `json:"text"`
 }
@@ -151,6 +151,18 @@ func (a *app) lookOut(ctx context.Context, store *archive.Archive, s *statusRepo
 // lateness is how long after its time a nightly run may be before that is worth attention: jitter, and its own length.
 const lateness = 2 * time.Hour
 
+// minRoom is how much should be free on the disk of any archive.
+const minRoom = 64 << 20
+
+// room is how much should be free: an index beside the present one, and what is new in a month.
+func (s *statusReport) room() int64 {
+	need := max(minRoom, s.Storage.IndexBytes)
+	if s.Growth.Month != nil {
+		need = max(need, *s.Growth.Month)
+	}
+	return need
+}
+
 // attend lists what somebody should look at.
 func (s *statusReport) attend(now time.Time) {
 	add := func(kind, source, text string, args ...any) {
@@ -178,12 +190,15 @@ func (s *statusReport) attend(now time.Time) {
 	}
 	switch age := now.Sub(last); {
 	case n.Killed:
-		add("killed", "", "the nightly run of %s was killed", ago(now.Sub(n.running)))
+		add("killed", "", "the nightly run of %s did not come to its end: it was killed, or the disk was full", ago(now.Sub(n.running)))
 	case !last.IsZero() && age > 24*time.Hour+lateness && n.Running == nil:
 		add("overdue", "", "no nightly run has come to its end for %s: is it still scheduled?", span(age))
 	}
 	if n.OK != nil && !*n.OK {
 		add("nightly", "", "the last nightly run had problems: %s", strings.Join(n.Failed, ", "))
+	}
+	if need := s.room(); s.Free != nil && *s.Free < need {
+		add("disk", "", "%s are free on the disk of the archive; %s should be, so that the nightly job can do its work", size(*s.Free), size(need))
 	}
 	if s.Verify.Damaged > 0 {
 		add("damaged", "", "%s damaged: txarchive verify", plural(s.Verify.Damaged, "pack is", "packs are"))

@@ -60,9 +60,6 @@ func (a *app) storageLine(s *statusReport) string {
 // printNights says how the nightly runs go, how much was read again lately, and when it was backed up.
 func (a *app) printNights(s *statusReport) {
 	n := &s.Nightly
-	if n.OK == nil && n.Next == nil && n.Running == nil {
-		return
-	}
 	var parts []string
 	if n.OK != nil {
 		how := "went well"
@@ -77,7 +74,12 @@ func (a *app) printNights(s *statusReport) {
 	if n.Next != nil {
 		parts = append(parts, "next "+a.clock(n.next)+" by "+*n.With)
 	}
-	fmt.Fprintln(a.out, "nightly: "+strings.Join(parts, ", "))
+	if len(parts) > 0 {
+		fmt.Fprintln(a.out, "nightly: "+strings.Join(parts, ", "))
+	}
+	if n.OK == nil && n.Running == nil {
+		return
+	}
 	if v := &s.Verify; v.Bytes > 0 {
 		fmt.Fprintf(a.out, "verified: %d %% of the packs within %d days\n", 100*v.Covered/v.Bytes, v.Days)
 	}

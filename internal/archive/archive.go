@@ -79,7 +79,7 @@ type Options struct {
 	Log     *slog.Logger     // nil is none
 	FS      *disk.FS         // nil is the plain one
 	// NoIndex opens the packs although the index is missing or damaged; Index is then nil. When reading, also
-	// although it is too old or too new.
+	// although it is too old or too new, or its disk has no room for what readers share.
 	NoIndex bool
 }
 
@@ -185,7 +185,15 @@ func (a *Archive) bearable(err error) bool {
 	if !a.opts.NoIndex {
 		return false
 	}
-	return errors.Is(err, ErrNoIndex) || a.mode == Read && (errors.Is(err, ErrTooNew) || errors.Is(err, index.ErrTooOld))
+	if a.mode == Write {
+		return errors.Is(err, ErrNoIndex)
+	}
+	for _, e := range []error{ErrNoIndex, ErrTooNew, index.ErrTooOld, index.ErrFull, index.ErrDisk} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // takeLock takes the writer's lock: ErrLocked when another has it.

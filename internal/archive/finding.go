@@ -23,6 +23,7 @@ const (
 	hintBackup   = "bring the pack back from a backup, or ingest the original again if its source still has it"
 	hintHarmless = "every original can still be read; bring the pack back from a backup if there is one"
 	hintReindex  = "txarchive reindex"
+	hintRoom     = "make room on the disk"
 	hintAdopt    = "the next ingest takes it in"
 	hintLeftover = "the next writer, or gc, removes it"
 	hintUpgrade  = "use the newer txarchive that wrote it"

@@ -77,7 +77,11 @@ func (v *verifier) run(ctx context.Context) error {
 			return err
 		}
 	} else if len(infos) > 0 { // an archive that was only begun has nothing to index
-		v.add(Finding{Kind: KindIndex, Reason: v.archive.noIndex().Error(), Hint: hintReindex})
+		f := Finding{Kind: KindIndex, Reason: v.archive.noIndex().Error(), Hint: hintReindex}
+		if errors.Is(v.archive.noIndex(), index.ErrFull) {
+			f.Hint = hintRoom
+		}
+		v.add(f)
 	}
 	v.originals()
 	return v.settle(ctx)

@@ -22,6 +22,8 @@ var (
 	ErrAmbiguous = errors.New("ambiguous")
 	ErrTooNew    = errors.New("index is newer than this program")
 	ErrDamaged   = errors.New("index is damaged")
+	ErrFull      = errors.New("the disk of the index is full")
+	ErrDisk      = errors.New("the disk of the index refuses")
 )
 
 // Writer is an index that takes what was stored and parsed.

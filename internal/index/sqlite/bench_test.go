@@ -5,6 +5,7 @@ import (
 	commandline "flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -83,7 +84,8 @@ func openBench(b *testing.B) *DB {
 	if !keep {
 		path = filepath.Join(benchDir, "index.db")
 	}
-	made := keep && fileExists(path)
+	_, err := os.Stat(path)
+	made := keep && err == nil
 	db, err := Open(context.Background(), path, Options{})
 	if err != nil {
 		b.Fatal(err)

@@ -240,7 +240,7 @@ func (db *DB) Recall(ctx context.Context, key string) (value string, err error) 
 // Remember keeps a value under a key until the index is made again.
 func (db *DB) Remember(ctx context.Context, key, value string) error {
 	_, err := db.w.ExecContext(ctx, "INSERT OR REPLACE INTO local_state (key, value) VALUES (?, ?)", key, value)
-	return err
+	return damage(err)
 }
 
 // reading is the pool that answers questions. It sees what was committed before the question.

@@ -36,16 +36,37 @@ func code(err error) int {
 	return 0
 }
 
-// damage turns errors that mean a damaged file into index.ErrDamaged.
+// damage turns errors of SQLite that are about its file into those of package index.
 func damage(err error) error {
+	means := meaning(err)
+	if means == nil || errors.Is(err, means) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", means, err)
+}
+
+func meaning(err error) error {
 	switch code(err) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%w: %w", index.ErrDamaged, err)
+		return index.ErrDamaged
+	case sqlite3.SQLITE_FULL:
+		return index.ErrFull
+	case sqlite3.SQLITE_IOERR:
+		if noRoom(err) {
+			return index.ErrFull
+		}
+		return index.ErrDisk
 	}
-	return err
+	return nil
+}
+
+// noRoom says that what readers of a log share could not be made: that takes 32 KiB.
+func noRoom(err error) bool {
+	e, ok := errors.AsType[*driver.Error](err)
+	return ok && e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE
 }
 
 // cannotOpen says that SQLite could not open or share a file: also where nothing beside it may be written.
 func cannotOpen(err error) bool {
-	return code(err) == sqlite3.SQLITE_CANTOPEN || code(err) == sqlite3.SQLITE_READONLY
+	return code(err) == sqlite3.SQLITE_CANTOPEN || code(err) == sqlite3.SQLITE_READONLY || noRoom(err)
 }

@@ -65,7 +65,7 @@ func (t *tx) direct(query string, args []driver.NamedValue) (result driver.Resul
 		result, err = stmt.ExecContext(t.calm, args)
 		return err
 	})
-	return result, err
+	return result, damage(err)
 }
 
 func (t *tx) plainStmt(conn any, query string) (driver.StmtExecContext, error) {

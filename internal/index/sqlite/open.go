@@ -10,7 +10,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -81,14 +80,20 @@ func (db *DB) open(ctx context.Context) error {
 func (db *DB) openReader(ctx context.Context) error {
 	db.r = readers(db.dsn(readerPragmas, url.Values{"mode": {"ro"}}))
 	err := current(ctx, db.r.DB)
-	if err == nil || !cannotOpen(err) || fileExists(db.path+"-wal") {
+	if err == nil || !cannotOpen(err) || hasLog(db.path) {
 		return err
 	}
-	// A directory in which nothing can be written, not even what readers of a WAL database share.
+	// Nothing can be written there, not even what readers of a log share. So nobody else can have the index open.
 	closing := db.r.Close()
 	db.immutable = true
 	db.r = readers(db.dsn(readerPragmas, url.Values{"mode": {"ro"}}))
 	return errors.Join(current(ctx, db.r.DB), closing)
+}
+
+// hasLog says whether some of the index stands in the log beside it.
+func hasLog(path string) bool {
+	info, err := os.Stat(path + "-wal")
+	return err == nil && info.Size() > 0
 }
 
 // Close closes every connection. It is an error to use the index afterwards.
@@ -134,9 +139,4 @@ func readers(dsn string) *sqlx.DB {
 	db := sqlx.NewDb(sql.OpenDB(cachingConnector{connector{new(driver.Driver), dsn}}), "sqlite3")
 	db.SetMaxIdleConns(4)
 	return db
-}
-
-func fileExists(path string) bool {
-	_, err := os.Stat(path)
-	return !errors.Is(err, fs.ErrNotExist)
 }

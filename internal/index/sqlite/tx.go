@@ -28,14 +28,14 @@ type tx struct {
 func (db *DB) begin(ctx context.Context) (*tx, error) {
 	conn, err := db.w.Connx(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("begin: %w", err)
+		return nil, fmt.Errorf("begin: %w", damage(err))
 	}
 	// With a context that ends, database/sql would roll back on its own, and rows that inserters hand to the driver after
 	// that would stand outside of any transaction.
 	calm := context.WithoutCancel(ctx)
 	t, err := conn.BeginTxx(calm, nil)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("begin: %w", err), conn.Close())
+		return nil, errors.Join(fmt.Errorf("begin: %w", damage(err)), conn.Close())
 	}
 	return &tx{Tx: t, conn: conn.Conn, ctx: ctx, calm: calm, stmts: map[string]*sql.Stmt{}, plain: map[string]driver.Stmt{},
 		names: &names{ids: map[string]int64{}}, next: map[string]int64{}}, nil
@@ -48,7 +48,7 @@ func (t *tx) Rollback() error {
 
 // end commits, and gives the connection back.
 func (t *tx) end() error {
-	return errors.Join(t.closePlain(), t.Tx.Commit(), t.conn.Close())
+	return errors.Join(t.closePlain(), damage(t.Tx.Commit()), t.conn.Close())
 }
 
 // exec runs a statement that is prepared once per transaction, past database/sql. It is not interrupted, only left out,
@@ -72,7 +72,7 @@ func (t *tx) execLong(query string, args ...any) error {
 		return err
 	}
 	_, err = stmt.ExecContext(t.ctx, args...)
-	return err
+	return damage(err)
 }
 
 func (t *tx) prepare(query string) (*sql.Stmt, error) {
@@ -81,7 +81,7 @@ func (t *tx) prepare(query string) (*sql.Stmt, error) {
 	}
 	stmt, err := t.PrepareContext(t.ctx, query)
 	if err != nil {
-		return nil, fmt.Errorf("prepare %.60q: %w", query, err)
+		return nil, fmt.Errorf("prepare %.60q: %w", query, damage(err))
 	}
 	t.stmts[query] = stmt
 	return stmt, nil
@@ -100,14 +100,14 @@ func (t *tx) get(query string, args []any, dest ...any) (bool, error) {
 	if err == sql.ErrNoRows {
 		return false, nil
 	}
-	return err == nil, err
+	return err == nil, damage(err)
 }
 
 // each scans every row of a query by calling row with the cursor.
 func (t *tx) each(query string, row func(*sql.Rows) error, args ...any) error {
 	rows, err := t.QueryContext(t.ctx, query, args...)
 	if err != nil {
-		return err
+		return damage(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -115,7 +115,7 @@ func (t *tx) each(query string, row func(*sql.Rows) error, args ...any) error {
 			return err
 		}
 	}
-	return rows.Err()
+	return damage(rows.Err())
 }
 
 // id returns the next free row id of a table.
