@@ -81,21 +81,25 @@ func codexTurn(thread string, n int) string {
 
 func TestLifeCodex(t *testing.T) {
 	l := newLife(t, "codex")
-	said := codexHead(codexA, "") + codexTurn(codexA, 1)
+	said := codexHead(codexA, "") + "{torn\n" + codexTurn(codexA, 1)
 	l.write(codexDay+rollout(codexA), said)
-	l.meet("said", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3})
+	l.meet("said", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3, problems: 1})
+	l.write("kept/"+rollout(codexA), said)
+	l.meet("kept beside it", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3, problems: 1})
 	l.append(codexDay+rollout(codexA), codexTurn(codexA, 2))
-	l.meet("resumed", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6})
+	l.meet("resumed", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6, problems: 1})
 	said += codexTurn(codexA, 2)
 	l.write(codexDay+rollout(codexB), codexHead(codexB, `,"forked_from_id":"`+codexA+`"`)+said+codexTurn(codexB, 3))
-	all := counts{runs: 2, conversations: 2, events: 6, in: 30, out: 9, links: 1}
+	all := counts{runs: 2, conversations: 2, events: 6, in: 30, out: 9, links: 1, problems: 2}
 	l.meet("forked", all)
 	l.once("forked")
 	l.move(codexDay+rollout(codexA), codexArchive+rollout(codexA))
 	l.meet("archived", all)
+	l.append(codexArchive+rollout(codexA), codexTurn(codexA, 3))
 	l.compress(codexArchive + rollout(codexA))
 	l.compress(codexDay + rollout(codexB))
-	l.meet("compressed", all)
+	all.events, all.in, all.out = 8, 40, 12
+	l.meet("compressed after it went on", all)
 	l.once("compressed")
 	l.copied("laptop", all)
 }

@@ -269,8 +269,8 @@ func (c *commit) problems(o *owner) error {
 		if err != nil {
 			return err
 		}
-		if _, err := c.exec(`INSERT INTO problems (version, run_name, identity, kind, reason, line, offset, length, inner)
-			VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?)`, o.version, name, p.Kind, p.Reason,
+		if _, err := c.exec(`INSERT INTO problems (version, run_name, identity, sum, kind, reason, line, offset, length, inner)
+			VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?)`, o.version, name, p.Sum, p.Kind, p.Reason,
 			p.Origin.Line, p.Origin.Offset, p.Origin.Length, inner); err != nil {
 			return err
 		}
@@ -279,18 +279,18 @@ func (c *commit) problems(o *owner) error {
 }
 
 // identifyProblems gives the problems of a version their identity: what and where it is in which content, for which
-// run, so that those of a byte-identical copy are the same ones. What names no run is known by its path below the root:
-// many files can be empty.
+// run, so that those of a copy are the same ones: of a copy of the bytes that could not be read, where the format has a
+// checksum of them, else of the whole. What names no run is known by its path below the root: many files can be empty.
 func (c *commit) identifyProblems(o *owner) error {
 	type problem struct {
-		id, offset       int64
+		id, offset, sum  int64
 		kind, run, inner string
 	}
 	var all []problem
-	if err := c.each(`SELECT p.id, p.offset, p.kind, coalesce(n.native_id, ''), coalesce(i.name, '') FROM problems p
+	if err := c.each(`SELECT p.id, p.offset, p.sum, p.kind, coalesce(n.native_id, ''), coalesce(i.name, '') FROM problems p
 		LEFT JOIN run_names n ON n.id = p.run_name LEFT JOIN names i ON i.id = p.inner WHERE p.version = ?`, func(r *sql.Rows) error {
 		var p problem
-		err := r.Scan(&p.id, &p.offset, &p.kind, &p.run, &p.inner)
+		err := r.Scan(&p.id, &p.offset, &p.sum, &p.kind, &p.run, &p.inner)
 		all = append(all, p)
 		return err
 	}, o.version); err != nil {
@@ -300,7 +300,11 @@ func (c *commit) identifyProblems(o *owner) error {
 		if p.run == "" {
 			p.run = "/" + strings.TrimPrefix(o.Path, o.Claim+"/")
 		}
-		identity := index.Hash("problem", o.Format, p.run, o.SHA256.String(), fmt.Sprint(p.offset), p.inner, p.kind)
+		content := []string{o.SHA256.String(), p.inner}
+		if p.sum != 0 {
+			content = []string{fmt.Sprint(p.sum)}
+		}
+		identity := index.Hash(append(content, "problem", o.Format, p.run, fmt.Sprint(p.offset), p.kind)...)
 		if _, err := c.exec("UPDATE problems SET identity = ? WHERE id = ? AND identity <> ?1", identity, p.id); err != nil {
 			return err
 		}

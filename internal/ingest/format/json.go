@@ -139,11 +139,13 @@ func (v Value) Text() string {
 	return string(v)
 }
 
-// Int gives an integer, also when written as 12.0 or 1e3; false for other types, fractions and numbers that
+// Int gives an integer, also when written as 12.0 or 1e3; 0 and false for other types, fractions and numbers that
 // do not fit.
 func (v Value) Int() (int64, bool) {
-	n, exact, ok := v.scaled(0)
-	return n, ok && exact
+	if n, exact, ok := v.scaled(0); ok && exact {
+		return n, true
+	}
+	return 0, false
 }
 
 // Count is Int as a Count: unknown where Int is false.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"iter"
 	"sync"
@@ -95,11 +96,17 @@ func object(line Line) (Value, *transcript.Problem) {
 			kind = "torn line"
 		}
 		reason := fmt.Sprintf("column %d: %s", bad.Offset+1, bad.Reason)
-		return nil, &transcript.Problem{Kind: kind, Reason: reason, Origin: line.Origin}
+		return nil, &transcript.Problem{Kind: kind, Reason: reason, Origin: line.Origin, Sum: sum(line.Bytes)}
 	case !v.IsObject():
-		return nil, &transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: line.Origin}
+		return nil, &transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: line.Origin, Sum: sum(line.Bytes)}
 	}
 	return v, nil
+}
+
+func sum(b []byte) int64 {
+	h := fnv.New64a()
+	h.Write(b)
+	return int64(h.Sum64())
 }
 
 // splitter cuts a reader into lines. buf[start:end] is read and not yet given out, offset is where start lies.

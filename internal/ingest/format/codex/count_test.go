@@ -103,12 +103,14 @@ func TestMeter(t *testing.T) {
 		input   int64
 		ok      bool
 	}{
-		{`{"total_token_usage":{"input_tokens":10},"last_token_usage":{"input_tokens":4}}`, "0/10/0/0/0", 4, true}, // no total before: the last alone
+		{`{"total_token_usage":{"input_tokens":10},"last_token_usage":{"input_tokens":4}}`, "0/10/0/0/0/0", 4, true}, // no total before: the last alone
 		{`{"total_token_usage":{"input_tokens":10},"last_token_usage":{"input_tokens":4}}`, "", 0, false},
-		{`{"total_token_usage":{"input_tokens":30},"last_token_usage":{"input_tokens":5}}`, "0/30/0/0/0", 20, true}, // growth, whatever the last says
-		{`{"total_token_usage":{"input_tokens":7},"last_token_usage":{"input_tokens":7}}`, "1/7/0/0/0", 7, true},    // counters began anew
-		{`{"total_token_usage":{"input_tokens":30}}`, "1/30/0/0/0", 23, true},
-		{`{"total_token_usage":{"input_tokens":3}}`, "2/3/0/0/0", 3, true},
+		{`{"total_token_usage":{"input_tokens":30},"last_token_usage":{"input_tokens":5}}`, "0/30/0/0/0/0", 20, true}, // growth, whatever the last says
+		{`{"total_token_usage":{"input_tokens":7},"last_token_usage":{"input_tokens":7}}`, "1/7/0/0/0/0", 7, true},    // counters began anew
+		{`{"total_token_usage":{"input_tokens":30}}`, "1/30/0/0/0/0", 23, true},
+		{`{"total_token_usage":{"input_tokens":3}}`, "2/3/0/0/0/0", 3, true},
+		{`{"total_token_usage":{"input_tokens":3,"reasoning_output_tokens":2}}`, "2/3/0/0/0/2", 0, true}, // not the same request
+		{`{"total_token_usage":{"input_tokens":3,"reasoning_output_tokens":2.5}}`, "3/3/0/0/0/0", 3, true},
 		{`{"last_token_usage":{"input_tokens":9}}`, "#1", 9, true},
 		{`{"last_token_usage":{"input_tokens":9}}`, "", 0, false},
 		{`null`, "", 0, false},

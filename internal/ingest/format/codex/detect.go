@@ -78,19 +78,6 @@ func rootOf(file string) (root string, own bool) {
 	return "", false
 }
 
-// rankOf weighs a file against others of the same thread: a plain one in the sessions before one that was archived or
-// lies elsewhere, and plain ones before compressed ones, which the program leaves until they are swapped.
-func rankOf(in format.Input) int {
-	rank := 0
-	if in.Role == roleRollout {
-		rank = 2
-	}
-	if dir := path.Dir(in.Path); dated.MatchString(dir) || path.Base(dir) == "sessions" {
-		rank++
-	}
-	return rank
-}
-
 // isRollout says that the first line is the head of a rollout: a session_meta, or the bare header of 2025. The line
 // may be longer than what is there.
 func isRollout(head []byte) bool {

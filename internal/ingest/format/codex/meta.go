@@ -131,7 +131,7 @@ func (p *parser) introduce(at *transcript.Origin) {
 		Started: m.started, Child: child, Attributes: facts,
 	})
 	p.emit(&transcript.Conversation{
-		ID: p.thread, Run: p.thread, Rank: rankOf(p.in), Project: m.cwd, Branch: m.branch, Agent: m.role,
+		ID: p.thread, Run: p.thread, Project: m.cwd, Branch: m.branch, Agent: m.role,
 		Version: m.version, Started: m.started, Child: child,
 	})
 	if at == nil {

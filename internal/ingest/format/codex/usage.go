@@ -96,7 +96,7 @@ func (m *meter) request(info format.Value) (spent tokens, key string, ok bool) {
 		}
 	}
 	m.total, m.seen = total, true
-	key = fmt.Sprintf("%d/%d/%d/%d/%d", m.resets, total.input, total.cached, total.written, total.output)
+	key = fmt.Sprintf("%d/%d/%d/%d/%d/%d", m.resets, total.input, total.cached, total.written, total.output, total.reasoning)
 	return grown, key, grown.counts() != [5]int64{}
 }
 
