@@ -30,7 +30,6 @@ type pruneOptions struct {
 	children   string
 	thin       string
 	dropLedger bool
-	payloads   bool
 	limit      int
 }
 
@@ -62,7 +61,6 @@ func newPruneCommand(a *app) *cobra.Command {
 	f.StringVar(&o.children, "children", "stay", "with --query and --run: what children of these runs do: stay or follow")
 	f.StringVar(&o.thin, "thin", "", "with --query and --run: only thin, to the tier search, payloads or ledger")
 	f.BoolVar(&o.dropLedger, "drop-ledger", false, "with --query and --run: what the runs cost goes as well")
-	f.BoolVar(&o.payloads, "drop-payloads", false, "the tier payloads of a policy drops them, which cannot be undone; else only their words go")
 	f.IntVar(&o.limit, "limit", 50, "runs of the plan to show, 0 is all")
 	_ = cmd.RegisterFlagCompletionFunc("run", a.completeRuns) // fails for a flag that is not there
 	return cmd
@@ -168,9 +166,6 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 			Frees prune.Frees `json:"frees"`
 		}{done, plan.Frees})
 	}
-	if done.Marked > 0 {
-		a.note("%s marks where payloads were, which stay when the plan is undone.", plural(int64(done.Marked), "original has", "originals have"))
-	}
 	a.note("Done as plan %s. `txarchive prune --undo %s` takes it back; `txarchive gc` gives the space back, for ever.", plan.ID, plan.ID)
 	return nil
 }
@@ -200,11 +195,10 @@ func planFor(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 		return plan, nil
 	}
 	c := prune.Choice{AllowEmpty: o.allowEmpty, Drop: o.dropLedger, Follow: o.children == "follow", Action: policy.Prune, Tier: policy.Tier(o.thin)}
-	c.Payloads = o.payloads || c.Tier == policy.TierPayloads
 	if o.thin != "" {
 		c.Action = policy.Thin
 	}
-	if c.Payloads {
+	if c.Tier == policy.TierPayloads {
 		c.Over = policy.DefaultOver
 	}
 	var err error
@@ -284,7 +278,7 @@ func undoPrune(ctx context.Context, a *app, p *prune.Pruner, ing *ingest.Ingeste
 	}
 	a.note("%s came back.", plural(int64(len(done.Runs)), "run", "runs"))
 	if done.Marked > 0 {
-		a.note("Their payloads did not: %s has marks where they were.", plural(int64(done.Marked), "original", "originals"))
+		a.note("%s marks where payloads were: gc has taken what was there, or other thinned runs hold the same original.", plural(int64(done.Marked), "original keeps", "originals keep"))
 	}
 	for _, id := range done.Runs {
 		fmt.Fprintln(a.out, id)

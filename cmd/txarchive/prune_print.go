@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/archive"
@@ -81,19 +83,54 @@ func planSum(p *prune.Plan) string {
 	text := strings.Join(parts, ", ") + "."
 	f := &p.Frees
 	if f.Marked > 0 {
-		text += fmt.Sprintf("\n%s of payloads in %s become marks of the same length, for good.", size(f.PayloadBytes), plural(int64(f.Marked), "original", "originals"))
+		text += fmt.Sprintf("\n%s of payloads in %s become marks of the same length.", size(f.PayloadBytes), plural(int64(f.Marked), "original", "originals"))
 	}
-	switch {
-	case f.PackBytes > 0:
-		text += fmt.Sprintf("\ngc will free %s of packs (%s, %s raw)", size(f.PackBytes), plural(int64(f.Originals), "original", "originals"), size(f.RawBytes))
-		if f.IndexBytes > 0 {
-			text += fmt.Sprintf(" and about %s of the index", size(f.IndexBytes))
+	if len(p.Left) > 0 {
+		text += "\n" + leftSum(p.Left)
+	}
+	return text + "\n" + freedSum(f)
+}
+
+// freedSum says by how much the archive shrinks.
+func freedSum(f *prune.Frees) string {
+	var of []string
+	if f.PackBytes > 0 {
+		of = append(of, size(f.PackBytes)+" of packs")
+	}
+	if f.IndexBytes > 0 {
+		of = append(of, size(f.IndexBytes)+" of the index")
+	}
+	if len(of) == 0 {
+		return "Nothing gets smaller by it."
+	}
+	text := "gc will free about " + strings.Join(of, " and ")
+	if f.Originals > 0 {
+		text += fmt.Sprintf(" (%s, %s raw)", plural(int64(f.Originals), "original", "originals"), size(f.RawBytes))
+	}
+	if f.WrittenBytes > 0 {
+		text += fmt.Sprintf(";\n%s are written for what stays", size(f.WrittenBytes))
+	}
+	return text + "."
+}
+
+// leftSum says which payloads stay, and why.
+func leftSum(left []prune.Left) string {
+	why, known := map[string]int{}, 0
+	for _, l := range left {
+		why[l.Why]++
+		if l.Count != nil {
+			known += *l.Count
 		}
-		text += "."
-	case f.IndexBytes > 0:
-		text += fmt.Sprintf("\ngc will free about %s of the index.", size(f.IndexBytes))
 	}
-	return text
+	var parts []string
+	for _, reason := range slices.Sorted(maps.Keys(why)) {
+		parts = append(parts, fmt.Sprintf("%s (%d)", reason, why[reason]))
+	}
+	payloads := "Payloads"
+	if known > 0 {
+		payloads = plural(int64(known), "payload", "payloads")
+	}
+	return fmt.Sprintf("%s in %s stay:\n  %s; --json names them.", payloads, plural(int64(len(left)), "original", "originals"), strings.Join(parts, ", "))
 }
 
 // choosePolicy reads the policy that a plan is made by.

@@ -11,10 +11,10 @@ import (
 type Retention interface {
 	// Estate gives all runs that count and all versions, with what holds what. costs also sums the cost of each run.
 	Estate(ctx context.Context, costs bool) (*Estate, error)
-	// Members gives the members of packs, by pack (private ids) and place.
-	Members(ctx context.Context, packs []int64) (map[int64][]blob.Member, error)
-	// WordBytes estimates what the words of runs take in the index, by public id.
-	WordBytes(ctx context.Context, runs []string) (map[string]int64, error)
+	// Volumes gives what packs consist of, by pack (private ids).
+	Volumes(ctx context.Context, packs []int64) (map[int64]Volume, error)
+	// Weights estimates what runs, as positions in Estate.Runs, take in the index.
+	Weights(ctx context.Context, estate *Estate, runs []int) ([]Weight, error)
 	// Ledgers gives what is to stay when runs are pruned or thinned in versions.
 	Ledgers(ctx context.Context, orders []LedgerOrder) ([]Ledger, error)
 	// Graves gives what was pruned or thinned, by run and version.
@@ -28,6 +28,12 @@ type Estate struct {
 	Extents  []EstateExtent  // of all of them, in no order
 }
 
+// Volume is what one pack consists of.
+type Volume struct {
+	Members  []blob.Member // by place
+	Manifest int64         // bytes of all else
+}
+
 // EstateExtent is where bytes of a chain lie. Ids are private.
 type EstateExtent struct{ Chain, Pack, Raw, Size int64 }
 
@@ -39,6 +45,14 @@ type EstateRun struct {
 	Cost                                                                          transcript.Count // nano-USD
 	Thinned                                                                       string           // tier, "" for none
 	Stub                                                                          bool
+	Transcripts, Rows, Calls                                                      int64 // of the index
+}
+
+// Weight is about how many bytes a run takes in the index.
+type Weight struct {
+	Words  int64 // in full text
+	Rows   int64 // in tables, but for what a ledger keeps
+	Ledger int64
 }
 
 // EstateVersion is a version and the runs, as positions in Estate.Runs, that hold it: those of which it says something,
@@ -63,6 +77,16 @@ type LedgerOrder struct {
 	Drop    map[string]bool // runs whose usage goes as well
 	Undo    map[string]bool // runs of which nothing is to be kept, because all comes back
 	Runs    []LedgerRun
+}
+
+// Payloads is what can be dropped of one original without changing anything but text, and what stays of it.
+type Payloads struct {
+	VersionKey
+	Marked []byte     // the original with its marks, nil when it stays whole
+	Places [][2]int64 // of the marks; none when the original is compressed
+	Bytes  int64      // that are under marks
+	Left   int        // payloads that stay; 0 with a Why: unknown
+	Why    string     // they do
 }
 
 // Grave is what was pruned or thinned of a run in a version.

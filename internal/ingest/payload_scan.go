@@ -22,10 +22,11 @@ const (
 )
 
 // outputKeys hold what a tool gave back, in objects that hold its input, too.
-var outputKeys = map[string]bool{"output": true, "result": true, "results": true, "stdout": true, "stderr": true, "response": true}
+var outputKeys = map[string]bool{"output": true, "result": true, "results": true, "stdout": true, "stderr": true, "response": true,
+	"aggregated_output": true, "formatted_output": true, "tool_output": true, "tool_result": true, "tool_response": true, "toolUseResult": true}
 
 // inputKeys hold what a tool was given: nothing below them is output.
-var inputKeys = map[string]bool{"input": true, "arguments": true, "args": true, "parameters": true, "params": true}
+var inputKeys = map[string]bool{"input": true, "tool_input": true, "arguments": true, "args": true, "parameters": true, "params": true}
 
 // region is the bytes of a row.
 type region struct {
@@ -35,33 +36,52 @@ type region struct {
 	call     bool
 }
 
-// payloadPlaces finds the insides of the strings that go. Of the rows that have a byte the one with the fewest bytes
-// decides.
-func payloadPlaces(p *index.Parsed, data []byte, over map[string]int64) (places [][2]int64) {
-	for _, r := range regions(p, over) {
+func (r *region) least() int64 { return max(r.over, blob.MinPayload) }
+
+// payloadPlaces finds the insides of the strings that go in a layer of an original. Of the rows that have a byte the one
+// with the fewest bytes decides.
+func payloadPlaces(p *index.Parsed, inner string, data []byte, over map[string]int64) (places [][2]int64) {
+	for _, r := range regions(p, inner, data, over) {
 		if r.to > int64(len(data)) || r.from < 0 {
 			continue
 		}
 		stringValues(data[r.from:r.to], func(from, to int, output bool) {
 			at, end := r.from+int64(from), r.from+int64(to)
 			places = slices.DeleteFunc(places, func(p [2]int64) bool { return p[0] < end && p[0]+p[1] > at })
-			long := int64(to-from) > max(r.over, blob.MinPayload)
-			if long && (r.loss == loseAll || r.loss == loseOutput && output || r.loss >= loseBase64 && base64Run(data[at:end])) {
+			if int64(to-from) > r.least() && (r.loss == loseAll || r.loss == loseOutput && output || r.loss >= loseBase64 && base64Run(data[at:end])) {
 				places = append(places, [2]int64{at, end - at})
 			}
 		})
 	}
-	slices.SortFunc(places, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
-	return places
+	byOffset(places)
+	least := int64(blob.MinPayload)
+	for _, limit := range over {
+		least = max(least, limit)
+	}
+	var all [][2]int64
+	for len(places) > 0 {
+		n := 1 // of one line
+		for n < len(places) && bytes.IndexByte(data[places[n-1][0]:places[n][0]], '\n') < 0 {
+			n++
+		}
+		all = append(all, likewise(data, places[:n], least)...)
+		places = places[n:]
+	}
+	byOffset(all)
+	return all
 }
 
-// regions are the bytes of all rows, the longest first; of equal ones there is one, which loses what all may lose.
-func regions(p *index.Parsed, over map[string]int64) []region {
-	type place struct{ from, to int64 }
-	at := map[place]*region{}
+func byOffset(places [][2]int64) {
+	slices.SortFunc(places, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
+}
+
+// regions are the bytes of all rows, the longest first; of equal ones there is one, which loses what all may lose. What
+// stands around a result in its line loses what is output by its key: some formats say there again what was given back.
+func regions(p *index.Parsed, inner string, data []byte, over map[string]int64) []region {
+	at, around := map[bytesAt]*region{}, map[bytesAt]*region{}
 	for i := range p.Rows {
 		r := &p.Rows[i]
-		if r.Inner != "" || r.Length == 0 {
+		if r.Inner != inner || r.Length == 0 {
 			continue
 		}
 		x := region{from: r.Offset, to: r.Offset + r.Length, loss: lossOf(r), call: r.Call != nil}
@@ -70,10 +90,15 @@ func regions(p *index.Parsed, over map[string]int64) []region {
 			x.loss = loseNothing
 		}
 		x.over = limit
-		have := at[place{x.from, x.to}]
+		if line := lineOf(data, x.from, x.to); line != (bytesAt{x.from, x.to}) && (x.loss == loseAll || !thinned) {
+			if have := around[line]; have == nil || have.loss != loseNothing {
+				around[line] = &region{from: line.from, to: line.to, loss: min(x.loss, loseOutput), over: limit}
+			}
+		}
+		have := at[bytesAt{x.from, x.to}]
 		switch {
 		case have == nil:
-			at[place{x.from, x.to}] = &x
+			at[bytesAt{x.from, x.to}] = &x
 		case thinned && have.loss != loseNothing && x.loss == have.loss:
 			have.over = max(have.over, x.over)
 		case thinned && (x.call && have.loss >= loseOutput || have.call && x.loss == loseAll):
@@ -82,14 +107,31 @@ func regions(p *index.Parsed, over map[string]int64) []region {
 			have.loss = loseNothing
 		}
 	}
-	all := make([]region, 0, len(at))
+	all := make([]region, 0, len(at)+len(around))
 	for _, x := range at {
 		all = append(all, *x)
+	}
+	for line, x := range around {
+		if at[line] == nil {
+			all = append(all, *x)
+		}
 	}
 	slices.SortFunc(all, func(a, b region) int {
 		return cmp.Or(cmp.Compare(b.to-b.from, a.to-a.from), cmp.Compare(a.from, b.from))
 	})
 	return all
+}
+
+// lineOf is the line in which a record stands, or the record when it has several.
+func lineOf(data []byte, from, to int64) bytesAt {
+	if from < 0 || from >= to || to > int64(len(data)) || bytes.IndexByte(data[from:to-1], '\n') >= 0 {
+		return bytesAt{from, to}
+	}
+	end := bytes.IndexByte(data[to-1:], '\n')
+	if end < 0 {
+		end = len(data) - int(to-1)
+	}
+	return bytesAt{int64(bytes.LastIndexByte(data[:from], '\n') + 1), max(to, to-1+int64(end))}
 }
 
 func lossOf(r *index.Row) loss {
@@ -98,8 +140,57 @@ func lossOf(r *index.Row) loss {
 		return loseAll
 	case r.Kind == transcript.KindMessage && r.Role != "assistant":
 		return loseBase64
+	case r.Kind == transcript.KindLifecycle || r.Kind == transcript.KindSystem:
+		return loseOutput // some say again there what a tool gave back
 	}
 	return loseNothing
+}
+
+// likewise has what stands in several strings of one record go alike, for some formats compare them: a mark depends on
+// the length of what is under it, so a string with more around what another one has gets several marks.
+func likewise(data []byte, places [][2]int64, least int64) (all [][2]int64) {
+	const few = 16
+	if len(places) < 2 || len(places) > few {
+		return places
+	}
+	slices.SortStableFunc(places, func(a, b [2]int64) int { return cmp.Compare(a[1], b[1]) })
+	for i, p := range places {
+		var inside [][2]int64 // of p, what shorter ones have, too
+		for k := range i {
+			body := bytes.TrimSuffix(data[places[k][0]:places[k][0]+places[k][1]], []byte(`\n`))
+			at := p[0] + int64(bytes.Index(data[p[0]:p[0]+p[1]], body))
+			found := [2]int64{at, int64(len(body))}
+			if at < p[0] || found[1] < least || !uncut(data, at) || !uncut(data, at+found[1]) || overlaps(inside, at, at+found[1]) {
+				continue
+			}
+			inside = append(inside, found)
+			all = slices.DeleteFunc(all, func(x [2]int64) bool { return x == places[k] })
+			if body := [2]int64{places[k][0], found[1]}; !overlaps(all, body[0], body[0]+body[1]) {
+				all = append(all, body)
+			}
+		}
+		if inside == nil {
+			all = append(all, p)
+			continue
+		}
+		slices.SortFunc(inside, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
+		from := p[0]
+		for _, x := range append(inside, [2]int64{p[0] + p[1], 0}) {
+			if gap := x[0] - from; gap > least {
+				all = append(all, [2]int64{from, gap})
+			}
+			if x[1] > 0 {
+				all = append(all, x)
+			}
+			from = x[0] + x[1]
+		}
+	}
+	return all
+}
+
+// uncut says whether no escape and no rune is cut at an offset.
+func uncut(data []byte, at int64) bool {
+	return at >= int64(len(data)) || utf8.RuneStart(data[at]) && blob.WholeEscape(data, int(at)) == int(at)
 }
 
 // stringValues gives the insides of all string values of some JSON, and whether a key above says that they are output.

@@ -37,10 +37,10 @@ func TestPayloadPlaces(t *testing.T) {
 		if c.want != "" {
 			want = fmt.Sprint([][2]int64{{int64(strings.LastIndex(c.doc, c.want)), int64(len(c.want))}})
 		}
-		if got := fmt.Sprint(payloadPlaces(p, []byte(c.doc), map[string]int64{"r": 100})); got != want {
+		if got := fmt.Sprint(payloadPlaces(p, "", []byte(c.doc), map[string]int64{"r": 100})); got != want {
 			t.Errorf("%.60s: %s, want %s", c.doc, got, want)
 		}
-		if got := payloadPlaces(p, []byte(c.doc), map[string]int64{"other": 100}); len(got) > 0 {
+		if got := payloadPlaces(p, "", []byte(c.doc), map[string]int64{"other": 100}); len(got) > 0 {
 			t.Errorf("%.60s: of another run %v", c.doc, got)
 		}
 	}

@@ -3,24 +3,33 @@ package ingest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"reflect"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
-	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// payloadOriginal is how large an original may be of which payloads are found: it is held in memory.
+// payloadOriginal is how large an original may be of which payloads are found: it is held in memory, twice.
 const payloadOriginal = 512 << 20
 
+// Why payloads stay.
+const (
+	leftDatabase = "in a database"
+	leftLarge    = "in an original of more than 512 MiB"
+	leftMissing  = "bytes of the original are missing"
+	leftSmall    = "compressed, and no smaller with marks"
+	leftLayer    = "inside of an archive"
+	leftPlain    = "not one string of JSON"
+	leftMeant    = "marks would be read as something else"
+)
+
 // Payloads finds in originals what a thinning drops: string values that are longer than so many bytes and are tool
-// output, or base64 in what users and tools said. wanted says of which runs, by native id, and over which length.
-// Originals of which nothing can be dropped are left out: those that are compressed, databases, and those of which
-// anything but text would be read otherwise. found gets the original as it is stored, and its places in order.
-func (g *Ingester) Payloads(ctx context.Context, wanted map[index.VersionKey]map[string]int64, found func(index.VersionKey, []byte, [][2]int64) error) error {
+// output, or base64 in what users and tools said. wanted says of which runs, by native id, and over which length. One
+// original is in memory at a time. found is told of each that has payloads, also when they stay.
+func (g *Ingester) Payloads(ctx context.Context, wanted map[index.VersionKey]map[string]int64, found func(index.Payloads) error) error {
 	hosts, err := g.hosts(ctx)
 	if err != nil {
 		return err
@@ -36,98 +45,199 @@ func (g *Ingester) Payloads(ctx context.Context, wanted map[index.VersionKey]map
 	}
 	for i := range states {
 		s := &states[i]
-		data, places, err := g.payloadsOf(ctx, s, hosts[s.Source], wanted[versionKey(&s.Version)])
+		x, err := g.payloadsOf(ctx, s, hosts[s.Source], wanted[versionKey(&s.Version)])
 		if err != nil {
 			return fmt.Errorf("look for payloads in %s/%s: %w", s.Source, s.Path, err)
 		}
-		if len(places) == 0 {
+		if x.Marked == nil && x.Why == "" {
 			continue
 		}
-		if err := found(versionKey(&s.Version), data, places); err != nil {
+		x.VersionKey = versionKey(&s.Version)
+		if err := found(x); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *Ingester) payloadsOf(ctx context.Context, s *index.State, host string, over map[string]int64) ([]byte, [][2]int64, error) {
+func (g *Ingester) payloadsOf(ctx context.Context, s *index.State, host string, over map[string]int64) (x index.Payloads, err error) {
 	f := g.format(s.Format)
-	if f == nil || g.isDatabase(f, s.Role) || s.Size > payloadOriginal || !whole(s.Extents, s.Size) {
-		return nil, nil, nil
+	switch {
+	case f == nil:
+		return x, nil
+	case g.isDatabase(f, s.Role):
+		return index.Payloads{Why: leftDatabase}, nil
+	case s.Size > payloadOriginal:
+		return index.Payloads{Why: leftLarge}, nil
+	case !whole(s.Extents, s.Size):
+		return index.Payloads{Why: leftMissing}, nil
 	}
 	data, err := io.ReadAll(io.LimitReader(g.Originals.Reader(ctx, s.Extents), s.Size))
 	if err != nil {
-		return nil, nil, err
+		return x, err
 	}
-	before, err := parseWhole(f, s, host, data)
-	if err != nil {
-		return nil, nil, err
+	p := &payloads{f: f, state: s, host: host, over: over}
+	if p.before, err = p.parse(data); err != nil {
+		return x, err
 	}
-	places := payloadPlaces(before, data, over)
-	// Some formats read more than text at the ends of an output: a status, or JSON around what was printed.
-	for _, try := range [][][2]int64{places, middles(data, places)} {
-		if len(try) == 0 {
-			continue
-		}
-		marked := bytes.Clone(data)
-		for _, p := range try {
-			blob.MarkPayload(marked[p[0] : p[0]+p[1]])
-		}
-		after, err := parseWhole(f, s, host, marked)
-		if err != nil {
-			return nil, nil, err
-		}
-		if sameButText(before, after) {
-			return data, try, nil
-		}
+	if err := p.open(data); err != nil {
+		return x, err
 	}
-	return nil, nil, nil
+	return p.find()
 }
 
-// parseWhole parses an original as a whole.
-func parseWhole(f format.Format, s *index.State, host string, data []byte) (*index.Parsed, error) {
-	c := index.NewCollector()
-	c.Reset(index.Subject{VersionKey: versionKey(&s.Version), Format: s.Format, Role: s.Role, Parser: f.Version(), Claim: s.Claim, Size: s.Size,
-		SHA256: s.SHA256, ModTime: s.ModTime.UnixMicro(), Host: host})
-	for record, err := range f.Parse(format.Input{Path: s.Path, Root: s.Claim, Role: s.Role, Size: s.Size, Reader: bytes.NewReader(data)}) {
+// payloads looks for those of one original.
+type payloads struct {
+	f      format.Format
+	state  *index.State
+	host   string
+	over   map[string]int64
+	before *index.Parsed
+	inner  string // the layer that the rows lie in, "" for the original itself
+	text   []byte // of that layer
+}
+
+// open finds the layer that the rows lie in. One that cannot be written again has no text.
+func (p *payloads) open(data []byte) error {
+	p.text = data
+	for i := range p.before.Rows {
+		if p.inner = p.before.Rows[i].Inner; p.inner != "" {
+			break
+		}
+	}
+	if p.inner == "" {
+		return nil
+	}
+	p.text = nil
+	if p.inner != "gzip" && p.inner != "zstd" {
+		return nil
+	}
+	r, err := format.Layer(p.inner, bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(io.LimitReader(r, payloadOriginal+1))
+	if format.IsContent(err) || len(text) > payloadOriginal {
+		return nil // what cannot be read as a whole stays as it is
+	}
+	p.text = text
+	return err
+}
+
+// find marks all that can be marked. Where marks would be read as something else, those of that line leave the ends of
+// a value alone, where some formats read a status; where that does not help, the line stays as it is.
+func (p *payloads) find() (x index.Payloads, err error) {
+	if p.text == nil {
+		return p.left(nil, leftLayer), nil
+	}
+	all := payloadPlaces(p.before, p.inner, p.text, p.over)
+	try, why := all, leftPlain
+	for round := 0; len(try) > 0; round++ {
+		marked, err := p.marked(try)
+		if err != nil {
+			return x, err
+		}
+		after, err := p.parse(marked)
+		if err != nil {
+			return x, err
+		}
+		bad, same := differences(p.before, after)
+		if same && p.inner != "" && int64(len(marked)) >= p.state.Size {
+			return p.left(nil, leftSmall), nil
+		}
+		if same {
+			x = p.left(try, why)
+			if x.Marked = marked; p.inner == "" {
+				x.Places = try
+			}
+			for _, place := range try {
+				x.Bytes += place[1]
+			}
+			return x, nil
+		}
+		next := without(try, bad)
+		if round == 0 {
+			next = shorter(p.text, try, bad)
+		}
+		if why = leftMeant; round > 0 && len(next) == len(try) {
+			break // it is something else that they change
+		}
+		try = next
+	}
+	return p.left(nil, why), nil
+}
+
+// marked is the original with marks at places of its text.
+func (p *payloads) marked(places [][2]int64) ([]byte, error) {
+	marked := bytes.Clone(p.text)
+	for _, at := range places {
+		blob.MarkPayload(marked[at[0] : at[0]+at[1]])
+	}
+	if p.inner == "" {
+		return marked, nil
+	}
+	out := &bytes.Buffer{}
+	w, err := format.Compress(p.inner, out)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.Write(marked)
+	err = errors.Join(err, w.Close())
+	return out.Bytes(), err
+}
+
+// left counts the rows that have a payload and no mark.
+func (p *payloads) left(places [][2]int64, why string) (x index.Payloads) {
+	for i := range p.before.Rows {
+		r := &p.before.Rows[i]
+		limit, thinned := p.over[p.before.Conversations[r.Conversation].Run]
+		if !thinned || lossOf(r) != loseAll || int64(r.TextBytes) <= max(limit, blob.MinPayload) {
+			continue
+		}
+		if !overlaps(places, r.Offset, r.Offset+r.Length) {
+			x.Left++
+			x.Why = why
+		}
+	}
+	return x
+}
+
+// overlaps says whether a place lies between two offsets.
+func overlaps(places [][2]int64, from, to int64) bool {
+	for _, p := range places {
+		if p[0] < to && p[0]+p[1] > from {
+			return true
+		}
+	}
+	return false
+}
+
+// parse parses an original as a whole. Of its rows it keeps no words: they are most of what a parse holds.
+func (p *payloads) parse(data []byte) (*index.Parsed, error) {
+	s, c, all := p.state, index.NewCollector(), &index.Parsed{}
+	c.Reset(index.Subject{VersionKey: versionKey(&s.Version), Format: s.Format, Role: s.Role, Parser: p.f.Version(), Claim: s.Claim, Size: int64(len(data)),
+		SHA256: s.SHA256, ModTime: s.ModTime.UnixMicro(), Host: p.host})
+	take := func(last bool) {
+		x := c.Take(last)
+		for i := range x.Rows {
+			x.Rows[i].T, x.Rows[i].X = nil, nil
+		}
+		all.Rows, all.Usage, all.Receipts = append(all.Rows, x.Rows...), append(all.Usage, x.Usage...), append(all.Receipts, x.Receipts...)
+		all.Steps, all.Links, all.Hints = append(all.Steps, x.Steps...), append(all.Links, x.Links...), append(all.Hints, x.Hints...)
+		all.Problems = append(all.Problems, x.Problems...)
+		all.Runs, all.Conversations, all.Until = x.Runs, x.Conversations, x.Until
+	}
+	for record, err := range p.f.Parse(format.Input{Path: s.Path, Root: s.Claim, Role: s.Role, Size: int64(len(data)), Reader: bytes.NewReader(data)}) {
 		if err != nil {
 			return nil, err
 		}
 		c.Add(record)
-	}
-	return c.Take(true), nil
-}
-
-// sameButText says whether two parses tell the same, but for the text of events and how long it is.
-func sameButText(a, b *index.Parsed) bool {
-	if len(a.Rows) != len(b.Rows) || len(a.Runs) != len(b.Runs) {
-		return false
-	}
-	for i := range a.Rows {
-		x, y := a.Rows[i], b.Rows[i]
-		for _, r := range []*index.Row{&x, &y} {
-			r.T, r.X, r.TextBytes = nil, nil, 0
-			if r.Result != nil {
-				result := *r.Result
-				result.Output = 0
-				r.Result = &result
-			}
-		}
-		if !reflect.DeepEqual(x, y) {
-			return false
+		if c.Size() >= stretch {
+			take(false)
 		}
 	}
-	runs := map[string]*transcript.Run{}
-	for _, r := range a.Runs {
-		runs[r.ID] = r
-	}
-	for _, r := range b.Runs {
-		if !reflect.DeepEqual(runs[r.ID], r) {
-			return false
-		}
-	}
-	return a.Until == b.Until && reflect.DeepEqual([]any{a.Conversations, a.Usage, a.Receipts, a.Steps, a.Links, a.Hints, a.Problems},
-		[]any{b.Conversations, b.Usage, b.Receipts, b.Steps, b.Links, b.Hints, b.Problems})
+	take(true)
+	return all, nil
 }
 
 func versionKey(v *blob.Version) index.VersionKey {

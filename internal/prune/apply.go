@@ -23,6 +23,7 @@ type Applied struct {
 	Originals int    `json:"originals"` // that went
 	Shared    int    `json:"shared"`    // that other runs keep
 	Marked    int    `json:"marked"`    // that have marks where payloads were
+	Left      int    `json:"left"`      // that keep payloads, because they cannot be marked
 }
 
 // Apply does what a plan says and nothing else. What a crash has left undone of it is done by applying it again.
@@ -39,13 +40,12 @@ func (p *Pruner) Apply(ctx context.Context, plan *Plan) (*Applied, error) {
 	if err := s.unchanged(plan, done, p.now); err != nil {
 		return nil, err
 	}
-	orders, out := s.orders(plan, done)
+	orders, out := s.orders(plan, s.versions(plan.Runs), done)
 	now := p.now()
-	marked, err := p.mark(ctx, orders, plan.ID, now)
+	marked, err := p.mark(ctx, orders, out, now)
 	if err != nil {
 		return nil, err
 	}
-	out.Marked = len(marked)
 	orders = slices.DeleteFunc(orders, func(o index.LedgerOrder) bool { return marked[o.Version] })
 	facts, err := p.policyFact(ctx, plan.Policy)
 	if err != nil {
@@ -59,21 +59,13 @@ func (p *Pruner) Apply(ctx context.Context, plan *Plan) (*Applied, error) {
 	}
 	const some = 64 // ledgers that are made in one go
 	for some := range slices.Chunk(orders, some) {
-		ledgers, err := p.Index.Ledgers(ctx, some)
+		more, err := p.facts(ctx, some, plan.ID, now)
 		if err != nil {
 			return nil, err
 		}
-		for i := range ledgers {
-			l := &ledgers[i]
-			f, err := l.Fact(now)
-			if err != nil {
-				return nil, err
-			}
-			facts = append(facts, f)
+		facts = append(facts, more...)
+		for _, f := range more {
 			size += len(f.Value)
-			if l.Buried {
-				facts = append(facts, blob.Bury(&l.Version, plan.ID).Fact(now))
-			}
 		}
 		if size >= factsBytes {
 			if err := flush(); err != nil {
@@ -87,6 +79,26 @@ func (p *Pruner) Apply(ctx context.Context, plan *Plan) (*Applied, error) {
 		}
 	}
 	return out, nil
+}
+
+// facts are what stays of originals, and the tombstones of those that go.
+func (p *Pruner) facts(ctx context.Context, orders []index.LedgerOrder, plan string, now time.Time) (facts []blob.Fact, err error) {
+	ledgers, err := p.Index.Ledgers(ctx, orders)
+	if err != nil {
+		return nil, err
+	}
+	for i := range ledgers {
+		l := &ledgers[i]
+		f, err := l.Fact(now)
+		if err != nil {
+			return nil, err
+		}
+		facts = append(facts, f)
+		if l.Buried {
+			facts = append(facts, blob.Bury(&l.Version, plan).Fact(now))
+		}
+	}
+	return facts, nil
 }
 
 // FactPolicy is the policy by which an archive was pruned last. Key: "policy". Value: {"text": YAML}.
@@ -186,7 +198,7 @@ func (s *stand) compareVersions(plan *Plan, e *ChangedError) {
 }
 
 // orders says what is to happen to each original.
-func (s *stand) orders(plan *Plan, done doneParts) ([]index.LedgerOrder, *Applied) {
+func (s *stand) orders(plan *Plan, versions []PlannedVersion, done doneParts) ([]index.LedgerOrder, *Applied) {
 	planned := map[string]*PlannedRun{}
 	out := &Applied{Plan: plan.ID}
 	for i := range plan.Runs {
@@ -199,7 +211,7 @@ func (s *stand) orders(plan *Plan, done doneParts) ([]index.LedgerOrder, *Applie
 		}
 	}
 	var orders []index.LedgerOrder
-	for _, v := range s.versions(plan.Runs) {
+	for _, v := range versions {
 		at := &s.Versions[v.at]
 		o := index.LedgerOrder{Version: at.ID, Bury: v.Goes || at.Buried, Drop: map[string]bool{}}
 		key := index.VersionKey{Source: at.Source, Path: at.Path, Number: at.Number}

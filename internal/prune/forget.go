@@ -225,9 +225,14 @@ func (c *chain) whole() bool {
 
 // content reads a chain as it stands in the packs.
 func (f *Forget) content(ctx context.Context, c *chain) io.Reader {
+	return io.LimitReader(f.library.Reader(ctx, c.copies()), c.Size)
+}
+
+// copies are the extents of a chain as another pack would tell of them.
+func (c *chain) copies() []blob.Extent {
 	extents := make([]blob.Extent, len(c.parts))
 	for i, p := range c.parts {
 		extents[i] = blob.Extent{Offset: p.offset, Size: p.size, SHA256: p.sum, CopyOf: &blob.Copy{Pack: p.at.pack, Raw: p.at.raw}}
 	}
-	return io.LimitReader(f.library.Reader(ctx, extents), c.Size)
+	return extents
 }

@@ -177,6 +177,9 @@ func (r *redactor) bury(c *chain, redaction *blob.Redaction) error {
 		return err
 	}
 	t := blob.Bury(&c.Version, blob.PlanForget)
+	if grave, ok := r.forget.holdings.graves.Of(&c.Version); ok && redaction == nil && grave.Root == c.Root {
+		redaction = grave.Redacted // what took its place stays known for what it is
+	}
 	t.Redacted = redaction
 	shown := t
 	shown.Source, shown.Path = r.forget.Pattern.Masked(t.Source), r.forget.Pattern.Masked(t.Path)

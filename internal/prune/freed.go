@@ -6,7 +6,104 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/index"
 )
+
+// count finds out what a plan gives back.
+func (p *Pruner) count(ctx context.Context, s *stand, plan *Plan) error {
+	f := &plan.Frees
+	goes := map[int]bool{}
+	for i := range plan.Versions {
+		if v := &plan.Versions[i]; v.Goes && !s.Versions[v.at].Buried {
+			goes[v.at] = true
+			f.RawBytes += v.Size
+		}
+	}
+	f.Originals = len(goes)
+	orders, _ := s.orders(plan, plan.Versions, nil)
+	marked, err := p.countPayloads(ctx, orders, plan)
+	if err != nil {
+		return err
+	}
+	if err := p.countFacts(ctx, slices.DeleteFunc(orders, func(o index.LedgerOrder) bool { return marked[o.Version] }), plan); err != nil {
+		return err
+	}
+	for at := range s.Versions {
+		if marked[s.Versions[at].ID] {
+			goes[at] = true
+		}
+	}
+	if err := p.freed(ctx, s, goes, f); err != nil {
+		return err
+	}
+	if err := p.countIndex(ctx, s, plan); err != nil {
+		return err
+	}
+	f.Bytes = f.PackBytes - f.WrittenBytes + f.IndexBytes
+	return nil
+}
+
+// countedFacts is how many ledgers are made to find out what all of them take.
+const countedFacts = 500
+
+// countFacts finds out what ledgers and tombstones take, from some of them when they are many.
+func (p *Pruner) countFacts(ctx context.Context, orders []index.LedgerOrder, plan *Plan) error {
+	if len(orders) == 0 {
+		return nil
+	}
+	step := 1
+	if len(orders) > 2*countedFacts {
+		step = len(orders) / countedFacts
+	}
+	var some []index.LedgerOrder
+	for i := 0; i < len(orders); i += step {
+		some = append(some, orders[i])
+	}
+	facts, err := p.facts(ctx, some, plan.ID, plan.Created)
+	if err != nil {
+		return err
+	}
+	scale := &scale{}
+	up, _ := scale.Create(ctx)
+	w, err := pack.NewWriter(up, "plan", plan.Created, pack.Options{})
+	if err != nil {
+		return err
+	}
+	if _, _, err := w.Seal(ctx, blob.Manifest{Facts: facts}); err != nil {
+		return err
+	}
+	plan.Frees.WrittenBytes += scale.bytes * int64(len(orders)) / int64(len(some))
+	return nil
+}
+
+// countIndex finds out what rows take.
+func (p *Pruner) countIndex(ctx context.Context, s *stand, plan *Plan) error {
+	runs := make([]int, len(plan.Runs))
+	for i := range plan.Runs {
+		runs[i] = s.byID[plan.Runs[i].RunID]
+	}
+	if len(runs) == 0 {
+		return nil
+	}
+	weights, err := p.Index.Weights(ctx, s.Estate, runs)
+	if err != nil {
+		return err
+	}
+	for i, w := range weights {
+		r := &plan.Runs[i]
+		switch {
+		case !r.ends():
+			r.Bytes = w.Words
+		case r.Ledger:
+			w.Words += w.Rows
+		default:
+			w.Words += w.Rows + w.Ledger
+		}
+		plan.Frees.IndexBytes += w.Words
+	}
+	return nil
+}
 
 // span is an entry of a pack, with its header and padding.
 type span struct {
@@ -14,10 +111,14 @@ type span struct {
 	live, dead bool // some version that stays has it; one that goes now has it
 }
 
-const tarBlock = 512
+const (
+	tarBlock = 512
+	// What is made again is compressed more than what an ingest writes, and becomes smaller by this.
+	remade = 0.977
+)
 
 // freed counts what packs give back when versions go: members of which no entry stays, and shares of the others.
-func (p *Pruner) freed(ctx context.Context, s *stand, goes map[int]bool) (f Frees, err error) {
+func (p *Pruner) freed(ctx context.Context, s *stand, goes map[int]bool, f *Frees) error {
 	const stays, ends = 1, 2
 	fate := make(map[int64]int, len(s.Versions)) // of chains
 	for i := range s.Versions {
@@ -35,6 +136,7 @@ func (p *Pruner) freed(ctx context.Context, s *stand, goes map[int]bool) (f Free
 			touched[x.Pack] = map[int64]*span{}
 		}
 	}
+	all, gone := map[int64]int64{}, map[int64]int64{} // extents
 	for _, x := range s.Extents {
 		spans := touched[x.Pack]
 		if spans == nil {
@@ -48,24 +150,29 @@ func (p *Pruner) freed(ctx context.Context, s *stand, goes map[int]bool) (f Free
 		e.to = max(e.to, x.Raw+(x.Size+tarBlock-1)/tarBlock*tarBlock)
 		e.live = e.live || fate[x.Chain]&stays > 0
 		e.dead = e.dead || fate[x.Chain] == ends
+		all[x.Pack]++
+		if fate[x.Chain] == ends {
+			gone[x.Pack]++
+		}
 	}
 	packs := make([]int64, 0, len(touched))
 	for id := range touched {
 		packs = append(packs, id)
 	}
-	members, err := p.Index.Members(ctx, packs)
+	volumes, err := p.Index.Volumes(ctx, packs)
 	if err != nil {
-		return f, err
+		return err
 	}
 	for id, spans := range touched {
 		f.Packs++
-		all := make([]*span, 0, len(spans))
+		sorted := make([]*span, 0, len(spans))
 		for _, e := range spans {
-			all = append(all, e)
+			sorted = append(sorted, e)
 		}
-		f.addPack(members[id], all)
+		f.addPack(volumes[id].Members, sorted)
+		f.PackBytes += volumes[id].Manifest * gone[id] / all[id]
 	}
-	return f, nil
+	return nil
 }
 
 func (f *Frees) addPack(members []blob.Member, spans []*span) {
@@ -106,5 +213,6 @@ func freedOf(m *blob.Member, spans []*span) (freed int64, again bool) {
 	case !live:
 		return m.Size, false
 	}
-	return m.Size * min(dead, m.RawSize) / max(m.RawSize, 1), true
+	keeps := float64(m.Size) * float64(m.RawSize-min(dead, m.RawSize)) / float64(max(m.RawSize, 1))
+	return m.Size - int64(keeps*remade), true
 }

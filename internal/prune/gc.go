@@ -81,10 +81,13 @@ func (r *Report) Freed() int64 { return r.Before - r.After + r.Index.Before - r.
 // ErrMissing says that the index knows packs which are not there.
 var ErrMissing = errors.New("packs are missing")
 
+// rewriteLevel is how much what is written anew is compressed.
+const rewriteLevel = 6
+
 // Run does it all. Report says what was done also when it fails.
 func (g *GC) Run(ctx context.Context) (r Report, err error) {
 	if g.Format.Level == 0 {
-		g.Format.Level = 6
+		g.Format.Level = rewriteLevel
 	}
 	g.began = g.Now()
 	if !g.Options.DryRun {

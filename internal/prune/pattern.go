@@ -174,7 +174,6 @@ func (p *Pattern) scan(r io.Reader) (places [][2]int64, err error) {
 type redacted struct {
 	r      io.Reader
 	places [][2]int64
-	mark   func([]byte) // nil is blob.Mark
 	at     int64
 	ready  []byte
 	held   []byte
@@ -200,10 +199,7 @@ func (r *redacted) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		r.at += next[1]
-		if r.mark == nil {
-			r.mark = blob.Mark
-		}
-		r.mark(r.held)
+		blob.Mark(r.held)
 		r.ready = r.held
 	}
 	n := copy(p, r.ready)

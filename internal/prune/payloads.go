@@ -2,7 +2,6 @@ package prune
 
 import (
 	"bytes"
-	"compress/flate"
 	"context"
 	"errors"
 	"io"
@@ -16,25 +15,38 @@ import (
 // Payloads is what the tier payloads needs: originals with marks take the place of those that are thinned.
 type Payloads struct {
 	GC *GC // its packs, writer, format and clock
-	// Find gives what goes of the originals of runs (by native id) over so many bytes: the original and its places.
-	Find func(ctx context.Context, wanted map[index.VersionKey]map[string]int64, found func(index.VersionKey, []byte, [][2]int64) error) error
+	// Find gives what can go of the originals of runs (by native id) over so many bytes, one at a time.
+	Find func(ctx context.Context, wanted map[index.VersionKey]map[string]int64, found func(index.Payloads) error) error
 	// Adopt has the index know the new packs.
 	Adopt func(context.Context) error
 }
 
-// marked are the ledgers of originals of which payloads go, by original, with the runs that lose them.
-type marked struct {
+// Left is payloads that a plan should drop and cannot.
+type Left struct {
+	Source  string `json:"source"`
+	Path    string `json:"path"`
+	PathRaw []byte `json:"path_b64,omitempty"`
+	Number  int    `json:"version"`
+	Count   *int   `json:"payloads"` // nil: unknown
+	Why     string `json:"why"`
+}
+
+// marking is the ledgers of originals of which payloads go, by original, with the runs that lose them.
+type marking struct {
 	ledgers map[index.VersionKey]*index.Ledger
 	orders  map[index.VersionKey]int64
 	wanted  map[index.VersionKey]map[string]int64
 }
 
-func (p *Pruner) toMark(ctx context.Context, orders []index.LedgerOrder) (*marked, error) {
-	m := &marked{map[index.VersionKey]*index.Ledger{}, map[index.VersionKey]int64{}, map[index.VersionKey]map[string]int64{}}
+func (p *Pruner) toMark(ctx context.Context, orders []index.LedgerOrder) (*marking, error) {
+	m := &marking{map[index.VersionKey]*index.Ledger{}, map[index.VersionKey]int64{}, map[index.VersionKey]map[string]int64{}}
 	for _, o := range orders {
-		over := map[string]int64{}
+		var over map[string]int64
 		for _, r := range o.Runs {
 			if r.Action == string(policy.Thin) && r.Tier == string(policy.TierPayloads) {
+				if over == nil {
+					over = map[string]int64{}
+				}
 				over[r.Run] = r.Over
 			}
 		}
@@ -59,7 +71,7 @@ func (p *Pruner) toMark(ctx context.Context, orders []index.LedgerOrder) (*marke
 
 // mark puts originals with marks in the place of those that runs with the tier payloads hold. The packs that it writes
 // also say what the ledgers of these originals say, so that nothing is left to do for them: it returns them.
-func (p *Pruner) mark(ctx context.Context, orders []index.LedgerOrder, plan string, now time.Time) (done map[int64]bool, err error) {
+func (p *Pruner) mark(ctx context.Context, orders []index.LedgerOrder, out *Applied, now time.Time) (done map[int64]bool, err error) {
 	done = map[int64]bool{}
 	m, err := p.toMark(ctx, orders)
 	if err != nil || len(m.wanted) == 0 {
@@ -69,30 +81,54 @@ func (p *Pruner) mark(ctx context.Context, orders []index.LedgerOrder, plan stri
 		return nil, ErrPayloads
 	}
 	r := &replacer{gc: p.Payloads.GC, ctx: ctx}
-	if err := p.Payloads.Find(ctx, m.wanted, func(key index.VersionKey, data []byte, places [][2]int64) error {
-		done[m.orders[key]] = true
-		return r.mark(m.ledgers[key], data, places, plan, now)
+	if r.standing, err = p.tombstones(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.Payloads.Find(ctx, m.wanted, func(x index.Payloads) error {
+		if x.Why != "" {
+			out.Left++
+		}
+		if x.Marked == nil {
+			return nil
+		}
+		done[m.orders[x.VersionKey]] = true
+		return r.mark(m.ledgers[x.VersionKey], &x, out.Plan, now)
 	}); err != nil {
 		return nil, errors.Join(err, r.abort())
 	}
 	if err := r.seal(); err != nil || len(done) == 0 {
 		return done, err
 	}
+	out.Marked = len(done)
 	return done, p.Payloads.Adopt(ctx)
 }
 
-// mark writes one original with marks, and what is to be known of it and of the one in whose place it comes.
-func (r *replacer) mark(l *index.Ledger, data []byte, places [][2]int64, plan string, now time.Time) error {
-	old := l.Version
-	open := func() io.Reader {
-		return &redacted{r: bytes.NewReader(data), places: places, mark: blob.MarkPayload}
+// tombstones are those that stand, by key.
+func (p *Pruner) tombstones(ctx context.Context) (map[string]blob.Tombstone, error) {
+	all := map[string]blob.Tombstone{}
+	for f, err := range p.Index.Facts(ctx, blob.FactTombstone) {
+		if err != nil {
+			return nil, err
+		}
+		if t, err := blob.ParseTombstone(f); err == nil {
+			all[f.Key] = t
+		}
 	}
-	v, err := r.store(old, int64(len(data)), open)
+	return all, nil
+}
+
+// mark writes one original with marks, and what is to be known of it and of the one in whose place it comes.
+func (r *replacer) mark(l *index.Ledger, x *index.Payloads, plan string, now time.Time) error {
+	old := l.Version
+	v, err := r.store(old, int64(len(x.Marked)), func() io.Reader { return bytes.NewReader(x.Marked) })
 	if err != nil {
 		return err
 	}
+	if key := blob.Bury(&v, "").Key(); r.standing[key].Source != "" { // it was like that before, and was undone
+		r.manifest.Facts = append(r.manifest.Facts, blob.Bury(&v, "").Retract(now))
+	}
 	grave := blob.Bury(&old, plan)
-	grave.Redacted = &blob.Redaction{SHA256: v.SHA256, Root: v.Root, Places: places, Payloads: true}
+	grave.Redacted = &blob.Redaction{SHA256: v.SHA256, Root: v.Root, Places: x.Places, Payloads: true}
 	stays := *l
 	stays.Version = v
 	stays.Version.Extents = nil
@@ -105,52 +141,66 @@ func (r *replacer) mark(l *index.Ledger, data []byte, places [][2]int64, plan st
 	return r.sealFull()
 }
 
-// countPayloads finds out what marks give back: what the payloads take when they are compressed, about. What another
-// original needs that stays gives nothing back.
-func (p *Pruner) countPayloads(ctx context.Context, s *stand, plan *Plan) error {
+// countPayloads finds out what originals get marks, and how many bytes of packs they will take: it writes them as Apply
+// does, but nowhere.
+func (p *Pruner) countPayloads(ctx context.Context, orders []index.LedgerOrder, plan *Plan) (marked map[int64]bool, err error) {
 	if p.Payloads == nil {
-		return nil
+		return nil, nil
 	}
-	orders, _ := s.orders(plan, nil)
 	m, err := p.toMark(ctx, orders)
 	if err != nil || len(m.wanted) == 0 {
-		return err
+		return nil, err
 	}
-	needed := map[blob.Ref]bool{}
-	for i := range s.Versions {
-		v := &s.Versions[i]
-		if !v.Buried && m.wanted[index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}] == nil {
-			needed[v.SHA256] = true
+	gc, scale := *p.Payloads.GC, &scale{Store: p.Payloads.GC.Packs}
+	gc.Packs = scale
+	r := &replacer{gc: &gc, ctx: ctx}
+	marked = map[int64]bool{}
+	if err := p.Payloads.Find(ctx, m.wanted, func(x index.Payloads) error {
+		if x.Why != "" {
+			plan.Left = append(plan.Left, leftOf(&x))
 		}
-	}
-	f := &plan.Frees
-	return p.Payloads.Find(ctx, m.wanted, func(key index.VersionKey, data []byte, places [][2]int64) error {
-		f.Marked++
-		sum := m.ledgers[key].Version.SHA256
-		if needed[sum] {
+		if x.Marked == nil {
 			return nil
 		}
-		needed[sum] = true // the same bytes are there once
-		size := &counter{}
-		w, err := flate.NewWriter(size, flate.DefaultCompression)
-		if err != nil {
-			return err
-		}
-		for _, place := range places {
-			f.PayloadBytes += place[1]
-			if _, err := w.Write(data[place[0] : place[0]+place[1]]); err != nil {
-				return err
-			}
-		}
-		err = w.Close()
-		f.PackBytes += size.n
-		return err
-	})
+		plan.Frees.Marked++
+		plan.Frees.PayloadBytes += x.Bytes
+		marked[m.orders[x.VersionKey]] = true
+		return r.mark(m.ledgers[x.VersionKey], &x, plan.ID, plan.Created)
+	}); err != nil {
+		return nil, errors.Join(err, r.abort())
+	}
+	if err := r.seal(); err != nil {
+		return nil, err
+	}
+	plan.Frees.WrittenBytes += scale.bytes
+	return marked, nil
 }
 
-type counter struct{ n int64 }
+func leftOf(x *index.Payloads) Left {
+	l := Left{Source: x.Source, Number: x.Number, Why: x.Why}
+	l.Path, l.PathRaw = blob.Readable(x.Path)
+	if x.Left > 0 {
+		l.Count = &x.Left
+	}
+	return l
+}
 
-func (c *counter) Write(p []byte) (int, error) {
-	c.n += int64(len(p))
+// scale is a store that weighs packs and keeps none.
+type scale struct {
+	blob.Store
+	bytes int64
+}
+
+// Create begins a pack that comes to nothing.
+func (s *scale) Create(context.Context) (blob.Upload, error) { return weighed{s}, nil }
+
+type weighed struct{ *scale }
+
+func (w weighed) Write(p []byte) (int, error) {
+	w.bytes += int64(len(p))
 	return len(p), nil
 }
+
+func (weighed) Commit(context.Context, string) error { return nil }
+
+func (weighed) Abort() error { return nil }

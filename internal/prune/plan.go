@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -33,6 +32,7 @@ type Plan struct {
 	Versions []PlannedVersion `json:"versions"`
 	Kept     int              `json:"kept_runs"`
 	Emptied  []string         `json:"emptied_groups"`
+	Left     []Left           `json:"left_payloads"` // what the tier payloads leaves
 	Frees    Frees            `json:"frees"`
 }
 
@@ -61,15 +61,17 @@ type PlannedVersion struct {
 	at int // in the stand
 }
 
-// Frees is what a plan gives back.
+// Frees is what a plan gives back, estimated where it depends on how well something compresses.
 type Frees struct {
-	PackBytes  int64 `json:"pack_bytes"`  // compressed, once gc has run
-	Packs      int   `json:"packs"`       // that hold some of it
-	Members    int   `json:"members"`     // of them, those that gc makes again with less in them
-	RawBytes   int64 `json:"raw_bytes"`   // of originals
-	IndexBytes int64 `json:"index_bytes"` // words of thinned runs, estimated
-	Originals  int   `json:"originals"`   // that go
-	// Of these originals the payloads go, which are so many raw bytes.
+	Bytes        int64 `json:"bytes"`         // by which the archive shrinks once gc has run: of packs and of the index, less what is written
+	PackBytes    int64 `json:"pack_bytes"`    // compressed
+	WrittenBytes int64 `json:"written_bytes"` // of packs: ledgers, tombstones, and originals with marks
+	IndexBytes   int64 `json:"index_bytes"`   // words, and rows of runs that end
+	Packs        int   `json:"packs"`         // that hold what goes
+	Members      int   `json:"members"`       // of them, those that gc makes again with less in them
+	RawBytes     int64 `json:"raw_bytes"`     // of originals
+	Originals    int   `json:"originals"`     // that go
+	// Of so many other originals payloads go, which are so many raw bytes.
 	Marked       int   `json:"marked"`
 	PayloadBytes int64 `json:"payload_bytes"`
 }
@@ -81,7 +83,6 @@ type Choice struct {
 	By         string
 	Text       string // of the policy
 	AllowEmpty bool   // also an empty policy, or one that empties groups
-	Payloads   bool   // the tier payloads drops them, for good; else only words go
 
 	Runs   []string // by hand
 	Action policy.Action
@@ -109,11 +110,8 @@ func (p *Pruner) Make(ctx context.Context, c Choice) (*Plan, error) {
 	} else if decisions, spared, err = s.byHand(c, now); err != nil {
 		return nil, err
 	}
-	if !c.Payloads {
-		decisions = s.withoutPayloads(decisions)
-	}
 	plan := &Plan{Format: PlanFormat, Created: now, By: c.By, Source: c.Source, Policy: c.Text, Costs: costs,
-		Runs: []PlannedRun{}, Spared: []PlannedRun{}, Versions: []PlannedVersion{}, Emptied: []string{}}
+		Runs: []PlannedRun{}, Spared: []PlannedRun{}, Versions: []PlannedVersion{}, Emptied: []string{}, Left: []Left{}}
 	if c.Policy != nil {
 		plan.Emptied = append(plan.Emptied, policy.Emptied(decisions)...)
 	}
@@ -129,31 +127,14 @@ func (p *Pruner) Make(ctx context.Context, c Choice) (*Plan, error) {
 	}
 	plan.Kept += len(s.runs) - len(decisions)
 	plan.Versions = s.versions(plan.Runs)
+	plan.ID = planID(plan)
 	if err := p.count(ctx, s, plan); err != nil {
 		return nil, err
 	}
-	plan.ID = planID(plan)
 	if len(plan.Emptied) > 0 && !c.AllowEmpty {
 		return plan, &EmptiedError{plan.Emptied}
 	}
 	return plan, nil
-}
-
-// withoutPayloads does what can be taken back of the tier payloads: its words go, and the payloads stay until somebody
-// asks for it. It says so.
-func (s *stand) withoutPayloads(decisions []policy.Decision) []policy.Decision {
-	for i := range decisions {
-		d := &decisions[i]
-		if d.Action != policy.Thin || d.Tier != policy.TierPayloads {
-			continue
-		}
-		d.Tier, d.Over = policy.TierSearch, 0
-		d.Reasons = append(slices.Clone(d.Reasons), "payloads stay unless --drop-payloads is given: only its words go")
-		if r := &s.runs[s.byID[d.RunID]]; r.Thinned == policy.TierSearch {
-			d.Action, d.Tier, d.Bytes = policy.Keep, "", 0
-		}
-	}
-	return decisions
 }
 
 // Explain decides on one run as a policy does, with all runs around it.
@@ -294,48 +275,6 @@ func protection(r *policy.Run, now time.Time) string {
 		}
 	}
 	return ""
-}
-
-// count finds out what a plan gives back.
-func (p *Pruner) count(ctx context.Context, s *stand, plan *Plan) error {
-	goes := map[int]bool{}
-	for i := range plan.Versions {
-		if v := &plan.Versions[i]; v.Goes && !s.Versions[v.at].Buried {
-			goes[v.at] = true
-		}
-	}
-	frees, err := p.freed(ctx, s, goes)
-	if err != nil {
-		return err
-	}
-	for at := range goes {
-		frees.RawBytes += s.Versions[at].Size
-	}
-	frees.Originals = len(goes)
-	plan.Frees = frees
-	if err := p.countPayloads(ctx, s, plan); err != nil {
-		return err
-	}
-	var thinned []string
-	for _, r := range plan.Runs {
-		if r.Action == policy.Thin && r.Tier != policy.TierLedger {
-			thinned = append(thinned, r.RunID)
-		}
-	}
-	if len(thinned) == 0 {
-		return nil
-	}
-	words, err := p.Index.WordBytes(ctx, thinned)
-	if err != nil {
-		return err
-	}
-	for i := range plan.Runs {
-		if r := &plan.Runs[i]; r.Action == policy.Thin && r.Tier != policy.TierLedger {
-			r.Bytes = words[r.RunID]
-			plan.Frees.IndexBytes += r.Bytes
-		}
-	}
-	return nil
 }
 
 // ReadPlan reads a plan that was saved.

@@ -29,7 +29,11 @@ type replacer struct {
 	manifest blob.Manifest
 	names    nameSet
 	late     []func(base int64)
+	same     map[blob.Ref]int // versions of the manifest, by content
+	copies   [][3]int         // version, the one where it lies, and which extent of both
 	raw      int64
+
+	standing map[string]blob.Tombstone // by key
 }
 
 func (r *replacer) now() time.Time { return r.gc.Now().UTC().Truncate(time.Microsecond) }
@@ -48,8 +52,12 @@ func (r *replacer) begin() error {
 		now = r.clock.Add(time.Microsecond)
 	}
 	r.clock = now
-	r.builder = pack.NewBuilder(g.Format)
-	r.writer, err = pack.NewWriter(up, g.Writer, now, g.Format)
+	format := g.Format
+	if format.Level == 0 {
+		format.Level = rewriteLevel
+	}
+	r.builder = pack.NewBuilder(format)
+	r.writer, err = pack.NewWriter(up, g.Writer, now, format)
 	return err
 }
 
@@ -72,10 +80,17 @@ func (r *replacer) store(v blob.Version, size int64, open func() io.Reader) (blo
 	if err := r.begin(); err != nil {
 		return v, err
 	}
-	content := open()
 	at := len(r.manifest.Versions)
 	v.Extents = extents
 	r.manifest.Versions = append(r.manifest.Versions, v)
+	if first, ok := r.same[sum]; ok && size > 0 {
+		return v, r.link(at, first)
+	}
+	if r.same == nil {
+		r.same = map[blob.Ref]int{}
+	}
+	r.same[sum] = at
+	content := open()
 	for i, e := range extents {
 		if err := r.extent(at, i, e, io.LimitReader(content, e.Size)); err != nil {
 			return v, err
@@ -83,6 +98,20 @@ func (r *replacer) store(v blob.Version, size int64, open func() io.Reader) (blo
 	}
 	r.raw += size
 	return v, nil
+}
+
+// link has a version lie where another one of the pack does, which has the same content.
+func (r *replacer) link(version, first int) error {
+	v, f := &r.manifest.Versions[version], &r.manifest.Versions[first]
+	for i := range v.Extents {
+		e := &v.Extents[i]
+		if err := r.builder.Link(pack.EntryName(v.Source, v.Path, v.Number, v.Root, e.Offset), pack.EntryName(f.Source, f.Path, f.Number, f.Root, e.Offset),
+			v.ModTime, v.Mode); err != nil {
+			return err
+		}
+		r.copies = append(r.copies, [3]int{version, first, i})
+	}
+	return nil
 }
 
 // sealFull seals a pack that has as much as one should.
@@ -194,8 +223,12 @@ func (r *replacer) seal() error {
 	if err := r.flush(); err != nil {
 		return errors.Join(err, r.abort())
 	}
+	all := r.manifest.Versions
+	for _, c := range r.copies {
+		all[c[0]].Extents[c[2]].CopyOf = &blob.Copy{Raw: all[c[1]].Extents[c[2]].Raw}
+	}
 	_, _, err := r.writer.Seal(r.ctx, r.manifest)
-	r.writer, r.manifest, r.names, r.raw = nil, blob.Manifest{}, nameSet{}, 0
+	r.writer, r.manifest, r.names, r.same, r.copies, r.raw = nil, blob.Manifest{}, nameSet{}, nil, nil, 0
 	return err
 }
 

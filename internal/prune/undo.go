@@ -13,7 +13,7 @@ import (
 type Undone struct {
 	Runs      []string `json:"run_ids"`
 	Originals int      `json:"originals"`
-	Marked    int      `json:"marked"` // originals that keep the marks where payloads were
+	Marked    int      `json:"marked"` // originals that keep the marks where payloads were: gc has taken these, or other runs lost them, too
 }
 
 // Undo takes back what plans did, or what was done to runs: names holds ids of plans, of runs, or both; none means the
@@ -51,12 +51,21 @@ func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
 			return nil, fmt.Errorf("run %s cannot come back: %w", g.Run, ErrGone)
 		}
 		touched[g.Key] = true
-		if g.Tier == "payloads" {
-			out.Marked++
-		}
 		if !slices.Contains(out.Runs, g.Run) {
 			out.Runs = append(out.Runs, g.Run)
 		}
+	}
+	done, err := p.unmark(ctx, graves, back, out)
+	if err != nil {
+		return nil, err
+	}
+	out.Originals = len(done)
+	graves = slices.DeleteFunc(graves, func(g index.Grave) bool { return done[g.Key] })
+	for key := range done {
+		delete(touched, key)
+	}
+	if len(touched) == 0 {
+		return out, nil
 	}
 	facts, err := p.takeBack(ctx, graves, back, touched, out)
 	if err != nil {
@@ -113,6 +122,6 @@ func (p *Pruner) takeBack(ctx context.Context, graves []index.Grave, back map[st
 			facts = append(facts, blob.Fact{Kind: blob.FactTombstone, Key: g.Tombstone, Time: now, Value: []byte("null")})
 		}
 	}
-	out.Originals = len(orders)
+	out.Originals += len(orders)
 	return facts, nil
 }

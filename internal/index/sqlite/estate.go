@@ -216,16 +216,17 @@ func (e *estate) readClaims(ctx context.Context) error {
 }
 
 func (e *estate) readTranscripts(ctx context.Context) error {
-	return e.walk(ctx, "SELECT version, run_name, last_time FROM transcripts", func(r *sqlx.Rows) error {
-		var version, name int64
+	return e.walk(ctx, "SELECT version, run_name, last_time, CASE indexed WHEN 1 THEN rows ELSE 0 END, calls FROM transcripts", func(r *sqlx.Rows) error {
+		var version, name, n, calls int64
 		var last *int64
-		if err := r.Scan(&version, &name, &last); err != nil {
+		if err := r.Scan(&version, &name, &last, &n, &calls); err != nil {
 			return err
 		}
 		e.hold(version, name)
 		if run, ok := e.names[name]; ok {
 			x := &e.out.Runs[run]
 			x.Active = max(x.Active, valueOf(last))
+			x.Transcripts, x.Rows, x.Calls = x.Transcripts+1, x.Rows+n, x.Calls+calls
 		}
 		return nil
 	})

@@ -31,7 +31,12 @@ type turns struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// item takes in an item; of what tools gave back only the length, for that is what a retention policy may take away.
 func (t *turns) item(payload format.Value) {
+	if strings.HasSuffix(payload.Get("type").Str(), "_output") {
+		t.bytes += int64(len(payload))
+		return
+	}
 	t.sum = crc32.Update(t.sum, castagnoli, payload)
 	t.bytes += int64(len(payload))
 }

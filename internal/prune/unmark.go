@@ -1,0 +1,249 @@
+package prune
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// unmarking puts originals back into the place of those that have marks where payloads were: their bytes lie in the
+// packs until gc. What an original has grown by since lies behind the marks.
+type unmarking struct {
+	*Pruner
+	*replacer
+	holdings *holdings
+	library  *pack.Library
+	now      time.Time
+}
+
+// unmark brings back the payloads of originals, as far as they are there and no run that stays as it is has marks in
+// the same one. It returns the originals with which nothing is left to do.
+func (p *Pruner) unmark(ctx context.Context, graves []index.Grave, back map[string]bool, out *Undone) (done map[index.VersionKey]bool, err error) {
+	standing, err := p.tombstones(ctx)
+	if err != nil {
+		return nil, err
+	}
+	layers, orders, err := p.layers(ctx, graves, back, standing)
+	if err != nil || len(layers) == 0 {
+		return nil, err
+	}
+	if p.Payloads == nil {
+		return nil, ErrPayloads
+	}
+	gc := *p.Payloads.GC
+	gc.began = gc.Now()
+	u := &unmarking{Pruner: p, replacer: &replacer{gc: &gc, ctx: ctx, standing: standing}, now: p.now()}
+	if u.holdings, err = gc.read(ctx); err != nil {
+		return nil, err
+	}
+	u.clock = u.holdings.clock
+	u.library = pack.NewLibrary(gc.Packs, 16<<20)
+	defer func() { err = errors.Join(err, u.library.Close()) }()
+	done = map[index.VersionKey]bool{}
+	for key, all := range layers {
+		came, err := u.original(all, orders[key])
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("undo %s/%s: %w", key.Source, key.Path, err), u.abort())
+		}
+		if !came {
+			out.Marked++
+			continue
+		}
+		done[key] = true
+	}
+	if err := u.seal(); err != nil || len(done) == 0 {
+		return done, err
+	}
+	return done, p.Payloads.Adopt(ctx)
+}
+
+// layers finds what lies under the marks of originals that runs which come back hold: the tombstones of what had been
+// there, the newest first. Where marks belong to another run as well, there is none. It also gives what is to stay of
+// other runs.
+func (p *Pruner) layers(ctx context.Context, graves []index.Grave, back map[string]bool, standing map[string]blob.Tombstone) (map[index.VersionKey][]blob.Tombstone,
+	map[index.VersionKey]index.LedgerOrder, error) {
+	under := map[blob.Ref][]blob.Tombstone{}
+	for _, t := range standing {
+		if t.Redacted != nil && t.Redacted.Payloads {
+			under[t.Redacted.Root] = append(under[t.Redacted.Root], t)
+		}
+	}
+	if len(under) == 0 {
+		return nil, nil, nil
+	}
+	layers, shared := map[index.VersionKey][]blob.Tombstone{}, map[index.VersionKey]bool{}
+	for _, g := range graves {
+		if !back[g.Run] {
+			shared[g.Key] = shared[g.Key] || g.Tier == "payloads"
+			continue
+		}
+		if layers[g.Key] == nil {
+			if all := layersOf(under, &g); all != nil {
+				layers[g.Key] = all
+			}
+		}
+	}
+	for key := range layers {
+		if shared[key] {
+			layers[key] = []blob.Tombstone{}
+		}
+	}
+	estate, err := p.Index.Estate(ctx, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	orders := map[index.VersionKey]index.LedgerOrder{}
+	for i := range estate.Versions {
+		v := &estate.Versions[i]
+		if key := (index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}); layers[key] != nil {
+			orders[key] = index.LedgerOrder{Version: v.ID, Undo: back}
+		}
+	}
+	return layers, orders, nil
+}
+
+func layersOf(under map[blob.Ref][]blob.Tombstone, g *index.Grave) (all []blob.Tombstone) {
+	for root := g.Root; ; {
+		found := false
+		for _, t := range under[root] {
+			if found = t.Source == g.Key.Source && t.Path == g.Key.Path && t.Number == g.Key.Number && t.Root != root; found {
+				all, root = append(all, t), t.Root
+				break
+			}
+		}
+		if !found {
+			return all
+		}
+	}
+}
+
+// original puts one original back. It says whether it could.
+func (u *unmarking) original(layers []blob.Tombstone, order index.LedgerOrder) (bool, error) {
+	if len(layers) == 0 {
+		return false, nil
+	}
+	ledgers, err := u.Index.Ledgers(u.ctx, []index.LedgerOrder{order})
+	if err != nil {
+		return false, err
+	}
+	l := ledgers[0]
+	marked := l.Version
+	pieces := u.pieces(&marked, layers)
+	if pieces == nil {
+		return false, nil
+	}
+	v, first := marked, layers[len(layers)-1]
+	v.Root, v.SHA256, v.Extents = first.Root, first.SHA256, pieces[0].chain.copies()
+	if err := u.restore(v, pieces); err != nil {
+		return false, err
+	}
+	facts := []blob.Fact{first.Retract(u.now), {Kind: index.FactLedger, Key: index.LedgerKey(&marked), Time: u.now, Value: []byte("null")}}
+	if grave := blob.Bury(&marked, ""); u.standing[grave.Key()].Source == "" {
+		facts = append(facts, grave.Fact(u.now))
+	}
+	l.Version.Root, l.Buried, l.Links = v.Root, false, nil
+	if len(l.Runs) > 0 {
+		fact, err := l.Fact(u.now)
+		if err != nil {
+			return false, err
+		}
+		facts = append(facts, fact)
+	}
+	u.manifest.Facts = append(u.manifest.Facts, facts...)
+	return true, u.sealFull()
+}
+
+// piece is the bytes of a chain from one offset to another.
+type piece struct {
+	chain    *chain
+	from, to int64
+}
+
+// pieces are what the original consists of: what was there first, and what each state with marks has grown by. There
+// are none when some of it is gone.
+func (u *unmarking) pieces(marked *blob.Version, layers []blob.Tombstone) (all []piece) {
+	from := int64(0)
+	for i := len(layers) - 1; i >= -1; i-- {
+		root, to := marked.Root, marked.Size
+		if i >= 0 {
+			root, to = layers[i].Root, layers[i].Size
+			if layers[i].Plan == blob.PlanForget {
+				return nil
+			}
+		}
+		if i < len(layers)-1 && (to == from || len(layers[0].Redacted.Places) == 0) {
+			continue // nothing was added; what is compressed cannot grow
+		}
+		c := u.holdings.chains[chainKey{marked.Source, marked.Path, marked.Number, root}]
+		if c == nil || !c.whole() || c.Size < to {
+			return nil
+		}
+		all = append(all, piece{c, from, to})
+		from = to
+	}
+	return all
+}
+
+// restore tells of an original whose beginning lies in other packs, and stores what it has grown by since.
+func (u *unmarking) restore(v blob.Version, pieces []piece) error {
+	if err := u.begin(); err != nil {
+		return err
+	}
+	tails := func() io.Reader { return u.read(pieces[1:]) }
+	start := pieces[0].to
+	v.Size = pieces[len(pieces)-1].to
+	at, known := len(u.manifest.Versions), len(v.Extents)
+	if v.Size > start {
+		h := sha256.New()
+		if _, err := io.Copy(h, u.read(pieces)); err != nil {
+			return err
+		}
+		v.SHA256 = blob.Ref(h.Sum(nil))
+		more, _, err := hashes(tails(), v.Size-start)
+		if err != nil {
+			return err
+		}
+		for _, e := range more {
+			e.Offset += start
+			v.Extents = append(v.Extents, e)
+		}
+	}
+	u.manifest.Versions = append(u.manifest.Versions, v)
+	content := tails()
+	for i, e := range v.Extents[known:] {
+		if err := u.extent(at, known+i, e, io.LimitReader(content, e.Size)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads pieces one after another.
+func (u *unmarking) read(pieces []piece) io.Reader {
+	var all []io.Reader
+	for _, p := range pieces {
+		whole := u.library.Reader(u.ctx, p.chain.copies())
+		all = append(all, &skipping{whole, p.from}, io.LimitReader(whole, p.to-p.from))
+	}
+	return io.MultiReader(all...)
+}
+
+// skipping reads so many bytes and gives none of them.
+type skipping struct {
+	r io.Reader
+	n int64
+}
+
+func (s *skipping) Read([]byte) (int, error) {
+	if _, err := io.CopyN(io.Discard, s.r, s.n); err != nil {
+		return 0, err
+	}
+	return 0, io.EOF
+}
