@@ -135,7 +135,7 @@ func newBackupListCommand(a *app) *cobra.Command {
 						return err
 					}
 				}
-				g.add(s.ID, a.clock(s.Time), a.clock(s.Until), number(int64(len(s.Packs))), size(s.Bytes))
+				g.add(s.ID, a.minute(s.Time), a.minute(s.Until), number(int64(len(s.Packs))), size(s.Bytes))
 			}
 			if !a.json && len(all) > 0 {
 				fmt.Fprintln(a.out, g.render(a.width(), a.ink()))

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
@@ -141,7 +140,7 @@ func (d *doctor) print() {
 		if a.quiet && one.State == checkFine {
 			continue
 		}
-		d.wrapped(colors[one.State](fmt.Sprintf("%-8s", one.State))+fmt.Sprintf("%-14s", one.Name), line(one.Says), strings.Repeat(" ", 22))
+		fmt.Fprintln(a.out, a.wrapped(colors[one.State](fmt.Sprintf("%-8s", one.State))+fmt.Sprintf("%-14s", one.Name), line(one.Says), strings.Repeat(" ", 22)))
 		for i, item := range one.Items {
 			if i == itemsShown {
 				fmt.Fprintf(a.out, "          ... and %s\n", plural(one.Count-itemsShown, "more", "more"))
@@ -150,28 +149,9 @@ func (d *doctor) print() {
 			fmt.Fprintln(a.out, "          "+c.dim(cut(line(item), max(width-10, 0))))
 		}
 		if one.Hint != nil {
-			d.wrapped("        -> ", line(*one.Hint), strings.Repeat(" ", 11))
+			fmt.Fprintln(a.out, a.wrapped("        -> ", line(*one.Hint), strings.Repeat(" ", 11)))
 		}
 	}
-}
-
-// wrapped prints words behind a lead, and goes on below margin where the terminal is narrow.
-func (d *doctor) wrapped(lead, words, margin string) {
-	width, at := d.a.width(), lead
-	used := text.StringWidthWithoutEscSequences(lead)
-	for i, word := range strings.Fields(words) {
-		n := text.StringWidthWithoutEscSequences(word)
-		switch {
-		case i == 0:
-		case width > 0 && used+1+n > width:
-			fmt.Fprintln(d.a.out, at)
-			at, used = margin, len(margin)
-		default:
-			at, used = at+" ", used+1
-		}
-		at, used = at+word, used+n
-	}
-	fmt.Fprintln(d.a.out, at)
 }
 
 // stale is how long a source may go without a scan before the doctor speaks of it.

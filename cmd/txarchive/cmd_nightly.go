@@ -189,9 +189,9 @@ func (a *app) printStep(s nightly.StepReport, said string) string {
 		fmt.Fprintln(a.out, "  likewise")
 	default:
 		said = *s.Error
-		fmt.Fprintln(a.out, "  "+line(said))
+		fmt.Fprintln(a.out, a.wrapped("  ", line(said), "    "))
 		if _, hint := explain(context.Background(), s.Err); hint != "" {
-			fmt.Fprintln(a.out, "  hint: "+line(hint))
+			fmt.Fprintln(a.out, a.wrapped("  hint: ", line(hint), "    "))
 		}
 	}
 	for i, p := range s.Problems {
@@ -199,7 +199,7 @@ func (a *app) printStep(s nightly.StepReport, said string) string {
 			fmt.Fprintf(a.out, "  ... and %s\n", plural(int64(len(s.Problems)-i), "more problem", "more problems"))
 			break
 		}
-		fmt.Fprintln(a.out, "  "+line(p))
+		fmt.Fprintln(a.out, a.wrapped("  ", line(p), "    "))
 	}
 	return said
 }

@@ -162,14 +162,15 @@ func (n *night) verify(ctx context.Context, state *nightly.State) (r nightly.Res
 		if err != nil {
 			return r, err
 		}
-		if len(bad) > 0 {
-			r.Problems, r.Cause = append(r.Problems, bad...), blob.ErrCorrupt
+		if bad != "" {
+			r.Problems, r.Cause = append(r.Problems, bad), blob.ErrCorrupt
 		}
 		done, bytes = done+1, bytes+p.Size
 	}
 	c := state.Coverage(packs, n.app.now(), n.opts.verifyDays)
 	r.Detail = verifyShare{done, bytes, c}
-	r.Summary = fmt.Sprintf("%s of %s read, %s of %s within %d days", plural(done, "pack", "packs"), size(bytes), size(c.Covered), size(c.Bytes), c.Days)
+	r.Summary = fmt.Sprintf("%s of %s read, %s of %s within %s", plural(done, "pack", "packs"), size(bytes), size(c.Covered), size(c.Bytes),
+		plural(int64(c.Days), "day", "days"))
 	return r, nil
 }
 
@@ -180,23 +181,39 @@ type verifyShare struct {
 	Coverage nightly.Coverage `json:"coverage"`
 }
 
-// verifyPack reads one pack and remembers what that gave. A pack that gc has just replaced is none.
-func (n *night) verifyPack(ctx context.Context, store *archive.Archive, state *nightly.State, p nightly.Pack) (bad []string, err error) {
-	err = store.VerifyPack(ctx, p.Name, func(f archive.Finding) { bad = append(bad, f.String()) })
+// verifyPack reads one pack, remembers what that gave, and says it: "" when all is well. A pack that gc has just replaced
+// is none.
+func (n *night) verifyPack(ctx context.Context, store *archive.Archive, state *nightly.State, p nightly.Pack) (bad string, err error) {
+	var found []archive.Finding
+	err = store.VerifyPack(ctx, p.Name, func(f archive.Finding) { found = append(found, f) })
 	switch {
 	case errors.Is(err, blob.ErrNotFound) && ctx.Err() == nil:
-		return nil, nil
+		return "", nil
 	case errors.Is(err, blob.ErrCorrupt) && ctx.Err() == nil:
-		if len(bad) == 0 {
-			bad = []string{err.Error()}
-		}
-		state.Found(p, n.app.now(), bad[0])
+		bad = damageOf(p.Name, found, err)
 	case err != nil:
-		return nil, err
-	default:
-		state.Found(p, n.app.now(), "")
+		return "", err
 	}
+	state.Found(p, n.app.now(), bad)
 	return bad, nil
+}
+
+// damageOf says in a line what is wrong with a pack; verify says it at length.
+func damageOf(pack string, found []archive.Finding, err error) string {
+	if len(found) == 0 {
+		return err.Error()
+	}
+	originals := map[string]bool{}
+	for _, f := range found {
+		if f.LostBytes > 0 {
+			originals[fmt.Sprintf("%s/%s version %d", f.Source, f.Path, f.Version)] = true
+		}
+	}
+	text := fmt.Sprintf("%s pack %s: %s", found[0].Kind, pack, found[0].Reason)
+	if n := int64(len(originals)); n > 0 {
+		text += fmt.Sprintf("; %s concerned, txarchive verify names them", plural(n, "original is", "originals are"))
+	}
+	return text
 }
 
 // late says that the time for what may wait is over.

@@ -67,6 +67,28 @@ func (a *app) width() int {
 	return w
 }
 
+// wrapped is words behind a lead, which go on below margin where the terminal is narrow.
+func (a *app) wrapped(lead, words, margin string) string {
+	var b strings.Builder
+	b.WriteString(lead)
+	width, used := a.width(), text.StringWidthWithoutEscSequences(lead)
+	for i, word := range strings.Split(words, " ") {
+		n := text.StringWidthWithoutEscSequences(word)
+		switch {
+		case i == 0:
+		case width > 0 && used+1+n > width:
+			b.WriteString("\n" + margin)
+			used = len(margin)
+		default:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += n
+	}
+	return b.String()
+}
+
 // cut shortens a line to a width; 0 leaves it whole.
 func cut(s string, width int) string {
 	if width <= 0 || text.StringWidthWithoutEscSequences(s) <= width {
@@ -198,6 +220,14 @@ func (a *app) clock(t time.Time) string {
 		return t.UTC().Format("2006-01-02 15:04:05Z")
 	}
 	return t.Local().Format("2006-01-02 15:04:05")
+}
+
+// minute is a time without its seconds.
+func (a *app) minute(t time.Time) string {
+	if a.utc {
+		return t.UTC().Format("2006-01-02 15:04Z")
+	}
+	return t.Local().Format("2006-01-02 15:04")
 }
 
 // location is the zone of dates that people type.

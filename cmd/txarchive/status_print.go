@@ -24,16 +24,30 @@ func (a *app) printStatus(s *statusReport) {
 		fmt.Fprintln(a.out, a.ink().yellow(plural(s.Problems, "problem", "problems")+": txarchive doctor says of what kind"))
 	}
 	for _, t := range s.Attention {
-		fmt.Fprintln(a.out, a.ink().yellow(line(t.Text)))
+		fmt.Fprintln(a.out, a.ink().yellow(a.wrapped("", line(t.Text), "  ")))
 	}
-	if new := s.Nightly.New; len(new) > 0 {
+	if new := together(s.Nightly.New); len(new) > 0 {
 		for _, p := range new[:min(len(new), newShown)] {
-			fmt.Fprintln(a.out, "  new: "+line(p))
+			fmt.Fprintln(a.out, a.wrapped("  new: ", line(p), "    "))
 		}
 		if len(new) > newShown {
 			fmt.Fprintf(a.out, "  ... and %s; --json has all\n", plural(int64(len(new)-newShown), "more", "more"))
 		}
 	}
+}
+
+// together joins problems of several steps that are the same, which are written as "<step>: <text>".
+func together(all []string) (joined []string) {
+	at := map[string]int{}
+	for _, p := range all {
+		step, text, _ := strings.Cut(p, ": ")
+		if i, ok := at[text]; ok {
+			joined[i] = strings.TrimSuffix(joined[i], ": "+text) + ", " + p
+			continue
+		}
+		at[text], joined = len(joined), append(joined, step+": "+text)
+	}
+	return joined
 }
 
 // newShown is how many new problems of the last nightly run are shown.
@@ -81,7 +95,7 @@ func (a *app) printNights(s *statusReport) {
 		return
 	}
 	if v := &s.Verify; v.Bytes > 0 {
-		fmt.Fprintf(a.out, "verified: %d %% of the packs within %d days\n", 100*v.Covered/v.Bytes, v.Days)
+		fmt.Fprintf(a.out, "verified: %d %% of the packs within %s\n", 100*v.Covered/v.Bytes, plural(int64(v.Days), "day", "days"))
 	}
 	if b := s.Backup; b != nil && b.Last != nil {
 		fmt.Fprintf(a.out, "backup: %s, %s\n", line(a.shown(b.Dir)), ago(a.now().Sub(*b.Last)))

@@ -143,12 +143,12 @@ func (s *scan) problem(rel, stage string, err error) {
 	s.skipped = append(s.skipped, fileError(s.root.Source, rel, stage, err))
 }
 
-// fileError says what is wrong with a file, without the paths that the system's errors repeat.
+// fileError says what is wrong with a file, without the paths and names of calls that the system's errors repeat.
 func fileError(source, rel, stage string, err error) FileError {
 	reason := err.Error()
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
-		reason = pe.Op + ": " + pe.Err.Error()
+		reason = pe.Err.Error()
 	}
 	return FileError{Source: source, Path: rel, Stage: stage, Reason: reason, Err: err}
 }
