@@ -41,7 +41,7 @@ type commit struct {
 	batch   index.Batch
 	touched map[int64]bool // run_names whose runs must be resolved
 	keys    map[int64]bool // usage keys to judge
-	eids    map[int64]bool // event ids that are new
+	eids    map[int64]bool // event ids to judge; true: even if only one row has it, because others may have gone
 	usages  *inserter
 	rows    []pendingRow
 

@@ -115,7 +115,7 @@ func (c *commit) writeEvents() error {
 		}
 		if r.EID != 0 {
 			eid = r.EID
-			c.eids[r.EID] = true
+			c.eids[r.EID] = c.eids[r.EID] || r.Verdict == transcript.CopiedHistory || r.Verdict == transcript.DuplicateOf
 		}
 		var near any
 		if !r.Time.Valid {

@@ -71,9 +71,25 @@ func (c *commit) judgeEvents() error {
 	if err := c.fill("new_eids", sorted(c.eids)); err != nil {
 		return err
 	}
-	// Most ids stand once and count: only the others are looked at more closely.
+	// Most ids stand once and count: only the others are looked at more closely. The index alone tells which stand more often.
+	several := map[int64]bool{}
+	if err := c.each(`SELECT x.id FROM temp.new_eids x CROSS JOIN events e INDEXED BY events_eid ON e.eid = x.id GROUP BY x.id HAVING count(*) > 1`,
+		intoSet(several)); err != nil {
+		return err
+	}
+	for id, alone := range c.eids {
+		if alone {
+			several[id] = true
+		}
+	}
+	if len(several) == 0 {
+		return nil
+	}
+	if err := c.fill("several_eids", sorted(several)); err != nil {
+		return err
+	}
 	twice := map[int64]bool{}
-	if err := c.each(`SELECT x.id FROM temp.new_eids x CROSS JOIN events e ON e.eid = x.id GROUP BY x.id
+	if err := c.each(`SELECT x.id FROM temp.several_eids x CROSS JOIN events e ON e.eid = x.id GROUP BY x.id
 		HAVING min(e.transcript) <> max(e.transcript) OR max(e.global) = 0 AND min(e.seq) <> max(e.seq) OR max(e.verdict IN (1, 2))`, intoSet(twice)); err != nil {
 		return err
 	}
@@ -271,27 +287,16 @@ func (c *commit) judgeUsage() error {
 	if err := c.fill("touched_keys", sorted(c.keys)); err != nil {
 		return err
 	}
-	var rows []judged
-	stated := map[int64]int{}
-	err := c.each(`SELECT u.id, u.key, u.verdict, u.stated_verdict, u.rank, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file),
-		v.number, coalesce(u.time, 0), s.name || '/' || f.path, u.offset, CASE n.scope WHEN '' THEN 0 ELSE coalesce(n.run, 0) END
-		FROM temp.touched_keys k CROSS JOIN usage u ON u.key = k.id CROSS JOIN versions v ON v.id = u.version
-		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source CROSS JOIN run_names n ON n.id = u.run_name`, func(r *sql.Rows) error {
-		var j judged
-		var said int
-		var rank, newest, number, time, offset, run int64
-		var path string
-		if err := r.Scan(&j.id, &j.group, &j.was, &said, &rank, &newest, &number, &time, &path, &offset, &run); err != nil {
-			return err
-		}
-		// Where a run's id is unique only in its place, so is what it calls its requests.
-		j.group ^= run << 20
-		stated[j.id] = said
-		j.prefer = []int64{flag(said == counted), rank, newest, number}
-		j.place = []any{time, path, offset}
-		rows = append(rows, j)
-		return nil
-	})
+	// Most keys have one row, which is what it states: only the others are looked at more closely.
+	judge := map[int64]bool{}
+	if err := c.each(`SELECT k.id FROM temp.touched_keys k CROSS JOIN usage u ON u.key = k.id GROUP BY k.id
+		HAVING count(*) > 1 OR max(u.verdict <> u.stated_verdict) OR max(u.of IS NOT NULL)`, intoSet(judge)); err != nil {
+		return err
+	}
+	if err := c.fill("judged_keys", sorted(judge)); err != nil {
+		return err
+	}
+	rows, stated, err := c.loadJudgedUsage()
 	if err != nil {
 		return err
 	}
@@ -317,6 +322,31 @@ func (c *commit) judgeUsage() error {
 	_, err = c.exec(`UPDATE usage SET verdict = 1, of = (SELECT m.id FROM usage m WHERE m.alias = usage.key AND m.verdict = 0 ORDER BY m.usage_id LIMIT 1)
 		WHERE key IN (SELECT id FROM temp.touched_keys) AND verdict = 0 AND EXISTS (SELECT 1 FROM usage m WHERE m.alias = usage.key AND m.verdict = 0)`)
 	return err
+}
+
+// loadJudgedUsage reads the rows of the keys to judge, and the verdicts that their originals state, by row.
+func (c *commit) loadJudgedUsage() (rows []judged, stated map[int64]int, err error) {
+	stated = map[int64]int{}
+	err = c.each(`SELECT u.id, u.key, u.verdict, u.stated_verdict, u.rank, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file),
+		v.number, coalesce(u.time, 0), s.name || '/' || f.path, u.offset, CASE n.scope WHEN '' THEN 0 ELSE coalesce(n.run, 0) END
+		FROM temp.judged_keys k CROSS JOIN usage u ON u.key = k.id CROSS JOIN versions v ON v.id = u.version
+		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source CROSS JOIN run_names n ON n.id = u.run_name`, func(r *sql.Rows) error {
+		var j judged
+		var said int
+		var rank, newest, number, time, offset, run int64
+		var path string
+		if err := r.Scan(&j.id, &j.group, &j.was, &said, &rank, &newest, &number, &time, &path, &offset, &run); err != nil {
+			return err
+		}
+		// Where a run's id is unique only in its place, so is what it calls its requests.
+		j.group ^= run << 20
+		stated[j.id] = said
+		j.prefer = []int64{flag(said == counted), rank, newest, number}
+		j.place = []any{time, path, offset}
+		rows = append(rows, j)
+		return nil
+	})
+	return rows, stated, err
 }
 
 // judgeReceipts lets one receipt and one step of a key count in each touched run: the highest rank, then the newest version.
