@@ -16,6 +16,8 @@ func newVerifyCommand(a *app) *cobra.Command {
 	var (
 		o    archive.VerifyOptions
 		deep bool
+		mend bool
+		r    repairOptions
 	)
 	cmd := &cobra.Command{
 		Use:   "verify",
@@ -23,15 +25,32 @@ func newVerifyCommand(a *app) *cobra.Command {
 		Long: "Read every pack, check every byte of it against its hashes, and prove the index against the packs. What is damaged is\n" +
 			"named with the files and runs that it touches. Reading is all it does.\n\n" +
 			"--deep also makes the index again from the packs, beside the present one, compares every row and every word of the two,\n" +
-			"and throws it away: it takes as long as reindex, and keeps other writers out meanwhile." +
-			exits("5 something is damaged or missing", "10 no archive", "11 --deep: another process writes"),
-		Example: "  txarchive verify\n  txarchive verify --quick              sizes, names and manifests only\n  txarchive verify --deep               every row of the index too\n  txarchive verify --json | jq .list",
+			"and throws it away: it takes as long as reindex, and keeps other writers out meanwhile.\n\n" +
+			"--repair saves everything that is not itself damaged: it writes what is good in damaged packs into new ones, looks for the\n" +
+			"rest in other packs, in the sources and with --from in a backup, by hash, notes which bytes are lost, keeps the damaged\n" +
+			"packs aside in quarantine/, and makes the index right. It shows its plan first, and gives nothing up without being told\n" +
+			"so. Docs: docs/reliability.md." +
+			exits("5 something is damaged or missing", "8 --repair: bytes would be given up, and that is not confirmed", "10 no archive",
+				"11 --deep, --repair: another process writes"),
+		Example: "  txarchive verify\n  txarchive verify --quick              sizes, names and manifests only\n  txarchive verify --deep               every row of the index too\n  txarchive verify --repair --dry-run   what could be saved\n  txarchive verify --repair --from /mnt/backup/transcripts\n  txarchive verify --json | jq .list",
 		Args:    args(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runVerify(cmd.Context(), a, o, deep) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if mend {
+				return runRepair(cmd.Context(), a, r)
+			}
+			if r != (repairOptions{}) {
+				return usage("--dry-run, --from and --yes are about --repair", "txarchive verify --repair")
+			}
+			return runVerify(cmd.Context(), a, o, deep)
+		},
 	}
 	cmd.Flags().BoolVar(&o.Quick, "quick", false, "do not read contents")
 	cmd.Flags().BoolVar(&deep, "deep", false, "make the index again and compare every row")
-	cmd.MarkFlagsMutuallyExclusive("quick", "deep")
+	cmd.Flags().BoolVar(&mend, "repair", false, "save what is not damaged, and note what is lost")
+	cmd.Flags().BoolVar(&r.dryRun, "dry-run", false, "--repair: show what would be done")
+	cmd.Flags().StringVar(&r.from, "from", "", "--repair: an archive or a backup to look in too")
+	cmd.Flags().BoolVar(&r.yes, "yes", false, "--repair: do not ask before giving up what is lost")
+	cmd.MarkFlagsMutuallyExclusive("quick", "deep", "repair")
 	return cmd
 }
 
@@ -108,7 +127,7 @@ func verifyHint(r *archive.VerifyReport) string {
 	if r.DamagedPacks == 0 && r.LostFiles == 0 {
 		return "no original is lost; txarchive reindex makes the index again"
 	}
-	return "bring damaged packs back from a backup of packs/, or ingest the originals again where their sources still have them"
+	return "txarchive verify --repair saves all that is not damaged; --from BACKUP also what a backup has"
 }
 
 func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) error {
@@ -136,7 +155,11 @@ func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) e
 	}
 	_, err := fmt.Fprintf(a.out, "%s of %s, %s of %s %s, index %s, %s\n", plural(r.Packs, "pack", "packs"), size(r.PackBytes), plural(r.Versions, "original", "originals"),
 		size(r.OriginalBytes), checked, r.Index, r.Duration.Round(time.Millisecond))
-	if err == nil && r.Findings == 0 {
+	switch {
+	case err != nil || r.Findings > 0:
+	case r.KnownBytes > 0:
+		_, err = fmt.Fprintf(a.out, "Everything else is as it was stored: %s are lost, as a repair has said.\n", plural(r.KnownBytes, "byte", "bytes"))
+	default:
 		_, err = fmt.Fprintln(a.out, a.ink().green("Everything is as it was stored."))
 	}
 	return err

@@ -48,6 +48,7 @@ var doors = map[string][]string{
 	"ingest/format/<name>":      {"ingest/format", "transcript"},
 	"ingest/format/all":         {"ingest/format", "ingest/format/<name>"},
 	"ingest/format/formattest":  {"ingest/format", "transcript"},
+	"repair":                    {"blob", "blob/pack", "index"},
 	"search":                    {"index", "query", "term", "transcript"},
 	"cost":                      {"index", "query", "price", "transcript"},
 	"nightly":                   {"disk"},
@@ -55,7 +56,7 @@ var doors = map[string][]string{
 	"prometheus":                {}, // the text format, not the server
 	"prometheus/prometheustest": {},
 	"prune":                     {"index", "blob", "blob/pack", "policy", "query", "transcript"},
-	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "secret", "archive", "ingest", "search", "cost", "prune", "backup", "nightly", "schedule", "prometheus", "disk", "index", "blob",
+	"cmd/txarchive": {"transcript", "term", "query", "price", "policy", "secret", "archive", "ingest", "search", "cost", "prune", "repair", "backup", "nightly", "schedule", "prometheus", "disk", "index", "blob",
 		"ingest/format/all"},
 }
 

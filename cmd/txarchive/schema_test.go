@@ -161,6 +161,7 @@ var printing = []printed{
 	{line: "prune --run rxtvjsm9dx137 --yes", stdout: "pruned"},
 	{line: "prune --undo rxtvjsm9dx137", stdout: "undone"},
 	{line: "verify", stdout: "verify"},
+	{line: "verify --repair", stdout: "repair"},
 	{line: "restore --all --to TMP/back", stdout: "restore"},
 	{line: "reindex", stdout: "reindex"},
 	{line: "gc --dry-run --grace 7d", stdout: "gc"},

@@ -22,6 +22,7 @@ type catalog struct {
 	stored   map[location]piece    // the extents whose bytes stand in a pack
 	bySum    map[blob.Ref]location // of stored; made when it is first needed
 	graves   blob.Graveyard
+	losses   blob.Losses
 	strings  map[string]string // one copy of each
 	again    bool              // a pack was read before the one that replaces it
 	until    time.Time         // what was archived later does not count; zero is no limit
@@ -210,6 +211,7 @@ func (c *catalog) add(p *catalogPack, m *blob.Manifest) {
 	}
 	for _, f := range m.Facts {
 		c.graves.Add(f, p.name)
+		c.losses.Add(f, p.name)
 	}
 	for i := range m.Versions {
 		c.version(p, m.Versions[i], m.Created)
@@ -265,9 +267,15 @@ func (c *catalog) buried(v *catalogVersion) bool {
 }
 
 // finish sorts the extents of each version. Of two at one offset the longer one stays: an empty start that has
-// grown, or pieces that gc has joined.
+// grown, or pieces that gc has joined. Of what is lost in part the pieces stay, not the whole that is nowhere.
 func (c *catalog) finish() {
 	for _, v := range c.versions {
+		if losses := c.losses.Of(&v.Version); len(losses) > 0 {
+			v.parts = slices.DeleteFunc(v.parts, func(p catalogPart) bool {
+				_, ok := c.find(p)
+				return !ok && touches(losses, p.offset, p.size)
+			})
+		}
 		slices.SortStableFunc(v.parts, func(a, b catalogPart) int {
 			return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(b.size, a.size))
 		})
@@ -280,6 +288,11 @@ func (c *catalog) finish() {
 			return false
 		})
 	}
+}
+
+// touches says whether some of these bytes are lost.
+func touches(losses []blob.Loss, offset, size int64) bool {
+	return slices.ContainsFunc(losses, func(l blob.Loss) bool { return l.Offset < offset+size && offset < l.Offset+l.Size })
 }
 
 // find returns where the bytes of a part stand: where its manifest says, else where the same bytes stand now.
@@ -305,8 +318,11 @@ func (c *catalog) extents(v *catalogVersion) ([]blob.Extent, error) {
 	var extents []blob.Extent
 	end := int64(0)
 	for _, p := range v.parts {
-		if p.offset != end || end >= v.Size && end > 0 {
+		if end >= v.Size && end > 0 {
 			break
+		}
+		if p.offset != end {
+			return nil, c.gap(v, end, min(p.offset, v.Size))
 		}
 		at, ok := c.find(p)
 		if !ok {
@@ -317,7 +333,20 @@ func (c *catalog) extents(v *catalogVersion) ([]blob.Extent, error) {
 		end += p.size
 	}
 	if end < v.Size {
-		return nil, fmt.Errorf("no pack has %s/%s version %d from %d on: %w", v.Source, v.Path, v.Number, end, blob.ErrNotFound)
+		return nil, c.gap(v, end, v.Size)
 	}
 	return extents, nil
+}
+
+// gap is the error for bytes that no pack has.
+func (c *catalog) gap(v *catalogVersion, from, to int64) error {
+	if losses := c.losses.Of(&v.Version); blob.Covers(losses, from, to-from) {
+		return lostError(&losses[0])
+	}
+	return fmt.Errorf("no pack has %s/%s version %d from %d on: %w", v.Source, v.Path, v.Number, from, blob.ErrNotFound)
+}
+
+// lostError says which bytes are lost for good.
+func lostError(l *blob.Loss) error {
+	return fmt.Errorf("%d bytes at %d, since %s: %w", l.Size, l.Offset, l.Since.UTC().Format(time.DateOnly), blob.ErrLost)
 }

@@ -14,6 +14,7 @@ const (
 	KindUnreadable = "unreadable" // the system does not give a pack's bytes, or a later program wrote it
 	KindIndex      = "index"      // the index is missing or damaged, or says other than the packs
 	KindConflict   = "conflict"   // two machines gave one name to two originals
+	KindLost       = "lost"       // a notice: bytes that a repair found nowhere, and said so
 	KindUnindexed  = "unindexed"  // a notice: a pack that the index does not know yet
 	KindLeftover   = "leftover"   // a notice: what nobody needs
 )
@@ -22,6 +23,7 @@ const (
 const (
 	hintBackup   = "bring the pack back from a backup, or ingest the original again if its source still has it"
 	hintHarmless = "every original can still be read; bring the pack back from a backup if there is one"
+	hintLost     = "txarchive verify --repair --from BACKUP, should a copy turn up"
 	hintReindex  = "txarchive reindex"
 	hintRoom     = "make room on the disk"
 	hintAdopt    = "the next ingest takes it in"
@@ -52,7 +54,9 @@ type Finding struct {
 }
 
 // Notice says whether the finding is only worth knowing: nothing is wrong.
-func (f *Finding) Notice() bool { return f.Kind == KindUnindexed || f.Kind == KindLeftover }
+func (f *Finding) Notice() bool {
+	return f.Kind == KindUnindexed || f.Kind == KindLeftover || f.Kind == KindLost
+}
 
 func (f *Finding) String() string {
 	text := f.Kind
@@ -99,5 +103,7 @@ type VerifyReport struct {
 	DamagedPacks  int64         `json:"damaged_packs"`
 	LostFiles     int64         `json:"lost_files"` // versions of originals of which bytes are lost
 	LostBytes     int64         `json:"lost_bytes"`
+	KnownBytes    int64         `json:"known_lost_bytes"` // that a repair has given up before
+	Hurt          []string      `json:"-"`                // packs whose files are not as they were written
 	Duration      time.Duration `json:"duration_ns"`
 }

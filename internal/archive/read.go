@@ -39,7 +39,26 @@ func (a *Archive) raw(ctx context.Context, at index.Place) ([]byte, error) {
 	if at.Inner != "" {
 		return a.inner(ctx, at)
 	}
-	return a.stored(ctx, at.Chain, at.Offset, at.Length)
+	raw, err := a.stored(ctx, at.Chain, at.Offset, at.Length)
+	return raw, a.orLost(ctx, err, &blob.Version{Source: at.Source, Path: at.Path, Number: at.Number}, at.Offset, at.Length)
+}
+
+// orLost says of bytes that are nowhere whether it is known that they are lost.
+func (a *Archive) orLost(ctx context.Context, err error, v *blob.Version, offset, size int64) error {
+	db := a.Index()
+	if !errors.Is(err, index.ErrNotFound) || db == nil {
+		return err
+	}
+	for f, ferr := range db.Facts(ctx, blob.FactLost) {
+		if ferr != nil {
+			break
+		}
+		l, perr := blob.ParseLoss(f)
+		if perr == nil && l.Source == v.Source && l.Path == v.Path && l.Number == v.Number && l.Offset < offset+size && offset < l.Offset+l.Size {
+			return lostError(&l)
+		}
+	}
+	return err
 }
 
 // Text returns the text of one part of the event at a place, decoded by its format. part counts from 0.
@@ -144,6 +163,7 @@ func (c *content) Read(p []byte) (int, error) {
 		}
 		window, err := c.archive.stored(c.ctx, v.Chain, c.offset, min(contentWindow, v.Size-c.offset))
 		if err != nil {
+			err = c.archive.orLost(c.ctx, err, &v.Version, c.offset, min(contentWindow, v.Size-c.offset))
 			return 0, fmt.Errorf("read %s/%s version %d at %d: %w", v.Source, v.Path, v.Number, c.offset, err)
 		}
 		c.window = window

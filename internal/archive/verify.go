@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -25,12 +26,13 @@ func (a *Archive) Verify(ctx context.Context, o VerifyOptions, report func(Findi
 	began := a.opts.Now()
 	v := &verifier{
 		archive: a, opts: o, report: report, catalog: newCatalog(noLimit), unread: map[string]bool{},
-		damaged: map[string]bool{}, lost: map[index.VersionKey]bool{},
+		damaged: map[string]bool{}, hurt: map[string]bool{}, lost: map[index.VersionKey]bool{},
 	}
 	v.out.Quick, v.out.Index = o.Quick, "missing"
 	err := v.run(ctx)
 	v.out.Duration = a.opts.Now().Sub(began)
 	v.out.DamagedPacks, v.out.LostFiles = int64(len(v.damaged)), int64(len(v.lost))
+	v.out.Hurt = slices.Sorted(maps.Keys(v.hurt))
 	if err == nil {
 		err = v.verdict()
 	}
@@ -56,6 +58,7 @@ type verifier struct {
 	lossAt  []string // the packs of losses
 	unread  map[string]bool
 	damaged map[string]bool
+	hurt    map[string]bool // packs whose file is not as it was written
 	lost    map[index.VersionKey]bool
 	wrong   int // findings of the index
 }
@@ -136,6 +139,7 @@ func (v *verifier) pack(ctx context.Context, info blob.Info) (m blob.Manifest, e
 
 // unreadable is the finding for a pack that the system does not give. For the catalog it is as good as damaged.
 func (v *verifier) unreadable(name string, err error) error {
+	v.hurts(name)
 	v.add(Finding{Kind: KindUnreadable, Pack: name, Reason: err.Error(), Hint: hintSystem})
 	return fmt.Errorf("%w: %w", blob.ErrCorrupt, err)
 }
@@ -150,8 +154,15 @@ func (v *verifier) progress(info blob.Info) {
 	}
 }
 
+func (v *verifier) hurts(pack string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.hurt[pack] = true
+}
+
 // damage makes findings of one damage: one for each original that it costs bytes, else one for the pack.
 func (v *verifier) damage(d pack.Damage) {
+	v.hurts(d.Pack)
 	at := Finding{Kind: KindDamaged, Pack: d.Pack, Offset: d.Offset, Size: d.Size, Reason: d.Reason, Hint: hintHarmless}
 	if len(d.Lost) == 0 {
 		if len(d.Readable) > 0 {
@@ -200,6 +211,9 @@ func (v *verifier) send(f Finding) {
 func (v *verifier) count(f *Finding) {
 	if f.Notice() {
 		v.out.Notices++
+		if f.Kind == KindLost {
+			v.out.KnownBytes += f.LostBytes
+		}
 		return
 	}
 	v.out.Findings++

@@ -156,7 +156,11 @@ func stateFinding(s *index.State, reason string) Finding {
 func (v *verifier) extents(ctx context.Context, db *sqlite.DB, s *index.State) (there, placed bool, err error) {
 	there, placed = true, true
 	end := int64(0)
+	losses := v.catalog.losses.Of(&s.Version)
 	gap := func(until int64) {
+		if blob.Covers(losses, end, until-end) {
+			return
+		}
 		placed = false
 		v.add(stateFinding(s, fmt.Sprintf("the index has no place for %d bytes at %d", until-end, end)))
 	}

@@ -2,7 +2,9 @@ package archive
 
 import (
 	"fmt"
+	"time"
 
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 )
 
@@ -26,6 +28,11 @@ func (v *verifier) originals() {
 		v.out.OriginalBytes += cv.Size
 		if c.buried(cv) {
 			continue
+		}
+		for _, l := range c.losses.Of(&cv.Version) {
+			f := cv.finding(KindLost, "acknowledged on "+l.Since.UTC().Format(time.DateOnly), hintLost)
+			f.Pack, f.LostOffset, f.LostBytes = l.Pack, l.Offset, l.Size
+			v.add(f)
 		}
 		if !cv.compared {
 			v.complete(cv)
@@ -80,7 +87,11 @@ func (v *verifier) broken() map[location]int64 {
 // complete wants every byte of a version in some pack.
 func (v *verifier) complete(cv *catalogVersion) {
 	end := int64(0)
+	losses := v.catalog.losses.Of(&cv.Version)
 	gap := func(until int64) {
+		if blob.Covers(losses, end, until-end) {
+			return
+		}
 		f := cv.finding(KindMissing, "no pack has these bytes", hintBackup)
 		f.LostOffset, f.LostBytes = end, until-end
 		v.add(f)

@@ -15,7 +15,7 @@ import (
 // Errors: blob.ErrCorrupt when it is damaged or cannot be read, blob.ErrNotFound when it is gone.
 func (a *Archive) VerifyPack(ctx context.Context, name string, report func(Finding)) error {
 	v := &verifier{
-		archive: a, report: report, catalog: newCatalog(noLimit), unread: map[string]bool{}, damaged: map[string]bool{},
+		archive: a, report: report, catalog: newCatalog(noLimit), unread: map[string]bool{}, damaged: map[string]bool{}, hurt: map[string]bool{},
 		lost: map[index.VersionKey]bool{},
 	}
 	_, err := v.pack(ctx, blob.Info{Name: name})

@@ -77,6 +77,15 @@ func (f *FS) RenameNew(oldPath, newPath string) error {
 	return nil
 }
 
+// LinkNew gives a file a second name on the same file system, durable after SyncDir. It never overwrites: fs.ErrExist.
+// errors.ErrUnsupported where the file system has no such thing.
+func (f *FS) LinkNew(oldPath, newPath string) error {
+	if err := f.fault(OpLink, newPath); err != nil {
+		return err
+	}
+	return os.Link(oldPath, newPath)
+}
+
 // ReplaceLink makes path a symbolic link to target, in one step in place of what is there, and durable.
 func (f *FS) ReplaceLink(target, path string) error {
 	dir := filepath.Dir(path)

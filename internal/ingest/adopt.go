@@ -154,6 +154,10 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.State) error {
 	if err != nil {
 		return err
 	}
+	losses, err := g.losses(ctx)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	states, parsed := make(chan index.State), make(chan *index.Parsed, 4)
@@ -162,7 +166,7 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.State) error {
 		readers.Go(func() {
 			c := index.NewCollector()
 			for s := range states {
-				if err := g.parseStored(ctx, c, s, hosts[s.Source], parsed); err != nil {
+				if err := g.parseStored(ctx, c, s, losses.Of(&s.Version), hosts[s.Source], parsed); err != nil {
 					cancel(err)
 				}
 			}
@@ -189,9 +193,12 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.State) error {
 // stretch is how much memory the rows of one version take before they are handed on.
 const stretch = 16 << 20
 
-func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.State, host string, out chan<- *index.Parsed) error {
+func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.State, lost []blob.Loss, host string, out chan<- *index.Parsed) error {
+	var left *remains
 	if !whole(s.Extents, s.Size) {
-		return g.unreadable(ctx, s, fmt.Errorf("bytes of it are in no pack: %w", blob.ErrNotFound))
+		if left = g.remain(ctx, &s, lost); left == nil {
+			return g.unreadable(ctx, s, fmt.Errorf("bytes of it are in no pack: %w", blob.ErrNotFound))
+		}
 	}
 	f := g.format(s.Format)
 	from := s.Parsed
@@ -211,13 +218,24 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 		}
 	}
 	in := format.Input{Path: s.Path, Root: s.Claim, Role: s.Role, Size: s.Size, Reader: g.Originals.Reader(ctx, s.Extents)}
+	records := f.Parse(in)
+	if left != nil {
+		in.Reader = left.read
+		records = left.whole(f.Parse(in))
+	}
+	if left != nil && (g.isDatabase(f, s.Role) || len(s.Extents) == 0) { // SQLite reads no half of a database
+		for _, p := range left.problems() {
+			c.Add(p)
+		}
+		return send(c.Take(true))
+	}
 	if g.isDatabase(f, s.Role) {
 		if err := g.parseDatabase(ctx, c, f, in); err != nil {
 			return g.unreadable(ctx, s, err)
 		}
 		return send(c.Take(true))
 	}
-	for record, err := range f.Parse(in) {
+	for record, err := range records {
 		if err != nil {
 			return g.unreadable(ctx, s, err)
 		}

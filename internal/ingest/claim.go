@@ -169,3 +169,13 @@ func (s *scan) settle(files []*claimed, roots []string) []*claimed {
 
 // underRoot says whether a path that was skipped matters: only below a root of a format.
 func underRoot(p string, roots []string) bool { return deepest(p, roots) != "" }
+
+// OpenOriginal opens a file of a source as a scan does: below the root, and nothing but a regular file.
+func OpenOriginal(root, p string) (*os.File, error) {
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return (&scan{dir: dir}).open(p)
+}

@@ -129,21 +129,8 @@ func (g *Ingester) parseDatabase(ctx context.Context, c *index.Collector, f form
 
 // inLayer says of a record that its place is in a layer of the original.
 func inLayer(r transcript.Record, layer string) transcript.Record {
-	switch r := r.(type) {
-	case *transcript.Event:
-		r.Origin.Inner = layer
-	case *transcript.Usage:
-		r.Origin.Inner = layer
-	case *transcript.Receipt:
-		r.Origin.Inner = layer
-	case *transcript.Step:
-		r.Origin.Inner = layer
-	case *transcript.Link:
-		r.Origin.Inner = layer
-	case *transcript.Hint:
-		r.Origin.Inner = layer
-	case *transcript.Problem:
-		r.Origin.Inner = layer
+	if o := originOf(r); o != nil {
+		o.Inner = layer
 	}
 	return r
 }

@@ -186,7 +186,8 @@ type stored struct {
 func (st *stored) compare(state index.State) error {
 	st.v.Number = state.Number
 	plain := st.f
-	if st.v.Size >= state.Size {
+	// Of what has lost bytes the whole is stored once more, as the next version.
+	if st.v.Size >= state.Size && (state.Buried || whole(state.Extents, state.Size)) {
 		st.f = st.redacted(state)
 		h := sha256.New()
 		n, err := io.Copy(h, io.NewSectionReader(st.f, 0, state.Size))

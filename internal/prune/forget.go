@@ -142,7 +142,11 @@ func (f *Forget) searchChain(ctx context.Context, c *chain) (found []Match, err 
 		found = append(found, name)
 	}
 	if !c.whole() {
-		return found, nil // what is lost says nothing
+		n, err := f.searchRemains(ctx, c)
+		if m.Where, m.Count, m.Action = InOriginal, n, Drop; n > 0 {
+			found = append(found, m)
+		}
+		return found, err
 	}
 	raw := bufio.NewReaderSize(f.content(ctx, c), 64<<10)
 	head, err := raw.Peek(32)
@@ -166,6 +170,35 @@ func (f *Forget) searchChain(ctx context.Context, c *chain) (found []Match, err 
 	}
 	m.Inner, m.Count, m.sound = inner, n, nil
 	return append(found, m), nil
+}
+
+// searchRemains looks through what is left of an original that has lost bytes. It cannot be marked: it goes as a whole.
+func (f *Forget) searchRemains(ctx context.Context, c *chain) (n int64, err error) {
+	for i := 0; i < len(c.parts); {
+		var run []blob.Extent
+		for ; i < len(c.parts); i++ {
+			p := &c.parts[i]
+			if p.at == nil || len(run) > 0 && p.offset != run[len(run)-1].Offset+run[len(run)-1].Size {
+				break
+			}
+			run = append(run, p.standing())
+		}
+		if len(run) == 0 {
+			i++
+			continue
+		}
+		places, err := f.Pattern.scan(f.library.Reader(ctx, run))
+		if err != nil {
+			return n, err
+		}
+		n += int64(len(places))
+	}
+	return n, nil
+}
+
+// standing is a part as a library reads it.
+func (p *part) standing() blob.Extent {
+	return blob.Extent{Offset: p.offset, Size: p.size, SHA256: p.sum, CopyOf: &blob.Copy{Pack: p.at.pack, Raw: p.at.raw}}
 }
 
 // inside counts what a layer holds. One that cannot be opened holds nothing that anybody could read.
@@ -231,8 +264,8 @@ func (f *Forget) content(ctx context.Context, c *chain) io.Reader {
 // copies are the extents of a chain as another pack would tell of them.
 func (c *chain) copies() []blob.Extent {
 	extents := make([]blob.Extent, len(c.parts))
-	for i, p := range c.parts {
-		extents[i] = blob.Extent{Offset: p.offset, Size: p.size, SHA256: p.sum, CopyOf: &blob.Copy{Pack: p.at.pack, Raw: p.at.raw}}
+	for i := range c.parts {
+		extents[i] = c.parts[i].standing()
 	}
 	return extents
 }

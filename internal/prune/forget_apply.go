@@ -89,7 +89,7 @@ func (r *redactor) version(found []Match) error {
 		}
 		r.applied.Marks += m.Count
 	}
-	if c.buried || name {
+	if c.buried || name || !c.whole() {
 		return r.drop(c)
 	}
 	if inner == "gzip" || inner == "zstd" {

@@ -54,7 +54,11 @@ func (f *Forget) file(ctx context.Context, path, rel string) (int64, error) {
 	}
 	defer file.Close()
 	var r io.Reader = file
-	if name, ok := strings.CutPrefix(rel, "packs/"); ok && strings.HasSuffix(name, packExt) && blob.ValidName(strings.TrimSuffix(name, packExt)) {
+	name, ok := strings.CutPrefix(rel, "packs/")
+	if !ok {
+		name, ok = strings.CutPrefix(rel, "quarantine/") // where a repair keeps the packs that were damaged
+	}
+	if ok && strings.HasSuffix(name, packExt) && blob.ValidName(strings.TrimSuffix(name, packExt)) {
 		info, err := file.Stat()
 		if err != nil {
 			return 0, err

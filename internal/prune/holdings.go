@@ -20,6 +20,7 @@ type holdings struct {
 	stored  map[place]*entry
 	sums    map[blob.Ref]*entry // the newest of each content
 	graves  blob.Graveyard
+	losses  blob.Losses
 	facts   map[factKey]toldFact // the newest of each key
 	clock   time.Time            // no pack is younger
 }
@@ -145,6 +146,7 @@ func (g *GC) add(h *holdings, v *volume) {
 	}
 	for _, f := range m.Facts {
 		h.graves.Add(f, v.Name)
+		h.losses.Add(f, v.Name)
 		if g.DropFact != nil && g.DropFact(f) {
 			v.unused += line
 			continue
@@ -190,6 +192,11 @@ func (h *holdings) version(v *volume, told *blob.Version) {
 
 // resolve finds where a chain lies, and tells what it needs there.
 func (h *holdings) resolve(c *chain) {
+	if losses := h.losses.Of(&c.Version); len(losses) > 0 { // the pieces that are left count, not the whole that is nowhere
+		c.parts = slices.DeleteFunc(c.parts, func(p part) bool {
+			return h.find(&p) == nil && slices.ContainsFunc(losses, func(l blob.Loss) bool { return l.Offset < p.offset+p.size && p.offset < l.Offset+l.Size })
+		})
+	}
 	c.parts = cover(c.parts, c.Size)
 	for i := range c.parts {
 		p := &c.parts[i]

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -183,4 +184,17 @@ func isTailSuffix(s string) bool {
 		return false
 	}
 	return strings.Trim(s[1:9], "0123456789abcdef") == "" && strings.Trim(s[10:], "0123456789") == ""
+}
+
+// SplitTail takes the suffix of a tail or a later version off an entry name: base is "" when it has none.
+func SplitTail(name string) (base, root string, offset int64) {
+	at := len(name) - tailSuffix
+	if at < 0 || !isTailSuffix(name[at:]) {
+		return "", "", 0
+	}
+	offset, err := strconv.ParseInt(name[at+10:], 10, 64)
+	if err != nil {
+		return "", "", 0
+	}
+	return name[:at], name[at+1 : at+9], offset
 }

@@ -100,10 +100,17 @@ func Salvage(ctx context.Context, p blob.Pack) (members []blob.Member, entries [
 // gone is the offset of a member that is nowhere in the pack.
 const gone = -1
 
+// tag is what else is known of an entry that is whole.
+type tag struct {
+	sum  blob.Ref
+	head header
+}
+
 type salvage struct {
 	walk    walker
 	members []blob.Member
 	whole   []Entry
+	tags    []tag // of whole
 	broken  []Entry
 	trailer *place
 	start   int64 // of the trailer
@@ -111,11 +118,11 @@ type salvage struct {
 
 func newSalvage() *salvage {
 	s := &salvage{}
-	s.walk.done = func(e Entry, _ blob.Ref, whole bool) {
+	s.walk.done = func(e Entry, sum blob.Ref, whole bool) {
 		switch {
 		case e.Name == "" || e.Link != "":
 		case whole:
-			s.whole = append(s.whole, e)
+			s.whole, s.tags = append(s.whole, e), append(s.tags, tag{sum, s.walk.head})
 		default:
 			s.broken = append(s.broken, e)
 		}

@@ -17,8 +17,9 @@ type walker struct {
 
 	raw   int64 // of the next member
 	entry Entry
-	left  int64 // content of entry that is to come
-	pad   int64 // zeros after it
+	head  header // of entry
+	left  int64  // content of entry that is to come
+	pad   int64  // zeros after it
 	open  bool
 	whole bool
 	hash  hash.Hash
@@ -58,6 +59,7 @@ func (w *walker) member(data []byte) (wrong string) {
 }
 
 func (w *walker) begin(h header, raw int64) {
+	w.head = h
 	w.entry = Entry{Name: h.name, Link: h.link, Raw: raw, Size: h.size}
 	w.left, w.pad = h.size, padding(h.size)
 	w.open, w.whole = true, true

@@ -76,12 +76,12 @@ func (db *DB) HasSize(ctx context.Context, size int64) (bool, error) {
 	return n == 1, err
 }
 
-// ByRef returns where content lies that some version has as a whole.
+// ByRef returns where content lies that some version has as a whole, and of which nothing is lost.
 func (db *DB) ByRef(ctx context.Context, ref blob.Ref) (index.Stored, error) {
 	var chain int64
 	var root []byte
 	s := index.Stored{}
-	err := db.reading().QueryRowContext(ctx, "SELECT c.id, c.root, c.size FROM chains c WHERE c.sha256 = ? AND EXISTS (SELECT 1 FROM originals v WHERE v.chain = c.id) ORDER BY c.id LIMIT 1", ref[:]).Scan(&chain, &root, &s.Size)
+	err := db.reading().QueryRowContext(ctx, "SELECT c.id, c.root, c.size FROM chains c WHERE c.sha256 = ? AND EXISTS (SELECT 1 FROM originals v WHERE v.chain = c.id) AND c.size <= (SELECT coalesce(sum(x.size), 0) FROM extents x WHERE x.chain = c.id) ORDER BY c.id LIMIT 1", ref[:]).Scan(&chain, &root, &s.Size)
 	if errors.Is(err, sql.ErrNoRows) {
 		return s, index.ErrNotFound
 	}

@@ -48,8 +48,9 @@ type commit struct {
 	bulkRows int
 	bulk     *bulk // of rows, when they are many
 
-	graveless *bool          // there are no tombstones, once that was looked up
-	partial   map[int64]bool // transcripts of which the beginning was pruned
+	lossy     map[index.VersionKey]bool // versions of which bytes are lost, once they were looked up
+	graveless *bool                     // there are no tombstones, once that was looked up
+	partial   map[int64]bool            // transcripts of which the beginning was pruned
 }
 
 func (c *commit) run() error {
@@ -57,7 +58,8 @@ func (c *commit) run() error {
 	if err != nil || len(fresh) == 0 && len(c.batch.All()) > 0 {
 		return err
 	}
-	// Tombstones come before the packs, because what they bury makes room for what takes its place.
+	// Tombstones come before the packs, because what they bury makes room for what takes its place, and so do losses: what
+	// is lost is looked for nowhere.
 	if err := c.facts(true); err != nil {
 		return err
 	}
@@ -90,12 +92,15 @@ func (c *commit) run() error {
 	return nil
 }
 
-// facts takes in the tombstones of the batch, or all other facts.
-func (c *commit) facts(tombstones bool) error {
+// facts takes in the tombstones and losses of the batch, or all other facts.
+func (c *commit) facts(first bool) error {
 	var fresh []blob.Fact
 	for _, f := range c.batch.Facts {
-		if (f.Kind == blob.FactTombstone) != tombstones {
+		if (f.Kind == blob.FactTombstone || f.Kind == blob.FactLost) != first {
 			continue
+		}
+		if err := c.loss(f.Fact); err != nil {
+			return fmt.Errorf("loss: %w", err)
 		}
 		newest, err := c.fact(f)
 		if err != nil {

@@ -224,14 +224,10 @@ func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool,
 			v.LastSeq, v.TotalRows, string(stated), v.Order, v.Rank, v.Shared, id)
 		return id, indexed, err
 	}
-	var twin int
-	same, err := c.get(`SELECT 1 FROM transcripts t CROSS JOIN versions v ON v.id = t.version CROSS JOIN versions mine ON mine.id = ?
-		WHERE t.run_name = ? AND t.native_id = ? AND t.aside = ? AND t.indexed = 1 AND v.size = mine.size AND v.sha256 = mine.sha256`,
-		[]any{o.version, name, native, v.Aside}, &twin)
+	same, err := c.twin(o, name, native, v.Aside)
 	if err != nil {
 		return 0, false, err
 	}
-	same = same && !o.wanted[native]
 	if id, err = c.id("transcripts"); err != nil {
 		return 0, false, err
 	}
@@ -239,6 +235,24 @@ func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool,
 		VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		id, o.version, name, native, !same, v.Shared, v.Aside, v.Order, v.Rank, string(stated), v.LastSeq, v.TotalRows)
 	return id, !same, err
+}
+
+// twin says whether another version with the same bytes has the rows of a transcript already.
+func (c *commit) twin(o *owner, name int64, native string, aside bool) (bool, error) {
+	lossy, err := c.lossyVersions()
+	if err != nil || o.wanted[native] || lossy[o.VersionKey] {
+		return false, err
+	}
+	same := false
+	err = c.each(`SELECT s.name, f.path, v.number FROM transcripts t CROSS JOIN versions v ON v.id = t.version CROSS JOIN versions mine ON mine.id = ?
+		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source
+		WHERE t.run_name = ? AND t.native_id = ? AND t.aside = ? AND t.indexed = 1 AND v.size = mine.size AND v.sha256 = mine.sha256`, func(r *sql.Rows) error {
+		var key index.VersionKey
+		err := r.Scan(&key.Source, &key.Path, &key.Number)
+		same = same || !lossy[key]
+		return err
+	}, o.version, name, native, aside)
+	return same, err
 }
 
 func (c *commit) hints(o *owner) error {

@@ -130,7 +130,11 @@ func (c *commit) repoint(old int64, all []*index.PackRow, ids []int64) error {
 			if err != nil {
 				return err
 			}
-			if buried {
+			lost, err := c.lost(x.chain, x.offset, x.size)
+			if err != nil {
+				return err
+			}
+			if buried || lost {
 				if _, err := c.exec("DELETE FROM extents WHERE chain = ? AND offset = ?", x.chain, x.offset); err != nil {
 					return err
 				}

@@ -29,6 +29,7 @@ type take struct {
 	source, path                            string
 	transcript.Conversation
 
+	lossy      bool // some of its bytes are lost
 	superseded bool // a newer version of its file holds the same conversation
 	was        struct {
 		conversation             sql.NullInt64
@@ -37,12 +38,18 @@ type take struct {
 	}
 }
 
-// sameBytes says whether two versions have the same content.
-func (t *take) sameBytes(o *take) bool { return t.size == o.size && bytes.Equal(t.sha, o.sha) }
+// sameBytes says whether two versions have the same content, of which nothing is lost.
+func (t *take) sameBytes(o *take) bool {
+	return t.size == o.size && bytes.Equal(t.sha, o.sha) && !t.lossy && !o.lossy
+}
 
 func (c *commit) loadTakes() (map[int64][]*take, error) {
 	all := map[int64][]*take{}
-	err := c.each(`SELECT t.id, n.run, t.run_name, t.version, v.file, v.number, t.native_id, t.conversation, t.verdict, t.judged, t.indexed, t.copied_until,
+	lossy, err := c.lossyVersions()
+	if err != nil {
+		return nil, err
+	}
+	err = c.each(`SELECT t.id, n.run, t.run_name, t.version, v.file, v.number, t.native_id, t.conversation, t.verdict, t.judged, t.indexed, t.copied_until,
 		t.shared, t.aside, t.ord, t.rank, t.seq_base, t.last_seq, t.rows, t.first_time, t.last_time, v.sha256, v.size, s.name, f.path, t.stated
 		FROM temp.touched_runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
 		CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file
@@ -54,6 +61,7 @@ func (c *commit) loadTakes() (map[int64][]*take, error) {
 			&t.source, &t.path, &stated); err != nil {
 			return err
 		}
+		t.lossy = lossy[index.VersionKey{Source: t.source, Path: t.path, Number: int(t.number)}]
 		t.was.conversation, t.was.verdict, t.was.judged, t.was.indexed, t.was.seqBase, t.was.copiedUntil = t.conversation, t.verdict, t.judged, t.indexed, t.seqBase, t.copiedUntil
 		all[t.run] = append(all[t.run], t)
 		return json.Unmarshal(stated, &t.Conversation)

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/repair"
+)
+
+type repairOptions struct {
+	dryRun, yes bool
+	from        string
+}
+
+// repairing is one run of verify --repair.
+type repairing struct {
+	app     *app
+	store   *archive.Archive
+	o       repairOptions
+	plan    *repair.Plan
+	before  archive.VerifyReport
+	index   bool // the index says other than the packs
+	packs   []string
+	rebuilt bool
+	after   *archive.VerifyReport
+	left    []archive.Finding
+}
+
+func runRepair(ctx context.Context, a *app, o repairOptions) (err error) {
+	dir, err := a.dir()
+	if err != nil {
+		return err
+	}
+	options, mode := a.options(), archive.Write
+	options.NoIndex = true
+	if o.dryRun {
+		mode = archive.Read
+	}
+	store, err := archive.Open(ctx, dir, mode, options)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	w := &repairing{app: a, store: store, o: o}
+	if err := w.look(ctx); err != nil {
+		return stopped(ctx, err, "nothing was changed")
+	}
+	defer func() { err = errors.Join(err, w.plan.Close()) }()
+	if err := w.shown(); err != nil {
+		return err
+	}
+	switch {
+	case o.dryRun:
+		return w.report()
+	case w.plan.Empty() && !w.index && store.Index() != nil:
+		return w.report()
+	case len(w.plan.Lost) > 0 && !o.yes && !(a.canAsk() && a.ask("Save the rest, and give these up as lost?")):
+		return refused("nothing was changed: "+plural(w.plan.LostBytes(), "byte is", "bytes are")+" nowhere any more",
+			"--from BACKUP looks there too; --yes saves the rest and keeps in mind what is lost")
+	}
+	if err := w.apply(ctx); err != nil {
+		return stopped(ctx, err, "run the same command again: it goes on where this one ended")
+	}
+	return w.report()
+}
+
+// look verifies everything, takes in what the index does not know, and makes the plan.
+func (w *repairing) look(ctx context.Context) error {
+	a, store := w.app, w.store
+	if errors.Is(store.IndexError(), archive.ErrTooNew) {
+		return store.IndexError()
+	}
+	if store.Index() != nil && !w.o.dryRun {
+		_, err := a.ingester(store).Adopt(ctx)
+		switch {
+		case errors.Is(err, index.ErrDamaged):
+			w.index = true
+		case err != nil && !errors.Is(err, blob.ErrCorrupt) && !errors.Is(err, blob.ErrNotFound):
+			return err
+		}
+	}
+	m := a.meter()
+	defer m.stop()
+	v := archive.VerifyOptions{}
+	if m != nil {
+		v.Progress = func(done, total int64) { m.bytes("verify", done, total) }
+	}
+	var err error
+	w.before, err = store.Verify(ctx, v, func(f archive.Finding) { w.index = w.index || f.Kind == archive.KindIndex })
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil && w.before.Findings == 0 {
+		return err
+	}
+	r, err := w.repair()
+	if err != nil {
+		return err
+	}
+	if m != nil {
+		r.Progress = func(done, total int64) { m.bytes("look", done, total) }
+	}
+	w.plan, err = r.Plan(ctx)
+	if r.Index != nil && errors.Is(err, index.ErrDamaged) { // it says nothing that can be believed
+		r.Index, w.index = nil, true
+		w.plan, err = r.Plan(ctx)
+	}
+	return err
+}
+
+func (w *repairing) repair() (*repair.Repair, error) {
+	a, store := w.app, w.store
+	r := &repair.Repair{
+		Packs: store.Packs(), Damaged: w.before.Hurt, Aside: store.KeepAside, Writer: store.WriterID(), Now: a.now, Log: a.log,
+		Original: func(root, path string) (repair.File, error) { return openOriginal(root, path) },
+	}
+	if db := store.Index(); db != nil {
+		r.Index = db
+	}
+	if w.o.from != "" {
+		packs, err := archive.PacksIn(w.o.from)
+		if err != nil {
+			return nil, err
+		}
+		r.Backup = packs
+	}
+	return r, nil
+}
+
+func openOriginal(root, path string) (*os.File, error) { return ingest.OpenOriginal(root, path) }
+
+// apply does what the plan says, and proves it.
+func (w *repairing) apply(ctx context.Context) error {
+	r, err := w.repair()
+	if err != nil {
+		return err
+	}
+	if !w.plan.Empty() {
+		if w.packs, err = r.Apply(ctx, w.plan); err != nil {
+			return err
+		}
+	}
+	if !w.index && w.store.Index() != nil {
+		_, err := w.app.ingester(w.store).Adopt(ctx)
+		switch {
+		case errors.Is(err, index.ErrDamaged), errors.Is(err, blob.ErrCorrupt):
+			w.index = true
+		case err != nil:
+			return err
+		}
+	}
+	if w.index || w.store.Index() == nil {
+		if err := w.rebuild(ctx); err != nil {
+			return err
+		}
+	}
+	if err := w.prove(ctx); err != nil {
+		return err
+	}
+	wrong := slices.ContainsFunc(w.left, func(f archive.Finding) bool { return f.Kind == archive.KindIndex || f.Kind == archive.KindMissing })
+	if w.rebuilt || !wrong {
+		return nil
+	}
+	if err := w.rebuild(ctx); err != nil {
+		return err
+	}
+	return w.prove(ctx)
+}
+
+func (w *repairing) rebuild(ctx context.Context) error {
+	_, damage, err := rebuild(ctx, w.app, w.store)
+	w.rebuilt = err == nil
+	return errors.Join(err, damage)
+}
+
+// prove reads the new packs, and compares everything else by its manifests: its bytes were read before.
+func (w *repairing) prove(ctx context.Context) error {
+	w.left = []archive.Finding{}
+	keep := func(f archive.Finding) { w.left = append(w.left, f) }
+	for _, name := range w.packs {
+		if err := w.store.VerifyPack(ctx, name, keep); err != nil && !errors.Is(err, blob.ErrCorrupt) {
+			return err
+		}
+	}
+	report, err := w.store.Verify(ctx, archive.VerifyOptions{Quick: true}, keep)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	w.after = &report
+	if report.Findings == 0 {
+		return err
+	}
+	return nil
+}

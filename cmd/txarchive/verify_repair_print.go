@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/repair"
+)
+
+type wreckJSON struct {
+	Pack    string `json:"pack"`
+	Size    int64  `json:"size"`
+	Missing bool   `json:"missing"`
+	Told    bool   `json:"told"`
+}
+
+type lossJSON struct {
+	Source  string    `json:"source"`
+	Path    string    `json:"path"`
+	Version int       `json:"version"`
+	Offset  int64     `json:"offset"`
+	Size    int64     `json:"size"`
+	Pack    string    `json:"pack"`
+	Since   time.Time `json:"since"`
+}
+
+type repairJSON struct {
+	OK         bool              `json:"ok"`
+	Applied    bool              `json:"applied"`
+	DryRun     bool              `json:"dry_run"`
+	Wrecks     []wreckJSON       `json:"wrecks"`
+	SavedFiles int64             `json:"saved_files"`
+	SavedBytes int64             `json:"saved_bytes"`
+	FromPacks  int64             `json:"from_packs_bytes"`
+	FromBackup int64             `json:"from_backup_bytes"`
+	FromSource int64             `json:"from_sources_bytes"`
+	Lost       []lossJSON        `json:"lost"`
+	Known      []lossJSON        `json:"known_lost"`
+	Found      []lossJSON        `json:"found_again"`
+	Unnamed    []string          `json:"unnamed"`
+	LostFacts  int64             `json:"lost_facts"`
+	Packs      []string          `json:"packs"`
+	Rebuilt    bool              `json:"index_rebuilt"`
+	Left       []archive.Finding `json:"list"`
+}
+
+func lossesJSON(all []blob.Loss) []lossJSON {
+	out := []lossJSON{}
+	for _, l := range all {
+		source, _ := blob.Readable(l.Source)
+		path, _ := blob.Readable(l.Path)
+		out = append(out, lossJSON{source, path, l.Number, l.Offset, l.Size, l.Pack, l.Since.UTC()})
+	}
+	return out
+}
+
+func (w *repairing) json() repairJSON {
+	p := w.plan
+	j := repairJSON{
+		OK: w.before.Findings == 0, Applied: w.after != nil, DryRun: w.o.dryRun, Wrecks: []wreckJSON{},
+		SavedFiles: p.Saved.Originals, SavedBytes: p.Saved.Bytes, FromPacks: p.Saved.From[repair.FromPack],
+		FromBackup: p.Saved.From[repair.FromBackup], FromSource: p.Saved.From[repair.FromSource],
+		Lost: lossesJSON(p.Lost), Known: lossesJSON(p.Known), Found: lossesJSON(p.Found), Unnamed: p.Unnamed, LostFacts: p.LostFacts,
+		Packs: append([]string{}, w.packs...), Rebuilt: w.rebuilt, Left: append([]archive.Finding{}, w.left...),
+	}
+	for _, x := range p.Wrecks {
+		j.Wrecks = append(j.Wrecks, wreckJSON{x.Pack, x.Size, x.Missing, x.Told})
+	}
+	if w.after != nil {
+		j.OK = w.after.Findings == 0
+	}
+	return j
+}
+
+// shown prints the plan for people, before anything is done.
+func (w *repairing) shown() error {
+	if w.app.json || w.app.quiet {
+		return nil
+	}
+	a, p := w.app, w.plan
+	for _, x := range p.Wrecks {
+		what := "damaged"
+		if x.Missing {
+			what = "missing"
+		}
+		text := what + " pack " + line(x.Pack)
+		if !x.Told {
+			text += ": nothing tells what it held"
+		}
+		fmt.Fprintln(a.out, text)
+	}
+	if n := p.Saved.Originals; n > 0 {
+		fmt.Fprintf(a.out, "saved   %s of %s: %s from the packs, %s from the backup, %s from the sources\n", size(p.Saved.Bytes), plural(n, "original", "originals"),
+			size(p.Saved.From[repair.FromPack]), size(p.Saved.From[repair.FromBackup]), size(p.Saved.From[repair.FromSource]))
+	}
+	for _, name := range p.Unnamed {
+		fmt.Fprintln(a.out, "saved   by its name in the pack alone: "+line(name))
+	}
+	if p.LostFacts > 0 {
+		fmt.Fprintln(a.out, a.ink().red("lost    "+plural(p.LostFacts, "record of what was pruned", "records of what was pruned")))
+	}
+	for _, l := range p.Lost {
+		fmt.Fprintln(a.out, a.ink().red("lost    "+lossText(&l)))
+	}
+	for _, l := range p.Found {
+		fmt.Fprintln(a.out, "found   "+lossText(&l))
+	}
+	for _, l := range p.Known {
+		a.note("still lost, since %s: %s", l.Since.UTC().Format(time.DateOnly), lossText(&l))
+	}
+	if w.index || w.store.Index() == nil {
+		fmt.Fprintln(a.out, "the index is missing or wrong: it is made again")
+	}
+	return nil
+}
+
+func lossText(l *blob.Loss) string {
+	return line(fmt.Sprintf("%s at %d of %s/%s version %d", plural(l.Size, "byte", "bytes"), l.Offset, l.Source, l.Path, l.Number))
+}
+
+// report says how it ended.
+func (w *repairing) report() error {
+	a := w.app
+	if a.json {
+		if err := a.printJSON(w.json()); err != nil {
+			return err
+		}
+	}
+	switch {
+	case w.after == nil && w.plan.Empty() && w.before.Findings == 0:
+		if !a.json && !a.quiet {
+			fmt.Fprintln(a.out, a.ink().green("Everything is as it was stored: there is nothing to repair."))
+		}
+		return nil
+	case w.after == nil:
+		a.note("Nothing was changed.")
+		return nil
+	case w.after.Findings > 0:
+		for _, f := range w.left {
+			if !f.Notice() {
+				fmt.Fprintln(a.err, line(f.String()))
+			}
+		}
+		return corrupt(plural(w.after.Findings, "thing is", "things are")+" still not as stored", "txarchive verify names them")
+	}
+	if !a.json && !a.quiet {
+		fmt.Fprintf(a.out, "The damaged packs are kept in %s.\n", line(a.shown(w.store.Aside())))
+		fmt.Fprintln(a.out, a.ink().green("Everything that is left is as it was stored."))
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package blob
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// FactLost is the kind of the facts that say which bytes of an original are lost.
+const FactLost = "lost"
+
+// ErrLost says that bytes were lost by damage, which was acknowledged. It is an ErrCorrupt.
+var ErrLost error = lost{}
+
+type lost struct{}
+
+func (lost) Error() string { return "lost by damage" }
+
+func (lost) Unwrap() error { return ErrCorrupt }
+
+// Loss is a run of bytes of an original that no pack has any more: a repair found them nowhere and says so, unless a
+// newer fact of the same key takes that back, because they were found after all.
+type Loss struct {
+	Source string // exact bytes, as in Version
+	Path   string
+	Number int // these two name the chain
+	Root   Ref
+	Offset int64 // in the chain
+	Size   int64
+	Pack   string // that had them, "" when that is unknown
+	Since  time.Time
+}
+
+type lossValue struct {
+	Source    string    `json:"source"`
+	SourceRaw []byte    `json:"source_b64,omitempty"`
+	Path      string    `json:"path"`
+	PathRaw   []byte    `json:"path_b64,omitempty"`
+	Number    int       `json:"version"`
+	Root      Ref       `json:"root"`
+	Offset    int64     `json:"offset"`
+	Size      int64     `json:"size"`
+	Pack      string    `json:"pack,omitempty"`
+	Since     time.Time `json:"since"`
+}
+
+// Key is that of the loss's fact: one for each chain and offset.
+func (l Loss) Key() string {
+	h := sha256.New()
+	number := func(n int64) { h.Write(binary.BigEndian.AppendUint64(nil, uint64(n))) }
+	for _, s := range []string{l.Source, l.Path} {
+		number(int64(len(s)))
+		h.Write([]byte(s))
+	}
+	number(int64(l.Number))
+	h.Write(l.Root[:])
+	number(l.Offset)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Fact writes l down.
+func (l Loss) Fact(at time.Time) Fact {
+	v := lossValue{Number: l.Number, Root: l.Root, Offset: l.Offset, Size: l.Size, Pack: l.Pack, Since: l.Since.UTC()}
+	v.Source, v.SourceRaw = Readable(l.Source)
+	v.Path, v.PathRaw = Readable(l.Path)
+	value, _ := json.Marshal(v) // of strings, numbers and bytes: it cannot fail
+	return Fact{Kind: FactLost, Key: l.Key(), Time: at, Value: value}
+}
+
+// Retract returns the fact that takes l back.
+func (l Loss) Retract(at time.Time) Fact {
+	return Fact{Kind: FactLost, Key: l.Key(), Time: at, Value: json.RawMessage("null")}
+}
+
+// ParseLoss reads the value of a fact. It fails when the value names no bytes, as that of a retraction does.
+func ParseLoss(f Fact) (Loss, error) {
+	var v lossValue
+	if f.Kind != FactLost {
+		return Loss{}, fmt.Errorf("a %s is no loss", f.Kind)
+	}
+	if err := json.Unmarshal(f.Value, &v); err != nil {
+		return Loss{}, fmt.Errorf("loss: %w", err)
+	}
+	l := Loss{Source: v.Source, Path: v.Path, Number: v.Number, Root: v.Root, Offset: v.Offset, Size: v.Size, Pack: v.Pack, Since: v.Since}
+	if v.SourceRaw != nil {
+		l.Source = string(v.SourceRaw)
+	}
+	if v.PathRaw != nil {
+		l.Path = string(v.PathRaw)
+	}
+	if l.Source == "" || l.Number < 1 || l.Offset < 0 || l.Size < 0 {
+		return Loss{}, errors.New("a loss names a version of an original and some of its bytes")
+	}
+	return l, nil
+}
+
+// Losses are what some facts say together. The zero value is ready to use.
+type Losses struct {
+	facts  map[string]lossFact
+	chains map[originalChain][]string
+}
+
+type lossFact struct {
+	Loss
+	time time.Time
+	pack string
+	live bool
+}
+
+// Add takes in a fact as the manifest of a pack says it, in any order; what is no loss it leaves alone.
+func (y *Losses) Add(f Fact, pack string) {
+	if f.Kind != FactLost {
+		return
+	}
+	have, ok := y.facts[f.Key]
+	if c := f.Time.Compare(have.time); ok && (c < 0 || c == 0 && pack <= have.pack) {
+		return
+	}
+	if y.facts == nil {
+		y.facts, y.chains = map[string]lossFact{}, map[originalChain][]string{}
+	}
+	l, err := ParseLoss(f)
+	y.facts[f.Key] = lossFact{l, f.Time, pack, err == nil}
+	chain := originalChain{l.Source, l.Path, l.Number, l.Root}
+	if err == nil && !slices.Contains(y.chains[chain], f.Key) {
+		y.chains[chain] = append(y.chains[chain], f.Key)
+	}
+}
+
+// Of returns what is lost of a version, in the order of its bytes.
+func (y *Losses) Of(v *Version) []Loss {
+	var all []Loss
+	for _, key := range y.chains[originalChain{v.Source, v.Path, v.Number, v.Root}] {
+		if f := y.facts[key]; f.live {
+			all = append(all, f.Loss)
+		}
+	}
+	slices.SortFunc(all, func(a, b Loss) int { return cmp.Compare(a.Offset, b.Offset) })
+	return all
+}
+
+// Covers says whether all of some bytes of a version, size of them or only a place, are lost. all is in order.
+func Covers(all []Loss, offset, size int64) bool {
+	end := offset + size
+	for _, l := range all {
+		if l.Offset <= offset && (offset < l.Offset+l.Size || size == 0 && offset == l.Offset) {
+			offset = l.Offset + l.Size
+		}
+		if offset >= end {
+			return true
+		}
+	}
+	return false
+}

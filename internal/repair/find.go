@@ -1,0 +1,399 @@
+package repair
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+)
+
+// found is a run of bytes of a chain that is there.
+type found struct {
+	offset, size int64
+	sum          blob.Ref // of exactly these bytes
+	at           *place   // they stand in a sound pack; nil when they must be stored
+	told         bool     // a sound pack says so
+	from         string
+	open         opener
+}
+
+type opener func(context.Context) (io.ReadCloser, error)
+
+// span is a run of bytes of a chain.
+type span struct{ from, to int64 }
+
+// candidate is a place that should have a content.
+type candidate struct {
+	holding *holding
+	members []blob.Member
+	raw     int64
+	size    int64
+	sum     blob.Ref
+	data    []byte // the content itself, in place of members
+	checked bool
+	right   bool
+}
+
+func (c *candidate) reader(ctx context.Context, of span) io.Reader {
+	if c.data != nil {
+		return bytes.NewReader(c.data[of.from:of.to])
+	}
+	view := pack.View{Name: c.holding.Name, Pack: c.holding.pack, Members: c.members}
+	return view.Reader(ctx, c.raw+of.from, of.to-of.from)
+}
+
+func (c *candidate) opener(of span) opener {
+	return func(ctx context.Context) (io.ReadCloser, error) { return io.NopCloser(c.reader(ctx, of)), nil }
+}
+
+func (s *survey) propose(sum blob.Ref, c *candidate) { s.pool[sum] = append(s.pool[sum], c) }
+
+// offer proposes every content that a manifest says its pack stores.
+func (s *survey) offer(h *holding, members []blob.Member) {
+	for i := range h.manifest.Versions {
+		for _, e := range h.manifest.Versions[i].Extents {
+			if e.CopyOf == nil {
+				s.propose(e.SHA256, &candidate{holding: h, members: members, raw: e.Raw, size: e.Size, sum: e.SHA256})
+			}
+		}
+	}
+}
+
+// offerTorn proposes what lies in damaged members.
+func (s *survey) offerTorn(h *holding) {
+	for i := range h.manifest.Versions {
+		for _, e := range h.manifest.Versions[i].Extents {
+			for _, t := range h.wreck.Torn {
+				from, to := e.Raw-t.Raw, e.Raw-t.Raw+e.Size
+				if e.CopyOf == nil && from >= 0 && from < to && to <= int64(len(t.Data)) {
+					s.propose(e.SHA256, &candidate{holding: h, size: e.Size, sum: e.SHA256, data: t.Data[from:to]})
+				}
+			}
+		}
+	}
+}
+
+// offerSound proposes what a pack stores that is as it was written.
+func (s *survey) offerSound(h *holding) {
+	h.pack = &lazily{survey: s, name: h.Name, size: h.Size}
+	s.offer(h, h.manifest.Members)
+}
+
+// lazily opens a pack when it is first read.
+type lazily struct {
+	blob.Pack
+	survey *survey
+	name   string
+	size   int64
+}
+
+func (l *lazily) Size() int64 { return l.size }
+
+func (l *lazily) ReadAt(p []byte, offset int64) (int, error) {
+	if l.Pack == nil {
+		opened, err := l.survey.repair.Packs.Open(context.Background(), l.name)
+		if err != nil {
+			return 0, err
+		}
+		l.Pack = opened
+		l.survey.open = append(l.survey.open, opened)
+	}
+	return l.Pack.ReadAt(p, offset)
+}
+
+// content returns a place that really has a content, nil when there is none.
+func (s *survey) content(ctx context.Context, sum blob.Ref, size int64) (*candidate, error) {
+	for _, c := range s.pool[sum] {
+		if c.size != size {
+			continue
+		}
+		if !c.checked {
+			got, err := hashOf(c.reader(ctx, span{0, size}), size)
+			if err != nil && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			c.checked, c.right = true, err == nil && got == sum
+		}
+		if c.right {
+			return c, nil
+		}
+	}
+	return nil, nil
+}
+
+// hashOf is the hash of exactly size bytes.
+func hashOf(r io.Reader, size int64) (blob.Ref, error) {
+	h := sha256.New()
+	n, err := io.Copy(h, io.LimitReader(r, size))
+	if err == nil && n < size {
+		err = io.ErrUnexpectedEOF
+	}
+	return blob.Ref(h.Sum(nil)), err
+}
+
+// settle finds every byte of a chain, or says that it is lost.
+func (s *survey) settle(ctx context.Context, c *chain) error {
+	slices.SortStableFunc(c.parts, func(a, b part) int {
+		return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(b.size, a.size))
+	})
+	c.tell, c.found, c.lost = !c.said.teller(), nil, nil
+	whole := span{0, c.Size}
+	c.standing(s)
+	steps := []func(context.Context, *chain, span) ([]found, error){s.wholes, s.pieces, s.backedUp, s.whole}
+	if c.buried {
+		steps = steps[:2]
+	}
+	for _, step := range steps {
+		for _, gap := range gaps(c.found, whole) {
+			more, err := step(ctx, c, gap)
+			if err != nil {
+				return err
+			}
+			c.found = append(c.found, more...)
+			slices.SortFunc(c.found, func(a, b found) int { return cmp.Compare(a.offset, b.offset) })
+		}
+	}
+	for _, f := range c.found {
+		c.tell = c.tell || !f.told
+	}
+	if c.Size == 0 && len(c.found) == 0 { // no bytes are always there
+		c.found, c.tell = []found{{sum: c.SHA256, from: FromPack, open: nothing}}, true
+	}
+	if c.buried {
+		return nil
+	}
+	for _, gap := range gaps(c.found, whole) {
+		c.lost = append(c.lost, blob.Loss{
+			Source: c.Source, Path: c.Path, Number: c.Number, Root: c.Root, Offset: gap.from, Size: gap.to - gap.from,
+			Pack: c.packOf(gap), Since: s.began,
+		})
+	}
+	return nil
+}
+
+func nothing(context.Context) (io.ReadCloser, error) { return io.NopCloser(eof{}), nil }
+
+type eof struct{}
+
+func (eof) Read([]byte) (int, error) { return 0, io.EOF }
+
+// packOf names the pack that had bytes, as far as one is known.
+func (c *chain) packOf(gap span) string {
+	for _, p := range c.parts {
+		if p.offset < gap.to && gap.from < p.offset+p.size {
+			return p.at.pack
+		}
+	}
+	return ""
+}
+
+// standing takes what stands in sound packs, the longest extents first.
+func (c *chain) standing(s *survey) {
+	end := int64(-1)
+	for _, p := range c.parts {
+		at, ok := s.find(p)
+		if !ok || p.offset < end || p.size == 0 && (c.Size > 0 || len(c.found) > 0) {
+			continue
+		}
+		told := p.by.teller()
+		c.found = append(c.found, found{offset: p.offset, size: p.size, sum: p.sum, at: &at, told: told})
+		end = p.offset + p.size
+	}
+}
+
+// find returns the sound place of a part: where its manifest says, else where the same bytes stand now.
+func (s *survey) find(p part) (place, bool) {
+	if s.stored[p.at] == (extent{p.size, p.sum}) {
+		return p.at, true
+	}
+	at, ok := s.bySum[p.sum]
+	return at, ok && s.stored[at].size == p.size
+}
+
+// gaps are the bytes of a whole that nothing was found of. found is in order.
+func gaps(all []found, whole span) (out []span) {
+	at := whole.from
+	for _, f := range all {
+		if f.offset > at {
+			out = append(out, span{at, f.offset})
+		}
+		at = max(at, f.offset+f.size)
+	}
+	if at < whole.to {
+		out = append(out, span{at, whole.to})
+	}
+	return out
+}
+
+// wholes fills a gap with parts whose content is elsewhere: in damaged packs, in the backup, in the source.
+func (s *survey) wholes(ctx context.Context, c *chain, gap span) ([]found, error) {
+	return s.fill(ctx, c, gap, c.parts)
+}
+
+// backedUp fills it with the parts that the chain has in the backup, which may be cut otherwise.
+func (s *survey) backedUp(ctx context.Context, c *chain, gap span) ([]found, error) {
+	var parts []part
+	for _, e := range s.backups[chainKey{c.Source, c.Path, c.Number, c.Root}] {
+		parts = append(parts, part{offset: e.Offset, size: e.Size, sum: e.SHA256})
+	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(b.size, a.size)) })
+	return s.fill(ctx, c, gap, parts)
+}
+
+func (s *survey) fill(ctx context.Context, c *chain, gap span, parts []part) (all []found, err error) {
+	for _, p := range parts {
+		from, to := max(p.offset, gap.from), min(p.offset+p.size, gap.to)
+		if from >= to {
+			continue
+		}
+		f, err := s.part(ctx, c, p, from, to)
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			all = append(all, *f)
+			gap.from = to
+		}
+	}
+	return all, nil
+}
+
+// part finds the content of a part, and takes the bytes from one place to another of it.
+func (s *survey) part(ctx context.Context, c *chain, p part, from, to int64) (*found, error) {
+	have, err := s.content(ctx, p.sum, p.size)
+	if err != nil {
+		return nil, err
+	}
+	if have != nil {
+		return cut(ctx, have.opener(span{from - p.offset, to - p.offset}), span{from, to}, have.holding.from)
+	}
+	if s.atSource(ctx, c, span{p.offset, p.offset + p.size}, p.sum) {
+		return cut(ctx, s.source(c, span{from, to}), span{from, to}, FromSource)
+	}
+	return nil, ctx.Err()
+}
+
+// cut makes a find of what open gives.
+func cut(ctx context.Context, open opener, of span, from string) (*found, error) {
+	f := &found{offset: of.from, size: of.to - of.from, from: from, open: open}
+	r, err := open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.sum, err = hashOf(r, f.size)
+	return f, errors.Join(err, r.Close())
+}
+
+type readCloser struct {
+	io.Reader
+	io.Closer
+}
+
+// pieces fills a gap with what damaged packs have of parts that are whole nowhere: members that are as they were written.
+func (s *survey) pieces(ctx context.Context, c *chain, gap span) (all []found, err error) {
+	for _, p := range c.parts {
+		h := s.holdings[p.at.pack]
+		if h == nil || h.wreck == nil || !h.wreck.Known || p.by != nil && p.by.Name != h.Name && !h.stores(p) {
+			continue
+		}
+		for _, run := range runs(h.wreck.Sure) {
+			from := max(gap.from, p.offset+max(0, run.from-p.at.raw))
+			to := min(gap.to, p.offset+min(p.size, run.to-p.at.raw))
+			if from >= to {
+				continue
+			}
+			one := &candidate{holding: h, members: h.wreck.Sure, raw: p.at.raw}
+			f, err := cut(ctx, one.opener(span{from - p.offset, to - p.offset}), span{from, to}, FromPack)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, *f)
+			gap.from = to
+		}
+	}
+	return all, nil
+}
+
+// runs are the stretches of a tar stream that members cover without a gap.
+func runs(members []blob.Member) (all []span) {
+	for _, m := range members {
+		if n := len(all); n > 0 && all[n-1].to == m.Raw {
+			all[n-1].to += m.RawSize
+		} else {
+			all = append(all, span{m.Raw, m.Raw + m.RawSize})
+		}
+	}
+	return all
+}
+
+// stores says whether the manifest of a pack has an extent where a copy of another says so.
+func (h *holding) stores(p part) bool {
+	for i := range h.manifest.Versions {
+		for _, e := range h.manifest.Versions[i].Extents {
+			if e.CopyOf == nil && e.Raw == p.at.raw {
+				return e.Size == p.size && e.SHA256 == p.sum
+			}
+		}
+	}
+	return false
+}
+
+// extentSize is how much of an original one extent holds, as an ingest cuts large ones.
+const extentSize = 16 << 20
+
+// whole fills a gap with what the source has, when it begins with all of the content.
+func (s *survey) whole(ctx context.Context, c *chain, gap span) (all []found, err error) {
+	if !s.atSource(ctx, c, span{0, c.Size}, c.SHA256) {
+		return nil, ctx.Err()
+	}
+	for gap.from < gap.to {
+		of := span{gap.from, min(gap.to, gap.from+extentSize)}
+		f, err := cut(ctx, s.source(c, of), of, FromSource)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, *f)
+		gap.from = of.to
+	}
+	return all, nil
+}
+
+// source opens a run of bytes of an original where it came from.
+func (s *survey) source(c *chain, of span) opener {
+	return func(context.Context) (io.ReadCloser, error) {
+		var at struct{ Root string }
+		if err := json.Unmarshal(s.roots[c.Source].Value, &at); err != nil || at.Root == "" {
+			return nil, fmt.Errorf("source %s: %w", c.Source, fs.ErrNotExist)
+		}
+		f, err := s.repair.Original(at.Root, c.Path)
+		if err != nil {
+			return nil, err
+		}
+		return readCloser{io.NewSectionReader(f, of.from, of.to-of.from), f}, nil
+	}
+}
+
+// atSource says whether the source of an original has a content where it should be.
+func (s *survey) atSource(ctx context.Context, c *chain, of span, sum blob.Ref) bool {
+	if s.repair.Original == nil || c.buried {
+		return false
+	}
+	r, err := s.source(c, of)(ctx)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			s.repair.Log.DebugContext(ctx, "the source does not give an original", "path", c.Source+"/"+c.Path, "err", err)
+		}
+		return false
+	}
+	got, err := hashOf(r, of.to-of.from)
+	return errors.Join(err, r.Close()) == nil && got == sum
+}

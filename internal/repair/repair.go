@@ -1,0 +1,194 @@
+// Package repair saves what damage has left of an archive: it writes what is still good in damaged packs into new
+// ones, looks elsewhere for what is not, and has facts say which bytes are lost.
+//
+// It owns how a hole is filled: with the same bytes from another pack, from a backup, or from the source, each known
+// by its hash. It knows nothing of an index's inside, and asks it only for what no manifest tells any more. Its promises:
+// what it stores is what was stored before, byte for byte; a damaged pack is moved aside, never removed; the new pack is
+// durable before the old one moves; every step can be repeated.
+package repair
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// Index is what a repair asks for what damaged manifests do not tell.
+type Index interface {
+	States(ctx context.Context) iter.Seq2[index.State, error]
+	Packs(ctx context.Context) iter.Seq2[string, error]
+	Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error]
+	// FactsIn yields the facts that a pack tells best, taken back ones too. Of ledgers it does not know the value.
+	FactsIn(ctx context.Context, pack string) iter.Seq2[blob.Fact, error]
+}
+
+// File is an original in its source.
+type File interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// Repair says what an archive has, and where else to look. It needs the archive's lock to apply a plan.
+type Repair struct {
+	Packs   blob.Store
+	Index   Index      // nil when there is none
+	Backup  blob.Store // nil when there is none
+	Damaged []string   // packs that are not as they were written, as a verify found them
+	// Original opens an original below the root of its source. It may be nil.
+	Original func(root, path string) (File, error)
+	// Aside keeps a damaged pack where nothing removes it; it may be there already.
+	Aside  func(ctx context.Context, name string) error
+	Writer string // id of this writer in pack names
+	Now    func() time.Time
+	Log    *slog.Logger
+	Format pack.Options // of new packs; level 0 is 6
+	// Progress is told how many originals are looked at. It may be nil.
+	Progress func(done, total int64)
+}
+
+// Where bytes were found.
+const (
+	FromPack   = "pack"   // in a damaged pack, or in another one
+	FromBackup = "backup" // in a pack of the backup
+	FromSource = "source" // in the original's source, which has the same bytes
+)
+
+// Wreck is a pack that is damaged or missing.
+type Wreck struct {
+	Pack string
+	Size int64
+	// Missing says that there is no such file, and Told that what it held is known, by its manifest, the index or a backup.
+	Missing, Told bool
+}
+
+// Saved is how much is stored again.
+type Saved struct {
+	Originals int64 // versions
+	Bytes     int64
+	From      map[string]int64 // bytes by where they were found
+}
+
+// Plan is what a repair will do. It holds open files until Close.
+type Plan struct {
+	Wrecks []Wreck
+	Saved  Saved
+	Lost   []blob.Loss // new ones
+	Known  []blob.Loss // acknowledged before, and found nowhere now either
+	Found  []blob.Loss // acknowledged before, of which bytes are there again
+	// Unnamed are entries of packs whose manifest is lost that are saved under the name that they have there.
+	Unnamed []string
+	// LostFacts is how many facts of lost manifests nobody can tell again.
+	LostFacts int64
+
+	survey *survey
+	chains []*chain // that are told again
+	facts  []blob.Fact
+}
+
+// Empty says whether there is nothing to do.
+func (p *Plan) Empty() bool {
+	return len(p.Wrecks) == 0 && len(p.Lost) == 0 && len(p.Found) == 0 && len(p.chains) == 0
+}
+
+// LostBytes is how many bytes the plan gives up.
+func (p *Plan) LostBytes() (n int64) {
+	for _, l := range p.Lost {
+		n += l.Size
+	}
+	return n
+}
+
+// Close closes what the plan reads.
+func (p *Plan) Close() error { return p.survey.close() }
+
+// Plan looks at every manifest and, for what is damaged or missing, everywhere for the same bytes. It changes nothing.
+func (r *Repair) Plan(ctx context.Context) (p *Plan, err error) {
+	s := newSurvey(r)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if err := s.read(ctx); err != nil {
+		return nil, err
+	}
+	p = &Plan{survey: s, Saved: Saved{From: map[string]int64{}}, Lost: []blob.Loss{}, Known: []blob.Loss{}, Found: []blob.Loss{}, Unnamed: []string{}}
+	if err := s.unnamed(ctx, p); err != nil {
+		return nil, err
+	}
+	chains := s.sorted()
+	for i, c := range chains {
+		if err := s.settle(ctx, c); err != nil {
+			return nil, err
+		}
+		p.take(s, c)
+		if r.Progress != nil {
+			r.Progress(int64(i+1), int64(len(chains)))
+		}
+	}
+	if err := s.tellFacts(ctx, p); err != nil {
+		return nil, err
+	}
+	for _, h := range s.wrecks() {
+		p.Wrecks = append(p.Wrecks, Wreck{Pack: h.Name, Size: h.Size, Missing: h.missing, Told: h.told || h.replaced})
+	}
+	return p, nil
+}
+
+// take adds to the plan what became of a chain.
+func (p *Plan) take(s *survey, c *chain) {
+	if c.tell {
+		p.chains = append(p.chains, c)
+		stored := false
+		for _, f := range c.found {
+			if f.at == nil {
+				p.Saved.Bytes += f.size
+				p.Saved.From[f.from] += f.size
+				stored = true
+			}
+		}
+		if stored {
+			p.Saved.Originals++
+		}
+	}
+	before := s.losses.Of(&c.Version)
+	for _, l := range c.lost {
+		if i := slices.IndexFunc(before, func(b blob.Loss) bool { return b.Offset == l.Offset && b.Size == l.Size }); i >= 0 {
+			p.Known = append(p.Known, before[i])
+			continue
+		}
+		// Of a hole of which a part is filled, the rest is lost for as long as it was.
+		if i := slices.IndexFunc(before, func(b blob.Loss) bool { return b.Offset <= l.Offset && l.Offset+l.Size <= b.Offset+b.Size }); i >= 0 {
+			l.Since, l.Pack = before[i].Since, before[i].Pack
+		}
+		p.Lost = append(p.Lost, l)
+	}
+	for _, b := range before {
+		still := slices.ContainsFunc(c.lost, func(l blob.Loss) bool { return l.Offset == b.Offset && l.Size == b.Size })
+		if !still {
+			p.Found = append(p.Found, b)
+		}
+	}
+}
+
+func (s *survey) sorted() []*chain {
+	all := make([]*chain, 0, len(s.chains))
+	for _, c := range s.chains {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b *chain) int {
+		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number),
+			strings.Compare(string(a.Root[:]), string(b.Root[:])))
+	})
+	return all
+}
