@@ -26,10 +26,10 @@ func newVerifyCommand(a *app) *cobra.Command {
 			"named with the files and runs that it touches. Reading is all it does.\n\n" +
 			"--deep also makes the index again from the packs, beside the present one, compares every row and every word of the two,\n" +
 			"and throws it away: it takes as long as reindex, and keeps other writers out meanwhile.\n\n" +
-			"--repair saves everything that is not itself damaged: it writes what is good in damaged packs into new ones, looks for the\n" +
-			"rest in other packs, in the sources and with --from in a backup, by hash, notes which bytes are lost, keeps the damaged\n" +
-			"packs aside in quarantine/, and makes the index right. It shows its plan first, and gives nothing up without being told\n" +
-			"so. Docs: docs/reliability.md." +
+			"--repair saves everything that is not itself damaged: it writes what is good in damaged packs into new ones, looks for\n" +
+			"the rest by hash in other packs, in the sources and with --from in a backup, notes which bytes are lost, keeps the\n" +
+			"damaged packs aside in quarantine/, and makes the index right. It shows its plan first, and gives nothing up without\n" +
+			"being told so. Docs: docs/reliability.md." +
 			exits("5 something is damaged or missing", "8 --repair: bytes would be given up, and that is not confirmed", "10 no archive",
 				"11 --deep, --repair: another process writes"),
 		Example: "  txarchive verify\n  txarchive verify --quick              sizes, names and manifests only\n  txarchive verify --deep               every row of the index too\n  txarchive verify --repair --dry-run   what could be saved\n  txarchive verify --repair --from /mnt/backup/transcripts\n  txarchive verify --json | jq .list",
