@@ -14,7 +14,7 @@ type item struct {
 	typ, role                string
 	name, callID, id, status format.Value
 	input, output, result    format.Value
-	inside                   format.Value // JSON in the output
+	inside, arguments        format.Value // JSON in the output and in the input
 	content                  format.Value
 }
 
@@ -120,7 +120,7 @@ func (p *parser) call(e *transcript.Event, it item) *transcript.Call {
 		c.ID = "#" + strconv.Itoa(e.Origin.Line)
 	}
 	p.calls[c.ID] = c.Name
-	c.Paths = pathsOf(it.input, e.Parts[0].Text)
+	c.Paths = pathsOf(it.arguments, e.Parts[0].Text)
 	return c
 }
 
@@ -128,7 +128,7 @@ func (p *parser) call(e *transcript.Event, it item) *transcript.Call {
 var patchHeads = []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "}
 
 // pathsOf gives the files that a call names: in a patch, or in arguments by the usual keys.
-func pathsOf(input format.Value, text string) (paths []string) {
+func pathsOf(arguments format.Value, text string) (paths []string) {
 	const longest = 4096
 	add := func(s string) {
 		if s = strings.TrimSpace(s); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
@@ -145,17 +145,7 @@ func pathsOf(input format.Value, text string) (paths []string) {
 		}
 		return paths
 	}
-	if !strings.Contains(string(input), "path") {
-		return nil
-	}
-	if input.IsString() {
-		inside, err := format.ParseJSON([]byte(input.Str()))
-		if err != nil {
-			return nil
-		}
-		input = inside
-	}
-	for key, m := range input.Fields() {
+	for key, m := range arguments.Fields() {
 		switch key {
 		case "path", "file_path", "filepath", "dir_path":
 			add(m.Str())

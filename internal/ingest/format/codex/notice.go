@@ -20,7 +20,7 @@ var silent = map[string]bool{
 var lifecycle = map[string]bool{
 	"task_started": true, "task_complete": true, "turn_started": true, "turn_complete": true, "turn_aborted": true,
 	"context_compacted": true, "thread_rolled_back": true, "thread_name_updated": true, "undo_completed": true,
-	"session_configured": true, "entered_review_mode": true, "exited_review_mode": true, "token_count": true,
+	"session_configured": true, "entered_review_mode": true, "exited_review_mode": true,
 	"plan_update": true, "turn_diff": true, "background_event": true, "deprecation_notice": true,
 	"thread_goal_updated": true, "model_reroute": true, "sub_agent_activity": true, "shutdown_complete": true,
 	"collab_agent_spawn_begin": true, "collab_agent_spawn_end": true, "collab_agent_interaction_begin": true,
@@ -31,6 +31,11 @@ var lifecycle = map[string]bool{
 
 // notice makes a row of an event_msg: what the screen showed, and the bookkeeping of turns and tokens.
 func (p *parser) notice(e *transcript.Event, whole, v format.Value) {
+	if string(v.Get("type")) == `"token_count"` { // every other line or so, and nothing but numbers
+		e.Kind, e.Type = transcript.KindLifecycle, "token_count"
+		p.tokens(e, v.Get("info"))
+		return
+	}
 	dst, it := appendItem(p.buf[:0], v)
 	p.buf = dst
 	e.Type = it.typ
@@ -44,8 +49,6 @@ func (p *parser) notice(e *transcript.Event, whole, v format.Value) {
 		e.Kind = transcript.KindNotice
 	}
 	switch it.typ {
-	case "token_count":
-		p.tokens(e, v.Get("info"))
 	case "thread_name_updated":
 		if name := v.Get("thread_name").Str(); name != "" {
 			p.name(name)

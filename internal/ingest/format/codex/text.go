@@ -71,7 +71,7 @@ func appendItem(dst []byte, v format.Value) ([]byte, item) {
 			dst = format.AppendStrings(dst, m)
 		case "arguments", "input":
 			it.input = m
-			dst, _ = appendNested(dst, m)
+			dst, it.arguments = appendNested(dst, m)
 		case "action":
 			if it.input == nil {
 				it.input = m
