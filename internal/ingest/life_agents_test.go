@@ -17,6 +17,7 @@ import (
 const (
 	claudeA = "0f000000-0000-4000-8000-00000000000a"
 	claudeB = "0f000000-0000-4000-8000-00000000000b"
+	claudeC = "0f000000-0000-4000-8000-00000000000c"
 	codexA  = "019f0000-aaaa-7000-8000-000000000001"
 	codexB  = "019f0000-bbbb-7000-8000-000000000002"
 )
@@ -38,22 +39,46 @@ func claudeTurn(session string, n int) string {
 		answer(2, `{"type":"thinking","thinking":"wicker"}`, 1) + answer(3, `{"type":"text","text":"mended"}`, 3)
 }
 
+// claudeAgent is a line that tells of a sub-agent.
+func claudeAgent(session string) string {
+	return fmt.Sprintf(`{"parentUuid":null,"isSidechain":false,"sessionId":%q,"version":"2.1.0","timestamp":"2026-11-01T10:59:00Z","uuid":"p1","type":"progress","data":{"type":"agent_progress","agentId":"c0ffee1"}}`, session) + "\n"
+}
+
 func TestLifeClaudeCode(t *testing.T) {
 	l := newLife(t, "claude-code")
-	said := claudeTurn(claudeA, 1) + claudeTurn(claudeA, 2)
+	said := claudeTurn(claudeA, 1) + claudeTurn(claudeA, 2) + claudeAgent(claudeA)
 	l.write(claudeFile(claudeA), said)
-	l.meet("said", counts{runs: 1, conversations: 1, events: 6, in: 20, out: 6})
+	l.meet("said", counts{runs: 1, conversations: 1, events: 6, in: 20, out: 6, links: 1})
 	again := strings.ReplaceAll(said, claudeA, claudeB)
 	l.write(claudeFile(claudeB), again)
-	l.meet("forked", counts{runs: 2, conversations: 2, events: 6, in: 20, out: 6, links: 1})
+	l.meet("forked", counts{runs: 2, conversations: 2, events: 6, in: 20, out: 6, links: 2})
 	l.append(claudeFile(claudeB), claudeTurn(claudeB, 3))
-	l.meet("resumed", counts{runs: 2, conversations: 2, events: 9, in: 30, out: 9, links: 1})
+	l.meet("resumed", counts{runs: 2, conversations: 2, events: 9, in: 30, out: 9, links: 2})
 	l.once("resumed")
 	for _, s := range []string{claudeA, claudeB} {
 		l.move(claudeFile(s), "old/"+claudeFile(s))
 	}
-	l.meet("moved", counts{runs: 2, conversations: 2, events: 9, in: 30, out: 9, links: 1})
-	l.copied("laptop", counts{runs: 2, conversations: 2, events: 9, in: 30, out: 9, links: 1})
+	l.meet("moved", counts{runs: 2, conversations: 2, events: 9, in: 30, out: 9, links: 2})
+	l.copied("laptop", counts{runs: 2, conversations: 2, events: 9, in: 30, out: 9, links: 2})
+}
+
+// TestOriginComesLate: two copies of a session are met before it. What each is a copy of, and what its lines say of
+// sub-agents, does not depend on that.
+func TestOriginComesLate(t *testing.T) {
+	l := newLife(t, "claude-code")
+	said := claudeTurn(claudeA, 1) + claudeAgent(claudeA)
+	fork := func(lines string) string {
+		return strings.ReplaceAll(lines, `{"parentUuid"`, `{"forkedFrom":{"sessionId":"`+claudeA+`"},"parentUuid"`)
+	}
+	l.write(claudeFile(claudeB), fork(strings.ReplaceAll(said, claudeA, claudeB)))
+	l.meet("a fork", counts{runs: 1, conversations: 1, events: 3, in: 10, out: 3, links: 1})
+	l.write(claudeFile(claudeC), fork(strings.ReplaceAll(said, claudeA, claudeC)))
+	l.meet("two forks", counts{runs: 2, conversations: 2, events: 3, in: 10, out: 3, links: 2})
+	l.write(claudeFile(claudeA), said)
+	l.meet("their origin", counts{runs: 3, conversations: 3, events: 3, in: 10, out: 3, links: 3})
+	l.once("their origin")
+	l.answers("their origin", "SELECT from_native_id || ' ' || to_native_id FROM v_links WHERE counted = 1 AND kind = 'fork' ORDER BY 1",
+		claudeA+" "+claudeB, claudeA+" "+claudeC)
 }
 
 const (

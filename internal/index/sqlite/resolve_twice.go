@@ -103,14 +103,14 @@ func (c *commit) judgeEvents() error {
 	if err != nil {
 		return err
 	}
-	changed, err := c.countFirst(rows)
+	changed, copies, err := c.countFirst(rows)
 	if err != nil {
 		return err
 	}
 	if err := c.recountAll(changed); err != nil {
 		return err
 	}
-	return c.copyLinks(changed)
+	return c.copyLinks(copies)
 }
 
 // loadTwice reads the events whose ids stand more than once.
@@ -144,11 +144,11 @@ func (c *commit) loadTwice() ([]judged, error) {
 }
 
 // countFirst lets the first event of each group count, and says of the others what they are. It returns the transcripts
-// whose counts changed.
-func (c *commit) countFirst(rows []judged) (map[int64]bool, error) {
-	changed := map[int64]bool{}
-	err := groups(rows, func(group []judged) error {
-		first := group[0]
+// whose counts changed, and those with an event that may be a copy of another one than before.
+func (c *commit) countFirst(rows []judged) (changed, copies map[int64]bool, err error) {
+	changed, copies = map[int64]bool{}, map[int64]bool{}
+	err = groups(rows, func(group []judged) error {
+		first, moved := group[0], false
 		for _, j := range group {
 			verdict := duplicate
 			switch {
@@ -162,24 +162,31 @@ func (c *commit) countFirst(rows []judged) (map[int64]bool, error) {
 			if verdict == j.was {
 				continue
 			}
-			changed[j.transcript] = true
+			changed[j.transcript], moved = true, true
 			if _, err := c.exec("UPDATE events SET verdict = ? WHERE id = ?", verdict, j.id); err != nil {
 				return err
 			}
 		}
+		for _, j := range group {
+			if moved {
+				copies[j.transcript] = true
+			}
+		}
 		return nil
 	})
-	return changed, err
+	return changed, copies, err
 }
 
-// copyLinks brings the links in line with what was found to be copied: a link that a copied event states is none, and
+// copyLinks brings the links in line with what was found to be copied: a link that a copied event states is none (the
+// event of its run: the rows of an original may be those of another with the same bytes), and
 // a conversation with copied events has one to where they come from, unless the two are linked already.
-func (c *commit) copyLinks(changed map[int64]bool) error {
-	if _, err := c.exec(`UPDATE links SET uncounted = EXISTS (SELECT 1 FROM events e JOIN transcripts t ON t.id = e.transcript
-		WHERE e.eid = links.event AND t.version = links.version AND e.verdict = 2) WHERE event IN (SELECT id FROM temp.judged_eids)`); err != nil {
+func (c *commit) copyLinks(copies map[int64]bool) error {
+	if _, err := c.exec(`UPDATE links SET uncounted = coalesce((SELECT min(e.verdict) = 2 FROM events e CROSS JOIN transcripts t ON t.id = e.transcript
+		WHERE e.eid = links.event AND e.verdict IN (0, 2) AND t.run_name IN (SELECT run_name FROM transcripts WHERE version = links.version)), 0)
+		WHERE event IN (SELECT id FROM temp.judged_eids)`); err != nil {
 		return err
 	}
-	for _, id := range sorted(changed) {
+	for _, id := range sorted(copies) {
 		if _, err := c.exec("DELETE FROM links WHERE derived = 1 AND version = (SELECT version FROM transcripts WHERE id = ?)", id); err != nil {
 			return err
 		}
