@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ func newVerifyCommand(a *app) *cobra.Command {
 			"damaged packs aside in quarantine/, and makes the index right. It shows its plan first, and gives nothing up without\n" +
 			"being told so. Docs: docs/reliability.md." +
 			exits("5 something is damaged or missing", "8 --repair: bytes would be given up, and that is not confirmed", "10 no archive",
-				"11 --deep, --repair: another process writes"),
+				"11 --deep, --repair: another process writes", "12 a newer txarchive wrote some of the packs; all others are well"),
 		Example: "  txarchive verify\n  txarchive verify --quick              sizes, names and manifests only\n  txarchive verify --deep               every row of the index too\n  txarchive verify --repair --dry-run   what could be saved\n  txarchive verify --repair --from /mnt/backup/transcripts\n  txarchive verify --json | jq .list",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -101,6 +102,9 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 	}
 	if ierr := store.IndexError(); err == nil && report.DamagedPacks+report.LostFiles == 0 && ierr != nil && !errors.Is(ierr, archive.ErrNoIndex) {
 		return ierr // the packs are well, and the index may be
+	}
+	if err == nil && report.Findings > 0 && !slices.ContainsFunc(findings, func(f archive.Finding) bool { return !f.Notice() && f.Kind != archive.KindNewer }) {
+		return archive.ErrTooNew
 	}
 	if err == nil && report.Findings > 0 {
 		return corrupt(plural(report.Findings, "thing is", "things are")+" not as stored", verifyHint(&report))

@@ -93,6 +93,7 @@ var exitTable = []struct {
 	{backup.ErrNoSnapshot, exitNotFound, "txarchive backup list DIR"},
 	{archive.ErrNotEmpty, exitRefused, "an archive needs a directory of its own: name one that is missing or empty"},
 	{archive.ErrTooNew, exitTooNew, "install a newer txarchive"},
+	{blob.ErrTooNew, exitTooNew, "install a newer txarchive"},
 	{index.ErrTooNew, exitTooNew, "install a newer txarchive, or make the index again with this one: txarchive reindex"},
 	{index.ErrTooOld, exitUnexpected, "any command that writes brings it up to date, for example: txarchive ingest"},
 	{archive.ErrNoIndex, exitCorrupt, "the originals are safe in packs/; make the index again: txarchive reindex"},

@@ -163,7 +163,10 @@ func (n *night) verify(ctx context.Context, state *nightly.State) (r nightly.Res
 			return r, err
 		}
 		if bad != "" {
-			r.Problems, r.Cause = append(r.Problems, bad), blob.ErrCorrupt
+			r.Problems = append(r.Problems, bad)
+			if state.Damaged[p.Name] != "" {
+				r.Cause = blob.ErrCorrupt
+			}
 		}
 		done, bytes = done+1, bytes+p.Size
 	}
@@ -189,6 +192,8 @@ func (n *night) verifyPack(ctx context.Context, store *archive.Archive, state *n
 	switch {
 	case errors.Is(err, blob.ErrNotFound) && ctx.Err() == nil:
 		return "", nil
+	case errors.Is(err, archive.ErrTooNew) && ctx.Err() == nil:
+		return err.Error(), nil
 	case errors.Is(err, blob.ErrCorrupt) && ctx.Err() == nil:
 		bad = damageOf(p.Name, found, err)
 	case err != nil:

@@ -114,8 +114,8 @@ func (a *Archive) manifest(ctx context.Context, info blob.Info) (m blob.Manifest
 	defer func() { err = errors.Join(err, p.Close()) }()
 	r, err := pack.Open(ctx, p, "")
 	switch {
-	case errors.Is(err, pack.ErrTooNew):
-		return m, fmt.Errorf("pack %s: %w: %w", info.Name, ErrTooNew, err)
+	case errors.Is(err, blob.ErrTooNew):
+		return m, fmt.Errorf("%w: %w", ErrTooNew, err)
 	case err != nil:
 		return m, fmt.Errorf("pack %s: %w", info.Name, err)
 	}

@@ -11,7 +11,8 @@ import (
 const (
 	KindDamaged    = "damaged"    // bytes of a pack are not as they were written
 	KindMissing    = "missing"    // a pack, or bytes of an original, are nowhere
-	KindUnreadable = "unreadable" // the system does not give a pack's bytes, or a later program wrote it
+	KindUnreadable = "unreadable" // the system does not give a pack's bytes
+	KindNewer      = "newer"      // a later program wrote the pack, in a format that this one does not know
 	KindIndex      = "index"      // the index is missing or damaged, or says other than the packs
 	KindConflict   = "conflict"   // two machines gave one name to two originals
 	KindLost       = "lost"       // a notice: bytes that a repair found nowhere, and said so

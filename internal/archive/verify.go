@@ -129,8 +129,8 @@ func (v *verifier) pack(ctx context.Context, info blob.Info) (m blob.Manifest, e
 	switch {
 	case ctx.Err() != nil:
 		return m, ctx.Err()
-	case errors.Is(err, pack.ErrTooNew):
-		v.add(Finding{Kind: KindUnreadable, Pack: info.Name, Reason: err.Error(), Hint: hintUpgrade})
+	case errors.Is(err, blob.ErrTooNew):
+		v.add(Finding{Kind: KindNewer, Pack: info.Name, Reason: blob.ErrTooNew.Error(), Hint: hintUpgrade})
 	case err != nil && !errors.Is(err, blob.ErrCorrupt):
 		return m, v.unreadable(info.Name, err)
 	}
@@ -220,6 +220,7 @@ func (v *verifier) count(f *Finding) {
 	switch f.Kind {
 	case KindIndex, KindConflict:
 		v.wrong++
+	case KindNewer:
 	default:
 		if f.Pack != "" {
 			v.damaged[f.Pack] = true
@@ -286,6 +287,8 @@ func (v *verifier) verdict() error {
 		return v.archive.noIndex()
 	case v.wrong > 0:
 		return fmt.Errorf("index and packs differ in %d places: %w", v.wrong, index.ErrDamaged)
+	case v.out.Findings > 0:
+		return ErrTooNew
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ var (
 	ErrNotFound = errors.New("not found")
 	ErrExists   = errors.New("exists already")
 	ErrCorrupt  = errors.New("corrupt")
+	ErrTooNew   = errors.New("pack format is newer than this program") // a later txarchive wrote the pack
 )
 
 // Ref is the SHA-256 of raw content.

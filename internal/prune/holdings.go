@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -134,7 +133,7 @@ func (g *GC) volume(ctx context.Context, info blob.Info) (v *volume, err error) 
 	defer func() { err = errors.Join(err, p.Close()) }()
 	r, err := pack.Open(ctx, p, info.Name)
 	if err != nil {
-		return nil, fmt.Errorf("pack %s: %w", info.Name, err)
+		return nil, err
 	}
 	return &volume{Info: info, manifest: r.Manifest(), units: r.Units()}, nil
 }

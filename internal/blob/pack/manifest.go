@@ -156,7 +156,7 @@ func decodePack(data []byte, m *blob.Manifest) (id string, err error) {
 	case line.Type != linePack || line.Format < 1:
 		return "", fmt.Errorf("not the first line of a manifest")
 	case line.Format > formatVersion:
-		return "", fmt.Errorf("format %d: %w", line.Format, ErrTooNew)
+		return "", fmt.Errorf("format %d: %w", line.Format, blob.ErrTooNew)
 	case !validID(line.ID):
 		return "", fmt.Errorf("%q is no id of a pack", line.ID)
 	}

@@ -55,7 +55,7 @@ func TestManifestErrors(t *testing.T) {
 		strings.Replace(first, id, "../", 1):    nil,
 		first + `{"type":"version","size":"x"}`: nil,
 		first + `{"type":"other"`:               nil,
-		strings.Replace(first, `format":1`, `format":2`, 1): ErrTooNew,
+		strings.Replace(first, `format":1`, `format":2`, 1): blob.ErrTooNew,
 	} {
 		_, _, err := decodeManifest([]byte(text))
 		if err == nil || want != nil && !errors.Is(err, want) {

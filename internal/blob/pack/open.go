@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -115,8 +116,8 @@ func openManifest(ctx context.Context, p blob.Pack, name string, where place) (*
 		return nil, corrupt(name, where.offset, "%s", wrong)
 	}
 	m, said, err := decodeManifest(lines)
-	if errors.Is(err, ErrTooNew) {
-		return nil, err
+	if errors.Is(err, blob.ErrTooNew) {
+		return nil, fmt.Errorf("pack %s: %w", packName(id, check(append(tail, where.trailer()...))), err)
 	}
 	if err != nil || said != id {
 		return nil, corrupt(name, where.offset, "the manifest of %s: %v", id, err)

@@ -51,8 +51,6 @@ var (
 	ErrNameTaken = errors.New("the pack has an entry by that name")
 	// ErrSize says that an entry got more or fewer bytes than it was announced with.
 	ErrSize = errors.New("not the announced size")
-	// ErrTooNew says that a newer txarchive wrote the pack, in a format that this one does not know.
-	ErrTooNew = errors.New("pack format is newer than this program")
 )
 
 // Options say how packs are written. The zero value has the defaults.

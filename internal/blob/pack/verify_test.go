@@ -274,7 +274,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(data[m.Members[1].Offset:])
 	f.Fuzz(func(t *testing.T, data []byte) {
 		err := Verify(context.Background(), "", blobtest.Bytes(data), func(Damage) {})
-		if err != nil && !errors.Is(err, blob.ErrCorrupt) && !errors.Is(err, ErrTooNew) {
+		if err != nil && !errors.Is(err, blob.ErrCorrupt) && !errors.Is(err, blob.ErrTooNew) {
 			t.Error(err)
 		}
 	})

@@ -57,7 +57,7 @@ func Survey(ctx context.Context, name string, p blob.Pack) (*Wreck, error) {
 	switch {
 	case err == nil:
 		w.Manifest, w.Known = r.manifest, true
-	case errors.Is(err, ErrTooNew):
+	case errors.Is(err, blob.ErrTooNew):
 		return nil, err
 	default:
 		w.Manifest, w.Known = s.manifest(ctx, p)
