@@ -13,7 +13,7 @@ import (
 
 // memoryLimit is what the Go heap is held to, above what a large ingest needs: the collector works harder before the
 // process grows. SQLite's cache comes on top. GOMEMLIMIT overrides it.
-const memoryLimit = 220 << 20
+const memoryLimit = 190 << 20
 
 func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {

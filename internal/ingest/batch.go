@@ -13,7 +13,7 @@ import (
 
 const (
 	batchRaw  = 48 << 20 // raw bytes that a pack holds, roughly
-	batchRows = 24 << 20 // memory of the rows that one transaction takes, roughly
+	batchRows = 16 << 20 // memory of the rows that one transaction takes, roughly
 	batchTime = 2 * time.Second
 )
 

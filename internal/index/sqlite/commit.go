@@ -18,7 +18,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 		return err
 	}
 	defer t.Rollback()
-	c := &commit{tx: t, usages: usageRows(t), bulkRows: db.bulkRows, batch: batch, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}}
+	c := &commit{tx: t, usages: usageRows(t), sources: map[string]int64{}, bulkRows: db.bulkRows, batch: batch, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}}
 	if err := c.run(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -43,6 +43,7 @@ type commit struct {
 	keys    map[int64]bool // usage keys to judge
 	eids    map[int64]bool // event ids to judge; true: even if only one row has it, because others may have gone
 	usages  *inserter
+	sources map[string]int64 // ids by name, as far as they were looked up
 	rows    []pendingRow
 
 	bulkRows int
@@ -50,6 +51,7 @@ type commit struct {
 
 	lossy     map[index.VersionKey]bool // versions of which bytes are lost, once they were looked up
 	graveless *bool                     // there are no tombstones, once that was looked up
+	unburied  *bool                     // there are no graves, once that was looked up
 	partial   map[int64]bool            // transcripts of which the beginning was pruned
 }
 

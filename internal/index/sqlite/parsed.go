@@ -289,6 +289,9 @@ func (c *commit) problems(o *owner) error {
 			return err
 		}
 	}
+	if len(o.Problems) == 0 {
+		return nil
+	}
 	return c.identifyProblems(o)
 }
 

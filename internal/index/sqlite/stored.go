@@ -177,15 +177,20 @@ func intoSet(set map[int64]bool) func(*sql.Rows) error {
 }
 
 func (c *commit) source(name string) (id int64, err error) {
-	ok, err := c.get("SELECT id FROM sources WHERE name = ?", []any{name}, &id)
-	if err != nil || ok {
-		return id, err
+	if id, ok := c.sources[name]; ok {
+		return id, nil
 	}
-	if id, err = c.id("sources"); err != nil {
+	ok, err := c.get("SELECT id FROM sources WHERE name = ?", []any{name}, &id)
+	if err == nil && !ok {
+		if id, err = c.id("sources"); err == nil {
+			_, err = c.exec("INSERT INTO sources (id, name) VALUES (?, ?)", id, name)
+		}
+	}
+	if err != nil {
 		return 0, err
 	}
-	_, err = c.exec("INSERT INTO sources (id, name) VALUES (?, ?)", id, name)
-	return id, err
+	c.sources[name] = id
+	return id, nil
 }
 
 func (c *commit) file(source, path string) (id int64, err error) {
