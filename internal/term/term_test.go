@@ -407,8 +407,21 @@ func sample() string {
 	return b.String()
 }
 
+var splits = []struct{ name, text string }{{"ascii", sample()}, {"han", strings.Repeat("修复数据库备份失败的问题。", 2000)}, {"accents", strings.Repeat("Crème brûlée übergröße ёлка ", 1000)}}
+
+func TestSplittingAllocatesNothing(t *testing.T) {
+	var s Splitter
+	var terms []byte
+	for _, c := range splits {
+		terms = s.Split(terms[:0], c.text)
+		if n := testing.AllocsPerRun(5, func() { terms = s.Split(terms[:0], c.text) }); n > 0 {
+			t.Errorf("%s: %v allocations for %d bytes", c.name, n, len(c.text))
+		}
+	}
+}
+
 func BenchmarkSplit(b *testing.B) {
-	for _, c := range []struct{ name, text string }{{"ascii", sample()}, {"han", strings.Repeat("修复数据库备份失败的问题。", 2000)}, {"accents", strings.Repeat("Crème brûlée übergröße ёлка ", 1000)}} {
+	for _, c := range splits {
 		b.Run(c.name, func(b *testing.B) {
 			var s Splitter
 			t := s.Split(nil, c.text)

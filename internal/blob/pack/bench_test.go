@@ -8,6 +8,47 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 )
 
+// TestPackingAllocates bounds what packing allocates: the compressed bytes of a member and their place in a list, and for a
+// small entry next to nothing.
+func TestPackingAllocates(t *testing.T) {
+	const entries, large = 400, 4 << 20
+	w := newWorld(t, 1)
+	small, long := w.text(500), w.text(large)
+	b := NewBuilder(Options{})
+	add := func() {
+		for i := range entries {
+			if _, err := b.Small(smallNames[i%len(smallNames)], small, testTime, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if b.Flush() == nil {
+			t.Fatal("no unit")
+		}
+	}
+	add()
+	if n := testing.AllocsPerRun(5, add) / entries; n > 0.1 {
+		t.Errorf("%.2f allocations for each small entry", n)
+	}
+	one := func() {
+		l, err := b.Large("runs/a.jsonl", large, testTime, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Write(long); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one()
+	if n := testing.AllocsPerRun(3, one) / (large / float64(b.MemberSize())); n > 2.5 {
+		t.Errorf("%.1f allocations for each member", n)
+	}
+}
+
+var smallNames = []string{"runs/run-1/receipt.json", "runs/run-2/receipt.json"}
+
 // BenchmarkSmall packs receipts of 500 bytes into shared members.
 func BenchmarkSmall(b *testing.B) {
 	content := newWorld(b, 1).text(500)

@@ -1,0 +1,38 @@
+package sqlite
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// TestFindWork asks what the newest twenty hits cost in a small and in a large index.
+func TestFindWork(t *testing.T) {
+	queries := []string{"", "the", "the words", `"words of line"`, "tool:bash", "tool:bash the", "role:user the", "project:/srv/3 the", "the -nothing"}
+	of := func(n int) (all []work) {
+		db, _ := archived(t, n)
+		c := countReads(t, db)
+		for _, text := range queries {
+			tree, err := query.Parse(text, indextest.Epoch, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, c.of(t, func() error {
+				for _, err := range db.Find(t.Context(), tree, index.Page{Limit: 20}) {
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			}))
+		}
+		return all
+	}
+	small, large := of(40), of(320)
+	for i, text := range queries {
+		large[i].within(t, fmt.Sprintf("%q", text), 1, small[i], 1, 1.5, 2)
+	}
+}

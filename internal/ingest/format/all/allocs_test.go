@@ -1,0 +1,54 @@
+package all
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// TestParsersAllocate bounds what parsers of lines allocate for each line. Most of it is what a record is made of: its
+// texts, its times, itself.
+func TestParsersAllocate(t *testing.T) {
+	for _, c := range []struct {
+		format, role, path string
+		most               float64
+	}{
+		{"awf", "transcript", "../../../../testdata/runs/awf/storage/transcripts/d3e09b29-8061-46f1-9956-444de7ec490a.jsonl", 30},
+		{"chibi", "transcript", "../../../../testdata/runs/chibi/.chibi/contexts/default/transcript/active.jsonl", 19},
+		{"claude-code", "session", "../claudecode/testdata/blocks/in/-home-ada-shop/0c000000-0000-4000-8000-00000000000c.jsonl", 21},
+		{"codex", "rollout", "../codex/testdata/everything/in/home/.codex/sessions/2026/03/04/rollout-2026-03-04T09-00-00-019c1111-aaaa-7000-8000-000000000001.jsonl", 10},
+		{"copilot-cli", "events", "../copilotcli/testdata/session/in/home/.copilot/session-state/0b1c2d3e-0000-4000-8000-00000000000a/events.jsonl", 18},
+		{"flow-studio", "transcript", "../flowstudio/testdata/cli/in/swarm/runs/run-20261120-100000-abc123/build/llm/mutate-fixer-claude.jsonl", 12},
+		{"gemini-cli", "session-log", "../geminicli/testdata/log/in/home/.gemini/tmp/shop/chats/session-2026-05-06T07-00-11111111.jsonl", 23},
+		{"leslie", "transcript", "../leslie/testdata/copies/in/shop/.leslie/threads/thread-aaaa0001/.meta/transcripts/20260301-1000-Add-a-cart-page.txt", 4},
+	} {
+		content, err := os.ReadFile(c.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content = bytes.Repeat(content, 50)
+		f, ok := Lookup(c.format)
+		if !ok {
+			t.Fatal(c.format)
+		}
+		records := 0
+		n := testing.AllocsPerRun(3, func() {
+			in := format.Input{Path: c.path, Role: c.role, Size: int64(len(content)), Reader: bytes.NewReader(content)}
+			for _, err := range f.Parse(in) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				records++
+			}
+		})
+		lines := bytes.Count(content, []byte("\n"))
+		if records < lines/4 {
+			t.Errorf("%s: %d records of %d lines: nothing was parsed", c.format, records, lines)
+		}
+		if per := n / float64(lines); per > c.most || per < c.most/2 {
+			t.Errorf("%s: %.1f allocations a line, at most %.0f is right", c.format, per, c.most)
+		}
+	}
+}
