@@ -184,6 +184,10 @@ func TestLifeOpenCodeFile(t *testing.T) {
 	w.ingest("home", s.dir, "mine.sqlite")
 	want.events++
 	w.opencode("grown", want)
+	b.part("prt_8", "msg_gone", "ses_a", `{"type":"text","text":"said in a message that is lost"}`)
+	w.ingest("home", s.dir, "mine.sqlite")
+	want.events++
+	w.opencode("a part without its message", want)
 	b.do("DROP TABLE part")
 	b.do("PRAGMA wal_checkpoint(TRUNCATE)")
 	if r := w.ingest("home", s.dir, "mine.sqlite"); len(r.Problems) != 1 {

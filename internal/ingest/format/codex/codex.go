@@ -112,8 +112,12 @@ func (p *parser) fail(err error) {
 	}
 }
 
-// problem reports what could not be read.
+// problem reports what could not be read. Before the head it is the thread's that the file's name names.
 func (p *parser) problem(pr *transcript.Problem) {
-	pr.Run = p.thread
+	if pr.Run = p.thread; pr.Run == "" {
+		if id := threadOf(p.in.Path); threadID.MatchString(id) {
+			pr.Run = id
+		}
+	}
 	p.emit(pr)
 }
