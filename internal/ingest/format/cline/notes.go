@@ -13,8 +13,10 @@ func (p *parser) note(at transcript.Time) {
 	})
 }
 
-// metadata yields what task_metadata.json (Cline) says of the models.
+// metadata yields what task_metadata.json (Cline) says of the models. Like all files of a task it makes a conversation
+// without a word, for tasks of which nothing else is left.
 func (p *parser) metadata() {
+	p.say(transcript.Conversation{})
 	if !p.document() {
 		return
 	}
@@ -33,6 +35,7 @@ func (p *parser) metadata() {
 
 // history yields what history_item.json (Roo, Kilo) says of its task, and of the tasks around it.
 func (p *parser) history() {
+	p.say(transcript.Conversation{})
 	if !p.document() {
 		return
 	}
@@ -45,6 +48,7 @@ func (p *parser) history() {
 			run.Attributes[name] = s
 		}
 	}
+	p.emit(&transcript.Run{ID: p.task, Title: titleOf(v.Get("task").Str())}) // the first prompt's own words weigh more
 	parent := v.Get("parentTaskId").Str()
 	run.Child = parent != "" && parent != p.task
 	p.emit(run)

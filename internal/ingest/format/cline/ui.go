@@ -179,7 +179,15 @@ func (p *parser) prompted(m message) {
 	if p.titled {
 		return
 	}
-	text, _, _ := strings.Cut(strings.TrimSpace(m.text.Text()), "\n")
+	if title := titleOf(m.text.Text()); title != "" {
+		p.titled = true
+		p.say(transcript.Conversation{Title: title, Started: m.at})
+	}
+}
+
+// titleOf is the first line of a prompt, cut at titleRunes characters.
+func titleOf(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	n := 0
 	for i := range text {
 		if n++; n > titleRunes {
@@ -187,10 +195,7 @@ func (p *parser) prompted(m message) {
 			break
 		}
 	}
-	if text = strings.TrimSpace(text); text != "" {
-		p.titled = true
-		p.say(transcript.Conversation{Title: text, Started: m.at})
-	}
+	return strings.TrimSpace(text)
 }
 
 // answers notes the model that answers from here on.

@@ -56,13 +56,14 @@ func (p *parser) request(m message, total bool) {
 		Input: counts.Get("tokensIn").Count(), Output: counts.Get("tokensOut").Count(),
 		CacheRead: counts.Get("cacheReads").Count(), CacheWrite: counts.Get("cacheWrites").Count(),
 	}
-	if !u.Input.Known && !u.Output.Known && !u.CacheRead.Known && !u.CacheWrite.Known {
+	u.Cost = counts.Get("cost").NanoUSD()
+	if !u.Input.Known && !u.Output.Known && !u.CacheRead.Known && !u.CacheWrite.Known && u.Cost.N == 0 {
 		return // it has begun, and nothing is known of it
 	}
 	if cached := u.CacheRead.N + u.CacheWrite.N; total && u.Input.N >= cached {
 		u.Input.N -= cached
 	}
-	if u.Cost = counts.Get("cost").NanoUSD(); u.Cost.Known {
+	if u.Cost.Known {
 		u.CostSource = "cost"
 	}
 	if m.name == "deleted_api_reqs" {

@@ -32,6 +32,7 @@ func TestCounts(t *testing.T) {
 		"migrated":     {Runs: 1, Conversations: 1, Events: 6, Input: 150, Output: 35, CacheRead: 150, Requests: 2},
 		"subagent":     {Runs: 1, Conversations: 3, Events: 6, Calls: 1, Results: 1, Links: 1, Input: 59, Output: 6, Requests: 2},
 		"document":     {Runs: 2, Conversations: 2, Events: 3, Input: 7, Output: 3, Requests: 1},
+		"twice":        {Runs: 1, Conversations: 1, Events: 3, Input: 5, Output: 3, CacheRead: 2, Requests: 1},
 		"unrecognised": {Runs: 1, Conversations: 1, Problems: 2},
 		"prompts":      {},
 	} {

@@ -81,15 +81,17 @@ type parser struct {
 	yield func(transcript.Record, error) bool
 	done  bool // the caller wants no more
 
-	session string // native id; "" until a record needs it
-	head    header
-	titled  bool
-	model   string
-	answers map[string]answered // of the model so far, by message
-	spent   map[string]bool     // messages that stated tokens
-	pieces  map[string][]string // suffixes of the ids of a message's events, as it stands now
-	at      transcript.Origin   // of whole
-	whole   format.Value        // the document or line that values are cut from
+	session  string // native id; "" until a record needs it
+	head     header
+	titled   bool
+	model    string
+	answers  map[string]answered // of the model so far, by message
+	spent    map[string]bool     // messages that stated tokens
+	pieces   map[string][]string // suffixes of the ids of a message's events, as it stands now
+	requests []*transcript.Usage // of a document, as its last messages tell them
+	byKey    map[string]*transcript.Usage
+	at       transcript.Origin // of whole
+	whole    format.Value      // the document or line that values are cut from
 }
 
 func (p *parser) emit(r transcript.Record) {

@@ -166,7 +166,7 @@ func (p *parser) answer(m *message) {
 		p.emit(e)
 		n++
 	}
-	if textOf(m.content) != "" {
+	if textOf(m.content) != "" || hasMedia(m.content) {
 		p.said(m, transcript.KindMessage, "assistant")
 	}
 	n = 0
@@ -174,6 +174,18 @@ func (p *parser) answer(m *message) {
 		p.call(m, c, strconv.Itoa(n))
 		n++
 	}
+}
+
+// hasMedia says that content has a part that is no text, such as an image that the model made.
+func hasMedia(content format.Value) bool {
+	for item := range content.Items() {
+		for key, f := range item.Fields() {
+			if key != "text" && key != "thought" && key != "thoughtSignature" && filled(f) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // part is a piece of a message that has its own bytes.

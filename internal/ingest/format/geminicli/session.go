@@ -75,6 +75,9 @@ func (p *parser) document() {
 	p.begin()
 	p.title(p.head.summary)
 	p.messages(p.head.messages)
+	for _, u := range p.requests {
+		p.emit(u)
+	}
 }
 
 // log yields the records of a session that is written line by line.

@@ -44,6 +44,17 @@ func (p *parser) usage(m *message) {
 	}
 	if p.in.Role == roleLog {
 		u.Rank = logRank + m.origin.Offset
+		p.emit(u)
+		return
 	}
-	p.emit(u)
+	// Of a document the places say nothing of what came first in another state of it: it tells each request once.
+	if before := p.byKey[u.Key]; before != nil {
+		*before = *u
+		return
+	}
+	if p.byKey == nil {
+		p.byKey = map[string]*transcript.Usage{}
+	}
+	p.byKey[u.Key] = u
+	p.requests = append(p.requests, u)
 }
