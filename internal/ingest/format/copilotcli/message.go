@@ -39,43 +39,51 @@ func (p *parser) user(l line) {
 	p.emit(e)
 }
 
-// assistant yields reasoning, words and calls of one message, and what it cost.
-func (p *parser) assistant(l line) {
-	var content, reasoning, requests, output format.Value
-	request := ""
-	model := ""
-	for key, m := range l.data.Fields() {
+// answer is what an assistant.message says.
+type answer struct {
+	content, reasoning, requests, output format.Value
+	request, model                       string // request is the id of what is paid for
+}
+
+func readAnswer(data format.Value) (a answer) {
+	for key, m := range data.Fields() {
 		switch key {
 		case "content":
-			content = m
+			a.content = m
 		case "reasoningText":
-			reasoning = m
+			a.reasoning = m
 		case "toolRequests":
-			requests = m
+			a.requests = m
 		case "outputTokens":
-			output = m
+			a.output = m
 		case "model":
-			model = m.Str()
+			a.model = m.Str()
 		case "apiCallId":
 			if id := m.Str(); id != "" {
-				request = id
+				a.request = id
 			}
 		case "messageId":
-			if request == "" {
-				request = m.Str()
+			if a.request == "" {
+				a.request = m.Str()
 			}
 		}
 	}
+	return a
+}
+
+// assistant yields reasoning, words and calls of one message, and what it cost.
+func (p *parser) assistant(l line) {
+	a := readAnswer(l.data)
 	if l.agent == "" {
-		p.switched(model)
+		p.switched(a.model)
 	}
-	if model == "" {
-		model = p.model
+	if a.model == "" {
+		a.model = p.model
 	}
 	told := false
 	say := func(kind transcript.Kind, part transcript.Part) {
 		e := p.event(l, kind, "assistant")
-		e.Model, e.Verdict, told = model, transcript.Counted, true
+		e.Model, e.Verdict, told = a.model, transcript.Counted, true
 		e.Parts = []transcript.Part{part}
 		if part.Call != nil && part.Call.ID != "" {
 			if p.asked[part.Call.ID] {
@@ -85,22 +93,22 @@ func (p *parser) assistant(l line) {
 		}
 		p.emit(e)
 	}
-	if !blank(reasoning) {
-		say(transcript.KindReasoning, part(l, reasoning))
+	if !blank(a.reasoning) {
+		say(transcript.KindReasoning, part(l, a.reasoning))
 	}
-	if !blank(content) {
-		say(transcript.KindMessage, part(l, content))
+	if !blank(a.content) {
+		say(transcript.KindMessage, part(l, a.content))
 	}
-	for r := range requests.Items() {
+	for r := range a.requests.Items() {
 		if !r.IsObject() {
 			continue
 		}
 		say(transcript.KindToolCall, p.call(l, r))
 	}
 	if !told {
-		p.silent(l, model)
+		p.silent(l, a.model)
 	}
-	p.spend(l, request, model, output)
+	p.spend(l, a.request, a.model, a.output)
 }
 
 // silent keeps a message that says nothing.
