@@ -55,11 +55,6 @@ func program(t *testing.T) string {
 // TestKilledIngest kills ingests of a growing source at random instants. After every kill the archive verifies, and
 // in the end the repeated command has reached what an undisturbed ingest of the same steps gives.
 func TestKilledIngest(t *testing.T) {
-	if *seed == 0 {
-		*seed = rand.Uint64()
-	}
-	t.Logf("-seed %d -kills %d", *seed, *kills)
-	r := rand.New(rand.NewPCG(*seed, 1))
 	bin, source := program(t), filepath.Join(t.TempDir(), "runs")
 	disturbed, calm := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	examples, err := filepath.Abs("../../testdata/runs")
@@ -67,6 +62,8 @@ func TestKilledIngest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for round, done := 0, 0; done < *kills; round++ {
+		seed, r := roundSeed()
+		t.Logf("round %d: -seed %d", round, seed)
 		grow(t, r, examples, filepath.Join(source, fmt.Sprintf("part%02d", round%4)), round)
 		took := run(t, bin, calm, "ingest", source)
 		for n := 0; n < 6 && done < *kills; n++ {

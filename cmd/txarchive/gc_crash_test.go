@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,11 +13,7 @@ import (
 // TestKilledGC kills prune, gc and forget at random instants. After every kill the archive verifies; the same command,
 // repeated, ends in the views that it has without a kill, and nothing is left of what had to go.
 func TestKilledGC(t *testing.T) {
-	if *seed == 0 {
-		*seed = rand.Uint64()
-	}
-	t.Logf("-seed %d -kills %d", *seed, *kills)
-	r := rand.New(rand.NewPCG(*seed, 2))
+	_, r := roundSeed()
 	bin, source, base := program(t), filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "base")
 	if err := os.CopyFS(filepath.Join(source, "awf"), os.DirFS(filepath.Join(runs, "awf"))); err != nil {
 		t.Fatal(err)
@@ -47,7 +42,7 @@ func TestKilledGC(t *testing.T) {
 		{"gc", pruned, []string{"gc"}, append(slices.Clone(all[0].marks[:100]), all[1].marks[:100]...)},
 		{"forget", base, []string{"forget", "--match", secret, "--apply", "--yes"}, []string{secret}},
 	} {
-		t.Run(c.name, func(t *testing.T) { killedCommand(t, r, bin, c.from, c.line, c.gone) })
+		t.Run(c.name, func(t *testing.T) { killedCommand(t, bin, c.from, c.line, c.gone) })
 	}
 }
 
@@ -74,11 +69,13 @@ func copyArchiveTo(t *testing.T, from, to string) {
 	}
 }
 
-func killedCommand(t *testing.T, r *rand.Rand, bin, from string, line, gone []string) {
+func killedCommand(t *testing.T, bin, from string, line, gone []string) {
 	calm := copyArchive(t, from)
 	took := run(t, bin, calm, line...)
 	want := dumpViews(t, calm)
 	for done := 0; done < max(2, *kills/8); {
+		seed, r := roundSeed()
+		t.Logf("-seed %d", seed)
 		dir := copyArchive(t, from)
 		for range 1 + r.IntN(3) {
 			c := exec.Command(bin, append([]string{"--archive", dir}, line...)...)

@@ -326,11 +326,6 @@ func everyByte(t *testing.T, dir string) map[string][]byte {
 // TestKilledPrune kills prunes and their undoing at random instants. The same command then ends in the state that it
 // has without the kill.
 func TestKilledPrune(t *testing.T) {
-	if *seed == 0 {
-		*seed = rand.Uint64()
-	}
-	t.Logf("-seed %d -kills %d", *seed, *kills)
-	r := rand.New(rand.NewPCG(*seed, 2))
 	bin := program(t)
 	source, same := examples(t)
 	calm, disturbed := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
@@ -342,6 +337,8 @@ func TestKilledPrune(t *testing.T) {
 		{"prune", "--query", "format:leslie", "--thin", "ledger", "--yes", "-q"}, {"prune", "--query", "format:chibi", "--yes", "-q"},
 	}
 	for done, round := 0, 0; done < *kills/2+1; round++ {
+		seed, r := roundSeed()
+		t.Logf("round %d: -seed %d", round, seed)
 		var want []string
 		for _, step := range steps {
 			took := run(t, bin, calm, step...)

@@ -18,6 +18,9 @@ import (
 var update = flag.Bool("update", false, "rewrite what scripts compare with")
 
 func TestMain(m *testing.M) {
+	if at := os.Getenv(dyingEnv); at != "" {
+		os.Exit(dying(at))
+	}
 	mountSmallDisk()
 	testscript.Main(tidied{m}, map[string]func(){"txarchive": main, "txarchive-at": mainAt})
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
-	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/repair"
 )
@@ -77,12 +76,8 @@ func (w *repairing) look(ctx context.Context) error {
 		return store.IndexError()
 	}
 	if store.Index() != nil && !w.o.dryRun {
-		_, err := a.ingester(store).Adopt(ctx)
-		switch {
-		case errors.Is(err, index.ErrDamaged):
-			w.index = true
-		case err != nil && !errors.Is(err, blob.ErrCorrupt) && !errors.Is(err, blob.ErrNotFound):
-			return err
+		if _, err := a.ingester(store).Adopt(ctx); err != nil && !errors.Is(err, blob.ErrCorrupt) && !errors.Is(err, blob.ErrNotFound) {
+			w.distrust(ctx, err)
 		}
 	}
 	m := a.meter()
@@ -107,11 +102,18 @@ func (w *repairing) look(ctx context.Context) error {
 		r.Progress = func(done, total int64) { m.bytes("look", done, total) }
 	}
 	w.plan, err = r.Plan(ctx)
-	if r.Index != nil && errors.Is(err, index.ErrDamaged) { // it says nothing that can be believed
-		r.Index, w.index = nil, true
+	if r.Index != nil && err != nil && ctx.Err() == nil { // it says nothing that can be believed
+		w.distrust(ctx, err)
+		r.Index = nil
 		w.plan, err = r.Plan(ctx)
 	}
 	return err
+}
+
+// distrust has the index made again. Whatever it fails at, its packs may be well.
+func (w *repairing) distrust(ctx context.Context, err error) {
+	w.app.log.DebugContext(ctx, "the index fails", "err", err)
+	w.index = true
 }
 
 func (w *repairing) repair() (*repair.Repair, error) {
@@ -147,13 +149,12 @@ func (w *repairing) apply(ctx context.Context) error {
 		}
 	}
 	if !w.index && w.store.Index() != nil {
-		_, err := w.app.ingester(w.store).Adopt(ctx)
-		switch {
-		case errors.Is(err, index.ErrDamaged), errors.Is(err, blob.ErrCorrupt):
-			w.index = true
-		case err != nil:
-			return err
+		if _, err := w.app.ingester(w.store).Adopt(ctx); err != nil {
+			w.distrust(ctx, err)
 		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	if w.index || w.store.Index() == nil {
 		if err := w.rebuild(ctx); err != nil {

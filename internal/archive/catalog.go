@@ -23,6 +23,7 @@ type catalog struct {
 	bySum    map[blob.Ref]location // of stored; made when it is first needed
 	graves   blob.Graveyard
 	losses   blob.Losses
+	dug      []dug             // what tombstones and their retractions say
 	strings  map[string]string // one copy of each
 	again    bool              // a pack was read before the one that replaces it
 	until    time.Time         // what was archived later does not count; zero is no limit
@@ -59,6 +60,12 @@ type catalogPart struct {
 	sum          blob.Ref
 	at           location
 	by           *catalogPack // whose manifest says so
+}
+
+// dug is a fact about a grave, and the pack that tells it.
+type dug struct {
+	blob.Fact
+	pack string
 }
 
 type location struct {
@@ -212,6 +219,9 @@ func (c *catalog) add(p *catalogPack, m *blob.Manifest) {
 	for _, f := range m.Facts {
 		c.graves.Add(f, p.name)
 		c.losses.Add(f, p.name)
+		if f.Kind == blob.FactTombstone {
+			c.dug = append(c.dug, dug{f, p.name})
+		}
 	}
 	for i := range m.Versions {
 		c.version(p, m.Versions[i], m.Created)

@@ -58,8 +58,15 @@ func (v *verifier) compare(ctx context.Context, db *sqlite.DB) error {
 			return err
 		}
 	}
+	var graves blob.Graveyard // that the index knows: who digs one up, or lays one, may have died before he could say so
+	for _, f := range v.catalog.dug {
+		if known[f.pack] {
+			graves.Add(f.Fact, f.pack)
+		}
+	}
 	for _, cv := range v.catalog.sorted() {
-		if cv.seen || !known[cv.said.name] || v.catalog.buried(cv) {
+		_, buried := graves.Of(&cv.Version)
+		if cv.seen || !known[cv.said.name] || buried || v.catalog.buried(cv) {
 			continue
 		}
 		f := cv.finding(KindIndex, "the index lacks a version that the pack has", hintReindex)

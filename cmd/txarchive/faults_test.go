@@ -1,0 +1,284 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/disk"
+)
+
+var faults = flag.Int("faults", 1, "how many operations of each command fail or are the last; 0 is every one, in every way")
+
+// ways are how an operation of the file system fails. first says whether it is the one that was chosen; later ones come
+// with it.
+var ways = map[string]func(op string, first bool) error{
+	"EIO": func(_ string, first bool) error {
+		if first {
+			return syscall.EIO
+		}
+		return nil
+	},
+	"short write": func(op string, first bool) error {
+		if first && op == disk.OpWrite {
+			return &disk.ShortWrite{N: 5, Err: syscall.EIO}
+		}
+		return nil
+	},
+	"ENOSPC from then on": func(op string, _ bool) error {
+		switch op {
+		case disk.OpCreate, disk.OpWrite, disk.OpMkdir, disk.OpLink:
+			return syscall.ENOSPC
+		}
+		return nil
+	},
+	"EIO from then on": func(string, bool) error { return syscall.EIO },
+}
+
+// faulty runs a command inside, with a file system that asks before each operation.
+func faulty(t *testing.T, dir string, fault func(op, path string) error, line ...string) (code int, stderr string) {
+	var out, errs bytes.Buffer
+	a := &app{in: strings.NewReader(""), out: &out, err: &errs, now: time.Now, log: slog.New(slog.DiscardHandler), fault: fault, getenv: func(key string) string {
+		return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent"}[key]
+	}}
+	return execute(t.Context(), a, line), errs.String()
+}
+
+// chosen are the operations, and the ways, that a campaign takes: all, or some at random.
+func chosen(r *rand.Rand, total int) []int {
+	all := r.Perm(total)
+	if *faults > 0 {
+		all = all[:min(*faults, total)]
+	}
+	return all
+}
+
+// TestFaults lets the operations of every command that writes fail, one after the other, in every way. What was there
+// is still there, and the command, repeated, does all of its work.
+func TestFaults(t *testing.T) {
+	seed, r := roundSeed()
+	total := 0
+	for _, w := range some(t, *faults != 1) {
+		t.Run(strings.ReplaceAll(w.name, " ", "-"), func(t *testing.T) {
+			want, root, ops := w.calm(t), t.TempDir(), 0
+			b := w.bench(t, root)
+			if code, stderr := faulty(t, b.dir, func(string, string) error { ops++; return nil }, b.args()...); code != 0 {
+				t.Fatalf("exit %d\n%s", code, stderr)
+			}
+			names := slices.Sorted(maps.Keys(ways))
+			for _, pick := range chosen(r, ops*len(ways)) {
+				way, n := names[pick%len(ways)], pick/len(ways)
+				fail := ways[way]
+				b, at, did := w.bench(t, root), 0, ""
+				code, stderr := faulty(t, b.dir, func(op, path string) error {
+					at++
+					if at <= n {
+						return nil
+					}
+					err := fail(op, at == n+1)
+					if at == n+1 {
+						did = op + " " + filepath.Base(path)
+					}
+					return err
+				}, b.args()...)
+				what := fmt.Sprintf("-seed %d: %s at operation %d (%s), exit %d", seed, way, n+1, did, code)
+				if strings.Contains(stderr, "panic") {
+					t.Fatalf("%s\n%s", what, stderr)
+				}
+				b.settled(t, what, want)
+				total++
+			}
+			t.Logf("%d operations", ops)
+		})
+	}
+	t.Logf("-seed %d: %d faults", seed, total)
+}
+
+// roundSeed is the seed of one round of a campaign: a new one, unless it is given.
+func roundSeed() (uint64, *rand.Rand) {
+	s := *seed
+	if s == 0 {
+		s = rand.Uint64()
+	}
+	return s, rand.New(rand.NewPCG(s, 3))
+}
+
+// dyingEnv names the operation at which the program kills itself, and the directory of its journal.
+const dyingEnv = "TXARCHIVE_TEST_DIES"
+
+// dying is the program, which kills itself at an operation, and writes down before each what a power cut could undo.
+func dying(at string) int {
+	n, dir, _ := strings.Cut(at, " ")
+	left, _ := strconv.Atoi(n)
+	file, err := os.OpenFile(filepath.Join(dir, "journal"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	a := newApp()
+	count := 0
+	a.fault = func(op, path string) error {
+		count++
+		if count == left {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+		kept := ""
+		if _, err := os.Lstat(path); err == nil && (op == disk.OpRemove || op == disk.OpRename) {
+			kept = strconv.Itoa(count)
+			if link, err := os.Readlink(path); err == nil {
+				err = os.Symlink(link, filepath.Join(dir, kept))
+			} else if os.Link(path, filepath.Join(dir, kept)) != nil {
+				kept = "" // a directory
+			}
+		}
+		fmt.Fprintf(file, "%s\t%s\t%d\t%s\n", op, path, inodeOf(path), kept)
+		return nil
+	}
+	return execute(context.Background(), a, os.Args[1:])
+}
+
+func inodeOf(path string) uint64 {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return 0
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return stat.Ino
+	}
+	return 0
+}
+
+// powerCut takes back what a journal says that was not made durable, as a disk may: names, removals, and bytes.
+func powerCut(t *testing.T, r *rand.Rand, journal, root string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(journal, "journal"))
+	if err != nil {
+		return
+	}
+	type entry struct{ op, path, kept string }
+	pending := map[string][]entry{} // by directory
+	var order []entry
+	dirty := map[uint64]bool{}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		inode, _ := strconv.ParseUint(f[2], 10, 64)
+		switch op, path := f[0], f[1]; op {
+		case disk.OpWrite:
+			dirty[inode] = true
+		case disk.OpSync:
+			delete(dirty, inode)
+		case disk.OpRename, disk.OpLink, disk.OpMkdir, disk.OpRemove:
+			e := entry{op, path, f[3]}
+			pending[filepath.Dir(path)] = append(pending[filepath.Dir(path)], e)
+			order = append(order, e)
+		case disk.OpSyncDir:
+			for _, e := range pending[path] {
+				for i := range order {
+					if order[i] == e {
+						order = append(order[:i], order[i+1:]...)
+						break
+					}
+				}
+			}
+			delete(pending, path)
+		}
+	}
+	for i := len(order) - 1; i >= 0; i-- {
+		e := order[i]
+		if r.IntN(2) == 0 {
+			continue // it reached the disk all the same
+		}
+		if e.op != disk.OpRemove {
+			must(t, os.RemoveAll(e.path))
+		}
+		if e.kept != "" {
+			_ = os.Rename(filepath.Join(journal, e.kept), e.path)
+		}
+	}
+	must(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || !dirty[inodeOf(path)] {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		return os.Truncate(path, r.Int64N(info.Size()+1))
+	}))
+}
+
+// TestKilledSteps kills every command that writes at its operations, one after the other, and lets the power go with it: what
+// was not made durable is lost. The same after the command has ended: then nothing may be lost that it has promised.
+func TestKilledSteps(t *testing.T) {
+	self, err := os.Executable()
+	must(t, err)
+	total := 0
+	for _, w := range some(t, *faults != 1) {
+		t.Run(strings.ReplaceAll(w.name, " ", "-"), func(t *testing.T) {
+			want, root := w.calm(t), t.TempDir()
+			b, ops := w.bench(t, root), 0
+			faulty(t, b.dir, func(string, string) error { ops++; return nil }, b.args()...)
+			seed, r := roundSeed()
+			for _, n := range append(chosen(r, ops), ops+100) {
+				b, journal := w.bench(t, root), t.TempDir()
+				c := exec.Command(self, append([]string{"--archive", b.dir}, b.args()...)...)
+				c.Env = append(os.Environ(), fmt.Sprintf("%s=%d %s", dyingEnv, n+1, journal))
+				out, err := c.CombinedOutput()
+				if !b.loose {
+					powerCut(t, r, journal, root)
+				}
+				what := fmt.Sprintf("-seed %d: killed at operation %d: %v", seed, n+1, err)
+				if err == nil {
+					b.sound(t, what+", and no power then")
+					if got := dumpViews(t, b.dir); len(got) != len(want.views) {
+						t.Fatalf("%s: %d rows, want %d", what, len(got), len(want.views))
+					}
+				} else if !strings.Contains(err.Error(), "killed") {
+					t.Fatalf("%s\n%s", what, out)
+				}
+				b.settled(t, what, want)
+				total++
+			}
+			t.Logf("-seed %d: %d operations", seed, ops)
+		})
+	}
+	t.Logf("%d kills", total)
+}
+
+// TestKilledCommands kills the real program at random instants, in every command that writes and that no other test kills so.
+func TestKilledCommands(t *testing.T) {
+	bin, total := program(t), 0
+	for _, w := range some(t, *kills > 8) {
+		t.Run(strings.ReplaceAll(w.name, " ", "-"), func(t *testing.T) {
+			want, root := w.calm(t), t.TempDir()
+			b := w.bench(t, root)
+			took := run(t, bin, b.dir, b.args()...)
+			for done := 0; done < max(1, *kills/8); {
+				seed, r := roundSeed()
+				b := w.bench(t, root)
+				for range 1 + r.IntN(3) {
+					if struck(t, bin, b.dir, r, took, b.args()) {
+						done++
+						total++
+					}
+				}
+				b.settled(t, fmt.Sprintf("-seed %d: killed", seed), want)
+			}
+		})
+	}
+	t.Logf("%d kills", total)
+}
