@@ -79,17 +79,23 @@ func (c *commit) bury(version int64, key string) error {
 	return err
 }
 
-// silence removes everything that a version, or a ledger in its place, says.
-func (c *commit) silence(version int64) error {
+// concerns marks the runs and the usage that a version speaks of as to be judged again.
+func (c *commit) concerns(version int64) error {
 	const names = `SELECT run_name FROM run_claims WHERE version = ?1 UNION SELECT run_name FROM transcripts WHERE version = ?1
 		UNION SELECT run_name FROM usage WHERE version = ?1 UNION SELECT run_name FROM receipts WHERE version = ?1
 		UNION SELECT run_name FROM steps WHERE version = ?1 UNION SELECT run_name FROM hints WHERE version = ?1
 		UNION SELECT run_name FROM graves WHERE version = ?1`
+	c.unsaid = true
 	if err := c.each(names, intoSet(c.touched), version); err != nil {
 		return err
 	}
-	if err := c.each("SELECT key FROM usage WHERE version = ?1 UNION SELECT alias FROM usage WHERE version = ?1 AND alias IS NOT NULL",
-		intoSet(c.keys), version); err != nil {
+	return c.each("SELECT key FROM usage WHERE version = ?1 UNION SELECT alias FROM usage WHERE version = ?1 AND alias IS NOT NULL",
+		intoSet(c.keys), version)
+}
+
+// silence removes everything that a version, or a ledger in its place, says.
+func (c *commit) silence(version int64) error {
+	if err := c.concerns(version); err != nil {
 		return err
 	}
 	transcripts := map[int64]bool{}

@@ -50,6 +50,7 @@ type commit struct {
 	bulk     *bulk // of rows, when they are many
 
 	lossy     map[index.VersionKey]bool // versions of which bytes are lost, once they were looked up
+	unsaid    bool                      // something was taken back: names of runs may mean nothing any more
 	graveless *bool                     // there are no tombstones, once that was looked up
 	unburied  *bool                     // there are no graves, once that was looked up
 	partial   map[int64]bool            // transcripts of which the beginning was pruned

@@ -66,13 +66,10 @@ func (c *commit) unsay(o *owner, before bool) error {
 	if !before || o.From > 0 {
 		return nil
 	}
-	if err := c.each("SELECT run_name FROM run_claims WHERE version = ?", intoSet(c.touched), o.version); err != nil {
-		return err
-	}
 	if err := c.usages.flush(); err != nil {
 		return err
 	}
-	if err := c.each("SELECT key FROM usage WHERE version = ?", intoSet(c.keys), o.version); err != nil {
+	if err := c.concerns(o.version); err != nil {
 		return err
 	}
 	var ids []int64

@@ -210,8 +210,24 @@ func preferEqual(to, from *transcript.Run, field string) {
 	}
 }
 
+// forgetNames removes the names of runs that no original says any more.
+const forgetNames = `DELETE FROM run_names WHERE run IN temp.touched_runs
+	AND NOT EXISTS (SELECT 1 FROM run_claims x WHERE x.run_name = run_names.id)
+	AND NOT EXISTS (SELECT 1 FROM transcripts x WHERE x.run_name = run_names.id)
+	AND NOT EXISTS (SELECT 1 FROM usage x WHERE x.run_name = run_names.id)
+	AND NOT EXISTS (SELECT 1 FROM receipts x WHERE x.run_name = run_names.id)
+	AND NOT EXISTS (SELECT 1 FROM steps x WHERE x.run_name = run_names.id)
+	AND NOT EXISTS (SELECT 1 FROM hints x WHERE x.run_name = run_names.id)
+	AND NOT EXISTS (SELECT 1 FROM graves x WHERE x.run_name = run_names.id)
+	AND id NOT IN (SELECT run_name FROM problems WHERE run_name IS NOT NULL)`
+
 // finishRuns fills in what only the events tell, and removes runs that nothing means any more.
 func (c *commit) finishRuns() error {
+	if c.unsaid {
+		if _, err := c.exec(forgetNames); err != nil {
+			return err
+		}
+	}
 	for _, query := range []string{
 		// Of several names of one run, the one whose originals hold most.
 		`UPDATE runs SET native_id = coalesce((SELECT n.native_id FROM run_names n LEFT JOIN transcripts t ON t.run_name = n.id
