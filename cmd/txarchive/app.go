@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/disk"
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 	"github.com/txarchive/txarchive/internal/price"
@@ -86,7 +88,36 @@ func (a *app) open(ctx context.Context, mode archive.Mode) (*archive.Archive, er
 	if err != nil {
 		return nil, err
 	}
-	return archive.Open(ctx, dir, mode, a.options())
+	return a.openAs(ctx, dir, mode, a.options())
+}
+
+// openAs opens the archive in dir. An index that an older program has written is brought up to date before it is read,
+// where that can be done; where not, the error of the reader says what to do.
+func (a *app) openAs(ctx context.Context, dir string, mode archive.Mode, options archive.Options) (*archive.Archive, error) {
+	store, err := archive.Open(ctx, dir, mode, options)
+	old := err
+	if store != nil {
+		old = store.IndexError()
+	}
+	if mode != archive.Read || !errors.Is(old, index.ErrTooOld) {
+		return store, err
+	}
+	writer, failed := archive.Open(ctx, dir, archive.Write, a.options())
+	if failed != nil {
+		return store, err
+	}
+	if err := errors.Join(writer.Close(), closed(store)); err != nil {
+		return nil, err
+	}
+	a.note("the index was brought up to date")
+	return archive.Open(ctx, dir, mode, options)
+}
+
+func closed(store *archive.Archive) error {
+	if store == nil {
+		return nil
+	}
+	return store.Close()
 }
 
 // ingester is the way into an open archive.

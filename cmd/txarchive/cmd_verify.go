@@ -66,7 +66,7 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 	if deep {
 		mode = archive.Write // for the lock: the packs must stay as they are
 	}
-	store, err := archive.Open(ctx, dir, mode, options)
+	store, err := a.openAs(ctx, dir, mode, options)
 	if err != nil {
 		return err
 	}

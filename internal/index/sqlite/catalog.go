@@ -105,8 +105,9 @@ func (db *DB) Wanted(ctx context.Context, parsers map[string]int) iter.Seq2[inde
 	if err != nil {
 		return func(yield func(index.State, error) bool) { yield(index.State{}, err) }
 	}
-	return db.states(ctx, `WHERE v.id IN (SELECT version FROM transcripts WHERE indexed = 2)
-		OR (v.format IS NOT NULL AND v.grave IS NULL AND v.parser <> coalesce((SELECT value FROM json_each(?) WHERE key = n.name), v.parser))
+	const other = ` UNION SELECT w.id FROM json_each(?1) p CROSS JOIN names x ON x.name = p.key
+		CROSS JOIN versions w ON w.format = x.id AND w.format IS NOT NULL AND w.grave IS NULL AND w.parser `
+	return db.states(ctx, `WHERE v.id IN (SELECT version FROM transcripts WHERE indexed = 2`+other+`< p.value`+other+`> p.value)
 		ORDER BY s.name, f.path, v.number`, string(current))
 }
 
