@@ -41,22 +41,34 @@ func countsOf(s index.Sums) counts {
 	return counts{s.Runs, s.Conversations, s.Events, s.ToolCalls, s.ToolResults, value(s.Input), value(s.Output), value(s.ReportedCost), s.Links, s.Problems}
 }
 
-// meet ingests, some files before the others, and expects the totals; that whatever an ingest has ever met is still stored, byte for byte; and that
-// the index can be made again from the packs, to the last column.
+// meet takes what is there and expects the totals; that whatever an ingest has ever met is still stored, byte for byte;
+// and that the index can be made again from the packs, to the last column.
 func (l *life) meet(what string, want counts) {
 	l.t.Helper()
-	l.steps++
+	l.take()
+	if got := countsOf(l.w.totals().Formats[l.format]); got != want {
+		l.t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
+	}
+	l.remember()
+	l.keepsAll(what)
+	l.madeAgain(what)
+}
+
+// take ingests, some files before the others.
+func (l *life) take() {
+	l.t.Helper()
 	paths := slices.Sorted(maps.Keys(l.files()))
 	l.rand.Shuffle(len(paths), func(i, j int) { paths[i], paths[j] = paths[j], paths[i] })
 	for _, p := range paths[:min(len(paths), l.rand.IntN(4))] {
 		l.w.ingest("home", l.dir, p)
 	}
 	l.w.ingest("home", l.dir, ".")
-	if got := countsOf(l.w.totals().Formats[l.format]); got != want {
-		l.t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
-	}
-	l.remember()
-	l.keepsAll(what)
+}
+
+// madeAgain expects the index to be the same when it is made again.
+func (l *life) madeAgain(what string) {
+	l.t.Helper()
+	l.steps++
 	before := l.w.dump()
 	again := &world{t: l.t, dir: l.w.dir}
 	again.open(fmt.Sprintf("again-%d.db", l.steps))

@@ -8,6 +8,8 @@ import (
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
 
+func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
+
 func FuzzTranscript(f *testing.F) {
 	formattest.Fuzz(f, New(), roleTranscript, "storage/transcripts/0a0a0a0a-0000-4000-8000-000000000001.jsonl")
 }

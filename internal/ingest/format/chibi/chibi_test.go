@@ -8,6 +8,8 @@ import (
 
 func TestGolden(t *testing.T) { formattest.Golden(t, Format{}) }
 
+func TestGrowth(t *testing.T) { formattest.Growth(t, Format{}) }
+
 func FuzzLog(f *testing.F) {
 	formattest.Fuzz(f, Format{}, roleTranscript, ".chibi/contexts/fuzz/transcript/active.jsonl")
 }

@@ -22,57 +22,6 @@ func FuzzSession(f *testing.F) {
 }
 func FuzzHistory(f *testing.F) { formattest.Fuzz(f, New(), roleHistory, "tasks/1/history_item.json") }
 
-// counts are what stats says of one file.
-type counts struct {
-	User, Assistant, Reasoning, Calls, Results, System, Links, Problems int
-	Input, Output, CacheRead, CacheWrite, Cost, Requests                int64
-}
-
-func count(records []transcript.Record) (c counts) {
-	for _, r := range records {
-		switch r := r.(type) {
-		case *transcript.Event:
-			c.event(r)
-		case *transcript.Usage:
-			if r.Verdict == "" {
-				c.Input += r.Input.N
-				c.Output += r.Output.N
-				c.CacheRead += r.CacheRead.N
-				c.CacheWrite += r.CacheWrite.N
-				c.Cost += r.Cost.N / 1000
-				c.Requests += r.Requests.N
-			}
-		case *transcript.Link:
-			c.Links++
-		case *transcript.Problem:
-			c.Problems++
-		}
-	}
-	return c
-}
-
-func (c *counts) event(e *transcript.Event) {
-	if e.Verdict != transcript.Counted {
-		return
-	}
-	switch e.Kind {
-	case transcript.KindMessage:
-		if e.Role == "user" {
-			c.User++
-		} else {
-			c.Assistant++
-		}
-	case transcript.KindReasoning:
-		c.Reasoning++
-	case transcript.KindToolCall:
-		c.Calls++
-	case transcript.KindToolResult:
-		c.Results++
-	default:
-		c.System++
-	}
-}
-
 func read(t *testing.T, name string) []transcript.Record {
 	t.Helper()
 	names, err := filepath.Glob("testdata/" + name)
@@ -86,27 +35,6 @@ func read(t *testing.T, name string) []transcript.Record {
 	o := &formattest.Original{Path: filepath.ToSlash(names[0]), Bytes: content}
 	o.Claim = formattest.Detect(New(), o.Path, content)
 	return formattest.Check(t, New(), o.Input(content))
-}
-
-// TestCounts has every number worked out by hand from the files of the cases.
-func TestCounts(t *testing.T) {
-	for name, want := range map[string]counts{
-		"task/in/*/*/*/*/tasks/*/ui_messages.json": {User: 2, Assistant: 2, Reasoning: 1, Calls: 3, Results: 3, System: 2,
-			Input: 107, Output: 58, CacheRead: 300, CacheWrite: 2000, Cost: 10300, Requests: 1},
-		"task/in/*/*/*/*/tasks/*/api_conversation_history.json": {},
-		"roo/in/storage/tasks/*1/ui_messages.json": {User: 1, Assistant: 1, Calls: 1, System: 1,
-			Input: 100 + 50 + 10, Output: 67, CacheRead: 4400, CacheWrite: 1010, Cost: 27000, Requests: 4},
-		"roo/in/storage/tasks/*1/history_item.json": {Links: 2},
-		"roo/in/storage/tasks/*2/history_item.json": {Links: 1},
-		"roo/in/storage/tasks/*3/ui_messages.json":  {Problems: 1},
-		"sdk/in/data/sessions/s-1/s-1.messages.json": {User: 1, Assistant: 2, Reasoning: 1, Calls: 2, Results: 1, System: 1,
-			Input: 100, Output: 30, CacheRead: 600, CacheWrite: 300, Cost: 4000, Requests: 1},
-		"sdk/in/data/sessions/s-1/agent-7.messages.json": {User: 1, Assistant: 1, Links: 1, Input: 40, Output: 4, Requests: 1},
-	} {
-		if got := count(read(t, name)); got != want {
-			t.Errorf("%s:\n got %+v\nwant %+v", name, got, want)
-		}
-	}
 }
 
 // family gathers what files say of one task, each file a later state where paths repeat.

@@ -8,6 +8,8 @@ import (
 
 func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
 
+func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
+
 func FuzzTranscript(f *testing.F) {
 	formattest.Fuzz(f, New(), roleTranscript, "swarm/runs/run-20261120-100000-abc123/build/llm/fix-coder-claude.jsonl")
 }

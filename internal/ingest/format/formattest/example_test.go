@@ -108,8 +108,9 @@ func text(v format.Value) string {
 	return string(b)
 }
 
-func TestPad(t *testing.T)  { formattest.Golden(t, Pad{}) }
-func FuzzChat(f *testing.F) { formattest.Fuzz(f, Pad{}, roleChat, "notes/.pad/chats/fuzz.jsonl") }
+func TestPad(t *testing.T)      { formattest.Golden(t, Pad{}) }
+func TestPadGrows(t *testing.T) { formattest.Growth(t, Pad{}) }
+func FuzzChat(f *testing.F)     { formattest.Fuzz(f, Pad{}, roleChat, "notes/.pad/chats/fuzz.jsonl") }
 
 // TestPadInTheGuide holds the pieces of code in the guide to this file.
 func TestPadInTheGuide(t *testing.T) {

@@ -1,5 +1,6 @@
 // Package formattest holds every format to the same promises: golden records for the cases in its testdata, and
-// the properties that hold for any bytes (see Check). A format's test is two calls, Golden and Fuzz.
+// the properties that hold for any bytes (see Check). A format's tests are calls of Golden, Fuzz and, where it has
+// logs, Growth.
 //
 // It owns the layout of the cases:
 //

@@ -8,6 +8,8 @@ import (
 
 func TestGolden(t *testing.T) { formattest.Golden(t, Format{}) }
 
+func TestGrowth(t *testing.T) { formattest.Growth(t, Format{}) }
+
 func FuzzTranscript(f *testing.F) {
 	formattest.Fuzz(f, Format{}, roleTranscript, ".leslie/threads/thread-aaaa0001/.meta/transcripts/x.txt")
 }

@@ -3,8 +3,6 @@ package claudecode
 import (
 	"bytes"
 	"os"
-	"path/filepath"
-	"reflect"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -12,75 +10,9 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// The cases, counted by hand from the rules in docs/formats/claude-code.md.
-func TestTotals(t *testing.T) {
-	for name, want := range map[string]totals{
-		"fork": {Runs: 3, Conversations: 5, Events: 20, Calls: 3, Results: 3, Links: 4, User: 6, Assistant: 6, Reasoning: 1, System: 1,
-			Requests: 7, Input: 37, Output: 244, CacheRead: 9200, CacheCreation: 2920, CacheCreation1h: 300},
-		"blocks": {Runs: 1, Conversations: 1, Events: 23, Calls: 7, Results: 6, User: 4, Assistant: 4, Reasoning: 2,
-			Requests: 3, Input: 3, Output: 6},
-		"lines": {Runs: 1, Conversations: 1, Events: 10, User: 3, Assistant: 2, System: 5, Problems: 4, Requests: 2, Input: 2, Output: 2},
-		"crash": {Runs: 1, Conversations: 1, Events: 3, Links: 1, Problems: 2, User: 2, Assistant: 1, Requests: 1, Input: 4, Output: 6},
-		"usage": {Runs: 1, Conversations: 1, Events: 19, User: 1, Assistant: 18, Requests: 11, Input: 39012, Output: 39, CacheRead: 100,
-			CacheCreation: 357, CacheCreation1h: 100, Cost: 12_300_000},
-		"layouts": {Runs: 5, Conversations: 8, Events: 17, Calls: 3, Results: 3, Links: 4, Problems: 2, User: 9, Assistant: 2,
-			Requests: 5, Input: 5, Output: 5},
-	} {
-		got := count(formattest.Originals(t, New(), "testdata/"+name)).totals
-		got.Uncounted = 0
-		if got != want {
-			t.Errorf("%s\n got %+v\nwant %+v", name, got, want)
-		}
-	}
-}
-
-// A file that grows gives, for the lines that it had before, the records that it gave before. (Not so the lines before
-// the first that names a session, where the file's own name does not: no program writes those by themselves.)
-func TestGrowth(t *testing.T) {
-	for _, dir := range []string{"fork", "blocks", "lines", "crash", "usage", "layouts"} {
-		for _, o := range formattest.Originals(t, New(), "testdata/"+dir) {
-			base := filepath.Base(o.Path)
-			if !o.Claim.Log || base == "chat.jsonl" || base == "agent-0ld.jsonl" {
-				continue
-			}
-			whole := placed(o.Records(), int64(len(o.Bytes)))
-			for end := 0; end < len(o.Bytes); {
-				n := bytes.IndexByte(o.Bytes[end:], '\n')
-				if n < 0 {
-					break
-				}
-				end += n + 1
-				in := o.Input(o.Bytes[:end])
-				part := placed(formattest.Check(t, New(), in), int64(end))
-				if !reflect.DeepEqual(part, placed(whole, int64(end))) {
-					t.Errorf("%s: other records of its first %d bytes", o.Path, end)
-				}
-			}
-		}
-	}
-}
-
-// placed is the records that stand in the first bytes of a file.
-func placed(records []transcript.Record, end int64) []transcript.Record {
-	var some []transcript.Record
-	for _, record := range records {
-		at := end
-		switch r := record.(type) {
-		case *transcript.Event:
-			at = r.Origin.Offset
-		case *transcript.Usage:
-			at = r.Origin.Offset
-		case *transcript.Link:
-			at = r.Origin.Offset
-		case *transcript.Hint:
-			at = r.Origin.Offset
-		}
-		if at < end {
-			some = append(some, record)
-		}
-	}
-	return some
-}
+// Lines before the first that names a session, where the file's own name does not, are nobody's until it comes; no program
+// writes those by themselves.
+func TestGrowth(t *testing.T) { formattest.Growth(t, New(), "chat.jsonl", "agent-0ld.jsonl") }
 
 // Sub-agents are named by their note, else by the call that started them.
 func TestResolve(t *testing.T) {

@@ -1,0 +1,111 @@
+package ingest_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// said is what an archive counts of a case of a format: by hand, from the lines and the rules in docs/formats. Cost is
+// in micro-USD; what is not said is 0.
+type said struct {
+	Runs, Conversations, Links, Problems                               int64
+	User, Assistant, Reasoning, Calls, Results, System                 int64
+	Requests, Input, Output, CacheRead, CacheWrite, CacheWrite1h, Cost int64
+}
+
+// TestCasesOfAgents stores and indexes the cases of the coding agents, some files before the others, and counts them.
+func TestCasesOfAgents(t *testing.T) {
+	for name, want := range map[string]said{
+		"claude-code/fork": {Runs: 3, Conversations: 5, Links: 4, User: 6, Assistant: 6, Reasoning: 1, Calls: 3, Results: 3, System: 1,
+			Requests: 7, Input: 37, Output: 244, CacheRead: 9200, CacheWrite: 2920, CacheWrite1h: 300},
+		"claude-code/blocks": {Runs: 1, Conversations: 1, User: 4, Assistant: 4, Reasoning: 2, Calls: 7, Results: 6,
+			Requests: 3, Input: 3, Output: 6},
+		"claude-code/crash": {Runs: 1, Conversations: 1, Links: 1, Problems: 2, User: 2, Assistant: 1,
+			Requests: 1, Input: 4, Output: 6},
+		"claude-code/crashed": {Runs: 1, Conversations: 1, Problems: 1, User: 1, Assistant: 1, Requests: 1, Input: 3, Output: 4},
+		"claude-code/layouts": {Runs: 5, Conversations: 8, Links: 4, Problems: 2, User: 9, Assistant: 2, Calls: 3, Results: 3,
+			Requests: 5, Input: 5, Output: 5},
+		"claude-code/lines": {Runs: 1, Conversations: 1, Problems: 4, User: 3, Assistant: 2, System: 5,
+			Requests: 2, Input: 2, Output: 2},
+		"claude-code/usage": {Runs: 1, Conversations: 1, User: 1, Assistant: 18,
+			Requests: 11, Input: 39012, Output: 39, CacheRead: 100, CacheWrite: 357, CacheWrite1h: 100, Cost: 12300},
+		"codex/bare":   {Runs: 1, Conversations: 1, User: 1, Assistant: 1, Reasoning: 1, Calls: 1, Results: 1},
+		"codex/beside": {Runs: 1, Conversations: 1, User: 1},
+		"codex/broken": {Runs: 4, Conversations: 4, Problems: 5, User: 2},
+		"codex/everything": {Runs: 1, Conversations: 1, Links: 1, User: 3, Assistant: 2, Reasoning: 1, Calls: 10, Results: 7, System: 3,
+			Requests: 5, Input: 2200, Output: 180, CacheRead: 1300, CacheWrite: 100},
+		"codex/forks": {Runs: 4, Conversations: 6, Links: 6, User: 8, Assistant: 8, Calls: 2, Results: 2, System: 2,
+			Requests: 10, Input: 13900, Output: 870, CacheRead: 16500},
+		"codex/late-head": {Runs: 2, Conversations: 2, Links: 1, User: 2, Requests: 2, Input: 130, Output: 15},
+		"codex/moved":     {Runs: 2, Conversations: 2, User: 3, Assistant: 2, Requests: 3, Input: 25, Output: 4, CacheRead: 10},
+		"codex/unnamed-turns": {Runs: 2, Conversations: 2, Links: 1, User: 2, Assistant: 3,
+			Requests: 3, Input: 230, Output: 60, CacheRead: 110},
+		"gemini-cli/document": {Runs: 2, Conversations: 2, User: 2, Assistant: 1, Requests: 1, Input: 7, Output: 3},
+		"gemini-cli/log": {Runs: 1, Conversations: 1, Problems: 3, User: 4, Assistant: 2, Reasoning: 2, Calls: 5, Results: 4, System: 3,
+			Requests: 4, Input: 722, Output: 101, CacheRead: 2300},
+		"gemini-cli/migrated": {Runs: 1, Conversations: 1, User: 3, Assistant: 2, Reasoning: 1,
+			Requests: 2, Input: 150, Output: 35, CacheRead: 150},
+		"gemini-cli/prompts":  {},
+		"gemini-cli/replaced": {Runs: 1, Conversations: 1, Assistant: 1, System: 1, Requests: 1, Input: 5, Output: 7, CacheRead: 4},
+		"gemini-cli/subagent": {Runs: 1, Conversations: 3, Links: 1, User: 3, Assistant: 1, Calls: 1, Results: 1,
+			Requests: 2, Input: 59, Output: 6},
+		"gemini-cli/twice":        {Runs: 1, Conversations: 1, User: 1, Assistant: 2, Requests: 1, Input: 5, Output: 3, CacheRead: 2},
+		"gemini-cli/unrecognised": {Runs: 1, Conversations: 1, Problems: 2},
+		"copilot-cli/broken":      {Runs: 3, Conversations: 3, Problems: 3, User: 1, Assistant: 1, Calls: 2, System: 1},
+		"copilot-cli/odd":         {Runs: 1, Conversations: 1, Problems: 1, Calls: 1, Results: 1, CacheRead: 20},
+		"copilot-cli/session": {Runs: 1, Conversations: 1, User: 4, Assistant: 3, Reasoning: 1, Calls: 2, Results: 3, System: 2,
+			Requests: 4, Input: 356, Output: 87, CacheRead: 604, CacheWrite: 100},
+		"opencode/cost":      {Requests: 1, Cost: 250000},
+		"opencode/early":     {Runs: 1, Conversations: 1, User: 1},
+		"opencode/elsewhere": {},
+		"opencode/rows": {Conversations: 1, Links: 1, Problems: 1, User: 1, Assistant: 1, Reasoning: 1, Calls: 1, Results: 1, System: 1,
+			Requests: 2, Input: 8, Output: 32, CacheRead: 2602, CacheWrite: 1, Cost: 500000},
+		"opencode/tree": {Runs: 1, Conversations: 2, Links: 1, Problems: 2, User: 2, Assistant: 2, Reasoning: 1, Calls: 4, Results: 3, System: 2,
+			Requests: 4, Input: 916, Output: 242, CacheRead: 2900, CacheWrite: 2500, Cost: 30000},
+		"cline/left": {Runs: 2, Conversations: 2, User: 1, Requests: 1, Cost: 250000},
+		"cline/roo": {Runs: 3, Conversations: 4, Links: 2, Problems: 1, User: 2, Assistant: 1, Calls: 1, System: 1,
+			Requests: 4, Input: 160, Output: 67, CacheRead: 4400, CacheWrite: 1010, Cost: 27000},
+		"cline/sdk": {Runs: 1, Conversations: 2, Links: 1, User: 2, Assistant: 3, Reasoning: 1, Calls: 2, Results: 1, System: 1,
+			Requests: 2, Input: 140, Output: 34, CacheRead: 600, CacheWrite: 300, Cost: 4000},
+		"cline/task": {Runs: 1, Conversations: 1, User: 2, Assistant: 2, Reasoning: 1, Calls: 3, Results: 3, System: 2,
+			Requests: 1, Input: 107, Output: 58, CacheRead: 300, CacheWrite: 2000, Cost: 10300},
+	} {
+		t.Run(name, func(t *testing.T) {
+			format, c := filepath.Split(name)
+			l := newLife(t, filepath.Clean(format))
+			if err := os.CopyFS(l.dir, os.DirFS(filepath.Join("format", folders[l.format], "testdata", c, "in"))); err != nil {
+				t.Fatal(err)
+			}
+			l.take()
+			if got := l.said(); got != want {
+				t.Errorf("\n got %+v\nwant %+v", got, want)
+			}
+			l.madeAgain(name)
+		})
+	}
+}
+
+// folders are the packages of the formats.
+var folders = map[string]string{"claude-code": "claudecode", "codex": "codex", "gemini-cli": "geminicli", "copilot-cli": "copilotcli",
+	"opencode": "opencode", "cline": "cline"}
+
+// said asks an archive for what it counts.
+func (l *life) said() (s said) {
+	l.t.Helper()
+	sums := l.w.totals().Formats[l.format]
+	s = said{Runs: sums.Runs, Conversations: sums.Conversations, Links: sums.Links, Problems: sums.Problems,
+		Calls: sums.ToolCalls, Results: sums.ToolResults, Input: value(sums.Input), Output: value(sums.Output),
+		CacheRead: value(sums.CacheRead), CacheWrite: value(sums.CacheCreation), Cost: value(sums.ReportedCost)}
+	rows := l.ask(`SELECT coalesce(sum(kind = 'message' AND role = 'user'), 0), coalesce(sum(kind = 'message' AND role = 'assistant'), 0),
+		coalesce(sum(kind = 'reasoning'), 0), coalesce(sum(role IN ('system', 'developer')), 0), count(*) FROM v_events WHERE counted = 1`)
+	events := int64(0)
+	fmt.Sscan(rows[0], &s.User, &s.Assistant, &s.Reasoning, &s.System, &events)
+	if sum := s.User + s.Assistant + s.Reasoning + s.System + s.Calls + s.Results; events != sum || events != sums.Events {
+		l.t.Errorf("%d events, %d by kind, %d in stats", events, sum, sums.Events)
+	}
+	rows = l.ask(`SELECT coalesce(sum(requests), 0), coalesce(sum(cache_creation_1h_tokens), 0) FROM v_usage WHERE counted = 1`)
+	fmt.Sscan(rows[0], &s.Requests, &s.CacheWrite1h)
+	return s
+}

@@ -1,0 +1,73 @@
+package codex
+
+import (
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
+
+// TestMissingOrigin takes the origin away: everything counts again, and the conversation says why.
+func TestMissingOrigin(t *testing.T) {
+	files := formattest.Originals(t, New(), "testdata/forks")
+	origin, fork := files[0], files[1]
+	thread := kept[*transcript.Conversation](fork)[0]
+	family := transcript.Family{Hints: kept[*transcript.Hint](fork), Conversations: []*transcript.FamilyConversation{{Conversation: *thread}}}
+	codex{}.Resolve(&family)
+	if v := family.Conversations[0]; v.CopiedUntil != 0 || v.Attributes["origin_missing"] != true {
+		t.Errorf("copied until %d, attributes %v", v.CopiedUntil, v.Attributes)
+	}
+	family.Conversations[0].Conversation = *thread
+	from := kept[*transcript.Conversation](origin)[0].ID
+	family.Related = map[string][]*transcript.Hint{from: kept[*transcript.Hint](origin)}
+	codex{}.Resolve(&family)
+	v := family.Conversations[0]
+	if v.Attributes["origin_missing"] != nil || v.CopiedUntil == 0 {
+		t.Errorf("copied until %d, attributes %v", v.CopiedUntil, v.Attributes)
+	}
+	family.Related[from] = family.Hints
+	codex{}.Resolve(&family)
+	events := kept[*transcript.Event](fork)
+	if last := events[len(events)-1]; family.Conversations[0].CopiedUntil <= last.Origin.Offset {
+		t.Error("a fork without a turn of its own is all copy")
+	}
+}
+
+// kept are the records of one type.
+func kept[T transcript.Record](o *formattest.Original) (all []T) {
+	for _, record := range o.Records() {
+		if r, ok := record.(T); ok {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+func TestMeter(t *testing.T) {
+	var m meter
+	for i, c := range []struct {
+		in, key string
+		input   int64
+		ok      bool
+	}{
+		{`{"total_token_usage":{"input_tokens":10},"last_token_usage":{"input_tokens":4}}`, "0/10/0/0/0/0", 4, true}, // no total before: the last alone
+		{`{"total_token_usage":{"input_tokens":10},"last_token_usage":{"input_tokens":4}}`, "", 0, false},
+		{`{"total_token_usage":{"input_tokens":30},"last_token_usage":{"input_tokens":5}}`, "0/30/0/0/0/0", 20, true}, // growth, whatever the last says
+		{`{"total_token_usage":{"input_tokens":7},"last_token_usage":{"input_tokens":7}}`, "1/7/0/0/0/0", 7, true},    // counters began anew
+		{`{"total_token_usage":{"input_tokens":30}}`, "1/30/0/0/0/0", 23, true},
+		{`{"total_token_usage":{"input_tokens":3}}`, "2/3/0/0/0/0", 3, true},
+		{`{"total_token_usage":{"input_tokens":3,"reasoning_output_tokens":2}}`, "2/3/0/0/0/2", 0, true}, // not the same request
+		{`{"total_token_usage":{"input_tokens":3,"reasoning_output_tokens":2.5}}`, "3/3/0/0/0/0", 3, true},
+		{`{"last_token_usage":{"input_tokens":9}}`, "#1", 9, true},
+		{`{"last_token_usage":{"input_tokens":9}}`, "", 0, false},
+		{`null`, "", 0, false},
+		{`{"total_token_usage":null}`, "", 0, false},
+	} {
+		got, key, ok := m.request([]byte(c.in))
+		if ok != c.ok || ok && (key != c.key || got.input != c.input) {
+			t.Errorf("%d: %s: %d %q %v, want %+v", i, c.in, got.input, key, ok, c)
+		}
+	}
+}
