@@ -335,7 +335,8 @@ func (s *survey) chain(v *blob.Version, by *holding) *chain {
 	return c
 }
 
-// asked adds what only the index knows: versions of which bytes lie in packs whose manifests are lost.
+// asked adds what only the index knows: versions of which bytes lie in packs whose manifests are lost, and those that no
+// manifest tells of any more, wherever their bytes are.
 func (s *survey) asked(ctx context.Context) error {
 	if s.repair.Index == nil {
 		return nil
@@ -346,17 +347,29 @@ func (s *survey) asked(ctx context.Context) error {
 		}
 		s.root(f)
 	}
+	silent := map[string]bool{} // packs whose manifests are lost
+	for name, h := range s.holdings {
+		if !h.sound && !h.replaced && (h.wreck == nil || !h.wreck.Known) {
+			silent[name] = true
+		}
+	}
+	if len(silent) == 0 {
+		return nil
+	}
 	for state, err := range s.repair.Index.States(ctx) {
 		if err != nil {
 			return err
 		}
+		have := s.chains[chainKey{state.Source, state.Path, state.Number, state.Root}]
+		untold := have == nil || have.Size < state.Size
+		if untold {
+			s.chain(&state.Version, nil)
+		}
 		for _, e := range state.Extents {
-			h := s.holdings[e.CopyOf.Pack]
-			if h == nil || h.sound || h.replaced || h.wreck != nil && h.wreck.Known {
-				continue
+			if untold || silent[e.CopyOf.Pack] {
+				c := s.chain(&state.Version, nil)
+				c.parts = append(c.parts, part{e.Offset, e.Size, e.SHA256, place{e.CopyOf.Pack, e.CopyOf.Raw}, nil})
 			}
-			c := s.chain(&state.Version, nil)
-			c.parts = append(c.parts, part{e.Offset, e.Size, e.SHA256, place{h.Name, e.CopyOf.Raw}, nil})
 		}
 	}
 	return nil
