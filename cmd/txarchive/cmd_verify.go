@@ -146,7 +146,7 @@ func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) e
 			text += ", touches " + line(strings.Join(f.Runs, " "))
 		}
 		fmt.Fprintln(a.out, a.ink().red(text))
-		if f.Hint != "" {
+		if f.Hint != "" && (i+1 == len(findings) || findings[i+1].Hint != f.Hint) { // once for all that it helps against
 			fmt.Fprintln(a.out, "  "+line(f.Hint))
 		}
 	}

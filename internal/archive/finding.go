@@ -22,8 +22,8 @@ const (
 
 // What can be done.
 const (
-	hintBackup   = "bring the pack back from a backup, or ingest the original again if its source still has it"
-	hintHarmless = "every original can still be read; bring the pack back from a backup if there is one"
+	hintBackup   = "txarchive verify --repair saves the rest, and takes what is damaged from its source or, with --from, from a backup"
+	hintHarmless = "every original can still be read; txarchive verify --repair writes the pack anew"
 	hintLost     = "txarchive verify --repair --from BACKUP, should a copy turn up"
 	hintReindex  = "txarchive reindex"
 	hintRoom     = "make room on the disk"
