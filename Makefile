@@ -9,14 +9,16 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Room for the fuzzers of `make fuzz`, each.
 FUZZTIME ?= 20s
 
-# The corpus of `make bench`: the generator's source, the format (or mix) and MiB.
+# The corpus of `make bench`: the generator's source, the format (or mix), MiB, seed, and files to cut texts from.
 MKCORPUS ?= ../shared/tools/mkcorpus
-FORMAT   ?= awf
-MB       ?= 100
+FORMAT   ?= claude
+SEED     ?= 11
+TEXT     ?= $(shell $(GO) env GOROOT)/src
+BENCH     = $(GO) run ./internal/bench -binary ./txarchive -mkcorpus $(MKCORPUS) -format $(FORMAT) -seed $(SEED) -text '$(TEXT)'
 
 export CGO_ENABLED = 0
 
-.PHONY: all build demo test race fuzz golden lint bench bench-search soak check clean
+.PHONY: all build demo test race fuzz golden lint bench bench-large bench-hot bench-search soak check clean
 
 all: build
 
@@ -58,9 +60,14 @@ lint: ## gofmt, vet, for Windows too, and staticcheck where it can be fetched
 	GOOS=darwin $(GO) vet ./...
 	@if $(GO) run $(STATICCHECK) -version >/dev/null 2>&1; then $(GO) run $(STATICCHECK) ./...; else echo 'staticcheck cannot be fetched: left out'; fi
 
-bench: build ## the program on a corpus of mkcorpus, beside tar|gzip and find (MKCORPUS, FORMAT, MB); then hot functions
-	$(GO) run ./internal/bench -binary ./txarchive -mkcorpus $(MKCORPUS) -format $(FORMAT) -mb $(MB)
-	$(GO) test -run '^$$' -bench . -benchmem ./internal/term ./internal/blob/pack ./internal/ingest/format ./internal/index/sqlite/fts5
+bench: build ## the program on 100 MiB, beside tar|gzip and find, and each stage by itself (MKCORPUS, FORMAT, MB, SEED, TEXT, BENCHFLAGS)
+	$(BENCH) -mb $(or $(MB),100) $(BENCHFLAGS)
+
+bench-large: build ## the same on 1 GiB, each load once; no stages, for their rows are held in memory
+	$(BENCH) -mb $(or $(MB),1024) -runs 1 $(BENCHFLAGS)
+
+bench-hot: ## hot functions, with what they allocate
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/term ./internal/blob/pack ./internal/ingest/format/... ./internal/index/sqlite/fts5
 
 bench-search: ## latencies of search, p50 and p95, at EVENTS events; with ARCHIVE=DIR also with snippets from its packs
 	$(GO) test -run '^$$' -bench 'Find|Terms' -benchtime 0.2s ./internal/index/sqlite -bench-events $(or $(EVENTS),1000000)

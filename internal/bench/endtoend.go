@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	_ "modernc.org/sqlite" // which knows how many pages each table has
+)
+
+// ingest is the first load, against tar and gzip of the same tree.
+func (b *bench) ingest(ctx context.Context) error {
+	measurements := []func() (cost, error){func() (cost, error) {
+		if err := os.RemoveAll(b.archive); err != nil {
+			return cost{}, err
+		}
+		return b.tx(ctx, "ingest", "--quiet", b.corpus)
+	}}
+	beside := b.has("gzip", "ingest beside tar | gzip -6") && b.has("tar", "ingest beside tar | gzip -6")
+	if beside {
+		measurements = append(measurements, func() (cost, error) {
+			return timed(ctx, "sh", "-c", `tar -C "$0" -c . | gzip -6 > /dev/null`, b.corpus)
+		})
+	}
+	got, err := b.inTurn(b.runs, measurements...)
+	if err != nil {
+		return err
+	}
+	ours := got[0]
+	var totals struct{ Totals struct{ Events float64 } }
+	if err := b.ask(ctx, &totals, "stats", "--json"); err != nil {
+		return err
+	}
+	events := totals.Totals.Events
+	b.set("raw", "MB", b.raw/1e6)
+	b.set("events", "count", events)
+	b.set("CPU", "s", each(ours, cpu)...)
+	b.set("wall", "s", each(ours, wall)...)
+	b.set("CPU per raw MB", "ms", each(ours, func(c cost) float64 { return cpu(c) * 1e9 / b.raw })...)
+	b.set("CPU per event", "us", each(ours, func(c cost) float64 { return cpu(c) * 1e6 / events })...)
+	b.set("raw bytes", "MB/s", each(ours, func(c cost) float64 { return b.raw / 1e6 / wall(c) })...)
+	b.set("events a second", "/s", each(ours, func(c cost) float64 { return events / wall(c) })...)
+	b.set("peak memory", "MiB", each(ours, func(c cost) float64 { return float64(c.peak) / (1 << 20) })...)
+	b.set("bytes written / raw", "", each(ours, func(c cost) float64 { return float64(c.written) / b.raw })...)
+	if beside {
+		b.set("tar | gzip -6, CPU", "s", each(got[1], cpu)...)
+		b.set("tar | gzip -6, wall", "s", each(got[1], wall)...)
+		b.set("CPU / tar | gzip -6", "", ratios(ours, got[1], cpu)...)
+		b.set("wall / tar | gzip -6", "", ratios(ours, got[1], wall)...)
+	}
+	return nil
+}
+
+// ask runs the program and reads the JSON that it prints.
+func (b *bench) ask(ctx context.Context, to any, args ...string) error {
+	out, err := exec.CommandContext(ctx, b.binary, append([]string{"--archive", b.archive}, args...)...).Output()
+	if err != nil {
+		return fmt.Errorf("%v: %w", args, err)
+	}
+	return json.Unmarshal(out, to)
+}
+
+// sizes are what packs and index take, the index table by table with the indexes of each.
+func (b *bench) sizes(ctx context.Context) error {
+	packs := float64(treeSize(filepath.Join(b.archive, "packs")))
+	b.set("packs / raw", "", packs/b.raw)
+	if b.has("zstd", "packs beside tar | zstd -3") {
+		out, err := exec.CommandContext(ctx, "sh", "-c", `tar -C "$0" -c . | zstd -q -3 | wc -c`, b.corpus).Output()
+		if err != nil {
+			return fmt.Errorf("tar | zstd: %w", err)
+		}
+		var size float64
+		if _, err := fmt.Sscan(string(out), &size); err != nil {
+			return err
+		}
+		b.set("packs / tar | zstd -3", "", packs/size)
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(b.archive, "index.db")+"?mode=ro")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	rows, err := db.QueryContext(ctx, `SELECT coalesce(m.tbl_name, s.name), sum(s.pgsize) FROM dbstat('main', 1) s LEFT JOIN sqlite_schema m ON m.name = s.name
+		GROUP BY 1 ORDER BY 2 DESC`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	type table struct {
+		name string
+		size float64
+	}
+	var tables []table
+	index, small := 0.0, 0.0
+	for rows.Next() {
+		var t table
+		if err := rows.Scan(&t.name, &t.size); err != nil {
+			return err
+		}
+		if index += t.size; t.size < b.raw/500 {
+			small += t.size
+			continue
+		}
+		tables = append(tables, t)
+	}
+	b.set("index / raw", "", index/b.raw)
+	b.set("packs and index / raw", "", (packs+index)/b.raw)
+	b.set("packs", "MB", packs/1e6)
+	for _, t := range tables {
+		b.set("index: "+t.name, "MB", t.size/1e6)
+	}
+	b.set("index: all smaller tables", "MB", small/1e6)
+	return rows.Err()
+}
+
+// questions are whole processes that answer the first page.
+func (b *bench) questions(ctx context.Context) error {
+	questions := []struct {
+		name string
+		args []string
+	}{
+		{"version", []string{"version"}},
+		{"search, common word, newest 20", []string{"search", "return"}},
+		{"search, word and tool, newest 20", []string{"search", "return tool:bash"}},
+		{"search, phrase, newest 20", []string{"search", `"if err != nil"`}},
+		{"cost by day and model", []string{"cost", "--by", "day,model"}},
+		{"list", []string{"list"}},
+		{"stats", []string{"stats"}},
+	}
+	var measurements []func() (cost, error)
+	for _, q := range questions {
+		measurements = append(measurements, func() (cost, error) { return b.tx(ctx, q.args...) })
+	}
+	beside := b.has("rg", "search beside rg -c on the raw files")
+	if beside {
+		measurements = append(measurements, func() (cost, error) { return timed(ctx, "rg", "-c", "return", b.corpus) })
+	}
+	got, err := b.inTurn(3*b.runs, measurements...)
+	if err != nil {
+		return err
+	}
+	for i, q := range questions {
+		b.set(q.name, "ms", each(got[i], func(c cost) float64 { return wall(c) * 1000 })...)
+		b.set(q.name+", CPU", "ms", each(got[i], func(c cost) float64 { return cpu(c) * 1000 })...)
+	}
+	if beside {
+		b.set("search, common word / rg -c", "", ratios(got[1], got[len(questions)], wall)...)
+	}
+	return nil
+}

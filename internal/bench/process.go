@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"time"
+)
+
+// cost is what a process, or a piece of this one, took.
+type cost struct {
+	cpu, wall time.Duration
+	peak      int64 // bytes of memory
+	written   int64 // bytes to disk
+}
+
+func cpu(c cost) float64  { return c.cpu.Seconds() }
+func wall(c cost) float64 { return c.wall.Seconds() }
+
+func (c cost) plus(d cost) cost {
+	return cost{c.cpu + d.cpu, c.wall + d.wall, max(c.peak, d.peak), c.written + d.written}
+}
+
+// timed runs a command and throws its output away.
+func timed(ctx context.Context, name string, args ...string) (cost, error) {
+	c := exec.CommandContext(ctx, name, args...)
+	var said bytes.Buffer
+	c.Stderr = &said
+	began := time.Now()
+	if err := c.Run(); err != nil {
+		return cost{}, fmt.Errorf("%s %v: %w\n%s", name, args, err, said.Bytes())
+	}
+	k := cost{cpu: c.ProcessState.UserTime() + c.ProcessState.SystemTime(), wall: time.Since(began)}
+	k.peak, k.written = accounts(c.ProcessState)
+	return k, nil
+}
+
+// inside is what do took of this process.
+func inside(do func() error) (cost, error) {
+	before, began := ownCPU(), time.Now()
+	err := do()
+	return cost{cpu: ownCPU() - before, wall: time.Since(began)}, err
+}
+
+// tx runs the program on the archive.
+func (b *bench) tx(ctx context.Context, args ...string) (cost, error) {
+	return timed(ctx, b.binary, append([]string{"--archive", b.archive}, args...)...)
+}
+
+// has says whether a tool of others is there, and lets the report say so where it is not.
+func (b *bench) has(tool, what string) bool {
+	if _, err := exec.LookPath(tool); err != nil {
+		b.lack(tool, what)
+		return false
+	}
+	return true
+}
+
+// inTurn runs several measurements one after the other, again and again, so that a machine whose speed drifts treats
+// them alike. The costs are by measurement, then by round.
+func (b *bench) inTurn(rounds int, measurements ...func() (cost, error)) ([][]cost, error) {
+	all := make([][]cost, len(measurements))
+	for range rounds {
+		for i, run := range measurements {
+			c, err := run()
+			if err != nil {
+				return nil, err
+			}
+			all[i] = append(all[i], c)
+		}
+	}
+	return all, nil
+}
+
+// each picks one number of each cost.
+func each(costs []cost, get func(cost) float64) (all []float64) {
+	for _, c := range costs {
+		all = append(all, get(c))
+	}
+	return all
+}
+
+// ratios divides round by round.
+func ratios(a, b []cost, get func(cost) float64) (all []float64) {
+	for i := range min(len(a), len(b)) {
+		all = append(all, get(a[i])/get(b[i]))
+	}
+	return all
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite"
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+)
+
+// dropped takes the pages of segments and keeps none.
+type dropped struct{ bytes int64 }
+
+func (d *dropped) Page(_ int64, data []byte) error {
+	d.bytes += int64(len(data))
+	return nil
+}
+
+func (d *dropped) Separator([]byte, int64) error { return nil }
+
+// worded is a row with the words that its numbers mean.
+type worded struct {
+	row   *index.Row
+	words *index.Words
+}
+
+// segments builds the full-text segment of each batch and drops it.
+func (s *stageRun) segments(context.Context) error {
+	builder := fts5.NewBuilder(2)
+	for _, batch := range s.batches {
+		var rows []worded
+		for _, p := range batch.Parsed {
+			for i := range p.Rows {
+				rows = append(rows, worded{&p.Rows[i], p.Words})
+			}
+		}
+		slices.SortStableFunc(rows, func(a, b worded) int { return cmp.Compare(a.row.Near, b.row.Near) })
+		if err := s.add("build segments", func() error { return buildSegment(builder, rows) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func buildSegment(builder *fts5.Builder, rows []worded) error {
+	builder.Reset()
+	known := map[any][]uint32{} // by series of words and number: the builder's number plus one
+	var columns [2][]uint32
+	for id, r := range rows {
+		numbers := known[r.words.Series()]
+		if n := r.words.Len() - len(numbers); n > 0 {
+			numbers = append(numbers, make([]uint32, n)...)
+			known[r.words.Series()] = numbers
+		}
+		for i, terms := range [2][]uint32{r.row.T, r.row.X} {
+			columns[i] = columns[i][:0]
+			for _, n := range terms {
+				word := &numbers[n&^index.Same]
+				if *word == 0 {
+					number, err := builder.Term(r.words.At(n &^ index.Same))
+					if err != nil {
+						return err
+					}
+					*word = number + 1
+				}
+				columns[i] = append(columns[i], *word-1|n&index.Same)
+			}
+		}
+		if err := builder.Add(int64(id), columns[:]...); err != nil {
+			return err
+		}
+	}
+	_, err := builder.Write(&dropped{})
+	return err
+}
+
+// commits gives the batches to a new index, first without their words, then whole.
+func (s *stageRun) commits(ctx context.Context) error {
+	for _, name := range []string{"commit without words", "commit"} {
+		dir := filepath.Join(s.dir, "committed")
+		if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
+			return err
+		}
+		db, err := sqlite.Open(ctx, filepath.Join(dir, "index.db"), sqlite.Options{})
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(s.commit(ctx, db, name), db.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stageRun) commit(ctx context.Context, db *sqlite.DB, name string) error {
+	whole := name == "commit"
+	for _, batch := range s.batches {
+		if !whole {
+			batch = wordless(batch)
+		}
+		if err := s.add(name, func() error { return db.Commit(ctx, batch) }); err != nil {
+			return err
+		}
+	}
+	if !whole {
+		return nil
+	}
+	if err := s.add("log into index", func() error { return db.Optimize(ctx) }); err != nil {
+		return err
+	}
+	stats, err := db.Totals(ctx)
+	if err == nil && !reflect.DeepEqual(stats.Totals, s.totals) {
+		err = fmt.Errorf("the batches give %+v, and gave %+v when they were recorded", stats.Totals, s.totals)
+	}
+	return err
+}
+
+// wordless is a batch that leaves nothing to search.
+func wordless(b index.Batch) index.Batch {
+	parsed := make([]*index.Parsed, len(b.Parsed))
+	for i, p := range b.Parsed {
+		q := *p
+		q.Fresh, q.Rows = nil, slices.Clone(p.Rows)
+		for j := range q.Rows {
+			q.Rows[j].T, q.Rows[j].X = nil, nil
+		}
+		parsed[i] = &q
+	}
+	b.Parsed = parsed
+	return b
+}

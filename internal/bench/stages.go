@@ -1,0 +1,380 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/local"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite"
+	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/all"
+	"github.com/txarchive/txarchive/internal/price"
+	"github.com/txarchive/txarchive/internal/term"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// stages measures each step of an ingest by itself and on one core, by the functions that the ingest calls. What a step
+// is given was made before and costs it nothing.
+func (b *bench) stages(ctx context.Context) error {
+	if b.raw > float64(b.stageMB)*(1<<20)*1.1 {
+		b.lack("room for the rows of so large a corpus (-stage-mb)", "stages")
+		return nil
+	}
+	s := &stageRun{corpus: b.corpus, dir: filepath.Join(b.dir, "stages")}
+	defer os.RemoveAll(s.dir)
+	if err := s.record(ctx); err != nil {
+		return err
+	}
+	costs := map[string][]cost{}
+	for range b.runs {
+		s.costs = map[string]cost{}
+		if err := s.all(ctx); err != nil {
+			return err
+		}
+		for name, c := range s.costs {
+			costs[name] = append(costs[name], c)
+		}
+	}
+	b.stageFigures(costs)
+	return nil
+}
+
+// The stages, in the order of the way in, and what each could cost at least: what the machine takes for the same bytes
+// when nothing is made of them.
+var stageNames = []struct {
+	name, limit string
+	of          func(cost) float64 // that tells how close it comes
+}{
+	{name: "scan and detect"}, {"read and hash", "limit: read and SHA-256", cpu}, {name: "compress"}, {"write packs", "limit: write and sync", wall},
+	{"parse", "limit: look at each byte as JSON", cpu}, {name: "tokenise"}, {name: "rows, tokens with them"}, {name: "build segments"},
+	{name: "commit without words"}, {name: "commit"}, {name: "log into index"},
+}
+
+// serial are the stages that together are an ingest; the others are parts of them.
+var serial = []string{"scan and detect", "read and hash", "compress", "write packs", "parse", "rows, tokens with them", "commit", "log into index"}
+
+func (b *bench) stageFigures(costs map[string][]cost) {
+	perMB := func(c cost) float64 { return cpu(c) * 1e9 / b.raw }
+	sum := make([]cost, b.runs)
+	for _, name := range serial {
+		for i, c := range costs[name] {
+			sum[i] = sum[i].plus(c)
+		}
+	}
+	for _, s := range stageNames {
+		b.set(s.name+", CPU per raw MB", "ms", each(costs[s.name], perMB)...)
+	}
+	b.set("all in turn, CPU per raw MB", "ms", each(sum, perMB)...)
+	for _, s := range stageNames {
+		if s.limit != "" {
+			b.set(s.limit+", CPU per raw MB", "ms", each(costs[s.limit], perMB)...)
+			b.set(s.name+" / "+s.limit, "", ratios(costs[s.name], costs[s.limit], s.of)...)
+		}
+	}
+	for _, name := range []string{"scan and detect", "write packs", "commit", "log into index"} {
+		b.set(name+", wall", "s", each(costs[name], wall)...)
+	}
+}
+
+// stageRun is what the stages work on.
+type stageRun struct {
+	corpus, dir string
+	originals   []index.State
+	batches     []index.Batch
+	totals      index.Sums
+	packed      int64 // bytes of the packs
+	costs       map[string]cost
+}
+
+func (s *stageRun) add(name string, do func() error) error {
+	c, err := inside(do)
+	s.costs[name] = s.costs[name].plus(c)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// recorder is an index that keeps the batches that it was given.
+type recorder struct {
+	*sqlite.DB
+	batches []index.Batch
+}
+
+func (r *recorder) Commit(ctx context.Context, b index.Batch) error {
+	r.batches = append(r.batches, b)
+	return r.DB.Commit(ctx, b)
+}
+
+// ingester brings the corpus into packs and an index of their own.
+func (s *stageRun) ingester(ctx context.Context, name string) (*ingest.Ingester, *recorder, error) {
+	dir := filepath.Join(s.dir, name)
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
+		return nil, nil, err
+	}
+	db, err := sqlite.Open(ctx, filepath.Join(dir, "index.db"), sqlite.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	r, packs := &recorder{DB: db}, local.New(nil, filepath.Join(dir, "packs"))
+	return &ingest.Ingester{Packs: packs, Originals: pack.NewLibrary(packs, 1<<20), Index: r, Formats: all.Formats(), Prices: price.Default(), Writer: "bench"}, r, nil
+}
+
+// record ingests the corpus and keeps what the stages are given.
+func (s *stageRun) record(ctx context.Context) error {
+	g, r, err := s.ingester(ctx, "recorded")
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if _, err := g.Run(ctx, []ingest.Root{{Source: "corpus", Dir: s.corpus, Below: "."}}); err != nil {
+		return err
+	}
+	s.batches, s.packed = r.batches, treeSize(filepath.Join(s.dir, "recorded", "packs"))
+	for state, err := range r.States(ctx) {
+		if err != nil {
+			return err
+		}
+		s.originals = append(s.originals, state)
+	}
+	stats, err := r.Totals(ctx)
+	s.totals = stats.Totals
+	return err
+}
+
+// all runs every stage once.
+func (s *stageRun) all(ctx context.Context) error {
+	g, r, err := s.ingester(ctx, "scanned")
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	g.DryRun = true
+	if err := s.add("scan and detect", func() error {
+		_, err := g.Run(ctx, []ingest.Root{{Source: "corpus", Dir: s.corpus, Below: "."}})
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{s.contents, s.limits, s.segments, s.commits} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contents is what is done with the bytes of each file.
+func (s *stageRun) contents(ctx context.Context) error {
+	packer := &packer{s: s, builder: pack.NewBuilder(pack.Options{}), store: local.New(nil, filepath.Join(s.dir, "packs"))}
+	collector := index.NewCollector()
+	var splitter term.Splitter
+	var content, terms []byte
+	for i := range s.originals {
+		o := &s.originals[i]
+		if err := s.add("read and hash", func() (err error) {
+			content, err = readInto(content, filepath.Join(s.corpus, filepath.FromSlash(o.Path)))
+			o.SHA256 = blob.RefOf(content)
+			return err
+		}); err != nil {
+			return err
+		}
+		if err := packer.add(ctx, o, content); err != nil {
+			return err
+		}
+		f, ok := all.Lookup(o.Format)
+		if !ok || bytes.HasPrefix(content, []byte("SQLite format 3\x00")) { // whose rows are parsed, not its bytes
+			continue
+		}
+		parse := func(take func(transcript.Record)) error {
+			for r, err := range f.Parse(format.Input{Path: o.Path, Root: o.Claim, Role: o.Role, Size: o.Size, Reader: bytes.NewReader(content)}) {
+				if err != nil {
+					return err
+				}
+				take(r)
+			}
+			return nil
+		}
+		if err := s.add("parse", func() error { return parse(func(transcript.Record) {}) }); err != nil {
+			return err
+		}
+		var records []transcript.Record
+		if err := parse(func(r transcript.Record) { records = append(records, r) }); err != nil {
+			return err
+		}
+		if err := s.add("tokenise", func() error {
+			for _, r := range records {
+				if e, ok := r.(*transcript.Event); ok {
+					for i := range e.Parts {
+						terms = splitter.Split(terms[:0], e.Parts[i].Text)
+					}
+				}
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		if err := s.add("rows, tokens with them", func() error {
+			collector.Reset(index.Subject{VersionKey: index.VersionKey{Source: o.Source, Path: o.Path, Number: 1}, Format: o.Format, Role: o.Role,
+				Parser: f.Version(), Claim: o.Claim, Size: o.Size, SHA256: o.SHA256, ModTime: o.ModTime.UnixMicro()})
+			for _, r := range records {
+				collector.Add(r)
+			}
+			collector.Take(true)
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return packer.seal(ctx)
+}
+
+// readInto reads a file into memory that is used again.
+func readInto(b []byte, path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return b, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return b, err
+	}
+	if int64(cap(b)) < info.Size() {
+		b = make([]byte, info.Size())
+	}
+	b = b[:info.Size()]
+	_, err = io.ReadFull(f, b)
+	return b, err
+}
+
+// packer puts files into packs of the usual size.
+type packer struct {
+	s       *stageRun
+	builder *pack.Builder
+	store   *local.Store
+	writer  *pack.Writer
+}
+
+const packRaw = 48 << 20
+
+func (p *packer) add(ctx context.Context, o *index.State, content []byte) error {
+	if len(content) == 0 {
+		return nil
+	}
+	var unit *pack.Unit
+	name := pack.EntryName(o.Source, o.Path, 1, o.SHA256, 0)
+	if err := p.s.add("compress", func() (err error) {
+		if len(content) < p.builder.MemberSize() {
+			if _, err = p.builder.Small(name, content, o.ModTime, o.Mode); err == nil && p.builder.Full() {
+				unit = p.builder.Flush()
+			}
+			return err
+		}
+		w, err := p.builder.Large(name, int64(len(content)), o.ModTime, o.Mode)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(content); err != nil {
+			return err
+		}
+		unit, err = w.Close()
+		return err
+	}); err != nil || unit == nil {
+		return err
+	}
+	if err := p.append(ctx, unit); err != nil || p.writer.RawSize() < packRaw {
+		return err
+	}
+	return p.seal(ctx)
+}
+
+func (p *packer) append(ctx context.Context, unit *pack.Unit) error {
+	return p.s.add("write packs", func() error {
+		if p.writer == nil {
+			up, err := p.store.Create(ctx)
+			if err != nil {
+				return err
+			}
+			if p.writer, err = pack.NewWriter(up, "bench", time.Now(), pack.Options{}); err != nil {
+				return err
+			}
+		}
+		_, err := p.writer.Append(unit)
+		return err
+	})
+}
+
+func (p *packer) seal(ctx context.Context) error {
+	var unit *pack.Unit
+	if err := p.s.add("compress", func() error { unit = p.builder.Flush(); return nil }); err != nil {
+		return err
+	}
+	if unit != nil {
+		if err := p.append(ctx, unit); err != nil {
+			return err
+		}
+	}
+	if p.writer == nil {
+		return nil
+	}
+	w := p.writer
+	p.writer = nil
+	return p.s.add("write packs", func() error {
+		_, _, err := w.Seal(ctx, blob.Manifest{Facts: []blob.Fact{{Kind: "bench", Key: "none", Time: time.Now(), Value: []byte("null")}}})
+		return err
+	})
+}
+
+// limits are what the machine takes for the same bytes.
+func (s *stageRun) limits(context.Context) error {
+	var content []byte
+	for i := range s.originals {
+		path := filepath.Join(s.corpus, filepath.FromSlash(s.originals[i].Path))
+		if err := s.add("limit: read and SHA-256", func() (err error) {
+			content, err = readInto(content, path)
+			sha256.Sum256(content)
+			return err
+		}); err != nil {
+			return err
+		}
+		if !strings.HasPrefix(filepath.Ext(path), ".json") {
+			continue
+		}
+		if err := s.add("limit: look at each byte as JSON", func() error {
+			for line := range bytes.Lines(content) {
+				format.ParseJSON(line) // what is no JSON is no limit, and no fault here
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	chunk := []byte(strings.Repeat("0123456789abcdef", 1<<14))
+	path := filepath.Join(s.dir, "plain")
+	return s.add("limit: write and sync", func() error {
+		f, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		defer os.Remove(path)
+		for left := s.packed; left > 0; left -= int64(len(chunk)) {
+			if _, err := f.Write(chunk[:min(int64(len(chunk)), left)]); err != nil {
+				return errors.Join(err, f.Close())
+			}
+		}
+		return errors.Join(f.Sync(), f.Close())
+	})
+}

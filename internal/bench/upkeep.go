@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// upkeep is what runs over the whole archive. What lets go of something works on a copy.
+func (b *bench) upkeep(ctx context.Context) error {
+	for _, name := range []string{"verify", "reindex"} {
+		c, err := b.tx(ctx, name)
+		if err != nil {
+			return err
+		}
+		b.set(name+", CPU", "s", cpu(c))
+		b.set(name+", wall", "s", wall(c))
+		b.set(name+", peak memory", "MiB", float64(c.peak)/(1<<20))
+	}
+	return b.prune(ctx)
+}
+
+// prune lets the oldest fifth go, and gives its space back.
+func (b *bench) prune(ctx context.Context) error {
+	before, err := oldest(b.corpus, 0.2)
+	if err != nil {
+		return err
+	}
+	whole := b.archive
+	defer func() { b.archive = whole }()
+	b.archive = filepath.Join(b.dir, "pruned")
+	if err := os.RemoveAll(b.archive); err != nil {
+		return err
+	}
+	if err := os.CopyFS(b.archive, os.DirFS(whole)); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.archive)
+	size := treeSize(b.archive)
+	var plan struct {
+		Frees struct {
+			RawBytes float64 `json:"raw_bytes"`
+		}
+	}
+	query := "before:" + before.UTC().Format(time.DateOnly)
+	began, err := inside(func() error { return b.ask(ctx, &plan, "prune", "--query", query, "--yes", "--json") })
+	if err != nil {
+		return err
+	}
+	gc, err := b.tx(ctx, "gc")
+	if err != nil {
+		return err
+	}
+	b.set("pruned / raw", "", plan.Frees.RawBytes/b.raw)
+	b.set("prune, wall", "s", wall(began))
+	b.set("gc, CPU", "s", cpu(gc))
+	b.set("gc, wall", "s", wall(gc))
+	b.set("prune and gc, wall", "s", wall(began)+wall(gc))
+	b.set("prune and gc, peak memory", "MiB", float64(gc.peak)/(1<<20))
+	b.set("freed / archive", "", float64(size-treeSize(b.archive))/float64(size))
+	return nil
+}
+
+// oldest is the day before which so large a part of a tree's bytes was written last.
+func oldest(dir string, part float64) (time.Time, error) {
+	type file struct {
+		at   time.Time
+		size int64
+	}
+	var all []file
+	total := int64(0)
+	if err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		all, total = append(all, file{info.ModTime(), info.Size()}), total+info.Size()
+		return nil
+	}); err != nil {
+		return time.Time{}, err
+	}
+	slices.SortFunc(all, func(a, b file) int { return a.at.Compare(b.at) })
+	sum := int64(0)
+	for _, f := range all {
+		if sum += f.size; float64(sum) >= part*float64(total) {
+			return f.at, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%s has no files", dir)
+}
