@@ -1,6 +1,9 @@
 -- +goose Up
 -- +goose StatementBegin
 
+CREATE INDEX conversations_project ON conversations (project COLLATE NOCASE) WHERE project IS NOT NULL;
+CREATE INDEX runs_project ON runs (project COLLATE NOCASE) WHERE project IS NOT NULL;
+
 -- How much a search looks through, so that each answer can say so without counting. Triggers keep it in step with
 -- the transcripts, whoever writes those.
 

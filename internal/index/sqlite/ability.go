@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -55,7 +56,7 @@ func countRows(ctx context.Context, tx *sqlx.Tx, c cond, page index.Page) (int64
 		return nil
 	}
 	p := planner{ctx: ctx, tx: tx, all: page.AllVersions, few: page.Limit > 0}
-	if err := p.walks(c, visit); err != nil && err != errStop {
+	if err := p.walks(c, visit); err != nil && !errors.Is(err, errStop) {
 		return 0, err
 	}
 	return total, nil
@@ -188,7 +189,7 @@ func (db *DB) Explain(ctx context.Context, q *query.Tree, page index.Page) ([]st
 			return s, rows.Scan(&id, &parent, &unused, &s)
 		}, func(s string) bool { lines = append(lines, "plan: "+s); return true })
 	})
-	if err != nil && err != errStop {
+	if err != nil && !errors.Is(err, errStop) {
 		return nil, fmt.Errorf("explain: %w", damage(err))
 	}
 	return lines, nil

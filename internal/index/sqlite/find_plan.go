@@ -22,7 +22,7 @@ type walk struct {
 
 func (w *walk) id() string {
 	switch {
-	case len(w.match) > 0:
+	case w.worded():
 		return "fts.rowid"
 	case w.ids != nil:
 		return "j.value"
@@ -39,7 +39,7 @@ func (w *walk) statement(columns string, all bool) (string, []any) {
 	if match, ok := c.expression(); ok {
 		from = "fts CROSS JOIN events e ON e.id = fts.rowid"
 		where, args = append(where, "fts MATCH ?"), append(args, match)
-		c.match, c.not = nil, nil
+		c.match, c.open, c.not = nil, nil, nil
 	} else if w.ids != nil {
 		from = "json_each(?) j CROSS JOIN events e ON e.id = j.value"
 		args = append(args, asList(w.ids))
@@ -84,9 +84,12 @@ type planner struct {
 // walks calls visit for one walk after the other. Hours are never parted.
 //
 // Words and facets are found by the full-text index. Where a condition is on what owns the rows (a run, a project, an
-// original), the newest rows are tried first, and then the owners are looked up and only the hours that they have
-// rows in are walked: a filter that few things pass costs as little as one that most pass.
+// original), the newest rows are tried first, and then the owners and their rows are looked up, and those of them are
+// walked that have the words: a filter that few things pass costs as little as one that most pass.
 func (p *planner) walks(c cond, visit func(walk) error) error {
+	if len(c.open) > 0 {
+		return p.opened(c, visit)
+	}
 	if len(c.own)+len(c.hint) == 0 {
 		return visit(walk{cond: c})
 	}
@@ -108,10 +111,8 @@ func (p *planner) walks(c cond, visit func(walk) error) error {
 		return err
 	case dense:
 		return visit(walk{cond: c})
-	case len(c.match) == 0:
-		return p.lists(c, ids, visit)
 	}
-	return p.hours(c, ids, visit)
+	return p.among(c, ids, visit)
 }
 
 // edge is the beginning of the hour of the last row that is tried at once, 0 when those are all.
@@ -178,41 +179,4 @@ func (p *planner) owned(c cond) (ids []int64, dense bool, err error) {
 	}
 	slices.SortFunc(ids, func(a, b int64) int { return cmp.Compare(b, a) })
 	return ids, false, nil
-}
-
-// lists walks rows that are known. A piece is longer than listed when an hour is.
-func (p *planner) lists(c cond, ids []int64, visit func(walk) error) error {
-	for len(ids) > 0 {
-		n := min(listed, len(ids))
-		for n < len(ids) && ids[n]>>slotBits == ids[n-1]>>slotBits {
-			n++
-		}
-		if err := visit(walk{cond: c, ids: ids[:n]}); err != nil {
-			return err
-		}
-		ids = ids[n:]
-	}
-	return nil
-}
-
-// hours walks the hours of rows that are known, those that follow each other at once.
-func (p *planner) hours(c cond, ids []int64, visit func(walk) error) error {
-	for len(ids) > 0 {
-		newest := ids[0] >> slotBits
-		oldest, n := newest, 1
-		for n < len(ids) && ids[n]>>slotBits >= oldest-1 {
-			oldest = ids[n] >> slotBits
-			n++
-		}
-		part := c
-		part.from, part.to = max(c.from, oldest<<slotBits), (newest+1)<<slotBits
-		if c.to > 0 {
-			part.to = min(part.to, c.to)
-		}
-		if err := visit(walk{cond: part}); err != nil {
-			return err
-		}
-		ids = ids[n:]
-	}
-	return nil
 }

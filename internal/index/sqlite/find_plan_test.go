@@ -88,23 +88,24 @@ func foundIDs(t *testing.T, db *DB, text string, limit int) []string {
 func TestPlansAgree(t *testing.T) {
 	db := busyDB(t)
 	setFact(t, db, index.FactTag, "bench-000003", "release", "{}", indextest.Epoch)
-	oldProbe, oldMost, oldListed := probe, mostOwned, listed
-	defer func() { probe, mostOwned, listed = oldProbe, oldMost, oldListed }()
+	oldProbe, oldMost, oldListed, oldTried := probe, mostOwned, listed, tried
+	defer func() { probe, mostOwned, listed, tried = oldProbe, oldMost, oldListed, oldTried }()
 	for _, text := range []string{
 		"project:/srv/project-7", "project:/srv/project-7 the", "project:*ject-1* error", "project:nothing", "project:nothing the", "-project:/srv/project-7 error",
 		"run:bench-000003", "run:bench-000003,bench-000009 the tool:bash", "(run:bench-000003 OR project:/srv/project-4) error", "run:bench-000003 -the",
 		"(run:bench-000003 OR error) the", "path:*bench-00001*", "path:*bench-00001* role:user", "tag:release", "tag:release error", "-tag:release error", `tag:"" error`,
 		"cost>0.9", "cost>0.9 the", "tokens>49k", "input<100 role:assistant", "events>10 error", "events>100", "after:2026-03-01 project:*ject-1*",
 		"during:2026-05 project:*ject-1* the", "has:cost run:bench-000005", "is:error", "is:error run:bench-000005", "model:model-3 error", "id:c",
+		"err*", "w2* the", "w2* -the", "th* err*", "w2* project:/srv/project-7", "zebraf*", "after:2026-03-01 ret*", "-ret* error", "(ret* OR w3*) tool:bash", "w* -w2* -error",
 	} {
-		probe, mostOwned, listed = 1<<40, 1<<40, 512
+		probe, mostOwned, listed, tried = 1<<40, 1<<40, 512, 1<<40
 		want := foundIDs(t, db, text, 1<<20)
 		for _, m := range []struct {
 			probe  int
 			most   int64
 			listed int
 		}{{3, 1 << 40, 5}, {0, 1 << 40, 100}, {10, 50, 5}} {
-			probe, mostOwned, listed = m.probe, m.most, m.listed
+			probe, mostOwned, listed, tried = m.probe, m.most, m.listed, m.probe
 			for _, limit := range []int{0, 7, 100} {
 				if got := foundIDs(t, db, text, limit); !slices.Equal(got, want) {
 					t.Fatalf("%s by pages of %d, %+v: %d hits, want %d", text, limit, m, len(got), len(want))

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -11,6 +12,7 @@ import (
 // cond is a part of a query in SQL: all that it lists must hold. The zero cond says nothing.
 type cond struct {
 	match []string // full-text expressions
+	open  []opening
 	not   []string // full-text expressions of what must not match
 	sql   []string // over the tables e (events), t, c and r; over r alone for runs
 	args  []any    // of sql
@@ -24,20 +26,33 @@ type cond struct {
 	to     int64 // 0 is open
 }
 
-func (c cond) empty() bool { return len(c.match)+len(c.not)+len(c.sql)+len(c.own) == 0 }
+// opening is a word of which only the beginning is given.
+type opening struct {
+	match  string   // as a full-text expression
+	begins []string // what terms begin with that are meant
+}
+
+func (c cond) empty() bool { return !c.worded() && len(c.not)+len(c.sql)+len(c.own) == 0 }
+
+// worded reports whether the full-text index finds what can match.
+func (c cond) worded() bool { return len(c.match)+len(c.open) > 0 }
 
 // ofOwner is a condition on what owns a row.
 func ofOwner(sql string, args []any) cond { return cond{own: []string{sql}, owned: args} }
 
-// expression is match and not as one full-text expression; ok is false when match is empty.
+// expression is match, open and not as one full-text expression; ok is false when there is nothing to match.
 func (c cond) expression() (string, bool) {
+	all := slices.Clone(c.match)
+	for _, o := range c.open {
+		all = append(all, o.match)
+	}
 	switch {
-	case len(c.match) == 0:
+	case len(all) == 0:
 		return "", false
 	case len(c.not) == 0:
-		return flat(c.match, " AND "), true
+		return flat(all, " AND "), true
 	}
-	return "(" + flat(c.match, " AND ") + ") NOT (" + flat(c.not, " OR ") + ")", true
+	return "(" + flat(all, " AND ") + ") NOT (" + flat(c.not, " OR ") + ")", true
 }
 
 // flat joins full-text expressions. The engine makes one node of a chain, however long, but stops at some depth.
@@ -91,7 +106,7 @@ func (c cond) predicate(runs, all bool) (string, []any) {
 }
 
 func (c cond) and(o cond) cond {
-	c.match, c.not = append(c.match, o.match...), append(c.not, o.not...)
+	c.match, c.open, c.not = append(c.match, o.match...), append(c.open, o.open...), append(c.not, o.not...)
 	c.sql, c.args = append(c.sql, o.sql...), append(c.args, o.args...)
 	c.own, c.owned = append(c.own, o.own...), append(c.owned, o.owned...)
 	c.hint, c.hinted = append(c.hint, o.hint...), append(c.hinted, o.hinted...)
@@ -161,7 +176,7 @@ func (k compiler) or(n query.Or) (cond, error) {
 			match, owners = append(match, m), false
 			continue
 		}
-		owners = owners && len(c.match)+len(c.not)+len(c.sql) == 0
+		owners = owners && !c.worded() && len(c.not)+len(c.sql) == 0
 		s, a := c.predicate(k.runs, k.all)
 		sql, args = append(sql, s), append(args, a...)
 	}
@@ -194,7 +209,7 @@ func (k compiler) not(c cond) cond {
 	}
 	s, a := c.predicate(k.runs, k.all)
 	s = "NOT coalesce(" + s + ", 0)" // what is unknown is not so
-	if len(c.match)+len(c.not)+len(c.sql) == 0 {
+	if !c.worded() && len(c.not)+len(c.sql) == 0 {
 		return ofOwner(s, a)
 	}
 	return cond{sql: []string{s}, args: a}
@@ -219,10 +234,18 @@ func phrase(text string, open, whole bool) cond {
 		}
 		any = append(any, s)
 	}
-	if len(any) == 1 {
-		return cond{match: []string{"t : " + any[0]}}
+	match := "t : " + any[0]
+	if len(any) > 1 {
+		match = "t : (" + strings.Join(any, " OR ") + ")"
 	}
-	return cond{match: []string{"t : (" + strings.Join(any, " OR ") + ")"}}
+	if open && len(words) == 1 {
+		o := opening{match: match}
+		for _, terms := range sequences {
+			o.begins = append(o.begins, terms[0])
+		}
+		return cond{open: []opening{o}}
+	}
+	return cond{match: []string{match}}
 }
 
 // quoted is a string of the full-text query language.

@@ -63,7 +63,7 @@ func (k compiler) field(f query.Field) (cond, error) {
 
 // runsWith asks for the runs of the events that a condition is about, those that an owner has at least one row in.
 func (k compiler) runsWith(c cond) cond {
-	if len(c.sql)+len(c.match)+len(c.not) == 0 {
+	if len(c.sql)+len(c.not) == 0 && !c.worded() {
 		rows := "t.rows > 0"
 		if !k.all {
 			rows += " AND t.verdict IN (0, 6)"
@@ -109,7 +109,11 @@ func (k compiler) plain(f query.Field, in []string) (cond, error) {
 	case len(in) > 0:
 		c := k.values(f.Values, in)
 		if !k.runs && !slices.ContainsFunc(in, func(column string) bool { return reads(column, "e") }) {
-			return ofOwner(c.sql[0], c.args), nil
+			c = ofOwner(c.sql[0], c.args)
+			if f.Name == "project" {
+				c.hint, c.hinted = ofProject(f.Values)
+			}
+			return c, nil
 		}
 		if owner := ownersOf[f.Name]; owner != "" && !k.runs {
 			c.hint, c.hinted = k.stating(f, owner)
@@ -134,6 +138,18 @@ func (k compiler) plain(f query.Field, in []string) (cond, error) {
 	}
 	c.sql = []string{balanced(sql, " OR ")}
 	return c, nil
+}
+
+// ofProject finds the conversations of projects in the indexes of both places where those are stated.
+func ofProject(values []query.Value) (hint []string, args []any) {
+	for _, v := range values {
+		if v.Text == "" || v.Match != query.Whole || !ascii(v.Text) {
+			return nil, nil
+		}
+		hint, args = append(hint, `c.id IN (SELECT id FROM conversations WHERE project = ? COLLATE NOCASE UNION ALL
+			SELECT o.id FROM runs q CROSS JOIN conversations o ON o.run = q.id WHERE q.project = ? COLLATE NOCASE)`), append(args, v.Text, v.Text)
+	}
+	return []string{balanced(hint, " OR ")}, args
 }
 
 // ownersOf are fields that events state, as facets, or else what owns them.

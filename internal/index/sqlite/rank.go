@@ -2,13 +2,9 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/jmoiron/sqlx"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/term"
@@ -23,14 +19,14 @@ func (db *DB) Frequencies(ctx context.Context, rows []int64, phrases [][]string)
 		return nil, nil, fmt.Errorf("frequencies: %w", damage(err))
 	}
 	defer tx.Rollback()
-	f := &frequencies{ctx: ctx, tx: tx, rows: map[int64]int{}, memo: map[string]*frequency{}}
+	f := &frequencies{leaves: leaves{ctx: ctx, tx: tx}, rows: map[int64]int{}, memo: map[string]*frequency{}}
 	for i, id := range rows {
 		f.rows[id] = i
 	}
 	if len(rows) > 0 {
 		f.from = slices.Min(rows)
 	}
-	if f.segments, err = f.structure(); err != nil {
+	if err = f.structure(); err != nil {
 		return nil, nil, fmt.Errorf("frequencies: %w", damage(err))
 	}
 	for _, p := range phrases {
@@ -44,30 +40,16 @@ func (db *DB) Frequencies(ctx context.Context, rows []int64, phrases [][]string)
 }
 
 type frequencies struct {
-	ctx      context.Context
-	tx       *sqlx.Tx
-	segments []fts5.Segment
-	rows     map[int64]int // place in the answer
-	from     int64
-	memo     map[string]*frequency
+	leaves
+	rows map[int64]int // place in the answer
+	from int64
+	memo map[string]*frequency
 }
 
 // frequency is how often something stands in each row, and in how many of all.
 type frequency struct {
 	counts []int
 	rows   int64
-}
-
-func (f *frequencies) structure() ([]fts5.Segment, error) {
-	var b []byte
-	if err := f.tx.GetContext(f.ctx, &b, "SELECT block FROM fts_data WHERE id = ?", fts5.StructureID); err != nil {
-		return nil, err
-	}
-	s, err := fts5.DecodeStructure(b)
-	if err != nil {
-		return nil, err
-	}
-	return s.All(), nil
 }
 
 func (f *frequencies) phrase(words []string) (least *frequency, err error) {
@@ -118,12 +100,11 @@ func (f *frequencies) term(t string) (*frequency, error) {
 	sum := &frequency{counts: make([]int, len(f.rows))}
 	f.memo[t] = sum
 	for _, s := range f.segments {
-		var page int64
-		err := f.tx.GetContext(f.ctx, &page, "SELECT pgno FROM fts_idx WHERE segid = ? AND term <= ? ORDER BY term DESC LIMIT 1", s.ID, append([]byte{'0'}, t...))
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		leaf, err := f.leaf(s, t)
+		if err != nil {
 			return nil, err
 		}
-		n, err := fts5.Frequencies(leafReader{f}, s, int(page>>1), t, f.from, func(row int64, n int) {
+		n, err := fts5.Frequencies(f, s, leaf, t, f.from, func(row int64, n int) {
 			if i, ok := f.rows[row]; ok {
 				sum.counts[i] += n
 			}
@@ -135,15 +116,3 @@ func (f *frequencies) term(t string) (*frequency, error) {
 	}
 	return sum, nil
 }
-
-// leafReader reads leaves for one question. It implements fts5.Source.
-type leafReader struct{ f *frequencies }
-
-func (r leafReader) Leaves(segment, first, last int) (pages [][]byte, err error) {
-	err = each(r.f.ctx, r.f.tx, "SELECT block FROM fts_data WHERE id BETWEEN ? AND ? ORDER BY id",
-		[]any{fts5.PageID(segment, int64(first)), fts5.PageID(segment, int64(last))},
-		func(rows *sqlx.Rows) (b []byte, err error) { return b, rows.Scan(&b) }, func(b []byte) bool { pages = append(pages, b); return true })
-	return pages, err
-}
-
-func (leafReader) Tombstones(int, int) ([][]byte, error) { return nil, nil }

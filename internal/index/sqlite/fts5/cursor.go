@@ -37,8 +37,9 @@ type cursor struct {
 	err     error
 }
 
-func newCursor(source Source, segment Segment) (*cursor, error) {
-	c := &cursor{source: source, segment: segment, next: segment.First, ahead: leavesAtOnce, deleted: map[int64]struct{}{}}
+// newCursor stands at the first term of a segment, and reads ahead leaves at first.
+func newCursor(source Source, segment Segment, ahead int) (*cursor, error) {
+	c := &cursor{source: source, segment: segment, next: segment.First, ahead: ahead, deleted: map[int64]struct{}{}}
 	if segment.TombstonePages > 0 {
 		pages, err := source.Tombstones(segment.ID, segment.TombstonePages)
 		if err != nil {

@@ -1,0 +1,58 @@
+package sqlite
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestOpenings compares what is read from segments with what the engine finds, before and after rows are deleted.
+func TestOpenings(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 5))
+	db := busyDB(t)
+	var all []int64
+	if err := db.r.Select(&all, "SELECT id FROM events ORDER BY id"); err != nil {
+		t.Fatal(err)
+	}
+	compare := func() {
+		t.Helper()
+		tx, err := db.r.BeginTxx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tx.Rollback()
+		l := leaves{ctx: t.Context(), tx: tx}
+		if err := l.structure(); err != nil {
+			t.Fatal(err)
+		}
+		for range 100 {
+			word := benchWord(r.Uint64N(60))
+			c := phrase(word[:1+r.IntN(len(word))], true, r.IntN(2) == 0)
+			from, to := all[r.IntN(len(all))], all[r.IntN(len(all))]
+			var want []int64
+			if err := tx.Select(&want, "SELECT rowid FROM fts WHERE fts MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid", c.open[0].match, from, to); err != nil {
+				t.Fatal(err)
+			}
+			got, err := l.rows(c.open[0].begins, from, to)
+			if err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%s: %d rows, want %d (%v)", c.open[0].match, len(got), len(want), err)
+			}
+		}
+	}
+	compare()
+	for range 100 {
+		if _, err := db.w.Exec("DELETE FROM fts WHERE rowid = ?", all[r.IntN(len(all))]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	compare()
+	if _, err := db.w.Exec(fmt.Sprintf("INSERT INTO fts (rowid, t, x) VALUES (%d, 'the zoo', 'tool:the'), (%d, '', 'the:facet')", all[0]-2, all[0]-1)); err != nil {
+		t.Fatal(err)
+	}
+	all = append([]int64{all[0] - 3}, all...)
+	compare()
+}
