@@ -176,6 +176,7 @@ CREATE TABLE transcripts (             -- what one version holds of one conversa
   rows         INTEGER NOT NULL DEFAULT 0,   -- all index rows
   last_seq     INTEGER NOT NULL DEFAULT 0,
   first_time   INTEGER, last_time INTEGER,
+  first_row    INTEGER, last_row INTEGER,    -- all rows lie between these ids, both included; NULL: none was written
   UNIQUE (version, run_name, native_id, aside)
 ) STRICT;
 CREATE INDEX transcripts_name ON transcripts (run_name, native_id);

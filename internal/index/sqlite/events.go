@@ -222,15 +222,17 @@ func (c *commit) countRows() error {
 	type counts struct {
 		events, messages, calls, results int64
 		first, last                      *int64
+		from, to                         int64 // row ids
 	}
 	all := map[int64]*counts{}
 	for i := range c.rows {
 		r := &c.rows[i]
 		n := all[r.transcript]
 		if n == nil {
-			n = &counts{}
+			n = &counts{from: r.id}
 			all[r.transcript] = n
 		}
+		n.from, n.to = min(n.from, r.id), max(n.to, r.id)
 		if r.Verdict != transcript.Counted {
 			continue
 		}
@@ -249,8 +251,9 @@ func (c *commit) countRows() error {
 	}
 	for id, n := range all {
 		if _, err := c.exec(`UPDATE transcripts SET events = events + ?2, messages = messages + ?3, calls = calls + ?4, results = results + ?5,
-			first_time = min(coalesce(first_time, ?6), coalesce(?6, first_time)), last_time = max(coalesce(last_time, ?7), coalesce(?7, last_time))
-			WHERE id = ?1`, id, n.events, n.messages, n.calls, n.results, n.first, n.last); err != nil {
+			first_time = min(coalesce(first_time, ?6), coalesce(?6, first_time)), last_time = max(coalesce(last_time, ?7), coalesce(?7, last_time)),
+			first_row = min(coalesce(first_row, ?8), ?8), last_row = max(coalesce(last_row, ?9), ?9)
+			WHERE id = ?1`, id, n.events, n.messages, n.calls, n.results, n.first, n.last, n.from, n.to); err != nil {
 			return err
 		}
 	}

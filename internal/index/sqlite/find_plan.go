@@ -1,13 +1,10 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"math"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -69,6 +66,8 @@ var (
 	probe = 1000
 	// mostOwned is how many rows may belong to the owners that are looked up. Owners of more are met by walking.
 	mostOwned int64 = 200_000
+	// lookedUp is how many rows of owners are looked up at once, twice as many each time.
+	lookedUp int64 = 5000
 	// listed is how many rows of a list are looked at by one statement.
 	listed = 512
 )
@@ -105,14 +104,14 @@ func (p *planner) walks(c cond, visit func(walk) error) error {
 		}
 		c.to = edge
 	}
-	ids, dense, err := p.owned(c)
+	owners, dense, err := p.owned(c)
 	switch {
 	case err != nil:
 		return err
 	case dense:
 		return visit(walk{cond: c})
 	}
-	return p.among(c, ids, visit)
+	return p.rowsOf(owners, c, visit)
 }
 
 // edge is the beginning of the hour of the last row that is tried at once, 0 when those are all.
@@ -134,49 +133,4 @@ func (p *planner) edge(c cond) (int64, error) {
 		return 0, nil
 	}
 	return last >> slotBits << slotBits, err
-}
-
-// owned returns the rows of the owners that a condition is about, in falling order; dense says that they are too
-// many for a list.
-func (p *planner) owned(c cond) (ids []int64, dense bool, err error) {
-	seen := ""
-	if !p.all {
-		seen = " AND t.verdict IN (0, 6)"
-	}
-	parts := append(slices.Clone(c.own), c.hint...)
-	var transcripts []int64
-	total := int64(0)
-	err = each(p.ctx, p.tx, `SELECT t.id, t.rows FROM runs r JOIN conversations c ON c.run = r.id JOIN transcripts t ON t.conversation = c.id
-		WHERE t.indexed <> 0 AND `+balanced(parts, " AND ")+seen, append(slices.Clone(c.owned), c.hinted...),
-		func(rows *sqlx.Rows) (t [2]int64, err error) { return t, rows.Scan(&t[0], &t[1]) },
-		func(t [2]int64) bool {
-			transcripts = append(transcripts, t[0])
-			total += t[1]
-			return total <= mostOwned
-		})
-	if err != nil || total > mostOwned {
-		return nil, true, err
-	}
-	to := c.to
-	if to == 0 {
-		to = math.MaxInt64
-	}
-	var text string // one value: a row for each would cost more than all of the rest
-	if err := p.tx.GetContext(p.ctx, &text, `SELECT json_group_array(e.id) FROM json_each(?) j CROSS JOIN events e INDEXED BY events_place
-		ON e.transcript = j.value WHERE e.id >= ? AND e.id < ?`, asList(transcripts), c.from, to); err != nil {
-		return nil, false, err
-	}
-	ids = make([]int64, 0, total)
-	for n := range strings.SplitSeq(strings.Trim(text, "[]"), ",") {
-		if n == "" {
-			continue
-		}
-		id, err := strconv.ParseInt(n, 10, 64)
-		if err != nil {
-			return nil, false, err
-		}
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, func(a, b int64) int { return cmp.Compare(b, a) })
-	return ids, false, nil
 }

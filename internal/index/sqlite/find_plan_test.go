@@ -88,8 +88,8 @@ func foundIDs(t *testing.T, db *DB, text string, limit int) []string {
 func TestPlansAgree(t *testing.T) {
 	db := busyDB(t)
 	setFact(t, db, index.FactTag, "bench-000003", "release", "{}", indextest.Epoch)
-	oldProbe, oldMost, oldListed, oldTried := probe, mostOwned, listed, tried
-	defer func() { probe, mostOwned, listed, tried = oldProbe, oldMost, oldListed, oldTried }()
+	oldProbe, oldMost, oldListed, oldTried, oldLooked := probe, mostOwned, listed, tried, lookedUp
+	defer func() { probe, mostOwned, listed, tried, lookedUp = oldProbe, oldMost, oldListed, oldTried, oldLooked }()
 	for _, text := range []string{
 		"project:/srv/project-7", "project:/srv/project-7 the", "project:*ject-1* error", "project:nothing", "project:nothing the", "-project:/srv/project-7 error",
 		"run:bench-000003", "run:bench-000003,bench-000009 the tool:bash", "(run:bench-000003 OR project:/srv/project-4) error", "run:bench-000003 -the",
@@ -105,7 +105,7 @@ func TestPlansAgree(t *testing.T) {
 			most   int64
 			listed int
 		}{{3, 1 << 40, 5}, {0, 1 << 40, 100}, {10, 50, 5}} {
-			probe, mostOwned, listed, tried = m.probe, m.most, m.listed, m.probe
+			probe, mostOwned, listed, tried, lookedUp = m.probe, m.most, m.listed, m.probe, int64(m.listed)
 			for _, limit := range []int{0, 7, 100} {
 				if got := foundIDs(t, db, text, limit); !slices.Equal(got, want) {
 					t.Fatalf("%s by pages of %d, %+v: %d hits, want %d", text, limit, m, len(got), len(want))

@@ -17,6 +17,16 @@ var named = map[string]string{"role": "e.role", "kind": "e.kind", "type": "e.typ
 // eventAttributes is what an event states in attributes. They stand with its first part.
 const eventAttributes = "(CASE e.part WHEN 0 THEN e.attributes ELSE (SELECT o.attributes FROM events o WHERE o.transcript = e.transcript AND o.seq = e.seq AND o.part = 0) END)"
 
+// attribute is what JSON states under a key, if it does: that is looked for as text first, for most rows state other things.
+func attribute(of, key, as string) string {
+	return "CASE WHEN instr(" + of + ", '" + strings.ReplaceAll(key, "'", "''") + "') THEN " + as + " END"
+}
+
+// ofEvent is what an event states of one of its fields.
+func ofEvent(field string) string {
+	return attribute(eventAttributes, `"`+field+`"`, eventAttributes+" ->> '$."+field+"'")
+}
+
 // columns say where the value of a field stands, of an event and of a run. Any of them may match.
 var columns = map[string]struct{ event, run []string }{
 	"format":       {nil, []string{"(SELECT name FROM names WHERE id = r.format)"}},
@@ -29,7 +39,7 @@ var columns = map[string]struct{ event, run []string }{
 	"step":         {[]string{"coalesce(" + eventAttributes + " ->> '$.step', c.step)"}, nil},
 	"status":       {[]string{"r.status", "c.status"}, []string{"r.status"}},
 	"outcome":      {[]string{"r.outcome"}, []string{"r.outcome"}},
-	"from":         {[]string{eventAttributes + " ->> '$.from'"}, nil},
+	"from":         {[]string{ofEvent("from")}, nil},
 	"conversation": {[]string{"c.conversation_id", "c.native_id"}, nil},
 	"run":          {[]string{"r.run_id", "r.native_id"}, []string{"r.run_id", "r.native_id"}},
 }
@@ -105,7 +115,7 @@ func (k compiler) facet(f query.Field, column string) cond {
 func (k compiler) plain(f query.Field, in []string) (cond, error) {
 	switch {
 	case f.Name == "attr":
-		return k.attribute(f)
+		return k.attr(f)
 	case len(in) > 0:
 		c := k.values(f.Values, in)
 		if !k.runs && !slices.ContainsFunc(in, func(column string) bool { return reads(column, "e") }) {
@@ -243,8 +253,8 @@ func glob(v query.Value) string {
 	return b.String()
 }
 
-// attribute looks at what only one format states, of the event, its conversation or its run.
-func (k compiler) attribute(f query.Field) (cond, error) {
+// attr looks at what only one format states, of the event, its conversation or its run.
+func (k compiler) attr(f query.Field) (cond, error) {
 	key, err := json.Marshal(f.Key)
 	if err != nil {
 		return cond{}, err
@@ -256,9 +266,11 @@ func (k compiler) attribute(f query.Field) (cond, error) {
 	}
 	in := make([]string, len(of))
 	for i, x := range of {
-		if in[i] = x + " ->> " + path; len(f.Values) > 0 { // as the original has it: true is no 1
-			in[i] = "CASE WHEN " + x + " -> " + path + " IN ('true', 'false') THEN " + x + " -> " + path + " ELSE CAST(" + in[i] + " AS TEXT) END"
+		as := x + " ->> " + path
+		if len(f.Values) > 0 { // as the original has it: true is no 1
+			as = "CASE WHEN " + x + " -> " + path + " IN ('true', 'false') THEN " + x + " -> " + path + " ELSE CAST(" + as + " AS TEXT) END"
 		}
+		in[i] = attribute(x, string(key), as)
 	}
 	if len(f.Values) == 0 {
 		return k.values([]query.Value{{Match: query.Starts}}, in), nil

@@ -274,8 +274,8 @@ func (c *commit) takeOver(t *take, from []*take) error {
 				return err
 			}
 		}
-		if _, err := c.exec(`UPDATE transcripts SET (events, messages, calls, results, first_time, last_time) =
-			(SELECT o.events, o.messages, o.calls, o.results, o.first_time, o.last_time FROM transcripts o WHERE o.id = ?2) WHERE id = ?1`, t.id, o.id); err != nil {
+		if _, err := c.exec(`UPDATE transcripts SET (events, messages, calls, results, first_time, last_time, first_row, last_row) =
+			(SELECT o.events, o.messages, o.calls, o.results, o.first_time, o.last_time, o.first_row, o.last_row FROM transcripts o WHERE o.id = ?2) WHERE id = ?1`, t.id, o.id); err != nil {
 			return err
 		}
 		t.indexed, t.first, t.last = 1, o.first, o.last

@@ -30,6 +30,26 @@ func containing(text []byte) matcher {
 	}
 }
 
+// containingOrLong takes the words that have text in them, and those of at least size bytes.
+func containingOrLong(text []byte, size int) matcher {
+	contains := containing(text)
+	return func(words []byte) (start, end int) {
+		start, end = contains(words)
+		until := len(words)
+		if end > start {
+			until = start
+		}
+		for at := 0; at+size <= until; { // most looks pass by several words
+			if i := bytes.LastIndexByte(words[at:at+size], '\n'); i >= 0 {
+				at += i + 1
+				continue
+			}
+			return at, at + size + bytes.IndexByte(words[at+size:], '\n')
+		}
+		return start, end
+	}
+}
+
 // beginning takes the words that begin with a text. They are in order, so most blocks need one look.
 func beginning(text []byte) matcher {
 	return func(words []byte) (start, end int) {

@@ -19,8 +19,7 @@ func (db *DB) Terms(ctx context.Context, contains string) iter.Seq2[string, erro
 
 // TermsOrLong is Terms and all words of at least size bytes, which may be pieces of longer ones, in one pass.
 func (db *DB) TermsOrLong(ctx context.Context, contains string, size int) iter.Seq2[string, error] {
-	text := []byte(contains)
-	match := those(func(word []byte) bool { return len(word) >= size || bytes.Contains(word, text) })
+	match := containingOrLong([]byte(contains), size)
 	return func(yield func(string, error) bool) { db.words(ctx, match, yield) }
 }
 
