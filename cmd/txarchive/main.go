@@ -15,10 +15,17 @@ import (
 // process grows. SQLite's cache comes on top. GOMEMLIMIT overrides it.
 const memoryLimit = 190 << 20
 
-func main() {
+// searchMemory is the same for a search, which with all caches of SQLite stays below 100 MB.
+const searchMemory = 48 << 20
+
+func holdMemory(limit int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
+		debug.SetMemoryLimit(limit)
 	}
+}
+
+func main() {
+	holdMemory(memoryLimit)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	code := execute(ctx, newApp(), os.Args[1:])

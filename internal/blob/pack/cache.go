@@ -2,6 +2,7 @@ package pack
 
 import (
 	"container/list"
+	"context"
 	"sync"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -15,6 +16,7 @@ type Cache struct {
 	size  int64
 	order list.List // of *cached, the last used first
 	items map[cacheKey]*list.Element
+	made  map[cacheKey]chan struct{} // members that somebody inflates; closed when that is done
 }
 
 type cacheKey struct {
@@ -29,7 +31,7 @@ type cached struct {
 
 // NewCache returns a cache of up to limit bytes.
 func NewCache(limit int64) *Cache {
-	return &Cache{limit: limit, items: map[cacheKey]*list.Element{}}
+	return &Cache{limit: limit, items: map[cacheKey]*list.Element{}, made: map[cacheKey]chan struct{}{}}
 }
 
 // Size is how many bytes the cache holds.
@@ -39,13 +41,63 @@ func (c *Cache) Size() int64 {
 	return c.size
 }
 
+// member returns a member from the cache, else what inflate gives. Of several that ask at once one inflates it and the others
+// wait.
+func (c *Cache) member(ctx context.Context, pack string, m blob.Member, inflate func() ([]byte, error)) ([]byte, error) {
+	if c == nil || pack == "" {
+		return inflate()
+	}
+	key := cacheKey{pack, m.Offset}
+	for {
+		data, made, mine := c.take(key, m)
+		switch {
+		case data != nil:
+			return data, nil
+		case mine:
+			data, err := inflate()
+			if err == nil {
+				c.put(pack, m, data)
+			}
+			c.mu.Lock()
+			delete(c.made, key)
+			c.mu.Unlock()
+			close(made)
+			return data, err
+		}
+		select {
+		case <-made:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// take returns a member, or when it is made: mine says by the caller.
+func (c *Cache) take(key cacheKey, m blob.Member) (data []byte, made chan struct{}, mine bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if data := c.find(key, m); data != nil {
+		return data, nil, false
+	}
+	if made, ok := c.made[key]; ok {
+		return nil, made, false
+	}
+	made = make(chan struct{})
+	c.made[key] = made
+	return nil, made, true
+}
+
 func (c *Cache) get(pack string, m blob.Member) []byte {
 	if c == nil || pack == "" {
 		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	item, ok := c.items[cacheKey{pack, m.Offset}]
+	return c.find(cacheKey{pack, m.Offset}, m)
+}
+
+func (c *Cache) find(key cacheKey, m blob.Member) []byte {
+	item, ok := c.items[key]
 	if !ok {
 		return nil
 	}
@@ -65,7 +117,7 @@ func (c *Cache) put(pack string, m blob.Member, data []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, ok := c.items[key]; ok {
-		return // two readers met the same miss
+		return // under another table
 	}
 	c.items[key] = c.order.PushFront(&cached{key, data})
 	c.size += int64(len(data))

@@ -109,9 +109,10 @@ var storedBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // member returns the raw bytes of a member, which others may hold too.
 func (v *View) member(ctx context.Context, m blob.Member) ([]byte, error) {
-	if data := v.Cache.get(v.Name, m); data != nil {
-		return data, nil
-	}
+	return v.Cache.member(ctx, v.Name, m, func() ([]byte, error) { return v.inflated(ctx, m) })
+}
+
+func (v *View) inflated(ctx context.Context, m blob.Member) ([]byte, error) {
 	// The size comes from a table that may be wrong: nothing is allocated that the pack cannot hold.
 	if !plausible(m.Size, m.RawSize) || m.Size > v.Pack.Size() {
 		return nil, corrupt(v.Name, m.Offset, "no member has %d bytes for %d", m.Size, m.RawSize)
@@ -132,6 +133,5 @@ func (v *View) member(ctx context.Context, m blob.Member) ([]byte, error) {
 	if int64(len(raw)) != m.RawSize {
 		return nil, corrupt(v.Name, m.Offset, "a member of %d raw bytes, not %d", len(raw), m.RawSize)
 	}
-	v.Cache.put(v.Name, m, raw)
 	return raw, nil
 }

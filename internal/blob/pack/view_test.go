@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 
@@ -138,4 +139,38 @@ func TestConcurrentReads(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestCacheShares asks for one member from several sides at once: it is inflated once, and once more where that failed.
+func TestCacheShares(t *testing.T) {
+	c := NewCache(100)
+	m := blob.Member{Offset: 7, RawSize: 3}
+	var calls atomic.Int32
+	started, wrong := make(chan struct{}), errors.New("unreadable")
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			data, err := c.member(t.Context(), "p", m, func() ([]byte, error) {
+				if calls.Add(1) == 1 {
+					<-started
+					return nil, wrong
+				}
+				return []byte("abc"), nil
+			})
+			if err != nil && err != wrong || err == nil && string(data) != "abc" {
+				t.Errorf("%d: %q, %v", i, data, err)
+			}
+		})
+	}
+	close(started)
+	group.Wait()
+	if n := calls.Load(); n != 2 {
+		t.Errorf("inflated %d times", n)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	c.made[cacheKey{"p", 9}] = make(chan struct{})
+	if _, err := c.member(ended, "p", blob.Member{Offset: 9, RawSize: 3}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("waits on: %v", err)
+	}
 }
