@@ -16,7 +16,7 @@ import (
 const memoryLimit = 190 << 20
 
 // searchMemory is the same for a search, which with all caches of SQLite stays below 100 MB.
-const searchMemory = 48 << 20
+const searchMemory = 44 << 20
 
 func holdMemory(limit int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
