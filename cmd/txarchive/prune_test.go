@@ -328,11 +328,16 @@ func everyByte(t *testing.T, dir string) map[string][]byte {
 func TestKilledPrune(t *testing.T) {
 	bin := program(t)
 	source, same := examples(t)
+	thin := filepath.Join(t.TempDir(), "thin.yaml")
+	if err := os.WriteFile(thin, []byte(payloadPolicy), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	calm, disturbed := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	for _, dir := range []string{calm, disturbed} {
 		run(t, bin, dir, "ingest", "-q", source)
 	}
 	steps := [][]string{
+		{"prune", "--policy", thin, "--yes", "-q"},
 		{"prune", "--query", "format:awf OR format:devflow", "--yes", "-q"}, {"prune", "--run", "rxtvjsm9dx137", "--thin", "search", "--yes", "-q"},
 		{"prune", "--query", "format:leslie", "--thin", "ledger", "--yes", "-q"}, {"prune", "--query", "format:chibi", "--yes", "-q"},
 	}
@@ -354,9 +359,15 @@ func TestKilledPrune(t *testing.T) {
 			}
 		}
 		run(t, bin, disturbed, "verify")
+		for range 6 {
+			if struck(t, bin, disturbed, r, 200*time.Millisecond, []string{"prune", "--undo", "-q"}) {
+				done++
+			}
+		}
 		for _, dir := range []string{calm, disturbed} {
 			undoAll(t, bin, dir)
 		}
+		run(t, bin, disturbed, "verify")
 	}
 	if want, got := dumpViews(t, calm), dumpViews(t, disturbed); !slices.Equal(want, got) {
 		t.Errorf("undone: %s", firstDifference(got, want))

@@ -95,6 +95,8 @@ type payloads struct {
 	before *index.Parsed
 	inner  string // the layer that the rows lie in, "" for the original itself
 	text   []byte // of that layer
+
+	earlier [][2]int64 // marks of it that are there
 }
 
 // open finds the layer that the rows lie in. One that cannot be written again has no text.
@@ -130,8 +132,7 @@ func (p *payloads) find() (x index.Payloads, err error) {
 	if p.text == nil {
 		return p.left(nil, leftLayer), nil
 	}
-	all := payloadPlaces(p.before, p.inner, p.text, p.over)
-	try, why := all, leftPlain
+	try, why := p.unmarked(payloadPlaces(p.before, p.inner, p.text, p.over)), leftPlain
 	for round := 0; len(try) > 0; round++ {
 		marked, err := p.marked(try)
 		if err != nil {
@@ -142,6 +143,9 @@ func (p *payloads) find() (x index.Payloads, err error) {
 			return x, err
 		}
 		bad, same := differences(p.before, after)
+		if same && bytes.Equal(marked, p.text) {
+			return index.Payloads{}, nil // it had all of these marks
+		}
 		if same && p.inner != "" && int64(len(marked)) >= p.state.Size {
 			return p.left(nil, leftSmall), nil
 		}
@@ -165,6 +169,20 @@ func (p *payloads) find() (x index.Payloads, err error) {
 		try = next
 	}
 	return p.left(nil, why), nil
+}
+
+// unmarked leaves out the places that have marks from an earlier thinning, and remembers them.
+func (p *payloads) unmarked(places [][2]int64) (rest [][2]int64) {
+	for _, at := range places {
+		b := p.text[at[0] : at[0]+at[1]]
+		mark := bytes.Clone(b)
+		if blob.MarkPayload(mark); bytes.Equal(b, mark) {
+			p.earlier = append(p.earlier, at)
+		} else {
+			rest = append(rest, at)
+		}
+	}
+	return rest
 }
 
 // marked is the original with marks at places of its text.
@@ -194,7 +212,7 @@ func (p *payloads) left(places [][2]int64, why string) (x index.Payloads) {
 		if !thinned || lossOf(r) != loseAll || int64(r.TextBytes) <= max(limit, blob.MinPayload) {
 			continue
 		}
-		if !overlaps(places, r.Offset, r.Offset+r.Length) {
+		if !overlaps(places, r.Offset, r.Offset+r.Length) && !overlaps(p.earlier, r.Offset, r.Offset+r.Length) {
 			x.Left++
 			x.Why = why
 		}
