@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,10 +39,11 @@ func newHoldCommand(a *app) *cobra.Command {
 			if err := a.checkHold(&h, until); err != nil {
 				return err
 			}
-			return changeMarks(cmd.Context(), a, ids, "held", func(_ *prune.Pruner, run string) (blob.Fact, error) {
+			return changeMarks(cmd.Context(), a, ids, "held", func(_ *prune.Pruner, run string) ([]blob.Fact, error) {
 				h := h
 				h.Run = run
-				return h.Fact(nowMicro(a))
+				f, err := h.Fact(nowMicro(a))
+				return []blob.Fact{f}, err
 			})
 		}}
 	f := add.Flags()
@@ -51,7 +53,20 @@ func newHoldCommand(a *app) *cobra.Command {
 	f.StringVar(&until, "until", "", "when it expires: a day (2027-12-31), or a duration from now (90d); without it never")
 	release := &cobra.Command{Use: "release RUN...", Short: "End holds", Args: args(cobra.MinimumNArgs(1)), ValidArgsFunction: a.completeRuns,
 		Example: "  txarchive hold release r7sk2\n  txarchive hold release r7sk2 --name legal",
-		RunE:    func(cmd *cobra.Command, ids []string) error { return runRelease(cmd.Context(), a, ids, name) }}
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			return changeMarks(cmd.Context(), a, ids, "released", func(p *prune.Pruner, run string) (facts []blob.Fact, err error) {
+				holds, err := p.Holds(cmd.Context())
+				for _, h := range holds {
+					if h.Run == run && (name == "" || h.Name == name) {
+						facts = append(facts, prune.Release(run, h.Name, nowMicro(a)))
+					}
+				}
+				if err == nil && len(facts) == 0 {
+					err = notFound(run+" has no such hold", "`txarchive hold list --all` lists them")
+				}
+				return facts, err
+			})
+		}}
 	release.Flags().StringVar(&name, "name", "", "only the hold of this name")
 	var all bool
 	list := &cobra.Command{Use: "list", Short: "List holds", Args: args(cobra.NoArgs),
@@ -88,49 +103,6 @@ func (a *app) checkHold(h *prune.Hold, until string) error {
 
 func nowMicro(a *app) time.Time { return a.now().UTC().Truncate(time.Microsecond) }
 
-func runRelease(ctx context.Context, a *app, ids []string, name string) error {
-	store, err := a.write(ctx)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	ing := a.ingester(store)
-	if _, err := ing.Adopt(ctx); err != nil {
-		return err
-	}
-	p := a.pruner(store, ing)
-	holds, err := p.Holds(ctx)
-	if err != nil {
-		return err
-	}
-	var facts []blob.Fact
-	runs := []string{}
-	for _, id := range ids {
-		run, err := findRun(ctx, store, id)
-		if err != nil {
-			return err
-		}
-		before := len(facts)
-		for _, h := range holds {
-			if h.Run == run && (name == "" || h.Name == name) {
-				facts = append(facts, prune.Release(run, h.Name, nowMicro(a)))
-			}
-		}
-		if len(facts) == before {
-			return notFound(run+" has no such hold", "`txarchive hold list --all` lists them")
-		}
-		runs = append(runs, run)
-	}
-	if err := p.Write(ctx, facts); err != nil {
-		return err
-	}
-	if a.json {
-		return a.printJSON(map[string]any{"run_ids": runs, "state": "released"})
-	}
-	a.note("released: %s", strings.Join(runs, ", "))
-	return nil
-}
-
 func runHoldList(ctx context.Context, a *app, all bool) error {
 	store, err := a.read(ctx)
 	if err != nil {
@@ -141,29 +113,15 @@ func runHoldList(ctx context.Context, a *app, all bool) error {
 	if err != nil {
 		return err
 	}
+	if !all {
+		holds = slices.DeleteFunc(holds, func(h prune.Hold) bool { return !h.Active(a.now()) })
+	}
 	g := grid{columns: []column{{head: "run"}, {head: "name"}, {head: "owner"}, {head: "until"}, {head: "reason", flex: true}, {head: "what", flex: true}}}
-	for _, h := range holds {
-		if !all && !h.Active(a.now()) {
-			continue
-		}
-		if a.json {
-			if err := a.printJSON(h); err != nil {
-				return err
-			}
-			continue
-		}
+	return printMarks(a, g, holds, "No run is held. Next: txarchive hold add RUN", func(h prune.Hold) []string {
 		until := "never expires"
 		if h.Expires != nil {
 			until = a.clock(*h.Expires)
 		}
-		g.add(h.Run, h.Name, h.Owner, until, h.Reason, a.runWords(ctx, store, h.Run))
-	}
-	switch {
-	case a.json:
-	case len(g.rows) == 0:
-		a.note("No run is held. Next: txarchive hold add RUN")
-	default:
-		fmt.Fprintln(a.out, g.render(a.width(), a.ink()))
-	}
-	return nil
+		return []string{h.Run, h.Name, h.Owner, until, h.Reason, a.runWords(ctx, store, h.Run)}
+	})
 }

@@ -26,8 +26,9 @@ func newPinCommand(a *app) *cobra.Command {
 			if len(ids) == 0 {
 				return runPinList(cmd.Context(), a)
 			}
-			return changeMarks(cmd.Context(), a, ids, "pinned", func(p *prune.Pruner, run string) (blob.Fact, error) {
-				return prune.Pin{Run: run, Reason: reason}.Fact(nowMicro(a))
+			return changeMarks(cmd.Context(), a, ids, "pinned", func(_ *prune.Pruner, run string) ([]blob.Fact, error) {
+				f, err := prune.Pin{Run: run, Reason: reason}.Fact(nowMicro(a))
+				return []blob.Fact{f}, err
 			})
 		},
 	}
@@ -44,21 +45,21 @@ func newUnpinCommand(a *app) *cobra.Command {
 		Args:              args(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			return changeMarks(cmd.Context(), a, ids, "unpinned", func(p *prune.Pruner, run string) (blob.Fact, error) {
+			return changeMarks(cmd.Context(), a, ids, "unpinned", func(p *prune.Pruner, run string) ([]blob.Fact, error) {
 				pins, err := p.Pins(cmd.Context())
 				for _, pin := range pins {
 					if pin.Run == run {
-						return prune.Unpin(run, nowMicro(a)), nil
+						return []blob.Fact{prune.Unpin(run, nowMicro(a))}, nil
 					}
 				}
-				return blob.Fact{}, errors.Join(err, notFound(run+" is not pinned", "`txarchive pin` lists those that are"))
+				return nil, errors.Join(err, notFound(run+" is not pinned", "`txarchive pin` lists those that are"))
 			})
 		},
 	}
 }
 
-// changeMarks writes a fact for each run.
-func changeMarks(ctx context.Context, a *app, ids []string, word string, mark func(*prune.Pruner, string) (blob.Fact, error)) error {
+// changeMarks writes the facts that mark gives for each run.
+func changeMarks(ctx context.Context, a *app, ids []string, word string, mark func(*prune.Pruner, string) ([]blob.Fact, error)) error {
 	store, err := a.write(ctx)
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func changeMarks(ctx context.Context, a *app, ids []string, word string, mark fu
 	return errors.Join(err, store.Close())
 }
 
-func markIn(ctx context.Context, a *app, store *archive.Archive, p *prune.Pruner, ids []string, word string, mark func(*prune.Pruner, string) (blob.Fact, error)) error {
+func markIn(ctx context.Context, a *app, store *archive.Archive, p *prune.Pruner, ids []string, word string, mark func(*prune.Pruner, string) ([]blob.Fact, error)) error {
 	var facts []blob.Fact
 	runs := []string{}
 	for _, id := range ids {
@@ -79,11 +80,11 @@ func markIn(ctx context.Context, a *app, store *archive.Archive, p *prune.Pruner
 		if err != nil {
 			return err
 		}
-		f, err := mark(p, run)
+		more, err := mark(p, run)
 		if err != nil {
 			return err
 		}
-		facts, runs = append(facts, f), append(runs, run)
+		facts, runs = append(facts, more...), append(runs, run)
 	}
 	if err := p.Write(ctx, facts); err != nil {
 		return err
@@ -106,23 +107,30 @@ func runPinList(ctx context.Context, a *app) error {
 		return err
 	}
 	g := grid{columns: []column{{head: "run"}, {head: "added"}, {head: "reason", flex: true}, {head: "what", flex: true}}}
-	for _, pin := range pins {
-		if a.json {
-			if err := a.printJSON(pin); err != nil {
-				return err
-			}
-			continue
-		}
+	return printMarks(a, g, pins, "No run is pinned. Next: txarchive pin RUN", func(pin prune.Pin) []string {
 		added := ""
 		if pin.Added != nil {
 			added = a.clock(*pin.Added)
 		}
-		g.add(pin.Run, added, pin.Reason, a.runWords(ctx, store, pin.Run))
+		return []string{pin.Run, added, pin.Reason, a.runWords(ctx, store, pin.Run)}
+	})
+}
+
+// printMarks lists pins or holds.
+func printMarks[T any](a *app, g grid, all []T, none string, row func(T) []string) error {
+	for _, mark := range all {
+		if a.json {
+			if err := a.printJSON(mark); err != nil {
+				return err
+			}
+			continue
+		}
+		g.add(row(mark)...)
 	}
 	switch {
 	case a.json:
-	case len(g.rows) == 0:
-		a.note("No run is pinned. Next: txarchive pin RUN")
+	case len(all) == 0:
+		a.note("%s", none)
 	default:
 		fmt.Fprintln(a.out, g.render(a.width(), a.ink()))
 	}

@@ -197,35 +197,26 @@ func (s *stand) compareVersions(plan *Plan, e *ChangedError) {
 	}
 }
 
-// orders says what is to happen to each original.
+// orders says what is to happen to originals, and counts it.
 func (s *stand) orders(plan *Plan, versions []PlannedVersion, done doneParts) ([]index.LedgerOrder, *Applied) {
-	planned := map[string]*PlannedRun{}
 	out := &Applied{Plan: plan.ID}
 	for i := range plan.Runs {
-		r := &plan.Runs[i]
-		planned[r.RunID] = r
-		if r.Action == policy.Prune {
+		if plan.Runs[i].Action == policy.Prune {
 			out.Pruned++
 		} else {
 			out.Thinned++
 		}
 	}
+	planned := plan.byID()
 	var orders []index.LedgerOrder
-	for _, v := range versions {
+	for i := range versions {
+		v := &versions[i]
 		at := &s.Versions[v.at]
-		o := index.LedgerOrder{Version: at.ID, Bury: v.Goes || at.Buried, Drop: map[string]bool{}}
 		key := index.VersionKey{Source: at.Source, Path: at.Path, Number: at.Number}
-		left := false
-		for _, id := range v.Runs {
-			r := planned[id]
-			left = left || !done[id][key]
-			o.Drop[id] = !r.Ledger
-			o.Runs = append(o.Runs, index.LedgerRun{Run: id, Action: string(r.Action), Tier: string(r.Tier), Over: r.Over, Plan: plan.ID, Rule: r.Rule, Reason: reasonOf(r)})
-		}
-		if !left {
+		if !slices.ContainsFunc(v.Runs, func(id string) bool { return !done[id][key] }) {
 			continue
 		}
-		orders = append(orders, o)
+		orders = append(orders, s.order(plan, planned, v))
 		if v.Goes && !at.Buried {
 			out.Originals++
 		} else if !v.Goes {
@@ -233,6 +224,26 @@ func (s *stand) orders(plan *Plan, versions []PlannedVersion, done doneParts) ([
 		}
 	}
 	return orders, out
+}
+
+func (p *Plan) byID() map[string]*PlannedRun {
+	all := make(map[string]*PlannedRun, len(p.Runs))
+	for i := range p.Runs {
+		all[p.Runs[i].RunID] = &p.Runs[i]
+	}
+	return all
+}
+
+// order says what is to happen to one original.
+func (s *stand) order(plan *Plan, planned map[string]*PlannedRun, v *PlannedVersion) index.LedgerOrder {
+	at := &s.Versions[v.at]
+	o := index.LedgerOrder{Version: at.ID, Bury: v.Goes || at.Buried, Drop: map[string]bool{}}
+	for _, id := range v.Runs {
+		r := planned[id]
+		o.Drop[id] = !r.Ledger
+		o.Runs = append(o.Runs, index.LedgerRun{Run: id, Action: string(r.Action), Tier: string(r.Tier), Over: r.Over, Plan: plan.ID, Rule: r.Rule, Reason: reasonOf(r)})
+	}
+	return o
 }
 
 func reasonOf(r *PlannedRun) string {

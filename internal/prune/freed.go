@@ -21,12 +21,12 @@ func (p *Pruner) count(ctx context.Context, s *stand, plan *Plan) error {
 		}
 	}
 	f.Originals = len(goes)
-	orders, _ := s.orders(plan, plan.Versions, nil)
-	marked, err := p.countPayloads(ctx, orders, plan)
+	planned := plan.byID()
+	marked, err := p.countPayloads(ctx, s, plan, planned)
 	if err != nil {
 		return err
 	}
-	if err := p.countFacts(ctx, slices.DeleteFunc(orders, func(o index.LedgerOrder) bool { return marked[o.Version] }), plan); err != nil {
+	if err := p.countFacts(ctx, s, plan, planned, marked); err != nil {
 		return err
 	}
 	for at := range s.Versions {
@@ -48,17 +48,21 @@ func (p *Pruner) count(ctx context.Context, s *stand, plan *Plan) error {
 const countedFacts = 500
 
 // countFacts finds out what ledgers and tombstones take, from some of them when they are many.
-func (p *Pruner) countFacts(ctx context.Context, orders []index.LedgerOrder, plan *Plan) error {
-	if len(orders) == 0 {
-		return nil
-	}
-	step := 1
-	if len(orders) > 2*countedFacts {
-		step = len(orders) / countedFacts
+func (p *Pruner) countFacts(ctx context.Context, s *stand, plan *Plan, planned map[string]*PlannedRun, marked map[int64]bool) error {
+	step, of := 1, len(plan.Versions)-len(marked)
+	if of > 2*countedFacts {
+		step = of / countedFacts
 	}
 	var some []index.LedgerOrder
-	for i := 0; i < len(orders); i += step {
-		some = append(some, orders[i])
+	for i, n := 0, 0; i < len(plan.Versions); i++ {
+		if v := &plan.Versions[i]; !marked[s.Versions[v.at].ID] {
+			if n++; n%step == 0 {
+				some = append(some, s.order(plan, planned, v))
+			}
+		}
+	}
+	if len(some) == 0 {
+		return nil
 	}
 	facts, err := p.facts(ctx, some, plan.ID, plan.Created)
 	if err != nil {
@@ -73,7 +77,7 @@ func (p *Pruner) countFacts(ctx context.Context, orders []index.LedgerOrder, pla
 	if _, _, err := w.Seal(ctx, blob.Manifest{Facts: facts}); err != nil {
 		return err
 	}
-	plan.Frees.WrittenBytes += scale.bytes * int64(len(orders)) / int64(len(some))
+	plan.Frees.WrittenBytes += scale.bytes * int64(of) / int64(len(some))
 	return nil
 }
 

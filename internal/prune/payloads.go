@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -143,9 +144,16 @@ func (r *replacer) mark(l *index.Ledger, x *index.Payloads, plan string, now tim
 
 // countPayloads finds out what originals get marks, and how many bytes of packs they will take: it writes them as Apply
 // does, but nowhere.
-func (p *Pruner) countPayloads(ctx context.Context, orders []index.LedgerOrder, plan *Plan) (marked map[int64]bool, err error) {
+func (p *Pruner) countPayloads(ctx context.Context, s *stand, plan *Plan, planned map[string]*PlannedRun) (marked map[int64]bool, err error) {
 	if p.Payloads == nil {
 		return nil, nil
+	}
+	var orders []index.LedgerOrder
+	for i := range plan.Versions {
+		v := &plan.Versions[i]
+		if slices.ContainsFunc(v.Runs, func(id string) bool { return planned[id].Tier == policy.TierPayloads }) {
+			orders = append(orders, s.order(plan, planned, v))
+		}
 	}
 	m, err := p.toMark(ctx, orders)
 	if err != nil || len(m.wanted) == 0 {

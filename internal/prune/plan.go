@@ -3,10 +3,12 @@ package prune
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -115,12 +117,16 @@ func (p *Pruner) Make(ctx context.Context, c Choice) (*Plan, error) {
 	if c.Policy != nil {
 		plan.Emptied = append(plan.Emptied, policy.Emptied(decisions)...)
 	}
-	for _, d := range decisions {
-		if d.Action == policy.Keep {
+	for i := range decisions {
+		if decisions[i].Action == policy.Keep {
 			plan.Kept++
-			continue
 		}
-		plan.Runs = append(plan.Runs, s.planned(d))
+	}
+	plan.Runs = slices.Grow(plan.Runs, len(decisions)-plan.Kept)
+	for i := range decisions {
+		if decisions[i].Action != policy.Keep {
+			plan.Runs = append(plan.Runs, s.planned(decisions[i]))
+		}
 	}
 	for _, d := range spared {
 		plan.Spared = append(plan.Spared, s.planned(d))
@@ -174,10 +180,13 @@ func (s *stand) planned(d policy.Decision) PlannedRun {
 // of a run.
 func (s *stand) state(i int) string {
 	r := &s.runs[i]
-	var b []byte
-	for _, text := range append([]string{r.ID, r.Native, r.Format, r.Source, r.Group, r.Project, r.Flow, r.Agent, r.Status, string(r.Outcome), r.Model,
-		r.Title, r.Parent, string(r.Thinned)}, r.Tags...) {
-		b = strconv.AppendQuote(b, text)
+	b := s.said[:0]
+	for _, text := range [...]string{r.ID, r.Native, r.Format, r.Source, r.Group, r.Project, r.Flow, r.Agent, r.Status, string(r.Outcome), r.Model,
+		r.Title, r.Parent, string(r.Thinned)} {
+		b = appendText(b, text)
+	}
+	for _, tag := range r.Tags {
+		b = appendText(b, tag)
 	}
 	for _, t := range []time.Time{r.Started, r.Ended, r.LastActivity} {
 		b = strconv.AppendInt(append(b, ' '), t.UnixMicro(), 10)
@@ -185,18 +194,23 @@ func (s *stand) state(i int) string {
 	b = strconv.AppendInt(append(b, ' '), r.CostNanoUSD.N, 10)
 	b = strconv.AppendBool(strconv.AppendBool(b, r.CostNanoUSD.Known), r.Pinned)
 	for _, h := range r.Holds {
-		b = strconv.AppendInt(strconv.AppendQuote(strconv.AppendQuote(b, h.Owner), h.Reason), h.Expires.UnixMicro(), 10)
+		b = strconv.AppendInt(appendText(appendText(b, h.Owner), h.Reason), h.Expires.UnixMicro(), 10)
 	}
 	for _, at := range s.of[i] {
 		v := &s.Versions[at]
-		b = strconv.AppendQuote(b, v.Source)
-		b = strconv.AppendQuote(b, v.Path)
+		b = appendText(appendText(b, v.Source), v.Path)
 		b = strconv.AppendInt(b, int64(v.Number), 10)
 		b = append(b, v.SHA256[:]...)
 		b = strconv.AppendBool(b, v.Buried)
 	}
+	s.said = b
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:8])
+}
+
+// appendText appends a text so that where it ends can be told.
+func appendText(b []byte, text string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
 // byHand decides on runs that were named.

@@ -72,6 +72,7 @@ type stand struct {
 	runs  []policy.Run // as Estate.Runs
 	byID  map[string]int
 	of    [][]int // versions of each run
+	said  []byte  // room for what a hash is made of
 	costs bool
 }
 

@@ -33,7 +33,10 @@ func (db *DB) Estate(ctx context.Context, costs bool) (*index.Estate, error) {
 		return nil, fmt.Errorf("read runs: %w", damage(err))
 	}
 	defer tx.Rollback()
-	e := &estate{tx: tx, out: &index.Estate{}, runs: map[int64]int{}, names: map[int64]int{}, versions: map[int64]int{}, named: map[int][]int{}}
+	e := &estate{tx: tx, out: &index.Estate{}, named: map[int][]int{}}
+	if err := e.grow(ctx); err != nil {
+		return nil, fmt.Errorf("read runs: %w", damage(err))
+	}
 	steps := []func(context.Context) error{e.readRuns, e.readNames, e.readVersions, e.readStored, e.readClaims, e.readTranscripts,
 		e.readOthers, e.readParents, e.readThinned}
 	if costs {
@@ -53,6 +56,21 @@ func (db *DB) Estate(ctx context.Context, costs bool) (*index.Estate, error) {
 		slices.Sort(e.out.Versions[i].Holders)
 	}
 	return e.out, nil
+}
+
+// grow makes room for all that will be read.
+func (e *estate) grow(ctx context.Context) error {
+	var runs, names, versions, extents int
+	if err := e.tx.QueryRowxContext(ctx, `SELECT coalesce((SELECT max(id) FROM runs), 0), coalesce((SELECT max(id) FROM run_names), 0),
+		coalesce((SELECT max(id) FROM versions), 0), coalesce((SELECT max(id) FROM chains), 0)`).Scan(&runs, &names, &versions, &extents); err != nil {
+		return err
+	}
+	const most = 1 << 20 // ids have gaps where rows went
+	room := func(n int) int { return min(n, most) }
+	e.out.Runs, e.runs = make([]index.EstateRun, 0, room(runs)), make(map[int64]int, room(runs))
+	e.out.Versions, e.versions = make([]index.EstateVersion, 0, room(versions)), make(map[int64]int, room(versions))
+	e.out.Extents, e.names = make([]index.EstateExtent, 0, room(extents)), make(map[int64]int, room(names))
+	return nil
 }
 
 // walk calls row for every row of a query.
@@ -87,20 +105,18 @@ func (e *estate) readRuns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return e.walk(ctx, `SELECT id, run_id, native_id, format, "group", project, flow, agent, status, outcome, model, title, started, ended, stub FROM runs
+	var id, format int64
+	return e.walk(ctx, `SELECT id, run_id, native_id, format, "group", project, flow, agent, status, outcome, model, title, coalesce(started, 0), coalesce(ended, 0), stub FROM runs
 		WHERE counted = 1 ORDER BY run_id`, func(r *sqlx.Rows) error {
-		var id, format int64
-		var started, ended *int64
-		x := index.EstateRun{}
+		e.out.Runs = append(e.out.Runs, index.EstateRun{})
+		x := &e.out.Runs[len(e.out.Runs)-1]
 		if err := r.Scan(&id, &x.ID, &x.Native, &format, str(&x.Group), str(&x.Project), str(&x.Flow), str(&x.Agent), str(&x.Status), str(&x.Outcome),
-			str(&x.Model), str(&x.Title), &started, &ended, &x.Stub); err != nil {
+			str(&x.Model), str(&x.Title), &x.Started, &x.Ended, &x.Stub); err != nil {
 			return err
 		}
 		x.Format = formats[format]
-		x.Started, x.Ended = valueOf(started), valueOf(ended)
 		x.Active = max(x.Started, x.Ended)
-		e.runs[id] = len(e.out.Runs)
-		e.out.Runs = append(e.out.Runs, x)
+		e.runs[id] = len(e.out.Runs) - 1
 		return nil
 	})
 }
@@ -135,17 +151,17 @@ func (e *estate) readVersions(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
+	var source int64
+	var sum sql.RawBytes
 	if err := e.walk(ctx, `SELECT v.id, f.source, f.path, v.chain, v.number, v.sha256, v.size, v.grave IS NOT NULL
 		FROM versions v CROSS JOIN files f ON f.id = v.file`, func(r *sqlx.Rows) error {
-		v := index.EstateVersion{}
-		var source int64
-		var sum sql.RawBytes
+		e.out.Versions = append(e.out.Versions, index.EstateVersion{})
+		v := &e.out.Versions[len(e.out.Versions)-1]
 		if err := r.Scan(&v.ID, &source, &v.Path, &v.Chain, &v.Number, &sum, &v.Size, &v.Buried); err != nil {
 			return err
 		}
 		copy(v.SHA256[:], sum)
 		v.Source = sources[source]
-		e.out.Versions = append(e.out.Versions, v)
 		return nil
 	}); err != nil {
 		return err
@@ -153,7 +169,6 @@ func (e *estate) readVersions(ctx context.Context) error {
 	slices.SortFunc(e.out.Versions, func(a, b index.EstateVersion) int {
 		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number))
 	})
-	e.versions = make(map[int64]int, len(e.out.Versions))
 	for i := range e.out.Versions {
 		e.versions[e.out.Versions[i].ID] = i
 	}
