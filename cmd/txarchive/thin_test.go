@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -133,6 +134,90 @@ func TestThinAnything(t *testing.T) {
 	for p, b := range everyByte(t, dir) {
 		if bytes.Contains(b, []byte("[payload dropped by policy")) {
 			t.Errorf("%s has marks", p)
+		}
+	}
+}
+
+// session is a Claude Code session of so many requests.
+func session(t *testing.T, dir, id string, requests int) {
+	t.Helper()
+	var b strings.Builder
+	for i := range requests {
+		fmt.Fprintf(&b, `{"type":"user","sessionId":%[1]q,"uuid":"u%[2]d","cwd":"/home/alice/p","version":"2.0.14","timestamp":"2026-11-0%[3]dT10:00:00Z","message":{"role":"user","content":"Wobblequax%[2]d please"}}
+{"type":"assistant","sessionId":%[1]q,"uuid":"a%[2]d","cwd":"/home/alice/p","version":"2.0.14","requestId":"req_%[2]d","timestamp":"2026-11-0%[3]dT10:00:01Z","message":{"id":"msg_%[2]d","role":"assistant","model":"claude-sonnet-4-5-20250929","content":[{"type":"text","text":"Done."}],"usage":{"input_tokens":%[4]d,"output_tokens":7,"cache_read_input_tokens":11}}}
+`, id, i, 1+i%9, 100+i)
+	}
+	file := filepath.Join(dir, "projects", "-home-alice-p", id+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	putBack(t, map[string][]byte{file: []byte(b.String())})
+}
+
+// TestPrunedRunGrows prunes runs that then go on at their source: they are archived again, and what they cost counts
+// once, also when gc was there, they are pruned again, and the index is made anew.
+func TestPrunedRunGrows(t *testing.T) {
+	for _, collected := range []bool{false, true} {
+		t.Run(fmt.Sprint("gc ", collected), func(t *testing.T) { prunedRunGrows(t, collected) })
+	}
+}
+
+func prunedRunGrows(t *testing.T, collected bool) {
+	r := rand.New(rand.NewPCG(1, 6))
+	source := filepath.Join(t.TempDir(), "runs")
+	if err := os.CopyFS(source, os.DirFS(runs)); err != nil {
+		t.Fatal(err)
+	}
+	grows := halve(t, r, source)
+	agent := filepath.Join(t.TempDir(), "claude")
+	session(t, agent, "2b6f0d52-0000-4000-8000-000000000001", 5)
+	calm, dir := filepath.Join(t.TempDir(), "calm"), filepath.Join(t.TempDir(), "archive")
+	for _, d := range []string{calm, dir} {
+		tx(t, d, 0, "ingest", "-q", source, agent)
+	}
+	tx(t, dir, 0, "prune", "--query", "after:1970", "--yes", "-q")
+	if collected {
+		tx(t, dir, 0, "gc", "-q")
+	}
+	putBack(t, grows)
+	session(t, agent, "2b6f0d52-0000-4000-8000-000000000001", 9)
+	for _, d := range []string{calm, dir} {
+		tx(t, d, 0, "ingest", "-q", source, agent)
+	}
+	if n := strings.Count(tx(t, dir, 0, "list", "--json", "--limit", "0"), "\n"); n < 2 {
+		t.Errorf("%d runs were archived again", n)
+	}
+	want := tx(t, calm, 0, "cost", "--json", "--by", "format,model,source")
+	for _, step := range [][]string{{"verify"}, {"prune", "--query", "after:1970", "--yes", "-q"}, {"gc", "-q"}, {"reindex", "-q"}} {
+		if got := tx(t, dir, 0, "cost", "--json", "--by", "format,model,source"); got != want {
+			t.Fatalf("before %s: costs are\n%s\nand were\n%s", step[0], got, want)
+		}
+		tx(t, dir, 0, step...)
+	}
+	if got := tx(t, dir, 0, "cost", "--json", "--by", "format,model,source"); got != want {
+		t.Fatalf("costs are\n%s\nand were\n%s", got, want)
+	}
+}
+
+// TestWordsComeBack takes a pruned run in again in the process that purged its words.
+func TestWordsComeBack(t *testing.T) {
+	agent, dir := filepath.Join(t.TempDir(), "claude"), filepath.Join(t.TempDir(), "archive")
+	session(t, agent, "2b6f0d52-0000-4000-8000-000000000001", 3)
+	session(t, agent, "2b6f0d52-0000-4000-8000-000000000002", 1)
+	tx(t, dir, 0, "ingest", "-q", agent)
+	found := func() int { return strings.Count(tx(t, dir, 0, "search", "--json", "*obblequax2*"), "\n") }
+	if n := found(); n != 1 {
+		t.Fatalf("%d hits", n)
+	}
+	for range 2 {
+		tx(t, dir, 0, "prune", "--query", "wobblequax2", "--yes", "-q")
+		tx(t, dir, 0, "gc", "-q")
+		if n := found(); n != 0 {
+			t.Fatalf("%d hits of what is gone", n)
+		}
+		tx(t, dir, 0, "ingest", "-q", "--pruned", agent)
+		if n := found(); n != 1 {
+			t.Fatalf("%d hits of what came back", n)
 		}
 	}
 }
