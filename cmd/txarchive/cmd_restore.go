@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 )
@@ -126,6 +128,7 @@ type restoreSum struct {
 	Files     int64         `json:"files"` // restored, or planned
 	Bytes     int64         `json:"bytes"`
 	Unchanged int64         `json:"unchanged"` // stand there already, byte for byte
+	Marked    int64         `json:"marked"`    // of all these, those with marks where payloads were
 	Failed    []restoreFail `json:"failed"`
 }
 
@@ -142,6 +145,13 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 	if !o.At.IsZero() {
 		sum.At = stamp(o.At)
 	}
+	marked := map[index.VersionKey]bool{}
+	if o.At.IsZero() {
+		var err error
+		if marked, err = markedOriginals(ctx, store); err != nil {
+			return err
+		}
+	}
 	m := a.meter()
 	failed := store.Restore(ctx, o.RestoreOptions, func(r archive.Restored) {
 		switch {
@@ -155,6 +165,9 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 		default:
 			sum.Files++
 			sum.Bytes += r.Size
+		}
+		if marked[index.VersionKey{Source: r.Source, Path: r.Path, Number: r.Version}] {
+			sum.Marked++
 		}
 		m.files("restore", r.Path, sum.Files+sum.Unchanged, 0)
 		if (o.DryRun || a.verbose) && !a.json {
@@ -189,6 +202,26 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 			fmt.Fprintf(a.out, ", %s there already", plural(sum.Unchanged, "is", "are"))
 		}
 		fmt.Fprintln(a.out)
+		if sum.Marked > 0 {
+			a.note("%s marks where large payloads were: a policy has dropped these, see docs/retention.md.", plural(sum.Marked, "of them has", "of them have"))
+		}
 	}
 	return failed
+}
+
+// markedOriginals are those that have marks where payloads were.
+func markedOriginals(ctx context.Context, store *archive.Archive) (map[index.VersionKey]bool, error) {
+	all := map[index.VersionKey]bool{}
+	if store.Index() == nil {
+		return nil, nil
+	}
+	for f, err := range store.Index().Facts(ctx, blob.FactTombstone) {
+		if err != nil {
+			return nil, err
+		}
+		if t, err := blob.ParseTombstone(f); err == nil && t.Redacted != nil && t.Redacted.Payloads {
+			all[index.VersionKey{Source: t.Source, Path: t.Path, Number: t.Number}] = true
+		}
+	}
+	return all, nil
 }

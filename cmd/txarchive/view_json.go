@@ -132,7 +132,7 @@ func runJSON(r *index.Run) map[string]any {
 		"project": orNull(r.Project), "branch": orNull(r.Branch), "flow": orNull(r.Flow), "title": orNull(r.Title), "agent": orNull(r.Agent),
 		"model": orNull(r.Model), "host": orNull(r.Host), "producer_version": orNull(r.Version), "status": orNull(r.Status),
 		"outcome": orNull(string(r.Outcome)), "error": orNull(r.Error), "started": wire(r.Started), "ended": wire(r.Ended),
-		"stub": r.Stub, "child": r.Child, "pruned": r.Pruned, "conversations": n.Conversations, "events": n.Events, "messages": n.Messages,
+		"stub": r.Stub, "child": r.Child, "pruned": r.Pruned, "thinned": orNull(r.Thinned), "conversations": n.Conversations, "events": n.Events, "messages": n.Messages,
 		"tool_calls": n.Calls, "tool_results": n.Results, "input_tokens": count(n.Input), "output_tokens": count(n.Output),
 		"cache_read_tokens": count(n.CacheRead), "cache_creation_tokens": count(n.CacheCreation),
 		"reported_cost_microusd": count(n.ReportedCost), "cost_microusd": count(n.CostUsed), "attributes": attributes(r.Attributes),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
 
@@ -79,12 +80,38 @@ func (v *viewer) header(ctx context.Context, r *index.Run) error {
 	case !r.Counted:
 		counts = "nothing of it: only named by others"
 	}
+	thinned, err := v.thinned(ctx, r)
+	if err != nil {
+		return err
+	}
 	v.fields([][2]string{
 		{"run", r.ID}, {"format", r.Format}, {"native id", r.NativeID}, {"group", r.Group}, {"project", r.Project}, {"flow", r.Flow}, {"agent", r.Agent},
 		{"model", r.Model}, {"time", v.span(r.Started, r.Ended)}, {"status", status(r.Status, r.Outcome)},
-		{"error", r.Error}, {"holds", counts}, {"tokens", tokens}, {"cost", cost}, {"tags", strings.Join(tags[r.ID], ", ")},
+		{"error", r.Error}, {"holds", counts}, {"thinned", thinned}, {"tokens", tokens}, {"cost", cost}, {"tags", strings.Join(tags[r.ID], ", ")},
 	})
 	return nil
+}
+
+// thinned says what a run has less, since when and why.
+func (v *viewer) thinned(ctx context.Context, r *index.Run) (string, error) {
+	if r.Thinned == "" {
+		return "", nil
+	}
+	graves, err := v.store.Index().Graves(ctx, r.ID)
+	if err != nil {
+		return "", err
+	}
+	text := map[string]string{"search": "its words are not found any more", "payloads": "marks stand where large payloads were"}[r.Thinned]
+	for _, g := range graves {
+		if g.Tier == r.Thinned {
+			why := g.Reason
+			if g.Rule != "" {
+				why = "rule " + g.Rule
+			}
+			return fmt.Sprintf("%s (%s, %s, plan %s)", text, v.a.clock(time.UnixMicro(g.Time)), why, g.Plan), nil
+		}
+	}
+	return text, nil
 }
 
 // status is what the producer says, and the word for it that all formats share where that is another.

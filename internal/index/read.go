@@ -185,7 +185,8 @@ type Run struct {
 	Error          string
 	Started, Ended transcript.Time // Offset is not kept
 	Stub, Child    bool
-	Pruned         bool // only its ledger is left
+	Pruned         bool   // only its ledger is left
+	Thinned        string // the tier that some of its originals were thinned to: search, payloads
 	Counts         Counts
 	Attributes     string
 }

@@ -17,8 +17,8 @@ type Retention interface {
 	Weights(ctx context.Context, estate *Estate, runs []int) ([]Weight, error)
 	// Ledgers gives what is to stay when runs are pruned or thinned in versions.
 	Ledgers(ctx context.Context, orders []LedgerOrder) ([]Ledger, error)
-	// Graves gives what was pruned or thinned, by run and version.
-	Graves(ctx context.Context) ([]Grave, error)
+	// Graves gives what was pruned or thinned, by run and version: of one run, or of all.
+	Graves(ctx context.Context, run string) ([]Grave, error)
 }
 
 // Estate is the runs that there are and what they are stored in.

@@ -135,7 +135,7 @@ func (p *Pruner) LastPolicy(ctx context.Context) (text string, err error) {
 type doneParts map[string]map[index.VersionKey]bool
 
 func (p *Pruner) done(ctx context.Context, plan string) (doneParts, error) {
-	graves, err := p.Index.Graves(ctx)
+	graves, err := p.Index.Graves(ctx, "")
 	if err != nil {
 		return nil, err
 	}

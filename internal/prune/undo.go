@@ -20,7 +20,7 @@ type Undone struct {
 // newest plan. The rows of the index come back when the versions are parsed again, which is left to the caller.
 // Errors: ErrNothing; ErrGone, when gc has taken some of the bytes.
 func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
-	graves, err := p.Index.Graves(ctx)
+	graves, err := p.Index.Graves(ctx, "")
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,9 @@ SELECT r.run_id, (SELECT name FROM names WHERE id = r.format) AS format, r.nativ
     AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
     AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END) AS cost
     FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) y) one_row) AS cost_microusd,
-  r.attributes, r.pruned
+  r.attributes, r.pruned,
+  (SELECT CASE max(g.tier = 'payloads') WHEN 1 THEN 'payloads' WHEN 0 THEN 'search' END FROM run_names n CROSS JOIN graves g ON g.run_name = n.id
+    CROSS JOIN versions v ON v.id = g.version WHERE n.run = r.id AND g.action = 'thin' AND g.tier IN ('payloads', 'search') AND v.grave IS NULL) AS thinned
 FROM runs r;
 
 CREATE VIEW v_conversations AS

@@ -70,14 +70,14 @@ func one[T any](ctx context.Context, q sqlx.QueryerContext, query string, args [
 }
 
 const runColumns = `run_id, format, native_id, anchor, counted, group_id, project, branch, flow, title, agent, model, host,
-	producer_version, status, outcome, error, started_us, ended_us, stub, child, attributes, pruned, conversations, events, messages,
+	producer_version, status, outcome, error, started_us, ended_us, stub, child, attributes, pruned, thinned, conversations, events, messages,
 	tool_calls, tool_results, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, reported_cost_microusd, cost_microusd`
 
 func scanRun(rows *sqlx.Rows) (r index.Run, err error) {
 	n := &r.Counts
 	err = rows.Scan(&r.ID, &r.Format, &r.NativeID, &r.Anchor, &r.Counted, str(&r.Group), str(&r.Project), str(&r.Branch), str(&r.Flow),
 		str(&r.Title), str(&r.Agent), str(&r.Model), str(&r.Host), str(&r.Version), str(&r.Status), str(&r.Outcome), str(&r.Error),
-		when{&r.Started}, when{&r.Ended}, &r.Stub, &r.Child, str(&r.Attributes), &r.Pruned, &n.Conversations, &n.Events, &n.Messages,
+		when{&r.Started}, when{&r.Ended}, &r.Stub, &r.Child, str(&r.Attributes), &r.Pruned, str(&r.Thinned), &n.Conversations, &n.Events, &n.Messages,
 		&n.Calls, &n.Results, count{&n.Input}, count{&n.Output}, count{&n.CacheRead}, count{&n.CacheCreation},
 		count{&n.ReportedCost}, count{&n.CostUsed})
 	return r, err
