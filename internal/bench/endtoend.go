@@ -31,17 +31,21 @@ func (b *bench) ingest(ctx context.Context) error {
 		return err
 	}
 	ours := got[0]
-	var totals struct{ Totals struct{ Events float64 } }
+	var totals struct {
+		Totals struct{ Events, Files float64 }
+	}
 	if err := b.ask(ctx, &totals, "stats", "--json"); err != nil {
 		return err
 	}
-	events := totals.Totals.Events
+	events, files := totals.Totals.Events, totals.Totals.Files
 	b.set("raw", "MB", b.raw/1e6)
 	b.set("events", "count", events)
+	b.set("files", "count", files)
 	b.set("CPU", "s", each(ours, cpu)...)
 	b.set("wall", "s", each(ours, wall)...)
 	b.set("CPU per raw MB", "ms", each(ours, func(c cost) float64 { return cpu(c) * 1e9 / b.raw })...)
 	b.set("CPU per event", "us", each(ours, func(c cost) float64 { return cpu(c) * 1e6 / events })...)
+	b.set("CPU per file", "us", each(ours, func(c cost) float64 { return cpu(c) * 1e6 / files })...)
 	b.set("raw bytes", "MB/s", each(ours, func(c cost) float64 { return b.raw / 1e6 / wall(c) })...)
 	b.set("events a second", "/s", each(ours, func(c cost) float64 { return events / wall(c) })...)
 	b.set("peak memory", "MiB", each(ours, func(c cost) float64 { return float64(c.peak) / (1 << 20) })...)

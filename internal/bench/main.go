@@ -19,7 +19,7 @@ import (
 )
 
 type options struct {
-	binary, mkcorpus, given, format, text, dir, store, only string
+	binary, mkcorpus, given, format, text, dir, store, only, doc string
 
 	mb, runs, stageMB int
 	seed              uint64
@@ -34,6 +34,7 @@ func main() {
 	flag.StringVar(&o.text, "text", "", "directory of files to cut texts from; empty is a small text that compresses too well")
 	flag.StringVar(&o.dir, "dir", filepath.Join(os.TempDir(), "txarchive-bench"), "where corpora and archives are laid")
 	flag.StringVar(&o.store, "store", "", "file that keeps the figures; empty is one below the user's cache for each set of parameters")
+	flag.StringVar(&o.doc, "doc", "", "Markdown file that takes the figures between its marks for this format and size")
 	flag.StringVar(&o.only, "only", "", "names of the sections to measure, with commas: "+strings.Join(sectionNames(), ","))
 	flag.IntVar(&o.mb, "mb", 100, "size of the corpus in MiB")
 	flag.IntVar(&o.runs, "runs", 3, "counted runs of each measurement")
@@ -99,5 +100,8 @@ func run(ctx context.Context, o options) (err error) {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
-	return b.finish(os.Stdout)
+	if err := b.finish(os.Stdout); err != nil || o.doc == "" {
+		return err
+	}
+	return b.document(o.doc)
 }

@@ -167,6 +167,10 @@ func (r *report) print(w io.Writer, old *report) {
 		}
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
+	fmt.Fprintf(w, "\n%-46s %12s  %-8s %7s\n", "goals", "now", "", "at most")
+	for _, m := range r.goals() {
+		fmt.Fprintf(w, "%-46s %12s  %-8s %7s  %v\n", m.Name, number(m.Value), m.Unit, number(m.most), m)
+	}
 	for _, s := range r.Lacking {
 		fmt.Fprintln(w, "\n"+s)
 	}
@@ -192,12 +196,12 @@ func (r *report) figure(f figure) *figure {
 func (f figure) worse(was *figure) bool {
 	noise := 0.10
 	switch {
+	case f.Spread != nil && was.Spread != nil:
+		noise = max(noise, *f.Spread+*was.Spread)
 	case f.Unit == "MB" || strings.HasSuffix(f.Name, "/ raw"):
 		noise = 0.02
-	case f.Spread == nil || was.Spread == nil:
-		noise = 0.25
 	default:
-		noise = max(noise, *f.Spread+*was.Spread)
+		noise = 0.25
 	}
 	change := f.Value / was.Value
 	if strings.HasSuffix(f.Unit, "/s") {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -74,10 +75,63 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// TestDocument puts figures where those of an earlier run stood.
+func TestDocument(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.md")
+	if err := os.WriteFile(path, []byte("before\n<!-- bench claude-100 -->\nold\n<!-- /bench claude-100 -->\nafter\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		r := newReport(options{format: "claude", mb: 100, store: "unused"})
+		r.section = "ingest"
+		r.set("CPU / tar | gzip -6", "", 2)
+		if err := r.document(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(b)
+	if !strings.HasPrefix(got, "before\n<!-- bench claude-100 -->\n") || !strings.HasSuffix(got, "<!-- /bench claude-100 -->\nafter\n") ||
+		strings.Contains(got, "old") || strings.Count(got, `| ingest: CPU / tar \| gzip -6 | 2.00 | 1.50 | 1.33 times too much |`) != 1 || strings.Count(got, `| CPU / tar \| gzip -6 | 2.00 |  |`) != 1 {
+		t.Error(got)
+	}
+	if err := newReport(options{format: "mix", mb: 100, store: "unused"}).document(path); err == nil {
+		t.Error("figures were put where no marks are")
+	}
+}
+
 func TestStoresOfParametersDiffer(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	a, b := newReport(options{format: "claude", mb: 100}), newReport(options{format: "claude", mb: 100, seed: 1})
 	if a.file == b.file {
 		t.Errorf("both are kept in %s", a.file)
+	}
+}
+
+// TestGoals looks for the figures that goals name: one that is called something else is never met, and nobody told.
+func TestGoals(t *testing.T) {
+	var source []byte
+	for _, name := range []string{"endtoend.go", "increment.go", "upkeep.go"} {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source = append(source, b...)
+	}
+	for _, g := range goals {
+		if !bytes.Contains(source, []byte(`b.set("`+g.name+`", `)) {
+			t.Errorf("no figure is called %q", g.name)
+		}
+	}
+	r := newReport(options{format: "leslie", mb: 190, store: "unused"})
+	r.section = "ingest"
+	r.set("raw", "MB", 190)
+	r.set("files", "count", 50_000)
+	r.set("CPU per file", "us", 100)
+	if all := r.goals(); len(all) != 1 || all[0].String() != "met" {
+		t.Error(all)
 	}
 }

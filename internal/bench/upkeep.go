@@ -61,7 +61,7 @@ func (b *bench) prune(ctx context.Context) error {
 	b.set("gc, wall", "s", wall(gc))
 	b.set("prune and gc, wall", "s", wall(began)+wall(gc))
 	b.set("prune and gc, peak memory", "MiB", float64(gc.peak)/(1<<20))
-	b.set("freed / archive", "", float64(size-treeSize(b.archive))/float64(size))
+	b.set("archive after / before", "", float64(treeSize(b.archive))/float64(size))
 	return nil
 }
 
