@@ -385,3 +385,43 @@ func (b *broken) blinded(name string, now map[string][]byte) bool {
 	}
 	return false
 }
+
+// TestIngestAfterLoss has content that was lost in part come again, in another file and in its own: it is stored whole, and
+// nothing takes the rest of it for a copy.
+func TestIngestAfterLoss(t *testing.T) {
+	root := t.TempDir()
+	dir, source := filepath.Join(root, "archive"), filepath.Join(root, "runs")
+	must(t, os.CopyFS(filepath.Join(source, "awf"), os.DirFS(filepath.Join(runs, "awf"))))
+	l := newLeaky(source, 1)
+	l.write(t, rand.New(rand.NewPCG(3, 3)), 3000)
+	call(t, dir, "ingest", source)
+	packs, err := filepath.Glob(filepath.Join(dir, "packs/*/*/*"))
+	must(t, err)
+	data, err := os.ReadFile(packs[0])
+	must(t, err)
+	for i := range 3 {
+		data[len(data)/4*(i+1)] ^= 1
+	}
+	written(t, packs[0], data)
+	away := filepath.Join(root, "away")
+	must(t, os.Rename(source, away))
+	report := decode[repairJSON](t, call(t, dir, "verify", "--repair", "--yes", "--json"))
+	if len(report.Lost) == 0 || report.SavedBytes == 0 {
+		t.Fatalf("%+v", report)
+	}
+	must(t, os.CopyFS(filepath.Join(root, "other", "awf"), os.DirFS(filepath.Join(away, "awf"))))
+	call(t, dir, "ingest", filepath.Join(root, "other"))
+	must(t, os.Rename(away, source))
+	l.write(t, rand.New(rand.NewPCG(4, 4)), 2) // so that it is read
+	call(t, dir, "ingest", source)
+	call(t, dir, "verify", "--deep")
+	to := filepath.Join(root, "to")
+	_, _, _ = inside(t.Context(), dir, "", "restore", "--all", "--to", to)
+	for _, name := range []string{"other/" + awfTranscripts + "/" + filepath.Base(l.file), "runs/" + awfTranscripts + "/" + filepath.Base(l.file)} {
+		want, err := os.ReadFile(filepath.Join(root, name))
+		must(t, err)
+		if got, err := os.ReadFile(filepath.Join(to, name)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s came back as %d bytes for %d: %v", name, len(got), len(want), err)
+		}
+	}
+}

@@ -149,10 +149,10 @@ func (h *hole) behind(at int64, b []byte) {
 // ahead takes in bytes before the hole: what counts is where its last line begins.
 func (h *hole) ahead(at int64, b []byte) {
 	if i := bytes.LastIndexByte(b, '\n'); i >= 0 {
-		h.before = line{from: at + int64(i) + 1, to: 0}
+		h.before = line{from: at + int64(i) + 1}
 		at, b = at+int64(i)+1, b[i+1:]
 	}
-	if len(b) > 0 && h.before.to == 0 {
+	if len(b) > 0 && h.before.to <= h.before.from { // its first byte
 		h.before.from, h.before.first = at, b[0]
 	}
 	h.before.to = at + int64(len(b))
