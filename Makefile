@@ -18,7 +18,7 @@ BENCH     = $(GO) run ./internal/bench -binary ./txarchive -mkcorpus $(MKCORPUS)
 
 export CGO_ENABLED = 0
 
-.PHONY: all build demo test race fuzz golden lint bench bench-large bench-hot bench-search soak check clean
+.PHONY: all build demo test race poison fuzz golden lint bench bench-large bench-hot bench-search soak check clean
 
 all: build
 
@@ -38,6 +38,9 @@ test: ## all tests
 
 race: ## all tests under the race detector, which needs cgo
 	CGO_ENABLED=1 $(GO) test -race ./...
+
+poison: ## the tests of parsers, packs and ingest, with buffers that are overwritten when they are given back
+	$(GO) test -tags poison ./internal/ingest/... ./internal/blob/pack ./internal/search
 
 fuzz: ## every fuzz target for FUZZTIME
 	@set -e; for pkg in $$($(GO) list ./...); do \
@@ -74,7 +77,9 @@ bench-search: ## latencies of search, p50 and p95, at EVENTS events; with ARCHIV
 	$(if $(ARCHIVE),$(GO) test -run '^$$' -bench Search -benchtime 0.2s ./internal/search -bench-archive $(abspath $(ARCHIVE)))
 
 soak: ## crash, fault and recall tests for a long time (KILLS, DAMAGES, QUERIES; CORPUS: more transcripts to search)
-	$(GO) test -timeout 0 -run 'Killed' ./cmd/txarchive -kills $(or $(KILLS),500)
+	$(GO) test -timeout 0 -run 'Killed' ./cmd/txarchive -kills $(or $(KILLS),500) -faults 0
+	$(GO) test -timeout 0 -run 'TestFaults$$' ./cmd/txarchive -faults 0
+	$(GO) test -timeout 0 -run 'TestRepair$$' ./cmd/txarchive -damages $(or $(DAMAGES),10000)
 	$(GO) test -timeout 0 -count 20 -run 'TestMonth' ./cmd/txarchive -nights 31
 	$(GO) test -timeout 0 -count 5 -run 'TestFullDisk|TestRestoreAtAfterGC' ./cmd/txarchive -fulls 30
 	$(GO) test -timeout 0 -count 50 -run 'Model|Fault|AnyOrder|FindsEverything|OrdersAndPages' ./internal/...
@@ -83,7 +88,8 @@ soak: ## crash, fault and recall tests for a long time (KILLS, DAMAGES, QUERIES;
 	for s in $(wildcard ../shared/samples ../shared/samples/agents); do corpora="$$corpora,$$(realpath $$s)"; done; \
 	$(GO) test -timeout 0 -run 'FindsEverything' ./internal/search -recall-queries $(or $(QUERIES),3000) -corpus "$$corpora"
 	$(GO) test -timeout 0 -run 'DeepVerify' ./cmd/txarchive -alterations 300
-	$(GO) test -timeout 0 -run 'TestDamage$$' ./internal/archive -damages $(or $(DAMAGES),10000)
+	$(GO) test -timeout 0 -run 'TestDamage' ./internal/archive -damages $(or $(DAMAGES),10000)
+	$(MAKE) poison
 
 check: lint test build ## what must pass before a commit
 

@@ -118,7 +118,10 @@ func (v *View) inflated(ctx context.Context, m blob.Member) ([]byte, error) {
 		return nil, corrupt(v.Name, m.Offset, "no member has %d bytes for %d", m.Size, m.RawSize)
 	}
 	buf := storedBuffers.Get().(*[]byte)
-	defer storedBuffers.Put(buf)
+	defer func() {
+		spoil((*buf)[:cap(*buf)])
+		storedBuffers.Put(buf)
+	}()
 	if int64(cap(*buf)) < m.Size {
 		*buf = make([]byte, m.Size)
 	}

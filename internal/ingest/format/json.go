@@ -223,6 +223,7 @@ func Build(fill func([]byte) []byte) string {
 	b := scratch.Get().(*[]byte)
 	*b = fill((*b)[:0])
 	s := string(*b)
+	spoil((*b)[:cap(*b)])
 	if cap(*b) <= maxScratch {
 		scratch.Put(b)
 	}

@@ -38,7 +38,9 @@ func Lines(r io.Reader, inner string) iter.Seq2[Line, error] {
 				return
 			}
 			line.Origin.Inner, line.Origin.Line = inner, n
-			if !yield(line, nil) {
+			more := yield(line, nil)
+			spoil(line.Bytes)
+			if !more {
 				return
 			}
 		}
@@ -208,6 +210,7 @@ func (s *splitter) skim(first bool) (Line, error) {
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 func (s *splitter) release() {
+	spoil(s.buf)
 	if len(s.buf) <= maxScratch {
 		buffers.Put(&s.buf)
 	}

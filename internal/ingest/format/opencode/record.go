@@ -75,7 +75,9 @@ func (p *parser) row(v format.Value) {
 		m := readMessage(data)
 		m.id, m.session, m.created = v.Get("id").Text(), v.Get("session_id").Text(), orMilli(m.created, v.Get("time_created"))
 		m.origin = p.at
-		p.asked = &m
+		asked := m // it outlives the row
+		asked.value, asked.tokens, asked.cost = nil, bytes.Clone(m.tokens), bytes.Clone(m.cost)
+		p.asked = &asked
 		p.steps = false
 		p.message(m)
 	case table == rolePart:
