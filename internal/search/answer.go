@@ -114,7 +114,11 @@ func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) it
 			if a.o.Limit > 0 {
 				wanted = min(wanted, a.o.Limit-a.shown)
 			}
-			a.s.readAll(ctx, some[:max(wanted, 0)])
+			unread := make([]*found, max(wanted, 0))
+			for i := range unread {
+				unread[i] = &some[i]
+			}
+			a.s.readAll(ctx, unread)
 			for _, f := range some {
 				if !yield(f, nil) {
 					return false
@@ -139,13 +143,13 @@ func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) it
 }
 
 // readAll reads the texts of hits. One that cannot be read, or is large, is left to who wants it.
-func (s *Searcher) readAll(ctx context.Context, hits []found) {
+func (s *Searcher) readAll(ctx context.Context, hits []*found) {
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(hits)) {
 		group.Go(func() {
 			for n := int(next.Add(1)) - 1; n < len(hits); n = int(next.Add(1)) - 1 {
-				f := &hits[n]
+				f := hits[n]
 				if f.read || f.TextBytes > aheadBytes {
 					continue
 				}

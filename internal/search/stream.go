@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -56,10 +57,10 @@ func (c *checker) check(ctx context.Context, f *found, patterns []pattern) (bool
 		if err != nil {
 			return false, err
 		}
-		c.read++
-		c.left -= int64(len(text)) + 64
 		f.text, f.read = text, true
 	}
+	c.read++
+	c.left -= int64(len(f.text)) + 64
 	folded := false
 	for i := range patterns {
 		if patterns[i].part != nil && !folded {
@@ -117,7 +118,7 @@ func (a *Answer) stream(ctx context.Context, after string, more ...query.Node) i
 			page.Limit = a.o.Limit + 1 // one more tells that there is more
 		}
 		last := ""
-		for f, err := range merge(ctx, a.s.Index, questions, page) {
+		for f, err := range a.readChecked(ctx, questions, merge(ctx, a.s.Index, questions, page)) {
 			if err != nil {
 				yield(found{}, err)
 				return
@@ -138,6 +139,48 @@ func (a *Answer) stream(ctx context.Context, after string, more ...query.Node) i
 			}
 			a.position = f.Cursor
 		}
+	}
+}
+
+// readChecked reads the texts of what must be checked, on all cores: of one candidate at first, and of more at once the
+// longer the search goes on.
+func (a *Answer) readChecked(ctx context.Context, questions []question, candidates iter.Seq2[candidate, error]) iter.Seq2[candidate, error] {
+	if !slices.ContainsFunc(questions, func(q question) bool { return len(q.check) > 0 }) {
+		return candidates
+	}
+	return func(yield func(candidate, error) bool) {
+		var some []candidate
+		most := 1
+		give := func() bool {
+			var unread []*found
+			for i := range some {
+				if len(questions[some[i].question].check) > 0 {
+					unread = append(unread, &some[i].found)
+				}
+			}
+			if len(unread) > 1 && (a.o.Budget <= 0 || a.checker.left > 0) {
+				a.s.readAll(ctx, unread)
+			}
+			for _, c := range some {
+				if !yield(c, nil) {
+					return false
+				}
+			}
+			some, most = some[:0], min(2*most, aheadHits)
+			return true
+		}
+		for c, err := range candidates {
+			if err != nil {
+				if give() {
+					yield(c, err)
+				}
+				return
+			}
+			if some = append(some, c); len(some) >= most && !give() {
+				return
+			}
+		}
+		give()
 	}
 }
 
