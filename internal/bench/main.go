@@ -10,6 +10,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -23,6 +24,7 @@ type options struct {
 
 	mb, runs, stageMB int
 	seed              uint64
+	stored            bool
 }
 
 func main() {
@@ -36,6 +38,7 @@ func main() {
 	flag.StringVar(&o.store, "store", "", "file that keeps the figures; empty is one below the user's cache for each set of parameters")
 	flag.StringVar(&o.doc, "doc", "", "Markdown file that takes the figures between its marks for this format and size")
 	flag.StringVar(&o.only, "only", "", "names of the sections to measure, with commas: "+strings.Join(sectionNames(), ","))
+	flag.BoolVar(&o.stored, "stored", false, "measure nothing: show what the last run with these parameters has stored")
 	flag.IntVar(&o.mb, "mb", 100, "size of the corpus in MiB")
 	flag.IntVar(&o.runs, "runs", 3, "counted runs of each measurement")
 	flag.IntVar(&o.stageMB, "stage-mb", 256, "largest corpus in MiB whose stages are measured; their rows are held in memory")
@@ -85,7 +88,25 @@ func run(ctx context.Context, o options) (err error) {
 			return err
 		}
 	}
-	b := &bench{options: o, report: newReport(o), archive: filepath.Join(o.dir, "archive")}
+	r := newReport(o)
+	if !o.stored {
+		if err := measure(ctx, o, r); err != nil {
+			return err
+		}
+		err = r.finish(os.Stdout)
+	} else if r, err = r.last(); err == nil && r == nil {
+		err = errors.New("no run with these parameters was stored")
+	} else if err == nil {
+		r.print(os.Stdout, nil)
+	}
+	if err != nil || o.doc == "" {
+		return err
+	}
+	return r.document(o.doc)
+}
+
+func measure(ctx context.Context, o options, r *report) (err error) {
+	b := &bench{options: o, report: r, archive: filepath.Join(o.dir, "archive")}
 	if b.corpus, err = o.corpus(ctx); err != nil {
 		return err
 	}
@@ -100,8 +121,5 @@ func run(ctx context.Context, o options) (err error) {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
-	if err := b.finish(os.Stdout); err != nil || o.doc == "" {
-		return err
-	}
-	return b.document(o.doc)
+	return nil
 }
