@@ -247,7 +247,7 @@ func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part) Row
 	}
 	c.t = c.split.Split(c.t[:0], part.Text)
 	row.T = c.numbers(c.t, &c.unsaid)
-	row.X = c.facetNumbers(facets{c.out.Format, row.Kind, row.Role, row.Type, row.Tool, e.Agent, e.Model, row.Result != nil && row.Result.Failed == transcript.Yes})
+	row.X = c.facetNumbers(facets{c.out.Format, row.Kind, row.Role, e.OrRole, row.Type, row.Tool, e.Agent, e.Model, row.Result != nil && row.Result.Failed == transcript.Yes})
 	return row
 }
 
@@ -291,10 +291,10 @@ func (c *Collector) settle() {
 
 // facets is what is known of a row for ever. Many rows have the same.
 type facets struct {
-	format                        string
-	kind                          transcript.Kind
-	role, typ, tool, agent, model string
-	failed                        bool
+	format                            string
+	kind                              transcript.Kind
+	role, or, typ, tool, agent, model string
+	failed                            bool
 }
 
 func (c *Collector) facetNumbers(f facets) []uint32 {
@@ -314,6 +314,7 @@ func (c *Collector) facetNumbers(f facets) []uint32 {
 	add("format", f.format)
 	add("kind", string(f.kind))
 	add("role", f.role)
+	add("role", f.or)
 	add("type", f.typ)
 	add("tool", f.tool)
 	add("agent", f.agent)

@@ -107,9 +107,11 @@ func TestLifeOpenCodeTree(t *testing.T) {
 	l.write(openStore+"session/p/ses_b.json", `{"id":"ses_b","projectID":"p","parentID":"ses_a","directory":"/home/ada/shop","title":"look","version":"1.1.0","time":{"created":1780000002000}}`)
 	l.write(openStore+"part/msg_3/prt_4.json", `{"id":"prt_4","type":"text","text":"a part that names nothing"}`)
 	l.meet("part first", counts{runs: 1, conversations: 2, events: 3, calls: 1, results: 1, in: 10, out: 25, cost: 250000, links: 1})
-	l.write(openStore+"message/ses_b/msg_3.json", `{"id":"msg_3","sessionID":"ses_b","role":"user","time":{"created":1780000002000}}`)
+	l.answers("whose words, as a guess", "SELECT role FROM v_events WHERE kind = 'message' AND path LIKE '%prt_4.json'", "user")
+	l.write(openStore+"message/ses_b/msg_3.json", `{"id":"msg_3","sessionID":"ses_b","role":"assistant","time":{"created":1780000002000}}`)
 	l.meet("message later", counts{runs: 1, conversations: 2, events: 4, calls: 1, results: 1, in: 10, out: 25, cost: 250000, links: 1})
 	l.once("as it is now")
+	l.answers("whose words", "SELECT role FROM v_events WHERE kind = 'message' AND path LIKE '%prt_4.json'", "assistant")
 	l.finds("names nothing", 1)
 	l.copied("laptop", counts{runs: 1, conversations: 2, events: 4, calls: 1, results: 1, in: 10, out: 25, cost: 250000, links: 1})
 }

@@ -11,9 +11,12 @@ type Family struct {
 	// counts for nothing (a window that repeats the log: DerivedTotal).
 	Conversations []*FamilyConversation
 	Receipts      []*Receipt // set Conversation
-	Usage         []*Usage   // for formats that ask for it (format.UsageResolver); set Verdict, Conversation, Agent, Engine, Flow, Step, Model
+	Usage         []*Usage   // for formats that ask for it (format.UsageResolver); set Verdict, Conversation, Agent, Engine, Flow, Step, Model, Provider
 	Steps         []*Step    // set Conversation
 	Hints         []*Hint    // read only
+	// Roles may be set: who speaks in a message, by the native id that the IDs of its events begin with, up to a '/'. What
+	// a resolver says goes before an event's own Role (see Event.OrRole).
+	Roles map[string]string
 	// Related has the hints of the runs that this one was forked from or is a child of, by native id; nil where the
 	// archive does not hold them. Read only.
 	Related map[string][]*Hint

@@ -91,8 +91,11 @@ type Event struct {
 	// forked session copies lines), one counts and the others are copied history. Home says that this
 	// conversation is where the event was first written, as far as the original tells; a Home counts first. Events of
 	// one original that share a Global ID are one entry: they count together.
-	Global  bool    `json:",omitzero"`
-	Home    bool    `json:",omitzero"`
+	Global bool `json:",omitzero"`
+	Home   bool `json:",omitzero"`
+	// OrRole is the role that the event has instead of Role when the resolver says so (Family.Roles). Search finds the
+	// event under both.
+	OrRole  string  `json:",omitzero"`
 	Verdict Verdict `json:",omitzero"` // "" is Counted; Uncounted for rows that stats leaves out; CopiedHistory where the original itself shows it
 	Kind    Kind    `json:",omitzero"`
 	Role    string  `json:",omitzero"` // user, assistant, system, tool, or as written

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -12,6 +13,7 @@ import (
 // family is a run whose format resolves it, with the rows that its members came from.
 type family struct {
 	transcript.Family
+	run      int64
 	format   string
 	usage    []familyUsage
 	receipts []int64
@@ -26,12 +28,12 @@ type familyUsage struct {
 
 // usageSaid is the columns of a usage row that a resolver decides.
 type usageSaid struct {
-	verdict                                        int
-	conversation, agent, engine, flow, step, model string
+	verdict                                                  int
+	conversation, agent, engine, flow, step, model, provider string
 }
 
 func saidOf(u *transcript.Usage) usageSaid {
-	return usageSaid{verdictNumbers[u.Verdict], u.Conversation, u.Agent, u.Engine, u.Flow, u.Step, u.Model}
+	return usageSaid{verdictNumbers[u.Verdict], u.Conversation, u.Agent, u.Engine, u.Flow, u.Step, u.Model, u.Provider}
 }
 
 // families loads the touched runs whose formats have a resolver. They are resolved in elect, when it is known
@@ -49,7 +51,7 @@ func (c *commit) families(merged map[int64]*transcript.Run) (map[int64]*family, 
 				return err
 			}
 			if c.resolver(format).Resolve != nil {
-				all[id] = &family{format: format, Family: transcript.Family{Run: merged[id]}}
+				all[id] = &family{run: id, format: format, Family: transcript.Family{Run: merged[id]}}
 				if merged[id] == nil {
 					all[id].Run = &transcript.Run{}
 				}
@@ -111,13 +113,13 @@ func loadStated[T any](c *commit, all map[int64]*family, table, where string, ad
 // loadUsage reads what the originals state as usage for families, and what the rows say of it now.
 func (c *commit) loadUsage(all map[int64]*family) error {
 	return c.each(`SELECT n.run, n.scope <> '', x.id, x.key, x.stated, x.stated_verdict, x.native_conversation, coalesce(x.agent, ''), coalesce(x.engine, ''),
-		coalesce(x.flow, ''), coalesce(x.step, ''), coalesce(x.model, '')`+statedRows("usage", ""), func(r *sql.Rows) error {
+		coalesce(x.flow, ''), coalesce(x.step, ''), coalesce(x.model, ''), coalesce(x.provider, '')`+statedRows("usage", ""), func(r *sql.Rows) error {
 		var run int64
 		var local bool
 		var stated []byte
 		var row familyUsage
 		w := &row.said
-		if err := r.Scan(&run, &local, &row.id, &row.key, &stated, &w.verdict, &w.conversation, &w.agent, &w.engine, &w.flow, &w.step, &w.model); err != nil {
+		if err := r.Scan(&run, &local, &row.id, &row.key, &stated, &w.verdict, &w.conversation, &w.agent, &w.engine, &w.flow, &w.step, &w.model, &w.provider); err != nil {
 			return err
 		}
 		f := all[run]
@@ -301,8 +303,8 @@ func (c *commit) writeFamily(f *family) error {
 			continue
 		}
 		c.keys[row.key] = true
-		args := append([]any{said.verdict, said.conversation, null(u.Agent), null(u.Engine), null(u.Flow), null(u.Step), null(u.Model)}, c.priced(u)...)
-		if _, err := c.exec(`UPDATE usage SET stated_verdict = ?, native_conversation = ?, agent = ?, engine = ?, flow = ?, step = ?, model = ?,
+		args := append([]any{said.verdict, said.conversation, null(u.Agent), null(u.Engine), null(u.Flow), null(u.Step), null(u.Model), null(u.Provider)}, c.priced(u)...)
+		if _, err := c.exec(`UPDATE usage SET stated_verdict = ?, native_conversation = ?, agent = ?, engine = ?, flow = ?, step = ?, model = ?, provider = ?,
 			calculated = ?, price_model = ?, price_table = ?, price_note = ? WHERE id = ?`, append(args, row.id)...); err != nil {
 			return err
 		}
@@ -314,6 +316,39 @@ func (c *commit) writeFamily(f *family) error {
 	}
 	for i, s := range f.Steps {
 		if _, err := c.exec("UPDATE steps SET native_conversation = ? WHERE id = ?", s.Conversation, f.steps[i]); err != nil {
+			return err
+		}
+	}
+	return c.writeRoles(f)
+}
+
+// writeRoles gives the messages of a run the roles that its resolver knows.
+func (c *commit) writeRoles(f *family) error {
+	if len(f.Roles) == 0 {
+		return nil
+	}
+	changed := map[int64]string{}
+	if err := c.each(`SELECT e.id, e.attributes ->> '$.id', coalesce(r.name, '') FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id
+		CROSS JOIN events e ON e.transcript = t.id JOIN names k ON k.id = e.kind LEFT JOIN names r ON r.id = e.role
+		WHERE n.run = ? AND k.name = 'message' AND e.eid IS NOT NULL`, func(rows *sql.Rows) error {
+		var event int64
+		var id sql.NullString
+		var was string
+		err := rows.Scan(&event, &id, &was)
+		message, _, _ := strings.Cut(id.String, "/")
+		if role := f.Roles[message]; role != "" && role != was {
+			changed[event] = role
+		}
+		return err
+	}, f.run); err != nil {
+		return err
+	}
+	for event, said := range changed {
+		role, err := c.name(said)
+		if err != nil {
+			return err
+		}
+		if _, err := c.exec("UPDATE events SET role = ? WHERE id = ?", role, event); err != nil {
 			return err
 		}
 	}

@@ -98,7 +98,10 @@ func (p *parser) message(m message) {
 		p.emit(&transcript.Run{ID: run("", m.id), Local: true, Anchor: m.session, Anchored: true, Named: true})
 	}
 	if m.model != "" {
-		p.emit(&transcript.Hint{Run: run(m.session, m.id), Key: hintModel, Value: m.id + "\t" + m.model, Origin: p.at})
+		p.emit(&transcript.Hint{Run: run(m.session, m.id), Key: hintModel, Value: m.id + "\t" + m.model + "\t" + m.provider, Origin: p.at})
+	}
+	if m.role == "user" || m.role == "assistant" {
+		p.emit(&transcript.Hint{Run: run(m.session, m.id), Key: hintRole, Value: m.id + "\t" + m.role, Origin: p.at})
 	}
 	p.total(m)
 }

@@ -34,6 +34,9 @@ func TestModels(t *testing.T) {
 		}
 	}
 	New().(format.Resolver).Resolve(f)
+	if len(f.Roles) != 5 || f.Roles["msg_1"] != "user" || f.Roles["msg_2"] != "assistant" {
+		t.Errorf("roles %v", f.Roles)
+	}
 	for _, u := range f.Usage {
 		want := "gpt-5"
 		if strings.Contains(u.Key, "msg_2") {

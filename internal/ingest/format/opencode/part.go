@@ -75,16 +75,16 @@ func idTime(id string) transcript.Time {
 	return format.UnixMilli(began + n>>12)
 }
 
-// role is whose words a text is. A file of the tree does not say it; there the program gives a time to what a model
-// wrote and none to what a person did.
-func (t *part) role() string {
+// role is whose words a text is, and whose else. A file of the tree does not say it, its message does (see Resolve); until
+// that is there, what the program gave a time to is the model's, and the rest the person's.
+func (t *part) role() (role, or string) {
 	switch {
 	case t.of != nil && t.of.role != "":
-		return t.of.role
+		return t.of.role, ""
 	case t.timed || t.ended:
-		return "assistant"
+		return "assistant", "user"
 	}
-	return "user"
+	return "user", "assistant"
 }
 
 // part yields the events of a part, and the request that it ends.
@@ -97,9 +97,10 @@ func (p *parser) part(t part) {
 	e.Parts = []transcript.Part{{Text: pieceText(t.value), Offset: format.OffsetIn(p.whole, t.value), Length: int64(len(t.value))}}
 	switch t.typ {
 	case "text":
-		e.Verdict, e.Kind, e.Role = transcript.Counted, transcript.KindMessage, t.role()
-		if t.synthetic && e.Role == "user" {
-			e.Kind, e.Role = transcript.KindSystem, "system"
+		e.Verdict, e.Kind = transcript.Counted, transcript.KindMessage
+		e.Role, e.OrRole = t.role()
+		if t.synthetic && (e.Role == "user" || e.OrRole != "") {
+			e.Kind, e.Role, e.OrRole = transcript.KindSystem, "system", ""
 		}
 	case "reasoning":
 		e.Verdict, e.Kind, e.Role = transcript.Counted, transcript.KindReasoning, "assistant"

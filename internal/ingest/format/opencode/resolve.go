@@ -7,10 +7,11 @@ import (
 )
 
 // Resolve says which requests count: the steps of a message, and a message itself only where it has none. It names
-// the models of steps whose message is another file. Messages and parts of a session that has no record are found, and
-// make no conversation that counts.
+// the models of steps, and who speaks in texts, whose message is another file. Messages and parts of a session that has no
+// record are found, and make no conversation that counts.
 func (opencode) Resolve(f *transcript.Family) {
 	stated, models := false, map[string]string{}
+	f.Roles = map[string]string{}
 	for _, h := range f.Hints {
 		switch h.Key {
 		case hintSession:
@@ -18,6 +19,9 @@ func (opencode) Resolve(f *transcript.Family) {
 		case hintModel:
 			msg, model, _ := strings.Cut(h.Value, "\t")
 			models[msg] = model
+		case hintRole:
+			msg, role, _ := strings.Cut(h.Value, "\t")
+			f.Roles[msg] = role
 		}
 	}
 	steps := map[any]bool{}
@@ -27,7 +31,7 @@ func (opencode) Resolve(f *transcript.Family) {
 			steps[msg] = true
 		}
 		if id, _ := msg.(string); u.Model == "" {
-			u.Model = models[id]
+			u.Model, u.Provider, _ = strings.Cut(models[id], "\t")
 		}
 	}
 	for _, u := range f.Usage {

@@ -6,10 +6,11 @@ import (
 )
 
 // hintSession says that a session's own record is there, hintModel which model a message came from:
-// "<message>\t<model>".
+// "<message>\t<model>\t<provider>", hintRole who speaks in it: "<message>\t<role>".
 const (
 	hintSession = "session"
 	hintModel   = "model"
+	hintRole    = "role"
 )
 
 // session yields the record of a session: a file of the tree, or a row.
