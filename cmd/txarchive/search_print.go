@@ -164,6 +164,14 @@ func (a *app) printCoverage(c *search.Coverage) {
 			a.note("Source %s has %s, so something of it may not be found: txarchive doctor", s.Name, plural(s.Problems, "problem", "problems"))
 		}
 	}
+	if c.Thinned != nil && *c.Thinned > 0 {
+		a.note("Of %s a policy has taken words out of the index: txarchive sql 'SELECT run_id, thinned FROM v_runs WHERE thinned IS NOT NULL'", plural(*c.Thinned, "run", "runs"))
+	}
+	if c.Shown == 0 {
+		for _, l := range c.Limits {
+			a.note("Not everything is found: %s", l)
+		}
+	}
 	if c.Unreadable > 0 {
 		a.note("%s could not be read: txarchive verify", plural(c.Unreadable, "text", "texts"))
 	}

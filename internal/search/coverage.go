@@ -2,6 +2,8 @@ package search
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -32,6 +34,8 @@ type Coverage struct {
 	Hidden     []Hidden `json:"hidden"`
 	Sources    []Source `json:"sources"` // stale, missing or with problems; null when not known
 	Problems   *int64   `json:"problems"`
+	// Thinned is how many runs a policy has taken words of out of the index; null when it is not known.
+	Thinned *int64 `json:"runs_thinned"`
 	// Limits are rules that keep something out of the reach of this query in any archive.
 	Limits    []string   `json:"limits"`
 	Proposals []Proposal `json:"proposals"` // where nothing was found
@@ -95,7 +99,7 @@ func (a *Answer) cover(ctx context.Context) (*Coverage, error) {
 		Elapsed: a.elapsed.Microseconds()}
 	a.state(c)
 	a.words(c)
-	steps := []func(context.Context, *Coverage) error{a.size, a.sources, a.hidden}
+	steps := []func(context.Context, *Coverage) error{a.size, a.thinned, a.sources, a.hidden}
 	if a.shown == 0 && a.ended && a.o.After == "" {
 		steps = append(steps, a.propose)
 	}
@@ -155,9 +159,17 @@ func (a *Answer) words(c *Coverage) {
 			}
 		}
 	}
-	if len(a.patterns()) > 0 {
+	if len(c.Terms) > 0 {
 		c.Limits = append(c.Limits, "in unbroken runs of 256 and more letters and digits, such as base64, only the first 64 are found")
 	}
+	if slices.ContainsFunc(c.Terms, idlike) {
+		c.Limits = append(c.Limits, "ids that look random are found whole, by their beginning (a3f9*) and as substrings (*9c1*), not by parts")
+	}
+}
+
+// idlike reports terms that may be parts of random ids: letters or digits of hexadecimal numbers.
+func idlike(term string) bool {
+	return len(term) <= 8 && strings.Trim(term, "0123456789abcdef") == "" && strings.ContainsAny(term, "0123456789")
 }
 
 // leaves returns the texts of a query, negated ones too.
@@ -206,6 +218,21 @@ func (a *Answer) size(ctx context.Context, c *Coverage) error {
 		return err
 	}
 	return nil
+}
+
+// thinned counts the runs that a search does not see all words of.
+func (a *Answer) thinned(ctx context.Context, c *Coverage) error {
+	idx, ok := a.s.Index.(interface {
+		Thinned(ctx context.Context) (runs int64, err error)
+	})
+	if !ok {
+		return nil
+	}
+	n, err := idx.Thinned(ctx)
+	if err == nil {
+		c.Thinned = &n
+	}
+	return err
 }
 
 // sources names those that are not as they should be.

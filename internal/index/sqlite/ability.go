@@ -94,6 +94,16 @@ func (db *DB) Size(ctx context.Context) (events, rows, problems int64, err error
 	return events, rows, problems, err
 }
 
+// Thinned returns how many runs have originals that a policy has taken words of out of the index.
+func (db *DB) Thinned(ctx context.Context) (runs int64, err error) {
+	err = db.r.GetContext(ctx, &runs, `SELECT count(DISTINCT n.run) FROM graves g CROSS JOIN run_names n ON n.id = g.run_name
+		CROSS JOIN originals v ON v.id = g.version WHERE g.action = 'thin' AND g.tier IN ('search', 'payloads')`)
+	if err != nil {
+		err = fmt.Errorf("thinned runs: %w", damage(err))
+	}
+	return runs, err
+}
+
 // ProblemsBySource returns how many problems there are of the newest versions of each source's files, and of files that
 // could not be taken at all. Sources without any are missing.
 func (db *DB) ProblemsBySource(ctx context.Context) (map[string]int64, error) {
