@@ -96,6 +96,9 @@ func runShow(ctx context.Context, a *app, o showOptions, id string) error {
 	if err != nil {
 		return err
 	}
+	if err := a.noteLosses(ctx, store, what); err != nil {
+		return err
+	}
 	v := viewer{a: a, o: o, store: store, ink: a.ink(), width: a.width()}
 	return v.verdict(v.show(ctx, what))
 }

@@ -60,7 +60,14 @@ func commands(t *testing.T) []writing {
 	call(t, pruned, "prune", "--yes", "--run", id(all[0]))
 	more := copyArchive(t, base)
 	call(t, more, "tag", "add", id(all[0]), "first")
-	hurt := copyArchive(t, base)
+	lone, hurt := filepath.Join(root, "lone"), filepath.Join(root, "hurt") // of a source that is gone, so that some is lost
+	must(t, os.CopyFS(lone, os.DirFS(filepath.Join(source, "awf"))))
+	call(t, hurt, "ingest", lone)
+	all[0].write(t, r, 2000)
+	must(t, os.RemoveAll(lone))
+	must(t, os.CopyFS(lone, os.DirFS(filepath.Join(source, "awf"))))
+	call(t, hurt, "ingest", lone)
+	must(t, os.RemoveAll(lone))
 	packs, err := filepath.Glob(filepath.Join(hurt, "packs/*/*/*"))
 	must(t, err)
 	for _, i := range []int{0, len(packs) / 2} {

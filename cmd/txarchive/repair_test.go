@@ -323,6 +323,9 @@ func (b *broken) wellAfter(t *testing.T, did string, report *repairJSON, deep bo
 // givenBack restores everything. blind says that only the packs were left to know by.
 func (b *broken) givenBack(t *testing.T, did string, report *repairJSON, now map[string][]byte, blind, backed bool) {
 	got := restoredAll(t, b.work)
+	for _, is := range now { // without an index nobody knows that there was a pack
+		backed = backed && !(blind && is == nil)
+	}
 	lost := map[string]bool{}
 	for _, l := range report.Lost {
 		lost[l.Source+"/"+l.Path] = true

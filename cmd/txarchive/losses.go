@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// noteLosses says which bytes of the originals of a run are lost, because what stood there is not shown.
+func (a *app) noteLosses(ctx context.Context, store *archive.Archive, what thing) error {
+	lost := map[index.VersionKey][]blob.Loss{}
+	for f, err := range store.Index().Facts(ctx, blob.FactLost) {
+		if err != nil {
+			return err
+		}
+		if l, err := blob.ParseLoss(f); err == nil {
+			key := index.VersionKey{Source: l.Source, Path: l.Path, Number: l.Number}
+			lost[key] = append(lost[key], l)
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	run := what.run
+	if run == "" {
+		id, _, _ := strings.Cut(what.conversation+what.event, ":")
+		c, err := store.Index().Conversation(ctx, id)
+		if err != nil {
+			return err
+		}
+		run = c.Run
+	}
+	for v, err := range store.Index().Versions(ctx, index.VersionFilter{Run: run}) {
+		if err != nil {
+			return err
+		}
+		for _, l := range lost[index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}] {
+			a.note("lost by damage, and not shown: %s", lossText(&l))
+		}
+	}
+	return nil
+}
