@@ -20,7 +20,7 @@ import (
 )
 
 type options struct {
-	binary, mkcorpus, given, format, text, dir, store, only, doc string
+	binary, mkcorpus, given, format, text, dir, store, only, doc, profile string
 
 	mb, runs, stageMB int
 	seed              uint64
@@ -37,6 +37,7 @@ func main() {
 	flag.StringVar(&o.dir, "dir", filepath.Join(os.TempDir(), "txarchive-bench"), "where corpora and archives are laid")
 	flag.StringVar(&o.store, "store", "", "file that keeps the figures; empty is one below the user's cache for each set of parameters")
 	flag.StringVar(&o.doc, "doc", "", "Markdown file that takes the figures between its marks for this format and size")
+	flag.StringVar(&o.profile, "profile", "", "file for a CPU profile of the stages, labelled: go tool pprof -top -tagfocus=stage=commit FILE")
 	flag.StringVar(&o.only, "only", "", "names of the sections to measure, with commas: "+strings.Join(sectionNames(), ","))
 	flag.BoolVar(&o.stored, "stored", false, "measure nothing: show what the last run with these parameters has stored")
 	flag.IntVar(&o.mb, "mb", 100, "size of the corpus in MiB")

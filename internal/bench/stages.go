@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"strings"
 	"time"
 
@@ -37,6 +38,11 @@ func (b *bench) stages(ctx context.Context) error {
 	if err := s.record(ctx); err != nil {
 		return err
 	}
+	stop, err := profile(b.profile)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	costs := map[string][]cost{}
 	for range b.runs {
 		s.costs = map[string]cost{}
@@ -49,6 +55,24 @@ func (b *bench) stages(ctx context.Context) error {
 	}
 	b.stageFigures(costs)
 	return nil
+}
+
+// profile begins a CPU profile, when there is a file for it. Its samples are labelled: pprof -tagfocus=stage=commit.
+func profile(path string) (stop func(), err error) {
+	if path == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		f.Close()
+	}, nil
 }
 
 // The stages, in the order of the way in, and what each could cost at least: what the machine takes for the same bytes
@@ -99,7 +123,9 @@ type stageRun struct {
 }
 
 func (s *stageRun) add(name string, do func() error) error {
-	c, err := inside(do)
+	var c cost
+	var err error
+	pprof.Do(context.Background(), pprof.Labels("stage", name), func(context.Context) { c, err = inside(do) })
 	s.costs[name] = s.costs[name].plus(c)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
