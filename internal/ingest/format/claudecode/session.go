@@ -63,22 +63,23 @@ func (r *reader) problem(p *transcript.Problem) {
 func (r *reader) identify() {
 	switch {
 	case r.place.agent != "" && r.place.session != "":
-		r.is(r.place.session)
+		r.is(r.place.session, "")
 	case r.place.agent == "" && isUUID(r.place.stem):
-		r.is(r.place.stem)
+		r.is(r.place.stem, "")
 	}
 }
 
-// is settles whose the file is, and hands on the rows that waited for it. session is "" when no line named one.
-func (r *reader) is(session string) {
+// is settles whose the file is, and hands on the rows that waited for it. session is "" when no line named one; then first,
+// the uuid of the first line that has one, tells files of one name apart.
+func (r *reader) is(session, first string) {
 	r.session = session
 	switch stem := r.place.stem; {
 	case r.place.agent != "" && session != "":
 		r.run, r.conversation = agentRun(session, r.place.agent), r.place.agent
-	case session == "" || session == stem:
+	case session == stem, session == "" && first == "":
 		r.run, r.conversation = stem, stem
 	default:
-		r.run = stem + "@" + session
+		r.run = stem + "@" + newest(first, session)
 		r.conversation = r.run
 	}
 	for _, e := range r.waiting {
@@ -95,7 +96,7 @@ func (r *reader) line(o format.Object) {
 	l := readLine(o, r.last)
 	r.last = l.session
 	if r.run == "" && (l.session != "" || l.opens()) {
-		r.is(l.session)
+		r.is(l.session, l.uuid)
 	}
 	if r.run != "" {
 		r.belongs(l)
@@ -135,7 +136,7 @@ func (r *reader) begin(l *line) {
 // end tells what only the whole file says of the run. Several files of one run are one session in several places.
 func (r *reader) end() {
 	if r.run == "" && len(r.waiting) > 0 {
-		r.is("")
+		r.is("", "")
 	}
 	if !r.rows {
 		return
