@@ -102,6 +102,7 @@ func TestCommitWork(t *testing.T) {
 			if small.statements < few || small.rows < few || small.steps < 1000*few || small.touched < few || small.written < few {
 				t.Fatalf("%v: nothing was counted", small)
 			}
+			t.Logf("%v\n%v", small, large)
 			large.within(t, "a batch", many, small, few, 1.1, 1.5)
 		})
 	}

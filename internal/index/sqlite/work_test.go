@@ -20,6 +20,7 @@ import (
 // work is what a connection was asked to do. It is the same on every machine and under any load, so tests can compare
 // it where they could not compare times.
 type work struct {
+	prepared   int // statements: each takes as long as many executions
 	statements int // executed
 	rows       int // handed back
 	steps      int // of SQLite's virtual machine; what FTS5 does inside is left out
@@ -28,12 +29,12 @@ type work struct {
 }
 
 func (w work) String() string {
-	return fmt.Sprintf("%d statements, %d rows, %d steps, %d pages touched, %d written", w.statements, w.rows, w.steps, w.touched, w.written)
+	return fmt.Sprintf("%d prepared, %d statements, %d rows, %d steps, %d pages touched, %d written", w.prepared, w.statements, w.rows, w.steps, w.touched, w.written)
 }
 
 // least is the smaller of two works in each respect.
 func least(a, b work) work {
-	return work{min(a.statements, b.statements), min(a.rows, b.rows), min(a.steps, b.steps), min(a.touched, b.touched), min(a.written, b.written)}
+	return work{min(a.prepared, b.prepared), min(a.statements, b.statements), min(a.rows, b.rows), min(a.steps, b.steps), min(a.touched, b.touched), min(a.written, b.written)}
 }
 
 // within fails where n units of got cost more than factor times what base units of want cost. pages is the factor for
@@ -45,7 +46,7 @@ func (w work) within(t *testing.T, what string, n int, want work, base int, fact
 		got, was int
 		factor   float64
 	}{
-		{"statements", w.statements, want.statements, factor}, {"rows", w.rows, want.rows, factor}, {"steps", w.steps, want.steps, factor},
+		{"prepared", w.prepared, want.prepared, factor}, {"statements", w.statements, want.statements, factor}, {"rows", w.rows, want.rows, factor}, {"steps", w.steps, want.steps, factor},
 		{"pages touched", w.touched, want.touched, pages}, {"pages written", w.written, want.written, pages},
 	} {
 		a, b := float64(k.got)/float64(n), float64(k.was)/float64(base)
@@ -156,6 +157,7 @@ func (c *countedConn) PrepareContext(ctx context.Context, query string) (sqldriv
 	if !ok {
 		return nil, errors.Join(errors.New("the driver has no contexts"), stmt.Close())
 	}
+	c.c.work.prepared++
 	return &countedStmt{inner, c.c}, nil
 }
 
