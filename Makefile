@@ -81,6 +81,7 @@ soak: ## crash, fault and recall tests for a long time (KILLS, DAMAGES, QUERIES;
 	$(GO) test -timeout 0 -run 'TestFaults$$' ./cmd/txarchive -faults 0
 	$(GO) test -timeout 0 -run 'TestRepair$$' ./cmd/txarchive -damages $(or $(DAMAGES),10000)
 	$(GO) test -timeout 0 -count 20 -run 'TestMonth' ./cmd/txarchive -nights 31
+	$(GO) test -timeout 0 -count 10 -run 'TestTogether' ./cmd/txarchive -crowded 60s
 	$(GO) test -timeout 0 -count 5 -run 'TestFullDisk|TestRestoreAtAfterGC' ./cmd/txarchive -fulls 30
 	$(GO) test -timeout 0 -count 50 -run 'Model|Fault|AnyOrder|FindsEverything|OrdersAndPages' ./internal/...
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; corpora="$(CORPUS)"; \

@@ -44,6 +44,10 @@ func program(t *testing.T) string {
 		}
 		build := exec.Command("go", "build", "-o", filepath.Join(built.dir, "txarchive"), ".")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if raced {
+			build.Args = slices.Insert(build.Args, 2, "-race")
+			build.Env = append(os.Environ(), "CGO_ENABLED=1")
+		}
 		if out, err := build.CombinedOutput(); err != nil {
 			built.err = fmt.Errorf("build: %w\n%s", err, out)
 		}
