@@ -15,6 +15,8 @@ const (
 	batchRaw  = 48 << 20 // raw bytes that a pack holds, roughly
 	batchRows = 16 << 20 // memory of the rows that one transaction takes, roughly
 	batchTime = 2 * time.Second
+	// versionRows is the memory that a version takes besides its rows, roughly: itself, its line in the manifest.
+	versionRows = 1000
 )
 
 // batcher puts deliveries into packs. A batch is one pack and one transaction; while one is committed the next is
@@ -109,6 +111,7 @@ func (b *batcher) place(p *piece) {
 	c.versions = append(c.versions, p.version)
 	c.pieces = append(c.pieces, p)
 	c.raw += p.size
+	c.rows += versionRows
 	if p.rows != nil {
 		c.rows += p.rows.Bytes
 	}

@@ -23,13 +23,37 @@ var credentials = map[string]bool{
 	"id_ed25519": true, "mcp-oauth-tokens.json": true, "google_accounts.json": true, "application_default_credentials.json": true,
 }
 
-// claimed is a file with what its format says of it. format is nil for files that lie below a root and are claimed by
-// none.
+// claimed is a file with what its format says of it.
 type claimed struct {
-	file
+	*file
+	*stance
+}
+
+// stance is what a format says of a file; many files share one, so that a million of them take little. format is nil
+// for files that lie below a root and are claimed by none.
+type stance struct {
 	format format.Format
 	claim  format.Claim
 	root   string // of the format, "" for a file that stands alone
+}
+
+// stances has one of each.
+type stances struct {
+	mu  sync.Mutex
+	all map[stance]*stance
+}
+
+func (s *stances) of(v stance) *stance {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if have := s.all[v]; have != nil {
+		return have
+	}
+	if s.all == nil {
+		s.all = map[stance]*stance{}
+	}
+	s.all[v] = &v
+	return &v
 }
 
 func (c *claimed) formatName() string {
@@ -44,7 +68,7 @@ func (s *scan) detect(ctx context.Context, meant func(*file) bool) ([]*claimed, 
 	var todo []*claimed
 	for i := range s.files {
 		if f := &s.files[i]; meant(f) {
-			todo = append(todo, &claimed{file: *f})
+			todo = append(todo, &claimed{file: f})
 		}
 	}
 	var next, done atomic.Int64
@@ -58,7 +82,9 @@ func (s *scan) detect(ctx context.Context, meant func(*file) bool) ([]*claimed, 
 				if i >= len(todo) || ctx.Err() != nil {
 					return
 				}
-				if err := s.ask(todo[i], head); err != nil {
+				said, err := s.ask(todo[i].file, head)
+				todo[i].stance = s.stances.of(said)
+				if err != nil {
 					mu.Lock()
 					s.problem(todo[i].path, "open", err)
 					mu.Unlock()
@@ -75,25 +101,25 @@ func (s *scan) detect(ctx context.Context, meant func(*file) bool) ([]*claimed, 
 }
 
 // ask finds the strongest claim on one file.
-func (s *scan) ask(c *claimed, head []byte) error {
-	if credentials[path.Base(c.path)] {
+func (s *scan) ask(file *file, head []byte) (c stance, err error) {
+	if credentials[path.Base(file.path)] {
 		c.claim.Skip = true
-		return nil
+		return c, nil
 	}
-	f, err := s.open(c.path)
+	f, err := s.open(file.path)
 	if errors.Is(err, os.ErrNotExist) {
 		c.claim.Skip = true // gone already
-		return nil
+		return c, nil
 	}
 	if err != nil {
-		return err
+		return c, err
 	}
 	defer f.Close()
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return err
+		return c, err
 	}
-	h := format.Head{Path: c.path, Size: c.size, Bytes: head[:n]}
+	h := format.Head{Path: file.path, Size: file.size, Bytes: head[:n]}
 	for _, f := range s.g.Formats {
 		if claim := f.Detect(h); claim.Strength > c.claim.Strength || claim.Skip {
 			c.format, c.claim = f, claim
@@ -102,7 +128,7 @@ func (s *scan) ask(c *claimed, head []byte) error {
 	if c.claim.Strength == format.None && !c.claim.Skip || c.claim.Role == format.Other {
 		c.format = nil
 	}
-	return nil
+	return c, nil
 }
 
 // open opens a file of the source: inside its root, no link, nothing that could block.
@@ -147,22 +173,23 @@ func (s *scan) settle(files []*claimed, roots []string) []*claimed {
 			s.report.LeftOut++
 			return true
 		}
-		below := deepest(c.path, roots)
+		below, said := deepest(c.path, roots), *c.stance
 		switch {
-		case c.format != nil:
-			c.root = c.claim.Root
-			if c.root == "" {
-				c.root = below
+		case said.format != nil:
+			said.root = said.claim.Root
+			if said.root == "" {
+				said.root = below
 			}
-		case below != "" || c.claim.Role == format.Other:
-			c.root, c.claim.Role = below, format.Other
+		case below != "" || said.claim.Role == format.Other:
+			said.root, said.claim.Role = below, format.Other
 		case s.g.All:
-			c.claim.Role = format.Other
+			said.claim.Role = format.Other
 		default:
 			s.report.Ignored++
 			s.ignored[c.path] = index.Stat{Size: c.size, ModTime: c.mtime, Inode: c.inode, Ignored: true}
 			return true
 		}
+		c.stance = s.stances.of(said)
 		return false
 	})
 }

@@ -104,7 +104,7 @@ func (g *Ingester) survey(ctx context.Context, found *Found) error {
 		if c.format != nil && c.root != "" {
 			formats[c.root] = c.formatName()
 		}
-		one := surveyed{file: c.file, root: c.root, format: c.formatName()}
+		one := surveyed{file: *c.file, root: c.root, format: c.formatName()}
 		if one.state, one.missing, err = s.stateOf(ctx, c); err != nil {
 			return err
 		}

@@ -22,10 +22,11 @@ func workers() int { return max(2, runtime.GOMAXPROCS(0)) }
 type keeper struct {
 	mu       sync.Mutex
 	stats    map[uint64]index.Stat // to remember once everything before them is committed
+	saved    bool                  // some of it is written
 	distrust map[string]bool
-	sizes    map[int64]bool // of content that is stored or on its way
-	content  map[blob.Ref]bool
-	facts    []blob.Fact // that came up while files were read
+	sizes    map[int64]bool    // of content that is stored or on its way
+	content  map[blob.Ref]bool // on its way
+	facts    []blob.Fact       // that came up while files were read
 }
 
 // store sends the files through workers, packs and commits, and ends with the facts of the scan.
@@ -159,6 +160,9 @@ func (s *scan) commits(ctx context.Context, batches <-chan *batch) error {
 			return err
 		}
 		s.committed(c)
+		if err := s.saveSome(ctx, c); err != nil {
+			return err
+		}
 		s.g.progress(Progress{Stage: "commit", Bytes: c.raw, Done: true})
 	}
 	return nil
@@ -206,16 +210,43 @@ func (s *scan) distrust(p string) {
 	s.keeper.distrust[p] = true
 }
 
-// saveStats writes what the next scan may skip: what was stored, and what was left alone.
-func (s *scan) saveStats(ctx context.Context) error {
+// statsKept is how much of the metadata of files is kept in memory.
+const statsKept = 1 << 16
+
+// saveSome makes room where many files are scanned: what is committed the index knows, and of metadata a part is
+// written early.
+func (s *scan) saveSome(ctx context.Context, c *batch) error {
 	k := s.keeper
+	k.mu.Lock()
+	for _, p := range c.pieces {
+		delete(k.content, p.version.SHA256)
+	}
+	if len(k.stats) < statsKept {
+		k.mu.Unlock()
+		return nil
+	}
+	k.mark()
+	stats := k.stats
+	k.stats, k.saved = map[uint64]index.Stat{}, true
+	k.mu.Unlock()
+	return s.g.Index.SaveStats(ctx, s.root.Source, stats, nil)
+}
+
+// mark makes the metadata of what is not trusted worthless, also of what was written early.
+func (k *keeper) mark() {
 	for p := range k.distrust {
 		hash := pathHash(p)
-		if stat, ok := k.stats[hash]; ok {
+		if stat, ok := k.stats[hash]; ok || k.saved {
 			stat.ModTime = -1
 			k.stats[hash] = stat
 		}
 	}
+}
+
+// saveStats writes what the next scan may skip: what was stored, and what was left alone.
+func (s *scan) saveStats(ctx context.Context) error {
+	k := s.keeper
+	k.mark()
 	for p, stat := range s.ignored {
 		k.stats[pathHash(p)] = stat
 	}

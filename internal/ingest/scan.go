@@ -31,10 +31,11 @@ type scan struct {
 	root    Root
 	dir     *os.Root
 	before  map[uint64]index.Stat
-	seen    map[uint64]bool
-	files   []file // those that changed, and all below below new roots of a format
+	seen    map[uint64]bool // of before
+	files   []file          // those that changed, and all below below new roots of a format
 	total   int64
 	report  *Report
+	stances stances
 	skipped []FileError           // links, devices, what could not be listed
 	ignored map[string]index.Stat // files that belong to nothing known
 	keeper  *keeper
@@ -113,9 +114,12 @@ func (s *scan) meet(rel string, info fs.FileInfo) {
 	}
 	s.total++
 	hash := pathHash(rel)
-	s.seen[hash] = true
 	f := file{path: rel, size: info.Size(), mtime: info.ModTime().UnixNano(), inode: inode(info)}
-	if was, ok := s.before[hash]; ok && !(was.Ignored && s.relearn) && was.Size == f.size && was.ModTime == f.mtime && was.Inode == f.inode {
+	was, ok := s.before[hash]
+	if ok {
+		s.seen[hash] = true
+	}
+	if ok && !(was.Ignored && s.relearn) && was.Size == f.size && was.ModTime == f.mtime && was.Inode == f.inode {
 		f.known, f.alone = !s.g.Pruned || was.Ignored, was.Ignored
 	}
 	if s.total%1000 == 0 {

@@ -66,8 +66,8 @@ func (w *worker) parts(c *claimed, info fs.FileInfo, splits []format.Split) erro
 
 // part stores one part unless it is as it was at the last scan.
 func (w *worker) part(c *claimed, info fs.FileInfo, db *dbcopy.Copy, split format.Split, p dbcopy.Part, rows *os.File) error {
-	own := &claimed{file: file{path: partPath(c.path, p.Name), mtime: c.mtime}, format: c.format, root: c.root,
-		claim: format.Claim{Strength: c.claim.Strength, Role: split.Role, Root: c.claim.Root}}
+	own := &claimed{&file{path: partPath(c.path, p.Name), mtime: c.mtime}, w.s.stances.of(stance{format: c.format, root: c.root,
+		claim: format.Claim{Strength: c.claim.Strength, Role: split.Role, Root: c.claim.Root}})}
 	stat := partStat(p)
 	if w.s.before[pathHash(own.path)] == stat {
 		return nil

@@ -109,11 +109,14 @@ func (w *worker) once(c *claimed) error {
 		v.Size = inside.Size()
 	}
 	stat := index.Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Inode: inode(info)}
+	if w.s.g.Now().Sub(info.ModTime()) < youngAge {
+		w.s.distrust(c.path)
+	}
 	if err := w.bring(c, content, v, stat); err != nil {
 		return err
 	}
 	after, err := f.Stat()
-	if err != nil || after.Size() != info.Size() || !after.ModTime().Equal(info.ModTime()) || w.s.g.Now().Sub(info.ModTime()) < youngAge {
+	if err != nil || after.Size() != info.Size() || !after.ModTime().Equal(info.ModTime()) {
 		w.s.distrust(c.path)
 	}
 	return nil

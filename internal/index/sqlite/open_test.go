@@ -50,7 +50,7 @@ func TestOpenTwice(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "1", "cache_size": "-65536",
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "1", "cache_size": "-40960",
 		"temp_store": "2", "wal_autocheckpoint": "8000", "busy_timeout": "10000"} {
 		var got string
 		if err := db.w.Get(&got, "PRAGMA "+pragma); err != nil || got != want {
