@@ -1,0 +1,113 @@
+package pack
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/blobtest"
+)
+
+// TestSurvey damages a pack of one large entry, and wants every member that is as it was written, wherever it stands, and none
+// other, to be sure: also not one of the same lengths that inflates.
+func TestSurvey(t *testing.T) {
+	was, manifest := noisePack(t, 1)
+	foreign, other := noisePack(t, 2)
+	m := manifest.Members
+	at := func(data []byte, of []blob.Member, i int) []byte { return data[of[i].Offset : of[i].Offset+of[i].Size] }
+	if len(m) < 6 || m[2].Size != m[3].Size || !bytes.Equal(at(was, m, 2)[:memberHeader], at(foreign, other.Members, 2)[:memberHeader]) {
+		t.Fatalf("the members are not alike: %+v", m)
+	}
+	for _, c := range []struct {
+		name string
+		is   []byte
+		lost []int // members that are not sure
+		torn []int
+		all  int
+	}{
+		{"as it was", was, nil, nil, len(m)},
+		{"a flipped bit", flipped(was, m[2].Offset+m[2].Size/2), []int{2}, []int{2}, len(m) - 1},
+		{"a foreign member", slices.Concat(was[:m[2].Offset], at(foreign, other.Members, 2), was[m[3].Offset:]), []int{2}, nil, len(m)},
+		{"two that changed places", slices.Concat(was[:m[2].Offset], at(was, m, 3), at(was, m, 2), was[m[4].Offset:]), nil, nil, len(m)},
+		{"one that lacks", slices.Concat(was[:m[2].Offset], was[m[3].Offset:]), []int{2}, []int{2}, len(m) - 1},
+		{"one twice", slices.Concat(was[:m[3].Offset], at(was, m, 2), was[m[3].Offset:]), nil, nil, len(m)},
+		{"the end", was[:m[4].Offset+10], nil, nil, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			store := blobtest.NewMemory()
+			blobtest.Put(t, store, manifest.Pack, c.is)
+			p, err := store.Open(t.Context(), manifest.Pack)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := Survey(t.Context(), manifest.Pack, p)
+			if err != nil || len(w.All) < c.all || w.Known == (c.all == 0) {
+				t.Fatalf("%v, %d members of %d, known %v", err, len(w.All), c.all, w.Known)
+			}
+			for i, one := range m {
+				sure := slices.ContainsFunc(w.Sure, func(s blob.Member) bool { return s.Raw == one.Raw })
+				if sure == slices.Contains(c.lost, i) && w.Known {
+					t.Errorf("member %d is sure: %v", i, sure)
+				}
+			}
+			if w.Known && len(w.Torn) != len(c.torn) {
+				t.Errorf("%d members are torn, want %d", len(w.Torn), len(c.torn))
+			}
+		})
+	}
+}
+
+func flipped(data []byte, at int64) []byte {
+	data = bytes.Clone(data)
+	data[at] ^= 1
+	return data
+}
+
+// noisePack is a pack of one entry of noise, so that all its members have one size.
+func noisePack(t *testing.T, seed uint64) ([]byte, blob.Manifest) {
+	t.Helper()
+	store := blobtest.NewMemory()
+	up, err := store.Create(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := Options{MemberSize: 8 << 10}
+	w, err := NewWriter(up, "w", time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(seed, 1))
+	data := make([]byte, 60<<10)
+	for i := range data {
+		data[i] = byte(1 + r.IntN(255))
+		if data[i] == '\n' { // members are cut there
+			data[i] = 'n'
+		}
+	}
+	v := blob.Version{Source: "runs", Path: "noise", Number: 1, Root: blob.RefOf(data), Size: int64(len(data)), SHA256: blob.RefOf(data), Mode: 0o600}
+	large, err := NewBuilder(opts).Large(EntryName(v.Source, v.Path, 1, v.Root, 0), v.Size, v.ModTime, v.Mode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := large.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	raw := large.Raw()
+	unit, err := large.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := w.Append(unit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Extents = []blob.Extent{{Size: v.Size, SHA256: v.SHA256, Raw: base + raw}}
+	m, info, err := w.Seal(t.Context(), blob.Manifest{Versions: []blob.Version{v}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blobtest.Read(t, store, info.Name), m
+}
