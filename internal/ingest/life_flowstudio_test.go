@@ -157,3 +157,22 @@ func TestReceiptOverMidnight(t *testing.T) {
 	l.meet("over midnight", counts{runs: 1, in: 1000, out: 200})
 	l.answers("over midnight", "SELECT day, input_tokens + output_tokens FROM v_cost_daily", "2026-11-01 1200")
 }
+
+// TestSameBadLine: two files of a run that break off at the same bytes are two problems; a copy of one of them is none.
+func TestSameBadLine(t *testing.T) {
+	l := newLife(t, "flow-studio")
+	for _, flow := range []string{"build", "plan"} {
+		l.write(flowRun+"/"+flow+"/llm/impl-coder-claude.jsonl", "{torn\n"+
+			`{"timestamp":"2026-11-01T10:00:00Z","phase":"work","type":"assistant","message":{"content":[{"type":"text","text":"`+flow+`"}]},"sessionId":"s"}`+"\n")
+	}
+	l.take()
+	if got := l.w.totals().Formats["flow-studio"].Problems; got != 2 {
+		t.Errorf("%d problems, want 2", got)
+	}
+	l.write("kept/"+flowRun+"/build/llm/impl-coder-claude.jsonl", l.read(flowRun+"/build/llm/impl-coder-claude.jsonl"))
+	l.take()
+	if got := l.w.totals().Formats["flow-studio"].Problems; got != 2 {
+		t.Errorf("%d problems with a copy, want 2", got)
+	}
+	l.madeAgain("with a copy")
+}

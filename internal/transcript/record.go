@@ -316,7 +316,9 @@ type Problem struct {
 	Kind   string `json:",omitzero"` // short and stable: bad json, torn line, bad gzip, line too long, ...
 	Reason string `json:",omitzero"` // for people, without content of the original
 	Origin Origin `json:",omitzero"`
-	// Sum is a checksum of the bytes that could not be read, 0 where there is none: the same bytes at the same place of
-	// a run are one problem, also in copies that are compressed or have grown since.
-	Sum int64 `json:"-"`
+	// Sum is a checksum of the bytes that could not be read, 0 where there is none. Alone says that the run has no other
+	// original than this one and copies of it: then the same bytes at the same place are one problem, also in copies that
+	// are compressed or have grown since.
+	Sum   int64 `json:"-"`
+	Alone bool  `json:"-"`
 }

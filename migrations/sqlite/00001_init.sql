@@ -350,7 +350,7 @@ CREATE TABLE problems (
   version  INTEGER NOT NULL REFERENCES versions,
   run_name INTEGER REFERENCES run_names,
   identity INTEGER NOT NULL,           -- one problem in copies of one content is one
-  sum      INTEGER NOT NULL,           -- of the bytes that could not be read, 0 where there is none
+  sum      INTEGER NOT NULL,           -- of the bytes that could not be read, 0 where they are not enough to know it by
   kind     TEXT NOT NULL,
   reason   TEXT NOT NULL,
   line INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, inner INTEGER

@@ -280,8 +280,12 @@ func (c *commit) problems(o *owner) error {
 		if err != nil {
 			return err
 		}
+		sum := int64(0)
+		if p.Alone {
+			sum = p.Sum
+		}
 		if _, err := c.exec(`INSERT INTO problems (version, run_name, identity, sum, kind, reason, line, offset, length, inner)
-			VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?)`, o.version, name, p.Sum, p.Kind, p.Reason,
+			VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?)`, o.version, name, sum, p.Kind, p.Reason,
 			p.Origin.Line, p.Origin.Offset, p.Origin.Length, inner); err != nil {
 			return err
 		}
@@ -293,8 +297,8 @@ func (c *commit) problems(o *owner) error {
 }
 
 // identifyProblems gives the problems of a version their identity: what and where it is in which content, for which
-// run, so that those of a copy are the same ones: of a copy of the bytes that could not be read, where the format has a
-// checksum of them, else of the whole. What names no run is known by its path below the root: many files can be empty.
+// run, so that those of a copy are the same ones: of a copy of the bytes that could not be read, where the run is this
+// original alone, else of the whole. What names no run is known by its path below the root: many files can be empty.
 func (c *commit) identifyProblems(o *owner) error {
 	type problem struct {
 		id, offset, sum  int64

@@ -55,7 +55,7 @@ func parseSession(in format.Input, out *output) error {
 }
 
 func (r *reader) problem(p *transcript.Problem) {
-	p.Run = r.run
+	p.Run, p.Alone = r.run, true
 	r.out.give(p)
 }
 

@@ -119,5 +119,6 @@ func (p *parser) problem(pr *transcript.Problem) {
 			pr.Run = id
 		}
 	}
+	pr.Alone = true
 	p.emit(pr)
 }

@@ -103,6 +103,6 @@ func (p *parser) fail(err error) {
 
 // problem reports what could not be read.
 func (p *parser) problem(pr *transcript.Problem) {
-	pr.Run = p.session
+	pr.Run, pr.Alone = p.session, true
 	p.emit(pr)
 }
