@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,11 +142,22 @@ func (g *Ingester) parseWanted(ctx context.Context) error {
 		if len(wanted) == 0 {
 			return nil
 		}
+		slices.SortStableFunc(wanted, byPlace)
 		if err := g.parseAll(ctx, wanted); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// byPlace puts versions in the order in which packs hold them, so that no member of small files is inflated for each of
+// them. It is nearly the order of time, too.
+func byPlace(a, b index.State) int {
+	if len(a.Extents) == 0 || len(b.Extents) == 0 {
+		return cmp.Compare(len(a.Extents), len(b.Extents))
+	}
+	x, y := a.Extents[0].CopyOf, b.Extents[0].CopyOf
+	return cmp.Or(cmp.Compare(x.Pack, y.Pack), cmp.Compare(x.Raw, y.Raw))
 }
 
 // parseAll parses versions on all cores and commits their rows in batches.

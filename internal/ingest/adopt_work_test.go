@@ -1,0 +1,64 @@
+package ingest_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+)
+
+// readCounter counts what is read of the packs in a store.
+type readCounter struct {
+	blob.Store
+	bytes atomic.Int64
+}
+
+func (c *readCounter) Open(ctx context.Context, name string) (blob.Pack, error) {
+	p, err := c.Store.Open(ctx, name)
+	return &countedPack{p, c}, err
+}
+
+type countedPack struct {
+	blob.Pack
+	c *readCounter
+}
+
+func (p *countedPack) ReadAt(b []byte, at int64) (int, error) {
+	n, err := p.Pack.ReadAt(b, at)
+	p.c.bytes.Add(int64(n))
+	return n, err
+}
+
+// TestAdoptWork makes the index of many small files again, whose names are in another order than their times: each member
+// is read about once, though hardly any of them are kept.
+func TestAdoptWork(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	const files = 200
+	for i := range files {
+		run := fmt.Sprintf("%08x-1111-4111-8111-111111111111", uint32(i)*2654435761)
+		s.write("storage/transcripts/"+run+".jsonl", awfLines(run, 1, 60))
+	}
+	w.ingest("runs", s.dir, ".")
+	want := w.dump()
+
+	packs := &readCounter{Store: w.Packs}
+	var stored int64
+	for info, err := range packs.List(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored += info.Size
+	}
+	w.open("again.db")
+	w.Packs, w.Originals = packs, pack.NewLibrary(packs, 1<<20)
+	if _, err := w.Adopt(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.same("made again", w.dump(), want)
+	if read := packs.bytes.Load(); read < stored/2 || read > 2*stored {
+		t.Errorf("%d bytes of packs were read, which hold %d", read, stored)
+	}
+}
