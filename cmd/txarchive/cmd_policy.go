@@ -135,13 +135,8 @@ func runPolicyExplain(ctx context.Context, a *app, file, id string) error {
 		}
 		return a.printJSON(out)
 	}
-	fmt.Fprintln(a.out, strings.Join(said(string(d.Action), string(d.Tier), line(firstOf(r.Title, r.Native)), size(r.Bytes)), "  "))
-	if d.Rule != "" {
-		fmt.Fprintln(a.out, "rule "+line(d.Rule))
-	}
-	for _, reason := range d.Reasons {
-		fmt.Fprintln(a.out, "  "+line(reason))
-	}
+	fmt.Fprintln(a.out, cut(strings.Join([]string{r.ID, r.Format, size(r.Bytes), line(firstOf(r.Title, r.Native))}, "  "), a.width()))
+	fmt.Fprintln(a.out, a.wrapped(line(decisionWord(d))+": ", line(why(d, len(d.Reasons))), "  "))
 	if !d.Until.IsZero() {
 		fmt.Fprintln(a.out, "until "+a.clock(d.Until)+", if nothing else changes")
 	}

@@ -25,40 +25,59 @@ func (a *app) printPlan(plan *prune.Plan, limit int, do bool) error {
 	if a.quiet {
 		return nil
 	}
-	g := grid{columns: []column{{head: "run"}, {head: "what"}, {head: "stored", right: true}, {head: "format"}, {head: "title", flex: true}, {head: "why", flex: true}}}
-	for i, r := range append(plan.Runs[:len(plan.Runs):len(plan.Runs)], plan.Spared...) {
-		if limit > 0 && i == limit {
-			break
+	all := append(plan.Runs[:len(plan.Runs):len(plan.Runs)], plan.Spared...)
+	shown := all
+	if limit > 0 && len(shown) > limit {
+		shown = shown[:limit]
+	}
+	for _, same := range alike(shown) {
+		fmt.Fprintf(a.out, "%s\n", line(decisionWord(&same[0].Decision)))
+		g := grid{columns: []column{{head: "run"}, {head: "stored", right: true}, {head: "why"}, {head: "what", flex: true}}}
+		for i := range same {
+			g.add(same[i].RunID, size(same[i].Bytes), why(&same[i].Decision, 1), firstOf(same[i].Title, same[i].Native)+", "+same[i].Format)
 		}
-		g.add(r.RunID, plannedWord(&r), size(r.Bytes), r.Format, firstOf(r.Title, r.Native), why(&r.Decision))
+		fmt.Fprintf(a.out, "%s\n\n", g.render(a.width(), a.ink()))
 	}
-	if len(g.rows) > 0 {
-		fmt.Fprintln(a.out, g.render(a.width(), a.ink()))
-	}
-	if n := len(plan.Runs) + len(plan.Spared) - len(g.rows); n > 0 {
-		fmt.Fprintf(a.out, "... and %s (--limit 0 shows all)\n", plural(int64(n), "more run", "more runs"))
-	}
-	if len(g.rows) > 0 {
-		fmt.Fprintln(a.out)
+	if n := len(all) - len(shown); n > 0 {
+		fmt.Fprintf(a.out, "... and %s (--limit 0 shows all)\n\n", plural(int64(n), "more run", "more runs"))
 	}
 	fmt.Fprintln(a.out, planSum(plan))
 	return nil
 }
 
-func plannedWord(r *prune.PlannedRun) string {
-	if r.Action == policy.Thin {
-		return "thin: " + string(r.Tier)
+// alike gathers runs with which the same is done by the same rule.
+func alike(runs []prune.PlannedRun) (all [][]prune.PlannedRun) {
+	at := map[string]int{}
+	for _, r := range runs {
+		word := decisionWord(&r.Decision)
+		if _, ok := at[word]; !ok {
+			at[word] = len(all)
+			all = append(all, nil)
+		}
+		all[at[word]] = append(all[at[word]], r)
 	}
-	return string(r.Action)
+	return all
 }
 
-// why is the rule and the reasons of a decision on one line.
-func why(d *policy.Decision) string {
-	text := strings.Join(d.Reasons, "; ")
-	if d.Rule != "" && !strings.Contains(text, "rule "+d.Rule) {
-		text = "rule " + d.Rule + ": " + text
+// decisionWord says what becomes of a run, and by which rule.
+func decisionWord(d *policy.Decision) string {
+	word := string(d.Action)
+	switch {
+	case d.Action == policy.Thin && d.Tier == policy.TierPayloads:
+		word += fmt.Sprintf(" to payloads up to %s", size(d.Over))
+	case d.Action == policy.Thin:
+		word += " to " + string(d.Tier)
 	}
-	return text
+	if d.Rule != "" {
+		word += ", by rule " + d.Rule
+	}
+	return word
+}
+
+// why is the first reasons of a decision on one line; the rule is said elsewhere.
+func why(d *policy.Decision, n int) string {
+	text := strings.Join(d.Reasons[:min(n, len(d.Reasons))], "; ")
+	return strings.TrimPrefix(strings.TrimPrefix(text, "rule "+d.Rule+" "), "rule "+d.Rule+": ")
 }
 
 // planSum is a plan in one or two lines.
@@ -74,7 +93,11 @@ func planSum(p *prune.Plan) string {
 	}
 	var parts []string
 	if pruned > 0 {
-		parts = append(parts, plural(int64(pruned), "run goes", "runs go"))
+		goes := plural(int64(pruned), "run goes", "runs go")
+		if f := &p.Frees; f.Originals > 0 {
+			goes += fmt.Sprintf(" (%s of %s)", plural(int64(f.Originals), "original", "originals"), size(f.RawBytes))
+		}
+		parts = append(parts, goes)
 	}
 	if n := len(p.Runs) - pruned; n > 0 {
 		parts = append(parts, plural(int64(n), "run becomes thinner", "runs become thinner"))
@@ -104,9 +127,6 @@ func freedSum(f *prune.Frees) string {
 		return "Nothing gets smaller by it."
 	}
 	text := "gc will free about " + strings.Join(of, " and ")
-	if f.Originals > 0 {
-		text += fmt.Sprintf(" (%s, %s raw)", plural(int64(f.Originals), "original", "originals"), size(f.RawBytes))
-	}
 	if f.WrittenBytes > 0 {
 		text += fmt.Sprintf(";\n%s are written for what stays", size(f.WrittenBytes))
 	}

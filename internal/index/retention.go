@@ -15,6 +15,8 @@ type Retention interface {
 	Volumes(ctx context.Context, packs []int64) (map[int64]Volume, error)
 	// Weights estimates what runs, as positions in Estate.Runs, take in the index.
 	Weights(ctx context.Context, estate *Estate, runs []int) ([]Weight, error)
+	// Slack is how many bytes the index gives back when it is next cleaned, whatever is taken out of it.
+	Slack(ctx context.Context) (int64, error)
 	// Ledgers gives what is to stay when runs are pruned or thinned in versions.
 	Ledgers(ctx context.Context, orders []LedgerOrder) ([]Ledger, error)
 	// Graves gives what was pruned or thinned, by run and version: of one run, or of all.
@@ -30,6 +32,7 @@ type Estate struct {
 
 // Volume is what one pack consists of.
 type Volume struct {
+	Name     string
 	Members  []blob.Member // by place
 	Manifest int64         // bytes of all else
 }

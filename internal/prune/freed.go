@@ -3,6 +3,7 @@ package prune
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -81,7 +82,10 @@ func (p *Pruner) countFacts(ctx context.Context, s *stand, plan *Plan, planned m
 	return nil
 }
 
-// countIndex finds out what rows take.
+// graveBytes is about what tombstone and ledger of an original take in the index.
+const graveBytes = 450
+
+// countIndex finds out what rows take, and what gc gives back of the index when it cleans it.
 func (p *Pruner) countIndex(ctx context.Context, s *stand, plan *Plan) error {
 	runs := make([]int, len(plan.Runs))
 	for i := range plan.Runs {
@@ -90,6 +94,11 @@ func (p *Pruner) countIndex(ctx context.Context, s *stand, plan *Plan) error {
 	if len(runs) == 0 {
 		return nil
 	}
+	slack, err := p.Index.Slack(ctx)
+	if err != nil {
+		return err
+	}
+	plan.Frees.IndexBytes = slack - int64(plan.Frees.Originals*graveBytes)
 	weights, err := p.Index.Weights(ctx, s.Estate, runs)
 	if err != nil {
 		return err
@@ -115,11 +124,7 @@ type span struct {
 	live, dead bool // some version that stays has it; one that goes now has it
 }
 
-const (
-	tarBlock = 512
-	// What is made again is compressed more than what an ingest writes, and becomes smaller by this.
-	remade = 0.977
-)
+const tarBlock = 512
 
 // freed counts what packs give back when versions go: members of which no entry stays, and shares of the others.
 func (p *Pruner) freed(ctx context.Context, s *stand, goes map[int]bool, f *Frees) error {
@@ -159,64 +164,64 @@ func (p *Pruner) freed(ctx context.Context, s *stand, goes map[int]bool, f *Free
 			gone[x.Pack]++
 		}
 	}
-	packs := make([]int64, 0, len(touched))
-	for id := range touched {
-		packs = append(packs, id)
-	}
+	packs := slices.Sorted(maps.Keys(touched))
 	volumes, err := p.Index.Volumes(ctx, packs)
 	if err != nil {
 		return err
 	}
-	for id, spans := range touched {
-		f.Packs++
+	var again []remains
+	for _, id := range packs {
+		spans := touched[id]
 		sorted := make([]*span, 0, len(spans))
 		for _, e := range spans {
 			sorted = append(sorted, e)
 		}
-		f.addPack(volumes[id].Members, sorted)
-		f.PackBytes += volumes[id].Manifest * gone[id] / all[id]
+		slices.SortFunc(sorted, func(a, b *span) int { return cmp.Compare(a.from, b.from) })
+		v := volumes[id]
+		again = append(again, f.addPack(&v, sorted)...)
+		f.PackBytes += v.Manifest * gone[id] / all[id]
 	}
-	return nil
+	share, err := p.remade(ctx, again)
+	for _, x := range again {
+		f.PackBytes -= int64(x.keeps * share)
+	}
+	f.Packs, f.Members = len(packs), len(again)
+	return err
 }
 
-func (f *Frees) addPack(members []blob.Member, spans []*span) {
-	slices.SortFunc(spans, func(a, b *span) int { return cmp.Compare(a.from, b.from) })
-	for i := range members {
-		m := &members[i]
+// addPack adds what goes of one pack, and returns the members that gc makes again: those of which an entry stays.
+func (f *Frees) addPack(v *index.Volume, spans []*span) (again []remains) {
+	for i := range v.Members {
+		m := &v.Members[i]
 		for len(spans) > 0 && spans[0].to <= m.Raw {
 			spans = spans[1:]
 		}
-		freed, again := freedOf(m, spans)
-		f.PackBytes += freed
-		if again {
-			f.Members++
+		dead, live := within(m, spans)
+		if dead == 0 {
+			continue
+		}
+		f.PackBytes += m.Size
+		if len(live) > 0 {
+			keeps := float64(m.Size) * float64(m.RawSize-min(dead, m.RawSize)) / float64(max(m.RawSize, 1))
+			again = append(again, remains{v.Name, keeps, live})
 		}
 	}
+	return again
 }
 
-// freedOf is what one member gives back: all of it when no entry in it stays, else the share of those that go, and
-// then it must be made again.
-func freedOf(m *blob.Member, spans []*span) (freed int64, again bool) {
+// within says how much of a member goes, and where the content of entries is that stay.
+func within(m *blob.Member, spans []*span) (dead int64, live [][2]int64) {
 	end := m.Raw + m.RawSize
-	var dead int64
-	live := false
 	for _, e := range spans {
 		if e.from >= end {
 			break
 		}
 		switch {
 		case e.live:
-			live = true
+			live = append(live, [2]int64{e.from + tarBlock, e.to})
 		case e.dead:
 			dead += min(e.to, end) - max(e.from, m.Raw)
 		}
 	}
-	switch {
-	case dead == 0:
-		return 0, false
-	case !live:
-		return m.Size, false
-	}
-	keeps := float64(m.Size) * float64(m.RawSize-min(dead, m.RawSize)) / float64(max(m.RawSize, 1))
-	return m.Size - int64(keeps*remade), true
+	return dead, live
 }

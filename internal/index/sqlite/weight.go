@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/jmoiron/sqlx"
 
@@ -20,17 +21,18 @@ func (db *DB) Volumes(ctx context.Context, packs []int64) (map[int64]index.Volum
 	}
 	type row struct {
 		pack, size int64
+		name       string
 		blob.Member
 	}
 	all := map[int64]index.Volume{}
-	err = each(ctx, db.r, `SELECT m.pack, p.size, m.raw, m.raw_size, m.offset, m.size FROM json_each(?) j CROSS JOIN packs p ON p.id = j.value
+	err = each(ctx, db.r, `SELECT m.pack, p.size, p.name, m.raw, m.raw_size, m.offset, m.size FROM json_each(?) j CROSS JOIN packs p ON p.id = j.value
 		CROSS JOIN members m ON m.pack = p.id ORDER BY m.pack, m.raw`,
 		[]any{string(ids)}, func(rows *sqlx.Rows) (x row, err error) {
-			return x, rows.Scan(&x.pack, &x.size, &x.Raw, &x.RawSize, &x.Offset, &x.Size)
+			return x, rows.Scan(&x.pack, &x.size, &x.name, &x.Raw, &x.RawSize, &x.Offset, &x.Size)
 		}, func(x row) bool {
 			v := all[x.pack]
 			if v.Members == nil {
-				v.Manifest = x.size
+				v.Name, v.Manifest = x.name, x.size
 			}
 			v.Members, v.Manifest = append(v.Members, x.Member), v.Manifest-x.Size
 			all[x.pack] = v
@@ -44,12 +46,12 @@ func (db *DB) Volumes(ctx context.Context, packs []int64) (map[int64]index.Volum
 
 // What rows take, in bytes, beside the text in them: measured with dbstat over all formats.
 const (
-	eventBytes      = 99 // with its places in indexes
-	callBytes       = 169
+	eventBytes      = 90 // with its places in indexes
+	callBytes       = 140
 	usageBytes      = 100 // more than what a ledger keeps
 	ledgerBytes     = 300
-	transcriptBytes = 870 // with its conversation
-	facetText       = 175 // a row takes as much of the full-text index as so much text: facets, and its place in each list
+	transcriptBytes = 700 // with its conversation
+	facetText       = 120 // a row takes as much of the full-text index as so much text: facets, and its place in each list
 )
 
 // The densities of a format are those of so many transcripts, and runs with few rows are looked at one by one.
@@ -107,6 +109,26 @@ func (db *DB) Weights(ctx context.Context, e *index.Estate, runs []int) ([]index
 		all[i].Ledger = int64(usage * ledgerBytes)
 	}
 	return all, nil
+}
+
+// loose is which part of an index that grew row by row is room between rows.
+const loose = 0.01
+
+// Slack is how much the next Purge gives back of what nobody has: free pages, and room between rows that came since the
+// file was last written anew.
+func (db *DB) Slack(ctx context.Context) (int64, error) {
+	var pages, free, page int64
+	for pragma, n := range map[string]*int64{"page_count": &pages, "freelist_count": &free, "page_size": &page} {
+		if err := db.r.GetContext(ctx, n, "PRAGMA "+pragma); err != nil {
+			return 0, fmt.Errorf("weigh index: %w", damage(err))
+		}
+	}
+	was, err := db.Recall(ctx, vacuumedKey)
+	if err != nil {
+		return 0, fmt.Errorf("weigh index: %w", damage(err))
+	}
+	written, _ := strconv.ParseInt(was, 10, 64) // 0 when it never was
+	return page * (free + int64(loose*float64(max(0, pages-free-written)))), nil
 }
 
 // wordBytes is how much the full-text index takes, and the list of its words.

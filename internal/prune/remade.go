@@ -1,0 +1,63 @@
+package prune
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob/pack"
+)
+
+// remains is a shared member of which some entries stay. gc makes it again.
+type remains struct {
+	pack  string
+	keeps float64    // bytes: the share of what stays
+	live  [][2]int64 // stretches of the tar stream
+}
+
+const (
+	// What is made again is compressed more than what an ingest writes. Without packs to look at, this is by how much.
+	remadeShare = 0.97
+	// looked is how many members are made again to find it out.
+	looked = 24
+)
+
+// remade is how large members become when they are made again, as a share of what stays of them. It makes some of them
+// again, for what stays may compress quite differently from what goes.
+func (p *Pruner) remade(ctx context.Context, all []remains) (share float64, err error) {
+	if p.Payloads == nil || len(all) == 0 {
+		return remadeShare, nil
+	}
+	library := pack.NewLibrary(p.Payloads.GC.Packs, 4<<20)
+	defer func() { err = errors.Join(err, library.Close()) }()
+	builder := pack.NewBuilder(pack.Options{Level: rewriteLevel})
+	keeps, becomes := 0.0, int64(0)
+	for i := 0; i < len(all); i += (len(all) + looked - 1) / looked {
+		x := &all[i]
+		view, err := library.View(ctx, x.pack)
+		if err != nil {
+			return remadeShare, nil // gc will say what is wrong with it
+		}
+		for n, at := range x.live {
+			data, err := io.ReadAll(view.Reader(ctx, at[0], at[1]-at[0]))
+			if err != nil {
+				return remadeShare, nil
+			}
+			if len(data) >= builder.MemberSize() {
+				continue
+			}
+			if _, err := builder.Small(strconv.Itoa(n), data, time.Time{}, 0o600); err != nil {
+				return 0, err
+			}
+		}
+		if unit := builder.Flush(); unit != nil {
+			keeps, becomes = keeps+x.keeps, becomes+unit.StoredSize()
+		}
+	}
+	if keeps == 0 {
+		return remadeShare, nil
+	}
+	return float64(becomes) / keeps, nil
+}
