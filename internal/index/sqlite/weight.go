@@ -112,7 +112,7 @@ func (db *DB) Weights(ctx context.Context, e *index.Estate, runs []int) ([]index
 }
 
 // loose is which part of an index that grew row by row is room between rows.
-const loose = 0.01
+const loose = 0.006
 
 // Slack is how much the next Purge gives back of what nobody has: free pages, and room between rows that came since the
 // file was last written anew.
