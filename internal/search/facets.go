@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
 )
 
 // Facet is how many hits have one value of a field. An empty Value is unknown.
@@ -78,8 +79,14 @@ func (a *Answer) Facets(fields ...string) ([]Facet, error) {
 			return nil, &index.UnsupportedError{What: "facet " + strconv.Quote(f), Why: "hits are not counted by it"}
 		}
 	}
+	counts, told, err := a.tally(fields)
+	if err != nil {
+		return nil, err
+	}
+	if told {
+		return sorted(counts, fields), nil
+	}
 	a.o.NoSnippets = true
-	counts := map[Facet]int64{}
 	for r, err := range a.Results() {
 		if err != nil {
 			return nil, err
@@ -88,6 +95,45 @@ func (a *Answer) Facets(fields ...string) ([]Facet, error) {
 			counts[Facet{Field: f, Value: facets[f](&r)}]++
 		}
 	}
+	return sorted(counts, fields), nil
+}
+
+// Tallier is an index that counts hits by their values of fields without fetching them.
+type Tallier interface {
+	// Tally counts for each field apart, under "" what has no value, and all rows. When it ends early it gives what it
+	// has, with the error.
+	Tally(ctx context.Context, q *query.Tree, page index.Page, fields []string) (counts []map[string]int64, rows int64, err error)
+}
+
+// tally asks the index for the counts; told is false where it cannot say.
+func (a *Answer) tally(fields []string) (counts map[Facet]int64, told bool, err error) {
+	counts = map[Facet]int64{}
+	idx, ok := a.s.Index.(Tallier)
+	if !ok || len(fields) == 0 || a.o.Limit > 0 || a.o.After != "" || len(a.patterns()) > 0 {
+		return counts, false, nil
+	}
+	started, ctx := a.s.Now(), a.ctx
+	defer func() { a.elapsed = a.s.Now().Sub(started) }()
+	if a.o.Timeout > 0 {
+		short, cancel := context.WithTimeout(ctx, a.o.Timeout)
+		defer cancel()
+		ctx = short
+	}
+	all, rows, err := idx.Tally(ctx, a.tree, index.Page{AllVersions: a.o.AllVersions}, fields)
+	a.ended, a.shown = err == nil, int(rows)
+	if err != nil {
+		err = a.stopped(ctx, err)
+	}
+	for i, values := range all {
+		for value, n := range values {
+			counts[Facet{Field: fields[i], Value: value}] = n
+		}
+	}
+	return counts, true, err
+}
+
+// sorted puts counts in the order of fields, the most frequent values first.
+func sorted(counts map[Facet]int64, fields []string) []Facet {
 	out := make([]Facet, 0, len(counts))
 	for f, n := range counts {
 		f.Hits = n
@@ -96,7 +142,7 @@ func (a *Answer) Facets(fields ...string) ([]Facet, error) {
 	slices.SortFunc(out, func(a, b Facet) int {
 		return cmp.Or(cmp.Compare(slices.Index(fields, a.Field), slices.Index(fields, b.Field)), cmp.Compare(b.Hits, a.Hits), cmp.Compare(a.Value, b.Value))
 	})
-	return out, nil
+	return out
 }
 
 // Count counts all hits, in place of Results, whatever the limit. Coverage tells when it stopped early.

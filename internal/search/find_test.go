@@ -327,3 +327,35 @@ func TestAnyText(t *testing.T) {
 		}
 	}
 }
+
+// TestFacetsAgree counts by every field with an index that counts and with one that only finds.
+func TestFacetsAgree(t *testing.T) {
+	s := newScribe(t, 11)
+	w := newWorld(t)
+	for i := range 4 {
+		w.take(s.original(fmt.Sprintf("run-%d", i), 40))
+	}
+	for _, text := range []string{"", "e*", "role:user", "-error", "*rro*"} {
+		for _, all := range []bool{false, true} {
+			var want []Facet
+			for _, idx := range []Index{plain{w.db}, full{w.db}} {
+				searcher := w.searcher()
+				searcher.Index = idx
+				a, err := searcher.Find(t.Context(), text, Options{AllVersions: all})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := a.Facets(FacetFields()...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want == nil {
+					want = got
+				}
+				if !slices.Equal(got, want) || len(got) < len(FacetFields()) {
+					t.Fatalf("%q: %v, want %v", text, got, want)
+				}
+			}
+		}
+	}
+}

@@ -50,10 +50,10 @@ func (w *walk) statement(columns string, all bool) (string, []any) {
 	rest, more := c.predicate(false, all)
 	where, args = append(where, rest), append(args, more...)
 	from += " CROSS JOIN transcripts t ON t.id = e.transcript"
-	if reads(columns, "c") || reads(rest, "c") || reads(rest, "r") {
+	if reads(columns, "c") || reads(columns, "r") || reads(rest, "c") || reads(rest, "r") {
 		from += " CROSS JOIN conversations c ON c.id = t.conversation"
 	}
-	if reads(rest, "r") {
+	if reads(columns, "r") || reads(rest, "r") {
 		from += " CROSS JOIN runs r ON r.id = c.run"
 	}
 	return "SELECT " + columns + " FROM " + from + " WHERE " + strings.Join(where, " AND ") + visible(all), args
