@@ -74,7 +74,7 @@ bench-hot: ## hot functions, with what they allocate
 
 bench-search: ## latencies of search, p50 and p95, at EVENTS events; with ARCHIVE=DIR also with snippets from its packs
 	$(GO) test -run '^$$' -bench 'Find|Terms' -benchtime 0.2s ./internal/index/sqlite -bench-events $(or $(EVENTS),1000000)
-	$(if $(ARCHIVE),$(GO) test -run '^$$' -bench Search -benchtime 0.2s ./internal/search -bench-archive $(abspath $(ARCHIVE)))
+	$(if $(ARCHIVE),$(GO) test -timeout 0 -run '^$$' -bench Search -benchtime 1x ./internal/search -bench-archive $(abspath $(ARCHIVE)))
 
 soak: ## crash, fault and recall tests for a long time (KILLS, DAMAGES, QUERIES; CORPUS: more transcripts to search)
 	$(GO) test -timeout 0 -run 'Killed' ./cmd/txarchive -kills $(or $(KILLS),500) -faults 0

@@ -142,6 +142,9 @@ func (a *Answer) stream(ctx context.Context, after string, more ...query.Node) i
 	}
 }
 
+// aheadChecked is up to how many texts are read at once to be checked: some of them for nothing, when the page is full.
+const aheadChecked = 8
+
 // readChecked reads the texts of what must be checked, on all cores: of one candidate at first, and of more at once the
 // longer the search goes on.
 func (a *Answer) readChecked(ctx context.Context, questions []question, candidates iter.Seq2[candidate, error]) iter.Seq2[candidate, error] {
@@ -166,7 +169,7 @@ func (a *Answer) readChecked(ctx context.Context, questions []question, candidat
 					return false
 				}
 			}
-			some, most = some[:0], min(2*most, aheadHits)
+			some, most = some[:0], min(2*most, aheadChecked)
 			return true
 		}
 		for c, err := range candidates {
