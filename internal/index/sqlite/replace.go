@@ -17,9 +17,13 @@ import (
 const replacedKey = "replaced pack "
 
 // extent says where bytes of a chain are. Of two statements about one place the one with more bytes holds, then that
-// of the newer pack, and those that lie within it go, because gc has joined them. The last pack of a gc knows better
-// than any: its extents take the place of whatever they overlap.
+// of the newer pack, and those that lie within it go, because gc has joined them; one that comes later, in a pack of
+// another machine, is not needed at all. The last pack of a gc knows better than any: its extents take the place of
+// whatever they overlap.
 func (c *commit) extent(chain int64, e blob.Extent, pack, raw int64, moved bool) error {
+	if within, err := c.within(chain, e.Offset, e.Size); err != nil || within && !moved {
+		return err
+	}
 	overlap := "DELETE FROM extents WHERE chain = ?1 AND offset > ?2 AND offset + size <= ?3"
 	if moved {
 		overlap = "DELETE FROM extents WHERE chain = ?1 AND offset >= ?2 AND offset < max(?3, ?2 + 1)"
@@ -33,6 +37,15 @@ func (c *commit) extent(chain int64, e blob.Extent, pack, raw int64, moved bool)
 			AND (SELECT name FROM packs WHERE id = excluded.pack) > (SELECT name FROM packs WHERE id = extents.pack)`,
 		chain, e.Offset, e.Size, pack, raw, e.SHA256[:])
 	return err
+}
+
+// within says whether bytes of a chain lie in an extent that begins before them.
+func (c *commit) within(chain, offset, size int64) (bool, error) {
+	if offset == 0 {
+		return false, nil
+	}
+	var n int
+	return c.get("SELECT 1 FROM extents WHERE chain = ? AND offset < ? AND offset + size >= ? LIMIT 1", []any{chain, offset, offset + size}, &n)
 }
 
 // placeOf returns where a copy lies: in the pack that it names, or, when gc has replaced that, where the same bytes are
@@ -134,7 +147,11 @@ func (c *commit) repoint(old int64, all []*index.PackRow, ids []int64) error {
 			if err != nil {
 				return err
 			}
-			if buried || lost {
+			within, err := c.within(x.chain, x.offset, x.size)
+			if err != nil {
+				return err
+			}
+			if buried || lost || within {
 				if _, err := c.exec("DELETE FROM extents WHERE chain = ? AND offset = ?", x.chain, x.offset); err != nil {
 					return err
 				}

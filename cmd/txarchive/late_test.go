@@ -1,0 +1,50 @@
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestPacksThatComeLate brings packs of another archive of the same source, which tell of a file step by step, into one
+// where gc has joined what the file has grown by: they add nothing, and do no harm to gcs that follow.
+func TestPacksThatComeLate(t *testing.T) {
+	r := rand.New(rand.NewPCG(rand.Uint64(), 1))
+	source, one, other := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "other")
+	must(t, os.MkdirAll(filepath.Join(source, awfTranscripts), 0o700))
+	log, noise := newLeaky(source, 1), newLeaky(source, 2)
+	for n := range 10 {
+		log.write(t, r, 10)
+		call(t, other, "ingest", source)
+		if n == 0 || n == 9 {
+			call(t, one, "ingest", source)
+		}
+	}
+	for range 8 {
+		noise.write(t, r, 10)
+		call(t, one, "ingest", source)
+	}
+	call(t, one, "gc")
+	if n := extentsOf(t, one, "runs/"+awfTranscripts+"/"+filepath.Base(log.file)); n != 1 {
+		t.Fatalf("gc has left %d extents", n)
+	}
+	packs, err := filepath.Glob(other + "/packs/*/*/*.gz")
+	must(t, err)
+	for _, p := range packs {
+		b, err := os.ReadFile(p)
+		must(t, err)
+		written(t, filepath.Join(one, p[strings.LastIndex(p, "/packs/"):]), b)
+		call(t, one, "ingest", source)
+	}
+	for range 2 {
+		call(t, one, "gc")
+		call(t, one, "verify", "--deep")
+	}
+	want, err := os.ReadFile(log.file)
+	must(t, err)
+	if got := restoredTree(t, one)["runs/"+awfTranscripts+"/"+filepath.Base(log.file)]; got != string(want) {
+		t.Errorf("restored are %d bytes, want %d", len(got), len(want))
+	}
+}
