@@ -221,3 +221,27 @@ func TestWordsComeBack(t *testing.T) {
 		}
 	}
 }
+
+// TestNoTitleStays prunes a session that gave its sub-agent a title: the ledger keeps no words.
+func TestNoTitleStays(t *testing.T) {
+	agent, dir := filepath.Join(t.TempDir(), "claude"), filepath.Join(t.TempDir(), "archive")
+	const id = "2b6f0d52-0000-4000-8000-000000000003"
+	session(t, agent, id, 1)
+	file := filepath.Join(agent, "projects", "-home-alice-p", id+".jsonl")
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := `"sessionId":"` + id + `","cwd":"/home/alice/p","version":"2.0.14","timestamp":"2026-11-01T10:00:02Z"`
+	putBack(t, map[string][]byte{file: append(b, []byte(`{"type":"assistant","uuid":"b",`+head+`,"requestId":"req_9","message":{"id":"msg_9","role":"assistant","model":"claude-sonnet-4-5-20250929","content":[{"type":"tool_use","id":"toolu_9","name":"Task","input":{"description":"Vexquorbling the fjord","prompt":"Go","subagent_type":"x"}}],"usage":{"input_tokens":1,"output_tokens":1}}}
+{"type":"user","uuid":"c",`+head+`,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_9","content":"done"}]},"toolUseResult":{"status":"completed","agentId":"abc12345","content":[{"type":"text","text":"done"}]}}
+`)...)})
+	tx(t, dir, 0, "ingest", "-q", agent)
+	tx(t, dir, 0, "prune", "--query", "after:1970", "--yes", "-q")
+	tx(t, dir, 0, "gc", "-q")
+	for p, b := range everyByte(t, dir) {
+		if bytes.Contains(bytes.ToLower(b), []byte("vexquorbling")) {
+			t.Errorf("%s has the title", p)
+		}
+	}
+}

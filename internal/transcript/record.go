@@ -302,7 +302,8 @@ type Link struct {
 }
 
 // Hint is a key that only the format's Resolver understands: what one original knows that helps to name or
-// judge another of the same run.
+// judge another of the same run. It has no words of the transcript unless its key is "title" or begins so, with a space:
+// those go when the original is pruned.
 type Hint struct {
 	Run    string `json:",omitzero"`
 	Key    string `json:",omitzero"`

@@ -163,7 +163,9 @@ func (d *ledgers) fill(x *ledgerName) error {
 	if !d.order.Bury {
 		return nil
 	}
-	return d.each("SELECT key, value FROM hints WHERE version = ? AND run_name = ? ORDER BY key, value", func(r *sqlx.Rows) error {
+	// A title is words of the transcript, which no ledger keeps.
+	return d.each(`SELECT key, value FROM hints WHERE version = ? AND run_name = ? AND key <> 'title' AND key NOT LIKE 'title %'
+		ORDER BY key, value`, func(r *sqlx.Rows) error {
 		var h index.LedgerHint
 		err := r.Scan(&h.Key, &h.Value)
 		x.Hints = append(x.Hints, h)
