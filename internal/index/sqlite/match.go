@@ -140,6 +140,11 @@ func (k compiler) node(n query.Node) (cond, error) {
 	case query.Or:
 		return k.or(n)
 	case query.Not:
+		if f, ok := n.Of.(query.Field); ok && !k.runs {
+			if is, args, ok := roleColumn(f); ok { // alone: the full-text index would have to give all rows of the role
+				return k.not(cond{sql: []string{is}, args: args}), nil
+			}
+		}
 		c, err := k.node(n.Of)
 		return k.not(c), err
 	case query.Word:

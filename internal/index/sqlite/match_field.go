@@ -108,7 +108,33 @@ func (k compiler) facet(f query.Field, column string) cond {
 			match = append(match, "x : "+quoted(index.Facet(f.Name, v.Text)))
 		}
 	}
-	return k.either(match, sql, args)
+	c := k.either(match, sql, args)
+	if is, of, ok := roleColumn(f); ok {
+		c.sql, c.args = append(c.sql, is), append(c.args, of...)
+	}
+	return c
+}
+
+// roleColumn asks the column for a role. An event whose role was told by another original is found in the full-text index
+// under its own, too (transcript.Event.OrRole). Values that facets fold otherwise than names are left to those.
+func roleColumn(f query.Field) (is string, args []any, ok bool) {
+	if f.Name != "role" {
+		return "", nil, false
+	}
+	var either []string
+	for _, v := range f.Values {
+		switch {
+		case v.Text == "" && v.Match == query.Whole:
+			either = append(either, "e.role IS NULL")
+		case v.Text == "":
+			either = append(either, "e.role IS NOT NULL")
+		case len(v.Text) < 32 && !strings.ContainsFunc(v.Text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }):
+			either, args = append(either, "e.role IN (SELECT id FROM names WHERE name GLOB ?)"), append(args, glob(v))
+		default:
+			return "", nil, false
+		}
+	}
+	return balanced(either, " OR "), args, true
 }
 
 // plain compiles fields that are columns, and those that have a rule of their own.
