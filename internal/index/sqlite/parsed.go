@@ -290,7 +290,7 @@ func (c *commit) problems(o *owner) error {
 			return err
 		}
 	}
-	if len(o.Problems) == 0 {
+	if len(o.Problems) == 0 && o.From == 0 { // else those of before are known by what the original has become
 		return nil
 	}
 	return c.identifyProblems(o)
