@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-var fulls = flag.Int("fulls", 2, "with how much room TestFullDisk tries each command")
+var fulls = flag.Int("fulls", 1, "with how much room TestFullDisk tries each command")
 
 // fullDisk is a file system of which a test chooses how much is free. Where none may be mounted, the limit on the size
 // of each file takes its place: it stops packs, index and log in the same way, but not what is small.

@@ -23,7 +23,7 @@ import (
 	"github.com/txarchive/txarchive/internal/disk"
 )
 
-var nights = flag.Int("nights", 9, "how many nights TestMonth takes")
+var nights = flag.Int("nights", 6, "how many nights TestMonth takes")
 
 // mainAt is the program at another time (TEST_NOW), on a disk that is full after so many operations (TEST_FULL).
 func mainAt() {

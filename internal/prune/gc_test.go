@@ -76,8 +76,14 @@ func TestGCFaults(t *testing.T) {
 	b, err := os.ReadFile(w.db.Path())
 	w.check(err)
 	w.check(os.WriteFile(filepath.Join(base, "index.db"), b, 0o600))
+	step := 3
+	if *rounds > 2 { // a campaign: every operation
+		step = 1
+	}
 	for _, crash := range []bool{false, true} {
-		for n := 1; ; n++ {
+		first := 1 + rand.IntN(step)
+		t.Logf("crash %v: operation %d and every further %d", crash, first, step)
+		for n := first; ; n += step {
 			dir := filepath.Join(t.TempDir(), "copy")
 			w.check(os.CopyFS(dir, os.DirFS(base)))
 			w.db = w.index(filepath.Join(dir, "index.db"))
