@@ -182,31 +182,37 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 		}
 		return errors.Join(a.printJSON(sum), failed)
 	}
+	a.printRestored(o, &sum)
+	return failed
+}
+
+// printRestored tells people what was restored and what was not.
+func (a *app) printRestored(o restoreOptions, sum *restoreSum) {
 	for _, f := range sum.Failed {
 		a.note("%s: %s/%s: %s", f.Action, f.Source, f.Path, f.Reason)
 	}
-	if !a.quiet && sum.Files+sum.Unchanged > 0 {
-		verb := "restored to"
-		if o.inPlace {
-			verb = "restored"
-		}
-		if o.DryRun {
-			verb = "would be " + verb
-		}
-		where := line(o.To)
-		if o.inPlace {
-			where = "where they came from"
-		}
-		fmt.Fprintf(a.out, "%s (%s) %s %s", plural(sum.Files, "file", "files"), size(sum.Bytes), verb, where)
-		if sum.Unchanged > 0 {
-			fmt.Fprintf(a.out, ", %s there already", plural(sum.Unchanged, "is", "are"))
-		}
-		fmt.Fprintln(a.out)
-		if sum.Marked > 0 {
-			a.note("%s marks where large payloads were: a policy has dropped these, see docs/retention.md.", plural(sum.Marked, "of them has", "of them have"))
-		}
+	if a.quiet || sum.Files+sum.Unchanged == 0 {
+		return
 	}
-	return failed
+	verb := "restored to"
+	if o.inPlace {
+		verb = "restored"
+	}
+	if o.DryRun {
+		verb = "would be " + verb
+	}
+	where := line(o.To)
+	if o.inPlace {
+		where = "where they came from"
+	}
+	fmt.Fprintf(a.out, "%s (%s) %s %s", plural(sum.Files, "file", "files"), size(sum.Bytes), verb, where)
+	if sum.Unchanged > 0 {
+		fmt.Fprintf(a.out, ", %s there already", plural(sum.Unchanged, "is", "are"))
+	}
+	fmt.Fprintln(a.out)
+	if sum.Marked > 0 {
+		a.note("%s marks where large payloads were: a policy has dropped these, see docs/retention.md.", plural(sum.Marked, "of them has", "of them have"))
+	}
 }
 
 // markedOriginals are those that have marks where payloads were.
