@@ -55,6 +55,12 @@ func (s *survey) adopt(ctx context.Context, h *holding, e pack.WreckEntry) error
 	base, root, offset := pack.SplitTail(name)
 	if base != "" {
 		v.Path = base
+	}
+	if c := s.owner(&v, root, offset); c != nil {
+		c.parts = append(c.parts, part{offset, e.Size, e.SHA256, place{h.Name, e.Raw}, h})
+		return nil
+	}
+	if base != "" {
 		if offset > 0 {
 			if grown, err := s.grown(ctx, v, root, offset, e); err != nil || grown {
 				return err
@@ -75,6 +81,26 @@ func (s *survey) adopt(ctx context.Context, h *holding, e pack.WreckEntry) error
 	c := s.chain(&v, h)
 	c.parts = append(c.parts, part{0, e.Size, e.SHA256, place{h.Name, e.Raw}, h})
 	return nil
+}
+
+// owner returns the chain of which nothing but the end is known and whose missing bytes an entry is by its name; nil when
+// there is none, or more than one.
+func (s *survey) owner(v *blob.Version, root string, offset int64) (owner *chain) {
+	for _, c := range s.chains {
+		named := c.Root.Short() == root || root == "" && c.Number == 1
+		if c.Source != v.Source || c.Path != v.Path || !named || c.buried || offset+v.Size > c.Size {
+			continue
+		}
+		known := slices.ContainsFunc(c.parts, func(p part) bool { return p.offset < offset+v.Size && offset < p.offset+p.size })
+		if known {
+			continue
+		}
+		if owner != nil {
+			return nil
+		}
+		owner = c
+	}
+	return owner
 }
 
 // grown adds a tail to the chain that ends where it begins.
