@@ -21,6 +21,7 @@ var credentials = map[string]bool{
 	"auth.json": true, ".credentials.json": true, "oauth_creds.json": true, "credentials.json": true, ".netrc": true, "_netrc": true,
 	".env": true, ".pgpass": true, ".git-credentials": true, ".npmrc": true, ".pypirc": true, "id_rsa": true, "id_dsa": true, "id_ecdsa": true,
 	"id_ed25519": true, "mcp-oauth-tokens.json": true, "google_accounts.json": true, "application_default_credentials.json": true,
+	"secrets.json": true, // Cline
 }
 
 // claimed is a file with what its format says of it.
