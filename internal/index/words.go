@@ -50,6 +50,20 @@ func (w *Words) Series() any { return w.series }
 type Numbering struct {
 	words Words
 	slots []wordSlot
+	ahead [termsAhead]wordAhead
+	seen  uint32 // nothing: see look
+}
+
+// termsAhead is how many terms are looked for at once. Most of the time goes into waiting for memory, and memory answers
+// many questions at a time.
+const termsAhead = 32
+
+// wordAhead is a term that is about to be looked for.
+type wordAhead struct {
+	prefix      uint64
+	hash        uint64
+	start, size int
+	same        uint32
 }
 
 // wordSlot holds all that tells a short term from others, for looking at a second place in memory costs more than all
@@ -93,8 +107,29 @@ const Same = 1 << 31
 func (v *Numbering) Add(numbers []uint32, terms []byte, fresh *[]uint32) []uint32 {
 	n := len(terms)
 	terms = append(terms, "        "...) // so that eight bytes can be read at the start of each term
-	same := uint32(0)
-	for start := 0; start < n; {
+	for start, same := 0, uint32(0); start < n; {
+		some := v.ahead[:]
+		some, start, same = cut(some, terms, start, n, same)
+		v.look(some)
+		for i := range some {
+			a := &some[i]
+			s := v.find(a.hash, a.prefix, terms[a.start:a.start+a.size])
+			numbers = append(numbers, s.number-1|a.same)
+			if fresh != nil && !s.told && a.same == 0 {
+				s.told = true
+				*fresh = append(*fresh, s.number-1)
+			}
+		}
+	}
+	return numbers
+}
+
+// cut fills some with the next terms before n.
+func cut(some []wordAhead, terms []byte, start, n int, same uint32) ([]wordAhead, int, uint32) {
+	for i := range some {
+		if start >= n {
+			return some[:i], start, same
+		}
 		prefix := binary.LittleEndian.Uint64(terms[start:])
 		size := termLen(prefix)
 		if size < 8 {
@@ -104,12 +139,7 @@ func (v *Numbering) Add(numbers []uint32, terms []byte, fresh *[]uint32) []uint3
 				more = termLen(binary.LittleEndian.Uint64(terms[start+size:]))
 			}
 		}
-		s := v.find(prefix, terms[start:start+size])
-		numbers = append(numbers, s.number-1|same)
-		if fresh != nil && !s.told && same == 0 {
-			s.told = true
-			*fresh = append(*fresh, s.number-1)
-		}
+		some[i] = wordAhead{prefix, hashWord(prefix, terms[start:start+size]), start, size, same}
 		start += size
 		same = 0
 		if terms[start] == term.Same {
@@ -117,7 +147,17 @@ func (v *Numbering) Add(numbers []uint32, terms []byte, fresh *[]uint32) []uint3
 		}
 		start++
 	}
-	return numbers
+	return some, start, same
+}
+
+// look reads what find will read: one after the other without waiting, so that it is near by then.
+func (v *Numbering) look(some []wordAhead) {
+	mask := uint64(len(v.slots) - 1)
+	seen := uint32(0)
+	for i := range some {
+		seen += v.slots[some[i].hash&mask].number
+	}
+	v.seen = seen
 }
 
 // termLen returns how many of eight bytes come before the first that separates terms.
@@ -143,12 +183,12 @@ func mix(a, b uint64) uint64 {
 }
 
 // find returns the slot of a term, and makes it one.
-func (v *Numbering) find(prefix uint64, term []byte) *wordSlot {
+func (v *Numbering) find(hash, prefix uint64, term []byte) *wordSlot {
 	mask := uint64(len(v.slots) - 1)
-	for i := hashWord(prefix, term) & mask; ; i = (i + 1) & mask {
+	for i := hash & mask; ; i = (i + 1) & mask {
 		s := &v.slots[i]
 		if s.number == 0 {
-			return v.insert(s, prefix, term)
+			return v.insert(s, hash, prefix, term)
 		}
 		if s.prefix == prefix && int(s.length) == len(term) && (len(term) <= 8 || string(v.words.At(s.number - 1)[8:]) == string(term[8:])) {
 			return s
@@ -156,10 +196,10 @@ func (v *Numbering) find(prefix uint64, term []byte) *wordSlot {
 	}
 }
 
-func (v *Numbering) insert(s *wordSlot, prefix uint64, term []byte) *wordSlot {
+func (v *Numbering) insert(s *wordSlot, hash, prefix uint64, term []byte) *wordSlot {
 	if 2*len(v.words.ends) >= len(v.slots) {
 		v.grow()
-		return v.find(prefix, term)
+		return v.find(hash, prefix, term)
 	}
 	v.words.text = append(v.words.text, term...)
 	v.words.ends = append(v.words.ends, uint32(len(v.words.text)))

@@ -212,7 +212,7 @@ func (db *DB) SaveStats(ctx context.Context, source string, stats map[uint64]ind
 		return err
 	}
 	defer t.Rollback()
-	b := inserter{t: t, head: "INSERT OR REPLACE INTO local_scan (source, path, size, mtime, inode, ignored) VALUES ", columns: 6}
+	b := inserter{t: t, into: "OR REPLACE INTO local_scan", columns: columnList("source, path, size, mtime, inode, ignored")}
 	for path, s := range stats {
 		if err := b.add(source, int64(path), s.Size, s.ModTime, int64(s.Inode), flag(s.Ignored)); err != nil {
 			return err

@@ -95,9 +95,15 @@ func (c *commit) allot() error {
 	return nil
 }
 
+var (
+	eventColumns = columnList(`id, transcript, seq, part, parts, verdict, kind, role, type, tool,
+		time, tz, inner, offset, length, line, text_bytes, eid, attributes, near, global`)
+	callColumns   = columnList("event, transcript, call, call_id, key, rank, verdict, name, input_bytes, paths")
+	resultColumns = columnList("event, transcript, call, name, failed, status, duration, output_bytes, cut")
+)
+
 func (c *commit) writeEvents() error {
-	b := inserter{t: c.tx, columns: 21, head: `INSERT INTO events (id, transcript, seq, part, parts, verdict, kind, role, type, tool,
-		time, tz, inner, offset, length, line, text_bytes, eid, attributes, near, global) VALUES `}
+	b := inserter{t: c.tx, into: "OR FAIL INTO events", columns: eventColumns}
 	for i := range c.rows {
 		r := &c.rows[i]
 		kind, err := c.name(string(r.Kind))
@@ -134,8 +140,8 @@ func (c *commit) writeCalls() error {
 	if err != nil {
 		return err
 	}
-	calls := inserter{t: c.tx, columns: 10, head: "INSERT INTO calls (event, transcript, call, call_id, key, rank, verdict, name, input_bytes, paths) VALUES "}
-	results := inserter{t: c.tx, columns: 9, head: "INSERT INTO results (event, transcript, call, name, failed, status, duration, output_bytes, cut) VALUES "}
+	calls := inserter{t: c.tx, into: "OR FAIL INTO calls", columns: callColumns}
+	results := inserter{t: c.tx, into: "OR FAIL INTO results", columns: resultColumns}
 	for i := range c.rows {
 		r := &c.rows[i]
 		s := scopes[r.transcript]

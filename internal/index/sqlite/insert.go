@@ -4,101 +4,118 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"math/bits"
 	"strings"
 )
 
 // inserter gathers rows into multi-row statements, which cost half of single ones, and hands them to the driver itself:
 // database/sql would look at each of a thousand values, and copy it, once more.
+//
+// A statement that undoes itself when it fails in the middle keeps a copy of each page that it touches. Here the transaction
+// is undone instead: into says OR FAIL, unless it says what else to do with a row that is there.
 type inserter struct {
 	t       *tx
-	head    string
-	tail    string
-	columns int
+	into    string   // OR FAIL INTO and a table
+	columns []string // at most 64
 	args    []driver.NamedValue
+	stated  uint64 // columns that some row states
 }
 
-// insertRows is how many rows one statement takes.
-const insertRows = 50
+// insertRows is how many rows one statement takes. Fewer rows are written by statements of half as many, a quarter and so
+// on, so that few different ones are to be prepared.
+const insertRows = 64
+
+// columnList is the names in a list as SQL has it.
+func columnList(names string) []string {
+	return strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
+}
 
 func (b *inserter) add(values ...any) error {
 	before := len(b.args)
-	for _, v := range values {
+	for i, v := range values {
 		switch n := v.(type) {
 		case int:
 			v = int64(n)
 		case nil, int64, float64, string, []byte:
 		default:
 			b.args = b.args[:before]
-			return fmt.Errorf("%s: a value of type %T", b.head, v)
+			return fmt.Errorf("INSERT %s: a value of type %T", b.into, v)
+		}
+		if v != nil {
+			b.stated |= 1 << i
 		}
 		b.args = append(b.args, driver.NamedValue{Ordinal: len(b.args) + 1, Value: v})
 	}
-	if len(b.args) < insertRows*b.columns {
+	if len(b.args) < insertRows*len(b.columns) {
 		return nil
 	}
 	return b.flush()
 }
 
 func (b *inserter) flush() error {
-	n := len(b.args) / b.columns
-	if n == 0 {
-		return nil
+	args := b.args
+	columns := b.columns
+	if len(args) == insertRows*len(columns) {
+		columns = b.withoutNull()
+		args = args[:insertRows*len(columns)]
 	}
-	group := "(" + strings.Repeat("?,", b.columns-1) + "?)"
-	_, err := b.t.direct(b.head+strings.Repeat(group+",", n-1)+group+b.tail, b.args)
+	for n := len(args) / len(columns); n > 0; n = len(args) / len(columns) {
+		n = 1 << (bits.Len(uint(n)) - 1)
+		some := args[:n*len(columns)]
+		for i := range some {
+			some[i].Ordinal = i + 1
+		}
+		if _, err := b.t.direct(b.statement(columns, n), some); err != nil {
+			return err
+		}
+		args = args[len(some):]
+	}
 	clear(b.args)
-	b.args = b.args[:0]
-	return err
+	b.args, b.stated = b.args[:0], 0
+	return nil
 }
 
-// direct runs a statement that is prepared once per transaction, on the driver's connection. It is not interrupted, only
-// left out, when the context ends: to wait for that takes a goroutine each time.
+// withoutNull takes the columns that no row states out of the arguments: a third of many tables.
+func (b *inserter) withoutNull() (columns []string) {
+	for i, name := range b.columns {
+		if b.stated>>i&1 != 0 {
+			columns = append(columns, name)
+		}
+	}
+	if len(columns) == len(b.columns) {
+		return columns
+	}
+	to := 0
+	for i, v := range b.args {
+		if b.stated>>(i%len(b.columns))&1 != 0 {
+			b.args[to].Value = v.Value
+			to++
+		}
+	}
+	return columns
+}
+
+func (b *inserter) statement(columns []string, rows int) string {
+	var s strings.Builder
+	s.WriteString("INSERT " + b.into + " (" + strings.Join(columns, ", ") + ") VALUES ")
+	group := "(" + strings.Repeat("?,", len(columns)-1) + "?)"
+	s.WriteString(strings.Repeat(group+",", rows-1) + group)
+	return s.String()
+}
+
+// direct runs a statement on the driver's connection. It is not interrupted, only left out, when the context ends: to wait
+// for that takes a goroutine each time.
 func (t *tx) direct(query string, args []driver.NamedValue) (result driver.Result, err error) {
 	if err := t.ctx.Err(); err != nil {
 		return nil, err
 	}
 	err = t.conn.Raw(func(conn any) error {
-		stmt, err := t.plainStmt(conn, query)
-		if err != nil {
-			return err
+		c, ok := conn.(*cachedConn)
+		if !ok {
+			return errors.New("a connection that keeps no statements")
 		}
-		result, err = stmt.ExecContext(t.calm, args)
+		result, err = c.run(t.calm, query, args)
 		return err
 	})
 	return result, damage(err)
-}
-
-func (t *tx) plainStmt(conn any, query string) (driver.StmtExecContext, error) {
-	stmt := t.plain[query]
-	if stmt == nil {
-		p, ok := conn.(driver.ConnPrepareContext)
-		if !ok {
-			return nil, errors.New("the driver prepares nothing with a context")
-		}
-		made, err := p.PrepareContext(t.calm, query)
-		if err != nil {
-			return nil, fmt.Errorf("prepare %.60q: %w", query, err)
-		}
-		stmt, t.plain[query] = made, made
-	}
-	e, ok := stmt.(driver.StmtExecContext)
-	if !ok {
-		return nil, errors.New("the driver runs nothing with a context")
-	}
-	return e, nil
-}
-
-// closePlain closes the statements that went to the driver itself.
-func (t *tx) closePlain() error {
-	if len(t.plain) == 0 {
-		return nil
-	}
-	all := t.plain
-	t.plain = nil
-	return t.conn.Raw(func(any) (err error) {
-		for _, stmt := range all {
-			err = errors.Join(err, stmt.Close())
-		}
-		return err
-	})
 }

@@ -15,7 +15,7 @@ func TestInsertCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := inserter{t: x, head: "INSERT INTO names (id, name) VALUES ", columns: 2}
+	b := inserter{t: x, into: "OR FAIL INTO names", columns: columnList("id, name")}
 	for i := range 3 * insertRows {
 		if i == 2*insertRows+7 {
 			cancel()
@@ -34,7 +34,7 @@ func TestInsertCancelled(t *testing.T) {
 		t.Error("a transaction ended twice")
 	}
 	inTx(t, db, func(x *tx) error {
-		b := inserter{t: x, head: "INSERT INTO names (id, name) VALUES ", columns: 2}
+		b := inserter{t: x, into: "OR FAIL INTO names", columns: columnList("id, name")}
 		if err := b.add(1, struct{}{}); err == nil {
 			t.Error("a value that is none")
 		}

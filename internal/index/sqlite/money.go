@@ -86,13 +86,15 @@ func (c *commit) insertUsage(version, name int64, u *transcript.Usage, k usageKe
 }
 
 // usageRows takes rows of usage until they are flushed, which happens before anything asks for them.
-func usageRows(t *tx) *inserter { return &inserter{t: t, head: insertUsage, columns: 46} }
+func usageRows(t *tx) *inserter {
+	return &inserter{t: t, into: "OR FAIL INTO usage", columns: usageFields}
+}
 
-const insertUsage = `INSERT INTO usage (id, key, usage_id, alias, version, run_name, native_conversation, stated_verdict, verdict, rank,
+var usageFields = columnList(`id, key, usage_id, alias, version, run_name, native_conversation, stated_verdict, verdict, rank,
 	time, tz, model, provider, tier, speed, geo, request_id,
 	input, output, cache_read, cache_write, cache_write_1h, reasoning, requests, reported, reported_by, estimated,
 	calculated, price_model, price_table, price_note, agent, engine, flow, step, status, outcome, receipt, stated, attributes, ledger,
-	line, offset, length, inner) VALUES `
+	line, offset, length, inner`)
 
 // priced is the columns calculated, price_model, price_table and price_note.
 func (c *commit) priced(u *transcript.Usage) []any {

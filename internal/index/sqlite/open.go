@@ -8,6 +8,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -131,13 +132,15 @@ func (db *DB) dsn(pragmas []string, values url.Values) string {
 	return u.String()
 }
 
-func pool(dsn string) *sqlx.DB {
-	return sqlx.NewDb(sql.OpenDB(connector{new(driver.Driver), dsn}), "sqlite3")
+// pool is one whose connections keep statements prepared.
+func pool(dsn string) *sqlx.DB { return poolOf(connector{new(driver.Driver), dsn}) }
+
+func poolOf(c sqldriver.Connector) *sqlx.DB {
+	return sqlx.NewDb(sql.OpenDB(cachingConnector{c}), "sqlite3")
 }
 
-// readers is a pool whose connections keep statements prepared.
 func readers(dsn string) *sqlx.DB {
-	db := sqlx.NewDb(sql.OpenDB(cachingConnector{connector{new(driver.Driver), dsn}}), "sqlite3")
+	db := pool(dsn)
 	db.SetMaxIdleConns(4)
 	return db
 }

@@ -38,7 +38,7 @@ func (c *commit) pack(p *index.PackRow) (int64, error) {
 		id, p.Name, p.Size, p.Created.UnixMicro(), p.Writer); err != nil {
 		return 0, err
 	}
-	members := inserter{t: c.tx, head: "INSERT INTO members (pack, raw, raw_size, offset, size) VALUES ", columns: 5}
+	members := inserter{t: c.tx, into: "OR FAIL INTO members", columns: columnList("pack, raw, raw_size, offset, size")}
 	for _, m := range p.Members {
 		if err := members.add(id, m.Raw, m.RawSize, m.Offset, m.Size); err != nil {
 			return 0, err

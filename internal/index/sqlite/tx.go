@@ -12,15 +12,13 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// tx is one write transaction with what it knows by heart: prepared statements, interned names, next ids.
+// tx is one write transaction with what it knows by heart: interned names, next ids.
 type tx struct {
 	*sqlx.Tx
 	conn  *sql.Conn // that the transaction is on
 	ctx   context.Context
-	calm  context.Context // ctx that does not end: for statements that are over at once
-	stmts map[string]*sql.Stmt
-	plain map[string]driver.Stmt // that go to the driver itself
-	args  []driver.NamedValue    // of exec, used again
+	calm  context.Context     // ctx that does not end: for statements that are over at once
+	args  []driver.NamedValue // of exec, used again
 	names *names
 	next  map[string]int64 // next row id of a table
 }
@@ -37,22 +35,21 @@ func (db *DB) begin(ctx context.Context) (*tx, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("begin: %w", damage(err)), conn.Close())
 	}
-	return &tx{Tx: t, conn: conn.Conn, ctx: ctx, calm: calm, stmts: map[string]*sql.Stmt{}, plain: map[string]driver.Stmt{},
+	return &tx{Tx: t, conn: conn.Conn, ctx: ctx, calm: calm,
 		names: &names{ids: map[string]int64{}}, next: map[string]int64{}}, nil
 }
 
 // Rollback ends the transaction, unless that was done, and gives the connection back.
 func (t *tx) Rollback() error {
-	return errors.Join(t.closePlain(), t.Tx.Rollback(), t.conn.Close())
+	return errors.Join(t.Tx.Rollback(), t.conn.Close())
 }
 
 // end commits, and gives the connection back.
 func (t *tx) end() error {
-	return errors.Join(t.closePlain(), damage(t.Tx.Commit()), t.conn.Close())
+	return errors.Join(damage(t.Tx.Commit()), t.conn.Close())
 }
 
-// exec runs a statement that is prepared once per transaction, past database/sql. It is not interrupted, only left out,
-// when the context ends: see execLong.
+// exec runs a statement past database/sql. It is not interrupted, only left out, when the context ends: see execLong.
 func (t *tx) exec(query string, args ...any) (sql.Result, error) {
 	t.args = t.args[:0]
 	for i, v := range args {
@@ -67,36 +64,16 @@ func (t *tx) exec(query string, args ...any) (sql.Result, error) {
 
 // execLong runs a statement that may take long, until the context ends.
 func (t *tx) execLong(query string, args ...any) error {
-	stmt, err := t.prepare(query)
-	if err != nil {
-		return err
-	}
-	_, err = stmt.ExecContext(t.ctx, args...)
+	_, err := t.ExecContext(t.ctx, query, args...)
 	return damage(err)
-}
-
-func (t *tx) prepare(query string) (*sql.Stmt, error) {
-	if stmt := t.stmts[query]; stmt != nil {
-		return stmt, nil
-	}
-	stmt, err := t.PrepareContext(t.ctx, query)
-	if err != nil {
-		return nil, fmt.Errorf("prepare %.60q: %w", query, damage(err))
-	}
-	t.stmts[query] = stmt
-	return stmt, nil
 }
 
 // get scans one row into dest and says whether there was one.
 func (t *tx) get(query string, args []any, dest ...any) (bool, error) {
-	stmt, err := t.prepare(query)
-	if err != nil {
-		return false, err
-	}
 	if err := t.ctx.Err(); err != nil {
 		return false, err
 	}
-	err = stmt.QueryRowContext(t.calm, args...).Scan(dest...)
+	err := t.QueryRowContext(t.calm, query, args...).Scan(dest...)
 	if err == sql.ErrNoRows {
 		return false, nil
 	}
@@ -139,7 +116,7 @@ func (t *tx) fill(table string, values []int64) error {
 	if _, err := t.exec("DELETE FROM temp." + table); err != nil {
 		return err
 	}
-	b := inserter{t: t, head: "INSERT OR IGNORE INTO temp." + table + " (id) VALUES ", columns: 1}
+	b := inserter{t: t, into: "OR IGNORE INTO temp." + table, columns: []string{"id"}}
 	for _, v := range values {
 		if err := b.add(v); err != nil {
 			return err

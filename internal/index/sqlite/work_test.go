@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
@@ -78,7 +77,7 @@ func newCounter(t *testing.T, old *sqlx.DB, dsn string) *counter {
 func countWrites(t *testing.T, db *DB) *counter {
 	t.Helper()
 	c := newCounter(t, db.w, db.dsn(writerPragmas, url.Values{"_txlock": {"immediate"}}))
-	c.pool = sqlx.NewDb(sql.OpenDB(c), "sqlite3")
+	c.pool = poolOf(c)
 	c.pool.SetMaxOpenConns(1)
 	db.w = c.pool
 	return c
@@ -88,7 +87,7 @@ func countWrites(t *testing.T, db *DB) *counter {
 func countReads(t *testing.T, db *DB) *counter {
 	t.Helper()
 	c := newCounter(t, db.r, db.dsn(readerPragmas, url.Values{"mode": {"ro"}}))
-	c.pool = sqlx.NewDb(sql.OpenDB(c), "sqlite3")
+	c.pool = poolOf(c)
 	c.pool.SetMaxOpenConns(1)
 	db.r = c.pool
 	return c
@@ -103,7 +102,7 @@ func (c *counter) of(t *testing.T, do func() error) work {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		if err := conn.Raw(func(conn any) error { return conn.(*countedConn).pages() }); err != nil {
+		if err := conn.Raw(func(conn any) error { return conn.(*cachedConn).engineConn.(*countedConn).pages() }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -181,13 +180,6 @@ func (c *countedConn) QueryContext(ctx context.Context, query string, args []sql
 	}
 	rows.(*countedRows).done = stmt.Close
 	return rows, nil
-}
-
-// engineStmt is what statements of the engine can do and the writer makes use of.
-type engineStmt interface {
-	sqldriver.Stmt
-	sqldriver.StmtExecContext
-	sqldriver.StmtQueryContext
 }
 
 type countedStmt struct {
