@@ -29,6 +29,7 @@ type Answer struct {
 	top      int64  // newest hit that Relevance ranked
 	weights  string // of the phrases, a letter each
 	windowed bool   // there are more hits than Relevance ranks
+	skimmed  bool   // what is ranked lacks what is shown
 	position string // cursor of the last row that was looked at, with Newest
 
 	shown   int

@@ -212,17 +212,41 @@ func (a *Answer) relevance(ctx context.Context) iter.Seq2[found, error] {
 		slices.SortFunc(ranked, func(a, b found) int {
 			return cmp.Or(cmp.Compare(b.score, a.score), compare(&a.Event, &b.Event))
 		})
-		for i := range ranked {
-			f := &ranked[i]
-			f.Cursor = fmt.Sprintf("%s:%d.%s:%x:%d:%s", Relevance, a.top, a.weights, math.Float64bits(f.score), f.Near, f.ID)
-			if c := a.from; c != nil && cmp.Or(cmp.Compare(c.score, f.score), compare(&f.Event, &c.row)) <= 0 {
-				continue
+		if c := a.from; c != nil {
+			ranked = slices.DeleteFunc(ranked, func(f found) bool { return cmp.Or(cmp.Compare(c.score, f.score), compare(&f.Event, &c.row)) <= 0 })
+		}
+		for some := range slices.Chunk(ranked, slice) {
+			if a.o.Limit > 0 {
+				some = some[:min(len(some), a.o.Limit+1)] // no more are wanted
 			}
-			if !yield(*f, nil) {
+			if err := a.fill(ctx, some); err != nil {
+				yield(found{}, err)
 				return
+			}
+			for _, f := range some {
+				if a.skimmed && f.Place.Path == "" {
+					continue // it has gone meanwhile
+				}
+				f.Cursor = fmt.Sprintf("%s:%d.%s:%x:%d:%s", Relevance, a.top, a.weights, math.Float64bits(f.score), f.Near, f.ID)
+				if !yield(f, nil) {
+					return
+				}
 			}
 		}
 	}
+}
+
+// fill completes hits that were only skimmed.
+func (a *Answer) fill(ctx context.Context, some []found) error {
+	r, ok := a.s.Index.(Ranker)
+	if !ok || !a.skimmed {
+		return nil
+	}
+	hits := make([]*index.Hit, len(some))
+	for i := range some {
+		hits[i] = &some[i].Hit
+	}
+	return r.Fill(ctx, hits)
 }
 
 func (a *Answer) rank(ctx context.Context) ([]found, error) {
@@ -233,6 +257,7 @@ func (a *Answer) rank(ctx context.Context) ([]found, error) {
 	}
 	var ranked []found
 	phrases, known := a.frequent()
+	a.skimmed = known != nil
 	for f, err := range a.stream(ctx, "", more...) {
 		if err != nil {
 			return nil, err
@@ -258,6 +283,10 @@ func (a *Answer) rank(ctx context.Context) ([]found, error) {
 
 // Ranker is an index that knows how often words stand in its rows.
 type Ranker interface {
+	// Skim is Find for those who rank hits: they have their ids, kind, role, size and time. Fill completes those that are
+	// wanted.
+	Skim(ctx context.Context, q *query.Tree, page index.Page) iter.Seq2[index.Hit, error]
+	Fill(ctx context.Context, hits []*index.Hit) error
 	// Frequencies returns how often phrases stand in each of some rows (Hit.Row), and about how many rows have each.
 	Frequencies(ctx context.Context, rows []int64, phrases [][]string) (counts [][]int, having []int64, err error)
 }

@@ -117,8 +117,12 @@ func (a *Answer) stream(ctx context.Context, after string, more ...query.Node) i
 		if len(questions) == 1 && len(questions[0].check) == 0 && a.o.Limit > 0 && a.o.Sort == Newest {
 			page.Limit = a.o.Limit + 1 // one more tells that there is more
 		}
+		find := a.s.Index.Find
+		if r, ok := a.s.Index.(Ranker); ok && a.skimmed {
+			find, page.Limit = r.Skim, a.o.Window+1
+		}
 		last := ""
-		for f, err := range a.readChecked(ctx, questions, merge(ctx, a.s.Index, questions, page)) {
+		for f, err := range a.readChecked(ctx, questions, merge(ctx, find, questions, page)) {
 			if err != nil {
 				yield(found{}, err)
 				return
@@ -193,11 +197,14 @@ type candidate struct {
 	question int
 }
 
+// finds is Index.Find, or what does as it does.
+type finds func(context.Context, *query.Tree, index.Page) iter.Seq2[index.Hit, error]
+
 // merge yields the hits of several questions in their common order.
-func merge(ctx context.Context, idx Index, questions []question, page index.Page) iter.Seq2[candidate, error] {
+func merge(ctx context.Context, find finds, questions []question, page index.Page) iter.Seq2[candidate, error] {
 	return func(yield func(candidate, error) bool) {
 		if len(questions) == 1 {
-			for h, err := range idx.Find(ctx, questions[0].tree, page) {
+			for h, err := range find(ctx, questions[0].tree, page) {
 				if !yield(candidate{found: found{Hit: h}}, err) || err != nil {
 					return
 				}
@@ -211,7 +218,7 @@ func merge(ctx context.Context, idx Index, questions []question, page index.Page
 		}
 		var heads []*head
 		for i, q := range questions {
-			next, stop := iter.Pull2(idx.Find(ctx, q.tree, page))
+			next, stop := iter.Pull2(find(ctx, q.tree, page))
 			defer stop()
 			h, err, ok := next()
 			if err != nil {

@@ -45,8 +45,15 @@ func countRows(ctx context.Context, tx *sqlx.Tx, c cond, page index.Page) (int64
 	}
 	total := int64(0)
 	visit := func(w walk) error {
-		sql, args := w.counting(page.AllVersions)
-		var n int64
+		n := int64(len(w.ids))
+		if n > 0 && page.AllVersions && w.empty() { // nothing is left out
+			n = min(n, left)
+			if total, left = total+n, left-n; left <= 0 {
+				return errStop
+			}
+			return nil
+		}
+		sql, args := w.statement("1", page.AllVersions)
 		if err := tx.GetContext(ctx, &n, "SELECT count(*) FROM ("+sql+" LIMIT ?)", append(args, left)...); err != nil {
 			return err
 		}
@@ -60,23 +67,6 @@ func countRows(ctx context.Context, tx *sqlx.Tx, c cond, page index.Page) (int64
 		return 0, err
 	}
 	return total, nil
-}
-
-// counting selects one value for each row that matches. Words alone need no look at the rows when nothing is left
-// out.
-func (w *walk) counting(all bool) (string, []any) {
-	match, ok := w.expression()
-	if !ok || !all || len(w.sql)+len(w.own) > 0 {
-		return w.statement("1", all)
-	}
-	sql, args := "SELECT 1 FROM fts WHERE fts MATCH ?", []any{match}
-	if w.from > 0 {
-		sql, args = sql+" AND rowid >= ?", append(args, w.from)
-	}
-	if w.to > 0 {
-		sql, args = sql+" AND rowid < ?", append(args, w.to)
-	}
-	return sql, args
 }
 
 // Size returns the events that count, the rows that a search looks through unless it is told to look at all
@@ -176,7 +166,7 @@ func (db *DB) Explain(ctx context.Context, q *query.Tree, page index.Page) ([]st
 	}
 	var lines []string
 	if match, ok := c.expression(); ok {
-		lines = append(lines, "full-text: "+match)
+		lines = append(lines, "full-text: "+match.String())
 	}
 	if len(c.own)+len(c.hint) > 0 {
 		lines = append(lines, fmt.Sprintf("owners are looked up when the newest %d rows are not enough", probe))

@@ -20,8 +20,16 @@ import (
 // each hour is sorted by the exact time. What does not count is left out unless page asks for it; uncounted
 // rows of runs are there.
 func (db *DB) Find(ctx context.Context, q *query.Tree, page index.Page) iter.Seq2[index.Hit, error] {
+	return db.find(ctx, q, page, false)
+}
+
+func (db *DB) find(ctx context.Context, q *query.Tree, page index.Page, skim bool) iter.Seq2[index.Hit, error] {
 	return func(yield func(index.Hit, error) bool) {
 		f := finder{ctx: ctx, page: page, yield: yield}
+		f.take = f.fetch
+		if skim {
+			f.take, f.names = f.skim, map[int64]string{}
+		}
 		var held []index.Hit
 		if page.Limit > 0 && page.Limit <= heldPage {
 			f.yield = func(h index.Hit, _ error) bool { held = append(held, h); return true }
@@ -52,15 +60,19 @@ type finder struct {
 	n     int  // hits yielded
 	err   error
 	hour  []key
+	take  func([]key) error // yields hits
+	names map[int64]string
 }
 
-// key is what hits are ordered by: newest first, and inside an instant a way that is the same everywhere.
+// key is what hits are ordered by (newest first, and inside an instant a way that is the same everywhere), and ranked by.
 type key struct {
 	id           int64
 	at           int64
 	conversation string
 	seq          int64
-	part         int
+	part, parts  int
+	kind, role   int64 // names, 0: none
+	size         int64 // of the text
 }
 
 func (a key) compare(b key) int {
@@ -79,7 +91,7 @@ func parseCursor(s string) (*key, error) {
 		at, err2 := strconv.ParseInt(parts[1], 10, 64)
 		conversation, seq, part, ok := parseEventID(parts[2])
 		if ok && err1 == nil && err2 == nil && hour >= 0 && hour <= latestHour {
-			return &key{hour << slotBits, at, conversation, seq, part}, nil
+			return &key{id: hour << slotBits, at: at, conversation: conversation, seq: seq, part: part}, nil
 		}
 	}
 	return nil, &index.UnsupportedError{What: "cursor " + strconv.Quote(s), Why: "it is none that a search gave"}
@@ -149,10 +161,10 @@ func spilled(ctx context.Context, tx *sqlx.Tx, to int64) (int64, error) {
 }
 
 // keyColumns are what a key is made of.
-const keyColumns = "e.id, coalesce(e.time, e.near, 0), c.conversation_id, t.seq_base + e.seq, e.part"
+const keyColumns = "e.id, coalesce(e.time, e.near, 0), c.conversation_id, t.seq_base + e.seq, e.part, e.parts, e.kind, coalesce(e.role, 0), e.text_bytes"
 
 func scanKey(rows *sqlx.Rows) (k key, err error) {
-	return k, rows.Scan(&k.id, &k.at, &k.conversation, &k.seq, &k.part)
+	return k, rows.Scan(&k.id, &k.at, &k.conversation, &k.seq, &k.part, &k.parts, &k.kind, &k.role, &k.size)
 }
 
 // add takes the next row and says whether to go on.
@@ -187,7 +199,7 @@ func (f *finder) flush() error {
 		hour = hour[:want]
 	}
 	for chunk := range slices.Chunk(hour, batch) {
-		if err := f.fetch(chunk); err != nil {
+		if err := f.take(chunk); err != nil {
 			return err
 		}
 	}

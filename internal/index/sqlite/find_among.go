@@ -1,31 +1,127 @@
 package sqlite
 
 import (
-	"errors"
+	"context"
+	"math"
+	"slices"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 )
 
-// lists walks rows that are known.
-func (p *planner) lists(c cond, ids []int64, visit func(walk) error) error {
-	l := lister{cond: c, visit: visit}
-	for _, id := range ids {
-		if err := l.add(id); err != nil {
-			return err
-		}
-	}
-	return l.flush()
+// sieve is what the full-text index says of rows: those that it finds, or those that it does not.
+type sieve struct {
+	fts5.Rows
+	without bool
+	close   func()
 }
 
-// lister walks rows piece by piece as they become known, in falling order. A piece is longer than listed when an hour is.
+// sieve asks the full-text index for what a condition says of words and facets, nil when that is nothing.
+func (p *planner) sieve(c cond) (*sieve, error) {
+	e, ok := c.expression()
+	s := &sieve{close: func() {}}
+	if !ok {
+		if len(c.not) == 0 {
+			return nil, nil
+		}
+		e, s.without = oneOf(c.not), true
+	}
+	if !fts5.Closed(e) {
+		engine := &engine{ctx: p.ctx, tx: p.tx, match: e.String()}
+		s.Rows, s.close = engine, engine.close
+		return s, nil
+	}
+	view, err := fts5.NewView(&leaves{ctx: p.ctx, tx: p.tx})
+	if err == nil {
+		s.Rows, err = view.Rows(e)
+	}
+	return s, err
+}
+
+// sift passes on those of some rows, in falling order, that get through.
+func (s *sieve) sift(ids []int64, take func(int64) error) error {
+	for len(ids) > 0 {
+		row, err := s.Down(ids[0])
+		if err != nil {
+			return err
+		}
+		if row == ids[0] != s.without {
+			if err := take(ids[0]); err != nil {
+				return err
+			}
+		}
+		if ids = ids[1:]; !s.without { // on to what it finds
+			n, _ := slices.BinarySearchFunc(ids, row, func(id, row int64) int { return int(min(max(row-id, -1), 1)) })
+			ids = ids[n:]
+		}
+	}
+	return nil
+}
+
+// engine lets FTS5 itself find rows: by beginnings of words that stand in phrases or alternatives. It implements fts5.Rows.
+type engine struct {
+	ctx   context.Context
+	tx    *sqlx.Tx
+	match string
+	found *sqlx.Rows
+	row   int64
+}
+
+// leap is how many rows of FTS5 are passed by before it is asked again, from where the next wanted one lies.
+const leap = 500
+
+func (e *engine) Down(at int64) (int64, error) {
+	at = min(at, math.MaxInt64-1)
+	for passed := 0; e.found == nil || e.row > at; passed++ {
+		if e.found == nil || passed == leap {
+			if err := e.ask(at); err != nil {
+				return -1, err
+			}
+			passed = 0
+		}
+		if !e.found.Next() {
+			e.row = -1
+			return -1, e.found.Err()
+		}
+		if err := e.found.Scan(&e.row); err != nil {
+			return -1, err
+		}
+	}
+	return e.row, nil
+}
+
+func (e *engine) ask(at int64) (err error) {
+	e.close()
+	e.row = math.MaxInt64
+	e.found, err = e.tx.QueryxContext(e.ctx, "SELECT rowid FROM fts WHERE fts MATCH ? AND rowid <= ? ORDER BY rowid DESC", e.match, at)
+	return err
+}
+
+func (e *engine) close() {
+	if e.found != nil {
+		e.found.Close()
+	}
+}
+
+// lister walks rows piece by piece as they become known, in falling order: few at first, and more at once the longer it
+// goes on. A piece is longer than that when an hour is.
 type lister struct {
 	cond
 	visit func(walk) error
+	most  int
 	ids   []int64
 }
 
+// firstListed is how many rows are in the first piece: a page is often full with them.
+const firstListed = 24
+
+func newLister(c cond, visit func(walk) error) *lister {
+	return &lister{cond: c, visit: visit, most: min(firstListed, listed)}
+}
+
 func (l *lister) add(id int64) error {
-	if n := len(l.ids); n >= listed && l.ids[n-1]>>slotBits != id>>slotBits {
+	if n := len(l.ids); n >= l.most && l.ids[n-1]>>slotBits != id>>slotBits {
 		if err := l.flush(); err != nil {
 			return err
 		}
@@ -39,81 +135,6 @@ func (l *lister) flush() error {
 		return nil
 	}
 	err := l.visit(walk{cond: l.cond, ids: l.ids})
-	l.ids = l.ids[:0]
+	l.ids, l.most = l.ids[:0], min(2*l.most, listed)
 	return err
-}
-
-// among walks those of some rows, in falling order, that meet a condition.
-func (p *planner) among(c cond, ids []int64, visit func(walk) error) error {
-	match, worded := c.expression()
-	not := flat(c.not, " OR ")
-	if len(ids) == 0 || !worded && len(c.not) == 0 {
-		return p.lists(c, ids, visit)
-	}
-	c.match, c.open, c.not = nil, nil, nil
-	l := &lister{cond: c, visit: visit}
-	sift := p.those
-	if !worded {
-		sift, match = p.others, not
-	}
-	if err := sift(ids, match, l.add); err != nil {
-		return err
-	}
-	return l.flush()
-}
-
-// leap is how many rows of the full-text index are passed by before it is asked again, from where the next wanted one
-// lies.
-const leap = 500
-
-// those takes the rows that a full-text expression finds.
-func (p *planner) those(ids []int64, match string, take func(int64) error) (failed error) {
-	for last := int64(-1); len(ids) > 0; {
-		passed, more := 0, false
-		err := p.matching(match, ids[len(ids)-1], ids[0], func(id int64) bool {
-			n := len(ids)
-			for len(ids) > 0 && ids[0] > id {
-				ids = ids[1:]
-			}
-			if len(ids) > 0 && ids[0] == id {
-				failed = take(id)
-				ids = ids[1:]
-			}
-			if passed++; len(ids) < n {
-				passed = 0
-			}
-			more = passed > leap && ids[0] != last
-			return failed == nil && len(ids) > 0 && !more
-		})
-		if err != nil || failed != nil || !more {
-			return errors.Join(err, failed)
-		}
-		last = ids[0]
-	}
-	return nil
-}
-
-// others takes the rows that a full-text expression does not find.
-func (p *planner) others(ids []int64, match string, take func(int64) error) (failed error) {
-	err := p.matching(match, ids[len(ids)-1], ids[0], func(id int64) bool {
-		for len(ids) > 0 && ids[0] > id && failed == nil {
-			failed = take(ids[0])
-			ids = ids[1:]
-		}
-		if len(ids) > 0 && ids[0] == id {
-			ids = ids[1:]
-		}
-		return failed == nil && len(ids) > 0
-	})
-	for err == nil && failed == nil && len(ids) > 0 {
-		failed = take(ids[0])
-		ids = ids[1:]
-	}
-	return errors.Join(err, failed)
-}
-
-// matching yields the rows from a row to another that a full-text expression finds, in falling order.
-func (p *planner) matching(match string, from, to int64, yield func(int64) bool) error {
-	return each(p.ctx, p.tx, "SELECT rowid FROM fts WHERE fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC", []any{match, from, to},
-		func(rows *sqlx.Rows) (id int64, err error) { return id, rows.Scan(&id) }, yield)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 )
 
 // TestOpenings compares what is read from segments with what the engine finds, before and after rows are deleted.
@@ -25,8 +27,8 @@ func TestOpenings(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer tx.Rollback()
-		l := leaves{ctx: t.Context(), tx: tx}
-		if err := l.structure(); err != nil {
+		view, err := fts5.NewView(&leaves{ctx: t.Context(), tx: tx})
+		if err != nil {
 			t.Fatal(err)
 		}
 		for range 100 {
@@ -34,12 +36,12 @@ func TestOpenings(t *testing.T) {
 			c := phrase(word[:1+r.IntN(len(word))], true, r.IntN(2) == 0)
 			from, to := all[r.IntN(len(all))], all[r.IntN(len(all))]
 			var want []int64
-			if err := tx.Select(&want, "SELECT rowid FROM fts WHERE fts MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid", c.open[0].match, from, to); err != nil {
+			if err := tx.Select(&want, "SELECT rowid FROM fts WHERE fts MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid", c.open[0].match.String(), from, to); err != nil {
 				t.Fatal(err)
 			}
-			got, err := l.rows(c.open[0].begins, from, to)
+			got, err := view.Prefix(inWords, c.open[0].begins, from, to)
 			if err != nil || !slices.Equal(got, want) {
-				t.Fatalf("%s: %d rows, want %d (%v)", c.open[0].match, len(got), len(want), err)
+				t.Fatalf("%s: %d rows, want %d (%v)", c.open[0].match.String(), len(got), len(want), err)
 			}
 		}
 	}

@@ -39,7 +39,7 @@ func (p *planner) owned(c cond) (owners []holder, dense bool, err error) {
 
 // rowsOf walks the rows of transcripts that meet a condition. Those with the newest rows are looked up first: what is newer
 // than all rows of the others is known to be complete.
-func (p *planner) rowsOf(owners []holder, c cond, visit func(walk) error) error {
+func (p *planner) rowsOf(owners []holder, c cond, words *sieve, visit func(walk) error) error {
 	var waiting []int64
 	for most := lookedUp; len(owners) > 0; most *= 2 {
 		n, rows := 0, int64(0)
@@ -60,7 +60,7 @@ func (p *planner) rowsOf(owners []holder, c cond, visit func(walk) error) error 
 			bound := (owners[0].last>>slotBits + 1) << slotBits
 			ready, _ = slices.BinarySearchFunc(ids, bound-1, func(id, at int64) int { return cmp.Compare(at, id) })
 		}
-		if err := p.among(c, ids[:ready], visit); err != nil {
+		if err := p.among(c, ids[:ready], words, visit); err != nil {
 			return err
 		}
 		waiting = ids[ready:]
@@ -83,7 +83,11 @@ func (p *planner) rowIDs(owners []holder, c cond) ([]int64, error) {
 		ON e.transcript = j.value WHERE e.id >= ? AND e.id < ?`, asList(list), c.from, to); err != nil {
 		return nil, err
 	}
-	var ids []int64
+	return fromList(text)
+}
+
+// fromList reads numbers that asList has written, or SQLite.
+func fromList(text string) (ids []int64, err error) {
 	for n := range strings.SplitSeq(strings.Trim(text, "[]"), ",") {
 		if n == "" {
 			continue

@@ -10,18 +10,15 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// walk is one pass over rows in the order of their ids: those of the full-text index where a condition has words or
-// facets, else those of a list, else all events.
+// walk is one pass over rows in the order of their ids: those of a list, else all events. What its condition says of
+// words was asked before.
 type walk struct {
 	cond
 	ids []int64 // nil: all; else falling
 }
 
 func (w *walk) id() string {
-	switch {
-	case w.worded():
-		return "fts.rowid"
-	case w.ids != nil:
+	if w.ids != nil {
 		return "j.value"
 	}
 	return "e.id"
@@ -29,25 +26,20 @@ func (w *walk) id() string {
 
 // statement selects from the rows that match.
 func (w *walk) statement(columns string, all bool) (string, []any) {
-	id, c := w.id(), w.cond
+	id, from := w.id(), "events e"
 	var where []string
 	var args []any
-	from := "events e"
-	if match, ok := c.expression(); ok {
-		from = "fts CROSS JOIN events e ON e.id = fts.rowid"
-		where, args = append(where, "fts MATCH ?"), append(args, match)
-		c.match, c.open, c.not = nil, nil, nil
-	} else if w.ids != nil {
+	if w.ids != nil {
 		from = "json_each(?) j CROSS JOIN events e ON e.id = j.value"
 		args = append(args, asList(w.ids))
 	}
-	if c.from > 0 && w.ids == nil {
-		where, args = append(where, id+" >= ?"), append(args, c.from)
+	if w.from > 0 && w.ids == nil {
+		where, args = append(where, id+" >= ?"), append(args, w.from)
 	}
-	if c.to > 0 && w.ids == nil {
-		where, args = append(where, id+" < ?"), append(args, c.to)
+	if w.to > 0 && w.ids == nil {
+		where, args = append(where, id+" < ?"), append(args, w.to)
 	}
-	rest, more := c.predicate(false, all)
+	rest, more := w.predicate(false, all)
 	where, args = append(where, rest), append(args, more...)
 	from += " CROSS JOIN transcripts t ON t.id = e.transcript"
 	if reads(columns, "c") || reads(columns, "r") || reads(rest, "c") || reads(rest, "r") {
@@ -89,48 +81,98 @@ func (p *planner) walks(c cond, visit func(walk) error) error {
 	if len(c.open) > 0 {
 		return p.opened(c, visit)
 	}
-	if len(c.own)+len(c.hint) == 0 {
-		return visit(walk{cond: c})
+	words, err := p.sieve(c)
+	if err != nil {
+		return err
 	}
-	if p.few {
-		edge, err := p.edge(c)
-		if err != nil {
-			return err
-		}
-		newest := c
-		newest.from = max(c.from, edge)
-		if err := visit(walk{cond: newest}); err != nil || edge <= c.from {
+	if words != nil {
+		defer words.close()
+	}
+	owned := len(c.own)+len(c.hint) > 0
+	if owned && p.few {
+		edge, err := p.newest(c, words, visit)
+		if err != nil || edge <= c.from {
 			return err
 		}
 		c.to = edge
 	}
-	owners, dense, err := p.owned(c)
-	switch {
-	case err != nil:
-		return err
-	case dense:
-		return visit(walk{cond: c})
+	if owned {
+		owners, dense, err := p.owned(c)
+		if err != nil {
+			return err
+		}
+		if !dense {
+			return p.rowsOf(owners, c, words, visit)
+		}
 	}
-	return p.rowsOf(owners, c, visit)
+	_, err = p.everywhere(c, words, math.MaxInt, visit)
+	return err
 }
 
-// edge is the beginning of the hour of the last row that is tried at once, 0 when those are all.
-func (p *planner) edge(c cond) (int64, error) {
-	id, from := "id", "events"
-	var args []any
-	where := "1"
-	if match, ok := c.expression(); ok {
-		id, from, where, args = "rowid", "fts", "fts MATCH ?", append(args, match)
+// everywhere walks all rows that have the words, or all there are. It stops at the end of the hour when it has met most of
+// them, and says where that is, 0 when it came to the end.
+func (p *planner) everywhere(c cond, words *sieve, most int, visit func(walk) error) (edge int64, err error) {
+	if words == nil || words.without {
+		return 0, visit(walk{cond: c})
+	}
+	next := c.to
+	if next == 0 {
+		next = math.MaxInt64
+	}
+	c.match, c.not = nil, nil
+	l := newLister(c, visit)
+	for n := 0; ; n++ {
+		row, err := words.Down(next - 1)
+		if err != nil {
+			return 0, err
+		}
+		if row < c.from || row < 0 {
+			return 0, l.flush()
+		}
+		if hour := next >> slotBits; n > 0 && n >= most && row>>slotBits != hour {
+			return hour << slotBits, l.flush()
+		}
+		if err := l.add(row); err != nil {
+			return 0, err
+		}
+		next = row
+	}
+}
+
+// newest tries the newest rows, and returns the beginning of the hour of the last of them; 0 when those are all.
+func (p *planner) newest(c cond, words *sieve, visit func(walk) error) (edge int64, err error) {
+	if words != nil && !words.without {
+		return p.everywhere(c, words, probe, visit)
 	}
 	to := c.to
 	if to == 0 {
 		to = math.MaxInt64
 	}
 	var last int64
-	err := p.tx.GetContext(p.ctx, &last, "SELECT "+id+" FROM "+from+" WHERE "+where+" AND "+id+" < ? AND "+id+" >= ? ORDER BY "+id+" DESC LIMIT 1 OFFSET ?",
-		append(args, to, c.from, probe)...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
+	err = p.tx.GetContext(p.ctx, &last, "SELECT id FROM events WHERE id < ? AND id >= ? ORDER BY id DESC LIMIT 1 OFFSET ?", to, c.from, probe)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, err
 	}
-	return last >> slotBits << slotBits, err
+	if err == nil {
+		edge = last >> slotBits << slotBits
+	}
+	c.from = max(c.from, edge)
+	return edge, visit(walk{cond: c})
+}
+
+// among walks those of some rows, in falling order, that meet a condition.
+func (p *planner) among(c cond, ids []int64, words *sieve, visit func(walk) error) error {
+	c.match, c.open, c.not = nil, nil, nil
+	l := newLister(c, visit)
+	var err error
+	if words != nil {
+		err = words.sift(ids, l.add)
+	}
+	for i := 0; words == nil && i < len(ids) && err == nil; i++ {
+		err = l.add(ids[i])
+	}
+	if err != nil {
+		return err
+	}
+	return l.flush()
 }

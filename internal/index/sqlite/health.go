@@ -45,7 +45,7 @@ const unknownSQL = `SELECT (SELECT name FROM names WHERE id = r.format), coalesc
 
 // Unknown yields the event types that no parser knew.
 func (db *DB) Unknown(ctx context.Context) iter.Seq2[index.UnknownType, error] {
-	return stream(ctx, db.r, unknownSQL, []any{"x : " + quoted(index.Facet("kind", "unknown"))}, func(rows *sqlx.Rows) (u index.UnknownType, err error) {
+	return stream(ctx, db.r, unknownSQL, []any{facet("kind", "unknown", false).String()}, func(rows *sqlx.Rows) (u index.UnknownType, err error) {
 		return u, rows.Scan(&u.Format, &u.Version, &u.Type, &u.Events, &u.Run)
 	})
 }

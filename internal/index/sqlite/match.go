@@ -5,19 +5,20 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/term"
 )
 
 // cond is a part of a query in SQL: all that it lists must hold. The zero cond says nothing.
 type cond struct {
-	match []string // full-text expressions
+	match []fts5.Expr
 	open  []opening
-	not   []string // full-text expressions of what must not match
-	sql   []string // over the tables e (events), t, c and r; over r alone for runs
-	args  []any    // of sql
-	own   []string // over t, c and r alone: what owns the row must be so
-	owned []any    // of own
+	not   []fts5.Expr // what must not match
+	sql   []string    // over the tables e (events), t, c and r; over r alone for runs
+	args  []any       // of sql
+	own   []string    // over t, c and r alone: what owns the row must be so
+	owned []any       // of own
 	// hint follows from the rest and is over t, c and r alone: it is dear to ask of each row, and narrows down what
 	// owns those that can match.
 	hint   []string
@@ -28,7 +29,7 @@ type cond struct {
 
 // opening is a word of which only the beginning is given.
 type opening struct {
-	match  string   // as a full-text expression
+	match  fts5.Expr
 	begins []string // what terms begin with that are meant
 }
 
@@ -40,27 +41,44 @@ func (c cond) worded() bool { return len(c.match)+len(c.open) > 0 }
 // ofOwner is a condition on what owns a row.
 func ofOwner(sql string, args []any) cond { return cond{own: []string{sql}, owned: args} }
 
-// expression is match, open and not as one full-text expression; ok is false when there is nothing to match.
-func (c cond) expression() (string, bool) {
+// The columns of the full-text index.
+var (
+	inWords  = fts5.Column{Number: 0, Name: "t"}
+	inFacets = fts5.Column{Number: 1, Name: "x"}
+)
+
+// facet asks for a value of a field; open says that it may go on.
+func facet(field, value string, open bool) *fts5.Phrase {
+	return &fts5.Phrase{Column: inFacets, Terms: []string{index.Facet(field, value)}, Open: open}
+}
+
+// expression is match, open and not in one; ok is false when there is nothing to match.
+func (c cond) expression() (e fts5.Expr, ok bool) {
 	all := slices.Clone(c.match)
 	for _, o := range c.open {
 		all = append(all, o.match)
 	}
 	switch {
 	case len(all) == 0:
-		return "", false
+		return nil, false
 	case len(c.not) == 0:
-		return flat(all, " AND "), true
+		return allOf(all), true
 	}
-	return "(" + flat(all, " AND ") + ") NOT (" + flat(c.not, " OR ") + ")", true
+	return fts5.Not{Of: allOf(all), Without: oneOf(c.not)}, true
 }
 
-// flat joins full-text expressions. The engine makes one node of a chain, however long, but stops at some depth.
-func flat(parts []string, op string) string {
-	if len(parts) == 1 {
-		return parts[0]
+func allOf(of []fts5.Expr) fts5.Expr {
+	if len(of) == 1 {
+		return of[0]
 	}
-	return "(" + strings.Join(parts, ")"+op+"(") + ")"
+	return fts5.And(of)
+}
+
+func oneOf(of []fts5.Expr) fts5.Expr {
+	if len(of) == 1 {
+		return of[0]
+	}
+	return fts5.Or(of)
 }
 
 // balanced joins SQL expressions such that many of them make no deep tree.
@@ -94,9 +112,9 @@ func (c cond) predicate(runs, all bool) (string, []any) {
 	var parts []string
 	var args []any
 	if match, ok := c.expression(); ok {
-		parts, args = append(parts, found(runs, all)), append(args, match)
+		parts, args = append(parts, found(runs, all)), append(args, match.String())
 	} else if len(c.not) > 0 {
-		parts, args = append(parts, "NOT "+found(runs, all)), append(args, flat(c.not, " OR "))
+		parts, args = append(parts, "NOT "+found(runs, all)), append(args, oneOf(c.not).String())
 	}
 	parts, args = append(append(parts, c.own...), c.sql...), append(append(args, c.owned...), c.args...)
 	if len(parts) == 0 {
@@ -166,7 +184,8 @@ func (k compiler) node(n query.Node) (cond, error) {
 }
 
 func (k compiler) or(n query.Or) (cond, error) {
-	var match, sql []string
+	var match []fts5.Expr
+	var sql []string
 	var args []any
 	owners := true // all alternatives are conditions on what owns a row
 	for _, n := range n.Of {
@@ -192,12 +211,12 @@ func (k compiler) or(n query.Or) (cond, error) {
 }
 
 // either is true where one of the full-text or SQL expressions is.
-func (k compiler) either(match, sql []string, args []any) cond {
+func (k compiler) either(match []fts5.Expr, sql []string, args []any) cond {
 	if len(sql) == 0 {
-		return cond{match: []string{flat(match, " OR ")}}
+		return cond{match: []fts5.Expr{oneOf(match)}}
 	}
 	if len(match) > 0 {
-		sql, args = append(sql, found(k.runs, k.all)), append(args, flat(match, " OR "))
+		sql, args = append(sql, found(k.runs, k.all)), append(args, oneOf(match).String())
 	}
 	return cond{sql: []string{balanced(sql, " OR ")}, args: args}
 }
@@ -208,9 +227,9 @@ func (k compiler) not(c cond) cond {
 	}
 	if len(c.sql)+len(c.own) == 0 {
 		if m, ok := c.expression(); ok {
-			return cond{not: []string{m}}
+			return cond{not: []fts5.Expr{m}}
 		}
-		return cond{match: []string{flat(c.not, " OR ")}}
+		return cond{match: []fts5.Expr{oneOf(c.not)}}
 	}
 	s, a := c.predicate(k.runs, k.all)
 	s = "NOT coalesce(" + s + ", 0)" // what is unknown is not so
@@ -231,18 +250,11 @@ func phrase(text string, open, whole bool) cond {
 	if !whole {
 		sequences = term.Sequences(words, open)
 	}
-	var any []string
+	var any []fts5.Expr
 	for _, terms := range sequences {
-		s := quoted(strings.Join(terms, " "))
-		if open {
-			s += " *"
-		}
-		any = append(any, s)
+		any = append(any, &fts5.Phrase{Column: inWords, Terms: terms, Open: open})
 	}
-	match := "t : " + any[0]
-	if len(any) > 1 {
-		match = "t : (" + strings.Join(any, " OR ") + ")"
-	}
+	match := oneOf(any)
 	if open && len(words) == 1 {
 		o := opening{match: match}
 		for _, terms := range sequences {
@@ -250,11 +262,8 @@ func phrase(text string, open, whole bool) cond {
 		}
 		return cond{open: []opening{o}}
 	}
-	return cond{match: []string{match}}
+	return cond{match: []fts5.Expr{match}}
 }
-
-// quoted is a string of the full-text query language.
-func quoted(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
 // window bounds the time of an event, or the start of a run.
 func (k compiler) window(n query.Range) cond {

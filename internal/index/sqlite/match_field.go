@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/query"
 )
 
@@ -92,7 +93,8 @@ func whole(f query.Field, value string) bool {
 
 // facet asks the full-text index; what it cannot find (no value, a middle) is asked of the column.
 func (k compiler) facet(f query.Field, column string) cond {
-	var match, sql []string
+	var match []fts5.Expr
+	var sql []string
 	var args []any
 	for _, v := range f.Values {
 		switch {
@@ -103,9 +105,9 @@ func (k compiler) facet(f query.Field, column string) cond {
 		case v.Match == query.Contains:
 			sql, args = append(sql, column+" IN (SELECT id FROM names WHERE name GLOB ?)"), append(args, glob(v))
 		case v.Match == query.Starts:
-			match = append(match, "x : "+quoted(index.Facet(f.Name, v.Text))+" *")
+			match = append(match, facet(f.Name, v.Text, true))
 		default:
-			match = append(match, "x : "+quoted(index.Facet(f.Name, v.Text)))
+			match = append(match, facet(f.Name, v.Text, false))
 		}
 	}
 	c := k.either(match, sql, args)
@@ -199,12 +201,8 @@ func (k compiler) stating(f query.Field, owner string) (hint []string, args []an
 			return nil, nil
 		}
 		s, of := compare(owner, v)
-		match := "x : " + quoted(index.Facet(f.Name, v.Text))
-		if v.Match == query.Starts {
-			match += " *"
-		}
 		any = append(any, s, "t.id IN (SELECT o.transcript FROM fts CROSS JOIN events o ON o.id = fts.rowid WHERE fts MATCH ?)")
-		args = append(append(args, of...), match)
+		args = append(append(args, of...), facet(f.Name, v.Text, v.Match == query.Starts).String())
 	}
 	return []string{balanced(any, " OR ")}, args
 }
@@ -385,7 +383,7 @@ func (k compiler) isError(f query.Field) (cond, error) {
 			or.Of = append(or.Of, query.Field{Name: f.Name, Values: []query.Value{v}})
 		}
 	}
-	failed := cond{match: []string{flat([]string{"x : " + quoted(index.Facet("is", "error")), "x : " + quoted(index.Facet("kind", "error"))}, " OR ")}}
+	failed := cond{match: []fts5.Expr{fts5.Or{facet("is", "error", false), facet("kind", "error", false)}}}
 	if len(or.Of) == 0 {
 		return failed, nil
 	}

@@ -1,14 +1,66 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/term"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
+
+// Skim is Find for those who rank hits: of an event they have its ids, place in the conversation, kind, role, size of text
+// and time, and no cursor. Fill tells the rest of those that are wanted.
+func (db *DB) Skim(ctx context.Context, q *query.Tree, page index.Page) iter.Seq2[index.Hit, error] {
+	return db.find(ctx, q, page, true)
+}
+
+// skim yields hits as far as their keys tell.
+func (f *finder) skim(keys []key) error {
+	var unknown []int64
+	for _, k := range keys {
+		for _, id := range []int64{k.kind, k.role} {
+			if _, known := f.names[id]; !known && id != 0 && !slices.Contains(unknown, id) {
+				unknown = append(unknown, id)
+			}
+		}
+	}
+	if len(unknown) > 0 {
+		if err := each(f.ctx, f.tx, "SELECT id, name FROM names WHERE id IN (SELECT value FROM json_each(?))", []any{asList(unknown)}, scanName,
+			func(n name) bool { f.names[n.id] = n.text; return true }); err != nil {
+			return err
+		}
+	}
+	for _, k := range keys {
+		e := index.Event{ID: eventID(k.conversation, k.seq, k.part, k.parts), Conversation: k.conversation, Seq: k.seq, Part: k.part, Parts: k.parts,
+			Near: k.at, Kind: transcript.Kind(f.names[k.kind]), Role: f.names[k.role], TextBytes: k.size}
+		f.n++
+		if !f.yield(index.Hit{Event: e, Hour: k.id >> slotBits, Row: k.id}, nil) {
+			return errStop
+		}
+	}
+	return nil
+}
+
+// Fill completes hits that Skim has given. One that is not there any more is left as it is.
+func (db *DB) Fill(ctx context.Context, hits []*index.Hit) error {
+	byRow, ids := map[int64]*index.Hit{}, []int64{}
+	for _, h := range hits {
+		byRow[h.Row], ids = h, append(ids, h.Row)
+	}
+	err := each(ctx, db.r, selectEvents+"WHERE e.id IN (SELECT value FROM json_each(?))", []any{asList(ids)}, scanEvent,
+		func(e eventRow) bool { byRow[e.id].Event = e.Event; return true })
+	if err != nil {
+		return fmt.Errorf("fill hits: %w", damage(err))
+	}
+	return nil
+}
 
 // Frequencies returns how often phrases stand in rows, which are Hit.Row, and about how many rows have each: what ranking
 // counts with, read from the full-text index without a look at any text. A phrase is terms as term.Words gives them, the
@@ -19,100 +71,102 @@ func (db *DB) Frequencies(ctx context.Context, rows []int64, phrases [][]string)
 		return nil, nil, fmt.Errorf("frequencies: %w", damage(err))
 	}
 	defer tx.Rollback()
-	f := &frequencies{leaves: leaves{ctx: ctx, tx: tx}, rows: map[int64]int{}, memo: map[string]*frequency{}}
-	for i, id := range rows {
-		f.rows[id] = i
-	}
-	if len(rows) > 0 {
-		f.from = slices.Min(rows)
-	}
-	if err = f.structure(); err != nil {
+	f := frequencies{rows: rows, terms: map[string]fts5.Frequency{}}
+	if err := f.read(&leaves{ctx: ctx, tx: tx}, phrases); err != nil {
 		return nil, nil, fmt.Errorf("frequencies: %w", damage(err))
 	}
 	for _, p := range phrases {
-		sum, err := f.phrase(p)
-		if err != nil {
-			return nil, nil, fmt.Errorf("frequencies: %w", damage(err))
-		}
-		counts, having = append(counts, sum.counts), append(having, sum.rows)
+		sum := f.phrase(p)
+		counts, having = append(counts, sum.Counts), append(having, sum.Rows)
 	}
 	return counts, having, nil
 }
 
+// frequencies is what the full-text index tells of terms and their parts of identifiers.
 type frequencies struct {
-	leaves
-	rows map[int64]int // place in the answer
-	from int64
-	memo map[string]*frequency
+	rows  []int64
+	terms map[string]fts5.Frequency
 }
 
-// frequency is how often something stands in each row, and in how many of all.
-type frequency struct {
-	counts []int
-	rows   int64
+// signs are what a word of a phrase may stand behind: the first word of several may be the end of an identifier, the last
+// one the beginning, a single one anything.
+func signs(i, words int) []string {
+	switch {
+	case words == 1:
+		return []string{"", string(term.Leading), string(term.Trailing), string(term.Inner)}
+	case i == 0:
+		return []string{"", string(term.Trailing)}
+	case i == words-1:
+		return []string{"", string(term.Leading)}
+	}
+	return []string{""}
 }
 
-func (f *frequencies) phrase(words []string) (least *frequency, err error) {
+// read looks all terms up at once.
+func (f *frequencies) read(from fts5.Store, phrases [][]string) error {
+	var all []string
+	for _, words := range phrases {
+		for i, w := range words {
+			for _, sign := range signs(i, len(words)) {
+				all = append(all, sign+strings.TrimSuffix(w, "*"))
+			}
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	order := make([]int, len(f.rows)) // falling
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(f.rows[b], f.rows[a]) })
+	falling := make([]int64, len(order))
+	for i, k := range order {
+		falling[i] = f.rows[k]
+	}
+	view, err := fts5.NewView(from)
+	if err != nil {
+		return err
+	}
+	found, err := view.Frequencies(inWords, all, falling)
+	if err != nil {
+		return err
+	}
+	for i, t := range all {
+		of := fts5.Frequency{Counts: make([]int, len(order)), Rows: found[i].Rows}
+		for at, k := range order {
+			if len(found[i].Counts) > 0 {
+				of.Counts[k] = found[i].Counts[at]
+			}
+		}
+		f.terms[t] = of
+	}
+	return nil
+}
+
+func (f *frequencies) phrase(words []string) fts5.Frequency {
+	least := fts5.Frequency{Counts: make([]int, len(f.rows))}
 	for i, w := range words {
 		w, open := strings.CutSuffix(w, "*")
-		signs := []string{""}
-		if len(words) == 1 {
-			signs = []string{"", string(term.Leading), string(term.Trailing), string(term.Inner)}
-		} else if i == 0 {
-			signs = []string{"", string(term.Trailing)}
-		} else if i == len(words)-1 {
-			signs = []string{"", string(term.Leading)}
-		}
-		sum := &frequency{counts: make([]int, len(f.rows))}
-		for _, sign := range signs {
-			one, err := f.term(sign + w)
-			if err != nil {
-				return nil, err
-			}
-			sum.rows += one.rows
-			for k, n := range one.counts {
-				sum.counts[k] += n
+		sum := fts5.Frequency{Counts: make([]int, len(f.rows))}
+		for _, sign := range signs(i, len(words)) {
+			one := f.terms[sign+w]
+			sum.Rows += one.Rows
+			for k, n := range one.Counts {
+				sum.Counts[k] += n
 			}
 		}
-		for k := range sum.counts {
+		for k := range sum.Counts {
 			if open {
-				sum.counts[k] = max(sum.counts[k], 1)
+				sum.Counts[k] = max(sum.Counts[k], 1)
 			}
-			if least != nil {
-				sum.counts[k] = min(sum.counts[k], least.counts[k])
+			if i > 0 {
+				sum.Counts[k] = min(sum.Counts[k], least.Counts[k])
 			}
 		}
-		if least != nil {
-			sum.rows = min(sum.rows, least.rows)
+		if i > 0 {
+			sum.Rows = min(sum.Rows, least.Rows)
 		}
 		least = sum
 	}
-	if least == nil {
-		least = &frequency{counts: make([]int, len(f.rows))}
-	}
-	return least, nil
-}
-
-func (f *frequencies) term(t string) (*frequency, error) {
-	if have := f.memo[t]; have != nil {
-		return have, nil
-	}
-	sum := &frequency{counts: make([]int, len(f.rows))}
-	f.memo[t] = sum
-	for _, s := range f.segments {
-		leaf, err := f.leaf(s, t)
-		if err != nil {
-			return nil, err
-		}
-		n, err := fts5.Frequencies(f, s, leaf, t, f.from, func(row int64, n int) {
-			if i, ok := f.rows[row]; ok {
-				sum.counts[i] += n
-			}
-		})
-		if err != nil {
-			return nil, err
-		}
-		sum.rows += int64(n)
-	}
-	return sum, nil
+	return least
 }

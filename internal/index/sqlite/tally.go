@@ -88,13 +88,16 @@ func (t *tally) count(f *finder, q *query.Tree, columns []string) error {
 
 // learn reads all names, of which there are few.
 func (t *tally) learn(f *finder) error {
-	type name struct {
-		id   int64
-		text string
-	}
-	return each(f.ctx, f.tx, "SELECT id, name FROM names", nil, func(rows *sqlx.Rows) (n name, err error) { return n, rows.Scan(&n.id, &n.text) },
-		func(n name) bool { t.names[n.id] = n.text; return true })
+	return each(f.ctx, f.tx, "SELECT id, name FROM names", nil, scanName, func(n name) bool { t.names[n.id] = n.text; return true })
 }
+
+// name is a row of names.
+type name struct {
+	id   int64
+	text string
+}
+
+func scanName(rows *sqlx.Rows) (n name, err error) { return n, rows.Scan(&n.id, &n.text) }
 
 func (t *tally) add(values []any) bool {
 	n, _ := values[len(t.counts)].(int64)

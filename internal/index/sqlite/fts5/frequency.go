@@ -1,47 +1,77 @@
 package fts5
 
-import "bytes"
+import "slices"
 
-// Frequencies visits the rows of a segment that have a term, in rising order, with how often it stands in their first
-// column: those from a row id on. It returns how many rows have it in all. leaf is one that the term cannot stand before,
-// as the %_idx table tells. Deleted rows are visited, too.
-func Frequencies(source Source, segment Segment, leaf int, term string, from int64, visit func(row int64, n int)) (rows int, err error) {
-	segment.First = max(leaf, segment.First)
-	c := &cursor{source: source, segment: segment, next: segment.First, ahead: 1}
-	key := append([]byte{mainPrefix}, term...)
-	c.load()
-	for c.advance(); c.err == nil && len(c.term) > 0 && bytes.Compare(c.term, key) < 0; {
-		c.advance()
-	}
-	if c.err != nil || !bytes.Equal(c.term, key) {
-		return 0, c.err
-	}
-	row := int64(0)
-	for list := c.list; len(list) > 0; rows++ {
-		p, ok := decodePosting(list)
-		if !ok {
-			c.fail("posting")
-			return rows, c.err
-		}
-		if row += p.delta; row >= from {
-			_, size := varint(list[p.start:])
-			visit(row, positions(list[p.start+size:p.end]))
-		}
-		list = list[p.end:]
-	}
-	return rows, nil
+// Frequency is how often a term stands in rows, and about how many of all rows have it: exactly where those stand on few
+// leaves. Deleted ones may be among them.
+type Frequency struct {
+	Counts []int
+	Rows   int64
 }
 
-// positions counts those of the first column in a position list.
-func positions(list []byte) (n int) {
-	begins := true
-	for _, b := range list {
-		if begins && b == 1 {
-			return n
-		}
-		if begins = b < 0x80; begins {
-			n++
+// Frequencies counts terms of a column in rows, which fall. Only the leaves are read on which those rows stand.
+func (v *View) Frequencies(column Column, terms []string, rows []int64) ([]Frequency, error) {
+	out := make([]Frequency, len(terms))
+	if len(v.segments) == 0 {
+		return out, nil
+	}
+	lists, err := v.lists(terms)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].Counts = make([]int, len(rows))
+		for _, l := range lists[i*len(v.segments) : (i+1)*len(v.segments)] {
+			if l == nil {
+				continue
+			}
+			if err := l.count(column.Number, rows, out[i].Counts); err != nil {
+				return nil, err
+			}
+			out[i].Rows += l.about()
 		}
 	}
-	return n
+	return out, nil
+}
+
+// count adds how often the term stands in rows that the list has.
+func (l *list) count(column int, rows []int64, to []int) error {
+	t := l.tail(column)
+	for i := 0; i < len(rows); {
+		row, err := t.Down(rows[i])
+		if err != nil || row < 0 {
+			return err
+		}
+		n, same := slices.BinarySearchFunc(rows[i:], row, func(a, b int64) int { return int(min(max(b-a, -1), 1)) })
+		if i += n; same {
+			list, err := t.positions()
+			if err != nil {
+				return err
+			}
+			to[i] += len(places(nil, inColumn(list, column)))
+			i++
+		}
+	}
+	return nil
+}
+
+// about is how many rows the list has, as far as the pieces that were read tell.
+func (l *list) about() int64 {
+	rows, size, unread := 0, 0, 0
+	for _, p := range l.pieces {
+		if p.data == nil {
+			unread++
+			continue
+		}
+		size += len(p.data)
+		for data := p.data; len(data) > 0; rows++ {
+			_, n := varint(data)
+			want, m := varint(data[n:])
+			data = data[min(n+m+int(want/2), len(data)):]
+		}
+	}
+	if unread > 0 {
+		rows += rows * unread * PageSize / max(size, 1)
+	}
+	return int64(rows)
 }

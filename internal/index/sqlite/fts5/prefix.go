@@ -1,47 +1,157 @@
 package fts5
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
 
-// Prefix visits the rows of a segment that have, in their first column, terms that begin with a text: those with from <=
-// row < to, once for each such term. Deleted rows are left out. leaf is one that no such term can stand before, as the
-// %_idx table tells. FTS5 itself makes one list of all such rows, with their positions, before it gives the first.
-func Prefix(source Source, segment Segment, leaf int, text string, from, to int64, visit func(row int64)) error {
-	segment.First = max(leaf, segment.First)
-	c, err := newCursor(source, segment, 2)
+// Prefix returns the rows with from <= row < to that have terms in a column that begin with one of some texts, each once and
+// rising. FTS5 itself makes one list of all such rows, with their positions, before it gives the first.
+func (v *View) Prefix(column Column, texts []string, from, to int64) ([]int64, error) {
+	keys := make([][]byte, len(texts))
+	for i, t := range texts {
+		keys[i] = append([]byte{mainPrefix}, t...)
+	}
+	pages, err := v.store.Ranges(keys, v.numbers())
+	if err != nil {
+		return nil, err
+	}
+	b := beginning{view: v, column: column.Number, from: from, to: to}
+	for i, all := range pages {
+		b.key, b.segment = keys[i/len(v.segments)], v.segments[i%len(v.segments)]
+		all = slices.DeleteFunc(all, func(page int64) bool { return page>>1 < int64(b.segment.First) })
+		for some := range slices.Chunk(all, leavesAtOnce) {
+			if err := b.leaves(some); err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.Sort(b.rows)
+	return slices.Compact(b.rows), nil
+}
+
+// beginning gathers rows of terms that begin with a key.
+type beginning struct {
+	view     *View
+	column   int
+	from, to int64
+	key      []byte
+	segment  *part
+	rows     []int64
+	open     []*opened
+}
+
+// leaves looks at some leaves with terms, and at what follows each of them of its last term.
+func (b *beginning) leaves(pages []int64) error {
+	ids := make([]int64, len(pages))
+	for i, page := range pages {
+		ids[i] = PageID(b.segment.ID, page>>1)
+	}
+	blocks, err := b.view.records(ids)
 	if err != nil {
 		return err
 	}
-	key := append([]byte{mainPrefix}, text...)
-	for ; c.err == nil && len(c.term) > 0; c.advance() {
-		if !bytes.HasPrefix(c.term, key) {
-			if bytes.Compare(c.term, key) > 0 {
-				break
-			}
-			continue
-		}
-		row := int64(0)
-		for list := c.list; len(list) > 0; {
-			p, ok := decodePosting(list)
-			if !ok {
-				c.fail("posting")
-				break
-			}
-			if row += p.delta; row >= to {
-				break
-			}
-			if row >= from && p.inFirst(list) {
-				if _, gone := c.deleted[row]; !gone {
-					visit(row)
-				}
-			}
-			list = list[p.end:]
+	b.open = b.open[:0]
+	for i, block := range blocks {
+		if err := b.terms(block, pages[i]); err != nil {
+			return err
 		}
 	}
-	return c.err
+	b.view.known = map[int64][]byte{} // a list often ends on the leaf that comes next
+	for i, id := range ids {
+		b.view.known[id] = blocks[i]
+	}
+	all := slices.Clone(b.open)
+	err = b.view.complete(b.open)
+	b.view.known = nil
+	if err != nil {
+		return err
+	}
+	for _, o := range all {
+		t := o.tail(b.column)
+		for at := b.to - 1; ; {
+			row, err := t.Down(at)
+			if err != nil {
+				return err
+			}
+			if row < b.from || row < 0 {
+				break
+			}
+			b.rows, at = append(b.rows, row), row-1
+		}
+	}
+	return nil
 }
 
-// inFirst reports whether a posting has positions in the first column: another would be named before any.
-func (p posting) inFirst(list []byte) bool {
-	_, n := varint(list[p.start:])
-	return p.start+n < p.end && list[p.start+n] != 1
+// terms takes those of a leaf that begin with the key.
+func (b *beginning) terms(leaf []byte, page int64) error {
+	bad := func(what string) error { return fmt.Errorf("%w: %s", ErrMalformed, what) }
+	if len(leaf) < 4 || int(binary.BigEndian.Uint16(leaf[2:])) > len(leaf) {
+		return bad("size of leaf")
+	}
+	size := int(binary.BigEndian.Uint16(leaf[2:]))
+	var term []byte
+	for footer, at, first := leaf[size:], 0, true; len(footer) > 0; first = false {
+		v, n := varint(footer)
+		footer = footer[n:]
+		if at += int(v); n == 0 || v == 0 || at >= size {
+			return bad("footer")
+		}
+		end := size
+		if next, n := varint(footer); n > 0 {
+			end = min(at+int(next), size)
+		}
+		entry, shared := leaf[at:end], uint64(0)
+		if !first {
+			shared, n = varint(entry)
+			entry = entry[n:]
+		}
+		length, n := varint(entry)
+		if entry = entry[n:]; n == 0 || length > uint64(len(entry)) || shared > uint64(len(term)) {
+			return bad("term")
+		}
+		term = append(term[:shared], entry[:length]...)
+		if !bytes.HasPrefix(term, b.key) {
+			continue
+		}
+		if entry = entry[length:]; len(footer) == 0 && page>>1 < int64(b.segment.Last) {
+			b.last(entry, page)
+		} else if err := b.list(entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// last keeps the last term of a leaf: what follows it may go on on later ones.
+func (b *beginning) last(rows []byte, page int64) {
+	b.open = append(b.open, newOpened(b.view, b.segment, rows, page))
+}
+
+// list takes the rows of a list that stands on one leaf.
+func (b *beginning) list(data []byte) error {
+	row := int64(0)
+	for len(data) > 0 {
+		p, ok := decodePosting(data)
+		if !ok {
+			return fmt.Errorf("%w: posting", ErrMalformed)
+		}
+		if row += p.delta; row >= b.to {
+			return nil
+		}
+		if row >= b.from {
+			_, n := varint(data[p.start:])
+			gone, err := b.segment.gone(b.view, row)
+			if err != nil {
+				return err
+			}
+			if !gone && len(inColumn(data[p.start+n:p.end], b.column)) > 0 {
+				b.rows = append(b.rows, row)
+			}
+		}
+		data = data[p.end:]
+	}
+	return nil
 }

@@ -1,0 +1,261 @@
+package fts5
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sort"
+)
+
+// list is the doclist of one term in one segment, read as far as it is walked.
+type list struct {
+	view    *View
+	segment *part
+	pieces  []piece // rising
+}
+
+// piece is what one leaf holds of a doclist, from the first row that begins on it.
+type piece struct {
+	leaf  int
+	first int64  // row
+	data  []byte // nil: not read yet
+}
+
+// leafParts takes a leaf apart of which the beginning belongs to a term on an earlier one: the rest of the last position
+// list, the rows that begin here, and whether the next leaf may go on with them.
+func leafParts(b []byte) (rest, rows []byte, more bool, err error) {
+	if len(b) < 4 {
+		return nil, nil, false, fmt.Errorf("%w: short leaf", ErrMalformed)
+	}
+	row, end := int(binary.BigEndian.Uint16(b)), int(binary.BigEndian.Uint16(b[2:]))
+	if end < 4 || end > len(b) {
+		return nil, nil, false, fmt.Errorf("%w: size of leaf", ErrMalformed)
+	}
+	more = true
+	if footer := b[end:]; len(footer) > 0 {
+		v, n := varint(footer)
+		if n == 0 || v < 4 || v > uint64(end) {
+			return nil, nil, false, fmt.Errorf("%w: footer", ErrMalformed)
+		}
+		end, more = int(v), false
+	}
+	switch {
+	case row == 0 || end == 4:
+		return b[4:end], nil, more, nil
+	case row < 4 || row >= end:
+		return nil, nil, false, fmt.Errorf("%w: place of the first row", ErrMalformed)
+	}
+	return b[4:row], b[row:end], more, nil
+}
+
+// termOn finds a term on the leaf that it must stand on, if anywhere: what follows it there, and whether the next leaf may go
+// on with that.
+func termOn(b []byte, term []byte) (rows []byte, more bool, err error) {
+	bad := func(what string) ([]byte, bool, error) { return nil, false, fmt.Errorf("%w: %s", ErrMalformed, what) }
+	if len(b) < 4 {
+		return bad("short leaf")
+	}
+	size := int(binary.BigEndian.Uint16(b[2:]))
+	if size < 4 || size > len(b) {
+		return bad("size of leaf")
+	}
+	same := 0 // bytes that the last term shares with the one that is looked for
+	for footer, at, first := b[size:], 0, true; len(footer) > 0; first = false {
+		v, n := varint(footer)
+		footer = footer[n:]
+		if at += int(v); n == 0 || v == 0 || at >= size {
+			return bad("footer")
+		}
+		end := size
+		if next, n := varint(footer); n > 0 {
+			end = min(at+int(next), size)
+		}
+		entry, shared := b[at:end], uint64(0)
+		if !first {
+			shared, n = varint(entry)
+			entry = entry[n:]
+		}
+		length, n := varint(entry)
+		if entry = entry[n:]; n == 0 || length > uint64(len(entry)) {
+			return bad("term")
+		}
+		if shared > uint64(same) {
+			continue // as much below the wanted one as the last
+		}
+		if shared < uint64(same) {
+			return nil, false, nil // above it
+		}
+		suffix := entry[:length]
+		n = common(suffix, term[same:])
+		if same += n; n == len(suffix) && same == len(term) {
+			return entry[length:], len(footer) == 0, nil
+		}
+		if same == len(term) || n < len(suffix) && suffix[n] > term[same] {
+			return nil, false, nil
+		}
+	}
+	return nil, false, nil
+}
+
+// read makes sure that a piece is read.
+func (l *list) read(k int) error {
+	p := &l.pieces[k]
+	if p.data != nil {
+		return nil
+	}
+	b, err := l.leaf(p.leaf)
+	if err == nil {
+		err = p.take(b)
+	}
+	return err
+}
+
+func (l *list) leaf(n int) ([]byte, error) {
+	b, err := l.view.store.Records([]int64{PageID(l.segment.ID, int64(n))})
+	if err != nil {
+		return nil, err
+	}
+	return b[0], nil
+}
+
+func (p *piece) take(leaf []byte) error {
+	_, rows, _, err := leafParts(leaf)
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("%w: a leaf has lost its rows", ErrMalformed)
+	}
+	p.data = rows
+	return err
+}
+
+// tail walks a list from its newest row on.
+type tail struct {
+	*list
+	column int
+	piece  int     // that is unpacked; len(pieces) at first
+	rows   []int64 // of it
+	starts []int32 // where in its data their position lists begin, with their sizes
+	left   int     // rows that were not passed by
+}
+
+func (l *list) tail(column int) *tail { return &tail{list: l, column: column, piece: len(l.pieces)} }
+
+// before returns the last piece that may hold rows up to at.
+func (t *tail) before(at int64) int {
+	return sort.Search(t.piece, func(i int) bool { return t.pieces[i].first > at }) - 1
+}
+
+// Down implements Rows.
+func (t *tail) Down(at int64) (int64, error) {
+	for {
+		if t.left > 0 && t.rows[t.left-1] > at {
+			t.left = sort.Search(t.left-1, func(i int) bool { return t.rows[i] > at })
+		}
+		if t.left == 0 {
+			if t.piece = t.before(at); t.piece < 0 {
+				t.piece = 0
+				return -1, nil
+			}
+			if err := t.unpack(); err != nil {
+				return -1, err
+			}
+			continue
+		}
+		row := t.rows[t.left-1]
+		if ok, err := t.counts(row); ok || err != nil {
+			return row, err
+		}
+		t.left--
+	}
+}
+
+// counts says whether the row that was reached is there and has the term in the column.
+func (t *tail) counts(row int64) (bool, error) {
+	if gone, err := t.segment.gone(t.view, row); gone || err != nil {
+		return false, err
+	}
+	list, whole := t.onLeaf()
+	if len(list) > 0 && t.column == 0 {
+		return list[0] != 1, nil // another column would be named before any position
+	}
+	if len(list) > 1 && list[0] == 1 && int(list[1]) == t.column {
+		return true, nil
+	}
+	var err error
+	if !whole {
+		list, err = t.positions()
+	}
+	return len(inColumn(list, t.column)) > 0, err
+}
+
+func (t *tail) unpack() error {
+	if err := t.read(t.piece); err != nil {
+		return err
+	}
+	t.rows, t.starts = t.rows[:0], t.starts[:0]
+	row := int64(0)
+	for data, at := t.pieces[t.piece].data, 0; at < len(data); {
+		delta, n := varint(data[at:])
+		size, m := varint(data[at+n:])
+		if n == 0 || m == 0 || size&1 != 0 || len(t.rows) > 0 && delta == 0 {
+			return fmt.Errorf("%w: posting", ErrMalformed)
+		}
+		row += int64(delta)
+		t.rows, t.starts = append(t.rows, row), append(t.starts, int32(at+n))
+		at += n + m + int(size/2)
+	}
+	t.left = len(t.rows)
+	return nil
+}
+
+// onLeaf is the position list of the row that was reached as far as it stands on the leaf of the row.
+func (t *tail) onLeaf() (list []byte, whole bool) {
+	data := t.pieces[t.piece].data[t.starts[t.left-1]:]
+	size, n := varint(data)
+	data = data[n:]
+	return data[:min(len(data), int(size/2))], len(data) >= int(size/2)
+}
+
+// positions is the position list of the row that was reached.
+func (t *tail) positions() ([]byte, error) {
+	list, whole := t.onLeaf()
+	if whole {
+		return list, nil
+	}
+	size, _ := varint(t.pieces[t.piece].data[t.starts[t.left-1]:])
+	list = append([]byte(nil), list...)
+	for leaf := t.pieces[t.piece].leaf + 1; len(list) < int(size/2); leaf++ {
+		b, err := t.leaf(leaf)
+		if err != nil {
+			return nil, err
+		}
+		rest, _, _, err := leafParts(b)
+		if err != nil || len(rest) == 0 {
+			return nil, fmt.Errorf("%w: position list", ErrMalformed)
+		}
+		list = append(list, rest...)
+	}
+	return list[:size/2], nil
+}
+
+// inColumn is what of a position list is about a column.
+func inColumn(list []byte, column int) []byte {
+	from, in := 0, 0
+	for i := 0; i < len(list); {
+		if list[i] == 1 {
+			if in == column {
+				return list[from:i]
+			}
+			v, n := varint(list[i+1:])
+			i += 1 + n
+			from, in = i, int(v)
+			continue
+		}
+		for i < len(list) && list[i] >= 0x80 {
+			i++
+		}
+		i++
+	}
+	if in != column {
+		return nil
+	}
+	return list[from:]
+}
