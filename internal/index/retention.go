@@ -13,10 +13,8 @@ type Retention interface {
 	Estate(ctx context.Context, costs bool) (*Estate, error)
 	// Volumes gives what packs consist of, by pack (private ids).
 	Volumes(ctx context.Context, packs []int64) (map[int64]Volume, error)
-	// Weights estimates what runs, as positions in Estate.Runs, take in the index.
-	Weights(ctx context.Context, estate *Estate, runs []int) ([]Weight, error)
-	// Slack is how many bytes the index gives back when it is next cleaned, whatever is taken out of it.
-	Slack(ctx context.Context) (int64, error)
+	// Frees estimates by how much the index shrinks when runs leave it, once it is cleaned.
+	Frees(ctx context.Context, estate *Estate, leaving *Leaving) (Freed, error)
 	// Ledgers gives what is to stay when runs are pruned or thinned in versions.
 	Ledgers(ctx context.Context, orders []LedgerOrder) ([]Ledger, error)
 	// Graves gives what was pruned or thinned, by run and version: of one run, or of all.
@@ -51,11 +49,25 @@ type EstateRun struct {
 	Transcripts, Rows, Calls                                                      int64 // of the index
 }
 
-// Weight is about how many bytes a run takes in the index.
-type Weight struct {
-	Words  int64 // in full text
-	Rows   int64 // in tables, but for what a ledger keeps
-	Ledger int64
+// Leaving is what is taken out of an index, and what is put in instead.
+type Leaving struct {
+	Runs      []LeavingRun
+	Originals int      // that go
+	Ledgers   []Ledger // that come, or some of them
+	Times     float64  // so many times as many come
+}
+
+// LeavingRun is a run, as position in Estate.Runs, whose words go, and maybe more.
+type LeavingRun struct {
+	Run    int
+	Rows   bool // all else goes but what a ledger keeps
+	Ledger bool // that, too
+}
+
+// Freed is what an index gives back, in bytes.
+type Freed struct {
+	Bytes int64   // with what it gives back whenever it is cleaned
+	Words []int64 // of them, of full text, as Leaving.Runs
 }
 
 // EstateVersion is a version and the runs, as positions in Estate.Runs, that hold it: those of which it says something,

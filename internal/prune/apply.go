@@ -82,11 +82,15 @@ func (p *Pruner) Apply(ctx context.Context, plan *Plan) (*Applied, error) {
 }
 
 // facts are what stays of originals, and the tombstones of those that go.
-func (p *Pruner) facts(ctx context.Context, orders []index.LedgerOrder, plan string, now time.Time) (facts []blob.Fact, err error) {
+func (p *Pruner) facts(ctx context.Context, orders []index.LedgerOrder, plan string, now time.Time) ([]blob.Fact, error) {
 	ledgers, err := p.Index.Ledgers(ctx, orders)
 	if err != nil {
 		return nil, err
 	}
+	return factsOf(ledgers, plan, now)
+}
+
+func factsOf(ledgers []index.Ledger, plan string, now time.Time) (facts []blob.Fact, err error) {
 	for i := range ledgers {
 		l := &ledgers[i]
 		f, err := l.Fact(now)

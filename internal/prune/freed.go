@@ -27,7 +27,8 @@ func (p *Pruner) count(ctx context.Context, s *stand, plan *Plan) error {
 	if err != nil {
 		return err
 	}
-	if err := p.countFacts(ctx, s, plan, planned, marked); err != nil {
+	leaving, err := p.countFacts(ctx, s, plan, planned, marked)
+	if err != nil {
 		return err
 	}
 	for at := range s.Versions {
@@ -38,7 +39,7 @@ func (p *Pruner) count(ctx context.Context, s *stand, plan *Plan) error {
 	if err := p.freed(ctx, s, goes, f); err != nil {
 		return err
 	}
-	if err := p.countIndex(ctx, s, plan); err != nil {
+	if err := p.countIndex(ctx, s, plan, leaving); err != nil {
 		return err
 	}
 	f.Bytes = f.PackBytes - f.WrittenBytes + f.IndexBytes
@@ -48,8 +49,8 @@ func (p *Pruner) count(ctx context.Context, s *stand, plan *Plan) error {
 // countedFacts is how many ledgers are made to find out what all of them take.
 const countedFacts = 500
 
-// countFacts finds out what ledgers and tombstones take, from some of them when they are many.
-func (p *Pruner) countFacts(ctx context.Context, s *stand, plan *Plan, planned map[string]*PlannedRun, marked map[int64]bool) error {
+// countFacts finds out what ledgers and tombstones take in packs, from some of them when they are many, and gives these.
+func (p *Pruner) countFacts(ctx context.Context, s *stand, plan *Plan, planned map[string]*PlannedRun, marked map[int64]bool) (*index.Leaving, error) {
 	step, of := 1, len(plan.Versions)-len(marked)
 	if of > 2*countedFacts {
 		step = of / countedFacts
@@ -62,58 +63,48 @@ func (p *Pruner) countFacts(ctx context.Context, s *stand, plan *Plan, planned m
 			}
 		}
 	}
+	come := &index.Leaving{}
 	if len(some) == 0 {
-		return nil
+		return come, nil
 	}
-	facts, err := p.facts(ctx, some, plan.ID, plan.Created)
+	ledgers, err := p.Index.Ledgers(ctx, some)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	facts, err := factsOf(ledgers, plan.ID, plan.Created)
+	if err != nil {
+		return nil, err
 	}
 	scale := &scale{}
 	up, _ := scale.Create(ctx)
 	w, err := pack.NewWriter(up, "plan", plan.Created, pack.Options{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, _, err := w.Seal(ctx, blob.Manifest{Facts: facts}); err != nil {
-		return err
+		return nil, err
 	}
-	plan.Frees.WrittenBytes += scale.bytes * int64(of) / int64(len(some))
-	return nil
+	come.Ledgers, come.Times = ledgers, float64(of)/float64(len(some))
+	plan.Frees.WrittenBytes += int64(float64(scale.bytes) * come.Times)
+	return come, nil
 }
 
-// graveBytes is about what tombstone and ledger of an original take in the index.
-const graveBytes = 450
-
-// countIndex finds out what rows take, and what gc gives back of the index when it cleans it.
-func (p *Pruner) countIndex(ctx context.Context, s *stand, plan *Plan) error {
-	runs := make([]int, len(plan.Runs))
+// countIndex finds out what gc gives back of the index when it cleans it.
+func (p *Pruner) countIndex(ctx context.Context, s *stand, plan *Plan, leaving *index.Leaving) error {
+	leaving.Originals = plan.Frees.Originals
 	for i := range plan.Runs {
-		runs[i] = s.byID[plan.Runs[i].RunID]
-	}
-	if len(runs) == 0 {
-		return nil
-	}
-	slack, err := p.Index.Slack(ctx)
-	if err != nil {
-		return err
-	}
-	plan.Frees.IndexBytes = slack - int64(plan.Frees.Originals*graveBytes)
-	weights, err := p.Index.Weights(ctx, s.Estate, runs)
-	if err != nil {
-		return err
-	}
-	for i, w := range weights {
 		r := &plan.Runs[i]
-		switch {
-		case !r.ends():
-			r.Bytes = w.Words
-		case r.Ledger:
-			w.Words += w.Rows
-		default:
-			w.Words += w.Rows + w.Ledger
+		leaving.Runs = append(leaving.Runs, index.LeavingRun{Run: s.byID[r.RunID], Rows: r.ends(), Ledger: r.ends() && !r.Ledger})
+	}
+	freed, err := p.Index.Frees(ctx, s.Estate, leaving)
+	if err != nil {
+		return err
+	}
+	plan.Frees.IndexBytes = freed.Bytes
+	for i, words := range freed.Words {
+		if r := &plan.Runs[i]; !r.ends() {
+			r.Bytes = words
 		}
-		plan.Frees.IndexBytes += w.Words
 	}
 	return nil
 }

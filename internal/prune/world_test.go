@@ -210,7 +210,7 @@ func (p *packing) grow(m *model) {
 
 // copy makes a version with the content of another, as ingest does.
 func (p *packing) copy(of *model, path string) {
-	m := &model{Version: of.Version, content: of.content, marks: of.marks}
+	m := &model{Version: of.Version, content: of.content, marks: slices.Clip(of.marks)}
 	m.Path, m.Number, m.ModTime = path, 1, p.now
 	v := m.Version
 	if _, here := p.placed[of.SHA256]; here {

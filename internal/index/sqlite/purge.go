@@ -25,9 +25,6 @@ const (
 // purgedKey is where the index remembers what had been taken out of it when it was last purged.
 const purgedKey = "purged"
 
-// vacuumedKey is where the index remembers how many pages it had when its file was last written anew.
-const vacuumedKey = "vacuumed"
-
 // takenOut changes whenever facts take something out of the index.
 const takenOut = "SELECT count(*) || ' ' || coalesce(max(time), 0) FROM facts WHERE kind IN ('tombstone', 'ledger')"
 
@@ -203,14 +200,7 @@ func (db *DB) vacuum(ctx context.Context) error {
 	w := pool(db.dsn(pragmas, url.Values{}))
 	w.SetMaxOpenConns(1)
 	_, err := w.ExecContext(ctx, "VACUUM")
-	if err = errors.Join(err, w.Close()); err != nil {
-		return err
-	}
-	var pages string
-	if err := db.w.GetContext(ctx, &pages, "PRAGMA page_count"); err != nil {
-		return err
-	}
-	return db.Remember(ctx, vacuumedKey, pages)
+	return errors.Join(err, w.Close())
 }
 
 // fileSize is the size of the index and its log.

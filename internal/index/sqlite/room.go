@@ -1,0 +1,80 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// tree is a table or an index in the file, and what changes in it.
+type tree struct {
+	name, table        string
+	partial            bool // not all rows of the table are in it
+	pages, leaves      float64
+	interior, long     float64 // pages between root and leaves; pages of what is too long for a leaf
+	cells, bytes       float64 // in leaves
+	newCells, newBytes float64 // that come, less those that go
+}
+
+// treesQuery reads whole tables, but those of the full-text index, which are most of the file: their pages are full.
+const treesQuery = `SELECT s.name, s.tbl_name, s.type = 'index' AND coalesce(s.sql, '') LIKE '% WHERE %', count(*), sum(d.pagetype = 'leaf'), sum(d.pagetype = 'internal'), sum(d.pagetype = 'overflow'),
+	sum(CASE d.pagetype WHEN 'leaf' THEN d.ncell ELSE 0 END), sum(CASE d.pagetype WHEN 'leaf' THEN d.pgsize - 8 - d.unused ELSE 0 END)
+	FROM sqlite_schema s CROSS JOIN dbstat d ON d.name = s.name WHERE s.rootpage > 0 AND s.name NOT IN ('fts_data', 'terms') GROUP BY s.name`
+
+func readTrees(ctx context.Context, tx *sqlx.Tx) ([]*tree, error) {
+	var all []*tree
+	return all, each(ctx, tx, treesQuery, nil, func(r *sqlx.Rows) (*tree, error) {
+		t := &tree{}
+		return t, r.Scan(&t.name, &t.table, &t.partial, &t.pages, &t.leaves, &t.interior, &t.long, &t.cells, &t.bytes)
+	}, func(t *tree) bool { all = append(all, t); return true })
+}
+
+const leafSpace = 4096 - 8 // of a page, for cells
+
+// after is how many pages the tree has when it is written anew: each leaf is filled until the next cell, of which half
+// has no place on average, does not fit.
+func (t *tree) after() float64 {
+	cells, bytes := t.cells+t.newCells, t.bytes+t.newBytes
+	if cells < 1 || bytes < 1 {
+		return 1
+	}
+	cell := bytes / cells
+	full := leafSpace - cell/2
+	if cell > leafSpace/2 {
+		full = cell
+	}
+	leaves := math.Ceil(bytes / full)
+	if leaves <= 1 {
+		return 1
+	}
+	return leaves + max(1, math.Round(t.interior*leaves/max(t.leaves, 1))) + math.Round(t.long*bytes/max(t.bytes, 1))
+}
+
+// cellBytes is an expression of what a row of a table, known as x, takes in the tree of its table.
+func cellBytes(ctx context.Context, tx *sqlx.Tx, table, x string, rowid int) (string, error) {
+	type column struct {
+		Name, Type string
+		PK         int
+	}
+	var columns []column
+	if err := tx.SelectContext(ctx, &columns, "SELECT name, type, pk FROM pragma_table_info(?)", table); err != nil {
+		return "", err
+	}
+	const ends = 2 + 2 // its place on the page, and its length
+	sizes := []string{fmt.Sprint(ends + rowid + 1 + len(columns))}
+	for _, c := range columns {
+		name := x + `."` + c.Name + `"`
+		switch {
+		case c.Type != "INTEGER":
+			sizes = append(sizes, "coalesce(octet_length("+name+"), 0)")
+		case c.PK == 0:
+			sizes = append(sizes, "CASE WHEN "+name+" BETWEEN -128 AND 127 THEN "+name+" NOT IN (0, 1) WHEN "+name+" BETWEEN -32768 AND 32767 THEN 2 WHEN "+
+				name+" BETWEEN -8388608 AND 8388607 THEN 3 WHEN "+name+" BETWEEN -2147483648 AND 2147483647 THEN 4 WHEN "+
+				name+" BETWEEN -140737488355328 AND 140737488355327 THEN 6 WHEN "+name+" IS NULL THEN 0 ELSE 8 END")
+		}
+	}
+	return strings.Join(sizes, " + "), nil
+}
