@@ -60,17 +60,9 @@ func buildSegment(builder *fts5.Builder, rows []worded) error {
 			known[r.words.Series()] = numbers
 		}
 		for i, terms := range [2][]uint32{r.row.T, r.row.X} {
-			columns[i] = columns[i][:0]
-			for _, n := range terms {
-				word := &numbers[n&^index.Same]
-				if *word == 0 {
-					number, err := builder.Term(r.words.At(n &^ index.Same))
-					if err != nil {
-						return err
-					}
-					*word = number + 1
-				}
-				columns[i] = append(columns[i], *word-1|n&index.Same)
+			var err error
+			if columns[i], err = builder.Translate(columns[i][:0], terms, numbers, r.words.At); err != nil {
+				return err
 			}
 		}
 		if err := builder.Add(int64(id), columns[:]...); err != nil {

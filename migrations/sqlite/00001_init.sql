@@ -53,7 +53,7 @@ CREATE TABLE files (
   id       INTEGER PRIMARY KEY,
   source   INTEGER NOT NULL REFERENCES sources,
   path     TEXT NOT NULL,        -- the exact bytes, UTF-8 or not
-  UNIQUE (source, path)
+  UNIQUE (path, source)
 ) STRICT;
 
 CREATE TABLE chains (            -- one content and its growth

@@ -13,7 +13,6 @@
 CREATE INDEX runs_group ON runs ("group") WHERE "group" IS NOT NULL;
 CREATE INDEX usage_public ON usage (usage_id);
 CREATE INDEX problems_identity ON problems (identity);
-CREATE INDEX files_path ON files (path);
 CREATE INDEX versions_sha256 ON versions (sha256);
 
 CREATE VIEW v_runs AS

@@ -40,7 +40,7 @@ type commit struct {
 	*tx
 	batch   index.Batch
 	touched map[int64]bool // run_names whose runs must be resolved
-	keys    map[int64]bool // usage keys to judge
+	keys    map[int64]bool // usage keys to judge; true: rows that were there may have it
 	eids    map[int64]bool // event ids to judge; true: even if only one row has it, because others may have gone
 	usages  *inserter
 	sources map[string]int64 // ids by name, as far as they were looked up

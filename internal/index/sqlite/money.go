@@ -48,7 +48,7 @@ func (c *commit) writeUsage(o *owner, u *transcript.Usage, identity []string) er
 		stated = string(b)
 	}
 	k := usageKey{key: index.Hash(identity...), id: index.PublicID("u", identity...)}
-	c.keys[k.key] = true
+	c.keys[k.key] = c.keys[k.key]
 	if u.Alias != "" {
 		hash := index.Hash("usage", o.Format, u.Alias)
 		k.alias, c.keys[hash] = hash, true

@@ -241,7 +241,7 @@ func (c *commit) twin(o *owner, name int64, native string, aside bool) (bool, er
 		return false, err
 	}
 	same := false
-	err = c.each(`SELECT s.name, f.path, v.number FROM transcripts t CROSS JOIN versions v ON v.id = t.version CROSS JOIN versions mine ON mine.id = ?
+	err = c.few(`SELECT s.name, f.path, v.number FROM transcripts t CROSS JOIN versions v ON v.id = t.version CROSS JOIN versions mine ON mine.id = ?
 		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source
 		WHERE t.run_name = ? AND t.native_id = ? AND t.aside = ? AND t.indexed = 1 AND v.size = mine.size AND v.sha256 = mine.sha256`, func(r *sql.Rows) error {
 		var key index.VersionKey

@@ -294,10 +294,23 @@ func (c *commit) judgeUsage() error {
 	if err := c.fill("touched_keys", sorted(c.keys)); err != nil {
 		return err
 	}
-	// Most keys have one row, which is what it states: only the others are looked at more closely.
-	judge := map[int64]bool{}
-	if err := c.each(`SELECT k.id FROM temp.touched_keys k CROSS JOIN usage u ON u.key = k.id GROUP BY k.id
-		HAVING count(*) > 1 OR max(u.verdict <> u.stated_verdict) OR max(u.of IS NOT NULL)`, intoSet(judge)); err != nil {
+	// Most keys have one row, which is new and was written as what it states: only the others are looked at more closely. The
+	// index alone tells which have several.
+	judge, known := map[int64]bool{}, map[int64]bool{}
+	if err := c.each(`SELECT k.id FROM temp.touched_keys k CROSS JOIN usage u INDEXED BY usage_key ON u.key = k.id GROUP BY k.id HAVING count(*) > 1`,
+		intoSet(judge)); err != nil {
+		return err
+	}
+	for key, before := range c.keys {
+		if before {
+			known[key] = true
+		}
+	}
+	if err := c.fill("known_keys", sorted(known)); err != nil {
+		return err
+	}
+	if err := c.each(`SELECT k.id FROM temp.known_keys k CROSS JOIN usage u ON u.key = k.id GROUP BY k.id
+		HAVING max(u.verdict <> u.stated_verdict) OR max(u.of IS NOT NULL)`, intoSet(judge)); err != nil {
 		return err
 	}
 	if err := c.fill("judged_keys", sorted(judge)); err != nil {
@@ -327,7 +340,7 @@ func (c *commit) judgeUsage() error {
 	}
 	// A row that counts under its own key may speak for another one, too.
 	_, err = c.exec(`UPDATE usage SET verdict = 1, of = (SELECT m.id FROM usage m WHERE m.alias = usage.key AND m.verdict = 0 ORDER BY m.usage_id LIMIT 1)
-		WHERE key IN (SELECT id FROM temp.touched_keys) AND verdict = 0 AND EXISTS (SELECT 1 FROM usage m WHERE m.alias = usage.key AND m.verdict = 0)`)
+		WHERE key IN (SELECT k.id FROM temp.touched_keys k WHERE EXISTS (SELECT 1 FROM usage m WHERE m.alias = k.id)) AND verdict = 0 AND EXISTS (SELECT 1 FROM usage m WHERE m.alias = usage.key AND m.verdict = 0)`)
 	return err
 }
 

@@ -82,19 +82,10 @@ func (b *bulk) add(r *pendingRow) error {
 		b.known[r.words.Series()] = known
 	}
 	for i, terms := range [ftsColumns][]uint32{r.T, r.X} {
-		to := b.columns[i][:0]
-		for _, n := range terms {
-			same := n & index.Same
-			if n &^= index.Same; known[n] == 0 {
-				number, err := b.builder.Term(r.words.At(n))
-				if err != nil {
-					return err
-				}
-				known[n] = number + 1
-			}
-			to = append(to, known[n]-1|same)
+		var err error
+		if b.columns[i], err = b.builder.Translate(b.columns[i][:0], terms, known, r.words.At); err != nil {
+			return err
 		}
-		b.columns[i] = to
 	}
 	return b.builder.Add(r.id, b.columns[:]...)
 }

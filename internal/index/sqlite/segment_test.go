@@ -149,12 +149,12 @@ func TestTerms(t *testing.T) {
 		mustExec(t, db, "DELETE FROM fts WHERE rowid = 1")
 		mustExec(t, db, "INSERT INTO fts (rowid, t) VALUES (1, ?)", term)
 		kept := slices.Equal(dump(t, db.w, "SELECT CAST(term AS BLOB) FROM temp.v"), []string{fmt.Sprintf("[%x]", term)})
-		if _, err := b.Term([]byte(term)); (err == nil) != kept {
+		if _, err := b.Terms(nil, [][]byte{[]byte(term)}); (err == nil) != kept {
 			t.Errorf("byte %#x: FTS5 keeps the term: %v; builder: %v", i, kept, err)
 		}
 	}
 	for _, bad := range []string{"", strings.Repeat("a", 32769)} {
-		if _, err := b.Term([]byte(bad)); !errors.Is(err, fts5.ErrTerm) {
+		if _, err := b.Terms(nil, [][]byte{[]byte(bad)}); !errors.Is(err, fts5.ErrTerm) {
 			t.Errorf("term of %d bytes: %v", len(bad), err)
 		}
 	}

@@ -82,7 +82,19 @@ func (t *tx) get(query string, args []any, dest ...any) (bool, error) {
 
 // each scans every row of a query by calling row with the cursor.
 func (t *tx) each(query string, row func(*sql.Rows) error, args ...any) error {
-	rows, err := t.QueryContext(t.ctx, query, args...)
+	return t.scan(t.ctx, query, row, args)
+}
+
+// few is each for a query that is over at once: to be ready to interrupt it would take longer.
+func (t *tx) few(query string, row func(*sql.Rows) error, args ...any) error {
+	if err := t.ctx.Err(); err != nil {
+		return err
+	}
+	return t.scan(t.calm, query, row, args)
+}
+
+func (t *tx) scan(ctx context.Context, query string, row func(*sql.Rows) error, args []any) error {
+	rows, err := t.QueryContext(ctx, query, args...)
 	if err != nil {
 		return damage(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"database/sql"
+	"encoding/binary"
 	"slices"
 )
 
@@ -18,26 +19,49 @@ const (
 
 // terms adds the words of the batch that may be new.
 func (c *commit) terms() error {
-	var all [][]byte
+	n := 0
 	for _, p := range c.batch.Parsed {
-		for _, n := range p.Fresh {
-			all = append(all, p.Words.At(n))
-		}
+		n += len(p.Fresh)
 	}
-	if len(all) == 0 {
+	if n == 0 {
 		return nil
 	}
-	slices.SortFunc(all, bytes.Compare)
+	all := make([]freshWord, 0, n)
+	for _, p := range c.batch.Parsed {
+		for _, n := range p.Fresh {
+			all = append(all, newFreshWord(p.Words.At(n)))
+		}
+	}
+	slices.SortFunc(all, freshWord.compare)
 	w, err := c.newRun()
 	if err != nil {
 		return err
 	}
 	for _, word := range all {
-		if err := w.add(word); err != nil {
+		if err := w.add(word.text); err != nil {
 			return err
 		}
 	}
 	return w.flush()
+}
+
+// freshWord is a word with its first eight bytes, which most comparisons end with.
+type freshWord struct {
+	prefix uint64
+	text   []byte
+}
+
+func newFreshWord(text []byte) freshWord {
+	var first [8]byte
+	copy(first[:], text)
+	return freshWord{binary.BigEndian.Uint64(first[:]), text}
+}
+
+func (w freshWord) compare(other freshWord) int {
+	if w.prefix != other.prefix {
+		return cmp.Compare(w.prefix, other.prefix)
+	}
+	return bytes.Compare(w.text, other.text)
 }
 
 // runWriter writes the blocks of a run of words.

@@ -3,6 +3,7 @@ package format
 import (
 	"bytes"
 	"math"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -18,6 +19,7 @@ func stringBody(v Value) (body []byte, plain bool) {
 
 // appendDecoded appends the decoded form of a string's body.
 func appendDecoded(dst, body []byte) []byte {
+	dst = slices.Grow(dst, len(body))
 	for len(body) > 0 {
 		n := bytes.IndexByte(body, '\\')
 		if n < 0 {

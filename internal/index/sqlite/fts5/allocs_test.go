@@ -17,13 +17,10 @@ func TestBuildingAllocatesNothing(t *testing.T) {
 	fill := func() {
 		b.Reset()
 		for row := range rows {
-			numbers = numbers[:0]
-			for i := range each {
-				n, err := b.Term(terms[(row*each+i)%len(terms)])
-				if err != nil {
-					t.Fatal(err)
-				}
-				numbers = append(numbers, n)
+			start := row * each % len(terms)
+			var err error
+			if numbers, err = b.Terms(numbers[:0], terms[start:start+each]); err != nil {
+				t.Fatal(err)
 			}
 			if err := b.Add(int64(row), numbers); err != nil {
 				t.Fatal(err)

@@ -9,6 +9,7 @@ package fts5
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // ErrOrder is returned for a row that cannot follow the one before, ErrTerm for a term that FTS5's ascii tokenizer would
@@ -26,6 +27,10 @@ type Builder struct {
 	totals  []int64 // tokens per column
 	last    int64
 	table   table
+
+	// Of one call of Translate: numbers that were not known, what they mean, and the Builder's for it.
+	strange, found []uint32
+	terms          [][]byte
 }
 
 type row struct {
@@ -53,14 +58,45 @@ func (b *Builder) Rows() int { return len(b.rows) }
 // Size returns the bytes of memory that the rows added so far take.
 func (b *Builder) Size() int { return b.table.size() + 24*len(b.rows) + len(b.sizes) }
 
-// Term returns the number by which Add knows a term, until Reset. The same term has the same number. ErrTerm when FTS5
-// would make something else of it.
-func (b *Builder) Term(term []byte) (uint32, error) {
-	if !isToken(term) {
-		return 0, fmt.Errorf("%w: %.80q", ErrTerm, term)
+// Terms appends the numbers by which Add knows terms, until Reset. The same term has the same number. ErrTerm when FTS5
+// would make something else of one.
+func (b *Builder) Terms(numbers []uint32, terms [][]byte) ([]uint32, error) {
+	var digests [termsAhead]termDigest
+	for some := range slices.Chunk(terms, termsAhead) {
+		for i, term := range some {
+			if !isToken(term) {
+				return nil, fmt.Errorf("%w: %.80q", ErrTerm, term)
+			}
+			digests[i] = digest(term)
+		}
+		b.table.lookFor(digests[:len(some)])
+		for i, term := range some {
+			numbers = append(numbers, b.table.find(digests[i], term))
+		}
 	}
-	prefix, hash := digest(term)
-	return b.table.find(prefix, hash, term), nil
+	return numbers, nil
+}
+
+// Translate appends to numbers the Builder's for those by which someone else knows terms. Both may have Same added. known
+// has, for each number of the other's, the Builder's plus one where it was told so since Reset, else 0; term gives what is
+// not known yet.
+func (b *Builder) Translate(numbers, others, known []uint32, term func(uint32) []byte) (_ []uint32, err error) {
+	b.strange, b.terms = b.strange[:0], b.terms[:0]
+	for _, n := range others {
+		if n &^= Same; known[n] == 0 {
+			b.strange, b.terms = append(b.strange, n), append(b.terms, term(n))
+		}
+	}
+	if b.found, err = b.Terms(b.found[:0], b.terms); err != nil {
+		return nil, err
+	}
+	for i, number := range b.found {
+		known[b.strange[i]] = number + 1
+	}
+	for _, n := range others {
+		numbers = append(numbers, known[n&^Same]-1|n&Same)
+	}
+	return numbers, nil
 }
 
 // Same is added to the number of a term that stands in the same place as the one before it.
@@ -82,16 +118,22 @@ func (b *Builder) Add(rowid int64, columns ...[]uint32) error {
 	return nil
 }
 
+// termsAhead is how many doclists are looked for at once.
+const termsAhead = 32
+
 // column adds the terms of one column and returns the number of their places.
 func (b *Builder) column(rowid int64, column uint8, terms []uint32) (places uint32) {
-	for _, n := range terms {
-		e := &b.table.entries[n&^Same]
-		if n&Same == 0 || places == 0 {
-			places++
-		} else if e.stands(rowid, column, places-1) {
-			continue
+	for some := range slices.Chunk(terms, termsAhead) {
+		b.table.look(some)
+		for _, n := range some {
+			e := &b.table.entries[n&^Same]
+			if n&Same == 0 || places == 0 {
+				places++
+			} else if e.stands(rowid, column, places-1) {
+				continue
+			}
+			b.table.add(e, rowid, column, places-1)
 		}
-		b.table.add(e, rowid, column, places-1)
 	}
 	return places
 }

@@ -56,12 +56,11 @@ func texts(r *rand.Rand, i int) []string {
 func add(b *Builder, id int64, texts ...string) error {
 	columns := make([][]uint32, len(texts))
 	for i, text := range texts {
-		for _, word := range strings.Fields(text) {
-			n, err := b.Term([]byte(word))
-			if err != nil {
+		for word := range strings.FieldsSeq(text) {
+			var err error
+			if columns[i], err = b.Terms(columns[i], [][]byte{[]byte(word)}); err != nil {
 				return err
 			}
-			columns[i] = append(columns[i], n)
 		}
 	}
 	return b.Add(id, columns...)

@@ -10,21 +10,28 @@ import (
 // which their terms were first met, so that the frequent ones are close together.
 type table struct {
 	slots   []uint64 // hash, number of the entry plus one
+	names   []name
 	entries []entry
 	keys    []byte // of terms that are longer than their prefix
 	blocks  blocks
+	seen    uint32 // nothing: see look
 }
 
-// entry is one term with the end of its doclist. It holds no pointers, which spares the garbage collector the table.
+// name is what a term is called, and all that looking for it takes. Neither it nor an entry holds pointers, which spares the
+// garbage collector the table.
+type name struct {
+	prefix uint64 // first eight bytes
+	key    uint32 // offset in keys
+	length uint16
+}
+
+// entry is the end of a term's doclist. Two of them fill a line of the processor's cache.
 type entry struct {
-	prefix   uint64 // first eight bytes
-	row      int64  // last row id
-	key      uint32 // offset in keys
+	row      int64 // last row id
 	block    ref
 	n        uint32 // bytes of the doclist
 	size     uint32 // where the size of the last position list stands
 	position uint32 // last one
-	length   uint16 // of the term
 	column   uint8
 	class    uint8 // of the block
 }
@@ -36,7 +43,7 @@ func (t *table) reset() {
 		t.slots = make([]uint64, minSlots)
 	}
 	clear(t.slots)
-	t.entries, t.keys = t.entries[:0], t.keys[:0]
+	t.names, t.entries, t.keys = t.names[:0], t.entries[:0], t.keys[:0]
 	t.blocks.reset()
 }
 
@@ -45,40 +52,49 @@ func (t *table) size() int {
 }
 
 // find returns the number of the entry of a term and makes it when there is none.
-func (t *table) find(prefix uint64, hash uint32, term []byte) uint32 {
+func (t *table) find(d termDigest, term []byte) uint32 {
 	mask := uint32(len(t.slots) - 1)
-	for i := hash & mask; ; i = (i + 1) & mask {
+	for i := d.hash & mask; ; i = (i + 1) & mask {
 		s := t.slots[i]
 		if s == 0 {
-			return t.insert(i, prefix, hash, term)
+			return t.insert(i, d, term)
 		}
-		if uint32(s>>32) != hash {
+		if uint32(s>>32) != d.hash {
 			continue
 		}
 		n := uint32(s) - 1
-		e := &t.entries[n]
-		if e.prefix == prefix && int(e.length) == len(term) && (len(term) <= 8 || string(t.rest(e)) == string(term[8:])) {
+		e := &t.names[n]
+		if e.prefix == d.prefix && int(e.length) == len(term) && (len(term) <= 8 || string(t.rest(e)) == string(term[8:])) {
 			return n
 		}
 	}
 }
 
+// lookFor reads the slots that find will begin at: see look.
+func (t *table) lookFor(some []termDigest) {
+	mask := uint32(len(t.slots) - 1)
+	seen := uint32(0)
+	for i := range some {
+		seen += uint32(t.slots[some[i].hash&mask])
+	}
+	t.seen = seen
+}
+
 // rest returns what a term has beyond its prefix.
-func (t *table) rest(e *entry) []byte {
+func (t *table) rest(e *name) []byte {
 	if e.length <= 8 {
 		return nil
 	}
 	return t.keys[e.key : e.key+uint32(e.length)-8]
 }
 
-func (t *table) insert(slot uint32, prefix uint64, hash uint32, term []byte) uint32 {
-	e := entry{prefix: prefix, row: -1, key: uint32(len(t.keys)), length: uint16(len(term))}
+func (t *table) insert(slot uint32, d termDigest, term []byte) uint32 {
+	t.names = append(t.names, name{prefix: d.prefix, key: uint32(len(t.keys)), length: uint16(len(term))})
 	if len(term) > 8 {
 		t.keys = append(t.keys, term[8:]...)
 	}
-	e.block = t.blocks.get(0)
-	t.entries = append(t.entries, e)
-	t.slots[slot] = uint64(hash)<<32 | uint64(len(t.entries))
+	t.entries = append(t.entries, entry{row: -1, block: t.blocks.get(0)})
+	t.slots[slot] = uint64(d.hash)<<32 | uint64(len(t.entries))
 	if 2*len(t.entries) > len(t.slots) {
 		t.grow()
 	}
@@ -102,7 +118,7 @@ func (t *table) grow() {
 }
 
 // term appends the bytes of a term to b.
-func (t *table) term(b []byte, e *entry) []byte {
+func (t *table) term(b []byte, e *name) []byte {
 	for i := range min(int(e.length), 8) {
 		b = append(b, byte(e.prefix>>(56-8*i)))
 	}
@@ -116,20 +132,20 @@ type sortKey struct {
 
 // sorted returns the entries in the order of their terms.
 func (t *table) sorted() []sortKey {
-	keys := make([]sortKey, len(t.entries))
-	for i := range t.entries {
-		keys[i] = sortKey{t.entries[i].prefix, uint32(i)}
+	keys := make([]sortKey, len(t.names))
+	for i := range t.names {
+		keys[i] = sortKey{t.names[i].prefix, uint32(i)}
 	}
 	slices.SortFunc(keys, func(a, b sortKey) int {
 		if a.prefix != b.prefix {
 			return cmp.Compare(a.prefix, b.prefix)
 		}
-		return t.compareRest(&t.entries[a.entry], &t.entries[b.entry])
+		return t.compareRest(&t.names[a.entry], &t.names[b.entry])
 	})
 	return keys
 }
 
 // compareRest compares two terms of equal prefix. Tokens hold no NUL, so one that is shorter than the prefix has no equal.
-func (t *table) compareRest(a, b *entry) int {
+func (t *table) compareRest(a, b *name) int {
 	return bytes.Compare(t.rest(a), t.rest(b))
 }

@@ -33,21 +33,27 @@ func isToken(term []byte) bool {
 // seed keeps texts from being made to collide. It never reaches the index.
 var seed = rand.Uint64()
 
-// digest returns the first eight bytes of a term, big-endian so that they sort as the term does, and its hash.
-func digest(term []byte) (prefix uint64, hash uint32) {
+// termDigest is what a term is looked for by.
+type termDigest struct {
+	prefix uint64 // first eight bytes, big-endian so that they sort as the term does
+	hash   uint32
+}
+
+func digest(term []byte) (d termDigest) {
 	n := len(term)
 	if n >= 8 {
-		prefix = binary.BigEndian.Uint64(term)
+		d.prefix = binary.BigEndian.Uint64(term)
 	} else {
 		for i, c := range term {
-			prefix |= uint64(c) << (56 - 8*i)
+			d.prefix |= uint64(c) << (56 - 8*i)
 		}
 	}
-	h := mix(prefix^uint64(n)^seed, 0x9e3779b97f4a7c15)
+	h := mix(d.prefix^uint64(n)^seed, 0x9e3779b97f4a7c15)
 	for i := 8; i < n; i += 8 {
 		h = mix(h^binary.BigEndian.Uint64(term[min(i, n-8):]), 0xd6e8feb86659fd93)
 	}
-	return prefix, uint32(h >> 32)
+	d.hash = uint32(h >> 32)
+	return d
 }
 
 func mix(a, b uint64) uint64 {
