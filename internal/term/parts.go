@@ -129,6 +129,60 @@ func (s *Splitter) appendParts(dst []byte, from int, text string, w word, k, n i
 	return dst
 }
 
+// appendPlainParts is appendParts for a whole word of ASCII: what its parts are folded to stands in dst already, and only
+// parts inside of it can be alike.
+func (s *Splitter) appendPlainParts(dst []byte, from int, text string, w word) []byte {
+	s.cuts = plainParts(s.cuts[:0], text[w.start:w.end])
+	n := len(s.cuts) - 1
+	longest := n - 1
+	if n > MaxParts {
+		longest = MaxParts / 2
+	}
+	inner := len(dst)
+	for i := range max(n, 0) {
+		for j := i + 1; j <= min(n, i+longest); j++ {
+			kind := Inner
+			if i == 0 {
+				kind = Leading
+			} else if j == n {
+				kind = Trailing
+			}
+			at := len(dst) + 1
+			dst = append(dst, Same, byte(kind))
+			dst = append(dst, dst[from+s.cuts[i]:from+s.cuts[j]]...)
+			if kind == Inner && among(dst[min(inner, at-1):at-1], dst[at:]) {
+				dst = dst[:at-1]
+			}
+		}
+		if i == 0 {
+			inner = len(dst) + 1
+		}
+	}
+	return dst
+}
+
+// plainParts is parts for a word of ASCII, from its start.
+func plainParts(cuts []int, word string) []int {
+	cuts = append(cuts, 0)
+	before, last := uint8(0), kinds[word[0]]
+	for i := 1; i < len(word); i++ {
+		k := kinds[word[i]]
+		if k != last {
+			switch {
+			case k == digit, last == digit, k == upper:
+				cuts = append(cuts, i)
+			case before == upper && last == upper && cuts[len(cuts)-1] != i-1:
+				cuts = append(cuts, i-1)
+			}
+		}
+		before, last = last, k
+	}
+	if len(cuts) == 1 || random(word, len(cuts)) {
+		return cuts[:0]
+	}
+	return append(cuts, len(word))
+}
+
 // among reports whether a term is one of terms.
 func among(terms, term []byte) bool {
 	for len(terms) >= len(term) {

@@ -34,6 +34,7 @@ type word struct {
 	next       int // where to go on; 0 when there was no word
 	kinds      uint8
 	caps       int  // upper case letters
+	ascii      bool // nothing but ASCII
 	single     bool // CJK or emoji: its terms stand apart, separated by spaces where one character gives several
 }
 
@@ -122,6 +123,7 @@ func (s *Splitter) plain(out []byte, text string, i int) (word, []byte) {
 	if i < stop && text[i] >= utf8.RuneSelf && w.end == i {
 		return s.wide(out, text, w, i)
 	}
+	w.ascii = true
 	return w, out
 }
 

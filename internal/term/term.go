@@ -74,6 +74,8 @@ func (s *Splitter) Split(dst []byte, text string) []byte {
 		switch {
 		case len(dst)-from > MaxTerm && !w.single:
 			dst = s.chunk(dst[:from], text, w)
+		case w.ascii && w.mixed():
+			dst = s.appendPlainParts(dst, from, text, w)
 		case w.mixed():
 			dst = s.appendParts(dst, from, text, w, 1, 1)
 		}
