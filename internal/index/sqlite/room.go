@@ -35,7 +35,7 @@ func readTrees(ctx context.Context, tx *sqlx.Tx) ([]*tree, error) {
 const leafSpace = 4096 - 8 // of a page, for cells
 
 // after is how many pages the tree has when it is written anew: each leaf is filled until the next cell, of which half
-// has no place on average, does not fit.
+// has no place on average, does not fit. Rows that come are short.
 func (t *tree) after() float64 {
 	cells, bytes := t.cells+t.newCells, t.bytes+t.newBytes
 	if cells < 1 || bytes < 1 {
@@ -50,7 +50,7 @@ func (t *tree) after() float64 {
 	if leaves <= 1 {
 		return 1
 	}
-	return leaves + max(1, math.Round(t.interior*leaves/max(t.leaves, 1))) + math.Round(t.long*bytes/max(t.bytes, 1))
+	return leaves + max(1, math.Round(t.interior*leaves/max(t.leaves, 1))) + math.Round(t.long*min(1, bytes/max(t.bytes, 1)))
 }
 
 // cellBytes is an expression of what a row of a table, known as x, takes in the tree of its table.
