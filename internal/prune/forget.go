@@ -28,6 +28,7 @@ type Forget struct {
 
 	holdings *holdings
 	library  *pack.Library
+	raw      *bufio.Reader // of one original after the other
 }
 
 // What holds a match.
@@ -148,7 +149,7 @@ func (f *Forget) searchChain(ctx context.Context, c *chain) (found []Match, err 
 		}
 		return found, err
 	}
-	raw := bufio.NewReaderSize(f.content(ctx, c), 64<<10)
+	raw := f.buffered(f.content(ctx, c))
 	head, err := raw.Peek(32)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -170,6 +171,14 @@ func (f *Forget) searchChain(ctx context.Context, c *chain) (found []Match, err 
 	}
 	m.Inner, m.Count, m.sound = inner, n, nil
 	return append(found, m), nil
+}
+
+func (f *Forget) buffered(r io.Reader) *bufio.Reader {
+	if f.raw == nil {
+		f.raw = bufio.NewReaderSize(r, 64<<10)
+	}
+	f.raw.Reset(r)
+	return f.raw
 }
 
 // searchRemains looks through what is left of an original that has lost bytes. It cannot be marked: it goes as a whole.

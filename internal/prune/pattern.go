@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -140,9 +141,14 @@ func (p *Pattern) find(b []byte) (all [][2]int) {
 	return merged
 }
 
+// windows are the buffers of scans: most streams are far smaller, and there are many.
+var windows = sync.Pool{New: func() any { return new([window + 2*reach]byte) }}
+
 // scan returns the stretches of a stream that match. Of a long stream it holds a window in memory.
 func (p *Pattern) scan(r io.Reader) (places [][2]int64, err error) {
-	buf := make([]byte, 0, window+2*reach)
+	whole := windows.Get().(*[window + 2*reach]byte)
+	defer windows.Put(whole)
+	buf := whole[:0]
 	base, done := int64(0), int64(0) // of buf; what lies before done was looked at
 	for eof := false; !eof; {
 		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"sync"
 )
 
 // How a long text is read: pieces of chunk bytes, each with what stood before it, since a secret may lie across.
@@ -21,11 +22,16 @@ type Found struct {
 	Size   int
 }
 
+// buffers are those of scans: most streams are far smaller, and there are many.
+var buffers = sync.Pool{New: func() any { return new([chunk + tail + context]byte) }}
+
 // Scan finds the secrets of a stream, in order. It holds some megabytes whatever the length. A report that returns
 // false ends it. Errors are those of the reader.
 func Scan(r io.Reader, report func(Found) bool) error {
 	s := scanner{line: 1, report: report}
-	buf := make([]byte, 0, chunk+tail+context)
+	whole := buffers.Get().(*[chunk + tail + context]byte)
+	defer buffers.Put(whole)
+	buf := whole[:0]
 	for {
 		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
