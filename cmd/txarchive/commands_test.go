@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/disk"
@@ -28,20 +29,32 @@ type writing struct {
 }
 
 // some are all commands, or in a short campaign a few at random.
-func some(t *testing.T, all bool) []writing {
-	w := commands(t)
+func some(t *testing.T, r *rand.Rand, all bool) []writing {
+	t.Helper()
+	prepared.once.Do(func() {
+		root, err := os.MkdirTemp("", "txarchive-commands")
+		must(t, err)
+		prepared.root, prepared.commands = root, commands(t, root)
+	})
+	w := slices.Clone(prepared.commands)
 	if !all {
-		rand.Shuffle(len(w), func(i, j int) { w[i], w[j] = w[j], w[i] })
+		r.Shuffle(len(w), func(i, j int) { w[i], w[j] = w[j], w[i] })
 		w = w[:4]
 	}
 	return w
 }
 
-// commands are all that write, each from an archive in which it has work.
-func commands(t *testing.T) []writing {
+// prepared are the archives of commands, which the first test that wants them makes; TestMain removes them.
+var prepared struct {
+	once     sync.Once
+	root     string
+	commands []writing
+}
+
+// commands are all that write, each from an archive below root in which it has work.
+func commands(t *testing.T, root string) []writing {
 	t.Helper()
 	r := rand.New(rand.NewPCG(5, 5))
-	root := t.TempDir()
 	source, base := filepath.Join(root, "runs"), filepath.Join(root, "base")
 	must(t, os.CopyFS(filepath.Join(source, "awf"), os.DirFS(filepath.Join(runs, "awf"))))
 	all := []*leaky{newLeaky(source, 1), newLeaky(source, 2), newLeaky(source, 3)}
@@ -56,9 +69,13 @@ func commands(t *testing.T) []writing {
 	}
 	backup := filepath.Join(root, "backup")
 	call(t, base, "backup", backup)
-	pruned := copyArchive(t, base)
+	copied := func(name string) string {
+		copyArchiveTo(t, base, filepath.Join(root, name))
+		return filepath.Join(root, name)
+	}
+	pruned, more, old := copied("pruned"), copied("more"), copied("old")
 	call(t, pruned, "prune", "--yes", "--run", id(all[0]))
-	more := copyArchive(t, base)
+	oldIndex(t, old)
 	call(t, more, "tag", "add", id(all[0]), "first")
 	lone, hurt := filepath.Join(root, "lone"), filepath.Join(root, "hurt") // of a source that is gone, so that some is lost
 	must(t, os.CopyFS(lone, os.DirFS(filepath.Join(source, "awf"))))
@@ -89,7 +106,7 @@ func commands(t *testing.T) []writing {
 		{name: "init", line: plain("init")},
 		{name: "ingest", line: plain("ingest", source)},
 		{name: "growth", from: base, line: plain("ingest", source)},
-		{name: "migrate", from: oldIndex(t, base), unwell: true, line: plain("ingest", source)},
+		{name: "migrate", from: old, unwell: true, line: plain("ingest", source)},
 		{name: "reindex", from: base, line: plain("reindex")},
 		{name: "prune", from: base, line: plain("prune", "--yes", "--run", id(all[0])), over: []string{": not found"}},
 		{name: "undo", from: pruned, line: plain("prune", "--undo"), over: []string{"not found", "nothing"}},
@@ -136,10 +153,9 @@ func filesIn(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// oldIndex is a copy of an archive with an index that the newest migration has not met.
-func oldIndex(t *testing.T, from string) string {
+// oldIndex gives an archive an index that the newest migration has not met.
+func oldIndex(t *testing.T, dir string) {
 	t.Helper()
-	dir := copyArchive(t, from)
 	withoutIndex(t, dir)
 	files, err := fs.Glob(migrations.SQLite, "sqlite/*.sql")
 	must(t, err)
@@ -159,7 +175,6 @@ func oldIndex(t *testing.T, from string) string {
 	}
 	must(t, db.Close())
 	must(t, os.Symlink("index-1.db", filepath.Join(dir, "index.db")))
-	return dir
 }
 
 // bench is one try of a command: copies of what it begins from.

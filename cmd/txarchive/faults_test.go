@@ -73,7 +73,7 @@ func chosen(r *rand.Rand, total int) []int {
 func TestFaults(t *testing.T) {
 	seed, r := roundSeed()
 	total := 0
-	for _, w := range some(t, *faults != 1) {
+	for _, w := range some(t, r, *faults != 1) {
 		t.Run(strings.ReplaceAll(w.name, " ", "-"), func(t *testing.T) {
 			want, root, ops := w.calm(t), t.TempDir(), 0
 			b := w.bench(t, root)
@@ -116,6 +116,14 @@ func roundSeed() (uint64, *rand.Rand) {
 		s = rand.Uint64()
 	}
 	return s, rand.New(rand.NewPCG(s, 3))
+}
+
+// random is what chance has in a test, which says with what -seed it comes again.
+func random(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed, r := roundSeed()
+	t.Logf("-seed %d", seed)
+	return r
 }
 
 // dyingEnv names the operation at which the program kills itself, and the directory of its journal.
@@ -234,7 +242,7 @@ func TestKilledSteps(t *testing.T) {
 	self, err := os.Executable()
 	must(t, err)
 	total := 0
-	for _, w := range some(t, *faults != 1) {
+	for _, w := range some(t, random(t), *faults != 1) {
 		t.Run(strings.ReplaceAll(w.name, " ", "-"), func(t *testing.T) {
 			want, root := w.calm(t), t.TempDir()
 			b, ops := w.bench(t, root), 0
@@ -269,7 +277,7 @@ func TestKilledSteps(t *testing.T) {
 // TestKilledCommands kills the real program at random instants, in every command that writes and that no other test kills so.
 func TestKilledCommands(t *testing.T) {
 	bin, total := program(t), 0
-	for _, w := range some(t, *kills > 8) {
+	for _, w := range some(t, random(t), *kills > 8) {
 		t.Run(strings.ReplaceAll(w.name, " ", "-"), func(t *testing.T) {
 			want, root := w.calm(t), t.TempDir()
 			b := w.bench(t, root)

@@ -13,7 +13,7 @@ import (
 // TestKilledGC kills prune, gc and forget at random instants. After every kill the archive verifies; the same command,
 // repeated, ends in the views that it has without a kill, and nothing is left of what had to go.
 func TestKilledGC(t *testing.T) {
-	_, r := roundSeed()
+	r := random(t)
 	bin, source, base := program(t), filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "base")
 	if err := os.CopyFS(filepath.Join(source, "awf"), os.DirFS(filepath.Join(runs, "awf"))); err != nil {
 		t.Fatal(err)

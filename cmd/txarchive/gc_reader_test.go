@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -16,7 +15,7 @@ import (
 // TestReadersAcrossGC reads everything, over and over and with what it had open before, while packs are rewritten,
 // merged and redacted under it.
 func TestReadersAcrossGC(t *testing.T) {
-	r := rand.New(rand.NewPCG(rand.Uint64(), 1))
+	r := random(t)
 	source, dir := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "archive")
 	if err := os.CopyFS(filepath.Join(source, "awf"), os.DirFS(filepath.Join(runs, "awf"))); err != nil {
 		t.Fatal(err)

@@ -25,13 +25,16 @@ func TestMain(m *testing.M) {
 	testscript.Main(tidied{m}, map[string]func(){"txarchive": main, "txarchive-at": mainAt})
 }
 
-// tidied are tests that leave no binary behind.
+// tidied are tests that leave nothing behind of what they share.
 type tidied struct{ *testing.M }
 
 func (m tidied) Run() int {
 	code := m.M.Run()
 	if built.dir != "" {
 		_ = os.RemoveAll(built.dir)
+	}
+	if prepared.root != "" {
+		_ = os.RemoveAll(prepared.root)
 	}
 	return code
 }

@@ -115,7 +115,7 @@ func TestThinAnything(t *testing.T) {
 		tx(t, dir, 0, "verify")
 	}
 	undoAll(t, program(t), dir)
-	tx(t, dir, 0, "verify", "--deep")
+	tx(t, dir, 0, "verify")
 	whole := dumpViews(t, calm)
 	if back := dumpViews(t, dir); !slices.Equal(whole, back) {
 		t.Errorf("undone: %s", firstDifference(back, whole))

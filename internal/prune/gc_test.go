@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"log/slog"
@@ -67,7 +68,9 @@ var errFault = errors.New("injected fault")
 // crash. What lives can be read at once, and the repeated gc ends as one without a fault does.
 func TestGCFaults(t *testing.T) {
 	base := t.TempDir()
-	w := newWorld(t, rand.Uint64(), local.New(nil, filepath.Join(base, "packs")))
+	seed := cmp.Or(*seed, rand.Uint64())
+	t.Logf("seed %d", seed)
+	w, r := newWorld(t, seed, local.New(nil, filepath.Join(base, "packs"))), rand.New(rand.NewPCG(seed, 2))
 	for range 7 {
 		w.ingest()
 	}
@@ -76,12 +79,12 @@ func TestGCFaults(t *testing.T) {
 	b, err := os.ReadFile(w.db.Path())
 	w.check(err)
 	w.check(os.WriteFile(filepath.Join(base, "index.db"), b, 0o600))
-	step := 3
+	step := 6
 	if *rounds > 2 { // a campaign: every operation
 		step = 1
 	}
 	for _, crash := range []bool{false, true} {
-		first := 1 + rand.IntN(step)
+		first := 1 + r.IntN(step)
 		t.Logf("crash %v: operation %d and every further %d", crash, first, step)
 		for n := first; ; n += step {
 			dir := filepath.Join(t.TempDir(), "copy")

@@ -44,7 +44,7 @@ func TestOrdersAndPages(t *testing.T) {
 	for i := range 5 {
 		w.take(s.original(fmt.Sprintf("run-%d", i), 100))
 	}
-	for range 10 {
+	for range 4 {
 		q := s.definite(w.rows)
 		for _, sort := range []Sort{Newest, Oldest} {
 			want := w.order(q.holds, sort)
