@@ -103,9 +103,9 @@ const (
 	aheadBytes = 1 << 20
 )
 
-// readAhead reads the texts of some hits at once. Where patterns are checked, the texts were read one by one already.
+// readAhead reads the texts of some hits at once. Those of hits that were checked were read already.
 func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) iter.Seq2[found, error] {
-	if a.o.NoSnippets || len(a.patterns()) > 0 {
+	if a.o.NoSnippets {
 		return hits
 	}
 	return func(yield func(found, error) bool) {
@@ -135,7 +135,7 @@ func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) it
 				}
 				return
 			}
-			if some = append(some, f); len(some) == aheadHits && !give() {
+			if some = append(some, f); (len(some) == aheadHits || f.read) && !give() {
 				return
 			}
 		}

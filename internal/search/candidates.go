@@ -16,7 +16,7 @@ import (
 const (
 	// maxTerms bounds how many terms stand in for the substrings of a query. More are no help: it is so common that
 	// looking at the newest texts finds it as quickly.
-	maxTerms = 512
+	maxTerms = 1024
 	// maxSeen bounds how many terms of the vocabulary are looked at.
 	maxSeen = 1 << 20
 	// maxLiteral is how many bytes of a substring look for candidates; texts are checked for all of it.
@@ -32,46 +32,62 @@ type Cutter interface {
 	TermsOrLong(ctx context.Context, contains string, size int) iter.Seq2[string, error]
 }
 
-// candidates finds what the index can be asked in place of a pattern: a condition that every matching text
-// meets, nil where there is none.
+// candidates finds what the index can be asked in place of a pattern.
 type candidates struct {
 	index Index
-	memo  map[string]query.Node
+	memo  map[string]guess
 	most  int // terms for one pattern
 }
 
-func (c *candidates) of(ctx context.Context, n query.Node) (query.Node, error) {
-	key := n.String()
-	if node, ok := c.memo[key]; ok {
-		return node, nil
+// guess is a condition that every text meets that a pattern matches: one of both parts, nil where nothing is known.
+type guess struct {
+	sure  query.Node // every text that meets it is matched; nil: no such part
+	doubt query.Node
+}
+
+func (g guess) node() query.Node {
+	switch {
+	case g.sure == nil:
+		return g.doubt
+	case g.doubt == nil:
+		return g.sure
 	}
-	var node query.Node
+	return query.Or{Of: []query.Node{g.sure, g.doubt}}
+}
+
+func (c *candidates) of(ctx context.Context, n query.Node) (guess, error) {
+	key := n.String()
+	if g, ok := c.memo[key]; ok {
+		return g, nil
+	}
+	var g guess
 	var err error
 	switch n := n.(type) {
 	case query.Substring:
-		node, err = c.literal(ctx, n.Text)
+		g, err = c.literal(ctx, n.Text)
 	case query.Regex:
 		re, perr := syntax.Parse("(?im)"+n.Expr, syntax.Perl)
 		if perr != nil {
-			return nil, fmt.Errorf("expression: %w", perr)
+			return g, fmt.Errorf("expression: %w", perr)
 		}
-		node, err = c.resolve(ctx, required(re.Simplify()))
+		g.doubt, err = c.resolve(ctx, required(re.Simplify()))
 	default:
 		if terms := long(n); terms != nil { // the first word may be the end of an identifier, all others are whole
-			node = query.Phrase{Text: strings.Join(terms[:maxPhrase], " ")}
+			g.doubt = query.Phrase{Text: strings.Join(terms[:maxPhrase], " ")}
 		}
 	}
 	if err == nil {
-		c.memo[key] = node
+		c.memo[key] = g
 	}
-	return node, err
+	return g, err
 }
 
 // resolve replaces the literals of a condition by their candidates.
 func (c *candidates) resolve(ctx context.Context, n query.Node) (query.Node, error) {
 	switch n := n.(type) {
 	case query.Substring:
-		return c.of(ctx, n)
+		g, err := c.of(ctx, n)
+		return g.node(), err
 	case query.And:
 		var of []query.Node
 		for _, n := range n.Of {
@@ -129,10 +145,10 @@ func texts(pieces []piece) []string {
 
 // literal returns what texts with a substring have in common. Its first word may be the end of a word, its last
 // one the beginning; what stands between is whole.
-func (c *candidates) literal(ctx context.Context, lit string) (query.Node, error) {
+func (c *candidates) literal(ctx context.Context, lit string) (guess, error) {
 	folded := string(term.Fold(nil, lit))
 	if !slices.Equal(term.Words(lit), term.Words(folded)) {
-		return nil, nil // signs that fold to letters: where words end is not seen any more
+		return guess{}, nil // signs that fold to letters: where words end is not seen any more
 	}
 	open := false
 	if len(folded) > maxLiteral {
@@ -140,12 +156,12 @@ func (c *candidates) literal(ctx context.Context, lit string) (query.Node, error
 	}
 	pieces := piecesOf(folded)
 	if len(pieces) == 0 {
-		return nil, nil
+		return guess{}, nil
 	}
 	last := pieces[len(pieces)-1]
 	open = open || last.end == len(folded) && !last.alone
 	if pieces[0].start > 0 || pieces[0].alone {
-		return sequence(texts(pieces), open), nil
+		return guess{doubt: sequence(texts(pieces), open)}, nil
 	}
 	n := 1 // pieces of the first word
 	for n < len(pieces) && pieces[n].start == pieces[n-1].end && !pieces[n].alone {
@@ -168,10 +184,10 @@ const enough = 8
 
 // ending returns the condition for text in which a word ends in word and rest follows; open says that the last
 // term may go on. Without rest, word may stand inside of one.
-func (c *candidates) ending(ctx context.Context, word string, rest []string, open bool) (query.Node, error) {
-	var after query.Node
+func (c *candidates) ending(ctx context.Context, word string, rest []string, open bool) (guess, error) {
+	var after guess
 	if len(rest) > 0 {
-		after = sequence(rest, open)
+		after.doubt = sequence(rest, open)
 		if len(strings.Join(rest, "")) >= enough {
 			return after, nil
 		}
@@ -189,7 +205,7 @@ func (c *candidates) ending(ctx context.Context, word string, rest []string, ope
 	}
 	for t, err := range terms {
 		if err != nil {
-			return nil, fmt.Errorf("terms: %w", err)
+			return after, fmt.Errorf("terms: %w", err)
 		}
 		if strings.Contains(t, word) {
 			e.whole(t)
@@ -203,13 +219,13 @@ func (c *candidates) ending(ctx context.Context, word string, rest []string, ope
 	}
 	if !ok {
 		if err := c.straddle(ctx, v, &e); err != nil {
-			return nil, err
+			return after, err
 		}
 	}
 	if e.full() {
 		return after, nil
 	}
-	return e.node(), nil
+	return e.guess(), nil
 }
 
 // straddle adds words that were cut inside of what is looked for, where the long terms are not known.
@@ -253,13 +269,13 @@ type ends struct {
 	word  string
 	rest  []string
 	open  bool
-	begin bool // word itself begins a term
 	seen  int
-	most  int // nodes
+	most  int          // nodes
+	sure  []query.Node // terms that have all of what is looked for in them
 	nodes []query.Node
 }
 
-func (e *ends) full() bool { return len(e.nodes) > e.most || e.seen > maxSeen }
+func (e *ends) full() bool { return len(e.sure)+len(e.nodes) > e.most || e.seen > maxSeen }
 
 func (e *ends) add(terms []string, open bool) { e.nodes = append(e.nodes, sequence(terms, open)) }
 
@@ -271,13 +287,8 @@ func (e *ends) whole(t string) {
 		if strings.HasSuffix(t, e.word) {
 			e.add(append([]string{t}, e.rest...), e.open && len(e.rest) > 0)
 		}
-	case strings.HasPrefix(t, e.word):
-		if !e.begin {
-			e.begin = true
-			e.add([]string{e.word}, true)
-		}
 	default:
-		e.add([]string{t}, false)
+		e.sure = append(e.sure, sequence([]string{t}, false))
 	}
 }
 
@@ -295,12 +306,13 @@ func (e *ends) cut(t string, endings []string) {
 // nothing is a condition that no row meets: no text of the archive can have what is looked for.
 var nothing = query.Field{Name: "kind", Values: []query.Value{{Text: "none"}}}
 
-// node is what was gathered.
-func (e *ends) node() query.Node {
-	if len(e.nodes) == 0 {
-		return nothing
+// guess is what was gathered.
+func (e *ends) guess() guess {
+	g := guess{anyOf(e.sure), anyOf(e.nodes)}
+	if g.sure == nil && g.doubt == nil {
+		g.doubt = nothing
 	}
-	return anyOf(e.nodes)
+	return g
 }
 
 // sequence asks for terms in order.

@@ -262,11 +262,11 @@ func (a *Answer) explain(ctx context.Context, c *Coverage) error {
 			t.Terms = []string{}
 		}
 		if patterned(n) {
-			node, err := a.candidates.of(ctx, n)
+			g, err := a.candidates.of(ctx, n)
 			if err != nil {
 				return err
 			}
-			t.Candidates = describe(node)
+			t.Candidates = describe(g.node())
 		}
 		x.Texts = append(x.Texts, t)
 	}

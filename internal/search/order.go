@@ -37,7 +37,7 @@ func (a *Answer) order() (err error) {
 	if a.alternatives, err = plan(a.tree.Root); err != nil {
 		return err
 	}
-	a.candidates = &candidates{index: a.s.Index, memo: map[string]query.Node{}, most: maxTerms / max(1, len(a.patterns()))}
+	a.candidates = &candidates{index: a.s.Index, memo: map[string]guess{}, most: maxTerms / max(1, len(a.patterns()))}
 	after := a.o.After
 	switch a.o.Sort {
 	case Newest:

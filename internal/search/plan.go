@@ -18,6 +18,7 @@ import (
 type alternative struct {
 	ask   []query.Node // all of them
 	check []pattern    // all of them
+	sure  query.Node   // a pattern of which the index is asked for those that need no check
 }
 
 // pattern is a substring, an expression or a long phrase.
@@ -221,16 +222,17 @@ func (p *pattern) matches(text string, folded []byte) bool {
 }
 
 func (a *alternative) String() string {
-	var b strings.Builder
-	b.WriteString((&query.Tree{Root: conjunction(a.ask).Root}).String())
-	for _, p := range a.check {
-		if b.Len() > 0 {
-			b.WriteString(" ")
-		}
-		b.WriteString("and check ")
-		b.WriteString(negated(p.node, p.not).String())
+	var parts []string
+	if ask := (&query.Tree{Root: conjunction(a.ask).Root}).String(); ask != "" {
+		parts = append(parts, ask)
 	}
-	return b.String()
+	if a.sure != nil {
+		parts = append(parts, "words with "+a.sure.String())
+	}
+	for _, p := range a.check {
+		parts = append(parts, "check "+negated(p.node, p.not).String())
+	}
+	return strings.Join(parts, " and ")
 }
 
 // maxRequired bounds how many literals of an expression are looked up.

@@ -79,7 +79,8 @@ type question struct {
 	tree *query.Tree
 }
 
-// questions are what the index is asked, one for each alternative that can match at all.
+// questions are what the index is asked, one for each alternative that can match at all; two where some of the candidates
+// need no check.
 func (a *Answer) questions(ctx context.Context, more ...query.Node) ([]question, error) {
 	var out []question
 	for i := range a.alternatives {
@@ -89,9 +90,14 @@ func (a *Answer) questions(ctx context.Context, more ...query.Node) ([]question,
 			if p.not {
 				continue
 			}
-			n, err := a.candidates.of(ctx, p.node)
+			g, err := a.candidates.of(ctx, p.node)
 			if err != nil {
 				return nil, err
+			}
+			n := g.node()
+			if len(alt.check) == 1 && g.sure != nil {
+				out = append(out, question{&alternative{ask: alt.ask, sure: p.node}, alt.tree(append(of[:len(of):len(of)], g.sure)...)})
+				n, possible = g.doubt, g.doubt != nil
 			}
 			if f, ok := n.(query.Field); ok && f.Name == nothing.Name {
 				possible = false

@@ -61,19 +61,24 @@ func scanVersion(rows *sqlx.Rows) (v index.FileVersion, err error) {
 	return v, nil
 }
 
-const (
-	// extentsOf begins with the extent that holds the first byte.
-	extentsOf = `SELECT x.offset, x.size, x.pack, p.name, x.raw FROM extents x CROSS JOIN packs p ON p.id = x.pack
-		WHERE x.chain = ?1 AND x.offset >= (SELECT coalesce(max(offset), 0) FROM extents WHERE chain = ?1 AND offset <= ?2) AND x.offset < ?3
-		ORDER BY x.offset`
-	membersOf = `SELECT raw, raw_size, offset, size FROM members
-		WHERE pack = ?1 AND raw >= (SELECT coalesce(max(raw), 0) FROM members WHERE pack = ?1 AND raw <= ?2) AND raw < ?3 ORDER BY raw`
-)
+// placesOf is the extents of a chain that hold bytes, each with the members of its pack that hold them: from the one with
+// the first byte to that with the last.
+const placesOf = `SELECT x.offset, x.size, x.raw, p.name, m.raw, m.raw_size, m.offset, m.size
+	FROM extents x CROSS JOIN packs p ON p.id = x.pack CROSS JOIN members m ON m.pack = x.pack
+		AND m.raw >= (SELECT coalesce(max(raw), 0) FROM members WHERE pack = x.pack AND raw <= x.raw + max(?2 - x.offset, 0))
+		AND m.raw < x.raw + min(?3 - x.offset, x.size)
+	WHERE x.chain = ?1 AND x.offset >= (SELECT coalesce(max(offset), 0) FROM extents WHERE chain = ?1 AND offset <= ?2) AND x.offset < ?3
+	ORDER BY x.offset, m.raw`
 
-type extent struct {
-	offset, size, pack int64
-	name               string
-	raw                int64
+// place is an extent with one of the members that hold it.
+type place struct {
+	offset, size, raw int64
+	pack              string
+	blob.Member
+}
+
+func scanPlace(rows *sqlx.Rows) (p place, err error) {
+	return p, rows.Scan(&p.offset, &p.size, &p.raw, &p.pack, &p.Raw, &p.RawSize, &p.Offset, &p.Size)
 }
 
 // Locate returns where bytes of a chain lie. No bytes lie nowhere.
@@ -88,50 +93,30 @@ func (db *DB) Locate(ctx context.Context, chain, offset, length int64) ([]index.
 	return pieces, nil
 }
 
-func (db *DB) locate(ctx context.Context, chain, from, to int64) ([]index.Piece, error) {
-	tx, err := db.r.BeginTxx(ctx, nil)
-	if err != nil {
+func (db *DB) locate(ctx context.Context, chain, from, to int64) (pieces []index.Piece, err error) {
+	var places []place
+	if err := each(ctx, db.r, placesOf, []any{chain, from, to}, scanPlace, func(p place) bool { places = append(places, p); return true }); err != nil {
 		return nil, err
 	}
-	defer tx.Rollback()
-	var extents []extent
-	err = each(ctx, tx, extentsOf, []any{chain, from, to}, func(rows *sqlx.Rows) (x extent, err error) {
-		return x, rows.Scan(&x.offset, &x.size, &x.pack, &x.name, &x.raw)
-	}, func(x extent) bool { extents = append(extents, x); return true })
-	if err != nil {
-		return nil, err
-	}
-	var pieces []index.Piece
-	for _, x := range extents {
-		if x.size == 0 {
-			continue
+	for len(places) > 0 && from < to {
+		x, n := places[0], 0
+		for n < len(places) && places[n].offset == x.offset {
+			n++
 		}
 		if from < x.offset || from >= x.offset+x.size {
 			return nil, index.ErrNotFound
 		}
-		p := index.Piece{Pack: x.name, Raw: x.raw + from - x.offset, Size: min(to, x.offset+x.size) - from}
-		if p.Members, err = members(ctx, tx, x.pack, p.Raw, p.Raw+p.Size); err != nil {
-			return nil, err
+		p := index.Piece{Pack: x.pack, Raw: x.raw + from - x.offset, Size: min(to, x.offset+x.size) - from}
+		for _, m := range places[:n] {
+			p.Members = append(p.Members, m.Member)
 		}
-		pieces = append(pieces, p)
-		if from += p.Size; from >= to {
-			return pieces, nil
+		if last := p.Members[n-1]; p.Members[0].Raw > p.Raw || last.Raw+last.RawSize < p.Raw+p.Size {
+			return nil, fmt.Errorf("members of pack: %w", index.ErrDamaged)
 		}
+		pieces, from, places = append(pieces, p), from+p.Size, places[n:]
 	}
-	return nil, index.ErrNotFound
-}
-
-// members returns the gzip members that hold a stretch of a pack's tar stream.
-func members(ctx context.Context, tx *sqlx.Tx, pack, from, to int64) ([]blob.Member, error) {
-	var found []blob.Member
-	err := each(ctx, tx, membersOf, []any{pack, from, to}, func(rows *sqlx.Rows) (m blob.Member, err error) {
-		return m, rows.Scan(&m.Raw, &m.RawSize, &m.Offset, &m.Size)
-	}, func(m blob.Member) bool { found = append(found, m); return true })
-	if err != nil {
-		return nil, err
+	if from != to {
+		return nil, index.ErrNotFound
 	}
-	if n := len(found); n == 0 || found[0].Raw > from || found[n-1].Raw+found[n-1].RawSize < to {
-		return nil, fmt.Errorf("members of pack: %w", index.ErrDamaged)
-	}
-	return found, nil
+	return pieces, nil
 }

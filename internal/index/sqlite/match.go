@@ -74,11 +74,20 @@ func allOf(of []fts5.Expr) fts5.Expr {
 	return fts5.And(of)
 }
 
+// oneOf is flat, however the alternatives were nested.
 func oneOf(of []fts5.Expr) fts5.Expr {
 	if len(of) == 1 {
 		return of[0]
 	}
-	return fts5.Or(of)
+	var flat fts5.Or
+	for _, e := range of {
+		if inner, ok := e.(fts5.Or); ok {
+			flat = append(flat, inner...)
+		} else {
+			flat = append(flat, e)
+		}
+	}
+	return flat
 }
 
 // balanced joins SQL expressions such that many of them make no deep tree.
