@@ -103,11 +103,8 @@ const (
 	aheadBytes = 1 << 20
 )
 
-// readAhead reads the texts of some hits at once. Those of hits that were checked were read already.
+// readAhead reads the texts of some hits at once, and what they are shown with. Those of hits that were checked were read already.
 func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) iter.Seq2[found, error] {
-	if a.o.NoSnippets {
-		return hits
-	}
 	return func(yield func(found, error) bool) {
 		var some []found
 		give := func() bool {
@@ -119,7 +116,13 @@ func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) it
 			for i := range unread {
 				unread[i] = &some[i]
 			}
-			a.s.readAll(ctx, unread)
+			if !a.o.NoSnippets {
+				a.s.readAll(ctx, unread)
+			}
+			if err := a.found.learn(ctx, some); err != nil {
+				yield(found{}, err)
+				return false
+			}
 			for _, f := range some {
 				if !yield(f, nil) {
 					return false

@@ -60,8 +60,9 @@ type Pairer interface {
 
 // Labeler is an index that tells what a hit is shown with at less cost than a look at the whole run.
 type Labeler interface {
-	// Labels returns a conversation and its run without their counts, versions and places.
-	Labels(ctx context.Context, conversation string) (index.Conversation, index.Run, error)
+	// Labels calls take with conversations and their runs, without their counts, versions and places. Those that are not
+	// there are missing.
+	Labels(ctx context.Context, conversations []string, take func(index.Conversation, index.Run)) error
 }
 
 // Explainer is an index that tells how it would find something.

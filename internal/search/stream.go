@@ -272,31 +272,40 @@ func newLookup(idx Index) *lookup {
 	return &lookup{idx, map[string]index.Conversation{}, map[string]index.Run{}}
 }
 
-// labels returns what a hit is shown with, without counts where the index spares them.
-func (l *lookup) labels(ctx context.Context, e *index.Event) (index.Conversation, index.Run, error) {
+// learn looks up what hits are shown with, without counts where the index spares them: all of them at once.
+func (l *lookup) learn(ctx context.Context, hits []found) error {
 	labeler, ok := l.index.(Labeler)
 	if !ok {
-		c, err := l.conversation(ctx, e.Conversation)
-		if err != nil {
-			return c, index.Run{}, err
+		return nil
+	}
+	if len(l.conversations) >= maxLookup {
+		clear(l.conversations)
+		clear(l.runs)
+	}
+	var ids []string
+	for i := range hits {
+		id := hits[i].Conversation
+		if _, known := l.conversations[id]; !known && !slices.Contains(ids, id) {
+			ids = append(ids, id)
 		}
-		r, err := l.run(ctx, e.Run)
-		return c, r, err
 	}
-	c, known := l.conversations[e.Conversation]
-	if r, also := l.runs[e.Run]; known && also {
-		return c, r, nil
+	if len(ids) == 0 {
+		return nil
 	}
-	var run index.Run
-	c, err := remember(ctx, l.conversations, e.Conversation, func(ctx context.Context, id string) (c index.Conversation, err error) {
-		c, run, err = labeler.Labels(ctx, id)
-		return c, err
-	})
+	return labeler.Labels(ctx, ids, func(c index.Conversation, r index.Run) { l.conversations[c.ID], l.runs[r.ID] = c, r })
+}
+
+// labels returns what a hit is shown with.
+func (l *lookup) labels(ctx context.Context, e *index.Event) (index.Conversation, index.Run, error) {
+	if _, ok := l.index.(Labeler); ok { // what was not learned went with a prune
+		return l.conversations[e.Conversation], l.runs[e.Run], nil
+	}
+	c, err := l.conversation(ctx, e.Conversation)
 	if err != nil {
-		return c, run, err
+		return c, index.Run{}, err
 	}
-	run, err = remember(ctx, l.runs, e.Run, func(context.Context, string) (index.Run, error) { return run, nil })
-	return c, run, err
+	r, err := l.run(ctx, e.Run)
+	return c, r, err
 }
 
 func (l *lookup) conversation(ctx context.Context, id string) (index.Conversation, error) {

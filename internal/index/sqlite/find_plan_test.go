@@ -252,8 +252,9 @@ func TestAbilities(t *testing.T) {
 		if c.Counts.Calls > 0 && fmt.Sprint(got) != fmt.Sprintf("map[%[1]s:3.2:%[1]s:4]", c.ID) {
 			t.Errorf("results are %v", got)
 		}
-		label, of, err := db.Labels(t.Context(), c.ID)
-		if err != nil {
+		var label index.Conversation
+		var of index.Run
+		if err := db.Labels(t.Context(), []string{"nothing", c.ID}, func(c index.Conversation, r index.Run) { label, of = c, r }); err != nil {
 			t.Fatal(err)
 		}
 		c.Counts, c.Versions, c.Key, c.Of = index.Counts{}, 0, index.VersionKey{}, ""

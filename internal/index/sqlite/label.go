@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/jmoiron/sqlx"
@@ -13,7 +14,7 @@ const labelColumns = `SELECT c.conversation_id, (SELECT name FROM names WHERE id
 	c.flow, c.step, c.mode, c.status, c.version, c.project, c.branch, c.started, c.ended, c.child, c.attributes,
 	r.run_id, r.native_id, r.anchor, r.counted, r."group", r.project, r.branch, r.flow, r.title, r.agent, r.model, r.host, r.version, r.status,
 	r.outcome, r.error, r.started, r.ended, r.stub, r.child, r.attributes
-	FROM conversations c CROSS JOIN runs r ON r.id = c.run WHERE c.conversation_id = ?`
+	FROM json_each(?) j CROSS JOIN conversations c ON c.conversation_id = j.value CROSS JOIN runs r ON r.id = c.run`
 
 // label is a conversation and its run.
 type label struct {
@@ -32,12 +33,15 @@ func scanLabel(rows *sqlx.Rows) (l label, err error) {
 	return l, err
 }
 
-// Labels returns a conversation and its run without their counts, versions and places: those must be looked up in
-// many tables, and a hit is shown without them.
-func (db *DB) Labels(ctx context.Context, conversation string) (index.Conversation, index.Run, error) {
-	l, err := one(ctx, db.r, labelColumns, []any{conversation}, scanLabel)
-	if err != nil {
-		return index.Conversation{}, index.Run{}, fmt.Errorf("conversation %q: %w", conversation, err)
+// Labels calls take with conversations and their runs, without their counts, versions and places: those must be looked up
+// in many tables, and a hit is shown without them. Conversations that are not there are missing.
+func (db *DB) Labels(ctx context.Context, conversations []string, take func(index.Conversation, index.Run)) error {
+	ids, err := json.Marshal(conversations)
+	if err == nil {
+		err = each(ctx, db.r, labelColumns, []any{string(ids)}, scanLabel, func(l label) bool { take(l.Conversation, l.of); return true })
 	}
-	return l.Conversation, l.of, nil
+	if err != nil {
+		return fmt.Errorf("labels of conversations: %w", damage(err))
+	}
+	return nil
 }
