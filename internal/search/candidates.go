@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	// maxTerms bounds how many terms stand in for the substrings of a query. More are no help: it is so common that
-	// looking at the newest texts finds it as quickly.
-	maxTerms = 1024
+	// maxTerms bounds how many terms stand in for the substrings of a query.
+	maxTerms = 8192
+	// enoughTerms is how many of them tell whether looking for them is worth it.
+	enoughTerms = 512
 	// maxSeen bounds how many terms of the vocabulary are looked at.
 	maxSeen = 1 << 20
 	// maxLiteral is how many bytes of a substring look for candidates; texts are checked for all of it.
@@ -37,6 +38,7 @@ type candidates struct {
 	index Index
 	memo  map[string]guess
 	most  int // terms for one pattern
+	want  int // hits; 0: all of them
 }
 
 // guess is a condition that every text meets that a pattern matches: one of both parts, nil where nothing is known.
@@ -208,7 +210,11 @@ func (c *candidates) ending(ctx context.Context, word string, rest []string, ope
 			return after, fmt.Errorf("terms: %w", err)
 		}
 		if strings.Contains(t, word) {
-			e.whole(t)
+			if e.whole(t); len(e.sure) == enoughTerms {
+				if often, err := c.often(ctx, e.sure); often || err != nil {
+					return after, err
+				}
+			}
 		}
 		if ok && len(t) >= cutTerm {
 			e.cut(t, endings)
@@ -225,7 +231,38 @@ func (c *candidates) ending(ctx context.Context, word string, rest []string, ope
 	if e.full() {
 		return after, nil
 	}
+	if often, err := c.often(ctx, e.sure); often || err != nil {
+		return after, err
+	}
 	return e.guess(), nil
+}
+
+// often says whether texts have one of many terms so often that a look at the newest texts finds as many as are wanted
+// sooner than a look at all the terms: one look at a text takes half as long again as one at a term in all segments. The
+// shortest terms are taken for the most frequent, and some others for the rest.
+func (c *candidates) often(ctx context.Context, terms []query.Node) (bool, error) {
+	ranker, ok := c.index.(Ranker)
+	sizer, known := c.index.(Sizer)
+	const some = 8
+	if !ok || !known || c.want == 0 || len(terms) < 8*some {
+		return false, nil
+	}
+	short := slices.Clone(terms)
+	slices.SortStableFunc(short, func(a, b query.Node) int { return len(a.(query.Terms).Text) - len(b.(query.Terms).Text) })
+	var asked [][]string
+	for i := range some {
+		asked = append(asked, []string{short[i].(query.Terms).Text}, []string{short[some+i*(len(short)-some)/some].(query.Terms).Text})
+	}
+	_, having, err := ranker.Frequencies(ctx, nil, asked)
+	if err != nil {
+		return false, err
+	}
+	_, rows, _, err := sizer.Size(ctx)
+	hits := int64(0)
+	for i := 0; i < len(having); i += 2 {
+		hits += having[i] + having[i+1]*int64(len(terms)/some)
+	}
+	return 3*int64(c.want)*rows/2 < hits*int64(len(terms)), err
 }
 
 // straddle adds words that were cut inside of what is looked for, where the long terms are not known.

@@ -38,6 +38,9 @@ func (a *Answer) order() (err error) {
 		return err
 	}
 	a.candidates = &candidates{index: a.s.Index, memo: map[string]guess{}, most: maxTerms / max(1, len(a.patterns()))}
+	if a.o.Sort == Newest {
+		a.candidates.want = a.o.Limit
+	}
 	after := a.o.After
 	switch a.o.Sort {
 	case Newest:

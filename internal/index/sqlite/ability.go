@@ -69,6 +69,15 @@ func countRows(ctx context.Context, tx *sqlx.Tx, c cond, page index.Page) (int64
 	return total, nil
 }
 
+// shortened cuts a question with very many words.
+func shortened(text string) string {
+	const most = 2000
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + " ..."
+}
+
 // Size returns the events that count, the rows that a search looks through unless it is told to look at all
 // versions, and the problems.
 func (db *DB) Size(ctx context.Context) (events, rows, problems int64, err error) {
@@ -166,7 +175,7 @@ func (db *DB) Explain(ctx context.Context, q *query.Tree, page index.Page) ([]st
 	}
 	var lines []string
 	if match, ok := c.expression(); ok {
-		lines = append(lines, "full-text: "+match.String())
+		lines = append(lines, "full-text: "+shortened(match.String()))
 	}
 	if len(c.own)+len(c.hint) > 0 {
 		lines = append(lines, fmt.Sprintf("owners are looked up when the newest %d rows are not enough", probe))

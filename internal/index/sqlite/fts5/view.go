@@ -139,7 +139,7 @@ func newOpened(v *View, s *part, rows []byte, page int64) *opened {
 	o := &opened{list: &list{view: v, segment: s}, next: leaf + 1}
 	if len(rows) > 0 {
 		first, _ := varint(rows)
-		o.pieces = append(o.pieces, piece{leaf, int64(first), rows})
+		o.pieces = append(o.pieces, piece{leaf, int64(first), slices.Clone(rows)}) // of many terms a leaf each would be held
 	}
 	if page&1 != 0 {
 		o.next, o.tree = 0, leaf
