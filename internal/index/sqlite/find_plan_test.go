@@ -96,6 +96,7 @@ func TestPlansAgree(t *testing.T) {
 		"(run:bench-000003 OR error) the", "path:*bench-00001*", "path:*bench-00001* role:user", "tag:release", "tag:release error", "-tag:release error", `tag:"" error`,
 		"cost>0.9", "cost>0.9 the", "tokens>49k", "input<100 role:assistant", "events>10 error", "events>100", "after:2026-03-01 project:*ject-1*",
 		"during:2026-05 project:*ject-1* the", "has:cost run:bench-000005", "is:error", "is:error run:bench-000005", "model:model-3 error", "id:c",
+		"touches:src/a.go", "touches:src* the", "touches:nothing,src/a.go error", "-touches:src/a.go error", "is:truncated", "touches:*a.g* OR is:truncated",
 		"err*", "w2* the", "w2* -the", "th* err*", "w2* project:/srv/project-7", "zebraf*", "after:2026-03-01 ret*", "-ret* error", "(ret* OR w3*) tool:bash", "w* -w2* -error",
 	} {
 		probe, mostOwned, listed, tried = 1<<40, 1<<40, 512, 1<<40

@@ -175,7 +175,27 @@ func (k compiler) plain(f query.Field, in []string) (cond, error) {
 		return ofOwner(balanced(sql, " OR "), c.args), nil
 	}
 	c.sql = []string{balanced(sql, " OR ")}
+	if !k.runs {
+		c.hint, c.hinted = ofCalls(f)
+	}
 	return c, nil
+}
+
+// ofCalls is what owns rows with calls that touch something, or results that are cut.
+func ofCalls(f query.Field) (hint []string, args []any) {
+	var any []string
+	for _, v := range f.Values {
+		switch {
+		case f.Name == "touches" && v.Text != "":
+			s, of := compare("p.value", v)
+			any, args = append(any, "t.id IN (SELECT k.transcript FROM calls k, json_each(k.paths) p WHERE "+s+")"), append(args, of...)
+		case f.Name == "is" && v.Text == "truncated":
+			any = append(any, "t.id IN (SELECT x.transcript FROM results x WHERE x.cut = 1)")
+		default:
+			return nil, nil
+		}
+	}
+	return []string{balanced(any, " OR ")}, args
 }
 
 // ofProject finds the conversations of projects in the indexes of both places where those are stated.
