@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 const nextBlockSQL = "SELECT id, words FROM terms WHERE id > ? AND id < ? ORDER BY id LIMIT 1"
@@ -19,35 +20,72 @@ type matcher func(words []byte) (start, end int)
 // anyWord takes every word.
 func anyWord(words []byte) (start, end int) { return 0, max(bytes.IndexByte(words, '\n'), 0) }
 
-// containing takes the words that have text in them.
+// rarest are bytes of words from the rarest on; those of other scripts are rarer than all.
+const rarest = "qjzxwvky7968543210bghfpumdclnosirate"
+
+// containing takes the words that have text in them. It looks for the byte that fewest words have: bytes.Index looks for the
+// first one.
 func containing(text []byte) matcher {
-	return func(words []byte) (start, end int) {
-		i := bytes.Index(words, text)
-		if i < 0 {
-			return 0, 0
+	at := 0
+	for i, c := range text {
+		if strings.IndexByte(rarest, c) < strings.IndexByte(rarest, text[at]) {
+			at = i
 		}
-		return bytes.LastIndexByte(words[:i], '\n') + 1, i + bytes.IndexByte(words[i:], '\n')
+	}
+	return func(words []byte) (start, end int) {
+		for from := at; from < len(words); from++ {
+			i := bytes.IndexByte(words[from:], text[at])
+			if i < 0 {
+				break
+			}
+			from += i
+			if bytes.HasPrefix(words[from-at:], text) {
+				return bytes.LastIndexByte(words[:from], '\n') + 1, from + bytes.IndexByte(words[from:], '\n')
+			}
+		}
+		return 0, 0
 	}
 }
+
+// window is how many bytes are looked through for words of two kinds, before more are.
+const window = 4096
 
 // containingOrLong takes the words that have text in them, and those of at least size bytes.
 func containingOrLong(text []byte, size int) matcher {
 	contains := containing(text)
 	return func(words []byte) (start, end int) {
-		start, end = contains(words)
-		until := len(words)
-		if end > start {
-			until = start
-		}
-		for at := 0; at+size <= until; { // most looks pass by several words
-			if i := bytes.LastIndexByte(words[at:at+size], '\n'); i >= 0 {
-				at += i + 1
-				continue
+		for at := 0; at < len(words); {
+			some := words[at:]
+			if len(some) > window {
+				some = some[:window+bytes.IndexByte(some[window:], '\n')+1]
 			}
+			until := len(some)
+			start, end := contains(some)
+			if end > start {
+				until = start
+			}
+			if from, to := long(some[:until], size); to > from {
+				start, end = from, to
+			}
+			if end > start {
+				return at + start, at + end
+			}
+			at += len(some)
+		}
+		return 0, 0
+	}
+}
+
+// long returns the first word of at least size bytes.
+func long(words []byte, size int) (start, end int) {
+	for at := 0; at+size <= len(words); { // most looks pass by several words
+		i := bytes.LastIndexByte(words[at:at+size], '\n')
+		if i < 0 {
 			return at, at + size + bytes.IndexByte(words[at+size:], '\n')
 		}
-		return start, end
+		at += i + 1
 	}
+	return 0, 0
 }
 
 // beginning takes the words that begin with a text. They are in order, so most blocks need one look.
