@@ -117,7 +117,7 @@ func (a *Answer) cover(ctx context.Context) (*Coverage, error) {
 // state says how far the search came.
 func (a *Answer) state(c *Coverage) {
 	partial := a.partial
-	if a.checker.unreadable > 0 && len(a.patterns()) > 0 {
+	if a.checker.unchecked > 0 {
 		partial = join(partial, "texts that could not be read were not checked")
 	}
 	if partial != "" {

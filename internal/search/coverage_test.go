@@ -42,8 +42,11 @@ func TestCoverage(t *testing.T) {
 	if _, c = find(t, s, "timeout", Options{Limit: 2}); !c.More || c.Complete || c.Next == nil || c.Shown != 2 || c.Partial != nil {
 		t.Errorf("a page: %+v", c)
 	}
-	if _, c = find(t, s, "*meou*", Options{Explain: true}); len(c.Limits) == 0 || c.Checked != 3 || c.Explain.Texts[0].Candidates == "" {
+	if _, c = find(t, s, "*meou*", Options{Explain: true}); len(c.Limits) == 0 || c.Checked != 0 || c.Explain.Texts[0].Candidates == "" {
 		t.Errorf("substring: %+v %+v", c, c.Explain)
+	}
+	if _, c = find(t, s, "/meou/", Options{}); c.Checked != 3 {
+		t.Errorf("expression: %+v", c)
 	}
 	if _, c = find(t, s, "timeout role:nobody", Options{}); c.Hidden[0].Hits != 3 {
 		t.Errorf("hidden by %+v", c.Hidden)

@@ -242,11 +242,11 @@ func TestResult(t *testing.T) {
 	if all, _ := find(t, w.searcher(), "needle", Options{}); len(all) != 2 || all[0].Snippet.Err == nil {
 		t.Errorf("without context: %+v", all)
 	}
-	if first, _ := find(t, w.searcher(), "*needle*", Options{}); len(first) != 1 {
-		t.Errorf("%d hits of a substring where one text is unreadable", len(first))
+	if both, c := find(t, w.searcher(), "*needle*", Options{}); len(both) != 2 || both[0].Snippet.Err == nil || c.Partial != nil || c.Unreadable != 1 {
+		t.Errorf("%d hits of a part of a word, which no text must be read for: %+v", len(both), c)
 	}
-	if _, c := find(t, w.searcher(), "*needle*", Options{}); c.Partial == nil || c.Complete {
-		t.Errorf("a text that could not be checked: %+v", c)
+	if first, c := find(t, w.searcher(), "/needle/", Options{}); len(first) != 1 || c.Partial == nil || c.Complete {
+		t.Errorf("%d hits where one text could not be checked: %+v", len(first), c)
 	}
 }
 

@@ -37,6 +37,7 @@ type checker struct {
 	left       int64 // bytes of text that may still be read
 	read       int64 // texts
 	unreadable int64
+	unchecked  int64 // of these, those that may match or not
 	folded     []byte
 }
 
@@ -51,7 +52,7 @@ func (c *checker) check(ctx context.Context, f *found, patterns []pattern) (bool
 		}
 		text, err := c.s.text(ctx, &f.Event)
 		if _, ok := errors.AsType[*textError](err); ok {
-			c.unreadable++
+			c.unreadable, c.unchecked = c.unreadable+1, c.unchecked+1
 			return false, nil
 		}
 		if err != nil {

@@ -193,7 +193,7 @@ func (db *DB) Explain(ctx context.Context, q *query.Tree, page index.Page) ([]st
 		}
 		seen[sql] = true
 		lines = append(lines, "walk: "+strings.Join(strings.Fields(sql), " "))
-		return each(ctx, tx, "EXPLAIN QUERY PLAN "+sql+" ORDER BY "+w.id()+" DESC", args, func(rows *sqlx.Rows) (s string, err error) {
+		return each(ctx, tx, "EXPLAIN QUERY PLAN "+sql+w.order(), args, func(rows *sqlx.Rows) (s string, err error) {
 			var id, parent, unused int64
 			return s, rows.Scan(&id, &parent, &unused, &s)
 		}, func(s string) bool { lines = append(lines, "plan: "+s); return true })

@@ -113,7 +113,7 @@ func (f *finder) run(db *DB, q *query.Tree) error {
 	}
 	visit := func(w walk) error {
 		sql, args := w.statement(keyColumns, f.page.AllVersions)
-		if err := each(f.ctx, f.tx, sql+" ORDER BY "+w.id()+" DESC", args, scanKey, f.add); err != nil {
+		if err := each(f.ctx, f.tx, sql+w.order(), args, scanKey, f.add); err != nil {
 			return err
 		}
 		if f.err == nil && f.done() {

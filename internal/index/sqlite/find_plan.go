@@ -17,16 +17,17 @@ type walk struct {
 	ids []int64 // nil: all; else falling
 }
 
-func (w *walk) id() string {
+// order makes rows fall. Those of a list do.
+func (w *walk) order() string {
 	if w.ids != nil {
-		return "j.value"
+		return ""
 	}
-	return "e.id"
+	return " ORDER BY e.id DESC"
 }
 
 // statement selects from the rows that match.
 func (w *walk) statement(columns string, all bool) (string, []any) {
-	id, from := w.id(), "events e"
+	from := "events e"
 	var where []string
 	var args []any
 	if w.ids != nil {
@@ -34,10 +35,10 @@ func (w *walk) statement(columns string, all bool) (string, []any) {
 		args = append(args, asList(w.ids))
 	}
 	if w.from > 0 && w.ids == nil {
-		where, args = append(where, id+" >= ?"), append(args, w.from)
+		where, args = append(where, "e.id >= ?"), append(args, w.from)
 	}
 	if w.to > 0 && w.ids == nil {
-		where, args = append(where, id+" < ?"), append(args, w.to)
+		where, args = append(where, "e.id < ?"), append(args, w.to)
 	}
 	rest, more := w.predicate(false, all)
 	where, args = append(where, rest), append(args, more...)
