@@ -29,9 +29,9 @@ func newForgetCommand(a *app) *cobra.Command {
 		Short: "Remove a leaked secret from everything that the archive owns",
 		Long: "Find a text, or a /regular expression/, wherever it stands in the archive: in originals, also escaped as JSON or inside\n" +
 			"gzip, zstd and SQLite, in names, in tags and other facts, in the index and in every other file. With --apply marks of\n" +
-			"the same length take its place, versions that cannot be marked go as a whole, packs and index are written anew, and\n" +
-			"then every byte of the archive is searched to prove that nothing is left. The secret itself is never printed. Sources\n" +
-			"and backups are not touched. Docs: docs/forget.md." +
+			"the same length take its place, versions that cannot be marked go as a whole, packs and index are written anew, packs\n" +
+			"with it that a repair has kept in quarantine go, and then every byte of the archive is searched to prove that nothing\n" +
+			"is left. The secret itself is never printed. Sources and backups are not touched. Docs: docs/forget.md." +
 			exits("4 it is nowhere", "7 something holds it still", "8 refused: not confirmed", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive forget --match-file secret.txt               where it stands\n" +
 			"  pass show token | txarchive forget --match-file - --apply --yes\n" +
@@ -156,7 +156,9 @@ type forgetting struct {
 	applied prune.Forgotten
 	gc      prune.Report
 	rebuilt bool
+	aside   int64         // packs that left the quarantine
 	left    []prune.Match // after
+	unread  int64         // damaged packs
 }
 
 // forgetter looks at the archive as it is now.
@@ -181,6 +183,7 @@ func (w *forgetting) everything(ctx context.Context, f *prune.Forget) ([]prune.M
 		return nil, err
 	}
 	files, err := f.Files(ctx, w.store.Dir())
+	w.unread = f.Unread
 	return append(found, files...), err
 }
 
@@ -241,6 +244,9 @@ func (w *forgetting) apply(ctx context.Context) error {
 		return err
 	}
 	if w.gc, err = f.GC.Run(ctx); err != nil {
+		return err
+	}
+	if w.aside, err = f.Discard(ctx, w.store.Dir(), w.store.DropAside); err != nil {
 		return err
 	}
 	if w.left, err = w.everything(ctx, w.forgetter()); err != nil || !onlyFiles(w.left) {

@@ -54,11 +54,17 @@ func (w *forgetting) printApplied() {
 	fmt.Fprintf(a.out, "%s redacted, %s dropped, %s removed\n", plural(w.applied.Redacted, "original", "originals"), number(w.applied.Dropped),
 		plural(w.applied.Facts, "fact", "facts"))
 	fmt.Fprintf(a.out, "%s written anew, index %s\n", plural(w.gc.Rewritten, "pack", "packs"), map[bool]string{true: "made again", false: "purged"}[w.rebuilt])
+	if w.aside > 0 {
+		fmt.Fprintf(a.out, "%s removed from quarantine\n", plural(w.aside, "damaged pack", "damaged packs"))
+	}
 	for _, m := range w.left {
 		fmt.Fprintln(a.out, a.ink().red("still there: "+line(matchText(m))))
 	}
 	if len(w.left) == 0 {
 		fmt.Fprintln(a.out, a.ink().green("Every byte of the archive was searched: nothing is left."))
+	}
+	if w.unread > 0 {
+		a.note("not reached: what cannot be read of %s; those in quarantine can be removed by hand", plural(w.unread, "damaged pack", "damaged packs"))
 	}
 	a.note("not reached: sources, which are never touched; backups; copies of the archive and of what was restored or exported; other machines' indexes")
 }
@@ -106,8 +112,10 @@ func (w *forgetting) report(o forgetOptions) any {
 		Facts        int64         `json:"facts"`
 		Packs        int64         `json:"packs_rewritten"`
 		IndexRebuilt bool          `json:"index_rebuilt"`
+		Quarantined  int64         `json:"quarantined_removed"`
+		Unread       int64         `json:"packs_unread"`
 		Left         []forgetPlace `json:"left"`
 		NotReached   []string      `json:"not_reached"`
 	}{o.apply && len(w.found) > 0, forgetPlaces(w.found), append([]string{}, w.runs...), w.applied.Redacted, w.applied.Dropped, w.applied.Facts,
-		w.gc.Rewritten, w.rebuilt, forgetPlaces(w.left), []string{"sources", "backups", "copies of the archive, restored and exported files", "indexes of other machines"}}
+		w.gc.Rewritten, w.rebuilt, w.aside, w.unread, forgetPlaces(w.left), []string{"sources", "backups", "copies of the archive, restored and exported files", "indexes of other machines"}}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/txarchive/txarchive/internal/disk"
 )
 
-// asideDir is where packs stay that a repair has replaced: nothing reads or removes them.
+// asideDir is where packs stay that a repair has replaced: nothing reads them, and only DropAside removes them.
 const asideDir = "quarantine"
 
 // Aside is the directory with the packs that were kept aside.
@@ -63,6 +63,21 @@ func (a *Archive) KeepAside(ctx context.Context, name string) error {
 			return nil
 		}
 	}
+}
+
+// DropAside removes a file from quarantine, for good. The path is below the archive's directory.
+func (a *Archive) DropAside(path string) error {
+	if a.mode != Write {
+		return ErrReadOnly
+	}
+	file := filepath.Join(a.dir, filepath.FromSlash(path))
+	if rel, err := filepath.Rel(a.Aside(), file); err != nil || !filepath.IsLocal(rel) {
+		return fmt.Errorf("drop %s: not in quarantine", path)
+	}
+	if err := a.opts.FS.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("drop from quarantine: %w", err)
+	}
+	return a.opts.FS.SyncDir(filepath.Dir(file))
 }
 
 func (a *Archive) copyAside(from, to string) error {

@@ -25,6 +25,8 @@ type Forget struct {
 	Compress func(inner string, w io.Writer) (io.WriteCloser, error)
 	// Progress is told how many bytes of originals were looked through. It may be nil.
 	Progress func(done, total int64)
+	// Unread is how many packs Files could not read to the end, since they are damaged.
+	Unread int64
 
 	holdings *holdings
 	library  *pack.Library

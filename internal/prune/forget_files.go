@@ -14,11 +14,16 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-const packExt = ".tar.gz"
+const (
+	packExt    = ".tar.gz"
+	quarantine = "quarantine/" // where a repair keeps the packs that were damaged
+)
 
 // Files looks through every file below the archive's directory byte by byte, foreign ones too: packs as they inflate, all
-// others as they are. It knows nothing of what they mean, and so proves what Search and Apply believe.
+// others as they are. It knows nothing of what they mean, and so proves what Search and Apply believe. Of a damaged pack it
+// reads what can be read, and Unread counts it.
 func (f *Forget) Files(ctx context.Context, dir string) (found []Match, err error) {
+	f.Unread = 0
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // of a writer, or of SQLite
@@ -47,6 +52,45 @@ func (f *Forget) Files(ctx context.Context, dir string) (found []Match, err erro
 	return found, err
 }
 
+// Discard removes the packs in quarantine that hold a match: whatever was good in them, the repair has saved, and nothing
+// reads them. remove is told their paths below dir.
+func (f *Forget) Discard(ctx context.Context, dir string, remove func(path string) error) (n int64, err error) {
+	err = filepath.WalkDir(filepath.Join(dir, quarantine), func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		held, err := f.file(ctx, path, rel)
+		if err != nil || held == 0 && !f.Pattern.In(rel) {
+			return err
+		}
+		n++
+		return remove(rel)
+	})
+	if err != nil {
+		return n, fmt.Errorf("search quarantine: %w", err)
+	}
+	return n, nil
+}
+
+// packOf is the name of the pack that lies in a file. A pack that was repaired twice lies in quarantine with a number.
+func packOf(rel string) (name string, ok bool) {
+	name, packed := strings.CutSuffix(rel, packExt)
+	if name, ok = strings.CutPrefix(name, "packs/"); !ok {
+		if name, ok = strings.CutPrefix(name, quarantine); ok && !blob.ValidName(name) {
+			name = name[:max(0, strings.LastIndexByte(name, '-'))]
+		}
+	}
+	return name, ok && packed && blob.ValidName(name)
+}
+
 func (f *Forget) file(ctx context.Context, path, rel string) (int64, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -54,11 +98,8 @@ func (f *Forget) file(ctx context.Context, path, rel string) (int64, error) {
 	}
 	defer file.Close()
 	var r io.Reader = file
-	name, ok := strings.CutPrefix(rel, "packs/")
-	if !ok {
-		name, ok = strings.CutPrefix(rel, "quarantine/") // where a repair keeps the packs that were damaged
-	}
-	if ok && strings.HasSuffix(name, packExt) && blob.ValidName(strings.TrimSuffix(name, packExt)) {
+	damaged := false
+	if name, ok := packOf(rel); ok {
 		info, err := file.Stat()
 		if err != nil {
 			return 0, err
@@ -66,15 +107,18 @@ func (f *Forget) file(ctx context.Context, path, rel string) (int64, error) {
 		pr, pw := io.Pipe()
 		defer pr.Close()
 		go func() {
-			err := pack.Inflate(ctx, strings.TrimSuffix(name, packExt), &openFile{file, info.Size()}, pw)
-			if errors.Is(err, blob.ErrCorrupt) {
-				err = nil // nobody can read what is damaged; verify names it
+			err := pack.Inflate(ctx, name, &openFile{file, info.Size()}, pw)
+			if damaged = errors.Is(err, blob.ErrCorrupt); damaged {
+				err = nil // verify names it
 			}
 			pw.CloseWithError(err)
 		}()
 		r = pr
 	}
 	places, err := f.Pattern.scan(r)
+	if err == nil && damaged { // the writer of the pipe has ended
+		f.Unread++
+	}
 	return int64(len(places)), err
 }
 
