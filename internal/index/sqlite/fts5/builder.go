@@ -158,13 +158,16 @@ func (b *Builder) Averages() Averages {
 // Reset before its next use.
 func (b *Builder) Write(sink Sink) (int, error) {
 	w := newWriter(sink)
-	for _, i := range b.table.sorted() {
-		if b.table.entries[i.entry].row < 0 {
-			continue // no row has it
+	for some := range slices.Chunk(b.table.sorted(), termsAhead) {
+		b.table.lookAt(some)
+		for _, i := range some {
+			if b.table.entries[i.entry].row < 0 {
+				continue // no row has it
+			}
+			key, doclist := b.table.entry(i)
+			w.term(key)
+			w.doclist(doclist)
 		}
-		key, doclist := b.table.entry(i)
-		w.term(key)
-		w.doclist(doclist)
 		if w.err != nil {
 			return 0, w.err
 		}

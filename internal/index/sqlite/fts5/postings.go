@@ -55,6 +55,19 @@ func (t *table) look(terms []uint32) {
 	t.seen = seen
 }
 
+// lookAt reads the beginnings of the doclists that are about to be written: see look.
+func (t *table) lookAt(some []sortKey) {
+	seen := uint32(0)
+	for _, k := range some {
+		seen += t.entries[k.entry].n + t.names[k.entry].key
+	}
+	for _, k := range some {
+		e := &t.entries[k.entry]
+		seen += uint32(t.blocks.bytes(e.block, e.class)[0])
+	}
+	t.seen = seen
+}
+
 // stands reports whether the last position of a doclist is this one.
 func (e *entry) stands(rowid int64, column uint8, position uint32) bool {
 	return e.row == rowid && e.column == column && e.position == position && e.n > e.size+1

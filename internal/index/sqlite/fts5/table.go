@@ -130,19 +130,38 @@ type sortKey struct {
 	entry  uint32
 }
 
-// sorted returns the entries in the order of their terms.
+// sorted returns the entries in the order of their terms: first by two bytes, of which there are not many, then each of those
+// groups by the rest.
 func (t *table) sorted() []sortKey {
 	keys := make([]sortKey, len(t.names))
+	starts := make([]int32, 1<<16+1)
 	for i := range t.names {
-		keys[i] = sortKey{t.names[i].prefix, uint32(i)}
+		starts[t.names[i].prefix>>48+1]++
 	}
-	slices.SortFunc(keys, func(a, b sortKey) int {
-		if a.prefix != b.prefix {
-			return cmp.Compare(a.prefix, b.prefix)
+	for i := range 1 << 16 {
+		starts[i+1] += starts[i]
+	}
+	ends := starts[:1<<16] // grow from the start of each group to its end
+	for i := range t.names {
+		at := &ends[t.names[i].prefix>>48]
+		keys[*at] = sortKey{t.names[i].prefix, uint32(i)}
+		*at++
+	}
+	start := int32(0)
+	for _, end := range ends {
+		if end-start > 1 {
+			slices.SortFunc(keys[start:end], t.compare)
 		}
-		return t.compareRest(&t.names[a.entry], &t.names[b.entry])
-	})
+		start = end
+	}
 	return keys
+}
+
+func (t *table) compare(a, b sortKey) int {
+	if a.prefix != b.prefix {
+		return cmp.Compare(a.prefix, b.prefix)
+	}
+	return t.compareRest(&t.names[a.entry], &t.names[b.entry])
 }
 
 // compareRest compares two terms of equal prefix. Tokens hold no NUL, so one that is shorter than the prefix has no equal.
