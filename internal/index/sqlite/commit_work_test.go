@@ -104,7 +104,20 @@ func TestCommitWork(t *testing.T) {
 			}
 			t.Logf("%v\n%v", small, large)
 			large.within(t, "a batch", many, small, few, 1.1, 1.5)
+			if large.prepared > small.prepared+10 {
+				t.Errorf("%d statements are prepared for %d families, and %d for %d: all of them are to be used again", large.prepared, many, small.prepared, few)
+			}
 		})
+	}
+}
+
+// TestNextCommitPrepares asks what a connection has to prepare for a batch like those before.
+func TestNextCommitPrepares(t *testing.T) {
+	const families = 40
+	db, c := archived(t, families)
+	next := c.of(t, func() error { return db.Commit(t.Context(), workBatch(families, 20, false)) })
+	if next.prepared > 5 {
+		t.Errorf("%d statements are prepared once more, of %d", next.prepared, next.statements)
 	}
 }
 

@@ -70,8 +70,7 @@ func (db *DB) open(ctx context.Context) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	db.w = pool(db.dsn(writerPragmas, url.Values{"_txlock": {"immediate"}}))
-	db.w.SetMaxOpenConns(1)
+	db.w = writer(db.dsn(writerPragmas, url.Values{"_txlock": {"immediate"}}))
 	if err := migrate(ctx, db.w.DB); err != nil {
 		return err
 	}
@@ -132,15 +131,20 @@ func (db *DB) dsn(pragmas []string, values url.Values) string {
 	return u.String()
 }
 
-// pool is one whose connections keep statements prepared.
-func pool(dsn string) *sqlx.DB { return poolOf(connector{new(driver.Driver), dsn}) }
+// pool is one whose connections keep so many statements prepared.
+func pool(c sqldriver.Connector, statements int) *sqlx.DB {
+	return sqlx.NewDb(sql.OpenDB(cachingConnector{c, statements}), "sqlite3")
+}
 
-func poolOf(c sqldriver.Connector) *sqlx.DB {
-	return sqlx.NewDb(sql.OpenDB(cachingConnector{c}), "sqlite3")
+// writer is a pool of one.
+func writer(dsn string) *sqlx.DB {
+	db := pool(connector{new(driver.Driver), dsn}, writeStatements)
+	db.SetMaxOpenConns(1)
+	return db
 }
 
 func readers(dsn string) *sqlx.DB {
-	db := pool(dsn)
+	db := pool(connector{new(driver.Driver), dsn}, readStatements)
 	db.SetMaxIdleConns(4)
 	return db
 }

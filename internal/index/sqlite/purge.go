@@ -197,8 +197,7 @@ func (db *DB) mostlyFree(ctx context.Context) (bool, error) {
 // the memory.
 func (db *DB) vacuum(ctx context.Context) error {
 	pragmas := append(append([]string{}, writerPragmas...), "temp_store(FILE)")
-	w := pool(db.dsn(pragmas, url.Values{}))
-	w.SetMaxOpenConns(1)
+	w := writer(db.dsn(pragmas, url.Values{}))
 	_, err := w.ExecContext(ctx, "VACUUM")
 	return errors.Join(err, w.Close())
 }

@@ -77,7 +77,7 @@ func newCounter(t *testing.T, old *sqlx.DB, dsn string) *counter {
 func countWrites(t *testing.T, db *DB) *counter {
 	t.Helper()
 	c := newCounter(t, db.w, db.dsn(writerPragmas, url.Values{"_txlock": {"immediate"}}))
-	c.pool = poolOf(c)
+	c.pool = pool(c, writeStatements)
 	c.pool.SetMaxOpenConns(1)
 	db.w = c.pool
 	return c
@@ -87,7 +87,7 @@ func countWrites(t *testing.T, db *DB) *counter {
 func countReads(t *testing.T, db *DB) *counter {
 	t.Helper()
 	c := newCounter(t, db.r, db.dsn(readerPragmas, url.Values{"mode": {"ro"}}))
-	c.pool = poolOf(c)
+	c.pool = pool(c, readStatements)
 	c.pool.SetMaxOpenConns(1)
 	db.r = c.pool
 	return c
