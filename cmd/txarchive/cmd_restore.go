@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,11 +32,15 @@ func newRestoreCommand(a *app) *cobra.Command {
 			"--source, a --run, or paths. With --in-place they go where they came from. Files that are there already with other\n" +
 			"content are left alone unless --overwrite; what --dry-run would write it says, and writes nothing.\n\n" +
 			"--at gives the state that was archived at a time: of each file the version that it had then, as far as it had grown.\n" +
-			"A date means its end. Of what gc has merged since, the times of the files themselves say which it was." +
+			"A date means its end. Of what gc has merged since, the times of the files themselves say which it was.\n\n" +
+			"An original that has lost bytes by damage fails. With --damaged what is left of it is written beside the others as\n" +
+			"NAME@damaged, each byte where it stood and zeros for those that are lost; which these are is said. It still counts as\n" +
+			"failed." +
 			exits("4 nothing by that name", "5 some originals are damaged, all others were restored", "8 files are in the way", "10 no archive"),
 		Example: "  txarchive restore --all --to /tmp/back\n  txarchive restore --run r7sk2 --to .\n  txarchive restore --source awf --dry-run --to /tmp/back\n" +
 			"  txarchive restore awf/storage/audit.jsonl --version 1 --to /tmp/old\n  txarchive restore --source claude-code --in-place --dry-run\n" +
-			"  txarchive restore --all --at 2026-11-20T08:00 --to /tmp/then",
+			"  txarchive restore --all --at 2026-11-20T08:00 --to /tmp/then\n" +
+			"  txarchive restore --all --damaged --to /tmp/left",
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			o.Paths = paths
 			return runRestore(cmd.Context(), a, o)
@@ -51,6 +56,7 @@ func newRestoreCommand(a *app) *cobra.Command {
 	f.IntVar(&o.Version, "version", 0, "this version instead of the newest")
 	f.BoolVar(&o.AllVersions, "all-versions", false, "every version; earlier ones beside the newest under names of their own")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be written, write nothing")
+	f.BoolVar(&o.Damaged, "damaged", false, "write what is left of originals that have lost bytes, as NAME@damaged")
 	f.BoolVar(&o.Overwrite, "overwrite", false, "replace files that are in the way")
 	_ = cmd.RegisterFlagCompletionFunc("source", a.completeSources)
 	_ = cmd.RegisterFlagCompletionFunc("run", a.completeIDs)
@@ -66,6 +72,8 @@ func (o *restoreOptions) check(a *app) error {
 		return usage("--to and --in-place are two places", "leave out one")
 	case o.inPlace && o.AllVersions:
 		return usage("only one version of a file can stand in its place", "--to DIR takes all")
+	case o.inPlace && o.Damaged:
+		return usage("--damaged writes what no source had", "--to DIR takes it")
 	case !o.All && o.Source == "" && o.Run == "" && len(o.Paths) == 0:
 		return usage("what?", "--all, --source NAME, --run ID, or SOURCE/PATH")
 	case o.All && (o.Source != "" || o.Run != "" || len(o.Paths) > 0):
@@ -133,11 +141,30 @@ type restoreSum struct {
 }
 
 type restoreFail struct {
-	Source  string `json:"source"`
-	Path    string `json:"path"`
-	Version int    `json:"version"`
-	Action  string `json:"action"`
-	Reason  string `json:"reason"`
+	Source  string      `json:"source"`
+	Path    string      `json:"path"`
+	Version int         `json:"version"`
+	Action  string      `json:"action"`
+	Reason  string      `json:"reason"`
+	Name    *string     `json:"name"` // of what is left of it, below the directory
+	Lost    []lostBytes `json:"lost"` // of it; zeros stand there
+}
+
+type lostBytes struct {
+	Offset int64 `json:"offset"`
+	Size   int64 `json:"size"`
+}
+
+// notRestored tells of an original that did not come back whole.
+func notRestored(r *archive.Restored) restoreFail {
+	f := restoreFail{r.Source, r.Path, r.Version, r.Action, r.Err.Error(), nil, []lostBytes{}}
+	if r.Action == archive.ActionDamaged {
+		f.Name = &r.Name
+	}
+	for _, l := range r.Lost {
+		f.Lost = append(f.Lost, lostBytes{l.Offset, l.Size})
+	}
+	return f
 }
 
 func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.Archive) error {
@@ -158,7 +185,7 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 		case r.Err != nil && errors.Is(r.Err, context.Canceled):
 			return // nobody wants to know which files were next
 		case r.Err != nil:
-			sum.Failed = append(sum.Failed, restoreFail{r.Source, r.Path, r.Version, r.Action, r.Err.Error()})
+			sum.Failed = append(sum.Failed, notRestored(&r))
 			return
 		case r.Action == archive.ActionUnchanged:
 			sum.Unchanged++
@@ -183,6 +210,9 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 		return errors.Join(a.printJSON(sum), failed)
 	}
 	a.printRestored(o, &sum)
+	if errors.Is(failed, blob.ErrLost) && !o.Damaged && !o.inPlace {
+		a.note("--damaged writes what is left of originals that have lost bytes")
+	}
 	return failed
 }
 
@@ -190,6 +220,9 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 func (a *app) printRestored(o restoreOptions, sum *restoreSum) {
 	for _, f := range sum.Failed {
 		a.note("%s: %s/%s: %s", f.Action, f.Source, f.Path, f.Reason)
+		if f.Name != nil {
+			a.note("  what is left of it is %s, with zeros for %s", line(*f.Name), stretches(f.Lost))
+		}
 	}
 	if a.quiet || sum.Files+sum.Unchanged == 0 {
 		return
@@ -213,6 +246,20 @@ func (a *app) printRestored(o restoreOptions, sum *restoreSum) {
 	if sum.Marked > 0 {
 		a.note("%s marks where large payloads were: a policy has dropped these, see docs/retention.md.", plural(sum.Marked, "of them has", "of them have"))
 	}
+}
+
+// stretches are lost bytes as people read them.
+func stretches(all []lostBytes) string {
+	const shown = 8
+	var said []string
+	for _, l := range all[:min(len(all), shown)] {
+		said = append(said, fmt.Sprintf("%d-%d", l.Offset, l.Offset+l.Size-1))
+	}
+	text := "bytes " + strings.Join(said, ", ")
+	if len(all) > shown {
+		text += fmt.Sprintf(" and %d more stretches (--json has all)", len(all)-shown)
+	}
+	return text
 }
 
 // markedOriginals are those that have marks where payloads were.

@@ -322,17 +322,20 @@ func (c *catalog) find(p catalogPart) (location, bool) {
 	return at, ok && c.stored[at].size == p.size
 }
 
-// extents returns where a version lies, for a Library: the last may reach further than the version does, which was a
-// state of something that has grown since. ErrNotFound names the pack that is missing.
-func (c *catalog) extents(v *catalogVersion) ([]blob.Extent, error) {
+// extents returns where a stretch of a version lies that begins with an extent, for a Library: the last may reach further
+// than the version does, which was a state of something that has grown since. ErrNotFound names the pack that is missing.
+func (c *catalog) extents(v *catalogVersion, from, to int64) ([]blob.Extent, error) {
 	var extents []blob.Extent
-	end := int64(0)
+	end := from
 	for _, p := range v.parts {
-		if end >= v.Size && end > 0 {
+		if p.offset < from {
+			continue
+		}
+		if end >= to && end > 0 {
 			break
 		}
 		if p.offset != end {
-			return nil, c.gap(v, end, min(p.offset, v.Size))
+			return nil, c.gap(v, end, min(p.offset, to))
 		}
 		at, ok := c.find(p)
 		if !ok {
@@ -342,8 +345,8 @@ func (c *catalog) extents(v *catalogVersion) ([]blob.Extent, error) {
 		extents = append(extents, blob.Extent{Offset: p.offset, Size: p.size, SHA256: p.sum, CopyOf: &blob.Copy{Pack: at.pack.name, Raw: at.raw}})
 		end += p.size
 	}
-	if end < v.Size {
-		return nil, c.gap(v, end, v.Size)
+	if end < to {
+		return nil, c.gap(v, end, to)
 	}
 	return extents, nil
 }

@@ -64,7 +64,7 @@ func (a *Archive) inner(ctx context.Context, at index.Place) ([]byte, error) {
 		s.from.ctx = ctx
 		return a.layers.read(s, at)
 	}
-	from := &content{ctx: ctx, archive: a, version: v}
+	from := &content{ctx: ctx, archive: a, version: v, end: v.Size}
 	r, err := a.opts.Layer(at.Inner, verifying(from, v.Version))
 	if err != nil {
 		return nil, err

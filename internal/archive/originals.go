@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 )
 
@@ -27,9 +28,21 @@ func (a *Archive) indexedOriginals(ctx context.Context, o RestoreOptions) iter.S
 		filter := index.VersionFilter{
 			Source: o.Source, Run: o.Run, Number: o.Version, Newest: o.Version == 0 && !o.AllVersions,
 		}
+		var losses blob.Losses
+		if o.Damaged {
+			for f, err := range a.Index().Facts(ctx, blob.FactLost) {
+				if err != nil {
+					yield(original{}, err)
+					return
+				}
+				losses.Add(f, "")
+			}
+		}
 		for v, err := range a.Index().Versions(ctx, filter) {
-			read := func(ctx context.Context) io.Reader { return a.Content(ctx, v) }
-			if !yield(original{Version: v.Version, newest: v.Newest, read: read}, err) || err != nil {
+			part := func(ctx context.Context, from, to int64) io.Reader {
+				return &content{ctx: ctx, archive: a, version: v, offset: from, end: to}
+			}
+			if !yield(original{Version: v.Version, newest: v.Newest, lost: within(losses.Of(&v.Version), v.Size), part: part}, err) || err != nil {
 				return
 			}
 		}
@@ -57,7 +70,11 @@ func (a *Archive) packedOriginals(ctx context.Context, o RestoreOptions) iter.Se
 			if !wanted || c.buried(v) || o.Source != "" && v.Source != o.Source || o.Run != "" && !ofRun[v.Source+"/"+v.Path] {
 				continue
 			}
-			if !yield(a.packedOriginal(c, v), nil) {
+			found := a.packedOriginal(c, v)
+			if o.Damaged {
+				found.lost = within(c.losses.Of(&v.Version), v.Size)
+			}
+			if !yield(found, nil) {
 				return
 			}
 		}
@@ -86,12 +103,12 @@ func (a *Archive) filesOf(ctx context.Context, run string) (map[string]bool, err
 }
 
 func (a *Archive) packedOriginal(c *catalog, v *catalogVersion) original {
-	return original{Version: v.Version, newest: v.newest, read: func(ctx context.Context) io.Reader {
-		extents, err := c.extents(v)
+	return original{Version: v.Version, newest: v.newest, part: func(ctx context.Context, from, to int64) io.Reader {
+		extents, err := c.extents(v, from, to)
 		if err != nil {
 			return failing{err}
 		}
-		return verifying(io.LimitReader(a.library.Reader(ctx, extents), v.Size), v.Version)
+		return io.LimitReader(a.library.Reader(ctx, extents), to-from)
 	}}
 }
 

@@ -143,7 +143,7 @@ const contentWindow = 4 << 20
 // Content streams a whole version. The reader gives blob.ErrCorrupt in place of io.EOF when the bytes were not those
 // of the version's SHA-256.
 func (a *Archive) Content(ctx context.Context, v index.FileVersion) io.Reader {
-	return verifying(&content{ctx: ctx, archive: a, version: v}, v.Version)
+	return verifying(&content{ctx: ctx, archive: a, version: v, end: v.Size}, v.Version)
 }
 
 // content reads a version window by window, so that a pack that vanishes in the midst costs nothing.
@@ -152,18 +152,19 @@ type content struct {
 	archive *Archive
 	version index.FileVersion
 	offset  int64 // of the next window
+	end     int64
 	window  []byte
 }
 
 func (c *content) Read(p []byte) (int, error) {
 	v := &c.version
 	if len(c.window) == 0 {
-		if c.offset >= v.Size {
+		if c.offset >= c.end {
 			return 0, io.EOF
 		}
-		window, err := c.archive.stored(c.ctx, v.Chain, c.offset, min(contentWindow, v.Size-c.offset))
+		window, err := c.archive.stored(c.ctx, v.Chain, c.offset, min(contentWindow, c.end-c.offset))
 		if err != nil {
-			err = c.archive.orLost(c.ctx, err, &v.Version, c.offset, min(contentWindow, v.Size-c.offset))
+			err = c.archive.orLost(c.ctx, err, &v.Version, c.offset, min(contentWindow, c.end-c.offset))
 			return 0, fmt.Errorf("read %s/%s version %d at %d: %w", v.Source, v.Path, v.Number, c.offset, err)
 		}
 		c.window = window

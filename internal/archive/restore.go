@@ -37,6 +37,9 @@ type RestoreOptions struct {
 	AllVersions bool
 	DryRun      bool
 	Overwrite   bool // replace files that are there and differ
+	// Damaged writes of originals that have lost bytes what is left, with zeros in place of what is not, under the name
+	// that they have otherwise and DamagedSuffix. Each is reported as damaged, and the error is blob.ErrLost.
+	Damaged bool
 }
 
 // What became of an original.
@@ -46,6 +49,7 @@ const (
 	ActionUnchanged = "unchanged" // stands there already, byte for byte
 	ActionRefused   = "refused"   // another file stands there
 	ActionFailed    = "failed"
+	ActionDamaged   = "damaged" // what is left of it was restored, or would be
 )
 
 // Restored is what became of one version of one original.
@@ -56,7 +60,8 @@ type Restored struct {
 	Size    int64
 	Name    string // below the target directory, slash-separated
 	Action  string
-	Err     error // for refused and failed
+	Err     error       // for refused, failed and damaged
+	Lost    []blob.Loss // for damaged: in the order of their bytes
 }
 
 // errChoice is a restore that does not say of what.
@@ -107,7 +112,13 @@ type restorer struct {
 type original struct {
 	blob.Version
 	newest bool
-	read   func(context.Context) io.Reader
+	lost   []blob.Loss // of a restore that wants what is left
+	part   func(ctx context.Context, from, to int64) io.Reader
+}
+
+// read gives all of an original. At its end it has proved to be what was archived.
+func (o *original) read(ctx context.Context) io.Reader {
+	return verifying(o.part(ctx, 0, o.Size), o.Version)
 }
 
 // job is an original with the name that it gets.
@@ -180,7 +191,7 @@ func (r *restorer) done(d Restored) {
 	defer r.mu.Unlock()
 	r.total++
 	switch d.Action {
-	case ActionFailed:
+	case ActionFailed, ActionDamaged:
 		r.failed++
 	case ActionRefused:
 		r.refused++
@@ -209,6 +220,9 @@ func graver(err, other error) bool {
 
 // restore writes one original.
 func (r *restorer) restore(ctx context.Context, j job) Restored {
+	if len(j.lost) > 0 {
+		return r.remains(ctx, j)
+	}
 	state, err := j.compare(ctx)
 	switch {
 	case err != nil:

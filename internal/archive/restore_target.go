@@ -74,6 +74,9 @@ func (r *restorer) job(o original) (j job, err error) {
 	if r.opts.AllVersions && !o.newest {
 		j.name = fmt.Sprintf("%s@v%d", j.name, o.Number)
 	}
+	if len(o.lost) > 0 {
+		j.name += DamagedSuffix
+	}
 	if r.opts.Roots == nil {
 		j.to, err = r.target("")
 		return j, err

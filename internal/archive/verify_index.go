@@ -218,8 +218,7 @@ func (v *verifier) unlisted(ctx context.Context, db *sqlite.DB, s *index.State, 
 			return err
 		}
 		sum := sha256.New()
-		part := &content{ctx: ctx, archive: v.archive, version: fv, offset: e.Offset}
-		part.version.Size = e.Offset + e.Size
+		part := &content{ctx: ctx, archive: v.archive, version: fv, offset: e.Offset, end: e.Offset + e.Size}
 		_, err = io.Copy(sum, part)
 		if ctx.Err() != nil {
 			return ctx.Err()
