@@ -186,23 +186,37 @@ func (t *tail) counts(row int64) (bool, error) {
 	return len(inColumn(list, t.column)) > 0, err
 }
 
+// unpack finds the rows of a piece. Most differences and sizes are of one byte.
 func (t *tail) unpack() error {
 	if err := t.read(t.piece); err != nil {
 		return err
 	}
-	t.rows, t.starts = t.rows[:0], t.starts[:0]
-	row := int64(0)
-	for data, at := t.pieces[t.piece].data, 0; at < len(data); {
-		delta, n := varint(data[at:])
-		size, m := varint(data[at+n:])
-		if n == 0 || m == 0 || size&1 != 0 || len(t.rows) > 0 && delta == 0 {
+	data, row := t.pieces[t.piece].data, int64(0)
+	if n := len(data)/4 + 1; cap(t.rows) < n {
+		t.rows, t.starts = make([]int64, 0, n), make([]int32, 0, n)
+	}
+	rows, starts := t.rows[:0], t.starts[:0]
+	for at := 0; at < len(data); {
+		delta, n := uint64(data[at]), 1
+		if delta >= 0x80 {
+			delta, n = varint(data[at:])
+		}
+		at += n
+		size, m := uint64(0x80), 0
+		if at < len(data) {
+			size, m = uint64(data[at]), 1
+		}
+		if size >= 0x80 {
+			size, m = varint(data[at:])
+		}
+		if n == 0 || m == 0 || size&1 != 0 || len(rows) > 0 && delta == 0 {
 			return fmt.Errorf("%w: posting", ErrMalformed)
 		}
 		row += int64(delta)
-		t.rows, t.starts = append(t.rows, row), append(t.starts, int32(at+n))
-		at += n + m + int(size/2)
+		rows, starts = append(rows, row), append(starts, int32(at))
+		at += m + int(size/2)
 	}
-	t.left = len(t.rows)
+	t.rows, t.starts, t.left = rows, starts, len(rows)
 	return nil
 }
 
