@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxTerms bounds how many terms stand in for the substrings of a query.
-	maxTerms = 8192
+	// maxTerms bounds how many terms stand in for the substrings of a query, for the memory that their lists take.
+	maxTerms = 6144
 	// enoughTerms is how many of them tell whether looking for them is worth it.
 	enoughTerms = 512
 	// maxSeen bounds how many terms of the vocabulary are looked at.

@@ -109,8 +109,12 @@ type Tallier interface {
 func (a *Answer) tally(fields []string) (counts map[Facet]int64, told bool, err error) {
 	counts = map[Facet]int64{}
 	idx, ok := a.s.Index.(Tallier)
-	if !ok || len(fields) == 0 || a.o.Limit > 0 || a.o.After != "" || len(a.patterns()) > 0 {
+	if !ok || len(fields) == 0 || a.o.Limit > 0 || a.o.After != "" {
 		return counts, false, nil
+	}
+	tree, err := a.alone(a.ctx)
+	if tree == nil || err != nil {
+		return counts, false, err
 	}
 	started, ctx := a.s.Now(), a.ctx
 	defer func() { a.elapsed = a.s.Now().Sub(started) }()
@@ -119,7 +123,7 @@ func (a *Answer) tally(fields []string) (counts map[Facet]int64, told bool, err 
 		defer cancel()
 		ctx = short
 	}
-	all, rows, err := idx.Tally(ctx, a.tree, index.Page{AllVersions: a.o.AllVersions}, fields)
+	all, rows, err := idx.Tally(ctx, tree, index.Page{AllVersions: a.o.AllVersions}, fields)
 	a.ended, a.shown = err == nil, int(rows)
 	if err != nil {
 		err = a.stopped(ctx, err)
@@ -130,6 +134,18 @@ func (a *Answer) tally(fields []string) (counts map[Facet]int64, told bool, err 
 		}
 	}
 	return counts, true, err
+}
+
+// alone is what the index is asked when no text must be looked at, else nil.
+func (a *Answer) alone(ctx context.Context) (*query.Tree, error) {
+	if len(a.patterns()) == 0 {
+		return a.tree, nil
+	}
+	questions, err := a.questions(ctx)
+	if err != nil || len(questions) != 1 || len(questions[0].check) > 0 {
+		return nil, err
+	}
+	return questions[0].tree, nil
 }
 
 // sorted puts counts in the order of fields, the most frequent values first.
@@ -154,15 +170,19 @@ func (a *Answer) Count(ctx context.Context) (int64, error) {
 		defer cancel()
 		ctx = short
 	}
-	if idx, ok := a.s.Index.(Counter); ok && len(a.patterns()) == 0 {
-		n, err := idx.Count(ctx, a.tree, index.Page{AllVersions: a.o.AllVersions})
+	a.o.Limit, a.candidates.want = 0, 0
+	tree, err := a.alone(ctx)
+	if err != nil {
+		return 0, a.stopped(ctx, err)
+	}
+	if idx, ok := a.s.Index.(Counter); ok && tree != nil {
+		n, err := idx.Count(ctx, tree, index.Page{AllVersions: a.o.AllVersions})
 		a.ended, a.shown = err == nil, int(n)
 		if err != nil {
 			err = a.stopped(ctx, err)
 		}
 		return n, err
 	}
-	a.o.Limit = 0
 	for f, err := range a.stream(ctx, "") {
 		if err != nil {
 			return int64(a.shown), a.stopped(ctx, err)
