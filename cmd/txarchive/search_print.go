@@ -179,7 +179,7 @@ func (a *app) printCoverage(c *search.Coverage) {
 		a.note("Try: txarchive search %s   (%s)", strings.TrimSpace(shellQuote(p.Query)+" "+p.Option), p.Why)
 	}
 	if c.Explain != nil {
-		a.note("%s", encode(c.Explain))
+		a.printExplain(c.Explain)
 	}
 }
 

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -312,9 +313,29 @@ func describe(n query.Node) string {
 	case n.String() == nothing.String():
 		return "none"
 	}
-	text := n.String()
-	if len(text) > 400 {
-		text = text[:boundary(text, 400)] + "..."
+	all := alternativesOf(nil, n)
+	var b strings.Builder
+	for i, one := range all {
+		if b.Len() > 400 {
+			fmt.Fprintf(&b, " and %d more", len(all)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString(" OR ")
+		}
+		b.WriteString(one.String())
 	}
-	return text
+	return b.String()
+}
+
+// alternativesOf takes a tree of alternatives apart.
+func alternativesOf(to []query.Node, n query.Node) []query.Node {
+	or, ok := n.(query.Or)
+	if !ok {
+		return append(to, n)
+	}
+	for _, n := range or.Of {
+		to = alternativesOf(to, n)
+	}
+	return to
 }
