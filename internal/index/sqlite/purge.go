@@ -137,11 +137,9 @@ func (db *DB) dropTerms(ctx context.Context, p *index.Purged) error {
 	return t.Commit()
 }
 
-// dropTerms writes one run of the words that the full-text index has, and returns how many others there were.
+// dropTerms writes one run of the words that the full-text index has, and returns how many others there were. Segments
+// have no deleted rows any more.
 func (t *tx) dropTerms() (gone int64, err error) {
-	if _, err := t.ExecContext(t.ctx, "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, fts, row)"); err != nil {
-		return 0, err
-	}
 	runs, err := t.runs()
 	if err != nil {
 		return 0, err
@@ -150,36 +148,29 @@ func (t *tx) dropTerms() (gone int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	living, err := t.QueryContext(t.ctx, "SELECT CAST(term AS BLOB) FROM temp.vocabulary ORDER BY term")
+	s, err := t.structure()
 	if err != nil {
 		return 0, err
 	}
-	defer living.Close()
-	var next []byte // of the living
+	living, err := fts5.NewTerms(s.All(), segmentSource{t})
+	if err != nil {
+		return 0, err
+	}
+	next := living.Next()
 	err = mergeRuns(t.nextBlock, runs, anyWord, func(word []byte) error {
-		for bytes.Compare(next, word) < 0 {
-			if !living.Next() {
-				gone++
-				return living.Err()
-			}
-			if err := living.Scan(&next); err != nil {
-				return err
-			}
+		for next != nil && bytes.Compare(next, word) < 0 {
+			next = living.Next()
 		}
 		if !bytes.Equal(next, word) {
 			gone++
-			return nil
+			return living.Err()
 		}
 		return to.add(word)
 	})
-	if err := errors.Join(err, living.Close(), to.flush()); err != nil {
+	if err := errors.Join(err, living.Err(), to.flush()); err != nil {
 		return 0, err
 	}
-	if err := t.dropRuns(runs); err != nil {
-		return 0, err
-	}
-	_, err = t.ExecContext(t.ctx, "DROP TABLE temp.vocabulary")
-	return gone, err
+	return gone, t.dropRuns(runs)
 }
 
 func (db *DB) mostlyFree(ctx context.Context) (bool, error) {

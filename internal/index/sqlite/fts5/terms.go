@@ -1,0 +1,39 @@
+package fts5
+
+// Terms walks the terms of some segments in order, each once. What was deleted and not merged away since counts as there.
+type Terms struct {
+	m    merger
+	term []byte
+	err  error
+}
+
+// NewTerms stands before the first term.
+func NewTerms(segments []Segment, source Source) (*Terms, error) {
+	t := &Terms{}
+	for _, s := range segments {
+		s.TombstonePages = 0
+		c, err := newCursor(source, s, leavesAtOnce)
+		if err != nil {
+			return nil, err
+		}
+		t.m.cursors = append(t.m.cursors, c)
+	}
+	return t, nil
+}
+
+// Next steps to the next term, and returns it; nil when there is none. It is valid until the next call.
+func (t *Terms) Next() []byte {
+	if t.err != nil || !t.m.pick() {
+		return nil
+	}
+	t.term = append(t.term[:0], t.m.same[0].term[1:]...) // without mainPrefix
+	for _, c := range t.m.same {
+		if c.advance(); c.err != nil {
+			t.err = c.err
+		}
+	}
+	return t.term
+}
+
+// Err says why the walk ended early.
+func (t *Terms) Err() error { return t.err }
