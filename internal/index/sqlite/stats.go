@@ -25,9 +25,8 @@ var sums = []struct {
 		func(s *index.Sums) []any { return []any{&s.Conversations, new(int64)} }},
 	{`SELECT n.format, sum(t.events), sum(t.calls), sum(t.results) FROM transcripts t CROSS JOIN run_names n ON n.id = t.run_name WHERE t.verdict = 0 GROUP BY 1`,
 		func(s *index.Sums) []any { return []any{&s.Events, &s.ToolCalls, &s.ToolResults} }},
-	{`SELECT n.format, ` + spent("u.input") + `, ` + spent("u.output") + `, ` + spent("u.cache_read") + `,
-		` + spent("coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h)") + `,
-		` + measure{money: true}.total("u.reported") + ` FROM usage u CROSS JOIN run_names n ON n.id = u.run_name WHERE u.verdict = 0 GROUP BY 1`,
+	{`SELECT s.format, sum(d.input), sum(d.output), sum(d.cache_read), sum(d.cache_write + d.cache_write_1h),
+		` + measure{money: true}.total("d.reported") + ` FROM usage_days d CROSS JOIN usage_series s ON s.id = d.series GROUP BY 1`,
 		func(s *index.Sums) []any {
 			return []any{&s.Input, &s.Output, &s.CacheRead, &s.CacheCreation, &s.ReportedCost}
 		}},
@@ -41,11 +40,6 @@ var sums = []struct {
 			SELECT x.pack, min(v.format) AS format, max(x.size) AS size FROM extents x CROSS JOIN versions v ON v.chain = x.chain
 			WHERE x.size > 0 GROUP BY x.pack, x.raw) x CROSS JOIN packs p ON p.id = x.pack) GROUP BY 1`,
 		func(s *index.Sums) []any { return []any{&s.StoredBytes, new(int64)} }},
-}
-
-// spent is the sum of tokens, cut as in every view: numbers that no request can have would overflow it.
-func spent(tokens string) string {
-	return fmt.Sprintf("sum(max(%d, min(%d, %s)))", -mostTokens, mostTokens, tokens)
 }
 
 // Totals counts what there is, in all and for each format. What no format claims is in the totals alone.
