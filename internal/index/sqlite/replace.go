@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"strings"
@@ -100,15 +101,20 @@ func (c *commit) replaceOne(name string, by int64, all []*index.PackRow, ids []i
 	return nil
 }
 
-// repoint finds other places for what lies in a pack.
-func (c *commit) repoint(old int64, all []*index.PackRow, ids []int64) error {
-	type row struct {
+// lying is an extent, and spot is where bytes are.
+type (
+	lying struct {
 		chain, offset, size int64
 		sum                 blob.Ref
 	}
-	var rows []row
+	spot struct{ pack, raw, size int64 }
+)
+
+// repoint finds other places for what lies in a pack.
+func (c *commit) repoint(old int64, all []*index.PackRow, ids []int64) error {
+	var rows []lying
 	if err := c.each("SELECT chain, offset, size, sha256 FROM extents WHERE pack = ?", func(r *sql.Rows) error {
-		var x row
+		var x lying
 		var sum []byte
 		err := r.Scan(&x.chain, &x.offset, &x.size, &sum)
 		copy(x.sum[:], sum)
@@ -117,41 +123,28 @@ func (c *commit) repoint(old int64, all []*index.PackRow, ids []int64) error {
 	}, old); err != nil || len(rows) == 0 {
 		return err
 	}
-	type place struct{ pack, raw, size int64 }
-	places := map[blob.Ref]place{}
+	places := map[blob.Ref]spot{}
 	for i, p := range all {
 		for _, v := range p.Versions {
 			for _, e := range v.Extents {
 				if e.CopyOf == nil {
-					places[e.SHA256] = place{ids[i], e.Raw, e.Size}
+					places[e.SHA256] = spot{ids[i], e.Raw, e.Size}
 				}
 			}
 		}
 	}
-	for _, x := range rows {
+	if err := c.elsewhere(old, rows, places); err != nil {
+		return err
+	}
+	for i := range rows {
+		x := &rows[i]
 		at, ok := places[x.sum]
 		if !ok {
-			found, err := c.get(`SELECT pack, raw, size FROM extents WHERE sha256 = ? AND size = ? AND pack <> ?
-				AND pack IN (SELECT id FROM packs) LIMIT 1`, []any{x.sum[:], x.size, old}, &at.pack, &at.raw, &at.size)
+			needless, err := c.needless(x)
 			if err != nil {
 				return err
 			}
-			ok = found
-		}
-		if !ok {
-			buried, err := c.buriedChain(x.chain)
-			if err != nil {
-				return err
-			}
-			lost, err := c.lost(x.chain, x.offset, x.size)
-			if err != nil {
-				return err
-			}
-			within, err := c.within(x.chain, x.offset, x.size)
-			if err != nil {
-				return err
-			}
-			if buried || lost || within {
+			if needless {
 				if _, err := c.exec("DELETE FROM extents WHERE chain = ? AND offset = ?", x.chain, x.offset); err != nil {
 					return err
 				}
@@ -166,6 +159,48 @@ func (c *commit) repoint(old int64, all []*index.PackRow, ids []int64) error {
 		}
 	}
 	return nil
+}
+
+// elsewhere adds places in packs that are not replaced now. Extents have no index by hash: all of them are looked
+// through, once.
+func (c *commit) elsewhere(old int64, rows []lying, places map[blob.Ref]spot) error {
+	missing := []string{}
+	for i := range rows {
+		if _, ok := places[rows[i].sum]; !ok {
+			missing = append(missing, rows[i].sum.String())
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	sums, err := json.Marshal(missing)
+	if err != nil {
+		return err
+	}
+	return c.each(`SELECT sha256, pack, raw, size FROM extents NOT INDEXED WHERE sha256 IN (SELECT unhex(value) FROM json_each(?)) AND pack <> ?
+		AND pack IN (SELECT id FROM packs)`, func(r *sql.Rows) error {
+		var sum []byte
+		var key blob.Ref
+		var at spot
+		err := r.Scan(&sum, &at.pack, &at.raw, &at.size)
+		copy(key[:], sum)
+		places[key] = at
+		return err
+	}, string(sums), old)
+}
+
+// needless says whether nobody needs an extent whose bytes are in no pack any more.
+func (c *commit) needless(x *lying) (bool, error) {
+	for _, is := range []func() (bool, error){
+		func() (bool, error) { return c.buriedChain(x.chain) },
+		func() (bool, error) { return c.lost(x.chain, x.offset, x.size) },
+		func() (bool, error) { return c.within(x.chain, x.offset, x.size) },
+	} {
+		if yes, err := is(); yes || err != nil {
+			return yes, err
+		}
+	}
+	return false, nil
 }
 
 // buriedChain says whether no version needs the bytes of a chain any more.
