@@ -111,8 +111,8 @@ func TestCommitWork(t *testing.T) {
 	}
 }
 
-// TestNextCommitPrepares asks what a connection has to prepare for a batch like those before.
-func TestNextCommitPrepares(t *testing.T) {
+// TestNextCommitWork asks what a connection has to prepare for a batch like those before.
+func TestNextCommitWork(t *testing.T) {
 	const families = 40
 	db, c := archived(t, families)
 	next := c.of(t, func() error { return db.Commit(t.Context(), workBatch(families, 20, false)) })
