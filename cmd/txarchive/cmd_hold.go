@@ -25,9 +25,14 @@ func newHoldCommand(a *app) *cobra.Command {
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	cmd.AddCommand(newHoldAddCommand(a), newHoldListCommand(a), newHoldReleaseCommand(a))
+	return cmd
+}
+
+func newHoldAddCommand(a *app) *cobra.Command {
 	var h prune.Hold
-	var until, name string
-	add := &cobra.Command{Use: "add RUN...", Short: "Hold runs", Args: args(cobra.MinimumNArgs(1)), ValidArgsFunction: a.completeRuns,
+	var until string
+	cmd := &cobra.Command{Use: "add RUN...", Short: "Hold runs", Args: args(cobra.MinimumNArgs(1)), ValidArgsFunction: a.completeRuns,
 		Example: "  txarchive hold add r7sk2 --owner legal --reason 'case 7' --until 90d",
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			if h.Owner == "" {
@@ -46,12 +51,17 @@ func newHoldCommand(a *app) *cobra.Command {
 				return []blob.Fact{f}, err
 			})
 		}}
-	f := add.Flags()
+	f := cmd.Flags()
 	f.StringVar(&h.Owner, "owner", "", "who holds (default $USER)")
 	f.StringVar(&h.Name, "name", "", "name of the hold, to release it by (default: the owner)")
 	f.StringVar(&h.Reason, "reason", "", "why")
 	f.StringVar(&until, "until", "", "when it expires: a day (2027-12-31), or a duration from now (90d); without it never")
-	release := &cobra.Command{Use: "release RUN...", Short: "End holds", Args: args(cobra.MinimumNArgs(1)), ValidArgsFunction: a.completeRuns,
+	return cmd
+}
+
+func newHoldReleaseCommand(a *app) *cobra.Command {
+	var name string
+	cmd := &cobra.Command{Use: "release RUN...", Short: "End holds", Args: args(cobra.MinimumNArgs(1)), ValidArgsFunction: a.completeRuns,
 		Example: "  txarchive hold release r7sk2\n  txarchive hold release r7sk2 --name legal",
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return changeMarks(cmd.Context(), a, ids, "released", func(p *prune.Pruner, run string) (facts []blob.Fact, err error) {
@@ -67,13 +77,16 @@ func newHoldCommand(a *app) *cobra.Command {
 				return facts, err
 			})
 		}}
-	release.Flags().StringVar(&name, "name", "", "only the hold of this name")
+	cmd.Flags().StringVar(&name, "name", "", "only the hold of this name")
+	return cmd
+}
+
+func newHoldListCommand(a *app) *cobra.Command {
 	var all bool
-	list := &cobra.Command{Use: "list", Short: "List holds", Args: args(cobra.NoArgs),
+	cmd := &cobra.Command{Use: "list", Short: "List holds", Args: args(cobra.NoArgs),
 		Example: "  txarchive hold list --json | jq -r .run_id",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runHoldList(cmd.Context(), a, all) }}
-	list.Flags().BoolVar(&all, "all", false, "expired ones, too")
-	cmd.AddCommand(add, list, release)
+	cmd.Flags().BoolVar(&all, "all", false, "expired ones, too")
 	return cmd
 }
 

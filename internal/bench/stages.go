@@ -117,6 +117,7 @@ type stageRun struct {
 	corpus, dir string
 	originals   []index.State
 	batches     []index.Batch
+	terms       []byte // room for them
 	totals      index.Sums
 	packed      int64 // bytes of the packs
 	costs       map[string]cost
@@ -207,7 +208,7 @@ func (s *stageRun) contents(ctx context.Context) error {
 	packer := &packer{s: s, builder: pack.NewBuilder(pack.Options{}), store: local.New(nil, filepath.Join(s.dir, "packs"))}
 	collector := index.NewCollector()
 	var splitter term.Splitter
-	var content, terms []byte
+	var content []byte
 	for i := range s.originals {
 		o := &s.originals[i]
 		if err := s.add("read and hash", func() (err error) {
@@ -220,51 +221,59 @@ func (s *stageRun) contents(ctx context.Context) error {
 		if err := packer.add(ctx, o, content); err != nil {
 			return err
 		}
-		f, ok := all.Lookup(o.Format)
-		if !ok || bytes.HasPrefix(content, []byte("SQLite format 3\x00")) { // whose rows are parsed, not its bytes
+		if bytes.HasPrefix(content, []byte("SQLite format 3\x00")) { // whose rows are parsed, not its bytes
 			continue
 		}
-		parse := func(take func(transcript.Record)) error {
-			for r, err := range f.Parse(format.Input{Path: o.Path, Root: o.Claim, Role: o.Role, Size: o.Size, Reader: bytes.NewReader(content)}) {
-				if err != nil {
-					return err
-				}
-				take(r)
-			}
-			return nil
-		}
-		if err := s.add("parse", func() error { return parse(func(transcript.Record) {}) }); err != nil {
-			return err
-		}
-		var records []transcript.Record
-		if err := parse(func(r transcript.Record) { records = append(records, r) }); err != nil {
-			return err
-		}
-		if err := s.add("tokenise", func() error {
-			for _, r := range records {
-				if e, ok := r.(*transcript.Event); ok {
-					for i := range e.Parts {
-						terms = splitter.Split(terms[:0], e.Parts[i].Text)
-					}
-				}
-			}
-			return nil
-		}); err != nil {
-			return err
-		}
-		if err := s.add("rows, tokens with them", func() error {
-			collector.Reset(index.Subject{VersionKey: index.VersionKey{Source: o.Source, Path: o.Path, Number: 1}, Format: o.Format, Role: o.Role,
-				Parser: f.Version(), Claim: o.Claim, Size: o.Size, SHA256: o.SHA256, ModTime: o.ModTime.UnixMicro()})
-			for _, r := range records {
-				collector.Add(r)
-			}
-			collector.Take(true)
-			return nil
-		}); err != nil {
+		if err := s.parsed(o, content, collector, &splitter); err != nil {
 			return err
 		}
 	}
 	return packer.seal(ctx)
+}
+
+// parsed takes one original through the stages that look into it.
+func (s *stageRun) parsed(o *index.State, content []byte, collector *index.Collector, splitter *term.Splitter) error {
+	f, ok := all.Lookup(o.Format)
+	if !ok {
+		return nil
+	}
+	parse := func(take func(transcript.Record)) error {
+		for r, err := range f.Parse(format.Input{Path: o.Path, Root: o.Claim, Role: o.Role, Size: o.Size, Reader: bytes.NewReader(content)}) {
+			if err != nil {
+				return err
+			}
+			take(r)
+		}
+		return nil
+	}
+	if err := s.add("parse", func() error { return parse(func(transcript.Record) {}) }); err != nil {
+		return err
+	}
+	var records []transcript.Record
+	if err := parse(func(r transcript.Record) { records = append(records, r) }); err != nil {
+		return err
+	}
+	if err := s.add("tokenise", func() error {
+		for _, r := range records {
+			if e, ok := r.(*transcript.Event); ok {
+				for i := range e.Parts {
+					s.terms = splitter.Split(s.terms[:0], e.Parts[i].Text)
+				}
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	return s.add("rows, tokens with them", func() error {
+		collector.Reset(index.Subject{VersionKey: index.VersionKey{Source: o.Source, Path: o.Path, Number: 1}, Format: o.Format, Role: o.Role,
+			Parser: f.Version(), Claim: o.Claim, Size: o.Size, SHA256: o.SHA256, ModTime: o.ModTime.UnixMicro()})
+		for _, r := range records {
+			collector.Add(r)
+		}
+		collector.Take(true)
+		return nil
+	})
 }
 
 // readInto reads a file into memory that is used again.

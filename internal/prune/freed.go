@@ -117,8 +117,14 @@ type span struct {
 
 const tarBlock = 512
 
-// freed counts what packs give back when versions go: members of which no entry stays, and shares of the others.
-func (p *Pruner) freed(ctx context.Context, s *stand, goes map[int]bool, f *Frees) error {
+// touched is a pack that holds what goes.
+type touched struct {
+	spans     map[int64]*span // by place
+	all, gone int64           // extents
+}
+
+// touched finds the packs that hold what goes, by id.
+func (s *stand) touched(goes map[int]bool) map[int64]*touched {
 	const stays, ends = 1, 2
 	fate := make(map[int64]int, len(s.Versions)) // of chains
 	for i := range s.Versions {
@@ -130,53 +136,53 @@ func (p *Pruner) freed(ctx context.Context, s *stand, goes map[int]bool, f *Free
 			fate[v.Chain] |= stays
 		}
 	}
-	touched := map[int64]map[int64]*span{} // by pack and place
+	packs := map[int64]*touched{}
 	for _, x := range s.Extents {
-		if fate[x.Chain] == ends && touched[x.Pack] == nil {
-			touched[x.Pack] = map[int64]*span{}
+		if fate[x.Chain] == ends && packs[x.Pack] == nil {
+			packs[x.Pack] = &touched{spans: map[int64]*span{}}
 		}
 	}
-	all, gone := map[int64]int64{}, map[int64]int64{} // extents
 	for _, x := range s.Extents {
-		spans := touched[x.Pack]
-		if spans == nil {
+		t := packs[x.Pack]
+		if t == nil {
 			continue
 		}
-		e := spans[x.Raw]
+		e := t.spans[x.Raw]
 		if e == nil {
 			e = &span{from: x.Raw - tarBlock}
-			spans[x.Raw] = e
+			t.spans[x.Raw] = e
 		}
 		e.to = max(e.to, x.Raw+(x.Size+tarBlock-1)/tarBlock*tarBlock)
 		e.live = e.live || fate[x.Chain]&stays > 0
-		e.dead = e.dead || fate[x.Chain] == ends
-		all[x.Pack]++
+		t.all++
 		if fate[x.Chain] == ends {
-			gone[x.Pack]++
+			e.dead = true
+			t.gone++
 		}
 	}
-	packs := slices.Sorted(maps.Keys(touched))
-	volumes, err := p.Index.Volumes(ctx, packs)
+	return packs
+}
+
+// freed counts what packs give back when versions go: members of which no entry stays, and shares of the others.
+func (p *Pruner) freed(ctx context.Context, s *stand, goes map[int]bool, f *Frees) error {
+	packs := s.touched(goes)
+	ids := slices.Sorted(maps.Keys(packs))
+	volumes, err := p.Index.Volumes(ctx, ids)
 	if err != nil {
 		return err
 	}
 	var again []remains
-	for _, id := range packs {
-		spans := touched[id]
-		sorted := make([]*span, 0, len(spans))
-		for _, e := range spans {
-			sorted = append(sorted, e)
-		}
-		slices.SortFunc(sorted, func(a, b *span) int { return cmp.Compare(a.from, b.from) })
-		v := volumes[id]
+	for _, id := range ids {
+		t, v := packs[id], volumes[id]
+		sorted := slices.SortedFunc(maps.Values(t.spans), func(a, b *span) int { return cmp.Compare(a.from, b.from) })
 		again = append(again, f.addPack(&v, sorted)...)
-		f.PackBytes += v.Manifest * gone[id] / all[id]
+		f.PackBytes += v.Manifest * t.gone / t.all
 	}
 	share, err := p.remade(ctx, again)
 	for _, x := range again {
 		f.PackBytes -= int64(x.keeps * share)
 	}
-	f.Packs, f.Members = len(packs), len(again)
+	f.Packs, f.Members = len(ids), len(again)
 	return err
 }
 
