@@ -107,7 +107,7 @@ func (h *holdings) sorted() []*chain {
 func (f *Forget) searchFacts() (found []Match) {
 	counts := map[string]int64{}
 	for _, v := range f.holdings.volumes {
-		for _, fact := range v.manifest.Facts {
+		for _, fact := range v.facts {
 			if f.inFact(fact) {
 				counts[fact.Kind]++
 			}

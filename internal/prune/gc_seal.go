@@ -76,9 +76,7 @@ func versions(lines map[*chain][]blob.Extent) []blob.Version {
 func (b *bundle) lines(main *newVolume) (lines map[*chain][]blob.Extent, twins []twin) {
 	lines = map[*chain][]blob.Extent{}
 	for _, v := range b.group {
-		for i := range v.manifest.Versions {
-			told := &v.manifest.Versions[i]
-			c := b.holdings.chains[chainKey{told.Source, told.Path, told.Number, told.Root}]
+		for _, c := range v.told {
 			if _, known := lines[c]; known || c.dead {
 				continue
 			}
@@ -151,9 +149,9 @@ func (b *bundle) strangers(lines map[*chain][]blob.Extent) {
 			e := blob.Extent{Offset: p.offset, Size: p.size, SHA256: p.sum}
 			switch m := b.moves[p.at]; {
 			case p.at == nil: // lost; what was said of it stays said
-				e.CopyOf = &blob.Copy{Pack: p.by, Raw: p.told.Raw}
-				if p.told.CopyOf != nil && p.told.CopyOf.Pack != "" {
-					e.CopyOf = p.told.CopyOf
+				e.CopyOf = &blob.Copy{Pack: p.by, Raw: p.raw}
+				if p.copyOf != nil && p.copyOf.Pack != "" {
+					e.CopyOf = p.copyOf
 				}
 			case m == nil:
 				e.CopyOf = &blob.Copy{Pack: p.at.pack, Raw: p.at.raw}

@@ -12,7 +12,7 @@ import (
 )
 
 // holdings is what the manifests of all packs say together, as gc needs it: which bytes stand where, and who needs
-// them. It takes some hundred bytes of memory for each version, extent and member.
+// them. It takes about a kilobyte of memory for each original, manifests are not kept.
 type holdings struct {
 	volumes []*volume // by name; those that others replace left out
 	chains  map[chainKey]*chain
@@ -22,15 +22,17 @@ type holdings struct {
 	losses  blob.Losses
 	facts   map[factKey]toldFact // the newest of each key
 	clock   time.Time            // no pack is younger
+	strings map[string]string    // those that most originals have in common, each once
 }
 
 // volume is a pack.
 type volume struct {
 	blob.Info
-	manifest blob.Manifest
-	units    [][]blob.Member
-	entries  []*entry // by raw offset
-	unused   int64    // bytes that gc would save, roughly
+	told    []*chain // by the lines of its manifest
+	facts   []blob.Fact
+	units   [][]blob.Member
+	entries []*entry // by raw offset
+	unused  int64    // bytes that gc would save, roughly
 }
 
 type place struct {
@@ -73,8 +75,9 @@ type chain struct {
 type part struct {
 	offset, size int64
 	sum          blob.Ref
-	told         blob.Extent // as the manifest has it
-	by           string      // the pack whose manifest that is
+	raw          int64      // as a manifest has it
+	copyOf       *blob.Copy // too
+	by           string     // the pack whose manifest that is
 	at           *entry
 }
 
@@ -87,24 +90,14 @@ type toldFact struct {
 
 // read reads all manifests. A pack that cannot be read ends it: it may need what would be thrown away.
 func (g *GC) read(ctx context.Context) (*holdings, error) {
-	h := &holdings{chains: map[chainKey]*chain{}, stored: map[place]*entry{}, sums: map[blob.Ref]*entry{}, facts: map[factKey]toldFact{}}
 	replaced := map[string]bool{}
-	for info, err := range g.Packs.List(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		v, err := g.volume(ctx, info)
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range v.manifest.Replaces {
-			replaced[name] = true
-		}
-		h.volumes = append(h.volumes, v)
+	h, err := g.gather(ctx, replaced)
+	if err == nil && slices.ContainsFunc(h.volumes, func(v *volume) bool { return replaced[v.Name] }) {
+		h = nil                          // not two at a time
+		h, err = g.gather(ctx, replaced) // what a gc that died has left was taken in before its replacement said so
 	}
-	h.volumes = slices.DeleteFunc(h.volumes, func(v *volume) bool { return replaced[v.Name] })
-	for _, v := range h.volumes {
-		g.add(h, v)
+	if err != nil {
+		return nil, err
 	}
 	for _, c := range h.chains {
 		g.judge(h, c)
@@ -112,6 +105,31 @@ func (g *GC) read(ctx context.Context) (*holdings, error) {
 	}
 	for _, v := range h.volumes {
 		h.measure(v)
+	}
+	return h, nil
+}
+
+// gather takes in what the manifests say, one after the other, but for the packs that are known to be replaced, and
+// learns which are.
+func (g *GC) gather(ctx context.Context, replaced map[string]bool) (*holdings, error) {
+	h := &holdings{chains: map[chainKey]*chain{}, stored: map[place]*entry{}, sums: map[blob.Ref]*entry{}, facts: map[factKey]toldFact{},
+		strings: map[string]string{}}
+	for info, err := range g.Packs.List(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		manifest, units, err := g.open(ctx, info.Name)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range manifest.Replaces {
+			replaced[name] = true
+		}
+		if !replaced[info.Name] {
+			v := &volume{Info: info, facts: manifest.Facts, units: units}
+			h.volumes = append(h.volumes, v)
+			g.add(h, v, &manifest)
+		}
 	}
 	return h, nil
 }
@@ -125,21 +143,20 @@ func (g *GC) judge(h *holdings, c *chain) {
 	c.dead = forgotten || buried && over && !g.Options.Forgotten || g.Drop != nil && g.Drop(&c.Version)
 }
 
-func (g *GC) volume(ctx context.Context, info blob.Info) (v *volume, err error) {
-	p, err := g.Packs.Open(ctx, info.Name)
+func (g *GC) open(ctx context.Context, name string) (m blob.Manifest, units [][]blob.Member, err error) {
+	p, err := g.Packs.Open(ctx, name)
 	if err != nil {
-		return nil, err
+		return m, nil, err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	r, err := pack.Open(ctx, p, info.Name)
+	r, err := pack.Open(ctx, p, name)
 	if err != nil {
-		return nil, err
+		return m, nil, err
 	}
-	return &volume{Info: info, manifest: r.Manifest(), units: r.Units()}, nil
+	return r.Manifest(), r.Units(), nil
 }
 
-func (g *GC) add(h *holdings, v *volume) {
-	m := &v.manifest
+func (g *GC) add(h *holdings, v *volume, m *blob.Manifest) {
 	if m.Created.After(h.clock) {
 		h.clock = m.Created
 	}
@@ -156,27 +173,32 @@ func (g *GC) add(h *holdings, v *volume) {
 		}
 	}
 	for i := range m.Versions {
-		h.version(v, &m.Versions[i])
+		v.told = append(v.told, h.version(v, &m.Versions[i], m.Created))
 	}
 	slices.SortFunc(v.entries, func(a, b *entry) int { return cmp.Compare(a.raw, b.raw) })
 }
 
 // version takes in what a manifest says of a version. Of two states the larger one is the present one, of equal ones
 // that of the newer pack.
-func (h *holdings) version(v *volume, told *blob.Version) {
+func (h *holdings) version(v *volume, told *blob.Version, created time.Time) *chain {
+	for _, s := range []*string{&told.Source, &told.Format, &told.Role, &told.Claim} {
+		*s = h.once(*s)
+	}
 	key := chainKey{told.Source, told.Path, told.Number, told.Root}
 	c := h.chains[key]
 	if c == nil {
 		c = &chain{}
 		h.chains[key] = c
+	} else {
+		told.Path = c.Path
 	}
 	if c.said == "" || told.Size >= c.Size {
 		c.Version, c.said = *told, v.Name
 		c.Extents, c.Archived, c.Earlier = nil, time.Time{}, nil
 	}
-	c.states = blob.Merged(c.states, told.States(v.manifest.Created))
+	c.states = blob.Merged(c.states, told.States(created))
 	for _, e := range told.Extents {
-		c.parts = append(c.parts, part{offset: e.Offset, size: e.Size, sum: e.SHA256, told: e, by: v.Name})
+		c.parts = append(c.parts, part{offset: e.Offset, size: e.Size, sum: e.SHA256, raw: e.Raw, copyOf: e.CopyOf, by: v.Name})
 		if e.CopyOf != nil {
 			continue
 		}
@@ -187,6 +209,16 @@ func (h *holdings) version(v *volume, told *blob.Version) {
 			v.entries = append(v.entries, x)
 		}
 	}
+	return c
+}
+
+// once is the one copy of a string that is kept.
+func (h *holdings) once(s string) string {
+	if have, ok := h.strings[s]; ok {
+		return have
+	}
+	h.strings[s] = s
+	return s
 }
 
 // resolve finds where a chain lies, and tells what it needs there.
@@ -208,11 +240,11 @@ func (h *holdings) resolve(c *chain) {
 
 // find returns where the bytes of a part stand: where its manifest says, else where the same bytes stand now.
 func (h *holdings) find(p *part) *entry {
-	at := place{p.by, p.told.Raw}
-	if p.told.CopyOf != nil {
-		at.raw = p.told.CopyOf.Raw
-		if p.told.CopyOf.Pack != "" {
-			at.pack = p.told.CopyOf.Pack
+	at := place{p.by, p.raw}
+	if p.copyOf != nil {
+		at.raw = p.copyOf.Raw
+		if p.copyOf.Pack != "" {
+			at.pack = p.copyOf.Pack
 		}
 	}
 	if x := h.stored[at]; x != nil && x.sum == p.sum && x.size == p.size {
@@ -274,9 +306,8 @@ func (h *holdings) measure(v *volume) {
 			v.unused += int64(float64(stored) * float64(all-needed) / float64(all))
 		}
 	}
-	for i := range v.manifest.Versions {
-		told := &v.manifest.Versions[i]
-		if h.chains[chainKey{told.Source, told.Path, told.Number, told.Root}].dead {
+	for _, c := range v.told {
+		if c.dead {
 			v.unused += line
 		}
 	}
