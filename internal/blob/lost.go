@@ -2,9 +2,6 @@ package blob
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,37 +35,23 @@ type Loss struct {
 }
 
 type lossValue struct {
-	Source    string    `json:"source"`
-	SourceRaw []byte    `json:"source_b64,omitempty"`
-	Path      string    `json:"path"`
-	PathRaw   []byte    `json:"path_b64,omitempty"`
-	Number    int       `json:"version"`
-	Root      Ref       `json:"root"`
-	Offset    int64     `json:"offset"`
-	Size      int64     `json:"size"`
-	Pack      string    `json:"pack,omitempty"`
-	Since     time.Time `json:"since"`
+	named
+	Number int       `json:"version"`
+	Root   Ref       `json:"root"`
+	Offset int64     `json:"offset"`
+	Size   int64     `json:"size"`
+	Pack   string    `json:"pack,omitempty"`
+	Since  time.Time `json:"since"`
 }
 
 // Key is that of the loss's fact: one for each chain and offset.
 func (l Loss) Key() string {
-	h := sha256.New()
-	number := func(n int64) { h.Write(binary.BigEndian.AppendUint64(nil, uint64(n))) }
-	for _, s := range []string{l.Source, l.Path} {
-		number(int64(len(s)))
-		h.Write([]byte(s))
-	}
-	number(int64(l.Number))
-	h.Write(l.Root[:])
-	number(l.Offset)
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	return fileKey(l.Source, l.Path, number(int64(l.Number)), l.Root[:], number(l.Offset))
 }
 
 // Fact writes l down.
 func (l Loss) Fact(at time.Time) Fact {
-	v := lossValue{Number: l.Number, Root: l.Root, Offset: l.Offset, Size: l.Size, Pack: l.Pack, Since: l.Since.UTC()}
-	v.Source, v.SourceRaw = Readable(l.Source)
-	v.Path, v.PathRaw = Readable(l.Path)
+	v := lossValue{named: nameFile(l.Source, l.Path), Number: l.Number, Root: l.Root, Offset: l.Offset, Size: l.Size, Pack: l.Pack, Since: l.Since.UTC()}
 	value, _ := json.Marshal(v) // of strings, numbers and bytes: it cannot fail
 	return Fact{Kind: FactLost, Key: l.Key(), Time: at, Value: value}
 }
@@ -87,13 +70,8 @@ func ParseLoss(f Fact) (Loss, error) {
 	if err := json.Unmarshal(f.Value, &v); err != nil {
 		return Loss{}, fmt.Errorf("loss: %w", err)
 	}
-	l := Loss{Source: v.Source, Path: v.Path, Number: v.Number, Root: v.Root, Offset: v.Offset, Size: v.Size, Pack: v.Pack, Since: v.Since}
-	if v.SourceRaw != nil {
-		l.Source = string(v.SourceRaw)
-	}
-	if v.PathRaw != nil {
-		l.Path = string(v.PathRaw)
-	}
+	l := Loss{Number: v.Number, Root: v.Root, Offset: v.Offset, Size: v.Size, Pack: v.Pack, Since: v.Since}
+	l.Source, l.Path = v.exact()
 	if l.Source == "" || l.Number < 1 || l.Offset < 0 || l.Size < 0 {
 		return Loss{}, errors.New("a loss names a version of an original and some of its bytes")
 	}

@@ -1,9 +1,6 @@
 package blob
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,16 +37,13 @@ type Tombstone struct {
 }
 
 type tombstoneValue struct {
-	Source    string     `json:"source"`
-	SourceRaw []byte     `json:"source_b64,omitempty"`
-	Path      string     `json:"path"`
-	PathRaw   []byte     `json:"path_b64,omitempty"`
-	SHA256    Ref        `json:"sha256"`
-	Number    int        `json:"version,omitempty"`
-	Root      *Ref       `json:"root,omitempty"`
-	Size      int64      `json:"size,omitempty"`
-	Plan      string     `json:"plan,omitempty"`
-	Redacted  *Redaction `json:"redacted,omitempty"`
+	named
+	SHA256   Ref        `json:"sha256"`
+	Number   int        `json:"version,omitempty"`
+	Root     *Ref       `json:"root,omitempty"`
+	Size     int64      `json:"size,omitempty"`
+	Plan     string     `json:"plan,omitempty"`
+	Redacted *Redaction `json:"redacted,omitempty"`
 }
 
 // Bury returns the tombstone of a version.
@@ -59,22 +53,12 @@ func Bury(v *Version, plan string) Tombstone {
 
 // Key is that of the tombstone's fact: one for each source, path and content.
 func (t Tombstone) Key() string {
-	h := sha256.New()
-	for _, s := range []string{t.Source, t.Path} {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
-		h.Write(n[:])
-		h.Write([]byte(s))
-	}
-	h.Write(t.SHA256[:])
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	return fileKey(t.Source, t.Path, t.SHA256[:])
 }
 
 // Fact writes t down.
 func (t Tombstone) Fact(at time.Time) Fact {
-	v := tombstoneValue{SHA256: t.SHA256, Number: t.Number, Size: t.Size, Plan: t.Plan, Redacted: t.Redacted}
-	v.Source, v.SourceRaw = Readable(t.Source)
-	v.Path, v.PathRaw = Readable(t.Path)
+	v := tombstoneValue{named: nameFile(t.Source, t.Path), SHA256: t.SHA256, Number: t.Number, Size: t.Size, Plan: t.Plan, Redacted: t.Redacted}
 	if t.Number > 0 {
 		v.Root = &t.Root
 	}
@@ -96,13 +80,8 @@ func ParseTombstone(f Fact) (Tombstone, error) {
 	if err := json.Unmarshal(f.Value, &v); err != nil {
 		return Tombstone{}, fmt.Errorf("tombstone: %w", err)
 	}
-	t := Tombstone{Source: v.Source, Path: v.Path, SHA256: v.SHA256, Number: v.Number, Size: v.Size, Plan: v.Plan, Redacted: v.Redacted}
-	if v.SourceRaw != nil {
-		t.Source = string(v.SourceRaw)
-	}
-	if v.PathRaw != nil {
-		t.Path = string(v.PathRaw)
-	}
+	t := Tombstone{SHA256: v.SHA256, Number: v.Number, Size: v.Size, Plan: v.Plan, Redacted: v.Redacted}
+	t.Source, t.Path = v.exact()
 	if v.Root != nil {
 		t.Root = *v.Root
 	} else {
