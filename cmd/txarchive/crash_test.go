@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	kills = flag.Int("kills", 4, "how many times the crash tests kill the program")
+	kills = flag.Int("kills", 2, "how many times the crash tests kill the program")
 	seed  = flag.Uint64("seed", 0, "of the crash tests; 0 takes one at random")
 )
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-var alterations = flag.Int("alterations", 4, "how many changes to the index the test of verify --deep makes")
+var alterations = flag.Int("alterations", 2, "how many changes to the index the test of verify --deep makes")
 
 // TestDeepVerify changes one value of one row of the index, as a flipped bit or a mistake of ours would, and wants
 // `verify --deep` to say so: SQLite itself cannot know.

@@ -23,7 +23,7 @@ import (
 	"github.com/txarchive/txarchive/internal/disk"
 )
 
-var nights = flag.Int("nights", 6, "how many nights TestMonth takes")
+var nights = flag.Int("nights", 4, "how many nights TestMonth takes, more if none of them goes wrong")
 
 // mainAt is the program at another time (TEST_NOW), on a disk that is full after so many operations (TEST_FULL).
 func mainAt() {
@@ -94,12 +94,9 @@ func TestMonth(t *testing.T) {
 	s.met(s.now.Add(time.Minute))
 	s.must("backup", s.path("backup"))
 	s.must(s.job()...)
-	for range *nights {
+	for n := 0; n < *nights || s.bad == 0; n++ {
 		s.day()
 		s.night()
-	}
-	if s.bad == 0 {
-		t.Error("no night went wrong")
 	}
 	s.day()
 	s.calm()

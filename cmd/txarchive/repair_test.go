@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	damages    = flag.Int("damages", 6, "how many damages the repair campaign does")
+	damages    = flag.Int("damages", 4, "how many damages the repair campaign does")
 	damageSeed = flag.Uint64("damage-seed", 0, "of one round of the repair campaign; 0 takes them at random")
 )
 

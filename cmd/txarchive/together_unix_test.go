@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-var crowded = flag.Duration("crowded", 3*time.Second, "how long TestTogether has everybody at work")
+var crowded = flag.Duration("crowded", 1500*time.Millisecond, "how long TestTogether has everybody at work")
 
 // crowd is an archive with many processes at work on it.
 type crowd struct {
