@@ -1,6 +1,7 @@
 package fts5
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -51,50 +52,24 @@ func leafParts(b []byte) (rest, rows []byte, more bool, err error) {
 // termOn finds a term on the leaf that it must stand on, if anywhere: what follows it there, and whether the next leaf may go
 // on with that.
 func termOn(b []byte, term []byte) (rows []byte, more bool, err error) {
-	bad := func(what string) ([]byte, bool, error) { return nil, false, fmt.Errorf("%w: %s", ErrMalformed, what) }
-	if len(b) < 4 {
-		return bad("short leaf")
-	}
-	size := int(binary.BigEndian.Uint16(b[2:]))
-	if size < 4 || size > len(b) {
-		return bad("size of leaf")
-	}
+	e, err := entriesOf(b)
 	same := 0 // bytes that the last term shares with the one that is looked for
-	for footer, at, first := b[size:], 0, true; len(footer) > 0; first = false {
-		v, n := varint(footer)
-		footer = footer[n:]
-		if at += int(v); n == 0 || v == 0 || at >= size {
-			return bad("footer")
-		}
-		end := size
-		if next, n := varint(footer); n > 0 {
-			end = min(at+int(next), size)
-		}
-		entry, shared := b[at:end], uint64(0)
-		if !first {
-			shared, n = varint(entry)
-			entry = entry[n:]
-		}
-		length, n := varint(entry)
-		if entry = entry[n:]; n == 0 || length > uint64(len(entry)) {
-			return bad("term")
-		}
-		if shared > uint64(same) {
+	for err == nil && e.next() {
+		if e.shared > same {
 			continue // as much below the wanted one as the last
 		}
-		if shared < uint64(same) {
+		if e.shared < same {
 			return nil, false, nil // above it
 		}
-		suffix := entry[:length]
-		n = common(suffix, term[same:])
-		if same += n; n == len(suffix) && same == len(term) {
-			return entry[length:], len(footer) == 0, nil
+		n := common(e.suffix, term[same:])
+		if same += n; n == len(e.suffix) && same == len(term) {
+			return e.rows, e.last(), nil
 		}
-		if same == len(term) || n < len(suffix) && suffix[n] > term[same] {
+		if same == len(term) || n < len(e.suffix) && e.suffix[n] > term[same] {
 			return nil, false, nil
 		}
 	}
-	return nil, false, nil
+	return nil, false, cmp.Or(err, e.err)
 }
 
 // read makes sure that a piece is read.

@@ -2,7 +2,7 @@ package fts5
 
 import (
 	"bytes"
-	"encoding/binary"
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -87,42 +87,22 @@ func (b *beginning) leaves(pages []int64) error {
 
 // terms takes those of a leaf that begin with the key.
 func (b *beginning) terms(leaf []byte, page int64) error {
-	bad := func(what string) error { return fmt.Errorf("%w: %s", ErrMalformed, what) }
-	if len(leaf) < 4 || int(binary.BigEndian.Uint16(leaf[2:])) > len(leaf) {
-		return bad("size of leaf")
-	}
-	size := int(binary.BigEndian.Uint16(leaf[2:]))
+	e, err := entriesOf(leaf)
 	var term []byte
-	for footer, at, first := leaf[size:], 0, true; len(footer) > 0; first = false {
-		v, n := varint(footer)
-		footer = footer[n:]
-		if at += int(v); n == 0 || v == 0 || at >= size {
-			return bad("footer")
+	for err == nil && e.next() {
+		if e.shared > len(term) {
+			return fmt.Errorf("%w: term", ErrMalformed)
 		}
-		end := size
-		if next, n := varint(footer); n > 0 {
-			end = min(at+int(next), size)
-		}
-		entry, shared := leaf[at:end], uint64(0)
-		if !first {
-			shared, n = varint(entry)
-			entry = entry[n:]
-		}
-		length, n := varint(entry)
-		if entry = entry[n:]; n == 0 || length > uint64(len(entry)) || shared > uint64(len(term)) {
-			return bad("term")
-		}
-		term = append(term[:shared], entry[:length]...)
-		if !bytes.HasPrefix(term, b.key) {
-			continue
-		}
-		if entry = entry[length:]; len(footer) == 0 && page>>1 < int64(b.segment.Last) {
-			b.last(entry, page)
-		} else if err := b.list(entry); err != nil {
-			return err
+		term = append(term[:e.shared], e.suffix...)
+		switch {
+		case !bytes.HasPrefix(term, b.key):
+		case e.last() && page>>1 < int64(b.segment.Last):
+			b.last(e.rows, page)
+		default:
+			err = b.list(e.rows)
 		}
 	}
-	return nil
+	return cmp.Or(err, e.err)
 }
 
 // last keeps the last term of a leaf: what follows it may go on on later ones.
