@@ -73,7 +73,7 @@ bench-hot: ## hot functions, with what they allocate
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/term ./internal/blob/pack ./internal/ingest/format/... ./internal/index/sqlite/fts5
 
 bench-search: ## latencies of search, p50 and p95, at EVENTS events; with ARCHIVE=DIR also with snippets from its packs
-	$(GO) test -run '^$$' -bench 'Find|Terms' -benchtime 0.2s ./internal/index/sqlite -bench-events $(or $(EVENTS),1000000)
+	$(GO) test -run '^$$' -bench 'Find|Terms' -benchtime 0.2s ./internal/index/sqlite/ask -bench-events $(or $(EVENTS),1000000)
 	$(if $(ARCHIVE),$(GO) test -timeout 0 -run '^$$' -bench Search -benchtime 1x ./internal/search -bench-archive $(abspath $(ARCHIVE)))
 
 soak: ## crash, fault and recall tests for a long time (KILLS, DAMAGES, QUERIES; CORPUS: more transcripts to search)

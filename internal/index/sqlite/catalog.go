@@ -11,6 +11,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
 var _ index.Catalog = (*DB)(nil)
@@ -115,7 +116,7 @@ func (db *DB) states(ctx context.Context, where string, args ...any) iter.Seq2[i
 	return func(yield func(index.State, error) bool) {
 		rows, err := db.reading().QueryContext(ctx, selectState+where, args...)
 		if err != nil {
-			yield(index.State{}, damage(err))
+			yield(index.State{}, engine.Damage(err))
 			return
 		}
 		defer rows.Close()
@@ -139,7 +140,7 @@ func (db *DB) Packs(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		rows, err := db.reading().QueryContext(ctx, "SELECT name FROM packs ORDER BY name")
 		if err != nil {
-			yield("", damage(err))
+			yield("", engine.Damage(err))
 			return
 		}
 		defer rows.Close()
@@ -241,7 +242,7 @@ func (db *DB) Recall(ctx context.Context, key string) (value string, err error) 
 // Remember keeps a value under a key until the index is made again.
 func (db *DB) Remember(ctx context.Context, key, value string) error {
 	_, err := db.w.ExecContext(ctx, "INSERT OR REPLACE INTO local_state (key, value) VALUES (?, ?)", key, value)
-	return damage(err)
+	return engine.Damage(err)
 }
 
 // reading is the pool that answers questions. It sees what was committed before the question.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
 // checks are what must hold between tables. Each statement counts the rows for which it does not.
@@ -29,19 +31,19 @@ func (db *DB) Check(ctx context.Context, quick bool, report func(problem string)
 		pragma = "PRAGMA quick_check(100)"
 	}
 	text := func(rows *sqlx.Rows) (s string, err error) { return s, rows.Scan(&s) }
-	err := each(ctx, db.r, pragma, nil, text, func(s string) bool {
+	err := engine.Each(ctx, db.r, pragma, nil, text, func(s string) bool {
 		if s != "ok" {
 			report(s)
 		}
 		return true
 	})
 	if err != nil {
-		return fmt.Errorf("check index: %w", damage(err))
+		return fmt.Errorf("check index: %w", engine.Damage(err))
 	}
 	for _, c := range checks {
 		var n int64
 		if err := db.r.GetContext(ctx, &n, c.sql); err != nil {
-			return fmt.Errorf("check index: %w", damage(err))
+			return fmt.Errorf("check index: %w", engine.Damage(err))
 		}
 		if n > 0 {
 			report(fmt.Sprintf("%d %s", n, c.problem))

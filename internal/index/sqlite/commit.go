@@ -6,6 +6,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
 var _ index.Writer = (*DB)(nil)
@@ -30,7 +31,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	}
 	// Large batches come one after the other: if they all waited for Tidy, there would be too many segments by then.
 	if _, err := db.mergeSegments(ctx); err != nil {
-		return fmt.Errorf("merge segments: %w", damage(err))
+		return fmt.Errorf("merge segments: %w", engine.Damage(err))
 	}
 	return nil
 }

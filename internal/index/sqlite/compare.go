@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
 // Differences compares all that two indexes of one archive say: every row of every view, and every word that the
@@ -28,12 +30,12 @@ func (db *DB) Differences(ctx context.Context, other *DB, report func(problem st
 	for _, q := range unseen {
 		c.assertion = q
 		if err := c.compare(c.query(ctx, db.r), c.query(ctx, other.r)); err != nil {
-			return c.rows, fmt.Errorf("compare %s: %w", q.what, damage(err))
+			return c.rows, fmt.Errorf("compare %s: %w", q.what, engine.Damage(err))
 		}
 	}
 	var graves int
 	if err := other.r.GetContext(ctx, &graves, "SELECT count(*) FROM graves"); err != nil {
-		return c.rows, damage(err)
+		return c.rows, engine.Damage(err)
 	}
 	if graves == 0 { // else the other may still know words of what it left out, which a purge has taken here
 		c.assertion = assertion{what: theWords}
@@ -48,7 +50,7 @@ func (db *DB) Differences(ctx context.Context, other *DB, report func(problem st
 		})
 	})
 	if err != nil {
-		return c.rows, fmt.Errorf("compare words: %w", damage(err))
+		return c.rows, fmt.Errorf("compare words: %w", engine.Damage(err))
 	}
 	return c.rows, nil
 }
@@ -56,7 +58,7 @@ func (db *DB) Differences(ctx context.Context, other *DB, report func(problem st
 func viewNames(ctx context.Context, q sqlx.QueryerContext) ([]string, error) {
 	var names []string
 	err := sqlx.SelectContext(ctx, q, &names, `SELECT name FROM sqlite_schema WHERE type = 'view' AND name LIKE 'v\_%' ESCAPE '\' ORDER BY name`)
-	return names, damage(err)
+	return names, engine.Damage(err)
 }
 
 // withWords gives a connection on which temp.words counts the words of an index.

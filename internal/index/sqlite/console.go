@@ -14,6 +14,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
 var _ index.Console = (*DB)(nil)
@@ -69,7 +70,7 @@ func (db *DB) openConsole() (*sql.DB, error) {
 		c.err = err
 		return nil, err
 	}
-	c.pool = sql.OpenDB(connector{d, db.dsn(consolePragmas, url.Values{"mode": {"ro"}, "_defensive": {"1"}})})
+	c.pool = sql.OpenDB(engine.Connector(d, db.dsn(consolePragmas, url.Values{"mode": {"ro"}, "_defensive": {"1"}})))
 	c.pool.SetMaxOpenConns(1)
 	return c.pool, nil
 }
@@ -98,14 +99,14 @@ func (db *DB) Query(ctx context.Context, q index.Question, columns func([]string
 	}
 	conn, err := pool.Conn(timed)
 	if err != nil {
-		return damage(err)
+		return engine.Damage(err)
 	}
 	defer conn.Close()
 	if err := setLimits(conn); err != nil {
 		return err
 	}
 	err = run(timed, conn, statement, q, columns, row)
-	if code(err) == 0 && timed.Err() == nil {
+	if engine.Code(err) == 0 && timed.Err() == nil {
 		return err
 	}
 	return c.explain(timed, conn, statement, err)
@@ -134,7 +135,7 @@ func run(ctx context.Context, conn *sql.Conn, statement string, q index.Question
 		params = append(params, sql.Named(name, value))
 	}
 	rows, err := conn.QueryContext(ctx, statement, params...)
-	if code(err) == 0 && err != nil { // not of the engine: the driver misses the value of a parameter
+	if engine.Code(err) == 0 && err != nil { // not of the engine: the driver misses the value of a parameter
 		return &index.SQLError{Message: err.Error()}
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
 // schemaPragmas tell of tables and change nothing.
@@ -60,7 +61,7 @@ func (c *console) explain(ctx context.Context, conn *sql.Conn, statement string,
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	switch code(err) {
+	switch engine.Code(err) {
 	case sqlite3.SQLITE_AUTH, sqlite3.SQLITE_READONLY:
 		what := c.denied
 		if what == "" {
@@ -79,7 +80,7 @@ func (c *console) explain(ctx context.Context, conn *sql.Conn, statement string,
 		e.Line, e.Column = position(statement, errorOffset(conn))
 		return e
 	}
-	return damage(err)
+	return engine.Damage(err)
 }
 
 // message is the engine's words without its frame.

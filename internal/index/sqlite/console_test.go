@@ -15,7 +15,7 @@ import (
 )
 
 // ask runs a statement and prints its rows as text.
-func ask(ctx context.Context, db *DB, q index.Question) (columns []string, rows []string, err error) {
+func asked(ctx context.Context, db *DB, q index.Question) (columns []string, rows []string, err error) {
 	err = db.Query(ctx, q, func(c []string) error { columns = c; return nil }, func(v []any) error {
 		rows = append(rows, strings.TrimSuffix(fmt.Sprintln(v...), "\n"))
 		return nil
@@ -36,7 +36,7 @@ func TestConsoleReads(t *testing.T) {
 		{"SELECT value FROM json_each('[1,2]')", "value", "1|2"},
 		{"SELECT x'00ff' AS b, 1.5 AS f, NULL AS n", "b f n", "[0 255] 1.5 <nil>"},
 	} {
-		columns, rows, err := ask(t.Context(), db, index.Question{SQL: c.sql})
+		columns, rows, err := asked(t.Context(), db, index.Question{SQL: c.sql})
 		if err != nil {
 			t.Errorf("%s: %v", c.sql, err)
 		}
@@ -65,7 +65,7 @@ func TestConsoleRefuses(t *testing.T) {
 		"SELECT fts3_tokenizer('x')", "INSERT INTO fts (fts) VALUES ('optimize')", "EXPLAIN DELETE FROM packs",
 		"SELECT 1; SELECT 2", "SELECT 1; DROP TABLE packs", "", " -- nothing\n;",
 	} {
-		_, rows, err := ask(t.Context(), db, index.Question{SQL: sql})
+		_, rows, err := asked(t.Context(), db, index.Question{SQL: sql})
 		var e *index.SQLError
 		if !errors.As(err, &e) || e.Message == "" {
 			t.Errorf("%q gave %v and %v", sql, rows, err)
@@ -114,7 +114,7 @@ func TestConsoleErrorsHaveAPlace(t *testing.T) {
 		{"SELECT 1; SELECT 2", 1, 11, "one statement"},
 		{"SELECT \"quoted\"", 1, 8, "no such column"},
 	} {
-		_, _, err := ask(t.Context(), db, index.Question{SQL: c.sql})
+		_, _, err := asked(t.Context(), db, index.Question{SQL: c.sql})
 		var e *index.SQLError
 		if !errors.As(err, &e) || e.Line != c.line || e.Column != c.column || !strings.Contains(e.Message, c.says) {
 			t.Errorf("%q: %v", c.sql, err)
@@ -137,7 +137,7 @@ func TestConsoleLimits(t *testing.T) {
 		{index.Question{SQL: "SELECT '" + strings.Repeat("x", 2<<20) + "'"}, 0},
 	} {
 		start := time.Now()
-		_, rows, err := ask(t.Context(), db, c.q)
+		_, rows, err := asked(t.Context(), db, c.q)
 		if !errors.Is(err, index.ErrLimit) || len(rows) != c.rows {
 			t.Errorf("%.80s: %d rows, %v", c.q.SQL, len(rows), err)
 		}
@@ -148,13 +148,13 @@ func TestConsoleLimits(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(30*time.Millisecond, cancel)
 	start := time.Now()
-	if _, _, err := ask(ctx, db, index.Question{SQL: forever + "count(*) FROM n"}); !errors.Is(err, context.Canceled) {
+	if _, _, err := asked(ctx, db, index.Question{SQL: forever + "count(*) FROM n"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled query: %v", err)
 	}
 	if d := time.Since(start); d > 2*time.Second {
 		t.Errorf("it took %v to stop", d)
 	}
-	if _, rows, err := ask(t.Context(), db, index.Question{SQL: "SELECT 1"}); err != nil || len(rows) != 1 {
+	if _, rows, err := asked(t.Context(), db, index.Question{SQL: "SELECT 1"}); err != nil || len(rows) != 1 {
 		t.Errorf("after a cancelled query: %v %v", rows, err)
 	}
 	stop := errors.New("stop")
@@ -195,7 +195,7 @@ func TestConsoleFunctions(t *testing.T) {
 		{"SELECT event_text(1)", "", "an id is a text"},
 		{"SELECT event_text('slow')", "", "limit reached"},
 	} {
-		_, rows, err := ask(t.Context(), db, index.Question{SQL: c.sql, Time: 200 * time.Millisecond})
+		_, rows, err := asked(t.Context(), db, index.Question{SQL: c.sql, Time: 200 * time.Millisecond})
 		if strings.Join(rows, "|") != c.rows || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %v, %v", c.sql, rows, err)
 		}
@@ -219,7 +219,7 @@ func FuzzConsole(f *testing.F) {
 	dir := filepath.Dir(db.Path())
 	was := filesOf(f, dir)
 	f.Fuzz(func(t *testing.T, sql string) {
-		_, _, err := ask(t.Context(), db, index.Question{SQL: sql, Rows: 100, Time: 2 * time.Second})
+		_, _, err := asked(t.Context(), db, index.Question{SQL: sql, Rows: 100, Time: 2 * time.Second})
 		var e *index.SQLError
 		if err != nil && !errors.As(err, &e) && !errors.Is(err, index.ErrLimit) {
 			t.Errorf("%q: an error of no kind: %v", sql, err)

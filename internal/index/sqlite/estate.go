@@ -12,6 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
 var _ index.Retention = (*DB)(nil)
@@ -30,12 +31,12 @@ type estate struct {
 func (db *DB) Estate(ctx context.Context, costs bool) (*index.Estate, error) {
 	tx, err := db.r.BeginTxx(ctx, nil)
 	if err != nil {
-		return nil, fmt.Errorf("read runs: %w", damage(err))
+		return nil, fmt.Errorf("read runs: %w", engine.Damage(err))
 	}
 	defer tx.Rollback()
 	e := &estate{tx: tx, out: &index.Estate{}, named: map[int][]int{}}
 	if err := e.grow(ctx); err != nil {
-		return nil, fmt.Errorf("read runs: %w", damage(err))
+		return nil, fmt.Errorf("read runs: %w", engine.Damage(err))
 	}
 	steps := []func(context.Context) error{e.readRuns, e.readNames, e.readVersions, e.readStored, e.readClaims, e.readTranscripts,
 		e.readOthers, e.readParents, e.readThinned}
@@ -44,7 +45,7 @@ func (db *DB) Estate(ctx context.Context, costs bool) (*index.Estate, error) {
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
-			return nil, fmt.Errorf("read runs: %w", damage(err))
+			return nil, fmt.Errorf("read runs: %w", engine.Damage(err))
 		}
 	}
 	for v, runs := range e.named {
@@ -110,8 +111,8 @@ func (e *estate) readRuns(ctx context.Context) error {
 		WHERE counted = 1 ORDER BY run_id`, func(r *sqlx.Rows) error {
 		e.out.Runs = append(e.out.Runs, index.EstateRun{})
 		x := &e.out.Runs[len(e.out.Runs)-1]
-		if err := r.Scan(&id, &x.ID, &x.Native, &format, str(&x.Group), str(&x.Project), str(&x.Flow), str(&x.Agent), str(&x.Status), str(&x.Outcome),
-			str(&x.Model), str(&x.Title), &x.Started, &x.Ended, &x.Stub); err != nil {
+		if err := r.Scan(&id, &x.ID, &x.Native, &format, engine.Text(&x.Group), engine.Text(&x.Project), engine.Text(&x.Flow), engine.Text(&x.Agent), engine.Text(&x.Status), engine.Text(&x.Outcome),
+			engine.Text(&x.Model), engine.Text(&x.Title), &x.Started, &x.Ended, &x.Stub); err != nil {
 			return err
 		}
 		x.Format = formats[format]

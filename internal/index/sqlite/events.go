@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -15,18 +16,6 @@ type pendingRow struct {
 	words      *index.Words
 	transcript int64
 	id         int64
-}
-
-// The row id of an event is the hour of its time and a slot in that hour, so that "newest first" and "between
-// these dates" are ranges of ids that the full-text index walks in order.
-const (
-	slotBits   = 20
-	microHour  = 3600 * 1_000_000
-	latestHour = 1<<(53-slotBits) - 1 // keeps ids exact as floating point numbers, too
-)
-
-func hourOf(micro int64) int64 {
-	return min(max(micro/microHour, 0), latestHour)
 }
 
 // writeRows gives the rows of the batch their ids, in time order, and writes them: events first, then the
@@ -79,13 +68,13 @@ func (c *commit) writeWords() error {
 func (c *commit) allot() error {
 	hour, next := int64(-1), int64(0)
 	for i := range c.rows {
-		for h := max(hourOf(c.rows[i].Near), hour); h != hour || next >= (hour+1)<<slotBits; h = max(h, hour) {
+		for h := max(schema.HourOf(c.rows[i].Near), hour); h != hour || next >= (hour+1)<<schema.SlotBits; h = max(h, hour) {
 			if h == hour {
 				h++
 			}
 			hour = h
 			if _, err := c.get("SELECT coalesce(max(id), ?1 - 1) + 1 FROM events WHERE id >= ?1 AND id < ?2",
-				[]any{hour << slotBits, (hour + 1) << slotBits}, &next); err != nil {
+				[]any{hour << schema.SlotBits, (hour + 1) << schema.SlotBits}, &next); err != nil {
 				return err
 			}
 		}
@@ -127,7 +116,7 @@ func (c *commit) writeEvents() error {
 		if !r.Time.Valid {
 			near = r.Near
 		}
-		if err := b.add(r.id, r.transcript, r.Seq, r.Part, r.Parts, verdictNumbers[r.Verdict], kind, role, typ, tool,
+		if err := b.add(r.id, r.transcript, r.Seq, r.Part, r.Parts, schema.VerdictNumber[r.Verdict], kind, role, typ, tool,
 			nullTime(r.Time), nullZone(r.Time), inner, r.Offset, r.Length, r.Line, r.TextBytes, eid, null(r.Attributes), near, r.Global); err != nil {
 			return err
 		}
@@ -178,7 +167,7 @@ func (c *commit) writeCall(to *inserter, r *pendingRow, s callScope) error {
 		}
 		paths = string(b)
 	}
-	return to.add(r.id, r.transcript, index.Hash("call", s.conversation, r.Call.ID), r.Call.ID, key, r.Call.Rank, counted, name, r.Call.Input, paths)
+	return to.add(r.id, r.transcript, index.Hash("call", s.conversation, r.Call.ID), r.Call.ID, key, r.Call.Rank, schema.Counted, name, r.Call.Input, paths)
 }
 
 func (c *commit) writeResult(to *inserter, r *pendingRow, s callScope) error {

@@ -9,6 +9,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 )
 
 var (
@@ -27,7 +29,7 @@ const stocksSQL = `SELECT s.name,
 
 // Stocks yields what is stored of each source.
 func (db *DB) Stocks(ctx context.Context) iter.Seq2[index.Stock, error] {
-	return stream(ctx, db.r, stocksSQL, nil, func(rows *sqlx.Rows) (h index.Stock, err error) {
+	return engine.Stream(ctx, db.r, stocksSQL, nil, func(rows *sqlx.Rows) (h index.Stock, err error) {
 		var stored *int64
 		err = rows.Scan(&h.Source, &h.Files, &h.Bytes, &h.Versions, &stored)
 		if stored != nil {
@@ -45,7 +47,7 @@ const unknownSQL = `SELECT (SELECT name FROM names WHERE id = r.format), coalesc
 
 // Unknown yields the event types that no parser knew.
 func (db *DB) Unknown(ctx context.Context) iter.Seq2[index.UnknownType, error] {
-	return stream(ctx, db.r, unknownSQL, []any{facet("kind", "unknown", false).String()}, func(rows *sqlx.Rows) (u index.UnknownType, err error) {
+	return engine.Stream(ctx, db.r, unknownSQL, []any{where.Facet("kind", "unknown", false).String()}, func(rows *sqlx.Rows) (u index.UnknownType, err error) {
 		return u, rows.Scan(&u.Format, &u.Version, &u.Type, &u.Events, &u.Run)
 	})
 }
@@ -67,8 +69,8 @@ SELECT s.name, f.path, v.number, (SELECT name FROM names WHERE id = v.format),
 
 // Gaps yields the originals whose numbered events leave numbers out.
 func (db *DB) Gaps(ctx context.Context) iter.Seq2[index.Gap, error] {
-	return stream(ctx, db.r, gapsSQL, nil, func(rows *sqlx.Rows) (g index.Gap, err error) {
-		return g, rows.Scan(&g.Key.Source, &g.Key.Path, &g.Key.Number, str(&g.Format), &g.Run, &g.Gaps, &g.Missing, &g.After, &g.Seq)
+	return engine.Stream(ctx, db.r, gapsSQL, nil, func(rows *sqlx.Rows) (g index.Gap, err error) {
+		return g, rows.Scan(&g.Key.Source, &g.Key.Path, &g.Key.Number, engine.Text(&g.Format), &g.Run, &g.Gaps, &g.Missing, &g.After, &g.Seq)
 	})
 }
 
@@ -95,15 +97,15 @@ func (db *DB) Noted(ctx context.Context, prefix string) (map[string]string, erro
 	notes := map[string]string{}
 	rows, err := db.r.QueryContext(ctx, "SELECT key, value FROM local_state WHERE substr(key, 1, ?) = ?", len([]rune(prefix)), prefix)
 	if err != nil {
-		return nil, damage(err)
+		return nil, engine.Damage(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var key, value string
 		if err := rows.Scan(&key, &value); err != nil {
-			return nil, damage(err)
+			return nil, engine.Damage(err)
 		}
 		notes[key] = value
 	}
-	return notes, damage(rows.Err())
+	return notes, engine.Damage(rows.Err())
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
 // inserter gathers rows into multi-row statements, which cost half of single ones, and hands them to the driver itself:
@@ -110,12 +112,12 @@ func (t *tx) direct(query string, args []driver.NamedValue) (result driver.Resul
 		return nil, err
 	}
 	err = t.conn.Raw(func(conn any) error {
-		c, ok := conn.(*cachedConn)
+		c, ok := conn.(*engine.Cached)
 		if !ok {
 			return errors.New("a connection that keeps no statements")
 		}
-		result, err = c.run(t.calm, query, args)
+		result, err = c.Run(t.calm, query, args)
 		return err
 	})
-	return result, damage(err)
+	return result, engine.Damage(err)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -21,14 +22,14 @@ import (
 func (db *DB) Ledgers(ctx context.Context, orders []index.LedgerOrder) ([]index.Ledger, error) {
 	tx, err := db.r.BeginTxx(ctx, nil)
 	if err != nil {
-		return nil, fmt.Errorf("write ledgers: %w", damage(err))
+		return nil, fmt.Errorf("write ledgers: %w", engine.Damage(err))
 	}
 	defer tx.Rollback()
 	all := make([]index.Ledger, 0, len(orders))
 	for _, o := range orders {
 		l, err := (&ledgers{estate: estate{tx: tx}, ctx: ctx, order: o}).one()
 		if err != nil {
-			return nil, fmt.Errorf("write ledger of version %d: %w", o.Version, damage(err))
+			return nil, fmt.Errorf("write ledger of version %d: %w", o.Version, engine.Damage(err))
 		}
 		all = append(all, *l)
 	}
@@ -200,8 +201,8 @@ func (d *ledgers) complete(x *ledgerName) error {
 	var started, ended *int64
 	err := d.tx.QueryRowxContext(d.ctx, `SELECT "group", coalesce(project,
 		(SELECT c.project FROM conversations c WHERE c.run = runs.id AND c.project IS NOT NULL ORDER BY c.conversation_id LIMIT 1)), branch, flow, agent, model, host, version, status, outcome, started, ended FROM runs WHERE id = ?`, x.run).
-		Scan(str(&all.Group), str(&all.Project), str(&all.Branch), str(&all.Flow), str(&all.Agent), str(&all.Model), str(&all.Host), str(&all.Version),
-			str(&all.Status), str(&outcome), &started, &ended)
+		Scan(engine.Text(&all.Group), engine.Text(&all.Project), engine.Text(&all.Branch), engine.Text(&all.Flow), engine.Text(&all.Agent), engine.Text(&all.Model), engine.Text(&all.Host), engine.Text(&all.Version),
+			engine.Text(&all.Status), engine.Text(&outcome), &started, &ended)
 	if err != nil {
 		return err
 	}
@@ -231,10 +232,10 @@ func (d *ledgers) usage(x *ledgerName) error {
 		func(r *sqlx.Rows) error {
 			u := index.LedgerUsage{}
 			var time, tz *int64
-			if err := r.Scan(&u.ID, &u.Key, &u.Alias, &u.Conversation, &u.Rank, &time, &tz, str(&u.Model), str(&u.Provider), str(&u.Tier), str(&u.Speed),
-				str(&u.Geo), str(&u.RequestID), count{&u.Input}, count{&u.Output}, count{&u.CacheRead}, count{&u.CacheWrite}, count{&u.CacheWrite1h},
-				count{&u.Reasoning}, count{&u.Requests}, count{&u.Cost}, str(&u.CostSource), &u.Estimated, str(&u.Agent), str(&u.Engine), str(&u.Flow),
-				str(&u.Step), str(&u.Status), str(&u.Outcome), str(&u.Receipt), &u.Origin.Line, &u.Origin.Offset, &u.Origin.Length, str(&u.Origin.Inner)); err != nil {
+			if err := r.Scan(&u.ID, &u.Key, &u.Alias, &u.Conversation, &u.Rank, &time, &tz, engine.Text(&u.Model), engine.Text(&u.Provider), engine.Text(&u.Tier), engine.Text(&u.Speed),
+				engine.Text(&u.Geo), engine.Text(&u.RequestID), engine.Count(&u.Input), engine.Count(&u.Output), engine.Count(&u.CacheRead), engine.Count(&u.CacheWrite), engine.Count(&u.CacheWrite1h),
+				engine.Count(&u.Reasoning), engine.Count(&u.Requests), engine.Count(&u.Cost), engine.Text(&u.CostSource), &u.Estimated, engine.Text(&u.Agent), engine.Text(&u.Engine), engine.Text(&u.Flow),
+				engine.Text(&u.Step), engine.Text(&u.Status), engine.Text(&u.Outcome), engine.Text(&u.Receipt), &u.Origin.Line, &u.Origin.Offset, &u.Origin.Length, engine.Text(&u.Origin.Inner)); err != nil {
 				return err
 			}
 			if time != nil {
@@ -255,7 +256,7 @@ func (d *ledgers) links() ([]index.LedgerLink, error) {
 		var time, tz *int64
 		if err := r.Scan(&l.Edge, &l.Statement, &l.Event, &l.Derived, &l.Kind, &l.From.Type, &l.FromLocal, &l.From.ID, &l.From.Conversation,
 			&l.To.Type, &l.ToLocal, &l.To.ID, &l.To.Conversation, &l.Uncounted, &time, &tz, &l.Origin.Line, &l.Origin.Offset, &l.Origin.Length,
-			str(&l.Origin.Inner)); err != nil {
+			engine.Text(&l.Origin.Inner)); err != nil {
 			return err
 		}
 		if time != nil {
@@ -269,7 +270,7 @@ func (d *ledgers) links() ([]index.LedgerLink, error) {
 // Graves gives what was pruned or thinned, by run and version: of one run, or of all.
 func (db *DB) Graves(ctx context.Context, run string) ([]index.Grave, error) {
 	var all []index.Grave
-	err := each(ctx, db.r, `SELECT r.run_id, n.native_id, n.scope <> '', f.name, g.action, g.tier, g.over, g.until, g.plan, g.rule, g.reason, g.time, g.fact,
+	err := engine.Each(ctx, db.r, `SELECT r.run_id, n.native_id, n.scope <> '', f.name, g.action, g.tier, g.over, g.until, g.plan, g.rule, g.reason, g.time, g.fact,
 		s.name, x.path, v.number, c.root, v.sha256, v.size, coalesce(v.grave, ''), (SELECT coalesce(sum(e.size), 0) FROM extents e WHERE e.chain = v.chain), r.pruned, r.counted
 		FROM graves g JOIN run_names n ON n.id = g.run_name JOIN runs r ON r.id = n.run JOIN names f ON f.id = r.format
 		JOIN versions v ON v.id = g.version JOIN chains c ON c.id = v.chain JOIN files x ON x.id = v.file JOIN sources s ON s.id = x.source
@@ -283,7 +284,7 @@ func (db *DB) Graves(ctx context.Context, run string) ([]index.Grave, error) {
 		return g, err
 	}, func(g index.Grave) bool { all = append(all, g); return true })
 	if err != nil {
-		return nil, fmt.Errorf("read what was pruned: %w", damage(err))
+		return nil, fmt.Errorf("read what was pruned: %w", engine.Damage(err))
 	}
 	return all, nil
 }

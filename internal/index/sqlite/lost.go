@@ -11,6 +11,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
 // loss makes the version of which a fact says that bytes are lost, or there again, to be parsed as a whole: parser -1.
@@ -83,7 +84,7 @@ func (c *commit) lost(chain, offset, size int64) (yes bool, err error) {
 
 // FactsIn yields the facts that a pack tells best, those that it takes back too.
 func (db *DB) FactsIn(ctx context.Context, pack string) iter.Seq2[blob.Fact, error] {
-	return stream(ctx, db.r, "SELECT kind, key, time, value FROM facts WHERE pack = ? ORDER BY kind, key", []any{pack},
+	return engine.Stream(ctx, db.r, "SELECT kind, key, time, value FROM facts WHERE pack = ? ORDER BY kind, key", []any{pack},
 		func(rows *sqlx.Rows) (f blob.Fact, err error) {
 			var micro int64
 			var value sql.NullString

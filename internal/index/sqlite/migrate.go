@@ -12,6 +12,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/migrations"
 )
 
@@ -37,7 +38,7 @@ var latest = sync.OnceValues(func() (int64, error) {
 // version reads the version of the schema, 0 for a file without any.
 func version(ctx context.Context, db *sql.DB) (v int64, err error) {
 	err = db.QueryRowContext(ctx, schemaVersion).Scan(&v)
-	if code(err) == sqlite3.SQLITE_ERROR { // no such table: nothing was ever applied
+	if engine.Code(err) == sqlite3.SQLITE_ERROR { // no such table: nothing was ever applied
 		return 0, nil
 	}
 	return v, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -76,7 +77,7 @@ func (c *commit) insertUsage(version, name int64, u *transcript.Usage, k usageKe
 	if err != nil {
 		return err
 	}
-	verdict := verdictNumbers[u.Verdict]
+	verdict := schema.VerdictNumber[u.Verdict]
 	args := append([]any{id, k.key, k.id, k.alias, version, name, u.Conversation, verdict, verdict, u.Rank,
 		nullTime(u.Time), nullZone(u.Time), null(u.Model), null(u.Provider), null(u.Tier), null(u.Speed), null(u.Geo), null(u.RequestID),
 		nullCount(u.Input), nullCount(u.Output), nullCount(u.CacheRead), nullCount(u.CacheWrite), nullCount(u.CacheWrite1h),

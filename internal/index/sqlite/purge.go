@@ -11,7 +11,9 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
 var _ index.Cleaner = (*DB)(nil)
@@ -37,19 +39,19 @@ func (db *DB) Purge(ctx context.Context, all bool) (p index.Purged, err error) {
 	}
 	was, err := db.Recall(ctx, purgedKey)
 	if err != nil {
-		return p, fmt.Errorf("purge index: %w", damage(err))
+		return p, fmt.Errorf("purge index: %w", engine.Damage(err))
 	}
 	var now string
 	if err := db.w.GetContext(ctx, &now, takenOut); err != nil {
-		return p, fmt.Errorf("purge index: %w", damage(err))
+		return p, fmt.Errorf("purge index: %w", engine.Damage(err))
 	}
 	all = all || was != now && now != "0 0"
 	if err := db.purge(ctx, all, &p); err != nil {
-		return p, fmt.Errorf("purge index: %w", damage(err))
+		return p, fmt.Errorf("purge index: %w", engine.Damage(err))
 	}
 	if all && !p.LogKept {
 		if err := db.Remember(ctx, purgedKey, now); err != nil {
-			return p, fmt.Errorf("purge index: %w", damage(err))
+			return p, fmt.Errorf("purge index: %w", engine.Damage(err))
 		}
 	}
 	p.After, err = db.fileSize()
@@ -157,7 +159,7 @@ func (t *tx) dropTerms() (gone int64, err error) {
 		return 0, err
 	}
 	next := living.Next()
-	err = mergeRuns(t.nextBlock, runs, anyWord, func(word []byte) error {
+	err = schema.MergeRuns(t.nextBlock, runs, schema.AnyWord, func(word []byte) error {
 		for next != nil && bytes.Compare(next, word) < 0 {
 			next = living.Next()
 		}

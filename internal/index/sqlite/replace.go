@@ -12,6 +12,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
 // replacedKey is where the index remembers packs whose content others have, while their files are still there.
@@ -231,7 +232,7 @@ func (c *commit) buriedChain(chain int64) (bool, error) {
 
 // Replaced yields the packs that others have replaced and whose files may still be there.
 func (db *DB) Replaced(ctx context.Context) iter.Seq2[string, error] {
-	return stream(ctx, db.r, "SELECT substr(key, ?) FROM local_state WHERE substr(key, 1, ?) = ? ORDER BY key",
+	return engine.Stream(ctx, db.r, "SELECT substr(key, ?) FROM local_state WHERE substr(key, 1, ?) = ? ORDER BY key",
 		[]any{len(replacedKey) + 1, len(replacedKey), replacedKey}, func(rows *sqlx.Rows) (s string, err error) { return s, rows.Scan(&s) })
 }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -34,7 +35,7 @@ func (db *DB) Reprice(ctx context.Context, book *price.Book) (changed int64, err
 	for last := int64(0); ; {
 		batch, err := t.priced(last)
 		if err != nil {
-			return 0, fmt.Errorf("reprice: %w", damage(err))
+			return 0, fmt.Errorf("reprice: %w", engine.Damage(err))
 		}
 		for _, row := range batch {
 			last = row.id
@@ -43,7 +44,7 @@ func (db *DB) Reprice(ctx context.Context, book *price.Book) (changed int64, err
 				continue
 			}
 			if _, err := t.exec(updatePriced, append(now, row.id)...); err != nil {
-				return 0, fmt.Errorf("reprice: %w", damage(err))
+				return 0, fmt.Errorf("reprice: %w", engine.Damage(err))
 			}
 			changed++
 		}
@@ -52,7 +53,7 @@ func (db *DB) Reprice(ctx context.Context, book *price.Book) (changed int64, err
 		}
 	}
 	if err := t.Commit(); err != nil {
-		return 0, fmt.Errorf("reprice: %w", damage(err))
+		return 0, fmt.Errorf("reprice: %w", engine.Damage(err))
 	}
 	return changed, nil
 }
@@ -64,8 +65,8 @@ func (t *tx) priced(last int64) (batch []repriced, err error) {
 		var calculated sql.NullInt64
 		var note [3]sql.NullString
 		u := &r.u
-		if err := rows.Scan(&r.id, when{&u.Time}, str(&u.Model), str(&u.Provider), str(&u.Tier), str(&u.Speed), str(&u.Geo),
-			count{&u.Input}, count{&u.Output}, count{&u.CacheRead}, count{&u.CacheWrite}, count{&u.CacheWrite1h}, count{&u.Reasoning},
+		if err := rows.Scan(&r.id, engine.Time(&u.Time), engine.Text(&u.Model), engine.Text(&u.Provider), engine.Text(&u.Tier), engine.Text(&u.Speed), engine.Text(&u.Geo),
+			engine.Count(&u.Input), engine.Count(&u.Output), engine.Count(&u.CacheRead), engine.Count(&u.CacheWrite), engine.Count(&u.CacheWrite1h), engine.Count(&u.Reasoning),
 			&calculated, &note[0], &note[1], &note[2]); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -173,9 +174,9 @@ func (c *commit) electOne(run int64, group []*take, id func(...string) string) e
 		t.verdict = t.judged
 		switch {
 		case t.superseded && (i > 0 || t.aside):
-			t.verdict = earlierVersion
+			t.verdict = schema.EarlierVersion
 		case i > 0:
-			t.verdict = duplicate
+			t.verdict = schema.Duplicate
 		}
 		if h := slices.IndexFunc(holders, t.sameBytes); h >= 0 {
 			t.conversation = holders[h].conversation
@@ -221,7 +222,7 @@ func (c *commit) electShared(run int64, group []*take, id func(...string) string
 			holders = append(holders, t)
 			continue
 		}
-		t.verdict = duplicate
+		t.verdict = schema.Duplicate
 		if holders[twin].indexed == 0 {
 			if err := c.takeOver(holders[twin], []*take{t}); err != nil {
 				return err
@@ -237,7 +238,7 @@ func (c *commit) electShared(run int64, group []*take, id func(...string) string
 	})
 	merged := *group[0]
 	for _, t := range group[1:] {
-		if t.verdict != counted {
+		if t.verdict != schema.Counted {
 			continue
 		}
 		index.Overlay(&merged.Conversation, &t.Conversation)
@@ -256,7 +257,7 @@ func (c *commit) electShared(run int64, group []*take, id func(...string) string
 	for _, t := range group {
 		t.conversation, t.seqBase = conversation, base
 		base += t.lastSeq
-		if t.indexed == 0 && t.rows > 0 && t.verdict != duplicate {
+		if t.indexed == 0 && t.rows > 0 && t.verdict != schema.Duplicate {
 			t.indexed = wanted
 		}
 	}
@@ -327,8 +328,8 @@ func (c *commit) conversation(run int64, public string, t *take, of *int64) (sql
 		return sql.NullInt64{}, err
 	}
 	verdict := t.verdict
-	if t.aside && verdict == counted {
-		verdict = uncounted
+	if t.aside && verdict == schema.Counted {
+		verdict = schema.Uncounted
 	}
 	started, ended := nullTime(t.Started), nullTime(t.Ended)
 	if started == nil && t.first.Valid {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -33,7 +34,7 @@ type usageSaid struct {
 }
 
 func saidOf(u *transcript.Usage) usageSaid {
-	return usageSaid{verdictNumbers[u.Verdict], u.Conversation, u.Agent, u.Engine, u.Flow, u.Step, u.Model, u.Provider}
+	return usageSaid{schema.VerdictNumber[u.Verdict], u.Conversation, u.Agent, u.Engine, u.Flow, u.Step, u.Model, u.Provider}
 }
 
 // families loads the touched runs whose formats have a resolver. They are resolved in elect, when it is known
@@ -234,9 +235,9 @@ func (c *commit) resolveFamily(f *family, transcripts []*take) error {
 	for i, t := range members {
 		said := f.Conversations[i]
 		t.Conversation = said.Conversation
-		t.judged = counted
+		t.judged = schema.Counted
 		if said.Verdict != transcript.EarlierVersion {
-			t.judged = verdictNumbers[said.Verdict]
+			t.judged = schema.VerdictNumber[said.Verdict]
 		}
 		t.copiedUntil = said.CopiedUntil
 		if err := c.copied(t); err != nil {

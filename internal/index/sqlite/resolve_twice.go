@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
 // What is said twice: events with one id in a shared conversation, calls with one key in a run, requests with
@@ -132,7 +133,7 @@ func (c *commit) loadTwice() ([]judged, error) {
 			j.group ^= j.conversation << 20 // such ids are only compared inside a conversation
 		}
 		j.event, j.global = seq, global > 0
-		j.prefer = []int64{flag(verdict == counted), flag(global == 2), newest, rank, number}
+		j.prefer = []int64{flag(verdict == schema.Counted), flag(global == 2), newest, rank, number}
 		j.place = []any{public, ord, path, -seq, part}
 		if global > 0 {
 			j.place = []any{path, ord, public, -seq, part}
@@ -150,14 +151,14 @@ func (c *commit) countFirst(rows []judged) (changed, copies map[int64]bool, err 
 	err = groups(rows, func(group []judged) error {
 		first, moved := group[0], false
 		for _, j := range group {
-			verdict := duplicate
+			verdict := schema.Duplicate
 			switch {
-			case j.was == uncounted: // what is no event, or no longer one
+			case j.was == schema.Uncounted: // what is no event, or no longer one
 				continue
 			case j.transcript == first.transcript && (j.global || j.event == first.event):
-				verdict = counted // another part of the same event, another event of the same entry
+				verdict = schema.Counted // another part of the same event, another event of the same entry
 			case j.conversation != first.conversation:
-				verdict = copiedHistory
+				verdict = schema.CopiedHistory
 			}
 			if verdict == j.was {
 				continue
@@ -266,9 +267,9 @@ func (c *commit) judgeCalls() error {
 	changed := map[int64]bool{}
 	err = groups(rows, func(group []judged) error {
 		for i, j := range group {
-			verdict := counted
+			verdict := schema.Counted
 			if i > 0 {
-				verdict = duplicate
+				verdict = schema.Duplicate
 			}
 			if verdict == j.was {
 				continue
@@ -323,8 +324,8 @@ func (c *commit) judgeUsage() error {
 	err = groups(rows, func(group []judged) error {
 		for i, j := range group {
 			verdict, of := stated[j.id], any(nil)
-			if i > 0 && verdict == counted {
-				verdict, of = duplicate, group[0].id
+			if i > 0 && verdict == schema.Counted {
+				verdict, of = schema.Duplicate, group[0].id
 			}
 			if verdict == j.was && i == 0 {
 				continue
@@ -361,7 +362,7 @@ func (c *commit) loadJudgedUsage() (rows []judged, stated map[int64]int, err err
 		// Where a run's id is unique only in its place, so is what it calls its requests.
 		j.group ^= run << 20
 		stated[j.id] = said
-		j.prefer = []int64{flag(said == counted), rank, newest, number}
+		j.prefer = []int64{flag(said == schema.Counted), rank, newest, number}
 		j.place = []any{time, path, offset}
 		rows = append(rows, j)
 		return nil
@@ -393,12 +394,12 @@ func (c *commit) judgeReceipts() error {
 		}
 		err = groups(rows, func(group []judged) error {
 			for i, j := range group {
-				verdict := counted
+				verdict := schema.Counted
 				switch {
 				case i > 0 && j.prefer[1] == 0:
-					verdict = earlierVersion
+					verdict = schema.EarlierVersion
 				case i > 0:
-					verdict = duplicate
+					verdict = schema.Duplicate
 				}
 				if verdict == j.was {
 					continue

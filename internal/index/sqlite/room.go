@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
 // tree is a table or an index in the file, and what changes in it.
@@ -26,7 +28,7 @@ const treesQuery = `SELECT s.name, s.tbl_name, s.type = 'index' AND coalesce(s.s
 
 func readTrees(ctx context.Context, tx *sqlx.Tx) ([]*tree, error) {
 	var all []*tree
-	return all, each(ctx, tx, treesQuery, nil, func(r *sqlx.Rows) (*tree, error) {
+	return all, engine.Each(ctx, tx, treesQuery, nil, func(r *sqlx.Rows) (*tree, error) {
 		t := &tree{}
 		return t, r.Scan(&t.name, &t.table, &t.partial, &t.pages, &t.leaves, &t.interior, &t.long, &t.cells, &t.bytes)
 	}, func(t *tree) bool { all = append(all, t); return true })

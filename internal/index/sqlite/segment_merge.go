@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 )
 
@@ -24,12 +25,12 @@ const nativePages = 4000
 // Tidy merges segments of the full-text index and runs of words until there are few again.
 func (db *DB) Tidy(ctx context.Context) error {
 	if err := db.joinTerms(ctx); err != nil {
-		return fmt.Errorf("join terms: %w", damage(err))
+		return fmt.Errorf("join terms: %w", engine.Damage(err))
 	}
 	for {
 		merged, err := db.mergeSegments(ctx)
 		if err != nil {
-			return fmt.Errorf("merge segments: %w", damage(err))
+			return fmt.Errorf("merge segments: %w", engine.Damage(err))
 		}
 		if !merged {
 			return nil
@@ -212,7 +213,7 @@ func (db *DB) Optimize(ctx context.Context) error {
 		return err
 	}
 	if _, err := db.w.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-		return fmt.Errorf("move the log into the index: %w", damage(err))
+		return fmt.Errorf("move the log into the index: %w", engine.Damage(err))
 	}
 	return nil
 }

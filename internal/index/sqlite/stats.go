@@ -8,7 +8,10 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
+
+var _ index.Census = (*DB)(nil)
 
 // Each statement of sums gives a format, NULL for what has none, and the numbers of some fields.
 var sums = []struct {
@@ -46,19 +49,19 @@ var sums = []struct {
 func (db *DB) Totals(ctx context.Context) (index.Stats, error) {
 	tx, err := db.r.BeginTxx(ctx, nil)
 	if err != nil {
-		return index.Stats{}, fmt.Errorf("count: %w", damage(err))
+		return index.Stats{}, fmt.Errorf("count: %w", engine.Damage(err))
 	}
 	defer tx.Rollback()
 	stats, err := totals(ctx, tx)
 	if err != nil {
-		return index.Stats{}, fmt.Errorf("count: %w", damage(err))
+		return index.Stats{}, fmt.Errorf("count: %w", engine.Damage(err))
 	}
 	return stats, nil
 }
 
 func totals(ctx context.Context, tx *sqlx.Tx) (index.Stats, error) {
 	names := map[int64]string{}
-	err := each(ctx, tx, "SELECT id, name FROM names WHERE id IN (SELECT format FROM versions UNION SELECT format FROM runs)", nil,
+	err := engine.Each(ctx, tx, "SELECT id, name FROM names WHERE id IN (SELECT format FROM versions UNION SELECT format FROM runs)", nil,
 		func(rows *sqlx.Rows) (n struct {
 			id   int64
 			name string

@@ -11,6 +11,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 	"github.com/txarchive/txarchive/internal/query"
 )
 
@@ -79,7 +81,7 @@ func (db *DB) Sum(ctx context.Context, q index.SumQuery) iter.Seq2[index.Sum, er
 		case errors.As(err, &unsupported):
 			yield(index.Sum{}, err)
 		default:
-			yield(index.Sum{}, fmt.Errorf("sum usage: %w", damage(err)))
+			yield(index.Sum{}, fmt.Errorf("sum usage: %w", engine.Damage(err)))
 		}
 	}
 }
@@ -113,7 +115,7 @@ func scan(ctx context.Context, tx *sqlx.Tx, q index.SumQuery, c clock, yield fun
 	if err != nil {
 		return err
 	}
-	return each(ctx, tx, query, args, scanSum(q), yield)
+	return engine.Each(ctx, tx, query, args, scanSum(q), yield)
 }
 
 // pullTime moves windows of time that hold for the whole query out of it.
@@ -191,7 +193,7 @@ var measures = func() (all []measure) {
 func scanSum(q index.SumQuery) func(*sqlx.Rows) (index.Sum, error) {
 	return func(rows *sqlx.Rows) (s index.Sum, err error) {
 		s.Keys = make([]index.Key, len(q.By))
-		to := []any{count{&s.Time}, str(&s.Model), &s.Reason, &s.HasReported, &s.Twin}
+		to := []any{engine.Count(&s.Time), engine.Text(&s.Model), &s.Reason, &s.HasReported, &s.Twin}
 		to = append(to, &s.Records, &s.Requests, &s.Input, &s.Output, &s.CacheRead, &s.CacheWrite, &s.CacheLong, &s.Reasoning, &s.Reported, &s.Calculated)
 		values := make([]*string, len(q.By))
 		for i := range values {
@@ -243,7 +245,7 @@ func scanQuery(q index.SumQuery, c clock, onlyTwins bool) (string, []any, error)
 	}
 	all := strings.Join(keys, " ")
 	return "WITH " + strings.Join(with, ", ") + " SELECT u.at, u.model, u.reason, u.has_reported, u.twin" + numbers + strings.Join(append([]string{""}, keys...), ", ") +
-		" FROM (" + summed(group, from+" WHERE "+f.where, func(m measure) string { return m.expr }) + ") u " + recordJoins(reads(all, "r"), reads(all, "c")), f.args, nil
+		" FROM (" + summed(group, from+" WHERE "+f.where, func(m measure) string { return m.expr }) + ") u " + recordJoins(where.Reads(all, "r"), where.Reads(all, "c")), f.args, nil
 }
 
 // summed groups rows by the first columns and adds the measures up, which follow.
@@ -284,9 +286,4 @@ func recordJoins(run, conversation bool) (s string) {
 		s += conversationOf
 	}
 	return s
-}
-
-// reads says whether an expression of ours names a column of a table.
-func reads(expr, table string) bool {
-	return strings.Contains(expr, " "+table+".") || strings.Contains(expr, "("+table+".") || strings.HasPrefix(expr, table+".")
 }

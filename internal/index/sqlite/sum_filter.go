@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 	"github.com/txarchive/txarchive/internal/query"
 )
 
@@ -36,16 +37,10 @@ var usageColumns = map[string][]string{
 // usageNumbers are what a Compare reads. All that went in is what was sent, cached or not.
 var usageNumbers = map[string]string{
 	"cost":   "coalesce(u.reported, CASE WHEN coalesce(p.twin, 0) <> 1 THEN u.calculated END)",
-	"input":  "(" + stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h") + ")",
+	"input":  "(" + where.Stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h") + ")",
 	"output": "u.output",
-	"tokens": "(" + stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h", "u.output") + ")",
+	"tokens": "(" + where.Stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h", "u.output") + ")",
 	"events": "(SELECT sum(t.events) FROM transcripts t WHERE t.conversation = c.id AND t.verdict = 0)",
-}
-
-// stated is the sum of what is known of columns, NULL when nothing is.
-func stated(columns ...string) string {
-	sum := "coalesce(" + strings.Join(columns, ", 0) + coalesce(") + ", 0)" // of a, b: coalesce(a, 0) + coalesce(b, 0)
-	return "CASE WHEN coalesce(" + strings.Join(columns, ", ") + ") IS NOT NULL THEN " + sum + " END"
 }
 
 func filterUsage(of index.UsageFilter) (*usageFilter, error) {
@@ -107,7 +102,7 @@ func (f *usageFilter) node(n query.Node) (string, []any, error) {
 		return f.field(n)
 	case query.Compare:
 		if column, ok := usageNumbers[n.Field]; ok && slices.Contains([]string{">", ">=", "<", "<=", "="}, n.Op) {
-			f.conv = f.conv || reads(column, "c")
+			f.conv = f.conv || where.Reads(column, "c")
 			return column + " " + n.Op + " ?", []any{n.Value}, nil
 		}
 	}
@@ -124,7 +119,7 @@ func (f *usageFilter) join(of []query.Node, op string) (string, []any, error) {
 		}
 		parts, args = append(parts, sql), append(args, a...)
 	}
-	return balanced(parts, op), args, nil
+	return where.Balanced(parts, op), args, nil
 }
 
 func (f *usageFilter) field(n query.Field) (string, []any, error) {
@@ -142,7 +137,7 @@ func (f *usageFilter) field(n query.Field) (string, []any, error) {
 		}
 	}
 	for _, column := range in {
-		f.run, f.conv = f.run || reads(column, "r"), f.conv || reads(column, "c")
+		f.run, f.conv = f.run || where.Reads(column, "r"), f.conv || where.Reads(column, "c")
 	}
 	if len(in) > 0 {
 		sql, args := anyOf(n.Values, in)
@@ -157,7 +152,7 @@ func (f *usageFilter) field(n query.Field) (string, []any, error) {
 		}
 		parts, args = append(parts, sql), append(args, a...)
 	}
-	return balanced(parts, " OR "), args, nil
+	return where.Balanced(parts, " OR "), args, nil
 }
 
 // anyOf matches when one of the columns has one of the values; an empty value asks that none of them has any.
@@ -170,11 +165,11 @@ func anyOf(values []query.Value, in []string) (string, []any) {
 			continue
 		}
 		for _, column := range in {
-			sql, a := compare(column, v)
+			sql, a := where.Compare(column, v)
 			parts, args = append(parts, sql), append(args, a...)
 		}
 	}
-	return balanced(parts, " OR "), args
+	return where.Balanced(parts, " OR "), args
 }
 
 // attributePath is a JSON path as a literal of SQL: a key is quoted, and cannot end either string.
@@ -187,21 +182,21 @@ func attributePath(key string) string {
 func (f *usageFilter) special(n query.Field, v query.Value) (string, []any, error) {
 	switch what := n.Name + ":" + v.Text; {
 	case n.Name == "source":
-		s, args := compare("s.name", v)
+		s, args := where.Compare("s.name", v)
 		return "u.version IN (SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id CROSS JOIN versions v ON v.file = f.id WHERE " + s + ")", args, nil
 	case n.Name == "path":
-		s, args := compare("f.path", v)
+		s, args := where.Compare("f.path", v)
 		return "u.version IN (SELECT v.id FROM files f CROSS JOIN versions v ON v.file = f.id WHERE " + s + ")", args, nil
 	case n.Name == "tool":
 		f.tools = true
 		if v.Text == "" && v.Match == query.Whole {
 			return "u.id NOT IN (SELECT id FROM called)", nil, nil
 		}
-		s, args := compare("name", v)
+		s, args := where.Compare("name", v)
 		return "u.id IN (SELECT id FROM called WHERE " + s + ")", args, nil
 	case n.Name == "id":
 		f.conv = true
-		return "(u.usage_id >= ? AND u.usage_id < ? OR c.conversation_id >= ? AND c.conversation_id < ?)", []any{v.Text, after(v.Text), v.Text, after(v.Text)}, nil
+		return "(u.usage_id >= ? AND u.usage_id < ? OR c.conversation_id >= ? AND c.conversation_id < ?)", []any{v.Text, where.After(v.Text), v.Text, where.After(v.Text)}, nil
 	case what == "is:stub":
 		f.run = true
 		return "(r.stub = 1 OR coalesce(u.attributes ->> '$.stub', 0) = 1)", nil, nil

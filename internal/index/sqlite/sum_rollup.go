@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/query"
 )
 
@@ -137,7 +138,7 @@ func (r *rollup) run(ctx context.Context, tx *sqlx.Tx, yield func(index.Sum) boo
 		statements, args = []string{query}, a
 	}
 	for _, query := range statements {
-		if err := each(ctx, tx, query, args, scanSum(r.q), next); err != nil || !more {
+		if err := engine.Each(ctx, tx, query, args, scanSum(r.q), next); err != nil || !more {
 			return err
 		}
 	}
@@ -149,7 +150,7 @@ func (r *rollup) run(ctx context.Context, tx *sqlx.Tx, yield func(index.Sum) boo
 	if err != nil {
 		return err
 	}
-	return each(ctx, tx, query, args, scanSum(r.q), func(s index.Sum) bool {
+	return engine.Each(ctx, tx, query, args, scanSum(r.q), func(s index.Sum) bool {
 		without := s
 		without.Twin, without.Spent = index.NoTwin, s.Spent.Minus()
 		return next(s) && next(without)

@@ -192,7 +192,7 @@ func TestSumsOfHostileNumbers(t *testing.T) {
 	}
 	for _, q := range []string{"SELECT sum(reported_cost_microusd IS NULL), sum(cost_microusd IS NULL) FROM v_runs", "SELECT max(input_tokens) FROM v_runs",
 		"SELECT max(cost_microusd), max(calculated_cost_microusd) FROM v_usage", "SELECT max(cost_microusd), sum(input_tokens) FROM v_cost_daily"} {
-		if _, _, err := ask(t.Context(), db, index.Question{SQL: q}); err != nil {
+		if _, _, err := asked(t.Context(), db, index.Question{SQL: q}); err != nil {
 			t.Errorf("%s: %v", q, err)
 		}
 	}
@@ -208,7 +208,7 @@ func TestViewsRoundHalfUp(t *testing.T) {
 	}
 	for _, q := range []string{"SELECT reported_cost_microusd, cost_microusd FROM v_usage ORDER BY model", "SELECT reported_cost_microusd, cost_microusd FROM v_cost_daily ORDER BY model",
 		"SELECT reported_cost_microusd, cost_microusd FROM v_runs ORDER BY native_id"} {
-		_, rows, err := ask(t.Context(), db, index.Question{SQL: q})
+		_, rows, err := asked(t.Context(), db, index.Question{SQL: q})
 		if err != nil || len(rows) != len(nano) {
 			t.Fatalf("%s: %q, %v", q, rows, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 	"github.com/txarchive/txarchive/internal/query"
 )
 
@@ -63,7 +64,7 @@ func (r *rollup) threads() (string, []any, error) {
 		return "", nil, err
 	}
 	all := strings.Join(keys, " ")
-	joins := threadJoins(f.run || reads(all, "r"), f.conv || reads(all, "c"))
+	joins := threadJoins(f.run || where.Reads(all, "r"), f.conv || where.Reads(all, "c"))
 	group := []string{r.clock.hours(r.q.Unit) + " AS at", "u.model AS model", "u.reason AS reason", "u.has_reported AS has_reported"}
 	columns := "g.at, g.model, g.reason, g.has_reported, 0"
 	for _, m := range measures {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -26,14 +27,14 @@ type tx struct {
 func (db *DB) begin(ctx context.Context) (*tx, error) {
 	conn, err := db.w.Connx(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("begin: %w", damage(err))
+		return nil, fmt.Errorf("begin: %w", engine.Damage(err))
 	}
 	// With a context that ends, database/sql would roll back on its own, and rows that inserters hand to the driver after
 	// that would stand outside of any transaction.
 	calm := context.WithoutCancel(ctx)
 	t, err := conn.BeginTxx(calm, nil)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("begin: %w", damage(err)), conn.Close())
+		return nil, errors.Join(fmt.Errorf("begin: %w", engine.Damage(err)), conn.Close())
 	}
 	return &tx{Tx: t, conn: conn.Conn, ctx: ctx, calm: calm,
 		names: &names{ids: map[string]int64{}}, next: map[string]int64{}}, nil
@@ -46,7 +47,7 @@ func (t *tx) Rollback() error {
 
 // end commits, and gives the connection back.
 func (t *tx) end() error {
-	return errors.Join(damage(t.Tx.Commit()), t.conn.Close())
+	return errors.Join(engine.Damage(t.Tx.Commit()), t.conn.Close())
 }
 
 // exec runs a statement past database/sql. It is not interrupted, only left out, when the context ends: see execLong.
@@ -65,7 +66,7 @@ func (t *tx) exec(query string, args ...any) (sql.Result, error) {
 // execLong runs a statement that may take long, until the context ends.
 func (t *tx) execLong(query string, args ...any) error {
 	_, err := t.ExecContext(t.ctx, query, args...)
-	return damage(err)
+	return engine.Damage(err)
 }
 
 // get scans one row into dest and says whether there was one.
@@ -77,7 +78,7 @@ func (t *tx) get(query string, args []any, dest ...any) (bool, error) {
 	if err == sql.ErrNoRows {
 		return false, nil
 	}
-	return err == nil, damage(err)
+	return err == nil, engine.Damage(err)
 }
 
 // each scans every row of a query by calling row with the cursor.
@@ -96,7 +97,7 @@ func (t *tx) few(query string, row func(*sql.Rows) error, args ...any) error {
 func (t *tx) scan(ctx context.Context, query string, row func(*sql.Rows) error, args []any) error {
 	rows, err := t.QueryContext(ctx, query, args...)
 	if err != nil {
-		return damage(err)
+		return engine.Damage(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -104,7 +105,7 @@ func (t *tx) scan(ctx context.Context, query string, row func(*sql.Rows) error, 
 			return err
 		}
 	}
-	return damage(rows.Err())
+	return engine.Damage(rows.Err())
 }
 
 // id returns the next free row id of a table.
@@ -167,23 +168,6 @@ func (t *tx) nameID(s string) (int64, error) {
 	}
 	t.names.ids[s] = id
 	return id, nil
-}
-
-// The numbers of verdicts, as in the table verdicts.
-const (
-	counted = iota
-	duplicate
-	copiedHistory
-	derivedTotal
-	outsideReceipt
-	earlierVersion
-	uncounted
-)
-
-var verdictNumbers = map[transcript.Verdict]int{
-	"": counted, transcript.Counted: counted, transcript.DuplicateOf: duplicate, transcript.CopiedHistory: copiedHistory,
-	transcript.DerivedTotal: derivedTotal, transcript.OutsideReceipt: outsideReceipt,
-	transcript.EarlierVersion: earlierVersion, transcript.Uncounted: uncounted,
 }
 
 // null turns the zero value of text into NULL.

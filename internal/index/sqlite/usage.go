@@ -11,6 +11,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -29,17 +31,17 @@ func scanUsage(rows *sqlx.Rows) (u index.Usage, err error) {
 	var verdict int
 	var attributes []byte
 	t, p := &u.Usage, &u.Place
-	err = rows.Scan(&u.ID, &u.RunID, &t.Run, &t.Conversation, str(&u.ConversationID), &verdict, str(&u.Of),
-		when{&t.Time}, zone{&t.Time}, str(&t.Model), str(&t.Provider), str(&t.Tier), str(&t.Speed), str(&t.Geo), str(&t.RequestID),
-		count{&t.Input}, count{&t.Output}, count{&t.CacheRead}, count{&t.CacheWrite}, count{&t.CacheWrite1h}, count{&t.Reasoning},
-		count{&t.Requests}, count{&t.Cost}, str(&t.CostSource), &t.Estimated,
-		count{&u.Calculated}, str(&u.PriceModel), str(&u.PriceTable), str(&u.PriceNote), &u.Twin,
-		str(&t.Agent), str(&t.Engine), str(&t.Flow), str(&t.Step), str(&t.Status), str(&t.Outcome), str(&t.Receipt), &attributes,
-		&p.Format, &p.Source, &p.Path, &p.Number, str(&p.Role), &p.Chain, str(&p.Inner), &p.Line, &p.Offset, &p.Length)
+	err = rows.Scan(&u.ID, &u.RunID, &t.Run, &t.Conversation, engine.Text(&u.ConversationID), &verdict, engine.Text(&u.Of),
+		engine.Time(&t.Time), engine.Zone(&t.Time), engine.Text(&t.Model), engine.Text(&t.Provider), engine.Text(&t.Tier), engine.Text(&t.Speed), engine.Text(&t.Geo), engine.Text(&t.RequestID),
+		engine.Count(&t.Input), engine.Count(&t.Output), engine.Count(&t.CacheRead), engine.Count(&t.CacheWrite), engine.Count(&t.CacheWrite1h), engine.Count(&t.Reasoning),
+		engine.Count(&t.Requests), engine.Count(&t.Cost), engine.Text(&t.CostSource), &t.Estimated,
+		engine.Count(&u.Calculated), engine.Text(&u.PriceModel), engine.Text(&u.PriceTable), engine.Text(&u.PriceNote), &u.Twin,
+		engine.Text(&t.Agent), engine.Text(&t.Engine), engine.Text(&t.Flow), engine.Text(&t.Step), engine.Text(&t.Status), engine.Text(&t.Outcome), engine.Text(&t.Receipt), &attributes,
+		&p.Format, &p.Source, &p.Path, &p.Number, engine.Text(&p.Role), &p.Chain, engine.Text(&p.Inner), &p.Line, &p.Offset, &p.Length)
 	if err != nil {
 		return u, err
 	}
-	t.Verdict, t.Origin = verdictNames[verdict], p.Origin
+	t.Verdict, t.Origin = schema.Verdicts[verdict], p.Origin
 	if len(attributes) > 0 {
 		var a transcript.Attributes
 		err = json.Unmarshal(attributes, &a)
@@ -52,7 +54,7 @@ func scanUsage(rows *sqlx.Rows) (u index.Usage, err error) {
 func (db *DB) Usage(ctx context.Context, of index.UsageFilter) iter.Seq2[index.Usage, error] {
 	f, err := filterUsage(of)
 	if err != nil {
-		return failed[index.Usage](err)
+		return engine.Failed[index.Usage](err)
 	}
 	with := []string{twins}
 	if f.tools {
@@ -60,9 +62,9 @@ func (db *DB) Usage(ctx context.Context, of index.UsageFilter) iter.Seq2[index.U
 	}
 	query := "WITH " + strings.Join(with, ", ") + " " + selectUsage + f.where + " ORDER BY u.time, u.usage_id, s.name, f.path, v.number, u.offset, u.id"
 	return func(yield func(index.Usage, error) bool) {
-		err := each(ctx, db.r, query, f.args, scanUsage, func(u index.Usage) bool { return yield(u, nil) })
-		if err != nil && !errors.Is(err, errStop) {
-			yield(index.Usage{}, fmt.Errorf("usage: %w", damage(err)))
+		err := engine.Each(ctx, db.r, query, f.args, scanUsage, func(u index.Usage) bool { return yield(u, nil) })
+		if err != nil && !errors.Is(err, engine.ErrStop) {
+			yield(index.Usage{}, fmt.Errorf("usage: %w", engine.Damage(err)))
 		}
 	}
 }

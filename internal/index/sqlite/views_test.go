@@ -62,7 +62,7 @@ func dumpViews(t *testing.T, db *DB) []string {
 	t.Helper()
 	var lines []string
 	for view := range views {
-		_, rows, err := ask(t.Context(), db, index.Question{SQL: "SELECT * FROM " + view})
+		_, rows, err := asked(t.Context(), db, index.Question{SQL: "SELECT * FROM " + view})
 		if err != nil {
 			t.Fatal(view, err)
 		}
@@ -109,7 +109,7 @@ func TestViewValues(t *testing.T) {
 		{"SELECT native_id, from_found FROM v_links, v_runs WHERE run_id = to_run_id AND v_links.kind = 'fork'", "parent 0"},
 		{"SELECT to_native_id, to_run_id IS NULL, to_found FROM v_links WHERE v_links.kind <> 'message' ORDER BY 1", "child 0 1|lost 0 0|nightly 1 1|parent 0 1"},
 	} {
-		_, rows, err := ask(t.Context(), db, index.Question{SQL: c.sql})
+		_, rows, err := asked(t.Context(), db, index.Question{SQL: c.sql})
 		if got := strings.Join(rows, "|"); err != nil || got != c.want {
 			t.Errorf("%s: %s (%v), want %s", c.sql, got, err, c.want)
 		}
@@ -126,7 +126,7 @@ func TestLookupsUseIndexes(t *testing.T) {
 		"v_receipts WHERE run_id = 'x' AND receipt_key = 'y'", "v_usage WHERE run_id = 'x'", "v_usage WHERE usage_id = 'x'", "v_usage WHERE path = 'x'",
 		"v_files WHERE source = 'x' AND path = 'y' AND version = 1", "v_files WHERE path = 'x'", "v_files WHERE sha256 = 'x' AND path = 'y'",
 	} {
-		_, rows, err := ask(t.Context(), db, index.Question{SQL: "EXPLAIN QUERY PLAN SELECT * FROM " + q})
+		_, rows, err := asked(t.Context(), db, index.Question{SQL: "EXPLAIN QUERY PLAN SELECT * FROM " + q})
 		if err != nil {
 			t.Fatal(q, err)
 		}
@@ -189,7 +189,7 @@ func TestDocumented(t *testing.T) {
 		t.Errorf("there are %d examples", len(examples))
 	}
 	for _, m := range examples {
-		if _, rows, err := ask(t.Context(), db, index.Question{SQL: m[1]}); err != nil || len(rows) == 0 {
+		if _, rows, err := asked(t.Context(), db, index.Question{SQL: m[1]}); err != nil || len(rows) == 0 {
 			t.Errorf("%s: %d rows, %v", m[1], len(rows), err)
 		}
 	}

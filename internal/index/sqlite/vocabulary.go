@@ -6,13 +6,14 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"slices"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
 // The table of terms holds the words of all rows for those who look inside of words. Each commit adds the words that
 // may be new as one run: blocks of words in order, each with a line feed behind it. Words stand in several runs, but in
 // each once; joining keeps the runs few. A row for each word would cost ten times as much.
 const (
-	runBits   = 20 // of a block's id: its number in its run
 	blockSize = 64 << 10
 	runsKept  = 8
 )
@@ -76,7 +77,7 @@ type runWriter struct {
 func (t *tx) newRun() (*runWriter, error) {
 	var last int64
 	_, err := t.get("SELECT coalesce(max(id), 0) FROM terms", nil, &last)
-	return &runWriter{t: t, id: (last>>runBits + 1) << runBits}, err
+	return &runWriter{t: t, id: (last>>schema.RunBits + 1) << schema.RunBits}, err
 }
 
 // add takes the next word; words ascend, and one that is equal to the last is left out.
@@ -133,7 +134,7 @@ func (t *tx) joinTerms(kept int) error {
 	if err != nil {
 		return err
 	}
-	if err := mergeRuns(t.nextBlock, runs, anyWord, to.add); err != nil {
+	if err := schema.MergeRuns(t.nextBlock, runs, schema.AnyWord, to.add); err != nil {
 		return err
 	}
 	if err := to.flush(); err != nil {
@@ -142,16 +143,14 @@ func (t *tx) joinTerms(kept int) error {
 	return t.dropRuns(runs)
 }
 
-const runsSQL = "SELECT DISTINCT id >> 20 FROM terms ORDER BY 1"
-
 func (t *tx) runs() (all []int64, err error) {
-	err = t.SelectContext(t.ctx, &all, runsSQL)
+	err = t.SelectContext(t.ctx, &all, schema.RunsSQL)
 	return all, err
 }
 
 func (t *tx) dropRuns(runs []int64) error {
 	for _, run := range runs {
-		if _, err := t.exec("DELETE FROM terms WHERE id >= ? AND id < ?", run<<runBits, (run+1)<<runBits); err != nil {
+		if _, err := t.exec("DELETE FROM terms WHERE id >= ? AND id < ?", run<<schema.RunBits, (run+1)<<schema.RunBits); err != nil {
 			return err
 		}
 	}
@@ -159,6 +158,6 @@ func (t *tx) dropRuns(runs []int64) error {
 }
 
 func (t *tx) nextBlock(after, before int64) (id int64, words []byte, err error) {
-	_, err = t.get(nextBlockSQL, []any{after, before}, &id, &words)
+	_, err = t.get(schema.NextBlockSQL, []any{after, before}, &id, &words)
 	return id, words, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
 // Volumes gives the members of packs, in order, and the size of what else they have.
@@ -23,7 +24,7 @@ func (db *DB) Volumes(ctx context.Context, packs []int64) (map[int64]index.Volum
 		blob.Member
 	}
 	all := map[int64]index.Volume{}
-	err = each(ctx, db.r, `SELECT m.pack, p.size, p.name, m.raw, m.raw_size, m.offset, m.size FROM json_each(?) j CROSS JOIN packs p ON p.id = j.value
+	err = engine.Each(ctx, db.r, `SELECT m.pack, p.size, p.name, m.raw, m.raw_size, m.offset, m.size FROM json_each(?) j CROSS JOIN packs p ON p.id = j.value
 		CROSS JOIN members m ON m.pack = p.id ORDER BY m.pack, m.raw`,
 		[]any{string(ids)}, func(rows *sqlx.Rows) (x row, err error) {
 			return x, rows.Scan(&x.pack, &x.size, &x.name, &x.Raw, &x.RawSize, &x.Offset, &x.Size)
@@ -37,7 +38,7 @@ func (db *DB) Volumes(ctx context.Context, packs []int64) (map[int64]index.Volum
 			return true
 		})
 	if err != nil {
-		return nil, fmt.Errorf("read members: %w", damage(err))
+		return nil, fmt.Errorf("read members: %w", engine.Damage(err))
 	}
 	return all, nil
 }

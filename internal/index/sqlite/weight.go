@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
 // What is weighed one by one; of more, a sample is.
@@ -45,7 +46,7 @@ func (db *DB) Frees(ctx context.Context, e *index.Estate, l *index.Leaving) (fre
 	}
 	tx, err := db.r.BeginTxx(ctx, nil)
 	if err != nil {
-		return freed, fmt.Errorf("weigh index: %w", damage(err))
+		return freed, fmt.Errorf("weigh index: %w", engine.Damage(err))
 	}
 	defer tx.Rollback()
 	w := &weighing{ctx: ctx, tx: tx, estate: e, leaving: l, trees: map[string][]*tree{}, ids: map[int64]struct{}{}, text: map[string]float64{}}
@@ -54,12 +55,12 @@ func (db *DB) Frees(ctx context.Context, e *index.Estate, l *index.Leaving) (fre
 	for _, step := range []func() error{w.readTrees, w.readRows, w.takeEvents, w.takeOthers, w.addLedgers,
 		func() (err error) { words, err = w.takeWords(); return err }} {
 		if err := step(); err != nil {
-			return freed, fmt.Errorf("weigh index: %w", damage(err))
+			return freed, fmt.Errorf("weigh index: %w", engine.Damage(err))
 		}
 	}
 	pages := 0.0
 	if err := tx.GetContext(ctx, &pages, "PRAGMA freelist_count"); err != nil {
-		return freed, fmt.Errorf("weigh index: %w", damage(err))
+		return freed, fmt.Errorf("weigh index: %w", engine.Damage(err))
 	}
 	for _, trees := range w.trees {
 		for _, t := range trees {
@@ -131,7 +132,7 @@ const (
 // readRows reads the row ids of the sample, and how much text some of them have.
 func (w *weighing) readRows() error {
 	all := w.part(func(index.LeavingRun) bool { return true })
-	if err := each(w.ctx, w.tx, "SELECT e.id FROM "+rowsOfRuns, []any{all.ids}, func(r *sqlx.Rows) (id int64, err error) { return id, r.Scan(&id) },
+	if err := engine.Each(w.ctx, w.tx, "SELECT e.id FROM "+rowsOfRuns, []any{all.ids}, func(r *sqlx.Rows) (id int64, err error) { return id, r.Scan(&id) },
 		func(id int64) bool { w.ids[id] = struct{}{}; return true }); err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func (w *weighing) readRows() error {
 		run   string
 		bytes float64
 	}
-	return each(w.ctx, w.tx, "SELECT r.run_id, sum(e.text_bytes) * ?2 FROM "+rowsOfRuns+"WHERE e.seq % ?2 = 0 GROUP BY 1", []any{all.ids, w.everyEvent()},
+	return engine.Each(w.ctx, w.tx, "SELECT r.run_id, sum(e.text_bytes) * ?2 FROM "+rowsOfRuns+"WHERE e.seq % ?2 = 0 GROUP BY 1", []any{all.ids, w.everyEvent()},
 		func(r *sqlx.Rows) (x text, err error) { return x, r.Scan(&x.run, &x.bytes) },
 		func(x text) bool { w.text[x.run] = x.bytes; return true })
 }

@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 )
 
 // takeWords looks at leaves of the full-text index, and returns how many bytes of it go, and of the list of its words.
 func (w *weighing) takeWords() (bytes float64, err error) {
-	l := &leaves{ctx: w.ctx, tx: w.tx}
+	l := ask.Leaves(w.ctx, w.tx)
 	block, err := l.Records([]int64{fts5.StructureID})
 	if err != nil {
 		return 0, err

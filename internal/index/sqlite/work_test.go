@@ -14,6 +14,9 @@ import (
 	"modernc.org/libc"
 	driver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
 // work is what a connection was asked to do. It is the same on every machine and under any load, so tests can compare
@@ -57,7 +60,7 @@ func (w work) within(t *testing.T, what string, n int, want work, base int, fact
 
 // counter counts what the connections that it opens do.
 type counter struct {
-	connector
+	sqldriver.Connector
 	pool *sqlx.DB
 	work *work
 	tls  *libc.TLS
@@ -68,7 +71,7 @@ func newCounter(t *testing.T, old *sqlx.DB, dsn string) *counter {
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c := &counter{connector: connector{new(driver.Driver), dsn}, work: &work{}, tls: libc.NewTLS()}
+	c := &counter{Connector: engine.Connector(new(driver.Driver), dsn), work: &work{}, tls: libc.NewTLS()}
 	t.Cleanup(c.tls.Close)
 	return c
 }
@@ -77,7 +80,7 @@ func newCounter(t *testing.T, old *sqlx.DB, dsn string) *counter {
 func countWrites(t *testing.T, db *DB) *counter {
 	t.Helper()
 	c := newCounter(t, db.w, db.dsn(writerPragmas, url.Values{"_txlock": {"immediate"}}))
-	c.pool = pool(c, writeStatements)
+	c.pool = engine.Pool(c, writeStatements)
 	c.pool.SetMaxOpenConns(1)
 	db.w = c.pool
 	return c
@@ -87,9 +90,9 @@ func countWrites(t *testing.T, db *DB) *counter {
 func countReads(t *testing.T, db *DB) *counter {
 	t.Helper()
 	c := newCounter(t, db.r, db.dsn(readerPragmas, url.Values{"mode": {"ro"}}))
-	c.pool = pool(c, readStatements)
+	c.pool = engine.Pool(c, readStatements)
 	c.pool.SetMaxOpenConns(1)
-	db.r = c.pool
+	db.r, db.Reader = c.pool, ask.New(c.pool)
 	return c
 }
 
@@ -102,7 +105,7 @@ func (c *counter) of(t *testing.T, do func() error) work {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		if err := conn.Raw(func(conn any) error { return conn.(*cachedConn).engineConn.(*countedConn).pages() }); err != nil {
+		if err := conn.Raw(func(conn any) error { return conn.(*engine.Cached).Conn.(*countedConn).pages() }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -116,11 +119,11 @@ func (c *counter) of(t *testing.T, do func() error) work {
 }
 
 func (c *counter) Connect(ctx context.Context) (sqldriver.Conn, error) {
-	inner, err := c.connector.Connect(ctx)
+	inner, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	conn, ok := inner.(engineConn)
+	conn, ok := inner.(engine.Conn)
 	if !ok {
 		return nil, errors.Join(errors.New("the driver has no contexts"), inner.Close())
 	}
@@ -128,7 +131,7 @@ func (c *counter) Connect(ctx context.Context) (sqldriver.Conn, error) {
 }
 
 type countedConn struct {
-	engineConn
+	engine.Conn
 	c *counter
 }
 
@@ -138,7 +141,7 @@ func (c *countedConn) pages() error {
 		op driver.DBStatusOp
 		to *int
 	}{{driver.DBStatusCacheHit, &c.c.work.touched}, {driver.DBStatusCacheMiss, &c.c.work.touched}, {driver.DBStatusCacheWrite, &c.c.work.written}} {
-		n, _, err := c.engineConn.(driver.DBStatus).Status(k.op, true)
+		n, _, err := c.Conn.(driver.DBStatus).Status(k.op, true)
 		if err != nil {
 			return err
 		}
@@ -148,11 +151,11 @@ func (c *countedConn) pages() error {
 }
 
 func (c *countedConn) PrepareContext(ctx context.Context, query string) (sqldriver.Stmt, error) {
-	stmt, err := c.engineConn.PrepareContext(ctx, query)
+	stmt, err := c.Conn.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	inner, ok := stmt.(engineStmt)
+	inner, ok := stmt.(engine.Stmt)
 	if !ok {
 		return nil, errors.Join(errors.New("the driver has no contexts"), stmt.Close())
 	}
@@ -183,14 +186,14 @@ func (c *countedConn) QueryContext(ctx context.Context, query string, args []sql
 }
 
 type countedStmt struct {
-	engineStmt
+	engine.Stmt
 	c *counter
 }
 
 // steps adds what the statement has done since the last call. The driver does not tell, so it is asked of the statement's
 // handle.
 func (s *countedStmt) steps() {
-	handle := reflect.Indirect(reflect.ValueOf(s.engineStmt)).FieldByName("pstmt").Uint()
+	handle := reflect.Indirect(reflect.ValueOf(s.Stmt)).FieldByName("pstmt").Uint()
 	if handle != 0 { // of a script, whose statements are gone already
 		s.c.work.steps += int(sqlite3.Xsqlite3_stmt_status(s.c.tls, uintptr(handle), sqlite3.SQLITE_STMTSTATUS_VM_STEP, 1))
 	}
@@ -199,12 +202,12 @@ func (s *countedStmt) steps() {
 func (s *countedStmt) ExecContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Result, error) {
 	s.c.work.statements++
 	defer s.steps()
-	return s.engineStmt.ExecContext(ctx, args)
+	return s.Stmt.ExecContext(ctx, args)
 }
 
 func (s *countedStmt) QueryContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
 	s.c.work.statements++
-	rows, err := s.engineStmt.QueryContext(ctx, args)
+	rows, err := s.Stmt.QueryContext(ctx, args)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,171 @@
+package ask_test
+
+import (
+	"context"
+	commandline "flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/index/sqlite"
+	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+var (
+	benchEvents = commandline.Int("bench-events", 200_000, "events of the index that benchmarks ask")
+	benchIndex  = commandline.String("bench-index", "", "file that keeps that index for the next time")
+)
+
+// benchWord is the n-th most frequent word.
+func benchWord(n uint64) string {
+	if n < 20 {
+		return []string{"the", "to", "of", "error", "func", "return", "file", "test", "if", "err", "nil", "string", "package", "import",
+			"context", "value", "type", "name", "path", "line"}[n]
+	}
+	return fmt.Sprintf("w%dx", n)
+}
+
+// benchOriginal is a conversation of a hundred events within some hours of a year; its words are as frequent as
+// those of prose and code.
+func benchOriginal(n, events int, r *rand.Rand, words *rand.Zipf) indextest.Original {
+	run := fmt.Sprintf("bench-%06d", n)
+	o := indextest.Original{Source: "bench", Path: fmt.Sprintf("%02d/%s.jsonl", n%50, run), Format: "awf", Claim: run, Size: int64(events+1) * 100}
+	o.Records = append(o.Records, &transcript.Run{ID: run, Project: fmt.Sprintf("/srv/project-%d", n%100), Agent: "coder", Outcome: transcript.Succeeded},
+		&transcript.Conversation{Run: run, Model: fmt.Sprintf("model-%d", n%7)})
+	at := int64(r.IntN(365 * 24 * 3600))
+	for i := range events {
+		at += int64(r.IntN(120))
+		var text strings.Builder
+		for range 10 + r.IntN(60) {
+			text.WriteString(benchWord(words.Uint64()))
+			text.WriteByte(' ')
+		}
+		if r.IntN(20_000) == 0 {
+			text.WriteString("zebrafish")
+		}
+		e := &transcript.Event{Run: run, Kind: transcript.KindMessage, Role: "assistant", Time: indextest.At(at - 365*24*3600), Origin: indextest.Place(i)}
+		part := transcript.Part{Text: text.String()}
+		switch i % 4 {
+		case 0:
+			e.Role = "user"
+		case 1:
+			e.Kind = transcript.KindToolCall
+			part.Call = &transcript.Call{ID: fmt.Sprint("call-", i), Name: []string{"Bash", "Read", "Edit", "Grep"}[r.IntN(4)], Paths: []string{"src/a.go"}}
+		case 2:
+			e.Kind, e.Role = transcript.KindToolResult, "tool"
+			part.Result = &transcript.Result{Call: fmt.Sprint("call-", i-1), Name: "Bash", Failed: transcript.True(r.IntN(50) == 0)}
+		}
+		e.Parts = []transcript.Part{part}
+		o.Records = append(o.Records, e)
+		if i%4 == 3 {
+			o.Records = append(o.Records, &transcript.Usage{Run: run, Key: fmt.Sprint(run, i), Time: e.Time, Model: "m", Input: transcript.Known(int64(r.IntN(50_000))),
+				Output: transcript.Known(int64(r.IntN(2000))), Cost: transcript.Known(int64(r.IntN(1_000_000_000))), CostSource: "cost", Origin: e.Origin})
+		}
+	}
+	return o
+}
+
+var benchDB *sqlite.DB
+
+// openBench makes the index of the benchmarks once, or takes the one that was kept.
+func openBench(b *testing.B) *sqlite.DB {
+	b.Helper()
+	if benchDB != nil {
+		return benchDB
+	}
+	path, keep := *benchIndex, *benchIndex != ""
+	if !keep {
+		path = filepath.Join(benchDir, "index.db")
+	}
+	_, err := os.Stat(path)
+	made := keep && err == nil
+	db, err := sqlite.Open(context.Background(), path, sqlite.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	benchDB = db
+	if made {
+		return db
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	words := rand.NewZipf(r, 1.1, 4, 300_000)
+	const perRun, perBatch = 100, 200
+	for n := 0; n*perRun < *benchEvents; n += perBatch {
+		var originals []indextest.Original
+		for i := n; i < n+perBatch && i*perRun < *benchEvents; i++ {
+			originals = append(originals, benchOriginal(i, perRun, r, words))
+		}
+		if err := db.Commit(b.Context(), indextest.Batch(fmt.Sprintf("bench-%06d", n), originals...)); err != nil {
+			b.Fatal(err)
+		}
+		if err := db.Tidy(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return db
+}
+
+var benchQueries = []string{
+	"", "zebrafish", "w2000x", "error", "the", "zebrafish the", "w2000x error", "error func", "the -error",
+	"tool:bash", "tool:bash the", "tool:bash w2000x", "role:user error", "kind:tool_result is:error", "is:error error",
+	"project:/srv/project-7", "project:/srv/project-7 error", "project:/srv/project-7 w2000x", "project:nothing", "project:nothing error", "project:*ject-7* the",
+	"after:2026-11-01 error", "during:2026-03 error", "during:2026-03-05 the", "model:model-3 error", "agent:nobody", "run:bench-000123", "run:bench-000123 the",
+	`"the error"`, `"return nil"`, "retu*", "w2000*", "w200*", "w20*", "cost>0.99", "cost>0.99 the", "tokens>49k error", "duration>1h", "events>1000", "tag:none error", "is:pinned", "path:*bench-000042*",
+}
+
+// BenchmarkFind is the newest twenty hits, without texts.
+func BenchmarkFind(b *testing.B) {
+	for _, text := range benchQueries {
+		b.Run(text, func(b *testing.B) {
+			db := openBench(b)
+			tree, err := query.Parse(text, indextest.Epoch, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			n := 0
+			latencies(b, func() {
+				n = 0
+				for _, err := range db.Find(b.Context(), tree, index.Page{Limit: 20}) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					n++
+				}
+			})
+			b.ReportMetric(float64(n), "hits")
+		})
+	}
+}
+
+// latencies runs something as often as asked and reports percentiles in place of the mean.
+func latencies(b *testing.B, run func()) {
+	var all []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		run()
+		all = append(all, time.Since(began))
+	}
+	slices.Sort(all)
+	b.ReportMetric(float64(all[len(all)/2].Microseconds()), "p50-us")
+	b.ReportMetric(float64(all[len(all)*95/100].Microseconds()), "p95-us")
+}
+
+// BenchmarkTerms is a look for a part of words that few have.
+func BenchmarkTerms(b *testing.B) {
+	db := openBench(b)
+	latencies(b, func() {
+		for _, err := range db.Terms(b.Context(), "ebraf") {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

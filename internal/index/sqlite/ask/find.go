@@ -1,0 +1,257 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/where"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// Find yields the rows that match a query, newest first. Rows come in the order of their ids, hour by hour;
+// each hour is sorted by the exact time. What does not count is left out unless page asks for it; uncounted
+// rows of runs are there.
+func (db *Reader) Find(ctx context.Context, q *query.Tree, page index.Page) iter.Seq2[index.Hit, error] {
+	return db.find(ctx, q, page, false)
+}
+
+func (db *Reader) find(ctx context.Context, q *query.Tree, page index.Page, skim bool) iter.Seq2[index.Hit, error] {
+	return func(yield func(index.Hit, error) bool) {
+		f := db.finder(ctx, page)
+		f.yield = yield
+		f.take = f.fetch
+		if skim {
+			f.take, f.names = f.skim, map[int64]string{}
+		}
+		var held []index.Hit
+		if page.Limit > 0 && page.Limit <= heldPage {
+			f.yield = func(h index.Hit, _ error) bool { held = append(held, h); return true }
+		}
+		err := f.run(db, q)
+		for _, h := range held {
+			if !yield(h, nil) {
+				return
+			}
+		}
+		if err != nil && !errors.Is(err, engine.ErrStop) {
+			yield(index.Hit{}, fmt.Errorf("find: %w", engine.Damage(err)))
+		}
+	}
+}
+
+// heldPage is up to how many hits are gathered before the first is given, so that whoever reads their texts asks on
+// the same connection: another one takes two milliseconds to open.
+const heldPage = 256
+
+// finder is one Find.
+type finder struct {
+	measures
+	ctx   context.Context
+	page  index.Page
+	yield func(index.Hit, error) bool
+	tx    *sqlx.Tx
+	from  *key // hits up to and with this one were seen
+	n     int  // hits yielded
+	err   error
+	hour  []key
+	take  func([]key) error // yields hits
+	names map[int64]string
+}
+
+func (db *Reader) finder(ctx context.Context, page index.Page) *finder {
+	return &finder{measures: db.measures, ctx: ctx, page: page}
+}
+
+// planner finds walks of the question's transaction; few says that not all hits are wanted.
+func (f *finder) planner(few bool) planner {
+	return planner{measures: f.measures, ctx: f.ctx, tx: f.tx, all: f.page.AllVersions, few: few}
+}
+
+// key is what hits are ordered by (newest first, and inside an instant a way that is the same everywhere), and ranked by.
+type key struct {
+	id           int64
+	at           int64
+	conversation string
+	seq          int64
+	part, parts  int
+	kind, role   int64 // names, 0: none
+	size         int64 // of the text
+}
+
+func (a key) compare(b key) int {
+	return cmp.Or(cmp.Compare(b.id>>schema.SlotBits, a.id>>schema.SlotBits), cmp.Compare(b.at, a.at),
+		cmp.Compare(a.conversation, b.conversation), cmp.Compare(b.seq, a.seq), cmp.Compare(a.part, b.part))
+}
+
+func (a key) cursor() string {
+	return fmt.Sprintf("%d/%d/%s:%d.%d", a.id>>schema.SlotBits, a.at, a.conversation, a.seq, a.part+1)
+}
+
+func parseCursor(s string) (*key, error) {
+	parts := strings.SplitN(s, "/", 3)
+	if len(parts) == 3 {
+		hour, err1 := strconv.ParseInt(parts[0], 10, 64)
+		at, err2 := strconv.ParseInt(parts[1], 10, 64)
+		conversation, seq, part, ok := schema.ParseEventID(parts[2])
+		if ok && err1 == nil && err2 == nil && hour >= 0 && hour <= schema.LatestHour {
+			return &key{id: hour << schema.SlotBits, at: at, conversation: conversation, seq: seq, part: part}, nil
+		}
+	}
+	return nil, &index.UnsupportedError{What: "cursor " + strconv.Quote(s), Why: "it is none that a search gave"}
+}
+
+func (f *finder) run(db *Reader, q *query.Tree) error {
+	tx, err := db.r.BeginTxx(f.ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	f.tx = tx
+	c, err := f.compile(q)
+	if err != nil {
+		return err
+	}
+	if c.To, err = spilled(f.ctx, f.tx, c.To); err != nil {
+		return err
+	}
+	visit := func(w walk) error {
+		sql, args := w.statement(keyColumns, f.page.AllVersions)
+		if err := engine.Each(f.ctx, f.tx, sql+w.order(), args, scanKey, f.add); err != nil {
+			return err
+		}
+		if f.err == nil && f.done() {
+			return engine.ErrStop
+		}
+		return f.err
+	}
+	p := f.planner(f.page.Limit > 0)
+	if err := p.walks(c, visit); err != nil {
+		return err
+	}
+	return f.flush()
+}
+
+// compile turns the question into a condition, and the page into the end of its window: an hour is walked again
+// from its beginning, and what was seen is left out.
+func (f *finder) compile(q *query.Tree) (c where.Cond, err error) {
+	if q != nil {
+		if c, err = where.Events(q.Root, f.page.AllVersions); err != nil {
+			return c, err
+		}
+	}
+	if f.page.After == "" {
+		return c, nil
+	}
+	if f.from, err = parseCursor(f.page.After); err != nil {
+		return c, err
+	}
+	if next := f.from.id + 1<<schema.SlotBits; c.To == 0 || next < c.To {
+		c.To = next
+	}
+	return c, nil
+}
+
+// spilled moves the end of a window behind the hours that rows have spilled into: those after a full one.
+func spilled(ctx context.Context, tx *sqlx.Tx, to int64) (int64, error) {
+	for to > 0 {
+		var full bool
+		if err := tx.GetContext(ctx, &full, "SELECT EXISTS (SELECT 1 FROM events WHERE id = ?)", to-1); err != nil || !full {
+			return to, err
+		}
+		to += 1 << schema.SlotBits
+	}
+	return to, nil
+}
+
+// keyColumns are what a key is made of.
+const keyColumns = "e.id, coalesce(e.time, e.near, 0), c.conversation_id, t.seq_base + e.seq, e.part, e.parts, e.kind, coalesce(e.role, 0), e.text_bytes"
+
+func scanKey(rows *sqlx.Rows) (k key, err error) {
+	return k, rows.Scan(&k.id, &k.at, &k.conversation, &k.seq, &k.part, &k.parts, &k.kind, &k.role, &k.size)
+}
+
+// add takes the next row and says whether to go on.
+func (f *finder) add(k key) bool {
+	if len(f.hour) > 0 && f.hour[0].id>>schema.SlotBits != k.id>>schema.SlotBits {
+		if f.err = f.flush(); f.err != nil || f.done() {
+			return false
+		}
+	}
+	if f.from == nil || f.from.compare(k) < 0 {
+		f.hour = append(f.hour, k)
+	}
+	// An hour may hold a million rows: of those only the first that are still wanted are kept.
+	if want := f.page.Limit - f.n; f.page.Limit > 0 && len(f.hour) > 4*want+1024 {
+		slices.SortFunc(f.hour, key.compare)
+		f.hour = f.hour[:want]
+	}
+	return true
+}
+
+func (f *finder) done() bool { return f.page.Limit > 0 && f.n >= f.page.Limit }
+
+// batch is how many rows are fetched at once.
+const batch = 64
+
+// flush yields the hits of an hour.
+func (f *finder) flush() error {
+	hour := f.hour
+	f.hour = f.hour[:0]
+	slices.SortFunc(hour, key.compare)
+	if want := f.page.Limit - f.n; f.page.Limit > 0 && len(hour) > want {
+		hour = hour[:want]
+	}
+	for chunk := range slices.Chunk(hour, batch) {
+		if err := f.take(chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *finder) fetch(keys []key) error {
+	ids := make([]int64, len(keys))
+	for i, k := range keys {
+		ids[i] = k.id
+	}
+	events := make(map[int64]index.Event, len(keys))
+	err := engine.Each(f.ctx, f.tx, selectEvents+"WHERE e.id IN (SELECT value FROM json_each(?))", []any{asList(ids)}, scanEvent,
+		func(e eventRow) bool { events[e.id] = e.Event; return true })
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		e, ok := events[k.id]
+		if !ok {
+			return fmt.Errorf("event %s has no owner: %w", schema.EventID(k.conversation, k.seq, k.part, 2), index.ErrDamaged)
+		}
+		f.n++
+		if !f.yield(index.Hit{Event: e, Cursor: k.cursor(), Hour: k.id >> schema.SlotBits, Row: k.id}, nil) {
+			return engine.ErrStop
+		}
+	}
+	return nil
+}
+
+// asList writes numbers as JSON: one parameter of a statement that stays the same, however many they are.
+func asList(ids []int64) string {
+	b := []byte{'['}
+	for i, id := range ids {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, id, 10)
+	}
+	return string(append(b, ']'))
+}

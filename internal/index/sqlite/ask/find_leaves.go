@@ -1,0 +1,95 @@
+package ask
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+)
+
+// Leaves reads the full-text index for one question.
+func Leaves(ctx context.Context, tx *sqlx.Tx) fts5.Store { return &leaves{ctx, tx} }
+
+// leaves implements fts5.Store.
+type leaves struct {
+	ctx context.Context
+	tx  *sqlx.Tx
+}
+
+// Records implements fts5.Store.
+func (l *leaves) Records(ids []int64) (records [][]byte, err error) {
+	scan := func(rows *sqlx.Rows) (b []byte, err error) { return b, rows.Scan(&b) }
+	take := func(b []byte) bool { records = append(records, b); return true }
+	switch n := len(ids); {
+	case n == 1:
+		err = engine.Each(l.ctx, l.tx, "SELECT block FROM fts_data WHERE id = ?", []any{ids[0]}, scan, take)
+	case slices.IsSorted(ids) && ids[n-1]-ids[0] < 2*int64(n):
+		return l.beside(ids)
+	default:
+		err = engine.Each(l.ctx, l.tx, "SELECT d.block FROM json_each(?) j LEFT JOIN fts_data d ON d.id = j.value", []any{asList(ids)}, scan, take)
+	}
+	if len(records) == 0 {
+		records = make([][]byte, len(ids))
+	}
+	return records, err
+}
+
+// beside reads records that lie side by side in one go.
+func (l *leaves) beside(ids []int64) ([][]byte, error) {
+	type record struct {
+		id    int64
+		block []byte
+	}
+	records := make([][]byte, len(ids))
+	return records, engine.Each(l.ctx, l.tx, "SELECT id, block FROM fts_data WHERE id BETWEEN ? AND ?", []any{ids[0], ids[len(ids)-1]},
+		func(rows *sqlx.Rows) (r record, err error) { return r, rows.Scan(&r.id, &r.block) },
+		func(r record) bool {
+			if i, ok := slices.BinarySearch(ids, r.id); ok {
+				records[i] = r.block
+			}
+			return true
+		})
+}
+
+// separatorSQL is the page of the last separator that is not above a term.
+const separatorSQL = "coalesce((SELECT pgno FROM fts_idx WHERE segid = s.value AND term <= unhex(t.value) ORDER BY term DESC LIMIT 1), 0)"
+
+// Separators implements fts5.Store.
+func (l *leaves) Separators(terms [][]byte, segments []int) (pages []int64, err error) {
+	err = l.pairs(separatorSQL, terms, segments, &pages)
+	return pages, err
+}
+
+// Ranges implements fts5.Store.
+func (l *leaves) Ranges(texts [][]byte, segments []int) (pages [][]int64, err error) {
+	err = l.pairs(`json((SELECT json_group_array(pgno) FROM (SELECT `+separatorSQL+` AS pgno
+		UNION ALL SELECT * FROM (SELECT pgno FROM fts_idx WHERE segid = s.value AND term > unhex(t.value) AND term < unhex(t.value || 'ff') ORDER BY term))))`,
+		texts, segments, &pages)
+	return pages, err
+}
+
+// pairs asks for each text t and each segment s. The answers come as one value: a row for each would cost more than all of
+// the rest.
+func (l *leaves) pairs(what string, texts [][]byte, segments []int, to any) error {
+	list, ids := []byte{'['}, make([]int64, len(segments))
+	for i, t := range texts {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(hex.AppendEncode(append(list, '"'), t), '"')
+	}
+	for i, s := range segments {
+		ids[i] = int64(s)
+	}
+	var all []byte
+	err := l.tx.GetContext(l.ctx, &all, "SELECT json_group_array("+what+") FROM json_each(?) t CROSS JOIN json_each(?) s", string(append(list, ']')), asList(ids))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(all, to)
+}

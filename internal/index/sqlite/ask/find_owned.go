@@ -1,0 +1,106 @@
+package ask
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/where"
+)
+
+// holder is a transcript, with bounds of the ids of its rows.
+type holder struct{ id, rows, first, last int64 }
+
+// owned returns the transcripts that a condition is about, those with the newest rows first; dense says that they have too
+// many rows for a list.
+func (p *planner) owned(c where.Cond) (owners []holder, dense bool, err error) {
+	seen := ""
+	if !p.all {
+		seen = " AND t.verdict IN (0, 6)"
+	}
+	if c.To > 0 {
+		seen += " AND t.first_row < " + strconv.FormatInt(c.To, 10)
+	}
+	total := int64(0)
+	err = engine.Each(p.ctx, p.tx, `SELECT t.id, t.rows, t.first_row, t.last_row FROM runs r JOIN conversations c ON c.run = r.id JOIN transcripts t ON t.conversation = c.id
+		WHERE t.indexed <> 0 AND `+where.Balanced(append(slices.Clone(c.Own), c.Hint...), " AND ")+" AND t.last_row >= "+strconv.FormatInt(c.From, 10)+seen,
+		append(slices.Clone(c.Owned), c.Hinted...),
+		func(rows *sqlx.Rows) (o holder, err error) { return o, rows.Scan(&o.id, &o.rows, &o.first, &o.last) },
+		func(o holder) bool {
+			owners = append(owners, o)
+			total += o.rows
+			return total <= p.mostOwned
+		})
+	slices.SortFunc(owners, func(a, b holder) int { return cmp.Compare(b.last, a.last) })
+	return owners, total > p.mostOwned, err
+}
+
+// rowsOf walks the rows of transcripts that meet a condition. Those with the newest rows are looked up first: what is newer
+// than all rows of the others is known to be complete.
+func (p *planner) rowsOf(owners []holder, c where.Cond, words *sieve, visit func(walk) error) error {
+	var waiting []int64
+	for most := p.lookedUp; len(owners) > 0; most *= 2 {
+		n, rows := 0, int64(0)
+		for n < len(owners) && rows < most {
+			rows += owners[n].rows
+			n++
+		}
+		ids, err := p.rowIDs(owners[:n], c)
+		if err != nil {
+			return err
+		}
+		if owners = owners[n:]; len(waiting) > 0 {
+			ids = append(ids, waiting...)
+		}
+		slices.SortFunc(ids, func(a, b int64) int { return cmp.Compare(b, a) })
+		ready := len(ids)
+		if len(owners) > 0 { // no hour is parted
+			bound := (owners[0].last>>schema.SlotBits + 1) << schema.SlotBits
+			ready, _ = slices.BinarySearchFunc(ids, bound-1, func(id, at int64) int { return cmp.Compare(at, id) })
+		}
+		if err := p.among(c, ids[:ready], words, visit); err != nil {
+			return err
+		}
+		waiting = ids[ready:]
+	}
+	return nil
+}
+
+// rowIDs are the ids of the rows of transcripts.
+func (p *planner) rowIDs(owners []holder, c where.Cond) ([]int64, error) {
+	to := c.To
+	if to == 0 {
+		to = math.MaxInt64
+	}
+	list := make([]int64, len(owners))
+	for i, o := range owners {
+		list[i] = o.id
+	}
+	var text string // one value: a row for each would cost more than all of the rest
+	if err := p.tx.GetContext(p.ctx, &text, `SELECT json_group_array(e.id) FROM json_each(?) j CROSS JOIN events e INDEXED BY events_place
+		ON e.transcript = j.value WHERE e.id >= ? AND e.id < ?`, asList(list), c.From, to); err != nil {
+		return nil, err
+	}
+	return fromList(text)
+}
+
+// fromList reads numbers that asList has written, or SQLite.
+func fromList(text string) (ids []int64, err error) {
+	for n := range strings.SplitSeq(strings.Trim(text, "[]"), ",") {
+		if n == "" {
+			continue
+		}
+		id, err := strconv.ParseInt(n, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}

@@ -1,0 +1,187 @@
+package ask
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/where"
+)
+
+// walk is one pass over rows in the order of their ids: those of a list, else all events. What its condition says of
+// words was asked before.
+type walk struct {
+	where.Cond
+	ids []int64 // nil: all; else falling
+}
+
+// order makes rows fall. Those of a list do.
+func (w *walk) order() string {
+	if w.ids != nil {
+		return ""
+	}
+	return " ORDER BY e.id DESC"
+}
+
+// statement selects from the rows that match.
+func (w *walk) statement(columns string, all bool) (string, []any) {
+	from := "events e"
+	var conds []string
+	var args []any
+	if w.ids != nil {
+		from = "json_each(?) j CROSS JOIN events e ON e.id = j.value"
+		args = append(args, asList(w.ids))
+	}
+	if w.From > 0 && w.ids == nil {
+		conds, args = append(conds, "e.id >= ?"), append(args, w.From)
+	}
+	if w.To > 0 && w.ids == nil {
+		conds, args = append(conds, "e.id < ?"), append(args, w.To)
+	}
+	rest, more := w.Predicate(false, all)
+	conds, args = append(conds, rest), append(args, more...)
+	from += " CROSS JOIN transcripts t ON t.id = e.transcript"
+	if where.Reads(columns, "c") || where.Reads(columns, "r") || where.Reads(rest, "c") || where.Reads(rest, "r") {
+		from += " CROSS JOIN conversations c ON c.id = t.conversation"
+	}
+	if where.Reads(columns, "r") || where.Reads(rest, "r") {
+		from += " CROSS JOIN runs r ON r.id = c.run"
+	}
+	return "SELECT " + columns + " FROM " + from + " WHERE " + strings.Join(conds, " AND ") + where.Visible(all), args
+}
+
+// measures are those of a plan. Answers do not depend on them.
+type measures struct {
+	// probe is how many rows are looked at, newest first, before what owns the hits is looked up: where hits are
+	// frequent that is all.
+	probe int
+	// mostOwned is how many rows may belong to the owners that are looked up. Owners of more are met by walking.
+	mostOwned int64
+	// lookedUp is how many rows of owners are looked up at once, twice as many each time.
+	lookedUp int64
+	// listed is how many rows of a list are looked at by one statement.
+	listed int
+	// tried is how many of the newest rows are tried at first for the beginning of a word.
+	tried int
+}
+
+var usual = measures{probe: 1000, mostOwned: 200_000, lookedUp: 5000, listed: 512, tried: 20_000}
+
+// planner finds the walks that answer a condition, the newest rows first.
+type planner struct {
+	measures
+	ctx context.Context
+	tx  *sqlx.Tx
+	all bool
+	few bool // not all hits are wanted
+}
+
+// walks calls visit for one walk after the other. Hours are never parted.
+//
+// Words and facets are found by the full-text index. Where a condition is on what owns the rows (a run, a project, an
+// original), the newest rows are tried first, and then the owners and their rows are looked up, and those of them are
+// walked that have the words: a filter that few things pass costs as little as one that most pass.
+func (p *planner) walks(c where.Cond, visit func(walk) error) error {
+	if len(c.Open) > 0 {
+		return p.opened(c, visit)
+	}
+	words, err := p.sieve(c)
+	if err != nil {
+		return err
+	}
+	if words != nil {
+		defer words.close()
+	}
+	owned := len(c.Own)+len(c.Hint) > 0
+	if owned && p.few {
+		edge, err := p.newest(c, words, visit)
+		if err != nil || edge <= c.From {
+			return err
+		}
+		c.To = edge
+	}
+	if owned {
+		owners, dense, err := p.owned(c)
+		if err != nil {
+			return err
+		}
+		if !dense {
+			return p.rowsOf(owners, c, words, visit)
+		}
+	}
+	_, err = p.everywhere(c, words, math.MaxInt, visit)
+	return err
+}
+
+// everywhere walks all rows that have the words, or all there are. It stops at the end of the hour when it has met most of
+// them, and says where that is, 0 when it came to the end.
+func (p *planner) everywhere(c where.Cond, words *sieve, most int, visit func(walk) error) (edge int64, err error) {
+	if words == nil || words.without {
+		return 0, visit(walk{Cond: c})
+	}
+	next := c.To
+	if next == 0 {
+		next = math.MaxInt64
+	}
+	c.Match, c.Not = nil, nil
+	l := p.lister(c, visit)
+	for n := 0; ; n++ {
+		row, err := words.Down(next - 1)
+		if err != nil {
+			return 0, err
+		}
+		if row < c.From || row < 0 {
+			return 0, l.flush()
+		}
+		if hour := next >> schema.SlotBits; n > 0 && n >= most && row>>schema.SlotBits != hour {
+			return hour << schema.SlotBits, l.flush()
+		}
+		if err := l.add(row); err != nil {
+			return 0, err
+		}
+		next = row
+	}
+}
+
+// newest tries the newest rows, and returns the beginning of the hour of the last of them; 0 when those are all.
+func (p *planner) newest(c where.Cond, words *sieve, visit func(walk) error) (edge int64, err error) {
+	if words != nil && !words.without {
+		return p.everywhere(c, words, p.probe, visit)
+	}
+	to := c.To
+	if to == 0 {
+		to = math.MaxInt64
+	}
+	var last int64
+	err = p.tx.GetContext(p.ctx, &last, "SELECT id FROM events WHERE id < ? AND id >= ? ORDER BY id DESC LIMIT 1 OFFSET ?", to, c.From, p.probe)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, err
+	}
+	if err == nil {
+		edge = last >> schema.SlotBits << schema.SlotBits
+	}
+	c.From = max(c.From, edge)
+	return edge, visit(walk{Cond: c})
+}
+
+// among walks those of some rows, in falling order, that meet a condition.
+func (p *planner) among(c where.Cond, ids []int64, words *sieve, visit func(walk) error) error {
+	c.Match, c.Open, c.Not = nil, nil, nil
+	l := p.lister(c, visit)
+	var err error
+	if words != nil {
+		err = words.sift(ids, l.add)
+	}
+	for i := 0; words == nil && i < len(ids) && err == nil; i++ {
+		err = l.add(ids[i])
+	}
+	if err != nil {
+		return err
+	}
+	return l.flush()
+}

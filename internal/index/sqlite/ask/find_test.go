@@ -1,0 +1,134 @@
+package ask_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/index/sqlite"
+	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// answer runs a query over events and over runs. Only what is not supported may be an error.
+func answer(t *testing.T, db *ask.Reader, text string) (hits int) {
+	t.Helper()
+	tree, err := query.Parse(text, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), nil)
+	if err != nil {
+		return 0
+	}
+	var unsupported *index.UnsupportedError
+	for _, err := range db.Find(t.Context(), tree, index.Page{Limit: 5}) {
+		if err != nil && !errors.As(err, &unsupported) {
+			t.Fatalf("%.300q: %v", text, err)
+		}
+		hits++
+	}
+	for _, err := range db.Runs(t.Context(), index.Selection{Query: tree}, index.Page{Limit: 5}) {
+		if err != nil && !errors.As(err, &unsupported) {
+			t.Fatalf("%.300q for runs: %v", text, err)
+		}
+	}
+	return hits
+}
+
+// everyField is one query for each way in which a field may be asked.
+func everyField() []string {
+	var list []string
+	for _, f := range query.Fields() {
+		list = append(list, f.Example)
+		if f.Type == query.Text && f.Values == nil && f.Name != "attr" {
+			list = append(list, f.Name+":x", f.Name+":x*", f.Name+":*x*", f.Name+`:""`, f.Name+":*", "-"+f.Name+":x,y*,*z*", f.Name+`:"a'b\"c%_"`)
+		}
+		for _, v := range f.Values {
+			list = append(list, f.Name+":"+v, "NOT "+f.Name+":"+v, "("+f.Name+":"+v+" OR alpha)")
+		}
+	}
+	return append(list, "attr:a", "attr:a.b=c", `attr:"a'b"=c*`, "-attr:x=", "build OR -the", "-build", "-(the shop)", `"the shop" -(bug OR role:tool)`,
+		"after:2026-11-20 before:2026-11-21 the", "after:1960 before:1969", "-after:2026-12", "-- OR the", "NEAR", "AND", `"NOT" "OR"`, "t:x", "{t p}", "^a", "a + b")
+}
+
+func TestEveryFieldIsAnswered(t *testing.T) {
+	db := smallWorld(t)
+	for _, text := range everyField() {
+		answer(t, db.Reader, text)
+	}
+}
+
+func TestLongQueries(t *testing.T) {
+	db := smallWorld(t)
+	for _, text := range []string{
+		strings.Repeat("the ", 1000), strings.Repeat("the OR ", 1000) + "the", strings.Repeat("-nothing ", 1000) + "the",
+		"run:parent" + strings.Repeat(",x", 500), strings.Repeat("-run:x ", 500) + "the", `"` + strings.Repeat("the ", 5000) + `"`,
+		strings.Repeat("(the OR run:x) ", 500), strings.Repeat("-(", 30) + "the" + strings.Repeat(")", 30), strings.Repeat("数", 5000),
+		strings.Repeat("th* ", 100), strings.Repeat("th* -sh* ", 500), "project:" + strings.Repeat("x", 60_000), "path:*" + strings.Repeat("Ü", 30_000) + "*", "attr:a=" + strings.Repeat("*", 10_000) + "k*",
+		"attr:" + strings.Repeat("'", 10_000) + "=x", "role:*" + strings.Repeat("[", 60_000) + "*", "tag:" + strings.Repeat("ſ", 20_000) + "*",
+	} {
+		if _, err := query.Parse(text, time.Now(), nil); err != nil {
+			t.Fatal(err)
+		}
+		answer(t, db.Reader, text)
+	}
+}
+
+// TestFullHour files a row in the hour after its own, as happens when an hour is full: it is found in the window
+// of its time, and pages neither lose nor repeat it.
+func TestFullHour(t *testing.T) {
+	db := smallWorld(t)
+	var ids []int64
+	if err := db.raw.Select(&ids, "SELECT id FROM events WHERE verdict = 0 ORDER BY id DESC LIMIT 2"); err != nil {
+		t.Fatal(err)
+	}
+	end := (ids[0]>>schema.SlotBits + 1) << schema.SlotBits
+	for i, id := range ids {
+		if _, err := db.raw.Exec("UPDATE events SET id = ? WHERE id = ?", end-int64(i), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hour := query.Range{From: indextest.Epoch, To: indextest.Epoch.Add(time.Hour)}
+	count := func(page index.Page) (n int) {
+		seen := map[string]bool{}
+		for {
+			more := false
+			for h, err := range db.Find(t.Context(), &query.Tree{Root: hour}, page) {
+				if err != nil || seen[h.ID] {
+					t.Fatalf("%s again, or %v", h.ID, err)
+				}
+				seen[h.ID], page.After, more = true, h.Cursor, page.Limit > 0
+			}
+			if !more {
+				return len(seen)
+			}
+		}
+	}
+	var want int
+	if err := db.raw.Get(&want, "SELECT count(*) FROM v_events WHERE verdict IN ('counted', 'uncounted')"); err != nil {
+		t.Fatal(err)
+	}
+	if all, paged := count(index.Page{}), count(index.Page{Limit: 1}); all != want || paged != want {
+		t.Errorf("%d rows, %d by pages, want %d", all, paged, want)
+	}
+}
+
+// FuzzFind asks what people might type: any query that is one has an answer.
+func FuzzFind(f *testing.F) {
+	for _, text := range everyField() {
+		f.Add(text)
+	}
+	path := filepath.Join(f.TempDir(), "index.db")
+	var db *sqlite.DB
+	f.Fuzz(func(t *testing.T, text string) {
+		if db == nil {
+			var err error
+			if db, err = sqlite.Open(t.Context(), path, sqlite.Options{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		answer(t, db.Reader, text)
+	})
+}

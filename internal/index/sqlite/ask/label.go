@@ -1,0 +1,49 @@
+package ask
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+)
+
+const labelColumns = `SELECT c.conversation_id, (SELECT name FROM names WHERE id = r.format), c.native_id, c.verdict, c.title, c.agent, c.engine, c.model,
+	c.flow, c.step, c.mode, c.status, c.version, c.project, c.branch, c.started, c.ended, c.child, c.attributes,
+	r.run_id, r.native_id, r.anchor, r.counted, r."group", r.project, r.branch, r.flow, r.title, r.agent, r.model, r.host, r.version, r.status,
+	r.outcome, r.error, r.started, r.ended, r.stub, r.child, r.attributes
+	FROM json_each(?) j CROSS JOIN conversations c ON c.conversation_id = j.value CROSS JOIN runs r ON r.id = c.run`
+
+// label is a conversation and its run.
+type label struct {
+	index.Conversation
+	of index.Run
+}
+
+func scanLabel(rows *sqlx.Rows) (l label, err error) {
+	c, r, verdict := &l.Conversation, &l.of, 0
+	err = rows.Scan(&c.ID, &c.Format, &c.NativeID, &verdict, engine.Text(&c.Title), engine.Text(&c.Agent), engine.Text(&c.Engine), engine.Text(&c.Model),
+		engine.Text(&c.Flow), engine.Text(&c.Step), engine.Text(&c.Mode), engine.Text(&c.Status), engine.Text(&c.Version), engine.Text(&c.Project), engine.Text(&c.Branch), engine.Time(&c.Started), engine.Time(&c.Ended),
+		&c.Child, engine.Text(&c.Attributes), &r.ID, &r.NativeID, &r.Anchor, &r.Counted, engine.Text(&r.Group), engine.Text(&r.Project), engine.Text(&r.Branch), engine.Text(&r.Flow),
+		engine.Text(&r.Title), engine.Text(&r.Agent), engine.Text(&r.Model), engine.Text(&r.Host), engine.Text(&r.Version), engine.Text(&r.Status), engine.Text(&r.Outcome), engine.Text(&r.Error),
+		engine.Time(&r.Started), engine.Time(&r.Ended), &r.Stub, &r.Child, engine.Text(&r.Attributes))
+	c.Verdict, c.Run, r.Format = schema.Verdicts[verdict], r.ID, c.Format
+	return l, err
+}
+
+// Labels calls take with conversations and their runs, without their counts, versions and places: those must be looked up
+// in many tables, and a hit is shown without them. Conversations that are not there are missing.
+func (db *Reader) Labels(ctx context.Context, conversations []string, take func(index.Conversation, index.Run)) error {
+	ids, err := json.Marshal(conversations)
+	if err == nil {
+		err = engine.Each(ctx, db.r, labelColumns, []any{string(ids)}, scanLabel, func(l label) bool { take(l.Conversation, l.of); return true })
+	}
+	if err != nil {
+		return fmt.Errorf("labels of conversations: %w", engine.Damage(err))
+	}
+	return nil
+}

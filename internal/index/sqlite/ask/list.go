@@ -1,0 +1,114 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/where"
+)
+
+const runColumns = `run_id, format, native_id, anchor, counted, group_id, project, branch, flow, title, agent, model, host,
+	producer_version, status, outcome, error, started_us, ended_us, stub, child, attributes, pruned, thinned, conversations, events, messages,
+	tool_calls, tool_results, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, reported_cost_microusd, cost_microusd`
+
+func scanRun(rows *sqlx.Rows) (r index.Run, err error) {
+	n := &r.Counts
+	err = rows.Scan(&r.ID, &r.Format, &r.NativeID, &r.Anchor, &r.Counted, engine.Text(&r.Group), engine.Text(&r.Project), engine.Text(&r.Branch), engine.Text(&r.Flow),
+		engine.Text(&r.Title), engine.Text(&r.Agent), engine.Text(&r.Model), engine.Text(&r.Host), engine.Text(&r.Version), engine.Text(&r.Status), engine.Text(&r.Outcome), engine.Text(&r.Error),
+		engine.Time(&r.Started), engine.Time(&r.Ended), &r.Stub, &r.Child, engine.Text(&r.Attributes), &r.Pruned, engine.Text(&r.Thinned), &n.Conversations, &n.Events, &n.Messages,
+		&n.Calls, &n.Results, engine.Count(&n.Input), engine.Count(&n.Output), engine.Count(&n.CacheRead), engine.Count(&n.CacheCreation),
+		engine.Count(&n.ReportedCost), engine.Count(&n.CostUsed))
+	return r, err
+}
+
+// Runs yields runs, the latest start first; those without any time come last.
+func (db *Reader) Runs(ctx context.Context, of index.Selection, page index.Page) iter.Seq2[index.Run, error] {
+	conds, args := []string{"1"}, []any(nil)
+	add := func(sql string, a ...any) { conds, args = append(conds, sql), append(args, a...) }
+	if !of.Named {
+		add("x.counted = 1")
+	}
+	if of.Format != "" {
+		add("x.format = (SELECT id FROM names WHERE name = ?)", of.Format)
+	}
+	if of.Group != "" {
+		add(`x."group" = ?`, of.Group)
+	}
+	if of.Query != nil && of.Query.Root != nil {
+		c, err := where.Runs(of.Query.Root, page.AllVersions)
+		if err != nil {
+			return engine.Failed[index.Run](err)
+		}
+		sql, a := c.Predicate(true, page.AllVersions)
+		add("EXISTS (SELECT 1 FROM runs r WHERE r.id = x.id AND "+sql+")", a...)
+	}
+	if page.After != "" {
+		add(`(coalesce(x.started, -1 << 62), x.run_id) < (SELECT coalesce(y.started, -1 << 62), y.run_id FROM runs y WHERE y.run_id = ?)`, page.After)
+	}
+	limit := -1
+	if page.Limit > 0 {
+		limit = page.Limit
+	}
+	query := "SELECT " + runColumns + ` FROM (SELECT x.run_id AS id FROM runs x WHERE ` + strings.Join(conds, " AND ") +
+		` ORDER BY coalesce(x.started, -1 << 62) DESC, x.run_id DESC LIMIT ?) CROSS JOIN v_runs v ON v.run_id = id
+		ORDER BY coalesce(v.started_us, -1 << 62) DESC, v.run_id DESC`
+	return engine.Stream(ctx, db.r, query, append(args, limit), scanRun)
+}
+
+// Run returns the run whose id begins with prefix. A whole native id will do as well when one run has it.
+func (db *Reader) Run(ctx context.Context, prefix string) (index.Run, error) {
+	if prefix == "" {
+		return index.Run{}, index.ErrNotFound
+	}
+	r, err := engine.One(ctx, db.r, "SELECT "+runColumns+" FROM v_runs WHERE run_id >= ? AND run_id < ? LIMIT 2", []any{prefix, where.After(prefix)}, scanRun)
+	if errors.Is(err, index.ErrNotFound) {
+		r, err = engine.One(ctx, db.r, "SELECT "+runColumns+" FROM v_runs WHERE native_id = ? ORDER BY counted DESC LIMIT 2", []any{prefix}, scanRun)
+	}
+	if err != nil {
+		return r, fmt.Errorf("run %q: %w", prefix, err)
+	}
+	return r, nil
+}
+
+const conversationColumns = `conversation_id, format, run_id, native_id, verdict, of_conversation_id, title, agent, engine, model, flow, step, mode,
+	status, producer_version, project, branch, started_us, ended_us, child, versions, source, path, version, events, messages,
+	tool_calls, tool_results, attributes`
+
+func scanConversation(rows *sqlx.Rows) (c index.Conversation, err error) {
+	n := &c.Counts
+	err = rows.Scan(&c.ID, &c.Format, &c.Run, &c.NativeID, &c.Verdict, engine.Text(&c.Of), engine.Text(&c.Title), engine.Text(&c.Agent), engine.Text(&c.Engine),
+		engine.Text(&c.Model), engine.Text(&c.Flow), engine.Text(&c.Step), engine.Text(&c.Mode), engine.Text(&c.Status), engine.Text(&c.Version), engine.Text(&c.Project), engine.Text(&c.Branch),
+		engine.Time(&c.Started), engine.Time(&c.Ended), &c.Child, &c.Versions, engine.Text(&c.Key.Source), engine.Text(&c.Key.Path), engine.Number(&c.Key.Number),
+		&n.Events, &n.Messages, &n.Calls, &n.Results, engine.Text(&c.Attributes))
+	return c, err
+}
+
+// Conversations yields all conversations of a run, with those that do not count: Verdict tells them.
+func (db *Reader) Conversations(ctx context.Context, run string) iter.Seq2[index.Conversation, error] {
+	return engine.Stream(ctx, db.r, "SELECT "+conversationColumns+` FROM v_conversations WHERE run_id = ?
+		ORDER BY counted DESC, started_us IS NULL, started_us, path, conversation_id`, []any{run}, scanConversation)
+}
+
+// Conversation returns the conversation whose id begins with prefix.
+func (db *Reader) Conversation(ctx context.Context, prefix string) (index.Conversation, error) {
+	if prefix == "" {
+		return index.Conversation{}, index.ErrNotFound
+	}
+	c, err := engine.One(ctx, db.r, "SELECT "+conversationColumns+" FROM v_conversations WHERE conversation_id >= ? AND conversation_id < ? LIMIT 2",
+		[]any{prefix, where.After(prefix)}, scanConversation)
+	if errors.Is(err, index.ErrNotFound) {
+		c, err = engine.One(ctx, db.r, "SELECT "+conversationColumns+` FROM v_conversations WHERE conversation_id IN
+			(SELECT conversation_id FROM conversations WHERE native_id = ? AND verdict = 0) LIMIT 2`, []any{prefix}, scanConversation)
+	}
+	if err != nil {
+		return c, fmt.Errorf("conversation %q: %w", prefix, err)
+	}
+	return c, nil
+}

@@ -1,0 +1,123 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+)
+
+// Versions yields versions of originals by source, path and number.
+func (db *Reader) Versions(ctx context.Context, of index.VersionFilter) iter.Seq2[index.FileVersion, error] {
+	var conds []string
+	var args []any
+	add := func(sql string, a ...any) { conds, args = append(conds, sql), append(args, a...) }
+	add("1")
+	if of.Source != "" {
+		add("s.name = ?", of.Source)
+	}
+	if of.Path != "" {
+		add("f.path = ?", of.Path)
+	}
+	if of.Number != 0 {
+		add("v.number = ?", of.Number)
+	}
+	if of.Newest {
+		add("NOT EXISTS (SELECT 1 FROM originals w WHERE w.file = v.file AND w.number > v.number)")
+	}
+	if of.Run != "" {
+		add(`v.id IN (SELECT k.version FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN run_claims k ON k.run_name = n.id
+			WHERE r.run_id = ?1 AND NOT coalesce(k.stated ->> '$.Named', 0)
+			UNION SELECT t.version FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id WHERE r.run_id = ?1)`, of.Run)
+		conds[len(conds)-1] = strings.ReplaceAll(conds[len(conds)-1], "?1", fmt.Sprintf("?%d", len(args)))
+	}
+	query := `SELECT s.name, f.path, v.number, c.root, v.size, v.sha256, v.mtime, v.mode,
+		(SELECT name FROM names WHERE id = v.format), (SELECT name FROM names WHERE id = v.role), v.root_dir, v.chain, v.parser,
+		NOT EXISTS (SELECT 1 FROM originals w WHERE w.file = v.file AND w.number > v.number),
+		CASE WHEN v.size = 0 THEN 1 ELSE (SELECT count(*) FROM originals w WHERE w.sha256 = v.sha256) END
+		FROM sources s JOIN files f ON f.source = s.id JOIN originals v ON v.file = f.id JOIN chains c ON c.id = v.chain
+		WHERE ` + strings.Join(conds, " AND ") + " ORDER BY s.name, f.path, v.number"
+	return engine.Stream(ctx, db.r, query, args, scanVersion)
+}
+
+func scanVersion(rows *sqlx.Rows) (v index.FileVersion, err error) {
+	var root, sum []byte
+	var mtime int64
+	err = rows.Scan(&v.Source, &v.Path, &v.Number, &root, &v.Size, &sum, &mtime, &v.Mode, engine.Text(&v.Format), engine.Text(&v.Role),
+		&v.Claim, &v.Chain, &v.Parser, &v.Newest, &v.Copies)
+	if err != nil {
+		return v, err
+	}
+	if len(root) != len(blob.Ref{}) || len(sum) != len(blob.Ref{}) {
+		return v, fmt.Errorf("version %d of %s/%s has no hash: %w", v.Number, v.Source, v.Path, index.ErrDamaged)
+	}
+	v.Root, v.SHA256, v.ModTime = blob.Ref(root), blob.Ref(sum), time.Unix(0, mtime).UTC()
+	return v, nil
+}
+
+// placesOf is the extents of a chain that hold bytes, each with the members of its pack that hold them: from the one with
+// the first byte to that with the last.
+const placesOf = `SELECT x.offset, x.size, x.raw, p.name, m.raw, m.raw_size, m.offset, m.size
+	FROM extents x CROSS JOIN packs p ON p.id = x.pack CROSS JOIN members m ON m.pack = x.pack
+		AND m.raw >= (SELECT coalesce(max(raw), 0) FROM members WHERE pack = x.pack AND raw <= x.raw + max(?2 - x.offset, 0))
+		AND m.raw < x.raw + min(?3 - x.offset, x.size)
+	WHERE x.chain = ?1 AND x.offset >= (SELECT coalesce(max(offset), 0) FROM extents WHERE chain = ?1 AND offset <= ?2) AND x.offset < ?3
+	ORDER BY x.offset, m.raw`
+
+// place is an extent with one of the members that hold it.
+type place struct {
+	offset, size, raw int64
+	pack              string
+	blob.Member
+}
+
+func scanPlace(rows *sqlx.Rows) (p place, err error) {
+	return p, rows.Scan(&p.offset, &p.size, &p.raw, &p.pack, &p.Raw, &p.RawSize, &p.Offset, &p.Size)
+}
+
+// Locate returns where bytes of a chain lie. No bytes lie nowhere.
+func (db *Reader) Locate(ctx context.Context, chain, offset, length int64) ([]index.Piece, error) {
+	if length == 0 {
+		return nil, nil
+	}
+	pieces, err := db.locate(ctx, chain, offset, offset+length)
+	if err != nil {
+		return nil, fmt.Errorf("locate bytes %d to %d: %w", offset, offset+length, engine.Damage(err))
+	}
+	return pieces, nil
+}
+
+func (db *Reader) locate(ctx context.Context, chain, from, to int64) (pieces []index.Piece, err error) {
+	var places []place
+	if err := engine.Each(ctx, db.r, placesOf, []any{chain, from, to}, scanPlace, func(p place) bool { places = append(places, p); return true }); err != nil {
+		return nil, err
+	}
+	for len(places) > 0 && from < to {
+		x, n := places[0], 0
+		for n < len(places) && places[n].offset == x.offset {
+			n++
+		}
+		if from < x.offset || from >= x.offset+x.size {
+			return nil, index.ErrNotFound
+		}
+		p := index.Piece{Pack: x.pack, Raw: x.raw + from - x.offset, Size: min(to, x.offset+x.size) - from}
+		for _, m := range places[:n] {
+			p.Members = append(p.Members, m.Member)
+		}
+		if last := p.Members[n-1]; p.Members[0].Raw > p.Raw || last.Raw+last.RawSize < p.Raw+p.Size {
+			return nil, fmt.Errorf("members of pack: %w", index.ErrDamaged)
+		}
+		pieces, from, places = append(pieces, p), from+p.Size, places[n:]
+	}
+	if from != to {
+		return nil, index.ErrNotFound
+	}
+	return pieces, nil
+}

@@ -1,0 +1,175 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/where"
+	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/term"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Skim is Find for those who rank hits: of an event they have its ids, place in the conversation, kind, role, size of text
+// and time, and no cursor. Fill tells the rest of those that are wanted.
+func (db *Reader) Skim(ctx context.Context, q *query.Tree, page index.Page) iter.Seq2[index.Hit, error] {
+	return db.find(ctx, q, page, true)
+}
+
+// skim yields hits as far as their keys tell.
+func (f *finder) skim(keys []key) error {
+	var unknown []int64
+	for _, k := range keys {
+		for _, id := range []int64{k.kind, k.role} {
+			if _, known := f.names[id]; !known && id != 0 && !slices.Contains(unknown, id) {
+				unknown = append(unknown, id)
+			}
+		}
+	}
+	if len(unknown) > 0 {
+		if err := engine.Each(f.ctx, f.tx, "SELECT id, name FROM names WHERE id IN (SELECT value FROM json_each(?))", []any{asList(unknown)}, scanName,
+			func(n name) bool { f.names[n.id] = n.text; return true }); err != nil {
+			return err
+		}
+	}
+	for _, k := range keys {
+		e := index.Event{ID: schema.EventID(k.conversation, k.seq, k.part, k.parts), Conversation: k.conversation, Seq: k.seq, Part: k.part, Parts: k.parts,
+			Near: k.at, Kind: transcript.Kind(f.names[k.kind]), Role: f.names[k.role], TextBytes: k.size}
+		f.n++
+		if !f.yield(index.Hit{Event: e, Hour: k.id >> schema.SlotBits, Row: k.id}, nil) {
+			return engine.ErrStop
+		}
+	}
+	return nil
+}
+
+// Fill completes hits that Skim has given. One that is not there any more is left as it is.
+func (db *Reader) Fill(ctx context.Context, hits []*index.Hit) error {
+	byRow, ids := map[int64]*index.Hit{}, []int64{}
+	for _, h := range hits {
+		byRow[h.Row], ids = h, append(ids, h.Row)
+	}
+	err := engine.Each(ctx, db.r, selectEvents+"WHERE e.id IN (SELECT value FROM json_each(?))", []any{asList(ids)}, scanEvent,
+		func(e eventRow) bool { byRow[e.id].Event = e.Event; return true })
+	if err != nil {
+		return fmt.Errorf("fill hits: %w", engine.Damage(err))
+	}
+	return nil
+}
+
+// Frequencies returns how often phrases stand in rows, which are Hit.Row, and about how many rows have each: what ranking
+// counts with, read from the full-text index without a look at any text. A phrase is terms as term.Words gives them, the
+// last one with a star when it may go on; one of several terms is taken to stand as often as the rarest of them.
+func (db *Reader) Frequencies(ctx context.Context, rows []int64, phrases [][]string) (counts [][]int, having []int64, err error) {
+	tx, err := db.r.BeginTxx(ctx, nil)
+	if err != nil {
+		return nil, nil, fmt.Errorf("frequencies: %w", engine.Damage(err))
+	}
+	defer tx.Rollback()
+	f := frequencies{rows: rows, terms: map[string]fts5.Frequency{}}
+	if err := f.read(Leaves(ctx, tx), phrases); err != nil {
+		return nil, nil, fmt.Errorf("frequencies: %w", engine.Damage(err))
+	}
+	for _, p := range phrases {
+		sum := f.phrase(p)
+		counts, having = append(counts, sum.Counts), append(having, sum.Rows)
+	}
+	return counts, having, nil
+}
+
+// frequencies is what the full-text index tells of terms and their parts of identifiers.
+type frequencies struct {
+	rows  []int64
+	terms map[string]fts5.Frequency
+}
+
+// signs are what a word of a phrase may stand behind: the first word of several may be the end of an identifier, the last
+// one the beginning, a single one anything.
+func signs(i, words int) []string {
+	switch {
+	case words == 1:
+		return []string{"", string(term.Leading), string(term.Trailing), string(term.Inner)}
+	case i == 0:
+		return []string{"", string(term.Trailing)}
+	case i == words-1:
+		return []string{"", string(term.Leading)}
+	}
+	return []string{""}
+}
+
+// read looks all terms up at once.
+func (f *frequencies) read(from fts5.Store, phrases [][]string) error {
+	var all []string
+	for _, words := range phrases {
+		for i, w := range words {
+			for _, sign := range signs(i, len(words)) {
+				all = append(all, sign+strings.TrimSuffix(w, "*"))
+			}
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	order := make([]int, len(f.rows)) // falling
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(f.rows[b], f.rows[a]) })
+	falling := make([]int64, len(order))
+	for i, k := range order {
+		falling[i] = f.rows[k]
+	}
+	view, err := fts5.NewView(from)
+	if err != nil {
+		return err
+	}
+	found, err := view.Frequencies(where.InWords, all, falling)
+	if err != nil {
+		return err
+	}
+	for i, t := range all {
+		of := fts5.Frequency{Counts: make([]int, len(order)), Rows: found[i].Rows}
+		for at, k := range order {
+			if len(found[i].Counts) > 0 {
+				of.Counts[k] = found[i].Counts[at]
+			}
+		}
+		f.terms[t] = of
+	}
+	return nil
+}
+
+func (f *frequencies) phrase(words []string) fts5.Frequency {
+	least := fts5.Frequency{Counts: make([]int, len(f.rows))}
+	for i, w := range words {
+		w, open := strings.CutSuffix(w, "*")
+		sum := fts5.Frequency{Counts: make([]int, len(f.rows))}
+		for _, sign := range signs(i, len(words)) {
+			one := f.terms[sign+w]
+			sum.Rows += one.Rows
+			for k, n := range one.Counts {
+				sum.Counts[k] += n
+			}
+		}
+		for k := range sum.Counts {
+			if open {
+				sum.Counts[k] = max(sum.Counts[k], 1)
+			}
+			if i > 0 {
+				sum.Counts[k] = min(sum.Counts[k], least.Counts[k])
+			}
+		}
+		if i > 0 {
+			sum.Rows = min(sum.Rows, least.Rows)
+		}
+		least = sum
+	}
+	return least
+}

@@ -1,0 +1,205 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+)
+
+// selectEvents is followed by a WHERE on e, t or c.
+const selectEvents = `SELECT e.id, c.conversation_id, r.run_id, t.seq_base + e.seq, e.part, e.parts, e.verdict, t.verdict,
+	(SELECT name FROM names WHERE id = e.kind), (SELECT name FROM names WHERE id = e.role), (SELECT name FROM names WHERE id = e.type),
+	(SELECT name FROM names WHERE id = e.tool), e.time, e.tz, coalesce(e.time, e.near, 0), e.text_bytes, e.attributes,
+	(SELECT call_id FROM calls WHERE event = e.id), (SELECT failed FROM results WHERE event = e.id),
+	s.name, f.path, v.number, (SELECT name FROM names WHERE id = r.format), (SELECT name FROM names WHERE id = v.role), v.chain,
+	(SELECT name FROM names WHERE id = e.inner), e.line, e.offset, e.length
+	FROM events e CROSS JOIN transcripts t ON t.id = e.transcript CROSS JOIN conversations c ON c.id = t.conversation
+	CROSS JOIN runs r ON r.id = c.run CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file
+	CROSS JOIN sources s ON s.id = f.source `
+
+// eventRow is an event with its private id.
+type eventRow struct {
+	id int64
+	index.Event
+}
+
+func scanEvent(rows *sqlx.Rows) (r eventRow, err error) {
+	var own, owner int
+	p := &r.Place
+	err = rows.Scan(&r.id, &r.Conversation, &r.Run, &r.Seq, &r.Part, &r.Parts, &own, &owner, &r.Kind, engine.Text(&r.Role), engine.Text(&r.Type),
+		engine.Text(&r.Tool), engine.Time(&r.Time), engine.Zone(&r.Time), &r.Near, &r.TextBytes, engine.Text(&r.Attributes), engine.Text(&r.Call), engine.Truth(&r.Failed),
+		&p.Source, &p.Path, &p.Number, &p.Format, engine.Text(&p.Role), &p.Chain, engine.Text(&p.Inner), &p.Line, &p.Offset, &p.Length)
+	if owner != schema.Counted {
+		own = owner
+	}
+	r.Verdict = schema.Verdicts[own]
+	r.Counted = own == schema.Counted && r.Part == 0
+	r.ID = schema.EventID(r.Conversation, r.Seq, r.Part, r.Parts)
+	return r, err
+}
+
+// Event returns the rows of an event. The conversation in the id may be cut short.
+func (db *Reader) Event(ctx context.Context, id string) ([]index.Event, error) {
+	prefix, seq, part, ok := schema.ParseEventID(id)
+	if !ok {
+		return nil, fmt.Errorf("event %q: %w", id, index.ErrNotFound)
+	}
+	c, err := db.Conversation(ctx, prefix)
+	if err != nil {
+		return nil, fmt.Errorf("event %q: %w", id, err)
+	}
+	var found []index.Event
+	for e, err := range db.Events(ctx, c.ID, index.Span{From: seq, To: seq, Duplicates: true}) {
+		if err != nil {
+			return nil, err
+		}
+		if part < 0 || e.Part == part {
+			found = append(found, e)
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("event %q: %w", id, index.ErrNotFound)
+	}
+	return found, nil
+}
+
+const resultOf = `SELECT result_event_id FROM v_tool_calls WHERE conversation_id = ? AND event_id = ? AND result_event_id IS NOT NULL`
+
+// Result returns the row with the result of a tool call.
+func (db *Reader) Result(ctx context.Context, call string) (index.Event, error) {
+	rows, err := db.Event(ctx, call)
+	if err != nil {
+		return index.Event{}, err
+	}
+	for _, r := range rows {
+		id, err := engine.One(ctx, db.r, resultOf, []any{r.Conversation, r.ID}, func(rows *sqlx.Rows) (id string, err error) { return id, rows.Scan(&id) })
+		if errors.Is(err, index.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return index.Event{}, err
+		}
+		found, err := db.Event(ctx, id)
+		if err != nil {
+			return index.Event{}, err
+		}
+		return found[0], nil
+	}
+	return index.Event{}, fmt.Errorf("result of %q: %w", call, index.ErrNotFound)
+}
+
+const placeOfReceipt = `SELECT s.name, f.path, v.number, (SELECT name FROM names WHERE id = r.format), (SELECT name FROM names WHERE id = v.role), v.chain,
+	(SELECT name FROM names WHERE id = x.inner), x.line, x.offset, x.length
+	FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN receipts x ON x.run_name = n.id CROSS JOIN versions v ON v.id = x.version
+	CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE r.run_id = ? AND x.key = ? AND x.verdict = 0 LIMIT 1`
+
+// Receipt returns the place of the receipt that counts.
+func (db *Reader) Receipt(ctx context.Context, id string) (index.Place, error) {
+	run, key, _ := strings.Cut(id, "/")
+	p, err := engine.One(ctx, db.r, placeOfReceipt, []any{run, key}, func(rows *sqlx.Rows) (p index.Place, err error) {
+		return p, rows.Scan(&p.Source, &p.Path, &p.Number, &p.Format, engine.Text(&p.Role), &p.Chain, engine.Text(&p.Inner), &p.Line, &p.Offset, &p.Length)
+	})
+	if err != nil {
+		return p, fmt.Errorf("receipt %q: %w", id, err)
+	}
+	return p, nil
+}
+
+// Events yields the rows of a conversation by seq and part. Of a conversation that several originals make,
+// superseded originals and repeated events are left out.
+func (db *Reader) Events(ctx context.Context, conversation string, span index.Span) iter.Seq2[index.Event, error] {
+	return func(yield func(index.Event, error) bool) {
+		err := db.events(ctx, conversation, span, func(e index.Event) bool { return yield(e, nil) })
+		if err != nil {
+			yield(index.Event{}, fmt.Errorf("conversation %q: %w", conversation, engine.Damage(err)))
+		}
+	}
+}
+
+// stretch is the part of a conversation that one transcript holds.
+type stretch struct {
+	id   int64
+	base int64
+}
+
+func (db *Reader) events(ctx context.Context, conversation string, span index.Span, yield func(index.Event) bool) error {
+	tx, err := db.r.BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	where := ""
+	if !span.Duplicates {
+		where = " AND e.verdict <> 1"
+	}
+	stretches, err := db.stretches(ctx, tx, conversation, span.Duplicates)
+	if err != nil {
+		return err
+	}
+	from, to := span.From, span.To
+	if to == 0 {
+		to = 1 << 62
+	}
+	if span.Last && span.Limit > 0 {
+		if from, err = lastSeq(ctx, tx, stretches, where, from, to, span.Limit); err != nil {
+			return err
+		}
+	}
+	left, seq, more := span.Limit, int64(-1), true
+	for _, s := range stretches {
+		err := engine.Each(ctx, tx, selectEvents+"WHERE e.transcript = ? AND e.seq BETWEEN ? AND ?"+where+" ORDER BY e.seq, e.part",
+			[]any{s.id, from - s.base, to - s.base}, scanEvent, func(e eventRow) bool {
+				if e.Seq != seq {
+					if seq = e.Seq; span.Limit > 0 && left == 0 {
+						more = false
+						return false
+					}
+					left--
+				}
+				more = yield(e.Event)
+				return more
+			})
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+func (db *Reader) stretches(ctx context.Context, tx *sqlx.Tx, conversation string, all bool) ([]stretch, error) {
+	query := `SELECT t.id, t.seq_base FROM conversations c CROSS JOIN transcripts t ON t.conversation = c.id WHERE c.conversation_id = ?`
+	if !all {
+		query += ` AND t.verdict = (SELECT min(o.verdict) FROM transcripts o WHERE o.conversation = c.id)`
+	}
+	var found []stretch
+	err := engine.Each(ctx, tx, query+" ORDER BY t.seq_base, t.id", []any{conversation}, func(rows *sqlx.Rows) (s stretch, err error) {
+		return s, rows.Scan(&s.id, &s.base)
+	}, func(s stretch) bool { found = append(found, s); return true })
+	if err == nil && len(found) == 0 {
+		err = index.ErrNotFound
+	}
+	return found, err
+}
+
+// lastSeq returns the seq of the limit-th event from the end.
+func lastSeq(ctx context.Context, tx *sqlx.Tx, stretches []stretch, where string, from, to int64, limit int) (int64, error) {
+	for _, s := range slices.Backward(stretches) {
+		first := from
+		err := engine.Each(ctx, tx, "SELECT e.seq FROM events e WHERE e.transcript = ? AND e.part = 0 AND e.seq BETWEEN ? AND ?"+where+" ORDER BY e.seq DESC LIMIT ?",
+			[]any{s.id, from - s.base, to - s.base, limit}, func(rows *sqlx.Rows) (n int64, err error) { return n, rows.Scan(&n) },
+			func(n int64) bool { limit, first = limit-1, n+s.base; return true })
+		if err != nil || limit == 0 {
+			return first, err
+		}
+	}
+	return from, nil
+}

@@ -1,0 +1,120 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/where"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// tallied are the fields that rows are counted by. Those of named tell a name by its number.
+var tallied = map[string]string{
+	"tool": "e.tool", "role": "e.role", "kind": "e.kind", "type": "e.type", "format": "(SELECT v.format FROM versions v WHERE v.id = t.version)",
+	"source": "(SELECT s.name FROM versions v CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE v.id = t.version)",
+	"path":   "(SELECT f.path FROM versions v CROSS JOIN files f ON f.id = v.file WHERE v.id = t.version)",
+	"agent":  "coalesce(c.agent, r.agent)", "model": "coalesce(c.model, r.model)", "project": "coalesce(c.project, r.project)", "flow": "coalesce(c.flow, r.flow)",
+	"step": "c.step", "group": `r."group"`, "outcome": "r.outcome", "run": "r.run_id", "conversation": "c.conversation_id",
+	"month": "strftime('%Y-%m', (coalesce(e.time, e.near, 0) - 999999 * (coalesce(e.time, e.near, 0) < 0)) / 1000000, 'unixepoch')",
+	"day":   "strftime('%Y-%m-%d', (coalesce(e.time, e.near, 0) - 999999 * (coalesce(e.time, e.near, 0) < 0)) / 1000000, 'unixepoch')",
+}
+
+// Tally counts the rows that match by their values of some fields, for each field apart; rows without a value count under
+// "". It returns how many rows there are, too. When it ends early it gives what it has, with the error.
+//
+// Errors: *index.UnsupportedError for a field that rows are not counted by.
+func (db *Reader) Tally(ctx context.Context, q *query.Tree, page index.Page, fields []string) (counts []map[string]int64, rows int64, err error) {
+	page.After, page.Limit = "", 0
+	f := db.finder(ctx, page)
+	t := tally{names: map[int64]string{}, counts: make([]map[string]int64, len(fields))}
+	var columns []string
+	for i, name := range fields {
+		if tallied[name] == "" {
+			return nil, 0, &index.UnsupportedError{What: "field " + name, Why: "rows are not counted by it"}
+		}
+		columns, t.counts[i] = append(columns, tallied[name]), map[string]int64{}
+		t.named = append(t.named, where.IsName(name))
+	}
+	if f.tx, err = db.r.BeginTxx(ctx, nil); err == nil {
+		defer f.tx.Rollback()
+		err = t.count(f, q, columns)
+	}
+	if err != nil {
+		err = fmt.Errorf("count by %s: %w", strings.Join(fields, ", "), engine.Damage(err))
+	}
+	return t.counts, t.rows, err
+}
+
+// tally is one Tally.
+type tally struct {
+	named  []bool // fields that are names
+	names  map[int64]string
+	counts []map[string]int64
+	rows   int64
+}
+
+func (t *tally) count(f *finder, q *query.Tree, columns []string) error {
+	c, err := f.compile(q)
+	if err != nil {
+		return err
+	}
+	if c.To, err = spilled(f.ctx, f.tx, c.To); err != nil {
+		return err
+	}
+	if slices.Contains(t.named, true) {
+		if err := t.learn(f); err != nil {
+			return err
+		}
+	}
+	groups := make([]string, len(columns))
+	for i := range groups {
+		groups[i] = fmt.Sprint(i + 1)
+	}
+	p := f.planner(false)
+	err = p.walks(c, func(w walk) error {
+		sql, args := w.statement(strings.Join(append(slices.Clone(columns), "count(*)"), ", "), f.page.AllVersions)
+		return engine.Each(f.ctx, f.tx, sql+" GROUP BY "+strings.Join(groups, ", "), args, func(rows *sqlx.Rows) ([]any, error) { return rows.SliceScan() }, t.add)
+	})
+	if errors.Is(err, engine.ErrStop) {
+		return nil
+	}
+	return err
+}
+
+// learn reads all names, of which there are few.
+func (t *tally) learn(f *finder) error {
+	return engine.Each(f.ctx, f.tx, "SELECT id, name FROM names", nil, scanName, func(n name) bool { t.names[n.id] = n.text; return true })
+}
+
+// name is a row of names.
+type name struct {
+	id   int64
+	text string
+}
+
+func scanName(rows *sqlx.Rows) (n name, err error) { return n, rows.Scan(&n.id, &n.text) }
+
+func (t *tally) add(values []any) bool {
+	n, _ := values[len(t.counts)].(int64)
+	t.rows += n
+	for i, counts := range t.counts {
+		text := ""
+		switch v := values[i].(type) {
+		case string:
+			text = v
+		case int64:
+			if text = fmt.Sprint(v); t.named[i] {
+				text = t.names[v]
+			}
+		}
+		counts[text] += n
+	}
+	return true
+}

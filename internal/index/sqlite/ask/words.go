@@ -1,0 +1,76 @@
+package ask
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+)
+
+// Terms yields the words that contain a text that is folded as terms are, in the order of their bytes. Parts of
+// identifiers stand in the words that they are parts of.
+func (db *Reader) Terms(ctx context.Context, contains string) iter.Seq2[string, error] {
+	match := schema.AnyWord
+	if contains != "" {
+		match = schema.Containing([]byte(contains))
+	}
+	return func(yield func(string, error) bool) { db.words(ctx, match, yield) }
+}
+
+// TermsOrLong is Terms and all words of at least size bytes, which may be pieces of longer ones, in one pass.
+func (db *Reader) TermsOrLong(ctx context.Context, contains string, size int) iter.Seq2[string, error] {
+	match := schema.ContainingOrLong([]byte(contains), size)
+	return func(yield func(string, error) bool) { db.words(ctx, match, yield) }
+}
+
+// TermsAny yields the words of least to most bytes that contain one of some texts: one look at all words instead of
+// one for each text.
+func (db *Reader) TermsAny(ctx context.Context, contain []string, least, most int) iter.Seq2[string, error] {
+	match := schema.Those(func(word []byte) bool {
+		return least <= len(word) && len(word) <= most &&
+			slices.ContainsFunc(contain, func(text string) bool { return bytes.Contains(word, []byte(text)) })
+	})
+	return func(yield func(string, error) bool) { db.words(ctx, match, yield) }
+}
+
+// TermsFrom yields the words that begin so, in the order of their bytes.
+func (db *Reader) TermsFrom(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	match := schema.Beginning([]byte(prefix))
+	return func(yield func(string, error) bool) { db.words(ctx, match, yield) }
+}
+
+// words yields the words that are looked for, in the order of their bytes, as they are in one state of the index.
+func (db *Reader) words(ctx context.Context, match schema.Matcher, yield func(string, error) bool) {
+	err := func() error {
+		tx, err := db.r.BeginTxx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback()
+		var runs []int64
+		if err := tx.SelectContext(ctx, &runs, schema.RunsSQL); err != nil {
+			return err
+		}
+		read := func(after, before int64) (id int64, words []byte, err error) {
+			err = tx.QueryRowContext(ctx, schema.NextBlockSQL, after, before).Scan(&id, &words)
+			if err == sql.ErrNoRows {
+				return 0, nil, nil
+			}
+			return id, words, err
+		}
+		return schema.MergeRuns(read, runs, match, func(word []byte) error {
+			if !yield(string(word), nil) {
+				return engine.ErrStop
+			}
+			return nil
+		})
+	}()
+	if err != nil && err != engine.ErrStop {
+		yield("", fmt.Errorf("words: %w", engine.Damage(err)))
+	}
+}

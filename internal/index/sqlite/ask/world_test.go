@@ -1,0 +1,75 @@
+package ask_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/index/sqlite"
+)
+
+// world is an index, with a connection of its own for what nobody else does to the tables.
+type world struct {
+	*sqlite.DB
+	raw *sqlx.DB
+}
+
+// newWorld is one without rows.
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "index.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := sqlx.Open("sqlite", "file:"+db.Path()+"?_pragma=busy_timeout(10000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw.SetMaxOpenConns(1)
+	t.Cleanup(func() {
+		for _, close := range []func() error{raw.Close, db.Close} {
+			if err := close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return &world{db, raw}
+}
+
+// smallWorld has each original of the small world in a pack of its own.
+func smallWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	for _, o := range indextest.Small() {
+		if err := w.Commit(t.Context(), indextest.Batch("pack of "+o.Path+fmt.Sprint(o.Number), o)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+// The size of a busyWorld.
+const (
+	busyRuns   = 16
+	busyEvents = 40
+)
+
+// busyWorld has some hundred events of some projects, with usage, calls and facts about runs.
+func busyWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	r := rand.New(rand.NewPCG(7, 7))
+	words := rand.NewZipf(r, 1.3, 4, 3000)
+	var originals []indextest.Original
+	for n := range busyRuns {
+		originals = append(originals, benchOriginal(n, busyEvents, r, words))
+	}
+	if err := w.Commit(t.Context(), indextest.Batch("busy", originals...)); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}

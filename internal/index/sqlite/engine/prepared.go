@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"container/list"
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Pool is one whose connections keep so many statements prepared.
+func Pool(c sqldriver.Connector, statements int) *sqlx.DB {
+	return sqlx.NewDb(sql.OpenDB(cachingConnector{c, statements}), "sqlite3")
+}
+
+// cachingConnector opens connections that keep their last statements prepared.
+type cachingConnector struct {
+	sqldriver.Connector
+	kept int
+}
+
+func (c cachingConnector) Connect(ctx context.Context) (sqldriver.Conn, error) {
+	inner, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn, ok := inner.(Conn)
+	if !ok {
+		return nil, errors.Join(errors.New("the driver has no contexts"), inner.Close())
+	}
+	return &Cached{Conn: conn, kept: c.kept, statements: map[string]*list.Element{}, recent: list.New()}, nil
+}
+
+// Conn is what connections of the engine can do and database/sql makes use of.
+type Conn interface {
+	sqldriver.Conn
+	sqldriver.ConnBeginTx
+	sqldriver.ConnPrepareContext
+	sqldriver.ExecerContext
+	sqldriver.Pinger
+	sqldriver.SessionResetter
+	sqldriver.Validator
+}
+
+// Cached remembers the statements that it was asked last. Like every connection it serves one goroutine at a
+// time; statements that are read from while others begin are prepared once more.
+type Cached struct {
+	Conn
+	kept       int
+	statements map[string]*list.Element // of *cachedStatement, by text
+	recent     *list.List               // the last one used in front
+}
+
+// Stmt is what statements of the engine can do.
+type Stmt interface {
+	sqldriver.Stmt
+	sqldriver.StmtExecContext
+	sqldriver.StmtQueryContext
+}
+
+type cachedStatement struct {
+	Stmt
+	text string
+	busy bool
+}
+
+// QueryContext runs a statement that is prepared at most once.
+func (c *Cached) QueryContext(ctx context.Context, text string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+	s, err := c.statement(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	s.busy = true
+	rows, err := s.QueryContext(ctx, args)
+	if err != nil {
+		return nil, errors.Join(err, c.release(s))
+	}
+	return &cachedRows{Rows: rows, release: func() error { return c.release(s) }}, nil
+}
+
+// Run runs a statement that is prepared at most once, and that nothing is read from.
+func (c *Cached) Run(ctx context.Context, text string, args []sqldriver.NamedValue) (sqldriver.Result, error) {
+	s, err := c.statement(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.ExecContext(ctx, args)
+	return result, errors.Join(err, c.release(s))
+}
+
+func (c *Cached) statement(ctx context.Context, text string) (*cachedStatement, error) {
+	if e := c.statements[text]; e != nil {
+		if s := e.Value.(*cachedStatement); !s.busy {
+			c.recent.MoveToFront(e)
+			return s, nil
+		}
+	}
+	stmt, err := c.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	q, ok := stmt.(Stmt)
+	if !ok {
+		return nil, errors.Join(errors.New("the driver has no contexts"), stmt.Close())
+	}
+	s := &cachedStatement{Stmt: q, text: text}
+	if c.statements[text] != nil { // the other one is being read from; this one is for once
+		return s, nil
+	}
+	c.statements[text] = c.recent.PushFront(s)
+	return s, c.trim()
+}
+
+// trim closes the statements that were not used for longest.
+func (c *Cached) trim() error {
+	for e := c.recent.Back(); e != nil && c.recent.Len() > c.kept; {
+		s, before := e.Value.(*cachedStatement), e.Prev()
+		if !s.busy && e != c.recent.Front() {
+			c.recent.Remove(e)
+			delete(c.statements, s.text)
+			if err := s.Close(); err != nil {
+				return err
+			}
+		}
+		e = before
+	}
+	return nil
+}
+
+// release gives a statement back, or closes it when it is not kept.
+func (c *Cached) release(s *cachedStatement) error {
+	s.busy = false
+	if e := c.statements[s.text]; e != nil && e.Value == s {
+		return nil
+	}
+	return s.Close()
+}
+
+// Close closes the statements, too.
+func (c *Cached) Close() error {
+	var errs []error
+	for e := c.recent.Front(); e != nil; e = e.Next() {
+		errs = append(errs, e.Value.(*cachedStatement).Close())
+	}
+	clear(c.statements)
+	c.recent.Init()
+	return errors.Join(append(errs, c.Conn.Close())...)
+}
+
+// cachedRows gives its statement back when it is closed.
+type cachedRows struct {
+	sqldriver.Rows
+	release func() error
+}
+
+func (r *cachedRows) Close() error {
+	if r.release == nil {
+		return nil
+	}
+	release := r.release
+	r.release = nil
+	return errors.Join(r.Rows.Close(), release())
+}

@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"database/sql"
+	"fmt"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Text scans a column in which NULL is "".
+func Text[T ~string](to *T) sql.Scanner { return textOf[T]{to} }
+
+type textOf[T ~string] struct{ to *T }
+
+func (t textOf[T]) Scan(v any) error {
+	switch v := v.(type) {
+	case nil:
+		*t.to = ""
+	case string:
+		*t.to = T(v)
+	case []byte:
+		*t.to = T(v)
+	case int64:
+		*t.to = T(fmt.Sprint(v))
+	default:
+		return fmt.Errorf("scan %T as text", v)
+	}
+	return nil
+}
+
+// Count scans a number that may be unknown.
+func Count(to *transcript.Count) sql.Scanner { return countOf{to} }
+
+type countOf struct{ to *transcript.Count }
+
+func (c countOf) Scan(v any) error {
+	switch v := v.(type) {
+	case nil:
+		*c.to = transcript.Count{}
+	case int64:
+		*c.to = transcript.Known(v)
+	default:
+		return fmt.Errorf("scan %T as a number", v)
+	}
+	return nil
+}
+
+// Number scans a number for which NULL is 0.
+func Number[T ~int | ~int64 | ~uint32](to *T) sql.Scanner { return numberOf[T]{to} }
+
+type numberOf[T ~int | ~int64 | ~uint32] struct{ to *T }
+
+func (n numberOf[T]) Scan(v any) error {
+	switch v := v.(type) {
+	case nil:
+		*n.to = 0
+	case int64:
+		*n.to = T(v)
+	default:
+		return fmt.Errorf("scan %T as a number", v)
+	}
+	return nil
+}
+
+// Time scans microseconds.
+func Time(to *transcript.Time) sql.Scanner { return timeOf{to} }
+
+type timeOf struct{ to *transcript.Time }
+
+func (w timeOf) Scan(v any) error {
+	switch v := v.(type) {
+	case nil:
+		w.to.Valid = false
+	case int64:
+		w.to.UnixMicro, w.to.Valid = v, true
+	default:
+		return fmt.Errorf("scan %T as a time", v)
+	}
+	return nil
+}
+
+// Zone scans the offset in minutes that a time was written with.
+func Zone(to *transcript.Time) sql.Scanner { return zoneOf{to} }
+
+type zoneOf struct{ to *transcript.Time }
+
+func (z zoneOf) Scan(v any) error {
+	if n, ok := v.(int64); ok {
+		z.to.Offset = int16(n)
+	}
+	return nil
+}
+
+// Truth scans a flag that may be unknown.
+func Truth(to *transcript.Truth) sql.Scanner { return truthOf{to} }
+
+type truthOf struct{ to *transcript.Truth }
+
+func (t truthOf) Scan(v any) error {
+	*t.to = transcript.Unstated
+	if n, ok := v.(int64); ok {
+		*t.to = transcript.True(n != 0)
+	}
+	return nil
+}

@@ -1,0 +1,365 @@
+package where
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// named are fields that every row states itself: facets, so that they are looked up like words.
+var named = map[string]string{"role": "e.role", "kind": "e.kind", "type": "e.type", "tool": "e.tool", "format": "r.format"}
+
+// IsName says that the values of a field are names, which rows have by number.
+func IsName(field string) bool { return named[field] != "" }
+
+// eventAttributes is what an event states in attributes. They stand with its first part.
+const eventAttributes = "(CASE e.part WHEN 0 THEN e.attributes ELSE (SELECT o.attributes FROM events o WHERE o.transcript = e.transcript AND o.seq = e.seq AND o.part = 0) END)"
+
+// attribute is what JSON states under a key, if it does: that is looked for as text first, for most rows state other things.
+func attribute(of, key, as string) string {
+	return "CASE WHEN instr(" + of + ", '" + strings.ReplaceAll(key, "'", "''") + "') THEN " + as + " END"
+}
+
+// ofEvent is what an event states of one of its fields.
+func ofEvent(field string) string {
+	return attribute(eventAttributes, `"`+field+`"`, eventAttributes+" ->> '$."+field+"'")
+}
+
+// columns say where the value of a field stands, of an event and of a run. Any of them may match.
+var columns = map[string]struct{ event, run []string }{
+	"format":       {nil, []string{"(SELECT name FROM names WHERE id = r.format)"}},
+	"agent":        {[]string{"coalesce(" + eventAttributes + " ->> '$.agent', c.agent, r.agent)"}, []string{"r.agent"}},
+	"model":        {[]string{"coalesce(" + eventAttributes + " ->> '$.model', c.model, r.model)"}, []string{"r.model"}},
+	"engine":       {[]string{"c.engine"}, nil},
+	"project":      {[]string{"coalesce(c.project, r.project)"}, []string{"r.project"}},
+	"group":        {[]string{`r."group"`}, []string{`r."group"`}},
+	"flow":         {[]string{"coalesce(" + eventAttributes + " ->> '$.flow', c.flow, r.flow)"}, []string{"r.flow"}},
+	"step":         {[]string{"coalesce(" + eventAttributes + " ->> '$.step', c.step)"}, nil},
+	"status":       {[]string{"r.status", "c.status"}, []string{"r.status"}},
+	"outcome":      {[]string{"r.outcome"}, []string{"r.outcome"}},
+	"from":         {[]string{ofEvent("from")}, nil},
+	"conversation": {[]string{"c.conversation_id", "c.native_id"}, nil},
+	"run":          {[]string{"r.run_id", "r.native_id"}, []string{"r.run_id", "r.native_id"}},
+}
+
+// field compiles one field. For runs, what only an event can have asks for a run with such an event.
+func (k compiler) field(f query.Field) (Cond, error) {
+	if k.runs && (len(columns[f.Name].run) > 0 || f.Name == "attr" || f.Name == "tag" ||
+		f.Name == "is" && (whole(f, "stub") || whole(f, "pinned") || whole(f, "held"))) {
+		return k.plain(f, columns[f.Name].run)
+	}
+	if k.runs && (f.Name == "path" || f.Name == "source") {
+		c, err := k.plain(f, nil)
+		if err != nil {
+			return c, err
+		}
+		sql, args := c.Predicate(true, k.all)
+		return Cond{sql: []string{"r.id IN (SELECT n.run FROM run_claims t CROSS JOIN run_names n ON n.id = t.run_name WHERE " + sql + ")"}, args: args}, nil
+	}
+	if k.runs {
+		c, err := compiler{all: k.all}.field(f)
+		if err != nil || len(c.sql)+len(c.Own) == 0 {
+			return c, err
+		}
+		return k.runsWith(c), nil
+	}
+	if column := named[f.Name]; column != "" {
+		return k.facet(f, column), nil
+	}
+	return k.plain(f, columns[f.Name].event)
+}
+
+// runsWith asks for the runs of the events that a condition is about, those that an owner has at least one row in.
+func (k compiler) runsWith(c Cond) Cond {
+	if len(c.sql)+len(c.Not) == 0 && !c.worded() {
+		rows := "t.rows > 0"
+		if !k.all {
+			rows += " AND t.verdict IN (0, 6)"
+		}
+		return Cond{sql: []string{`r.id IN (SELECT r.id FROM runs r JOIN conversations c ON c.run = r.id JOIN transcripts t ON t.conversation = c.id
+			WHERE ` + Balanced(c.Own, " AND ") + " AND " + rows + ")"}, args: c.Owned}
+	}
+	sql, args := c.Predicate(false, k.all)
+	return Cond{sql: []string{`r.id IN (SELECT c.run FROM events e CROSS JOIN transcripts t ON t.id = e.transcript
+		CROSS JOIN conversations c ON c.id = t.conversation CROSS JOIN runs r ON r.id = c.run WHERE ` + sql + Visible(k.all) + ")"}, args: args}
+}
+
+func whole(f query.Field, value string) bool {
+	return len(f.Values) == 1 && f.Values[0] == query.Value{Text: value}
+}
+
+// facet asks the full-text index; what it cannot find (no value, a middle) is asked of the column.
+func (k compiler) facet(f query.Field, column string) Cond {
+	var match []fts5.Expr
+	var sql []string
+	var args []any
+	for _, v := range f.Values {
+		switch {
+		case v.Text == "" && v.Match == query.Whole:
+			sql = append(sql, column+" IS NULL")
+		case v.Text == "":
+			sql = append(sql, column+" IS NOT NULL")
+		case v.Match == query.Contains:
+			sql, args = append(sql, column+" IN (SELECT id FROM names WHERE name GLOB ?)"), append(args, glob(v))
+		case v.Match == query.Starts:
+			match = append(match, Facet(f.Name, v.Text, true))
+		default:
+			match = append(match, Facet(f.Name, v.Text, false))
+		}
+	}
+	c := k.either(match, sql, args)
+	if is, of, ok := roleColumn(f); ok {
+		c.sql, c.args = append(c.sql, is), append(c.args, of...)
+	}
+	return c
+}
+
+// roleColumn asks the column for a role. An event whose role was told by another original is found in the full-text index
+// under its own, too (transcript.Event.OrRole). Values that facets fold otherwise than names are left to those.
+func roleColumn(f query.Field) (is string, args []any, ok bool) {
+	if f.Name != "role" {
+		return "", nil, false
+	}
+	var either []string
+	for _, v := range f.Values {
+		switch {
+		case v.Text == "" && v.Match == query.Whole:
+			either = append(either, "e.role IS NULL")
+		case v.Text == "":
+			either = append(either, "e.role IS NOT NULL")
+		case len(v.Text) < 32 && !strings.ContainsFunc(v.Text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }):
+			either, args = append(either, "e.role IN (SELECT id FROM names WHERE name GLOB ?)"), append(args, glob(v))
+		default:
+			return "", nil, false
+		}
+	}
+	return Balanced(either, " OR "), args, true
+}
+
+// plain compiles fields that are columns, and those that have a rule of their own.
+func (k compiler) plain(f query.Field, in []string) (Cond, error) {
+	switch {
+	case f.Name == "attr":
+		return k.attr(f)
+	case len(in) > 0:
+		c := k.values(f.Values, in)
+		if !k.runs && !slices.ContainsFunc(in, func(column string) bool { return Reads(column, "e") }) {
+			c = ofOwner(c.sql[0], c.args)
+			if f.Name == "project" {
+				c.Hint, c.Hinted = ofProject(f.Values)
+			}
+			return c, nil
+		}
+		if owner := ownersOf[f.Name]; owner != "" && !k.runs {
+			c.Hint, c.Hinted = k.stating(f, owner)
+		}
+		return c, nil
+	}
+	var c Cond
+	var sql []string
+	owners := true
+	for _, v := range f.Values {
+		if f.Name == "is" && v.Text == "error" {
+			return k.isError(f)
+		}
+		s, args, err := special(f, v)
+		if err != nil {
+			return Cond{}, err
+		}
+		sql, c.args, owners = append(sql, s), append(c.args, args...), owners && !Reads(s, "e")
+	}
+	if owners && !k.runs {
+		return ofOwner(Balanced(sql, " OR "), c.args), nil
+	}
+	c.sql = []string{Balanced(sql, " OR ")}
+	if !k.runs {
+		c.Hint, c.Hinted = ofCalls(f)
+	}
+	return c, nil
+}
+
+// ofCalls is what owns rows with calls that touch something, or results that are cut.
+func ofCalls(f query.Field) (hint []string, args []any) {
+	var any []string
+	for _, v := range f.Values {
+		switch {
+		case f.Name == "touches" && v.Text != "":
+			s, of := Compare("p.value", v)
+			any, args = append(any, "t.id IN (SELECT k.transcript FROM calls k, json_each(k.paths) p WHERE "+s+")"), append(args, of...)
+		case f.Name == "is" && v.Text == "truncated":
+			any = append(any, "t.id IN (SELECT x.transcript FROM results x WHERE x.cut = 1)")
+		default:
+			return nil, nil
+		}
+	}
+	return []string{Balanced(any, " OR ")}, args
+}
+
+// ofProject finds the conversations of projects in the indexes of both places where those are stated.
+func ofProject(values []query.Value) (hint []string, args []any) {
+	for _, v := range values {
+		if v.Text == "" || v.Match != query.Whole || !ascii(v.Text) {
+			return nil, nil
+		}
+		hint, args = append(hint, `c.id IN (SELECT id FROM conversations WHERE project = ? COLLATE NOCASE UNION ALL
+			SELECT o.id FROM runs q CROSS JOIN conversations o ON o.run = q.id WHERE q.project = ? COLLATE NOCASE)`), append(args, v.Text, v.Text)
+	}
+	return []string{Balanced(hint, " OR ")}, args
+}
+
+// ownersOf are fields that events state, as facets, or else what owns them.
+var ownersOf = map[string]string{"agent": "coalesce(c.agent, r.agent)", "model": "coalesce(c.model, r.model)"}
+
+// stating is what owns rows that can have a value of such a field; nothing where facets do not tell.
+func (k compiler) stating(f query.Field, owner string) (hint []string, args []any) {
+	var any []string
+	for _, v := range f.Values {
+		if v.Text == "" || v.Match == query.Contains {
+			return nil, nil
+		}
+		s, of := Compare(owner, v)
+		any = append(any, s, "t.id IN (SELECT o.transcript FROM fts CROSS JOIN events o ON o.id = fts.rowid WHERE fts MATCH ?)")
+		args = append(append(args, of...), Facet(f.Name, v.Text, v.Match == query.Starts).String())
+	}
+	return []string{Balanced(any, " OR ")}, args
+}
+
+func (k compiler) values(values []query.Value, in []string) Cond {
+	var c Cond
+	var sql []string
+	for _, v := range values {
+		if v.Text == "" && v.Match == query.Whole {
+			sql = append(sql, "coalesce("+strings.Join(append(slices.Clone(in), "NULL"), ", ")+") IS NULL")
+			continue
+		}
+		for _, column := range in {
+			s, args := Compare(column, v)
+			sql, c.args = append(sql, s), append(c.args, args...)
+		}
+	}
+	c.sql = []string{Balanced(sql, " OR ")}
+	return c
+}
+
+// attr looks at what only one format states, of the event, its conversation or its run.
+func (k compiler) attr(f query.Field) (Cond, error) {
+	key, err := json.Marshal(f.Key)
+	if err != nil {
+		return Cond{}, err
+	}
+	path := `'$.` + strings.ReplaceAll(string(key), "'", "''") + `'`
+	of := []string{"r.attributes"}
+	if !k.runs {
+		of = []string{eventAttributes, "c.attributes", of[0]}
+	}
+	in := make([]string, len(of))
+	for i, x := range of {
+		as := x + " ->> " + path
+		if len(f.Values) > 0 { // as the original has it: true is no 1
+			as = "CASE WHEN " + x + " -> " + path + " IN ('true', 'false') THEN " + x + " -> " + path + " ELSE CAST(" + as + " AS TEXT) END"
+		}
+		in[i] = attribute(x, string(key), as)
+	}
+	if len(f.Values) == 0 {
+		return k.values([]query.Value{{Match: query.Starts}}, in), nil
+	}
+	return k.values(f.Values, in), nil
+}
+
+// special compiles fields that need other tables.
+func special(f query.Field, v query.Value) (string, []any, error) {
+	switch f.Name {
+	case "path":
+		s, args := Compare("f.path", v)
+		return "t.version IN (SELECT v.id FROM files f CROSS JOIN versions v ON v.file = f.id WHERE " + s + ")", args, nil
+	case "source":
+		s, args := Compare("s.name", v)
+		return "t.version IN (SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id CROSS JOIN versions v ON v.file = f.id WHERE " + s + ")", args, nil
+	case "touches":
+		if v.Text == "" && v.Match == query.Whole {
+			return "NOT EXISTS (SELECT 1 FROM calls k, json_each(k.paths) p WHERE k.event = e.id)", nil, nil
+		}
+		s, args := Compare("p.value", v)
+		return "EXISTS (SELECT 1 FROM calls k, json_each(k.paths) p WHERE k.event = e.id AND " + s + ")", args, nil
+	case "id":
+		return idPredicate(v)
+	case "tag":
+		s, args := tagged(v)
+		return s, args, nil
+	case "is":
+		switch v.Text {
+		case "stub":
+			return "r.stub = 1", nil, nil
+		case "pinned":
+			return "r.run_id IN (SELECT k.key FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL)", []any{index.FactPin}, nil
+		case "held":
+			return "r.run_id IN (SELECT substr(k.key, 1, instr(k.key, '/') - 1) FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL AND " + unexpired + ")",
+				[]any{index.FactHold}, nil
+		case "truncated":
+			return "EXISTS (SELECT 1 FROM results x WHERE x.event = e.id AND x.cut = 1)", nil, nil
+		}
+	case "has":
+		switch v.Text {
+		case "usage":
+			return usageAt + "1)", nil, nil
+		case "cost":
+			return usageAt + eventNumbers["cost"] + " IS NOT NULL)", nil, nil
+		case "problem":
+			return "t.version IN (SELECT version FROM problems)", nil, nil
+		}
+	}
+	return "", nil, &index.UnsupportedError{What: f.Name + ":" + v.Text, Why: "search cannot answer this yet"}
+}
+
+func idPredicate(v query.Value) (string, []any, error) {
+	conversation, seq, part, ok := schema.ParseEventID(v.Text)
+	if !ok {
+		s, args := Compare("c.conversation_id", v)
+		return s, args, nil
+	}
+	sql := "(c.conversation_id >= ? AND c.conversation_id < ? AND t.seq_base + e.seq = ?"
+	args := []any{conversation, After(conversation), seq}
+	if part >= 0 {
+		sql, args = sql+" AND e.part = ?", append(args, part)
+	}
+	return sql + ")", args, nil
+}
+
+// unexpired is a hold that has not ended. The year 1 is what a time that was never set is written as.
+const unexpired = "NOT coalesce(julianday(k.value ->> '$.expires') BETWEEN 1721427 AND julianday('now'), 0)"
+
+// tagged asks for the tags of the run.
+func tagged(v query.Value) (string, []any) {
+	const of = "r.run_id IN (SELECT substr(k.key, 1, instr(k.key, '/') - 1) FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL"
+	if v.Text == "" {
+		not := map[query.Match]string{query.Whole: "NOT "}[v.Match]
+		return not + of + ")", []any{index.FactTag}
+	}
+	s, args := Compare("substr(k.key, instr(k.key, '/') + 1)", v)
+	return of + " AND " + s + ")", append([]any{index.FactTag}, args...)
+}
+
+// isError asks for errors and for results that failed: both are facets. Other states beside that are alternatives.
+func (k compiler) isError(f query.Field) (Cond, error) {
+	or := query.Or{}
+	for _, v := range f.Values {
+		if v.Text != "error" {
+			or.Of = append(or.Of, query.Field{Name: f.Name, Values: []query.Value{v}})
+		}
+	}
+	failed := Cond{Match: []fts5.Expr{fts5.Or{Facet("is", "error", false), Facet("kind", "error", false)}}}
+	if len(or.Of) == 0 {
+		return failed, nil
+	}
+	rest, err := k.or(or)
+	if err != nil {
+		return Cond{}, err
+	}
+	sql, args := rest.Predicate(k.runs, k.all)
+	return k.either(failed.Match, []string{sql}, args), nil
+}

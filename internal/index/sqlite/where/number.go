@@ -1,0 +1,91 @@
+package where
+
+import (
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// usageAt is the usage that an event tells: the record whose bytes the row lies in. It is followed by AND and a
+// condition on u.
+const usageAt = `EXISTS (SELECT 1 FROM usage u WHERE u.version = t.version AND u.inner IS e.inner AND u.offset + u.length > e.offset
+	AND u.offset = (SELECT x.offset FROM usage x WHERE x.version = t.version AND x.offset <= e.offset AND x.inner IS e.inner ORDER BY x.offset DESC LIMIT 1) AND `
+
+// eventNumbers are what a Compare reads of usage. What went in is all that was sent, cached or not.
+var eventNumbers = map[string]string{
+	"cost":   "coalesce(u.reported, u.calculated)",
+	"input":  "(" + Stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h") + ")",
+	"output": "u.output",
+	"tokens": "(" + Stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h", "u.output") + ")",
+}
+
+// eventDurations are how long the call took that an event is about, in microseconds: the call itself or its result.
+var eventDurations = []string{
+	`(SELECT coalesce(x.duration, CASE WHEN b.time >= e.time THEN b.time - e.time END) FROM calls k CROSS JOIN results x ON x.call = k.call
+		CROSS JOIN events b ON b.id = x.event WHERE k.event = e.id ORDER BY b.transcript <> e.transcript, b.verdict, b.seq, b.part LIMIT 1)`,
+	`(SELECT coalesce(x.duration, CASE WHEN e.time >= b.time THEN e.time - b.time END) FROM results x LEFT JOIN calls k ON k.call = x.call
+		LEFT JOIN events b ON b.id = k.event WHERE x.event = e.id ORDER BY b.transcript IS NOT e.transcript, b.verdict, b.seq, b.part LIMIT 1)`,
+}
+
+// stepAt is a step that an event tells of. It is followed by a comparison with its duration and a bracket.
+const stepAt = `EXISTS (SELECT 1 FROM steps s WHERE s.version = t.version AND s.offset = e.offset AND s.inner IS e.inner AND coalesce(s.duration, s.ended - s.started)`
+
+// longEnough is what owns rows that took long: where it is stated, and conversations that lasted as long. Of short ones
+// there is nothing to say.
+func longEnough(n query.Compare) (hint []string, args []any) {
+	if n.Op[0] == '<' {
+		return nil, nil
+	}
+	is := " " + n.Op + " ?"
+	return []string{`(t.id IN (SELECT x.transcript FROM results x WHERE x.duration` + is + `)
+		OR t.id IN (SELECT k.transcript FROM results x CROSS JOIN calls k ON k.call = x.call WHERE x.duration` + is + `)
+		OR t.version IN (SELECT s.version FROM steps s WHERE coalesce(s.duration, s.ended - s.started)` + is + `)
+		OR (SELECT max(o.last_time) - min(o.first_time) FROM transcripts o WHERE o.conversation = c.id) >= ?)`},
+		[]any{n.Value, n.Value, n.Value, n.Value}
+}
+
+const conversationEvents = "(SELECT sum(o.events) FROM transcripts o WHERE o.conversation = c.id AND o.verdict = 0)"
+
+// runNumbers are what a Compare reads of a run as a whole. Whatever the run did not state is unknown.
+var runNumbers = map[string]string{
+	"cost":     runSum(eventNumbers["cost"]),
+	"input":    runSum(eventNumbers["input"]),
+	"output":   runSum(eventNumbers["output"]),
+	"tokens":   runSum(eventNumbers["tokens"]),
+	"duration": "(r.ended - r.started)",
+	"events":   "(SELECT sum(o.events) FROM run_names n CROSS JOIN transcripts o ON o.run_name = n.id WHERE n.run = r.id AND o.verdict = 0)",
+}
+
+func runSum(number string) string {
+	return "(SELECT sum(" + number + ") FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0)"
+}
+
+// compare compiles a comparison of numbers. Of runs it is about the run as a whole.
+func (k compiler) compare(n query.Compare) (Cond, error) {
+	if !slices.Contains([]string{">", ">=", "<", "<=", "="}, n.Op) {
+		return Cond{}, &index.UnsupportedError{What: n.String(), Why: "numbers are not compared so"}
+	}
+	is := " " + n.Op + " ?"
+	args := []any{n.Value}
+	if number := runNumbers[n.Field]; k.runs && number != "" {
+		return Cond{sql: []string{number + is}, args: args}, nil
+	}
+	switch number := eventNumbers[n.Field]; {
+	case number != "":
+		return Cond{sql: []string{usageAt + number + is + ")"}, args: args,
+			Hint: []string{"t.version IN (SELECT u.version FROM usage u WHERE " + number + is + ")"}, Hinted: args}, nil
+	case n.Field == "events":
+		return ofOwner(conversationEvents+is, args), nil
+	case n.Field == "duration":
+		var sql []string
+		var each []any
+		for _, d := range eventDurations {
+			sql, each = append(sql, d+is), append(each, n.Value)
+		}
+		sql, each = append(sql, stepAt+is+")"), append(each, n.Value)
+		hint, hinted := longEnough(n)
+		return Cond{sql: []string{Balanced(sql, " OR ")}, args: each, Hint: hint, Hinted: hinted}, nil
+	}
+	return Cond{}, &index.UnsupportedError{What: n.String(), Why: "events have no such number"}
+}

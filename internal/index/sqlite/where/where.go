@@ -1,0 +1,296 @@
+// Package where says what a query asks of rows: by words and facets, which the full-text index finds, and by conditions of
+// SQL. It asks nothing itself, and a query can never become an error of SQL.
+package where
+
+import (
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/query"
+	"github.com/txarchive/txarchive/internal/term"
+)
+
+// Cond is a part of a query in SQL: all that it lists must hold. The zero cond says nothing.
+type Cond struct {
+	Match []fts5.Expr
+	Open  []Opening
+	Not   []fts5.Expr // what must not match
+	sql   []string    // over the tables e (events), t, c and r; over r alone for runs
+	args  []any       // of sql
+	Own   []string    // over t, c and r alone: what owns the row must be so
+	Owned []any       // of own
+	// Hint follows from the rest and is over t, c and r alone: it is dear to ask of each row, and narrows down what
+	// owns those that can match.
+	Hint   []string
+	Hinted []any
+	From   int64 // row ids that can match, as far as the window of time says: from included, to excluded
+	To     int64 // 0 is open
+}
+
+// Opening is a word of which only the beginning is given.
+type Opening struct {
+	match  fts5.Expr
+	Begins []string // what terms begin with that are meant
+}
+
+func (c Cond) Empty() bool { return !c.worded() && len(c.Not)+len(c.sql)+len(c.Own) == 0 }
+
+// worded reports whether the full-text index finds what can match.
+func (c Cond) worded() bool { return len(c.Match)+len(c.Open) > 0 }
+
+// ofOwner is a condition on what owns a row.
+func ofOwner(sql string, args []any) Cond { return Cond{Own: []string{sql}, Owned: args} }
+
+// The columns of the full-text index.
+var (
+	InWords  = fts5.Column{Number: 0, Name: "t"}
+	inFacets = fts5.Column{Number: 1, Name: "x"}
+)
+
+// Facet asks for a value of a field; open says that it may go on.
+func Facet(field, value string, open bool) *fts5.Phrase {
+	return &fts5.Phrase{Column: inFacets, Terms: []string{index.Facet(field, value)}, Open: open}
+}
+
+// Expression is match, open and not in one; ok is false when there is nothing to match.
+func (c Cond) Expression() (e fts5.Expr, ok bool) {
+	all := slices.Clone(c.Match)
+	for _, o := range c.Open {
+		all = append(all, o.match)
+	}
+	switch {
+	case len(all) == 0:
+		return nil, false
+	case len(c.Not) == 0:
+		return allOf(all), true
+	}
+	return fts5.Not{Of: allOf(all), Without: OneOf(c.Not)}, true
+}
+
+func allOf(of []fts5.Expr) fts5.Expr {
+	if len(of) == 1 {
+		return of[0]
+	}
+	return fts5.And(of)
+}
+
+// OneOf is flat, however the alternatives were nested.
+func OneOf(of []fts5.Expr) fts5.Expr {
+	if len(of) == 1 {
+		return of[0]
+	}
+	var flat fts5.Or
+	for _, e := range of {
+		if inner, ok := e.(fts5.Or); ok {
+			flat = append(flat, inner...)
+		} else {
+			flat = append(flat, e)
+		}
+	}
+	return flat
+}
+
+// found is the rows that a full-text expression finds, as a predicate of an event or of a run.
+func found(runs, all bool) string {
+	if !runs {
+		return "e.id IN (SELECT rowid FROM fts WHERE fts MATCH ?)"
+	}
+	return `r.id IN (SELECT c.run FROM fts CROSS JOIN events e ON e.id = fts.rowid CROSS JOIN transcripts t ON t.id = e.transcript
+		CROSS JOIN conversations c ON c.id = t.conversation WHERE fts MATCH ?` + Visible(all) + ")"
+}
+
+// Visible leaves out rows that say what others say: copies, earlier versions, copied history.
+func Visible(all bool) string {
+	if all {
+		return ""
+	}
+	return " AND t.verdict IN (0, 6) AND e.verdict IN (0, 6)"
+}
+
+// Predicate is c as one SQL expression.
+func (c Cond) Predicate(runs, all bool) (string, []any) {
+	var parts []string
+	var args []any
+	if match, ok := c.Expression(); ok {
+		parts, args = append(parts, found(runs, all)), append(args, match.String())
+	} else if len(c.Not) > 0 {
+		parts, args = append(parts, "NOT "+found(runs, all)), append(args, OneOf(c.Not).String())
+	}
+	parts, args = append(append(parts, c.Own...), c.sql...), append(append(args, c.Owned...), c.args...)
+	if len(parts) == 0 {
+		return "1", nil
+	}
+	return Balanced(parts, " AND "), args
+}
+
+func (c Cond) and(o Cond) Cond {
+	c.Match, c.Open, c.Not = append(c.Match, o.Match...), append(c.Open, o.Open...), append(c.Not, o.Not...)
+	c.sql, c.args = append(c.sql, o.sql...), append(c.args, o.args...)
+	c.Own, c.Owned = append(c.Own, o.Own...), append(c.Owned, o.Owned...)
+	c.Hint, c.Hinted = append(c.Hint, o.Hint...), append(c.Hinted, o.Hinted...)
+	c.From = max(c.From, o.From)
+	if c.To == 0 || o.To != 0 && o.To < c.To {
+		c.To = o.To
+	}
+	return c
+}
+
+// Events is what a question asks of events; all says that rows which do not count are asked for, too.
+func Events(root query.Node, all bool) (Cond, error) { return compiler{all: all}.node(root) }
+
+// Runs is what a question asks of runs.
+func Runs(root query.Node, all bool) (Cond, error) { return compiler{runs: true, all: all}.node(root) }
+
+// compiler prints query trees as SQL.
+type compiler struct {
+	runs bool // for runs, not for events
+	all  bool // also what does not count
+}
+
+func (k compiler) node(n query.Node) (Cond, error) {
+	switch n := n.(type) {
+	case nil:
+		return Cond{}, nil
+	case query.And:
+		var c Cond
+		for _, n := range n.Of {
+			o, err := k.node(n)
+			if err != nil {
+				return c, err
+			}
+			c = c.and(o)
+		}
+		return c, nil
+	case query.Or:
+		return k.or(n)
+	case query.Not:
+		if f, ok := n.Of.(query.Field); ok && !k.runs {
+			if is, args, ok := roleColumn(f); ok { // alone: the full-text index would have to give all rows of the role
+				return k.not(Cond{sql: []string{is}, args: args}), nil
+			}
+		}
+		c, err := k.node(n.Of)
+		return k.not(c), err
+	case query.Word:
+		return phrase(n.Text, false, false), nil
+	case query.Phrase:
+		return phrase(n.Text, false, false), nil
+	case query.Prefix:
+		return phrase(n.Text, true, false), nil
+	case query.Terms:
+		return phrase(n.Text, n.Open, true), nil
+	case query.Range:
+		return k.window(n), nil
+	case query.Field:
+		return k.field(n)
+	case query.Compare:
+		return k.compare(n)
+	}
+	return Cond{}, &index.UnsupportedError{What: n.String(), Why: "search cannot answer this yet"}
+}
+
+func (k compiler) or(n query.Or) (Cond, error) {
+	var match []fts5.Expr
+	var sql []string
+	var args []any
+	owners := true // all alternatives are conditions on what owns a row
+	for _, n := range n.Of {
+		c, err := k.node(n)
+		if err != nil {
+			return Cond{}, err
+		}
+		if c.Empty() {
+			return Cond{}, nil // an alternative that says nothing is always true
+		}
+		if m, ok := c.Expression(); ok && len(c.sql)+len(c.Own) == 0 {
+			match, owners = append(match, m), false
+			continue
+		}
+		owners = owners && !c.worded() && len(c.Not)+len(c.sql) == 0
+		s, a := c.Predicate(k.runs, k.all)
+		sql, args = append(sql, s), append(args, a...)
+	}
+	if owners {
+		return ofOwner(Balanced(sql, " OR "), args), nil
+	}
+	return k.either(match, sql, args), nil
+}
+
+// either is true where one of the full-text or SQL expressions is.
+func (k compiler) either(match []fts5.Expr, sql []string, args []any) Cond {
+	if len(sql) == 0 {
+		return Cond{Match: []fts5.Expr{OneOf(match)}}
+	}
+	if len(match) > 0 {
+		sql, args = append(sql, found(k.runs, k.all)), append(args, OneOf(match).String())
+	}
+	return Cond{sql: []string{Balanced(sql, " OR ")}, args: args}
+}
+
+func (k compiler) not(c Cond) Cond {
+	if c.Empty() {
+		return c
+	}
+	if len(c.sql)+len(c.Own) == 0 {
+		if m, ok := c.Expression(); ok {
+			return Cond{Not: []fts5.Expr{m}}
+		}
+		return Cond{Match: []fts5.Expr{OneOf(c.Not)}}
+	}
+	s, a := c.Predicate(k.runs, k.all)
+	s = "NOT coalesce(" + s + ", 0)" // what is unknown is not so
+	if !c.worded() && len(c.Not)+len(c.sql) == 0 {
+		return ofOwner(s, a)
+	}
+	return Cond{sql: []string{s}, args: a}
+}
+
+// phrase asks for the terms of a text in order. open says that the last one may go on, whole that parts of identifiers
+// will not do. A text without terms asks for nothing.
+func phrase(text string, open, whole bool) Cond {
+	words := term.Words(text)
+	if len(words) == 0 {
+		return Cond{}
+	}
+	sequences := [][]string{words}
+	if !whole {
+		sequences = term.Sequences(words, open)
+	}
+	var any []fts5.Expr
+	for _, terms := range sequences {
+		any = append(any, &fts5.Phrase{Column: InWords, Terms: terms, Open: open})
+	}
+	match := OneOf(any)
+	if open && len(words) == 1 {
+		o := Opening{match: match}
+		for _, terms := range sequences {
+			o.Begins = append(o.Begins, terms[0])
+		}
+		return Cond{Open: []Opening{o}}
+	}
+	return Cond{Match: []fts5.Expr{match}}
+}
+
+// window bounds the time of an event, or the start of a run.
+func (k compiler) window(n query.Range) Cond {
+	at := "coalesce(e.time, e.near, 0)"
+	if k.runs {
+		at = "r.started"
+	}
+	var c Cond
+	var parts []string
+	if !n.From.IsZero() {
+		us := n.From.UnixMicro()
+		parts, c.args = append(parts, at+" >= ?"), append(c.args, us)
+		c.From = schema.HourOf(us) << schema.SlotBits
+	}
+	if !n.To.IsZero() {
+		us := n.To.UnixMicro()
+		parts, c.args = append(parts, at+" < ?"), append(c.args, us)
+		c.To = (schema.HourOf(us) + 1) << schema.SlotBits
+	}
+	c.sql = []string{Balanced(parts, " AND ")}
+	return c
+}
