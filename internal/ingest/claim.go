@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path"
@@ -78,12 +77,14 @@ func (s *scan) detect(ctx context.Context, meant func(*file) bool) ([]*claimed, 
 	for range workers() {
 		wait.Go(func() {
 			head := make([]byte, format.HeadSize)
+			files := opener{root: s.dir}
+			defer files.Close()
 			for {
 				i := int(next.Add(1)) - 1
 				if i >= len(todo) || ctx.Err() != nil {
 					return
 				}
-				said, err := s.ask(todo[i].file, head)
+				said, err := s.ask(&files, todo[i].file, head)
 				todo[i].stance = s.stances.of(said)
 				if err != nil {
 					mu.Lock()
@@ -102,12 +103,12 @@ func (s *scan) detect(ctx context.Context, meant func(*file) bool) ([]*claimed, 
 }
 
 // ask finds the strongest claim on one file.
-func (s *scan) ask(file *file, head []byte) (c stance, err error) {
+func (s *scan) ask(files *opener, file *file, head []byte) (c stance, err error) {
 	if credentials[path.Base(file.path)] {
 		c.claim.Skip = true
 		return c, nil
 	}
-	f, err := s.open(file.path)
+	f, _, err := files.open(file.path)
 	if errors.Is(err, os.ErrNotExist) {
 		c.claim.Skip = true // gone already
 		return c, nil
@@ -130,22 +131,6 @@ func (s *scan) ask(file *file, head []byte) (c stance, err error) {
 		c.format = nil
 	}
 	return c, nil
-}
-
-// open opens a file of the source: inside its root, no link, nothing that could block.
-func (s *scan) open(p string) (*os.File, error) {
-	f, err := s.dir.OpenFile(p, os.O_RDONLY|openFlags, 0)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("not a regular file any more")
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
 }
 
 // roots returns the directories that formats own in this source, those known before and those that files of this
@@ -197,13 +182,3 @@ func (s *scan) settle(files []*claimed, roots []string) []*claimed {
 
 // underRoot says whether a path that was skipped matters: only below a root of a format.
 func underRoot(p string, roots []string) bool { return deepest(p, roots) != "" }
-
-// OpenOriginal opens a file of a source as a scan does: below the root, and nothing but a regular file.
-func OpenOriginal(root, p string) (*os.File, error) {
-	dir, err := os.OpenRoot(root)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	return (&scan{dir: dir}).open(p)
-}

@@ -63,7 +63,8 @@ func (s *scan) read(ctx context.Context, work []*claimed, out chan<- delivery, f
 	var wait sync.WaitGroup
 	for range workers() {
 		wait.Go(func() {
-			w := &worker{s: s, ctx: ctx, out: out, builder: pack.NewBuilder(pack.Options{}), collector: index.NewCollector()}
+			w := &worker{s: s, ctx: ctx, out: out, files: opener{root: s.dir}, builder: pack.NewBuilder(pack.Options{}), collector: index.NewCollector()}
+			defer w.files.Close()
 			for {
 				i := int(next.Add(1)) - 1
 				if i >= len(work) || ctx.Err() != nil {
@@ -292,13 +293,16 @@ func (s *scan) hasContent(ref blob.Ref, size int64) bool {
 }
 
 // snapshot copies a database that may be in use and returns the copy.
-func (s *scan) snapshot(ctx context.Context, c *claimed) (*os.File, func(), error) {
+func snapshot(ctx context.Context, files *opener, c *claimed) (*os.File, func(), error) {
 	dir, err := os.MkdirTemp("", "txarchive-db-")
 	if err != nil {
 		return nil, nil, err
 	}
 	clean := func() { os.RemoveAll(dir) }
-	copied, err := dbcopy.Snapshot(ctx, dir, func(suffix string) (*os.File, error) { return s.open(c.path + suffix) })
+	copied, err := dbcopy.Snapshot(ctx, dir, func(suffix string) (*os.File, error) {
+		f, _, err := files.open(c.path + suffix)
+		return f, err
+	})
 	if err != nil {
 		clean()
 		return nil, nil, err

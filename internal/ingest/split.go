@@ -30,7 +30,7 @@ func splitsOf(c *claimed) []format.Split {
 // parts stores the rows of a database that changed since the last scan, each part an original of its own. The database
 // itself is not stored: every message changes it.
 func (w *worker) parts(c *claimed, info fs.FileInfo, splits []format.Split) error {
-	f, done, err := w.s.snapshot(w.ctx, c)
+	f, done, err := snapshot(w.ctx, &w.files, c)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,9 @@ func partStat(p dbcopy.Part) index.Stat {
 // countParts says what an ingest would do with the parts of a database. How many bytes it would bring is only known of a
 // database of which nothing is stored: no more than it has.
 func (s *scan) countParts(ctx context.Context, c *claimed, splits []format.Split) error {
-	f, done, err := s.snapshot(ctx, c)
+	files := opener{root: s.dir}
+	defer files.Close()
+	f, done, err := snapshot(ctx, &files, c)
 	if err != nil {
 		return err
 	}

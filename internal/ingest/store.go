@@ -59,6 +59,7 @@ type worker struct {
 	s         *scan
 	ctx       context.Context
 	out       chan<- delivery
+	files     opener
 	builder   *pack.Builder
 	collector *index.Collector
 	pending   []*piece // with their content in the builder's shared member
@@ -80,15 +81,11 @@ func (w *worker) take(c *claimed) error {
 }
 
 func (w *worker) once(c *claimed) error {
-	f, err := w.s.open(c.path)
+	f, info, err := w.files.open(c.path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
 	if splits := splitsOf(c); splits != nil {
 		return w.parts(c, info, splits)
 	}
@@ -127,7 +124,7 @@ func (w *worker) content(c *claimed, f *os.File) (*os.File, func(), error) {
 	if !c.claim.Database {
 		return f, func() {}, nil
 	}
-	return w.s.snapshot(w.ctx, c)
+	return snapshot(w.ctx, &w.files, c)
 }
 
 // bring stores what is new of one content, and parses it.
