@@ -23,7 +23,7 @@ func newStatsCommand(a *app) *cobra.Command {
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStats(cmd.Context(), a, storage) },
 	}
-	cmd.Flags().BoolVar(&storage, "storage", false, "also say what the archive takes on disk")
+	cmd.Flags().BoolVar(&storage, "storage", false, "also say what the archive takes on disk, and each table of its index")
 	return cmd
 }
 
@@ -38,22 +38,28 @@ func runStats(ctx context.Context, a *app, storage bool) error {
 		return err
 	}
 	var disk *archive.Storage
+	var tables []index.Table
 	if storage {
 		d, err := store.Storage(ctx)
 		if err != nil {
 			return err
 		}
 		disk = &d
+		if tables, err = store.Index().Tables(ctx); err != nil {
+			return err
+		}
 	}
 	if a.json {
 		return a.printJSON(struct {
 			index.Stats
 			Storage *archive.Storage `json:"storage,omitempty"`
-		}{s, disk})
+			Tables  []index.Table    `json:"index_tables,omitempty"`
+		}{s, disk, tables})
 	}
 	fmt.Fprintln(a.out, statsGrid(s).render(a.width(), a.ink()))
 	if disk != nil {
 		a.printStorage(s.Totals, *disk)
+		a.printTables(tables)
 	}
 	if s.Totals.Files == 0 {
 		a.note("The archive is empty. Next: txarchive ingest DIR")
@@ -118,4 +124,33 @@ func (a *app) printStorage(t index.Sums, d archive.Storage) {
 	}
 	g.add("all", size(d.Total()), of(d.Total()))
 	fmt.Fprintf(a.out, "\n%s\n", g.render(a.width(), a.ink()))
+}
+
+// shownTables leaves out what takes less than a hundredth of the index.
+const shownTables = 0.01
+
+func (a *app) printTables(all []index.Table) {
+	total := int64(0)
+	for _, t := range all {
+		total += t.Bytes + t.IndexBytes
+	}
+	g := &grid{columns: []column{{head: "table of the index"}, {head: "rows", right: true}, {head: "size", right: true}, {head: "its indexes", right: true}, {head: "of the index", right: true}}}
+	var rest index.Table
+	for _, t := range all {
+		if n := t.Bytes + t.IndexBytes; float64(n) < shownTables*float64(total) {
+			rest.Bytes, rest.IndexBytes = rest.Bytes+t.Bytes, rest.IndexBytes+t.IndexBytes
+			continue
+		}
+		g.add(tableCells(t.Name, number(t.Rows), t, total)...)
+	}
+	g.add(tableCells("others", "", rest, total)...)
+	fmt.Fprintf(a.out, "\n%s\n", g.render(a.width(), a.ink()))
+}
+
+func tableCells(name, rows string, t index.Table, total int64) []string {
+	share := ""
+	if total > 0 {
+		share = fmt.Sprintf("%.1f %%", 100*float64(t.Bytes+t.IndexBytes)/float64(total))
+	}
+	return []string{name, rows, size(t.Bytes), size(t.IndexBytes), share}
 }

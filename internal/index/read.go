@@ -55,6 +55,8 @@ type Originals interface {
 // Census is what there is, as stats counts it. Problems are of the newest version of each file.
 type Census interface {
 	Totals(ctx context.Context) (Stats, error)
+	// Tables returns what each table takes in the index's file, the largest first. It reads most of the file.
+	Tables(ctx context.Context) ([]Table, error)
 	Problems(ctx context.Context) iter.Seq2[Problem, error]
 }
 
@@ -284,6 +286,14 @@ type Problem struct {
 type Stats struct {
 	Totals  Sums            `json:"totals"`
 	Formats map[string]Sums `json:"formats"`
+}
+
+// Table is a table of an index. All that belongs to the full-text index is one.
+type Table struct {
+	Name       string `json:"table"`
+	Rows       int64  `json:"rows"`
+	Bytes      int64  `json:"bytes"`       // pages of the rows themselves
+	IndexBytes int64  `json:"index_bytes"` // pages of the table's indexes
 }
 
 // Sums is what stats counts. What no original states adds nothing.

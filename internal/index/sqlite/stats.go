@@ -45,6 +45,25 @@ var sums = []struct {
 		func(s *index.Sums) []any { return []any{&s.StoredBytes, new(int64)} }},
 }
 
+// tableSizes counts rows where they stand: on leaves, but in all pages of a table without row ids. Of the full-text index the
+// sizes of rows are one row each.
+const tableSizes = `SELECT CASE WHEN s.tbl_name LIKE 'fts\_%' ESCAPE '\' THEN 'fts' ELSE s.tbl_name END,
+	sum(CASE WHEN s.type = 'table' AND (d.pagetype = 'leaf' OR l.wr) AND (s.tbl_name NOT LIKE 'fts\_%' ESCAPE '\' OR s.tbl_name = 'fts_docsize') THEN d.ncell ELSE 0 END),
+	sum(CASE s.type WHEN 'table' THEN d.pgsize ELSE 0 END) AS own, sum(CASE s.type WHEN 'index' THEN d.pgsize ELSE 0 END) AS indexes
+	FROM sqlite_schema s CROSS JOIN pragma_table_list l ON l.schema = 'main' AND l.name = s.tbl_name CROSS JOIN dbstat d ON d.name = s.name
+	WHERE s.rootpage > 0 GROUP BY 1 ORDER BY own + indexes DESC, 1`
+
+// Tables returns what each table takes, the largest first.
+func (db *DB) Tables(ctx context.Context) (all []index.Table, err error) {
+	err = engine.Each(ctx, db.r, tableSizes, nil, func(r *sqlx.Rows) (t index.Table, err error) {
+		return t, r.Scan(&t.Name, &t.Rows, &t.Bytes, &t.IndexBytes)
+	}, func(t index.Table) bool { all = append(all, t); return true })
+	if err != nil {
+		return nil, fmt.Errorf("measure tables: %w", engine.Damage(err))
+	}
+	return all, nil
+}
+
 // Totals counts what there is, in all and for each format. What no format claims is in the totals alone.
 func (db *DB) Totals(ctx context.Context) (index.Stats, error) {
 	tx, err := db.r.BeginTxx(ctx, nil)
