@@ -19,10 +19,13 @@ import (
 // rows as it ever gets for that. A conversation has fifty of them and a run, which begins every nine hours, a
 // thousand.
 const million = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
-	INSERT INTO usage (id, key, usage_id, version, run_name, native_conversation, stated_verdict, verdict, rank, time, tz, model,
-		input, output, cache_read, cache_write, estimated, calculated, price_model, price_table, line, offset, length)
-	SELECT i, i, printf('u%012x', i), 1, 1 + i / 1001, i / 50, 0, 0, 0, 1764547200000000 + i * 31536000, 0, 'model-' || (i * 7919 % 6),
-		i % 10, i % 5000, i % 100000, i % 4000, 0, i * 7919 % 1000000000, 'model', '2026-08-01', i, i * 1000, 400 FROM n`
+	INSERT INTO usage (id, key, usage_id, version, run_name, native_conversation, stated_verdict, verdict, rank, time, tz, texts,
+		input, output, cache_read, cache_write, estimated, calculated, line, offset, length)
+	SELECT i, i, printf('u%012x', i), 1, 1 + i / 1001, i / 50, 0, 0, 0, 1764547200000000 + i * 31536000, 0, 1 + i * 7919 % 6,
+		i % 10, i % 5000, i % 100000, i % 4000, 0, i * 7919 % 1000000000, i, i * 1000, 400 FROM n`
+
+const texts = `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5)
+	INSERT INTO usage_texts (id, hash, model, price_model, price_table) SELECT 1 + i, i, 'model-' || i, 'model', '2026-08-01' FROM n`
 
 const conversations = `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 	INSERT INTO conversations (conversation_id, run, native_id, verdict, agent, flow, step)
@@ -49,7 +52,8 @@ func fillMillion(b *testing.B) string {
 		"INSERT INTO versions VALUES (1, 1, 1, 1, 1, x'', 0, 0, 1, 1, '', 1, 1, NULL)",
 		`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO runs (id, run_id, format, key, anchor, native_id, counted, project)
 			SELECT i, 'r' || i, 1, i, '', i, 1, 'p' || i % 20 FROM n`,
-		"INSERT INTO run_names SELECT id, 1, native_id, '', id FROM runs", conversations, million, "PRAGMA wal_checkpoint(TRUNCATE)",
+		"INSERT INTO run_names SELECT id, 1, native_id, '', id FROM runs", conversations, texts, million,
+		"INSERT INTO usage_touched SELECT DISTINCT run_name FROM usage", "PRAGMA wal_checkpoint(TRUNCATE)",
 	} {
 		if _, err := db.Exec(statement); err != nil {
 			b.Fatal(err)

@@ -247,6 +247,15 @@ CREATE TABLE results (
 ) STRICT;
 CREATE INDEX results_call ON results (call);
 
+CREATE TABLE usage_texts (             -- what many records of usage say alike; a row for each combination
+  id   INTEGER PRIMARY KEY,
+  hash INTEGER NOT NULL UNIQUE,        -- of all others
+  model TEXT, provider TEXT, tier TEXT, speed TEXT, geo TEXT,
+  reported_by TEXT,                    -- the field that says what it cost
+  price_model TEXT, price_table TEXT, price_note TEXT,   -- of what is calculated
+  agent TEXT, engine TEXT, flow TEXT, step TEXT, status TEXT, outcome TEXT
+) STRICT;
+
 CREATE TABLE usage (
   id         INTEGER PRIMARY KEY,
   key        INTEGER NOT NULL,         -- hash of the identity of the request
@@ -254,19 +263,20 @@ CREATE TABLE usage (
   alias      INTEGER,                  -- a row that counts makes rows with this key duplicates
   version    INTEGER NOT NULL REFERENCES versions,
   run_name   INTEGER NOT NULL REFERENCES run_names,
-  native_conversation TEXT NOT NULL,
+  native_conversation TEXT,            -- NULL: it is called as the run is
+  texts      INTEGER NOT NULL REFERENCES usage_texts,
   stated_verdict INTEGER NOT NULL,
   verdict    INTEGER NOT NULL,
   of         INTEGER,                  -- the usage that counts instead
   rank       INTEGER NOT NULL,
   time INTEGER, tz INTEGER,
-  model TEXT, provider TEXT, tier TEXT, speed TEXT, geo TEXT, request_id TEXT,
+  request_id TEXT,
   input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, cache_write_1h INTEGER,
   reasoning INTEGER, requests INTEGER,
-  reported INTEGER, reported_by TEXT,  -- nano-USD and the field that says so
+  reported INTEGER,                    -- nano-USD
   estimated INTEGER NOT NULL,
-  calculated INTEGER, price_model TEXT, price_table TEXT, price_note TEXT,   -- by the price table of the day
-  agent TEXT, engine TEXT, flow TEXT, step TEXT, status TEXT, outcome TEXT, receipt TEXT,
+  calculated INTEGER,                  -- by the price table of the day
+  receipt    TEXT,
   stated     TEXT,                     -- transcript.Usage as JSON, for formats that resolve usage
   ledger     INTEGER NOT NULL DEFAULT 0,   -- 1: it outlived what stated it
   line INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, inner INTEGER,

@@ -34,7 +34,7 @@ SELECT r.run_id, (SELECT name FROM names WHERE id = r.format) AS format, r.nativ
   (SELECT one_row.n / 1000 + (one_row.n % 1000 + 1500) / 1000 - 1 FROM (SELECT max(-4294967296, min(4294967296, sum(u.reported >> 30))) * 1073741824 + sum(u.reported & 1073741823) AS n
     FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) one_row) AS reported_cost_microusd,
   (SELECT one_row.n / 1000 + (one_row.n % 1000 + 1500) / 1000 - 1 FROM (SELECT max(-4294967296, min(4294967296, sum(y.cost >> 30))) * 1073741824 + sum(y.cost & 1073741823) AS n FROM (SELECT coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = r.id
-    AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
+    AND coalesce(k.native_conversation, a.native_id) = coalesce(u.native_conversation, n.native_id) AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
     AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END) AS cost
     FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) y) one_row) AS cost_microusd,
   r.attributes, r.pruned,
@@ -129,25 +129,26 @@ CREATE VIEW v_usage AS
 SELECT u.usage_id, s.name AS source, f.path, v.number AS version, (SELECT name FROM names WHERE id = u.inner) AS inner, u.offset, (SELECT name FROM names WHERE id = r.format) AS format, r.run_id, c.conversation_id,
   u.verdict = 0 AS counted, (SELECT name FROM verdicts WHERE id = u.verdict) AS verdict,
   strftime('%Y-%m-%dT%H:%M:%S', (u.time - ((u.time % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((u.time % 1000000) + 1000000) % 1000000) AS time, u.time AS time_us,
-  u.model, u.provider, u.tier, u.speed, u.geo, u.request_id,
+  x.model, x.provider, x.tier, x.speed, x.geo, u.request_id,
   u.input AS input_tokens, u.output AS output_tokens, u.cache_read AS cache_read_tokens,
   coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h) AS cache_creation_tokens,
   u.cache_write_1h AS cache_creation_1h_tokens, u.reasoning AS reasoning_tokens, u.requests,
-  u.reported / 1000 + (u.reported % 1000 + 1500) / 1000 - 1 AS reported_cost_microusd, u.reported AS reported_cost_nanousd, u.reported_by, u.estimated,
+  u.reported / 1000 + (u.reported % 1000 + 1500) / 1000 - 1 AS reported_cost_microusd, u.reported AS reported_cost_nanousd, x.reported_by, u.estimated,
   u.calculated / 1000 + (u.calculated % 1000 + 1500) / 1000 - 1 AS calculated_cost_microusd, u.calculated AS calculated_cost_nanousd,
   u.cost / 1000 + (u.cost % 1000 + 1500) / 1000 - 1 AS cost_microusd, u.cost AS cost_nanousd,
   CASE WHEN u.reported IS NOT NULL THEN 'reported' WHEN u.cost IS NOT NULL THEN 'calculated' END AS cost_source,
-  u.price_model, u.price_table, u.price_note,
-  u.agent, u.engine, u.flow, u.step, u.status, u.outcome, u.receipt AS receipt_key, u.line, u.length, u.attributes, u.ledger AS pruned
-FROM (SELECT u.*, n.run, max(-1000000000000000, min(1000000000000000, coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = n.run
-    AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
+  x.price_model, x.price_table, x.price_note,
+  x.agent, x.engine, x.flow, x.step, x.status, x.outcome, u.receipt AS receipt_key, u.line, u.length, u.attributes, u.ledger AS pruned
+FROM (SELECT u.*, n.run, coalesce(u.native_conversation, n.native_id) AS conversation, max(-1000000000000000, min(1000000000000000, coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = n.run
+    AND coalesce(k.native_conversation, a.native_id) = coalesce(u.native_conversation, n.native_id) AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
     AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END))) AS cost
   FROM usage u JOIN run_names n ON n.id = u.run_name) u
 JOIN runs r ON r.id = u.run
 JOIN versions v ON v.id = u.version
 JOIN files f ON f.id = v.file
 JOIN sources s ON s.id = f.source
-LEFT JOIN conversations c ON c.id = (SELECT o.id FROM conversations o WHERE o.run = r.id AND o.native_id = u.native_conversation AND o.verdict <> 6
+CROSS JOIN usage_texts x ON x.id = u.texts
+LEFT JOIN conversations c ON c.id = (SELECT o.id FROM conversations o WHERE o.run = r.id AND o.native_id = u.conversation AND o.verdict <> 6
   ORDER BY o.verdict, o.conversation_id LIMIT 1);
 
 CREATE VIEW v_receipts AS
@@ -240,14 +241,15 @@ FROM (
     max(-4294967296, min(4294967296, sum(u.calculated >> 30))) * 1073741824 + sum(u.calculated & 1073741823) AS calculated,
     max(-4294967296, min(4294967296, sum(u.cost >> 30))) * 1073741824 + sum(u.cost & 1073741823) AS cost,
     count(*) - count(coalesce(u.reported, u.calculated)) AS unpriced
-  FROM (SELECT (u.time - ((u.time % 86400000000) + 86400000000) % 86400000000) / 86400000000 AS day, r.format, r.project, u.flow, u.agent, u.model, u.provider,
+  FROM (SELECT (u.time - ((u.time % 86400000000) + 86400000000) % 86400000000) / 86400000000 AS day, r.format, r.project, t.flow, t.agent, t.model, t.provider,
       u.requests, u.input, u.output, u.cache_read, coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h) AS cache_creation,
       u.reasoning, u.reported, u.calculated, coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = r.id
-    AND k.native_conversation = u.native_conversation AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
+    AND coalesce(k.native_conversation, a.native_id) = coalesce(u.native_conversation, n.native_id) AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
     AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END) AS cost
     FROM usage u
     JOIN run_names n ON n.id = u.run_name
     JOIN runs r ON r.id = n.run
+    CROSS JOIN usage_texts t ON t.id = u.texts
     WHERE u.verdict = 0) u
   GROUP BY 1, 2, 3, 4, 5, 6, 7) x;
 

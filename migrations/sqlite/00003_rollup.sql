@@ -2,8 +2,8 @@
 -- +goose StatementBegin
 
 -- What was spent in each hour (UTC), by conversation and step and by model, so that reports need not look at every
--- request. Triggers note the runs whose usage has changed, whoever writes it; before a transaction commits, the sums
--- of those are made again (sum_keep.go).
+-- request. Whoever adds usage notes its run, triggers note those of usage that changes or goes; before a transaction
+-- commits, the sums of these are made again (sum_keep.go).
 
 CREATE TABLE usage_touched (run_name INTEGER PRIMARY KEY) STRICT;
 
@@ -21,7 +21,7 @@ CREATE TABLE usage_threads (
   native_conversation TEXT NOT NULL,
   n        INTEGER NOT NULL,         -- makes the key unique, and means nothing
   version  INTEGER NOT NULL,
-  agent TEXT, engine TEXT, flow TEXT, step TEXT, status TEXT, outcome TEXT,    -- as the usage states them
+  texts    INTEGER NOT NULL REFERENCES usage_texts,
   series   INTEGER NOT NULL REFERENCES usage_series,
   day      INTEGER NOT NULL,         -- as in usage_days, all below
   hour     INTEGER NOT NULL,
@@ -55,9 +55,9 @@ CREATE INDEX usage_cost_only ON usage (run_name, native_conversation) WHERE verd
 -- stands for is one. What no request can have is cut (a million million tokens, a million dollars), so that a
 -- broken original cannot make sums overflow.
 CREATE VIEW usage_spent AS
-SELECT u.run_name, u.native_conversation, u.version, u.agent, u.engine, u.flow, u.step, u.status, u.outcome,
-  coalesce(u.model, '') AS model, n.format,
-  CASE WHEN u.calculated IS NULL THEN coalesce(u.price_note, 'not priced') ELSE '' END AS reason, u.reported IS NOT NULL AS has_reported,
+SELECT u.run_name, coalesce(u.native_conversation, n.native_id) AS native_conversation, u.version, u.texts,
+  coalesce(t.model, '') AS model, n.format,
+  CASE WHEN u.calculated IS NULL THEN coalesce(t.price_note, 'not priced') ELSE '' END AS reason, u.reported IS NOT NULL AS has_reported,
   coalesce((u.time - ((u.time % 86400000000) + 86400000000) % 86400000000) / 86400000000, -1000000000) AS day,
   coalesce(((u.time % 86400000000) + 86400000000) % 86400000000 / 3600000000, 0) AS hour,
   1 AS rows,
@@ -70,21 +70,16 @@ SELECT u.run_name, u.native_conversation, u.version, u.agent, u.engine, u.flow, 
   max(-1099511627776, min(1099511627776, coalesce(u.reasoning, 0))) AS reasoning,
   max(-1000000000000000, min(1000000000000000, coalesce(u.reported, 0))) AS reported,
   max(-1000000000000000, min(1000000000000000, coalesce(u.calculated, 0))) AS calculated
-FROM usage u JOIN run_names n ON n.id = u.run_name
+FROM usage u JOIN run_names n ON n.id = u.run_name CROSS JOIN usage_texts t ON t.id = u.texts
 WHERE u.verdict = 0;
-
-CREATE TRIGGER usage_added AFTER INSERT ON usage WHEN NEW.verdict = 0
-BEGIN
-  INSERT INTO usage_touched SELECT NEW.run_name WHERE NOT EXISTS (SELECT 1 FROM usage_touched WHERE run_name = NEW.run_name);
-END;
 
 CREATE TRIGGER usage_removed AFTER DELETE ON usage WHEN OLD.verdict = 0
 BEGIN
   INSERT INTO usage_touched SELECT OLD.run_name WHERE NOT EXISTS (SELECT 1 FROM usage_touched WHERE run_name = OLD.run_name);
 END;
 
-CREATE TRIGGER usage_changed AFTER UPDATE OF verdict, time, model, run_name, native_conversation, version, requests, input, output, cache_read, cache_write,
-  cache_write_1h, reasoning, reported, calculated, price_note, agent, engine, flow, step, status, outcome ON usage WHEN OLD.verdict = 0 OR NEW.verdict = 0
+CREATE TRIGGER usage_changed AFTER UPDATE OF verdict, time, texts, run_name, native_conversation, version, requests, input, output, cache_read, cache_write,
+  cache_write_1h, reasoning, reported, calculated ON usage WHEN OLD.verdict = 0 OR NEW.verdict = 0
 BEGIN
   INSERT INTO usage_touched SELECT OLD.run_name WHERE NOT EXISTS (SELECT 1 FROM usage_touched WHERE run_name = OLD.run_name);
   INSERT INTO usage_touched SELECT NEW.run_name WHERE NOT EXISTS (SELECT 1 FROM usage_touched WHERE run_name = NEW.run_name);

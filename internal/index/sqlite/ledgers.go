@@ -222,12 +222,12 @@ func (d *ledgers) complete(x *ledgerName) error {
 
 // usage keeps what counts. What it does not state of itself but its conversation does becomes its own.
 func (d *ledgers) usage(x *ledgerName) error {
-	return d.each(`SELECT u.usage_id, u.key, u.alias, u.native_conversation, u.rank, u.time, u.tz, u.model, u.provider, u.tier, u.speed, u.geo, u.request_id,
-		u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h, u.reasoning, u.requests, u.reported, u.reported_by, u.estimated,
-		coalesce(u.agent, c.agent), coalesce(u.engine, c.engine), coalesce(u.flow, c.flow), coalesce(u.step, c.step), coalesce(u.status, c.status), u.outcome, u.receipt,
+	return d.each(`SELECT u.usage_id, u.key, u.alias, `+usageConversation+`, u.rank, u.time, u.tz, x.model, x.provider, x.tier, x.speed, x.geo, u.request_id,
+		u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h, u.reasoning, u.requests, u.reported, x.reported_by, u.estimated,
+		coalesce(x.agent, c.agent), coalesce(x.engine, c.engine), coalesce(x.flow, c.flow), coalesce(x.step, c.step), coalesce(x.status, c.status), x.outcome, u.receipt,
 		u.line, u.offset, u.length, i.name
-		FROM usage u LEFT JOIN names i ON i.id = u.inner LEFT JOIN conversations c ON c.id = (SELECT o.id FROM conversations o WHERE o.run = ?3
-			AND o.native_id = u.native_conversation AND o.verdict <> 6 ORDER BY o.verdict, o.conversation_id LIMIT 1)
+		FROM usage u CROSS JOIN run_names n ON n.id = u.run_name `+textsOfUsage+`LEFT JOIN names i ON i.id = u.inner
+		LEFT JOIN conversations c ON c.id = (SELECT o.id FROM conversations o WHERE o.run = ?3 AND o.native_id = `+usageConversation+` AND o.verdict <> 6 ORDER BY o.verdict, o.conversation_id LIMIT 1)
 		WHERE u.version = ?1 AND u.run_name = ?2 AND (u.verdict = 0 OR u.ledger = 1) ORDER BY u.offset, u.usage_id`,
 		func(r *sqlx.Rows) error {
 			u := index.LedgerUsage{}

@@ -69,7 +69,7 @@ func (c *commit) insertUsage(version, name int64, u *transcript.Usage, k usageKe
 	if err != nil {
 		return err
 	}
-	place, err := c.place(u.Origin)
+	inner, err := c.name(u.Origin.Inner)
 	if err != nil {
 		return err
 	}
@@ -77,13 +77,25 @@ func (c *commit) insertUsage(version, name int64, u *transcript.Usage, k usageKe
 	if err != nil {
 		return err
 	}
+	calculated, texts, err := c.priced(u)
+	if err != nil {
+		return err
+	}
 	verdict := schema.VerdictNumber[u.Verdict]
-	args := append([]any{id, k.key, k.id, k.alias, version, name, u.Conversation, verdict, verdict, u.Rank,
-		nullTime(u.Time), nullZone(u.Time), null(u.Model), null(u.Provider), null(u.Tier), null(u.Speed), null(u.Geo), null(u.RequestID),
+	if verdict == schema.Counted {
+		if err := c.spends(name); err != nil {
+			return err
+		}
+	}
+	conversation := any(u.Conversation)
+	if u.Conversation == u.Run {
+		conversation = nil
+	}
+	return c.usages.add(id, k.key, k.id, k.alias, version, name, conversation, texts, verdict, verdict, u.Rank,
+		nullTime(u.Time), nullZone(u.Time), null(u.RequestID),
 		nullCount(u.Input), nullCount(u.Output), nullCount(u.CacheRead), nullCount(u.CacheWrite), nullCount(u.CacheWrite1h),
-		nullCount(u.Reasoning), nullCount(u.Requests), nullCount(u.Cost), null(u.CostSource), flag(u.Estimated)}, c.priced(u)...)
-	args = append(args, null(u.Agent), null(u.Engine), null(u.Flow), null(u.Step), null(u.Status), null(string(u.Outcome)), null(u.Receipt), stated, attributes, flag(ledger))
-	return c.usages.add(append(args, place...)...)
+		nullCount(u.Reasoning), nullCount(u.Requests), nullCount(u.Cost), flag(u.Estimated), calculated, null(u.Receipt), stated, attributes, flag(ledger),
+		u.Origin.Line, u.Origin.Offset, u.Origin.Length, inner)
 }
 
 // usageRows takes rows of usage until they are flushed, which happens before anything asks for them.
@@ -91,28 +103,30 @@ func usageRows(t *tx) *inserter {
 	return &inserter{t: t, into: "OR FAIL INTO usage", columns: usageFields}
 }
 
-var usageFields = columnList(`id, key, usage_id, alias, version, run_name, native_conversation, stated_verdict, verdict, rank,
-	time, tz, model, provider, tier, speed, geo, request_id,
-	input, output, cache_read, cache_write, cache_write_1h, reasoning, requests, reported, reported_by, estimated,
-	calculated, price_model, price_table, price_note, agent, engine, flow, step, status, outcome, receipt, stated, attributes, ledger,
-	line, offset, length, inner`)
+var usageFields = columnList(`id, key, usage_id, alias, version, run_name, native_conversation, texts, stated_verdict, verdict, rank,
+	time, tz, request_id, input, output, cache_read, cache_write, cache_write_1h, reasoning, requests, reported, estimated,
+	calculated, receipt, stated, attributes, ledger, line, offset, length, inner`)
 
-// priced is the columns calculated, price_model, price_table and price_note.
-func (c *commit) priced(u *transcript.Usage) []any {
-	if c.batch.Prices == nil {
-		return []any{nil, nil, nil, nil}
+// priced is the columns calculated and texts.
+func (c *commit) priced(u *transcript.Usage) (calculated any, texts int64, err error) {
+	said := textsOf(u)
+	if c.batch.Prices != nil {
+		calculated = said.price(c.batch.Prices, u)
 	}
-	return priceColumns(c.batch.Prices, u)
+	texts, err = c.textsID(said)
+	return calculated, texts, err
 }
 
-func priceColumns(book *price.Book, u *transcript.Usage) []any {
+// price sets what the texts say of the price, which it returns.
+func (s *usageTexts) price(book *price.Book, u *transcript.Usage) (calculated any) {
 	r := book.Price(price.Request{Model: u.Model, Provider: u.Provider, Tier: u.Tier, Speed: u.Speed, Geo: u.Geo, Time: u.Time,
 		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h, Reasoning: u.Reasoning})
 	note := r.Reason
 	if note == "" {
 		note = strings.Join(r.Flags, "; ")
 	}
-	return []any{nullCount(r.NanoUSD), null(r.Match.Key), null(r.Match.TableDate), null(note)}
+	s[priceModel], s[priceTable], s[priceNote] = r.Match.Key, r.Match.TableDate, note
+	return nullCount(r.NanoUSD)
 }
 
 func (c *commit) receipts(o *owner) error {

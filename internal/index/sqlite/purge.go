@@ -211,8 +211,11 @@ func (db *DB) fileSize() (int64, error) {
 	return total, nil
 }
 
-// dropNames removes strings that no row names any more: names of tools and types may be of one run alone.
+// dropNames removes texts that no row has any more: names of tools and types may be of one run alone.
 func (db *DB) dropNames(ctx context.Context) error {
+	if _, err := db.w.ExecContext(ctx, "DELETE FROM usage_texts WHERE id NOT IN (SELECT texts FROM usage UNION SELECT texts FROM usage_threads)"); err != nil {
+		return err
+	}
 	var kept []string
 	for _, column := range []string{"versions.format", "versions.role", "runs.format", "run_names.format", "events.kind", "events.role", "events.type",
 		"events.tool", "events.inner", "calls.name", "results.name", "usage.inner", "receipts.inner", "steps.inner", "links.format", "links.inner",

@@ -13,16 +13,17 @@ import (
 // repriceRows is how many records are held in memory at a time.
 const repriceRows = 2000
 
-const selectPriced = `SELECT id, time, model, provider, tier, speed, geo, input, output, cache_read, cache_write, cache_write_1h, reasoning,
-	calculated, price_model, price_table, price_note FROM usage WHERE id > ? ORDER BY id LIMIT ?`
+var selectPriced = `SELECT u.id, u.time, u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h, u.reasoning, u.calculated, ` +
+	textList("x") + ` FROM usage u ` + textsOfUsage + `WHERE u.id > ? ORDER BY u.id LIMIT ?`
 
-const updatePriced = "UPDATE usage SET calculated = ?, price_model = ?, price_table = ?, price_note = ? WHERE id = ?"
+const updatePriced = "UPDATE usage SET calculated = ?, texts = ? WHERE id = ?"
 
 // repriced is a record with the price that it has.
 type repriced struct {
-	id int64
-	u  transcript.Usage
-	as [4]any // calculated, price_model, price_table, price_note
+	id         int64
+	u          transcript.Usage
+	calculated any
+	texts      usageTexts
 }
 
 // Reprice walks all records, counted or not, and writes those whose price by the book is another than before.
@@ -39,11 +40,16 @@ func (db *DB) Reprice(ctx context.Context, book *price.Book) (changed int64, err
 		}
 		for _, row := range batch {
 			last = row.id
-			now := priceColumns(book, &row.u)
-			if [4]any(now) == row.as {
+			texts := row.texts
+			calculated := texts.price(book, &row.u)
+			if calculated == row.calculated && texts == row.texts {
 				continue
 			}
-			if _, err := t.exec(updatePriced, append(now, row.id)...); err != nil {
+			id, err := t.textsID(texts)
+			if err != nil {
+				return 0, fmt.Errorf("reprice: %w", engine.Damage(err))
+			}
+			if _, err := t.exec(updatePriced, calculated, id, row.id); err != nil {
 				return 0, fmt.Errorf("reprice: %w", engine.Damage(err))
 			}
 			changed++
@@ -63,20 +69,14 @@ func (t *tx) priced(last int64) (batch []repriced, err error) {
 	err = t.each(selectPriced, func(rows *sql.Rows) error {
 		var r repriced
 		var calculated sql.NullInt64
-		var note [3]sql.NullString
-		u := &r.u
-		if err := rows.Scan(&r.id, engine.Time(&u.Time), engine.Text(&u.Model), engine.Text(&u.Provider), engine.Text(&u.Tier), engine.Text(&u.Speed), engine.Text(&u.Geo),
-			engine.Count(&u.Input), engine.Count(&u.Output), engine.Count(&u.CacheRead), engine.Count(&u.CacheWrite), engine.Count(&u.CacheWrite1h), engine.Count(&u.Reasoning),
-			&calculated, &note[0], &note[1], &note[2]); err != nil {
+		u, s := &r.u, &r.texts
+		if err := rows.Scan(append([]any{&r.id, engine.Time(&u.Time), engine.Count(&u.Input), engine.Count(&u.Output), engine.Count(&u.CacheRead), engine.Count(&u.CacheWrite),
+			engine.Count(&u.CacheWrite1h), engine.Count(&u.Reasoning), &calculated}, s.dest()...)...); err != nil {
 			return err
 		}
+		u.Model, u.Provider, u.Tier, u.Speed, u.Geo = s[0], s[1], s[2], s[3], s[4]
 		if calculated.Valid {
-			r.as[0] = calculated.Int64
-		}
-		for i, n := range note {
-			if n.Valid {
-				r.as[i+1] = n.String
-			}
+			r.calculated = calculated.Int64
 		}
 		batch = append(batch, r)
 		return nil

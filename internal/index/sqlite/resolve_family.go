@@ -83,16 +83,16 @@ func (c *commit) families(merged map[int64]*transcript.Run) (map[int64]*family, 
 
 // statedRows is the rest of a query for the stated records of a table in families, in an order that does not depend on when
 // they came.
-func statedRows(table, where string) string {
+func statedRows(table, join, where string) string {
 	return ` FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
 		CROSS JOIN ` + table + ` x ON x.run_name = n.id CROSS JOIN versions v ON v.id = x.version CROSS JOIN files f ON f.id = v.file
-		CROSS JOIN sources s ON s.id = f.source WHERE x.stated IS NOT NULL ` + where + `
+		CROSS JOIN sources s ON s.id = f.source ` + join + ` WHERE x.stated IS NOT NULL ` + where + `
 		ORDER BY n.run, f.path, s.name, v.number, x.offset, x.id`
 }
 
 // loadStated reads the stated records of one table for families.
 func loadStated[T any](c *commit, all map[int64]*family, table, where string, add func(*family, int64, *T)) error {
-	return c.each("SELECT n.run, x.id, x.stated"+statedRows(table, where), func(r *sql.Rows) error {
+	return c.each("SELECT n.run, x.id, x.stated"+statedRows(table, "", where), func(r *sql.Rows) error {
 		var run, id int64
 		var stated []byte
 		if err := r.Scan(&run, &id, &stated); err != nil {
@@ -113,8 +113,9 @@ func loadStated[T any](c *commit, all map[int64]*family, table, where string, ad
 
 // loadUsage reads what the originals state as usage for families, and what the rows say of it now.
 func (c *commit) loadUsage(all map[int64]*family) error {
-	return c.each(`SELECT n.run, n.scope <> '', x.id, x.key, x.stated, x.stated_verdict, x.native_conversation, coalesce(x.agent, ''), coalesce(x.engine, ''),
-		coalesce(x.flow, ''), coalesce(x.step, ''), coalesce(x.model, ''), coalesce(x.provider, '')`+statedRows("usage", ""), func(r *sql.Rows) error {
+	return c.each(`SELECT n.run, n.scope <> '', x.id, x.key, x.stated, x.stated_verdict, coalesce(x.native_conversation, n.native_id), coalesce(w.agent, ''),
+		coalesce(w.engine, ''), coalesce(w.flow, ''), coalesce(w.step, ''), coalesce(w.model, ''), coalesce(w.provider, '')`+
+		statedRows("usage", "CROSS JOIN usage_texts w ON w.id = x.texts", ""), func(r *sql.Rows) error {
 		var run int64
 		var local bool
 		var stated []byte
@@ -284,8 +285,9 @@ func (c *commit) copiedUsage(t *take) error {
 	if t.copiedUntil == 0 && t.was.copiedUntil == 0 {
 		return nil
 	}
-	const before = " WHERE version = ?1 AND offset < ?2 AND native_conversation = ?3 AND stated_verdict = 0"
-	const behind = " WHERE version = ?1 AND offset >= ?2 AND native_conversation = ?3 AND stated_verdict = 2"
+	const conversation = "coalesce(native_conversation, (SELECT n.native_id FROM run_names n WHERE n.id = run_name)) = ?3"
+	const before = " WHERE version = ?1 AND offset < ?2 AND stated_verdict = 0 AND " + conversation
+	const behind = " WHERE version = ?1 AND offset >= ?2 AND stated_verdict = 2 AND " + conversation
 	if err := c.each("SELECT key FROM usage"+before+" UNION ALL SELECT key FROM usage"+behind, intoSet(c.keys), t.version, t.copiedUntil, t.native); err != nil {
 		return err
 	}
@@ -304,9 +306,12 @@ func (c *commit) writeFamily(f *family) error {
 			continue
 		}
 		c.keys[row.key] = true
-		args := append([]any{said.verdict, said.conversation, null(u.Agent), null(u.Engine), null(u.Flow), null(u.Step), null(u.Model), null(u.Provider)}, c.priced(u)...)
-		if _, err := c.exec(`UPDATE usage SET stated_verdict = ?, native_conversation = ?, agent = ?, engine = ?, flow = ?, step = ?, model = ?, provider = ?,
-			calculated = ?, price_model = ?, price_table = ?, price_note = ? WHERE id = ?`, append(args, row.id)...); err != nil {
+		calculated, texts, err := c.priced(u)
+		if err != nil {
+			return err
+		}
+		if _, err := c.exec(`UPDATE usage SET stated_verdict = ?, native_conversation = nullif(?, (SELECT n.native_id FROM run_names n WHERE n.id = run_name)),
+			texts = ?, calculated = ? WHERE id = ?`, said.verdict, said.conversation, texts, calculated, row.id); err != nil {
 			return err
 		}
 	}

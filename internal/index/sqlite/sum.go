@@ -20,12 +20,12 @@ var _ index.Accounts = (*DB)(nil)
 
 // twins finds records of one conversation that tell of one spending: those that report a cost and no tokens, and
 // those beside them that state tokens and no cost.
-const twins = `costs AS MATERIALIZED (SELECT u.id, n.run, u.native_conversation AS conversation
+const twins = `costs AS MATERIALIZED (SELECT u.id, n.run, ` + usageConversation + ` AS conversation
 		FROM usage u INDEXED BY usage_cost_only CROSS JOIN run_names n ON n.id = u.run_name WHERE ` + costOnly + `),
-	tokens AS MATERIALIZED (SELECT u.id, n.run, u.native_conversation AS conversation FROM (SELECT DISTINCT run FROM costs) k
+	tokens AS MATERIALIZED (SELECT u.id, n.run, ` + usageConversation + ` AS conversation FROM (SELECT DISTINCT run FROM costs) k
 		CROSS JOIN run_names n ON n.run = k.run CROSS JOIN usage u ON u.run_name = n.id WHERE u.verdict = 0 AND u.reported IS NULL
 		AND coalesce(u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h) IS NOT NULL
-		AND (n.run, u.native_conversation) IN (SELECT run, conversation FROM costs)),
+		AND (n.run, ` + usageConversation + `) IN (SELECT run, conversation FROM costs)),
 	twins (id, twin) AS MATERIALIZED (SELECT id, 1 FROM tokens
 		UNION ALL SELECT id, 2 FROM costs WHERE (run, conversation) IN (SELECT run, conversation FROM tokens))`
 
@@ -44,29 +44,29 @@ const tools = `called AS MATERIALIZED (SELECT DISTINCT coalesce(w.of, w.id) AS i
 	tools AS MATERIALIZED (SELECT id, group_concat(name, ', ') AS list FROM (SELECT id, name FROM called ORDER BY id, name) GROUP BY id)`
 
 // conversationOf is the conversation that a usage record belongs to.
-const conversationOf = `LEFT JOIN conversations c ON c.id = (SELECT o.id FROM conversations o WHERE o.run = n.run AND o.native_id = u.native_conversation
+const conversationOf = `LEFT JOIN conversations c ON c.id = (SELECT o.id FROM conversations o WHERE o.run = n.run AND o.native_id = ` + usageConversation + `
 	AND o.verdict <> 6 ORDER BY o.verdict, o.conversation_id LIMIT 1)`
 
 const runOf = `CROSS JOIN run_names n ON n.id = u.run_name CROSS JOIN runs r ON r.id = n.run `
 
 // dimension is how a Dimension is read: from columns of usage by which is grouped first, then by an expression
-// over those, the run (r) and the conversation (c).
+// over those, the texts (x), the run (r) and the conversation (c).
 type dimension struct {
 	raw  []string
 	expr string
 }
 
 var dimensions = map[index.Dimension]dimension{
-	index.ByModel:        {nil, "u.model"},
-	index.ByAgent:        {[]string{"agent", "run_name", "native_conversation"}, "coalesce(u.agent, c.agent, r.agent)"},
+	index.ByModel:        {nil, "x.model"},
+	index.ByAgent:        {[]string{"run_name", "native_conversation"}, "coalesce(x.agent, c.agent, r.agent)"},
 	index.ByFormat:       {[]string{"run_name"}, "(SELECT name FROM names WHERE id = r.format)"},
 	index.ByProject:      {[]string{"run_name", "native_conversation"}, "coalesce(c.project, r.project)"},
 	index.ByRun:          {[]string{"run_name"}, "r.run_id"},
 	index.ByConversation: {[]string{"run_name", "native_conversation"}, "coalesce(c.conversation_id, CASE r.pruned WHEN 1 THEN r.run_id || ' (pruned)' END)"},
-	index.ByFlow:         {[]string{"flow", "run_name", "native_conversation"}, "coalesce(u.flow, c.flow, r.flow)"},
-	index.ByStep:         {[]string{"step", "run_name", "native_conversation"}, "coalesce(u.step, c.step)"},
+	index.ByFlow:         {[]string{"run_name", "native_conversation"}, "coalesce(x.flow, c.flow, r.flow)"},
+	index.ByStep:         {[]string{"run_name", "native_conversation"}, "coalesce(x.step, c.step)"},
 	index.ByTool:         {[]string{"tool", "ledger"}, "CASE u.ledger WHEN 1 THEN '(pruned)' ELSE u.tool END"},
-	index.ByStatus:       {[]string{"status", "run_name", "native_conversation"}, "coalesce(u.status, c.status, r.status)"},
+	index.ByStatus:       {[]string{"run_name", "native_conversation"}, "coalesce(x.status, c.status, r.status)"},
 	index.BySource:       {[]string{"version"}, "(SELECT s.name FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source WHERE v.id = u.version)"},
 	index.ByUsage:        {[]string{"usage_id"}, "u.usage_id"},
 }
@@ -229,23 +229,22 @@ func scanQuery(q index.SumQuery, c clock, onlyTwins bool) (string, []any, error)
 	if f.tools {
 		with = append(with, tools)
 	}
-	group = append(group, c.expr(q.Unit)+" AS at", "u.model", "u.reported IS NOT NULL AS has_reported", "coalesce(p.twin, 0) AS twin",
-		"CASE WHEN u.calculated IS NULL THEN coalesce(u.price_note, 'not priced') ELSE '' END AS reason")
+	group = append(group, c.expr(q.Unit)+" AS at", "u.texts", "u.reported IS NOT NULL AS has_reported", "coalesce(p.twin, 0) AS twin", "u.calculated IS NULL AS unpriced")
 	hint := ""
 	if q.From.IsZero() && q.To.IsZero() && q.Runs == nil && q.Conversation == "" && q.ID == "" {
 		hint = "NOT INDEXED " // all rows in their order, not one by one by time
 	}
-	from := " FROM usage u " + hint + "LEFT JOIN twins p ON p.id = u.id " + recordJoins(f.run, f.conv)
+	from := " FROM usage u " + hint + "LEFT JOIN twins p ON p.id = u.id " + recordJoins(f.texts, f.run, f.conv)
 	if onlyTwins {
-		from = " FROM twins p CROSS JOIN usage u ON u.id = p.id " + recordJoins(f.run, f.conv)
+		from = " FROM twins p CROSS JOIN usage u ON u.id = p.id " + recordJoins(f.texts, f.run, f.conv)
 	}
 	numbers := ""
 	for _, m := range measures {
 		numbers += ", u." + m.name
 	}
 	all := strings.Join(keys, " ")
-	return "WITH " + strings.Join(with, ", ") + " SELECT u.at, u.model, u.reason, u.has_reported, u.twin" + numbers + strings.Join(append([]string{""}, keys...), ", ") +
-		" FROM (" + summed(group, from+" WHERE "+f.where, func(m measure) string { return m.expr }) + ") u " + recordJoins(where.Reads(all, "r"), where.Reads(all, "c")), f.args, nil
+	return "WITH " + strings.Join(with, ", ") + " SELECT u.at, x.model, CASE WHEN u.unpriced THEN coalesce(x.price_note, 'not priced') ELSE '' END, u.has_reported, u.twin" + numbers + strings.Join(append([]string{""}, keys...), ", ") +
+		" FROM (" + summed(group, from+" WHERE "+f.where, func(m measure) string { return m.expr }) + ") u " + recordJoins(true, where.Reads(all, "r"), where.Reads(all, "c")), f.args, nil
 }
 
 // summed groups rows by the first columns and adds the measures up, which follow.
@@ -277,10 +276,13 @@ func groupBy(by []index.Dimension) (group, keys []string, err error) {
 	return group, keys, nil
 }
 
-// recordJoins look up the run and the conversation of a record.
-func recordJoins(run, conversation bool) (s string) {
+// recordJoins look up the texts, the run and the conversation of a record.
+func recordJoins(texts, run, conversation bool) (s string) {
+	if texts {
+		s = textsOfUsage
+	}
 	if run || conversation {
-		s = runOf
+		s += runOf
 	}
 	if conversation {
 		s += conversationOf

@@ -14,6 +14,7 @@ import (
 type usageFilter struct {
 	where     string
 	args      []any
+	texts     bool // table x
 	run, conv bool // tables r and c
 	tools     bool // reads called or tools
 }
@@ -21,15 +22,15 @@ type usageFilter struct {
 // usageColumns say where the value of a field of a usage record stands.
 var usageColumns = map[string][]string{
 	"format":       {"(SELECT name FROM names WHERE id = r.format)"},
-	"agent":        {"coalesce(u.agent, c.agent, r.agent)"},
-	"engine":       {"coalesce(u.engine, c.engine)"},
-	"model":        {"u.model"},
+	"agent":        {"coalesce(x.agent, c.agent, r.agent)"},
+	"engine":       {"coalesce(x.engine, c.engine)"},
+	"model":        {"x.model"},
 	"project":      {"coalesce(c.project, r.project)"},
 	"group":        {`r."group"`},
-	"flow":         {"coalesce(u.flow, c.flow, r.flow)"},
-	"step":         {"coalesce(u.step, c.step)"},
-	"status":       {"coalesce(u.status, c.status, r.status)"},
-	"outcome":      {"coalesce(u.outcome, r.outcome)"},
+	"flow":         {"coalesce(x.flow, c.flow, r.flow)"},
+	"step":         {"coalesce(x.step, c.step)"},
+	"status":       {"coalesce(x.status, c.status, r.status)"},
+	"outcome":      {"coalesce(x.outcome, r.outcome)"},
 	"run":          {"r.run_id", "r.native_id"},
 	"conversation": {"c.conversation_id", "c.native_id"},
 }
@@ -64,8 +65,9 @@ func filterUsage(of index.UsageFilter) (*usageFilter, error) {
 		and("u.run_name IN (SELECT n.id FROM runs r CROSS JOIN run_names n ON n.run = r.id WHERE r.run_id IN ("+marks+"))", ids...)
 	}
 	if of.Conversation != "" {
-		and(`(u.run_name, u.native_conversation) IN (SELECT n.id, o.native_id FROM conversations o CROSS JOIN run_names n ON n.run = o.run
-			WHERE o.conversation_id = ?)`, of.Conversation)
+		and(`u.run_name IN (SELECT n.id FROM conversations o CROSS JOIN run_names n ON n.run = o.run WHERE o.conversation_id = ?)`, of.Conversation)
+		and(`coalesce(u.native_conversation, (SELECT n.native_id FROM run_names n WHERE n.id = u.run_name))
+			= (SELECT native_id FROM conversations WHERE conversation_id = ?)`, of.Conversation)
 	}
 	if of.ID != "" {
 		and("u.usage_id = ?", of.ID)
@@ -137,7 +139,7 @@ func (f *usageFilter) field(n query.Field) (string, []any, error) {
 		}
 	}
 	for _, column := range in {
-		f.run, f.conv = f.run || where.Reads(column, "r"), f.conv || where.Reads(column, "c")
+		f.texts, f.run, f.conv = f.texts || where.Reads(column, "x"), f.run || where.Reads(column, "r"), f.conv || where.Reads(column, "c")
 	}
 	if len(in) > 0 {
 		sql, args := anyOf(n.Values, in)

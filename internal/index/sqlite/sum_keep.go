@@ -14,7 +14,6 @@ var keepSums = func() []string {
 	const (
 		touched = " x.run_name IN (SELECT run_name FROM usage_touched)"
 		same    = "(s.model, s.format, s.reason, s.has_reported) = (x.model, x.format, x.reason, x.has_reported)"
-		stated  = "version, agent, engine, flow, step, status, outcome"
 	)
 	names, sums, minus, plus, add := "", "", "", "", ""
 	for i, m := range measures {
@@ -34,15 +33,26 @@ var keepSums = func() []string {
 		"DELETE FROM usage_threads AS x WHERE" + touched,
 		`INSERT INTO usage_series (model, format, reason, has_reported) SELECT DISTINCT model, format, reason, has_reported FROM usage_spent x
 			WHERE` + touched + " AND NOT EXISTS (SELECT 1 FROM usage_series s WHERE " + same + ")",
-		"INSERT INTO usage_threads (run_name, native_conversation, n, " + stated + ", series, day, hour" + names + `)
-			SELECT run_name, native_conversation, row_number() OVER (), ` + stated + ", series, day, hour" + names + ` FROM (
-			SELECT x.run_name, x.native_conversation, x.version, x.agent, x.engine, x.flow, x.step, x.status, x.outcome, s.id AS series, x.day, x.hour` + sums + ` FROM usage_spent x CROSS JOIN usage_series s ON ` + same + ` WHERE` + touched + `
-			GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)`,
+		"INSERT INTO usage_threads (run_name, native_conversation, n, version, texts, series, day, hour" + names + `)
+			SELECT run_name, native_conversation, row_number() OVER (), version, texts, series, day, hour` + names + ` FROM (
+			SELECT x.run_name, x.native_conversation, x.version, x.texts, s.id AS series, x.day, x.hour` + sums + ` FROM usage_spent x CROSS JOIN usage_series s ON ` + same + ` WHERE` + touched + `
+			GROUP BY 1, 2, 3, 4, 5, 6, 7)`,
 		days(plus),
 		"DELETE FROM usage_days WHERE rows = 0",
 		"DELETE FROM usage_touched",
 	}
 }()
+
+// spends notes that usage which counts is added to a run. There is no trigger for it, which would take as long as all columns of
+// a row together.
+func (t *tx) spends(runName int64) error {
+	if t.spent[runName] {
+		return nil
+	}
+	t.spent[runName] = true
+	_, err := t.exec("INSERT OR IGNORE INTO usage_touched (run_name) VALUES (?)", runName)
+	return err
+}
 
 // Commit ends the transaction when the sums agree with its usage.
 func (t *tx) Commit() error {

@@ -85,8 +85,8 @@ func TestRollupFollowsUsage(t *testing.T) {
 		}
 		addUsage(t, db, usageFile(fmt.Sprint("file-", i), usage...))
 		for _, change := range []string{
-			"UPDATE usage SET verdict = 1 WHERE id % 13 = ?", "UPDATE usage SET verdict = 0 WHERE id % 11 = ?", "UPDATE usage SET model = 'other' WHERE id % 17 = ?",
-			"UPDATE usage SET calculated = NULL, price_note = 'why not' WHERE id % 19 = ?", "DELETE FROM usage WHERE id % 7 = ?", "UPDATE usage SET flow = 'f' WHERE id % 3 = ?",
+			"UPDATE usage SET verdict = 1 WHERE id % 13 = ?", "UPDATE usage SET verdict = 0 WHERE id % 11 = ?", "UPDATE usage SET texts = (SELECT min(texts) FROM usage) WHERE id % 17 = ?",
+			"UPDATE usage SET calculated = NULL, texts = (SELECT max(texts) FROM usage) WHERE id % 19 = ?", "DELETE FROM usage WHERE id % 7 = ?", "UPDATE usage SET texts = 1 + id % (SELECT max(id) FROM usage_texts) WHERE id % 3 = ?",
 		} {
 			x, err := db.begin(t.Context())
 			if err != nil {

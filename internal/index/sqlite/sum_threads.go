@@ -33,7 +33,7 @@ func knowsOnly(n query.Node, fields []string) bool {
 }
 
 // threadRows are the rows of usage_threads, with the names that the columns of usage have.
-const threadRows = ` FROM (SELECT d.*, nullif(s.model, '') AS model, s.reason, s.has_reported FROM usage_threads d CROSS JOIN usage_series s ON s.id = d.series WHERE `
+const threadRows = ` FROM (SELECT d.*, s.reason, s.has_reported FROM usage_threads d CROSS JOIN usage_series s ON s.id = d.series WHERE `
 
 // places are the conversations that usage is of: looking each up once is cheaper than once per hour and model.
 const places = `places AS MATERIALIZED (SELECT u.run_name, u.native_conversation, n.run, c.id AS conversation
@@ -64,8 +64,8 @@ func (r *rollup) threads() (string, []any, error) {
 		return "", nil, err
 	}
 	all := strings.Join(keys, " ")
-	joins := threadJoins(f.run || where.Reads(all, "r"), f.conv || where.Reads(all, "c"))
-	group := []string{r.clock.hours(r.q.Unit) + " AS at", "u.model AS model", "u.reason AS reason", "u.has_reported AS has_reported"}
+	joins := textsOfUsage + threadJoins(f.run || where.Reads(all, "r"), f.conv || where.Reads(all, "c"))
+	group := []string{r.clock.hours(r.q.Unit) + " AS at", "x.model AS model", "u.reason AS reason", "u.has_reported AS has_reported"}
 	columns := "g.at, g.model, g.reason, g.has_reported, 0"
 	for _, m := range measures {
 		columns += ", g." + m.name

@@ -21,7 +21,9 @@ type tx struct {
 	calm  context.Context     // ctx that does not end: for statements that are over at once
 	args  []driver.NamedValue // of exec, used again
 	names *names
+	texts map[usageTexts]int64
 	next  map[string]int64 // next row id of a table
+	spent map[int64]bool   // run_names that usage_touched has
 }
 
 func (db *DB) begin(ctx context.Context) (*tx, error) {
@@ -37,7 +39,7 @@ func (db *DB) begin(ctx context.Context) (*tx, error) {
 		return nil, errors.Join(fmt.Errorf("begin: %w", engine.Damage(err)), conn.Close())
 	}
 	return &tx{Tx: t, conn: conn.Conn, ctx: ctx, calm: calm,
-		names: &names{ids: map[string]int64{}}, next: map[string]int64{}}, nil
+		names: &names{ids: map[string]int64{}}, texts: map[usageTexts]int64{}, next: map[string]int64{}, spent: map[int64]bool{}}, nil
 }
 
 // Rollback ends the transaction, unless that was done, and gives the connection back.

@@ -16,15 +16,15 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-const selectUsage = `SELECT u.usage_id, r.run_id, n.native_id, u.native_conversation, c.conversation_id, u.verdict, o.usage_id,
-	u.time, u.tz, u.model, u.provider, u.tier, u.speed, u.geo, u.request_id,
-	u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h, u.reasoning, u.requests, u.reported, u.reported_by, u.estimated,
-	u.calculated, u.price_model, u.price_table, u.price_note, coalesce(p.twin, 0),
-	coalesce(u.agent, c.agent, r.agent), coalesce(u.engine, c.engine), coalesce(u.flow, c.flow, r.flow), coalesce(u.step, c.step),
-	coalesce(u.status, c.status, r.status), coalesce(u.outcome, r.outcome), u.receipt, u.attributes,
+const selectUsage = `SELECT u.usage_id, r.run_id, n.native_id, ` + usageConversation + `, c.conversation_id, u.verdict, o.usage_id,
+	u.time, u.tz, x.model, x.provider, x.tier, x.speed, x.geo, u.request_id,
+	u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h, u.reasoning, u.requests, u.reported, x.reported_by, u.estimated,
+	u.calculated, x.price_model, x.price_table, x.price_note, coalesce(p.twin, 0),
+	coalesce(x.agent, c.agent, r.agent), coalesce(x.engine, c.engine), coalesce(x.flow, c.flow, r.flow), coalesce(x.step, c.step),
+	coalesce(x.status, c.status, r.status), coalesce(x.outcome, r.outcome), u.receipt, u.attributes,
 	(SELECT name FROM names WHERE id = r.format), s.name, f.path, v.number, (SELECT name FROM names WHERE id = v.role), v.chain,
 	(SELECT name FROM names WHERE id = u.inner), u.line, u.offset, u.length
-	FROM usage u LEFT JOIN twins p ON p.id = u.id ` + runOf + conversationOf + ` LEFT JOIN usage o ON o.id = u.of
+	FROM usage u LEFT JOIN twins p ON p.id = u.id ` + textsOfUsage + runOf + conversationOf + ` LEFT JOIN usage o ON o.id = u.of
 	CROSS JOIN versions v ON v.id = u.version CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE `
 
 func scanUsage(rows *sqlx.Rows) (u index.Usage, err error) {

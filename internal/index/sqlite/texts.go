@@ -1,0 +1,80 @@
+package sqlite
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// usageTexts are the texts of a record of usage, in the order of textColumns. Many records have the same ones, and a row
+// holds the number of all of them together.
+type usageTexts [15]string
+
+var textColumns = columnList(`model, provider, tier, speed, geo, reported_by, agent, engine, flow, step, status, outcome,
+	price_model, price_table, price_note`)
+
+// Places of those that follow from a table of prices.
+const (
+	priceModel = 12 + iota
+	priceTable
+	priceNote
+)
+
+func textsOf(u *transcript.Usage) usageTexts {
+	return usageTexts{u.Model, u.Provider, u.Tier, u.Speed, u.Geo, u.CostSource, u.Agent, u.Engine, u.Flow, u.Step, u.Status, string(u.Outcome)}
+}
+
+// textsID returns the row of texts, a new one where there is none yet.
+func (t *tx) textsID(texts usageTexts) (id int64, err error) {
+	if id, ok := t.texts[texts]; ok {
+		return id, nil
+	}
+	hash := index.Hash(texts[:]...)
+	known, err := t.get("SELECT id FROM usage_texts WHERE hash = ?", []any{hash}, &id)
+	if err != nil {
+		return 0, err
+	}
+	if !known {
+		if id, err = t.id("usage_texts"); err != nil {
+			return 0, err
+		}
+		args := []any{id, hash}
+		for _, s := range texts {
+			args = append(args, null(s))
+		}
+		if _, err := t.exec(insertTexts, args...); err != nil {
+			return 0, err
+		}
+	}
+	t.texts[texts] = id
+	return id, nil
+}
+
+var insertTexts = "INSERT INTO usage_texts (id, hash, " + strings.Join(textColumns, ", ") + ") VALUES (?, ?" + strings.Repeat(", ?", len(textColumns)) + ")"
+
+// textList is the columns of texts, which stand in a table.
+func textList(table string) string {
+	list := slices.Clone(textColumns)
+	for i := range list {
+		list[i] = table + "." + list[i]
+	}
+	return strings.Join(list, ", ")
+}
+
+// dest is where a row of textList goes.
+func (s *usageTexts) dest() (to []any) {
+	for i := range s {
+		to = append(to, engine.Text(&s[i]))
+	}
+	return to
+}
+
+// textsOfUsage are the texts (x) of records u, and usageConversation is how those call their conversation, beside the name of
+// their run (n).
+const (
+	textsOfUsage      = "CROSS JOIN usage_texts x ON x.id = u.texts "
+	usageConversation = "coalesce(u.native_conversation, n.native_id)"
+)
