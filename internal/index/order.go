@@ -3,9 +3,8 @@ package index
 import "cmp"
 
 // Compare is the order in which Reader.Find yields hits: newest first, and inside an instant a way that is the same
-// everywhere. Several answers of one index are merged by it. (Rows of an hour that was full when they came are filed
-// in a later one, and hours are never mixed.)
+// everywhere. Several answers of one index are merged by it.
 func Compare(a, b *Hit) int {
-	return cmp.Or(cmp.Compare(b.Hour, a.Hour), cmp.Compare(b.Near, a.Near), cmp.Compare(a.Conversation, b.Conversation),
+	return cmp.Or(cmp.Compare(b.Near, a.Near), cmp.Compare(a.Conversation, b.Conversation),
 		cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Part, b.Part))
 }

@@ -163,7 +163,6 @@ type Event struct {
 type Hit struct {
 	Event
 	Cursor string // Page.After of the next page
-	Hour   int64  // that the index files it under, since 1970: for Compare
 	Row    int64  // private to this index
 }
 

@@ -183,7 +183,7 @@ CREATE INDEX transcripts_name ON transcripts (run_name, native_id);
 CREATE INDEX transcripts_conversation ON transcripts (conversation);
 
 CREATE TABLE events (                  -- one row per part of an event
-  id         INTEGER PRIMARY KEY,      -- unix hour << 20 | slot: newest first and date ranges are id ranges
+  id         INTEGER PRIMARY KEY,      -- hour since 2020 << 12 | slot: newest first and date ranges are id ranges
   transcript INTEGER NOT NULL,
   seq        INTEGER NOT NULL,         -- in the transcript; the public one adds seq_base
   part       INTEGER NOT NULL,         -- from 0
@@ -202,6 +202,12 @@ CREATE TABLE events (                  -- one row per part of an event
 ) STRICT;
 CREATE UNIQUE INDEX events_place ON events (transcript, seq, part);
 CREATE INDEX events_eid ON events (eid) WHERE eid IS NOT NULL;
+
+CREATE TABLE spilled (                 -- hours under which rows of earlier ones are filed, since those were full
+  hour  INTEGER PRIMARY KEY,           -- since 2020
+  first INTEGER NOT NULL,              -- no row of the hour is earlier
+  last  INTEGER NOT NULL               -- or later
+) STRICT;
 
 CREATE VIRTUAL TABLE fts USING fts5 (
   t, x, content='', contentless_delete=1,

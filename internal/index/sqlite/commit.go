@@ -19,7 +19,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 		return err
 	}
 	defer t.Rollback()
-	c := &commit{tx: t, usages: usageRows(t), sources: map[string]int64{}, bulkRows: db.bulkRows, batch: batch, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}}
+	c := &commit{tx: t, usages: usageRows(t), sources: map[string]int64{}, bulkRows: db.bulkRows, slots: db.slots, batch: batch, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}}
 	if err := c.run(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -48,6 +48,7 @@ type commit struct {
 	rows    []pendingRow
 
 	bulkRows int
+	slots    int64
 	bulk     *bulk // of rows, when they are many
 
 	lossy     map[index.VersionKey]bool // versions of which bytes are lost, once they were looked up

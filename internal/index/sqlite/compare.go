@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
 // Differences compares all that two indexes of one archive say: every row of every view, and every word that the
@@ -86,7 +87,7 @@ type assertion struct{ what, sql string }
 // unseen are what no view shows and answers lean on.
 var unseen = []assertion{
 	{"sums", "SELECT verdict, events, rows FROM transcript_sums"},
-	{"hours", "SELECT id >> 20, time, near FROM events"},
+	{"hours", "SELECT " + schema.FiledRight + ", time, near FROM events e"},
 }
 
 // theWords are those that a search can find. An index may know some that the packs do not give any more: those of rows

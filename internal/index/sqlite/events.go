@@ -64,26 +64,6 @@ func (c *commit) writeWords() error {
 	return nil
 }
 
-// allot gives ids: the next free slots of each hour. An hour that is full spills into the next one.
-func (c *commit) allot() error {
-	hour, next := int64(-1), int64(0)
-	for i := range c.rows {
-		for h := max(schema.HourOf(c.rows[i].Near), hour); h != hour || next >= (hour+1)<<schema.SlotBits; h = max(h, hour) {
-			if h == hour {
-				h++
-			}
-			hour = h
-			if _, err := c.get("SELECT coalesce(max(id), ?1 - 1) + 1 FROM events WHERE id >= ?1 AND id < ?2",
-				[]any{hour << schema.SlotBits, (hour + 1) << schema.SlotBits}, &next); err != nil {
-				return err
-			}
-		}
-		c.rows[i].id = next
-		next++
-	}
-	return nil
-}
-
 var (
 	eventColumns = columnList(`id, transcript, seq, part, parts, verdict, kind, role, type, tool,
 		time, tz, inner, offset, length, line, text_bytes, eid, attributes, near, global`)

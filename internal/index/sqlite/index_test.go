@@ -10,11 +10,11 @@ func TestIndex(t *testing.T) {
 	indextest.Run(t, func(t *testing.T) indextest.Index { return newDB(t) })
 }
 
-// TestIndexOfSegments has every batch become a segment, however small.
+// TestIndexOfSegments has every batch become a segment, however small, and files most rows under later hours than their own.
 func TestIndexOfSegments(t *testing.T) {
 	indextest.Run(t, func(t *testing.T) indextest.Index {
 		db := newDB(t)
-		db.bulkRows = 1
+		db.bulkRows, db.slots = 1, 50
 		return db
 	})
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
 // DB is an open index. It is safe for use by several goroutines.
@@ -32,7 +33,8 @@ type DB struct {
 	immutable bool // nothing can be written beside the file, so nothing will change
 	console   console
 
-	bulkRows int // batches of as many rows become segments
+	bulkRows int   // batches of as many rows become segments
+	slots    int64 // rows that one hour takes
 }
 
 // Options says how to open an index.
@@ -52,7 +54,7 @@ func Open(ctx context.Context, path string, options Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{path: path, options: options, bulkRows: bulkRows}
+	db := &DB{path: path, options: options, bulkRows: bulkRows, slots: 1 << schema.SlotBits}
 	if err := db.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open index %s: %w", path, engine.Damage(err)), db.Close())
 	}

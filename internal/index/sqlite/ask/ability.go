@@ -39,8 +39,7 @@ func (db *Reader) Count(ctx context.Context, q *query.Tree, page index.Page) (in
 
 // count counts rows, at most f.page.Limit.
 func (f *finder) count(c where.Cond) (int64, error) {
-	var err error
-	if c.To, err = spilled(f.ctx, f.tx, c.To); err != nil {
+	if err := f.window(&c); err != nil {
 		return 0, err
 	}
 	left := int64(f.page.Limit)

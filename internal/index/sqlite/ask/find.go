@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,8 +20,8 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// Find yields the rows that match a query, newest first. Rows come in the order of their ids, hour by hour;
-// each hour is sorted by the exact time. What does not count is left out unless page asks for it; uncounted
+// Find yields the rows that match a query, newest first. Rows come in the order of their ids, hour by hour, and are
+// held until no later one can come, to be sorted by the exact time. What does not count is left out unless page asks for it; uncounted
 // rows of runs are there.
 func (db *Reader) Find(ctx context.Context, q *query.Tree, page index.Page) iter.Seq2[index.Hit, error] {
 	return db.find(ctx, q, page, false)
@@ -64,7 +65,9 @@ type finder struct {
 	from  *key // hits up to and with this one were seen
 	n     int  // hits yielded
 	err   error
-	hour  []key
+	filed filing
+	hour  int64             // that rows come from
+	held  []key             // rows than which later ones may come
 	take  func([]key) error // yields hits
 	names map[int64]string
 }
@@ -90,23 +93,18 @@ type key struct {
 }
 
 func (a key) compare(b key) int {
-	return cmp.Or(cmp.Compare(b.id>>schema.SlotBits, a.id>>schema.SlotBits), cmp.Compare(b.at, a.at),
-		cmp.Compare(a.conversation, b.conversation), cmp.Compare(b.seq, a.seq), cmp.Compare(a.part, b.part))
+	return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(a.conversation, b.conversation), cmp.Compare(b.seq, a.seq), cmp.Compare(a.part, b.part))
 }
 
 func (a key) cursor() string {
-	return fmt.Sprintf("%d/%d/%s:%d.%d", a.id>>schema.SlotBits, a.at, a.conversation, a.seq, a.part+1)
+	return fmt.Sprintf("%d/%s:%d.%d", a.at, a.conversation, a.seq, a.part+1)
 }
 
 func parseCursor(s string) (*key, error) {
-	parts := strings.SplitN(s, "/", 3)
-	if len(parts) == 3 {
-		hour, err1 := strconv.ParseInt(parts[0], 10, 64)
-		at, err2 := strconv.ParseInt(parts[1], 10, 64)
-		conversation, seq, part, ok := schema.ParseEventID(parts[2])
-		if ok && err1 == nil && err2 == nil && hour >= 0 && hour <= schema.LatestHour {
-			return &key{id: hour << schema.SlotBits, at: at, conversation: conversation, seq: seq, part: part}, nil
-		}
+	before, id, _ := strings.Cut(s, "/")
+	at, err := strconv.ParseInt(before, 10, 64)
+	if conversation, seq, part, ok := schema.ParseEventID(id); ok && err == nil && !strings.Contains(id, "/") {
+		return &key{at: at, conversation: conversation, seq: seq, part: part}, nil
 	}
 	return nil, &index.UnsupportedError{What: "cursor " + strconv.Quote(s), Why: "it is none that a search gave"}
 }
@@ -122,7 +120,7 @@ func (f *finder) run(db *Reader, q *query.Tree) error {
 	if err != nil {
 		return err
 	}
-	if c.To, err = spilled(f.ctx, f.tx, c.To); err != nil {
+	if err := f.window(&c); err != nil {
 		return err
 	}
 	visit := func(w walk) error {
@@ -139,7 +137,15 @@ func (f *finder) run(db *Reader, q *query.Tree) error {
 	if err := p.walks(c, visit); err != nil {
 		return err
 	}
-	return f.flush()
+	return f.flush(math.MinInt64)
+}
+
+// window gives a condition the bounds of the rows that it is about, wherever they are filed.
+func (f *finder) window(c *where.Cond) (err error) {
+	if f.filed, err = readFiling(f.ctx, f.tx); err == nil {
+		c.From, c.To = f.filed.window(c.From, c.To)
+	}
+	return err
 }
 
 // compile turns the question into a condition, and the page into the end of its window: an hour is walked again
@@ -156,22 +162,10 @@ func (f *finder) compile(q *query.Tree) (c where.Cond, err error) {
 	if f.from, err = parseCursor(f.page.After); err != nil {
 		return c, err
 	}
-	if next := f.from.id + 1<<schema.SlotBits; c.To == 0 || next < c.To {
+	if next := (schema.HourOf(f.from.at) + 1) << schema.SlotBits; c.To == 0 || next < c.To {
 		c.To = next
 	}
 	return c, nil
-}
-
-// spilled moves the end of a window behind the hours that rows have spilled into: those after a full one.
-func spilled(ctx context.Context, tx *sqlx.Tx, to int64) (int64, error) {
-	for to > 0 {
-		var full bool
-		if err := tx.GetContext(ctx, &full, "SELECT EXISTS (SELECT 1 FROM events WHERE id = ?)", to-1); err != nil || !full {
-			return to, err
-		}
-		to += 1 << schema.SlotBits
-	}
-	return to, nil
 }
 
 // keyColumns are what a key is made of.
@@ -183,18 +177,19 @@ func scanKey(rows *sqlx.Rows) (k key, err error) {
 
 // add takes the next row and says whether to go on.
 func (f *finder) add(k key) bool {
-	if len(f.hour) > 0 && f.hour[0].id>>schema.SlotBits != k.id>>schema.SlotBits {
-		if f.err = f.flush(); f.err != nil || f.done() {
+	if hour := k.id >> schema.SlotBits; hour != f.hour {
+		f.hour = hour
+		if f.err = f.flush(f.filed.latest(hour)); f.err != nil || f.done() {
 			return false
 		}
 	}
 	if f.from == nil || f.from.compare(k) < 0 {
-		f.hour = append(f.hour, k)
+		f.held = append(f.held, k)
 	}
-	// An hour may hold a million rows: of those only the first that are still wanted are kept.
-	if want := f.page.Limit - f.n; f.page.Limit > 0 && len(f.hour) > 4*want+1024 {
-		slices.SortFunc(f.hour, key.compare)
-		f.hour = f.hour[:want]
+	// A million rows may have one time: of those only the first that are still wanted are kept.
+	if want := f.page.Limit - f.n; f.page.Limit > 0 && len(f.held) > 4*want+1024 {
+		slices.SortFunc(f.held, key.compare)
+		f.held = f.held[:want]
 	}
 	return true
 }
@@ -204,15 +199,23 @@ func (f *finder) done() bool { return f.page.Limit > 0 && f.n >= f.page.Limit }
 // batch is how many rows are fetched at once.
 const batch = 64
 
-// flush yields the hits of an hour.
-func (f *finder) flush() error {
-	hour := f.hour
-	f.hour = f.hour[:0]
-	slices.SortFunc(hour, key.compare)
-	if want := f.page.Limit - f.n; f.page.Limit > 0 && len(hour) > want {
-		hour = hour[:want]
+// flush yields the hits that are later than all that will come.
+func (f *finder) flush(latest int64) error {
+	var ready []key
+	held := f.held
+	f.held = held[:0]
+	for _, k := range held {
+		if k.at > latest {
+			ready = append(ready, k)
+		} else {
+			f.held = append(f.held, k)
+		}
 	}
-	for chunk := range slices.Chunk(hour, batch) {
+	slices.SortFunc(ready, key.compare)
+	if want := f.page.Limit - f.n; f.page.Limit > 0 && len(ready) > want {
+		ready = ready[:want]
+	}
+	for chunk := range slices.Chunk(ready, batch) {
 		if err := f.take(chunk); err != nil {
 			return err
 		}
@@ -237,7 +240,7 @@ func (f *finder) fetch(keys []key) error {
 			return fmt.Errorf("event %s has no owner: %w", schema.EventID(k.conversation, k.seq, k.part, 2), index.ErrDamaged)
 		}
 		f.n++
-		if !f.yield(index.Hit{Event: e, Cursor: k.cursor(), Hour: k.id >> schema.SlotBits, Row: k.id}, nil) {
+		if !f.yield(index.Hit{Event: e, Cursor: k.cursor(), Row: k.id}, nil) {
 			return engine.ErrStop
 		}
 	}

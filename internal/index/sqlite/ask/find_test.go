@@ -8,10 +8,8 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
-	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/index/sqlite"
 	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
-	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/query"
 )
 
@@ -73,45 +71,6 @@ func TestLongQueries(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer(t, db.Reader, text)
-	}
-}
-
-// TestFullHour files a row in the hour after its own, as happens when an hour is full: it is found in the window
-// of its time, and pages neither lose nor repeat it.
-func TestFullHour(t *testing.T) {
-	db := smallWorld(t)
-	var ids []int64
-	if err := db.raw.Select(&ids, "SELECT id FROM events WHERE verdict = 0 ORDER BY id DESC LIMIT 2"); err != nil {
-		t.Fatal(err)
-	}
-	end := (ids[0]>>schema.SlotBits + 1) << schema.SlotBits
-	for i, id := range ids {
-		if _, err := db.raw.Exec("UPDATE events SET id = ? WHERE id = ?", end-int64(i), id); err != nil {
-			t.Fatal(err)
-		}
-	}
-	hour := query.Range{From: indextest.Epoch, To: indextest.Epoch.Add(time.Hour)}
-	count := func(page index.Page) (n int) {
-		seen := map[string]bool{}
-		for {
-			more := false
-			for h, err := range db.Find(t.Context(), &query.Tree{Root: hour}, page) {
-				if err != nil || seen[h.ID] {
-					t.Fatalf("%s again, or %v", h.ID, err)
-				}
-				seen[h.ID], page.After, more = true, h.Cursor, page.Limit > 0
-			}
-			if !more {
-				return len(seen)
-			}
-		}
-	}
-	var want int
-	if err := db.raw.Get(&want, "SELECT count(*) FROM v_events WHERE verdict IN ('counted', 'uncounted')"); err != nil {
-		t.Fatal(err)
-	}
-	if all, paged := count(index.Page{}), count(index.Page{Limit: 1}); all != want || paged != want {
-		t.Errorf("%d rows, %d by pages, want %d", all, paged, want)
 	}
 }
 

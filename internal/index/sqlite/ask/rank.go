@@ -44,7 +44,7 @@ func (f *finder) skim(keys []key) error {
 		e := index.Event{ID: schema.EventID(k.conversation, k.seq, k.part, k.parts), Conversation: k.conversation, Seq: k.seq, Part: k.part, Parts: k.parts,
 			Near: k.at, Kind: transcript.Kind(f.names[k.kind]), Role: f.names[k.role], TextBytes: k.size}
 		f.n++
-		if !f.yield(index.Hit{Event: e, Hour: k.id >> schema.SlotBits, Row: k.id}, nil) {
+		if !f.yield(index.Hit{Event: e, Row: k.id}, nil) {
 			return engine.ErrStop
 		}
 	}

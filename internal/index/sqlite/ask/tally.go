@@ -65,7 +65,7 @@ func (t *tally) count(f *finder, q *query.Tree, columns []string) error {
 	if err != nil {
 		return err
 	}
-	if c.To, err = spilled(f.ctx, f.tx, c.To); err != nil {
+	if err := f.window(&c); err != nil {
 		return err
 	}
 	if slices.Contains(t.named, true) {

@@ -2,15 +2,36 @@
 // up, and the numbers of verdicts.
 package schema
 
-// The row id of an event is the hour of its time and a slot in that hour, so that "newest first" and "between
-// these dates" are ranges of ids that the full-text index walks in order.
+import (
+	"fmt"
+	"math"
+)
+
+// The row id of an event is the hour of its time and a slot in that hour, so that "newest first" and "between these
+// dates" are ranges of ids that the full-text index walks in order. The index stores differences of ids, so they are
+// dense: hours count from 2020, what is earlier belongs to hour 0, and rows of a full hour are filed under the next
+// that is not. Of hours with such rows the table spilled says which times they hold.
 const (
-	SlotBits   = 20
-	microHour  = 3600 * 1_000_000
-	LatestHour = 1<<(53-SlotBits) - 1 // keeps ids exact as floating point numbers, too
+	SlotBits  = 12
+	microHour = 3600 * 1_000_000
+	firstHour = 1_577_836_800 / 3600
 )
 
 // HourOf is the hour of a time in microseconds, as row ids have it.
-func HourOf(micro int64) int64 {
-	return min(max(micro/microHour, 0), LatestHour)
+func HourOf(micro int64) int64 { return max(micro/microHour-firstHour, 0) }
+
+// BeginOf is the earliest time, in microseconds, of what belongs to an hour.
+func BeginOf(hour int64) int64 {
+	if hour == 0 {
+		return math.MinInt64
+	}
+	return (hour + firstHour) * microHour
 }
+
+// FiledRight says of an event e, in SQL, whether its time leads to where it is filed.
+var FiledRight = func() string {
+	const at = "coalesce(e.time, e.near, 0)"
+	own := fmt.Sprintf("max(%s / %d - %d, 0)", at, microHour, firstHour)
+	hour := fmt.Sprintf("e.id >> %d", SlotBits)
+	return fmt.Sprintf("(%s = %s OR %[1]s > %[2]s AND EXISTS (SELECT 1 FROM spilled s WHERE s.hour = %[1]s AND %[3]s BETWEEN s.first AND s.last))", hour, own, at)
+}()

@@ -1,0 +1,72 @@
+package sqlite
+
+import (
+	"math"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+)
+
+// allot gives the rows of the batch, which are sorted by time, their ids: the next free slots of each hour, and when it is
+// full those of the next hour that is not.
+func (c *commit) allot() error {
+	f := filling{hour: -1}
+	for i := range c.rows {
+		r := &c.rows[i]
+		own := schema.HourOf(r.Near)
+		if own > f.hour {
+			if err := c.fileUnder(&f, own); err != nil {
+				return err
+			}
+		}
+		for f.next >= f.end {
+			if err := c.fileUnder(&f, f.hour+1); err != nil {
+				return err
+			}
+		}
+		r.id = f.next
+		f.next++
+		f.first, f.last = min(f.first, r.Near), max(f.last, r.Near)
+		f.spilled, f.changed = f.spilled || own < f.hour, true
+	}
+	return c.note(&f)
+}
+
+// filling is an hour that takes rows.
+type filling struct {
+	hour        int64
+	next, end   int64 // slots, as ids
+	first, last int64 // bounds of the times of its rows
+	spilled     bool  // some are rows of earlier hours
+	changed     bool
+}
+
+// fileUnder goes on with another hour.
+func (c *commit) fileUnder(f *filling, hour int64) error {
+	if err := c.note(f); err != nil {
+		return err
+	}
+	begin := hour << schema.SlotBits
+	*f = filling{hour: hour, end: begin + c.slots, first: math.MaxInt64, last: math.MinInt64}
+	var first, last *int64
+	if _, err := c.get(`SELECT coalesce((SELECT max(id) FROM events WHERE id >= ?1 AND id < ?2), ?1 - 1) + 1,
+		(SELECT first FROM spilled WHERE hour = ?3), (SELECT last FROM spilled WHERE hour = ?3)`,
+		[]any{begin, begin + 1<<schema.SlotBits, hour}, &f.next, &first, &last); err != nil {
+		return err
+	}
+	switch {
+	case first != nil:
+		f.first, f.last, f.spilled = *first, *last, true
+	case f.next > begin: // rows of its own
+		f.first, f.last = schema.BeginOf(hour), schema.BeginOf(hour+1)-1
+	}
+	return nil
+}
+
+// note keeps which times an hour holds that has rows of earlier ones.
+func (c *commit) note(f *filling) error {
+	if !f.spilled || !f.changed {
+		return nil
+	}
+	_, err := c.exec("INSERT OR REPLACE INTO spilled (hour, first, last) VALUES (?, ?, ?)", f.hour, f.first, f.last)
+	return err
+}
