@@ -227,11 +227,11 @@ CREATE TABLE terms (                   -- the words of all rows, for looking ins
 CREATE TABLE calls (                   -- tool calls; event is the row of the part
   event      INTEGER PRIMARY KEY,
   transcript INTEGER NOT NULL,
-  call       INTEGER NOT NULL,         -- hash of conversation and call id
+  call       INTEGER NOT NULL,         -- hash of conversation (16 bits) and call id
   call_id    TEXT NOT NULL,
   key        INTEGER,                  -- hash of run and Call.Key
-  rank       INTEGER NOT NULL,
-  verdict    INTEGER NOT NULL,
+  rank       INTEGER NOT NULL DEFAULT 0,
+  verdict    INTEGER NOT NULL DEFAULT 0,
   name       INTEGER NOT NULL,
   input_bytes INTEGER NOT NULL,
   paths      TEXT                      -- JSON array
@@ -249,7 +249,7 @@ CREATE TABLE results (
   status     TEXT,
   duration   INTEGER,
   output_bytes INTEGER NOT NULL,
-  cut        INTEGER NOT NULL
+  cut        INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX results_call ON results (call);
 
@@ -271,8 +271,8 @@ CREATE TABLE usage (
   run_name   INTEGER NOT NULL REFERENCES run_names,
   native_conversation TEXT,            -- NULL: it is called as the run is
   texts      INTEGER NOT NULL REFERENCES usage_texts,
-  stated_verdict INTEGER NOT NULL,
-  verdict    INTEGER NOT NULL,
+  stated_verdict INTEGER NOT NULL DEFAULT 0,
+  verdict    INTEGER NOT NULL DEFAULT 0,
   of         INTEGER,                  -- the usage that counts instead
   rank       INTEGER NOT NULL,
   time INTEGER, tz INTEGER,
@@ -280,7 +280,7 @@ CREATE TABLE usage (
   input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, cache_write_1h INTEGER,
   reasoning INTEGER, requests INTEGER,
   reported INTEGER,                    -- nano-USD
-  estimated INTEGER NOT NULL,
+  estimated  INTEGER NOT NULL DEFAULT 0,
   calculated INTEGER,                  -- by the price table of the day
   receipt    TEXT,
   stated     TEXT,                     -- transcript.Usage as JSON, for formats that resolve usage

@@ -67,8 +67,8 @@ func (c *commit) writeWords() error {
 var (
 	eventColumns = columnList(`id, transcript, seq, part, parts, verdict, kind, role, type, tool,
 		time, tz, inner, offset, length, line, text_bytes, eid, attributes, near, global`)
-	callColumns   = columnList("event, transcript, call, call_id, key, rank, verdict, name, input_bytes, paths")
-	resultColumns = columnList("event, transcript, call, name, failed, status, duration, output_bytes, cut")
+	callColumns   = columnList("event, transcript, call, call_id, key, rank=0, verdict=0, name, input_bytes, paths")
+	resultColumns = columnList("event, transcript, call, name, failed, status, duration, output_bytes, cut=0")
 )
 
 func (c *commit) writeEvents() error {
@@ -147,7 +147,7 @@ func (c *commit) writeCall(to *inserter, r *pendingRow, s callScope) error {
 		}
 		paths = string(b)
 	}
-	return to.add(r.id, r.transcript, index.Hash("call", s.conversation, r.Call.ID), r.Call.ID, key, r.Call.Rank, schema.Counted, name, r.Call.Input, paths)
+	return to.add(r.id, r.transcript, s.call(r.Call.ID), r.Call.ID, key, r.Call.Rank, schema.Counted, name, r.Call.Input, paths)
 }
 
 func (c *commit) writeResult(to *inserter, r *pendingRow, s callScope) error {
@@ -159,12 +159,22 @@ func (c *commit) writeResult(to *inserter, r *pendingRow, s callScope) error {
 	if r.Result.Failed != transcript.Unstated {
 		failed = flag(r.Result.Failed == transcript.Yes)
 	}
-	return to.add(r.id, r.transcript, index.Hash("call", s.conversation, r.Result.Call), name, failed, null(r.Result.Status),
+	return to.add(r.id, r.transcript, s.call(r.Result.Call), name, failed, null(r.Result.Status),
 		nullCount(r.Result.Duration), r.Result.Output, flag(r.Result.Cut))
 }
 
 // callScope is what call ids are unique in: the conversation for pairing, the run for keys.
-type callScope struct{ run, conversation string }
+type callScope struct {
+	run, conversation string
+	high              int64 // hash of both
+}
+
+// call is the identity of a call: 16 bits of where it was made, so that the calls of a conversation stand side by side in
+// the indexes, and 48 of its own.
+func (s callScope) call(id string) int64 {
+	const own = 1<<48 - 1
+	return s.high&^own | index.Hash("call", s.conversation, id)&own
+}
 
 func (c *commit) callScopes() (map[int64]callScope, error) {
 	scopes := map[int64]callScope{}
@@ -187,6 +197,7 @@ func (c *commit) callScopes() (map[int64]callScope, error) {
 		if !shared {
 			s.conversation += "\x00" + version
 		}
+		s.high = index.Hash("calls", s.conversation)
 		scopes[r.transcript] = s
 	}
 	return scopes, nil

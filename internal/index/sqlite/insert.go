@@ -16,20 +16,33 @@ import (
 // A statement that undoes itself when it fails in the middle keeps a copy of each page that it touches. Here the transaction
 // is undone instead: into says OR FAIL, unless it says what else to do with a row that is there.
 type inserter struct {
-	t       *tx
-	into    string   // OR FAIL INTO and a table
-	columns []string // at most 64
-	args    []driver.NamedValue
-	stated  uint64 // columns that some row states
+	t    *tx
+	into string // OR FAIL INTO and a table
+	columns
+	args   []driver.NamedValue
+	stated uint64 // columns in which some row has another value than the usual one
+}
+
+// columns are at most 64 columns of a table.
+type columns struct {
+	names []string
+	usual []any // what a row has that says nothing of a column: the defaults of the schema
 }
 
 // insertRows is how many rows one statement takes. Fewer rows are written by statements of half as many, a quarter and so
 // on, so that few different ones are to be prepared.
 const insertRows = 64
 
-// columnList is the names in a list as SQL has it.
-func columnList(names string) []string {
-	return strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
+// columnList is the columns in a list as SQL has it. Behind an = stands the number that is a default, where that is not NULL.
+func columnList(list string) (c columns) {
+	for _, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' }) {
+		name, usual, ok := strings.Cut(name, "=")
+		c.names, c.usual = append(c.names, name), append(c.usual, nil)
+		if ok {
+			c.usual[len(c.usual)-1] = int64(usual[0] - '0')
+		}
+	}
+	return c
 }
 
 func (b *inserter) add(values ...any) error {
@@ -43,12 +56,12 @@ func (b *inserter) add(values ...any) error {
 			b.args = b.args[:before]
 			return fmt.Errorf("INSERT %s: a value of type %T", b.into, v)
 		}
-		if v != nil {
+		if v != b.usual[i] {
 			b.stated |= 1 << i
 		}
 		b.args = append(b.args, driver.NamedValue{Ordinal: len(b.args) + 1, Value: v})
 	}
-	if len(b.args) < insertRows*len(b.columns) {
+	if len(b.args) < insertRows*len(b.names) {
 		return nil
 	}
 	return b.flush()
@@ -56,9 +69,9 @@ func (b *inserter) add(values ...any) error {
 
 func (b *inserter) flush() error {
 	args := b.args
-	columns := b.columns
+	columns := b.names
 	if len(args) == insertRows*len(columns) {
-		columns = b.withoutNull()
+		columns = b.withoutUsual()
 		args = args[:insertRows*len(columns)]
 	}
 	for n := len(args) / len(columns); n > 0; n = len(args) / len(columns) {
@@ -77,19 +90,19 @@ func (b *inserter) flush() error {
 	return nil
 }
 
-// withoutNull takes the columns that no row states out of the arguments: a third of many tables.
-func (b *inserter) withoutNull() (columns []string) {
-	for i, name := range b.columns {
+// withoutUsual takes the columns that are in all rows as in most out of the arguments: a third of many tables.
+func (b *inserter) withoutUsual() (columns []string) {
+	for i, name := range b.names {
 		if b.stated>>i&1 != 0 {
 			columns = append(columns, name)
 		}
 	}
-	if len(columns) == len(b.columns) {
+	if len(columns) == len(b.names) {
 		return columns
 	}
 	to := 0
 	for i, v := range b.args {
-		if b.stated>>(i%len(b.columns))&1 != 0 {
+		if b.stated>>(i%len(b.names))&1 != 0 {
 			b.args[to].Value = v.Value
 			to++
 		}

@@ -42,3 +42,19 @@ func TestInsertCancelled(t *testing.T) {
 	})
 	same(t, "names", dump(t, db.r, "SELECT id FROM names WHERE id >= 1000"), []string{"[1388]"})
 }
+
+// TestUsualValues compares what inserters leave out with the defaults of the schema.
+func TestUsualValues(t *testing.T) {
+	db := newDB(t)
+	for table, c := range map[string]columns{"events": eventColumns, "calls": callColumns, "results": resultColumns, "usage": usageFields} {
+		for i, name := range c.names {
+			var usual *int64
+			if err := db.r.Get(&usual, "SELECT CAST(dflt_value AS INTEGER) FROM pragma_table_info(?) WHERE name = ?", table, name); err != nil {
+				t.Fatalf("%s.%s: %v", table, name, err)
+			}
+			if n, ok := c.usual[i].(int64); ok != (usual != nil) || ok && n != *usual {
+				t.Errorf("%s.%s: left out for %v, the default is %v", table, name, c.usual[i], usual)
+			}
+		}
+	}
+}

@@ -65,10 +65,6 @@ type usageKey struct {
 }
 
 func (c *commit) insertUsage(version, name int64, u *transcript.Usage, k usageKey, stated any, ledger bool) error {
-	id, err := c.id("usage")
-	if err != nil {
-		return err
-	}
 	inner, err := c.name(u.Origin.Inner)
 	if err != nil {
 		return err
@@ -91,7 +87,7 @@ func (c *commit) insertUsage(version, name int64, u *transcript.Usage, k usageKe
 	if u.Conversation == u.Run {
 		conversation = nil
 	}
-	return c.usages.add(id, k.key, k.id, k.alias, version, name, conversation, texts, verdict, verdict, u.Rank,
+	return c.usages.add(k.key, k.id, k.alias, version, name, conversation, texts, verdict, verdict, u.Rank,
 		nullTime(u.Time), nullZone(u.Time), null(u.RequestID),
 		nullCount(u.Input), nullCount(u.Output), nullCount(u.CacheRead), nullCount(u.CacheWrite), nullCount(u.CacheWrite1h),
 		nullCount(u.Reasoning), nullCount(u.Requests), nullCount(u.Cost), flag(u.Estimated), calculated, null(u.Receipt), stated, attributes, flag(ledger),
@@ -103,9 +99,10 @@ func usageRows(t *tx) *inserter {
 	return &inserter{t: t, into: "OR FAIL INTO usage", columns: usageFields}
 }
 
-var usageFields = columnList(`id, key, usage_id, alias, version, run_name, native_conversation, texts, stated_verdict, verdict, rank,
-	time, tz, request_id, input, output, cache_read, cache_write, cache_write_1h, reasoning, requests, reported, estimated,
-	calculated, receipt, stated, attributes, ledger, line, offset, length, inner`)
+// SQLite gives the ids: rows with one of their own may fail one by one, so it would keep a copy of each page for that.
+var usageFields = columnList(`key, usage_id, alias, version, run_name, native_conversation, texts, stated_verdict=0, verdict=0, rank,
+	time, tz, request_id, input, output, cache_read, cache_write, cache_write_1h, reasoning, requests, reported, estimated=0,
+	calculated, receipt, stated, attributes, ledger=0, line, offset, length, inner`)
 
 // priced is the columns calculated and texts.
 func (c *commit) priced(u *transcript.Usage) (calculated any, texts int64, err error) {

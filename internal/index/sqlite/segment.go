@@ -144,7 +144,7 @@ func (t *tx) addSegment(b *fts5.Builder) error {
 
 // addSizes writes what ranking needs: the tokens of each row and of all rows.
 func (t *tx) addSizes(b *fts5.Builder, origin uint64) error {
-	sizes := inserter{t: t, into: "OR FAIL INTO fts_docsize", columns: []string{"id", "sz", "origin"}}
+	sizes := inserter{t: t, into: "OR FAIL INTO fts_docsize", columns: columnList("id, sz, origin")}
 	for id, size := range b.Sizes {
 		if err := sizes.add(id, size, int64(origin)); err != nil {
 			return err
@@ -208,8 +208,8 @@ type segmentSink struct {
 func newSegmentSink(t *tx, segment int) *segmentSink {
 	return &segmentSink{
 		segment:    segment,
-		pages:      inserter{t: t, into: "OR FAIL INTO fts_data", columns: []string{"id", "block"}},
-		separators: inserter{t: t, into: "OR FAIL INTO fts_idx", columns: []string{"segid", "term", "pgno"}},
+		pages:      inserter{t: t, into: "OR FAIL INTO fts_data", columns: columnList("id, block")},
+		separators: inserter{t: t, into: "OR FAIL INTO fts_idx", columns: columnList("segid, term, pgno")},
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 type usageTexts [15]string
 
 var textColumns = columnList(`model, provider, tier, speed, geo, reported_by, agent, engine, flow, step, status, outcome,
-	price_model, price_table, price_note`)
+	price_model, price_table, price_note`).names
 
 // Places of those that follow from a table of prices.
 const (

@@ -131,7 +131,7 @@ func (t *tx) fill(table string, values []int64) error {
 	if _, err := t.exec("DELETE FROM temp." + table); err != nil {
 		return err
 	}
-	b := inserter{t: t, into: "OR IGNORE INTO temp." + table, columns: []string{"id"}}
+	b := inserter{t: t, into: "OR IGNORE INTO temp." + table, columns: columnList("id")}
 	for _, v := range values {
 		if err := b.add(v); err != nil {
 			return err
