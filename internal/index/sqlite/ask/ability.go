@@ -20,7 +20,7 @@ import (
 func (db *Reader) Count(ctx context.Context, q *query.Tree, page index.Page) (int64, error) {
 	page.After = ""
 	f := db.finder(ctx, page)
-	tx, err := db.r.BeginTxx(ctx, nil)
+	tx, err := db.read(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("count: %w", engine.Damage(err))
 	}
@@ -166,7 +166,7 @@ const maxWalks = 8
 // plan for each different walk. Nothing is searched beside what owns the rows.
 func (db *Reader) Explain(ctx context.Context, q *query.Tree, page index.Page) ([]string, error) {
 	f := db.finder(ctx, page)
-	tx, err := db.r.BeginTxx(ctx, nil)
+	tx, err := db.read(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", engine.Damage(err))
 	}

@@ -61,7 +61,7 @@ type finder struct {
 	ctx   context.Context
 	page  index.Page
 	yield func(index.Hit, error) bool
-	tx    *sqlx.Tx
+	tx    *reading
 	from  *key // hits up to and with this one were seen
 	n     int  // hits yielded
 	err   error
@@ -110,7 +110,7 @@ func parseCursor(s string) (*key, error) {
 }
 
 func (f *finder) run(db *Reader, q *query.Tree) error {
-	tx, err := db.r.BeginTxx(f.ctx, nil)
+	tx, err := db.read(f.ctx)
 	if err != nil {
 		return err
 	}

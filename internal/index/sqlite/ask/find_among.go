@@ -30,11 +30,11 @@ func (p *planner) sieve(c where.Cond) (*sieve, error) {
 		e, s.without = where.OneOf(c.Not), true
 	}
 	if !fts5.Closed(e) {
-		native := &native{ctx: p.ctx, tx: p.tx, match: e.String()}
+		native := &native{ctx: p.ctx, tx: p.tx.Tx, match: e.String()}
 		s.Rows, s.close = native, native.close
 		return s, nil
 	}
-	view, err := fts5.NewView(Leaves(p.ctx, p.tx))
+	view, err := p.tx.view(p.ctx)
 	if err == nil {
 		s.Rows, err = view.Rows(e)
 	}

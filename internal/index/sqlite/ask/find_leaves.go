@@ -1,7 +1,9 @@
 package ask
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"slices"
@@ -23,7 +25,11 @@ type leaves struct {
 
 // Records implements fts5.Store.
 func (l *leaves) Records(ids []int64) (records [][]byte, err error) {
-	scan := func(rows *sqlx.Rows) (b []byte, err error) { return b, rows.Scan(&b) }
+	scan := func(rows *sqlx.Rows) ([]byte, error) {
+		var b sql.RawBytes // Scan would copy a slice once more
+		err := rows.Scan(&b)
+		return bytes.Clone(b), err
+	}
 	take := func(b []byte) bool { records = append(records, b); return true }
 	switch n := len(ids); {
 	case n == 1:

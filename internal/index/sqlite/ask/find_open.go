@@ -20,7 +20,7 @@ func (p *planner) opened(c where.Cond, visit func(walk) error) error {
 	if to == 0 {
 		to = math.MaxInt64
 	}
-	view, err := fts5.NewView(Leaves(p.ctx, p.tx))
+	view, err := p.tx.view(p.ctx)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 )
@@ -76,7 +74,7 @@ var usual = measures{probe: 1000, mostOwned: 200_000, lookedUp: 5000, listed: 51
 type planner struct {
 	measures
 	ctx context.Context
-	tx  *sqlx.Tx
+	tx  *reading
 	all bool
 	few bool // not all hits are wanted
 }

@@ -69,13 +69,17 @@ func (db *Reader) Fill(ctx context.Context, hits []*index.Hit) error {
 // counts with, read from the full-text index without a look at any text. A phrase is terms as term.Words gives them, the
 // last one with a star when it may go on; one of several terms is taken to stand as often as the rarest of them.
 func (db *Reader) Frequencies(ctx context.Context, rows []int64, phrases [][]string) (counts [][]int, having []int64, err error) {
-	tx, err := db.r.BeginTxx(ctx, nil)
+	tx, err := db.read(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("frequencies: %w", engine.Damage(err))
 	}
 	defer tx.Rollback()
 	f := frequencies{rows: rows, terms: map[string]fts5.Frequency{}}
-	if err := f.read(Leaves(ctx, tx), phrases); err != nil {
+	view, err := tx.view(ctx)
+	if err == nil {
+		err = f.read(view, phrases)
+	}
+	if err != nil {
 		return nil, nil, fmt.Errorf("frequencies: %w", engine.Damage(err))
 	}
 	for _, p := range phrases {
@@ -106,7 +110,7 @@ func signs(i, words int) []string {
 }
 
 // read looks all terms up at once.
-func (f *frequencies) read(from fts5.Store, phrases [][]string) error {
+func (f *frequencies) read(view *fts5.View, phrases [][]string) error {
 	var all []string
 	for _, words := range phrases {
 		for i, w := range words {
@@ -125,10 +129,6 @@ func (f *frequencies) read(from fts5.Store, phrases [][]string) error {
 	falling := make([]int64, len(order))
 	for i, k := range order {
 		falling[i] = f.rows[k]
-	}
-	view, err := fts5.NewView(from)
-	if err != nil {
-		return err
 	}
 	found, err := view.Frequencies(where.InWords, all, falling)
 	if err != nil {

@@ -42,7 +42,7 @@ func (db *Reader) Tally(ctx context.Context, q *query.Tree, page index.Page, fie
 		columns, t.counts[i] = append(columns, tallied[name]), map[string]int64{}
 		t.named = append(t.named, where.IsName(name))
 	}
-	if f.tx, err = db.r.BeginTxx(ctx, nil); err == nil {
+	if f.tx, err = db.read(ctx); err == nil {
 		defer f.tx.Rollback()
 		err = t.count(f, q, columns)
 	}

@@ -51,6 +51,8 @@ type Cached struct {
 	kept       int
 	statements map[string]*list.Element // of *cachedStatement, by text
 	recent     *list.List               // the last one used in front
+	memory     any                      // see Reading.Memory
+	version    int64                    // of the file that it is of
 }
 
 // Stmt is what statements of the engine can do.

@@ -86,7 +86,7 @@ func (l *list) read(k int) error {
 }
 
 func (l *list) leaf(n int) ([]byte, error) {
-	b, err := l.view.store.Records([]int64{PageID(l.segment.ID, int64(n))})
+	b, err := l.view.read([]int64{PageID(l.segment.ID, int64(n))})
 	if err != nil {
 		return nil, err
 	}

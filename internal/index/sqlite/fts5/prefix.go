@@ -59,14 +59,8 @@ func (b *beginning) leaves(pages []int64) error {
 			return err
 		}
 	}
-	b.view.known = map[int64][]byte{} // a list often ends on the leaf that comes next
-	for i, id := range ids {
-		b.view.known[id] = blocks[i]
-	}
 	all := slices.Clone(b.open)
-	err = b.view.complete(b.open)
-	b.view.known = nil
-	if err != nil {
+	if err := b.view.complete(b.open); err != nil { // a list often ends on the leaf that comes next
 		return err
 	}
 	for _, o := range all {

@@ -19,8 +19,8 @@ type Store interface {
 // View reads one state of an index. It serves one goroutine.
 type View struct {
 	store    Store
+	shelf    *Shelf
 	segments []*part
-	known    map[int64][]byte // records that were read just now
 }
 
 // part is a segment.
@@ -34,20 +34,24 @@ type part struct {
 const firstTombstone = 1 << 16
 
 // NewView reads which segments there are.
-func NewView(store Store) (*View, error) {
-	b, err := store.Records([]int64{StructureID})
-	if err != nil {
-		return nil, err
+func NewView(store Store) (*View, error) { return new(Shelf).View(store) }
+
+// View reads the state that the shelf is of.
+func (s *Shelf) View(store Store) (*View, error) {
+	if s.segments == nil {
+		b, err := store.Records([]int64{StructureID})
+		if err != nil {
+			return nil, err
+		}
+		of, err := DecodeStructure(b[0])
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range of.All() {
+			s.segments = append(s.segments, &part{Segment: g, known: g.TombstonePages == 0})
+		}
 	}
-	s, err := DecodeStructure(b[0])
-	if err != nil {
-		return nil, err
-	}
-	v := &View{store: store}
-	for _, g := range s.All() {
-		v.segments = append(v.segments, &part{Segment: g, known: g.TombstonePages == 0})
-	}
-	return v, nil
+	return &View{store: store, shelf: s, segments: s.segments}, nil
 }
 
 // gone says whether a row of the segment was deleted.
@@ -90,7 +94,7 @@ func (v *View) lists(terms []string) ([]*list, error) {
 	for i, t := range terms {
 		keys[i] = append([]byte{mainPrefix}, t...)
 	}
-	pages, err := v.store.Separators(keys, v.numbers())
+	pages, err := v.separators(keys)
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +129,34 @@ func (v *View) lists(terms []string) ([]*list, error) {
 	return lists, v.complete(open)
 }
 
+// separators are the pages of the last separators that are not above some terms: see Store.
+func (v *View) separators(keys [][]byte) ([]int64, error) {
+	n := len(v.segments)
+	pages := make([]int64, len(keys)*n)
+	var unknown [][]byte
+	var of []int
+	for i, k := range keys {
+		if known := v.shelf.pages[string(k)]; known != nil {
+			copy(pages[i*n:], known)
+			continue
+		}
+		unknown, of = append(unknown, k), append(of, i)
+	}
+	if len(unknown) == 0 {
+		return pages, nil
+	}
+	read, err := v.store.Separators(unknown, v.numbers())
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range of {
+		one := read[k*n : (k+1)*n : (k+1)*n]
+		copy(pages[i*n:], one)
+		v.shelf.separators(string(keys[i]), one)
+	}
+	return pages, nil
+}
+
 func (v *View) numbers() []int {
 	ids := make([]int, len(v.segments))
 	for i, s := range v.segments {
@@ -147,6 +179,31 @@ func newOpened(v *View, s *part, rows []byte, page int64) *opened {
 	return o
 }
 
+// read gives records, nil for one that is not there.
+func (v *View) read(ids []int64) ([][]byte, error) {
+	records := make([][]byte, len(ids))
+	var unknown []int64
+	var of []int
+	for i, id := range ids {
+		if records[i] = v.shelf.record(id); records[i] == nil {
+			unknown, of = append(unknown, id), append(of, i)
+		}
+	}
+	if len(unknown) == 0 {
+		return records, nil
+	}
+	read, err := v.store.Records(unknown)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range of {
+		if records[i] = read[k]; records[i] != nil {
+			v.shelf.put(ids[i], records[i])
+		}
+	}
+	return records, nil
+}
+
 // records reads each record once; id 0 is none.
 func (v *View) records(ids []int64) ([][]byte, error) {
 	distinct := slices.Clone(ids)
@@ -158,7 +215,7 @@ func (v *View) records(ids []int64) ([][]byte, error) {
 	if len(distinct) == 0 {
 		return make([][]byte, len(ids)), nil
 	}
-	read, err := v.store.Records(distinct)
+	read, err := v.read(distinct)
 	if err != nil {
 		return nil, err
 	}
@@ -176,26 +233,15 @@ func (v *View) records(ids []int64) ([][]byte, error) {
 // complete finds the leaves that lists go on on: by their doclist indexes, or leaf by leaf where there are few.
 func (v *View) complete(open []*opened) error {
 	for len(open) > 0 {
-		blocks := make([][]byte, len(open))
-		var ids []int64
-		var of []int
+		ids := make([]int64, len(open))
 		for i, o := range open {
-			id := PageID(o.segment.ID, int64(o.next))
-			if o.tree != 0 {
-				id = PageID(o.segment.ID, doclistIndex(0, int64(o.tree)))
-			}
-			if blocks[i] = v.known[id]; blocks[i] == nil {
-				ids, of = append(ids, id), append(of, i)
+			if ids[i] = PageID(o.segment.ID, int64(o.next)); o.tree != 0 {
+				ids[i] = PageID(o.segment.ID, doclistIndex(0, int64(o.tree)))
 			}
 		}
-		if len(ids) > 0 {
-			read, err := v.store.Records(ids)
-			if err != nil {
-				return err
-			}
-			for k, i := range of {
-				blocks[i] = read[k]
-			}
+		blocks, err := v.read(ids)
+		if err != nil {
+			return err
 		}
 		going := open[:0]
 		for i, o := range open {

@@ -1,0 +1,39 @@
+package ask
+
+import (
+	"context"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+)
+
+// reading is one state of the index, with what the connection knows of it by heart.
+type reading struct {
+	*engine.Reading
+	*memory
+}
+
+// memory is what was read for earlier questions to the same state.
+type memory struct {
+	shelf fts5.Shelf
+	names map[int64]string
+}
+
+// read begins to read.
+func (db *Reader) read(ctx context.Context) (*reading, error) {
+	tx, err := engine.Read(ctx, db.r)
+	if err != nil {
+		return nil, err
+	}
+	m, err := tx.Memory(ctx, func() any { return &memory{names: map[int64]string{}} })
+	if err != nil {
+		tx.Rollback()
+		return nil, err
+	}
+	return &reading{tx, m.(*memory)}, nil
+}
+
+// view reads the full-text index.
+func (r *reading) view(ctx context.Context) (*fts5.View, error) {
+	return r.shelf.View(Leaves(ctx, r.Tx))
+}

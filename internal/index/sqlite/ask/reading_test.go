@@ -1,0 +1,48 @@
+package ask_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// TestNothingOutlivesACommit asks the same before and after rows come and go: what a connection remembers is of one state.
+func TestNothingOutlivesACommit(t *testing.T) {
+	db := smallWorld(t)
+	asked := []string{"the", "building", "bu*", "zoo", `"zoo building"`, "the -zoo"}
+	counts := func() (all string) {
+		t.Helper()
+		for _, text := range asked {
+			for range 2 { // the second time from memory
+				n, err := db.Count(t.Context(), parse(t, text), index.Page{AllVersions: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				all += fmt.Sprintf("%s %d, ", text, n)
+			}
+		}
+		return all
+	}
+	seen := map[string]bool{}
+	step := func(statement string) {
+		t.Helper()
+		if _, err := db.raw.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+		if got := counts(); seen[got] {
+			t.Errorf("%s, and the answers are as before: %s", statement, got)
+		} else {
+			seen[got] = true
+		}
+	}
+	seen[counts()] = true
+	var ids []int64
+	if err := db.raw.Select(&ids, "SELECT rowid FROM fts WHERE fts MATCH 'the' AND rowid IN (SELECT id FROM events) ORDER BY rowid"); err != nil || len(ids) < 3 {
+		t.Fatal(ids, err)
+	}
+	step(fmt.Sprintf("DELETE FROM fts WHERE rowid = %d", ids[0]))
+	step(fmt.Sprintf("INSERT INTO fts (rowid, t, x) VALUES (%d, 'zoo building', '')", ids[0]))
+	step("DELETE FROM fts WHERE rowid IN (SELECT rowid FROM fts WHERE fts MATCH 'building')")
+	step(fmt.Sprintf("INSERT INTO fts (rowid, t, x) VALUES (%d, 'the zoo building', '')", ids[0]))
+}
