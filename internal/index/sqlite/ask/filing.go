@@ -20,13 +20,19 @@ type spill struct {
 // filing says where rows are filed: the hours that hold rows of others, rising.
 type filing []spill
 
-func readFiling(ctx context.Context, q sqlx.QueryerContext) (f filing, err error) {
+func (r *reading) filing(ctx context.Context) (f filing, err error) {
+	if r.filed != nil {
+		return *r.filed, nil
+	}
 	scan := func(rows *sqlx.Rows) (s spill, err error) { return s, rows.Scan(&s.hour, &s.first, &s.last) }
-	err = engine.Each(ctx, q, "SELECT hour, first, last FROM spilled ORDER BY hour", nil, scan, func(s spill) bool {
+	err = engine.Each(ctx, r, "SELECT hour, first, last FROM spilled ORDER BY hour", nil, scan, func(s spill) bool {
 		s.latest = max(s.last, f.latest(s.hour-1))
 		f = append(f, s)
 		return true
 	})
+	if err == nil {
+		r.filed = &f
+	}
 	return f, err
 }
 

@@ -33,7 +33,7 @@ func (db *Reader) find(ctx context.Context, q *query.Tree, page index.Page, skim
 		f.yield = yield
 		f.take = f.fetch
 		if skim {
-			f.take, f.names = f.skim, map[int64]string{}
+			f.take = f.skim
 		}
 		var held []index.Hit
 		if page.Limit > 0 && page.Limit <= heldPage {
@@ -69,7 +69,6 @@ type finder struct {
 	hour  int64             // that rows come from
 	held  []key             // rows than which later ones may come
 	take  func([]key) error // yields hits
-	names map[int64]string
 }
 
 func (db *Reader) finder(ctx context.Context, page index.Page) *finder {
@@ -142,7 +141,7 @@ func (f *finder) run(db *Reader, q *query.Tree) error {
 
 // window gives a condition the bounds of the rows that it is about, wherever they are filed.
 func (f *finder) window(c *where.Cond) (err error) {
-	if f.filed, err = readFiling(f.ctx, f.tx); err == nil {
+	if f.filed, err = f.tx.filing(f.ctx); err == nil {
 		c.From, c.To = f.filed.window(c.From, c.To)
 	}
 	return err
@@ -228,11 +227,13 @@ func (f *finder) fetch(keys []key) error {
 	for i, k := range keys {
 		ids[i] = k.id
 	}
-	events := make(map[int64]index.Event, len(keys))
-	err := engine.Each(f.ctx, f.tx, selectEvents+"WHERE e.id IN (SELECT value FROM json_each(?))", []any{asList(ids)}, scanEvent,
-		func(e eventRow) bool { events[e.id] = e.Event; return true })
+	rows, err := f.tx.events(f.ctx, "WHERE e.id IN (SELECT value FROM json_each(?))", asList(ids))
 	if err != nil {
 		return err
+	}
+	events := make(map[int64]*index.Event, len(keys))
+	for i := range rows {
+		events[rows[i].id] = &rows[i].Event
 	}
 	for _, k := range keys {
 		e, ok := events[k.id]
@@ -240,7 +241,7 @@ func (f *finder) fetch(keys []key) error {
 			return fmt.Errorf("event %s has no owner: %w", schema.EventID(k.conversation, k.seq, k.part, 2), index.ErrDamaged)
 		}
 		f.n++
-		if !f.yield(index.Hit{Event: e, Cursor: k.cursor(), Row: k.id}, nil) {
+		if !f.yield(index.Hit{Event: *e, Cursor: k.cursor(), Row: k.id}, nil) {
 			return engine.ErrStop
 		}
 	}

@@ -26,23 +26,16 @@ func (db *Reader) Skim(ctx context.Context, q *query.Tree, page index.Page) iter
 
 // skim yields hits as far as their keys tell.
 func (f *finder) skim(keys []key) error {
-	var unknown []int64
+	var names []int64
 	for _, k := range keys {
-		for _, id := range []int64{k.kind, k.role} {
-			if _, known := f.names[id]; !known && id != 0 && !slices.Contains(unknown, id) {
-				unknown = append(unknown, id)
-			}
-		}
+		names = append(names, k.kind, k.role)
 	}
-	if len(unknown) > 0 {
-		if err := engine.Each(f.ctx, f.tx, "SELECT id, name FROM names WHERE id IN (SELECT value FROM json_each(?))", []any{asList(unknown)}, scanName,
-			func(n name) bool { f.names[n.id] = n.text; return true }); err != nil {
-			return err
-		}
+	if err := f.tx.learnNames(f.ctx, names); err != nil {
+		return err
 	}
 	for _, k := range keys {
 		e := index.Event{ID: schema.EventID(k.conversation, k.seq, k.part, k.parts), Conversation: k.conversation, Seq: k.seq, Part: k.part, Parts: k.parts,
-			Near: k.at, Kind: transcript.Kind(f.names[k.kind]), Role: f.names[k.role], TextBytes: k.size}
+			Near: k.at, Kind: transcript.Kind(f.tx.names[k.kind]), Role: f.tx.names[k.role], TextBytes: k.size}
 		f.n++
 		if !f.yield(index.Hit{Event: e, Row: k.id}, nil) {
 			return engine.ErrStop
@@ -57,10 +50,17 @@ func (db *Reader) Fill(ctx context.Context, hits []*index.Hit) error {
 	for _, h := range hits {
 		byRow[h.Row], ids = h, append(ids, h.Row)
 	}
-	err := engine.Each(ctx, db.r, selectEvents+"WHERE e.id IN (SELECT value FROM json_each(?))", []any{asList(ids)}, scanEvent,
-		func(e eventRow) bool { byRow[e.id].Event = e.Event; return true })
+	tx, err := db.read(ctx)
 	if err != nil {
 		return fmt.Errorf("fill hits: %w", engine.Damage(err))
+	}
+	defer tx.Rollback()
+	rows, err := tx.events(ctx, "WHERE e.id IN (SELECT value FROM json_each(?))", asList(ids))
+	if err != nil {
+		return fmt.Errorf("fill hits: %w", engine.Damage(err))
+	}
+	for _, e := range rows {
+		byRow[e.id].Event = e.Event
 	}
 	return nil
 }

@@ -15,8 +15,10 @@ type reading struct {
 
 // memory is what was read for earlier questions to the same state.
 type memory struct {
-	shelf fts5.Shelf
-	names map[int64]string
+	shelf  fts5.Shelf
+	names  map[int64]string
+	owners map[int64]owner // by transcript
+	filed  *filing
 }
 
 // read begins to read.
@@ -25,7 +27,7 @@ func (db *Reader) read(ctx context.Context) (*reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := tx.Memory(ctx, func() any { return &memory{names: map[int64]string{}} })
+	m, err := tx.Memory(ctx, func() any { return &memory{names: map[int64]string{}, owners: map[int64]owner{}} })
 	if err != nil {
 		tx.Rollback()
 		return nil, err

@@ -1,10 +1,12 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,38 +16,6 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
-
-// selectEvents is followed by a WHERE on e, t or c.
-const selectEvents = `SELECT e.id, c.conversation_id, r.run_id, t.seq_base + e.seq, e.part, e.parts, e.verdict, t.verdict,
-	(SELECT name FROM names WHERE id = e.kind), (SELECT name FROM names WHERE id = e.role), (SELECT name FROM names WHERE id = e.type),
-	(SELECT name FROM names WHERE id = e.tool), e.time, e.tz, coalesce(e.time, e.near, 0), e.text_bytes, e.attributes,
-	(SELECT call_id FROM calls WHERE event = e.id), (SELECT failed FROM results WHERE event = e.id),
-	s.name, f.path, v.number, (SELECT name FROM names WHERE id = r.format), (SELECT name FROM names WHERE id = v.role), v.chain,
-	(SELECT name FROM names WHERE id = e.inner), e.line, e.offset, e.length
-	FROM events e CROSS JOIN transcripts t ON t.id = e.transcript CROSS JOIN conversations c ON c.id = t.conversation
-	CROSS JOIN runs r ON r.id = c.run CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file
-	CROSS JOIN sources s ON s.id = f.source `
-
-// eventRow is an event with its private id.
-type eventRow struct {
-	id int64
-	index.Event
-}
-
-func scanEvent(rows *sqlx.Rows) (r eventRow, err error) {
-	var own, owner int
-	p := &r.Place
-	err = rows.Scan(&r.id, &r.Conversation, &r.Run, &r.Seq, &r.Part, &r.Parts, &own, &owner, &r.Kind, engine.Text(&r.Role), engine.Text(&r.Type),
-		engine.Text(&r.Tool), engine.Time(&r.Time), engine.Zone(&r.Time), &r.Near, &r.TextBytes, engine.Text(&r.Attributes), engine.Text(&r.Call), engine.Truth(&r.Failed),
-		&p.Source, &p.Path, &p.Number, &p.Format, engine.Text(&p.Role), &p.Chain, engine.Text(&p.Inner), &p.Line, &p.Offset, &p.Length)
-	if owner != schema.Counted {
-		own = owner
-	}
-	r.Verdict = schema.Verdicts[own]
-	r.Counted = own == schema.Counted && r.Part == 0
-	r.ID = schema.EventID(r.Conversation, r.Seq, r.Part, r.Parts)
-	return r, err
-}
 
 // Event returns the rows of an event. The conversation in the id may be cut short.
 func (db *Reader) Event(ctx context.Context, id string) ([]index.Event, error) {
@@ -132,7 +102,7 @@ type stretch struct {
 }
 
 func (db *Reader) events(ctx context.Context, conversation string, span index.Span, yield func(index.Event) bool) error {
-	tx, err := db.r.BeginTxx(ctx, nil)
+	tx, err := db.read(ctx)
 	if err != nil {
 		return err
 	}
@@ -154,28 +124,57 @@ func (db *Reader) events(ctx context.Context, conversation string, span index.Sp
 			return err
 		}
 	}
-	left, seq, more := span.Limit, int64(-1), true
+	p := passage{tx: tx, left: span.Limit, seq: -1, yield: yield}
+	if span.Limit <= 0 {
+		p.left = math.MaxInt
+	}
 	for _, s := range stretches {
-		err := engine.Each(ctx, tx, selectEvents+"WHERE e.transcript = ? AND e.seq BETWEEN ? AND ?"+where+" ORDER BY e.seq, e.part",
-			[]any{s.id, from - s.base, to - s.base}, scanEvent, func(e eventRow) bool {
-				if e.Seq != seq {
-					if seq = e.Seq; span.Limit > 0 && left == 0 {
-						more = false
-						return false
-					}
-					left--
-				}
-				more = yield(e.Event)
-				return more
-			})
-		if err != nil || !more {
+		query := selectEvents + "WHERE e.transcript = ? AND e.seq BETWEEN ? AND ?" + where + " ORDER BY e.seq, e.part"
+		err := engine.Each(ctx, tx, query, []any{s.id, from - s.base, to - s.base}, scanEvent, func(e eventRow) bool { return p.add(ctx, e, s.base) })
+		if err = cmp.Or(err, p.err, p.give(ctx)); err != nil || p.over {
 			return err
 		}
 	}
 	return nil
 }
 
-func (db *Reader) stretches(ctx context.Context, tx *sqlx.Tx, conversation string, all bool) ([]stretch, error) {
+// passage yields the rows of so many events.
+type passage struct {
+	tx    *reading
+	left  int        // events
+	seq   int64      // of the last one
+	some  []eventRow // that are completed at once
+	yield func(index.Event) bool
+	over  bool // whoever reads has left, or has all
+	err   error
+}
+
+// add takes the next row, of a transcript whose events are counted from base, and says whether to go on.
+func (p *passage) add(ctx context.Context, e eventRow, base int64) bool {
+	if seq := e.Seq + base; seq != p.seq {
+		if p.left == 0 {
+			p.err = p.give(ctx)
+			p.over = true
+			return false
+		}
+		p.seq, p.left = seq, p.left-1
+	}
+	if p.some = append(p.some, e); len(p.some) == batch {
+		p.err = p.give(ctx)
+	}
+	return p.err == nil && !p.over
+}
+
+func (p *passage) give(ctx context.Context) error {
+	rows, err := p.tx.complete(ctx, p.some)
+	for i := 0; i < len(rows) && !p.over; i++ {
+		p.over = !p.yield(rows[i].Event)
+	}
+	p.some = p.some[:0]
+	return err
+}
+
+func (db *Reader) stretches(ctx context.Context, tx *reading, conversation string, all bool) ([]stretch, error) {
 	query := `SELECT t.id, t.seq_base FROM conversations c CROSS JOIN transcripts t ON t.conversation = c.id WHERE c.conversation_id = ?`
 	if !all {
 		query += ` AND t.verdict = (SELECT min(o.verdict) FROM transcripts o WHERE o.conversation = c.id)`
@@ -191,7 +190,7 @@ func (db *Reader) stretches(ctx context.Context, tx *sqlx.Tx, conversation strin
 }
 
 // lastSeq returns the seq of the limit-th event from the end.
-func lastSeq(ctx context.Context, tx *sqlx.Tx, stretches []stretch, where string, from, to int64, limit int) (int64, error) {
+func lastSeq(ctx context.Context, tx *reading, stretches []stretch, where string, from, to int64, limit int) (int64, error) {
 	for _, s := range slices.Backward(stretches) {
 		first := from
 		err := engine.Each(ctx, tx, "SELECT e.seq FROM events e WHERE e.transcript = ? AND e.part = 0 AND e.seq BETWEEN ? AND ?"+where+" ORDER BY e.seq DESC LIMIT ?",

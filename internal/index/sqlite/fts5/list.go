@@ -13,7 +13,12 @@ type list struct {
 	view    *View
 	segment *part
 	pieces  []piece // rising
+	at      int     // the piece that was read last
+	ahead   int     // how many before one that is wanted are read with it
 }
+
+// leavesAhead bounds that: a statement costs as much as five leaves, and who has come down from leaf to leaf goes on.
+const leavesAhead = 15
 
 // piece is what one leaf holds of a doclist, from the first row that begins on it.
 type piece struct {
@@ -74,13 +79,25 @@ func termOn(b []byte, term []byte) (rows []byte, more bool, err error) {
 
 // read makes sure that a piece is read.
 func (l *list) read(k int) error {
-	p := &l.pieces[k]
-	if p.data != nil {
+	if l.pieces[k].data != nil {
+		l.at = k
 		return nil
 	}
-	b, err := l.leaf(p.leaf)
-	if err == nil {
-		err = p.take(b)
+	if k != l.at-1 {
+		l.ahead = 0
+	}
+	from := k
+	for from > max(0, k-l.ahead) && l.pieces[from-1].data == nil {
+		from--
+	}
+	l.at, l.ahead = k, min(2*l.ahead+1, leavesAhead)
+	var ids []int64
+	for _, p := range l.pieces[from : k+1] {
+		ids = append(ids, PageID(l.segment.ID, int64(p.leaf)))
+	}
+	blocks, err := l.view.records(ids)
+	for i := 0; i < len(ids) && err == nil; i++ {
+		err = l.pieces[from+i].take(blocks[i])
 	}
 	return err
 }

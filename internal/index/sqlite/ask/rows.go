@@ -1,0 +1,127 @@
+package ask
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// selectEvents is what rows state themselves. It is followed by a WHERE on e.
+const selectEvents = `SELECT e.id, e.transcript, e.seq, e.part, e.parts, e.verdict, e.kind, e.role, e.type, e.tool, e.inner, e.time, e.tz,
+	coalesce(e.time, e.near, 0), e.text_bytes, e.attributes, (SELECT call_id FROM calls WHERE event = e.id), (SELECT failed FROM results WHERE event = e.id),
+	e.line, e.offset, e.length FROM events e `
+
+// eventRow is an event with its private id, and with the numbers of what is known of it by heart.
+type eventRow struct {
+	id, transcript                  int64
+	verdict                         int
+	kind, role, native, tool, inner int64 // names, 0: none
+	index.Event
+}
+
+func scanEvent(rows *sqlx.Rows) (r eventRow, err error) {
+	p := &r.Place
+	return r, rows.Scan(&r.id, &r.transcript, &r.Seq, &r.Part, &r.Parts, &r.verdict, &r.kind, engine.Number(&r.role), engine.Number(&r.native),
+		engine.Number(&r.tool), engine.Number(&r.inner), engine.Time(&r.Time), engine.Zone(&r.Time), &r.Near, &r.TextBytes, engine.Text(&r.Attributes),
+		engine.Text(&r.Call), engine.Truth(&r.Failed), &p.Line, &p.Offset, &p.Length)
+}
+
+// owner is what all rows of a transcript have in common.
+type owner struct {
+	transcript        int64
+	conversation, run string
+	base              int64 // of seq
+	verdict           int
+	place             index.Place // of the original
+}
+
+const selectOwners = `SELECT t.id, c.conversation_id, r.run_id, t.seq_base, t.verdict,
+	s.name, f.path, v.number, (SELECT name FROM names WHERE id = r.format), (SELECT name FROM names WHERE id = v.role), v.chain
+	FROM json_each(?) j CROSS JOIN transcripts t ON t.id = j.value CROSS JOIN conversations c ON c.id = t.conversation
+	CROSS JOIN runs r ON r.id = c.run CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file
+	CROSS JOIN sources s ON s.id = f.source`
+
+func scanOwner(rows *sqlx.Rows) (o owner, err error) {
+	p := &o.place
+	return o, rows.Scan(&o.transcript, &o.conversation, &o.run, &o.base, &o.verdict, &p.Source, &p.Path, &p.Number, &p.Format, engine.Text(&p.Role), &p.Chain)
+}
+
+// mostKnown is how many owners and how many names are remembered.
+const mostKnown = 4096
+
+// events reads rows, and leaves out those that nothing owns any more.
+func (r *reading) events(ctx context.Context, query string, args ...any) (found []eventRow, err error) {
+	err = engine.Each(ctx, r, selectEvents+query, args, scanEvent, func(e eventRow) bool { found = append(found, e); return true })
+	if err != nil {
+		return nil, err
+	}
+	return r.complete(ctx, found)
+}
+
+// complete tells of rows what they have in common with others.
+func (r *reading) complete(ctx context.Context, rows []eventRow) ([]eventRow, error) {
+	var owners, names []int64
+	for _, e := range rows {
+		owners, names = append(owners, e.transcript), append(names, e.kind, e.role, e.native, e.tool, e.inner)
+	}
+	if err := r.learnOwners(ctx, owners); err != nil {
+		return nil, err
+	}
+	if err := r.learnNames(ctx, names); err != nil {
+		return nil, err
+	}
+	owned := rows[:0]
+	for _, e := range rows {
+		o, ok := r.owners[e.transcript]
+		if !ok {
+			continue
+		}
+		e.Conversation, e.Run, e.Seq = o.conversation, o.run, e.Seq+o.base
+		e.Kind, e.Role, e.Type, e.Tool = transcript.Kind(r.names[e.kind]), r.names[e.role], r.names[e.native], r.names[e.tool]
+		origin := e.Place.Origin
+		e.Place = o.place
+		e.Place.Origin, e.Place.Inner = origin, r.names[e.inner]
+		if o.verdict != schema.Counted {
+			e.verdict = o.verdict
+		}
+		e.Verdict, e.Counted = schema.Verdicts[e.verdict], e.verdict == schema.Counted && e.Part == 0
+		e.ID = schema.EventID(e.Conversation, e.Seq, e.Part, e.Parts)
+		owned = append(owned, e)
+	}
+	return owned, nil
+}
+
+func (r *reading) learnOwners(ctx context.Context, ids []int64) error {
+	return learn(ids, r.owners, func(unknown string) error {
+		return engine.Each(ctx, r, selectOwners, []any{unknown}, scanOwner, func(o owner) bool { r.owners[o.transcript] = o; return true })
+	})
+}
+
+// learnNames makes sure that names are known.
+func (r *reading) learnNames(ctx context.Context, ids []int64) error {
+	return learn(ids, r.names, func(unknown string) error {
+		return engine.Each(ctx, r, "SELECT id, name FROM names WHERE id IN (SELECT value FROM json_each(?))", []any{unknown}, scanName,
+			func(n name) bool { r.names[n.id] = n.text; return true })
+	})
+}
+
+// learn asks for what is not known yet; 0 is none.
+func learn[T any](ids []int64, known map[int64]T, ask func(unknown string) error) error {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	unknown := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { _, ok := known[id]; return ok || id == 0 })
+	if len(unknown) == 0 {
+		return nil
+	}
+	if len(known)+len(unknown) > mostKnown {
+		clear(known)
+		unknown = ids
+	}
+	return ask(asList(unknown))
+}
