@@ -51,21 +51,8 @@ func (s *stageRun) segments(context.Context) error {
 
 func buildSegment(builder *fts5.Builder, rows []worded) error {
 	builder.Reset()
-	known := map[any][]uint32{} // by series of words and number: the builder's number plus one
-	var columns [2][]uint32
 	for id, r := range rows {
-		numbers := known[r.words.Series()]
-		if n := r.words.Len() - len(numbers); n > 0 {
-			numbers = append(numbers, make([]uint32, n)...)
-			known[r.words.Series()] = numbers
-		}
-		for i, terms := range [2][]uint32{r.row.T, r.row.X} {
-			var err error
-			if columns[i], err = builder.Translate(columns[i][:0], terms, numbers, r.words.At); err != nil {
-				return err
-			}
-		}
-		if err := builder.Add(int64(id), columns[:]...); err != nil {
+		if err := builder.Add(int64(id), r.words, r.row.T, r.row.X); err != nil {
 			return err
 		}
 	}
@@ -119,7 +106,7 @@ func wordless(b index.Batch) index.Batch {
 	parsed := make([]*index.Parsed, len(b.Parsed))
 	for i, p := range b.Parsed {
 		q := *p
-		q.Fresh, q.Rows = nil, slices.Clone(p.Rows)
+		q.Rows = slices.Clone(p.Rows)
 		for j := range q.Rows {
 			q.Rows[j].T, q.Rows[j].X = nil, nil
 		}

@@ -206,7 +206,7 @@ func (s *stageRun) all(ctx context.Context) error {
 // contents is what is done with the bytes of each file.
 func (s *stageRun) contents(ctx context.Context) error {
 	packer := &packer{s: s, builder: pack.NewBuilder(pack.Options{}), store: local.New(nil, filepath.Join(s.dir, "packs"))}
-	collector := index.NewCollector()
+	collector := index.NewCollector(&index.Lexicon{})
 	var splitter term.Splitter
 	var content []byte
 	for i := range s.originals {

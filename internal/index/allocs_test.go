@@ -16,7 +16,7 @@ func TestCollectingAllocates(t *testing.T) {
 			Origin: transcript.Origin{Line: i + 1, Offset: int64(i) * 100, Length: 100},
 			Parts:  []transcript.Part{{Text: fmt.Sprintf("the %dth event opens src/health.py and parseConfig of number %d", i, i*i%1000)}}})
 	}
-	c := NewCollector()
+	c := NewCollector(&Lexicon{})
 	rows := 0
 	collect := func() {
 		c.Reset(Subject{Format: "awf", Size: events * 100})

@@ -44,8 +44,7 @@ type Parsed struct {
 	Links         []*transcript.Link
 	Hints         []*transcript.Hint
 	Problems      []*transcript.Problem
-	Fresh         []uint32 // words of Rows, parts and facets left out, that the index was not told of lately
-	Bytes         int      // memory that Rows hold, roughly
+	Bytes         int // memory that Rows hold, roughly
 }
 
 // Holding is what a version holds of one conversation.

@@ -18,10 +18,9 @@ import (
 type Collector struct {
 	split  term.Splitter
 	t      []byte // of one text
-	terms  Numbering
+	terms  *Numbering
 	room   []uint32 // for numbers: its length is used up
 	facets map[facets][]uint32
-	unsaid []uint32 // words that the index was not told of
 
 	out           *Parsed
 	runs          map[string]*transcript.Run
@@ -44,8 +43,10 @@ type conversationKey struct {
 	aside   bool
 }
 
-// NewCollector returns a Collector.
-func NewCollector() *Collector { return &Collector{facets: map[facets][]uint32{}} }
+// NewCollector returns a Collector. Those that work at the same time share a Lexicon.
+func NewCollector(l *Lexicon) *Collector {
+	return &Collector{terms: NewNumbering(l), facets: map[facets][]uint32{}}
+}
 
 // Reset begins a version.
 func (c *Collector) Reset(s Subject) {
@@ -55,9 +56,13 @@ func (c *Collector) Reset(s Subject) {
 	c.current = map[string]*held{}
 	c.order = nil
 	c.near, c.pending, c.last = 0, 0, s.From
+	c.start()
+}
+
+// start begins to gather rows, which have the numbers of one list.
+func (c *Collector) start() {
 	if c.terms.Start() {
 		clear(c.facets)
-		c.unsaid = nil
 	}
 }
 
@@ -80,8 +85,8 @@ func (c *Collector) Take(last bool) *Parsed {
 		out.Conversations = append(out.Conversations, v.Holding)
 	}
 	out.Words = c.terms.Words()
-	out.Fresh, c.unsaid = c.unsaid, nil
 	c.out = &Parsed{Subject: out.Subject}
+	c.start()
 	return out
 }
 
@@ -246,7 +251,7 @@ func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part) Row
 		}
 	}
 	c.t = c.split.Split(c.t[:0], part.Text)
-	row.T = c.numbers(c.t, &c.unsaid)
+	row.T = c.numbers(c.t)
 	row.X = c.facetNumbers(facets{c.out.Format, row.Kind, row.Role, e.OrRole, row.Type, row.Tool, e.Agent, e.Model, row.Result != nil && row.Result.Failed == transcript.Yes})
 	return row
 }
@@ -255,7 +260,7 @@ func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part) Row
 const rowSize = 384
 
 // numbers returns the numbers of terms as term.Split gives them.
-func (c *Collector) numbers(text []byte, fresh *[]uint32) []uint32 {
+func (c *Collector) numbers(text []byte) []uint32 {
 	if len(text) == 0 {
 		return nil
 	}
@@ -263,7 +268,7 @@ func (c *Collector) numbers(text []byte, fresh *[]uint32) []uint32 {
 		c.room = make([]uint32, 0, max(most, 16<<10))
 	}
 	start := len(c.room)
-	c.room = c.terms.Add(c.room, text, fresh)
+	c.room = c.terms.Add(c.room, text)
 	return c.room[start:len(c.room):len(c.room)]
 }
 
@@ -322,7 +327,7 @@ func (c *Collector) facetNumbers(f facets) []uint32 {
 	if f.failed {
 		add("is", "error")
 	}
-	made := c.numbers(b, nil)
+	made := c.numbers(b)
 	c.facets[f] = made
 	return made
 }

@@ -174,9 +174,10 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.State) error {
 	defer cancel(nil)
 	states, parsed := make(chan index.State), make(chan *index.Parsed, 4)
 	var readers, writer sync.WaitGroup
+	var lexicon index.Lexicon
 	for range workers() {
 		readers.Go(func() {
-			c := index.NewCollector()
+			c := index.NewCollector(&lexicon)
 			for s := range states {
 				if err := g.parseStored(ctx, c, s, losses.Of(&s.Version), hosts[s.Source], parsed); err != nil {
 					cancel(err)

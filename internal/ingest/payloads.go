@@ -232,7 +232,7 @@ func overlaps(places [][2]int64, from, to int64) bool {
 
 // parse parses an original as a whole. Of its rows it keeps no words: they are most of what a parse holds.
 func (p *payloads) parse(data []byte) (*index.Parsed, error) {
-	s, c, all := p.state, index.NewCollector(), &index.Parsed{}
+	s, c, all := p.state, index.NewCollector(&index.Lexicon{}), &index.Parsed{}
 	c.Reset(index.Subject{VersionKey: versionKey(&s.Version), Format: s.Format, Role: s.Role, Parser: p.f.Version(), Claim: s.Claim, Size: int64(len(data)),
 		SHA256: s.SHA256, ModTime: s.ModTime.UnixMicro(), Host: p.host})
 	take := func(last bool) {

@@ -61,9 +61,10 @@ func (s *scan) read(ctx context.Context, work []*claimed, out chan<- delivery, f
 	var next, files, bytes atomic.Int64
 	var mu sync.Mutex
 	var wait sync.WaitGroup
+	var lexicon index.Lexicon
 	for range workers() {
 		wait.Go(func() {
-			w := &worker{s: s, ctx: ctx, out: out, files: opener{root: s.dir}, builder: pack.NewBuilder(pack.Options{}), collector: index.NewCollector()}
+			w := &worker{s: s, ctx: ctx, out: out, files: opener{root: s.dir}, builder: pack.NewBuilder(pack.Options{}), collector: index.NewCollector(&lexicon)}
 			defer w.files.Close()
 			for {
 				i := int(next.Add(1)) - 1

@@ -52,7 +52,7 @@ func Batch(pack string, originals ...Original) index.Batch {
 		if o.Format == "" {
 			continue
 		}
-		c := index.NewCollector()
+		c := index.NewCollector(&index.Lexicon{})
 		c.Reset(index.Subject{VersionKey: index.VersionKey{Source: o.Source, Path: o.Path, Number: o.number()}, Format: o.Format,
 			Role: o.Role, Parser: 1, Claim: o.Claim, Size: o.Size, SHA256: o.ref(), ModTime: Epoch.UnixMicro()})
 		for _, r := range o.Records {

@@ -19,13 +19,14 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 		return err
 	}
 	defer t.Rollback()
-	c := &commit{tx: t, usages: usageRows(t), sources: map[string]int64{}, bulkRows: db.bulkRows, slots: db.slots, batch: batch, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}}
+	c := &commit{tx: t, usages: usageRows(t), sources: map[string]int64{}, bulkRows: db.bulkRows, slots: db.slots, told: db.told.take(), batch: batch, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}}
 	if err := c.run(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	if err := t.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
+	db.told.put(c.told)
 	if c.bulk == nil {
 		return nil
 	}
@@ -49,7 +50,8 @@ type commit struct {
 
 	bulkRows int
 	slots    int64
-	bulk     *bulk // of rows, when they are many
+	bulk     *bulk                     // of rows, when they are many
+	told     map[*index.Words][]uint64 // see told
 
 	lossy     map[index.VersionKey]bool // versions of which bytes are lost, once they were looked up
 	unsaid    bool                      // something was taken back: names of runs may mean nothing any more

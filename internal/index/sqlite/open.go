@@ -35,6 +35,7 @@ type DB struct {
 
 	bulkRows int   // batches of as many rows become segments
 	slots    int64 // rows that one hour takes
+	told     told
 }
 
 // Options says how to open an index.

@@ -63,6 +63,7 @@ func (db *DB) purge(ctx context.Context, all bool, p *index.Purged) error {
 		if err := db.rewriteSegments(ctx, p); err != nil {
 			return err
 		}
+		db.told.put(nil)
 		if err := db.dropTerms(ctx, p); err != nil {
 			return err
 		}

@@ -39,15 +39,13 @@ type bulk struct {
 	builder *fts5.Builder
 	rows    []pendingRow // not in builder
 	memory  int
-	known   map[any][]uint32     // by series of words and number: the builder's number plus one, 0 for terms that it was not told of
-	columns [ftsColumns][]uint32 // of the row that is added, in the builder's numbers
 	filled  chan struct{}
 	err     error
 }
 
 // startBulk begins to build a segment of rows, which have their ids and are in the order of those.
 func startBulk(rows []pendingRow) *bulk {
-	b := &bulk{builder: builders.Get().(*fts5.Builder), rows: rows, memory: bulkMemory, known: map[any][]uint32{}, filled: make(chan struct{})}
+	b := &bulk{builder: builders.Get().(*fts5.Builder), rows: rows, memory: bulkMemory, filled: make(chan struct{})}
 	go func() {
 		defer close(b.filled)
 		b.fill()
@@ -61,6 +59,7 @@ var builders = sync.Pool{New: func() any { return fts5.NewBuilder(ftsColumns) }}
 // close waits until nothing is being built any more, and gives back the builder.
 func (b *bulk) close() {
 	<-b.filled
+	b.builder.Reset() // it holds the terms of rows
 	builders.Put(b.builder)
 	b.builder, b.rows = nil, nil
 }
@@ -68,26 +67,14 @@ func (b *bulk) close() {
 // fill adds rows until the memory is used up.
 func (b *bulk) fill() {
 	b.builder.Reset()
-	clear(b.known)
 	for b.err == nil && len(b.rows) > 0 && (b.builder.Rows() == 0 || b.builder.Size() < b.memory) {
-		b.err = b.add(&b.rows[0])
+		r := &b.rows[0]
+		b.err = b.builder.Add(r.id, r.words, r.T, r.X)
 		b.rows = b.rows[1:]
 	}
-}
-
-func (b *bulk) add(r *pendingRow) error {
-	known := b.known[r.words.Series()]
-	if n := r.words.Len() - len(known); n > 0 {
-		known = append(known, make([]uint32, n)...)
-		b.known[r.words.Series()] = known
+	if b.err == nil {
+		b.err = b.builder.Arrange()
 	}
-	for i, terms := range [ftsColumns][]uint32{r.T, r.X} {
-		var err error
-		if b.columns[i], err = b.builder.Translate(b.columns[i][:0], terms, known, r.words.At); err != nil {
-			return err
-		}
-	}
-	return b.builder.Add(r.id, b.columns[:]...)
 }
 
 // write writes the segments through the transaction.

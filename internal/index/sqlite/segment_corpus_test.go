@@ -14,12 +14,15 @@ type corpus struct {
 	words []string
 	zipf  *rand.Zipf
 	used  map[int64]bool
-	terms index.Numbering
+	terms [2]*index.Numbering // rows have the numbers of one or of the other
 }
 
 func newCorpus(seed uint64, words int) *corpus {
 	c := &corpus{Rand: rand.New(rand.NewPCG(seed, 1)), used: map[int64]bool{}}
-	c.terms.Start()
+	for i := range c.terms {
+		c.terms[i] = index.NewNumbering(&index.Lexicon{})
+		c.terms[i].Start()
+	}
 	c.zipf = rand.NewZipf(c.Rand, 1.1, 3, uint64(words-1))
 	for i := range words {
 		c.words = append(c.words, c.word(i))
@@ -81,9 +84,8 @@ func (c *corpus) odd() string {
 // row makes a row of words.
 func (c *corpus) row(id int64, t, x string) pendingRow {
 	r := pendingRow{Row: &index.Row{}, id: id}
-	r.T = c.terms.Add(nil, []byte(t), nil)
-	r.X = c.terms.Add(nil, []byte(x), nil)
-	r.words = c.terms.Words()
+	terms := c.terms[c.IntN(2)]
+	r.T, r.X, r.words = terms.Add(nil, []byte(t)), terms.Add(nil, []byte(x)), terms.Words()
 	return r
 }
 

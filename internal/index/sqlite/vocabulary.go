@@ -20,18 +20,9 @@ const (
 
 // terms adds the words of the batch that may be new.
 func (c *commit) terms() error {
-	n := 0
-	for _, p := range c.batch.Parsed {
-		n += len(p.Fresh)
-	}
-	if n == 0 {
+	all := c.fresh()
+	if len(all) == 0 {
 		return nil
-	}
-	all := make([]freshWord, 0, n)
-	for _, p := range c.batch.Parsed {
-		for _, n := range p.Fresh {
-			all = append(all, newFreshWord(p.Words.At(n)))
-		}
 	}
 	slices.SortFunc(all, freshWord.compare)
 	w, err := c.newRun()

@@ -52,18 +52,36 @@ func texts(r *rand.Rand, i int) []string {
 	return []string{b.String(), "kind:message"}
 }
 
+// lexicon is a list of words.
+type lexicon struct {
+	numbers map[string]uint32
+	words   [][]byte
+}
+
+func newLexicon() *lexicon { return &lexicon{numbers: map[string]uint32{}} }
+
+func (l *lexicon) Len() int           { return len(l.words) }
+func (l *lexicon) At(n uint32) []byte { return l.words[n] }
+
+func (l *lexicon) number(word string) uint32 {
+	n, ok := l.numbers[word]
+	if !ok {
+		n = uint32(len(l.words))
+		l.numbers[word] = n
+		l.words = append(l.words, []byte(word))
+	}
+	return n
+}
+
 // add adds a row of words.
-func add(b *Builder, id int64, texts ...string) error {
+func add(b *Builder, l *lexicon, id int64, texts ...string) error {
 	columns := make([][]uint32, len(texts))
 	for i, text := range texts {
 		for word := range strings.FieldsSeq(text) {
-			var err error
-			if columns[i], err = b.Terms(columns[i], [][]byte{[]byte(word)}); err != nil {
-				return err
-			}
+			columns[i] = append(columns[i], l.number(word))
 		}
 	}
-	return b.Add(id, columns...)
+	return b.Add(id, l, columns...)
 }
 
 // deal builds segments of rows that interleave, with tombstones, and one segment of what is not deleted.
@@ -74,7 +92,7 @@ func deal(t testing.TB, r *rand.Rand, parts int) (inputs []Segment, given, want 
 	for i := range builders {
 		builders[i] = NewBuilder(2)
 	}
-	all := NewBuilder(2)
+	all, words := NewBuilder(2), [2]*lexicon{newLexicon(), newLexicon()}
 	for id, i := int64(0), 0; i < 3000; id, i = id+1+r.Int64N(1<<r.IntN(20)), i+1 {
 		row, part := texts(r, i), r.IntN(parts)
 		to := []*Builder{builders[part], all}
@@ -82,7 +100,7 @@ func deal(t testing.TB, r *rand.Rand, parts int) (inputs []Segment, given, want 
 			to, dead[part] = to[:1], append(dead[part], id)
 		}
 		for _, b := range to {
-			if err := add(b, id, row...); err != nil {
+			if err := add(b, words[i%2], id, row...); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -210,14 +228,14 @@ func TestVarint(t *testing.T) {
 }
 
 func TestOrder(t *testing.T) {
-	b := NewBuilder(1)
+	b, l := NewBuilder(1), newLexicon()
 	for _, bad := range []int64{-1, 5, 4} {
 		if bad == 5 {
-			if err := add(b, 5, "a"); err != nil {
+			if err := add(b, l, 5, "a"); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := add(b, bad, "a"); !errors.Is(err, ErrOrder) {
+		if err := add(b, l, bad, "a"); !errors.Is(err, ErrOrder) {
 			t.Errorf("row %d: %v", bad, err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 func TestWeigh(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	goes := func(row int64) bool { return row/16%3 == 0 } // sixteen rows are a run
-	all, left := NewBuilder(2), NewBuilder(2)
+	all, left, words := NewBuilder(2), NewBuilder(2), newLexicon()
 	for id := range int64(4000) {
 		row := texts(r, int(id))
 		row[0] += fmt.Sprintf(" id-%d of-%d", id, id/16)
@@ -18,7 +18,7 @@ func TestWeigh(t *testing.T) {
 			if b == left && goes(id) {
 				continue
 			}
-			if err := add(b, id, row...); err != nil {
+			if err := add(b, words, id, row...); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,0 +1,122 @@
+package index
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/term"
+)
+
+// TestNumbering numbers random words and compares with a map: one number a word and one word a number, in the order of
+// their first use.
+func TestNumbering(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	v := NewNumbering(&Lexicon{})
+	if !v.Start() || v.Start() {
+		t.Fatal("a list begins at the first Start and goes on at the second")
+	}
+	list := v.Words()
+	numbers := map[string]uint32{}
+	for range 300 {
+		text, words, same := someText(r)
+		got := v.Add(nil, []byte(text))
+		if string(list.Append(nil, got)) != text || len(got) != len(words) {
+			t.Fatalf("seed %d: %.80q became %.80q", seed, text, list.Append(nil, got))
+		}
+		for i, w := range words {
+			n, known := numbers[w]
+			if !known {
+				n = uint32(len(numbers))
+				numbers[w] = n
+			}
+			if same[i] {
+				n |= Same
+			}
+			if got[i] != n {
+				t.Fatalf("seed %d: %.80q has number %x, not %x", seed, w, got[i], n)
+			}
+		}
+		if list.Len() != len(numbers) {
+			t.Fatalf("seed %d: %d terms, want %d", seed, list.Len(), len(numbers))
+		}
+	}
+}
+
+// someText returns terms as term.Split gives them, and which of them stand in the place of the one before.
+func someText(r *rand.Rand) (text string, words []string, same []bool) {
+	for i := range r.IntN(60) {
+		w := strings.Repeat("abcdefgh", r.IntN(4)) + fmt.Sprintf("%x", r.IntN(3000))
+		if r.IntN(2000) == 0 {
+			w = strings.Repeat(w, 60000/len(w)) // most of a chunk of a list
+		}
+		again := i > 0 && r.IntN(4) == 0
+		if again {
+			text += string(term.Same)
+		} else if i > 0 {
+			text += " "
+		}
+		text, words, same = text+w, append(words, w), append(same, again)
+	}
+	return text, words, same
+}
+
+// TestSharing numbers texts by several at once: what is numbered reads as it was, and no word has two numbers.
+func TestSharing(t *testing.T) {
+	seed := rand.Uint64()
+	var l Lexicon
+	lists := make([]*Words, 4)
+	var all sync.WaitGroup
+	for i := range lists {
+		all.Go(func() {
+			r := rand.New(rand.NewPCG(seed, uint64(i)))
+			v := NewNumbering(&l)
+			v.Start()
+			lists[i] = v.Words()
+			for range 200 {
+				text, _, _ := someText(r)
+				if got := v.Add(nil, []byte(text)); string(v.Words().Append(nil, got)) != text {
+					t.Errorf("seed %d: %.80q became %.80q", seed, text, v.Words().Append(nil, got))
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	words := map[string]bool{}
+	for n := range lists[0].Len() {
+		words[string(lists[0].At(uint32(n)))] = true
+	}
+	if len(words) != lists[0].Len() || slices.ContainsFunc(lists, func(w *Words) bool { return w != lists[0] }) {
+		t.Errorf("seed %d: %d words have %d numbers", seed, len(words), lists[0].Len())
+	}
+}
+
+// TestNextList fills a list: the next Start begins another, which knows nothing, and those who were at work with the old
+// one go on until they start.
+func TestNextList(t *testing.T) {
+	var l Lexicon
+	v, other := NewNumbering(&l), NewNumbering(&l)
+	v.Start()
+	other.Start()
+	for i := range maxTerms {
+		v.Add(nil, fmt.Append(nil, "w", i))
+	}
+	old := v.Words()
+	if !v.Start() || v.Words().Len() != 0 || v.Words() == old {
+		t.Fatal("no new list after a full one")
+	}
+	if n := v.Add(nil, []byte("w7 w7")); !slices.Equal(n, []uint32{0, 0}) || string(old.At(7)) != "w7" {
+		t.Errorf("numbers %v, and the old list has %q", n, old.At(7))
+	}
+	if n := other.Add(nil, []byte("w9 new")); !slices.Equal(n, []uint32{9, maxTerms}) {
+		t.Errorf("numbers %v in the old list", n)
+	}
+	if !other.Start() || other.Words() != v.Words() {
+		t.Error("those who share a lexicon use different lists")
+	}
+}

@@ -1,0 +1,138 @@
+package fts5
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// key is a term that some row has.
+type key struct {
+	prefix uint64 // first eight bytes, big-endian so that they sort as the term does
+	number uint32
+	list   uint32
+}
+
+// sort puts the terms in order: first by two bytes, of which there are not many, then each of those groups by the rest.
+func (b *Builder) sort() error {
+	starts := make([]uint32, 1<<16+1)
+	b.met = slices.Grow(b.met[:0], b.used)
+	for i := range b.lists {
+		l := &b.lists[i]
+		for n, count := range l.at {
+			if count == 0 {
+				continue
+			}
+			term := l.At(uint32(n))
+			if !isToken(term) {
+				return fmt.Errorf("%w: %.80q", ErrTerm, term)
+			}
+			k := key{prefixOf(term), uint32(n), uint32(i)}
+			starts[k.prefix>>48+1]++
+			b.met = append(b.met, k)
+		}
+	}
+	for i := range 1 << 16 {
+		starts[i+1] += starts[i]
+	}
+	b.keys = slices.Grow(b.keys[:0], b.used)[:b.used]
+	ends := starts[:1<<16] // grow from the start of each group to its end
+	for _, k := range b.met {
+		at := &ends[k.prefix>>48]
+		b.keys[*at] = k
+		*at++
+	}
+	start := uint32(0)
+	for _, end := range ends {
+		if end-start > 1 {
+			slices.SortFunc(b.keys[start:end], b.compare)
+		}
+		start = end
+	}
+	return nil
+}
+
+func prefixOf(term []byte) (prefix uint64) {
+	if len(term) >= 8 {
+		return binary.BigEndian.Uint64(term)
+	}
+	for i, c := range term {
+		prefix |= uint64(c) << (56 - 8*i)
+	}
+	return prefix
+}
+
+// compare compares two terms, and equal ones of several lists by the lists. Tokens hold no NUL, so one that is shorter than
+// the prefix has no other of its prefix.
+func (b *Builder) compare(x, y key) int {
+	if x.prefix != y.prefix {
+		return cmp.Compare(x.prefix, y.prefix)
+	}
+	if byte(x.prefix) != 0 {
+		if c := bytes.Compare(b.at(x), b.at(y)); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(x.list, y.list)
+}
+
+func (b *Builder) at(k key) []byte { return b.lists[k.list].At(k.number) }
+
+// term returns a term, with the prefix that marks terms of the main index. It is valid until the next call.
+func (b *Builder) term(k key) []byte {
+	b.text = append(b.text[:0], mainPrefix)
+	if byte(k.prefix) != 0 {
+		b.text = append(b.text, b.at(k)...)
+		return b.text
+	}
+	b.text = binary.BigEndian.AppendUint64(b.text, k.prefix)
+	b.text = b.text[:9-bits.TrailingZeros64(k.prefix)/8]
+	return b.text
+}
+
+// spread puts the postings of each term side by side, in the order of the terms.
+func (b *Builder) spread() {
+	b.ends = slices.Grow(b.ends[:0], b.used)
+	end := uint32(0)
+	for _, k := range b.keys {
+		at := &b.lists[k.list].at[k.number]
+		end, *at = end+*at, end
+		b.ends = append(b.ends, end)
+	}
+	if cap(b.postings) < b.places {
+		b.postings = make([]placement, b.places+b.places/8)
+	}
+	b.postings = b.postings[:cap(b.postings)]
+	for i, r := range b.rows {
+		at := b.lists[r.list].at
+		for column, terms := range b.terms[i*b.columns : (i+1)*b.columns] {
+			if len(terms) == 0 {
+				continue
+			}
+			place := placement(i)<<rowShift | placement(column)<<columnShift
+			place -= placement(1 - terms[0]>>31) // nothing stands before the first term
+			for _, n := range terms {
+				place += placement(1 - n>>31)
+				p := &at[n&^Same]
+				b.postings[*p] = place
+				*p++
+			}
+		}
+	}
+}
+
+// join puts the postings of two lists that follow each other in one order: a term that two lists have is one term.
+func (b *Builder) join(start, middle, end uint32) {
+	b.spare = append(b.spare[:0], b.postings[start:middle]...)
+	to, x, y := b.postings[start:end], b.spare, b.postings[middle:end]
+	for i := range to {
+		if len(y) == 0 || len(x) > 0 && x[0] <= y[0] {
+			to[i], x = x[0], x[1:]
+		} else {
+			to[i], y = y[0], y[1:]
+		}
+	}
+}
