@@ -26,7 +26,7 @@ type leaves struct {
 // Records implements fts5.Store.
 func (l *leaves) Records(ids []int64) (records [][]byte, err error) {
 	scan := func(rows *sqlx.Rows) ([]byte, error) {
-		var b sql.RawBytes // Scan would copy a slice once more
+		var b sql.RawBytes // a slice would be copied twice
 		err := rows.Scan(&b)
 		return bytes.Clone(b), err
 	}
@@ -53,7 +53,12 @@ func (l *leaves) beside(ids []int64) ([][]byte, error) {
 	}
 	records := make([][]byte, len(ids))
 	return records, engine.Each(l.ctx, l.tx, "SELECT id, block FROM fts_data WHERE id BETWEEN ? AND ?", []any{ids[0], ids[len(ids)-1]},
-		func(rows *sqlx.Rows) (r record, err error) { return r, rows.Scan(&r.id, &r.block) },
+		func(rows *sqlx.Rows) (r record, err error) {
+			var b sql.RawBytes
+			err = rows.Scan(&r.id, &b)
+			r.block = bytes.Clone(b)
+			return r, err
+		},
 		func(r record) bool {
 			if i, ok := slices.BinarySearch(ids, r.id); ok {
 				records[i] = r.block

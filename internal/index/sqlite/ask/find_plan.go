@@ -68,7 +68,7 @@ type measures struct {
 	tried int
 }
 
-var usual = measures{probe: 1000, mostOwned: 200_000, lookedUp: 5000, listed: 512, tried: 20_000}
+var usual = measures{probe: 250, mostOwned: 200_000, lookedUp: 2000, listed: 512, tried: 20_000}
 
 // planner finds the walks that answer a condition, the newest rows first.
 type planner struct {

@@ -82,14 +82,19 @@ func (b *beginning) leaves(pages []int64) error {
 // terms takes those of a leaf that begin with the key.
 func (b *beginning) terms(leaf []byte, page int64) error {
 	e, err := entriesOf(leaf)
-	var term []byte
+	var term []byte // no more of it than of the key
+	begins := false
 	for err == nil && e.next() {
-		if e.shared > len(term) {
+		if min(e.shared, len(b.key)) > len(term) {
 			return fmt.Errorf("%w: term", ErrMalformed)
 		}
-		term = append(term[:e.shared], e.suffix...)
+		if e.shared < len(b.key) { // else it begins as the one before it
+			term = append(term[:e.shared], e.suffix...)
+			term = term[:min(len(term), len(b.key))]
+			begins = bytes.Equal(term, b.key)
+		}
 		switch {
-		case !bytes.HasPrefix(term, b.key):
+		case !begins:
 		case e.last() && page>>1 < int64(b.segment.Last):
 			b.last(e.rows, page)
 		default:
@@ -108,24 +113,26 @@ func (b *beginning) last(rows []byte, page int64) {
 func (b *beginning) list(data []byte) error {
 	row := int64(0)
 	for len(data) > 0 {
-		p, ok := decodePosting(data)
-		if !ok {
+		delta, n := varint(data)
+		size, m := varint(data[n:])
+		if n == 0 || m == 0 || size&1 != 0 || size/2 > uint64(len(data)-n-m) {
 			return fmt.Errorf("%w: posting", ErrMalformed)
 		}
-		if row += p.delta; row >= b.to {
+		if row += int64(delta); row >= b.to {
 			return nil
 		}
-		if row >= b.from {
-			_, n := varint(data[p.start:])
-			gone, err := b.segment.gone(b.view, row)
-			if err != nil {
-				return err
-			}
-			if !gone && len(inColumn(data[p.start+n:p.end], b.column)) > 0 {
-				b.rows = append(b.rows, row)
-			}
+		positions := data[n+m:][:size/2]
+		data = data[n+m+int(size/2):]
+		if row < b.from {
+			continue
 		}
-		data = data[p.end:]
+		gone, err := b.segment.gone(b.view, row)
+		if err != nil {
+			return err
+		}
+		if !gone && len(inColumn(positions, b.column)) > 0 {
+			b.rows = append(b.rows, row)
+		}
 	}
 	return nil
 }
