@@ -1,11 +1,6 @@
 package index
 
 import (
-	"encoding/json"
-	"slices"
-	"strconv"
-	"strings"
-
 	"github.com/txarchive/txarchive/internal/term"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -21,6 +16,8 @@ type Collector struct {
 	terms  *Numbering
 	room   []uint32 // for numbers: its length is used up
 	facets map[facets][]uint32
+	scene  Scene  // of the last event
+	shared *Scene // the same for its rows, nil for none
 
 	out           *Parsed
 	runs          map[string]*transcript.Run
@@ -193,19 +190,27 @@ func (c *Collector) event(e *transcript.Event) {
 	if !c.fresh(e.Origin) {
 		return
 	}
-	attributes := eventAttributes(e)
+	id, scene, rest := attributes(e)
+	native := ParseNativeID(id)
+	if scene != c.scene {
+		c.scene, c.shared = scene, nil
+		if scene != (Scene{}) {
+			c.shared = new(Scene)
+			*c.shared = scene
+		}
+	}
 	for i := range n {
 		part := transcript.Part{}
 		if len(e.Parts) > 0 {
 			part = e.Parts[i]
 		}
 		row := c.row(e, v, &part)
-		row.Part, row.Parts = i, n
+		row.Part, row.Parts, row.Scene = i, n, c.shared
 		if i == 0 {
-			row.Attributes = attributes
+			row.Native, row.Attributes = native, rest
 		}
 		c.out.Rows = append(c.out.Rows, row)
-		c.out.Bytes += rowSize + 4*len(row.T) + len(row.Attributes)
+		c.out.Bytes += rowSize + 4*len(row.T) + len(row.Native.Text) + len(row.Attributes)
 		c.pending++
 	}
 	if c.near != 0 {
@@ -244,9 +249,9 @@ func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part) Row
 	if e.ID != "" {
 		row.EID = Hash("event", c.out.Format, e.ID)
 		if e.Global {
-			row.Global = 1
+			row.Global = 2
 			if e.Home {
-				row.Global = 2
+				row.Global = 1
 			}
 		}
 	}
@@ -330,67 +335,4 @@ func (c *Collector) facetNumbers(f facets) []uint32 {
 	made := c.numbers(b)
 	c.facets[f] = made
 	return made
-}
-
-// eventAttributes is the JSON of what only this format states, and of what has no column.
-func eventAttributes(e *transcript.Event) string {
-	type pair struct {
-		key   string
-		value any
-	}
-	var stack [12]pair
-	all := stack[:0]
-	for key, value := range e.Attributes {
-		all = append(all, pair{key, value})
-	}
-	for _, own := range [...]pair{{"id", e.ID}, {"agent", e.Agent}, {"model", e.Model}, {"flow", e.Flow}, {"step", e.Step}} {
-		if own.value != "" {
-			all = append(all, own)
-		}
-	}
-	if e.Seq.Known {
-		all = append(all, pair{"seq", e.Seq.N})
-	}
-	if len(all) == 0 {
-		return ""
-	}
-	slices.SortStableFunc(all, func(a, b pair) int { return strings.Compare(a.key, b.key) })
-	b := make([]byte, 0, 128)
-	for i, p := range all {
-		if i+1 < len(all) && all[i+1].key == p.key {
-			continue // the event's own field wins over an attribute of that name
-		}
-		b = append(b, ',')
-		b = appendJSON(append(appendJSON(b, p.key), ':'), p.value)
-	}
-	b[0] = '{'
-	return string(append(b, '}'))
-}
-
-// appendJSON appends a JSON scalar; most are short and plain.
-func appendJSON(b []byte, value any) []byte {
-	switch v := value.(type) {
-	case int64:
-		return strconv.AppendInt(b, v, 10)
-	case bool:
-		return strconv.AppendBool(b, v)
-	case string:
-		if plain(v) {
-			return append(append(append(b, '"'), v...), '"')
-		}
-	}
-	j, err := json.Marshal(value)
-	if err != nil {
-		return append(b, "null"...)
-	}
-	return append(b, j...)
-}
-
-func plain(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			return false
-		}
-	}
-	return true
 }

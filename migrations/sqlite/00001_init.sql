@@ -182,13 +182,21 @@ CREATE TABLE transcripts (             -- what one version holds of one conversa
 CREATE INDEX transcripts_name ON transcripts (run_name, native_id);
 CREATE INDEX transcripts_conversation ON transcripts (conversation);
 
+CREATE TABLE scenes (                  -- whom and what events say that they belong to, '' for nothing
+  id    INTEGER PRIMARY KEY,
+  agent TEXT NOT NULL, model TEXT NOT NULL, flow TEXT NOT NULL, step TEXT NOT NULL,
+  said  TEXT AS (CASE agent WHEN '' THEN '' ELSE '"agent":' || json_quote(agent) || ',' END || CASE flow WHEN '' THEN '' ELSE '"flow":' || json_quote(flow) || ',' END
+    || CASE model WHEN '' THEN '' ELSE '"model":' || json_quote(model) || ',' END || CASE step WHEN '' THEN '' ELSE '"step":' || json_quote(step) || ',' END),
+  UNIQUE (agent, model, flow, step)
+) STRICT;
+
 CREATE TABLE events (                  -- one row per part of an event
   id         INTEGER PRIMARY KEY,      -- hour since 2020 << 12 | slot: newest first and date ranges are id ranges
   transcript INTEGER NOT NULL,
   seq        INTEGER NOT NULL,         -- in the transcript; the public one adds seq_base
-  part       INTEGER NOT NULL,         -- from 0
-  parts      INTEGER NOT NULL,         -- how many the event has
-  verdict    INTEGER NOT NULL,         -- of this event; the transcript's applies too
+  part       INTEGER NOT NULL DEFAULT 0,   -- from 0
+  parts      INTEGER NOT NULL DEFAULT 1,   -- how many the event has
+  verdict    INTEGER NOT NULL DEFAULT 0,   -- of this event; the transcript's applies too
   kind INTEGER NOT NULL, role INTEGER, type INTEGER, tool INTEGER,   -- names
   time INTEGER, tz INTEGER,            -- NULL: not stated; tz in minutes east
   near INTEGER,                        -- the time that stands in where none is stated
@@ -197,8 +205,10 @@ CREATE TABLE events (                  -- one row per part of an event
   line INTEGER NOT NULL,
   text_bytes INTEGER NOT NULL,         -- of the decoded text
   eid INTEGER,                         -- hash of the native event id, where there is one
-  global INTEGER NOT NULL,             -- of that id: 0 unique in the conversation, 1 in the format, 2 and first written here
-  attributes TEXT                      -- native id, seq and what only this format states
+  global INTEGER NOT NULL,             -- of that id: 0 unique in the conversation, 2 in the format, 1 and first written here
+  scene INTEGER REFERENCES scenes,
+  native ANY,                          -- id, with the first part: the bytes of a UUID, else a text
+  attributes TEXT                      -- native seq and what only this format states, with the first part
 ) STRICT;
 CREATE UNIQUE INDEX events_place ON events (transcript, seq, part);
 CREATE INDEX events_eid ON events (eid) WHERE eid IS NOT NULL;

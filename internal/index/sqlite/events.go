@@ -65,8 +65,8 @@ func (c *commit) writeWords() error {
 }
 
 var (
-	eventColumns = columnList(`id, transcript, seq, part, parts, verdict, kind, role, type, tool,
-		time, tz, inner, offset, length, line, text_bytes, eid, attributes, near, global`)
+	eventColumns = columnList(`id, transcript, seq, part=0, parts=1, verdict=0, kind, role, type, tool,
+		time, tz, inner, offset, length, line, text_bytes, eid, scene, native, attributes, near, global`)
 	callColumns   = columnList("event, transcript, call, call_id, key, rank=0, verdict=0, name, input_bytes, paths")
 	resultColumns = columnList("event, transcript, call, name, failed, status, duration, output_bytes, cut=0")
 )
@@ -76,6 +76,10 @@ func (c *commit) writeEvents() error {
 	for i := range c.rows {
 		r := &c.rows[i]
 		kind, err := c.name(string(r.Kind))
+		if err != nil {
+			return err
+		}
+		scene, err := c.scene(r.Scene)
 		if err != nil {
 			return err
 		}
@@ -97,7 +101,7 @@ func (c *commit) writeEvents() error {
 			near = r.Near
 		}
 		if err := b.add(r.id, r.transcript, r.Seq, r.Part, r.Parts, schema.VerdictNumber[r.Verdict], kind, role, typ, tool,
-			nullTime(r.Time), nullZone(r.Time), inner, r.Offset, r.Length, r.Line, r.TextBytes, eid, null(r.Attributes), near, r.Global); err != nil {
+			nullTime(r.Time), nullZone(r.Time), inner, r.Offset, r.Length, r.Line, r.TextBytes, eid, scene, nullNative(&r.Native), null(r.Attributes), near, r.Global); err != nil {
 			return err
 		}
 	}

@@ -212,9 +212,12 @@ func (db *DB) fileSize() (int64, error) {
 	return total, nil
 }
 
-// dropNames removes texts that no row has any more: names of tools and types may be of one run alone.
+// dropNames removes texts that no row has any more, and scenes: names of tools and types may be of one run alone.
 func (db *DB) dropNames(ctx context.Context) error {
 	if _, err := db.w.ExecContext(ctx, "DELETE FROM usage_texts WHERE id NOT IN (SELECT texts FROM usage UNION SELECT texts FROM usage_threads)"); err != nil {
+		return err
+	}
+	if _, err := db.w.ExecContext(ctx, "DELETE FROM scenes WHERE id NOT IN (SELECT scene FROM events WHERE scene IS NOT NULL)"); err != nil {
 		return err
 	}
 	var kept []string

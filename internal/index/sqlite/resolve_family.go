@@ -334,7 +334,7 @@ func (c *commit) writeRoles(f *family) error {
 		return nil
 	}
 	changed := map[int64]string{}
-	if err := c.each(`SELECT e.id, e.attributes ->> '$.id', coalesce(r.name, '') FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id
+	if err := c.each(`SELECT e.id, (SELECT native_id FROM stated_events WHERE id = e.id), coalesce(r.name, '') FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id
 		CROSS JOIN events e ON e.transcript = t.id JOIN names k ON k.id = e.kind LEFT JOIN names r ON r.id = e.role
 		WHERE n.run = ? AND k.name = 'message' AND e.eid IS NOT NULL`, func(rows *sql.Rows) error {
 		var event int64

@@ -133,7 +133,7 @@ func (c *commit) loadTwice() ([]judged, error) {
 			j.group ^= j.conversation << 20 // such ids are only compared inside a conversation
 		}
 		j.event, j.global = seq, global > 0
-		j.prefer = []int64{flag(verdict == schema.Counted), flag(global == 2), newest, rank, number}
+		j.prefer = []int64{flag(verdict == schema.Counted), flag(global == 1), newest, rank, number}
 		j.place = []any{public, ord, path, -seq, part}
 		if global > 0 {
 			j.place = []any{path, ord, public, -seq, part}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -39,7 +40,7 @@ func (db *DB) begin(ctx context.Context) (*tx, error) {
 		return nil, errors.Join(fmt.Errorf("begin: %w", engine.Damage(err)), conn.Close())
 	}
 	return &tx{Tx: t, conn: conn.Conn, ctx: ctx, calm: calm,
-		names: &names{ids: map[string]int64{}}, texts: map[usageTexts]int64{}, next: map[string]int64{}, spent: map[int64]bool{}}, nil
+		names: &names{ids: map[string]int64{}, scenes: map[index.Scene]int64{}}, texts: map[usageTexts]int64{}, next: map[string]int64{}, spent: map[int64]bool{}}, nil
 }
 
 // Rollback ends the transaction, unless that was done, and gives the connection back.
@@ -140,8 +141,11 @@ func (t *tx) fill(table string, values []int64) error {
 	return b.flush()
 }
 
-// names interns strings that repeat.
-type names struct{ ids map[string]int64 }
+// names interns what repeats.
+type names struct {
+	ids    map[string]int64
+	scenes map[index.Scene]int64
+}
 
 // name returns the id of a string, nil for "".
 func (t *tx) name(s string) (any, error) {
@@ -172,12 +176,44 @@ func (t *tx) nameID(s string) (int64, error) {
 	return id, nil
 }
 
+// scene returns the id of a scene, nil for none.
+func (t *tx) scene(s *index.Scene) (any, error) {
+	if s == nil {
+		return nil, nil
+	}
+	if id, ok := t.names.scenes[*s]; ok {
+		return id, nil
+	}
+	var id int64
+	ok, err := t.get("SELECT id FROM scenes WHERE agent = ? AND model = ? AND flow = ? AND step = ?", []any{s.Agent, s.Model, s.Flow, s.Step}, &id)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		if id, err = t.id("scenes"); err != nil {
+			return nil, err
+		}
+		if _, err := t.exec("INSERT INTO scenes (id, agent, model, flow, step) VALUES (?, ?, ?, ?, ?)", id, s.Agent, s.Model, s.Flow, s.Step); err != nil {
+			return nil, err
+		}
+	}
+	t.names.scenes[*s] = id
+	return id, nil
+}
+
 // null turns the zero value of text into NULL.
 func null(s string) any {
 	if s == "" {
 		return nil
 	}
 	return s
+}
+
+func nullNative(id *index.NativeID) any {
+	if id.IsUUID {
+		return id.UUID[:]
+	}
+	return null(id.Text)
 }
 
 func nullTime(t transcript.Time) any {

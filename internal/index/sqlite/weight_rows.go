@@ -33,7 +33,7 @@ func (w *weighing) changeLike(table string, rows float64) {
 
 // The bytes of row ids.
 const (
-	timeID  = 6 // of events, and of what goes with them
+	timeID  = 4 // of events, and of what goes with them
 	shortID = 3
 )
 

@@ -17,7 +17,8 @@ type reading struct {
 type memory struct {
 	shelf  fts5.Shelf
 	names  map[int64]string
-	owners map[int64]owner // by transcript
+	scenes map[int64]string // what they say, as JSON
+	owners map[int64]owner  // by transcript
 	filed  *filing
 }
 
@@ -27,7 +28,9 @@ func (db *Reader) read(ctx context.Context) (*reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := tx.Memory(ctx, func() any { return &memory{names: map[int64]string{}, owners: map[int64]owner{}} })
+	m, err := tx.Memory(ctx, func() any {
+		return &memory{names: map[int64]string{}, scenes: map[int64]string{}, owners: map[int64]owner{}}
+	})
 	if err != nil {
 		tx.Rollback()
 		return nil, err

@@ -14,21 +14,23 @@ import (
 
 // selectEvents is what rows state themselves. It is followed by a WHERE on e.
 const selectEvents = `SELECT e.id, e.transcript, e.seq, e.part, e.parts, e.verdict, e.kind, e.role, e.type, e.tool, e.inner, e.time, e.tz,
-	coalesce(e.time, e.near, 0), e.text_bytes, e.attributes, (SELECT call_id FROM calls WHERE event = e.id), (SELECT failed FROM results WHERE event = e.id),
+	coalesce(e.time, e.near, 0), e.text_bytes, e.scene, e.native, e.attributes, (SELECT call_id FROM calls WHERE event = e.id), (SELECT failed FROM results WHERE event = e.id),
 	e.line, e.offset, e.length FROM events e `
 
 // eventRow is an event with its private id, and with the numbers of what is known of it by heart.
 type eventRow struct {
-	id, transcript                  int64
-	verdict                         int
-	kind, role, native, tool, inner int64 // names, 0: none
+	id, transcript                 int64
+	verdict                        int
+	kind, role, named, tool, inner int64 // names, 0: none
+	scene                          int64 // 0: none
+	native                         any
 	index.Event
 }
 
 func scanEvent(rows *sqlx.Rows) (r eventRow, err error) {
 	p := &r.Place
-	return r, rows.Scan(&r.id, &r.transcript, &r.Seq, &r.Part, &r.Parts, &r.verdict, &r.kind, engine.Number(&r.role), engine.Number(&r.native),
-		engine.Number(&r.tool), engine.Number(&r.inner), engine.Time(&r.Time), engine.Zone(&r.Time), &r.Near, &r.TextBytes, engine.Text(&r.Attributes),
+	return r, rows.Scan(&r.id, &r.transcript, &r.Seq, &r.Part, &r.Parts, &r.verdict, &r.kind, engine.Number(&r.role), engine.Number(&r.named),
+		engine.Number(&r.tool), engine.Number(&r.inner), engine.Time(&r.Time), engine.Zone(&r.Time), &r.Near, &r.TextBytes, engine.Number(&r.scene), &r.native, engine.Text(&r.Attributes),
 		engine.Text(&r.Call), engine.Truth(&r.Failed), &p.Line, &p.Offset, &p.Length)
 }
 
@@ -66,14 +68,17 @@ func (r *reading) events(ctx context.Context, query string, args ...any) (found 
 
 // complete tells of rows what they have in common with others.
 func (r *reading) complete(ctx context.Context, rows []eventRow) ([]eventRow, error) {
-	var owners, names []int64
+	var owners, names, scenes []int64
 	for _, e := range rows {
-		owners, names = append(owners, e.transcript), append(names, e.kind, e.role, e.native, e.tool, e.inner)
+		owners, names, scenes = append(owners, e.transcript), append(names, e.kind, e.role, e.named, e.tool, e.inner), append(scenes, e.scene)
 	}
 	if err := r.learnOwners(ctx, owners); err != nil {
 		return nil, err
 	}
 	if err := r.learnNames(ctx, names); err != nil {
+		return nil, err
+	}
+	if err := r.learnScenes(ctx, scenes); err != nil {
 		return nil, err
 	}
 	owned := rows[:0]
@@ -83,7 +88,10 @@ func (r *reading) complete(ctx context.Context, rows []eventRow) ([]eventRow, er
 			continue
 		}
 		e.Conversation, e.Run, e.Seq = o.conversation, o.run, e.Seq+o.base
-		e.Kind, e.Role, e.Type, e.Tool = transcript.Kind(r.names[e.kind]), r.names[e.role], r.names[e.native], r.names[e.tool]
+		e.Kind, e.Role, e.Type, e.Tool = transcript.Kind(r.names[e.kind]), r.names[e.role], r.names[e.named], r.names[e.tool]
+		if e.Part == 0 {
+			e.Attributes = schema.Stated(r.scenes[e.scene], e.native, e.Attributes)
+		}
 		origin := e.Place.Origin
 		e.Place = o.place
 		e.Place.Origin, e.Place.Inner = origin, r.names[e.inner]
@@ -108,6 +116,14 @@ func (r *reading) learnNames(ctx context.Context, ids []int64) error {
 	return learn(ids, r.names, func(unknown string) error {
 		return engine.Each(ctx, r, "SELECT id, name FROM names WHERE id IN (SELECT value FROM json_each(?))", []any{unknown}, scanName,
 			func(n name) bool { r.names[n.id] = n.text; return true })
+	})
+}
+
+// learnScenes makes sure that it is known what scenes say.
+func (r *reading) learnScenes(ctx context.Context, ids []int64) error {
+	return learn(ids, r.scenes, func(unknown string) error {
+		return engine.Each(ctx, r, "SELECT id, said FROM scenes WHERE id IN (SELECT value FROM json_each(?))", []any{unknown}, scanName,
+			func(n name) bool { r.scenes[n.id] = n.text; return true })
 	})
 }
 

@@ -17,8 +17,18 @@ var named = map[string]string{"role": "e.role", "kind": "e.kind", "type": "e.typ
 // IsName says that the values of a field are names, which rows have by number.
 func IsName(field string) bool { return named[field] != "" }
 
-// eventAttributes is what an event states in attributes. They stand with its first part.
-const eventAttributes = "(CASE e.part WHEN 0 THEN e.attributes ELSE (SELECT o.attributes FROM events o WHERE o.transcript = e.transcript AND o.seq = e.seq AND o.part = 0) END)"
+// ofFirst is a column of the first part of an event: what events state stands with that.
+func ofFirst(column string) string {
+	return "(CASE e.part WHEN 0 THEN e." + column + " ELSE (SELECT o." + column + " FROM events o WHERE o.transcript = e.transcript AND o.seq = e.seq AND o.part = 0) END)"
+}
+
+// eventAttributes is what an event states that has no column.
+var eventAttributes = ofFirst("attributes")
+
+// ofScene is a field of the scene of an event.
+func ofScene(field string) string {
+	return "(SELECT nullif(" + field + ", '') FROM scenes WHERE id = e.scene)"
+}
 
 // attribute is what JSON states under a key, if it does: that is looked for as text first, for most rows state other things.
 func attribute(of, key, as string) string {
@@ -33,13 +43,13 @@ func ofEvent(field string) string {
 // columns say where the value of a field stands, of an event and of a run. Any of them may match.
 var columns = map[string]struct{ event, run []string }{
 	"format":       {nil, []string{"(SELECT name FROM names WHERE id = r.format)"}},
-	"agent":        {[]string{"coalesce(" + eventAttributes + " ->> '$.agent', c.agent, r.agent)"}, []string{"r.agent"}},
-	"model":        {[]string{"coalesce(" + eventAttributes + " ->> '$.model', c.model, r.model)"}, []string{"r.model"}},
+	"agent":        {[]string{"coalesce(" + ofScene("agent") + ", c.agent, r.agent)"}, []string{"r.agent"}},
+	"model":        {[]string{"coalesce(" + ofScene("model") + ", c.model, r.model)"}, []string{"r.model"}},
 	"engine":       {[]string{"c.engine"}, nil},
 	"project":      {[]string{"coalesce(c.project, r.project)"}, []string{"r.project"}},
 	"group":        {[]string{`r."group"`}, []string{`r."group"`}},
-	"flow":         {[]string{"coalesce(" + eventAttributes + " ->> '$.flow', c.flow, r.flow)"}, []string{"r.flow"}},
-	"step":         {[]string{"coalesce(" + eventAttributes + " ->> '$.step', c.step)"}, nil},
+	"flow":         {[]string{"coalesce(" + ofScene("flow") + ", c.flow, r.flow)"}, []string{"r.flow"}},
+	"step":         {[]string{"coalesce(" + ofScene("step") + ", c.step)"}, nil},
 	"status":       {[]string{"r.status", "c.status"}, []string{"r.status"}},
 	"outcome":      {[]string{"r.outcome"}, []string{"r.outcome"}},
 	"from":         {[]string{ofEvent("from")}, nil},
@@ -257,13 +267,20 @@ func (k compiler) attr(f query.Field) (Cond, error) {
 	if !k.runs {
 		of = []string{eventAttributes, "c.attributes", of[0]}
 	}
-	in := make([]string, len(of))
-	for i, x := range of {
+	var in []string
+	switch {
+	case k.runs:
+	case f.Key == "id":
+		in = append(in, "(SELECT native_id FROM stated_events WHERE id = "+ofFirst("id")+")")
+	case f.Key == "agent", f.Key == "model", f.Key == "flow", f.Key == "step":
+		in = append(in, ofScene(f.Key))
+	}
+	for _, x := range of {
 		as := x + " ->> " + path
 		if len(f.Values) > 0 { // as the original has it: true is no 1
 			as = "CASE WHEN " + x + " -> " + path + " IN ('true', 'false') THEN " + x + " -> " + path + " ELSE CAST(" + as + " AS TEXT) END"
 		}
-		in[i] = attribute(x, string(key), as)
+		in = append(in, attribute(x, string(key), as))
 	}
 	if len(f.Values) == 0 {
 		return k.values([]query.Value{{Match: query.Starts}}, in), nil

@@ -1,0 +1,36 @@
+package schema
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+)
+
+// Stated is the JSON of what an event states beside its columns, as the view stated_events has it, "" for nothing: what its
+// scene says, its native id and the rest, as their columns have them.
+func Stated(said string, native any, rest string) string {
+	if said == "" && native == nil {
+		return rest
+	}
+	var b strings.Builder
+	b.WriteString("{" + said)
+	if native != nil {
+		b.WriteString(`"id":`)
+		b.WriteString(nativeJSON(native))
+		b.WriteByte(',')
+	}
+	if len(rest) > 2 {
+		b.WriteString(rest[1 : len(rest)-1])
+	}
+	return strings.TrimSuffix(b.String(), ",") + "}"
+}
+
+func nativeJSON(native any) string {
+	text, _ := native.(string)
+	if uuid, ok := native.([]byte); ok && len(uuid) == 16 {
+		digits := hex.EncodeToString(uuid)
+		return `"` + digits[:8] + "-" + digits[8:12] + "-" + digits[12:16] + "-" + digits[16:20] + "-" + digits[20:] + `"`
+	}
+	quoted, _ := json.Marshal(text) // a string always can be
+	return string(quoted)
+}
