@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
@@ -148,7 +149,9 @@ func (t *tx) dropRuns(runs []int64) error {
 	return nil
 }
 
-func (t *tx) nextBlock(after, before int64) (id int64, words []byte, err error) {
-	_, err = t.get(schema.NextBlockSQL, []any{after, before}, &id, &words)
-	return id, words, err
+func (t *tx) nextBlock(after, before int64, into []byte) (id int64, words []byte, err error) {
+	if found, err := t.get(schema.NextBlockSQL, []any{after, before}, &id, engine.Bytes(&into)); !found {
+		return 0, nil, err
+	}
+	return id, into, nil
 }

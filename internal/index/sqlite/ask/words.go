@@ -56,12 +56,12 @@ func (db *Reader) words(ctx context.Context, match schema.Matcher, yield func(st
 		if err := tx.SelectContext(ctx, &runs, schema.RunsSQL); err != nil {
 			return err
 		}
-		read := func(after, before int64) (id int64, words []byte, err error) {
-			err = tx.QueryRowContext(ctx, schema.NextBlockSQL, after, before).Scan(&id, &words)
+		read := func(after, before int64, into []byte) (id int64, words []byte, err error) {
+			err = tx.QueryRowContext(ctx, schema.NextBlockSQL, after, before).Scan(&id, engine.Bytes(&into))
 			if err == sql.ErrNoRows {
 				return 0, nil, nil
 			}
-			return id, words, err
+			return id, into, err
 		}
 		return schema.MergeRuns(read, runs, match, func(word []byte) error {
 			if !yield(string(word), nil) {

@@ -28,6 +28,20 @@ func (t textOf[T]) Scan(v any) error {
 	return nil
 }
 
+// Bytes scans a blob into memory that was used before, as much as there is. A slice would be copied twice.
+func Bytes(to *[]byte) sql.Scanner { return bytesOf{to} }
+
+type bytesOf struct{ to *[]byte }
+
+func (b bytesOf) Scan(v any) error {
+	blob, ok := v.([]byte)
+	if !ok && v != nil {
+		return fmt.Errorf("scan %T as bytes", v)
+	}
+	*b.to = append((*b.to)[:0], blob...)
+	return nil
+}
+
 // Count scans a number that may be unknown.
 func Count(to *transcript.Count) sql.Scanner { return countOf{to} }
 

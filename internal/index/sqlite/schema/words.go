@@ -15,8 +15,8 @@ const (
 	NextBlockSQL = "SELECT id, words FROM terms WHERE id > ? AND id < ? ORDER BY id LIMIT 1"
 )
 
-// blocks reads the block with the smallest id between two, no words when there is none.
-type blocks func(after, before int64) (id int64, words []byte, err error)
+// blocks reads the block with the smallest id between two into memory that may be used again, no words when there is none.
+type blocks func(after, before int64, into []byte) (id int64, words []byte, err error)
 
 // Matcher returns where in some words the first is that is looked for, start equal to end when there is none.
 type Matcher func(words []byte) (start, end int)
@@ -127,7 +127,8 @@ func Those(test func(word []byte) bool) Matcher {
 // runCursor walks the words of a run that are looked for.
 type runCursor struct {
 	id, end int64 // of the block that is being read, and of the first that is not of the run
-	rest    []byte
+	block   []byte
+	rest    []byte // of it
 	word    []byte // nil at the end
 }
 
@@ -137,12 +138,12 @@ func (c *runCursor) next(read blocks, match Matcher) error {
 			c.word, c.rest = c.rest[start:end], c.rest[end+1:]
 			return nil
 		}
-		id, words, err := read(c.id, c.end)
+		id, words, err := read(c.id, c.end, c.block)
 		if err != nil || len(words) == 0 {
 			c.word = nil
 			return err
 		}
-		c.id, c.rest = id, words
+		c.id, c.block, c.rest = id, words, words
 	}
 }
 
