@@ -21,14 +21,22 @@ type sieve struct {
 
 // sieve asks the full-text index for what a condition says of words and facets, nil when that is nothing.
 func (p *planner) sieve(c where.Cond) (*sieve, error) {
-	e, ok := c.Expression()
-	s := &sieve{close: func() {}}
-	if !ok {
-		if len(c.Not) == 0 {
-			return nil, nil
-		}
-		e, s.without = where.OneOf(c.Not), true
+	if e, ok := c.Expression(); ok {
+		return p.found(e)
 	}
+	if len(c.Not) == 0 {
+		return nil, nil
+	}
+	s, err := p.found(where.OneOf(c.Not))
+	if err == nil {
+		s.without = true
+	}
+	return s, err
+}
+
+// found is the rows that an expression finds.
+func (p *planner) found(e fts5.Expr) (*sieve, error) {
+	s := &sieve{close: func() {}}
 	if !fts5.Closed(e) {
 		native := &native{ctx: p.ctx, tx: p.tx.Tx, match: e.String()}
 		s.Rows, s.close = native, native.close

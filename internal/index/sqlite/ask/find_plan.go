@@ -96,6 +96,20 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 		defer words.close()
 	}
 	owned := len(c.Own)+len(c.Hint) > 0
+	for !owned && len(c.Unions) > 0 && (words == nil || !words.without) {
+		u, err := p.union(c.Unions[0], c)
+		if err != nil {
+			return err
+		}
+		if u == nil { // too many: each row is asked
+			break
+		}
+		defer u.close()
+		if words != nil {
+			u.Rows = both{words.Rows, u.Rows}
+		}
+		words, c.Unions = u, c.Unions[1:]
+	}
 	if owned && p.few {
 		edge, err := p.newest(c, words, visit)
 		if err != nil || edge <= c.From {

@@ -73,6 +73,8 @@ func TestPlansAgree(t *testing.T) {
 		"during:2026-05 project:*ject-1* the", "has:cost run:bench-000005", "is:error", "is:error run:bench-000005", "model:model-3 error", "id:c",
 		"touches:src/a.go", "touches:src* the", "touches:nothing,src/a.go error", "-touches:src/a.go error", "is:truncated", "touches:*a.g* OR is:truncated",
 		"err*", "w2* the", "w2* -the", "th* err*", "w2* project:/srv/project-7", "zebraf*", "after:2026-03-01 ret*", "-ret* error", "(ret* OR w3*) tool:bash", "w* -w2* -error",
+		"error OR project:/srv/project-7", "zebraf* OR run:bench-000003", "after:2026-03-01 (w25x OR project:/srv/project-4 OR run:bench-000009)", "(error OR project:nothing) (the OR run:bench-000003)",
+		"(w25x OR run:bench-000003) -the", "-(w25x OR run:bench-000003) tool:bash", "(w25x OR run:bench-000003) cost>0.5", "w25x OR -project:/srv/project-7", "run:bench-000003 (w25x OR project:/srv/project-3)",
 	} {
 		want := foundIDs(t, db.With(ask.NewMeasures(1<<40, 1<<40, 5000, 512, 1<<40)), text, 1<<20)
 		for _, m := range []struct {

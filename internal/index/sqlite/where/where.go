@@ -21,6 +21,8 @@ type Cond struct {
 	args  []any       // of sql
 	Own   []string    // over t, c and r alone: what owns the row must be so
 	Owned []any       // of own
+	// Unions are alternatives of which each can be listed.
+	Unions []Union
 	// Hint follows from the rest and is over t, c and r alone: it is dear to ask of each row, and narrows down what
 	// owns those that can match.
 	Hint   []string
@@ -35,7 +37,20 @@ type Opening struct {
 	Begins []string // what terms begin with that are meant
 }
 
-func (c Cond) Empty() bool { return !c.worded() && len(c.Not)+len(c.sql)+len(c.Own) == 0 }
+// Union is the rows that the full-text index finds, and those of some owners.
+type Union struct {
+	Match  fts5.Expr
+	Owners Cond // Own and Hint alone
+}
+
+// Empty says that all rows meet the condition.
+func (c Cond) Empty() bool { return c.textual() && !c.worded() && len(c.Not) == 0 }
+
+// textual says that nothing but the full-text index is asked.
+func (c Cond) textual() bool { return len(c.sql)+len(c.Own)+len(c.Unions) == 0 }
+
+// owning says that nothing but owners is asked for.
+func (c Cond) owning() bool { return !c.worded() && len(c.Not)+len(c.sql)+len(c.Unions) == 0 }
 
 // worded reports whether the full-text index finds what can match.
 func (c Cond) worded() bool { return len(c.Match)+len(c.Open) > 0 }
@@ -119,6 +134,10 @@ func (c Cond) Predicate(runs, all bool) (string, []any) {
 		parts, args = append(parts, "NOT "+found(runs, all)), append(args, OneOf(c.Not).String())
 	}
 	parts, args = append(append(parts, c.Own...), c.sql...), append(append(args, c.Owned...), c.args...)
+	for _, u := range c.Unions {
+		own, owned := u.Owners.Predicate(runs, all)
+		parts, args = append(parts, "("+own+" OR "+found(runs, all)+")"), append(append(args, owned...), u.Match.String())
+	}
 	if len(parts) == 0 {
 		return "1", nil
 	}
@@ -130,6 +149,7 @@ func (c Cond) and(o Cond) Cond {
 	c.sql, c.args = append(c.sql, o.sql...), append(c.args, o.args...)
 	c.Own, c.Owned = append(c.Own, o.Own...), append(c.Owned, o.Owned...)
 	c.Hint, c.Hinted = append(c.Hint, o.Hint...), append(c.Hinted, o.Hinted...)
+	c.Unions = append(c.Unions, o.Unions...)
 	c.From = max(c.From, o.From)
 	if c.To == 0 || o.To != 0 && o.To < c.To {
 		c.To = o.To
@@ -195,7 +215,7 @@ func (k compiler) or(n query.Or) (Cond, error) {
 	var match []fts5.Expr
 	var sql []string
 	var args []any
-	owners := true // all alternatives are conditions on what owns a row
+	owners, hints, hinted := true, []string(nil), []any(nil) // all alternatives but words are conditions on what owns a row
 	for _, n := range n.Of {
 		c, err := k.node(n)
 		if err != nil {
@@ -204,16 +224,26 @@ func (k compiler) or(n query.Or) (Cond, error) {
 		if c.Empty() {
 			return Cond{}, nil // an alternative that says nothing is always true
 		}
-		if m, ok := c.Expression(); ok && len(c.sql)+len(c.Own) == 0 {
-			match, owners = append(match, m), false
+		if m, ok := c.Expression(); ok && c.textual() {
+			match = append(match, m)
 			continue
 		}
-		owners = owners && !c.worded() && len(c.Not)+len(c.sql) == 0
+		owners = owners && c.owning()
+		if len(c.Hint) > 0 {
+			hints, hinted = append(hints, Balanced(c.Hint, " AND ")), append(hinted, c.Hinted...)
+		}
 		s, a := c.Predicate(k.runs, k.all)
 		sql, args = append(sql, s), append(args, a...)
 	}
-	if owners {
-		return ofOwner(Balanced(sql, " OR "), args), nil
+	if owners && len(sql) > 0 && (len(match) == 0 || !k.runs) {
+		c := ofOwner(Balanced(sql, " OR "), args)
+		if len(hints) == len(sql) {
+			c.Hint, c.Hinted = []string{Balanced(hints, " OR ")}, hinted
+		}
+		if len(match) > 0 {
+			c = Cond{Unions: []Union{{OneOf(match), c}}}
+		}
+		return c, nil
 	}
 	return k.either(match, sql, args), nil
 }
@@ -233,7 +263,7 @@ func (k compiler) not(c Cond) Cond {
 	if c.Empty() {
 		return c
 	}
-	if len(c.sql)+len(c.Own) == 0 {
+	if c.textual() {
 		if m, ok := c.Expression(); ok {
 			return Cond{Not: []fts5.Expr{m}}
 		}
@@ -241,7 +271,7 @@ func (k compiler) not(c Cond) Cond {
 	}
 	s, a := c.Predicate(k.runs, k.all)
 	s = "NOT coalesce(" + s + ", 0)" // what is unknown is not so
-	if !c.worded() && len(c.Not)+len(c.sql) == 0 {
+	if c.owning() {
 		return ofOwner(s, a)
 	}
 	return Cond{sql: []string{s}, args: a}
