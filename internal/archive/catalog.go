@@ -239,7 +239,7 @@ func (c *catalog) version(p *catalogPack, v blob.Version, created time.Time) {
 		return
 	}
 	v.Archived = v.State(created).Archived
-	key := versionKey{c.intern(v.Source), c.intern(v.Path), v.Number, v.Root}
+	key := versionKey{c.intern(v.Source), v.Path, v.Number, v.Root}
 	have := c.versions[key]
 	if have == nil {
 		have = &catalogVersion{}

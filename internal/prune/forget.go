@@ -93,15 +93,10 @@ func (f *Forget) Search(ctx context.Context) (found []Match, err error) {
 }
 
 func (h *holdings) sorted() []*chain {
-	all := make([]*chain, 0, len(h.chains))
-	for _, c := range h.chains {
-		all = append(all, c)
-	}
-	slices.SortFunc(all, func(a, b *chain) int {
+	return slices.SortedFunc(h.chains, func(a, b *chain) int {
 		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number),
 			bytes.Compare(a.Root[:], b.Root[:]))
 	})
-	return all
 }
 
 func (f *Forget) searchFacts() (found []Match) {
@@ -139,7 +134,8 @@ func (f *Forget) inName(v *blob.Version) bool {
 // searchChain looks through one original, and through what is in it when it is compressed or a database.
 func (f *Forget) searchChain(ctx context.Context, c *chain) (found []Match, err error) {
 	m := Match{Source: f.Pattern.Masked(c.Source), Path: f.Pattern.Masked(c.Path), Version: c.Number, chain: c, Action: Redact, Waiting: c.dead}
-	if f.inName(&c.Version) {
+	v := c.version()
+	if f.inName(&v) {
 		name := m
 		name.Where, name.Count, name.Action = InName, 1, Drop
 		found = append(found, name)
@@ -156,7 +152,7 @@ func (f *Forget) searchChain(ctx context.Context, c *chain) (found []Match, err 
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	inner := layerOf(&c.Version, head)
+	inner := layerOf(&v, head)
 	m.Where = InOriginal
 	if m.sound, err = f.Pattern.scan(raw); err != nil {
 		return nil, err

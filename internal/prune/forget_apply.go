@@ -176,8 +176,9 @@ func (r *redactor) bury(c *chain, redaction *blob.Redaction) error {
 	if err := r.begin(); err != nil {
 		return err
 	}
-	t := blob.Bury(&c.Version, blob.PlanForget)
-	if grave, ok := r.forget.holdings.graves.Of(&c.Version); ok && redaction == nil && grave.Root == c.Root {
+	v := c.version()
+	t := blob.Bury(&v, blob.PlanForget)
+	if grave, ok := r.forget.holdings.graves.Of(&v); ok && redaction == nil && grave.Root == c.Root {
 		redaction = grave.Redacted // what took its place stays known for what it is
 	}
 	t.Redacted = redaction
@@ -191,8 +192,8 @@ func (r *redactor) bury(c *chain, redaction *blob.Redaction) error {
 
 // put stores what takes the place of a version.
 func (r *redactor) put(c *chain, size int64, places [][2]int64, open func() io.Reader) error {
-	told := c.Version
-	told.Tell(c.states)
+	told := c.version()
+	told.Tell(c.states())
 	if size != c.Size { // compressed: what its beginning was then, nobody can say
 		told.Earlier = nil
 	}

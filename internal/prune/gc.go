@@ -172,6 +172,7 @@ func (g *GC) rewrite(ctx context.Context, r *Report) error {
 				return err
 			}
 		}
+		w.holdings = nil // not two at a time
 	}
 }
 
@@ -208,7 +209,7 @@ func (h *holdings) size() (bytes, packs int64) {
 
 // count says how many versions are buried.
 func (r *Report) count(h *holdings) {
-	for _, c := range h.chains {
+	for c := range h.chains {
 		switch {
 		case c.dead:
 			r.Dead++

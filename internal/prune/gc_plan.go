@@ -10,6 +10,8 @@ import (
 const (
 	// packTarget is up to which size packs are put together: what an ingest writes at most.
 	packTarget = 64 << 20
+	// linesTarget is how many versions packs tell of that are put together: a manifest is held in memory while it is written.
+	linesTarget = 1 << 16
 	// Packs of one tier are merged when there are mergeFew of them: less than tierBase bytes, then tierStep times as
 	// much, and so on. So a byte is written anew once for each tier, six times at most. What is larger than the last
 	// tier is left alone.
@@ -74,25 +76,25 @@ func tierOf(size int64) int {
 	return tier
 }
 
-// bunch puts packs together, in the order of their age, up to the size that one pack should have. Packs alone are only
+// bunch puts packs together, in the order of their age, up to what one pack should have. Packs alone are only
 // worth it when something goes.
 func bunch(volumes []*volume, alone bool) (groups []group) {
 	volumes = slices.Clone(volumes)
 	slices.SortFunc(volumes, func(a, b *volume) int { return strings.Compare(a.Name, b.Name) })
 	var open group
-	room := int64(packTarget)
+	room, lines := int64(packTarget), linesTarget
 	end := func() {
 		if len(open) > 1 || len(open) == 1 && alone {
 			groups = append(groups, open)
 		}
-		open, room = nil, packTarget
+		open, room, lines = nil, packTarget, linesTarget
 	}
 	for _, v := range volumes {
 		keeps := v.Size - v.unused
-		if keeps > room {
+		if keeps > room || len(v.told) > lines {
 			end()
 		}
-		open, room = append(open, v), room-keeps
+		open, room, lines = append(open, v), room-keeps, lines-len(v.told)
 	}
 	end()
 	return groups

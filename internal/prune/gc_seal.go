@@ -58,10 +58,10 @@ func (b *bundle) seal(ctx context.Context) (rows []*index.PackRow, err error) {
 func versions(lines map[*chain][]blob.Extent) []blob.Version {
 	all := make([]blob.Version, 0, len(lines))
 	for c, extents := range lines {
-		v := c.Version
+		v := c.version()
 		slices.SortFunc(extents, func(a, b blob.Extent) int { return cmp.Compare(a.Offset, b.Offset) })
 		v.Extents = extents
-		v.Tell(c.states)
+		v.Tell(c.states())
 		all = append(all, v)
 	}
 	slices.SortFunc(all, func(a, b blob.Version) int {
@@ -172,7 +172,7 @@ func (b *bundle) settle(rows []*index.PackRow) {
 	for _, row := range rows {
 		h.volumes = append(h.volumes, &volume{Info: blob.Info{Name: row.Name, Size: row.Size}})
 	}
-	for _, c := range h.chains {
+	for c := range h.chains {
 		for i := range c.parts {
 			if b.members[c.parts[i].by] != nil {
 				c.parts[i].by = main

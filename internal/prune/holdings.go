@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"hash/maphash"
 	"slices"
 	"time"
 
@@ -12,18 +13,22 @@ import (
 )
 
 // holdings is what the manifests of all packs say together, as gc needs it: which bytes stand where, and who needs
-// them. It takes about a kilobyte of memory for each original, manifests are not kept.
+// them. It takes about half a kilobyte of memory for each original (chainMemory), manifests are not kept.
 type holdings struct {
 	volumes []*volume // by name; those that others replace left out
-	chains  map[chainKey]*chain
-	stored  map[place]*entry
-	sums    map[blob.Ref]*entry // the newest of each content
+	byName  map[string]*volume
+	buckets map[uint64]*chain   // by the hash of their keys
+	sums    map[blob.Ref]*entry // the newest of each content, once somebody has looked for one
 	graves  blob.Graveyard
 	losses  blob.Losses
 	facts   map[factKey]toldFact // the newest of each key
 	clock   time.Time            // no pack is younger
 	strings map[string]string    // those that most originals have in common, each once
+	kinds   map[kind]*kind
 }
+
+// chainMemory is what an original takes, with the room that collecting garbage needs.
+const chainMemory = 800
 
 // volume is a pack.
 type volume struct {
@@ -62,13 +67,82 @@ type chainKey struct {
 	root         blob.Ref
 }
 
-// chain is one content and its growth.
+// chain is one content and its growth. There is one for each original, so it is no larger than it must be.
 type chain struct {
-	blob.Version        // the present state, without extents
-	said         string // which pack says so
+	*kind
+	Path         string
+	Number       int
+	Root, SHA256 blob.Ref
+	Size         int64
+	ModTime      time.Time
+	Archived     time.Time
+	Mode         uint32
+	dead, buried bool   // a buried chain is dead when the grace is over
+	said         string // which pack tells the present state
 	parts        []part
-	states       []blob.State // all that packs tell of
-	dead, buried bool         // a buried chain is dead when the grace is over
+	several      []blob.State // all that packs tell of, where there is another than the present one
+	next         *chain       // in the bucket
+}
+
+// kind is what most originals have in common.
+type kind struct{ Source, Format, Role, Claim string }
+
+// version is the present state, without extents.
+func (c *chain) version() blob.Version {
+	return blob.Version{Source: c.Source, Path: c.Path, Number: c.Number, Root: c.Root, Size: c.Size, SHA256: c.SHA256,
+		ModTime: c.ModTime, Mode: c.Mode, Format: c.Format, Role: c.Role, Claim: c.Claim}
+}
+
+// take makes a version the present state.
+func (c *chain) take(v *blob.Version, k *kind, said string) {
+	c.kind, c.Size, c.SHA256, c.ModTime, c.Mode, c.said = k, v.Size, v.SHA256, v.ModTime, v.Mode, said
+}
+
+// states are all that packs tell of, in order.
+func (c *chain) states() []blob.State {
+	if c.several != nil {
+		return c.several
+	}
+	return []blob.State{{Archived: c.Archived, Size: c.Size, SHA256: c.SHA256, ModTime: c.ModTime, Mode: c.Mode}}
+}
+
+// setStates keeps what packs tell of.
+func (c *chain) setStates(all []blob.State) {
+	c.Archived, c.several = all[0].Archived, nil
+	if len(all) > 1 {
+		c.several = all
+	}
+}
+
+func (c *chain) has(k *chainKey) bool {
+	return c.Path == k.path && c.Root == k.root && c.Number == k.number && c.Source == k.source
+}
+
+var chainSeed = maphash.MakeSeed()
+
+// chain finds a chain, nil when there is none.
+func (h *holdings) chain(k chainKey) *chain {
+	c := h.buckets[maphash.Comparable(chainSeed, k)]
+	for c != nil && !c.has(&k) {
+		c = c.next
+	}
+	return c
+}
+
+func (h *holdings) addChain(k chainKey, c *chain) {
+	at := maphash.Comparable(chainSeed, k)
+	c.next, h.buckets[at] = h.buckets[at], c
+}
+
+// chains yields all of them, in no order.
+func (h *holdings) chains(yield func(*chain) bool) {
+	for _, c := range h.buckets {
+		for ; c != nil; c = c.next {
+			if !yield(c) {
+				return
+			}
+		}
+	}
 }
 
 // part is an extent of a chain. at is nil when no pack has its bytes.
@@ -99,7 +173,7 @@ func (g *GC) read(ctx context.Context) (*holdings, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range h.chains {
+	for c := range h.chains {
 		g.judge(h, c)
 		h.resolve(c)
 	}
@@ -112,8 +186,7 @@ func (g *GC) read(ctx context.Context) (*holdings, error) {
 // gather takes in what the manifests say, one after the other, but for the packs that are known to be replaced, and
 // learns which are.
 func (g *GC) gather(ctx context.Context, replaced map[string]bool) (*holdings, error) {
-	h := &holdings{chains: map[chainKey]*chain{}, stored: map[place]*entry{}, sums: map[blob.Ref]*entry{}, facts: map[factKey]toldFact{},
-		strings: map[string]string{}}
+	h := &holdings{byName: map[string]*volume{}, buckets: map[uint64]*chain{}, facts: map[factKey]toldFact{}, strings: map[string]string{}, kinds: map[kind]*kind{}}
 	for info, err := range g.Packs.List(ctx) {
 		if err != nil {
 			return nil, err
@@ -127,7 +200,7 @@ func (g *GC) gather(ctx context.Context, replaced map[string]bool) (*holdings, e
 		}
 		if !replaced[info.Name] {
 			v := &volume{Info: info, facts: manifest.Facts, units: units}
-			h.volumes = append(h.volumes, v)
+			h.volumes, h.byName[v.Name] = append(h.volumes, v), v
 			g.add(h, v, &manifest)
 		}
 	}
@@ -136,11 +209,12 @@ func (g *GC) gather(ctx context.Context, replaced map[string]bool) (*holdings, e
 
 // judge says whether a chain is dead. What is to be forgotten has no grace.
 func (g *GC) judge(h *holdings, c *chain) {
-	grave, buried := h.graves.Of(&c.Version)
+	v := c.version()
+	grave, buried := h.graves.Of(&v)
 	forgotten := buried && grave.Plan == blob.PlanForget
 	over := g.Options.Grace <= 0 || !grave.Since.Add(g.Options.Grace).After(g.began)
 	c.buried = buried
-	c.dead = forgotten || buried && over && !g.Options.Forgotten || g.Drop != nil && g.Drop(&c.Version)
+	c.dead = forgotten || buried && over && !g.Options.Forgotten || g.Drop != nil && g.Drop(&v)
 }
 
 func (g *GC) open(ctx context.Context, name string) (m blob.Manifest, units [][]blob.Member, err error) {
@@ -175,41 +249,47 @@ func (g *GC) add(h *holdings, v *volume, m *blob.Manifest) {
 	for i := range m.Versions {
 		v.told = append(v.told, h.version(v, &m.Versions[i], m.Created))
 	}
-	slices.SortFunc(v.entries, func(a, b *entry) int { return cmp.Compare(a.raw, b.raw) })
+	slices.SortStableFunc(v.entries, func(a, b *entry) int { return cmp.Compare(a.raw, b.raw) })
+	v.entries = slices.Clip(slices.CompactFunc(v.entries, func(a, b *entry) bool { return a.raw == b.raw }))
 }
 
 // version takes in what a manifest says of a version. Of two states the larger one is the present one, of equal ones
 // that of the newer pack.
 func (h *holdings) version(v *volume, told *blob.Version, created time.Time) *chain {
-	for _, s := range []*string{&told.Source, &told.Format, &told.Role, &told.Claim} {
-		*s = h.once(*s)
-	}
-	key := chainKey{told.Source, told.Path, told.Number, told.Root}
-	c := h.chains[key]
+	k := h.kindOf(told)
+	key := chainKey{k.Source, told.Path, told.Number, told.Root}
+	states := told.States(created)
+	c := h.chain(key)
 	if c == nil {
-		c = &chain{}
-		h.chains[key] = c
+		c = &chain{Path: told.Path, Number: told.Number, Root: told.Root}
+		c.take(told, k, v.Name)
+		h.addChain(key, c)
 	} else {
-		told.Path = c.Path
+		states = blob.Merged(c.states(), states)
+		if told.Size >= c.Size {
+			c.take(told, k, v.Name)
+		}
 	}
-	if c.said == "" || told.Size >= c.Size {
-		c.Version, c.said = *told, v.Name
-		c.Extents, c.Archived, c.Earlier = nil, time.Time{}, nil
-	}
-	c.states = blob.Merged(c.states, told.States(created))
+	c.setStates(states)
+	c.parts = slices.Grow(c.parts, len(told.Extents))
 	for _, e := range told.Extents {
 		c.parts = append(c.parts, part{offset: e.Offset, size: e.Size, sum: e.SHA256, raw: e.Raw, copyOf: e.CopyOf, by: v.Name})
-		if e.CopyOf != nil {
-			continue
-		}
-		at := place{v.Name, e.Raw}
-		if h.stored[at] == nil {
-			x := &entry{place: at, size: e.Size, sum: e.SHA256, owner: c, from: e.Offset}
-			h.stored[at], h.sums[e.SHA256] = x, x
-			v.entries = append(v.entries, x)
+		if e.CopyOf == nil {
+			v.entries = append(v.entries, &entry{place: place{v.Name, e.Raw}, size: e.Size, sum: e.SHA256, owner: c, from: e.Offset})
 		}
 	}
 	return c
+}
+
+// kindOf is the one copy of what a version has in common with others.
+func (h *holdings) kindOf(v *blob.Version) *kind {
+	k := kind{v.Source, v.Format, v.Role, v.Claim}
+	have := h.kinds[k]
+	if have == nil {
+		have = &kind{h.once(k.Source), h.once(k.Format), h.once(k.Role), h.once(k.Claim)}
+		h.kinds[k] = have
+	}
+	return have
 }
 
 // once is the one copy of a string that is kept.
@@ -223,7 +303,8 @@ func (h *holdings) once(s string) string {
 
 // resolve finds where a chain lies, and tells what it needs there.
 func (h *holdings) resolve(c *chain) {
-	if losses := h.losses.Of(&c.Version); len(losses) > 0 { // the pieces that are left count, not the whole that is nowhere
+	v := c.version()
+	if losses := h.losses.Of(&v); len(losses) > 0 { // the pieces that are left count, not the whole that is nowhere
 		c.parts = slices.DeleteFunc(c.parts, func(p part) bool {
 			return h.find(&p) == nil && slices.ContainsFunc(losses, func(l blob.Loss) bool { return l.Offset < p.offset+p.size && p.offset < l.Offset+l.Size })
 		})
@@ -247,13 +328,39 @@ func (h *holdings) find(p *part) *entry {
 			at.pack = p.copyOf.Pack
 		}
 	}
-	if x := h.stored[at]; x != nil && x.sum == p.sum && x.size == p.size {
+	if x := h.stored(at); x != nil && x.sum == p.sum && x.size == p.size {
 		return x
 	}
-	if x := h.sums[p.sum]; x != nil && x.size == p.size {
+	if x := h.newest(p.sum); x != nil && x.size == p.size {
 		return x
 	}
 	return nil
+}
+
+// stored returns the entry that begins at a place.
+func (h *holdings) stored(at place) *entry {
+	v := h.byName[at.pack]
+	if v == nil {
+		return nil
+	}
+	i, ok := slices.BinarySearchFunc(v.entries, at.raw, func(x *entry, raw int64) int { return cmp.Compare(x.raw, raw) })
+	if !ok {
+		return nil
+	}
+	return v.entries[i]
+}
+
+// newest returns an entry of the youngest pack that has some content. Hardly any gc looks for one.
+func (h *holdings) newest(sum blob.Ref) *entry {
+	if h.sums == nil {
+		h.sums = map[blob.Ref]*entry{}
+		for _, v := range h.volumes {
+			for _, x := range v.entries {
+				h.sums[x.sum] = x
+			}
+		}
+	}
+	return h.sums[sum]
 }
 
 // cover chooses the fewest parts that make up a whole of size bytes, the newest where there are several. Where bytes

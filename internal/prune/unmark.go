@@ -181,7 +181,7 @@ func (u *unmarking) pieces(marked *blob.Version, layers []blob.Tombstone) (all [
 		if i < len(layers)-1 && (to == from || len(layers[0].Redacted.Places) == 0) {
 			continue // nothing was added; what is compressed cannot grow
 		}
-		c := u.holdings.chains[chainKey{marked.Source, marked.Path, marked.Number, root}]
+		c := u.holdings.chain(chainKey{marked.Source, marked.Path, marked.Number, root})
 		if c == nil || !c.whole() || c.Size < to {
 			return nil
 		}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync/atomic"
+)
+
+// memoryLimit is what the Go heap is held to, above what a large ingest needs: the collector works harder before the
+// process grows. SQLite's cache comes on top. GOMEMLIMIT overrides it.
+const memoryLimit = 190 << 20
+
+// searchMemory is the same for a search, which with all caches of SQLite stays below 100 MB.
+const searchMemory = 44 << 20
+
+// limit is what the heap is held to now.
+var limit atomic.Int64
+
+func holdMemory(n int64) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		limit.Store(n)
+		debug.SetMemoryLimit(n)
+	}
+}
+
+// cycle is collected in every cycle of the collector, and looks how much is alive then. Commands that know something of every
+// original (gc, verify) may hold more than the limit: a collector without room to work in would take half of the CPU, so
+// the limit gives way.
+type cycle struct{ live []metrics.Sample }
+
+func watchMemory() {
+	c := &cycle{[]metrics.Sample{{Name: "/gc/heap/live:bytes"}}}
+	runtime.SetFinalizer(c, (*cycle).end)
+}
+
+func (c *cycle) end() {
+	metrics.Read(c.live)
+	if n := limit.Load(); n == memoryLimit {
+		debug.SetMemoryLimit(roomFor(n, int64(c.live[0].Value.Uint64())))
+	}
+	runtime.SetFinalizer(c, (*cycle).end)
+}
+
+// roomFor is the limit when so much is alive: half as much again, once that is more.
+func roomFor(limit, live int64) int64 { return max(limit, live+live/2) }

@@ -1,0 +1,39 @@
+package prune
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+// TestBunch puts packs together until one is full, of bytes or of lines.
+func TestBunch(t *testing.T) {
+	packs := func(n int, size int64, lines int) (all []*volume) {
+		for i := range n {
+			all = append(all, &volume{Info: blob.Info{Name: fmt.Sprint(1000 + i), Size: size}, told: make([]*chain, lines)})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name   string
+		packs  []*volume
+		alone  bool
+		groups []int
+	}{
+		{"all fit", packs(10, 1<<20, 100), false, []int{10}},
+		{"bytes", packs(10, packTarget/4, 1), false, []int{4, 4, 2}},
+		{"lines", packs(10, 1<<10, linesTarget/4), false, []int{4, 4, 2}},
+		{"each is full", packs(10, 1<<10, linesTarget-1), false, nil},
+		{"each is full and has something to lose", packs(3, 1<<10, linesTarget+1), true, []int{1, 1, 1}},
+	} {
+		groups := bunch(c.packs, c.alone)
+		var sizes []int
+		for _, g := range groups {
+			sizes = append(sizes, len(g))
+		}
+		if fmt.Sprint(sizes) != fmt.Sprint(c.groups) {
+			t.Errorf("%s: groups of %d packs, want %d", c.name, sizes, c.groups)
+		}
+	}
+}
