@@ -19,9 +19,9 @@ import (
 // rows as it ever gets for that. A conversation has fifty of them and a run, which begins every nine hours, a
 // thousand.
 const million = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
-	INSERT INTO usage (id, key, usage_id, version, run_name, native_conversation, stated_verdict, verdict, rank, time, tz, texts,
+	INSERT INTO usage (id, usage_id, version, run_name, native_conversation, stated_verdict, verdict, rank, time, tz, texts,
 		input, output, cache_read, cache_write, estimated, calculated, line, offset, length)
-	SELECT i, i, printf('u%012x', i), 1, 1 + i / 1001, i / 50, 0, 0, 0, 1764547200000000 + i * 31536000, 0, 1 + i * 7919 % 6,
+	SELECT i, printf('u%012x', i), 1, 1 + i / 1001, i / 50, 0, 0, 0, 1764547200000000 + i * 31536000, 0, 1 + i * 7919 % 6,
 		i % 10, i % 5000, i % 100000, i % 4000, 0, i * 7919 % 1000000000, i, i * 1000, 400 FROM n`
 
 const texts = `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5)

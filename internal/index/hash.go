@@ -3,6 +3,7 @@ package index
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"strings"
 )
 
 // Hash is the 64-bit identity of a sequence of strings: the first bytes of SHA-256 over each with its length,
@@ -15,13 +16,41 @@ const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz" // Crockford's base 32, wi
 
 // PublicID is a short name made of prefix and twelve letters (60 bits) of the hash of parts.
 func PublicID(prefix string, parts ...string) string {
-	n := sum(parts)
+	return WriteID(prefix, IDNumber(parts...))
+}
+
+// IDNumber is what the letters of a PublicID stand for: 60 bits, in the order of their texts.
+func IDNumber(parts ...string) int64 {
+	return int64(sum(parts) >> (64 - idBits))
+}
+
+// idBits is what twelve letters hold.
+const idBits = 12 * 5
+
+// WriteID is the public id of an IDNumber.
+func WriteID(prefix string, n int64) string {
 	b := make([]byte, 0, len(prefix)+12)
 	b = append(b, prefix...)
 	for i := range 12 {
-		b = append(b, idAlphabet[n>>(59-5*i)&31])
+		b = append(b, idAlphabet[n>>(idBits-5-5*i)&31])
 	}
 	return string(b)
+}
+
+// ReadID is the IDNumber of a public id. ok is false for what is none.
+func ReadID(prefix, id string) (n int64, ok bool) {
+	letters, ok := strings.CutPrefix(id, prefix)
+	if !ok || len(letters) != idBits/5 {
+		return 0, false
+	}
+	for i := range len(letters) {
+		v := strings.IndexByte(idAlphabet, letters[i])
+		if v < 0 {
+			return 0, false
+		}
+		n = n<<5 | int64(v)
+	}
+	return n, true
 }
 
 func sum(parts []string) uint64 {

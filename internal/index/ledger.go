@@ -57,11 +57,10 @@ type LedgerRun struct {
 func (r *LedgerRun) Drops() bool { return r.Action == LedgerPrune || r.Tier == "ledger" }
 
 // LedgerUsage is one usage with the identity under which it counts, so that it counts once when its run comes back.
-// Its hashes must never change from one program to the next.
+// Its ids must never change from one program to the next.
 type LedgerUsage struct {
 	ID    string `json:"usage_id"`
-	Key   int64  `json:"key,string"`
-	Alias *int64 `json:"alias,string,omitempty"`
+	Alias string `json:"alias_id,omitempty"` // of what it counts for as well
 	transcript.Usage
 }
 

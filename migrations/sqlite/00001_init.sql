@@ -274,9 +274,8 @@ CREATE TABLE usage_texts (             -- what many records of usage say alike; 
 
 CREATE TABLE usage (
   id         INTEGER PRIMARY KEY,
-  key        INTEGER NOT NULL,         -- hash of the identity of the request
-  usage_id   TEXT NOT NULL,            -- public
-  alias      INTEGER,                  -- a row that counts makes rows with this key duplicates
+  usage_id   TEXT NOT NULL,            -- public, a hash of the identity of the request
+  alias      INTEGER,                  -- the number of a usage_id: a row that counts makes those that have it duplicates
   version    INTEGER NOT NULL REFERENCES versions,
   run_name   INTEGER NOT NULL REFERENCES run_names,
   native_conversation TEXT,            -- NULL: it is called as the run is
@@ -298,7 +297,7 @@ CREATE TABLE usage (
   line INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, inner INTEGER,
   attributes TEXT
 ) STRICT;
-CREATE INDEX usage_key ON usage (key);
+CREATE INDEX usage_public ON usage (usage_id);
 CREATE INDEX usage_alias ON usage (alias) WHERE alias IS NOT NULL;
 CREATE INDEX usage_run ON usage (run_name);
 CREATE INDEX usage_version ON usage (version, offset);

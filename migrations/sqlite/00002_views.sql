@@ -11,7 +11,6 @@
 -- cost_nanousd, which people sum up, at a million dollars a record.
 
 CREATE INDEX runs_group ON runs ("group") WHERE "group" IS NOT NULL;
-CREATE INDEX usage_public ON usage (usage_id);
 CREATE INDEX problems_identity ON problems (identity);
 CREATE INDEX versions_sha256 ON versions (sha256);
 

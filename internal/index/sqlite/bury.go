@@ -89,8 +89,10 @@ func (c *commit) concerns(version int64) error {
 	if err := c.each(names, intoSet(c.touched), version); err != nil {
 		return err
 	}
-	return c.each("SELECT key FROM usage WHERE version = ?1 UNION SELECT alias FROM usage WHERE version = ?1 AND alias IS NOT NULL",
-		intoSet(c.keys), version)
+	if err := c.each("SELECT usage_id FROM usage WHERE version = ?", c.toJudge, version); err != nil {
+		return err
+	}
+	return c.each("SELECT alias FROM usage WHERE version = ? AND alias IS NOT NULL", intoSet(c.keys), version)
 }
 
 // silence removes everything that a version, or a ledger in its place, says.

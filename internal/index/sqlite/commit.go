@@ -19,7 +19,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 		return err
 	}
 	defer t.Rollback()
-	c := &commit{tx: t, usages: usageRows(t), sources: map[string]int64{}, bulkRows: db.bulkRows, slots: db.slots, told: db.told.take(), batch: batch, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}}
+	c := &commit{tx: t, usages: usageRows(t), usageBefore: -1, sources: map[string]int64{}, bulkRows: db.bulkRows, slots: db.slots, told: db.told.take(), batch: batch, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}}
 	if err := c.run(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -40,13 +40,14 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 // commit is the work of one Commit.
 type commit struct {
 	*tx
-	batch   index.Batch
-	touched map[int64]bool // run_names whose runs must be resolved
-	keys    map[int64]bool // usage keys to judge; true: rows that were there may have it
-	eids    map[int64]bool // event ids to judge; true: even if only one row has it, because others may have gone
-	usages  *inserter
-	sources map[string]int64 // ids by name, as far as they were looked up
-	rows    []pendingRow
+	batch       index.Batch
+	touched     map[int64]bool // run_names whose runs must be resolved
+	keys        map[int64]bool // usage to judge, by the numbers of their ids; false: one row is new, and that is all that is known
+	eids        map[int64]bool // event ids to judge; true: even if only one row has it, because others may have gone
+	usages      *inserter
+	usageBefore int64            // the last row id of usage before any was written; below 0 while nobody has asked
+	sources     map[string]int64 // ids by name, as far as they were looked up
+	rows        []pendingRow
 
 	bulkRows int
 	slots    int64

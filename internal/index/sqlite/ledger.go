@@ -93,7 +93,7 @@ func (c *commit) reopen(fact string, next *index.Ledger) error {
 	}
 	for _, p := range parts {
 		c.touched[p.name] = true
-		if err := c.each("SELECT key FROM usage WHERE version = ? AND run_name = ? AND ledger = 1", intoSet(c.keys), p.version, p.name); err != nil {
+		if err := c.each("SELECT usage_id FROM usage WHERE version = ? AND run_name = ? AND ledger = 1", c.toJudge, p.version, p.name); err != nil {
 			return err
 		}
 		for _, query := range []string{
@@ -192,7 +192,7 @@ func (c *commit) dropRun(version, name int64, g *grave) error {
 	if !g.drops() {
 		return nil
 	}
-	if err := c.each("SELECT key FROM usage WHERE version = ? AND run_name = ?", intoSet(c.keys), version, name); err != nil {
+	if err := c.each("SELECT usage_id FROM usage WHERE version = ? AND run_name = ?", c.toJudge, version, name); err != nil {
 		return err
 	}
 	for _, table := range []string{"run_claims", "usage", "receipts", "steps", "problems"} {
@@ -243,12 +243,20 @@ func (c *commit) ledgerUsage(o *owner, u *index.LedgerUsage) error {
 	if err != nil {
 		return err
 	}
-	c.keys[u.Key] = true
-	var alias any
-	if u.Alias != nil {
-		alias, c.keys[*u.Alias] = *u.Alias, true
+	key, err := usageKey(u.ID)
+	if err != nil {
+		return err
 	}
-	return c.insertUsage(o.version, name, &u.Usage, usageKey{u.Key, u.ID, alias}, nil, true)
+	c.keys[key] = true
+	var alias any
+	if u.Alias != "" {
+		other, err := usageKey(u.Alias)
+		if err != nil {
+			return err
+		}
+		alias, c.keys[other] = other, true
+	}
+	return c.insertUsage(o.version, name, &u.Usage, u.ID, alias, nil, true)
 }
 
 func (c *commit) ledgerLinks(o *owner, links []index.LedgerLink) error {

@@ -222,7 +222,7 @@ func (d *ledgers) complete(x *ledgerName) error {
 
 // usage keeps what counts. What it does not state of itself but its conversation does becomes its own.
 func (d *ledgers) usage(x *ledgerName) error {
-	return d.each(`SELECT u.usage_id, u.key, u.alias, `+usageConversation+`, u.rank, u.time, u.tz, x.model, x.provider, x.tier, x.speed, x.geo, u.request_id,
+	return d.each(`SELECT u.usage_id, u.alias, `+usageConversation+`, u.rank, u.time, u.tz, x.model, x.provider, x.tier, x.speed, x.geo, u.request_id,
 		u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h, u.reasoning, u.requests, u.reported, x.reported_by, u.estimated,
 		coalesce(x.agent, c.agent), coalesce(x.engine, c.engine), coalesce(x.flow, c.flow), coalesce(x.step, c.step), coalesce(x.status, c.status), x.outcome, u.receipt,
 		u.line, u.offset, u.length, i.name
@@ -231,8 +231,8 @@ func (d *ledgers) usage(x *ledgerName) error {
 		WHERE u.version = ?1 AND u.run_name = ?2 AND (u.verdict = 0 OR u.ledger = 1) ORDER BY u.offset, u.usage_id`,
 		func(r *sqlx.Rows) error {
 			u := index.LedgerUsage{}
-			var time, tz *int64
-			if err := r.Scan(&u.ID, &u.Key, &u.Alias, &u.Conversation, &u.Rank, &time, &tz, engine.Text(&u.Model), engine.Text(&u.Provider), engine.Text(&u.Tier), engine.Text(&u.Speed),
+			var alias, time, tz *int64
+			if err := r.Scan(&u.ID, &alias, &u.Conversation, &u.Rank, &time, &tz, engine.Text(&u.Model), engine.Text(&u.Provider), engine.Text(&u.Tier), engine.Text(&u.Speed),
 				engine.Text(&u.Geo), engine.Text(&u.RequestID), engine.Count(&u.Input), engine.Count(&u.Output), engine.Count(&u.CacheRead), engine.Count(&u.CacheWrite), engine.Count(&u.CacheWrite1h),
 				engine.Count(&u.Reasoning), engine.Count(&u.Requests), engine.Count(&u.Cost), engine.Text(&u.CostSource), &u.Estimated, engine.Text(&u.Agent), engine.Text(&u.Engine), engine.Text(&u.Flow),
 				engine.Text(&u.Step), engine.Text(&u.Status), engine.Text(&u.Outcome), engine.Text(&u.Receipt), &u.Origin.Line, &u.Origin.Offset, &u.Origin.Length, engine.Text(&u.Origin.Inner)); err != nil {
@@ -240,6 +240,9 @@ func (d *ledgers) usage(x *ledgerName) error {
 			}
 			if time != nil {
 				u.Time = transcript.Time{UnixMicro: *time, Offset: int16(valueOf(tz)), Valid: true}
+			}
+			if alias != nil {
+				u.Alias = usageID(*alias)
 			}
 			u.Run = x.NativeID
 			x.Usage = append(x.Usage, u)

@@ -48,23 +48,41 @@ func (c *commit) writeUsage(o *owner, u *transcript.Usage, identity []string) er
 		}
 		stated = string(b)
 	}
-	k := usageKey{key: index.Hash(identity...), id: index.PublicID("u", identity...)}
-	c.keys[k.key] = c.keys[k.key]
+	key, alias := index.IDNumber(identity...), any(nil)
+	_, c.keys[key] = c.keys[key]
 	if u.Alias != "" {
-		hash := index.Hash("usage", o.Format, u.Alias)
-		k.alias, c.keys[hash] = hash, true
+		other := index.IDNumber("usage", o.Format, u.Alias)
+		alias, c.keys[other] = other, true
 	}
-	return c.insertUsage(o.version, name, u, k, stated, false)
+	return c.insertUsage(o.version, name, u, usageID(key), alias, stated, false)
 }
 
-// usageKey is the identity of a request, and of what else it speaks for.
-type usageKey struct {
-	key   int64
-	id    string
-	alias any
+// A usage_id is told by its number as well. Rows have the text, because that is what people look for.
+func usageID(key int64) string { return index.WriteID("u", key) }
+
+func usageKey(id string) (int64, error) {
+	key, ok := index.ReadID("u", id)
+	if !ok {
+		return 0, fmt.Errorf("%q is no id of usage", id)
+	}
+	return key, nil
 }
 
-func (c *commit) insertUsage(version, name int64, u *transcript.Usage, k usageKey, stated any, ledger bool) error {
+// keyOf scans a usage_id as its number.
+type keyOf struct{ to *int64 }
+
+func (k keyOf) Scan(v any) (err error) {
+	id, _ := v.(string)
+	*k.to, err = usageKey(id)
+	return err
+}
+
+func (c *commit) insertUsage(version, name int64, u *transcript.Usage, usageID string, alias, stated any, ledger bool) error {
+	if c.usageBefore < 0 {
+		if _, err := c.get("SELECT coalesce(max(id), 0) FROM usage", nil, &c.usageBefore); err != nil {
+			return err
+		}
+	}
 	inner, err := c.name(u.Origin.Inner)
 	if err != nil {
 		return err
@@ -87,7 +105,7 @@ func (c *commit) insertUsage(version, name int64, u *transcript.Usage, k usageKe
 	if u.Conversation == u.Run {
 		conversation = nil
 	}
-	return c.usages.add(k.key, k.id, k.alias, version, name, conversation, texts, verdict, verdict, u.Rank,
+	return c.usages.add(usageID, alias, version, name, conversation, texts, verdict, verdict, u.Rank,
 		nullTime(u.Time), nullZone(u.Time), null(u.RequestID),
 		nullCount(u.Input), nullCount(u.Output), nullCount(u.CacheRead), nullCount(u.CacheWrite), nullCount(u.CacheWrite1h),
 		nullCount(u.Reasoning), nullCount(u.Requests), nullCount(u.Cost), flag(u.Estimated), calculated, null(u.Receipt), stated, attributes, flag(ledger),
@@ -100,7 +118,7 @@ func usageRows(t *tx) *inserter {
 }
 
 // SQLite gives the ids: rows with one of their own may fail one by one, so it would keep a copy of each page for that.
-var usageFields = columnList(`key, usage_id, alias, version, run_name, native_conversation, texts, stated_verdict=0, verdict=0, rank,
+var usageFields = columnList(`usage_id, alias, version, run_name, native_conversation, texts, stated_verdict=0, verdict=0, rank,
 	time, tz, request_id, input, output, cache_read, cache_write, cache_write_1h, reasoning, requests, reported, estimated=0,
 	calculated, receipt, stated, attributes, ledger=0, line, offset, length, inner`)
 

@@ -55,7 +55,7 @@ func (c *commit) resolve() error {
 	return c.finishRuns()
 }
 
-func sorted(set map[int64]bool) []int64 { return slices.Sorted(maps.Keys(set)) }
+func sorted[V any](set map[int64]V) []int64 { return slices.Sorted(maps.Keys(set)) }
 
 // groupOf is the group of a row that has a textual key inside a run.
 func groupOf(run int64, key string) int64 { return index.Hash("group", fmt.Sprint(run), key) }

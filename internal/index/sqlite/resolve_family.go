@@ -113,7 +113,7 @@ func loadStated[T any](c *commit, all map[int64]*family, table, where string, ad
 
 // loadUsage reads what the originals state as usage for families, and what the rows say of it now.
 func (c *commit) loadUsage(all map[int64]*family) error {
-	return c.each(`SELECT n.run, n.scope <> '', x.id, x.key, x.stated, x.stated_verdict, coalesce(x.native_conversation, n.native_id), coalesce(w.agent, ''),
+	return c.each(`SELECT n.run, n.scope <> '', x.id, x.usage_id, x.stated, x.stated_verdict, coalesce(x.native_conversation, n.native_id), coalesce(w.agent, ''),
 		coalesce(w.engine, ''), coalesce(w.flow, ''), coalesce(w.step, ''), coalesce(w.model, ''), coalesce(w.provider, '')`+
 		statedRows("usage", "CROSS JOIN usage_texts w ON w.id = x.texts", ""), func(r *sql.Rows) error {
 		var run int64
@@ -121,7 +121,7 @@ func (c *commit) loadUsage(all map[int64]*family) error {
 		var stated []byte
 		var row familyUsage
 		w := &row.said
-		if err := r.Scan(&run, &local, &row.id, &row.key, &stated, &w.verdict, &w.conversation, &w.agent, &w.engine, &w.flow, &w.step, &w.model, &w.provider); err != nil {
+		if err := r.Scan(&run, &local, &row.id, keyOf{&row.key}, &stated, &w.verdict, &w.conversation, &w.agent, &w.engine, &w.flow, &w.step, &w.model, &w.provider); err != nil {
 			return err
 		}
 		f := all[run]
@@ -288,7 +288,7 @@ func (c *commit) copiedUsage(t *take) error {
 	const conversation = "coalesce(native_conversation, (SELECT n.native_id FROM run_names n WHERE n.id = run_name)) = ?3"
 	const before = " WHERE version = ?1 AND offset < ?2 AND stated_verdict = 0 AND " + conversation
 	const behind = " WHERE version = ?1 AND offset >= ?2 AND stated_verdict = 2 AND " + conversation
-	if err := c.each("SELECT key FROM usage"+before+" UNION ALL SELECT key FROM usage"+behind, intoSet(c.keys), t.version, t.copiedUntil, t.native); err != nil {
+	if err := c.each("SELECT usage_id FROM usage"+before+" UNION ALL SELECT usage_id FROM usage"+behind, c.toJudge, t.version, t.copiedUntil, t.native); err != nil {
 		return err
 	}
 	for _, query := range []string{"UPDATE usage SET stated_verdict = 2" + before, "UPDATE usage SET stated_verdict = 0" + behind} {

@@ -161,8 +161,8 @@ func (c *commit) supersede(file int64, number int) error {
 	if err := c.each(names, intoSet(c.touched), file, number); err != nil {
 		return err
 	}
-	const keys = `SELECT key FROM usage WHERE version IN (SELECT id FROM versions WHERE file = ?1 AND number < ?2)`
-	return c.each(keys, intoSet(c.keys), file, number)
+	const keys = `SELECT usage_id FROM usage WHERE version IN (SELECT id FROM versions WHERE file = ?1 AND number < ?2)`
+	return c.each(keys, c.toJudge, file, number)
 }
 
 func intoSet(set map[int64]bool) func(*sql.Rows) error {

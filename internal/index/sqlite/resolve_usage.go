@@ -1,0 +1,137 @@
+package sqlite
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+)
+
+// toJudge takes the usage_id of a row as one to judge, whether rows that were there have it or not.
+func (c *commit) toJudge(r *sql.Rows) error {
+	var key int64
+	err := r.Scan(keyOf{&key})
+	c.keys[key] = true
+	return err
+}
+
+// usageLot is how many keys one statement asks for.
+const usageLot = 64
+
+// inLots runs a query that begins with a table k of keys: usage_id and its number.
+func (c *commit) inLots(query string, keys []int64, row func(*sql.Rows) error) error {
+	query = "WITH k (id, number) AS (VALUES (?, ?)" + strings.Repeat(", (?, ?)", usageLot-1) + ") " + query
+	args := make([]any, 2*usageLot)
+	for lot := range slices.Chunk(keys, usageLot) {
+		clear(args)
+		for i, key := range lot {
+			args[2*i], args[2*i+1] = usageID(key), key
+		}
+		if err := c.few(query, row, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judgeUsage lets one of several usage rows of one request count. Most keys have one row, which is new and was written as
+// what it states: only the others are looked at more closely.
+func (c *commit) judgeUsage() error {
+	var fresh, known []int64
+	for _, key := range sorted(c.keys) {
+		if c.keys[key] {
+			known = append(known, key)
+		} else {
+			fresh = append(fresh, key)
+		}
+	}
+	judge, there := map[int64]bool{}, map[int64]bool{}
+	if c.usageBefore > 0 {
+		if err := c.inLots(fmt.Sprintf("SELECT k.number FROM k CROSS JOIN usage u INDEXED BY usage_public ON u.usage_id = k.id WHERE u.id <= %d", c.usageBefore),
+			fresh, intoSet(judge)); err != nil {
+			return err
+		}
+	}
+	if err := c.inLots("SELECT k.number, u.verdict <> u.stated_verdict OR u.of IS NOT NULL FROM k CROSS JOIN usage u ON u.usage_id = k.id", known, func(r *sql.Rows) error {
+		var key int64
+		var judged bool
+		err := r.Scan(&key, &judged)
+		if judged || there[key] {
+			judge[key] = true
+		}
+		there[key] = true
+		return err
+	}); err != nil {
+		return err
+	}
+	rows, stated, err := c.loadJudgedUsage(sorted(judge))
+	if err != nil {
+		return err
+	}
+	err = groups(rows, func(group []judged) error {
+		for i, j := range group {
+			verdict, of := stated[j.id], any(nil)
+			if i > 0 && verdict == schema.Counted {
+				verdict, of = schema.Duplicate, group[0].id
+			}
+			if verdict == j.was && i == 0 {
+				continue
+			}
+			if _, err := c.exec("UPDATE usage SET verdict = ?, of = ? WHERE id = ?", verdict, of, j.id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.judgeSpoken(append(fresh, sorted(there)...))
+}
+
+// judgeSpoken makes duplicates of what rows that count speak for beside their own key.
+func (c *commit) judgeSpoken(keys []int64) error {
+	by := map[int64]int64{}
+	if err := c.inLots(`SELECT k.number, u.id FROM k CROSS JOIN usage u INDEXED BY usage_alias ON u.alias = k.number WHERE u.verdict = 0
+		ORDER BY u.usage_id DESC`, keys, func(r *sql.Rows) error {
+		var key, id int64
+		err := r.Scan(&key, &id)
+		by[key] = id
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, key := range sorted(by) {
+		if _, err := c.exec("UPDATE usage SET verdict = ?, of = ? WHERE usage_id = ? AND verdict = ?", schema.Duplicate, by[key], usageID(key), schema.Counted); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadJudgedUsage reads the rows of the keys to judge, and the verdicts that their originals state, by row.
+func (c *commit) loadJudgedUsage(keys []int64) (rows []judged, stated map[int64]int, err error) {
+	stated = map[int64]int{}
+	err = c.inLots(`SELECT u.id, u.usage_id, u.verdict, u.stated_verdict, u.rank, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file),
+		v.number, coalesce(u.time, 0), s.name || '/' || f.path, u.offset, CASE n.scope WHEN '' THEN 0 ELSE coalesce(n.run, 0) END
+		FROM k CROSS JOIN usage u ON u.usage_id = k.id CROSS JOIN versions v ON v.id = u.version
+		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source CROSS JOIN run_names n ON n.id = u.run_name`, keys, func(r *sql.Rows) error {
+		var j judged
+		var said int
+		var rank, newest, number, time, offset, run int64
+		var path string
+		if err := r.Scan(&j.id, keyOf{&j.group}, &j.was, &said, &rank, &newest, &number, &time, &path, &offset, &run); err != nil {
+			return err
+		}
+		// Where a run's id is unique only in its place, so is what it calls its requests.
+		j.group ^= run << 20
+		stated[j.id] = said
+		j.prefer = []int64{flag(said == schema.Counted), rank, newest, number}
+		j.place = []any{time, path, offset}
+		rows = append(rows, j)
+		return nil
+	})
+	return rows, stated, err
+}
