@@ -234,6 +234,11 @@ CREATE TABLE terms (                   -- the words of all rows, for looking ins
   words BLOB NOT NULL                  -- each with a line feed behind it
 ) STRICT;
 
+CREATE TABLE call_paths (
+  id    INTEGER PRIMARY KEY,           -- hash of the paths
+  paths TEXT NOT NULL                  -- JSON array
+) STRICT;
+
 CREATE TABLE calls (                   -- tool calls; event is the row of the part
   event      INTEGER PRIMARY KEY,
   transcript INTEGER NOT NULL,
@@ -244,7 +249,7 @@ CREATE TABLE calls (                   -- tool calls; event is the row of the pa
   verdict    INTEGER NOT NULL DEFAULT 0,
   name       INTEGER NOT NULL,
   input_bytes INTEGER NOT NULL,
-  paths      TEXT                      -- JSON array
+  paths      INTEGER                   -- call_paths: what a call touches is touched by several
 ) STRICT;
 CREATE INDEX calls_call ON calls (call);
 CREATE INDEX calls_key ON calls (key) WHERE key IS NOT NULL;

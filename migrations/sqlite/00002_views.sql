@@ -114,7 +114,7 @@ SELECT c.conversation_id || ':' || (t.seq_base + e.seq) || CASE WHEN e.parts > 1
   (SELECT name FROM verdicts WHERE id = CASE WHEN t.verdict <> 0 THEN t.verdict WHEN e.verdict <> 0 THEN e.verdict ELSE k.verdict END) AS verdict,
   (SELECT name FROM names WHERE id = k.name) AS tool,
   strftime('%Y-%m-%dT%H:%M:%S', (e.time - ((e.time % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((e.time % 1000000) + 1000000) % 1000000) AS time, e.time AS time_us,
-  k.input_bytes, k.paths,
+  k.input_bytes, (SELECT a.paths FROM call_paths a WHERE a.id = k.paths) AS paths,
   (SELECT c2.conversation_id || ':' || (t2.seq_base + e2.seq) || CASE WHEN e2.parts > 1 THEN '.' || (e2.part + 1) ELSE '' END
     FROM transcripts t2 JOIN conversations c2 ON c2.id = t2.conversation WHERE t2.id = e2.transcript) AS result_event_id,
   x.failed, x.status, coalesce(x.duration, CASE WHEN e2.time >= e.time THEN e2.time - e.time END) AS duration_us,

@@ -19,6 +19,7 @@ var checks = []struct{ sql, problem string }{
 	{"SELECT count(*) FROM transcripts t WHERE t.indexed = 1 AND t.rows <> (SELECT count(*) FROM events e WHERE e.transcript = t.id)", "transcripts that count their rows wrong"},
 	{"SELECT count(*) FROM transcripts t WHERE NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = t.version)", "transcripts without a version"},
 	{"SELECT count(*) FROM calls c WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = c.event)", "tool calls without an event"},
+	{"SELECT count(*) FROM calls c WHERE c.paths IS NOT NULL AND NOT EXISTS (SELECT 1 FROM call_paths p WHERE p.id = c.paths)", "tool calls without their paths"},
 	{"SELECT count(*) FROM results c WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = c.event)", "tool results without an event"},
 	{"SELECT count(*) FROM usage u WHERE NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = u.version)", "usage without a version"},
 	{"SELECT count(*) FROM extents x WHERE NOT EXISTS (SELECT 1 FROM packs p WHERE p.id = x.pack)", "extents without a pack"},

@@ -49,6 +49,8 @@ type commit struct {
 	sources     map[string]int64 // ids by name, as far as they were looked up
 	rows        []pendingRow
 
+	paths map[int64][]string // that calls touch, by the hash of all of a call
+
 	bulkRows int
 	slots    int64
 	bulk     *bulk                     // of rows, when they are many

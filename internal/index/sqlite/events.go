@@ -114,6 +114,7 @@ func (c *commit) writeCalls() error {
 		return err
 	}
 	calls := inserter{t: c.tx, into: "OR FAIL INTO calls", columns: callColumns}
+	c.paths = map[int64][]string{}
 	results := inserter{t: c.tx, into: "OR FAIL INTO results", columns: resultColumns}
 	for i := range c.rows {
 		r := &c.rows[i]
@@ -132,7 +133,25 @@ func (c *commit) writeCalls() error {
 	if err := calls.flush(); err != nil {
 		return err
 	}
-	return results.flush()
+	if err := results.flush(); err != nil {
+		return err
+	}
+	return c.writePaths()
+}
+
+// writePaths writes the lists of paths that calls of the batch have and none had before.
+func (c *commit) writePaths() error {
+	lists := inserter{t: c.tx, into: "OR IGNORE INTO call_paths", columns: columnList("id, paths")}
+	for _, id := range sorted(c.paths) {
+		b, err := json.Marshal(c.paths[id])
+		if err != nil {
+			return err
+		}
+		if err := lists.add(id, string(b)); err != nil {
+			return err
+		}
+	}
+	return lists.flush()
 }
 
 func (c *commit) writeCall(to *inserter, r *pendingRow, s callScope) error {
@@ -145,11 +164,8 @@ func (c *commit) writeCall(to *inserter, r *pendingRow, s callScope) error {
 		key = index.Hash("call key", s.run, r.Call.Key)
 	}
 	if len(r.Call.Paths) > 0 {
-		b, err := json.Marshal(r.Call.Paths)
-		if err != nil {
-			return err
-		}
-		paths = string(b)
+		list := index.Hash(r.Call.Paths...)
+		paths, c.paths[list] = list, r.Call.Paths
 	}
 	return to.add(r.id, r.transcript, s.call(r.Call.ID), r.Call.ID, key, r.Call.Rank, schema.Counted, name, r.Call.Input, paths)
 }

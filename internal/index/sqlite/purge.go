@@ -212,13 +212,14 @@ func (db *DB) fileSize() (int64, error) {
 	return total, nil
 }
 
-// dropNames removes texts that no row has any more, and scenes: names of tools and types may be of one run alone.
+// dropNames removes what rows tell by number and none does any more: names, texts and paths may be of one run alone.
 func (db *DB) dropNames(ctx context.Context) error {
-	if _, err := db.w.ExecContext(ctx, "DELETE FROM usage_texts WHERE id NOT IN (SELECT texts FROM usage UNION SELECT texts FROM usage_threads)"); err != nil {
-		return err
-	}
-	if _, err := db.w.ExecContext(ctx, "DELETE FROM scenes WHERE id NOT IN (SELECT scene FROM events WHERE scene IS NOT NULL)"); err != nil {
-		return err
+	for _, query := range []string{"DELETE FROM usage_texts WHERE id NOT IN (SELECT texts FROM usage UNION SELECT texts FROM usage_threads)",
+		"DELETE FROM call_paths WHERE id NOT IN (SELECT paths FROM calls WHERE paths IS NOT NULL)",
+		"DELETE FROM scenes WHERE id NOT IN (SELECT scene FROM events WHERE scene IS NOT NULL)"} {
+		if _, err := db.w.ExecContext(ctx, query); err != nil {
+			return err
+		}
 	}
 	var kept []string
 	for _, column := range []string{"versions.format", "versions.role", "runs.format", "run_names.format", "events.kind", "events.role", "events.type",

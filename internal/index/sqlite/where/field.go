@@ -200,7 +200,7 @@ func ofCalls(f query.Field) (hint []string, args []any) {
 		switch {
 		case f.Name == "touches" && v.Text != "":
 			s, of := Compare("p.value", v)
-			any, args = append(any, "t.id IN (SELECT k.transcript FROM calls k, json_each(k.paths) p WHERE "+s+")"), append(args, of...)
+			any, args = append(any, "t.id IN (SELECT k.transcript FROM calls k WHERE k.paths IN (SELECT a.id FROM call_paths a, json_each(a.paths) p WHERE "+s+"))"), append(args, of...)
 		case f.Name == "is" && v.Text == "truncated":
 			any = append(any, "t.id IN (SELECT x.transcript FROM results x WHERE x.cut = 1)")
 		default:
@@ -299,10 +299,10 @@ func special(f query.Field, v query.Value) (string, []any, error) {
 		return "t.version IN (SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id CROSS JOIN versions v ON v.file = f.id WHERE " + s + ")", args, nil
 	case "touches":
 		if v.Text == "" && v.Match == query.Whole {
-			return "NOT EXISTS (SELECT 1 FROM calls k, json_each(k.paths) p WHERE k.event = e.id)", nil, nil
+			return "NOT EXISTS (SELECT 1 FROM calls k WHERE k.event = e.id AND k.paths IS NOT NULL)", nil, nil
 		}
 		s, args := Compare("p.value", v)
-		return "EXISTS (SELECT 1 FROM calls k, json_each(k.paths) p WHERE k.event = e.id AND " + s + ")", args, nil
+		return "EXISTS (SELECT 1 FROM calls k CROSS JOIN call_paths a ON a.id = k.paths, json_each(a.paths) p WHERE k.event = e.id AND " + s + ")", args, nil
 	case "id":
 		return idPredicate(v)
 	case "tag":
