@@ -231,7 +231,7 @@ INSERT INTO fts (fts, rank) VALUES ('automerge', 0);
 
 CREATE TABLE terms (                   -- the words of all rows, for looking inside of words
   id    INTEGER PRIMARY KEY,           -- run << 20 | block: the words of a run are in order, those of several overlap
-  words BLOB NOT NULL                  -- each with a line feed behind it
+  words BLOB NOT NULL                  -- packed
 ) STRICT;
 
 CREATE TABLE call_paths (

@@ -12,10 +12,10 @@ import (
 )
 
 // The table of terms holds the words of all rows for those who look inside of words. Each commit adds the words that
-// may be new as one run: blocks of words in order, each with a line feed behind it. Words stand in several runs, but in
+// may be new as one run: blocks of words in order, packed. Words stand in several runs, but in
 // each once; joining keeps the runs few. A row for each word would cost ten times as much.
 const (
-	blockSize = 64 << 10
+	blockSize = 64 << 10 // of words, before they are packed
 	runsKept  = 8
 )
 
@@ -59,10 +59,11 @@ func (w freshWord) compare(other freshWord) int {
 
 // runWriter writes the blocks of a run of words.
 type runWriter struct {
-	t     *tx
-	id    int64 // of the next block
-	block []byte
-	last  []byte // word
+	t      *tx
+	id     int64 // of the next block
+	words  schema.Packer
+	packed []byte
+	last   []byte // word
 }
 
 // newRun begins a run.
@@ -78,20 +79,22 @@ func (w *runWriter) add(word []byte) error {
 		return nil
 	}
 	w.last = append(w.last[:0], word...)
-	w.block = append(append(w.block, word...), '\n')
-	if len(w.block) < blockSize {
+	if w.words.Add(word); w.words.Size() < blockSize {
 		return nil
 	}
 	return w.flush()
 }
 
 func (w *runWriter) flush() error {
-	if len(w.block) == 0 {
+	if w.words.Size() == 0 {
 		return nil
 	}
-	_, err := w.t.exec("INSERT INTO terms (id, words) VALUES (?, ?)", w.id, w.block)
+	var err error
+	if w.packed, err = w.words.Take(w.packed[:0]); err != nil {
+		return err
+	}
+	_, err = w.t.exec("INSERT INTO terms (id, words) VALUES (?, ?)", w.id, w.packed)
 	w.id++
-	w.block = w.block[:0]
 	return err
 }
 

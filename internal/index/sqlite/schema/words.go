@@ -15,8 +15,9 @@ const (
 	NextBlockSQL = "SELECT id, words FROM terms WHERE id > ? AND id < ? ORDER BY id LIMIT 1"
 )
 
-// blocks reads the block with the smallest id between two into memory that may be used again, no words when there is none.
-type blocks func(after, before int64, into []byte) (id int64, words []byte, err error)
+// blocks reads the block with the smallest id between two into memory that may be used again, nothing when there is none. A
+// Packer has written it.
+type blocks func(after, before int64, into []byte) (id int64, block []byte, err error)
 
 // Matcher returns where in some words the first is that is looked for, start equal to end when there is none.
 type Matcher func(words []byte) (start, end int)
@@ -128,7 +129,8 @@ func Those(test func(word []byte) bool) Matcher {
 type runCursor struct {
 	id, end int64 // of the block that is being read, and of the first that is not of the run
 	block   []byte
-	rest    []byte // of it
+	words   Unpacker
+	rest    []byte // of the words of the block
 	word    []byte // nil at the end
 }
 
@@ -138,12 +140,15 @@ func (c *runCursor) next(read blocks, match Matcher) error {
 			c.word, c.rest = c.rest[start:end], c.rest[end+1:]
 			return nil
 		}
-		id, words, err := read(c.id, c.end, c.block)
-		if err != nil || len(words) == 0 {
+		id, block, err := read(c.id, c.end, c.block)
+		if err != nil || len(block) == 0 {
 			c.word = nil
 			return err
 		}
-		c.id, c.block, c.rest = id, words, words
+		if c.rest, err = c.words.Unpack(block); err != nil {
+			return err
+		}
+		c.id, c.block = id, block
 	}
 }
 
