@@ -60,6 +60,7 @@ func (f *finder) count(c where.Cond) (int64, error) {
 		if err := f.tx.GetContext(f.ctx, &n, "SELECT count(*) FROM ("+sql+" LIMIT ?)", append(args, left)...); err != nil {
 			return err
 		}
+		f.met += int(n)
 		if total, left = total+n, left-n; left <= 0 {
 			return engine.ErrStop
 		}

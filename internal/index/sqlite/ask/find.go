@@ -64,6 +64,7 @@ type finder struct {
 	tx    *reading
 	from  *key // hits up to and with this one were seen
 	n     int  // hits yielded
+	met   int  // rows found, seen ones and those that are not ready among them
 	err   error
 	filed filing
 	hour  int64             // that rows come from
@@ -77,7 +78,7 @@ func (db *Reader) finder(ctx context.Context, page index.Page) *finder {
 
 // planner finds walks of the question's transaction; few says that not all hits are wanted.
 func (f *finder) planner(few bool) planner {
-	return planner{measures: f.measures, ctx: f.ctx, tx: f.tx, all: f.page.AllVersions, few: few}
+	return planner{measures: f.measures, ctx: f.ctx, tx: f.tx, all: f.page.AllVersions, few: few, met: &f.met}
 }
 
 // key is what hits are ordered by (newest first, and inside an instant a way that is the same everywhere), and ranked by.
@@ -176,6 +177,7 @@ func scanKey(rows *sqlx.Rows) (k key, err error) {
 
 // add takes the next row and says whether to go on.
 func (f *finder) add(k key) bool {
+	f.met++
 	if hour := k.id >> schema.SlotBits; hour != f.hour {
 		f.hour = hour
 		if f.err = f.flush(f.filed.latest(hour)); f.err != nil || f.done() {

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -17,9 +18,14 @@ import (
 // holder is a transcript, with bounds of the ids of its rows.
 type holder struct{ id, rows, first, last int64 }
 
-// owned returns the transcripts that a condition is about, those with the newest rows first; dense says that they have too
-// many rows for a list.
-func (p *planner) owned(c where.Cond) (owners []holder, dense bool, err error) {
+// owned is the transcripts that a condition is about, those with the newest rows first; dense says that they have too many
+// rows for a list.
+type owned struct {
+	holders []holder
+	dense   bool
+}
+
+func (p *planner) owned(c where.Cond) (o owned, err error) {
 	seen := ""
 	if !p.all {
 		seen = " AND t.verdict IN (0, 6)"
@@ -27,18 +33,31 @@ func (p *planner) owned(c where.Cond) (owners []holder, dense bool, err error) {
 	if c.To > 0 {
 		seen += " AND t.first_row < " + strconv.FormatInt(c.To, 10)
 	}
+	query := `SELECT t.id, t.rows, t.first_row, t.last_row FROM runs r JOIN conversations c ON c.run = r.id JOIN transcripts t ON t.conversation = c.id
+		WHERE t.indexed <> 0 AND ` + where.Balanced(append(slices.Clone(c.Own), c.Hint...), " AND ") + " AND t.last_row >= " + strconv.FormatInt(c.From, 10) + seen
+	args := append(slices.Clone(c.Owned), c.Hinted...)
+	key := fmt.Sprintf("%s %#v %d", query, args, p.mostOwned)
+	if o, known := p.tx.owned[key]; known {
+		return o, nil
+	}
 	total := int64(0)
-	err = engine.Each(p.ctx, p.tx, `SELECT t.id, t.rows, t.first_row, t.last_row FROM runs r JOIN conversations c ON c.run = r.id JOIN transcripts t ON t.conversation = c.id
-		WHERE t.indexed <> 0 AND `+where.Balanced(append(slices.Clone(c.Own), c.Hint...), " AND ")+" AND t.last_row >= "+strconv.FormatInt(c.From, 10)+seen,
-		append(slices.Clone(c.Owned), c.Hinted...),
-		func(rows *sqlx.Rows) (o holder, err error) { return o, rows.Scan(&o.id, &o.rows, &o.first, &o.last) },
-		func(o holder) bool {
-			owners = append(owners, o)
-			total += o.rows
-			return total <= p.mostOwned
-		})
-	slices.SortFunc(owners, func(a, b holder) int { return cmp.Compare(b.last, a.last) })
-	return owners, total > p.mostOwned, err
+	scan := func(rows *sqlx.Rows) (h holder, err error) { return h, rows.Scan(&h.id, &h.rows, &h.first, &h.last) }
+	err = engine.Each(p.ctx, p.tx, query, args, scan, func(h holder) bool {
+		o.holders = append(o.holders, h)
+		total += h.rows
+		return total <= p.mostOwned
+	})
+	if err != nil {
+		return o, err
+	}
+	if o.dense = total > p.mostOwned; o.dense {
+		o.holders = nil
+	}
+	slices.SortFunc(o.holders, func(a, b holder) int { return cmp.Compare(b.last, a.last) })
+	if p.tx.keeps(len(o.holders)) {
+		p.tx.owned[key] = o
+	}
+	return o, nil
 }
 
 // rowsOf walks the rows of transcripts that meet a condition. Those with the newest rows are looked up first: what is newer
@@ -82,12 +101,21 @@ func (p *planner) rowIDs(owners []holder, c where.Cond) ([]int64, error) {
 	for i, o := range owners {
 		list[i] = o.id
 	}
+	args := []any{asList(list), c.From, to}
+	key := fmt.Sprint(args...)
+	if ids, known := p.tx.rows[key]; known {
+		return slices.Clone(ids), nil
+	}
 	var text string // one value: a row for each would cost more than all of the rest
 	if err := p.tx.GetContext(p.ctx, &text, `SELECT json_group_array(e.id) FROM json_each(?) j CROSS JOIN events e INDEXED BY events_place
-		ON e.transcript = j.value WHERE e.id >= ? AND e.id < ?`, asList(list), c.From, to); err != nil {
+		ON e.transcript = j.value WHERE e.id >= ? AND e.id < ?`, args...); err != nil {
 		return nil, err
 	}
-	return fromList(text)
+	ids, err := fromList(text)
+	if err == nil && p.tx.keeps(len(ids)) {
+		p.tx.rows[key] = slices.Clone(ids)
+	}
+	return ids, err
 }
 
 // fromList reads numbers that asList has written, or SQLite.

@@ -77,6 +77,7 @@ type planner struct {
 	tx  *reading
 	all bool
 	few bool // not all hits are wanted
+	met *int // rows that walks have found
 }
 
 // walks calls visit for one walk after the other. Hours are never parted.
@@ -116,14 +117,15 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 			return err
 		}
 		c.To = edge
+		owned = 4**p.met < p.probe // where most pass, looking up owners would not save anything
 	}
 	if owned {
-		owners, dense, err := p.owned(c)
+		o, err := p.owned(c)
 		if err != nil {
 			return err
 		}
-		if !dense {
-			return p.rowsOf(owners, c, words, visit)
+		if !o.dense {
+			return p.rowsOf(o.holders, c, words, visit)
 		}
 	}
 	_, err = p.everywhere(c, words, math.MaxInt, visit)

@@ -13,15 +13,15 @@ import (
 func (p *planner) union(u where.Union, c where.Cond) (*sieve, error) {
 	of := u.Owners
 	of.From, of.To = c.From, c.To
-	owners, dense, err := p.owned(of)
-	if err != nil || dense {
+	o, err := p.owned(of)
+	if err != nil || o.dense {
 		return nil, err
 	}
 	s, err := p.found(u.Match)
 	if err != nil {
 		return nil, err
 	}
-	s.Rows = either{s.Rows, &rowsOfOwners{p: p, c: of, owners: owners, most: p.lookedUp}}
+	s.Rows = either{s.Rows, &rowsOfOwners{p: p, c: of, owners: o.holders, most: p.lookedUp}}
 	return s, nil
 }
 

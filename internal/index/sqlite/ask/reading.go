@@ -20,6 +20,21 @@ type memory struct {
 	scenes map[int64]string // what they say, as JSON
 	owners map[int64]owner  // by transcript
 	filed  *filing
+
+	owned  map[string]owned   // by statement
+	rows   map[string][]int64 // of owners
+	listed int                // in both
+}
+
+// mostListed bounds that.
+const mostListed = 1 << 16
+
+// keeps makes room for a list of n, unless that is too long to be kept.
+func (m *memory) keeps(n int) bool {
+	if m.listed += n; m.listed > mostListed {
+		m.owned, m.rows, m.listed = map[string]owned{}, map[string][]int64{}, n
+	}
+	return n <= mostListed
 }
 
 // read begins to read.
@@ -29,7 +44,8 @@ func (db *Reader) read(ctx context.Context) (*reading, error) {
 		return nil, err
 	}
 	m, err := tx.Memory(ctx, func() any {
-		return &memory{names: map[int64]string{}, scenes: map[int64]string{}, owners: map[int64]owner{}}
+		return &memory{names: map[int64]string{}, scenes: map[int64]string{}, owners: map[int64]owner{},
+			owned: map[string]owned{}, rows: map[string][]int64{}}
 	})
 	if err != nil {
 		tx.Rollback()
