@@ -13,7 +13,7 @@ import (
 )
 
 // holdings is what the manifests of all packs say together, as gc needs it: which bytes stand where, and who needs
-// them. It takes about half a kilobyte of memory for each original (chainMemory), manifests are not kept.
+// them. It takes about half a kilobyte of memory for each original, manifests are not kept.
 type holdings struct {
 	volumes []*volume // by name; those that others replace left out
 	byName  map[string]*volume
@@ -26,9 +26,6 @@ type holdings struct {
 	strings map[string]string    // those that most originals have in common, each once
 	kinds   map[kind]*kind
 }
-
-// chainMemory is what an original takes, with the room that collecting garbage needs.
-const chainMemory = 800
 
 // volume is a pack.
 type volume struct {

@@ -19,7 +19,11 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 		return err
 	}
 	defer t.Rollback()
-	c := &commit{tx: t, usages: usageRows(t), usageBefore: -1, sources: map[string]int64{}, bulkRows: db.bulkRows, slots: db.slots, told: db.told.take(), batch: batch, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}}
+	c := &commit{
+		tx: t, batch: batch, bulkRows: db.bulkRows, slots: db.slots, told: db.told.take(), usages: usageRows(t), usageBefore: -1,
+		sources: map[string]int64{}, formats: map[int64]string{}, born: map[index.VersionKey]int64{},
+		touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{},
+	}
 	if err := c.run(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -45,8 +49,10 @@ type commit struct {
 	keys        map[int64]bool // usage to judge, by the numbers of their ids; false: one row is new, and that is all that is known
 	eids        map[int64]bool // event ids to judge; true: even if only one row has it, because others may have gone
 	usages      *inserter
-	usageBefore int64            // the last row id of usage before any was written; below 0 while nobody has asked
-	sources     map[string]int64 // ids by name, as far as they were looked up
+	usageBefore int64                      // the last row id of usage before any was written; below 0 while nobody has asked
+	sources     map[string]int64           // ids by name, as far as they were looked up
+	formats     map[int64]string           // names of formats by id, likewise
+	born        map[index.VersionKey]int64 // versions that this commit has added, of which nothing is said yet and on which no tombstone lies
 	rows        []pendingRow
 
 	paths map[int64][]string // that calls touch, by the hash of all of a call

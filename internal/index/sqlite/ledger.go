@@ -55,7 +55,8 @@ func (c *commit) ledger(f blob.Fact) error {
 // all that is left.
 func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
 	v := &l.Version
-	file, err := c.file(v.Source, v.Path)
+	delete(c.born, versionKey(v))
+	file, _, err := c.file(v.Source, v.Path)
 	if err != nil {
 		return 0, err
 	}
@@ -63,10 +64,7 @@ func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
 	if err != nil || ok {
 		return id, err
 	}
-	if _, err = c.addVersion(file, v); err != nil {
-		return 0, err
-	}
-	if _, err := c.get("SELECT id FROM versions WHERE file = ? AND number = ?", []any{file, v.Number}, &id); err != nil || !l.Buried {
+	if id, _, err = c.addVersion(file, v); err != nil || !l.Buried {
 		return id, err
 	}
 	_, err = c.exec("UPDATE versions SET grave = ? WHERE id = ?", blob.Bury(v, "").Key(), id)
@@ -120,7 +118,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, buried boo
 	if r.Local {
 		scope = index.Scope(o.Source, o.Claim)
 	}
-	name, err := c.namedRun(cmp.Or(r.Format, o.Format), r.NativeID, scope)
+	name, _, err := c.namedRun(cmp.Or(r.Format, o.Format), r.NativeID, scope)
 	if err != nil {
 		return err
 	}
@@ -221,20 +219,20 @@ func (c *commit) dropWords(transcript, until int64) error {
 }
 
 // namedRun is the row of a name.
-func (c *commit) namedRun(formatName, native, scope string) (id int64, err error) {
+func (c *commit) namedRun(formatName, native, scope string) (id int64, fresh bool, err error) {
 	format, err := c.nameID(formatName)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	ok, err := c.get("SELECT id FROM run_names WHERE format = ? AND native_id = ? AND scope = ?", []any{format, native, scope}, &id)
 	if err != nil || ok {
-		return id, err
+		return id, false, err
 	}
 	if id, err = c.id("run_names"); err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	_, err = c.exec("INSERT INTO run_names (id, format, native_id, scope) VALUES (?, ?, ?, ?)", id, format, native, scope)
-	return id, err
+	return id, true, err
 }
 
 // ledgerUsage writes usage that outlives what stated it, under the identity that it had.

@@ -17,6 +17,8 @@ type owner struct {
 	version int64
 	names   map[string]int64 // run_names by native id
 	wanted  map[string]bool  // transcripts that must have rows although a copy has them, by native id
+	born    bool             // nothing is said of it yet
+	first   map[int64]bool   // names that nothing was called by before it
 
 	cut  map[string]*grave     // runs of which something was pruned, by native id
 	gone func(run string) bool // of which nothing is left here
@@ -25,24 +27,27 @@ type owner struct {
 // parsed writes what one stretch of a parse says. Rows of events wait for writeRows, which sorts those of the
 // whole batch by time.
 func (c *commit) parsed(p *index.Parsed) error {
-	o := &owner{Parsed: p, names: map[string]int64{}, wanted: map[string]bool{}}
+	o := &owner{Parsed: p, names: map[string]int64{}, wanted: map[string]bool{}, first: map[int64]bool{}}
 	var parser int64
 	var grave sql.NullString
-	ok, err := c.get(`SELECT v.id, v.parser, v.grave FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
-		WHERE s.name = ? AND f.path = ? AND v.number = ?`, []any{p.Source, p.Path, p.Number}, &o.version, &parser, &grave)
-	if err != nil {
-		return err
+	if o.version, o.born = c.born[p.VersionKey]; !o.born {
+		ok, err := c.get(`SELECT v.id, v.parser, v.grave FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
+			WHERE s.name = ? AND f.path = ? AND v.number = ?`, []any{p.Source, p.Path, p.Number}, &o.version, &parser, &grave)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return fmt.Errorf("version %d: %w", p.Number, index.ErrNotFound)
+		}
 	}
-	if !ok {
-		return fmt.Errorf("version %d: %w", p.Number, index.ErrNotFound)
-	}
+	delete(c.born, p.VersionKey)
 	if grave.Valid {
 		return nil
 	}
 	if err := c.exceptGraves(o); err != nil {
 		return err
 	}
-	if p.First {
+	if p.First && !o.born {
 		if err := c.unsay(o, parser != 0); err != nil {
 			return err
 		}
@@ -53,7 +58,7 @@ func (c *commit) parsed(p *index.Parsed) error {
 			return err
 		}
 	}
-	_, err = c.exec("UPDATE versions SET parser = ?, parsed = ? WHERE id = ?", p.Parser, p.Until, o.version)
+	_, err := c.exec("UPDATE versions SET parser = ?, parsed = ? WHERE id = ?", p.Parser, p.Until, o.version)
 	return err
 }
 
@@ -131,8 +136,12 @@ func (c *commit) runName(o *owner, native string) (id int64, err error) {
 			scope = index.Scope(o.Source, o.Claim)
 		}
 	}
-	if id, err = c.namedRun(o.Format, native, scope); err != nil {
+	id, fresh, err := c.namedRun(o.Format, native, scope)
+	if err != nil {
 		return 0, err
+	}
+	if fresh {
+		o.first[id] = true
 	}
 	o.names[native] = id
 	c.touched[id] = true
@@ -210,12 +219,14 @@ func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool,
 		native = o.Role + " " + strings.TrimPrefix(o.Path, o.Claim+"/")
 	}
 	var rows int
-	ok, err := c.get("SELECT id, indexed FROM transcripts WHERE version = ? AND run_name = ? AND native_id = ? AND aside = ?",
-		[]any{o.version, name, native, v.Aside}, &id, &rows)
-	if err != nil {
-		return 0, false, err
+	known := !o.born
+	if known {
+		if known, err = c.get("SELECT id, indexed FROM transcripts WHERE version = ? AND run_name = ? AND native_id = ? AND aside = ?",
+			[]any{o.version, name, native, v.Aside}, &id, &rows); err != nil {
+			return 0, false, err
+		}
 	}
-	if ok {
+	if known {
 		indexed = rows == 1 // what is wanted is made again as a whole
 		_, err = c.exec("UPDATE transcripts SET last_seq = ?, rows = ?, stated = ?, ord = ?, rank = ?, shared = ? WHERE id = ?",
 			v.LastSeq, v.TotalRows, string(stated), v.Order, v.Rank, v.Shared, id)
@@ -236,6 +247,9 @@ func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool,
 
 // twin says whether another version with the same bytes has the rows of a transcript already.
 func (c *commit) twin(o *owner, name int64, native string, aside bool) (bool, error) {
+	if o.first[name] {
+		return false, nil
+	}
 	lossy, err := c.lossyVersions()
 	if err != nil || o.wanted[native] || lossy[o.VersionKey] {
 		return false, err

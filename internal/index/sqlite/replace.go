@@ -22,7 +22,10 @@ const replacedKey = "replaced pack "
 // of the newer pack, and those that lie within it go, because gc has joined them; one that comes later, in a pack of
 // another machine, is not needed at all. The last pack of a gc knows better than any: its extents take the place of
 // whatever they overlap.
-func (c *commit) extent(chain int64, e blob.Extent, pack, raw int64, moved bool) error {
+func (c *commit) extent(chain int64, e blob.Extent, pack, raw int64, alone, moved bool) error {
+	if alone {
+		return c.putExtent(chain, e, pack, raw)
+	}
 	if within, err := c.within(chain, e.Offset, e.Size); err != nil || within && !moved {
 		return err
 	}
@@ -33,6 +36,10 @@ func (c *commit) extent(chain int64, e blob.Extent, pack, raw int64, moved bool)
 	if _, err := c.exec(overlap, chain, e.Offset, e.Offset+e.Size); err != nil {
 		return err
 	}
+	return c.putExtent(chain, e, pack, raw)
+}
+
+func (c *commit) putExtent(chain int64, e blob.Extent, pack, raw int64) error {
 	_, err := c.exec(`INSERT INTO extents (chain, offset, size, pack, raw, sha256) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (chain, offset) DO UPDATE SET size = excluded.size, pack = excluded.pack, raw = excluded.raw, sha256 = excluded.sha256
 		WHERE excluded.size > size OR excluded.size = size

@@ -26,6 +26,7 @@ type take struct {
 	rank, seqBase, lastSeq, rows            int64
 	first, last                             sql.NullInt64
 	sha                                     []byte
+	key                                     struct{ format, native, anchor string } // of the run
 	size                                    int64
 	source, path                            string
 	transcript.Conversation
@@ -51,15 +52,16 @@ func (c *commit) loadTakes() (map[int64][]*take, error) {
 		return nil, err
 	}
 	err = c.each(`SELECT t.id, n.run, t.run_name, t.version, v.file, v.number, t.native_id, t.conversation, t.verdict, t.judged, t.indexed, t.copied_until,
-		t.shared, t.aside, t.ord, t.rank, t.seq_base, t.last_seq, t.rows, t.first_time, t.last_time, v.sha256, v.size, s.name, f.path, t.stated
-		FROM temp.touched_runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
+		t.shared, t.aside, t.ord, t.rank, t.seq_base, t.last_seq, t.rows, t.first_time, t.last_time, v.sha256, v.size, s.name, f.path, t.stated,
+		i.key, i.anchor, (SELECT name FROM names WHERE id = i.format)
+		FROM temp.touched_runs r CROSS JOIN runs i ON i.id = r.id CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
 		CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file
 		CROSS JOIN sources s ON s.id = f.source`, func(r *sql.Rows) error {
 		t := &take{}
 		var stated []byte
 		if err := r.Scan(&t.id, &t.run, &t.runName, &t.version, &t.file, &t.number, &t.native, &t.conversation, &t.verdict, &t.judged, &t.indexed, &t.copiedUntil,
 			&t.shared, &t.aside, &t.order, &t.rank, &t.seqBase, &t.lastSeq, &t.rows, &t.first, &t.last, &t.sha, &t.size,
-			&t.source, &t.path, &stated); err != nil {
+			&t.source, &t.path, &stated, &t.key.native, &t.key.anchor, &t.key.format); err != nil {
 			return err
 		}
 		t.lossy = lossy[index.VersionKey{Source: t.source, Path: t.path, Number: int(t.number)}]
@@ -119,11 +121,7 @@ func markSuperseded(takes []*take) {
 }
 
 func (c *commit) electRun(run int64, takes []*take) error {
-	var key struct{ format, native, anchor string }
-	if _, err := c.get(`SELECT f.name, r.key, r.anchor FROM runs r JOIN names f ON f.id = r.format WHERE r.id = ?`,
-		[]any{run}, &key.format, &key.native, &key.anchor); err != nil {
-		return err
-	}
+	key := &takes[0].key
 	groups := map[string][]*take{}
 	for _, t := range takes {
 		name := "c" + t.native
@@ -309,20 +307,6 @@ func (c *commit) writeTake(t *take) error {
 
 // conversation writes the row of a conversation and returns its id.
 func (c *commit) conversation(run int64, public string, t *take, of *int64) (sql.NullInt64, error) {
-	var id int64
-	ok, err := c.get("SELECT id FROM conversations WHERE conversation_id = ?", []any{public}, &id)
-	if err != nil {
-		return sql.NullInt64{}, err
-	}
-	if !ok {
-		if id, err = c.id("conversations"); err != nil {
-			return sql.NullInt64{}, err
-		}
-		if _, err := c.exec("INSERT INTO conversations (id, conversation_id, run, native_id, verdict) VALUES (?, ?, ?, ?, 0)",
-			id, public, run, t.native); err != nil {
-			return sql.NullInt64{}, err
-		}
-	}
 	attributes, err := jsonOrNil(t.Attributes)
 	if err != nil {
 		return sql.NullInt64{}, err
@@ -338,9 +322,21 @@ func (c *commit) conversation(run int64, public string, t *take, of *int64) (sql
 	if ended == nil && t.last.Valid {
 		ended = t.last.Int64
 	}
-	_, err = c.exec(`UPDATE conversations SET run = ?, verdict = ?, of = ?, title = ?, agent = ?, engine = ?, model = ?, flow = ?, step = ?, mode = ?,
-		status = ?, version = ?, project = ?, branch = ?, started = ?, ended = ?, child = ?, attributes = ? WHERE id = ?`,
-		run, verdict, of, null(t.Title), null(t.Agent), null(t.Engine), null(t.Model), null(t.Flow), null(t.Step), null(t.Mode),
-		null(t.Status), null(t.Version), null(t.Project), null(t.Branch), started, ended, flag(t.Child), attributes, id)
+	said := []any{run, verdict, of, null(t.Title), null(t.Agent), null(t.Engine), null(t.Model), null(t.Flow), null(t.Step), null(t.Mode),
+		null(t.Status), null(t.Version), null(t.Project), null(t.Branch), started, ended, flag(t.Child), attributes}
+	var id int64
+	known, err := c.get("SELECT id FROM conversations WHERE conversation_id = ?", []any{public}, &id)
+	switch {
+	case err != nil:
+	case known:
+		_, err = c.exec(`UPDATE conversations SET run = ?, verdict = ?, of = ?, title = ?, agent = ?, engine = ?, model = ?, flow = ?, step = ?, mode = ?,
+			status = ?, version = ?, project = ?, branch = ?, started = ?, ended = ?, child = ?, attributes = ? WHERE id = ?`, append(said, id)...)
+	default:
+		if id, err = c.id("conversations"); err == nil {
+			_, err = c.exec(`INSERT INTO conversations (run, verdict, of, title, agent, engine, model, flow, step, mode, status, version, project, branch,
+				started, ended, child, attributes, id, conversation_id, native_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				append(said, id, public, t.native)...)
+		}
+	}
 	return sql.NullInt64{Int64: id, Valid: true}, err
 }

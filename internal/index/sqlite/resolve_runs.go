@@ -97,9 +97,12 @@ func (c *commit) runRow(format int64, native, anchor string, anchored bool) (id 
 	if id, err = c.id("runs"); err != nil {
 		return 0, err
 	}
-	var formatName string
-	if _, err := c.get("SELECT name FROM names WHERE id = ?", []any{format}, &formatName); err != nil {
-		return 0, err
+	formatName, ok := c.formats[format]
+	if !ok {
+		if _, err := c.get("SELECT name FROM names WHERE id = ?", []any{format}, &formatName); err != nil {
+			return 0, err
+		}
+		c.formats[format] = formatName
 	}
 	_, err = c.exec("INSERT INTO runs (id, run_id, format, key, anchor, native_id, counted) VALUES (?, ?, ?, ?, ?, ?, 0)",
 		id, index.PublicID("r", "run", formatName, key, anchor), format, key, anchor, native)

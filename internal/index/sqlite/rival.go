@@ -60,6 +60,7 @@ func (c *commit) layTombstone(id, chain int64, known bool, v *blob.Version) erro
 	if err != nil || !yes {
 		return err
 	}
+	delete(c.born, versionKey(v))
 	if known {
 		var n int
 		open, err := c.get("SELECT 1 FROM versions WHERE id = ? AND grave IS NULL AND sha256 = ?", []any{id, v.SHA256[:]}, &n)

@@ -49,7 +49,7 @@ func (c *commit) pack(p *index.PackRow) (int64, error) {
 
 // version adds a version or prolongs it, with the extents that the pack brought.
 func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
-	file, err := c.file(v.Source, v.Path)
+	file, fresh, err := c.file(v.Source, v.Path)
 	if err != nil {
 		return err
 	}
@@ -57,10 +57,12 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	var size int64
 	var grave sql.NullString
 	var root []byte
-	known, err := c.get("SELECT v.id, v.chain, v.size, v.grave, c.root FROM versions v JOIN chains c ON c.id = v.chain WHERE v.file = ? AND v.number = ?",
-		[]any{file, v.Number}, &id, &chain, &size, &grave, &root)
-	if err != nil {
-		return err
+	known := !fresh
+	if known {
+		if known, err = c.get("SELECT v.id, v.chain, v.size, v.grave, c.root FROM versions v JOIN chains c ON c.id = v.chain WHERE v.file = ? AND v.number = ?",
+			[]any{file, v.Number}, &id, &chain, &size, &grave, &root); err != nil {
+			return err
+		}
 	}
 	switch {
 	case known && blob.Ref(root) != v.Root:
@@ -79,7 +81,8 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 		}
 		err = c.grow(id, chain, v)
 	default:
-		chain, err = c.addVersion(file, v)
+		id, chain, err = c.addVersion(file, v)
+		c.born[versionKey(v)] = id
 	}
 	if err != nil {
 		return err
@@ -100,7 +103,8 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 		if !there {
 			continue // verify names what is lost
 		}
-		if err := c.extent(chain, e, in, raw, len(p.Replaces) > 0); err != nil {
+		alone := !known && len(v.Extents) == 1
+		if err := c.extent(chain, e, in, raw, alone, len(p.Replaces) > 0); err != nil {
 			return err
 		}
 	}
@@ -125,24 +129,23 @@ func (c *commit) grow(id, chain int64, v *blob.Version) error {
 	return err
 }
 
-func (c *commit) addVersion(file int64, v *blob.Version) (chain int64, err error) {
+func (c *commit) addVersion(file int64, v *blob.Version) (id, chain int64, err error) {
 	if chain, err = c.id("chains"); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if _, err := c.exec("INSERT INTO chains (id, root, size, sha256) VALUES (?, ?, ?, ?)", chain, v.Root[:], v.Size, v.SHA256[:]); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	id, err := c.id("versions")
-	if err != nil {
-		return 0, err
+	if id, err = c.id("versions"); err != nil {
+		return 0, 0, err
 	}
 	format, err := c.name(v.Format)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	role, err := c.name(v.Role)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	_, err = c.exec(`INSERT INTO versions (id, file, number, chain, size, sha256, mtime, mode, format, role, root_dir, parser, parsed)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)`,
@@ -150,7 +153,11 @@ func (c *commit) addVersion(file int64, v *blob.Version) (chain int64, err error
 	if err == nil && v.Number > 1 {
 		err = c.supersede(file, v.Number)
 	}
-	return chain, err
+	return id, chain, err
+}
+
+func versionKey(v *blob.Version) index.VersionKey {
+	return index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}
 }
 
 // supersede marks what older versions of a file say as to be judged again.
@@ -193,20 +200,21 @@ func (c *commit) source(name string) (id int64, err error) {
 	return id, nil
 }
 
-func (c *commit) file(source, path string) (id int64, err error) {
+// file returns the row of a file, and whether it was made now.
+func (c *commit) file(source, path string) (id int64, fresh bool, err error) {
 	src, err := c.source(source)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	ok, err := c.get("SELECT id FROM files WHERE source = ? AND path = ?", []any{src, path}, &id)
 	if err != nil || ok {
-		return id, err
+		return id, false, err
 	}
 	if id, err = c.id("files"); err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	_, err = c.exec("INSERT INTO files (id, source, path) VALUES (?, ?, ?)", id, src, path)
-	return id, err
+	return id, true, err
 }
 
 // fact keeps the newest fact of a kind and key, by time, then by pack name, and says whether it is news: gc tells again
