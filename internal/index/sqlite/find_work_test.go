@@ -17,10 +17,7 @@ func TestFindWork(t *testing.T) {
 		db, _ := archived(t, n)
 		c := countReads(t, db)
 		for _, text := range queries {
-			tree, err := query.Parse(text, indextest.Epoch, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tree := mustParse(t, text)
 			all = append(all, c.of(t, func() error {
 				for _, err := range db.Find(t.Context(), tree, index.Page{Limit: 20}) {
 					if err != nil {
@@ -41,4 +38,39 @@ func TestFindWork(t *testing.T) {
 		}
 		large[i].within(t, fmt.Sprintf("%q", text), 1, small[i], 1, 1.5, 2)
 	}
+}
+
+// TestFindAgainWork asks for what was asked before: the full-text index is not read again, and what was written since is.
+func TestFindAgainWork(t *testing.T) {
+	db, _ := archived(t, 80)
+	c := countReads(t, db)
+	find := func() work {
+		return c.of(t, func() error {
+			for _, err := range db.Find(t.Context(), mustParse(t, "project:/srv/3 the words"), index.Page{Limit: 20}) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	first, again := find(), find()
+	if again.prepared > 0 || 2*again.statements > first.statements || again.rows >= first.rows {
+		t.Errorf("again: %v\nat first: %v", again, first)
+	}
+	if err := db.Commit(t.Context(), workBatch(900, 1, false)); err != nil {
+		t.Fatal(err)
+	}
+	if n := find(); n.statements <= again.statements {
+		t.Errorf("after a commit: %v\nbefore: %v", n, again)
+	}
+}
+
+func mustParse(t *testing.T, text string) *query.Tree {
+	t.Helper()
+	tree, err := query.Parse(text, indextest.Epoch, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
 }
