@@ -3,7 +3,6 @@ package ask
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/jmoiron/sqlx"
 
@@ -47,26 +46,6 @@ func (p *planner) found(e fts5.Expr) (*sieve, error) {
 		s.Rows, err = view.Rows(e)
 	}
 	return s, err
-}
-
-// sift passes on those of some rows, in falling order, that get through.
-func (s *sieve) sift(ids []int64, take func(int64) error) error {
-	for len(ids) > 0 {
-		row, err := s.Down(ids[0])
-		if err != nil {
-			return err
-		}
-		if row == ids[0] != s.without {
-			if err := take(ids[0]); err != nil {
-				return err
-			}
-		}
-		if ids = ids[1:]; !s.without { // on to what it finds
-			n, _ := slices.BinarySearchFunc(ids, row, func(id, row int64) int { return int(min(max(row-id, -1), 1)) })
-			ids = ids[n:]
-		}
-	}
-	return nil
 }
 
 // native lets FTS5 itself find rows: by beginnings of words that stand in phrases or alternatives. It implements fts5.Rows.

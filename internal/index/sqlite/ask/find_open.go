@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"math"
-	"slices"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
@@ -68,8 +67,7 @@ func (p *planner) openedIn(view *fts5.View, open []where.Opening, c where.Cond, 
 			ids = common(ids, have)
 		}
 	}
-	slices.Reverse(ids)
-	return p.among(c, ids, words, visit)
+	return p.within(&listing{ids: ids}, c, words, visit)
 }
 
 // common is what two rising lists share.

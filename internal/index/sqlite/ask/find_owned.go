@@ -11,7 +11,6 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
-	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 )
 
@@ -58,37 +57,6 @@ func (p *planner) owned(c where.Cond) (o owned, err error) {
 		p.tx.owned[key] = o
 	}
 	return o, nil
-}
-
-// rowsOf walks the rows of transcripts that meet a condition. Those with the newest rows are looked up first: what is newer
-// than all rows of the others is known to be complete.
-func (p *planner) rowsOf(owners []holder, c where.Cond, words *sieve, visit func(walk) error) error {
-	var waiting []int64
-	for most := p.lookedUp; len(owners) > 0; most *= 2 {
-		n, rows := 0, int64(0)
-		for n < len(owners) && rows < most {
-			rows += owners[n].rows
-			n++
-		}
-		ids, err := p.rowIDs(owners[:n], c)
-		if err != nil {
-			return err
-		}
-		if owners = owners[n:]; len(waiting) > 0 {
-			ids = append(ids, waiting...)
-		}
-		slices.SortFunc(ids, func(a, b int64) int { return cmp.Compare(b, a) })
-		ready := len(ids)
-		if len(owners) > 0 { // no hour is parted
-			bound := (owners[0].last>>schema.SlotBits + 1) << schema.SlotBits
-			ready, _ = slices.BinarySearchFunc(ids, bound-1, func(id, at int64) int { return cmp.Compare(at, id) })
-		}
-		if err := p.among(c, ids[:ready], words, visit); err != nil {
-			return err
-		}
-		waiting = ids[ready:]
-	}
-	return nil
 }
 
 // rowIDs are the ids of the rows of transcripts.

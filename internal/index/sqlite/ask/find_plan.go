@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 )
@@ -125,7 +126,7 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 			return err
 		}
 		if !o.dense {
-			return p.rowsOf(o.holders, c, words, visit)
+			return p.within(p.rowsOf(o.holders, c), c, words, visit)
 		}
 	}
 	_, err = p.everywhere(c, words, math.MaxInt, visit)
@@ -183,19 +184,15 @@ func (p *planner) newest(c where.Cond, words *sieve, visit func(walk) error) (ed
 	return edge, visit(walk{Cond: c})
 }
 
-// among walks those of some rows, in falling order, that meet a condition.
-func (p *planner) among(c where.Cond, ids []int64, words *sieve, visit func(walk) error) error {
-	c.Match, c.Open, c.Not = nil, nil, nil
-	l := p.lister(c, visit)
-	var err error
-	if words != nil {
-		err = words.sift(ids, l.add)
+// within walks those of some rows that meet a condition and have the words.
+func (p *planner) within(rows fts5.Rows, c where.Cond, words *sieve, visit func(walk) error) error {
+	switch {
+	case words == nil:
+	case words.without:
+		rows = except{rows, words.Rows}
+	default:
+		rows = both{words.Rows, rows}
 	}
-	for i := 0; words == nil && i < len(ids) && err == nil; i++ {
-		err = l.add(ids[i])
-	}
-	if err != nil {
-		return err
-	}
-	return l.flush()
+	_, err := p.everywhere(c, &sieve{Rows: rows}, math.MaxInt, visit)
+	return err
 }

@@ -1,0 +1,111 @@
+package ask
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+	"github.com/txarchive/txarchive/internal/index/sqlite/where"
+)
+
+// union is the rows of one alternative or the other, inside of the window of c; nil when the owners have too many.
+func (p *planner) union(u where.Union, c where.Cond) (*sieve, error) {
+	of := u.Owners
+	of.From, of.To = c.From, c.To
+	o, err := p.owned(of)
+	if err != nil || o.dense {
+		return nil, err
+	}
+	s, err := p.found(u.Match)
+	if err != nil {
+		return nil, err
+	}
+	s.Rows = either{s.Rows, p.rowsOf(o.holders, of)}
+	return s, nil
+}
+
+// either is what at least one of two has.
+type either [2]fts5.Rows
+
+// Down implements fts5.Rows.
+func (e either) Down(at int64) (int64, error) {
+	one, err := e[0].Down(at)
+	if err != nil {
+		return -1, err
+	}
+	other, err := e[1].Down(at)
+	return max(one, other), err
+}
+
+// both is what each of two has.
+type both [2]fts5.Rows
+
+// Down implements fts5.Rows.
+func (b both) Down(at int64) (int64, error) {
+	for {
+		one, err := b[0].Down(at)
+		if err != nil || one < 0 {
+			return -1, err
+		}
+		other, err := b[1].Down(one)
+		if err != nil || other == one || other < 0 {
+			return other, err
+		}
+		at = other
+	}
+}
+
+// except is what one has and another has not.
+type except [2]fts5.Rows
+
+// Down implements fts5.Rows.
+func (e except) Down(at int64) (int64, error) {
+	for {
+		row, err := e[0].Down(at)
+		if err != nil || row < 0 {
+			return -1, err
+		}
+		if other, err := e[1].Down(row); err != nil || other != row {
+			return row, err
+		}
+		at = row - 1
+	}
+}
+
+// listing is rows that are known, and those of transcripts, which are looked up as they are wanted. It implements fts5.Rows.
+type listing struct {
+	ids    []int64  // rising
+	owners []holder // not looked up yet, those with the newest rows first
+	rows   func([]holder) ([]int64, error)
+	most   int64 // rows that are looked up at once
+}
+
+// rowsOf is the rows of transcripts, inside of the window of a condition.
+func (p *planner) rowsOf(owners []holder, c where.Cond) fts5.Rows {
+	return &listing{owners: owners, most: p.lookedUp, rows: func(of []holder) ([]int64, error) { return p.rowIDs(of, c) }}
+}
+
+// Down implements fts5.Rows. What is newer than all rows of owners that were not looked up is known to be complete.
+func (l *listing) Down(at int64) (int64, error) {
+	for {
+		l.ids = l.ids[:sort.Search(len(l.ids), func(i int) bool { return l.ids[i] > at })]
+		n := len(l.ids)
+		switch {
+		case n > 0 && (len(l.owners) == 0 || l.ids[n-1] > l.owners[0].last):
+			return l.ids[n-1], nil
+		case len(l.owners) == 0:
+			return -1, nil
+		}
+		var next []holder
+		for rows := int64(0); len(l.owners) > 0 && rows < l.most; l.owners = l.owners[1:] {
+			next, rows = append(next, l.owners[0]), rows+l.owners[0].rows
+		}
+		l.most *= 2
+		ids, err := l.rows(next)
+		if err != nil {
+			return -1, err
+		}
+		l.ids = append(l.ids, ids...)
+		slices.Sort(l.ids)
+	}
+}
