@@ -12,6 +12,14 @@ func Hash(parts ...string) int64 {
 	return int64(sum(parts))
 }
 
+// EventHash is a short hash of the native id of an event, never 0: whoever finds two alike compares the ids.
+func EventHash(format, id string) int64 {
+	if h := int64(int32(Hash("event", format, id) >> 32)); h != 0 {
+		return h
+	}
+	return 1
+}
+
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz" // Crockford's base 32, without letters that look like digits
 
 // PublicID is a short name made of prefix and twelve letters (60 bits) of the hash of parts.

@@ -74,10 +74,10 @@ type Row struct {
 	Length       int64
 	Line         int
 	TextBytes    int
-	EID          int64    // hash of the native event id, compared inside a conversation; 0 where there is none
+	EID          int64    // EventHash of the native event id, compared inside a conversation; 0 where there is none
 	Global       int      // of the native id: 0 unique in the conversation, 2 in the format, 1 and first written here
 	Scene        *Scene   // nil: none. Rows share it
-	Native       NativeID // of the event, in the first of its rows
+	Native       NativeID // of the event; in the first of its rows, or all when there is an EID
 	Attributes   string   // JSON, in the first row
 	T, X         []uint32 // terms for search, as numbers in Parsed.Words: words with the parts of identifiers (Same), facets
 	Call         *transcript.Call

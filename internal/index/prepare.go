@@ -206,8 +206,11 @@ func (c *Collector) event(e *transcript.Event) {
 		}
 		row := c.row(e, v, &part)
 		row.Part, row.Parts, row.Scene = i, n, c.shared
+		if i == 0 || row.EID != 0 {
+			row.Native = native
+		}
 		if i == 0 {
-			row.Native, row.Attributes = native, rest
+			row.Attributes = rest
 		}
 		c.out.Rows = append(c.out.Rows, row)
 		c.out.Bytes += rowSize + 4*len(row.T) + len(row.Native.Text) + len(row.Attributes)
@@ -247,7 +250,7 @@ func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part) Row
 		row.Tool = part.Result.Name
 	}
 	if e.ID != "" {
-		row.EID = Hash("event", c.out.Format, e.ID)
+		row.EID = EventHash(c.out.Format, e.ID)
 		if e.Global {
 			row.Global = 2
 			if e.Home {

@@ -204,10 +204,10 @@ CREATE TABLE events (                  -- one row per part of an event
   offset INTEGER NOT NULL, length INTEGER NOT NULL,      -- the bytes that Format.Text takes
   line INTEGER NOT NULL,
   text_bytes INTEGER NOT NULL,         -- of the decoded text
-  eid INTEGER,                         -- hash of the native event id, where there is one
+  eid INTEGER,                         -- short hash of the native event id, where there is one: native tells whether two are one
   global INTEGER NOT NULL,             -- of that id: 0 unique in the conversation, 2 in the format, 1 and first written here
   scene INTEGER REFERENCES scenes,
-  native ANY,                          -- id, with the first part: the bytes of a UUID, else a text
+  native ANY,                          -- id, with the first part, or all that have an eid: the bytes of a UUID, else a text
   attributes TEXT                      -- native seq and what only this format states, with the first part
 ) STRICT;
 CREATE UNIQUE INDEX events_place ON events (transcript, seq, part);
@@ -354,7 +354,7 @@ CREATE TABLE links (
   format   INTEGER NOT NULL REFERENCES names,
   statement INTEGER NOT NULL,          -- hash of the statement, where it has an id of its own
   uncounted INTEGER NOT NULL,
-  event    INTEGER,                    -- hash of the id of the event that states it
+  event    INTEGER,                    -- eid of the event that states it
   derived  INTEGER NOT NULL DEFAULT 0, -- 1: follows from copied events
   time INTEGER, tz INTEGER,
   line INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, inner INTEGER,

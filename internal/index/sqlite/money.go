@@ -243,7 +243,7 @@ func (c *commit) links(o *owner) error {
 		}
 		var event any
 		if l.Event != "" && !l.Uncounted {
-			eid := index.Hash("event", o.Format, l.Event)
+			eid := index.EventHash(o.Format, l.Event)
 			event, c.eids[eid] = eid, true // its rows may be those of a copy of this original
 		}
 		args := []any{o.version, edge, l.Kind, from[0], from[1], from[2], from[3], to[0], to[1], to[2], to[3], format, statement,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"database/sql"
 	"slices"
+	"strconv"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
@@ -90,7 +91,7 @@ func (c *commit) judgeEvents() error {
 		return err
 	}
 	twice := map[int64]bool{}
-	if err := c.each(`SELECT x.id FROM temp.several_eids x CROSS JOIN events e ON e.eid = x.id GROUP BY x.id
+	if err := c.each(`SELECT x.id FROM temp.several_eids x CROSS JOIN events e ON e.eid = x.id GROUP BY x.id, e.native
 		HAVING min(e.transcript) <> max(e.transcript) OR max(e.global) = 0 AND min(e.seq) <> max(e.seq) OR max(e.verdict IN (1, 2))`, intoSet(twice)); err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (c *commit) judgeEvents() error {
 // loadTwice reads the events whose ids stand more than once.
 func (c *commit) loadTwice() ([]judged, error) {
 	var rows []judged
-	err := c.each(`SELECT e.id, e.eid, e.transcript, e.verdict, e.global, t.conversation, t.verdict,
+	err := c.each(`SELECT e.id, x.id, e.native, e.transcript, e.verdict, e.global, t.conversation, t.verdict,
 		v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), t.rank, v.number, n.conversation_id, t.ord, s.name || '/' || f.path, e.seq, e.part
 		FROM temp.judged_eids x CROSS JOIN events e ON e.eid = x.id CROSS JOIN transcripts t ON t.id = e.transcript
 		CROSS JOIN conversations n ON n.id = t.conversation
@@ -125,11 +126,11 @@ func (c *commit) loadTwice() ([]judged, error) {
 		WHERE e.verdict IN (0, 1) OR e.global > 0 AND e.verdict = 2 OR e.global = 0 AND e.verdict = 6`, func(r *sql.Rows) error {
 		var j judged
 		var global, verdict, newest, rank, number, seq, part int64
-		var public, ord, path string
-		if err := r.Scan(&j.id, &j.group, &j.transcript, &j.was, &global, &j.conversation, &verdict, &newest, &rank, &number, &public, &ord, &path, &seq, &part); err != nil {
+		var native, public, ord, path string
+		if err := r.Scan(&j.id, &j.group, &native, &j.transcript, &j.was, &global, &j.conversation, &verdict, &newest, &rank, &number, &public, &ord, &path, &seq, &part); err != nil {
 			return err
 		}
-		if global == 0 {
+		if j.group = index.Hash(strconv.FormatInt(j.group, 10), native); global == 0 {
 			j.group ^= j.conversation << 20 // such ids are only compared inside a conversation
 		}
 		j.event, j.global = seq, global > 0
@@ -199,7 +200,7 @@ func (c *commit) copyLinks(copies map[int64]bool) error {
 		if err := c.each(`SELECT t.version, n.format, f.name, o.scope, o.native_id, n.scope, n.native_id, min(e.offset)
 			FROM transcripts t JOIN run_names n ON n.id = t.run_name JOIN names f ON f.id = n.format
 			CROSS JOIN events e ON e.transcript = t.id AND e.verdict = 2 AND e.global > 0
-			CROSS JOIN events w ON w.eid = e.eid AND w.verdict = 0 CROSS JOIN transcripts x ON x.id = w.transcript JOIN run_names o ON o.id = x.run_name
+			CROSS JOIN events w ON w.eid = e.eid AND w.native = e.native AND w.verdict = 0 CROSS JOIN transcripts x ON x.id = w.transcript JOIN run_names o ON o.id = x.run_name
 			WHERE t.id = ? AND o.run <> n.run AND NOT EXISTS (SELECT 1 FROM links l WHERE l.derived = 0 AND l.uncounted = 0 AND l.format = n.format
 				AND (l.from_id = o.native_id AND l.to_id = n.native_id OR l.from_id = n.native_id AND l.to_id = o.native_id))
 			GROUP BY o.id ORDER BY o.native_id`, func(r *sql.Rows) error {

@@ -1,0 +1,49 @@
+package sqlite
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// alike gives two ids that have one hash.
+func alike(format string) (a, b string) {
+	seen := map[int64]string{}
+	for n := 0; ; n++ {
+		id := fmt.Sprintf("%08x-0000-4000-8000-000000000000", n)
+		h := index.EventHash(format, id)
+		if other := seen[h]; other != "" {
+			return other, id
+		}
+		seen[h] = id
+	}
+}
+
+// TestAlikeHashes: events whose ids have one hash are told apart, and copies of one of them found.
+func TestAlikeHashes(t *testing.T) {
+	one, other := alike("awf")
+	original := func(run string, home bool, ids ...string) indextest.Original {
+		o := indextest.Original{Source: "src", Path: run, Format: "awf", Claim: ".", Size: 1000}
+		o.Records = append(o.Records, &transcript.Run{ID: run}, &transcript.Conversation{Run: run})
+		for i, id := range ids {
+			o.Records = append(o.Records, &transcript.Event{Run: run, ID: id, Global: true, Home: home, Kind: transcript.KindMessage, Time: indextest.At(int64(i)),
+				Origin: indextest.Place(i), Parts: []transcript.Part{{Text: run}, {Text: "second part"}}})
+		}
+		return o
+	}
+	all := []indextest.Original{original("first", true, one), original("second", true, other), original("fork", false, other, one, "own")}
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
+		db := newDB(t)
+		for _, n := range order {
+			if err := db.Commit(t.Context(), indextest.Batch(fmt.Sprint("pack", n), all[n])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		same(t, fmt.Sprint("verdicts in the order ", order), dump(t, db.r, "SELECT r.native_id || ' ' || e.verdict || ' ' || count(*) FROM v_events e JOIN v_runs r USING (run_id) GROUP BY r.native_id, e.verdict ORDER BY 1"),
+			dump(t, db.r, "SELECT column1 || '' FROM (VALUES ('first counted 2'), ('fork copied history 4'), ('fork counted 2'), ('second counted 2'))"))
+		same(t, "forks", dump(t, db.r, "SELECT count(*) FROM v_links WHERE kind = 'fork'"), dump(t, db.r, "SELECT 2"))
+	}
+}
