@@ -20,7 +20,8 @@ type inserter struct {
 	into string // OR FAIL INTO and a table
 	columns
 	args   []driver.NamedValue
-	stated uint64 // columns in which some row has another value than the usual one
+	stated uint64            // columns in which some row has another value than the usual one
+	full   map[uint64]string // statements of insertRows rows, by what is stated
 }
 
 // columns are at most 64 columns of a table.
@@ -111,10 +112,19 @@ func (b *inserter) withoutUsual() (columns []string) {
 }
 
 func (b *inserter) statement(columns []string, rows int) string {
+	if rows == insertRows && b.full[b.stated] != "" {
+		return b.full[b.stated]
+	}
 	var s strings.Builder
 	s.WriteString("INSERT " + b.into + " (" + strings.Join(columns, ", ") + ") VALUES ")
 	group := "(" + strings.Repeat("?,", len(columns)-1) + "?)"
 	s.WriteString(strings.Repeat(group+",", rows-1) + group)
+	if rows == insertRows {
+		if b.full == nil {
+			b.full = map[uint64]string{}
+		}
+		b.full[b.stated] = s.String()
+	}
 	return s.String()
 }
 
