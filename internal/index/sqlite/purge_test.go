@@ -1,0 +1,50 @@
+package sqlite
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// TestPurgeForgetsWhatRowsShared: texts that rows tell by number, or by a hash, go with the last row that does.
+func TestPurgeForgetsWhatRowsShared(t *testing.T) {
+	db := newDB(t)
+	at := func(name, secret string) indextest.Original {
+		o := usageFile(name, &transcript.Usage{Model: "model", Step: secret + "-step", Key: name, Input: transcript.Known(1), Time: indextest.At(0)})
+		o.Records = append(o.Records, &transcript.Event{Run: name, Kind: transcript.KindToolCall, Agent: secret + "-agent", Time: indextest.At(0), Origin: indextest.Place(0),
+			Parts: []transcript.Part{{Call: &transcript.Call{ID: name, Name: secret + "-tool", Paths: []string{"/" + secret + "/path"}}}}})
+		return o
+	}
+	addUsage(t, db, at("kept", "heron"))
+	addUsage(t, db, at("gone", "quokka"))
+	inTx(t, db, func(x *tx) error {
+		c := &commit{tx: x, keys: map[int64]bool{}, touched: map[int64]bool{}, eids: map[int64]bool{}}
+		var version int64
+		if _, err := x.get("SELECT v.id FROM versions v JOIN files f ON f.id = v.file WHERE f.path = 'gone'", nil, &version); err != nil {
+			return err
+		}
+		if err := c.silence(version); err != nil {
+			return err
+		}
+		_, err := x.exec("DELETE FROM conversations WHERE run IN (SELECT id FROM runs WHERE native_id = 'gone')")
+		return err
+	})
+	if _, err := db.Purge(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(db.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"-step", "-tool", "-agent", "/path"} {
+		if bytes.Contains(file, []byte("quokka"+what)) {
+			t.Errorf("the index still has %q", what)
+		}
+		if !bytes.Contains(file, []byte("heron"+what)) {
+			t.Errorf("the index has lost %q of another run", what)
+		}
+	}
+}
