@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -71,24 +72,24 @@ func newTable(size int) *wordTable {
 }
 
 // find returns the number of a term, plus one; 0 if it has none in this table.
-func (g *register) find(t *wordTable, a *wordAhead, term []byte) uint32 {
+func (g *register) find(t *wordTable, hash, prefix uint64, term []byte) uint32 {
 	mask := uint64(len(t.slots) - 1)
-	is := a.is()
-	for i := a.hash >> t.shift; ; i++ {
+	is := isWord(hash, len(term))
+	for i := hash >> (t.shift & 63); ; i++ {
 		s := &t.slots[i&mask]
 		what := atomic.LoadUint64(&s.what)
 		if what == 0 {
 			return 0
 		}
-		if what>>whatBits == is && (a.size <= 8 && s.key == a.prefix || a.size > 8 && string(g.words.text(placeOf(s.key, what))) == string(term)) {
+		if what>>whatBits == is && (len(term) <= 8 && s.key == prefix || len(term) > 8 && string(g.words.text(placeOf(s.key, what))) == string(term)) {
 			return uint32(what)
 		}
 	}
 }
 
-// is returns what stands above the number in the slot of a term.
-func (a *wordAhead) is() uint64 {
-	return (a.hash<<lengthBits | uint64(a.size)) & (1<<(64-whatBits) - 1)
+// isWord returns what stands above the number in the slot of a term.
+func isWord(hash uint64, size int) uint64 {
+	return (hash<<lengthBits | uint64(size)) & (1<<(64-whatBits) - 1)
 }
 
 // placeOf returns where the text of a long term stands.
@@ -96,13 +97,13 @@ func placeOf(key, what uint64) wordPlace {
 	return wordPlace(key>>keyHashBits<<wordLengthBits | what>>whatBits&(1<<lengthBits-1))
 }
 
-// number returns the number of a term that was not found, and gives it one if nobody has meanwhile.
-func (g *register) number(a *wordAhead, term []byte) uint32 {
+// number returns the number of a term that was not found, plus one, and gives it one if nobody has meanwhile.
+func (g *register) number(hash, prefix uint64, term []byte) uint32 {
 	g.adding.Lock()
 	defer g.adding.Unlock()
 	t := g.table.Load()
-	if n := g.find(t, a, term); n != 0 {
-		return n - 1
+	if n := g.find(t, hash, prefix, term); n != 0 {
+		return n
 	}
 	n := g.words.Len()
 	if 2*n >= len(t.slots) {
@@ -110,18 +111,18 @@ func (g *register) number(a *wordAhead, term []byte) uint32 {
 		g.table.Store(t)
 	}
 	place := g.words.add(term)
-	s := t.empty(a.hash)
-	if s.key = a.prefix; a.size > 8 {
-		s.key = uint64(place)>>wordLengthBits<<keyHashBits | a.hash>>(64-keyHashBits)
+	s := t.empty(hash)
+	if s.key = prefix; len(term) > 8 {
+		s.key = uint64(place)>>wordLengthBits<<keyHashBits | hash>>(64-keyHashBits)
 	}
-	atomic.StoreUint64(&s.what, a.is()<<whatBits|uint64(n+1))
-	return uint32(n)
+	atomic.StoreUint64(&s.what, isWord(hash, len(term))<<whatBits|uint64(n+1))
+	return uint32(n + 1)
 }
 
 // empty returns where a term of this hash has room.
 func (t *wordTable) empty(hash uint64) *wordSlot {
 	mask := uint64(len(t.slots) - 1)
-	for i := hash >> t.shift; ; i++ {
+	for i := hash >> (t.shift & 63); ; i++ {
 		if s := &t.slots[i&mask]; s.what == 0 {
 			return s
 		}
@@ -148,21 +149,14 @@ func (t *wordTable) grow() *wordTable {
 type Numbering struct {
 	shared   *Lexicon
 	register *register
-	ahead    [termsAhead]wordAhead
+	terms    term.Terms
+	hashes   [termsAhead]uint64
 	seen     uint64 // nothing: see look
 }
 
 // termsAhead is how many terms are looked for at once. Most of the time goes into waiting for memory, and memory answers
 // many questions at a time.
-const termsAhead = 32
-
-// wordAhead is a term that is about to be looked for.
-type wordAhead struct {
-	prefix      uint64 // the first eight bytes, zeros behind a shorter term
-	hash        uint64
-	start, size int
-	same        uint32
-}
+const termsAhead = 64
 
 // NewNumbering returns a Numbering with numbers that all of a Lexicon have in common.
 func NewNumbering(l *Lexicon) *Numbering { return &Numbering{shared: l} }
@@ -180,75 +174,45 @@ func (v *Numbering) Start() bool {
 // Words returns the list that the numbers since Start are of.
 func (v *Numbering) Words() *Words { return v.register.words }
 
-// padding follows terms, so that eight bytes can be read at the start of each.
-const padding = "        "
-
-// Add appends the numbers of terms, of less than 64 KiB each and separated as term.Split does it, to numbers.
+// Add appends the numbers of terms, which are separated as term.Split does it, to numbers.
 func (v *Numbering) Add(numbers []uint32, terms []byte) []uint32 {
-	n := len(terms)
-	terms = append(terms, padding...)
+	v.terms.Set(terms)
+	return v.Number(numbers, &v.terms)
+}
+
+// Number appends the numbers of terms, of less than 64 KiB each, to numbers.
+func (v *Numbering) Number(numbers []uint32, terms *term.Terms) []uint32 {
 	table := v.register.table.Load()
-	for start, same := 0, uint32(0); start < n; {
-		some := v.ahead[:]
-		some, start, same = cut(some, terms, start, n, same)
-		v.look(table, some)
+	for some := range slices.Chunk(terms.All, termsAhead) {
+		hashes := v.hashes[:len(some)]
 		for i := range some {
-			a := &some[i]
-			text := terms[a.start : a.start+a.size]
-			number := v.register.find(table, a, text)
+			hashes[i] = hashWord(some[i].Prefix, terms.Of(&some[i]))
+		}
+		v.look(table, hashes)
+		for i := range some {
+			one := &some[i]
+			hash, text := hashes[i], terms.Of(one)
+			number := v.register.find(table, hash, one.Prefix, text)
 			if number == 0 {
-				number = v.register.number(a, text) + 1
+				number = v.register.number(hash, one.Prefix, text)
 				table = v.register.table.Load()
 			}
-			numbers = append(numbers, number-1|a.same)
+			if number--; one.Same {
+				number |= Same
+			}
+			numbers = append(numbers, number)
 		}
 	}
 	return numbers
 }
 
-// cut fills some with the next terms before n.
-func cut(some []wordAhead, terms []byte, start, n int, same uint32) ([]wordAhead, int, uint32) {
-	for i := range some {
-		if start >= n {
-			return some[:i], start, same
-		}
-		some[i], start = ahead(terms, start, same)
-		same = 0
-		if terms[start] == term.Same {
-			same = Same
-		}
-		start++
-	}
-	return some, start, same
-}
-
-// ahead returns the term that begins at start, and where it ends.
-func ahead(terms []byte, start int, same uint32) (wordAhead, int) {
-	prefix := binary.LittleEndian.Uint64(terms[start:])
-	size := termLen(prefix)
-	if size < 8 {
-		prefix &= 1<<(8*size) - 1
-	} else {
-		for more := 8; more == 8; size += more {
-			more = termLen(binary.LittleEndian.Uint64(terms[start+size:]))
-		}
-	}
-	return wordAhead{prefix, hashWord(prefix, terms[start:start+size]), start, size, same}, start + size
-}
-
 // look reads what find will read: one after the other without waiting, so that it is near by then.
-func (v *Numbering) look(t *wordTable, some []wordAhead) {
+func (v *Numbering) look(t *wordTable, hashes []uint64) {
 	seen := uint64(0)
-	for i := range some {
-		seen += atomic.LoadUint64(&t.slots[some[i].hash>>t.shift].what)
+	for _, hash := range hashes {
+		seen += atomic.LoadUint64(&t.slots[hash>>(t.shift&63)].what)
 	}
 	v.seen = seen
-}
-
-// termLen returns how many of eight bytes come before the first that separates terms.
-func termLen(b uint64) int {
-	const ones = 0x0101010101010101
-	return bits.TrailingZeros64((b-ones*(' '+1))&^b&(ones<<7)) >> 3
 }
 
 // wordSeed keeps texts from being made to collide. It never reaches the index.

@@ -1,6 +1,8 @@
 package index
 
 import (
+	"slices"
+
 	"github.com/txarchive/txarchive/internal/term"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -12,7 +14,7 @@ import (
 // a long original becomes several batches.
 type Collector struct {
 	split  term.Splitter
-	t      []byte // of one text
+	some   term.Terms // of one text
 	terms  *Numbering
 	room   []uint32 // for numbers: its length is used up
 	facets map[facets][]uint32
@@ -258,8 +260,7 @@ func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part) Row
 			}
 		}
 	}
-	c.t = c.split.Split(c.t[:0], part.Text)
-	row.T = c.numbers(c.t)
+	row.T = c.numbers(part.Text)
 	row.X = c.facetNumbers(facets{c.out.Format, row.Kind, row.Role, e.OrRole, row.Type, row.Tool, e.Agent, e.Model, row.Result != nil && row.Result.Failed == transcript.Yes})
 	return row
 }
@@ -267,17 +268,23 @@ func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part) Row
 // rowSize is what a Row takes, roughly, its terms and attributes aside.
 const rowSize = 384
 
-// numbers returns the numbers of terms as term.Split gives them.
-func (c *Collector) numbers(text []byte) []uint32 {
-	if len(text) == 0 {
-		return nil
-	}
-	if most := len(text)/2 + 1; cap(c.room)-len(c.room) < most {
+// numbers returns the numbers of the terms of a text.
+func (c *Collector) numbers(text string) []uint32 {
+	if most := len(text)/2 + 1; cap(c.room)-len(c.room) < most { // more is possible, but not usual
 		c.room = make([]uint32, 0, max(most, 16<<10))
 	}
-	start := len(c.room)
-	c.room = c.terms.Add(c.room, text)
-	return c.room[start:len(c.room):len(c.room)]
+	free := c.room[len(c.room):]
+	all := free
+	for c.split.Begin(text); c.split.Next(&c.some); {
+		all = c.terms.Number(all, &c.some)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	if len(all) <= cap(free) {
+		c.room = c.room[:len(c.room)+len(all)]
+	}
+	return slices.Clip(all)
 }
 
 // Scope is the place in which local run ids are unique.
@@ -335,7 +342,7 @@ func (c *Collector) facetNumbers(f facets) []uint32 {
 	if f.failed {
 		add("is", "error")
 	}
-	made := c.numbers(b)
+	made := c.terms.Add(nil, b)
 	c.facets[f] = made
 	return made
 }

@@ -39,7 +39,11 @@ const MaxTerm = 64
 type Splitter struct {
 	term    []byte
 	cuts    []int
+	terms   []One
 	skipped int64
+
+	text string // whose terms Next gives
+	at   int    // where it goes on
 
 	clear  int // no blob can begin before this offset
 	cut    int // where the terms of the present blob end, 0 outside of one
@@ -60,16 +64,42 @@ const Same = '\x01'
 // Split appends the terms of text to dst and returns it: the words in order, each followed by the parts that it has,
 // separated by spaces and Same.
 func (s *Splitter) Split(dst []byte, text string) []byte {
+	s.Begin(text)
+	t := Terms{dst, s.terms[:0]}
+	for s.more(&t) {
+		t.All = t.All[:0]
+	}
+	s.terms = t.All
+	return t.Text
+}
+
+// Begin begins a text, whose terms Next gives.
+func (s *Splitter) Begin(text string) {
 	s.reset()
-	for i := 0; ; {
-		dst, i = s.easy(dst, text, i)
-		at := len(dst)
-		dst = space(dst)
+	s.text, s.at = text, 0
+}
+
+// Next makes t the next of the terms of the text, some tens of them. It returns false when there are none.
+func (s *Splitter) Next(t *Terms) bool {
+	t.Text, t.All = t.Text[:0], t.All[:0]
+	return s.more(t)
+}
+
+// more appends the next terms to t.
+func (s *Splitter) more(t *Terms) bool {
+	text, i := s.text, s.at
+	for len(t.All) < someTerms {
+		if i = s.quick(t, text, i); len(t.All) >= someTerms {
+			break
+		}
+		at := len(t.Text)
+		dst := space(t.Text)
 		from := len(dst)
 		var w word
 		w, dst = s.next(dst, text, i)
 		if w.next == 0 {
-			return dst[:at]
+			i, t.Text = len(text), dst[:at]
+			break
 		}
 		switch {
 		case len(dst)-from > MaxTerm && !w.single:
@@ -79,8 +109,12 @@ func (s *Splitter) Split(dst []byte, text string) []byte {
 		case w.mixed():
 			dst = s.appendParts(dst, from, text, w, 1, 1)
 		}
+		t.Text = dst
+		t.take(from)
 		i = w.next
 	}
+	s.at = i
+	return len(t.All) > 0
 }
 
 // Each yields the terms of text with the bytes of text that they stand for, each word before its parts, until

@@ -16,10 +16,11 @@ type key struct {
 	list   uint32
 }
 
-// sort puts the terms in order: first by two bytes, of which there are not many, then each of those groups by the rest.
+// sort puts the terms in order: by their prefixes, byte after byte from the last to the first, and then those that begin
+// alike.
 func (b *Builder) sort() error {
-	starts := make([]uint32, 1<<16+1)
-	b.met = slices.Grow(b.met[:0], b.used)
+	var counts [8][256]uint32 // of each byte
+	b.keys = slices.Grow(b.keys[:0], b.used)
 	for i := range b.lists {
 		l := &b.lists[i]
 		for n, count := range l.at {
@@ -30,23 +31,31 @@ func (b *Builder) sort() error {
 			if !isToken(term) {
 				return fmt.Errorf("%w: %.80q", ErrTerm, term)
 			}
-			k := key{prefixOf(term), uint32(n), uint32(i)}
-			starts[k.prefix>>48+1]++
-			b.met = append(b.met, k)
+			prefix := prefixOf(term)
+			for digit := range counts {
+				counts[digit][byte(prefix>>(8*digit))]++
+			}
+			b.keys = append(b.keys, key{prefix, uint32(n), uint32(i)})
 		}
 	}
-	for i := range 1 << 16 {
-		starts[i+1] += starts[i]
+	b.spareKeys = slices.Grow(b.spareKeys[:0], b.used)[:b.used]
+	for digit := range counts {
+		sum, starts := uint32(0), &counts[digit]
+		for i, n := range starts {
+			starts[i], sum = sum, sum+n
+		}
+		for _, k := range b.keys {
+			at := &starts[byte(k.prefix>>(8*digit))]
+			b.spareKeys[*at] = k
+			*at++
+		}
+		b.keys, b.spareKeys = b.spareKeys, b.keys
 	}
-	b.keys = slices.Grow(b.keys[:0], b.used)[:b.used]
-	ends := starts[:1<<16] // grow from the start of each group to its end
-	for _, k := range b.met {
-		at := &ends[k.prefix>>48]
-		b.keys[*at] = k
-		*at++
-	}
-	start := uint32(0)
-	for _, end := range ends {
+	for start := 0; start < b.used; {
+		prefix, end := b.keys[start].prefix, start+1
+		for end < b.used && b.keys[end].prefix == prefix {
+			end++
+		}
 		if end-start > 1 {
 			slices.SortFunc(b.keys[start:end], b.compare)
 		}
@@ -65,12 +74,9 @@ func prefixOf(term []byte) (prefix uint64) {
 	return prefix
 }
 
-// compare compares two terms, and equal ones of several lists by the lists. Tokens hold no NUL, so one that is shorter than
-// the prefix has no other of its prefix.
+// compare compares two terms of one prefix, and equal ones of several lists by the lists. Tokens hold no NUL, so one that is
+// shorter than the prefix has no other of its prefix.
 func (b *Builder) compare(x, y key) int {
-	if x.prefix != y.prefix {
-		return cmp.Compare(x.prefix, y.prefix)
-	}
 	if byte(x.prefix) != 0 {
 		if c := bytes.Compare(b.at(x), b.at(y)); c != 0 {
 			return c

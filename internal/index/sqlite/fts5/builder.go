@@ -42,15 +42,15 @@ type Builder struct {
 	places  int // in all rows
 	used    int // terms that have places
 
-	arranged bool
-	keys     []key    // of the terms, in their order
-	met      []key    // the same in the order of numbers
-	ends     []uint32 // where the postings of each key end
-	postings []placement
-	spare    []placement // see join
-	text     []byte      // of a term
-	doc      []byte      // of a doclist
-	seen     byte        // nothing: see look
+	arranged  bool
+	keys      []key    // of the terms, in their order
+	ends      []uint32 // where the postings of each key end
+	postings  []placement
+	spareKeys []key       // see sort
+	spare     []placement // see join
+	text      []byte      // of a term
+	doc       []byte      // of a doclist
+	seen      byte        // nothing: see look
 }
 
 type row struct {

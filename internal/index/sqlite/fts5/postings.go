@@ -4,45 +4,45 @@ package fts5
 // position list times two, positions; 0x01 and the column before those of a column that is not the first. It is valid until
 // the next call.
 func (b *Builder) doclist(postings []placement) []byte {
-	doc, n := b.doc, uint32(0)
-	var size uint32 // where the size of the last position list stands
-	var id int64
-	last, column, position := placement(0), placement(0), placement(0)
-	for i, p := range postings {
-		if uint32(len(doc))-n < 32 {
-			doc = append(doc, make([]byte, len(doc)+64)...)
-		}
-		switch {
-		case i == 0 || p>>rowShift != last>>rowShift:
-			if i > 0 {
-				n = closeList(doc, size, n)
-			}
-			row := b.ids[p>>rowShift]
-			size = putVarint(doc, n, uint64(row-id))
-			id, n, column, position = row, size+1, 0, 0
-		case p == last:
-			continue // a part that is the same in two ways
-		}
-		last = p
-		if c := p >> columnShift & (maxColumns - 1); c != column {
-			doc[n], doc[n+1] = 1, byte(c)
-			column, position = c, 0
-			n += 2
-		}
-		delta := p&maxPlaces - position + 2
-		position = p & maxPlaces
-		if delta < 0x80 {
-			doc[n] = byte(delta)
-			n++
-			continue
-		}
-		n = putVarint(doc, n, uint64(delta))
+	const room = 32 // more than a place takes and what ends one row and begins the next
+	if len(b.doc) < room {
+		b.doc = make([]byte, 1<<12)
 	}
-	if uint32(len(doc))-n < 8 {
-		doc = append(doc, make([]byte, 8)...)
+	doc, n, id := b.doc, uint32(0), int64(0)
+	for i := 0; i < len(postings); {
+		row := postings[i] >> rowShift
+		size := putVarint(doc, n, uint64(b.ids[row]-id)) // where the size of the position list will stand
+		id, n = b.ids[row], size+1
+		for at := row << rowShift; i < len(postings) && postings[i]>>rowShift == row; i++ {
+			p := postings[i]
+			if p == at && n > size+1 {
+				continue // a part that is the same in two ways
+			}
+			if uint32(len(doc))-n < room {
+				doc = append(doc, make([]byte, len(doc))...)
+			}
+			if p>>columnShift != at>>columnShift {
+				doc[n], doc[n+1] = 1, byte(p>>columnShift&(maxColumns-1))
+				at = p >> columnShift << columnShift
+				n += 2
+			}
+			delta := p - at + 2
+			at = p
+			switch {
+			case delta < 1<<7:
+				doc[n] = byte(delta)
+				n++
+			case delta < 1<<14:
+				doc[n], doc[n+1] = byte(delta>>7)|0x80, byte(delta)&0x7f
+				n += 2
+			default:
+				n = putVarint(doc, n, uint64(delta))
+			}
+		}
+		n = closeList(doc, size, n)
 	}
 	b.doc = doc
-	return doc[:closeList(doc, size, n)]
+	return doc[:n]
 }
 
 // closeList writes the size of a position list, for which one byte was left, and returns where the list ends.

@@ -1,0 +1,79 @@
+package term
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// slowly is Split with each word taken by next, and what Next should give.
+func slowly(text string) (dst []byte, all []One) {
+	var s Splitter
+	s.reset()
+	t := Terms{}
+	for i := 0; ; {
+		at := len(t.Text)
+		dst := space(t.Text)
+		from := len(dst)
+		var w word
+		w, dst = s.next(dst, text, i)
+		if w.next == 0 {
+			return dst[:at], t.All
+		}
+		switch {
+		case len(dst)-from > MaxTerm && !w.single:
+			dst = s.chunk(dst[:from], text, w)
+		case w.mixed():
+			dst = s.appendParts(dst, from, text, w, 1, 1)
+		}
+		t.Text = dst
+		t.take(from)
+		i = w.next
+	}
+}
+
+// TestQuick compares words that are taken eight bytes at a time with the same taken one by one.
+func TestQuick(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 1))
+	pieces := []string{"a", "Z", "7", "the", "Error", "HTTP", "parseConfig", "x86", "v2", "é", "字", "ﬁ", "\u0301", "\x80", "\x00", "_", " ", " ", "  ", "\n\t", "\": {",
+		"internationalisation", "ABCDEFGH", "abcdefgh", "12345678", "abcdefghABCDEFGH", "0123456789abcdef", "@", "[", "`", "{", "/", ":"}
+	for range 20_000 {
+		var text []byte
+		for range r.IntN(30) {
+			piece := pieces[r.IntN(len(pieces))]
+			for n := 1 + r.IntN(2)*r.IntN(2)*r.IntN(40); n > 0; n-- {
+				text = append(text, piece...)
+			}
+		}
+		compareSplit(t, seed, string(text))
+	}
+	for range 20 {
+		compareSplit(t, seed, randomText(r))
+	}
+}
+
+func compareSplit(t *testing.T, seed uint64, text string) {
+	t.Helper()
+	var s Splitter
+	want, all := slowly(text)
+	if got := string(s.Split(nil, text)); got != string(want) {
+		t.Fatalf("seed %d: %q gives %q, want %q", seed, text, got, want)
+	}
+	s.Begin(text)
+	var some Terms
+	for s.Next(&some) {
+		for i := range some.All {
+			if len(all) == 0 {
+				t.Fatalf("seed %d: %q gives more terms than it has", seed, text)
+			}
+			one, other := some.All[i], all[0]
+			if string(some.Of(&one)) != string(want[other.Start:other.End]) || one.Prefix != other.Prefix || one.Same != other.Same {
+				t.Fatalf("seed %d: %q gives %q, want %q", seed, text, some.Of(&one), want[other.Start:other.End])
+			}
+			all = all[1:]
+		}
+	}
+	if len(all) > 0 {
+		t.Fatalf("seed %d: %q lacks %d terms", seed, text, len(all))
+	}
+}
