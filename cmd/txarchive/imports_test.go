@@ -79,7 +79,7 @@ var fences = map[string][]string{
 	"github.com/pressly/goose/v3":                {"index/sqlite"},
 	"modernc.org/libc":                           {"index/sqlite"},
 	"modernc.org/sqlite":                         {"index/sqlite", "index/sqlite/engine", "ingest/dbcopy", "bench"},
-	"github.com/klauspost/compress":              {"blob/pack", "ingest/format", "index/sqlite/schema"},
+	"github.com/klauspost/compress":              {"blob/pack", "ingest/format"},
 	"go.yaml.in/yaml/v4":                         {"policy"},
 	"github.com/BurntSushi/toml":                 {"secret/gen"},
 	"golang.org/x/sys":                           {"disk", "ingest"},

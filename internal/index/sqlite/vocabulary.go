@@ -89,11 +89,8 @@ func (w *runWriter) flush() error {
 	if w.words.Size() == 0 {
 		return nil
 	}
-	var err error
-	if w.packed, err = w.words.Take(w.packed[:0]); err != nil {
-		return err
-	}
-	_, err = w.t.exec("INSERT INTO terms (id, words) VALUES (?, ?)", w.id, w.packed)
+	w.packed = w.words.Take(w.packed[:0])
+	_, err := w.t.exec("INSERT INTO terms (id, words) VALUES (?, ?)", w.id, w.packed)
 	w.id++
 	return err
 }
