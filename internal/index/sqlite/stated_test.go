@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -98,5 +99,36 @@ func TestNativeID(t *testing.T) {
 		if id := index.ParseNativeID(s); id.IsUUID != uuid || uuid == (id.Text != "") && s != "" {
 			t.Errorf("%q: %+v", s, id)
 		}
+	}
+}
+
+// TestScenesGo: of an event that was taken out nothing stays, whom it belonged to included.
+func TestScenesGo(t *testing.T) {
+	o := indextest.Original{Source: "src", Path: "run", Format: "awf", Claim: ".", Size: 1000}
+	o.Records = append(o.Records, &transcript.Run{ID: "run"}, &transcript.Conversation{Run: "run"},
+		&transcript.Event{Run: "run", Kind: transcript.KindMessage, Agent: "confidential", Origin: indextest.Place(0), Parts: []transcript.Part{{Text: "word"}}})
+	b := indextest.Batch("p", o)
+	db := newDB(t)
+	if err := db.Commit(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	scenes := func() (n int) {
+		if err := db.r.Get(&n, "SELECT count(*) FROM scenes"); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := scenes(); n != 1 {
+		t.Fatalf("%d scenes, want 1", n)
+	}
+	tomb := index.FactRow{Pack: "q", Fact: blob.Bury(&b.Pack.Versions[0], "").Fact(indextest.Epoch)}
+	if err := db.Commit(t.Context(), index.Batch{Facts: []index.FactRow{tomb}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Purge(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if n := scenes(); n != 0 {
+		t.Errorf("%d scenes are left", n)
 	}
 }
