@@ -13,16 +13,18 @@ import (
 func (v *verifier) originals() {
 	c := v.catalog
 	broken := v.broken()
-	names := map[index.VersionKey]*catalogVersion{}
+	var other *catalogVersion // of the same name and number, if that came before
 	for _, cv := range c.sorted() {
-		key := index.VersionKey{Source: cv.Source, Path: cv.Path, Number: cv.Number}
-		if other := names[key]; other != nil && !c.buried(cv) && !c.buried(other) {
+		if other != nil && (other.Source != cv.Source || other.Path != cv.Path || other.Number != cv.Number) {
+			other = nil
+		}
+		if other != nil && !c.buried(cv) && !c.buried(other) {
 			f := cv.finding(KindConflict, "another original of that name and number has another beginning, in pack "+other.said.name, hintConflict)
 			f.Pack = cv.said.name
 			v.add(f)
 		}
-		if !c.buried(cv) || names[key] == nil {
-			names[key] = cv
+		if !c.buried(cv) || other == nil {
+			other = cv
 		}
 		v.out.Versions++
 		v.out.OriginalBytes += cv.Size
