@@ -98,7 +98,7 @@ func (s *Splitter) more(t *Terms) bool {
 		var w word
 		w, dst = s.next(dst, text, i)
 		if w.next == 0 {
-			i, t.Text = len(text), dst[:at]
+			i, t.Text, s.text = 0, dst[:at], "" // nothing follows, and nothing holds the text
 			break
 		}
 		switch {

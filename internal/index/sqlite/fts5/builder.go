@@ -3,7 +3,7 @@
 // It owns the form of a segment: leaf pages, doclist indexes, the rows of the %_idx and %_docsize tables, and the
 // structure and averages records that say which segments there are. It runs no SQL: whoever does reads and writes
 // the shadow tables. It promises the bytes that FTS5 itself would have written for the same rows (detail=full,
-// tokenize=ascii, no prefix index, contentless_delete=1, pages of PageSize), at a quarter of the cost, and of a View
+// tokenize=ascii, no prefix index, contentless_delete=1, pages of PageSize), at a third of the cost, and of a View
 // the rows that FTS5 would find, the newest first.
 package fts5
 
