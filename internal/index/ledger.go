@@ -72,12 +72,11 @@ type LedgerHint struct {
 
 // LedgerLink is a link with the identities of the edge and the statement.
 type LedgerLink struct {
-	Edge      int64  `json:"edge,string"`
-	Statement int64  `json:"statement,string"`
-	Event     *int64 `json:"event,string,omitempty"`
-	Derived   bool   `json:"derived,omitempty"`
-	FromLocal bool   `json:"from_local,omitempty"` // the native id means the run of the version's Scope
-	ToLocal   bool   `json:"to_local,omitempty"`
+	Edge      int64 `json:"edge,string"`
+	Statement int64 `json:"statement,string"`
+	Derived   bool  `json:"derived,omitempty"`
+	FromLocal bool  `json:"from_local,omitempty"` // the native id means the run of the version's Scope
+	ToLocal   bool  `json:"to_local,omitempty"`
 	transcript.Link
 }
 

@@ -355,6 +355,7 @@ CREATE TABLE links (
   statement INTEGER NOT NULL,          -- hash of the statement, where it has an id of its own
   uncounted INTEGER NOT NULL,
   event    INTEGER,                    -- eid of the event that states it
+  event_native ANY,                    -- its native id, as events have it
   derived  INTEGER NOT NULL DEFAULT 0, -- 1: follows from copied events
   time INTEGER, tz INTEGER,
   line INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, inner INTEGER,

@@ -274,15 +274,12 @@ func (c *commit) ledgerLinks(o *owner, links []index.LedgerLink) error {
 		if err != nil {
 			return err
 		}
-		var event any
-		if l.Event != nil {
-			event = *l.Event
-		}
+		event, native := eventOf(o.Format, l.Event)
 		args := []any{o.version, l.Edge, l.Kind, l.From.Type, scope(l.FromLocal), l.From.ID, l.From.Conversation,
-			l.To.Type, scope(l.ToLocal), l.To.ID, l.To.Conversation, format, l.Statement, flag(l.Uncounted), event, flag(l.Derived), nullTime(l.Time), nullZone(l.Time)}
+			l.To.Type, scope(l.ToLocal), l.To.ID, l.To.Conversation, format, l.Statement, flag(l.Uncounted), event, native, flag(l.Derived), nullTime(l.Time), nullZone(l.Time)}
 		if _, err := c.exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation,
-			to_type, to_scope, to_id, to_conversation, format, statement, uncounted, event, derived, time, tz, line, offset, length, inner)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(args, place...)...); err != nil {
+			to_type, to_scope, to_id, to_conversation, format, statement, uncounted, event, event_native, derived, time, tz, line, offset, length, inner)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(args, place...)...); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -252,16 +253,18 @@ func (d *ledgers) usage(x *ledgerName) error {
 
 func (d *ledgers) links() ([]index.LedgerLink, error) {
 	var all []index.LedgerLink
-	return all, d.each(`SELECT l.edge, l.statement, l.event, l.derived, l.kind, l.from_type, l.from_scope = ?2, l.from_id, l.from_conversation,
+	return all, d.each(`SELECT l.edge, l.statement, l.event_native, l.derived, l.kind, l.from_type, l.from_scope = ?2, l.from_id, l.from_conversation,
 		l.to_type, l.to_scope = ?2, l.to_id, l.to_conversation, l.uncounted, l.time, l.tz, l.line, l.offset, l.length, i.name
 		FROM links l LEFT JOIN names i ON i.id = l.inner WHERE l.version = ?1 ORDER BY l.offset, l.edge, l.statement`, func(r *sqlx.Rows) error {
 		l := index.LedgerLink{}
 		var time, tz *int64
-		if err := r.Scan(&l.Edge, &l.Statement, &l.Event, &l.Derived, &l.Kind, &l.From.Type, &l.FromLocal, &l.From.ID, &l.From.Conversation,
+		var event any
+		if err := r.Scan(&l.Edge, &l.Statement, &event, &l.Derived, &l.Kind, &l.From.Type, &l.FromLocal, &l.From.ID, &l.From.Conversation,
 			&l.To.Type, &l.ToLocal, &l.To.ID, &l.To.Conversation, &l.Uncounted, &time, &tz, &l.Origin.Line, &l.Origin.Offset, &l.Origin.Length,
 			engine.Text(&l.Origin.Inner)); err != nil {
 			return err
 		}
+		l.Event = schema.NativeText(event)
 		if time != nil {
 			l.Time = transcript.Time{UnixMicro: *time, Offset: int16(valueOf(tz)), Valid: true}
 		}

@@ -241,16 +241,16 @@ func (c *commit) links(o *owner) error {
 		if l.ID == "" {
 			statement = index.Hash("statement", fmt.Sprint(l.Time), fmt.Sprint(l.Origin.Offset))
 		}
-		var event any
+		var event, native any
 		if l.Event != "" && !l.Uncounted {
-			eid := index.EventHash(o.Format, l.Event)
-			event, c.eids[eid] = eid, true // its rows may be those of a copy of this original
+			event, native = eventOf(o.Format, l.Event)
+			c.eids[event.(int64)] = true // its rows may be those of a copy of this original
 		}
 		args := []any{o.version, edge, l.Kind, from[0], from[1], from[2], from[3], to[0], to[1], to[2], to[3], format, statement,
-			flag(l.Uncounted), event, nullTime(l.Time), nullZone(l.Time), attributes}
+			flag(l.Uncounted), event, native, nullTime(l.Time), nullZone(l.Time), attributes}
 		if _, err := c.exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation,
-			to_type, to_scope, to_id, to_conversation, format, statement, uncounted, event, time, tz, attributes, line, offset, length, inner)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(args, place...)...); err != nil {
+			to_type, to_scope, to_id, to_conversation, format, statement, uncounted, event, event_native, time, tz, attributes, line, offset, length, inner)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(args, place...)...); err != nil {
 			return err
 		}
 	}

@@ -184,7 +184,7 @@ func (c *commit) countFirst(rows []judged) (changed, copies map[int64]bool, err 
 // a conversation with copied events has one to where they come from, unless the two are linked already.
 func (c *commit) copyLinks(copies map[int64]bool) error {
 	if _, err := c.exec(`UPDATE links SET uncounted = coalesce((SELECT min(e.verdict) = 2 FROM events e CROSS JOIN transcripts t ON t.id = e.transcript
-		WHERE e.eid = links.event AND e.verdict IN (0, 2) AND t.run_name IN (SELECT run_name FROM transcripts WHERE version = links.version)), 0)
+		WHERE e.eid = links.event AND e.native = links.event_native AND e.verdict IN (0, 2) AND t.run_name IN (SELECT run_name FROM transcripts WHERE version = links.version)), 0)
 		WHERE event IN (SELECT id FROM temp.judged_eids)`); err != nil {
 		return err
 	}

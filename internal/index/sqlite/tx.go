@@ -243,3 +243,12 @@ func flag(b bool) int64 {
 	}
 	return 0
 }
+
+// eventOf is how a link names the event that states it: the hash and the native id of its rows, nothing for "".
+func eventOf(format, id string) (event, native any) {
+	if id == "" {
+		return nil, nil
+	}
+	n := index.ParseNativeID(id)
+	return index.EventHash(format, id), nullNative(&n)
+}

@@ -26,11 +26,20 @@ func Stated(said string, native any, rest string) string {
 }
 
 func nativeJSON(native any) string {
-	text, _ := native.(string)
-	if uuid, ok := native.([]byte); ok && len(uuid) == 16 {
-		digits := hex.EncodeToString(uuid)
-		return `"` + digits[:8] + "-" + digits[8:12] + "-" + digits[12:16] + "-" + digits[16:20] + "-" + digits[20:] + `"`
+	text := NativeText(native)
+	if _, ok := native.([]byte); ok {
+		return `"` + text + `"`
 	}
 	quoted, _ := json.Marshal(text) // a string always can be
 	return string(quoted)
+}
+
+// NativeText is a native id as its producer writes it, "" for none.
+func NativeText(native any) string {
+	text, _ := native.(string)
+	if uuid, ok := native.([]byte); ok && len(uuid) == 16 {
+		digits := hex.EncodeToString(uuid)
+		return digits[:8] + "-" + digits[8:12] + "-" + digits[12:16] + "-" + digits[16:20] + "-" + digits[20:]
+	}
+	return text
 }
