@@ -151,7 +151,7 @@ func (t *tx) mergeSegments(s *fts5.Structure, run []fts5.Segment) error {
 		return err
 	}
 	sink := newSegmentSink(t, id)
-	leaves, err := fts5.Merge(run, segmentSource{t}, sink)
+	leaves, err := fts5.Merge(run, emptiedSource{segmentSource{t}}, sink)
 	if err == nil {
 		err = sink.flush()
 	}
@@ -203,6 +203,18 @@ func (s segmentSource) pages(first, last int64) ([][]byte, error) {
 		pages = append(pages, b)
 		return err
 	}, first, last)
+	return pages, err
+}
+
+// emptiedSource removes the leaves that it gives, so that what is merged takes their room: else a file has the room of a
+// whole merge to spare.
+type emptiedSource struct{ segmentSource }
+
+func (s emptiedSource) Leaves(segment, first, last int) ([][]byte, error) {
+	pages, err := s.segmentSource.Leaves(segment, first, last)
+	if err == nil {
+		_, err = s.t.exec("DELETE FROM fts_data WHERE id BETWEEN ? AND ?", fts5.PageID(segment, int64(first)), fts5.PageID(segment, int64(last)))
+	}
 	return pages, err
 }
 

@@ -476,6 +476,32 @@ func TestTidy(t *testing.T) {
 	m.compare()
 }
 
+// TestMergeTakesItsRoom: what a merge writes stands where its inputs stood, so the file does not grow by it.
+func TestMergeTakesItsRoom(t *testing.T) {
+	m := &model{T: t, corpus: newCorpus(8, 3000), native: newDB(t), mixed: newDB(t)}
+	m.vocabulary()
+	for range segmentsKept + 1 {
+		m.commit("bulk", 150)
+	}
+	pages := func() (n int) {
+		if err := m.mixed.w.Get(&n, "PRAGMA page_count"); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before, segments := pages(), len(structureOf(t, m.mixed))
+	if err := m.mixed.Tidy(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(structureOf(t, m.mixed)); n >= segments {
+		t.Fatalf("%d segments of %d: nothing was merged", n, segments)
+	}
+	if after := pages(); after > before+before/20 {
+		t.Errorf("%d pages, %d before the merge", after, before)
+	}
+	m.compare()
+}
+
 func TestDueMerge(t *testing.T) {
 	for _, c := range []struct {
 		pages      []int
