@@ -341,7 +341,7 @@ func (e *estate) readThinned(ctx context.Context) error {
 
 // readCosts sums costs as v_runs does, in nano-USD.
 func (e *estate) readCosts(ctx context.Context) error {
-	return e.walk(ctx, `SELECT n.run, sum(coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k ON k.run_name = a.id WHERE a.run = n.run
+	return e.walk(ctx, `SELECT n.run, sum(coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k INDEXED BY usage_cost_only ON k.run_name = a.id WHERE a.run = n.run
 		AND coalesce(k.native_conversation, a.native_id) = coalesce(u.native_conversation, n.native_id) AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
 		AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END))
 		FROM usage u JOIN run_names n ON n.id = u.run_name WHERE u.verdict = 0 GROUP BY 1`, func(r *sqlx.Rows) error {
