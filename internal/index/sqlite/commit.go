@@ -35,7 +35,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 		return nil
 	}
 	// Large batches come one after the other: if they all waited for Tidy, there would be too many segments by then.
-	if _, err := db.mergeSegments(ctx); err != nil {
+	if _, err := db.mergeSegments(ctx, segmentsKept); err != nil {
 		return fmt.Errorf("merge segments: %w", engine.Damage(err))
 	}
 	return nil

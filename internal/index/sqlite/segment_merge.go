@@ -11,12 +11,13 @@ import (
 )
 
 // A query asks every segment, so there should be few; merging writes them anew, so it should happen rarely. When there
-// are more than segmentsKept, a run of at most mergeRun neighbours becomes one, of at most mergePages (128 MB, about
+// are more than segmentsKept, or segmentsQuiet in a quiet hour, a run of at most mergeRun neighbours becomes one, of at most mergePages (128 MB, about
 // a second). What is larger than half of that is left alone: a very large archive has a segment more for each.
 const (
-	segmentsKept = 8
-	mergeRun     = 8
-	mergePages   = 32 << 10
+	segmentsKept  = 12
+	segmentsQuiet = 8
+	mergeRun      = 8
+	mergePages    = 32 << 10
 )
 
 // nativePages bounds one step of a merge that FTS5 itself has begun: some tenths of a second.
@@ -24,11 +25,15 @@ const nativePages = 4000
 
 // Tidy merges segments of the full-text index and runs of words until there are few again.
 func (db *DB) Tidy(ctx context.Context) error {
+	return db.tidy(ctx, segmentsKept)
+}
+
+func (db *DB) tidy(ctx context.Context, kept int) error {
 	if err := db.joinTerms(ctx); err != nil {
 		return fmt.Errorf("join terms: %w", engine.Damage(err))
 	}
 	for {
-		merged, err := db.mergeSegments(ctx)
+		merged, err := db.mergeSegments(ctx, kept)
 		if err != nil {
 			return fmt.Errorf("merge segments: %w", engine.Damage(err))
 		}
@@ -50,8 +55,8 @@ func (db *DB) joinTerms(ctx context.Context) error {
 	return t.Commit()
 }
 
-// mergeSegments does one merge, when one is due.
-func (db *DB) mergeSegments(ctx context.Context) (bool, error) {
+// mergeSegments does one merge, when there are more segments than are kept, or one is due for itself.
+func (db *DB) mergeSegments(ctx context.Context, kept int) (bool, error) {
 	t, err := db.begin(ctx)
 	if err != nil {
 		return false, err
@@ -67,7 +72,7 @@ func (db *DB) mergeSegments(ctx context.Context) (bool, error) {
 		}
 		return true, t.Commit()
 	}
-	run := dueMerge(s.All())
+	run := dueMerge(s.All(), kept)
 	if run == nil {
 		return false, nil
 	}
@@ -96,7 +101,7 @@ func (t *tx) continueMerge() error {
 
 // dueMerge chooses what to merge among segments, oldest first: one of which half is deleted, or else neighbours, when
 // there are too many.
-func dueMerge(all []fts5.Segment) []fts5.Segment {
+func dueMerge(all []fts5.Segment, kept int) []fts5.Segment {
 	for i, g := range all {
 		if g.TombstoneRows > 0 && 2*g.TombstoneRows >= g.TotalRow && g.Pages() <= mergePages {
 			return all[i : i+1]
@@ -108,11 +113,11 @@ func dueMerge(all []fts5.Segment) []fts5.Segment {
 			small++
 		}
 	}
-	if small <= segmentsKept {
+	if small <= kept {
 		return nil
 	}
 	run := cheapestRun(all, true)
-	if run == nil && small > 2*segmentsKept {
+	if run == nil && small > 2*kept {
 		run = cheapestRun(all, false)
 	}
 	return run
@@ -221,7 +226,7 @@ func (s emptiedSource) Leaves(segment, first, last int) ([][]byte, error) {
 // Optimize does what may wait for a quiet hour: merges that are due, and moving the log into the file. Of an index
 // that has not changed it costs next to nothing.
 func (db *DB) Optimize(ctx context.Context) error {
-	if err := db.Tidy(ctx); err != nil {
+	if err := db.tidy(ctx, segmentsQuiet); err != nil {
 		return err
 	}
 	if _, err := db.w.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {

@@ -518,12 +518,12 @@ func TestDueMerge(t *testing.T) {
 		for i, n := range c.pages {
 			all = append(all, fts5.Segment{ID: i, First: 1, Last: n, TotalRow: 10, TombstoneRows: 4})
 		}
-		got := dueMerge(all)
+		got := dueMerge(all, 8)
 		if c.upTo == 0 && got != nil || len(got) != c.upTo-c.from || len(got) > 0 && got[0].ID != c.from {
 			t.Errorf("%v: %v", c.pages, got)
 		}
 	}
-	if got := dueMerge([]fts5.Segment{{First: 1, Last: 1}, {ID: 7, First: 1, Last: 1, TotalRow: 10, TombstoneRows: 5}}); len(got) != 1 || got[0].ID != 7 {
+	if got := dueMerge([]fts5.Segment{{First: 1, Last: 1}, {ID: 7, First: 1, Last: 1, TotalRow: 10, TombstoneRows: 5}}, 8); len(got) != 1 || got[0].ID != 7 {
 		t.Errorf("of half deleted: %v", got)
 	}
 }
