@@ -90,6 +90,12 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	if err := c.layTombstone(id, chain, known, v); err != nil {
 		return err
 	}
+	return c.extents(pack, p, chain, v, known)
+}
+
+// extents says where the pack has the bytes of a chain; known is whether the chain was there before.
+func (c *commit) extents(pack int64, p *index.PackRow, chain int64, v *blob.Version, known bool) (err error) {
+	alone := !known && len(v.Extents) == 1
 	for _, e := range v.Extents {
 		in, raw, there := pack, e.Raw, true
 		if e.CopyOf != nil {
@@ -103,7 +109,6 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 		if !there {
 			continue // verify names what is lost
 		}
-		alone := !known && len(v.Extents) == 1
 		if err := c.extent(chain, e, in, raw, alone, len(p.Replaces) > 0); err != nil {
 			return err
 		}
