@@ -151,7 +151,9 @@ func dying(at string) int {
 		if _, err := os.Lstat(path); err == nil && (op == disk.OpRemove || op == disk.OpRename) {
 			kept = strconv.Itoa(count)
 			if link, err := os.Readlink(path); err == nil {
-				err = os.Symlink(link, filepath.Join(dir, kept))
+				if err := os.Symlink(link, filepath.Join(dir, kept)); err != nil {
+					return err
+				}
 			} else if os.Link(path, filepath.Join(dir, kept)) != nil {
 				kept = "" // a directory
 			}

@@ -101,17 +101,6 @@ func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
 	return adopted, errors.Join(bad...)
 }
 
-func tombstonesOf(manifests []blob.Manifest) (all []index.FactRow) {
-	for _, m := range manifests {
-		for _, f := range m.Facts {
-			if f.Kind == blob.FactTombstone {
-				all = append(all, index.FactRow{Fact: f, Pack: m.Pack})
-			}
-		}
-	}
-	return all
-}
-
 func (g *Ingester) manifest(ctx context.Context, name string) (blob.Manifest, error) {
 	p, err := g.Packs.Open(ctx, name)
 	if err != nil {

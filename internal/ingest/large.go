@@ -78,7 +78,7 @@ func (t *tee) Read(p []byte) (int, error) {
 	if st.offset >= st.v.Size {
 		return 0, io.EOF
 	}
-	end := st.v.Size
+	var end int64
 	if st.offset < st.from {
 		end = st.from
 	} else {

@@ -228,10 +228,10 @@ func stringValues(b []byte, value func(from, to int, output bool)) {
 				return // half a string
 			}
 			if next := bytes.TrimLeft(b[end+1:min(end+17, len(b))], " \t\r\n"); len(next) > 0 && next[0] == ':' {
-				switch name := string(b[i+1 : end]); {
-				case outputKeys[name]:
+				switch name := b[i+1 : end]; {
+				case outputKeys[string(name)]:
 					key = printed
-				case inputKeys[name]:
+				case inputKeys[string(name)]:
 					key = given
 				default:
 					key = neither

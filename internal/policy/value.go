@@ -96,8 +96,6 @@ type span struct {
 	lo, hi int64
 }
 
-var all = span{false, 0, math.MaxInt64}
-
 // parseSpan reads >30d, >=1, <5, <=5, 7d..30d, =0 or a bare value, which means the same as =.
 func parseSpan(s string, value func(string) (int64, error)) (span, error) {
 	s = strings.TrimSpace(s)

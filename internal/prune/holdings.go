@@ -23,7 +23,6 @@ type holdings struct {
 	losses  blob.Losses
 	facts   map[factKey]toldFact // the newest of each key
 	clock   time.Time            // no pack is younger
-	strings map[string]string    // those that most originals have in common, each once
 	kinds   map[kind]*kind
 }
 
@@ -183,7 +182,7 @@ func (g *GC) read(ctx context.Context) (*holdings, error) {
 // gather takes in what the manifests say, one after the other, but for the packs that are known to be replaced, and
 // learns which are.
 func (g *GC) gather(ctx context.Context, replaced map[string]bool) (*holdings, error) {
-	h := &holdings{byName: map[string]*volume{}, buckets: map[uint64]*chain{}, facts: map[factKey]toldFact{}, strings: map[string]string{}, kinds: map[kind]*kind{}}
+	h := &holdings{byName: map[string]*volume{}, buckets: map[uint64]*chain{}, facts: map[factKey]toldFact{}, kinds: map[kind]*kind{}}
 	for info, err := range g.Packs.List(ctx) {
 		if err != nil {
 			return nil, err
@@ -283,19 +282,10 @@ func (h *holdings) kindOf(v *blob.Version) *kind {
 	k := kind{v.Source, v.Format, v.Role, v.Claim}
 	have := h.kinds[k]
 	if have == nil {
-		have = &kind{h.once(k.Source), h.once(k.Format), h.once(k.Role), h.once(k.Claim)}
+		have = &k
 		h.kinds[k] = have
 	}
 	return have
-}
-
-// once is the one copy of a string that is kept.
-func (h *holdings) once(s string) string {
-	if have, ok := h.strings[s]; ok {
-		return have
-	}
-	h.strings[s] = s
-	return s
 }
 
 // resolve finds where a chain lies, and tells what it needs there.

@@ -243,9 +243,6 @@ func (s scribe) conditionOn(v string) (condition, string) {
 	return c, map[string]string{"whole": text, "starts": text + "*", "contains": "*" + text + "*"}[c.match]
 }
 
-// closed are fields that take a list of values only, as long as they are whole.
-var closed = map[string]bool{"kind": true, "outcome": true}
-
 func (s scribe) field(r *row) (asked, bool) {
 	names := slices.Sorted(maps.Keys(textFields))
 	name := pick(s, names)

@@ -77,7 +77,6 @@ func (c *commit) reopen(fact string, next *index.Ledger) error {
 	type part struct {
 		version, name int64
 		native        string
-		drops         bool
 	}
 	var parts []part
 	if err := c.each(`SELECT g.version, g.run_name, n.native_id FROM graves g JOIN run_names n ON n.id = g.run_name JOIN versions v ON v.id = g.version

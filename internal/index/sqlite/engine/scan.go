@@ -42,21 +42,25 @@ func (b bytesOf) Scan(v any) error {
 	return nil
 }
 
+// integer takes a value for a number; known is false for NULL.
+func integer(v any, what string) (n int64, known bool, err error) {
+	switch v := v.(type) {
+	case nil:
+		return 0, false, nil
+	case int64:
+		return v, true, nil
+	}
+	return 0, false, fmt.Errorf("scan %T as %s", v, what)
+}
+
 // Count scans a number that may be unknown.
 func Count(to *transcript.Count) sql.Scanner { return countOf{to} }
 
 type countOf struct{ to *transcript.Count }
 
-func (c countOf) Scan(v any) error {
-	switch v := v.(type) {
-	case nil:
-		*c.to = transcript.Count{}
-	case int64:
-		*c.to = transcript.Known(v)
-	default:
-		return fmt.Errorf("scan %T as a number", v)
-	}
-	return nil
+func (c countOf) Scan(v any) (err error) {
+	c.to.N, c.to.Known, err = integer(v, "a number")
+	return err
 }
 
 // Number scans a number for which NULL is 0.
@@ -65,15 +69,9 @@ func Number[T ~int | ~int64 | ~uint32](to *T) sql.Scanner { return numberOf[T]{t
 type numberOf[T ~int | ~int64 | ~uint32] struct{ to *T }
 
 func (n numberOf[T]) Scan(v any) error {
-	switch v := v.(type) {
-	case nil:
-		*n.to = 0
-	case int64:
-		*n.to = T(v)
-	default:
-		return fmt.Errorf("scan %T as a number", v)
-	}
-	return nil
+	number, _, err := integer(v, "a number")
+	*n.to = T(number)
+	return err
 }
 
 // Time scans microseconds.
@@ -81,16 +79,9 @@ func Time(to *transcript.Time) sql.Scanner { return timeOf{to} }
 
 type timeOf struct{ to *transcript.Time }
 
-func (w timeOf) Scan(v any) error {
-	switch v := v.(type) {
-	case nil:
-		w.to.Valid = false
-	case int64:
-		w.to.UnixMicro, w.to.Valid = v, true
-	default:
-		return fmt.Errorf("scan %T as a time", v)
-	}
-	return nil
+func (w timeOf) Scan(v any) (err error) {
+	w.to.UnixMicro, w.to.Valid, err = integer(v, "a time")
+	return err
 }
 
 // Zone scans the offset in minutes that a time was written with.
@@ -99,10 +90,9 @@ func Zone(to *transcript.Time) sql.Scanner { return zoneOf{to} }
 type zoneOf struct{ to *transcript.Time }
 
 func (z zoneOf) Scan(v any) error {
-	if n, ok := v.(int64); ok {
-		z.to.Offset = int16(n)
-	}
-	return nil
+	minutes, _, err := integer(v, "an offset")
+	z.to.Offset = int16(minutes)
+	return err
 }
 
 // Truth scans a flag that may be unknown.
@@ -111,9 +101,9 @@ func Truth(to *transcript.Truth) sql.Scanner { return truthOf{to} }
 type truthOf struct{ to *transcript.Truth }
 
 func (t truthOf) Scan(v any) error {
-	*t.to = transcript.Unstated
-	if n, ok := v.(int64); ok {
+	n, known, err := integer(v, "a flag")
+	if *t.to = transcript.Unstated; known {
 		*t.to = transcript.True(n != 0)
 	}
-	return nil
+	return err
 }

@@ -121,11 +121,3 @@ func (p *parser) fail(err error) {
 		p.done = true
 	}
 }
-
-// origin is the place of a value in the file.
-func (p *parser) origin(v format.Value) transcript.Origin {
-	o := p.at
-	o.Offset += format.OffsetIn(p.whole, v)
-	o.Length = int64(len(v))
-	return o
-}
