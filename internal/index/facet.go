@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 )
@@ -25,6 +26,11 @@ func Facet(field, value string) string {
 		b = append(b, c)
 	}
 	return string(wholeRunes(b))
+}
+
+// IsWord says whether a term is a word of a text, and not a part of one (term.Kind stands before those) or a facet.
+func IsWord(t []byte) bool {
+	return len(t) > 0 && facetByte(t[0]) && bytes.IndexByte(t, ':') < 0
 }
 
 func facetByte(c byte) bool {

@@ -19,15 +19,21 @@ type Lexicon struct {
 }
 
 // maxTerms is how many terms there may be before another list begins: some 15 MiB. It may become longer than that, for a
-// list goes on until those who use it begin another original.
-const maxTerms = 1 << 18
+// list goes on until those who use it begin another original; so there is some room left in a table of maxSlots.
+const (
+	maxSlots = 1 << 19
+	maxTerms = maxSlots/2 - 1<<14
+)
 
 // list returns the list that is to be added to from now on.
 func (l *Lexicon) list() *register {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.present == nil || l.present.words.Len() >= maxTerms {
-		l.present = newRegister()
+	switch {
+	case l.present == nil:
+		l.present = newRegister(minSlots)
+	case l.present.words.Len() >= maxTerms: // the next one will not be smaller
+		l.present = newRegister(maxSlots)
 	}
 	return l.present
 }
@@ -61,9 +67,9 @@ const (
 	lengthBits  = 16
 )
 
-func newRegister() *register {
+func newRegister(slots int) *register {
 	g := &register{words: newWords()}
-	g.table.Store(newTable(minSlots))
+	g.table.Store(newTable(slots))
 	return g
 }
 

@@ -20,7 +20,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	}
 	defer t.Rollback()
 	c := &commit{
-		tx: t, batch: batch, bulkRows: db.bulkRows, slots: db.slots, told: db.told.take(), usages: usageRows(t), usageBefore: -1,
+		tx: t, batch: batch, bulkRows: db.bulkRows, slots: db.slots, told: db.told.take(), telling: map[*index.Words][]uint64{}, usages: usageRows(t), usageBefore: -1,
 		sources: map[string]int64{}, formats: map[int64]string{}, born: map[index.VersionKey]int64{},
 		touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{},
 	}
@@ -30,8 +30,8 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	if err := t.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	db.told.put(c.told)
-	if c.bulk == nil {
+	db.told.put(c.telling)
+	if !c.bulk {
 		return nil
 	}
 	// Large batches come one after the other: if they all waited for Tidy, there would be too many segments by then.
@@ -59,8 +59,9 @@ type commit struct {
 
 	bulkRows int
 	slots    int64
-	bulk     *bulk                     // of rows, when they are many
-	told     map[*index.Words][]uint64 // see told
+	bulk     bool                      // the words of the rows became segments
+	told     map[*index.Words][]uint64 // before this commit: see told
+	telling  map[*index.Words][]uint64 // with what it tells
 
 	lossy     map[index.VersionKey]bool // versions of which bytes are lost, once they were looked up
 	unsaid    bool                      // something was taken back: names of runs may mean nothing any more
@@ -92,9 +93,6 @@ func (c *commit) run() error {
 	}
 	if err := c.usages.flush(); err != nil {
 		return fmt.Errorf("usage: %w", err)
-	}
-	if err := c.terms(); err != nil {
-		return fmt.Errorf("terms: %w", err)
 	}
 	if err := c.writeRows(); err != nil {
 		return fmt.Errorf("events: %w", err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -28,10 +29,8 @@ func (c *commit) writeRows() error {
 	if err := c.allot(); err != nil {
 		return err
 	}
-	if isBulk(c.rows, c.bulkRows) {
-		c.bulk = startBulk(c.rows)
-		defer c.bulk.close()
-	}
+	words := startBulk(c.rows)
+	defer words.close()
 	if err := c.writeEvents(); err != nil {
 		return err
 	}
@@ -41,8 +40,15 @@ func (c *commit) writeRows() error {
 	if err := c.countRows(); err != nil {
 		return err
 	}
-	if c.bulk != nil {
-		return c.bulk.write(c.tx)
+	c.bulk = isBulk(c.rows, c.bulkRows)
+	err := words.each(func(some *fts5.Builder) error {
+		if err := c.terms(some); err != nil || !c.bulk {
+			return err
+		}
+		return c.addSegment(some)
+	})
+	if err != nil || c.bulk {
+		return err
 	}
 	return c.writeWords()
 }

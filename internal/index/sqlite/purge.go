@@ -147,10 +147,7 @@ func (t *tx) dropTerms() (gone int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	to, err := t.newRun()
-	if err != nil {
-		return 0, err
-	}
+	to := runWriter{t: t}
 	s, err := t.structure()
 	if err != nil {
 		return 0, err

@@ -34,7 +34,7 @@ func isBulk(rows []pendingRow, from int) bool {
 	return len(rows) >= from || n >= bulkTerms
 }
 
-// bulk makes segments of rows. The first is built beside the writing of events.
+// bulk puts the words of rows in order. The first ones are beside the writing of events.
 type bulk struct {
 	builder *fts5.Builder
 	rows    []pendingRow // not in builder
@@ -77,15 +77,15 @@ func (b *bulk) fill() {
 	}
 }
 
-// write writes the segments through the transaction.
-func (b *bulk) write(t *tx) error {
+// each calls do for the rows, all at once or as many as the memory has room for.
+func (b *bulk) each(do func(*fts5.Builder) error) error {
 	<-b.filled
 	for {
 		if b.err != nil {
-			return b.err
+			return fmt.Errorf("words: %w", b.err)
 		}
-		if err := t.addSegment(b.builder); err != nil {
-			return fmt.Errorf("full-text segment: %w", err)
+		if err := do(b.builder); err != nil {
+			return fmt.Errorf("words: %w", err)
 		}
 		if len(b.rows) == 0 {
 			return nil

@@ -38,7 +38,7 @@ func writeBulk(x *tx, rows []pendingRow, memory int) error {
 	<-b.filled
 	b.rows, b.memory = rows, memory
 	b.fill()
-	return b.write(x)
+	return b.each(x.addSegment)
 }
 
 // dump gives the rows of a query, one string each.

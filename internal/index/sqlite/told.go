@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 )
 
 // told is which words of the last lists the table of terms was told of, a bit for each number. It is only ever true of
@@ -27,32 +28,35 @@ func (t *told) put(lists map[*index.Words][]uint64) {
 	t.lists = lists
 }
 
-// fresh returns the words of the rows, parts and facets left out, that the table of terms was not told of, and notes that
-// it is. Lists of which there are no rows are forgotten.
-func (c *commit) fresh() (all []freshWord) {
-	if len(c.rows) == 0 {
+// terms adds the words of some rows, of which the table of terms was not told, as a run of their own.
+func (c *commit) terms(rows *fts5.Builder) error {
+	var told [][]uint64
+	for _, list := range rows.Lists() {
+		told = append(told, c.toldOf(list.(*index.Words)))
+	}
+	run := runWriter{t: c.tx}
+	err := rows.Terms(func(list int, n uint32, term []byte) error {
+		if bits := &told[list][n/64]; *bits&(1<<(n%64)) == 0 && index.IsWord(term) {
+			*bits |= 1 << (n % 64)
+			return run.add(term)
+		}
 		return nil
+	})
+	if err != nil {
+		return err
 	}
-	lists := map[*index.Words][]uint64{}
-	var words *index.Words
-	var bits []uint64
-	for i := range c.rows {
-		r := &c.rows[i]
-		if r.words != words {
-			words = r.words
-			if bits = lists[words]; bits == nil {
-				bits = c.told[words]
-				bits = append(bits, make([]uint64, words.Len()/64+1-len(bits))...)
-				lists[words] = bits
-			}
-		}
-		for _, n := range r.T {
-			if n&index.Same == 0 && bits[n/64]&(1<<(n%64)) == 0 {
-				bits[n/64] |= 1 << (n % 64)
-				all = append(all, newFreshWord(words.At(n)))
-			}
-		}
+	return run.flush()
+}
+
+// toldOf returns the bits of a list. A list of which a commit has no rows is forgotten.
+func (c *commit) toldOf(words *index.Words) []uint64 {
+	bits := c.telling[words]
+	if bits == nil {
+		bits = c.told[words]
 	}
-	c.told = lists
-	return all
+	if more := words.Len()/64 + 1 - len(bits); more > 0 {
+		bits = append(bits, make([]uint64, more)...)
+	}
+	c.telling[words] = bits
+	return bits
 }

@@ -14,24 +14,39 @@ func TestToldOnce(t *testing.T) {
 	row := func(t, x string) pendingRow {
 		return pendingRow{Row: &index.Row{T: numbering.Add(nil, []byte(t)), X: numbering.Add(nil, []byte(x))}, words: numbering.Words()}
 	}
-	c := &commit{}
+	db := newDB(t)
+	var told map[*index.Words][]uint64
+	var all []string
 	for _, step := range []struct {
 		rows []pendingRow
 		want []string
 	}{
-		{[]pendingRow{row("parseconfig\x01<parse\x01>config of config", "tool:bash"), row("of all", "tool:bash")}, []string{"parseconfig", "of", "config", "all"}},
-		{nil, nil},
+		{[]pendingRow{row("parseconfig\x01<parse\x01>config of config", "tool:bash"), row("of all", "tool:bash")}, []string{"all", "config", "of", "parseconfig"}},
 		{[]pendingRow{row("all of that", "tool:bash")}, []string{"that"}},
-		{[]pendingRow{newCorpus(1, 3).row(1, "all", "")}, []string{"all"}},
+		{[]pendingRow{row("yet of", "tool:sh"), newCorpus(1, 3).row(2, "all and\x01>and", "tool:sh")}, []string{"all", "and", "yet"}},
 	} {
-		c.rows = step.rows
-		var got []string
-		for _, w := range c.fresh() {
-			got = append(got, string(w.text))
+		for i := range step.rows {
+			step.rows[i].id = int64(i + 1)
 		}
-		if !slices.Equal(got, step.want) {
-			t.Errorf("told %q, want %q", got, step.want)
+		inTx(t, db, func(x *tx) error {
+			c := &commit{tx: x, told: told, telling: map[*index.Words][]uint64{}}
+			words := startBulk(step.rows)
+			defer words.close()
+			told = c.telling
+			return words.each(c.terms)
+		})
+		all = append(all, step.want...)
+		slices.Sort(all)
+		all = slices.Compact(all)
+		if got := collect(t, db.Terms(t.Context(), "")); !slices.Equal(got, all) {
+			t.Errorf("told %q, want %q", got, all)
 		}
+	}
+	if n := len(dump(t, db.w, "SELECT DISTINCT id >> 20 FROM terms")); n != 3 {
+		t.Errorf("%d runs, want 3", n)
+	}
+	if n := len(told); n != 2 {
+		t.Errorf("%d lists remembered, want the two of the last rows", n)
 	}
 }
 

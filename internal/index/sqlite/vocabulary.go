@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"database/sql"
-	"encoding/binary"
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
@@ -19,58 +18,13 @@ const (
 	runsKept  = 8
 )
 
-// terms adds the words of the batch that may be new.
-func (c *commit) terms() error {
-	all := c.fresh()
-	if len(all) == 0 {
-		return nil
-	}
-	slices.SortFunc(all, freshWord.compare)
-	w, err := c.newRun()
-	if err != nil {
-		return err
-	}
-	for _, word := range all {
-		if err := w.add(word.text); err != nil {
-			return err
-		}
-	}
-	return w.flush()
-}
-
-// freshWord is a word with its first eight bytes, which most comparisons end with.
-type freshWord struct {
-	prefix uint64
-	text   []byte
-}
-
-func newFreshWord(text []byte) freshWord {
-	var first [8]byte
-	copy(first[:], text)
-	return freshWord{binary.BigEndian.Uint64(first[:]), text}
-}
-
-func (w freshWord) compare(other freshWord) int {
-	if w.prefix != other.prefix {
-		return cmp.Compare(w.prefix, other.prefix)
-	}
-	return bytes.Compare(w.text, other.text)
-}
-
 // runWriter writes the blocks of a run of words.
 type runWriter struct {
 	t      *tx
-	id     int64 // of the next block
+	id     int64 // of the next block; 0 when none was written
 	words  schema.Packer
 	packed []byte
 	last   []byte // word
-}
-
-// newRun begins a run.
-func (t *tx) newRun() (*runWriter, error) {
-	var last int64
-	_, err := t.get("SELECT coalesce(max(id), 0) FROM terms", nil, &last)
-	return &runWriter{t: t, id: (last>>schema.RunBits + 1) << schema.RunBits}, err
 }
 
 // add takes the next word; words ascend, and one that is equal to the last is left out.
@@ -88,6 +42,13 @@ func (w *runWriter) add(word []byte) error {
 func (w *runWriter) flush() error {
 	if w.words.Size() == 0 {
 		return nil
+	}
+	if w.id == 0 {
+		var last int64
+		if _, err := w.t.get("SELECT coalesce(max(id), 0) FROM terms", nil, &last); err != nil {
+			return err
+		}
+		w.id = (last>>schema.RunBits + 1) << schema.RunBits
 	}
 	w.packed = w.words.Take(w.packed[:0])
 	_, err := w.t.exec("INSERT INTO terms (id, words) VALUES (?, ?)", w.id, w.packed)
@@ -122,10 +83,7 @@ func (t *tx) joinTerms(kept int) error {
 	for _, s := range all[:n] {
 		runs = append(runs, s.run)
 	}
-	to, err := t.newRun()
-	if err != nil {
-		return err
-	}
+	to := runWriter{t: t}
 	if err := schema.MergeRuns(t.nextBlock, runs, schema.AnyWord, to.add); err != nil {
 		return err
 	}

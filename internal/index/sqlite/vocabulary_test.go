@@ -24,7 +24,7 @@ func TestVocabulary(t *testing.T) {
 		}
 		slices.Sort(run)
 		inTx(t, db, func(x *tx) error {
-			w, err := x.newRun()
+			w, err := runWriter{t: x}, error(nil)
 			for _, word := range run {
 				if err == nil {
 					err = w.add([]byte(word))

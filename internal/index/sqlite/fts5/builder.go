@@ -194,6 +194,32 @@ func (b *Builder) Arrange() error {
 	return nil
 }
 
+// Lists returns the lists whose numbers the rows have.
+func (b *Builder) Lists() []Words {
+	lists := make([]Words, len(b.lists))
+	for i := range b.lists {
+		lists[i] = b.lists[i].Words
+	}
+	return lists
+}
+
+// Terms calls do for each term of each of the lists that the rows have, in the order of the terms, with its number in that
+// list. The term is only valid during the call. ErrTerm as Arrange.
+func (b *Builder) Terms(do func(list int, number uint32, term []byte) error) error {
+	if err := b.Arrange(); err != nil {
+		return err
+	}
+	for i, k := range b.keys {
+		if i%termsAhead == 0 {
+			b.look(b.keys[i:min(i+termsAhead, len(b.keys))])
+		}
+		if err := do(int(k.list), k.number, b.term(k)[1:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Write writes the segment, and returns its number of leaf pages: 0 when no row has a token. The Builder must be
 // Reset before its next use.
 func (b *Builder) Write(sink Sink) (int, error) {
