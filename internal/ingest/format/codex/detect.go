@@ -27,9 +27,9 @@ func (codex) Detect(h format.Head) format.Claim {
 		return detectRollout(h, name)
 	}
 	switch {
-	case name == "history.jsonl" && startsWithObject(h.Bytes, "session_id", "ts", "text"):
+	case name == "history.jsonl" && hasObject(h.Bytes, "session_id", "ts", "text"):
 		return format.Claim{Strength: format.Likely, Role: roleHistory, Log: true}
-	case name == "session_index.jsonl" && startsWithObject(h.Bytes, "id", "thread_name"):
+	case name == "session_index.jsonl" && hasObject(h.Bytes, "id", "thread_name"):
 		return format.Claim{Strength: format.Likely, Role: roleNames, Log: true}
 	case stateName.MatchString(name) && bytes.HasPrefix(h.Bytes, []byte("SQLite format 3\x00")):
 		return format.Claim{Strength: format.Weak, Role: format.Other}
@@ -78,16 +78,17 @@ func rootOf(file string) (root string, own bool) {
 	return "", false
 }
 
-// isRollout says that the first line is the head of a rollout: a session_meta, or the bare header of 2025. The line
-// may be longer than what is there.
+// isRollout says that a line is the head of a rollout: a session_meta, or the bare header of 2025. The line may be
+// longer than what is there.
 func isRollout(head []byte) bool {
-	return startsWithObject(head, "type", "payload", "session_meta") ||
-		startsWithObject(head, "id", "timestamp", "instructions") && !startsWithObject(head, "type")
+	return format.AnyLine(head, func(line []byte) bool {
+		return bytes.HasPrefix(line, []byte("{")) && (hasKeys(line, "type", "payload", "session_meta") ||
+			hasKeys(line, "id", "timestamp", "instructions") && !hasKeys(line, "type"))
+	})
 }
 
-func startsWithObject(head []byte, keys ...string) bool {
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	return bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) && hasKeys(line, keys...)
+func hasObject(head []byte, keys ...string) bool {
+	return format.AnyLine(head, func(line []byte) bool { return bytes.HasPrefix(line, []byte("{")) && hasKeys(line, keys...) })
 }
 
 func hasKeys(b []byte, keys ...string) bool {

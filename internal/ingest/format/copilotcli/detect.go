@@ -3,12 +3,16 @@ package copilotcli
 import (
 	"bytes"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
 const stateDir = "session-state"
+
+// sessionID is what the program calls a session's directory.
+var sessionID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // Detect claims the files of session-state by where they lie, and sessions elsewhere by their first line.
 func (copilot) Detect(h format.Head) format.Claim {
@@ -26,7 +30,7 @@ func (copilot) Detect(h format.Head) format.Claim {
 		claim.Root = dir
 	case name == "events.jsonl" && path.Base(path.Dir(dir)) == stateDir:
 		claim.Root = path.Dir(dir)
-	case name == "events.jsonl" && fits:
+	case name == "events.jsonl" && (fits || sessionID.MatchString(path.Base(dir)) && len(bytes.TrimSpace(h.Bytes)) == 0):
 		// The source may begin inside of session-state, or with one session.
 		claim.Root = above(dir)
 	case fits:
@@ -45,15 +49,13 @@ func above(session string) string {
 	return session
 }
 
-// isSession says that the first line is one of a session: an envelope with the start in it, or with the chain of ids.
-// The line may be longer than what is there.
+// isSession says that a line is one of a session: an envelope with the start in it, or with the chain of ids. The line
+// may be longer than what is there.
 func isSession(head []byte) bool {
-	line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("\n"))
-	if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) || !hasKeys(line, "type", "data") {
-		return false
-	}
-	return hasKeys(line, "session.start", "sessionId") || hasKeys(line, "copilotVersion") ||
-		hasKeys(line, "id", "timestamp", "parentId")
+	return format.AnyLine(head, func(line []byte) bool {
+		return bytes.HasPrefix(line, []byte("{")) && hasKeys(line, "type", "data") &&
+			(hasKeys(line, "session.start", "sessionId") || hasKeys(line, "copilotVersion") || hasKeys(line, "id", "timestamp", "parentId"))
+	})
 }
 
 func hasKeys(b []byte, keys ...string) bool {

@@ -23,7 +23,7 @@ func (gemini) Detect(h format.Head) format.Claim {
 	default:
 		return format.Claim{}
 	}
-	fits := isSession(h.Bytes)
+	fits := isSession(h.Bytes, claim.Log)
 	switch {
 	case path.Base(dir) == "chats" && (sessionName.MatchString(name) || fits):
 		claim.Root = path.Dir(dir)
@@ -39,11 +39,12 @@ func (gemini) Detect(h format.Head) format.Claim {
 	return claim
 }
 
-// isSession says whether the first bytes look like a session: its header, at the start of a log or, in a document of
-// any order of keys, its first message.
-func isSession(head []byte) bool {
-	head = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))
-	if !bytes.HasPrefix(head, []byte("{")) {
+// isSession says whether the first bytes look like a session: its header, in a line of a log or, in a document of any
+// order of keys, its first message.
+func isSession(head []byte, log bool) bool {
+	start := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))
+	object := func(line []byte) bool { return bytes.HasPrefix(line, []byte("{")) }
+	if !object(start) && !(log && format.AnyLine(head, object)) {
 		return false
 	}
 	return hasKeys(head, "sessionId", "projectHash") ||

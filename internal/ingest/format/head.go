@@ -1,0 +1,14 @@
+package format
+
+import "bytes"
+
+// AnyLine reports whether a test holds for one of the lines in a file's first bytes, without the space around them: a
+// blank, torn or bad line at the start says nothing of the file. The last line may be cut.
+func AnyLine(head []byte, test func(line []byte) bool) bool {
+	for line := range bytes.Lines(bytes.TrimPrefix(head, mark)) {
+		if test(bytes.TrimSpace(line)) {
+			return true
+		}
+	}
+	return false
+}
