@@ -20,7 +20,7 @@ var _ index.Cleaner = (*DB)(nil)
 
 // The file is written anew when so much of it is free.
 const (
-	vacuumShare = 0.2
+	vacuumShare = 0.05
 	vacuumPages = 1 << 20 / 4096
 )
 
@@ -71,7 +71,7 @@ func (db *DB) purge(ctx context.Context, all bool, p *index.Purged) error {
 			return err
 		}
 	}
-	if err := db.Tidy(ctx); err != nil {
+	if err := db.tidy(ctx, segmentsQuiet); err != nil {
 		return err
 	}
 	free, err := db.mostlyFree(ctx)

@@ -15,7 +15,7 @@ import (
 // a second). What is larger than half of that is left alone: a very large archive has a segment more for each.
 const (
 	segmentsKept  = 12
-	segmentsQuiet = 8
+	segmentsQuiet = 4
 	mergeRun      = 8
 	mergePages    = 32 << 10
 )
