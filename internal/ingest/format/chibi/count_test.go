@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -51,22 +49,7 @@ type world struct {
 
 func read(t *testing.T, dir string) *world {
 	t.Helper()
-	files := map[string][]byte{}
-	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(dir, name)
-		if err != nil {
-			return err
-		}
-		files[filepath.ToSlash(rel)], err = os.ReadFile(name)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return join(t, files)
+	return join(t, formattest.Files(t, dir))
 }
 
 func join(t *testing.T, files map[string][]byte) *world {

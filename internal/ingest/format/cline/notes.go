@@ -48,7 +48,7 @@ func (p *parser) history() {
 			run.Attributes[name] = s
 		}
 	}
-	p.emit(&transcript.Run{ID: p.task, Title: titleOf(v.Get("task").Str())}) // the first prompt's own words weigh more
+	p.emit(&transcript.Run{ID: p.task, Title: format.Title(v.Get("task").Str())}) // the first prompt's own words weigh more
 	parent := v.Get("parentTaskId").Str()
 	run.Child = parent != "" && parent != p.task
 	p.emit(run)

@@ -172,30 +172,15 @@ func (p *parser) result(m message) *transcript.Result {
 	return r
 }
 
-const titleRunes = 100
-
 // prompted names the task after its first prompt.
 func (p *parser) prompted(m message) {
 	if p.titled {
 		return
 	}
-	if title := titleOf(m.text.Text()); title != "" {
+	if title := format.Title(m.text.Text()); title != "" {
 		p.titled = true
 		p.say(transcript.Conversation{Title: title, Started: m.at})
 	}
-}
-
-// titleOf is the first line of a prompt, cut at titleRunes characters.
-func titleOf(text string) string {
-	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
-	n := 0
-	for i := range text {
-		if n++; n > titleRunes {
-			text = text[:i] + "…"
-			break
-		}
-	}
-	return strings.TrimSpace(text)
 }
 
 // answers notes the model that answers from here on.

@@ -158,7 +158,7 @@ func (p *parser) link(kind, from, to string, at transcript.Origin, uncounted boo
 // request is what editor extensions put before the user's own words.
 const request = "## My request for Codex:"
 
-// title names the thread after its first prompt: one line, cut at titleRunes characters.
+// title names the thread after its first prompt.
 func (p *parser) title(text string) {
 	if p.titled {
 		return
@@ -166,22 +166,10 @@ func (p *parser) title(text string) {
 	if _, own, ok := strings.Cut(text, request); ok {
 		text = own
 	}
-	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
-	text = strings.TrimSpace(text)
-	if text == "" {
-		return
+	if text = format.Title(text); text != "" {
+		p.name(text)
 	}
-	n := 0
-	for i := range text {
-		if n++; n > titleRunes {
-			text = text[:i] + "…"
-			break
-		}
-	}
-	p.name(text)
 }
-
-const titleRunes = 100
 
 func (p *parser) name(title string) {
 	p.titled = true

@@ -141,22 +141,11 @@ func (p *parser) switched(model string) {
 	p.say(transcript.Conversation{Model: model}, nil)
 }
 
-const titleRunes = 100
-
 // prompted names the session after its first prompt.
 func (p *parser) prompted(text string) {
-	if p.titled {
-		return
+	if !p.titled {
+		p.title(format.Title(text))
 	}
-	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
-	n := 0
-	for i := range text {
-		if n++; n > titleRunes {
-			text = text[:i] + "…"
-			break
-		}
-	}
-	p.title(strings.TrimSpace(text))
 }
 
 func (p *parser) title(title string) {

@@ -181,23 +181,7 @@ func (s *store) find(query string) (runs []string, events int) {
 
 func sampleFiles(t *testing.T) map[string][]byte {
 	t.Helper()
-	top := filepath.Join("..", "..", "..", "..", "testdata", "runs", "devflow")
-	files := map[string][]byte{}
-	err := filepath.WalkDir(top, func(name string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(top, name)
-		if err != nil {
-			return err
-		}
-		files[filepath.ToSlash(rel)], err = os.ReadFile(name)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
+	return formattest.Files(t, filepath.Join("..", "..", "..", "..", "testdata", "runs", "devflow"))
 }
 
 func TestSample(t *testing.T) {

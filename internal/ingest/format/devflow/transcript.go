@@ -5,7 +5,6 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -63,17 +62,11 @@ func (p *parser) transcript(r io.Reader) {
 
 // title is the first line of the first user turn.
 func title(turns format.Value) string {
-	const most = 120
 	for turn := range turns.Items() {
 		if turn.Get("role").Str() != "user" {
 			continue
 		}
-		line, _, _ := strings.Cut(strings.TrimSpace(turn.Get("content").Str()), "\n")
-		runes := []rune(strings.TrimSpace(line))
-		if len(runes) > most {
-			runes = append(runes[:most-1], '…')
-		}
-		return string(runes)
+		return format.Title(turn.Get("content").Str())
 	}
 	return ""
 }

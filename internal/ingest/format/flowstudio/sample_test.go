@@ -3,7 +3,6 @@ package flowstudio
 import (
 	"bytes"
 	"encoding/json"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -163,19 +163,7 @@ func (w *world) countEvent(n *counts, e *transcript.Event) {
 // sample is the sample's files by path.
 func sample(t *testing.T) map[string][]byte {
 	t.Helper()
-	root := filepath.Join("..", "..", "..", "..", "testdata", "runs", "flow-studio")
-	files := map[string][]byte{}
-	err := fs.WalkDir(os.DirFS(root), ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		files[p], err = os.ReadFile(filepath.Join(root, p))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
+	return formattest.Files(t, filepath.Join("..", "..", "..", "..", "testdata", "runs", "flow-studio"))
 }
 
 func TestSample(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -206,22 +205,11 @@ func (p *parser) link(parent, child string, uncounted bool) {
 	})
 }
 
-const titleRunes = 100
-
 // prompted names the session after its first prompt until there is a summary.
 func (p *parser) prompted(text string) {
-	if p.titled {
-		return
+	if !p.titled {
+		p.title(format.Title(text))
 	}
-	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
-	n := 0
-	for i := range text {
-		if n++; n > titleRunes {
-			text = text[:i] + "…"
-			break
-		}
-	}
-	p.title(strings.TrimSpace(text))
 }
 
 func (p *parser) title(title string) {

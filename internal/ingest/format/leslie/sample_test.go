@@ -180,26 +180,12 @@ func TestSample(t *testing.T) {
 	if err := json.Unmarshal(b, &want); err != nil {
 		t.Fatal(err)
 	}
-	top := filepath.Join("..", "..", "..", "..", "testdata", "runs")
-	files := map[string][]byte{}
-	err = filepath.WalkDir(filepath.Join(top, "leslie"), func(name string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(top, name)
-		if err != nil {
-			return err
-		}
-		files[filepath.ToSlash(rel)], err = os.ReadFile(name)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := formattest.Files(t, filepath.Join("..", "..", "..", "..", "testdata", "runs", "leslie"))
 	// The order of files and the place of the source change nothing.
 	for _, cut := range []string{"", "leslie/", "leslie/shop/", "leslie/shop/.leslie/"} {
 		n := newTally()
 		for file, b := range files {
+			file = "leslie/" + file
 			n.add(file, parse(t, strings.TrimPrefix(file, cut), b))
 		}
 		if got := n.total(); got != want.Totals {

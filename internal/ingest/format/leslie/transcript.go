@@ -129,17 +129,11 @@ func outcome(stop string) transcript.Outcome {
 
 // title is the first line of the first user text.
 func title(entries []entry) string {
-	const most = 120
 	for _, e := range entries {
 		if e.marker != markUser {
 			continue
 		}
-		line, _, _ := strings.Cut(strings.TrimSpace(e.content()), "\n")
-		runes := []rune(strings.TrimSpace(line))
-		if len(runes) > most {
-			runes = append(runes[:most-1], '…')
-		}
-		return string(runes)
+		return format.Title(e.content())
 	}
 	return ""
 }
