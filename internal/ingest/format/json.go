@@ -10,12 +10,14 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Value is one JSON value as its original wrote it, without surrounding space; nil is "absent". It is cut from
-// a larger buffer and lives as long as that. Values come from ParseJSON and what it returned is valid JSON; the
-// methods accept any other bytes as well, without panicking, and then promise nothing about what they give.
+// Value is one JSON value of a document; the zero Value is "absent". It lives as long as the bytes that were parsed, and
+// one that came with an Object until the next.
 //
-// The zero allocations that scanning costs end where a Go string is asked for: Str, Text and AllStrings copy.
-type Value []byte
+// The zero allocations that reading costs end where a Go string is asked for: Str, Text and AllStrings copy.
+type Value struct {
+	doc *document
+	at  uint32 // its node
+}
 
 // SyntaxError says where bytes stop being JSON. Reason never quotes them.
 type SyntaxError struct {
@@ -31,26 +33,81 @@ func (e *SyntaxError) Error() string {
 // space around it. The error is a *SyntaxError. Like encoding/json it accepts bytes in strings that are no
 // UTF-8 and escaped surrogates that stand alone; Str turns both into U+FFFD.
 func ParseJSON(b []byte) (Value, error) {
-	start := skipSpace(b, 0)
-	end, reason := checkValue(b, start, 0)
-	if reason == "" {
-		if rest := skipSpace(b, end); rest < len(b) {
-			end, reason = rest, "bytes after the value"
-		}
+	d := &document{}
+	if at, reason := d.parse(b); reason != "" {
+		return Value{}, &SyntaxError{Offset: int64(at), Reason: reason}
 	}
-	if reason != "" {
-		return nil, &SyntaxError{Offset: int64(end), Reason: reason}
+	return Value{doc: d}, nil
+}
+
+// ParseStart gives what ParseJSON would as far as b is JSON: of a document that is cut off, what stands before the cut.
+// It is absent when b does not begin with a value.
+func ParseStart(b []byte) Value {
+	d := &document{}
+	if d.parse(b); len(d.nodes) == 0 {
+		return Value{}
 	}
-	return Value(b[start:end]), nil
+	d.cut()
+	return Value{doc: d}
+}
+
+func (v Value) node() *node { return &v.doc.nodes[v.at] }
+
+// Exists reports whether there is a value, be it null.
+func (v Value) Exists() bool { return v.doc != nil }
+
+// Raw gives the value as its original wrote it, without surrounding space; nil when absent. It must not be changed.
+func (v Value) Raw() []byte {
+	if v.doc == nil {
+		return nil
+	}
+	n := v.node()
+	return v.doc.bytes[n.start:n.end]
+}
+
+// Len gives the bytes that the value takes in its original, 0 when absent.
+func (v Value) Len() int {
+	if v.doc == nil {
+		return 0
+	}
+	n := v.node()
+	return int(n.end - n.start)
+}
+
+// Offset gives where the value begins in what was parsed, in bytes.
+// The zero Value has none.
+func (v Value) Offset() int64 { return int64(v.node().start) }
+
+// OffsetIn gives where the value begins in a file that ends with what was parsed, in bytes.
+func (v Value) OffsetIn(file []byte) int64 {
+	if v.doc == nil {
+		return 0
+	}
+	return int64(len(file)-len(v.doc.bytes)) + v.Offset()
+}
+
+// IsDataURL reports whether v is a string with a file in it.
+func (v Value) IsDataURL() bool {
+	raw := v.Raw()
+	return bytes.HasPrefix(raw, []byte(`"data:`)) && bytes.Contains(raw[:min(len(raw), 100)], []byte(";base64,"))
+}
+
+// Clone gives a value that lives by itself.
+func (v Value) Clone() Value {
+	if v.doc == nil {
+		return Value{}
+	}
+	own, _ := ParseJSON(bytes.Clone(v.Raw()))
+	return own
 }
 
 // Type gives the kind of value by one letter: '{', '[', '"', '0' for numbers, 't', 'f', 'n' for null, 0 when
 // absent.
 func (v Value) Type() byte {
-	if len(v) == 0 {
+	if v.doc == nil {
 		return 0
 	}
-	switch c := v[0]; c {
+	switch c := v.doc.bytes[v.node().start]; c {
 	case '{', '[', '"', 't', 'f', 'n':
 		return c
 	default:
@@ -73,8 +130,14 @@ func (v Value) IsNull() bool { t := v.Type(); return t == 'n' || t == 0 }
 // Fields yields the members of an object in order, keys decoded, duplicates included; nothing for other types.
 func (v Value) Fields() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
-		for m := (member{}); m.next(v); {
-			if !yield(m.name(), m.value) {
+		if !v.IsObject() {
+			return
+		}
+		d, end := v.doc, v.node().next()
+		for i := v.at + 1; i+1 < end; {
+			key := i
+			i = d.nodes[key+1].next()
+			if !yield(d.name(key), Value{d, key + 1}) {
 				return
 			}
 		}
@@ -87,45 +150,51 @@ func (v Value) Items() iter.Seq[Value] {
 		if !v.IsArray() {
 			return
 		}
-		i := skipSpace(v, 1)
-		for i < len(v) && v[i] != ']' {
-			end := skipValue(v, i)
-			if end <= i || !yield(v[i:end]) {
+		d, end := v.doc, v.node().next()
+		for i := v.at + 1; i < end; {
+			item := i
+			i = d.nodes[item].next()
+			if !yield(Value{d, item}) {
 				return
-			}
-			i = skipSpace(v, end)
-			if i < len(v) && v[i] == ',' {
-				i = skipSpace(v, i+1)
 			}
 		}
 	}
 }
 
-// Get follows keys into objects. It gives nil where a key is absent or something on the way is no object; of
+// Get follows keys into objects. It gives an absent value where a key is absent or something on the way is no object; of
 // duplicate keys the last wins, as in most readers.
 func (v Value) Get(path ...string) Value {
 	for _, key := range path {
-		var found Value
-		for m := (member{}); m.next(v); {
-			if m.is(key) {
-				found = m.value
-			}
+		if !v.IsObject() {
+			return Value{}
 		}
-		if found == nil {
-			return nil
+		d, end, found := v.doc, v.node().next(), Value{}
+		for i := v.at + 1; i+1 < end; i = d.nodes[i+1].next() {
+			if d.isNamed(i, key) {
+				found = Value{d, i + 1}
+			}
 		}
 		v = found
 	}
 	return v
 }
 
+// Is reports whether v is this string, which has nothing to escape, and is written without escapes.
+func (v Value) Is(s string) bool {
+	raw := v.Raw()
+	return len(raw) == len(s)+2 && raw[0] == '"' && string(raw[1:len(raw)-1]) == s && v.node().what&isEscaped == 0
+}
+
 // Str gives the decoded string, "" for any other type. Lone surrogates and invalid UTF-8 become U+FFFD.
 func (v Value) Str() string {
-	body, plain := stringBody(v)
-	if plain {
-		return string(body)
+	if !v.IsString() {
+		return ""
 	}
-	return Build(func(b []byte) []byte { return appendDecoded(b, body) })
+	n := v.node()
+	if n.what&(isEscaped|isWide) == 0 {
+		return string(v.doc.body(n))
+	}
+	return Build(func(b []byte) []byte { return v.doc.appendString(b, n) })
 }
 
 // Text gives Str for a string, "" for null and absent, and the raw JSON of anything else.
@@ -136,7 +205,7 @@ func (v Value) Text() string {
 	case 0, 'n':
 		return ""
 	}
-	return string(v)
+	return string(v.Raw())
 }
 
 // Int gives an integer, also when written as 12.0 or 1e3; 0 and false for other types, fractions and numbers that
@@ -161,7 +230,7 @@ func (v Value) Float() (float64, bool) {
 	if v.Type() != '0' {
 		return 0, false
 	}
-	f, err := strconv.ParseFloat(string(v), 64)
+	f, err := strconv.ParseFloat(string(v.Raw()), 64)
 	return f, err == nil
 }
 
@@ -188,31 +257,22 @@ func (v Value) NanoUSD() transcript.Count {
 // AppendStrings appends every string value in v at any depth, decoded and in order, to dst. Keys are left out,
 // empty strings too; '\n' parts one string from the next and from what dst held before.
 func AppendStrings(dst []byte, v Value) []byte {
-	for i := 0; ; {
-		n := bytes.IndexByte(v[i:], '"')
-		if n < 0 {
-			return dst
-		}
-		start := i + n
-		end := skipString(v, start)
-		// A string before a colon is a key; so one linear search does, at any depth.
-		i = skipSpace(v, end)
-		if i < len(v) && v[i] == ':' {
-			continue
-		}
-		body, plain := stringBody(v[start:end])
-		if len(body) == 0 {
+	if !v.Exists() {
+		return dst
+	}
+	d := v.doc
+	nodes := d.nodes[v.at:v.node().next()]
+	for i := range nodes {
+		n := &nodes[i]
+		if n.what&isKey != 0 || n.end-n.start <= 2 || d.bytes[n.start] != '"' {
 			continue
 		}
 		if len(dst) > 0 {
 			dst = append(dst, '\n')
 		}
-		if plain {
-			dst = append(dst, body...)
-		} else {
-			dst = appendDecoded(dst, body)
-		}
+		dst = d.appendString(dst, n)
 	}
+	return dst
 }
 
 // AllStrings is AppendStrings as a string.
@@ -234,12 +294,10 @@ const maxScratch = 1 << 20
 
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
-// OffsetIn gives the byte offset of inner in the outer value that it was cut from, -1 when it was not.
+// OffsetIn gives the byte offset of inner in the outer value that it is a part of, -1 when it is not.
 func OffsetIn(outer, inner Value) int64 {
-	// Values are cut without limiting their capacity, so both end where the buffer ends.
-	off := cap(outer) - cap(inner)
-	if len(inner) == 0 || off < 0 || off+len(inner) > len(outer) || &outer[off] != &inner[0] {
+	if outer.doc == nil || outer.doc != inner.doc || inner.at < outer.at || inner.at >= outer.node().next() {
 		return -1
 	}
-	return int64(off)
+	return inner.Offset() - outer.Offset()
 }

@@ -31,7 +31,7 @@ func plain(v Value) any {
 	case '"':
 		return v.Str()
 	case '0':
-		return json.Number(v)
+		return json.Number(v.Raw())
 	case 't', 'f':
 		return v.Bool() == 2
 	}
@@ -81,20 +81,20 @@ func checkAgainst(t *testing.T, b []byte) {
 	}
 	for key, value := range v.Fields() {
 		off := OffsetIn(v, value)
-		if off < 0 || !bytes.Equal(v[off:off+int64(len(value))], value) {
-			t.Fatalf("OffsetIn(%q, %q) = %d", v, value, off)
+		if off < 0 || !bytes.Equal(v.Raw()[off:off+int64(value.Len())], value.Raw()) {
+			t.Fatalf("OffsetIn(%q, %q) = %d", v.Raw(), value.Raw(), off)
 		}
 		if !reflect.DeepEqual(plain(v.Get(key)), want.(map[string]any)[key]) {
-			t.Fatalf("Get(%q) of %q = %q", key, v, v.Get(key))
+			t.Fatalf("Get(%q) of %q = %q", key, v.Raw(), v.Get(key).Raw())
 		}
 	}
 	if v.Type() == '0' {
 		n, ok := v.Int()
-		if m, err := json.Number(v).Int64(); err == nil && (!ok || n != m) {
-			t.Fatalf("Int(%s) = %d %v", v, n, ok)
+		if m, err := json.Number(v.Raw()).Int64(); err == nil && (!ok || n != m) {
+			t.Fatalf("Int(%s) = %d %v", v.Raw(), n, ok)
 		}
 		if f, isFloat := v.Float(); ok && isFloat && math.Abs(f-float64(n)) > math.Abs(f)*1e-15 {
-			t.Fatalf("Int(%s) = %d, Float %v", v, n, f)
+			t.Fatalf("Int(%s) = %d, Float %v", v.Raw(), n, f)
 		}
 	}
 }
@@ -130,11 +130,11 @@ func FuzzParseJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		checkAgainst(t, b)
-		walk(Value(b), 0)
+		walk(ParseStart(b), 0)
 	})
 }
 
-// walk asks everything of bytes that may be no JSON at all: nothing may panic or hang.
+// walk asks everything of what stands before a cut or an error: nothing may panic or hang.
 func walk(v Value, depth int) {
 	if depth > 50 {
 		return
@@ -176,7 +176,10 @@ func TestNumbers(t *testing.T) {
 		{`"12"`, 0, false, 0, false},
 		{"null", 0, false, 0, false},
 	} {
-		v := Value(c.in)
+		v, err := ParseJSON([]byte(c.in))
+		if err != nil {
+			t.Fatal(err)
+		}
 		if n, ok := v.Int(); n*btoi(ok) != c.n || ok != c.ok {
 			t.Errorf("Int(%s) = %d %v", c.in, n, ok)
 		}
@@ -201,16 +204,16 @@ func TestAccessors(t *testing.T) {
 	if v.Get("o", "a").Text() != "[1]" || v.Get("n").Text() != "7" || v.Get("z").Text() != "" || v.Get("q").Text() != "" {
 		t.Error("Text")
 	}
-	if v.Get("s", "x") != nil || v.Get("o", "b") != nil || !v.Get("z").IsNull() || !v.Get("q").IsNull() || v.Get("q").Type() != 0 {
+	if v.Get("s", "x").Exists() || v.Get("o", "b").Exists() || !v.Get("z").IsNull() || !v.Get("q").IsNull() || v.Get("q").Type() != 0 {
 		t.Error("Get of what is not there")
 	}
 	if v.Get("t").Bool() != 2 || v.Get("s").Bool() != 0 || v.Get("n").Count().N != 7 || v.Get("s").Count().Known {
 		t.Error("Bool or Count")
 	}
-	if string(AppendStrings([]byte("before"), v)) != "before\nx" || AllStrings(v.Get("n")) != "" || AllStrings(nil) != "" {
+	if string(AppendStrings([]byte("before"), v)) != "before\nx" || AllStrings(v.Get("n")) != "" || AllStrings(Value{}) != "" {
 		t.Error("AppendStrings")
 	}
-	if OffsetIn(v, v) != 0 || OffsetIn(v, Value("x")) != -1 || OffsetIn(v.Get("o"), v.Get("s")) != -1 || OffsetIn(v, nil) != -1 {
+	if OffsetIn(v, v) != 0 || OffsetIn(v, ParseStart([]byte("1"))) != -1 || OffsetIn(v.Get("o"), v.Get("s")) != -1 || OffsetIn(v, Value{}) != -1 {
 		t.Error("OffsetIn")
 	}
 }
@@ -236,13 +239,13 @@ func sampleLines(tb testing.TB) [][]byte {
 
 func TestScanningAllocatesNothing(t *testing.T) {
 	lines := sampleLines(t)
+	var d document
 	n := testing.AllocsPerRun(20, func() {
 		for _, line := range lines {
-			v, err := ParseJSON(line)
-			if err != nil {
-				t.Fatal(err)
+			if _, reason := d.parse(line); reason != "" {
+				t.Fatal(reason)
 			}
-			scan(v)
+			scan(Value{doc: &d})
 		}
 	})
 	if n > 0 {
@@ -252,9 +255,9 @@ func TestScanningAllocatesNothing(t *testing.T) {
 
 func scan(v Value) (size int) {
 	for key, value := range v.Fields() {
-		size += len(key) + len(value)
+		size += len(key) + value.Len()
 	}
-	return size + len(v.Get("payload", "blocks"))
+	return size + v.Get("payload", "blocks").Len()
 }
 
 func BenchmarkJSON(b *testing.B) {
@@ -264,16 +267,17 @@ func BenchmarkJSON(b *testing.B) {
 		size += len(line)
 	}
 	var text []byte
+	var d document
 	for _, c := range []struct {
 		name string
 		do   func(line []byte)
 	}{
-		{"validate", func(line []byte) { ParseJSON(line) }},
-		{"validate+fields", func(line []byte) { v, _ := ParseJSON(line); scan(v) }},
-		{"validate+fields+strings", func(line []byte) {
-			v, _ := ParseJSON(line)
-			scan(v)
-			text = AppendStrings(text[:0], v)
+		{"parse", func(line []byte) { d.parse(line) }},
+		{"parse+fields", func(line []byte) { d.parse(line); scan(Value{doc: &d}) }},
+		{"parse+fields+strings", func(line []byte) {
+			d.parse(line)
+			scan(Value{doc: &d})
+			text = AppendStrings(text[:0], Value{doc: &d})
 		}},
 		{"encoding/json.Valid", func(line []byte) { json.Valid(line) }},
 	} {

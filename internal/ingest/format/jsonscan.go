@@ -1,21 +1,74 @@
 package format
 
 import (
-	"bytes"
 	"encoding/binary"
+	"math"
 	"math/bits"
-	"sync/atomic"
-	"unicode/utf8"
 )
 
 // MaxDepth is how deep objects and arrays may nest; encoding/json draws the same line.
 const MaxDepth = 10000
 
-// The string scanner looks at eight bytes at once; these are the usual masks.
+// MaxValues is how many values and keys one document may hold, so that what is noted of it takes some 100 MB at most.
+// Transcripts have one in some thirty bytes.
+const MaxValues = 1 << 23
+
+// document is JSON that was gone over once: bytes are checked, and where what stands in them is noted. All reading of
+// values goes by the notes; no byte is looked at again but those of strings and numbers that are asked for.
+type document struct {
+	bytes []byte
+	nodes []node
+}
+
+// node notes one value, or the key of a member, whose value is the node behind it. What an object or array holds
+// follows it, in the order of the bytes.
+type node struct {
+	start, end uint32 // in bytes, quotes and brackets included
+	what       uint32 // the node behind it and all that it holds, and how a string is written
+}
+
+// How a string is written. A string without any of these is its own decoded form.
 const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
+	isKey     = 1 << (31 - iota)
+	isEscaped // with backslashes
+	isWide    // with bytes beyond ASCII, which may be no UTF-8
+
+	nextBits = 1<<29 - 1
 )
+
+func (n *node) next() uint32 { return n.what & nextBits }
+
+// parse goes over all of b, which is to be one value. When reason is not "", at is where it went wrong.
+func (d *document) parse(b []byte) (at int, reason string) {
+	d.bytes, d.nodes = b, d.nodes[:0]
+	if len(b) > math.MaxUint32 {
+		return 0, "too long"
+	}
+	at, reason = d.value(skipSpace(b, 0), 0)
+	if reason != "" {
+		return at, reason
+	}
+	if at = skipSpace(b, at); at < len(b) {
+		return at, "bytes after the value"
+	}
+	return at, ""
+}
+
+// cut closes what is open where parse stopped.
+func (d *document) cut() {
+	for i := range d.nodes {
+		if n := &d.nodes[i]; n.end == 0 {
+			n.end, n.what = uint32(len(d.bytes)), uint32(len(d.nodes))
+		}
+	}
+}
+
+// note adds a node for what stands at [start, end), 0 for an end that is not known yet.
+func (d *document) note(start, end int, how uint32) (at int) {
+	at = len(d.nodes)
+	d.nodes = append(d.nodes, node{uint32(start), uint32(end), uint32(at+1) | how})
+	return at
+}
 
 func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
@@ -24,49 +77,73 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// checkValue validates the value at i and gives its end; when reason is not "", end is where it went wrong.
-func checkValue(b []byte, i, depth int) (end int, reason string) {
+// value checks and notes the value at i and gives its end; when reason is not "", end is where it went wrong.
+func (d *document) value(i, depth int) (end int, reason string) {
+	b := d.bytes
 	if i >= len(b) {
 		return i, "value is missing"
 	}
 	switch c := b[i]; {
 	case c == '"':
-		return checkString(b, i)
+		return d.text(i, 0)
 	case c == '{':
-		return checkObject(b, i, depth+1)
+		return d.object(i, depth+1)
 	case c == '[':
-		return checkArray(b, i, depth+1)
+		return d.array(i, depth+1)
 	case c == '-' || c-'0' <= 9:
-		return checkNumber(b, i)
+		end, reason = checkNumber(b, i)
 	case c == 't':
-		return checkWord(b, i, "true")
+		end, reason = checkWord(b, i, "true")
 	case c == 'f':
-		return checkWord(b, i, "false")
+		end, reason = checkWord(b, i, "false")
 	case c == 'n':
-		return checkWord(b, i, "null")
+		end, reason = checkWord(b, i, "null")
+	default:
+		return i, "not the start of a value"
 	}
-	return i, "not the start of a value"
+	if reason == "" {
+		d.note(i, end, 0)
+	}
+	return end, reason
 }
 
-func checkObject(b []byte, i, depth int) (end int, reason string) {
-	if depth > MaxDepth {
-		return i, "nested too deep"
+// open notes the start of an object or array.
+func (d *document) open(i, depth int) (at int, reason string) {
+	switch {
+	case depth > MaxDepth:
+		return 0, "nested too deep"
+	case len(d.nodes) >= MaxValues:
+		return 0, "too many values"
 	}
+	return d.note(i, 0, 0), ""
+}
+
+func (d *document) close(at, end int) (int, string) {
+	d.nodes[at].end, d.nodes[at].what = uint32(end), uint32(len(d.nodes))
+	return end, ""
+}
+
+func (d *document) object(i, depth int) (end int, reason string) {
+	at, reason := d.open(i, depth)
+	if reason != "" {
+		return i, reason
+	}
+	b := d.bytes
 	i = skipSpace(b, i+1)
 	if i < len(b) && b[i] == '}' {
-		return i + 1, ""
+		return d.close(at, i+1)
 	}
 	for {
 		if i >= len(b) || b[i] != '"' {
 			return i, "key is missing"
 		}
-		if i, reason = checkString(b, i); reason != "" {
+		if i, reason = d.text(i, isKey); reason != "" {
 			return i, reason
 		}
 		if i = skipSpace(b, i); i >= len(b) || b[i] != ':' {
 			return i, "colon is missing"
 		}
-		if i, reason = checkValue(b, skipSpace(b, i+1), depth); reason != "" {
+		if i, reason = d.value(skipSpace(b, i+1), depth); reason != "" {
 			return i, reason
 		}
 		if i = skipSpace(b, i); i >= len(b) {
@@ -76,23 +153,28 @@ func checkObject(b []byte, i, depth int) (end int, reason string) {
 		case ',':
 			i = skipSpace(b, i+1)
 		case '}':
-			return i + 1, ""
+			return d.close(at, i+1)
 		default:
 			return i, "comma is missing in an object"
+		}
+		if len(d.nodes) >= MaxValues {
+			return i, "too many values"
 		}
 	}
 }
 
-func checkArray(b []byte, i, depth int) (end int, reason string) {
-	if depth > MaxDepth {
-		return i, "nested too deep"
+func (d *document) array(i, depth int) (end int, reason string) {
+	at, reason := d.open(i, depth)
+	if reason != "" {
+		return i, reason
 	}
+	b := d.bytes
 	i = skipSpace(b, i+1)
 	if i < len(b) && b[i] == ']' {
-		return i + 1, ""
+		return d.close(at, i+1)
 	}
 	for {
-		if i, reason = checkValue(b, i, depth); reason != "" {
+		if i, reason = d.value(i, depth); reason != "" {
 			return i, reason
 		}
 		if i = skipSpace(b, i); i >= len(b) {
@@ -102,17 +184,33 @@ func checkArray(b []byte, i, depth int) (end int, reason string) {
 		case ',':
 			i = skipSpace(b, i+1)
 		case ']':
-			return i + 1, ""
+			return d.close(at, i+1)
 		default:
 			return i, "comma is missing in an array"
+		}
+		if len(d.nodes) >= MaxValues {
+			return i, "too many values"
 		}
 	}
 }
 
-// checkString validates the string whose opening quote is at i.
-func checkString(b []byte, i int) (end int, reason string) {
-	i++
-	for {
+// text checks and notes the string whose opening quote is at i.
+func (d *document) text(i int, how uint32) (end int, reason string) {
+	end, written, reason := checkString(d.bytes, i)
+	d.note(i, end, how|written)
+	return end, reason
+}
+
+// The string scanner looks at eight bytes at once; these are the usual masks.
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// checkString validates the string whose opening quote is at i, and says how it is written.
+func checkString(b []byte, i int) (end int, how uint32, reason string) {
+	seen := uint64(0)
+	for i++; ; {
 		// Eight bytes at a time, up to the first quote, backslash or control byte. The lowest flagged byte
 		// is exact: a borrow only ever runs upwards.
 		for i+8 <= len(b) {
@@ -120,26 +218,33 @@ func checkString(b []byte, i int) (end int, reason string) {
 			quote, slash := x^(ones*'"'), x^(ones*'\\')
 			stop := ((quote - ones) &^ quote) | ((slash - ones) &^ slash) | ((x - ones*0x20) &^ x)
 			if stop &= highs; stop != 0 {
+				seen |= x & (stop&-stop - 1)
 				i += bits.TrailingZeros64(stop) >> 3
 				break
 			}
+			seen |= x
 			i += 8
 		}
 		if i >= len(b) {
-			return len(b), "string is not closed"
+			return len(b), isEscaped | isWide, "string is not closed"
 		}
 		switch c := b[i]; {
 		case c == '"':
-			return i + 1, ""
+			if seen&highs != 0 {
+				how |= isWide
+			}
+			return i + 1, how, ""
 		case c == '\\':
+			how |= isEscaped
 			n := escapeLen(b[i:])
 			if n == 0 {
-				return i, "bad escape in a string"
+				return i, how, "bad escape in a string"
 			}
 			i += n
 		case c < 0x20:
-			return i, "control byte in a string"
+			return i, how, "control byte in a string"
 		default:
+			seen |= uint64(c)
 			i++
 		}
 	}
@@ -150,10 +255,10 @@ func escapeLen(b []byte) int {
 	if len(b) < 2 {
 		return 0
 	}
-	switch b[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+	if unescaped[b[1]] != 0 {
 		return 2
-	case 'u':
+	}
+	if b[1] == 'u' {
 		if _, ok := hex4(b[2:]); ok {
 			return 6
 		}
@@ -216,134 +321,3 @@ func checkWord(b []byte, i int, word string) (end int, reason string) {
 	}
 	return i + len(word), ""
 }
-
-// skipValue gives the end of the value at i in bytes that were validated. On others it still ends, and never
-// before i.
-func skipValue(b []byte, i int) int {
-	switch b[i] {
-	case '"':
-		return skipString(b, i)
-	case '{', '[':
-		return skipNested(b, i)
-	}
-	for i < len(b) {
-		switch b[i] {
-		case ',', '}', ']', ' ', '\n', '\t', '\r', ':':
-			return i
-		}
-		i++
-	}
-	return i
-}
-
-// skipString gives the end of the string whose opening quote is at i: the next quote that an even number of
-// backslashes precedes.
-func skipString(b []byte, i int) int {
-	for from := i + 1; ; {
-		n := bytes.IndexByte(b[from:], '"')
-		if n < 0 {
-			return len(b)
-		}
-		end := from + n
-		slashes := 0
-		for end-1-slashes > i && b[end-1-slashes] == '\\' {
-			slashes++
-		}
-		if slashes%2 == 0 {
-			return end + 1
-		}
-		from = end + 1
-	}
-}
-
-func skipNested(b []byte, i int) int {
-	for depth := 0; i < len(b); {
-		switch b[i] {
-		case '"':
-			i = skipString(b, i)
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-		i++
-	}
-	return i
-}
-
-// member walks the members of an object.
-type member struct {
-	key   Value // with its quotes
-	value Value
-	at    int // where the next member is looked for; 0 before the first
-}
-
-func (m *member) next(v Value) bool {
-	if m.at == 0 {
-		if !v.IsObject() {
-			return false
-		}
-		m.at = 1
-	}
-	i := skipSpace(v, m.at)
-	if i < len(v) && v[i] == ',' {
-		i = skipSpace(v, i+1)
-	}
-	if i >= len(v) || v[i] != '"' {
-		return false
-	}
-	end := skipString(v, i)
-	if end < i+2 {
-		return false
-	}
-	m.key = v[i:end]
-	i = skipSpace(v, end)
-	if i >= len(v) || v[i] != ':' {
-		return false
-	}
-	if i = skipSpace(v, i+1); i >= len(v) {
-		return false
-	}
-	m.at = skipValue(v, i)
-	m.value = v[i:m.at]
-	return m.at > i
-}
-
-func (m *member) is(key string) bool {
-	body := m.key[1 : len(m.key)-1]
-	for _, c := range body {
-		if c == '\\' || c >= utf8.RuneSelf {
-			return m.name() == key
-		}
-	}
-	return string(body) == key
-}
-
-// name gives the decoded key. Transcripts repeat a few keys millions of times; a small table of those seen
-// last spares the copies.
-func (m *member) name() string {
-	body := m.key[1 : len(m.key)-1]
-	if len(body) == 0 || len(body) > 32 {
-		return m.key.Str()
-	}
-	hash := uint32(len(body))
-	for _, c := range body {
-		if c == '\\' || c >= utf8.RuneSelf {
-			return m.key.Str()
-		}
-		hash = (hash ^ uint32(c)) * 16777619
-	}
-	slot := &names[hash%uint32(len(names))]
-	if s := slot.Load(); s != nil && *s == string(body) {
-		return *s
-	}
-	s := string(body)
-	slot.Store(&s)
-	return s
-}
-
-// names is a cache and nothing else: what it holds changes no result.
-var names [1024]atomic.Pointer[string]

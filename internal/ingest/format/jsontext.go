@@ -2,39 +2,73 @@ package format
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
+	"math/bits"
 	"slices"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
-// stringBody gives what stands between the quotes of a string, nothing for other values. plain says that it
-// is its own decoded form: no escapes, valid UTF-8.
-func stringBody(v Value) (body []byte, plain bool) {
-	if len(v) < 2 || v[0] != '"' {
-		return nil, true
-	}
-	body = v[1 : len(v)-1]
-	return body, bytes.IndexByte(body, '\\') < 0 && utf8.Valid(body)
+// body gives what stands between the quotes of a string, as it is written.
+func (d *document) body(n *node) []byte {
+	return d.bytes[n.start+1 : max(n.end, n.start+2)-1]
 }
 
-// appendDecoded appends the decoded form of a string's body.
-func appendDecoded(dst, body []byte) []byte {
-	dst = slices.Grow(dst, len(body))
+// appendString appends the decoded form of a string.
+func (d *document) appendString(dst []byte, n *node) []byte {
+	body := d.body(n)
+	from := len(dst)
+	if n.what&isEscaped != 0 {
+		dst = appendUnescaped(dst, body)
+	} else {
+		dst = append(dst, body...)
+	}
+	if n.what&isWide != 0 && !utf8.Valid(dst[from:]) {
+		dst = appendRepaired(dst[:from], bytes.Clone(dst[from:]))
+	}
+	return dst
+}
+
+// appendUnescaped appends a string's body with its escapes decoded. What an escape stands for is UTF-8, so bytes that are
+// none stay so, and may be looked for afterwards.
+func appendUnescaped(dst, body []byte) []byte {
+	dst = slices.Grow(dst, len(body)+8) // nothing grows by being decoded; the last bytes are written eight at a time
 	for len(body) > 0 {
-		n := bytes.IndexByte(body, '\\')
-		if n < 0 {
-			n = len(body)
+		n := 0
+		out := dst[len(dst):cap(dst)]
+		for stop := uint64(0); stop == 0; {
+			if n+8 > len(body) {
+				for n < len(body) && body[n] != '\\' {
+					out[n] = body[n]
+					n++
+				}
+				break
+			}
+			x := binary.LittleEndian.Uint64(body[n:])
+			binary.LittleEndian.PutUint64(out[n:], x)
+			slash := x ^ (ones * '\\')
+			if stop = ((slash - ones) &^ slash) & highs; stop != 0 {
+				n += bits.TrailingZeros64(stop) >> 3
+			} else {
+				n += 8
+			}
 		}
-		if run := body[:n]; utf8.Valid(run) {
-			dst = append(dst, run...)
-		} else {
-			dst = appendRepaired(dst, run)
-		}
+		dst = dst[:len(dst)+n]
 		if body = body[n:]; len(body) > 0 {
 			dst, body = appendEscape(dst, body)
 		}
 	}
 	return dst
+}
+
+// Unquote decodes a JSON string that is part of no document, as far as it is one.
+func Unquote(quoted string) string {
+	if len(quoted) < len(`""`) {
+		return ""
+	}
+	d := document{bytes: []byte(quoted)}
+	return string(d.appendString(nil, &node{end: uint32(len(quoted)), what: isEscaped | isWide}))
 }
 
 // appendRepaired replaces each byte that belongs to no valid UTF-8 sequence by U+FFFD.
@@ -78,10 +112,8 @@ func (v Value) scaled(scale int) (n int64, exact, ok bool) {
 	if v.Type() != '0' {
 		return 0, false, false
 	}
-	if end, reason := checkNumber(v, 0); reason != "" || end != len(v) {
-		return 0, false, false
-	}
-	b, negative := v, v[0] == '-'
+	b := v.Raw()
+	negative := b[0] == '-'
 	if negative {
 		b = b[1:]
 	}
@@ -157,4 +189,54 @@ func exponent(b []byte) int {
 		}
 	}
 	return sign * n
+}
+
+// isNamed says whether a key is this one.
+func (d *document) isNamed(key uint32, name string) bool {
+	n := &d.nodes[key]
+	if n.what&(isEscaped|isWide) == 0 {
+		return string(d.body(n)) == name
+	}
+	return d.name(key) == name
+}
+
+// name gives a decoded key. Transcripts repeat a few keys millions of times; a small table of those seen last spares the
+// copies.
+func (d *document) name(key uint32) string {
+	n := &d.nodes[key]
+	if n.what&(isEscaped|isWide) != 0 {
+		return string(d.appendString(nil, n))
+	}
+	body := d.body(n)
+	place := nameHash(body) % uint64(len(names)/2)
+	two := names[2*place : 2*place+2]
+	for i := range two {
+		if s := two[i].Load(); s != nil && *s == string(body) {
+			return *s
+		}
+	}
+	s := string(body)
+	if len(s) <= longestName && !two[0].CompareAndSwap(nil, &s) {
+		two[1].Store(&s)
+	}
+	return s
+}
+
+// names is a cache and nothing else: what it holds changes no result. A key is in one of two places.
+var names [4096]atomic.Pointer[string]
+
+// longestName is the length of keys that are kept, in bytes.
+const longestName = 32
+
+// nameHash is made of the first and the last eight bytes of a key.
+func nameHash(key []byte) uint64 {
+	var first, last uint64
+	if len(key) >= 8 {
+		first, last = binary.LittleEndian.Uint64(key), binary.LittleEndian.Uint64(key[len(key)-8:])
+	} else {
+		for i, c := range key {
+			first |= uint64(c) << (8 * i)
+		}
+	}
+	return ((first^uint64(len(key)))*0x9e3779b97f4a7c15 ^ last) * 0xd6e8feb86659fd93 >> 32
 }

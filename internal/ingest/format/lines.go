@@ -2,7 +2,6 @@ package format
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -58,49 +57,63 @@ type Object struct {
 // The error is r's and ends the sequence.
 func Objects(r io.Reader, inner string, problem func(*transcript.Problem)) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
+		d := spare.Get().(*document)
+		defer func() { d.release() }()
 		for line, err := range Lines(r, inner) {
 			if err != nil {
 				yield(Object{}, err)
 				return
 			}
-			v, p := object(line)
+			v, p := object(d, line)
 			if p != nil {
 				problem(p)
 			}
-			if v == nil {
+			if !v.Exists() {
 				continue
 			}
 			at := line.Origin
-			at.Offset += OffsetIn(line.Bytes, v)
-			at.Length = int64(len(v))
-			if !yield(Object{at, v}, nil) {
+			at.Offset += v.Offset()
+			at.Length = int64(v.Len())
+			more := yield(Object{at, v}, nil)
+			d = spoilDocument(d)
+			if !more {
 				return
 			}
 		}
 	}
 }
 
+// spare documents are used again for other originals, unless a line has made them large.
+var spare = sync.Pool{New: func() any { return new(document) }}
+
+func (d *document) release() {
+	const most = 1 << 16 // nodes
+	if d.bytes = nil; cap(d.nodes) <= most {
+		spare.Put(d)
+	}
+}
+
 // object gives the object in a line, or a problem, or neither for a blank line.
-func object(line Line) (Value, *transcript.Problem) {
+func object(d *document, line Line) (Value, *transcript.Problem) {
 	if line.Long {
 		reason := fmt.Sprintf("%d bytes, more than %d", line.Origin.Length, MaxLine)
-		return nil, &transcript.Problem{Kind: "line too long", Reason: reason, Origin: line.Origin}
+		return Value{}, &transcript.Problem{Kind: "line too long", Reason: reason, Origin: line.Origin}
 	}
 	if skipSpace(line.Bytes, 0) == len(line.Bytes) {
-		return nil, nil
+		return Value{}, nil
 	}
-	v, err := ParseJSON(line.Bytes)
-	var bad *SyntaxError
+	at, reason := d.parse(line.Bytes)
+	v := Value{doc: d}
 	switch {
-	case errors.As(err, &bad):
+	case reason != "":
 		kind := "bad json"
 		if line.Torn {
 			kind = "torn line"
 		}
-		reason := fmt.Sprintf("column %d: %s", bad.Offset+1, bad.Reason)
-		return nil, &transcript.Problem{Kind: kind, Reason: reason, Origin: line.Origin, Sum: sum(line.Bytes)}
+		reason = fmt.Sprintf("column %d: %s", at+1, reason)
+		return Value{}, &transcript.Problem{Kind: kind, Reason: reason, Origin: line.Origin, Sum: sum(line.Bytes)}
 	case !v.IsObject():
-		return nil, &transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: line.Origin, Sum: sum(line.Bytes)}
+		return Value{}, &transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: line.Origin, Sum: sum(line.Bytes)}
 	}
 	return v, nil
 }

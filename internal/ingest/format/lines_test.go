@@ -114,7 +114,7 @@ func TestObjects(t *testing.T) {
 		if err != nil || o.Origin.Inner != "gzip" {
 			t.Fatal(err, o)
 		}
-		got = append(got, fmt.Sprintf("%d %d+%d %s", o.Origin.Line, o.Origin.Offset, o.Origin.Length, o.Value))
+		got = append(got, fmt.Sprintf("%d %d+%d %s", o.Origin.Line, o.Origin.Offset, o.Origin.Length, o.Value.Raw()))
 	}
 	want := []string{
 		`1 4+7 {"a":1}`,

@@ -47,10 +47,11 @@ func detectHistory(h format.Head) format.Claim {
 
 func detectState(h format.Head) format.Claim {
 	root, placed := storage(h.Path, "states")
-	v := format.Value(bytes.TrimLeft(bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf")), " \t\r\n"))
+	head := bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf"))
+	v := format.ParseStart(head)
 	if v.IsObject() {
 		// The head may end in the middle of the object; what stands before is still found.
-		known := v.Get("WorkflowID") != nil && (v.Get("States") != nil || v.Get("WorkflowName") != nil && v.Get("Status") != nil)
+		known := v.Get("WorkflowID").Exists() && (v.Get("States").Exists() || v.Get("WorkflowName").Exists() && v.Get("Status").Exists())
 		switch {
 		case known && placed:
 			return format.Claim{Strength: format.Certain, Role: roleState, Root: root}
@@ -60,19 +61,19 @@ func detectState(h format.Head) format.Claim {
 	}
 	// A torn state is known by its name, or by the key that the program writes first.
 	named := isUUID(strings.TrimSuffix(path.Base(h.Path), ".json")) || bytes.Contains(h.Bytes, []byte(`"WorkflowID"`))
-	if placed && named && !parses(h, v) {
+	if placed && named && !parses(h, head) {
 		return format.Claim{Strength: format.Likely, Role: roleState}
 	}
 	return format.Claim{}
 }
 
 // parses reports whether a head is JSON as far as it goes.
-func parses(h format.Head, v format.Value) bool {
+func parses(h format.Head, b []byte) bool {
 	if int64(len(h.Bytes)) == h.Size {
-		_, err := format.ParseJSON(v)
+		_, err := format.ParseJSON(b)
 		return err == nil
 	}
-	for range v.Fields() {
+	for range format.ParseStart(b).Fields() {
 		return true
 	}
 	return false
@@ -90,7 +91,7 @@ func detectLines(h format.Head) format.Claim {
 			if whole || int64(len(h.Bytes)) == h.Size {
 				continue
 			}
-			v = format.Value(bytes.TrimLeft(line, " \t\r")) // cut off by the end of the head
+			v = format.ParseStart(line) // cut off by the end of the head
 		}
 		if !v.IsObject() {
 			continue
@@ -116,11 +117,11 @@ func detectLines(h format.Head) format.Claim {
 }
 
 func isTranscript(v format.Value) bool {
-	return v.Get("seq") != nil && v.Get("run_id") != nil && v.Get("type") != nil && v.Get("path") != nil && v.Get("iteration") != nil
+	return v.Get("seq").Exists() && v.Get("run_id").Exists() && v.Get("type").Exists() && v.Get("path").Exists() && v.Get("iteration").Exists()
 }
 
 func isAudit(v format.Value) bool {
-	return v.Get("execution_id") != nil && v.Get("schema_version") != nil && v.Get("event") != nil
+	return v.Get("execution_id").Exists() && v.Get("schema_version").Exists() && v.Get("event").Exists()
 }
 
 // claimAudit makes a root only of AWF's own directory: $AWF_AUDIT_LOG may name a file among foreign ones.

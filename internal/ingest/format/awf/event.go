@@ -106,11 +106,11 @@ func parts(c *conversation, e *transcript.Event, l *line) []transcript.Part {
 			}
 		}
 		if !isEvent(block) {
-			part.Offset, part.Length = format.OffsetIn(l.raw, block), int64(len(block))
+			part.Offset, part.Length = format.OffsetIn(l.raw, block), int64(block.Len())
 		}
 		all = append(all, part)
 	}
-	if rest := restText(l.raw, list != nil); rest != "" || len(all) == 0 {
+	if rest := restText(l.raw, list.Exists()); rest != "" || len(all) == 0 {
 		all = append(all, transcript.Part{Text: rest})
 	}
 	switch e.Kind {
@@ -142,7 +142,7 @@ func blockPart(c *conversation, block format.Value) transcript.Part {
 
 // call makes a call. Its key joins the reports of the two channels; a call without an id is one by itself.
 func call(c *conversation, id, name string, input format.Value, rank int) *transcript.Call {
-	made := &transcript.Call{ID: id, Key: id, Rank: rank, Name: name, Input: int64(len(input)), Paths: paths(input)}
+	made := &transcript.Call{ID: id, Key: id, Rank: rank, Name: name, Input: int64(input.Len()), Paths: paths(input)}
 	if id == "" {
 		c.anonymous++
 		made.ID = fmt.Sprintf("#%d", c.anonymous)
@@ -153,7 +153,7 @@ func call(c *conversation, id, name string, input format.Value, rank int) *trans
 func routerResult(p payload) *transcript.Result {
 	made := &transcript.Result{Call: p.callID.Text(), Name: p.name.Text(), Failed: p.output.Get("IsError").Bool()}
 	if !p.output.IsNull() {
-		made.Output = int64(len(p.output))
+		made.Output = int64(p.output.Len())
 	}
 	if p.err.Text() != "" {
 		made.Failed = transcript.Yes
@@ -170,7 +170,7 @@ func blockResult(block format.Value) *transcript.Result {
 	}
 	for _, key := range []string{"tool_output", "output", "content"} {
 		if output := block.Get(key); !output.IsNull() {
-			made.Output = int64(len(output))
+			made.Output = int64(output.Len())
 			break
 		}
 	}

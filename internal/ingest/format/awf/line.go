@@ -68,7 +68,7 @@ func readPayload(v format.Value) payload {
 			p.role = value
 		case "blocks":
 			if p.blocks = value; !value.IsArray() {
-				p.blocks = nil
+				p.blocks = format.Value{}
 			}
 		case "name":
 			p.name = value
@@ -93,13 +93,13 @@ func readPayload(v format.Value) payload {
 
 // isEvent is isEvent(l.raw) without looking again.
 func (l *line) isEvent() bool {
-	return l.run != nil || l.seq != nil || l.at != nil || l.payload != nil
+	return l.run.Exists() || l.seq.Exists() || l.at.Exists() || l.payload.Exists()
 }
 
 // blocks gives the blocks that the event is cut into; calls and results of the router stay whole.
 func (l *line) blocks() format.Value {
 	if wholeEvent(l.name.Str()) {
-		return nil
+		return format.Value{}
 	}
 	return l.body.blocks
 }

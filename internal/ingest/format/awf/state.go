@@ -35,14 +35,14 @@ func parseState(in format.Input, out *output) error {
 }
 
 type state struct {
-	file      format.Value // with whatever stands around the document
+	file      []byte // with whatever stands around the document
 	doc       format.Value
 	run, flow string
 	out       *output
 }
 
 func (s *state) origin(v format.Value) transcript.Origin {
-	return transcript.Origin{Offset: format.OffsetIn(s.file, v), Length: int64(len(v))}
+	return transcript.Origin{Offset: v.OffsetIn(s.file), Length: int64(v.Len())}
 }
 
 func (s *state) tell() {

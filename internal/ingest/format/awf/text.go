@@ -18,19 +18,19 @@ func transcriptText(v format.Value, part int) string {
 		}
 		i++
 	}
-	return restText(v, eventBlocks(v) != nil)
+	return restText(v, eventBlocks(v).Exists())
 }
 
 // isEvent tells the bytes of a line from those of a block in it. A block that looks like a line is never given a
 // place of its own.
 func isEvent(v format.Value) bool {
-	return v.Get("run_id") != nil || v.Get("seq") != nil || v.Get("timestamp") != nil || v.Get("payload") != nil
+	return v.Get("run_id").Exists() || v.Get("seq").Exists() || v.Get("timestamp").Exists() || v.Get("payload").Exists()
 }
 
 // eventBlocks gives the blocks that an event is cut into; calls and results of the router stay whole.
 func eventBlocks(v format.Value) format.Value {
 	if wholeEvent(v.Get("type").Str()) {
-		return nil
+		return format.Value{}
 	}
 	return readPayload(v.Get("payload")).blocks
 }

@@ -91,7 +91,7 @@ func (r *reader) conversation(l *line) *conversation {
 // beginning tells one transcript of a run from another: mirrors begin with the same line, a resumed run does not,
 // not even where a coarse clock gives both first lines one time.
 func beginning(l *line) string {
-	sum := sha256.Sum256(l.raw)
+	sum := sha256.Sum256(l.raw.Raw())
 	return cmp.Or(l.at.Text(), l.seq.Text()+" "+l.kind) + "/" + hex.EncodeToString(sum[:4])
 }
 

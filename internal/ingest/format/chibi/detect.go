@@ -254,7 +254,7 @@ func isOldEntry(v format.Value) bool {
 }
 
 func isPending(v format.Value) bool {
-	return v.Get("entry_type") == nil && v.Get("timestamp").Type() == '0' && v.Get("content").IsString() &&
+	return !v.Get("entry_type").Exists() && v.Get("timestamp").Type() == '0' && v.Get("content").IsString() &&
 		v.Get("from").IsString() && v.Get("to").IsString()
 }
 

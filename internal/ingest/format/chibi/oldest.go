@@ -21,7 +21,7 @@ func parseOldest(in format.Input, out *emitter) {
 	})
 	ids := identity{}
 	for m := range v.Get("messages").Items() {
-		at := transcript.Origin{Offset: offset + format.OffsetIn(v, m), Length: int64(len(m))}
+		at := transcript.Origin{Offset: offset + format.OffsetIn(v, m), Length: int64(m.Len())}
 		if !m.IsObject() {
 			out.problem(&transcript.Problem{Kind: "not an object", Reason: "a message of another type", Origin: at})
 			continue

@@ -85,10 +85,10 @@ func (c *copies) of(e *entry, id string) string {
 		c.anchor = e.time
 		return ""
 	}
-	if e.kind != "message" && e.kind != "tool_call" && e.kind != "tool_result" || len(e.content) <= len(`""`) {
+	if e.kind != "message" && e.kind != "tool_call" && e.kind != "tool_result" || e.content.Len() <= len(`""`) {
 		return ""
 	}
-	sum := digest(e.kind, e.call, string(e.content))
+	sum := digest(e.kind, e.call, string(e.content.Raw()))
 	first, seen := c.first[sum]
 	if !seen {
 		c.first[sum] = id

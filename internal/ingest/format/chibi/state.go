@@ -27,7 +27,7 @@ func document(in format.Input, out *emitter) ([]byte, bool) {
 func object(in format.Input, out *emitter) (v format.Value, offset int64) {
 	b, ok := document(in, out)
 	if !ok {
-		return nil, 0
+		return format.Value{}, 0
 	}
 	body := bytes.TrimPrefix(b, mark)
 	v, err := format.ParseJSON(body)
@@ -38,14 +38,14 @@ func object(in format.Input, out *emitter) (v format.Value, offset int64) {
 			Kind: "bad json", Reason: fmt.Sprintf("offset %d: %s", bad.Offset, bad.Reason),
 			Origin: transcript.Origin{Length: int64(len(b))},
 		})
-		return nil, 0
+		return format.Value{}, 0
 	case !v.IsObject():
 		out.problem(&transcript.Problem{
 			Kind: "not an object", Reason: "a JSON value of another type", Origin: transcript.Origin{Length: int64(len(b))},
 		})
-		return nil, 0
+		return format.Value{}, 0
 	}
-	return v, int64(len(b)-len(body)) + format.OffsetIn(body, v)
+	return v, v.OffsetIn(b)
 }
 
 // parseState yields what the home says of its contexts. That a context is listed makes no run of it; only a

@@ -41,7 +41,7 @@ func parseMeta(in format.Input, out *output) error {
 		bad("bad json", err)
 		return nil
 	}
-	at := transcript.Origin{Offset: format.OffsetIn(b, doc), Length: int64(len(doc))}
+	at := transcript.Origin{Offset: doc.OffsetIn(b), Length: int64(doc.Len())}
 	name, title := doc.Get("agentType").Str(), shorten(doc.Get("description").Str())
 	out.give(&transcript.Run{ID: id, Rank: 1, Named: true, Child: true, Agent: name, Title: title})
 	hint(out, id, hintAgent, name, at)

@@ -59,10 +59,10 @@ func look(h format.Head) (known, foreign bool) {
 		rest = more
 		v, err := format.ParseJSON(line)
 		if err != nil {
-			v = format.Value(bytes.TrimLeft(line, " \t\r"))
+			v = format.ParseStart(line)
 		}
 		switch {
-		case !v.IsObject() || len(v) == len("{}"):
+		case !v.IsObject() || v.Len() == len("{}"):
 		case fits(v) == fitsWell:
 			return true, false
 		case fits(v) == fitsNot && err == nil:
@@ -100,9 +100,9 @@ func shapeOf(v format.Value) shape {
 		case "sessionId", "uuid":
 			s.has[key] = value.IsString()
 		case "message":
-			s.message = value.IsString() || value.Get("content") != nil || value.Get("usage") != nil
-			s.usage = value.Get("usage", "input_tokens") != nil
-			s.foreign = s.foreign || value.Get("parts") != nil
+			s.message = value.IsString() || value.Get("content").Exists() || value.Get("usage").Exists()
+			s.usage = value.Get("usage", "input_tokens").Exists()
+			s.foreign = s.foreign || value.Get("parts").Exists()
 		case "phase", "systemPayload", "usageMetadata", "contextWindowSize", "payload": // Flow Studio, Qwen Code, Codex
 			s.foreign = true
 		default:

@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -98,7 +97,7 @@ func (l *line) rare(key string, value format.Value) {
 
 // again gives the string of a value without a copy when it is the one that came before.
 func again(last string, v format.Value) string {
-	if len(v) == len(last)+2 && v[0] == '"' && string(v[1:len(v)-1]) == last && strings.IndexByte(last, '\\') < 0 {
+	if v.Is(last) {
 		return last
 	}
 	return v.Str()
@@ -106,7 +105,7 @@ func again(last string, v format.Value) string {
 
 // lineType spares the copy of the few types that most lines have.
 func lineType(v format.Value) string {
-	switch string(v) {
+	switch string(v.Raw()) {
 	case `"user"`:
 		return "user"
 	case `"assistant"`:
@@ -145,7 +144,7 @@ func (l *line) injected() bool {
 	if l.meta || l.compact {
 		return true
 	}
-	if l.source == nil {
+	if !l.source.Exists() {
 		return false
 	}
 	kind := l.source.Get("kind").Str()
@@ -212,7 +211,7 @@ func readBlock(v format.Value) (b block) {
 }
 
 func blockType(v format.Value) string {
-	switch string(v) {
+	switch string(v.Raw()) {
 	case `"text"`:
 		return "text"
 	case `"thinking"`:
@@ -230,7 +229,8 @@ func blank(v format.Value) bool {
 	if !v.IsString() {
 		return true
 	}
-	body := []byte(v[1 : len(v)-1])
+	raw := v.Raw()
+	body := raw[1 : len(raw)-1]
 	if len(body) > 0 && body[0] > ' ' && body[0] != '\\' && body[0] < 0x80 {
 		return false
 	}

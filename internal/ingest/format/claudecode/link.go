@@ -65,7 +65,7 @@ func (r *reader) child(l *line, agent, event, call string) {
 // links are kept and not counted.
 func (r *reader) copiedFrom(l *line) {
 	session, kind := l.session, "resume"
-	if l.forked != nil {
+	if l.forked.Exists() {
 		session, kind = l.forked.Get("sessionId").Str(), "fork"
 	}
 	if session == "" || session == r.session || r.foreign[session] {

@@ -55,7 +55,7 @@ func (s *saying) add(v format.Value, kind transcript.Kind, role string) *transcr
 	e.Kind, e.Role = kind, role
 	e.Parts = []transcript.Part{s.part(v)}
 	if s.line.kind == "assistant" {
-		if model := s.message.model; model.IsString() && string(model) != `"<synthetic>"` {
+		if model := s.message.model; model.IsString() && !model.Is("<synthetic>") {
 			s.facts.model = again(s.facts.model, model)
 			e.Model = s.facts.model
 		}
@@ -71,7 +71,7 @@ func (s *saying) add(v format.Value, kind transcript.Kind, role string) *transcr
 }
 
 func (s *saying) part(v format.Value) transcript.Part {
-	return transcript.Part{Text: textOf(v), Offset: format.OffsetIn(s.line.raw, v), Length: int64(len(v))}
+	return transcript.Part{Text: textOf(v), Offset: format.OffsetIn(s.line.raw, v), Length: int64(v.Len())}
 }
 
 // whole takes a message that is one string. Only users' count: assistants write blocks.
@@ -146,7 +146,7 @@ func (s *saying) other(b block) {
 func (s *saying) call(b block) {
 	e := s.add(b.raw, transcript.KindToolCall, "assistant")
 	e.Type = b.kind
-	made := &transcript.Call{ID: id(b.id), Name: b.name.Str(), Input: int64(len(b.input)), Paths: paths(b.input)}
+	made := &transcript.Call{ID: id(b.id), Name: b.name.Str(), Input: int64(b.input.Len()), Paths: paths(b.input)}
 	e.Parts[0].Call = made
 	if made.ID == "" {
 		if !s.again {
@@ -171,7 +171,7 @@ func (s *saying) result(b block) {
 		made.Failed = transcript.Yes
 	}
 	if !b.content.IsNull() {
-		made.Output = int64(len(b.content))
+		made.Output = int64(b.content.Len())
 	}
 	e.Parts[0].Result = made
 	switch {
@@ -213,10 +213,10 @@ func (s *saying) mentioned() {
 // details takes what toolUseResult adds to a result: it belongs to the first of a line.
 func (s *saying) details(b block, e *transcript.Event, made *transcript.Result) {
 	copied := s.line.result
-	if copied == nil {
+	if !copied.Exists() {
 		return
 	}
-	s.line.result = nil
+	s.line.result = format.Value{}
 	for key, value := range copied.Fields() {
 		switch key {
 		case "agentId":
@@ -255,7 +255,7 @@ func paths(input format.Value) []string {
 	for key, value := range input.Fields() {
 		switch key {
 		case "file_path", "path", "notebook_path", "filePath":
-			if value.IsString() && len(value) > 2 {
+			if value.IsString() && value.Len() > 2 {
 				all = append(all, value.Str())
 			}
 		}

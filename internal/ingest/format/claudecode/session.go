@@ -160,7 +160,7 @@ func (r *reader) end() {
 
 // home says that a line was first written to this file, as far as it tells.
 func (r *reader) home(l *line) bool {
-	return l.session != "" && l.session == r.session && l.forked == nil
+	return l.session != "" && l.session == r.session && !l.forked.Exists()
 }
 
 // event begins an event of a line.
@@ -183,7 +183,7 @@ func (r *reader) event(l *line, again bool) *transcript.Event {
 
 // branch keeps the parent of a line that does not follow the one before: history was rewound, or calls ran side by side.
 func (r *reader) branch(l *line, e *transcript.Event) {
-	if parent := l.parent; parent.IsString() && !(len(parent) == len(r.before)+2 && string(parent[1:len(parent)-1]) == r.before) {
+	if parent := l.parent; parent.IsString() && !parent.Is(r.before) {
 		set(&e.Attributes, "parent", parent.Str())
 	}
 	if l.logical.IsString() {

@@ -65,10 +65,10 @@ func appendMember(dst []byte, key string, value format.Value) []byte {
 
 // encoded says that a string is base64 and no words: images, documents, redacted thinking.
 func encoded(v format.Value) bool {
-	body := v[1 : len(v)-1]
-	if len(body) < 64 {
+	if v.Len() < 64+len(`""`) {
 		return false
 	}
+	body := v.Raw()[1 : v.Len()-1]
 	for _, c := range body[:min(len(body), 1024)] {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
 		if !letter && c-'0' > 9 && c != '+' && c != '/' && c != '=' && c != '-' && c != '_' {
@@ -84,7 +84,7 @@ func extra(copied, block format.Value) bool {
 	if copied.IsObject() && copied.Get("file").IsObject() {
 		return false // what Read gave, which the block has with line numbers
 	}
-	written := copied.IsObject() && copied.Get("structuredPatch") != nil
+	written := copied.IsObject() && copied.Get("structuredPatch").Exists()
 	return !covered(copied, block, written)
 }
 
@@ -92,11 +92,11 @@ func extra(copied, block format.Value) bool {
 func covered(v, block format.Value, written bool) bool {
 	switch v.Type() {
 	case '"':
-		body := []byte(v[1 : len(v)-1])
+		body := v.Raw()[1 : v.Len()-1]
 		for bytes.HasSuffix(body, []byte(`\n`)) {
 			body = body[:len(body)-2]
 		}
-		return len(body) == 0 || bytes.Contains(block, body)
+		return len(body) == 0 || bytes.Contains(block.Raw(), body)
 	case '[':
 		for item := range v.Items() {
 			if !covered(item, block, written) {

@@ -11,7 +11,7 @@ const mostTokens = 1 << 40
 // usage tells the tokens of a line's request, unless this file told as many of the same request already: every line of
 // a response repeats them.
 func (r *reader) usage(l *line, m message) {
-	if l.kind != "assistant" || !m.usage.IsObject() || string(m.model) == `"<synthetic>"` {
+	if l.kind != "assistant" || !m.usage.IsObject() || m.model.Is("<synthetic>") {
 		return
 	}
 	u := &transcript.Usage{

@@ -48,7 +48,7 @@ func (p *parser) seen(v format.Value) {
 		e.Time = format.UnixMilli(ms)
 	}
 	add := func(b format.Value) {
-		part := transcript.Part{Text: blockText(b), Offset: format.OffsetIn(v, b), Length: int64(len(b))}
+		part := transcript.Part{Text: blockText(b), Offset: format.OffsetIn(v, b), Length: int64(b.Len())}
 		part.Kind = blockKinds[b.Get("type").Str()]
 		e.Parts = append(e.Parts, part)
 	}
@@ -57,7 +57,7 @@ func (p *parser) seen(v format.Value) {
 		for b := range content.Items() {
 			add(b)
 		}
-	} else if content != nil {
+	} else if content.Exists() {
 		add(content)
 	}
 	if len(e.Parts) == 0 {

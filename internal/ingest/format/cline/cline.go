@@ -113,7 +113,7 @@ func (p *parser) problem(kind, reason string, at transcript.Origin) {
 func (p *parser) origin(v format.Value) transcript.Origin {
 	o := p.at
 	o.Offset += format.OffsetIn(p.whole, v)
-	o.Length = int64(len(v))
+	o.Length = int64(v.Len())
 	return o
 }
 
@@ -143,8 +143,8 @@ func (p *parser) document() bool {
 		return false
 	}
 	p.whole = v
-	p.at.Offset += format.OffsetIn(content, v)
-	p.at.Length = int64(len(v))
+	p.at.Offset += v.OffsetIn(content)
+	p.at.Length = int64(v.Len())
 	return true
 }
 

@@ -103,7 +103,7 @@ func (p *parser) manifest() {
 	if title := v.Get("metadata", "title").Str(); run.Title == "" {
 		run.Title = title
 	}
-	p.hint(nil, run.Model)
+	p.hint(format.Value{}, run.Model)
 	p.emit(run)
 	p.note(run.Started)
 }

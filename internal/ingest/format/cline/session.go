@@ -61,7 +61,7 @@ func (p *parser) turn(v format.Value, n int) {
 	block := func(b format.Value) {
 		e := p.event(v, "", role, b.Get("type").Str(), at)
 		e.Model, told = model, true
-		part := transcript.Part{Text: blockText(b), Offset: format.OffsetIn(v, b), Length: int64(len(b))}
+		part := transcript.Part{Text: blockText(b), Offset: format.OffsetIn(v, b), Length: int64(b.Len())}
 		p.block(e, &part, b)
 		if summary && e.Kind == transcript.KindMessage {
 			e.Kind, e.Role = transcript.KindCompaction, "system"
@@ -113,7 +113,7 @@ func (p *parser) block(e *transcript.Event, part *transcript.Part, b format.Valu
 	case "tool_use":
 		e.Kind = transcript.KindToolCall
 		input := b.Get("input")
-		part.Call = &transcript.Call{ID: b.Get("id").Str(), Name: b.Get("name").Str(), Input: int64(len(input)), Paths: pathsOf(input)}
+		part.Call = &transcript.Call{ID: b.Get("id").Str(), Name: b.Get("name").Str(), Input: int64(input.Len()), Paths: pathsOf(input)}
 		if part.Call.ID == "" {
 			p.count++
 			part.Call.ID = fmt.Sprintf("#%d", p.count)
@@ -121,7 +121,7 @@ func (p *parser) block(e *transcript.Event, part *transcript.Part, b format.Valu
 		p.calls[part.Call.ID] = []transcript.Call{*part.Call}
 	case "tool_result":
 		e.Kind, e.Role = transcript.KindToolResult, "tool"
-		part.Result = &transcript.Result{Call: b.Get("tool_use_id").Str(), Failed: b.Get("is_error").Bool(), Output: int64(len(b.Get("content")))}
+		part.Result = &transcript.Result{Call: b.Get("tool_use_id").Str(), Failed: b.Get("is_error").Bool(), Output: int64(b.Get("content").Len())}
 		if call := p.calls[part.Result.Call]; len(call) > 0 {
 			part.Result.Name = call[0].Name
 		}

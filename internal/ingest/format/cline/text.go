@@ -1,8 +1,6 @@
 package cline
 
 import (
-	"bytes"
-
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
@@ -20,7 +18,7 @@ func uiText(v format.Value) string {
 			if packed[v.Get("ask").Str()] || packed[v.Get("say").Str()] {
 				inside = nested(m)
 			}
-			if inside != nil {
+			if inside.Exists() {
 				dst = appendPiece(dst, inside, 0)
 			} else {
 				dst = appendPiece(dst, m, 0)
@@ -72,13 +70,8 @@ func appendPiece(dst []byte, v format.Value, depth int) []byte {
 			}
 		}
 		return dst
-	case v.IsString() && isImage(v):
+	case v.IsString() && v.IsDataURL():
 		return dst
 	}
 	return format.AppendStrings(dst, v)
-}
-
-// isImage says that a string is a data URL.
-func isImage(v format.Value) bool {
-	return bytes.HasPrefix(v, []byte(`"data:`)) && bytes.Contains(v[:min(len(v), 100)], []byte(";base64,"))
 }

@@ -27,7 +27,7 @@ func readMessage(v format.Value) message {
 		switch key {
 		case "ts":
 			if n, ok := f.Int(); ok {
-				m.at, m.stamp = format.UnixMilli(n), string(f)
+				m.at, m.stamp = format.UnixMilli(n), string(f.Raw())
 			}
 		case "type":
 			typ = f.Str()

@@ -23,9 +23,9 @@ func (p *parser) wholePrompt() bool {
 	for v := range p.whole.Items() {
 		m := readMessage(v)
 		switch {
-		case !m.ask && m.name == "task", v.Get("modelInfo") != nil:
+		case !m.ask && m.name == "task", v.Get("modelInfo").Exists():
 			return false
-		case v.Get("apiProtocol") != nil, m.name == "api_req_started" && nested(m.text).Get("apiProtocol") != nil:
+		case v.Get("apiProtocol").Exists(), m.name == "api_req_started" && nested(m.text).Get("apiProtocol").Exists():
 			return true
 		}
 		if begins == "" && !m.partial {
@@ -96,11 +96,11 @@ func (p *parser) key(m message) string {
 func nested(text format.Value) format.Value {
 	s := strings.TrimSpace(text.Str())
 	if !strings.HasPrefix(s, "{") {
-		return nil
+		return format.Value{}
 	}
 	v, err := format.ParseJSON([]byte(s))
 	if err != nil {
-		return nil
+		return format.Value{}
 	}
 	return v
 }

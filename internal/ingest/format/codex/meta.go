@@ -61,7 +61,7 @@ func (m *sessionMeta) readSource(v format.Value) {
 		return
 	}
 	sub := v.Get("subagent")
-	if m.subagent = sub != nil; !m.subagent {
+	if m.subagent = sub.Exists(); !m.subagent {
 		return
 	}
 	m.source = "subagent"

@@ -31,7 +31,7 @@ var lifecycle = map[string]bool{
 
 // notice makes a row of an event_msg: what the screen showed, and the bookkeeping of turns and tokens.
 func (p *parser) notice(e *transcript.Event, whole, v format.Value) {
-	if string(v.Get("type")) == `"token_count"` { // every other line or so, and nothing but numbers
+	if v.Get("type").Is("token_count") { // every other line or so, and nothing but numbers
 		e.Kind, e.Type = transcript.KindLifecycle, "token_count"
 		p.tokens(e, v.Get("info"))
 		return
@@ -61,10 +61,10 @@ func (p *parser) notice(e *transcript.Event, whole, v format.Value) {
 	switch {
 	case !silent[it.typ]:
 		e.Parts[0].Text = string(dst)
-	case p.alone(it, v) && v.Get("payload") == nil:
+	case p.alone(it, v) && !v.Get("payload").Exists():
 		// Nothing that counts has these words: they are found in the payload's own bytes.
 		e.Parts[0].Text = string(dst)
-		e.Parts[0].Offset, e.Parts[0].Length = format.OffsetIn(whole, v), int64(len(v))
+		e.Parts[0].Offset, e.Parts[0].Length = format.OffsetIn(whole, v), int64(v.Len())
 	}
 }
 

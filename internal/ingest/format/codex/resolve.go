@@ -34,11 +34,11 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // item takes in an item; of what tools gave back only the length, for that is what a retention policy may take away.
 func (t *turns) item(payload format.Value) {
 	if strings.HasSuffix(payload.Get("type").Str(), "_output") {
-		t.bytes += int64(len(payload))
+		t.bytes += int64(payload.Len())
 		return
 	}
-	t.sum = crc32.Update(t.sum, castagnoli, payload)
-	t.bytes += int64(len(payload))
+	t.sum = crc32.Update(t.sum, castagnoli, payload.Raw())
+	t.bytes += int64(payload.Len())
 }
 
 // begin gives the hint of a turn that begins at an offset, "" when the turn only goes on.

@@ -10,12 +10,12 @@ import (
 
 // result reads the output of a call.
 func (p *parser) result(e *transcript.Event, it item) *transcript.Result {
-	r := &transcript.Result{Call: it.callID.Str(), Status: it.status.Str(), Output: int64(len(it.output))}
+	r := &transcript.Result{Call: it.callID.Str(), Status: it.status.Str(), Output: int64(it.output.Len())}
 	r.Name = p.calls[r.Call]
 	switch {
 	case it.inside.IsObject():
 		readOutcome(r, it.inside)
-	case it.output.IsString() && it.inside == nil:
+	case it.output.IsString() && !it.inside.Exists():
 		readHeader(r, it.output)
 	}
 	if r.Name == "spawn_agent" {
@@ -60,7 +60,7 @@ func seconds(s float64) transcript.Count {
 // 1", "Wall time: 0.1 seconds", and "Total output lines: 900" where it was cut.
 func readHeader(r *transcript.Result, output format.Value) {
 	const longest = 400
-	head, _, found := bytes.Cut(output[1:min(len(output), longest)], []byte(`\nOutput:`))
+	head, _, found := bytes.Cut(output.Raw()[1:min(output.Len(), longest)], []byte(`\nOutput:`))
 	if !found {
 		return
 	}

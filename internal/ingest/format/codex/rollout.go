@@ -53,7 +53,7 @@ var words = func() map[string]string {
 
 // word is Str without an allocation for the words above.
 func word(v format.Value) string {
-	if s, ok := words[string(v)]; ok {
+	if s, ok := words[string(v.Raw())]; ok {
 		return s
 	}
 	return v.Str()
@@ -87,12 +87,12 @@ func (p *parser) line(o format.Object) {
 	e.Time = format.Time(l.at.Str())
 	e.Parts = make([]transcript.Part, 1)
 	switch {
-	case l.payload == nil && l.state:
+	case !l.payload.Exists() && l.state:
 		e.Kind, e.Type = transcript.KindLifecycle, "state"
-	case l.payload == nil && l.typ == "" && o.Value.Get("role") == nil && o.Value.Get("id") != nil:
+	case !l.payload.Exists() && l.typ == "" && !o.Value.Get("role").Exists() && o.Value.Get("id").Exists():
 		p.meta(e, o.Value)
 		e.Type = "header"
-	case l.payload == nil:
+	case !l.payload.Exists():
 		p.item(e, o.Value)
 	case l.typ == "response_item":
 		p.turns.item(l.payload)
@@ -110,7 +110,7 @@ func (p *parser) line(o format.Object) {
 	default:
 		e.Kind = transcript.KindUnknown
 	}
-	if l.payload == nil || l.typ != "response_item" && l.typ != "event_msg" {
+	if !l.payload.Exists() || l.typ != "response_item" && l.typ != "event_msg" {
 		e.Parts[0].Text = p.text(o.Value, l)
 	}
 	p.begin(&e.Origin)
@@ -133,7 +133,7 @@ func (p *parser) turn(e *transcript.Event, payload format.Value) {
 		case "turn_id":
 			id = m.Str()
 		case "model":
-			if string(m) == `"`+p.model+`"` {
+			if m.Is(p.model) {
 				model = p.model
 			} else {
 				model = m.Str()

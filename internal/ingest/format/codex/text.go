@@ -1,8 +1,6 @@
 package codex
 
 import (
-	"bytes"
-
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
@@ -14,7 +12,7 @@ func lineText(v format.Value) string { return string(appendLine(nil, v, readLine
 
 func appendLine(dst []byte, v format.Value, l line) []byte {
 	switch {
-	case l.payload == nil:
+	case !l.payload.Exists():
 		dst, _ = appendItem(dst, v)
 	case l.typ == "response_item":
 		dst, _ = appendItem(dst, l.payload)
@@ -73,7 +71,7 @@ func appendItem(dst []byte, v format.Value) ([]byte, item) {
 			it.input = m
 			dst, it.arguments = appendNested(dst, m)
 		case "action":
-			if it.input == nil {
+			if !it.input.Exists() {
 				it.input = m
 			}
 			for name, part := range m.Fields() {
@@ -115,12 +113,12 @@ func appendNested(dst []byte, v format.Value) ([]byte, format.Value) {
 			dst = appendBlocks(dst, m)
 		}
 		return dst, v
-	case len(v) > 2 && (v[1] == '{' || v[1] == '['):
+	case v.Len() > 2 && (v.Raw()[1] == '{' || v.Raw()[1] == '['):
 		if inside, err := format.ParseJSON([]byte(v.Str())); err == nil {
 			return format.AppendStrings(dst, inside), inside
 		}
 	}
-	return format.AppendStrings(dst, v), nil
+	return format.AppendStrings(dst, v), format.Value{}
 }
 
 // appendBlocks appends the strings of content: a string, or a list of blocks.
@@ -144,13 +142,8 @@ func appendBlocks(dst []byte, v format.Value) []byte {
 
 // appendValue is AppendStrings without images.
 func appendValue(dst []byte, v format.Value) []byte {
-	if v.IsString() && isImage(v) {
+	if v.IsString() && v.IsDataURL() {
 		return dst
 	}
 	return format.AppendStrings(dst, v)
-}
-
-// isImage says that a string is a data URL.
-func isImage(v format.Value) bool {
-	return bytes.HasPrefix(v, []byte(`"data:`)) && bytes.Contains(v[:min(len(v), 100)], []byte(";base64,"))
 }

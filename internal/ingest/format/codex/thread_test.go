@@ -3,6 +3,7 @@ package codex
 import (
 	"testing"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -65,7 +66,7 @@ func TestMeter(t *testing.T) {
 		{`null`, "", 0, false},
 		{`{"total_token_usage":null}`, "", 0, false},
 	} {
-		got, key, ok := m.request([]byte(c.in))
+		got, key, ok := m.request(format.ParseStart([]byte(c.in)))
 		if ok != c.ok || ok && (key != c.key || got.input != c.input) {
 			t.Errorf("%d: %s: %d %q %v, want %+v", i, c.in, got.input, key, ok, c)
 		}

@@ -9,7 +9,7 @@ import (
 
 // part is a piece of a line that has its own bytes.
 func part(l line, v format.Value) transcript.Part {
-	return transcript.Part{Text: pieceText(v), Offset: format.OffsetIn(l.value, v), Length: int64(len(v))}
+	return transcript.Part{Text: pieceText(v), Offset: format.OffsetIn(l.value, v), Length: int64(v.Len())}
 }
 
 // blank says that a value has no words. A number is one.
@@ -122,7 +122,7 @@ func (p *parser) silent(l line, model string) {
 func (p *parser) call(l line, v format.Value) transcript.Part {
 	c := part(l, v)
 	args := v.Get("arguments")
-	c.Call = &transcript.Call{ID: v.Get("toolCallId").Str(), Name: v.Get("name").Str(), Input: int64(len(args)), Paths: pathsOf(args)}
+	c.Call = &transcript.Call{ID: v.Get("toolCallId").Str(), Name: v.Get("name").Str(), Input: int64(args.Len()), Paths: pathsOf(args)}
 	if c.Call.ID != "" {
 		p.names[c.Call.ID] = c.Call.Name
 	}
@@ -133,7 +133,7 @@ func (p *parser) call(l line, v format.Value) transcript.Part {
 func (p *parser) started(l line) {
 	e := p.event(l, transcript.KindLifecycle, "tool")
 	id := l.data.Get("toolCallId").Str()
-	if p.asked[id] || l.data == nil {
+	if p.asked[id] || !l.data.Exists() {
 		e.Parts = []transcript.Part{{Text: pieceText(l.value)}}
 	} else {
 		e.Parts = []transcript.Part{part(l, l.data)}
@@ -149,10 +149,10 @@ func (p *parser) completed(l line) {
 	e := p.event(l, transcript.KindToolResult, "tool")
 	e.Verdict = transcript.Counted
 	result, success := l.data.Get("result"), l.data.Get("success").Bool()
-	if result == nil {
+	if !result.Exists() {
 		result = l.data.Get("error")
 	}
-	r := &transcript.Result{Call: l.data.Get("toolCallId").Str(), Output: int64(len(result))}
+	r := &transcript.Result{Call: l.data.Get("toolCallId").Str(), Output: int64(result.Len())}
 	r.Name = p.names[r.Call]
 	switch success {
 	case transcript.Yes:

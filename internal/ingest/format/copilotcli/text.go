@@ -12,7 +12,7 @@ import (
 // since the request has it; no images.
 func pieceText(v format.Value) string {
 	data, typ := v.Get("data"), v.Get("type")
-	if data == nil || !typ.IsString() {
+	if !data.Exists() || !typ.IsString() {
 		return string(appendPiece(nil, v))
 	}
 	switch typ.Str() {
@@ -95,5 +95,5 @@ func appendDeep(dst []byte, v format.Value, depth int) []byte {
 
 // isImage says that a string is a data URL, or base64 as long as only files are.
 func isImage(v format.Value) bool {
-	return bytes.HasPrefix(v, []byte(`"data:`)) && bytes.Contains(v[:min(len(v), 100)], []byte(";base64,"))
+	return v.IsDataURL()
 }

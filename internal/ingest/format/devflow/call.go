@@ -17,20 +17,20 @@ func (t *turnReader) appendCall(parts []transcript.Part, turn, call format.Value
 	input := call.Get("input")
 	at := format.OffsetIn(turn, call)
 	parts = append(parts, transcript.Part{
-		Kind: transcript.KindToolCall, Role: "assistant", Text: partText(call, len(parts)), Offset: at, Length: int64(len(call)),
-		Call: &transcript.Call{ID: id, Name: call.Get("name").Str(), Input: int64(len(input)), Paths: paths(input)},
+		Kind: transcript.KindToolCall, Role: "assistant", Text: partText(call.Raw(), len(parts)), Offset: at, Length: int64(call.Len()),
+		Call: &transcript.Call{ID: id, Name: call.Get("name").Str(), Input: int64(input.Len()), Paths: paths(input)},
 	})
-	raw := resultBytes(call)
+	raw, inside := resultBytes(call)
 	if raw == nil {
 		return parts
 	}
 	failed := present(call.Get("error"))
 	return append(parts, transcript.Part{
 		Kind: transcript.KindToolResult, Role: "tool", Text: partText(raw, len(parts)),
-		Offset: at + format.OffsetIn(call, raw), Length: int64(len(raw)),
+		Offset: at + inside, Length: int64(len(raw)),
 		Result: &transcript.Result{
 			Call: id, Name: call.Get("name").Str(), Failed: transcript.True(failed),
-			Output: int64(len(call.Get("output")) + len(call.Get("error"))),
+			Output: int64(call.Get("output").Len() + call.Get("error").Len()),
 		},
 	})
 }
@@ -46,10 +46,10 @@ func (t *turnReader) callID(native string) string {
 }
 
 // present reports whether output or error of a call says anything: the writer leaves out empty ones.
-func present(v format.Value) bool { return !v.IsNull() && string(v) != `""` }
+func present(v format.Value) bool { return !v.IsNull() && !v.Is("") }
 
-// resultBytes cuts what a call says of its result out of the call: nil when there is none.
-func resultBytes(call format.Value) format.Value {
+// resultBytes cuts what a call says of its result out of the call, where it stands at an offset: nil when there is none.
+func resultBytes(call format.Value) (raw []byte, at int64) {
 	first, last := int64(-1), int64(-1)
 	for _, key := range []string{"output", "error"} {
 		v := call.Get(key)
@@ -57,15 +57,15 @@ func resultBytes(call format.Value) format.Value {
 			continue
 		}
 		at := format.OffsetIn(call, v)
-		if start := keyStart(call[:at]); first < 0 || start < first {
+		if start := keyStart(call.Raw()[:at]); first < 0 || start < first {
 			first = start
 		}
-		last = max(last, at+int64(len(v)))
+		last = max(last, at+int64(v.Len()))
 	}
 	if first < 0 {
-		return nil
+		return nil, 0
 	}
-	return call[first:last]
+	return call.Raw()[first:last], first
 }
 
 // keyStart finds the opening quote of the key that b ends with, colon included.

@@ -123,5 +123,5 @@ func (p *parser) metadataRank() int {
 
 // origin is the place of a value that was cut from the document b.
 func (p *parser) origin(b []byte, v format.Value) transcript.Origin {
-	return transcript.Origin{Inner: p.inner, Offset: max(0, format.OffsetIn(b, v)), Length: int64(len(v))}
+	return transcript.Origin{Inner: p.inner, Offset: v.OffsetIn(b), Length: int64(v.Len())}
 }

@@ -19,7 +19,7 @@ func (p *parser) read(r io.Reader) (b []byte, doc format.Value, ok bool) {
 	b, err := format.ReadAll(r, format.DocumentLimit)
 	if err != nil && !format.IsContent(err) {
 		p.fail(err)
-		return nil, nil, false
+		return nil, doc, false
 	}
 	problem := &transcript.Problem{Run: p.dir}
 	if p.broken = err != nil; p.broken {
@@ -41,7 +41,7 @@ func (p *parser) read(r io.Reader) (b []byte, doc format.Value, ok bool) {
 	if p.dir == "" || p.put(&transcript.Run{ID: p.dir}) {
 		p.put(problem)
 	}
-	return nil, nil, false
+	return nil, doc, false
 }
 
 // contentKind names what is wrong with a layer.
@@ -72,7 +72,7 @@ func (p *parser) metadata(r io.Reader) {
 	if !ok {
 		return
 	}
-	id := p.runID(doc, nil)
+	id := p.runID(doc, format.Value{})
 	if id == "" {
 		p.noRun(b)
 		return
@@ -140,7 +140,7 @@ func (p *parser) metadataRows(b []byte, run string, meta format.Value) []*transc
 		if v.IsNull() {
 			continue
 		}
-		text := partText(v, 0)
+		text := partText(v.Raw(), 0)
 		if text == "" {
 			continue
 		}

@@ -17,7 +17,7 @@ func partText(raw []byte, part int) string {
 	}
 	v, err := format.ParseJSON(bytes.TrimPrefix(raw, byteOrderMark))
 	switch {
-	case err == nil && v.Get("role") != nil && v.Get("content") != nil:
+	case err == nil && v.Get("role").Exists() && v.Get("content").Exists():
 		return turnText(v)
 	case err == nil && (v.IsObject() || v.IsArray() || v.IsString()):
 		return format.AllStrings(v)

@@ -86,7 +86,7 @@ func (t *turnReader) event(turn format.Value) *transcript.Event {
 	event := &transcript.Event{
 		Run: t.run, Kind: transcript.KindMessage, Role: role, Type: "turn",
 		Time: format.Time(turn.Get("timestamp").Str()), Origin: t.origin(t.b, turn), Seq: turn.Get("id").Count(),
-		Attributes: transcript.Attributes{}, Parts: []transcript.Part{{Text: partText(turn, 0)}},
+		Attributes: transcript.Attributes{}, Parts: []transcript.Part{{Text: partText(turn.Raw(), 0)}},
 	}
 	switch {
 	case !turn.IsObject():

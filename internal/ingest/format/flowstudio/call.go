@@ -18,7 +18,7 @@ func readCall(o object) *transcript.Call {
 	return &transcript.Call{
 		ID:    o.first("id", "tool_use_id", "tool_call_id", "call_id").Text(),
 		Name:  o.first("tool", "name", "tool_name").Text(),
-		Input: int64(len(input)),
+		Input: int64(input.Len()),
 		Paths: pathsOf(input),
 	}
 }
@@ -53,7 +53,7 @@ func readResult(o object) *transcript.Result {
 		Name:     o.first("tool", "name", "tool_name").Text(),
 		Status:   o.str("status"),
 		Duration: millis(o.get("duration_ms")),
-		Output:   int64(len(output)),
+		Output:   int64(output.Len()),
 	}
 	success, isError := o.get("success").Bool(), o.get("is_error").Bool()
 	switch {
@@ -67,7 +67,7 @@ func readResult(o object) *transcript.Result {
 	// The SDK's single-call mode cuts outputs and gives no ids; its session mode drops them.
 	switch {
 	case isSession(o):
-		r.Cut = output == nil || isCut(output)
+		r.Cut = !output.Exists() || isCut(output)
 	case r.Call == "" && o.str("type") == "tool_result":
 		r.Cut = isCut(o.get("output"))
 	}

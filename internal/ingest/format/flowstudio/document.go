@@ -22,7 +22,7 @@ func (p *parser) document(quiet bool) (format.Value, transcript.Origin, bool) {
 		bad.Origin.Length = p.in.Size
 	case err != nil:
 		p.fail(err)
-		return nil, at, false
+		return format.Value{}, at, false
 	}
 	if bad.Kind == "" {
 		b := withoutMark(raw)
@@ -43,7 +43,7 @@ func (p *parser) document(quiet bool) (format.Value, transcript.Origin, bool) {
 	if !quiet {
 		p.problem(bad)
 	}
-	return nil, at, false
+	return format.Value{}, at, false
 }
 
 // withoutMark drops the byte order mark that may begin a file.
@@ -56,7 +56,7 @@ func first(v format.Value, keys ...string) format.Value {
 			return m
 		}
 	}
-	return nil
+	return format.Value{}
 }
 
 // maxAttributes bounds what a hostile document may add to a row.

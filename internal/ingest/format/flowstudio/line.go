@@ -152,7 +152,7 @@ func blockParts(line format.Value, blocks []format.Value) []transcript.Part {
 			part.Kind = transcript.KindMessage
 		}
 		if !isLine(b) {
-			part.Offset, part.Length = format.OffsetIn(line, b), int64(len(b))
+			part.Offset, part.Length = format.OffsetIn(line, b), int64(b.Len())
 		}
 	}
 	return parts
@@ -160,4 +160,4 @@ func blockParts(line format.Value, blocks []format.Value) []transcript.Part {
 
 // isLine tells a line that has several parts from a block of one, so that Text needs no more than the bytes:
 // such lines have a role or a message, and a block that has either is never shown apart.
-func isLine(v format.Value) bool { return v.Get("role") != nil || v.Get("message") != nil }
+func isLine(v format.Value) bool { return v.Get("role").Exists() || v.Get("message").Exists() }

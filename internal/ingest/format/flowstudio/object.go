@@ -33,7 +33,7 @@ func (o object) get(key string) format.Value {
 			return o.members[i].value
 		}
 	}
-	return nil
+	return format.Value{}
 }
 
 func (o object) str(key string) string { return o.get(key).Str() }
@@ -45,5 +45,5 @@ func (o object) first(keys ...string) format.Value {
 			return m
 		}
 	}
-	return nil
+	return format.Value{}
 }

@@ -57,7 +57,7 @@ func lineText(line object, content format.Value, skip []format.Value) string {
 			for inner, v := range m.value.Fields() {
 				switch {
 				case lineNames[inner]:
-				case content != nil && format.OffsetIn(v, content) == 0:
+				case content.Exists() && format.OffsetIn(v, content) == 0:
 					for b := range v.Items() {
 						if !skipped[format.OffsetIn(line.value, b)] {
 							text = appendBlock(text, b, 0)

@@ -54,11 +54,11 @@ func (s *session) usage(o object, place transcript.Origin, at transcript.Time) {
 // readTokens reads the token counts of a line in any of the engines' shapes, false where there are none.
 func readTokens(o object) (transcript.Usage, bool) {
 	var u transcript.Usage
-	if o.first("promptTokenCount", "candidatesTokenCount") != nil {
+	if o.first("promptTokenCount", "candidatesTokenCount").Exists() {
 		return geminiTokens(o.value)
 	}
 	t := o.get("usage")
-	if t == nil {
+	if !t.Exists() {
 		return u, false
 	}
 	u.Input = first(t, "input_tokens", "prompt", "prompt_tokens").Count()

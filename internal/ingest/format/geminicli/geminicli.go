@@ -117,6 +117,6 @@ func (p *parser) problem(pr *transcript.Problem) {
 func (p *parser) origin(v format.Value) transcript.Origin {
 	o := p.at
 	o.Offset += format.OffsetIn(p.whole, v)
-	o.Length = int64(len(v))
+	o.Length = int64(v.Len())
 	return o
 }

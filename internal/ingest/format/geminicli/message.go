@@ -86,7 +86,7 @@ func (p *parser) message(v format.Value, name string) {
 		e.Parts = []transcript.Part{{Text: pieceText(v)}}
 		p.emit(e)
 	}
-	if !patched || m.tokens != nil {
+	if !patched || m.tokens.Exists() {
 		p.usage(&m)
 	}
 	if !patched {
@@ -96,7 +96,7 @@ func (p *parser) message(v format.Value, name string) {
 
 // replace takes back the events of an earlier version of a message that this one has no longer.
 func (p *parser) replace(m *message) {
-	if m.named == nil {
+	if !m.named.Exists() {
 		return
 	}
 	if p.pieces == nil {
@@ -190,7 +190,7 @@ func hasMedia(content format.Value) bool {
 
 // part is a piece of a message that has its own bytes.
 func (p *parser) part(m *message, v format.Value) transcript.Part {
-	return transcript.Part{Text: pieceText(v), Offset: format.OffsetIn(m.value, v), Length: int64(len(v))}
+	return transcript.Part{Text: pieceText(v), Offset: format.OffsetIn(m.value, v), Length: int64(v.Len())}
 }
 
 // toolCall is an entry of toolCalls: a call and, later, its result.
@@ -234,7 +234,7 @@ func (p *parser) call(m *message, v format.Value, index string) {
 	e := p.event(m, "/call/"+index, transcript.KindToolCall, "assistant")
 	e.Type = "tool_call"
 	part := p.part(m, v)
-	part.Call = &transcript.Call{ID: c.id, Name: c.name, Input: int64(len(c.args)), Paths: pathsOf(c.args)}
+	part.Call = &transcript.Call{ID: c.id, Name: c.name, Input: int64(c.args.Len()), Paths: pathsOf(c.args)}
 	e.Parts = []transcript.Part{part}
 	p.emit(e)
 	if c.agent != "" && c.agent != p.session {
@@ -246,7 +246,7 @@ func (p *parser) call(m *message, v format.Value, index string) {
 func (p *parser) result(m *message, c toolCall, index string) {
 	shown, also := c.result, c.display
 	if !filled(shown) {
-		shown, also = also, nil
+		shown, also = also, format.Value{}
 	}
 	if !filled(shown) {
 		return
@@ -257,7 +257,7 @@ func (p *parser) result(m *message, c toolCall, index string) {
 		e.Time = c.at
 	}
 	part := p.part(m, shown)
-	part.Result = &transcript.Result{Call: c.id, Name: c.name, Status: c.status, Output: int64(len(shown))}
+	part.Result = &transcript.Result{Call: c.id, Name: c.name, Status: c.status, Output: int64(shown.Len())}
 	switch c.status {
 	case "error":
 		part.Result.Failed = transcript.Yes
@@ -276,7 +276,7 @@ func (p *parser) result(m *message, c toolCall, index string) {
 
 // filled says that a value is there and holds anything.
 func filled(v format.Value) bool {
-	switch string(v) {
+	switch string(v.Raw()) {
 	case "", "null", `""`, "[]", "{}", "false":
 		return false
 	}

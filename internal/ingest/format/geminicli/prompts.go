@@ -25,7 +25,7 @@ func (p *parser) prompts() {
 		p.problem(&transcript.Problem{Kind: "bad json", Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(content))}})
 		return
 	}
-	p.whole, p.at = v, transcript.Origin{Offset: format.OffsetIn(content, v)}
+	p.whole, p.at = v, transcript.Origin{Offset: v.OffsetIn(content)}
 	named := map[string]bool{}
 	for entry := range v.Items() {
 		session := entry.Get("sessionId").Str()

@@ -64,8 +64,8 @@ func (p *parser) document() {
 		return
 	}
 	p.whole = v
-	p.at.Offset += format.OffsetIn(content, v)
-	p.at.Length = int64(len(v))
+	p.at.Offset += v.OffsetIn(content)
+	p.at.Length = int64(v.Len())
 	p.head = readHeader(v)
 	if p.head.id == "" || !p.head.messages.IsArray() {
 		p.problem(&transcript.Problem{Kind: "not a session", Reason: "no sessionId or no messages", Origin: p.at})
@@ -100,13 +100,13 @@ func (p *parser) log() {
 func (p *parser) line(v format.Value) {
 	set, patch, id := v.Get("$set"), v.Get("$patch"), v.Get("id")
 	switch {
-	case set != nil:
+	case set.Exists():
 		p.set("$set", set)
-	case patch != nil:
+	case patch.Exists():
 		p.set("$patch", patch)
-	case v.Get("$rewindTo") != nil:
+	case v.Get("$rewindTo").Exists():
 		p.aside(v, transcript.KindLifecycle, "$rewindTo")
-	case v.Get("sessionId") != nil && id == nil:
+	case v.Get("sessionId").Exists() && !id.Exists():
 		if h := readHeader(v); p.session == "" {
 			p.head = h
 			p.begin()
@@ -114,7 +114,7 @@ func (p *parser) line(v format.Value) {
 		}
 		p.aside(v, transcript.KindLifecycle, "header")
 		p.messages(v.Get("messages"))
-	case id != nil || v.Get("type") != nil:
+	case id.Exists() || v.Get("type").Exists():
 		p.message(v, fmt.Sprintf("#%d", p.at.Line))
 	default:
 		p.aside(v, transcript.KindUnknown, "")
@@ -134,7 +134,7 @@ func (p *parser) set(typ string, v format.Value) {
 		p.emit(&transcript.Conversation{ID: p.session, Run: p.session, Shared: true, Project: h.directory})
 	}
 	p.messages(h.messages)
-	if v.Get("id") != nil {
+	if v.Get("id").Exists() {
 		p.message(v, "")
 	}
 }

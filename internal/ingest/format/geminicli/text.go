@@ -15,16 +15,16 @@ func pieceText(v format.Value) string {
 	}
 	typ, content := v.Get("type"), v.Get("content")
 	switch {
-	case typ.IsString() && content != nil:
+	case typ.IsString() && content.Exists():
 		text := textOf(content)
 		if display := textOf(v.Get("displayContent")); !strings.Contains(text, display) {
 			text += "\n" + display
 		}
 		return text
-	case v.Get("$set") != nil, v.Get("$patch") != nil:
+	case v.Get("$set").Exists(), v.Get("$patch").Exists():
 		return v.Get("$set", "summary").Str()
 	}
-	isCall := v.Get("args") != nil
+	isCall := v.Get("args").Exists()
 	var dst []byte
 	for key, m := range v.Fields() {
 		switch key {

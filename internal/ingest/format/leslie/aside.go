@@ -72,16 +72,16 @@ func document(b []byte) (format.Value, *transcript.Problem) {
 	whole := transcript.Origin{Length: int64(len(b))}
 	switch {
 	case errors.As(err, &bad):
-		return nil, &transcript.Problem{Kind: "bad json", Reason: bad.Error(), Origin: whole}
+		return v, &transcript.Problem{Kind: "bad json", Reason: bad.Error(), Origin: whole}
 	case !v.IsObject():
-		return nil, &transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: whole}
+		return v, &transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: whole}
 	}
 	return v, nil
 }
 
 // origin is the place of a value that was parsed from the file's bytes.
 func origin(b []byte, v format.Value) transcript.Origin {
-	return transcript.Origin{Offset: max(0, format.OffsetIn(b, v)), Length: int64(len(v))}
+	return transcript.Origin{Offset: v.OffsetIn(b), Length: int64(v.Len())}
 }
 
 // scalars picks members that are strings, numbers or booleans as attributes.
@@ -134,7 +134,7 @@ func parseObjectives(in format.Input, b []byte, s *sink) {
 		if in.Role == roleObjectives {
 			run.Rank = 1
 		}
-		if !s.put(run) || !s.put(row(run.ID, "objective", run.Started, origin(b, o), looseText(o))) {
+		if !s.put(run) || !s.put(row(run.ID, "objective", run.Started, origin(b, o), looseText(o.Raw()))) {
 			return
 		}
 	}

@@ -46,7 +46,7 @@ func (w *worker) line(line format.Object) {
 		w.put(run)
 	}
 	kind, when := v.Get("event").Str(), format.Time(v.Get("timestamp").Str())
-	event := row(run.ID, kind, when, line.Origin, looseText(v))
+	event := row(run.ID, kind, when, line.Origin, looseText(v.Raw()))
 	event.Kind = transcript.KindLifecycle
 	ended := workerOutcome(kind, v)
 	if ended == transcript.Failed {

@@ -67,7 +67,7 @@ var pathKey = regexp.MustCompile(`"(?:path|file_path|filePath|filename|file|old_
 func paths(input string) []string {
 	var found []string
 	for _, m := range pathKey.FindAllStringSubmatch(input, -1) {
-		if p := format.Value(m[1]).Str(); p != "" && !slices.Contains(found, p) {
+		if p := format.Unquote(m[1]); p != "" && !slices.Contains(found, p) {
 			found = append(found, p)
 		}
 	}

@@ -75,7 +75,7 @@ func (r *relations) threads(all format.Value) {
 		if tags := format.AllStrings(t.Get("tags")); tags != "" {
 			run.Attributes["tags"] = tags
 		}
-		if !r.put(run) || !r.put(row(run.ID, "thread", run.Started, origin(r.b, t), looseText(t))) {
+		if !r.put(run) || !r.put(row(run.ID, "thread", run.Started, origin(r.b, t), looseText(t.Raw()))) {
 			return
 		}
 		if parent := t.Get("parent_id").Str(); parent != "" {
@@ -117,7 +117,7 @@ func (r *relations) operations(all format.Value) {
 	for op := range all.Items() {
 		run := ownerOf(op)
 		kind, when := "operation "+op.Get("command").Str(), format.Time(op.Get("timestamp").Str())
-		if !r.put(run) || !r.put(row(run.ID, kind, when, origin(r.b, op), looseText(op))) {
+		if !r.put(run) || !r.put(row(run.ID, kind, when, origin(r.b, op), looseText(op.Raw()))) {
 			return
 		}
 	}

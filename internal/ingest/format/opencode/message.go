@@ -89,7 +89,7 @@ func (p *parser) message(m message) {
 	if m.failed {
 		e.Kind = transcript.KindError
 	}
-	e.Parts = []transcript.Part{{Text: pieceText(m.value), Offset: format.OffsetIn(p.whole, m.value), Length: int64(len(m.value))}}
+	e.Parts = []transcript.Part{{Text: pieceText(m.value), Offset: format.OffsetIn(p.whole, m.value), Length: int64(m.value.Len())}}
 	p.emit(e)
 	if p.in.Role != roleMessage {
 		return // of rows the parts follow

@@ -35,8 +35,8 @@ func readPart(v format.Value) part {
 		case "synthetic":
 			t.synthetic = f.Bool() == transcript.Yes
 		case "time":
-			t.at, t.timed = stamp(f.Get("start"), f.Get("created")), f.Get("start") != nil
-			t.ended = f.Get("end") != nil
+			t.at, t.timed = stamp(f.Get("start"), f.Get("created")), f.Get("start").Exists()
+			t.ended = f.Get("end").Exists()
 		}
 	}
 	return t
@@ -94,7 +94,7 @@ func (p *parser) part(t part) {
 	if t.of != nil && t.of.role == "assistant" {
 		e.Agent, e.Model = t.of.agent, t.of.model
 	}
-	e.Parts = []transcript.Part{{Text: pieceText(t.value), Offset: format.OffsetIn(p.whole, t.value), Length: int64(len(t.value))}}
+	e.Parts = []transcript.Part{{Text: pieceText(t.value), Offset: format.OffsetIn(p.whole, t.value), Length: int64(t.value.Len())}}
 	switch t.typ {
 	case "text":
 		e.Verdict, e.Kind = transcript.Counted, transcript.KindMessage
@@ -147,7 +147,7 @@ func (p *parser) tool(e *transcript.Event, t part) {
 	}
 	input := state.Get("input")
 	e.Verdict, e.Kind, e.Role = transcript.Counted, transcript.KindToolCall, "assistant"
-	e.Parts[0].Call = &transcript.Call{ID: id, Name: name, Input: int64(len(input)), Paths: pathsOf(input)}
+	e.Parts[0].Call = &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: pathsOf(input)}
 	p.emit(e)
 	if child := state.Get("metadata", "sessionId").Str(); name == "task" && child != "" && child != t.session {
 		p.link(run(t.session, t.msg), child)
@@ -175,7 +175,7 @@ func (p *parser) tool(e *transcript.Event, t part) {
 // output gives what a tool gave, and what its metadata add to that.
 func (p *parser) output(state format.Value, status string) []transcript.Part {
 	piece := func(v format.Value) transcript.Part {
-		return transcript.Part{Text: pieceText(v), Offset: format.OffsetIn(p.whole, v), Length: int64(len(v))}
+		return transcript.Part{Text: pieceText(v), Offset: format.OffsetIn(p.whole, v), Length: int64(v.Len())}
 	}
 	shown := state.Get("output")
 	if status == "error" || shown.IsNull() {
@@ -185,7 +185,8 @@ func (p *parser) output(state format.Value, status string) []transcript.Part {
 	}
 	metadata := state.Get("metadata")
 	if shown.IsNull() {
-		if shown, metadata = metadata, nil; shown.IsNull() {
+		shown, metadata = metadata, format.Value{}
+		if shown.IsNull() {
 			shown = state.Get("status")
 		}
 	}

@@ -37,8 +37,8 @@ func (p *parser) document() bool {
 		p.emit(&transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: p.at})
 	default:
 		p.whole = v
-		p.at.Offset += format.OffsetIn(content, v)
-		p.at.Length = int64(len(v))
+		p.at.Offset += v.OffsetIn(content)
+		p.at.Length = int64(v.Len())
 		return true
 	}
 	return false
@@ -76,7 +76,7 @@ func (p *parser) row(v format.Value) {
 		m.id, m.session, m.created = v.Get("id").Text(), v.Get("session_id").Text(), orMilli(m.created, v.Get("time_created"))
 		m.origin = p.at
 		asked := m // it outlives the row
-		asked.value, asked.tokens, asked.cost = nil, bytes.Clone(m.tokens), bytes.Clone(m.cost)
+		asked.value, asked.tokens, asked.cost = format.Value{}, m.tokens.Clone(), m.cost.Clone()
 		p.asked = &asked
 		p.steps = false
 		p.message(m)

@@ -13,9 +13,9 @@ func pieceText(v format.Value) string {
 	switch {
 	case !v.IsObject():
 		return string(appendPiece(nil, v, 0))
-	case v.Get("type").Str() == "tool" && v.Get("state") != nil:
+	case v.Get("type").Str() == "tool" && v.Get("state").Exists():
 		return callText(v)
-	case v.Get("table") != nil && v.Get("data") != nil:
+	case v.Get("table").Exists() && v.Get("data").Exists():
 		return string(appendPiece(nil, v.Get("data"), 0))
 	}
 	return string(appendPiece(nil, v, 0))
@@ -50,7 +50,7 @@ var copies = map[string]bool{"diffs": true, "before": true, "after": true, "summ
 
 // isRecord tells records from what tools write.
 func isRecord(v format.Value) bool {
-	return v.Get("table") != nil || v.Get("type").IsString() || v.Get("role").IsString() || v.Get("id") != nil && v.Get("time") != nil
+	return v.Get("table").Exists() || v.Get("type").IsString() || v.Get("role").IsString() || v.Get("id").Exists() && v.Get("time").Exists()
 }
 
 func appendPiece(dst []byte, v format.Value, depth int) []byte {
@@ -70,13 +70,8 @@ func appendPiece(dst []byte, v format.Value, depth int) []byte {
 			dst = appendPiece(dst, item, depth+1)
 		}
 		return dst
-	case v.IsString() && isImage(v):
+	case v.IsString() && v.IsDataURL():
 		return dst
 	}
 	return format.AppendStrings(dst, v)
-}
-
-// isImage says that a string is a data URL.
-func isImage(v format.Value) bool {
-	return bytes.HasPrefix(v, []byte(`"data:`)) && bytes.Contains(v[:min(len(v), 100)], []byte(";base64,"))
 }
