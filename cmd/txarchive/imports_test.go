@@ -77,7 +77,7 @@ var fences = map[string][]string{
 	"github.com/rogpeppe/go-internal/testscript": {"cmd/txarchive"},
 	"github.com/jmoiron/sqlx":                    {"index/sqlite", "index/sqlite/ask", "index/sqlite/engine"},
 	"github.com/pressly/goose/v3":                {"index/sqlite"},
-	"modernc.org/libc":                           {"index/sqlite"},
+	"modernc.org/libc":                           {"index/sqlite", "index/sqlite/engine"},
 	"modernc.org/sqlite":                         {"index/sqlite", "index/sqlite/engine", "ingest/dbcopy", "bench"},
 	"github.com/klauspost/compress":              {"blob/pack", "ingest/format"},
 	"go.yaml.in/yaml/v4":                         {"policy"},

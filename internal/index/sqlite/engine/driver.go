@@ -22,7 +22,10 @@ type connector struct {
 }
 
 // Connector opens connections to what a DSN names.
-func Connector(d *driver.Driver, dsn string) sqldriver.Connector { return connector{d, dsn} }
+func Connector(d *driver.Driver, dsn string) sqldriver.Connector {
+	lightMutexes()
+	return connector{d, dsn}
+}
 
 func (c connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	if err := ctx.Err(); err != nil {

@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// lightMutexes gives SQLite locks of Go. On Linux its locks are those of a C library made in Go, which looks each up in a table
+// twice: 3 % of a first load, most of it around the binding of one value.
+//
+// The lock of a connection is none: database/sql hands a connection to one goroutine at a time, the driver relies on that
+// already, and to interrupt one takes no lock. What SQLite has for all connections is locked as ever.
+//
+// It does nothing when somebody in this process has opened a connection before: then SQLite keeps what it has.
+var lightMutexes = sync.OnceFunc(func() {
+	if runtime.GOOS != "linux" {
+		return // the driver has done as much
+	}
+	t := libc.NewTLS()
+	defer t.Close()
+	p := libc.Xmalloc(t, 8)
+	if p == 0 {
+		return
+	}
+	defer libc.Xfree(t, p)
+	if sqlite3.Xsqlite3_config(t, sqlite3.SQLITE_CONFIG_MUTEX, libc.VaList(p, uintptr(unsafe.Pointer(&mutexMethods)))) == sqlite3.SQLITE_OK {
+		sqlite3.Xsqlite3_initialize(t) // here, alone: its own lock is of the kind of those of connections
+	}
+})
+
+// mutexMethods is sqlite3_mutex_methods.
+var mutexMethods = [...]uintptr{
+	*(*uintptr)(unsafe.Pointer(&struct{ f func(*libc.TLS) int32 }{func(*libc.TLS) int32 { return sqlite3.SQLITE_OK }})), // xMutexInit
+	*(*uintptr)(unsafe.Pointer(&struct{ f func(*libc.TLS) int32 }{func(*libc.TLS) int32 { return sqlite3.SQLITE_OK }})), // xMutexEnd
+	*(*uintptr)(unsafe.Pointer(&struct {
+		f func(*libc.TLS, int32) uintptr
+	}{func(_ *libc.TLS, kind int32) uintptr { return mutexes.get(kind) }})),
+	*(*uintptr)(unsafe.Pointer(&struct{ f func(*libc.TLS, uintptr) }{func(_ *libc.TLS, m uintptr) { mutexes.free(m) }})),
+	*(*uintptr)(unsafe.Pointer(&struct{ f func(*libc.TLS, uintptr) }{enterMutex})),
+	*(*uintptr)(unsafe.Pointer(&struct {
+		f func(*libc.TLS, uintptr) int32
+	}{tryMutex})),
+	*(*uintptr)(unsafe.Pointer(&struct{ f func(*libc.TLS, uintptr) }{leaveMutex})),
+	0, 0, // xMutexHeld, xMutexNotheld: for assertions, which are not compiled in
+}
+
+// unlocked stands for the lock of a connection.
+const unlocked = 1
+
+// firstFast is the first of the locks that come and go, behind unlocked and those that SQLite has by number.
+const firstFast = 32
+
+// mutexes are the locks, by what SQLite takes for their addresses.
+var mutexes mutexTable
+
+type mutexTable struct {
+	fixed [firstFast]sync.Mutex
+	mu    sync.RWMutex
+	fast  []*sync.Mutex // of files; nil: free
+}
+
+func (t *mutexTable) get(kind int32) uintptr {
+	switch kind {
+	case sqlite3.SQLITE_MUTEX_RECURSIVE:
+		return unlocked
+	case sqlite3.SQLITE_MUTEX_FAST:
+	default:
+		return uintptr(kind)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, m := range t.fast {
+		if m == nil {
+			t.fast[i] = new(sync.Mutex)
+			return uintptr(firstFast + i)
+		}
+	}
+	t.fast = append(t.fast, new(sync.Mutex))
+	return uintptr(firstFast + len(t.fast) - 1)
+}
+
+func (t *mutexTable) free(m uintptr) {
+	if m < firstFast {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.fast[m-firstFast] = nil
+}
+
+func (t *mutexTable) at(m uintptr) *sync.Mutex {
+	if m < firstFast {
+		return &t.fixed[m]
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.fast[m-firstFast]
+}
+
+func enterMutex(_ *libc.TLS, m uintptr) {
+	if m != unlocked {
+		mutexes.at(m).Lock()
+	}
+}
+
+func tryMutex(_ *libc.TLS, m uintptr) int32 {
+	if m == unlocked || mutexes.at(m).TryLock() {
+		return sqlite3.SQLITE_OK
+	}
+	return sqlite3.SQLITE_BUSY
+}
+
+func leaveMutex(_ *libc.TLS, m uintptr) {
+	if m != unlocked {
+		mutexes.at(m).Unlock()
+	}
+}
