@@ -76,6 +76,8 @@ func settle(runs []*transcript.Run) []*transcript.Run {
 func readMembers(r io.Reader, s *sink) {
 	seen := map[string]bool{}
 	told := false // a tear goes through a member as well as through the archive: one problem
+	beside := &twins{sink: s, packed: map[string]bool{}}
+	defer beside.flush()
 	for file, err := range format.TarFiles(format.Gunzip(r)) {
 		if err != nil && format.IsContent(err) {
 			if !told {
@@ -97,7 +99,7 @@ func readMembers(r io.Reader, s *sink) {
 			continue
 		}
 		seen[file.Name] = true
-		p := &parser{sink: s, inner: "gzip+tar:" + file.Name, dir: m.dir, archived: true}
+		p := &parser{sink: beside.sinkOf(m), inner: "gzip+tar:" + file.Name, dir: m.dir, archived: true}
 		p.member(m, file)
 		told = p.broken
 		if s.done {
@@ -128,4 +130,64 @@ func memberLayer(inner string) string {
 		return "gzip+tar:" + name
 	}
 	return ""
+}
+
+// twins keeps apart the transcript.json and the transcript.json.gz of one run, which an archive may have both: then the
+// second counts, if it can be read, and the first is only searched. So a transcript.json waits for the end of the archive.
+type twins struct {
+	*sink
+	packed map[string]bool // directories whose transcript.json.gz has turns to tell
+	held   []struct {
+		dir    string
+		record transcript.Record
+	}
+}
+
+// sinkOf is where the records of a member go.
+func (t *twins) sinkOf(m member) *sink {
+	switch m.role {
+	case roleTranscriptGz:
+		return &sink{yield: func(record transcript.Record, err error) bool {
+			if _, ok := record.(*transcript.Conversation); ok {
+				t.packed[m.dir] = true
+			}
+			return t.hand(record, err)
+		}}
+	case roleTranscript:
+		return &sink{yield: func(record transcript.Record, err error) bool {
+			if err != nil {
+				return t.hand(nil, err)
+			}
+			t.held = append(t.held, struct {
+				dir    string
+				record transcript.Record
+			}{m.dir, record})
+			return !t.done
+		}}
+	}
+	return t.sink
+}
+
+func (t *twins) hand(record transcript.Record, err error) bool {
+	if err != nil {
+		t.fail(err)
+		return false
+	}
+	return t.put(record)
+}
+
+func (t *twins) flush() {
+	for _, h := range t.held {
+		if t.packed[h.dir] {
+			switch r := h.record.(type) {
+			case *transcript.Conversation:
+				continue
+			case *transcript.Event:
+				r.Verdict = transcript.Uncounted
+			}
+		}
+		if !t.put(h.record) {
+			return
+		}
+	}
 }
