@@ -47,3 +47,31 @@ func TestAlikeHashes(t *testing.T) {
 		same(t, "forks", dump(t, db.r, "SELECT count(*) FROM v_links WHERE kind = 'fork'"), dump(t, db.r, "SELECT 2"))
 	}
 }
+
+// TestJoinedRuns: when a name turns out to mean a run that is known, what both have said counts once, whenever that is told.
+func TestJoinedRuns(t *testing.T) {
+	original := func(path, run string, rank int) indextest.Original {
+		o := indextest.Original{Source: "src", Path: path, Format: "awf", Claim: ".", Size: 1000}
+		o.Records = []transcript.Record{
+			&transcript.Run{ID: run, Local: true}, &transcript.Conversation{Run: run, Shared: true, Order: path, Rank: rank},
+			&transcript.Event{Run: run, ID: "said", Kind: transcript.KindMessage, Time: indextest.At(1), Origin: indextest.Place(1), Parts: []transcript.Part{{Text: path}}},
+		}
+		return o
+	}
+	session, part := original("session", "s", 1), original("part", "message m", 0)
+	session.Records[0] = &transcript.Run{ID: "s", Local: true, Anchor: "s", Anchored: true}
+	join := indextest.Original{Source: "src", Path: "join", Format: "awf", Claim: ".", Size: 1000, Records: []transcript.Record{
+		&transcript.Run{ID: "message m", Local: true, Anchor: "s", Anchored: true, Named: true},
+	}}
+	all := []indextest.Original{session, part, join}
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
+		db := newDB(t)
+		for _, n := range order {
+			if err := db.Commit(t.Context(), indextest.Batch(fmt.Sprint("pack", n), all[n])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		same(t, fmt.Sprint("verdicts in the order ", order), dump(t, db.r, "SELECT path || ' ' || verdict FROM v_events ORDER BY 1"),
+			dump(t, db.r, "SELECT column1 FROM (VALUES ('part duplicate'), ('session counted'))"))
+	}
+}

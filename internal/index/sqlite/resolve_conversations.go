@@ -300,6 +300,12 @@ func (c *commit) writeTake(t *take) error {
 		t.was.seqBase == t.seqBase {
 		return nil
 	}
+	if t.was.conversation.Valid && t.was.conversation != t.conversation {
+		// Its events stand beside others now.
+		if err := c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), t.id); err != nil {
+			return err
+		}
+	}
 	_, err := c.exec("UPDATE transcripts SET conversation = ?, verdict = ?, judged = ?, indexed = ?, seq_base = ? WHERE id = ?",
 		t.conversation, t.verdict, t.judged, t.indexed, t.seqBase, t.id)
 	return err
