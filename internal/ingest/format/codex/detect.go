@@ -44,9 +44,9 @@ func detectRollout(h format.Head, name string) format.Claim {
 	if strings.HasSuffix(name, ".zst") {
 		claim.Role, claim.Log = rolePacked, false
 	}
-	fits := isRollout(h.Bytes) || threadID.MatchString(strings.TrimSuffix(name, ".jsonl"))
+	fits := isRollout(h.Bytes) || threadID.MatchString(threadOf(name))
 	if claim.Role == rolePacked {
-		fits = bytes.HasPrefix(h.Bytes, []byte("\x28\xb5\x2f\xfd"))
+		fits = fits || bytes.HasPrefix(h.Bytes, []byte("\x28\xb5\x2f\xfd"))
 	}
 	root, own := rootOf(h.Path)
 	claim.Root = root
