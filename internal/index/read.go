@@ -109,6 +109,9 @@ type Page struct {
 	After string // Cursor of the last item that was seen, "" for the beginning
 	// AllVersions adds what does not count: earlier versions, copies, copied history.
 	AllVersions bool
+	// First says that the first items are wanted soon and all of them hardly ever, though nobody can tell how many: as with
+	// a Limit.
+	First bool
 }
 
 // Selection says which runs are meant. The zero value is all that count.

@@ -54,8 +54,14 @@ func (g *Ingester) Adopt(ctx context.Context) (int, error) {
 	return n, damaged
 }
 
-// Reindex fills an empty index from the packs alone.
-func (g *Ingester) Reindex(ctx context.Context) (int, error) { return g.Adopt(ctx) }
+// Reindex fills an empty index from the packs alone, and leaves it as tidy as a Run does.
+func (g *Ingester) Reindex(ctx context.Context) (int, error) {
+	n, err := g.Adopt(ctx)
+	if err != nil && !errors.Is(err, blob.ErrCorrupt) {
+		return n, err
+	}
+	return n, errors.Join(err, g.Index.Tidy(ctx))
+}
 
 // replay commits what the manifests of packs tell, in name order, which is time order. Packs that another one
 // replaces are left out.

@@ -24,7 +24,10 @@ const (
 	maxLiteral = 2 * term.MaxTerm
 	// cutTerm is the least length of a term that may be a piece of a longer word: a word is cut before the
 	// character that does not fit, and few fold to more than 16 bytes.
-	cutTerm = term.MaxTerm - 16
+	cutTerm = term.MaxTerm - longestFold
+	// longestFold is how many bytes a character folds to, and longestASCII how many where the first is of ASCII.
+	longestFold  = 16
+	longestASCII = 5
 )
 
 // Cutter is a Vocabulary that finds pieces of words that were too long for one term on the way.
@@ -237,9 +240,11 @@ func (c *candidates) ending(ctx context.Context, word string, rest []string, ope
 	return e.guess(), nil
 }
 
+// textCost is how many terms are looked up in the time that a look at a text takes.
+const textCost = 6
+
 // often says whether texts have one of many terms so often that a look at the newest texts finds as many as are wanted
-// sooner than a look at all the terms: one look at a text takes half as long again as one at a term in all segments. The
-// shortest terms are taken for the most frequent, and some others for the rest.
+// sooner than a look at all the terms. The shortest terms are taken for the most frequent, and some others for the rest.
 func (c *candidates) often(ctx context.Context, terms []query.Node) (bool, error) {
 	ranker, ok := c.index.(Ranker)
 	sizer, known := c.index.(Sizer)
@@ -249,11 +254,11 @@ func (c *candidates) often(ctx context.Context, terms []query.Node) (bool, error
 	}
 	short := slices.Clone(terms)
 	slices.SortStableFunc(short, func(a, b query.Node) int { return len(a.(query.Terms).Text) - len(b.(query.Terms).Text) })
-	var asked [][]string
+	var asked []string
 	for i := range some {
-		asked = append(asked, []string{short[i].(query.Terms).Text}, []string{short[some+i*(len(short)-some)/some].(query.Terms).Text})
+		asked = append(asked, short[i].(query.Terms).Text, short[some+i*(len(short)-some)/some].(query.Terms).Text)
 	}
-	_, having, err := ranker.Frequencies(ctx, nil, asked)
+	having, err := ranker.Having(ctx, asked)
 	if err != nil {
 		return false, err
 	}
@@ -262,7 +267,7 @@ func (c *candidates) often(ctx context.Context, terms []query.Node) (bool, error
 	for i := 0; i < len(having); i += 2 {
 		hits += having[i] + having[i+1]*int64(len(terms)/some)
 	}
-	return 3*int64(c.want)*rows/2 < hits*int64(len(terms)), err
+	return textCost*int64(c.want)*rows < hits*int64(len(terms)), err
 }
 
 // straddle adds words that were cut inside of what is looked for, where the long terms are not known.
@@ -335,9 +340,19 @@ func (e *ends) cut(t string, endings []string) {
 	if len(t) < cutTerm {
 		return
 	}
-	if slices.ContainsFunc(endings, func(p string) bool { return strings.HasSuffix(t, p) }) {
+	if slices.ContainsFunc(endings, func(p string) bool { return strings.HasSuffix(t, p) && e.cutBehind(len(p), len(t)) }) {
 		e.add([]string{t}, false) // few texts have it; what follows would be a prefix that many words have
 	}
+}
+
+// cutBehind says whether a term of some size may have been cut behind so many bytes of what is looked for: the character that
+// comes next did not fit.
+func (e *ends) cutBehind(n, size int) bool {
+	longest := longestFold
+	if e.word[n] < utf8.RuneSelf {
+		longest = longestASCII
+	}
+	return size+longest > term.MaxTerm
 }
 
 // nothing is a condition that no row meets: no text of the archive can have what is looked for.

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/txarchive/txarchive/internal/term"
 )
 
 // TestPatternsReadFewTexts counts the texts that are read to check a substring or an expression: those that the
@@ -31,6 +34,20 @@ func TestPatternsReadFewTexts(t *testing.T) {
 		}
 		if plainly, _ := find(t, &Searcher{Index: plain{w.db}, Texts: w, Now: w.searcher().Now}, c.query, Options{}); !slices.Equal(ids(plainly), ids(got)) {
 			t.Errorf("%s: %d hits without a vocabulary, %d with one", c.query, len(plainly), len(got))
+		}
+	}
+}
+
+// TestLongestFold: no character folds to more than is known of those that do not fit into a term.
+func TestLongestFold(t *testing.T) {
+	for r := rune(0); r < 0x20000; r++ {
+		b := term.Fold(nil, string(r))
+		longest := longestFold
+		if len(b) > 0 && b[0] < utf8.RuneSelf {
+			longest = longestASCII
+		}
+		if len(b) > longest && len(term.Words(string(b))) == 1 {
+			t.Errorf("%U folds to %q", r, b)
 		}
 	}
 }

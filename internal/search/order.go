@@ -292,6 +292,8 @@ type Ranker interface {
 	Fill(ctx context.Context, hits []*index.Hit) error
 	// Frequencies returns how often phrases stand in each of some rows (Hit.Row), and about how many rows have each.
 	Frequencies(ctx context.Context, rows []int64, phrases [][]string) (counts [][]int, having []int64, err error)
+	// Having returns about how many rows have each of some terms whole.
+	Having(ctx context.Context, terms []string) ([]int64, error)
 }
 
 // frequent returns the phrases that an index can rank by, or nil where texts must be looked at.

@@ -121,15 +121,16 @@ func (a *Answer) stream(ctx context.Context, after string, more ...query.Node) i
 			return
 		}
 		page := index.Page{After: after, AllVersions: a.o.AllVersions}
-		if len(questions) == 1 && len(questions[0].check) == 0 && a.o.Limit > 0 && a.o.Sort == Newest {
-			page.Limit = a.o.Limit + 1 // one more tells that there is more
+		limit := 0 // of each question whose hits need no check
+		if a.o.Limit > 0 && a.o.Sort == Newest {
+			page.First, limit = true, a.o.Limit+1 // one more tells that there is more
 		}
 		find := a.s.Index.Find
 		if r, ok := a.s.Index.(Ranker); ok && a.skimmed {
-			find, page.Limit = r.Skim, a.o.Window+1
+			find, limit = r.Skim, a.o.Window+1
 		}
 		last := ""
-		for f, err := range a.readChecked(ctx, questions, merge(ctx, find, questions, page)) {
+		for f, err := range a.readChecked(ctx, questions, merge(ctx, find, questions, page, limit)) {
 			if err != nil {
 				yield(found{}, err)
 				return
@@ -207,11 +208,19 @@ type candidate struct {
 // finds is Index.Find, or what does as it does.
 type finds func(context.Context, *query.Tree, index.Page) iter.Seq2[index.Hit, error]
 
-// merge yields the hits of several questions in their common order.
-func merge(ctx context.Context, find finds, questions []question, page index.Page) iter.Seq2[candidate, error] {
+// merge yields the hits of several questions in their common order. Of one whose hits need no check no more are wanted than
+// limit, 0 is all.
+func merge(ctx context.Context, find finds, questions []question, page index.Page, limit int) iter.Seq2[candidate, error] {
+	ask := func(q question) iter.Seq2[index.Hit, error] {
+		page := page
+		if len(q.check) == 0 {
+			page.Limit = limit
+		}
+		return find(ctx, q.tree, page)
+	}
 	return func(yield func(candidate, error) bool) {
 		if len(questions) == 1 {
-			for h, err := range find(ctx, questions[0].tree, page) {
+			for h, err := range ask(questions[0]) {
 				if !yield(candidate{found: found{Hit: h}}, err) || err != nil {
 					return
 				}
@@ -225,7 +234,7 @@ func merge(ctx context.Context, find finds, questions []question, page index.Pag
 		}
 		var heads []*head
 		for i, q := range questions {
-			next, stop := iter.Pull2(find(ctx, q.tree, page))
+			next, stop := iter.Pull2(ask(q))
 			defer stop()
 			h, err, ok := next()
 			if err != nil {

@@ -133,7 +133,7 @@ func (f *finder) run(db *Reader, q *query.Tree) error {
 		}
 		return f.err
 	}
-	p := f.planner(f.page.Limit > 0)
+	p := f.planner(f.page.Limit > 0 || f.page.First)
 	if err := p.walks(c, visit); err != nil {
 		return err
 	}

@@ -1,12 +1,11 @@
 package ask
 
 import (
-	"database/sql"
-	"errors"
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
-	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 )
 
@@ -19,10 +18,6 @@ func (p *planner) opened(c where.Cond, visit func(walk) error) error {
 	if to == 0 {
 		to = math.MaxInt64
 	}
-	view, err := p.tx.view(p.ctx)
-	if err != nil {
-		return err
-	}
 	words, err := p.sieve(c)
 	if err != nil {
 		return err
@@ -31,33 +26,27 @@ func (p *planner) opened(c where.Cond, visit func(walk) error) error {
 		defer words.close()
 	}
 	if p.few {
-		edge, err := p.latest(from, to)
+		r, view, err := p.recent(from, to)
 		if err != nil {
 			return err
 		}
-		if err := p.openedIn(view, open, c, words, edge, to, visit); err != nil || edge <= from {
+		if err := p.openedIn(view, open, c, words, r.edge, to, visit); err != nil || r.edge <= from {
 			return err
 		}
-		to = edge
+		to = r.edge
+	}
+	view, err := p.tx.view(p.ctx)
+	if err != nil {
+		return err
 	}
 	return p.openedIn(view, open, c, words, from, to, visit)
-}
-
-// latest is the beginning of the hour of the last row that is tried at first; from when those are all.
-func (p *planner) latest(from, to int64) (int64, error) {
-	var last int64
-	err := p.tx.GetContext(p.ctx, &last, "SELECT id FROM fts_docsize WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ?", from, to, p.tried)
-	if errors.Is(err, sql.ErrNoRows) {
-		return from, nil
-	}
-	return max(from, last>>schema.SlotBits<<schema.SlotBits), err
 }
 
 // openedIn walks rows with from <= id < to.
 func (p *planner) openedIn(view *fts5.View, open []where.Opening, c where.Cond, words *sieve, from, to int64, visit func(walk) error) error {
 	var ids []int64
 	for i, o := range open {
-		have, err := view.Prefix(where.InWords, o.Begins, from, to)
+		have, err := p.begun(view, o.Begins, from, to)
 		if err != nil {
 			return err
 		}
@@ -68,6 +57,19 @@ func (p *planner) openedIn(view *fts5.View, open []where.Opening, c where.Cond, 
 		}
 	}
 	return p.within(&listing{ids: ids}, c, words, visit)
+}
+
+// begun is the rows that have words which begin so.
+func (p *planner) begun(view *fts5.View, begins []string, from, to int64) ([]int64, error) {
+	key := fmt.Sprintf("%q %d %d", begins, from, to)
+	if ids, known := p.tx.rows[key]; known {
+		return slices.Clone(ids), nil
+	}
+	ids, err := view.Prefix(where.InWords, begins, from, to)
+	if err == nil && p.tx.keeps(len(ids)) {
+		p.tx.rows[key] = slices.Clone(ids)
+	}
+	return ids, err
 }
 
 // common is what two rising lists share.

@@ -65,7 +65,7 @@ type measures struct {
 	lookedUp int64
 	// listed is how many rows of a list are looked at by one statement.
 	listed int
-	// tried is how many of the newest rows are tried at first for the beginning of a word.
+	// tried is how many of the newest rows are tried at first for the beginning of a word, or for many words.
 	tried int
 }
 
@@ -89,6 +89,13 @@ type planner struct {
 func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 	if len(c.Open) > 0 {
 		return p.opened(c, visit)
+	}
+	if p.few && many(c) {
+		edge, err := p.recently(c, visit)
+		if err != nil || edge <= c.From {
+			return err
+		}
+		c.To = edge
 	}
 	words, err := p.sieve(c)
 	if err != nil {

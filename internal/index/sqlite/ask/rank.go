@@ -89,6 +89,28 @@ func (db *Reader) Frequencies(ctx context.Context, rows []int64, phrases [][]str
 	return counts, having, nil
 }
 
+// Having returns about how many rows have each of some terms whole. Parts of identifiers do not count.
+func (db *Reader) Having(ctx context.Context, terms []string) ([]int64, error) {
+	tx, err := db.read(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("frequencies: %w", engine.Damage(err))
+	}
+	defer tx.Rollback()
+	var found []fts5.Frequency
+	view, err := tx.view(ctx)
+	if err == nil {
+		found, err = view.Frequencies(where.InWords, terms, nil)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("frequencies: %w", engine.Damage(err))
+	}
+	having := make([]int64, len(found))
+	for i, f := range found {
+		having[i] = f.Rows
+	}
+	return having, nil
+}
+
 // frequencies is what the full-text index tells of terms and their parts of identifiers.
 type frequencies struct {
 	rows  []int64

@@ -21,9 +21,10 @@ type memory struct {
 	owners map[int64]owner  // by transcript
 	filed  *filing
 
-	owned  map[string]owned   // by statement
-	rows   map[string][]int64 // of owners
-	listed int                // in both
+	owned  map[string]owned    // by statement
+	rows   map[string][]int64  // of owners, and of beginnings of words
+	recent map[[2]int64]recent // by window
+	listed int                 // in both
 }
 
 // mostListed bounds that.
@@ -45,7 +46,7 @@ func (db *Reader) read(ctx context.Context) (*reading, error) {
 	}
 	m, err := tx.Memory(ctx, func() any {
 		return &memory{names: map[int64]string{}, scenes: map[int64]string{}, owners: map[int64]owner{},
-			owned: map[string]owned{}, rows: map[string][]int64{}}
+			owned: map[string]owned{}, rows: map[string][]int64{}, recent: map[[2]int64]recent{}}
 	})
 	if err != nil {
 		tx.Rollback()

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
@@ -15,62 +16,62 @@ import (
 // Terms yields the words that contain a text that is folded as terms are, in the order of their bytes. Parts of
 // identifiers stand in the words that they are parts of.
 func (db *Reader) Terms(ctx context.Context, contains string) iter.Seq2[string, error] {
-	match := schema.AnyWord
-	if contains != "" {
-		match = schema.Containing([]byte(contains))
+	if contains == "" {
+		return db.words(ctx, schema.AnyWord)
 	}
-	return func(yield func(string, error) bool) { db.words(ctx, match, yield) }
+	return db.words(ctx, schema.Containing([]byte(contains), math.MaxInt))
 }
 
 // TermsOrLong is Terms and all words of at least size bytes, which may be pieces of longer ones, in one pass.
 func (db *Reader) TermsOrLong(ctx context.Context, contains string, size int) iter.Seq2[string, error] {
-	match := schema.ContainingOrLong([]byte(contains), size)
-	return func(yield func(string, error) bool) { db.words(ctx, match, yield) }
+	return db.words(ctx, schema.Containing([]byte(contains), size))
 }
 
 // TermsAny yields the words of least to most bytes that contain one of some texts: one look at all words instead of
 // one for each text.
 func (db *Reader) TermsAny(ctx context.Context, contain []string, least, most int) iter.Seq2[string, error] {
-	match := schema.Those(func(word []byte) bool {
+	return db.words(ctx, schema.Those(func(word []byte) bool {
 		return least <= len(word) && len(word) <= most &&
 			slices.ContainsFunc(contain, func(text string) bool { return bytes.Contains(word, []byte(text)) })
-	})
-	return func(yield func(string, error) bool) { db.words(ctx, match, yield) }
+	}))
 }
 
 // TermsFrom yields the words that begin so, in the order of their bytes.
 func (db *Reader) TermsFrom(ctx context.Context, prefix string) iter.Seq2[string, error] {
-	match := schema.Beginning([]byte(prefix))
-	return func(yield func(string, error) bool) { db.words(ctx, match, yield) }
+	return db.words(ctx, schema.Beginning([]byte(prefix)))
 }
 
 // words yields the words that are looked for, in the order of their bytes, as they are in one state of the index.
-func (db *Reader) words(ctx context.Context, match schema.Matcher, yield func(string, error) bool) {
-	err := func() error {
-		tx, err := db.r.BeginTxx(ctx, nil)
-		if err != nil {
-			return err
-		}
-		defer tx.Rollback()
-		var runs []int64
-		if err := tx.SelectContext(ctx, &runs, schema.RunsSQL); err != nil {
-			return err
-		}
-		read := func(after, before int64, into []byte) (id int64, words []byte, err error) {
-			err = tx.QueryRowContext(ctx, schema.NextBlockSQL, after, before).Scan(&id, engine.Bytes(&into))
-			if err == sql.ErrNoRows {
-				return 0, nil, nil
-			}
-			return id, into, err
-		}
-		return schema.MergeRuns(read, runs, match, func(word []byte) error {
+func (db *Reader) words(ctx context.Context, find schema.Finder) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		err := db.eachWord(ctx, find, func(word []byte) error {
 			if !yield(string(word), nil) {
 				return engine.ErrStop
 			}
 			return nil
 		})
-	}()
-	if err != nil && err != engine.ErrStop {
-		yield("", fmt.Errorf("words: %w", engine.Damage(err)))
+		if err != nil && err != engine.ErrStop {
+			yield("", fmt.Errorf("words: %w", engine.Damage(err)))
+		}
 	}
+}
+
+func (db *Reader) eachWord(ctx context.Context, find schema.Finder, take func(word []byte) error) error {
+	tx, err := db.r.BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	var runs []int64
+	if err := tx.SelectContext(ctx, &runs, schema.RunsSQL); err != nil {
+		return err
+	}
+	read := func(after, before int64, into []byte) (id int64, words []byte, err error) {
+		err = tx.QueryRowContext(ctx, schema.NextBlockSQL, after, before).Scan(&id, engine.Bytes(&into))
+		if err == sql.ErrNoRows {
+			return 0, nil, nil
+		}
+		return id, into, err
+	}
+	return schema.MergeRuns(read, runs, find, take)
 }

@@ -14,8 +14,9 @@ type entries struct {
 	begun  bool
 	err    error // why next stopped before the end
 
-	shared       int    // bytes that the term has in common with the one before it
-	suffix, rows []byte // the rest of the term, and what follows it here
+	shared int    // bytes that the term has in common with the one before it
+	suffix []byte // the rest of the term
+	rest   []byte // of the leaf
 }
 
 func entriesOf(b []byte) (e entries, err error) {
@@ -29,34 +30,57 @@ func entriesOf(b []byte) (e entries, err error) {
 	return entries{leaf: b[:size], footer: b[size:]}, nil
 }
 
-// next goes to the next term.
+// next goes to the next term. Most lengths are of one byte.
 func (e *entries) next() bool {
 	if len(e.footer) == 0 {
 		return false
 	}
-	v, n := varint(e.footer)
+	v, n := uint64(e.footer[0]), 1
+	if v >= 0x80 {
+		v, n = varint(e.footer)
+	}
 	if n == 0 || v == 0 || v >= uint64(len(e.leaf)-e.at) {
-		e.err = fmt.Errorf("%w: footer", ErrMalformed)
-		return false
+		return e.fail("footer")
 	}
 	e.footer, e.at = e.footer[n:], e.at+int(v)
 	entry := e.leaf[e.at:]
-	if v, n := varint(e.footer); n > 0 && v < uint64(len(entry)) {
-		entry = entry[:v]
-	}
 	shared := uint64(0)
 	if e.begun {
-		shared, n = varint(entry)
+		if shared, n = uint64(entry[0]), 1; shared >= 0x80 {
+			shared, n = varint(entry)
+		}
 		entry = entry[n:]
 	}
-	length, n := varint(entry)
-	if n == 0 || length > uint64(len(entry)-n) || shared > math.MaxInt32 {
-		e.err = fmt.Errorf("%w: term", ErrMalformed)
-		return false
+	length, n := uint64(0x80), 0
+	if len(entry) > 0 {
+		length, n = uint64(entry[0]), 1
 	}
-	e.begun, e.shared = true, int(shared)
-	e.suffix, e.rows = entry[n:n+int(length)], entry[n+int(length):]
+	if length >= 0x80 {
+		length, n = varint(entry)
+	}
+	if n == 0 || length > uint64(len(entry)-n) || shared > math.MaxInt32 {
+		return e.fail("term")
+	}
+	e.begun, e.shared, e.suffix, e.rest = true, int(shared), entry[n:n+int(length)], entry[n+int(length):]
 	return true
+}
+
+func (e *entries) fail(what string) bool {
+	e.err = fmt.Errorf("%w: %s", ErrMalformed, what)
+	return false
+}
+
+// rows is what follows the present term on the leaf.
+func (e *entries) rows() []byte {
+	end := len(e.leaf)
+	if v, n := varint(e.footer); n > 0 && v < uint64(end-e.at) {
+		end = e.at + int(v)
+	}
+	if end -= len(e.leaf) - len(e.rest); end < 0 {
+		e.fail("term")
+		return nil
+	}
+	return e.rest[:end]
 }
 
 // last says whether the present term is the last one, so that the next leaf may go on with it.

@@ -96,6 +96,14 @@ func Closed(e Expr) bool {
 	return true
 }
 
+// Size is how many terms an expression asks for.
+func Size(e Expr) (n int) {
+	for _, p := range e.phrases(nil) {
+		n += len(p.Terms)
+	}
+	return n
+}
+
 // asked is an expression on its way to its rows.
 type asked struct {
 	view  *View

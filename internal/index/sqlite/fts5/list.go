@@ -1,7 +1,6 @@
 package fts5
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -10,7 +9,7 @@ import (
 
 // list is the doclist of one term in one segment, read as far as it is walked.
 type list struct {
-	view    *View
+	shelf   *Shelf
 	segment *part
 	pieces  []piece // rising
 	at      int     // the piece that was read last
@@ -58,8 +57,11 @@ func leafParts(b []byte) (rest, rows []byte, more bool, err error) {
 // on with that.
 func termOn(b []byte, term []byte) (rows []byte, more bool, err error) {
 	e, err := entriesOf(b)
+	if err != nil {
+		return nil, false, err
+	}
 	same := 0 // bytes that the last term shares with the one that is looked for
-	for err == nil && e.next() {
+	for e.next() {
 		if e.shared > same {
 			continue // as much below the wanted one as the last
 		}
@@ -68,13 +70,14 @@ func termOn(b []byte, term []byte) (rows []byte, more bool, err error) {
 		}
 		n := common(e.suffix, term[same:])
 		if same += n; n == len(e.suffix) && same == len(term) {
-			return e.rows, e.last(), nil
+			rows = e.rows()
+			return rows, e.last(), e.err
 		}
 		if same == len(term) || n < len(e.suffix) && e.suffix[n] > term[same] {
 			return nil, false, nil
 		}
 	}
-	return nil, false, cmp.Or(err, e.err)
+	return nil, false, e.err
 }
 
 // read makes sure that a piece is read.
@@ -95,27 +98,29 @@ func (l *list) read(k int) error {
 	for _, p := range l.pieces[from : k+1] {
 		ids = append(ids, PageID(l.segment.ID, int64(p.leaf)))
 	}
-	blocks, err := l.view.records(ids)
+	blocks, err := each(l.shelf.read, ids)
 	for i := 0; i < len(ids) && err == nil; i++ {
-		err = l.pieces[from+i].take(blocks[i])
+		err = l.take(from+i, blocks[i])
 	}
 	return err
 }
 
 func (l *list) leaf(n int) ([]byte, error) {
-	b, err := l.view.read([]int64{PageID(l.segment.ID, int64(n))})
+	b, err := l.shelf.read([]int64{PageID(l.segment.ID, int64(n))})
 	if err != nil {
 		return nil, err
 	}
 	return b[0], nil
 }
 
-func (p *piece) take(leaf []byte) error {
+// take takes the leaf of a piece.
+func (l *list) take(k int, leaf []byte) error {
 	_, rows, _, err := leafParts(leaf)
 	if err == nil && len(rows) == 0 {
 		err = fmt.Errorf("%w: a leaf has lost its rows", ErrMalformed)
 	}
-	p.data = rows
+	l.pieces[k].data = rows
+	l.shelf.listed += len(leaf)
 	return err
 }
 
@@ -162,7 +167,7 @@ func (t *tail) Down(at int64) (int64, error) {
 
 // counts says whether the row that was reached is there and has the term in the column.
 func (t *tail) counts(row int64) (bool, error) {
-	if gone, err := t.segment.gone(t.view, row); gone || err != nil {
+	if gone, err := t.segment.gone(t.shelf.store, row); gone || err != nil {
 		return false, err
 	}
 	list, whole := t.onLeaf()

@@ -14,7 +14,7 @@ func (v *View) Prefix(column Column, texts []string, from, to int64) ([]int64, e
 	for i, t := range texts {
 		keys[i] = append([]byte{mainPrefix}, t...)
 	}
-	pages, err := v.store.Ranges(keys, v.numbers())
+	pages, err := v.shelf.store.Ranges(keys, numbers(v.segments))
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (b *beginning) leaves(pages []int64) error {
 	for i, page := range pages {
 		ids[i] = PageID(b.segment.ID, page>>1)
 	}
-	blocks, err := b.view.records(ids)
+	blocks, err := each(b.view.shelf.store.Records, ids)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (b *beginning) leaves(pages []int64) error {
 		}
 	}
 	all := slices.Clone(b.open)
-	if err := b.view.complete(b.open); err != nil { // a list often ends on the leaf that comes next
+	if err := b.view.shelf.complete(b.open); err != nil { // a list often ends on the leaf that comes next
 		return err
 	}
 	for _, o := range all {
@@ -96,9 +96,9 @@ func (b *beginning) terms(leaf []byte, page int64) error {
 		switch {
 		case !begins:
 		case e.last() && page>>1 < int64(b.segment.Last):
-			b.last(e.rows, page)
+			b.last(e.rows(), page)
 		default:
-			err = b.list(e.rows)
+			err = b.list(e.rows())
 		}
 	}
 	return cmp.Or(err, e.err)
@@ -106,7 +106,7 @@ func (b *beginning) terms(leaf []byte, page int64) error {
 
 // last keeps the last term of a leaf: what follows it may go on on later ones.
 func (b *beginning) last(rows []byte, page int64) {
-	b.open = append(b.open, newOpened(b.view, b.segment, rows, page))
+	b.open = append(b.open, newOpened(b.view.shelf, b.segment, rows, page))
 }
 
 // list takes the rows of a list that stands on one leaf.
@@ -126,7 +126,7 @@ func (b *beginning) list(data []byte) error {
 		if row < b.from {
 			continue
 		}
-		gone, err := b.segment.gone(b.view, row)
+		gone, err := b.segment.gone(b.view.shelf.store, row)
 		if err != nil {
 			return err
 		}

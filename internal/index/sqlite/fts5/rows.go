@@ -55,7 +55,7 @@ func inTurn(of []walker) walker {
 
 // either is the rows that at least one has.
 type either struct {
-	view  *View
+	shelf *Shelf
 	heads []head // a heap, greatest row first
 }
 
@@ -68,7 +68,7 @@ func anyOf(v *View, of []walker) walker {
 	if len(of) == 1 {
 		return of[0]
 	}
-	e := &either{view: v, heads: make([]head, len(of))}
+	e := &either{shelf: v.shelf, heads: make([]head, len(of))}
 	for i, w := range of {
 		e.heads[i] = head{math.MaxInt64, w}
 	}
@@ -79,7 +79,7 @@ func anyOf(v *View, of []walker) walker {
 func (e *either) Down(at int64) (int64, error) {
 	at = min(at, math.MaxInt64-1)
 	if len(e.heads) > 0 && e.heads[0].row == math.MaxInt64 { // not asked yet
-		if err := e.view.fetch(e.next(nil), at); err != nil {
+		if err := e.shelf.fetch(e.next(nil), at); err != nil {
 			return -1, err
 		}
 	}

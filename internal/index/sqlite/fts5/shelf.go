@@ -1,19 +1,51 @@
 package fts5
 
+import (
+	"fmt"
+	"slices"
+)
+
 // Shelf keeps what views of one and the same state have read, the last of it: most questions ask for words that were asked
 // for just before, by another page or another count. It serves one goroutine at a time.
 type Shelf struct {
+	store    Store
 	segments []*part
-	pages    map[string][]int64 // by term: of its separators in all segments
+	lists    map[string][]*list // by term: those of all segments
+	listed   int                // bytes of them, about
 	near     map[int64][]byte   // records, the last used ones
 	far      map[int64][]byte   // those before them
 }
 
-// The measures of a shelf: it keeps up to twice as much, 4 MB of records.
+// The measures of a shelf: it keeps up to twice as many records, 4 MB, and as much of lists from one question to the next.
 const (
 	shelvedRecords = 512
-	shelvedTerms   = 512
+	shelvedLists   = 4 << 20
+	listSize       = 256 // of one without its rows
 )
+
+// absent is the list of a term that a segment does not have; one that was not looked for is nil.
+var absent = new(list)
+
+// View reads the state that the shelf is of.
+func (s *Shelf) View(store Store) (*View, error) {
+	if s.store = store; s.segments == nil {
+		b, err := store.Records([]int64{StructureID})
+		if err != nil {
+			return nil, err
+		}
+		of, err := DecodeStructure(b[0])
+		if err != nil {
+			return nil, err
+		}
+		for i, g := range of.All() {
+			s.segments = append(s.segments, &part{Segment: g, number: i, known: g.TombstonePages == 0})
+		}
+	}
+	if s.listed > shelvedLists || s.lists == nil {
+		s.lists, s.listed = map[string][]*list{}, 0
+	}
+	return &View{s, s.segments}, nil
+}
 
 // record returns a record that was read before, nil when none was.
 func (s *Shelf) record(id int64) []byte {
@@ -35,10 +67,66 @@ func (s *Shelf) put(id int64, b []byte) {
 	s.near[id] = b
 }
 
-// separators keeps where a term must stand.
-func (s *Shelf) separators(term string, pages []int64) {
-	if len(s.pages) >= shelvedTerms || s.pages == nil {
-		s.pages = make(map[string][]int64)
+// list keeps the list of a term in a segment.
+func (s *Shelf) list(term string, segment int, l *list) {
+	all := s.lists[term]
+	if all == nil {
+		all = make([]*list, len(s.segments))
+		s.lists[term] = all
+		s.listed += listSize
 	}
-	s.pages[term] = pages
+	if all[segment] = l; l != absent {
+		s.listed += listSize
+	}
+}
+
+// read gives records, nil for one that is not there.
+func (s *Shelf) read(ids []int64) ([][]byte, error) {
+	records := make([][]byte, len(ids))
+	var unknown []int64
+	var of []int
+	for i, id := range ids {
+		if records[i] = s.record(id); records[i] == nil {
+			unknown, of = append(unknown, id), append(of, i)
+		}
+	}
+	if len(unknown) == 0 {
+		return records, nil
+	}
+	read, err := s.store.Records(unknown)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range of {
+		if records[i] = read[k]; records[i] != nil {
+			s.put(ids[i], records[i])
+		}
+	}
+	return records, nil
+}
+
+// each reads each record once; id 0 is none.
+func each(read func([]int64) ([][]byte, error), ids []int64) ([][]byte, error) {
+	distinct := slices.Clone(ids)
+	slices.Sort(distinct)
+	distinct = slices.Compact(distinct)
+	if len(distinct) > 0 && distinct[0] == 0 {
+		distinct = distinct[1:]
+	}
+	if len(distinct) == 0 {
+		return make([][]byte, len(ids)), nil
+	}
+	records, err := read(distinct)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]byte, len(ids))
+	for i, id := range ids {
+		if at, ok := slices.BinarySearch(distinct, id); ok {
+			if out[i] = records[at]; out[i] == nil {
+				return nil, fmt.Errorf("%w: record %d is missing", ErrMalformed, id)
+			}
+		}
+	}
+	return out, nil
 }

@@ -16,9 +16,8 @@ type Store interface {
 	Ranges(texts [][]byte, segments []int) ([][]int64, error)
 }
 
-// View reads one state of an index. It serves one goroutine.
+// View reads one state of an index, or some segments of it. It serves one goroutine.
 type View struct {
-	store    Store
 	shelf    *Shelf
 	segments []*part
 }
@@ -26,6 +25,7 @@ type View struct {
 // part is a segment.
 type part struct {
 	Segment
+	number  int  // among all
 	known   bool // deleted is filled in
 	deleted map[int64]struct{}
 }
@@ -36,32 +36,25 @@ const firstTombstone = 1 << 16
 // NewView reads which segments there are.
 func NewView(store Store) (*View, error) { return new(Shelf).View(store) }
 
-// View reads the state that the shelf is of.
-func (s *Shelf) View(store Store) (*View, error) {
-	if s.segments == nil {
-		b, err := store.Records([]int64{StructureID})
-		if err != nil {
-			return nil, err
-		}
-		of, err := DecodeStructure(b[0])
-		if err != nil {
-			return nil, err
-		}
-		for _, g := range of.All() {
-			s.segments = append(s.segments, &part{Segment: g, known: g.TombstonePages == 0})
+// Of is a view of the segments that may have rows with origins from first to last.
+func (v *View) Of(first, last uint64) *View {
+	some := &View{shelf: v.shelf}
+	for _, s := range v.segments {
+		if s.Origin1 <= last && first <= s.Origin2 {
+			some.segments = append(some.segments, s)
 		}
 	}
-	return &View{store: store, shelf: s, segments: s.segments}, nil
+	return some
 }
 
 // gone says whether a row of the segment was deleted.
-func (s *part) gone(v *View, row int64) (bool, error) {
+func (s *part) gone(store Store, row int64) (bool, error) {
 	if !s.known {
 		ids := make([]int64, s.TombstonePages)
 		for i := range ids {
 			ids[i] = PageID(s.ID+firstTombstone, int64(i))
 		}
-		pages, err := v.store.Records(ids)
+		pages, err := store.Records(ids)
 		if err != nil {
 			return false, err
 		}
@@ -77,6 +70,9 @@ func (s *part) gone(v *View, row int64) (bool, error) {
 		}
 		s.known = true
 	}
+	if len(s.deleted) == 0 {
+		return false, nil
+	}
 	_, gone := s.deleted[row]
 	return gone, nil
 }
@@ -88,90 +84,106 @@ type opened struct {
 	tree int // page of its doclist index to be read next, 0: none
 }
 
-// lists finds the doclists of terms in all segments: those of a term side by side, nil where a segment has none.
+// lists finds the doclists of terms in the segments: those of a term side by side, nil where a segment has none.
 func (v *View) lists(terms []string) ([]*list, error) {
+	var unknown []string
+	var in []*part
+	for _, t := range terms {
+		all, known := v.shelf.lists[t], true
+		for _, s := range v.segments {
+			if all == nil || all[s.number] == nil {
+				if known = false; !slices.Contains(in, s) {
+					in = append(in, s)
+				}
+			}
+		}
+		if !known {
+			unknown = append(unknown, t)
+		}
+	}
+	if len(unknown) > 0 {
+		if err := v.shelf.find(unknown, in); err != nil {
+			return nil, err
+		}
+	}
+	lists := make([]*list, 0, len(terms)*len(v.segments))
+	for _, t := range terms {
+		all := v.shelf.lists[t]
+		for _, s := range v.segments {
+			if l := all[s.number]; l != absent {
+				lists = append(lists, l)
+			} else {
+				lists = append(lists, nil)
+			}
+		}
+	}
+	return lists, nil
+}
+
+// find looks terms up in segments.
+func (s *Shelf) find(terms []string, in []*part) error {
 	keys := make([][]byte, len(terms))
 	for i, t := range terms {
 		keys[i] = append([]byte{mainPrefix}, t...)
 	}
-	pages, err := v.separators(keys)
+	pages, err := s.store.Separators(keys, numbers(in))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	leaves := make([]int64, len(pages))
 	for i, page := range pages {
-		if s := v.segments[i%len(v.segments)]; page>>1 >= int64(s.First) {
-			leaves[i] = PageID(s.ID, page>>1)
+		if of := in[i%len(in)]; page>>1 >= int64(of.First) {
+			leaves[i] = PageID(of.ID, page>>1)
 		}
 	}
-	blocks, err := v.records(leaves)
+	blocks, err := each(s.store.Records, leaves)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	lists := make([]*list, len(pages))
 	var open []*opened
 	for i, b := range blocks {
+		lists[i] = absent
 		if b == nil {
 			continue
 		}
-		rows, more, err := termOn(b, keys[i/len(v.segments)])
+		rows, more, err := termOn(b, keys[i/len(in)])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if rows == nil {
 			continue
 		}
-		o := newOpened(v, v.segments[i%len(v.segments)], rows, pages[i])
+		o := newOpened(s, in[i%len(in)], rows, pages[i])
 		if lists[i] = o.list; more {
 			open = append(open, o)
 		}
 	}
-	return lists, v.complete(open)
+	if err := s.complete(open); err != nil {
+		return err
+	}
+	for i, l := range lists {
+		s.list(terms[i/len(in)], in[i%len(in)].number, l)
+	}
+	return nil
 }
 
-// separators are the pages of the last separators that are not above some terms: see Store.
-func (v *View) separators(keys [][]byte) ([]int64, error) {
-	n := len(v.segments)
-	pages := make([]int64, len(keys)*n)
-	var unknown [][]byte
-	var of []int
-	for i, k := range keys {
-		if known := v.shelf.pages[string(k)]; known != nil {
-			copy(pages[i*n:], known)
-			continue
-		}
-		unknown, of = append(unknown, k), append(of, i)
-	}
-	if len(unknown) == 0 {
-		return pages, nil
-	}
-	read, err := v.store.Separators(unknown, v.numbers())
-	if err != nil {
-		return nil, err
-	}
-	for k, i := range of {
-		one := read[k*n : (k+1)*n : (k+1)*n]
-		copy(pages[i*n:], one)
-		v.shelf.separators(string(keys[i]), one)
-	}
-	return pages, nil
-}
-
-func (v *View) numbers() []int {
-	ids := make([]int, len(v.segments))
-	for i, s := range v.segments {
+func numbers(segments []*part) []int {
+	ids := make([]int, len(segments))
+	for i, s := range segments {
 		ids[i] = s.ID
 	}
 	return ids
 }
 
 // newOpened is a list whose term stands on the leaf of a separator, with what follows it there.
-func newOpened(v *View, s *part, rows []byte, page int64) *opened {
+func newOpened(shelf *Shelf, s *part, rows []byte, page int64) *opened {
 	leaf := int(page >> 1)
-	o := &opened{list: &list{view: v, segment: s}, next: leaf + 1}
+	o := &opened{list: &list{shelf: shelf, segment: s}, next: leaf + 1}
 	if len(rows) > 0 {
 		first, _ := varint(rows)
 		o.pieces = append(o.pieces, piece{leaf, int64(first), slices.Clone(rows)}) // of many terms a leaf each would be held
+		shelf.listed += len(rows)
 	}
 	if page&1 != 0 {
 		o.next, o.tree = 0, leaf
@@ -179,59 +191,8 @@ func newOpened(v *View, s *part, rows []byte, page int64) *opened {
 	return o
 }
 
-// read gives records, nil for one that is not there.
-func (v *View) read(ids []int64) ([][]byte, error) {
-	records := make([][]byte, len(ids))
-	var unknown []int64
-	var of []int
-	for i, id := range ids {
-		if records[i] = v.shelf.record(id); records[i] == nil {
-			unknown, of = append(unknown, id), append(of, i)
-		}
-	}
-	if len(unknown) == 0 {
-		return records, nil
-	}
-	read, err := v.store.Records(unknown)
-	if err != nil {
-		return nil, err
-	}
-	for k, i := range of {
-		if records[i] = read[k]; records[i] != nil {
-			v.shelf.put(ids[i], records[i])
-		}
-	}
-	return records, nil
-}
-
-// records reads each record once; id 0 is none.
-func (v *View) records(ids []int64) ([][]byte, error) {
-	distinct := slices.Clone(ids)
-	slices.Sort(distinct)
-	distinct = slices.Compact(distinct)
-	if len(distinct) > 0 && distinct[0] == 0 {
-		distinct = distinct[1:]
-	}
-	if len(distinct) == 0 {
-		return make([][]byte, len(ids)), nil
-	}
-	read, err := v.read(distinct)
-	if err != nil {
-		return nil, err
-	}
-	out := make([][]byte, len(ids))
-	for i, id := range ids {
-		if at, ok := slices.BinarySearch(distinct, id); ok {
-			if out[i] = read[at]; out[i] == nil {
-				return nil, fmt.Errorf("%w: record %d is missing", ErrMalformed, id)
-			}
-		}
-	}
-	return out, nil
-}
-
 // complete finds the leaves that lists go on on: by their doclist indexes, or leaf by leaf where there are few.
-func (v *View) complete(open []*opened) error {
+func (s *Shelf) complete(open []*opened) error {
 	for len(open) > 0 {
 		ids := make([]int64, len(open))
 		for i, o := range open {
@@ -239,7 +200,7 @@ func (v *View) complete(open []*opened) error {
 				ids[i] = PageID(o.segment.ID, doclistIndex(0, int64(o.tree)))
 			}
 		}
-		blocks, err := v.read(ids)
+		blocks, err := s.read(ids)
 		if err != nil {
 			return err
 		}
@@ -270,6 +231,7 @@ func (o *opened) prolong(b []byte) (more bool, err error) {
 	if err == nil && len(rows) > 0 {
 		first, _ := varint(rows)
 		o.pieces = append(o.pieces, piece{o.next, int64(first), rows})
+		o.shelf.listed += len(b)
 	}
 	o.next++
 	return more && o.next <= o.segment.Last, err
@@ -299,7 +261,7 @@ func (o *opened) branch(b []byte) (more bool, err error) {
 }
 
 // fetch reads at once what tails need for their next row.
-func (v *View) fetch(tails []*tail, at int64) error {
+func (s *Shelf) fetch(tails []*tail, at int64) error {
 	type need struct {
 		*list
 		piece int
@@ -320,9 +282,9 @@ func (v *View) fetch(tails []*tail, at int64) error {
 	for i, n := range all {
 		ids[i] = PageID(n.segment.ID, int64(n.pieces[n.piece].leaf))
 	}
-	blocks, err := v.records(ids)
+	blocks, err := each(s.read, ids)
 	for i := 0; i < len(all) && err == nil; i++ {
-		err = all[i].pieces[all[i].piece].take(blocks[i])
+		err = all[i].take(all[i].piece, blocks[i])
 	}
 	return err
 }

@@ -48,60 +48,103 @@ func (p *Packer) Take(to []byte) []byte {
 	return to
 }
 
-// Unpacker reads blocks.
-type Unpacker struct{ words []byte }
-
-// Unpack returns the words of a block, each with a line feed behind it. They stand until the next block is read.
-func (u *Unpacker) Unpack(block []byte) (words []byte, err error) {
-	size, n := binary.Uvarint(block)
-	if n <= 0 || size > maxWords {
-		return nil, ErrWords
-	}
-	if need := int(size) + copied; cap(u.words) < need {
-		u.words = make([]byte, need)
-	}
-	if !expand(u.words[:int(size)+copied], block[n:]) {
-		return nil, ErrWords
-	}
-	return u.words[:size], nil
-}
-
-// copied is how many bytes of a short word are copied, whatever its length: two registers.
+// copied is how many bytes of a word are copied, however short it is: two registers.
 const copied = 16
 
-// expand writes words to the beginning of to, which has room for so many bytes more as are copied at once, and says whether
-// they fill the rest.
-func expand(to, packed []byte) bool {
-	end := len(to) - copied
-	at, last, length := 0, 0, 0 // the place of the next word; the last one
-	for len(packed) > 0 {
-		n, m := int(packed[0]>>4), int(packed[0]&nibble)
-		packed = packed[1:]
-		if n < nibble && m < nibble && len(packed) >= copied && n <= length && at+n+m < end {
-			a, b := binary.LittleEndian.Uint64(to[last:]), binary.LittleEndian.Uint64(to[last+8:])
-			binary.LittleEndian.PutUint64(to[at:], a)
-			binary.LittleEndian.PutUint64(to[at+8:], b)
-			a, b = binary.LittleEndian.Uint64(packed), binary.LittleEndian.Uint64(packed[8:])
-			binary.LittleEndian.PutUint64(to[at+n:], a)
-			binary.LittleEndian.PutUint64(to[at+n+8:], b)
-		} else {
-			var ok bool
-			if n, packed, ok = longer(n, packed); !ok {
-				return false
-			}
-			if m, packed, ok = longer(m, packed); !ok || n > length || m > len(packed) || at+n+m >= end {
-				return false
-			}
-			copy(to[at:], to[last:last+n])
-			copy(to[at+n:], packed[:m])
-		}
-		packed = packed[m:]
-		last, length = at, n+m
-		at += length
-		to[at] = '\n'
-		at++
+// walker walks the words of a block, in order.
+type walker struct {
+	packed []byte // what is left
+	size   int    // of the words that are left, each with a line feed
+	word   []byte // the present one, with room behind it
+	length int    // of it
+	shared int    // what it has in common with the one before it
+	broken bool
+}
+
+// walk begins with a block that a Packer has written. memory may be used.
+func walk(block, memory []byte) walker {
+	size, n := binary.Uvarint(block)
+	if n <= 0 || size > maxWords {
+		return walker{broken: true}
 	}
-	return at == end
+	if cap(memory) < 2*copied {
+		memory = make([]byte, 256)
+	}
+	return walker{packed: block[n:], size: int(size), word: memory[:cap(memory)]}
+}
+
+// next goes to the next word.
+func (w *walker) next() bool {
+	p := w.packed
+	if len(p) <= copied || len(w.word) < 2*nibble+copied {
+		return w.slow()
+	}
+	n, m := int(p[0]>>4), int(p[0]&nibble)
+	if n == nibble || m == nibble || n > w.length || n+m >= w.size {
+		return w.slow()
+	}
+	a, b := binary.LittleEndian.Uint64(p[1:]), binary.LittleEndian.Uint64(p[9:])
+	binary.LittleEndian.PutUint64(w.word[n:], a)
+	binary.LittleEndian.PutUint64(w.word[n+8:], b)
+	w.packed, w.shared, w.length = p[1+m:], n, n+m
+	w.size -= n + m + 1
+	return true
+}
+
+// ending goes to the next word that may have an end among its own bytes, which are those that it does not share with the word
+// before it, or has at least long bytes: of others hardly more is looked at than how long they are.
+func (w *walker) ending(e pair, long int) bool {
+	p, word, length, size := w.packed, w.word, w.length, w.size
+	for len(p) > copied && len(word) >= 2*nibble+copied {
+		n, m := int(p[0]>>4), int(p[0]&nibble)
+		if n == nibble || m == nibble || n > length || n+m >= size {
+			break
+		}
+		a, b := binary.LittleEndian.Uint64(p[1:]), binary.LittleEndian.Uint64(p[9:])
+		binary.LittleEndian.PutUint64(word[n:], a)
+		binary.LittleEndian.PutUint64(word[n+8:], b)
+		p, length = p[1+m:], n+m
+		size -= length + 1
+		if e.among(a, b, m) || length >= long {
+			w.packed, w.length, w.size, w.shared = p, length, size, n
+			return true
+		}
+	}
+	w.packed, w.length, w.size = p, length, size
+	return w.slow()
+}
+
+// slow is next for words of any length, and at the end.
+func (w *walker) slow() bool {
+	if len(w.packed) == 0 {
+		w.broken = w.broken || w.size != 0
+		return false
+	}
+	n, m := int(w.packed[0]>>4), int(w.packed[0]&nibble)
+	n, rest, ok := longer(n, w.packed[1:])
+	if ok {
+		m, rest, ok = longer(m, rest)
+	}
+	if !ok || n > w.length || m > len(rest) || n+m >= w.size {
+		w.packed, w.broken = nil, true
+		return false
+	}
+	if need := n + m + copied; need > len(w.word) {
+		w.word = append(make([]byte, 0, 2*need), w.word[:n]...)
+		w.word = w.word[:cap(w.word)]
+	}
+	copy(w.word[n:], rest[:m])
+	w.packed, w.shared, w.length = rest[m:], n, n+m
+	w.size -= n + m + 1
+	return true
+}
+
+// err is what was wrong with the block.
+func (w *walker) err() error {
+	if w.broken {
+		return ErrWords
+	}
+	return nil
 }
 
 // longer reads what of a length did not go into half a byte.
@@ -115,3 +158,34 @@ func longer(length int, from []byte) (int, []byte, bool) {
 	}
 	return length + int(more), from[n:], true
 }
+
+// pair is two bytes that follow each other, each eight times. The first one is 0 when there is none.
+type pair struct{ first, last uint64 }
+
+const (
+	eachByte = 0x0101010101010101
+	eachHigh = 0x8080808080808080
+)
+
+// endOf is the last two bytes of a text.
+func endOf(text []byte) pair {
+	e := pair{last: uint64(text[len(text)-1]) * eachByte}
+	if len(text) > 1 {
+		e.first = uint64(text[len(text)-2]) * eachByte
+	}
+	return e
+}
+
+// among says whether the pair may end in the first n bytes of a and b. What stands before the first of them is not known.
+func (e pair) among(a, b uint64, n int) bool {
+	x, y := zeros(a^e.last), zeros(b^e.last)
+	if e.first != 0 {
+		before, above := zeros(a^e.first), zeros(b^e.first)
+		x &= before<<8 | 0x80
+		y &= above<<8 | before>>56
+	}
+	return x<<(64-8*min(n, 8))|y<<(128-8*max(n, 8)) != 0
+}
+
+// zeros has the high bit of each byte that is zero, and maybe of some above one.
+func zeros(x uint64) uint64 { return (x - eachByte) &^ x & eachHigh }

@@ -16,8 +16,7 @@ func FuzzPacked(f *testing.F) {
 		if len(b) > maxWords/2 {
 			return
 		}
-		var u Unpacker
-		if got, err := u.Unpack(b); err == nil && len(got) > 0 && got[len(got)-1] != '\n' {
+		if got, err := AnyWord(b, nil); err == nil && len(got) > 0 && got[len(got)-1] != '\n' {
 			t.Fatalf("%q has no end", got)
 		}
 		words := bytes.Split(b, []byte("\n"))
@@ -32,11 +31,47 @@ func FuzzPacked(f *testing.F) {
 				t.Fatalf("size %d, want %d", p.Size(), len(want))
 			}
 			block := p.Take(nil)
-			if got, err := u.Unpack(block); err != nil || !bytes.Equal(got, want) {
+			if got, err := AnyWord(block, nil); err != nil || !bytes.Equal(got, want) {
 				t.Fatalf("%q, want %q, %v", got, want, err)
 			}
-			if _, err := u.Unpack(block[:len(block)-1]); err == nil {
+			if _, err := AnyWord(block[:len(block)-1], nil); err == nil {
 				t.Fatal("a block that is cut off")
+			}
+		}
+	})
+}
+
+// FuzzFinders: what is found in packed words is what a look at each word finds.
+func FuzzFinders(f *testing.F) {
+	f.Add([]byte("able\nunable\nunables\nundoable\ntable\n"), []byte("able"), 7)
+	f.Add([]byte("abab\nababab\nabababx\nababaab\n"), []byte("abab"), 1<<20)
+	f.Add([]byte("aaaaaaaaaaaaaaaaaaaaaaaaaab\naaaaaaaaaaaaaaaaaaaaaaaaaabc\nb\n\x00\n\x00\x80"), []byte("b"), 27)
+	f.Add([]byte("\xe6\x95\xb0\xe6\x8d\xae\n\xe6\x95\xb0\n\xff\xfe\n\x01\x00\n"), []byte("\xe6"), 4)
+	f.Fuzz(func(t *testing.T, b, text []byte, long int) {
+		if len(b) > maxWords/2 || len(text) == 0 || bytes.IndexByte(text, '\n') >= 0 {
+			return
+		}
+		words := bytes.Split(b, []byte("\n"))
+		slices.SortFunc(words, bytes.Compare)
+		var p Packer
+		for _, w := range words {
+			p.Add(w)
+		}
+		block := p.Take(nil)
+		naive := map[string]func(w []byte) bool{
+			"containing": func(w []byte) bool { return bytes.Contains(w, text) || len(w) >= long },
+			"beginning":  func(w []byte) bool { return bytes.HasPrefix(w, text) },
+			"those":      func(w []byte) bool { return len(w)%2 == 0 },
+		}
+		for name, find := range map[string]Finder{"containing": Containing(text, long), "beginning": Beginning(text), "those": Those(naive["those"])} {
+			var want []byte
+			for _, w := range words {
+				if naive[name](w) {
+					want = append(append(want, w...), '\n')
+				}
+			}
+			if got, err := find(block, nil); err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("%s %q in %q: %q, want %q (%v)", name, text, b, got, want, err)
 			}
 		}
 	})

@@ -3,7 +3,6 @@ package schema
 import (
 	"bytes"
 	"slices"
-	"strings"
 )
 
 // RunBits of a block's id are its number in its run.
@@ -19,109 +18,73 @@ const (
 // Packer has written it.
 type blocks func(after, before int64, into []byte) (id int64, block []byte, err error)
 
-// Matcher returns where in some words the first is that is looked for, start equal to end when there is none.
-type Matcher func(words []byte) (start, end int)
+// Finder appends the words of a block that are looked for, in order and each with a line feed.
+type Finder func(block, found []byte) ([]byte, error)
 
 // AnyWord takes every word.
-func AnyWord(words []byte) (start, end int) { return 0, max(bytes.IndexByte(words, '\n'), 0) }
-
-// rarest are bytes of words from the rarest on; those of other scripts are rarer than all.
-const rarest = "qjzxwvky7968543210bghfpumdclnosirate"
-
-// Containing takes the words that have text in them. It looks for the byte that fewest words have: bytes.Index looks for the
-// first one.
-func Containing(text []byte) Matcher {
-	at := 0
-	for i, c := range text {
-		if strings.IndexByte(rarest, c) < strings.IndexByte(rarest, text[at]) {
-			at = i
-		}
+func AnyWord(block, found []byte) ([]byte, error) {
+	w := walk(block, nil)
+	for w.next() {
+		found = append(append(found, w.word[:w.length]...), '\n')
 	}
-	return func(words []byte) (start, end int) {
-		for from := at; from < len(words); from++ {
-			i := bytes.IndexByte(words[from:], text[at])
-			if i < 0 {
-				break
-			}
-			from += i
-			if bytes.HasPrefix(words[from-at:], text) {
-				return bytes.LastIndexByte(words[:from], '\n') + 1, from + bytes.IndexByte(words[from:], '\n')
-			}
-		}
-		return 0, 0
-	}
+	return found, w.err()
 }
 
-// window is how many bytes are looked through for words of two kinds, before more are.
-const window = 4096
-
-// ContainingOrLong takes the words that have text in them, and those of at least size bytes.
-func ContainingOrLong(text []byte, size int) Matcher {
-	contains := Containing(text)
-	return func(words []byte) (start, end int) {
-		for at := 0; at < len(words); {
-			some := words[at:]
-			if len(some) > window {
-				some = some[:window+bytes.IndexByte(some[window:], '\n')+1]
+// Containing takes the words that have a text in them, and those of at least long bytes.
+//
+// It looks at words as they are packed. One that has the text in what it shares with the word before it is known to have it, and
+// in any other the text ends among the word's own bytes: in most of them it cannot, and nothing else is looked at.
+func Containing(text []byte, long int) Finder {
+	last := endOf(text)
+	return func(block, found []byte) ([]byte, error) {
+		w := walk(block, nil)
+		for end, more := 0, w.ending(last, long); more; { // of the text in the word, 0: it is not in there
+			if end == 0 || end > w.shared {
+				end = 0
+				from := max(0, w.shared-len(text)+1)
+				if i := bytes.Index(w.word[from:w.length], text); i >= 0 {
+					end = from + i + len(text)
+				}
 			}
-			until := len(some)
-			start, end := contains(some)
-			if end > start {
-				until = start
+			if end > 0 || w.length >= long {
+				found = append(append(found, w.word[:w.length]...), '\n')
 			}
-			if from, to := long(some[:until], size); to > from {
-				start, end = from, to
+			if end > 0 {
+				more = w.next()
+			} else {
+				more = w.ending(last, long)
 			}
-			if end > start {
-				return at + start, at + end
-			}
-			at += len(some)
 		}
-		return 0, 0
-	}
-}
-
-// long returns the first word of at least size bytes.
-func long(words []byte, size int) (start, end int) {
-	for at := 0; at+size <= len(words); { // most looks pass by several words
-		i := bytes.LastIndexByte(words[at:at+size], '\n')
-		if i < 0 {
-			return at, at + size + bytes.IndexByte(words[at+size:], '\n')
-		}
-		at += i + 1
-	}
-	return 0, 0
-}
-
-// Beginning takes the words that begin with a text. They are in order, so most blocks need one look.
-func Beginning(text []byte) Matcher {
-	return func(words []byte) (start, end int) {
-		for {
-			i := bytes.Index(words[start:], text)
-			if i < 0 {
-				return 0, 0
-			}
-			at := start + i
-			end := at + bytes.IndexByte(words[at:], '\n')
-			if at == 0 || words[at-1] == '\n' {
-				return at, end
-			}
-			start = end + 1
-		}
+		return found, w.err()
 	}
 }
 
 // Those takes the words that a test accepts.
-func Those(test func(word []byte) bool) Matcher {
-	return func(words []byte) (start, end int) {
-		for start < len(words) {
-			end := start + bytes.IndexByte(words[start:], '\n')
-			if test(words[start:end]) {
-				return start, end
+func Those(test func(word []byte) bool) Finder {
+	return func(block, found []byte) ([]byte, error) {
+		w := walk(block, nil)
+		for w.next() {
+			if test(w.word[:w.length]) {
+				found = append(append(found, w.word[:w.length]...), '\n')
 			}
-			start = end + 1
 		}
-		return 0, 0
+		return found, w.err()
+	}
+}
+
+// Beginning takes the words that begin with a text.
+func Beginning(text []byte) Finder {
+	return func(block, found []byte) ([]byte, error) {
+		w := walk(block, nil)
+		for begins := false; w.next(); {
+			if w.shared < len(text) {
+				begins = bytes.HasPrefix(w.word[:w.length], text)
+			}
+			if begins {
+				found = append(append(found, w.word[:w.length]...), '\n')
+			}
+		}
+		return found, w.err()
 	}
 }
 
@@ -129,15 +92,15 @@ func Those(test func(word []byte) bool) Matcher {
 type runCursor struct {
 	id, end int64 // of the block that is being read, and of the first that is not of the run
 	block   []byte
-	words   Unpacker
-	rest    []byte // of the words of the block
+	found   []byte // in it
+	rest    []byte // of them
 	word    []byte // nil at the end
 }
 
-func (c *runCursor) next(read blocks, match Matcher) error {
+func (c *runCursor) next(read blocks, find Finder) error {
 	for {
-		if start, end := match(c.rest); end > start {
-			c.word, c.rest = c.rest[start:end], c.rest[end+1:]
+		if end := bytes.IndexByte(c.rest, '\n'); end >= 0 {
+			c.word, c.rest = c.rest[:end], c.rest[end+1:]
 			return nil
 		}
 		id, block, err := read(c.id, c.end, c.block)
@@ -145,18 +108,18 @@ func (c *runCursor) next(read blocks, match Matcher) error {
 			c.word = nil
 			return err
 		}
-		if c.rest, err = c.words.Unpack(block); err != nil {
+		if c.found, err = find(block, c.found[:0]); err != nil {
 			return err
 		}
-		c.id, c.block = id, block
+		c.id, c.block, c.rest = id, block, c.found
 	}
 }
 
 // MergeRuns calls take for the words of some runs that are looked for, in order and each once.
-func MergeRuns(read blocks, runs []int64, match Matcher, take func(word []byte) error) error {
+func MergeRuns(read blocks, runs []int64, find Finder, take func(word []byte) error) error {
 	var cursors []*runCursor
 	step := func(c *runCursor) error {
-		if err := c.next(read, match); err != nil {
+		if err := c.next(read, find); err != nil {
 			return err
 		}
 		if c.word == nil {

@@ -1,0 +1,83 @@
+package ask
+
+import (
+	"database/sql"
+	"errors"
+	"math"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+	"github.com/txarchive/txarchive/internal/index/sqlite/where"
+)
+
+// recent is the newest rows of a window: from where on, and in the segments of which origins. Where batches follow each
+// other in time these are few segments, and a page is often full with such rows: what is dear to look up in a segment is
+// looked up in those first.
+type recent struct {
+	edge        int64 // the beginning of an hour; that of the window when those are all
+	first, last uint64
+}
+
+// mostRecent bounds what is remembered of windows.
+const mostRecent = 64
+
+func (p *planner) recent(from, to int64) (r recent, view *fts5.View, err error) {
+	if view, err = p.tx.view(p.ctx); err != nil {
+		return r, nil, err
+	}
+	window := [2]int64{from, to}
+	r, known := p.tx.recent[window]
+	if !known {
+		if r, err = p.lookBack(from, to); err != nil {
+			return r, nil, err
+		}
+		if len(p.tx.recent) >= mostRecent {
+			clear(p.tx.recent)
+		}
+		p.tx.recent[window] = r
+	}
+	return r, view.Of(r.first, r.last), nil
+}
+
+func (p *planner) lookBack(from, to int64) (r recent, err error) {
+	var last int64
+	r.edge = from
+	err = p.tx.GetContext(p.ctx, &last, "SELECT id FROM fts_docsize WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ?", from, to, p.tried)
+	switch {
+	case err == nil:
+		r.edge = max(from, last>>schema.SlotBits<<schema.SlotBits)
+	case !errors.Is(err, sql.ErrNoRows):
+		return r, err
+	}
+	err = p.tx.QueryRowxContext(p.ctx, "SELECT coalesce(min(origin), 0), coalesce(max(origin), 0) FROM fts_docsize WHERE id >= ? AND id < ?", r.edge, to).Scan(&r.first, &r.last)
+	return r, err
+}
+
+// manyTerms are worth a look at the newest rows first.
+const manyTerms = 48
+
+// recently walks the newest rows that have one of many words, and returns where they begin.
+func (p *planner) recently(c where.Cond, visit func(walk) error) (edge int64, err error) {
+	e, _ := c.Expression()
+	to := c.To
+	if to == 0 {
+		to = math.MaxInt64
+	}
+	r, view, err := p.recent(c.From, to)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := view.Rows(e)
+	if err != nil {
+		return 0, err
+	}
+	c.From = r.edge
+	_, err = p.everywhere(c, &sieve{Rows: rows}, math.MaxInt, visit)
+	return r.edge, err
+}
+
+// many says that a condition is on many words.
+func many(c where.Cond) bool {
+	e, ok := c.Expression()
+	return ok && len(c.Unions) == 0 && fts5.Closed(e) && fts5.Size(e) >= manyTerms
+}
