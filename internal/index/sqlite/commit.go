@@ -24,6 +24,9 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 		sources: map[string]int64{}, formats: map[int64]string{}, born: map[index.VersionKey]int64{},
 		touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{},
 	}
+	if c.met, err = t.whatIsMet(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
 	if err := c.run(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -48,6 +51,7 @@ type commit struct {
 	touched     map[int64]bool // run_names whose runs must be resolved
 	keys        map[int64]bool // usage to judge, by the numbers of their ids; false: one row is new, and that is all that is known
 	eids        map[int64]bool // event ids to judge; true: even if only one row has it, because others may have gone
+	met         *met
 	usages      *inserter
 	usageBefore int64                      // the last row id of usage before any was written; below 0 while nobody has asked
 	sources     map[string]int64           // ids by name, as far as they were looked up

@@ -100,7 +100,7 @@ func (c *commit) writeEvents() error {
 		}
 		if r.EID != 0 {
 			eid = r.EID
-			c.eids[r.EID] = c.eids[r.EID] || r.Verdict == transcript.CopiedHistory || r.Verdict == transcript.DuplicateOf
+			c.meetEvent(i)
 		}
 		var near any
 		if !r.Time.Valid {

@@ -245,6 +245,7 @@ func (c *commit) ledgerUsage(o *owner, u *index.LedgerUsage) error {
 		return err
 	}
 	c.keys[key] = true
+	c.met.usage.add(key)
 	var alias any
 	if u.Alias != "" {
 		other, err := usageKey(u.Alias)
@@ -252,6 +253,7 @@ func (c *commit) ledgerUsage(o *owner, u *index.LedgerUsage) error {
 			return err
 		}
 		alias, c.keys[other] = other, true
+		c.met.usage.add(other)
 	}
 	return c.insertUsage(o.version, name, &u.Usage, u.ID, alias, nil, true)
 }

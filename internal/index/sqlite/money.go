@@ -49,10 +49,11 @@ func (c *commit) writeUsage(o *owner, u *transcript.Usage, identity []string) er
 		stated = string(b)
 	}
 	key, alias := index.IDNumber(identity...), any(nil)
-	_, c.keys[key] = c.keys[key]
+	c.meetUsage(key, false)
 	if u.Alias != "" {
 		other := index.IDNumber("usage", o.Format, u.Alias)
-		alias, c.keys[other] = other, true
+		alias = other
+		c.meetUsage(other, true)
 	}
 	return c.insertUsage(o.version, name, u, usageID(key), alias, stated, false)
 }

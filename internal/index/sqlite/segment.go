@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -190,6 +191,7 @@ type segmentSink struct {
 	pages, separators inserter
 	buffers           [insertRows][]byte // of pages that wait in the inserter
 	next              int
+	indexes           []indexPage // of doclists
 }
 
 func newSegmentSink(t *tx, segment int) *segmentSink {
@@ -200,8 +202,23 @@ func newSegmentSink(t *tx, segment int) *segmentSink {
 	}
 }
 
+// indexPage is a page of the index of a doclist. They are few and small, and stand behind all leaves: what is written in the
+// order of its keys is put at the end of the table, which takes half of finding its place and making room there.
+type indexPage struct {
+	id   int64
+	data []byte
+}
+
 // Page implements fts5.Sink.
 func (s *segmentSink) Page(id int64, data []byte) error {
+	if fts5.IsLeaf(id) {
+		return s.page(id, data)
+	}
+	s.indexes = append(s.indexes, indexPage{id, slices.Clone(data)})
+	return nil
+}
+
+func (s *segmentSink) page(id int64, data []byte) error {
 	b := &s.buffers[s.next]
 	s.next = (s.next + 1) % insertRows
 	*b = append((*b)[:0], data...)
@@ -214,6 +231,12 @@ func (s *segmentSink) Separator(term []byte, page int64) error {
 }
 
 func (s *segmentSink) flush() error {
+	slices.SortFunc(s.indexes, func(a, b indexPage) int { return cmp.Compare(a.id, b.id) })
+	for _, p := range s.indexes {
+		if err := s.page(p.id, p.data); err != nil {
+			return err
+		}
+	}
 	if err := s.pages.flush(); err != nil {
 		return err
 	}

@@ -29,14 +29,19 @@ func Read(ctx context.Context, pool *sqlx.DB) (*Reading, error) {
 // Rollback ends it, and gives the connection back.
 func (r *Reading) Rollback() error { return errors.Join(r.Tx.Rollback(), r.conn.Close()) }
 
-// Memory is what the connection remembers of the state that is read: what begin gave, here or in an earlier reading, as long as
-// nobody has committed since.
+// Memory is what the connection remembers of the state that is read: see Remembered.
 func (r *Reading) Memory(ctx context.Context, begin func() any) (memory any, err error) {
+	return Remembered(ctx, r.Tx, r.conn, begin)
+}
+
+// Remembered is what the connection of a transaction remembers: what begin gave, here or in an earlier transaction, as long as
+// nobody else has committed since.
+func Remembered(ctx context.Context, tx *sqlx.Tx, conn interface{ Raw(func(any) error) error }, begin func() any) (memory any, err error) {
 	var version int64 // tells states apart that one connection has seen
-	if err := r.GetContext(ctx, &version, "PRAGMA data_version"); err != nil {
+	if err := tx.GetContext(ctx, &version, "PRAGMA data_version"); err != nil {
 		return nil, err
 	}
-	return memory, r.conn.Raw(func(conn any) error {
+	return memory, conn.Raw(func(conn any) error {
 		c, ok := conn.(*Cached)
 		if !ok {
 			return errors.New("the connection is of no Pool")

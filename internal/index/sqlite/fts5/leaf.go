@@ -23,6 +23,9 @@ type Sink interface {
 // PageID returns the row id in %_data of a page of a segment.
 func PageID(segment int, page int64) int64 { return int64(segment)<<37 + page }
 
+// IsLeaf says of a page of a segment, as a Sink is given it, whether it is a leaf: they come first.
+func IsLeaf(page int64) bool { return page < 1<<36 }
+
 // doclistIndex is the id of the first page of a doclist index.
 func doclistIndex(height int, page int64) int64 { return 1<<36 + int64(height)<<31 + page }
 
