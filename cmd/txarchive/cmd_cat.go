@@ -16,6 +16,9 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
+// hintFiles says how originals are named.
+const hintFiles = "names are SOURCE/PATH: txarchive sql 'SELECT source, path FROM v_files'"
+
 func newCatCommand(a *app) *cobra.Command {
 	var version int
 	cmd := &cobra.Command{
@@ -72,7 +75,7 @@ func original(ctx context.Context, store *archive.Archive, name string, number i
 	case len(found) == 0 && number != 0:
 		return index.FileVersion{}, notFound(fmt.Sprintf("%s has no version %d", name, number), "`txarchive show ID --versions` lists them")
 	case len(found) == 0:
-		return index.FileVersion{}, notFound(fmt.Sprintf("there is no file %s in the archive", name), "names are SOURCE/PATH: txarchive sql 'SELECT source, path FROM v_files'")
+		return index.FileVersion{}, notFound(fmt.Sprintf("there is no file %s in the archive", name), hintFiles)
 	case len(found) > 1:
 		few := slices.Sorted(func(yield func(string) bool) {
 			for i := 0; i < min(len(found), 5) && yield(found[i].Source+"/"+found[i].Path); i++ {

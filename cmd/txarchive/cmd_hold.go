@@ -22,7 +22,7 @@ func newHoldCommand(a *app) *cobra.Command {
 			"apart by name. Holds are kept in the packs, like the originals." +
 			exits("4 no such run or hold", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive hold add r7sk2 --owner legal --reason 'case 7' --until 2027-12-31\n  txarchive hold list\n  txarchive hold release r7sk2 --name legal",
-		Args:    args(cobra.NoArgs),
+		Args:    noCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newHoldAddCommand(a), newHoldListCommand(a), newHoldReleaseCommand(a))

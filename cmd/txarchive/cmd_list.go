@@ -165,4 +165,5 @@ func (a *app) nothingListed(o listOptions, what string) {
 		return
 	}
 	a.note("No %s is like that.", what)
+	a.tryLooser("list", o.query)
 }

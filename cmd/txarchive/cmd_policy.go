@@ -19,7 +19,7 @@ func newPolicyCommand(a *app) *cobra.Command {
 		Long: "A policy says in YAML which runs are kept, thinned or pruned, and for how long: docs/policy.md tells how it is read.\n" +
 			"Having one deletes nothing; `txarchive prune --policy FILE` makes a plan from it." + exits("4 no such run or example", "10 no archive"),
 		Example: "  txarchive policy example starter > keep.yaml\n  txarchive policy check keep.yaml\n  txarchive policy explain r7sk2 --policy keep.yaml",
-		Args:    args(cobra.NoArgs),
+		Args:    noCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var file string

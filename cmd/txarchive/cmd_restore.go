@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -157,7 +158,11 @@ type lostBytes struct {
 
 // notRestored tells of an original that did not come back whole.
 func notRestored(r *archive.Restored) restoreFail {
-	f := restoreFail{r.Source, r.Path, r.Version, r.Action, r.Err.Error(), nil, []lostBytes{}}
+	reason := r.Err.Error()
+	if there := (*fs.PathError)(nil); r.Action == archive.ActionRefused && errors.As(r.Err, &there) {
+		reason = there.Err.Error() // the path stands beside it
+	}
+	f := restoreFail{r.Source, r.Path, r.Version, r.Action, reason, nil, []lostBytes{}}
 	if r.Action == archive.ActionDamaged {
 		f.Name = &r.Name
 	}
@@ -203,6 +208,9 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 	})
 	m.stop()
 	failed = stopped(ctx, failed, "files that were restored are whole; run the command again to go on")
+	if errors.Is(failed, index.ErrNotFound) && sum.Files+sum.Unchanged == 0 && len(sum.Failed) == 0 {
+		failed = notFound("no original is like that", hintFiles)
+	}
 	if a.json {
 		if failed != nil && sum.Files+sum.Unchanged == 0 && len(sum.Failed) == 0 {
 			return failed

@@ -38,7 +38,7 @@ func newScheduleCommand(a *app) *cobra.Command {
 			"written by txarchive is never changed or removed." + exits("4 nothing is scheduled", "8 something else is in the way", "10 no archive"),
 		Example: "  txarchive schedule install --backup /mnt/backup/transcripts --keep-last 14\n  txarchive schedule install --at 04:30 --with cron --dry-run\n" +
 			"  txarchive schedule status\n  txarchive schedule remove",
-		Args: args(cobra.NoArgs),
+		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&o.with, "with", "", "systemd, launchd or cron (default: what the machine has)")

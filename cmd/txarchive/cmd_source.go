@@ -23,7 +23,7 @@ func newSourceCommand(a *app) *cobra.Command {
 		Long: "A source is a directory that `ingest` without arguments scans. `ingest DIR` adds its directory by itself." +
 			exits("4 no such source or directory", "8 refused", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive source discover\n  txarchive source add claude-code\n  txarchive source add ~/.local/share/awf\n  txarchive source list\n  txarchive source remove awf",
-		Args:    args(cobra.NoArgs),
+		Args:    noCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newSourceAddCommand(a), newSourceDiscoverCommand(a),

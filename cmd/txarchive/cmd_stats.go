@@ -84,9 +84,17 @@ var measures = []struct {
 	{"output tokens", func(s index.Sums) string { return known(s.Output) }},
 	{"cache read", func(s index.Sums) string { return known(s.CacheRead) }},
 	{"cache creation", func(s index.Sums) string { return known(s.CacheCreation) }},
-	{"reported cost", func(s index.Sums) string { return dollars(s.ReportedCost) }},
+	{"reported cost", func(s index.Sums) string { return reported(s.ReportedCost) }},
 	{"links", func(s index.Sums) string { return number(s.Links) }},
 	{"problems", func(s index.Sums) string { return number(s.Problems) }},
+}
+
+// reported is a sum of reported costs for people: nothing where no original states any.
+func reported(cost *int64) string {
+	if cost == nil || *cost == 0 {
+		return "-"
+	}
+	return dollars(cost)
 }
 
 func statsGrid(s index.Stats) *grid {

@@ -24,7 +24,7 @@ func newTagCommand(a *app) *cobra.Command {
 			"like the originals, and are the same on every machine. A run is named as for `show`." +
 			exits("4 no such run, or the run has no such tag", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive tag add r7sk2 release keep\n  txarchive tag remove r7sk2 keep\n  txarchive tag list\n  txarchive list tag:release",
-		Args:    args(cobra.NoArgs),
+		Args:    noCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(

@@ -25,6 +25,7 @@ func runWelcome(ctx context.Context, a *app) error {
 		a.welcome(fmt.Sprintf("There is no archive yet; the first ingest makes one in %s.", a.shown(dir)), [][2]string{
 			{"txarchive ingest DIR", "take all transcripts below DIR"},
 			{"txarchive ingest", "take those below the current directory"},
+			{"txarchive source discover", "see what the agents on this machine keep"},
 			{"txarchive --archive DIR ...", "have the archive elsewhere; or set TXARCHIVE_DIR"},
 		})
 		return nil

@@ -36,6 +36,7 @@ func (v *accountant) report(ctx context.Context) error {
 	}
 	if len(r.Rows) == 0 {
 		v.a.note("Nothing was spent: no usage is like that")
+		v.a.tryLooser("cost", v.o.query)
 		return nil
 	}
 	if v.o.chart {
@@ -43,15 +44,15 @@ func (v *accountant) report(ctx context.Context) error {
 		return v.unpriced(r)
 	}
 	if v.o.format == "markdown" {
-		if err := v.markdown(reportGrid(r, false)); err != nil {
+		if err := v.markdown(reportGrid(r, whole)); err != nil {
 			return err
 		}
 	} else {
-		g := reportGrid(r, false)
-		if v.width > 0 && g.natural() > v.width {
-			g = reportGrid(r, true)
+		d := whole
+		for d < bare && v.width > 0 && !reportGrid(r, d).legible(v.width, d > whole) {
+			d++
 		}
-		fmt.Fprintln(v.a.out, v.a.fitted(g))
+		fmt.Fprintln(v.a.out, v.a.fitted(reportGrid(r, d)))
 	}
 	return v.unpriced(r)
 }
@@ -84,6 +85,21 @@ func cutMiddle(s string, width int) string {
 	return string(runes[:width-1-tail]) + "…" + string(runes[len(runes)-tail:])
 }
 
+// legible says that a grid fits a width, or at least that what must be cut for that is not cut to pieces.
+func (g *grid) legible(width int, cut bool) bool {
+	const least = 20
+	if !cut {
+		return g.natural() <= width
+	}
+	natural := g.widths(0)
+	for i, room := range g.widths(width) {
+		if room < min(natural[i], least) {
+			return false
+		}
+	}
+	return g.fits(width)
+}
+
 // natural is how wide a grid is when nothing is cut.
 func (g *grid) natural() int {
 	sum := 2 * (len(g.columns) - 1)
@@ -93,8 +109,18 @@ func (g *grid) natural() int {
 	return sum
 }
 
-// reportGrid is the report for people. narrow has short heads, rounds tokens and leaves out a cache that nobody used.
-func reportGrid(r *cost.Report, narrow bool) *grid {
+// detail is how much of the report a terminal has room for.
+type detail int
+
+const (
+	whole  detail = iota
+	short         // short heads, rounded tokens, no cache that nobody used
+	scarce        // no shares, and what has no price is only named below
+	bare          // no cache at all
+)
+
+// reportGrid is the report for people.
+func reportGrid(r *cost.Report, d detail) *grid {
 	g := &grid{footer: true}
 	for _, by := range r.By {
 		isTime := by == cost.Day || by == cost.Week || by == cost.Month || by == cost.Hour
@@ -103,7 +129,7 @@ func reportGrid(r *cost.Report, narrow bool) *grid {
 	if len(r.By) == 0 {
 		g.columns = append(g.columns, column{})
 	}
-	columns := figureColumns(&r.Totals, narrow)
+	columns := figureColumns(&r.Totals, d)
 	for _, c := range columns {
 		g.columns = append(g.columns, column{head: c.head, right: true})
 	}
@@ -138,9 +164,9 @@ type figureColumn struct {
 	of   func(*cost.Figures) string
 }
 
-func figureColumns(totals *cost.Figures, narrow bool) []figureColumn {
+func figureColumns(totals *cost.Figures, d detail) []figureColumn {
 	head, amount := func(long, _ string) string { return long }, number
-	if narrow {
+	if d > whole {
 		head, amount = func(_, short string) string { return short }, compact
 	}
 	columns := []figureColumn{
@@ -148,14 +174,16 @@ func figureColumns(totals *cost.Figures, narrow bool) []figureColumn {
 		{head("input", "in"), func(f *cost.Figures) string { return amount(f.Input) }},
 		{head("output", "out"), func(f *cost.Figures) string { return amount(f.Output) }},
 	}
-	if !narrow || totals.CacheRead+totals.CacheCreation > 0 {
+	if d == whole || d < bare && totals.CacheRead+totals.CacheCreation > 0 {
 		columns = append(columns,
 			figureColumn{head("cache read", "read"), func(f *cost.Figures) string { return amount(f.CacheRead) }},
 			figureColumn{head("cache write", "write"), func(f *cost.Figures) string { return amount(f.CacheCreation) }})
 	}
-	columns = append(columns,
-		figureColumn{"cost", func(f *cost.Figures) string { return dollars(f.Cost) }},
-		figureColumn{"share", func(f *cost.Figures) string { return percent(f.Share) }})
+	columns = append(columns, figureColumn{"cost", func(f *cost.Figures) string { return dollars(f.Cost) }})
+	if d >= scarce {
+		return columns
+	}
+	columns = append(columns, figureColumn{"share", func(f *cost.Figures) string { return percent(f.Share) }})
 	if totals.Unpriced > 0 {
 		columns = append(columns, figureColumn{head("unpriced", "unpr"), func(f *cost.Figures) string { return amount(f.Unpriced) }})
 	}

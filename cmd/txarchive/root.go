@@ -75,6 +75,12 @@ func newRootCommand(a *app) *cobra.Command {
 		newStatusCommand(a), newDoctorCommand(a), newVerifyCommand(a), newReindexCommand(a), newBackupCommand(a))
 	cmd.AddCommand(newVersionCommand(a), newManCommand(a))
 	cmd.CompletionOptions.HiddenDefaultCmd = false
+	cmd.InitDefaultHelpCmd()
+	for _, c := range cmd.Commands() {
+		if c.Name() == "help" {
+			c.Args = knownTopic
+		}
+	}
 	return cmd
 }
 
@@ -87,15 +93,35 @@ func group(cmd *cobra.Command, id, title string, commands ...*cobra.Command) {
 	cmd.AddCommand(commands...)
 }
 
+// noCommand says that a word is none of a command's own commands, and which it may have been meant to be.
 func noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := "txarchive --help lists the commands"
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+	hint := cmd.CommandPath() + " --help lists the commands"
+	cmd.SuggestionsMinimumDistance = 2
+	near := cmd.SuggestionsFor(args[0])
+	if slices.ContainsFunc(near, begun(args[0])) {
+		near = slices.DeleteFunc(near, func(name string) bool { return !begun(args[0])(name) })
+	}
+	if len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
-	return usage(fmt.Sprintf("there is no command %q", args[0]), hint)
+	_, path, _ := strings.Cut(cmd.CommandPath()+" "+args[0], " ")
+	return usage(fmt.Sprintf("there is no command %q", path), hint)
+}
+
+func begun(word string) func(name string) bool {
+	return func(name string) bool { return strings.HasPrefix(name, word) }
+}
+
+// knownTopic refuses help about a command that there is not.
+func knownTopic(cmd *cobra.Command, args []string) error {
+	topic, rest, err := cmd.Root().Find(args)
+	if err != nil || !topic.HasSubCommands() {
+		return nil // cobra's own complaint, or help about a command and what is given to it
+	}
+	return noCommand(topic, rest)
 }
 
 // args turns cobra's complaints about the number of arguments into usage errors.

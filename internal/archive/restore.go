@@ -150,7 +150,7 @@ func (r *restorer) run(ctx context.Context) error {
 	case r.total == 0:
 		return fmt.Errorf("no such original: %w", index.ErrNotFound)
 	case r.first != nil:
-		return fmt.Errorf("%d of %d files failed, %d were refused: %w", r.failed, r.total, r.refused, r.first)
+		return fmt.Errorf("%d of %d files failed, %d refused: %w", r.failed, r.total, r.refused, r.first)
 	}
 	return nil
 }

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/query"
+)
+
+// looseFields are compared with the whole of what a producer states, which people often know a part of.
+var looseFields = []string{"project", "model", "path", "group", "source", "agent", "tool", "flow", "step", "format"}
+
+// loosened is a query that found nothing, with its first such value as a part of what it is compared with; "" when it has none.
+func loosened(t *query.Tree) string {
+	if t == nil || t.Root == nil {
+		return ""
+	}
+	of := []query.Node{t.Root}
+	if and, ok := t.Root.(query.And); ok {
+		of = slices.Clone(and.Of)
+	}
+	for i, n := range of {
+		f, ok := n.(query.Field)
+		if !ok || !slices.Contains(looseFields, f.Name) {
+			continue
+		}
+		if j := slices.IndexFunc(f.Values, func(v query.Value) bool { return v.Match == query.Whole && v.Text != "" }); j >= 0 {
+			f.Values = slices.Clone(f.Values)
+			f.Values[j].Match = query.Contains
+			of[i] = f
+			return (&query.Tree{Root: query.And{Of: of}}).String()
+		}
+	}
+	return ""
+}
+
+// tryLooser says what a query that found nothing may have been meant to be.
+func (a *app) tryLooser(command, text string) {
+	t, err := query.Parse(text, a.now(), a.location())
+	if err != nil {
+		return
+	}
+	if q := loosened(t); q != "" {
+		a.note("Try: txarchive %s %s   (a value is compared as a whole)", command, shellQuote(strings.TrimSpace(q)))
+	}
+}
