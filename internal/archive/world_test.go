@@ -303,7 +303,7 @@ func (w *world) withRun(path, content string, edit ...func(*index.Parsed)) blob.
 			VersionKey: index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}, Format: "test", Role: "log", Parser: 1,
 			Claim: ".", Size: v.Size, SHA256: v.SHA256,
 		},
-		First: true, Last: true, Until: v.Size,
+		First: true, Last: true, Until: v.Size, Words: new(index.Words),
 		Runs:          []*transcript.Run{{ID: "run of " + path}},
 		Conversations: []index.Holding{{Conversation: transcript.Conversation{ID: "c", Run: "run of " + path}, LastSeq: 1, TotalRows: 1}},
 		Rows:          []index.Row{{Seq: 1, Parts: 1, Kind: transcript.KindMessage, Verdict: transcript.Counted, Near: testTime.UnixMicro(), Length: 10, Line: 1}},

@@ -101,7 +101,7 @@ CREATE INDEX versions_size ON versions (size);
 
 CREATE TABLE runs (
   id        INTEGER PRIMARY KEY,
-  run_id    TEXT NOT NULL UNIQUE,      -- public
+  run_id    TEXT NOT NULL UNIQUE,      -- public: a hash of format, key and anchor
   format    INTEGER NOT NULL REFERENCES names,
   key       TEXT NOT NULL,             -- the native id, '' where the anchor alone is the identity
   anchor    TEXT NOT NULL,
@@ -113,8 +113,7 @@ CREATE TABLE runs (
   stub      INTEGER NOT NULL DEFAULT 0,
   child     INTEGER NOT NULL DEFAULT 0,
   pruned    INTEGER NOT NULL DEFAULT 0,   -- 1: only its ledger is left
-  attributes TEXT,
-  UNIQUE (format, key, anchor)
+  attributes TEXT
 ) STRICT;
 
 CREATE TABLE run_names (               -- how one root calls a run; several names may mean one run
@@ -131,7 +130,7 @@ CREATE TABLE run_claims (              -- what one version says of a run
   run_name INTEGER NOT NULL REFERENCES run_names,
   version  INTEGER NOT NULL REFERENCES versions,
   rank     INTEGER NOT NULL,
-  stated   TEXT NOT NULL,              -- transcript.Run as JSON
+  stated   TEXT NOT NULL,              -- transcript.Run as JSON, in short
   named    INTEGER NOT NULL,           -- 1: it says nothing but that there is such a run
   ledger   INTEGER NOT NULL DEFAULT 0, -- 1: a ledger says so, the version itself was pruned of it
   PRIMARY KEY (run_name, version)
@@ -168,7 +167,7 @@ CREATE TABLE transcripts (             -- what one version holds of one conversa
   ord          TEXT NOT NULL,
   rank         INTEGER NOT NULL,
   seq_base     INTEGER NOT NULL DEFAULT 0,   -- added to the seq of its events
-  stated       TEXT NOT NULL,          -- transcript.Conversation as JSON
+  stated       TEXT NOT NULL,          -- transcript.Conversation as JSON, in short
   events       INTEGER NOT NULL DEFAULT 0,   -- counted ones, as all below
   messages     INTEGER NOT NULL DEFAULT 0,
   calls        INTEGER NOT NULL DEFAULT 0,

@@ -21,7 +21,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	defer t.Rollback()
 	c := &commit{
 		tx: t, batch: batch, bulkRows: db.bulkRows, slots: db.slots, told: db.told.take(), telling: map[*index.Words][]uint64{}, usages: usageRows(t), usageBefore: -1,
-		sources: map[string]int64{}, formats: map[int64]string{}, born: map[index.VersionKey]int64{},
+		named: map[int64]runName{}, held: map[int64]heldTranscript{}, sources: map[string]int64{}, formats: map[int64]string{}, born: map[index.VersionKey]int64{},
 		touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{},
 	}
 	if c.met, err = t.whatIsMet(); err != nil {
@@ -58,6 +58,8 @@ type commit struct {
 	formats     map[int64]string           // names of formats by id, likewise
 	born        map[index.VersionKey]int64 // versions that this commit has added, of which nothing is said yet and on which no tombstone lies
 	rows        []pendingRow
+	named       map[int64]runName        // names of runs, as far as something was said of them
+	held        map[int64]heldTranscript // transcripts, likewise
 
 	paths map[int64][]string // that calls touch, by the hash of all of a call
 

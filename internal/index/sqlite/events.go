@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
@@ -115,10 +116,7 @@ func (c *commit) writeEvents() error {
 }
 
 func (c *commit) writeCalls() error {
-	scopes, err := c.callScopes()
-	if err != nil {
-		return err
-	}
+	scopes := c.callScopes()
 	calls := inserter{t: c.tx, into: "OR FAIL INTO calls", columns: callColumns}
 	c.paths = map[int64][]string{}
 	results := inserter{t: c.tx, into: "OR FAIL INTO results", columns: resultColumns}
@@ -202,7 +200,7 @@ func (s callScope) call(id string) int64 {
 	return s.high&^own | index.Hash("call", s.conversation, id)&own
 }
 
-func (c *commit) callScopes() (map[int64]callScope, error) {
+func (c *commit) callScopes() map[int64]callScope {
 	scopes := map[int64]callScope{}
 	for i := range c.rows {
 		r := &c.rows[i]
@@ -212,21 +210,17 @@ func (c *commit) callScopes() (map[int64]callScope, error) {
 		if _, ok := scopes[r.transcript]; ok {
 			continue
 		}
-		var format, run, scope, conversation, version string
-		var shared bool
-		if _, err := c.get(`SELECT n.format, n.native_id, n.scope, t.native_id, t.version, t.shared FROM transcripts t
-			JOIN run_names n ON n.id = t.run_name WHERE t.id = ?`, []any{r.transcript}, &format, &run, &scope, &conversation, &version, &shared); err != nil {
-			return nil, err
-		}
-		s := callScope{run: format + "\x00" + scope + "\x00" + run}
-		s.conversation = s.run + "\x00" + conversation
-		if !shared {
-			s.conversation += "\x00" + version
+		t := c.held[r.transcript]
+		n := c.named[t.name]
+		s := callScope{run: strconv.FormatInt(n.format, 10) + "\x00" + n.scope + "\x00" + n.native}
+		s.conversation = s.run + "\x00" + t.native
+		if !t.shared {
+			s.conversation += "\x00" + strconv.FormatInt(t.version, 10)
 		}
 		s.high = index.Hash("calls", s.conversation)
 		scopes[r.transcript] = s
 	}
-	return scopes, nil
+	return scopes
 }
 
 // countRows adds what was written to the counters of the transcripts.

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"database/sql"
-	"encoding/json"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
@@ -136,12 +135,12 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, buried boo
 		}
 	}
 	if r.Claim != nil {
-		stated, err := json.Marshal(r.Claim)
+		stated, err := runSaid(r.Claim)
 		if err != nil {
 			return err
 		}
 		if _, err := c.exec("INSERT OR REPLACE INTO run_claims (run_name, version, rank, stated, named, ledger) VALUES (?, ?, ?, ?, ?, 1)",
-			name, o.version, r.Claim.Rank, string(stated), onlyNames(r.Claim)); err != nil {
+			name, o.version, r.Claim.Rank, stated, onlyNames(r.Claim)); err != nil {
 			return err
 		}
 	}
@@ -217,21 +216,32 @@ func (c *commit) dropWords(transcript, until int64) error {
 	return nil
 }
 
+// runName is what makes a name one.
+type runName struct {
+	format        int64
+	native, scope string
+}
+
 // namedRun is the row of a name.
 func (c *commit) namedRun(formatName, native, scope string) (id int64, fresh bool, err error) {
 	format, err := c.nameID(formatName)
 	if err != nil {
 		return 0, false, err
 	}
-	ok, err := c.get("SELECT id FROM run_names WHERE format = ? AND native_id = ? AND scope = ?", []any{format, native, scope}, &id)
-	if err != nil || ok {
-		return id, false, err
-	}
-	if id, err = c.id("run_names"); err != nil {
+	known, err := c.get("SELECT id FROM run_names WHERE format = ? AND native_id = ? AND scope = ?", []any{format, native, scope}, &id)
+	if err != nil {
 		return 0, false, err
 	}
-	_, err = c.exec("INSERT INTO run_names (id, format, native_id, scope) VALUES (?, ?, ?, ?)", id, format, native, scope)
-	return id, true, err
+	if !known {
+		if id, err = c.id("run_names"); err != nil {
+			return 0, false, err
+		}
+		if _, err = c.exec("INSERT INTO run_names (id, format, native_id, scope) VALUES (?, ?, ?, ?)", id, format, native, scope); err != nil {
+			return 0, false, err
+		}
+	}
+	c.named[id] = runName{format, native, scope}
+	return id, !known, nil
 }
 
 // ledgerUsage writes usage that outlives what stated it, under the identity that it had.

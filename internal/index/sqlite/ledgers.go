@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -177,13 +176,15 @@ func (d *ledgers) fill(x *ledgerName) error {
 
 // claim keeps what tells runs apart and groups them, and no words.
 func (d *ledgers) claim(x *ledgerName) error {
-	return d.each("SELECT stated FROM run_claims WHERE version = ? AND run_name = ?", func(r *sqlx.Rows) error {
+	return d.each("SELECT k.stated, n.native_id, k.rank FROM run_claims k JOIN run_names n ON n.id = k.run_name WHERE k.version = ? AND k.run_name = ?", func(r *sqlx.Rows) error {
 		var stated []byte
-		if err := r.Scan(&stated); err != nil {
+		var native string
+		var rank int
+		if err := r.Scan(&stated, &native, &rank); err != nil {
 			return err
 		}
-		run := &transcript.Run{}
-		if err := json.Unmarshal(stated, run); err != nil {
+		run, err := readRun(stated, native, rank)
+		if err != nil {
 			return err
 		}
 		run.Title, run.Error, run.Attributes = "", "", nil

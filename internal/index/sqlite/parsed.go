@@ -154,13 +154,13 @@ func (c *commit) claims(o *owner) error {
 		if err != nil {
 			return err
 		}
-		stated, err := json.Marshal(r)
+		stated, err := runSaid(r)
 		if err != nil {
 			return err
 		}
 		if _, err := c.exec(`INSERT INTO run_claims (run_name, version, rank, stated, named) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (run_name, version) DO UPDATE SET rank = excluded.rank, stated = excluded.stated, named = excluded.named, ledger = 0`,
-			name, o.version, r.Rank, string(stated), onlyNames(r)); err != nil {
+			name, o.version, r.Rank, stated, onlyNames(r)); err != nil {
 			return err
 		}
 	}
@@ -205,12 +205,19 @@ func (c *commit) transcripts(o *owner) error {
 	return nil
 }
 
+// heldTranscript is what makes a transcript one.
+type heldTranscript struct {
+	name, version int64
+	native        string
+	shared        bool
+}
+
 func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool, err error) {
 	name, err := c.runName(o, v.Run)
 	if err != nil {
 		return 0, false, err
 	}
-	stated, err := json.Marshal(&v.Conversation)
+	stated, err := conversationSaid(&v.Conversation, v.Aside)
 	if err != nil {
 		return 0, false, err
 	}
@@ -228,8 +235,9 @@ func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool,
 	}
 	if known {
 		indexed = rows == 1 // what is wanted is made again as a whole
+		c.held[id] = heldTranscript{name, o.version, native, v.Shared}
 		_, err = c.exec("UPDATE transcripts SET last_seq = ?, rows = ?, stated = ?, ord = ?, rank = ?, shared = ? WHERE id = ?",
-			v.LastSeq, v.TotalRows, string(stated), v.Order, v.Rank, v.Shared, id)
+			v.LastSeq, v.TotalRows, stated, v.Order, v.Rank, v.Shared, id)
 		return id, indexed, err
 	}
 	same, err := c.twin(o, name, native, v.Aside)
@@ -239,9 +247,10 @@ func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool,
 	if id, err = c.id("transcripts"); err != nil {
 		return 0, false, err
 	}
+	c.held[id] = heldTranscript{name, o.version, native, v.Shared}
 	_, err = c.exec(`INSERT INTO transcripts (id, version, run_name, native_id, verdict, indexed, shared, aside, ord, rank, stated, last_seq, rows)
 		VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		id, o.version, name, native, !same, v.Shared, v.Aside, v.Order, v.Rank, string(stated), v.LastSeq, v.TotalRows)
+		id, o.version, name, native, !same, v.Shared, v.Aside, v.Order, v.Rank, stated, v.LastSeq, v.TotalRows)
 	return id, !same, err
 }
 

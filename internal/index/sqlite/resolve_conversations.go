@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"database/sql"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -53,7 +52,7 @@ func (c *commit) loadTakes() (map[int64][]*take, error) {
 	}
 	err = c.each(`SELECT t.id, n.run, t.run_name, t.version, v.file, v.number, t.native_id, t.conversation, t.verdict, t.judged, t.indexed, t.copied_until,
 		t.shared, t.aside, t.ord, t.rank, t.seq_base, t.last_seq, t.rows, t.first_time, t.last_time, v.sha256, v.size, s.name, f.path, t.stated,
-		i.key, i.anchor, (SELECT name FROM names WHERE id = i.format)
+		n.native_id, i.key, i.anchor, (SELECT name FROM names WHERE id = i.format)
 		FROM temp.touched_runs r CROSS JOIN runs i ON i.id = r.id CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
 		CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file
 		CROSS JOIN sources s ON s.id = f.source`, func(r *sql.Rows) error {
@@ -61,13 +60,17 @@ func (c *commit) loadTakes() (map[int64][]*take, error) {
 		var stated []byte
 		if err := r.Scan(&t.id, &t.run, &t.runName, &t.version, &t.file, &t.number, &t.native, &t.conversation, &t.verdict, &t.judged, &t.indexed, &t.copiedUntil,
 			&t.shared, &t.aside, &t.order, &t.rank, &t.seqBase, &t.lastSeq, &t.rows, &t.first, &t.last, &t.sha, &t.size,
-			&t.source, &t.path, &stated, &t.key.native, &t.key.anchor, &t.key.format); err != nil {
+			&t.source, &t.path, &stated, &t.Run, &t.key.native, &t.key.anchor, &t.key.format); err != nil {
 			return err
 		}
 		t.lossy = lossy[index.VersionKey{Source: t.source, Path: t.path, Number: int(t.number)}]
 		t.was.conversation, t.was.verdict, t.was.judged, t.was.indexed, t.was.seqBase, t.was.copiedUntil = t.conversation, t.verdict, t.judged, t.indexed, t.seqBase, t.copiedUntil
 		all[t.run] = append(all[t.run], t)
-		return json.Unmarshal(stated, &t.Conversation)
+		t.Shared, t.Order, t.Rank = t.shared, t.order, int(t.rank)
+		if !t.aside {
+			t.ID = t.native
+		}
+		return readConversation(stated, &t.Conversation)
 	})
 	return all, err
 }

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"database/sql"
-	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -90,13 +89,6 @@ func (c *commit) runRow(format int64, native, anchor string, anchored bool) (id 
 	if anchored {
 		key = ""
 	}
-	ok, err := c.get("SELECT id FROM runs WHERE format = ? AND key = ? AND anchor = ?", []any{format, key, anchor}, &id)
-	if err != nil || ok {
-		return id, err
-	}
-	if id, err = c.id("runs"); err != nil {
-		return 0, err
-	}
 	formatName, ok := c.formats[format]
 	if !ok {
 		if _, err := c.get("SELECT name FROM names WHERE id = ?", []any{format}, &formatName); err != nil {
@@ -104,15 +96,23 @@ func (c *commit) runRow(format int64, native, anchor string, anchored bool) (id 
 		}
 		c.formats[format] = formatName
 	}
+	public := index.PublicID("r", "run", formatName, key, anchor)
+	ok, err = c.get("SELECT id FROM runs WHERE run_id = ?", []any{public}, &id)
+	if err != nil || ok {
+		return id, err
+	}
+	if id, err = c.id("runs"); err != nil {
+		return 0, err
+	}
 	_, err = c.exec("INSERT INTO runs (id, run_id, format, key, anchor, native_id, counted) VALUES (?, ?, ?, ?, ?, ?, 0)",
-		id, index.PublicID("r", "run", formatName, key, anchor), format, key, anchor, native)
+		id, public, format, key, anchor, native)
 	return id, err
 }
 
 // claim is what one version says of a run.
 type claim struct {
 	run, name, file, number int64
-	transcript.Run
+	*transcript.Run
 	stated string
 }
 
@@ -121,13 +121,16 @@ type claim struct {
 func (c *commit) loadClaims() (map[int64][]claim, error) {
 	all := map[int64][]claim{}
 	newest := map[[2]int64]int64{} // run name and file -> highest version number
-	err := c.each(`SELECT n.run, n.id, v.file, v.number, k.stated FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
+	err := c.each(`SELECT n.run, n.id, n.native_id, v.file, v.number, k.rank, k.stated FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
 		CROSS JOIN run_claims k ON k.run_name = n.id CROSS JOIN versions v ON v.id = k.version`, func(r *sql.Rows) error {
 		var k claim
-		if err := r.Scan(&k.run, &k.name, &k.file, &k.number, &k.stated); err != nil {
-			return err
+		var native string
+		var rank int
+		err := r.Scan(&k.run, &k.name, &native, &k.file, &k.number, &rank, &k.stated)
+		if err == nil {
+			k.Run, err = readRun([]byte(k.stated), native, rank)
 		}
-		if err := json.Unmarshal([]byte(k.stated), &k.Run); err != nil {
+		if err != nil {
 			return err
 		}
 		all[k.run] = append(all[k.run], k)
@@ -175,7 +178,7 @@ func mergeClaims(claims []claim) *transcript.Run {
 	to := reflect.ValueOf(merged).Elem()
 	rank := make([]int, to.NumField())
 	for i := range claims {
-		from := reflect.ValueOf(&claims[i].Run).Elem()
+		from := reflect.ValueOf(claims[i].Run).Elem()
 		for f := range to.NumField() {
 			v := from.Field(f)
 			switch {
@@ -188,7 +191,7 @@ func mergeClaims(claims []claim) *transcript.Run {
 				maps.Copy(joined, to.Field(f).Interface().(transcript.Attributes))
 				to.Field(f).Set(reflect.ValueOf(joined))
 			case rank[f] == claims[i].Rank:
-				preferEqual(merged, &claims[i].Run, to.Type().Field(f).Name)
+				preferEqual(merged, claims[i].Run, to.Type().Field(f).Name)
 			}
 		}
 	}
