@@ -340,10 +340,24 @@ func (e *ends) cut(t string, endings []string) {
 	if len(t) < cutTerm {
 		return
 	}
-	if slices.ContainsFunc(endings, func(p string) bool { return strings.HasSuffix(t, p) && e.cutBehind(len(p), len(t)) }) {
-		e.add([]string{t}, false) // few texts have it; what follows would be a prefix that many words have
+	for _, p := range endings {
+		switch rest := e.word[len(p):]; {
+		case !strings.HasSuffix(t, p) || !e.cutBehind(len(p), len(t)):
+			continue
+		case leastRest <= len(rest) && len(rest) <= mostRest:
+			e.add([]string{t, rest}, true)
+		default: // few texts have it; what follows would be a beginning that many words have, or be cut again
+			e.add([]string{t}, false)
+			return
+		}
 	}
 }
+
+// What follows a word that was cut is looked for where it has so many bytes.
+const (
+	leastRest = 3
+	mostRest  = term.MaxTerm - longestFold
+)
 
 // cutBehind says whether a term of some size may have been cut behind so many bytes of what is looked for: the character that
 // comes next did not fit.

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/jmoiron/sqlx"
@@ -36,16 +37,18 @@ func (p *planner) sieve(c where.Cond) (*sieve, error) {
 // found is the rows that an expression finds.
 func (p *planner) found(e fts5.Expr) (*sieve, error) {
 	s := &sieve{close: func() {}}
-	if !fts5.Closed(e) {
-		native := &native{ctx: p.ctx, tx: p.tx.Tx, match: e.String()}
-		s.Rows, s.close = native, native.close
-		return s, nil
+	if fts5.Readable(e) {
+		view, err := p.tx.view(p.ctx)
+		if err == nil {
+			s.Rows, err = view.Rows(e)
+		}
+		if !errors.Is(err, fts5.ErrOpen) {
+			return s, err
+		}
 	}
-	view, err := p.tx.view(p.ctx)
-	if err == nil {
-		s.Rows, err = view.Rows(e)
-	}
-	return s, err
+	native := &native{ctx: p.ctx, tx: p.tx.Tx, match: e.String()}
+	s.Rows, s.close = native, native.close
+	return s, nil
 }
 
 // native lets FTS5 itself find rows: by beginnings of words that stand in phrases or alternatives. It implements fts5.Rows.

@@ -1,6 +1,7 @@
 package ask_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -29,6 +30,9 @@ func randomExpr(r *rand.Rand, depth int) fts5.Expr {
 	p := &fts5.Phrase{Column: where.InWords}
 	for range 1 + r.IntN(3) {
 		p.Terms = append(p.Terms, benchWord(r.Uint64N(1+r.Uint64N(60))))
+	}
+	if last := len(p.Terms) - 1; last > 0 && r.IntN(2) == 0 {
+		p.Terms[last], p.Open = p.Terms[last][:1+r.IntN(len(p.Terms[last]))], true
 	}
 	return p
 }
@@ -61,6 +65,7 @@ func TestRowsAreThoseOfTheEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer tx.Rollback()
+		left := 0
 		for range 150 {
 			e := randomExpr(r, 3)
 			var want []int64
@@ -72,6 +77,10 @@ func TestRowsAreThoseOfTheEngine(t *testing.T) {
 				t.Fatal(err)
 			}
 			found, err := view.Rows(e)
+			if errors.Is(err, fts5.ErrOpen) {
+				left++
+				continue
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,6 +109,9 @@ func TestRowsAreThoseOfTheEngine(t *testing.T) {
 				}
 			}
 			close()
+		}
+		if left > 50 {
+			t.Errorf("%d questions were left to the engine", left)
 		}
 	}
 	compare()

@@ -95,7 +95,9 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 		if err != nil || edge <= c.From {
 			return err
 		}
-		c.To = edge
+		if edge < math.MaxInt64 {
+			c.To = edge
+		}
 	}
 	words, err := p.sieve(c)
 	if err != nil {

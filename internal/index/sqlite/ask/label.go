@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/jmoiron/sqlx"
 
@@ -38,12 +39,37 @@ func scanLabel(rows *sqlx.Rows) (l label, err error) {
 // Labels calls take with conversations and their runs, without their counts, versions and places: those must be looked up
 // in many tables, and a hit is shown without them. Conversations that are not there are missing.
 func (db *Reader) Labels(ctx context.Context, conversations []string, take func(index.Conversation, index.Run)) error {
-	ids, err := json.Marshal(conversations)
-	if err == nil {
-		err = engine.Each(ctx, db.r, labelColumns, []any{string(ids)}, scanLabel, func(l label) bool { take(l.Conversation, l.of); return true })
-	}
+	tx, err := db.read(ctx)
 	if err != nil {
 		return fmt.Errorf("labels of conversations: %w", engine.Damage(err))
 	}
+	defer tx.Rollback()
+	if err := tx.learnLabels(ctx, conversations); err != nil {
+		return fmt.Errorf("labels of conversations: %w", engine.Damage(err))
+	}
+	for _, id := range conversations {
+		if l, ok := tx.labels[id]; ok {
+			take(l.Conversation, l.of)
+		}
+	}
 	return nil
+}
+
+// mostLabels is how many labels are remembered, beside those of the last question.
+const mostLabels = 512
+
+// learnLabels makes sure that labels are known.
+func (r *reading) learnLabels(ctx context.Context, conversations []string) error {
+	if len(r.labels) > mostLabels {
+		clear(r.labels)
+	}
+	unknown := slices.DeleteFunc(slices.Clone(conversations), func(id string) bool { _, ok := r.labels[id]; return ok })
+	if len(unknown) == 0 {
+		return nil
+	}
+	ids, err := json.Marshal(unknown)
+	if err != nil {
+		return err
+	}
+	return engine.Each(ctx, r, labelColumns, []any{string(ids)}, scanLabel, func(l label) bool { r.labels[l.Conversation.ID] = l; return true })
 }

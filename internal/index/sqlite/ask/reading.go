@@ -19,6 +19,7 @@ type memory struct {
 	names  map[int64]string
 	scenes map[int64]string // what they say, as JSON
 	owners map[int64]owner  // by transcript
+	labels map[string]label // by conversation
 	filed  *filing
 
 	owned  map[string]owned    // by statement
@@ -45,7 +46,7 @@ func (db *Reader) read(ctx context.Context) (*reading, error) {
 		return nil, err
 	}
 	m, err := tx.Memory(ctx, func() any {
-		return &memory{names: map[int64]string{}, scenes: map[int64]string{}, owners: map[int64]owner{},
+		return &memory{names: map[int64]string{}, scenes: map[int64]string{}, owners: map[int64]owner{}, labels: map[string]label{},
 			owned: map[string]owned{}, rows: map[string][]int64{}, recent: map[[2]int64]recent{}}
 	})
 	if err != nil {

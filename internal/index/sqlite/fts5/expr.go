@@ -86,14 +86,22 @@ func phrasesOf(of []Expr, to []*Phrase) []*Phrase {
 	return to
 }
 
-// Closed reports whether all terms of an expression are whole, so that a View can answer it.
-func Closed(e Expr) bool {
+// Readable reports whether a View can answer an expression: a phrase that goes on has whole terms before.
+func Readable(e Expr) bool {
 	for _, p := range e.phrases(nil) {
-		if p.Open || len(p.Terms) == 0 {
+		if len(p.whole()) == 0 {
 			return false
 		}
 	}
 	return true
+}
+
+// whole is the terms of a phrase that are.
+func (p *Phrase) whole() []string {
+	if p.Open && len(p.Terms) > 0 {
+		return p.Terms[:len(p.Terms)-1]
+	}
+	return p.Terms
 }
 
 // Size is how many terms an expression asks for.
@@ -107,19 +115,22 @@ func Size(e Expr) (n int) {
 // asked is an expression on its way to its rows.
 type asked struct {
 	view  *View
-	terms map[string]int // numbers
-	lists []*list        // of each term in all segments
+	terms map[string]int     // numbers
+	lists []*list            // of each term in all segments
+	ends  []map[ending]*list // by segment: of what open phrases end with, as far as their other terms stand before it
 }
 
 // termsAtOnce bounds how many terms are looked up by one question to the store.
 const termsAtOnce = 128
 
-// Rows returns the rows of a closed expression.
+// Rows returns the rows of an expression that is Readable.
+//
+// Errors: ErrOpen when too many rows have the terms before one of which only the beginning is given.
 func (v *View) Rows(e Expr) (Rows, error) {
 	a := &asked{view: v, terms: map[string]int{}}
 	var terms []string
 	for _, p := range e.phrases(nil) {
-		for _, t := range p.Terms {
+		for _, t := range p.whole() {
 			if _, known := a.terms[t]; !known {
 				a.terms[t] = len(terms)
 				terms = append(terms, t)
@@ -133,6 +144,9 @@ func (v *View) Rows(e Expr) (Rows, error) {
 		}
 		a.lists = append(a.lists, lists...)
 	}
+	if err := a.followed(e); err != nil {
+		return nil, err
+	}
 	var all []walker // a row lies in one segment, with all of its terms
 	for i := range v.segments {
 		if w := e.in(a, i); w != nil {
@@ -143,15 +157,30 @@ func (v *View) Rows(e Expr) (Rows, error) {
 }
 
 func (p *Phrase) in(a *asked, segment int) walker {
-	var words []*tail
-	for _, t := range p.Terms {
+	words := p.words(a, segment)
+	if p.Open && words != nil {
+		l := a.ends[segment][p.end()]
+		if l == nil {
+			return nil
+		}
+		words = append(words, l.tail(p.Column.Number))
+	}
+	if words == nil {
+		return nil
+	}
+	return newSequence(words)
+}
+
+// words are its whole terms in a segment, nil where one is missing.
+func (p *Phrase) words(a *asked, segment int) (words []*tail) {
+	for _, t := range p.whole() {
 		l := a.lists[a.terms[t]*len(a.view.segments)+segment]
 		if l == nil {
 			return nil
 		}
 		words = append(words, l.tail(p.Column.Number))
 	}
-	return newSequence(words)
+	return words
 }
 
 func (x And) in(a *asked, segment int) walker {

@@ -24,6 +24,13 @@ type piece struct {
 	leaf  int
 	first int64  // row
 	data  []byte // nil: not read yet
+	rows         // of it, when they are kept
+}
+
+// rows are the rows of a piece.
+type rows struct {
+	ids    []int64
+	starts []int32 // where in the data their position lists begin, with their sizes
 }
 
 // leafParts takes a leaf apart of which the beginning belongs to a term on an earlier one: the rest of the last position
@@ -128,10 +135,10 @@ func (l *list) take(k int, leaf []byte) error {
 type tail struct {
 	*list
 	column int
-	piece  int     // that is unpacked; len(pieces) at first
-	rows   []int64 // of it
-	starts []int32 // where in its data their position lists begin, with their sizes
-	left   int     // rows that were not passed by
+	piece  int  // that is unpacked; len(pieces) at first
+	rows        // of it
+	own    rows // memory of those that are not kept
+	left   int  // rows that were not passed by
 }
 
 func (l *list) tail(column int) *tail { return &tail{list: l, column: column, piece: len(l.pieces)} }
@@ -144,8 +151,8 @@ func (t *tail) before(at int64) int {
 // Down implements Rows.
 func (t *tail) Down(at int64) (int64, error) {
 	for {
-		if t.left > 0 && t.rows[t.left-1] > at {
-			t.left = sort.Search(t.left-1, func(i int) bool { return t.rows[i] > at })
+		if t.left > 0 && t.ids[t.left-1] > at {
+			t.left = sort.Search(t.left-1, func(i int) bool { return t.ids[i] > at })
 		}
 		if t.left == 0 {
 			if t.piece = t.before(at); t.piece < 0 {
@@ -157,7 +164,7 @@ func (t *tail) Down(at int64) (int64, error) {
 			}
 			continue
 		}
-		row := t.rows[t.left-1]
+		row := t.ids[t.left-1]
 		if ok, err := t.counts(row); ok || err != nil {
 			return row, err
 		}
@@ -184,16 +191,36 @@ func (t *tail) counts(row int64) (bool, error) {
 	return len(inColumn(list, t.column)) > 0, err
 }
 
-// unpack finds the rows of a piece. Most differences and sizes are of one byte.
+// unpack finds the rows of a piece. Those of pieces that are held anyway are kept with them, as far as there is room.
 func (t *tail) unpack() error {
 	if err := t.read(t.piece); err != nil {
 		return err
 	}
-	data, row := t.pieces[t.piece].data, int64(0)
-	if n := len(data)/4 + 1; cap(t.rows) < n {
-		t.rows, t.starts = make([]int64, 0, n), make([]int32, 0, n)
+	p := &t.pieces[t.piece]
+	if t.rows = p.rows; t.ids == nil {
+		keep := t.shelf.listed < shelvedLists
+		if keep {
+			t.own = rows{}
+		}
+		if err := t.own.unpack(p.data); err != nil {
+			return err
+		}
+		if t.rows = t.own; keep {
+			p.rows = t.own
+			t.shelf.listed += 12 * cap(t.own.ids)
+			t.own = rows{}
+		}
 	}
-	rows, starts := t.rows[:0], t.starts[:0]
+	t.left = len(t.ids)
+	return nil
+}
+
+// unpack finds the rows of what a leaf holds of a doclist. Most differences and sizes are of one byte.
+func (r *rows) unpack(data []byte) error {
+	if n := len(data)/4 + 1; cap(r.ids) < n {
+		r.ids, r.starts = make([]int64, 0, n), make([]int32, 0, n)
+	}
+	ids, starts, row := r.ids[:0], r.starts[:0], int64(0)
 	for at := 0; at < len(data); {
 		delta, n := uint64(data[at]), 1
 		if delta >= 0x80 {
@@ -207,14 +234,14 @@ func (t *tail) unpack() error {
 		if size >= 0x80 {
 			size, m = varint(data[at:])
 		}
-		if n == 0 || m == 0 || size&1 != 0 || len(rows) > 0 && delta == 0 {
+		if n == 0 || m == 0 || size&1 != 0 || len(ids) > 0 && delta == 0 {
 			return fmt.Errorf("%w: posting", ErrMalformed)
 		}
 		row += int64(delta)
-		rows, starts = append(rows, row), append(starts, int32(at))
+		ids, starts = append(ids, row), append(starts, int32(at))
 		at += m + int(size/2)
 	}
-	t.rows, t.starts, t.left = rows, starts, len(rows)
+	r.ids, r.starts = ids, starts
 	return nil
 }
 

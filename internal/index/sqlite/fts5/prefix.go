@@ -10,37 +10,56 @@ import (
 // Prefix returns the rows with from <= row < to that have terms in a column that begin with one of some texts, each once and
 // rising. FTS5 itself makes one list of all such rows, with their positions, before it gives the first.
 func (v *View) Prefix(column Column, texts []string, from, to int64) ([]int64, error) {
-	keys := make([][]byte, len(texts))
-	for i, t := range texts {
-		keys[i] = append([]byte{mainPrefix}, t...)
-	}
-	pages, err := v.shelf.store.Ranges(keys, numbers(v.segments))
-	if err != nil {
-		return nil, err
-	}
 	b := beginning{view: v, column: column.Number, from: from, to: to}
-	for i, all := range pages {
-		b.key, b.segment = keys[i/len(v.segments)], v.segments[i%len(v.segments)]
-		all = slices.DeleteFunc(all, func(page int64) bool { return page>>1 < int64(b.segment.First) })
-		for some := range slices.Chunk(all, leavesAtOnce) {
-			if err := b.leaves(some); err != nil {
-				return nil, err
-			}
-		}
+	if err := b.read(v.segments, texts); err != nil {
+		return nil, err
 	}
 	slices.Sort(b.rows)
 	return slices.Compact(b.rows), nil
 }
 
-// beginning gathers rows of terms that begin with a key.
+// beginning gathers rows of terms that begin with a key: those in a window that have such a term in a column, or of some all
+// that have one, with its places.
 type beginning struct {
 	view     *View
 	column   int
 	from, to int64
-	key      []byte
-	segment  *part
 	rows     []int64
-	open     []*opened
+
+	among []int64 // rising
+	found []standing
+
+	key     []byte
+	segment *part
+	open    []*opened
+}
+
+// standing is where a term stands in a row.
+type standing struct {
+	row       int64
+	positions []byte
+}
+
+// read looks at all leaves with terms that begin with one of some texts.
+func (b *beginning) read(segments []*part, texts []string) error {
+	keys := make([][]byte, len(texts))
+	for i, t := range texts {
+		keys[i] = append([]byte{mainPrefix}, t...)
+	}
+	pages, err := b.view.shelf.store.Ranges(keys, numbers(segments))
+	if err != nil {
+		return err
+	}
+	for i, all := range pages {
+		b.key, b.segment = keys[i/len(segments)], segments[i%len(segments)]
+		all = slices.DeleteFunc(all, func(page int64) bool { return page>>1 < int64(b.segment.First) })
+		for some := range slices.Chunk(all, leavesAtOnce) {
+			if err := b.leaves(some); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // leaves looks at some leaves with terms, and at what follows each of them of its last term.
@@ -64,16 +83,45 @@ func (b *beginning) leaves(pages []int64) error {
 		return err
 	}
 	for _, o := range all {
-		t := o.tail(b.column)
-		for at := b.to - 1; ; {
-			row, err := t.Down(at)
+		walk := b.walk
+		if b.among != nil {
+			walk = b.look
+		}
+		if err := walk(o.tail(b.column)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walk takes the rows of a list that lie in the window.
+func (b *beginning) walk(t *tail) error {
+	for at := b.to - 1; ; {
+		row, err := t.Down(at)
+		if err != nil || row < b.from || row < 0 {
+			return err
+		}
+		b.rows, at = append(b.rows, row), row-1
+	}
+}
+
+// look takes those of the wanted rows that a list has.
+func (b *beginning) look(t *tail) error {
+	for i := len(b.among) - 1; i >= 0; {
+		row, err := t.Down(b.among[i])
+		if err != nil || row < 0 {
+			return err
+		}
+		if row == b.among[i] {
+			list, err := t.positions()
 			if err != nil {
 				return err
 			}
-			if row < b.from || row < 0 {
-				break
-			}
-			b.rows, at = append(b.rows, row), row-1
+			b.found = append(b.found, standing{row, slices.Clone(list)})
+			row--
+		}
+		for i >= 0 && b.among[i] > row {
+			i--
 		}
 	}
 	return nil
@@ -118,11 +166,18 @@ func (b *beginning) list(data []byte) error {
 		if n == 0 || m == 0 || size&1 != 0 || size/2 > uint64(len(data)-n-m) {
 			return fmt.Errorf("%w: posting", ErrMalformed)
 		}
-		if row += int64(delta); row >= b.to {
-			return nil
-		}
+		row += int64(delta)
 		positions := data[n+m:][:size/2]
 		data = data[n+m+int(size/2):]
+		if b.among != nil {
+			if _, ok := slices.BinarySearch(b.among, row); ok {
+				b.found = append(b.found, standing{row, slices.Clone(positions)})
+			}
+			continue
+		}
+		if row >= b.to {
+			return nil
+		}
 		if row < b.from {
 			continue
 		}

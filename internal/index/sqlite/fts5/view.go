@@ -182,7 +182,7 @@ func newOpened(shelf *Shelf, s *part, rows []byte, page int64) *opened {
 	o := &opened{list: &list{shelf: shelf, segment: s}, next: leaf + 1}
 	if len(rows) > 0 {
 		first, _ := varint(rows)
-		o.pieces = append(o.pieces, piece{leaf, int64(first), slices.Clone(rows)}) // of many terms a leaf each would be held
+		o.pieces = append(o.pieces, piece{leaf: leaf, first: int64(first), data: slices.Clone(rows)}) // of many terms a leaf each would be held
 		shelf.listed += len(rows)
 	}
 	if page&1 != 0 {
@@ -230,7 +230,7 @@ func (o *opened) prolong(b []byte) (more bool, err error) {
 	_, rows, more, err := leafParts(b)
 	if err == nil && len(rows) > 0 {
 		first, _ := varint(rows)
-		o.pieces = append(o.pieces, piece{o.next, int64(first), rows})
+		o.pieces = append(o.pieces, piece{leaf: o.next, first: int64(first), data: rows})
 		o.shelf.listed += len(b)
 	}
 	o.next++
@@ -268,7 +268,7 @@ func (s *Shelf) fetch(tails []*tail, at int64) error {
 	}
 	var all []need
 	for _, t := range tails {
-		if t.left > 0 && t.rows[0] <= at {
+		if t.left > 0 && t.ids[0] <= at {
 			continue
 		}
 		if k := t.before(at); k >= 0 && t.pieces[k].data == nil {
