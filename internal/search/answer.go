@@ -23,6 +23,7 @@ type Answer struct {
 	candidates   *candidates
 	marks        *marker
 	checker      *checker
+	pass         func(*found) bool // hits that are taken for such without a look at their texts
 	found        *lookup
 	from         *cursor
 

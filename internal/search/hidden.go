@@ -93,11 +93,10 @@ func (a *Answer) hiddenByRule(ctx context.Context, c *Coverage) error {
 	}
 	verdicts := map[transcript.Verdict]int64{}
 	var order []transcript.Verdict
-	more, err := a.each(ctx, a.tree, true, func(f *found) {
-		if v := f.Verdict; v != transcript.Counted && v != transcript.Uncounted {
-			if verdicts[v]++; verdicts[v] == 1 {
-				order = append(order, v)
-			}
+	shown := func(f *found) bool { return f.Verdict == transcript.Counted || f.Verdict == transcript.Uncounted }
+	more, err := a.each(ctx, a.tree, true, shown, func(f *found) {
+		if verdicts[f.Verdict]++; verdicts[f.Verdict] == 1 {
+			order = append(order, f.Verdict)
 		}
 	})
 	slices.Sort(order)
@@ -113,18 +112,19 @@ func (a *Answer) count(ctx context.Context, t *query.Tree, all bool) (n int64, m
 		n, err = idx.Count(ctx, t, index.Page{Limit: countMax, AllVersions: all})
 		return n, n == countMax, err
 	}
-	more, err = a.each(ctx, t, all, func(*found) { n++ })
+	more, err = a.each(ctx, t, all, nil, func(*found) { n++ })
 	return n, more, err
 }
 
-// each visits the newest hits of a query and says whether there are more.
-func (a *Answer) each(ctx context.Context, t *query.Tree, all bool, visit func(*found)) (more bool, err error) {
+// each visits the newest hits of a query but those to be passed by, and says whether there are more.
+func (a *Answer) each(ctx context.Context, t *query.Tree, all bool, pass func(*found) bool, visit func(*found)) (more bool, err error) {
 	sub, err := a.s.FindTree(ctx, t, Options{AllVersions: all, Limit: fetchMax, NoSnippets: true, Budget: checkBudget})
 	if err != nil {
 		return false, err
 	}
 	sub.candidates.memo = a.candidates.memo
 	n := 0
+	sub.pass = pass
 	for f, err := range sub.stream(ctx, "") {
 		if errors.Is(err, errBudget) {
 			return true, nil
@@ -135,8 +135,9 @@ func (a *Answer) each(ctx context.Context, t *query.Tree, all bool, visit func(*
 		if n == fetchMax {
 			return true, nil
 		}
-		n++
-		visit(&f)
+		if n++; pass == nil || !pass(&f) {
+			visit(&f)
+		}
 	}
 	return false, nil
 }

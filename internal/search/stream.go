@@ -138,7 +138,10 @@ func (a *Answer) stream(ctx context.Context, after string, more ...query.Node) i
 			if f.ID == last {
 				continue
 			}
-			ok, err := a.checker.check(ctx, &f.found, questions[f.question].check)
+			ok, err := a.passes(&f.found), error(nil)
+			if !ok {
+				ok, err = a.checker.check(ctx, &f.found, questions[f.question].check)
+			}
 			if err != nil {
 				yield(found{}, err)
 				return
@@ -153,6 +156,9 @@ func (a *Answer) stream(ctx context.Context, after string, more ...query.Node) i
 		}
 	}
 }
+
+// passes says whether nobody wants to know if a hit is one.
+func (a *Answer) passes(f *found) bool { return a.pass != nil && a.pass(f) }
 
 // aheadChecked is up to how many texts are read at once to be checked: some of them for nothing, when the page is full.
 const aheadChecked = 8
@@ -169,7 +175,7 @@ func (a *Answer) readChecked(ctx context.Context, questions []question, candidat
 		give := func() bool {
 			var unread []*found
 			for i := range some {
-				if len(questions[some[i].question].check) > 0 {
+				if len(questions[some[i].question].check) > 0 && !a.passes(&some[i].found) {
 					unread = append(unread, &some[i].found)
 				}
 			}
