@@ -24,6 +24,7 @@ type piece struct {
 	leaf  int
 	first int64  // row
 	data  []byte // nil: not read yet
+	count int    // of its rows, 0: not known
 	rows         // of it, when they are kept
 }
 
@@ -191,24 +192,20 @@ func (t *tail) counts(row int64) (bool, error) {
 	return len(inColumn(list, t.column)) > 0, err
 }
 
-// unpack finds the rows of a piece. Those of pieces that are held anyway are kept with them, as far as there is room.
+// unpack finds the rows of a piece. Those of the first one, where most walks end, are kept with the list as far as there is room.
 func (t *tail) unpack() error {
 	if err := t.read(t.piece); err != nil {
 		return err
 	}
-	p := &t.pieces[t.piece]
+	p, first := &t.pieces[t.piece], t.ids == nil
 	if t.rows = p.rows; t.ids == nil {
-		keep := t.shelf.listed < shelvedLists
-		if keep {
-			t.own = rows{}
-		}
 		if err := t.own.unpack(p.data); err != nil {
 			return err
 		}
-		if t.rows = t.own; keep {
-			p.rows = t.own
-			t.shelf.listed += 12 * cap(t.own.ids)
-			t.own = rows{}
+		p.count = len(t.own.ids)
+		if t.rows = t.own; first && t.shelf.listed < shelvedLists {
+			p.rows = rows{slices.Clone(t.ids), slices.Clone(t.starts)}
+			t.shelf.listed += 12 * len(t.ids)
 		}
 	}
 	t.left = len(t.ids)
@@ -217,31 +214,33 @@ func (t *tail) unpack() error {
 
 // unpack finds the rows of what a leaf holds of a doclist. Most differences and sizes are of one byte.
 func (r *rows) unpack(data []byte) error {
-	if n := len(data)/4 + 1; cap(r.ids) < n {
-		r.ids, r.starts = make([]int64, 0, n), make([]int32, 0, n)
+	if most := len(data)/2 + 1; cap(r.ids) < most {
+		r.ids, r.starts = make([]int64, most), make([]int32, most)
 	}
-	ids, starts, row := r.ids[:0], r.starts[:0], int64(0)
-	for at := 0; at < len(data); {
-		delta, n := uint64(data[at]), 1
-		if delta >= 0x80 {
-			delta, n = varint(data[at:])
+	ids, starts := r.ids[:cap(r.ids)], r.starts[:cap(r.ids)]
+	row, n := int64(0), 0
+	for at := 0; at < len(data); n++ {
+		delta, size, skip := uint64(0), uint64(0), 2
+		if at+1 < len(data) && (data[at]|data[at+1]) < 0x80 {
+			delta, size = uint64(data[at]), uint64(data[at+1])
+			starts[n] = int32(at + 1)
+		} else {
+			a, b := 0, 0
+			delta, a = varint(data[at:])
+			size, b = varint(data[at+a:])
+			if a == 0 || b == 0 {
+				return fmt.Errorf("%w: posting", ErrMalformed)
+			}
+			starts[n], skip = int32(at+a), a+b
 		}
-		at += n
-		size, m := uint64(0x80), 0
-		if at < len(data) {
-			size, m = uint64(data[at]), 1
-		}
-		if size >= 0x80 {
-			size, m = varint(data[at:])
-		}
-		if n == 0 || m == 0 || size&1 != 0 || len(ids) > 0 && delta == 0 {
+		if size&1 != 0 || n > 0 && delta == 0 {
 			return fmt.Errorf("%w: posting", ErrMalformed)
 		}
 		row += int64(delta)
-		ids, starts = append(ids, row), append(starts, int32(at))
-		at += m + int(size/2)
+		ids[n] = row
+		at += skip + int(size/2)
 	}
-	r.ids, r.starts = ids, starts
+	r.ids, r.starts = ids[:n], starts[:n]
 	return nil
 }
 
@@ -325,7 +324,11 @@ func (v *View) Frequencies(column Column, terms []string, rows []int64) ([]Frequ
 			if err := l.count(column.Number, rows, out[i].Counts); err != nil {
 				return nil, err
 			}
-			out[i].Rows += l.about()
+			n, err := l.about()
+			if err != nil {
+				return nil, err
+			}
+			out[i].Rows += n
 		}
 	}
 	return out, nil
@@ -353,22 +356,25 @@ func (l *list) count(column int, rows []int64, to []int) error {
 }
 
 // about is how many rows the list has, as far as the pieces that were read tell.
-func (l *list) about() int64 {
-	rows, size, unread := 0, 0, 0
-	for _, p := range l.pieces {
+func (l *list) about() (int64, error) {
+	n, size, unread := 0, 0, 0
+	var some rows
+	for i := range l.pieces {
+		p := &l.pieces[i]
 		if p.data == nil {
 			unread++
 			continue
 		}
-		size += len(p.data)
-		for data := p.data; len(data) > 0; rows++ {
-			_, n := varint(data)
-			want, m := varint(data[n:])
-			data = data[min(n+m+int(want/2), len(data)):]
+		if p.count == 0 {
+			if err := some.unpack(p.data); err != nil {
+				return 0, err
+			}
+			p.count = len(some.ids)
 		}
+		n, size = n+p.count, size+len(p.data)
 	}
 	if unread > 0 {
-		rows += rows * unread * PageSize / max(size, 1)
+		n += n * unread * PageSize / max(size, 1)
 	}
-	return int64(rows)
+	return int64(n), nil
 }
