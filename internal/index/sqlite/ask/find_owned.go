@@ -25,17 +25,7 @@ type owned struct {
 }
 
 func (p *planner) owned(c where.Cond) (o owned, err error) {
-	seen := ""
-	if !p.all {
-		seen = " AND t.verdict IN (0, 6)"
-	}
-	if c.To > 0 {
-		seen += " AND t.first_row < " + strconv.FormatInt(c.To, 10)
-	}
-	query := `SELECT t.id, t.rows, t.first_row, t.last_row FROM runs r JOIN conversations c ON c.run = r.id JOIN transcripts t ON t.conversation = c.id
-		WHERE t.indexed <> 0 AND ` + where.Balanced(append(slices.Clone(c.Own), c.Hint...), " AND ") + " AND t.last_row >= " + strconv.FormatInt(c.From, 10) + seen
-	args := append(slices.Clone(c.Owned), c.Hinted...)
-	key := fmt.Sprintf("%s %#v %d", query, args, p.mostOwned)
+	query, args, key := p.ownersOf(c)
 	if o, known := p.tx.owned[key]; known {
 		return o, nil
 	}
@@ -57,6 +47,28 @@ func (p *planner) owned(c where.Cond) (o owned, err error) {
 		p.tx.owned[key] = o
 	}
 	return o, nil
+}
+
+// remembered says whether it is known what owned would find.
+func (p *planner) remembered(c where.Cond) bool {
+	_, _, key := p.ownersOf(c)
+	_, known := p.tx.owned[key]
+	return known
+}
+
+// ownersOf is the question for owners, and under what its answer is remembered.
+func (p *planner) ownersOf(c where.Cond) (query string, args []any, key string) {
+	seen := ""
+	if !p.all {
+		seen = " AND t.verdict IN (0, 6)"
+	}
+	if c.To > 0 {
+		seen += " AND t.first_row < " + strconv.FormatInt(c.To, 10)
+	}
+	query = `SELECT t.id, t.rows, t.first_row, t.last_row FROM runs r JOIN conversations c ON c.run = r.id JOIN transcripts t ON t.conversation = c.id
+		WHERE t.indexed <> 0 AND ` + where.Balanced(append(slices.Clone(c.Own), c.Hint...), " AND ") + " AND t.last_row >= " + strconv.FormatInt(c.From, 10) + seen
+	args = append(slices.Clone(c.Owned), c.Hinted...)
+	return query, args, fmt.Sprintf("%s %#v %d", query, args, p.mostOwned)
 }
 
 // rowIDs are the ids of the rows of transcripts.

@@ -121,7 +121,8 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 		}
 		words, c.Unions = u, c.Unions[1:]
 	}
-	if owned && p.few {
+	of := c
+	if owned && p.few && !p.remembered(of) {
 		edge, err := p.newest(c, words, visit)
 		if err != nil || edge <= c.From {
 			return err
@@ -130,7 +131,7 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 		owned = 4**p.met < p.probe // where most pass, looking up owners would not save anything
 	}
 	if owned {
-		o, err := p.owned(c)
+		o, err := p.owned(of)
 		if err != nil {
 			return err
 		}

@@ -192,18 +192,20 @@ func (t *tail) counts(row int64) (bool, error) {
 	return len(inColumn(list, t.column)) > 0, err
 }
 
-// unpack finds the rows of a piece. Those of the first one, where most walks end, are kept with the list as far as there is room.
+// unpack finds the rows of a piece. As far as there is room they are kept with the list: of the first one, where most walks end,
+// and of others when they are unpacked again.
 func (t *tail) unpack() error {
 	if err := t.read(t.piece); err != nil {
 		return err
 	}
-	p, first := &t.pieces[t.piece], t.ids == nil
+	p := &t.pieces[t.piece]
+	keep := (t.ids == nil || p.count > 0) && t.shelf.listed < shelvedLists/2
 	if t.rows = p.rows; t.ids == nil {
 		if err := t.own.unpack(p.data); err != nil {
 			return err
 		}
 		p.count = len(t.own.ids)
-		if t.rows = t.own; first && t.shelf.listed < shelvedLists {
+		if t.rows = t.own; keep {
 			p.rows = rows{slices.Clone(t.ids), slices.Clone(t.starts)}
 			t.shelf.listed += 12 * len(t.ids)
 		}

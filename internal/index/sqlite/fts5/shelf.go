@@ -16,10 +16,11 @@ type Shelf struct {
 	far      map[int64][]byte   // those before them
 }
 
-// The measures of a shelf: it keeps up to twice as many records, 4 MB, and as much of lists from one question to the next.
+// The measures of a shelf: it keeps up to twice as many records, 4 MB, and from one question to the next as much of lists as
+// is said here; rows are unpacked for good while half of that is free.
 const (
 	shelvedRecords = 512
-	shelvedLists   = 4 << 20
+	shelvedLists   = 8 << 20
 	listSize       = 256 // of one without its rows
 )
 
