@@ -75,6 +75,7 @@ func newRootCommand(a *app) *cobra.Command {
 		newStatusCommand(a), newDoctorCommand(a), newVerifyCommand(a), newReindexCommand(a), newBackupCommand(a))
 	cmd.AddCommand(newVersionCommand(a), newManCommand(a))
 	cmd.CompletionOptions.HiddenDefaultCmd = false
+	cmd.SetHelpFunc(a.help)
 	cmd.InitDefaultHelpCmd()
 	for _, c := range cmd.Commands() {
 		if c.Name() == "help" {
