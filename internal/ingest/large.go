@@ -103,7 +103,9 @@ func (t *tee) Read(p []byte) (int, error) {
 	if n > 0 {
 		st.h.Write(p[:n])
 		if st.offset >= st.from {
-			st.extentHash.Write(p[:n])
+			if st.extentHash != st.h {
+				st.extentHash.Write(p[:n])
+			}
 			if _, err := st.entry.Write(p[:n]); err != nil {
 				return 0, err
 			}
@@ -120,7 +122,10 @@ func (st *stored) extentEnd() int64 { return min(st.extentStart+extentSize, st.v
 // when it is complete.
 func (st *stored) open() (err error) {
 	st.extentStart = st.offset
-	st.extentHash = sha256.New()
+	st.extentHash = st.h // the first extent is all that was read
+	if st.offset > 0 {
+		st.extentHash = sha256.New()
+	}
 	name := pack.EntryName(st.v.Source, st.v.Path, st.v.Number, st.v.Root, st.offset)
 	st.entry, err = st.builder.Large(name, st.extentEnd()-st.offset, st.v.ModTime, st.v.Mode)
 	return err

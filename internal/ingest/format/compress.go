@@ -41,6 +41,9 @@ func (e *ContentError) Unwrap() error { return e.Err }
 // IsContent reports whether err is about the content of an original (a ContentError or ErrTooLarge) and not
 // about reading it.
 func IsContent(err error) bool {
+	if err == nil {
+		return false
+	}
 	var c *ContentError
 	return errors.As(err, &c) || errors.Is(err, ErrTooLarge)
 }

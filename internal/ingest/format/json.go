@@ -197,6 +197,32 @@ func (v Value) Str() string {
 	return Build(func(b []byte) []byte { return v.doc.appendString(b, n) })
 }
 
+// Inside gives the JSON that a string holds; absent for what is none. It lives, and takes room, as long as the string.
+func (v Value) Inside() Value {
+	if !v.IsString() {
+		return Value{}
+	}
+	outer := v.doc
+	if outer.used == len(outer.inside) {
+		outer.inside = append(outer.inside, new(document))
+	}
+	d := outer.inside[outer.used]
+	outer.used++
+	d.own = outer.appendString(d.own[:0], v.node())
+	if _, reason := d.parse(d.own); reason != "" {
+		return Value{}
+	}
+	return Value{doc: d}
+}
+
+// Time reads a string as Time does.
+func (v Value) Time() transcript.Time {
+	if !v.IsString() || v.node().what&isEscaped != 0 {
+		return Time(v.Str())
+	}
+	return Time(string(v.doc.body(v.node())))
+}
+
 // Text gives Str for a string, "" for null and absent, and the raw JSON of anything else.
 func (v Value) Text() string {
 	switch v.Type() {
@@ -211,6 +237,9 @@ func (v Value) Text() string {
 // Int gives an integer, also when written as 12.0 or 1e3; 0 and false for other types, fractions and numbers that
 // do not fit.
 func (v Value) Int() (int64, bool) {
+	if n, ok := digits(v.Raw()); ok {
+		return n, true
+	}
 	if n, exact, ok := v.scaled(0); ok && exact {
 		return n, true
 	}

@@ -18,6 +18,10 @@ const MaxValues = 1 << 23
 type document struct {
 	bytes []byte
 	nodes []node
+
+	own    []byte      // room for bytes that were decoded: of a document inside of another
+	inside []*document // documents in strings of this one
+	used   int         // of them
 }
 
 // node notes one value, or the key of a member, whose value is the node behind it. What an object or array holds
@@ -36,11 +40,20 @@ const (
 	nextBits = 1<<29 - 1
 )
 
+// size is the room that a document has, in bytes.
+func (d *document) size() int {
+	size := 12*cap(d.nodes) + cap(d.own)
+	for _, inner := range d.inside {
+		size += inner.size()
+	}
+	return size
+}
+
 func (n *node) next() uint32 { return n.what & nextBits }
 
 // parse goes over all of b, which is to be one value. When reason is not "", at is where it went wrong.
 func (d *document) parse(b []byte) (at int, reason string) {
-	d.bytes, d.nodes = b, d.nodes[:0]
+	d.bytes, d.nodes, d.used = b, d.nodes[:0], 0
 	if len(b) > math.MaxUint32 {
 		return 0, "too long"
 	}
@@ -211,24 +224,25 @@ const (
 func checkString(b []byte, i int) (end int, how uint32, reason string) {
 	seen := uint64(0)
 	for i++; ; {
-		// Eight bytes at a time, up to the first quote, backslash or control byte. The lowest flagged byte
-		// is exact: a borrow only ever runs upwards.
-		for i+8 <= len(b) {
-			x := binary.LittleEndian.Uint64(b[i:])
-			quote, slash := x^(ones*'"'), x^(ones*'\\')
-			stop := ((quote - ones) &^ quote) | ((slash - ones) &^ slash) | ((x - ones*0x20) &^ x)
+		// Eight bytes at a time, up to the first quote, backslash or control byte. With one bit turned over, a quote
+		// comes next to the control bytes. The lowest flagged byte is exact: a borrow only ever runs upwards.
+		rest := b[i:]
+		for len(rest) >= 8 {
+			x := binary.LittleEndian.Uint64(rest)
+			slash := x ^ (ones * '\\')
+			stop := (((x ^ ones*('"'^0x20)) - ones*0x21) &^ x) | ((slash - ones) &^ slash)
 			if stop &= highs; stop != 0 {
 				seen |= x & (stop&-stop - 1)
-				i += bits.TrailingZeros64(stop) >> 3
+				rest = rest[bits.TrailingZeros64(stop)>>3:]
 				break
 			}
 			seen |= x
-			i += 8
+			rest = rest[8:]
 		}
-		if i >= len(b) {
-			return len(b), isEscaped | isWide, "string is not closed"
+		if i = len(b) - len(rest); len(rest) == 0 {
+			return i, isEscaped | isWide, "string is not closed"
 		}
-		switch c := b[i]; {
+		switch c := rest[0]; {
 		case c == '"':
 			if seen&highs != 0 {
 				how |= isWide
@@ -236,7 +250,11 @@ func checkString(b []byte, i int) (end int, how uint32, reason string) {
 			return i + 1, how, ""
 		case c == '\\':
 			how |= isEscaped
-			n := escapeLen(b[i:])
+			if len(rest) > 1 && unescaped[rest[1]] != 0 {
+				i += 2
+				continue
+			}
+			n := escapeLen(rest)
 			if n == 0 {
 				return i, how, "bad escape in a string"
 			}
@@ -250,20 +268,15 @@ func checkString(b []byte, i int) (end int, how uint32, reason string) {
 	}
 }
 
-// escapeLen gives the length of the escape that b starts with, 0 when it is none.
+// escapeLen gives the length of the escape by number that b starts with, 0 when it is none.
 func escapeLen(b []byte) int {
-	if len(b) < 2 {
+	if len(b) < 2 || b[1] != 'u' {
 		return 0
 	}
-	if unescaped[b[1]] != 0 {
-		return 2
+	if _, ok := hex4(b[2:]); !ok {
+		return 0
 	}
-	if b[1] == 'u' {
-		if _, ok := hex4(b[2:]); ok {
-			return 6
-		}
-	}
-	return 0
+	return 6
 }
 
 func hex4(b []byte) (rune, bool) {

@@ -34,32 +34,33 @@ func (d *document) appendString(dst []byte, n *node) []byte {
 // none stay so, and may be looked for afterwards.
 func appendUnescaped(dst, body []byte) []byte {
 	dst = slices.Grow(dst, len(body)+8) // nothing grows by being decoded; the last bytes are written eight at a time
-	for len(body) > 0 {
-		n := 0
-		out := dst[len(dst):cap(dst)]
-		for stop := uint64(0); stop == 0; {
-			if n+8 > len(body) {
-				for n < len(body) && body[n] != '\\' {
-					out[n] = body[n]
-					n++
-				}
-				break
-			}
-			x := binary.LittleEndian.Uint64(body[n:])
-			binary.LittleEndian.PutUint64(out[n:], x)
+	out, w := dst[len(dst):cap(dst)], 0
+	for r := 0; r < len(body); {
+		if r+8 <= len(body) {
+			x := binary.LittleEndian.Uint64(body[r:])
+			binary.LittleEndian.PutUint64(out[w:], x)
 			slash := x ^ (ones * '\\')
-			if stop = ((slash - ones) &^ slash) & highs; stop != 0 {
-				n += bits.TrailingZeros64(stop) >> 3
-			} else {
-				n += 8
+			stop := ((slash - ones) &^ slash) & highs
+			if stop == 0 {
+				r, w = r+8, w+8
+				continue
 			}
+			n := bits.TrailingZeros64(stop) >> 3
+			r, w = r+n, w+n
+		} else if body[r] != '\\' {
+			out[w] = body[r]
+			r, w = r+1, w+1
+			continue
 		}
-		dst = dst[:len(dst)+n]
-		if body = body[n:]; len(body) > 0 {
-			dst, body = appendEscape(dst, body)
+		if r+1 < len(body) && unescaped[body[r+1]] != 0 {
+			out[w] = unescaped[body[r+1]]
+			r, w = r+2, w+1
+			continue
 		}
+		longer, rest := appendEscape(out[:w], body[r:])
+		r, w = len(body)-len(rest), len(longer)
 	}
-	return dst
+	return dst[:len(dst)+w]
 }
 
 // Unquote decodes a JSON string that is part of no document, as far as it is one.
@@ -81,15 +82,12 @@ func appendRepaired(dst, run []byte) []byte {
 	return dst
 }
 
-// appendEscape decodes the escape that body starts with and gives the rest. A backslash that starts none (not
+// appendEscape decodes the escape by number that body starts with and gives the rest. A backslash that starts none (not
 // possible in validated bytes) stands for itself.
 func appendEscape(dst, body []byte) ([]byte, []byte) {
 	n := escapeLen(body)
-	switch n {
-	case 0:
+	if n == 0 {
 		return append(dst, '\\'), body[1:]
-	case 2:
-		return append(dst, unescaped[body[1]]), body[2:]
 	}
 	r, _ := hex4(body[2:])
 	body = body[n:]
@@ -104,7 +102,19 @@ func appendEscape(dst, body []byte) ([]byte, []byte) {
 	return utf8.AppendRune(dst, utf8.RuneError), body
 }
 
+// unescaped gives what the letter of a short escape stands for, 0 for others.
 var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// digits reads a number of nothing but digits, so few that it fits.
+func digits(b []byte) (n int64, ok bool) {
+	for _, c := range b {
+		if c -= '0'; c > 9 {
+			return 0, false
+		}
+		n = n*10 + int64(c)
+	}
+	return n, 0 < len(b) && len(b) <= 18
+}
 
 // scaled gives v times ten to the power of scale, rounded half away from zero. exact says that nothing was
 // rounded, ok that v is a number and fits.

@@ -87,8 +87,7 @@ func Objects(r io.Reader, inner string, problem func(*transcript.Problem)) iter.
 var spare = sync.Pool{New: func() any { return new(document) }}
 
 func (d *document) release() {
-	const most = 1 << 16 // nodes
-	if d.bytes = nil; cap(d.nodes) <= most {
+	if d.bytes = nil; d.size() <= maxScratch {
 		spare.Put(d)
 	}
 }

@@ -180,11 +180,7 @@ func blockResult(block format.Value) *transcript.Result {
 // paths gives the files that an input names. Some agents give the input as a string of JSON.
 func paths(input format.Value) []string {
 	if input.IsString() {
-		inner, err := format.ParseJSON([]byte(input.Str()))
-		if err != nil {
-			return nil
-		}
-		input = inner
+		input = input.Inside()
 	}
 	var all []string
 	for key, value := range input.Fields() {

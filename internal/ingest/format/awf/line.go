@@ -49,7 +49,7 @@ func readLine(o format.Object) *line {
 		}
 	}
 	l.kind = l.name.Text()
-	l.now = format.Time(l.at.Str())
+	l.now = l.at.Time()
 	l.body = readPayload(l.payload)
 	if l.child.IsNull() {
 		l.child = l.body.child

@@ -62,7 +62,7 @@ func (s *state) tell() {
 	}
 }
 
-func timeOf(v format.Value, key string) transcript.Time { return format.Time(v.Get(key).Str()) }
+func timeOf(v format.Value, key string) transcript.Time { return v.Get(key).Time() }
 
 func (s *state) tellRun() {
 	doc := s.doc

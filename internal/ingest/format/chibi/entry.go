@@ -88,7 +88,7 @@ func readTime(v format.Value) transcript.Time {
 	if f, ok := v.Float(); ok && f > 0 && f < 9e9 {
 		return format.UnixNano(int64(f*1e6) * 1e3)
 	}
-	return format.Time(v.Str())
+	return v.Time()
 }
 
 // eventKind gives the kind of an entry type.

@@ -23,9 +23,9 @@ type line struct {
 	sidechain, meta, compact, apiError bool
 }
 
-// readLine takes a line apart. last is the session of the line before, most often the same.
-func readLine(o format.Object, last string) *line {
-	l := &line{raw: o.Value, origin: o.Origin}
+// read takes a line apart. last is the session of the line before, most often the same.
+func (l *line) read(o format.Object, last string) {
+	*l = line{raw: o.Value, origin: o.Origin}
 	for key, value := range o.Value.Fields() {
 		switch key {
 		case "type":
@@ -64,7 +64,6 @@ func readLine(o format.Object, last string) *line {
 			l.rare(key, value)
 		}
 	}
-	return l
 }
 
 // rare takes the members that few lines have.
@@ -131,7 +130,7 @@ func stamp(v format.Value) transcript.Time {
 		n, _ := v.Int()
 		return format.UnixMilli(n)
 	}
-	return format.Time(v.Str())
+	return v.Time()
 }
 
 // opens says that a line makes its file a conversation: it is said, or the program says something in it.

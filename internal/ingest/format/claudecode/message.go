@@ -12,7 +12,8 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // say gives the events of a line of type user or assistant: one for what a user said in it, one for each block of all
 // else.
 func (r *reader) say(l *line, m message, again bool) {
-	s := &saying{reader: r, line: l, message: m, again: again}
+	s := &r.saying
+	*s = saying{reader: r, line: l, message: m, again: again, events: s.events[:0]}
 	switch {
 	case m.content.IsString():
 		s.whole(m.content)
@@ -30,7 +31,7 @@ func (r *reader) say(l *line, m message, again bool) {
 	}
 	if len(s.events) == 0 { // nothing in it that counts
 		e := r.event(l, again)
-		e.Kind, e.Parts = transcript.KindNotice, []transcript.Part{{Text: textOf(l.raw)}}
+		e.Kind, e.Parts[0].Text = transcript.KindNotice, textOf(l.raw)
 		r.uncounted(l, e)
 	}
 	if !again {
@@ -53,7 +54,7 @@ type saying struct {
 func (s *saying) add(v format.Value, kind transcript.Kind, role string) *transcript.Event {
 	e := s.event(s.line, s.again)
 	e.Kind, e.Role = kind, role
-	e.Parts = []transcript.Part{s.part(v)}
+	e.Parts[0] = s.part(v)
 	if s.line.kind == "assistant" {
 		if model := s.message.model; model.IsString() && !model.Is("<synthetic>") {
 			s.facts.model = again(s.facts.model, model)

@@ -32,6 +32,9 @@ type reader struct {
 	before  string              // uuid of the line before
 	latest  string              // id of the event before
 	facts   facts
+
+	now    line // the present one
+	saying saying
 }
 
 func parseSession(in format.Input, out *output) error {
@@ -93,7 +96,8 @@ func (r *reader) is(session, first string) {
 func agentRun(session, agent string) string { return session + "/" + agent }
 
 func (r *reader) line(o format.Object) {
-	l := readLine(o, r.last)
+	l := &r.now
+	l.read(o, r.last)
 	r.last = l.session
 	if r.run == "" && (l.session != "" || l.opens()) {
 		r.is(l.session, l.uuid)
@@ -163,11 +167,19 @@ func (r *reader) home(l *line) bool {
 	return l.session != "" && l.session == r.session && !l.forked.Exists()
 }
 
-// event begins an event of a line.
+// single is an event with room for its part: most have one.
+type single struct {
+	event transcript.Event
+	part  [1]transcript.Part
+}
+
+// event begins an event of a line, of one part.
 func (r *reader) event(l *line, again bool) *transcript.Event {
-	e := &transcript.Event{
+	made := &single{event: transcript.Event{
 		Conversation: r.conversation, Run: r.run, Type: l.kind, Time: l.now, Origin: l.origin,
-	}
+	}}
+	e := &made.event
+	e.Parts = made.part[:]
 	switch {
 	case again:
 		e.Verdict = transcript.DuplicateOf
@@ -218,7 +230,7 @@ func (r *reader) system(l *line, again bool) {
 	if subtype == "compact_boundary" {
 		e.Kind = transcript.KindCompaction
 	}
-	e.Parts = []transcript.Part{{Text: textOf(l.raw)}}
+	e.Parts[0].Text = textOf(l.raw)
 	r.give(e)
 }
 
@@ -245,7 +257,7 @@ func (r *reader) aside(l *line, again bool) {
 			e.Kind, e.Role = transcript.KindMessage, "user"
 		}
 	}
-	e.Parts = []transcript.Part{{Text: textOf(l.raw)}}
+	e.Parts[0].Text = textOf(l.raw)
 	r.uncounted(l, e)
 }
 

@@ -25,7 +25,7 @@ func textOf(v format.Value) string {
 	if v.IsString() {
 		return v.Str()
 	}
-	return string(appendText(nil, v))
+	return format.Build(func(b []byte) []byte { return appendText(b, v) })
 }
 
 func appendText(dst []byte, v format.Value) []byte {
@@ -88,6 +88,15 @@ func extra(copied, block format.Value) bool {
 	return !covered(copied, block, written)
 }
 
+// told says that a content begins with a text: most often it is the same, and need not be looked for.
+func told(content format.Value, text []byte) bool {
+	for item := range content.Items() {
+		content = item.Get("text")
+		break
+	}
+	return content.IsString() && bytes.HasPrefix(content.Raw()[1:], text)
+}
+
 // covered compares strings as they are written: one program wrote both.
 func covered(v, block format.Value, written bool) bool {
 	switch v.Type() {
@@ -96,7 +105,7 @@ func covered(v, block format.Value, written bool) bool {
 		for bytes.HasSuffix(body, []byte(`\n`)) {
 			body = body[:len(body)-2]
 		}
-		return len(body) == 0 || bytes.Contains(block.Raw(), body)
+		return len(body) == 0 || told(block.Get("content"), body) || bytes.Contains(block.Raw(), body)
 	case '[':
 		for item := range v.Items() {
 			if !covered(item, block, written) {

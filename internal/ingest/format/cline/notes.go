@@ -95,7 +95,7 @@ func (p *parser) manifest() {
 	v := p.whole
 	run := &transcript.Run{
 		ID: p.task, Rank: 2, Named: true, Model: v.Get("model").Str(), Status: v.Get("status").Str(), Title: v.Get("title").Str(),
-		Project: v.Get("cwd").Str(), Started: format.Time(v.Get("started_at").Str()), Ended: format.Time(v.Get("ended_at").Str()),
+		Project: v.Get("cwd").Str(), Started: v.Get("started_at").Time(), Ended: v.Get("ended_at").Time(),
 	}
 	if run.Project == "" {
 		run.Project = v.Get("workspace_root").Str()

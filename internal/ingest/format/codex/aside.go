@@ -30,7 +30,7 @@ func (p *parser) aside() {
 					e.Time = format.UnixSeconds(n)
 				}
 			case "updated_at":
-				e.Time = format.Time(m.Str())
+				e.Time = m.Time()
 			case "thread_name":
 				title = m.Str()
 			}

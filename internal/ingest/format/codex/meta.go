@@ -24,7 +24,7 @@ func readMeta(v format.Value) (m sessionMeta) {
 		case "id":
 			m.id = f.Str()
 		case "timestamp":
-			m.started = format.Time(f.Str())
+			m.started = f.Time()
 		case "cwd":
 			m.cwd = f.Str()
 		case "cli_version":

@@ -33,7 +33,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // item takes in an item; of what tools gave back only the length, for that is what a retention policy may take away.
 func (t *turns) item(payload format.Value) {
-	if strings.HasSuffix(payload.Get("type").Str(), "_output") {
+	if strings.HasSuffix(word(payload.Get("type")), "_output") {
 		t.bytes += int64(payload.Len())
 		return
 	}

@@ -79,13 +79,19 @@ func (p *parser) rollout(r io.Reader, inner string) {
 	p.begin(nil)
 }
 
+// single is an event with room for its part.
+type single struct {
+	event transcript.Event
+	part  [1]transcript.Part
+}
+
 // line yields what one line says: first what follows from it, last its event, so that a conversation is known before
 // its first event.
 func (p *parser) line(o format.Object) {
 	l := readLine(o.Value)
-	e := &transcript.Event{Verdict: transcript.Uncounted, Type: l.typ, Origin: o.Origin, Seq: l.ordinal.Count()}
-	e.Time = format.Time(l.at.Str())
-	e.Parts = make([]transcript.Part, 1)
+	made := &single{event: transcript.Event{Verdict: transcript.Uncounted, Type: l.typ, Time: l.at.Time(), Origin: o.Origin, Seq: l.ordinal.Count()}}
+	e := &made.event
+	e.Parts = made.part[:]
 	switch {
 	case !l.payload.Exists() && l.state:
 		e.Kind, e.Type = transcript.KindLifecycle, "state"

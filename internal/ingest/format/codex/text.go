@@ -114,7 +114,7 @@ func appendNested(dst []byte, v format.Value) ([]byte, format.Value) {
 		}
 		return dst, v
 	case v.Len() > 2 && (v.Raw()[1] == '{' || v.Raw()[1] == '['):
-		if inside, err := format.ParseJSON([]byte(v.Str())); err == nil {
+		if inside := v.Inside(); inside.Exists() {
 			return format.AppendStrings(dst, inside), inside
 		}
 	}

@@ -1,7 +1,7 @@
 package codex
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -84,7 +84,7 @@ func (m *meter) request(info format.Value) (spent tokens, key string, ok bool) {
 		}
 		m.last = last
 		m.alone++
-		return last, fmt.Sprintf("#%d", m.alone), last.counts() != [5]int64{}
+		return last, "#" + strconv.Itoa(m.alone), last.counts() != [5]int64{}
 	}
 	grown, rising := total.since(m.total)
 	if !m.seen || !rising {
@@ -96,7 +96,11 @@ func (m *meter) request(info format.Value) (spent tokens, key string, ok bool) {
 		}
 	}
 	m.total, m.seen = total, true
-	key = fmt.Sprintf("%d/%d/%d/%d/%d/%d", m.resets, total.input, total.cached, total.written, total.output, total.reasoning)
+	b := strconv.AppendInt(make([]byte, 0, 64), int64(m.resets), 10)
+	for _, n := range total.counts() {
+		b = strconv.AppendInt(append(b, '/'), n, 10)
+	}
+	key = string(b)
 	return grown, key, grown.counts() != [5]int64{}
 }
 

@@ -28,7 +28,7 @@ func readLine(o format.Object) line {
 		case "agentId":
 			l.agent = m.Str()
 		case "timestamp":
-			l.at = format.Time(m.Str())
+			l.at = m.Time()
 		}
 	}
 	return l
@@ -127,7 +127,7 @@ func (p *parser) context(l line) {
 	}
 	p.say(transcript.Conversation{
 		Version: p.version, Project: where.Get("cwd").Str(), Branch: where.Get("branch").Str(),
-		Started: format.Time(l.data.Get("startTime").Str()),
+		Started: l.data.Get("startTime").Time(),
 	}, facts)
 	p.switched(l.data.Get("selectedModel").Str())
 }

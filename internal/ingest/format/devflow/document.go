@@ -98,8 +98,8 @@ func (p *parser) run(id string, meta format.Value, rank int) *transcript.Run {
 	status := meta.Get("status").Str()
 	run := &transcript.Run{
 		ID: id, Rank: rank, Flow: meta.Get("flowId").Str(), Status: status, Outcome: outcome(status),
-		Error: meta.Get("error").Text(), Started: format.Time(meta.Get("startedAt").Str()),
-		Ended: format.Time(meta.Get("endedAt").Str()), Attributes: transcript.Attributes{},
+		Error: meta.Get("error").Text(), Started: meta.Get("startedAt").Time(),
+		Ended: meta.Get("endedAt").Time(), Attributes: transcript.Attributes{},
 	}
 	if node := meta.Get("nodeId").Str(); node != "" {
 		run.Attributes["node_id"] = node
@@ -146,7 +146,7 @@ func (p *parser) metadataRows(b []byte, run string, meta format.Value) []*transc
 		}
 		rows = append(rows, &transcript.Event{
 			Run: run, Verdict: transcript.Uncounted, Kind: m.kind, Type: m.key,
-			Time: format.Time(meta.Get("startedAt").Str()), Origin: p.origin(b, v), Parts: []transcript.Part{{Text: text}},
+			Time: meta.Get("startedAt").Time(), Origin: p.origin(b, v), Parts: []transcript.Part{{Text: text}},
 		})
 	}
 	return rows

@@ -85,7 +85,7 @@ func (t *turnReader) event(turn format.Value) *transcript.Event {
 	role := turn.Get("role").Str()
 	event := &transcript.Event{
 		Run: t.run, Kind: transcript.KindMessage, Role: role, Type: "turn",
-		Time: format.Time(turn.Get("timestamp").Str()), Origin: t.origin(t.b, turn), Seq: turn.Get("id").Count(),
+		Time: turn.Get("timestamp").Time(), Origin: t.origin(t.b, turn), Seq: turn.Get("id").Count(),
 		Attributes: transcript.Attributes{}, Parts: []transcript.Part{{Text: partText(turn.Raw(), 0)}},
 	}
 	switch {
@@ -116,7 +116,7 @@ func (t *turnReader) asides(turn format.Value, n int) []transcript.Record {
 		if u == nil {
 			continue
 		}
-		u.Run, u.Rank, u.Time, u.Origin = t.run, int64(t.transcriptRank()), format.Time(turn.Get("timestamp").Str()), t.origin(t.b, turn)
+		u.Run, u.Rank, u.Time, u.Origin = t.run, int64(t.transcriptRank()), turn.Get("timestamp").Time(), t.origin(t.b, turn)
 		u.Key = fmt.Sprintf("%s#%d %s", t.run, n, u.Verdict)
 		records = append(records, u)
 	}
@@ -164,7 +164,7 @@ var nodeTurn = regexp.MustCompile(`(?s)^Node (\S+) (?:(completed) in (\S+)|(fail
 func (t *turnReader) node(turn format.Value, n int, m []string) *transcript.Step {
 	step := &transcript.Step{
 		Run: t.run, Key: fmt.Sprintf("node:%d", n), Name: m[1], Kind: "node", Status: m[2] + m[4], Error: m[5],
-		Outcome: outcome(m[2] + m[4]), Ended: format.Time(turn.Get("timestamp").Str()),
+		Outcome: outcome(m[2] + m[4]), Ended: turn.Get("timestamp").Time(),
 		Rank: t.transcriptRank(), Origin: t.origin(t.b, turn),
 	}
 	if d, err := time.ParseDuration(m[3]); err == nil && d >= 0 {

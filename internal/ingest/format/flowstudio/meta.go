@@ -20,7 +20,7 @@ func (p *parser) metadata() {
 	var when transcript.Time
 	switch p.in.Role {
 	case roleState:
-		when = format.Time(first(v, "timestamp", "updated_at").Str())
+		when = first(v, "timestamp", "updated_at").Time()
 		r = p.run(metaRank[p.in.Role], "3", transcript.Time{})
 		r.Attributes = transcript.Attributes{}
 		state := transcript.Attributes{}
@@ -47,17 +47,17 @@ func (p *parser) metadata() {
 
 // meta reads meta.json, and run.json of older runs, which has some of the same members at the top.
 func (p *parser) meta(v format.Value) (*transcript.Run, transcript.Time) {
-	created := format.Time(v.Get("created_at").Str())
+	created := v.Get("created_at").Time()
 	r := p.run(metaRank[p.in.Role], "1", created)
 	r.Title = v.Get("title").Str()
 	r.Status = v.Get("status").Str()
 	r.Outcome = outcome(r.Status)
 	r.Error = v.Get("error").Text()
-	r.Started = format.Time(v.Get("started_at").Str())
+	r.Started = v.Get("started_at").Time()
 	if !r.Started.Valid {
 		r.Started = created
 	}
-	r.Ended = format.Time(first(v, "completed_at", "ended_at", "finished_at").Str())
+	r.Ended = first(v, "completed_at", "ended_at", "finished_at").Time()
 	r.Attributes = transcript.Attributes{}
 	flatten(r.Attributes, "", v, "spec", "status", "title", "error", "started_at", "completed_at", "artifacts")
 	if id, ok := r.Attributes["id"]; ok && id == p.place.run {

@@ -28,7 +28,7 @@ func (p *parser) product() {
 	row := p.aside(transcript.KindNotice, p.productType(), transcript.Origin{Length: int64(len(raw))}, text)
 	row.Step = p.productStep()
 	if v, err := format.ParseJSON(withoutMark(raw)); err == nil {
-		row.Time = format.Time(v.Get("timestamp").Str())
+		row.Time = v.Get("timestamp").Time()
 		if step := v.Get("step_id").Str(); step != "" {
 			row.Step = step
 		}
@@ -52,7 +52,7 @@ func (p *parser) productLines() {
 		}
 		row := p.aside(transcript.KindNotice, p.productType(), line.Origin, looseText(line.Bytes))
 		if v, err := format.ParseJSON(line.Bytes); err == nil {
-			row.Time = format.Time(first(v, "timestamp", "ts").Str())
+			row.Time = first(v, "timestamp", "ts").Time()
 		}
 		p.emit(row)
 	}

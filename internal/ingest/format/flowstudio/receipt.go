@@ -28,7 +28,7 @@ func (p *parser) promptReceipt(v format.Value, at transcript.Origin) {
 	if step == "" {
 		step = strings.TrimPrefix(strings.TrimSuffix(p.place.name, ".json"), "prompt_receipt_")
 	}
-	when := format.Time(v.Get("compiled_at").Str())
+	when := v.Get("compiled_at").Time()
 	p.emit(p.run(0, "3", when))
 	r := &transcript.Receipt{
 		Run: p.place.run, Key: p.place.flow + "/prompt/" + step, Kind: "prompt",
@@ -62,7 +62,7 @@ func (p *parser) stepReceipt(v format.Value, at transcript.Origin) {
 		Flow: v.Get("flow_key").Str(), Step: v.Get("step_id").Str(), Agent: v.Get("agent_key").Str(),
 		Engine: v.Get("engine").Str(), Provider: v.Get("provider").Str(), Model: v.Get("model").Str(),
 		Mode: v.Get("mode").Str(), Status: v.Get("status").Str(), Error: v.Get("error").Text(),
-		Started: format.Time(v.Get("started_at").Str()), Ended: format.Time(v.Get("completed_at").Str()),
+		Started: v.Get("started_at").Time(), Ended: v.Get("completed_at").Time(),
 		Duration: millis(v.Get("duration_ms")), ToolCalls: v.Get("tool_calls").Count(),
 		Origin: at, Attributes: transcript.Attributes{},
 	}
@@ -132,7 +132,7 @@ func (p *parser) receiptUsage(v format.Value, r *transcript.Receipt) {
 		if m := t.Get("model").Str(); m != "" {
 			u.Model = m
 		}
-		if end := format.Time(t.Get("end_time").Str()); end.Valid {
+		if end := t.Get("end_time").Time(); end.Valid {
 			u.Time = end
 		}
 		u.Attributes = transcript.Attributes{"phase": phase}

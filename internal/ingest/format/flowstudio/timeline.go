@@ -25,7 +25,7 @@ func (p *parser) timeline() {
 			return
 		}
 		v := o.Value
-		at := format.Time(v.Get("ts").Str())
+		at := v.Get("ts").Time()
 		kind := v.Get("kind").Str()
 		if !begun && at.Valid {
 			begun = true
@@ -93,7 +93,7 @@ func (p *parser) timelineStep(row *transcript.Event, payload format.Value) {
 		Run: row.Run, Key: stepKey(row.Flow, row.Step, iteration.N), Name: row.Step, Kind: "step",
 		Path: row.Flow + "/" + row.Step, Flow: row.Flow, Iteration: iteration,
 		Status: payload.Get("status").Str(), Error: payload.Get("error").Text(),
-		Started: format.Time(payload.Get("started_at").Str()), Duration: millis(payload.Get("duration_ms")),
+		Started: payload.Get("started_at").Time(), Duration: millis(payload.Get("duration_ms")),
 		Rank: 1, Origin: row.Origin,
 	}
 	s.Outcome = outcome(s.Status)

@@ -63,7 +63,7 @@ func (s *session) conversation() *transcript.Conversation {
 func (s *session) line(line format.Object) {
 	o := open(line.Value)
 	e := readEntry(o)
-	at := format.Time(o.first("timestamp", "ts").Str())
+	at := o.first("timestamp", "ts").Time()
 	ev := &transcript.Event{
 		Conversation: s.id, Run: s.place.run,
 		Kind: e.kind, Role: e.role, Type: e.typ, Time: at, Origin: line.Origin,

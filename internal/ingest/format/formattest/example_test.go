@@ -65,7 +65,7 @@ func event(run string, line format.Object) *transcript.Event {
 	v := line.Value
 	e := &transcript.Event{
 		Run: run, ID: v.Get("id").Str(), Kind: transcript.KindUnknown, Role: v.Get("role").Str(),
-		Time: format.Time(v.Get("at").Str()), Origin: line.Origin, Model: v.Get("model").Str(),
+		Time: v.Get("at").Time(), Origin: line.Origin, Model: v.Get("model").Str(),
 		Parts: []transcript.Part{{Text: text(v)}},
 	}
 	if e.Role == "user" || e.Role == "assistant" {
@@ -81,7 +81,7 @@ func usage(run string, line format.Object) *transcript.Usage {
 		return nil
 	}
 	return &transcript.Usage{
-		Run: run, Key: run + "/" + v.Get("id").Str(), Time: format.Time(v.Get("at").Str()), Origin: line.Origin,
+		Run: run, Key: run + "/" + v.Get("id").Str(), Time: v.Get("at").Time(), Origin: line.Origin,
 		Model: v.Get("model").Str(), Input: v.Get("tokens", "in").Count(), Output: v.Get("tokens", "out").Count(),
 	}
 }

@@ -35,7 +35,7 @@ func (p *parser) readMessage(v format.Value, name string) message {
 		case "type":
 			m.typ = f.Str()
 		case "timestamp":
-			m.at = format.Time(f.Str())
+			m.at = f.Time()
 		case "content":
 			m.content = f
 		case "displayContent":
@@ -158,7 +158,7 @@ func (p *parser) answer(m *message) {
 	for t := range m.thoughts.Items() {
 		e := p.event(m, "/thought/"+strconv.Itoa(n), transcript.KindReasoning, "assistant")
 		e.Type = "thought"
-		if at := format.Time(t.Get("timestamp").Str()); at.Valid {
+		if at := t.Get("timestamp").Time(); at.Valid {
 			e.Time = at
 		}
 		e.Parts = []transcript.Part{p.part(m, t)}
@@ -212,7 +212,7 @@ func readCall(v format.Value) (c toolCall) {
 		case "agentId":
 			c.agent = f.Str()
 		case "timestamp":
-			c.at = format.Time(f.Str())
+			c.at = f.Time()
 		case "args":
 			c.args = f
 		case "result":

@@ -38,7 +38,7 @@ func (p *parser) prompts() {
 		}
 		p.emit(&transcript.Event{
 			Run: session, Verdict: transcript.Uncounted, Kind: transcript.KindMessage, Role: entry.Get("type").Str(),
-			Type: "prompt", Time: format.Time(entry.Get("timestamp").Str()), Origin: p.origin(entry),
+			Type: "prompt", Time: entry.Get("timestamp").Time(), Origin: p.origin(entry),
 			Parts: []transcript.Part{{Text: pieceText(entry)}},
 		})
 		if p.done {

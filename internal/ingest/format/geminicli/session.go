@@ -28,7 +28,7 @@ func readHeader(v format.Value) (h header) {
 		case "summary":
 			h.summary = m.Str()
 		case "startTime":
-			h.started = format.Time(m.Str())
+			h.started = m.Time()
 		case "directories":
 			for d := range m.Items() {
 				h.directory = d.Str()
@@ -158,7 +158,7 @@ func (p *parser) aside(v format.Value, kind transcript.Kind, typ string) {
 	p.begin()
 	p.emit(&transcript.Event{
 		Conversation: p.session, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Origin: p.origin(v),
-		Time: format.Time(v.Get("$set", "lastUpdated").Str()), Parts: []transcript.Part{{Text: pieceText(v)}},
+		Time: v.Get("$set", "lastUpdated").Time(), Parts: []transcript.Part{{Text: pieceText(v)}},
 	})
 }
 

@@ -130,7 +130,7 @@ func parseObjectives(in format.Input, b []byte, s *sink) {
 	for id, o := range doc.Get("objectives").Fields() {
 		run := named(objectiveRun(id))
 		run.Title, run.Status = o.Get("title").Str(), o.Get("status").Str()
-		run.Outcome, run.Started = threadOutcome(run.Status), format.Time(o.Get("created_at").Str())
+		run.Outcome, run.Started = threadOutcome(run.Status), o.Get("created_at").Time()
 		if in.Role == roleObjectives {
 			run.Rank = 1
 		}

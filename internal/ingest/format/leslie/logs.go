@@ -45,7 +45,7 @@ func (w *worker) line(line format.Object) {
 		w.seen[run.ID] = true
 		w.put(run)
 	}
-	kind, when := v.Get("event").Str(), format.Time(v.Get("timestamp").Str())
+	kind, when := v.Get("event").Str(), v.Get("timestamp").Time()
 	event := row(run.ID, kind, when, line.Origin, looseText(v.Raw()))
 	event.Kind = transcript.KindLifecycle
 	ended := workerOutcome(kind, v)
@@ -152,7 +152,7 @@ func sdkLine(run string, line format.Line) *transcript.Event {
 	}
 	kind := v.Get("type").Str()
 	event.Type, event.Model = strings.TrimSpace("sdk "+kind), v.Get("message", "model").Str()
-	event.Time = format.Time(v.Get("timestamp").Str())
+	event.Time = v.Get("timestamp").Time()
 	switch kind {
 	case "assistant", "user":
 		event.Kind, event.Role = transcript.KindMessage, kind

@@ -66,10 +66,10 @@ func (r *relations) threads(all format.Value) {
 		status := t.Get("status").Str()
 		run := named(threadRun(id))
 		run.Rank, run.Title, run.Agent, run.Status = r.rank, t.Get("title").Str(), t.Get("executor").Str(), status
-		run.Outcome, run.Started = threadOutcome(status), format.Time(t.Get("created_at").Str())
+		run.Outcome, run.Started = threadOutcome(status), t.Get("created_at").Time()
 		switch run.Outcome {
 		case transcript.Succeeded, transcript.Failed, transcript.Cancelled:
-			run.Ended = format.Time(t.Get("updated_at").Str())
+			run.Ended = t.Get("updated_at").Time()
 		}
 		run.Attributes = scalars(t, "objective", "session_id", "storage_path", "parent_id")
 		if tags := format.AllStrings(t.Get("tags")); tags != "" {
@@ -116,7 +116,7 @@ func (r *relations) otherSides() {
 func (r *relations) operations(all format.Value) {
 	for op := range all.Items() {
 		run := ownerOf(op)
-		kind, when := "operation "+op.Get("command").Str(), format.Time(op.Get("timestamp").Str())
+		kind, when := "operation "+op.Get("command").Str(), op.Get("timestamp").Time()
 		if !r.put(run) || !r.put(row(run.ID, kind, when, origin(r.b, op), looseText(op.Raw()))) {
 			return
 		}
@@ -134,7 +134,7 @@ func (r *relations) link(e edge, at transcript.Origin, counted bool, when transc
 		Time: when, Origin: at, Uncounted: !counted,
 	}
 	if op, ok := r.reason[e]; ok {
-		l.Time = format.Time(op.Get("timestamp").Str())
+		l.Time = op.Get("timestamp").Time()
 		l.Attributes = scalars(op.Get("params"), "ref_id", "binding")
 		if scope := format.AllStrings(op.Get("params", "scope")); scope != "" {
 			l.Attributes["scope"] = scope
