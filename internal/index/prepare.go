@@ -22,6 +22,7 @@ type Collector struct {
 	shared *Scene // the same for its rows, nil for none
 
 	out           *Parsed
+	rows          []Row // room for rows while they are gathered
 	runs          map[string]*transcript.Run
 	conversations map[conversationKey]*held
 	current       map[string]*held // by native id, the one last yielded
@@ -49,7 +50,7 @@ func NewCollector(l *Lexicon) *Collector {
 
 // Reset begins a version.
 func (c *Collector) Reset(s Subject) {
-	c.out = &Parsed{Subject: s, First: true}
+	c.out = &Parsed{Subject: s, First: true, Rows: c.rows[:0]}
 	c.runs = map[string]*transcript.Run{}
 	c.conversations = map[conversationKey]*held{}
 	c.current = map[string]*held{}
@@ -73,6 +74,9 @@ func (c *Collector) Take(last bool) *Parsed {
 	c.settle()
 	out := c.out
 	out.Last, out.Until = last, c.last
+	c.rows = out.Rows
+	out.Rows = slices.Clone(c.rows)
+	clear(c.rows)
 	for _, r := range c.runs {
 		run := *r
 		if run.Host == "" && !run.Named {
@@ -84,7 +88,7 @@ func (c *Collector) Take(last bool) *Parsed {
 		out.Conversations = append(out.Conversations, v.Holding)
 	}
 	out.Words = c.terms.Words()
-	c.out = &Parsed{Subject: out.Subject}
+	c.out = &Parsed{Subject: out.Subject, Rows: c.rows[:0]}
 	c.start()
 	return out
 }

@@ -42,6 +42,7 @@ type Builder struct {
 	small   []byte // raw bytes of the small entries since the last Flush
 	entries []Entry
 	window  []byte // of the large entry
+	first   []byte // member of it, raw
 	large   *LargeWriter
 }
 

@@ -14,7 +14,7 @@ type LargeWriter struct {
 	start  int64 // of the content in the unit
 	left   int64
 	unit   *Unit
-	first  []byte // the first member, raw, until Close: Rename may still change its header
+	first  []byte // the first member, raw, in the Builder's room until Close: Rename may still change its header
 }
 
 // Large begins an entry of exactly size bytes. The Builder makes one large entry at a time; small ones may be
@@ -95,7 +95,8 @@ func (w *LargeWriter) cut() {
 func (w *LargeWriter) emit(raw []byte) {
 	w.unit.raw += int64(len(raw))
 	if w.first == nil {
-		w.first = bytes.Clone(raw)
+		w.first = append(w.b.first[:0], raw...)
+		w.b.first = w.first
 		w.unit.members = append(w.unit.members, stored{})
 		return
 	}

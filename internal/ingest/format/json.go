@@ -33,7 +33,7 @@ func (e *SyntaxError) Error() string {
 // space around it. The error is a *SyntaxError. Like encoding/json it accepts bytes in strings that are no
 // UTF-8 and escaped surrogates that stand alone; Str turns both into U+FFFD.
 func ParseJSON(b []byte) (Value, error) {
-	d := &document{}
+	d := &document{nodes: make([]node, 0, min(4+len(b)/32, 1024))}
 	if at, reason := d.parse(b); reason != "" {
 		return Value{}, &SyntaxError{Offset: int64(at), Reason: reason}
 	}

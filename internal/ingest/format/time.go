@@ -30,7 +30,7 @@ func Time(s string) transcript.Time {
 		micro = p.micros()
 	}
 	offset := p.offset()
-	if !p.ok || p.s != "" || year < 2 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) ||
+	if !p.ok || p.s != "" || year < 2 || month < 1 || month > 12 || day < 1 || day > 28 && day > daysIn(year, month) ||
 		hour > 23 || minute > 59 || second > 60 {
 		return transcript.Time{}
 	}

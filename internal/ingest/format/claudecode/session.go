@@ -35,6 +35,7 @@ type reader struct {
 
 	now    line // the present one
 	saying saying
+	spent  transcript.Usage
 }
 
 func parseSession(in format.Input, out *output) error {

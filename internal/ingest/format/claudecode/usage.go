@@ -14,9 +14,10 @@ func (r *reader) usage(l *line, m message) {
 	if l.kind != "assistant" || !m.usage.IsObject() || m.model.Is("<synthetic>") {
 		return
 	}
-	u := &transcript.Usage{
+	u := &r.spent
+	*u = transcript.Usage{
 		Run: r.run, Conversation: r.conversation, Time: l.now, Origin: l.origin,
-		Model: m.model.Str(), RequestID: id(l.request), Requests: transcript.Known(1),
+		Model: again(r.facts.model, m.model), RequestID: id(l.request), Requests: transcript.Known(1),
 	}
 	split := [2]transcript.Count{}
 	for key, value := range m.usage.Fields() {
@@ -67,7 +68,8 @@ func (r *reader) usage(l *line, m message) {
 		}
 		r.told[u.Key] = u.Rank
 	}
-	r.out.give(u)
+	given := *u
+	r.out.give(&given)
 }
 
 // requestKey gives a request its identity. On a side chain message.id alone is the request, and whoever has it outside
