@@ -298,3 +298,76 @@ func ExampleValue_Get() {
 	fmt.Println(v.Get("usage", "input_tokens").Count().N, v.Get("text").Str())
 	// Output: 12 café
 }
+
+// TestStrings puts what ends or interrupts a run of a string's bytes at every place of the eight that are looked at at once.
+func TestStrings(t *testing.T) {
+	for _, special := range []string{
+		`\"`, `\\`, `\/`, `\n`, `\u0041`, `\u00e9`, `\ud83d\ude00`, `\ud83d`, `\u12`, `\x`, `\`, `"`, "\x1f", "\x00", "\t", " ", "!", "#", "\x7f", "\x80", "é", "\xc3", "😀",
+	} {
+		for before := range 18 {
+			for after := range 10 {
+				text := strings.Repeat("a", before) + special + strings.Repeat("b", after)
+				checkAgainst(t, []byte(`"`+text+`"`))
+				checkAgainst(t, []byte(`{"`+text+`":["`+text+text+`",1]}`))
+			}
+		}
+	}
+}
+
+// TestReadingByNotes overwrites what stands inside of strings and objects after they were noted: whoever looked for their
+// ends again would lose his way.
+func TestReadingByNotes(t *testing.T) {
+	b := []byte(`{"first":"aaaaaaaaaaaaaaaa","second":{"deep":["bbbbbbbb",{"deeper":12}]},"third":true}`)
+	v, err := ParseJSON(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := v.Get("first"), v.Get("second")
+	for _, inside := range []Value{first, second} {
+		raw := b[inside.Offset()+1 : inside.Offset()+int64(inside.Len())-1]
+		copy(raw, strings.Repeat(`"}],`, len(raw)))
+	}
+	var got []string
+	for key, m := range v.Fields() {
+		got = append(got, fmt.Sprint(key, " ", OffsetIn(v, m), "+", m.Len()))
+	}
+	if want := "[first 9+18 second 37+35 third 81+4]"; fmt.Sprint(got) != want || v.Get("third").Bool() != 2 {
+		t.Errorf("%v, want %s", got, want)
+	}
+}
+
+func TestTooManyValues(t *testing.T) {
+	b := append([]byte("["), bytes.Repeat([]byte("0,"), MaxValues)...)
+	if _, err := ParseJSON(append(b, "0]"...)); err == nil || !strings.Contains(err.Error(), "too many values") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestInside(t *testing.T) {
+	v, err := ParseJSON([]byte(`["{\"a\":\"b\\n\"}","[1","{\"c\":2}",{"d":3}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for item := range v.Items() {
+		all = append(all, string(item.Inside().Raw()))
+	}
+	if want := []string{`{"a":"b\n"}`, "", `{"c":2}`, ""}; !reflect.DeepEqual(all, want) {
+		t.Errorf("%q, want %q", all, want)
+	}
+	if own := v.Clone(); string(own.Raw()) != string(v.Raw()) || own.Offset() != 0 || (Value{}).Clone().Exists() {
+		t.Error("Clone")
+	}
+}
+
+// TestParseStart reads what a head has of a document that goes on.
+func TestParseStart(t *testing.T) {
+	const doc = `{"a":"b","c":{"d":[1,{"e":"f"}],"g":2},"h":null}`
+	for n := range len(doc) {
+		v := ParseStart([]byte(doc[:n]))
+		walk(v, 0)
+		if n > len(`{"a":"b"`) && v.Get("a").Str() != "b" || n > len(`{"a":"b","c":{"d":[1,`) && !v.Get("c", "d").IsArray() {
+			t.Errorf("%s: %q", doc[:n], v.Raw())
+		}
+	}
+}

@@ -13,11 +13,11 @@ import (
 const kept = 500
 
 // readCall reads a tool call from a line or a block.
-func readCall(o object) *transcript.Call {
-	input := o.first("input", "args", "tool_input", "arguments")
+func readCall(o format.Value) *transcript.Call {
+	input := first(o, "input", "args", "tool_input", "arguments")
 	return &transcript.Call{
-		ID:    o.first("id", "tool_use_id", "tool_call_id", "call_id").Text(),
-		Name:  o.first("tool", "name", "tool_name").Text(),
+		ID:    first(o, "id", "tool_use_id", "tool_call_id", "call_id").Text(),
+		Name:  first(o, "tool", "name", "tool_name").Text(),
 		Input: int64(input.Len()),
 		Paths: pathsOf(input),
 	}
@@ -46,36 +46,36 @@ func pathsOf(input format.Value) []string {
 }
 
 // readResult reads the result of a call from a line or a block.
-func readResult(o object) *transcript.Result {
-	output := o.first("output", "result", "tool_output", "content", "error")
+func readResult(o format.Value) *transcript.Result {
+	output := first(o, "output", "result", "tool_output", "content", "error")
 	r := &transcript.Result{
-		Call:     o.first("tool_use_id", "id", "tool_call_id", "call_id").Text(),
-		Name:     o.first("tool", "name", "tool_name").Text(),
-		Status:   o.str("status"),
-		Duration: millis(o.get("duration_ms")),
+		Call:     first(o, "tool_use_id", "id", "tool_call_id", "call_id").Text(),
+		Name:     first(o, "tool", "name", "tool_name").Text(),
+		Status:   o.Get("status").Str(),
+		Duration: millis(o.Get("duration_ms")),
 		Output:   int64(output.Len()),
 	}
-	success, isError := o.get("success").Bool(), o.get("is_error").Bool()
+	success, isError := o.Get("success").Bool(), o.Get("is_error").Bool()
 	switch {
 	case success != transcript.Unstated:
 		r.Failed = transcript.True(success == transcript.No)
 	case isError != transcript.Unstated:
 		r.Failed = isError
-	case o.str("error") != "":
+	case o.Get("error").Str() != "":
 		r.Failed = transcript.Yes
 	}
 	// The SDK's single-call mode cuts outputs and gives no ids; its session mode drops them.
 	switch {
 	case isSession(o):
 		r.Cut = !output.Exists() || isCut(output)
-	case r.Call == "" && o.str("type") == "tool_result":
-		r.Cut = isCut(o.get("output"))
+	case r.Call == "" && o.Get("type").Str() == "tool_result":
+		r.Cut = isCut(o.Get("output"))
 	}
 	return r
 }
 
 // isSession says that a line was written by the SDK engine's session mode.
-func isSession(o object) bool { return o.str("phase") != "" }
+func isSession(o format.Value) bool { return o.Get("phase").Str() != "" }
 
 // isCut says that a string is as long as the SDK modes let any become.
 func isCut(v format.Value) bool { return v.IsString() && utf8.RuneCountInString(v.Str()) == kept }

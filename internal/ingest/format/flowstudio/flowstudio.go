@@ -81,7 +81,7 @@ func (flowStudio) Text(role string, raw []byte, part int) (string, error) {
 	case part > 0 && !isLine(v):
 		return blockText(v), nil
 	}
-	e := readEntry(open(v))
+	e := readEntry(v)
 	if part < 0 || part >= len(e.parts) {
 		return "", fmt.Errorf("read %s: no part %d", role, part)
 	}

@@ -17,25 +17,25 @@ type entry struct {
 }
 
 // readEntry reads a line of any of the five dialects. They are told apart line by line: a file may mix them.
-func readEntry(o object) entry {
-	v, message := o.value, open(o.get("message"))
-	e := entry{typ: o.str("type"), role: o.str("role"), model: message.str("model")}
+func readEntry(o format.Value) entry {
+	message := o.Get("message")
+	e := entry{typ: o.Get("type").Str(), role: o.Get("role").Str(), model: message.Get("model").Str()}
 	if e.model == "" {
-		e.model = o.str("model")
+		e.model = o.Get("model").Str()
 	}
 	var role string
 	e.kind, role = kindOf(o, e.typ, e.role)
 	if e.role == "" {
 		e.role = role
 	}
-	content := message.get("content")
+	content := message.Get("content")
 	blocks := blocksOf(content)
 	e.parts = ownParts(o, e.typ)
 	switch {
 	case len(e.parts) == 0 && len(blocks) == 0:
 		e.parts = []transcript.Part{{Text: lineText(o, content, nil)}}
 	case len(e.parts) == 0:
-		e.parts = blockParts(v, blocks)
+		e.parts = blockParts(o, blocks)
 		e.parts[0].Text = lineText(o, content, blocks[1:])
 		// The first block stands for the line, and the line's other strings are found with it.
 		e.parts[0].Offset, e.parts[0].Length = 0, 0
@@ -45,13 +45,13 @@ func readEntry(o object) entry {
 			skip = append(outputsOf(o), blocks...)
 		}
 		e.parts[0].Text = lineText(o, content, skip)
-		e.parts = append(e.parts, blockParts(v, blocks)...)
+		e.parts = append(e.parts, blockParts(o, blocks)...)
 	}
 	return e
 }
 
 // kindOf gives the kind of a line, and the role of lines that state none.
-func kindOf(o object, typ, role string) (transcript.Kind, string) {
+func kindOf(o format.Value, typ, role string) (transcript.Kind, string) {
 	switch typ {
 	case "":
 		switch role {
@@ -62,11 +62,11 @@ func kindOf(o object, typ, role string) (transcript.Kind, string) {
 		}
 		return transcript.KindUnknown, role
 	case "message":
-		return transcript.KindMessage, o.get("message").Get("role").Str()
+		return transcript.KindMessage, o.Get("message").Get("role").Str()
 	case "assistant", "user":
 		return transcript.KindMessage, typ
 	case "system":
-		if o.str("subtype") == "init" {
+		if o.Get("subtype").Str() == "init" {
 			return transcript.KindLifecycle, "system"
 		}
 		return transcript.KindSystem, "system"
@@ -91,13 +91,13 @@ func kindOf(o object, typ, role string) (transcript.Kind, string) {
 
 // ownParts gives the call or result that a line is by itself: none for most lines, both for a role:"tool" line
 // that shows an output.
-func ownParts(o object, typ string) []transcript.Part {
+func ownParts(o format.Value, typ string) []transcript.Part {
 	switch {
 	case typ == "tool_use" || typ == "ToolUseEvent":
 		return []transcript.Part{{Kind: transcript.KindToolCall, Call: readCall(o)}}
 	case typ == "tool_result" || typ == "ToolResultEvent":
 		return []transcript.Part{{Kind: transcript.KindToolResult, Result: readResult(o)}}
-	case o.str("role") == "tool":
+	case o.Get("role").Str() == "tool":
 		parts := []transcript.Part{{Kind: transcript.KindToolCall, Call: readCall(o)}}
 		if outputs := outputsOf(o); len(outputs) > 0 {
 			var text []byte
@@ -114,11 +114,11 @@ func ownParts(o object, typ string) []transcript.Part {
 }
 
 // outputsOf gives what a role:"tool" line shows of the result, in the order of the line.
-func outputsOf(o object) []format.Value {
+func outputsOf(o format.Value) []format.Value {
 	var list []format.Value
-	for _, m := range o.members {
-		if (m.key == "tool_output" || m.key == "content") && !m.value.IsNull() {
-			list = append(list, m.value)
+	for key, m := range o.Fields() {
+		if (key == "tool_output" || key == "content") && !m.IsNull() {
+			list = append(list, m)
 		}
 	}
 	return list
@@ -144,9 +144,9 @@ func blockParts(line format.Value, blocks []format.Value) []transcript.Part {
 		case "thinking", "redacted_thinking":
 			part.Kind = transcript.KindReasoning
 		case "tool_use":
-			part.Kind, part.Call = transcript.KindToolCall, readCall(open(b))
+			part.Kind, part.Call = transcript.KindToolCall, readCall(b)
 		case "tool_result":
-			part.Kind, part.Result, part.Role = transcript.KindToolResult, readResult(open(b)), "tool"
+			part.Kind, part.Result, part.Role = transcript.KindToolResult, readResult(b), "tool"
 		}
 		if b.IsString() {
 			part.Kind = transcript.KindMessage

@@ -41,25 +41,25 @@ func rowText(role string, v format.Value) string {
 
 // lineText gives the strings of a transcript line without those of the values in skip, which are members of the
 // line itself or items of content, its list of blocks.
-func lineText(line object, content format.Value, skip []format.Value) string {
+func lineText(line, content format.Value, skip []format.Value) string {
 	var skipped map[int64]bool
 	if len(skip) > 0 {
 		skipped = make(map[int64]bool, len(skip))
 	}
 	for _, s := range skip {
-		skipped[format.OffsetIn(line.value, s)] = true
+		skipped[format.OffsetIn(line, s)] = true
 	}
 	var text []byte
-	for _, m := range line.members {
+	for key, m := range line.Fields() {
 		switch {
-		case lineNames[m.key] || skipped[format.OffsetIn(line.value, m.value)]:
-		case m.key == "message" && m.value.IsObject():
-			for inner, v := range m.value.Fields() {
+		case lineNames[key] || skipped[format.OffsetIn(line, m)]:
+		case key == "message" && m.IsObject():
+			for inner, v := range m.Fields() {
 				switch {
 				case lineNames[inner]:
 				case content.Exists() && format.OffsetIn(v, content) == 0:
 					for b := range v.Items() {
-						if !skipped[format.OffsetIn(line.value, b)] {
+						if !skipped[format.OffsetIn(line, b)] {
 							text = appendBlock(text, b, 0)
 						}
 					}
@@ -71,7 +71,7 @@ func lineText(line object, content format.Value, skip []format.Value) string {
 				}
 			}
 		default:
-			text = format.AppendStrings(text, m.value)
+			text = format.AppendStrings(text, m)
 		}
 	}
 	return string(text)

@@ -16,8 +16,8 @@ const (
 // usage yields what a line says was spent, as two records: its cost, which no receipt has and which counts, and
 // its tokens, which the step's receipt states again and which therefore never do. Usage of single messages
 // (message.usage) is part of the result line's and left alone.
-func (s *session) usage(o object, place transcript.Origin, at transcript.Time) {
-	cost := o.get("total_cost_usd").NanoUSD()
+func (s *session) usage(o format.Value, place transcript.Origin, at transcript.Time) {
+	cost := o.Get("total_cost_usd").NanoUSD()
 	tokens, stated := readTokens(o)
 	if !cost.Known && !stated {
 		return
@@ -27,7 +27,7 @@ func (s *session) usage(o object, place transcript.Origin, at transcript.Time) {
 	key := s.place.run + "/" + s.id + ":" + strconv.Itoa(s.spent) + "@" + stamp(at)
 	base := transcript.Usage{
 		Run: s.place.run, Conversation: s.id, Time: at, Origin: place,
-		Model: o.str("model"), Flow: s.place.flow,
+		Model: o.Get("model").Str(), Flow: s.place.flow,
 	}
 	if base.Model == "" {
 		base.Model = s.model
@@ -36,8 +36,8 @@ func (s *session) usage(o object, place transcript.Origin, at transcript.Time) {
 		u := base
 		u.Key, u.Cost, u.CostSource = costKey+key, cost, "total_cost_usd"
 		u.Attributes = transcript.Attributes{}
-		flatten(u.Attributes, "", o.get("usage"))
-		if o.str("type") != "result" {
+		flatten(u.Attributes, "", o.Get("usage"))
+		if o.Get("type").Str() != "result" {
 			u.Verdict = transcript.OutsideReceipt
 		}
 		s.emit(&u)
@@ -52,12 +52,12 @@ func (s *session) usage(o object, place transcript.Origin, at transcript.Time) {
 }
 
 // readTokens reads the token counts of a line in any of the engines' shapes, false where there are none.
-func readTokens(o object) (transcript.Usage, bool) {
+func readTokens(o format.Value) (transcript.Usage, bool) {
 	var u transcript.Usage
-	if o.first("promptTokenCount", "candidatesTokenCount").Exists() {
-		return geminiTokens(o.value)
+	if first(o, "promptTokenCount", "candidatesTokenCount").Exists() {
+		return geminiTokens(o)
 	}
-	t := o.get("usage")
+	t := o.Get("usage")
 	if !t.Exists() {
 		return u, false
 	}

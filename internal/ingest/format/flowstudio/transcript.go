@@ -61,15 +61,15 @@ func (s *session) conversation() *transcript.Conversation {
 }
 
 func (s *session) line(line format.Object) {
-	o := open(line.Value)
+	o := line.Value
 	e := readEntry(o)
-	at := o.first("timestamp", "ts").Time()
+	at := first(o, "timestamp", "ts").Time()
 	ev := &transcript.Event{
 		Conversation: s.id, Run: s.place.run,
 		Kind: e.kind, Role: e.role, Type: e.typ, Time: at, Origin: line.Origin,
 		Parts: e.parts, Model: e.model, Attributes: attributesOf(o),
 	}
-	s.pair(ev, o.get("blocked").Bool() == transcript.Yes)
+	s.pair(ev, o.Get("blocked").Bool() == transcript.Yes)
 	s.note(o, &e, at)
 	s.emit(ev)
 	s.usage(o, line.Origin, at)
@@ -94,7 +94,7 @@ func (s *session) pair(ev *transcript.Event, blocked bool) {
 }
 
 // note keeps what a line says of the whole conversation.
-func (s *session) note(o object, e *entry, at transcript.Time) {
+func (s *session) note(o format.Value, e *entry, at transcript.Time) {
 	if at.Valid {
 		if !s.started.Valid {
 			s.started = at
@@ -103,24 +103,24 @@ func (s *session) note(o object, e *entry, at transcript.Time) {
 	}
 	opening := e.kind == transcript.KindLifecycle && !strings.HasPrefix(strings.ToLower(e.typ), "result")
 	if opening {
-		if cwd := o.str("cwd"); cwd != "" {
+		if cwd := o.Get("cwd").Str(); cwd != "" {
 			s.project = cwd
 		}
-		flatten(s.about, "", o.value, "type", "subtype", "timestamp", "ts", "model", "cwd", "tools", "phase")
+		flatten(s.about, "", o, "type", "subtype", "timestamp", "ts", "model", "cwd", "tools", "phase")
 	}
 	// The init line knows the model best, then messages, then the result line.
 	strong := opening || e.kind == transcript.KindMessage
 	if e.model != "" && (s.model == "" || opening || strong && !s.strong) {
 		s.model, s.strong = e.model, strong
 	}
-	if e.typ == "" && strings.HasPrefix(o.str("content"), "[STUB") {
+	if e.typ == "" && strings.HasPrefix(o.Get("content").Str(), "[STUB") {
 		s.stub = true
 		s.about["stub"] = true
 	}
 }
 
 // attributesOf keeps what only some dialects state of a line.
-func attributesOf(o object) transcript.Attributes {
+func attributesOf(o format.Value) transcript.Attributes {
 	var a transcript.Attributes
 	set := func(key string, value any) {
 		if value == nil {
@@ -132,9 +132,9 @@ func attributesOf(o object) transcript.Attributes {
 		a[key] = value
 	}
 	for _, key := range []string{"phase", "subtype", "blocked", "block_reason", "status", "num_turns", "duration_ms", "parent_tool_use_id"} {
-		set(key, scalar(o.get(key)))
+		set(key, scalar(o.Get(key)))
 	}
-	if isSession(o) && isCut(o.get("content")) {
+	if isSession(o) && isCut(o.Get("content")) {
 		set("cut", true)
 	}
 	return a
