@@ -10,8 +10,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Value is one JSON value of a document; the zero Value is "absent". It lives as long as the bytes that were parsed, and
-// one that came with an Object until the next.
+// Value is one JSON value of a document, from ParseJSON, ParseStart or Objects; the zero Value is "absent". It lives as long as
+// the bytes that were parsed, and one that came with an Object until the next.
 //
 // The zero allocations that reading costs end where a Go string is asked for: Str, Text and AllStrings copy.
 type Value struct {
@@ -29,8 +29,8 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("offset %d: %s", e.Offset, e.Reason)
 }
 
-// ParseJSON checks that b is exactly one JSON value (RFC 8259, at most MaxDepth deep) and gives it without the
-// space around it. The error is a *SyntaxError. Like encoding/json it accepts bytes in strings that are no
+// ParseJSON checks that b is exactly one JSON value (RFC 8259, at most MaxDepth deep, with at most MaxValues values) and
+// gives it without the space around it. The error is a *SyntaxError. Like encoding/json it accepts bytes in strings that are no
 // UTF-8 and escaped surrogates that stand alone; Str turns both into U+FFFD.
 func ParseJSON(b []byte) (Value, error) {
 	d := &document{nodes: make([]node, 0, min(4+len(b)/32, 1024))}
@@ -74,8 +74,7 @@ func (v Value) Len() int {
 	return int(n.end - n.start)
 }
 
-// Offset gives where the value begins in what was parsed, in bytes.
-// The zero Value has none.
+// Offset gives where the value begins in what was parsed, in bytes. An absent value must not be asked.
 func (v Value) Offset() int64 { return int64(v.node().start) }
 
 // OffsetIn gives where the value begins in a file that ends with what was parsed, in bytes.

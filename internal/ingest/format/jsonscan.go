@@ -54,7 +54,7 @@ func (n *node) next() uint32 { return n.what & nextBits }
 // parse goes over all of b, which is to be one value. When reason is not "", at is where it went wrong.
 func (d *document) parse(b []byte) (at int, reason string) {
 	d.bytes, d.nodes, d.used = b, d.nodes[:0], 0
-	if len(b) > math.MaxUint32 {
+	if uint64(len(b)) > math.MaxUint32 {
 		return 0, "too long"
 	}
 	at, reason = d.value(skipSpace(b, 0), 0)
