@@ -81,6 +81,8 @@ type Options struct {
 	// NoIndex opens the packs although the index is missing or damaged; Index is then nil. When reading, also
 	// although it is too old or too new, or its disk has no room for what readers share.
 	NoIndex bool
+	// CatalogLimit is how many versions of originals are held in memory at a time, where all are looked at: 0 is 131,072.
+	CatalogLimit int
 }
 
 func (o Options) normal() Options {

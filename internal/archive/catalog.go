@@ -1,26 +1,31 @@
 package archive
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// catalog is what the manifests of all packs say together, without any index. It takes some hundred bytes of memory
-// for each version and each extent.
+// catalog is what the manifests of all packs say together, without any index: of the originals of a span all, of the
+// others only which contents stand where. A version takes half a kilobyte of memory, so there are no more than limit
+// of them: where there are more, the span ends, and the next catalog begins.
 type catalog struct {
+	span     atomic.Pointer[blob.Span] // manifests are read by several goroutines
+	limit    int
 	packs    map[string]*catalogPack
 	versions map[versionKey]*catalogVersion
-	stored   map[location]piece    // the extents whose bytes stand in a pack
-	bySum    map[blob.Ref]location // of stored; made when it is first needed
+	bySum    []slot // sorted by their sums; made when it is first needed
 	graves   blob.Graveyard
 	losses   blob.Losses
 	dug      []dug             // what tombstones and their retractions say
@@ -34,9 +39,20 @@ type catalogPack struct {
 	name     string
 	size     int64
 	listed   bool
-	read     bool // its manifest was read
-	replaced bool // by another pack, which was read
+	read     bool           // its manifest was read
+	replaced bool           // by another pack, which was read
+	stored   []pack.Content // by their places
+	first    blob.Name      // that its manifest tells of
+	last     blob.Name
 }
+
+// slot is a content in a pack.
+type slot struct {
+	pack *catalogPack
+	at   int
+}
+
+func (s slot) content() pack.Content { return s.pack.stored[s.at] }
 
 // versionKey tells versions apart, also those that two machines have given one name and number.
 type versionKey struct {
@@ -73,31 +89,50 @@ type location struct {
 	raw  int64
 }
 
-type piece struct {
-	size int64
-	sum  blob.Ref
-}
-
 // noLimit is the until of a catalog of everything.
 var noLimit time.Time
 
-func newCatalog(until time.Time) *catalog {
-	return &catalog{
-		until: until,
-		packs: map[string]*catalogPack{}, versions: map[versionKey]*catalogVersion{}, stored: map[location]piece{},
-		strings: map[string]string{},
-	}
+// catalogLimit is how many versions a catalog has at most.
+const catalogLimit = 1 << 17
+
+func newCatalog(span blob.Span, limit int, until time.Time) *catalog {
+	c := &catalog{limit: cmp.Or(limit, catalogLimit), until: until, packs: map[string]*catalogPack{}, versions: map[versionKey]*catalogVersion{},
+		strings: map[string]string{}}
+	c.span.Store(&span)
+	return c
 }
 
 // readCatalog reads the manifest of every pack, for the versions that were archived until some time (zero is now).
 // Packs that cannot be read go to bad.
 func (a *Archive) readCatalog(ctx context.Context, until time.Time, bad func(pack string, err error)) (*catalog, error) {
-	c := newCatalog(until)
+	c := newCatalog(blob.Span{}, a.opts.CatalogLimit, until)
 	infos, err := a.list(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return c, a.load(ctx, c, infos, a.manifest, bad)
+}
+
+// advance makes c a catalog of the originals behind its span, unless there are no more. Packs may have come and gone meanwhile.
+func (a *Archive) advance(ctx context.Context, c *catalog, bad func(pack string, err error)) (more bool, err error) {
+	span, more := c.span.Load().Next()
+	if !more {
+		return false, nil
+	}
+	c.span.Store(&span)
+	clear(c.versions)
+	infos, err := a.list(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, p := range c.packs {
+		p.listed = false
+	}
+	for _, info := range infos {
+		c.pack(info.Name).listed = true
+	}
+	infos = slices.DeleteFunc(infos, func(info blob.Info) bool { p := c.packs[info.Name]; return p.read && !span.Meets(p.first, p.last) })
+	return true, a.load(ctx, c, infos, a.manifest, bad)
 }
 
 func (a *Archive) list(ctx context.Context) ([]blob.Info, error) {
@@ -113,26 +148,24 @@ func (a *Archive) list(ctx context.Context) ([]blob.Info, error) {
 
 // manifest reads the manifest of a pack, and nothing else. One that is whole under a trailer or a name that is not
 // will do.
-func (a *Archive) manifest(ctx context.Context, info blob.Info) (m blob.Manifest, err error) {
+func (a *Archive) manifest(ctx context.Context, info blob.Info, keep pack.Keep) (r *pack.Reader, err error) {
 	p, err := a.packs.Open(ctx, info.Name)
 	if err != nil {
-		return m, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	r, err := pack.Open(ctx, p, "")
+	r, err = pack.OpenSome(ctx, p, "", keep)
 	switch {
 	case errors.Is(err, blob.ErrTooNew):
-		return m, fmt.Errorf("%w: %w", ErrTooNew, err)
+		return nil, fmt.Errorf("%w: %w", ErrTooNew, err)
 	case err != nil:
-		return m, fmt.Errorf("pack %s: %w", info.Name, err)
+		return nil, fmt.Errorf("pack %s: %w", info.Name, err)
 	}
-	m = r.Manifest()
-	m.Pack = info.Name
-	return m, nil
+	return r, nil
 }
 
-// manifestFunc reads what a pack says of itself.
-type manifestFunc func(context.Context, blob.Info) (blob.Manifest, error)
+// manifestFunc reads what a pack says of itself, of the versions that keep wants.
+type manifestFunc func(ctx context.Context, info blob.Info, keep pack.Keep) (*pack.Reader, error)
 
 // load adds packs to the catalog by what read makes of each: several are read at a time, and they are added newest
 // first, because then a pack that replaces others mostly comes before them. Packs that vanished are left out, those
@@ -142,7 +175,7 @@ func (a *Archive) load(ctx context.Context, c *catalog, infos []blob.Info, read 
 		return err
 	}
 	// Clocks that differ: once more, now that it is known what was replaced.
-	fresh := newCatalog(c.until)
+	fresh := newCatalog(blob.Span{After: c.span.Load().After}, c.limit, c.until)
 	again := make([]blob.Info, 0, len(c.packs))
 	for name, p := range c.packs {
 		fresh.packs[name] = &catalogPack{name: name, replaced: p.replaced}
@@ -151,19 +184,21 @@ func (a *Archive) load(ctx context.Context, c *catalog, infos []blob.Info, read 
 		}
 	}
 	slices.SortFunc(again, func(a, b blob.Info) int { return cmp.Compare(a.Name, b.Name) })
-	*c = *fresh
+	c.span.Store(fresh.span.Load())
+	c.packs, c.versions, c.bySum, c.strings, c.again = fresh.packs, fresh.versions, nil, fresh.strings, false
+	c.graves, c.losses, c.dug = fresh.graves, fresh.losses, nil
 	return c.load(ctx, again, a.manifest, func(string, error) {})
 }
 
 func (c *catalog) load(ctx context.Context, infos []blob.Info, read manifestFunc, bad func(pack string, err error)) error {
 	type result struct {
 		info blob.Info
-		m    blob.Manifest
+		r    *pack.Reader
 		err  error
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	results := make(chan chan result, max(2, runtime.GOMAXPROCS(0)))
+	results := make(chan chan result, runtime.GOMAXPROCS(0))
 	go func() {
 		defer close(results)
 		for _, info := range slices.Backward(infos) {
@@ -174,8 +209,8 @@ func (c *catalog) load(ctx context.Context, infos []blob.Info, read manifestFunc
 				return
 			}
 			go func() {
-				m, err := read(ctx, info)
-				one <- result{info, m, err}
+				r, err := read(ctx, info, func(v *blob.Version) bool { return c.span.Load().Has(blob.Name{Source: v.Source, Path: v.Path}) })
+				one <- result{info, r, err}
 			}()
 		}
 	}()
@@ -185,7 +220,7 @@ func (c *catalog) load(ctx context.Context, infos []blob.Info, read manifestFunc
 		p.listed, p.size = true, r.info.Size
 		switch {
 		case r.err == nil:
-			c.add(p, &r.m)
+			c.add(p, r.r)
 		case errors.Is(r.err, blob.ErrNotFound):
 			p.listed = false // gc, meanwhile
 		case errors.Is(r.err, blob.ErrCorrupt), errors.Is(r.err, ErrTooNew):
@@ -209,8 +244,25 @@ func (c *catalog) pack(name string) *catalogPack {
 }
 
 // add takes a manifest in. What a replaced pack stores can still be read, but what it says is out of date.
-func (c *catalog) add(p *catalogPack, m *blob.Manifest) {
-	p.read = true
+func (c *catalog) add(p *catalogPack, r *pack.Reader) {
+	m := r.Manifest()
+	if !p.read {
+		c.read(p, r)
+	}
+	for i := range m.Versions {
+		c.version(p, m.Versions[i], m.Created)
+	}
+	if len(c.versions) > c.limit {
+		c.shrink()
+	}
+}
+
+// read takes in what a manifest says but for its versions.
+func (c *catalog) read(p *catalogPack, r *pack.Reader) {
+	m := r.Manifest()
+	p.read, p.stored = true, r.Stored()
+	p.first, p.last = r.Names()
+	slices.SortFunc(p.stored, func(a, b pack.Content) int { return cmp.Compare(a.Raw, b.Raw) })
 	for _, name := range m.Replaces {
 		old := c.pack(name)
 		c.again = c.again || old.read && !old.replaced
@@ -223,19 +275,24 @@ func (c *catalog) add(p *catalogPack, m *blob.Manifest) {
 			c.dug = append(c.dug, dug{f, p.name})
 		}
 	}
-	for i := range m.Versions {
-		c.version(p, m.Versions[i], m.Created)
+}
+
+// shrink ends the span so that a good part of the versions is behind it: those of one file stay together.
+func (c *catalog) shrink() {
+	names := make([]blob.Name, 0, len(c.versions))
+	for key := range c.versions {
+		names = append(names, blob.Name{Source: key.source, Path: key.path})
 	}
+	span := c.span.Load().Cut(names, c.limit*3/4)
+	c.span.Store(&span)
+	maps.DeleteFunc(c.versions, func(key versionKey, _ *catalogVersion) bool {
+		return !span.Has(blob.Name{Source: key.source, Path: key.path})
+	})
 }
 
 // version takes in what a pack of some time says of one.
 func (c *catalog) version(p *catalogPack, v blob.Version, created time.Time) {
-	for _, e := range v.Extents {
-		if e.CopyOf == nil {
-			c.stored[location{p, e.Raw}] = piece{e.Size, e.SHA256}
-		}
-	}
-	if p.replaced || !c.until.IsZero() && !v.At(c.until, created) {
+	if p.replaced || !c.span.Load().Has(blob.Name{Source: v.Source, Path: v.Path}) || !c.until.IsZero() && !v.At(c.until, created) {
 		return
 	}
 	v.Archived = v.State(created).Archived
@@ -307,19 +364,47 @@ func touches(losses []blob.Loss, offset, size int64) bool {
 
 // find returns where the bytes of a part stand: where its manifest says, else where the same bytes stand now.
 func (c *catalog) find(p catalogPart) (location, bool) {
-	if have, ok := c.stored[p.at]; ok && have == (piece{p.size, p.sum}) && p.at.pack.listed {
+	if p.at.pack.listed && p.at.has(p.size, p.sum) {
 		return p.at, true
 	}
 	if c.bySum == nil {
-		c.bySum = make(map[blob.Ref]location, len(c.stored))
-		for at, have := range c.stored {
-			if at.pack.listed {
-				c.bySum[have.sum] = at
+		c.sortBySum()
+	}
+	sum := pack.ShortSum(p.sum[:16])
+	i, ok := slices.BinarySearchFunc(c.bySum, sum, func(s slot, sum pack.ShortSum) int {
+		have := s.content().Sum
+		return bytes.Compare(have[:], sum[:])
+	})
+	if !ok || c.bySum[i].content().Size != p.size {
+		return location{}, false
+	}
+	return location{c.bySum[i].pack, c.bySum[i].content().Raw}, true
+}
+
+func (c *catalog) sortBySum() {
+	c.bySum = []slot{}
+	for _, p := range c.packs {
+		for i := range p.stored {
+			if p.listed {
+				c.bySum = append(c.bySum, slot{p, i})
 			}
 		}
 	}
-	at, ok := c.bySum[p.sum]
-	return at, ok && c.stored[at].size == p.size
+	slices.SortFunc(c.bySum, func(a, b slot) int {
+		x, y := a.content().Sum, b.content().Sum
+		return bytes.Compare(x[:], y[:])
+	})
+}
+
+// has says whether a pack stores a content there.
+func (l location) has(size int64, sum blob.Ref) bool {
+	i, _ := slices.BinarySearchFunc(l.pack.stored, l.raw, func(c pack.Content, raw int64) int { return cmp.Compare(c.Raw, raw) })
+	for ; i < len(l.pack.stored) && l.pack.stored[i].Raw == l.raw; i++ {
+		if have := l.pack.stored[i]; have.Size == size && have.Sum == pack.ShortSum(sum[:16]) {
+			return true
+		}
+	}
+	return false
 }
 
 // extents returns where a stretch of a version lies that begins with an extent, for a Library: the last may reach further

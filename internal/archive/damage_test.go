@@ -107,7 +107,9 @@ func (w *world) damaged(hurt []damagedPack, did string) {
 			w.check(os.WriteFile(w.packFile(h.name), h.was, 0o600))
 		}
 	}()
-	a, err := Open(w.t.Context(), w.dir, Read, testOptions())
+	opts := testOptions()
+	opts.CatalogLimit = len(did) % 4 // in one part, or in many
+	a, err := Open(w.t.Context(), w.dir, Read, opts)
 	w.check(err)
 	all, report, err := verifyAll(w.t, a, VerifyOptions{})
 	if len(hurt) > 0 && !errors.Is(err, blob.ErrCorrupt) || len(hurt) == 0 && err != nil {

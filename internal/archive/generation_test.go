@@ -31,9 +31,9 @@ func (w *world) fill(db *sqlite.DB) {
 	infos, err := w.a.list(w.t.Context())
 	w.check(err)
 	for _, info := range infos {
-		m, err := w.a.manifest(w.t.Context(), info)
+		r, err := w.a.manifest(w.t.Context(), info, nil)
 		w.check(err)
-		w.check(db.Commit(w.t.Context(), batch(m, info.Size)))
+		w.check(db.Commit(w.t.Context(), batch(r.Manifest(), info.Size)))
 	}
 }
 

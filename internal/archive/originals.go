@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,30 +57,33 @@ func (a *Archive) packedOriginals(ctx context.Context, o RestoreOptions) iter.Se
 			yield(original{}, err)
 			return
 		}
-		var bad []error
-		c, err := a.readCatalog(ctx, o.At, func(pack string, err error) { bad = append(bad, err) })
+		bad := map[string]error{}
+		unread := func(pack string, err error) { bad[pack] = err }
+		c, err := a.readCatalog(ctx, o.At, unread)
+		for more := true; more && err == nil; more, err = a.advance(ctx, c, unread) {
+			for _, v := range c.sorted() {
+				wanted := o.AllVersions || v.newest
+				if o.Version != 0 {
+					wanted = v.Number == o.Version
+				}
+				if !wanted || c.buried(v) || o.Source != "" && v.Source != o.Source || o.Run != "" && !ofRun[v.Source+"/"+v.Path] {
+					continue
+				}
+				found := a.packedOriginal(c, v)
+				if o.Damaged {
+					found.lost = within(c.losses.Of(&v.Version), v.Size)
+				}
+				if !yield(found, nil) {
+					return
+				}
+			}
+		}
 		if err != nil {
 			yield(original{}, err)
 			return
 		}
-		for _, v := range c.sorted() {
-			wanted := o.AllVersions || v.newest
-			if o.Version != 0 {
-				wanted = v.Number == o.Version
-			}
-			if !wanted || c.buried(v) || o.Source != "" && v.Source != o.Source || o.Run != "" && !ofRun[v.Source+"/"+v.Path] {
-				continue
-			}
-			found := a.packedOriginal(c, v)
-			if o.Damaged {
-				found.lost = within(c.losses.Of(&v.Version), v.Size)
-			}
-			if !yield(found, nil) {
-				return
-			}
-		}
 		if len(bad) > 0 {
-			yield(original{}, fmt.Errorf("what stands in %d unreadable packs was left out: %w", len(bad), errors.Join(bad...)))
+			yield(original{}, fmt.Errorf("what stands in %d unreadable packs was left out: %w", len(bad), errors.Join(slices.Collect(maps.Values(bad))...)))
 		}
 	}
 }

@@ -91,7 +91,7 @@ func (w *world) repairRound(r *rand.Rand, packs []packFile, did string) (n int, 
 func (w *world) mend(did string, blind bool) (lost, saved int64) {
 	w.t.Helper()
 	opts := testOptions()
-	opts.NoIndex = true
+	opts.NoIndex, opts.CatalogLimit = true, len(did)%4
 	a, err := Open(w.t.Context(), w.dir, Write, opts)
 	w.check(err)
 	defer func() { w.check(a.Close()) }()

@@ -25,7 +25,7 @@ import (
 func (a *Archive) Verify(ctx context.Context, o VerifyOptions, report func(Finding)) (VerifyReport, error) {
 	began := a.opts.Now()
 	v := &verifier{
-		archive: a, opts: o, report: report, catalog: newCatalog(noLimit), unread: map[string]bool{},
+		archive: a, opts: o, report: report, catalog: newCatalog(blob.Span{}, a.opts.CatalogLimit, noLimit), unread: map[string]bool{},
 		damaged: map[string]bool{}, hurt: map[string]bool{}, lost: map[index.VersionKey]bool{},
 	}
 	v.out.Quick, v.out.Index = o.Quick, "missing"
@@ -61,6 +61,7 @@ type verifier struct {
 	hurt    map[string]bool // packs whose file is not as it was written
 	lost    map[index.VersionKey]bool
 	wrong   int // findings of the index
+	unsound bool
 }
 
 func (v *verifier) run(ctx context.Context) error {
@@ -74,20 +75,49 @@ func (v *verifier) run(ctx context.Context) error {
 	if err := v.load(ctx, infos); err != nil {
 		return err
 	}
-	db := v.archive.Index()
-	if db != nil {
-		if err := v.index(ctx, db); err != nil {
-			return err
-		}
-	} else if len(infos) > 0 { // an archive that was only begun has nothing to index
+	if v.archive.Index() == nil && len(infos) > 0 { // an archive that was only begun has nothing to index
 		f := Finding{Kind: KindIndex, Reason: v.archive.noIndex().Error(), Hint: hintReindex}
 		if errors.Is(v.archive.noIndex(), index.ErrFull) {
 			f.Hint = hintRoom
 		}
 		v.add(f)
 	}
-	v.originals()
+	if err := v.spans(ctx); err != nil {
+		return err
+	}
 	return v.settle(ctx)
+}
+
+// spans goes through the originals, a catalog at a time.
+func (v *verifier) spans(ctx context.Context) error {
+	db := v.archive.Index()
+	var failed error // of the index
+	for first := true; ; first = false {
+		if before := v.wrong; db != nil && failed == nil {
+			failed = v.compare(ctx, db, first)
+			v.unsound = v.unsound || v.wrong > before
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		v.originals()
+		if first {
+			v.replaced()
+		}
+		v.untold = nil
+		more, err := v.archive.advance(ctx, v.catalog, func(name string, _ error) { v.unread[name] = true })
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+	}
+	v.catalog = nil
+	if db != nil {
+		return v.index(ctx, db, failed)
+	}
+	return nil
 }
 
 // load reads packs into the catalog.
@@ -107,18 +137,18 @@ func (v *verifier) leftovers() error {
 	return err
 }
 
-// pack checks one pack by itself, and returns its manifest.
-func (v *verifier) pack(ctx context.Context, info blob.Info) (m blob.Manifest, err error) {
+// pack checks one pack by itself, and returns its manifest with the versions that keep wants.
+func (v *verifier) pack(ctx context.Context, info blob.Info, keep pack.Keep) (r *pack.Reader, err error) {
 	p, err := v.archive.packs.Open(ctx, info.Name)
 	if errors.Is(err, blob.ErrNotFound) || ctx.Err() != nil {
-		return m, err
+		return nil, err
 	}
 	if err != nil {
-		return m, v.unreadable(info.Name, err)
+		return nil, v.unreadable(info.Name, err)
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	if v.opts.Quick {
-		_, err = pack.Open(ctx, p, info.Name)
+		_, err = pack.OpenSome(ctx, p, info.Name, func(*blob.Version) bool { return false })
 		if errors.Is(err, blob.ErrCorrupt) {
 			v.damage(pack.Damage{Pack: info.Name, Reason: err.Error()})
 		}
@@ -128,13 +158,13 @@ func (v *verifier) pack(ctx context.Context, info blob.Info) (m blob.Manifest, e
 	v.progress(info)
 	switch {
 	case ctx.Err() != nil:
-		return m, ctx.Err()
+		return nil, ctx.Err()
 	case errors.Is(err, blob.ErrTooNew):
 		v.add(Finding{Kind: KindNewer, Pack: info.Name, Reason: blob.ErrTooNew.Error(), Hint: hintUpgrade})
 	case err != nil && !errors.Is(err, blob.ErrCorrupt):
-		return m, v.unreadable(info.Name, err)
+		return nil, v.unreadable(info.Name, err)
 	}
-	return v.archive.manifest(ctx, info)
+	return v.archive.manifest(ctx, info, keep)
 }
 
 // unreadable is the finding for a pack that the system does not give. For the catalog it is as good as damaged.

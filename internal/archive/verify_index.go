@@ -17,10 +17,9 @@ type checker interface {
 	Check(ctx context.Context, quick bool, report func(problem string)) error
 }
 
-// index compares the index with the catalog, and has it look at itself.
-func (v *verifier) index(ctx context.Context, db *sqlite.DB) error {
+// index has the index look at itself, unless it has failed before.
+func (v *verifier) index(ctx context.Context, db *sqlite.DB, err error) error {
 	before := v.wrong
-	err := v.compare(ctx, db)
 	if c, ok := any(db).(checker); ok && err == nil {
 		v.out.IndexChecked = true
 		err = c.Check(ctx, v.opts.Quick, func(problem string) {
@@ -39,18 +38,22 @@ func (v *verifier) index(ctx context.Context, db *sqlite.DB) error {
 		v.add(Finding{Kind: KindIndex, Reason: err.Error(), Hint: hintReindex})
 	}
 	v.out.Index = "sound"
-	if v.wrong > before {
+	if v.unsound || v.wrong > before {
 		v.out.Index = "unsound"
 	}
 	return nil
 }
 
-func (v *verifier) compare(ctx context.Context, db *sqlite.DB) error {
+// compare compares the index with the catalog.
+func (v *verifier) compare(ctx context.Context, db *sqlite.DB, first bool) error {
 	known, err := v.knownPacks(ctx, db)
 	if err != nil {
 		return err
 	}
-	for s, err := range db.States(ctx) {
+	if first {
+		v.comparePacks(known)
+	}
+	for s, err := range db.StatesIn(ctx, *v.catalog.span.Load()) {
 		if err != nil {
 			return err
 		}
@@ -76,7 +79,7 @@ func (v *verifier) compare(ctx context.Context, db *sqlite.DB) error {
 	return nil
 }
 
-// knownPacks compares the packs of the index with those that are there.
+// knownPacks are the packs of the index. Those that are there are all in the catalog then.
 func (v *verifier) knownPacks(ctx context.Context, db *sqlite.DB) (map[string]bool, error) {
 	known := map[string]bool{}
 	for name, err := range db.Packs(ctx) {
@@ -85,9 +88,11 @@ func (v *verifier) knownPacks(ctx context.Context, db *sqlite.DB) (map[string]bo
 		}
 		known[name] = true
 	}
-	if err := v.latecomers(ctx); err != nil {
-		return nil, err
-	}
+	return known, v.latecomers(ctx)
+}
+
+// comparePacks compares the packs of the index with those that are there.
+func (v *verifier) comparePacks(known map[string]bool) {
 	for name := range known {
 		if p := v.catalog.packs[name]; p == nil || !p.listed {
 			v.add(Finding{Kind: KindMissing, Pack: name, Reason: "the index knows the pack, but it is not there", Hint: hintBackup})
@@ -98,7 +103,6 @@ func (v *verifier) knownPacks(ctx context.Context, db *sqlite.DB) (map[string]bo
 			v.add(Finding{Kind: KindUnindexed, Pack: name, Reason: "the index does not know the pack", Hint: hintAdopt})
 		}
 	}
-	return known, nil
 }
 
 // latecomers reads the packs that a writer has made while the others were read.
@@ -203,7 +207,7 @@ func (v *verifier) extent(ctx context.Context, db *sqlite.DB, s *index.State, e 
 		return false, nil
 	case v.unread[p.name]:
 		return false, v.unlisted(ctx, db, s, e)
-	case v.catalog.stored[location{p, e.CopyOf.Raw}] != piece{e.Size, e.SHA256}:
+	case !location{p, e.CopyOf.Raw}.has(e.Size, e.SHA256):
 		f := stateFinding(s, fmt.Sprintf("the pack has not the %d bytes at %d where the index says", e.Size, e.Offset))
 		f.Pack = p.name
 		v.add(f)

@@ -50,7 +50,11 @@ func (v *verifier) originals() {
 	for i := range v.untold {
 		v.copies(&v.untold[i], broken)
 	}
-	for _, p := range c.packs {
+}
+
+// replaced names the packs that nobody needs.
+func (v *verifier) replaced() {
+	for _, p := range v.catalog.packs {
 		if p.listed && p.replaced && !v.unread[p.name] {
 			v.add(Finding{Kind: KindLeftover, Pack: p.name, Reason: "another pack replaces it", Hint: hintLeftover})
 		}

@@ -15,10 +15,10 @@ import (
 // Errors: blob.ErrCorrupt when it is damaged or cannot be read, blob.ErrNotFound when it is gone.
 func (a *Archive) VerifyPack(ctx context.Context, name string, report func(Finding)) error {
 	v := &verifier{
-		archive: a, report: report, catalog: newCatalog(noLimit), unread: map[string]bool{}, damaged: map[string]bool{}, hurt: map[string]bool{},
+		archive: a, report: report, catalog: newCatalog(blob.Span{}, 1, noLimit), unread: map[string]bool{}, damaged: map[string]bool{}, hurt: map[string]bool{},
 		lost: map[index.VersionKey]bool{},
 	}
-	_, err := v.pack(ctx, blob.Info{Name: name})
+	_, err := v.pack(ctx, blob.Info{Name: name}, nil)
 	if errors.Is(err, blob.ErrNotFound) || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())
 	}

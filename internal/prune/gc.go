@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,9 @@ type GC struct {
 	DropFact func(blob.Fact) bool
 	// Progress is told how many bytes of old packs are done. It may be nil.
 	Progress func(done, total int64)
+
+	// ChainLimit is how many chains are held in memory at a time while packs are measured: 0 is 131,072.
+	ChainLimit int
 
 	began time.Time
 }
@@ -139,19 +143,17 @@ func (g *GC) remove(ctx context.Context, names []string, r *Report) error {
 
 // rewrite makes plans and follows them until there is nothing left to do: what was merged may be merged again.
 func (g *GC) rewrite(ctx context.Context, r *Report) error {
-	w := &rewriter{gc: g, report: r, damaged: map[string]bool{}}
-	for first := true; ; first = false {
-		h, err := g.read(ctx)
-		if err != nil {
-			return err
-		}
-		if first {
-			if err := g.complete(ctx, h); err != nil {
-				return err
-			}
-			r.Before, r.PacksBefore = h.size()
-			r.count(h)
-		}
+	h, err := g.survey(ctx, cmp.Or(g.ChainLimit, chainLimit))
+	if err != nil {
+		return err
+	}
+	if err := g.complete(ctx, h); err != nil {
+		return err
+	}
+	r.Before, r.PacksBefore = h.size()
+	r.Dead, r.Spared = h.dead, h.spared
+	w := &rewriter{gc: g, holdings: h, report: r, damaged: map[string]bool{}}
+	for {
 		groups, unused := h.plan(&g.Options, w.damaged)
 		r.After, r.PacksAfter = h.size()
 		r.Unused = unused
@@ -162,17 +164,18 @@ func (g *GC) rewrite(ctx context.Context, r *Report) error {
 		if len(groups) == 0 {
 			return nil
 		}
-		w.holdings = h
 		for _, group := range groups {
 			if r.More = g.exhausted(w.done); r.More {
 				r.After, r.PacksAfter = h.size()
 				return nil
 			}
+			if err := g.selectGroup(ctx, h, group); err != nil {
+				return err
+			}
 			if err := w.replace(ctx, group); err != nil {
 				return err
 			}
 		}
-		w.holdings = nil // not two at a time
 	}
 }
 
@@ -205,18 +208,6 @@ func (h *holdings) size() (bytes, packs int64) {
 		bytes += v.Size
 	}
 	return bytes, int64(len(h.volumes))
-}
-
-// count says how many versions are buried.
-func (r *Report) count(h *holdings) {
-	for c := range h.chains {
-		switch {
-		case c.dead:
-			r.Dead++
-		case c.buried:
-			r.Spared++
-		}
-	}
 }
 
 // foresee says what following a plan would do.

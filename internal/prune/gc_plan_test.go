@@ -11,7 +11,7 @@ import (
 func TestBunch(t *testing.T) {
 	packs := func(n int, size int64, lines int) (all []*volume) {
 		for i := range n {
-			all = append(all, &volume{Info: blob.Info{Name: fmt.Sprint(1000 + i), Size: size}, told: make([]*chain, lines)})
+			all = append(all, &volume{Info: blob.Info{Name: fmt.Sprint(1000 + i), Size: size}, told: make([]uint64, lines)})
 		}
 		return all
 	}

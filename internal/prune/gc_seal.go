@@ -76,7 +76,7 @@ func versions(lines map[*chain][]blob.Extent) []blob.Version {
 func (b *bundle) lines(main *newVolume) (lines map[*chain][]blob.Extent, twins []twin) {
 	lines = map[*chain][]blob.Extent{}
 	for _, v := range b.group {
-		for _, c := range v.told {
+		for _, c := range v.lines {
 			if _, known := lines[c]; known || c.dead {
 				continue
 			}
@@ -165,41 +165,28 @@ func (b *bundle) strangers(lines map[*chain][]blob.Extent) {
 	}
 }
 
-// settle brings the holdings up to date for the groups that follow.
-func (b *bundle) settle(rows []*index.PackRow) {
-	h, main := b.holdings, rows[len(rows)-1].Name
+// settle puts the new packs in the place of the old ones.
+func (b *bundle) settle(ctx context.Context, rows []*index.PackRow) error {
+	h := b.holdings
 	h.volumes = slices.DeleteFunc(h.volumes, func(v *volume) bool { return b.members[v.Name] != nil })
+	var guests []uint64
+	for _, old := range b.group {
+		delete(h.byName, old.Name)
+		guests = append(guests, old.guests...)
+		if len(rows) > 1 { // who needs something of one that is told by another
+			guests = append(guests, old.told...)
+		}
+	}
 	for _, row := range rows {
-		h.volumes = append(h.volumes, &volume{Info: blob.Info{Name: row.Name, Size: row.Size}})
-	}
-	for c := range h.chains {
-		for i := range c.parts {
-			if b.members[c.parts[i].by] != nil {
-				c.parts[i].by = main
-			}
+		v := &volume{Info: blob.Info{Name: row.Name, Size: row.Size}, guests: guests}
+		m, err := b.gc.open(ctx, v, func(told *blob.Version) bool {
+			v.told = append(v.told, hashOf(told))
+			return false
+		})
+		if err != nil {
+			return err
 		}
+		b.gc.add(h, v, &m)
 	}
-	for key, f := range h.facts {
-		if b.members[f.pack] != nil {
-			h.facts[key] = toldFact{f.Fact, main}
-		}
-	}
-	for x, m := range b.moves {
-		if m.volume == nil {
-			continue
-		}
-		if len(m.of) == 1 {
-			x.place = place{m.volume.name, m.raw}
-			x.owner, x.from = m.owner.chain, m.offset
-		}
-	}
-	for _, f := range b.folds {
-		m := b.moves[f.parts[0].at]
-		joined := &entry{place: place{m.volume.name, m.raw}, size: m.size, sum: m.sum, owner: f.chain, from: m.offset}
-		p := part{offset: m.offset, size: m.size, sum: m.sum, by: main, at: joined}
-		c := f.chain
-		i := slices.IndexFunc(c.parts, func(p part) bool { return p.offset == m.offset })
-		c.parts = slices.Replace(slices.Clone(c.parts), i, i+len(f.parts), p)
-		joined.refs = []ref{{c, &c.parts[i]}}
-	}
+	return nil
 }

@@ -63,7 +63,9 @@ func (w *rewriter) swap(ctx context.Context, b *bundle, rows []*index.PackRow) e
 	if err := w.gc.remove(ctx, names, w.report); err != nil {
 		return err
 	}
-	b.settle(rows)
+	if err := b.settle(ctx, rows); err != nil {
+		return err
+	}
 	w.done += b.group.size()
 	if w.gc.Progress != nil {
 		w.gc.Progress(w.done, max(w.done, w.report.Before))
@@ -195,7 +197,7 @@ func (b *bundle) source(ctx context.Context, name string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := pack.Open(ctx, p, name)
+	r, err := pack.OpenSome(ctx, p, name, func(*blob.Version) bool { return false })
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
 	}

@@ -1,9 +1,8 @@
 package prune
 
 import (
+	"bytes"
 	"cmp"
-	"context"
-	"errors"
 	"hash/maphash"
 	"slices"
 	"time"
@@ -12,28 +11,47 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// holdings is what the manifests of all packs say together, as gc needs it: which bytes stand where, and who needs
-// them. It takes about half a kilobyte of memory for each original, manifests are not kept.
+// holdings is what the manifests of all packs say together: which contents stand where, and who needs them. Of every
+// original only that takes memory, some fifty bytes. The chains, of which each takes half a kilobyte, are those of a selection: a span
+// while packs are measured, and then those that have to do with the packs which become one.
 type holdings struct {
 	volumes []*volume // by name; those that others replace left out
 	byName  map[string]*volume
-	buckets map[uint64]*chain   // by the hash of their keys
-	sums    map[blob.Ref]*entry // the newest of each content, once somebody has looked for one
+	sums    []slot // of all contents, once somebody has looked for one
 	graves  blob.Graveyard
 	losses  blob.Losses
 	facts   map[factKey]toldFact // the newest of each key
 	clock   time.Time            // no pack is younger
+	dead    int64                // chains
+	spared  int64                // that are buried, and not dead
+
+	buckets map[uint64]*chain // of the selection, by the hash of their keys
+	count   int
 	kinds   map[kind]*kind
 }
 
 // volume is a pack.
 type volume struct {
 	blob.Info
-	told    []*chain // by the lines of its manifest
-	facts   []blob.Fact
-	units   [][]blob.Member
-	entries []*entry // by raw offset
-	unused  int64    // bytes that gc would save, roughly
+	facts  []blob.Fact
+	units  [][]blob.Member
+	stored []pack.Content // by raw offset, each once
+	needed []bool         // of stored, when it is measured
+	told   []uint64       // hashes of the keys of the chains that its manifest tells of
+	guests []uint64       // too, of those that other packs tell of and that need something of this one
+	first  blob.Name      // of told
+	last   blob.Name
+	dead   int64 // of told
+	unused int64 // bytes that gc would save, roughly
+
+	entries []*entry // of stored, those that the selection speaks of; the others are nil
+	lines   []*chain // of the selection
+}
+
+// slot is a content in a volume.
+type slot struct {
+	volume *volume
+	at     int
 }
 
 type place struct {
@@ -46,7 +64,7 @@ type entry struct {
 	place
 	size  int64
 	sum   blob.Ref
-	owner *chain // whose name it has
+	owner *chain // whose name it has; nil when that is not in the selection
 	from  int64  // where it stands in the owner
 	refs  []ref  // who needs it
 }
@@ -57,64 +75,16 @@ type ref struct {
 	part *part
 }
 
-type chainKey struct {
-	source, path string
-	number       int
-	root         blob.Ref
-}
-
-// chain is one content and its growth. There is one for each original, so it is no larger than it must be.
-type chain struct {
-	*kind
-	Path         string
-	Number       int
-	Root, SHA256 blob.Ref
-	Size         int64
-	ModTime      time.Time
-	Archived     time.Time
-	Mode         uint32
-	dead, buried bool   // a buried chain is dead when the grace is over
-	said         string // which pack tells the present state
-	parts        []part
-	several      []blob.State // all that packs tell of, where there is another than the present one
-	next         *chain       // in the bucket
-}
-
-// kind is what most originals have in common.
-type kind struct{ Source, Format, Role, Claim string }
-
-// version is the present state, without extents.
-func (c *chain) version() blob.Version {
-	return blob.Version{Source: c.Source, Path: c.Path, Number: c.Number, Root: c.Root, Size: c.Size, SHA256: c.SHA256,
-		ModTime: c.ModTime, Mode: c.Mode, Format: c.Format, Role: c.Role, Claim: c.Claim}
-}
-
-// take makes a version the present state.
-func (c *chain) take(v *blob.Version, k *kind, said string) {
-	c.kind, c.Size, c.SHA256, c.ModTime, c.Mode, c.said = k, v.Size, v.SHA256, v.ModTime, v.Mode, said
-}
-
-// states are all that packs tell of, in order.
-func (c *chain) states() []blob.State {
-	if c.several != nil {
-		return c.several
-	}
-	return []blob.State{{Archived: c.Archived, Size: c.Size, SHA256: c.SHA256, ModTime: c.ModTime, Mode: c.Mode}}
-}
-
-// setStates keeps what packs tell of.
-func (c *chain) setStates(all []blob.State) {
-	c.Archived, c.several = all[0].Archived, nil
-	if len(all) > 1 {
-		c.several = all
-	}
-}
-
 func (c *chain) has(k *chainKey) bool {
 	return c.Path == k.path && c.Root == k.root && c.Number == k.number && c.Source == k.source
 }
 
 var chainSeed = maphash.MakeSeed()
+
+// hashOf is the hash of the key of a version's chain.
+func hashOf(v *blob.Version) uint64 {
+	return maphash.Comparable(chainSeed, chainKey{v.Source, v.Path, v.Number, v.Root})
+}
 
 // chain finds a chain, nil when there is none.
 func (h *holdings) chain(k chainKey) *chain {
@@ -128,9 +98,10 @@ func (h *holdings) chain(k chainKey) *chain {
 func (h *holdings) addChain(k chainKey, c *chain) {
 	at := maphash.Comparable(chainSeed, k)
 	c.next, h.buckets[at] = h.buckets[at], c
+	h.count++
 }
 
-// chains yields all of them, in no order.
+// chains yields those of the selection, in no order.
 func (h *holdings) chains(yield func(*chain) bool) {
 	for _, c := range h.buckets {
 		for ; c != nil; c = c.next {
@@ -141,16 +112,6 @@ func (h *holdings) chains(yield func(*chain) bool) {
 	}
 }
 
-// part is an extent of a chain. at is nil when no pack has its bytes.
-type part struct {
-	offset, size int64
-	sum          blob.Ref
-	raw          int64      // as a manifest has it
-	copyOf       *blob.Copy // too
-	by           string     // the pack whose manifest that is
-	at           *entry
-}
-
 type factKey struct{ kind, key string }
 
 type toldFact struct {
@@ -158,100 +119,36 @@ type toldFact struct {
 	pack string
 }
 
-// read reads all manifests. A pack that cannot be read ends it: it may need what would be thrown away.
-func (g *GC) read(ctx context.Context) (*holdings, error) {
-	replaced := map[string]bool{}
-	h, err := g.gather(ctx, replaced)
-	if err == nil && slices.ContainsFunc(h.volumes, func(v *volume) bool { return replaced[v.Name] }) {
-		h = nil                          // not two at a time
-		h, err = g.gather(ctx, replaced) // what a gc that died has left was taken in before its replacement said so
-	}
-	if err != nil {
-		return nil, err
-	}
-	for c := range h.chains {
-		g.judge(h, c)
-		h.resolve(c)
-	}
+// drop takes chains out of the selection.
+func (h *holdings) drop(gone func(*chain) bool) {
+	all := slices.Collect(h.chains)
 	for _, v := range h.volumes {
-		h.measure(v)
+		for i, x := range v.entries {
+			if x != nil && x.owner != nil && gone(x.owner) {
+				v.entries[i] = nil
+			}
+		}
+		v.lines = slices.Clip(slices.DeleteFunc(v.lines, gone))
 	}
-	return h, nil
+	h.buckets, h.count = map[uint64]*chain{}, 0
+	for _, c := range all {
+		if !gone(c) {
+			h.addChain(c.key(), c)
+		}
+	}
 }
 
-// gather takes in what the manifests say, one after the other, but for the packs that are known to be replaced, and
-// learns which are.
-func (g *GC) gather(ctx context.Context, replaced map[string]bool) (*holdings, error) {
-	h := &holdings{byName: map[string]*volume{}, buckets: map[uint64]*chain{}, facts: map[factKey]toldFact{}, kinds: map[kind]*kind{}}
-	for info, err := range g.Packs.List(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		manifest, units, err := g.open(ctx, info.Name)
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range manifest.Replaces {
-			replaced[name] = true
-		}
-		if !replaced[info.Name] {
-			v := &volume{Info: info, facts: manifest.Facts, units: units}
-			h.volumes, h.byName[v.Name] = append(h.volumes, v), v
-			g.add(h, v, &manifest)
-		}
+// deselect forgets all chains.
+func (h *holdings) deselect() {
+	h.buckets, h.count, h.kinds = map[uint64]*chain{}, 0, map[kind]*kind{}
+	for _, v := range h.volumes {
+		v.entries, v.lines = nil, nil
 	}
-	return h, nil
-}
-
-// judge says whether a chain is dead. What is to be forgotten has no grace.
-func (g *GC) judge(h *holdings, c *chain) {
-	v := c.version()
-	grave, buried := h.graves.Of(&v)
-	forgotten := buried && grave.Plan == blob.PlanForget
-	over := g.Options.Grace <= 0 || !grave.Since.Add(g.Options.Grace).After(g.began)
-	c.buried = buried
-	c.dead = forgotten || buried && over && !g.Options.Forgotten || g.Drop != nil && g.Drop(&v)
-}
-
-func (g *GC) open(ctx context.Context, name string) (m blob.Manifest, units [][]blob.Member, err error) {
-	p, err := g.Packs.Open(ctx, name)
-	if err != nil {
-		return m, nil, err
-	}
-	defer func() { err = errors.Join(err, p.Close()) }()
-	r, err := pack.Open(ctx, p, name)
-	if err != nil {
-		return m, nil, err
-	}
-	return r.Manifest(), r.Units(), nil
-}
-
-func (g *GC) add(h *holdings, v *volume, m *blob.Manifest) {
-	if m.Created.After(h.clock) {
-		h.clock = m.Created
-	}
-	for _, f := range m.Facts {
-		h.graves.Add(f, v.Name)
-		h.losses.Add(f, v.Name)
-		if g.DropFact != nil && g.DropFact(f) {
-			v.unused += line
-			continue
-		}
-		key := factKey{f.Kind, f.Key}
-		if have, ok := h.facts[key]; !ok || !f.Time.Before(have.Time) {
-			h.facts[key] = toldFact{f, v.Name}
-		}
-	}
-	for i := range m.Versions {
-		v.told = append(v.told, h.version(v, &m.Versions[i], m.Created))
-	}
-	slices.SortStableFunc(v.entries, func(a, b *entry) int { return cmp.Compare(a.raw, b.raw) })
-	v.entries = slices.Clip(slices.CompactFunc(v.entries, func(a, b *entry) bool { return a.raw == b.raw }))
 }
 
 // version takes in what a manifest says of a version. Of two states the larger one is the present one, of equal ones
 // that of the newer pack.
-func (h *holdings) version(v *volume, told *blob.Version, created time.Time) *chain {
+func (h *holdings) version(v *volume, told *blob.Version, created time.Time) {
 	k := h.kindOf(told)
 	key := chainKey{k.Source, told.Path, told.Number, told.Root}
 	states := told.States(created)
@@ -270,11 +167,13 @@ func (h *holdings) version(v *volume, told *blob.Version, created time.Time) *ch
 	c.parts = slices.Grow(c.parts, len(told.Extents))
 	for _, e := range told.Extents {
 		c.parts = append(c.parts, part{offset: e.Offset, size: e.Size, sum: e.SHA256, raw: e.Raw, copyOf: e.CopyOf, by: v.Name})
-		if e.CopyOf == nil {
-			v.entries = append(v.entries, &entry{place: place{v.Name, e.Raw}, size: e.Size, sum: e.SHA256, owner: c, from: e.Offset})
+		if i, ok := v.at(e.Raw); ok && e.CopyOf == nil {
+			if x := v.entry(i, e.SHA256); x.owner == nil {
+				x.owner, x.from = c, e.Offset
+			}
 		}
 	}
-	return c
+	v.lines = append(v.lines, c)
 }
 
 // kindOf is the one copy of what a version has in common with others.
@@ -286,6 +185,26 @@ func (h *holdings) kindOf(v *blob.Version) *kind {
 		h.kinds[k] = have
 	}
 	return have
+}
+
+// at finds the content that begins at a place.
+func (v *volume) at(raw int64) (i int, ok bool) {
+	return slices.BinarySearchFunc(v.stored, raw, func(c pack.Content, raw int64) int { return cmp.Compare(c.Raw, raw) })
+}
+
+// entry is the entry with a content.
+func (v *volume) entry(i int, sum blob.Ref) *entry {
+	if v.entries == nil {
+		v.entries = make([]*entry, len(v.stored))
+	}
+	if v.entries[i] == nil {
+		v.entries[i] = &entry{place: place{v.Name, v.stored[i].Raw}, size: v.stored[i].Size, sum: sum}
+	}
+	return v.entries[i]
+}
+
+func (v *volume) has(i int, p *part) bool {
+	return v.stored[i].Size == p.size && v.stored[i].Sum == pack.ShortSum(p.sum[:16])
 }
 
 // resolve finds where a chain lies, and tells what it needs there.
@@ -315,95 +234,33 @@ func (h *holdings) find(p *part) *entry {
 			at.pack = p.copyOf.Pack
 		}
 	}
-	if x := h.stored(at); x != nil && x.sum == p.sum && x.size == p.size {
-		return x
+	if v := h.byName[at.pack]; v != nil {
+		if i, ok := v.at(at.raw); ok && v.has(i, p) {
+			return v.entry(i, p.sum)
+		}
 	}
-	if x := h.newest(p.sum); x != nil && x.size == p.size {
-		return x
+	if s := h.newest(p.sum); s.volume != nil && s.volume.has(s.at, p) {
+		return s.volume.entry(s.at, p.sum)
 	}
 	return nil
 }
 
-// stored returns the entry that begins at a place.
-func (h *holdings) stored(at place) *entry {
-	v := h.byName[at.pack]
-	if v == nil {
-		return nil
-	}
-	i, ok := slices.BinarySearchFunc(v.entries, at.raw, func(x *entry, raw int64) int { return cmp.Compare(x.raw, raw) })
-	if !ok {
-		return nil
-	}
-	return v.entries[i]
-}
-
-// newest returns an entry of the youngest pack that has some content. Hardly any gc looks for one.
-func (h *holdings) newest(sum blob.Ref) *entry {
+// newest returns the youngest pack that has some content. Not every gc looks for one.
+func (h *holdings) newest(ref blob.Ref) (found slot) {
 	if h.sums == nil {
-		h.sums = map[blob.Ref]*entry{}
+		h.sums = []slot{}
 		for _, v := range h.volumes {
-			for _, x := range v.entries {
-				h.sums[x.sum] = x
+			for i := range v.stored {
+				h.sums = append(h.sums, slot{v, i})
 			}
 		}
+		slices.SortStableFunc(h.sums, func(a, b slot) int { return bytes.Compare(a.sum(), b.sum()) })
 	}
-	return h.sums[sum]
+	i, _ := slices.BinarySearchFunc(h.sums, ref[:16], func(s slot, sum []byte) int { return bytes.Compare(s.sum(), sum) })
+	for ; i < len(h.sums) && bytes.Equal(h.sums[i].sum(), ref[:16]); i++ {
+		found = h.sums[i]
+	}
+	return found
 }
 
-// cover chooses the fewest parts that make up a whole of size bytes, the newest where there are several. Where bytes
-// are missing, nothing is left out.
-func cover(parts []part, size int64) []part {
-	slices.SortStableFunc(parts, func(a, b part) int {
-		return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(b.size, a.size), cmp.Compare(b.by, a.by))
-	})
-	if size == 0 {
-		return parts[:min(1, len(parts))]
-	}
-	type way struct{ steps, next int }
-	ways := map[int64]way{size: {}}
-	for i := len(parts) - 1; i >= 0; i-- {
-		p := &parts[i]
-		rest, ok := ways[p.offset+p.size]
-		if have, known := ways[p.offset]; !ok || p.size == 0 || known && have.steps < rest.steps+1 {
-			continue
-		}
-		ways[p.offset] = way{rest.steps + 1, i}
-	}
-	if _, ok := ways[0]; !ok {
-		return parts
-	}
-	var chosen []part
-	for at := int64(0); at < size; {
-		p := parts[ways[at].next]
-		chosen = append(chosen, p)
-		at += p.size
-	}
-	return chosen
-}
-
-// line is what one line of a manifest takes, compressed with others.
-const line = 256
-
-// measure says how much of a pack nobody needs.
-func (h *holdings) measure(v *volume) {
-	i := 0
-	for _, unit := range v.units {
-		last := unit[len(unit)-1]
-		stored, needed, all := last.Offset+last.Size-unit[0].Offset, int64(0), int64(0)
-		for ; i < len(v.entries) && v.entries[i].raw <= last.Raw+last.RawSize; i++ {
-			all += v.entries[i].size + 1
-			if len(v.entries[i].refs) > 0 {
-				needed += v.entries[i].size + 1
-			}
-		}
-		if all > needed {
-			v.unused += int64(float64(stored) * float64(all-needed) / float64(all))
-		}
-	}
-	for _, c := range v.told {
-		if c.dead {
-			v.unused += line
-		}
-	}
-	v.unused = min(v.unused, v.Size)
-}
+func (s slot) sum() []byte { return s.volume.stored[s.at].Sum[:] }

@@ -128,23 +128,25 @@ func jsonTime(t time.Time) time.Time {
 	return t
 }
 
-// decodeManifest reads the lines of a manifest. Types that it does not know are left out.
-func decodeManifest(lines []byte) (m blob.Manifest, id string, err error) {
+// decodeManifest reads the lines of a manifest. Types that it does not know are left out, and versions that keep does
+// not want: nil keeps all.
+func decodeManifest(lines []byte, keep Keep) (m blob.Manifest, told told, id string, err error) {
+	d := decoder{m: &m, keep: keep}
 	n := 0
 	for line := range bytes.Lines(lines) {
 		if n++; n == 1 {
 			id, err = decodePack(line, &m)
 		} else {
-			err = decodeLine(line, &m)
+			err = d.line(line)
 		}
 		if err != nil {
-			return blob.Manifest{}, "", fmt.Errorf("manifest line %d: %w", n, err)
+			return blob.Manifest{}, told, "", fmt.Errorf("manifest line %d: %w", n, err)
 		}
 	}
 	if n == 0 {
-		return blob.Manifest{}, "", fmt.Errorf("the manifest has no lines")
+		return blob.Manifest{}, told, "", fmt.Errorf("the manifest has no lines")
 	}
-	return m, id, nil
+	return m, d.told, id, nil
 }
 
 func decodePack(data []byte, m *blob.Manifest) (id string, err error) {
@@ -164,7 +166,37 @@ func decodePack(data []byte, m *blob.Manifest) (id string, err error) {
 	return line.ID, nil
 }
 
-func decodeLine(data []byte, m *blob.Manifest) error {
+// decoder reads all lines but the first.
+type decoder struct {
+	m      *blob.Manifest
+	keep   Keep
+	told   told
+	before blob.Version
+}
+
+// told is what a manifest says of all versions together.
+type told struct {
+	stored      []Content
+	first, last blob.Name
+}
+
+func (t *told) add(v *blob.Version) {
+	for _, e := range v.Extents {
+		if e.CopyOf == nil {
+			t.stored = append(t.stored, Content{e.Raw, e.Size, ShortSum(e.SHA256[:16])})
+		}
+	}
+	name := blob.Name{Source: v.Source, Path: v.Path}
+	if t.first == (blob.Name{}) || name.Compare(t.first) < 0 {
+		t.first = name
+	}
+	if name.Compare(t.last) > 0 {
+		t.last = name
+	}
+}
+
+func (d *decoder) line(data []byte) error {
+	m := d.m
 	switch lineType(data) {
 	case lineMember:
 		var line memberLine
@@ -172,13 +204,15 @@ func decodeLine(data []byte, m *blob.Manifest) error {
 		m.Members = append(m.Members, line.Member)
 		return err
 	case lineVersion:
-		var line versionLine
-		err := json.Unmarshal(data, &line)
-		exact(&line.Source, line.SourceRaw)
-		exact(&line.Path, line.PathRaw)
-		exact(&line.Claim, line.ClaimRaw)
-		m.Versions = append(m.Versions, line.Version)
-		return err
+		v, err := d.version(data)
+		if err != nil {
+			return err
+		}
+		d.told.add(&v)
+		if d.before = v; d.keep == nil || d.keep(&v) {
+			m.Versions = append(m.Versions, v)
+		}
+		return nil
 	case lineFact:
 		var line factLine
 		err := json.Unmarshal(data, &line)
@@ -189,6 +223,18 @@ func decodeLine(data []byte, m *blob.Manifest) error {
 		return fmt.Errorf("not JSON")
 	}
 	return nil
+}
+
+func (d *decoder) version(data []byte) (blob.Version, error) {
+	if v, ok := quickVersion(data, &d.before); ok {
+		return v, nil
+	}
+	var line versionLine
+	err := json.Unmarshal(data, &line)
+	exact(&line.Source, line.SourceRaw)
+	exact(&line.Path, line.PathRaw)
+	exact(&line.Claim, line.ClaimRaw)
+	return line.Version, err
 }
 
 // exact puts the exact bytes in place of the readable form.

@@ -1,8 +1,10 @@
 package pack
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
@@ -35,7 +37,7 @@ func TestManifestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, gotID, err := decodeManifest(append(lines, `{"type":"from the future","x":1}`...))
+	got, _, gotID, err := decodeManifest(append(lines, `{"type":"from the future","x":1}`...), nil)
 	if err != nil || gotID != id || !reflect.DeepEqual(got, m) {
 		t.Errorf("came back as\n%+v, want\n%+v, %v", got, m, err)
 	}
@@ -57,7 +59,7 @@ func TestManifestErrors(t *testing.T) {
 		first + `{"type":"other"`:               nil,
 		strings.Replace(first, `format":1`, `format":2`, 1): blob.ErrTooNew,
 	} {
-		_, _, err := decodeManifest([]byte(text))
+		_, _, _, err := decodeManifest([]byte(text), nil)
 		if err == nil || want != nil && !errors.Is(err, want) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -76,7 +78,7 @@ func TestStrangeTimes(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		got, _, err := decodeManifest(lines)
+		got, _, _, err := decodeManifest(lines, nil)
 		if err != nil || got.Versions[0].ModTime.Year() != want {
 			t.Errorf("%v came back as %v, %v", in, got.Versions, err)
 		}
@@ -94,7 +96,7 @@ func FuzzManifest(f *testing.F) {
 		f.Add([]byte(first + line))
 	}
 	f.Fuzz(func(t *testing.T, lines []byte) {
-		m, id, err := decodeManifest(lines)
+		m, _, id, err := decodeManifest(lines, nil)
 		if err != nil {
 			return
 		}
@@ -102,7 +104,7 @@ func FuzzManifest(f *testing.F) {
 		if err != nil {
 			return // what no writer would be given
 		}
-		n, id2, err := decodeManifest(again)
+		n, _, id2, err := decodeManifest(again, nil)
 		if err != nil || id2 != id {
 			t.Fatalf("%v, %q\n%s", err, id2, again)
 		}
@@ -111,4 +113,54 @@ func FuzzManifest(f *testing.F) {
 			t.Fatalf("%v\n%s\n%s", err, again, third)
 		}
 	})
+}
+
+// What is read quickly is what encoding/json reads, and nearly all lines are.
+func TestQuickVersion(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	texts := []string{"", "plain", "a/b c", "日本", "q\"uote", "back\\slash", "tab\t", "\xff", "<&>", "\u2028", "x\x7fy"}
+	pick := func() string { return texts[max(0, r.IntN(4*len(texts))-3*len(texts))] }
+	before, quickly := blob.Version{}, 0
+	for range 2000 {
+		v := blob.Version{Source: pick(), Path: pick(), Number: r.IntN(3), Root: blob.RefOf([]byte(pick())), Size: r.Int64() >> r.IntN(63), SHA256: blob.RefOf([]byte(pick())),
+			ModTime: time.Unix(r.Int64N(1<<40)-1<<38, r.Int64N(1e9)), Mode: r.Uint32(), Format: pick(), Role: pick(), Claim: pick()}
+		for range r.IntN(3) {
+			e := blob.Extent{Offset: r.Int64N(99), Size: r.Int64N(1e12), SHA256: v.Root, Raw: r.Int64N(99)}
+			if r.IntN(3) == 0 {
+				e.CopyOf = &blob.Copy{Pack: pick(), Raw: r.Int64N(99)}
+			}
+			v.Extents = append(v.Extents, e)
+		}
+		if r.IntN(4) == 0 {
+			v.Archived = testTime
+		}
+		if r.IntN(8) == 0 {
+			v.Earlier = []blob.State{{Archived: testTime, Size: 1}}
+		}
+		lines, err := encodeManifest(blob.Manifest{Versions: []blob.Version{v}}, "x", "y")
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := bytes.SplitAfter(lines, []byte("\n"))[1]
+		if r.IntN(4) == 0 { // anything may stand there
+			line = bytes.Clone(line)
+			line[r.IntN(len(line))] = byte(" \"0{},\\9x"[r.IntN(9)])
+		}
+		got, ok := quickVersion(line, &before)
+		if !ok {
+			continue
+		}
+		quickly++
+		var want versionLine
+		err = json.Unmarshal(line, &want)
+		if err != nil || want.SourceRaw != nil || want.PathRaw != nil || want.ClaimRaw != nil || !reflect.DeepEqual(got, want.Version) {
+			t.Fatalf("%s is read as\n%+v, want\n%+v, %v", line, got, want.Version, err)
+		}
+		before = got
+	}
+	if quickly < 200 {
+		t.Errorf("only %d of 2000 lines were read quickly", quickly)
+	}
 }

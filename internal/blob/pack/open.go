@@ -67,12 +67,31 @@ func check(tail []byte) string {
 type Reader struct {
 	pack     blob.Pack
 	manifest blob.Manifest
+	told     told
 	place    place
 }
+
+// Content is the content of an entry, as the manifest tells it.
+type Content struct {
+	Raw  int64 // of its first byte
+	Size int64
+	Sum  ShortSum
+}
+
+// ShortSum is half of a SHA-256: enough to tell contents apart where there is one for each of very many.
+type ShortSum [16]byte
+
+// Keep says of a version whether it is wanted.
+type Keep func(*blob.Version) bool
 
 // Open reads the trailer and the manifest of a pack, and nothing else. With a name it also checks that the pack
 // is the one of that name: ErrCorrupt otherwise. The Reader does not own p.
 func Open(ctx context.Context, p blob.Pack, name string) (*Reader, error) {
+	return OpenSome(ctx, p, name, nil)
+}
+
+// OpenSome is Open for some versions: the manifest comes without the others.
+func OpenSome(ctx context.Context, p blob.Pack, name string, keep Keep) (*Reader, error) {
 	at := p.Size() - int64(trailerSize)
 	if at < 0 {
 		return nil, corrupt(name, 0, "%d bytes are no pack", p.Size())
@@ -88,7 +107,7 @@ func Open(ctx context.Context, p blob.Pack, name string) (*Reader, error) {
 	if where.size <= 0 || where.offset != at-where.size {
 		return nil, corrupt(name, at, "the trailer says that the manifest ends at %d", where.offset+where.size)
 	}
-	r, err := openManifest(ctx, p, name, where)
+	r, err := openManifest(ctx, p, name, where, keep)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +118,7 @@ func Open(ctx context.Context, p blob.Pack, name string) (*Reader, error) {
 }
 
 // openManifest reads the manifest at where, which its trailer follows.
-func openManifest(ctx context.Context, p blob.Pack, name string, where place) (*Reader, error) {
+func openManifest(ctx context.Context, p blob.Pack, name string, where place, keep Keep) (*Reader, error) {
 	// p.Size bounds the allocation, whatever the trailer says.
 	if where.offset < 0 || where.size <= 0 || where.size > p.Size() {
 		return nil, corrupt(name, where.offset, "no place for a manifest")
@@ -115,7 +134,7 @@ func openManifest(ctx context.Context, p blob.Pack, name string, where place) (*
 	if wrong != "" {
 		return nil, corrupt(name, where.offset, "%s", wrong)
 	}
-	m, said, err := decodeManifest(lines)
+	m, told, said, err := decodeManifest(lines, keep)
 	if errors.Is(err, blob.ErrTooNew) {
 		return nil, fmt.Errorf("pack %s: %w", packName(id, check(append(tail, where.trailer()...))), err)
 	}
@@ -123,12 +142,12 @@ func openManifest(ctx context.Context, p blob.Pack, name string, where place) (*
 		return nil, corrupt(name, where.offset, "the manifest of %s: %v", id, err)
 	}
 	m.Pack = packName(id, check(append(tail, where.trailer()...)))
-	return &Reader{pack: p, manifest: m, place: where}, nil
+	return &Reader{pack: p, manifest: m, told: told, place: where}, nil
 }
 
 // manifestLines inflates the members of a manifest, and returns its content and the id in its entry's name.
 func manifestLines(tail []byte) (lines []byte, id, wrong string) {
-	var raw []byte
+	raw := make([]byte, 0, rawLength(tail))
 	for len(tail) > 0 {
 		size, _, ok := parseMember(tail)
 		if !ok || size > int64(len(tail)) {
@@ -152,6 +171,17 @@ func manifestLines(tail []byte) (lines []byte, id, wrong string) {
 	return raw[size : int64(size)+h.size], id, ""
 }
 
+// rawLength is what the members of a manifest say that they inflate to.
+func rawLength(tail []byte) (n int64) {
+	for {
+		size, raw, ok := parseMember(tail)
+		if !ok || size > int64(len(tail)) {
+			return n
+		}
+		n, tail = n+raw, tail[size:]
+	}
+}
+
 // checkMembers wants members that lie one behind the other from the start of the pack to the manifest.
 func (r *Reader) checkMembers(name string) error {
 	offset, raw := int64(0), int64(0)
@@ -169,6 +199,12 @@ func (r *Reader) checkMembers(name string) error {
 
 // Manifest returns the manifest, with the pack's name. The caller must not change what it points to.
 func (r *Reader) Manifest() blob.Manifest { return r.manifest }
+
+// Stored are the contents that the pack has, of all versions, in the order of the manifest.
+func (r *Reader) Stored() []Content { return r.told.stored }
+
+// Names are the first and the last name of all originals that the pack tells of, in their order.
+func (r *Reader) Names() (first, last blob.Name) { return r.told.first, r.told.last }
 
 // View returns the tar stream up to the manifest. cache may be nil.
 func (r *Reader) View(cache *Cache) *View {

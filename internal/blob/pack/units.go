@@ -13,7 +13,7 @@ import (
 // which CopyUnit refuses.
 func (r *Reader) Units() [][]blob.Member {
 	var units [][]blob.Member
-	ends := contentEnds(r.manifest)
+	ends := contentEnds(r.told.stored)
 	next, until := 0, int64(0) // the extents that begin before the present member end, and the latest of their ends
 	for _, m := range r.manifest.Members {
 		for next < len(ends) && ends[next].raw < m.Raw {
@@ -31,14 +31,10 @@ func (r *Reader) Units() [][]blob.Member {
 
 type contentEnd struct{ raw, end int64 } // end is behind the padding
 
-func contentEnds(m blob.Manifest) []contentEnd {
-	var all []contentEnd
-	for i := range m.Versions {
-		for _, e := range m.Versions[i].Extents {
-			if e.CopyOf == nil {
-				all = append(all, contentEnd{e.Raw, e.Raw + e.Size + padding(e.Size)})
-			}
-		}
+func contentEnds(stored []Content) []contentEnd {
+	all := make([]contentEnd, 0, len(stored))
+	for _, c := range stored {
+		all = append(all, contentEnd{c.Raw, c.Raw + c.Size + padding(c.Size)})
 	}
 	slices.SortFunc(all, func(a, b contentEnd) int { return int(a.raw - b.raw) })
 	return all

@@ -96,7 +96,19 @@ func (db *DB) ByRef(ctx context.Context, ref blob.Ref) (index.Stored, error) {
 
 // States yields every version of every file with its extents, by source, path and number.
 func (db *DB) States(ctx context.Context) iter.Seq2[index.State, error] {
-	return db.states(ctx, "WHERE v.grave IS NULL ORDER BY s.name, f.path, v.number")
+	return db.StatesIn(ctx, blob.Span{})
+}
+
+// StatesIn is States for the files of a span.
+func (db *DB) StatesIn(ctx context.Context, in blob.Span) iter.Seq2[index.State, error] {
+	where, args := "WHERE v.grave IS NULL", []any{}
+	if in.After != nil {
+		where, args = where+" AND (s.name, f.path) > (?, ?)", append(args, in.After.Source, in.After.Path)
+	}
+	if in.Until != nil {
+		where, args = where+" AND (s.name, f.path) <= (?, ?)", append(args, in.Until.Source, in.Until.Path)
+	}
+	return db.states(ctx, where+" ORDER BY s.name, f.path, v.number", args...)
 }
 
 // Wanted yields the versions whose rows must be made again from their packs: they came to count after a copy

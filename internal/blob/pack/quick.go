@@ -1,0 +1,148 @@
+package pack
+
+import (
+	"bytes"
+	"encoding/hex"
+	"unicode/utf8"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+// quickVersion reads the line of a version as encodeVersion writes nearly all of them, in a tenth of the time that
+// encoding/json takes: a catalogue of a million originals is read by it, more than once. What looks otherwise in any way is not ok,
+// and for encoding/json. Strings that are those of the version before share their memory.
+func quickVersion(line []byte, before *blob.Version) (v blob.Version, ok bool) {
+	q := quick{rest: bytes.TrimSuffix(line, []byte("\n")), ok: true}
+	q.lit(`{"type":"version","source":`)
+	v.Source = q.text(before.Source)
+	q.lit(`,"path":`)
+	v.Path = q.text("")
+	q.lit(`,"version":`)
+	v.Number = int(q.number())
+	q.lit(`,"root":`)
+	v.Root = q.ref()
+	q.lit(`,"size":`)
+	v.Size = q.number()
+	q.lit(`,"sha256":`)
+	v.SHA256 = q.ref()
+	q.lit(`,"mtime":`)
+	q.ok = q.ok && v.ModTime.UnmarshalJSON(q.quoted(true)) == nil
+	q.lit(`,"mode":`)
+	mode := q.number()
+	v.Mode = uint32(mode)
+	if q.opt(`,"format":`) {
+		v.Format = q.text(before.Format)
+	}
+	if q.opt(`,"role":`) {
+		v.Role = q.text(before.Role)
+	}
+	if q.opt(`,"root_dir":`) {
+		v.Claim = q.text(before.Claim)
+	}
+	if q.opt(`,"extents":[`) {
+		v.Extents = q.extents()
+	}
+	if q.opt(`,"archived":`) {
+		q.ok = q.ok && v.Archived.UnmarshalJSON(q.quoted(true)) == nil
+	}
+	q.lit("}")
+	return v, q.ok && len(q.rest) == 0 && int64(v.Mode) == mode
+}
+
+// quick is what is left of a line. Once it is not ok, nothing is read any more.
+type quick struct {
+	rest []byte
+	ok   bool
+}
+
+func (q *quick) opt(s string) bool {
+	rest, ok := bytes.CutPrefix(q.rest, []byte(s))
+	if ok {
+		q.rest = rest
+	}
+	return ok
+}
+
+func (q *quick) lit(s string) { q.ok = q.ok && q.opt(s) }
+
+// quoted is a string without escapes, with its quotes or without.
+func (q *quick) quoted(quotes bool) []byte {
+	if !q.ok || len(q.rest) == 0 || q.rest[0] != '"' {
+		q.ok = false
+		return nil
+	}
+	n := bytes.IndexByte(q.rest[1:], '"') + 1
+	if n < 1 {
+		q.ok = false
+		return nil
+	}
+	with, s := q.rest[:n+1], q.rest[1:n]
+	q.rest = q.rest[n+1:]
+	for _, c := range s {
+		if c < ' ' || c == '\\' {
+			q.ok = false
+		}
+	}
+	if quotes {
+		return with
+	}
+	return s
+}
+
+func (q *quick) text(before string) string {
+	s := q.quoted(false)
+	if string(s) == before {
+		return before
+	}
+	q.ok = q.ok && utf8.Valid(s)
+	return string(s)
+}
+
+func (q *quick) ref() (r blob.Ref) {
+	s := q.quoted(false)
+	if len(s) != hex.EncodedLen(len(r)) {
+		q.ok = false
+		return r
+	}
+	_, err := hex.Decode(r[:], s)
+	q.ok = q.ok && err == nil
+	return r
+}
+
+// number is one of at most 18 digits, none too many.
+func (q *quick) number() (n int64) {
+	i := 0
+	for ; i < len(q.rest) && q.rest[i]-'0' < 10; i++ {
+		n = n*10 + int64(q.rest[i]-'0')
+	}
+	q.ok = q.ok && 0 < i && i <= 18 && (i == 1 || q.rest[0] != '0')
+	q.rest = q.rest[i:]
+	return n
+}
+
+func (q *quick) extents() (all []blob.Extent) {
+	for q.ok {
+		var e blob.Extent
+		q.lit(`{"offset":`)
+		e.Offset = q.number()
+		q.lit(`,"size":`)
+		e.Size = q.number()
+		q.lit(`,"sha256":`)
+		e.SHA256 = q.ref()
+		q.lit(`,"raw":`)
+		e.Raw = q.number()
+		if q.opt(`,"copy_of":{"pack":`) {
+			e.CopyOf = &blob.Copy{Pack: q.text("")}
+			q.lit(`,"raw":`)
+			e.CopyOf.Raw = q.number()
+			q.lit("}")
+		}
+		q.lit("}")
+		all = append(all, e)
+		if q.opt("]") {
+			return all
+		}
+		q.lit(",")
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package blob
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestSpans goes through names in spans of a few: each is met once, in order.
+func TestSpans(t *testing.T) {
+	var names []Name
+	for i := range 20 {
+		names = append(names, Name{fmt.Sprint("s", i/12), fmt.Sprintf("%02d", i)})
+	}
+	var met []Name
+	spans := 0
+	for span, more := (Span{}), true; more; span, more = span.Next() {
+		var in []Name
+		for i := len(names) - 1; i >= 0; i-- {
+			if span.Has(names[i]) {
+				in = append(in, names[i])
+			}
+		}
+		if len(in) > 3 {
+			span = span.Cut(in, 2)
+			in = in[:3]
+		}
+		for _, n := range in {
+			if !span.Has(n) || !span.Meets(n, n) || !span.Meets(names[0], names[19]) {
+				t.Errorf("%v is not in %v", n, span)
+			}
+		}
+		for _, n := range met {
+			if span.Has(n) || span.Meets(names[0], n) {
+				t.Errorf("%v is in %v, too", n, span)
+			}
+		}
+		met, spans = append(met, in...), spans+1
+	}
+	got := map[Name]bool{}
+	for _, n := range met {
+		got[n] = true
+	}
+	if len(got) != len(names) || len(met) != len(names) || spans != 7 {
+		t.Errorf("%d names met, %d different ones of %d, in %d spans", len(met), len(got), len(names), spans)
+	}
+}

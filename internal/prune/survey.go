@@ -1,0 +1,243 @@
+package prune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"hash/maphash"
+	"math"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
+)
+
+// chainLimit is how many chains gc has in memory at a time while it measures packs.
+const chainLimit = 1 << 17
+
+// read reads all manifests, and selects all chains. A pack that cannot be read ends it: it may need what would be thrown away.
+func (g *GC) read(ctx context.Context) (*holdings, error) { return g.survey(ctx, math.MaxInt) }
+
+// survey reads all manifests, and measures what of each pack is needed, with at most limit chains at a time: those that
+// came last stay selected.
+func (g *GC) survey(ctx context.Context, limit int) (*holdings, error) {
+	replaced := map[string]bool{}
+	h, span, err := g.gather(ctx, replaced, limit)
+	if err == nil && slices.ContainsFunc(h.volumes, func(v *volume) bool { return replaced[v.Name] }) {
+		h = nil                                       // not two at a time
+		h, span, err = g.gather(ctx, replaced, limit) // what a gc that died has left was taken in before its replacement said so
+	}
+	if err != nil {
+		return nil, err
+	}
+	for more := true; more; {
+		g.resolve(h)
+		h.measure()
+		if span, more = span.Next(); more {
+			h.deselect()
+			if span, err = g.selectSpan(ctx, h, span, limit); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, v := range h.volumes {
+		v.guests = slices.Compact(slices.Sorted(slices.Values(v.guests)))
+		v.weigh()
+	}
+	return h, nil
+}
+
+// gather takes in what the manifests say, one after the other, but for the packs that are known to be replaced, and
+// learns which are. The chains are those of a first span.
+func (g *GC) gather(ctx context.Context, replaced map[string]bool, limit int) (h *holdings, span blob.Span, err error) {
+	h = &holdings{byName: map[string]*volume{}, facts: map[factKey]toldFact{}}
+	h.deselect()
+	for info, err := range g.Packs.List(ctx) {
+		if err != nil {
+			return nil, span, err
+		}
+		v := &volume{Info: info}
+		m, err := g.open(ctx, v, func(told *blob.Version) bool {
+			v.told = append(v.told, hashOf(told))
+			return span.Has(nameOf(told))
+		})
+		if err != nil {
+			return nil, span, err
+		}
+		for _, name := range m.Replaces {
+			replaced[name] = true
+		}
+		if !replaced[info.Name] {
+			g.add(h, v, &m)
+			span = h.take(v, &m, span, limit)
+		}
+	}
+	return h, span, nil
+}
+
+func nameOf(v *blob.Version) blob.Name { return blob.Name{Source: v.Source, Path: v.Path} }
+
+// selectSpan selects the chains of a span, which may end before its end.
+func (g *GC) selectSpan(ctx context.Context, h *holdings, span blob.Span, limit int) (blob.Span, error) {
+	for _, v := range h.volumes {
+		if !span.Meets(v.first, v.last) {
+			continue
+		}
+		m, err := g.open(ctx, v, func(told *blob.Version) bool { return span.Has(nameOf(told)) })
+		if err != nil {
+			return span, err
+		}
+		span = h.take(v, &m, span, limit)
+	}
+	return span, nil
+}
+
+// selectGroup selects the chains that packs tell of or that need something of them, whole.
+func (g *GC) selectGroup(ctx context.Context, h *holdings, group group) error {
+	h.deselect()
+	wanted := map[uint64]bool{}
+	for _, v := range group {
+		for _, hash := range slices.Concat(v.told, v.guests) {
+			wanted[hash] = true
+		}
+	}
+	for _, v := range h.volumes {
+		if !slices.ContainsFunc(v.told, func(hash uint64) bool { return wanted[hash] }) {
+			continue
+		}
+		m, err := g.open(ctx, v, func(told *blob.Version) bool { return wanted[hashOf(told)] })
+		if err != nil {
+			return err
+		}
+		h.take(v, &m, blob.Span{}, math.MaxInt)
+	}
+	g.resolve(h)
+	return nil
+}
+
+// take adds versions to the selection. The span is shortened when that would be too many.
+func (h *holdings) take(v *volume, m *blob.Manifest, span blob.Span, limit int) blob.Span {
+	for i := range m.Versions {
+		h.version(v, &m.Versions[i], m.Created)
+	}
+	if h.count <= limit {
+		return span
+	}
+	names := make([]blob.Name, 0, h.count)
+	for c := range h.chains {
+		names = append(names, c.name())
+	}
+	span = span.Cut(names, limit*3/4)
+	h.drop(func(c *chain) bool { return !span.Has(c.name()) })
+	return span
+}
+
+// resolve finds where the chains of the selection lie.
+func (g *GC) resolve(h *holdings) {
+	for c := range h.chains {
+		g.judge(h, c)
+		h.resolve(c)
+	}
+}
+
+// judge says whether a chain is dead. What is to be forgotten has no grace.
+func (g *GC) judge(h *holdings, c *chain) {
+	v := c.version()
+	grave, buried := h.graves.Of(&v)
+	forgotten := buried && grave.Plan == blob.PlanForget
+	over := g.Options.Grace <= 0 || !grave.Since.Add(g.Options.Grace).After(g.began)
+	c.buried = buried
+	c.dead = forgotten || buried && over && !g.Options.Forgotten || g.Drop != nil && g.Drop(&v)
+}
+
+// open reads the manifest of a pack with the versions that keep wants, and what the pack stores.
+func (g *GC) open(ctx context.Context, v *volume, keep pack.Keep) (m blob.Manifest, err error) {
+	p, err := g.Packs.Open(ctx, v.Name)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	r, err := pack.OpenSome(ctx, p, v.Name, keep)
+	if err != nil {
+		return m, err
+	}
+	if v.units == nil {
+		v.first, v.last = r.Names()
+		v.units, v.stored = r.Units(), slices.Clip(r.Stored())
+		slices.SortStableFunc(v.stored, func(a, b pack.Content) int { return cmp.Compare(a.Raw, b.Raw) })
+		v.stored = slices.CompactFunc(v.stored, func(a, b pack.Content) bool { return a.Raw == b.Raw })
+		v.needed = make([]bool, len(v.stored))
+	}
+	return r.Manifest(), nil
+}
+
+// add makes a pack one of those that are there.
+func (g *GC) add(h *holdings, v *volume, m *blob.Manifest) {
+	v.facts = m.Facts
+	h.volumes, h.byName[v.Name], h.sums = append(h.volumes, v), v, nil
+	if m.Created.After(h.clock) {
+		h.clock = m.Created
+	}
+	for _, f := range m.Facts {
+		h.graves.Add(f, v.Name)
+		h.losses.Add(f, v.Name)
+		if g.DropFact != nil && g.DropFact(f) {
+			v.unused += line
+			continue
+		}
+		key := factKey{f.Kind, f.Key}
+		if have, ok := h.facts[key]; !ok || !f.Time.Before(have.Time) {
+			h.facts[key] = toldFact{f, v.Name}
+		}
+	}
+}
+
+// measure notes what the selection needs of the packs, and what of it is dead.
+func (h *holdings) measure() {
+	for c := range h.chains {
+		switch {
+		case c.dead:
+			h.dead++
+		case c.buried:
+			h.spared++
+		}
+		for i := range c.parts {
+			if p := &c.parts[i]; p.at != nil && p.at.pack != p.by && !c.dead {
+				v := h.byName[p.at.pack]
+				v.guests = append(v.guests, maphash.Comparable(chainSeed, c.key()))
+			}
+		}
+	}
+	for _, v := range h.volumes {
+		for i, x := range v.entries {
+			v.needed[i] = v.needed[i] || x != nil && len(x.refs) > 0
+		}
+		for _, c := range v.lines {
+			if c.dead {
+				v.dead++
+			}
+		}
+	}
+}
+
+// line is what one line of a manifest takes, compressed with others.
+const line = 256
+
+// weigh says how much of a pack nobody needs.
+func (v *volume) weigh() {
+	i := 0
+	for _, unit := range v.units {
+		last := unit[len(unit)-1]
+		stored, needed, all := last.Offset+last.Size-unit[0].Offset, int64(0), int64(0)
+		for ; i < len(v.stored) && v.stored[i].Raw <= last.Raw+last.RawSize; i++ {
+			all += v.stored[i].Size + 1
+			if v.needed[i] {
+				needed += v.stored[i].Size + 1
+			}
+		}
+		if all > needed {
+			v.unused += int64(float64(stored) * float64(all-needed) / float64(all))
+		}
+	}
+	v.unused = min(v.unused+line*v.dead, v.Size)
+}
