@@ -83,6 +83,8 @@ func TestProposals(t *testing.T) {
 		{`"permission denied"`, "permission denied"},
 		{"permission role:assistant", "permission"},
 		{"permission before:2020", "permission"},
+		{"permission role:ser", "permission role:*ser*"},
+		{"role:ser", "role:*ser*"},
 	} {
 		_, cover := find(t, w.searcher(), c.query, Options{})
 		found := slices.ContainsFunc(cover.Proposals, func(p Proposal) bool { return p.Query == c.want })

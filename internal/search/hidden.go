@@ -41,10 +41,18 @@ func filters(n query.Node) []query.Node {
 	return out
 }
 
+// conditions returns what must all hold.
+func conditions(n query.Node) []query.Node {
+	if and, ok := n.(query.And); ok {
+		return and.Of
+	}
+	return []query.Node{n}
+}
+
 // without returns a query without one of its conditions, and more instead.
 func without(n, drop query.Node, more ...query.Node) *query.Tree {
 	var of []query.Node
-	for _, m := range n.(query.And).Of {
+	for _, m := range conditions(n) {
 		if m.String() != drop.String() {
 			of = append(of, m)
 		}
@@ -153,6 +161,15 @@ func (a *Answer) propose(ctx context.Context, c *Coverage) error {
 	if a.tree.Root == nil {
 		return nil
 	}
+	for _, f := range conditions(a.tree.Root) {
+		wide, ok := wider(f)
+		if !ok {
+			continue
+		}
+		if err := a.offer(ctx, c, without(a.tree.Root, f, wide), "a part of the value is enough"); err != nil {
+			return err
+		}
+	}
 	for _, f := range filters(a.tree.Root) {
 		if err := a.offer(ctx, c, without(a.tree.Root, f), "without "+f.String()); err != nil {
 			return err
@@ -164,6 +181,23 @@ func (a *Answer) propose(ctx context.Context, c *Coverage) error {
 		}
 	}
 	return nil
+}
+
+// wider returns a condition on a field that is met where its values are anywhere in the field: a project is a whole path,
+// and people know the end of it.
+func wider(n query.Node) (query.Field, bool) {
+	f, ok := n.(query.Field)
+	if !ok || f.Name == "is" || f.Name == "has" {
+		return f, false
+	}
+	f.Values = slices.Clone(f.Values)
+	ok = false
+	for i := range f.Values {
+		if v := &f.Values[i]; v.Text != "" && v.Match != query.Contains {
+			v.Match, ok = query.Contains, true
+		}
+	}
+	return f, ok
 }
 
 // offer proposes a query if it finds something.
