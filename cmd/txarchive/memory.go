@@ -26,8 +26,8 @@ func holdMemory(n int64) {
 }
 
 // cycle is collected in every cycle of the collector, and looks how much is alive then. Commands that know something of every
-// original (gc, verify) may hold more than the limit: a collector without room to work in would take half of the CPU, so
-// the limit gives way.
+// original or run (repair, forget, plans of prune) may hold more than the limit: a collector without room to work in would take
+// half of the CPU, so the limit gives way.
 type cycle struct{ live []metrics.Sample }
 
 func watchMemory() {

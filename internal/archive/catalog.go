@@ -198,7 +198,7 @@ func (c *catalog) load(ctx context.Context, infos []blob.Info, read manifestFunc
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	results := make(chan chan result, runtime.GOMAXPROCS(0))
+	results := make(chan chan result, runtime.GOMAXPROCS(0)-1) // and one that is waited for
 	go func() {
 		defer close(results)
 		for _, info := range slices.Backward(infos) {

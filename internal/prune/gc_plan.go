@@ -11,7 +11,7 @@ const (
 	// packTarget is up to which size packs are put together: what an ingest writes at most.
 	packTarget = 64 << 20
 	// linesTarget is how many versions packs tell of that are put together: a manifest is held in memory while it is written.
-	linesTarget = 1 << 15
+	linesTarget = 1 << 14
 	// Packs of one tier are merged when there are mergeFew of them: less than tierBase bytes, then tierStep times as
 	// much, and so on. So a byte is written anew once for each tier, six times at most. What is larger than the last
 	// tier is left alone.
