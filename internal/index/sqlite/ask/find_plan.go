@@ -121,7 +121,7 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 		}
 		words, c.Unions = u, c.Unions[1:]
 	}
-	of := c
+	of := c // what is remembered is not of one page or try
 	if owned && p.few && !p.remembered(of) {
 		edge, err := p.newest(c, words, visit)
 		if err != nil || edge <= c.From {
@@ -136,7 +136,7 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 			return err
 		}
 		if !o.dense {
-			return p.within(p.rowsOf(o.holders, c), c, words, visit)
+			return p.within(p.rowsOf(o.holders, of), c, words, visit)
 		}
 	}
 	_, err = p.everywhere(c, words, math.MaxInt, visit)
