@@ -39,16 +39,22 @@ func (w *runWriter) add(word []byte) error {
 	return w.flush()
 }
 
+// begin gives the run its place, behind all others.
+func (w *runWriter) begin() error {
+	var last int64
+	_, err := w.t.get("SELECT coalesce(max(id), 0) FROM terms", nil, &last)
+	w.id = (last>>schema.RunBits + 1) << schema.RunBits
+	return err
+}
+
 func (w *runWriter) flush() error {
 	if w.words.Size() == 0 {
 		return nil
 	}
 	if w.id == 0 {
-		var last int64
-		if _, err := w.t.get("SELECT coalesce(max(id), 0) FROM terms", nil, &last); err != nil {
+		if err := w.begin(); err != nil {
 			return err
 		}
-		w.id = (last>>schema.RunBits + 1) << schema.RunBits
 	}
 	w.packed = w.words.Take(w.packed[:0])
 	_, err := w.t.exec("INSERT INTO terms (id, words) VALUES (?, ?)", w.id, w.packed)
@@ -84,13 +90,13 @@ func (t *tx) joinTerms(kept int) error {
 		runs = append(runs, s.run)
 	}
 	to := runWriter{t: t}
-	if err := schema.MergeRuns(t.nextBlock, runs, schema.AnyWord, to.add); err != nil {
+	if err := to.begin(); err != nil { // while the runs are there, behind which it comes
 		return err
 	}
-	if err := to.flush(); err != nil {
+	if err := schema.MergeRuns(t.takeBlock, runs, schema.AnyWord, to.add); err != nil {
 		return err
 	}
-	return t.dropRuns(runs)
+	return to.flush()
 }
 
 func (t *tx) runs() (all []int64, err error) {
@@ -112,4 +118,12 @@ func (t *tx) nextBlock(after, before int64, into []byte) (id int64, words []byte
 		return 0, nil, err
 	}
 	return id, into, nil
+}
+
+// takeBlock is nextBlock, and removes the block, so that what is made of it takes its room.
+func (t *tx) takeBlock(after, before int64, into []byte) (id int64, words []byte, err error) {
+	if id, words, err = t.nextBlock(after, before, into); err == nil && words != nil {
+		_, err = t.exec("DELETE FROM terms WHERE id = ?", id)
+	}
+	return id, words, err
 }
