@@ -135,9 +135,9 @@ func (t *wordTable) empty(hash uint64) *wordSlot {
 	}
 }
 
-// grow returns a larger table of the same. Those who look at the old one miss what comes after, and look again.
+// grow returns a table of the same, four times as large up to maxSlots: so there is little to move. Those who look at the old one miss what comes after, and look again.
 func (t *wordTable) grow() *wordTable {
-	larger := newTable(2 * len(t.slots))
+	larger := newTable(max(2*len(t.slots), min(4*len(t.slots), maxSlots)))
 	for _, s := range t.slots {
 		if s.what == 0 {
 			continue
@@ -195,6 +195,7 @@ func (v *Numbering) Number(numbers []uint32, terms *term.Terms) []uint32 {
 			hashes[i] = hashWord(some[i].Prefix, terms.Of(&some[i]))
 		}
 		v.look(table, hashes)
+		v.lookAtLong(table, hashes, some)
 		for i := range some {
 			one := &some[i]
 			hash, text := hashes[i], terms.Of(one)
@@ -219,6 +220,22 @@ func (v *Numbering) look(t *wordTable, hashes []uint64) {
 		seen += atomic.LoadUint64(&t.slots[hash>>(t.shift&63)].what)
 	}
 	v.seen = seen
+}
+
+// lookAtLong reads the beginnings of what long terms will be compared with.
+func (v *Numbering) lookAtLong(t *wordTable, hashes []uint64, terms []term.One) {
+	seen, words := byte(0), v.register.words
+	for i, hash := range hashes {
+		if terms[i].End-terms[i].Start <= 8 {
+			continue
+		}
+		s := &t.slots[hash>>(t.shift&63)]
+		what := atomic.LoadUint64(&s.what)
+		if what>>whatBits == isWord(hash, terms[i].End-terms[i].Start) {
+			seen += words.text(placeOf(s.key, what))[0]
+		}
+	}
+	v.seen += uint64(seen)
 }
 
 // wordSeed keeps texts from being made to collide. It never reaches the index.
