@@ -249,8 +249,9 @@ func (a *Archive) publish(ctx context.Context, built *sqlite.DB, path string) er
 	if err != nil {
 		return errors.Join(err, built.Close(), a.dropGeneration(path))
 	}
-	// Closing the last connection moves what is in the log into the file, so that the file is whole by itself.
-	if err := built.Close(); err != nil {
+	// The file is whole by itself once what is in the log was moved into it. Closing the last connection does that too, but
+	// says nothing when the disk is full.
+	if err := errors.Join(built.Optimize(ctx), built.Close()); err != nil {
 		return errors.Join(err, a.dropGeneration(path))
 	}
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -134,11 +133,14 @@ func (w *weighing) addLedgers() error {
 			more("graves", key+len(r.Action)+len(r.Tier)+len(r.Plan)+len(r.Rule)+len(r.Reason)+times8+12)
 			w.add("graves", "graves_fact", n, row+key)
 			w.add("graves", "graves_run", n, row)
-			if claim, err := json.Marshal(r.Claim); err != nil {
-				return err
-			} else if r.Drops() && r.Claim != nil {
-				more("run_claims", len(claim)+shortID)
+			if !r.Drops() || r.Claim == nil {
+				continue
 			}
+			claim, err := runSaid(r.Claim)
+			if err != nil {
+				return err
+			}
+			more("run_claims", len(claim)+shortID)
 		}
 	}
 	return nil
