@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/index/indextest"
@@ -45,6 +46,23 @@ func TestPurgeForgetsWhatRowsShared(t *testing.T) {
 		}
 		if !bytes.Contains(file, []byte("heron"+what)) {
 			t.Errorf("the index has lost %q of another run", what)
+		}
+	}
+}
+
+// TestVacuumKeepsNothingInMemory: a copy in memory takes twice the size of the index.
+func TestVacuumKeepsNothingInMemory(t *testing.T) {
+	db := newDB(t)
+	w, err := db.vacuumer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for pragma, want := range map[string]string{"temp_store": "1", "temp_store_directory": filepath.Dir(db.path), "cache_size": "-8192",
+		"journal_mode": "wal", "secure_delete": "2"} {
+		var got string
+		if err := w.Get(&got, "PRAGMA "+pragma); err != nil || got != want {
+			t.Errorf("%s is %s (%v), not %s", pragma, got, err, want)
 		}
 	}
 }
