@@ -18,15 +18,17 @@ func (r *PlannedRun) ends() bool {
 // directories where nothing else stays.
 func (s *stand) versions(runs []PlannedRun) []PlannedVersion {
 	ends, touched := map[int]bool{}, map[int]bool{}
+	room := 0
 	for i := range runs {
 		at := s.byID[runs[i].RunID]
 		touched[at] = true
+		room += len(s.of[at])
 		if runs[i].ends() {
 			ends[at] = true
 		}
 	}
 	beside := s.beside(ends)
-	all := []PlannedVersion{}
+	all := make([]PlannedVersion, 0, min(room, len(s.Versions))) // some more lie beside
 	for i := range s.Versions {
 		v := &s.Versions[i]
 		holders := v.Holders
