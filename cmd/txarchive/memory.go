@@ -13,7 +13,7 @@ import (
 const memoryLimit = 190 << 20
 
 // searchMemory is the same for a search, which with all caches of SQLite stays below 100 MB.
-const searchMemory = 44 << 20
+const searchMemory = 40 << 20
 
 // limit is what the heap is held to now.
 var limit atomic.Int64

@@ -63,7 +63,7 @@ const (
 )
 
 const (
-	readCache    = 12 << 20 // inflated members for Raw, Text and small originals
+	readCache    = 8 << 20 // inflated members for Raw, Text and small originals
 	libraryCache = 16 << 20
 )
 

@@ -13,7 +13,7 @@ import (
 
 const (
 	maxLayer  = 12 << 20 // up to which size an inflated layer is remembered as a whole
-	maxLayers = 16 << 20 // of all together
+	maxLayers = 12 << 20 // of all together
 )
 
 // layers remembers the inner layers that were read last: the records of a compressed original lie in one stream, and

@@ -129,7 +129,7 @@ var (
 	writerPragmas = []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-40960)",
 		"temp_store(MEMORY)", "wal_autocheckpoint(8000)", "foreign_keys(0)", "secure_delete(FAST)"}
 	// Readers map nothing and keep little: the system has the file in memory, and what one process takes stays bounded.
-	readerPragmas = []string{"busy_timeout(10000)", "query_only(1)", "cache_size(-4096)", "temp_store(MEMORY)"}
+	readerPragmas = []string{"busy_timeout(10000)", "query_only(1)", "cache_size(-2048)", "temp_store(MEMORY)"}
 )
 
 func (db *DB) dsn(pragmas []string, values url.Values) string {

@@ -1,13 +1,5 @@
 package ask
 
-import (
-	"context"
-
-	"github.com/jmoiron/sqlx"
-
-	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
-)
-
 // Measures are those of a plan, for tests that make them small.
 type Measures = measures
 
@@ -18,9 +10,3 @@ func NewMeasures(probe int, mostOwned, lookedUp int64, listed, tried int) Measur
 
 // With is a reader that plans by other measures.
 func (db *Reader) With(m Measures) *Reader { return &Reader{db.r, m} }
-
-// Native lets FTS5 itself find rows.
-func Native(ctx context.Context, tx *sqlx.Tx, match string) (rows fts5.Rows, close func()) {
-	n := &native{ctx: ctx, tx: tx, match: match}
-	return n, n.close
-}

@@ -1,12 +1,6 @@
 package ask
 
 import (
-	"context"
-	"errors"
-	"math"
-
-	"github.com/jmoiron/sqlx"
-
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
@@ -16,7 +10,6 @@ import (
 type sieve struct {
 	fts5.Rows
 	without bool
-	close   func()
 }
 
 // sieve asks the full-text index for what a condition says of words and facets, nil when that is nothing.
@@ -36,64 +29,12 @@ func (p *planner) sieve(c where.Cond) (*sieve, error) {
 
 // found is the rows that an expression finds.
 func (p *planner) found(e fts5.Expr) (*sieve, error) {
-	s := &sieve{close: func() {}}
-	if fts5.Readable(e) {
-		view, err := p.tx.view(p.ctx)
-		if err == nil {
-			s.Rows, err = view.Rows(e)
-		}
-		if !errors.Is(err, fts5.ErrOpen) {
-			return s, err
-		}
+	view, err := p.tx.view(p.ctx)
+	if err != nil {
+		return nil, err
 	}
-	native := &native{ctx: p.ctx, tx: p.tx.Tx, match: e.String()}
-	s.Rows, s.close = native, native.close
-	return s, nil
-}
-
-// native lets FTS5 itself find rows: by beginnings of words that stand in phrases or alternatives. It implements fts5.Rows.
-type native struct {
-	ctx   context.Context
-	tx    *sqlx.Tx
-	match string
-	found *sqlx.Rows
-	row   int64
-}
-
-// leap is how many rows of FTS5 are passed by before it is asked again, from where the next wanted one lies.
-const leap = 500
-
-func (e *native) Down(at int64) (int64, error) {
-	at = min(at, math.MaxInt64-1)
-	for passed := 0; e.found == nil || e.row > at; passed++ {
-		if e.found == nil || passed == leap {
-			if err := e.ask(at); err != nil {
-				return -1, err
-			}
-			passed = 0
-		}
-		if !e.found.Next() {
-			e.row = -1
-			return -1, e.found.Err()
-		}
-		if err := e.found.Scan(&e.row); err != nil {
-			return -1, err
-		}
-	}
-	return e.row, nil
-}
-
-func (e *native) ask(at int64) (err error) {
-	e.close()
-	e.row = math.MaxInt64
-	e.found, err = e.tx.QueryxContext(e.ctx, "SELECT rowid FROM fts WHERE fts MATCH ? AND rowid <= ? ORDER BY rowid DESC", e.match, at)
-	return err
-}
-
-func (e *native) close() {
-	if e.found != nil {
-		e.found.Close()
-	}
+	rows, err := view.Rows(e)
+	return &sieve{Rows: rows}, err
 }
 
 // lister walks rows piece by piece as they become known, in falling order: few at first, and more at once the longer it

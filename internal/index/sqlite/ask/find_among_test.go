@@ -1,7 +1,6 @@
 package ask_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -31,7 +30,7 @@ func randomExpr(r *rand.Rand, depth int) fts5.Expr {
 	for range 1 + r.IntN(3) {
 		p.Terms = append(p.Terms, benchWord(r.Uint64N(1+r.Uint64N(60))))
 	}
-	if last := len(p.Terms) - 1; last > 0 && r.IntN(2) == 0 {
+	if last := len(p.Terms) - 1; r.IntN(2+2/(1+last)) == 0 {
 		p.Terms[last], p.Open = p.Terms[last][:1+r.IntN(len(p.Terms[last]))], true
 	}
 	return p
@@ -65,7 +64,6 @@ func TestRowsAreThoseOfTheEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer tx.Rollback()
-		left := 0
 		for range 150 {
 			e := randomExpr(r, 3)
 			var want []int64
@@ -76,11 +74,10 @@ func TestRowsAreThoseOfTheEngine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := view.Rows(e)
-			if errors.Is(err, fts5.ErrOpen) {
-				left++
-				continue
+			if r.IntN(2) == 0 {
+				view = view.With(fts5.Measures{Rows: 1 + r.IntN(500), Places: 1 + r.IntN(500)})
 			}
+			found, err := view.Rows(e)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,16 +99,6 @@ func TestRowsAreThoseOfTheEngine(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Fatalf("%s: %d rows, want %d", e, len(got), len(want))
 			}
-			leaped, close := ask.Native(t.Context(), tx, e.String())
-			for _, id := range want {
-				if row, err := leaped.Down(id); err != nil || row != id {
-					t.Fatalf("%s: row %d, want %d (%v)", e, row, id, err)
-				}
-			}
-			close()
-		}
-		if left > 50 {
-			t.Errorf("%d questions were left to the engine", left)
 		}
 	}
 	compare()

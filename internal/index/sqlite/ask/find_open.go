@@ -22,9 +22,6 @@ func (p *planner) opened(c where.Cond, visit func(walk) error) error {
 	if err != nil {
 		return err
 	}
-	if words != nil {
-		defer words.close()
-	}
 	if p.few {
 		r, view, err := p.recent(from, to)
 		if err != nil {

@@ -103,9 +103,6 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 	if err != nil {
 		return err
 	}
-	if words != nil {
-		defer words.close()
-	}
 	owned := len(c.Own)+len(c.Hint) > 0
 	for !owned && len(c.Unions) > 0 && (words == nil || !words.without) {
 		u, err := p.union(c.Unions[0], c)
@@ -115,7 +112,6 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 		if u == nil { // too many: each row is asked
 			break
 		}
-		defer u.close()
 		if words != nil {
 			u.Rows = both{words.Rows, u.Rows}
 		}

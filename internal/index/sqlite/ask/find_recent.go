@@ -68,9 +68,6 @@ func (p *planner) recently(c where.Cond, visit func(walk) error) (edge int64, er
 		return 0, err
 	}
 	rows, err := view.Rows(e)
-	if errors.Is(err, fts5.ErrOpen) {
-		return to, nil
-	}
 	if err != nil {
 		return 0, err
 	}
@@ -82,5 +79,5 @@ func (p *planner) recently(c where.Cond, visit func(walk) error) (edge int64, er
 // many says that a condition is on many words.
 func many(c where.Cond) bool {
 	e, ok := c.Expression()
-	return ok && len(c.Unions) == 0 && fts5.Readable(e) && fts5.Size(e) >= manyTerms
+	return ok && len(c.Unions) == 0 && fts5.Size(e) >= manyTerms
 }

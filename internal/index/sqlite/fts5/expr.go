@@ -86,16 +86,6 @@ func phrasesOf(of []Expr, to []*Phrase) []*Phrase {
 	return to
 }
 
-// Readable reports whether a View can answer an expression: a phrase that goes on has whole terms before.
-func Readable(e Expr) bool {
-	for _, p := range e.phrases(nil) {
-		if len(p.whole()) == 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // whole is the terms of a phrase that are.
 func (p *Phrase) whole() []string {
 	if p.Open && len(p.Terms) > 0 {
@@ -104,10 +94,12 @@ func (p *Phrase) whole() []string {
 	return p.Terms
 }
 
-// Size is how many terms an expression asks for.
+// Size is about how many terms an expression asks for: the beginning of one stands for many.
 func Size(e Expr) (n int) {
 	for _, p := range e.phrases(nil) {
-		n += len(p.Terms)
+		if n += len(p.Terms); p.Open && len(p.Terms) == 1 {
+			n += leavesAtOnce
+		}
 	}
 	return n
 }
@@ -115,17 +107,14 @@ func Size(e Expr) (n int) {
 // asked is an expression on its way to its rows.
 type asked struct {
 	view  *View
-	terms map[string]int     // numbers
-	lists []*list            // of each term in all segments
-	ends  []map[ending]*list // by segment: of what open phrases end with, as far as their other terms stand before it
+	terms map[string]int // numbers
+	lists []*list        // of each term in all segments
 }
 
 // termsAtOnce bounds how many terms are looked up by one question to the store.
 const termsAtOnce = 128
 
-// Rows returns the rows of an expression that is Readable.
-//
-// Errors: ErrOpen when too many rows have the terms before one of which only the beginning is given.
+// Rows returns the rows of an expression.
 func (v *View) Rows(e Expr) (Rows, error) {
 	a := &asked{view: v, terms: map[string]int{}}
 	var terms []string
@@ -144,9 +133,6 @@ func (v *View) Rows(e Expr) (Rows, error) {
 		}
 		a.lists = append(a.lists, lists...)
 	}
-	if err := a.followed(e); err != nil {
-		return nil, err
-	}
 	var all []walker // a row lies in one segment, with all of its terms
 	for i := range v.segments {
 		if w := e.in(a, i); w != nil {
@@ -156,31 +142,15 @@ func (v *View) Rows(e Expr) (Rows, error) {
 	return anyOf(v, all), nil
 }
 
-func (p *Phrase) in(a *asked, segment int) walker {
-	words := p.words(a, segment)
-	if p.Open && words != nil {
-		l := a.ends[segment][p.end()]
-		if l == nil {
-			return nil
-		}
-		words = append(words, l.tail(p.Column.Number))
-	}
-	if words == nil {
+func (p *Phrase) in(a *asked, segment int) walker { return alike{p}.in(a, segment) }
+
+// tail walks a whole term of a phrase in a segment, nil where that has none.
+func (p *Phrase) tail(a *asked, segment int, term string) *tail {
+	l := a.lists[a.terms[term]*len(a.view.segments)+segment]
+	if l == nil {
 		return nil
 	}
-	return newSequence(words)
-}
-
-// words are its whole terms in a segment, nil where one is missing.
-func (p *Phrase) words(a *asked, segment int) (words []*tail) {
-	for _, t := range p.whole() {
-		l := a.lists[a.terms[t]*len(a.view.segments)+segment]
-		if l == nil {
-			return nil
-		}
-		words = append(words, l.tail(p.Column.Number))
-	}
-	return words
+	return l.tail(p.Column.Number)
 }
 
 func (x And) in(a *asked, segment int) walker {
@@ -196,8 +166,9 @@ func (x And) in(a *asked, segment int) walker {
 }
 
 func (x Or) in(a *asked, segment int) walker {
+	phrases, others := together(x)
 	var all []walker
-	for _, e := range x {
+	for _, e := range append(others, phrases...) {
 		if w := e.in(a, segment); w != nil {
 			all = append(all, w)
 		}

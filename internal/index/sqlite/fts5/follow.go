@@ -2,123 +2,206 @@ package fts5
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"slices"
+	"strings"
 )
 
-// ErrOpen says that a phrase that goes on is left to FTS5 itself.
-var ErrOpen = errors.New("fts5: too many rows have the whole terms of a phrase that goes on")
-
-// mostFollowed is how many rows may have those. For so many it is looked up what else they have.
-const mostFollowed = 8192
-
-// ending is what the last term of an open phrase begins with.
-type ending struct {
-	column int
-	text   string
+// place is where a term stands in a row.
+type place struct {
+	row int64
+	at  uint64
 }
 
-func (p *Phrase) end() ending { return ending{p.Column.Number, p.Terms[len(p.Terms)-1]} }
+func (p place) compareRow(row int64) int { return cmp.Compare(p.row, row) }
 
-// followed finds the ends of open phrases in the rows that have their other terms.
-func (a *asked) followed(e Expr) error {
-	var open []*Phrase
-	for _, p := range e.phrases(nil) {
+func (p place) compare(o place) int {
+	return cmp.Or(cmp.Compare(p.row, o.row), cmp.Compare(p.at, o.at))
+}
+
+// alike is phrases of one column that differ in their first terms alone: however many those are, what follows is walked once,
+// and what begins so is gathered once.
+type alike []*Phrase
+
+// together parts alternatives into phrases that are alike, as one expression each, and all others.
+func together(of Or) (phrases, others []Expr) {
+	known := map[string]int{}
+	for _, e := range of {
+		p, ok := e.(*Phrase)
+		if !ok || len(p.Terms) < 2 && !p.Open { // a term alone is a list
+			others = append(others, e)
+			continue
+		}
+		key := p.Column.Name + " " + strings.Join(p.Terms[1:], " ")
 		if p.Open {
-			open = append(open, p)
+			key += "*"
+		}
+		i, ok := known[key]
+		if !ok {
+			i = len(phrases)
+			known[key], phrases = i, append(phrases, alike(nil))
+		}
+		phrases[i] = append(phrases[i].(alike), p)
+	}
+	return phrases, others
+}
+
+func (x alike) String() string                 { return alternatives(x).String() }
+func (x alike) phrases(to []*Phrase) []*Phrase { return append(to, x...) }
+
+// alternatives are phrases of which one is asked for.
+func alternatives(x alike) (o Or) {
+	for _, p := range x {
+		o = append(o, p)
+	}
+	return o
+}
+
+func (x alike) in(a *asked, segment int) walker {
+	first := x[0]
+	if first.Open && len(first.Terms) == 1 {
+		return x.begun(a, segment)
+	}
+	c := &chain{view: a.view, segment: a.view.segments[segment], column: first.Column.Number, most: min(leastPlaces, a.view.measures.Places), known: unknown}
+	rest := first.Terms[1:]
+	if first.Open {
+		rest, c.end = rest[:len(rest)-1], rest[len(rest)-1]
+	}
+	for _, t := range rest {
+		w := first.tail(a, segment, t)
+		if w == nil {
+			return nil
+		}
+		c.rest = append(c.rest, w)
+	}
+	c.first = &either{shelf: a.view.shelf}
+	for _, p := range x {
+		if w := p.tail(a, segment, p.Terms[0]); w != nil {
+			c.first.heads = append(c.first.heads, head{math.MaxInt64, w})
 		}
 	}
-	if len(open) == 0 {
+	switch n := len(c.first.heads); {
+	case n == 0:
+		return nil
+	case n == 1 && c.end == "":
+		return newSequence(append([]*tail{c.first.heads[0].of.(*tail)}, c.rest...))
+	}
+	all := []walker{c.first}
+	for _, w := range c.rest {
+		all = append(all, w)
+	}
+	c.walker = inTurn(all)
+	return c
+}
+
+// chain is the rows of a segment that have one of some terms, behind it others, and behind those one that begins with end.
+// Which rows have that is looked up for many at once, since all terms that begin so are looked through for it.
+type chain struct {
+	walker // the rows that have all whole terms
+	view   *View
+	first  *either
+	rest   []*tail
+	column int
+	end    string // "": nothing more
+
+	segment *part
+	known
+	most   int // places that are looked behind next
+	places []uint64
+	word   []uint64
+}
+
+// leastPlaces is how many places it looks behind at first.
+const leastPlaces = 1 << 13
+
+// Down implements Rows.
+func (c *chain) Down(at int64) (int64, error) {
+	if c.end == "" {
+		return c.whole(at)
+	}
+	return c.down(at, c.look)
+}
+
+// whole returns the next row that has the whole terms side by side, with the places where they end.
+func (c *chain) whole(at int64) (int64, error) {
+	for {
+		row, err := c.walker.Down(at)
+		if err != nil || row < 0 {
+			return -1, err
+		}
+		c.places = c.places[:0]
+		if err := c.begin(0, row); err != nil {
+			return -1, err
+		}
+		slices.Sort(c.places)
+		for _, w := range c.rest {
+			list, err := w.positions()
+			if err != nil {
+				return -1, err
+			}
+			c.word = places(c.word[:0], inColumn(list, c.column))
+			c.places = beside(c.places, c.word)
+		}
+		if len(c.places) > 0 {
+			return row, nil
+		}
+		at = row - 1
+	}
+}
+
+// begin adds the places of the first terms that the row has: those at the top of the heap.
+func (c *chain) begin(i int, row int64) error {
+	if i >= len(c.first.heads) || c.first.heads[i].row != row {
 		return nil
 	}
-	left := mostFollowed
-	for i, s := range a.view.segments {
-		rows := map[ending][]int64{}
-		for _, p := range open {
-			words := p.words(a, i)
-			if words == nil {
-				continue
-			}
-			for w, at := newSequence(words), int64(math.MaxInt64-1); ; left-- {
-				row, err := w.Down(at)
-				if err != nil || left == 0 {
-					return errors.Join(err, ErrOpen)
-				}
-				if row < 0 {
-					break
-				}
-				rows[p.end()], at = append(rows[p.end()], row), row-1
-			}
-		}
-		ends := map[ending]*list{}
-		for end, of := range rows {
-			l, err := a.view.follow(s, end, of)
-			if err != nil {
-				return err
-			}
-			ends[end] = l
-		}
-		a.ends = append(a.ends, ends)
+	list, err := c.first.heads[i].of.(*tail).positions()
+	if err != nil {
+		return err
 	}
+	c.places = places(c.places, inColumn(list, c.column))
+	return cmp.Or(c.begin(2*i+1, row), c.begin(2*i+2, row))
+}
+
+// look finds which of the next rows have all of it.
+func (c *chain) look(at int64) error {
+	b := beginning{view: c.view, column: c.column}
+	for len(b.behind) < c.most {
+		row, err := c.whole(at)
+		if err != nil {
+			return err
+		}
+		if c.below = row; row < 0 {
+			break
+		}
+		for _, p := range c.places {
+			b.behind = append(b.behind, place{row, p})
+		}
+		at = row - 1
+	}
+	c.most = min(4*c.most, c.view.measures.Places)
+	if len(b.behind) == 0 {
+		return nil
+	}
+	slices.SortFunc(b.behind, place.compare)
+	b.from, b.to = b.behind[0].row, b.behind[len(b.behind)-1].row+1
+	if err := b.read([]*part{c.segment}, []string{c.end}); err != nil {
+		return err
+	}
+	c.ids = b.each()
 	return nil
 }
 
-// follow makes one list of all terms of a segment that begin so, as far as they stand in some rows; nil when none does.
-func (v *View) follow(s *part, end ending, rows []int64) (*list, error) {
-	slices.Sort(rows)
-	b := beginning{view: v, column: end.column, among: slices.Compact(rows)}
-	if err := b.read([]*part{s}, []string{end.text}); err != nil || len(b.found) == 0 {
-		return nil, err
-	}
-	slices.SortStableFunc(b.found, func(a, b standing) int { return cmp.Compare(a.row, b.row) })
-	l := &list{shelf: v.shelf, segment: s, pieces: []piece{{first: b.found[0].row}}}
-	var data []byte
-	last := int64(0)
-	for len(b.found) > 0 {
-		row, n := b.found[0].row, 1
-		for n < len(b.found) && b.found[n].row == row {
+// beside is where words stand that stand right behind the places: both rise.
+func beside(behind, words []uint64) []uint64 {
+	n, k := 0, 0
+	for _, p := range behind {
+		for k < len(words) && words[k] <= p {
+			k++
+		}
+		if k < len(words) && words[k] == p+1 {
+			behind[n] = p + 1
 			n++
 		}
-		list := united(b.found[:n])
-		data = append(appendVarint(appendVarint(data, uint64(row-last)), uint64(2*len(list))), list...)
-		last, b.found = row, b.found[n:]
 	}
-	l.pieces[0].data = data
-	return l, nil
-}
-
-// united is the position lists of one row in one.
-func united(of []standing) []byte {
-	if len(of) == 1 {
-		return of[0].positions
-	}
-	var all []uint64 // column, position
-	for _, s := range of {
-		for list, column, at := s.positions, uint64(0), uint64(0); len(list) > 0; {
-			v, n := varint(list)
-			if n == 0 {
-				break
-			}
-			if list = list[n:]; v == 1 {
-				column, n = varint(list)
-				list, at = list[n:], 0
-				continue
-			}
-			at += v - 2
-			all = append(all, column<<32|at)
-		}
-	}
-	slices.Sort(all)
-	var list []byte
-	column, last := uint64(0), uint64(0)
-	for _, p := range slices.Compact(all) {
-		if p>>32 != column {
-			column, last = p>>32, 0
-			list = appendVarint(append(list, 1), column)
-		}
-		at := p & math.MaxUint32
-		list, last = appendVarint(list, at-last+2), at
-	}
-	return list
+	return behind[:n]
 }

@@ -14,30 +14,48 @@ func (v *View) Prefix(column Column, texts []string, from, to int64) ([]int64, e
 	if err := b.read(v.segments, texts); err != nil {
 		return nil, err
 	}
-	slices.Sort(b.rows)
-	return slices.Compact(b.rows), nil
+	return b.each(), nil
 }
 
-// beginning gathers rows of terms that begin with a key: those in a window that have such a term in a column, or of some all
-// that have one, with its places.
+// beginning gathers rows of terms that begin with a key: those in a window that have such a term in a column, and have it
+// right behind some places when those are given.
 type beginning struct {
 	view     *View
 	column   int
 	from, to int64
-	rows     []int64
+	rows     []int64 // some more than once
+	full     int     // how many of them are sorted out next
+	most     int     // of the newest are wanted, 0: all
 
-	among []int64 // rising
-	found []standing
+	behind []place // rising
 
 	key     []byte
 	segment *part
 	open    []*opened
+	word    []uint64 // places of a term in a row
 }
 
-// standing is where a term stands in a row.
-type standing struct {
-	row       int64
-	positions []byte
+// add takes a row. Those that have many such terms are sorted out again and again, so that no more is held than is wanted.
+func (b *beginning) add(row int64) {
+	if len(b.rows) >= b.full {
+		b.rows = b.each()
+		if n := len(b.rows) - b.most; b.most > 0 && n >= 0 {
+			b.rows = slices.Delete(b.rows, 0, n)
+			b.from = b.rows[0]
+		}
+		if b.full = 2 * len(b.rows); b.most == 0 {
+			b.full = max(b.full, 1<<14)
+		}
+	}
+	if row >= b.from {
+		b.rows = append(b.rows, row)
+	}
+}
+
+// each gives each row once, rising.
+func (b *beginning) each() []int64 {
+	slices.Sort(b.rows)
+	return slices.Compact(b.rows)
 }
 
 // read looks at all leaves with terms that begin with one of some texts.
@@ -84,7 +102,7 @@ func (b *beginning) leaves(pages []int64) error {
 	}
 	for _, o := range all {
 		walk := b.walk
-		if b.among != nil {
+		if b.behind != nil {
 			walk = b.look
 		}
 		if err := walk(o.tail(b.column)); err != nil {
@@ -101,30 +119,47 @@ func (b *beginning) walk(t *tail) error {
 		if err != nil || row < b.from || row < 0 {
 			return err
 		}
-		b.rows, at = append(b.rows, row), row-1
+		b.add(row)
+		at = row - 1
 	}
 }
 
-// look takes those of the wanted rows that a list has.
+// look takes those of the wanted rows that a list has behind a place.
 func (b *beginning) look(t *tail) error {
-	for i := len(b.among) - 1; i >= 0; {
-		row, err := t.Down(b.among[i])
+	for left := b.behind; len(left) > 0; {
+		row, err := t.Down(left[len(left)-1].row)
 		if err != nil || row < 0 {
 			return err
 		}
-		if row == b.among[i] {
-			list, err := t.positions()
-			if err != nil {
-				return err
-			}
-			b.found = append(b.found, standing{row, slices.Clone(list)})
-			row--
+		list, err := t.positions()
+		if err != nil {
+			return err
 		}
-		for i >= 0 && b.among[i] > row {
-			i--
-		}
+		b.follows(row, list)
+		n, _ := slices.BinarySearchFunc(left, row, place.compareRow)
+		left = left[:n]
 	}
 	return nil
+}
+
+// follows takes a row when a term stands in it right behind one of the places.
+func (b *beginning) follows(row int64, positions []byte) {
+	i, ok := slices.BinarySearchFunc(b.behind, row, place.compareRow)
+	if !ok {
+		return
+	}
+	b.word = places(b.word[:0], inColumn(positions, b.column))
+	for k := 0; k < len(b.word) && i < len(b.behind) && b.behind[i].row == row; {
+		switch at := b.behind[i].at + 1; {
+		case b.word[k] < at:
+			k++
+		case b.word[k] > at:
+			i++
+		default:
+			b.add(row)
+			return
+		}
+	}
 }
 
 // terms takes those of a leaf that begin with the key.
@@ -169,16 +204,14 @@ func (b *beginning) list(data []byte) error {
 		row += int64(delta)
 		positions := data[n+m:][:size/2]
 		data = data[n+m+int(size/2):]
-		if b.among != nil {
-			if _, ok := slices.BinarySearch(b.among, row); ok {
-				b.found = append(b.found, standing{row, slices.Clone(positions)})
-			}
-			continue
-		}
 		if row >= b.to {
 			return nil
 		}
 		if row < b.from {
+			continue
+		}
+		if b.behind != nil {
+			b.follows(row, positions)
 			continue
 		}
 		gone, err := b.segment.gone(b.view.shelf.store, row)
@@ -186,7 +219,7 @@ func (b *beginning) list(data []byte) error {
 			return err
 		}
 		if !gone && len(inColumn(positions, b.column)) > 0 {
-			b.rows = append(b.rows, row)
+			b.add(row)
 		}
 	}
 	return nil

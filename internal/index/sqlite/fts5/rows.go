@@ -194,17 +194,7 @@ func (s *sequence) beside() (bool, error) {
 		if i == 0 {
 			continue
 		}
-		n, k := 0, 0
-		for _, p := range s.places { // where the terms so far end
-			for k < len(s.word) && s.word[k] <= p {
-				k++
-			}
-			if k < len(s.word) && s.word[k] == p+1 {
-				s.places[n] = p + 1
-				n++
-			}
-		}
-		if s.places = s.places[:n]; n == 0 {
+		if s.places = beside(s.places, s.word); len(s.places) == 0 {
 			return false, nil
 		}
 	}

@@ -45,7 +45,7 @@ func (s *Shelf) View(store Store) (*View, error) {
 	if s.listed > shelvedLists || s.lists == nil {
 		s.lists, s.listed = map[string][]*list{}, 0
 	}
-	return &View{s, s.segments}, nil
+	return &View{s, s.segments, usual}, nil
 }
 
 // record returns a record that was read before, nil when none was.

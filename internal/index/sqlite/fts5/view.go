@@ -20,7 +20,20 @@ type Store interface {
 type View struct {
 	shelf    *Shelf
 	segments []*part
+	measures Measures
 }
+
+// Measures bound what a view holds of what beginnings of terms stand for, in each segment and for each alternative. Answers do
+// not depend on them: what is beyond is looked up later.
+type Measures struct {
+	Rows   int // that have terms which begin so
+	Places int // behind which such a term is looked for, about
+}
+
+var usual = Measures{Rows: 1 << 15, Places: 1 << 16}
+
+// With is a view with other measures.
+func (v *View) With(m Measures) *View { return &View{v.shelf, v.segments, m} }
 
 // part is a segment.
 type part struct {
@@ -38,7 +51,7 @@ func NewView(store Store) (*View, error) { return new(Shelf).View(store) }
 
 // Of is a view of the segments that may have rows with origins from first to last.
 func (v *View) Of(first, last uint64) *View {
-	some := &View{shelf: v.shelf}
+	some := &View{shelf: v.shelf, measures: v.measures}
 	for _, s := range v.segments {
 		if s.Origin1 <= last && first <= s.Origin2 {
 			some.segments = append(some.segments, s)

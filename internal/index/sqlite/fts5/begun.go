@@ -1,0 +1,71 @@
+package fts5
+
+import (
+	"math"
+	"slices"
+)
+
+// known is rows of a segment that are found many at a time, the newest first.
+type known struct {
+	ids   []int64 // rising
+	below int64   // all rows from here on were looked at; negative: all there are
+}
+
+// unknown is those of a segment that was not looked at.
+var unknown = known{below: math.MaxInt64}
+
+// down does as Rows.Down; look finds some more, from the newest on that may be wanted.
+func (k *known) down(at int64, look func(at int64) error) (int64, error) {
+	for {
+		n, found := slices.BinarySearch(k.ids, at)
+		if found {
+			n++
+		}
+		if k.ids = k.ids[:n]; n > 0 {
+			return k.ids[n-1], nil
+		}
+		if k.below < 0 {
+			return -1, nil
+		}
+		if err := look(min(at, k.below-1)); err != nil {
+			return -1, err
+		}
+	}
+}
+
+// begun is the rows of a segment that have terms which begin with one of some texts. All terms that begin so are looked
+// through for so many of the newest at a time.
+type begun struct {
+	view    *View
+	segment *part
+	column  int
+	texts   []string
+	known
+}
+
+func (x alike) begun(a *asked, segment int) walker {
+	b := &begun{view: a.view, segment: a.view.segments[segment], column: x[0].Column.Number, known: unknown}
+	for _, p := range x {
+		b.texts = append(b.texts, p.Terms[0])
+	}
+	return b
+}
+
+// Down implements Rows.
+func (b *begun) Down(at int64) (int64, error) { return b.down(at, b.look) }
+
+func (b *begun) look(at int64) error {
+	rows := beginning{view: b.view, column: b.column, to: at + 1, most: b.view.measures.Rows}
+	if err := rows.read([]*part{b.segment}, b.texts); err != nil {
+		return err
+	}
+	if b.ids, b.below = rows.each(), rows.from; b.below == 0 {
+		b.below = -1
+	}
+	return nil
+}
+
+func (b *begun) next(to []*tail) []*tail { return to }
+
+// size is more than that of any list: nothing leads that has to be gathered.
+func (b *begun) size() int { return math.MaxInt32 }

@@ -1,0 +1,58 @@
+package fts5
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestAlikePhrasesShareWhatFollows counts the lists that are walked for phrases that differ in their first terms: what they have
+// in common is walked once, and what begins as they end is looked up once.
+func TestAlikePhrasesShareWhatFollows(t *testing.T) {
+	const words = 1000
+	a := &asked{view: &View{shelf: new(Shelf), segments: []*part{{}}, measures: usual}, terms: map[string]int{"the": 0}, lists: []*list{{}}}
+	for _, last := range []Phrase{{Terms: []string{"the", "u"}, Open: true}, {Terms: []string{"the", "the"}}} {
+		var any Or
+		for i := range words {
+			p := &Phrase{Terms: append([]string{fmt.Sprint("word", i)}, last.Terms...), Open: last.Open}
+			a.terms[p.Terms[0]], a.lists, any = len(a.lists), append(a.lists, new(list)), append(any, p)
+		}
+		c, ok := any.in(a, 0).(*chain)
+		if !ok {
+			t.Fatalf("%v: one walker for all is wanted, not %T", last.Terms, any.in(a, 0))
+		}
+		if n := len(c.first.heads) + len(c.rest); n > words+2 {
+			t.Errorf("%v: %d lists for %d phrases", last.Terms, n, words)
+		}
+	}
+}
+
+// TestRowsOfBeginningsAreBounded gathers the rows of many terms that begin alike: no more are held than twice what is wanted,
+// and those that are left are the newest.
+func TestRowsOfBeginningsAreBounded(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	const most = 100
+	for _, wanted := range []int{most, 0} {
+		b := beginning{most: wanted}
+		rows := map[int64]bool{}
+		for range 100_000 {
+			row := r.Int64N(5000)
+			rows[row] = true
+			b.add(row)
+			if bound := max(2*wanted, 1<<14); len(b.rows) > bound || wanted > 0 && len(b.rows) > 2*wanted {
+				t.Fatalf("%d rows are held, %d are wanted", len(b.rows), wanted)
+			}
+		}
+		var want []int64
+		for row := range rows {
+			if row >= b.from {
+				want = append(want, row)
+			}
+		}
+		slices.Sort(want)
+		if got := b.each(); len(got) < min(most, len(rows)) || !slices.Equal(got, want) {
+			t.Errorf("%d rows from %d on, want %d", len(got), b.from, len(want))
+		}
+	}
+}
