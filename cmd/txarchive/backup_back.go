@@ -27,7 +27,7 @@ func newBackupVerifyCommand(a *app) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, v []string) error { return runBackupVerify(cmd.Context(), a, o, v[0]) },
 	}
 	cmd.Flags().BoolVar(&o.Full, "full", false, "read every byte, and restore into a temporary archive")
-	cmd.Flags().StringVar(&o.Snapshot, "snapshot", "", "this backup only; `backup list` names them")
+	cmd.Flags().StringVar(&o.Snapshot, "snapshot", "", "only the backup with this `ID`; backup list names them")
 	return cmd
 }
 
@@ -191,8 +191,8 @@ func newBackupRestoreCommand(a *app) *cobra.Command {
 			return runBackupRestore(cmd.Context(), a, v[0], snapshot, to)
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "directory of the new archive")
-	cmd.Flags().StringVar(&snapshot, "snapshot", "", "this backup instead of the newest; `backup list` names them")
+	cmd.Flags().StringVar(&to, "to", "", "`DIR` of the new archive")
+	cmd.Flags().StringVar(&snapshot, "snapshot", "", "the backup with this `ID` instead of the newest; backup list names them")
 	return cmd
 }
 

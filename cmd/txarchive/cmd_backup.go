@@ -41,8 +41,8 @@ func newBackupCommand(a *app) *cobra.Command {
 }
 
 func keepFlags(cmd *cobra.Command, keep *backup.Keep) {
-	cmd.Flags().IntVar(&keep.Last, "keep-last", 0, "keep this many of the newest backups")
-	cmd.Flags().Var((*ageValue)(&keep.Within), "keep-within", "keep the backups of this time, such as 30d or 12h")
+	cmd.Flags().IntVar(&keep.Last, "keep-last", 0, "keep the newest `N` backups")
+	cmd.Flags().Var((*ageValue)(&keep.Within), "keep-within", "keep the backups of this `TIME`, such as 30d or 12h")
 }
 
 func (a *app) backupOptions() backup.Options {

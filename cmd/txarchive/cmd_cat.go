@@ -32,7 +32,7 @@ func newCatCommand(a *app) *cobra.Command {
 		ValidArgsFunction: a.completePath,
 		RunE:              func(cmd *cobra.Command, v []string) error { return runCat(cmd.Context(), a, v[0], version) },
 	}
-	cmd.Flags().IntVar(&version, "version", 0, "an earlier content of the file (default: the newest)")
+	cmd.Flags().IntVar(&version, "version", 0, "the file's `N`th content (default: the newest)")
 	return cmd
 }
 

@@ -51,20 +51,20 @@ func newCostCommand(a *app) *cobra.Command {
 		ValidArgsFunction: a.completeQuery,
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.by, "by", []string{cost.Day, "model"}, "group by these keys, in this order; \"\" is totals only")
-	f.StringVar(&o.mode, "mode", string(cost.Auto), "which cost counts: reported, calculated, or auto (reported where it is, else calculated)")
-	f.StringVar(&o.since, "since", "", "from this date (2026-11, 2026-11-20) or age (7d) on")
-	f.StringVar(&o.until, "until", "", "to the end of this date")
-	f.StringVar(&o.timezone, "timezone", "", "zone of days and hours, as Europe/Berlin (default local)")
-	f.StringVar(&o.format, "format", "", "table (default), csv, json (an object), ndjson or markdown")
-	f.IntVarP(&o.limit, "limit", "n", 0, "rows to show, the rest in one sum; 0 is no limit")
-	f.StringVar(&o.run, "run", "", "usage of this run only")
-	f.StringVar(&o.explain, "explain", "", "list the usage records behind the figure of ID")
-	f.StringVar(&o.tree, "tree", "", "what a run or group spent with all that it started")
+	f.StringSliceVar(&o.by, "by", []string{cost.Day, "model"}, "group by these `KEYS`, in this order; \"\" is totals only")
+	f.StringVar(&o.mode, "mode", string(cost.Auto), "which cost counts, `MODE`: reported, calculated, or auto (reported where it is, else calculated)")
+	f.StringVar(&o.since, "since", "", "from this `DATE` (2026-11, 2026-11-20) or age (7d) on")
+	f.StringVar(&o.until, "until", "", "to the end of this `DATE`")
+	f.StringVar(&o.timezone, "timezone", "", "`ZONE` of days and hours, as Europe/Berlin (default local)")
+	f.StringVar(&o.format, "format", "", "`FORMAT`: table (default), csv, json (an object), ndjson or markdown")
+	f.IntVarP(&o.limit, "limit", "n", 0, "show `N` rows, the rest in one sum; 0 is no limit")
+	f.StringVar(&o.run, "run", "", "usage of the run `ID` only")
+	f.StringVar(&o.explain, "explain", "", "list the usage records behind the figure of `ID`")
+	f.StringVar(&o.tree, "tree", "", "what the run or group `ID` spent with all that it started")
 	f.BoolVar(&o.chart, "chart", false, "draw bars, and lines over time where a key is a time")
-	f.StringVar(&o.out, "out", "", "write a chart to FILE.svg, or with its numbers to FILE.html")
+	f.StringVar(&o.out, "out", "", "write a chart to `FILE`.svg, or with its numbers to FILE.html")
 	f.BoolVar(&o.blocks, "blocks", false, "windows of five hours, as some subscriptions count")
-	f.StringVar(&o.budget, "budget", "", "hold this calendar month against so many USD, with a forecast")
+	f.StringVar(&o.budget, "budget", "", "hold this calendar month against so many `USD`, with a forecast")
 	for name, complete := range map[string]cobra.CompletionFunc{
 		"by": completeKeys, "mode": fixed("auto", "reported", "calculated"), "format": fixed("table", "csv", "json", "ndjson", "markdown"),
 		"run": a.completeRuns, "explain": a.completeThings, "tree": a.completeRuns,

@@ -40,8 +40,8 @@ func newForgetCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runForget(cmd.Context(), a, o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.match, "match", "", "what to forget: a text, or a regular expression between slashes; - reads standard input")
-	f.StringVar(&o.file, "match-file", "", "a file with it, so that it stands in no history of a shell; - is standard input")
+	f.StringVar(&o.match, "match", "", "what to forget: a `TEXT`, or a regular expression between slashes; - reads standard input")
+	f.StringVar(&o.file, "match-file", "", "a `FILE` with it, so that it stands in no history of a shell; - is standard input")
 	f.BoolVar(&o.apply, "apply", false, "remove it")
 	f.BoolVar(&o.yes, "yes", false, "do not ask before removing")
 	return cmd

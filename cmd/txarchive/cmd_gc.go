@@ -35,10 +35,10 @@ func newGCCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runGC(cmd.Context(), a, o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.grace, "grace", "", "leave alone what was pruned less than this ago: 7d, 12h")
-	f.StringVar(&o.maxUnused, "max-unused", "0", "how much that nobody needs may stay in packs: 10%, 500MB")
-	f.StringVar(&o.maxTime, "max-time", "", "begin nothing more after this: 10m, 2h")
-	f.StringVar(&o.maxBytes, "max-bytes", "", "rewrite packs of this size together at most, roughly: 2GB")
+	f.StringVar(&o.grace, "grace", "", "leave alone what was pruned less than this `TIME` ago: 7d, 12h")
+	f.StringVar(&o.maxUnused, "max-unused", "0", "what `SIZE` that nobody needs may stay in packs: 10%, 500MB")
+	f.StringVar(&o.maxTime, "max-time", "", "begin nothing more after this `TIME`: 10m, 2h")
+	f.StringVar(&o.maxBytes, "max-bytes", "", "rewrite packs of this `SIZE` together at most, roughly: 2GB")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be done and change nothing")
 	return cmd
 }

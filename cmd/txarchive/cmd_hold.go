@@ -52,10 +52,10 @@ func newHoldAddCommand(a *app) *cobra.Command {
 			})
 		}}
 	f := cmd.Flags()
-	f.StringVar(&h.Owner, "owner", "", "who holds (default $USER)")
-	f.StringVar(&h.Name, "name", "", "name of the hold, to release it by (default: the owner)")
-	f.StringVar(&h.Reason, "reason", "", "why")
-	f.StringVar(&until, "until", "", "when it expires: a day (2027-12-31), or a duration from now (90d); without it never")
+	f.StringVar(&h.Owner, "owner", "", "`WHO` holds (default $USER)")
+	f.StringVar(&h.Name, "name", "", "`NAME` of the hold, to release it by (default: the owner)")
+	f.StringVar(&h.Reason, "reason", "", "why: a `TEXT`")
+	f.StringVar(&until, "until", "", "`WHEN` it expires: a day (2027-12-31), or a duration from now (90d); without it never")
 	return cmd
 }
 
@@ -77,7 +77,7 @@ func newHoldReleaseCommand(a *app) *cobra.Command {
 				return facts, err
 			})
 		}}
-	cmd.Flags().StringVar(&name, "name", "", "only the hold of this name")
+	cmd.Flags().StringVar(&name, "name", "", "only the hold of this `NAME`")
 	return cmd
 }
 

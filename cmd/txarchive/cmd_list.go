@@ -61,16 +61,16 @@ func newListCommand(a *app) *cobra.Command {
 // flags are those that all lists share.
 func (o *listOptions) flags(a *app, cmd *cobra.Command) {
 	f := cmd.PersistentFlags()
-	f.StringVar(&o.query, "query", "", "a query, as the arguments of list are")
-	f.StringVar(&o.formatName, "format-name", "", "of these transcript formats")
-	f.StringVar(&o.source, "source", "", "from these sources")
-	f.StringVar(&o.project, "project", "", "of these projects")
-	f.StringVar(&o.status, "status", "", "that ended so: as the producer says it, or as outcome does")
-	f.StringVar(&o.sort, "sort", "started", "order: started, ended, events, tokens or cost, the highest first")
+	f.StringVar(&o.query, "query", "", "a `QUERY`, as the arguments of list are")
+	f.StringVar(&o.formatName, "format-name", "", "of these transcript formats: `NAMES`")
+	f.StringVar(&o.source, "source", "", "from these sources: `NAMES`")
+	f.StringVar(&o.project, "project", "", "of these projects: `NAMES`")
+	f.StringVar(&o.status, "status", "", "that ended so: `STATUS` as the producer says it, or as outcome does")
+	f.StringVar(&o.sort, "sort", "started", "`ORDER`: started, ended, events, tokens or cost, the highest first")
 	f.BoolVar(&o.reverse, "reverse", false, "turn the order around")
-	f.IntVarP(&o.limit, "limit", "n", 0, "rows to list; 0 is no limit (default 50 for tables)")
-	f.StringSliceVar(&o.columns, "columns", nil, "columns to show, in this order; a wrong name lists them")
-	f.StringVar(&o.output, "format", "", "table (default), csv, json (an array), ndjson or markdown; --json is ndjson")
+	f.IntVarP(&o.limit, "limit", "n", 0, "list `N` rows; 0 is no limit (default 50 for tables)")
+	f.StringSliceVar(&o.columns, "columns", nil, "`COLUMNS` to show, in this order; a wrong name lists them")
+	f.StringVar(&o.output, "format", "", "`FORMAT`: table (default), csv, json (an array), ndjson or markdown; --json is ndjson")
 	for name, complete := range map[string]cobra.CompletionFunc{
 		"format-name": a.completeFormats, "source": a.completeSourceNames, "columns": completeColumns,
 		"sort": fixed("started", "ended", "events", "tokens", "cost"), "format": fixed("table", "csv", "json", "ndjson", "markdown"),

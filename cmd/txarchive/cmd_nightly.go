@@ -53,23 +53,23 @@ func newNightlyCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runNightly(cmd.Context(), a, o) },
 	}
 	nightlyFlags(cmd, &o)
-	cmd.Flags().Var((*ageValue)(&o.within), "unless-within", "do nothing when a job came to its end within this time")
+	cmd.Flags().Var((*ageValue)(&o.within), "unless-within", "do nothing when a job came to its end within this `TIME`")
 	return cmd
 }
 
 func nightlyFlags(cmd *cobra.Command, o *nightlyOptions) {
 	f := cmd.Flags()
 	o.grace, o.wait = 7*24*time.Hour, 10*time.Minute
-	f.StringVar(&o.backup, "backup", "", "back up to this directory, which `txarchive backup` has made")
-	f.IntVar(&o.keep.Last, "keep-last", 0, "keep this many of the newest backups")
-	f.Var((*ageValue)(&o.keep.Within), "keep-within", "keep the backups of this time, such as 30d or 12h")
-	f.StringVar(&o.policy, "policy", "", "prune by the policy in this file (default: the one that was applied to the archive last)")
-	f.IntVar(&o.verifyDays, "verify-days", defaultVerifyDays, "read every byte again within so many days; 0 reads none")
-	f.Var((*ageValue)(&o.grace), "grace", "leave what was pruned restorable for so long")
-	f.Var((*ageValue)(&o.maxTime), "max-time", "how long gc and verify may take together, such as 2h (default no limit)")
-	f.Var(&o.maxBytes, "max-bytes", "how much gc may write and verify may read, each, such as 50GB (default no limit)")
-	f.Var((*ageValue)(&o.wait), "wait", "how long to wait for another writer")
-	f.StringSliceVar(&o.skip, "skip", nil, "leave out steps: "+strings.Join(stepNames(), ", "))
+	f.StringVar(&o.backup, "backup", "", "back up to this `DIR`, which txarchive backup has made")
+	f.IntVar(&o.keep.Last, "keep-last", 0, "keep the newest `N` backups")
+	f.Var((*ageValue)(&o.keep.Within), "keep-within", "keep the backups of this `TIME`, such as 30d or 12h")
+	f.StringVar(&o.policy, "policy", "", "prune by the policy in this `FILE` (default: the one that was applied to the archive last)")
+	f.IntVar(&o.verifyDays, "verify-days", defaultVerifyDays, "read every byte again within `N` days; 0 reads none")
+	f.Var((*ageValue)(&o.grace), "grace", "leave what was pruned restorable for this `TIME`")
+	f.Var((*ageValue)(&o.maxTime), "max-time", "the `TIME` that gc and verify may take together, such as 2h (default no limit)")
+	f.Var(&o.maxBytes, "max-bytes", "the `SIZE` that gc may write and verify may read, each, such as 50GB (default no limit)")
+	f.Var((*ageValue)(&o.wait), "wait", "the `TIME` to wait for another writer")
+	f.StringSliceVar(&o.skip, "skip", nil, "leave out `STEPS`: "+strings.Join(stepNames(), ", "))
 }
 
 func (o *nightlyOptions) check() error {

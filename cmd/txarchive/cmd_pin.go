@@ -32,7 +32,7 @@ func newPinCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why")
+	cmd.Flags().StringVar(&reason, "reason", "", "why: a `TEXT`")
 	return cmd
 }
 

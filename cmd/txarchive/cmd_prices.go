@@ -64,8 +64,8 @@ func newPricesCommand(a *app) *cobra.Command {
 		},
 		ValidArgsFunction: completeModels,
 	}
-	show.Flags().StringVar(&date, "date", "", "day of the request, YYYY-MM-DD (default today)")
-	show.Flags().StringVar(&provider, "provider", "", "who sold it, where a transcript says so apart from the model")
+	show.Flags().StringVar(&date, "date", "", "`DAY` of the request, YYYY-MM-DD (default today)")
+	show.Flags().StringVar(&provider, "provider", "", "`WHO` sold it, where a transcript says so apart from the model")
 	cmd.AddCommand(list, show, newPricesSetCommand(a), newPricesRemoveCommand(a), newPricesImportCommand(a), newPricesUpdateCommand(a))
 	return cmd
 }

@@ -50,18 +50,18 @@ func newPruneCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, names []string) error { return runPrune(cmd.Context(), a, o, names) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.policy, "policy", "", "plan by the policy in this file; see `txarchive policy`")
-	f.StringVar(&o.query, "query", "", "plan for the runs that a query finds")
-	f.StringSliceVar(&o.runs, "run", nil, "plan for these runs")
-	f.StringVar(&o.plan, "plan", "", "save the plan to this file and do nothing else")
-	f.StringVar(&o.apply, "apply", "", "apply the plan that was saved in this file")
+	f.StringVar(&o.policy, "policy", "", "plan by the policy in this `FILE`; see txarchive policy")
+	f.StringVar(&o.query, "query", "", "plan for the runs that a `QUERY` finds")
+	f.StringSliceVar(&o.runs, "run", nil, "plan for the runs of these `IDS`")
+	f.StringVar(&o.plan, "plan", "", "save the plan to this `FILE` and do nothing else")
+	f.StringVar(&o.apply, "apply", "", "apply the plan that was saved in this `FILE`")
 	f.BoolVar(&o.yes, "yes", false, "apply without asking")
 	f.BoolVar(&o.undo, "undo", false, "bring back what a plan or a run (by id; without one, the last plan) has lost")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "accept a policy without rules, and groups that lose their last run")
-	f.StringVar(&o.children, "children", "stay", "with --query and --run: what children of these runs do: stay or follow")
-	f.StringVar(&o.thin, "thin", "", "with --query and --run: only thin, to the tier search, payloads or ledger")
+	f.StringVar(&o.children, "children", "stay", "with --query and --run: what children of these runs `DO`: stay or follow")
+	f.StringVar(&o.thin, "thin", "", "with --query and --run: only thin, to the `TIER` search, payloads or ledger")
 	f.BoolVar(&o.dropLedger, "drop-ledger", false, "with --query and --run: what the runs cost goes as well")
-	f.IntVar(&o.limit, "limit", 50, "runs of the plan to show, 0 is all")
+	f.IntVar(&o.limit, "limit", 50, "show `N` runs of the plan; 0 is all")
 	_ = cmd.RegisterFlagCompletionFunc("run", a.completeRuns) // fails for a flag that is not there
 	return cmd
 }

@@ -73,10 +73,10 @@ func newReportRunCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, v []string) error { return runReport(cmd.Context(), a, o, v) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "", "table (default), csv, json, ndjson or markdown")
-	f.StringArrayVar(&o.params, "param", nil, "name=value for a parameter of the report; may be repeated")
-	f.IntVar(&o.limit, "limit", 0, "stop after so many rows (exit code 7); 0 is no limit")
-	f.DurationVar(&o.timeout, "timeout", 0, "stop after this time (exit code 7; default 5m)")
+	f.StringVar(&o.format, "format", "", "`FORMAT`: table (default), csv, json, ndjson or markdown")
+	f.StringArrayVar(&o.params, "param", nil, "`NAME=VALUE` for a parameter of the report; may be repeated")
+	f.IntVar(&o.limit, "limit", 0, "stop after `N` rows (exit code 7); 0 is no limit")
+	f.DurationVar(&o.timeout, "timeout", 0, "stop after this `TIME` (exit code 7; default 5m)")
 	return cmd
 }
 
@@ -146,8 +146,8 @@ func newReportSaveCommand(a *app) *cobra.Command {
 			return runReportSave(cmd.Context(), a, v[0], reportFact{Description: description, Saved: a.now().UTC().Truncate(time.Microsecond)}, params, v[1:])
 		},
 	}
-	cmd.Flags().StringVar(&description, "description", "", "what it is, for people")
-	cmd.Flags().StringArrayVar(&params, "param", nil, "name=default for :name in the statement; may be repeated")
+	cmd.Flags().StringVar(&description, "description", "", "what it is, a `TEXT` for people")
+	cmd.Flags().StringArrayVar(&params, "param", nil, "`NAME=DEFAULT` for :NAME in the statement; may be repeated")
 	return cmd
 }
 

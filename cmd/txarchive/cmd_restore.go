@@ -48,13 +48,13 @@ func newRestoreCommand(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.To, "to", "", "directory to write below")
+	f.StringVar(&o.To, "to", "", "`DIR` to write below")
 	f.BoolVar(&o.inPlace, "in-place", false, "write where the files came from")
 	f.BoolVar(&o.All, "all", false, "everything, the newest version of each file")
-	f.StringVar(&o.Source, "source", "", "files of this source")
-	f.StringVar(&o.Run, "run", "", "files of this run")
-	f.StringVar(&o.at, "at", "", "as it was archived at this time (2026-11-20, 2026-11-20T08:00, 7d)")
-	f.IntVar(&o.Version, "version", 0, "this version instead of the newest")
+	f.StringVar(&o.Source, "source", "", "files of this source, `NAME`")
+	f.StringVar(&o.Run, "run", "", "files of the run `ID`")
+	f.StringVar(&o.at, "at", "", "as it was archived at this `TIME` (2026-11-20, 2026-11-20T08:00, 7d)")
+	f.IntVar(&o.Version, "version", 0, "version `N` instead of the newest")
 	f.BoolVar(&o.AllVersions, "all-versions", false, "every version; earlier ones beside the newest under names of their own")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be written, write nothing")
 	f.BoolVar(&o.Damaged, "damaged", false, "write what is left of originals that have lost bytes, as NAME@damaged")

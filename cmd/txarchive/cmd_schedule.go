@@ -41,7 +41,7 @@ func newScheduleCommand(a *app) *cobra.Command {
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.PersistentFlags().StringVar(&o.with, "with", "", "systemd, launchd or cron (default: what the machine has)")
+	cmd.PersistentFlags().StringVar(&o.with, "with", "", "`WHAT` runs it: systemd, launchd or cron (default: what the machine has)")
 	cmd.AddCommand(newScheduleInstallCommand(a, &o),
 		&cobra.Command{Use: "show", Short: "Print what is scheduled, as it stands in the files", Args: args(cobra.NoArgs),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleShow(cmd.Context(), a, &o) }},
@@ -69,8 +69,8 @@ func newScheduleInstallCommand(a *app, o *scheduleOptions) *cobra.Command {
 	}
 	nightlyFlags(cmd, &n)
 	o.jitter = 30 * time.Minute
-	cmd.Flags().StringVar(&o.at, "at", "03:17", "time of the day")
-	cmd.Flags().Var((*ageValue)(&o.jitter), "jitter", "begin up to so much later, where systemd runs it")
+	cmd.Flags().StringVar(&o.at, "at", "03:17", "`TIME` of the day")
+	cmd.Flags().Var((*ageValue)(&o.jitter), "jitter", "begin up to this `TIME` later, where systemd runs it")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "print what would be written, write nothing")
 	return cmd
 }

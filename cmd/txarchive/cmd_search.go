@@ -16,6 +16,7 @@ type searchOptions struct {
 	sort   string
 	count  bool
 	files  bool
+	null   bool
 	facets []string
 }
 
@@ -30,7 +31,7 @@ func newSearchCommand(a *app) *cobra.Command {
 			exits("7 stopped early, there may be more hits", "10 no archive"),
 		Example: "  txarchive search permission denied\n  txarchive search '\"permission denied\" tool:bash'\n" +
 			"  txarchive search --json --limit 0 TypeError > hits.ndjson\n  txarchive search parseConfig -C 2        with two events around each hit\n" +
-			"  txarchive search is:error --facets tool,month\n  txarchive search --files zebra | head -1 | xargs txarchive cat",
+			"  txarchive search is:error --facets tool,month\n  txarchive search --files --null zebra | xargs -0 -n1 txarchive cat",
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			if (o.files || len(o.facets) > 0) && !cmd.Flags().Changed("limit") {
@@ -41,14 +42,15 @@ func newSearchCommand(a *app) *cobra.Command {
 		ValidArgsFunction: a.completeQuery,
 	}
 	f := cmd.Flags()
-	f.IntVarP(&o.Limit, "limit", "n", 20, "hits to show; 0 is no limit")
-	f.StringVar(&o.After, "after", "", "go on after the hit with this cursor")
-	f.StringVar(&o.sort, "sort", string(search.Newest), "order: newest, oldest or relevance")
-	f.IntVarP(&o.Context, "context", "C", 0, "events to show before and after each hit")
+	f.IntVarP(&o.Limit, "limit", "n", 20, "show `N` hits; 0 is no limit")
+	f.StringVar(&o.After, "after", "", "go on after the hit with this `CURSOR`")
+	f.StringVar(&o.sort, "sort", string(search.Newest), "`ORDER`: newest, oldest or relevance")
+	f.IntVarP(&o.Context, "context", "C", 0, "show `N` events before and after each hit")
 	f.BoolVar(&o.AllVersions, "all-versions", false, "also search earlier versions, copies and copied history")
-	f.DurationVar(&o.Timeout, "timeout", 0, "stop after this time with what was found (exit code 7)")
+	f.DurationVar(&o.Timeout, "timeout", 0, "stop after this `TIME` with what was found (exit code 7)")
 	f.BoolVar(&o.count, "count", false, "only say how many hits there are")
-	f.BoolVar(&o.files, "files", false, "only name the originals that have hits, for `cat` and `restore`")
+	f.BoolVar(&o.files, "files", false, "only name the originals that have hits, for cat and restore")
+	f.BoolVarP(&o.null, "null", "0", false, "with --files: print names as they are, each with a NUL after it, for xargs -0")
 	f.StringSliceVar(&o.facets, "facets", nil, "only count the hits by `FIELDS`: "+strings.Join(search.FacetFields(), ", "))
 	f.BoolVar(&o.Explain, "explain", false, "say how the query was run")
 	return cmd
@@ -66,6 +68,8 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 		return usage(fmt.Sprintf("there is no order %q", o.sort), "--sort newest, oldest or relevance")
 	case o.count && o.files || o.count && len(o.facets) > 0 || o.files && len(o.facets) > 0:
 		return usage("--count, --files and --facets do not go together", "one call for each")
+	case o.null && (!o.files || a.json):
+		return usage("--null is about the names that --files prints as text", "search --files --null QUERY | xargs -0 -n1 txarchive cat")
 	case o.Limit < 0 || o.Context < 0:
 		return usage("a number of hits or events cannot be negative", "--limit 0 is no limit")
 	}

@@ -46,12 +46,12 @@ func newShowCommand(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "text", "text, markdown, json, raw: the original bytes, or openai: messages, a conversation a line")
-	f.IntVar(&o.first, "first", 0, "only the first N events")
-	f.IntVar(&o.last, "last", 0, "only the last N events")
-	f.StringVar(&o.around, "around", "", "an event, or its number in the conversation, with what stands around it")
-	f.IntVarP(&o.context, "context", "C", 0, "events around the one that is shown (with --around 3)")
-	f.StringVar(&o.tools, "tools", "short", "tool inputs and outputs: short, full or none")
+	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, markdown, json, raw: the original bytes, or openai: messages, a conversation a line")
+	f.IntVar(&o.first, "first", 0, "only the first `N` events")
+	f.IntVar(&o.last, "last", 0, "only the last `N` events")
+	f.StringVar(&o.around, "around", "", "the event `ID`, or its number in the conversation, with what stands around it")
+	f.IntVarP(&o.context, "context", "C", 0, "show `N` events around that one (with --around 3)")
+	f.StringVar(&o.tools, "tools", "short", "`HOW` to show tool inputs and outputs: short, full or none")
 	f.BoolVar(&o.versions, "versions", false, "list the originals and their versions instead")
 	f.BoolVar(&o.timeline, "timeline", false, "everything of a run in the order of time, a line each (all of it with --tools full)")
 	f.BoolVar(&o.all, "all", false, "everything: documents beside the conversations, copies, what earlier versions said")

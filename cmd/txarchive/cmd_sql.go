@@ -38,10 +38,10 @@ func newSQLCommand(a *app) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, v []string) error { return runSQL(cmd.Context(), a, o, v) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "", "table (default), csv, json (an array), ndjson or markdown")
-	f.StringArrayVar(&o.params, "param", nil, "name=value for :name in the statement; may be repeated")
-	f.IntVar(&o.limit, "limit", 0, "stop after so many rows (exit code 7); 0 is no limit")
-	f.DurationVar(&o.timeout, "timeout", 0, "stop after this time (exit code 7; default 5m)")
+	f.StringVar(&o.format, "format", "", "`FORMAT`: table (default), csv, json (an array), ndjson or markdown")
+	f.StringArrayVar(&o.params, "param", nil, "`NAME=VALUE` for :NAME in the statement; may be repeated")
+	f.IntVar(&o.limit, "limit", 0, "stop after `N` rows (exit code 7); 0 is no limit")
+	f.DurationVar(&o.timeout, "timeout", 0, "stop after this `TIME` (exit code 7; default 5m)")
 	return cmd
 }
 

@@ -34,7 +34,7 @@ func newTreeCommand(a *app) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&down, "down", false, "begin at this run, not at its topmost ancestor")
-	f.StringSliceVar(&o.Kinds, "kinds", nil, "kinds of links to follow (default parent, fork, call)")
+	f.StringSliceVar(&o.Kinds, "kinds", nil, "`KINDS` of links to follow (default parent, fork, call)")
 	return cmd
 }
 

@@ -127,7 +127,7 @@ func (v *accountant) printBudget(b *cost.Budget) error {
 	return nil
 }
 
-// tree prints what a run or group spent with all that it started.
+// tree prints what the run or group `ID` spent with all that it started.
 func (v *accountant) tree(ctx context.Context) error {
 	root, err := v.root(ctx)
 	if err != nil {

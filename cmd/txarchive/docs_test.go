@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 const cliDoc = "../../docs/cli.md"
@@ -45,6 +46,25 @@ func TestCLIDoc(t *testing.T) {
 		return
 	}
 	t.Errorf("%s is not what the commands say of themselves: go test ./cmd/txarchive -run TestCLIDoc -update", cliDoc)
+}
+
+// TestFlagsNameValues holds help to names of values that say what goes there: --policy FILE, not --policy string, nor a word
+// that only stood between backquotes, as pflag takes it.
+func TestFlagsNameValues(t *testing.T) {
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		check := func(f *pflag.Flag) {
+			value, _ := pflag.UnquoteUsage(f)
+			if flag := f.Value.Type() == "bool"; flag != (value == "") || value != strings.ToUpper(value) || strings.Contains(value, " ") {
+				t.Errorf("%s: --%s %s", cmd.CommandPath(), f.Name, value)
+			}
+		}
+		cmd.LocalFlags().VisitAll(check)
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(newRootCommand(newApp()))
 }
 
 func describeCommand(out *strings.Builder, cmd *cobra.Command, heading string) {

@@ -70,6 +70,7 @@ var doors = map[string][]string{
 var fences = map[string][]string{
 	"github.com/ajstarks/svgo":                   {"cmd/txarchive"},
 	"github.com/spf13/cobra":                     {"cmd/txarchive"},
+	"github.com/spf13/pflag":                     {"cmd/txarchive"},
 	"github.com/jedib0t/go-pretty/v6":            {"cmd/txarchive"},
 	"github.com/dustin/go-humanize":              {"cmd/txarchive"},
 	"golang.org/x/term":                          {"cmd/txarchive"},

@@ -52,8 +52,8 @@ func newPricesSetCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&o.From, "from", "", "first day, YYYY-MM-DD in UTC (default: always)")
-	cmd.Flags().StringVar(&o.Note, "note", "", "why, for people")
+	cmd.Flags().StringVar(&o.From, "from", "", "first `DAY`, YYYY-MM-DD in UTC (default: always)")
+	cmd.Flags().StringVar(&o.Note, "note", "", "why, a `TEXT` for people")
 	return cmd
 }
 
@@ -72,7 +72,7 @@ func newPricesRemoveCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&from, "from", "", "the price from this day only; \"\" is the one that always holds")
+	cmd.Flags().StringVar(&from, "from", "", "the price from this `DAY` only; \"\" is the one that always holds")
 	return cmd
 }
 

@@ -61,7 +61,7 @@ func newPricesUpdateCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&date, "date", "", "first day of these prices, YYYY-MM-DD in UTC (default today, or what the table says)")
+	cmd.Flags().StringVar(&date, "date", "", "first `DAY` of these prices, YYYY-MM-DD in UTC (default today, or what the table says)")
 	return cmd
 }
 

@@ -40,10 +40,10 @@ func newReportDiffCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, v []string) error { return runReportDiff(cmd.Context(), a, o, v) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.by, "by", []string{"model"}, "group by these keys, as `cost` does")
-	f.StringVar(&o.mode, "mode", string(cost.Auto), "which cost counts: reported, calculated, or auto (reported where it is, else calculated)")
-	f.StringVar(&o.timezone, "timezone", "", "zone of days, as Europe/Berlin (default local)")
-	f.IntVarP(&o.limit, "limit", "n", 0, "rows to show; 0 is no limit")
+	f.StringSliceVar(&o.by, "by", []string{"model"}, "group by these `KEYS`, as cost does")
+	f.StringVar(&o.mode, "mode", string(cost.Auto), "which cost counts, `MODE`: reported, calculated, or auto (reported where it is, else calculated)")
+	f.StringVar(&o.timezone, "timezone", "", "`ZONE` of days, as Europe/Berlin (default local)")
+	f.IntVarP(&o.limit, "limit", "n", 0, "show `N` rows; 0 is no limit")
 	if err := cmd.RegisterFlagCompletionFunc("by", completeKeys); err != nil {
 		panic(err) // a flag that there is not
 	}

@@ -51,13 +51,13 @@ func newRootCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runWelcome(cmd.Context(), a) },
 	}
 	f := cmd.PersistentFlags()
-	f.StringVar(&a.archive, "archive", "", "directory of the archive (default $TXARCHIVE_DIR, else $XDG_DATA_HOME/txarchive)")
+	f.StringVar(&a.archive, "archive", "", "`DIR` of the archive (default $TXARCHIVE_DIR, else $XDG_DATA_HOME/txarchive)")
 	f.BoolVar(&a.json, "json", false, "print JSON: one object, or one per line for lists")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "print results and errors only")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done, file by file, on standard error")
 	f.BoolVar(&a.utc, "utc", false, "show times in UTC instead of the local time zone")
-	f.StringVar(&a.logFormat, "log-format", "text", "format of the log: text or json")
-	f.StringVar(&a.color, "color", "auto", "color: auto, always or never (NO_COLOR is respected)")
+	f.StringVar(&a.logFormat, "log-format", "text", "`FORMAT` of the log: text or json")
+	f.StringVar(&a.color, "color", "auto", "`WHEN` to use color: auto, always or never (NO_COLOR is respected)")
 	f.BoolVar(&a.noPager, "no-pager", false, "never put a pager before the terminal ($TXARCHIVE_PAGER, $PAGER, less)")
 	f.BoolVar(&a.redact, "redact", false, "print [redacted: KIND] in the place of credentials (by the rules of gitleaks)")
 	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ func (a *app) printAnswer(ctx context.Context, answer *search.Answer, o searchOp
 		_, err = fmt.Fprintln(a.out, n)
 		return err
 	case o.files:
-		return a.printFiles(answer)
+		return a.printFiles(answer, o.null)
 	case len(o.facets) > 0:
 		facets, err := answer.Facets(o.facets...)
 		if err != nil {
@@ -47,18 +48,25 @@ func (a *app) printAnswer(ctx context.Context, answer *search.Answer, o searchOp
 	return nil
 }
 
-func (a *app) printFiles(answer *search.Answer) error {
+// printFiles prints a name a line, or with null as the bytes that it is made of, which may be a line feed, and a NUL.
+func (a *app) printFiles(answer *search.Answer, null bool) error {
+	out := a.original()
 	for f, err := range answer.Files() {
-		if err == nil && a.json {
+		name := f.Source + "/" + f.Path
+		switch {
+		case err != nil:
+		case a.json:
 			err = a.printJSON(f)
-		} else if err == nil {
-			_, err = fmt.Fprintln(a.out, line(f.Source+"/"+f.Path))
+		case null:
+			_, err = io.WriteString(out, name+"\x00")
+		default:
+			_, err = fmt.Fprintln(a.out, line(name))
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return out.Close()
 }
 
 func (a *app) printFacets(facets []search.Facet) error {
