@@ -97,12 +97,11 @@ func (v *viewer) thinned(ctx context.Context, r *index.Run) (string, error) {
 	if r.Thinned == "" {
 		return "", nil
 	}
-	graves, err := v.store.Index().Graves(ctx, r.ID)
-	if err != nil {
-		return "", err
-	}
 	text := map[string]string{"search": "its words are not found any more", "payloads": "marks stand where large payloads were"}[r.Thinned]
-	for _, g := range graves {
+	for g, err := range v.store.Index().Graves(ctx, r.ID) {
+		if err != nil {
+			return "", err
+		}
 		if g.Tier == r.Thinned {
 			why := g.Reason
 			if g.Rule != "" {

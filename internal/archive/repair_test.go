@@ -100,7 +100,8 @@ func (w *world) mend(did string, blind bool) (lost, saved int64) {
 	for _, f := range before {
 		named[fmt.Sprintf("%s/%s@%d", f.Source, f.Path, f.Version)] = true
 	}
-	m := &repair.Repair{Packs: a.Packs(), Damaged: report.Hurt, Aside: a.KeepAside, Writer: a.WriterID(), Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+	m := &repair.Repair{Packs: a.Packs(), Damaged: report.Hurt, Aside: a.KeepAside, Writer: a.WriterID(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		ChainLimit: len(did) % 4}
 	if !blind {
 		m.Index = a.Index()
 	}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"iter"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -17,8 +18,8 @@ type Retention interface {
 	Frees(ctx context.Context, estate *Estate, leaving *Leaving) (Freed, error)
 	// Ledgers gives what is to stay when runs are pruned or thinned in versions.
 	Ledgers(ctx context.Context, orders []LedgerOrder) ([]Ledger, error)
-	// Graves gives what was pruned or thinned, by run and version: of one run, or of all.
-	Graves(ctx context.Context, run string) ([]Grave, error)
+	// Graves yields what was pruned or thinned, by run and version: of one run, or of all ("").
+	Graves(ctx context.Context, run string) iter.Seq2[Grave, error]
 }
 
 // Estate is the runs that there are and what they are stored in.
@@ -108,6 +109,7 @@ type Payloads struct {
 type Grave struct {
 	LedgerRun        // without Claim, Usage and Hints
 	Format           string
+	Version          int64 // private id
 	Key              VersionKey
 	Root, SHA256     blob.Ref
 	Size             int64

@@ -139,12 +139,11 @@ func (p *Pruner) LastPolicy(ctx context.Context) (text string, err error) {
 type doneParts map[string]map[index.VersionKey]bool
 
 func (p *Pruner) done(ctx context.Context, plan string) (doneParts, error) {
-	graves, err := p.Index.Graves(ctx, "")
-	if err != nil {
-		return nil, err
-	}
 	done := doneParts{}
-	for _, g := range graves {
+	for g, err := range p.Index.Graves(ctx, "") {
+		if err != nil {
+			return nil, err
+		}
 		if g.Plan != plan {
 			continue
 		}

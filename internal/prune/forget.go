@@ -68,28 +68,27 @@ type Match struct {
 // Search looks through every original, every name and every fact.
 func (f *Forget) Search(ctx context.Context) (found []Match, err error) {
 	f.GC.began = f.GC.Now()
-	if f.holdings, err = f.GC.read(ctx); err != nil {
-		return nil, fmt.Errorf("search: %w", err)
-	}
 	f.library = pack.NewLibrary(f.GC.Packs, 16<<20)
 	defer func() { err = errors.Join(err, f.library.Close()) }()
-	found = f.searchFacts()
-	chains := f.holdings.sorted()
-	total, done := int64(0), int64(0)
-	for _, c := range chains {
-		total += c.Size
-	}
-	for _, c := range chains {
-		more, err := f.searchChain(ctx, c)
-		if err != nil {
-			return nil, fmt.Errorf("search %s version %d: %w", f.Pattern.Masked(c.Source+"/"+c.Path), c.Number, err)
+	done := int64(0)
+	f.holdings, err = f.GC.walk(ctx, nil, func(h *holdings, _ blob.Span) error {
+		for _, c := range h.sorted() {
+			more, err := f.searchChain(ctx, c)
+			if err != nil {
+				return fmt.Errorf("%s version %d: %w", f.Pattern.Masked(c.Source+"/"+c.Path), c.Number, err)
+			}
+			found = append(found, more...)
+			if done += c.Size; f.Progress != nil {
+				f.Progress(done, max(done, h.told))
+			}
 		}
-		found = append(found, more...)
-		if done += c.Size; f.Progress != nil {
-			f.Progress(done, total)
-		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
 	}
-	return found, nil
+	f.holdings.deselect()
+	return append(f.searchFacts(), found...), nil
 }
 
 func (h *holdings) sorted() []*chain {

@@ -169,7 +169,10 @@ func (b *bounded) Write(p []byte) (int, error) {
 // drop lays a tombstone on a version that goes as a whole. It does not name what must be forgotten.
 func (r *redactor) drop(c *chain) error {
 	r.applied.Dropped++
-	return r.bury(c, nil)
+	if err := r.bury(c, nil); err != nil {
+		return err
+	}
+	return r.sealFull()
 }
 
 func (r *redactor) bury(c *chain, redaction *blob.Redaction) error {
@@ -187,6 +190,7 @@ func (r *redactor) bury(c *chain, redaction *blob.Redaction) error {
 	fact := shown.Fact(r.now())
 	fact.Key = t.Key()
 	r.manifest.Facts = append(r.manifest.Facts, fact)
+	r.raw += int64(len(fact.Value))
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package prune
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +37,7 @@ type GC struct {
 	// Progress is told how many bytes of old packs are done. It may be nil.
 	Progress func(done, total int64)
 
-	// ChainLimit is how many chains are held in memory at a time while packs are measured: 0 is 131,072.
+	// ChainLimit is how many chains are held in memory at a time while all are gone through: 0 is 131,072.
 	ChainLimit int
 
 	began time.Time
@@ -143,7 +142,7 @@ func (g *GC) remove(ctx context.Context, names []string, r *Report) error {
 
 // rewrite makes plans and follows them until there is nothing left to do: what was merged may be merged again.
 func (g *GC) rewrite(ctx context.Context, r *Report) error {
-	h, err := g.survey(ctx, cmp.Or(g.ChainLimit, chainLimit))
+	h, err := g.survey(ctx)
 	if err != nil {
 		return err
 	}

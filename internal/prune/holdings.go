@@ -24,6 +24,7 @@ type holdings struct {
 	clock   time.Time            // no pack is younger
 	dead    int64                // chains
 	spared  int64                // that are buried, and not dead
+	told    int64                // bytes of originals, roughly
 
 	buckets map[uint64]*chain // of the selection, by the hash of their keys
 	count   int

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"hash/maphash"
 	"io"
 	"slices"
 	"time"
@@ -82,7 +83,7 @@ func (p *Pruner) mark(ctx context.Context, orders []index.LedgerOrder, out *Appl
 		return nil, ErrPayloads
 	}
 	r := &replacer{gc: p.Payloads.GC, ctx: ctx}
-	if r.standing, err = p.tombstones(ctx); err != nil {
+	if r.standing, err = p.tombstones(ctx, func(*blob.Tombstone) {}); err != nil {
 		return nil, err
 	}
 	if err := p.Payloads.Find(ctx, m.wanted, func(x index.Payloads) error {
@@ -104,15 +105,24 @@ func (p *Pruner) mark(ctx context.Context, orders []index.LedgerOrder, out *Appl
 	return done, p.Payloads.Adopt(ctx)
 }
 
-// tombstones are those that stand, by key.
-func (p *Pruner) tombstones(ctx context.Context) (map[string]blob.Tombstone, error) {
-	all := map[string]blob.Tombstone{}
+// graveSet is the keys of some tombstones, by their hashes.
+type graveSet map[uint64]struct{}
+
+func (g graveSet) has(key string) bool {
+	_, ok := g[maphash.String(chainSeed, key)]
+	return ok
+}
+
+// tombstones are those that stand. Each is told of them.
+func (p *Pruner) tombstones(ctx context.Context, each func(*blob.Tombstone)) (graveSet, error) {
+	all := graveSet{}
 	for f, err := range p.Index.Facts(ctx, blob.FactTombstone) {
 		if err != nil {
 			return nil, err
 		}
 		if t, err := blob.ParseTombstone(f); err == nil {
-			all[f.Key] = t
+			all[maphash.String(chainSeed, f.Key)] = struct{}{}
+			each(&t)
 		}
 	}
 	return all, nil
@@ -125,7 +135,7 @@ func (r *replacer) mark(l *index.Ledger, x *index.Payloads, plan string, now tim
 	if err != nil {
 		return err
 	}
-	if key := blob.Bury(&v, "").Key(); r.standing[key].Source != "" { // it was like that before, and was undone
+	if key := blob.Bury(&v, "").Key(); r.standing.has(key) { // it was like that before, and was undone
 		r.manifest.Facts = append(r.manifest.Facts, blob.Bury(&v, "").Retract(now))
 	}
 	grave := blob.Bury(&old, plan)

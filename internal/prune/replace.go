@@ -33,7 +33,7 @@ type replacer struct {
 	copies   [][3]int         // version, the one where it lies, and which extent of both
 	raw      int64
 
-	standing map[string]blob.Tombstone // by key
+	standing graveSet
 }
 
 func (r *replacer) now() time.Time { return r.gc.Now().UTC().Truncate(time.Microsecond) }

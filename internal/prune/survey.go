@@ -12,33 +12,14 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// chainLimit is how many chains gc has in memory at a time while it measures packs.
+// chainLimit is how many chains are in memory at a time while all are gone through.
 const chainLimit = 1 << 17
 
-// read reads all manifests, and selects all chains. A pack that cannot be read ends it: it may need what would be thrown away.
-func (g *GC) read(ctx context.Context) (*holdings, error) { return g.survey(ctx, math.MaxInt) }
-
-// survey reads all manifests, and measures what of each pack is needed, with at most limit chains at a time: those that
-// came last stay selected.
-func (g *GC) survey(ctx context.Context, limit int) (*holdings, error) {
-	replaced := map[string]bool{}
-	h, span, err := g.gather(ctx, replaced, limit)
-	if err == nil && slices.ContainsFunc(h.volumes, func(v *volume) bool { return replaced[v.Name] }) {
-		h = nil                                       // not two at a time
-		h, span, err = g.gather(ctx, replaced, limit) // what a gc that died has left was taken in before its replacement said so
-	}
+// survey reads all manifests, and measures what of each pack is needed.
+func (g *GC) survey(ctx context.Context) (*holdings, error) {
+	h, err := g.walk(ctx, nil, func(h *holdings, _ blob.Span) error { h.measure(); return nil })
 	if err != nil {
 		return nil, err
-	}
-	for more := true; more; {
-		g.resolve(h)
-		h.measure()
-		if span, more = span.Next(); more {
-			h.deselect()
-			if span, err = g.selectSpan(ctx, h, span, limit); err != nil {
-				return nil, err
-			}
-		}
 	}
 	for _, v := range h.volumes {
 		v.guests = slices.Compact(slices.Sorted(slices.Values(v.guests)))
@@ -47,49 +28,97 @@ func (g *GC) survey(ctx context.Context, limit int) (*holdings, error) {
 	return h, nil
 }
 
-// gather takes in what the manifests say, one after the other, but for the packs that are known to be replaced, and
-// learns which are. The chains are those of a first span.
-func (g *GC) gather(ctx context.Context, replaced map[string]bool, limit int) (h *holdings, span blob.Span, err error) {
-	h = &holdings{byName: map[string]*volume{}, facts: map[factKey]toldFact{}}
-	h.deselect()
-	for info, err := range g.Packs.List(ctx) {
-		if err != nil {
-			return nil, span, err
+// walk reads all manifests, and calls each for one span of the originals after the other, of which the chains that wanted
+// names (nil: all) are selected then: at most ChainLimit at a time. A pack that cannot be read ends it: it may need what
+// would be thrown away.
+func (g *GC) walk(ctx context.Context, wanted pack.Keep, each func(*holdings, blob.Span) error) (*holdings, error) {
+	s := &selecting{gc: g, wanted: wanted, limit: cmp.Or(g.ChainLimit, chainLimit), replaced: map[string]bool{}}
+	err := s.gather(ctx)
+	if err == nil && slices.ContainsFunc(s.holdings.volumes, func(v *volume) bool { return s.replaced[v.Name] }) {
+		s.holdings = nil    // not two at a time
+		err = s.gather(ctx) // what a gc that died has left was taken in before its replacement said so
+	}
+	if err != nil {
+		return nil, err
+	}
+	h := s.holdings
+	for more := true; more; {
+		g.resolve(h)
+		if err := each(h, s.span); err != nil {
+			return nil, err
 		}
-		v := &volume{Info: info}
-		m, err := g.open(ctx, v, func(told *blob.Version) bool {
-			v.told = append(v.told, hashOf(told))
-			return span.Has(nameOf(told))
-		})
-		if err != nil {
-			return nil, span, err
-		}
-		for _, name := range m.Replaces {
-			replaced[name] = true
-		}
-		if !replaced[info.Name] {
-			g.add(h, v, &m)
-			span = h.take(v, &m, span, limit)
+		if s.span, more = s.span.Next(); more {
+			h.deselect()
+			if err := s.selectSpan(ctx); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return h, span, nil
+	return h, nil
+}
+
+// selecting goes from span to span.
+type selecting struct {
+	gc       *GC
+	wanted   pack.Keep
+	limit    int
+	replaced map[string]bool // packs that others replace
+	holdings *holdings
+	span     blob.Span
+}
+
+func (s *selecting) keep(told *blob.Version) bool {
+	return s.span.Has(nameOf(told)) && (s.wanted == nil || s.wanted(told))
+}
+
+// gather takes in what the manifests say, one after the other, but for the packs that are known to be replaced, and
+// learns which are. The chains are those of a first span.
+func (s *selecting) gather(ctx context.Context) error {
+	h := &holdings{byName: map[string]*volume{}, facts: map[factKey]toldFact{}}
+	h.deselect()
+	s.holdings, s.span = h, blob.Span{}
+	for info, err := range s.gc.Packs.List(ctx) {
+		if err != nil {
+			return err
+		}
+		v := &volume{Info: info}
+		m, err := s.gc.open(ctx, v, func(told *blob.Version) bool {
+			v.told = append(v.told, hashOf(told))
+			for i := range told.Extents {
+				h.told += told.Extents[i].Size
+			}
+			return s.keep(told)
+		})
+		if err != nil {
+			return err
+		}
+		for _, name := range m.Replaces {
+			s.replaced[name] = true
+		}
+		if !s.replaced[info.Name] {
+			s.gc.add(h, v, &m)
+			s.span = h.take(v, &m, s.span, s.limit)
+		}
+	}
+	return nil
 }
 
 func nameOf(v *blob.Version) blob.Name { return blob.Name{Source: v.Source, Path: v.Path} }
 
-// selectSpan selects the chains of a span, which may end before its end.
-func (g *GC) selectSpan(ctx context.Context, h *holdings, span blob.Span, limit int) (blob.Span, error) {
+// selectSpan selects the chains of the span, which may end before its end.
+func (s *selecting) selectSpan(ctx context.Context) error {
+	h := s.holdings
 	for _, v := range h.volumes {
-		if !span.Meets(v.first, v.last) {
+		if !s.span.Meets(v.first, v.last) {
 			continue
 		}
-		m, err := g.open(ctx, v, func(told *blob.Version) bool { return span.Has(nameOf(told)) })
+		m, err := s.gc.open(ctx, v, s.keep)
 		if err != nil {
-			return span, err
+			return err
 		}
-		span = h.take(v, &m, span, limit)
+		s.span = h.take(v, &m, s.span, s.limit)
 	}
-	return span, nil
+	return nil
 }
 
 // selectGroup selects the chains that packs tell of or that need something of them, whole.

@@ -3,7 +3,7 @@ package prune
 import (
 	"context"
 	"fmt"
-	"slices"
+	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
@@ -17,111 +17,144 @@ type Undone struct {
 }
 
 // Undo takes back what plans did, or what was done to runs: names holds ids of plans, of runs, or both; none means the
-// newest plan. The rows of the index come back when the versions are parsed again, which is left to the caller.
+// newest plan. The rows of the index come back when the versions are parsed again, which is left to the caller. A crash
+// may leave a part of them as they were: the same call goes on.
 // Errors: ErrNothing; ErrGone, when gc has taken some of the bytes.
 func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
-	graves, err := p.Index.Graves(ctx, "")
+	back, err := p.coming(ctx, names)
 	if err != nil {
 		return nil, err
 	}
-	if len(names) == 0 {
-		names = newestPlan(graves)
-	}
-	back := map[string]bool{}
-	for _, g := range graves {
-		if slices.Contains(names, g.Plan) || slices.Contains(names, g.Run) {
-			back[g.Run] = true
-		}
-	}
-	for _, name := range names {
-		if !slices.ContainsFunc(graves, func(g index.Grave) bool { return g.Plan == name || g.Run == name }) {
-			return nil, fmt.Errorf("%s: %w", name, ErrNothing)
-		}
-	}
-	if len(back) == 0 {
-		return nil, ErrNothing
-	}
 	out := &Undone{Runs: []string{}}
-	touched := map[index.VersionKey]bool{}
-	for _, g := range graves {
-		if !back[g.Run] {
-			continue
-		}
-		if g.Tombstone != "" && g.Bytes < g.Size {
+	for g, err := range p.Index.Graves(ctx, "") {
+		switch n := len(out.Runs); {
+		case err != nil:
+			return nil, err
+		case !back[g.Run]:
+		case g.Tombstone != "" && g.Bytes < g.Size:
 			return nil, fmt.Errorf("run %s cannot come back: %w", g.Run, ErrGone)
-		}
-		touched[g.Key] = true
-		if !slices.Contains(out.Runs, g.Run) {
+		case n == 0 || out.Runs[n-1] != g.Run: // they come in order
 			out.Runs = append(out.Runs, g.Run)
 		}
 	}
-	done, err := p.unmark(ctx, graves, back, out)
+	done, err := p.unmark(ctx, back, out)
 	if err != nil {
 		return nil, err
 	}
 	out.Originals = len(done)
-	graves = slices.DeleteFunc(graves, func(g index.Grave) bool { return done[g.Key] })
-	for key := range done {
-		delete(touched, key)
-	}
-	if len(touched) == 0 {
-		return out, nil
-	}
-	facts, err := p.takeBack(ctx, graves, back, touched, out)
-	if err != nil {
-		return nil, err
-	}
-	return out, p.Write(ctx, facts)
+	return out, p.takeBack(ctx, back, done, out)
 }
 
-func newestPlan(graves []index.Grave) []string {
-	newest := index.Grave{}
-	for _, g := range graves {
-		if g.Time > newest.Time {
-			newest = g
-		}
-	}
-	if newest.Plan == "" {
-		return nil
-	}
-	return []string{newest.Plan}
-}
-
-// takeBack digs originals up. What other runs of theirs have lost stays lost.
-func (p *Pruner) takeBack(ctx context.Context, graves []index.Grave, back map[string]bool, touched map[index.VersionKey]bool, out *Undone) ([]blob.Fact, error) {
-	estate, err := p.Index.Estate(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	now := p.now()
-	var facts []blob.Fact
-	var orders []index.LedgerOrder
-	for i := range estate.Versions {
-		v := &estate.Versions[i]
-		if touched[index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}] {
-			orders = append(orders, index.LedgerOrder{Version: v.ID, Undo: back})
-		}
-	}
-	for some := range slices.Chunk(orders, 64) {
-		ledgers, err := p.Index.Ledgers(ctx, some)
-		if err != nil {
-			return nil, err
-		}
-		for i := range ledgers {
-			f, err := ledgers[i].Fact(now)
+// coming finds the runs that come back.
+func (p *Pruner) coming(ctx context.Context, names []string) (map[string]bool, error) {
+	if len(names) == 0 {
+		newest := index.Grave{}
+		for g, err := range p.Index.Graves(ctx, "") {
 			if err != nil {
 				return nil, err
 			}
-			facts = append(facts, f)
+			if g.Time > newest.Time {
+				newest = g
+			}
+		}
+		if newest.Plan == "" {
+			return nil, ErrNothing
+		}
+		names = []string{newest.Plan}
+	}
+	back, known := map[string]bool{}, map[string]bool{}
+	for g, err := range p.Index.Graves(ctx, "") {
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			if name == g.Plan || name == g.Run {
+				back[g.Run], known[name] = true, true
+			}
 		}
 	}
-	dug := map[string]bool{}
-	for _, g := range graves {
-		if back[g.Run] && g.Tombstone != "" && !dug[g.Tombstone] {
-			dug[g.Tombstone] = true
-			facts = append(facts, blob.Fact{Kind: blob.FactTombstone, Key: g.Tombstone, Time: now, Value: []byte("null")})
+	for _, name := range names {
+		if !known[name] {
+			return nil, fmt.Errorf("%s: %w", name, ErrNothing)
 		}
 	}
-	out.Originals += len(orders)
-	return facts, nil
+	return back, nil
+}
+
+// takeBack digs up the originals of runs but for those that are done. What other runs of theirs have lost stays lost. It
+// writes when it has gathered much: of an original all at once, so that what is left to do can always be seen.
+func (p *Pruner) takeBack(ctx context.Context, back map[string]bool, done map[index.VersionKey]bool, out *Undone) error {
+	t := &taking{Pruner: p, back: back, now: p.now()}
+	seen := map[int64]bool{} // several runs may have lost the same
+	for g, err := range p.Index.Graves(ctx, "") {
+		if err != nil {
+			return err
+		}
+		if !back[g.Run] || done[g.Key] || seen[g.Version] {
+			continue
+		}
+		seen[g.Version] = true
+		out.Originals++
+		if err := t.add(ctx, &g); err != nil {
+			return err
+		}
+	}
+	return t.write(ctx)
+}
+
+// taking gathers the facts that dig originals up.
+type taking struct {
+	*Pruner
+	back   map[string]bool
+	now    time.Time
+	orders []index.LedgerOrder
+	graves []string // keys of the tombstones of orders
+	facts  []blob.Fact
+	size   int
+}
+
+func (t *taking) add(ctx context.Context, g *index.Grave) error {
+	t.orders = append(t.orders, index.LedgerOrder{Version: g.Version, Undo: t.back})
+	if g.Tombstone != "" {
+		t.graves = append(t.graves, g.Tombstone)
+	}
+	if len(t.orders) < 64 {
+		return nil
+	}
+	if err := t.take(ctx); err != nil || t.size < factsBytes {
+		return err
+	}
+	return t.write(ctx)
+}
+
+// take makes the facts of what was added.
+func (t *taking) take(ctx context.Context) error {
+	if len(t.orders) == 0 {
+		return nil
+	}
+	ledgers, err := t.Index.Ledgers(ctx, t.orders)
+	if err != nil {
+		return err
+	}
+	for i := range ledgers {
+		f, err := ledgers[i].Fact(t.now)
+		if err != nil {
+			return err
+		}
+		t.facts, t.size = append(t.facts, f), t.size+len(f.Value)+line
+	}
+	for _, key := range t.graves {
+		t.facts, t.size = append(t.facts, blob.Fact{Kind: blob.FactTombstone, Key: key, Time: t.now, Value: []byte("null")}), t.size+line
+	}
+	t.orders, t.graves = t.orders[:0], t.graves[:0]
+	return nil
+}
+
+func (t *taking) write(ctx context.Context) error {
+	if err := t.take(ctx); err != nil || len(t.facts) == 0 {
+		return err
+	}
+	err := t.Write(ctx, t.facts)
+	t.facts, t.size = nil, 0
+	return err
 }

@@ -1,11 +1,15 @@
 package prune
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -25,12 +29,17 @@ type unmarking struct {
 
 // unmark brings back the payloads of originals, as far as they are there and no run that stays as it is has marks in
 // the same one. It returns the originals with which nothing is left to do.
-func (p *Pruner) unmark(ctx context.Context, graves []index.Grave, back map[string]bool, out *Undone) (done map[index.VersionKey]bool, err error) {
-	standing, err := p.tombstones(ctx)
-	if err != nil {
+func (p *Pruner) unmark(ctx context.Context, back map[string]bool, out *Undone) (done map[index.VersionKey]bool, err error) {
+	under := map[blob.Ref][]blob.Tombstone{}
+	standing, err := p.tombstones(ctx, func(t *blob.Tombstone) {
+		if t.Redacted != nil && t.Redacted.Payloads {
+			under[t.Redacted.Root] = append(under[t.Redacted.Root], *t)
+		}
+	})
+	if err != nil || len(under) == 0 {
 		return nil, err
 	}
-	layers, orders, err := p.layers(ctx, graves, back, standing)
+	layers, orders, err := p.layers(ctx, back, under)
 	if err != nil || len(layers) == 0 {
 		return nil, err
 	}
@@ -40,23 +49,10 @@ func (p *Pruner) unmark(ctx context.Context, graves []index.Grave, back map[stri
 	gc := *p.Payloads.GC
 	gc.began = gc.Now()
 	u := &unmarking{Pruner: p, replacer: &replacer{gc: &gc, ctx: ctx, standing: standing}, now: p.now()}
-	if u.holdings, err = gc.read(ctx); err != nil {
-		return nil, err
-	}
-	u.clock = u.holdings.clock
 	u.library = pack.NewLibrary(gc.Packs, 16<<20)
 	defer func() { err = errors.Join(err, u.library.Close()) }()
-	done = map[index.VersionKey]bool{}
-	for key, all := range layers {
-		came, err := u.original(all, orders[key])
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("undo %s/%s: %w", key.Source, key.Path, err), u.abort())
-		}
-		if !came {
-			out.Marked++
-			continue
-		}
-		done[key] = true
+	if done, err = u.all(layers, orders, out); err != nil {
+		return nil, errors.Join(err, u.abort())
 	}
 	if err := u.seal(); err != nil || len(done) == 0 {
 		return done, err
@@ -64,46 +60,60 @@ func (p *Pruner) unmark(ctx context.Context, graves []index.Grave, back map[stri
 	return done, p.Payloads.Adopt(ctx)
 }
 
+// all puts back what lies under layers, by name, as their chains are selected.
+func (u *unmarking) all(layers map[index.VersionKey][]blob.Tombstone, orders map[index.VersionKey]index.LedgerOrder, out *Undone) (map[index.VersionKey]bool, error) {
+	done, wanted := map[index.VersionKey]bool{}, map[blob.Name]bool{}
+	for key := range layers {
+		wanted[blob.Name{Source: key.Source, Path: key.Path}] = true
+	}
+	keys := slices.SortedFunc(maps.Keys(layers), func(a, b index.VersionKey) int {
+		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number))
+	})
+	_, err := u.gc.walk(u.ctx, func(v *blob.Version) bool { return wanted[nameOf(v)] }, func(h *holdings, span blob.Span) error {
+		if u.holdings == nil {
+			u.holdings, u.clock = h, h.clock
+		}
+		for ; len(keys) > 0 && span.Has(blob.Name{Source: keys[0].Source, Path: keys[0].Path}); keys = keys[1:] {
+			came, err := u.original(layers[keys[0]], orders[keys[0]])
+			switch {
+			case err != nil:
+				return fmt.Errorf("undo %s/%s: %w", keys[0].Source, keys[0].Path, err)
+			case came:
+				done[keys[0]] = true
+			default:
+				out.Marked++
+			}
+		}
+		return nil
+	})
+	return done, err
+}
+
 // layers finds what lies under the marks of originals that runs which come back hold: the tombstones of what had been
 // there, the newest first. Where marks belong to another run as well, there is none. It also gives what is to stay of
 // other runs.
-func (p *Pruner) layers(ctx context.Context, graves []index.Grave, back map[string]bool, standing map[string]blob.Tombstone) (map[index.VersionKey][]blob.Tombstone,
+func (p *Pruner) layers(ctx context.Context, back map[string]bool, under map[blob.Ref][]blob.Tombstone) (map[index.VersionKey][]blob.Tombstone,
 	map[index.VersionKey]index.LedgerOrder, error) {
-	under := map[blob.Ref][]blob.Tombstone{}
-	for _, t := range standing {
-		if t.Redacted != nil && t.Redacted.Payloads {
-			under[t.Redacted.Root] = append(under[t.Redacted.Root], t)
+	layers, shared, orders := map[index.VersionKey][]blob.Tombstone{}, map[index.VersionKey]bool{}, map[index.VersionKey]index.LedgerOrder{}
+	for g, err := range p.Index.Graves(ctx, "") {
+		if err != nil {
+			return nil, nil, err
 		}
-	}
-	if len(under) == 0 {
-		return nil, nil, nil
-	}
-	layers, shared := map[index.VersionKey][]blob.Tombstone{}, map[index.VersionKey]bool{}
-	for _, g := range graves {
 		if !back[g.Run] {
-			shared[g.Key] = shared[g.Key] || g.Tier == "payloads"
+			if g.Tier == "payloads" {
+				shared[g.Key] = true
+			}
 			continue
 		}
 		if layers[g.Key] == nil {
 			if all := layersOf(under, &g); all != nil {
-				layers[g.Key] = all
+				layers[g.Key], orders[g.Key] = all, index.LedgerOrder{Version: g.Version, Undo: back}
 			}
 		}
 	}
 	for key := range layers {
 		if shared[key] {
 			layers[key] = []blob.Tombstone{}
-		}
-	}
-	estate, err := p.Index.Estate(ctx, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	orders := map[index.VersionKey]index.LedgerOrder{}
-	for i := range estate.Versions {
-		v := &estate.Versions[i]
-		if key := (index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}); layers[key] != nil {
-			orders[key] = index.LedgerOrder{Version: v.ID, Undo: back}
 		}
 	}
 	return layers, orders, nil
@@ -145,7 +155,7 @@ func (u *unmarking) original(layers []blob.Tombstone, order index.LedgerOrder) (
 		return false, err
 	}
 	facts := []blob.Fact{first.Retract(u.now), {Kind: index.FactLedger, Key: index.LedgerKey(&marked), Time: u.now, Value: []byte("null")}}
-	if grave := blob.Bury(&marked, ""); u.standing[grave.Key()].Source == "" {
+	if grave := blob.Bury(&marked, ""); !u.standing.has(grave.Key()) {
 		facts = append(facts, grave.Fact(u.now))
 	}
 	l.Version.Root, l.Buried, l.Links = v.Root, false, nil

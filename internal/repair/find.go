@@ -1,7 +1,6 @@
 package repair
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -13,7 +12,6 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/blob"
-	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
 // found is a run of bytes of a chain that is there.
@@ -30,105 +28,6 @@ type opener func(context.Context) (io.ReadCloser, error)
 
 // span is a run of bytes of a chain.
 type span struct{ from, to int64 }
-
-// candidate is a place that should have a content.
-type candidate struct {
-	holding *holding
-	members []blob.Member
-	raw     int64
-	size    int64
-	sum     blob.Ref
-	data    []byte // the content itself, in place of members
-	checked bool
-	right   bool
-}
-
-func (c *candidate) reader(ctx context.Context, of span) io.Reader {
-	if c.data != nil {
-		return bytes.NewReader(c.data[of.from:of.to])
-	}
-	view := pack.View{Name: c.holding.Name, Pack: c.holding.pack, Members: c.members}
-	return view.Reader(ctx, c.raw+of.from, of.to-of.from)
-}
-
-func (c *candidate) opener(of span) opener {
-	return func(ctx context.Context) (io.ReadCloser, error) { return io.NopCloser(c.reader(ctx, of)), nil }
-}
-
-func (s *survey) propose(sum blob.Ref, c *candidate) { s.pool[sum] = append(s.pool[sum], c) }
-
-// offer proposes every content that a manifest says its pack stores.
-func (s *survey) offer(h *holding, members []blob.Member) {
-	for i := range h.manifest.Versions {
-		for _, e := range h.manifest.Versions[i].Extents {
-			if e.CopyOf == nil {
-				s.propose(e.SHA256, &candidate{holding: h, members: members, raw: e.Raw, size: e.Size, sum: e.SHA256})
-			}
-		}
-	}
-}
-
-// offerTorn proposes what lies in damaged members.
-func (s *survey) offerTorn(h *holding) {
-	for i := range h.manifest.Versions {
-		for _, e := range h.manifest.Versions[i].Extents {
-			for _, t := range h.wreck.Torn {
-				from, to := e.Raw-t.Raw, e.Raw-t.Raw+e.Size
-				if e.CopyOf == nil && from >= 0 && from < to && to <= int64(len(t.Data)) {
-					s.propose(e.SHA256, &candidate{holding: h, size: e.Size, sum: e.SHA256, data: t.Data[from:to]})
-				}
-			}
-		}
-	}
-}
-
-// offerSound proposes what a pack stores that is as it was written.
-func (s *survey) offerSound(h *holding) {
-	h.pack = &lazily{survey: s, name: h.Name, size: h.Size}
-	s.offer(h, h.manifest.Members)
-}
-
-// lazily opens a pack when it is first read.
-type lazily struct {
-	blob.Pack
-	survey *survey
-	name   string
-	size   int64
-}
-
-func (l *lazily) Size() int64 { return l.size }
-
-func (l *lazily) ReadAt(p []byte, offset int64) (int, error) {
-	if l.Pack == nil {
-		opened, err := l.survey.repair.Packs.Open(context.Background(), l.name)
-		if err != nil {
-			return 0, err
-		}
-		l.Pack = opened
-		l.survey.open = append(l.survey.open, opened)
-	}
-	return l.Pack.ReadAt(p, offset)
-}
-
-// content returns a place that really has a content, nil when there is none.
-func (s *survey) content(ctx context.Context, sum blob.Ref, size int64) (*candidate, error) {
-	for _, c := range s.pool[sum] {
-		if c.size != size {
-			continue
-		}
-		if !c.checked {
-			got, err := hashOf(c.reader(ctx, span{0, size}), size)
-			if err != nil && ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			c.checked, c.right = true, err == nil && got == sum
-		}
-		if c.right {
-			return c, nil
-		}
-	}
-	return nil, nil
-}
 
 // hashOf is the hash of exactly size bytes.
 func hashOf(r io.Reader, size int64) (blob.Ref, error) {
@@ -212,11 +111,14 @@ func (c *chain) standing(s *survey) {
 
 // find returns the sound place of a part: where its manifest says, else where the same bytes stand now.
 func (s *survey) find(p part) (place, bool) {
-	if s.stored[p.at] == (extent{p.size, p.sum}) {
+	if h := s.holdings[p.at.pack]; h.teller() && h.has(p.at.raw, p.size, p.sum) {
 		return p.at, true
 	}
-	at, ok := s.bySum[p.sum]
-	return at, ok && s.stored[at].size == p.size
+	at, ok := s.newest(p.sum)
+	if !ok || at.content().Size != p.size {
+		return place{}, false
+	}
+	return place{at.Name, at.content().Raw}, true
 }
 
 // gaps are the bytes of a whole that nothing was found of. found is in order.
@@ -302,7 +204,7 @@ type readCloser struct {
 func (s *survey) pieces(ctx context.Context, c *chain, gap span) (all []found, err error) {
 	for _, p := range c.parts {
 		h := s.holdings[p.at.pack]
-		if h == nil || h.wreck == nil || !h.wreck.Known || p.by != nil && p.by.Name != h.Name && !h.stores(p) {
+		if h == nil || h.wreck == nil || !h.wreck.Known || p.by != nil && p.by.Name != h.Name && !h.has(p.at.raw, p.size, p.sum) {
 			continue
 		}
 		for _, run := range runs(h.wreck.Sure) {
@@ -333,18 +235,6 @@ func runs(members []blob.Member) (all []span) {
 		}
 	}
 	return all
-}
-
-// stores says whether the manifest of a pack has an extent where a copy of another says so.
-func (h *holding) stores(p part) bool {
-	for i := range h.manifest.Versions {
-		for _, e := range h.manifest.Versions[i].Extents {
-			if e.CopyOf == nil && e.Raw == p.at.raw {
-				return e.Size == p.size && e.SHA256 == p.sum
-			}
-		}
-	}
-	return false
 }
 
 // extentSize is how much of an original one extent holds, as an ingest cuts large ones.

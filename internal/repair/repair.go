@@ -8,6 +8,7 @@
 package repair
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -25,7 +26,7 @@ import (
 
 // Index is what a repair asks for what damaged manifests do not tell.
 type Index interface {
-	States(ctx context.Context) iter.Seq2[index.State, error]
+	StatesIn(ctx context.Context, in blob.Span) iter.Seq2[index.State, error] // by name
 	Packs(ctx context.Context) iter.Seq2[string, error]
 	Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error]
 	// FactsIn yields the facts that a pack tells best, taken back ones too. Of ledgers it does not know the value.
@@ -54,6 +55,8 @@ type Repair struct {
 	Format pack.Options // of new packs; level 0 is 6
 	// Progress is told how many originals are looked at. It may be nil.
 	Progress func(done, total int64)
+	// ChainLimit is how many originals are in memory at a time: 0 is 65,536.
+	ChainLimit int
 }
 
 // Where bytes were found.
@@ -123,19 +126,20 @@ func (r *Repair) Plan(ctx context.Context) (p *Plan, err error) {
 		return nil, err
 	}
 	p = &Plan{survey: s, Saved: Saved{From: map[string]int64{}}, Lost: []blob.Loss{}, Known: []blob.Loss{}, Found: []blob.Loss{}, Unnamed: []string{}}
-	if err := s.unnamed(ctx, p); err != nil {
+	done := int64(0)
+	if err := s.unnamed(ctx, p, &done); err != nil {
 		return nil, err
 	}
-	chains := s.sorted()
-	for i, c := range chains {
-		if err := s.settle(ctx, c); err != nil {
+	for more := true; more; s.span, more = s.span.Next() {
+		if err := s.selectSpan(ctx); err != nil {
 			return nil, err
 		}
-		p.take(s, c)
-		if r.Progress != nil {
-			r.Progress(int64(i+1), int64(len(chains)))
+		if err := s.settleAll(ctx, p, &done); err != nil {
+			return nil, err
 		}
 	}
+	s.deselect()
+	p.sort()
 	if err := s.tellFacts(ctx, p); err != nil {
 		return nil, err
 	}
@@ -143,6 +147,30 @@ func (r *Repair) Plan(ctx context.Context) (p *Plan, err error) {
 		p.Wrecks = append(p.Wrecks, Wreck{Pack: h.Name, Size: h.Size, Missing: h.missing, Told: h.told || h.replaced})
 	}
 	return p, nil
+}
+
+// settleAll settles the chains of the selection.
+func (s *survey) settleAll(ctx context.Context, p *Plan, done *int64) error {
+	for _, c := range s.sorted() {
+		if err := s.settle(ctx, c); err != nil {
+			return err
+		}
+		p.take(s, c)
+		if *done++; s.repair.Progress != nil {
+			s.repair.Progress(*done, max(*done, s.total))
+		}
+	}
+	return nil
+}
+
+// sort puts into order what several selections have added to.
+func (p *Plan) sort() {
+	slices.SortFunc(p.chains, byName)
+	for _, losses := range [][]blob.Loss{p.Lost, p.Known, p.Found} {
+		slices.SortStableFunc(losses, func(a, b blob.Loss) int {
+			return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number), bytes.Compare(a.Root[:], b.Root[:]))
+		})
+	}
 }
 
 // take adds to the plan what became of a chain.
@@ -179,16 +207,4 @@ func (p *Plan) take(s *survey, c *chain) {
 			p.Found = append(p.Found, b)
 		}
 	}
-}
-
-func (s *survey) sorted() []*chain {
-	all := make([]*chain, 0, len(s.chains))
-	for _, c := range s.chains {
-		all = append(all, c)
-	}
-	slices.SortFunc(all, func(a, b *chain) int {
-		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number),
-			strings.Compare(string(a.Root[:]), string(b.Root[:])))
-	})
-	return all
 }

@@ -210,7 +210,7 @@ func (w *world) harm() (hurt map[string]bool) {
 func (w *world) repair(hurt map[string]bool) *Repair {
 	r := &Repair{
 		Packs: w.packs, Damaged: slices.Sorted(maps.Keys(hurt)), Writer: "box1", Now: func() time.Time { return w.now.Add(time.Hour) },
-		Log: slog.New(slog.DiscardHandler), Format: pack.Options{MemberSize: 4 << 10},
+		Log: slog.New(slog.DiscardHandler), Format: pack.Options{MemberSize: 4 << 10}, ChainLimit: len(w.names) % 4, // all at a time, or hardly any
 		Aside: func(_ context.Context, name string) error {
 			w.aside[name] = true
 			return nil

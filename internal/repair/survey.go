@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,28 +15,38 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// survey is what manifests, and the index in place of those that are lost, say of an archive.
+// survey is what manifests, and the index in place of those that are lost, say of an archive. Of most contents it only
+// knows what stands where, some fifty bytes. The chains, of which each takes most of a kilobyte, are those of a selection.
 type survey struct {
 	repair   *Repair
 	began    time.Time
 	holdings map[string]*holding
-	chains   map[chainKey]*chain
-	stored   map[place]extent          // in sound packs that nobody replaces
-	bySum    map[blob.Ref]place        // of stored
-	pool     map[blob.Ref][]*candidate // that must be read and hashed before they are believed
-	backups  map[chainKey][]blob.Extent
+	offsite  []*holding // packs of the backup
+	silent   map[string]bool
+	sums     []slot // of what sound packs store that nobody replaces
+	pool     []offer
+	tried    map[offer]*candidate // of pool
 	graves   blob.Graveyard
 	losses   blob.Losses
 	roots    map[string]blob.Fact // of sources
 	library  *pack.Library
 	clock    time.Time // no pack is younger
 	open     []io.Closer
+	total    int64 // contents
+
+	span    blob.Span
+	named   map[blob.Name]bool // originals that have had a selection of their own
+	chains  map[chainKey]*chain
+	backups map[chainKey][]blob.Extent
 }
 
 // holding is a pack of the archive, or of the backup.
 type holding struct {
 	blob.Info
-	manifest blob.Manifest
+	manifest blob.Manifest  // of a sound pack without versions, which are read when they are selected
+	stored   []pack.Content // by place
+	first    blob.Name      // of the versions of a sound pack
+	last     blob.Name
 	sound    bool // as it was written, as far as a verify says
 	told     bool // what it held is known
 	missing  bool
@@ -88,8 +99,8 @@ type part struct {
 func newSurvey(r *Repair) *survey {
 	library := pack.NewLibrary(r.Packs, 8<<20)
 	return &survey{
-		library: library, open: []io.Closer{library}, repair: r, began: r.Now().UTC().Truncate(time.Microsecond), holdings: map[string]*holding{}, chains: map[chainKey]*chain{},
-		stored: map[place]extent{}, bySum: map[blob.Ref]place{}, roots: map[string]blob.Fact{}, pool: map[blob.Ref][]*candidate{}, backups: map[chainKey][]blob.Extent{},
+		library: library, open: []io.Closer{library}, repair: r, began: r.Now().UTC().Truncate(time.Microsecond), holdings: map[string]*holding{},
+		tried: map[offer]*candidate{}, roots: map[string]blob.Fact{}, silent: map[string]bool{},
 	}
 }
 
@@ -102,7 +113,7 @@ func (s *survey) close() error {
 	return errors.Join(errs...)
 }
 
-// read takes in the archive, its index and the backup.
+// read takes in the archive, its index and the backup, but for the chains.
 func (s *survey) read(ctx context.Context) error {
 	for info, err := range s.repair.Packs.List(ctx) {
 		if err != nil {
@@ -130,11 +141,20 @@ func (s *survey) read(ctx context.Context) error {
 	for _, name := range s.names() {
 		s.take(s.holdings[name])
 	}
-	if err := s.asked(ctx); err != nil {
-		return fmt.Errorf("ask the index: %w", err)
+	s.sort()
+	if s.repair.Index == nil {
+		return nil
 	}
-	for _, c := range s.chains {
-		_, c.buried = s.graves.Of(&c.Version)
+	for f, err := range s.repair.Index.Facts(ctx, factSource) {
+		if err != nil {
+			return fmt.Errorf("ask the index: %w", err)
+		}
+		s.root(f)
+	}
+	for name, h := range s.holdings {
+		if !h.sound && !h.replaced && (h.wreck == nil || !h.wreck.Known) {
+			s.silent[name] = true
+		}
 	}
 	return nil
 }
@@ -158,9 +178,9 @@ func (s *survey) look(ctx context.Context, h *holding) error {
 		return err
 	}
 	if !slices.Contains(s.repair.Damaged, h.Name) {
-		r, err := pack.Open(ctx, p, h.Name)
+		err := h.glance(ctx, p)
 		if err == nil {
-			h.manifest, h.sound, h.told = r.Manifest(), true, true
+			h.sound, h.told = true, true
 			return p.Close()
 		}
 		if !errors.Is(err, blob.ErrCorrupt) {
@@ -173,7 +193,57 @@ func (s *survey) look(ctx context.Context, h *holding) error {
 		return err
 	}
 	h.manifest, h.told = h.wreck.Manifest, h.wreck.Known
+	if h.wreck.Known {
+		h.stored = contents(h.manifest.Versions)
+		return nil
+	}
+	for _, e := range h.wreck.Entries {
+		h.stored = append(h.stored, pack.Content{Raw: e.Raw, Size: e.Size, Sum: pack.ShortSum(e.SHA256[:16])})
+	}
+	sortContents(h.stored)
 	return nil
+}
+
+// glance reads a manifest but for its versions.
+func (h *holding) glance(ctx context.Context, p blob.Pack) error {
+	r, err := pack.OpenSome(ctx, p, h.Name, func(*blob.Version) bool { return false })
+	if err != nil {
+		return err
+	}
+	h.manifest, h.stored = r.Manifest(), slices.Clip(r.Stored())
+	h.first, h.last = r.Names()
+	sortContents(h.stored)
+	return nil
+}
+
+// versions reads those of a manifest that are wanted, and gives them to each.
+func (h *holding) versions(ctx context.Context, in blob.Store, wanted pack.Keep) (all []blob.Version, err error) {
+	p, err := in.Open(ctx, h.Name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := pack.OpenSome(ctx, p, h.Name, wanted)
+	if err = errors.Join(err, p.Close()); err != nil {
+		return nil, err
+	}
+	return r.Manifest().Versions, nil
+}
+
+// contents are what a manifest says that its pack stores.
+func contents(versions []blob.Version) (all []pack.Content) {
+	for i := range versions {
+		for _, e := range versions[i].Extents {
+			if e.CopyOf == nil {
+				all = append(all, pack.Content{Raw: e.Raw, Size: e.Size, Sum: pack.ShortSum(e.SHA256[:16])})
+			}
+		}
+	}
+	sortContents(all)
+	return all
+}
+
+func sortContents(all []pack.Content) {
+	slices.SortStableFunc(all, func(a, b pack.Content) int { return cmp.Compare(a.Raw, b.Raw) })
 }
 
 // tolerant gives zeros for what the disk does not give, which then is damage like any other.
@@ -234,7 +304,8 @@ func (s *survey) backup(ctx context.Context) error {
 			return err
 		}
 		s.open = append(s.open, p)
-		r, err := pack.Open(ctx, p, info.Name)
+		h := &holding{Info: info, pack: p, from: FromBackup}
+		err = h.glance(ctx, p)
 		if errors.Is(err, blob.ErrCorrupt) {
 			s.repair.Log.WarnContext(ctx, "a pack of the backup is damaged too", "pack", info.Name, "err", err)
 			continue
@@ -242,21 +313,20 @@ func (s *survey) backup(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		h := &holding{Info: info, manifest: r.Manifest(), pack: p, from: FromBackup}
 		if have := s.holdings[info.Name]; have != nil && !have.sound && (have.wreck == nil || !have.wreck.Known) {
 			have.manifest, have.told = h.manifest, true
+			if have.manifest.Versions, err = h.versions(ctx, s.repair.Backup, nil); err != nil {
+				return err
+			}
 		}
-		s.offer(h, h.manifest.Members)
-		for i := range h.manifest.Versions {
-			v := &h.manifest.Versions[i]
-			key := chainKey{v.Source, v.Path, v.Number, v.Root}
-			s.backups[key] = append(s.backups[key], v.Extents...)
-		}
+		h.manifest.Facts = nil
+		s.offsite = append(s.offsite, h)
+		s.offer(h)
 	}
 	return nil
 }
 
-// take adds what a manifest says.
+// take adds what a manifest says but for its versions.
 func (s *survey) take(h *holding) {
 	m := &h.manifest
 	if m.Created.After(s.clock) {
@@ -267,19 +337,17 @@ func (s *survey) take(h *holding) {
 		s.losses.Add(f, h.Name)
 		s.root(f)
 	}
-	for i := range m.Versions {
-		s.version(h, &m.Versions[i])
-	}
+	s.total += int64(len(h.stored))
 	switch {
-	case h.wreck != nil && h.wreck.Known:
-		s.offer(h, h.wreck.All)
-		s.offerTorn(h)
 	case h.wreck != nil:
-		for _, e := range h.wreck.Entries {
-			s.propose(e.SHA256, &candidate{holding: h, members: h.wreck.All, raw: e.Raw, size: e.Size, sum: e.SHA256})
-		}
+		s.offer(h)
+		s.offerTorn(h)
 	case h.replaced && h.sound: // it will be removed
-		s.offerSound(h)
+		h.pack = &lazily{survey: s, name: h.Name, size: h.Size}
+		s.offer(h)
+	}
+	if h.sound {
+		m.Facts = nil
 	}
 }
 
@@ -291,88 +359,6 @@ func (s *survey) root(f blob.Fact) {
 	if have, ok := s.roots[f.Key]; f.Kind == factSource && (!ok || f.Time.After(have.Time)) {
 		s.roots[f.Key] = f
 	}
-}
-
-// version takes in what a manifest says of a version.
-func (s *survey) version(h *holding, v *blob.Version) {
-	if h.teller() {
-		for _, e := range v.Extents {
-			if e.CopyOf == nil {
-				at := place{h.Name, e.Raw}
-				s.stored[at], s.bySum[e.SHA256] = extent{e.Size, e.SHA256}, at
-			}
-		}
-	}
-	if h.replaced {
-		return
-	}
-	c := s.chain(v, h)
-	c.states = blob.Merged(c.states, v.States(h.manifest.Created))
-	for _, e := range v.Extents {
-		at := place{h.Name, e.Raw}
-		if e.CopyOf != nil {
-			at.raw = e.CopyOf.Raw
-			if e.CopyOf.Pack != "" {
-				at.pack = e.CopyOf.Pack
-			}
-		}
-		c.parts = append(c.parts, part{e.Offset, e.Size, e.SHA256, at, h})
-	}
-}
-
-// chain returns the chain of a version, brought up to that state of it if it is a later one.
-func (s *survey) chain(v *blob.Version, by *holding) *chain {
-	key := chainKey{v.Source, v.Path, v.Number, v.Root}
-	c := s.chains[key]
-	if c == nil {
-		c = &chain{Version: *v, said: by}
-		s.chains[key] = c
-	}
-	if v.Size > c.Size || v.Size == c.Size && by != nil {
-		c.Version, c.said = *v, by
-	}
-	c.Extents, c.Archived, c.Earlier = nil, time.Time{}, nil
-	return c
-}
-
-// asked adds what only the index knows: versions of which bytes lie in packs whose manifests are lost, and those that no
-// manifest tells of any more, wherever their bytes are.
-func (s *survey) asked(ctx context.Context) error {
-	if s.repair.Index == nil {
-		return nil
-	}
-	for f, err := range s.repair.Index.Facts(ctx, factSource) {
-		if err != nil {
-			return err
-		}
-		s.root(f)
-	}
-	silent := map[string]bool{} // packs whose manifests are lost
-	for name, h := range s.holdings {
-		if !h.sound && !h.replaced && (h.wreck == nil || !h.wreck.Known) {
-			silent[name] = true
-		}
-	}
-	if len(silent) == 0 {
-		return nil
-	}
-	for state, err := range s.repair.Index.States(ctx) {
-		if err != nil {
-			return err
-		}
-		have := s.chains[chainKey{state.Source, state.Path, state.Number, state.Root}]
-		untold := have == nil || have.Size < state.Size
-		if untold {
-			s.chain(&state.Version, nil)
-		}
-		for _, e := range state.Extents {
-			if untold || silent[e.CopyOf.Pack] {
-				c := s.chain(&state.Version, nil)
-				c.parts = append(c.parts, part{e.Offset, e.Size, e.SHA256, place{e.CopyOf.Pack, e.CopyOf.Raw}, nil})
-			}
-		}
-	}
-	return nil
 }
 
 // tellFacts gathers what lost packs said besides.

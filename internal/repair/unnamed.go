@@ -1,9 +1,11 @@
 package repair
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -13,15 +15,42 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
+// stray is an entry of a pack of which nothing is known.
+type stray struct {
+	holding *holding
+	entry   pack.WreckEntry
+}
+
 // unnamed takes in what stands in packs of which nothing is known but the entries that are whole: each is an original, or
 // the tail of one, by its name in the pack. What its format was, a later scan or reindex finds out by other versions.
-func (s *survey) unnamed(ctx context.Context, p *Plan) error {
-	wanted := map[blob.Ref]bool{}
-	for _, c := range s.chains {
-		for _, part := range c.parts {
-			wanted[part.sum] = true
-		}
+// The originals that may have to do with them are settled before all others.
+func (s *survey) unnamed(ctx context.Context, p *Plan, done *int64) error {
+	strays, err := s.strays(ctx)
+	if err != nil || len(strays) == 0 {
+		return err
 	}
+	names := map[blob.Name]bool{}
+	for _, x := range strays {
+		source, name := x.name()
+		base, _, _ := pack.SplitTail(name)
+		names[blob.Name{Source: source, Path: name}], names[blob.Name{Source: source, Path: cmp.Or(base, name)}] = true, true
+	}
+	if err := s.selectNamed(ctx, names); err != nil {
+		return err
+	}
+	for _, x := range strays {
+		if err := s.adopt(ctx, x); err != nil {
+			return err
+		}
+		p.Unnamed = append(p.Unnamed, x.entry.Name)
+	}
+	s.named = names
+	return s.settleAll(ctx, p, done)
+}
+
+// strays are the entries of which it is not known whose they are, and that no other pack has.
+func (s *survey) strays(ctx context.Context) (all []stray, err error) {
+	wanted := map[blob.Ref]bool{}
 	for _, h := range s.wrecks() {
 		if h.told || h.replaced || h.wreck == nil {
 			continue
@@ -29,28 +58,61 @@ func (s *survey) unnamed(ctx context.Context, p *Plan) error {
 		entries := slices.Clone(h.wreck.Entries)
 		slices.SortFunc(entries, func(a, b pack.WreckEntry) int { return strings.Compare(a.Name, b.Name) })
 		for _, e := range entries {
-			if wanted[e.SHA256] {
-				continue // it is known whose it is, or another pack has it
-			}
-			if _, stands := s.bySum[e.SHA256]; stands {
-				continue
-			}
-			if err := s.adopt(ctx, h, e); err != nil {
-				return err
-			}
-			p.Unnamed = append(p.Unnamed, e.Name)
+			all = append(all, stray{h, e})
+			wanted[e.SHA256] = false
 		}
 	}
-	return nil
+	if len(all) == 0 {
+		return nil, nil
+	}
+	told := func(v *blob.Version) bool {
+		for i := range v.Extents {
+			if _, ok := wanted[v.Extents[i].SHA256]; ok {
+				wanted[v.Extents[i].SHA256] = true
+			}
+		}
+		return false
+	}
+	for _, name := range s.names() {
+		h := s.holdings[name]
+		for i := range h.manifest.Versions {
+			if !h.replaced {
+				told(&h.manifest.Versions[i])
+			}
+		}
+		if h.teller() {
+			if _, err := h.versions(ctx, s.repair.Packs, told); err != nil {
+				return nil, fmt.Errorf("pack %s: %w", name, err)
+			}
+		}
+	}
+	if s.repair.Index != nil {
+		for state, err := range s.repair.Index.StatesIn(ctx, blob.Span{}) {
+			if err != nil {
+				return nil, fmt.Errorf("ask the index: %w", err)
+			}
+			told(&state.Version)
+		}
+	}
+	return slices.DeleteFunc(all, func(x stray) bool {
+		_, stands := s.newest(x.entry.SHA256)
+		return stands || wanted[x.entry.SHA256]
+	}), nil
+}
+
+// name is what an entry is called as an original, or the tail of one.
+func (x stray) name() (source, name string) {
+	source, name, ok := strings.Cut(x.entry.Name, "/")
+	if !ok {
+		source, name = "found", x.entry.Name
+	}
+	return plain(source), plain(name)
 }
 
 // adopt makes an entry a version, or prolongs the one that it is the tail of.
-func (s *survey) adopt(ctx context.Context, h *holding, e pack.WreckEntry) error {
-	source, name, ok := strings.Cut(e.Name, "/")
-	if !ok {
-		source, name = "found", e.Name
-	}
-	source, name = plain(source), plain(name)
+func (s *survey) adopt(ctx context.Context, x stray) error {
+	h, e := x.holding, x.entry
+	source, name := x.name()
 	v := blob.Version{Source: source, Path: name, Number: 1, Root: e.SHA256, Size: e.Size, SHA256: e.SHA256, ModTime: e.ModTime, Mode: e.Mode}
 	base, root, offset := pack.SplitTail(name)
 	if base != "" {

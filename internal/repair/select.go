@@ -1,0 +1,171 @@
+package repair
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+// chainLimit is how many chains are in memory at a time.
+const chainLimit = 1 << 16
+
+// wants says whether the selection is to have a version.
+func (s *survey) wants(v *blob.Version) bool {
+	name := blob.Name{Source: v.Source, Path: v.Path}
+	return s.span.Has(name) && !s.named[name]
+}
+
+// selectSpan selects the chains of the span, which ends earlier where there are too many. Those of one file stay together.
+func (s *survey) selectSpan(ctx context.Context) error {
+	return s.gather(ctx, s.wants, cmp.Or(s.repair.ChainLimit, chainLimit))
+}
+
+// selectNamed selects the chains of some originals, however many there are.
+func (s *survey) selectNamed(ctx context.Context, names map[blob.Name]bool) error {
+	return s.gather(ctx, func(v *blob.Version) bool { return names[blob.Name{Source: v.Source, Path: v.Path}] }, 0)
+}
+
+// deselect forgets all that is needed for looking.
+func (s *survey) deselect() { s.chains, s.backups, s.sums, s.pool, s.tried = nil, nil, nil, nil, nil }
+
+// gather makes a selection of the versions that are wanted, with no more than limit chains. 0 is no limit.
+func (s *survey) gather(ctx context.Context, wanted func(*blob.Version) bool, limit int) error {
+	s.chains, s.backups = map[chainKey]*chain{}, map[chainKey][]blob.Extent{}
+	for _, name := range s.names() {
+		h := s.holdings[name]
+		if h.replaced || h.sound && !s.span.Meets(h.first, h.last) {
+			continue
+		}
+		versions := h.manifest.Versions
+		if h.sound {
+			var err error
+			if versions, err = h.versions(ctx, s.repair.Packs, wanted); err != nil {
+				return fmt.Errorf("pack %s: %w", name, err)
+			}
+		}
+		for i := range versions {
+			if v := &versions[i]; wanted(v) {
+				s.version(h, v)
+			}
+		}
+		s.shrink(limit)
+	}
+	if err := s.asked(ctx, wanted, limit); err != nil {
+		return fmt.Errorf("ask the index: %w", err)
+	}
+	for _, c := range s.chains {
+		_, c.buried = s.graves.Of(&c.Version)
+	}
+	for _, h := range s.offsite {
+		if !s.span.Meets(h.first, h.last) {
+			continue
+		}
+		versions, err := h.versions(ctx, s.repair.Backup, wanted)
+		if err != nil {
+			return fmt.Errorf("read the backup: pack %s: %w", h.Name, err)
+		}
+		for i := range versions {
+			key := keyOf(&versions[i])
+			s.backups[key] = append(s.backups[key], versions[i].Extents...)
+		}
+	}
+	return ctx.Err()
+}
+
+// shrink ends the span so that a good part of too many chains is behind it.
+func (s *survey) shrink(limit int) {
+	if limit == 0 || len(s.chains) <= limit {
+		return
+	}
+	names := make([]blob.Name, 0, len(s.chains))
+	for _, c := range s.chains {
+		names = append(names, c.name())
+	}
+	s.span = s.span.Cut(names, limit*3/4)
+	maps.DeleteFunc(s.chains, func(_ chainKey, c *chain) bool { return !s.span.Has(c.name()) })
+}
+
+func (c *chain) name() blob.Name { return blob.Name{Source: c.Source, Path: c.Path} }
+
+func keyOf(v *blob.Version) chainKey { return chainKey{v.Source, v.Path, v.Number, v.Root} }
+
+// version takes in what a manifest says of a version.
+func (s *survey) version(h *holding, v *blob.Version) {
+	c := s.chain(v, h)
+	c.states = blob.Merged(c.states, v.States(h.manifest.Created))
+	for _, e := range v.Extents {
+		at := place{h.Name, e.Raw}
+		if e.CopyOf != nil {
+			at.raw = e.CopyOf.Raw
+			if e.CopyOf.Pack != "" {
+				at.pack = e.CopyOf.Pack
+			}
+		}
+		c.parts = append(c.parts, part{e.Offset, e.Size, e.SHA256, at, h})
+	}
+}
+
+// chain returns the chain of a version, brought up to that state of it if it is a later one.
+func (s *survey) chain(v *blob.Version, by *holding) *chain {
+	key := keyOf(v)
+	c := s.chains[key]
+	if c == nil {
+		c = &chain{Version: *v, said: by}
+		s.chains[key] = c
+	}
+	if v.Size > c.Size || v.Size == c.Size && by != nil {
+		c.Version, c.said = *v, by
+	}
+	c.Extents, c.Archived, c.Earlier = nil, time.Time{}, nil
+	return c
+}
+
+// asked adds what only the index knows: versions of which bytes lie in packs whose manifests are lost, and those that no
+// manifest tells of any more, wherever their bytes are.
+func (s *survey) asked(ctx context.Context, wanted func(*blob.Version) bool, limit int) error {
+	if s.repair.Index == nil || len(s.silent) == 0 {
+		return nil
+	}
+	n := 0
+	for state, err := range s.repair.Index.StatesIn(ctx, s.span) {
+		if err != nil {
+			return err
+		}
+		if n++; n%1024 == 0 {
+			s.shrink(limit)
+		}
+		if !s.span.Has(blob.Name{Source: state.Source, Path: state.Path}) {
+			break // they come by name
+		}
+		if !wanted(&state.Version) {
+			continue
+		}
+		have := s.chains[keyOf(&state.Version)]
+		untold := have == nil || have.Size < state.Size
+		if untold {
+			s.chain(&state.Version, nil)
+		}
+		for _, e := range state.Extents {
+			if untold || s.silent[e.CopyOf.Pack] {
+				c := s.chain(&state.Version, nil)
+				c.parts = append(c.parts, part{e.Offset, e.Size, e.SHA256, place{e.CopyOf.Pack, e.CopyOf.Raw}, nil})
+			}
+		}
+	}
+	s.shrink(limit)
+	return nil
+}
+
+func (s *survey) sorted() []*chain {
+	return slices.SortedFunc(maps.Values(s.chains), byName)
+}
+
+func byName(a, b *chain) int {
+	return cmp.Or(a.name().Compare(b.name()), cmp.Compare(a.Number, b.Number), strings.Compare(string(a.Root[:]), string(b.Root[:])))
+}
