@@ -72,22 +72,31 @@ func (w *Words) Append(b []byte, numbers []uint32) []byte {
 // add takes in another term and returns where it stands. It serves one goroutine at a time.
 func (w *Words) add(term []byte) wordPlace {
 	n := w.length.Load()
-	pages := *w.pages.Load()
-	if int(n>>wordPageBits) == len(pages) {
-		pages = append(slices.Clip(pages), new(wordPage))
-		w.pages.Store(&pages)
+	if int(n>>wordPageBits) == len(*w.pages.Load()) {
+		w.addPage()
 	}
 	chunks := *w.chunks.Load()
 	if len(chunks) == 0 || len(chunks[len(chunks)-1])-w.used < len(term) {
-		chunks = append(slices.Clip(chunks), make([]byte, max(len(term), 1<<wordChunkBits)))
-		w.chunks.Store(&chunks)
-		w.used = 0
+		chunks = w.addChunk(len(term))
 	}
 	last := len(chunks) - 1
 	copy(chunks[last][w.used:], term)
 	p := wordPlace(last<<wordChunkBits|w.used)<<wordLengthBits | wordPlace(len(term))
 	w.used += len(term)
-	pages[n>>wordPageBits][n&(1<<wordPageBits-1)] = p
+	(*w.pages.Load())[n>>wordPageBits][n&(1<<wordPageBits-1)] = p
 	w.length.Store(n + 1)
 	return p
+}
+
+// addPage and addChunk stand apart because what they point to would be made anew for each term otherwise.
+func (w *Words) addPage() {
+	pages := append(slices.Clip(*w.pages.Load()), new(wordPage))
+	w.pages.Store(&pages)
+}
+
+func (w *Words) addChunk(size int) [][]byte {
+	chunks := append(slices.Clip(*w.chunks.Load()), make([]byte, max(size, 1<<wordChunkBits)))
+	w.chunks.Store(&chunks)
+	w.used = 0
+	return chunks
 }
