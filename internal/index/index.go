@@ -127,6 +127,6 @@ type Catalog interface {
 	// Facts yields the newest fact of every key of a kind ("" is every kind), taken back ones left out.
 	Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error]
 	// Stats returns what the last scans saw of a source, by a hash of the path. SaveStats replaces entries and forgets gone ones.
-	Stats(ctx context.Context, source string) (map[uint64]Stat, error)
+	Stats(ctx context.Context, source string) (*Seen, error)
 	SaveStats(ctx context.Context, source string, stats map[uint64]Stat, gone []uint64) error
 }

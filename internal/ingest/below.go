@@ -39,7 +39,7 @@ func (g *Ingester) Below(ctx context.Context, dir, except string) ([]Holder, err
 		return nil, err
 	}
 	defer root.Close()
-	s := &scan{g: g, root: Root{Dir: at.path, Below: "."}, dir: root, seen: map[uint64]bool{}, ignored: map[string]index.Stat{}, report: &Report{}}
+	s := &scan{g: g, root: Root{Dir: at.path, Below: "."}, dir: root, ignored: map[string]index.Stat{}, report: &Report{}}
 	if err := s.glance(ctx, at.path, except); err != nil {
 		return nil, err
 	}

@@ -89,7 +89,7 @@ func (g *Ingester) survey(ctx context.Context, found *Found) error {
 	if err != nil {
 		return err
 	}
-	s := &scan{g: g, root: root, dir: dir, seen: map[uint64]bool{}, ignored: map[string]index.Stat{}, report: &Report{}}
+	s := &scan{g: g, root: root, dir: dir, ignored: map[string]index.Stat{}, report: &Report{}}
 	if err := s.walk(ctx); err != nil {
 		return err
 	}
@@ -99,12 +99,13 @@ func (g *Ingester) survey(ctx context.Context, found *Found) error {
 	}
 	s.before = stats // not sooner: all files are looked at, those known as well
 	var files []surveyed
+	shared := belongings{}
 	formats := map[string]string{}
 	for _, c := range work {
 		if c.format != nil && c.root != "" {
 			formats[c.root] = c.formatName()
 		}
-		one := surveyed{file: *c.file, root: c.root, format: c.formatName()}
+		one := surveyed{file: c.file, belonging: shared.of(belonging{c.root, c.formatName()})}
 		if one.state, one.missing, err = s.stateOf(ctx, c); err != nil {
 			return err
 		}
@@ -124,7 +125,7 @@ func (g *Ingester) survey(ctx context.Context, found *Found) error {
 
 // stateOf says whether a file is archived as it is, and how much of it is not.
 func (s *scan) stateOf(ctx context.Context, c *claimed) (archived, int64, error) {
-	if was, ok := s.before[pathHash(c.path)]; ok && was.Size == c.size && was.ModTime == c.mtime {
+	if was, _, ok := s.before.Find(pathHash(c.path)); ok && was.Size == c.size && was.ModTime == c.mtime {
 		return isArchived, 0, nil
 	}
 	switch kind, size, err := s.due(ctx, c); {

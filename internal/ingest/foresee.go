@@ -37,77 +37,95 @@ func (s *scan) rootFormats(ctx context.Context) (map[string]string, error) {
 type unit struct {
 	name    string
 	changed int64 // when any of its files was last changed, in nanoseconds
-	files   []*surveyed
+	files   []ofUnit
+}
+
+// ofUnit is a file of a unit, and the group that the unit is in.
+type ofUnit struct {
+	group, name string
+	*surveyed
 }
 
 // foresee adds what programs will delete before a time.
 func (g *Ingester) foresee(o *Outlook, root Root, files []surveyed, formats map[string]string, until time.Time) {
-	doomed := map[*surveyed]time.Time{}
 	for _, f := range g.Formats {
 		cleaner, ok := f.(format.Cleaner)
 		if !ok {
 			continue
 		}
 		for _, c := range cleaner.Cleanings() {
-			groups := map[string]map[string]*unit{}
+			var all []ofUnit
 			for i := range files {
 				one := &files[i]
-				if cmp.Or(formats[one.root], one.format) == f.Name() && one.state != isUnknown {
-					collect(groups, c, one)
+				if cmp.Or(formats[one.root], one.format) != f.Name() || one.state == isUnknown {
+					continue
+				}
+				if group, name := c.Unit(one.path, one.root); name != "" {
+					all = append(all, ofUnit{group, name, one})
 				}
 			}
-			if len(groups) > 0 {
+			if len(all) > 0 {
 				c.Days = days(c, root.Dir)
 			}
-			for _, units := range groups {
-				judge(c, units, until, doomed)
+			slices.SortFunc(all, func(x, y ofUnit) int {
+				return cmp.Or(strings.Compare(x.group, y.group), strings.Compare(x.name, y.name))
+			})
+			for len(all) > 0 {
+				n := 1
+				for n < len(all) && all[n].group == all[0].group {
+					n++
+				}
+				judge(c, units(all[:n]), until)
+				all = all[n:]
 			}
 		}
 	}
-	for f, at := range doomed {
-		o.Doomed++
-		o.DoomedBytes += f.size
-		if f.state != isArchived {
-			o.AtRisk++
-			o.AtRiskBytes += f.missing
-			if o.First.IsZero() || at.Before(o.First) {
-				o.First = at
-			}
+	for i := range files {
+		if f := &files[i]; f.doomed {
+			o.doom(f)
 		}
 	}
 }
 
-func collect(groups map[string]map[string]*unit, c format.Cleaning, f *surveyed) {
-	group, name := c.Unit(f.path, f.root)
-	if name == "" {
+// doom counts a file that will be deleted.
+func (o *Outlook) doom(f *surveyed) {
+	o.Doomed++
+	o.DoomedBytes += f.size
+	if f.state == isArchived {
 		return
 	}
-	if groups[group] == nil {
-		groups[group] = map[string]*unit{}
+	o.AtRisk++
+	o.AtRiskBytes += f.missing
+	if at := time.Unix(0, f.end); o.First.IsZero() || at.Before(o.First) {
+		o.First = at
 	}
-	u := groups[group][name]
-	if u == nil {
-		u = &unit{name: name}
-		groups[group][name] = u
+}
+
+// units are those of one group, of which the files are sorted by their names.
+func units(files []ofUnit) (all []unit) {
+	for len(files) > 0 {
+		u, n := unit{name: files[0].name}, 0
+		for n < len(files) && files[n].name == u.name {
+			u.changed = max(u.changed, files[n].mtime)
+			n++
+		}
+		u.files, files = files[:n], files[n:]
+		all = append(all, u)
 	}
-	u.changed = max(u.changed, f.mtime)
-	u.files = append(u.files, f)
+	return all
 }
 
 // judge finds the units of a group that will go before a time, and when. What is beyond the newest goes with the next
 // thing that its program does, so it may go at any time: from its last change on.
-func judge(c format.Cleaning, units map[string]*unit, until time.Time, doomed map[*surveyed]time.Time) {
-	order := make([]*unit, 0, len(units))
-	for _, u := range units {
-		order = append(order, u)
-	}
-	slices.SortFunc(order, func(x, y *unit) int { // the newest first
+func judge(c format.Cleaning, units []unit, until time.Time) {
+	slices.SortFunc(units, func(x, y unit) int { // the newest first
 		if c.ByName {
 			return strings.Compare(y.name, x.name)
 		}
 		return cmp.Or(cmp.Compare(y.changed, x.changed), strings.Compare(y.name, x.name))
 	})
-	for i, u := range order {
+	for i := range units {
+		u := &units[i]
 		beyond := c.Keep > 0 && i >= c.Keep
 		end := time.Unix(0, u.changed).AddDate(0, 0, c.Days)
 		old := c.Days > 0 && end.Before(until)
@@ -118,7 +136,7 @@ func judge(c format.Cleaning, units map[string]*unit, until time.Time, doomed ma
 			end = time.Unix(0, u.changed)
 		}
 		for _, f := range u.files {
-			doomed[f] = end
+			f.doomed, f.end = true, end.UnixNano()
 		}
 	}
 }

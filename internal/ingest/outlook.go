@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -46,7 +47,7 @@ func (g *Ingester) Outlook(ctx context.Context, root Root, until time.Time) (Out
 	if err != nil {
 		return o, err
 	}
-	s := &scan{g: g, root: root, dir: dir, before: before, seen: map[uint64]bool{}, ignored: map[string]index.Stat{}, report: &Report{}}
+	s := &scan{g: g, root: root, dir: dir, before: before, seen: make([]bool, before.Len()), ignored: map[string]index.Stat{}, report: &Report{}}
 	if err := s.walk(ctx); err != nil {
 		return o, err
 	}
@@ -54,31 +55,63 @@ func (g *Ingester) Outlook(ctx context.Context, root Root, until time.Time) (Out
 	if err != nil {
 		return o, err
 	}
-	files, err := s.survey(ctx, known)
-	if err != nil {
-		return o, err
-	}
-	for i := range files {
-		o.add(&files[i])
-	}
 	formats, err := s.rootFormats(ctx)
 	if err != nil {
 		return o, err
 	}
+	// Of files that nobody will delete there is nothing more to say: there may be a million of them.
+	cleaned := g.cleaned()
+	var files []surveyed
+	if err := s.survey(ctx, known, func(f *surveyed) {
+		o.add(f)
+		if cleaned[cmp.Or(formats[f.root], f.format)] {
+			files = append(files, *f)
+		}
+	}); err != nil {
+		return o, err
+	}
+	s.before = nil // it is as large as files
 	g.foresee(&o, root, files, formats, until)
 	return o, nil
 }
 
-// surveyed is a file of which is known whether it is archived.
-type surveyed struct {
-	file
-	state   archived
-	missing int64  // bytes
-	root    string // of the format it belongs to
-	format  string // by its path, "" when that does not tell
+// cleaned are the formats of which programs delete files.
+func (g *Ingester) cleaned() map[string]bool {
+	all := map[string]bool{}
+	for _, f := range g.Formats {
+		if _, ok := f.(format.Cleaner); ok {
+			all[f.Name()] = true
+		}
+	}
+	return all
 }
 
-type archived int
+// surveyed is a file of which is known whether it is archived.
+type surveyed struct {
+	*file
+	*belonging
+	missing int64 // bytes
+	state   archived
+	doomed  bool  // its program will delete it
+	end     int64 // then, in nanoseconds
+}
+
+// belonging is where a file belongs; many files share one.
+type belonging struct {
+	root   string // of the format it belongs to
+	format string // by its path, "" when that does not tell
+}
+
+type belongings map[belonging]*belonging
+
+func (b belongings) of(x belonging) *belonging {
+	if b[x] == nil {
+		b[x] = &x
+	}
+	return b[x]
+}
+
+type archived uint8
 
 const (
 	isArchived archived = iota
@@ -107,59 +140,72 @@ func (o *Outlook) add(f *surveyed) {
 }
 
 // survey says of every file whether it is archived as it is. What the last scan saw just so is; of others the archive
-// says.
-func (s *scan) survey(ctx context.Context, known []string) ([]surveyed, error) {
+// says. Paths are gone through twice, since any may make a directory above others a root.
+func (s *scan) survey(ctx context.Context, known []string, each func(*surveyed)) error {
 	roots := map[string]bool{}
 	for _, r := range known {
 		roots[r] = true
 	}
-	var all []surveyed
-	for _, f := range s.files {
-		c := s.byPath(f.path)
-		if c.Skip || credentials[path.Base(f.path)] {
+	for i := range s.files {
+		f := &s.files[i]
+		var root string
+		if f.named, root = s.byPath(f.path); root != "" {
+			roots[root] = true
+		}
+	}
+	shared := belongings{}
+	for i := range s.files {
+		f, to := surveyed{file: &s.files[i]}, belonging{}
+		if f.named == leftOut {
 			continue
 		}
-		if c.Root != "" {
-			roots[path.Clean(c.Root)] = true
+		if f.named > 0 {
+			to.format = s.g.Formats[f.named-1].Name()
 		}
-		one := surveyed{file: f, format: c.name}
-		if !f.known {
-			if err := s.compare(ctx, &one); err != nil {
-				return nil, err
-			}
-		}
-		all = append(all, one)
-	}
-	for i := range all {
-		f := &all[i]
 		for dir := path.Dir(f.path); ; dir = path.Dir(dir) {
 			if roots[dir] {
-				f.root = dir
+				to.root = dir
 			}
-			if f.root != "" || dir == "." || dir == "/" {
+			if to.root != "" || dir == "." || dir == "/" {
 				break
+			}
+		}
+		f.belonging = shared.of(to)
+		if !f.known {
+			if err := s.compare(ctx, &f); err != nil {
+				return err
 			}
 		}
 		if f.alone || f.state == isNew && f.root == "" && f.format == "" {
 			f.state = isUnknown
 		}
+		each(&f)
 	}
-	return all, nil
+	return nil
 }
 
-type pathClaim struct {
-	format.Claim
-	name string
-}
+// leftOut is a file that is never archived; else file.named is the place of a format, counted from 1, or 0.
+const leftOut = 255
 
 // byPath asks the formats about a path alone.
-func (s *scan) byPath(p string) (best pathClaim) {
-	for _, f := range s.g.Formats {
+func (s *scan) byPath(p string) (named byte, root string) {
+	if credentials[path.Base(p)] {
+		return leftOut, ""
+	}
+	var best format.Claim
+	for i, f := range s.g.Formats {
 		if c := f.Detect(format.Head{Path: p}); c.Skip || c.Strength > max(best.Strength, format.Weak) {
-			best = pathClaim{c, f.Name()}
+			best, named = c, byte(i+1)
 		}
 	}
-	return best
+	if best.Skip {
+		return leftOut, ""
+	}
+	root = best.Root
+	if root != "" {
+		root = path.Clean(root)
+	}
+	return named, root
 }
 
 func (s *scan) compare(ctx context.Context, f *surveyed) error {

@@ -254,8 +254,8 @@ func (s *scan) saveStats(ctx context.Context) error {
 	}
 	var gone []uint64
 	if s.root.Below == "." {
-		for hash, stat := range s.before {
-			if !s.seen[hash] && stat.Inode != partInode {
+		for i, seen := range s.seen {
+			if hash, stat := s.before.At(i); !seen && stat.Inode != partInode {
 				gone = append(gone, hash)
 			}
 		}

@@ -23,6 +23,7 @@ type file struct {
 	inode uint64
 	known bool // metadata as last time
 	alone bool // and left alone then
+	named byte // of an outlook: what the path alone says, see pathClaim
 }
 
 // scan is one walk over a source.
@@ -30,9 +31,9 @@ type scan struct {
 	g       *Ingester
 	root    Root
 	dir     *os.Root
-	before  map[uint64]index.Stat
-	seen    map[uint64]bool // of before
-	files   []file          // those that changed, and all below below new roots of a format
+	before  *index.Seen
+	seen    []bool // of before
+	files   []file // those that changed, and all below below new roots of a format
 	total   int64
 	report  *Report
 	stances stances
@@ -113,11 +114,10 @@ func (s *scan) meet(rel string, info fs.FileInfo) {
 		return
 	}
 	s.total++
-	hash := pathHash(rel)
 	f := file{path: rel, size: info.Size(), mtime: info.ModTime().UnixNano(), inode: inode(info)}
-	was, ok := s.before[hash]
+	was, at, ok := s.before.Find(pathHash(rel))
 	if ok {
-		s.seen[hash] = true
+		s.seen[at] = true
 	}
 	if ok && !(was.Ignored && s.relearn) && was.Size == f.size && was.ModTime == f.mtime && was.Inode == f.inode {
 		f.known, f.alone = !s.g.Pruned || was.Ignored, was.Ignored

@@ -57,7 +57,7 @@ func (g *Ingester) source(ctx context.Context, root Root, report *Report) error 
 	if err != nil {
 		return err
 	}
-	s := &scan{g: g, root: root, dir: dir, before: before, seen: map[uint64]bool{}, ignored: map[string]index.Stat{}, report: report}
+	s := &scan{g: g, root: root, dir: dir, before: before, seen: make([]bool, before.Len()), ignored: map[string]index.Stat{}, report: report}
 	if s.graves, err = g.tombstones(ctx); err != nil {
 		return err
 	}
@@ -295,7 +295,7 @@ func (s *scan) countWork(ctx context.Context, work []*claimed) error {
 
 // due says what a file is against the archive, as far as its size and time tell, and how many bytes of it are new.
 func (s *scan) due(ctx context.Context, c *claimed) (pieceKind, int64, error) {
-	if _, ok := s.before[pathHash(c.path)]; ok && splitsOf(c) != nil {
+	if _, _, ok := s.before.Find(pathHash(c.path)); ok && splitsOf(c) != nil {
 		return pieceRewritten, 0, nil // it has changed, and nobody knows how much without its rows
 	}
 	state, err := s.g.Index.Newest(ctx, s.root.Source, c.path)

@@ -69,7 +69,7 @@ func (w *worker) part(c *claimed, info fs.FileInfo, db *dbcopy.Copy, split forma
 	own := &claimed{&file{path: partPath(c.path, p.Name), mtime: c.mtime}, w.s.stances.of(stance{format: c.format, root: c.root,
 		claim: format.Claim{Strength: c.claim.Strength, Role: split.Role, Root: c.claim.Root}})}
 	stat := partStat(p)
-	if w.s.before[pathHash(own.path)] == stat {
+	if was, _, _ := w.s.before.Find(pathHash(own.path)); was == stat {
 		return nil
 	}
 	if err := rows.Truncate(0); err != nil {
@@ -123,7 +123,7 @@ func (s *scan) countParts(ctx context.Context, c *claimed, splits []format.Split
 			return err
 		}
 		for _, p := range parts {
-			switch was, ok := s.before[pathHash(partPath(c.path, p.Name))]; {
+			switch was, _, ok := s.before.Find(pathHash(partPath(c.path, p.Name))); {
 			case !ok:
 				s.report.New++
 			case was == partStat(p):

@@ -196,13 +196,17 @@ func (db *DB) Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error
 }
 
 // Stats returns what the last scans saw of a source.
-func (db *DB) Stats(ctx context.Context, source string) (map[uint64]index.Stat, error) {
+func (db *DB) Stats(ctx context.Context, source string) (*index.Seen, error) {
+	n := 0
+	if err := db.reading().QueryRowContext(ctx, "SELECT count(*) FROM local_scan WHERE source = ?", source).Scan(&n); err != nil {
+		return nil, err
+	}
 	rows, err := db.reading().QueryContext(ctx, "SELECT path, size, mtime, inode, ignored FROM local_scan WHERE source = ?", source)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	all := map[uint64]index.Stat{}
+	all := index.NewSeen(n)
 	for rows.Next() {
 		var path, inode int64
 		var s index.Stat
@@ -210,8 +214,9 @@ func (db *DB) Stats(ctx context.Context, source string) (map[uint64]index.Stat, 
 			return nil, err
 		}
 		s.Inode = uint64(inode)
-		all[uint64(path)] = s
+		all.Add(uint64(path), s)
 	}
+	all.Sort()
 	return all, rows.Err()
 }
 

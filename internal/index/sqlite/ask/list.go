@@ -2,9 +2,11 @@ package ask
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -56,10 +58,31 @@ func (db *Reader) Runs(ctx context.Context, of index.Selection, page index.Page)
 	if page.Limit > 0 {
 		limit = page.Limit
 	}
-	query := "SELECT " + runColumns + ` FROM (SELECT x.run_id AS id FROM runs x WHERE ` + strings.Join(conds, " AND ") +
-		` ORDER BY coalesce(x.started, -1 << 62) DESC, x.run_id DESC LIMIT ?) CROSS JOIN v_runs v ON v.run_id = id
-		ORDER BY coalesce(v.started_us, -1 << 62) DESC, v.run_id DESC`
-	return engine.Stream(ctx, db.r, query, append(args, limit), scanRun)
+	query := "SELECT x.run_id FROM runs x WHERE " + strings.Join(conds, " AND ") + " ORDER BY coalesce(x.started, -1 << 62) DESC, x.run_id DESC LIMIT ?"
+	return func(yield func(index.Run, error) bool) {
+		var ids []string
+		if err := engine.Each(ctx, db.r, query, append(args, limit), func(rows *sqlx.Rows) (id string, err error) { return id, rows.Scan(&id) },
+			func(id string) bool { ids = append(ids, id); return true }); err != nil {
+			yield(index.Run{}, engine.Damage(err))
+			return
+		}
+		for some := range slices.Chunk(ids, runsAtOnce) { // what the view says of a run takes a kilobyte while it is sorted
+			for r, err := range db.runs(ctx, some) {
+				if !yield(r, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// runsAtOnce is of how many runs the view is asked in one go.
+const runsAtOnce = 512
+
+// runs yields runs in the order of their ids here; those that are no more are left out.
+func (db *Reader) runs(ctx context.Context, ids []string) iter.Seq2[index.Run, error] {
+	list, _ := json.Marshal(ids) // strings always can be
+	return engine.Stream(ctx, db.r, "SELECT "+runColumns+" FROM json_each(?) j CROSS JOIN v_runs v ON v.run_id = j.value ORDER BY j.key", []any{string(list)}, scanRun)
 }
 
 // Run returns the run whose id begins with prefix. A whole native id will do as well when one run has it.

@@ -1,0 +1,45 @@
+package repair
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestSelectionsHoldLittle makes selections of all originals with more and fewer of them at a time: never more than allowed,
+// each once, by name, with the same places.
+func TestSelectionsHoldLittle(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	w := newWorld(t, seed)
+	for range 25 {
+		w.add()
+	}
+	var all []string
+	for _, limit := range []int{1 << 20, 20, 5, 1} {
+		r := w.repair(nil)
+		r.ChainLimit = limit
+		s := newSurvey(r)
+		w.check(s.read(ctx))
+		var now []string
+		for more := true; more; s.span, more = s.span.Next() {
+			w.check(s.selectSpan(ctx))
+			if len(s.chains) > limit {
+				t.Errorf("%d originals are held, %d may be", len(s.chains), limit)
+			}
+			for _, c := range s.sorted() {
+				w.check(s.settle(ctx, c))
+				now = append(now, fmt.Sprint(c.name(), c.Number, c.Size, c.SHA256, c.tell, len(c.found), len(c.states), c.lost))
+			}
+		}
+		if all == nil {
+			all = now
+		}
+		if len(now) < 25 || !slices.Equal(now, all) {
+			t.Errorf("of %d at a time %d are met, else %d, or other places", limit, len(now), len(all))
+		}
+		w.check(errors.Join(s.close()))
+	}
+}
