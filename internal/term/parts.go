@@ -92,6 +92,7 @@ func (s *Splitter) eachRun(text string, w word, do func(start, end int, kind Kin
 	longest := n - 1
 	if n > MaxParts {
 		longest = MaxParts / 2
+		s.runs.reset()
 	}
 	for i := range max(n, 0) {
 		for j := i + 1; j <= min(n, i+longest) && s.cuts[j]-s.cuts[i] <= MaxTerm; j++ {
@@ -121,7 +122,7 @@ func (s *Splitter) appendParts(dst []byte, from int, text string, w word, k, n i
 		}
 		at := len(dst) + 1
 		dst = appendFold(append(dst, Same, byte(kind)), text[start:end])
-		if len(dst) == at+1 || among(dst[from:at-1], dst[at:]) {
+		if len(dst) == at+1 || s.again(dst, from, at) {
 			dst = dst[:at-1]
 		}
 		return true
@@ -137,6 +138,7 @@ func (s *Splitter) appendPlainParts(dst []byte, from int, text string, w word) [
 	longest := n - 1
 	if n > MaxParts {
 		longest = MaxParts / 2
+		s.runs.reset()
 	}
 	inner := len(dst)
 	for i := range max(n, 0) {
@@ -150,7 +152,7 @@ func (s *Splitter) appendPlainParts(dst []byte, from int, text string, w word) [
 			at := len(dst) + 1
 			dst = append(dst, Same, byte(kind))
 			dst = append(dst, dst[from+s.cuts[i]:from+s.cuts[j]]...)
-			if kind == Inner && among(dst[min(inner, at-1):at-1], dst[at:]) {
+			if kind == Inner && s.again(dst, min(inner, at-1), at) {
 				dst = dst[:at-1]
 			}
 		}
@@ -181,6 +183,14 @@ func plainParts(cuts []int, word string) []int {
 		return cuts[:0]
 	}
 	return append(cuts, len(word))
+}
+
+// again reports whether the run of parts with which dst ends, from at on, is one of those from an earlier place on.
+func (s *Splitter) again(dst []byte, from, at int) bool {
+	if len(s.cuts)-1 > MaxParts {
+		return s.runs.has(dst, at)
+	}
+	return among(dst[from:at-1], dst[at:])
 }
 
 // among reports whether a term is one of terms.

@@ -2,6 +2,7 @@ package term
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -34,5 +35,27 @@ func TestPlainParts(t *testing.T) {
 	}
 	if mixed < len(words)/2 {
 		t.Errorf("%d words with parts", mixed)
+	}
+}
+
+// TestLongIdentifier cuts a word of very many parts: each run of parts stands there once. When each run was looked for among
+// all others, and each piece of the word asked for all runs, this took minutes.
+func TestLongIdentifier(t *testing.T) {
+	const parts = 20_000
+	var text strings.Builder
+	for i := range parts {
+		text.Write([]byte{'X', 'x', 'a' + byte(i%26), 'a' + byte(i/26%26), 'a' + byte(i/676%13)}) // each twice and more
+	}
+	var s Splitter
+	seen := map[string]bool{}
+	for term := range strings.FieldsFuncSeq(string(s.Split(nil, text.String())), func(r rune) bool { return r == ' ' || r == rune(Same) }) {
+		if strings.HasPrefix(term, string(Inner)) && seen[term] {
+			t.Fatalf("%s stands there twice", term)
+		}
+		seen[term] = true
+	}
+	different := 26 * 26 * 13
+	if want := MaxParts / 2 * different; len(seen) < want || len(seen) > want+parts {
+		t.Fatalf("%d runs, want %d and the pieces of the word", len(seen), want)
 	}
 }

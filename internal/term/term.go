@@ -39,6 +39,7 @@ const MaxTerm = 64
 type Splitter struct {
 	term    []byte
 	cuts    []int
+	runs    runs
 	terms   []One
 	skipped int64
 
@@ -154,7 +155,7 @@ func (s *Splitter) pieces(text string, w word, yield func([]byte, int, int, Kind
 	for k := 1; k < len(cuts); k++ {
 		a, b := cuts[k-1], cuts[k]
 		s.term = appendFold(s.term[:0], text[a:b])
-		if !yield(s.term, a, b, Whole) || w.mixed() && !s.eachPart(text, w, k, len(cuts)-1, yield) {
+		if !yield(s.term, a, b, Whole) || w.mixed() && (k == 1 || k == len(cuts)-1) && !s.eachPart(text, w, k, len(cuts)-1, yield) {
 			return false
 		}
 	}
@@ -169,7 +170,7 @@ func (s *Splitter) chunk(t []byte, text string, w word) []byte {
 		t = space(t)
 		from := len(t)
 		t = appendFold(t, text[cuts[k-1]:cuts[k]])
-		if w.mixed() {
+		if w.mixed() && (k == 1 || k == len(cuts)-1) {
 			t = s.appendParts(t, from, text, w, k, len(cuts)-1)
 		}
 	}
