@@ -47,15 +47,64 @@ func (s *Splitter) quick(t *Terms, text string, i int) int {
 		t.Text = t.Text[:from+size]
 		t.All = append(t.All, One{prefix, from, from + size, false})
 		if mixed(letters, digits, upper) {
-			s.parts(t, from, text, i, i+size)
+			t.shortParts(prefix, size, letters, digits, upper)
 		}
-		i += size
+		// What comes next mostly begins in the same eight bytes.
+		i += size + bits.TrailingZeros64((word|b&high)>>(8*size)|1<<(8*(8-size)))>>3
 	}
 	return i
 }
 
+// shortParts appends the parts of a word of fewer than eight bytes of ASCII, that was appended as a whole, as appendPlainParts
+// does: prefix is the word, and the others are the bits of its letters, digits and capitals.
+func (t *Terms) shortParts(prefix uint64, size int, letters, digits, upper uint64) {
+	inside := uint64(1)<<(8*size) - 1<<8 // all bytes but the first
+	cuts := (digits ^ digits<<8 | upper&^(upper<<8) | upper&(upper<<8)&((letters&^upper)>>8)) & inside & high
+	n := bits.OnesCount64(cuts) + 1
+	beyondF := letters & (prefix + ones*(0x7f-'f'))
+	if n >= 6 || n >= 3 && size >= 4 && beyondF == 0 && (upper == 0 || upper == letters) { // random
+		return
+	}
+	var ends [8]int
+	for k := range n - 1 {
+		ends[k] = bits.TrailingZeros64(cuts) - 7
+		cuts &= cuts - 1
+	}
+	ends[n-1] = 8 * size
+	t.Text = slices.Grow(t.Text, shortRuns)
+	inner := 0
+	for k, start := 0, 0; k < n; k, start = k+1, ends[k] {
+		for j := k; j < min(n, k+n-1); j++ {
+			kind := Inner
+			if k == 0 {
+				kind = Leading
+			} else if j == n-1 {
+				kind = Trailing
+			}
+			part := uint64(kind) | prefix>>start&(1<<(ends[j]-start)-1)<<8
+			if kind == Inner && slices.ContainsFunc(t.All[inner:], func(o One) bool { return o.Prefix == part }) {
+				continue
+			}
+			from := len(t.Text) + 1
+			end := from + 1 + (ends[j]-start)>>3
+			t.Text[:from][from-1] = Same
+			binary.LittleEndian.PutUint64(t.Text[from:from+8], part)
+			t.Text = t.Text[:end]
+			t.All = append(t.All, One{part, from, end, true})
+		}
+		if k == 0 {
+			inner = len(t.All)
+		}
+	}
+}
+
+// shortRuns is more than the room that the parts of such a word take: fourteen runs of five parts, and eight bytes more.
+const shortRuns = 14*(2+8) + 8
+
 // longer is quick for one word of eight bytes and more. It returns its end, which is i when the word is none for quick.
 func (s *Splitter) longer(t *Terms, text string, i int) int {
+	from := t.room(MaxTerm + 8)
+	folded := t.Text[from : from+MaxTerm+16]
 	end, caps := i, 0
 	var small, digits uint64
 	for size := 8; size == 8; end += size {
@@ -64,29 +113,25 @@ func (s *Splitter) longer(t *Terms, text string, i int) int {
 		}
 		b := eight(text, end)
 		l, d := kindsOf(b)
+		capitals := l &^ (b << 2)
+		binary.LittleEndian.PutUint64(folded[end-i:], b|capitals>>2)
 		size = bits.TrailingZeros64(^(l|d)&high) >> 3
 		if size < 8 {
 			if b>>(8*size)&0x80 != 0 {
 				return i
 			}
 			mask := uint64(1)<<(8*size) - 1
-			l, d = l&mask, d&mask
+			l, d, capitals = l&mask, d&mask, capitals&mask
 		}
-		caps += bits.OnesCount64(l &^ (b << 2))
-		small |= l & (b << 2)
+		caps += bits.OnesCount64(capitals)
+		small |= l &^ capitals
 		digits |= d
 	}
 	if end-i > MaxTerm {
 		return i
 	}
-	from := t.room(end - i)
-	for at := i; at < end; at += 8 {
-		b := eight(text, at)
-		l, _ := kindsOf(b)
-		binary.LittleEndian.PutUint64(t.Text[from+at-i:from+at-i+8], b|l&^(b<<2)>>2)
-	}
 	t.Text = t.Text[:from+end-i]
-	t.All = append(t.All, One{binary.LittleEndian.Uint64(t.Text[from:]), from, len(t.Text), false})
+	t.All = append(t.All, One{binary.LittleEndian.Uint64(folded), from, len(t.Text), false})
 	if digits != 0 && (caps > 0 || small != 0) || digits == 0 && small != 0 && (caps > 1 || caps == 1 && kinds[text[i]] != upper) {
 		s.parts(t, from, text, i, end)
 	}
