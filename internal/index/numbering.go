@@ -93,6 +93,16 @@ func (g *register) find(t *wordTable, hash, prefix uint64, term []byte) uint32 {
 	}
 }
 
+// short is find for a term of up to eight bytes, as far as it stands where it belongs: most do.
+func (t *wordTable) short(hash uint64, one *term.One) uint32 {
+	s := &t.slots[hash>>(t.shift&63)]
+	what := atomic.LoadUint64(&s.what)
+	if size := one.End - one.Start; size > 8 || what>>whatBits != isWord(hash, size) || s.key != one.Prefix {
+		return 0
+	}
+	return uint32(what)
+}
+
 // isWord returns what stands above the number in the slot of a term.
 func isWord(hash uint64, size int) uint64 {
 	return (hash<<lengthBits | uint64(size)) & (1<<(64-whatBits) - 1)
@@ -192,16 +202,24 @@ func (v *Numbering) Number(numbers []uint32, terms *term.Terms) []uint32 {
 	for some := range slices.Chunk(terms.All, termsAhead) {
 		hashes := v.hashes[:len(some)]
 		for i := range some {
-			hashes[i] = hashWord(some[i].Prefix, terms.Of(&some[i]))
+			one := &some[i]
+			size := one.End - one.Start
+			hash := hashPrefix(one.Prefix, uint64(size))
+			if size > 8 {
+				hash = hashRest(hash, terms.Of(one))
+			}
+			hashes[i] = hash
 		}
 		v.look(table, hashes)
 		v.lookAtLong(table, hashes, some)
 		for i := range some {
-			one := &some[i]
-			hash, text := hashes[i], terms.Of(one)
-			number := v.register.find(table, hash, one.Prefix, text)
+			one, hash := &some[i], hashes[i]
+			number := table.short(hash, one)
 			if number == 0 {
-				number = v.register.number(hash, one.Prefix, text)
+				number = v.register.find(table, hash, one.Prefix, terms.Of(one))
+			}
+			if number == 0 {
+				number = v.register.number(hash, one.Prefix, terms.Of(one))
 				table = v.register.table.Load()
 			}
 			if number--; one.Same {
@@ -241,15 +259,15 @@ func (v *Numbering) lookAtLong(t *wordTable, hashes []uint64, terms []term.One) 
 // wordSeed keeps texts from being made to collide. It never reaches the index.
 var wordSeed = rand.Uint64()
 
-func hashWord(prefix uint64, term []byte) uint64 {
-	h := hashPrefix(prefix, uint64(len(term)))
+// hashRest is the hash of a longer term, from that of its first eight bytes.
+func hashRest(h uint64, term []byte) uint64 {
 	for i := 8; i < len(term); i += 8 {
 		h = mix(h^binary.LittleEndian.Uint64(term[min(i, len(term)-8):]), 0xd6e8feb86659fd93)
 	}
 	return h
 }
 
-// hashPrefix is the hash of terms of up to eight bytes.
+// hashPrefix is the hash of a term of up to eight bytes, and what that of a longer one begins with.
 func hashPrefix(prefix, size uint64) uint64 {
 	return mix(prefix^size^wordSeed, 0x9e3779b97f4a7c15)
 }
