@@ -74,6 +74,7 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 		return usage("a number of hits or events cannot be negative", "--limit 0 is no limit")
 	}
 	holdMemory(searchMemory)
+	collectRarely()
 	store, err := a.read(ctx)
 	if err != nil {
 		return err

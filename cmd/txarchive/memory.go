@@ -25,6 +25,16 @@ func holdMemory(n int64) {
 	}
 }
 
+// rareCycles is how much the heap of a short command grows between two cycles of the collector, in percent: what it leaves
+// behind is little, and most are over before they are worth a look.
+const rareCycles = 400
+
+func collectRarely() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(rareCycles)
+	}
+}
+
 // cycle is collected in every cycle of the collector, and looks how much is alive then. Commands that know something of every
 // original or run (repair, forget, plans of prune) may hold more than the limit: a collector without room to work in would take
 // half of the CPU, so the limit gives way.

@@ -49,7 +49,7 @@ type Phrase struct{ Text string }
 type Prefix struct{ Text string }
 
 // Terms is a Phrase, or with Open a Prefix, of whole words: parts of identifiers will not do. No text of a query gives
-// one; search asks an index so for where a Substring may stand.
+// one; search asks an index so for where a Substring may stand. Text is terms with spaces between them.
 type Terms struct {
 	Text string
 	Open bool

@@ -32,8 +32,8 @@ const (
 
 // Cutter is a Vocabulary that finds pieces of words that were too long for one term on the way.
 type Cutter interface {
-	// TermsOrLong is Terms and all terms of at least size bytes.
-	TermsOrLong(ctx context.Context, contains string, size int) iter.Seq2[string, error]
+	// TermsOrCut is Terms, and the terms of at least size bytes that end with the beginning of the text.
+	TermsOrCut(ctx context.Context, contains string, size int) iter.Seq2[string, error]
 }
 
 // candidates finds what the index can be asked in place of a pattern.
@@ -206,7 +206,7 @@ func (c *candidates) ending(ctx context.Context, word string, rest []string, ope
 	cutter, ok := v.(Cutter)
 	terms := v.Terms(ctx, word)
 	if ok {
-		terms = cutter.TermsOrLong(ctx, word, cutTerm)
+		terms = cutter.TermsOrCut(ctx, word, cutTerm)
 	}
 	for t, err := range terms {
 		if err != nil {
@@ -345,7 +345,7 @@ func (e *ends) cut(t string, endings []string) {
 		case !strings.HasSuffix(t, p) || !e.cutBehind(len(p), len(t)):
 			continue
 		case leastRest <= len(rest) && len(rest) <= mostRest:
-			e.add([]string{t, rest}, true)
+			e.add(append([]string{t}, term.Words(rest)...), true)
 		default: // few texts have it; what follows would be a beginning that many words have, or be cut again
 			e.add([]string{t}, false)
 			return

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/query"
@@ -81,7 +82,7 @@ type question struct {
 }
 
 // questions are what the index is asked, one for each alternative that can match at all; two where some of the candidates
-// need no check.
+// need no check. Those whose hits need none come first.
 func (a *Answer) questions(ctx context.Context, more ...query.Node) ([]question, error) {
 	var out []question
 	for i := range a.alternatives {
@@ -109,6 +110,7 @@ func (a *Answer) questions(ctx context.Context, more ...query.Node) ([]question,
 			out = append(out, question{alt, alt.tree(of...)})
 		}
 	}
+	slices.SortStableFunc(out, func(a, b question) int { return cmp.Compare(min(len(a.check), 1), min(len(b.check), 1)) })
 	return out, nil
 }
 
@@ -214,62 +216,110 @@ type candidate struct {
 // finds is Index.Find, or what does as it does.
 type finds func(context.Context, *query.Tree, index.Page) iter.Seq2[index.Hit, error]
 
+// mostEarly is up to how many hits are gathered of a question before another one is asked.
+const mostEarly = 256
+
 // merge yields the hits of several questions in their common order. Of one whose hits need no check no more are wanted than
-// limit, 0 is all.
+// limit, 0 is all: when it has as many, nobody wants what is older than the last of them.
 func merge(ctx context.Context, find finds, questions []question, page index.Page, limit int) iter.Seq2[candidate, error] {
-	ask := func(q question) iter.Seq2[index.Hit, error] {
-		page := page
-		if len(q.check) == 0 {
-			page.Limit = limit
-		}
-		return find(ctx, q.tree, page)
-	}
 	return func(yield func(candidate, error) bool) {
-		if len(questions) == 1 {
-			for h, err := range ask(questions[0]) {
-				if !yield(candidate{found: found{Hit: h}}, err) || err != nil {
-					return
-				}
-			}
-			return
-		}
-		type head struct {
-			hit  index.Hit
-			next func() (index.Hit, error, bool)
-			of   int
-		}
+		var last *index.Hit
 		var heads []*head
 		for i, q := range questions {
-			next, stop := iter.Pull2(ask(q))
-			defer stop()
-			h, err, ok := next()
-			if err != nil {
-				yield(candidate{}, err)
+			page, tree := page, q.tree
+			if len(q.check) == 0 {
+				page.Limit = limit
+			}
+			if last != nil && last.Near > earliest {
+				tree = conjunction([]query.Node{tree.Root, query.Range{From: time.UnixMicro(last.Near).UTC()}})
+			}
+			hits := find(ctx, tree, page)
+			if len(questions) == 1 {
+				each(hits, yield)
 				return
 			}
-			if ok {
-				heads = append(heads, &head{h, next, i})
-			}
-		}
-		for len(heads) > 0 {
-			first := 0
-			for i, h := range heads {
-				if index.Compare(&h.hit, &heads[first].hit) < 0 {
-					first = i
+			if 0 < page.Limit && page.Limit <= mostEarly {
+				all, err := gathered(hits)
+				if err != nil {
+					yield(candidate{}, err)
+					return
+				}
+				if hits = all.each; len(all) == limit {
+					last = &all[limit-1]
 				}
 			}
-			h := heads[first]
-			if !yield(candidate{found{Hit: h.hit}, h.of}, nil) {
-				return
-			}
-			hit, err, ok := h.next()
-			if err != nil {
-				yield(candidate{}, err)
-				return
-			}
-			if h.hit = hit; !ok {
-				heads = append(heads[:first], heads[first+1:]...)
-			}
+			h := &head{of: i}
+			var stop func()
+			h.next, stop = iter.Pull2(hits)
+			defer stop()
+			heads = append(heads, h)
+		}
+		inOrder(heads, yield)
+	}
+}
+
+// each yields the hits of the only question.
+func each(hits iter.Seq2[index.Hit, error], yield func(candidate, error) bool) {
+	for h, err := range hits {
+		if !yield(candidate{found: found{Hit: h}}, err) || err != nil {
+			return
+		}
+	}
+}
+
+// hits are some that were gathered.
+type hits []index.Hit
+
+func gathered(from iter.Seq2[index.Hit, error]) (all hits, err error) {
+	for h, err := range from {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, h)
+	}
+	return all, nil
+}
+
+func (h hits) each(yield func(index.Hit, error) bool) {
+	for _, one := range h {
+		if !yield(one, nil) {
+			return
+		}
+	}
+}
+
+// head is the next hit of a question.
+type head struct {
+	hit  index.Hit
+	next func() (index.Hit, error, bool)
+	of   int
+}
+
+// inOrder yields the hits of questions that were not begun yet, newest first.
+func inOrder(heads []*head, yield func(candidate, error) bool) {
+	var going []*head
+	for _, h := range heads {
+		hit, err, ok := h.next()
+		if err != nil {
+			yield(candidate{}, err)
+			return
+		}
+		if h.hit = hit; ok {
+			going = append(going, h)
+		}
+	}
+	for len(going) > 0 {
+		h := slices.MinFunc(going, func(a, b *head) int { return index.Compare(&a.hit, &b.hit) })
+		if !yield(candidate{found{Hit: h.hit}, h.of}, nil) {
+			return
+		}
+		hit, err, ok := h.next()
+		if err != nil {
+			yield(candidate{}, err)
+			return
+		}
+		if h.hit = hit; !ok {
+			going = slices.DeleteFunc(going, func(o *head) bool { return o == h })
 		}
 	}
 }

@@ -25,6 +25,7 @@ type tx struct {
 	texts map[usageTexts]int64
 	next  map[string]int64 // next row id of a table
 	spent map[int64]bool   // run_names that usage_touched has
+	block []byte           // of words, the last that was read
 }
 
 func (db *DB) begin(ctx context.Context) (*tx, error) {

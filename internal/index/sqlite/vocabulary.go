@@ -113,17 +113,22 @@ func (t *tx) dropRuns(runs []int64) error {
 	return nil
 }
 
-func (t *tx) nextBlock(after, before int64, into []byte) (id int64, words []byte, err error) {
-	if found, err := t.get(schema.NextBlockSQL, []any{after, before}, &id, engine.Bytes(&into)); !found {
-		return 0, nil, err
+// nextBlock reads one block at a time.
+func (t *tx) nextBlock(after, before int64, _ int, take func(id int64, block []byte)) error {
+	var id int64
+	found, err := t.get(schema.NextBlocksSQL, []any{after, before, 1}, &id, engine.Bytes(&t.block))
+	if found && err == nil {
+		take(id, t.block)
 	}
-	return id, into, nil
+	return err
 }
 
 // takeBlock is nextBlock, and removes the block, so that what is made of it takes its room.
-func (t *tx) takeBlock(after, before int64, into []byte) (id int64, words []byte, err error) {
-	if id, words, err = t.nextBlock(after, before, into); err == nil && words != nil {
-		_, err = t.exec("DELETE FROM terms WHERE id = ?", id)
+func (t *tx) takeBlock(after, before int64, most int, take func(id int64, block []byte)) error {
+	taken := int64(0)
+	err := t.nextBlock(after, before, most, func(id int64, block []byte) { taken = id; take(id, block) })
+	if err == nil && taken > 0 {
+		_, err = t.exec("DELETE FROM terms WHERE id = ?", taken)
 	}
-	return id, words, err
+	return err
 }

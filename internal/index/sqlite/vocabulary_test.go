@@ -49,8 +49,10 @@ func TestVocabulary(t *testing.T) {
 			return len(w) < 2 || len(w) > 3 || !strings.Contains(w, "a") && !strings.Contains(w, "7")
 		})
 		same(t, "short words", collect(t, db.TermsAny(t.Context(), []string{"a", "7"}, 2, 3)), short)
-		long := slices.DeleteFunc(collect(t, db.Terms(t.Context(), "")), func(w string) bool { return len(w) < 15 && !strings.Contains(w, "7f") })
-		same(t, "long words", collect(t, db.TermsOrLong(t.Context(), "7f", 15)), long)
+		cut := slices.DeleteFunc(collect(t, db.Terms(t.Context(), "")), func(w string) bool {
+			return (len(w) < 15 || !strings.HasSuffix(w, "7")) && !strings.Contains(w, "7f")
+		})
+		same(t, "words that may be cut", collect(t, db.TermsOrCut(t.Context(), "7f", 15)), cut)
 		first := slices.DeleteFunc(collect(t, db.Terms(t.Context(), "")), func(w string) bool { return !strings.HasPrefix(w, "word3") })
 		same(t, "words that begin so", collect(t, db.TermsFrom(t.Context(), "word3")), first)
 	}

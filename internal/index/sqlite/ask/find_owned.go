@@ -15,7 +15,10 @@ import (
 )
 
 // holder is a transcript, with bounds of the ids of its rows.
-type holder struct{ id, rows, first, last int64 }
+type holder struct {
+	id, rows, first, last int64
+	hidden                bool // its rows do not count
+}
 
 // owned is the transcripts that a condition is about, those with the newest rows first; dense says that they have too many
 // rows for a list.
@@ -24,27 +27,52 @@ type owned struct {
 	dense   bool
 }
 
+// allOwned is the owners of rows that do not count, too: most searches count those beside the others.
+type allOwned struct {
+	owned
+	shown owned
+}
+
 func (p *planner) owned(c where.Cond) (o owned, err error) {
 	query, args, key := p.ownersOf(c)
-	if o, known := p.tx.owned[key]; known {
-		return o, nil
+	all, known := p.tx.owned[key]
+	if !known {
+		if all, err = p.lookUp(query, args); err != nil {
+			return o, err
+		}
+		if p.tx.keeps(len(all.holders) + len(all.shown.holders)) {
+			p.tx.owned[key] = all
+		}
 	}
-	total := int64(0)
-	scan := func(rows *sqlx.Rows) (h holder, err error) { return h, rows.Scan(&h.id, &h.rows, &h.first, &h.last) }
+	if p.all {
+		return all.owned, nil
+	}
+	return all.shown, nil
+}
+
+func (p *planner) lookUp(query string, args []any) (o allOwned, err error) {
+	shown, hidden := int64(0), int64(0) // rows
+	scan := func(rows *sqlx.Rows) (h holder, err error) {
+		return h, rows.Scan(&h.id, &h.rows, &h.first, &h.last, &h.hidden)
+	}
 	err = engine.Each(p.ctx, p.tx, query, args, scan, func(h holder) bool {
+		if h.hidden {
+			hidden += h.rows
+		} else {
+			shown += h.rows
+		}
 		o.holders = append(o.holders, h)
-		total += h.rows
-		return total <= p.mostOwned
+		return shown <= p.mostOwned
 	})
 	if err != nil {
 		return o, err
 	}
-	if o.dense = total > p.mostOwned; o.dense {
-		o.holders = nil
-	}
 	slices.SortFunc(o.holders, func(a, b holder) int { return cmp.Compare(b.last, a.last) })
-	if p.tx.keeps(len(o.holders)) {
-		p.tx.owned[key] = o
+	if o.shown.dense = shown > p.mostOwned; !o.shown.dense {
+		o.shown.holders = slices.DeleteFunc(slices.Clone(o.holders), func(h holder) bool { return h.hidden })
+	}
+	if o.dense = shown+hidden > p.mostOwned; o.dense {
+		o.holders = nil
 	}
 	return o, nil
 }
@@ -59,13 +87,10 @@ func (p *planner) remembered(c where.Cond) bool {
 // ownersOf is the question for owners, and under what its answer is remembered.
 func (p *planner) ownersOf(c where.Cond) (query string, args []any, key string) {
 	seen := ""
-	if !p.all {
-		seen = " AND t.verdict IN (0, 6)"
-	}
 	if c.To > 0 {
-		seen += " AND t.first_row < " + strconv.FormatInt(c.To, 10)
+		seen = " AND t.first_row < " + strconv.FormatInt(c.To, 10)
 	}
-	query = `SELECT t.id, t.rows, t.first_row, t.last_row FROM runs r JOIN conversations c ON c.run = r.id JOIN transcripts t ON t.conversation = c.id
+	query = `SELECT t.id, t.rows, t.first_row, t.last_row, t.verdict NOT IN (0, 6) FROM runs r JOIN conversations c ON c.run = r.id JOIN transcripts t ON t.conversation = c.id
 		WHERE t.indexed <> 0 AND ` + where.Balanced(append(slices.Clone(c.Own), c.Hint...), " AND ") + " AND t.last_row >= " + strconv.FormatInt(c.From, 10) + seen
 	args = append(slices.Clone(c.Owned), c.Hinted...)
 	return query, args, fmt.Sprintf("%s %#v %d", query, args, p.mostOwned)

@@ -1,8 +1,6 @@
 package ask
 
 import (
-	"database/sql"
-	"errors"
 	"math"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
@@ -39,18 +37,21 @@ func (p *planner) recent(from, to int64) (r recent, view *fts5.View, err error) 
 	return r, view.Of(r.first, r.last), nil
 }
 
+// lookBackSQL reads each row once: an OFFSET and what lies before it would be two walks.
+const lookBackSQL = `SELECT count(*), coalesce(min(id), 0), coalesce(min(origin), 0), coalesce(max(origin), 0) FROM
+	(SELECT id, origin FROM fts_docsize WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT ?)`
+
 func (p *planner) lookBack(from, to int64) (r recent, err error) {
-	var last int64
-	r.edge = from
-	err = p.tx.GetContext(p.ctx, &last, "SELECT id FROM fts_docsize WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ?", from, to, p.tried)
-	switch {
-	case err == nil:
-		r.edge = max(from, last>>schema.SlotBits<<schema.SlotBits)
-	case !errors.Is(err, sql.ErrNoRows):
+	var rows int
+	if err := p.tx.QueryRowxContext(p.ctx, lookBackSQL, from, to, p.tried).Scan(&rows, &r.edge, &r.first, &r.last); err != nil {
 		return r, err
 	}
-	err = p.tx.QueryRowxContext(p.ctx, "SELECT coalesce(min(origin), 0), coalesce(max(origin), 0) FROM fts_docsize WHERE id >= ? AND id < ?", r.edge, to).Scan(&r.first, &r.last)
-	return r, err
+	if rows < p.tried {
+		r.edge = from
+	} else { // some of the last hour may not have been seen
+		r.edge = min((r.edge>>schema.SlotBits+1)<<schema.SlotBits, to)
+	}
+	return r, nil
 }
 
 // manyTerms are worth a look at the newest rows first.

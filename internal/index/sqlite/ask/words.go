@@ -22,8 +22,9 @@ func (db *Reader) Terms(ctx context.Context, contains string) iter.Seq2[string, 
 	return db.words(ctx, schema.Containing([]byte(contains), math.MaxInt))
 }
 
-// TermsOrLong is Terms and all words of at least size bytes, which may be pieces of longer ones, in one pass.
-func (db *Reader) TermsOrLong(ctx context.Context, contains string, size int) iter.Seq2[string, error] {
+// TermsOrCut is Terms, and the words of at least size bytes that end with the beginning of the text: they may be pieces of longer
+// ones that have it in them.
+func (db *Reader) TermsOrCut(ctx context.Context, contains string, size int) iter.Seq2[string, error] {
 	return db.words(ctx, schema.Containing([]byte(contains), size))
 }
 
@@ -66,12 +67,21 @@ func (db *Reader) eachWord(ctx context.Context, find schema.Finder, take func(wo
 	if err := tx.SelectContext(ctx, &runs, schema.RunsSQL); err != nil {
 		return err
 	}
-	read := func(after, before int64, into []byte) (id int64, words []byte, err error) {
-		err = tx.QueryRowContext(ctx, schema.NextBlockSQL, after, before).Scan(&id, engine.Bytes(&into))
-		if err == sql.ErrNoRows {
-			return 0, nil, nil
+	read := func(after, before int64, most int, take func(id int64, block []byte)) error {
+		rows, err := tx.QueryContext(ctx, schema.NextBlocksSQL, after, before, most)
+		if err != nil {
+			return err
 		}
-		return id, into, err
+		defer rows.Close()
+		for rows.Next() {
+			var id int64
+			var block sql.RawBytes // a slice would be copied twice
+			if err := rows.Scan(&id, &block); err != nil {
+				return err
+			}
+			take(id, block)
+		}
+		return rows.Err()
 	}
 	return schema.MergeRuns(read, runs, find, take)
 }

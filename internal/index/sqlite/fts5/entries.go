@@ -1,6 +1,7 @@
 package fts5
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -85,3 +86,40 @@ func (e *entries) rows() []byte {
 
 // last says whether the present term is the last one, so that the next leaf may go on with it.
 func (e *entries) last() bool { return len(e.footer) == 0 }
+
+// seeker looks for terms on one leaf, each above the one before.
+type seeker struct {
+	entries
+	term []byte // the present one; nil when all are below those that are looked for
+}
+
+func seek(leaf []byte) (seeker, error) {
+	e, err := entriesOf(leaf)
+	return seeker{entries: e}, err
+}
+
+// to goes to a term, and says whether it stands on the leaf.
+func (s *seeker) to(term []byte) bool {
+	same := 0 // bytes that the present term shares with the one that is looked for
+	if s.term != nil {
+		if above := bytes.Compare(s.term, term); above >= 0 {
+			return above == 0
+		}
+		same = common(s.term, term)
+	}
+	for s.next() {
+		if s.shared > same {
+			continue // as much below the wanted one as the last
+		}
+		if s.shared == same {
+			n := common(s.suffix, term[same:])
+			if same += n; same < len(term) && (n == len(s.suffix) || s.suffix[n] < term[same]) {
+				continue
+			}
+		}
+		s.term = append(append(s.term[:0], term[:min(s.shared, len(term))]...), s.suffix...)
+		return bytes.Equal(s.term, term)
+	}
+	s.term = nil
+	return false
+}

@@ -1,6 +1,7 @@
 package fts5
 
 import (
+	"cmp"
 	"errors"
 	"math/rand/v2"
 	"testing"
@@ -31,7 +32,13 @@ func FuzzEntries(f *testing.F) {
 		if err != nil && !errors.Is(err, ErrMalformed) {
 			t.Error(err)
 		}
-		if _, _, err := termOn(leaf, term); err != nil && !errors.Is(err, ErrMalformed) {
+		on, err := seek(leaf)
+		for _, t := range [][]byte{term, append(term, 1), append(term, 0xff)} {
+			if err == nil && on.to(t) {
+				on.rows()
+			}
+		}
+		if err = cmp.Or(err, on.err); err != nil && !errors.Is(err, ErrMalformed) {
 			t.Error(err)
 		}
 	})

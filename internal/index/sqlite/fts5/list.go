@@ -61,33 +61,6 @@ func leafParts(b []byte) (rest, rows []byte, more bool, err error) {
 	return b[4:row], b[row:end], more, nil
 }
 
-// termOn finds a term on the leaf that it must stand on, if anywhere: what follows it there, and whether the next leaf may go
-// on with that.
-func termOn(b []byte, term []byte) (rows []byte, more bool, err error) {
-	e, err := entriesOf(b)
-	if err != nil {
-		return nil, false, err
-	}
-	same := 0 // bytes that the last term shares with the one that is looked for
-	for e.next() {
-		if e.shared > same {
-			continue // as much below the wanted one as the last
-		}
-		if e.shared < same {
-			return nil, false, nil // above it
-		}
-		n := common(e.suffix, term[same:])
-		if same += n; n == len(e.suffix) && same == len(term) {
-			rows = e.rows()
-			return rows, e.last(), e.err
-		}
-		if same == len(term) || n < len(e.suffix) && e.suffix[n] > term[same] {
-			return nil, false, nil
-		}
-	}
-	return nil, false, e.err
-}
-
 // read makes sure that a piece is read.
 func (l *list) read(k int) error {
 	if l.pieces[k].data != nil {

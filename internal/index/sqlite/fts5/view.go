@@ -135,11 +135,13 @@ func (v *View) lists(terms []string) ([]*list, error) {
 
 // find looks terms up in segments.
 func (s *Shelf) find(terms []string, in []*part) error {
+	terms = slices.Clone(terms)
+	slices.Sort(terms)
 	keys := make([][]byte, len(terms))
 	for i, t := range terms {
 		keys[i] = append([]byte{mainPrefix}, t...)
 	}
-	pages, err := s.store.Separators(keys, numbers(in))
+	pages, err := s.separators(keys, in)
 	if err != nil {
 		return err
 	}
@@ -153,32 +155,78 @@ func (s *Shelf) find(terms []string, in []*part) error {
 	if err != nil {
 		return err
 	}
-	lists := make([]*list, len(pages))
 	var open []*opened
-	for i, b := range blocks {
-		lists[i] = absent
-		if b == nil {
-			continue
-		}
-		rows, more, err := termOn(b, keys[i/len(in)])
-		if err != nil {
-			return err
-		}
-		if rows == nil {
-			continue
-		}
-		o := newOpened(s, in[i%len(in)], rows, pages[i])
-		if lists[i] = o.list; more {
-			open = append(open, o)
+	for k, of := range in {
+		var on seeker // the leaf of the term before
+		for i, t := range terms {
+			at := i*len(in) + k
+			if blocks[at] == nil {
+				s.list(t, of.number, absent)
+				continue
+			}
+			if i == 0 || leaves[at] != leaves[at-len(in)] {
+				if on, err = seek(blocks[at]); err != nil {
+					return err
+				}
+			}
+			l := absent
+			if on.to(keys[i]) {
+				o := newOpened(s, of, on.rows(), pages[at])
+				if l = o.list; on.last() {
+					open = append(open, o)
+				}
+			}
+			if on.err != nil {
+				return on.err
+			}
+			s.list(t, of.number, l)
 		}
 	}
-	if err := s.complete(open); err != nil {
+	return s.complete(open)
+}
+
+// sampled is every which of many terms is asked for at first: neighbours often stand on one leaf.
+const sampled = 8
+
+// separators are those of terms that rise, for each segment. What lies between two terms with the same one has that, too.
+func (s *Shelf) separators(keys [][]byte, in []*part) ([]int64, error) {
+	if len(keys) <= 2*sampled {
+		return s.store.Separators(keys, numbers(in))
+	}
+	some := func(i int) bool { return i%sampled == 0 || i == len(keys)-1 }
+	pages := make([]int64, len(keys)*len(in))
+	ask := func(wanted func(i int) bool) error {
+		var of []int
+		var ask [][]byte
+		for i, k := range keys {
+			if wanted(i) {
+				of, ask = append(of, i), append(ask, k)
+			}
+		}
+		if len(ask) == 0 {
+			return nil
+		}
+		found, err := s.store.Separators(ask, numbers(in))
+		for n, i := range of {
+			if err == nil {
+				copy(pages[i*len(in):(i+1)*len(in)], found[n*len(in):])
+			}
+		}
 		return err
 	}
-	for i, l := range lists {
-		s.list(terms[i/len(in)], in[i%len(in)].number, l)
+	if err := ask(some); err != nil {
+		return nil, err
 	}
-	return nil
+	row := func(i int) []int64 { return pages[i*len(in) : (i+1)*len(in)] }
+	err := ask(func(i int) bool {
+		below := row(i / sampled * sampled)
+		if some(i) || !slices.Equal(below, row(min(i/sampled*sampled+sampled, len(keys)-1))) {
+			return !some(i)
+		}
+		copy(row(i), below)
+		return false
+	})
+	return pages, err
 }
 
 func numbers(segments []*part) []int {

@@ -2,21 +2,23 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
+	"sync"
 )
 
 // RunBits of a block's id are its number in its run.
 const RunBits = 20
 
-// Statements over the blocks: the runs, and the next block between two ids.
+// Statements over the blocks: the runs, and the next blocks between two ids.
 const (
-	RunsSQL      = "SELECT DISTINCT id >> 20 FROM terms ORDER BY 1"
-	NextBlockSQL = "SELECT id, words FROM terms WHERE id > ? AND id < ? ORDER BY id LIMIT 1"
+	RunsSQL       = "SELECT DISTINCT id >> 20 FROM terms ORDER BY 1"
+	NextBlocksSQL = "SELECT id, words FROM terms WHERE id > ? AND id < ? ORDER BY id LIMIT ?"
 )
 
-// blocks reads the block with the smallest id between two into memory that may be used again, nothing when there is none. A
-// Packer has written it.
-type blocks func(after, before int64, into []byte) (id int64, block []byte, err error)
+// blocks calls take for the blocks with the smallest ids between two, which a Packer has written: at least for one, if there is
+// any, and for at most some. A block is valid until take returns.
+type blocks func(after, before int64, most int, take func(id int64, block []byte)) error
 
 // Finder appends the words of a block that are looked for, in order and each with a line feed.
 type Finder func(block, found []byte) ([]byte, error)
@@ -30,7 +32,7 @@ func AnyWord(block, found []byte) ([]byte, error) {
 	return found, w.err()
 }
 
-// Containing takes the words that have a text in them, and those of at least long bytes.
+// Containing takes the words that have a text in them, and those of at least long bytes that end with its beginning.
 //
 // It looks at words as they are packed. One that has the text in what it shares with the word before it is known to have it, and
 // in any other the text ends among the word's own bytes: in most of them it cannot, and nothing else is looked at.
@@ -46,7 +48,7 @@ func Containing(text []byte, long int) Finder {
 					end = from + i + len(text)
 				}
 			}
-			if end > 0 || w.length >= long {
+			if end > 0 || w.length >= long && endsIn(w.word[:w.length], text) {
 				found = append(append(found, w.word[:w.length]...), '\n')
 			}
 			if end > 0 {
@@ -57,6 +59,16 @@ func Containing(text []byte, long int) Finder {
 		}
 		return found, w.err()
 	}
+}
+
+// endsIn says whether a word ends with the beginning of a text.
+func endsIn(word, text []byte) bool {
+	for n := min(len(text)-1, len(word)); n > 0; n-- {
+		if word[len(word)-1] == text[n-1] && bytes.HasSuffix(word, text[:n]) {
+			return true
+		}
+	}
+	return false
 }
 
 // Those takes the words that a test accepts.
@@ -90,60 +102,96 @@ func Beginning(text []byte) Finder {
 
 // runCursor walks the words of a run that are looked for.
 type runCursor struct {
-	id, end int64 // of the block that is being read, and of the first that is not of the run
-	block   []byte
-	found   []byte // in it
+	id, end int64  // of the last block that was read, and of the first that is not of the run
+	found   []byte // words, as a Finder gives them
 	rest    []byte // of them
-	word    []byte // nil at the end
+	word    []byte
+	ahead   int // blocks that are read at once
 }
 
-func (c *runCursor) next(read blocks, find Finder) error {
+// blocksAhead is how many blocks of a run are looked through at once, at most.
+const blocksAhead = 16
+
+// merge reads runs of words. It reads one block while others are looked through, where few of their words are looked for.
+type merge struct {
+	read  blocks
+	find  Finder
+	slots [blocksAhead]struct {
+		block, found []byte
+		err          error
+	}
+}
+
+// next goes to the next word of a run, and says whether there is one.
+func (m *merge) next(c *runCursor) (bool, error) {
 	for {
 		if end := bytes.IndexByte(c.rest, '\n'); end >= 0 {
 			c.word, c.rest = c.rest[:end], c.rest[end+1:]
-			return nil
+			return true, nil
 		}
-		id, block, err := read(c.id, c.end, c.block)
-		if err != nil || len(block) == 0 {
-			c.word = nil
-			return err
+		if more, err := m.fill(c); !more || err != nil {
+			return false, err
 		}
-		if c.found, err = find(block, c.found[:0]); err != nil {
-			return err
-		}
-		c.id, c.block, c.rest = id, block, c.found
 	}
+}
+
+// fill looks through the next blocks of a run, on all cores.
+func (m *merge) fill(c *runCursor) (more bool, err error) {
+	var group sync.WaitGroup
+	n, size := 0, 0
+	err = m.read(c.id, c.end, c.ahead, func(id int64, block []byte) {
+		s := &m.slots[n]
+		s.block, c.id = append(s.block[:0], block...), id
+		n, size = n+1, size+len(block)
+		look := func() { s.found, s.err = m.find(s.block, s.found[:0]) }
+		if c.ahead == 1 {
+			look()
+		} else {
+			group.Go(look)
+		}
+	})
+	group.Wait()
+	c.found = c.found[:0]
+	for i := range m.slots[:n] {
+		s := &m.slots[i]
+		c.found, err = append(c.found, s.found...), cmp.Or(err, s.err)
+	}
+	if c.rest = c.found; len(c.found) < size/8 {
+		c.ahead = min(2*c.ahead, blocksAhead)
+	} else {
+		c.ahead = 1
+	}
+	return n > 0, err
 }
 
 // MergeRuns calls take for the words of some runs that are looked for, in order and each once.
 func MergeRuns(read blocks, runs []int64, find Finder, take func(word []byte) error) error {
-	var cursors []*runCursor
-	step := func(c *runCursor) error {
-		if err := c.next(read, find); err != nil {
-			return err
+	m := &merge{read: read, find: find}
+	var cursors []*runCursor // by their words
+	put := func(c *runCursor) error {
+		more, err := m.next(c)
+		if more {
+			at, _ := slices.BinarySearchFunc(cursors, c.word, func(o *runCursor, word []byte) int { return bytes.Compare(o.word, word) })
+			cursors = slices.Insert(cursors, at, c)
 		}
-		if c.word == nil {
-			cursors = slices.DeleteFunc(cursors, func(o *runCursor) bool { return o == c })
-		}
-		return nil
+		return err
 	}
 	for _, run := range runs {
-		c := &runCursor{id: run<<RunBits - 1, end: (run + 1) << RunBits}
-		cursors = append(cursors, c)
-		if err := step(c); err != nil {
+		if err := put(&runCursor{id: run<<RunBits - 1, end: (run + 1) << RunBits, ahead: 1}); err != nil {
 			return err
 		}
 	}
 	var last []byte
 	for len(cursors) > 0 {
-		c := slices.MinFunc(cursors, func(a, b *runCursor) int { return bytes.Compare(a.word, b.word) })
+		c := cursors[0]
+		cursors = slices.Delete(cursors, 0, 1)
 		if last == nil || !bytes.Equal(last, c.word) {
 			last = append(last[:0], c.word...)
 			if err := take(c.word); err != nil {
 				return err
 			}
 		}
-		if err := step(c); err != nil {
+		if err := put(c); err != nil {
 			return err
 		}
 	}

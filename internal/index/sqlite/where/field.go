@@ -213,13 +213,29 @@ func ofCalls(f query.Field) (hint []string, args []any) {
 // ofProject finds the conversations of projects in the indexes of both places where those are stated.
 func ofProject(values []query.Value) (hint []string, args []any) {
 	for _, v := range values {
-		if v.Text == "" || v.Match != query.Whole || !ascii(v.Text) {
+		switch {
+		case v.Text == "":
 			return nil, nil
+		case v.Match == query.Whole && ascii(v.Text):
+			hint, args = append(hint, `c.id IN (SELECT id FROM conversations WHERE project = ? COLLATE NOCASE UNION ALL
+				SELECT o.id FROM runs q CROSS JOIN conversations o ON o.run = q.id WHERE q.project = ? COLLATE NOCASE)`), append(args, v.Text, v.Text)
+		default:
+			hint = append(hint, `c.id IN (SELECT o.id FROM `+projectsIn("conversations")+` p CROSS JOIN conversations o ON o.project = p.name COLLATE NOCASE UNION ALL
+				SELECT o.id FROM `+projectsIn("runs")+` p CROSS JOIN runs q ON q.project = p.name COLLATE NOCASE CROSS JOIN conversations o ON o.run = q.id)`)
+			args = append(args, glob(v), glob(v))
 		}
-		hint, args = append(hint, `c.id IN (SELECT id FROM conversations WHERE project = ? COLLATE NOCASE UNION ALL
-			SELECT o.id FROM runs q CROSS JOIN conversations o ON o.run = q.id WHERE q.project = ? COLLATE NOCASE)`), append(args, v.Text, v.Text)
 	}
 	return []string{Balanced(hint, " OR ")}, args
+}
+
+// projectsIn is the different projects of a table that match a pattern: from one to the next in its index, since few things are
+// of one each. Those that differ in the case of ASCII letters alone match all or none.
+func projectsIn(table string) string {
+	next := func(after string) string {
+		return "(SELECT project FROM " + table + " WHERE project > " + after + " COLLATE NOCASE ORDER BY project COLLATE NOCASE LIMIT 1)"
+	}
+	return "(WITH RECURSIVE all_of(name) AS (SELECT " + next("''") + " UNION ALL SELECT " + next("all_of.name") + ` FROM all_of
+		WHERE all_of.name IS NOT NULL) SELECT name FROM all_of WHERE name GLOB ?)`
 }
 
 // ownersOf are fields that events state, as facets, or else what owns them.

@@ -4,6 +4,7 @@ package where
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
@@ -194,13 +195,13 @@ func (k compiler) node(n query.Node) (Cond, error) {
 		c, err := k.node(n.Of)
 		return k.not(c), err
 	case query.Word:
-		return phrase(n.Text, false, false), nil
+		return phrase(n.Text, false), nil
 	case query.Phrase:
-		return phrase(n.Text, false, false), nil
+		return phrase(n.Text, false), nil
 	case query.Prefix:
-		return phrase(n.Text, true, false), nil
+		return phrase(n.Text, true), nil
 	case query.Terms:
-		return phrase(n.Text, n.Open, true), nil
+		return terms(strings.Fields(n.Text), n.Open), nil
 	case query.Range:
 		return k.window(n), nil
 	case query.Field:
@@ -277,26 +278,29 @@ func (k compiler) not(c Cond) Cond {
 	return Cond{sql: []string{s}, args: a}
 }
 
-// phrase asks for the terms of a text in order. open says that the last one may go on, whole that parts of identifiers
-// will not do. A text without terms asks for nothing.
-func phrase(text string, open, whole bool) Cond {
+// phrase asks for the terms of a text in order. open says that the last one may go on. A text without terms asks for nothing.
+func phrase(text string, open bool) Cond {
 	words := term.Words(text)
-	if len(words) == 0 {
+	return terms(words, open, term.Sequences(words, open)...)
+}
+
+// terms asks for terms in order as they are, or for other sequences that stand for them: parts of identifiers.
+func terms(words []string, open bool, instead ...[]string) Cond {
+	switch {
+	case len(words) == 0:
 		return Cond{}
+	case len(instead) == 0:
+		instead = [][]string{words}
 	}
-	sequences := [][]string{words}
-	if !whole {
-		sequences = term.Sequences(words, open)
-	}
-	var any []fts5.Expr
-	for _, terms := range sequences {
-		any = append(any, &fts5.Phrase{Column: InWords, Terms: terms, Open: open})
+	any := make([]fts5.Expr, len(instead))
+	for i, sequence := range instead {
+		any[i] = &fts5.Phrase{Column: InWords, Terms: sequence, Open: open}
 	}
 	match := OneOf(any)
 	if open && len(words) == 1 {
 		o := Opening{match: match}
-		for _, terms := range sequences {
-			o.Begins = append(o.Begins, terms[0])
+		for _, sequence := range instead {
+			o.Begins = append(o.Begins, sequence[0])
 		}
 		return Cond{Open: []Opening{o}}
 	}
