@@ -35,6 +35,20 @@ type And struct{ Of []Node }
 // Or matches what any of its two or more nodes matches; none of them is an Or.
 type Or struct{ Of []Node }
 
+// Alternatives takes alternatives of alternatives apart. Anything else is its only one.
+func Alternatives(n Node) []Node { return alternatives(nil, n) }
+
+func alternatives(to []Node, n Node) []Node {
+	or, ok := n.(Or)
+	if !ok {
+		return append(to, n)
+	}
+	for _, n := range or.Of {
+		to = alternatives(to, n)
+	}
+	return to
+}
+
 // Not matches what its node, which is no Not, does not match.
 type Not struct{ Of Node }
 

@@ -313,7 +313,7 @@ func describe(n query.Node) string {
 	case n.String() == nothing.String():
 		return "none"
 	}
-	all := alternativesOf(nil, n)
+	all := query.Alternatives(n)
 	var b strings.Builder
 	for i, one := range all {
 		if b.Len() > 400 {
@@ -326,16 +326,4 @@ func describe(n query.Node) string {
 		b.WriteString(one.String())
 	}
 	return b.String()
-}
-
-// alternativesOf takes a tree of alternatives apart.
-func alternativesOf(to []query.Node, n query.Node) []query.Node {
-	or, ok := n.(query.Or)
-	if !ok {
-		return append(to, n)
-	}
-	for _, n := range or.Of {
-		to = alternativesOf(to, n)
-	}
-	return to
 }

@@ -56,7 +56,10 @@ func (f *finder) count(c where.Cond) (int64, error) {
 			}
 			return nil
 		}
-		sql, args := w.statement("1", f.page.AllVersions)
+		sql, args, err := w.statement("1", f.page.AllVersions)
+		if err != nil {
+			return err
+		}
 		if err := f.tx.GetContext(f.ctx, &n, "SELECT count(*) FROM ("+sql+" LIMIT ?)", append(args, left)...); err != nil {
 			return err
 		}
@@ -191,7 +194,10 @@ func (db *Reader) Explain(ctx context.Context, q *query.Tree, page index.Page) (
 		if walks++; walks > maxWalks {
 			return engine.ErrStop
 		}
-		sql, args := w.statement(keyColumns, page.AllVersions)
+		sql, args, err := w.statement(keyColumns, page.AllVersions)
+		if err != nil {
+			return err
+		}
 		if seen[sql] {
 			return nil
 		}

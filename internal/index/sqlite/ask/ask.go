@@ -6,6 +6,8 @@
 package ask
 
 import (
+	"sync"
+
 	"github.com/jmoiron/sqlx"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -21,7 +23,8 @@ var (
 type Reader struct {
 	r        *sqlx.DB
 	measures measures
+	locating sync.Mutex // those who read texts side by side take turns: to open another connection takes two milliseconds
 }
 
 // New makes a reader over a pool of connections, which stays the caller's.
-func New(r *sqlx.DB) *Reader { return &Reader{r, usual} }
+func New(r *sqlx.DB) *Reader { return &Reader{r: r, measures: usual} }

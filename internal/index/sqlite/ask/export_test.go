@@ -9,4 +9,4 @@ func NewMeasures(probe int, mostOwned, lookedUp int64, listed, tried int) Measur
 }
 
 // With is a reader that plans by other measures.
-func (db *Reader) With(m Measures) *Reader { return &Reader{db.r, m} }
+func (db *Reader) With(m Measures) *Reader { return &Reader{r: db.r, measures: m} }

@@ -124,7 +124,10 @@ func (f *finder) run(db *Reader, q *query.Tree) error {
 		return err
 	}
 	visit := func(w walk) error {
-		sql, args := w.statement(keyColumns, f.page.AllVersions)
+		sql, args, err := w.statement(keyColumns, f.page.AllVersions)
+		if err != nil {
+			return err
+		}
 		if err := engine.Each(f.ctx, f.tx, sql+w.order(), args, scanKey, f.add); err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package ask
 
 import (
+	"math"
+
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
@@ -45,13 +47,14 @@ type lister struct {
 	most  int // rows of a piece
 	limit int // of most
 	ids   []int64
+	lists *lists
 }
 
 // firstListed is how many rows are in the first piece: a page is often full with them.
 const firstListed = 24
 
 func (p *planner) lister(c where.Cond, visit func(walk) error) *lister {
-	return &lister{Cond: c, visit: visit, most: min(firstListed, p.listed), limit: p.listed}
+	return &lister{Cond: c, visit: visit, most: min(firstListed, p.listed), limit: p.listed, lists: &lists{planner: p}}
 }
 
 func (l *lister) add(id int64) error {
@@ -68,7 +71,48 @@ func (l *lister) flush() error {
 	if len(l.ids) == 0 {
 		return nil
 	}
-	err := l.visit(walk{Cond: l.Cond, ids: l.ids})
+	err := l.visit(walk{Cond: l.Cond, ids: l.ids, lists: l.lists})
 	l.ids, l.most = l.ids[:0], min(2*l.most, l.limit)
 	return err
+}
+
+// lists are the rows of expressions that stand in a condition beside others, for stretches of rows that fall.
+type lists struct {
+	*planner
+	of map[int]fts5.Rows // by the place among the arguments
+}
+
+// fill puts those of some rows that an expression finds in its place.
+func (l *lists) fill(args []any, ids []int64) error {
+	for i, a := range args {
+		e, ok := a.(fts5.Expr)
+		if !ok {
+			continue
+		}
+		if l.of[i] == nil {
+			s, err := l.found(e)
+			if err != nil {
+				return err
+			}
+			if l.of == nil {
+				l.of = map[int]fts5.Rows{}
+			}
+			l.of[i] = s.Rows
+		}
+		var have []int64
+		row := int64(math.MaxInt64)
+		for _, id := range ids {
+			var err error
+			if row > id {
+				if row, err = l.of[i].Down(id); err != nil {
+					return err
+				}
+			}
+			if row == id {
+				have = append(have, id)
+			}
+		}
+		args[i] = asList(have)
+	}
+	return nil
 }

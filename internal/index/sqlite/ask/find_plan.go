@@ -16,7 +16,8 @@ import (
 // words was asked before.
 type walk struct {
 	where.Cond
-	ids []int64 // nil: all; else falling
+	ids   []int64 // nil: all; else falling
+	lists *lists  // of expressions in the condition; nil where there are none
 }
 
 // order makes rows fall. Those of a list do.
@@ -28,7 +29,7 @@ func (w *walk) order() string {
 }
 
 // statement selects from the rows that match.
-func (w *walk) statement(columns string, all bool) (string, []any) {
+func (w *walk) statement(columns string, all bool) (string, []any, error) {
 	from := "events e"
 	var conds []string
 	var args []any
@@ -42,7 +43,10 @@ func (w *walk) statement(columns string, all bool) (string, []any) {
 	if w.To > 0 && w.ids == nil {
 		conds, args = append(conds, "e.id < ?"), append(args, w.To)
 	}
-	rest, more := w.Predicate(false, all)
+	rest, more := w.OfEvents(all)
+	if err := w.lists.fill(more, w.ids); err != nil {
+		return "", nil, err
+	}
 	conds, args = append(conds, rest), append(args, more...)
 	from += " CROSS JOIN transcripts t ON t.id = e.transcript"
 	if where.Reads(columns, "c") || where.Reads(columns, "r") || where.Reads(rest, "c") || where.Reads(rest, "r") {
@@ -51,7 +55,7 @@ func (w *walk) statement(columns string, all bool) (string, []any) {
 	if where.Reads(columns, "r") || where.Reads(rest, "r") {
 		from += " CROSS JOIN runs r ON r.id = c.run"
 	}
-	return "SELECT " + columns + " FROM " + from + " WHERE " + strings.Join(conds, " AND ") + where.Visible(all), args
+	return "SELECT " + columns + " FROM " + from + " WHERE " + strings.Join(conds, " AND ") + where.Visible(all), args, nil
 }
 
 // measures are those of a plan. Answers do not depend on them.
@@ -142,8 +146,13 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 // everywhere walks all rows that have the words, or all there are. It stops at the end of the hour when it has met most of
 // them, and says where that is, 0 when it came to the end.
 func (p *planner) everywhere(c where.Cond, words *sieve, most int, visit func(walk) error) (edge int64, err error) {
-	if words == nil || words.without {
+	switch {
+	case words == nil && !c.Listed():
 		return 0, visit(walk{Cond: c})
+	case words == nil:
+		words = &sieve{Rows: p.every()}
+	case words.without:
+		words = &sieve{Rows: except{p.every(), words.Rows}}
 	}
 	next := c.To
 	if next == 0 {
@@ -171,7 +180,7 @@ func (p *planner) everywhere(c where.Cond, words *sieve, most int, visit func(wa
 
 // newest tries the newest rows, and returns the beginning of the hour of the last of them; 0 when those are all.
 func (p *planner) newest(c where.Cond, words *sieve, visit func(walk) error) (edge int64, err error) {
-	if words != nil && !words.without {
+	if words != nil || c.Listed() {
 		return p.everywhere(c, words, p.probe, visit)
 	}
 	to := c.To

@@ -109,3 +109,39 @@ func (l *listing) Down(at int64) (int64, error) {
 		slices.Sort(l.ids)
 	}
 }
+
+// every is all rows there are. It implements fts5.Rows.
+type every struct {
+	*planner
+	ids  []int64 // falling
+	most int     // rows that are read at once
+	done bool
+}
+
+// mostEvery bounds how many that are.
+const mostEvery = 4096
+
+func (p *planner) every() fts5.Rows { return &every{planner: p, most: max(p.probe, 1)} }
+
+// Down implements fts5.Rows.
+func (e *every) Down(at int64) (int64, error) {
+	for {
+		e.ids = e.ids[sort.Search(len(e.ids), func(i int) bool { return e.ids[i] <= at }):]
+		switch {
+		case len(e.ids) > 0:
+			return e.ids[0], nil
+		case e.done:
+			return -1, nil
+		}
+		var text string
+		err := e.tx.GetContext(e.ctx, &text, "SELECT json_group_array(id) FROM (SELECT id FROM events WHERE id <= ? ORDER BY id DESC LIMIT ?)", at, e.most)
+		if err == nil {
+			e.ids, err = fromList(text)
+		}
+		if err != nil {
+			return -1, err
+		}
+		e.done = len(e.ids) < e.most
+		e.most = min(2*e.most, mostEvery)
+	}
+}

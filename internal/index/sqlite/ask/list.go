@@ -48,7 +48,7 @@ func (db *Reader) Runs(ctx context.Context, of index.Selection, page index.Page)
 		if err != nil {
 			return engine.Failed[index.Run](err)
 		}
-		sql, a := c.Predicate(true, page.AllVersions)
+		sql, a := c.OfRuns(page.AllVersions)
 		add("EXISTS (SELECT 1 FROM runs r WHERE r.id = x.id AND "+sql+")", a...)
 	}
 	if page.After != "" {

@@ -94,9 +94,16 @@ func (db *Reader) Locate(ctx context.Context, chain, offset, length int64) ([]in
 	return pieces, nil
 }
 
+func (db *Reader) placesOf(ctx context.Context, chain, from, to int64) (places []place, err error) {
+	db.locating.Lock()
+	defer db.locating.Unlock()
+	err = engine.Each(ctx, db.r, placesOf, []any{chain, from, to}, scanPlace, func(p place) bool { places = append(places, p); return true })
+	return places, err
+}
+
 func (db *Reader) locate(ctx context.Context, chain, from, to int64) (pieces []index.Piece, err error) {
-	var places []place
-	if err := engine.Each(ctx, db.r, placesOf, []any{chain, from, to}, scanPlace, func(p place) bool { places = append(places, p); return true }); err != nil {
+	places, err := db.placesOf(ctx, chain, from, to)
+	if err != nil {
 		return nil, err
 	}
 	for len(places) > 0 && from < to {

@@ -79,7 +79,10 @@ func (t *tally) count(f *finder, q *query.Tree, columns []string) error {
 	}
 	p := f.planner(false)
 	err = p.walks(c, func(w walk) error {
-		sql, args := w.statement(strings.Join(append(slices.Clone(columns), "count(*)"), ", "), f.page.AllVersions)
+		sql, args, err := w.statement(strings.Join(append(slices.Clone(columns), "count(*)"), ", "), f.page.AllVersions)
+		if err != nil {
+			return err
+		}
 		return engine.Each(f.ctx, f.tx, sql+" GROUP BY "+strings.Join(groups, ", "), args, func(rows *sqlx.Rows) ([]any, error) { return rows.SliceScan() }, t.add)
 	})
 	if errors.Is(err, engine.ErrStop) {

@@ -68,11 +68,11 @@ func (k compiler) field(f query.Field) (Cond, error) {
 		if err != nil {
 			return c, err
 		}
-		sql, args := c.Predicate(true, k.all)
+		sql, args := k.predicate(c)
 		return Cond{sql: []string{"r.id IN (SELECT n.run FROM run_claims t CROSS JOIN run_names n ON n.id = t.run_name WHERE " + sql + ")"}, args: args}, nil
 	}
 	if k.runs {
-		c, err := compiler{all: k.all}.field(f)
+		c, err := compiler{all: k.all, ofRuns: true}.field(f)
 		if err != nil || len(c.sql)+len(c.Own) == 0 {
 			return c, err
 		}
@@ -94,7 +94,7 @@ func (k compiler) runsWith(c Cond) Cond {
 		return Cond{sql: []string{`r.id IN (SELECT r.id FROM runs r JOIN conversations c ON c.run = r.id JOIN transcripts t ON t.conversation = c.id
 			WHERE ` + Balanced(c.Own, " AND ") + " AND " + rows + ")"}, args: c.Owned}
 	}
-	sql, args := c.Predicate(false, k.all)
+	sql, args := compiler{all: k.all, ofRuns: true}.predicate(c)
 	return Cond{sql: []string{`r.id IN (SELECT c.run FROM events e CROSS JOIN transcripts t ON t.id = e.transcript
 		CROSS JOIN conversations c ON c.id = t.conversation CROSS JOIN runs r ON r.id = c.run WHERE ` + sql + Visible(k.all) + ")"}, args: args}
 }
@@ -393,6 +393,6 @@ func (k compiler) isError(f query.Field) (Cond, error) {
 	if err != nil {
 		return Cond{}, err
 	}
-	sql, args := rest.Predicate(k.runs, k.all)
+	sql, args := k.predicate(rest)
 	return k.either(failed.Match, []string{sql}, args), nil
 }

@@ -108,13 +108,17 @@ func OneOf(of []fts5.Expr) fts5.Expr {
 	return flat
 }
 
-// found is the rows that a full-text expression finds, as a predicate of an event or of a run.
-func found(runs, all bool) string {
-	if !runs {
-		return "e.id IN (SELECT rowid FROM fts WHERE fts MATCH ?)"
+// found is the rows that a full-text expression finds, as a predicate of an event or of a run. Who walks events puts those of
+// each stretch in the place of the expression; beside runs the engine is asked, which gathers all rows at once.
+func (k compiler) found(e fts5.Expr) (string, any) {
+	switch {
+	case k.runs:
+		return `r.id IN (SELECT c.run FROM fts CROSS JOIN events e ON e.id = fts.rowid CROSS JOIN transcripts t ON t.id = e.transcript
+			CROSS JOIN conversations c ON c.id = t.conversation WHERE fts MATCH ?` + Visible(k.all) + ")", e.String()
+	case k.ofRuns:
+		return "e.id IN (SELECT rowid FROM fts WHERE fts MATCH ?)", e.String()
 	}
-	return `r.id IN (SELECT c.run FROM fts CROSS JOIN events e ON e.id = fts.rowid CROSS JOIN transcripts t ON t.id = e.transcript
-		CROSS JOIN conversations c ON c.id = t.conversation WHERE fts MATCH ?` + Visible(all) + ")"
+	return "e.id IN (SELECT value FROM json_each(?))", e
 }
 
 // Visible leaves out rows that say what others say: copies, earlier versions, copied history.
@@ -125,19 +129,35 @@ func Visible(all bool) string {
 	return " AND t.verdict IN (0, 6) AND e.verdict IN (0, 6)"
 }
 
-// Predicate is c as one SQL expression.
-func (c Cond) Predicate(runs, all bool) (string, []any) {
+// OfRuns is a condition on runs as one SQL expression.
+func (c Cond) OfRuns(all bool) (string, []any) { return compiler{runs: true, all: all}.predicate(c) }
+
+// OfEvents is a condition on events as one SQL expression. An argument that is an fts5.Expr stands for its rows, as JSON.
+func (c Cond) OfEvents(all bool) (string, []any) { return compiler{all: all}.predicate(c) }
+
+// Listed says that OfEvents has such arguments even when the rows are walked that words and facets find.
+func (c Cond) Listed() bool {
+	return len(c.Unions) > 0 || slices.ContainsFunc(c.args, func(a any) bool { _, ok := a.(fts5.Expr); return ok })
+}
+
+// predicate is a condition as one SQL expression.
+func (k compiler) predicate(c Cond) (string, []any) {
 	var parts []string
 	var args []any
+	add := func(before string, e fts5.Expr, after string) {
+		s, arg := k.found(e)
+		parts, args = append(parts, before+s+after), append(args, arg)
+	}
 	if match, ok := c.Expression(); ok {
-		parts, args = append(parts, found(runs, all)), append(args, match.String())
+		add("", match, "")
 	} else if len(c.Not) > 0 {
-		parts, args = append(parts, "NOT "+found(runs, all)), append(args, OneOf(c.Not).String())
+		add("NOT ", OneOf(c.Not), "")
 	}
 	parts, args = append(append(parts, c.Own...), c.sql...), append(append(args, c.Owned...), c.args...)
 	for _, u := range c.Unions {
-		own, owned := u.Owners.Predicate(runs, all)
-		parts, args = append(parts, "("+own+" OR "+found(runs, all)+")"), append(append(args, owned...), u.Match.String())
+		own, owned := k.predicate(u.Owners)
+		args = append(args, owned...)
+		add("("+own+" OR ", u.Match, ")")
 	}
 	if len(parts) == 0 {
 		return "1", nil
@@ -166,8 +186,9 @@ func Runs(root query.Node, all bool) (Cond, error) { return compiler{runs: true,
 
 // compiler prints query trees as SQL.
 type compiler struct {
-	runs bool // for runs, not for events
-	all  bool // also what does not count
+	runs   bool // for runs, not for events
+	ofRuns bool // for events that runs are asked for by
+	all    bool // also what does not count
 }
 
 func (k compiler) node(n query.Node) (Cond, error) {
@@ -217,7 +238,7 @@ func (k compiler) or(n query.Or) (Cond, error) {
 	var sql []string
 	var args []any
 	owners, hints, hinted := true, []string(nil), []any(nil) // all alternatives but words are conditions on what owns a row
-	for _, n := range n.Of {
+	for _, n := range query.Alternatives(n) {
 		c, err := k.node(n)
 		if err != nil {
 			return Cond{}, err
@@ -233,7 +254,7 @@ func (k compiler) or(n query.Or) (Cond, error) {
 		if len(c.Hint) > 0 {
 			hints, hinted = append(hints, Balanced(c.Hint, " AND ")), append(hinted, c.Hinted...)
 		}
-		s, a := c.Predicate(k.runs, k.all)
+		s, a := k.predicate(c)
 		sql, args = append(sql, s), append(args, a...)
 	}
 	if owners && len(sql) > 0 && (len(match) == 0 || !k.runs) {
@@ -255,7 +276,8 @@ func (k compiler) either(match []fts5.Expr, sql []string, args []any) Cond {
 		return Cond{Match: []fts5.Expr{OneOf(match)}}
 	}
 	if len(match) > 0 {
-		sql, args = append(sql, found(k.runs, k.all)), append(args, OneOf(match).String())
+		s, arg := k.found(OneOf(match))
+		sql, args = append(sql, s), append(args, arg)
 	}
 	return Cond{sql: []string{Balanced(sql, " OR ")}, args: args}
 }
@@ -270,7 +292,7 @@ func (k compiler) not(c Cond) Cond {
 		}
 		return Cond{Match: []fts5.Expr{OneOf(c.Not)}}
 	}
-	s, a := c.Predicate(k.runs, k.all)
+	s, a := k.predicate(c)
 	s = "NOT coalesce(" + s + ", 0)" // what is unknown is not so
 	if c.owning() {
 		return ofOwner(s, a)
