@@ -74,8 +74,10 @@ func TestRowsAreThoseOfTheEngine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			leaves := math.MaxInt
 			if r.IntN(2) == 0 {
-				view = view.With(fts5.Measures{Rows: 1 + r.IntN(500), Places: 1 + r.IntN(500)})
+				leaves = r.IntN(1 << 16)
+				view = view.With(fts5.Measures{Rows: 1 + r.IntN(500), Places: 1 + r.IntN(500), Leaves: leaves})
 			}
 			found, err := view.Rows(e)
 			if err != nil {
@@ -98,6 +100,9 @@ func TestRowsAreThoseOfTheEngine(t *testing.T) {
 			}
 			if !slices.Equal(got, want) {
 				t.Fatalf("%s: %d rows, want %d", e, len(got), len(want))
+			}
+			if held := view.Held(); held > max(leaves, 4*fts5.PageSize) { // the last one is, whatever it takes unpacked
+				t.Errorf("%s: %d bytes of leaves are held, not %d", e, held, leaves)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package fts5
 import (
 	"math"
 	"slices"
+	"strings"
 )
 
 // known is rows of a segment that are found many at a time, the newest first.
@@ -48,6 +49,15 @@ func (x alike) begun(a *asked, segment int) walker {
 	for _, p := range x {
 		b.texts = append(b.texts, p.Terms[0])
 	}
+	slices.Sort(b.texts)
+	widest := "" // what begins with another text is looked through with that
+	b.texts = slices.DeleteFunc(b.texts, func(text string) bool {
+		if widest != "" && strings.HasPrefix(text, widest) {
+			return true
+		}
+		widest = text
+		return false
+	})
 	return b
 }
 

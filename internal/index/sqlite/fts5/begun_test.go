@@ -11,12 +11,13 @@ import (
 // in common is walked once, and what begins as they end is looked up once.
 func TestAlikePhrasesShareWhatFollows(t *testing.T) {
 	const words = 1000
-	a := &asked{view: &View{shelf: new(Shelf), segments: []*part{{}}, measures: usual}, terms: map[string]int{"the": 0}, lists: []*list{{}}}
+	shelf := new(Shelf)
+	a := &asked{view: &View{shelf: shelf, segments: []*part{{}}, measures: usual}, terms: map[string]int{"the": 0}, lists: []*list{{shelf: shelf}}}
 	for _, last := range []Phrase{{Terms: []string{"the", "u"}, Open: true}, {Terms: []string{"the", "the"}}} {
 		var any Or
 		for i := range words {
 			p := &Phrase{Terms: append([]string{fmt.Sprint("word", i)}, last.Terms...), Open: last.Open}
-			a.terms[p.Terms[0]], a.lists, any = len(a.lists), append(a.lists, new(list)), append(any, p)
+			a.terms[p.Terms[0]], a.lists, any = len(a.lists), append(a.lists, &list{shelf: shelf}), append(any, p)
 		}
 		c, ok := any.in(a, 0).(*chain)
 		if !ok {

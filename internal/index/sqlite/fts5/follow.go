@@ -23,11 +23,19 @@ func (p place) compare(o place) int {
 // and what begins so is gathered once.
 type alike []*Phrase
 
-// together parts alternatives into phrases that are alike, as one expression each, and all others.
+// together parts alternatives into phrases that are alike, as one expression each, and all others. What is said twice is
+// asked once.
 func together(of Or) (phrases, others []Expr) {
-	known := map[string]int{}
+	known, said := map[string]int{}, map[string]bool{}
 	for _, e := range of {
 		p, ok := e.(*Phrase)
+		if ok && !p.Open {
+			text := p.String()
+			if said[text] {
+				continue
+			}
+			said[text] = true
+		}
 		if !ok || len(p.Terms) < 2 && !p.Open { // a term alone is a list
 			others = append(others, e)
 			continue

@@ -14,10 +14,17 @@ type list struct {
 	pieces  []piece // rising
 	at      int     // the piece that was read last
 	ahead   int     // how many before one that is wanted are read with it
+
+	tails int  // that walk it, or have
+	last  int  // the piece that rows are of
+	rows  rows // for several tails, which are often on the same piece
 }
 
 // leavesAhead bounds that: a statement costs as much as five leaves, and who has come down from leaf to leaf goes on.
 const leavesAhead = 15
+
+// allAhead bounds it for all lists of a question together.
+const allAhead = 1024
 
 // piece is what one leaf holds of a doclist, from the first row that begins on it.
 type piece struct {
@@ -74,7 +81,7 @@ func (l *list) read(k int) error {
 	for from > max(0, k-l.ahead) && l.pieces[from-1].data == nil {
 		from--
 	}
-	l.at, l.ahead = k, min(2*l.ahead+1, leavesAhead)
+	l.at, l.ahead = k, min(2*l.ahead+1, leavesAhead, allAhead/max(l.shelf.tails, 1))
 	var ids []int64
 	for _, p := range l.pieces[from : k+1] {
 		ids = append(ids, PageID(l.segment.ID, int64(p.leaf)))
@@ -101,7 +108,7 @@ func (l *list) take(k int, leaf []byte) error {
 		err = fmt.Errorf("%w: a leaf has lost its rows", ErrMalformed)
 	}
 	l.pieces[k].data = rows
-	l.shelf.listed += len(leaf)
+	l.shelf.hold(l, k, len(leaf))
 	return err
 }
 
@@ -109,13 +116,18 @@ func (l *list) take(k int, leaf []byte) error {
 type tail struct {
 	*list
 	column int
-	piece  int  // that is unpacked; len(pieces) at first
-	rows        // of it
-	own    rows // memory of those that are not kept
-	left   int  // rows that were not passed by
+	piece  int    // that is unpacked; len(pieces) at first
+	data   []byte // of it, also when the list has let go of it
+	rows          // of it
+	own    rows   // memory of those that nobody else has
+	left   int    // rows that were not passed by
 }
 
-func (l *list) tail(column int) *tail { return &tail{list: l, column: column, piece: len(l.pieces)} }
+func (l *list) tail(column int) *tail {
+	l.tails++
+	l.shelf.tails++
+	return &tail{list: l, column: column, piece: len(l.pieces)}
+}
 
 // before returns the last piece that may hold rows up to at.
 func (t *tail) before(at int64) int {
@@ -171,16 +183,26 @@ func (t *tail) unpack() error {
 	if err := t.read(t.piece); err != nil {
 		return err
 	}
-	p := &t.pieces[t.piece]
-	keep := (t.ids == nil || p.count > 0) && t.shelf.listed < shelvedLists/2
-	if t.rows = p.rows; t.ids == nil {
-		if err := t.own.unpack(p.data); err != nil {
+	p, l := &t.pieces[t.piece], t.list
+	keep := (t.ids == nil || p.count > 0) && l.shelf.held.bytes < l.shelf.leaves/2
+	t.data, t.rows = p.data, p.rows
+	switch {
+	case t.ids != nil:
+	case l.last == t.piece && l.rows.ids != nil:
+		t.rows = l.rows
+	default:
+		to := &t.own
+		if l.tails > 1 {
+			to, l.last = &l.rows, t.piece
+			*to = rows{}
+		}
+		if err := to.unpack(t.data); err != nil {
 			return err
 		}
-		p.count = len(t.own.ids)
-		if t.rows = t.own; keep {
+		t.rows, p.count = *to, len(to.ids)
+		if keep {
 			p.rows = rows{slices.Clone(t.ids), slices.Clone(t.starts)}
-			t.shelf.listed += 12 * len(t.ids)
+			l.shelf.hold(l, t.piece, 12*len(t.ids))
 		}
 	}
 	t.left = len(t.ids)
@@ -189,16 +211,12 @@ func (t *tail) unpack() error {
 
 // unpack finds the rows of what a leaf holds of a doclist. Most differences and sizes are of one byte.
 func (r *rows) unpack(data []byte) error {
-	if most := len(data)/2 + 1; cap(r.ids) < most {
-		r.ids, r.starts = make([]int64, most), make([]int32, most)
-	}
-	ids, starts := r.ids[:cap(r.ids)], r.starts[:cap(r.ids)]
-	row, n := int64(0), 0
-	for at := 0; at < len(data); n++ {
-		delta, size, skip := uint64(0), uint64(0), 2
+	ids, starts := r.ids[:0], r.starts[:0]
+	row := int64(0)
+	for at := 0; at < len(data); {
+		delta, size, skip, start := uint64(0), uint64(0), 2, at+1
 		if at+1 < len(data) && (data[at]|data[at+1]) < 0x80 {
 			delta, size = uint64(data[at]), uint64(data[at+1])
-			starts[n] = int32(at + 1)
 		} else {
 			a, b := 0, 0
 			delta, a = varint(data[at:])
@@ -206,22 +224,22 @@ func (r *rows) unpack(data []byte) error {
 			if a == 0 || b == 0 {
 				return fmt.Errorf("%w: posting", ErrMalformed)
 			}
-			starts[n], skip = int32(at+a), a+b
+			start, skip = at+a, a+b
 		}
-		if size&1 != 0 || n > 0 && delta == 0 {
+		if size&1 != 0 || len(ids) > 0 && delta == 0 {
 			return fmt.Errorf("%w: posting", ErrMalformed)
 		}
 		row += int64(delta)
-		ids[n] = row
+		ids, starts = append(ids, row), append(starts, int32(start))
 		at += skip + int(size/2)
 	}
-	r.ids, r.starts = ids[:n], starts[:n]
+	r.ids, r.starts = ids, starts
 	return nil
 }
 
 // onLeaf is the position list of the row that was reached as far as it stands on the leaf of the row.
 func (t *tail) onLeaf() (list []byte, whole bool) {
-	data := t.pieces[t.piece].data[t.starts[t.left-1]:]
+	data := t.data[t.starts[t.left-1]:]
 	size, n := varint(data)
 	data = data[n:]
 	return data[:min(len(data), int(size/2))], len(data) >= int(size/2)
@@ -233,7 +251,7 @@ func (t *tail) positions() ([]byte, error) {
 	if whole {
 		return list, nil
 	}
-	size, _ := varint(t.pieces[t.piece].data[t.starts[t.left-1]:])
+	size, _ := varint(t.data[t.starts[t.left-1]:])
 	list = append([]byte(nil), list...)
 	for leaf := t.pieces[t.piece].leaf + 1; len(list) < int(size/2); leaf++ {
 		b, err := t.leaf(leaf)
@@ -336,11 +354,14 @@ func (l *list) about() (int64, error) {
 	var some rows
 	for i := range l.pieces {
 		p := &l.pieces[i]
-		if p.data == nil {
+		switch {
+		case p.data == nil && p.count == 0:
 			unread++
 			continue
-		}
-		if p.count == 0 {
+		case p.data == nil: // it was let go of
+			n, size = n+p.count, size+PageSize
+			continue
+		case p.count == 0:
 			if err := some.unpack(p.data); err != nil {
 				return 0, err
 			}

@@ -11,18 +11,47 @@ type Shelf struct {
 	store    Store
 	segments []*part
 	lists    map[string][]*list // by term: those of all segments
-	listed   int                // bytes of them, about
+	listed   int                // bytes of them that stay, about
+	held     held               // those that may go
+	leaves   int                // bytes that may
+	tails    int                // that walk them for the present view
 	near     map[int64][]byte   // records, the last used ones
 	far      map[int64][]byte   // those before them
 }
 
-// The measures of a shelf: it keeps up to twice as many records, 4 MB, and from one question to the next as much of lists as
-// is said here; rows are unpacked for good while half of that is free.
+// The measures of a shelf beside those of its views: it keeps up to twice as many records, 4 MB, and from one question to the
+// next the beginnings of so much of lists.
 const (
 	shelvedRecords = 512
-	shelvedLists   = 8 << 20
+	shelvedLists   = 4 << 20
 	listSize       = 256 // of one without its rows
 )
+
+// held is what lists hold of leaves, in the order in which it was read.
+type held struct {
+	of    []holding
+	bytes int
+}
+
+type holding struct {
+	list         *list
+	piece, bytes int
+}
+
+// hold notes what a list holds of a leaf, which can be read again, and lets go of what was read first when that is too much.
+// However many lists a question walks, and however long they are, no more is held.
+func (s *Shelf) hold(l *list, piece, bytes int) {
+	s.held.of, s.held.bytes = append(s.held.of, holding{l, piece, bytes}), s.held.bytes+bytes
+	for s.held.bytes > s.leaves && len(s.held.of) > 1 {
+		h := s.held.of[0]
+		s.held.of, s.held.bytes = s.held.of[1:], s.held.bytes-h.bytes
+		p := &h.list.pieces[h.piece]
+		p.rows = rows{}
+		if h.piece > 0 { // the first stands on a leaf with other terms, and is not read again
+			p.data = nil
+		}
+	}
+}
 
 // absent is the list of a term that a segment does not have; one that was not looked for is nil.
 var absent = new(list)
@@ -43,8 +72,9 @@ func (s *Shelf) View(store Store) (*View, error) {
 		}
 	}
 	if s.listed > shelvedLists || s.lists == nil {
-		s.lists, s.listed = map[string][]*list{}, 0
+		s.lists, s.listed, s.held = map[string][]*list{}, 0, held{}
 	}
+	s.tails, s.leaves = 0, usual.Leaves
 	return &View{s, s.segments, usual}, nil
 }
 

@@ -23,17 +23,24 @@ type View struct {
 	measures Measures
 }
 
-// Measures bound what a view holds of what beginnings of terms stand for, in each segment and for each alternative. Answers do
-// not depend on them: what is beyond is looked up later.
+// Measures bound what a view holds: of what beginnings of terms stand for, in each segment and for each alternative, and of
+// leaves. Answers do not depend on them: what is beyond is looked up later.
 type Measures struct {
 	Rows   int // that have terms which begin so
 	Places int // behind which such a term is looked for, about
+	Leaves int // bytes of leaves that lists hold, however many there are
 }
 
-var usual = Measures{Rows: 1 << 15, Places: 1 << 16}
+var usual = Measures{Rows: 1 << 15, Places: 1 << 16, Leaves: 6 << 20}
 
 // With is a view with other measures.
-func (v *View) With(m Measures) *View { return &View{v.shelf, v.segments, m} }
+func (v *View) With(m Measures) *View {
+	v.shelf.leaves = m.Leaves
+	return &View{v.shelf, v.segments, m}
+}
+
+// Held is how many bytes of leaves the lists hold that views of this state have walked.
+func (v *View) Held() int { return v.shelf.held.bytes }
 
 // part is a segment.
 type part struct {
@@ -292,7 +299,7 @@ func (o *opened) prolong(b []byte) (more bool, err error) {
 	if err == nil && len(rows) > 0 {
 		first, _ := varint(rows)
 		o.pieces = append(o.pieces, piece{leaf: o.next, first: int64(first), data: rows})
-		o.shelf.listed += len(b)
+		o.shelf.hold(o.list, len(o.pieces)-1, len(b))
 	}
 	o.next++
 	return more && o.next <= o.segment.Last, err
