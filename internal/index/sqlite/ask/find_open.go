@@ -3,7 +3,6 @@ package ask
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
@@ -41,44 +40,30 @@ func (p *planner) opened(c where.Cond, visit func(walk) error) error {
 
 // openedIn walks rows with from <= id < to.
 func (p *planner) openedIn(view *fts5.View, open []where.Opening, c where.Cond, words *sieve, from, to int64, visit func(walk) error) error {
-	var ids []int64
-	for i, o := range open {
+	var rows fts5.Rows
+	for _, o := range open {
 		have, err := p.begun(view, o.Begins, from, to)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if i == 0 {
-			ids = have
-		} else {
-			ids = common(ids, have)
+		case rows == nil:
+			rows = have
+		default:
+			rows = both{rows, have}
 		}
 	}
-	return p.within(&listing{ids: ids}, c, words, visit)
+	return p.within(rows, c, words, visit)
 }
 
 // begun is the rows that have words which begin so.
-func (p *planner) begun(view *fts5.View, begins []string, from, to int64) ([]int64, error) {
+func (p *planner) begun(view *fts5.View, begins []string, from, to int64) (*fts5.RowSet, error) {
 	key := fmt.Sprintf("%q %d %d", begins, from, to)
-	if ids, known := p.tx.rows[key]; known {
-		return slices.Clone(ids), nil
+	if rows, known := p.tx.begun[key]; known {
+		return rows, nil
 	}
-	ids, err := view.Prefix(where.InWords, begins, from, to)
-	if err == nil && p.tx.keeps(len(ids)) {
-		p.tx.rows[key] = slices.Clone(ids)
+	rows, err := view.Prefix(where.InWords, begins, from, to)
+	if err == nil && p.tx.keeps(2*rows.Words()) {
+		p.tx.begun[key] = rows
 	}
-	return ids, err
-}
-
-// common is what two rising lists share.
-func common(a, b []int64) []int64 {
-	out := a[:0]
-	for _, id := range a {
-		for len(b) > 0 && b[0] < id {
-			b = b[1:]
-		}
-		if len(b) > 0 && b[0] == id {
-			out = append(out, id)
-		}
-	}
-	return out
+	return rows, err
 }

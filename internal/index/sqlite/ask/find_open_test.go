@@ -44,12 +44,24 @@ func TestOpenings(t *testing.T) {
 			match, _ := c.Expression()
 			from, to := all[r.IntN(len(all))], all[r.IntN(len(all))]
 			var want []int64
-			if err := tx.Select(&want, "SELECT rowid FROM fts WHERE fts MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid", match.String(), from, to); err != nil {
+			if err := tx.Select(&want, "SELECT rowid FROM fts WHERE fts MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC", match.String(), from, to); err != nil {
 				t.Fatal(err)
 			}
-			got, err := view.Prefix(where.InWords, c.Open[0].Begins, from, to)
-			if err != nil || !slices.Equal(got, want) {
-				t.Fatalf("%s: %d rows, want %d (%v)", match.String(), len(got), len(want), err)
+			rows, err := view.Prefix(where.InWords, c.Open[0].Begins, from, to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []int64
+			for at := to; at >= 0; {
+				if at, err = rows.Down(at - 1); err != nil {
+					t.Fatal(err)
+				}
+				if at >= 0 {
+					got = append(got, at)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s: %d rows, want %d", match.String(), len(got), len(want))
 			}
 		}
 	}

@@ -22,10 +22,11 @@ type memory struct {
 	labels map[string]label // by conversation
 	filed  *filing
 
-	owned  map[string]allOwned // by statement
-	rows   map[string][]int64  // of owners, and of beginnings of words
-	recent map[[2]int64]recent // by window
-	listed int                 // in both
+	owned  map[string]allOwned     // by statement
+	rows   map[string][]int64      // of owners
+	begun  map[string]*fts5.RowSet // of beginnings of words
+	recent map[[2]int64]recent     // by window
+	listed int                     // numbers in all of them but the last
 }
 
 // mostListed bounds that.
@@ -34,7 +35,7 @@ const mostListed = 1 << 16
 // keeps makes room for a list of n, unless that is too long to be kept.
 func (m *memory) keeps(n int) bool {
 	if m.listed += n; m.listed > mostListed {
-		m.owned, m.rows, m.listed = map[string]allOwned{}, map[string][]int64{}, n
+		m.owned, m.rows, m.begun, m.listed = map[string]allOwned{}, map[string][]int64{}, map[string]*fts5.RowSet{}, n
 	}
 	return n <= mostListed
 }
@@ -47,7 +48,7 @@ func (db *Reader) read(ctx context.Context) (*reading, error) {
 	}
 	m, err := tx.Memory(ctx, func() any {
 		return &memory{names: map[int64]string{}, scenes: map[int64]string{}, owners: map[int64]owner{}, labels: map[string]label{},
-			owned: map[string]allOwned{}, rows: map[string][]int64{}, recent: map[[2]int64]recent{}}
+			owned: map[string]allOwned{}, rows: map[string][]int64{}, begun: map[string]*fts5.RowSet{}, recent: map[[2]int64]recent{}}
 	})
 	if err != nil {
 		tx.Rollback()

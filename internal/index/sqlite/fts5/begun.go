@@ -8,25 +8,19 @@ import (
 
 // known is rows of a segment that are found many at a time, the newest first.
 type known struct {
-	ids   []int64 // rising
-	below int64   // all rows from here on were looked at; negative: all there are
+	rows  *RowSet
+	below int64 // all rows from here on were looked at; negative: all there are
 }
 
 // unknown is those of a segment that was not looked at.
-var unknown = known{below: math.MaxInt64}
+var unknown = known{new(RowSet), math.MaxInt64}
 
 // down does as Rows.Down; look finds some more, from the newest on that may be wanted.
 func (k *known) down(at int64, look func(at int64) error) (int64, error) {
 	for {
-		n, found := slices.BinarySearch(k.ids, at)
-		if found {
-			n++
-		}
-		if k.ids = k.ids[:n]; n > 0 {
-			return k.ids[n-1], nil
-		}
-		if k.below < 0 {
-			return -1, nil
+		row, err := k.rows.Down(at)
+		if row >= 0 || err != nil || k.below < 0 {
+			return row, err
 		}
 		if err := look(min(at, k.below-1)); err != nil {
 			return -1, err
@@ -69,7 +63,7 @@ func (b *begun) look(at int64) error {
 	if err := rows.read([]*part{b.segment}, b.texts); err != nil {
 		return err
 	}
-	if b.ids, b.below = rows.each(), rows.from; b.below == 0 {
+	if b.rows, b.below = rows.rows.seal(), rows.from; b.below == 0 {
 		b.below = -1
 	}
 	return nil

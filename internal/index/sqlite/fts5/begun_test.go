@@ -2,6 +2,7 @@ package fts5
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -29,8 +30,8 @@ func TestAlikePhrasesShareWhatFollows(t *testing.T) {
 	}
 }
 
-// TestRowsOfBeginningsAreBounded gathers the rows of many terms that begin alike: no more are held than twice what is wanted,
-// and those that are left are the newest.
+// TestRowsOfBeginningsAreBounded gathers the rows of many terms that begin alike: no more words of them are held than twice what
+// is wanted, and those that are left are the newest.
 func TestRowsOfBeginningsAreBounded(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const most = 100
@@ -38,22 +39,48 @@ func TestRowsOfBeginningsAreBounded(t *testing.T) {
 		b := beginning{most: wanted}
 		rows := map[int64]bool{}
 		for range 100_000 {
-			row := r.Int64N(5000)
+			row := r.Int64N(5000) << r.IntN(8)
 			rows[row] = true
 			b.add(row)
-			if bound := max(2*wanted, 1<<14); len(b.rows) > bound || wanted > 0 && len(b.rows) > 2*wanted {
-				t.Fatalf("%d rows are held, %d are wanted", len(b.rows), wanted)
+			if wanted > 0 && len(b.rows.words) > 2*wanted {
+				t.Fatalf("%d words are held, %d are wanted", len(b.rows.words), wanted)
 			}
 		}
-		var want []int64
+		var want, got []int64
 		for row := range rows {
 			if row >= b.from {
 				want = append(want, row)
 			}
 		}
 		slices.Sort(want)
-		if got := b.each(); len(got) < min(most, len(rows)) || !slices.Equal(got, want) {
+		set := b.rows.seal()
+		for at := int64(math.MaxInt64); ; at = got[len(got)-1] - 1 {
+			row, err := set.Down(at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if row < 0 {
+				break
+			}
+			got = append(got, row)
+		}
+		slices.Reverse(got)
+		if len(got) < min(most, len(rows)) || !slices.Equal(got, want) {
 			t.Errorf("%d rows from %d on, want %d", len(got), b.from, len(want))
+		}
+		for range 1000 { // in any order
+			at := r.Int64N(5000 << 8)
+			i, found := slices.BinarySearch(want, at)
+			if !found {
+				i--
+			}
+			next := int64(-1)
+			if i >= 0 {
+				next = want[i]
+			}
+			if row, _ := set.Down(at); row != next {
+				t.Fatalf("row %d below %d, want %d", row, at, next)
+			}
 		}
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// Prefix returns the rows with from <= row < to that have terms in a column that begin with one of some texts, each once and
-// rising. FTS5 itself makes one list of all such rows, with their positions, before it gives the first.
-func (v *View) Prefix(column Column, texts []string, from, to int64) ([]int64, error) {
+// Prefix returns the rows with from <= row < to that have terms in a column that begin with one of some texts. FTS5 itself makes
+// one list of all such rows, with their positions, before it gives the first.
+func (v *View) Prefix(column Column, texts []string, from, to int64) (*RowSet, error) {
 	b := beginning{view: v, column: column.Number, from: from, to: to}
 	if err := b.read(v.segments, texts); err != nil {
 		return nil, err
 	}
-	return b.each(), nil
+	return b.rows.seal(), nil
 }
 
 // beginning gathers rows of terms that begin with a key: those in a window that have such a term in a column, and have it
@@ -23,9 +23,8 @@ type beginning struct {
 	view     *View
 	column   int
 	from, to int64
-	rows     []int64 // some more than once
-	full     int     // how many of them are sorted out next
-	most     int     // of the newest are wanted, 0: all
+	rows     RowSet
+	most     int // of the newest words of them are wanted, 0: all
 
 	behind []place // rising
 
@@ -35,27 +34,14 @@ type beginning struct {
 	word    []uint64 // places of a term in a row
 }
 
-// add takes a row. Those that have many such terms are sorted out again and again, so that no more is held than is wanted.
+// add takes a row.
 func (b *beginning) add(row int64) {
-	if len(b.rows) >= b.full {
-		b.rows = b.each()
-		if n := len(b.rows) - b.most; b.most > 0 && n >= 0 {
-			b.rows = slices.Delete(b.rows, 0, n)
-			b.from = b.rows[0]
-		}
-		if b.full = 2 * len(b.rows); b.most == 0 {
-			b.full = max(b.full, 1<<14)
-		}
+	if row < b.from {
+		return
 	}
-	if row >= b.from {
-		b.rows = append(b.rows, row)
+	if b.rows.add(row); b.most > 0 && len(b.rows.words) >= 2*b.most {
+		b.from = max(b.from, b.rows.newest(b.most))
 	}
-}
-
-// each gives each row once, rising.
-func (b *beginning) each() []int64 {
-	slices.Sort(b.rows)
-	return slices.Compact(b.rows)
 }
 
 // read looks at all leaves with terms that begin with one of some texts.

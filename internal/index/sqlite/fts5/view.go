@@ -26,7 +26,7 @@ type View struct {
 // Measures bound what a view holds: of what beginnings of terms stand for, in each segment and for each alternative, and of
 // leaves. Answers do not depend on them: what is beyond is looked up later.
 type Measures struct {
-	Rows   int // that have terms which begin so
+	Rows   int // words of 64 rows that have terms which begin so
 	Places int // behind which such a term is looked for, about
 	Leaves int // bytes of leaves that lists hold, however many there are
 }
