@@ -109,9 +109,15 @@ func (a *Answer) ordered(ctx context.Context) iter.Seq2[found, error] {
 }
 
 // slice is how many hits are held to turn their order round.
-const slice = 256
+const slice = 2048
 
-// oldest walks time forward: it halves what lies ahead until at most slice hits are left, and turns those round.
+// Pacer is an index that knows how its rows lie in time.
+type Pacer interface {
+	// Pace returns about when so many rows have come since a time; the greatest time when there are not so many.
+	Pace(ctx context.Context, from int64, rows int) (to int64, err error)
+}
+
+// oldest walks time forward, a stretch that may have less than slice hits after the other, and turns those round.
 func (a *Answer) oldest(ctx context.Context) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
 		w := walker{a: a, ctx: ctx, yield: yield}
@@ -131,6 +137,10 @@ func (a *Answer) oldest(ctx context.Context) iter.Seq2[found, error] {
 		if a.from != nil {
 			from = a.from.row.Near
 		}
+		if _, ok := a.s.Index.(Pacer); ok {
+			w.forward(from, newest.Near+1)
+			return
+		}
 		if from < 0 && !w.walk(from, min(0, newest.Near+1)) {
 			return
 		}
@@ -143,12 +153,45 @@ type walker struct {
 	a     *Answer
 	ctx   context.Context
 	yield func(found, error) bool
+	hits  int // met so far
+}
+
+// firstPace is how many rows it looks at first: a page is often full with their hits.
+const firstPace = 1000
+
+// forward walks as walk does, by stretches of as many rows as will have some hits, but less than can be held.
+func (w *walker) forward(from, to int64) bool {
+	pacer := w.a.s.Index.(Pacer)
+	for pace := firstPace; from < to; {
+		next, err := pacer.Pace(w.ctx, from, pace)
+		if err != nil {
+			return w.yield(found{}, err)
+		}
+		if next = min(next, to); next <= from {
+			next = to
+		}
+		before := w.hits
+		if !w.walk(from, next) {
+			return false
+		}
+		from = next
+		switch n := w.hits - before; {
+		case n < slice/8:
+			pace *= 4
+		case n < slice/2:
+			pace *= 2
+		case n > slice:
+			pace = max(pace/2, firstPace)
+		}
+	}
+	return true
 }
 
 // earliest is the oldest time that bounds a search; what is older has no bound.
 const earliest = -62_000_000_000_000_000
 
-// walk yields what lies at or after from and before to, microseconds, and says whether to go on.
+// walk yields what lies at or after from and before to, microseconds, and says whether to go on. It halves that until at most
+// slice hits are left.
 func (w *walker) walk(from, to int64) bool {
 	if from >= to {
 		return true
@@ -191,6 +234,7 @@ func (w *walker) collect(from, to int64, limit int) (hits []found, more bool, er
 }
 
 func (w *walker) emit(hits []found) bool {
+	w.hits += len(hits)
 	for _, f := range slices.Backward(hits) {
 		if from := w.a.from; from != nil && compare(&f.Event, &from.row) >= 0 {
 			continue

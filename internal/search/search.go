@@ -24,7 +24,7 @@ type Texts interface {
 	Text(ctx context.Context, place index.Place, part int) (string, error)
 }
 
-// Index is what is asked. An index may also be a Vocabulary, Counter, Sizer, Pairer, Labeler or Explainer; what it is
+// Index is what is asked. An index may also be a Vocabulary, Counter, Sizer, Pairer, Labeler, Pacer or Explainer; what it is
 // not, is made up for in a slower way or left unknown.
 type Index interface {
 	index.Reader

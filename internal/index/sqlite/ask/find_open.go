@@ -21,15 +21,17 @@ func (p *planner) opened(c where.Cond, visit func(walk) error) error {
 	if err != nil {
 		return err
 	}
-	if p.few {
+	if p.few || bounded(to) {
 		r, view, err := p.recent(from, to)
 		if err != nil {
 			return err
 		}
-		if err := p.openedIn(view, open, c, words, r.edge, to, visit); err != nil || r.edge <= from {
-			return err
+		if p.few || r.edge <= from {
+			if err := p.openedIn(view, open, c, words, r.edge, to, visit); err != nil || r.edge <= from {
+				return err
+			}
+			to = r.edge
 		}
-		to = r.edge
 	}
 	view, err := p.tx.view(p.ctx)
 	if err != nil {
@@ -47,9 +49,9 @@ func (p *planner) openedIn(view *fts5.View, open []where.Opening, c where.Cond, 
 		case err != nil:
 			return err
 		case rows == nil:
-			rows = have
+			rows = have.Rows()
 		default:
-			rows = both{rows, have}
+			rows = both{rows, have.Rows()}
 		}
 	}
 	return p.within(rows, c, words, visit)

@@ -47,11 +47,12 @@ func TestOpenings(t *testing.T) {
 			if err := tx.Select(&want, "SELECT rowid FROM fts WHERE fts MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC", match.String(), from, to); err != nil {
 				t.Fatal(err)
 			}
-			rows, err := view.Prefix(where.InWords, c.Open[0].Begins, from, to)
+			set, err := view.Prefix(where.InWords, c.Open[0].Begins, from, to)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []int64
+			rows := set.Rows()
 			for at := to; at >= 0; {
 				if at, err = rows.Down(at - 1); err != nil {
 					t.Fatal(err)

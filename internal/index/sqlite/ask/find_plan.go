@@ -94,7 +94,7 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 	if len(c.Open) > 0 {
 		return p.opened(c, visit)
 	}
-	if p.few && many(c) {
+	if (p.few || bounded(c.To)) && many(c) {
 		edge, err := p.recently(c, visit)
 		if err != nil || edge <= c.From {
 			return err

@@ -1,8 +1,13 @@
 package ask
 
 import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
 	"math"
 
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
@@ -57,7 +62,11 @@ func (p *planner) lookBack(from, to int64) (r recent, err error) {
 // manyTerms are worth a look at the newest rows first.
 const manyTerms = 48
 
-// recently walks the newest rows that have one of many words, and returns where they begin.
+// bounded says that the segments of a window may be fewer than all, however many rows are wanted.
+func bounded(to int64) bool { return to > 0 && to < math.MaxInt64 }
+
+// recently walks the newest rows that have one of many words, and returns where they begin: the greatest id when all rows of a
+// long window are wanted.
 func (p *planner) recently(c where.Cond, visit func(walk) error) (edge int64, err error) {
 	e, _ := c.Expression()
 	to := c.To
@@ -67,6 +76,9 @@ func (p *planner) recently(c where.Cond, visit func(walk) error) (edge int64, er
 	r, view, err := p.recent(c.From, to)
 	if err != nil {
 		return 0, err
+	}
+	if !p.few && r.edge > c.From {
+		return math.MaxInt64, nil
 	}
 	rows, err := view.Rows(e)
 	if err != nil {
@@ -81,4 +93,17 @@ func (p *planner) recently(c where.Cond, visit func(walk) error) (edge int64, er
 func many(c where.Cond) bool {
 	e, ok := c.Expression()
 	return ok && len(c.Unions) == 0 && fts5.Size(e) >= manyTerms
+}
+
+// Pace returns about when so many rows have come since a time, in microseconds; the greatest time when there are not so many.
+func (db *Reader) Pace(ctx context.Context, from int64, rows int) (to int64, err error) {
+	var id int64
+	err = db.r.GetContext(ctx, &id, "SELECT id FROM fts_docsize WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", schema.HourOf(from)<<schema.SlotBits, rows)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return math.MaxInt64, nil
+	case err != nil:
+		return 0, fmt.Errorf("pace: %w", engine.Damage(err))
+	}
+	return schema.BeginOf(id>>schema.SlotBits + 1), nil
 }

@@ -8,12 +8,12 @@ import (
 
 // known is rows of a segment that are found many at a time, the newest first.
 type known struct {
-	rows  *RowSet
+	rows  Rows
 	below int64 // all rows from here on were looked at; negative: all there are
 }
 
 // unknown is those of a segment that was not looked at.
-var unknown = known{new(RowSet), math.MaxInt64}
+var unknown = known{new(RowSet).Rows(), math.MaxInt64}
 
 // down does as Rows.Down; look finds some more, from the newest on that may be wanted.
 func (k *known) down(at int64, look func(at int64) error) (int64, error) {
@@ -63,7 +63,7 @@ func (b *begun) look(at int64) error {
 	if err := rows.read([]*part{b.segment}, b.texts); err != nil {
 		return err
 	}
-	if b.rows, b.below = rows.rows.seal(), rows.from; b.below == 0 {
+	if b.rows, b.below = rows.rows.set().Rows(), rows.from; b.below == 0 {
 		b.below = -1
 	}
 	return nil

@@ -195,7 +195,7 @@ func (c *chain) look(at int64) error {
 	if err := b.read([]*part{c.segment}, []string{c.end}); err != nil {
 		return err
 	}
-	c.rows = b.rows.seal()
+	c.rows = b.rows.set().Rows()
 	return nil
 }
 

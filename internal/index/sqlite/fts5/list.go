@@ -103,12 +103,15 @@ func (l *list) leaf(n int) ([]byte, error) {
 
 // take takes the leaf of a piece.
 func (l *list) take(k int, leaf []byte) error {
+	if l.pieces[k].data != nil {
+		return nil // for another one that walks the list
+	}
 	_, rows, _, err := leafParts(leaf)
 	if err == nil && len(rows) == 0 {
 		err = fmt.Errorf("%w: a leaf has lost its rows", ErrMalformed)
 	}
 	l.pieces[k].data = rows
-	l.shelf.hold(l, k, len(leaf))
+	l.shelf.hold(holding{list: l, piece: k, bytes: len(leaf)})
 	return err
 }
 
@@ -202,7 +205,7 @@ func (t *tail) unpack() error {
 		t.rows, p.count = *to, len(to.ids)
 		if keep {
 			p.rows = rows{slices.Clone(t.ids), slices.Clone(t.starts)}
-			l.shelf.hold(l, t.piece, 12*len(t.ids))
+			l.shelf.hold(holding{l, t.piece, 12 * len(t.ids), true})
 		}
 	}
 	t.left = len(t.ids)

@@ -14,7 +14,7 @@ func (v *View) Prefix(column Column, texts []string, from, to int64) (*RowSet, e
 	if err := b.read(v.segments, texts); err != nil {
 		return nil, err
 	}
-	return b.rows.seal(), nil
+	return b.rows.set(), nil
 }
 
 // beginning gathers rows of terms that begin with a key: those in a window that have such a term in a column, and have it
@@ -23,7 +23,7 @@ type beginning struct {
 	view     *View
 	column   int
 	from, to int64
-	rows     RowSet
+	rows     gathering
 	most     int // of the newest words of them are wanted, 0: all
 
 	behind []place // rising

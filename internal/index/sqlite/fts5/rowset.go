@@ -2,23 +2,25 @@ package fts5
 
 import (
 	"maps"
+	"math"
 	"math/bits"
 	"slices"
 )
 
-// RowSet is rows, a bit for each: row ids are given one after the other, so many stand near each other. It implements Rows, in
-// any order.
+// RowSet is rows, a bit for each: row ids are given one after the other, so many stand near each other.
 type RowSet struct {
-	words map[int64]uint64 // of 64 rows each, while some are added
-	key   int64            // of the one that the last row is in
-	last  uint64           // what is to be added to that
-
-	keys []int64 // rising, when all are in
-	sets []uint64
-	at   int // of the word that was looked at last
+	keys []int64  // rising: of words of 64 rows
+	sets []uint64 // the words
 }
 
-func (s *RowSet) add(row int64) {
+// gathering is a RowSet to which rows are added.
+type gathering struct {
+	words map[int64]uint64
+	key   int64  // of the word that the last row is in
+	last  uint64 // what is to be added to that
+}
+
+func (s *gathering) add(row int64) {
 	if key := row >> 6; key != s.key {
 		s.put()
 		s.key = key
@@ -27,7 +29,7 @@ func (s *RowSet) add(row int64) {
 }
 
 // put adds what was added last to its word.
-func (s *RowSet) put() {
+func (s *gathering) put() {
 	if s.last == 0 {
 		return
 	}
@@ -39,7 +41,7 @@ func (s *RowSet) put() {
 }
 
 // newest leaves the newest words only, and returns the first row that may be in them.
-func (s *RowSet) newest(words int) int64 {
+func (s *gathering) newest(words int) int64 {
 	s.put()
 	keys := slices.Sorted(maps.Keys(s.words))
 	drop := max(len(keys)-words, 0)
@@ -49,47 +51,53 @@ func (s *RowSet) newest(words int) int64 {
 	return keys[drop] << 6
 }
 
-// seal says that all rows are in.
-func (s *RowSet) seal() *RowSet {
+// set is what was gathered.
+func (s *gathering) set() *RowSet {
 	s.put()
-	s.keys = slices.Sorted(maps.Keys(s.words))
-	s.sets = make([]uint64, len(s.keys))
-	for i, key := range s.keys {
-		s.sets[i] = s.words[key]
+	all := &RowSet{keys: slices.Sorted(maps.Keys(s.words))}
+	all.sets = make([]uint64, len(all.keys))
+	for i, key := range all.keys {
+		all.sets[i] = s.words[key]
 	}
-	s.words = nil
-	return s
+	return all
 }
 
 // Words is how many words of 64 rows it takes.
 func (s *RowSet) Words() int { return len(s.keys) }
 
+// Rows walks the set.
+func (s *RowSet) Rows() Rows { return &setWalk{RowSet: s, at: math.MaxInt64, word: len(s.keys) - 1} }
+
+type setWalk struct {
+	*RowSet
+	at   int64 // what is above was passed by
+	word int   // none above it is wanted
+}
+
 // Down implements Rows.
-func (s *RowSet) Down(at int64) (int64, error) {
-	key := at >> 6
-	for s.at < len(s.keys) && s.at > 0 && s.keys[s.at] > key && s.keys[s.at-1] <= key { // most look at the next
-		s.at--
-	}
-	if s.at >= len(s.keys) || s.keys[s.at] > key || s.at+1 < len(s.keys) && s.keys[s.at+1] <= key {
-		n, found := slices.BinarySearch(s.keys, key)
-		if !found {
-			n--
+func (w *setWalk) Down(at int64) (int64, error) {
+	w.at = min(w.at, at)
+	key := w.at >> 6
+	if w.word > 0 && w.keys[w.word] > key {
+		if w.word--; w.keys[w.word] > key { // most look at the next
+			n, found := slices.BinarySearch(w.keys[:w.word], key)
+			if w.word = n; !found {
+				w.word--
+			}
 		}
-		if n < 0 {
-			return -1, nil
+	}
+	if w.word < 0 || w.keys[w.word] > key {
+		w.word = -1
+		return -1, nil
+	}
+	set := w.sets[w.word]
+	if w.keys[w.word] == key {
+		if set &= 2<<(w.at&63) - 1; set == 0 {
+			if w.word--; w.word < 0 {
+				return -1, nil
+			}
+			set = w.sets[w.word]
 		}
-		s.at = n
 	}
-	set := s.sets[s.at]
-	if s.keys[s.at] == key {
-		set &= 2<<(at&63) - 1
-	}
-	if set == 0 {
-		if s.at == 0 {
-			return -1, nil
-		}
-		s.at--
-		set = s.sets[s.at]
-	}
-	return s.keys[s.at]<<6 | int64(63-bits.LeadingZeros64(set)), nil
+	return w.keys[w.word]<<6 | int64(63-bits.LeadingZeros64(set)), nil
 }

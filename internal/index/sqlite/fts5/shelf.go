@@ -36,18 +36,20 @@ type held struct {
 type holding struct {
 	list         *list
 	piece, bytes int
+	unpacked     bool // its rows, else what the leaf has of it
 }
 
 // hold notes what a list holds of a leaf, which can be read again, and lets go of what was read first when that is too much.
 // However many lists a question walks, and however long they are, no more is held.
-func (s *Shelf) hold(l *list, piece, bytes int) {
-	s.held.of, s.held.bytes = append(s.held.of, holding{l, piece, bytes}), s.held.bytes+bytes
+func (s *Shelf) hold(one holding) {
+	s.held.of, s.held.bytes = append(s.held.of, one), s.held.bytes+one.bytes
 	for s.held.bytes > s.leaves && len(s.held.of) > 1 {
 		h := s.held.of[0]
 		s.held.of, s.held.bytes = s.held.of[1:], s.held.bytes-h.bytes
-		p := &h.list.pieces[h.piece]
-		p.rows = rows{}
-		if h.piece > 0 { // the first stands on a leaf with other terms, and is not read again
+		switch p := &h.list.pieces[h.piece]; {
+		case h.unpacked:
+			p.rows = rows{}
+		case h.piece > 0: // the first stands on a leaf with other terms, and is not read again
 			p.data = nil
 		}
 	}

@@ -299,7 +299,7 @@ func (o *opened) prolong(b []byte) (more bool, err error) {
 	if err == nil && len(rows) > 0 {
 		first, _ := varint(rows)
 		o.pieces = append(o.pieces, piece{leaf: o.next, first: int64(first), data: rows})
-		o.shelf.hold(o.list, len(o.pieces)-1, len(b))
+		o.shelf.hold(holding{list: o.list, piece: len(o.pieces) - 1, bytes: len(b)})
 	}
 	o.next++
 	return more && o.next <= o.segment.Last, err
