@@ -12,3 +12,10 @@ func AnyLine(head []byte, test func(line []byte) bool) bool {
 	}
 	return false
 }
+
+// BeginsObject reports whether a line begins as a JSON object does, space aside. To ask is cheap: most lines of files that are no
+// JSON need not be parsed to be told from one.
+func BeginsObject(line []byte) bool {
+	i := skipSpace(line, 0)
+	return i < len(line) && line[i] == '{'
+}

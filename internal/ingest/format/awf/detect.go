@@ -86,15 +86,15 @@ func detectLines(h format.Head) format.Claim {
 	for rest := bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf")); len(rest) > 0; {
 		line, more, whole := bytes.Cut(rest, []byte("\n"))
 		rest = more
+		if !format.BeginsObject(line) {
+			continue
+		}
 		v, err := format.ParseJSON(line)
 		if err != nil {
 			if whole || int64(len(h.Bytes)) == h.Size {
 				continue
 			}
 			v = format.ParseStart(line) // cut off by the end of the head
-		}
-		if !v.IsObject() {
-			continue
 		}
 		objects = true
 		switch {

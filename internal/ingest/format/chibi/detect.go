@@ -216,8 +216,11 @@ func look(h format.Head, test func(format.Value) bool) answer {
 			}
 			break
 		}
+		if !format.BeginsObject(line) {
+			continue
+		}
 		v, err := format.ParseJSON(line)
-		if err != nil || !v.IsObject() {
+		if err != nil {
 			continue
 		}
 		if test(v) {

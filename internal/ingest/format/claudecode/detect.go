@@ -57,16 +57,21 @@ func look(h format.Head) (known, foreign bool) {
 	for rest := bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf")); len(rest) > 0; {
 		line, more, _ := bytes.Cut(rest, []byte("\n"))
 		rest = more
+		if !format.BeginsObject(line) {
+			continue
+		}
 		v, err := format.ParseJSON(line)
 		if err != nil {
 			v = format.ParseStart(line)
 		}
-		switch {
-		case !v.IsObject() || v.Len() == len("{}"):
-		case fits(v) == fitsWell:
+		if v.Len() == len("{}") {
+			continue
+		}
+		switch fits(v) {
+		case fitsWell:
 			return true, false
-		case fits(v) == fitsNot && err == nil:
-			foreign = true
+		case fitsNot:
+			foreign = foreign || err == nil
 		}
 	}
 	return false, foreign
