@@ -127,6 +127,14 @@ func (z *inflater) blame(err error) error {
 
 // ReadAll reads r to its end, or gives ErrTooLarge when that lies beyond limit bytes.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
+	if known, ok := r.(interface{ Len() int }); ok { // in memory: no room need be found step by step
+		if int64(known.Len()) > limit {
+			return nil, ErrTooLarge
+		}
+		b := make([]byte, known.Len())
+		_, err := io.ReadFull(r, b)
+		return b, err
+	}
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, err

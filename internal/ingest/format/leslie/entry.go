@@ -1,14 +1,14 @@
 package leslie
 
 import (
-	"bytes"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-var byteOrderMark = []byte("\xef\xbb\xbf")
+const byteOrderMark = "\xef\xbb\xbf"
 
 // Limits of the writer, in UTF-16 units. What was longer is cut to them and ends in three dots.
 const (
@@ -32,56 +32,64 @@ const (
 type entry struct {
 	marker marker
 	name   string // of the tool
-	body   []byte // everything after the marker line
+	body   string // everything after the marker line
 	origin transcript.Origin
 }
 
-// nextLine cuts the first line off b: without LF and a CR before it, and what follows.
-func nextLine(b []byte) (line, rest []byte) {
-	line, rest, _ = bytes.Cut(b, []byte("\n"))
-	return bytes.TrimSuffix(line, []byte("\r")), rest
+// nextLine cuts the first line off text: without LF and a CR before it, and what follows.
+func nextLine(text string) (line, rest string) {
+	line, rest, _ = strings.Cut(text, "\n")
+	return strings.TrimSuffix(line, "\r"), rest
 }
 
-// readMarker says what the first line of b marks, if it is a marker line at all. Whether it counts depends on
-// the line before.
-func readMarker(b []byte) (m marker, name string) {
-	line, rest := nextLine(b)
-	switch string(line) {
-	case "user:":
-		if next, _ := nextLine(rest); string(next) == "<user_query>" {
-			return markUser, ""
+// readMarker says what a line marks that text follows, if it is a marker line at all. Whether it counts depends on the
+// line before.
+func readMarker(line, text string) (m marker, name string) {
+	if line == "" || line[0] != '[' {
+		switch line {
+		case "user:":
+			if next, _ := nextLine(text); next == "<user_query>" {
+				return markUser, ""
+			}
+		case "assistant:":
+			return markAssistant, ""
 		}
 		return markNone, ""
-	case "assistant:":
-		return markAssistant, ""
-	case "[Error]":
+	}
+	if line == "[Error]" {
 		return markError, ""
 	}
-	for _, m := range []marker{markCall, markResult} {
-		if name, ok := strings.CutPrefix(string(line), "["+string(m)+"] "); ok {
-			if name = strings.TrimSpace(strings.ToValidUTF8(name, "\uFFFD")); name == "" {
-				name = "unknown"
-			}
-			return m, name
+	m = markCall
+	name, ok := strings.CutPrefix(line, "[Tool call] ")
+	if !ok {
+		m = markResult
+		if name, ok = strings.CutPrefix(line, "[Tool result] "); !ok {
+			return markNone, ""
 		}
 	}
-	return markNone, ""
+	if name = strings.TrimSpace(strings.ToValidUTF8(name, "\uFFFD")); name == "" {
+		name = "unknown"
+	}
+	return m, name
 }
 
-// cutEntry reads one entry from its own bytes.
-func cutEntry(raw []byte) entry {
-	m, name := readMarker(raw)
-	body := raw
-	if m != markNone {
-		_, body = nextLine(raw)
+// cutEntry reads one entry from its own text.
+func cutEntry(raw string) entry {
+	line, rest := nextLine(raw)
+	m, name := readMarker(line, rest)
+	if m == markNone {
+		rest = raw
 	}
-	return entry{marker: m, name: name, body: body}
+	return entry{marker: m, name: name, body: rest}
 }
 
 // content is what the entry says: decoded, with LF line ends, without empty lines at its end and, for a user's
 // entry, without the tags around what the user wrote.
 func (e entry) content() string {
-	t := strings.ToValidUTF8(string(e.body), "\uFFFD")
+	t := e.body
+	if !utf8.ValidString(t) {
+		t = strings.ToValidUTF8(t, "\uFFFD")
+	}
 	t = strings.TrimRight(strings.ReplaceAll(t, "\r\n", "\n"), "\r\n")
 	if e.marker != markUser {
 		return t
@@ -95,20 +103,18 @@ func (e entry) content() string {
 
 // text is what search finds: the content, after a call's name. A result's name is its call's, but for text that
 // imitates a marker: where it has a blank it is words that stand nowhere else.
-func (e entry) text() string {
-	t := e.content()
+func (e entry) text(content string) string {
 	if e.marker == markCall || e.marker == markResult && strings.ContainsAny(e.name, " \t") {
-		return strings.TrimSuffix(e.name+"\n"+t, "\n")
+		return strings.TrimSuffix(e.name+"\n"+content, "\n")
 	}
-	return t
+	return content
 }
 
 // cut reports whether the writer kept only the start of a call, a result or an error.
-func (e entry) cut() bool {
+func (e entry) cut(content string) bool {
 	switch e.marker {
 	case markCall, markResult, markError:
-		t := e.content()
-		return strings.HasSuffix(t, "...") && units(t) == entryLimit
+		return len(content) >= entryLimit && strings.HasSuffix(content, "...") && units(content) == entryLimit
 	}
 	return false
 }
@@ -124,30 +130,32 @@ func units(s string) int {
 
 // splitEntries cuts the body of a transcript at its markers. base and line say where the body starts in the
 // file. Text before the first marker, if there is any, is an entry without marker.
-func splitEntries(body []byte, base int64, line int) []entry {
+func splitEntries(body string, base int64, line int) []entry {
 	var entries []entry
-	start, startLine := 0, line
+	open := entry{origin: transcript.Origin{Line: line, Offset: base}} // that has not ended yet
+	from, text := 0, 0                                                 // where it begins, and what it says
 	end := func(at int) {
-		raw := body[start:at]
-		e := cutEntry(raw)
-		e.origin = transcript.Origin{Line: startLine, Offset: base + int64(start), Length: int64(len(raw))}
-		if e.marker != markNone || len(bytes.TrimSpace(raw)) > 0 {
-			entries = append(entries, e)
+		open.body, open.origin.Length = body[text:at], int64(at-from)
+		if open.marker != markNone || len(strings.TrimSpace(open.body)) > 0 {
+			entries = append(entries, open)
 		}
 	}
 	free := true // the line before was empty, or there is none
 	for at := 0; at < len(body); line++ {
 		first, rest := nextLine(body[at:])
-		if m, _ := readMarker(body[at:]); free && m != markNone {
-			if at > start {
-				end(at)
+		next := len(body) - len(rest)
+		if free {
+			if m, name := readMarker(first, rest); m != markNone {
+				if at > from {
+					end(at)
+				}
+				from, text = at, next
+				open = entry{marker: m, name: name, origin: transcript.Origin{Line: line, Offset: base + int64(at)}}
 			}
-			start, startLine = at, line
 		}
-		free = len(first) == 0
-		at = len(body) - len(rest)
+		free, at = len(first) == 0, next
 	}
-	if start < len(body) {
+	if from < len(body) {
 		end(len(body))
 	}
 	return entries

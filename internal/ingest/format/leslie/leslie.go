@@ -63,7 +63,8 @@ func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 // and anything else as it stands.
 func (Format) Text(role string, raw []byte, _ int) (string, error) {
 	if role == roleTranscript {
-		return cutEntry(raw).text(), nil
+		e := cutEntry(string(raw))
+		return e.text(e.content()), nil
 	}
 	return looseText(raw), nil
 }
@@ -94,7 +95,7 @@ func parseWhole(in format.Input, s *sink) {
 	case err != nil:
 		s.fail(err)
 	case in.Role == roleTranscript:
-		parseTranscript(in, b, s)
+		parseTranscript(in, string(b), s)
 	case in.Role == roleRelations || in.Role == roleRelationsBak:
 		parseRelations(in, b, s)
 	case in.Role == roleDocument:

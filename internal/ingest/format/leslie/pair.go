@@ -1,9 +1,9 @@
 package leslie
 
 import (
-	"fmt"
-	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -13,17 +13,39 @@ import (
 // has none yet. A call may stay without result (it failed, or was cut away), a result without call.
 type pairs struct {
 	calls int
-	open  map[string][]string // ids of calls without result, by tool
+	tools map[string]*tool
+}
+
+// tool is one that is called, with the ids of its calls without result.
+type tool struct {
+	name string
+	open []string
+}
+
+// tool returns what is known of a tool. Its name is a copy: a part of the file's text would keep all of it in memory.
+func (p *pairs) tool(name string) *tool {
+	t := p.tools[name]
+	if t == nil {
+		t = &tool{name: strings.Clone(name)}
+		p.tools[t.name] = t
+	}
+	return t
 }
 
 // event makes the event of an entry. last says that the file was cut inside of it.
 func (p *pairs) event(run string, e entry, last bool) *transcript.Event {
-	event := &transcript.Event{Run: run, Type: string(e.marker), Origin: e.origin}
-	cut := last || e.cut()
+	made := &struct {
+		transcript.Event
+		parts [1]transcript.Part
+	}{}
+	event, part := &made.Event, &made.parts[0]
+	event.Run, event.Type, event.Origin, event.Parts = run, string(e.marker), e.origin, made.parts[:]
+	content := e.content()
+	cut := last || e.cut(content)
 	if cut {
 		event.Attributes = transcript.Attributes{"cut": true}
 	}
-	part := transcript.Part{Text: e.text()}
+	part.Text = e.text(content)
 	switch e.marker {
 	case markUser, markAssistant:
 		event.Kind, event.Role = transcript.KindMessage, string(e.marker)
@@ -31,45 +53,88 @@ func (p *pairs) event(run string, e entry, last bool) *transcript.Event {
 		event.Kind = transcript.KindError
 	case markCall:
 		event.Kind, event.Role = transcript.KindToolCall, "assistant"
-		part.Call = p.call(e)
+		part.Call = p.call(p.tool(e.name), content)
 	case markResult:
 		event.Kind, event.Role = transcript.KindToolResult, "tool"
-		part.Result = &transcript.Result{Call: p.result(e.name), Name: e.name, Output: int64(len(e.content())), Cut: cut}
+		t := p.tool(e.name)
+		part.Result = &transcript.Result{Call: t.result(), Name: t.name, Output: int64(len(content)), Cut: cut}
 	default:
 		event.Kind, event.Type, event.Verdict = transcript.KindUnknown, "preamble", transcript.Uncounted
 	}
-	event.Parts = []transcript.Part{part}
 	return event
 }
 
-func (p *pairs) call(e entry) *transcript.Call {
+func (p *pairs) call(t *tool, input string) *transcript.Call {
 	p.calls++
-	id := fmt.Sprintf("#%d", p.calls)
-	p.open[e.name] = append(p.open[e.name], id)
-	input := e.content()
-	return &transcript.Call{ID: id, Name: e.name, Input: int64(len(input)), Paths: paths(input)}
+	id := "#" + strconv.Itoa(p.calls)
+	t.open = append(t.open, id)
+	return &transcript.Call{ID: id, Name: t.name, Input: int64(len(input)), Paths: paths(input)}
 }
 
-func (p *pairs) result(name string) string {
-	waiting := p.open[name]
-	if len(waiting) == 0 {
+func (t *tool) result() string {
+	if len(t.open) == 0 {
 		return ""
 	}
-	p.open[name] = waiting[1:]
-	return waiting[0]
+	id := t.open[0]
+	t.open = t.open[1:]
+	return id
 }
 
-// A call's input is JSON, cut at 200 units more often than not; so paths are read by pattern, not by parser. A
-// key inside of a string has a backslash before its closing quote and does not match.
-var pathKey = regexp.MustCompile(`"(?:path|file_path|filePath|filename|file|old_path|new_path)"\s*:\s*("(?:[^"\\]|\\.)*")`)
-
-// paths lists the files that an input names, each once.
+// A call's input is JSON, cut at 200 units more often than not; so paths are read by pattern, not by parser:
+//
+//	"(?:path|file_path|filePath|filename|file|old_path|new_path)"\s*:\s*("(?:[^"\\]|\\.)*")
+//
+// A key inside of a string has a backslash before its closing quote and does not match.
 func paths(input string) []string {
 	var found []string
-	for _, m := range pathKey.FindAllStringSubmatch(input, -1) {
-		if p := format.Unquote(m[1]); p != "" && !slices.Contains(found, p) {
+	for at := 0; ; {
+		quote := strings.IndexByte(input[at:], '"')
+		if quote < 0 {
+			return found
+		}
+		at += quote
+		value, end := pathAt(input, at)
+		if end < 0 {
+			at++
+			continue
+		}
+		if p := format.Unquote(value); p != "" && !slices.Contains(found, p) {
 			found = append(found, p)
 		}
+		at = end
 	}
-	return found
 }
+
+// pathAt reads a key of a path and its value, quotes included, where a quote stands. end is below 0 when there are none.
+func pathAt(input string, at int) (value string, end int) {
+	length := strings.IndexByte(input[at+1:], '"')
+	if length < 0 {
+		return "", -1
+	}
+	switch input[at+1 : at+1+length] {
+	case "path", "file_path", "filePath", "filename", "file", "old_path", "new_path":
+	default:
+		return "", -1
+	}
+	rest := strings.TrimLeft(input[at+1+length+1:], blanks)
+	if rest == "" || rest[0] != ':' {
+		return "", -1
+	}
+	if rest = strings.TrimLeft(rest[1:], blanks); rest == "" || rest[0] != '"' {
+		return "", -1
+	}
+	start := len(input) - len(rest)
+	for i := 1; i < len(rest); i++ {
+		switch rest[i] {
+		case '"':
+			return rest[:i+1], start + i + 1
+		case '\\':
+			if i++; i < len(rest) && rest[i] == '\n' {
+				return "", -1
+			}
+		}
+	}
+	return "", -1
+}
+
+const blanks = "\t\n\f\r "

@@ -1,8 +1,8 @@
 package leslie
 
 import (
-	"bytes"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,78 +16,81 @@ type header struct {
 	calls                          transcript.Count // as declared
 }
 
+// headerKeys are the keys of a header that are known, that of the thread first.
+var headerKeys = [...]string{"Thread ID", "Chat ID", "Time Range", "Agent Mode", "Stop Reason", "Tool Calls"}
+
 // id is the run's native id.
 func (h header) id() string { return h.thread + "/" + h.chat + "/" + h.span }
 
 // readHeader reads "Key: value" lines up to "---". It gives how many bytes and lines they take, and false when
 // there is no such line or no thread before it. Of a key that comes twice the first counts: the writer's own
 // keys come before anything that a value could have smuggled in.
-func readHeader(b []byte) (h header, size, lines int, ok bool) {
-	rest := bytes.TrimPrefix(b, byteOrderMark)
-	values := map[string]string{}
+func readHeader(text string) (h header, size, lines int, ok bool) {
+	rest := strings.TrimPrefix(text, byteOrderMark)
+	var values [len(headerKeys)]string
+	var found [len(headerKeys)]bool
 	for len(rest) > 0 {
-		var line []byte
+		var line string
 		line, rest = nextLine(rest)
 		lines++
-		if string(line) == "---" {
-			_, ok = values["Thread ID"]
+		if line == "---" {
+			ok = found[0]
 			break
 		}
-		key, value, found := strings.Cut(strings.ToValidUTF8(string(line), "\uFFFD"), ":")
-		if _, twice := values[key]; found && !twice {
-			values[key] = strings.TrimSpace(value)
+		key, value, colon := strings.Cut(strings.ToValidUTF8(line, "\uFFFD"), ":")
+		if i := slices.Index(headerKeys[:], key); i >= 0 && colon && !found[i] {
+			// A copy: a part of the file's text would keep all of it in memory.
+			values[i], found[i] = strings.Clone(strings.TrimSpace(value)), true
 		}
 	}
-	h = header{
-		thread: values["Thread ID"], chat: values["Chat ID"], span: values["Time Range"],
-		mode: values["Agent Mode"], stop: values["Stop Reason"],
-	}
-	if n, err := strconv.ParseInt(values["Tool Calls"], 10, 64); err == nil {
+	h = header{thread: values[0], chat: values[1], span: values[2], mode: values[3], stop: values[4]}
+	if n, err := strconv.ParseInt(values[5], 10, 64); err == nil {
 		h.calls = transcript.Known(n)
 	}
-	return h, len(b) - len(rest), lines, ok
+	return h, len(text) - len(rest), lines, ok
 }
 
-func parseTranscript(in format.Input, b []byte, s *sink) {
-	h, size, lines, ok := readHeader(b)
+func parseTranscript(in format.Input, text string, s *sink) {
+	h, size, lines, ok := readHeader(text)
 	if !ok {
-		if len(bytes.TrimSpace(bytes.TrimPrefix(b, byteOrderMark))) > 0 {
+		if strings.TrimSpace(strings.TrimPrefix(text, byteOrderMark)) != "" {
 			s.put(&transcript.Problem{
 				Kind: "no header", Reason: `no "Thread ID" before a line "---"`,
-				Origin: transcript.Origin{Length: int64(len(b))},
+				Origin: transcript.Origin{Length: int64(len(text))},
 			})
 		}
 		return
 	}
-	entries := splitEntries(b[size:], int64(size), lines+1)
-	facts := attributes(h, entries, b)
+	entries := splitEntries(text[size:], int64(size), lines+1)
+	facts := attributes(h, entries, text)
 	rank := 0
 	if at, found := locate(in.Path); found && at.home(h.thread) {
 		rank = 1
 	}
+	id := h.id()
 	start, end, _ := strings.Cut(h.span, " ~ ")
 	run := &transcript.Run{
-		ID: h.id(), Rank: rank, Group: h.thread, Title: title(entries), Status: h.stop, Outcome: outcome(h.stop),
+		ID: id, Rank: rank, Group: h.thread, Title: title(entries), Status: h.stop, Outcome: outcome(h.stop),
 		Started: format.Time(start), Ended: format.Time(end), Attributes: facts,
 	}
 	conversation := &transcript.Conversation{
-		Run: h.id(), Rank: rank, Title: run.Title, Mode: h.mode, Status: h.stop,
+		Run: id, Rank: rank, Title: run.Title, Mode: h.mode, Status: h.stop,
 		Started: run.Started, Ended: run.Ended, Attributes: maps.Clone(facts),
 	}
 	if !s.put(run) || !s.put(conversation) {
 		return
 	}
 	cut := facts["cut_at_20k"] != nil
-	p := pairs{open: map[string][]string{}}
+	p := pairs{tools: map[string]*tool{}}
 	for i, e := range entries {
-		if !s.put(p.event(h.id(), e, cut && i == len(entries)-1)) {
+		if !s.put(p.event(id, e, cut && i == len(entries)-1)) {
 			return
 		}
 	}
 }
 
 // attributes are the facts of a header that have no column of their own, and what the file shows against it.
-func attributes(h header, entries []entry, b []byte) transcript.Attributes {
+func attributes(h header, entries []entry, text string) transcript.Attributes {
 	a := transcript.Attributes{}
 	for key, value := range map[string]string{"chat_id": h.chat, "agent_mode": h.mode, "stop_reason": h.stop} {
 		if value != "" {
@@ -106,7 +109,7 @@ func attributes(h header, entries []entry, b []byte) transcript.Attributes {
 			a["tool_calls_mismatch"] = true
 		}
 	}
-	if bytes.HasSuffix(b, []byte("...")) && units(string(b)) == fileLimit {
+	if strings.HasSuffix(text, "...") && units(text) == fileLimit {
 		a["cut_at_20k"] = true
 	}
 	return a
@@ -133,7 +136,7 @@ func title(entries []entry) string {
 		if e.marker != markUser {
 			continue
 		}
-		return format.Title(e.content())
+		return strings.Clone(format.Title(e.content()))
 	}
 	return ""
 }
