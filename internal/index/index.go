@@ -105,6 +105,8 @@ type Stat struct {
 
 // Catalog is what the way in asks before it writes.
 type Catalog interface {
+	// Sources returns the names of the sources of which the index has versions, among others of which it has none.
+	Sources(ctx context.Context) ([]string, error)
 	// Newest returns the newest version of a file. ErrNotFound when there is none.
 	Newest(ctx context.Context, source, path string) (State, error)
 	// HasSize says whether any version has this size, so that its content may be known.

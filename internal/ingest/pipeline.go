@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
@@ -27,6 +28,7 @@ type keeper struct {
 	sizes    map[int64]bool    // of content that is stored or on its way
 	content  map[blob.Ref]bool // on its way
 	facts    []blob.Fact       // that came up while files were read
+	met      []uint64          // of an index that was empty: a bit for each content of this scan, and for those that look like it
 }
 
 // store sends the files through workers, packs and commits, and ends with the facts of the scan.
@@ -34,6 +36,9 @@ func (s *scan) store(ctx context.Context, work []*claimed, facts []blob.Fact) er
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s.keeper = &keeper{stats: map[uint64]index.Stat{}, distrust: map[string]bool{}, sizes: map[int64]bool{}, content: map[blob.Ref]bool{}}
+	if s.empty {
+		s.keeper.met = make([]uint64, metContents/64)
+	}
 	deliveries, commits := make(chan delivery, 2), make(chan *batch)
 	var group sync.WaitGroup
 	fail := func(err error) {
@@ -281,16 +286,31 @@ func (s *scan) hasContent(ref blob.Ref, size int64) bool {
 	if size == 0 {
 		return false // an entry of no bytes costs no more than a link
 	}
-	sized := s.hasSize(size)
 	s.keeper.mu.Lock()
+	fresh := s.keeper.meet(ref)
 	known := s.keeper.content[ref]
 	s.keeper.content[ref] = true
 	s.keeper.mu.Unlock()
-	if known || !sized {
+	if known || fresh || !s.hasSize(size) {
 		return known
 	}
 	_, err := s.g.Index.ByRef(context.Background(), ref)
 	return err == nil
+}
+
+// metContents is how many contents of a first scan are told apart, in 2 MiB: of a million, the index is asked for each sixteenth.
+const metContents = 1 << 24
+
+// meet says that content is nowhere in the archive yet, as far as that needs no look, and notes that it is now.
+func (k *keeper) meet(ref blob.Ref) (fresh bool) {
+	if k.met == nil {
+		return false
+	}
+	at := binary.LittleEndian.Uint64(ref[:]) % metContents
+	bit := uint64(1) << (at % 64)
+	fresh = k.met[at/64]&bit == 0
+	k.met[at/64] |= bit
+	return fresh
 }
 
 // snapshot copies a database that may be in use and returns the copy.

@@ -40,6 +40,8 @@ type scan struct {
 	skipped []FileError           // links, devices, what could not be listed
 	ignored map[string]index.Stat // files that belong to nothing known
 	keeper  *keeper
+	first   bool                      // the index has no version of a file of this source
+	empty   bool                      // nor of any other
 	graves  map[string]blob.Tombstone // those that stand, by key
 	marked  map[blob.Ref][]blob.Tombstone
 	learned []string // roots below which not all files were looked at since they are known

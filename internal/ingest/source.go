@@ -62,6 +62,11 @@ func (g *Ingester) source(ctx context.Context, root Root, report *Report) error 
 		return err
 	}
 	s.marked = marked(s.graves)
+	sources, err := g.Index.Sources(ctx)
+	if err != nil {
+		return err
+	}
+	s.first, s.empty = !slices.Contains(sources, root.Source), len(sources) == 0
 	if s.relearn, err = g.newFormats(ctx, root.Source); err != nil {
 		return err
 	}
@@ -298,7 +303,7 @@ func (s *scan) due(ctx context.Context, c *claimed) (pieceKind, int64, error) {
 	if _, _, ok := s.before.Find(pathHash(c.path)); ok && splitsOf(c) != nil {
 		return pieceRewritten, 0, nil // it has changed, and nobody knows how much without its rows
 	}
-	state, err := s.g.Index.Newest(ctx, s.root.Source, c.path)
+	state, err := s.newest(ctx, c.path, false)
 	switch {
 	case errors.Is(err, index.ErrNotFound):
 		return pieceNew, c.size, nil

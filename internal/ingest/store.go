@@ -64,6 +64,7 @@ type worker struct {
 	collector *index.Collector
 	pending   []*piece // with their content in the builder's shared member
 	buffer    []byte
+	again     bool // the file became shorter: some of it may be stored
 }
 
 // errChanged says that a file became shorter while it was read.
@@ -72,6 +73,7 @@ var errChanged = errors.New("became shorter while it was read")
 // take brings in one file.
 func (w *worker) take(c *claimed) error {
 	for attempt := 0; ; attempt++ {
+		w.again = attempt > 0
 		err := w.once(c)
 		if errors.Is(err, errChanged) && attempt == 0 {
 			continue
@@ -130,7 +132,7 @@ func (w *worker) content(c *claimed, f *os.File) (*os.File, func(), error) {
 // bring stores what is new of one content, and parses it.
 func (w *worker) bring(c *claimed, f *os.File, v blob.Version, stat index.Stat) error {
 	st := &stored{worker: w, c: c, f: f, v: v, stat: stat, kind: pieceNew}
-	state, err := w.s.g.Index.Newest(w.ctx, v.Source, v.Path)
+	state, err := w.s.newest(w.ctx, v.Path, w.again)
 	switch {
 	case errors.Is(err, index.ErrNotFound):
 	case err != nil:
@@ -159,6 +161,15 @@ func (w *worker) bring(c *claimed, f *os.File, v blob.Version, stat index.Stat) 
 		return st.small()
 	}
 	return st.large()
+}
+
+// newest returns the newest version of a file. Of a source that the index did not know there is none, unless this scan has met
+// the file before.
+func (s *scan) newest(ctx context.Context, path string, again bool) (index.State, error) {
+	if s.first && !again {
+		return index.State{}, index.ErrNotFound
+	}
+	return s.g.Index.Newest(ctx, s.root.Source, path)
 }
 
 // stored is one file on its way into packs.

@@ -34,6 +34,12 @@ func scanState(r scanner) (s index.State, chain int64, err error) {
 	return s, chain, err
 }
 
+// Sources returns the names of the sources that anything was ever told of.
+func (db *DB) Sources(ctx context.Context) (names []string, err error) {
+	err = db.r.SelectContext(ctx, &names, "SELECT name FROM sources ORDER BY name")
+	return names, engine.Damage(err)
+}
+
 // Newest returns the newest version of a file.
 func (db *DB) Newest(ctx context.Context, source, path string) (index.State, error) {
 	row := db.reading().QueryRowContext(ctx, selectState+`WHERE s.name = ? AND f.path = ? ORDER BY v.number DESC LIMIT 1`, source, path)
