@@ -48,7 +48,7 @@ func (c *commit) fileUnder(f *filling, hour int64) error {
 	begin := hour << schema.SlotBits
 	*f = filling{hour: hour, end: begin + c.slots, first: math.MaxInt64, last: math.MinInt64}
 	var first, last *int64
-	if _, err := c.get(`SELECT coalesce((SELECT max(id) FROM events WHERE id >= ?1 AND id < ?2), ?1 - 1) + 1,
+	if _, err := c.look(`SELECT coalesce((SELECT max(id) FROM events WHERE id >= ?1 AND id < ?2), ?1 - 1) + 1,
 		(SELECT first FROM spilled WHERE hour = ?3), (SELECT last FROM spilled WHERE hour = ?3)`,
 		[]any{begin, begin + 1<<schema.SlotBits, hour}, &f.next, &first, &last); err != nil {
 		return err
@@ -67,6 +67,6 @@ func (c *commit) note(f *filling) error {
 	if !f.spilled || !f.changed {
 		return nil
 	}
-	_, err := c.exec("INSERT OR REPLACE INTO spilled (hour, first, last) VALUES (?, ?, ?)", f.hour, f.first, f.last)
+	_, err := c.put("INSERT OR REPLACE INTO spilled (hour, first, last) VALUES (?, ?, ?)", f.hour, f.first, f.last)
 	return err
 }

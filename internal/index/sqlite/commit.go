@@ -22,8 +22,9 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	c := &commit{
 		tx: t, batch: batch, bulkRows: db.bulkRows, slots: db.slots, told: db.told.take(), telling: map[*index.Words][]uint64{}, usages: usageRows(t), usageBefore: -1,
 		named: map[int64]runName{}, held: map[int64]heldTranscript{}, sources: map[string]int64{}, formats: map[int64]string{}, born: map[index.VersionKey]int64{},
-		touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{},
+		files: map[fileKey]int64{}, knownNames: map[runName]int64{}, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{},
 	}
+	t.waiting = newWaiting(t)
 	if c.met, err = t.whatIsMet(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -56,6 +57,8 @@ type commit struct {
 	usageBefore int64                      // the last row id of usage before any was written; below 0 while nobody has asked
 	sources     map[string]int64           // ids by name, as far as they were looked up
 	formats     map[int64]string           // names of formats by id, likewise
+	files       map[fileKey]int64          // ids of files, likewise; 0 of those that are not there
+	knownNames  map[runName]int64          // ids of names of runs, likewise
 	born        map[index.VersionKey]int64 // versions that this commit has added, of which nothing is said yet and on which no tombstone lies
 	rows        []pendingRow
 	named       map[int64]runName        // names of runs, as far as something was said of them
@@ -92,7 +95,12 @@ func (c *commit) run() error {
 	if err := c.facts(false); err != nil {
 		return err
 	}
-	for _, p := range c.batch.Parsed {
+	for i, p := range c.batch.Parsed {
+		if i%lookLot == 0 {
+			if err := c.lookUpNames(c.batch.Parsed[i:min(i+lookLot, len(c.batch.Parsed))]); err != nil {
+				return err
+			}
+		}
 		if err := c.parsed(p); err != nil {
 			return fmt.Errorf("%s/%s: %w", p.Source, p.Path, err)
 		}
@@ -109,7 +117,7 @@ func (c *commit) run() error {
 	if err := c.resolve(); err != nil {
 		return fmt.Errorf("resolve: %w", err)
 	}
-	return nil
+	return c.settle()
 }
 
 // facts takes in the tombstones and losses of the batch, or all other facts.

@@ -256,6 +256,10 @@ func (c *commit) countRows() error {
 		}
 	}
 	for id, n := range all {
+		if row := c.waiting.transcripts.row(id); row != nil { // nothing was counted before
+			copy(row[1:], []any{n.events, n.messages, n.calls, n.results, orNil(n.first), orNil(n.last), n.from, n.to})
+			continue
+		}
 		if _, err := c.exec(`UPDATE transcripts SET events = events + ?2, messages = messages + ?3, calls = calls + ?4, results = results + ?5,
 			first_time = min(coalesce(first_time, ?6), coalesce(?6, first_time)), last_time = max(coalesce(last_time, ?7), coalesce(?7, last_time)),
 			first_row = min(coalesce(first_row, ?8), ?8), last_row = max(coalesce(last_row, ?9), ?9)
@@ -264,4 +268,11 @@ func (c *commit) countRows() error {
 		}
 	}
 	return nil
+}
+
+func orNil(t *int64) any {
+	if t == nil {
+		return nil
+	}
+	return *t
 }

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"cmp"
 	"database/sql"
+	"slices"
+	"strings"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
@@ -228,21 +230,66 @@ func (c *commit) namedRun(formatName, native, scope string) (id int64, fresh boo
 	if err != nil {
 		return 0, false, err
 	}
-	known, err := c.get("SELECT id FROM run_names WHERE format = ? AND native_id = ? AND scope = ?", []any{format, native, scope}, &id)
-	if err != nil {
-		return 0, false, err
+	key := runName{format, native, scope}
+	id, looked := c.knownNames[key]
+	if !looked {
+		if _, err := c.get("SELECT id FROM run_names WHERE format = ? AND native_id = ? AND scope = ?", []any{format, native, scope}, &id); err != nil {
+			return 0, false, err
+		}
 	}
-	if !known {
+	fresh = id == 0
+	if fresh {
 		if id, err = c.id("run_names"); err != nil {
 			return 0, false, err
 		}
-		if _, err = c.exec("INSERT INTO run_names (id, format, native_id, scope) VALUES (?, ?, ?, ?)", id, format, native, scope); err != nil {
+		if err := c.waiting.names.add(id, format, native, scope); err != nil {
 			return 0, false, err
 		}
 	}
-	c.named[id] = runName{format, native, scope}
-	return id, !known, nil
+	c.knownNames[key], c.named[id] = id, key
+	return id, fresh, nil
 }
+
+// lookUpNames finds the rows of the names by which originals call runs, as far as they say all that makes it one.
+func (c *commit) lookUpNames(originals []*index.Parsed) error {
+	var missing []runName
+	for _, p := range originals {
+		format, err := c.nameID(p.Format)
+		if err != nil {
+			return err
+		}
+		for _, r := range p.Runs {
+			key := runName{format: format, native: r.ID}
+			if r.Local {
+				key.scope = index.Scope(p.Source, p.Claim)
+			}
+			if _, known := c.knownNames[key]; !known {
+				c.knownNames[key] = 0
+				missing = append(missing, key)
+			}
+		}
+	}
+	args := make([]any, 3*lookLot)
+	for lot := range slices.Chunk(missing, lookLot) {
+		clear(args)
+		for i, key := range lot {
+			args[3*i], args[3*i+1], args[3*i+2] = key.format, key.native, key.scope
+		}
+		if err := c.lookAll(c.calm, lookUpNames, func(r *sql.Rows) error {
+			var key runName
+			var id int64
+			err := r.Scan(&id, &key.format, &key.native, &key.scope)
+			c.knownNames[key] = id
+			return err
+		}, args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var lookUpNames = "WITH k (format, native, scope) AS (VALUES (?, ?, ?)" + strings.Repeat(", (?, ?, ?)", lookLot-1) + `)
+	SELECT n.id, n.format, n.native_id, n.scope FROM k CROSS JOIN run_names n ON n.format = k.format AND n.native_id = k.native AND n.scope = k.scope`
 
 // ledgerUsage writes usage that outlives what stated it, under the identity that it had.
 func (c *commit) ledgerUsage(o *owner, u *index.LedgerUsage) error {

@@ -58,6 +58,10 @@ func (c *commit) parsed(p *index.Parsed) error {
 			return err
 		}
 	}
+	if row := c.waiting.versions.row(o.version); row != nil {
+		row[versionParser], row[versionParsed] = int64(p.Parser), p.Until
+		return nil
+	}
 	_, err := c.exec("UPDATE versions SET parser = ?, parsed = ? WHERE id = ?", p.Parser, p.Until, o.version)
 	return err
 }
@@ -158,6 +162,12 @@ func (c *commit) claims(o *owner) error {
 		if err != nil {
 			return err
 		}
+		if o.born {
+			if err := c.waiting.claims.add(name, o.version, r.Rank, stated, flag(onlyNames(r))); err != nil {
+				return err
+			}
+			continue
+		}
 		if _, err := c.exec(`INSERT INTO run_claims (run_name, version, rank, stated, named) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (run_name, version) DO UPDATE SET rank = excluded.rank, stated = excluded.stated, named = excluded.named, ledger = 0`,
 			name, o.version, r.Rank, stated, onlyNames(r)); err != nil {
@@ -248,9 +258,8 @@ func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool,
 		return 0, false, err
 	}
 	c.held[id] = heldTranscript{name, o.version, native, v.Shared}
-	_, err = c.exec(`INSERT INTO transcripts (id, version, run_name, native_id, verdict, indexed, shared, aside, ord, rank, stated, last_seq, rows)
-		VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		id, o.version, name, native, !same, v.Shared, v.Aside, v.Order, v.Rank, stated, v.LastSeq, v.TotalRows)
+	err = c.waiting.transcripts.add(id, 0, 0, 0, 0, nil, nil, nil, nil,
+		o.version, name, native, 0, flag(!same), flag(v.Shared), flag(v.Aside), v.Order, v.Rank, stated, v.LastSeq, v.TotalRows)
 	return id, !same, err
 }
 
@@ -281,7 +290,7 @@ func (c *commit) hints(o *owner) error {
 		if err != nil {
 			return err
 		}
-		if _, err := c.exec("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)",
+		if _, err := c.put("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)",
 			name, h.Key, h.Value, o.version); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
@@ -20,6 +21,11 @@ func (c *commit) packs(all []*index.PackRow) error {
 	}
 	for i, p := range all {
 		for j := range p.Versions {
+			if j%lookLot == 0 {
+				if err := c.lookUpFiles(p.Versions[j:min(j+lookLot, len(p.Versions))]); err != nil {
+					return fmt.Errorf("pack %s: %w", p.Name, err)
+				}
+			}
 			if err := c.version(ids[i], p, &p.Versions[j]); err != nil {
 				return fmt.Errorf("pack %s: %w", p.Name, err)
 			}
@@ -138,7 +144,7 @@ func (c *commit) addVersion(file int64, v *blob.Version) (id, chain int64, err e
 	if chain, err = c.id("chains"); err != nil {
 		return 0, 0, err
 	}
-	if _, err := c.exec("INSERT INTO chains (id, root, size, sha256) VALUES (?, ?, ?, ?)", chain, v.Root[:], v.Size, v.SHA256[:]); err != nil {
+	if err := c.waiting.chains.add(chain, v.Root[:], v.Size, v.SHA256[:]); err != nil {
 		return 0, 0, err
 	}
 	if id, err = c.id("versions"); err != nil {
@@ -152,9 +158,7 @@ func (c *commit) addVersion(file int64, v *blob.Version) (id, chain int64, err e
 	if err != nil {
 		return 0, 0, err
 	}
-	_, err = c.exec(`INSERT INTO versions (id, file, number, chain, size, sha256, mtime, mode, format, role, root_dir, parser, parsed)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)`,
-		id, file, v.Number, chain, v.Size, v.SHA256[:], v.ModTime.UnixNano(), v.Mode, format, role, v.Claim)
+	err = c.waiting.versions.add(id, file, v.Number, chain, v.Size, v.SHA256[:], v.ModTime.UnixNano(), int64(v.Mode), format, role, v.Claim, 0, 0)
 	if err == nil && v.Number > 1 {
 		err = c.supersede(file, v.Number)
 	}
@@ -192,10 +196,10 @@ func (c *commit) source(name string) (id int64, err error) {
 	if id, ok := c.sources[name]; ok {
 		return id, nil
 	}
-	ok, err := c.get("SELECT id FROM sources WHERE name = ?", []any{name}, &id)
+	ok, err := c.look("SELECT id FROM sources WHERE name = ?", []any{name}, &id)
 	if err == nil && !ok {
 		if id, err = c.id("sources"); err == nil {
-			_, err = c.exec("INSERT INTO sources (id, name) VALUES (?, ?)", id, name)
+			_, err = c.put("INSERT INTO sources (id, name) VALUES (?, ?)", id, name)
 		}
 	}
 	if err != nil {
@@ -211,16 +215,64 @@ func (c *commit) file(source, path string) (id int64, fresh bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	ok, err := c.get("SELECT id FROM files WHERE source = ? AND path = ?", []any{src, path}, &id)
-	if err != nil || ok {
-		return id, false, err
+	key := fileKey{src, path}
+	id, known := c.files[key]
+	if !known {
+		if _, err := c.get("SELECT id FROM files WHERE source = ? AND path = ?", []any{src, path}, &id); err != nil {
+			return 0, false, err
+		}
+	}
+	if id != 0 {
+		return id, false, nil
 	}
 	if id, err = c.id("files"); err != nil {
 		return 0, false, err
 	}
-	_, err = c.exec("INSERT INTO files (id, source, path) VALUES (?, ?, ?)", id, src, path)
-	return id, true, err
+	c.files[key] = id
+	return id, true, c.waiting.files.add(id, src, path)
 }
+
+// fileKey is what makes a file one.
+type fileKey struct {
+	source int64
+	path   string
+}
+
+// lookLot is how many keys one statement looks up.
+const lookLot = 64
+
+// lookUpFiles finds the rows of the files of some versions.
+func (c *commit) lookUpFiles(versions []blob.Version) error {
+	var missing []fileKey
+	for i := range versions {
+		src, err := c.source(versions[i].Source)
+		if err != nil {
+			return err
+		}
+		key := fileKey{src, versions[i].Path}
+		if _, known := c.files[key]; !known {
+			c.files[key] = 0
+			missing = append(missing, key)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	args := make([]any, 2*lookLot)
+	for i, key := range missing {
+		args[2*i], args[2*i+1] = key.source, key.path
+	}
+	return c.lookAll(c.calm, lookUpFiles, func(r *sql.Rows) error {
+		var key fileKey
+		var id int64
+		err := r.Scan(&id, &key.source, &key.path)
+		c.files[key] = id
+		return err
+	}, args)
+}
+
+var lookUpFiles = "WITH k (source, path) AS (VALUES (?, ?)" + strings.Repeat(", (?, ?)", lookLot-1) + `)
+	SELECT f.id, f.source, f.path FROM k CROSS JOIN files f ON f.path = k.path AND f.source = k.source`
 
 // fact keeps the newest fact of a kind and key, by time, then by pack name, and says whether it is news: gc tells again
 // what older packs have told. Of a ledger it keeps that there is one: the rest becomes rows.

@@ -33,7 +33,7 @@ func (t *tx) textsID(texts usageTexts) (id int64, err error) {
 		return id, nil
 	}
 	hash := index.Hash(texts[:]...)
-	known, err := t.get("SELECT id FROM usage_texts WHERE hash = ?", []any{hash}, &id)
+	known, err := t.look("SELECT id FROM usage_texts WHERE hash = ?", []any{hash}, &id)
 	if err != nil {
 		return 0, err
 	}
@@ -45,7 +45,7 @@ func (t *tx) textsID(texts usageTexts) (id int64, err error) {
 		for _, s := range texts {
 			args = append(args, null(s))
 		}
-		if _, err := t.exec(insertTexts, args...); err != nil {
+		if _, err := t.put(insertTexts, args...); err != nil {
 			return 0, err
 		}
 	}

@@ -26,6 +26,8 @@ type tx struct {
 	next  map[string]int64 // next row id of a table
 	spent map[int64]bool   // run_names that usage_touched has
 	block []byte           // of words, the last that was read
+
+	waiting *waiting // nil where nothing waits
 }
 
 func (db *DB) begin(ctx context.Context) (*tx, error) {
@@ -56,6 +58,14 @@ func (t *tx) end() error {
 
 // exec runs a statement past database/sql. It is not interrupted, only left out, when the context ends: see execLong.
 func (t *tx) exec(query string, args ...any) (sql.Result, error) {
+	if err := t.settle(); err != nil {
+		return nil, err
+	}
+	return t.put(query, args...)
+}
+
+// put is exec for what has to do with no row that waits.
+func (t *tx) put(query string, args ...any) (sql.Result, error) {
 	t.args = t.args[:0]
 	for i, v := range args {
 		value, err := driver.DefaultParameterConverter.ConvertValue(v)
@@ -69,12 +79,23 @@ func (t *tx) exec(query string, args ...any) (sql.Result, error) {
 
 // execLong runs a statement that may take long, until the context ends.
 func (t *tx) execLong(query string, args ...any) error {
+	if err := t.settle(); err != nil {
+		return err
+	}
 	_, err := t.ExecContext(t.ctx, query, args...)
 	return engine.Damage(err)
 }
 
 // get scans one row into dest and says whether there was one.
 func (t *tx) get(query string, args []any, dest ...any) (bool, error) {
+	if err := t.settle(); err != nil {
+		return false, err
+	}
+	return t.look(query, args, dest...)
+}
+
+// look is get for what has to do with no row that waits.
+func (t *tx) look(query string, args []any, dest ...any) (bool, error) {
 	if err := t.ctx.Err(); err != nil {
 		return false, err
 	}
@@ -99,6 +120,14 @@ func (t *tx) few(query string, row func(*sql.Rows) error, args ...any) error {
 }
 
 func (t *tx) scan(ctx context.Context, query string, row func(*sql.Rows) error, args []any) error {
+	if err := t.settle(); err != nil {
+		return err
+	}
+	return t.lookAll(ctx, query, row, args)
+}
+
+// lookAll is scan for what has to do with no row that waits.
+func (t *tx) lookAll(ctx context.Context, query string, row func(*sql.Rows) error, args []any) error {
 	rows, err := t.QueryContext(ctx, query, args...)
 	if err != nil {
 		return engine.Damage(err)
@@ -116,7 +145,7 @@ func (t *tx) scan(ctx context.Context, query string, row func(*sql.Rows) error, 
 func (t *tx) id(table string) (int64, error) {
 	n, ok := t.next[table]
 	if !ok {
-		if _, err := t.get("SELECT coalesce(max(id), 0) FROM "+table, nil, &n); err != nil {
+		if _, err := t.look("SELECT coalesce(max(id), 0) FROM "+table, nil, &n); err != nil { // all ids of a commit are from here
 			return 0, err
 		}
 	}
@@ -161,7 +190,7 @@ func (t *tx) nameID(s string) (int64, error) {
 		return id, nil
 	}
 	var id int64
-	ok, err := t.get("SELECT id FROM names WHERE name = ?", []any{s}, &id)
+	ok, err := t.look("SELECT id FROM names WHERE name = ?", []any{s}, &id)
 	if err != nil {
 		return 0, err
 	}
@@ -169,7 +198,7 @@ func (t *tx) nameID(s string) (int64, error) {
 		if id, err = t.id("names"); err != nil {
 			return 0, err
 		}
-		if _, err := t.exec("INSERT INTO names (id, name) VALUES (?, ?)", id, s); err != nil {
+		if _, err := t.put("INSERT INTO names (id, name) VALUES (?, ?)", id, s); err != nil {
 			return 0, err
 		}
 	}
@@ -186,7 +215,7 @@ func (t *tx) scene(s *index.Scene) (any, error) {
 		return id, nil
 	}
 	var id int64
-	ok, err := t.get("SELECT id FROM scenes WHERE agent = ? AND model = ? AND flow = ? AND step = ?", []any{s.Agent, s.Model, s.Flow, s.Step}, &id)
+	ok, err := t.look("SELECT id FROM scenes WHERE agent = ? AND model = ? AND flow = ? AND step = ?", []any{s.Agent, s.Model, s.Flow, s.Step}, &id)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +223,7 @@ func (t *tx) scene(s *index.Scene) (any, error) {
 		if id, err = t.id("scenes"); err != nil {
 			return nil, err
 		}
-		if _, err := t.exec("INSERT INTO scenes (id, agent, model, flow, step) VALUES (?, ?, ?, ?, ?)", id, s.Agent, s.Model, s.Flow, s.Step); err != nil {
+		if _, err := t.put("INSERT INTO scenes (id, agent, model, flow, step) VALUES (?, ?, ?, ?, ?)", id, s.Agent, s.Model, s.Flow, s.Step); err != nil {
 			return nil, err
 		}
 	}

@@ -1,0 +1,100 @@
+package sqlite
+
+// Most originals are new: nothing is asked of their rows before the commit gets to what follows from them. So these rows wait, to
+// be written together and, what is said of them later, with that: an archive of small files has ten rows for each of its
+// files, and a statement for each, and more to change them, took longer than their events.
+
+// waiting are the rows of a commit that are not written yet. Statements that may read or change what they belong to write them
+// first: tx.exec, get, each, few.
+type waiting struct {
+	files, chains, extents, claims *inserter
+	names, versions, transcripts   *drafts
+}
+
+func newWaiting(t *tx) *waiting {
+	rows := func(table, list string) *inserter {
+		return &inserter{t: t, into: "OR FAIL INTO " + table, columns: columnList(list)}
+	}
+	return &waiting{
+		files:       rows("files", "id, source, path"),
+		chains:      rows("chains", "id, root, size, sha256"),
+		extents:     rows("extents", "chain, offset, size, pack, raw, sha256"),
+		claims:      rows("run_claims", "run_name, version, rank, stated, named"),
+		names:       &drafts{to: rows("run_names", "id, format, native_id, scope")},
+		versions:    &drafts{to: rows("versions", "id, file, number, chain, size, sha256, mtime, mode, format, role, root_dir, parser, parsed")},
+		transcripts: &drafts{to: rows("transcripts", transcriptColumns)},
+	}
+}
+
+// Places of columns that change while a row waits. Those of transcripts that are counted come first, behind the id.
+const (
+	versionParser = 11
+	versionParsed = 12
+
+	transcriptColumns = `id, events=0, messages=0, calls=0, results=0, first_time, last_time, first_row, last_row,
+		version, run_name, native_id, verdict, indexed, shared, aside, ord, rank, stated, last_seq, rows=0`
+)
+
+// settle writes the rows that wait.
+func (t *tx) settle() error {
+	w := t.waiting
+	if w == nil {
+		return nil
+	}
+	for _, rows := range []*inserter{w.files, w.chains, w.extents, w.claims} {
+		if err := rows.flush(); err != nil {
+			return err
+		}
+	}
+	for _, d := range []*drafts{w.names, w.versions, w.transcripts} {
+		if err := d.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drafts are rows that may change before they are written, found by their ids.
+type drafts struct {
+	to   *inserter
+	rows [][]any
+	at   map[int64]int
+}
+
+// draftsKept is how many rows of a table wait at most.
+const draftsKept = 1 << 13
+
+func (d *drafts) add(id int64, rest ...any) error {
+	if len(d.rows) == draftsKept {
+		if err := d.flush(); err != nil {
+			return err
+		}
+	}
+	if d.at == nil {
+		d.at = map[int64]int{}
+	}
+	d.at[id] = len(d.rows)
+	d.rows = append(d.rows, append([]any{id}, rest...))
+	return nil
+}
+
+// row returns the values of a row that waits, nil for any other.
+func (d *drafts) row(id int64) []any {
+	if i, ok := d.at[id]; ok {
+		return d.rows[i]
+	}
+	return nil
+}
+
+func (d *drafts) flush() error {
+	rows := d.rows
+	d.rows = d.rows[:0]
+	clear(d.at)
+	for _, values := range rows {
+		if err := d.to.add(values...); err != nil {
+			return err
+		}
+	}
+	clear(rows)
+	return d.to.flush()
+}
