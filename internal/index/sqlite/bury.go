@@ -121,7 +121,7 @@ func (c *commit) silence(version int64) error {
 func (c *commit) lies(source, path string, sum blob.Ref) (key string, yes bool, err error) {
 	if c.graveless == nil {
 		var n int
-		some, err := c.get("SELECT 1 FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL LIMIT 1", nil, &n)
+		some, err := c.look("SELECT 1 FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL LIMIT 1", nil, &n)
 		if err != nil {
 			return "", false, err
 		}
@@ -158,7 +158,7 @@ func (g *grave) drops() bool {
 func (c *commit) graves(version int64) (all map[string]*grave, err error) {
 	if c.unburied == nil {
 		var n int
-		some, err := c.get("SELECT 1 FROM graves LIMIT 1", nil, &n)
+		some, err := c.look("SELECT 1 FROM graves LIMIT 1", nil, &n)
 		if err != nil {
 			return nil, err
 		}

@@ -242,7 +242,7 @@ func (c *commit) namedRun(formatName, native, scope string) (id int64, fresh boo
 		if id, err = c.id("run_names"); err != nil {
 			return 0, false, err
 		}
-		if err := c.waiting.names.add(id, format, native, scope); err != nil {
+		if err := c.waiting.names.add(id, format, native, scope, nil); err != nil {
 			return 0, false, err
 		}
 	}

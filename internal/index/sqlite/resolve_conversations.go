@@ -309,7 +309,11 @@ func (c *commit) writeTake(t *take) error {
 			return err
 		}
 	}
-	_, err := c.exec("UPDATE transcripts SET conversation = ?, verdict = ?, judged = ?, indexed = ?, seq_base = ? WHERE id = ?",
+	if t.was.verdict == t.verdict && t.was.judged == t.judged && t.was.indexed == t.indexed && t.was.seqBase == t.seqBase {
+		_, err := c.put("UPDATE transcripts SET conversation = ? WHERE id = ?", t.conversation, t.id)
+		return err
+	}
+	_, err := c.put("UPDATE transcripts SET conversation = ?, verdict = ?, judged = ?, indexed = ?, seq_base = ? WHERE id = ?",
 		t.conversation, t.verdict, t.judged, t.indexed, t.seqBase, t.id)
 	return err
 }
@@ -331,10 +335,13 @@ func (c *commit) conversation(run int64, public string, t *take, of *int64) (sql
 	if ended == nil && t.last.Valid {
 		ended = t.last.Int64
 	}
-	said := []any{run, verdict, of, null(t.Title), null(t.Agent), null(t.Engine), null(t.Model), null(t.Flow), null(t.Step), null(t.Mode),
+	said := []any{run, verdict, orNil(of), null(t.Title), null(t.Agent), null(t.Engine), null(t.Model), null(t.Flow), null(t.Step), null(t.Mode),
 		null(t.Status), null(t.Version), null(t.Project), null(t.Branch), started, ended, flag(t.Child), attributes}
 	var id int64
-	known, err := c.get("SELECT id FROM conversations WHERE conversation_id = ?", []any{public}, &id)
+	known := !c.bornRuns[run]
+	if known {
+		known, err = c.get("SELECT id FROM conversations WHERE conversation_id = ?", []any{public}, &id)
+	}
 	switch {
 	case err != nil:
 	case known:
@@ -342,9 +349,7 @@ func (c *commit) conversation(run int64, public string, t *take, of *int64) (sql
 			status = ?, version = ?, project = ?, branch = ?, started = ?, ended = ?, child = ?, attributes = ? WHERE id = ?`, append(said, id)...)
 	default:
 		if id, err = c.id("conversations"); err == nil {
-			_, err = c.exec(`INSERT INTO conversations (run, verdict, of, title, agent, engine, model, flow, step, mode, status, version, project, branch,
-				started, ended, child, attributes, id, conversation_id, native_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-				append(said, id, public, t.native)...)
+			err = c.waiting.conversations.add(append(said, id, public, t.native)...)
 		}
 	}
 	return sql.NullInt64{Int64: id, Valid: true}, err

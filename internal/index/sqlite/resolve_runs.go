@@ -7,107 +7,8 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
-
-// identify finds the run that every touched name means, makes runs that are new, and returns all that are
-// concerned: those that names mean now, and those that they meant before.
-func (c *commit) identify() ([]int64, error) {
-	if err := c.fill("touched", sorted(c.touched)); err != nil {
-		return nil, err
-	}
-	anchors, anchored, err := c.anchors()
-	if err != nil {
-		return nil, err
-	}
-	type name struct {
-		id, format    int64
-		native, scope string
-		run           sql.NullInt64
-	}
-	var all []name
-	if err := c.each(`SELECT n.id, n.format, n.native_id, n.scope, n.run FROM temp.touched t CROSS JOIN run_names n ON n.id = t.id`,
-		func(r *sql.Rows) error {
-			var n name
-			err := r.Scan(&n.id, &n.format, &n.native, &n.scope, &n.run)
-			all = append(all, n)
-			return err
-		}); err != nil {
-		return nil, err
-	}
-	runs := map[int64]bool{}
-	for _, n := range all {
-		anchor := ""
-		if n.scope != "" {
-			if anchor = anchors[n.id]; anchor == "" {
-				anchor = "in " + n.scope // until an original tells when the run began
-			}
-		}
-		run, err := c.runRow(n.format, n.native, anchor, anchored[n.id])
-		if err != nil {
-			return nil, err
-		}
-		runs[run] = true
-		if n.run.Valid && n.run.Int64 != run {
-			runs[n.run.Int64] = true
-		}
-		if n.run.Int64 != run {
-			if _, err := c.exec("UPDATE run_names SET run = ? WHERE id = ?", run, n.id); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return sorted(runs), nil
-}
-
-// anchors returns the smallest anchor that any original states for the touched names of local ids, and which of
-// these names may change while the run stays the same.
-func (c *commit) anchors() (smallest map[int64]string, anchored map[int64]bool, err error) {
-	smallest, anchored = map[int64]string{}, map[int64]bool{}
-	err = c.each(`SELECT n.id, k.stated ->> 'Anchor', coalesce(k.stated ->> 'Anchored', 0) FROM temp.touched t CROSS JOIN run_names n ON n.id = t.id
-		CROSS JOIN run_claims k ON k.run_name = n.id WHERE n.scope <> '' AND k.stated ->> 'Anchor' <> ''`, func(r *sql.Rows) error {
-		var id int64
-		var anchor string
-		var alone bool
-		if err := r.Scan(&id, &anchor, &alone); err != nil {
-			return err
-		}
-		if have, ok := smallest[id]; !ok || anchor < have {
-			smallest[id] = anchor
-		}
-		anchored[id] = anchored[id] || alone
-		return nil
-	})
-	return smallest, anchored, err
-}
-
-// runRow returns the row of a run. One that is known by its anchor alone has no native id in its key; finishRuns
-// gives it the name that it goes by.
-func (c *commit) runRow(format int64, native, anchor string, anchored bool) (id int64, err error) {
-	key := native
-	if anchored {
-		key = ""
-	}
-	formatName, ok := c.formats[format]
-	if !ok {
-		if _, err := c.get("SELECT name FROM names WHERE id = ?", []any{format}, &formatName); err != nil {
-			return 0, err
-		}
-		c.formats[format] = formatName
-	}
-	public := index.PublicID("r", "run", formatName, key, anchor)
-	ok, err = c.get("SELECT id FROM runs WHERE run_id = ?", []any{public}, &id)
-	if err != nil || ok {
-		return id, err
-	}
-	if id, err = c.id("runs"); err != nil {
-		return 0, err
-	}
-	_, err = c.exec("INSERT INTO runs (id, run_id, format, key, anchor, native_id, counted) VALUES (?, ?, ?, ?, ?, ?, 0)",
-		id, public, format, key, anchor, native)
-	return id, err
-}
 
 // claim is what one version says of a run.
 type claim struct {
@@ -159,15 +60,19 @@ func (c *commit) mergeRuns() (map[int64]*transcript.Run, error) {
 			return nil, err
 		}
 		counted := slices.ContainsFunc(k, func(k claim) bool { return !k.Named })
-		if _, err := c.exec(`UPDATE runs SET counted = ?, "group" = ?, project = ?, branch = ?, flow = ?, title = ?, agent = ?, model = ?,
-			host = ?, version = ?, status = ?, outcome = ?, error = ?, started = ?, ended = ?, stub = ?, child = ?, attributes = ? WHERE id = ?`,
-			flag(counted), null(run.Group), null(run.Project), null(run.Branch), null(run.Flow), null(run.Title), null(run.Agent), null(run.Model),
+		said := []any{flag(counted), null(run.Group), null(run.Project), null(run.Branch), null(run.Flow), null(run.Title), null(run.Agent), null(run.Model),
 			null(run.Host), null(run.Version), null(run.Status), null(string(run.Outcome)), null(run.Error), nullTime(run.Started), nullTime(run.Ended),
-			flag(run.Stub), flag(run.Child), attributes, id); err != nil {
+			flag(run.Stub), flag(run.Child), attributes}
+		if row := c.newRuns.row(id); row != nil {
+			copy(row[runSaidFrom:], said)
+			continue
+		}
+		if _, err := c.exec(`UPDATE runs SET counted = ?, "group" = ?, project = ?, branch = ?, flow = ?, title = ?, agent = ?, model = ?,
+			host = ?, version = ?, status = ?, outcome = ?, error = ?, started = ?, ended = ?, stub = ?, child = ?, attributes = ? WHERE id = ?`, append(said, id)...); err != nil {
 			return nil, err
 		}
 	}
-	return all, nil
+	return all, c.newRuns.flush()
 }
 
 // mergeClaims joins statements field by field: the highest rank that states a field wins; among equals the

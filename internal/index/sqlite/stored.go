@@ -158,7 +158,7 @@ func (c *commit) addVersion(file int64, v *blob.Version) (id, chain int64, err e
 	if err != nil {
 		return 0, 0, err
 	}
-	err = c.waiting.versions.add(id, file, v.Number, chain, v.Size, v.SHA256[:], v.ModTime.UnixNano(), int64(v.Mode), format, role, v.Claim, 0, 0)
+	err = c.waiting.versions.add(id, file, v.Number, chain, v.Size, v.SHA256[:], v.ModTime.UnixNano(), int64(v.Mode), format, role, v.Claim, int64(0), int64(0))
 	if err == nil && v.Number > 1 {
 		err = c.supersede(file, v.Number)
 	}

@@ -156,10 +156,13 @@ func (t *tx) id(table string) (int64, error) {
 
 // fill empties a temporary table of one integer column and puts values in.
 func (t *tx) fill(table string, values []int64) error {
-	if _, err := t.exec("CREATE TEMP TABLE IF NOT EXISTS " + table + " (id INTEGER PRIMARY KEY)"); err != nil {
+	if err := t.settle(); err != nil { // what stands in the table is looked for in others
 		return err
 	}
-	if _, err := t.exec("DELETE FROM temp." + table); err != nil {
+	if _, err := t.put("CREATE TEMP TABLE IF NOT EXISTS " + table + " (id INTEGER PRIMARY KEY)"); err != nil {
+		return err
+	}
+	if _, err := t.put("DELETE FROM temp." + table); err != nil {
 		return err
 	}
 	b := inserter{t: t, into: "OR IGNORE INTO temp." + table, columns: columnList("id")}

@@ -8,6 +8,7 @@ package sqlite
 // first: tx.exec, get, each, few.
 type waiting struct {
 	files, chains, extents, claims *inserter
+	conversations                  *inserter
 	names, versions, transcripts   *drafts
 }
 
@@ -16,11 +17,13 @@ func newWaiting(t *tx) *waiting {
 		return &inserter{t: t, into: "OR FAIL INTO " + table, columns: columnList(list)}
 	}
 	return &waiting{
-		files:       rows("files", "id, source, path"),
-		chains:      rows("chains", "id, root, size, sha256"),
-		extents:     rows("extents", "chain, offset, size, pack, raw, sha256"),
-		claims:      rows("run_claims", "run_name, version, rank, stated, named"),
-		names:       &drafts{to: rows("run_names", "id, format, native_id, scope")},
+		files:   rows("files", "id, source, path"),
+		chains:  rows("chains", "id, root, size, sha256"),
+		extents: rows("extents", "chain, offset, size, pack, raw, sha256"),
+		claims:  rows("run_claims", "run_name, version, rank, stated, named"),
+		conversations: rows("conversations", `run, verdict, of, title, agent, engine, model, flow, step, mode, status, version, project, branch,
+			started, ended, child=0, attributes, id, conversation_id, native_id`),
+		names:       &drafts{to: rows("run_names", "id, format, native_id, scope, run")},
 		versions:    &drafts{to: rows("versions", "id, file, number, chain, size, sha256, mtime, mode, format, role, root_dir, parser, parsed")},
 		transcripts: &drafts{to: rows("transcripts", transcriptColumns)},
 	}
@@ -28,9 +31,13 @@ func newWaiting(t *tx) *waiting {
 
 // Places of columns that change while a row waits. Those of transcripts that are counted come first, behind the id.
 const (
+	nameRun       = 4
+	runSaidFrom   = 6
 	versionParser = 11
 	versionParsed = 12
 
+	runColumns = `id, run_id, format, key, anchor, native_id, counted, "group", project, branch, flow, title, agent, model,
+		host, version, status, outcome, error, started, ended, stub=0, child=0, attributes`
 	transcriptColumns = `id, events=0, messages=0, calls=0, results=0, first_time, last_time, first_row, last_row,
 		version, run_name, native_id, verdict, indexed, shared, aside, ord, rank, stated, last_seq, rows=0`
 )
@@ -41,7 +48,7 @@ func (t *tx) settle() error {
 	if w == nil {
 		return nil
 	}
-	for _, rows := range []*inserter{w.files, w.chains, w.extents, w.claims} {
+	for _, rows := range []*inserter{w.files, w.chains, w.extents, w.claims, w.conversations} {
 		if err := rows.flush(); err != nil {
 			return err
 		}
@@ -74,7 +81,11 @@ func (d *drafts) add(id int64, rest ...any) error {
 		d.at = map[int64]int{}
 	}
 	d.at[id] = len(d.rows)
-	d.rows = append(d.rows, append([]any{id}, rest...))
+	row := make([]any, len(d.to.names)) // what is not said stays as usual
+	copy(row, d.to.usual)
+	row[0] = id
+	copy(row[1:], rest)
+	d.rows = append(d.rows, row)
 	return nil
 }
 

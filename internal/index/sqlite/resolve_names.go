@@ -1,0 +1,157 @@
+package sqlite
+
+import (
+	"cmp"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// touchedName is a name of a run that is touched, with the run that it meant before and what makes the one that it means now. A
+// run that is known by its anchor alone has no native id in its key; finishRuns gives it the name that it goes by.
+type touchedName struct {
+	id int64
+	runName
+	run         sql.NullInt64
+	key, anchor string
+}
+
+// identify finds the run that every touched name means, makes runs that are new, and returns all that are
+// concerned: those that names mean now, and those that they meant before.
+func (c *commit) identify() ([]int64, error) {
+	runs := map[int64]bool{}
+	var fresh []touchedName // that are not written yet, and mean the same everywhere
+	var rest []int64
+	for _, id := range sorted(c.touched) {
+		if n := c.named[id]; n.scope == "" && c.waiting.names.row(id) != nil {
+			fresh = append(fresh, touchedName{id: id, runName: n, key: n.native})
+		} else {
+			rest = append(rest, id)
+		}
+	}
+	err := c.eachRun(fresh, func(n *touchedName, run int64) error {
+		runs[run], c.waiting.names.row(n.id)[nameRun] = true, run
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.touchedNames(rest)
+	if err != nil {
+		return nil, err
+	}
+	err = c.eachRun(all, func(n *touchedName, run int64) error {
+		runs[run] = true
+		if n.run.Int64 == run {
+			return nil
+		}
+		if n.run.Valid {
+			runs[n.run.Int64] = true
+		}
+		_, err := c.put("UPDATE run_names SET run = ? WHERE id = ?", run, n.id)
+		return err
+	})
+	return sorted(runs), err
+}
+
+// touchedNames reads names that were written, with what their originals say that makes their runs.
+func (c *commit) touchedNames(ids []int64) (all []touchedName, err error) {
+	if err := c.fill("touched", ids); err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	anchors, anchored, err := c.anchors()
+	if err != nil {
+		return nil, err
+	}
+	err = c.each(`SELECT n.id, n.format, n.native_id, n.scope, n.run FROM temp.touched t CROSS JOIN run_names n ON n.id = t.id`,
+		func(r *sql.Rows) error {
+			var n touchedName
+			err := r.Scan(&n.id, &n.format, &n.native, &n.scope, &n.run)
+			if n.scope != "" {
+				n.anchor = cmp.Or(anchors[n.id], "in "+n.scope) // until an original tells when the run began
+			}
+			if !anchored[n.id] {
+				n.key = n.native
+			}
+			all = append(all, n)
+			return err
+		})
+	return all, err
+}
+
+// anchors returns the smallest anchor that any original states for the touched names of local ids, and which of
+// these names may change while the run stays the same.
+func (c *commit) anchors() (smallest map[int64]string, anchored map[int64]bool, err error) {
+	smallest, anchored = map[int64]string{}, map[int64]bool{}
+	err = c.each(`SELECT n.id, k.stated ->> 'Anchor', coalesce(k.stated ->> 'Anchored', 0) FROM temp.touched t CROSS JOIN run_names n ON n.id = t.id
+		CROSS JOIN run_claims k ON k.run_name = n.id WHERE n.scope <> '' AND k.stated ->> 'Anchor' <> ''`, func(r *sql.Rows) error {
+		var id int64
+		var anchor string
+		var alone bool
+		if err := r.Scan(&id, &anchor, &alone); err != nil {
+			return err
+		}
+		if have, ok := smallest[id]; !ok || anchor < have {
+			smallest[id] = anchor
+		}
+		anchored[id] = anchored[id] || alone
+		return nil
+	})
+	return smallest, anchored, err
+}
+
+// eachRun finds the rows of the runs that names mean, and makes those that are missing: they wait until what is said of them
+// is known (mergeRuns).
+func (c *commit) eachRun(names []touchedName, found func(n *touchedName, run int64) error) error {
+	for lot := range slices.Chunk(names, lookLot) {
+		var public [lookLot]string
+		args := make([]any, lookLot)
+		for i := range lot {
+			format, err := c.formatName(lot[i].format)
+			if err != nil {
+				return err
+			}
+			public[i] = index.PublicID("r", "run", format, lot[i].key, lot[i].anchor)
+			args[i] = public[i]
+		}
+		if err := c.lookAll(c.calm, lookUpRuns, func(r *sql.Rows) error {
+			var id int64
+			var public string
+			err := r.Scan(&id, &public)
+			c.runs[public] = id
+			return err
+		}, args); err != nil {
+			return err
+		}
+		for i := range lot {
+			n := &lot[i]
+			if _, known := c.runs[public[i]]; !known {
+				id, err := c.id("runs")
+				if err != nil {
+					return err
+				}
+				c.runs[public[i]], c.bornRuns[id] = id, true
+				if err := c.newRuns.add(id, public[i], n.format, n.key, n.anchor, n.native, int64(0)); err != nil {
+					return err
+				}
+			}
+			if err := found(n, c.runs[public[i]]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+var lookUpRuns = "SELECT id, run_id FROM runs WHERE run_id IN (?" + strings.Repeat(", ?", lookLot-1) + ")"
+
+func (c *commit) formatName(id int64) (name string, err error) {
+	name, ok := c.formats[id]
+	if !ok {
+		_, err = c.look("SELECT name FROM names WHERE id = ?", []any{id}, &name)
+		c.formats[id] = name
+	}
+	return name, err
+}
