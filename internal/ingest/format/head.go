@@ -13,6 +13,17 @@ func AnyLine(head []byte, test func(line []byte) bool) bool {
 	return false
 }
 
+// MayHave reports whether a line may hold one of some keys, as far as that is told without parsing it: a key stands there, or an
+// escape that may hide one.
+func MayHave(line []byte, keys ...string) bool {
+	for _, key := range keys {
+		if bytes.Contains(line, []byte(key)) {
+			return true
+		}
+	}
+	return bytes.Contains(line, []byte(`\u`))
+}
+
 // BeginsObject reports whether a line begins as a JSON object does, space aside. To ask is cheap: most lines of files that are no
 // JSON need not be parsed to be told from one.
 func BeginsObject(line []byte) bool {

@@ -82,11 +82,12 @@ func parses(h format.Head, b []byte) bool {
 // detectLines looks at the lines in the head until one tells. Broken lines tell nothing.
 func detectLines(h format.Head) format.Claim {
 	root, placed := storage(h.Path, "transcripts")
+	named := placed && path.Ext(h.Path) == ".jsonl" // then objects that are none of AWF's tell something, too
 	objects := false
 	for rest := bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf")); len(rest) > 0; {
 		line, more, whole := bytes.Cut(rest, []byte("\n"))
 		rest = more
-		if !format.BeginsObject(line) {
+		if !format.BeginsObject(line) || !named && !format.MayHave(line, "run_id", "execution_id") {
 			continue
 		}
 		v, err := format.ParseJSON(line)
@@ -108,7 +109,7 @@ func detectLines(h format.Head) format.Claim {
 	}
 	name := strings.TrimSuffix(path.Base(h.Path), ".jsonl")
 	switch {
-	case objects || path.Ext(h.Path) != ".jsonl" || !placed:
+	case objects || !named:
 		return format.Claim{}
 	case isUUID(name):
 		return format.Claim{Strength: format.Likely, Role: roleTranscript, Log: true}

@@ -31,10 +31,11 @@ func (claudeCode) Detect(h format.Head) format.Claim {
 		claim.Role = roleAgent
 	}
 	native := path.Ext(name) == ".jsonl" && (p.agent != "" || isUUID(p.stem))
-	switch known, foreign := look(h); {
+	placed := native && p.slug != ""
+	switch known, foreign := look(h, placed); {
 	case known:
 		claim.Strength = p.strength(format.Likely)
-	case native && p.slug != "" && !foreign:
+	case placed && !foreign:
 		claim.Strength = format.Likely
 	default:
 		return format.Claim{}
@@ -52,12 +53,12 @@ func (p place) strength(content format.Strength) format.Strength {
 
 // look reads the lines in the head until one tells. Of a line that is cut off, by the end of the head or by a crash,
 // what stands before is still found. foreign says that there are whole objects and that none of them could be Claude
-// Code's.
-func look(h format.Head) (known, foreign bool) {
+// Code's; only when that is asked are lines parsed that lack all keys by which one is known.
+func look(h format.Head, all bool) (known, foreign bool) {
 	for rest := bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf")); len(rest) > 0; {
 		line, more, _ := bytes.Cut(rest, []byte("\n"))
 		rest = more
-		if !format.BeginsObject(line) {
+		if !format.BeginsObject(line) || !all && !format.MayHave(line, "sessionId", "parentUuid", "leafUuid", "snapshot") {
 			continue
 		}
 		v, err := format.ParseJSON(line)
