@@ -291,11 +291,11 @@ func (c *commit) fact(f index.FactRow) (news bool, err error) {
 		value = string(f.Value)
 	}
 	var last int64
-	told, err := c.get("SELECT time FROM facts WHERE kind = ? AND key = ?", []any{f.Kind, f.Key}, &last)
+	told, err := c.look("SELECT time FROM facts WHERE kind = ? AND key = ?", []any{f.Kind, f.Key}, &last)
 	if err != nil {
 		return false, err
 	}
-	_, err = c.exec(`INSERT INTO facts (kind, key, time, pack, value) VALUES (?, ?, ?, ?, ?)
+	_, err = c.put(`INSERT INTO facts (kind, key, time, pack, value) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (kind, key) DO UPDATE SET time = excluded.time, pack = excluded.pack, value = excluded.value
 		WHERE (excluded.time, excluded.pack) > (time, pack)`, f.Kind, f.Key, f.Time.UnixMicro(), f.Pack, value)
 	return !told || f.Time.UnixMicro() > last, err
