@@ -176,6 +176,7 @@ func (b *bundle) settle(ctx context.Context, rows []*index.PackRow) error {
 		if len(rows) > 1 { // who needs something of one that is told by another
 			guests = append(guests, old.told...)
 		}
+		old.leave()
 	}
 	for _, row := range rows {
 		v := &volume{Info: blob.Info{Name: row.Name, Size: row.Size}, guests: guests}

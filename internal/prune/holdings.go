@@ -120,6 +120,11 @@ type toldFact struct {
 	pack string
 }
 
+// leave forgets all that was known of a pack which is no more: the plan that it was part of goes on, and chains hang on it.
+func (v *volume) leave() {
+	v.facts, v.units, v.stored, v.needed, v.told, v.guests, v.entries, v.lines = nil, nil, nil, nil, nil, nil, nil, nil
+}
+
 // drop takes chains out of the selection.
 func (h *holdings) drop(gone func(*chain) bool) {
 	all := slices.Collect(h.chains)

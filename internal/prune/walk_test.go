@@ -64,3 +64,31 @@ func TestWalkHoldsLittle(t *testing.T) {
 		}
 	}
 }
+
+// TestReplacedPacksAreForgotten wants nothing to be known any more of packs that others have replaced: the plan still names
+// them, and with each would stay all chains that were looked at while it was replaced.
+func TestReplacedPacksAreForgotten(t *testing.T) {
+	w := newWorld(t, rand.Uint64(), blobtest.NewMemory())
+	for range 20 {
+		w.ingest()
+	}
+	gc := w.collector(Options{})
+	gc.began = w.now
+	h, err := gc.survey(t.Context())
+	w.check(err)
+	groups, _ := h.plan(&gc.Options, nil)
+	if len(groups) == 0 {
+		t.Fatal("nothing is merged")
+	}
+	r := &rewriter{gc: gc, holdings: h, report: &Report{}, damaged: map[string]bool{}}
+	for _, group := range groups {
+		w.check(gc.selectGroup(t.Context(), h, group))
+		w.check(r.replace(t.Context(), group))
+		for _, v := range group {
+			if len(v.entries)+len(v.lines)+len(v.stored)+len(v.told)+len(v.guests) > 0 {
+				t.Errorf("of %s, which is no more, %d entries and %d lines are held", v.Name, len(v.entries), len(v.lines))
+			}
+		}
+	}
+	w.compare(w.db, 0)
+}
