@@ -103,6 +103,9 @@ type Stat struct {
 	Ignored bool // belongs to nothing known and was left alone
 }
 
+// Unparsed is a version and where it begins. Ids are private, those of packs in the order in which they were indexed.
+type Unparsed struct{ Version, Pack, Raw int64 }
+
 // Catalog is what the way in asks before it writes.
 type Catalog interface {
 	// Sources returns the names of the sources of which the index has versions, among others of which it has none.
@@ -119,6 +122,10 @@ type Catalog interface {
 	// Wanted yields the versions that must be parsed again from their packs. parsers is the current version of
 	// each format's parser.
 	Wanted(ctx context.Context, parsers map[string]int) iter.Seq2[State, error]
+	// Unparsed yields those of them that there is a parser for, in no order. StatesOf yields what is known of
+	// some, in their order; those that are no more are left out.
+	Unparsed(ctx context.Context, parsers map[string]int) iter.Seq2[Unparsed, error]
+	StatesOf(ctx context.Context, versions []Unparsed) iter.Seq2[State, error]
 	// States yields every version of every file.
 	States(ctx context.Context) iter.Seq2[State, error]
 	// Packs yields the names of the packs that are indexed.

@@ -64,13 +64,14 @@ func (g *Ingester) Reindex(ctx context.Context) (int, error) {
 }
 
 // replay commits what the manifests of packs tell, in name order, which is time order. Packs that another one
-// replaces are left out.
+// replaces are left out. Versions are read when their turn comes: those of all packs may be millions.
 func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
-	manifests := make([]blob.Manifest, 0, len(packs))
 	replaced := map[string]bool{}
 	var bad []error
+	var told []toldPack
 	for i, info := range packs {
-		m, err := g.manifest(ctx, info.Name)
+		t := toldPack{Info: info, names: map[string]bool{}}
+		m, err := g.manifest(ctx, info.Name, t.look)
 		if errors.Is(err, blob.ErrCorrupt) || errors.Is(err, blob.ErrNotFound) {
 			bad = append(bad, fmt.Errorf("%w: %w", blob.ErrCorrupt, err))
 			continue
@@ -81,39 +82,56 @@ func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
 		for _, name := range m.Replaces {
 			replaced[name] = true
 		}
-		manifests = append(manifests, m)
+		told = append(told, t)
 		g.progress(Progress{Stage: "manifests", Files: int64(i + 1), TotalFiles: int64(len(packs))})
 	}
-	manifests = slices.DeleteFunc(manifests, func(m blob.Manifest) bool { return replaced[m.Pack] })
-	sizes := map[string]int64{}
-	for _, info := range packs {
-		sizes[info.Name] = info.Size
+	told = slices.DeleteFunc(told, func(t toldPack) bool { return replaced[t.Name] })
+	places, err := g.placesIn(ctx, told)
+	if err != nil {
+		return 0, err
 	}
 	adopted := 0
-	for _, together := range intertwined(manifests) {
-		batch := index.Batch{Resolvers: g.resolvers, Prices: g.book}
-		for _, m := range together {
-			batch.Packs = append(batch.Packs, packRow(m, sizes[m.Pack]))
-			for _, f := range m.Facts {
-				batch.Facts = append(batch.Facts, index.FactRow{Fact: f, Pack: m.Pack})
-			}
-		}
+	batch := index.Batch{Resolvers: g.resolvers, Prices: g.book}
+	commit := func(next int) error {
 		if err := g.Index.Commit(ctx, batch); err != nil {
-			return adopted, fmt.Errorf("adopt pack %s: %w", together[0].Pack, err)
+			return fmt.Errorf("adopt pack %s: %w", batch.Packs[0].Name, err)
 		}
-		adopted += len(together)
-		g.progress(Progress{Stage: "adopt", Files: int64(adopted), TotalFiles: int64(len(manifests))})
+		batch.Packs, batch.Facts, adopted = nil, nil, next
+		g.progress(Progress{Stage: "adopt", Files: int64(adopted), TotalFiles: int64(len(told))})
+		return nil
 	}
-	return adopted, errors.Join(bad...)
+	end := 0 // what the packs of the batch name lies before it
+	for i, t := range told {
+		if i > end && len(batch.Packs) > 0 {
+			if err := commit(i); err != nil {
+				return adopted, err
+			}
+			end = i
+		}
+		m, err := g.manifest(ctx, t.Name, nil)
+		if err != nil {
+			return adopted, err
+		}
+		end = max(end, places.redirect(&m))
+		batch.Packs = append(batch.Packs, packRow(m, t.Size))
+		for _, f := range m.Facts {
+			batch.Facts = append(batch.Facts, index.FactRow{Fact: f, Pack: m.Pack})
+		}
+	}
+	if len(batch.Packs) > 0 {
+		err = commit(len(told))
+	}
+	return adopted, errors.Join(append(bad, err)...)
 }
 
-func (g *Ingester) manifest(ctx context.Context, name string) (blob.Manifest, error) {
+// manifest reads what a pack tells, of the versions that keep wants: nil is all.
+func (g *Ingester) manifest(ctx context.Context, name string, keep pack.Keep) (blob.Manifest, error) {
 	p, err := g.Packs.Open(ctx, name)
 	if err != nil {
 		return blob.Manifest{}, fmt.Errorf("pack %s: %w", name, err)
 	}
 	defer p.Close()
-	r, err := pack.Open(ctx, p, name)
+	r, err := pack.OpenSome(ctx, p, name, keep)
 	if err != nil {
 		return blob.Manifest{}, err
 	}
@@ -125,19 +143,17 @@ func (g *Ingester) manifest(ctx context.Context, name string) (blob.Manifest, er
 func (g *Ingester) parseWanted(ctx context.Context) error {
 	const rounds = 4 // a commit may bring a copy to count; it settles at once in practice
 	for range rounds {
-		var wanted []index.State
-		for s, err := range g.Index.Wanted(ctx, g.parsers()) {
+		var wanted []index.Unparsed
+		for p, err := range g.Index.Unparsed(ctx, g.parsers()) {
 			if err != nil {
 				return err
 			}
-			if g.format(s.Format) != nil {
-				wanted = append(wanted, s)
-			}
+			wanted = append(wanted, p)
 		}
 		if len(wanted) == 0 {
 			return nil
 		}
-		slices.SortStableFunc(wanted, byPlace)
+		slices.SortFunc(wanted, byPlace)
 		if err := g.parseAll(ctx, wanted); err != nil {
 			return err
 		}
@@ -147,16 +163,15 @@ func (g *Ingester) parseWanted(ctx context.Context) error {
 
 // byPlace puts versions in the order in which packs hold them, so that no member of small files is inflated for each of
 // them. It is nearly the order of time, too.
-func byPlace(a, b index.State) int {
-	if len(a.Extents) == 0 || len(b.Extents) == 0 {
-		return cmp.Compare(len(a.Extents), len(b.Extents))
-	}
-	x, y := a.Extents[0].CopyOf, b.Extents[0].CopyOf
-	return cmp.Or(cmp.Compare(x.Pack, y.Pack), cmp.Compare(x.Raw, y.Raw))
+func byPlace(a, b index.Unparsed) int {
+	return cmp.Or(cmp.Compare(a.Pack, b.Pack), cmp.Compare(a.Raw, b.Raw), cmp.Compare(a.Version, b.Version))
 }
 
+// statesAtOnce is of how many versions everything is known at a time.
+const statesAtOnce = 1 << 11
+
 // parseAll parses versions on all cores and commits their rows in batches.
-func (g *Ingester) parseAll(ctx context.Context, wanted []index.State) error {
+func (g *Ingester) parseAll(ctx context.Context, wanted []index.Unparsed) error {
 	hosts, err := g.hosts(ctx)
 	if err != nil {
 		return err
@@ -185,10 +200,17 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.State) error {
 			cancel(err)
 		}
 	})
-	for _, s := range wanted {
-		select {
-		case states <- s:
-		case <-ctx.Done():
+	for some := range slices.Chunk(wanted, statesAtOnce) {
+		all, err := g.statesOf(ctx, some)
+		if err != nil {
+			cancel(err)
+			break
+		}
+		for _, s := range all {
+			select {
+			case states <- s:
+			case <-ctx.Done():
+			}
 		}
 	}
 	close(states)
@@ -196,6 +218,17 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.State) error {
 	close(parsed)
 	writer.Wait()
 	return context.Cause(ctx)
+}
+
+// statesOf reads all at once: no reader stays open while rows are committed.
+func (g *Ingester) statesOf(ctx context.Context, some []index.Unparsed) (all []index.State, err error) {
+	for s, err := range g.Index.StatesOf(ctx, some) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
 }
 
 // stretch is how much memory the rows of one version take before they are handed on.

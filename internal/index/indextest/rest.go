@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -179,6 +180,8 @@ func testOrder(t *testing.T, open func(*testing.T) Index) {
 		for _, o := range world {
 			commit(t, x, Batch("pack of "+o.Path+fmt.Sprint(o.number()), o))
 		}
+		sameWanted(t, x, map[string]int{"awf": 1})
+		sameWanted(t, x, map[string]int{"awf": 99})
 		for s := range x.Wanted(t.Context(), map[string]int{"awf": 1}) {
 			for _, o := range world {
 				if o.Path == s.Path && o.number() == s.Number {
@@ -194,6 +197,32 @@ func testOrder(t *testing.T, open func(*testing.T) Index) {
 		}
 		if got != want {
 			t.Fatalf("round %d: %s", round, difference(got, want))
+		}
+	}
+}
+
+// sameWanted asks for what is to be parsed by places, one and all, and wants the states that Wanted gives of what there is a
+// parser for.
+func sameWanted(t *testing.T, x Index, parsers map[string]int) {
+	t.Helper()
+	name := func(s index.State) string {
+		return fmt.Sprint(s.Source, s.Path, s.Number, s.Root, s.Size, s.Parsed, s.Again, len(s.Extents))
+	}
+	want := map[string]bool{}
+	for _, s := range all(t, x.Wanted(t.Context(), parsers)) {
+		if parsers[s.Format] > 0 {
+			want[name(s)] = true
+		}
+	}
+	places := all(t, x.Unparsed(t.Context(), parsers))
+	slices.Reverse(places)
+	got := all(t, x.StatesOf(t.Context(), places))
+	if len(got) != len(places) || len(got) != len(want) {
+		t.Fatalf("%d places give %d states, %d wait", len(places), len(got), len(want))
+	}
+	for i := range places {
+		if one := all(t, x.StatesOf(t.Context(), places[i:i+1])); len(one) != 1 || name(one[0]) != name(got[i]) || !want[name(got[i])] {
+			t.Fatalf("%s: it does not wait, or is not in the place of %v", name(got[i]), places[i])
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"iter"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
@@ -124,10 +126,34 @@ func (db *DB) Wanted(ctx context.Context, parsers map[string]int) iter.Seq2[inde
 	if err != nil {
 		return func(yield func(index.State, error) bool) { yield(index.State{}, err) }
 	}
-	const other = ` UNION SELECT w.id FROM json_each(?1) p CROSS JOIN names x ON x.name = p.key
+	return db.states(ctx, "WHERE v.id IN ("+selectWanted+") ORDER BY s.name, f.path, v.number", string(current))
+}
+
+const (
+	selectWanted = "SELECT version FROM transcripts WHERE indexed = 2" + wantedOther + "< p.value" + wantedOther + "> p.value"
+	wantedOther  = ` UNION SELECT w.id FROM json_each(?1) p CROSS JOIN names x ON x.name = p.key
 		CROSS JOIN versions w ON w.format = x.id AND w.format IS NOT NULL AND w.grave IS NULL AND w.parser `
-	return db.states(ctx, `WHERE v.id IN (SELECT version FROM transcripts WHERE indexed = 2`+other+`< p.value`+other+`> p.value)
-		ORDER BY s.name, f.path, v.number`, string(current))
+)
+
+// Unparsed yields those of them of which there is a parser.
+func (db *DB) Unparsed(ctx context.Context, parsers map[string]int) iter.Seq2[index.Unparsed, error] {
+	current, err := json.Marshal(parsers)
+	if err != nil {
+		return func(yield func(index.Unparsed, error) bool) { yield(index.Unparsed{}, err) }
+	}
+	return engine.Stream(ctx, db.r, "SELECT v.id, coalesce(e.pack, 0), coalesce(e.raw, 0) FROM versions v LEFT JOIN extents e ON e.chain = v.chain AND e.offset = 0 WHERE v.id IN ("+
+		selectWanted+") AND v.format IN (SELECT x.id FROM json_each(?1) p CROSS JOIN names x ON x.name = p.key)", []any{string(current)},
+		func(rows *sqlx.Rows) (p index.Unparsed, err error) { return p, rows.Scan(&p.Version, &p.Pack, &p.Raw) })
+}
+
+// StatesOf yields what is known of some versions, in their order.
+func (db *DB) StatesOf(ctx context.Context, versions []index.Unparsed) iter.Seq2[index.State, error] {
+	ids := make([]int64, len(versions))
+	for i, p := range versions {
+		ids[i] = p.Version
+	}
+	list, _ := json.Marshal(ids) // numbers always can be
+	return db.states(ctx, "JOIN json_each(?) j ON v.id = j.value ORDER BY j.key", string(list))
 }
 
 func (db *DB) states(ctx context.Context, where string, args ...any) iter.Seq2[index.State, error] {
