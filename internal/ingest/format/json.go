@@ -33,7 +33,7 @@ func (e *SyntaxError) Error() string {
 // gives it without the space around it. The error is a *SyntaxError. Like encoding/json it accepts bytes in strings that are no
 // UTF-8 and escaped surrogates that stand alone; Str turns both into U+FFFD.
 func ParseJSON(b []byte) (Value, error) {
-	d := &document{nodes: make([]node, 0, min(4+len(b)/32, 1024))}
+	d := &document{once: true, nodes: make([]node, 0, min(4+len(b)/32, 1024))}
 	if at, reason := d.parse(b); reason != "" {
 		return Value{}, &SyntaxError{Offset: int64(at), Reason: reason}
 	}
@@ -43,7 +43,7 @@ func ParseJSON(b []byte) (Value, error) {
 // ParseStart gives what ParseJSON would as far as b is JSON: of a document that is cut off, what stands before the cut.
 // It is absent when b does not begin with a value.
 func ParseStart(b []byte) Value {
-	d := &document{}
+	d := &document{once: true}
 	if d.parse(b); len(d.nodes) == 0 {
 		return Value{}
 	}
@@ -193,7 +193,15 @@ func (v Value) Str() string {
 	if n.what&(isEscaped|isWide) == 0 {
 		return string(v.doc.body(n))
 	}
-	return Build(func(b []byte) []byte { return v.doc.appendString(b, n) })
+	return Build(func(b []byte) []byte { return v.doc.appendString(b, v.at) })
+}
+
+// Word is Str for what a few values are written with again and again, as types and roles are: their strings are made once.
+func (v Value) Word() string {
+	if !v.IsString() {
+		return ""
+	}
+	return v.doc.name(v.at)
 }
 
 // Inside gives the JSON that a string holds; absent for what is none. It lives, and takes room, as long as the string.
@@ -207,7 +215,7 @@ func (v Value) Inside() Value {
 	}
 	d := outer.inside[outer.used]
 	outer.used++
-	d.own = outer.appendString(d.own[:0], v.node())
+	d.own = outer.appendString(d.own[:0], v.at)
 	if _, reason := d.parse(d.own); reason != "" {
 		return Value{}
 	}
@@ -298,7 +306,7 @@ func AppendStrings(dst []byte, v Value) []byte {
 		if len(dst) > 0 {
 			dst = append(dst, '\n')
 		}
-		dst = d.appendString(dst, n)
+		dst = d.appendString(dst, v.at+uint32(i))
 	}
 	return dst
 }

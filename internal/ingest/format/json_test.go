@@ -51,6 +51,9 @@ func allStrings(v Value, to *[]string) {
 	}
 }
 
+// used is a document that is used again and again.
+var used = new(document)
+
 // checkAgainst compares everything a Value says with encoding/json.
 func checkAgainst(t *testing.T, b []byte) {
 	t.Helper()
@@ -73,6 +76,10 @@ func checkAgainst(t *testing.T, b []byte) {
 	}
 	if got := plain(v); !reflect.DeepEqual(got, want) {
 		t.Fatalf("%q\n got %#v\nwant %#v", b, got, want)
+	}
+	used.parse(b)
+	if got := plain(Value{doc: used}); !reflect.DeepEqual(got, want) {
+		t.Fatalf("%q in a document that was used before\n got %#v\nwant %#v", b, got, want)
 	}
 	var all []string
 	allStrings(v, &all)
@@ -312,6 +319,13 @@ func TestStrings(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestLongStrings asks for strings with escapes of a document that is too long for them to be decoded when they are checked.
+func TestLongStrings(t *testing.T) {
+	long := strings.Repeat(`line\n\t\"é\u00e9\ud83d\ude00`, maxScratch/20)
+	checkAgainst(t, []byte(`{"a":"`+long+`","b\n":["`+long+`\x"]}`))
+	checkAgainst(t, []byte(`{"a":"`+long+`","b\n":["`+long+`",1,"\ud83d"]}`))
 }
 
 // TestReadingByNotes overwrites what stands inside of strings and objects after they were noted: whoever looked for their

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // MaxDepth is how deep objects and arrays may nest; encoding/json draws the same line.
@@ -18,11 +19,19 @@ const MaxValues = 1 << 23
 type document struct {
 	bytes []byte
 	nodes []node
+	once  bool // it is not used again for other bytes
+
+	decoded []byte      // strings with escapes, one after the other
+	strings []decodedAt // where, rising by their nodes
+	nowhere [16]byte    // for what is not kept
 
 	own    []byte      // room for bytes that were decoded: of a document inside of another
 	inside []*document // documents in strings of this one
 	used   int         // of them
 }
+
+// decodedAt says where the string of a node stands in decoded.
+type decodedAt struct{ node, start, end uint32 }
 
 // node notes one value, or the key of a member, whose value is the node behind it. What an object or array holds
 // follows it, in the order of the bytes.
@@ -42,7 +51,7 @@ const (
 
 // size is the room that a document has, in bytes.
 func (d *document) size() int {
-	size := 12*cap(d.nodes) + cap(d.own)
+	size := 12*(cap(d.nodes)+cap(d.strings)) + cap(d.own) + cap(d.decoded)
 	for _, inner := range d.inside {
 		size += inner.size()
 	}
@@ -54,6 +63,7 @@ func (n *node) next() uint32 { return n.what & nextBits }
 // parse goes over all of b, which is to be one value. When reason is not "", at is where it went wrong.
 func (d *document) parse(b []byte) (at int, reason string) {
 	d.bytes, d.nodes, d.used = b, d.nodes[:0], 0
+	d.decoded, d.strings = d.decoded[:0], d.strings[:0]
 	if uint64(len(b)) > math.MaxUint32 {
 		return 0, "too long"
 	}
@@ -209,8 +219,39 @@ func (d *document) array(i, depth int) (end int, reason string) {
 
 // text checks and notes the string whose opening quote is at i.
 func (d *document) text(i int, how uint32) (end int, reason string) {
-	end, written, reason := checkString(d.bytes, i)
-	d.note(i, end, how|written)
+	b, seen := d.bytes, uint64(0)
+	// Eight bytes at a time, up to the first quote, backslash or control byte.
+	rest := b[i+1:]
+	for len(rest) >= 8 {
+		x := binary.LittleEndian.Uint64(rest)
+		if stop := stops(x); stop != 0 {
+			seen |= x & (stop&-stop - 1)
+			rest = rest[bits.TrailingZeros64(stop)>>3:]
+			break
+		}
+		seen |= x
+		rest = rest[8:]
+	}
+	for len(rest) > 0 && rest[0] != '"' && rest[0] != '\\' && rest[0] >= 0x20 {
+		seen |= uint64(rest[0])
+		rest = rest[1:]
+	}
+	switch end = len(b) - len(rest); {
+	case len(rest) == 0:
+		how, reason = how|isEscaped|isWide, "string is not closed"
+	case rest[0] == '\\':
+		var escaped uint32
+		end, escaped, reason = d.decode(i+1, end, seen)
+		how |= escaped
+	case rest[0] != '"':
+		reason = "control byte in a string"
+	default:
+		if seen&highs != 0 {
+			how |= isWide
+		}
+		end++
+	}
+	d.note(i, end, how)
 	return end, reason
 }
 
@@ -220,50 +261,65 @@ const (
 	highs = 0x8080808080808080
 )
 
-// checkString validates the string whose opening quote is at i, and says how it is written.
-func checkString(b []byte, i int) (end int, how uint32, reason string) {
-	seen := uint64(0)
-	for i++; ; {
-		// Eight bytes at a time, up to the first quote, backslash or control byte. With one bit turned over, a quote
-		// comes next to the control bytes. The lowest flagged byte is exact: a borrow only ever runs upwards.
+// stops flags the quotes, backslashes and control bytes among eight bytes, by the highest bit of each. With one bit turned
+// over, a quote comes next to the control bytes. The lowest flag is exact: a borrow only ever runs upwards.
+func stops(x uint64) uint64 {
+	slash := x ^ (ones * '\\')
+	return ((((x ^ ones*('"'^0x20)) - ones*0x21) &^ x) | ((slash - ones) &^ slash)) & highs
+}
+
+// decode goes on with a string that begins at start, from its first backslash on, and decodes it on the way: who has looked
+// for the escapes knows where they are, and texts of several lines, which are most of what is asked for, are full of them.
+// What is read once and long documents keep nothing: room for them would have to be made each time.
+func (d *document) decode(start, i int, seen uint64) (end int, how uint32, reason string) {
+	b, keep, from, out := d.bytes, 0, 0, d.nowhere[:]
+	if !d.once && len(b) <= maxScratch {
+		d.decoded = slices.Grow(d.decoded, len(b)-start+8) // nothing grows by being decoded; the last bytes are written eight at a time
+		keep, from, out = -1, len(d.decoded), d.decoded[:cap(d.decoded)]
+	}
+	w := from + copy(out[from:], b[start:i])&keep
+	for {
 		rest := b[i:]
 		for len(rest) >= 8 {
 			x := binary.LittleEndian.Uint64(rest)
-			slash := x ^ (ones * '\\')
-			stop := (((x ^ ones*('"'^0x20)) - ones*0x21) &^ x) | ((slash - ones) &^ slash)
-			if stop &= highs; stop != 0 {
+			binary.LittleEndian.PutUint64(out[w:], x)
+			if stop := stops(x); stop != 0 {
 				seen |= x & (stop&-stop - 1)
-				rest = rest[bits.TrailingZeros64(stop)>>3:]
+				n := bits.TrailingZeros64(stop) >> 3
+				rest, w = rest[n:], w+n&keep
 				break
 			}
 			seen |= x
-			rest = rest[8:]
+			rest, w = rest[8:], w+8&keep
 		}
 		if i = len(b) - len(rest); len(rest) == 0 {
 			return i, isEscaped | isWide, "string is not closed"
 		}
 		switch c := rest[0]; {
 		case c == '"':
-			if seen&highs != 0 {
+			if how = isEscaped; seen&highs != 0 {
 				how |= isWide
 			}
+			if keep != 0 {
+				d.strings = append(d.strings, decodedAt{uint32(len(d.nodes)), uint32(from), uint32(w)})
+				d.decoded = out[:w]
+			}
 			return i + 1, how, ""
+		case c == '\\' && len(rest) > 1 && unescaped[rest[1]] != 0:
+			out[w] = unescaped[rest[1]]
+			i, w = i+2, w+1&keep
 		case c == '\\':
-			how |= isEscaped
-			if len(rest) > 1 && unescaped[rest[1]] != 0 {
-				i += 2
-				continue
+			if escapeLen(rest) == 0 {
+				return i, isEscaped, "bad escape in a string"
 			}
-			n := escapeLen(rest)
-			if n == 0 {
-				return i, how, "bad escape in a string"
-			}
-			i += n
+			longer, rest := appendEscape(out[:w], rest)
+			i, w = len(b)-len(rest), w+(len(longer)-w)&keep
 		case c < 0x20:
-			return i, how, "control byte in a string"
+			return i, isEscaped, "control byte in a string"
 		default:
 			seen |= uint64(c)
-			i++
+			out[w] = c
+			i, w = i+1, w+1&keep
 		}
 	}
 }

@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"math"
 	"math/bits"
@@ -15,19 +16,27 @@ func (d *document) body(n *node) []byte {
 	return d.bytes[n.start+1 : max(n.end, n.start+2)-1]
 }
 
-// appendString appends the decoded form of a string.
-func (d *document) appendString(dst []byte, n *node) []byte {
-	body := d.body(n)
-	from := len(dst)
+// appendString appends the decoded form of the string of a node.
+func (d *document) appendString(dst []byte, at uint32) []byte {
+	n, from := &d.nodes[at], len(dst)
 	if n.what&isEscaped != 0 {
-		dst = appendUnescaped(dst, body)
+		dst = d.appendDecoded(dst, at)
 	} else {
-		dst = append(dst, body...)
+		dst = append(dst, d.body(n)...)
 	}
 	if n.what&isWide != 0 && !utf8.Valid(dst[from:]) {
 		dst = appendRepaired(dst[:from], bytes.Clone(dst[from:]))
 	}
 	return dst
+}
+
+// appendDecoded appends a string with escapes, which was decoded when it was checked unless it is bad.
+func (d *document) appendDecoded(dst []byte, at uint32) []byte {
+	i, ok := slices.BinarySearchFunc(d.strings, at, func(s decodedAt, at uint32) int { return cmp.Compare(s.node, at) })
+	if !ok {
+		return appendUnescaped(dst, d.body(&d.nodes[at]))
+	}
+	return append(dst, d.decoded[d.strings[i].start:d.strings[i].end]...)
 }
 
 // appendUnescaped appends a string's body with its escapes decoded. What an escape stands for is UTF-8, so bytes that are
@@ -68,8 +77,8 @@ func Unquote(quoted string) string {
 	if len(quoted) < len(`""`) {
 		return ""
 	}
-	d := document{bytes: []byte(quoted)}
-	return string(d.appendString(nil, &node{end: uint32(len(quoted)), what: isEscaped | isWide}))
+	d := document{bytes: []byte(quoted), nodes: []node{{end: uint32(len(quoted)), what: isEscaped | isWide}}}
+	return string(d.appendString(nil, 0))
 }
 
 // appendRepaired replaces each byte that belongs to no valid UTF-8 sequence by U+FFFD.
@@ -210,12 +219,12 @@ func (d *document) isNamed(key uint32, name string) bool {
 	return d.name(key) == name
 }
 
-// name gives a decoded key. Transcripts repeat a few keys millions of times; a small table of those seen last spares the
-// copies.
+// name gives a decoded key or word. Transcripts repeat a few of them millions of times; a small table of those seen first spares
+// the copies.
 func (d *document) name(key uint32) string {
 	n := &d.nodes[key]
 	if n.what&(isEscaped|isWide) != 0 {
-		return string(d.appendString(nil, n))
+		return string(d.appendString(nil, key))
 	}
 	body := d.body(n)
 	place := nameHash(body) % uint64(len(names)/2)
