@@ -109,7 +109,7 @@ func firstText(content format.Value) string {
 
 // call reads a tool call. One without a name is named by its type.
 func (p *parser) call(e *transcript.Event, it item) *transcript.Call {
-	c := &transcript.Call{ID: it.callID.Str(), Name: word(it.name), Input: int64(it.input.Len())}
+	c := &transcript.Call{ID: it.callID.Str(), Name: it.name.Word(), Input: int64(it.input.Len())}
 	if c.Name == "" {
 		c.Name = strings.TrimSuffix(it.typ, "_call")
 	}

@@ -32,8 +32,8 @@ type turns struct {
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // item takes in an item; of what tools gave back only the length, for that is what a retention policy may take away.
-func (t *turns) item(payload format.Value) {
-	if strings.HasSuffix(word(payload.Get("type")), "_output") {
+func (t *turns) item(typ string, payload format.Value) {
+	if strings.HasSuffix(typ, "_output") {
 		t.bytes += int64(payload.Len())
 		return
 	}

@@ -60,10 +60,7 @@ func seconds(s float64) transcript.Count {
 // 1", "Wall time: 0.1 seconds", and "Total output lines: 900" where it was cut.
 func readHeader(r *transcript.Result, output format.Value) {
 	const longest = 400
-	head, _, found := bytes.Cut(output.Raw()[1:min(output.Len(), longest)], []byte(`\nOutput:`))
-	if !found {
-		return
-	}
+	head := beforeOutput(output.Raw()[1:min(output.Len(), longest)])
 	for line := range bytes.SplitSeq(head, []byte(`\n`)) {
 		if code, ok := after(line, "Exit code: ", "Process exited with code "); ok {
 			if n, err := strconv.Atoi(code); err == nil {
@@ -78,6 +75,21 @@ func readHeader(r *transcript.Result, output format.Value) {
 		}
 		if _, ok := after(line, "Total output lines: "); ok {
 			r.Cut = true
+		}
+	}
+}
+
+// beforeOutput gives what stands before the line that begins with "Output:", nil when there is none. Few outputs have a header,
+// and few have a capital O near their start, while what parts lines is everywhere.
+func beforeOutput(raw []byte) []byte {
+	const start, label = `\n`, "Output:"
+	for at := 0; ; at++ {
+		n := bytes.IndexByte(raw[at:], label[0])
+		if n < 0 {
+			return nil
+		}
+		if at += n; bytes.HasSuffix(raw[:at], []byte(start)) && bytes.HasPrefix(raw[at:], []byte(label)) {
+			return raw[:at-len(start)]
 		}
 	}
 }

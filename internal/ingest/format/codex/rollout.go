@@ -21,7 +21,7 @@ func readLine(v format.Value) (l line) {
 	for key, m := range v.Fields() {
 		switch key {
 		case "type":
-			l.typ = word(m)
+			l.typ = m.Word()
 		case "timestamp":
 			l.at = m
 		case "ordinal":
@@ -33,30 +33,6 @@ func readLine(v format.Value) (l line) {
 		}
 	}
 	return l
-}
-
-// words are the types and roles that come again and again: their strings are made once.
-var words = func() map[string]string {
-	m := map[string]string{}
-	for _, w := range []string{
-		"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state",
-		"message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
-		"local_shell_call", "web_search_call", "tool_search_call", "tool_search_output", "image_generation_call",
-		"ghost_snapshot", "token_count", "user_message", "agent_message", "agent_reasoning", "task_started",
-		"task_complete", "exec_command_end", "patch_apply_end", "user", "assistant", "developer", "system",
-		"shell", "shell_command", "exec_command", "write_stdin", "apply_patch", "update_plan",
-	} {
-		m[`"`+w+`"`] = w
-	}
-	return m
-}()
-
-// word is Str without an allocation for the words above.
-func word(v format.Value) string {
-	if s, ok := words[string(v.Raw())]; ok {
-		return s
-	}
-	return v.Str()
 }
 
 // rollout yields the records of a thread's file.
@@ -101,8 +77,8 @@ func (p *parser) line(o format.Object) {
 	case !l.payload.Exists():
 		p.item(e, o.Value)
 	case l.typ == "response_item":
-		p.turns.item(l.payload)
 		p.item(e, l.payload)
+		p.turns.item(e.Type, l.payload)
 	case l.typ == "event_msg":
 		p.notice(e, o.Value, l.payload)
 	case l.typ == "session_meta":

@@ -17,7 +17,7 @@ func appendLine(dst []byte, v format.Value, l line) []byte {
 	case l.typ == "response_item":
 		dst, _ = appendItem(dst, l.payload)
 	case l.typ == "event_msg":
-		if !silent[word(l.payload.Get("type"))] {
+		if !silent[l.payload.Get("type").Word()] {
 			dst, _ = appendItem(dst, l.payload)
 		}
 	case l.typ == "turn_context": // settings, and instructions that stand in a message
@@ -53,9 +53,9 @@ func appendItem(dst []byte, v format.Value) ([]byte, item) {
 	for key, m := range v.Fields() {
 		switch key {
 		case "type":
-			it.typ = word(m)
+			it.typ = m.Word()
 		case "role":
-			it.role = word(m)
+			it.role = m.Word()
 		case "call_id":
 			it.callID = m
 		case "id":
