@@ -22,7 +22,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	c := &commit{
 		tx: t, batch: batch, bulkRows: db.bulkRows, slots: db.slots, told: db.told.take(), telling: map[*index.Words][]uint64{}, usages: usageRows(t), usageBefore: -1,
 		named: map[int64]runName{}, held: map[int64]heldTranscript{}, sources: map[string]int64{}, formats: map[int64]string{}, born: map[index.VersionKey]int64{},
-		files: map[fileKey]int64{}, knownNames: map[runName]int64{}, runs: map[string]int64{}, bornRuns: map[int64]bool{}, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{},
+		files: map[fileKey]int64{}, knownNames: map[runName]int64{}, runs: map[string]int64{}, bornRuns: map[int64]bool{}, identified: map[int64]int64{}, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{},
 	}
 	t.waiting = newWaiting(t)
 	c.newRuns = &drafts{to: &inserter{t: t, into: "OR FAIL INTO runs", columns: columnList(runColumns)}}
@@ -62,6 +62,7 @@ type commit struct {
 	knownNames  map[runName]int64          // ids of names of runs, likewise
 	runs        map[string]int64           // ids of runs by public id, likewise
 	bornRuns    map[int64]bool             // runs that this commit has added
+	identified  map[int64]int64            // what names mean that this commit has added, as far as it wrote that with them
 	newRuns     *drafts                    // those of which nothing is written yet
 	born        map[index.VersionKey]int64 // versions that this commit has added, of which nothing is said yet and on which no tombstone lies
 	rows        []pendingRow
@@ -111,6 +112,9 @@ func (c *commit) run() error {
 	}
 	if err := c.usages.flush(); err != nil {
 		return fmt.Errorf("usage: %w", err)
+	}
+	if err := c.identifyNew(); err != nil {
+		return fmt.Errorf("identify runs: %w", err)
 	}
 	if err := c.writeRows(); err != nil {
 		return fmt.Errorf("events: %w", err)

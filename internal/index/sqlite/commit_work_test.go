@@ -208,3 +208,35 @@ func TestTidyWork(t *testing.T) {
 	large := of(many)
 	large.within(t, "nights", many, of(few), few, 1.3, 2)
 }
+
+// TestSmallOriginalsWork asks what a batch costs for each original that is a run of a few events and nothing else, beside others
+// that are in the index: what belongs to the original is looked up and written together with that of others.
+func TestSmallOriginalsWork(t *testing.T) {
+	const originals = 256
+	batch := func(first int) index.Batch {
+		var all []indextest.Original
+		for i := range originals {
+			id := fmt.Sprintf("small-%06d", first+i)
+			o := indextest.Original{Source: "work", Path: id + ".txt", Format: "leslie", Role: "transcript", Content: id, Records: []transcript.Record{
+				&transcript.Run{ID: id, Title: id}, &transcript.Conversation{Run: id}}}
+			for line := range 4 {
+				o.Records = append(o.Records, &transcript.Event{Run: id, Kind: transcript.KindMessage, Origin: indextest.Place(line), Parts: []transcript.Part{{Text: id}}})
+			}
+			all = append(all, o)
+		}
+		return indextest.Batch(fmt.Sprint("small-", first), all...)
+	}
+	db := newDB(t)
+	c := countWrites(t, db)
+	for first := range 2 {
+		w := c.of(t, func() error { return db.Commit(t.Context(), batch(first*originals)) })
+		t.Logf("%v", w)
+		if w.rows < originals || w.statements < originals {
+			t.Fatalf("%v: nothing was counted", w)
+		}
+		// One marks what its conversation is; the rest is a sixty-fourth of ten tables.
+		if w.statements > 2*originals {
+			t.Errorf("%d statements for %d originals, at most 2 for each are right", w.statements, originals)
+		}
+	}
+}

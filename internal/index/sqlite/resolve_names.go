@@ -18,25 +18,31 @@ type touchedName struct {
 	key, anchor string
 }
 
+// identifyNew finds the runs that names mean which are not written yet, where those mean the same everywhere.
+func (c *commit) identifyNew() error {
+	var fresh []touchedName
+	for _, id := range sorted(c.touched) {
+		if n := c.named[id]; n.scope == "" && c.waiting.names.row(id) != nil {
+			fresh = append(fresh, touchedName{id: id, runName: n, key: n.native})
+		}
+	}
+	return c.eachRun(fresh, func(n *touchedName, run int64) error {
+		c.identified[n.id], c.waiting.names.row(n.id)[nameRun] = run, run
+		return nil
+	})
+}
+
 // identify finds the run that every touched name means, makes runs that are new, and returns all that are
 // concerned: those that names mean now, and those that they meant before.
 func (c *commit) identify() ([]int64, error) {
 	runs := map[int64]bool{}
-	var fresh []touchedName // that are not written yet, and mean the same everywhere
 	var rest []int64
 	for _, id := range sorted(c.touched) {
-		if n := c.named[id]; n.scope == "" && c.waiting.names.row(id) != nil {
-			fresh = append(fresh, touchedName{id: id, runName: n, key: n.native})
+		if run, known := c.identified[id]; known {
+			runs[run] = true
 		} else {
 			rest = append(rest, id)
 		}
-	}
-	err := c.eachRun(fresh, func(n *touchedName, run int64) error {
-		runs[run], c.waiting.names.row(n.id)[nameRun] = true, run
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
 	all, err := c.touchedNames(rest)
 	if err != nil {
