@@ -90,15 +90,13 @@ func (c *commit) writeEvents() error {
 		if err != nil {
 			return err
 		}
-		var role, typ, tool, inner, eid any
-		for _, n := range []struct {
-			s  string
-			to *any
-		}{{r.Role, &role}, {r.Type, &typ}, {r.Tool, &tool}, {r.Inner, &inner}} {
-			if *n.to, err = c.name(n.s); err != nil {
+		var names [4]any
+		for i, name := range [...]string{r.Role, r.Type, r.Tool, r.Inner} {
+			if names[i], err = c.name(name); err != nil {
 				return err
 			}
 		}
+		var eid any
 		if r.EID != 0 {
 			eid = r.EID
 			c.meetEvent(i)
@@ -107,8 +105,8 @@ func (c *commit) writeEvents() error {
 		if !r.Time.Valid {
 			near = r.Near
 		}
-		if err := b.add(r.id, r.transcript, r.Seq, r.Part, r.Parts, schema.VerdictNumber[r.Verdict], kind, role, typ, tool,
-			nullTime(r.Time), nullZone(r.Time), inner, r.Offset, r.Length, r.Line, r.TextBytes, eid, scene, nullNative(&r.Native), null(r.Attributes), near, r.Global); err != nil {
+		if err := b.add(r.id, r.transcript, r.Seq, r.Part, r.Parts, schema.VerdictNumber[r.Verdict], kind, names[0], names[1], names[2],
+			nullTime(r.Time), nullZone(r.Time), names[3], r.Offset, r.Length, r.Line, r.TextBytes, eid, scene, nullNative(&r.Native), null(r.Attributes), near, r.Global); err != nil {
 			return err
 		}
 	}
@@ -246,12 +244,12 @@ func (c *commit) countRows() error {
 		n.messages += flag(r.Part == 0 && r.Kind == transcript.KindMessage)
 		n.calls += flag(r.Call != nil)
 		n.results += flag(r.Result != nil)
-		if t := r.Time.UnixMicro; r.Time.Valid {
-			if n.first == nil || t < *n.first {
-				n.first = &t
+		if t := &r.Time.UnixMicro; r.Time.Valid {
+			if n.first == nil || *t < *n.first {
+				n.first = t
 			}
-			if n.last == nil || t > *n.last {
-				n.last = &t
+			if n.last == nil || *t > *n.last {
+				n.last = t
 			}
 		}
 	}

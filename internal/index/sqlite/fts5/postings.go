@@ -11,7 +11,12 @@ func (b *Builder) doclist(postings []placement) []byte {
 	doc, n, id := b.doc, uint32(0), int64(0)
 	for i := 0; i < len(postings); {
 		row := postings[i] >> rowShift
-		size := putVarint(doc, n, uint64(b.ids[row]-id)) // where the size of the position list will stand
+		size := n + 1 // where the size of the position list will stand
+		if delta := uint64(b.ids[row] - id); delta < 1<<7 {
+			doc[n] = byte(delta)
+		} else {
+			size = putVarint(doc, n, delta)
+		}
 		id, n = b.ids[row], size+1
 		for at := row << rowShift; i < len(postings) && postings[i]>>rowShift == row; i++ {
 			p := postings[i]
