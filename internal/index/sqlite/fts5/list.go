@@ -1,10 +1,10 @@
 package fts5
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"sort"
 )
 
 // list is the doclist of one term in one segment, read as far as it is walked.
@@ -15,7 +15,8 @@ type list struct {
 	at      int     // the piece that was read last
 	ahead   int     // how many before one that is wanted are read with it
 
-	tails int  // that walk it, or have
+	view  int  // the last one that walked it
+	tails int  // of that
 	last  int  // the piece that rows are of
 	rows  rows // for several tails, which are often on the same piece
 }
@@ -24,7 +25,7 @@ type list struct {
 const leavesAhead = 15
 
 // allAhead bounds it for all lists of a question together.
-const allAhead = 1024
+const allAhead = 4096
 
 // piece is what one leaf holds of a doclist, from the first row that begins on it.
 type piece struct {
@@ -40,6 +41,9 @@ type rows struct {
 	ids    []int64
 	starts []int32 // where in the data their position lists begin, with their sizes
 }
+
+// size is how many bytes they take.
+func (r *rows) size() int { return 12 * cap(r.ids) }
 
 // leafParts takes a leaf apart of which the beginning belongs to a term on an earlier one: the rest of the last position
 // list, the rows that begin here, and whether the next leaf may go on with them.
@@ -111,7 +115,7 @@ func (l *list) take(k int, leaf []byte) error {
 		err = fmt.Errorf("%w: a leaf has lost its rows", ErrMalformed)
 	}
 	l.pieces[k].data = rows
-	l.shelf.hold(holding{list: l, piece: k, bytes: len(leaf)})
+	l.shelf.hold(l, k, len(leaf))
 	return err
 }
 
@@ -127,6 +131,9 @@ type tail struct {
 }
 
 func (l *list) tail(column int) *tail {
+	if l.view != l.shelf.view {
+		l.view, l.tails = l.shelf.view, 0
+	}
 	l.tails++
 	l.shelf.tails++
 	return &tail{list: l, column: column, piece: len(l.pieces)}
@@ -134,14 +141,41 @@ func (l *list) tail(column int) *tail {
 
 // before returns the last piece that may hold rows up to at.
 func (t *tail) before(at int64) int {
-	return sort.Search(t.piece, func(i int) bool { return t.pieces[i].first > at }) - 1
+	below, above := 0, t.piece
+	if above > 0 && t.pieces[above-1].first <= at { // most go on to the next
+		return above - 1
+	}
+	for below < above {
+		if half := int(uint(below+above) / 2); t.pieces[half].first > at {
+			above = half
+		} else {
+			below = half + 1
+		}
+	}
+	return below - 1
+}
+
+// upTo is how many of rising rows are not above one: looked for from the end in steps that grow, since most leaps are short.
+func upTo(ids []int64, at int64) int {
+	above, step := len(ids), 1
+	for above > 0 && ids[max(above-step, 0)] > at {
+		above, step = max(above-step, 0), 2*step
+	}
+	for below := max(above-step, 0); below < above; {
+		if half := int(uint(below+above) / 2); ids[half] > at {
+			above = half
+		} else {
+			below = half + 1
+		}
+	}
+	return above
 }
 
 // Down implements Rows.
 func (t *tail) Down(at int64) (int64, error) {
 	for {
 		if t.left > 0 && t.ids[t.left-1] > at {
-			t.left = sort.Search(t.left-1, func(i int) bool { return t.ids[i] > at })
+			t.left = upTo(t.ids[:t.left-1], at)
 		}
 		if t.left == 0 {
 			if t.piece = t.before(at); t.piece < 0 {
@@ -187,7 +221,7 @@ func (t *tail) unpack() error {
 		return err
 	}
 	p, l := &t.pieces[t.piece], t.list
-	keep := (t.ids == nil || p.count > 0) && l.shelf.held.bytes < l.shelf.leaves/2
+	keep := (t.ids == nil || p.count > 0) && l.shelf.held.unpacked < l.shelf.leaves/2
 	t.data, t.rows = p.data, p.rows
 	switch {
 	case t.ids != nil:
@@ -195,22 +229,28 @@ func (t *tail) unpack() error {
 		t.rows = l.rows
 	default:
 		to := &t.own
-		if l.tails > 1 {
-			to, l.last = &l.rows, t.piece
-			*to = rows{}
+		if keep || l.tails > 1 {
+			to = roomFor(cmp.Or(p.count, len(t.data)/usualPosting))
 		}
 		if err := to.unpack(t.data); err != nil {
 			return err
 		}
-		t.rows, p.count = *to, len(to.ids)
+		if t.rows, p.count = *to, len(to.ids); l.tails > 1 {
+			l.last, l.rows = t.piece, t.rows
+		}
 		if keep {
-			p.rows = rows{slices.Clone(t.ids), slices.Clone(t.starts)}
-			l.shelf.hold(holding{l, t.piece, 12 * len(t.ids), true})
+			p.rows = t.rows
+			l.shelf.held.unpacked += p.rows.size()
 		}
 	}
 	t.left = len(t.ids)
 	return nil
 }
+
+// usualPosting is how many bytes a row takes of a doclist, rather less.
+const usualPosting = 5
+
+func roomFor(n int) *rows { return &rows{make([]int64, 0, n), make([]int32, 0, n)} }
 
 // unpack finds the rows of what a leaf holds of a doclist. Most differences and sizes are of one byte.
 func (r *rows) unpack(data []byte) error {

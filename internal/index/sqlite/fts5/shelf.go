@@ -14,13 +14,14 @@ type Shelf struct {
 	listed   int                // bytes of them that stay, about
 	held     held               // those that may go
 	leaves   int                // bytes that may
-	tails    int                // that walk them for the present view
+	view     int                // number of the present one
+	tails    int                // that walk lists for it
 	near     map[int64][]byte   // records, the last used ones
 	far      map[int64][]byte   // those before them
 }
 
 // The measures of a shelf beside those of its views: it keeps up to twice as many records, 4 MB, and from one question to the
-// next the beginnings of so much of lists.
+// next so much of the beginnings of lists.
 const (
 	shelvedRecords = 512
 	shelvedLists   = 4 << 20
@@ -29,27 +30,26 @@ const (
 
 // held is what lists hold of leaves, in the order in which it was read.
 type held struct {
-	of    []holding
-	bytes int
+	of       []holding
+	bytes    int
+	unpacked int // bytes of rows beside that
 }
 
 type holding struct {
 	list         *list
 	piece, bytes int
-	unpacked     bool // its rows, else what the leaf has of it
 }
 
 // hold notes what a list holds of a leaf, which can be read again, and lets go of what was read first when that is too much.
 // However many lists a question walks, and however long they are, no more is held.
-func (s *Shelf) hold(one holding) {
-	s.held.of, s.held.bytes = append(s.held.of, one), s.held.bytes+one.bytes
+func (s *Shelf) hold(l *list, piece, bytes int) {
+	s.held.of, s.held.bytes = append(s.held.of, holding{l, piece, bytes}), s.held.bytes+bytes
 	for s.held.bytes > s.leaves && len(s.held.of) > 1 {
 		h := s.held.of[0]
 		s.held.of, s.held.bytes = s.held.of[1:], s.held.bytes-h.bytes
-		switch p := &h.list.pieces[h.piece]; {
-		case h.unpacked:
-			p.rows = rows{}
-		case h.piece > 0: // the first stands on a leaf with other terms, and is not read again
+		p := &h.list.pieces[h.piece]
+		s.held.unpacked -= p.rows.size()
+		if p.rows = (rows{}); h.piece > 0 { // the first stands on a leaf with other terms, and is not read again
 			p.data = nil
 		}
 	}
@@ -76,7 +76,7 @@ func (s *Shelf) View(store Store) (*View, error) {
 	if s.listed > shelvedLists || s.lists == nil {
 		s.lists, s.listed, s.held = map[string][]*list{}, 0, held{}
 	}
-	s.tails, s.leaves = 0, usual.Leaves
+	s.view, s.tails, s.leaves = s.view+1, 0, usual.Leaves
 	return &View{s, s.segments, usual}, nil
 }
 

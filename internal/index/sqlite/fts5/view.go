@@ -28,10 +28,10 @@ type View struct {
 type Measures struct {
 	Rows   int // words of 64 rows that have terms which begin so
 	Places int // behind which such a term is looked for, about
-	Leaves int // bytes of leaves that lists hold, however many there are
+	Leaves int // bytes of leaves that lists hold, however many there are, with at most half as much of their rows
 }
 
-var usual = Measures{Rows: 1 << 15, Places: 1 << 16, Leaves: 6 << 20}
+var usual = Measures{Rows: 1 << 15, Places: 1 << 16, Leaves: 8 << 20}
 
 // With is a view with other measures.
 func (v *View) With(m Measures) *View {
@@ -39,8 +39,8 @@ func (v *View) With(m Measures) *View {
 	return &View{v.shelf, v.segments, m}
 }
 
-// Held is how many bytes of leaves the lists hold that views of this state have walked.
-func (v *View) Held() int { return v.shelf.held.bytes }
+// Held is how many bytes of leaves and rows the lists hold that views of this state have walked.
+func (v *View) Held() int { return v.shelf.held.bytes + v.shelf.held.unpacked }
 
 // part is a segment.
 type part struct {
@@ -299,7 +299,7 @@ func (o *opened) prolong(b []byte) (more bool, err error) {
 	if err == nil && len(rows) > 0 {
 		first, _ := varint(rows)
 		o.pieces = append(o.pieces, piece{leaf: o.next, first: int64(first), data: rows})
-		o.shelf.hold(holding{list: o.list, piece: len(o.pieces) - 1, bytes: len(b)})
+		o.shelf.hold(o.list, len(o.pieces)-1, len(b))
 	}
 	o.next++
 	return more && o.next <= o.segment.Last, err

@@ -298,10 +298,23 @@ func (k compiler) attr(f query.Field) (Cond, error) {
 		}
 		in = append(in, attribute(x, string(key), as))
 	}
-	if len(f.Values) == 0 {
-		return k.values([]query.Value{{Match: query.Starts}}, in), nil
+	values := f.Values
+	if len(values) == 0 {
+		values = []query.Value{{Match: query.Starts}}
 	}
-	return k.values(f.Values, in), nil
+	c := k.values(values, in)
+	if !k.runs && len(in) == len(of) && !slices.Contains(values, query.Value{}) {
+		c.Hint = []string{ofAttribute(string(key))}
+	}
+	return c, nil
+}
+
+// ofAttribute is what owns rows that can have an attribute: it states it, or some of its events do.
+func ofAttribute(key string) string {
+	stated := func(column string) string {
+		return "instr(" + column + ", '" + strings.ReplaceAll(key, "'", "''") + "')"
+	}
+	return "(" + stated("c.attributes") + " OR " + stated("r.attributes") + " OR t.id IN (SELECT o.transcript FROM events o WHERE " + stated("o.attributes") + "))"
 }
 
 // special compiles fields that need other tables.
