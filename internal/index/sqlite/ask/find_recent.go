@@ -30,6 +30,9 @@ func (p *planner) recent(from, to int64) (r recent, view *fts5.View, err error) 
 	}
 	window := [2]int64{from, to}
 	r, known := p.tx.recent[window]
+	if of, ok := p.tx.recent[[2]int64{0, to}]; ok && of.edge <= from { // the whole window is of the newest rows
+		r, known = recent{from, of.first, of.last}, true
+	}
 	if !known {
 		if r, err = p.lookBack(from, to); err != nil {
 			return r, nil, err
