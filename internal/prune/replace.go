@@ -3,7 +3,9 @@ package prune
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash"
 	"io"
 	"slices"
@@ -64,10 +66,17 @@ func (r *replacer) begin() error {
 // store stores what takes the place of a version: under its number, with a beginning of its own. Earlier states of the
 // version become those of what takes its place.
 func (r *replacer) store(v blob.Version, size int64, open func() io.Reader) (blob.Version, error) {
-	earlier := &prefixes{states: slices.Clone(v.Earlier), hash: sha256.New()}
-	extents, sum, err := hashes(io.TeeReader(open(), earlier), size)
+	first, err := firstCut(size, open)
 	if err != nil {
 		return v, err
+	}
+	earlier := &prefixes{states: slices.Clone(v.Earlier), hash: sha256.New()}
+	extents, sum, err := hashes(io.TeeReader(open(), earlier), size, first)
+	if err != nil {
+		return v, err
+	}
+	if extents[0].SHA256 == v.Root {
+		return v, fmt.Errorf("what takes the place of %d bytes begins as they do", v.Size) // the tombstone would lie on it as well
 	}
 	v.Size, v.SHA256, v.Root, v.Earlier = size, sum, extents[0].SHA256, earlier.states
 	if name := pack.EntryName(v.Source, v.Path, v.Number, v.Root, 0); !r.names.add(name) {
@@ -98,6 +107,20 @@ func (r *replacer) store(v blob.Version, size int64, open func() io.Reader) (blo
 	}
 	r.raw += size
 	return v, nil
+}
+
+// firstCut is where the first extent ends. A chain is known by the hash of that, so it must differ from those of all that
+// this takes the place of, also where the first megabytes are the same: where it is cut follows from the whole content.
+func firstCut(size int64, open func() io.Reader) (int64, error) {
+	if size <= redactedExtent {
+		return redactedExtent, nil
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, io.LimitReader(open(), size)); err != nil {
+		return 0, err
+	}
+	const half = redactedExtent / 2
+	return half + int64(binary.BigEndian.Uint32(h.Sum(nil))%half), nil
 }
 
 // link has a version lie where another one of the pack does, which has the same content.
@@ -142,12 +165,13 @@ func (p *prefixes) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// hashes cuts a stream into extents.
-func hashes(r io.Reader, size int64) (extents []blob.Extent, sum blob.Ref, err error) {
+// hashes cuts a stream into extents, of which the first has so many bytes.
+func hashes(r io.Reader, size, first int64) (extents []blob.Extent, sum blob.Ref, err error) {
 	whole := sha256.New()
 	for offset := int64(0); offset < size || offset == 0; {
 		h := sha256.New()
-		n, err := io.Copy(io.MultiWriter(whole, h), io.LimitReader(r, redactedExtent))
+		n, err := io.Copy(io.MultiWriter(whole, h), io.LimitReader(r, first))
+		first = redactedExtent
 		if err == nil && n == 0 && size > 0 {
 			err = io.ErrUnexpectedEOF
 		}

@@ -216,7 +216,7 @@ func (u *unmarking) restore(v blob.Version, pieces []piece) error {
 			return err
 		}
 		v.SHA256 = blob.Ref(h.Sum(nil))
-		more, _, err := hashes(tails(), v.Size-start)
+		more, _, err := hashes(tails(), v.Size-start, redactedExtent)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,38 @@
+package prune
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/blobtest"
+)
+
+// TestMarksFarFromTheStart puts marks into an original whose first extent has none, and again: what takes its place is
+// another chain each time, on which none of the tombstones lies, and reads as it should.
+func TestMarksFarFromTheStart(t *testing.T) {
+	w := newWorld(t, rand.Uint64(), blobtest.NewMemory())
+	content := bytes.Repeat([]byte("0123456789abcde\n"), redactedExtent/16+100)
+	v := blob.Version{Source: "runs", Path: "long", Number: 1, Size: int64(len(content)), SHA256: blob.RefOf(content),
+		Root: blob.RefOf(content[:redactedExtent]), ModTime: testTime, Mode: 0o600}
+	var graves blob.Graveyard
+	for round := range 3 {
+		graves.Add(blob.Bury(&v, blob.PlanForget).Fact(w.tick()), "pack")
+		content = slices.Clone(content)
+		copy(content[len(content)-40+10*round:], "RED")
+		r := &replacer{gc: w.collector(Options{}), ctx: t.Context()}
+		marked, err := r.store(v, v.Size, func() io.Reader { return bytes.NewReader(content) })
+		w.check(err)
+		if _, buried := graves.Of(&marked); buried || marked.Root == v.Root {
+			t.Fatalf("round %d: the tombstone of what was there lies on what takes its place", round)
+		}
+		if marked.Root != marked.Extents[0].SHA256 || marked.SHA256 != blob.RefOf(content) {
+			t.Errorf("round %d: the chain is not known by its first extent, or by its content", round)
+		}
+		w.check(r.seal())
+		v = marked
+	}
+}
