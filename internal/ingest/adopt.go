@@ -182,7 +182,7 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.Unparsed) error 
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	states, parsed := make(chan index.State), make(chan *index.Parsed, 4)
+	states, parsed := make(chan index.State), make(chan *index.Parsed, 1) // no more: a stretch of a large original is many megabytes
 	var readers, writer sync.WaitGroup
 	var lexicon index.Lexicon
 	for range workers() {
