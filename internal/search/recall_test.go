@@ -37,6 +37,9 @@ func TestFindsEverythingInSamples(t *testing.T) {
 			store := ingested(t, dirs)
 			rows := sampleRows(t, store)
 			t.Logf("%d rows", len(rows))
+			if len(rows) == 0 {
+				t.Fatalf("%s has no transcripts that could be asked about", dirs[0])
+			}
 			searcher := &Searcher{Index: store.Index(), Texts: store, Now: func() time.Time { return now }}
 			for range *recallQueries {
 				compareHits(t, searcher, rows, s.ask(rows, 2), Options{AllVersions: s.IntN(6) == 0})
