@@ -139,20 +139,49 @@ func (b *bench) questions(ctx context.Context) error {
 	for _, q := range questions {
 		measurements = append(measurements, func() (cost, error) { return b.tx(ctx, q.args...) })
 	}
-	beside := b.has("rg", "search beside rg -c on the raw files")
-	if beside {
-		measurements = append(measurements, func() (cost, error) { return timed(ctx, "rg", "-c", "return", b.corpus) })
+	peers := b.peers()
+	for _, p := range peers {
+		measurements = append(measurements, func() (cost, error) { return timed(ctx, p.command[0], p.command[1:]...) })
 	}
 	got, err := b.inTurn(3*b.runs, measurements...)
 	if err != nil {
 		return err
 	}
+	at := map[string][]cost{}
 	for i, q := range questions {
+		at[q.name] = got[i]
 		b.set(q.name, "ms", each(got[i], func(c cost) float64 { return wall(c) * 1000 })...)
 		b.set(q.name+", CPU", "ms", each(got[i], func(c cost) float64 { return cpu(c) * 1000 })...)
 	}
-	if beside {
-		b.set("search, common word / rg -c", "", ratios(got[1], got[len(questions)], wall)...)
+	for i, p := range peers {
+		b.set(p.name, "", ratios(at[p.beside], got[len(questions)+i], wall)...)
 	}
 	return nil
 }
+
+// A peer is another tool that answers a question from the raw files.
+type peer struct {
+	name    string // of the ratio to it
+	beside  string // the question of ours that it stands beside
+	command []string
+}
+
+func (b *bench) peers() []peer {
+	var found []peer
+	if b.has("rg", "search beside rg -c on the raw files") {
+		found = append(found, peer{"search, common word / rg -c", "search, common word, newest 20", []string{"rg", "-c", "return", b.corpus}})
+	}
+	if b.format == "claude" && b.has("duckdb", "cost beside DuckDB on the raw files") {
+		found = append(found, peer{"cost by day and model / DuckDB", "cost by day and model", []string{"duckdb", "-c", fmt.Sprintf(costInDuckDB, b.corpus)}})
+	}
+	return found
+}
+
+// costInDuckDB counts tokens as the index does: each answer of the provider once, however many lines repeat it. Types are given, which
+// spares DuckDB a look at all lines before.
+const costInDuckDB = `SELECT day, model, sum(u.input_tokens), sum(u.output_tokens), sum(u.cache_read_input_tokens), sum(u.cache_creation_input_tokens)
+FROM (SELECT DISTINCT message.id, requestId, timestamp[1:10] AS day, message.model AS model, message.usage AS u
+	FROM read_ndjson('%s/**/*.jsonl', ignore_errors = true, columns = {timestamp: 'VARCHAR', requestId: 'VARCHAR', message: 'STRUCT(id VARCHAR, model VARCHAR,
+		"usage" STRUCT(input_tokens BIGINT, output_tokens BIGINT, cache_read_input_tokens BIGINT, cache_creation_input_tokens BIGINT))'})
+	WHERE message.usage IS NOT NULL)
+GROUP BY 1, 2`

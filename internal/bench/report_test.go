@@ -122,7 +122,7 @@ func TestGoals(t *testing.T) {
 		source = append(source, b...)
 	}
 	for _, g := range goals {
-		if !bytes.Contains(source, []byte(`b.set("`+g.name+`", `)) {
+		if !bytes.Contains(source, []byte(`"`+g.name+`"`)) {
 			t.Errorf("no figure is called %q", g.name)
 		}
 	}
