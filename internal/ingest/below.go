@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/txarchive/txarchive/internal/index"
 )
 
 // Holder is a directory that holds what formats know, and is worth to be followed as a source.
@@ -39,19 +37,17 @@ func (g *Ingester) Below(ctx context.Context, dir, except string) ([]Holder, err
 		return nil, err
 	}
 	defer root.Close()
-	s := &scan{g: g, root: Root{Dir: at.path, Below: "."}, dir: root, ignored: map[string]index.Stat{}, report: &Report{}}
+	s := &scan{g: g, root: Root{Dir: at.path, Below: "."}, dir: root, report: &Report{}}
 	if err := s.glance(ctx, at.path, except); err != nil {
 		return nil, err
 	}
-	files, err := s.detect(ctx, func(*file) bool { return true })
-	if err != nil {
+	if _, err := s.detect(ctx, func(uint32, *entry) bool { return true }); err != nil {
 		return nil, err
 	}
-	roots, _ := s.roots(nil, files)
 	formats := map[string][]string{}
-	for _, owned := range roots {
+	for owned, name := range s.owners() {
 		holder := path.Dir(owned)
-		if name := s.owner(files, owned); !slices.Contains(formats[holder], name) {
+		if !slices.Contains(formats[holder], name) {
 			formats[holder] = append(formats[holder], name)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"path"
 	"slices"
@@ -37,23 +38,31 @@ type stance struct {
 	root   string // of the format, "" for a file that stands alone
 }
 
-// stances has one of each.
+// stances has one of each, called by their numbers.
 type stances struct {
 	mu  sync.Mutex
-	all map[stance]*stance
+	ids map[stance]uint32
+	all []*stance
 }
 
-func (s *stances) of(v stance) *stance {
+func (s *stances) of(v stance) uint32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if have := s.all[v]; have != nil {
-		return have
+	id, ok := s.ids[v]
+	if !ok {
+		if s.ids == nil {
+			s.ids = map[stance]uint32{}
+		}
+		id = uint32(len(s.all))
+		s.ids[v], s.all = id, append(s.all, &v)
 	}
-	if s.all == nil {
-		s.all = map[stance]*stance{}
-	}
-	s.all[v] = &v
-	return &v
+	return id
+}
+
+func (s *stances) at(id uint32) *stance {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all[id]
 }
 
 func (c *claimed) formatName() string {
@@ -63,12 +72,15 @@ func (c *claimed) formatName() string {
 	return c.format.Name()
 }
 
-// detect asks the formats what the files are that are meant.
-func (s *scan) detect(ctx context.Context, meant func(*file) bool) ([]*claimed, error) {
-	var todo []*claimed
-	for i := range s.files {
-		if f := &s.files[i]; meant(f) {
-			todo = append(todo, &claimed{file: f})
+// nobody is the number of a file that could not be opened.
+const nobody = math.MaxUint32
+
+// detect asks the formats what the files are that are meant, and gives those that could be opened.
+func (s *scan) detect(ctx context.Context, meant func(uint32, *entry) bool) ([]uint32, error) {
+	var todo []uint32
+	for i, e := range s.files.all {
+		if meant(i, e) {
+			todo = append(todo, i)
 		}
 	}
 	var next, done atomic.Int64
@@ -84,13 +96,14 @@ func (s *scan) detect(ctx context.Context, meant func(*file) bool) ([]*claimed, 
 				if i >= len(todo) || ctx.Err() != nil {
 					return
 				}
-				said, err := s.ask(&files, todo[i].file, head)
-				todo[i].stance = s.stances.of(said)
+				e, f := s.files.at(todo[i]), s.files.file(todo[i])
+				said, err := s.ask(&files, f, head)
+				e.stance = s.stances.of(said)
 				if err != nil {
 					mu.Lock()
-					s.problem(todo[i].path, "open", err)
+					s.problem(f.path, "open", err)
 					mu.Unlock()
-					todo[i] = nil
+					todo[i] = nobody
 				}
 				if n := done.Add(1); n%200 == 0 {
 					s.g.progress(Progress{Stage: "detect", Files: n, TotalFiles: int64(len(todo))})
@@ -99,7 +112,7 @@ func (s *scan) detect(ctx context.Context, meant func(*file) bool) ([]*claimed, 
 		})
 	}
 	wait.Wait()
-	return slices.DeleteFunc(todo, func(c *claimed) bool { return c == nil }), ctx.Err()
+	return slices.DeleteFunc(todo, func(i uint32) bool { return i == nobody }), ctx.Err()
 }
 
 // ask finds the strongest claim on one file.
@@ -133,33 +146,59 @@ func (s *scan) ask(files *opener, file *file, head []byte) (c stance, err error)
 	return c, nil
 }
 
-// roots returns the directories that formats own in this source, those known before and those that files of this
-// scan make, sorted; and which of them are new.
-func (s *scan) roots(known []string, files []*claimed) (all, fresh []string) {
-	all = slices.Clone(known)
-	for _, c := range files {
-		r := c.claim.Root
-		if r == "" || c.claim.Strength <= format.Weak || c.claim.Skip {
+// owners are the directories that formats own because of files which were asked, and the names of the formats. Where two
+// formats want one, the first by name has it.
+func (s *scan) owners() map[string]string {
+	all := map[string]string{}
+	for _, said := range s.stances.all {
+		if said.claim.Root == "" || said.claim.Strength <= format.Weak || said.claim.Skip {
 			continue
 		}
-		r = path.Clean(r)
-		if !slices.Contains(all, r) {
-			all = append(all, r)
+		r, name := path.Clean(said.claim.Root), ""
+		if said.format != nil {
+			name = said.format.Name()
+		}
+		if have := all[r]; have == "" || name != "" && name < have {
+			all[r] = name
+		}
+	}
+	return all
+}
+
+// together returns the directories that formats own in this source, those known before and those that files of this
+// scan make, sorted; and which of them are new.
+func together(known []string, owners map[string]string) (all, fresh []string) {
+	before := map[string]bool{}
+	for _, r := range known {
+		before[r] = true
+	}
+	for _, r := range sortedKeys(owners) {
+		if !before[r] {
 			fresh = append(fresh, r)
 		}
 	}
+	all = slices.Concat(known, fresh)
 	slices.Sort(all)
 	return all, fresh
 }
 
+// ignored is a file that belongs to nothing known.
+type ignored struct {
+	path uint64 // its hash
+	stat index.Stat
+}
+
 // settle decides what becomes of each file: with its format, as another file of a root, or not at all.
-func (s *scan) settle(files []*claimed, roots []string) []*claimed {
-	return slices.DeleteFunc(files, func(c *claimed) bool {
-		if c.claim.Skip {
+func (s *scan) settle(files []uint32, roots []string) []uint32 {
+	return slices.DeleteFunc(files, func(i uint32) bool {
+		e := s.files.at(i)
+		said := *s.stances.at(e.stance)
+		if said.claim.Skip {
 			s.report.LeftOut++
 			return true
 		}
-		below, said := deepest(c.path, roots), *c.stance
+		p := s.files.path(i)
+		below := deepest(p, roots)
 		switch {
 		case said.format != nil:
 			said.root = said.claim.Root
@@ -172,10 +211,10 @@ func (s *scan) settle(files []*claimed, roots []string) []*claimed {
 			said.claim.Role = format.Other
 		default:
 			s.report.Ignored++
-			s.ignored[c.path] = index.Stat{Size: c.size, ModTime: c.mtime, Inode: c.inode, Ignored: true}
+			s.ignored = append(s.ignored, ignored{pathHash(p), index.Stat{Size: e.size, ModTime: e.mtime, Inode: e.inode, Ignored: true}})
 			return true
 		}
-		c.stance = s.stances.of(said)
+		e.stance = s.stances.of(said)
 		return false
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
@@ -89,7 +88,7 @@ func (g *Ingester) survey(ctx context.Context, found *Found) error {
 	if err != nil {
 		return err
 	}
-	s := &scan{g: g, root: root, dir: dir, ignored: map[string]index.Stat{}, report: &Report{}}
+	s := &scan{g: g, root: root, dir: dir, report: &Report{}}
 	if err := s.walk(ctx); err != nil {
 		return err
 	}
@@ -101,7 +100,7 @@ func (g *Ingester) survey(ctx context.Context, found *Found) error {
 	var files []surveyed
 	shared := belongings{}
 	formats := map[string]string{}
-	for _, c := range work {
+	for c := range work.left {
 		if c.format != nil && c.root != "" {
 			formats[c.root] = c.formatName()
 		}

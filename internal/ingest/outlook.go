@@ -47,7 +47,7 @@ func (g *Ingester) Outlook(ctx context.Context, root Root, until time.Time) (Out
 	if err != nil {
 		return o, err
 	}
-	s := &scan{g: g, root: root, dir: dir, before: before, seen: make([]bool, before.Len()), ignored: map[string]index.Stat{}, report: &Report{}}
+	s := &scan{g: g, root: root, dir: dir, before: before, seen: make([]bool, before.Len()), report: &Report{}}
 	if err := s.walk(ctx); err != nil {
 		return o, err
 	}
@@ -146,21 +146,20 @@ func (s *scan) survey(ctx context.Context, known []string, each func(*surveyed))
 	for _, r := range known {
 		roots[r] = true
 	}
-	for i := range s.files {
-		f := &s.files[i]
+	for i, e := range s.files.all {
 		var root string
-		if f.named, root = s.byPath(f.path); root != "" {
+		if e.named, root = s.byPath(s.files.path(i)); root != "" {
 			roots[root] = true
 		}
 	}
 	shared := belongings{}
-	for i := range s.files {
-		f, to := surveyed{file: &s.files[i]}, belonging{}
-		if f.named == leftOut {
+	for i, e := range s.files.all {
+		if e.named == leftOut {
 			continue
 		}
-		if f.named > 0 {
-			to.format = s.g.Formats[f.named-1].Name()
+		f, to := surveyed{file: s.files.file(i)}, belonging{}
+		if e.named > 0 {
+			to.format = s.g.Formats[e.named-1].Name()
 		}
 		for dir := path.Dir(f.path); ; dir = path.Dir(dir) {
 			if roots[dir] {
@@ -171,12 +170,12 @@ func (s *scan) survey(ctx context.Context, known []string, each func(*surveyed))
 			}
 		}
 		f.belonging = shared.of(to)
-		if !f.known {
+		if !e.known {
 			if err := s.compare(ctx, &f); err != nil {
 				return err
 			}
 		}
-		if f.alone || f.state == isNew && f.root == "" && f.format == "" {
+		if e.alone || f.state == isNew && f.root == "" && f.format == "" {
 			f.state = isUnknown
 		}
 		each(&f)
@@ -184,7 +183,7 @@ func (s *scan) survey(ctx context.Context, known []string, each func(*surveyed))
 	return nil
 }
 
-// leftOut is a file that is never archived; else file.named is the place of a format, counted from 1, or 0.
+// leftOut is a file that is never archived; else entry.named is the place of a format, counted from 1, or 0.
 const leftOut = 255
 
 // byPath asks the formats about a path alone.

@@ -32,7 +32,7 @@ type keeper struct {
 }
 
 // store sends the files through workers, packs and commits, and ends with the facts of the scan.
-func (s *scan) store(ctx context.Context, work []*claimed, facts []blob.Fact) error {
+func (s *scan) store(ctx context.Context, work *queue, facts []blob.Fact) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s.keeper = &keeper{stats: map[uint64]index.Stat{}, distrust: map[string]bool{}, sizes: map[int64]bool{}, content: map[blob.Ref]bool{}}
@@ -58,12 +58,8 @@ func (s *scan) store(ctx context.Context, work []*claimed, facts []blob.Fact) er
 }
 
 // read runs the workers until every file was looked at.
-func (s *scan) read(ctx context.Context, work []*claimed, out chan<- delivery, fail func(error)) {
-	var total int64
-	for _, c := range work {
-		total += c.size
-	}
-	var next, files, bytes atomic.Int64
+func (s *scan) read(ctx context.Context, work *queue, out chan<- delivery, fail func(error)) {
+	var files, bytes atomic.Int64
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	var lexicon index.Lexicon
@@ -71,18 +67,16 @@ func (s *scan) read(ctx context.Context, work []*claimed, out chan<- delivery, f
 		wait.Go(func() {
 			w := &worker{s: s, ctx: ctx, out: out, files: opener{root: s.dir}, builder: pack.NewBuilder(pack.Options{}), collector: index.NewCollector(&lexicon)}
 			defer w.files.Close()
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(work) || ctx.Err() != nil {
+			for c := range work.left {
+				if ctx.Err() != nil {
 					break
 				}
-				c := work[i]
 				if err := w.take(c); err != nil && ctx.Err() == nil && !errors.Is(err, os.ErrNotExist) {
 					mu.Lock()
 					s.problem(c.path, "read", err)
 					mu.Unlock()
 				}
-				s.g.progress(Progress{Stage: "store", Path: c.path, Files: files.Add(1), TotalFiles: int64(len(work)), Bytes: bytes.Add(c.size), TotalBytes: total})
+				s.g.progress(Progress{Stage: "store", Path: c.path, Files: files.Add(1), TotalFiles: work.count, Bytes: bytes.Add(c.size), TotalBytes: work.bytes})
 			}
 			if err := w.flush(); err != nil {
 				fail(err)
@@ -254,8 +248,15 @@ func (k *keeper) mark() {
 func (s *scan) saveStats(ctx context.Context) error {
 	k := s.keeper
 	k.mark()
-	for p, stat := range s.ignored {
-		k.stats[pathHash(p)] = stat
+	for _, f := range s.ignored {
+		k.stats[f.path] = f.stat
+		if len(k.stats) < statsKept {
+			continue
+		}
+		if err := s.g.Index.SaveStats(ctx, s.root.Source, k.stats, nil); err != nil {
+			return err
+		}
+		k.stats = map[uint64]index.Stat{}
 	}
 	var gone []uint64
 	if s.root.Below == "." {

@@ -15,17 +15,6 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// file is a regular file that a scan met.
-type file struct {
-	path  string // below the source's root, with slashes
-	size  int64
-	mtime int64 // nanoseconds
-	inode uint64
-	known bool // metadata as last time
-	alone bool // and left alone then
-	named byte // of an outlook: what the path alone says, see pathClaim
-}
-
 // scan is one walk over a source.
 type scan struct {
 	g       *Ingester
@@ -33,12 +22,12 @@ type scan struct {
 	dir     *os.Root
 	before  *index.Seen
 	seen    []bool // of before
-	files   []file // those that changed, and all below below new roots of a format
+	files   listing
 	total   int64
 	report  *Report
 	stances stances
-	skipped []FileError           // links, devices, what could not be listed
-	ignored map[string]index.Stat // files that belong to nothing known
+	skipped []FileError // links, devices, what could not be listed
+	ignored []ignored   // files that belong to nothing known
 	keeper  *keeper
 	first   bool                      // the index has no version of a file of this source
 	empty   bool                      // nor of any other
@@ -80,14 +69,13 @@ func (s *scan) list(ctx context.Context, rel, abs string) error {
 	if err != nil {
 		s.problem(rel, "scan", err)
 	}
+	var below []string // is looked at when what was read of this directory is forgotten
 	for _, e := range entries {
-		name := path.Join(rel, e.Name())
 		if e.IsDir() {
-			if err := s.list(ctx, name, filepath.Join(abs, e.Name())); err != nil {
-				return err
-			}
+			below = append(below, e.Name())
 			continue
 		}
+		name := path.Join(rel, e.Name())
 		info, err := e.Info()
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) { // gone between listing and looking: nothing to archive
@@ -96,6 +84,12 @@ func (s *scan) list(ctx context.Context, rel, abs string) error {
 			continue
 		}
 		s.meet(name, info)
+	}
+	entries = nil
+	for _, name := range below {
+		if err := s.list(ctx, path.Join(rel, name), filepath.Join(abs, name)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -116,7 +110,8 @@ func (s *scan) meet(rel string, info fs.FileInfo) {
 		return
 	}
 	s.total++
-	f := file{path: rel, size: info.Size(), mtime: info.ModTime().UnixNano(), inode: inode(info)}
+	f := s.files.add(rel)
+	f.size, f.mtime, f.inode = info.Size(), info.ModTime().UnixNano(), inode(info)
 	was, at, ok := s.before.Find(pathHash(rel))
 	if ok {
 		s.seen[at] = true
@@ -127,7 +122,6 @@ func (s *scan) meet(rel string, info fs.FileInfo) {
 	if s.total%1000 == 0 {
 		s.g.progress(Progress{Stage: "scan", Path: rel, TotalFiles: s.total})
 	}
-	s.files = append(s.files, f)
 }
 
 func (s *scan) special(rel string, mode fs.FileMode) {

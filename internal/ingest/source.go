@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,7 +56,7 @@ func (g *Ingester) source(ctx context.Context, root Root, report *Report) error 
 	if err != nil {
 		return err
 	}
-	s := &scan{g: g, root: root, dir: dir, before: before, seen: make([]bool, before.Len()), ignored: map[string]index.Stat{}, report: report}
+	s := &scan{g: g, root: root, dir: dir, before: before, seen: make([]bool, before.Len()), report: report}
 	if s.graves, err = g.tombstones(ctx); err != nil {
 		return err
 	}
@@ -162,47 +161,41 @@ func (g *Ingester) newFormats(ctx context.Context, source string) (bool, error) 
 }
 
 // choose finds the files to read, and the facts about the source that are new.
-func (s *scan) choose(ctx context.Context) ([]*claimed, []blob.Fact, error) {
+func (s *scan) choose(ctx context.Context) (*queue, []blob.Fact, error) {
 	known, err := s.knownRoots(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	s.wake()
-	files, err := s.detect(ctx, func(f *file) bool { return !f.known })
+	files, err := s.detect(ctx, func(_ uint32, e *entry) bool { return !e.known })
 	if err != nil {
 		return nil, nil, err
 	}
-	roots, fresh := s.roots(known, files)
+	owners := s.owners()
+	roots, fresh := together(known, owners)
 	// A root that is recognised now means that what lies below it may be something else than it was without.
 	if err := s.learn(ctx, fresh); err != nil {
 		return nil, nil, err
 	}
-	again, err := s.detect(ctx, func(f *file) bool {
-		return f.known && (f.alone && (s.g.All || underRoot(f.path, roots)) ||
-			slices.ContainsFunc(s.learned, func(r string) bool { return within(f.path, r) }))
+	again, err := s.detect(ctx, func(i uint32, e *entry) bool {
+		return e.known && (e.alone && (s.g.All || underRoot(s.files.path(i), roots)) ||
+			len(s.learned) > 0 && slices.ContainsFunc(s.learned, func(r string) bool { return within(s.files.path(i), r) }))
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	s.report.Unchanged += s.total - int64(len(files)+len(again))
-	files = append(files, again...)
-	files = s.settle(files, roots)
+	files = s.settle(append(files, again...), roots)
+	owners = s.owners()
 	var facts []blob.Fact
 	for _, r := range fresh {
-		facts = append(facts, s.fact(FactRoot, r, map[string]string{"format": s.owner(files, r)}))
+		facts = append(facts, s.fact(FactRoot, r, map[string]string{"format": owners[r]}))
 	}
 	s.skipped = slices.DeleteFunc(s.skipped, func(e FileError) bool { return !underRoot(e.Path, roots) && !s.g.All && e.Err == nil })
-	slices.SortFunc(files, func(a, b *claimed) int { return cmp.Or(cmp.Compare(a.mtime, b.mtime), cmp.Compare(a.path, b.path)) })
-	return files, facts, nil
-}
-
-func (s *scan) owner(files []*claimed, root string) string {
-	for _, c := range files {
-		if c.format != nil && path.Clean(c.claim.Root) == root {
-			return c.format.Name()
-		}
-	}
-	return ""
+	slices.SortFunc(files, s.files.compare)
+	work := s.files.queue(files, &s.stances)
+	s.files = listing{} // of what is to be read the queue knows all
+	return work, facts, nil
 }
 
 func (s *scan) fact(kind, p string, value any) blob.Fact {
@@ -270,8 +263,8 @@ func (s *scan) sourceFact(ctx context.Context) ([]blob.Fact, error) {
 }
 
 // countWork says what an ingest would do, as far as sizes tell.
-func (s *scan) countWork(ctx context.Context, work []*claimed) error {
-	for _, c := range work {
+func (s *scan) countWork(ctx context.Context, work *queue) error {
+	for c := range work.left {
 		if splits := splitsOf(c); splits != nil {
 			if err := s.countParts(ctx, c, splits); err != nil {
 				s.problem(c.path, "open", err)

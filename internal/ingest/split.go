@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"net/url"
@@ -66,8 +67,8 @@ func (w *worker) parts(c *claimed, info fs.FileInfo, splits []format.Split) erro
 
 // part stores one part unless it is as it was at the last scan.
 func (w *worker) part(c *claimed, info fs.FileInfo, db *dbcopy.Copy, split format.Split, p dbcopy.Part, rows *os.File) error {
-	own := &claimed{&file{path: partPath(c.path, p.Name), mtime: c.mtime}, w.s.stances.of(stance{format: c.format, root: c.root,
-		claim: format.Claim{Strength: c.claim.Strength, Role: split.Role, Root: c.claim.Root}})}
+	own := &claimed{&file{path: partPath(c.path, p.Name), mtime: c.mtime}, &stance{format: c.format, root: c.root,
+		claim: format.Claim{Strength: c.claim.Strength, Role: split.Role, Root: c.claim.Root}}}
 	stat := partStat(p)
 	if was, _, _ := w.s.before.Find(pathHash(own.path)); was == stat {
 		return nil
@@ -152,20 +153,23 @@ func partPath(database, name string) string {
 // wake looks again at databases whose write-ahead log has changed: it has what they themselves do not show yet. Where the
 // source is nothing but a database the scan does not meet its log; then it is enough that there is one.
 func (s *scan) wake() {
-	if len(s.files) == 1 && s.files[0].path == s.root.Below {
-		if info, err := s.dir.Stat(s.files[0].path + "-wal"); err == nil && info.Size() > 0 {
-			s.files[0].known = false
+	if s.files.count == 1 && s.files.path(0) == s.root.Below {
+		if info, err := s.dir.Stat(s.root.Below + "-wal"); err == nil && info.Size() > 0 {
+			s.files.at(0).known = false
 		}
 	}
 	changed := map[string]bool{}
-	for _, f := range s.files {
-		if database, ok := strings.CutSuffix(f.path, "-wal"); ok && !f.known {
-			changed[database] = true
+	for i, e := range s.files.all {
+		if !e.known && bytes.HasSuffix(s.files.name(i), []byte("-wal")) {
+			changed[strings.TrimSuffix(s.files.path(i), "-wal")] = true
 		}
 	}
-	for i := range s.files {
-		if f := &s.files[i]; changed[f.path] {
-			f.known = false
+	if len(changed) == 0 {
+		return
+	}
+	for i, e := range s.files.all {
+		if changed[s.files.path(i)] {
+			e.known = false
 		}
 	}
 }
