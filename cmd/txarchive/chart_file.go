@@ -157,7 +157,7 @@ func pageOf(r *cost.Report, picture []byte) []byte {
 	var b bytes.Buffer
 	title := html.EscapeString("What was spent, by " + line(firstOf(strings.Join(r.By, " and "), "nothing")))
 	fmt.Fprintf(&b, "%s<title>%s</title></head><body><h1>%[2]s</h1>\n%s\n<table>\n", pageHead, title, picture)
-	g := reportGrid(r, whole)
+	g := reportGrid(r, false)
 	row := func(tag string, cells []string) {
 		b.WriteString("<tr>")
 		for i, cell := range cells {

@@ -128,7 +128,7 @@ func newBackupListCommand(a *app) *cobra.Command {
 				return err
 			}
 			all, err := b.Snapshots()
-			g := &grid{columns: []column{{head: "snapshot"}, {head: "taken"}, {head: "unchanged until"}, {head: "packs", right: true}, {head: "size", right: true}}}
+			g := &grid{columns: []column{{head: "snapshot"}, {head: "taken"}, {head: "unchanged until", spare: 1}, {head: "packs", right: true, spare: 3}, {head: "size", right: true, spare: 2}}}
 			for _, s := range all {
 				if a.json {
 					if err := a.printJSON(backupSnapshot{s.ID, *stamp(s.Time), *stamp(s.Until), int64(len(s.Packs)), s.Bytes}); err != nil {
@@ -138,7 +138,7 @@ func newBackupListCommand(a *app) *cobra.Command {
 				g.add(s.ID, a.minute(s.Time), a.minute(s.Until), number(int64(len(s.Packs))), size(s.Bytes))
 			}
 			if !a.json && len(all) > 0 {
-				fmt.Fprintln(a.out, g.render(a.width(), a.ink()))
+				fmt.Fprintln(a.out, a.fitted(g))
 			}
 			return err
 		},

@@ -129,7 +129,7 @@ func runHoldList(ctx context.Context, a *app, all bool) error {
 	if !all {
 		holds = slices.DeleteFunc(holds, func(h prune.Hold) bool { return !h.Active(a.now()) })
 	}
-	g := grid{columns: []column{{head: "run"}, {head: "name"}, {head: "owner"}, {head: "until"}, {head: "reason", flex: true}, {head: "what", flex: true}}}
+	g := &grid{columns: []column{{head: "run"}, {head: "name"}, {head: "owner", spare: 1}, {head: "until"}, {head: "reason", flex: cut, spare: 2}, {head: "what", flex: cut, spare: 3}}}
 	return printMarks(a, g, holds, "No run is held. Next: txarchive hold add RUN", func(h prune.Hold) []string {
 		until := "never expires"
 		if h.Expires != nil {

@@ -106,7 +106,7 @@ func runPinList(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	g := grid{columns: []column{{head: "run"}, {head: "added"}, {head: "reason", flex: true}, {head: "what", flex: true}}}
+	g := &grid{columns: []column{{head: "run"}, {head: "added", spare: 2}, {head: "reason", flex: cut}, {head: "what", flex: cut, spare: 1}}}
 	return printMarks(a, g, pins, "No run is pinned. Next: txarchive pin RUN", func(pin prune.Pin) []string {
 		added := ""
 		if pin.Added != nil {
@@ -117,7 +117,7 @@ func runPinList(ctx context.Context, a *app) error {
 }
 
 // printMarks lists pins or holds.
-func printMarks[T any](a *app, g grid, all []T, none string, row func(T) []string) error {
+func printMarks[T any](a *app, g *grid, all []T, none string, row func(T) []string) error {
 	for _, mark := range all {
 		if a.json {
 			if err := a.printJSON(mark); err != nil {
@@ -132,7 +132,7 @@ func printMarks[T any](a *app, g grid, all []T, none string, row func(T) []strin
 	case len(all) == 0:
 		a.note("%s", none)
 	default:
-		fmt.Fprintln(a.out, g.render(a.width(), a.ink()))
+		fmt.Fprintln(a.out, a.fitted(g))
 	}
 	return nil
 }

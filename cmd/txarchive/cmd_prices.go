@@ -127,13 +127,13 @@ func runPricesUsed(ctx context.Context, a *app, book *price.Book) error {
 	if a.json {
 		return a.printJSON(map[string]any{"tables": tables, "overrides": append([]price.Override{}, overrides...), "models": used})
 	}
-	g := &grid{columns: []column{{head: "table of"}, {head: "models", right: true}, {head: "from", flex: true}}}
+	g := &grid{columns: []column{{head: "table of"}, {head: "models", right: true}, {head: "from", flex: cut}}}
 	for _, t := range tables {
 		g.add(t.Date, number(int64(t.Models)), t.Source+" ("+t.Licence+")")
 	}
 	fmt.Fprintln(a.out, a.fitted(g))
 	if len(overrides) > 0 {
-		g = &grid{columns: []column{{head: "own price of", flex: true}, {head: "from"}, {head: "input", right: true}, {head: "output", right: true}, {head: "note", flex: true}}}
+		g = &grid{columns: []column{{head: "own price of", flex: cutMiddle}, {head: "from", spare: 1}, {head: "input", right: true}, {head: "output", right: true}, {head: "note", flex: cut, spare: 2}}}
 		for _, o := range overrides {
 			rates := base(&price.Entry{Rates: o.Rates})
 			g.add(o.Model, firstOf(o.From, "always"), rates[price.Input], rates[price.Output], o.Note)
@@ -144,7 +144,7 @@ func runPricesUsed(ctx context.Context, a *app, book *price.Book) error {
 		a.note("The archive uses no model yet. txarchive prices list '*' lists all prices")
 		return nil
 	}
-	g = &grid{columns: []column{{head: "model used", flex: true}, {head: "records", right: true}, {head: "row", flex: true}, {head: "table"}, {head: "said", flex: true}}}
+	g = &grid{columns: []column{{head: "model used", flex: cutMiddle}, {head: "records", right: true, spare: 3}, {head: "row", flex: cutMiddle}, {head: "table", spare: 2}, {head: "said", flex: cut, spare: 1}}}
 	for _, m := range used {
 		g.add(keyText(m.Model), number(m.Records), keyText(m.Row), keyText(m.Table), strings.TrimPrefix(keyText(m.Reason), "-"))
 	}
@@ -195,8 +195,8 @@ func runPricesList(a *app, book *price.Book, pattern string) error {
 	if len(entries) == 0 {
 		return notFound(fmt.Sprintf("no model of the table of %s is like %q", table.Date, pattern), "txarchive prices list '*' lists all")
 	}
-	g := &grid{columns: []column{{head: "model", flex: true}, {head: "provider", flex: true}, {head: "input", right: true}, {head: "output", right: true},
-		{head: "cache read", right: true}, {head: "cache write", right: true}}}
+	g := &grid{columns: []column{{head: "model", flex: cutMiddle}, {head: "provider", flex: cut, spare: 1}, {head: "input", right: true}, {head: "output", right: true},
+		{head: "cache read", right: true, spare: 2}, {head: "cache write", right: true, spare: 3}}}
 	for i := range entries {
 		e := &entries[i]
 		o, mine := own[e.Key]

@@ -41,7 +41,7 @@ func runReportList(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	g := &grid{columns: []column{{head: "report"}, {head: "what", flex: true}, {head: "parameters", flex: true}, {head: "from"}}}
+	g := &grid{columns: []column{{head: "report"}, {head: "what", flex: cut}, {head: "parameters", flex: cut, spare: 1}, {head: "from", spare: 2}}}
 	for _, r := range all {
 		if a.json {
 			if err := a.printJSON(r); err != nil {
@@ -56,6 +56,9 @@ func runReportList(ctx context.Context, a *app) error {
 		g.add(r.Name, firstOf(r.Description, strings.Join(append([]string{r.Kind}, r.Args...), " ")), strings.Join(slices.Sorted(maps.Keys(r.Parameters)), " "), from)
 	}
 	if !a.json {
+		if !slices.ContainsFunc(all, func(r savedReport) bool { return !r.Shipped }) {
+			g = g.without(3)
+		}
 		fmt.Fprintln(a.out, a.fitted(g))
 	}
 	return nil

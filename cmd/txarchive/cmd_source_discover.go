@@ -110,8 +110,8 @@ func (a *app) homeOf(dir string) ingest.Home {
 }
 
 func (a *app) printPlaces(found []*ingest.Found) {
-	g := grid{columns: []column{{head: "agent"}, {head: "files", right: true}, {head: "size", right: true}, {head: "new", right: true},
-		{head: "at risk", right: true}, {head: "source"}, {head: "directory", flex: true}}}
+	g := &grid{columns: []column{{head: "agent"}, {head: "files", right: true, spare: 3}, {head: "size", right: true, spare: 4}, {head: "new", right: true, spare: 1},
+		{head: "at risk", right: true}, {head: "source", spare: 2}, {head: "directory", flex: cutMiddle}}}
 	var notes []string
 	loose := false
 	for _, f := range found {
@@ -131,7 +131,7 @@ func (a *app) printPlaces(found []*ingest.Found) {
 		a.note("None of the programs that txarchive knows has files here. Other directories: txarchive ingest DIR")
 		return
 	}
-	fmt.Fprintln(a.out, g.render(a.width(), a.ink()))
+	fmt.Fprintln(a.out, a.fitted(g))
 	for _, n := range notes {
 		a.note("%s", n)
 	}

@@ -33,7 +33,7 @@ func runSourceList(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	g := grid{columns: []column{{head: "source", flex: true}, {head: "state"}, {head: "files", right: true}, {head: "size", right: true}, {head: "directory", flex: true}}}
+	g := &grid{columns: []column{{head: "source", flex: cutMiddle}, {head: "state"}, {head: "files", right: true, spare: 1}, {head: "size", right: true, spare: 2}, {head: "directory", flex: cutMiddle}}}
 	for _, s := range sources {
 		row := sourceRow{Name: s.Name, Root: s.Root, State: sourceState(s), Host: orNull(s.Host)}
 		if !s.Added.IsZero() {
@@ -62,7 +62,7 @@ func runSourceList(ctx context.Context, a *app) error {
 	case len(g.rows) == 0:
 		a.note("There are no sources yet. Next: txarchive ingest DIR, or txarchive source add DIR")
 	default:
-		fmt.Fprintln(a.out, g.render(a.width(), a.ink()))
+		fmt.Fprintln(a.out, a.fitted(g))
 	}
 	return nil
 }

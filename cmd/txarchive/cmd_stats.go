@@ -56,7 +56,7 @@ func runStats(ctx context.Context, a *app, storage bool) error {
 			Tables  []index.Table    `json:"index_tables,omitempty"`
 		}{s, disk, tables})
 	}
-	fmt.Fprintln(a.out, statsGrid(s).render(a.width(), a.ink()))
+	fmt.Fprintln(a.out, a.fitted(statsGrid(s)))
 	if disk != nil {
 		a.printStorage(s.Totals, *disk)
 		a.printTables(tables)
@@ -98,7 +98,7 @@ func reported(cost *int64) string {
 }
 
 func statsGrid(s index.Stats) *grid {
-	g := &grid{columns: []column{{head: ""}}}
+	g := &grid{columns: []column{{head: ""}}, folds: true}
 	names := slices.Sorted(maps.Keys(s.Formats))
 	for _, name := range names {
 		g.columns = append(g.columns, column{head: name, right: true})
@@ -131,7 +131,7 @@ func (a *app) printStorage(t index.Sums, d archive.Storage) {
 		g.add("unfinished ("+number(d.Leftovers)+")", size(d.LeftoverBytes), of(d.LeftoverBytes))
 	}
 	g.add("all", size(d.Total()), of(d.Total()))
-	fmt.Fprintf(a.out, "\n%s\n", g.render(a.width(), a.ink()))
+	fmt.Fprintf(a.out, "\n%s\n", a.fitted(g))
 }
 
 // shownTables leaves out what takes less than a hundredth of the index.
@@ -142,7 +142,7 @@ func (a *app) printTables(all []index.Table) {
 	for _, t := range all {
 		total += t.Bytes + t.IndexBytes
 	}
-	g := &grid{columns: []column{{head: "table of the index"}, {head: "rows", right: true}, {head: "size", right: true}, {head: "its indexes", right: true}, {head: "of the index", right: true}}}
+	g := &grid{columns: []column{{head: "table of the index"}, {head: "rows", right: true, spare: 1}, {head: "size", right: true, spare: 2}, {head: "its indexes", right: true, spare: 3}, {head: "of the index", right: true}}}
 	var rest index.Table
 	for _, t := range all {
 		if n := t.Bytes + t.IndexBytes; float64(n) < shownTables*float64(total) {
@@ -152,7 +152,7 @@ func (a *app) printTables(all []index.Table) {
 		g.add(tableCells(t.Name, number(t.Rows), t, total)...)
 	}
 	g.add(tableCells("others", "", rest, total)...)
-	fmt.Fprintf(a.out, "\n%s\n", g.render(a.width(), a.ink()))
+	fmt.Fprintf(a.out, "\n%s\n", a.fitted(g))
 }
 
 func tableCells(name, rows string, t index.Table, total int64) []string {

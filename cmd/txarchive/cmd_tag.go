@@ -123,7 +123,7 @@ func runTagList(ctx context.Context, a *app, id string) error {
 	if err != nil {
 		return err
 	}
-	g := grid{columns: []column{{head: "run"}, {head: "tag", flex: true}, {head: "added"}, {head: "what", flex: true}}}
+	g := &grid{columns: []column{{head: "run"}, {head: "tag", flex: cutMiddle}, {head: "added", spare: 2}, {head: "what", flex: cut, spare: 1}}}
 	for _, row := range rows {
 		if run != "" && row.Run != run {
 			continue
@@ -151,7 +151,7 @@ func runTagList(ctx context.Context, a *app, id string) error {
 	case len(g.rows) == 0:
 		a.note("There are no tags. Next: txarchive tag add RUN TAG")
 	default:
-		fmt.Fprintln(a.out, g.render(a.width(), a.ink()))
+		fmt.Fprintln(a.out, a.fitted(g))
 	}
 	return nil
 }

@@ -115,10 +115,6 @@ type treePrinter struct {
 
 // node prints a node behind its branch and its children below it.
 func (p *treePrinter) node(n *search.Node, branch, margin string) {
-	room := 0
-	if p.width > 0 {
-		room = max(p.width-text.StringWidthWithoutEscSequences(branch), 20)
-	}
 	for i, s := range p.lines(n) {
 		lead := branch
 		if i > 0 {
@@ -128,6 +124,10 @@ func (p *treePrinter) node(n *search.Node, branch, margin string) {
 			} else {
 				lead += "  "
 			}
+		}
+		room := 0
+		if p.width > 0 {
+			room = max(p.width-text.StringWidthWithoutEscSequences(lead), 20)
 		}
 		fmt.Fprintln(p.a.out, p.ink.dim(lead)+p.color(n, i, cut(s, room)))
 	}

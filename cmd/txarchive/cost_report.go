@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/txarchive/txarchive/internal/cost"
 )
 
@@ -44,94 +42,35 @@ func (v *accountant) report(ctx context.Context) error {
 		return v.unpriced(r)
 	}
 	if v.o.format == "markdown" {
-		if err := v.markdown(reportGrid(r, whole)); err != nil {
+		if err := v.markdown(reportGrid(r, false)); err != nil {
 			return err
 		}
 	} else {
-		d := whole
-		for d < bare && v.width > 0 && !reportGrid(r, d).legible(v.width, d > whole) {
-			d++
+		g := reportGrid(r, false)
+		if v.width > 0 && g.natural() > v.width {
+			g = reportGrid(r, true)
 		}
-		fmt.Fprintln(v.a.out, v.a.fitted(reportGrid(r, d)))
+		fmt.Fprintln(v.a.out, v.a.fitted(g))
 	}
 	return v.unpriced(r)
 }
 
-// fitted prints a grid side by side, or one row below the other when the terminal is too narrow for that. What is
-// too long is cut in its middle: names of models and paths differ at their ends.
-func (a *app) fitted(g *grid) string {
-	width := a.width()
-	if width == 0 || g.natural() <= width {
-		return g.render(width, a.ink())
-	}
-	if !g.fits(width) {
-		return g.upright(width, a.ink())
-	}
-	for i, room := range g.widths(width) {
-		for _, row := range g.rows {
-			row[i] = cutMiddle(row[i], room)
-		}
-	}
-	return g.render(width, a.ink())
-}
-
-// cutMiddle shortens a line to a width and leaves both ends. What has wide characters is left to cut.
-func cutMiddle(s string, width int) string {
-	runes := []rune(s)
-	if len(runes) <= width || text.StringWidthWithoutEscSequences(s) != len(runes) || width < 3 {
-		return s
-	}
-	tail := (width - 1) / 2
-	return string(runes[:width-1-tail]) + "…" + string(runes[len(runes)-tail:])
-}
-
-// legible says that a grid fits a width, or at least that what must be cut for that is not cut to pieces.
-func (g *grid) legible(width int, cut bool) bool {
-	const least = 20
-	if !cut {
-		return g.natural() <= width
-	}
-	natural := g.widths(0)
-	for i, room := range g.widths(width) {
-		if room < min(natural[i], least) {
-			return false
-		}
-	}
-	return g.fits(width)
-}
-
-// natural is how wide a grid is when nothing is cut.
-func (g *grid) natural() int {
-	sum := 2 * (len(g.columns) - 1)
-	for _, w := range g.widths(0) {
-		sum += w
-	}
-	return sum
-}
-
-// detail is how much of the report a terminal has room for.
-type detail int
-
-const (
-	whole  detail = iota
-	short         // short heads, rounded tokens, no cache that nobody used
-	scarce        // no shares, and what has no price is only named below
-	bare          // no cache at all
-)
-
-// reportGrid is the report for people.
-func reportGrid(r *cost.Report, d detail) *grid {
+// reportGrid is the report for people; short has short heads, rounded tokens, and no cache that nobody used.
+func reportGrid(r *cost.Report, short bool) *grid {
 	g := &grid{footer: true}
 	for _, by := range r.By {
-		isTime := by == cost.Day || by == cost.Week || by == cost.Month || by == cost.Hour
-		g.columns = append(g.columns, column{head: by, flex: !isTime})
+		key := column{head: by, flex: cutMiddle}
+		if by == cost.Day || by == cost.Week || by == cost.Month || by == cost.Hour {
+			key.flex = nil
+		}
+		g.columns = append(g.columns, key)
 	}
 	if len(r.By) == 0 {
 		g.columns = append(g.columns, column{})
 	}
-	columns := figureColumns(&r.Totals, d)
+	columns := figureColumns(&r.Totals, short)
 	for _, c := range columns {
-		g.columns = append(g.columns, column{head: c.head, right: true})
+		g.columns = append(g.columns, column{head: c.head, right: true, spare: c.spare})
 	}
 	add := func(keys []string, f *cost.Figures) {
 		for len(keys) < max(len(r.By), 1) {
@@ -160,32 +99,31 @@ func reportGrid(r *cost.Report, d detail) *grid {
 
 // figureColumn is a column of the report.
 type figureColumn struct {
-	head string
-	of   func(*cost.Figures) string
+	head  string
+	spare int
+	of    func(*cost.Figures) string
 }
 
-func figureColumns(totals *cost.Figures, d detail) []figureColumn {
+func figureColumns(totals *cost.Figures, short bool) []figureColumn {
 	head, amount := func(long, _ string) string { return long }, number
-	if d > whole {
+	if short {
 		head, amount = func(_, short string) string { return short }, compact
 	}
 	columns := []figureColumn{
-		{head("requests", "req"), func(f *cost.Figures) string { return amount(f.Requests) }},
-		{head("input", "in"), func(f *cost.Figures) string { return amount(f.Input) }},
-		{head("output", "out"), func(f *cost.Figures) string { return amount(f.Output) }},
+		{head("requests", "req"), 1, func(f *cost.Figures) string { return amount(f.Requests) }},
+		{head("input", "in"), 0, func(f *cost.Figures) string { return amount(f.Input) }},
+		{head("output", "out"), 0, func(f *cost.Figures) string { return amount(f.Output) }},
 	}
-	if d == whole || d < bare && totals.CacheRead+totals.CacheCreation > 0 {
+	if !short || totals.CacheRead+totals.CacheCreation > 0 {
 		columns = append(columns,
-			figureColumn{head("cache read", "read"), func(f *cost.Figures) string { return amount(f.CacheRead) }},
-			figureColumn{head("cache write", "write"), func(f *cost.Figures) string { return amount(f.CacheCreation) }})
+			figureColumn{head("cache read", "read"), 2, func(f *cost.Figures) string { return amount(f.CacheRead) }},
+			figureColumn{head("cache write", "write"), 3, func(f *cost.Figures) string { return amount(f.CacheCreation) }})
 	}
-	columns = append(columns, figureColumn{"cost", func(f *cost.Figures) string { return dollars(f.Cost) }})
-	if d >= scarce {
-		return columns
-	}
-	columns = append(columns, figureColumn{"share", func(f *cost.Figures) string { return percent(f.Share) }})
+	columns = append(columns,
+		figureColumn{"cost", 0, func(f *cost.Figures) string { return dollars(f.Cost) }},
+		figureColumn{"share", 4, func(f *cost.Figures) string { return percent(f.Share) }})
 	if totals.Unpriced > 0 {
-		columns = append(columns, figureColumn{head("unpriced", "unpr"), func(f *cost.Figures) string { return amount(f.Unpriced) }})
+		columns = append(columns, figureColumn{head("unpriced", "unpr"), 5, func(f *cost.Figures) string { return amount(f.Unpriced) }})
 	}
 	return columns
 }
@@ -209,7 +147,7 @@ func percent(share *float64) string {
 // unpriced names what the totals know no cost of, and says what else they are not.
 func (v *accountant) unpriced(r *cost.Report) error {
 	if len(r.Unpriced) > 0 {
-		g := &grid{columns: []column{{head: "no cost known of", flex: true}, {head: "requests", right: true}, {head: "tokens", right: true}, {head: "because", flex: true}}}
+		g := &grid{columns: []column{{head: "no cost known of", flex: cutMiddle}, {head: "requests", right: true, spare: 2}, {head: "tokens", right: true, spare: 1}, {head: "because", flex: cut}}}
 		for _, u := range r.Unpriced {
 			g.add(keyText(u.Model), number(u.Requests), number(u.All()), u.Reason)
 		}

@@ -220,11 +220,6 @@ func TestCostNumbers(t *testing.T) {
 			t.Errorf("%d nano-USD: %s, want %s", n, got, want)
 		}
 	}
-	for width, want := range map[int]string{20: "claude-opus-4-2025", 10: "claud…2025", 2: "claude-opus-4-2025"} {
-		if got := cutMiddle("claude-opus-4-2025", width); got != want {
-			t.Errorf("%d columns: %q, want %q", width, got, want)
-		}
-	}
 	for d, want := range map[time.Duration]string{50 * time.Hour: "gap of 2 days", 90 * time.Minute: "gap of 1h30m"} {
 		if got := gapText(d); got != want {
 			t.Errorf("%v: %s", d, got)

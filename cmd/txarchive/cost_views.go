@@ -55,8 +55,8 @@ func (v *accountant) count(n int64) string {
 }
 
 func (v *accountant) blockGrid(all []cost.Block) *grid {
-	g := &grid{columns: []column{{head: "begin"}, {head: "last"}, {head: "req", right: true}, {head: "in", right: true},
-		{head: "out", right: true}, {head: "cached", right: true}, {head: "cost", right: true}}}
+	g := &grid{columns: []column{{head: "begin"}, {head: "last"}, {head: "req", right: true, spare: 4}, {head: "in", right: true, spare: 2},
+		{head: "out", right: true, spare: 1}, {head: "cached", right: true, spare: 3}, {head: "cost", right: true}}}
 	for i := range all {
 		b := &all[i]
 		begin, last := b.Start.In(v.options.Location).Format("2006-01-02 15:04"), b.Last.In(v.options.Location).Format("15:04")
@@ -140,8 +140,8 @@ func (v *accountant) tree(ctx context.Context) error {
 	if v.o.format == "json" {
 		return v.a.printJSON(b)
 	}
-	g := &grid{columns: []column{{head: "run"}, {head: "", flex: true}, {head: "tokens", right: true}, {head: "cost", right: true},
-		{head: "all tokens", right: true}, {head: "all cost", right: true}, {head: "share", right: true}}}
+	g := &grid{columns: []column{{head: "run"}, {head: "", flex: cutMiddle}, {head: "tokens", right: true, spare: 4}, {head: "cost", right: true, spare: 1},
+		{head: "all tokens", right: true, spare: 3}, {head: "all cost", right: true}, {head: "share", right: true, spare: 2}}}
 	v.branchRows(g, b, "", "")
 	fmt.Fprintln(v.a.out, v.a.fitted(g))
 	if n := b.Whole.Unpriced; n > 0 {

@@ -13,8 +13,9 @@ import (
 type listColumn struct {
 	name  string
 	right bool
-	flex  bool
+	flex  func(string, int) string
 	from  int // the narrowest terminal on which it is shown unasked; -1 is never
+	spare int // as of columns of grids, when it is shown unasked
 	cell  func(*app, *listRow) string
 	raw   func(*listRow) any // for scripts; nil: only people get it unasked
 }
@@ -40,9 +41,15 @@ func (c *listColumn) value(r *listRow) any {
 	}
 }
 
+// spared is the column as one that a narrow terminal goes without.
+func (c listColumn) spared(n int) listColumn {
+	c.spare = n
+	return c
+}
+
 // texts is a column of texts.
 func texts(name string, from int, of func(*listRow) string) listColumn {
-	return listColumn{name: name, flex: true, from: from,
+	return listColumn{name: name, flex: cut, from: from,
 		cell: func(_ *app, r *listRow) string { return of(r) }, raw: func(r *listRow) any { return orNull(of(r)) }}
 }
 
@@ -75,21 +82,21 @@ const (
 
 var runColumns = func() []listColumn {
 	run := texts("run", 0, func(r *listRow) string { return r.run.ID })
-	run.flex = false
+	run.flex = nil
 	format := texts("format", 0, func(r *listRow) string { return r.run.Format })
-	format.flex = false
-	status := listColumn{name: "status", from: 0, raw: func(r *listRow) any { return orNull(r.run.Status) },
+	format.flex, format.spare = nil, 3
+	status := listColumn{name: "status", from: 0, spare: 2, raw: func(r *listRow) any { return orNull(r.run.Status) },
 		cell: func(_ *app, r *listRow) string { return cut(line(firstOf(r.run.Status, string(r.run.Outcome))), 10) }}
 	cost := listColumn{name: "cost", right: true, from: medium, raw: func(r *listRow) any { return count(r.run.Counts.CostUsed) },
 		cell: func(_ *app, r *listRow) string { return dollars(count(r.run.Counts.CostUsed)) }}
-	what := listColumn{name: "what", flex: true, from: 0, cell: func(_ *app, r *listRow) string {
+	what := listColumn{name: "what", flex: cut, from: 0, cell: func(_ *app, r *listRow) string {
 		return firstOf(r.run.Title, r.run.Flow, r.run.NativeID, r.run.Agent)
 	}}
 	return []listColumn{
-		run, times("started", 0, (*listRow).started), times("ended", -1, (*listRow).ended), format, status,
+		run, times("started", 0, (*listRow).started).spared(1), times("ended", -1, (*listRow).ended), format, status,
 		texts("outcome", -1, func(r *listRow) string { return string(r.run.Outcome) }),
 		counted("conversations", -1, always(func(r *listRow) int64 { return r.run.Counts.Conversations })),
-		counted("events", 0, always(func(r *listRow) int64 { return r.run.Counts.Events })),
+		counted("events", 0, always(func(r *listRow) int64 { return r.run.Counts.Events })).spared(4),
 		counted("tool_calls", -1, always(func(r *listRow) int64 { return r.run.Counts.Calls })),
 		counted("tokens", medium, func(r *listRow) transcript.Count { return tokens(&r.run.Counts) }), cost,
 		texts("project", wide, func(r *listRow) string { return r.run.Project }),
@@ -110,12 +117,12 @@ var runColumns = func() []listColumn {
 
 var conversationColumns = func() []listColumn {
 	id := texts("conversation", 0, func(r *listRow) string { return r.conversation.ID })
-	id.flex = false
+	id.flex = nil
 	run := texts("run", medium, func(r *listRow) string { return r.run.ID })
-	run.flex = false
+	run.flex = nil
 	format := texts("format", 0, func(r *listRow) string { return r.run.Format })
-	format.flex = false
-	what := listColumn{name: "what", flex: true, from: 0, cell: func(_ *app, r *listRow) string {
+	format.flex, format.spare = nil, 2
+	what := listColumn{name: "what", flex: cut, from: 0, cell: func(_ *app, r *listRow) string {
 		c := r.conversation
 		s := firstOf(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), r.run.Title, c.NativeID, r.run.NativeID)
 		if why := verdictOf(string(c.Verdict), c.Of); why != "" {
@@ -124,10 +131,10 @@ var conversationColumns = func() []listColumn {
 		return s
 	}}
 	return []listColumn{
-		id, run, times("started", 0, (*listRow).started), times("ended", -1, (*listRow).ended), format,
-		counted("events", 0, always(func(r *listRow) int64 { return r.conversation.Counts.Events })),
+		id, run, times("started", 0, (*listRow).started).spared(1), times("ended", -1, (*listRow).ended), format,
+		counted("events", 0, always(func(r *listRow) int64 { return r.conversation.Counts.Events })).spared(3),
 		counted("messages", -1, always(func(r *listRow) int64 { return r.conversation.Counts.Messages })),
-		counted("tool_calls", 0, always(func(r *listRow) int64 { return r.conversation.Counts.Calls })),
+		counted("tool_calls", 0, always(func(r *listRow) int64 { return r.conversation.Counts.Calls })).spared(4),
 		texts("step", -1, func(r *listRow) string { return r.conversation.Step }),
 		texts("agent", wide, func(r *listRow) string { return r.conversation.Agent }),
 		texts("engine", -1, func(r *listRow) string { return r.conversation.Engine }),

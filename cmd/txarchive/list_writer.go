@@ -115,7 +115,11 @@ func (w *listWriter) row(r *listRow) error {
 func (w *listWriter) table(rows iter.Seq2[listRow, error]) error {
 	g := grid{}
 	for _, c := range w.columns {
-		g.columns = append(g.columns, column{head: strings.TrimPrefix(c.name, "tool_"), right: c.right, flex: c.flex})
+		col := column{head: strings.TrimPrefix(c.name, "tool_"), right: c.right, flex: c.flex}
+		if len(w.o.columns) == 0 && c.name != w.o.sort {
+			col.spare = max(c.spare, c.from)
+		}
+		g.columns = append(g.columns, col)
 	}
 	first := true
 	flush := func() error {
@@ -126,7 +130,7 @@ func (w *listWriter) table(rows iter.Seq2[listRow, error]) error {
 			w.dropEmpty(&g)
 		}
 		first = false
-		_, err := fmt.Fprintln(w.a.out, g.render(w.a.width(), w.a.ink()))
+		_, err := fmt.Fprintln(w.a.out, w.a.fitted(&g))
 		g.rows = nil
 		return err
 	}

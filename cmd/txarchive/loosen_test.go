@@ -28,18 +28,3 @@ func TestLoosened(t *testing.T) {
 		}
 	}
 }
-
-// TestReportFits: a report gives up figures before it cuts what it is grouped by to pieces.
-func TestReportFits(t *testing.T) {
-	g := &grid{columns: []column{{head: "model", flex: true}, {head: "cost", right: true}}}
-	g.add("claude-sonnet-4-5-20250929", "$0.2797")
-	for _, c := range []struct {
-		width int
-		cut   bool
-		want  bool
-	}{{80, false, true}, {35, false, true}, {34, false, false}, {34, true, true}, {29, true, true}, {28, true, false}} {
-		if got := g.legible(c.width, c.cut); got != c.want {
-			t.Errorf("width %d, cut %v: %v", c.width, c.cut, got)
-		}
-	}
-}

@@ -32,11 +32,11 @@ func (a *app) printPlan(plan *prune.Plan, limit int, do bool) error {
 	}
 	for _, same := range alike(shown) {
 		fmt.Fprintf(a.out, "%s\n", line(decisionWord(&same[0].Decision)))
-		g := grid{columns: []column{{head: "run"}, {head: "stored", right: true}, {head: "why"}, {head: "what", flex: true}}}
+		g := &grid{columns: []column{{head: "run"}, {head: "stored", right: true, spare: 1}, {head: "why", flex: cut}, {head: "what", flex: cut}}}
 		for i := range same {
 			g.add(same[i].RunID, size(same[i].Bytes), why(&same[i].Decision, 1), firstOf(same[i].Title, same[i].Native)+", "+same[i].Format)
 		}
-		fmt.Fprintf(a.out, "%s\n\n", g.render(a.width(), a.ink()))
+		fmt.Fprintf(a.out, "%s\n\n", a.fitted(g))
 	}
 	if n := len(all) - len(shown); n > 0 {
 		fmt.Fprintf(a.out, "... and %s (--limit 0 shows all)\n\n", plural(int64(n), "more run", "more runs"))

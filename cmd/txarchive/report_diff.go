@@ -134,12 +134,11 @@ func (a *app) side(ctx context.Context, text string, o cost.Options) (cost.Side,
 func (a *app) printDiff(c *cost.Comparison, by []string, left int) {
 	g := &grid{footer: true}
 	for _, key := range by {
-		g.columns = append(g.columns, column{head: key, flex: true})
+		g.columns = append(g.columns, column{head: key, flex: cutMiddle})
 	}
-	for _, head := range []string{"before", "after", "change", "volume", "rate"} {
-		g.columns = append(g.columns, column{head: head, right: true})
-	}
-	g.columns = append(g.columns, column{head: "why", flex: true})
+	g.columns = append(g.columns, column{head: "before", right: true, spare: 2}, column{head: "after", right: true}, column{head: "change", right: true},
+		column{head: "volume", right: true, spare: 3}, column{head: "rate", right: true, spare: 4})
+	g.columns = append(g.columns, column{head: "why", flex: cut, spare: 1})
 	add := func(keys []string, ch *cost.Change) {
 		g.add(slices.Concat(keys, []string{dollars(ch.Before.Cost), dollars(ch.After.Cost), change(ch.Cost), change(ch.Volume), change(ch.Rate), strings.Join(ch.Why, ", ")})...)
 	}

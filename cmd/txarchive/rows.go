@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // rowWriter prints the rows of a statement as they come.
@@ -50,18 +48,14 @@ func tableRows(a *app) *rowWriter {
 			g.columns[i].right = len(g.rows) > 0 && g.numeric(i)
 		}
 		shown = true
-		out := g.render(a.width(), a.ink())
-		if width := a.width(); width > 0 && !g.fits(width) && len(g.rows) > 0 {
-			out = g.upright(width, a.ink())
-		}
-		_, err := fmt.Fprintln(a.out, out)
+		_, err := fmt.Fprintln(a.out, a.fitted(&g))
 		g.rows = nil
 		return err
 	}
 	return &rowWriter{
 		columns: func(names []string) error {
 			for _, n := range names {
-				g.columns = append(g.columns, column{head: line(n), flex: true})
+				g.columns = append(g.columns, column{head: line(n), flex: cut})
 			}
 			return nil
 		},
@@ -78,35 +72,6 @@ func tableRows(a *app) *rowWriter {
 		},
 		end: flush,
 	}
-}
-
-// fits says whether the columns, cut as far as they can be, have room beside each other.
-func (g *grid) fits(width int) bool {
-	sum := 2 * (len(g.columns) - 1)
-	for _, w := range g.widths(width) {
-		sum += w
-	}
-	return sum <= width
-}
-
-// upright prints each row as a block with a line for each column that has a value.
-func (g *grid) upright(width int, c ink) string {
-	head := 0
-	for _, col := range g.columns {
-		head = max(head, text.StringWidthWithoutEscSequences(col.head))
-	}
-	var b strings.Builder
-	for i, row := range g.rows {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		for j, cell := range row {
-			if cell != "" {
-				b.WriteString(c.dim(text.Pad(g.columns[j].head, head+2, ' ')) + cut(cell, max(width-head-2, 8)) + "\n")
-			}
-		}
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // numeric says whether a column has numbers only.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
 
@@ -87,102 +86,6 @@ func (a *app) wrapped(lead, words, margin string) string {
 		used += n
 	}
 	return b.String()
-}
-
-// cut shortens a line to a width; 0 leaves it whole.
-func cut(s string, width int) string {
-	if width <= 0 || text.StringWidthWithoutEscSequences(s) <= width {
-		return s
-	}
-	return text.Snip(s, width, "…")
-}
-
-// column is one column of a table.
-type column struct {
-	head  string
-	right bool // numbers
-	flex  bool // is cut when the terminal is too narrow
-}
-
-// grid is a table for people: no lines, one space of air, fitting the terminal.
-type grid struct {
-	columns []column
-	rows    [][]string
-	footer  bool // the last row is a total
-}
-
-func (g *grid) add(cells ...string) {
-	for i := range cells {
-		cells[i] = line(cells[i])
-	}
-	g.rows = append(g.rows, cells)
-}
-
-// render prints the table at most width columns wide (0 is any).
-func (g *grid) render(width int, c ink) string {
-	t := table.NewWriter()
-	style := table.StyleDefault
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
-	style.Format = table.FormatOptionsDefault
-	style.Format.Header, style.Format.Footer = text.FormatDefault, text.FormatDefault
-	t.SetStyle(style)
-	t.SuppressTrailingSpaces()
-	head := make(table.Row, len(g.columns))
-	widths := g.widths(width)
-	var configs []table.ColumnConfig
-	for i, col := range g.columns {
-		head[i] = c.bold(col.head)
-		config := table.ColumnConfig{Number: i + 1, Align: text.AlignLeft, AlignHeader: text.AlignLeft}
-		if col.right {
-			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
-		}
-		configs = append(configs, config)
-	}
-	t.AppendHeader(head)
-	t.SetColumnConfigs(configs)
-	for n, cells := range g.rows {
-		row := make(table.Row, len(cells))
-		for i, cell := range cells {
-			cell = cut(cell, widths[i])
-			if g.footer && n == len(g.rows)-1 {
-				cell = c.bold(cell)
-			}
-			row[i] = cell
-		}
-		t.AppendRow(row)
-	}
-	return t.Render()
-}
-
-// widths shares the terminal out: columns that cannot be cut get what they need, the others the rest evenly.
-func (g *grid) widths(total int) []int {
-	need := make([]int, len(g.columns))
-	sum, flex := 2*(len(g.columns)-1), 0
-	for i, col := range g.columns {
-		need[i] = text.StringWidthWithoutEscSequences(col.head)
-		for _, row := range g.rows {
-			need[i] = max(need[i], text.StringWidthWithoutEscSequences(row[i]))
-		}
-		sum += need[i]
-		if col.flex {
-			flex++
-		}
-	}
-	for over := sum - total; total > 0 && over > 0 && flex > 0; {
-		widest := -1
-		for i, col := range g.columns {
-			if col.flex && (widest < 0 || need[i] > need[widest]) {
-				widest = i
-			}
-		}
-		if need[widest] <= 8 {
-			break
-		}
-		need[widest]--
-		over--
-	}
-	return need
 }
 
 // size is bytes for people.

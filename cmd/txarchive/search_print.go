@@ -78,7 +78,7 @@ func (a *app) printFacets(facets []search.Facet) error {
 		}
 		return nil
 	}
-	g := &grid{columns: []column{{head: "field"}, {head: "value", flex: true}, {head: "hits", right: true}}}
+	g := &grid{columns: []column{{head: "field"}, {head: "value", flex: cutMiddle}, {head: "hits", right: true}}}
 	for _, f := range facets {
 		value := f.Value
 		if value == "" {
@@ -89,7 +89,7 @@ func (a *app) printFacets(facets []search.Facet) error {
 	if len(facets) == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintln(a.out, g.render(a.width(), a.ink()))
+	_, err := fmt.Fprintln(a.out, a.fitted(g))
 	return err
 }
 

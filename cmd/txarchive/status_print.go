@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,9 +12,9 @@ func (a *app) printStatus(s *statusReport) {
 	if len(s.Sources) == 0 {
 		a.note("There are no sources yet. Next: txarchive ingest DIR, or txarchive source add DIR")
 	} else {
-		fmt.Fprintf(a.out, "%s\n\n", a.statusGrid(s).render(a.width(), a.ink()))
+		fmt.Fprintf(a.out, "%s\n\n", a.fitted(a.statusGrid(s)))
 	}
-	fmt.Fprintln(a.out, cut(a.storageLine(s), a.width()))
+	fmt.Fprintln(a.out, a.wrapped("", a.storageLine(s), "  "))
 	a.printNights(s)
 	if s.Unindexed > 0 {
 		fmt.Fprintln(a.out, a.ink().yellow(plural(s.Unindexed, "pack is", "packs are")+" not indexed yet: the next ingest takes them in"))
@@ -103,9 +102,8 @@ func (a *app) printNights(s *statusReport) {
 }
 
 func (a *app) statusGrid(s *statusReport) *grid {
-	g := &grid{columns: []column{{head: "source", flex: true}, {head: "state"}, {head: "files", right: true}, {head: "size", right: true},
-		{head: "scanned"}, {head: "new"}, {head: "waiting", right: true}, {head: "problems", right: true}, {head: "directory", flex: true}}}
-	waiting, bad := s.waiting() > 0, s.Problems > 0
+	g := &grid{columns: []column{{head: "source", flex: cutMiddle}, {head: "state"}, {head: "files", right: true, spare: 2}, {head: "size", right: true, spare: 3},
+		{head: "scanned"}, {head: "new", spare: 4}, {head: "waiting", right: true}, {head: "problems", right: true}, {head: "directory", flex: tail, spare: 1}}}
 	for _, one := range s.Sources {
 		state := one.State
 		if one.Stale {
@@ -118,25 +116,13 @@ func (a *app) statusGrid(s *statusReport) *grid {
 		if !one.stored.IsZero() {
 			stored = ago(a.now().Sub(one.stored))
 		}
-		cells := []string{one.Name, state, number(one.Files), size(one.Bytes), scanned, stored, one.waiting(), number(one.Problems), a.shown(one.Root)}
-		if !bad {
-			cells = slices.Delete(cells, 7, 8)
-		}
-		if !waiting {
-			cells = slices.Delete(cells, 6, 7)
-		}
-		g.add(cells...)
+		g.add(one.Name, state, number(one.Files), size(one.Bytes), scanned, stored, one.waiting(), number(one.Problems), a.shown(one.Root))
 	}
-	if !bad {
-		g.columns = slices.Delete(g.columns, 7, 8)
+	if s.Problems == 0 {
+		g = g.without(7)
 	}
-	if !waiting {
-		g.columns = slices.Delete(g.columns, 6, 7)
-	}
-	last := len(g.columns) - 1
-	room := g.widths(a.width())[last]
-	for _, cells := range g.rows {
-		cells[last] = tail(cells[last], room)
+	if s.waiting() == 0 {
+		g = g.without(6)
 	}
 	return g
 }

@@ -140,7 +140,7 @@ func (v *viewer) list(all []index.Conversation) {
 	if len(all) == 0 {
 		return
 	}
-	g := grid{columns: []column{{head: "conversation"}, {head: "started"}, {head: "events", right: true}, {head: "calls", right: true}, {head: "what", flex: true}}}
+	g := grid{columns: []column{{head: "conversation"}, {head: "started", spare: 1}, {head: "events", right: true, spare: 2}, {head: "calls", right: true, spare: 3}, {head: "what", flex: cut}}}
 	for _, c := range all {
 		what := firstOf(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), c.NativeID)
 		if why := verdictOf(string(c.Verdict), c.Of); why != "" {
@@ -152,7 +152,7 @@ func (v *viewer) list(all []index.Conversation) {
 		fmt.Fprintf(v.a.out, "\n%s\n", fence(g.render(0, ink{})))
 		return
 	}
-	fmt.Fprintf(v.a.out, "\n%s\n", g.render(v.width, v.ink))
+	fmt.Fprintf(v.a.out, "\n%s\n", v.a.fitted(&g))
 }
 
 func (v *viewer) rawRun(ctx context.Context, all []index.Conversation) error {
@@ -189,7 +189,7 @@ func (v *viewer) versions(ctx context.Context, what thing) error {
 	if err != nil {
 		return err
 	}
-	g := grid{columns: []column{{head: "version", right: true}, {head: "size", right: true}, {head: "modified"}, {head: "sha256"}, {head: "original", flex: true}}}
+	g := grid{columns: []column{{head: "version", right: true}, {head: "size", right: true, spare: 1}, {head: "modified"}, {head: "sha256", spare: 2}, {head: "original", flex: cutMiddle}}}
 	seen := map[[2]string]bool{}
 	for _, f := range filters {
 		for x, err := range v.store.Index().Versions(ctx, f) {
@@ -207,7 +207,7 @@ func (v *viewer) versions(ctx context.Context, what thing) error {
 		}
 	}
 	if v.o.format != "json" {
-		fmt.Fprintln(v.a.out, g.render(v.width, v.ink))
+		fmt.Fprintln(v.a.out, v.a.fitted(&g))
 	}
 	return nil
 }

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// column is one column of a table.
+type column struct {
+	head  string
+	right bool                             // numbers
+	flex  func(s string, width int) string // shortens a cell where the terminal is too narrow; nil: cells stay whole
+	spare int                              // where it still is, the column with most of it goes; 0 stays
+}
+
+// grid is a table for people: no lines, one space of air, fitting the terminal.
+type grid struct {
+	columns []column
+	rows    [][]string
+	footer  bool // the last row is a total
+	folds   bool // what has no room beside the first column goes below it
+}
+
+func (g *grid) add(cells ...string) {
+	for i := range cells {
+		cells[i] = line(cells[i])
+	}
+	g.rows = append(g.rows, cells)
+}
+
+// fitted prints a grid in the width of the terminal. What may be shortened is, then columns go that can be spared,
+// before names are cut to pieces; what is still too wide stands one row below the other.
+func (a *app) fitted(g *grid) string {
+	width := a.width()
+	if width == 0 || g.natural() <= width {
+		return g.render(0, a.ink())
+	}
+	g = g.lean(width)
+	switch {
+	case g.fits(width):
+		return g.render(width, a.ink())
+	case g.folds:
+		return g.folded(width, a.ink())
+	}
+	return g.upright(width, a.ink())
+}
+
+// lean is the grid without what must be spared for it to be legible in some width.
+func (g *grid) lean(width int) *grid {
+	for !g.legible(width) {
+		most := 0
+		for i, col := range g.columns {
+			if col.spare > g.columns[most].spare {
+				most = i
+			}
+		}
+		if len(g.columns) == 0 || g.columns[most].spare == 0 {
+			break
+		}
+		g = g.without(most)
+	}
+	return g
+}
+
+// without is the grid without a column.
+func (g *grid) without(i int) *grid {
+	less := *g
+	less.columns = slices.Delete(slices.Clone(g.columns), i, i+1)
+	less.rows = make([][]string, len(g.rows))
+	for n, cells := range g.rows {
+		less.rows[n] = slices.Delete(slices.Clone(cells), i, i+1)
+	}
+	return &less
+}
+
+// least is how much of a cell must be left for it to be recognised.
+const least = 18
+
+// legible says that a grid fits a width, and that nothing is cut to pieces for that.
+func (g *grid) legible(width int) bool {
+	natural := g.widths(0)
+	for i, room := range g.widths(width) {
+		if room < min(natural[i], least) {
+			return false
+		}
+	}
+	return g.fits(width)
+}
+
+// fits says whether the columns, cut as far as they can be, have room beside each other.
+func (g *grid) fits(width int) bool { return g.across(g.widths(width)) <= width }
+
+// natural is how wide a grid is when nothing is cut.
+func (g *grid) natural() int { return g.across(g.widths(0)) }
+
+// across is how wide columns are with the air between them.
+func (g *grid) across(widths []int) int {
+	sum := 2 * (len(widths) - 1)
+	for _, w := range widths {
+		sum += w
+	}
+	return sum
+}
+
+// widths shares the terminal out: columns that cannot be cut get what they need, the others the rest evenly. Of numbers
+// only the head is ever cut.
+func (g *grid) widths(total int) []int {
+	need, floor := make([]int, len(g.columns)), make([]int, len(g.columns))
+	for i, col := range g.columns {
+		for _, row := range g.rows {
+			need[i] = max(need[i], text.StringWidthWithoutEscSequences(row[i]))
+		}
+		floor[i] = 8
+		if col.right {
+			floor[i] = max(floor[i], need[i])
+		}
+		need[i] = max(need[i], text.StringWidthWithoutEscSequences(col.head))
+	}
+	for over := g.across(need) - total; total > 0 && over > 0; over-- {
+		widest := -1
+		for i, col := range g.columns {
+			if col.flex != nil && need[i] > floor[i] && (widest < 0 || need[i] > need[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		need[widest]--
+	}
+	return need
+}
+
+// render prints the table, cut to a width where it can be (0 is any).
+func (g *grid) render(width int, c ink) string {
+	t := table.NewWriter()
+	style := table.StyleDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format = table.FormatOptionsDefault
+	style.Format.Header, style.Format.Footer = text.FormatDefault, text.FormatDefault
+	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
+	head := make(table.Row, len(g.columns))
+	widths := g.widths(width)
+	var configs []table.ColumnConfig
+	for i, col := range g.columns {
+		head[i] = c.bold(cut(col.head, widths[i]))
+		config := table.ColumnConfig{Number: i + 1, Align: text.AlignLeft, AlignHeader: text.AlignLeft}
+		if col.right {
+			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
+		}
+		configs = append(configs, config)
+	}
+	t.AppendHeader(head)
+	t.SetColumnConfigs(configs)
+	for n, cells := range g.rows {
+		row := make(table.Row, len(cells))
+		for i, cell := range cells {
+			if flex := g.columns[i].flex; flex != nil {
+				cell = flex(cell, widths[i])
+			}
+			if g.footer && n == len(g.rows)-1 {
+				cell = c.bold(cell)
+			}
+			row[i] = cell
+		}
+		t.AppendRow(row)
+	}
+	return t.Render()
+}
+
+// folded prints as many columns as there is room for beside the first, and the others below them, likewise.
+func (g *grid) folded(width int, c ink) string {
+	var parts []string
+	for first := 1; first < len(g.columns); {
+		last := first + 1
+		for last < len(g.columns) && g.part(first, last+1).natural() <= width {
+			last++
+		}
+		parts = append(parts, g.part(first, last).render(width, c))
+		first = last
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// part is the first column and those from first to before last.
+func (g *grid) part(first, last int) *grid {
+	some := *g
+	some.columns = append([]column{g.columns[0]}, g.columns[first:last]...)
+	some.rows = make([][]string, len(g.rows))
+	for n, cells := range g.rows {
+		some.rows[n] = append([]string{cells[0]}, cells[first:last]...)
+	}
+	return &some
+}
+
+// upright prints each row as a block with a line for each column that has a value.
+func (g *grid) upright(width int, c ink) string {
+	head := 0
+	for _, col := range g.columns {
+		head = max(head, text.StringWidthWithoutEscSequences(col.head))
+	}
+	var b strings.Builder
+	for i, row := range g.rows {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		for j, cell := range row {
+			if cell != "" {
+				b.WriteString(c.dim(text.Pad(g.columns[j].head, head+2, ' ')) + cut(cell, max(width-head-2, 8)) + "\n")
+			}
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// cut shortens a line to a width; 0 leaves it whole.
+func cut(s string, width int) string {
+	if width <= 0 || text.StringWidthWithoutEscSequences(s) <= width {
+		return s
+	}
+	return text.Snip(s, width, "…")
+}
+
+// cutMiddle shortens a line to a width and leaves both ends, at which names of models and paths differ. What has wide
+// characters is cut at its end.
+func cutMiddle(s string, width int) string {
+	runes := []rune(s)
+	if len(runes) <= width || text.StringWidthWithoutEscSequences(s) != len(runes) || width < 3 {
+		return cut(s, width)
+	}
+	tail := (width - 1) / 2
+	return string(runes[:width-1-tail]) + "…" + string(runes[len(runes)-tail:])
+}
