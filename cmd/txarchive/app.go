@@ -40,6 +40,8 @@ type app struct {
 	pager    *pager    // nil unless results go through one
 	redactor *redactor // likewise, before the pager
 
+	undone string // what an interruption leaves behind and what to do then; of commands that only read nothing is to be said
+
 	log     *slog.Logger
 	command string // as it was typed, for the lock
 }
@@ -94,6 +96,9 @@ func (a *app) open(ctx context.Context, mode archive.Mode) (*archive.Archive, er
 // openAs opens the archive in dir. An index that an older program has written is brought up to date before it is read,
 // where that can be done; where not, the error of the reader says what to do.
 func (a *app) openAs(ctx context.Context, dir string, mode archive.Mode, options archive.Options) (*archive.Archive, error) {
+	if mode == archive.Write {
+		a.undone = firstOf(a.undone, hintUndone)
+	}
 	store, err := archive.Open(ctx, dir, mode, options)
 	old := err
 	if store != nil {
@@ -177,6 +182,7 @@ func (a *app) create(ctx context.Context) (*archive.Archive, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.undone = firstOf(a.undone, hintUndone)
 	if err := archive.Create(ctx, dir, a.options()); err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func newBackupVerifyCommand(a *app) *cobra.Command {
 			"an archive of the newest backup in a temporary directory, index it, and compare every row and word with the archive's,\n" +
 			"unless that has changed since." + exits("4 no backup", "5 something is damaged, missing or different", "11 a backup is at work"),
 		Example: "  txarchive backup verify /mnt/backup/transcripts\n  txarchive backup verify /mnt/backup/transcripts --full",
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    takes(1, 1),
 		RunE:    func(cmd *cobra.Command, v []string) error { return runBackupVerify(cmd.Context(), a, o, v[0]) },
 	}
 	cmd.Flags().BoolVar(&o.Full, "full", false, "read every byte, and restore into a temporary archive")
@@ -183,7 +183,7 @@ func newBackupRestoreCommand(a *app) *cobra.Command {
 			"on where it was interrupted." + exits("4 no backup", "5 packs of the backup are damaged or missing; all others are there", "8 NEW is something else"),
 		Example: "  txarchive backup restore /mnt/backup/transcripts --to ~/.local/share/txarchive\n" +
 			"  txarchive backup restore /mnt/backup/transcripts --snapshot 20261121T020000.000000Z --to /tmp/then",
-		Args: args(cobra.ExactArgs(1)),
+		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			if to == "" {
 				return usage("where to?", "--to DIR")
@@ -197,6 +197,7 @@ func newBackupRestoreCommand(a *app) *cobra.Command {
 }
 
 func runBackupRestore(ctx context.Context, a *app, dir, id, to string) error {
+	a.undone = hintUndone
 	b, err := backup.Open(dir, a.backupOptions())
 	if err != nil {
 		return err

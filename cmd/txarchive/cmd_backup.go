@@ -31,7 +31,7 @@ func newBackupCommand(a *app) *cobra.Command {
 			exits("5 packs of the archive are damaged; all others were copied", "8 DIR is something else", "10 no archive", "11 another backup is at work"),
 		Example: "  txarchive backup /mnt/backup/transcripts\n  txarchive backup /mnt/backup/transcripts --keep-last 14 --keep-within 60d\n" +
 			"  txarchive backup verify /mnt/backup/transcripts --full\n  txarchive backup restore /mnt/backup/transcripts --to ~/again",
-		Args: args(cobra.ExactArgs(1)),
+		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error { return runBackup(cmd.Context(), a, o, v[0]) },
 	}
 	keepFlags(cmd, &o.keep)
@@ -61,6 +61,7 @@ func (a *app) packsOnly(ctx context.Context) (*archive.Archive, error) {
 }
 
 func runBackup(ctx context.Context, a *app, o backupOptions, dir string) error {
+	a.undone = hintUndone
 	if o.keep.Last < 0 {
 		return usage("a number of backups cannot be negative", "--keep-last 14")
 	}
@@ -120,7 +121,7 @@ func (a *app) printBackup(b *backup.Backup, r *backup.Report) {
 
 func newBackupListCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "list DIR", Short: "List the backups in a directory", Args: args(cobra.ExactArgs(1)),
+		Use: "list DIR", Short: "List the backups in a directory", Args: takes(1, 1),
 		Example: "  txarchive backup list /mnt/backup/transcripts",
 		RunE: func(_ *cobra.Command, v []string) error {
 			b, err := backup.Open(v[0], a.backupOptions())

@@ -28,7 +28,7 @@ func newCatCommand(a *app) *cobra.Command {
 			"or by the id of a run, conversation or event that lies in one file. On a terminal control codes are left out." +
 			exits("4 no such file or version", "5 the original is damaged", "10 no archive"),
 		Example:           "  txarchive cat awf/storage/audit.jsonl > audit.jsonl\n  txarchive cat c4f09 | jq .\n  txarchive cat --version 1 awf/notes.md",
-		Args:              args(cobra.ExactArgs(1)),
+		Args:              takes(1, 1),
 		ValidArgsFunction: a.completePath,
 		RunE:              func(cmd *cobra.Command, v []string) error { return runCat(cmd.Context(), a, v[0], version) },
 	}

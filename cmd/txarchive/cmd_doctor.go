@@ -22,7 +22,7 @@ func newDoctorCommand(a *app) *cobra.Command {
 			"--secrets also reads every original and names the places of credentials (not themselves), by the rules of gitleaks." +
 			exits("3 something is to be done", "5 something is damaged or missing", "10 no archive"),
 		Example: "  txarchive doctor\n  txarchive doctor --secrets\n  txarchive doctor --json | jq '.checks[] | select(.state != \"fine\")'",
-		Args:    args(cobra.NoArgs),
+		Args:    takes(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a, secrets) },
 	}
 	cmd.Flags().BoolVar(&secrets, "secrets", false, "look for credentials in every original (some megabytes a second)")

@@ -36,7 +36,7 @@ func newForgetCommand(a *app) *cobra.Command {
 		Example: "  txarchive forget --match-file secret.txt               where it stands\n" +
 			"  pass show token | txarchive forget --match-file - --apply --yes\n" +
 			"  txarchive forget --match '/sk-[A-Za-z0-9]{20,}/' --apply",
-		Args: args(cobra.NoArgs),
+		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runForget(cmd.Context(), a, o) },
 	}
 	f := cmd.Flags()

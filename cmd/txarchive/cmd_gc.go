@@ -31,7 +31,7 @@ func newGCCommand(a *app) *cobra.Command {
 			exits("5 packs are damaged or missing", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive gc --dry-run\n  txarchive gc --grace 7d\n" +
 			"  txarchive gc --grace 7d --max-unused 10% --max-time 5m      every night\n  txarchive gc --json | jq .freed_bytes",
-		Args: args(cobra.NoArgs),
+		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runGC(cmd.Context(), a, o) },
 	}
 	f := cmd.Flags()

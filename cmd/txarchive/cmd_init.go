@@ -16,7 +16,7 @@ func newInitCommand(a *app) *cobra.Command {
 		Long: "Make a missing or empty directory an archive. `ingest` does so too; init is for those who want to look first." +
 			exits("8 the directory has other files in it", "11 another txarchive is writing"),
 		Example: "  txarchive init\n  txarchive init --archive /backup/transcripts",
-		Args:    args(cobra.NoArgs),
+		Args:    takes(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runInit(cmd.Context(), a) },
 	}
 }

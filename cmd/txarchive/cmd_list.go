@@ -46,7 +46,7 @@ func newListCommand(a *app) *cobra.Command {
 	conversations := &cobra.Command{
 		Use: "conversations [RUN]", Short: "List the conversations of a run, or of all runs that a query asks for",
 		Example: "  txarchive list conversations r7sk2\n  txarchive list conversations --query 'project:*shop* after:7d'",
-		Args:    args(cobra.MaximumNArgs(1)),
+		Args:    takes(0, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			return runListConversations(cmd.Context(), a, o.given(cmd, nil), v)
 		},

@@ -49,7 +49,7 @@ func newNightlyCommand(a *app) *cobra.Command {
 			"11 another txarchive went on writing, or another nightly job is running", "130 interrupted: the next run goes on"),
 		Example: "  txarchive nightly\n  txarchive nightly --backup /mnt/backup/transcripts --keep-last 14\n" +
 			"  txarchive nightly --verify-days 7 --max-time 2h --json\n  txarchive nightly --skip backup,verify",
-		Args: args(cobra.NoArgs),
+		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runNightly(cmd.Context(), a, o) },
 	}
 	nightlyFlags(cmd, &o)

@@ -42,7 +42,7 @@ func newUnpinCommand(a *app) *cobra.Command {
 		Short:             "Take pins off runs",
 		Long:              "Take the pins off runs: policies decide on them again." + exits("4 no such run, or it is not pinned", "10 no archive", "11 another txarchive is writing"),
 		Example:           "  txarchive unpin r7sk2",
-		Args:              args(cobra.MinimumNArgs(1)),
+		Args:              takes(1, many),
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return changeMarks(cmd.Context(), a, ids, "unpinned", func(p *prune.Pruner, run string) ([]blob.Fact, error) {

@@ -23,20 +23,20 @@ func newPolicyCommand(a *app) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var file string
-	explain := &cobra.Command{Use: "explain RUN", Short: "Say which rule decides on a run, why, and until when", Args: args(cobra.ExactArgs(1)),
+	explain := &cobra.Command{Use: "explain RUN", Short: "Say which rule decides on a run, why, and until when", Args: takes(1, 1),
 		Example:           "  txarchive policy explain r7sk2\n  txarchive policy explain r7sk2 --policy keep.yaml --json | jq -r '.reasons[]'",
 		ValidArgsFunction: a.completeRuns,
 		RunE:              func(cmd *cobra.Command, v []string) error { return runPolicyExplain(cmd.Context(), a, file, v[0]) }}
 	explain.Flags().StringVar(&file, "policy", "", "the policy in this `FILE` (default: the one that was applied last)")
 	cmd.AddCommand(
-		&cobra.Command{Use: "check FILE", Short: "Find every mistake in a policy", Args: args(cobra.ExactArgs(1)),
+		&cobra.Command{Use: "check FILE", Short: "Find every mistake in a policy", Args: takes(1, 1),
 			Example: "  txarchive policy check keep.yaml\n  txarchive policy check --json keep.yaml | jq '.mistakes[]'",
 			RunE:    func(_ *cobra.Command, v []string) error { return runPolicyCheck(a, v[0]) }},
-		&cobra.Command{Use: "show", Short: "Print the policy that was applied last", Args: args(cobra.NoArgs),
+		&cobra.Command{Use: "show", Short: "Print the policy that was applied last", Args: takes(0, 0),
 			Example: "  txarchive policy show > keep.yaml",
 			RunE:    func(cmd *cobra.Command, _ []string) error { return runPolicyShow(cmd.Context(), a) }},
 		explain,
-		&cobra.Command{Use: "example [NAME]", Short: "Print a policy to begin with; without NAME list them", Args: args(cobra.MaximumNArgs(1)),
+		&cobra.Command{Use: "example [NAME]", Short: "Print a policy to begin with; without NAME list them", Args: takes(0, 1),
 			Example:   "  txarchive policy example flow-studio > keep.yaml",
 			ValidArgs: policy.Examples(),
 			RunE:      func(_ *cobra.Command, v []string) error { return runPolicyExample(a, strings.Join(v, "")) }})

@@ -34,7 +34,7 @@ func newPricesCommand(a *app) *cobra.Command {
 			"given. With it, list the rows of the newest table whose model contains PATTERN, or is like it where it has * or ?.\n" +
 			"Prices are US dollars per million tokens." + exits("4 no such model"),
 		Example: "  txarchive prices list\n  txarchive prices list sonnet-4\n  txarchive prices list 'gpt-5*' --json | jq -r .model",
-		Args:    args(cobra.MaximumNArgs(1)),
+		Args:    takes(0, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			book, err := a.book(cmd.Context())
 			switch {
@@ -54,7 +54,7 @@ func newPricesCommand(a *app) *cobra.Command {
 			"million tokens by class, service tier and length of the prompt." + exits("4 no price for the model"),
 		Example: "  txarchive prices show claude-sonnet-4-5\n  txarchive prices show anthropic/claude-sonnet-4.5 --date 2026-11-20\n" +
 			"  txarchive prices show llama3 --provider ollama",
-		Args: args(cobra.ExactArgs(1)),
+		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			book, err := a.book(cmd.Context())
 			if err != nil {

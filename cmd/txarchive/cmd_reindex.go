@@ -20,7 +20,7 @@ func newReindexCommand(a *app) *cobra.Command {
 		Long: "Make the index again from packs/ alone, with the parsers of this program. The present index serves readers until the\n" +
 			"new one is complete." + exits("5 some packs are damaged, the index has all others", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive reindex",
-		Args:    args(cobra.NoArgs),
+		Args:    takes(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runReindex(cmd.Context(), a) },
 	}
 }
@@ -33,14 +33,14 @@ func runReindex(ctx context.Context, a *app) error {
 	}
 	options := a.options()
 	options.NoIndex = true
-	const unchanged = "the index is still the one from before"
+	a.undone = "the index is still the one from before"
 	store, err := archive.Open(ctx, dir, archive.Write, options)
 	if err != nil {
-		return stopped(ctx, err, unchanged)
+		return err
 	}
 	n, damage, err := rebuild(ctx, a, store)
 	if err := errors.Join(err, store.Close()); err != nil {
-		return stopped(ctx, err, unchanged)
+		return err
 	}
 	took := time.Since(began)
 	switch {

@@ -30,7 +30,7 @@ func newReportCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	list := &cobra.Command{Use: "list", Short: "List the reports that there are", Example: "  txarchive report list",
-		Long: "List the reports of the program and those that the archive keeps, with the parameters that they take.", Args: args(cobra.NoArgs),
+		Long: "List the reports of the program and those that the archive keeps, with the parameters that they take.", Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runReportList(cmd.Context(), a) }}
 	cmd.AddCommand(list, newReportRunCommand(a), newReportSaveCommand(a), newReportRemoveCommand(a), newReportDiffCommand(a))
 	return cmd
@@ -72,7 +72,7 @@ func newReportRunCommand(a *app) *cobra.Command {
 			"`cost`, what follows -- is added to its flags." + exits("4 no such report", "7 stopped at a limit", "10 no archive"),
 		Example: "  txarchive report run cost-by-step\n  txarchive report run expensive-conversations --param limit=5 --param since=2026-11-01 --format markdown\n" +
 			"  txarchive report run weekly -- --since 2026-11",
-		Args: args(cobra.MinimumNArgs(1)), ValidArgsFunction: a.completeReports,
+		Args: takes(1, many), ValidArgsFunction: a.completeReports,
 		RunE: func(cmd *cobra.Command, v []string) error { return runReport(cmd.Context(), a, o, v) },
 	}
 	f := cmd.Flags()
@@ -144,7 +144,7 @@ func newReportSaveCommand(a *app) *cobra.Command {
 			"that you saved before is replaced. What you save must run: it is tried." + exits("8 the program has a report of that name", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive report save slow sql 'SELECT run_id, name, duration_us FROM v_steps WHERE started > :since' --param since=2026-11-01\n" +
 			"  txarchive report save weekly --description 'what the weeks cost' -- cost --by week,model",
-		Args: args(cobra.MinimumNArgs(2)),
+		Args: takes(2, many),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			return runReportSave(cmd.Context(), a, v[0], reportFact{Description: description, Saved: a.now().UTC().Truncate(time.Microsecond)}, params, v[1:])
 		},
@@ -213,7 +213,7 @@ func newReportRemoveCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Forget a report", Example: "  txarchive report remove weekly",
 		Long: "Forget a report that you saved." + exits("4 no such report", "8 it is one of the program", "10 no archive", "11 another txarchive is writing"),
-		Args: args(cobra.ExactArgs(1)), ValidArgsFunction: a.completeReports,
+		Args: takes(1, 1), ValidArgsFunction: a.completeReports,
 		RunE: func(cmd *cobra.Command, v []string) error {
 			all, err := a.knownReports(cmd.Context())
 			if err != nil {

@@ -97,6 +97,9 @@ func runRestore(ctx context.Context, a *app, o restoreOptions) error {
 	if err := o.check(a); err != nil {
 		return err
 	}
+	if !o.DryRun {
+		a.undone = "files that were restored are whole; run the command again to go on"
+	}
 	open := a.packsOnly // the manifests tell of all originals; only of which run they are, and where from, they do not know
 	if o.Run != "" || o.inPlace {
 		open = a.read
@@ -207,7 +210,6 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 		}
 	})
 	m.stop()
-	failed = stopped(ctx, failed, "files that were restored are whole; run the command again to go on")
 	if errors.Is(failed, index.ErrNotFound) && sum.Files+sum.Unchanged == 0 && len(sum.Failed) == 0 {
 		failed = notFound("no original is like that", hintFiles)
 	}

@@ -43,11 +43,11 @@ func newScheduleCommand(a *app) *cobra.Command {
 	}
 	cmd.PersistentFlags().StringVar(&o.with, "with", "", "`WHAT` runs it: systemd, launchd or cron (default: what the machine has)")
 	cmd.AddCommand(newScheduleInstallCommand(a, &o),
-		&cobra.Command{Use: "show", Short: "Print what is scheduled, as it stands in the files", Args: args(cobra.NoArgs),
+		&cobra.Command{Use: "show", Short: "Print what is scheduled, as it stands in the files", Args: takes(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleShow(cmd.Context(), a, &o) }},
-		&cobra.Command{Use: "status", Short: "Say when the nightly job runs next, and how the last one went", Args: args(cobra.NoArgs),
+		&cobra.Command{Use: "status", Short: "Say when the nightly job runs next, and how the last one went", Args: takes(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleStatus(cmd.Context(), a, &o) }},
-		&cobra.Command{Use: "remove", Short: "Have it run no longer", Args: args(cobra.NoArgs),
+		&cobra.Command{Use: "remove", Short: "Have it run no longer", Args: takes(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleRemove(cmd.Context(), a, &o) }})
 	return cmd
 }
@@ -59,7 +59,7 @@ func newScheduleInstallCommand(a *app, o *scheduleOptions) *cobra.Command {
 		Short: "Have `nightly` run every night, with the same flags",
 		Example: "  txarchive schedule install\n  txarchive schedule install --at 04:30 --backup /mnt/backup/transcripts --keep-within 60d\n" +
 			"  txarchive schedule install --with systemd --dry-run",
-		Args: args(cobra.NoArgs),
+		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := n.check(); err != nil {
 				return err

@@ -32,7 +32,7 @@ func newSearchCommand(a *app) *cobra.Command {
 		Example: "  txarchive search permission denied\n  txarchive search '\"permission denied\" tool:bash'\n" +
 			"  txarchive search --json --limit 0 TypeError > hits.ndjson\n  txarchive search parseConfig -C 2        with two events around each hit\n" +
 			"  txarchive search is:error --facets tool,month\n  txarchive search --files --null zebra | xargs -0 -n1 txarchive cat",
-		Args: args(cobra.MinimumNArgs(1)),
+		Args: takes(1, many),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			if (o.files || len(o.facets) > 0) && !cmd.Flags().Changed("limit") {
 				o.Limit = 0 // of all hits

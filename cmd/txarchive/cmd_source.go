@@ -27,13 +27,13 @@ func newSourceCommand(a *app) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newSourceAddCommand(a), newSourceDiscoverCommand(a),
-		&cobra.Command{Use: "list", Short: "List the sources", Args: args(cobra.NoArgs),
+		&cobra.Command{Use: "list", Short: "List the sources", Args: takes(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runSourceList(cmd.Context(), a) }},
-		&cobra.Command{Use: "remove NAME", Short: "Follow a directory no longer; what was stored stays", Args: args(cobra.ExactArgs(1)),
+		&cobra.Command{Use: "remove NAME", Short: "Follow a directory no longer; what was stored stays", Args: takes(1, 1),
 			ValidArgsFunction: a.completeSources,
 			RunE:              func(cmd *cobra.Command, v []string) error { return runSourceRemove(cmd.Context(), a, v[0]) }},
 		&cobra.Command{Use: "rename OLD NEW", Short: "Give a source another name, before anything was stored under it",
-			Args: args(cobra.ExactArgs(2)), ValidArgsFunction: a.completeSources,
+			Args: takes(2, 2), ValidArgsFunction: a.completeSources,
 			RunE: func(cmd *cobra.Command, v []string) error { return runSourceRename(cmd.Context(), a, v[0], v[1]) }})
 	return cmd
 }

@@ -33,7 +33,7 @@ func newSourceAddCommand(a *app) *cobra.Command {
 			exits("4 no such directory, or nothing of the program", "8 refused", "11 another txarchive is writing"),
 		Example: "  txarchive source add claude-code\n  txarchive source add --name work /mnt/work/swarm\n" +
 			"  txarchive source add codex --home /mnt/laptop/home/ada --host laptop",
-		Args:      args(cobra.ExactArgs(1)),
+		Args:      takes(1, 1),
 		ValidArgs: all.Programs(),
 		RunE:      func(cmd *cobra.Command, v []string) error { return runSourceAdd(cmd.Context(), a, v[0], o) },
 	}

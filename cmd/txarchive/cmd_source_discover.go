@@ -25,7 +25,7 @@ func newSourceDiscoverCommand(a *app) *cobra.Command {
 			exits("10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive source discover\n  txarchive source discover --add && txarchive ingest\n" +
 			"  txarchive source discover --home /mnt/backup/home/ada\n  txarchive source discover --json | jq 'select(.at_risk_files > 0)'",
-		Args: args(cobra.NoArgs),
+		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSourceDiscover(cmd.Context(), a, home, follow) },
 	}
 	cmd.Flags().StringVar(&home, "home", "", "look below this home `DIR` instead of one's own, whose variables then say nothing")

@@ -33,7 +33,7 @@ func newSQLCommand(a *app) *cobra.Command {
 		Example: "  txarchive sql 'SELECT format, count(*) FROM v_runs GROUP BY 1'\n" +
 			"  txarchive sql --param tool=bash 'SELECT event_id, event_text(event_id) FROM v_tool_calls WHERE tool = :tool LIMIT 5'\n" +
 			"  txarchive sql --format csv < query.sql > out.csv\n  txarchive sql --json 'SELECT * FROM v_problems' | jq '.[].reason'",
-		Args:              args(cobra.MaximumNArgs(1)),
+		Args:              takes(0, 1),
 		ValidArgsFunction: a.completeSQL,
 		RunE:              func(cmd *cobra.Command, v []string) error { return runSQL(cmd.Context(), a, o, v) },
 	}

@@ -20,7 +20,7 @@ func newStatsCommand(a *app) *cobra.Command {
 		Long: "Count files, runs, events, tokens and problems, in all and for each format. What counts is said in docs/formats/.\n" +
 			"Sums are of what originals state; what none states adds nothing." + exits("10 no archive"),
 		Example: "  txarchive stats\n  txarchive stats --storage\n  txarchive stats --json | jq .totals.events",
-		Args:    args(cobra.NoArgs),
+		Args:    takes(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStats(cmd.Context(), a, storage) },
 	}
 	cmd.Flags().BoolVar(&storage, "storage", false, "also say what the archive takes on disk, and each table of its index")

@@ -36,7 +36,7 @@ func newStatusCommand(a *app) *cobra.Command {
 		Example: "  txarchive status\n  txarchive status --max-age 26h --quiet || mail -s 'transcripts are not archived' me\n" +
 			"  txarchive status --check --json | jq .attention\n  txarchive status --quiet --prometheus /var/lib/node_exporter/txarchive.prom\n" +
 			"  txarchive status --json | jq '.sources[] | select(.state == \"missing\")'",
-		Args: args(cobra.NoArgs),
+		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a, o) },
 	}
 	f := cmd.Flags()

@@ -28,13 +28,13 @@ func newTagCommand(a *app) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		&cobra.Command{Use: "add RUN TAG...", Short: "Put tags on a run", Args: args(cobra.MinimumNArgs(2)),
+		&cobra.Command{Use: "add RUN TAG...", Short: "Put tags on a run", Args: takes(2, many),
 			Example: "  txarchive tag add r7sk2 release", ValidArgsFunction: a.completeTagging,
 			RunE: func(cmd *cobra.Command, v []string) error { return runTag(cmd.Context(), a, v[0], v[1:], true) }},
-		&cobra.Command{Use: "remove RUN TAG...", Short: "Take tags off a run", Args: args(cobra.MinimumNArgs(2)),
+		&cobra.Command{Use: "remove RUN TAG...", Short: "Take tags off a run", Args: takes(2, many),
 			Example: "  txarchive tag remove r7sk2 release", ValidArgsFunction: a.completeTagging,
 			RunE: func(cmd *cobra.Command, v []string) error { return runTag(cmd.Context(), a, v[0], v[1:], false) }},
-		&cobra.Command{Use: "list [RUN]", Short: "List tags, of one run or of all", Args: args(cobra.MaximumNArgs(1)),
+		&cobra.Command{Use: "list [RUN]", Short: "List tags, of one run or of all", Args: takes(0, 1),
 			Example: "  txarchive tag list --json | jq -r .tag | sort | uniq -c", ValidArgsFunction: a.completeRuns,
 			RunE: func(cmd *cobra.Command, v []string) error {
 				return runTagList(cmd.Context(), a, strings.Join(v, ""))

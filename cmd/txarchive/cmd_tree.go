@@ -25,7 +25,7 @@ func newTreeCommand(a *app) *cobra.Command {
 			"Sub-runs that were announced and never found are shown as such. What stands in the tree already is shown once." +
 			exits("4 no such run", "10 no archive"),
 		Example:           "  txarchive tree r7sk2\n  txarchive tree r7sk2 --down              without what is above it\n  txarchive tree r7sk2 --kinds parent,fork,reference,message",
-		Args:              args(cobra.ExactArgs(1)),
+		Args:              takes(1, 1),
 		ValidArgsFunction: a.completeIDs,
 		RunE: func(cmd *cobra.Command, v []string) error {
 			o.Up = !down

@@ -34,7 +34,7 @@ func newVerifyCommand(a *app) *cobra.Command {
 			exits("5 something is damaged or missing", "8 --repair: bytes would be given up, and that is not confirmed", "10 no archive",
 				"11 --deep, --repair: another process writes", "12 a newer txarchive wrote some of the packs; all others are well"),
 		Example: "  txarchive verify\n  txarchive verify --quick              sizes, names and manifests only\n  txarchive verify --deep               every row of the index too\n  txarchive verify --repair --dry-run   what could be saved\n  txarchive verify --repair --from /mnt/backup/transcripts\n  txarchive verify --json | jq .list",
-		Args:    args(cobra.NoArgs),
+		Args:    takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if mend {
 				return runRepair(cmd.Context(), a, r)
@@ -62,6 +62,7 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 	}
 	options := a.options()
 	options.NoIndex = true // packs can be proved without it
+	a.undone = "nothing was changed"
 	mode := archive.Read
 	if deep {
 		mode = archive.Write // for the lock: the packs must stay as they are
@@ -86,7 +87,7 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 	report, err := store.Verify(ctx, o, func(f archive.Finding) { findings = append(findings, f) })
 	m.stop()
 	if ctx.Err() != nil {
-		return stopped(ctx, context.Cause(ctx), "nothing was changed")
+		return context.Cause(ctx)
 	}
 	if err != nil && report.Findings == 0 {
 		return err

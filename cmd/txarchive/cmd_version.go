@@ -24,7 +24,7 @@ func newVersionCommand(a *app) *cobra.Command {
 		Short:   "Print the version of txarchive and of its parsers",
 		Long:    "Print the version of txarchive, and the formats that it knows with the versions of their parsers." + exits(),
 		Example: "  txarchive version\n  txarchive version --json | jq .formats",
-		Args:    args(cobra.NoArgs),
+		Args:    takes(0, 0),
 		RunE:    func(*cobra.Command, []string) error { return runVersion(a) },
 	}
 }
@@ -75,7 +75,7 @@ func newManCommand(a *app) *cobra.Command {
 		Long:    "Write one manual page for each command into a directory, for packagers." + exits("4 no such directory"),
 		Example: "  txarchive man /usr/local/share/man/man1",
 		Hidden:  true,
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    takes(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			root := cmd.Root()
 			root.DisableAutoGenTag = true

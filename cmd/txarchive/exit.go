@@ -62,16 +62,11 @@ func partial(text, hint string) error { return &failure{code: exitPartial, text:
 
 func refused(text, hint string) error { return &failure{code: exitRefused, text: text, hint: hint} }
 
-// stopped says what an interruption leaves behind, when it was one that ended a command.
-func stopped(ctx context.Context, err error, hint string) error {
-	if err == nil || ctx.Err() == nil {
-		return err
-	}
-	return &failure{code: exitInterrupted, text: "interrupted", hint: hint, err: err}
-}
-
 // hintFull is what to do about a full disk.
 const hintFull = "make room and run the command again: it goes on where it was, and nothing that was stored is lost"
+
+// hintUndone is what to do about a command that writes and was interrupted.
+const hintUndone = "what was done until now is kept; run the command again to go on"
 
 // exitTable says what errors of the house mean for those who called the program. The first line that fits counts.
 var exitTable = []struct {
@@ -124,10 +119,7 @@ func explain(ctx context.Context, err error) (code int, hint string) {
 	}
 	var f *failure
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
-		if errors.As(err, &f) && f.code == exitInterrupted {
-			return f.code, f.hint
-		}
-		return exitInterrupted, "what was stored until now is kept; run the command again to go on"
+		return exitInterrupted, ""
 	}
 	var syntax *query.SyntaxError
 	var unsupported *index.UnsupportedError
@@ -163,6 +155,9 @@ func (a *app) exit(ctx context.Context, err error) int {
 	code, hint := explain(ctx, err)
 	if code == exitFine {
 		return code
+	}
+	if code == exitInterrupted {
+		hint = a.undone
 	}
 	text := message(err, code)
 	if a.json {

@@ -9,9 +9,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
@@ -224,11 +227,60 @@ func TestLocked(t *testing.T) {
 	}
 }
 
+// TestInterrupted: only commands that write have something to go on with.
 func TestInterrupted(t *testing.T) {
+	dir := filled(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	code, _, stderr := inside(ctx, filepath.Join(t.TempDir(), "a"), "", "ingest", runs)
-	if code != exitInterrupted || !strings.Contains(stderr, "interrupted") {
+	for line, hint := range map[string]string{
+		"search review": "", "list": "", "stats": "", "cost": "", "show r4tga7f3ymvx3": "", "sql SELECT*1": "", "prune --query status:failed": "",
+		"ingest " + runs: hintUndone, "gc": hintUndone, "prune --query status:failed --yes": hintUndone, "backup " + t.TempDir() + "/b": hintUndone,
+		"verify": "nothing was changed", "reindex": "the index is still the one from before", "restore --all --to " + t.TempDir(): "files that were restored are whole; run the command again to go on",
+	} {
+		want := "txarchive: interrupted\n"
+		if hint != "" {
+			want += "hint: " + hint + "\n"
+		}
+		args := strings.Fields(line)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "*", " ")
+		}
+		if code, _, stderr := inside(ctx, dir, "", args...); code != exitInterrupted || stderr != want {
+			t.Errorf("%s: exit %d\n%s", line, code, stderr)
+		}
+	}
+}
+
+// TestArguments: every command says in its own words what it takes, and its usage line says the same.
+func TestArguments(t *testing.T) {
+	var check func(c *cobra.Command)
+	check = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			check(sub)
+		}
+		if c.Args == nil || c.HasSubCommands() && c.Name() != "pin" && !strings.Contains(c.Use, " ") || c.Name() == "help" {
+			return
+		}
+		_, takes, _ := strings.Cut(c.Use, " ")
+		needs := takes != "" && !strings.HasPrefix(takes, "[") && !strings.HasPrefix(takes, "--")
+		for _, given := range [][]string{nil, slices.Repeat([]string{"x y"}, 9)} {
+			var f *failure
+			switch err := c.Args(c, given); {
+			case err == nil && given == nil && needs && c.Name() != "show":
+				t.Errorf("%s is content with nothing", c.UseLine())
+			case err == nil && given != nil && !strings.Contains(takes, "...") && !strings.Contains(takes, "[COST FLAGS]") && !strings.Contains(takes, "sql QUERY"):
+				t.Errorf("%s is content with anything", c.UseLine())
+			case err != nil && (!errors.As(err, &f) || f.code != exitUsage || !strings.Contains(f.text, " needs "+takes) && !strings.Contains(f.text, " takes ") ||
+				!strings.HasPrefix(f.hint, "usage: "+c.UseLine()+"; ")):
+				t.Errorf("%s: %v", c.UseLine(), err)
+			}
+		}
+	}
+	check(newRootCommand(newApp()))
+	code, _, stderr := inside(t.Context(), t.TempDir(), "", "sql", "SELECT", "1")
+	want := "txarchive: sql takes [QUERY], and \"1\" is more than that\n" +
+		"hint: usage: txarchive sql [QUERY] [flags]; txarchive sql --help has examples; what has spaces in it needs quotes\n"
+	if code != exitUsage || stderr != want {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }

@@ -33,7 +33,7 @@ func newPricesSetCommand(a *app) *cobra.Command {
 			"prompts longer than that, output.batch=7.5 for a service tier (priority, flex, batch). The price comes before every table,\n" +
 			"for every way in which the model's name may be written; azure/gpt-5 holds only there." + pricesKept + exits(changesPrices, "11 another txarchive is writing"),
 		Example: "  txarchive prices set our-model input=0.5 output=2\n  txarchive prices set claude-sonnet-4-5 input=2.4 output=12 cache_read=0.24 --from 2026-10-01 --note 'contract 2026'",
-		Args:    args(cobra.MinimumNArgs(2)), ValidArgsFunction: completeModels,
+		Args:    takes(2, many), ValidArgsFunction: completeModels,
 		RunE: func(cmd *cobra.Command, v []string) error {
 			o.Model, rates = v[0], v[1:]
 			for _, text := range rates {
@@ -64,7 +64,7 @@ func newPricesRemoveCommand(a *app) *cobra.Command {
 		Long: "Take back all prices of your own for a model, or the one of a day (--from)." + pricesKept +
 			exits("4 there is no such price", changesPrices, "11 another txarchive is writing"),
 		Example: "  txarchive prices remove our-model\n  txarchive prices remove our-model --from 2026-10-01",
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    takes(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			any := !cmd.Flags().Changed("from")
 			return runPricesChange(cmd.Context(), a, func(ctx context.Context, store *archive.Archive) ([]blob.Fact, error) {
@@ -83,7 +83,7 @@ func newPricesImportCommand(a *app) *cobra.Command {
 			"classes as in `prices set` (input, output, cache_read, output.batch, ...), in US dollars per million tokens. Either all lines\n" +
 			"can be used, or none is." + pricesKept + exits("4 no such file", changesPrices, "11 another txarchive is writing"),
 		Example: "  txarchive prices import contract.csv\n  printf 'model,from,input,output\\nour-model,2026-10-01,0.5,2\\n' | txarchive prices import -",
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    takes(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			in := a.in
 			if v[0] != "-" {

@@ -37,7 +37,7 @@ func newPricesUpdateCommand(a *app) *cobra.Command {
 			exits("4 no such file", changesPrices, "11 another txarchive is writing"),
 		Example: "  txarchive prices update model_prices_and_context_window.json --date 2026-11-01\n" +
 			"  txarchive prices update https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json",
-		Args: args(cobra.ExactArgs(1)),
+		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			day, err := parseDay(date, a.now())
 			if err != nil {

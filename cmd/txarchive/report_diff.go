@@ -36,7 +36,7 @@ func newReportDiffCommand(a *app) *cobra.Command {
 			"below." + exits("4 no such directory", "10 no archive"),
 		Example: "  txarchive report diff last-month this-month\n  txarchive report diff 2026-10 2026-11 --by project,model\n" +
 			"  txarchive report diff 2026-11-01..2026-11-07 2026-11-08..2026-11-14 format:codex\n  txarchive report diff /mnt/backup/archive ~/.local/share/txarchive",
-		Args: args(cobra.MinimumNArgs(2)),
+		Args: takes(2, many),
 		RunE: func(cmd *cobra.Command, v []string) error { return runReportDiff(cmd.Context(), a, o, v) },
 	}
 	f := cmd.Flags()

@@ -125,13 +125,24 @@ func knownTopic(cmd *cobra.Command, args []string) error {
 	return noCommand(topic, rest)
 }
 
-// args turns cobra's complaints about the number of arguments into usage errors.
-func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+// many is any number of arguments.
+const many = -1
+
+// takes checks how many arguments a command is given, and says what it takes when it is another number.
+func takes(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usage(err.Error(), "usage: "+cmd.UseLine())
+		_, name, _ := strings.Cut(cmd.CommandPath(), " ")
+		_, what, _ := strings.Cut(cmd.Use, " ")
+		hint := fmt.Sprintf("usage: %s; %s --help has examples", cmd.UseLine(), cmd.CommandPath())
+		switch {
+		case len(args) < least:
+			return usage(fmt.Sprintf("%s needs %s", name, what), hint)
+		case most == many || len(args) <= most:
+			return nil
+		case most == 0:
+			return usage(fmt.Sprintf("%s takes no arguments, and %q is one", name, args[0]), hint)
 		}
-		return nil
+		return usage(fmt.Sprintf("%s takes %s, and %q is more than that", name, what, args[most]), hint+"; what has spaces in it needs quotes")
 	}
 }
 

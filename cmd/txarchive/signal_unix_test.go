@@ -57,7 +57,7 @@ func TestCtrlC(t *testing.T) {
 		args    []string
 		says    string
 	}{
-		{disturbed, there(filepath.Join(disturbed, "packs")), []string{"ingest", source}, "what was stored until now is kept; run the command again to go on"},
+		{disturbed, there(filepath.Join(disturbed, "packs")), []string{"ingest", source}, "what was done until now is kept; run the command again to go on"},
 		{calm, there(filepath.Join(top, "back", "runs")), []string{"restore", "--all", "--to", filepath.Join(top, "back")}, "files that were restored are whole"},
 		{calm, func() bool {
 			b, err := os.ReadFile(filepath.Join(calm, "lock"))

@@ -36,6 +36,7 @@ func runRepair(ctx context.Context, a *app, o repairOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	a.undone = "nothing was changed"
 	options, mode := a.options(), archive.Write
 	options.NoIndex = true
 	if o.dryRun {
@@ -48,7 +49,7 @@ func runRepair(ctx context.Context, a *app, o repairOptions) (err error) {
 	defer store.Close()
 	w := &repairing{app: a, store: store, o: o}
 	if err := w.look(ctx); err != nil {
-		return stopped(ctx, err, "nothing was changed")
+		return err
 	}
 	defer func() { err = errors.Join(err, w.plan.Close()) }()
 	if err := w.shown(); err != nil {
@@ -63,8 +64,9 @@ func runRepair(ctx context.Context, a *app, o repairOptions) (err error) {
 		return refused("nothing was changed: "+plural(w.plan.LostBytes(), "byte is", "bytes are")+" nowhere any more",
 			"--from BACKUP looks there too; --yes saves the rest and keeps in mind what is lost")
 	}
+	a.undone = hintUndone
 	if err := w.apply(ctx); err != nil {
-		return stopped(ctx, err, "run the same command again: it goes on where this one ended")
+		return err
 	}
 	return w.report()
 }
