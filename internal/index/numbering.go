@@ -97,7 +97,7 @@ func (g *register) find(t *wordTable, hash, prefix uint64, term []byte) uint32 {
 func (t *wordTable) short(hash uint64, one *term.One) uint32 {
 	s := &t.slots[hash>>(t.shift&63)]
 	what := atomic.LoadUint64(&s.what)
-	if size := one.End - one.Start; size > 8 || what>>whatBits != isWord(hash, size) || s.key != one.Prefix {
+	if size := one.Size(); size > 8 || what>>whatBits != isWord(hash, size) || s.key != one.Prefix {
 		return 0
 	}
 	return uint32(what)
@@ -203,7 +203,7 @@ func (v *Numbering) Number(numbers []uint32, terms *term.Terms) []uint32 {
 		hashes := v.hashes[:len(some)]
 		for i := range some {
 			one := &some[i]
-			size := one.End - one.Start
+			size := one.Size()
 			hash := hashPrefix(one.Prefix, uint64(size))
 			if size > 8 {
 				hash = hashRest(hash, terms.Of(one))
@@ -222,10 +222,7 @@ func (v *Numbering) Number(numbers []uint32, terms *term.Terms) []uint32 {
 				number = v.register.number(hash, one.Prefix, terms.Of(one))
 				table = v.register.table.Load()
 			}
-			if number--; one.Same {
-				number |= Same
-			}
-			numbers = append(numbers, number)
+			numbers = append(numbers, (number-1)|one.Same())
 		}
 	}
 	return numbers
@@ -244,12 +241,13 @@ func (v *Numbering) look(t *wordTable, hashes []uint64) {
 func (v *Numbering) lookAtLong(t *wordTable, hashes []uint64, terms []term.One) {
 	seen, words := byte(0), v.register.words
 	for i, hash := range hashes {
-		if terms[i].End-terms[i].Start <= 8 {
+		size := terms[i].Size()
+		if size <= 8 {
 			continue
 		}
 		s := &t.slots[hash>>(t.shift&63)]
 		what := atomic.LoadUint64(&s.what)
-		if what>>whatBits == isWord(hash, terms[i].End-terms[i].Start) {
+		if what>>whatBits == isWord(hash, size) {
 			seen += words.text(placeOf(s.key, what))[0]
 		}
 	}

@@ -134,6 +134,11 @@ func (s *Splitter) appendParts(dst []byte, from int, text string, w word, k, n i
 // parts inside of it can be alike.
 func (s *Splitter) appendPlainParts(dst []byte, from int, text string, w word) []byte {
 	s.cuts = plainParts(s.cuts[:0], text[w.start:w.end])
+	return s.appendRuns(dst, from)
+}
+
+// appendRuns is appendPlainParts once cuts are the boundaries of the parts.
+func (s *Splitter) appendRuns(dst []byte, from int) []byte {
 	n := len(s.cuts) - 1
 	longest := n - 1
 	if n > MaxParts {

@@ -4,169 +4,152 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"unicode/utf8"
 )
 
-// someTerms is how many terms are made at a time.
+// someTerms is how many terms are made at a time, or somewhat more.
 const someTerms = 40
 
-// quick appends words as Split does, from offset i of text on, until there are some, as long as they are of ASCII, no longer
-// than a term and in no blob: nearly all words of most texts. It returns where it stopped. It looks at eight bytes at
-// once, since where a word ends cannot be foretold, and a guess that fails costs as much as all else.
+// quick appends words as Split does, from offset i of text on, until there are some, as long as they are of ASCII, shorter
+// than 64 bytes and in no blob: nearly all words of most texts. It returns where it stopped. What 64 bytes are is told before
+// the first word is taken from them, since where a word ends cannot be foretold, and a guess that fails costs as much as all
+// else.
 func (s *Splitter) quick(t *Terms, text string, i int) int {
 	for s.cut == 0 && i < len(text) && len(t.All) < someTerms {
-		b := eight(text, i)
-		letters, digits := kindsOf(b)
-		word := letters | digits
-		if (word|b)&0x80 == 0 { // it begins later
-			i += bits.TrailingZeros64(word|b&high) >> 3
-			continue
-		}
-		if b&0x80 != 0 {
-			break
-		}
-		if i >= s.clear {
-			if s.blob(text, i); s.cut != 0 {
-				break
+		from := len(t.Text)
+		words, digits, upper, size := t.fold(text, i)
+		end := i + size
+		open, slow := end < len(text), false // a word may go on at the end; what follows is not for quick
+		if open && text[end] >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(text[end:])
+			class := lookup(r).class
+			open = class == inWord || class == mark
+			if slow = open || class == alone; !slow {
+				end += n
 			}
 		}
-		size := bits.TrailingZeros64(^word&high) >> 3
-		if size == 8 || b>>(8*size)&0x80 != 0 {
-			end := s.longer(t, text, i)
-			if end == i {
+		for rest := words; rest != 0; {
+			start := bits.TrailingZeros64(rest)
+			length := bits.TrailingZeros64(^(rest >> start))
+			if open && start+length == size {
+				end = i + start
 				break
 			}
-			i = end
-			continue
+			if i+start >= s.clear {
+				if s.blob(text, i+start); s.cut != 0 {
+					return i + start
+				}
+			}
+			one := t.one(from+start, length, 0)
+			t.All = append(t.All, one)
+			whole := uint64(1)<<length - 1
+			digits, upper := digits>>start&whole, upper>>start&whole
+			if digits != 0 && digits != whole || digits == 0 && upper > 1 && upper != whole {
+				s.parts(t, one, text[i+start:i+start+length], digits, upper)
+			}
+			rest &^= whole << start
 		}
-		mask := uint64(1)<<(8*size) - 1
-		letters, digits = letters&mask, digits&mask
-		upper := letters &^ (b << 2)
-		from := t.room(size)
-		prefix := (b | upper>>2) & mask
-		binary.LittleEndian.PutUint64(t.Text[from:from+8], prefix)
-		t.Text = t.Text[:from+size]
-		t.All = append(t.All, One{prefix, from, from + size, false})
-		if mixed(letters, digits, upper) {
-			t.shortParts(prefix, size, letters, digits, upper)
+		if words == 0 {
+			t.Text = t.Text[:from]
 		}
-		// What comes next mostly begins in the same eight bytes.
-		i += size + bits.TrailingZeros64((word|b&high)>>(8*size)|1<<(8*(8-size)))>>3
+		if slow || end == i {
+			return end
+		}
+		i = end
 	}
 	return i
 }
 
-// shortParts appends the parts of a word of fewer than eight bytes of ASCII, that was appended as a whole, as appendPlainParts
-// does: prefix is the word, and the others are the bits of its letters, digits and capitals.
-func (t *Terms) shortParts(prefix uint64, size int, letters, digits, upper uint64) {
-	inside := uint64(1)<<(8*size) - 1<<8 // all bytes but the first
-	cuts := (digits ^ digits<<8 | upper&^(upper<<8) | upper&(upper<<8)&((letters&^upper)>>8)) & inside & high
-	n := bits.OnesCount64(cuts) + 1
-	beyondF := letters & (prefix + ones*(0x7f-'f'))
-	if n >= 6 || n >= 3 && size >= 4 && beyondF == 0 && (upper == 0 || upper == letters) { // random
+// fold appends up to 64 bytes of text, from i on, with small letters for capitals, and eight bytes of room. It tells how many,
+// and by a bit for each which belong to words, are digits, and were capitals. It stops before the first byte that is not ASCII.
+func (t *Terms) fold(text string, i int) (words, digits, upper uint64, size int) {
+	from := len(t.Text)
+	if cap(t.Text)-from < 64+8 {
+		t.Text = slices.Grow(t.Text, 512)
+	}
+	to := t.Text[from : from+64+8]
+	text = text[i:min(i+64, len(text))]
+	for size < len(text) {
+		b := eight(text, size)
+		l, d := kindsOf(b)
+		u := l &^ (b << 2)
+		binary.LittleEndian.PutUint64(to[size:size+8], b|u>>2)
+		words |= bitsOf(l|d) << (size & 63)
+		digits |= bitsOf(d) << (size & 63)
+		upper |= bitsOf(u) << (size & 63)
+		if b&high != 0 {
+			size += bits.TrailingZeros64(b&high) >> 3
+			before := uint64(1)<<size - 1
+			words, digits, upper = words&before, digits&before, upper&before
+			break
+		}
+		size = min(size+8, len(text))
+	}
+	t.Text = t.Text[:from+size]
+	return words, digits, upper, size
+}
+
+// bitsOf gathers the highest bits of eight bytes.
+func bitsOf(b uint64) uint64 { return b & high >> 7 * 0x0102040810204080 >> 56 }
+
+// parts appends the parts of a word of ASCII that was appended as a whole, as appendPlainParts does. digits and upper say which of
+// its characters are such.
+func (s *Splitter) parts(t *Terms, whole One, word string, digits, upper uint64) {
+	inside := uint64(1)<<len(word) - 2 // all characters but the first
+	beforeSmall := ^(digits | upper) >> 1 & (inside >> 1)
+	cuts := (digits ^ digits<<1 | upper&^(upper<<1) | upper&(upper<<1)&beforeSmall) & inside
+	if cuts == 0 || random(word, bits.OnesCount64(cuts)+1) {
 		return
 	}
-	var ends [8]int
-	for k := range n - 1 {
-		ends[k] = bits.TrailingZeros64(cuts) - 7
-		cuts &= cuts - 1
+	s.cuts = append(s.cuts[:0], 0)
+	for ; cuts != 0; cuts &= cuts - 1 {
+		s.cuts = append(s.cuts, bits.TrailingZeros64(cuts))
 	}
-	ends[n-1] = 8 * size
-	t.Text = slices.Grow(t.Text, shortRuns)
+	s.cuts = append(s.cuts, len(word))
+	last := len(s.cuts) - 1
+	if last > MaxParts {
+		n := len(t.Text)
+		t.Text = s.appendRuns(t.Text, int(whole.Start))
+		t.take(n + 1)
+		return
+	}
 	inner := 0
-	for k, start := 0, 0; k < n; k, start = k+1, ends[k] {
-		for j := k; j < min(n, k+n-1); j++ {
+	for i, start := range s.cuts[:last] {
+		for j := i + 1; j <= min(last, i+last-1); j++ {
 			kind := Inner
-			if k == 0 {
+			if i == 0 {
 				kind = Leading
-			} else if j == n-1 {
+			} else if j == last {
 				kind = Trailing
 			}
-			part := uint64(kind) | prefix>>start&(1<<(ends[j]-start)-1)<<8
-			if kind == Inner && slices.ContainsFunc(t.All[inner:], func(o One) bool { return o.Prefix == part }) {
-				continue
-			}
-			from := len(t.Text) + 1
-			end := from + 1 + (ends[j]-start)>>3
-			t.Text[:from][from-1] = Same
-			binary.LittleEndian.PutUint64(t.Text[from:from+8], part)
-			t.Text = t.Text[:end]
-			t.All = append(t.All, One{part, from, end, true})
+			t.part(kind, int(whole.Start)+start, int(whole.Start)+s.cuts[j], inner)
 		}
-		if k == 0 {
+		if i == 0 {
 			inner = len(t.All)
 		}
 	}
 }
 
-// shortRuns is more than the room that the parts of such a word take: fourteen runs of five parts, and eight bytes more.
-const shortRuns = 14*(2+8) + 8
-
-// longer is quick for one word of eight bytes and more. It returns its end, which is i when the word is none for quick.
-func (s *Splitter) longer(t *Terms, text string, i int) int {
-	from := t.room(MaxTerm + 8)
-	folded := t.Text[from : from+MaxTerm+16]
-	end, caps := i, 0
-	var small, digits uint64
-	for size := 8; size == 8; end += size {
-		if end-i > MaxTerm {
-			return i
-		}
-		b := eight(text, end)
-		l, d := kindsOf(b)
-		capitals := l &^ (b << 2)
-		binary.LittleEndian.PutUint64(folded[end-i:], b|capitals>>2)
-		size = bits.TrailingZeros64(^(l|d)&high) >> 3
-		if size < 8 {
-			if b>>(8*size)&0x80 != 0 {
-				return i
+// part appends a part of a word, from start to end of Text, unless it is one inside of the word and among All from inner on.
+// What it begins with is read where the word stands: to read what was just written takes long.
+func (t *Terms) part(kind Kind, start, end, inner int) {
+	one := t.one(start, end-start, 0)
+	one = One{one.Prefix<<8 | uint64(kind), uint32(len(t.Text) + 1), uint32(end-start+1) | sameBit}
+	if kind == Inner {
+		for i := range t.All[inner:] {
+			if has := &t.All[inner+i]; has.Prefix == one.Prefix && has.what == one.what && string(t.Of(has)[1:]) == string(t.Text[start:end]) {
+				return
 			}
-			mask := uint64(1)<<(8*size) - 1
-			l, d, capitals = l&mask, d&mask, capitals&mask
 		}
-		caps += bits.OnesCount64(capitals)
-		small |= l &^ capitals
-		digits |= d
 	}
-	if end-i > MaxTerm {
-		return i
+	at := len(t.Text)
+	t.Text = slices.Grow(t.Text, end-start+10)[:at+2+end-start]
+	t.Text[at] = Same
+	binary.LittleEndian.PutUint64(t.Text[at+1:at+9:cap(t.Text)], one.Prefix)
+	if end-start > 7 {
+		copy(t.Text[at+9:], t.Text[start+7:end])
 	}
-	t.Text = t.Text[:from+end-i]
-	t.All = append(t.All, One{binary.LittleEndian.Uint64(folded), from, len(t.Text), false})
-	if digits != 0 && (caps > 0 || small != 0) || digits == 0 && small != 0 && (caps > 1 || caps == 1 && kinds[text[i]] != upper) {
-		s.parts(t, from, text, i, end)
-	}
-	return end
-}
-
-// parts appends the parts of a word of ASCII that was appended as a whole.
-func (s *Splitter) parts(t *Terms, from int, text string, start, end int) {
-	whole := len(t.Text)
-	t.Text = s.appendPlainParts(t.Text, from, text, word{start: start, end: end})
-	if len(t.Text) > whole {
-		t.take(whole + 1)
-	}
-}
-
-// room appends what separates the next term from the one before it, makes room for a term and eight bytes more, and
-// returns where it stands.
-func (t *Terms) room(size int) int {
-	n := len(t.Text)
-	if cap(t.Text)-n < size+9 {
-		t.Text = slices.Grow(t.Text, size+256)
-	}
-	if n > 0 && t.Text[n-1] != ' ' {
-		t.Text = append(t.Text, ' ')
-		n++
-	}
-	return n
-}
-
-// mixed is word.mixed for a word of up to eight bytes of ASCII, by the bits of its letters, digits and capitals.
-func mixed(letters, digits, upper uint64) bool {
-	if digits != 0 {
-		return letters != 0
-	}
-	return upper != 0 && upper != letters && upper != 0x80
+	t.All = append(t.All, one)
 }
 
 // kindsOf tells of eight bytes which are ASCII letters and which digits, by the highest bit of each.

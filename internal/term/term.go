@@ -40,7 +40,7 @@ type Splitter struct {
 	term    []byte
 	cuts    []int
 	runs    runs
-	terms   []One
+	terms   Terms // of Split
 	skipped int64
 
 	text string // whose terms Next gives
@@ -65,13 +65,18 @@ const Same = '\x01'
 // Split appends the terms of text to dst and returns it: the words in order, each followed by the parts that it has,
 // separated by spaces and Same.
 func (s *Splitter) Split(dst []byte, text string) []byte {
-	s.Begin(text)
-	t := Terms{dst, s.terms[:0]}
-	for s.more(&t) {
-		t.All = t.All[:0]
+	for s.Begin(text); s.Next(&s.terms); {
+		for i := range s.terms.All {
+			one := &s.terms.All[i]
+			if one.Same() != 0 {
+				dst = append(dst, Same)
+			} else {
+				dst = space(dst)
+			}
+			dst = append(dst, s.terms.Of(one)...)
+		}
 	}
-	s.terms = t.All
-	return t.Text
+	return dst
 }
 
 // Begin begins a text, whose terms Next gives.
@@ -83,11 +88,6 @@ func (s *Splitter) Begin(text string) {
 // Next makes t the next of the terms of the text, some tens of them. It returns false when there are none.
 func (s *Splitter) Next(t *Terms) bool {
 	t.Text, t.All = t.Text[:0], t.All[:0]
-	return s.more(t)
-}
-
-// more appends the next terms to t.
-func (s *Splitter) more(t *Terms) bool {
 	text, i := s.text, s.at
 	for len(t.All) < someTerms {
 		if i = s.quick(t, text, i); len(t.All) >= someTerms {

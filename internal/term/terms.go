@@ -14,13 +14,30 @@ type Terms struct {
 
 // One is a term of Terms.
 type One struct {
-	Prefix     uint64 // first eight bytes, the first of them lowest, with zeros behind a shorter term
-	Start, End int    // in Text
-	Same       bool   // it stands in the place of the one before it
+	Prefix uint64 // first eight bytes, the first of them lowest, with zeros behind a shorter term
+	Start  uint32 // in Text
+	what   uint32 // its length, and sameBit
 }
 
+const sameBit = 1 << 31
+
+// Size returns the length of the term in bytes.
+func (o *One) Size() int { return int(o.what &^ sameBit) }
+
+// Same returns whether the term stands in the place of the one before it, by the highest bit.
+func (o *One) Same() uint32 { return o.what & sameBit }
+
 // Of returns the bytes of one of the terms.
-func (t *Terms) Of(o *One) []byte { return t.Text[o.Start:o.End] }
+func (t *Terms) Of(o *One) []byte { return t.Text[o.Start:][:o.Size()] }
+
+// one is the term of a length that stands at a place of Text, behind which eight bytes more can be read.
+func (t *Terms) one(at, size int, same uint32) One {
+	prefix := binary.LittleEndian.Uint64(t.Text[at : at+8 : cap(t.Text)])
+	if size < 8 {
+		prefix &= 1<<(8*size) - 1
+	}
+	return One{prefix, uint32(at), uint32(size) | same}
+}
 
 // Set makes t the terms of a text as Split writes it.
 func (t *Terms) Set(text []byte) {
@@ -35,7 +52,11 @@ func (t *Terms) take(start int) {
 	n := len(t.Text)
 	t.Text = slices.Grow(t.Text, 8) // so that eight bytes can be read at the end
 	text := append(t.Text, "        "...)
-	for same := start > 0 && text[start-1] == Same; start < n; {
+	for start < n {
+		same := uint32(0)
+		if start > 0 && text[start-1] == Same {
+			same = sameBit
+		}
 		prefix := binary.LittleEndian.Uint64(text[start:])
 		size := termLen(prefix)
 		if size < 8 {
@@ -45,9 +66,8 @@ func (t *Terms) take(start int) {
 				more = termLen(binary.LittleEndian.Uint64(text[start+size:]))
 			}
 		}
-		end := start + size
-		t.All = append(t.All, One{prefix, start, end, same})
-		start, same = end+1, text[end] == Same
+		t.All = append(t.All, One{prefix, uint32(start), uint32(size) | same})
+		start += size + 1
 	}
 }
 
