@@ -72,6 +72,7 @@ type Conversation struct {
 	Started Time   `json:",omitzero"`
 	Ended   Time   `json:",omitzero"`
 	Child   bool   `json:",omitzero"` // a sub-agent's: counted as no run of its own where the format says so
+	Silent  bool   `json:",omitzero"` // nobody says anything in it: its events count, and it is none of the conversations that do
 
 	Attributes Attributes `json:",omitzero"`
 }

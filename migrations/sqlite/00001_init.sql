@@ -142,7 +142,7 @@ CREATE TABLE conversations (
   conversation_id TEXT NOT NULL UNIQUE,   -- public
   run       INTEGER NOT NULL REFERENCES runs,
   native_id TEXT NOT NULL,
-  verdict   INTEGER NOT NULL,             -- 0 counted, 1 duplicate, 5 earlier version, 6 holds only uncounted rows
+  verdict   INTEGER NOT NULL,             -- 0 counted, 1 duplicate, 5 earlier version, 6 nobody says anything in it
   of        INTEGER,                      -- the conversation that counts instead
   title TEXT, agent TEXT, engine TEXT, model TEXT, flow TEXT, step TEXT, mode TEXT, status TEXT, version TEXT,
   project TEXT, branch TEXT,

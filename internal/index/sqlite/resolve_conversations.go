@@ -325,7 +325,7 @@ func (c *commit) conversation(run int64, public string, t *take, of *int64) (sql
 		return sql.NullInt64{}, err
 	}
 	verdict := t.verdict
-	if t.aside && verdict == schema.Counted {
+	if (t.aside || t.Silent) && verdict == schema.Counted {
 		verdict = schema.Uncounted
 	}
 	started, ended := nullTime(t.Started), nullTime(t.Ended)

@@ -133,7 +133,7 @@ func stamp(v format.Value) transcript.Time {
 	return v.Time()
 }
 
-// opens says that a line makes its file a conversation: it is said, or the program says something in it.
+// opens says that a line needs a conversation: it is said, or an event of the program.
 func (l *line) opens() bool { return l.said() || l.kind == "system" }
 
 func (l *line) said() bool { return l.kind == "user" || l.kind == "assistant" }

@@ -159,7 +159,7 @@ func (r *reader) end() {
 	}
 	r.out.give(&transcript.Conversation{
 		ID: r.conversation, Run: r.run, Child: child, Title: title, Project: f.project, Branch: f.branch, Version: f.version,
-		Model: f.model, Agent: f.agent, Started: f.first, Ended: f.last,
+		Model: f.model, Agent: f.agent, Started: f.first, Ended: f.last, Silent: !r.counted,
 	})
 }
 
