@@ -6,30 +6,37 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// edge is the identity of a link: its kind and both ends, however often and by whatever names it is stated.
+// edge is the identity of a link: its kind and both ends, however often and by whatever names it is stated. An end that
+// no run is known of is looked for where the run at the other end lies: in a copied home it is still the same.
 func (c *commit) edge(format, kind string, from, to []string) (int64, error) {
-	from, err := c.canonical(format, from)
+	a, known, err := c.canonical(format, from)
 	if err != nil {
 		return 0, err
 	}
-	to, err = c.canonical(format, to)
+	b, found, err := c.canonical(format, to)
 	if err != nil {
 		return 0, err
 	}
-	return index.Hash(append(append([]string{"link", format, kind}, from...), to...)...), nil
+	if from[1] == to[1] && known != found {
+		if known {
+			b[1] = a[1]
+		} else {
+			a[1] = b[1]
+		}
+	}
+	return index.Hash(append(append([]string{"link", format, kind}, a...), b...)...), nil
 }
 
-// canonical gives an end by the first of the names of its run. Only runs whose ids are unique in their place have
-// several: they were renamed, or lie in a copied home.
-func (c *commit) canonical(format string, end []string) ([]string, error) {
+// canonical gives an end by the first of the names of its run, if one is known. Only runs whose ids are unique in their
+// place have several: they were renamed, or lie in a copied home.
+func (c *commit) canonical(format string, end []string) (canonical []string, known bool, err error) {
 	typ, scope, id, conversation := end[0], end[1], end[2], end[3]
-	if scope == "" {
-		return end, nil
+	if scope != "" {
+		known, err = c.get(`SELECT m.scope, m.native_id FROM run_names n CROSS JOIN run_names m ON m.run = n.run
+			WHERE n.format = (SELECT id FROM names WHERE name = ?) AND n.native_id = ? AND n.scope = ? ORDER BY m.native_id, m.scope LIMIT 1`,
+			[]any{format, id, scope}, &scope, &id)
 	}
-	_, err := c.get(`SELECT m.scope, m.native_id FROM run_names n CROSS JOIN run_names m ON m.run = n.run
-		WHERE n.format = (SELECT id FROM names WHERE name = ?) AND n.native_id = ? AND n.scope = ? ORDER BY m.native_id, m.scope LIMIT 1`,
-		[]any{format, id, scope}, &scope, &id)
-	return []string{typ, scope, id, conversation}, err
+	return []string{typ, scope, id, conversation}, known, err
 }
 
 // joinEdges gives the links that name a touched run their edge again: the run may have got another name.
