@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -52,7 +53,7 @@ const (
 func (cline) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		p := &parser{in: in, yield: yield, keys: map[string]bool{}, calls: map[string][]transcript.Call{}}
-		p.task = taskOf(in.Path)
+		p.task, p.nameless = taskOf(in.Path)
 		switch in.Role {
 		case roleUI:
 			p.ui()
@@ -88,17 +89,23 @@ type parser struct {
 	yield func(transcript.Record, error) bool
 	done  bool // the caller wants no more
 
-	task   string // native id
-	titled bool
-	model  string
-	keys   map[string]bool              // of requests so far
-	calls  map[string][]transcript.Call // without a result so far, by what gives it
-	count  int                          // of calls without an id
-	at     transcript.Origin            // of whole
-	whole  format.Value                 // the document that values are cut from
+	task     string // native id
+	nameless bool   // that one names nothing elsewhere
+	titled   bool
+	model    string
+	keys     map[string]bool              // of requests so far
+	calls    map[string][]transcript.Call // without a result so far, by what gives it
+	count    int                          // of calls without an id
+	at       transcript.Origin            // of whole
+	whole    format.Value                 // the document that values are cut from
 }
 
 func (p *parser) emit(r transcript.Record) {
+	if run, ok := r.(*transcript.Run); ok && p.nameless && run.ID == p.task {
+		if run.Local = true; run.Started.Valid {
+			run.Anchor = strconv.FormatInt(run.Started.UnixMicro, 10) + " " + run.Title
+		}
+	}
 	if !p.done && !p.yield(r, nil) {
 		p.done = true
 	}

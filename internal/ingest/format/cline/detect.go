@@ -80,10 +80,14 @@ func hasKeys(b []byte, keys ...string) bool {
 	return true
 }
 
-// taskOf is the task or session whose folder a file lies in.
-func taskOf(file string) string {
+// taskOf is the task or session whose folder a file lies in. Where the source is the folder of a task, no path says
+// how that is called, and it is the only one here.
+func taskOf(file string) (task string, nameless bool) {
 	if dir := path.Base(path.Dir(file)); dir != "." && dir != "/" {
-		return dir
+		return dir, false
 	}
-	return strings.TrimSuffix(path.Base(file), path.Ext(file))
+	if _, ok := taskFiles[path.Base(file)]; ok {
+		return "task", true
+	}
+	return strings.TrimSuffix(path.Base(file), path.Ext(file)), false
 }

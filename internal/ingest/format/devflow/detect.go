@@ -2,6 +2,7 @@ package devflow
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"path"
 	"regexp"
@@ -31,7 +32,7 @@ func (Format) Detect(h format.Head) format.Claim {
 	case found && at.sure, found && hasKeys(role, h):
 		return format.Claim{Strength: format.Certain, Role: role, Root: at.root}
 	case hasKeys(role, h):
-		return format.Claim{Strength: format.Likely, Role: role, Root: at.root}
+		return format.Claim{Strength: format.Likely, Role: role, Root: cmp.Or(at.root, path.Dir(h.Path))}
 	case found && isTorn(role, h) && (role != roleMetadata || workflowID.MatchString(at.dir)),
 		found && tornOff(role, h) && workflowID.MatchString(at.dir):
 		return format.Claim{Strength: format.Weak, Role: role, Root: at.root}
@@ -66,7 +67,11 @@ type place struct {
 	dir   string
 	file  string
 	below []string
+	alone string // the run of an archive of which no directory above tells
 }
+
+// month is what devflow calls the directories in archive/.
+var month = regexp.MustCompile(`^\d{4}-\d\d$`)
 
 // locate finds a file's place. root and sure are set where the path has a .devflow, even if the rest says nothing.
 func locate(p string) (at place, found bool) {
@@ -92,7 +97,23 @@ func locate(p string) (at place, found bool) {
 		}
 		return at, true
 	}
-	return at, false
+	if at.sure {
+		return at, false
+	}
+	return within(names)
+}
+
+// within finds the place of a file where the source is runs/, archive/ or a month in it.
+func within(names []string) (at place, found bool) {
+	last := len(names) - 1
+	run, packed := strings.CutSuffix(names[last], ".tar.gz")
+	switch {
+	case last > 1 && names[1] == "artifacts" && workflowID.MatchString(names[0]):
+		return place{dir: names[0], file: names[1], below: names[2:]}, true
+	case packed && workflowID.MatchString(run) && (last == 0 || last == 1 && month.MatchString(names[0])):
+		return place{alone: run}, true
+	}
+	return place{}, false
 }
 
 // hasKeys reports whether the first bytes hold the keys of a role. What a run was given comes before most of
@@ -167,7 +188,7 @@ func (p place) claimArchive(h format.Head) format.Claim {
 		if err != nil {
 			break
 		}
-		if m := memberOf(file.Name); m.dir != "" && m.role == roleMetadata {
+		if m := memberOf(file.Name); m.dir != "" && m.role == roleMetadata && (p.alone == "" || p.alone == m.dir) {
 			c.Strength = format.Likely
 			return c
 		}
