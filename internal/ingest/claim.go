@@ -130,7 +130,7 @@ func (s *scan) ask(files *opener, file *file, head []byte) (c stance, err error)
 		return c, err
 	}
 	defer f.Close()
-	n, err := io.ReadFull(f, head)
+	n, err := io.ReadFull(f, head[:min(int64(len(head)), file.size)])
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return c, err
 	}

@@ -5,26 +5,17 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 )
 
-// opener opens the files of a source: inside its root, no link, nothing that could block. The root follows a path component by
-// component, so directories are kept open for the files to come. It serves one goroutine.
+// opener opens the files of a source: inside its root, no link, nothing that could block. It serves one goroutine.
 type opener struct {
 	root *os.Root
-	dirs map[string]*os.Root
+	dir  *os.File // the same; nil until a file is opened
 }
-
-// openDirs is how many directories are kept open: when there are more, all are closed.
-const openDirs = 32
 
 // open returns a regular file, and what it is.
 func (o *opener) open(p string) (*os.File, fs.FileInfo, error) {
-	dir, err := o.directory(path.Dir(p))
-	if err != nil {
-		return nil, nil, err
-	}
-	f, err := dir.OpenFile(path.Base(p), os.O_RDONLY|openFlags, 0)
+	f, err := o.openFile(p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -38,37 +29,28 @@ func (o *opener) open(p string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-func (o *opener) directory(at string) (*os.Root, error) {
-	if at == "." {
-		return o.root, nil
-	}
-	if dir := o.dirs[at]; dir != nil {
-		return dir, nil
-	}
-	if len(o.dirs) == openDirs {
-		if err := o.Close(); err != nil {
+// openFile opens a file at once where the system can. The root opens each directory on the way, which is much of what a small
+// file costs; it is asked whenever something is in the way, and says what.
+func (o *opener) openFile(p string) (*os.File, error) {
+	if o.dir == nil {
+		dir, err := o.root.Open(".")
+		if err != nil {
 			return nil, err
 		}
+		o.dir = dir
 	}
-	dir, err := o.root.OpenRoot(at)
-	if err != nil {
-		return nil, err
+	if f := openBelow(o.dir, p); f != nil {
+		return f, nil
 	}
-	if o.dirs == nil {
-		o.dirs = map[string]*os.Root{}
-	}
-	o.dirs[at] = dir
-	return dir, nil
+	return o.root.OpenFile(p, os.O_RDONLY|openFlags, 0)
 }
 
 // Close closes what is kept open, not the root.
 func (o *opener) Close() error {
-	var errs []error
-	for at, dir := range o.dirs {
-		errs = append(errs, dir.Close())
-		delete(o.dirs, at)
+	if o.dir == nil {
+		return nil
 	}
-	return errors.Join(errs...)
+	return o.dir.Close()
 }
 
 // OpenOriginal opens a file of a source as a scan does.

@@ -1,0 +1,43 @@
+//go:build unix
+
+package ingest
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// TestOpenStaysInside opens what a scan may find in the place of a file: nothing outside of the root is opened, and nothing
+// blocks.
+func TestOpenStaysInside(t *testing.T) {
+	top := t.TempDir()
+	at := func(p string) string { return filepath.Join(top, p) }
+	err := errors.Join(os.MkdirAll(at("root/a/b"), 0o700), os.WriteFile(at("root/a/b/file"), []byte("inside"), 0o600), os.WriteFile(at("file"), nil, 0o600),
+		os.Symlink(top, at("root/up")), os.Symlink(at("file"), at("root/a/link")), syscall.Mkfifo(at("root/a/pipe"), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(at("root"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	o := opener{root: root}
+	defer o.Close()
+	for _, p := range []string{"up/file", "../file", "a/../../file", "a/link", "a/pipe", "a", "a/none"} {
+		if f, _, err := o.open(p); err == nil {
+			t.Errorf("%s was opened as %s", p, f.Name())
+		}
+	}
+	f, info, err := o.open("a/b/file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if info.Size() != int64(len("inside")) {
+		t.Errorf("%d bytes", info.Size())
+	}
+}
