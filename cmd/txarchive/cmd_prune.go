@@ -143,8 +143,11 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 			return err
 		}
 	}
-	if len(plan.Runs) == 0 {
-		return a.nothingToPrune(plan, do)
+	if len(plan.Runs) == 0 && !do {
+		if plan.Policy != "" {
+			a.note("--yes makes it the policy of this archive all the same: `txarchive nightly` prunes by it.")
+		}
+		return nil
 	}
 	if !do {
 		if !a.canAsk() {
@@ -166,18 +169,13 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 			Frees prune.Frees `json:"frees"`
 		}{done, plan.Frees})
 	}
-	a.note("Done as plan %s. `txarchive prune --undo %s` takes it back; `txarchive gc` gives the space back, for ever.", plan.ID, plan.ID)
-	return nil
-}
-
-// nothingToPrune says so, where the plan itself was not printed as JSON.
-func (a *app) nothingToPrune(plan *prune.Plan, do bool) error {
-	if a.json && do {
-		return a.printJSON(struct {
-			*prune.Applied
-			Frees prune.Frees `json:"frees"`
-		}{&prune.Applied{Plan: plan.ID}, plan.Frees})
+	if len(plan.Runs) == 0 {
+		if plan.Policy != "" {
+			a.note("It is the policy of this archive now: `txarchive nightly` prunes by it.")
+		}
+		return nil
 	}
+	a.note("Done as plan %s. `txarchive prune --undo %s` takes it back; `txarchive gc` gives the space back, for ever.", plan.ID, plan.ID)
 	return nil
 }
 

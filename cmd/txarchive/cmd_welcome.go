@@ -23,9 +23,9 @@ func runWelcome(ctx context.Context, a *app) error {
 			return a.printJSON(map[string]any{"archive": dir, "exists": false, "totals": nil})
 		}
 		a.welcome(fmt.Sprintf("There is no archive yet; the first ingest makes one in %s.", a.shown(dir)), [][2]string{
+			{"txarchive ingest", "take what agents keep, and what is below here"},
 			{"txarchive ingest DIR", "take all transcripts below DIR"},
-			{"txarchive ingest", "take those below the current directory"},
-			{"txarchive source discover", "see what the agents on this machine keep"},
+			{"txarchive source discover", "see what agents keep, and when they delete it"},
 			{"txarchive --archive DIR ...", "have the archive elsewhere; or set TXARCHIVE_DIR"},
 		})
 		return nil
@@ -49,8 +49,8 @@ func runWelcome(ctx context.Context, a *app) error {
 	switch {
 	case t.Files == 0 && len(sources) == 0:
 		a.welcome(fmt.Sprintf("The archive %s is empty, and has no sources.", a.shown(dir)), [][2]string{
+			{"txarchive ingest", "take what agents keep, and what is below here"},
 			{"txarchive ingest DIR", "take all transcripts below DIR"},
-			{"txarchive ingest", "take those below the current directory"},
 		})
 	case t.Files == 0:
 		a.welcome(fmt.Sprintf("The archive %s is empty.", a.shown(dir)), [][2]string{
@@ -61,8 +61,9 @@ func runWelcome(ctx context.Context, a *app) error {
 		next := [][2]string{
 			{"txarchive search WORDS", "find something"},
 			{"txarchive list", "see the latest runs"},
+			{"txarchive cost", "see what was spent"},
 			{"txarchive ingest", "take what is new"},
-			{"txarchive stats", "see what there is"},
+			{"txarchive schedule install", "have that done every night"},
 		}
 		if t.Problems > 0 {
 			next = append(next, [2]string{"txarchive doctor", "see what could not be read: " + plural(t.Problems, "problem", "problems")})

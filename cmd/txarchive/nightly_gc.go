@@ -40,7 +40,10 @@ func (n *night) gc(ctx context.Context, state *nightly.State) (r nightly.Result,
 		return r, err
 	}
 	r.Detail = gcReport(&report, false, time.Since(began))
-	r.Summary = fmt.Sprintf("%s freed, %s became %s", size(report.Freed()), plural(report.PacksBefore, "pack", "packs"), number(report.PacksAfter))
+	r.Summary = "nothing to give back, nothing to merge"
+	if report.Freed() != 0 || report.PacksBefore != report.PacksAfter {
+		r.Summary = fmt.Sprintf("%s freed, %s became %s", size(report.Freed()), plural(report.PacksBefore, "pack", "packs"), number(report.PacksAfter))
+	}
 	if report.Spared > 0 {
 		r.Summary += ", " + plural(report.Spared, "original", "originals") + " in their grace"
 	}
@@ -81,7 +84,7 @@ func (n *night) policy(ctx context.Context, _ *nightly.State) (r nightly.Result,
 	if err != nil {
 		return r, err
 	}
-	if c.Policy == nil {
+	if c.Policy == nil || n.opts.policy == "" && len(c.Policy.Rules) == 0 {
 		return skipped("the archive has none")
 	}
 	plan, err := p.Make(ctx, c)

@@ -65,7 +65,7 @@ func TestCasesOfAgents(t *testing.T) {
 		"opencode/tree": {Runs: 1, Conversations: 2, Links: 1, Problems: 2, User: 2, Assistant: 2, Reasoning: 1, Calls: 4, Results: 3, System: 2,
 			Requests: 4, Input: 916, Output: 242, CacheRead: 2900, CacheWrite: 2500, Cost: 30000},
 		"cline/nameless": {Runs: 1, Conversations: 1, User: 1, Assistant: 1},
-		"cline/left": {Runs: 2, Conversations: 2, User: 1, Requests: 1, Cost: 250000},
+		"cline/left":     {Runs: 2, Conversations: 2, User: 1, Requests: 1, Cost: 250000},
 		"cline/roo": {Runs: 3, Conversations: 4, Links: 2, Problems: 1, User: 2, Assistant: 1, Calls: 1, System: 1,
 			Requests: 4, Input: 160, Output: 67, CacheRead: 4400, CacheWrite: 1010, Cost: 27000},
 		"cline/sdk": {Runs: 1, Conversations: 2, Links: 1, User: 2, Assistant: 3, Reasoning: 1, Calls: 2, Results: 1, System: 1,
