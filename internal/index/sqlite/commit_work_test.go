@@ -234,7 +234,7 @@ func TestSmallOriginalsWork(t *testing.T) {
 		if w.rows < originals || w.statements < originals {
 			t.Fatalf("%v: nothing was counted", w)
 		}
-		// One marks what its conversation is; the rest is a sixty-fourth of ten tables.
+		// One marks what its conversation is; the rest is a hundredth of ten tables.
 		if w.statements > 2*originals {
 			t.Errorf("%d statements for %d originals, at most 2 for each are right", w.statements, originals)
 		}

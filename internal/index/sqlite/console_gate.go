@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -94,14 +93,10 @@ func message(err error) string {
 func errorOffset(conn *sql.Conn) int {
 	offset := -1
 	_ = conn.Raw(func(c any) error {
-		v := reflect.Indirect(reflect.ValueOf(c))
-		if v.Kind() != reflect.Struct {
-			return nil
-		}
-		if handle := v.FieldByName("db"); handle.Kind() == reflect.Uintptr && handle.Uint() != 0 {
+		if handle := engine.Handle(c); handle != 0 {
 			tls := libc.NewTLS()
 			defer tls.Close()
-			offset = int(sqlite3.Xsqlite3_error_offset(tls, uintptr(handle.Uint())))
+			offset = int(sqlite3.Xsqlite3_error_offset(tls, handle))
 		}
 		return nil
 	})

@@ -4,14 +4,13 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"math/bits"
+	"strconv"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
-// inserter gathers rows into multi-row statements, which cost half of single ones, and hands them to the driver itself:
-// database/sql would look at each of a thousand values, and copy it, once more.
+// inserter gathers rows and gives them to one statement, which costs a third of single ones.
 //
 // A statement that undoes itself when it fails in the middle keeps a copy of each page that it touches. Here the transaction
 // is undone instead: into says OR FAIL, unless it says what else to do with a row that is there.
@@ -19,20 +18,19 @@ type inserter struct {
 	t    *tx
 	into string // OR FAIL INTO and a table
 	columns
-	args   []driver.NamedValue
-	stated uint64            // columns in which some row has another value than the usual one
-	full   map[uint64]string // statements of insertRows rows, by what is stated
+	values     []any
+	stated     uint64            // columns in which some row has another value than the usual one
+	statements map[uint64]string // by what is stated
 }
 
-// columns are at most 64 columns of a table.
+// columns are those of a table.
 type columns struct {
-	names []string
-	usual []any // what a row has that says nothing of a column: the defaults of the schema
+	names []string // at most engine.GivenColumns
+	usual []any    // what a row has that says nothing of a column: the defaults of the schema
 }
 
-// insertRows is how many rows one statement takes. Fewer rows are written by statements of half as many, a quarter and so
-// on, so that few different ones are to be prepared.
-const insertRows = 64
+// insertRows is how many rows wait for each other.
+const insertRows = 128
 
 // columnList is the columns in a list as SQL has it. Behind an = stands the number that is a default, where that is not NULL.
 func columnList(list string) (c columns) {
@@ -47,100 +45,78 @@ func columnList(list string) (c columns) {
 }
 
 func (b *inserter) add(values ...any) error {
-	before := len(b.args)
+	before := len(b.values)
 	for i, v := range values {
 		switch n := v.(type) {
 		case int:
 			v = int64(n)
 		case nil, int64, float64, string, []byte:
 		default:
-			b.args = b.args[:before]
+			b.values = b.values[:before]
 			return fmt.Errorf("INSERT %s: a value of type %T", b.into, v)
 		}
 		if v != b.usual[i] {
 			b.stated |= 1 << i
 		}
-		b.args = append(b.args, driver.NamedValue{Ordinal: len(b.args) + 1, Value: v})
+		b.values = append(b.values, v)
 	}
-	if len(b.args) < insertRows*len(b.names) {
+	if len(b.values) < insertRows*len(b.names) {
 		return nil
 	}
 	return b.flush()
 }
 
 func (b *inserter) flush() error {
-	args := b.args
-	columns := b.names
-	if len(args) == insertRows*len(columns) {
-		columns = b.withoutUsual()
-		args = args[:insertRows*len(columns)]
+	if len(b.values) == 0 {
+		return nil
 	}
-	for n := len(args) / len(columns); n > 0; n = len(args) / len(columns) {
-		n = 1 << (bits.Len(uint(n)) - 1)
-		some := args[:n*len(columns)]
-		for i := range some {
-			some[i].Ordinal = i + 1
-		}
-		if _, err := b.t.direct(b.statement(columns, n), some); err != nil {
-			return err
-		}
-		args = args[len(some):]
-	}
-	clear(b.args)
-	b.args, b.stated = b.args[:0], 0
-	return nil
+	err := b.t.withConn(func(c *engine.Cached) error {
+		return c.Give(b.t.calm, b.statement(), len(b.names), b.values)
+	})
+	clear(b.values)
+	b.values, b.stated = b.values[:0], 0
+	return err
 }
 
-// withoutUsual takes the columns that are in all rows as in most out of the arguments: a third of many tables.
-func (b *inserter) withoutUsual() (columns []string) {
+// statement leaves out the columns that are in all rows as in most: a third of many tables.
+func (b *inserter) statement() string {
+	if s := b.statements[b.stated]; s != "" {
+		return s
+	}
+	var names, values []string
 	for i, name := range b.names {
 		if b.stated>>i&1 != 0 {
-			columns = append(columns, name)
+			names, values = append(names, name), append(values, "c"+strconv.Itoa(i))
 		}
 	}
-	if len(columns) == len(b.names) {
-		return columns
+	if b.statements == nil {
+		b.statements = map[uint64]string{}
 	}
-	to := 0
-	for i, v := range b.args {
-		if b.stated>>(i%len(b.names))&1 != 0 {
-			b.args[to].Value = v.Value
-			to++
-		}
-	}
-	return columns
+	s := "INSERT " + b.into + " (" + strings.Join(names, ", ") + ") SELECT " + strings.Join(values, ", ") + " FROM given(?)"
+	b.statements[b.stated] = s
+	return s
 }
 
-func (b *inserter) statement(columns []string, rows int) string {
-	if rows == insertRows && b.full[b.stated] != "" {
-		return b.full[b.stated]
-	}
-	var s strings.Builder
-	s.WriteString("INSERT " + b.into + " (" + strings.Join(columns, ", ") + ") VALUES ")
-	group := "(" + strings.Repeat("?,", len(columns)-1) + "?)"
-	s.WriteString(strings.Repeat(group+",", rows-1) + group)
-	if rows == insertRows {
-		if b.full == nil {
-			b.full = map[uint64]string{}
-		}
-		b.full[b.stated] = s.String()
-	}
-	return s.String()
-}
-
-// direct runs a statement on the driver's connection. It is not interrupted, only left out, when the context ends: to wait
-// for that takes a goroutine each time.
+// direct runs a statement on the driver's connection.
 func (t *tx) direct(query string, args []driver.NamedValue) (result driver.Result, err error) {
+	err = t.withConn(func(c *engine.Cached) error {
+		result, err = c.Run(t.calm, query, args)
+		return err
+	})
+	return result, err
+}
+
+// withConn does something on the connection of the engine. It is not interrupted, only left out, when the context ends: to wait
+// for that takes a goroutine each time.
+func (t *tx) withConn(do func(*engine.Cached) error) error {
 	if err := t.ctx.Err(); err != nil {
-		return nil, err
+		return err
 	}
-	err = t.conn.Raw(func(conn any) error {
+	return engine.Damage(t.conn.Raw(func(conn any) error {
 		c, ok := conn.(*engine.Cached)
 		if !ok {
 			return errors.New("a connection that keeps no statements")
 		}
-		result, err = c.Run(t.calm, query, args)
-		return err
-	})
-	return result, engine.Damage(err)
+		return do(c)
+	}))
 }

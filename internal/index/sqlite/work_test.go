@@ -71,7 +71,7 @@ func newCounter(t *testing.T, old *sqlx.DB, dsn string) *counter {
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c := &counter{Connector: engine.Connector(new(driver.Driver), dsn), work: &work{}, tls: libc.NewTLS()}
+	c := &counter{Connector: engine.TakingConnector(new(driver.Driver), dsn), work: &work{}, tls: libc.NewTLS()}
 	t.Cleanup(c.tls.Close)
 	return c
 }

@@ -53,6 +53,7 @@ type Cached struct {
 	recent     *list.List               // the last one used in front
 	memory     any                      // see Reading.Memory
 	version    int64                    // of the file that it is of
+	given      *given                   // nil before the first Give
 }
 
 // Stmt is what statements of the engine can do.
@@ -148,6 +149,10 @@ func (c *Cached) Close() error {
 	}
 	clear(c.statements)
 	c.recent.Init()
+	if c.given != nil {
+		c.given.close()
+		c.given = nil
+	}
 	return errors.Join(append(errs, c.Conn.Close())...)
 }
 

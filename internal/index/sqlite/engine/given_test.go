@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	sqldriver "database/sql/driver"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	driver "modernc.org/sqlite"
+)
+
+// taking is a connection that rows can be given to.
+func taking(t *testing.T) *Cached {
+	t.Helper()
+	c, err := cachingConnector{TakingConnector(new(driver.Driver), filepath.Join(t.TempDir(), "given.db")), 8}.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cached := c.(*Cached)
+	t.Cleanup(func() {
+		if err := cached.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return cached
+}
+
+func run(t *testing.T, c *Cached, text string) {
+	t.Helper()
+	if _, err := c.Run(t.Context(), text, nil); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+}
+
+func next(rows sqldriver.Rows, to []any) error {
+	values := make([]sqldriver.Value, len(to))
+	err := rows.Next(values)
+	for i, v := range values {
+		to[i] = v
+	}
+	return err
+}
+
+// TestGive gives rows of every kind of value and length to two connections in turn, and compares what a bound statement
+// writes with what comes out.
+func TestGive(t *testing.T) {
+	long := strings.Repeat("long ", 200_000)
+	rows := [][]any{
+		{int64(1), "text", []byte("bytes"), 1.5},
+		{int64(2), nil, nil, nil},
+		{int64(3), "", []byte{}, 0.0},
+		{int64(4), long, []byte(long), -1.0},
+		{int64(5), "a\x00b\xff", []byte{0, 1, 2}, 1e300},
+		{int64(6), []byte(nil), long[:roomKept], int64(-1 << 63)},
+	}
+	var connections [2]*Cached
+	for i := range connections {
+		connections[i] = taking(t)
+		run(t, connections[i], "CREATE TABLE x (a INTEGER PRIMARY KEY, b, c, d)")
+		run(t, connections[i], "CREATE INDEX x_b ON x (b, c)")
+	}
+	for lot := range 3 {
+		for i, c := range connections {
+			var values []any
+			for _, r := range rows {
+				values = append(values, r[0].(int64)+int64(100*lot+1000*i), r[1], r[2], r[3])
+			}
+			if err := c.Give(t.Context(), "INSERT INTO x (a, d, c, b) SELECT c0, c3, c2, c1 FROM given(?)", 4, values); err != nil {
+				t.Fatal(err)
+			}
+			if c.given.size > roomKept {
+				t.Errorf("%d bytes are kept", c.given.size)
+			}
+		}
+	}
+	for i, c := range connections {
+		got, err := c.QueryContext(t.Context(), "SELECT a, b, c, d FROM x ORDER BY a", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 3 * len(rows) {
+			want := rows[n%len(rows)]
+			have := make([]any, 4)
+			if err := next(got, have); err != nil {
+				t.Fatal(err)
+			}
+			if id := want[0].(int64) + int64(100*(n/len(rows))+1000*i); have[0] != id {
+				t.Fatalf("row %v, want %d", have[0], id)
+			}
+			for k := 1; k < 4; k++ {
+				if b, ok := want[k].([]byte); ok && b != nil {
+					if g, ok := have[k].([]byte); !ok || !bytes.Equal(g, b) {
+						t.Errorf("row %v, column %d: %T of %d bytes", have[0], k, have[k], len(g))
+					}
+				} else if ok {
+					want[k] = nil
+				}
+				if _, ok := want[k].([]byte); !ok && have[k] != want[k] {
+					t.Errorf("row %v, column %d: %.40v, want %.40v", have[0], k, have[k], want[k])
+				}
+			}
+		}
+		if err := got.Close(); err != nil {
+			t.Error(err)
+		}
+		run(t, c, "PRAGMA integrity_check")
+	}
+}
+
+// TestGiveFails fails in the middle of a row, and reads what nobody gives.
+func TestGiveFails(t *testing.T) {
+	c := taking(t)
+	run(t, c, "CREATE TABLE x (a INTEGER PRIMARY KEY, b TEXT NOT NULL) STRICT")
+	insert := "INSERT OR FAIL INTO x (a, b) SELECT c0, c1 FROM given(?)"
+	for _, bad := range []any{nil, []byte("bytes")} {
+		if err := c.Give(t.Context(), insert, 2, []any{int64(1), "a", int64(2), bad, int64(3), "c"}); Code(err) != 19 {
+			t.Errorf("%v in a column of texts: %v", bad, err)
+		}
+		run(t, c, "DELETE FROM x")
+	}
+	if err := c.Give(t.Context(), insert, 2, []any{int64(1), "a", int64(2), "b"}); err != nil {
+		t.Error(err)
+	}
+	for _, statement := range []string{
+		"INSERT INTO x SELECT c0, c1 FROM given(4711)", "INSERT INTO x SELECT c0, c1 FROM given", "SELECT c0 FROM given(NULL)", "CREATE VIRTUAL TABLE y USING given"} {
+		if _, err := c.Run(context.Background(), statement, nil); err == nil {
+			t.Errorf("%s: no error", statement)
+		}
+	}
+	// Between two lots the table is empty, whoever knows its number.
+	rows, err := c.QueryContext(t.Context(), fmt.Sprintf("SELECT c0 FROM given(%d)", c.given.number), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	if err := next(rows, make([]any, 1)); err == nil {
+		t.Error("rows that were given before")
+	}
+}
