@@ -94,18 +94,36 @@ func (w *writer) doclist(list []byte) {
 		w.leaf = append(w.leaf, list...)
 		return
 	}
-	id, previous := int64(0), int64(0)
-	for len(list) > 0 && w.err == nil {
+	for id := int64(0); len(list) > 0 && w.err == nil; {
+		if !w.rowless {
+			n, last := w.fitting(list, id)
+			w.leaf = append(w.leaf, list[:n]...)
+			if list, id = list[n:], last; len(list) == 0 {
+				return
+			}
+		}
 		p, ok := decodePosting(list)
 		if !ok {
 			w.err = fmt.Errorf("%w: doclist", ErrMalformed)
 			return
 		}
+		w.row(id+p.delta, id)
 		id += p.delta
-		w.row(id, previous)
-		previous = id
 		w.positions(list[p.start:p.end])
 		list = list[p.end:]
+	}
+}
+
+// fitting returns how many bytes the first rows of a doclist take, as many as the leaf has room for, and the last of them. id is
+// the one before.
+func (w *writer) fitting(list []byte, id int64) (n int, last int64) {
+	room := min(PageSize-len(w.leaf)-len(w.footer), len(list))
+	for {
+		p, ok := decodePosting(list[n:])
+		if !ok || n+p.end > room {
+			return n, id
+		}
+		n, id = n+p.end, id+p.delta
 	}
 }
 
@@ -129,7 +147,7 @@ func (w *writer) positions(list []byte) {
 	for len(list) > 0 {
 		n := len(list)
 		if space := PageSize - len(w.leaf) - len(w.footer); n > space {
-			n = fitting(list, space)
+			n = varintsIn(list, space)
 		}
 		w.leaf = append(w.leaf, list[:n]...)
 		list = list[n:]
@@ -139,8 +157,8 @@ func (w *writer) positions(list []byte) {
 	}
 }
 
-// fitting returns the length of the varints at the start of list that fit into space, at least one.
-func fitting(list []byte, space int) int {
+// varintsIn returns the length of the varints at the start of list that fit into space, at least one.
+func varintsIn(list []byte, space int) int {
 	_, n := varint(list)
 	for n < space {
 		_, next := varint(list[n:])

@@ -1,5 +1,7 @@
 package fts5
 
+import "encoding/binary"
+
 // doclist returns what FTS5 keeps of the rows of a term: row id (first as it is, then the difference), size of the
 // position list times two, positions; 0x01 and the column before those of a column that is not the first. It is valid until
 // the next call.
@@ -33,16 +35,15 @@ func (b *Builder) doclist(postings []placement) []byte {
 			}
 			delta := p - at + 2
 			at = p
-			switch {
-			case delta < 1<<7:
-				doc[n] = byte(delta)
-				n++
-			case delta < 1<<14:
-				doc[n], doc[n+1] = byte(delta>>7)|0x80, byte(delta)&0x7f
-				n += 2
-			default:
+			if delta >= 1<<14 {
 				n = putVarint(doc, n, uint64(delta))
+				continue
 			}
+			// Whether it takes one byte or two cannot be foretold, so both are made.
+			one, two := uint16(delta), uint16(delta>>7|0x80|delta&0x7f<<8)
+			longer := uint16((1<<7 - 1 - delta) >> 63)
+			binary.LittleEndian.PutUint16(doc[n:], one^(one^two)&-longer)
+			n += 1 + uint32(longer)
 		}
 		n = closeList(doc, size, n)
 	}
