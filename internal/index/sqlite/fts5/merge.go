@@ -97,10 +97,13 @@ func (m *merger) join() error {
 	}
 	previous := int64(0)
 	for {
-		least := &m.walks[0]
+		least, next := &m.walks[0], int64(math.MaxInt64)
 		for i := range m.walks[1:] {
-			if w := &m.walks[1+i]; w.row < least.row {
-				least = w
+			switch w := &m.walks[1+i]; {
+			case w.row < least.row:
+				least, next = w, least.row
+			case w.row < next:
+				next = w.row
 			}
 		}
 		if least.row == math.MaxInt64 {
@@ -108,7 +111,8 @@ func (m *merger) join() error {
 		}
 		m.list = appendVarint(m.list, uint64(least.row-previous))
 		m.list = append(m.list, least.positions...)
-		previous = least.row
+		m.list = append(m.list, least.before(next)...)
+		previous = least.at
 		least.step()
 	}
 	for i := range m.walks {
@@ -117,6 +121,25 @@ func (m *merger) join() error {
 		}
 	}
 	return nil
+}
+
+// before takes the rows that follow the present one and come before another, as they stand in the list: segments mostly follow each
+// other in time.
+func (w *walk) before(row int64) []byte {
+	if len(w.deleted) > 0 {
+		return nil
+	}
+	n := 0
+	for n < len(w.rest) {
+		p, ok := decodePosting(w.rest[n:])
+		if !ok || w.at+p.delta >= row {
+			break
+		}
+		n, w.at = n+p.end, w.at+p.delta
+	}
+	rows := w.rest[:n]
+	w.rest = w.rest[n:]
+	return rows
 }
 
 // walk steps through a doclist.
