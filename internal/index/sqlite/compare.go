@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,15 +17,15 @@ import (
 
 // Differences compares all that two indexes of one archive say: every row of every view, and every word that the
 // other knows. What differs goes to report, by the first columns of its row, never with a text of the
-// archive; of many differences in one view the first ones. It returns how many rows were compared. It needs some 30
-// bytes of memory for each row of the largest view.
+// archive; of many differences in one view the first ones. It returns how many rows were compared. Its memory grows
+// with neither.
 func (db *DB) Differences(ctx context.Context, other *DB, report func(problem string)) (rows int64, err error) {
 	unseen := slices.Clone(unseen)
 	views, err := viewNames(ctx, other.r)
 	if err != nil {
 		return 0, err
 	}
-	c := comparison{seed: maphash.MakeSeed(), report: report}
+	c := comparison{seed: maphash.MakeSeed(), limit: comparedRows, report: report}
 	for _, v := range views {
 		unseen = append(unseen, assertion{v, "SELECT * FROM " + v})
 	}
@@ -39,15 +40,13 @@ func (db *DB) Differences(ctx context.Context, other *DB, report func(problem st
 		return c.rows, engine.Damage(err)
 	}
 	if graves == 0 { // else the other may still know words of what it left out, which a purge has taken here
-		c.assertion = assertion{what: theWords}
-		if err := c.compare(db.wordRows(ctx), other.wordRows(ctx)); err != nil {
-			return c.rows, err
+		if err := c.compareWords(db.listed(ctx), other.listed(ctx)); err != nil {
+			return c.rows, fmt.Errorf("compare words: %w", engine.Damage(err))
 		}
 	}
 	err = withWords(ctx, db, func(mine sqlx.QueryerContext) error {
 		return withWords(ctx, other, func(theirs sqlx.QueryerContext) error {
-			c.assertion = assertion{theWords, "SELECT term, col FROM temp.words"}
-			return c.compare(c.query(ctx, mine), c.query(ctx, theirs))
+			return c.compareWords(vocabulary(ctx, mine), vocabulary(ctx, theirs))
 		})
 	})
 	if err != nil {
@@ -90,10 +89,6 @@ var unseen = []assertion{
 	{"hours", "SELECT " + schema.FiledRight + ", time, near FROM events e"},
 }
 
-// theWords are those that a search can find. An index may know some that the packs do not give any more: those of rows
-// that were taken out, until they are purged.
-const theWords = "words"
-
 // reported is how many rows that differ a comparison names for each view.
 const reported = 20
 
@@ -101,52 +96,68 @@ const reported = 20
 type comparison struct {
 	assertion
 	seed   maphash.Seed
+	limit  int // rows of theirs that are known at a time
 	rows   int64
 	report func(string)
 }
+
+// comparedRows is how many rows are compared at a time, in some 60 MB: of more, a part is in each of several passes.
+const comparedRows = 1 << 21
 
 // rowsOf calls do with one row after another.
 type rowsOf func(do func(row []any)) error
 
 func (c *comparison) compare(mine, theirs rowsOf) error {
-	open := map[uint64]int32{} // rows of theirs that mine has not shown yet
-	err := c.each(theirs, func(sum uint64, _ []any) { open[sum]++ })
-	if err != nil {
-		return err
-	}
 	wrong, missing := 0, 0
-	err = c.each(mine, func(sum uint64, row []any) {
-		c.rows++
-		if open[sum] > 0 {
-			if open[sum]--; open[sum] == 0 {
-				delete(open, sum)
+	for part, parts := uint64(0), uint64(1); part < parts; part++ {
+		ours := func(sum uint64) bool { return sum&(parts-1) == part }
+		open := map[uint64]int32{} // rows of theirs that mine has not shown yet
+		if err := c.each(theirs, func(sum uint64, _ []any) {
+			if ours(sum) {
+				open[sum]++
 			}
-			return
+			for part == 0 && len(open) > c.limit {
+				parts *= 2
+				maps.DeleteFunc(open, func(sum uint64, _ int32) bool { return !ours(sum) })
+			}
+		}); err != nil {
+			return err
 		}
-		if c.what == theWords {
-			return
+		if err := c.each(mine, func(sum uint64, row []any) {
+			switch {
+			case !ours(sum):
+				return
+			case open[sum] == 0:
+				if wrong++; wrong <= reported {
+					c.report(fmt.Sprintf("%s has a row that the packs do not give: %s", c.what, c.key(row)))
+				}
+			case open[sum] == 1:
+				delete(open, sum)
+			default:
+				open[sum]--
+			}
+			c.rows++
+		}); err != nil {
+			return err
 		}
-		if wrong++; wrong <= reported {
-			c.report(fmt.Sprintf("%s has a row that the packs do not give: %s", c.what, c.key(row)))
+		if len(open) == 0 {
+			continue
 		}
-	})
-	if err != nil {
-		return err
-	}
-	if len(open) > 0 {
-		err = c.each(theirs, func(sum uint64, row []any) {
+		if err := c.each(theirs, func(sum uint64, row []any) {
 			if open[sum] > 0 {
 				open[sum]--
 				if missing++; missing <= reported {
 					c.report(fmt.Sprintf("%s lacks a row that the packs give: %s", c.what, c.key(row)))
 				}
 			}
-		})
+		}); err != nil {
+			return err
+		}
 	}
 	if more := max(0, wrong-reported) + max(0, missing-reported); more > 0 {
 		c.report(fmt.Sprintf("%s: %d more rows differ", c.what, more))
 	}
-	return err
+	return nil
 }
 
 // each hashes rows.
@@ -181,24 +192,8 @@ func (c *comparison) query(ctx context.Context, q sqlx.QueryerContext) rowsOf {
 	}
 }
 
-// wordRows gives the words that substring search knows.
-func (db *DB) wordRows(ctx context.Context) rowsOf {
-	return func(do func(row []any)) error {
-		for word, err := range db.Terms(ctx, "") {
-			if err != nil {
-				return err
-			}
-			do([]any{word})
-		}
-		return nil
-	}
-}
-
 // key names a row by its first columns, which are ids.
 func (c *comparison) key(row []any) string {
-	if c.what == theWords {
-		return "one word" // of a text, which is nobody's business here
-	}
 	var parts []string
 	for _, v := range row[:min(2, len(row))] {
 		parts = append(parts, fmt.Sprint(v))
