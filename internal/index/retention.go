@@ -10,23 +10,30 @@ import (
 
 // Retention is what prune asks of an index.
 type Retention interface {
-	// Estate gives all runs that count and all versions, with what holds what. costs also sums the cost of each run.
-	Estate(ctx context.Context, costs bool) (*Estate, error)
+	// Estate opens what is said of all runs that count and all versions, as of now. costs also sums the cost of each run.
+	Estate(ctx context.Context, costs bool) (Estate, error)
 	// Volumes gives what packs consist of, by pack (private ids).
 	Volumes(ctx context.Context, packs []int64) (map[int64]Volume, error)
 	// Frees estimates by how much the index shrinks when runs leave it, once it is cleaned.
-	Frees(ctx context.Context, estate *Estate, leaving *Leaving) (Freed, error)
+	Frees(ctx context.Context, leaving *Leaving) (Freed, error)
 	// Ledgers gives what is to stay when runs are pruned or thinned in versions.
 	Ledgers(ctx context.Context, orders []LedgerOrder) ([]Ledger, error)
 	// Graves yields what was pruned or thinned, by run and version: of one run, or of all ("").
 	Graves(ctx context.Context, run string) iter.Seq2[Grave, error]
 }
 
-// Estate is the runs that there are and what they are stored in.
-type Estate struct {
-	Runs     []EstateRun     // by id
-	Versions []EstateVersion // by source, path and number
-	Extents  []EstateExtent  // of all of them, in no order
+// Estate is the runs that there are and what they are stored in. There may be millions: what is gone through is not kept, and what
+// is yielded is good until the next. It must be closed.
+type Estate interface {
+	// Len is how many runs count: they are called by the numbers below it, and are in the order of their ids.
+	Len() int
+	// Runs yields them in no order, the same each time.
+	Runs() iter.Seq2[*EstateRun, error]
+	// Versions yields all, in no order.
+	Versions() iter.Seq2[*EstateVersion, error]
+	// Packs yields those with bytes that nothing needs any more when versions (private ids) go.
+	Packs(goes func(version int64) bool) iter.Seq2[*EstatePack, error]
+	Close() error
 }
 
 // Volume is what one pack consists of.
@@ -36,18 +43,29 @@ type Volume struct {
 	Manifest int64         // bytes of all else
 }
 
-// EstateExtent is where bytes of a chain lie. Ids are private.
-type EstateExtent struct{ Chain, Pack, Raw, Size int64 }
+// EstatePack is all that stands in a pack, in no order.
+type EstatePack struct {
+	ID      int64 // private
+	Extents []EstateExtent
+}
+
+// EstateExtent is where bytes of a content lie. It goes with all versions that have it, or some of them stay; neither is said of one that
+// was without a version before.
+type EstateExtent struct {
+	Raw, Size   int64
+	Goes, Stays bool
+}
 
 // EstateRun is a run as policies look at it. Times are microseconds, 0 is unknown.
 type EstateRun struct {
-	ID, Native, Format, Group, Project, Flow, Agent, Status, Model, Title, Parent string
-	Outcome                                                                       transcript.Outcome
-	Started, Ended, Active                                                        int64
-	Cost                                                                          transcript.Count // nano-USD
-	Thinned                                                                       string           // tier, "" for none
-	Stub                                                                          bool
-	Transcripts, Rows, Calls                                                      int64 // of the index
+	Number, ParentNumber                                                                  int // -1: no parent
+	ID, Native, Format, Source, Group, Project, Flow, Agent, Status, Model, Title, Parent string
+	Outcome                                                                               transcript.Outcome
+	Started, Ended, Active                                                                int64
+	Bytes                                                                                 int64            // stored: its share of packs
+	Cost                                                                                  transcript.Count // nano-USD
+	Thinned                                                                               string           // tier, "" for none
+	Rows                                                                                  int64            // of the index
 }
 
 // Leaving is what is taken out of an index, and what is put in instead.
@@ -58,11 +76,13 @@ type Leaving struct {
 	Times     float64  // so many times as many come
 }
 
-// LeavingRun is a run, as position in Estate.Runs, whose words go, and maybe more.
+// LeavingRun is a run whose words go, and maybe more.
 type LeavingRun struct {
-	Run    int
-	Rows   bool // all else goes but what a ledger keeps
-	Ledger bool // that, too
+	ID, Format string
+	Held       int64 // rows of the index
+	Thinned    bool  // before: it has no words
+	Rows       bool  // all else goes but what a ledger keeps
+	Ledger     bool  // that, too
 }
 
 // Freed is what an index gives back, in bytes.
@@ -71,18 +91,16 @@ type Freed struct {
 	Words []int64 // of them, of full text, as Leaving.Runs
 }
 
-// EstateVersion is a version and the runs, as positions in Estate.Runs, that hold it: those of which it says something,
-// else those that it only names. One that nobody holds is an original that no format reads.
+// EstateVersion is a version and the runs, by number and sorted, that hold it: those of which it says something, else those that it only
+// names. One that nobody holds is an original that no format reads.
 type EstateVersion struct {
-	ID           int64 // private, as Chain
-	Chain        int64
+	ID           int64 // private
 	Source, Path string
 	Number       int
 	SHA256       blob.Ref
 	Size         int64
-	Stored       int64 // its share of packs
-	Buried       bool  // only a ledger is left of it
-	Holders      []int
+	Buried       bool // only a ledger is left of it
+	Holders      []int32
 }
 
 // LedgerOrder says what is to happen to runs in a version. Only Run, Action, Tier, Over, Plan, Rule and Reason of Runs

@@ -1,57 +1,112 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 )
 
-// Apply decides on every run, in the order of runs. It is pure: it changes nothing and keeps nothing of runs.
-func (p *Policy) Apply(runs []Run, now time.Time) []Decision {
-	a := &evaluation{p: p, runs: runs, now: now, out: make([]Decision, len(runs)), rule: make([]int, len(runs)), next: make([]time.Time, len(runs))}
-	a.parents()
-	groups := map[group][]int{}
-	for i := range runs {
-		a.take(i)
-	}
-	a.followers()
-	for i := range runs {
-		d := &a.out[i]
-		d.RunID, d.Action, d.Ledger = runs[i].ID, Keep, true
-		if r := a.rule[i]; r >= 0 && !a.follows(i) {
-			d.Group = runs[i].groupName(p.Rules[r].Per)
-			if !a.protected(i) {
-				g := group{r, runs[i].groupKey(p.Rules[r].Per)}
-				groups[g] = append(groups[g], i)
-			}
-		}
-	}
-	for g, members := range groups {
-		a.group(&p.Rules[g.rule], members)
-	}
-	for i := range runs {
-		a.finish(i)
-	}
-	for i := range runs { // last: a follower repeats what its parent was to lose, whatever was left of it
-		a.out[i].reach(&runs[i])
-	}
-	return a.out
+// Runs are those that a policy decides on: there may be a million, of which a few are in memory.
+type Runs interface {
+	// Len is how many there are: they are called by the numbers below it, and are in the order of their ids.
+	Len() int
+	// Each calls do for every run, in any order, the same each time. Parent is the number of the run that made it, -1 for none. The
+	// run is only good until the next.
+	Each(do func(i, parent int, r *Run) error) error
 }
 
-// Emptied names the groups of which the decisions leave no run (thinned runs are left), in name order: a plan
-// that empties a group may be a mistake in the policy.
-func Emptied(decisions []Decision) []string {
-	left := map[string]bool{}
-	for _, d := range decisions {
-		if d.Group != "" {
-			left[d.Group] = left[d.Group] || d.Action != Prune
+// Decide decides on every run, and calls each for them in the order in which they come. It goes through runs twice, a third
+// time when some follow others. The error is that of runs or of each.
+func (p *Policy) Decide(runs Runs, now time.Time, each func(i int, r *Run, d *Decision) error) error {
+	n := runs.Len()
+	a := &evaluation{p: p, now: now, facts: make([]runFacts, n), groups: map[group]int32{}}
+	if err := runs.Each(func(i, parent int, r *Run) error { a.take(i, parent, r); return nil }); err != nil {
+		return err
+	}
+	a.followers()
+	a.line()
+	if len(a.leads) > 0 {
+		if err := runs.Each(func(i, _ int, r *Run) error {
+			if _, leads := a.leads[int32(i)]; leads {
+				_, next := p.taker(r, now)
+				a.leads[int32(i)] = leading{r.ID, a.decide(i, r), next}
+			}
+			return nil
+		}); err != nil {
+			return err
 		}
 	}
+	return runs.Each(func(i, _ int, r *Run) error {
+		d := a.decide(i, r)
+		d.reach(r) // last: a follower repeats what its parent was to lose, whatever was left of it
+		return each(i, r, &d)
+	})
+}
+
+// Apply decides on every run, in the order of runs. It is pure: it changes nothing and keeps nothing of runs.
+func (p *Policy) Apply(runs []Run, now time.Time) []Decision {
+	all := newListed(runs)
+	out := make([]Decision, len(runs))
+	_ = p.Decide(all, now, func(i int, _ *Run, d *Decision) error { // which ends in no error, for neither of these does
+		out[all.order[i]] = *d
+		return nil
+	})
+	return out
+}
+
+// listed are Runs in memory.
+type listed struct {
+	runs  []Run
+	order []int // places in runs, by id
+	byID  map[string]int
+}
+
+func newListed(runs []Run) *listed {
+	l := &listed{runs: runs, order: make([]int, len(runs)), byID: make(map[string]int, len(runs))}
+	for i := range l.order {
+		l.order[i] = i
+	}
+	slices.SortStableFunc(l.order, func(i, j int) int { return strings.Compare(runs[i].ID, runs[j].ID) })
+	for number, i := range l.order {
+		l.byID[runs[i].ID] = number
+	}
+	return l
+}
+
+func (l *listed) Len() int { return len(l.runs) }
+
+func (l *listed) Each(do func(i, parent int, r *Run) error) error {
+	for number, i := range l.order {
+		r, parent := &l.runs[i], -1
+		if up, ok := l.byID[r.Parent]; ok && r.Parent != "" {
+			parent = up
+		}
+		if err := do(number, parent, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Groups says of the groups of decisions whether they leave a run (thinned runs are left). A plan that empties a group may be a
+// mistake in the policy.
+type Groups map[string]bool
+
+// Add takes in a decision.
+func (g Groups) Add(d *Decision) {
+	if d.Group != "" {
+		g[d.Group] = g[d.Group] || d.Action != Prune
+	}
+}
+
+// Emptied names those that no run is left of, in name order.
+func (g Groups) Emptied() []string {
 	var out []string
-	for g, some := range left {
+	for name, some := range g {
 		if !some {
-			out = append(out, g)
+			out = append(out, name)
 		}
 	}
 	slices.Sort(out)
@@ -59,67 +114,92 @@ func Emptied(decisions []Decision) []string {
 }
 
 type group struct {
-	rule int
+	rule int32
 	key  string
+}
+
+// runFacts is what is kept of every run.
+type runFacts struct {
+	clock  int64 // by which its rule sorts, in microseconds
+	bytes  int64
+	total  int64 // of its group up to and with it
+	place  int32 // in its group, newest first, from 1
+	group  int32 // -1 for none
+	parent int32 // -1 for none
+	leader int32 // whose decision the run shares, -1 for its own
+	rule   int32 // the rule that took the run, -1 for none
+	safe   bool  // a pin or an unexpired hold decides
+}
+
+// leading is the decision of a run that others follow.
+type leading struct {
+	id       string
+	decision Decision
+	next     time.Time // when time alone may give it to another rule
 }
 
 type evaluation struct {
 	p      *Policy
-	runs   []Run
 	now    time.Time
-	out    []Decision
-	rule   []int       // the rule that took the run, -1 for none
-	next   []time.Time // when time alone may give the run to another rule
-	parent []int       // position of the parent, -1 for none
-	leader []int       // whose decision the run shares, -1 for its own
+	facts  []runFacts
+	groups map[group]int32
+	leads  map[int32]leading
 }
 
-func (a *evaluation) parents() {
-	a.parent = make([]int, len(a.runs))
-	var byID map[string]int
-	for i := range a.runs {
-		a.parent[i] = -1
-		if a.runs[i].Parent != "" && byID == nil {
-			byID = make(map[string]int, len(a.runs))
-			for j := range a.runs {
-				byID[a.runs[j].ID] = j
-			}
-		}
-		if j, ok := byID[a.runs[i].Parent]; ok && j != i && a.runs[i].Parent != "" {
-			a.parent[i] = j
-		}
-	}
-}
-
-// take gives the run to the first rule that matches it.
-func (a *evaluation) take(i int) {
-	a.rule[i] = -1
-	for j := range a.p.Rules {
-		ok, next := a.p.Rules[j].Match.holds(&a.runs[i], a.now)
-		a.next[i] = earlier(a.next[i], next)
+// taker is the first rule that matches the run, -1 for none, and when time alone may give it to another.
+func (p *Policy) taker(r *Run, now time.Time) (rule int32, next time.Time) {
+	for j := range p.Rules {
+		ok, change := p.Rules[j].Match.holds(r, now)
+		next = earlier(next, change)
 		if ok {
-			a.rule[i] = j
-			return
+			return int32(j), next
 		}
 	}
+	return -1, next
+}
+
+// take notes what decides on other runs.
+func (a *evaluation) take(i, parent int, r *Run) {
+	f := &a.facts[i]
+	f.rule, _ = a.p.taker(r, a.now)
+	f.parent, f.group, f.bytes, f.safe = int32(parent), -1, r.Bytes, r.protected(a.now)
+	if parent == i {
+		f.parent = -1
+	}
+	if f.rule < 0 {
+		return
+	}
+	rule := &a.p.Rules[f.rule]
+	f.clock = r.clock(rule.By).UnixMicro()
+	if len(rule.Steps) == 0 {
+		return // they all stay
+	}
+	g := group{f.rule, r.groupKey(rule.Per)}
+	number, ok := a.groups[g]
+	if !ok {
+		g.key = strings.Clone(g.key)
+		number = int32(len(a.groups))
+		a.groups[g] = number
+	}
+	f.group = number
 }
 
 // followers finds whose decision each run shares: that of its parent, when the parent's rule says so, and so on
 // upwards. Runs whose parents form a circle are judged by themselves.
 func (a *evaluation) followers() {
 	const unknown = -2
-	a.leader = make([]int, len(a.runs))
-	for i := range a.leader {
-		a.leader[i] = unknown
+	for i := range a.facts {
+		a.facts[i].leader = unknown
 	}
-	var path []int
-	for i := range a.runs {
+	a.leads = map[int32]leading{}
+	var path []int32
+	for i := range a.facts {
 		path = path[:0]
-		j := i
-		for a.leader[j] == unknown {
-			a.leader[j] = -1 // also what a circle comes back to
-			up := a.parent[j]
-			if up < 0 || a.rule[up] < 0 || a.p.Rules[a.rule[up]].Children == Stay {
+		j := int32(i)
+		for a.facts[j].leader == unknown {
+			a.facts[j].leader = -1 // also what a circle comes back to
+			up := a.facts[j].parent
+			if up < 0 || a.facts[up].rule < 0 || a.p.Rules[a.facts[up].rule].Children == Stay {
 				break
 			}
 			path = append(path, j)
@@ -129,47 +209,79 @@ func (a *evaluation) followers() {
 			path = path[:k] // those who lead into a circle follow the one at which they enter it
 		}
 		top := j
-		if a.leader[j] >= 0 {
-			top = a.leader[j]
+		if a.facts[j].leader >= 0 {
+			top = a.facts[j].leader
 		}
 		for _, k := range path {
-			a.leader[k] = top
+			a.facts[k].leader, a.leads[top] = top, leading{}
 		}
 	}
 }
 
-func (a *evaluation) follows(i int) bool { return a.leader[i] >= 0 }
-
-// protected says that a pin or an unexpired hold decides. Such runs take no place in any count.
-func (a *evaluation) protected(i int) bool {
-	r := &a.runs[i]
-	if r.Pinned {
-		return true
-	}
-	for _, h := range r.Holds {
-		if h.active(a.now) {
-			return true
+// line gives each run its place in its group, newest first. Those that follow others or that nothing may take have none.
+func (a *evaluation) line() {
+	var members []int32
+	for i := range a.facts {
+		if f := &a.facts[i]; f.group >= 0 && f.leader < 0 && !f.safe {
+			members = append(members, int32(i))
 		}
 	}
-	return false
+	slices.SortFunc(members, func(i, j int32) int {
+		x, y := &a.facts[i], &a.facts[j]
+		return cmp.Or(cmp.Compare(x.group, y.group), cmp.Compare(y.clock, x.clock), cmp.Compare(i, j))
+	})
+	for k, i := range members {
+		f := &a.facts[i]
+		f.place, f.total = 1, f.bytes
+		if k > 0 && a.facts[members[k-1]].group == f.group {
+			before := &a.facts[members[k-1]]
+			f.place, f.total = before.place+1, before.total+f.bytes
+		}
+	}
+}
+
+// protected says that a pin or an unexpired hold decides. Such runs take no place in any count.
+func (r *Run) protected(now time.Time) bool {
+	return r.Pinned || slices.ContainsFunc(r.Holds, func(h Hold) bool { return h.active(now) })
 }
 
 func (h Hold) active(now time.Time) bool { return h.Expires.IsZero() || h.Expires.After(now) }
 
-// finish gives the decision to those that no group decided.
-func (a *evaluation) finish(i int) {
-	d, r := &a.out[i], &a.runs[i]
-	switch {
-	case a.protected(i):
-		a.protect(d, r)
-	case a.follows(i):
-		a.follow(i)
-	case a.rule[i] < 0:
-		d.Reasons = []string{"no rule matches"}
-		d.Until = a.next[i]
-	default:
-		d.Until = earlier(d.Until, a.next[i])
+// decide is what becomes of a run, before it is seen what is left of it.
+func (a *evaluation) decide(i int, r *Run) Decision {
+	f := &a.facts[i]
+	d := Decision{RunID: r.ID, Action: Keep, Ledger: true}
+	_, next := a.p.taker(r, a.now)
+	if f.rule >= 0 && f.leader < 0 {
+		rule := &a.p.Rules[f.rule]
+		d.Group = r.groupName(rule.Per)
+		if !f.safe {
+			a.judge(rule, f, r, &d)
+		}
 	}
+	switch {
+	case f.safe:
+		a.protect(&d, r)
+	case f.leader >= 0:
+		a.follow(&d, f.leader)
+	case f.rule < 0:
+		d.Reasons = []string{"no rule matches"}
+		d.Until = next
+	default:
+		d.Until = earlier(d.Until, next)
+	}
+	return d
+}
+
+// judge says what the rule of a run makes of it.
+func (a *evaluation) judge(rule *Rule, f *runFacts, r *Run, d *Decision) {
+	d.Rule, d.Ledger = rule.Name, rule.Ledger
+	if len(rule.Steps) == 0 {
+		d.Reasons = []string{fmt.Sprintf("rule %s keeps it", rule.Name)}
+		return
+	}
+	v := verdict{rule: rule, run: r, now: a.now, place: int64(f.place), total: f.total, d: d}
+	v.decide()
 }
 
 func (a *evaluation) protect(d *Decision, r *Run) {
@@ -202,17 +314,17 @@ func (a *evaluation) protect(d *Decision, r *Run) {
 }
 
 // follow repeats the decision of the run's leader.
-func (a *evaluation) follow(i int) {
-	d, lead := &a.out[i], a.leader[i]
-	if !a.protected(lead) {
-		from := &a.out[lead]
-		d.Action, d.Tier, d.Over, d.Rule, d.Ledger, d.Until = from.Action, from.Tier, from.Over, from.Rule, from.Ledger, from.Until
-		d.Reasons = []string{"follows its parent " + a.runs[lead].ID}
-		d.Reasons = append(d.Reasons, from.Reasons...)
-		d.Until = earlier(d.Until, a.next[lead])
+func (a *evaluation) follow(d *Decision, leader int32) {
+	lead := a.leads[leader]
+	d.Reasons = []string{"follows its parent " + lead.id}
+	if a.facts[leader].safe {
+		d.Reasons[0] += ", which is pinned or held"
 		return
 	}
-	d.Reasons = []string{"follows its parent " + a.runs[lead].ID + ", which is pinned or held"}
+	from := &lead.decision
+	d.Action, d.Tier, d.Over, d.Rule, d.Ledger = from.Action, from.Tier, from.Over, from.Rule, from.Ledger
+	d.Until = earlier(from.Until, lead.next)
+	d.Reasons = append(d.Reasons, from.Reasons...)
 }
 
 // reach sets what goes; thinning a run that is as thin already is keeping it.
@@ -235,29 +347,5 @@ func (d *Decision) reach(r *Run) {
 		default:
 			d.Bytes = r.Bytes
 		}
-	}
-}
-
-// group decides on the runs that one rule has in one group.
-func (a *evaluation) group(rule *Rule, members []int) {
-	slices.SortFunc(members, func(i, j int) int {
-		x, y := a.runs[i].clock(rule.By), a.runs[j].clock(rule.By)
-		if c := y.Compare(x); c != 0 {
-			return c
-		}
-		return strings.Compare(a.runs[i].ID, a.runs[j].ID)
-	})
-	var place, total int64
-	for _, i := range members {
-		r, d := &a.runs[i], &a.out[i]
-		d.Rule, d.Ledger = rule.Name, rule.Ledger
-		if len(rule.Steps) == 0 {
-			d.Reasons = []string{fmt.Sprintf("rule %s keeps it", rule.Name)}
-			continue
-		}
-		place++
-		total += r.Bytes
-		v := verdict{rule: rule, run: r, now: a.now, place: place, total: total, d: d}
-		v.decide()
 	}
 }

@@ -155,11 +155,15 @@ func TestEmptied(t *testing.T) {
 		t.Fatal(err)
 	}
 	old, young := now.Add(-30*day), now.Add(-day)
-	got := Emptied(p.Apply([]Run{
+	groups := Groups{}
+	for _, d := range p.Apply([]Run{
 		{ID: "1", Format: "leslie", Group: "A", Started: old}, {ID: "2", Format: "leslie", Group: "A", Started: old},
 		{ID: "3", Format: "leslie", Group: "B", Started: old}, {ID: "4", Format: "leslie", Group: "B", Started: young},
 		{ID: "5", Format: "leslie", Group: "C", Started: old}, {ID: "6", Format: "leslie", Group: "C", Started: old, Pinned: true},
-	}, now))
+	}, now) {
+		groups.Add(&d)
+	}
+	got := groups.Emptied()
 	if s := strings.Join(got, "; "); s != "leslie thread A" {
 		t.Errorf("got %q", s)
 	}

@@ -145,7 +145,11 @@ func render(ds []Decision, quiet []bool) string {
 			fmt.Fprintf(&b, "    until %s\n", d.Until.Format(time.DateTime))
 		}
 	}
-	for _, g := range Emptied(ds) {
+	groups := Groups{}
+	for i := range ds {
+		groups.Add(&ds[i])
+	}
+	for _, g := range groups.Emptied() {
 		fmt.Fprintf(&b, "emptied: %s\n", g)
 	}
 	return b.String()

@@ -2,7 +2,9 @@ package prune
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,8 +14,11 @@ import (
 	"github.com/txarchive/txarchive/internal/policy"
 )
 
-// factsBytes is how much of facts one pack takes: what is gathered in memory.
-const factsBytes = 64 << 20
+// factsBytes is how much memory the facts of one pack take while they are gathered, and factBytes one of them besides its text.
+const (
+	factsBytes = 24 << 20
+	factBytes  = 200
+)
 
 // Applied is what a prune did.
 type Applied struct {
@@ -29,24 +34,19 @@ type Applied struct {
 // Apply does what a plan says and nothing else. What a crash has left undone of it is done by applying it again.
 // Errors: *ChangedError.
 func (p *Pruner) Apply(ctx context.Context, plan *Plan) (*Applied, error) {
-	s, err := p.survey(ctx, plan.Costs)
+	versions, done, err := p.compare(ctx, plan)
 	if err != nil {
 		return nil, err
 	}
-	done, err := p.done(ctx, plan.ID)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.unchanged(plan, done, p.now); err != nil {
-		return nil, err
-	}
-	orders, out := s.orders(plan, s.versions(plan.Runs), done)
+	out := plan.applied()
+	todo := plan.todo(versions, done, out)
 	now := p.now()
-	marked, err := p.mark(ctx, orders, out, now)
+	planned := plan.byID()
+	marked, err := p.mark(ctx, plan.toMark(planned, todo), out, now)
 	if err != nil {
 		return nil, err
 	}
-	orders = slices.DeleteFunc(orders, func(o index.LedgerOrder) bool { return marked[o.Version] })
+	todo = slices.DeleteFunc(todo, func(v *PlannedVersion) bool { return marked[v.id] })
 	facts, err := p.policyFact(ctx, plan.Policy)
 	if err != nil {
 		return nil, err
@@ -58,14 +58,14 @@ func (p *Pruner) Apply(ctx context.Context, plan *Plan) (*Applied, error) {
 		return err
 	}
 	const some = 64 // ledgers that are made in one go
-	for some := range slices.Chunk(orders, some) {
-		more, err := p.facts(ctx, some, plan.ID, now)
+	for some := range slices.Chunk(todo, some) {
+		more, err := p.facts(ctx, plan.orders(planned, some), plan.ID, now)
 		if err != nil {
 			return nil, err
 		}
 		facts = append(facts, more...)
 		for _, f := range more {
-			size += len(f.Value)
+			size += len(f.Key) + len(f.Value) + factBytes
 		}
 		if size >= factsBytes {
 			if err := flush(); err != nil {
@@ -155,36 +155,72 @@ func (p *Pruner) done(ctx context.Context, plan string) (doneParts, error) {
 	return done, nil
 }
 
-// unchanged compares what a plan names with what is there now. Runs that the plan has begun to prune are not compared.
-func (s *stand) unchanged(plan *Plan, done doneParts, now func() time.Time) error {
+// compare compares what a plan names with what is there now. Runs that the plan has begun to prune are not compared. It gives the
+// originals as they are now, and what of them is done.
+func (p *Pruner) compare(ctx context.Context, plan *Plan) (now []PlannedVersion, done doneParts, err error) {
+	s, err := p.survey(ctx, plan.Costs)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if done, err = p.done(ctx, plan.ID); err != nil {
+		return nil, nil, err
+	}
 	e := &ChangedError{}
-	for i := range plan.Runs {
-		r := &plan.Runs[i]
-		if done[r.RunID] != nil {
-			continue
-		}
-		at, ok := s.byID[r.RunID]
-		switch {
-		case !ok:
-			e.What = append(e.What, "run "+r.RunID+" is not there any more")
-		case protection(&s.runs[at], now()) != "":
-			e.What = append(e.What, "run "+r.RunID+" is now "+protection(&s.runs[at], now()))
-		case s.state(at) != r.State:
+	runs, err := s.again(plan, done, p.now(), e)
+	if err != nil {
+		return nil, nil, err
+	}
+	if now, err = s.versions(runs); err != nil {
+		return nil, nil, err
+	}
+	was := plan.byID()
+	for i := range runs {
+		if r := &runs[i]; done[r.RunID] == nil && hex.EncodeToString(r.said[:8]) != was[r.RunID].State {
 			e.What = append(e.What, "run "+r.RunID+" is not what it was")
 		}
 	}
 	if len(e.What) == 0 && len(done) == 0 {
-		s.compareVersions(plan, e)
+		compareVersions(now, plan, e)
 	}
 	if len(e.What) > 0 {
-		return e
+		return nil, nil, e
 	}
-	return nil
+	return now, done, nil
+}
+
+// again finds the runs of a plan as they are now, and what of them keeps it from being applied.
+func (s *stand) again(plan *Plan, done doneParts, now time.Time, e *ChangedError) ([]PlannedRun, error) {
+	was := plan.byID()
+	runs := make([]PlannedRun, 0, len(plan.Runs))
+	if err := s.Each(func(number, _ int, r *policy.Run) error {
+		if x := was[r.ID]; x != nil {
+			runs = append(runs, s.planned(number, r, &x.Decision))
+			if why := protection(r, now); why != "" && done[r.ID] == nil {
+				e.What = append(e.What, "run "+r.ID+" is now "+why)
+			}
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	if len(runs) == len(plan.Runs) {
+		return runs, nil
+	}
+	there := map[string]bool{}
+	for i := range runs {
+		there[runs[i].RunID] = true
+	}
+	for i := range plan.Runs {
+		if id := plan.Runs[i].RunID; !there[id] && done[id] == nil {
+			e.What = append(e.What, "run "+id+" is not there any more")
+		}
+	}
+	return runs, nil
 }
 
 // compareVersions finds originals that another set of runs holds now.
-func (s *stand) compareVersions(plan *Plan, e *ChangedError) {
-	now := s.versions(plan.Runs)
+func compareVersions(now []PlannedVersion, plan *Plan, e *ChangedError) {
 	same := func(a, b PlannedVersion) bool {
 		return a.Source == b.Source && a.Path == b.Path && string(a.PathRaw) == string(b.PathRaw) && a.Number == b.Number && a.SHA256 == b.SHA256 &&
 			a.Goes == b.Goes && slices.Equal(a.Runs, b.Runs)
@@ -200,33 +236,49 @@ func (s *stand) compareVersions(plan *Plan, e *ChangedError) {
 	}
 }
 
-// orders says what is to happen to originals, and counts it.
-func (s *stand) orders(plan *Plan, versions []PlannedVersion, done doneParts) ([]index.LedgerOrder, *Applied) {
-	out := &Applied{Plan: plan.ID}
-	for i := range plan.Runs {
-		if plan.Runs[i].Action == policy.Prune {
+// applied is what a plan does to runs.
+func (p *Plan) applied() *Applied {
+	out := &Applied{Plan: p.ID}
+	for i := range p.Runs {
+		if p.Runs[i].Action == policy.Prune {
 			out.Pruned++
 		} else {
 			out.Thinned++
 		}
 	}
-	planned := plan.byID()
-	var orders []index.LedgerOrder
+	return out
+}
+
+// todo is the originals of which not all is done yet. It counts them.
+func (p *Plan) todo(versions []PlannedVersion, done doneParts, out *Applied) (todo []*PlannedVersion) {
 	for i := range versions {
 		v := &versions[i]
-		at := &s.Versions[v.at]
-		key := index.VersionKey{Source: at.Source, Path: at.Path, Number: at.Number}
+		key := index.VersionKey{Source: v.Source, Path: v.name(), Number: v.Number}
 		if !slices.ContainsFunc(v.Runs, func(id string) bool { return !done[id][key] }) {
 			continue
 		}
-		orders = append(orders, s.order(plan, planned, v))
-		if v.Goes && !at.Buried {
+		todo = append(todo, v)
+		if v.Goes && !v.buried {
 			out.Originals++
 		} else if !v.Goes {
 			out.Shared++
 		}
 	}
-	return orders, out
+	return todo
+}
+
+// toMark is what is to happen to originals of which payloads go.
+func (p *Plan) toMark(planned map[string]*PlannedRun, versions []*PlannedVersion) []index.LedgerOrder {
+	return p.orders(planned, slices.DeleteFunc(slices.Clone(versions), func(v *PlannedVersion) bool {
+		return !slices.ContainsFunc(v.Runs, func(id string) bool { return planned[id].Tier == policy.TierPayloads })
+	}))
+}
+
+func (p *Plan) orders(planned map[string]*PlannedRun, versions []*PlannedVersion) (all []index.LedgerOrder) {
+	for _, v := range versions {
+		all = append(all, p.order(planned, v))
+	}
+	return all
 }
 
 func (p *Plan) byID() map[string]*PlannedRun {
@@ -238,13 +290,12 @@ func (p *Plan) byID() map[string]*PlannedRun {
 }
 
 // order says what is to happen to one original.
-func (s *stand) order(plan *Plan, planned map[string]*PlannedRun, v *PlannedVersion) index.LedgerOrder {
-	at := &s.Versions[v.at]
-	o := index.LedgerOrder{Version: at.ID, Bury: v.Goes || at.Buried, Drop: map[string]bool{}}
+func (p *Plan) order(planned map[string]*PlannedRun, v *PlannedVersion) index.LedgerOrder {
+	o := index.LedgerOrder{Version: v.id, Bury: v.Goes || v.buried, Drop: map[string]bool{}}
 	for _, id := range v.Runs {
 		r := planned[id]
 		o.Drop[id] = !r.Ledger
-		o.Runs = append(o.Runs, index.LedgerRun{Run: id, Action: string(r.Action), Tier: string(r.Tier), Over: r.Over, Plan: plan.ID, Rule: r.Rule, Reason: reasonOf(r)})
+		o.Runs = append(o.Runs, index.LedgerRun{Run: id, Action: string(r.Action), Tier: string(r.Tier), Over: r.Over, Plan: p.ID, Rule: r.Rule, Reason: reasonOf(r)})
 	}
 	return o
 }

@@ -14,32 +14,27 @@ import (
 // count finds out what a plan gives back.
 func (p *Pruner) count(ctx context.Context, s *stand, plan *Plan) error {
 	f := &plan.Frees
-	goes := map[int]bool{}
+	goes := map[int64]bool{}
 	for i := range plan.Versions {
-		if v := &plan.Versions[i]; v.Goes && !s.Versions[v.at].Buried {
-			goes[v.at] = true
+		if v := &plan.Versions[i]; v.Goes && !v.buried {
+			goes[v.id] = true
 			f.RawBytes += v.Size
 		}
 	}
 	f.Originals = len(goes)
 	planned := plan.byID()
-	marked, err := p.countPayloads(ctx, s, plan, planned)
+	marked, err := p.countPayloads(ctx, plan, planned)
 	if err != nil {
 		return err
 	}
-	leaving, err := p.countFacts(ctx, s, plan, planned, marked)
+	leaving, err := p.countFacts(ctx, plan, planned, marked)
 	if err != nil {
 		return err
 	}
-	for at := range s.Versions {
-		if marked[s.Versions[at].ID] {
-			goes[at] = true
-		}
-	}
-	if err := p.freed(ctx, s, goes, f); err != nil {
+	if err := p.freed(ctx, s, func(version int64) bool { return goes[version] || marked[version] }, f); err != nil {
 		return err
 	}
-	if err := p.countIndex(ctx, s, plan, leaving); err != nil {
+	if err := p.countIndex(ctx, plan, leaving); err != nil {
 		return err
 	}
 	f.Bytes = f.PackBytes - f.WrittenBytes + f.IndexBytes
@@ -50,16 +45,16 @@ func (p *Pruner) count(ctx context.Context, s *stand, plan *Plan) error {
 const countedFacts = 500
 
 // countFacts finds out what ledgers and tombstones take in packs, from some of them when they are many, and gives these.
-func (p *Pruner) countFacts(ctx context.Context, s *stand, plan *Plan, planned map[string]*PlannedRun, marked map[int64]bool) (*index.Leaving, error) {
+func (p *Pruner) countFacts(ctx context.Context, plan *Plan, planned map[string]*PlannedRun, marked map[int64]bool) (*index.Leaving, error) {
 	step, of := 1, len(plan.Versions)-len(marked)
 	if of > 2*countedFacts {
 		step = of / countedFacts
 	}
 	var some []index.LedgerOrder
 	for i, n := 0, 0; i < len(plan.Versions); i++ {
-		if v := &plan.Versions[i]; !marked[s.Versions[v.at].ID] {
+		if v := &plan.Versions[i]; !marked[v.id] {
 			if n++; n%step == 0 {
-				some = append(some, s.order(plan, planned, v))
+				some = append(some, plan.order(planned, v))
 			}
 		}
 	}
@@ -90,13 +85,14 @@ func (p *Pruner) countFacts(ctx context.Context, s *stand, plan *Plan, planned m
 }
 
 // countIndex finds out what gc gives back of the index when it cleans it.
-func (p *Pruner) countIndex(ctx context.Context, s *stand, plan *Plan, leaving *index.Leaving) error {
+func (p *Pruner) countIndex(ctx context.Context, plan *Plan, leaving *index.Leaving) error {
 	leaving.Originals = plan.Frees.Originals
+	leaving.Runs = make([]index.LeavingRun, 0, len(plan.Runs))
 	for i := range plan.Runs {
 		r := &plan.Runs[i]
-		leaving.Runs = append(leaving.Runs, index.LeavingRun{Run: s.byID[r.RunID], Rows: r.ends(), Ledger: r.ends() && !r.Ledger})
+		leaving.Runs = append(leaving.Runs, index.LeavingRun{ID: r.RunID, Format: r.Format, Held: r.rows, Thinned: r.thinned, Rows: r.ends(), Ledger: r.ends() && !r.Ledger})
 	}
-	freed, err := p.Index.Frees(ctx, s.Estate, leaving)
+	freed, err := p.Index.Frees(ctx, leaving)
 	if err != nil {
 		return err
 	}
@@ -117,72 +113,47 @@ type span struct {
 
 const tarBlock = 512
 
-// touched is a pack that holds what goes.
-type touched struct {
-	spans     map[int64]*span // by place
-	all, gone int64           // extents
-}
-
-// touched finds the packs that hold what goes, by id.
-func (s *stand) touched(goes map[int]bool) map[int64]*touched {
-	const stays, ends = 1, 2
-	fate := make(map[int64]int, len(s.Versions)) // of chains
-	for i := range s.Versions {
-		v := &s.Versions[i]
-		switch {
-		case goes[i]:
-			fate[v.Chain] |= ends
-		case !v.Buried:
-			fate[v.Chain] |= stays
-		}
-	}
-	packs := map[int64]*touched{}
-	for _, x := range s.Extents {
-		if fate[x.Chain] == ends && packs[x.Pack] == nil {
-			packs[x.Pack] = &touched{spans: map[int64]*span{}}
-		}
-	}
-	for _, x := range s.Extents {
-		t := packs[x.Pack]
-		if t == nil {
-			continue
-		}
-		e := t.spans[x.Raw]
+// spans are the entries of a pack, in order, and how many of its extents go.
+func spans(p *index.EstatePack) (all []*span, gone int64) {
+	at := map[int64]*span{}
+	for _, x := range p.Extents {
+		e := at[x.Raw]
 		if e == nil {
 			e = &span{from: x.Raw - tarBlock}
-			t.spans[x.Raw] = e
+			at[x.Raw] = e
 		}
 		e.to = max(e.to, x.Raw+(x.Size+tarBlock-1)/tarBlock*tarBlock)
-		e.live = e.live || fate[x.Chain]&stays > 0
-		t.all++
-		if fate[x.Chain] == ends {
+		e.live = e.live || x.Stays
+		if x.Goes {
 			e.dead = true
-			t.gone++
+			gone++
 		}
 	}
-	return packs
+	return slices.SortedFunc(maps.Values(at), func(a, b *span) int { return cmp.Compare(a.from, b.from) }), gone
 }
 
 // freed counts what packs give back when versions go: members of which no entry stays, and shares of the others.
-func (p *Pruner) freed(ctx context.Context, s *stand, goes map[int]bool, f *Frees) error {
-	packs := s.touched(goes)
-	ids := slices.Sorted(maps.Keys(packs))
-	volumes, err := p.Index.Volumes(ctx, ids)
-	if err != nil {
-		return err
-	}
+func (p *Pruner) freed(ctx context.Context, s *stand, goes func(version int64) bool, f *Frees) error {
 	var again []remains
-	for _, id := range ids {
-		t, v := packs[id], volumes[id]
-		sorted := slices.SortedFunc(maps.Values(t.spans), func(a, b *span) int { return cmp.Compare(a.from, b.from) })
-		again = append(again, f.addPack(&v, sorted)...)
-		f.PackBytes += v.Manifest * t.gone / t.all
+	for x, err := range s.Packs(goes) {
+		if err != nil {
+			return err
+		}
+		volumes, err := p.Index.Volumes(ctx, []int64{x.ID})
+		if err != nil {
+			return err
+		}
+		v := volumes[x.ID]
+		all, gone := spans(x)
+		again = append(again, f.addPack(&v, all)...)
+		f.PackBytes += v.Manifest * gone / int64(len(x.Extents))
+		f.Packs++
 	}
 	share, err := p.remade(ctx, again)
 	for _, x := range again {
 		f.PackBytes -= int64(x.keeps * share)
 	}
-	f.Packs, f.Members = len(ids), len(again)
+	f.Members = len(again)
 	return err
 }
 

@@ -154,7 +154,7 @@ func (r *replacer) mark(l *index.Ledger, x *index.Payloads, plan string, now tim
 
 // countPayloads finds out what originals get marks, and how many bytes of packs they will take: it writes them as Apply
 // does, but nowhere.
-func (p *Pruner) countPayloads(ctx context.Context, s *stand, plan *Plan, planned map[string]*PlannedRun) (marked map[int64]bool, err error) {
+func (p *Pruner) countPayloads(ctx context.Context, plan *Plan, planned map[string]*PlannedRun) (marked map[int64]bool, err error) {
 	if p.Payloads == nil {
 		return nil, nil
 	}
@@ -162,7 +162,7 @@ func (p *Pruner) countPayloads(ctx context.Context, s *stand, plan *Plan, planne
 	for i := range plan.Versions {
 		v := &plan.Versions[i]
 		if slices.ContainsFunc(v.Runs, func(id string) bool { return planned[id].Tier == policy.TierPayloads }) {
-			orders = append(orders, s.order(plan, planned, v))
+			orders = append(orders, plan.order(planned, v))
 		}
 	}
 	m, err := p.toMark(ctx, orders)

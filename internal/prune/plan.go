@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -47,6 +48,11 @@ type PlannedRun struct {
 	Title   string     `json:"title"`
 	Started *time.Time `json:"started"`
 	State   string     `json:"state"` // hash of all that decides on it and of its originals
+
+	number  int32    // in the stand
+	said    [16]byte // hash of all that decides on it, and of those of its originals that were looked at
+	rows    int64    // of the index
+	thinned bool     // before
 }
 
 // PlannedVersion is an original that runs of the plan hold.
@@ -60,7 +66,18 @@ type PlannedVersion struct {
 	Goes    bool     `json:"goes"` // else other runs keep it, and only rows of the index go
 	Runs    []string `json:"run_ids"`
 
-	at int // in the stand
+	id     int64 // in the index
+	buried bool  // already
+	beside bool  // no run holds it: it lies beside what these runs hold
+	of     []int32
+}
+
+// name is the path as it is.
+func (v *PlannedVersion) name() string {
+	if v.PathRaw != nil {
+		return string(v.PathRaw)
+	}
+	return v.Path
 }
 
 // Frees is what a plan gives back, estimated where it depends on how well something compresses.
@@ -99,42 +116,12 @@ func (p *Pruner) Make(ctx context.Context, c Choice) (*Plan, error) {
 	if c.Policy != nil && c.Policy.Empty() && !c.AllowEmpty {
 		return nil, ErrEmptyPolicy
 	}
-	costs := c.Policy != nil && c.Policy.UsesCost()
-	s, err := p.survey(ctx, costs)
+	s, err := p.survey(ctx, c.Policy != nil && c.Policy.UsesCost())
 	if err != nil {
 		return nil, err
 	}
-	now := p.now()
-	var decisions []policy.Decision
-	var spared []policy.Decision
-	if c.Policy != nil {
-		decisions = c.Policy.Apply(s.runs, now)
-	} else if decisions, spared, err = s.byHand(c, now); err != nil {
-		return nil, err
-	}
-	plan := &Plan{Format: PlanFormat, Created: now, By: c.By, Source: c.Source, Policy: c.Text, Costs: costs,
-		Runs: []PlannedRun{}, Spared: []PlannedRun{}, Versions: []PlannedVersion{}, Emptied: []string{}, Left: []Left{}}
-	if c.Policy != nil {
-		plan.Emptied = append(plan.Emptied, policy.Emptied(decisions)...)
-	}
-	for i := range decisions {
-		if decisions[i].Action == policy.Keep {
-			plan.Kept++
-		}
-	}
-	plan.Runs = slices.Grow(plan.Runs, len(decisions)-plan.Kept)
-	for i := range decisions {
-		if decisions[i].Action != policy.Keep {
-			plan.Runs = append(plan.Runs, s.planned(decisions[i]))
-		}
-	}
-	for _, d := range spared {
-		plan.Spared = append(plan.Spared, s.planned(d))
-	}
-	plan.Kept += len(s.runs) - len(decisions)
-	plan.Versions = s.versions(plan.Runs)
-	plan.ID = planID(plan)
-	if err := p.count(ctx, s, plan); err != nil {
+	plan, err := p.make(ctx, c, s)
+	if err := errors.Join(err, s.Close()); err != nil {
 		return nil, err
 	}
 	if len(plan.Emptied) > 0 && !c.AllowEmpty {
@@ -143,44 +130,112 @@ func (p *Pruner) Make(ctx context.Context, c Choice) (*Plan, error) {
 	return plan, nil
 }
 
+func (p *Pruner) make(ctx context.Context, c Choice, s *stand) (*Plan, error) {
+	now := p.now()
+	plan := &Plan{Format: PlanFormat, Created: now, By: c.By, Source: c.Source, Policy: c.Text, Costs: s.costs,
+		Runs: []PlannedRun{}, Spared: []PlannedRun{}, Versions: []PlannedVersion{}, Emptied: []string{}, Left: []Left{}}
+	choose := s.byHand
+	if c.Policy != nil {
+		choose = s.byPolicy
+	}
+	if err := choose(plan, c, now); err != nil {
+		return nil, err
+	}
+	byNumber := func(a, b PlannedRun) int { return cmp.Compare(a.number, b.number) }
+	slices.SortFunc(plan.Runs, byNumber)
+	slices.SortFunc(plan.Spared, byNumber)
+	plan.Kept = s.Len() - len(plan.Runs)
+	var err error
+	if plan.Versions, err = s.versions(plan.Runs); err != nil {
+		return nil, err
+	}
+	for _, runs := range [][]PlannedRun{plan.Runs, plan.Spared} {
+		for i := range runs {
+			runs[i].State = hex.EncodeToString(runs[i].said[:8])
+		}
+	}
+	plan.ID = planID(plan)
+	return plan, p.count(ctx, s, plan)
+}
+
+// byPolicy decides on all runs.
+func (s *stand) byPolicy(plan *Plan, c Choice, now time.Time) error {
+	groups := policy.Groups{}
+	texts := map[string]string{} // that many decisions have in common
+	err := c.Policy.Decide(s, now, func(number int, r *policy.Run, d *policy.Decision) error {
+		groups.Add(d)
+		if d.Action == policy.Keep {
+			return nil
+		}
+		d.Group = shared(texts, d.Group)
+		for i := range d.Reasons {
+			d.Reasons[i] = shared(texts, d.Reasons[i])
+		}
+		plan.Runs = append(plan.Runs, s.planned(number, r, d))
+		return nil
+	})
+	plan.Emptied = append(plan.Emptied, groups.Emptied()...)
+	return err
+}
+
+// shared is the one copy of a text, as long as there are not many.
+func shared(texts map[string]string, text string) string {
+	const most = 1 << 16
+	if have, ok := texts[text]; ok {
+		return have
+	}
+	if len(texts) < most {
+		texts[text] = text
+	}
+	return text
+}
+
 // Explain decides on one run as a policy does, with all runs around it.
-func (p *Pruner) Explain(ctx context.Context, pol *policy.Policy, run string) (*policy.Decision, *policy.Run, error) {
+func (p *Pruner) Explain(ctx context.Context, pol *policy.Policy, run string) (decision *policy.Decision, of *policy.Run, err error) {
 	s, err := p.survey(ctx, pol.UsesCost())
 	if err != nil {
 		return nil, nil, err
 	}
-	i, ok := s.byID[run]
-	if !ok {
+	err = pol.Decide(s, p.now(), func(_ int, r *policy.Run, d *policy.Decision) error {
+		if r.ID == run {
+			x := *r // the next one takes its place
+			of, decision = &x, d
+		}
+		return nil
+	})
+	if err := errors.Join(err, s.Close()); err != nil {
+		return nil, nil, err
+	}
+	if of == nil {
 		return nil, nil, fmt.Errorf("run %s: %w", run, index.ErrNotFound)
 	}
-	return &pol.Apply(s.runs, p.now())[i], &s.runs[i], nil
+	return decision, of, nil
 }
 
 // planID is short and the same for the same plan.
 func planID(p *Plan) string {
-	parts := []string{"plan", p.Created.Format(time.RFC3339Nano), p.By, p.Source}
-	for _, r := range p.Runs {
-		parts = append(parts, r.RunID, string(r.Action), string(r.Tier), r.State)
+	all, b := sha256.New(), []byte(nil)
+	for i := range p.Runs {
+		r := &p.Runs[i]
+		b = appendText(appendText(appendText(appendText(b[:0], r.RunID), string(r.Action)), string(r.Tier)), r.State)
+		all.Write(b)
 	}
-	return index.PublicID("p", parts...)
+	return index.PublicID("p", "plan", p.Created.Format(time.RFC3339Nano), p.By, p.Source, hex.EncodeToString(all.Sum(nil)))
 }
 
 // planned is a decision with what people want to know of its run.
-func (s *stand) planned(d policy.Decision) PlannedRun {
-	i := s.byID[d.RunID]
-	r := &s.runs[i]
-	x := PlannedRun{Decision: d, Format: r.Format, Source: r.Source, Native: r.Native, Title: r.Title, State: s.state(i)}
-	if !r.Started.IsZero() {
-		x.Started = &r.Started
+func (s *stand) planned(number int, r *policy.Run, d *policy.Decision) PlannedRun {
+	x := PlannedRun{Decision: *d, Format: r.Format, Source: r.Source, Native: r.Native, Title: r.Title, number: int32(number), said: said(r), rows: s.shown.Rows,
+		thinned: r.Thinned != ""}
+	if started := r.Started; !started.IsZero() {
+		x.Started = &started
 	}
 	return x
 }
 
-// state is a hash of everything that a policy may look at, but sizes as stored, which gc changes, and of the originals
-// of a run.
-func (s *stand) state(i int) string {
-	r := &s.runs[i]
-	b := s.said[:0]
+// said is a hash of everything that a policy may look at, but sizes as stored, which gc changes.
+func said(r *policy.Run) [16]byte {
+	b := make([]byte, 0, 512)
 	for _, text := range [...]string{r.ID, r.Native, r.Format, r.Source, r.Group, r.Project, r.Flow, r.Agent, r.Status, string(r.Outcome), r.Model,
 		r.Title, r.Parent, string(r.Thinned)} {
 		b = appendText(b, text)
@@ -196,16 +251,19 @@ func (s *stand) state(i int) string {
 	for _, h := range r.Holds {
 		b = strconv.AppendInt(appendText(appendText(b, h.Owner), h.Reason), h.Expires.UnixMicro(), 10)
 	}
-	for _, at := range s.of[i] {
-		v := &s.Versions[at]
-		b = appendText(appendText(b, v.Source), v.Path)
-		b = strconv.AppendInt(b, int64(v.Number), 10)
-		b = append(b, v.SHA256[:]...)
-		b = strconv.AppendBool(b, v.Buried)
-	}
-	s.said = b
+	return short(b)
+}
+
+// alsoSaid is the hash when an original of the run is looked at, too.
+func (v *PlannedVersion) alsoSaid(before [16]byte) [16]byte {
+	b := appendText(appendText(before[:], v.Source), v.name())
+	b = strconv.AppendInt(b, int64(v.Number), 10)
+	return short(strconv.AppendBool(append(b, v.SHA256[:]...), v.buried))
+}
+
+func short(b []byte) [16]byte {
 	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:8])
+	return [16]byte(sum[:16])
 }
 
 // appendText appends a text so that where it ends can be told.
@@ -214,24 +272,29 @@ func appendText(b []byte, text string) []byte {
 }
 
 // byHand decides on runs that were named.
-func (s *stand) byHand(c Choice, now time.Time) (decisions, spared []policy.Decision, err error) {
-	chosen := map[int]string{}
+func (s *stand) byHand(plan *Plan, c Choice, now time.Time) error {
+	missing := map[string]bool{}
 	for _, id := range c.Runs {
-		i, ok := s.byID[id]
-		if !ok {
-			return nil, nil, fmt.Errorf("run %s: %w", id, index.ErrNotFound)
-		}
-		chosen[i] = "asked for by " + c.By
+		missing[id] = true
 	}
-	if c.Follow {
-		s.follow(chosen)
+	chosen, err := s.chosen(c, missing)
+	if err != nil {
+		return err
 	}
-	for i := range s.runs {
-		reason, ok := chosen[i]
-		if !ok {
-			continue
+	for _, id := range c.Runs {
+		if missing[id] {
+			return fmt.Errorf("run %s: %w", id, index.ErrNotFound)
 		}
-		r := &s.runs[i]
+	}
+	return s.Each(func(number, _ int, r *policy.Run) error {
+		how, ok := chosen[number]
+		if !ok {
+			return nil
+		}
+		reason := "asked for by " + c.By
+		if how == follows {
+			reason = "follows its parent " + r.Parent
+		}
 		d := policy.Decision{RunID: r.ID, Action: c.Action, Ledger: !c.Drop, Bytes: r.Bytes, Reasons: []string{reason}}
 		if c.Action == policy.Thin {
 			d.Tier, d.Over = c.Tier, c.Over
@@ -241,13 +304,49 @@ func (s *stand) byHand(c Choice, now time.Time) (decisions, spared []policy.Deci
 		} else if d.Action == policy.Thin && depth(r.Thinned) >= depth(d.Tier) {
 			d.Action, d.Tier, d.Over, d.Bytes, d.Reasons = policy.Keep, "", 0, 0, []string{"already thinned to tier " + string(r.Thinned)}
 		}
+		to := &plan.Runs
 		if d.Action == policy.Keep {
-			spared = append(spared, d)
-			continue
+			to = &plan.Spared
 		}
-		decisions = append(decisions, d)
+		*to = append(*to, s.planned(number, r, &d))
+		return nil
+	})
+}
+
+// How a run was chosen.
+const (
+	named   = 1
+	follows = 2
+)
+
+// chosen are the numbers of the runs that were named, and of their children and theirs when these are to follow. Names that are found
+// are taken out.
+func (s *stand) chosen(c Choice, names map[string]bool) (map[int]int, error) {
+	all, parents := map[int]int{}, []int32(nil)
+	if c.Follow {
+		parents = make([]int32, s.Len())
 	}
-	return decisions, spared, nil
+	if err := s.Each(func(number, parent int, r *policy.Run) error {
+		if names[r.ID] {
+			all[number] = named
+			delete(names, r.ID)
+		}
+		if c.Follow {
+			parents[number] = int32(parent)
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	for more := true; more; {
+		more = false
+		for number, parent := range parents {
+			if all[number] == 0 && parent >= 0 && all[int(parent)] > 0 {
+				all[number], more = follows, true
+			}
+		}
+	}
+	return all, nil
 }
 
 func depth(t policy.Tier) int {
@@ -260,22 +359,6 @@ func depth(t policy.Tier) int {
 		return 3
 	}
 	return 0
-}
-
-// follow adds the children of chosen runs, and theirs.
-func (s *stand) follow(chosen map[int]string) {
-	for more := true; more; {
-		more = false
-		for i := range s.runs {
-			parent, known := s.byID[s.runs[i].Parent]
-			if _, in := chosen[i]; in || !known {
-				continue
-			}
-			if _, in := chosen[parent]; in {
-				chosen[i], more = "follows its parent "+s.runs[i].Parent, true
-			}
-		}
-	}
 }
 
 // protection says what keeps a run whatever anyone asks for, "" when nothing does.

@@ -66,46 +66,53 @@ type Pruner struct {
 
 func (p *Pruner) now() time.Time { return p.Now().UTC().Truncate(time.Microsecond) }
 
-// stand is what the archive is like at one moment.
+// stand is what the archive is like at one moment. It must be closed.
 type stand struct {
-	*index.Estate
-	runs  []policy.Run // as Estate.Runs
-	byID  map[string]int
-	of    [][]int // versions of each run
-	said  []byte  // room for what a hash is made of
+	index.Estate
+	marks map[string]*marked // by run
 	costs bool
+	shown *index.EstateRun // the one that Each shows
 }
 
-// survey reads all that plans are made from.
+// marked is what people have said of a run.
+type marked struct {
+	tags   []string
+	pinned bool
+	holds  []policy.Hold
+}
+
+// survey opens all that plans are made from.
 func (p *Pruner) survey(ctx context.Context, costs bool) (*stand, error) {
-	estate, err := p.Index.Estate(ctx, costs)
-	if err != nil {
+	s := &stand{marks: map[string]*marked{}, costs: costs}
+	if err := p.readMarks(ctx, s); err != nil {
 		return nil, err
 	}
-	s := &stand{Estate: estate, runs: make([]policy.Run, len(estate.Runs)), byID: make(map[string]int, len(estate.Runs)), of: make([][]int, len(estate.Runs)), costs: costs}
-	for i := range estate.Runs {
-		s.runs[i] = policyRun(&estate.Runs[i])
-		s.byID[estate.Runs[i].ID] = i
-	}
-	for i := range estate.Versions {
-		v := &estate.Versions[i]
-		for _, run := range v.Holders {
-			s.of[run] = append(s.of[run], i)
-			r := &s.runs[run]
-			if r.Source == "" {
-				r.Source = v.Source
-			}
-			if !v.Buried {
-				r.Bytes += v.Stored / int64(len(v.Holders))
-			}
+	var err error
+	s.Estate, err = p.Index.Estate(ctx, costs)
+	return s, err
+}
+
+// Each goes through the runs as policies look at them: it makes a stand policy.Runs.
+func (s *stand) Each(do func(number, parent int, r *policy.Run) error) error {
+	var run policy.Run
+	for r, err := range s.Runs() {
+		if err != nil {
+			return err
+		}
+		s.shown, run = r, policyRun(r)
+		if m := s.marks[r.ID]; m != nil {
+			run.Tags, run.Pinned, run.Holds = m.tags, m.pinned, m.holds
+		}
+		if err := do(r.Number, r.ParentNumber, &run); err != nil {
+			return err
 		}
 	}
-	return s, p.marks(ctx, s)
+	return nil
 }
 
 func policyRun(r *index.EstateRun) policy.Run {
-	return policy.Run{ID: r.ID, Native: r.Native, Format: r.Format, Group: r.Group, Project: r.Project, Flow: r.Flow, Agent: r.Agent,
-		Status: r.Status, Outcome: r.Outcome, Model: r.Model, Title: r.Title, Parent: r.Parent, CostNanoUSD: r.Cost, Thinned: policy.Tier(r.Thinned),
+	return policy.Run{ID: r.ID, Native: r.Native, Format: r.Format, Source: r.Source, Group: r.Group, Project: r.Project, Flow: r.Flow, Agent: r.Agent,
+		Status: r.Status, Outcome: r.Outcome, Model: r.Model, Title: r.Title, Parent: r.Parent, Bytes: r.Bytes, CostNanoUSD: r.Cost, Thinned: policy.Tier(r.Thinned),
 		Started: instant(r.Started), Ended: instant(r.Ended), LastActivity: instant(r.Active)}
 }
 
@@ -116,16 +123,20 @@ func instant(micro int64) time.Time {
 	return time.UnixMicro(micro).UTC()
 }
 
-// marks adds what people have said of runs: tags, pins and holds.
-func (p *Pruner) marks(ctx context.Context, s *stand) error {
+// readMarks reads what people have said of runs: tags, pins and holds.
+func (p *Pruner) readMarks(ctx context.Context, s *stand) error {
+	of := func(run string) *marked {
+		if s.marks[run] == nil {
+			s.marks[run] = &marked{}
+		}
+		return s.marks[run]
+	}
 	for f, err := range p.Index.Facts(ctx, index.FactTag) {
 		if err != nil {
 			return err
 		}
 		if run, tag, ok := strings.Cut(f.Key, "/"); ok {
-			if i, known := s.byID[run]; known {
-				s.runs[i].Tags = append(s.runs[i].Tags, tag)
-			}
+			of(run).tags = append(of(run).tags, tag)
 		}
 	}
 	pins, err := p.Pins(ctx)
@@ -133,18 +144,14 @@ func (p *Pruner) marks(ctx context.Context, s *stand) error {
 		return err
 	}
 	for _, pin := range pins {
-		if i, known := s.byID[pin.Run]; known {
-			s.runs[i].Pinned = true
-		}
+		of(pin.Run).pinned = true
 	}
 	holds, err := p.Holds(ctx)
 	if err != nil {
 		return err
 	}
 	for _, h := range holds {
-		if i, known := s.byID[h.Run]; known {
-			s.runs[i].Holds = append(s.runs[i].Holds, policy.Hold{Owner: h.Owner, Reason: h.Reason, Expires: h.expiry()})
-		}
+		of(h.Run).holds = append(of(h.Run).holds, policy.Hold{Owner: h.Owner, Reason: h.Reason, Expires: h.expiry()})
 	}
 	return nil
 }

@@ -1,13 +1,10 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -15,234 +12,182 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
-var _ index.Retention = (*DB)(nil)
+var (
+	_ index.Retention = (*DB)(nil)
+	_ index.Estate    = (*estate)(nil)
+)
 
-// estate puts an Estate together. Every table is read once, in one transaction.
+// estate is an index.Estate in one transaction. In memory it has what does not stand in the row of a run or version, some sixty
+// bytes for both.
 type estate struct {
-	tx       *sqlx.Tx
-	out      *index.Estate
-	runs     map[int64]int // row of runs -> place in out
-	names    map[int64]int // row of run_names -> place in out
-	versions map[int64]int
-	named    map[int][]int // versions -> runs that they only name
+	snapshot
+	runs    []held  // by number
+	number  []int32 // by row of runs, -1 for those that do not count
+	names   []int32 // by row of run_names, the number of the run or -1
+	holders holders
+	chains  []int64  // by row of versions
+	buried  []bool   // by row of versions
+	sources []string // sorted
+	formats map[int64]string
 }
 
-// Estate gives all runs that count and all versions.
-func (db *DB) Estate(ctx context.Context, costs bool) (*index.Estate, error) {
+// held is what is known of a run from its versions. Times are microseconds.
+type held struct {
+	active, bytes, cost, rows int64
+	parent                    int32 // -1 for none
+	row                       int32
+	source                    uint16 // place in sources, counted from 1
+	thinned                   uint8  // place in tiers
+	costKnown                 bool
+}
+
+// Estate gives all runs that count and all versions. Every table is read once.
+func (db *DB) Estate(ctx context.Context, costs bool) (index.Estate, error) {
 	tx, err := db.r.BeginTxx(ctx, nil)
 	if err != nil {
 		return nil, fmt.Errorf("read runs: %w", engine.Damage(err))
 	}
-	defer tx.Rollback()
-	e := &estate{tx: tx, out: &index.Estate{}, named: map[int][]int{}}
-	if err := e.grow(ctx); err != nil {
-		return nil, fmt.Errorf("read runs: %w", engine.Damage(err))
-	}
-	steps := []func(context.Context) error{e.readRuns, e.readNames, e.readVersions, e.readStored, e.readClaims, e.readTranscripts,
-		e.readOthers, e.readParents, e.readThinned}
+	e := &estate{snapshot: snapshot{ctx, tx}}
+	steps := []func() error{e.numberRuns, e.readNames, e.readSources, e.readVersions, e.readClaims, e.readTranscripts, e.readOthers, e.readStored,
+		e.readParents, e.readThinned}
 	if costs {
 		steps = append(steps, e.readCosts)
 	}
 	for _, step := range steps {
-		if err := step(ctx); err != nil {
+		if err := step(); err != nil {
+			_ = tx.Rollback() // it has only read
 			return nil, fmt.Errorf("read runs: %w", engine.Damage(err))
 		}
 	}
-	for v, runs := range e.named {
-		if len(e.out.Versions[v].Holders) == 0 {
-			e.out.Versions[v].Holders = runs
-		}
-	}
-	for i := range e.out.Versions {
-		slices.Sort(e.out.Versions[i].Holders)
-	}
-	return e.out, nil
+	return e, nil
 }
 
-// grow makes room for all that will be read.
-func (e *estate) grow(ctx context.Context) error {
-	var runs, names, versions, extents int
-	if err := e.tx.QueryRowxContext(ctx, `SELECT coalesce((SELECT max(id) FROM runs), 0), coalesce((SELECT max(id) FROM run_names), 0),
-		coalesce((SELECT max(id) FROM versions), 0), coalesce((SELECT max(id) FROM chains), 0)`).Scan(&runs, &names, &versions, &extents); err != nil {
-		return err
-	}
-	const most = 1 << 20 // ids have gaps where rows went
-	room := func(n int) int { return min(n, most) }
-	e.out.Runs, e.runs = make([]index.EstateRun, 0, room(runs)), make(map[int64]int, room(runs))
-	e.out.Versions, e.versions = make([]index.EstateVersion, 0, room(versions)), make(map[int64]int, room(versions))
-	e.out.Extents, e.names = make([]index.EstateExtent, 0, room(extents)), make(map[int64]int, room(names))
-	return nil
+func (e *estate) Close() error { return e.tx.Rollback() }
+
+func (e *estate) Len() int { return len(e.runs) }
+
+// snapshot is a transaction that reads.
+type snapshot struct {
+	ctx context.Context
+	tx  *sqlx.Tx
 }
 
-// walk calls row for every row of a query.
-func (e *estate) walk(ctx context.Context, query string, row func(*sqlx.Rows) error, args ...any) error {
-	rows, err := e.tx.QueryxContext(ctx, query, args...)
+// walk calls row for every row of a query, until engine.ErrStop.
+func (s snapshot) walk(query string, row func(*sqlx.Rows) error, args ...any) error {
+	rows, err := s.tx.QueryxContext(s.ctx, query, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := row(rows); err != nil {
+		if err := row(rows); err == engine.ErrStop {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}
 	return rows.Err()
 }
 
-// formats are few: their names are looked up here.
-func (e *estate) nameTable(ctx context.Context) (map[int64]string, error) {
-	all := map[int64]string{}
-	return all, e.walk(ctx, "SELECT id, name FROM names WHERE id IN (SELECT DISTINCT format FROM runs)", func(r *sqlx.Rows) error {
+// byRow is a list of one value for each row of a table, -1 at first.
+func (e *estate) byRow(table string) ([]int32, error) {
+	last := 0
+	if err := e.tx.GetContext(e.ctx, &last, "SELECT coalesce(max(id), 0) FROM "+table); err != nil {
+		return nil, err
+	}
+	return slices.Repeat([]int32{-1}, last+1), nil
+}
+
+// numberRuns gives each run that counts its place by id, which the index of ids says without the table.
+func (e *estate) numberRuns() (err error) {
+	if e.number, err = e.byRow("runs"); err != nil {
+		return err
+	}
+	const counts = -2
+	n := 0
+	if err := e.walk("SELECT id FROM runs WHERE counted = 1", func(r *sqlx.Rows) error {
+		var row int64
+		err := r.Scan(&row)
+		e.number[row], n = counts, n+1
+		return err
+	}); err != nil {
+		return err
+	}
+	e.runs = make([]held, 0, n)
+	return e.walk("SELECT id FROM runs ORDER BY run_id", func(r *sqlx.Rows) error {
+		var row int64
+		if err := r.Scan(&row); err != nil || e.number[row] != counts {
+			return err
+		}
+		e.number[row] = int32(len(e.runs))
+		e.runs = append(e.runs, held{parent: -1, row: int32(row)})
+		return nil
+	})
+}
+
+func (e *estate) readNames() (err error) {
+	if e.names, err = e.byRow("run_names"); err != nil {
+		return err
+	}
+	e.formats = map[int64]string{}
+	if err := e.walk("SELECT id, name FROM names WHERE id IN (SELECT DISTINCT format FROM runs)", func(r *sqlx.Rows) error {
 		var id int64
 		var name string
 		err := r.Scan(&id, &name)
-		all[id] = name
+		e.formats[id] = name
+		return err
+	}); err != nil {
+		return err
+	}
+	return e.walk("SELECT id, run FROM run_names WHERE run IS NOT NULL", func(r *sqlx.Rows) error {
+		var id, run int64
+		err := r.Scan(&id, &run)
+		e.names[id] = e.number[run]
 		return err
 	})
 }
 
-func (e *estate) readRuns(ctx context.Context) error {
-	formats, err := e.nameTable(ctx)
+func (e *estate) readSources() error {
+	return e.tx.SelectContext(e.ctx, &e.sources, "SELECT name FROM sources ORDER BY name")
+}
+
+func (e *estate) readVersions() error {
+	first, err := e.byRow("versions")
 	if err != nil {
 		return err
 	}
-	var id, format int64
-	return e.walk(ctx, `SELECT id, run_id, native_id, format, "group", project, flow, agent, status, outcome, model, title, coalesce(started, 0), coalesce(ended, 0), stub FROM runs
-		WHERE counted = 1 ORDER BY run_id`, func(r *sqlx.Rows) error {
-		e.out.Runs = append(e.out.Runs, index.EstateRun{})
-		x := &e.out.Runs[len(e.out.Runs)-1]
-		if err := r.Scan(&id, &x.ID, &x.Native, &format, engine.Text(&x.Group), engine.Text(&x.Project), engine.Text(&x.Flow), engine.Text(&x.Agent), engine.Text(&x.Status), engine.Text(&x.Outcome),
-			engine.Text(&x.Model), engine.Text(&x.Title), &x.Started, &x.Ended, &x.Stub); err != nil {
-			return err
-		}
-		x.Format = formats[format]
-		x.Active = max(x.Started, x.Ended)
-		e.runs[id] = len(e.out.Runs) - 1
-		return nil
-	})
-}
-
-func valueOf(n *int64) int64 {
-	if n == nil {
-		return 0
-	}
-	return *n
-}
-
-func (e *estate) readNames(ctx context.Context) error {
-	return e.walk(ctx, "SELECT id, run FROM run_names WHERE run IS NOT NULL", func(r *sqlx.Rows) error {
-		var id, run int64
-		err := r.Scan(&id, &run)
-		if at, ok := e.runs[run]; ok {
-			e.names[id] = at
-		}
+	e.holders = holders{first: first}
+	e.chains, e.buried = make([]int64, len(first)), make([]bool, len(first))
+	var id, chain int64
+	var buried bool
+	return e.walk("SELECT id, chain, grave IS NOT NULL FROM versions", func(r *sqlx.Rows) error {
+		err := r.Scan(&id, &chain, &buried)
+		e.chains[id], e.buried[id] = chain, buried
 		return err
 	})
 }
 
-// readVersions reads tables in the order in which they lie, and sorts what it got.
-func (e *estate) readVersions(ctx context.Context) error {
-	sources := map[int64]string{}
-	if err := e.walk(ctx, "SELECT id, name FROM sources", func(r *sqlx.Rows) error {
-		var id int64
-		var name string
-		err := r.Scan(&id, &name)
-		sources[id] = name
-		return err
-	}); err != nil {
-		return err
-	}
-	var source int64
-	var sum sql.RawBytes
-	if err := e.walk(ctx, `SELECT v.id, f.source, f.path, v.chain, v.number, v.sha256, v.size, v.grave IS NOT NULL
-		FROM versions v CROSS JOIN files f ON f.id = v.file`, func(r *sqlx.Rows) error {
-		e.out.Versions = append(e.out.Versions, index.EstateVersion{})
-		v := &e.out.Versions[len(e.out.Versions)-1]
-		if err := r.Scan(&v.ID, &source, &v.Path, &v.Chain, &v.Number, &sum, &v.Size, &v.Buried); err != nil {
-			return err
-		}
-		copy(v.SHA256[:], sum)
-		v.Source = sources[source]
-		return nil
-	}); err != nil {
-		return err
-	}
-	slices.SortFunc(e.out.Versions, func(a, b index.EstateVersion) int {
-		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number))
-	})
-	for i := range e.out.Versions {
-		e.versions[e.out.Versions[i].ID] = i
-	}
-	return nil
-}
-
-// readStored shares packs out by raw size: exact enough to compare runs; what a plan frees is counted by members.
-func (e *estate) readStored(ctx context.Context) error {
-	ratio := map[int64]float64{}
-	if err := e.walk(ctx, "SELECT m.pack, sum(m.size), sum(m.raw_size) FROM members m GROUP BY m.pack", func(r *sqlx.Rows) error {
-		var pack, size, raw int64
-		err := r.Scan(&pack, &size, &raw)
-		ratio[pack] = float64(size) / float64(max(raw, 1))
-		return err
-	}); err != nil {
-		return err
-	}
-	stored := make(map[int64]float64, len(e.out.Versions))
-	if err := e.walk(ctx, "SELECT chain, pack, raw, size FROM extents", func(r *sqlx.Rows) error {
-		var x index.EstateExtent
-		err := r.Scan(&x.Chain, &x.Pack, &x.Raw, &x.Size)
-		e.out.Extents = append(e.out.Extents, x)
-		stored[x.Chain] += float64(x.Size) * ratio[x.Pack]
-		return err
-	}); err != nil {
-		return err
-	}
-	for i := range e.out.Versions {
-		v := &e.out.Versions[i]
-		v.Stored = int64(stored[v.Chain] + 0.5)
-	}
-	return nil
-}
-
-func (e *estate) hold(version, name int64) {
-	run, ok := e.names[name]
-	at, there := e.versions[version]
-	if v := &e.out.Versions; ok && there && !slices.Contains((*v)[at].Holders, run) {
-		(*v)[at].Holders = append((*v)[at].Holders, run)
-	}
-}
-
-func (e *estate) readClaims(ctx context.Context) error {
-	return e.walk(ctx, "SELECT version, run_name, named FROM run_claims", func(r *sqlx.Rows) error {
+// readClaims takes those that say something of a run before those that only name one.
+func (e *estate) readClaims() error {
+	return e.walk("SELECT version, run_name, named FROM run_claims", func(r *sqlx.Rows) error {
 		var version, name int64
 		var named bool
-		if err := r.Scan(&version, &name, &named); err != nil {
-			return err
-		}
-		if !named {
-			e.hold(version, name)
-			return nil
-		}
-		if run, ok := e.names[name]; ok {
-			at := e.versions[version]
-			e.named[at] = append(e.named[at], run)
-		}
-		return nil
+		err := r.Scan(&version, &name, &named)
+		e.holders.add(version, e.names[name], named)
+		return err
 	})
 }
 
-func (e *estate) readTranscripts(ctx context.Context) error {
-	return e.walk(ctx, "SELECT version, run_name, last_time, CASE indexed WHEN 1 THEN rows ELSE 0 END, calls FROM transcripts", func(r *sqlx.Rows) error {
-		var version, name, n, calls int64
-		var last *int64
-		if err := r.Scan(&version, &name, &last, &n, &calls); err != nil {
+func (e *estate) readTranscripts() error {
+	return e.walk("SELECT version, run_name, coalesce(last_time, 0), CASE indexed WHEN 1 THEN rows ELSE 0 END FROM transcripts", func(r *sqlx.Rows) error {
+		var version, name, last, n int64
+		if err := r.Scan(&version, &name, &last, &n); err != nil {
 			return err
 		}
-		e.hold(version, name)
-		if run, ok := e.names[name]; ok {
-			x := &e.out.Runs[run]
-			x.Active = max(x.Active, valueOf(last))
-			x.Transcripts, x.Rows, x.Calls = x.Transcripts+1, x.Rows+n, x.Calls+calls
+		e.holders.add(version, e.names[name], false)
+		if run := e.names[name]; run >= 0 {
+			x := &e.runs[run]
+			x.active, x.rows = max(x.active, last), x.rows+n
 		}
 		return nil
 	})
@@ -250,47 +195,107 @@ func (e *estate) readTranscripts(ctx context.Context) error {
 
 // readOthers looks for usage, receipts and steps in versions whose other statements may not name the run that these
 // are of.
-func (e *estate) readOthers(ctx context.Context) error {
+func (e *estate) readOthers() error {
+	const some = 1 << 13
 	var open []int64
-	for i := range e.out.Versions {
-		if _, named := e.named[i]; named || len(e.out.Versions[i].Holders) == 0 {
-			open = append(open, e.out.Versions[i].ID)
+	ask := func() error {
+		ids, err := json.Marshal(open)
+		if err != nil {
+			return err
+		}
+		open = open[:0]
+		return e.walk(`SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN usage u ON u.version = j.value
+			UNION SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN receipts u ON u.version = j.value
+			UNION SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN steps u ON u.version = j.value
+			UNION SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN graves u ON u.version = j.value`, func(r *sqlx.Rows) error {
+			var version, name int64
+			err := r.Scan(&version, &name)
+			e.holders.add(version, e.names[name], false)
+			return err
+		}, string(ids))
+	}
+	for version := range e.chains {
+		if e.chains[version] == 0 || !e.holders.uncertain(int64(version)) {
+			continue
+		}
+		if open = append(open, int64(version)); len(open) == some {
+			if err := ask(); err != nil {
+				return err
+			}
 		}
 	}
-	if len(open) == 0 {
+	if len(open) > 0 {
+		if err := ask(); err != nil {
+			return err
+		}
+	}
+	e.holders.settle()
+	return nil
+}
+
+// readStored shares packs out by raw size: exact enough to compare runs; what a plan frees is counted by members.
+func (e *estate) readStored() error {
+	ratio := map[int64]float64{}
+	if err := e.walk("SELECT m.pack, sum(m.size), sum(m.raw_size) FROM members m GROUP BY m.pack", func(r *sqlx.Rows) error {
+		var pack, size, raw int64
+		err := r.Scan(&pack, &size, &raw)
+		ratio[pack] = float64(size) / float64(max(raw, 1))
+		return err
+	}); err != nil {
+		return err
+	}
+	stored := make([]float64, slices.Max(append([]int64{0}, e.chains...))+1)
+	if err := e.walk("SELECT chain, pack, size FROM extents", func(r *sqlx.Rows) error {
+		var chain, pack, size int64
+		err := r.Scan(&chain, &pack, &size)
+		if chain < int64(len(stored)) { // else of no version
+			stored[chain] += float64(size) * ratio[pack]
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	return e.share(stored)
+}
+
+// share gives every run what its versions take, and the source of the first of these.
+func (e *estate) share(stored []float64) error {
+	var id int64
+	var name string
+	return e.walk("SELECT v.id, s.name FROM versions v CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source", func(r *sqlx.Rows) error {
+		if err := r.Scan(&id, &name); err != nil {
+			return err
+		}
+		at, _ := slices.BinarySearch(e.sources, name)
+		source, all := uint16(at+1), e.holders.of(id)
+		for _, run := range all {
+			x := &e.runs[run]
+			if x.source == 0 || source < x.source {
+				x.source = source
+			}
+			if !e.buried[id] {
+				x.bytes += int64(stored[e.chains[id]]+0.5) / int64(len(all))
+			}
+		}
 		return nil
-	}
-	ids, err := json.Marshal(open)
-	if err != nil {
-		return err
-	}
-	return e.walk(ctx, `SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN usage u ON u.version = j.value
-		UNION SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN receipts u ON u.version = j.value
-		UNION SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN steps u ON u.version = j.value
-		UNION SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN graves u ON u.version = j.value`, func(r *sqlx.Rows) error {
-		var version, name int64
-		err := r.Scan(&version, &name)
-		e.hold(version, name)
-		return err
-	}, string(ids))
+	})
 }
 
 // readParents takes the parent that is first by id where several are stated.
-func (e *estate) readParents(ctx context.Context) error {
-	return e.walk(ctx, `SELECT p.run, n.run FROM links l CROSS JOIN run_names p ON p.format = l.format AND p.native_id = l.from_id AND p.scope = l.from_scope
+func (e *estate) readParents() error {
+	return e.walk(`SELECT p.run, n.run FROM links l CROSS JOIN run_names p ON p.format = l.format AND p.native_id = l.from_id AND p.scope = l.from_scope
 		CROSS JOIN run_names n ON n.format = l.format AND n.native_id = l.to_id AND n.scope = l.to_scope
 		WHERE l.kind = 'parent' AND l.from_type IN ('run', 'conversation') AND l.to_type IN ('run', 'conversation') AND p.run <> n.run`, func(r *sqlx.Rows) error {
 		var parent, child int64
 		if err := r.Scan(&parent, &child); err != nil {
 			return err
 		}
-		p, ok := e.runs[parent]
-		c, there := e.runs[child]
-		if !ok || !there {
+		p, c := e.number[parent], e.number[child]
+		if p < 0 || c < 0 {
 			return nil
 		}
-		if x, id := &e.out.Runs[c], e.out.Runs[p].ID; x.Parent == "" || id < x.Parent {
-			x.Parent = id
+		if x := &e.runs[c]; x.parent < 0 || p < x.parent {
+			x.parent = p
 		}
 		return nil
 	})
@@ -301,55 +306,80 @@ var tiers = []string{"", "search", "payloads", "ledger"}
 
 // readThinned finds the tier that every version of a run has reached; versions that are buried matter where there is
 // no other.
-func (e *estate) readThinned(ctx context.Context) error {
-	type key struct{ version, run int }
-	reached := map[key]string{}
-	if err := e.walk(ctx, "SELECT version, run_name, tier FROM graves WHERE action = 'thin'", func(r *sqlx.Rows) error {
+func (e *estate) readThinned() error {
+	type reached struct {
+		alive, thinned int32 // versions that are there
+		least          uint8
+		buried         bool
+	}
+	all := map[int32]*reached{}
+	type key struct {
+		version int64
+		run     int32
+	}
+	last, seen := int64(0), map[key]bool{}
+	if err := e.walk("SELECT version, run_name, tier FROM graves WHERE action = 'thin' ORDER BY version, run_name DESC", func(r *sqlx.Rows) error {
 		var version, name int64
 		var tier string
-		err := r.Scan(&version, &name, &tier)
-		if run, ok := e.names[name]; ok {
-			reached[key{e.versions[version], run}] = tier
+		if err := r.Scan(&version, &name, &tier); err != nil {
+			return err
 		}
-		return err
-	}); err != nil || len(reached) == 0 {
+		if version != last {
+			clear(seen)
+			last = version
+		}
+		run := e.names[name]
+		if run < 0 || seen[key{version, run}] || !slices.Contains(e.holders.of(version), run) {
+			return nil
+		}
+		seen[key{version, run}] = true
+		x := all[run]
+		if x == nil {
+			x = &reached{least: uint8(len(tiers) - 1)}
+			all[run] = x
+		}
+		n := uint8(max(0, slices.Index(tiers, tier)))
+		if e.buried[version] {
+			x.buried = x.buried || n > 0
+			return nil
+		}
+		x.thinned, x.least = x.thinned+1, min(x.least, n)
+		return nil
+	}); err != nil || len(all) == 0 {
 		return err
 	}
-	least, buried := map[int]int{}, map[int]bool{}
-	for i := range e.out.Versions {
-		v := &e.out.Versions[i]
-		for _, run := range v.Holders {
-			tier := slices.Index(tiers, reached[key{i, run}])
-			if v.Buried {
-				buried[run] = buried[run] || tier > 0
-				continue
-			}
-			if have, ok := least[run]; !ok || tier < have {
-				least[run] = tier
+	for version := range e.chains {
+		if e.chains[version] == 0 || e.buried[version] {
+			continue
+		}
+		for _, run := range e.holders.of(int64(version)) {
+			if x := all[run]; x != nil {
+				x.alive++
 			}
 		}
 	}
-	for run := range e.out.Runs {
-		if tier, alive := least[run]; alive {
-			e.out.Runs[run].Thinned = tiers[tier]
-		} else if buried[run] {
-			e.out.Runs[run].Thinned = tiers[len(tiers)-1]
+	for run, x := range all {
+		switch {
+		case x.alive > 0 && x.alive == x.thinned:
+			e.runs[run].thinned = x.least
+		case x.alive == 0 && x.buried:
+			e.runs[run].thinned = uint8(len(tiers) - 1)
 		}
 	}
 	return nil
 }
 
 // readCosts sums costs as v_runs does, in nano-USD.
-func (e *estate) readCosts(ctx context.Context) error {
-	return e.walk(ctx, `SELECT n.run, sum(coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k INDEXED BY usage_cost_only ON k.run_name = a.id WHERE a.run = n.run
+func (e *estate) readCosts() error {
+	return e.walk(`SELECT n.run, sum(coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k INDEXED BY usage_cost_only ON k.run_name = a.id WHERE a.run = n.run
 		AND coalesce(k.native_conversation, a.native_id) = coalesce(u.native_conversation, n.native_id) AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
 		AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END))
 		FROM usage u JOIN run_names n ON n.id = u.run_name WHERE u.verdict = 0 GROUP BY 1`, func(r *sqlx.Rows) error {
 		var run int64
 		var cost *int64
 		err := r.Scan(&run, &cost)
-		if at, ok := e.runs[run]; ok && cost != nil {
-			e.out.Runs[at].Cost.N, e.out.Runs[at].Cost.Known = *cost, true
+		if at := e.number[run]; at >= 0 && cost != nil {
+			e.runs[at].cost, e.runs[at].costKnown = *cost, true
 		}
 		return err
 	})

@@ -28,7 +28,7 @@ func (db *DB) Ledgers(ctx context.Context, orders []index.LedgerOrder) ([]index.
 	defer tx.Rollback()
 	all := make([]index.Ledger, 0, len(orders))
 	for _, o := range orders {
-		l, err := (&ledgers{estate: estate{tx: tx}, ctx: ctx, order: o}).one()
+		l, err := (&ledgers{snapshot: snapshot{ctx, tx}, order: o}).one()
 		if err != nil {
 			return nil, fmt.Errorf("write ledger of version %d: %w", o.Version, engine.Damage(err))
 		}
@@ -39,15 +39,10 @@ func (db *DB) Ledgers(ctx context.Context, orders []index.LedgerOrder) ([]index.
 
 // ledgers makes one ledger.
 type ledgers struct {
-	estate
-	ctx    context.Context
+	snapshot
 	order  index.LedgerOrder
 	scope  string // of the version
 	parsed int64
-}
-
-func (d *ledgers) each(query string, row func(*sqlx.Rows) error, args ...any) error {
-	return d.walk(d.ctx, query, row, args...)
 }
 
 func (d *ledgers) one() (*index.Ledger, error) {
@@ -107,7 +102,7 @@ func (d *ledgers) names() ([]ledgerName, error) {
 		ordered[d.order.Runs[i].Run] = &d.order.Runs[i]
 	}
 	var all []ledgerName
-	err := d.each(namesOf, func(r *sqlx.Rows) error {
+	err := d.walk(namesOf, func(r *sqlx.Rows) error {
 		var x ledgerName
 		if err := r.Scan(&x.name, &x.NativeID, &x.Local, &x.Format, &x.Run, &x.run, &x.Until, &x.Action, &x.Tier, &x.Over, &x.Plan, &x.Rule, &x.Reason); err != nil {
 			return err
@@ -141,7 +136,7 @@ func (d *ledgers) names() ([]ledgerName, error) {
 
 // bystander adds a run of which the version says nothing: it goes because all that lies around it goes with the run.
 func (d *ledgers) bystander(x *ledgerName, to *[]ledgerName) error {
-	return d.each(`SELECT n.id, n.native_id, n.scope <> '', f.name FROM runs r CROSS JOIN run_names n ON n.run = r.id JOIN names f ON f.id = n.format
+	return d.walk(`SELECT n.id, n.native_id, n.scope <> '', f.name FROM runs r CROSS JOIN run_names n ON n.run = r.id JOIN names f ON f.id = n.format
 		WHERE r.run_id = ? AND n.scope IN ('', ?) ORDER BY n.native_id LIMIT 1`, func(r *sqlx.Rows) error {
 		err := r.Scan(&x.name, &x.NativeID, &x.Local, &x.Format)
 		*to = append(*to, *x)
@@ -166,7 +161,7 @@ func (d *ledgers) fill(x *ledgerName) error {
 		return nil
 	}
 	// A title is words of the transcript, which no ledger keeps.
-	return d.each(`SELECT key, value FROM hints WHERE version = ? AND run_name = ? AND key <> 'title' AND key NOT LIKE 'title %'
+	return d.walk(`SELECT key, value FROM hints WHERE version = ? AND run_name = ? AND key <> 'title' AND key NOT LIKE 'title %'
 		ORDER BY key, value`, func(r *sqlx.Rows) error {
 		var h index.LedgerHint
 		err := r.Scan(&h.Key, &h.Value)
@@ -177,7 +172,7 @@ func (d *ledgers) fill(x *ledgerName) error {
 
 // claim keeps what tells runs apart and groups them, and no words.
 func (d *ledgers) claim(x *ledgerName) error {
-	return d.each("SELECT k.stated, n.native_id, k.rank FROM run_claims k JOIN run_names n ON n.id = k.run_name WHERE k.version = ? AND k.run_name = ?", func(r *sqlx.Rows) error {
+	return d.walk("SELECT k.stated, n.native_id, k.rank FROM run_claims k JOIN run_names n ON n.id = k.run_name WHERE k.version = ? AND k.run_name = ?", func(r *sqlx.Rows) error {
 		var stated []byte
 		var native string
 		var rank int
@@ -225,7 +220,7 @@ func (d *ledgers) complete(x *ledgerName) error {
 
 // usage keeps what counts. What it does not state of itself but its conversation does becomes its own.
 func (d *ledgers) usage(x *ledgerName) error {
-	return d.each(`SELECT u.usage_id, u.alias, `+usageConversation+`, u.rank, u.time, u.tz, x.model, x.provider, x.tier, x.speed, x.geo, u.request_id,
+	return d.walk(`SELECT u.usage_id, u.alias, `+usageConversation+`, u.rank, u.time, u.tz, x.model, x.provider, x.tier, x.speed, x.geo, u.request_id,
 		u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h, u.reasoning, u.requests, u.reported, x.reported_by, u.estimated,
 		coalesce(x.agent, c.agent), coalesce(x.engine, c.engine), coalesce(x.flow, c.flow), coalesce(x.step, c.step), coalesce(x.status, c.status), x.outcome, u.receipt,
 		u.line, u.offset, u.length, i.name
@@ -255,7 +250,7 @@ func (d *ledgers) usage(x *ledgerName) error {
 
 func (d *ledgers) links() ([]index.LedgerLink, error) {
 	var all []index.LedgerLink
-	return all, d.each(`SELECT l.edge, l.statement, l.event_native, l.derived, l.kind, l.from_type, l.from_scope = ?2, l.from_id, l.from_conversation,
+	return all, d.walk(`SELECT l.edge, l.statement, l.event_native, l.derived, l.kind, l.from_type, l.from_scope = ?2, l.from_id, l.from_conversation,
 		l.to_type, l.to_scope = ?2, l.to_id, l.to_conversation, l.uncounted, l.time, l.tz, l.line, l.offset, l.length, i.name
 		FROM links l LEFT JOIN names i ON i.id = l.inner WHERE l.version = ?1 ORDER BY l.offset, l.edge, l.statement`, func(r *sqlx.Rows) error {
 		l := index.LedgerLink{}
@@ -295,4 +290,12 @@ func (db *DB) Graves(ctx context.Context, run string) iter.Seq2[index.Grave, err
 			yield(index.Grave{}, fmt.Errorf("read what was pruned: %w", engine.Damage(err)))
 		}
 	}
+}
+
+// valueOf is 0 for what is not stated.
+func valueOf(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
 }

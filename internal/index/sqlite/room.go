@@ -21,17 +21,30 @@ type tree struct {
 	newCells, newBytes float64 // that come, less those that go
 }
 
-// treesQuery reads whole tables, but those of the full-text index, which are most of the file: their pages are full.
-const treesQuery = `SELECT s.name, s.tbl_name, s.type = 'index' AND coalesce(s.sql, '') LIKE '% WHERE %', count(*), sum(d.pagetype = 'leaf'), sum(d.pagetype = 'internal'), sum(d.pagetype = 'overflow'),
-	sum(CASE d.pagetype WHEN 'leaf' THEN d.ncell ELSE 0 END), sum(CASE d.pagetype WHEN 'leaf' THEN d.pgsize - 8 - d.unused ELSE 0 END)
-	FROM sqlite_schema s CROSS JOIN dbstat d ON d.name = s.name WHERE s.rootpage > 0 AND s.name NOT IN ('fts_data', 'terms') GROUP BY s.name`
+const (
+	// treesQuery names all trees but those of the full-text index, which are most of the file: their pages are full.
+	treesQuery = `SELECT name, tbl_name, type = 'index' AND coalesce(sql, '') LIKE '% WHERE %' FROM sqlite_schema
+		WHERE rootpage > 0 AND name NOT IN ('fts_data', 'terms')`
+	// pagesQuery reads a whole tree. One query for all of them would sort their pages by tree, in memory.
+	pagesQuery = `SELECT count(*), coalesce(sum(pagetype = 'leaf'), 0), coalesce(sum(pagetype = 'internal'), 0), coalesce(sum(pagetype = 'overflow'), 0),
+		coalesce(sum(CASE pagetype WHEN 'leaf' THEN ncell ELSE 0 END), 0), coalesce(sum(CASE pagetype WHEN 'leaf' THEN pgsize - 8 - unused ELSE 0 END), 0)
+		FROM dbstat WHERE name = ?`
+)
 
 func readTrees(ctx context.Context, tx *sqlx.Tx) ([]*tree, error) {
 	var all []*tree
-	return all, engine.Each(ctx, tx, treesQuery, nil, func(r *sqlx.Rows) (*tree, error) {
+	if err := engine.Each(ctx, tx, treesQuery, nil, func(r *sqlx.Rows) (*tree, error) {
 		t := &tree{}
-		return t, r.Scan(&t.name, &t.table, &t.partial, &t.pages, &t.leaves, &t.interior, &t.long, &t.cells, &t.bytes)
-	}, func(t *tree) bool { all = append(all, t); return true })
+		return t, r.Scan(&t.name, &t.table, &t.partial)
+	}, func(t *tree) bool { all = append(all, t); return true }); err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		if err := tx.QueryRowxContext(ctx, pagesQuery, t.name).Scan(&t.pages, &t.leaves, &t.interior, &t.long, &t.cells, &t.bytes); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 const leafSpace = 4096 - 8 // of a page, for cells

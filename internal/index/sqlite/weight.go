@@ -29,7 +29,6 @@ type weighing struct {
 	ctx     context.Context
 	tx      *sqlx.Tx
 	trees   map[string][]*tree // by table, its own first
-	estate  *index.Estate
 	leaving *index.Leaving
 	page    float64 // bytes
 	sample  []index.LeavingRun
@@ -39,7 +38,7 @@ type weighing struct {
 
 // Frees measures what rows and words take, in a sample where they are many, and works out how many pages each table and
 // each index has once the file is written anew. So it also counts the room that is free now.
-func (db *DB) Frees(ctx context.Context, e *index.Estate, l *index.Leaving) (freed index.Freed, err error) {
+func (db *DB) Frees(ctx context.Context, l *index.Leaving) (freed index.Freed, err error) {
 	freed.Words = make([]int64, len(l.Runs))
 	if len(l.Runs) == 0 {
 		return freed, nil
@@ -49,7 +48,7 @@ func (db *DB) Frees(ctx context.Context, e *index.Estate, l *index.Leaving) (fre
 		return freed, fmt.Errorf("weigh index: %w", engine.Damage(err))
 	}
 	defer tx.Rollback()
-	w := &weighing{ctx: ctx, tx: tx, estate: e, leaving: l, trees: map[string][]*tree{}, ids: map[int64]struct{}{}, text: map[string]float64{}}
+	w := &weighing{ctx: ctx, tx: tx, leaving: l, trees: map[string][]*tree{}, ids: map[int64]struct{}{}, text: map[string]float64{}}
 	w.choose()
 	words := 0.0
 	for _, step := range []func() error{w.readTrees, w.readRows, w.takeEvents, w.takeOthers, w.addLedgers,
@@ -90,7 +89,7 @@ func (w *weighing) readTrees() error {
 func (w *weighing) choose() {
 	all := slices.Clone(w.leaving.Runs)
 	slices.SortStableFunc(all, func(a, b index.LeavingRun) int {
-		return cmp.Compare(w.estate.Runs[a.Run].Format, w.estate.Runs[b.Run].Format)
+		return cmp.Compare(a.Format, b.Format)
 	})
 	step := 1 + max((len(all)-1)/weighedRuns, int(w.rowsOf(all)-1)/weighedRows)
 	for i := step / 2; i < len(all); i += step {
@@ -100,7 +99,7 @@ func (w *weighing) choose() {
 
 func (w *weighing) rowsOf(runs []index.LeavingRun) (n float64) {
 	for _, r := range runs {
-		n += float64(w.estate.Runs[r.Run].Rows)
+		n += float64(r.Held)
 	}
 	return n
 }
@@ -118,7 +117,7 @@ func (w *weighing) part(passes func(index.LeavingRun) bool) part {
 	all, sample := some(w.leaving.Runs), some(w.sample)
 	names := make([]string, len(sample))
 	for i, r := range sample {
-		names[i] = w.estate.Runs[r.Run].ID
+		names[i] = r.ID
 	}
 	ids, _ := json.Marshal(names) // strings always can be
 	return part{string(ids), float64(len(all)) / max(1, float64(len(sample))), w.rowsOf(all) / max(1, w.rowsOf(sample))}
@@ -151,20 +150,19 @@ func (w *weighing) everyEvent() int { return 1 + len(w.ids)/weighedEvents }
 func (w *weighing) share(words float64, to []int64) {
 	text, rows := 0.0, 1.0
 	for _, r := range w.sample {
-		x := &w.estate.Runs[r.Run]
-		text, rows = text+w.text[x.ID], rows+float64(x.Rows)
+		text, rows = text+w.text[r.ID], rows+float64(r.Held)
 	}
 	all, sum := make([]float64, len(to)), 0.0
-	for i, r := range w.leaving.Runs {
-		x := &w.estate.Runs[r.Run]
-		if x.Thinned != "" {
+	for i := range w.leaving.Runs {
+		r := &w.leaving.Runs[i]
+		if r.Thinned {
 			continue
 		}
-		known, ok := w.text[x.ID]
+		known, ok := w.text[r.ID]
 		if !ok {
-			known = text / rows * float64(x.Rows)
+			known = text / rows * float64(r.Held)
 		}
-		all[i] = known + facetText*float64(x.Rows)
+		all[i] = known + facetText*float64(r.Held)
 		sum += all[i]
 	}
 	for i := range to {
