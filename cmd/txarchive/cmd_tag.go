@@ -102,7 +102,11 @@ func changeTags(ctx context.Context, a *app, store *archive.Archive, id string, 
 	case len(has) == 0:
 		a.note("%s has no tags any more.", run)
 	default:
-		a.note("%s has the tags %s", run, strings.Join(has, ", "))
+		word := "tags"
+		if len(has) == 1 {
+			word = "tag"
+		}
+		a.note("%s has the %s %s", run, word, strings.Join(has, ", "))
 	}
 	return nil
 }

@@ -126,7 +126,7 @@ func (p *parser) named(word string) (span, bool) {
 	return span{}, false
 }
 
-// age reads 7d, 3h, 2w, 6mo, 1y, 90m, 1d12h: from so long ago until now. Days and more are those of the calendar.
+// age reads 7d, 3h, 2w, 6mo, 1y, 90m, 1d12h: from the second so long ago until now. Days and more are those of the calendar.
 func (p *parser) age(text string) (span, bool) {
 	t := p.now
 	for rest := text; rest != ""; {
@@ -159,6 +159,7 @@ func (p *parser) age(text string) (span, bool) {
 			return span{}, false
 		}
 	}
+	t = t.Truncate(time.Second) // nobody means fractions, and they would be shown
 	return span{from: t, to: p.now, point: true}, text != "" && (t.Before(p.now) || t.Equal(p.now))
 }
 
