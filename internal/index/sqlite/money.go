@@ -98,9 +98,7 @@ func (c *commit) insertUsage(version, name int64, u *transcript.Usage, usageID s
 	}
 	verdict := schema.VerdictNumber[u.Verdict]
 	if verdict == schema.Counted {
-		if err := c.spends(name); err != nil {
-			return err
-		}
+		c.spends(name, version, texts, u, calculated)
 	}
 	conversation := any(u.Conversation)
 	if u.Conversation == u.Run {

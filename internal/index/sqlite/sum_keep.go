@@ -9,8 +9,8 @@ import "fmt"
 // mostSum bounds what usage_days adds up, so that sums of hostile numbers stay integers.
 const mostSum = 1 << 62
 
-// keepSums are the statements that do it, in their order.
-var keepSums = func() []string {
+// sumThreads are the statements that do it for conversations, and sumDays those that add that up, in their order.
+var sumThreads, sumDays = func() (threads, added []string) {
 	const (
 		touched = " x.run_name IN (SELECT run_name FROM usage_touched)"
 		same    = "(s.model, s.format, s.reason, s.has_reported) = (x.model, x.format, x.reason, x.has_reported)"
@@ -28,7 +28,7 @@ var keepSums = func() []string {
 		return "INSERT INTO usage_days (series, day, hour" + names + ") SELECT x.series, x.day, x.hour" + numbers +
 			" FROM usage_threads x WHERE" + touched + " GROUP BY 1, 2, 3 ON CONFLICT (series, day, hour) DO UPDATE SET " + add
 	}
-	return []string{
+	threads = []string{
 		days(minus),
 		"DELETE FROM usage_threads AS x WHERE" + touched,
 		`INSERT INTO usage_series (model, format, reason, has_reported) SELECT DISTINCT model, format, reason, has_reported FROM usage_spent x
@@ -37,35 +37,48 @@ var keepSums = func() []string {
 			SELECT run_name, native_conversation, row_number() OVER (), version, texts, series, day, hour` + names + ` FROM (
 			SELECT x.run_name, x.native_conversation, x.version, x.texts, s.id AS series, x.day, x.hour` + sums + ` FROM usage_spent x CROSS JOIN usage_series s ON ` + same + ` WHERE` + touched + `
 			GROUP BY 1, 2, 3, 4, 5, 6, 7)`,
-		days(plus),
-		"DELETE FROM usage_days WHERE rows = 0",
-		"DELETE FROM usage_touched",
 	}
+	return threads, []string{days(plus), "DELETE FROM usage_days WHERE rows = 0", "DELETE FROM usage_touched"}
 }()
-
-// spends notes that usage which counts is added to a run. There is no trigger for it, which would take as long as all columns of
-// a row together.
-func (t *tx) spends(runName int64) error {
-	if t.spent[runName] {
-		return nil
-	}
-	t.spent[runName] = true
-	_, err := t.exec("INSERT OR IGNORE INTO usage_touched (run_name) VALUES (?)", runName)
-	return err
-}
 
 // Commit ends the transaction when the sums agree with its usage.
 func (t *tx) Commit() error {
+	if err := t.keepSums(); err != nil {
+		return fmt.Errorf("keep sums of usage: %w", err)
+	}
+	return t.end()
+}
+
+func (t *tx) keepSums() error {
+	fresh, err := t.settleFresh()
+	if err != nil {
+		return err
+	}
 	var touched bool
 	if _, err := t.get("SELECT EXISTS (SELECT 1 FROM usage_touched)", nil, &touched); err != nil {
 		return err
 	}
 	if touched {
-		for _, statement := range keepSums {
-			if _, err := t.exec(statement); err != nil {
-				return fmt.Errorf("keep sums of usage: %w", err)
-			}
+		if err := t.execAll(sumThreads); err != nil {
+			return err
 		}
 	}
-	return t.end()
+	if len(fresh) > 0 {
+		if err := t.addFresh(fresh); err != nil {
+			return err
+		}
+	}
+	if !touched && len(fresh) == 0 {
+		return nil
+	}
+	return t.execAll(sumDays)
+}
+
+func (t *tx) execAll(statements []string) error {
+	for _, statement := range statements {
+		if _, err := t.exec(statement); err != nil {
+			return err
+		}
+	}
+	return nil
 }

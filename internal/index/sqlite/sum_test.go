@@ -108,6 +108,56 @@ func TestRollupFollowsUsage(t *testing.T) {
 	}
 }
 
+// TestFreshSums compares the sums that a commit makes of what it adds with those that SQL makes of the records: of runs that are
+// new, that spend again, and of which some requests are told twice.
+func TestFreshSums(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	db := newDB(t)
+	const threads = "SELECT t.run_name, t.native_conversation, t.version, t.texts, s.model, s.format, s.reason, s.has_reported, t.day, t.hour, t.rows, t.requests, t.input, t.output, " +
+		"t.cache_read, t.cache_write, t.cache_write_1h, t.reasoning, t.reported, t.calculated FROM usage_threads t JOIN usage_series s ON s.id = t.series ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10"
+	for i := range 5 {
+		var all []indextest.Original
+		for n := range 4 {
+			var usage []*transcript.Usage
+			for range fewFresh {
+				count := func() transcript.Count {
+					return transcript.Count{N: []int64{r.Int64N(1e6), -r.Int64N(100), math.MaxInt64, math.MinInt64}[min(r.IntN(40), 3)], Known: r.IntN(3) > 0}
+				}
+				u := &transcript.Usage{Model: []string{"", "claude-sonnet-4-5", "nobody's"}[r.IntN(3)], Conversation: []string{"", "aside"}[r.IntN(2)], Step: []string{"", "fix"}[r.IntN(2)],
+					Input: count(), Output: count(), CacheRead: count(), CacheWrite: count(), CacheWrite1h: count(), Reasoning: count(), Requests: count(), Cost: count()}
+				if r.IntN(5) > 0 {
+					u.Time = indextest.At(r.Int64N(4e6) - 2e6)
+				}
+				if r.IntN(4) == 0 {
+					u.Time.UnixMicro = -r.Int64N(1e14)
+				}
+				if r.IntN(3) == 0 && n > 1 {
+					u.Key = fmt.Sprint(r.IntN(500))
+				}
+				usage = append(usage, u)
+			}
+			name := fmt.Sprintf("run-%d-%d", i*(n%2), n) // half of them in each round again
+			o := usageFile(name, usage...)
+			o.Path = fmt.Sprintf("%s-%d", name, i)
+			all = append(all, o)
+		}
+		b := indextest.Batch(fmt.Sprint("batch-", i), all...)
+		b.Prices = price.Default()
+		if err := db.Commit(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		have, days := dump(t, db.r, threads), dump(t, db.r, "SELECT * FROM usage_days")
+		inTx(t, db, func(x *tx) error {
+			_, err := x.exec("INSERT INTO usage_touched SELECT DISTINCT run_name FROM usage")
+			return err
+		})
+		same(t, fmt.Sprintf("sums of conversations after %d commits", i+1), have, dump(t, db.r, threads))
+		same(t, fmt.Sprintf("sums of days after %d commits", i+1), days, dump(t, db.r, "SELECT * FROM usage_days"))
+	}
+}
+
 // sameAsScan asks for sums in many ways, of the rollup and of the records themselves.
 func sameAsScan(t *testing.T, db *DB) {
 	t.Helper()

@@ -17,15 +17,16 @@ import (
 // tx is one write transaction with what it knows by heart: interned names, next ids.
 type tx struct {
 	*sqlx.Tx
-	conn  *sql.Conn // that the transaction is on
-	ctx   context.Context
-	calm  context.Context     // ctx that does not end: for statements that are over at once
-	args  []driver.NamedValue // of exec, used again
-	names *names
-	texts map[usageTexts]int64
-	next  map[string]int64 // next row id of a table
-	spent map[int64]bool   // run_names that usage_touched has
-	block []byte           // of words, the last that was read
+	conn      *sql.Conn // that the transaction is on
+	ctx       context.Context
+	calm      context.Context     // ctx that does not end: for statements that are over at once
+	args      []driver.NamedValue // of exec, used again
+	names     *names
+	texts     map[usageTexts]int64
+	next      map[string]int64       // next row id of a table
+	fresh     map[freshKey]*freshSum // of usage that was added
+	freshRows int
+	block     []byte // of words, the last that was read
 
 	waiting *waiting // nil where nothing waits
 }
@@ -43,7 +44,7 @@ func (db *DB) begin(ctx context.Context) (*tx, error) {
 		return nil, errors.Join(fmt.Errorf("begin: %w", engine.Damage(err)), conn.Close())
 	}
 	return &tx{Tx: t, conn: conn.Conn, ctx: ctx, calm: calm,
-		names: &names{ids: map[string]int64{}, scenes: map[index.Scene]int64{}}, texts: map[usageTexts]int64{}, next: map[string]int64{}, spent: map[int64]bool{}}, nil
+		names: &names{ids: map[string]int64{}, scenes: map[index.Scene]int64{}}, texts: map[usageTexts]int64{}, next: map[string]int64{}, fresh: map[freshKey]*freshSum{}}, nil
 }
 
 // Rollback ends the transaction, unless that was done, and gives the connection back.
