@@ -56,6 +56,17 @@ type File struct {
 // Options.Limit bounds the hits that are looked at.
 func (a *Answer) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
+		if all, told, err := a.originals(); told {
+			for _, v := range all {
+				if !yield(File{v.Source, v.Path, v.Number}, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(File{}, err)
+			}
+			return
+		}
 		a.o.NoSnippets = true
 		seen := map[File]bool{}
 		for r, err := range a.Results() {
@@ -98,8 +109,29 @@ func (a *Answer) Facets(fields ...string) ([]Facet, error) {
 	return sorted(counts, fields), nil
 }
 
-// Tallier is an index that counts hits by their values of fields without fetching them.
+// originals asks the index for the versions that have hits; told is false where it cannot say, or where not all are wanted.
+func (a *Answer) originals() (all []index.VersionKey, told bool, err error) {
+	idx, ok := a.s.Index.(Tallier)
+	if !ok || a.o.Limit > 0 || a.o.Timeout > 0 || a.o.After != "" || a.o.Sort == Relevance {
+		return nil, false, nil
+	}
+	tree, err := a.alone(a.ctx)
+	if tree == nil || err != nil {
+		return nil, err != nil, err
+	}
+	started := a.s.Now()
+	defer func() { a.elapsed = a.s.Now().Sub(started) }()
+	all, rows, err := idx.Originals(a.ctx, tree, index.Page{AllVersions: a.o.AllVersions}, a.o.Sort == Oldest)
+	a.ended, a.shown = err == nil, int(rows)
+	return all, true, err
+}
+
+// Tallier is an index that counts hits by their values of fields, and names the originals that have some, without
+// fetching them.
 type Tallier interface {
+	// Originals gives the versions that have hits, in the order of their newest hits or of their oldest, and how many hits
+	// there are.
+	Originals(ctx context.Context, q *query.Tree, page index.Page, oldest bool) (all []index.VersionKey, rows int64, err error)
 	// Tally counts for each field apart, under "" what has no value, and all rows. When it ends early it gives what it
 	// has, with the error.
 	Tally(ctx context.Context, q *query.Tree, page index.Page, fields []string) (counts []map[string]int64, rows int64, err error)

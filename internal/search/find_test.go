@@ -55,6 +55,9 @@ func TestOrdersAndPages(t *testing.T) {
 			if !c.Complete || c.More || c.Next != nil || c.Partial != nil || c.Shown != len(want) {
 				t.Fatalf("%s %s: %+v", q.text, sort, c)
 			}
+			if files, want := w.files(q.text, sort), filesOf(got); !slices.Equal(files, want) {
+				t.Fatalf("%s %s is in the files %v, want %v", q.text, sort, files, want)
+			}
 			if paged := w.pages(q.text, Options{Sort: sort, NoSnippets: true, Limit: 1 + s.IntN(40)}, nil); !slices.Equal(paged, want) {
 				t.Fatalf("%s %s by pages: %d hits, want %d", q.text, sort, len(paged), len(want))
 			}
@@ -65,6 +68,31 @@ func TestOrdersAndPages(t *testing.T) {
 			t.Fatalf("%s by relevance: %d hits, %d by pages", q.text, len(all), len(paged))
 		}
 	}
+}
+
+// files are the originals that have hits, in the order of their first ones.
+func (w *world) files(text string, sort Sort) (all []File) {
+	w.t.Helper()
+	a, err := w.searcher().Find(w.t.Context(), text, Options{Sort: sort})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for f, err := range a.Files() {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+func filesOf(results []Result) (all []File) {
+	for _, r := range results {
+		if f := (File{r.Place.Source, r.Place.Path, r.Place.Number}); !slices.Contains(all, f) {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 // pages walks through an answer page by page, and calls between after each.
