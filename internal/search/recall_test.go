@@ -194,7 +194,7 @@ func (s *sampleReader) original(ctx context.Context, f format.Format, v index.Fi
 			s.wrong[key] = true
 		case *transcript.Event:
 			for i, p := range rec.Parts {
-				part := &parsedPart{text: p.Text}
+				part := &parsedPart{text: strings.Clone(p.Text)}
 				if p.Call != nil {
 					part.touch = p.Call.Paths
 				}

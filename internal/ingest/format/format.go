@@ -23,8 +23,8 @@ type Format interface {
 	// Detect says what a file is from its path and first bytes, without I/O. The zero Claim means that it
 	// is none of this format's.
 	Detect(Head) Claim
-	// Parse yields the records of one whole original in file order. The error is the reader's, never about
-	// content; it ends the sequence.
+	// Parse yields the records of one whole original in file order. An event with its parts and their texts lives until the
+	// next record is asked for: see transcript.Keep. The error is the reader's, never about content; it ends the sequence.
 	Parse(Input) iter.Seq2[transcript.Record, error]
 	// Text gives the text of one part of an event from the event's own bytes (its Origin's range, or the
 	// part's own range where the part states one), the same text that Parse put into Part.Text. role is the

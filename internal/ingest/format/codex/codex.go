@@ -96,7 +96,8 @@ type parser struct {
 	prompts map[uint64]bool   // texts of the user messages so far
 	turns   turns
 	meter   meter
-	buf     []byte
+	texts   format.Lender // of the present line
+	made    single        // the event of the present line
 }
 
 func (p *parser) emit(r transcript.Record) {

@@ -20,10 +20,9 @@ type item struct {
 
 // item makes a row of a model-visible item: the kinds that are named here count.
 func (p *parser) item(e *transcript.Event, v format.Value) {
-	dst, it := appendItem(p.buf[:0], v)
-	p.buf = dst
 	part := &e.Parts[0]
-	part.Text = string(dst)
+	text, it := p.itemText(v)
+	part.Text = text
 	if it.typ == "" && it.role != "" {
 		it.typ = "message"
 	}
@@ -47,6 +46,15 @@ func (p *parser) item(e *transcript.Event, v format.Value) {
 	default:
 		e.Kind, e.Verdict = transcript.KindUnknown, transcript.Uncounted
 	}
+}
+
+// itemText is appendItem as a text until the next line.
+func (p *parser) itemText(v format.Value) (text string, it item) {
+	text = p.texts.Text(func(dst []byte) []byte {
+		dst, it = appendItem(dst, v)
+		return dst
+	})
+	return text, it
 }
 
 // message tells prompts from what the program writes in the user's name.
@@ -132,7 +140,7 @@ func pathsOf(arguments format.Value, text string) (paths []string) {
 	const longest = 4096
 	add := func(s string) {
 		if s = strings.TrimSpace(s); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
-			paths = append(paths, s)
+			paths = append(paths, strings.Clone(s))
 		}
 	}
 	if i := strings.Index(text, "*** Begin Patch"); i >= 0 {

@@ -36,8 +36,7 @@ func (p *parser) notice(e *transcript.Event, whole, v format.Value) {
 		p.tokens(e, v.Get("info"))
 		return
 	}
-	dst, it := appendItem(p.buf[:0], v)
-	p.buf = dst
+	text, it := p.itemText(v)
 	e.Type = it.typ
 	e.Kind = transcript.KindUnknown
 	switch {
@@ -60,10 +59,10 @@ func (p *parser) notice(e *transcript.Event, whole, v format.Value) {
 	}
 	switch {
 	case !silent[it.typ]:
-		e.Parts[0].Text = string(dst)
+		e.Parts[0].Text = text
 	case p.alone(it, v) && !v.Get("payload").Exists():
 		// Nothing that counts has these words: they are found in the payload's own bytes.
-		e.Parts[0].Text = string(dst)
+		e.Parts[0].Text = text
 		e.Parts[0].Offset, e.Parts[0].Length = format.OffsetIn(whole, v), int64(v.Len())
 	}
 }

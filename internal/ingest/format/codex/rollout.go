@@ -65,9 +65,10 @@ type single struct {
 // its first event.
 func (p *parser) line(o format.Object) {
 	l := readLine(o.Value)
-	made := &single{event: transcript.Event{Verdict: transcript.Uncounted, Type: l.typ, Time: l.at.Time(), Origin: o.Origin, Seq: l.ordinal.Count()}}
-	e := &made.event
-	e.Parts = made.part[:]
+	p.texts.Reset()
+	p.made = single{event: transcript.Event{Verdict: transcript.Uncounted, Type: l.typ, Time: l.at.Time(), Origin: o.Origin, Seq: l.ordinal.Count()}}
+	e := &p.made.event
+	e.Parts = p.made.part[:]
 	switch {
 	case !l.payload.Exists() && l.state:
 		e.Kind, e.Type = transcript.KindLifecycle, "state"
@@ -93,17 +94,11 @@ func (p *parser) line(o format.Object) {
 		e.Kind = transcript.KindUnknown
 	}
 	if !l.payload.Exists() || l.typ != "response_item" && l.typ != "event_msg" {
-		e.Parts[0].Text = p.text(o.Value, l)
+		e.Parts[0].Text = p.texts.Text(func(dst []byte) []byte { return appendLine(dst, o.Value, l) })
 	}
 	p.begin(&e.Origin)
 	e.Conversation = p.thread
 	p.emit(e)
-}
-
-// text is lineText with the parser's buffer.
-func (p *parser) text(v format.Value, l line) string {
-	p.buf = appendLine(p.buf[:0], v, l)
-	return string(p.buf)
 }
 
 // turn takes what a turn_context says of the requests that follow.

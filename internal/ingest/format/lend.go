@@ -1,0 +1,28 @@
+package format
+
+import "unsafe"
+
+// Lender makes the texts of parts in a buffer that is used again for the next event, since half of what a parser allocates would be
+// these texts, which are cut into words and forgotten at once. The zero Lender is ready.
+type Lender struct{ buf []byte }
+
+// Reset takes back what was lent. Nobody may read it any more.
+func (l *Lender) Reset() {
+	spoil(l.buf[:cap(l.buf)])
+	l.buf = l.buf[:0]
+}
+
+// Text is what fill appends, until Reset.
+func (l *Lender) Text(fill func([]byte) []byte) string {
+	room := l.buf[len(l.buf):]
+	text := fill(room)
+	if len(text) == 0 {
+		return ""
+	}
+	if cap(text) == cap(room) {
+		l.buf = l.buf[:len(l.buf)+len(text)]
+	} else { // it did not fit; what was lent before stays where it is
+		l.buf = text
+	}
+	return unsafe.String(unsafe.SliceData(text), len(text))
+}
