@@ -108,6 +108,7 @@ var exitTable = []struct {
 	{blob.ErrNotFound, exitNotFound, "`txarchive verify` says what is missing"},
 	{prune.ErrMissing, exitCorrupt, "bring it back from a backup, or, if it is lost, make the index again without it: txarchive reindex"},
 	{fs.ErrExist, exitRefused, "nothing was overwritten; --overwrite replaces what is in the way"},
+	{syscall.ENOTDIR, exitRefused, "a file stands where a directory is needed: name another"},
 	{fs.ErrNotExist, exitNotFound, "check the path"},
 	{fs.ErrPermission, exitUnexpected, "check owner and mode of that path"},
 }

@@ -102,6 +102,8 @@ var exitCases = []struct {
 	{"full", "restore --all", 2, "where"},
 	{"full", "restore --to x", 2, "what"},
 	{"full", "restore --all --source awf --to x", 2, "--all"},
+	{"full", "restore --all --to exit_test.go", 8, "a directory is needed"},
+	{"full", "backup exit_test.go", 8, "a directory is needed"},
 	{"full", "source remove nobody", 4, "no source"},
 	{"full", "source add /no/such/dir", 4, "no such"},
 	{"full", "source rename awf b", 8, "packs do not change"},

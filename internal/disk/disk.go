@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 )
 
 const (
@@ -154,7 +155,7 @@ func (f *FS) mkdirAll(dir string) error {
 		return nil
 	}
 	if err == nil {
-		return &fs.PathError{Op: OpMkdir, Path: dir, Err: errors.New("not a directory")}
+		return &fs.PathError{Op: OpMkdir, Path: dir, Err: syscall.ENOTDIR}
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
