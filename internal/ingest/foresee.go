@@ -61,6 +61,9 @@ func (g *Ingester) foresee(o *Outlook, root Root, files []surveyed, formats map[
 					continue
 				}
 				if group, name := c.Unit(one.path, one.root); name != "" {
+					if all == nil {
+						all = make([]ofUnit, 0, len(files)-i)
+					}
 					all = append(all, ofUnit{group, name, one})
 				}
 			}

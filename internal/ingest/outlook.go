@@ -65,6 +65,9 @@ func (g *Ingester) Outlook(ctx context.Context, root Root, until time.Time) (Out
 	if err := s.survey(ctx, known, func(f *surveyed) {
 		o.add(f)
 		if cleaned[cmp.Or(formats[f.root], f.format)] {
+			if files == nil {
+				files = make([]surveyed, 0, s.files.count)
+			}
 			files = append(files, *f)
 		}
 	}); err != nil {
