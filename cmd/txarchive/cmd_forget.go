@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -209,24 +210,34 @@ func (w *forgetting) touched(ctx context.Context) (runs []string, err error) {
 			of[index.VersionKey{Source: m.Source, Path: m.Path, Number: m.Version}] = true
 		}
 	}
-	db := w.store.Index()
 	if len(of) == 0 {
 		return nil, nil
 	}
-	for run, err := range db.Runs(ctx, index.Selection{}, index.Page{AllVersions: true}) {
+	estate, err := w.store.Index().Estate(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, estate.Close()) }()
+	holders := map[int]bool{}
+	for v, err := range estate.Versions() {
 		if err != nil {
 			return nil, err
 		}
-		for v, err := range db.Versions(ctx, index.VersionFilter{Run: run.ID}) {
-			if err != nil {
-				return nil, err
-			}
-			if of[index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}] {
-				runs = append(runs, run.ID)
-				break
+		if of[index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}] {
+			for _, run := range v.Holders {
+				holders[int(run)] = true
 			}
 		}
 	}
+	for r, err := range estate.Runs() {
+		if err != nil {
+			return nil, err
+		}
+		if holders[r.Number] {
+			runs = append(runs, r.ID)
+		}
+	}
+	slices.Sort(runs)
 	return runs, nil
 }
 
