@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -68,8 +69,7 @@ type PlannedVersion struct {
 
 	id     int64 // in the index
 	buried bool  // already
-	beside bool  // no run holds it: it lies beside what these runs hold
-	of     []int32
+	ended  bool  // a run that holds it ends
 }
 
 // name is the path as it is.
@@ -254,11 +254,12 @@ func said(r *policy.Run) [16]byte {
 	return short(b)
 }
 
-// alsoSaid is the hash when an original of the run is looked at, too.
-func (v *PlannedVersion) alsoSaid(before [16]byte) [16]byte {
-	b := appendText(appendText(before[:], v.Source), v.name())
+// alsoSays takes in an original of the run, in whatever order they come.
+func (r *PlannedRun) alsoSays(v *index.EstateVersion) {
+	b := appendText(appendText(make([]byte, 0, 512), v.Source), v.Path)
 	b = strconv.AppendInt(b, int64(v.Number), 10)
-	return short(strconv.AppendBool(append(b, v.SHA256[:]...), v.buried))
+	sum := short(strconv.AppendBool(append(b, v.SHA256[:]...), v.Buried))
+	subtle.XORBytes(r.said[:], r.said[:], sum[:])
 }
 
 func short(b []byte) [16]byte {

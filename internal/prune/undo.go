@@ -3,6 +3,7 @@ package prune
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -37,6 +38,7 @@ func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
 			out.Runs = append(out.Runs, g.Run)
 		}
 	}
+	slices.Sort(out.Runs)
 	done, err := p.unmark(ctx, back, out)
 	if err != nil {
 		return nil, err

@@ -36,6 +36,11 @@ func (s *stand) versions(runs []PlannedRun) ([]PlannedVersion, error) {
 		if x := plannedVersion(v, runs, place, v.Holders); x != nil {
 			all = append(all, *x)
 		}
+		for _, number := range v.Holders {
+			if at := place[number] - 1; at >= 0 {
+				runs[at].alsoSays(v)
+			}
+		}
 	}
 	if orphans {
 		beside, err := s.beside(runs, place, all)
@@ -47,15 +52,6 @@ func (s *stand) versions(runs []PlannedRun) ([]PlannedVersion, error) {
 	slices.SortFunc(all, func(a, b PlannedVersion) int {
 		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.name(), b.name()), cmp.Compare(a.Number, b.Number))
 	})
-	for i := range all {
-		v := &all[i]
-		for _, at := range v.of {
-			if !v.beside {
-				runs[at].said = v.alsoSaid(runs[at].said)
-			}
-		}
-		v.of = nil
-	}
 	return all, nil
 }
 
@@ -73,7 +69,7 @@ func plannedVersion(v *index.EstateVersion, runs []PlannedRun, place, holders []
 			x = &PlannedVersion{Source: v.Source, Number: v.Number, SHA256: v.SHA256, Size: v.Size, id: v.ID, buried: v.Buried}
 			x.Path, x.PathRaw = blob.Readable(v.Path)
 		}
-		x.Runs, x.of = append(x.Runs, runs[at].RunID), append(x.of, at)
+		x.Runs, x.ended = append(x.Runs, runs[at].RunID), x.ended || runs[at].ends()
 	}
 	if x != nil {
 		x.Goes = goes
@@ -94,12 +90,10 @@ func (s *stand) beside(runs []PlannedRun, place []int32, held []PlannedVersion) 
 	for i := range held {
 		v := &held[i]
 		above(v.Source, v.name(), func(dir string) bool {
-			for _, at := range v.of {
-				if runs[at].ends() && dirs[dir] == nil {
-					dirs[strings.Clone(dir)] = &directory{}
-				}
+			if v.ended && dirs[dir] == nil {
+				dirs[dir] = &directory{}
 			}
-			return true
+			return v.ended
 		})
 	}
 	if len(dirs) == 0 {
@@ -135,9 +129,7 @@ func (s *stand) beside(runs []PlannedRun, place []int32, held []PlannedVersion) 
 		above(v.Source, v.Path, func(dir string) bool {
 			d := dirs[dir]
 			if d != nil && !d.stays {
-				x := plannedVersion(v, runs, place, d.runs)
-				x.beside = true
-				all = append(all, *x)
+				all = append(all, *plannedVersion(v, runs, place, d.runs))
 			}
 			return d == nil
 		})

@@ -275,10 +275,10 @@ func (db *DB) Graves(ctx context.Context, run string) iter.Seq2[index.Grave, err
 	return func(yield func(index.Grave, error) bool) {
 		err := engine.Each(ctx, db.r, `SELECT r.run_id, n.native_id, n.scope <> '', f.name, g.action, g.tier, g.over, g.until, g.plan, g.rule, g.reason, g.time, g.fact,
 		v.id, s.name, x.path, v.number, c.root, v.sha256, v.size, coalesce(v.grave, ''), (SELECT coalesce(sum(e.size), 0) FROM extents e WHERE e.chain = v.chain), r.pruned, r.counted
-		FROM graves g JOIN run_names n ON n.id = g.run_name JOIN runs r ON r.id = n.run JOIN names f ON f.id = r.format
-		JOIN versions v ON v.id = g.version JOIN chains c ON c.id = v.chain JOIN files x ON x.id = v.file JOIN sources s ON s.id = x.source
-		WHERE g.tier <> 'named' AND (?1 = '' OR g.run_name IN (SELECT id FROM run_names WHERE run = (SELECT id FROM runs WHERE run_id = ?1)))
-		ORDER BY r.run_id, s.name, x.path, v.number`, []any{run}, func(rows *sqlx.Rows) (g index.Grave, err error) {
+		FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN graves g ON g.run_name = n.id CROSS JOIN names f ON f.id = r.format
+		CROSS JOIN versions v ON v.id = g.version CROSS JOIN chains c ON c.id = v.chain CROSS JOIN files x ON x.id = v.file CROSS JOIN sources s ON s.id = x.source
+		WHERE g.tier <> 'named' AND r.id IN (SELECT k.run FROM graves b JOIN run_names k ON k.id = b.run_name WHERE ?1 = '' UNION ALL SELECT id FROM runs WHERE run_id = ?1)
+		ORDER BY r.id, s.name, x.path, v.number`, []any{run}, func(rows *sqlx.Rows) (g index.Grave, err error) {
 			var root, sum []byte
 			err = rows.Scan(&g.Run, &g.NativeID, &g.Local, &g.Format, &g.Action, &g.Tier, &g.Over, &g.Until, &g.Plan, &g.Rule, &g.Reason, &g.Time, &g.Fact,
 				&g.Version, &g.Key.Source, &g.Key.Path, &g.Key.Number, &root, &sum, &g.Size, &g.Tombstone, &g.Bytes, &g.RunPruned, &g.Alive)

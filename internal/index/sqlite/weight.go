@@ -87,21 +87,28 @@ func (w *weighing) readTrees() error {
 
 // choose takes every n-th run of each format.
 func (w *weighing) choose() {
-	all := slices.Clone(w.leaving.Runs)
-	slices.SortStableFunc(all, func(a, b index.LeavingRun) int {
-		return cmp.Compare(a.Format, b.Format)
+	order := make([]int32, len(w.leaving.Runs))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(i, j int32) int {
+		return cmp.Compare(w.leaving.Runs[i].Format, w.leaving.Runs[j].Format)
 	})
-	step := 1 + max((len(all)-1)/weighedRuns, int(w.rowsOf(all)-1)/weighedRows)
-	for i := step / 2; i < len(all); i += step {
-		w.sample = append(w.sample, all[i])
+	_, rows := count(w.leaving.Runs, func(index.LeavingRun) bool { return true })
+	step := 1 + max((len(order)-1)/weighedRuns, int(rows-1)/weighedRows)
+	for i := step / 2; i < len(order); i += step {
+		w.sample = append(w.sample, w.leaving.Runs[order[i]])
 	}
 }
 
-func (w *weighing) rowsOf(runs []index.LeavingRun) (n float64) {
+// count says how many runs pass a test, and how many rows these have.
+func count(runs []index.LeavingRun, passes func(index.LeavingRun) bool) (n, rows float64) {
 	for _, r := range runs {
-		n += float64(r.Held)
+		if passes(r) {
+			n, rows = n+1, rows+float64(r.Held)
+		}
 	}
-	return n
+	return n, rows
 }
 
 // part is those of the runs that a test passes.
@@ -111,16 +118,16 @@ type part struct {
 }
 
 func (w *weighing) part(passes func(index.LeavingRun) bool) part {
-	some := func(runs []index.LeavingRun) []index.LeavingRun {
-		return slices.DeleteFunc(slices.Clone(runs), func(r index.LeavingRun) bool { return !passes(r) })
-	}
-	all, sample := some(w.leaving.Runs), some(w.sample)
-	names := make([]string, len(sample))
-	for i, r := range sample {
-		names[i] = r.ID
+	names := []string{}
+	for _, r := range w.sample {
+		if passes(r) {
+			names = append(names, r.ID)
+		}
 	}
 	ids, _ := json.Marshal(names) // strings always can be
-	return part{string(ids), float64(len(all)) / max(1, float64(len(sample))), w.rowsOf(all) / max(1, w.rowsOf(sample))}
+	all, allRows := count(w.leaving.Runs, passes)
+	some, someRows := count(w.sample, passes)
+	return part{string(ids), all / max(1, some), allRows / max(1, someRows)}
 }
 
 const (
