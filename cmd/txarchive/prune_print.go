@@ -41,7 +41,9 @@ func (a *app) printPlan(plan *prune.Plan, limit int, do bool) error {
 	if n := len(all) - len(shown); n > 0 {
 		fmt.Fprintf(a.out, "... and %s (--limit 0 shows all)\n\n", plural(int64(n), "more run", "more runs"))
 	}
-	fmt.Fprintln(a.out, planSum(plan))
+	for said := range strings.SplitSeq(planSum(plan), "\n") {
+		fmt.Fprintln(a.out, a.wrapped("", said, "  "))
+	}
 	return nil
 }
 

@@ -63,12 +63,19 @@ func TestScreens(t *testing.T) {
 			t.Fatalf("ingest %s: exit %d\n%s", format, code, stderr)
 		}
 	}
+	for _, line := range []string{"tag add rzhdkf release-of-november", "pin rzhdkf --reason the-demo-of-november-and-of-december", "hold add rzhdkf --owner the-department-of-law --reason case-7"} {
+		if code, _, stderr := inside(t.Context(), dir, "", strings.Fields(line)...); code != 0 {
+			t.Fatalf("%s: exit %d\n%s", line, code, stderr)
+		}
+	}
 	for _, line := range []string{
 		"list", "list --sort cost", "list conversations", "list conversations --all", "stats", "stats --storage", "status", "doctor", "source list",
 		"tree r4tga7f3ymvx3", "tree rxtvjsm9dx137", "show rzhdkf6qx3kk1", "show r4tga7f3ymvx3", "show r2fs94pz3fwak", "show rvxamfjqa9vme",
 		"show rxtvjsm9dx137", "show c02r1h4ym8mv7 --tools full", "search name", "search 可选链", "show rxtvjsm9dx137 --versions", "show r4tga7f3ymvx3 --timeline",
+		"tag list", "pin", "hold list", "report list", "prices list", "prices list claude", "prices show claude-sonnet-4-5", "cost", "cost --by project,model",
+		"cost --blocks", "cost --tree r4tga7f3ymvx3", "report diff 2025 2026 --by model", "report run cost-by-step", "search name --facets path", "prune --query format:leslie",
 	} {
-		for _, width := range []int{40, 80, 200} {
+		for _, width := range []int{40, 50, 60, 80, 200} {
 			slave, screen := terminalOf(t, uint16(width))
 			a := &app{in: strings.NewReader(""), out: slave, err: new(bytes.Buffer), now: time.Now, log: slog.New(slog.DiscardHandler), getenv: func(key string) string {
 				return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent", "TERM": "xterm", "TXARCHIVE_PAGER": "cat"}[key]
@@ -79,7 +86,8 @@ func TestScreens(t *testing.T) {
 				t.Errorf("%s: exit %d, %q\n%v", line, code, out, a.err)
 			}
 			for _, s := range strings.Split(out, "\n") {
-				if n := text.StringWidthWithoutEscSequences(s); width >= 80 && n > width || !utf8.ValidString(s) || strings.ContainsRune(s, '\ufffd') {
+				whole := strings.HasPrefix(s, "original ") || strings.HasPrefix(s, "native id ") // somebody may want to copy it
+				if n := text.StringWidthWithoutEscSequences(s); width >= 50 && n > width && !whole || !utf8.ValidString(s) || strings.ContainsRune(s, '\ufffd') {
 					t.Errorf("%s: %d of %d columns: %q", line, n, width, s)
 				}
 			}

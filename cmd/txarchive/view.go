@@ -134,7 +134,7 @@ func (v *viewer) fields(fields [][2]string) {
 			fmt.Fprintf(v.a.out, "- %s: %s\n", f[0], markdown(value))
 			continue
 		}
-		fmt.Fprintln(v.a.out, v.ink.dim(fmt.Sprintf("%-13s", f[0]))+cut(value, max(v.width-13, 0)))
+		fmt.Fprintln(v.a.out, v.a.wrapped(v.ink.dim(fmt.Sprintf("%-13s", f[0])), value, strings.Repeat(" ", 13))) // whole: for cat, and to be read
 	}
 }
 
