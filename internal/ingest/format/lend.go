@@ -1,6 +1,9 @@
 package format
 
-import "unsafe"
+import (
+	"io"
+	"unsafe"
+)
 
 // Lender makes the texts of parts in a buffer that is used again for the next event, since half of what a parser allocates would be
 // these texts, which are cut into words and forgotten at once. The zero Lender is ready.
@@ -24,5 +27,14 @@ func (l *Lender) Text(fill func([]byte) []byte) string {
 	} else { // it did not fit; what was lent before stays where it is
 		l.buf = text
 	}
-	return unsafe.String(unsafe.SliceData(text), len(text))
+	return asString(text)
 }
+
+// ReadText is ReadAll as a string.
+func ReadText(r io.Reader, limit int64) (string, error) {
+	b, err := ReadAll(r, limit)
+	return asString(b), err
+}
+
+// asString gives bytes as a string, which nobody may read once they are changed.
+func asString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -62,7 +62,7 @@ func (f *facts) prompted(text string) {
 	if f.prompt != "" || strings.HasPrefix(text, "<") || strings.HasPrefix(text, "Caveat:") || strings.HasPrefix(text, "[Request interrupted") {
 		return
 	}
-	f.prompt = shorten(text)
+	f.prompt = strings.Clone(shorten(text))
 }
 
 // title is the best that the file has: the user's, the program's, a summary of a line in it, the first prompt.

@@ -31,7 +31,7 @@ func (r *reader) say(l *line, m message, again bool) {
 	}
 	if len(s.events) == 0 { // nothing in it that counts
 		e := r.event(l, again)
-		e.Kind, e.Parts[0].Text = transcript.KindNotice, textOf(l.raw)
+		e.Kind, e.Parts[0].Text = transcript.KindNotice, r.text(l.raw)
 		r.uncounted(l, e)
 	}
 	if !again {
@@ -72,7 +72,7 @@ func (s *saying) add(v format.Value, kind transcript.Kind, role string) *transcr
 }
 
 func (s *saying) part(v format.Value) transcript.Part {
-	return transcript.Part{Text: textOf(v), Offset: format.OffsetIn(s.line.raw, v), Length: int64(v.Len())}
+	return transcript.Part{Text: s.text(v), Offset: format.OffsetIn(s.line.raw, v), Length: int64(v.Len())}
 }
 
 // whole takes a message that is one string. Only users' count: assistants write blocks.

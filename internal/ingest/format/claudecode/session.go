@@ -33,7 +33,10 @@ type reader struct {
 	latest  string              // id of the event before
 	facts   facts
 
-	now    line // the present one
+	now    line          // the present one
+	texts  format.Lender // of its events
+	room   []*single     // for its events
+	used   int           // of room
 	saying saying
 	spent  transcript.Usage
 }
@@ -97,6 +100,8 @@ func (r *reader) is(session, first string) {
 func agentRun(session, agent string) string { return session + "/" + agent }
 
 func (r *reader) line(o format.Object) {
+	r.texts.Reset()
+	r.used = 0
 	l := &r.now
 	l.read(o, r.last)
 	r.last = l.session
@@ -176,7 +181,12 @@ type single struct {
 
 // event begins an event of a line, of one part.
 func (r *reader) event(l *line, again bool) *transcript.Event {
-	made := &single{event: transcript.Event{
+	if r.used == len(r.room) {
+		r.room = append(r.room, new(single))
+	}
+	made := r.room[r.used]
+	r.used++
+	*made = single{event: transcript.Event{
 		Conversation: r.conversation, Run: r.run, Type: l.kind, Time: l.now, Origin: l.origin,
 	}}
 	e := &made.event
@@ -216,7 +226,7 @@ func (r *reader) uncounted(l *line, e *transcript.Event) {
 		e.Conversation = ""
 	}
 	if r.run == "" {
-		r.waiting = append(r.waiting, e)
+		r.waiting = append(r.waiting, transcript.Keep(e).(*transcript.Event))
 		return
 	}
 	r.out.give(e)
@@ -231,7 +241,7 @@ func (r *reader) system(l *line, again bool) {
 	if subtype == "compact_boundary" {
 		e.Kind = transcript.KindCompaction
 	}
-	e.Parts[0].Text = textOf(l.raw)
+	e.Parts[0].Text = r.text(l.raw)
 	r.give(e)
 }
 
@@ -258,7 +268,7 @@ func (r *reader) aside(l *line, again bool) {
 			e.Kind, e.Role = transcript.KindMessage, "user"
 		}
 	}
-	e.Parts[0].Text = textOf(l.raw)
+	e.Parts[0].Text = r.text(l.raw)
 	r.uncounted(l, e)
 }
 

@@ -22,10 +22,12 @@ var mark = []byte("\xef\xbb\xbf")
 // textOf is every string of a value but ids, names of types and places, encoded data, and what the program repeats for
 // its own use. The input of a tool is taken whole.
 func textOf(v format.Value) string {
-	if v.IsString() {
-		return v.Str()
-	}
 	return format.Build(func(b []byte) []byte { return appendText(b, v) })
+}
+
+// text is textOf until the next line.
+func (r *reader) text(v format.Value) string {
+	return r.texts.Text(func(b []byte) []byte { return appendText(b, v) })
 }
 
 func appendText(dst []byte, v format.Value) []byte {

@@ -88,19 +88,19 @@ func (s *sink) fail(err error) {
 }
 
 func parseWhole(in format.Input, s *sink) {
-	b, err := format.ReadAll(in.Reader, format.DocumentLimit)
+	text, err := format.ReadText(in.Reader, format.DocumentLimit)
 	switch {
 	case err != nil && format.IsContent(err):
 		s.put(&transcript.Problem{Kind: "too large", Reason: err.Error()})
 	case err != nil:
 		s.fail(err)
 	case in.Role == roleTranscript:
-		parseTranscript(in, string(b), s)
+		parseTranscript(in, text, s)
 	case in.Role == roleRelations || in.Role == roleRelationsBak:
-		parseRelations(in, b, s)
+		parseRelations(in, []byte(text), s)
 	case in.Role == roleDocument:
-		parseDocument(in, b, s)
+		parseDocument(in, []byte(text), s)
 	default:
-		parseObjectives(in, b, s)
+		parseObjectives(in, []byte(text), s)
 	}
 }

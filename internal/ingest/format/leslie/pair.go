@@ -14,6 +14,13 @@ import (
 type pairs struct {
 	calls int
 	tools map[string]*tool
+	made  single // the present event
+}
+
+// single is an event with room for its part.
+type single struct {
+	event transcript.Event
+	part  [1]transcript.Part
 }
 
 // tool is one that is called, with the ids of its calls without result.
@@ -34,12 +41,8 @@ func (p *pairs) tool(name string) *tool {
 
 // event makes the event of an entry. last says that the file was cut inside of it.
 func (p *pairs) event(run string, e entry, last bool) *transcript.Event {
-	made := &struct {
-		transcript.Event
-		parts [1]transcript.Part
-	}{}
-	event, part := &made.Event, &made.parts[0]
-	event.Run, event.Type, event.Origin, event.Parts = run, string(e.marker), e.origin, made.parts[:]
+	p.made = single{event: transcript.Event{Run: run, Type: string(e.marker), Origin: e.origin, Parts: p.made.part[:]}}
+	event, part := &p.made.event, &p.made.part[0]
 	content := e.content()
 	cut := last || e.cut(content)
 	if cut {
