@@ -189,7 +189,7 @@ func (t *tx) putRecord(id int, b []byte) error {
 type segmentSink struct {
 	segment           int
 	pages, separators inserter
-	buffers           [insertRows][]byte // of pages that wait in the inserter
+	buffers           [64][]byte // of pages that wait in the inserter
 	next              int
 	indexes           []indexPage // of doclists
 }
@@ -219,8 +219,14 @@ func (s *segmentSink) Page(id int64, data []byte) error {
 }
 
 func (s *segmentSink) page(id int64, data []byte) error {
+	if s.next == len(s.buffers) {
+		if err := s.pages.flush(); err != nil {
+			return err
+		}
+		s.next = 0
+	}
 	b := &s.buffers[s.next]
-	s.next = (s.next + 1) % insertRows
+	s.next++
 	*b = append((*b)[:0], data...)
 	return s.pages.add(fts5.PageID(s.segment, id), *b)
 }
