@@ -132,7 +132,8 @@ const forgetNames = `DELETE FROM run_names WHERE run IN temp.touched_runs
 	AND NOT EXISTS (SELECT 1 FROM graves x WHERE x.run_name = run_names.id)
 	AND id NOT IN (SELECT run_name FROM problems WHERE run_name IS NOT NULL)`
 
-// finishRuns fills in what only the events tell, and removes runs that nothing means any more.
+// finishRuns fills in what only the events tell, and removes runs that nothing means any more. Nothing is taken back of a statement that
+// fails, since the transaction is: else SQLite would keep each page that it changes in memory as it was.
 func (c *commit) finishRuns() error {
 	if c.unsaid {
 		if _, err := c.exec(forgetNames); err != nil {
@@ -141,17 +142,17 @@ func (c *commit) finishRuns() error {
 	}
 	for _, query := range []string{
 		// Of several names of one run, the one whose originals hold most.
-		`UPDATE runs SET native_id = coalesce((SELECT n.native_id FROM run_names n LEFT JOIN transcripts t ON t.run_name = n.id
+		`UPDATE OR FAIL runs SET native_id = coalesce((SELECT n.native_id FROM run_names n LEFT JOIN transcripts t ON t.run_name = n.id
 			WHERE n.run = runs.id GROUP BY n.id ORDER BY
 			EXISTS (SELECT 1 FROM run_claims k WHERE k.run_name = n.id AND k.stated ->> 'Named' IS NULL) DESC, sum(t.last_seq) DESC, n.native_id DESC LIMIT 1), native_id)
 			WHERE id IN temp.touched_runs AND key = ''`,
-		`UPDATE runs SET started = coalesce(started, (SELECT min(t.first_time) FROM transcripts t JOIN run_names n ON n.id = t.run_name WHERE n.run = runs.id)),
+		`UPDATE OR FAIL runs SET started = coalesce(started, (SELECT min(t.first_time) FROM transcripts t JOIN run_names n ON n.id = t.run_name WHERE n.run = runs.id)),
 			ended = coalesce(ended, (SELECT max(t.last_time) FROM transcripts t JOIN run_names n ON n.id = t.run_name WHERE n.run = runs.id))
 			WHERE id IN temp.touched_runs AND (started IS NULL OR ended IS NULL)`,
 		`DELETE FROM conversations WHERE run IN temp.touched_runs AND NOT EXISTS (SELECT 1 FROM transcripts t WHERE t.conversation = conversations.id)`,
 		`DELETE FROM runs WHERE id IN temp.touched_runs AND NOT EXISTS (SELECT 1 FROM run_names n WHERE n.run = runs.id)`,
 		// Of what was pruned only the ledger speaks, and it only names the run.
-		`UPDATE runs SET pruned = counted = 0 AND EXISTS (SELECT 1 FROM run_names n JOIN graves g ON g.run_name = n.id WHERE n.run = runs.id AND g.action = 'prune')
+		`UPDATE OR FAIL runs SET pruned = counted = 0 AND EXISTS (SELECT 1 FROM run_names n JOIN graves g ON g.run_name = n.id WHERE n.run = runs.id AND g.action = 'prune')
 			WHERE id IN temp.touched_runs`,
 	} {
 		if _, err := c.exec(query); err != nil {
