@@ -60,5 +60,5 @@ func (c *cycle) end() {
 	runtime.SetFinalizer(c, (*cycle).end)
 }
 
-// roomFor is the limit when so much is alive: half as much again, once that is more.
-func roomFor(limit, live int64) int64 { return max(limit, live+live/2) }
+// roomFor is the limit when so much is alive: a third as much again, once that is more.
+func roomFor(limit, live int64) int64 { return max(limit, live+live/3) }
