@@ -206,8 +206,8 @@ func at[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
 
 // givenCursor is sqlite3_vtab_cursor. takers keeps what it points to.
 type givenCursor struct {
-	table uintptr
-	rows  uintptr // *given
+	_    uintptr // its table, which SQLite puts here
+	rows uintptr // *given
 }
 
 func connectGiven(t *libc.TLS, db, _ uintptr, _ int32, _, table, _ uintptr) int32 {
