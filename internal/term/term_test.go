@@ -322,7 +322,9 @@ func between(text string, i int) bool {
 	word := func(r rune) bool {
 		return unicode.In(r, unicode.L, unicode.N, unicode.M) || unicode.Is(unicode.Cf, r)
 	}
-	ideograph := func(r rune) bool { return r >= 0x4e00 && r < 0x9fff || r >= 0x3041 && r <= 0x30ff }
+	ideograph := func(r rune) bool {
+		return r >= 0x4e00 && r < 0x9fff || r >= 0x3041 && r <= 0x30ff && !unicode.Is(unicode.M, r) // a voicing mark may stand at any letter
+	}
 	if unicode.Is(unicode.M, after) || unicode.In(after, unicode.Cf) || unicode.Is(unicode.Cf, before) || after == 0xff9e || after == 0xff9f {
 		return false
 	}
