@@ -32,7 +32,7 @@ import (
 
 const (
 	// DefaultLevel is the gzip level at ingest; gc takes 6.
-	DefaultLevel = 3
+	DefaultLevel = 5
 	// DefaultMemberSize is how much of the tar stream a member holds.
 	DefaultMemberSize = 256 << 10
 
