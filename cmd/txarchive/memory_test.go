@@ -29,7 +29,7 @@ func TestMemoryGivesWay(t *testing.T) {
 		t.Errorf("%s: the limit is %d", what, debug.SetMemoryLimit(-1))
 	}
 	held := make([]byte, memoryLimit)
-	reach("much is alive", func(limit int64) bool { return limit >= memoryLimit*3/2 })
+	reach("much is alive", func(limit int64) bool { return limit >= memoryLimit*4/3 })
 	runtime.KeepAlive(held)
 	held = nil
 	reach("little is alive", func(limit int64) bool { return limit == memoryLimit })
