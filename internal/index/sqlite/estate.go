@@ -313,11 +313,7 @@ func (e *estate) readThinned() error {
 		buried         bool
 	}
 	all := map[int32]*reached{}
-	type key struct {
-		version int64
-		run     int32
-	}
-	last, seen := int64(0), map[key]bool{}
+	last, seen := int64(0), map[int32]bool{} // runs of one version
 	if err := e.walk("SELECT version, run_name, tier FROM graves WHERE action = 'thin' ORDER BY version, run_name DESC", func(r *sqlx.Rows) error {
 		var version, name int64
 		var tier string
@@ -329,10 +325,10 @@ func (e *estate) readThinned() error {
 			last = version
 		}
 		run := e.names[name]
-		if run < 0 || seen[key{version, run}] || !slices.Contains(e.holders.of(version), run) {
+		if run < 0 || seen[run] || !slices.Contains(e.holders.of(version), run) {
 			return nil
 		}
-		seen[key{version, run}] = true
+		seen[run] = true
 		x := all[run]
 		if x == nil {
 			x = &reached{least: uint8(len(tiers) - 1)}
