@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -19,10 +20,7 @@ import (
 // were archived at each time, with the times of then; also without an index, and of what forget
 // has put marks into.
 func TestRestoreAtAfterGC(t *testing.T) {
-	seed := *seed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
+	seed := cmp.Or(*seed, rand.Uint64())
 	t.Logf("-seed %d", seed)
 	s := newSimulation(t, seed)
 	s.check(os.CopyFS(s.path("chibi"), os.DirFS(runs+"/chibi")))

@@ -65,8 +65,9 @@ func TestKilledIngest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	next := seeds()
 	for round, done := 0, 0; done < *kills; round++ {
-		seed, r := roundSeed()
+		seed, r := next()
 		t.Logf("round %d: -seed %d", round, seed)
 		grow(t, r, examples, filepath.Join(source, fmt.Sprintf("part%02d", round%4)), round)
 		took := run(t, bin, calm, "ingest", source)

@@ -21,11 +21,8 @@ var alterations = flag.Int("alterations", 2, "how many changes to the index the 
 // TestDeepVerify changes one value of one row of the index, as a flipped bit or a mistake of ours would, and wants
 // `verify --deep` to say so: SQLite itself cannot know.
 func TestDeepVerify(t *testing.T) {
-	if *seed == 0 {
-		*seed = rand.Uint64()
-	}
-	t.Logf("-seed %d -alterations %d", *seed, *alterations)
-	r := rand.New(rand.NewPCG(*seed, 3))
+	t.Logf("-alterations %d", *alterations)
+	r := random(t)
 	bin, sound := program(t), filepath.Join(t.TempDir(), "sound")
 	expect(t, bin, sound, 0, "ingest", filepath.Join(runs, "awf"), filepath.Join(runs, "leslie"))
 	expect(t, bin, sound, 0, "verify", "--deep")

@@ -64,12 +64,8 @@ func bulkSource(t *testing.T, r *rand.Rand, dir string) {
 
 // TestPlanTellsBytes compares what a plan says with what files of the archive give back, for pruning and thinning.
 func TestPlanTellsBytes(t *testing.T) {
-	if *seed == 0 {
-		*seed = rand.Uint64()
-	}
-	t.Logf("-seed %d", *seed)
 	source, base := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "base")
-	bulkSource(t, rand.New(rand.NewPCG(*seed, 7)), source)
+	bulkSource(t, random(t), source)
 	tx(t, base, 0, "ingest", "-q", source)
 	rules := filepath.Join(t.TempDir(), "keep.yaml")
 	for _, c := range []struct{ name, rule string }{

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -71,7 +72,7 @@ func chosen(r *rand.Rand, total int) []int {
 // TestFaults lets the operations of every command that writes fail, one after the other, in every way. What was there
 // is still there, and the command, repeated, does all of its work.
 func TestFaults(t *testing.T) {
-	seed, r := roundSeed()
+	seed, r := seeds()()
 	total := 0
 	for _, w := range some(t, r, *faults != 1) {
 		t.Run(strings.ReplaceAll(w.name, " ", "-"), func(t *testing.T) {
@@ -109,19 +110,21 @@ func TestFaults(t *testing.T) {
 	t.Logf("-seed %d: %d faults", seed, total)
 }
 
-// roundSeed is the seed of one round of a campaign: a new one, unless it is given.
-func roundSeed() (uint64, *rand.Rand) {
-	s := *seed
-	if s == 0 {
-		s = rand.Uint64()
+// seeds gives each round of a campaign its seed: the first one that of -seed, where it is given, so that a round comes again,
+// and all others new ones, so that a campaign is not one round many times.
+func seeds() func() (uint64, *rand.Rand) {
+	next := *seed
+	return func() (uint64, *rand.Rand) {
+		s := cmp.Or(next, rand.Uint64())
+		next = 0
+		return s, rand.New(rand.NewPCG(s, 3))
 	}
-	return s, rand.New(rand.NewPCG(s, 3))
 }
 
 // random is what chance has in a test, which says with what -seed it comes again.
 func random(t *testing.T) *rand.Rand {
 	t.Helper()
-	seed, r := roundSeed()
+	seed, r := seeds()()
 	t.Logf("-seed %d", seed)
 	return r
 }
@@ -234,13 +237,13 @@ func powerCut(t *testing.T, r *rand.Rand, journal, root string) {
 func TestKilledSteps(t *testing.T) {
 	self, err := os.Executable()
 	must(t, err)
-	total := 0
+	total, next := 0, seeds()
 	for _, w := range some(t, random(t), *faults != 1) {
 		t.Run(strings.ReplaceAll(w.name, " ", "-"), func(t *testing.T) {
 			want, root := w.calm(t), t.TempDir()
 			b, ops := w.bench(t, root), 0
 			faulty(t, b.dir, func(string, string) error { ops++; return nil }, b.args()...)
-			seed, r := roundSeed()
+			seed, r := next()
 			for _, n := range append(chosen(r, ops), ops+100) {
 				b, journal := w.bench(t, root), t.TempDir()
 				c := exec.Command(self, append([]string{"--archive", b.dir}, b.args()...)...)
@@ -269,14 +272,14 @@ func TestKilledSteps(t *testing.T) {
 
 // TestKilledCommands kills the real program at random instants, in every command that writes and that no other test kills so.
 func TestKilledCommands(t *testing.T) {
-	bin, total := program(t), 0
+	bin, total, next := program(t), 0, seeds()
 	for _, w := range some(t, random(t), *kills > 8) {
 		t.Run(strings.ReplaceAll(w.name, " ", "-"), func(t *testing.T) {
 			want, root := w.calm(t), t.TempDir()
 			b := w.bench(t, root)
 			took := run(t, bin, b.dir, b.args()...)
 			for done := 0; done < max(1, *kills/8); {
-				seed, r := roundSeed()
+				seed, r := next()
 				b := w.bench(t, root)
 				for range 1 + r.IntN(3) {
 					if struck(t, bin, b.dir, r, took, b.args()) {

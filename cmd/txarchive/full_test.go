@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math"
@@ -75,10 +76,7 @@ type fullCase struct {
 // TestFullDisk: a command that meets a full disk says so and what to do, and loses nothing; when there is room again the
 // same command ends where an undisturbed one does.
 func TestFullDisk(t *testing.T) {
-	seed := *seed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
+	seed := cmp.Or(*seed, rand.Uint64())
 	d := &fullDisk{t: t, dir: os.Getenv(smallDisk), mounted: true}
 	if d.dir == "" {
 		why := onSmallDisk(t, t.Name(), fullDiskSize, fmt.Sprintf("-seed=%d", seed), fmt.Sprintf("-fulls=%d", *fulls))

@@ -72,9 +72,9 @@ func copyArchiveTo(t *testing.T, from, to string) {
 func killedCommand(t *testing.T, bin, from string, line, gone []string) {
 	calm := copyArchive(t, from)
 	took := run(t, bin, calm, line...)
-	want := dumpViews(t, calm)
+	want, next := dumpViews(t, calm), seeds()
 	for done := 0; done < max(2, *kills/8); {
-		seed, r := roundSeed()
+		seed, r := next()
 		t.Logf("-seed %d", seed)
 		dir := copyArchive(t, from)
 		for range 1 + r.IntN(3) {

@@ -19,7 +19,8 @@ const searchMemory = 40 << 20
 // than that, and a large ingest takes 4 % less of the processor. GOGC overrides it.
 const heapGrowth = 200
 
-// limit is what the heap is held to now.
+// limit is what the heap is held to now, and 0 where that is not ours to say: GOMEMLIMIT says it, or the commands are a test's,
+// which runs many in its process.
 var limit atomic.Int64
 
 func holdMemory(n int64) {
@@ -36,7 +37,12 @@ func holdMemory(n int64) {
 // behind is little, and most are over before they are worth a look.
 const rareCycles = 400
 
-func collectRarely() {
+// holdSearch is holdMemory of a search, in a process that is held.
+func holdSearch() {
+	if limit.Load() == 0 {
+		return
+	}
+	holdMemory(searchMemory)
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(rareCycles)
 	}

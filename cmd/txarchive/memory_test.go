@@ -33,7 +33,7 @@ func TestMemoryGivesWay(t *testing.T) {
 	runtime.KeepAlive(held)
 	held = nil
 	reach("little is alive", func(limit int64) bool { return limit == memoryLimit })
-	holdMemory(searchMemory)
+	holdSearch()
 	runtime.GC()
 	if got := debug.SetMemoryLimit(-1); got != searchMemory {
 		t.Errorf("a search is held to %d", got)

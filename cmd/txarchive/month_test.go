@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,10 +80,7 @@ rules:
 // go, which is what it says by hand; the backup is whole and gives the same; and after every night that went wrong
 // status said so before the next.
 func TestMonth(t *testing.T) {
-	seed := *seed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
+	seed := cmp.Or(*seed, rand.Uint64())
 	t.Logf("-seed %d -nights %d", seed, *nights)
 	s := newSimulation(t, seed)
 	if err := os.WriteFile(s.path("policy.yaml"), []byte(monthPolicy), 0o600); err != nil {

@@ -15,8 +15,7 @@ var draws = flag.Int("draws", 1, "how many random sets of runs the test of what 
 
 // TestFreed prunes all runs of a format, and runs drawn at random. The archive then takes so much less as the plan said.
 func TestFreed(t *testing.T) {
-	seed, r := roundSeed()
-	t.Logf("-seed %d", seed)
+	r := random(t)
 	source, same := examples(t)
 	whole := filepath.Join(t.TempDir(), "archive")
 	tx(t, whole, 0, "ingest", "-q", source)

@@ -339,8 +339,9 @@ func TestKilledPrune(t *testing.T) {
 		{"prune", "--query", "format:awf OR format:devflow", "--yes", "-q"}, {"prune", "--run", "rxtvjsm9dx137", "--thin", "search", "--yes", "-q"},
 		{"prune", "--query", "format:leslie", "--thin", "ledger", "--yes", "-q"}, {"prune", "--query", "format:chibi", "--yes", "-q"},
 	}
+	next := seeds()
 	for done, round := 0, 0; done < *kills/2+1; round++ {
-		seed, r := roundSeed()
+		seed, r := next()
 		t.Logf("round %d: -seed %d", round, seed)
 		var want []string
 		few := len(steps)

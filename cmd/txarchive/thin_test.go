@@ -61,11 +61,7 @@ func putBack(t *testing.T, files map[string][]byte) {
 // TestThinAnything drops payloads of random runs of all formats, while their files grow and gc leaves them alone. Then
 // everything is taken back, and the archive is like one in which nothing was ever thinned.
 func TestThinAnything(t *testing.T) {
-	if *seed == 0 {
-		*seed = rand.Uint64()
-	}
-	t.Logf("-seed %d", *seed)
-	r := rand.New(rand.NewPCG(*seed, 5))
+	r := random(t)
 	source := filepath.Join(t.TempDir(), "runs")
 	if err := os.CopyFS(source, os.DirFS(runs)); err != nil {
 		t.Fatal(err)

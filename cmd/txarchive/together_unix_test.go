@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -38,10 +39,7 @@ type crowd struct {
 // suspended while they hold the lock, clocks that go backwards, and packs of another machine that come in. Readers never
 // fail, a second writer is refused, and in the end everything is there and in order.
 func TestTogether(t *testing.T) {
-	seed := *seed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
+	seed := cmp.Or(*seed, rand.Uint64())
 	t.Logf("-seed %d -crowded %v", seed, *crowded)
 	c := &crowd{t: t, bin: program(t), dir: filepath.Join(t.TempDir(), "archive"), source: filepath.Join(t.TempDir(), "runs"),
 		stop: make(chan struct{}), written: map[string]string{}, runs: map[string]int{}}
