@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,9 +36,12 @@ type layerKey struct {
 	inner string
 }
 
+// layer is what a layer holds. torn says why there is no more of it: a producer was killed, say, while it wrote. What stands
+// before was parsed, and is read like any other.
 type layer struct {
 	key  layerKey
 	data []byte
+	torn error
 }
 
 type stream struct {
@@ -57,25 +61,26 @@ func (a *Archive) inner(ctx context.Context, at index.Place) ([]byte, error) {
 		return nil, err
 	}
 	key := layerKey{chain: v.Chain, sum: v.SHA256, inner: at.Inner}
-	if data, ok := a.layers.find(key); ok {
-		return cut(data, at)
+	if whole, ok := a.layers.find(key); ok {
+		return cut(whole, at)
 	}
 	if s := a.layers.take(key, at.Offset); s != nil {
 		s.from.ctx = ctx
 		return a.layers.read(s, at)
 	}
 	from := &content{ctx: ctx, archive: a, version: v, end: v.Size}
-	r, err := a.opts.Layer(at.Inner, verifying(from, v.Version))
+	stored := verifying(from, v.Version)
+	r, err := a.opts.Layer(at.Inner, stored)
 	if err != nil {
 		return nil, err
 	}
-	start, err := io.ReadAll(io.LimitReader(r, a.layers.limit()+1))
-	if err != nil {
-		return nil, err
+	start, torn := io.ReadAll(io.LimitReader(r, a.layers.limit()+1))
+	if torn != nil && stored.failed() {
+		return nil, torn
 	}
 	if int64(len(start)) <= a.layers.limit() {
-		a.layers.put(layer{key, start})
-		return cut(start, at)
+		a.layers.put(layer{key, start, torn})
+		return cut(layer{key, start, torn}, at)
 	}
 	return a.layers.read(&stream{key: key, r: io.MultiReader(&head{start}, r), from: from}, at)
 }
@@ -101,11 +106,15 @@ func (h *head) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func cut(data []byte, at index.Place) ([]byte, error) {
-	if at.Offset > int64(len(data)) || at.Length > int64(len(data))-at.Offset {
-		return nil, fmt.Errorf("the layer %q has %d bytes: %w", at.Inner, len(data), index.ErrNotFound)
+func cut(l layer, at index.Place) ([]byte, error) {
+	size := int64(len(l.data))
+	switch beyond := at.Offset > size || at.Length > size-at.Offset; {
+	case beyond && l.torn != nil:
+		return nil, l.torn
+	case beyond:
+		return nil, fmt.Errorf("the layer %q has %d bytes: %w", at.Inner, size, index.ErrNotFound)
 	}
-	return append([]byte(nil), data[at.Offset:at.Offset+at.Length]...), nil
+	return append([]byte(nil), l.data[at.Offset:at.Offset+at.Length]...), nil
 }
 
 // read skips to a record, reads it, and parks the stream behind it.
@@ -114,11 +123,8 @@ func (l *layers) read(s *stream, at index.Place) ([]byte, error) {
 		return nil, missing(at, err)
 	}
 	raw, err := io.ReadAll(io.LimitReader(s.r, at.Length))
-	if err == nil && int64(len(raw)) < at.Length {
-		err = io.EOF
-	}
-	if err != nil {
-		return nil, missing(at, err)
+	if int64(len(raw)) < at.Length {
+		return nil, missing(at, cmp.Or(err, io.EOF))
 	}
 	s.at = at.Offset + at.Length
 	l.mu.Lock()
@@ -146,17 +152,17 @@ func (l *layers) take(key layerKey, offset int64) *stream {
 	return s
 }
 
-func (l *layers) find(key layerKey) ([]byte, bool) {
+func (l *layers) find(key layerKey) (layer, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, have := range l.whole {
 		if have.key == key {
 			copy(l.whole[1:i+1], l.whole[:i])
 			l.whole[0] = have
-			return have.data, true
+			return have, true
 		}
 	}
-	return nil, false
+	return layer{}, false
 }
 
 func (l *layers) put(add layer) {

@@ -183,7 +183,7 @@ type verified struct {
 	err     error
 }
 
-func verifying(r io.Reader, v blob.Version) io.Reader {
+func verifying(r io.Reader, v blob.Version) *verified {
 	return &verified{r: r, hash: sha256.New(), version: v}
 }
 
@@ -199,6 +199,9 @@ func (c *verified) Read(p []byte) (int, error) {
 	c.err = err
 	return n, err
 }
+
+// failed says that the bytes below could not be had, or are not what they should be.
+func (c *verified) failed() bool { return c.err != nil && !errors.Is(c.err, io.EOF) }
 
 // openVolumes is how many packs stay open.
 const openVolumes = 32

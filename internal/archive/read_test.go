@@ -94,6 +94,30 @@ func TestInnerLayers(t *testing.T) {
 	}
 }
 
+// TestTornLayer: what was inflated before a tear was parsed, and is read back.
+func TestTornLayer(t *testing.T) {
+	w := newWorld(t)
+	w.put(file{source: "runs", path: "x.rot", content: strings.Repeat("uryyb jbeyq ", 2000)})
+	for name, limit := range map[string]int64{"whole": 0, "streamed": 1000} {
+		r := w.open(Read)
+		r.layers.maxWhole = limit
+		at := w.place(r, "runs", "x.rot", 1, 0, 5)
+		at.Inner = "torn"
+		for _, offset := range []int64{0, 11988, 24} {
+			at.Offset = offset
+			if got, err := r.Raw(t.Context(), at); err != nil || string(got) != "hello" {
+				t.Errorf("%s: at %d %q, %v", name, offset, got, err)
+			}
+		}
+		for _, offset := range []int64{11996, 12000, 12012} {
+			at.Offset = offset
+			if got, err := r.Raw(t.Context(), at); !errors.Is(err, errTorn) {
+				t.Errorf("%s: behind the tear, at %d: %q, %v", name, offset, got, err)
+			}
+		}
+	}
+}
+
 // moving is a store in which gc is at work: when a pack is opened first, its bytes have just moved to another.
 type moving struct {
 	blob.Store

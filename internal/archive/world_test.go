@@ -1,12 +1,14 @@
 package archive
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -25,13 +27,18 @@ func testOptions() Options {
 			return fmt.Sprintf("%s/%s/%d:%s", format, role, part, raw), nil
 		},
 		Layer: func(inner string, r io.Reader) (io.Reader, error) {
-			if inner != "rot" {
-				return nil, fmt.Errorf("no layer %q", inner)
+			switch inner {
+			case "rot":
+				return rot{r}, nil
+			case "torn":
+				return io.MultiReader(io.LimitReader(rot{r}, 12000), iotest.ErrReader(errTorn)), nil
 			}
-			return rot{r}, nil
+			return nil, fmt.Errorf("no layer %q", inner)
 		},
 	}
 }
+
+var errTorn = errors.New("torn")
 
 // rot is a layer over an original that turns letters around.
 type rot struct{ r io.Reader }
