@@ -90,6 +90,7 @@ func (s *saying) whole(v format.Value) {
 func (s *saying) prompt(v format.Value) {
 	if s.user != nil {
 		s.user.Parts = append(s.user.Parts, s.part(v))
+		s.titled(v)
 		return
 	}
 	kind, role := transcript.KindMessage, "user"
@@ -101,8 +102,16 @@ func (s *saying) prompt(v format.Value) {
 	}
 	s.user = s.add(v, kind, role)
 	s.user.Type = "user"
-	if role == "user" && !s.again {
-		s.facts.prompted(s.user.Parts[0].Text)
+	s.titled(v)
+}
+
+// titled takes the words of a prompt for a title, of whichever block has the first: an image may stand before them.
+func (s *saying) titled(v format.Value) {
+	if s.user.Role != "user" || s.again {
+		return
+	}
+	if words := v.Get("text"); v.IsString() || words.IsString() {
+		s.facts.prompted(s.user.Parts[len(s.user.Parts)-1].Text)
 	}
 }
 

@@ -10,6 +10,7 @@ type place struct {
 	stem    string // of the name
 	slug    string // the project's directory, "" when none looks like one
 	session string // of sub-agents: the directory that they lie in, "" in the old layout
+	above   string // the same of a directory that nothing else shows to be a session's
 	agent   string // of sub-agents: the id in their name
 }
 
@@ -21,10 +22,15 @@ func placeOf(file string) place {
 	dirs := strings.Split(strings.Trim(dir, "/"), "/")
 	above := len(dirs) // of the session's own directory, or of the file
 	for i := len(dirs) - 1; i > 0; i-- {
-		if dirs[i] == "subagents" && (isUUID(dirs[i-1]) || i > 1 && isSlug(dirs[i-2])) {
-			p.session, above = dirs[i-1], i-1
-			break
+		if dirs[i] != "subagents" {
+			continue
 		}
+		if isUUID(dirs[i-1]) || i > 1 && isSlug(dirs[i-2]) {
+			p.session, above = dirs[i-1], i-1
+		} else {
+			p.above = dirs[i-1]
+		}
+		break
 	}
 	if above > 0 && isSlug(dirs[above-1]) {
 		p.slug = strings.Join(dirs[:above], "/")

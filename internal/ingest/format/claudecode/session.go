@@ -79,6 +79,9 @@ func (r *reader) identify() {
 // is settles whose the file is, and hands on the rows that waited for it. session is "" when no line named one; then first,
 // the uuid of the first line that has one, tells files of one name apart.
 func (r *reader) is(session, first string) {
+	if session == "" && r.place.agent != "" {
+		session = r.place.above
+	}
 	r.session = session
 	switch stem := r.place.stem; {
 	case r.place.agent != "" && session != "":
