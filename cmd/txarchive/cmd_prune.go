@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -125,7 +124,7 @@ func (a *app) pruner(store *archive.Archive, ing *ingest.Ingester) *prune.Pruner
 		Payloads: &prune.Payloads{GC: gc, Find: ing.Payloads, Adopt: adopt}}
 }
 
-func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive, ing *ingest.Ingester, names []string) error {
+func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive, ing *ingest.Ingester, names []string) (err error) {
 	p := a.pruner(store, ing)
 	if o.undo {
 		return undoPrune(ctx, a, p, ing, store, names)
@@ -134,6 +133,7 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, plan.Close()) }()
 	if o.plan != "" {
 		return savePlan(a, o.plan, plan)
 	}
@@ -143,7 +143,7 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 			return err
 		}
 	}
-	if len(plan.Runs) == 0 && !do {
+	if plan.Runs.Len() == 0 && !do {
 		if plan.Policy != "" {
 			a.note("--yes makes it the policy of this archive all the same: `txarchive nightly` prunes by it.")
 		}
@@ -154,7 +154,7 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 			a.note("Nothing was done. --yes applies it, --plan FILE saves it.")
 			return nil
 		}
-		if !a.ask(fmt.Sprintf("Apply this to %s?", plural(int64(len(plan.Runs)), "run", "runs"))) {
+		if !a.ask(fmt.Sprintf("Apply this to %s?", plural(int64(plan.Runs.Len()), "run", "runs"))) {
 			a.note("Nothing was done.")
 			return nil
 		}
@@ -169,7 +169,7 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 			Frees prune.Frees `json:"frees"`
 		}{done, plan.Frees})
 	}
-	if len(plan.Runs) == 0 {
+	if plan.Runs.Len() == 0 {
 		if plan.Policy != "" {
 			a.note("It is the policy of this archive now: `txarchive nightly` prunes by it.")
 		}
@@ -182,11 +182,12 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 // planFor makes the plan that is asked for, or reads the one that was saved.
 func planFor(ctx context.Context, a *app, o pruneOptions, store *archive.Archive, p *prune.Pruner) (*prune.Plan, error) {
 	if o.apply != "" {
-		data, err := os.ReadFile(o.apply)
+		file, err := os.Open(o.apply)
 		if err != nil {
 			return nil, err
 		}
-		plan, err := prune.ReadPlan(data)
+		defer file.Close()
+		plan, err := p.ReadPlan(file)
 		if err != nil {
 			return nil, refused(o.apply+": "+err.Error(), "make it again: txarchive prune --policy FILE --plan "+o.apply)
 		}
@@ -222,17 +223,17 @@ func planFor(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 }
 
 func savePlan(a *app, path string, plan *prune.Plan) error {
-	data, err := json.MarshalIndent(plan, "", "  ")
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, append(data, '\n'), 0o600); err != nil {
+	if err := errors.Join(plan.Write(file, encode, "\n"), file.Close()); err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON(plan)
+		return plan.Write(a.out, encode, "")
 	}
-	a.note("The plan for %s is in %s. `txarchive prune --apply %s` does exactly that.", plural(int64(len(plan.Runs)), "run", "runs"), path, path)
+	a.note("The plan for %s is in %s. `txarchive prune --apply %s` does exactly that.", plural(int64(plan.Runs.Len()), "run", "runs"), path, path)
 	return nil
 }
 

@@ -91,8 +91,9 @@ func (n *night) policy(ctx context.Context, _ *nightly.State) (r nightly.Result,
 	if err != nil {
 		return r, err // a policy that would empty a group is for a person to decide
 	}
+	defer func() { err = errors.Join(err, plan.Close()) }()
 	r.Detail = plan.Frees
-	if len(plan.Runs) == 0 {
+	if plan.Runs.Len() == 0 {
 		r.Summary = "nothing has to go, " + plural(int64(plan.Kept), "run stays", "runs stay")
 		return r, nil
 	}

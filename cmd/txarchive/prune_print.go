@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -20,25 +21,26 @@ import (
 // printPlan shows what a plan would do, or is about to do.
 func (a *app) printPlan(plan *prune.Plan, limit int, do bool) error {
 	if a.json {
-		return a.printJSON(plan)
+		return plan.Write(a.out, encode, "")
 	}
 	if a.quiet {
 		return nil
 	}
-	all := append(plan.Runs[:len(plan.Runs):len(plan.Runs)], plan.Spared...)
+	all := plan.Runs.Len() + plan.Spared.Len()
 	shown := all
-	if limit > 0 && len(shown) > limit {
-		shown = shown[:limit]
+	if limit > 0 {
+		shown = min(shown, limit)
 	}
-	for _, same := range alike(shown) {
-		fmt.Fprintf(a.out, "%s\n", line(decisionWord(&same[0].Decision)))
-		g := &grid{columns: []column{{head: "run"}, {head: "stored", right: true, spare: 1}, {head: "why", flex: cut}, {head: "what", flex: cut}}}
-		for i := range same {
-			g.add(same[i].RunID, size(same[i].Bytes), why(&same[i].Decision, 1), firstOf(same[i].Title, same[i].Native)+", "+same[i].Format)
+	words, err := decisions(plan, shown)
+	if err != nil {
+		return err
+	}
+	for _, word := range words {
+		if err := a.printDecided(plan, shown, word); err != nil {
+			return err
 		}
-		fmt.Fprintf(a.out, "%s\n\n", a.fitted(g))
 	}
-	if n := len(all) - len(shown); n > 0 {
+	if n := all - shown; n > 0 {
 		fmt.Fprintf(a.out, "... and %s (--limit 0 shows all)\n\n", plural(int64(n), "more run", "more runs"))
 	}
 	for said := range strings.SplitSeq(planSum(plan), "\n") {
@@ -47,18 +49,55 @@ func (a *app) printPlan(plan *prune.Plan, limit int, do bool) error {
 	return nil
 }
 
-// alike gathers runs with which the same is done by the same rule.
-func alike(runs []prune.PlannedRun) (all [][]prune.PlannedRun) {
-	at := map[string]int{}
-	for _, r := range runs {
-		word := decisionWord(&r.Decision)
-		if _, ok := at[word]; !ok {
-			at[word] = len(all)
-			all = append(all, nil)
+// firstRuns yields the first runs of a plan with what becomes of them: those of which something goes, then those that were spared.
+func firstRuns(plan *prune.Plan, n int) iter.Seq2[*prune.PlannedRun, error] {
+	return func(yield func(*prune.PlannedRun, error) bool) {
+		for _, list := range []*prune.List[prune.PlannedRun]{&plan.Runs, &plan.Spared} {
+			for r, err := range list.All() {
+				if n--; n < 0 || !yield(r, err) {
+					return
+				}
+			}
 		}
-		all[at[word]] = append(all[at[word]], r)
 	}
-	return all
+}
+
+// decisions are what becomes of the first runs, and by which rule, in the order in which they come.
+func decisions(plan *prune.Plan, n int) (words []string, err error) {
+	for r, err := range firstRuns(plan, n) {
+		if err != nil {
+			return nil, err
+		}
+		if word := decisionWord(&r.Decision); !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	return words, nil
+}
+
+// printDecided shows those of the first runs with which the same is done by the same rule, some thousands in a table.
+func (a *app) printDecided(plan *prune.Plan, n int, word string) error {
+	const most = 5000
+	var g *grid
+	begin := func() {
+		g = &grid{columns: []column{{head: "run"}, {head: "stored", right: true, spare: 1}, {head: "why", flex: cut}, {head: "what", flex: cut}}}
+	}
+	begin()
+	fmt.Fprintf(a.out, "%s\n", line(word))
+	for r, err := range firstRuns(plan, n) {
+		switch {
+		case err != nil:
+			return err
+		case decisionWord(&r.Decision) != word:
+			continue
+		case len(g.rows) == most:
+			fmt.Fprintf(a.out, "%s\n", a.fitted(g))
+			begin()
+		}
+		g.add(r.RunID, size(r.Bytes), why(&r.Decision, 1), firstOf(r.Title, r.Native)+", "+r.Format)
+	}
+	fmt.Fprintf(a.out, "%s\n\n", a.fitted(g))
+	return nil
 }
 
 // decisionWord says what becomes of a run, and by which rule.
@@ -84,15 +123,10 @@ func why(d *policy.Decision, n int) string {
 
 // planSum is a plan in one or two lines.
 func planSum(p *prune.Plan) string {
-	if len(p.Runs) == 0 {
-		return fmt.Sprintf("Nothing to prune: %s kept.", plural(int64(p.Kept+len(p.Spared)), "run is", "runs are"))
+	if p.Runs.Len() == 0 {
+		return fmt.Sprintf("Nothing to prune: %s kept.", plural(int64(p.Kept+p.Spared.Len()), "run is", "runs are"))
 	}
-	pruned := 0
-	for i := range p.Runs {
-		if p.Runs[i].Action == policy.Prune {
-			pruned++
-		}
-	}
+	pruned := p.Pruned()
 	var parts []string
 	if pruned > 0 {
 		goes := plural(int64(pruned), "run goes", "runs go")
@@ -101,10 +135,10 @@ func planSum(p *prune.Plan) string {
 		}
 		parts = append(parts, goes)
 	}
-	if n := len(p.Runs) - pruned; n > 0 {
+	if n := p.Runs.Len() - pruned; n > 0 {
 		parts = append(parts, plural(int64(n), "run becomes thinner", "runs become thinner"))
 	}
-	parts = append(parts, fmt.Sprintf("%s kept", plural(int64(p.Kept+len(p.Spared)), "is", "are")))
+	parts = append(parts, fmt.Sprintf("%s kept", plural(int64(p.Kept+p.Spared.Len()), "is", "are")))
 	text := strings.Join(parts, ", ") + "."
 	f := &p.Frees
 	if f.Marked > 0 {

@@ -31,6 +31,8 @@ type Estate interface {
 	Runs() iter.Seq2[*EstateRun, error]
 	// Versions yields all, in no order.
 	Versions() iter.Seq2[*EstateVersion, error]
+	// VersionsByPath yields them by path, source and number, which takes longer.
+	VersionsByPath() iter.Seq2[*EstateVersion, error]
 	// Packs yields those with bytes that nothing needs any more when versions (private ids) go.
 	Packs(goes func(version int64) bool) iter.Seq2[*EstatePack, error]
 	Close() error

@@ -2,11 +2,12 @@ package prune
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -33,52 +34,77 @@ type Applied struct {
 
 // Apply does what a plan says and nothing else. What a crash has left undone of it is done by applying it again.
 // Errors: *ChangedError.
-func (p *Pruner) Apply(ctx context.Context, plan *Plan) (*Applied, error) {
-	versions, done, err := p.compare(ctx, plan)
+func (p *Pruner) Apply(ctx context.Context, plan *Plan) (out *Applied, err error) {
+	w := &work{Pruner: p, plan: plan, now: p.now()}
+	defer func() { err = errors.Join(err, w.versions.close()) }()
+	if err := w.compare(ctx); err != nil {
+		return nil, err
+	}
+	if out, err = w.applied(); err != nil {
+		return nil, err
+	}
+	orders, err := w.toMark()
 	if err != nil {
 		return nil, err
 	}
-	out := plan.applied()
-	todo := plan.todo(versions, done, out)
-	now := p.now()
-	planned := plan.byID()
-	marked, err := p.mark(ctx, plan.toMark(planned, todo), out, now)
+	marked, err := p.mark(ctx, orders, out, w.now)
 	if err != nil {
 		return nil, err
 	}
-	todo = slices.DeleteFunc(todo, func(v *PlannedVersion) bool { return marked[v.id] })
-	facts, err := p.policyFact(ctx, plan.Policy)
+	return out, w.bury(ctx, marked)
+}
+
+// work is a plan that is applied, with its originals as they are now.
+type work struct {
+	*Pruner
+	plan     *Plan
+	now      time.Time
+	versions List[PlannedVersion]
+	held     []held
+	done     doneParts
+}
+
+// bury writes what stays of originals but for those that are done, much at a time.
+func (w *work) bury(ctx context.Context, done map[int64]bool) error {
+	facts, err := w.policyFact(ctx, w.plan.Policy)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	size := 0
 	flush := func() error {
-		err := p.Write(ctx, facts)
+		err := w.Write(ctx, facts)
 		facts, size = nil, 0
 		return err
 	}
 	const some = 64 // ledgers that are made in one go
-	for some := range slices.Chunk(todo, some) {
-		more, err := p.facts(ctx, plan.orders(planned, some), plan.ID, now)
-		if err != nil {
-			return nil, err
-		}
-		facts = append(facts, more...)
+	var orders []index.LedgerOrder
+	ledgers := func() error {
+		more, err := w.facts(ctx, orders, w.plan.ID, w.now)
 		for _, f := range more {
 			size += len(f.Key) + len(f.Value) + factBytes
 		}
-		if size >= factsBytes {
-			if err := flush(); err != nil {
-				return nil, err
-			}
+		facts, orders = append(facts, more...), orders[:0]
+		if err == nil && size >= factsBytes {
+			err = flush()
 		}
+		return err
 	}
-	if len(facts) > 0 {
-		if err := flush(); err != nil {
-			return nil, err
+	if err := w.todo(func(v *PlannedVersion, h held) error {
+		if done[h.id] {
+			return nil
 		}
+		o, err := w.plan.order(v, h)
+		if orders = append(orders, o); err != nil || len(orders) < some {
+			return err
+		}
+		return ledgers()
+	}); err != nil {
+		return err
 	}
-	return out, nil
+	if err := ledgers(); err != nil || len(facts) == 0 {
+		return err
+	}
+	return flush()
 }
 
 // facts are what stays of originals, and the tombstones of those that go.
@@ -135,169 +161,211 @@ func (p *Pruner) LastPolicy(ctx context.Context) (text string, err error) {
 	return text, nil
 }
 
-// doneParts are the versions of which a plan has pruned runs already, by run.
-type doneParts map[string]map[index.VersionKey]bool
+// doneParts is what a plan has done already.
+type doneParts struct {
+	begun []bool              // of its runs
+	parts map[uint64]struct{} // hashes of runs and versions
+}
 
-func (p *Pruner) done(ctx context.Context, plan string) (doneParts, error) {
-	done := doneParts{}
-	for g, err := range p.Index.Graves(ctx, "") {
+func (d *doneParts) add(run string, key index.VersionKey) {
+	d.parts[d.hash(run, key)] = struct{}{}
+}
+
+func (d *doneParts) has(run string, key index.VersionKey) bool {
+	_, ok := d.parts[d.hash(run, key)]
+	return ok
+}
+
+func (*doneParts) hash(run string, key index.VersionKey) uint64 {
+	return maphash.Comparable(chainSeed, struct {
+		run string
+		key index.VersionKey
+	}{run, key})
+}
+
+func (w *work) readDone(ctx context.Context) error {
+	w.done = doneParts{make([]bool, len(w.plan.runs)), map[uint64]struct{}{}}
+	for g, err := range w.Index.Graves(ctx, "") {
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if g.Plan != plan {
+		if g.Plan != w.plan.ID {
 			continue
 		}
-		if done[g.Run] == nil {
-			done[g.Run] = map[index.VersionKey]bool{}
+		w.done.add(g.Run, g.Key)
+		if i, ok := w.plan.find(g.Run); ok {
+			w.done.begun[i] = true
 		}
-		done[g.Run][g.Key] = true
 	}
-	return done, nil
+	return nil
 }
 
-// compare compares what a plan names with what is there now. Runs that the plan has begun to prune are not compared. It gives the
-// originals as they are now, and what of them is done.
-func (p *Pruner) compare(ctx context.Context, plan *Plan) (now []PlannedVersion, done doneParts, err error) {
-	s, err := p.survey(ctx, plan.Costs)
+// compare compares what the plan names with what is there now. Runs that the plan has begun to prune are not compared.
+func (w *work) compare(ctx context.Context) (err error) {
+	s, err := w.survey(ctx, w.plan.Costs)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if done, err = p.done(ctx, plan.ID); err != nil {
-		return nil, nil, err
+	if err := w.readDone(ctx); err != nil {
+		return err
 	}
 	e := &ChangedError{}
-	runs, err := s.again(plan, done, p.now(), e)
+	runs, err := w.again(s, e)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	if now, err = s.versions(runs); err != nil {
-		return nil, nil, err
+	w.versions.room = w.PlanRoom
+	if w.held, err = s.versions(runs, &w.versions); err != nil {
+		return err
 	}
-	was := plan.byID()
 	for i := range runs {
-		if r := &runs[i]; done[r.RunID] == nil && hex.EncodeToString(r.said[:8]) != was[r.RunID].State {
-			e.What = append(e.What, "run "+r.RunID+" is not what it was")
+		r := &runs[i]
+		if at, _ := w.plan.find(r.id); !w.done.begun[at] && r.state() != w.plan.runs[at].state() {
+			e.add("run " + r.id + " is not what it was")
 		}
 	}
-	if len(e.What) == 0 && len(done) == 0 {
-		compareVersions(now, plan, e)
+	if len(e.What) == 0 && len(w.done.parts) == 0 {
+		if err := compareVersions(&w.versions, &w.plan.Versions, e); err != nil {
+			return err
+		}
 	}
 	if len(e.What) > 0 {
-		return nil, nil, e
+		return e
 	}
-	return now, done, nil
+	return nil
 }
 
-// again finds the runs of a plan as they are now, and what of them keeps it from being applied.
-func (s *stand) again(plan *Plan, done doneParts, now time.Time, e *ChangedError) ([]PlannedRun, error) {
-	was := plan.byID()
-	runs := make([]PlannedRun, 0, len(plan.Runs))
+// again finds the runs of the plan as they are now, and what of them keeps it from being applied.
+func (w *work) again(s *stand, e *ChangedError) ([]planned, error) {
+	there, now := make([]bool, len(w.plan.runs)), make([]planned, 0, len(w.plan.runs))
 	if err := s.Each(func(number, _ int, r *policy.Run) error {
-		if x := was[r.ID]; x != nil {
-			runs = append(runs, s.planned(number, r, &x.Decision))
-			if why := protection(r, now); why != "" && done[r.ID] == nil {
-				e.What = append(e.What, "run "+r.ID+" is now "+why)
-			}
+		at, ok := w.plan.find(r.ID)
+		if !ok {
+			return nil
+		}
+		was := &w.plan.runs[at]
+		there[at], now = true, append(now, planned{id: was.id, said: said(r), number: int32(number), ends: was.ends})
+		if why := protection(r, w.now); why != "" && !w.done.begun[at] {
+			e.add("run " + r.ID + " is now " + why)
 		}
 		return nil
 	}); err != nil {
 		return nil, err
 	}
-	if len(runs) == len(plan.Runs) {
-		return runs, nil
-	}
-	there := map[string]bool{}
-	for i := range runs {
-		there[runs[i].RunID] = true
-	}
-	for i := range plan.Runs {
-		if id := plan.Runs[i].RunID; !there[id] && done[id] == nil {
-			e.What = append(e.What, "run "+id+" is not there any more")
+	for at, ok := range there {
+		if !ok && !w.done.begun[at] {
+			e.add("run " + w.plan.runs[at].id + " is not there any more")
 		}
 	}
-	return runs, nil
+	return now, nil
 }
 
 // compareVersions finds originals that another set of runs holds now.
-func compareVersions(now []PlannedVersion, plan *Plan, e *ChangedError) {
-	same := func(a, b PlannedVersion) bool {
-		return a.Source == b.Source && a.Path == b.Path && string(a.PathRaw) == string(b.PathRaw) && a.Number == b.Number && a.SHA256 == b.SHA256 &&
-			a.Goes == b.Goes && slices.Equal(a.Runs, b.Runs)
+func compareVersions(now, was *List[PlannedVersion], e *ChangedError) error {
+	if now.Len() != was.Len() {
+		e.add(fmt.Sprintf("the runs have %d originals, the plan names %d", now.Len(), was.Len()))
 	}
-	if len(now) != len(plan.Versions) {
-		e.What = append(e.What, fmt.Sprintf("the runs have %d originals, the plan names %d", len(now), len(plan.Versions)))
-	}
-	for i := range min(len(now), len(plan.Versions)) {
-		if !same(now[i], plan.Versions[i]) {
-			e.What = append(e.What, fmt.Sprintf("%s/%s is not held by the same runs any more", now[i].Source, now[i].Path))
-			return
+	for i := range min(now.Len(), was.Len()) {
+		a, err := now.get(i)
+		if err != nil {
+			return err
+		}
+		b, err := was.get(i)
+		if err != nil {
+			return err
+		}
+		if !a.same(b) {
+			e.add(fmt.Sprintf("%s/%s is not held by the same runs any more", a.Source, a.Path))
+			return nil
 		}
 	}
+	return nil
 }
 
-// applied is what a plan does to runs.
-func (p *Plan) applied() *Applied {
-	out := &Applied{Plan: p.ID}
-	for i := range p.Runs {
-		if p.Runs[i].Action == policy.Prune {
-			out.Pruned++
-		} else {
-			out.Thinned++
-		}
-	}
-	return out
+func (v *PlannedVersion) same(w *PlannedVersion) bool {
+	return v.Source == w.Source && v.Path == w.Path && string(v.PathRaw) == string(w.PathRaw) && v.Number == w.Number && v.SHA256 == w.SHA256 &&
+		v.Goes == w.Goes && slices.Equal(v.Runs, w.Runs)
 }
 
-// todo is the originals of which not all is done yet. It counts them.
-func (p *Plan) todo(versions []PlannedVersion, done doneParts, out *Applied) (todo []*PlannedVersion) {
-	for i := range versions {
-		v := &versions[i]
-		key := index.VersionKey{Source: v.Source, Path: v.name(), Number: v.Number}
-		if !slices.ContainsFunc(v.Runs, func(id string) bool { return !done[id][key] }) {
-			continue
-		}
-		todo = append(todo, v)
-		if v.Goes && !v.buried {
+// applied is what the plan does to runs, and to the originals of which not all is done yet.
+func (w *work) applied() (*Applied, error) {
+	out := &Applied{Plan: w.plan.ID, Pruned: w.plan.Pruned()}
+	out.Thinned = w.plan.Runs.Len() - out.Pruned
+	return out, w.todo(func(v *PlannedVersion, h held) error {
+		if v.Goes && !h.buried {
 			out.Originals++
 		} else if !v.Goes {
 			out.Shared++
 		}
+		return nil
+	})
+}
+
+// todo calls do for the originals of which not all is done yet.
+func (w *work) todo(do func(*PlannedVersion, held) error) error {
+	i := -1
+	for v, err := range w.versions.All() {
+		if i++; err != nil {
+			return err
+		}
+		key := index.VersionKey{Source: v.Source, Path: v.name(), Number: v.Number}
+		if slices.ContainsFunc(v.Runs, func(id string) bool { return !w.done.has(id, key) }) {
+			if err := do(v, w.held[i]); err != nil {
+				return err
+			}
+		}
 	}
-	return todo
+	return nil
 }
 
 // toMark is what is to happen to originals of which payloads go.
-func (p *Plan) toMark(planned map[string]*PlannedRun, versions []*PlannedVersion) []index.LedgerOrder {
-	return p.orders(planned, slices.DeleteFunc(slices.Clone(versions), func(v *PlannedVersion) bool {
-		return !slices.ContainsFunc(v.Runs, func(id string) bool { return planned[id].Tier == policy.TierPayloads })
-	}))
+func (w *work) toMark() (orders []index.LedgerOrder, err error) {
+	if !w.plan.dropsPayloads() {
+		return nil, nil
+	}
+	err = w.todo(func(v *PlannedVersion, h held) error {
+		if !w.plan.marks(v) {
+			return nil
+		}
+		o, err := w.plan.order(v, h)
+		orders = append(orders, o)
+		return err
+	})
+	return orders, err
 }
 
-func (p *Plan) orders(planned map[string]*PlannedRun, versions []*PlannedVersion) (all []index.LedgerOrder) {
-	for _, v := range versions {
-		all = append(all, p.order(planned, v))
-	}
-	return all
+// find is the place of a run of the plan.
+func (p *Plan) find(id string) (int, bool) {
+	return slices.BinarySearchFunc(p.runs, id, func(r planned, id string) int { return strings.Compare(r.id, id) })
 }
 
-func (p *Plan) byID() map[string]*PlannedRun {
-	all := make(map[string]*PlannedRun, len(p.Runs))
-	for i := range p.Runs {
-		all[p.Runs[i].RunID] = &p.Runs[i]
-	}
-	return all
+// dropsPayloads says that it has runs that lose their payloads.
+func (p *Plan) dropsPayloads() bool {
+	return slices.ContainsFunc(p.runs, func(r planned) bool { return r.payloads })
+}
+
+// marks says that a run which loses its payloads holds the original.
+func (p *Plan) marks(v *PlannedVersion) bool {
+	return slices.ContainsFunc(v.Runs, func(id string) bool {
+		at, ok := p.find(id)
+		return ok && p.runs[at].payloads
+	})
 }
 
 // order says what is to happen to one original.
-func (p *Plan) order(planned map[string]*PlannedRun, v *PlannedVersion) index.LedgerOrder {
-	o := index.LedgerOrder{Version: v.id, Bury: v.Goes || v.buried, Drop: map[string]bool{}}
+func (p *Plan) order(v *PlannedVersion, h held) (index.LedgerOrder, error) {
+	o := index.LedgerOrder{Version: h.id, Bury: v.Goes || h.buried, Drop: map[string]bool{}}
 	for _, id := range v.Runs {
-		r := planned[id]
+		at, _ := p.find(id)
+		r, err := p.Runs.get(at)
+		if err != nil {
+			return o, err
+		}
 		o.Drop[id] = !r.Ledger
 		o.Runs = append(o.Runs, index.LedgerRun{Run: id, Action: string(r.Action), Tier: string(r.Tier), Over: r.Over, Plan: p.ID, Rule: r.Rule, Reason: reasonOf(r)})
 	}
-	return o
+	return o, nil
 }
 
 func reasonOf(r *PlannedRun) string {

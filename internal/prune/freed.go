@@ -14,24 +14,25 @@ import (
 // count finds out what a plan gives back.
 func (p *Pruner) count(ctx context.Context, s *stand, plan *Plan) error {
 	f := &plan.Frees
-	goes := map[int64]bool{}
-	for i := range plan.Versions {
-		if v := &plan.Versions[i]; v.Goes && !v.buried {
-			goes[v.id] = true
-			f.RawBytes += v.Size
+	goes, i := versionSet{}, -1
+	for v, err := range plan.Versions.All() {
+		if i++; err != nil {
+			return err
+		}
+		if h := plan.held[i]; v.Goes && !h.buried {
+			goes.add(h.id)
+			f.Originals, f.RawBytes = f.Originals+1, f.RawBytes+v.Size
 		}
 	}
-	f.Originals = len(goes)
-	planned := plan.byID()
-	marked, err := p.countPayloads(ctx, plan, planned)
+	marked, err := p.countPayloads(ctx, plan)
 	if err != nil {
 		return err
 	}
-	leaving, err := p.countFacts(ctx, plan, planned, marked)
+	leaving, err := p.countFacts(ctx, plan, marked)
 	if err != nil {
 		return err
 	}
-	if err := p.freed(ctx, s, func(version int64) bool { return goes[version] || marked[version] }, f); err != nil {
+	if err := p.freed(ctx, s, func(version int64) bool { return goes.has(version) || marked[version] }, f); err != nil {
 		return err
 	}
 	if err := p.countIndex(ctx, plan, leaving); err != nil {
@@ -41,22 +42,47 @@ func (p *Pruner) count(ctx context.Context, s *stand, plan *Plan) error {
 	return nil
 }
 
+// versionSet is a bit for each version (private ids).
+type versionSet []uint64
+
+func (s *versionSet) add(version int64) {
+	for int64(len(*s)) <= version/64 {
+		*s = append(*s, 0)
+	}
+	(*s)[version/64] |= 1 << (version % 64)
+}
+
+func (s versionSet) has(version int64) bool {
+	return version/64 < int64(len(s)) && s[version/64]>>(version%64)&1 == 1
+}
+
 // countedFacts is how many ledgers are made to find out what all of them take.
 const countedFacts = 500
 
 // countFacts finds out what ledgers and tombstones take in packs, from some of them when they are many, and gives these.
-func (p *Pruner) countFacts(ctx context.Context, plan *Plan, planned map[string]*PlannedRun, marked map[int64]bool) (*index.Leaving, error) {
-	step, of := 1, len(plan.Versions)-len(marked)
+func (p *Pruner) countFacts(ctx context.Context, plan *Plan, marked map[int64]bool) (*index.Leaving, error) {
+	step, of := 1, plan.Versions.Len()-len(marked)
 	if of > 2*countedFacts {
 		step = of / countedFacts
 	}
 	var some []index.LedgerOrder
-	for i, n := 0, 0; i < len(plan.Versions); i++ {
-		if v := &plan.Versions[i]; !marked[v.id] {
-			if n++; n%step == 0 {
-				some = append(some, plan.order(planned, v))
-			}
+	n := 0
+	for i, h := range plan.held {
+		if marked[h.id] {
+			continue
 		}
+		if n++; n%step > 0 {
+			continue
+		}
+		v, err := plan.Versions.get(i)
+		if err != nil {
+			return nil, err
+		}
+		o, err := plan.order(v, h)
+		if err != nil {
+			return nil, err
+		}
+		some = append(some, o)
 	}
 	come := &index.Leaving{}
 	if len(some) == 0 {
@@ -87,10 +113,17 @@ func (p *Pruner) countFacts(ctx context.Context, plan *Plan, planned map[string]
 // countIndex finds out what gc gives back of the index when it cleans it.
 func (p *Pruner) countIndex(ctx context.Context, plan *Plan, leaving *index.Leaving) error {
 	leaving.Originals = plan.Frees.Originals
-	leaving.Runs = make([]index.LeavingRun, 0, len(plan.Runs))
-	for i := range plan.Runs {
-		r := &plan.Runs[i]
-		leaving.Runs = append(leaving.Runs, index.LeavingRun{ID: r.RunID, Format: r.Format, Held: r.rows, Thinned: r.thinned, Rows: r.ends(), Ledger: r.ends() && !r.Ledger})
+	leaving.Runs = make([]index.LeavingRun, 0, plan.Runs.Len())
+	formats := map[string]string{} // one copy of each
+	for r, err := range plan.Runs.All() {
+		if err != nil {
+			return err
+		}
+		if _, known := formats[r.Format]; !known {
+			formats[r.Format] = r.Format
+		}
+		x := &plan.runs[len(leaving.Runs)]
+		leaving.Runs = append(leaving.Runs, index.LeavingRun{ID: x.id, Format: formats[r.Format], Held: x.rows, Thinned: x.thinned, Rows: x.ends, Ledger: x.ends && !r.Ledger})
 	}
 	freed, err := p.Index.Frees(ctx, leaving)
 	if err != nil {
@@ -98,8 +131,8 @@ func (p *Pruner) countIndex(ctx context.Context, plan *Plan, leaving *index.Leav
 	}
 	plan.Frees.IndexBytes = freed.Bytes
 	for i, words := range freed.Words {
-		if r := &plan.Runs[i]; !r.ends() {
-			r.Bytes = words
+		if r := &plan.runs[i]; !r.ends {
+			r.words, r.counted = words, true
 		}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"hash/maphash"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -154,16 +153,24 @@ func (r *replacer) mark(l *index.Ledger, x *index.Payloads, plan string, now tim
 
 // countPayloads finds out what originals get marks, and how many bytes of packs they will take: it writes them as Apply
 // does, but nowhere.
-func (p *Pruner) countPayloads(ctx context.Context, plan *Plan, planned map[string]*PlannedRun) (marked map[int64]bool, err error) {
-	if p.Payloads == nil {
+func (p *Pruner) countPayloads(ctx context.Context, plan *Plan) (marked map[int64]bool, err error) {
+	if p.Payloads == nil || !plan.dropsPayloads() {
 		return nil, nil
 	}
 	var orders []index.LedgerOrder
-	for i := range plan.Versions {
-		v := &plan.Versions[i]
-		if slices.ContainsFunc(v.Runs, func(id string) bool { return planned[id].Tier == policy.TierPayloads }) {
-			orders = append(orders, plan.order(planned, v))
+	i := -1
+	for v, err := range plan.Versions.All() {
+		if i++; err != nil {
+			return nil, err
 		}
+		if !plan.marks(v) {
+			continue
+		}
+		o, err := plan.order(v, plan.held[i])
+		if err != nil {
+			return nil, err
+		}
+		orders = append(orders, o)
 	}
 	m, err := p.toMark(ctx, orders)
 	if err != nil || len(m.wanted) == 0 {

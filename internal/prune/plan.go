@@ -7,7 +7,6 @@ import (
 	"crypto/subtle"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,22 +21,35 @@ import (
 // PlanFormat is the version of the JSON form of plans.
 const PlanFormat = 1
 
-// Plan is exactly what one prune will do, and why.
+// Plan is exactly what one prune will do, and why. It must be closed.
 type Plan struct {
-	Format   int              `json:"format"`
-	ID       string           `json:"plan_id"`
-	Created  time.Time        `json:"created"`
-	By       string           `json:"by"`             // policy, query or run
-	Source   string           `json:"source"`         // name of the policy, the query, or the runs
-	Policy   string           `json:"policy"`         // its text, "" when none decided
-	Costs    bool             `json:"looks_at_costs"` // the cost of a run decides, too
-	Runs     []PlannedRun     `json:"runs"`
-	Spared   []PlannedRun     `json:"spared"` // asked for, but pinned, held or as thin already
-	Versions []PlannedVersion `json:"versions"`
-	Kept     int              `json:"kept_runs"`
-	Emptied  []string         `json:"emptied_groups"`
-	Left     []Left           `json:"left_payloads"` // what the tier payloads leaves
-	Frees    Frees            `json:"frees"`
+	planHead
+	Runs     List[PlannedRun]     // by id
+	Spared   List[PlannedRun]     // asked for, but pinned, held or as thin already
+	Versions List[PlannedVersion] // by path, source and number
+	planTail
+
+	runs, spared []planned // as Runs and Spared
+	held         []held    // as Versions, but for a plan that was saved
+}
+
+// planHead is what a plan is.
+type planHead struct {
+	Format  int       `json:"format"`
+	ID      string    `json:"plan_id"`
+	Created time.Time `json:"created"`
+	By      string    `json:"by"`             // policy, query or run
+	Source  string    `json:"source"`         // name of the policy, the query, or the runs
+	Policy  string    `json:"policy"`         // its text, "" when none decided
+	Costs   bool      `json:"looks_at_costs"` // the cost of a run decides, too
+}
+
+// planTail is what comes of it.
+type planTail struct {
+	Kept    int      `json:"kept_runs"`
+	Emptied []string `json:"emptied_groups"`
+	Left    []Left   `json:"left_payloads"` // what the tier payloads leaves
+	Frees   Frees    `json:"frees"`
 }
 
 // PlannedRun is a run and what becomes of it.
@@ -49,11 +61,21 @@ type PlannedRun struct {
 	Title   string     `json:"title"`
 	Started *time.Time `json:"started"`
 	State   string     `json:"state"` // hash of all that decides on it and of its originals
+}
 
-	number  int32    // in the stand
-	said    [16]byte // hash of all that decides on it, and of those of its originals that were looked at
-	rows    int64    // of the index
-	thinned bool     // before
+// planned is what is kept in memory of a run of a plan.
+type planned struct {
+	id       string
+	said     [16]byte // hash of all that decides on it, and of those of its originals that were looked at
+	at       int64    // where it stands in its list
+	rows     int64    // of the index
+	words    int64    // bytes of full text
+	number   int32    // in the stand
+	ends     bool     // everything of it goes but its ledger
+	payloads bool     // it is thinned to that tier
+	pruned   bool     // it is no more then
+	thinned  bool     // before
+	counted  bool     // it loses no more than words
 }
 
 // PlannedVersion is an original that runs of the plan hold.
@@ -66,10 +88,12 @@ type PlannedVersion struct {
 	Size    int64    `json:"size"`
 	Goes    bool     `json:"goes"` // else other runs keep it, and only rows of the index go
 	Runs    []string `json:"run_ids"`
+}
 
-	id     int64 // in the index
-	buried bool  // already
-	ended  bool  // a run that holds it ends
+// held is an original that runs of a plan hold, in the index.
+type held struct {
+	id     int64
+	buried bool // already
 }
 
 // name is the path as it is.
@@ -111,7 +135,7 @@ type Choice struct {
 	Follow bool // children go with their parents
 }
 
-// Make makes a plan. Errors: ErrEmptyPolicy, *EmptiedError (with the plan), ErrNotFound for a run that is not there.
+// Make makes a plan. Errors: ErrEmptyPolicy, *EmptiedError, ErrNotFound for a run that is not there.
 func (p *Pruner) Make(ctx context.Context, c Choice) (*Plan, error) {
 	if c.Policy != nil && c.Policy.Empty() && !c.AllowEmpty {
 		return nil, ErrEmptyPolicy
@@ -125,15 +149,20 @@ func (p *Pruner) Make(ctx context.Context, c Choice) (*Plan, error) {
 		return nil, err
 	}
 	if len(plan.Emptied) > 0 && !c.AllowEmpty {
-		return plan, &EmptiedError{plan.Emptied}
+		return nil, errors.Join(&EmptiedError{plan.Emptied}, plan.Close())
 	}
 	return plan, nil
 }
 
-func (p *Pruner) make(ctx context.Context, c Choice, s *stand) (*Plan, error) {
+func (p *Pruner) make(ctx context.Context, c Choice, s *stand) (_ *Plan, err error) {
 	now := p.now()
-	plan := &Plan{Format: PlanFormat, Created: now, By: c.By, Source: c.Source, Policy: c.Text, Costs: s.costs,
-		Runs: []PlannedRun{}, Spared: []PlannedRun{}, Versions: []PlannedVersion{}, Emptied: []string{}, Left: []Left{}}
+	plan := p.newPlan()
+	plan.planHead = planHead{Format: PlanFormat, Created: now, By: c.By, Source: c.Source, Policy: c.Text, Costs: s.costs}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, plan.Close())
+		}
+	}()
 	choose := s.byHand
 	if c.Policy != nil {
 		choose = s.byPolicy
@@ -141,53 +170,72 @@ func (p *Pruner) make(ctx context.Context, c Choice, s *stand) (*Plan, error) {
 	if err := choose(plan, c, now); err != nil {
 		return nil, err
 	}
-	byNumber := func(a, b PlannedRun) int { return cmp.Compare(a.number, b.number) }
-	slices.SortFunc(plan.Runs, byNumber)
-	slices.SortFunc(plan.Spared, byNumber)
-	plan.Kept = s.Len() - len(plan.Runs)
-	var err error
-	if plan.Versions, err = s.versions(plan.Runs); err != nil {
+	arrange(plan.runs, &plan.Runs)
+	arrange(plan.spared, &plan.Spared)
+	plan.Kept = s.Len() - plan.Runs.Len()
+	if plan.held, err = s.versions(plan.runs, &plan.Versions); err != nil {
 		return nil, err
 	}
-	for _, runs := range [][]PlannedRun{plan.Runs, plan.Spared} {
-		for i := range runs {
-			runs[i].State = hex.EncodeToString(runs[i].said[:8])
-		}
+	if plan.ID, err = planID(plan); err != nil {
+		return nil, err
 	}
-	plan.ID = planID(plan)
 	return plan, p.count(ctx, s, plan)
 }
+
+// newPlan is a plan of nothing.
+func (p *Pruner) newPlan() *Plan {
+	plan := &Plan{planTail: planTail{Emptied: []string{}, Left: []Left{}}}
+	plan.Runs.room, plan.Spared.room, plan.Versions.room = p.PlanRoom, p.PlanRoom, p.PlanRoom
+	plan.Runs.fill = func(i int, r *PlannedRun) { plan.runs[i].tell(r) }
+	plan.Spared.fill = func(i int, r *PlannedRun) { plan.spared[i].tell(r) }
+	return plan
+}
+
+// Pruned is how many runs go altogether; the others of Runs become thinner.
+func (p *Plan) Pruned() (n int) {
+	for i := range p.runs {
+		if p.runs[i].pruned {
+			n++
+		}
+	}
+	return n
+}
+
+// Close lets go of the room that a plan takes.
+func (p *Plan) Close() error {
+	return errors.Join(p.Runs.close(), p.Spared.close(), p.Versions.close())
+}
+
+// arrange puts runs in the order of their numbers.
+func arrange(runs []planned, l *List[PlannedRun]) {
+	slices.SortFunc(runs, func(a, b planned) int { return cmp.Compare(a.number, b.number) })
+	for i := range runs {
+		l.at[i] = runs[i].at
+	}
+}
+
+// tell adds what was found out since the run was laid down.
+func (r *planned) tell(x *PlannedRun) {
+	x.State = r.state()
+	if r.counted {
+		x.Bytes = r.words
+	}
+}
+
+func (r *planned) state() string { return hex.EncodeToString(r.said[:8]) }
 
 // byPolicy decides on all runs.
 func (s *stand) byPolicy(plan *Plan, c Choice, now time.Time) error {
 	groups := policy.Groups{}
-	texts := map[string]string{} // that many decisions have in common
 	err := c.Policy.Decide(s, now, func(number int, r *policy.Run, d *policy.Decision) error {
 		groups.Add(d)
 		if d.Action == policy.Keep {
 			return nil
 		}
-		d.Group = shared(texts, d.Group)
-		for i := range d.Reasons {
-			d.Reasons[i] = shared(texts, d.Reasons[i])
-		}
-		plan.Runs = append(plan.Runs, s.planned(number, r, d))
-		return nil
+		return s.plan(&plan.runs, &plan.Runs, number, r, d)
 	})
 	plan.Emptied = append(plan.Emptied, groups.Emptied()...)
 	return err
-}
-
-// shared is the one copy of a text, as long as there are not many.
-func shared(texts map[string]string, text string) string {
-	const most = 1 << 16
-	if have, ok := texts[text]; ok {
-		return have
-	}
-	if len(texts) < most {
-		texts[text] = text
-	}
-	return text
 }
 
 // Explain decides on one run as a policy does, with all runs around it.
@@ -213,24 +261,30 @@ func (p *Pruner) Explain(ctx context.Context, pol *policy.Policy, run string) (d
 }
 
 // planID is short and the same for the same plan.
-func planID(p *Plan) string {
+func planID(p *Plan) (string, error) {
 	all, b := sha256.New(), []byte(nil)
-	for i := range p.Runs {
-		r := &p.Runs[i]
+	for r, err := range p.Runs.All() {
+		if err != nil {
+			return "", err
+		}
 		b = appendText(appendText(appendText(appendText(b[:0], r.RunID), string(r.Action)), string(r.Tier)), r.State)
 		all.Write(b)
 	}
-	return index.PublicID("p", "plan", p.Created.Format(time.RFC3339Nano), p.By, p.Source, hex.EncodeToString(all.Sum(nil)))
+	return index.PublicID("p", "plan", p.Created.Format(time.RFC3339Nano), p.By, p.Source, hex.EncodeToString(all.Sum(nil))), nil
 }
 
-// planned is a decision with what people want to know of its run.
-func (s *stand) planned(number int, r *policy.Run, d *policy.Decision) PlannedRun {
-	x := PlannedRun{Decision: *d, Format: r.Format, Source: r.Source, Native: r.Native, Title: r.Title, number: int32(number), said: said(r), rows: s.shown.Rows,
-		thinned: r.Thinned != ""}
-	if started := r.Started; !started.IsZero() {
-		x.Started = &started
+// plan adds a decision to runs of a plan, with what people want to know of its run.
+func (s *stand) plan(runs *[]planned, to *List[PlannedRun], number int, r *policy.Run, d *policy.Decision) error {
+	x := PlannedRun{Decision: *d, Format: r.Format, Source: r.Source, Native: r.Native, Title: r.Title}
+	if !r.Started.IsZero() {
+		x.Started = &r.Started
 	}
-	return x
+	if err := to.add(&x); err != nil {
+		return err
+	}
+	*runs = append(*runs, planned{id: r.ID, said: said(r), at: to.at[len(to.at)-1], rows: s.shown.Rows, number: int32(number),
+		ends: x.ends(), pruned: x.Action == policy.Prune, payloads: x.Tier == policy.TierPayloads, thinned: r.Thinned != ""})
+	return nil
 }
 
 // said is a hash of everything that a policy may look at, but sizes as stored, which gc changes.
@@ -255,7 +309,7 @@ func said(r *policy.Run) [16]byte {
 }
 
 // alsoSays takes in an original of the run, in whatever order they come.
-func (r *PlannedRun) alsoSays(v *index.EstateVersion) {
+func (r *planned) alsoSays(v *index.EstateVersion) {
 	b := appendText(appendText(make([]byte, 0, 512), v.Source), v.Path)
 	b = strconv.AppendInt(b, int64(v.Number), 10)
 	sum := short(strconv.AppendBool(append(b, v.SHA256[:]...), v.Buried))
@@ -288,8 +342,8 @@ func (s *stand) byHand(plan *Plan, c Choice, now time.Time) error {
 		}
 	}
 	return s.Each(func(number, _ int, r *policy.Run) error {
-		how, ok := chosen[number]
-		if !ok {
+		how := chosen[number]
+		if how == 0 {
 			return nil
 		}
 		reason := "asked for by " + c.By
@@ -305,12 +359,10 @@ func (s *stand) byHand(plan *Plan, c Choice, now time.Time) error {
 		} else if d.Action == policy.Thin && depth(r.Thinned) >= depth(d.Tier) {
 			d.Action, d.Tier, d.Over, d.Bytes, d.Reasons = policy.Keep, "", 0, 0, []string{"already thinned to tier " + string(r.Thinned)}
 		}
-		to := &plan.Runs
 		if d.Action == policy.Keep {
-			to = &plan.Spared
+			return s.plan(&plan.spared, &plan.Spared, number, r, &d)
 		}
-		*to = append(*to, s.planned(number, r, &d))
-		return nil
+		return s.plan(&plan.runs, &plan.Runs, number, r, &d)
 	})
 }
 
@@ -320,10 +372,10 @@ const (
 	follows = 2
 )
 
-// chosen are the numbers of the runs that were named, and of their children and theirs when these are to follow. Names that are found
-// are taken out.
-func (s *stand) chosen(c Choice, names map[string]bool) (map[int]int, error) {
-	all, parents := map[int]int{}, []int32(nil)
+// chosen says of each run, by number, whether it was named, or is a child of such a run or one of its children when these are to
+// follow. Names that are found are taken out.
+func (s *stand) chosen(c Choice, names map[string]bool) ([]uint8, error) {
+	all, parents := make([]uint8, s.Len()), []int32(nil)
 	if c.Follow {
 		parents = make([]int32, s.Len())
 	}
@@ -342,7 +394,7 @@ func (s *stand) chosen(c Choice, names map[string]bool) (map[int]int, error) {
 	for more := true; more; {
 		more = false
 		for number, parent := range parents {
-			if all[number] == 0 && parent >= 0 && all[int(parent)] > 0 {
+			if all[number] == 0 && parent >= 0 && all[parent] > 0 {
 				all[number], more = follows, true
 			}
 		}
@@ -373,22 +425,4 @@ func protection(r *policy.Run, now time.Time) string {
 		}
 	}
 	return ""
-}
-
-// ReadPlan reads a plan that was saved.
-func ReadPlan(data []byte) (*Plan, error) {
-	p := &Plan{}
-	if err := json.Unmarshal(data, p); err != nil {
-		return nil, fmt.Errorf("read plan: %w", err)
-	}
-	if p.Format == 0 || p.ID == "" {
-		return nil, errors.New("read plan: this is no plan")
-	}
-	if p.Format > PlanFormat {
-		return nil, fmt.Errorf("read plan: its format %d is newer than this program", p.Format)
-	}
-	if p.ID != planID(p) {
-		return nil, errors.New("read plan: it was changed by hand")
-	}
-	return p, nil
 }

@@ -41,8 +41,14 @@ func (e *EmptiedError) Error() string {
 	return fmt.Sprintf("the plan leaves no run of %d groups, such as %s", len(e.Groups), e.Groups[0])
 }
 
-// ChangedError says what is no longer as it was when a plan was made.
+// ChangedError says what is no longer as it was when a plan was made, or the first hundred of that.
 type ChangedError struct{ What []string }
+
+func (e *ChangedError) add(what string) {
+	if len(e.What) < 100 {
+		e.What = append(e.What, what)
+	}
+}
 
 func (e *ChangedError) Error() string {
 	return "the archive has changed since the plan was made: " + strings.Join(e.What[:min(3, len(e.What))], "; ")
@@ -62,6 +68,8 @@ type Pruner struct {
 	Write func(context.Context, []blob.Fact) error
 	// Payloads is only needed for the tier payloads.
 	Payloads *Payloads
+	// PlanRoom is how many bytes of each list of a plan are kept in memory; 0 is what most plans take.
+	PlanRoom int
 }
 
 func (p *Pruner) now() time.Time { return p.Now().UTC().Truncate(time.Microsecond) }

@@ -1,10 +1,8 @@
 package prune
 
 import (
-	"cmp"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
@@ -16,65 +14,78 @@ func (r *PlannedRun) ends() bool {
 	return r.Action == policy.Prune || r.Action == policy.Thin && r.Tier == policy.TierLedger
 }
 
-// versions finds the originals that runs hold, by source, path and number. Those go of which every holder goes, and what lies beside
+// holding finds what runs hold.
+type holding struct {
+	runs  []planned
+	place []int32 // in runs, counted from 1, by number
+	dirs  map[string]*directory
+}
+
+// versions finds the originals that runs hold, by path, source and number. Those go of which every holder goes, and what lies beside
 // them in directories where nothing else stays. The runs are told what their originals say.
-func (s *stand) versions(runs []PlannedRun) ([]PlannedVersion, error) {
+func (s *stand) versions(runs []planned, to *List[PlannedVersion]) ([]held, error) {
 	if len(runs) == 0 {
-		return []PlannedVersion{}, nil
+		return nil, nil
 	}
-	place := make([]int32, s.Len()) // in runs, counted from 1, by number
+	h := &holding{runs: runs, place: make([]int32, s.Len())}
 	for i := range runs {
-		place[runs[i].number] = int32(i + 1)
+		h.place[runs[i].number] = int32(i + 1)
 	}
-	all := make([]PlannedVersion, 0, min(len(runs), 1<<20))
-	orphans := false
-	for v, err := range s.Versions() {
+	if err := s.beside(h); err != nil {
+		return nil, err
+	}
+	var all []held
+	for v, err := range s.VersionsByPath() {
 		if err != nil {
 			return nil, err
 		}
-		orphans = orphans || len(v.Holders) == 0 && !v.Buried
-		if x := plannedVersion(v, runs, place, v.Holders); x != nil {
-			all = append(all, *x)
+		holders := v.Holders
+		if len(holders) == 0 && !v.Buried {
+			holders = h.around(v)
 		}
+		x := h.planned(v, holders)
+		if x == nil {
+			continue
+		}
+		if err := to.add(x); err != nil {
+			return nil, err
+		}
+		all = append(all, held{v.ID, v.Buried})
 		for _, number := range v.Holders {
-			if at := place[number] - 1; at >= 0 {
+			if at := h.place[number] - 1; at >= 0 {
 				runs[at].alsoSays(v)
 			}
 		}
 	}
-	if orphans {
-		beside, err := s.beside(runs, place, all)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, beside...)
-	}
-	slices.SortFunc(all, func(a, b PlannedVersion) int {
-		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.name(), b.name()), cmp.Compare(a.Number, b.Number))
-	})
 	return all, nil
 }
 
-// plannedVersion is a version with the runs of a plan that have to do with it, nil when none has.
-func plannedVersion(v *index.EstateVersion, runs []PlannedRun, place, holders []int32) *PlannedVersion {
+// planned is a version with the runs of a plan that have to do with it, nil when none has.
+func (h *holding) planned(v *index.EstateVersion, holders []int32) *PlannedVersion {
 	var x *PlannedVersion
 	goes := true
 	for _, number := range holders {
-		at := place[number] - 1
-		goes = goes && at >= 0 && runs[at].ends()
+		at := h.place[number] - 1
+		goes = goes && at >= 0 && h.runs[at].ends
 		if at < 0 {
 			continue
 		}
 		if x == nil {
-			x = &PlannedVersion{Source: v.Source, Number: v.Number, SHA256: v.SHA256, Size: v.Size, id: v.ID, buried: v.Buried}
+			x = &PlannedVersion{Source: v.Source, Number: v.Number, SHA256: v.SHA256, Size: v.Size}
 			x.Path, x.PathRaw = blob.Readable(v.Path)
 		}
-		x.Runs, x.ended = append(x.Runs, runs[at].RunID), x.ended || runs[at].ends()
+		x.Runs = append(x.Runs, h.runs[at].id)
 	}
 	if x != nil {
 		x.Goes = goes
 	}
 	return x
+}
+
+// ends says that a run, by number, is one that does.
+func (h *holding) ends(number int32) bool {
+	at := h.place[number] - 1
+	return at >= 0 && h.runs[at].ends
 }
 
 // directory is one in which a run that ends holds originals.
@@ -83,58 +94,78 @@ type directory struct {
 	stays bool    // another run holds some, too
 }
 
-// beside finds the originals of no run in directories where only runs that end have others: the nearest directory
-// above an original in which a run has any decides. The root of a source decides nothing.
-func (s *stand) beside(runs []PlannedRun, place []int32, held []PlannedVersion) (all []PlannedVersion, err error) {
-	dirs := map[string]*directory{}
-	for i := range held {
-		v := &held[i]
-		above(v.Source, v.name(), func(dir string) bool {
-			if v.ended && dirs[dir] == nil {
-				dirs[dir] = &directory{}
-			}
-			return v.ended
-		})
+// beside looks for directories where only runs that end hold originals, if there are originals of no run.
+func (s *stand) beside(h *holding) error {
+	h.dirs = map[string]*directory{}
+	orphans := false
+	for v, err := range s.Versions() {
+		if err != nil {
+			return err
+		}
+		if len(v.Holders) == 0 && !v.Buried {
+			orphans = true
+			break
+		}
 	}
-	if len(dirs) == 0 {
-		return nil, nil
+	if !orphans {
+		return nil
 	}
 	for v, err := range s.Versions() {
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for _, number := range v.Holders {
-			ends := place[number] > 0 && runs[place[number]-1].ends()
+		if slices.ContainsFunc(v.Holders, h.ends) {
 			above(v.Source, v.Path, func(dir string) bool {
-				if d := dirs[dir]; d != nil && !ends {
-					d.stays, d.runs = true, nil
-				} else if d != nil && !d.stays {
-					d.runs = append(d.runs, number)
+				if h.dirs[dir] != nil {
+					return false
 				}
+				h.dirs[dir] = &directory{}
 				return true
 			})
 		}
 	}
-	for _, d := range dirs {
-		slices.Sort(d.runs)
-		d.runs = slices.Clip(slices.Compact(d.runs))
+	if len(h.dirs) == 0 {
+		return nil
 	}
 	for v, err := range s.Versions() {
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if len(v.Holders) > 0 || v.Buried {
-			continue
+		for _, number := range v.Holders {
+			h.in(v, number)
 		}
-		above(v.Source, v.Path, func(dir string) bool {
-			d := dirs[dir]
-			if d != nil && !d.stays {
-				all = append(all, *plannedVersion(v, runs, place, d.runs))
-			}
-			return d == nil
-		})
 	}
-	return all, nil
+	for _, d := range h.dirs {
+		slices.Sort(d.runs)
+		d.runs = slices.Clip(slices.Compact(d.runs))
+	}
+	return nil
+}
+
+// in tells the directories above an original of a run that holds it.
+func (h *holding) in(v *index.EstateVersion, number int32) {
+	ends := h.ends(number)
+	above(v.Source, v.Path, func(dir string) bool {
+		if d := h.dirs[dir]; d != nil && !ends {
+			d.stays, d.runs = true, nil
+		} else if d != nil && !d.stays {
+			d.runs = append(d.runs, number)
+		}
+		return true
+	})
+}
+
+// around are the runs with which an original of no run goes: those of the nearest directory above it in which a run has any, if all
+// of them end. The root of a source decides nothing.
+func (h *holding) around(v *index.EstateVersion) (runs []int32) {
+	above(v.Source, v.Path, func(dir string) bool {
+		d := h.dirs[dir]
+		if d != nil && !d.stays {
+			runs = d.runs
+		}
+		return d == nil
+	})
+	return runs
 }
 
 // above calls do for the directories above a path, from the nearest, as long as it wants more.

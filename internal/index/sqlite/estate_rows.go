@@ -128,13 +128,24 @@ func (e *estate) fill(x *index.EstateRun, row int64, parents map[int32]string) e
 	return nil
 }
 
+const estateVersions = `SELECT v.id, s.name, f.path, v.number, v.sha256, v.size, v.grave IS NOT NULL FROM `
+
 // Versions yields all versions, as they lie in the table.
 func (e *estate) Versions() iter.Seq2[*index.EstateVersion, error] {
+	return e.versions(estateVersions + "versions v CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source")
+}
+
+// VersionsByPath goes along the index of paths.
+func (e *estate) VersionsByPath() iter.Seq2[*index.EstateVersion, error] {
+	return e.versions(estateVersions + `files f CROSS JOIN sources s ON s.id = f.source CROSS JOIN versions v ON v.file = f.id
+		ORDER BY f.path, s.name, v.number`)
+}
+
+func (e *estate) versions(query string) iter.Seq2[*index.EstateVersion, error] {
 	return func(yield func(*index.EstateVersion, error) bool) {
 		var sum sql.RawBytes
 		var v index.EstateVersion
-		err := e.walk(`SELECT v.id, s.name, f.path, v.number, v.sha256, v.size, v.grave IS NOT NULL
-			FROM versions v CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source`, func(r *sqlx.Rows) error {
+		err := e.walk(query, func(r *sqlx.Rows) error {
 			if err := r.Scan(&v.ID, &v.Source, &v.Path, &v.Number, &sum, &v.Size, &v.Buried); err != nil {
 				return err
 			}

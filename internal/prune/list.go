@@ -1,0 +1,117 @@
+package prune
+
+import (
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+)
+
+// List is records of a plan, in order. There may be a million, so beyond some they stand in a temporary file, which has no name where
+// the system allows that; of each a place is kept in memory.
+type List[T any] struct {
+	at   []int64 // where each begins
+	file *os.File
+	size int64  // of the file
+	tail []byte // what stands behind it
+	room int    // for tail, 0: listRoom
+	read []byte // of the file, from there on
+	from int64
+	fill func(i int, x *T) // adds what is known elsewhere of a record
+}
+
+// listRoom is how many bytes of records are kept in memory, and listRead how many are read in one go.
+const (
+	listRoom = 1 << 20
+	listRead = 1 << 12
+)
+
+// Len is how many records there are.
+func (l *List[T]) Len() int { return len(l.at) }
+
+// All yields the records, in order.
+func (l *List[T]) All() iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		for i := range l.at {
+			if x, err := l.get(i); !yield(x, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// add appends a record.
+func (l *List[T]) add(x *T) error {
+	data, err := json.Marshal(x)
+	if err != nil {
+		return err
+	}
+	l.at = append(l.at, l.size+int64(len(l.tail)))
+	l.tail = append(binary.LittleEndian.AppendUint32(l.tail, uint32(len(data))), data...)
+	if len(l.tail) < cmp.Or(l.room, listRoom) {
+		return nil
+	}
+	if l.file == nil {
+		if l.file, err = os.CreateTemp("", "txarchive-plan-"); err != nil {
+			return fmt.Errorf("lay down plan: %w", err)
+		}
+		_ = os.Remove(l.file.Name()) // where open files cannot be removed Close does it
+	}
+	n, err := l.file.Write(l.tail)
+	if err != nil {
+		return fmt.Errorf("lay down plan: %w", err)
+	}
+	l.size, l.tail = l.size+int64(n), l.tail[:0]
+	return nil
+}
+
+// get reads the i-th record.
+func (l *List[T]) get(i int) (*T, error) {
+	const head = 4
+	data, err := l.bytes(l.at[i], head)
+	if err == nil {
+		data, err = l.bytes(l.at[i]+head, int(binary.LittleEndian.Uint32(data)))
+	}
+	x := new(T)
+	if err == nil {
+		err = json.Unmarshal(data, x)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read plan: %w", err)
+	}
+	if l.fill != nil {
+		l.fill(i, x)
+	}
+	return x, nil
+}
+
+// bytes are good until the next call.
+func (l *List[T]) bytes(at int64, n int) ([]byte, error) {
+	if at >= l.size {
+		return l.tail[at-l.size:][:n], nil
+	}
+	if at < l.from || at+int64(n) > l.from+int64(len(l.read)) {
+		l.read, l.from = append(l.read[:0], make([]byte, max(n, listRead))...), at
+		k, err := l.file.ReadAt(l.read, at)
+		if l.read = l.read[:k]; k < n {
+			return nil, cmp.Or(err, io.ErrUnexpectedEOF)
+		}
+	}
+	return l.read[at-l.from:][:n], nil
+}
+
+func (l *List[T]) close() error {
+	if l.file == nil {
+		return nil
+	}
+	err := l.file.Close()
+	if gone := os.Remove(l.file.Name()); !errors.Is(gone, os.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	l.file = nil
+	return err
+}
