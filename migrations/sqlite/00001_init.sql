@@ -241,7 +241,7 @@ CREATE TABLE call_paths (
 CREATE TABLE calls (                   -- tool calls; event is the row of the part
   event      INTEGER PRIMARY KEY,
   transcript INTEGER NOT NULL,
-  call       INTEGER NOT NULL,         -- hash of conversation (16 bits) and call id
+  call       INTEGER NOT NULL,         -- number of run_name (16 bits) and hash of conversation and call id
   call_id    TEXT NOT NULL,
   key        INTEGER,                  -- hash of run and Call.Key
   rank       INTEGER NOT NULL DEFAULT 0,

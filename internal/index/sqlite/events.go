@@ -188,14 +188,14 @@ func (c *commit) writeResult(to *inserter, r *pendingRow, s callScope) error {
 // callScope is what call ids are unique in: the conversation for pairing, the run for keys.
 type callScope struct {
 	run, conversation string
-	high              int64 // hash of both
+	high              int64 // the number of the run's name
 }
 
-// call is the identity of a call: 16 bits of where it was made, so that the calls of a conversation stand side by side in
-// the indexes, and 48 of its own.
+// call is the identity of a call: 16 bits of the number of its run, so that what is written together stands together in the
+// indexes, those of runs that are new at their end, and 48 of its own.
 func (s callScope) call(id string) int64 {
 	const own = 1<<48 - 1
-	return s.high&^own | index.Hash("call", s.conversation, id)&own
+	return s.high<<48 | index.Hash("call", s.conversation, id)&own
 }
 
 func (c *commit) callScopes() map[int64]callScope {
@@ -210,12 +210,11 @@ func (c *commit) callScopes() map[int64]callScope {
 		}
 		t := c.held[r.transcript]
 		n := c.named[t.name]
-		s := callScope{run: strconv.FormatInt(n.format, 10) + "\x00" + n.scope + "\x00" + n.native}
+		s := callScope{high: t.name, run: strconv.FormatInt(n.format, 10) + "\x00" + n.scope + "\x00" + n.native}
 		s.conversation = s.run + "\x00" + t.native
 		if !t.shared {
 			s.conversation += "\x00" + strconv.FormatInt(t.version, 10)
 		}
-		s.high = index.Hash("calls", s.conversation)
 		scopes[r.transcript] = s
 	}
 	return scopes
