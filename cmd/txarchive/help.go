@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 // help prints what a command does and how it is used. In a pipe the lines are as they were written; a terminal gets
@@ -38,7 +39,7 @@ func (a *app) flowed(s string, width int) string {
 }
 
 // described is a line of a list: a flag, a command or an example, and behind it what it does.
-var described = regexp.MustCompile(`^(?:( +\S.*?\S {2,})(\S.*)|( +[a-z]+ )([A-Z].*))$`)
+var described = lazyregexp.New(`^(?:( +\S.*?\S {2,})(\S.*)|( +[a-z]+ )([A-Z].*))$`)
 
 // hung breaks the descriptions of flags and commands that are too long; they go on below themselves.
 func (a *app) hung(s string, width int) string {

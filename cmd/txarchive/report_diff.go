@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/cost"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/query"
 )
@@ -94,7 +94,7 @@ func runReportDiff(ctx context.Context, a *app, o diffOptions, v []string) (err 
 }
 
 // age is a period until now.
-var age = regexp.MustCompile(`^[0-9]+(h|d|w|mo|y)$`)
+var age = lazyregexp.New(`^[0-9]+(h|d|w|mo|y)$`)
 
 // side is a period of the archive that is meant, or another archive.
 func (a *app) side(ctx context.Context, text string, o cost.Options) (cost.Side, func() error, error) {

@@ -34,6 +34,7 @@ const rootExample = `  txarchive ingest ~/.local/share/awf     take what is ther
   txarchive restore --all --to /tmp/back  get the original files back, byte for byte`
 
 func newRootCommand(a *app) *cobra.Command {
+	asksVersion := false
 	cmd := &cobra.Command{
 		Use:           "txarchive",
 		Short:         "Keep and search the transcripts of AI agents",
@@ -48,8 +49,14 @@ func newRootCommand(a *app) *cobra.Command {
 			a.redacts()
 			return a.logging()
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return runWelcome(cmd.Context(), a) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asksVersion {
+				return runVersion(a)
+			}
+			return runWelcome(cmd.Context(), a)
+		},
 	}
+	cmd.Flags().BoolVar(&asksVersion, "version", false, "print the version, as the command of that name does")
 	f := cmd.PersistentFlags()
 	f.StringVar(&a.archive, "archive", "", "`DIR` of the archive (default $TXARCHIVE_DIR, else $XDG_DATA_HOME/txarchive)")
 	f.BoolVar(&a.json, "json", false, "print JSON: one object, or one per line for lists")

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 // atom reads a word, phrase, pattern or field.
@@ -70,7 +72,7 @@ func pattern(word string, whole bool) Node {
 }
 
 // operators matches words that are operators where one may stand.
-var operators = regexp.MustCompile(`^(AND|OR|NOT)($|\()`)
+var operators = lazyregexp.New(`^(AND|OR|NOT)($|\()`)
 
 // stars takes the stars off an unquoted word: pre* starts so, *in* and *in contain it.
 func stars(word string) (string, Match) {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 // ErrUnusable says that a command line cannot be written down for a kind.
@@ -53,7 +55,7 @@ func (j *Job) mark() string {
 	return fmt.Sprintf("%severy day at %02d:%02d. `txarchive schedule remove` takes it away.", markStart, j.Hour, j.Minute)
 }
 
-var markPattern = regexp.MustCompile(regexp.QuoteMeta(markStart) + `every day at (\d\d):(\d\d)\.`)
+var markPattern = lazyregexp.New(regexp.QuoteMeta(markStart) + `every day at (\d\d):(\d\d)\.`)
 
 // Marked says whether a text bears our mark, and at what time of the day its job runs.
 func Marked(text string) (hour, minute int, ours bool) {
@@ -93,7 +95,7 @@ func (j *Job) Render(kind Kind) ([]File, error) {
 	return nil, fmt.Errorf("%q schedules nothing that is known here: %w", kind, ErrUnusable)
 }
 
-var namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+var namePattern = lazyregexp.New(`^[a-z][a-z0-9-]*$`)
 
 func (j *Job) check() error {
 	switch {

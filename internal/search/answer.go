@@ -6,7 +6,6 @@ import (
 	"iter"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -104,7 +103,8 @@ const (
 	aheadBytes = 1 << 20
 )
 
-// readAhead reads the texts of some hits at once, and what they are shown with. Those of hits that were checked were read already.
+// readAhead reads the texts of some hits at once, cuts snippets out of them, and looks up what they are shown with. Those of hits
+// that were checked were read already.
 func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
 		var some []found
@@ -118,7 +118,7 @@ func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) it
 				unread[i] = &some[i]
 			}
 			if !a.o.NoSnippets {
-				a.s.readAll(ctx, unread)
+				a.s.readAll(ctx, unread, func(f *found) { f.snippet = a.marks.snippet(f.text, a.o.SnippetWidth) })
 			}
 			if err := a.found.learn(ctx, some); err != nil {
 				yield(found{}, err)
@@ -147,23 +147,39 @@ func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) it
 	}
 }
 
-// readAll reads the texts of hits. One that cannot be read, or is large, is left to who wants it.
-func (s *Searcher) readAll(ctx context.Context, hits []*found) {
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(hits)) {
-		group.Go(func() {
-			for n := int(next.Add(1)) - 1; n < len(hits); n = int(next.Add(1)) - 1 {
-				f := hits[n]
-				if f.read || f.TextBytes > aheadBytes {
-					continue
-				}
+// readAll reads the texts of hits, and then does something with each. One that cannot be read, or is large, is left to who wants it.
+// Neighbours often lie in one member, for which all but one of those who want it would wait: so half of the readers come from the end.
+func (s *Searcher) readAll(ctx context.Context, hits []*found, then func(*found)) {
+	var mu sync.Mutex
+	next := func(last bool) (f *found) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch n := len(hits); {
+		case n == 0:
+		case last:
+			f, hits = hits[n-1], hits[:n-1]
+		default:
+			f, hits = hits[0], hits[1:]
+		}
+		return f
+	}
+	read := func(last bool) {
+		for f := next(last); f != nil; f = next(last) {
+			if !f.read && f.TextBytes <= aheadBytes {
 				if text, err := s.text(ctx, &f.Event); err == nil {
 					f.text, f.read = text, true
 				}
 			}
-		})
+			if f.read {
+				then(f)
+			}
+		}
 	}
+	var group sync.WaitGroup
+	for i := range min(runtime.GOMAXPROCS(0), len(hits)) - 1 {
+		group.Go(func() { read(i%2 == 0) })
+	}
+	read(false)
 	group.Wait()
 }
 
@@ -176,17 +192,16 @@ func (a *Answer) result(ctx context.Context, f *found) (Result, error) {
 	if a.o.NoSnippets {
 		return r, nil
 	}
-	text := f.text
-	if !f.read {
-		text, err = a.s.text(ctx, &f.Event)
-	}
-	if _, ok := errors.AsType[*textError](err); ok {
-		a.checker.unreadable++
-		r.Snippet.Err = err
-	} else if err != nil {
-		return r, err
-	} else {
-		r.Snippet = a.marks.snippet(text, a.o.SnippetWidth)
+	if r.Snippet = f.snippet; !f.read {
+		text, err := a.s.text(ctx, &f.Event)
+		if _, ok := errors.AsType[*textError](err); ok {
+			a.checker.unreadable++
+			r.Snippet.Err = err
+		} else if err != nil {
+			return r, err
+		} else {
+			r.Snippet = a.marks.snippet(text, a.o.SnippetWidth)
+		}
 	}
 	if a.o.Context > 0 {
 		return r, a.around(ctx, &r)

@@ -17,9 +17,10 @@ import (
 // found is a hit on its way out.
 type found struct {
 	index.Hit
-	text  string // when it was read already
-	read  bool
-	score float64
+	text    string // when it was read already
+	read    bool
+	snippet Snippet // of the text, when the page is read ahead
+	score   float64
 }
 
 // compare is the order of hits by their own times: index.Compare without what an index knows of its own.
@@ -182,7 +183,7 @@ func (a *Answer) readChecked(ctx context.Context, questions []question, candidat
 				}
 			}
 			if len(unread) > 1 && (a.o.Budget <= 0 || a.checker.left > 0) {
-				a.s.readAll(ctx, unread)
+				a.s.readAll(ctx, unread, func(*found) {})
 			}
 			for _, c := range some {
 				if !yield(c, nil) {

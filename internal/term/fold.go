@@ -1,9 +1,10 @@
 package term
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
@@ -43,37 +44,45 @@ func lookup(r rune) fold {
 	page := pages[r>>8].Load()
 	if page == nil {
 		page = new([256]fold)
-		for i := range page {
-			page[i] = classify(r&^0xff | rune(i))
+		for i, to := range foldsOf(r >> 8) {
+			page[i] = classify(r&^0xff|rune(i), to)
 		}
 		pages[r>>8].Store(page)
 	}
 	return page[r&0xff]
 }
 
-// table is foldTable by code point.
-var table = sync.OnceValue(func() map[rune]string {
-	m := make(map[rune]string, 8192)
-	for entry := range strings.SplitSeq(foldTable, ";") {
+// foldPage is what foldTable has for 256 code points.
+type foldPage struct {
+	page  rune
+	folds string
+}
+
+// foldsOf returns what the code points of a page fold to by foldTable, "" where that says nothing.
+func foldsOf(page rune) (folds [256]string) {
+	i, found := slices.BinarySearchFunc(foldTable[:], page, func(p foldPage, page rune) int { return cmp.Compare(p.page, page) })
+	if !found {
+		return folds
+	}
+	for entry := range strings.SplitSeq(foldTable[i].folds, ";") {
 		to, ranges, _ := strings.Cut(entry, " ")
-		for span := range strings.SplitSeq(ranges, " ") {
-			first, last, found := strings.Cut(span, "-")
-			a, _ := strconv.ParseInt(first, 16, 32)
-			b := a
-			if found {
-				b, _ = strconv.ParseInt(last, 16, 32)
+		for span := range strings.FieldsSeq(ranges) {
+			first, last, several := strings.Cut(span, "-")
+			if !several {
+				last = first
 			}
-			for ; a <= b && a > 0; a++ {
-				m[rune(a)] = to
+			a, _ := strconv.ParseUint(first, 16, 8)
+			b, _ := strconv.ParseUint(last, 16, 8)
+			for ; a <= b; a++ {
+				folds[a] = to
 			}
 		}
 	}
-	return m
-})
+	return folds
+}
 
-// classify works out the fold of a character from the tables of package unicode and foldTable.
-func classify(r rune) fold {
-	to := table()[r]
+// classify works out the fold of a character from the tables of package unicode, and from what foldTable has for it.
+func classify(r rune, to string) fold {
 	switch {
 	case dropped(r):
 		return fold{class: mark}

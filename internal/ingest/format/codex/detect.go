@@ -3,20 +3,20 @@ package codex
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 var (
 	// rolloutName is what the program calls a thread's file.
-	rolloutName = regexp.MustCompile(`^rollout-.*\.jsonl(\.zst)?$`)
+	rolloutName = lazyregexp.New(`^rollout-.*\.jsonl(\.zst)?$`)
 	// dated is the end of the directory that the program puts it in.
-	dated = regexp.MustCompile(`(^|/)[0-9]{4}/[0-9]{2}/[0-9]{2}$`)
+	dated = lazyregexp.New(`(^|/)[0-9]{4}/[0-9]{2}/[0-9]{2}$`)
 	// stateName is the program's own index of its threads.
-	stateName = regexp.MustCompile(`^state(_[0-9]+)?\.sqlite$`)
-	threadID  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	stateName = lazyregexp.New(`^state(_[0-9]+)?\.sqlite$`)
+	threadID  = lazyregexp.New(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 )
 
 // Detect claims rollouts by where they lie, and elsewhere by name and content or content alone. The home directory is

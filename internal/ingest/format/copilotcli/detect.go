@@ -3,16 +3,16 @@ package copilotcli
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 const stateDir = "session-state"
 
 // sessionID is what the program calls a session's directory.
-var sessionID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+var sessionID = lazyregexp.New(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // Detect claims the files of session-state by where they lie, and sessions elsewhere by their first line.
 func (copilot) Detect(h format.Head) format.Claim {

@@ -5,12 +5,12 @@ import (
 	"cmp"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 // Detect knows devflow's files by their place below .devflow, and below any other base by place and content.
@@ -43,7 +43,7 @@ func (Format) Detect(h format.Head) format.Claim {
 }
 
 // workflowID is what devflow's workflows call a run. Callers of its store may choose any other name.
-var workflowID = regexp.MustCompile(`^\d{4}-\d\d-\d\d-.`)
+var workflowID = lazyregexp.New(`^\d{4}-\d\d-\d\d-.`)
 
 func roleOf(name string) string {
 	switch name {
@@ -71,7 +71,7 @@ type place struct {
 }
 
 // month is what devflow calls the directories in archive/.
-var month = regexp.MustCompile(`^\d{4}-\d\d$`)
+var month = lazyregexp.New(`^\d{4}-\d\d$`)
 
 // locate finds a file's place. root and sure are set where the path has a .devflow, even if the rest says nothing.
 func locate(p string) (at place, found bool) {

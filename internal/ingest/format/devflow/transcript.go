@@ -3,11 +3,11 @@ package devflow
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -158,7 +158,7 @@ func share(role string, in, out transcript.Count) (told, untold *transcript.Usag
 }
 
 // nodeTurn is what the wrapper around a flow's nodes says when one has ended.
-var nodeTurn = regexp.MustCompile(`(?s)^Node (\S+) (?:(completed) in (\S+)|(failed): (.*))$`)
+var nodeTurn = lazyregexp.New(`(?s)^Node (\S+) (?:(completed) in (\S+)|(failed): (.*))$`)
 
 // node makes a step of the turn that ended it. m is its match of nodeTurn.
 func (t *turnReader) node(turn format.Value, n int, m []string) *transcript.Step {

@@ -2,12 +2,13 @@ package flowstudio
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 // runID is the shape of ids that are unique by construction. Older runs and curated examples have free names.
-var runID = regexp.MustCompile(`^run-[0-9]{8}-[0-9]{6}-[a-z0-9]{6}$`)
+var runID = lazyregexp.New(`^run-[0-9]{8}-[0-9]{6}-[a-z0-9]{6}$`)
 
 // quarantine is where the program's garbage collector moves run directories that it cannot read.
 const quarantine = "_corrupt"

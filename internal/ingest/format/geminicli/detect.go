@@ -3,14 +3,14 @@ package geminicli
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 // sessionName is what the program calls a session's file.
-var sessionName = regexp.MustCompile(`^session-.*\.jsonl?$`)
+var sessionName = lazyregexp.New(`^session-.*\.jsonl?$`)
 
 // Detect claims the files in a directory chats by where they lie, and sessions elsewhere by their content.
 func (gemini) Detect(h format.Head) format.Claim {

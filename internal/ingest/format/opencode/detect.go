@@ -3,15 +3,15 @@ package opencode
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 // databaseName is what the programs call their databases, with a channel or without.
-var databaseName = regexp.MustCompile(`^(opencode|kilo)(-[A-Za-z0-9._-]+)?\.db$`)
+var databaseName = lazyregexp.New(`^(opencode|kilo)(-[A-Za-z0-9._-]+)?\.db$`)
 
 // Detect claims the records of the tree by where they lie and what they have, databases by name or schema, and rows
 // that were exported from one. Only storage is a root: credentials, logs and snapshots lie beside it.
@@ -67,7 +67,7 @@ func detectRecord(h format.Head) format.Claim {
 }
 
 // named is what the program calls its records. (The source may begin at storage, which no path shows then.)
-var named = regexp.MustCompile(`^(ses|msg|prt)_[0-9A-Za-z]+\.json$`)
+var named = lazyregexp.New(`^(ses|msg|prt)_[0-9A-Za-z]+\.json$`)
 
 // isTorn says that a whole file is in sight and no JSON.
 func isTorn(h format.Head) bool {
