@@ -244,11 +244,8 @@ func (w *forgetting) touched(ctx context.Context) (runs []string, err error) {
 // apply removes what was found, and looks for it everywhere once more.
 func (w *forgetting) apply(ctx context.Context) error {
 	f := w.forgetter()
-	found, err := f.Search(ctx)
-	if err != nil {
-		return err
-	}
-	if w.applied, err = f.Apply(ctx, found); err != nil {
+	var err error
+	if w.applied, err = f.Apply(ctx); err != nil {
 		return err
 	}
 	if _, err := w.app.ingester(w.store).Adopt(ctx); err != nil {

@@ -150,6 +150,9 @@ func (w *repairing) apply(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := w.plan.Close(); err != nil { // the archive is gone through again
+		return err
+	}
 	if !w.index && w.store.Index() != nil {
 		if _, err := w.app.ingester(w.store).Adopt(ctx); err != nil {
 			w.distrust(ctx, err)

@@ -61,34 +61,52 @@ type Match struct {
 	// Waiting says that it was dealt with, and goes with the next gc.
 	Waiting bool
 
-	chain *chain
-	sound [][2]int64 // stretches of the original itself
+	sound [][2]int64 // stretches of the original itself, while it is dealt with
 }
 
 // Search looks through every original, every name and every fact.
 func (f *Forget) Search(ctx context.Context) (found []Match, err error) {
+	err = f.each(ctx, func(_ *chain, more []Match) error {
+		for i := range more {
+			more[i].sound = nil
+		}
+		found = append(found, more...)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return append(f.searchFacts(), found...), nil
+}
+
+// each calls do for every original in which something is found, with that, one span after the other.
+func (f *Forget) each(ctx context.Context, do func(*chain, []Match) error) (err error) {
 	f.GC.began = f.GC.Now()
 	f.library = pack.NewLibrary(f.GC.Packs, 16<<20)
 	defer func() { err = errors.Join(err, f.library.Close()) }()
 	done := int64(0)
 	f.holdings, err = f.GC.walk(ctx, nil, func(h *holdings, _ blob.Span) error {
+		f.holdings = h
 		for _, c := range h.sorted() {
-			more, err := f.searchChain(ctx, c)
+			found, err := f.searchChain(ctx, c)
 			if err != nil {
 				return fmt.Errorf("%s version %d: %w", f.Pattern.Masked(c.Source+"/"+c.Path), c.Number, err)
 			}
-			found = append(found, more...)
+			if len(found) > 0 {
+				if err := do(c, found); err != nil {
+					return err
+				}
+			}
 			if done += c.Size; f.Progress != nil {
 				f.Progress(done, max(done, h.told))
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
+	if err == nil {
+		f.holdings.deselect()
 	}
-	f.holdings.deselect()
-	return append(f.searchFacts(), found...), nil
+	return err
 }
 
 func (h *holdings) sorted() []*chain {
@@ -132,7 +150,7 @@ func (f *Forget) inName(v *blob.Version) bool {
 
 // searchChain looks through one original, and through what is in it when it is compressed or a database.
 func (f *Forget) searchChain(ctx context.Context, c *chain) (found []Match, err error) {
-	m := Match{Source: f.Pattern.Masked(c.Source), Path: f.Pattern.Masked(c.Path), Version: c.Number, chain: c, Action: Redact, Waiting: c.dead}
+	m := Match{Source: f.Pattern.Masked(c.Source), Path: f.Pattern.Masked(c.Path), Version: c.Number, Action: Redact, Waiting: c.dead}
 	v := c.version()
 	if f.inName(&v) {
 		name := m

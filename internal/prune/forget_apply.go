@@ -8,7 +8,6 @@ import (
 	"io"
 
 	"github.com/txarchive/txarchive/internal/blob"
-	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
 // redactedLayer is how large the compressed form of a layer may become: it is made in memory.
@@ -24,47 +23,30 @@ type Forgotten struct {
 
 // Apply puts redacted versions in the place of those that hold a match, and has the next Run of GC drop all others,
 // and the facts. The index does not know the new packs: whoever writes adopts them. It can be repeated.
-func (f *Forget) Apply(ctx context.Context, found []Match) (a Forgotten, err error) {
-	f.library = pack.NewLibrary(f.GC.Packs, 16<<20)
-	defer func() { err = errors.Join(err, f.library.Close()) }()
-	r := &redactor{forget: f, applied: &a, replacer: replacer{gc: f.GC, ctx: ctx, clock: f.holdings.clock}}
-	for _, m := range byChain(found) {
-		if m[0].chain.dead {
-			continue
+func (f *Forget) Apply(ctx context.Context) (a Forgotten, err error) {
+	r := &redactor{forget: f, applied: &a, replacer: replacer{gc: f.GC, ctx: ctx}}
+	err = f.each(ctx, func(c *chain, found []Match) error {
+		if c.dead {
+			return nil
 		}
-		if err := r.version(m); err != nil {
-			return a, errors.Join(fmt.Errorf("forget: %w", err), r.abort())
+		if r.clock.IsZero() {
+			r.clock = f.holdings.clock
 		}
+		return r.version(c, found)
+	})
+	if err != nil {
+		return a, errors.Join(fmt.Errorf("forget: %w", err), r.abort())
 	}
 	if err := r.seal(); err != nil {
 		return a, fmt.Errorf("forget: %w", err)
 	}
-	for _, m := range found {
-		if m.Where == InFact {
-			a.Facts += m.Count
-		}
+	for _, m := range f.searchFacts() {
+		a.Facts += m.Count
 	}
 	f.GC.Options.Forgotten, f.GC.Options.Purge = true, true
 	f.GC.Drop = f.inName
 	f.GC.DropFact = f.inFact
 	return a, nil
-}
-
-// byChain gathers the matches of each original.
-func byChain(found []Match) (all [][]Match) {
-	at := map[*chain]int{}
-	for _, m := range found {
-		if m.chain == nil {
-			continue
-		}
-		i, ok := at[m.chain]
-		if !ok {
-			i = len(all)
-			at[m.chain], all = i, append(all, nil)
-		}
-		all[i] = append(all[i], m)
-	}
-	return all
 }
 
 // redactor writes redacted versions into packs, each with the tombstones of those that they take the place of.
@@ -75,8 +57,7 @@ type redactor struct {
 }
 
 // version deals with one original.
-func (r *redactor) version(found []Match) error {
-	c := found[0].chain
+func (r *redactor) version(c *chain, found []Match) error {
 	name, inner := false, ""
 	var places [][2]int64
 	for _, m := range found {

@@ -51,7 +51,7 @@ func TestWalkHoldsLittle(t *testing.T) {
 		w.check(err)
 		var places []string
 		for _, m := range matches {
-			places = append(places, fmt.Sprint(m.Where, m.Source, m.Path, m.Version, m.Count, m.sound))
+			places = append(places, fmt.Sprint(m.Where, m.Source, m.Path, m.Version, m.Count))
 		}
 		if found == nil {
 			found = places

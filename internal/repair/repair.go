@@ -81,7 +81,7 @@ type Saved struct {
 	From      map[string]int64 // bytes by where they were found
 }
 
-// Plan is what a repair will do. It holds open files until Close.
+// Plan is what a repair will do. It holds open files until Close, and memory for each original of the archive.
 type Plan struct {
 	Wrecks []Wreck
 	Saved  Saved
@@ -93,14 +93,15 @@ type Plan struct {
 	// LostFacts is how many facts of lost manifests nobody can tell again.
 	LostFacts int64
 
-	survey *survey
-	chains []*chain // that are told again
-	facts  []blob.Fact
+	survey *survey     // until Close
+	chains []*chain    // that are told again, until Close
+	facts  []blob.Fact // too
+	told   int         // chains
 }
 
 // Empty says whether there is nothing to do.
 func (p *Plan) Empty() bool {
-	return len(p.Wrecks) == 0 && len(p.Lost) == 0 && len(p.Found) == 0 && len(p.chains) == 0
+	return len(p.Wrecks) == 0 && len(p.Lost) == 0 && len(p.Found) == 0 && p.told == 0
 }
 
 // LostBytes is how many bytes the plan gives up.
@@ -111,8 +112,15 @@ func (p *Plan) LostBytes() (n int64) {
 	return n
 }
 
-// Close closes what the plan reads.
-func (p *Plan) Close() error { return p.survey.close() }
+// Close ends what the plan can do. What it says stays.
+func (p *Plan) Close() error {
+	if p.survey == nil {
+		return nil
+	}
+	err := p.survey.close()
+	p.survey, p.chains, p.facts = nil, nil, nil
+	return err
+}
 
 // Plan looks at every manifest and, for what is damaged or missing, everywhere for the same bytes. It changes nothing.
 func (r *Repair) Plan(ctx context.Context) (p *Plan, err error) {
@@ -176,7 +184,7 @@ func (p *Plan) sort() {
 // take adds to the plan what became of a chain.
 func (p *Plan) take(s *survey, c *chain) {
 	if c.tell {
-		p.chains = append(p.chains, c)
+		p.chains, p.told = append(p.chains, c), p.told+1
 		stored := false
 		for _, f := range c.found {
 			if f.at == nil {
