@@ -26,6 +26,7 @@ type app struct {
 	getenv   func(string) string
 	now      func() time.Time
 	fault    func(op, path string) error // a fault of the file system, for tests; nil is none
+	room     int                         // for what a plan of prune and its facts take in memory, for tests; 0 is enough
 
 	archive   string // directory
 	json      bool

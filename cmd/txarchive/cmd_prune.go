@@ -120,7 +120,7 @@ func (a *app) pruner(store *archive.Archive, ing *ingest.Ingester) *prune.Pruner
 		return err
 	}
 	gc := &prune.GC{Packs: store.Packs(), Index: store.Index(), Writer: store.WriterID(), Now: a.now, Log: a.log}
-	return &prune.Pruner{Index: store.Index(), Now: a.now, Write: ing.WriteFacts,
+	return &prune.Pruner{Index: store.Index(), Now: a.now, Write: ing.WriteFacts, Room: a.room,
 		Payloads: &prune.Payloads{GC: gc, Find: ing.Payloads, Adopt: adopt}}
 }
 

@@ -25,6 +25,7 @@ type writing struct {
 	over   []string                // what a repetition says that finds nothing left to do
 	loose  bool                    // what it writes lies outside of archives, and is not made durable
 	unwell bool                    // the archive does not verify before
+	room   int                     // for plans of prune
 	same   func(t *testing.T, b, calm string)
 }
 
@@ -73,8 +74,11 @@ func commands(t *testing.T, root string) []writing {
 		copyArchiveTo(t, base, filepath.Join(root, name))
 		return filepath.Join(root, name)
 	}
-	pruned, more, old := copied("pruned"), copied("more"), copied("old")
+	parts := filepath.Join(root, "parts.json") // a plan of many originals
+	call(t, base, "prune", "--query", "after:1970", "--allow-empty", "--plan", parts)
+	pruned, more, old, gone := copied("pruned"), copied("more"), copied("old"), copied("gone")
 	call(t, pruned, "prune", "--yes", "--run", id(all[0]))
+	call(t, gone, "prune", "--apply", parts)
 	oldIndex(t, old)
 	call(t, more, "tag", "add", id(all[0]), "first")
 	lone, hurt := filepath.Join(root, "lone"), filepath.Join(root, "hurt") // of a source that is gone, so that some is lost
@@ -109,6 +113,8 @@ func commands(t *testing.T, root string) []writing {
 		{name: "migrate", from: old, unwell: true, line: plain("ingest", source)},
 		{name: "reindex", from: base, line: plain("reindex")},
 		{name: "prune", from: base, line: plain("prune", "--yes", "--run", id(all[0])), over: []string{": not found"}},
+		{name: "prune in parts", from: base, room: 1, line: plain("prune", "--apply", parts)},
+		{name: "undo in parts", from: gone, room: 1, line: plain("prune", "--undo"), over: []string{"not found", "nothing"}},
 		{name: "undo", from: pruned, line: plain("prune", "--undo"), over: []string{"not found", "nothing"}},
 		{name: "thin", from: base, line: plain("prune", "--yes", "--run", id(all[1]), "--thin", "search"), over: []string{": not found"}},
 		{name: "gc", from: pruned, line: plain("gc")},

@@ -52,12 +52,12 @@ var ways = map[string]func(op string, first bool) error{
 }
 
 // faulty runs a command inside, with a file system that asks before each operation.
-func faulty(t *testing.T, dir string, fault func(op, path string) error, line ...string) (code int, stderr string) {
+func faulty(t *testing.T, b *bench, fault func(op, path string) error) (code int, stderr string) {
 	var out, errs bytes.Buffer
 	a := &app{in: strings.NewReader(""), out: &out, err: &errs, now: time.Now, log: slog.New(slog.DiscardHandler), fault: fault, getenv: func(key string) string {
-		return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent"}[key]
-	}}
-	return execute(t.Context(), a, line), errs.String()
+		return map[string]string{"TXARCHIVE_DIR": b.dir, "HOME": "/nonexistent"}[key]
+	}, room: b.room}
+	return execute(t.Context(), a, b.args()), errs.String()
 }
 
 // chosen are the operations, and the ways, that a campaign takes: all, or some at random.
@@ -78,7 +78,7 @@ func TestFaults(t *testing.T) {
 		t.Run(strings.ReplaceAll(w.name, " ", "-"), func(t *testing.T) {
 			want, root, ops := w.calm(t), t.TempDir(), 0
 			b := w.bench(t, root)
-			if code, stderr := faulty(t, b.dir, func(string, string) error { ops++; return nil }, b.args()...); code != 0 {
+			if code, stderr := faulty(t, b, func(string, string) error { ops++; return nil }); code != 0 {
 				t.Fatalf("exit %d\n%s", code, stderr)
 			}
 			names := slices.Sorted(maps.Keys(ways))
@@ -86,7 +86,7 @@ func TestFaults(t *testing.T) {
 				way, n := names[pick%len(ways)], pick/len(ways)
 				fail := ways[way]
 				b, at, did := w.bench(t, root), 0, ""
-				code, stderr := faulty(t, b.dir, func(op, path string) error {
+				code, stderr := faulty(t, b, func(op, path string) error {
 					at++
 					if at <= n {
 						return nil
@@ -96,7 +96,7 @@ func TestFaults(t *testing.T) {
 						did = op + " " + filepath.Base(path)
 					}
 					return err
-				}, b.args()...)
+				})
 				what := fmt.Sprintf("-seed %d: %s at operation %d (%s), exit %d", seed, way, n+1, did, code)
 				if strings.Contains(stderr, "panic") {
 					t.Fatalf("%s\n%s", what, stderr)
@@ -129,18 +129,20 @@ func random(t *testing.T) *rand.Rand {
 	return r
 }
 
-// dyingEnv names the operation at which the program kills itself, and the directory of its journal.
+// dyingEnv names the operation at which the program kills itself, the room that it has for plans, and the directory of its journal.
 const dyingEnv = "TXARCHIVE_TEST_DIES"
 
 // dying is the program, which kills itself at an operation, and writes down before each what a power cut could undo.
 func dying(at string) int {
-	n, dir, _ := strings.Cut(at, " ")
+	n, rest, _ := strings.Cut(at, " ")
 	left, _ := strconv.Atoi(n)
+	room, dir, _ := strings.Cut(rest, " ")
 	file, err := os.OpenFile(filepath.Join(dir, "journal"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		panic(err)
 	}
 	a := newApp()
+	a.room, _ = strconv.Atoi(room)
 	count := 0
 	a.fault = func(op, path string) error {
 		count++
@@ -242,12 +244,12 @@ func TestKilledSteps(t *testing.T) {
 		t.Run(strings.ReplaceAll(w.name, " ", "-"), func(t *testing.T) {
 			want, root := w.calm(t), t.TempDir()
 			b, ops := w.bench(t, root), 0
-			faulty(t, b.dir, func(string, string) error { ops++; return nil }, b.args()...)
+			faulty(t, b, func(string, string) error { ops++; return nil })
 			seed, r := next()
 			for _, n := range append(chosen(r, ops), ops+100) {
 				b, journal := w.bench(t, root), t.TempDir()
 				c := exec.Command(self, append([]string{"--archive", b.dir}, b.args()...)...)
-				c.Env = append(os.Environ(), fmt.Sprintf("%s=%d %s", dyingEnv, n+1, journal))
+				c.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %s", dyingEnv, n+1, b.room, journal))
 				out, err := c.CombinedOutput()
 				if !b.loose {
 					powerCut(t, r, journal, root)

@@ -91,7 +91,7 @@ func csvRows(a *app) *rowWriter {
 		row: func(values []any) error {
 			cells := make([]string, len(values))
 			for i, v := range values {
-				cells[i] = plainValue(v)
+				cells[i] = noFormula(v)
 				if _, ok := terminal(a.out); ok {
 					cells[i] = clean(cells[i])
 				}
@@ -103,6 +103,21 @@ func csvRows(a *app) *rowWriter {
 			return w.Error()
 		},
 	}
+}
+
+// noFormula is a value as CSV has it: an apostrophe stands before a text that a spreadsheet would take for a formula and run.
+func noFormula(v any) string {
+	s := plainValue(v)
+	switch v.(type) {
+	case string, []byte:
+		if s == "" || s == "-" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+			return s
+		}
+		if _, err := strconv.ParseFloat(s, 64); err != nil {
+			return "'" + s
+		}
+	}
+	return s
 }
 
 func jsonRows(a *app, first, between, last string) *rowWriter {

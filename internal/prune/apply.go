@@ -15,12 +15,6 @@ import (
 	"github.com/txarchive/txarchive/internal/policy"
 )
 
-// factsBytes is how much memory the facts of one pack take while they are gathered, and factBytes one of them besides its text.
-const (
-	factsBytes = 24 << 20
-	factBytes  = 200
-)
-
 // Applied is what a prune did.
 type Applied struct {
 	Plan      string `json:"plan_id"`
@@ -76,7 +70,7 @@ func (w *work) bury(ctx context.Context, done map[int64]bool) error {
 		facts, size = nil, 0
 		return err
 	}
-	const some = 64 // ledgers that are made in one go
+	room, some := w.factsRoom()
 	var orders []index.LedgerOrder
 	ledgers := func() error {
 		more, err := w.facts(ctx, orders, w.plan.ID, w.now)
@@ -84,7 +78,7 @@ func (w *work) bury(ctx context.Context, done map[int64]bool) error {
 			size += len(f.Key) + len(f.Value) + factBytes
 		}
 		facts, orders = append(facts, more...), orders[:0]
-		if err == nil && size >= factsBytes {
+		if err == nil && size >= room {
 			err = flush()
 		}
 		return err
@@ -215,7 +209,7 @@ func (w *work) compare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	w.versions.room = w.PlanRoom
+	w.versions.room = w.Room
 	if w.held, err = s.versions(runs, &w.versions); err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func TestPlanHoldsLittle(t *testing.T) {
 	var whole, facts string
 	for _, room := range []int{1 << 30, 2000, 1} {
 		var done []string
-		p := &Pruner{Index: db, PlanRoom: room, Now: func() time.Time { return time.UnixMicro(1700000000000000 + 400*600000000) },
+		p := &Pruner{Index: db, Room: room, Now: func() time.Time { return time.UnixMicro(1700000000000000 + 400*600000000) },
 			Write: func(_ context.Context, all []blob.Fact) error {
 				for _, f := range all {
 					done = append(done, f.Kind+f.Key+string(f.Value))

@@ -185,7 +185,7 @@ func (p *Pruner) make(ctx context.Context, c Choice, s *stand) (_ *Plan, err err
 // newPlan is a plan of nothing.
 func (p *Pruner) newPlan() *Plan {
 	plan := &Plan{planTail: planTail{Emptied: []string{}, Left: []Left{}}}
-	plan.Runs.room, plan.Spared.room, plan.Versions.room = p.PlanRoom, p.PlanRoom, p.PlanRoom
+	plan.Runs.room, plan.Spared.room, plan.Versions.room = p.Room, p.Room, p.Room
 	plan.Runs.fill = func(i int, r *PlannedRun) { plan.runs[i].tell(r) }
 	plan.Spared.fill = func(i int, r *PlannedRun) { plan.spared[i].tell(r) }
 	return plan

@@ -10,6 +10,7 @@
 package prune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,8 +69,20 @@ type Pruner struct {
 	Write func(context.Context, []blob.Fact) error
 	// Payloads is only needed for the tier payloads.
 	Payloads *Payloads
-	// PlanRoom is how many bytes of each list of a plan are kept in memory; 0 is what most plans take.
-	PlanRoom int
+	// Room is how many bytes of each list of a plan are kept in memory, and of the facts of one pack; 0 is what most plans take.
+	Room int
+}
+
+// The room of facts while they are gathered, and what one takes besides its text.
+const (
+	factsBytes = 24 << 20
+	factBytes  = 200
+)
+
+// factsRoom is how many bytes of facts are gathered for a pack, of how many originals at a time.
+func (p *Pruner) factsRoom() (bytes, originals int) {
+	bytes = cmp.Or(p.Room, factsBytes)
+	return bytes, min(64, 1+bytes>>12)
 }
 
 func (p *Pruner) now() time.Time { return p.Now().UTC().Truncate(time.Microsecond) }

@@ -120,10 +120,11 @@ func (t *taking) add(ctx context.Context, g *index.Grave) error {
 	if g.Tombstone != "" {
 		t.graves = append(t.graves, g.Tombstone)
 	}
-	if len(t.orders) < 64 {
+	room, some := t.factsRoom()
+	if len(t.orders) < some {
 		return nil
 	}
-	if err := t.take(ctx); err != nil || t.size < factsBytes {
+	if err := t.take(ctx); err != nil || t.size < room {
 		return err
 	}
 	return t.write(ctx)
