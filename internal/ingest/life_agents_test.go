@@ -81,6 +81,25 @@ func TestOriginComesLate(t *testing.T) {
 		claudeA+" "+claudeB, claudeA+" "+claudeC)
 }
 
+// TestCopiesGoApart: a session is copied to another place, and goes on in both. What each says alone is found and counted,
+// whichever is longer, and in whatever order they are met.
+func TestCopiesGoApart(t *testing.T) {
+	l := newLife(t, "claude-code")
+	here, there := claudeFile(claudeA), strings.Replace(claudeFile(claudeA), "shop", "shop-tree", 1)
+	l.write(here, claudeTurn(claudeA, 1))
+	l.write(there, claudeTurn(claudeA, 1))
+	l.meet("copied", counts{runs: 1, conversations: 1, events: 3, in: 10, out: 3})
+	l.append(here, claudeTurn(claudeA, 2))
+	l.meet("one goes on", counts{runs: 1, conversations: 1, events: 6, in: 20, out: 6})
+	l.append(there, claudeTurn(claudeA, 3))
+	l.meet("both do", counts{runs: 1, conversations: 2, events: 9, in: 30, out: 9})
+	l.append(there, claudeTurn(claudeA, 4))
+	l.meet("the other is longer", counts{runs: 1, conversations: 2, events: 12, in: 40, out: 12})
+	l.write("old/"+claudeFile(claudeA), claudeTurn(claudeA, 1)+claudeTurn(claudeA, 3))
+	l.meet("a third, of what the second has", counts{runs: 1, conversations: 2, events: 12, in: 40, out: 12})
+	l.once("a third, of what the second has")
+}
+
 const (
 	codexDay     = ".codex/sessions/2026/11/02/"
 	codexArchive = ".codex/archived_sessions/"

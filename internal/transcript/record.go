@@ -53,7 +53,8 @@ type Conversation struct {
 	// Shared says that several originals together make this conversation (partitions of a log, a file per
 	// message): their events are joined, ordered by Order and place, and told apart by Event.ID. Otherwise
 	// each original holds the whole conversation, and of several that do one counts: the highest Rank, then
-	// the newest version of a path, then the one with most events; the rest are versions or copies.
+	// the newest version of a path, then the one with most events; the rest are versions or copies. A copy with Global
+	// events that no other has went on by itself: it is a conversation beside the first.
 	Shared bool   `json:",omitzero"`
 	Order  string `json:",omitzero"` // sorts the originals of a Shared conversation, bytewise
 	Rank   int    `json:",omitzero"` // which original is preferred (0 lowest)

@@ -166,9 +166,11 @@ func better(a, b *take) int {
 func compareBool(a, b bool) int { return cmp.Compare(flag(a), flag(b)) }
 
 // electOne lets the first transcript count. The others are earlier versions or copies of it, each a conversation of
-// its own; of those with the same bytes only the first holds rows.
+// its own; of those with the same bytes only the first holds rows. A copy that went on by itself counts as well: what
+// it shares with others is judged by event.
 func (c *commit) electOne(run int64, group []*take, id func(...string) string) error {
 	winner := group[0]
+	count := []*take{winner}
 	var holders []*take
 	taken := map[string]bool{}
 	for i, t := range group {
@@ -194,7 +196,16 @@ func (c *commit) electOne(run int64, group []*take, id func(...string) string) e
 		}
 		own, of := id(), (*int64)(nil)
 		if i > 0 {
-			own, of = id("version", hex.EncodeToString(t.sha)), &winner.conversation.Int64
+			first, err := c.ownEvent(t, count)
+			if err != nil {
+				return err
+			}
+			if first != "" {
+				t.verdict, own = schema.Counted, id("apart", first)
+				count = append(count, t)
+			} else {
+				own, of = id("version", hex.EncodeToString(t.sha)), &winner.conversation.Int64
+			}
 		}
 		if taken[own] {
 			own = id("version", hex.EncodeToString(t.sha), t.source, t.path, fmt.Sprint(t.number))
@@ -206,6 +217,25 @@ func (c *commit) electOne(run int64, group []*take, id func(...string) string) e
 		}
 	}
 	return nil
+}
+
+// ownEvent gives the id of the first event of a copy that none of the transcripts that count has, "" when it says nothing that
+// they do not say. Only ids that mean the same event wherever they stand can tell.
+func (c *commit) ownEvent(t *take, count []*take) (first string, err error) {
+	if t.verdict != schema.Duplicate || t.judged != schema.Counted || t.indexed != 1 {
+		return "", nil
+	}
+	known, args := "", []any{t.id}
+	for _, o := range count {
+		if o.verdict != schema.Counted || o.indexed != 1 {
+			return "", nil
+		}
+		known += ", ?"
+		args = append(args, o.id)
+	}
+	_, err = c.get(`SELECT CAST(hex(e.native) AS TEXT) FROM events e WHERE e.transcript = ? AND e.global > 0 AND NOT EXISTS
+		(SELECT 1 FROM events w WHERE w.eid = e.eid AND w.native = e.native AND w.transcript IN (`+known[2:]+`)) ORDER BY e.seq LIMIT 1`, args, &first)
+	return first, err
 }
 
 // wanted marks a transcript whose rows must be made again from its pack (index.Catalog.Wanted).
