@@ -173,6 +173,18 @@ func (l *life) copied(source string, want counts) {
 	}
 }
 
+// TestTornHead: a thread under another name is met when its first line is only half there. What the file was called is no run
+// any more when the line says whose it is.
+func TestTornHead(t *testing.T) {
+	l := newLife(t, "codex")
+	said := codexHead(codexA, "") + codexTurn(codexA, 1)
+	l.write("kept/thread.jsonl", said[:120])
+	l.meet("half a head", counts{runs: 1, conversations: 1, problems: 1})
+	l.append("kept/thread.jsonl", said[120:])
+	l.meet("the whole", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3})
+	l.answers("the whole", "SELECT native_id FROM v_runs", codexA)
+}
+
 // TestGrownAHundredTimes: an ingest stores the bytes that came and writes the rows of their lines, no more.
 func TestGrownAHundredTimes(t *testing.T) {
 	for format, c := range map[string]struct {

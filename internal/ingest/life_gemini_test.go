@@ -45,3 +45,17 @@ func TestLifeGemini(t *testing.T) {
 	l.once("rewound")
 	l.copied("laptop", all)
 }
+
+// TestEmptyAtFirst: a session is met when its file has just been made. The name that the file had to lend it is no run any more
+// when the file says whose it is, neither here nor in an index that is made again.
+func TestEmptyAtFirst(t *testing.T) {
+	l := newLife(t, "gemini-cli")
+	l.write(geminiFile+"l", "")
+	l.meet("made", counts{runs: 1, conversations: 1})
+	said := fmt.Sprintf(`{"sessionId":%q,"projectHash":"h","startTime":"2026-11-03T10:00:00.000Z","kind":"main"}`+"\n", geminiSession) +
+		geminiMessage("m1", `"type":"user","content":"mend the basket"`) + "\n"
+	l.write(geminiFile+"l", said)
+	l.meet("begun", counts{runs: 1, conversations: 1, events: 1})
+	l.answers("begun", "SELECT native_id FROM v_runs", geminiSession)
+	l.once("begun")
+}

@@ -1,12 +1,14 @@
 package sqlite
 
 import (
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -28,11 +30,10 @@ type owner struct {
 // whole batch by time.
 func (c *commit) parsed(p *index.Parsed) error {
 	o := &owner{Parsed: p, names: map[string]int64{}, wanted: map[string]bool{}, first: map[int64]bool{}}
-	var parser int64
 	var grave sql.NullString
 	if o.version, o.born = c.born[p.VersionKey]; !o.born {
-		ok, err := c.get(`SELECT v.id, v.parser, v.grave FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
-			WHERE s.name = ? AND f.path = ? AND v.number = ?`, []any{p.Source, p.Path, p.Number}, &o.version, &parser, &grave)
+		ok, err := c.get(`SELECT v.id, v.grave FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
+			WHERE s.name = ? AND f.path = ? AND v.number = ?`, []any{p.Source, p.Path, p.Number}, &o.version, &grave)
 		if err != nil {
 			return err
 		}
@@ -48,11 +49,18 @@ func (c *commit) parsed(p *index.Parsed) error {
 		return err
 	}
 	if p.First && !o.born {
-		if err := c.unsay(o, parser != 0); err != nil {
+		if err := c.unsay(o); err != nil {
 			return err
 		}
 	}
 	steps := []func(*owner) error{c.claims, c.transcripts, c.usage, c.receipts, c.steps, c.links, c.hints, c.problems}
+	filled, err := c.filled(o)
+	if err != nil {
+		return err
+	}
+	if filled {
+		steps = nil
+	}
 	for _, step := range steps {
 		if err := step(o); err != nil {
 			return err
@@ -62,17 +70,45 @@ func (c *commit) parsed(p *index.Parsed) error {
 		row[versionParser], row[versionParsed] = int64(p.Parser), p.Until
 		return nil
 	}
-	_, err := c.exec("UPDATE versions SET parser = ?, parsed = ? WHERE id = ?", p.Parser, p.Until, o.version)
+	_, err = c.exec("UPDATE versions SET parser = ?, parsed = ? WHERE id = ?", p.Parser, p.Until, o.version)
 	return err
 }
 
-// unsay takes back what a parse replaces: everything when it starts from the beginning, else the problems of
-// the torn end that it reads again.
-func (c *commit) unsay(o *owner, before bool) error {
+// nothing is the content of an empty file.
+var nothing = blob.Ref(sha256.Sum256(nil))
+
+// filled says of an empty version that there is a newer one, and lets those that this one filled say nothing: whose a file is that
+// has just begun was a guess from its name.
+func (c *commit) filled(o *owner) (bool, error) {
+	if o.SHA256 == nothing {
+		var newer int64
+		return c.get("SELECT w.id FROM versions v JOIN versions w ON w.file = v.file AND w.number > v.number WHERE v.id = ? LIMIT 1",
+			[]any{o.version}, &newer)
+	}
+	if !o.First || o.Number == 1 {
+		return false, nil
+	}
+	empty := map[int64]bool{}
+	if err := c.each(`SELECT w.id FROM versions v JOIN versions w ON w.file = v.file AND w.number < v.number
+		WHERE v.id = ? AND w.sha256 = ? AND w.parser <> 0 AND w.grave IS NULL AND NOT EXISTS (SELECT 1 FROM graves g WHERE g.version = w.id)`,
+		intoSet(empty), o.version, nothing[:]); err != nil {
+		return false, err
+	}
+	for _, version := range sorted(empty) {
+		if err := c.silence(version); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// unsay takes back what a parse replaces: everything when it starts from the beginning (of an original that grew, too: its
+// first line may have been torn, and what was said of the run a guess), else the problems of the torn end that it reads again.
+func (c *commit) unsay(o *owner) error {
 	if _, err := c.exec("DELETE FROM problems WHERE version = ? AND offset >= ?", o.version, o.From); err != nil {
 		return err
 	}
-	if !before || o.From > 0 {
+	if o.From > 0 {
 		return nil
 	}
 	if err := c.usages.flush(); err != nil {

@@ -144,7 +144,7 @@ func (c *checker) bytes(what string, o transcript.Origin) []byte {
 }
 
 // uncovered looks for lines that gave nothing. A line that only says more of a run or conversation has no record
-// with a place: then it must give one when it stands alone.
+// with a place: then it must give one when it stands alone, and is whole.
 func (c *checker) uncovered() {
 	c.tb.Helper()
 	if !lineBased(c.in.Path) {
@@ -158,7 +158,7 @@ func (c *checker) uncovered() {
 			continue
 		}
 		alone := c.in
-		alone.Bytes = bytes.Clone(line.Bytes)
+		alone.Bytes = append(bytes.Clone(line.Bytes), '\n')
 		if len(parse(c.tb, c.f, alone, bytes.NewReader(alone.Bytes), -1)) == 0 {
 			c.tb.Errorf("%s:%d gives no record", c.in.Path, line.Origin.Line)
 		}

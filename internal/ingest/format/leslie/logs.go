@@ -106,7 +106,7 @@ func (w *worker) advance(run, kind string, ended transcript.Outcome, when transc
 }
 
 // parseLog reads the logs that only people read: one row per line. Nothing counts in them, so a line that does
-// not parse is kept as text and is no problem.
+// not parse is kept as text and is no problem. The last one is read when it has its end: what grows in a log is new lines.
 func parseLog(in format.Input, s *sink) {
 	run := owner(in.Path)
 	introduced := false
@@ -115,7 +115,7 @@ func parseLog(in format.Input, s *sink) {
 			s.fail(err)
 			return
 		}
-		if !line.Long && len(bytes.TrimSpace(line.Bytes)) == 0 {
+		if !line.Long && len(bytes.TrimSpace(line.Bytes)) == 0 || line.Torn && !whole(in.Role, line) {
 			continue
 		}
 		if !introduced && !s.put(run) {
@@ -126,6 +126,15 @@ func parseLog(in format.Input, s *sink) {
 			return
 		}
 	}
+}
+
+// whole says of a line without its end that there is no more of it to come.
+func whole(role string, line format.Line) bool {
+	if role != roleSDK {
+		return false
+	}
+	v, err := format.ParseJSON(line.Bytes)
+	return err == nil && v.IsObject()
 }
 
 func logLine(role, run string, line format.Line) transcript.Record {

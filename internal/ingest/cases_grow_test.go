@@ -1,0 +1,83 @@
+package ingest_test
+
+import (
+	"maps"
+	"math/rand/v2"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/all"
+)
+
+// TestCasesGrow writes the logs of all cases of all formats piece by piece, cut anywhere, and expects what one go gives.
+func TestCasesGrow(t *testing.T) {
+	content := caseFiles(t)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 3))
+	s, w := newTree(t), newWorld(t)
+	at := map[string]int{}
+	const steps = 3
+	for step := range steps {
+		for _, name := range slices.Sorted(maps.Keys(content)) {
+			whole, before := content[name], at[name]
+			switch {
+			case step == steps-1:
+				at[name] = len(whole)
+			case claimOf(name, whole).Log:
+				at[name] = max(before+r.IntN(len(whole)-before+1), told(name, whole))
+			}
+			if at[name] > before || step == steps-1 && whole == "" {
+				s.write(name, whole[:at[name]])
+			}
+		}
+		w.ingest("home", s.dir, ".")
+	}
+	once := newWorld(t)
+	once.ingest("home", s.dir, ".")
+	w.same("grown", w.dump(), once.dump())
+}
+
+// caseFiles are the files of all cases, each case in a directory of its own, but for those of which a later line may say whose
+// the first ones are.
+func caseFiles(t *testing.T) map[string]string {
+	cases, err := filepath.Glob("format/*/testdata/*/in")
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	content := map[string]string{}
+	for _, in := range cases {
+		files := &tree{t: t, dir: in}
+		for name, b := range files.files() {
+			if base := path.Base(name); base != "chat.jsonl" && base != "agent-0ld.jsonl" {
+				content[strings.TrimPrefix(filepath.ToSlash(in), "format/")+"/"+name] = b
+			}
+		}
+	}
+	return content
+}
+
+func claimOf(name, content string) (best format.Claim) {
+	head := format.Head{Path: name, Size: int64(len(content)), Bytes: []byte(content[:min(len(content), format.HeadSize)])}
+	for _, f := range all.Formats() {
+		if c := f.Detect(head); c.Strength > best.Strength {
+			best = c
+		}
+	}
+	return best
+}
+
+// told gives how many lines, in bytes, tell what a file is. Until then it is kept as a file that nothing is known of, and a
+// version of its own.
+func told(name, content string) int {
+	for end, c := range content {
+		if c == '\n' && claimOf(name, content[:end+1]) == claimOf(name, content) {
+			return end + 1
+		}
+	}
+	return len(content)
+}
