@@ -225,6 +225,11 @@ func (c *commit) ownEvent(t *take, count []*take) (first string, err error) {
 	if t.verdict != schema.Duplicate || t.judged != schema.Counted || t.indexed != 1 {
 		return "", nil
 	}
+	// What was a copy stays one while the other only grows.
+	if _, fresh := c.held[t.id]; !fresh && !c.unsaid && len(count) == 1 && t.was.verdict == schema.Duplicate && t.was.conversation.Valid &&
+		count[0].was.verdict == schema.Counted && count[0].was.conversation.Valid {
+		return "", nil
+	}
 	known, args := "", []any{t.id}
 	for _, o := range count {
 		if o.verdict != schema.Counted || o.indexed != 1 {
