@@ -33,7 +33,7 @@ type worded struct {
 
 // segments builds the full-text segment of each batch and drops it.
 func (s *stageRun) segments(context.Context) error {
-	builder := fts5.NewBuilder(2)
+	builder := fts5.NewBuilder(1)
 	for _, batch := range s.batches {
 		var rows []worded
 		for _, p := range batch.Parsed {
@@ -52,7 +52,7 @@ func (s *stageRun) segments(context.Context) error {
 func buildSegment(builder *fts5.Builder, rows []worded) error {
 	builder.Reset()
 	for id, r := range rows {
-		if err := builder.Add(int64(id), r.words, r.row.T, r.row.X); err != nil {
+		if err := builder.Add(int64(id), r.words, r.row.T); err != nil {
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func wordless(b index.Batch) index.Batch {
 		q := *p
 		q.Rows = slices.Clone(p.Rows)
 		for j := range q.Rows {
-			q.Rows[j].T, q.Rows[j].X = nil, nil
+			q.Rows[j].T = nil
 		}
 		parsed[i] = &q
 	}

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"strings"
 	"unicode/utf8"
 )
@@ -9,11 +8,12 @@ import (
 // facetSize is the longest facet in bytes, as the tokeniser cuts words.
 const facetSize = 64
 
-// Facet is the term by which search knows a value of a field: "tool:bash". It folds case, and turns every
+// Facet is the term by which search knows a value of a field: ":tool:bash". It folds case, and turns every
 // byte that the full-text engine might split on into "_". Index and query use it alike, so two values that
-// fold to one are one to both.
+// fold to one are one to both. Facets stand among the words of a row, and no word begins as they do.
 func Facet(field, value string) string {
 	b := make([]byte, 0, facetSize)
+	b = append(b, ':')
 	b = append(b, field...)
 	b = append(b, ':')
 	for _, c := range []byte(strings.ToLower(value)) {
@@ -29,9 +29,7 @@ func Facet(field, value string) string {
 }
 
 // IsWord says whether a term is a word of a text, and not a part of one (term.Kind stands before those) or a facet.
-func IsWord(t []byte) bool {
-	return len(t) > 0 && facetByte(t[0]) && bytes.IndexByte(t, ':') < 0
-}
+func IsWord(t []byte) bool { return len(t) > 0 && facetByte(t[0]) }
 
 func facetByte(c byte) bool {
 	return c >= utf8.RuneSelf || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == '/' || c == '-'

@@ -79,7 +79,7 @@ type Row struct {
 	Scene        *Scene   // nil: none. Rows share it
 	Native       NativeID // of the event; in the first of its rows, or all when there is an EID
 	Attributes   string   // JSON, in the first row
-	T, X         []uint32 // terms for search, as numbers in Parsed.Words: words with the parts of identifiers (Same), facets
+	T            []uint32 // terms for search, as numbers in Parsed.Words: facets, then words with the parts of identifiers (Same)
 	Call         *transcript.Call
 	Result       *transcript.Result
 }

@@ -264,21 +264,21 @@ func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part) Row
 			}
 		}
 	}
-	row.T = c.numbers(part.Text)
-	row.X = c.facetNumbers(facets{c.out.Format, row.Kind, row.Role, e.OrRole, row.Type, row.Tool, e.Agent, e.Model, row.Result != nil && row.Result.Failed == transcript.Yes})
+	facets := facets{c.out.Format, row.Kind, row.Role, e.OrRole, row.Type, row.Tool, e.Agent, e.Model, row.Result != nil && row.Result.Failed == transcript.Yes}
+	row.T = c.numbers(c.facetNumbers(facets), part.Text)
 	return row
 }
 
 // rowSize is what a Row takes, roughly, its terms and attributes aside.
 const rowSize = 384
 
-// numbers returns the numbers of the terms of a text.
-func (c *Collector) numbers(text string) []uint32 {
-	if most := len(text)/2 + 1; cap(c.room)-len(c.room) < most { // more is possible, but not usual
+// numbers returns the numbers of facets, and behind them those of the terms of a text.
+func (c *Collector) numbers(facets []uint32, text string) []uint32 {
+	if most := len(facets) + len(text)/2 + 1; cap(c.room)-len(c.room) < most { // more is possible, but not usual
 		c.room = make([]uint32, 0, max(most, 16<<10))
 	}
 	free := c.room[len(c.room):]
-	all := free
+	all := append(free, facets...)
 	for c.split.Begin(text); c.split.Next(&c.some); {
 		all = c.terms.Number(all, &c.some)
 	}

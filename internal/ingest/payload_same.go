@@ -37,7 +37,7 @@ func differences(a, b *index.Parsed) (bad []bytesAt, same bool) {
 
 // plainRow is a row without its text and how long that is.
 func plainRow(r index.Row) index.Row {
-	r.T, r.X, r.TextBytes = nil, nil, 0
+	r.T, r.TextBytes = nil, 0
 	if r.Result != nil {
 		result := *r.Result
 		result.Output = 0

@@ -238,7 +238,7 @@ func (p *payloads) parse(data []byte) (*index.Parsed, error) {
 	take := func(last bool) {
 		x := c.Take(last)
 		for i := range x.Rows {
-			x.Rows[i].T, x.Rows[i].X = nil, nil
+			x.Rows[i].T = nil
 		}
 		all.Rows, all.Usage, all.Receipts = append(all.Rows, x.Rows...), append(all.Usage, x.Usage...), append(all.Receipts, x.Receipts...)
 		all.Steps, all.Links, all.Hints = append(all.Steps, x.Steps...), append(all.Links, x.Links...), append(all.Hints, x.Hints...)

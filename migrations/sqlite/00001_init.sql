@@ -190,7 +190,7 @@ CREATE TABLE scenes (                  -- whom and what events say that they bel
 ) STRICT;
 
 CREATE TABLE events (                  -- one row per part of an event
-  id         INTEGER PRIMARY KEY,      -- hour since 2020 << 12 | slot: newest first and date ranges are id ranges
+  id         INTEGER PRIMARY KEY,      -- hour since 2020 << 10 | slot: newest first and date ranges are id ranges
   transcript INTEGER NOT NULL,
   seq        INTEGER NOT NULL,         -- in the transcript; the public one adds seq_base
   part       INTEGER NOT NULL DEFAULT 0,   -- from 0
@@ -219,7 +219,7 @@ CREATE TABLE spilled (                 -- hours under which rows of earlier ones
 ) STRICT;
 
 CREATE VIRTUAL TABLE fts USING fts5 (
-  t, x, content='', contentless_delete=1,
+  t, content='', contentless_delete=1,
   tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_{|}~'"
 );
 

@@ -69,7 +69,7 @@ func withWords(ctx context.Context, db *DB, do func(sqlx.QueryerContext) error) 
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	// Only its own temporary schema can be written: the file is open for reading.
-	const begin = "PRAGMA query_only = 0; CREATE VIRTUAL TABLE temp.words USING fts5vocab('main', 'fts', 'col')"
+	const begin = "PRAGMA query_only = 0; CREATE VIRTUAL TABLE temp.words USING fts5vocab('main', 'fts', 'row')"
 	if _, err := conn.ExecContext(ctx, begin); err != nil {
 		return err
 	}

@@ -1,30 +1,18 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
-// word is one that a search can find, and where: in which column of the full-text index, or 0 in the list for substrings.
-type word struct {
-	text   string
-	column int
-}
-
-func (w word) compare(other word) int {
-	return cmp.Or(strings.Compare(w.text, other.text), cmp.Compare(w.column, other.column))
-}
-
 // compareWords compares words, which both give in their order: a large archive has more than a hundred million. Mine may know some that
 // the packs do not give any more: those of rows that were taken out, until they are purged.
-func (c *comparison) compareWords(mine, theirs iter.Seq2[word, error]) error {
+func (c *comparison) compareWords(mine, theirs iter.Seq2[string, error]) error {
 	next, stop := iter.Pull2(mine)
 	defer stop()
 	have, err, more := next()
@@ -37,7 +25,7 @@ func (c *comparison) compareWords(mine, theirs iter.Seq2[word, error]) error {
 		if bad != nil {
 			return bad
 		}
-		for more && err == nil && have.compare(w) < 0 {
+		for more && err == nil && have < w {
 			forth()
 		}
 		if err != nil {
@@ -57,18 +45,12 @@ func (c *comparison) compareWords(mine, theirs iter.Seq2[word, error]) error {
 }
 
 // listed gives the words that substring search knows.
-func (db *DB) listed(ctx context.Context) iter.Seq2[word, error] {
-	return func(yield func(word, error) bool) {
-		for text, err := range db.Terms(ctx, "") {
-			if !yield(word{text: text}, err) {
-				return
-			}
-		}
-	}
+func (db *DB) listed(ctx context.Context) iter.Seq2[string, error] {
+	return db.Terms(ctx, "")
 }
 
 // vocabulary gives the words of a connection that withWords has prepared.
-func vocabulary(ctx context.Context, q sqlx.QueryerContext) iter.Seq2[word, error] {
-	return engine.Stream(ctx, q, "SELECT term, instr('tx', col) FROM temp.words", nil,
-		func(r *sqlx.Rows) (w word, err error) { return w, r.Scan(&w.text, &w.column) })
+func vocabulary(ctx context.Context, q sqlx.QueryerContext) iter.Seq2[string, error] {
+	return engine.Stream(ctx, q, "SELECT term FROM temp.words", nil,
+		func(r *sqlx.Rows) (w string, err error) { return w, r.Scan(&w) })
 }

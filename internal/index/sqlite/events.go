@@ -58,13 +58,10 @@ func (c *commit) writeRows() error {
 func (c *commit) writeWords() error {
 	// One row a statement: a statement of several opens a savepoint, and FTS5 writes a segment at every savepoint.
 	var b []byte
-	text := func(r *pendingRow, numbers []uint32) string {
-		b = r.words.Append(b[:0], numbers)
-		return string(b)
-	}
 	for i := range c.rows {
 		r := &c.rows[i]
-		if _, err := c.exec("INSERT INTO fts (rowid, t, x) VALUES (?, ?, ?)", r.id, text(r, r.T), text(r, r.X)); err != nil {
+		b = r.words.Append(b[:0], r.T)
+		if _, err := c.exec("INSERT INTO fts (rowid, t) VALUES (?, ?)", r.id, string(b)); err != nil {
 			return err
 		}
 	}

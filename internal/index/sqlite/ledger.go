@@ -369,7 +369,7 @@ func (c *commit) exceptGraves(o *owner) error {
 			back[run] = true
 			rows = append(rows, r)
 		case !g.drops():
-			r.T, r.X = nil, nil
+			r.T = nil
 			rows = append(rows, r)
 		}
 	}

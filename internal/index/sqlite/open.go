@@ -73,10 +73,15 @@ func (db *DB) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
+	info, err := f.Stat()
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	db.w = writer(db.dsn(writerPragmas, url.Values{"_txlock": {"immediate"}}))
+	pragmas := writerPragmas
+	if info.Size() == 0 {
+		pragmas = append(pragmas, returnsPages)
+	}
+	db.w = writer(db.dsn(pragmas, url.Values{"_txlock": {"immediate"}}))
 	if err := migrate(ctx, db.w.DB); err != nil {
 		return err
 	}
@@ -128,6 +133,9 @@ func (db *DB) Path() string { return db.path }
 var (
 	writerPragmas = []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-40960)",
 		"temp_store(MEMORY)", "wal_autocheckpoint(8000)", "foreign_keys(0)", "secure_delete(FAST)"}
+	// returnsPages is for a file that is made: it shall become smaller without being written anew (giveBack). Said of one that is
+	// there, it would be written into it each time.
+	returnsPages = "auto_vacuum(INCREMENTAL)"
 	// Readers map nothing and keep little: the system has the file in memory, and what one process takes stays bounded.
 	readerPragmas = []string{"busy_timeout(10000)", "query_only(1)", "cache_size(-2048)", "temp_store(MEMORY)"}
 )

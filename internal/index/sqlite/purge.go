@@ -21,10 +21,12 @@ import (
 
 var _ index.Cleaner = (*DB)(nil)
 
-// The file is written anew when so much of it is free.
+// The file is written anew when so much of it is free. When less is, but more than the next commits are likely to take, pages
+// from its end go where others were.
 const (
 	vacuumShare = 0.05
 	vacuumPages = 1 << 20 / 4096
+	spareShare  = 0.005
 )
 
 // purgedKey is where the index remembers what had been taken out of it when it was last purged.
@@ -77,14 +79,16 @@ func (db *DB) purge(ctx context.Context, all bool, p *index.Purged) error {
 	if err := db.tidy(ctx, segmentsQuiet); err != nil {
 		return err
 	}
-	free, err := db.mostlyFree(ctx)
+	free, err := db.free(ctx, vacuumShare)
 	if err != nil {
 		return err
 	}
+	shrink := db.giveBack
 	if p.Rebuilt = all || free; p.Rebuilt {
-		if err := db.vacuum(ctx); err != nil {
-			return err
-		}
+		shrink = db.vacuum
+	}
+	if err := shrink(ctx); err != nil {
+		return err
 	}
 	var frames, moved int
 	var busy bool
@@ -176,7 +180,8 @@ func (t *tx) dropTerms() (gone int64, err error) {
 	return gone, t.dropRuns(runs)
 }
 
-func (db *DB) mostlyFree(ctx context.Context) (bool, error) {
+// free says whether so much of the file is, and 1 MB at least.
+func (db *DB) free(ctx context.Context, share float64) (bool, error) {
 	var pages, free int64
 	if err := db.w.GetContext(ctx, &pages, "PRAGMA page_count"); err != nil {
 		return false, err
@@ -184,12 +189,24 @@ func (db *DB) mostlyFree(ctx context.Context) (bool, error) {
 	if err := db.w.GetContext(ctx, &free, "PRAGMA freelist_count"); err != nil {
 		return false, err
 	}
-	return free >= vacuumPages && float64(free) >= vacuumShare*float64(pages), nil
+	return free >= vacuumPages && float64(free) >= share*float64(pages), nil
+}
+
+// giveBack makes the file as much smaller as is free in it, when that is worth it.
+func (db *DB) giveBack(ctx context.Context) error {
+	some, err := db.free(ctx, spareShare)
+	if err == nil && some {
+		_, err = db.w.ExecContext(ctx, "PRAGMA incremental_vacuum")
+	}
+	if err != nil {
+		return fmt.Errorf("give back free pages: %w", engine.Damage(err))
+	}
+	return nil
 }
 
 // vacuumPragmas are no additions to others: the driver sorts them, so of two values of one pragma that holds which comes last in
 // the alphabet. A page is read once and written once: more cache has not made it faster.
-var vacuumPragmas = []string{"busy_timeout(10000)", "synchronous(NORMAL)", "cache_size(-8192)", "temp_store(FILE)", "wal_autocheckpoint(8000)",
+var vacuumPragmas = []string{returnsPages, "busy_timeout(10000)", "synchronous(NORMAL)", "cache_size(-8192)", "temp_store(FILE)", "wal_autocheckpoint(8000)",
 	"foreign_keys(0)", "secure_delete(FAST)"}
 
 // vacuum writes the file anew, with the copy on disk: an index may be larger than the memory.

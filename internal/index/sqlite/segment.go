@@ -20,7 +20,7 @@ const (
 // bulkMemory is what the making of one segment may take. A larger batch becomes several segments.
 const bulkMemory = 96 << 20
 
-const ftsColumns = 2
+const ftsColumns = 1
 
 // isBulk says whether rows are worth a segment, or need one: FTS5 itself cannot be told that two terms stand in the same
 // place.
@@ -30,7 +30,7 @@ func isBulk(rows []pendingRow, from int) bool {
 		if slices.ContainsFunc(rows[i].T, func(n uint32) bool { return n&index.Same != 0 }) {
 			return true
 		}
-		n += len(rows[i].T) + len(rows[i].X)
+		n += len(rows[i].T)
 	}
 	return len(rows) >= from || n >= bulkTerms
 }
@@ -70,7 +70,7 @@ func (b *bulk) fill() {
 	b.builder.Reset()
 	for b.err == nil && len(b.rows) > 0 && (b.builder.Rows() == 0 || b.builder.Size() < b.memory) {
 		r := &b.rows[0]
-		b.err = b.builder.Add(r.id, r.words, r.T, r.X)
+		b.err = b.builder.Add(r.id, r.words, r.T)
 		b.rows = b.rows[1:]
 	}
 	if b.err == nil {

@@ -12,7 +12,7 @@ func BenchmarkWords(b *testing.B) {
 	rows := c.rows(30_000)
 	terms := 0
 	for i := range rows {
-		rows[i] = c.row(rows[i].id, c.text(20+c.IntN(100)), "kind:message")
+		rows[i] = c.row(rows[i].id, c.text(20+c.IntN(100)), ":kind:message")
 		terms += len(rows[i].T) + 1
 	}
 	for name, write := range map[string]func(*tx) error{

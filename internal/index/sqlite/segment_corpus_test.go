@@ -44,7 +44,7 @@ func (c *corpus) word(i int) string {
 	case 4:
 		return "größe" + fmt.Sprint(i%100)
 	case 5:
-		return "tool:" + fmt.Sprintf("%x", i*7919)
+		return ":tool:" + fmt.Sprintf("%x", i*7919)
 	case 6:
 		return "abcdefgh"[:1+i%8]
 	case 7:
@@ -85,7 +85,7 @@ func (c *corpus) odd() string {
 func (c *corpus) row(id int64, t, x string) pendingRow {
 	r := pendingRow{Row: &index.Row{}, id: id}
 	terms := c.terms[c.IntN(2)]
-	r.T, r.X, r.words = terms.Add(nil, []byte(t)), terms.Add(nil, []byte(x)), terms.Words()
+	r.T, r.words = terms.Add(terms.Add(nil, []byte(x)), []byte(t)), terms.Words()
 	return r
 }
 
@@ -104,7 +104,7 @@ func (c *corpus) rows(n int) []pendingRow {
 		for id += step; c.used[id]; id++ {
 		}
 		c.used[id] = true
-		t, x := c.text(c.IntN(60)), "format:claude kind:message"
+		t, x := c.text(c.IntN(60)), ":format:claude :kind:message"
 		if n := c.IntN(15); 0 < n && n < 5 {
 			x += " " + c.text(n)
 		}
@@ -132,11 +132,11 @@ func (c *corpus) query() string {
 		}
 		return `"` + p + `" *`
 	case 2:
-		return "t: " + w() + " AND x: \"kind:message\""
+		return "t: " + w() + " AND t: \":kind:message\""
 	case 3:
 		return w() + " NOT " + w()
 	case 4:
-		return "x: " + w() + " OR " + w()
+		return "t: " + w() + " OR " + w()
 	case 5:
 		return "NEAR(" + w() + " " + w() + ", 3)"
 	case 6:

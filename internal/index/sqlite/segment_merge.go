@@ -23,9 +23,12 @@ const (
 // nativePages bounds one step of a merge that FTS5 itself has begun: some tenths of a second.
 const nativePages = 4000
 
-// Tidy merges segments of the full-text index and runs of words until there are few again.
+// Tidy merges segments of the full-text index and runs of words until there are few again, and gives back the room that they took.
 func (db *DB) Tidy(ctx context.Context) error {
-	return db.tidy(ctx, segmentsKept)
+	if err := db.tidy(ctx, segmentsKept); err != nil {
+		return err
+	}
+	return db.giveBack(ctx)
 }
 
 func (db *DB) tidy(ctx context.Context, kept int) error {
@@ -227,6 +230,9 @@ func (s emptiedSource) Leaves(segment, first, last int) ([][]byte, error) {
 // that has not changed it costs next to nothing.
 func (db *DB) Optimize(ctx context.Context) error {
 	if err := db.tidy(ctx, segmentsQuiet); err != nil {
+		return err
+	}
+	if err := db.giveBack(ctx); err != nil {
 		return err
 	}
 	if _, err := db.w.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {

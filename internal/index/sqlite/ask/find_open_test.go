@@ -73,7 +73,7 @@ func TestOpenings(t *testing.T) {
 		}
 	}
 	compare()
-	if _, err := db.raw.Exec(fmt.Sprintf("INSERT INTO fts (rowid, t, x) VALUES (%d, 'the zoo', 'tool:the'), (%d, '', 'the:facet')", all[0]-2, all[0]-1)); err != nil {
+	if _, err := db.raw.Exec(fmt.Sprintf("INSERT INTO fts (rowid, t) VALUES (%d, ':tool:the the zoo'), (%d, ':the:facet')", all[0]-2, all[0]-1)); err != nil {
 		t.Fatal(err)
 	}
 	all = append([]int64{all[0] - 3}, all...)

@@ -12,7 +12,7 @@ import (
 // dense: hours count from 2020, what is earlier belongs to hour 0, and rows of a full hour are filed under the next
 // that is not. Of hours with such rows the table spilled says which times they hold.
 const (
-	SlotBits  = 12
+	SlotBits  = 10
 	microHour = 3600 * 1_000_000
 	firstHour = 1_577_836_800 / 3600
 )

@@ -59,15 +59,12 @@ func (c Cond) worded() bool { return len(c.Match)+len(c.Open) > 0 }
 // ofOwner is a condition on what owns a row.
 func ofOwner(sql string, args []any) Cond { return Cond{Own: []string{sql}, Owned: args} }
 
-// The columns of the full-text index.
-var (
-	InWords  = fts5.Column{Number: 0, Name: "t"}
-	inFacets = fts5.Column{Number: 1, Name: "x"}
-)
+// InWords is the column of the full-text index. Facets stand in it, too.
+var InWords = fts5.Column{Number: 0, Name: "t"}
 
 // Facet asks for a value of a field; open says that it may go on.
 func Facet(field, value string, open bool) *fts5.Phrase {
-	return &fts5.Phrase{Column: inFacets, Terms: []string{index.Facet(field, value)}, Open: open}
+	return &fts5.Phrase{Column: InWords, Terms: []string{index.Facet(field, value)}, Open: open}
 }
 
 // Expression is match, open and not in one; ok is false when there is nothing to match.
