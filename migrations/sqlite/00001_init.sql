@@ -193,21 +193,26 @@ CREATE TABLE events (                  -- one row per part of an event
   id         INTEGER PRIMARY KEY,      -- hour since 2020 << 10 | slot: newest first and date ranges are id ranges
   transcript INTEGER NOT NULL,
   seq        INTEGER NOT NULL,         -- in the transcript; the public one adds seq_base
-  part       INTEGER NOT NULL DEFAULT 0,   -- from 0
-  parts      INTEGER NOT NULL DEFAULT 1,   -- how many the event has
+  shape      INTEGER NOT NULL DEFAULT 0,   -- part, parts - 1 (24 bits) and global - 1 (2 bits)
   verdict    INTEGER NOT NULL DEFAULT 0,   -- of this event; the transcript's applies too
   kind INTEGER NOT NULL, role INTEGER, type INTEGER, tool INTEGER,   -- names
-  time INTEGER, tz INTEGER,            -- NULL: not stated; tz in minutes east
-  near INTEGER,                        -- the time that stands in where none is stated
+  moment INTEGER NOT NULL,             -- milliseconds behind the beginning of the id's hour, from 2^61 on: microseconds, less 2^62
+  tz INTEGER,                          -- minutes east, NULL: no time is stated, and moment is that of the nearest that is
   inner INTEGER,                       -- name of the layer that offset and length mean
   offset INTEGER NOT NULL, length INTEGER NOT NULL,      -- the bytes that Format.Text takes
-  line INTEGER NOT NULL,
+  ahead INTEGER NOT NULL DEFAULT 0,    -- of seq, the number of the line
   text_bytes INTEGER NOT NULL,         -- of the decoded text
   eid INTEGER,                         -- short hash of the native event id, where there is one: native tells whether two are one
-  global INTEGER NOT NULL,             -- of that id: 0 unique in the conversation, 2 in the format, 1 and first written here
   scene INTEGER REFERENCES scenes,
   native ANY,                          -- id, with the first part, or all that have an eid: the bytes of a UUID, else a text
-  attributes TEXT                      -- native seq and what only this format states, with the first part
+  attributes TEXT,                     -- native seq and what only this format states, with the first part
+  part   INTEGER AS (shape >> 26),     -- from 0
+  parts  INTEGER AS ((shape >> 2 & 16777215) + 1),   -- how many the event has
+  global INTEGER AS ((shape + 1) & 3), -- of the native id: 0 unique in the conversation, 2 in the format, 1 and first written here
+  line   INTEGER AS (seq + ahead),
+  at     INTEGER AS (((id >> 10) + 438288) * 3600000000 + CASE WHEN moment >= 2305843009213693952 THEN moment - 4611686018427387904 ELSE moment * 1000 END),
+  time   INTEGER AS (CASE WHEN tz IS NOT NULL THEN at END),
+  near   INTEGER AS (CASE WHEN tz IS NULL THEN at END)   -- the time that stands in where none is stated
 ) STRICT;
 CREATE UNIQUE INDEX events_place ON events (transcript, seq, part);
 CREATE INDEX events_eid ON events (eid) WHERE eid IS NOT NULL;

@@ -69,8 +69,8 @@ func (c *commit) writeWords() error {
 }
 
 var (
-	eventColumns = columnList(`id, transcript, seq, part=0, parts=1, verdict=0, kind, role, type, tool,
-		time, tz, inner, offset, length, line, text_bytes, eid, scene, native, attributes, near, global`)
+	eventColumns = columnList(`id, transcript, seq, shape=0, verdict=0, kind, role, type, tool,
+		moment, tz, inner, offset, length, ahead=0, text_bytes, eid, scene, native, attributes`)
 	callColumns   = columnList("event, transcript, call, call_id, key, rank=0, verdict=0, name, input_bytes, paths")
 	resultColumns = columnList("event, transcript, call, name, failed, status, duration, output_bytes, cut=0")
 )
@@ -98,12 +98,8 @@ func (c *commit) writeEvents() error {
 			eid = r.EID
 			c.meetEvent(i)
 		}
-		var near any
-		if !r.Time.Valid {
-			near = r.Near
-		}
-		if err := b.add(r.id, r.transcript, r.Seq, r.Part, r.Parts, schema.VerdictNumber[r.Verdict], kind, names[0], names[1], names[2],
-			nullTime(r.Time), nullZone(r.Time), names[3], r.Offset, r.Length, r.Line, r.TextBytes, eid, scene, nullNative(&r.Native), null(r.Attributes), near, r.Global); err != nil {
+		if err := b.add(r.id, r.transcript, r.Seq, schema.Shape(r.Part, r.Parts, r.Global), schema.VerdictNumber[r.Verdict], kind, names[0], names[1], names[2],
+			schema.Moment(r.id, r.Near), nullZone(r.Time), names[3], r.Offset, r.Length, int64(r.Line)-r.Seq, r.TextBytes, eid, scene, nullNative(&r.Native), null(r.Attributes)); err != nil {
 			return err
 		}
 	}

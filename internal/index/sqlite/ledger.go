@@ -211,7 +211,7 @@ func (c *commit) dropWords(transcript, until int64) error {
 		if _, err := c.exec("DELETE FROM fts WHERE rowid = ?", id); err != nil {
 			return err
 		}
-		if _, err := c.exec("INSERT INTO fts (rowid, t, x) VALUES (?, '', '')", id); err != nil {
+		if _, err := c.exec("INSERT INTO fts (rowid, t) VALUES (?, '')", id); err != nil {
 			return err
 		}
 	}
