@@ -87,7 +87,7 @@ func (db *DB) Sum(ctx context.Context, q index.SumQuery) iter.Seq2[index.Sum, er
 }
 
 func (db *DB) sum(ctx context.Context, q index.SumQuery, yield func(index.Sum) bool) error {
-	tx, err := db.r.BeginTxx(ctx, nil)
+	tx, err := engine.Read(ctx, db.r)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (db *DB) sum(ctx context.Context, q index.SumQuery, yield func(index.Sum) b
 }
 
 // scan looks at every record.
-func scan(ctx context.Context, tx *sqlx.Tx, q index.SumQuery, c clock, yield func(index.Sum) bool) error {
+func scan(ctx context.Context, tx *engine.Reading, q index.SumQuery, c clock, yield func(index.Sum) bool) error {
 	query, args, err := scanQuery(q, c, false)
 	if err != nil {
 		return err

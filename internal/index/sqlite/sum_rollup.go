@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/query"
@@ -118,7 +116,7 @@ func (r *rollup) query(n query.Node) bool {
 }
 
 // run yields the rollup and what the edges add, and then moves what has a twin into rows of its own.
-func (r *rollup) run(ctx context.Context, tx *sqlx.Tx, yield func(index.Sum) bool) error {
+func (r *rollup) run(ctx context.Context, tx *engine.Reading, yield func(index.Sum) bool) error {
 	more := true
 	next := func(s index.Sum) bool {
 		more = more && yield(s)

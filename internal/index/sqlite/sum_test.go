@@ -11,6 +11,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/price"
 	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -165,7 +166,7 @@ func sameAsScan(t *testing.T, db *DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tx, err := db.r.BeginTxx(t.Context(), nil)
+	tx, err := engine.Read(t.Context(), db.r)
 	if err != nil {
 		t.Fatal(err)
 	}

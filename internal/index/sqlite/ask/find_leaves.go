@@ -15,12 +15,12 @@ import (
 )
 
 // Leaves reads the full-text index for one question.
-func Leaves(ctx context.Context, tx *sqlx.Tx) fts5.Store { return &leaves{ctx, tx} }
+func Leaves(ctx context.Context, tx sqlx.QueryerContext) fts5.Store { return &leaves{ctx, tx} }
 
 // leaves implements fts5.Store.
 type leaves struct {
 	ctx context.Context
-	tx  *sqlx.Tx
+	tx  sqlx.QueryerContext
 }
 
 // Records implements fts5.Store.
@@ -98,7 +98,7 @@ func (l *leaves) pairs(what string, texts [][]byte, segments []int, to any) erro
 		ids[i] = int64(s)
 	}
 	var all []byte
-	err := l.tx.GetContext(l.ctx, &all, "SELECT json_group_array("+what+") FROM json_each(?) t CROSS JOIN json_each(?) s", string(append(list, ']')), asList(ids))
+	err := sqlx.GetContext(engine.Asked(l.ctx), l.tx, &all, "SELECT json_group_array("+what+") FROM json_each(?) t CROSS JOIN json_each(?) s", string(append(list, ']')), asList(ids))
 	if err != nil {
 		return err
 	}

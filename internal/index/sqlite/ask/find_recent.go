@@ -101,7 +101,7 @@ func many(c where.Cond) bool {
 // Pace returns about when so many rows have come since a time, in microseconds; the greatest time when there are not so many.
 func (db *Reader) Pace(ctx context.Context, from int64, rows int) (to int64, err error) {
 	var id int64
-	err = db.r.GetContext(ctx, &id, "SELECT id FROM fts_docsize WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", schema.HourOf(from)<<schema.SlotBits, rows)
+	err = db.r.GetContext(engine.Asked(ctx), &id, "SELECT id FROM fts_docsize WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", schema.HourOf(from)<<schema.SlotBits, rows)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return math.MaxInt64, nil

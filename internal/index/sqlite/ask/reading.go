@@ -59,5 +59,5 @@ func (db *Reader) read(ctx context.Context) (*reading, error) {
 
 // view reads the full-text index.
 func (r *reading) view(ctx context.Context) (*fts5.View, error) {
-	return r.shelf.View(Leaves(ctx, r.Tx))
+	return r.shelf.View(Leaves(ctx, r))
 }

@@ -58,7 +58,7 @@ func (db *Reader) words(ctx context.Context, find schema.Finder) iter.Seq2[strin
 }
 
 func (db *Reader) eachWord(ctx context.Context, find schema.Finder, take func(word []byte) error) error {
-	tx, err := db.r.BeginTxx(ctx, nil)
+	tx, err := engine.Read(ctx, db.r)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (c cachingConnector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("the driver has no contexts"), inner.Close())
 	}
-	return &Cached{Conn: conn, kept: c.kept, statements: map[string]*list.Element{}, recent: list.New()}, nil
+	return &Cached{Conn: conn, kept: c.kept, statements: map[string]*list.Element{}, recent: list.New(), asker: newAsker(inner)}, nil
 }
 
 // Conn is what connections of the engine can do and database/sql makes use of.
@@ -54,6 +54,7 @@ type Cached struct {
 	memory     any                      // see Reading.Memory
 	version    int64                    // of the file that it is of
 	given      *given                   // nil before the first Give
+	asker      *asker                   // nil where the driver must see to contexts
 }
 
 // Stmt is what statements of the engine can do.
@@ -71,6 +72,22 @@ type cachedStatement struct {
 
 // QueryContext runs a statement that is prepared at most once.
 func (c *Cached) QueryContext(ctx context.Context, text string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+	ctx, asks := c.askedFor(ctx)
+	if asks == nil {
+		return c.query(ctx, text, args)
+	}
+	var rows sqldriver.Rows
+	err := c.asker.during(asks, func() (err error) {
+		rows, err = c.query(ctx, text, args)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &askedRows{rows, c.asker, asks}, nil
+}
+
+func (c *Cached) query(ctx context.Context, text string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
 	s, err := c.statement(ctx, text)
 	if err != nil {
 		return nil, err
@@ -153,7 +170,9 @@ func (c *Cached) Close() error {
 		c.given.close()
 		c.given = nil
 	}
-	return errors.Join(append(errs, c.Conn.Close())...)
+	err := c.Conn.Close()
+	c.asker.close()
+	return errors.Join(append(errs, err)...)
 }
 
 // cachedRows gives its statement back when it is closed.

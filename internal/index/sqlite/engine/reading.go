@@ -2,16 +2,18 @@ package engine
 
 import (
 	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
 	"errors"
 
 	"github.com/jmoiron/sqlx"
 )
 
-// Reading is a transaction that reads one state of a file.
-type Reading struct {
-	*sqlx.Tx
-	conn *sqlx.Conn
-}
+// Reading is a transaction that reads one state of a file. Its statements end with the context that they are given, its own end is
+// Rollback.
+type Reading struct{ conn *sqlx.Conn }
+
+var _ sqlx.QueryerContext = (*Reading)(nil)
 
 // Read begins one on a connection of a Pool.
 func Read(ctx context.Context, pool *sqlx.DB) (*Reading, error) {
@@ -19,32 +21,78 @@ func Read(ctx context.Context, pool *sqlx.DB) (*Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	tx, err := conn.BeginTxx(ctx, nil)
-	if err != nil {
+	r := &Reading{conn}
+	if err := r.run("BEGIN"); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return &Reading{tx, conn}, nil
+	return r, nil
 }
 
-// Rollback ends it, and gives the connection back.
-func (r *Reading) Rollback() error { return errors.Join(r.Tx.Rollback(), r.conn.Close()) }
+// run begins and ends: neither waits for anything.
+func (r *Reading) run(statement string) error {
+	return r.conn.Raw(func(conn any) error {
+		c, ok := conn.(*Cached)
+		if !ok {
+			return errNoPool
+		}
+		_, err := c.Run(context.Background(), statement, nil)
+		return err
+	})
+}
+
+// errNoPool is a mistake of whoever opened the connection.
+var errNoPool = errors.New("the connection is of no Pool")
+
+// Rollback ends it, and gives the connection back. One that does not end is given up.
+func (r *Reading) Rollback() error {
+	err := r.run("ROLLBACK")
+	if err != nil {
+		err = errors.Join(err, r.conn.Raw(func(any) error { return sqldriver.ErrBadConn }))
+	}
+	return errors.Join(err, r.conn.Close())
+}
+
+// QueryContext is that of database/sql.
+func (r *Reading) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return r.conn.QueryContext(Asked(ctx), query, args...)
+}
+
+// QueryxContext is that of sqlx.
+func (r *Reading) QueryxContext(ctx context.Context, query string, args ...any) (*sqlx.Rows, error) {
+	return r.conn.QueryxContext(Asked(ctx), query, args...)
+}
+
+// QueryRowxContext is that of sqlx.
+func (r *Reading) QueryRowxContext(ctx context.Context, query string, args ...any) *sqlx.Row {
+	return r.conn.QueryRowxContext(Asked(ctx), query, args...)
+}
+
+// GetContext is that of sqlx.
+func (r *Reading) GetContext(ctx context.Context, to any, query string, args ...any) error {
+	return r.conn.GetContext(Asked(ctx), to, query, args...)
+}
+
+// SelectContext is that of sqlx.
+func (r *Reading) SelectContext(ctx context.Context, to any, query string, args ...any) error {
+	return r.conn.SelectContext(Asked(ctx), to, query, args...)
+}
 
 // Memory is what the connection remembers of the state that is read: see Remembered.
 func (r *Reading) Memory(ctx context.Context, begin func() any) (memory any, err error) {
-	return Remembered(ctx, r.Tx, r.conn, begin)
+	return Remembered(ctx, r, r.conn, begin)
 }
 
 // Remembered is what the connection of a transaction remembers: what begin gave, here or in an earlier transaction, as long as
 // nobody else has committed since.
-func Remembered(ctx context.Context, tx *sqlx.Tx, conn interface{ Raw(func(any) error) error }, begin func() any) (memory any, err error) {
+func Remembered(ctx context.Context, tx sqlx.QueryerContext, conn interface{ Raw(func(any) error) error }, begin func() any) (memory any, err error) {
 	var version int64 // tells states apart that one connection has seen
-	if err := tx.GetContext(ctx, &version, "PRAGMA data_version"); err != nil {
+	if err := sqlx.GetContext(ctx, tx, &version, "PRAGMA data_version"); err != nil {
 		return nil, err
 	}
 	return memory, conn.Raw(func(conn any) error {
 		c, ok := conn.(*Cached)
 		if !ok {
-			return errors.New("the connection is of no Pool")
+			return errNoPool
 		}
 		if c.memory == nil || c.version != version {
 			c.memory, c.version = begin(), version
