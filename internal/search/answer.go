@@ -117,10 +117,13 @@ func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) it
 			for i := range unread {
 				unread[i] = &some[i]
 			}
+			var err error
+			var labels sync.WaitGroup
+			labels.Go(func() { err = a.found.learn(ctx, some) }) // while texts are inflated
 			if !a.o.NoSnippets {
 				a.s.readAll(ctx, unread, func(f *found) { f.snippet = a.marks.snippet(f.text, a.o.SnippetWidth) })
 			}
-			if err := a.found.learn(ctx, some); err != nil {
+			if labels.Wait(); err != nil {
 				yield(found{}, err)
 				return false
 			}

@@ -69,6 +69,38 @@ func TestFindAgainWork(t *testing.T) {
 	}
 }
 
+// TestLocateWork asks where the bytes of neighbours lie, as a page does that shows them: that is looked up once for each member.
+func TestLocateWork(t *testing.T) {
+	db, _ := archived(t, 80)
+	c := countReads(t, db)
+	var places []index.Place
+	for h, err := range db.Find(t.Context(), mustParse(t, "the"), index.Page{Limit: 40}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		places = append(places, h.Place)
+	}
+	look := func() error {
+		for _, at := range places {
+			if _, err := db.Locate(t.Context(), at.Chain, at.Offset, at.Length); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	n := c.of(t, look)
+	asked := n.statements - len(places) // but for what tells whether anybody has committed
+	if len(places) != 40 || asked > 15 || n.prepared > 3 {
+		t.Errorf("of %d places %d looked up, %v", len(places), asked, n)
+	}
+	if err := db.Commit(t.Context(), workBatch(900, 1, false)); err != nil {
+		t.Fatal(err)
+	}
+	if again := c.of(t, look); again.statements-len(places) != asked {
+		t.Errorf("after a commit %d looked up, before it %d", again.statements-len(places), asked)
+	}
+}
+
 func mustParse(t *testing.T, text string) *query.Tree {
 	t.Helper()
 	tree, err := query.Parse(text, indextest.Epoch, nil)

@@ -23,7 +23,7 @@ var (
 type Reader struct {
 	r        *sqlx.DB
 	measures measures
-	locating sync.Mutex // those who read texts side by side take turns: to open another connection takes two milliseconds
+	turn     sync.Mutex // of those who read a page side by side: to open another connection takes two milliseconds
 }
 
 // New makes a reader over a pool of connections, which stays the caller's.

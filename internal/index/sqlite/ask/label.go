@@ -39,6 +39,8 @@ func scanLabel(rows *sqlx.Rows) (l label, err error) {
 // Labels calls take with conversations and their runs, without their counts, versions and places: those must be looked up
 // in many tables, and a hit is shown without them. Conversations that are not there are missing.
 func (db *Reader) Labels(ctx context.Context, conversations []string, take func(index.Conversation, index.Run)) error {
+	db.turn.Lock()
+	defer db.turn.Unlock()
 	tx, err := db.read(ctx)
 	if err != nil {
 		return fmt.Errorf("labels of conversations: %w", engine.Damage(err))

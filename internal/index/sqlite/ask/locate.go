@@ -94,31 +94,60 @@ func (db *Reader) Locate(ctx context.Context, chain, offset, length int64) ([]in
 	return pieces, nil
 }
 
-func (db *Reader) placesOf(ctx context.Context, chain, from, to int64) (places []place, err error) {
-	db.locating.Lock()
-	defer db.locating.Unlock()
-	err = engine.Each(ctx, db.r, placesOf, []any{chain, from, to}, scanPlace, func(p place) bool { places = append(places, p); return true })
-	return places, err
-}
+// mostPlaced is of how many chains it is remembered where bytes were found, and in how many members at most.
+const mostPlaced = 64
 
-func (db *Reader) locate(ctx context.Context, chain, from, to int64) (pieces []index.Piece, err error) {
-	places, err := db.placesOf(ctx, chain, from, to)
+// locate looks where the bytes of the chain were found that were asked for last: hits of a page are neighbours.
+func (db *Reader) locate(ctx context.Context, chain, from, to int64) ([]index.Piece, error) {
+	db.turn.Lock()
+	defer db.turn.Unlock()
+	conn, err := db.r.Connx(ctx)
 	if err != nil {
 		return nil, err
 	}
+	defer conn.Close()
+	m, err := remembered(ctx, conn, conn)
+	if err != nil {
+		return nil, err
+	}
+	if pieces, err := piecesOf(m.placed[chain], from, to); err == nil {
+		return pieces, nil
+	}
+	var places []place
+	if err := engine.Each(ctx, conn, placesOf, []any{chain, from, to}, scanPlace, func(p place) bool { places = append(places, p); return true }); err != nil {
+		return nil, err
+	}
+	pieces, err := piecesOf(places, from, to)
+	if err == nil && len(places) <= mostPlaced {
+		if len(m.placed) >= mostPlaced {
+			clear(m.placed)
+		}
+		m.placed[chain] = places
+	}
+	return pieces, err
+}
+
+// piecesOf are the pieces that bytes of a chain are in, of extents that rise and may begin before them and end behind them.
+func piecesOf(places []place, from, to int64) (pieces []index.Piece, err error) {
 	for len(places) > 0 && from < to {
 		x, n := places[0], 0
 		for n < len(places) && places[n].offset == x.offset {
 			n++
+		}
+		if len(pieces) == 0 && from >= x.offset+x.size {
+			places = places[n:]
+			continue
 		}
 		if from < x.offset || from >= x.offset+x.size {
 			return nil, index.ErrNotFound
 		}
 		p := index.Piece{Pack: x.pack, Raw: x.raw + from - x.offset, Size: min(to, x.offset+x.size) - from}
 		for _, m := range places[:n] {
-			p.Members = append(p.Members, m.Member)
+			if m.Raw < p.Raw+p.Size && m.Raw+m.RawSize > p.Raw {
+				p.Members = append(p.Members, m.Member)
+			}
 		}
-		if last := p.Members[n-1]; p.Members[0].Raw > p.Raw || last.Raw+last.RawSize < p.Raw+p.Size {
+		if last := len(p.Members) - 1; last < 0 || p.Members[0].Raw > p.Raw || p.Members[last].Raw+p.Members[last].RawSize < p.Raw+p.Size {
 			return nil, fmt.Errorf("members of pack: %w", index.ErrDamaged)
 		}
 		pieces, from, places = append(pieces, p), from+p.Size, places[n:]

@@ -2,6 +2,9 @@ package ask
 
 import (
 	"context"
+	"errors"
+
+	"github.com/jmoiron/sqlx"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
@@ -21,6 +24,7 @@ type memory struct {
 	owners map[int64]owner  // by transcript
 	labels map[string]label // by conversation
 	filed  *filing
+	placed map[int64][]place // by chain: where bytes were found last
 
 	owned  map[string]allOwned     // by statement
 	rows   map[string][]int64      // of owners
@@ -46,15 +50,23 @@ func (db *Reader) read(ctx context.Context) (*reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := tx.Memory(ctx, func() any {
-		return &memory{names: map[int64]string{}, scenes: map[int64]string{}, owners: map[int64]owner{}, labels: map[string]label{},
+	m, err := remembered(ctx, tx, tx)
+	if err != nil {
+		return nil, errors.Join(err, tx.Rollback())
+	}
+	return &reading{tx, m}, nil
+}
+
+// remembered is what the connection that q asks knows by heart.
+func remembered(ctx context.Context, q sqlx.QueryerContext, conn engine.Raw) (*memory, error) {
+	m, err := engine.Remembered(ctx, q, conn, func() any {
+		return &memory{names: map[int64]string{}, scenes: map[int64]string{}, owners: map[int64]owner{}, labels: map[string]label{}, placed: map[int64][]place{},
 			owned: map[string]allOwned{}, rows: map[string][]int64{}, begun: map[string]*fts5.RowSet{}, recent: map[[2]int64]recent{}}
 	})
 	if err != nil {
-		tx.Rollback()
 		return nil, err
 	}
-	return &reading{tx, m.(*memory)}, nil
+	return m.(*memory), nil
 }
 
 // view reads the full-text index.

@@ -77,16 +77,19 @@ func (r *Reading) SelectContext(ctx context.Context, to any, query string, args 
 	return r.conn.SelectContext(Asked(ctx), to, query, args...)
 }
 
-// Memory is what the connection remembers of the state that is read: see Remembered.
-func (r *Reading) Memory(ctx context.Context, begin func() any) (memory any, err error) {
-	return Remembered(ctx, r, r.conn, begin)
+// Raw is that of database/sql.
+func (r *Reading) Raw(do func(conn any) error) error { return r.conn.Raw(do) }
+
+// Raw hands out the connection of the driver, as database/sql does.
+type Raw interface {
+	Raw(do func(conn any) error) error
 }
 
-// Remembered is what the connection of a transaction remembers: what begin gave, here or in an earlier transaction, as long as
-// nobody else has committed since.
-func Remembered(ctx context.Context, tx sqlx.QueryerContext, conn interface{ Raw(func(any) error) error }, begin func() any) (memory any, err error) {
+// Remembered is what a connection remembers, which q asks: what begin gave, here or earlier, as long as nobody else has committed
+// since.
+func Remembered(ctx context.Context, q sqlx.QueryerContext, conn Raw, begin func() any) (memory any, err error) {
 	var version int64 // tells states apart that one connection has seen
-	if err := sqlx.GetContext(ctx, tx, &version, "PRAGMA data_version"); err != nil {
+	if err := sqlx.GetContext(Asked(ctx), q, &version, "PRAGMA data_version"); err != nil {
 		return nil, err
 	}
 	return memory, conn.Raw(func(conn any) error {
