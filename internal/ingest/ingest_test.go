@@ -156,6 +156,9 @@ var want = map[string]index.Sums{
 	"devflow":     {Runs: 7, Events: 75, ToolCalls: 65, ToolResults: 65, Input: ptr(9845), Output: ptr(10364), ReportedCost: ptr(1295700)},
 }
 
+// wantMessages is how many events of the examples have a message in them, whatever else they have.
+var wantMessages = map[string]string{"awf": "23", "flow-studio": "93", "chibi": "27", "leslie": "14", "devflow": "71"}
+
 func ptr(n int64) *int64 { return &n }
 
 func value(p *int64) int64 {
@@ -188,6 +191,9 @@ func TestExamples(t *testing.T) {
 			w := newWorld(t)
 			w.ingest(name, runs(t, name), ".")
 			checkTotals(t, name, w.totals().Formats[name])
+			if got := w.ask("SELECT sum(messages) FROM v_runs WHERE counted"); got[0] != wantMessages[name] {
+				t.Errorf("%s messages, want %s", got[0], wantMessages[name])
+			}
 			before := w.dump()
 			packs := w.packs()
 			if r := w.ingest(name, runs(t, name), "."); r.Packs != 0 || r.Unchanged != r.Files {

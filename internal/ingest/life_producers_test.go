@@ -161,22 +161,27 @@ func (w *world) allStored() map[string][]string {
 	return all
 }
 
-// ask gives the rows of a query, columns parted by spaces.
 func (l *life) ask(query string, args ...any) []string {
 	l.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+l.w.index.Path()+"?mode=ro")
+	return l.w.ask(query, args...)
+}
+
+// ask gives the rows of a query, columns parted by spaces.
+func (w *world) ask(query string, args ...any) []string {
+	w.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+w.index.Path()+"?mode=ro")
 	if err != nil {
-		l.t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	defer db.Close()
 	rows, err := db.Query(query, args...)
 	if err != nil {
-		l.t.Fatalf("%s: %v", query, err)
+		w.t.Fatalf("%s: %v", query, err)
 	}
 	defer rows.Close()
 	columns, err := rows.Columns()
 	if err != nil {
-		l.t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	var all []string
 	for rows.Next() {
@@ -185,12 +190,12 @@ func (l *life) ask(query string, args ...any) []string {
 			to[i] = &values[i]
 		}
 		if err := rows.Scan(to...); err != nil {
-			l.t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		all = append(all, strings.TrimSuffix(fmt.Sprintln(values...), "\n"))
 	}
 	if err := rows.Err(); err != nil {
-		l.t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	return all
 }

@@ -219,6 +219,7 @@ func (c *commit) countRows() error {
 		events, messages, calls, results int64
 		first, last                      *int64
 		from, to                         int64 // row ids
+		message                          int64 // seq of the last event with a message in it: its rows stand together
 	}
 	all := map[int64]*counts{}
 	for i := range c.rows {
@@ -233,7 +234,10 @@ func (c *commit) countRows() error {
 			continue
 		}
 		n.events += flag(r.Part == 0)
-		n.messages += flag(r.Part == 0 && r.Kind == transcript.KindMessage)
+		if r.Kind == transcript.KindMessage && n.message != r.Seq {
+			n.messages++
+			n.message = r.Seq
+		}
 		n.calls += flag(r.Call != nil)
 		n.results += flag(r.Result != nil)
 		if t := &r.Time.UnixMicro; r.Time.Valid {
