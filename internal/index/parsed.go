@@ -45,6 +45,7 @@ type Parsed struct {
 	Hints         []*transcript.Hint
 	Problems      []*transcript.Problem
 	Bytes         int // memory that Rows hold, roughly
+	Held          int // and that Words took since the last stretch
 }
 
 // Holding is what a version holds of one conversation.

@@ -30,6 +30,7 @@ type Collector struct {
 	near          int64
 	pending       int   // rows at the end of out.Rows that wait for a time
 	last          int64 // end of the last record
+	words         int   // that the list had when the gathering began
 }
 
 // held is a conversation with its place in Parsed.Conversations.
@@ -64,10 +65,13 @@ func (c *Collector) start() {
 	if c.terms.Start() {
 		clear(c.facets)
 	}
+	c.words = c.terms.Words().Len()
 }
 
-// Size returns the bytes of memory that are gathered.
-func (c *Collector) Size() int { return c.out.Bytes }
+// Size returns the bytes of memory that are gathered. New words count where they are more than a list has anyway.
+func (c *Collector) Size() int { return c.out.Bytes + wordSize*max(0, c.newWords()-maxTerms) }
+
+func (c *Collector) newWords() int { return c.terms.Words().Len() - c.words }
 
 // Take returns what was gathered since Reset or the last Take. last says that the version is at its end.
 func (c *Collector) Take(last bool) *Parsed {
@@ -87,7 +91,7 @@ func (c *Collector) Take(last bool) *Parsed {
 	for _, v := range c.order {
 		out.Conversations = append(out.Conversations, v.Holding)
 	}
-	out.Words = c.terms.Words()
+	out.Words, out.Held = c.terms.Words(), out.Bytes+wordSize*c.newWords()
 	c.out = &Parsed{Subject: out.Subject, Rows: c.rows[:0]}
 	c.start()
 	return out
@@ -269,8 +273,11 @@ func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part) Row
 	return row
 }
 
-// rowSize is what a Row takes, roughly, its terms and attributes aside.
-const rowSize = 384
+// rowSize is what a Row takes, roughly, its terms and attributes aside, and wordSize what a word of a list takes.
+const (
+	rowSize  = 384
+	wordSize = 60
+)
 
 // numbers returns the numbers of facets, and behind them those of the terms of a text.
 func (c *Collector) numbers(facets []uint32, text string) []uint32 {

@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	batchRaw  = 48 << 20 // raw bytes that a pack holds, roughly
-	batchRows = 16 << 20 // memory of the rows that one transaction takes, roughly
+	batchRaw  = 48 << 20      // raw bytes that a pack holds, roughly
+	batchRows = 16 << 20      // memory of the rows that one transaction takes, roughly
+	batchHeld = 2 * batchRows // with their words, which are less than the rows but for texts that hardly say a word twice
 	batchTime = 2 * time.Second
 	// versionRows is the memory that a version takes besides its rows, roughly: itself, its line in the manifest.
 	versionRows = 1000
@@ -40,6 +41,7 @@ type batch struct {
 	placed   map[blob.Ref]int // content that this pack holds: index in versions
 	raw      int64
 	rows     int
+	held     int // memory of rows and of their words
 	pack     *index.PackRow
 }
 
@@ -95,7 +97,7 @@ func (b *batcher) add(d delivery) error {
 	if err := b.copies(); err != nil {
 		return err
 	}
-	if b.current.raw >= batchRaw || b.current.rows >= batchRows {
+	if b.current.raw >= batchRaw || b.current.rows >= batchRows || b.current.held >= batchHeld {
 		return b.seal()
 	}
 	return nil
@@ -114,6 +116,7 @@ func (b *batcher) place(p *piece) {
 	c.rows += versionRows
 	if p.rows != nil {
 		c.rows += p.rows.Bytes
+		c.held += p.rows.Held
 	}
 }
 

@@ -20,7 +20,7 @@ func (st *stored) large() error {
 		}
 	}
 	st.h = sha256.New()
-	st.first = st.from == 0
+	st.first, st.extentLen = st.from == 0, extentSize
 	if st.c.format != nil {
 		st.collector.Reset(st.subject())
 	}
@@ -116,7 +116,17 @@ func (t *tee) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (st *stored) extentEnd() int64 { return min(st.extentStart+extentSize, st.v.Size) }
+func (st *stored) extentEnd() int64 { return min(st.extentStart+st.extentLen, st.v.Size) }
+
+// extentRows is what the rows of an extent may take in memory, roughly: where they took more, the next extents of the file are smaller.
+const (
+	extentRows  = 16 << 20
+	extentLeast = 1 << 20
+)
+
+func (st *stored) resize(size int64, rows int) {
+	st.extentLen = min(extentSize, max(extentLeast, size*extentRows/int64(max(rows, 1))))
+}
 
 // open begins an extent. The name of a later version depends on the hash of its first extent, so that one is named
 // when it is complete.
@@ -158,6 +168,7 @@ func (st *stored) cut(last bool) error {
 	if st.c.format != nil {
 		p.rows = st.collector.Take(last)
 		p.rows.Size, p.rows.SHA256 = st.offset, p.version.SHA256
+		st.resize(extent.Size, p.rows.Held)
 	}
 	st.first = false
 	if err := st.send(delivery{unit: unit, pieces: []*piece{p}}); err != nil {

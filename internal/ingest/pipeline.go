@@ -35,6 +35,7 @@ type keeper struct {
 func (s *scan) store(ctx context.Context, work *queue, facts []blob.Fact) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	s.load = newLoad()
 	s.keeper = &keeper{stats: map[uint64]index.Stat{}, distrust: map[string]bool{}, sizes: map[int64]bool{}, content: map[blob.Ref]bool{}}
 	if s.empty {
 		s.keeper.met = make([]uint64, metContents/64)
@@ -161,6 +162,7 @@ func (s *scan) commits(ctx context.Context, batches <-chan *batch) error {
 			return err
 		}
 		s.committed(c)
+		s.load.give(held(c.pieces))
 		if err := s.saveSome(ctx, c); err != nil {
 			return err
 		}

@@ -187,6 +187,7 @@ type stored struct {
 	offset      int64             // where the reading is
 	entry       *pack.LargeWriter // the extent that is being written
 	extentStart int64
+	extentLen   int64 // of this one and the next
 	extentHash  hash.Hash
 	first       bool // no piece was sent yet
 	asked       bool // it was pruned and is to be archived again
@@ -294,6 +295,9 @@ func (w *worker) flush() error {
 }
 
 func (w *worker) send(d delivery) error {
+	if !w.s.load.take(w.ctx, held(d.pieces)) {
+		return w.ctx.Err()
+	}
 	select {
 	case w.out <- d:
 		return nil

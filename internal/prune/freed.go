@@ -123,18 +123,13 @@ func (p *Pruner) countIndex(ctx context.Context, plan *Plan, leaving *index.Leav
 			formats[r.Format] = r.Format
 		}
 		x := &plan.runs[len(leaving.Runs)]
-		leaving.Runs = append(leaving.Runs, index.LeavingRun{ID: x.id, Format: formats[r.Format], Held: x.rows, Thinned: x.thinned, Rows: x.ends, Ledger: x.ends && !r.Ledger})
+		leaving.Runs = append(leaving.Runs, index.LeavingRun{ID: x.id, Format: formats[r.Format], Held: int64(x.rows), Thinned: x.thinned, Rows: x.ends, Ledger: x.ends && !r.Ledger})
 	}
 	freed, err := p.Index.Frees(ctx, leaving)
 	if err != nil {
 		return err
 	}
-	plan.Frees.IndexBytes = freed.Bytes
-	for i, words := range freed.Words {
-		if r := &plan.runs[i]; !r.ends {
-			r.words, r.counted = words, true
-		}
-	}
+	plan.Frees.IndexBytes, plan.words = freed.Bytes, freed.Words
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -30,6 +31,7 @@ type Plan struct {
 	planTail
 
 	runs, spared []planned // as Runs and Spared
+	words        []int64   // bytes of full text, as Runs, once they are counted
 	held         []held    // as Versions, but for a plan that was saved
 }
 
@@ -63,19 +65,17 @@ type PlannedRun struct {
 	State   string     `json:"state"` // hash of all that decides on it and of its originals
 }
 
-// planned is what is kept in memory of a run of a plan.
+// planned is what is kept in memory of a run of a plan: there may be a million.
 type planned struct {
 	id       string
 	said     [16]byte // hash of all that decides on it, and of those of its originals that were looked at
-	at       int64    // where it stands in its list
-	rows     int64    // of the index
-	words    int64    // bytes of full text
 	number   int32    // in the stand
+	order    int32    // in which it was laid down
+	rows     int32    // of the index
 	ends     bool     // everything of it goes but its ledger
-	payloads bool     // it is thinned to that tier
 	pruned   bool     // it is no more then
+	payloads bool     // it is thinned to that tier
 	thinned  bool     // before
-	counted  bool     // it loses no more than words
 }
 
 // PlannedVersion is an original that runs of the plan hold.
@@ -186,8 +186,14 @@ func (p *Pruner) make(ctx context.Context, c Choice, s *stand) (_ *Plan, err err
 func (p *Pruner) newPlan() *Plan {
 	plan := &Plan{planTail: planTail{Emptied: []string{}, Left: []Left{}}}
 	plan.Runs.room, plan.Spared.room, plan.Versions.room = p.Room, p.Room, p.Room
-	plan.Runs.fill = func(i int, r *PlannedRun) { plan.runs[i].tell(r) }
-	plan.Spared.fill = func(i int, r *PlannedRun) { plan.spared[i].tell(r) }
+	plan.Runs.fill = func(i int, r *PlannedRun) {
+		x := &plan.runs[i]
+		r.State = x.state()
+		if plan.words != nil && !x.ends { // no more than words goes
+			r.Bytes = plan.words[i]
+		}
+	}
+	plan.Spared.fill = func(i int, r *PlannedRun) { r.State = plan.spared[i].state() }
 	return plan
 }
 
@@ -209,17 +215,11 @@ func (p *Plan) Close() error {
 // arrange puts runs in the order of their numbers.
 func arrange(runs []planned, l *List[PlannedRun]) {
 	slices.SortFunc(runs, func(a, b planned) int { return cmp.Compare(a.number, b.number) })
+	at := make([]int64, len(runs))
 	for i := range runs {
-		l.at[i] = runs[i].at
+		at[i] = l.at[runs[i].order]
 	}
-}
-
-// tell adds what was found out since the run was laid down.
-func (r *planned) tell(x *PlannedRun) {
-	x.State = r.state()
-	if r.counted {
-		x.Bytes = r.words
-	}
+	l.at = at
 }
 
 func (r *planned) state() string { return hex.EncodeToString(r.said[:8]) }
@@ -282,7 +282,7 @@ func (s *stand) plan(runs *[]planned, to *List[PlannedRun], number int, r *polic
 	if err := to.add(&x); err != nil {
 		return err
 	}
-	*runs = append(*runs, planned{id: r.ID, said: said(r), at: to.at[len(to.at)-1], rows: s.shown.Rows, number: int32(number),
+	*runs = append(*runs, planned{id: r.ID, said: said(r), number: int32(number), order: int32(len(*runs)), rows: int32(min(s.shown.Rows, math.MaxInt32)),
 		ends: x.ends(), pruned: x.Action == policy.Prune, payloads: x.Tier == policy.TierPayloads, thinned: r.Thinned != ""})
 	return nil
 }

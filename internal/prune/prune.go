@@ -73,9 +73,10 @@ type Pruner struct {
 	Room int
 }
 
-// The room of facts while they are gathered, and what one takes besides its text.
+// The room of facts while they are gathered, and what one takes besides its text. The transaction that takes them in holds several times
+// as much.
 const (
-	factsBytes = 24 << 20
+	factsBytes = 8 << 20
 	factBytes  = 200
 )
 
