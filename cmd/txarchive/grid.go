@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
@@ -110,13 +111,13 @@ func (g *grid) widths(total int) []int {
 	need, floor := make([]int, len(g.columns)), make([]int, len(g.columns))
 	for i, col := range g.columns {
 		for _, row := range g.rows {
-			need[i] = max(need[i], wideness(row[i]))
+			need[i] = max(need[i], text.StringWidthWithoutEscSequences(row[i]))
 		}
 		floor[i] = 8
 		if col.right {
 			floor[i] = max(floor[i], need[i])
 		}
-		need[i] = max(need[i], wideness(col.head))
+		need[i] = max(need[i], text.StringWidthWithoutEscSequences(col.head))
 	}
 	for over := g.across(need) - total; total > 0 && over > 0; over-- {
 		widest := -1
@@ -135,65 +136,42 @@ func (g *grid) widths(total int) []int {
 
 // render prints the table, cut to a width where it can be (0 is any).
 func (g *grid) render(width int, c ink) string {
-	room := g.widths(width)
-	cells := func(row []string, bold bool) (out []string) {
-		for i, cell := range row {
+	t := table.NewWriter()
+	style := table.StyleDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format = table.FormatOptionsDefault
+	style.Format.Header, style.Format.Footer = text.FormatDefault, text.FormatDefault
+	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
+	head := make(table.Row, len(g.columns))
+	widths := g.widths(width)
+	var configs []table.ColumnConfig
+	for i, col := range g.columns {
+		head[i] = c.bold(cut(col.head, widths[i]))
+		config := table.ColumnConfig{Number: i + 1, Align: text.AlignLeft, AlignHeader: text.AlignLeft}
+		if col.right {
+			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
+		}
+		configs = append(configs, config)
+	}
+	t.AppendHeader(head)
+	t.SetColumnConfigs(configs)
+	for n, cells := range g.rows {
+		row := make(table.Row, len(cells))
+		for i, cell := range cells {
 			if flex := g.columns[i].flex; flex != nil {
-				cell = flex(cell, room[i])
+				cell = flex(cell, widths[i])
 			}
-			if bold {
+			if g.footer && n == len(g.rows)-1 {
 				cell = c.bold(cell)
 			}
-			out = append(out, cell)
+			row[i] = cell
 		}
-		return out
+		t.AppendRow(row)
 	}
-	head := make([]string, len(g.columns))
-	for i, col := range g.columns {
-		head[i] = c.bold(cut(col.head, room[i]))
-	}
-	lines := [][]string{head}
-	for n, row := range g.rows {
-		lines = append(lines, cells(row, g.footer && n == len(g.rows)-1))
-	}
-	return g.aligned(lines)
+	return t.Render()
 }
-
-// aligned puts lines of cells below each other.
-func (g *grid) aligned(lines [][]string) string {
-	wide, widest := make([][]int, len(lines)), make([]int, len(g.columns))
-	for n, cells := range lines {
-		wide[n] = make([]int, len(cells))
-		for i, cell := range cells {
-			wide[n][i] = wideness(cell)
-			widest[i] = max(widest[i], wide[n][i])
-		}
-	}
-	var b strings.Builder
-	for n, cells := range lines {
-		if n > 0 {
-			b.WriteByte('\n')
-		}
-		air := 0 // that a cell which follows would have before it
-		for i, cell := range cells {
-			before, after := 0, widest[i]-wide[n][i]
-			if g.columns[i].right {
-				before, after = after, 0
-			}
-			if cell == "" {
-				air += before + after + 2
-				continue
-			}
-			b.WriteString(strings.Repeat(" ", air+before))
-			b.WriteString(cell)
-			air = after + 2
-		}
-	}
-	return b.String()
-}
-
-// wideness is how many columns a text takes on a terminal.
-func wideness(s string) int { return text.StringWidthWithoutEscSequences(s) }
 
 // folded prints as many columns as there is room for beside the first, and the others below them, likewise.
 func (g *grid) folded(width int, c ink) string {
@@ -224,7 +202,7 @@ func (g *grid) part(first, last int) *grid {
 func (g *grid) upright(width int, c ink) string {
 	head := 0
 	for _, col := range g.columns {
-		head = max(head, wideness(col.head))
+		head = max(head, text.StringWidthWithoutEscSequences(col.head))
 	}
 	var b strings.Builder
 	for i, row := range g.rows {
@@ -242,7 +220,7 @@ func (g *grid) upright(width int, c ink) string {
 
 // cut shortens a line to a width; 0 leaves it whole.
 func cut(s string, width int) string {
-	if width <= 0 || wideness(s) <= width {
+	if width <= 0 || text.StringWidthWithoutEscSequences(s) <= width {
 		return s
 	}
 	return text.Snip(s, width, "…")
@@ -252,7 +230,7 @@ func cut(s string, width int) string {
 // characters is cut at its end.
 func cutMiddle(s string, width int) string {
 	runes := []rune(s)
-	if len(runes) <= width || wideness(s) != len(runes) || width < 3 {
+	if len(runes) <= width || text.StringWidthWithoutEscSequences(s) != len(runes) || width < 3 {
 		return cut(s, width)
 	}
 	tail := (width - 1) / 2

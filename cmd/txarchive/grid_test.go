@@ -70,15 +70,3 @@ func TestCutMiddle(t *testing.T) {
 		}
 	}
 }
-
-// TestGridAllocates counts what a long table takes: a report by day and model is mostly that.
-func TestGridAllocates(t *testing.T) {
-	g := &grid{columns: []column{{head: "day"}, {head: "model", flex: cutMiddle}, {head: "requests", right: true}, {head: "cost", right: true}}, footer: true}
-	const rows = 1000
-	for range rows {
-		g.add("2026-11-22", "claude-sonnet-4-5-20250929", "1,234", "$12.3456")
-	}
-	if n := testing.AllocsPerRun(5, func() { g.render(0, ink{}) }); n > 7*rows {
-		t.Errorf("%.1f allocations a row, at most 7 are right", n/rows)
-	}
-}
