@@ -109,3 +109,20 @@ func mustParse(t *testing.T, text string) *query.Tree {
 	}
 	return tree
 }
+
+// TestSumWork asks what usage by tool costs in a small and in a large index: for each record the same, and not a look at all others.
+func TestSumWork(t *testing.T) {
+	of := func(n int) work {
+		db, _ := archived(t, n)
+		c := countReads(t, db)
+		return c.of(t, func() error {
+			for _, err := range db.Sum(t.Context(), index.SumQuery{By: []index.Dimension{index.ByTool}}) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	of(320).within(t, "by tool", 320, of(40), 40, 1.5, 2)
+}

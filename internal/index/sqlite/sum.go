@@ -35,8 +35,8 @@ const costOnly = `u.verdict = 0 AND u.reported IS NOT NULL AND u.input IS NULL
 
 // tools gives each counted record the tools that were called for it: a call belongs to the record that its bytes
 // lie in, else to the next one of the original. Of a request that several records tell, the one that counts has
-// the calls of all.
-const tools = `called AS MATERIALIZED (SELECT DISTINCT coalesce(w.of, w.id) AS id, m.name FROM calls k CROSS JOIN events e ON e.id = k.event
+// the calls of all. SQLite makes an index of what is found only by a column whose type it knows.
+const tools = `called AS MATERIALIZED (SELECT DISTINCT CAST(coalesce(w.of, w.id) AS INTEGER) AS id, m.name FROM calls k CROSS JOIN events e ON e.id = k.event
 		CROSS JOIN transcripts t ON t.id = k.transcript CROSS JOIN names m ON m.id = k.name CROSS JOIN usage w ON w.id = coalesce(
 			(SELECT CASE WHEN x.offset + x.length > e.offset THEN x.id END FROM usage x
 				WHERE x.version = t.version AND x.inner IS e.inner AND x.offset <= e.offset ORDER BY x.offset DESC, x.id DESC LIMIT 1),
@@ -222,9 +222,9 @@ func scanQuery(q index.SumQuery, c clock, onlyTwins bool) (string, []any, error)
 	if err != nil {
 		return "", nil, err
 	}
-	with := []string{twins}
-	if i := slices.Index(group, "u.tool"); i >= 0 {
-		group[i], f.tools = "(SELECT list FROM tools WHERE id = u.id) AS tool", true
+	with, toolsOf := []string{twins}, ""
+	if i := slices.Index(group, "u.tool"); i >= 0 { // joined, since SQLite would look through all tools again for each record
+		group[i], toolsOf, f.tools = "l.list AS tool", "LEFT JOIN tools l ON l.id = u.id ", true
 	}
 	if f.tools {
 		with = append(with, tools)
@@ -234,9 +234,9 @@ func scanQuery(q index.SumQuery, c clock, onlyTwins bool) (string, []any, error)
 	if q.From.IsZero() && q.To.IsZero() && q.Runs == nil && q.Conversation == "" && q.ID == "" {
 		hint = "NOT INDEXED " // all rows in their order, not one by one by time
 	}
-	from := " FROM usage u " + hint + "LEFT JOIN twins p ON p.id = u.id " + recordJoins(f.texts, f.run, f.conv)
+	from := " FROM usage u " + hint + "LEFT JOIN twins p ON p.id = u.id " + toolsOf + recordJoins(f.texts, f.run, f.conv)
 	if onlyTwins {
-		from = " FROM twins p CROSS JOIN usage u ON u.id = p.id " + recordJoins(f.texts, f.run, f.conv)
+		from = " FROM twins p CROSS JOIN usage u ON u.id = p.id " + toolsOf + recordJoins(f.texts, f.run, f.conv)
 	}
 	numbers := ""
 	for _, m := range measures {
