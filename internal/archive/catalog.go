@@ -407,12 +407,28 @@ func (l location) has(size int64, sum blob.Ref) bool {
 	return false
 }
 
+// placedVersion is a version and where its parts stand. It is read while the catalog goes on to other originals, by somebody else.
+type placedVersion struct {
+	*catalogVersion
+	at     []location // of its parts; the zero one is nowhere
+	losses []blob.Loss
+}
+
+// place finds the parts of a version.
+func (c *catalog) place(v *catalogVersion) *placedVersion {
+	placed := &placedVersion{v, make([]location, len(v.parts)), c.losses.Of(&v.Version)}
+	for i, p := range v.parts {
+		placed.at[i], _ = c.find(p)
+	}
+	return placed
+}
+
 // extents returns where a stretch of a version lies that begins with an extent, for a Library: the last may reach further
 // than the version does, which was a state of something that has grown since. ErrNotFound names the pack that is missing.
-func (c *catalog) extents(v *catalogVersion, from, to int64) ([]blob.Extent, error) {
+func (v *placedVersion) extents(from, to int64) ([]blob.Extent, error) {
 	var extents []blob.Extent
 	end := from
-	for _, p := range v.parts {
+	for i, p := range v.parts {
 		if p.offset < from {
 			continue
 		}
@@ -420,10 +436,10 @@ func (c *catalog) extents(v *catalogVersion, from, to int64) ([]blob.Extent, err
 			break
 		}
 		if p.offset != end {
-			return nil, c.gap(v, end, min(p.offset, to))
+			return nil, v.gap(end, min(p.offset, to))
 		}
-		at, ok := c.find(p)
-		if !ok {
+		at := v.at[i]
+		if at.pack == nil {
 			return nil, fmt.Errorf("%d bytes at %d of %s/%s version %d stood in pack %s: %w",
 				p.size, p.offset, v.Source, v.Path, v.Number, p.at.pack.name, blob.ErrNotFound)
 		}
@@ -431,15 +447,15 @@ func (c *catalog) extents(v *catalogVersion, from, to int64) ([]blob.Extent, err
 		end += p.size
 	}
 	if end < to {
-		return nil, c.gap(v, end, to)
+		return nil, v.gap(end, to)
 	}
 	return extents, nil
 }
 
 // gap is the error for bytes that no pack has.
-func (c *catalog) gap(v *catalogVersion, from, to int64) error {
-	if losses := c.losses.Of(&v.Version); blob.Covers(losses, from, to-from) {
-		return lostError(&losses[0])
+func (v *placedVersion) gap(from, to int64) error {
+	if blob.Covers(v.losses, from, to-from) {
+		return lostError(&v.losses[0])
 	}
 	return fmt.Errorf("no pack has %s/%s version %d from %d on: %w", v.Source, v.Path, v.Number, from, blob.ErrNotFound)
 }

@@ -107,8 +107,9 @@ func (a *Archive) filesOf(ctx context.Context, run string) (map[string]bool, err
 }
 
 func (a *Archive) packedOriginal(c *catalog, v *catalogVersion) original {
+	placed := c.place(v)
 	return original{Version: v.Version, newest: v.newest, part: func(ctx context.Context, from, to int64) io.Reader {
-		extents, err := c.extents(v, from, to)
+		extents, err := placed.extents(from, to)
 		if err != nil {
 			return failing{err}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -337,5 +338,31 @@ func TestRestoreRoots(t *testing.T) {
 	o.Roots = map[string]string{"runs": filepath.Join(w.dir, "inside")}
 	if err := r.Restore(t.Context(), o, nil); err == nil {
 		t.Error("restored into the archive")
+	}
+}
+
+// TestRestoreWhileTheCatalogGoesOn: originals are read by workers while the catalog of the manifests is made anew for the next ones.
+func TestRestoreWhileTheCatalogGoesOn(t *testing.T) {
+	w := fillWorld(t)
+	noIndex := &Archive{}
+	a := withoutIndex(t, w, &noIndex)
+	c, err := a.readCatalog(t.Context(), noLimit, func(pack string, err error) { t.Errorf("%s: %v", pack, err) })
+	w.check(err)
+	var found []original
+	for _, v := range c.sorted() {
+		found = append(found, a.packedOriginal(c, v))
+	}
+	for _, p := range c.packs { // as advance leaves it for a moment
+		p.listed = false
+	}
+	c.bySum = nil
+	clear(c.versions)
+	if len(found) != len(w.was) {
+		t.Errorf("%d originals of %d", len(found), len(w.was))
+	}
+	for _, o := range found {
+		if data, err := io.ReadAll(o.read(t.Context())); err != nil || int64(len(data)) != o.Size {
+			t.Errorf("%s/%s@%d: %d bytes of %d, %v", o.Source, o.Path, o.Number, len(data), o.Size, err)
+		}
 	}
 }
