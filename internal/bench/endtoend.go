@@ -169,7 +169,7 @@ type peer struct {
 func (b *bench) peers() []peer {
 	var found []peer
 	if b.has("rg", "search beside rg -c on the raw files") {
-		found = append(found, peer{"search, common word / rg -c", "search, common word, newest 20", []string{"rg", "-c", "return", b.corpus}})
+		found = append(found, peer{"search, common word / rg -c", "search, common word, newest 20", []string{"rg", "-c", "--hidden", "--no-ignore", "return", b.corpus}})
 	}
 	if b.format == "claude" && b.has("duckdb", "cost beside DuckDB on the raw files") {
 		found = append(found, peer{"cost by day and model / DuckDB", "cost by day and model", []string{"duckdb", "-c", fmt.Sprintf(costInDuckDB, b.corpus)}})
