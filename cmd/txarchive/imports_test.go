@@ -85,6 +85,7 @@ var fences = map[string][]string{
 	"go.yaml.in/yaml/v4":                         {"policy"},
 	"github.com/BurntSushi/toml":                 {"secret/gen"},
 	"golang.org/x/sys":                           {"disk", "ingest"},
+	"golang.org/x/sync":                          {"ingest"},
 }
 
 // testFences are rooms whose tests may use more: some look into the index as others would.

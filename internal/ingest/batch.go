@@ -41,7 +41,8 @@ type batch struct {
 	placed   map[blob.Ref]int // content that this pack holds: index in versions
 	raw      int64
 	rows     int
-	held     int // memory of rows and of their words
+	held     int   // memory of rows and of their words
+	room     int64 // that its deliveries have taken of the load
 	pack     *index.PackRow
 }
 
@@ -84,6 +85,7 @@ func (b *batcher) add(d delivery) error {
 			return err
 		}
 	}
+	b.current.room += d.room
 	for _, p := range d.pieces {
 		if p.copy {
 			b.waiting = append(b.waiting, p)

@@ -2,50 +2,31 @@ package ingest
 
 import (
 	"context"
-	"sync"
+
+	"golang.org/x/sync/semaphore"
 )
 
-// loadBytes is how much memory rows may take from when they are made until they are in the index. A batch that has half of it is
-// sealed at once, and one that has less after a while, so whoever waits for room gets it.
+// loadBytes is how much memory rows may take, with their words, from when they are made until they are in the index. A batch that has
+// half of it is sealed at once, and one that has less after a while, so whoever waits for room gets it.
 const loadBytes = 2 * batchHeld
 
-// load is the rows that are on their way, with their words.
-type load struct {
-	mu   sync.Mutex
-	room *sync.Cond // for less
-	held int
-}
+// load is the rows that are on their way.
+type load struct{ room *semaphore.Weighted }
 
-func newLoad() *load {
-	l := &load{}
-	l.room = sync.NewCond(&l.mu)
-	return l
-}
+func newLoad() load { return load{semaphore.NewWeighted(loadBytes)} }
 
-// take waits until there is room for rows of so many bytes, or nothing else on its way. It says whether the context was still good.
-func (l *load) take(ctx context.Context, bytes int) bool {
-	stop := context.AfterFunc(ctx, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.room.Broadcast()
-	})
-	defer stop()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for l.held > 0 && l.held+bytes > loadBytes && ctx.Err() == nil {
-		l.room.Wait()
+// take waits until there is room for a delivery. One that is more than there ever is takes all of it: it goes alone.
+func (l load) take(ctx context.Context, d *delivery) error {
+	n := min(int64(held(d.pieces)), loadBytes)
+	if err := l.room.Acquire(ctx, n); err != nil {
+		return err
 	}
-	l.held += bytes
-	return ctx.Err() == nil
+	d.room = n
+	return nil
 }
 
-// give says that rows are in the index.
-func (l *load) give(bytes int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.held -= bytes
-	l.room.Broadcast()
-}
+// give says that the rows of deliveries that took so much room are in the index.
+func (l load) give(room int64) { l.room.Release(room) }
 
 // held is what pieces with content of their own take. Copies wait for content that is still on its way, so that waits for none of them.
 func held(pieces []*piece) (n int) {

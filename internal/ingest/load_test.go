@@ -2,43 +2,52 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/index"
 )
 
 // TestLoad has several readers send rows, and a writer take them in: never more is on its way than may be, but for what is more by itself,
 // and all come through.
 func TestLoad(t *testing.T) {
-	l, sent := newLoad(), make(chan int, 100)
+	l, sent := newLoad(), make(chan delivery, 100)
+	var onTheWay atomic.Int64
 	var readers sync.WaitGroup
 	for seed := range uint64(4) {
 		readers.Go(func() {
 			r := rand.New(rand.NewPCG(seed, 1))
 			for range 500 {
-				n := r.IntN(loadBytes * 5 / 4)
-				if !l.take(t.Context(), n) {
-					t.Error("the context was good")
+				d := rowsOf(r.IntN(loadBytes * 5 / 4))
+				if err := l.take(t.Context(), &d); err != nil {
+					t.Error(err)
 				}
-				sent <- n
+				n := int64(held(d.pieces))
+				if all := onTheWay.Add(n); all > loadBytes && all != n {
+					t.Errorf("%d bytes are on their way", all)
+				}
+				sent <- d
 			}
 		})
 	}
 	go func() { readers.Wait(); close(sent) }()
 	taken := 0
-	for n := range sent {
-		l.mu.Lock()
-		if l.held > loadBytes && l.held != n {
-			t.Errorf("%d bytes are on their way", l.held)
-		}
-		l.mu.Unlock()
-		l.give(n)
+	for d := range sent {
+		onTheWay.Add(-int64(held(d.pieces)))
+		l.give(d.room)
 		taken++
 	}
-	if taken != 2000 || l.held != 0 {
-		t.Errorf("%d of 2000 came through, %d bytes are left", taken, l.held)
+	if taken != 2000 || !l.room.TryAcquire(loadBytes) {
+		t.Errorf("%d of 2000 came through, or not all room is free", taken)
 	}
+}
+
+func rowsOf(n int) delivery {
+	return delivery{pieces: []*piece{{rows: &index.Parsed{Held: n}}}}
 }
 
 // TestLoadEnds wants nobody to wait for room in a scan that has ended.
@@ -46,8 +55,12 @@ func TestLoadEnds(t *testing.T) {
 	l := newLoad()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if !l.take(ctx, loadBytes) || l.take(ctx, 1) {
-		t.Error("there was room")
+	all, more := rowsOf(loadBytes), rowsOf(1)
+	if err := l.take(ctx, &all); err != nil {
+		t.Error(err)
+	}
+	if err := l.take(ctx, &more); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("there was room: %v", err)
 	}
 }
 

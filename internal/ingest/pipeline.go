@@ -162,7 +162,7 @@ func (s *scan) commits(ctx context.Context, batches <-chan *batch) error {
 			return err
 		}
 		s.committed(c)
-		s.load.give(held(c.pieces))
+		s.load.give(c.room)
 		if err := s.saveSome(ctx, c); err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ type scan struct {
 	skipped []FileError // links, devices, what could not be listed
 	ignored []ignored   // files that belong to nothing known
 	keeper  *keeper
-	load    *load
+	load    load
 	first   bool                      // the index has no version of a file of this source
 	empty   bool                      // nor of any other
 	graves  map[string]blob.Tombstone // those that stand, by key

@@ -52,6 +52,7 @@ const (
 type delivery struct {
 	unit   *pack.Unit
 	pieces []*piece
+	room   int64 // that it has taken of the load
 }
 
 // worker reads, hashes, compresses and parses files, one after another.
@@ -295,8 +296,8 @@ func (w *worker) flush() error {
 }
 
 func (w *worker) send(d delivery) error {
-	if !w.s.load.take(w.ctx, held(d.pieces)) {
-		return w.ctx.Err()
+	if err := w.s.load.take(w.ctx, &d); err != nil {
+		return err
 	}
 	select {
 	case w.out <- d:
