@@ -164,14 +164,7 @@ func (a *app) printCoverage(c *search.Coverage) {
 		}
 		a.note("Left out by %s: %s%s", h.By, atLeast, plural(h.Hits, "hit", "hits"))
 	}
-	for _, s := range c.Sources {
-		if s.State != "ok" {
-			a.note("Source %s is %s: %s", s.Name, s.State, s.Reason)
-		}
-		if s.Problems > 0 {
-			a.note("Source %s has %s, so something of it may not be found: txarchive doctor", s.Name, plural(s.Problems, "problem", "problems"))
-		}
-	}
+	a.printSources(c.Sources)
 	if c.Thinned != nil && *c.Thinned > 0 {
 		a.note("Of %s a policy has taken words out of the index: txarchive sql 'SELECT run_id, thinned FROM v_runs WHERE thinned IS NOT NULL'", plural(*c.Thinned, "run", "runs"))
 	}
@@ -188,6 +181,38 @@ func (a *app) printCoverage(c *search.Coverage) {
 	}
 	if c.Explain != nil {
 		a.printExplain(c.Explain)
+	}
+}
+
+// sourcesNamed is how many sources a note names; of those beyond, it says how many they are.
+const sourcesNamed = 3
+
+// printSources says of which sources something may be missing.
+func (a *app) printSources(sources []search.Source) {
+	var unwell, broken []string
+	problems := int64(0)
+	for _, s := range sources {
+		if s.State != "ok" {
+			if unwell = append(unwell, s.Name); len(unwell) <= sourcesNamed {
+				a.note("Source %s is %s: %s", s.Name, s.State, s.Reason)
+			}
+		}
+		if s.Problems > 0 {
+			broken, problems = append(broken, s.Name), problems+s.Problems
+		}
+	}
+	if more := len(unwell) - sourcesNamed; more > 0 {
+		a.note("%s are not well either: txarchive status", plural(int64(more), "more source", "more sources"))
+	}
+	if n := len(broken); n > 0 {
+		named, has := "Source "+broken[0], "has"
+		if n > 1 {
+			named, has = "Sources "+strings.Join(broken[:min(n, sourcesNamed)], ", "), "have"
+		}
+		if more := n - sourcesNamed; more > 0 {
+			named += fmt.Sprintf(" and %s more", number(int64(more)))
+		}
+		a.note("%s %s %s, so something may not be found: txarchive doctor", named, has, plural(problems, "problem", "problems"))
 	}
 }
 
