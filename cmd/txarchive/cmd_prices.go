@@ -146,7 +146,11 @@ func runPricesUsed(ctx context.Context, a *app, book *price.Book) error {
 	}
 	g = &grid{columns: []column{{head: "model used", flex: cutMiddle}, {head: "records", right: true, spare: 3}, {head: "row", flex: cutMiddle}, {head: "table", spare: 2}, {head: "said", flex: cut, spare: 1}}}
 	for _, m := range used {
-		g.add(keyText(m.Model), number(m.Records), keyText(m.Row), keyText(m.Table), strings.TrimPrefix(keyText(m.Reason), "-"))
+		row := keyText(m.Row)
+		if m.Row != nil && m.Model != nil && *m.Row == *m.Model {
+			row = "the same" // said twice, names of dated models would both be cut where they differ
+		}
+		g.add(keyText(m.Model), number(m.Records), row, keyText(m.Table), strings.TrimPrefix(keyText(m.Reason), "-"))
 	}
 	fmt.Fprintf(a.out, "\n%s\n", a.fitted(g))
 	return nil
