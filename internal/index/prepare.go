@@ -83,6 +83,9 @@ func (c *Collector) Take(last bool) *Parsed {
 	clear(c.rows)
 	for _, r := range c.runs {
 		run := *r
+		if run.Guess {
+			run.Guess, out.Until = false, 0
+		}
 		if run.Host == "" && !run.Named {
 			run.Host = out.Host
 		}

@@ -185,6 +185,23 @@ func TestTornHead(t *testing.T) {
 	l.answers("the whole", "SELECT native_id FROM v_runs", codexA)
 }
 
+// TestOwnerComesLate: a sub-agent of the old layout, and a session of another name, begin with lines that do not say whose they
+// are. What the files were called is no run any more when a line says it.
+func TestOwnerComesLate(t *testing.T) {
+	l := newLife(t, "claude-code")
+	agent, chat := ".claude/projects/-home-ada-shop/agent-ab12.jsonl", ".claude/projects/-home-ada-shop/chat.jsonl"
+	summary := `{"type":"summary","summary":"Baskets","leafUuid":"x"}` + "\n"
+	l.write(agent, summary)
+	l.write(chat, summary)
+	l.meet("summaries", counts{})
+	l.append(agent, strings.ReplaceAll(claudeTurn(claudeA, 1), `"isSidechain":false`, `"isSidechain":true`))
+	l.append(chat, claudeTurn(claudeB, 2))
+	l.meet("the owners", counts{runs: 1, conversations: 2, events: 6, in: 20, out: 6, links: 1})
+	l.answers("the owners", "SELECT native_id FROM v_runs WHERE native_id LIKE 'agent%' OR native_id = 'chat'")
+	l.answers("the owners", "SELECT count(*) || ' ' || count(DISTINCT run_id) FROM v_events WHERE type = 'summary'", "2 2")
+	l.once("the owners")
+}
+
 // TestGrownAHundredTimes: an ingest stores the bytes that came and writes the rows of their lines, no more.
 func TestGrownAHundredTimes(t *testing.T) {
 	for format, c := range map[string]struct {

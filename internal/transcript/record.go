@@ -38,6 +38,8 @@ type Run struct {
 	// Named says that the run is only named here, by a link or a log line, and that this original alone does
 	// not make it one of the runs that are counted.
 	Named bool `json:",omitzero"`
+	// Guess says that no line of the original tells yet whose it is: when it has grown it is read from its start.
+	Guess bool `json:"-"`
 
 	Attributes Attributes `json:",omitzero"`
 }

@@ -148,7 +148,8 @@ func (r *reader) begin(l *line) {
 
 // end tells what only the whole file says of the run. Several files of one run are one session in several places.
 func (r *reader) end() {
-	if r.run == "" && len(r.waiting) > 0 {
+	guess := r.run == ""
+	if guess && len(r.waiting) > 0 {
 		r.is("", "")
 	}
 	if !r.rows {
@@ -159,7 +160,7 @@ func (r *reader) end() {
 	title := f.title(r.seen)
 	run := &transcript.Run{
 		ID: r.run, Named: !r.counted, Child: child, Title: title, Project: f.project, Branch: f.branch, Version: f.version,
-		Model: f.model, Agent: f.agent, Started: f.first, Ended: f.last,
+		Model: f.model, Agent: f.agent, Started: f.first, Ended: f.last, Guess: guess,
 	}
 	r.out.give(run)
 	if !r.open {
