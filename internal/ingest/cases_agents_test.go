@@ -43,6 +43,7 @@ func TestCasesOfAgents(t *testing.T) {
 		"codex/moved":     {Runs: 2, Conversations: 2, User: 3, Assistant: 2, Requests: 3, Input: 25, Output: 4, CacheRead: 10},
 		"codex/unnamed-turns": {Runs: 2, Conversations: 2, Links: 1, User: 2, Assistant: 3,
 			Requests: 3, Input: 230, Output: 60, CacheRead: 110},
+		"gemini-cli/bare":     {Conversations: 4, Links: 4, Problems: 2, User: 3, Assistant: 3, Requests: 3, Input: 15, Output: 6},
 		"gemini-cli/document": {Runs: 2, Conversations: 2, User: 2, Assistant: 1, Requests: 1, Input: 7, Output: 3},
 		"gemini-cli/log": {Runs: 1, Conversations: 1, Problems: 3, User: 4, Assistant: 2, Reasoning: 2, Calls: 5, Results: 4, System: 3,
 			Requests: 4, Input: 722, Output: 101, CacheRead: 2300},

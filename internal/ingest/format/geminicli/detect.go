@@ -27,7 +27,7 @@ func (gemini) Detect(h format.Head) format.Claim {
 	switch {
 	case path.Base(dir) == "chats" && (sessionName.MatchString(name) || fits):
 		claim.Root = path.Dir(dir)
-	case path.Base(path.Dir(dir)) == "chats" && fits:
+	case path.Base(path.Dir(dir)) == "chats" && (fits || claim.Log && hasLine(h.Bytes)):
 		claim.Root = path.Dir(path.Dir(dir))
 	case name == "logs.json" && hasKeys(h.Bytes, "sessionId", "messageId", "message"):
 		return format.Claim{Strength: format.Likely, Role: rolePrompts}
@@ -49,6 +49,20 @@ func isSession(head []byte, log bool) bool {
 	}
 	return hasKeys(head, "sessionId", "projectHash") ||
 		hasKeys(head, "messages", "id", "timestamp", "type") && (hasKeys(head, "gemini") || hasKeys(head, "lastUpdated"))
+}
+
+// hasLine says whether a log has a line that could be a header or a message, with less in it than isSession asks for: where
+// only subagents lie, their header may be torn, or lack the project.
+func hasLine(head []byte) bool {
+	return format.AnyLine(head, func(line []byte) bool {
+		switch {
+		case !bytes.HasPrefix(line, []byte("{")):
+			return false
+		case bytes.HasPrefix(line, []byte(`{"sessionId"`)), hasKeys(line, "sessionId") && (hasKeys(line, "kind") || hasKeys(line, "startTime") || hasKeys(line, "lastUpdated")):
+			return true
+		}
+		return hasKeys(line, "id", "type", "content") && (hasKeys(line, "gemini") || hasKeys(line, "user"))
+	})
 }
 
 func hasKeys(b []byte, keys ...string) bool {
