@@ -196,7 +196,7 @@ func (c *chart) draw(width int, k ink) string {
 	}
 	most, label, money := slices.Max(append(slices.Clone(c.totals), 0)), 0, 0
 	for i, b := range c.buckets {
-		label, money = max(label, text.StringWidthWithoutEscSequences(b)), max(money, len(c.amount(c.totals[i])))
+		label, money = max(label, widthOf(b)), max(money, len(c.amount(c.totals[i])))
 	}
 	label = min(label, max(width/3, 10))
 	room := max(width-label-money-4, 4)
@@ -216,7 +216,7 @@ func (c *chart) sparks(width int) string {
 	label, money := 0, 0
 	shown := c.series[:min(len(c.series), 2*maxSeries)]
 	for _, s := range shown {
-		label, money = max(label, text.StringWidthWithoutEscSequences(s.name)), max(money, len(c.amount(s.sum)))
+		label, money = max(label, widthOf(s.name)), max(money, len(c.amount(s.sum)))
 	}
 	label = min(label, max(width/3, 10))
 	room := max(width-label-money-4, 4)
@@ -233,7 +233,7 @@ func (c *chart) sparks(width int) string {
 
 // pad fills a cell up to a width, and cuts what is wider.
 func pad(s string, width int) string {
-	if text.StringWidthWithoutEscSequences(s) > width {
+	if widthOf(s) > width {
 		s = cut(s, width)
 	}
 	return text.Pad(s, width, ' ')

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
@@ -127,7 +126,7 @@ func (p *treePrinter) node(n *search.Node, branch, margin string) {
 		}
 		room := 0
 		if p.width > 0 {
-			room = max(p.width-text.StringWidthWithoutEscSequences(lead), 20)
+			room = max(p.width-widthOf(lead), 20)
 		}
 		fmt.Fprintln(p.a.out, p.ink.dim(lead)+p.color(n, i, cut(s, room)))
 	}

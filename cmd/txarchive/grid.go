@@ -111,13 +111,13 @@ func (g *grid) widths(total int) []int {
 	need, floor := make([]int, len(g.columns)), make([]int, len(g.columns))
 	for i, col := range g.columns {
 		for _, row := range g.rows {
-			need[i] = max(need[i], text.StringWidthWithoutEscSequences(row[i]))
+			need[i] = max(need[i], widthOf(row[i]))
 		}
 		floor[i] = 8
 		if col.right {
 			floor[i] = max(floor[i], need[i])
 		}
-		need[i] = max(need[i], text.StringWidthWithoutEscSequences(col.head))
+		need[i] = max(need[i], widthOf(col.head))
 	}
 	for over := g.across(need) - total; total > 0 && over > 0; over-- {
 		widest := -1
@@ -202,7 +202,7 @@ func (g *grid) part(first, last int) *grid {
 func (g *grid) upright(width int, c ink) string {
 	head := 0
 	for _, col := range g.columns {
-		head = max(head, text.StringWidthWithoutEscSequences(col.head))
+		head = max(head, widthOf(col.head))
 	}
 	var b strings.Builder
 	for i, row := range g.rows {
@@ -220,7 +220,7 @@ func (g *grid) upright(width int, c ink) string {
 
 // cut shortens a line to a width; 0 leaves it whole.
 func cut(s string, width int) string {
-	if width <= 0 || text.StringWidthWithoutEscSequences(s) <= width {
+	if width <= 0 || widthOf(s) <= width {
 		return s
 	}
 	return text.Snip(s, width, "…")
@@ -230,7 +230,7 @@ func cut(s string, width int) string {
 // characters is cut at its end.
 func cutMiddle(s string, width int) string {
 	runes := []rune(s)
-	if len(runes) <= width || text.StringWidthWithoutEscSequences(s) != len(runes) || width < 3 {
+	if len(runes) <= width || widthOf(s) != len(runes) || width < 3 {
 		return cut(s, width)
 	}
 	tail := (width - 1) / 2

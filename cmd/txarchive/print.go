@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // clean makes text from a transcript harmless to a terminal: escape sequences go as a whole, and so do all other
@@ -38,11 +40,29 @@ func clean(s string) string {
 
 func harmless(s string) bool {
 	for _, r := range s {
-		if hidden(r) || r == utf8.RuneError {
+		if ascii := r >= ' ' && r <= '~'; !ascii && (hidden(r) || r == utf8.RuneError) {
 			return false
 		}
 	}
 	return true
+}
+
+// printable says whether a text is printable ASCII: most that stands in tables is, and needs no closer look.
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// widthOf is how many columns of a terminal a text takes. Escape sequences in it take none.
+func widthOf(s string) int {
+	if printable(s) {
+		return len(s)
+	}
+	return text.StringWidthWithoutEscSequences(s)
 }
 
 // hidden says whether a terminal would act on a character, or a person not see it.
@@ -114,7 +134,12 @@ func stringSequence(s string, i, n int) int {
 }
 
 // line is clean for what must stay on one line.
-func line(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
+func line(s string) string {
+	if printable(s) && !strings.Contains(s, "  ") && strings.Trim(s, " ") == s {
+		return s
+	}
+	return strings.Join(strings.Fields(clean(s)), " ")
+}
 
 // encode is JSON on one line. What a terminal would act on is escaped, which any reader of JSON undoes.
 func encode(v any) string {

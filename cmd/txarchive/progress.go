@@ -130,7 +130,7 @@ func (m *meter) line(took time.Duration) string {
 		}
 	}
 	head := strings.Join(parts, "  ")
-	room := m.width - 3 - text.StringWidthWithoutEscSequences(head) - 2
+	room := m.width - 3 - widthOf(head) - 2
 	if path := ending(line(s.path), room); path != "" {
 		return m.ink.cyan(head) + "  " + m.ink.dim(path)
 	}
@@ -148,7 +148,7 @@ func timeLeft(d time.Duration) string {
 // ending is the end of a text that fits into a width; "" when next to nothing does.
 func ending(s string, width int) string {
 	const least = 8
-	if text.StringWidthWithoutEscSequences(s) <= width {
+	if widthOf(s) <= width {
 		return s
 	}
 	if width < least {

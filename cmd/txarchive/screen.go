@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
 
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -70,9 +69,9 @@ func (a *app) width() int {
 func (a *app) wrapped(lead, words, margin string) string {
 	var b strings.Builder
 	b.WriteString(lead)
-	width, used := a.width(), text.StringWidthWithoutEscSequences(lead)
+	width, used := a.width(), widthOf(lead)
 	for i, word := range strings.Split(words, " ") {
-		n := text.StringWidthWithoutEscSequences(word)
+		n := widthOf(word)
 		switch {
 		case i == 0:
 		case width > 0 && used+1+n > width:

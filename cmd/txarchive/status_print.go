@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 func (a *app) printStatus(s *statusReport) {
@@ -129,11 +127,11 @@ func (a *app) statusGrid(s *statusReport) *grid {
 
 // tail shortens a path to a width at its beginning: its end says more.
 func tail(path string, width int) string {
-	if width <= 0 || text.StringWidthWithoutEscSequences(path) <= width {
+	if width <= 0 || widthOf(path) <= width {
 		return path
 	}
 	runes := []rune(path)
-	for len(runes) > 0 && text.StringWidthWithoutEscSequences(string(runes)) > width-1 {
+	for len(runes) > 0 && widthOf(string(runes)) > width-1 {
 		runes = runes[1:]
 	}
 	return "…" + string(runes)

@@ -94,7 +94,7 @@ func (v *viewer) body(p *search.Piece, tool bool) {
 	}
 	if tool && v.o.tools == "short" {
 		short := line(body)
-		if whole := text.StringWidthWithoutEscSequences(short); whole > shortText {
+		if whole := widthOf(short); whole > shortText {
 			short = cut(short, shortText) + "  (" + size(int64(len(p.Text)+p.Rest)) + ", --tools full shows all)"
 		}
 		body = short

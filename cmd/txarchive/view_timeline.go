@@ -121,7 +121,7 @@ func (v *viewer) moment(p *search.Piece, clock string) string {
 	}
 	room := momentText
 	if v.width > 0 {
-		room = max(v.width-text.StringWidthWithoutEscSequences(head), 8)
+		room = max(v.width-widthOf(head), 8)
 	}
 	said := cut(strings.TrimRight(text.Pad(cut(who, room), min(14, room), ' ')+"  "+body, " "), room)
 	switch {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -79,9 +78,10 @@ func identity(keys []Key) string {
 	var b strings.Builder
 	for _, k := range keys {
 		if k.Value != nil {
-			b.WriteString(strconv.Quote(*k.Value))
+			b.WriteByte('=')
+			b.WriteString(strings.ReplaceAll(*k.Value, "\x00", "\x00\xff"))
 		}
-		b.WriteByte(0)
+		b.WriteString("\x00\x01") // which nothing else becomes
 	}
 	return b.String()
 }
