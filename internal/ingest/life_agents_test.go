@@ -81,6 +81,26 @@ func TestOriginComesLate(t *testing.T) {
 		claudeA+" "+claudeB, claudeA+" "+claudeC)
 }
 
+// TestCopiesOfOneAnother: a fork that sorts before its origin says of some of the lines that it took that they are its own, and
+// of others whose they were. Each file has lines that count in the other, and still one is a copy of the other, once.
+func TestCopiesOfOneAnother(t *testing.T) {
+	for _, first := range []string{claudeA, claudeB} {
+		l := newLife(t, "claude-code")
+		said := map[string]string{
+			claudeA: claudeTurn(claudeA, 1) + claudeTurn(claudeB, 2),
+			claudeB: claudeTurn(claudeB, 1) + claudeTurn(claudeB, 2),
+		}
+		l.write(claudeFile(first), said[first])
+		l.meet("one", counts{runs: 1, conversations: 1, events: 6, in: 20, out: 6})
+		for session, lines := range said {
+			l.write(claudeFile(session), lines)
+		}
+		l.meet("both", counts{runs: 2, conversations: 2, events: 6, in: 20, out: 6, links: 1})
+		l.once("both")
+		l.answers("both", "SELECT from_native_id || ' ' || to_native_id FROM v_links WHERE counted = 1", claudeA+" "+claudeB)
+	}
+}
+
 // TestCopiesGoApart: a session is copied to another place, and goes on in both. What each says alone is found and counted,
 // whichever is longer, and in whatever order they are met.
 func TestCopiesGoApart(t *testing.T) {

@@ -181,7 +181,8 @@ func (c *commit) countFirst(rows []judged) (changed, copies map[int64]bool, err 
 
 // copyLinks brings the links in line with what was found to be copied: a link that a copied event states is none (the
 // event of its run: the rows of an original may be those of another with the same bytes), and
-// a conversation with copied events has one to where they come from, unless the two are linked already.
+// a conversation with copied events has one to where they come from, unless the two are linked already. Of two that each
+// have events of the other, one is the copy: they have one link.
 func (c *commit) copyLinks(copies map[int64]bool) error {
 	if _, err := c.exec(`UPDATE links SET uncounted = coalesce((SELECT min(e.verdict) = 2 FROM events e CROSS JOIN transcripts t ON t.id = e.transcript
 		WHERE e.eid = links.event AND e.native = links.event_native AND e.verdict IN (0, 2) AND t.run_name IN (SELECT run_name FROM transcripts WHERE version = links.version)), 0)
@@ -193,11 +194,11 @@ func (c *commit) copyLinks(copies map[int64]bool) error {
 			return err
 		}
 		type copied struct {
-			version, format, at                int64
-			name, fromScope, from, toScope, to string
+			version, format, at, fromRun, toRun int64
+			name, fromScope, from, toScope, to  string
 		}
 		var all []copied
-		if err := c.each(`SELECT t.version, n.format, f.name, o.scope, o.native_id, n.scope, n.native_id, min(e.offset)
+		if err := c.each(`SELECT t.version, n.format, f.name, o.scope, o.native_id, n.scope, n.native_id, min(e.offset), o.run, n.run
 			FROM transcripts t JOIN run_names n ON n.id = t.run_name JOIN names f ON f.id = n.format
 			CROSS JOIN events e ON e.transcript = t.id AND e.verdict = 2 AND e.global > 0
 			CROSS JOIN events w ON w.eid = e.eid AND w.native = e.native AND w.verdict = 0 CROSS JOIN transcripts x ON x.id = w.transcript JOIN run_names o ON o.id = x.run_name
@@ -205,13 +206,21 @@ func (c *commit) copyLinks(copies map[int64]bool) error {
 				AND (l.from_id = o.native_id AND l.to_id = n.native_id OR l.from_id = n.native_id AND l.to_id = o.native_id))
 			GROUP BY o.id ORDER BY o.native_id`, func(r *sql.Rows) error {
 			var k copied
-			err := r.Scan(&k.version, &k.format, &k.name, &k.fromScope, &k.from, &k.toScope, &k.to, &k.at)
+			err := r.Scan(&k.version, &k.format, &k.name, &k.fromScope, &k.from, &k.toScope, &k.to, &k.at, &k.fromRun, &k.toRun)
 			all = append(all, k)
 			return err
 		}, id); err != nil {
 			return err
 		}
 		for _, k := range all {
+			if k.from > k.to {
+				if mutual, err := c.copiesOf(k.fromRun, k.toRun); err != nil || mutual {
+					if err != nil {
+						return err
+					}
+					continue
+				}
+			}
 			edge := index.Hash("link", k.name, "fork", "run", k.fromScope, k.from, "", "run", k.toScope, k.to, "")
 			if _, err := c.exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation, to_type, to_scope, to_id,
 				to_conversation, format, statement, uncounted, derived, line, offset, length) VALUES (?1, ?2, 'fork', 'run', ?3, ?4, '', 'run', ?5, ?6, '', ?7, ?2, 0, 1, 0, ?8, 0)`,
@@ -221,6 +230,14 @@ func (c *commit) copyLinks(copies map[int64]bool) error {
 		}
 	}
 	return nil
+}
+
+// copiesOf says whether a run has events that were copied from another one.
+func (c *commit) copiesOf(run, other int64) (bool, error) {
+	var n int
+	return c.get(`SELECT 1 FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id CROSS JOIN events e ON e.transcript = t.id AND e.verdict = 2 AND e.global > 0
+		CROSS JOIN events w ON w.eid = e.eid AND w.native = e.native AND w.verdict = 0 CROSS JOIN transcripts x ON x.id = w.transcript
+		CROSS JOIN run_names o ON o.id = x.run_name WHERE n.run = ? AND o.run = ? LIMIT 1`, []any{run, other}, &n)
 }
 
 func (c *commit) recountAll(transcripts map[int64]bool) error {
