@@ -156,7 +156,7 @@ func fits(v format.Value) fit {
 	switch {
 	case well:
 		return fitsWell
-	case has["sessionId"] || has["uuid"] || s.kind == "file-history-delta":
+	case has["sessionId"] || has["uuid"] || s.kind == "file-history-delta" || s.message && (s.kind == "user" || s.kind == "assistant"):
 		return fitsMaybe
 	}
 	return fitsNot

@@ -3,6 +3,7 @@ package copilotcli
 import (
 	"bytes"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -30,7 +31,7 @@ func (copilot) Detect(h format.Head) format.Claim {
 		claim.Root = dir
 	case name == "events.jsonl" && path.Base(path.Dir(dir)) == stateDir:
 		claim.Root = path.Dir(dir)
-	case name == "events.jsonl" && (fits || sessionID.MatchString(path.Base(dir)) && len(bytes.TrimSpace(h.Bytes)) == 0):
+	case name == "events.jsonl" && (fits || sessionID.MatchString(path.Base(dir)) && !hasObject(h.Bytes)):
 		// The source may begin inside of session-state, or with one session.
 		claim.Root = above(dir)
 	case fits:
@@ -49,12 +50,24 @@ func above(session string) string {
 	return session
 }
 
-// isSession says that a line is one of a session: an envelope with the start in it, or with the chain of ids. The line
-// may be longer than what is there.
+// hasObject says that some line could tell whose it is. Nothing may be there yet, or nothing that can be read.
+func hasObject(head []byte) bool {
+	return format.AnyLine(head, func(line []byte) bool {
+		_, err := format.ParseJSON(line)
+		return err == nil
+	})
+}
+
+// said are the types of lines that are a session's wherever they stand.
+var said = []string{"user.message", "assistant.message", "assistant.turn_start", "tool.execution_start", "tool.execution_complete", "session.shutdown"}
+
+// isSession says that a line is one of a session: an envelope with the start in it, with the chain of ids, or with a type that
+// only sessions have. The line may be longer than what is there.
 func isSession(head []byte) bool {
 	return format.AnyLine(head, func(line []byte) bool {
 		return bytes.HasPrefix(line, []byte("{")) && hasKeys(line, "type", "data") &&
-			(hasKeys(line, "session.start", "sessionId") || hasKeys(line, "copilotVersion") || hasKeys(line, "id", "timestamp", "parentId"))
+			(hasKeys(line, "session.start", "sessionId") || hasKeys(line, "copilotVersion") || hasKeys(line, "id", "timestamp", "parentId") ||
+				slices.ContainsFunc(said, func(t string) bool { return hasKeys(line, t) }))
 	})
 }
 

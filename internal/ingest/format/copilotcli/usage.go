@@ -14,7 +14,9 @@ func (p *parser) shutdown(l line) {
 	if id == "" {
 		id = fmt.Sprintf("#%d", p.shutdowns)
 	}
-	for model, m := range l.data.Get("modelMetrics").Fields() {
+	metrics := l.data.Get("modelMetrics")
+	for model := range metrics.Fields() {
+		m := metrics.Get(model) // the last one of a name, as everywhere
 		u := m.Get("usage")
 		input, output := tokens(u, "inputTokens"), tokens(u, "outputTokens")
 		read, write := tokens(u, "cacheReadTokens"), tokens(u, "cacheWriteTokens")
