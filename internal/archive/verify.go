@@ -288,21 +288,14 @@ func (v *verifier) settle(ctx context.Context) error {
 	return nil
 }
 
-// findRuns fills in which runs speak of some versions. The index answers the other way round, so this walks through
-// all runs; it is done only when something is wrong.
+// findRuns fills in which runs speak of some versions.
 func findRuns(ctx context.Context, db *sqlite.DB, of map[index.VersionKey][]string) error {
-	for run, err := range db.Runs(ctx, index.Selection{}, index.Page{AllVersions: true}) {
-		if err != nil {
-			return err
-		}
-		for v, err := range db.Versions(ctx, index.VersionFilter{Run: run.ID}) {
+	for key := range of {
+		for run, err := range db.Speakers(ctx, key) {
 			if err != nil {
 				return err
 			}
-			key := index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}
-			if ids, ok := of[key]; ok {
-				of[key] = append(ids, run.ID)
-			}
+			of[key] = append(of[key], run)
 		}
 	}
 	return nil
