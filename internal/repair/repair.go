@@ -57,6 +57,8 @@ type Repair struct {
 	Progress func(done, total int64)
 	// ChainLimit is how many originals are in memory at a time: 0 is 65,536.
 	ChainLimit int
+
+	packTold int // of tests, for that of this package
 }
 
 // Where bytes were found.

@@ -211,6 +211,7 @@ func (w *world) repair(hurt map[string]bool) *Repair {
 	r := &Repair{
 		Packs: w.packs, Damaged: slices.Sorted(maps.Keys(hurt)), Writer: "box1", Now: func() time.Time { return w.now.Add(time.Hour) },
 		Log: slog.New(slog.DiscardHandler), Format: pack.Options{MemberSize: 4 << 10}, ChainLimit: len(w.names) % 4, // all at a time, or hardly any
+		packTold: len(w.chains) % 3 * 2 * versionBytes,
 		Aside: func(_ context.Context, name string) error {
 			w.aside[name] = true
 			return nil
@@ -236,12 +237,26 @@ func (w *world) apply(hurt map[string]bool) {
 	r := w.repair(hurt)
 	p, err := r.Plan(ctx)
 	w.check(err)
-	_, err = r.Apply(ctx, p)
+	made, err := r.Apply(ctx, p)
 	w.check(errors.Join(err, p.Close()))
+	for _, name := range made {
+		w.tellsLittle(name, cmp.Or(r.packTold, packTold)/versionBytes)
+	}
 	for name := range hurt {
 		if !w.aside[name] {
 			w.t.Errorf("%s was not kept aside", name)
 		}
+	}
+}
+
+// tellsLittle wants a new pack to tell of no more versions than that.
+func (w *world) tellsLittle(name string, most int) {
+	p, err := w.packs.Open(ctx, name)
+	w.check(err)
+	opened, err := pack.Open(ctx, p, name)
+	w.check(err)
+	if n := len(opened.Manifest().Versions); n > most {
+		w.t.Errorf("a new pack tells of %d versions, it should not of more than %d", n, most)
 	}
 }
 

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,8 +12,13 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// packRaw is how many raw bytes a new pack takes, roughly.
-const packRaw = 48 << 20
+// A new pack takes so many raw bytes, roughly, and so much memory for the originals that it tells of, as one of an ingest does:
+// the index takes in a pack all at once.
+const (
+	packRaw      = 48 << 20
+	packTold     = 16 << 20
+	versionBytes = 1000
+)
 
 // writer puts what was found into new packs.
 type writer struct {
@@ -50,7 +56,7 @@ func (w *writer) write(p *Plan, wrecks []*holding) error {
 		if err := w.chain(c); err != nil {
 			return fmt.Errorf("%s/%s version %d: %w", c.Source, c.Path, c.Number, err)
 		}
-		if w.raw >= packRaw {
+		if w.raw >= packRaw || len(w.manifest.Versions)*versionBytes >= cmp.Or(w.repair.packTold, packTold) {
 			if err := w.seal(); err != nil {
 				return err
 			}
