@@ -18,10 +18,14 @@ import (
 
 var _ index.Catalog = (*DB)(nil)
 
-const selectState = `SELECT v.id, s.name, f.path, v.number, c.root, v.size, v.sha256, v.mtime, v.mode, coalesce(n.name, ''), coalesce(o.name, ''),
+const (
+	selectColumns = `SELECT v.id, s.name, f.path, v.number, c.root, v.size, v.sha256, v.mtime, v.mode, coalesce(n.name, ''), coalesce(o.name, ''),
 	v.root_dir, v.parser, v.parsed, EXISTS (SELECT 1 FROM transcripts t WHERE t.version = v.id AND t.indexed = 2), v.grave IS NOT NULL, v.chain
-	FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source JOIN chains c ON c.id = v.chain
+	`
+	selectNames = `
 	LEFT JOIN names n ON n.id = v.format LEFT JOIN names o ON o.id = v.role `
+	selectState = selectColumns + `FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source JOIN chains c ON c.id = v.chain` + selectNames
+)
 
 // scanner is a row or a cursor.
 type scanner interface{ Scan(...any) error }
@@ -107,16 +111,37 @@ func (db *DB) States(ctx context.Context) iter.Seq2[index.State, error] {
 	return db.StatesIn(ctx, blob.Span{})
 }
 
+// stateOrder is selectState in the order of one source's files, as the index of names has them: nothing is sorted but the versions of
+// a file.
+const stateOrder = selectColumns + `FROM sources s CROSS JOIN files f ON f.source = s.id CROSS JOIN versions v ON v.file = f.id CROSS JOIN chains c ON c.id = v.chain` +
+	selectNames + "WHERE s.name = ? AND v.grave IS NULL"
+
 // StatesIn is States for the files of a span.
 func (db *DB) StatesIn(ctx context.Context, in blob.Span) iter.Seq2[index.State, error] {
-	where, args := "WHERE v.grave IS NULL", []any{}
-	if in.After != nil {
-		where, args = where+" AND (s.name, f.path) > (?, ?)", append(args, in.After.Source, in.After.Path)
+	return func(yield func(index.State, error) bool) {
+		sources, err := db.Sources(ctx)
+		if err != nil {
+			yield(index.State{}, err)
+			return
+		}
+		for _, source := range sources {
+			query, args := stateOrder, []any{source}
+			switch {
+			case in.After != nil && source < in.After.Source || in.Until != nil && source > in.Until.Source:
+				continue
+			case in.After != nil && source == in.After.Source:
+				query, args = query+" AND f.path > ?", append(args, in.After.Path)
+			}
+			if in.Until != nil && source == in.Until.Source {
+				query, args = query+" AND f.path <= ?", append(args, in.Until.Path)
+			}
+			for s, err := range db.states(ctx, query+" ORDER BY f.path, v.number", args...) {
+				if !yield(s, err) || err != nil {
+					return
+				}
+			}
+		}
 	}
-	if in.Until != nil {
-		where, args = where+" AND (s.name, f.path) <= (?, ?)", append(args, in.Until.Source, in.Until.Path)
-	}
-	return db.states(ctx, where+" ORDER BY s.name, f.path, v.number", args...)
 }
 
 // Wanted yields the versions whose rows must be made again from their packs: they came to count after a copy
@@ -126,7 +151,7 @@ func (db *DB) Wanted(ctx context.Context, parsers map[string]int) iter.Seq2[inde
 	if err != nil {
 		return func(yield func(index.State, error) bool) { yield(index.State{}, err) }
 	}
-	return db.states(ctx, "WHERE v.id IN ("+selectWanted+") ORDER BY s.name, f.path, v.number", string(current))
+	return db.states(ctx, selectState+"WHERE v.id IN ("+selectWanted+") ORDER BY s.name, f.path, v.number", string(current))
 }
 
 const (
@@ -153,12 +178,12 @@ func (db *DB) StatesOf(ctx context.Context, versions []index.Unparsed) iter.Seq2
 		ids[i] = p.Version
 	}
 	list, _ := json.Marshal(ids) // numbers always can be
-	return db.states(ctx, "JOIN json_each(?) j ON v.id = j.value ORDER BY j.key", string(list))
+	return db.states(ctx, selectState+"JOIN json_each(?) j ON v.id = j.value ORDER BY j.key", string(list))
 }
 
-func (db *DB) states(ctx context.Context, where string, args ...any) iter.Seq2[index.State, error] {
+func (db *DB) states(ctx context.Context, query string, args ...any) iter.Seq2[index.State, error] {
 	return func(yield func(index.State, error) bool) {
-		rows, err := db.reading().QueryContext(ctx, selectState+where, args...)
+		rows, err := db.reading().QueryContext(ctx, query, args...)
 		if err != nil {
 			yield(index.State{}, engine.Damage(err))
 			return
