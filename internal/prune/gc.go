@@ -40,7 +40,8 @@ type GC struct {
 	// ChainLimit is how many chains are held in memory at a time while all are gone through: 0 is 131,072.
 	ChainLimit int
 
-	began time.Time
+	replacedTold int // of tests, for redactedTold
+	began        time.Time
 }
 
 // Options bound a gc.

@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -18,6 +19,8 @@ import (
 const (
 	redactedExtent = 16 << 20 // as an ingest cuts large files
 	redactedPack   = 48 << 20 // raw bytes, roughly
+	// redactedTold is of how many versions a pack tells, about as many as one of an ingest: the index takes it in all at once.
+	redactedTold = 16 << 10
 )
 
 // replacer writes versions with marks into packs, with the facts that put them in the place of others.
@@ -139,7 +142,7 @@ func (r *replacer) link(version, first int) error {
 
 // sealFull seals a pack that has as much as one should.
 func (r *replacer) sealFull() error {
-	if r.raw >= redactedPack {
+	if r.raw >= redactedPack || max(len(r.manifest.Versions), len(r.manifest.Facts)) >= cmp.Or(r.gc.replacedTold, redactedTold) {
 		return r.seal()
 	}
 	return nil
