@@ -28,7 +28,7 @@ type catalog struct {
 	bySum    []slot // sorted by their sums; made when it is first needed
 	graves   blob.Graveyard
 	losses   blob.Losses
-	dug      []dug             // what tombstones and their retractions say
+	diggers  map[string]bool   // packs that tell of tombstones and their retractions
 	strings  map[string]string // one copy of each
 	again    bool              // a pack was read before the one that replaces it
 	until    time.Time         // what was archived later does not count; zero is no limit
@@ -78,12 +78,6 @@ type catalogPart struct {
 	by           *catalogPack // whose manifest says so
 }
 
-// dug is a fact about a grave, and the pack that tells it.
-type dug struct {
-	blob.Fact
-	pack string
-}
-
 type location struct {
 	pack *catalogPack
 	raw  int64
@@ -97,7 +91,7 @@ const catalogLimit = 1 << 17
 
 func newCatalog(span blob.Span, limit int, until time.Time) *catalog {
 	c := &catalog{limit: cmp.Or(limit, catalogLimit), until: until, packs: map[string]*catalogPack{}, versions: map[versionKey]*catalogVersion{},
-		strings: map[string]string{}}
+		strings: map[string]string{}, diggers: map[string]bool{}}
 	c.span.Store(&span)
 	return c
 }
@@ -186,7 +180,7 @@ func (a *Archive) load(ctx context.Context, c *catalog, infos []blob.Info, read 
 	slices.SortFunc(again, func(a, b blob.Info) int { return cmp.Compare(a.Name, b.Name) })
 	c.span.Store(fresh.span.Load())
 	c.packs, c.versions, c.bySum, c.strings, c.again = fresh.packs, fresh.versions, nil, fresh.strings, false
-	c.graves, c.losses, c.dug = fresh.graves, fresh.losses, nil
+	c.graves, c.losses, c.diggers = fresh.graves, fresh.losses, fresh.diggers
 	return c.load(ctx, again, a.manifest, func(string, error) {})
 }
 
@@ -272,7 +266,7 @@ func (c *catalog) read(p *catalogPack, r *pack.Reader) {
 		c.graves.Add(f, p.name)
 		c.losses.Add(f, p.name)
 		if f.Kind == blob.FactTombstone {
-			c.dug = append(c.dug, dug{f, p.name})
+			c.diggers[p.name] = true
 		}
 	}
 }

@@ -3,8 +3,11 @@ package archive
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
@@ -61,11 +64,9 @@ func (v *verifier) compare(ctx context.Context, db *sqlite.DB, first bool) error
 			return err
 		}
 	}
-	var graves blob.Graveyard // that the index knows: who digs one up, or lays one, may have died before he could say so
-	for _, f := range v.catalog.dug {
-		if known[f.pack] {
-			graves.Add(f.Fact, f.pack)
-		}
+	graves, err := v.knownGraves(ctx, known)
+	if err != nil {
+		return err
 	}
 	for _, cv := range v.catalog.sorted() {
 		_, buried := graves.Of(&cv.Version)
@@ -77,6 +78,31 @@ func (v *verifier) compare(ctx context.Context, db *sqlite.DB, first bool) error
 		v.add(f)
 	}
 	return nil
+}
+
+// knownGraves are those that the index knows: who digs one up, or lays one, may have died before he could say so. Mostly it knows all.
+func (v *verifier) knownGraves(ctx context.Context, known map[string]bool) (*blob.Graveyard, error) {
+	unknown := func(pack string) bool { return !known[pack] }
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(v.catalog.diggers)), unknown) {
+		return &v.catalog.graves, nil
+	}
+	var graves blob.Graveyard
+	for name := range v.catalog.diggers {
+		if !known[name] {
+			continue
+		}
+		r, err := v.archive.manifest(ctx, blob.Info{Name: name}, func(*blob.Version) bool { return false })
+		if errors.Is(err, blob.ErrNotFound) || errors.Is(err, blob.ErrCorrupt) {
+			continue // gc, meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range r.Manifest().Facts {
+			graves.Add(f, name)
+		}
+	}
+	return &graves, nil
 }
 
 // knownPacks are the packs of the index. Those that are there are all in the catalog then.

@@ -78,6 +78,12 @@ func ParseLoss(f Fact) (Loss, error) {
 	return l, nil
 }
 
+type originalChain struct {
+	source, path string
+	number       int
+	root         Ref
+}
+
 // Losses are what some facts say together. The zero value is ready to use.
 type Losses struct {
 	facts  map[string]lossFact

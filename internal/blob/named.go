@@ -34,6 +34,11 @@ func (n named) exact() (source, path string) {
 
 // fileKey is the key of a fact about a file and what else tells it from others.
 func fileKey(source, path string, rest ...[]byte) string {
+	sum := fileHash(source, path, rest...)
+	return hex.EncodeToString(sum[:])
+}
+
+func fileHash(source, path string, rest ...[]byte) hash {
 	h := sha256.New()
 	for _, s := range []string{source, path} {
 		h.Write(number(int64(len(s))))
@@ -42,7 +47,7 @@ func fileKey(source, path string, rest ...[]byte) string {
 	for _, b := range rest {
 		h.Write(b)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	return hash(h.Sum(nil)[:16])
 }
 
 func number(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }

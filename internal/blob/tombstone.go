@@ -1,10 +1,12 @@
 package blob
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -93,28 +95,52 @@ func ParseTombstone(f Fact) (Tombstone, error) {
 	return t, nil
 }
 
-// Grave is a tombstone and since when it stands: what a grace period counts from.
+// Grave is what counts of a tombstone that lies on a version.
 type Grave struct {
-	Tombstone
-	Since time.Time
+	Plan     string
+	Redacted *Redaction
+	Since    time.Time // what a grace period counts from
+	Named    bool      // the tombstone names a content that begins as the version does
 }
 
-// Graveyard is every tombstone that some facts say together. The zero value is ready to use; a nil one is empty.
+// Graveyard is every tombstone that some facts say together. The zero value is ready to use; a nil one is empty. An archive may
+// have pruned a million originals: a tombstone takes a hundred bytes here, and names stay where they are.
 type Graveyard struct {
-	facts  map[string]grave
-	chains map[originalChain][]string
+	all      []grave
+	byKey    map[hash]int32 // places in all
+	byChain  map[hash]int32 // places in layers, of the first
+	layers   []layer
+	redacted map[int32]*Redaction // by place in all
+	words    []string             // plans and packs
+	places   map[string]int32     // of words
 }
 
+type hash [16]byte
+
+// grave is a fact about a tombstone, the newest of its key.
 type grave struct {
-	Grave
-	pack string
-	live bool
+	since      int64 // seconds
+	size       int64
+	nano       int32 // of since
+	plan, pack int32 // places in words
+	root       uint64
+	live       bool
 }
 
-type originalChain struct {
-	source, path string
-	number       int
-	root         Ref
+// layer is a tombstone that names a chain, and the next of them; -1 is none.
+type layer struct{ grave, next int32 }
+
+func chainHash(source, path string, n int, root Ref) hash {
+	return fileHash(source, path, number(int64(n)), root[:])
+}
+
+// keyHash is the key of a fact, which is a hash already, or one of what is none.
+func keyHash(key string) (k hash) {
+	if n, err := hex.Decode(k[:], []byte(key[:min(len(key), 2*len(k))])); err == nil && n == len(k) && hex.EncodeToString(k[:]) == key {
+		return k
+	}
+	sum := sha256.Sum256([]byte(key))
+	return hash(sum[:16])
 }
 
 // Add takes in a fact as the manifest of a pack says it, in any order; what is no tombstone it leaves alone.
@@ -122,59 +148,94 @@ func (y *Graveyard) Add(f Fact, pack string) {
 	if f.Kind != FactTombstone {
 		return
 	}
-	have, ok := y.facts[f.Key]
-	if c := f.Time.Compare(have.Since); ok && (c < 0 || c == 0 && pack <= have.pack) {
+	if y.byKey == nil {
+		y.byKey, y.byChain, y.redacted, y.places = map[hash]int32{}, map[hash]int32{}, map[int32]*Redaction{}, map[string]int32{}
+	}
+	key := keyHash(f.Key)
+	at, ok := y.byKey[key]
+	if !ok {
+		at = int32(len(y.all))
+		y.all, y.byKey[key] = append(y.all, grave{}), at
+	} else if c := f.Time.Compare(y.all[at].time()); c < 0 || c == 0 && pack <= y.words[y.all[at].pack] {
 		return
 	}
-	if y.facts == nil {
-		y.facts, y.chains = map[string]grave{}, map[originalChain][]string{}
-	}
+	g := &y.all[at]
+	g.since, g.nano, g.pack, g.live = f.Time.Unix(), int32(f.Time.Nanosecond()), y.word(pack), false
 	t, err := ParseTombstone(f)
 	if err != nil {
-		have.Since, have.pack, have.live = f.Time, pack, false
-		y.facts[f.Key] = have
 		return
 	}
-	y.facts[f.Key] = grave{Grave{t, f.Time}, pack, true}
-	chain := originalChain{t.Source, t.Path, t.Number, t.Root}
-	if t.Number > 0 && !slices.Contains(y.chains[chain], f.Key) {
-		y.chains[chain] = append(y.chains[chain], f.Key)
+	g.size, g.plan, g.live, g.root = t.Size, y.word(t.Plan), true, beginning(&t.Root)
+	if t.Number > 0 {
+		y.name(at, chainHash(t.Source, t.Path, t.Number, t.Root))
+	}
+	if delete(y.redacted, at); t.Redacted != nil {
+		y.redacted[at] = t.Redacted
 	}
 }
 
+func (y *Graveyard) word(s string) int32 {
+	at, ok := y.places[s]
+	if !ok {
+		at = int32(len(y.words))
+		s = strings.Clone(s)
+		y.words, y.places[s] = append(y.words, s), at
+	}
+	return at
+}
+
+// name notes that a tombstone names a chain.
+func (y *Graveyard) name(at int32, chain hash) {
+	next := int32(len(y.layers))
+	i, ok := y.byChain[chain]
+	if !ok {
+		y.byChain[chain] = next
+	} else {
+		for ; y.layers[i].next >= 0 && y.layers[i].grave != at; i = y.layers[i].next {
+		}
+		if y.layers[i].grave == at {
+			return
+		}
+		y.layers[i].next = next
+	}
+	y.layers = append(y.layers, layer{at, -1})
+}
+
+// beginning tells roots apart.
+func beginning(root *Ref) uint64 { return binary.BigEndian.Uint64(root[:]) }
+
 // Of returns the grave in which a version lies.
 func (y *Graveyard) Of(v *Version) (Grave, bool) {
-	if y == nil {
+	if y == nil || len(y.all) == 0 {
 		return Grave{}, false
 	}
-	if g, ok := y.Holds(v.Source, v.Path, v.SHA256); ok {
-		return g, true
+	// By key first, whatever the number: a tombstone need not name the path, when that is what must be forgotten.
+	if at, ok := y.byKey[fileHash(v.Source, v.Path, v.SHA256[:])]; ok && y.all[at].live {
+		return y.grave(at, v), true
 	}
-	for _, key := range y.chains[originalChain{v.Source, v.Path, v.Number, v.Root}] {
-		if g := y.facts[key]; g.live && v.Size <= g.Size {
-			return g.Grave, true
+	at, ok := y.byChain[chainHash(v.Source, v.Path, v.Number, v.Root)]
+	for ; ok; at, ok = y.layers[at].next, y.layers[at].next >= 0 {
+		if g := &y.all[y.layers[at].grave]; g.live && v.Size <= g.size {
+			return y.grave(y.layers[at].grave, v), true
 		}
 	}
 	return Grave{}, false
 }
 
-// Holds says whether a content of a file is buried, whatever its number. It asks by key: a tombstone need not name the
-// path, when that is what must be forgotten.
-func (y *Graveyard) Holds(source, path string, sum Ref) (Grave, bool) {
-	if y == nil || len(y.facts) == 0 {
-		return Grave{}, false
-	}
-	g := y.facts[Tombstone{Source: source, Path: path, SHA256: sum}.Key()]
-	return g.Grave, g.live
+func (y *Graveyard) grave(at int32, v *Version) Grave {
+	g := &y.all[at]
+	return Grave{Plan: y.words[g.plan], Redacted: y.redacted[at], Since: g.time(), Named: g.root == beginning(&v.Root)}
 }
+
+func (g *grave) time() time.Time { return time.Unix(g.since, int64(g.nano)).UTC() }
 
 // Len is the number of live tombstones.
 func (y *Graveyard) Len() (n int) {
 	if y == nil {
 		return 0
 	}
-	for _, g := range y.facts {
-		if g.live {
+	for i := range y.all {
+		if y.all[i].live {
 			n++
 		}
 	}

@@ -2,6 +2,9 @@ package blob
 
 import (
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -79,4 +82,80 @@ func TestGraveyard(t *testing.T) {
 	if _, ok := (*Graveyard)(nil).Of(&v); ok {
 		t.Error("in no graveyard")
 	}
+}
+
+// TestGraveyardModel lays tombstones and takes them back in any order, and asks what lies under them as a list of all would say.
+func TestGraveyardModel(t *testing.T) {
+	r := rand.New(rand.NewPCG(rand.Uint64(), 3))
+	some := func(chain bool) Version { // of a content it is known what it begins with; somebody may have another original of that content
+		k := r.IntN(4)
+		v := Version{Source: "s", Path: string(rune('a' + r.IntN(2))), Number: k % 2, Root: RefOf([]byte{byte(k % 2)}), Size: int64(r.IntN(3)), SHA256: RefOf([]byte{byte(k), 1})}
+		if !chain {
+			v.Number, v.Root = r.IntN(3), RefOf([]byte{byte(r.IntN(3))})
+		}
+		return v
+	}
+	for range 2000 {
+		type told struct {
+			Fact
+			pack string
+		}
+		var y Graveyard
+		newest := map[string]told{}
+		for range r.IntN(8) {
+			v := some(true)
+			tomb := Bury(&v, fmt.Sprint("p", r.IntN(3)))
+			at := time.Unix(0, int64(r.IntN(4)))
+			f := told{tomb.Fact(at), fmt.Sprint(r.IntN(9))}
+			if r.IntN(3) == 0 {
+				f.Fact = tomb.Retract(at)
+			}
+			if r.IntN(9) == 0 {
+				f.Key, f.Kind = "no hash "+f.Key[:3], "tag" // and no tombstone
+			}
+			y.Add(f.Fact, f.pack)
+			if have, ok := newest[f.Key]; !ok || f.Time.After(have.Time) || f.Time.Equal(have.Time) && f.pack > have.pack {
+				newest[f.Key] = f
+			}
+		}
+		for range 20 {
+			v := some(r.IntN(2) == 0)
+			plans := map[string]bool{}
+			for key, f := range newest {
+				g, err := ParseTombstone(f.Fact)
+				switch chain := g.Source == v.Source && g.Path == v.Path && g.Number == v.Number && g.Root == v.Root; {
+				case err != nil || len(key) != 32:
+				case key == (Tombstone{Source: v.Source, Path: v.Path, SHA256: v.SHA256}).Key():
+					plans = map[string]bool{g.Plan: true, "": true}
+				case !plans[""] && g.Number > 0 && chain && v.Size <= g.Size:
+					plans[g.Plan] = true
+				}
+			}
+			if g, ok := y.Of(&v); ok != (len(plans) > 0) || ok && !plans[g.Plan] {
+				t.Fatalf("%+v lies in %+v, %v; %v would do", v, g, ok, plans)
+			}
+		}
+	}
+}
+
+// TestGraveyardHoldsLittle has many tombstones and wants each to take little memory: those of a million originals are held at once.
+func TestGraveyardHoldsLittle(t *testing.T) {
+	const n = 100_000
+	var y Graveyard
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range n {
+		path := fmt.Sprintf("threads/thread-%08x/.meta/transcripts/20260315-0746-segment-%07d.txt", i/1000, i)
+		v := Version{Source: "runs", Path: path, Number: 1, Root: RefOf([]byte(path)), SHA256: RefOf([]byte(path)), Size: 270}
+		y.Add(Bury(&v, "p123456789").Fact(time.Unix(0, 0)), "2026/11/20261122T051719.903647Z-9v30kk1p-d73ac6b54bc66a91")
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if each := int64(after.HeapAlloc-before.HeapAlloc) / n; each > 200 || y.Len() != n {
+		t.Errorf("%d tombstones take %d bytes each", y.Len(), each)
+	} else {
+		t.Logf("%d bytes each", each)
+	}
+	runtime.KeepAlive(&y)
 }

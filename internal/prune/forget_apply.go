@@ -162,7 +162,7 @@ func (r *redactor) bury(c *chain, redaction *blob.Redaction) error {
 	}
 	v := c.version()
 	t := blob.Bury(&v, blob.PlanForget)
-	if grave, ok := r.forget.holdings.graves.Of(&v); ok && redaction == nil && grave.Root == c.Root {
+	if grave, ok := r.forget.holdings.graves.Of(&v); ok && redaction == nil && grave.Named {
 		redaction = grave.Redacted // what took its place stays known for what it is
 	}
 	t.Redacted = redaction
