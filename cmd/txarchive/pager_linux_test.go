@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -86,5 +87,24 @@ func TestPagerLeft(t *testing.T) {
 	}
 	if code, screen = onTerminal(t, dir, map[string]string{"PAGER": "head -3"}, "cat", top+"/notes.txt"); code != 0 || strings.Count(screen, "\n") != 3 {
 		t.Errorf("cat: exit %d\n%s", code, screen)
+	}
+}
+
+// TestNothingActsOnATerminal: what a terminal would act on comes through in no form of results, and in no message.
+func TestNothingActsOnATerminal(t *testing.T) {
+	dir := filled(t)
+	evil := "a\x1b[2J\x1b]0;owned\a\u009b31mb"
+	for _, format := range []string{"table", "csv", "json", "ndjson", "markdown"} {
+		if code, screen := onTerminal(t, dir, nil, "--no-pager", "sql", "--format", format, "SELECT '"+evil+"' AS x"); code != 0 || strings.ContainsAny(screen, "\x1b\a\u009b") || !strings.Contains(screen, "b") {
+			t.Errorf("%s: exit %d, %q", format, code, screen)
+		}
+	}
+	odd := t.TempDir() + "/" + evil
+	must(t, os.Mkdir(odd, 0o700))
+	for _, line := range [][]string{{"source", "add", odd}, {"source", "add", odd}, {"source", "list"}, {"ingest", odd}, {"show", evil}, {"cat", evil}, {"search", "nothing", "source:" + evil},
+		{"policy", "check", odd}, {"source", "remove", filepath.Base(odd)}, {"--" + evil}, {evil}} {
+		if _, screen := onTerminal(t, dir, nil, append(line, "--no-pager")...); strings.ContainsAny(screen, "\x1b\a\u009b") {
+			t.Errorf("%q: %q", line, screen)
+		}
 	}
 }
