@@ -82,6 +82,8 @@ type commit struct {
 	graveless *bool                     // there are no tombstones, once that was looked up
 	unburied  *bool                     // there are no graves, once that was looked up
 	partial   map[int64]bool            // transcripts of which the beginning was pruned
+
+	rootsNamed map[uint64]bool // by tombstones, once they were looked up: see graveRoots
 }
 
 func (c *commit) run() error {

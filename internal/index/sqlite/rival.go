@@ -2,6 +2,9 @@ package sqlite
 
 import (
 	"bytes"
+	"database/sql"
+	"encoding/binary"
+	"encoding/hex"
 
 	"github.com/txarchive/txarchive/internal/blob"
 )
@@ -25,10 +28,37 @@ func (c *commit) buried(v *blob.Version) (bool, error) {
 	if _, yes, err := c.lies(v.Source, v.Path, v.SHA256); err != nil || yes {
 		return yes, err
 	}
+	if named, err := c.graveRoots(); err != nil || !named[rootStart(v.Root)] {
+		return false, err
+	}
 	var n int
 	return c.get(`SELECT 1 FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL AND value ->> '$.root' = ? AND value ->> '$.version' = ?
 		AND value ->> '$.size' >= ?`, []any{v.Root.String(), v.Number, v.Size}, &n)
 }
+
+// graveRoots are the beginnings of the roots that tombstones name: what takes the place of others mostly has a root of its own, and
+// to look through all tombstones for each takes a time that grows with the square of what is redacted at once. Those of a batch
+// are written before its packs.
+func (c *commit) graveRoots() (map[uint64]bool, error) {
+	if c.rootsNamed != nil {
+		return c.rootsNamed, nil
+	}
+	c.rootsNamed = map[uint64]bool{}
+	return c.rootsNamed, c.each(`SELECT value ->> '$.root' FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL AND value ->> '$.root' IS NOT NULL`,
+		func(r *sql.Rows) error {
+			var text string
+			if err := r.Scan(&text); err != nil {
+				return err
+			}
+			var root blob.Ref
+			if _, err := hex.Decode(root[:], []byte(text[:min(len(text), 2*len(root))])); err == nil {
+				c.rootsNamed[rootStart(root)] = true
+			}
+			return nil
+		})
+}
+
+func rootStart(root blob.Ref) uint64 { return binary.BigEndian.Uint64(root[:]) }
 
 // supplant puts a version in the place of another. Its extents and its rows follow.
 func (c *commit) supplant(id, chain int64, v *blob.Version) error {
