@@ -205,6 +205,33 @@ func TestTornHead(t *testing.T) {
 	l.answers("the whole", "SELECT native_id FROM v_runs", codexA)
 }
 
+// TestCopyOfABadHead: what cannot be read before the first line that tells whose a file is, is one problem in all copies of it.
+func TestCopyOfABadHead(t *testing.T) {
+	awf := `{"seq":1,"run_id":"0f000000-0000-4000-8000-00000000000a","type":"message.user","path":"shop","iteration":0,"timestamp":"2026-11-01T10:00:00Z","payload":{"role":"user","blocks":[]}}`
+	copilot := `{"type":"session.start","data":{"sessionId":"` + claudeA + `"},"id":"1","timestamp":"2026-11-01T10:00:00Z","parentId":null}`
+	for _, c := range []struct {
+		format, line, one, other string
+		events                   int64
+	}{
+		{"awf", awf, "storage/transcripts/a.jsonl", "storage/mirror.jsonl", 1},
+		{"claude-code", strings.TrimSpace(claudeTurn(claudeA, 1)), ".claude/projects/-a/chat.jsonl", ".claude/projects/-b/chat.jsonl", 3},
+		{"copilot-cli", copilot, "session-state/" + claudeA + ".jsonl", "session-state/" + claudeA + "/events.jsonl", 0},
+	} {
+		l := newLife(t, c.format)
+		bad := "{bad\n"
+		l.write(c.one, bad)
+		l.take()
+		l.append(c.one, c.line+"\n"+bad)
+		l.write(c.other, bad+c.line+"\n"+bad)
+		want := counts{runs: 1, conversations: 1, problems: 2, events: c.events}
+		if c.events == 3 {
+			want.in, want.out = 10, 3
+		}
+		l.meet(c.format, want)
+		l.once(c.format)
+	}
+}
+
 // TestOwnerComesLate: a sub-agent of the old layout, and a session of another name, begin with lines that do not say whose they
 // are. What the files were called is no run any more when a line says it.
 func TestOwnerComesLate(t *testing.T) {

@@ -52,6 +52,9 @@ type Object struct {
 	Value  Value // valid until the next object
 }
 
+// MostEarly is how many problems may wait for a line that tells whose they are.
+const MostEarly = 1000
+
 // Objects yields the lines of r that are JSON objects. For every other line that is not blank it calls problem:
 // "bad json", "torn line" (bad, and the last one without a line feed), "not an object" or "line too long".
 // The error is r's and ends the sequence.

@@ -30,6 +30,8 @@ type reader struct {
 	order  []*conversation
 	linked map[[2]string]bool
 	named  []string // runs that links name, in the order of the file
+
+	early []*transcript.Problem // of lines before the first that tells its run
 }
 
 func parseTranscript(in format.Input, out *output) error {
@@ -43,16 +45,32 @@ func parseTranscript(in format.Input, out *output) error {
 		}
 		r.line(o)
 	}
+	r.settle("")
 	r.end()
 	return nil
 }
 
-// problem tells of a bad line, which most likely belongs to the run of the line before.
+// problem tells of a bad line, which most likely belongs to the run of the line before, and where none is before to that of the
+// first: in a mirror it is the same one.
 func (r *reader) problem(p *transcript.Problem) {
-	if n := len(r.order); n > 0 {
+	n := len(r.order)
+	if n == 0 && len(r.early) < format.MostEarly {
+		r.early = append(r.early, p)
+		return
+	}
+	if n > 0 {
 		p.Run = r.order[n-1].run
 	}
 	r.out.give(p)
+}
+
+// settle hands on the problems that waited for a run.
+func (r *reader) settle(run string) {
+	for _, p := range r.early {
+		p.Run = run
+		r.out.give(p)
+	}
+	r.early = nil
 }
 
 func (r *reader) line(o format.Object) {
@@ -85,6 +103,7 @@ func (r *reader) conversation(l *line) *conversation {
 	r.order = append(r.order, c)
 	r.out.give(&transcript.Run{ID: run, Rank: rankTranscript, Started: l.now, Named: named})
 	r.out.give(&transcript.Conversation{ID: c.id, Run: run, Started: l.now})
+	r.settle(run)
 	return c
 }
 

@@ -78,7 +78,8 @@ type parser struct {
 	yield func(transcript.Record, error) bool
 	done  bool // the caller wants no more
 
-	session   string // native id; "" until a record needs it
+	session   string                // native id; "" until a record needs it
+	early     []*transcript.Problem // of lines before that
 	titled    bool
 	model     string
 	version   string
@@ -101,8 +102,13 @@ func (p *parser) fail(err error) {
 	}
 }
 
-// problem reports what could not be read.
+// problem reports what could not be read. Before the session is known it waits: a copy has the same one.
 func (p *parser) problem(pr *transcript.Problem) {
-	pr.Run, pr.Alone = p.session, true
+	pr.Alone = true
+	if p.session == "" && len(p.early) < format.MostEarly {
+		p.early = append(p.early, pr)
+		return
+	}
+	pr.Run = p.session
 	p.emit(pr)
 }
