@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
@@ -89,16 +90,16 @@ func (a *app) ingestInto(ctx context.Context, o ingestOptions) (*archive.Archive
 		}
 		return store, store.Close, nil
 	}
-	dir, err := os.MkdirTemp("", "txarchive-dry-run-")
+	dir, remove, err := disk.Scratch("dry-run")
 	if err != nil {
 		return nil, nil, err
 	}
 	empty := *a
-	empty.archive = dir
+	empty.archive = filepath.Join(dir, "archive") // which wants an empty directory
 	if store, err = empty.create(ctx); err != nil {
-		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, nil, errors.Join(err, remove())
 	}
-	return store, func() error { return errors.Join(store.Close(), os.RemoveAll(dir)) }, nil
+	return store, func() error { return errors.Join(store.Close(), remove()) }, nil
 }
 
 var errNoSources = usage("there is nothing to ingest: the archive has no sources yet, no program has files in its default places, and nothing below this directory is known", "name a directory: txarchive ingest DIR")

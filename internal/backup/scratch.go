@@ -21,35 +21,36 @@ func (b *Backup) Scratch(ctx context.Context, s Snapshot) (dir string, remove fu
 	if err != nil {
 		return "", nil, err
 	}
+	var gone func() error
 	if err = b.removeScratch(); err == nil {
-		dir, err = b.scratch(ctx, s)
+		dir, gone, err = b.scratch(ctx, s)
 	}
 	if err != nil {
 		return "", nil, errors.Join(err, lock.Release())
 	}
-	return dir, func() error { return errors.Join(os.RemoveAll(dir), lock.Release()) }, nil
+	return dir, func() error { return errors.Join(gone(), lock.Release()) }, nil
 }
 
-func (b *Backup) scratch(ctx context.Context, s Snapshot) (string, error) {
-	dir, err := os.MkdirTemp(b.dir, scratchPrefix+"*")
-	if err == nil {
+func (b *Backup) scratch(ctx context.Context, s Snapshot) (dir string, remove func() error, err error) {
+	if dir, err = os.MkdirTemp(b.dir, scratchPrefix+"*"); err == nil {
+		remove = func() error { return os.RemoveAll(dir) }
 		if err = b.link(ctx, s, dir); err == nil {
-			return dir, nil
+			return dir, remove, nil
 		}
-		if rerr := os.RemoveAll(dir); rerr != nil {
-			return "", errors.Join(err, rerr)
+		if rerr := remove(); rerr != nil {
+			return "", nil, errors.Join(err, rerr)
 		}
 	}
 	if ctx.Err() != nil {
-		return "", ctx.Err()
+		return "", nil, ctx.Err()
 	}
-	if dir, err = os.MkdirTemp("", "txarchive-verify-"); err != nil {
-		return "", err
+	if dir, remove, err = disk.Scratch("verify"); err != nil {
+		return "", nil, err
 	}
 	if _, err := b.Fill(ctx, s, local.New(b.opts.FS, filepath.Join(dir, packsDir)), nil); err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
+		return "", nil, errors.Join(err, remove())
 	}
-	return dir, nil
+	return dir, remove, nil
 }
 
 func (b *Backup) link(ctx context.Context, s Snapshot, dir string) error {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/dbcopy"
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -62,11 +63,11 @@ func Compress(inner string, w io.Writer) (io.WriteCloser, error) { return format
 
 // exportRows writes the rows of the database that r holds as JSON lines.
 func exportRows(ctx context.Context, e format.Exporter, role string, r io.Reader, w io.Writer) error {
-	dir, err := os.MkdirTemp("", "txarchive-db-")
+	dir, remove, err := disk.Scratch("db")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	path := filepath.Join(dir, "copy.db")
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

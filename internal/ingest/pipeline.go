@@ -13,6 +13,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/dbcopy"
 )
@@ -318,11 +319,11 @@ func (k *keeper) meet(ref blob.Ref) (fresh bool) {
 
 // snapshot copies a database that may be in use and returns the copy.
 func snapshot(ctx context.Context, files *opener, c *claimed) (*os.File, func(), error) {
-	dir, err := os.MkdirTemp("", "txarchive-db-")
+	dir, remove, err := disk.Scratch("db")
 	if err != nil {
 		return nil, nil, err
 	}
-	clean := func() { os.RemoveAll(dir) }
+	clean := func() { _ = remove() } // what stays is removed by the next that is made
 	copied, err := dbcopy.Snapshot(ctx, dir, func(suffix string) (*os.File, error) {
 		f, _, err := files.open(c.path + suffix)
 		return f, err
