@@ -4,6 +4,8 @@ GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+# Tests build without the profile of `make pgo`: it would have every dependency compiled a second time.
+GOTEST  ?= $(GO) test -pgo=off
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # Room for the fuzzers of `make fuzz`, each.
@@ -18,7 +20,7 @@ BENCH     = $(GO) run ./internal/bench -binary ./txarchive -mkcorpus $(MKCORPUS)
 
 export CGO_ENABLED = 0
 
-.PHONY: all build demo test race poison fuzz golden lint bench bench-large bench-hot bench-search soak check clean
+.PHONY: all build demo test race poison fuzz golden lint bench bench-large bench-hot bench-search pgo soak check clean
 
 all: build
 
@@ -34,33 +36,33 @@ demo: build ## archive the example runs in ./demo-archive, and look at them
 	@diff -r testdata/runs demo-restored && echo 'demo-restored is testdata/runs, byte for byte'
 
 test: ## all tests
-	$(GO) test ./...
+	$(GOTEST) ./...
 
 race: ## all tests under the race detector, which needs cgo
-	CGO_ENABLED=1 $(GO) test -race ./...
+	CGO_ENABLED=1 $(GOTEST) -race ./...
 
 poison: ## the tests of parsers, packs and ingest, with buffers that are overwritten when they are given back
-	$(GO) test -tags poison ./internal/ingest/... ./internal/blob/pack ./internal/search
+	$(GOTEST) -tags poison ./internal/ingest/... ./internal/blob/pack ./internal/search
 
 fuzz: ## every fuzz target for FUZZTIME
 	@set -e; for pkg in $$($(GO) list ./...); do \
-		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-			echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg; \
+		for target in $$($(GOTEST) -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "$$pkg $$target"; $(GOTEST) -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg; \
 		done; \
 	done
 
 golden: ## write the goldens again; read the difference before committing it
 	@set -e; for pkg in $$($(GO) list ./...); do \
 		dir=$$($(GO) list -f '{{.Dir}}' $$pkg); \
-		if grep -qs 'flag.Bool("update"' $$dir/*_test.go || grep -qs 'formattest\.' $$dir/*_test.go; then $(GO) test $$pkg -update; fi; \
+		if grep -qs 'flag.Bool("update"' $$dir/*_test.go || grep -qs 'formattest\.' $$dir/*_test.go; then $(GOTEST) $$pkg -update; fi; \
 	done
 	git diff --stat
 
 lint: ## gofmt, vet, for Windows too, and staticcheck where it can be fetched
 	@files=$$(gofmt -l cmd internal migrations); if [ -n "$$files" ]; then echo "gofmt: $$files"; exit 1; fi
-	$(GO) vet ./...
-	GOOS=windows $(GO) vet ./...
-	GOOS=darwin $(GO) vet ./...
+	$(GO) vet -pgo=off ./...
+	GOOS=windows $(GO) vet -pgo=off ./...
+	GOOS=darwin $(GO) vet -pgo=off ./...
 	@if $(GO) run $(STATICCHECK) -version >/dev/null 2>&1; then $(GO) run $(STATICCHECK) ./...; else echo 'staticcheck cannot be fetched: left out'; fi
 
 bench: build ## the program on 100 MiB, beside tar|gzip and find, and each stage by itself (MKCORPUS, FORMAT, MB, SEED, TEXT, BENCHFLAGS)
@@ -70,27 +72,33 @@ bench-large: build ## the same on 1 GiB, each load once; no stages, for their ro
 	$(BENCH) -mb $(or $(MB),1024) -runs 1 $(BENCHFLAGS)
 
 bench-hot: ## hot functions, with what they allocate
-	$(GO) test -run '^$$' -bench . -benchmem ./internal/term ./internal/blob/pack ./internal/ingest/format/... ./internal/index/sqlite/fts5
+	$(GOTEST) -run '^$$' -bench . -benchmem ./internal/term ./internal/blob/pack ./internal/ingest/format/... ./internal/index/sqlite/fts5
 
 bench-search: ## latencies of search, p50 and p95, at EVENTS events; with ARCHIVE=DIR also with snippets from its packs
-	$(GO) test -run '^$$' -bench 'Find|Terms' -benchtime 0.2s ./internal/index/sqlite/ask -bench-events $(or $(EVENTS),1000000)
-	$(if $(ARCHIVE),$(GO) test -timeout 0 -run '^$$' -bench Search -benchtime 1x ./internal/search -bench-archive $(abspath $(ARCHIVE)))
+	$(GOTEST) -run '^$$' -bench 'Find|Terms' -benchtime 0.2s ./internal/index/sqlite/ask -bench-events $(or $(EVENTS),1000000)
+	$(if $(ARCHIVE),$(GOTEST) -timeout 0 -run '^$$' -bench Search -benchtime 1x ./internal/search -bench-archive $(abspath $(ARCHIVE)))
+
+pgo: build ## the profile by which `go build` inlines, from the stages of an ingest; write it anew when hot code has changed much
+	@dir=$$(mktemp -d) && for format in claude codex mix; do \
+		$(GO) run -trimpath ./internal/bench -binary ./txarchive -mkcorpus $(MKCORPUS) -format $$format -mb $(or $(MB),64) -seed $(SEED) -text '$(TEXT)' \
+			-only stages -runs 2 -store $$dir/figures.json -profile $$dir/$$format.prof >/dev/null || exit 1; \
+	done && $(GO) tool pprof -proto $$dir/*.prof > $$dir/all.pgo && cp $$dir/all.pgo cmd/txarchive/default.pgo && rm -r $$dir
 
 soak: ## crash, fault and recall tests for a long time (KILLS, DAMAGES, QUERIES; CORPUS: more transcripts to search)
-	$(GO) test -timeout 0 -run 'Killed' ./cmd/txarchive -kills $(or $(KILLS),500) -faults 0
-	$(GO) test -timeout 0 -run 'TestFaults$$' ./cmd/txarchive -faults 0
-	$(GO) test -timeout 0 -run 'TestRepair$$' ./cmd/txarchive -damages $(or $(DAMAGES),10000)
-	$(GO) test -timeout 0 -run 'TestFreed$$' ./cmd/txarchive -draws 100
-	$(GO) test -timeout 0 -count 20 -run 'TestMonth' ./cmd/txarchive -nights 31
-	$(GO) test -timeout 0 -count 10 -run 'TestTogether' ./cmd/txarchive -crowded 60s
-	$(GO) test -timeout 0 -count 5 -run 'TestFullDisk|TestRestoreAtAfterGC' ./cmd/txarchive -fulls 30
-	$(GO) test -timeout 0 -count 50 -run 'Model|Fault|AnyOrder|FindsEverything|OrdersAndPages' ./internal/...
+	$(GOTEST) -timeout 0 -run 'Killed' ./cmd/txarchive -kills $(or $(KILLS),500) -faults 0
+	$(GOTEST) -timeout 0 -run 'TestFaults$$' ./cmd/txarchive -faults 0
+	$(GOTEST) -timeout 0 -run 'TestRepair$$' ./cmd/txarchive -damages $(or $(DAMAGES),10000)
+	$(GOTEST) -timeout 0 -run 'TestFreed$$' ./cmd/txarchive -draws 100
+	$(GOTEST) -timeout 0 -count 20 -run 'TestMonth' ./cmd/txarchive -nights 31
+	$(GOTEST) -timeout 0 -count 10 -run 'TestTogether' ./cmd/txarchive -crowded 60s
+	$(GOTEST) -timeout 0 -count 5 -run 'TestFullDisk|TestRestoreAtAfterGC' ./cmd/txarchive -fulls 30
+	$(GOTEST) -timeout 0 -count 50 -run 'Model|Fault|AnyOrder|FindsEverything|OrdersAndPages' ./internal/...
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; corpora="$(CORPUS)"; \
 	if [ -d $(MKCORPUS) ]; then (cd $(MKCORPUS) && $(GO) run . -format mix -mb 12 -text $$($(GO) env GOROOT)/src/net -out $$dir/mix >/dev/null) && corpora="$$corpora,$$dir/mix"; fi; \
 	for s in $(wildcard ../shared/samples ../shared/samples/agents); do corpora="$$corpora,$$(realpath $$s)"; done; \
-	$(GO) test -timeout 0 -run 'FindsEverything' ./internal/search -recall-queries $(or $(QUERIES),3000) -corpus "$$corpora"
-	$(GO) test -timeout 0 -run 'DeepVerify' ./cmd/txarchive -alterations 300
-	$(GO) test -timeout 0 -run 'TestDamage' ./internal/archive -damages $(or $(DAMAGES),10000)
+	$(GOTEST) -timeout 0 -run 'FindsEverything' ./internal/search -recall-queries $(or $(QUERIES),3000) -corpus "$$corpora"
+	$(GOTEST) -timeout 0 -run 'DeepVerify' ./cmd/txarchive -alterations 300
+	$(GOTEST) -timeout 0 -run 'TestDamage' ./internal/archive -damages $(or $(DAMAGES),10000)
 	$(MAKE) poison
 
 check: lint test build ## what must pass before a commit

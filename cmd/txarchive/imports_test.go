@@ -118,7 +118,7 @@ func room(importPath string) string {
 func packages(t *testing.T) []goPackage {
 	t.Helper()
 	var stderr bytes.Buffer
-	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", module+"...")
+	cmd := exec.Command("go", "list", "-pgo=off", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", module+"...")
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
