@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -17,11 +18,13 @@ const (
 // scratchAge is how old a directory is before somebody else may take it for left behind: its process has locked it by then.
 const scratchAge = time.Minute
 
+var swept sync.Once // by this process: it may make many
+
 // Scratch makes a directory in the system's temporary one (TMPDIR) that only this user may read, for what may be gone with its process:
 // the copy of a database, say, which is as private as the database. remove takes it away; where a process was killed before, the next
-// Scratch does, of whatever kind.
+// one that makes any does.
 func Scratch(kind string) (dir string, remove func() error, err error) {
-	sweep(os.TempDir(), time.Now().Add(-scratchAge))
+	swept.Do(func() { sweep(os.TempDir(), time.Now().Add(-scratchAge)) })
 	if dir, err = os.MkdirTemp("", scratchPrefix+kind+"-"); err != nil {
 		return "", nil, err
 	}
