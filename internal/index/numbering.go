@@ -73,8 +73,12 @@ func newRegister(slots int) *register {
 	return g
 }
 
+// newTable writes to the whole table: a page of it that was read before it is written to is mapped twice, and the second time every core has to
+// be told.
 func newTable(size int) *wordTable {
-	return &wordTable{make([]wordSlot, size), 65 - bits.Len(uint(size))}
+	t := &wordTable{make([]wordSlot, size), 65 - bits.Len(uint(size))}
+	clear(t.slots)
+	return t
 }
 
 // find returns the number of a term, plus one; 0 if it has none in this table.
