@@ -196,3 +196,38 @@ func TestLifeOpenCodeFile(t *testing.T) {
 		t.Errorf("a database without a table: %+v", r.Problems)
 	}
 }
+
+// TestLifeOpenCodeBroken damages the database: its bytes are kept with those of its log, once, and it is told of until it is well again.
+func TestLifeOpenCodeBroken(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	s.write("opencode/log", "")
+	b := newOpenBase(t, filepath.Join(s.dir, "opencode", "opencode.db"))
+	b.migrated()
+	b.do("PRAGMA wal_checkpoint(TRUNCATE)")
+	w.ingest("home", s.dir, ".")
+	want := counts{runs: 1, conversations: 1, events: 3, calls: 1, results: 1, in: 10, out: 25, cost: 250000}
+	w.opencode("well", want)
+	b.message("msg_3", "ses_a", `{"role":"user","time":{"created":1780000200000}}`) // in the log
+	well := s.read("opencode/opencode.db")
+	bad := []byte(well)
+	for i := 4096; i < len(bad); i++ { // the first page has the schema
+		bad[i] = 0xff
+	}
+	s.write("opencode/opencode.db", string(bad))
+	log := s.read("opencode/opencode.db-wal")
+	for i := range 2 {
+		if r := w.ingest("home", s.dir, "."); len(r.Problems) != 1 || r.New != 2*(1-int64(i)) {
+			t.Errorf("scan %d of a broken database: %d new, problems %+v", i, r.New, r.Problems)
+		}
+	}
+	for path, content := range map[string]string{"opencode/opencode.db/opencode.db": string(bad), "opencode/opencode.db/opencode.db-wal": log} {
+		if all := w.stored(path); len(all) != 1 || all[0] != content {
+			t.Errorf("%s is stored %d times, or with other bytes", path, len(all))
+		}
+	}
+	w.opencode("broken", want)
+	s.write("opencode/opencode.db", well)
+	if r := w.ingest("home", s.dir, "."); len(r.Problems) != 0 || r.New != 1 {
+		t.Errorf("a mended database: %d new, problems %+v", r.New, r.Problems)
+	}
+}

@@ -3,9 +3,12 @@ package ingest
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -29,8 +32,38 @@ func splitsOf(c *claimed) []format.Split {
 }
 
 // parts stores the rows of a database that changed since the last scan, each part an original of its own. The database
-// itself is not stored: every message changes it.
+// itself is not stored, for every message changes it, unless SQLite cannot read it any more: that is told of at each scan.
 func (w *worker) parts(c *claimed, info fs.FileInfo, splits []format.Split) error {
+	err := w.split(c, info, splits)
+	if !dbcopy.Malformed(err) {
+		return err
+	}
+	for _, suffix := range []string{"", "-wal"} {
+		if failed := w.broken(c, suffix); failed != nil && !errors.Is(failed, fs.ErrNotExist) {
+			return errors.Join(err, failed)
+		}
+	}
+	return err
+}
+
+// broken stores a file of a database as it is. It stands among the parts, for where they are restored the database's own name is
+// a directory.
+func (w *worker) broken(c *claimed, suffix string) error {
+	f, info, err := w.files.open(c.path + suffix)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	own := c.within(path.Join(c.path, path.Base(c.path))+suffix, c.claim.Role)
+	stat := index.Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Inode: partInode}
+	if w.s.was(own, stat) {
+		return nil
+	}
+	own.size, own.mtime = stat.Size, stat.ModTime
+	return w.apart(own, f, info.Mode(), stat)
+}
+
+func (w *worker) split(c *claimed, info fs.FileInfo, splits []format.Split) error {
 	f, done, err := snapshot(w.ctx, &w.files, c)
 	if err != nil {
 		return err
@@ -67,10 +100,8 @@ func (w *worker) parts(c *claimed, info fs.FileInfo, splits []format.Split) erro
 
 // part stores one part unless it is as it was at the last scan.
 func (w *worker) part(c *claimed, info fs.FileInfo, db *dbcopy.Copy, split format.Split, p dbcopy.Part, rows *os.File) error {
-	own := &claimed{&file{path: partPath(c.path, p.Name), mtime: c.mtime}, &stance{format: c.format, root: c.root,
-		claim: format.Claim{Strength: c.claim.Strength, Role: split.Role, Root: c.claim.Root}}}
-	stat := partStat(p)
-	if was, _, _ := w.s.before.Find(pathHash(own.path)); was == stat {
+	own := c.within(partPath(c.path, p.Name), split.Role)
+	if w.s.was(own, partStat(p)) {
 		return nil
 	}
 	if err := rows.Truncate(0); err != nil {
@@ -82,18 +113,34 @@ func (w *worker) part(c *claimed, info fs.FileInfo, db *dbcopy.Copy, split forma
 	if err := db.Write(w.ctx, p, queriesOf(split.Rows), rows); err != nil {
 		return err
 	}
-	size, err := rows.Seek(0, 1)
+	size, err := rows.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return err
 	}
-	own.size = size
-	changed := info.ModTime()
+	own.size, own.mtime = size, info.ModTime().UnixNano()
 	if p.Changed > 0 {
-		changed = time.UnixMilli(p.Changed)
+		own.mtime = time.UnixMilli(p.Changed).UnixNano()
 	}
-	return w.bring(own, rows, blob.Version{
-		Source: w.s.root.Source, Path: own.path, Number: 1, Size: size, ModTime: changed, Mode: uint32(info.Mode().Perm()),
-		Format: own.formatName(), Role: split.Role, Claim: own.root,
+	return w.apart(own, rows, info.Mode(), partStat(p))
+}
+
+// within is an original below the path of a database that is none of its files.
+func (c *claimed) within(name, role string) *claimed {
+	return &claimed{&file{path: name}, &stance{format: c.format, root: c.root,
+		claim: format.Claim{Strength: c.claim.Strength, Role: role, Root: c.claim.Root}}}
+}
+
+// was says whether an original was the same at the last scan.
+func (s *scan) was(c *claimed, stat index.Stat) bool {
+	before, _, _ := s.before.Find(pathHash(c.path))
+	return before == stat
+}
+
+// apart stores such an original.
+func (w *worker) apart(own *claimed, f *os.File, mode fs.FileMode, stat index.Stat) error {
+	return w.bring(own, f, blob.Version{
+		Source: w.s.root.Source, Path: own.path, Number: 1, Size: own.size, ModTime: time.Unix(0, own.mtime), Mode: uint32(mode.Perm()),
+		Format: own.formatName(), Role: own.claim.Role, Claim: own.root,
 	}, stat)
 }
 
@@ -174,7 +221,7 @@ func (s *scan) wake() {
 	}
 }
 
-// Apart says of stored originals whether they were never files: rows that a database was taken apart into.
+// Apart says of stored originals whether they were never files where they stand: what was read of a database.
 func Apart(formats []format.Format) func(blob.Version) bool {
 	return func(v blob.Version) bool {
 		for _, f := range formats {

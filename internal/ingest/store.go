@@ -14,6 +14,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest/dbcopy"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
@@ -127,7 +128,11 @@ func (w *worker) content(c *claimed, f *os.File) (*os.File, func(), error) {
 	if !c.claim.Database {
 		return f, func() {}, nil
 	}
-	return snapshot(w.ctx, &w.files, c)
+	content, done, err := snapshot(w.ctx, &w.files, c)
+	if dbcopy.Malformed(err) { // by its log: the file is kept as it is, and reading it will say so
+		return f, func() {}, nil
+	}
+	return content, done, err
 }
 
 // bring stores what is new of one content, and parses it.

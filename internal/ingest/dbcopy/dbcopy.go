@@ -19,11 +19,18 @@ import (
 	"slices"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	driver "modernc.org/sqlite" // "sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // ErrBusy says that a database did not stand still long enough to be copied.
 var ErrBusy = errors.New("database is being written")
+
+// Malformed says of an error that SQLite cannot make sense of the database itself.
+func Malformed(err error) bool {
+	e, ok := errors.AsType[*driver.Error](err)
+	return ok && (e.Code()&0xff == sqlite3.SQLITE_CORRUPT || e.Code()&0xff == sqlite3.SQLITE_NOTADB)
+}
 
 const attempts = 5
 

@@ -117,7 +117,8 @@ type Exporter interface {
 type Splitter interface {
 	// Split says how, nil for roles of databases that are kept whole.
 	Split(role string) []Split
-	// Apart says whether originals of a role were never files, but rows that a database was taken apart into.
+	// Apart says whether originals of a role were never files where they stand: rows that a database was taken apart into, or
+	// one that could not be.
 	Apart(role string) bool
 }
 

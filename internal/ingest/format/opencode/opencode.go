@@ -62,6 +62,9 @@ func (opencode) Places() []format.Place {
 // Parse yields the records of one file.
 func (opencode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
+		if in.Role == roleDatabase {
+			return // SQLite could not read it, which the scan says as long as it is so
+		}
 		p := &parser{in: in, yield: yield, where: place(in.Path)}
 		if in.Role == roleRows {
 			p.rank = rowsRank

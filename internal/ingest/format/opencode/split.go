@@ -26,4 +26,4 @@ func (opencode) Split(role string) []format.Split {
 	}}
 }
 
-func (opencode) Apart(role string) bool { return role == roleRows }
+func (opencode) Apart(role string) bool { return role == roleRows || role == roleDatabase }
