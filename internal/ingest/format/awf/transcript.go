@@ -31,7 +31,7 @@ type reader struct {
 	linked map[[2]string]bool
 	named  []string // runs that links name, in the order of the file
 
-	early []*transcript.Problem // of lines before the first that tells its run
+	early format.Early
 }
 
 func parseTranscript(in format.Input, out *output) error {
@@ -45,7 +45,7 @@ func parseTranscript(in format.Input, out *output) error {
 		}
 		r.line(o)
 	}
-	r.settle("")
+	r.early.Settle("", r.out.give)
 	r.end()
 	return nil
 }
@@ -54,23 +54,13 @@ func parseTranscript(in format.Input, out *output) error {
 // first: in a mirror it is the same one.
 func (r *reader) problem(p *transcript.Problem) {
 	n := len(r.order)
-	if n == 0 && len(r.early) < format.MostEarly {
-		r.early = append(r.early, p)
+	if n == 0 && r.early.Add(p) {
 		return
 	}
 	if n > 0 {
 		p.Run = r.order[n-1].run
 	}
 	r.out.give(p)
-}
-
-// settle hands on the problems that waited for a run.
-func (r *reader) settle(run string) {
-	for _, p := range r.early {
-		p.Run = run
-		r.out.give(p)
-	}
-	r.early = nil
 }
 
 func (r *reader) line(o format.Object) {
@@ -103,7 +93,7 @@ func (r *reader) conversation(l *line) *conversation {
 	r.order = append(r.order, c)
 	r.out.give(&transcript.Run{ID: run, Rank: rankTranscript, Started: l.now, Named: named})
 	r.out.give(&transcript.Conversation{ID: c.id, Run: run, Started: l.now})
-	r.settle(run)
+	r.early.Settle(run, r.out.give)
 	return c
 }
 

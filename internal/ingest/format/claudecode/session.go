@@ -19,19 +19,19 @@ type reader struct {
 	counted           bool   // something was said
 
 	waiting []*transcript.Event // rows from before run was known
-	early   []*transcript.Problem
-	seen    map[string]bool   // uuids
-	calls   map[string]string // names of tools by call id
-	results map[string]bool   // call ids that were answered
-	told    map[string]int64  // best rank by request
-	agents  map[string]bool   // sub-agents that were linked
-	foreign map[string]bool   // sessions that lines were copied from
-	tasks   map[string]task   // by call id
-	unnamed int               // calls without an id
-	replied int               // results without one
-	last    string            // session of the line before
-	before  string            // uuid of the line before
-	latest  string            // id of the event before
+	early   format.Early        // from before then, too
+	seen    map[string]bool     // uuids
+	calls   map[string]string   // names of tools by call id
+	results map[string]bool     // call ids that were answered
+	told    map[string]int64    // best rank by request
+	agents  map[string]bool     // sub-agents that were linked
+	foreign map[string]bool     // sessions that lines were copied from
+	tasks   map[string]task     // by call id
+	unnamed int                 // calls without an id
+	replied int                 // results without one
+	last    string              // session of the line before
+	before  string              // uuid of the line before
+	latest  string              // id of the event before
 	facts   facts
 
 	now    line          // the present one
@@ -64,21 +64,11 @@ func parseSession(in format.Input, out *output) error {
 
 func (r *reader) problem(p *transcript.Problem) {
 	p.Alone = true
-	if r.run == "" && len(r.early) < format.MostEarly { // a copy has the same one
-		r.early = append(r.early, p)
+	if r.run == "" && r.early.Add(p) {
 		return
 	}
 	p.Run = r.run
 	r.out.give(p)
-}
-
-// settle hands on the problems that waited for a run.
-func (r *reader) settle() {
-	for _, p := range r.early {
-		p.Run = r.run
-		r.out.give(p)
-	}
-	r.early = nil
 }
 
 // identify takes the identity of the file from its path where that is enough.
@@ -112,7 +102,7 @@ func (r *reader) is(session, first string) {
 		r.out.give(e)
 	}
 	r.waiting = nil
-	r.settle()
+	r.early.Settle(r.run, r.out.give)
 }
 
 // agentRun is the id of a sub-agent's run. Its own id is short and only means something in its session.
@@ -168,7 +158,7 @@ func (r *reader) end() {
 	if guess && len(r.waiting) > 0 {
 		r.is("", "")
 	}
-	r.settle()
+	r.early.Settle(r.run, r.out.give)
 	if !r.rows {
 		return
 	}

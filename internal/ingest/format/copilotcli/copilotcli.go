@@ -78,8 +78,8 @@ type parser struct {
 	yield func(transcript.Record, error) bool
 	done  bool // the caller wants no more
 
-	session   string                // native id; "" until a record needs it
-	early     []*transcript.Problem // of lines before that
+	session   string // native id; "" until a record needs it
+	early     format.Early
 	titled    bool
 	model     string
 	version   string
@@ -102,11 +102,10 @@ func (p *parser) fail(err error) {
 	}
 }
 
-// problem reports what could not be read. Before the session is known it waits: a copy has the same one.
+// problem reports what could not be read.
 func (p *parser) problem(pr *transcript.Problem) {
 	pr.Alone = true
-	if p.session == "" && len(p.early) < format.MostEarly {
-		p.early = append(p.early, pr)
+	if p.session == "" && p.early.Add(pr) {
 		return
 	}
 	pr.Run = p.session

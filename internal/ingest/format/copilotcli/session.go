@@ -63,11 +63,7 @@ func (p *parser) begin(first line) {
 		p.session = sessionOf(p.in.Path)
 	}
 	p.say(transcript.Conversation{Rank: rankOf(p.in.Path)}, nil)
-	for _, pr := range p.early {
-		pr.Run = p.session
-		p.emit(pr)
-	}
-	p.early = nil
+	p.early.Settle(p.session, p.emit)
 }
 
 // say states something of the session: of the run and its conversation alike.
