@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -120,7 +121,9 @@ func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archiv
 	var roots []ingest.Root
 	var err error
 	if len(dirs) > 0 {
-		roots, err = ingest.Roots(ctx, store.Index(), dirs)
+		if roots, err = ingest.Roots(ctx, store.Index(), dirs); err == nil {
+			err = a.unfollowed(ctx, store, roots)
+		}
 	} else {
 		roots, err = ingest.Configured(ctx, store.Index())
 	}
@@ -141,6 +144,21 @@ func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archiv
 		report.Adopted += int64(adopted)
 	}
 	return report, err
+}
+
+// unfollowed says of which directories no later ingest will take anything: they lie in sources that were removed.
+func (a *app) unfollowed(ctx context.Context, store *archive.Archive, roots []ingest.Root) error {
+	known, err := ingest.Sources(ctx, store.Index())
+	if err != nil {
+		return err
+	}
+	for _, r := range roots {
+		if i := slices.IndexFunc(known, named(r.Source)); i >= 0 && known[i].Removed != nil {
+			dir := a.shown(filepath.Join(r.Dir, filepath.FromSlash(r.Below)))
+			a.note("%s is taken this once: the source %q is no longer followed. To follow it: txarchive source add %s", dir, r.Source, dir)
+		}
+	}
+	return nil
 }
 
 // ingestVerdict is what an ingest ends in that went through.

@@ -53,12 +53,20 @@ func runSourceRemove(ctx context.Context, a *app, name string) error {
 		if i < 0 || known[i].Removed != nil {
 			return notFound(fmt.Sprintf("there is no source %q", name), "txarchive source list")
 		}
-		s, now := known[i].Source, a.now().UTC().Truncate(time.Microsecond)
-		s.Removed = &now
-		if err := a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(name, &s)}); err != nil {
+		stored, err := keeps(ctx, store, name)
+		if err != nil {
 			return err
 		}
-		a.note("Source %q is no longer followed. What was stored of it stays.", name)
+		left, said := (*ingest.Source)(nil), "Source %q is no longer followed. Nothing was stored of it." // and it is as if it had never been
+		if stored {
+			s, now := known[i].Source, a.now().UTC().Truncate(time.Microsecond)
+			s.Removed = &now
+			left, said = &s, "Source %q is no longer followed. What was stored of it stays."
+		}
+		if err := a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(name, left)}); err != nil {
+			return err
+		}
+		a.note(said, name)
 		return nil
 	})
 }
@@ -72,14 +80,15 @@ func runSourceRename(ctx context.Context, a *app, old, name string) error {
 		if err := freeName(known, name); err != nil {
 			return err
 		}
-		for _, err := range store.Index().Versions(ctx, index.VersionFilter{Source: old}) {
-			if err != nil {
-				return err
-			}
+		stored, err := keeps(ctx, store, old)
+		if err != nil {
+			return err
+		}
+		if stored {
 			return refused(fmt.Sprintf("files are stored under the name %q, and packs do not change", old), "add the directory under the new name to another archive")
 		}
 		s := known[i].Source
-		err := a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(old, nil), a.sourceFact(name, &s)})
+		err = a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(old, nil), a.sourceFact(name, &s)})
 		if err == nil {
 			a.note("Source %q is now %q.", old, name)
 		}
@@ -102,6 +111,14 @@ func (a *app) change(ctx context.Context, open func(context.Context) (*archive.A
 		err = work(store, known)
 	}
 	return errors.Join(err, store.Close())
+}
+
+// keeps says whether anything is stored under the name of a source.
+func keeps(ctx context.Context, store *archive.Archive, source string) (bool, error) {
+	for _, err := range store.Index().Versions(ctx, index.VersionFilter{Source: source}) {
+		return err == nil, err
+	}
+	return false, nil
 }
 
 func named(name string) func(ingest.Named) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -130,6 +131,10 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 	}
 	root := roots[0]
 	i := slices.IndexFunc(known, named(root.Source))
+	if i >= 0 && known[i].Removed != nil && root.Below != "." { // nobody scans it with that source: it becomes one of its own
+		root = ingest.Root{Dir: filepath.Join(root.Dir, filepath.FromSlash(root.Below)), Below: "."}
+		root.Source, i = ingest.FreeName(known, filepath.Base(root.Dir)), -1
+	}
 	if i >= 0 && known[i].Root != root.Dir {
 		i = -1 // a source of this very call has the name
 	}
