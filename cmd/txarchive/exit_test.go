@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -334,6 +335,32 @@ func TestHelp(t *testing.T) {
 			if len([]rune(line)) > 120 && !strings.HasPrefix(line, "Exit codes") {
 				t.Errorf("%s: line of %d characters: %s", cmd.Name(), len([]rune(line)), line)
 			}
+		}
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestResultsThatDoNotArrive: no command ends well whose results could not be written.
+func TestResultsThatDoNotArrive(t *testing.T) {
+	dir := filled(t)
+	for _, line := range []string{"--help", "version", "", "stats", "list", "list --json", "search the", "search --json the", "search --files the",
+		"search --facets tool the", "search --count the", "show r4tga", "show --json r4tga", "show --format raw r4tga", "tree r4tga", "cost", "cost --json",
+		"cost --chart", "cost --explain all", "sql SELECT*1", "sql --format csv SELECT*1", "cat awf/storage/audit.jsonl", "status", "doctor", "source list",
+		"prices list", "report list", "report run tool-errors", "policy example starter", "verify", "gc", "completion bash", "--redact list"} {
+		var errs bytes.Buffer
+		args := strings.Fields(line)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "*", " ")
+		}
+		a := &app{in: strings.NewReader(""), out: full{}, err: &errs, now: time.Now, log: slog.New(slog.DiscardHandler), getenv: func(key string) string {
+			return map[string]string{"TXARCHIVE_DIR": dir, "HOME": "/nonexistent"}[key]
+		}}
+		if code := execute(t.Context(), a, args); code != exitUnexpected || !strings.Contains(errs.String(), "no space left") {
+			t.Errorf("%s: exit %d: %s", line, code, errs.String())
 		}
 	}
 }

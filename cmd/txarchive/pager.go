@@ -116,7 +116,10 @@ func (a *app) pages(cmd *cobra.Command) {
 // when the pager is left.
 func (a *app) page(ctx context.Context) context.Context {
 	width, ok := terminal(a.out)
-	file, isFile := a.out.(*os.File)
+	file, isFile := (*os.File)(nil), false
+	if results, ok := a.out.(*outlet); ok {
+		file, isFile = results.to.(*os.File)
+	}
 	command := a.pagerCommand()
 	if !ok || !isFile || command == "" || a.noPager || a.getenv("TERM") == "dumb" {
 		return ctx

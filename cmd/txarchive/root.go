@@ -11,6 +11,8 @@ import (
 
 // execute is the program: it runs one command line and returns the exit code.
 func execute(ctx context.Context, a *app, args []string) int {
+	results := &outlet{to: a.out}
+	a.out = results
 	root := newRootCommand(a)
 	if i := slices.Index(args, "--json"); i >= 0 && !slices.Contains(args[:i], "--") {
 		a.json = true // also for what is wrong with the flags before it
@@ -19,7 +21,11 @@ func execute(ctx context.Context, a *app, args []string) int {
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	return a.exit(ctx, a.endPage(a.endRedaction(root.ExecuteContext(ctx))))
+	err := a.endPage(a.endRedaction(root.ExecuteContext(ctx)))
+	if err == nil {
+		err = results.failed
+	}
+	return a.exit(ctx, err)
 }
 
 const rootLong = `txarchive keeps the transcripts of AI agents: every byte of what they wrote, searchable, for as long as you want.

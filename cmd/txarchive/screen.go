@@ -17,6 +17,9 @@ func terminal(stream any) (width int, ok bool) {
 	if paged, ok := stream.(interface{ columns() int }); ok {
 		return paged.columns(), true
 	}
+	if results, ok := stream.(*outlet); ok {
+		stream = results.to
+	}
 	f, ok := stream.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0, false
@@ -25,6 +28,21 @@ func terminal(stream any) (width int, ok bool) {
 		return width, true
 	}
 	return 80, true
+}
+
+// outlet is where results go. It remembers that they did not arrive, so that no command need look at every line that it
+// prints, and none is fine when the disk under its results was full.
+type outlet struct {
+	to     io.Writer
+	failed error
+}
+
+func (o *outlet) Write(b []byte) (int, error) {
+	n, err := o.to.Write(b)
+	if o.failed == nil {
+		o.failed = err
+	}
+	return n, err
 }
 
 // colored says whether a stream gets colors.
