@@ -157,6 +157,23 @@ func TestTimes(t *testing.T) {
 	}
 }
 
+// TestMonthsBefore: a month has no day after its last.
+func TestMonthsBefore(t *testing.T) {
+	for _, c := range []struct{ now, in, from string }{
+		{"2026-03-31T12:00:00Z", "after:1mo", "2026-02-28T12:00:00Z"},
+		{"2028-03-31T12:00:00Z", "after:1mo", "2028-02-29T12:00:00Z"},
+		{"2028-02-29T12:00:00Z", "after:1y", "2027-02-28T12:00:00Z"},
+		{"2026-12-31T12:00:00Z", "after:13mo", "2025-11-30T12:00:00Z"},
+		{"2026-01-15T12:00:00Z", "after:25mo", "2023-12-15T12:00:00Z"},
+		{"2026-03-31T12:00:00Z", "after:1mo1d", "2026-02-27T12:00:00Z"},
+	} {
+		tree, err := Parse(c.in, at(c.now), time.UTC)
+		if err != nil || !reflect.DeepEqual(tree.Root, Node(Range{From: at(c.from)})) {
+			t.Errorf("%s at %s: %v, %v", c.in, c.now, tree, err)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for _, c := range []struct {
 		in     string
@@ -192,6 +209,7 @@ func TestErrors(t *testing.T) {
 		{`tool:"a"b`, 9, "comma"},
 		{"attr:=x", 6, "value is missing"},
 		{"after:someday", 7, "yesterday"},
+		{"before:1M", 8, "6mo"},
 		{"after:2026-13", 7, "2026-11-20"},
 		{"after:0001-01-01", 7, "no date"},
 		{"after:2026-11..2026-12", 7, "during:"},

@@ -88,7 +88,7 @@ func sane(t time.Time) bool { return t.Year() >= 1000 && t.Year() < 9999 }
 // span reads a date, an age or a word.
 func (p *parser) span(text string) (span, bool) {
 	s, ok := p.named(strings.ToLower(text))
-	if !ok {
+	if !ok && !strings.Contains(text, "M") { // minutes or months: nobody knows, and a prune must not guess
 		s, ok = p.age(strings.ToLower(text))
 	}
 	if !ok {
@@ -142,9 +142,9 @@ func (p *parser) age(text string) (span, bool) {
 		case digits == 0:
 			return span{}, false
 		case unit == "y":
-			t = t.AddDate(-n, 0, 0)
+			t = monthsBefore(t, 12*n)
 		case unit == "mo":
-			t = t.AddDate(0, -n, 0)
+			t = monthsBefore(t, n)
 		case unit == "w":
 			t = t.AddDate(0, 0, -7*n)
 		case unit == "d":
@@ -161,6 +161,15 @@ func (p *parser) age(text string) (span, bool) {
 	}
 	t = t.Truncate(time.Second) // nobody means fractions, and they would be shown
 	return span{from: t, to: p.now, point: true}, text != "" && (t.Before(p.now) || t.Equal(p.now))
+}
+
+// monthsBefore is the same day n months before, or the last one of that month where it has no such day: a month before
+// the 31st of March is the end of February, not the 3rd of March.
+func monthsBefore(t time.Time, n int) time.Time {
+	y, m, d := t.Date()
+	last := time.Date(y, m-time.Month(n)+1, 0, 0, 0, 0, 0, time.UTC).Day()
+	hour, minute, second := t.Clock()
+	return time.Date(y, m-time.Month(n), min(d, last), hour, minute, second, t.Nanosecond(), t.Location())
 }
 
 // date reads a date of any precision, with T or a space before the time, with or without a zone.
