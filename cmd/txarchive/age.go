@@ -1,36 +1,46 @@
 package main
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/policy"
 )
 
-// ageValue is a flag for a length of time that also knows days and weeks: 30d, 2w, 12h, 90m.
+// Both kinds of values read what they print, zero included: a job that is scheduled has them in its command line.
+
+// ageValue is a flag for a length of time that also knows days and weeks: 30d, 2w, 12h, 90m, and 500ms as Go does.
 type ageValue time.Duration
 
 func (v *ageValue) Type() string { return "age" }
 
 func (v *ageValue) String() string {
 	if v == nil || *v == 0 {
-		return ""
+		return "0"
 	}
-	const day = 24 * time.Hour
-	if d := time.Duration(*v); d%day == 0 {
-		return strconv.FormatInt(int64(d/day), 10) + "d"
+	d := time.Duration(*v)
+	for _, u := range []struct {
+		unit time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
+		if d%u.unit == 0 {
+			return strconv.FormatInt(int64(d/u.unit), 10) + u.name
+		}
 	}
-	return time.Duration(*v).String()
+	return d.String()
 }
 
 func (v *ageValue) Set(s string) error {
 	d, err := policy.ParseDuration(s)
 	if err != nil {
-		return fmt.Errorf("%w: write 30d, 2w or 12h", err)
+		if fine, bad := time.ParseDuration(s); bad == nil && fine >= 0 {
+			d, err = fine, nil
+		}
 	}
-	*v = ageValue(d)
-	return nil
+	if err == nil {
+		*v = ageValue(d)
+	}
+	return err
 }
 
 // sizeValue is a flag for a number of bytes: 50GB, 512MiB, 1000.
@@ -39,17 +49,16 @@ type sizeValue int64
 func (v *sizeValue) Type() string { return "size" }
 
 func (v *sizeValue) String() string {
-	if v == nil || *v == 0 {
-		return ""
+	if v == nil {
+		return "0"
 	}
 	return strconv.FormatInt(int64(*v), 10)
 }
 
 func (v *sizeValue) Set(s string) error {
 	n, err := policy.ParseBytes(s)
-	if err != nil {
-		return fmt.Errorf("%w: write 50GB or 512MiB", err)
+	if err == nil {
+		*v = sizeValue(n)
 	}
-	*v = sizeValue(n)
-	return nil
+	return err
 }

@@ -178,6 +178,11 @@ func runScheduleInstall(ctx context.Context, a *app, cmd *cobra.Command, o *sche
 			return err
 		}
 	}
+	if n.policy != "" { // what is wrong with it is better said now than at night
+		if _, _, err := a.readPolicy(n.policy); err != nil {
+			return err
+		}
+	}
 	command, err := a.nightlyCommand(cmd, n)
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func newSearchCommand(a *app) *cobra.Command {
 	f.StringVar(&o.sort, "sort", string(search.Newest), "`ORDER`: newest, oldest or relevance")
 	f.IntVarP(&o.Context, "context", "C", 0, "show `N` events before and after each hit")
 	f.BoolVar(&o.AllVersions, "all-versions", false, "also search earlier versions, copies and copied history")
-	f.DurationVar(&o.Timeout, "timeout", 0, "stop after this `TIME` with what was found (exit code 7)")
+	f.Var((*ageValue)(&o.Timeout), "timeout", "stop after this `TIME` with what was found (exit code 7)")
 	f.BoolVar(&o.count, "count", false, "only say how many hits there are")
 	f.BoolVar(&o.files, "files", false, "only name the originals that have hits, for cat and restore")
 	f.BoolVarP(&o.null, "null", "0", false, "with --files: print names as they are, each with a NUL after it, for xargs -0")

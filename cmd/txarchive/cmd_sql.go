@@ -41,7 +41,7 @@ func newSQLCommand(a *app) *cobra.Command {
 	f.StringVar(&o.format, "format", "", "`FORMAT`: table (default), csv, json (an array), ndjson or markdown")
 	f.StringArrayVar(&o.params, "param", nil, "`NAME=VALUE` for :NAME in the statement; may be repeated")
 	f.IntVar(&o.limit, "limit", 0, "stop after `N` rows (exit code 7); 0 is no limit")
-	f.DurationVar(&o.timeout, "timeout", 0, "stop after this `TIME` (exit code 7; default 5m)")
+	f.Var((*ageValue)(&o.timeout), "timeout", "stop after this `TIME` (exit code 7; default 5m)")
 	return cmd
 }
 

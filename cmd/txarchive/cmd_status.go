@@ -40,7 +40,7 @@ func newStatusCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a, o) },
 	}
 	f := cmd.Flags()
-	f.DurationVar(&o.maxAge, "max-age", 0, "the `AGE` that the last scan of a source may have")
+	f.Var((*ageValue)(&o.maxAge), "max-age", "the `AGE` that the last scan of a source may have")
 	f.BoolVar(&o.check, "check", false, "end in exit code 6 when anything needs attention")
 	f.BoolVar(&o.noScan, "no-scan", false, "do not look at the sources")
 	f.StringVar(&o.prometheus, "prometheus", "", "write the figures to this `FILE`, for the textfile collector of node_exporter")

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // execute is the program: it runs one command line and returns the exit code.
@@ -73,9 +75,7 @@ func newRootCommand(a *app) *cobra.Command {
 	f.StringVar(&a.color, "color", "auto", "`WHEN` to use color: auto, always or never (NO_COLOR is respected)")
 	f.BoolVar(&a.noPager, "no-pager", false, "never put a pager before the terminal ($TXARCHIVE_PAGER, $PAGER, less)")
 	f.BoolVar(&a.redact, "redact", false, "print [redacted: KIND] in the place of credentials (by the rules of gitleaks)")
-	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage(err.Error(), fmt.Sprintf("%s --help lists the flags", c.CommandPath()))
-	})
+	cmd.SetFlagErrorFunc(flagError)
 	group(cmd, "in", "Taking in:",
 		newInitCommand(a), newSourceCommand(a), newIngestCommand(a), newNightlyCommand(a), newScheduleCommand(a))
 	group(cmd, "out", "Finding and reading:",
@@ -105,6 +105,37 @@ func group(cmd *cobra.Command, id, title string, commands ...*cobra.Command) {
 		c.GroupID = id
 	}
 	cmd.AddCommand(commands...)
+}
+
+// valuesOf says what the values of flags look like, by their type.
+var valuesOf = map[string]string{
+	"age": "a length of time: 90m, 12h, 30d or 2w", "size": "a size: 512MiB or 50GB", "int": "a whole number", "bool": "true or false",
+}
+
+// flagError says what is wrong with a flag, and what to write instead.
+func flagError(c *cobra.Command, err error) error {
+	hint := c.CommandPath() + " --help lists the flags"
+	var wrong *pflag.InvalidValueError
+	var unknown *pflag.NotExistError
+	switch {
+	case errors.As(err, &wrong):
+		name, kind := wrong.GetFlag().Name, wrong.GetFlag().Value.Type()
+		if takes, ok := valuesOf[kind]; ok {
+			return usage(fmt.Sprintf("--%s cannot be %q", name, wrong.GetValue()), "it is "+takes)
+		}
+	case !errors.As(err, &unknown):
+	case unknown.GetSpecifiedShortnames() == "":
+		names := &cobra.Command{SuggestionsMinimumDistance: 2} // which knows what is near
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+		})
+		if near := names.SuggestionsFor(unknown.GetSpecifiedName()); len(near) > 0 {
+			hint = "did you mean --" + strings.Join(near, ", --") + "?"
+		}
+	case strings.Contains(c.Use, "QUERY"):
+		hint = fmt.Sprintf("behind -- nothing is a flag: %s -- %s", c.CommandPath(), shellQuote("-"+unknown.GetSpecifiedShortnames()))
+	}
+	return usage(err.Error(), hint)
 }
 
 // noCommand says that a word is none of a command's own commands, and which it may have been meant to be.
