@@ -157,7 +157,11 @@ func (o *costOptions) check(a *app, changed func(string) bool) error {
 	case len(views) > 1:
 		return usage(strings.Join(views, " and ")+" do not go together", "each is a report of its own")
 	case len(views) == 1 && changed("by"):
-		return usage("--by does not go with "+views[0], "--explain takes the row itself: --explain day=2026-11-20,model=gpt-5")
+		hint := "leave it out"
+		if views[0] == "--explain" {
+			hint = "it takes the row itself: --explain day=2026-11-20,model=gpt-5"
+		}
+		return usage("--by does not go with "+views[0], hint)
 	case changed("budget") && (o.since != "" || o.until != ""):
 		return usage("--since and --until do not go with --budget", "a budget is held against the calendar month that it is")
 	case len(views) == 1 && o.format != "table" && o.format != "json" && (!o.blocks || o.format == "markdown"):

@@ -98,7 +98,7 @@ func (a *app) checkHold(h *prune.Hold, until string) error {
 	if until == "" {
 		return nil
 	}
-	at, err := time.ParseInLocation(time.DateOnly, until, time.Local)
+	at, err := time.ParseInLocation(time.DateOnly, until, a.location())
 	if err == nil {
 		at = at.AddDate(0, 0, 1) // the whole day
 	} else if d, bad := policy.ParseDuration(until); bad == nil {

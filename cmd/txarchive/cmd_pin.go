@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -79,6 +80,9 @@ func markIn(ctx context.Context, a *app, store *archive.Archive, p *prune.Pruner
 		run, err := findRun(ctx, store, id)
 		if err != nil {
 			return err
+		}
+		if slices.Contains(runs, run) {
+			continue
 		}
 		more, err := mark(p, run)
 		if err != nil {

@@ -29,6 +29,7 @@ type pruneOptions struct {
 	children   string
 	thin       string
 	dropLedger bool
+	byHand     bool // something is said that only holds for runs that a query or somebody names
 	limit      int
 }
 
@@ -46,7 +47,10 @@ func newPruneCommand(a *app) *cobra.Command {
 		Example: "  txarchive prune --policy keep.yaml                    the plan, with a reason for every run\n  txarchive prune --policy keep.yaml --yes              apply it\n" +
 			"  txarchive prune --query 'before:90d outcome:failed' --plan plan.json\n  txarchive prune --apply plan.json                     exactly that plan, or nothing\n" +
 			"  txarchive prune --run r7sk2 --thin ledger --yes       keep only what it cost\n  txarchive prune --undo r7sk2                          until gc",
-		RunE: func(cmd *cobra.Command, names []string) error { return runPrune(cmd.Context(), a, o, names) },
+		RunE: func(cmd *cobra.Command, names []string) error {
+			o.byHand = o.thin != "" || o.dropLedger || cmd.Flags().Changed("children")
+			return runPrune(cmd.Context(), a, o, names)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.policy, "policy", "", "plan by the policy in this `FILE`; see txarchive policy")
@@ -84,8 +88,8 @@ func (o *pruneOptions) check(names []string) error {
 		return usage(fmt.Sprintf("children do not %q", o.children), "--children stay or --children follow")
 	case !slices.Contains([]string{"", "search", "payloads", "ledger"}, o.thin):
 		return usage(fmt.Sprintf("there is no tier %q", o.thin), "--thin search, --thin payloads or --thin ledger")
-	case (o.thin != "" || o.dropLedger) && o.query == "" && len(o.runs) == 0:
-		return usage("--thin and --drop-ledger go with --query or --run", "a policy says it for each rule: docs/policy.md")
+	case o.byHand && o.query == "" && len(o.runs) == 0:
+		return usage("--children, --thin and --drop-ledger go with --query or --run", "a policy says it for each rule: docs/policy.md")
 	}
 	return nil
 }

@@ -93,8 +93,8 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 		return err
 	}
 	if r.Kind == "cost" {
-		if len(o.params) > 0 {
-			return usage(r.Name+" has no parameters", "what follows -- is added to it: txarchive report run "+r.Name+" -- --since 7d")
+		if len(o.params) > 0 || o.limit != 0 || o.timeout != 0 {
+			return usage(r.Name+" is a call of cost: --param, --limit and --timeout are for statements of SQL", "what follows -- is added to it: txarchive report run "+r.Name+" -- --since 7d")
 		}
 		cmd := newCostCommand(a)
 		flags := slices.Concat(r.Args, v[1:])

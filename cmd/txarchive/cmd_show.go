@@ -77,6 +77,8 @@ func (o *showOptions) check(a *app, id string) error {
 		return usage("a number of events cannot be negative", "")
 	case o.first > 0 && o.last > 0:
 		return usage("--first and --last do not go together", "two calls show both ends")
+	case o.versions && (o.first > 0 || o.last > 0 || o.timeline || o.around != "" || o.format != "text" && o.format != "json"):
+		return usage("--versions lists originals: flags about what is in them do not go with it", "txarchive show ID --versions")
 	case o.around != "" && (o.first > 0 || o.last > 0):
 		return usage("--around does not go with --first and --last", "-C N says how many events around it")
 	}
@@ -95,6 +97,9 @@ func runShow(ctx context.Context, a *app, o showOptions, id string) error {
 	what, err := find(ctx, store, o.target(id))
 	if err != nil {
 		return err
+	}
+	if what.event == "" && o.context > 0 {
+		return usage("-C is about what stands around an event, and none is named", "--around NUMBER, or ID:NUMBER, names one")
 	}
 	if err := a.noteLosses(ctx, store, what); err != nil {
 		return err

@@ -55,6 +55,9 @@ func runSQL(ctx context.Context, a *app, o sqlOptions, v []string) error {
 			o.format = "json"
 		}
 	}
+	if o.limit < 0 {
+		return usage("a number of rows cannot be negative", "--limit 0 is no limit")
+	}
 	params, err := parseParams(o.params)
 	if err != nil {
 		return err

@@ -152,6 +152,8 @@ func runTagList(ctx context.Context, a *app, id string) error {
 	}
 	switch {
 	case a.json:
+	case len(g.rows) == 0 && run != "":
+		a.note("%s has no tags. Next: txarchive tag add %s TAG", run, run)
 	case len(g.rows) == 0:
 		a.note("There are no tags. Next: txarchive tag add RUN TAG")
 	default:

@@ -36,6 +36,9 @@ func newVerifyCommand(a *app) *cobra.Command {
 		Example: "  txarchive verify\n  txarchive verify --quick              sizes, names and manifests only\n  txarchive verify --deep               every row of the index too\n  txarchive verify --repair --dry-run   what could be saved\n  txarchive verify --repair --from /mnt/backup/transcripts\n  txarchive verify --json | jq .list",
 		Args:    takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if mend && (o.Quick || deep) || o.Quick && deep {
+				return usage("--quick, --deep and --repair do not go together", "one call for each")
+			}
 			if mend {
 				return runRepair(cmd.Context(), a, r)
 			}
@@ -51,7 +54,6 @@ func newVerifyCommand(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&r.dryRun, "dry-run", false, "--repair: show what would be done")
 	cmd.Flags().StringVar(&r.from, "from", "", "--repair: look in this archive or backup too, `DIR`")
 	cmd.Flags().BoolVar(&r.yes, "yes", false, "--repair: do not ask before giving up what is lost")
-	cmd.MarkFlagsMutuallyExclusive("quick", "deep", "repair")
 	return cmd
 }
 

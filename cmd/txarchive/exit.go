@@ -132,6 +132,8 @@ func explain(ctx context.Context, err error) (code int, hint string) {
 		return f.code, f.hint
 	case errors.As(err, &syntax):
 		return exitUsage, syntax.Hint
+	case errors.As(err, &unsupported) && unsupported.Hint != "":
+		return exitUsage, unsupported.Hint
 	case errors.As(err, &unsupported):
 		return exitUsage, "docs/query-language.md has the whole language"
 	case errors.As(err, &emptied):

@@ -41,6 +41,10 @@ func newPricesSetCommand(a *app) *cobra.Command {
 				if err != nil {
 					return usage(err.Error(), "input=3 output=15, in US dollars per million tokens")
 				}
+				if slices.ContainsFunc(o.Rates, func(q price.Rate) bool { return q.Class == r.Class && q.Service == r.Service && q.Above == r.Above }) {
+					class, _, _ := strings.Cut(text, "=")
+					return usage(fmt.Sprintf("%s is given twice", class), "one price for each class, service tier and length of the prompt")
+				}
 				o.Rates = append(o.Rates, r)
 			}
 			if err := o.Validate(); err != nil {

@@ -64,6 +64,7 @@ type Census interface {
 type UnsupportedError struct {
 	What string // the part, as a query writes it
 	Why  string
+	Hint string // what to do instead, "" when the language has it
 }
 
 func (e *UnsupportedError) Error() string { return e.What + ": " + e.Why }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
@@ -87,7 +88,7 @@ func (a *Answer) Files() iter.Seq2[File, error] {
 func (a *Answer) Facets(fields ...string) ([]Facet, error) {
 	for _, f := range fields {
 		if facets[f] == nil {
-			return nil, &index.UnsupportedError{What: "facet " + strconv.Quote(f), Why: "hits are not counted by it"}
+			return nil, &index.UnsupportedError{What: "facet " + strconv.Quote(f), Why: "hits are not counted by it", Hint: "--facets takes " + strings.Join(FacetFields(), ", ")}
 		}
 	}
 	counts, told, err := a.tally(fields)

@@ -30,7 +30,7 @@ type cursor struct {
 }
 
 func badCursor(s string) error {
-	return &index.UnsupportedError{What: "cursor " + strconv.Quote(s), Why: "it is none that a search in this order gave"}
+	return &index.UnsupportedError{What: "cursor " + strconv.Quote(s), Why: "it is none that a search in this order gave", Hint: "a cursor is what the search before named as the next, with the same query and --sort"}
 }
 
 func (a *Answer) order() (err error) {
