@@ -11,6 +11,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/search"
 )
 
@@ -171,9 +172,54 @@ func find(ctx context.Context, store *archive.Archive, id string) (thing, error)
 		}
 	}
 	if errors.Is(err, index.ErrAmbiguous) {
-		return thing{}, usage(fmt.Sprintf("several ids begin with %q", id), "give more of it")
+		return thing{}, ambiguous(ctx, store, id)
 	}
 	return found, err
+}
+
+// candidatesNamed is how many things an ambiguous id is said to mean.
+const candidatesNamed = 5
+
+// ambiguous says which things have an id: of native ids, which two homes may both have, there is no more to give.
+func ambiguous(ctx context.Context, store *archive.Archive, id string) error {
+	called := func(field string) index.Selection {
+		return index.Selection{Query: &query.Tree{Root: query.Field{Name: field, Values: []query.Value{{Text: id}}}}}
+	}
+	var ids []string
+	begun := true
+	add := func(short, native string) {
+		if is := strings.HasPrefix(short, id); is || native == id {
+			ids, begun = append(ids, short), begun && is
+		}
+	}
+	for r, err := range store.Index().Runs(ctx, called("run"), index.Page{Limit: candidatesNamed + 1}) {
+		if err != nil {
+			break // what is ambiguous stays so
+		}
+		add(r.ID, r.NativeID)
+	}
+	if len(ids) < 2 {
+		ids = nil
+		for r, err := range store.Index().Runs(ctx, called("conversation"), index.Page{Limit: candidatesNamed + 1}) {
+			for c, bad := range store.Index().Conversations(ctx, r.ID) {
+				if err == nil && bad == nil {
+					add(c.ID, c.NativeID)
+				}
+			}
+		}
+	}
+	text, hint := fmt.Sprintf("several ids begin with %q", id), "give more of it"
+	if !begun {
+		text, hint = fmt.Sprintf("several things are called %q", id), "take the id of one"
+	}
+	if len(ids) > 0 {
+		more := ""
+		if len(ids) > candidatesNamed {
+			more = " ..."
+		}
+		hint += ": " + strings.Join(ids[:min(len(ids), candidatesNamed)], ", ") + more
+	}
+	return usage(text, hint)
 }
 
 func (o *showOptions) options() search.ShowOptions {
