@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -189,6 +190,10 @@ func pageOf(r *cost.Report, picture []byte) []byte {
 func replaceFile(path string, body []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".chart-*")
 	if err != nil {
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			at.Path = path // which somebody named
+		}
 		return err
 	}
 	_, err = f.Write(body)

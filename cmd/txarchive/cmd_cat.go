@@ -81,7 +81,11 @@ func original(ctx context.Context, store *archive.Archive, name string, number i
 			for i := 0; i < min(len(found), 5) && yield(found[i].Source+"/"+found[i].Path); i++ {
 			}
 		})
-		return index.FileVersion{}, usage(fmt.Sprintf("%s lies in %d files", name, len(found)), "name one: "+strings.Join(few, ", "))
+		more := ""
+		if n := len(found) - len(few); n > 0 {
+			more = fmt.Sprintf(" or one of %d more: txarchive show %s --versions", n, name)
+		}
+		return index.FileVersion{}, usage(fmt.Sprintf("%s lies in %d files", name, len(found)), "name one: "+strings.Join(few, ", ")+more)
 	}
 	return found[0], nil
 }

@@ -65,14 +65,10 @@ func newCostCommand(a *app) *cobra.Command {
 	f.StringVar(&o.out, "out", "", "write a chart to `FILE`.svg, or with its numbers to FILE.html")
 	f.BoolVar(&o.blocks, "blocks", false, "windows of five hours, as some subscriptions count")
 	f.StringVar(&o.budget, "budget", "", "hold this calendar month against so many `USD`, with a forecast")
-	for name, complete := range map[string]cobra.CompletionFunc{
-		"by": completeKeys, "mode": fixed("auto", "reported", "calculated"), "format": fixed("table", "csv", "json", "ndjson", "markdown"),
+	completing(cmd, map[string]cobra.CompletionFunc{
+		"by": completeKeys, "mode": fixed("auto", "reported", "calculated"), "format": fixed(sheetFormats...),
 		"run": a.completeRuns, "explain": a.completeThings, "tree": a.completeRuns,
-	} {
-		if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
-			panic(err) // a flag that there is not
-		}
-	}
+	})
 	return cmd
 }
 

@@ -71,15 +71,11 @@ func (o *listOptions) flags(a *app, cmd *cobra.Command) {
 	f.IntVarP(&o.limit, "limit", "n", 0, "list `N` rows; 0 is no limit (default 50 for tables)")
 	f.StringSliceVar(&o.columns, "columns", nil, "`COLUMNS` to show, in this order; a wrong name lists them")
 	f.StringVar(&o.output, "format", "", "`FORMAT`: table (default), csv, json (an array), ndjson or markdown; --json is ndjson")
-	for name, complete := range map[string]cobra.CompletionFunc{
+	completing(cmd, map[string]cobra.CompletionFunc{
 		"format-name": a.completeFormats, "source": a.completeSourceNames, "columns": completeColumns,
-		"sort": fixed("started", "ended", "events", "tokens", "cost"), "format": fixed("table", "csv", "json", "ndjson", "markdown"),
+		"sort": fixed("started", "ended", "events", "tokens", "cost"), "format": fixed(sheetFormats...),
 		"status": fixed("succeeded", "failed", "cancelled", "running"), "project": a.completeProjects,
-	} {
-		if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
-			panic(err) // a flag that there is not
-		}
-	}
+	})
 }
 
 // runListRuns lists runs.

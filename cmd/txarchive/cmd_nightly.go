@@ -70,6 +70,7 @@ func nightlyFlags(cmd *cobra.Command, o *nightlyOptions) {
 	f.Var(&o.maxBytes, "max-bytes", "the `SIZE` that gc may write and verify may read, each, such as 50GB (default no limit)")
 	f.Var((*ageValue)(&o.wait), "wait", "the `TIME` to wait for another writer")
 	f.StringSliceVar(&o.skip, "skip", nil, "leave out `STEPS`: "+strings.Join(stepNames(), ", "))
+	completing(cmd, map[string]cobra.CompletionFunc{"skip": fixedList(stepNames()...)})
 }
 
 func (o *nightlyOptions) check() error {

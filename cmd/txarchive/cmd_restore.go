@@ -42,6 +42,9 @@ func newRestoreCommand(a *app) *cobra.Command {
 			"  txarchive restore awf/storage/audit.jsonl --version 1 --to /tmp/old\n  txarchive restore --source claude-code --in-place --dry-run\n" +
 			"  txarchive restore --all --at 2026-11-20T08:00 --to /tmp/then\n" +
 			"  txarchive restore --all --damaged --to /tmp/left",
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return a.completePath(cmd, nil, typed) // of several, too
+		},
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			o.Paths = paths
 			return runRestore(cmd.Context(), a, o)
@@ -59,8 +62,7 @@ func newRestoreCommand(a *app) *cobra.Command {
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be written, write nothing")
 	f.BoolVar(&o.Damaged, "damaged", false, "write what is left of originals that have lost bytes, as NAME@damaged")
 	f.BoolVar(&o.Overwrite, "overwrite", false, "replace files that are in the way")
-	_ = cmd.RegisterFlagCompletionFunc("source", a.completeSources)
-	_ = cmd.RegisterFlagCompletionFunc("run", a.completeIDs)
+	completing(cmd, map[string]cobra.CompletionFunc{"source": a.completeSources, "run": a.completeIDs})
 	return cmd
 }
 

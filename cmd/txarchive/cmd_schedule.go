@@ -42,6 +42,7 @@ func newScheduleCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&o.with, "with", "", "`WHAT` runs it: systemd, launchd or cron (default: what the machine has)")
+	completing(cmd, map[string]cobra.CompletionFunc{"with": fixed("systemd", "launchd", "cron")})
 	cmd.AddCommand(newScheduleInstallCommand(a, &o),
 		&cobra.Command{Use: "show", Short: "Print what is scheduled, as it stands in the files", Args: takes(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleShow(cmd.Context(), a, &o) }},

@@ -53,6 +53,8 @@ func newSearchCommand(a *app) *cobra.Command {
 	f.BoolVarP(&o.null, "null", "0", false, "with --files: print names as they are, each with a NUL after it, for xargs -0")
 	f.StringSliceVar(&o.facets, "facets", nil, "only count the hits by `FIELDS`: "+strings.Join(search.FacetFields(), ", "))
 	f.BoolVar(&o.Explain, "explain", false, "say how the query was run")
+	completing(cmd, map[string]cobra.CompletionFunc{
+		"sort": fixed(string(search.Newest), string(search.Oldest), string(search.Relevance)), "facets": fixedList(search.FacetFields()...)})
 	return cmd
 }
 

@@ -56,6 +56,7 @@ func newShowCommand(a *app) *cobra.Command {
 	f.BoolVar(&o.versions, "versions", false, "list the originals and their versions instead")
 	f.BoolVar(&o.timeline, "timeline", false, "everything of a run in the order of time, a line each (all of it with --tools full)")
 	f.BoolVar(&o.all, "all", false, "everything: documents beside the conversations, copies, what earlier versions said")
+	completing(cmd, map[string]cobra.CompletionFunc{"format": fixed(showFormats...), "tools": fixed("short", "full", "none")})
 	return cmd
 }
 

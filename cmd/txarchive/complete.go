@@ -39,6 +39,31 @@ func fixed(words ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(words, nothing)
 }
 
+// fixedList completes words that are always the same, several with commas.
+func fixedList(words ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		head, last := lastOf(typed)
+		taken := strings.Split(head, ",")
+		var some []cobra.Completion
+		for _, w := range words {
+			if strings.HasPrefix(w, last) && !slices.Contains(taken, w) {
+				some = append(some, head+w)
+			}
+		}
+		return some, nothing | cobra.ShellCompDirectiveNoSpace
+	}
+}
+
+// completing says how the values of flags are completed. It fails for flags that a command does not have, which a test
+// would see.
+func completing(cmd *cobra.Command, how map[string]cobra.CompletionFunc) {
+	for name, complete := range how {
+		if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
+			panic(err)
+		}
+	}
+}
+
 // completeRuns completes ids of runs, the newest first.
 func (a *app) completeRuns(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return a.completeIDs(cmd, v, typed)

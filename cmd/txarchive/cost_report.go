@@ -29,6 +29,7 @@ func (v *accountant) report(ctx context.Context) error {
 		if err := v.sheet(names, rows); err != nil {
 			return err
 		}
+		v.leftOut(r)
 		v.remarks(r)
 		return nil
 	}
@@ -39,6 +40,7 @@ func (v *accountant) report(ctx context.Context) error {
 	}
 	if v.o.chart {
 		fmt.Fprintln(v.a.out, chartOf(r).draw(v.width, v.ink))
+		v.leftOut(r)
 		return v.unpriced(r)
 	}
 	if v.o.format == "markdown" {
@@ -53,6 +55,13 @@ func (v *accountant) report(ctx context.Context) error {
 		fmt.Fprintln(v.a.out, v.a.fitted(g))
 	}
 	return v.unpriced(r)
+}
+
+// leftOut says what --limit has cut off, where no row of its own does.
+func (v *accountant) leftOut(r *cost.Report) {
+	if n := r.LeftOut.Rows; n > 0 {
+		v.a.note("Left out by --limit: %s, %s", plural(int64(n), "row", "rows"), dollars(r.LeftOut.Cost))
+	}
 }
 
 // reportGrid is the report for people; short has short heads, rounded tokens, and no cache that nobody used.

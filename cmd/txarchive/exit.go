@@ -97,6 +97,7 @@ var exitTable = []struct {
 	{syscall.ENOSPC, exitUnexpected, hintFull},
 	{syscall.EDQUOT, exitUnexpected, hintFull},
 	{syscall.EFBIG, exitUnexpected, "files may not become larger than the limit of the shell (ulimit -f): raise it and run the command again"},
+	{syscall.EROFS, exitUnexpected, "what only reads works there; to write, mount it so that it can be written, or name another archive: --archive DIR"},
 	{index.ErrDisk, exitUnexpected, "is it full, over a quota, or failing? the log of the system tells (dmesg); then run the command again"},
 	{blob.ErrCorrupt, exitCorrupt, "`txarchive verify` names what is damaged and which runs it touches"},
 	{index.ErrAmbiguous, exitUsage, "give more of the id"},

@@ -44,9 +44,7 @@ func newReportDiffCommand(a *app) *cobra.Command {
 	f.StringVar(&o.mode, "mode", string(cost.Auto), "which cost counts, `MODE`: reported, calculated, or auto (reported where it is, else calculated)")
 	f.StringVar(&o.timezone, "timezone", "", "`ZONE` of days, as Europe/Berlin (default local)")
 	f.IntVarP(&o.limit, "limit", "n", 0, "show `N` rows; 0 is no limit")
-	if err := cmd.RegisterFlagCompletionFunc("by", completeKeys); err != nil {
-		panic(err) // a flag that there is not
-	}
+	completing(cmd, map[string]cobra.CompletionFunc{"by": completeKeys, "mode": fixed("auto", "reported", "calculated")})
 	return cmd
 }
 

@@ -23,6 +23,7 @@ func execute(ctx context.Context, a *app, args []string) int {
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
+	shellsOnly(root)
 	err := a.endPage(a.endRedaction(root.ExecuteContext(ctx)))
 	if err == nil {
 		err = results.failed
@@ -75,6 +76,7 @@ func newRootCommand(a *app) *cobra.Command {
 	f.StringVar(&a.color, "color", "auto", "`WHEN` to use color: auto, always or never (NO_COLOR is respected)")
 	f.BoolVar(&a.noPager, "no-pager", false, "never put a pager before the terminal ($TXARCHIVE_PAGER, $PAGER, less)")
 	f.BoolVar(&a.redact, "redact", false, "print [redacted: KIND] in the place of credentials (by the rules of gitleaks)")
+	completing(cmd, map[string]cobra.CompletionFunc{"color": fixed("auto", "always", "never"), "log-format": fixed("text", "json")})
 	cmd.SetFlagErrorFunc(flagError)
 	group(cmd, "in", "Taking in:",
 		newInitCommand(a), newSourceCommand(a), newIngestCommand(a), newNightlyCommand(a), newScheduleCommand(a))
@@ -95,7 +97,34 @@ func newRootCommand(a *app) *cobra.Command {
 			c.Args = knownTopic
 		}
 	}
+	alsoCalled(cmd)
 	return cmd
+}
+
+// otherNames are what other programs call a command: who types one is told ours.
+var otherNames = map[string][]string{
+	"search": {"find", "grep", "rg", "query"}, "list": {"ls", "log", "runs", "sessions", "history"}, "show": {"view", "less", "open", "read", "print"},
+	"restore": {"export", "extract", "checkout", "get"}, "prune": {"rm", "delete"}, "remove": {"rm", "delete", "del", "unset"}, "ingest": {"import", "scan", "sync", "update"},
+	"stats": {"info", "count", "summary"}, "cost": {"usage", "spend", "daily", "monthly"}, "source": {"remote", "sources"}, "sql": {"db", "sqlite"},
+	"verify": {"check", "fsck"}, "reindex": {"rebuild", "index"}, "backup": {"snapshot", "snapshots"}, "schedule": {"cron", "timer"}, "add": {"create", "new"},
+}
+
+func alsoCalled(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		c.SuggestFor = otherNames[c.Name()]
+		alsoCalled(c)
+	}
+}
+
+// shellsOnly has the library's command for completion refuse shells that it does not know: its help would be read by a
+// shell as if it were the script.
+func shellsOnly(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Args, c.RunE = noCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
 }
 
 // group adds commands under a heading of the help.
@@ -146,6 +175,11 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	hint := cmd.CommandPath() + " --help lists the commands"
 	cmd.SuggestionsMinimumDistance = 2
 	near := cmd.SuggestionsFor(args[0])
+	for _, c := range cmd.Commands() {
+		if slices.Contains(c.SuggestFor, args[0]) {
+			near = []string{c.Name()}
+		}
+	}
 	if slices.ContainsFunc(near, begun(args[0])) {
 		near = slices.DeleteFunc(near, func(name string) bool { return !begun(args[0])(name) })
 	}

@@ -18,6 +18,9 @@ type rowWriter struct {
 	end     func() error
 }
 
+// sheetFormats are the formats that rows are written in.
+var sheetFormats = []string{"table", "csv", "json", "ndjson", "markdown"}
+
 func newRowWriter(a *app, format string) (*rowWriter, error) {
 	switch format {
 	case "table":
