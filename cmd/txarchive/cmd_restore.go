@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,14 +33,15 @@ func newRestoreCommand(a *app) *cobra.Command {
 		Use:   "restore [SOURCE/PATH...] --to DIR",
 		Short: "Get original files back, byte for byte",
 		Long: "Write original files below a directory as DIR/SOURCE/PATH, with their bytes, times and modes. Say which: --all, a\n" +
-			"--source, a --run, or paths. With --in-place they go where they came from. Files that are there already with other\n" +
-			"content are left alone unless --overwrite; what --dry-run would write it says, and writes nothing.\n\n" +
+			"--source, a --run, or paths, those on this machine (/home/ada/.codex/...) too. With --in-place they go where they came\n" +
+			"from. Files that are there already with other content are left alone unless --overwrite; what --dry-run would write it\n" +
+			"says, and writes nothing.\n\n" +
 			"--at gives the state that was archived at a time: of each file the version that it had then, as far as it had grown.\n" +
 			"A date means its end. Of what gc has merged since, the times of the files themselves say which it was.\n\n" +
 			"An original that has lost bytes by damage fails. With --damaged what is left of it is written beside the others as\n" +
 			"NAME@damaged, each byte where it stood and zeros for those that are lost; which these are is said. It still counts as\n" +
 			"failed." +
-			exits("4 nothing by that name", "5 some originals are damaged, all others were restored", "8 files are in the way", "10 no archive"),
+			exits("4 nothing by one of the names; what others mean is restored", "5 some originals are damaged, all others were restored", "8 files are in the way", "10 no archive"),
 		Example: "  txarchive restore --all --to /tmp/back\n  txarchive restore --run r7sk2 --to .\n  txarchive restore --source awf --dry-run --to /tmp/back\n" +
 			"  txarchive restore awf/storage/audit.jsonl --version 1 --to /tmp/old\n  txarchive restore --source claude-code --in-place --dry-run\n" +
 			"  txarchive restore --all --at 2026-11-20T08:00 --to /tmp/then\n" +
@@ -103,7 +107,7 @@ func runRestore(ctx context.Context, a *app, o restoreOptions) error {
 		a.undone = "files that were restored are whole; run the command again to go on"
 	}
 	open := a.packsOnly // the manifests tell of all originals; only of which run they are, and where from, they do not know
-	if o.Run != "" || o.inPlace {
+	if o.Run != "" || o.inPlace || slices.ContainsFunc(o.Paths, filepath.IsAbs) {
 		open = a.read
 	}
 	store, err := open(ctx)
@@ -121,17 +125,47 @@ func runRestore(ctx context.Context, a *app, o restoreOptions) error {
 		}
 		o.Run = what.run
 	}
-	if o.inPlace {
-		known, err := ingest.Sources(ctx, store.Index())
-		if err != nil {
+	var known []ingest.Named
+	if store.Index() != nil {
+		if known, err = ingest.Sources(ctx, store.Index()); err != nil {
 			return err
 		}
+	}
+	for i, p := range o.Paths {
+		if o.Paths[i], err = archived(ctx, store, known, p); err != nil {
+			return err
+		}
+	}
+	if o.inPlace {
 		o.Roots, o.Apart = map[string]string{}, ingest.Apart(all.Formats())
 		for _, s := range known {
 			o.Roots[s.Name] = s.Root
 		}
 	}
 	return restoreFiles(ctx, a, o, store)
+}
+
+// archived is the name in the archive of a path on this machine, SOURCE/PATH; of any other path it is the path itself. Where
+// sources lie in each other it is the one that has the file, else the innermost.
+func archived(ctx context.Context, store *archive.Archive, known []ingest.Named, p string) (string, error) {
+	if !filepath.IsAbs(p) {
+		return p, nil
+	}
+	name, inner := p, -1
+	for _, s := range known {
+		below, err := filepath.Rel(s.Root, p)
+		if err != nil || !filepath.IsLocal(below) {
+			continue
+		}
+		below = filepath.ToSlash(below)
+		for _, err := range store.Index().Versions(ctx, index.VersionFilter{Source: s.Name, Path: below}) {
+			return s.Name + "/" + below, err
+		}
+		if len(s.Root) > inner {
+			name, inner = path.Join(s.Name, below), len(s.Root)
+		}
+	}
+	return name, nil
 }
 
 // restoreSum is what a restore did.
@@ -208,11 +242,19 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 		}
 		m.files("restore", r.Path, sum.Files+sum.Unchanged, 0)
 		if (o.DryRun || a.verbose) && !a.json {
-			fmt.Fprintf(a.out, "%-9s  %9s  %s\n", line(r.Action), size(r.Size), line(r.Name))
+			name := r.Name
+			if o.inPlace { // below the directories of several sources
+				name = a.shown(filepath.Join(o.Roots[r.Source], filepath.FromSlash(r.Name)))
+			}
+			fmt.Fprintf(a.out, "%-9s  %9s  %s\n", line(r.Action), size(r.Size), line(name))
 		}
 	})
 	m.stop()
-	if errors.Is(failed, index.ErrNotFound) && sum.Files+sum.Unchanged == 0 && len(sum.Failed) == 0 {
+	switch restored := sum.Files+sum.Unchanged > 0 || len(sum.Failed) > 0; {
+	case !errors.Is(failed, index.ErrNotFound):
+	case restored:
+		failed = notFound(failed.Error(), hintFiles)
+	default:
 		failed = notFound("no original is like that", hintFiles)
 	}
 	if a.json {

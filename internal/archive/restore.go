@@ -71,13 +71,13 @@ var errChoice = errors.New("say what to restore: all, a source, a run or paths")
 // To. Names that would lead elsewhere are escaped (%2E%2E for ".."). A file gets its name only when its SHA-256 was
 // right. One bad file never stops the others: each is reported, one at a time and in no order, and the error sums up.
 //
-// Errors: index.ErrNotFound when nothing is meant, blob.ErrCorrupt when bytes are damaged, fs.ErrExist when only
+// Errors: index.ErrNotFound when nothing is meant, or nothing by one of the paths, blob.ErrCorrupt when bytes are damaged, fs.ErrExist when only
 // other files stood in the way.
 func (a *Archive) Restore(ctx context.Context, o RestoreOptions, report func(Restored)) error {
 	if !o.All && o.Source == "" && o.Run == "" && len(o.Paths) == 0 {
 		return errChoice
 	}
-	r := &restorer{archive: a, opts: o, targets: map[string]*target{}, report: report, names: newNames()}
+	r := &restorer{archive: a, opts: o, targets: map[string]*target{}, report: report, names: newNames(), met: make([]bool, len(o.Paths))}
 	if o.Roots == nil {
 		if _, err := r.target(""); err != nil {
 			return fmt.Errorf("restore: %w", err)
@@ -99,6 +99,7 @@ type restorer struct {
 	opts    RestoreOptions
 	targets map[string]*target // by source; "" is To
 	names   *names
+	met     []bool // which of opts.Paths mean any original
 
 	mu      sync.Mutex
 	report  func(Restored)
@@ -152,6 +153,11 @@ func (r *restorer) run(ctx context.Context) error {
 	case r.first != nil:
 		return fmt.Errorf("%d of %d files failed, %d refused: %w", r.failed, r.total, r.refused, r.first)
 	}
+	for i, p := range r.opts.Paths {
+		if !r.met[i] {
+			return fmt.Errorf("no such original: %q: %w", p, index.ErrNotFound)
+		}
+	}
 	return nil
 }
 
@@ -160,7 +166,7 @@ func (r *restorer) choose(ctx context.Context, jobs chan<- job) error {
 		if err != nil {
 			return err
 		}
-		if !underAny(r.opts.Paths, o.Source, o.Path) {
+		if !underAny(r.opts.Paths, r.met, o.Source, o.Path) {
 			continue
 		}
 		j, err := r.job(o)

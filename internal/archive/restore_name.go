@@ -30,21 +30,16 @@ func safePart(part string) string {
 }
 
 // underAny says whether one of the paths means a file: the file itself or a directory above it, with or without the
-// name of the source. No paths mean every file.
-func underAny(paths []string, source, name string) bool {
-	if len(paths) == 0 {
-		return true
-	}
-	for _, p := range paths {
-		if p == name { // also one that is not clean
-			return true
-		}
-		p = path.Clean(p)
-		if p == "." || under(p, name) || under(p, source+"/"+name) {
-			return true
+// name of the source. No paths mean every file. In met it notes which of the paths do.
+func underAny(paths []string, met []bool, source, name string) bool {
+	meant := len(paths) == 0
+	for i, p := range paths {
+		clean := path.Clean(p)
+		if p == name /* also one that is not clean */ || clean == "." || under(clean, name) || under(clean, source+"/"+name) {
+			meant, met[i] = true, true
 		}
 	}
-	return false
+	return meant
 }
 
 func under(dir, name string) bool {
