@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,6 +128,9 @@ func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Na
 // source is what a directory becomes, nil when it is followed already.
 func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest.Named, w wanted, host string) (*ingest.Named, error) {
 	roots, err := ingest.Roots(ctx, store.Index(), []string{w.dir})
+	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsRune(w.dir, filepath.Separator) {
+		return nil, notFound(w.dir+" is no directory here, and no program that txarchive knows", "programs are "+strings.Join(all.Programs(), ", "))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func runSourceDiscover(ctx context.Context, a *app, home string, follow bool) er
 			}
 		}
 	} else {
-		a.printPlaces(found)
+		a.printPlaces(found, follow)
 	}
 	if !follow {
 		return nil
@@ -109,7 +109,8 @@ func (a *app) homeOf(dir string) ingest.Home {
 	return ingest.Home{Dir: home, Env: a.getenv}
 }
 
-func (a *app) printPlaces(found []*ingest.Found) {
+// printPlaces prints what was found; followed says that all of it is going to be followed.
+func (a *app) printPlaces(found []*ingest.Found, followed bool) {
 	g := &grid{columns: []column{{head: "agent"}, {head: "files", right: true, spare: 3}, {head: "size", right: true, spare: 4}, {head: "new", right: true, spare: 1},
 		{head: "at risk", right: true}, {head: "source", spare: 2}, {head: "directory", flex: cutMiddle}}}
 	var notes []string
@@ -135,7 +136,7 @@ func (a *app) printPlaces(found []*ingest.Found) {
 	for _, n := range notes {
 		a.note("%s", n)
 	}
-	if loose {
+	if loose && !followed {
 		a.note("Follow them with: txarchive source add NAME, or all with: txarchive source discover --add")
 	}
 }
