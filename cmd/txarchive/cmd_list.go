@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
 )
 
@@ -112,7 +113,7 @@ func runListRuns(ctx context.Context, a *app, o listOptions) error {
 		}
 	}))
 	if err == nil && w.n == 0 {
-		a.nothingListed(o, "run")
+		a.nothingListed(ctx, store, o, "run")
 	}
 	return err
 }
@@ -149,17 +150,18 @@ func runListConversations(ctx context.Context, a *app, o listOptions, v []string
 	}
 	err = w.write(o.ordered(conversationRows(ctx, store, runs, o.allVersions)))
 	if err == nil && w.n == 0 {
-		a.nothingListed(o, "conversation")
+		a.nothingListed(ctx, store, o, "conversation")
 	}
 	return err
 }
 
 // nothingListed says why a list may be empty.
-func (a *app) nothingListed(o listOptions, what string) {
+func (a *app) nothingListed(ctx context.Context, store *archive.Archive, o listOptions, what string) {
 	if o.query == "" && o.formatName+o.source+o.project+o.status == "" {
 		a.note("There is no %s yet. Next: txarchive ingest DIR", what)
 		return
 	}
 	a.note("No %s is like that.", what)
 	a.tryLooser("list", o.query)
+	a.tryShow(ctx, store, o.query)
 }

@@ -96,6 +96,9 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 		fmt.Fprintln(a.err, encode(coverage))
 	} else {
 		a.printCoverage(coverage)
+		if coverage.Shown == 0 && coverage.Partial == nil {
+			a.tryShow(ctx, store, query)
+		}
 	}
 	if coverage.Partial != nil {
 		return partial("partial: "+*coverage.Partial, "ask for less, or give it more time: --timeout")

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"slices"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/query"
 )
 
@@ -32,6 +34,16 @@ func loosened(t *query.Tree) string {
 		}
 	}
 	return ""
+}
+
+// tryShow says of a query that found nothing when its only word is an id: those stand in no text.
+func (a *app) tryShow(ctx context.Context, store *archive.Archive, text string) {
+	if text = strings.TrimSpace(text); text == "" || strings.ContainsAny(text, " \"()*") {
+		return
+	}
+	if _, err := find(ctx, store, text); err == nil {
+		a.note("Try: txarchive show %s   (it is an id)", text)
+	}
 }
 
 // tryLooser says what a query that found nothing may have been meant to be.
