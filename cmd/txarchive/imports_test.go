@@ -34,7 +34,7 @@ var doors = map[string][]string{
 	"blob/local":          {"blob", "disk"},
 	"blob/blobtest":       {"blob"},
 	"index":               {"transcript", "term", "query", "price", "blob"},
-	"index/sqlite":        {"index", "index/sqlite/ask", "index/sqlite/where", "index/sqlite/schema", "index/sqlite/engine", "index/sqlite/fts5", "transcript", "term", "query", "price", "blob", "migrations"},
+	"index/sqlite":        {"index", "index/sqlite/ask", "index/sqlite/where", "index/sqlite/schema", "index/sqlite/engine", "index/sqlite/fts5", "transcript", "term", "query", "price", "blob", "disk", "migrations"},
 	"index/sqlite/ask":    {"index", "index/sqlite/where", "index/sqlite/schema", "index/sqlite/engine", "index/sqlite/fts5", "transcript", "term", "query", "blob"},
 	"index/sqlite/where":  {"index", "index/sqlite/schema", "index/sqlite/fts5", "query", "term"},
 	"index/sqlite/schema": {"transcript"},
@@ -49,7 +49,7 @@ var doors = map[string][]string{
 	// wings
 	"backup":                    {"blob", "blob/local", "blob/pack", "disk"},
 	"ingest":                    {"ingest/format", "ingest/dbcopy", "disk", "index", "blob", "blob/pack", "price", "transcript"},
-	"ingest/dbcopy":             {},
+	"ingest/dbcopy":             {"disk"},
 	"ingest/format":             {"transcript"},
 	"ingest/format/<name>":      {"ingest/format", "transcript"},
 	"ingest/format/all":         {"ingest/format", "ingest/format/<name>"},

@@ -10,11 +10,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite"
 )
 
-// A generation of the index is a file index-<number>.db. index.db is a link to the current one; a plain file by
+// A generation of the index is a file index-<number>.db. index.db is a link to the current one (disk.ReplaceLink); a database by
 // that name is an index too, and older than all generations. What is no longer linked stays until the next writer
 // opens the archive, for those who read it.
 
@@ -45,16 +46,12 @@ func parseGeneration(name string) int {
 // currentIndex returns the path of the file that is the index, "" when there is neither link nor file.
 func (a *Archive) currentIndex() (string, error) {
 	link := filepath.Join(a.dir, indexLink)
-	info, err := os.Lstat(link)
+	target, err := disk.ReadLink(link)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+	if err != nil || target == "" {
 		return link, err
-	}
-	target, err := os.Readlink(link)
-	if err != nil {
-		return "", err
 	}
 	if !filepath.IsAbs(target) {
 		target = filepath.Join(a.dir, target)

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -142,16 +143,30 @@ func TestWriteFileKeepsOldOrHasNew(t *testing.T) {
 	}
 }
 
+// TestReplaceLink fails each operation in turn, where there are symbolic links and where there are none.
 func TestReplaceLink(t *testing.T) {
+	replaceLink(t, nil)
+	replaceLink(t, func(op, _ string) error {
+		if op == OpLink {
+			return errors.ErrUnsupported
+		}
+		return nil
+	})
+}
+
+func replaceLink(t *testing.T, lacks func(op, path string) error) {
 	for n := 1; ; n++ {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "link")
-		if err := (&FS{}).ReplaceLink("one", path); err != nil {
+		if err := (&FS{Fault: lacks}).ReplaceLink("one", path); err != nil {
 			t.Fatal(err)
 		}
 		fsys, _ := failNth(n)
+		if fails := fsys.Fault; lacks != nil {
+			fsys.Fault = func(op, path string) error { return cmp.Or(fails(op, path), lacks(op, path)) }
+		}
 		err := fsys.ReplaceLink("two", path)
-		got, rerr := os.Readlink(path)
+		got, rerr := ReadLink(path)
 		if rerr != nil {
 			t.Fatal(rerr)
 		}
@@ -177,5 +192,27 @@ func TestMkdirAllOnFile(t *testing.T) {
 	}
 	if err := (&FS{}).MkdirAll(filepath.Join(path, "below")); err == nil {
 		t.Error("a directory below a file")
+	}
+}
+
+// TestReadLink tells links from files of their own, an empty database and one of SQLite among them.
+func TestReadLink(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index.db")
+	if _, err := ReadLink(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("nothing: %v", err)
+	}
+	for content, want := range map[string]string{"": "", "index-7.db": "index-7.db", "../elsewhere.db": "", strings.Repeat("x", 512): ""} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ReadLink(path); got != want || err != nil {
+			t.Errorf("%q: %q, %v", content, got, err)
+		}
+	}
+}
+
+func TestURI(t *testing.T) {
+	if got := URI("/tmp/a b?/i%20#.db", "mode=ro"); got != "file:///tmp/a%20b%3F/i%2520%23.db?mode=ro" {
+		t.Error(got)
 	}
 }

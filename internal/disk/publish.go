@@ -2,8 +2,10 @@ package disk
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // TempPrefix begins the names of files that are being written. What bears it and belongs to no writer is a
@@ -86,7 +88,10 @@ func (f *FS) LinkNew(oldPath, newPath string) error {
 	return os.Link(oldPath, newPath)
 }
 
-// ReplaceLink makes path a symbolic link to target, in one step in place of what is there, and durable.
+// ReplaceLink makes path a symbolic link to target, a name beside it, in one step in place of what is there, and durable. ReadLink reads it.
+//
+// Where a file system has no such links, and on Windows, where making them is a privilege, it is a file with the name in it, as
+// Git checks one out there.
 func (f *FS) ReplaceLink(target, path string) error {
 	dir := filepath.Dir(path)
 	// A free temporary name; the file itself only reserves it.
@@ -97,10 +102,10 @@ func (f *FS) ReplaceLink(target, path string) error {
 	temp := file.Name()
 	err = errors.Join(file.Close(), f.Remove(temp))
 	if err == nil {
-		err = f.fault(OpLink, path)
+		err = f.symlink(target, temp, path)
 	}
-	if err == nil {
-		err = os.Symlink(target, temp)
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
+		return f.WriteFile(path, []byte(target))
 	}
 	if err == nil {
 		err = f.Rename(temp, path)
@@ -110,4 +115,36 @@ func (f *FS) ReplaceLink(target, path string) error {
 		return err
 	}
 	return f.SyncDir(dir)
+}
+
+func (f *FS) symlink(target, temp, path string) error {
+	if err := f.fault(OpLink, path); err != nil {
+		return err
+	}
+	if runtime.GOOS == "windows" {
+		return errors.ErrUnsupported
+	}
+	return os.Symlink(target, temp)
+}
+
+// longestLink is how long a name in a file may be. No file of SQLite is as short, but for an empty one.
+const longestLink = 255
+
+// ReadLink returns the name that ReplaceLink wrote, "" where path is no link but a file of its own. fs.ErrNotExist where it is nothing.
+func ReadLink(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return "", err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return os.Readlink(path)
+	}
+	if !info.Mode().IsRegular() || info.Size() > longestLink {
+		return "", nil
+	}
+	name, err := os.ReadFile(path)
+	if err != nil || string(name) != filepath.Base(string(name)) {
+		return "", err
+	}
+	return string(name), nil
 }

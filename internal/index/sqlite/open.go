@@ -16,6 +16,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	driver "modernc.org/sqlite"
 
+	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
@@ -147,8 +148,7 @@ func (db *DB) dsn(pragmas []string, values url.Values) string {
 	}
 	values.Set("_dqs", "0")
 	values.Set("_error_rc", "1")
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(db.path), RawQuery: values.Encode()}
-	return u.String()
+	return disk.URI(db.path, values.Encode())
 }
 
 // How many statements each connection keeps prepared. Preparing one costs a tenth to half a millisecond, more than most of

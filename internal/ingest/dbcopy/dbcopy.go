@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +20,8 @@ import (
 
 	driver "modernc.org/sqlite" // "sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/txarchive/txarchive/internal/disk"
 )
 
 // ErrBusy says that a database did not stand still long enough to be copied.
@@ -118,10 +119,7 @@ func checkpoint(ctx context.Context, path string) error {
 	return errors.Join(err, db.Close())
 }
 
-func dsn(path, mode string) string {
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "mode=" + mode}
-	return u.String()
-}
+func dsn(path, mode string) string { return disk.URI(path, "mode="+mode) }
 
 // Query is one table to read: each row becomes a JSON object with "table" first and then the columns.
 type Query struct {
