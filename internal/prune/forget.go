@@ -81,7 +81,7 @@ func (f *Forget) Search(ctx context.Context) (found []Match, err error) {
 
 // each calls do for every original in which something is found, with that, one span after the other.
 func (f *Forget) each(ctx context.Context, do func(*chain, []Match) error) (err error) {
-	f.GC.began = f.GC.Now()
+	f.GC.began, f.GC.matches = f.GC.Now(), f.inFact
 	f.library = pack.NewLibrary(f.GC.Packs, 16<<20)
 	defer func() { err = errors.Join(err, f.library.Close()) }()
 	done := int64(0)
@@ -117,14 +117,7 @@ func (h *holdings) sorted() []*chain {
 }
 
 func (f *Forget) searchFacts() (found []Match) {
-	counts := map[string]int64{}
-	for _, v := range f.holdings.volumes {
-		for _, fact := range v.facts {
-			if f.inFact(fact) {
-				counts[fact.Kind]++
-			}
-		}
-	}
+	counts := f.holdings.matched
 	for _, kind := range sortedKeys(counts) {
 		found = append(found, Match{Where: InFact, Fact: f.Pattern.Masked(kind), Count: counts[kind], Action: Drop})
 	}

@@ -40,7 +40,9 @@ type GC struct {
 	// ChainLimit is how many chains are held in memory at a time while all are gone through: 0 is 131,072.
 	ChainLimit int
 
-	replacedTold int // of tests, for redactedTold
+	replacedTold int                  // of tests, for redactedTold
+	factsRoom    int                  // of tests, for factsBytes
+	matches      func(blob.Fact) bool // of Forget: facts to count
 	began        time.Time
 }
 

@@ -59,10 +59,10 @@ func (h *holdings) plan(o *Options, damaged map[string]bool) (groups []group, un
 		unused -= dirty[n].unused
 		n++
 	}
-	groups = bunch(dirty[:n], true)
+	groups = bunch(dirty[:n], true, h.room)
 	for _, tier := range slices.Sorted(maps.Keys(tiers)) {
 		if few := tiers[tier]; len(few) >= mergeFew {
-			groups = append(groups, bunch(few, false)...)
+			groups = append(groups, bunch(few, false, h.room)...)
 		}
 	}
 	return groups, unused
@@ -76,25 +76,25 @@ func tierOf(size int64) int {
 	return tier
 }
 
-// bunch puts packs together, in the order of their age, up to what one pack should have. Packs alone are only
-// worth it when something goes.
-func bunch(volumes []*volume, alone bool) (groups []group) {
+// bunch puts packs together, in the order of their age, up to what one pack should have, with so many bytes of facts at most. Packs
+// alone are only worth it when something goes.
+func bunch(volumes []*volume, alone bool, facts int) (groups []group) {
 	volumes = slices.Clone(volumes)
 	slices.SortFunc(volumes, func(a, b *volume) int { return strings.Compare(a.Name, b.Name) })
 	var open group
-	room, lines := int64(packTarget), linesTarget
+	room, lines, says := int64(packTarget), linesTarget, facts
 	end := func() {
 		if len(open) > 1 || len(open) == 1 && alone {
 			groups = append(groups, open)
 		}
-		open, room, lines = nil, packTarget, linesTarget
+		open, room, lines, says = nil, packTarget, linesTarget, facts
 	}
 	for _, v := range volumes {
 		keeps := v.Size - v.unused
-		if keeps > room || len(v.told) > lines {
+		if keeps > room || len(v.told) > lines || v.says > says {
 			end()
 		}
-		open, room, lines = append(open, v), room-keeps, lines-len(v.told)
+		open, room, lines, says = append(open, v), room-keeps, lines-len(v.told), says-v.says
 	}
 	end()
 	return groups

@@ -7,11 +7,12 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// TestBunch puts packs together until one is full, of bytes or of lines.
+// TestBunch puts packs together until one is full, of bytes, of lines or of facts.
 func TestBunch(t *testing.T) {
-	packs := func(n int, size int64, lines int) (all []*volume) {
+	const room = 1000
+	packs := func(n int, size int64, lines, says int) (all []*volume) {
 		for i := range n {
-			all = append(all, &volume{Info: blob.Info{Name: fmt.Sprint(1000 + i), Size: size}, told: make([]uint64, lines)})
+			all = append(all, &volume{Info: blob.Info{Name: fmt.Sprint(1000 + i), Size: size}, told: make([]uint64, lines), says: says})
 		}
 		return all
 	}
@@ -21,13 +22,15 @@ func TestBunch(t *testing.T) {
 		alone  bool
 		groups []int
 	}{
-		{"all fit", packs(10, 1<<20, 100), false, []int{10}},
-		{"bytes", packs(10, packTarget/4, 1), false, []int{4, 4, 2}},
-		{"lines", packs(10, 1<<10, linesTarget/4), false, []int{4, 4, 2}},
-		{"each is full", packs(10, 1<<10, linesTarget-1), false, nil},
-		{"each is full and has something to lose", packs(3, 1<<10, linesTarget+1), true, []int{1, 1, 1}},
+		{"all fit", packs(10, 1<<20, 100, room/10), false, []int{10}},
+		{"bytes", packs(10, packTarget/4, 1, 0), false, []int{4, 4, 2}},
+		{"lines", packs(10, 1<<10, linesTarget/4, 0), false, []int{4, 4, 2}},
+		{"each is full", packs(10, 1<<10, linesTarget-1, 0), false, nil},
+		{"facts", packs(10, 1<<10, 0, room/4), false, []int{4, 4, 2}},
+		{"each is full of facts", packs(10, 1<<10, 0, 2*room), false, nil},
+		{"each is full and has something to lose", packs(3, 1<<10, linesTarget+1, room+1), true, []int{1, 1, 1}},
 	} {
-		groups := bunch(c.packs, c.alone)
+		groups := bunch(c.packs, c.alone, room)
 		var sizes []int
 		for _, g := range groups {
 			sizes = append(sizes, len(g))

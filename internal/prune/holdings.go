@@ -12,34 +12,37 @@ import (
 )
 
 // holdings is what the manifests of all packs say together: which contents stand where, and who needs them. Of every
-// original only that takes memory, some fifty bytes. The chains, of which each takes half a kilobyte, are those of a selection: a span
-// while packs are measured, and then those that have to do with the packs which become one.
+// original only that takes memory, some fifty bytes, and of every fact eight. The chains, of which each takes half a kilobyte, and
+// the facts are those of a selection: a span while packs are measured, and then those that have to do with the packs which become one.
 type holdings struct {
 	volumes []*volume // by name; those that others replace left out
 	byName  map[string]*volume
 	sums    []slot // of all contents, once somebody has looked for one
 	graves  blob.Graveyard
 	losses  blob.Losses
-	facts   map[factKey]toldFact // the newest of each key
-	clock   time.Time            // no pack is younger
-	dead    int64                // chains
-	spared  int64                // that are buried, and not dead
-	told    int64                // bytes of originals, roughly
+	clock   time.Time        // no pack is younger
+	dead    int64            // chains
+	spared  int64            // that are buried, and not dead
+	told    int64            // bytes of originals, roughly
+	matched map[string]int64 // facts that must be forgotten, by kind
+	room    int              // for the facts of packs that become one
 
 	buckets map[uint64]*chain // of the selection, by the hash of their keys
 	count   int
 	kinds   map[kind]*kind
+	facts   map[factKey]toldFact // of the selection, the newest of each key
 }
 
 // volume is a pack.
 type volume struct {
 	blob.Info
-	facts  []blob.Fact
 	units  [][]blob.Member
 	stored []pack.Content // by raw offset, each once
 	needed []bool         // of stored, when it is measured
 	told   []uint64       // hashes of the keys of the chains that its manifest tells of
 	guests []uint64       // too, of those that other packs tell of and that need something of this one
+	said   []uint64       // too, of the keys of its facts
+	says   int            // bytes of memory that these facts take
 	first  blob.Name      // of told
 	last   blob.Name
 	dead   int64 // of told
@@ -115,6 +118,8 @@ func (h *holdings) chains(yield func(*chain) bool) {
 
 type factKey struct{ kind, key string }
 
+func hashOfFact(f *blob.Fact) uint64 { return maphash.Comparable(chainSeed, factKey{f.Kind, f.Key}) }
+
 type toldFact struct {
 	blob.Fact
 	pack string
@@ -122,7 +127,7 @@ type toldFact struct {
 
 // leave forgets all that was known of a pack which is no more: the plan that it was part of goes on, and chains hang on it.
 func (v *volume) leave() {
-	v.facts, v.units, v.stored, v.needed, v.told, v.guests, v.entries, v.lines = nil, nil, nil, nil, nil, nil, nil, nil
+	v.units, v.stored, v.needed, v.told, v.guests, v.said, v.entries, v.lines = nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 // drop takes chains out of the selection.
@@ -144,9 +149,9 @@ func (h *holdings) drop(gone func(*chain) bool) {
 	}
 }
 
-// deselect forgets all chains.
+// deselect forgets all chains and facts.
 func (h *holdings) deselect() {
-	h.buckets, h.count, h.kinds = map[uint64]*chain{}, 0, map[kind]*kind{}
+	h.buckets, h.count, h.kinds, h.facts = map[uint64]*chain{}, 0, map[kind]*kind{}, map[factKey]toldFact{}
 	for _, v := range h.volumes {
 		v.entries, v.lines = nil, nil
 	}

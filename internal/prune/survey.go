@@ -74,7 +74,7 @@ func (s *selecting) keep(told *blob.Version) bool {
 // gather takes in what the manifests say, one after the other, but for the packs that are known to be replaced, and
 // learns which are. The chains are those of a first span.
 func (s *selecting) gather(ctx context.Context) error {
-	h := &holdings{byName: map[string]*volume{}, facts: map[factKey]toldFact{}}
+	h := &holdings{byName: map[string]*volume{}, matched: map[string]int64{}, room: cmp.Or(s.gc.factsRoom, factsBytes)}
 	h.deselect()
 	s.holdings, s.span = h, blob.Span{}
 	for info, err := range s.gc.Packs.List(ctx) {
@@ -121,28 +121,47 @@ func (s *selecting) selectSpan(ctx context.Context) error {
 	return nil
 }
 
-// selectGroup selects the chains that packs tell of or that need something of them, whole.
+// selectGroup selects the chains that packs tell of or that need something of them, whole, and the facts that they tell.
 func (g *GC) selectGroup(ctx context.Context, h *holdings, group group) error {
 	h.deselect()
-	wanted := map[uint64]bool{}
+	chains, facts := map[uint64]bool{}, map[uint64]bool{}
 	for _, v := range group {
 		for _, hash := range slices.Concat(v.told, v.guests) {
-			wanted[hash] = true
+			chains[hash] = true
+		}
+		for _, hash := range v.said {
+			facts[hash] = true
 		}
 	}
 	for _, v := range h.volumes {
-		if !slices.ContainsFunc(v.told, func(hash uint64) bool { return wanted[hash] }) {
+		if !slices.ContainsFunc(v.told, func(hash uint64) bool { return chains[hash] }) &&
+			!slices.ContainsFunc(v.said, func(hash uint64) bool { return facts[hash] }) {
 			continue
 		}
-		m, err := g.open(ctx, v, func(told *blob.Version) bool { return wanted[hashOf(told)] })
+		m, err := g.open(ctx, v, func(told *blob.Version) bool { return chains[hashOf(told)] })
 		if err != nil {
 			return err
 		}
 		h.take(v, &m, blob.Span{}, math.MaxInt)
+		for _, f := range m.Facts {
+			if facts[hashOfFact(&f)] && !g.drops(f) {
+				h.fact(f, v.Name)
+			}
+		}
 	}
 	g.resolve(h)
 	return nil
 }
+
+// fact takes in a fact: the newest of a key counts, of several that are as new that of the newer pack.
+func (h *holdings) fact(f blob.Fact, pack string) {
+	key := factKey{f.Kind, f.Key}
+	if have, ok := h.facts[key]; !ok || !f.Time.Before(have.Time) {
+		h.facts[key] = toldFact{f, pack}
+	}
+}
+
+func (g *GC) drops(f blob.Fact) bool { return g.DropFact != nil && g.DropFact(f) }
 
 // take adds versions to the selection. The span is shortened when that would be too many.
 func (h *holdings) take(v *volume, m *blob.Manifest, span blob.Span, limit int) blob.Span {
@@ -202,7 +221,6 @@ func (g *GC) open(ctx context.Context, v *volume, keep pack.Keep) (m blob.Manife
 
 // add makes a pack one of those that are there.
 func (g *GC) add(h *holdings, v *volume, m *blob.Manifest) {
-	v.facts = m.Facts
 	h.volumes, h.byName[v.Name], h.sums = append(h.volumes, v), v, nil
 	if m.Created.After(h.clock) {
 		h.clock = m.Created
@@ -210,15 +228,16 @@ func (g *GC) add(h *holdings, v *volume, m *blob.Manifest) {
 	for _, f := range m.Facts {
 		h.graves.Add(f, v.Name)
 		h.losses.Add(f, v.Name)
-		if g.DropFact != nil && g.DropFact(f) {
+		if g.matches != nil && g.matches(f) {
+			h.matched[f.Kind]++
+		}
+		if g.drops(f) {
 			v.unused += line
 			continue
 		}
-		key := factKey{f.Kind, f.Key}
-		if have, ok := h.facts[key]; !ok || !f.Time.Before(have.Time) {
-			h.facts[key] = toldFact{f, v.Name}
-		}
+		v.said, v.says = append(v.said, hashOfFact(&f)), v.says+len(f.Value)+factBytes
 	}
+	v.said = slices.Clip(v.said)
 }
 
 // measure notes what the selection needs of the packs, and what of it is dead.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
@@ -85,10 +86,71 @@ func TestReplacedPacksAreForgotten(t *testing.T) {
 		w.check(gc.selectGroup(t.Context(), h, group))
 		w.check(r.replace(t.Context(), group))
 		for _, v := range group {
-			if len(v.entries)+len(v.lines)+len(v.stored)+len(v.told)+len(v.guests) > 0 {
+			if len(v.entries)+len(v.lines)+len(v.stored)+len(v.told)+len(v.guests)+len(v.said) > 0 {
 				t.Errorf("of %s, which is no more, %d entries and %d lines are held", v.Name, len(v.entries), len(v.lines))
 			}
 		}
 	}
 	w.compare(w.db, 0)
+}
+
+// TestFactsHoldLittle has facts in many packs, newer and older ones of one key, and little room for them: gc holds those of the
+// packs which it puts together, never more than there is room for, and the newest of every key stay what they were.
+func TestFactsHoldLittle(t *testing.T) {
+	w := newWorld(t, rand.Uint64(), blobtest.NewMemory())
+	w.ingest()
+	newest := map[factKey]blob.Fact{}
+	for range 60 {
+		p := w.begin()
+		for range 1 + w.rnd.IntN(12) {
+			f := blob.Fact{Kind: "tag", Key: fmt.Sprint("run/", w.rnd.IntN(200)), Time: w.now.Add(-time.Duration(w.rnd.IntN(3)) * time.Hour), Value: []byte(`"note"`)}
+			if have, ok := newest[factKey{f.Kind, f.Key}]; !ok || !f.Time.Before(have.Time) {
+				newest[factKey{f.Kind, f.Key}] = f
+			}
+			p.manifest.Facts = append(p.manifest.Facts, f)
+		}
+		p.seal()
+	}
+	gc := w.collector(Options{})
+	gc.began, gc.factsRoom = w.now, 30*factBytes
+	h, err := gc.survey(t.Context())
+	w.check(err)
+	if len(h.facts) > 0 {
+		t.Errorf("%d facts are held once all packs are measured", len(h.facts))
+	}
+	groups, _ := h.plan(&gc.Options, nil)
+	if len(groups) < 5 {
+		t.Fatalf("%d packs are to be made", len(groups))
+	}
+	r := &rewriter{gc: gc, holdings: h, report: &Report{}, damaged: map[string]bool{}}
+	for _, group := range groups {
+		w.check(gc.selectGroup(t.Context(), h, group))
+		if len(h.facts) > 30 {
+			t.Errorf("%d facts are held, there is room for 30", len(h.facts))
+		}
+		w.check(r.replace(t.Context(), group))
+	}
+	stay := map[factKey]blob.Fact{}
+	for _, v := range h.volumes {
+		m, err := gc.open(t.Context(), v, nil)
+		w.check(err)
+		for _, f := range m.Facts {
+			if have, ok := stay[factKey{f.Kind, f.Key}]; !ok || !f.Time.Before(have.Time) {
+				stay[factKey{f.Kind, f.Key}] = f
+			}
+		}
+	}
+	for key, f := range newest {
+		if !stay[key].Time.Equal(f.Time) {
+			t.Errorf("the newest fact of %s is of %v, and was of %v", key.key, stay[key].Time, f.Time)
+		}
+	}
+	if len(stay) != len(newest) {
+		t.Errorf("%d facts stay of %d", len(stay), len(newest))
+	}
+	for f, err := range w.db.Facts(t.Context(), "tag") {
+		if w.check(err); !f.Time.Equal(newest[factKey{f.Kind, f.Key}].Time) {
+			t.Errorf("the index has %s of %v", f.Key, f.Time)
+		}
+	}
 }

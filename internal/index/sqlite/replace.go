@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -71,9 +70,12 @@ func (c *commit) placeOf(e blob.Extent) (pack, raw int64, ok bool, err error) {
 // replace takes the packs that others replace out of the index: what still lies in them, copies mostly, is found by
 // its hash.
 func (c *commit) replace(all []*index.PackRow, ids []int64) error {
-	for i, p := range all {
+	for _, p := range all {
+		if err := c.moveFacts(p); err != nil {
+			return fmt.Errorf("facts of pack %s: %w", p.Name, err)
+		}
 		for _, name := range p.Replaces {
-			if err := c.replaceOne(name, ids[i], all, ids); err != nil {
+			if err := c.replaceOne(name, all, ids); err != nil {
 				return fmt.Errorf("pack %s replaces %s: %w", p.Name, name, err)
 			}
 		}
@@ -81,7 +83,20 @@ func (c *commit) replace(all []*index.PackRow, ids []int64) error {
 	return nil
 }
 
-func (c *commit) replaceOne(name string, by int64, all []*index.PackRow, ids []int64) error {
+// moveFacts says that a pack tells the facts of those which it replaces, of all at once: every fact is looked at.
+func (c *commit) moveFacts(p *index.PackRow) error {
+	if len(p.Replaces) == 0 {
+		return nil
+	}
+	names, err := json.Marshal(p.Replaces)
+	if err != nil {
+		return err
+	}
+	_, err = c.exec("UPDATE facts SET pack = ? WHERE pack IN (SELECT p.name FROM json_each(?) JOIN packs p ON p.name = value)", p.Name, string(names))
+	return err
+}
+
+func (c *commit) replaceOne(name string, all []*index.PackRow, ids []int64) error {
 	if _, err := c.exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, '')", replacedKey+name); err != nil {
 		return err
 	}
@@ -93,16 +108,8 @@ func (c *commit) replaceOne(name string, by int64, all []*index.PackRow, ids []i
 	if err := c.repoint(old, all, ids); err != nil {
 		return err
 	}
-	for _, query := range []string{
-		"UPDATE facts SET pack = (SELECT name FROM packs WHERE id = ?2) WHERE pack = (SELECT name FROM packs WHERE id = ?1)",
-		"DELETE FROM members WHERE pack = ?1",
-		"DELETE FROM packs WHERE id = ?1",
-	} {
-		args := []any{old, by}
-		if !strings.Contains(query, "?2") {
-			args = args[:1]
-		}
-		if _, err := c.exec(query, args...); err != nil {
+	for _, query := range []string{"DELETE FROM members WHERE pack = ?", "DELETE FROM packs WHERE id = ?"} {
+		if _, err := c.exec(query, old); err != nil {
 			return err
 		}
 	}
