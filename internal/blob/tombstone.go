@@ -134,13 +134,13 @@ func chainHash(source, path string, n int, root Ref) hash {
 	return fileHash(source, path, number(int64(n)), root[:])
 }
 
-// keyHash is the key of a fact, which is a hash already, or one of what is none.
-func keyHash(key string) (k hash) {
+// ShortKey is the key of a tombstone's fact, which is a hash already, or one of what is none: a quarter of the memory.
+func ShortKey(key string) (k [16]byte) {
 	if n, err := hex.Decode(k[:], []byte(key[:min(len(key), 2*len(k))])); err == nil && n == len(k) && hex.EncodeToString(k[:]) == key {
 		return k
 	}
 	sum := sha256.Sum256([]byte(key))
-	return hash(sum[:16])
+	return [16]byte(sum[:16])
 }
 
 // Add takes in a fact as the manifest of a pack says it, in any order; what is no tombstone it leaves alone.
@@ -151,7 +151,7 @@ func (y *Graveyard) Add(f Fact, pack string) {
 	if y.byKey == nil {
 		y.byKey, y.byChain, y.redacted, y.places = map[hash]int32{}, map[hash]int32{}, map[int32]*Redaction{}, map[string]int32{}
 	}
-	key := keyHash(f.Key)
+	key := hash(ShortKey(f.Key))
 	at, ok := y.byKey[key]
 	if !ok {
 		at = int32(len(y.all))

@@ -11,31 +11,34 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// tombstones are those that stand, by key.
-func (g *Ingester) tombstones(ctx context.Context) (map[string]blob.Tombstone, error) {
-	all := map[string]blob.Tombstone{}
+// tombstones are those that stand. There may be a million of them: of most only the key is held.
+type tombstones struct {
+	forgotten map[[16]byte]bool             // by blob.ShortKey; false: it was pruned
+	marked    map[blob.Ref][]blob.Tombstone // of what was redacted, by the beginning of what took its place
+}
+
+func (g *Ingester) tombstones(ctx context.Context) (tombstones, error) {
+	all := tombstones{map[[16]byte]bool{}, map[blob.Ref][]blob.Tombstone{}}
 	for f, err := range g.Index.Facts(ctx, blob.FactTombstone) {
 		if err != nil {
-			return nil, err
+			return all, err
 		}
 		t, err := blob.ParseTombstone(f)
 		if err != nil {
 			continue // says nothing: verify tells of packs that are wrong
 		}
-		all[f.Key] = t
+		all.forgotten[blob.ShortKey(f.Key)] = t.Plan == blob.PlanForget
+		if t.Redacted != nil {
+			all.marked[t.Redacted.Root] = append(all.marked[t.Redacted.Root], t)
+		}
 	}
 	return all, nil
 }
 
-// marked are the tombstones of what was redacted, by the beginning of what took its place.
-func marked(graves map[string]blob.Tombstone) map[blob.Ref][]blob.Tombstone {
-	all := map[blob.Ref][]blob.Tombstone{}
-	for _, t := range graves {
-		if t.Redacted != nil {
-			all[t.Redacted.Root] = append(all[t.Redacted.Root], t)
-		}
-	}
-	return all
+// on looks for the tombstone of a key.
+func (all tombstones) on(key string) (buried, forgotten bool) {
+	forgotten, buried = all.forgotten[blob.ShortKey(key)]
+	return buried, forgotten
 }
 
 // redacted is the file with the marks that its newest version has: a file that still has, or has grown from, what was
@@ -43,7 +46,7 @@ func marked(graves map[string]blob.Tombstone) map[blob.Ref][]blob.Tombstone {
 func (st *stored) redacted(state index.State) io.ReaderAt {
 	var layers []*blob.Redaction // the first marks last
 	for root := state.Root; ; {
-		all := st.s.marked[root]
+		all := st.s.graves.marked[root]
 		i := slices.IndexFunc(all, func(t blob.Tombstone) bool {
 			return t.Source == state.Source && t.Path == state.Path && t.Number == state.Number && t.Root != root
 		})
@@ -61,7 +64,7 @@ func (st *stored) redacted(state index.State) io.ReaderAt {
 
 // buried says whether a tombstone lies on what the file is now.
 func (st *stored) buried() (buried bool, err error) {
-	if len(st.s.graves) == 0 || st.asked {
+	if len(st.s.graves.forgotten) == 0 || st.asked {
 		return false, nil
 	}
 	h := sha256.New()
@@ -72,8 +75,7 @@ func (st *stored) buried() (buried bool, err error) {
 	if n < st.v.Size {
 		return false, errChanged
 	}
-	t, buried := st.s.graves[blob.Tombstone{Source: st.v.Source, Path: st.v.Path, SHA256: blob.Ref(h.Sum(nil))}.Key()]
-	st.forgotten = t.Plan == blob.PlanForget
+	buried, st.forgotten = st.s.graves.on(blob.Tombstone{Source: st.v.Source, Path: st.v.Path, SHA256: blob.Ref(h.Sum(nil))}.Key())
 	return buried, nil
 }
 
@@ -82,7 +84,7 @@ func (st *stored) buried() (buried bool, err error) {
 func (st *stored) leaveOut(state index.State) error {
 	s := st.s
 	if state.Source != "" {
-		st.forgotten = s.graves[blob.Bury(&state.Version, "").Key()].Plan == blob.PlanForget
+		_, st.forgotten = s.graves.on(blob.Bury(&state.Version, "").Key())
 	}
 	if !s.g.Pruned || st.forgotten {
 		s.keeper.mu.Lock()

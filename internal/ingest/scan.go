@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 )
 
@@ -30,10 +29,9 @@ type scan struct {
 	ignored []ignored   // files that belong to nothing known
 	keeper  *keeper
 	load    load
-	first   bool                      // the index has no version of a file of this source
-	empty   bool                      // nor of any other
-	graves  map[string]blob.Tombstone // those that stand, by key
-	marked  map[blob.Ref][]blob.Tombstone
+	first   bool // the index has no version of a file of this source
+	empty   bool // nor of any other
+	graves  tombstones
 	learned []string // roots below which not all files were looked at since they are known
 	news    bool     // learned holds some that are not remembered yet
 	host    string   // that runs are given which name none

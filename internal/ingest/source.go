@@ -60,7 +60,6 @@ func (g *Ingester) source(ctx context.Context, root Root, report *Report) error 
 	if s.graves, err = g.tombstones(ctx); err != nil {
 		return err
 	}
-	s.marked = marked(s.graves)
 	sources, err := g.Index.Sources(ctx)
 	if err != nil {
 		return err
