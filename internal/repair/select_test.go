@@ -43,3 +43,22 @@ func TestSelectionsHoldLittle(t *testing.T) {
 		w.check(errors.Join(s.close()))
 	}
 }
+
+// TestFactsAreNotHeld wants what packs say besides originals to be taken in as they are read, one after the other: an archive may have more
+// facts than originals.
+func TestFactsAreNotHeld(t *testing.T) {
+	w := newWorld(t, rand.Uint64())
+	for range 5 {
+		w.add()
+	}
+	s := newSurvey(w.repair(nil))
+	for info, err := range w.packs.List(ctx) {
+		w.check(err)
+		h := &holding{Info: info, from: FromPack}
+		w.check(s.look(ctx, h))
+		if len(h.manifest.Facts) > 0 || len(s.roots) == 0 {
+			t.Errorf("%d facts of %s are held, %d sources are known", len(h.manifest.Facts), h.Name, len(s.roots))
+		}
+	}
+	w.check(s.close())
+}

@@ -181,6 +181,8 @@ func (s *survey) look(ctx context.Context, h *holding) error {
 		err := h.glance(ctx, p)
 		if err == nil {
 			h.sound, h.told = true, true
+			s.said(h)
+			h.manifest.Facts = nil // there may be more of them than of originals
 			return p.Close()
 		}
 		if !errors.Is(err, blob.ErrCorrupt) {
@@ -332,11 +334,7 @@ func (s *survey) take(h *holding) {
 	if m.Created.After(s.clock) {
 		s.clock = m.Created
 	}
-	for _, f := range m.Facts {
-		s.graves.Add(f, h.Name)
-		s.losses.Add(f, h.Name)
-		s.root(f)
-	}
+	s.said(h)
 	s.total += int64(len(h.stored))
 	switch {
 	case h.wreck != nil:
@@ -346,8 +344,14 @@ func (s *survey) take(h *holding) {
 		h.pack = &lazily{survey: s, name: h.Name, size: h.Size}
 		s.offer(h)
 	}
-	if h.sound {
-		m.Facts = nil
+}
+
+// said takes in the facts of a manifest.
+func (s *survey) said(h *holding) {
+	for _, f := range h.manifest.Facts {
+		s.graves.Add(f, h.Name)
+		s.losses.Add(f, h.Name)
+		s.root(f)
 	}
 }
 
