@@ -246,8 +246,8 @@ func (c *catalog) add(p *catalogPack, r *pack.Reader) {
 	for i := range m.Versions {
 		c.version(p, m.Versions[i], m.Created)
 	}
-	if len(c.versions) > c.limit {
-		c.shrink()
+	if limit := c.graves.Room(c.limit); len(c.versions) > limit {
+		c.shrink(limit)
 	}
 }
 
@@ -272,12 +272,12 @@ func (c *catalog) read(p *catalogPack, r *pack.Reader) {
 }
 
 // shrink ends the span so that a good part of the versions is behind it: those of one file stay together.
-func (c *catalog) shrink() {
+func (c *catalog) shrink(limit int) {
 	names := make([]blob.Name, 0, len(c.versions))
 	for key := range c.versions {
 		names = append(names, blob.Name{Source: key.source, Path: key.path})
 	}
-	span := c.span.Load().Cut(names, c.limit*3/4)
+	span := c.span.Load().Cut(names, limit*3/4)
 	c.span.Store(&span)
 	maps.DeleteFunc(c.versions, func(key versionKey, _ *catalogVersion) bool {
 		return !span.Has(blob.Name{Source: key.source, Path: key.path})

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -104,12 +105,13 @@ type Grave struct {
 }
 
 // Graveyard is every tombstone that some facts say together. The zero value is ready to use; a nil one is empty. An archive may
-// have pruned a million originals: a tombstone takes a hundred bytes here, and names stay where they are.
+// have pruned a million originals: a tombstone takes ninety bytes here, and names stay where they are.
 type Graveyard struct {
 	all      []grave
-	byKey    map[hash]int32 // places in all
-	byChain  map[hash]int32 // places in layers, of the first
-	layers   []layer
+	byKey    map[hash]int32       // places in all
+	byChain  map[hash]int32       // too, of the first that names a chain
+	more     map[hash][]int32     // the others, which few chains have
+	tellings []telling            // of all
 	redacted map[int32]*Redaction // by place in all
 	words    []string             // plans and packs
 	places   map[string]int32     // of words
@@ -119,16 +121,18 @@ type hash [16]byte
 
 // grave is a fact about a tombstone, the newest of its key.
 type grave struct {
-	since      int64 // seconds
-	size       int64
-	nano       int32 // of since
-	plan, pack int32 // places in words
-	root       uint64
-	live       bool
+	size int64
+	root uint64
+	told int32 // place in tellings
 }
 
-// layer is a tombstone that names a chain, and the next of them; -1 is none.
-type layer struct{ grave, next int32 }
+// telling is what facts have in common that one prune has laid.
+type telling struct {
+	since      int64 // seconds
+	nano       int32 // of since
+	plan, pack int32 // places in words
+	live       bool
+}
 
 func chainHash(source, path string, n int, root Ref) hash {
 	return fileHash(source, path, number(int64(n)), root[:])
@@ -149,29 +153,36 @@ func (y *Graveyard) Add(f Fact, pack string) {
 		return
 	}
 	if y.byKey == nil {
-		y.byKey, y.byChain, y.redacted, y.places = map[hash]int32{}, map[hash]int32{}, map[int32]*Redaction{}, map[string]int32{}
+		y.byKey, y.byChain, y.more = map[hash]int32{}, map[hash]int32{}, map[hash][]int32{}
+		y.redacted, y.places = map[int32]*Redaction{}, map[string]int32{}
 	}
 	key := hash(ShortKey(f.Key))
 	at, ok := y.byKey[key]
 	if !ok {
 		at = int32(len(y.all))
 		y.all, y.byKey[key] = append(y.all, grave{}), at
-	} else if c := f.Time.Compare(y.all[at].time()); c < 0 || c == 0 && pack <= y.words[y.all[at].pack] {
+	} else if was := &y.tellings[y.all[at].told]; f.Time.Before(was.time()) || f.Time.Equal(was.time()) && pack <= y.words[was.pack] {
 		return
 	}
-	g := &y.all[at]
-	g.since, g.nano, g.pack, g.live = f.Time.Unix(), int32(f.Time.Nanosecond()), y.word(pack), false
 	t, err := ParseTombstone(f)
+	y.all[at] = grave{t.Size, beginning(&t.Root), y.telling(telling{f.Time.Unix(), int32(f.Time.Nanosecond()), y.word(t.Plan), y.word(pack), err == nil})}
 	if err != nil {
 		return
 	}
-	g.size, g.plan, g.live, g.root = t.Size, y.word(t.Plan), true, beginning(&t.Root)
 	if t.Number > 0 {
 		y.name(at, chainHash(t.Source, t.Path, t.Number, t.Root))
 	}
 	if delete(y.redacted, at); t.Redacted != nil {
 		y.redacted[at] = t.Redacted
 	}
+}
+
+// telling is the place of one. Those of one prune come one after the other.
+func (y *Graveyard) telling(t telling) int32 {
+	if n := len(y.tellings); n == 0 || y.tellings[n-1] != t {
+		y.tellings = append(y.tellings, t)
+	}
+	return int32(len(y.tellings) - 1)
 }
 
 func (y *Graveyard) word(s string) int32 {
@@ -186,19 +197,13 @@ func (y *Graveyard) word(s string) int32 {
 
 // name notes that a tombstone names a chain.
 func (y *Graveyard) name(at int32, chain hash) {
-	next := int32(len(y.layers))
-	i, ok := y.byChain[chain]
-	if !ok {
-		y.byChain[chain] = next
-	} else {
-		for ; y.layers[i].next >= 0 && y.layers[i].grave != at; i = y.layers[i].next {
-		}
-		if y.layers[i].grave == at {
-			return
-		}
-		y.layers[i].next = next
+	first, ok := y.byChain[chain]
+	switch {
+	case !ok:
+		y.byChain[chain] = at
+	case first != at && !slices.Contains(y.more[chain], at):
+		y.more[chain] = append(y.more[chain], at)
 	}
-	y.layers = append(y.layers, layer{at, -1})
 }
 
 // beginning tells roots apart.
@@ -210,34 +215,44 @@ func (y *Graveyard) Of(v *Version) (Grave, bool) {
 		return Grave{}, false
 	}
 	// By key first, whatever the number: a tombstone need not name the path, when that is what must be forgotten.
-	if at, ok := y.byKey[fileHash(v.Source, v.Path, v.SHA256[:])]; ok && y.all[at].live {
+	if at, ok := y.byKey[fileHash(v.Source, v.Path, v.SHA256[:])]; ok && y.live(at) {
 		return y.grave(at, v), true
 	}
-	at, ok := y.byChain[chainHash(v.Source, v.Path, v.Number, v.Root)]
-	for ; ok; at, ok = y.layers[at].next, y.layers[at].next >= 0 {
-		if g := &y.all[y.layers[at].grave]; g.live && v.Size <= g.size {
-			return y.grave(y.layers[at].grave, v), true
+	chain := chainHash(v.Source, v.Path, v.Number, v.Root)
+	first, ok := y.byChain[chain]
+	if !ok {
+		return Grave{}, false
+	}
+	for _, at := range append([]int32{first}, y.more[chain]...) {
+		if y.live(at) && v.Size <= y.all[at].size {
+			return y.grave(at, v), true
 		}
 	}
 	return Grave{}, false
 }
 
+func (y *Graveyard) live(at int32) bool { return y.tellings[y.all[at].told].live }
+
 func (y *Graveyard) grave(at int32, v *Version) Grave {
-	g := &y.all[at]
-	return Grave{Plan: y.words[g.plan], Redacted: y.redacted[at], Since: g.time(), Named: g.root == beginning(&v.Root)}
+	g, t := &y.all[at], &y.tellings[y.all[at].told]
+	return Grave{Plan: y.words[t.plan], Redacted: y.redacted[at], Since: t.time(), Named: g.root == beginning(&v.Root)}
 }
 
-func (g *grave) time() time.Time { return time.Unix(g.since, int64(g.nano)).UTC() }
+func (t *telling) time() time.Time { return time.Unix(t.since, int64(t.nano)).UTC() }
 
 // Len is the number of live tombstones.
 func (y *Graveyard) Len() (n int) {
 	if y == nil {
 		return 0
 	}
-	for i := range y.all {
-		if y.all[i].live {
+	for at := range y.all {
+		if y.live(int32(at)) {
 			n++
 		}
 	}
 	return n
 }
+
+// Room is how many versions may be held where there is room for so many if nobody has died: five tombstones take as much memory as one
+// version does. Half of it stays: for each span all manifests may have to be read.
+func (y *Graveyard) Room(versions int) int { return max(versions-len(y.all)/5, versions/2, 1) }

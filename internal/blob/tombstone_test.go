@@ -152,10 +152,13 @@ func TestGraveyardHoldsLittle(t *testing.T) {
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	if each := int64(after.HeapAlloc-before.HeapAlloc) / n; each > 200 || y.Len() != n {
+	if each := int64(after.HeapAlloc-before.HeapAlloc) / n; each > 120 || y.Len() != n {
 		t.Errorf("%d tombstones take %d bytes each", y.Len(), each)
 	} else {
 		t.Logf("%d bytes each", each)
 	}
 	runtime.KeepAlive(&y)
+	if room := y.Room(n); room > n-n/5 || room < n/2 || y.Room(1) != 1 {
+		t.Errorf("beside them there is room for %d of %d versions", room, n)
+	}
 }

@@ -97,7 +97,7 @@ func (s *selecting) gather(ctx context.Context) error {
 		}
 		if !s.replaced[info.Name] {
 			s.gc.add(h, v, &m)
-			s.span = h.take(v, &m, s.span, s.limit)
+			s.span = h.take(v, &m, s.span, h.graves.Room(s.limit))
 		}
 	}
 	return nil
@@ -116,7 +116,7 @@ func (s *selecting) selectSpan(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.span = h.take(v, &m, s.span, s.limit)
+		s.span = h.take(v, &m, s.span, h.graves.Room(s.limit))
 	}
 	return nil
 }
@@ -211,7 +211,7 @@ func (g *GC) open(ctx context.Context, v *volume, keep pack.Keep) (m blob.Manife
 	}
 	if v.units == nil {
 		v.first, v.last = r.Names()
-		v.units, v.stored = r.Units(), slices.Clip(r.Stored())
+		v.units, v.stored = r.Units(), r.Stored()
 		slices.SortStableFunc(v.stored, func(a, b pack.Content) int { return cmp.Compare(a.Raw, b.Raw) })
 		v.stored = slices.CompactFunc(v.stored, func(a, b pack.Content) bool { return a.Raw == b.Raw })
 		v.needed = make([]bool, len(v.stored))
@@ -237,7 +237,7 @@ func (g *GC) add(h *holdings, v *volume, m *blob.Manifest) {
 		}
 		v.said, v.says = append(v.said, hashOfFact(&f)), v.says+len(f.Value)+factBytes
 	}
-	v.said = slices.Clip(v.said)
+	v.said = slices.Clone(v.said) // as long as it is, no longer
 }
 
 // measure notes what the selection needs of the packs, and what of it is dead.

@@ -23,7 +23,7 @@ func (s *survey) wants(v *blob.Version) bool {
 
 // selectSpan selects the chains of the span, which ends earlier where there are too many. Those of one file stay together.
 func (s *survey) selectSpan(ctx context.Context) error {
-	return s.gather(ctx, s.wants, cmp.Or(s.repair.ChainLimit, chainLimit))
+	return s.gather(ctx, s.wants, s.graves.Room(cmp.Or(s.repair.ChainLimit, chainLimit)))
 }
 
 // selectNamed selects the chains of some originals, however many there are.

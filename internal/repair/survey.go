@@ -212,7 +212,7 @@ func (h *holding) glance(ctx context.Context, p blob.Pack) error {
 	if err != nil {
 		return err
 	}
-	h.manifest, h.stored = r.Manifest(), slices.Clip(r.Stored())
+	h.manifest, h.stored = r.Manifest(), r.Stored()
 	h.first, h.last = r.Names()
 	sortContents(h.stored)
 	return nil

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -141,6 +142,7 @@ func openManifest(ctx context.Context, p blob.Pack, name string, where place, ke
 	if err != nil || said != id {
 		return nil, corrupt(name, where.offset, "the manifest of %s: %v", id, err)
 	}
+	told.stored = slices.Clone(told.stored) // as long as it is, no longer: it is held of every pack
 	m.Pack = packName(id, check(append(tail, where.trailer()...)))
 	return &Reader{pack: p, manifest: m, told: told, place: where}, nil
 }
