@@ -76,7 +76,9 @@ func (f *Forget) Search(ctx context.Context) (found []Match, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
-	return append(f.searchFacts(), found...), nil
+	found = append(f.searchFacts(), found...)
+	f.holdings = nil
+	return found, nil
 }
 
 // each calls do for every original in which something is found, with that, one span after the other.

@@ -43,6 +43,7 @@ func (f *Forget) Apply(ctx context.Context) (a Forgotten, err error) {
 	for _, m := range f.searchFacts() {
 		a.Facts += m.Count
 	}
+	f.holdings = nil // gc makes its own: not two at a time
 	f.GC.Options.Forgotten, f.GC.Options.Purge = true, true
 	f.GC.Drop = f.inName
 	f.GC.DropFact = f.inFact
