@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -86,22 +87,39 @@ func (p *Pruner) coming(ctx context.Context, names []string) (map[string]bool, e
 // takeBack digs up the originals of runs but for those that are done. What other runs of theirs have lost stays lost. It
 // writes when it has gathered much: of an original all at once, so that what is left to do can always be seen.
 func (p *Pruner) takeBack(ctx context.Context, back map[string]bool, done map[index.VersionKey]bool, out *Undone) error {
+	all, err := p.buried(ctx, back, done)
+	if err != nil {
+		return err
+	}
+	out.Originals += len(all)
 	t := &taking{Pruner: p, back: back, now: p.now()}
-	seen := map[int64]bool{} // several runs may have lost the same
-	for g, err := range p.Index.Graves(ctx, "") {
-		if err != nil {
-			return err
-		}
-		if !back[g.Run] || done[g.Key] || seen[g.Version] {
-			continue
-		}
-		seen[g.Version] = true
-		out.Originals++
-		if err := t.add(ctx, &g); err != nil {
+	for i := range all {
+		if err := t.add(ctx, &all[i]); err != nil {
 			return err
 		}
 	}
 	return t.write(ctx)
+}
+
+// lying is an original that comes back, and the key of the tombstone that lies on it, "" for none.
+type lying struct {
+	version int64
+	grave   string
+}
+
+// buried finds the originals of runs, once each: several runs may have lost the same. They are all known before the first is written:
+// as long as somebody reads, the log of the index grows with all that is written.
+func (p *Pruner) buried(ctx context.Context, back map[string]bool, done map[index.VersionKey]bool) (all []lying, err error) {
+	for g, err := range p.Index.Graves(ctx, "") {
+		if err != nil {
+			return nil, err
+		}
+		if back[g.Run] && !done[g.Key] {
+			all = append(all, lying{g.Version, g.Tombstone})
+		}
+	}
+	slices.SortFunc(all, func(a, b lying) int { return cmp.Compare(a.version, b.version) })
+	return slices.CompactFunc(all, func(a, b lying) bool { return a.version == b.version }), nil
 }
 
 // taking gathers the facts that dig originals up.
@@ -115,10 +133,10 @@ type taking struct {
 	size   int
 }
 
-func (t *taking) add(ctx context.Context, g *index.Grave) error {
-	t.orders = append(t.orders, index.LedgerOrder{Version: g.Version, Undo: t.back})
-	if g.Tombstone != "" {
-		t.graves = append(t.graves, g.Tombstone)
+func (t *taking) add(ctx context.Context, x *lying) error {
+	t.orders = append(t.orders, index.LedgerOrder{Version: x.version, Undo: t.back})
+	if x.grave != "" {
+		t.graves = append(t.graves, x.grave)
 	}
 	room, some := t.factsRoom()
 	if len(t.orders) < some {
