@@ -62,21 +62,36 @@ func newPricesSetCommand(a *app) *cobra.Command {
 }
 
 func newPricesRemoveCommand(a *app) *cobra.Command {
-	var from string
+	var from, table string
 	cmd := &cobra.Command{
 		Use: "remove MODEL", Short: "Take back prices of your own for a model",
-		Long: "Take back all prices of your own for a model, or the one of a day (--from)." + pricesKept +
+		Long: "Take back all prices of your own for a model, or the one of a day (--from). With --table take back the table that `prices\n" +
+			"update` has taken for a day." + pricesKept +
 			exits("4 there is no such price", changesPrices, "11 another txarchive is writing"),
-		Example: "  txarchive prices remove our-model\n  txarchive prices remove our-model --from 2026-10-01",
-		Args:    takes(1, 1),
+		Example: "  txarchive prices remove our-model\n  txarchive prices remove our-model --from 2026-10-01\n  txarchive prices remove --table 2026-11-01",
+		Args: func(cmd *cobra.Command, v []string) error {
+			if table == "" {
+				return takes(1, 1)(cmd, v)
+			}
+			return takes(0, 0)(cmd, v)
+		},
 		RunE: func(cmd *cobra.Command, v []string) error {
 			any := !cmd.Flags().Changed("from")
+			if table != "" {
+				if !any {
+					return usage("--from is about the prices of a model", "txarchive prices remove --table "+table)
+				}
+				return runPricesChange(cmd.Context(), a, func(ctx context.Context, store *archive.Archive) ([]blob.Fact, error) {
+					return removedTable(ctx, store, table, a.now())
+				})
+			}
 			return runPricesChange(cmd.Context(), a, func(ctx context.Context, store *archive.Archive) ([]blob.Fact, error) {
 				return removedPrices(ctx, store, v[0], a.now(), func(o price.Override) bool { return any || o.From == from })
 			})
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "the price from this `DAY` only; \"\" is the one that always holds")
+	cmd.Flags().StringVar(&table, "table", "", "the table of this `DAY` instead, as prices list names it")
 	return cmd
 }
 
@@ -141,6 +156,19 @@ func removedPrices(ctx context.Context, store *archive.Archive, model string, no
 	return facts, nil
 }
 
+// removedTable takes back the table of a day.
+func removedTable(ctx context.Context, store *archive.Archive, day string, now time.Time) ([]blob.Fact, error) {
+	for f, err := range store.Index().Facts(ctx, index.FactPriceTable) {
+		if err != nil {
+			return nil, err
+		}
+		if f.Key == day {
+			return []blob.Fact{{Kind: f.Kind, Key: f.Key, Time: now.UTC().Truncate(time.Microsecond), Value: json.RawMessage("null")}}, nil
+		}
+	}
+	return nil, notFound(fmt.Sprintf("no table of %q was taken by prices update", day), "txarchive prices list shows them; those of the program stay")
+}
+
 // runPricesChange writes facts about prices and prices the index again.
 func runPricesChange(ctx context.Context, a *app, what func(context.Context, *archive.Archive) ([]blob.Fact, error)) error {
 	store, err := a.write(ctx)
@@ -159,7 +187,7 @@ func runPricesChange(ctx context.Context, a *app, what func(context.Context, *ar
 	if a.json {
 		return a.printJSON(map[string]any{"prices": len(facts), "repriced_records": changed})
 	}
-	a.note("%s; %s cost something else now", plural(int64(len(facts)), "price is changed", "prices are changed"), plural(changed, "record", "records"))
+	a.note("%s; %s priced anew", plural(int64(len(facts)), "price is changed", "prices are changed"), plural(changed, "record", "records"))
 	return nil
 }
 
