@@ -57,7 +57,7 @@ func (a *app) dir() (string, error) {
 		return filepath.Abs(a.archive)
 	}
 	if dir := a.getenv("TXARCHIVE_DIR"); dir != "" {
-		return filepath.Abs(dir)
+		return filepath.Abs(a.atHome(dir))
 	}
 	if dir := a.getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "txarchive"), nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ func execute(ctx context.Context, a *app, args []string) int {
 	if i := slices.Index(args, "--json"); i >= 0 && !slices.Contains(args[:i], "--") {
 		a.json = true // also for what is wrong with the flags before it
 	}
-	root.SetArgs(args)
+	root.SetArgs(a.homely(args))
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -29,6 +30,32 @@ func execute(ctx context.Context, a *app, args []string) int {
 		err = results.failed
 	}
 	return a.exit(ctx, err)
+}
+
+// pathFlags are flags whose values are paths.
+var pathFlags = []string{"--archive", "--apply", "--backup", "--from", "--home", "--match-file", "--out", "--plan", "--policy", "--prometheus", "--to"}
+
+// homely is a command line with ~/ at the beginning of paths as the home directory. Shells do so, but not behind the = of
+// --to=~/back, and a directory that is called ~ is a trap for whoever removes it.
+func (a *app) homely(args []string) []string {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		if name, path, ok := strings.Cut(arg, "="); ok && slices.Contains(pathFlags, name) {
+			args[i] = name + "=" + a.atHome(path)
+		}
+	}
+	return args
+}
+
+// atHome is a path with ~/ as the home directory, where there is one.
+func (a *app) atHome(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && a.getenv("HOME") != "" {
+		return filepath.Join(a.getenv("HOME"), rest)
+	}
+	return path
 }
 
 const rootLong = `txarchive keeps the transcripts of AI agents: every byte of what they wrote, searchable, for as long as you want.
