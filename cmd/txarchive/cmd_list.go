@@ -29,7 +29,8 @@ func newListCommand(a *app) *cobra.Command {
 		Short: "List runs, or conversations",
 		Long: "List the runs of the archive, the latest first, or those that a query asks for: docs/query-language.md describes it.\n" +
 			"--format-name, --source, --project and --status are short for fields of it and take its values: lists with commas\n" +
-			"and stars. A table shows 50 rows unless told otherwise; csv, json, ndjson and markdown are whole." +
+			"and stars. A table shows 50 rows unless told otherwise; csv, json, ndjson and markdown are whole, with costs in\n" +
+			"millionths of a dollar and times in UTC." +
 			exits("4 no such run", "10 no archive"),
 		Example: "  txarchive list\n  txarchive list after:7d outcome:failed --sort cost\n  txarchive list --format-name awf,chibi --columns run,started,title\n" +
 			"  txarchive list conversations r7sk2             those of one run\n  txarchive list --json tag:release | jq -r .run_id",

@@ -124,7 +124,7 @@ func why(d *policy.Decision, n int) string {
 // planSum is a plan in one or two lines.
 func planSum(p *prune.Plan) string {
 	if p.Runs.Len() == 0 {
-		return fmt.Sprintf("Nothing to prune: %s kept.", plural(int64(p.Kept+p.Spared.Len()), "run is", "runs are"))
+		return fmt.Sprintf("Nothing to prune: %s kept.", plural(int64(p.Kept), "run is", "runs are"))
 	}
 	pruned := p.Pruned()
 	var parts []string
@@ -138,7 +138,7 @@ func planSum(p *prune.Plan) string {
 	if n := p.Runs.Len() - pruned; n > 0 {
 		parts = append(parts, plural(int64(n), "run becomes thinner", "runs become thinner"))
 	}
-	parts = append(parts, fmt.Sprintf("%s kept", plural(int64(p.Kept+p.Spared.Len()), "is", "are")))
+	parts = append(parts, fmt.Sprintf("%s kept", plural(int64(p.Kept), "is", "are")))
 	text := strings.Join(parts, ", ") + "."
 	f := &p.Frees
 	if f.Marked > 0 {
