@@ -108,7 +108,7 @@ func (f *usageFilter) node(n query.Node) (string, []any, error) {
 			return column + " " + n.Op + " ?", []any{n.Value}, nil
 		}
 	}
-	return "", nil, &index.UnsupportedError{What: n.String(), Why: "usage has no such thing: filter it by fields, numbers and times"}
+	return "", nil, &index.UnsupportedError{What: n.String(), Why: "usage has no such thing: filter it by fields, numbers and times", Hint: "words stand in events: txarchive list WORDS finds the runs"}
 }
 
 func (f *usageFilter) join(of []query.Node, op string) (string, []any, error) {
@@ -202,6 +202,14 @@ func (f *usageFilter) special(n query.Field, v query.Value) (string, []any, erro
 	case what == "is:stub":
 		f.run = true
 		return "(r.stub = 1 OR coalesce(u.attributes ->> '$.stub', 0) = 1)", nil, nil
+	case what == "is:pinned", what == "is:held":
+		f.run = true
+		s, args := where.Marked(v.Text)
+		return s, args, nil
+	case n.Name == "tag":
+		f.run = true
+		s, args := where.Tagged(v)
+		return s, args, nil
 	case what == "has:usage":
 		return "1", nil, nil
 	case what == "has:cost":
@@ -209,5 +217,5 @@ func (f *usageFilter) special(n query.Field, v query.Value) (string, []any, erro
 	case what == "has:problem":
 		return "u.version IN (SELECT version FROM problems)", nil, nil
 	}
-	return "", nil, &index.UnsupportedError{What: fmt.Sprint(n), Why: "usage has no such field"}
+	return "", nil, &index.UnsupportedError{What: fmt.Sprint(n), Why: "usage has no such field", Hint: "cost is filtered by what runs, conversations and requests are: format:, project:, model:, tag:, flow:, source:, dates and numbers"}
 }

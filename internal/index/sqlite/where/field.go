@@ -335,17 +335,15 @@ func special(f query.Field, v query.Value) (string, []any, error) {
 	case "id":
 		return idPredicate(v)
 	case "tag":
-		s, args := tagged(v)
+		s, args := Tagged(v)
 		return s, args, nil
 	case "is":
 		switch v.Text {
 		case "stub":
 			return "r.stub = 1", nil, nil
-		case "pinned":
-			return "r.run_id IN (SELECT k.key FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL)", []any{index.FactPin}, nil
-		case "held":
-			return "r.run_id IN (SELECT substr(k.key, 1, instr(k.key, '/') - 1) FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL AND " + unexpired + ")",
-				[]any{index.FactHold}, nil
+		case "pinned", "held":
+			s, args := Marked(v.Text)
+			return s, args, nil
 		case "truncated":
 			return "EXISTS (SELECT 1 FROM results x WHERE x.event = e.id AND x.cut = 1)", nil, nil
 		}
@@ -379,8 +377,17 @@ func idPredicate(v query.Value) (string, []any, error) {
 // unexpired is a hold that has not ended. The year 1 is what a time that was never set is written as.
 const unexpired = "NOT coalesce(julianday(k.value ->> '$.expires') BETWEEN 1721427 AND julianday('now'), 0)"
 
-// tagged asks for the tags of the run.
-func tagged(v query.Value) (string, []any) {
+// Marked asks for runs, of alias r, that are pinned or held.
+func Marked(how string) (string, []any) {
+	if how == "pinned" {
+		return "r.run_id IN (SELECT k.key FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL)", []any{index.FactPin}
+	}
+	return "r.run_id IN (SELECT substr(k.key, 1, instr(k.key, '/') - 1) FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL AND " + unexpired + ")",
+		[]any{index.FactHold}
+}
+
+// Tagged asks for the tags of the run, of alias r.
+func Tagged(v query.Value) (string, []any) {
 	const of = "r.run_id IN (SELECT substr(k.key, 1, instr(k.key, '/') - 1) FROM facts k WHERE k.kind = ? AND k.value IS NOT NULL"
 	if v.Text == "" {
 		not := map[query.Match]string{query.Whole: "NOT "}[v.Match]
