@@ -33,11 +33,20 @@ func newTreeCommand(a *app) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&down, "down", false, "begin at this run, not at its topmost ancestor")
-	f.StringSliceVar(&o.Kinds, "kinds", nil, "`KINDS` of links to follow (default parent, fork, call)")
+	f.StringSliceVar(&o.Kinds, "kinds", nil, "`KINDS` of links to follow: "+strings.Join(linkKinds, ", ")+" (default parent, fork, call)")
+	completing(cmd, map[string]cobra.CompletionFunc{"kinds": fixedList(linkKinds...)})
 	return cmd
 }
 
+// linkKinds are the kinds of links that formats tell of, as docs/sql.md lists them.
+var linkKinds = []string{"parent", "fork", "call", "resume", "message", "reference", "depends"}
+
 func runTree(ctx context.Context, a *app, o search.TreeOptions, id string) error {
+	for _, kind := range o.Kinds {
+		if !slices.Contains(linkKinds, kind) {
+			return usage(fmt.Sprintf("there are no links of the kind %q", kind), "--kinds "+strings.Join(linkKinds, ","))
+		}
+	}
 	store, err := a.read(ctx)
 	if err != nil {
 		return err

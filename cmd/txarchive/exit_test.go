@@ -65,6 +65,8 @@ var exitCases = []struct {
 	{"full", "policy exmple", 2, "did you mean example?"},
 	{"full", "help serch", 2, "did you mean search?"},
 	{"full", "stats --frobnicate", 2, "unknown flag"},
+	{"full", "tree r4tga --kinds parnt", 2, "no links of the kind"},
+	{"full", "tree r4tga --kinds parent,reference", 0, ""},
 	{"full", "grep x", 2, "did you mean search?"},
 	{"full", "ls", 2, "did you mean list?"},
 	{"full", "export", 2, "did you mean restore?"},

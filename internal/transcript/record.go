@@ -292,7 +292,7 @@ type End struct {
 
 // Link is an edge between runs, conversations or groups. The same edge may be stated by both sides and often.
 type Link struct {
-	Kind string `json:",omitzero"` // parent, fork, resume, message, reference, call
+	Kind string `json:",omitzero"` // parent, fork, resume, message, reference, depends, call
 	From End    `json:",omitzero"` // parent, original, sender
 	To   End    `json:",omitzero"` // child, copy, receiver
 	ID   string `json:",omitzero"` // native id of the statement; the same statement in two originals is one
