@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,5 +125,25 @@ func TestReadme(t *testing.T) {
 	want := strings.TrimSuffix(strings.ReplaceAll("\n"+block, "\n    ", "\n")[1:], "demo-restored is testdata/runs, byte for byte")
 	if same(got.String()) != same(want) {
 		t.Errorf("the program prints\n%s\nREADME.md has\n%s", got.String(), want)
+	}
+}
+
+// TestNamedPages looks for every page that a text of the program names.
+func TestNamedPages(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	must(t, err)
+	found := 0
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		must(t, err)
+		for _, m := range regexp.MustCompile(`docs/([a-z/-]+)\.md`).FindAllSubmatch(source, -1) {
+			found++
+			if name := string(m[1]); !slices.Contains(pageNames(), name) {
+				t.Errorf("%s names docs/%s.md", file, name)
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d pages are named", found)
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 // pagedCommands are those whose results may be longer than a screen, subcommands of such names too. `sql` is one of
 // them when it is not a conversation.
-var pagedCommands = []string{"cat", "conversations", "cost", "doctor", "list", "report", "runs", "search", "show", "stats", "status", "tree"}
+var pagedCommands = []string{"cat", "conversations", "cost", "docs", "doctor", "list", "report", "runs", "search", "show", "stats", "status", "tree"}
 
 // pager stands between the results and the terminal. It starts with the first byte, so that what goes wrong before
 // is seen as it is, and keeps messages back until it has ended, so that they do not run into the page.

@@ -62,7 +62,7 @@ const rootLong = `txarchive keeps the transcripts of AI agents: every byte of wh
 
 It reads the files that agent systems and coding agents leave behind (AWF, Flow Studio, Chibi, Leslie, devflow; Claude
 Code, Codex, Gemini CLI, OpenCode, Copilot CLI, Cline and its forks), stores them in packs that any tar and gzip can
-read, and indexes what is in them.`
+read, and indexes what is in them. Where help and messages name docs/cost.md, "txarchive docs cost" is the page.`
 
 const rootExample = `  txarchive ingest ~/.local/share/awf     take what is there; run it again for what is new
   txarchive search 'permission denied'    find it in any prompt, answer, tool input or output
@@ -115,7 +115,7 @@ func newRootCommand(a *app) *cobra.Command {
 		newTagCommand(a), newPinCommand(a), newUnpinCommand(a), newHoldCommand(a), newPolicyCommand(a), newPruneCommand(a), newGCCommand(a), newForgetCommand(a))
 	group(cmd, "care", "Looking after it:",
 		newStatusCommand(a), newDoctorCommand(a), newVerifyCommand(a), newReindexCommand(a), newBackupCommand(a))
-	cmd.AddCommand(newVersionCommand(a), newManCommand(a))
+	cmd.AddCommand(newDocsCommand(a), newVersionCommand(a), newManCommand(a))
 	cmd.CompletionOptions.HiddenDefaultCmd = false
 	cmd.SetHelpFunc(a.help)
 	cmd.InitDefaultHelpCmd()

@@ -183,7 +183,7 @@ var printing = []printed{
 }
 
 // unprinted are commands that print no JSON of their own: bytes as they are, or for other programs.
-var unprinted = []string{"cat", "man", "help", "completion"}
+var unprinted = []string{"cat", "docs", "man", "help", "completion"}
 
 func TestJSONMatchesSchemas(t *testing.T) {
 	all := schemas(t)

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/docs"
+)
+
+func newDocsCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "docs [PAGE]",
+		Short: "Read the documentation",
+		Long: "Print a page of the documentation, which is Markdown, or the names of all pages. Where help and messages name\n" +
+			"docs/cost.md, `txarchive docs cost` is the page." + exits("4 no such page"),
+		Example: "  txarchive docs\n  txarchive docs query-language\n  txarchive docs formats/codex",
+		Args:    takes(0, 1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return pageNames(), nothing
+		},
+		RunE: func(_ *cobra.Command, v []string) error {
+			if len(v) == 0 {
+				return listPages(a)
+			}
+			return printPage(a, v[0])
+		},
+	}
+}
+
+const pageSuffix = ".md"
+
+// pageNames are the names of all pages, in order.
+func pageNames() (names []string) {
+	for _, pattern := range []string{"*" + pageSuffix, "*/*" + pageSuffix} {
+		files, _ := fs.Glob(docs.Pages, pattern) // the patterns are well formed
+		for _, file := range files {
+			names = append(names, strings.TrimSuffix(file, pageSuffix))
+		}
+	}
+	return names
+}
+
+func listPages(a *app) error {
+	g := &grid{columns: []column{{head: "page"}, {head: "about", flex: cutMiddle}}}
+	for _, name := range pageNames() {
+		text, err := docs.Pages.ReadFile(name + pageSuffix)
+		if err != nil {
+			return err
+		}
+		title, _, _ := strings.Cut(string(text), "\n")
+		g.add(name, strings.TrimPrefix(title, "# "))
+	}
+	fmt.Fprintln(a.out, a.fitted(g))
+	return nil
+}
+
+// printPage takes a name as texts have it, too: docs/cost.md.
+func printPage(a *app, name string) error {
+	page := strings.TrimSuffix(strings.TrimPrefix(name, "docs/"), pageSuffix)
+	for _, file := range []string{page + pageSuffix, "formats/" + page + pageSuffix} {
+		if text, err := docs.Pages.ReadFile(file); err == nil {
+			_, err = a.out.Write(text)
+			return err
+		}
+	}
+	return notFound(fmt.Sprintf("there is no page %s", line(name)), "txarchive docs lists the pages")
+}
