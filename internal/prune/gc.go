@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"runtime/debug"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -107,6 +108,7 @@ func (g *GC) Run(ctx context.Context) (r Report, err error) {
 	if g.Options.DryRun {
 		return r, nil
 	}
+	debug.FreeOSMemory() // of what was known of the originals: the index takes as much of its own, outside of the heap
 	r.Index, err = g.Index.Purge(ctx, g.Options.Purge)
 	if err != nil {
 		return r, fmt.Errorf("gc: %w", err)
