@@ -168,6 +168,7 @@ func (g *GC) rewrite(ctx context.Context, r *Report) error {
 		if len(groups) == 0 {
 			return nil
 		}
+		packs, rewritten := len(h.volumes), r.Rewritten
 		for _, group := range groups {
 			if r.More = g.exhausted(w.done); r.More {
 				r.After, r.PacksAfter = h.size()
@@ -180,7 +181,12 @@ func (g *GC) rewrite(ctx context.Context, r *Report) error {
 				return err
 			}
 		}
+		if len(h.volumes) >= packs && r.Rewritten == rewritten {
+			break // names of theirs cannot stand in one pack: they would be merged for ever
+		}
 	}
+	r.After, r.PacksAfter = h.size()
+	return nil
 }
 
 // exhausted says whether a bound is reached.
