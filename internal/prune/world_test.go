@@ -307,7 +307,7 @@ func (w *world) gc(o Options) Report {
 func (w *world) collector(o Options) *GC {
 	w.collected++
 	return &GC{Packs: w.store, Index: w.db, Writer: "box1", Now: w.tick, Log: discard, Format: w.opts, Options: o,
-		ChainLimit: w.collected % 3, replacedTold: w.collected % 4, factsRoom: w.collected % 5 * 500} // all chains at a time, or hardly any
+		ChainLimit: w.collected % 3, replacedTold: w.collected % 4, factsRoom: 2000} // all chains at a time, or hardly any
 }
 
 // compare reads everything back through the index and wants the model, and no more.
