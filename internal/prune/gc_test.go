@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -25,40 +26,46 @@ var (
 
 var discard = slog.New(slog.DiscardHandler)
 
-// TestGCModel does random things to an archive and compares it with a naive model after every gc.
+// TestGCModel does random things to archives and compares each with a naive model after every gc.
 func TestGCModel(t *testing.T) {
-	for range *rounds {
-		if *seed == 0 || t.Failed() {
-			*seed = rand.Uint64()
+	for n := range *rounds {
+		seed := *seed
+		if seed == 0 || n > 0 {
+			seed = rand.Uint64()
 		}
-		w := newWorld(t, *seed, blobtest.NewMemory())
-		*seed = 0
-		for range 8 {
-			for range 1 + w.rnd.IntN(6) {
-				w.ingest()
+		if !t.Run(strconv.Itoa(n), func(t *testing.T) { modelGC(t, seed) }) { // whose indexes are closed with it
+			return
+		}
+	}
+}
+
+func modelGC(t *testing.T, seed uint64) {
+	w := newWorld(t, seed, blobtest.NewMemory())
+	for range 8 {
+		for range 1 + w.rnd.IntN(6) {
+			w.ingest()
+		}
+		w.bury(w.rnd.IntN(4))
+		o := Options{Grace: time.Duration(w.rnd.IntN(3)) * 5 * time.Minute}
+		if w.rnd.IntN(4) == 0 {
+			o.MaxUnused.Percent = 30
+		}
+		if w.rnd.IntN(4) == 0 {
+			o.MaxBytes = 1 + w.rnd.Int64N(100<<10)
+		}
+		began := w.now.Add(time.Minute) // the first tick of the gc
+		r := w.gc(o)
+		w.compare(w.db, o.Grace)
+		if o.MaxUnused == (Limit{}) && !r.More {
+			w.gone(began, o.Grace)
+			again := w.gc(o)
+			if late := o.Grace > 0 && again.Dead > 0; !late && again.Merged+again.Rewritten > 0 { // late: the grace of some ended meanwhile
+				t.Errorf("a second gc does something: %+v", again)
 			}
-			w.bury(w.rnd.IntN(4))
-			o := Options{Grace: time.Duration(w.rnd.IntN(3)) * 5 * time.Minute}
-			if w.rnd.IntN(4) == 0 {
-				o.MaxUnused.Percent = 30
-			}
-			if w.rnd.IntN(4) == 0 {
-				o.MaxBytes = 1 + w.rnd.Int64N(100<<10)
-			}
-			began := w.now.Add(time.Minute) // the first tick of the gc
-			r := w.gc(o)
-			w.compare(w.db, o.Grace)
-			if o.MaxUnused == (Limit{}) && !r.More {
-				w.gone(began, o.Grace)
-				again := w.gc(o)
-				if late := o.Grace > 0 && again.Dead > 0; !late && again.Merged+again.Rewritten > 0 { // late: the grace of some ended meanwhile
-					t.Errorf("a second gc does something: %+v", again)
-				}
-			}
-			w.compare(w.reindexed(), o.Grace)
-			if t.Failed() {
-				return
-			}
+		}
+		w.compare(w.reindexed(), o.Grace)
+		if t.Failed() {
+			return
 		}
 	}
 }
