@@ -250,3 +250,27 @@ func TestTidy(t *testing.T) {
 		}
 	}
 }
+
+// TestTidyBesideOthers has a temporary file get its name, from who holds no lock, when it is about to be removed.
+func TestTidyBesideOthers(t *testing.T) {
+	w := newWorld(t)
+	if err := w.a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	left, met := filepath.Join(w.dir, ".tmp-1"), false
+	if err := os.WriteFile(left, []byte("left"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opts := testOptions()
+	opts.FS = &disk.FS{Fault: func(op, path string) error {
+		if op == disk.OpRemove && path == left {
+			met = true
+			return os.Rename(left, filepath.Join(w.dir, "nightly.json"))
+		}
+		return nil
+	}}
+	w.a = openArchive(t, w.dir, Write, opts)
+	if !met {
+		t.Error("what was left was not removed")
+	}
+}

@@ -113,7 +113,8 @@ func (a *Archive) removeTemporary() error {
 		if !strings.HasPrefix(e.Name(), disk.TempPrefix) || e.IsDir() {
 			continue
 		}
-		if err := a.opts.FS.Remove(filepath.Join(a.dir, e.Name())); err != nil {
+		// Who holds no lock may have been writing it, and have given it its name meanwhile.
+		if err := a.opts.FS.Remove(filepath.Join(a.dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
