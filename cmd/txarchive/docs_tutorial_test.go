@@ -19,7 +19,7 @@ var (
 	// varies is what may be another way each time: how long something took, and sizes of packs, whose names and times
 	// differ. Columns are as wide as that.
 	varies  = regexp.MustCompile(` *[0-9.]+ ?(ms|µs|s|KiB)\b`)
-	columns = regexp.MustCompile(`(\S)  +`)
+	columns = regexp.MustCompile(`(?m)(^|\S)  +`)
 )
 
 // TestTutorial runs the session of docs/tutorial.md with the real program and compares; -update writes what it prints.
