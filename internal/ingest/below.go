@@ -71,7 +71,7 @@ func (s *scan) glance(ctx context.Context, dir, except string) error {
 			return nil
 		}
 		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-			s.meet(rel, info)
+			s.meet(rel, metadataOf(info))
 		}
 		return nil
 	})

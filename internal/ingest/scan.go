@@ -54,7 +54,7 @@ func (s *scan) walk(ctx context.Context) error {
 		return err
 	}
 	if info.Mode().IsRegular() {
-		s.meet(s.root.Below, info)
+		s.meet(s.root.Below, metadataOf(info))
 		return nil
 	}
 	return s.list(ctx, s.root.Below, start)
@@ -64,27 +64,10 @@ func (s *scan) list(ctx context.Context, rel, abs string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	entries, err := readDir(abs)
+	below, err := s.readDir(rel, abs)
 	if err != nil {
 		s.problem(rel, "scan", err)
 	}
-	var below []string // is looked at when what was read of this directory is forgotten
-	for _, e := range entries {
-		if e.IsDir() {
-			below = append(below, e.Name())
-			continue
-		}
-		name := path.Join(rel, e.Name())
-		info, err := e.Info()
-		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) { // gone between listing and looking: nothing to archive
-				s.problem(name, "scan", err)
-			}
-			continue
-		}
-		s.meet(name, info)
-	}
-	entries = nil
 	for _, name := range below {
 		if err := s.list(ctx, path.Join(rel, name), filepath.Join(abs, name)); err != nil {
 			return err
@@ -93,24 +76,56 @@ func (s *scan) list(ctx context.Context, rel, abs string) error {
 	return nil
 }
 
-// readDir lists a directory in no particular order; an error may come with the entries that were read before it.
-func readDir(dir string) ([]fs.DirEntry, error) {
-	f, err := os.Open(dir)
+// readDir meets the files of a directory, and returns the directories in it, which are looked at when what was read of this one
+// is forgotten. An error may come after some of both.
+func (s *scan) readDir(rel, abs string) (below []string, err error) {
+	dir, err := openDir(abs)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return f.ReadDir(-1)
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1) // in no particular order
+	prefix := ""
+	if rel != "." {
+		prefix = rel + "/"
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			below = append(below, e.Name())
+			continue
+		}
+		name := prefix + e.Name()
+		is, err := lookAt(dir, e)
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) { // gone between listing and looking: nothing to archive
+				s.problem(name, "scan", err)
+			}
+			continue
+		}
+		s.meet(name, is)
+	}
+	return below, err
 }
 
-func (s *scan) meet(rel string, info fs.FileInfo) {
-	if !info.Mode().IsRegular() {
-		s.special(rel, info.Mode())
+// metadata is what a scan asks of a file before it opens any.
+type metadata struct {
+	mode        fs.FileMode // only the type of what is no regular file
+	size, mtime int64
+	inode       uint64
+}
+
+func metadataOf(info fs.FileInfo) metadata {
+	return metadata{mode: info.Mode().Type(), size: info.Size(), mtime: info.ModTime().UnixNano(), inode: inode(info)}
+}
+
+func (s *scan) meet(rel string, is metadata) {
+	if !is.mode.IsRegular() {
+		s.special(rel, is.mode)
 		return
 	}
 	s.total++
 	f := s.files.add(rel)
-	f.size, f.mtime, f.inode = info.Size(), info.ModTime().UnixNano(), inode(info)
+	f.size, f.mtime, f.inode = is.size, is.mtime, is.inode
 	was, at, ok := s.before.Find(pathHash(rel))
 	if ok {
 		s.seen[at] = true
