@@ -7,3 +7,8 @@ import "embed"
 //
 //go:embed *.md formats/*.md
 var Pages embed.FS
+
+// Manual holds man/NAME.1, a page for each command. A test of cmd/txarchive makes them: go test ./cmd/txarchive -run TestManual -update.
+//
+//go:embed man/*.1
+var Manual embed.FS

@@ -2,12 +2,10 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 )
@@ -66,21 +64,4 @@ func build() (v, c string) {
 		}
 	}
 	return v, c
-}
-
-func newManCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:     "man DIR",
-		Short:   "Write manual pages into a directory",
-		Long:    "Write one manual page for each command into a directory, for packagers." + exits("4 no such directory"),
-		Example: "  txarchive man /usr/local/share/man/man1",
-		Hidden:  true,
-		Args:    takes(1, 1),
-		RunE: func(cmd *cobra.Command, v []string) error {
-			root := cmd.Root()
-			root.DisableAutoGenTag = true
-			day := a.now().UTC()
-			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "txarchive", Manual: "txarchive", Date: &day}, filepath.Clean(v[0]))
-		},
-	}
 }
