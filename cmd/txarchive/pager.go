@@ -120,8 +120,11 @@ func (a *app) page(ctx context.Context) context.Context {
 	if results, ok := a.out.(*outlet); ok {
 		file, isFile = results.to.(*os.File)
 	}
+	if !ok || !isFile || a.noPager || a.getenv("TERM") == "dumb" {
+		return ctx
+	}
 	command := a.pagerCommand()
-	if !ok || !isFile || command == "" || a.noPager || a.getenv("TERM") == "dumb" {
+	if command == "" {
 		return ctx
 	}
 	ctx, left := context.WithCancelCause(ctx)

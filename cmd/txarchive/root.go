@@ -16,11 +16,12 @@ import (
 func execute(ctx context.Context, a *app, args []string) int {
 	results := &outlet{to: a.out}
 	a.out = results
-	root := newRootCommand(a)
+	args = a.homely(args)
+	root := newRootWith(a, calledIn(args))
 	if i := slices.Index(args, "--json"); i >= 0 && !slices.Contains(args[:i], "--") {
 		a.json = true // also for what is wrong with the flags before it
 	}
-	root.SetArgs(a.homely(args))
+	root.SetArgs(args)
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -69,7 +70,60 @@ const rootExample = `  txarchive ingest ~/.local/share/awf     take what is ther
   txarchive show 5kd8                     read a run, a conversation or an event by the start of its id
   txarchive restore --all --to /tmp/back  get the original files back, byte for byte`
 
-func newRootCommand(a *app) *cobra.Command {
+// heading is a group of commands in the help.
+type heading struct {
+	id, title string
+	commands  []maker
+}
+
+// maker makes the command of a name. Names stand here, too, so that a command line takes the making of its own command only:
+// to make all of them takes as long as to start a program.
+type maker struct {
+	name string
+	make func(*app) *cobra.Command
+}
+
+func headings() []heading {
+	return []heading{
+		{"in", "Taking in:", []maker{{"init", newInitCommand}, {"source", newSourceCommand}, {"ingest", newIngestCommand},
+			{"nightly", newNightlyCommand}, {"schedule", newScheduleCommand}}},
+		{"out", "Finding and reading:", []maker{{"search", newSearchCommand}, {"show", newShowCommand}, {"list", newListCommand},
+			{"tree", newTreeCommand}, {"cat", newCatCommand}, {"restore", newRestoreCommand}}},
+		{"sum", "Counting:", []maker{{"stats", newStatsCommand}, {"cost", newCostCommand}, {"report", newReportCommand},
+			{"prices", newPricesCommand}, {"sql", newSQLCommand}}},
+		{"keep", "Keeping and letting go:", []maker{{"tag", newTagCommand}, {"pin", newPinCommand}, {"unpin", newUnpinCommand},
+			{"hold", newHoldCommand}, {"policy", newPolicyCommand}, {"prune", newPruneCommand}, {"gc", newGCCommand}, {"forget", newForgetCommand}}},
+		{"care", "Looking after it:", []maker{{"status", newStatusCommand}, {"doctor", newDoctorCommand}, {"verify", newVerifyCommand},
+			{"reindex", newReindexCommand}, {"backup", newBackupCommand}}},
+		{"", "", []maker{{"docs", newDocsCommand}, {"version", newVersionCommand}, {"man", newManCommand}}},
+	}
+}
+
+// calledIn is the command that a line calls, behind flags that all commands have. It is "" where that cannot be said at once:
+// nothing is called, or help or a completion of all commands, or something is wrong.
+func calledIn(args []string) string {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	globalFlags(f, new(app))
+	f.SetInterspersed(false)
+	f.Usage = func() {}
+	if f.Parse(args) != nil {
+		return ""
+	}
+	for _, h := range headings() {
+		for _, m := range h.commands {
+			if m.name == f.Arg(0) {
+				return m.name
+			}
+		}
+	}
+	return ""
+}
+
+// newRootCommand has all commands.
+func newRootCommand(a *app) *cobra.Command { return newRootWith(a, "") }
+
+// newRootWith has one command, all if it is "".
+func newRootWith(a *app, name string) *cobra.Command {
 	asksVersion := false
 	cmd := &cobra.Command{
 		Use:           "txarchive",
@@ -93,7 +147,39 @@ func newRootCommand(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asksVersion, "version", false, "print the version, as the command of that name does")
-	f := cmd.PersistentFlags()
+	globalFlags(cmd.PersistentFlags(), a)
+	completing(cmd, map[string]cobra.CompletionFunc{"color": fixed("auto", "always", "never"), "log-format": fixed("text", "json")})
+	cmd.SetFlagErrorFunc(flagError)
+	for _, h := range headings() {
+		if h.id != "" {
+			cmd.AddGroup(&cobra.Group{ID: h.id, Title: h.title})
+		}
+		for _, m := range h.commands {
+			if name == "" || m.name == name {
+				c := m.make(a)
+				c.GroupID = h.id
+				cmd.AddCommand(c)
+			}
+		}
+	}
+	cmd.SetHelpFunc(a.help)
+	alsoCalled(cmd)
+	if name != "" {
+		cmd.CompletionOptions.DisableDefaultCmd = true
+		return cmd
+	}
+	cmd.CompletionOptions.HiddenDefaultCmd = false
+	cmd.InitDefaultHelpCmd()
+	for _, c := range cmd.Commands() {
+		if c.Name() == "help" {
+			c.Args = knownTopic
+		}
+	}
+	return cmd
+}
+
+// globalFlags are those that all commands have.
+func globalFlags(f *pflag.FlagSet, a *app) {
 	f.StringVar(&a.archive, "archive", "", "`DIR` of the archive (default $TXARCHIVE_DIR, else $XDG_DATA_HOME/txarchive)")
 	f.BoolVar(&a.json, "json", false, "print JSON: one object, or one per line for lists")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "print results and errors only")
@@ -103,29 +189,6 @@ func newRootCommand(a *app) *cobra.Command {
 	f.StringVar(&a.color, "color", "auto", "`WHEN` to use color: auto, always or never (NO_COLOR is respected)")
 	f.BoolVar(&a.noPager, "no-pager", false, "never put a pager before the terminal ($TXARCHIVE_PAGER, $PAGER, less)")
 	f.BoolVar(&a.redact, "redact", false, "print [redacted: KIND] in the place of credentials (by the rules of gitleaks)")
-	completing(cmd, map[string]cobra.CompletionFunc{"color": fixed("auto", "always", "never"), "log-format": fixed("text", "json")})
-	cmd.SetFlagErrorFunc(flagError)
-	group(cmd, "in", "Taking in:",
-		newInitCommand(a), newSourceCommand(a), newIngestCommand(a), newNightlyCommand(a), newScheduleCommand(a))
-	group(cmd, "out", "Finding and reading:",
-		newSearchCommand(a), newShowCommand(a), newListCommand(a), newTreeCommand(a), newCatCommand(a), newRestoreCommand(a))
-	group(cmd, "sum", "Counting:",
-		newStatsCommand(a), newCostCommand(a), newReportCommand(a), newPricesCommand(a), newSQLCommand(a))
-	group(cmd, "keep", "Keeping and letting go:",
-		newTagCommand(a), newPinCommand(a), newUnpinCommand(a), newHoldCommand(a), newPolicyCommand(a), newPruneCommand(a), newGCCommand(a), newForgetCommand(a))
-	group(cmd, "care", "Looking after it:",
-		newStatusCommand(a), newDoctorCommand(a), newVerifyCommand(a), newReindexCommand(a), newBackupCommand(a))
-	cmd.AddCommand(newDocsCommand(a), newVersionCommand(a), newManCommand(a))
-	cmd.CompletionOptions.HiddenDefaultCmd = false
-	cmd.SetHelpFunc(a.help)
-	cmd.InitDefaultHelpCmd()
-	for _, c := range cmd.Commands() {
-		if c.Name() == "help" {
-			c.Args = knownTopic
-		}
-	}
-	alsoCalled(cmd)
-	return cmd
 }
 
 // otherNames are what other programs call a command: who types one is told ours.
@@ -152,15 +215,6 @@ func shellsOnly(root *cobra.Command) {
 			c.Args, c.RunE = noCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
 		}
 	}
-}
-
-// group adds commands under a heading of the help.
-func group(cmd *cobra.Command, id, title string, commands ...*cobra.Command) {
-	cmd.AddGroup(&cobra.Group{ID: id, Title: title})
-	for _, c := range commands {
-		c.GroupID = id
-	}
-	cmd.AddCommand(commands...)
 }
 
 // valuesOf says what the values of flags look like, by their type.
