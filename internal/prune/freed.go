@@ -57,7 +57,7 @@ func (s versionSet) has(version int64) bool {
 }
 
 // countedFacts is how many ledgers are made to find out what all of them take.
-const countedFacts = 500
+const countedFacts = 128
 
 // countFacts finds out what ledgers and tombstones take in packs, from some of them when they are many, and gives these.
 func (p *Pruner) countFacts(ctx context.Context, plan *Plan, marked map[int64]bool) (*index.Leaving, error) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -222,15 +223,16 @@ func (b *bundle) copyVolume(ctx context.Context, v *volume) error {
 		return err
 	}
 	b.reading = v
-	i := 0
-	for _, members := range v.units {
-		from, last := i, members[len(members)-1]
-		for i < len(v.entries) && v.entries[i].raw <= last.Raw+last.RawSize { // an empty one begins where it ends
-			i++
+	units := b.needed(v)
+	lifts, stop := liftAhead(ctx, s, units)
+	for _, u := range units {
+		if err = b.copyUnit(ctx, s, u, lifts); err != nil {
+			break
 		}
-		if err := b.copyUnit(ctx, s, members, v.entries[from:i]); err != nil {
-			return err
-		}
+	}
+	stop()
+	if err != nil {
+		return err
 	}
 	if len(b.open) > 8 {
 		delete(b.open, v.Name)
@@ -239,33 +241,86 @@ func (b *bundle) copyVolume(ctx context.Context, v *volume) error {
 	return nil
 }
 
-// copyUnit moves a unit as it is stored when every entry of it stays what it is, else entry by entry.
-func (b *bundle) copyUnit(ctx context.Context, s *source, members []blob.Member, entries []*entry) error {
-	whole := true
-	var needed []*entry
-	for _, x := range entries {
-		if len(x.refs) == 0 || b.moves[x] != nil {
-			whole = false
-			continue
+// oldUnit is a unit of an old pack of which something is needed.
+type oldUnit struct {
+	members []blob.Member
+	needed  []*entry
+	whole   bool // it may move as it is stored, for every entry of it stays what it is
+}
+
+func (b *bundle) needed(v *volume) (units []oldUnit) {
+	i := 0
+	for _, members := range v.units {
+		u := oldUnit{members: members, whole: len(members) > 1 || members[0].RawSize >= int64(b.builder.MemberSize())/2}
+		last := members[len(members)-1]
+		for ; i < len(v.entries) && v.entries[i].raw <= last.Raw+last.RawSize; i++ { // an empty one begins where it ends
+			x := v.entries[i]
+			if len(x.refs) == 0 || b.moves[x] != nil {
+				u.whole = false
+				continue
+			}
+			u.whole = u.whole && ownerOf(x).chain == x.owner
+			u.needed = append(u.needed, x)
 		}
-		whole = whole && ownerOf(x).chain == x.owner
-		needed = append(needed, x)
+		if len(u.needed) > 0 {
+			units = append(units, u)
+		}
 	}
-	if len(needed) == 0 {
-		return nil
+	return units
+}
+
+// lift is a unit on its way out of a pack.
+type lift struct {
+	unit *pack.Unit
+	err  error
+	done chan struct{}
+}
+
+// liftsAhead is how many units are lifted besides the one that is waited for. Each is in memory as it is stored.
+const liftsAhead = 1
+
+// liftAhead lifts those of some units that may move as they are stored, in their order, ahead of who takes them: what is moved is
+// inflated, so that nothing damaged is, and that takes longer than to write it. Nothing reads from the source after stop.
+func liftAhead(ctx context.Context, s *source, units []oldUnit) (lifts <-chan *lift, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	begun := make(chan *lift, liftsAhead)
+	var group sync.WaitGroup
+	group.Go(func() {
+		for _, u := range units {
+			if !u.whole {
+				continue
+			}
+			l := &lift{done: make(chan struct{})}
+			select {
+			case begun <- l:
+			case <-ctx.Done():
+				return
+			}
+			group.Go(func() {
+				defer close(l.done)
+				l.unit, l.err = pack.CopyUnit(ctx, s.reader.Manifest().Pack, s.pack, u.members)
+			})
+		}
+	})
+	return begun, func() {
+		cancel()
+		group.Wait()
 	}
-	small := len(members) == 1 && members[0].RawSize < int64(b.builder.MemberSize())/2
-	if whole && !small {
-		unit, err := pack.CopyUnit(ctx, s.reader.Manifest().Pack, s.pack, members)
+}
+
+// copyUnit moves a unit as it is stored when it may be, else entry by entry.
+func (b *bundle) copyUnit(ctx context.Context, s *source, u oldUnit, lifts <-chan *lift) error {
+	if u.whole {
+		l, err := next(ctx, lifts)
 		if err != nil {
 			return err
 		}
 		// Other entries are links, which are made again, or belong to nobody.
-		if len(unit.Entries) == len(needed) {
-			return b.append(ctx, unit, b.movings(needed, members[0].Raw))
+		if len(l.Entries) == len(u.needed) {
+			return b.append(ctx, l, b.movings(u.needed, u.members[0].Raw))
 		}
 	}
-	for _, x := range needed {
+	for _, x := range u.needed {
 		o := ownerOf(x)
 		m := &moving{owner: o, offset: o.part.offset, size: x.size, sum: x.sum, of: []*entry{x}}
 		if err := b.put(ctx, m, s.view.Reader(ctx, x.raw, x.size)); err != nil {
@@ -273,6 +328,17 @@ func (b *bundle) copyUnit(ctx context.Context, s *source, members []blob.Member,
 		}
 	}
 	return nil
+}
+
+// next waits for the unit that is lifted next.
+func next(ctx context.Context, lifts <-chan *lift) (*pack.Unit, error) {
+	select {
+	case l := <-lifts:
+		<-l.done
+		return l.unit, l.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // ownerOf chooses whose name an entry has: its owner if that still needs it, if possible somebody who is not buried.
