@@ -65,10 +65,11 @@ func (p *progress) reach(place int) {
 }
 
 type matcher struct {
-	exact  map[string][]place
-	prefix []prefixed
-	n      int // places seen
-	found  []Span
+	exact   map[string][]place
+	lengths [MaxTerm + 1]bool // of those: most terms of a text have none of them
+	prefix  []prefixed
+	n       int // places seen
+	found   []Span
 }
 
 type prefixed struct {
@@ -85,6 +86,7 @@ func newMatcher(phrases [][]string) *matcher {
 			switch {
 			case !open:
 				m.exact[head] = append(m.exact[head], place{p, k})
+				m.lengths[min(len(head), MaxTerm)] = true
 			case head != "":
 				m.addPrefix(head, place{p, k})
 			}
@@ -108,14 +110,18 @@ func (m *matcher) term(term []byte, span Span, kind Kind) {
 	if kind == Whole {
 		m.n++
 	}
+	if m.lengths[min(len(term), MaxTerm)] {
+		m.advance(m.exact[string(term)], span, kind)
+	}
 	var open []place
 	for _, p := range m.prefix {
 		if bytes.HasPrefix(term, p.text) {
 			open = append(open, p.places...)
 		}
 	}
-	m.advance(m.exact[string(term)], span, kind)
-	m.advance(open, span, kind)
+	if len(open) > 0 {
+		m.advance(open, span, kind)
+	}
 }
 
 // advance moves the phrases on that wait for a term at one of these places.

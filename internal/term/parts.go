@@ -87,7 +87,14 @@ const MaxParts = 8
 // eachRun calls do for the bytes of each run of neighbouring parts of w but all of it, until do returns false. Runs that
 // are too long for a term are left out.
 func (s *Splitter) eachRun(text string, w word, do func(start, end int, kind Kind) bool) bool {
-	s.cuts = parts(s.cuts[:0], text, w)
+	if w.ascii {
+		s.cuts = plainParts(s.cuts[:0], text[w.start:w.end])
+		for i := range s.cuts {
+			s.cuts[i] += w.start
+		}
+	} else {
+		s.cuts = parts(s.cuts[:0], text, w)
+	}
 	n := len(s.cuts) - 1
 	longest := n - 1
 	if n > MaxParts {
@@ -215,6 +222,11 @@ func among(terms, term []byte) bool {
 
 // eachPart is Each for the parts of one word.
 func (s *Splitter) eachPart(text string, w word, k, n int, yield func([]byte, int, int, Kind) bool) bool {
+	if w.ascii && n == 1 { // what parts are folded to stands in the term of the word
+		return s.eachRun(text, w, func(start, end int, kind Kind) bool {
+			return yield(s.term[start-w.start:end-w.start], start, end, kind)
+		})
+	}
 	return s.eachRun(text, w, func(start, end int, kind Kind) bool {
 		if !kind.stands(k, n) {
 			return true
