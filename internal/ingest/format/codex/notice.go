@@ -29,11 +29,13 @@ var lifecycle = map[string]bool{
 	"exec_approval_request": true, "apply_patch_approval_request": true, "elicitation_request": true,
 }
 
-// notice makes a row of an event_msg: what the screen showed, and the bookkeeping of turns and tokens.
+// notice makes a row of an event_msg: what the screen showed, and the bookkeeping of turns. Of a token_count that tells of a
+// request it makes the record of that, and no event: every other line or so is one, and nothing but numbers.
 func (p *parser) notice(e *transcript.Event, whole, v format.Value) {
-	if v.Get("type").Is("token_count") { // every other line or so, and nothing but numbers
-		e.Kind, e.Type = transcript.KindLifecycle, "token_count"
-		p.tokens(e, v.Get("info"))
+	if v.Get("type").Is("token_count") {
+		if !p.tokens(e, v.Get("info")) {
+			e.Kind, e.Type = transcript.KindLifecycle, "token_count"
+		}
 		return
 	}
 	text, it := p.itemText(v)

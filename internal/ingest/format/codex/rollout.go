@@ -81,7 +81,9 @@ func (p *parser) line(o format.Object) {
 		p.item(e, l.payload)
 		p.turns.item(e.Type, l.payload)
 	case l.typ == "event_msg":
-		p.notice(e, o.Value, l.payload)
+		if p.notice(e, o.Value, l.payload); e.Kind == "" {
+			return
+		}
 	case l.typ == "session_meta":
 		p.meta(e, l.payload)
 	case l.typ == "turn_context":

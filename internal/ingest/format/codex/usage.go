@@ -104,11 +104,11 @@ func (m *meter) request(info format.Value) (spent tokens, key string, ok bool) {
 	return grown, key, grown.counts() != [5]int64{}
 }
 
-// tokens yields the request that a token_count tells of.
-func (p *parser) tokens(e *transcript.Event, info format.Value) {
+// tokens yields the request that a token_count tells of, and says whether it does.
+func (p *parser) tokens(e *transcript.Event, info format.Value) bool {
 	spent, key, ok := p.meter.request(info)
 	if !ok {
-		return
+		return false
 	}
 	p.begin(&e.Origin)
 	u := &transcript.Usage{
@@ -127,4 +127,5 @@ func (p *parser) tokens(e *transcript.Event, info format.Value) {
 		u.Attributes = transcript.Attributes{"effort": p.effort}
 	}
 	p.emit(u)
+	return true
 }
