@@ -4,20 +4,14 @@
 CREATE INDEX conversations_project ON conversations (project COLLATE NOCASE) WHERE project IS NOT NULL;
 CREATE INDEX runs_project ON runs (project COLLATE NOCASE) WHERE project IS NOT NULL;
 
--- How much a search looks through, so that each answer can say so without counting. Triggers keep it in step with
--- the transcripts, whoever writes those.
+-- How much a search looks through, so that each answer can say so without counting. Who adds transcripts adds to it, triggers
+-- keep it in step with those that change or go.
 
 CREATE TABLE transcript_sums (
   verdict INTEGER PRIMARY KEY,       -- of the transcripts
   events  INTEGER NOT NULL,          -- that count
   rows    INTEGER NOT NULL           -- all rows that are here
 ) STRICT;
-
-CREATE TRIGGER transcript_added AFTER INSERT ON transcripts
-BEGIN
-  INSERT INTO transcript_sums (verdict, events, rows) VALUES (NEW.verdict, NEW.events, CASE NEW.indexed WHEN 1 THEN NEW.rows ELSE 0 END)
-    ON CONFLICT (verdict) DO UPDATE SET events = events + excluded.events, rows = rows + excluded.rows;
-END;
 
 CREATE TRIGGER transcript_removed AFTER DELETE ON transcripts
 BEGIN

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"cmp"
+	"database/sql"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -61,7 +62,7 @@ func (c *commit) writeWords() error {
 	for i := range c.rows {
 		r := &c.rows[i]
 		b = r.words.Append(b[:0], r.T)
-		if _, err := c.exec("INSERT INTO fts (rowid, t) VALUES (?, ?)", r.id, string(b)); err != nil {
+		if _, err := c.put("INSERT INTO fts (rowid, t) VALUES (?, ?)", r.id, string(b)); err != nil {
 			return err
 		}
 	}
@@ -250,8 +251,11 @@ func (c *commit) countRows() error {
 		}
 	}
 	for id, n := range all {
+		if t := c.takes[id]; t != nil {
+			t.first, t.last = nullable(n.first), nullable(n.last)
+		}
 		if row := c.waiting.transcripts.row(id); row != nil { // nothing was counted before
-			copy(row[1:], []any{n.events, n.messages, n.calls, n.results, orNil(n.first), orNil(n.last), n.from, n.to})
+			copy(row[transcriptEvents:], []any{n.events, n.messages, n.calls, n.results, orNil(n.first), orNil(n.last), n.from, n.to})
 			continue
 		}
 		if _, err := c.exec(`UPDATE transcripts SET events = events + ?2, messages = messages + ?3, calls = calls + ?4, results = results + ?5,
@@ -262,6 +266,13 @@ func (c *commit) countRows() error {
 		}
 	}
 	return nil
+}
+
+func nullable(t *int64) (n sql.NullInt64) {
+	if t != nil {
+		n = sql.NullInt64{Int64: *t, Valid: true}
+	}
+	return n
 }
 
 func orNil(t *int64) any {

@@ -346,6 +346,9 @@ func (c *commit) ledgerLinks(o *owner, links []index.LedgerLink) error {
 
 // exceptGraves leaves out of a parse what was pruned of its version, and the words of what was thinned.
 func (c *commit) exceptGraves(o *owner) error {
+	if o.born {
+		return nil // a ledger would have told of it
+	}
 	graves, err := c.graves(o.version)
 	if err != nil || len(graves) == 0 {
 		return err

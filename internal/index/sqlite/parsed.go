@@ -182,6 +182,10 @@ func (c *commit) runName(o *owner, native string) (id int64, err error) {
 	}
 	if fresh {
 		o.first[id] = true
+		c.heard[id] = &heard{}
+	}
+	if h := c.heard[id]; h != nil && !o.born {
+		h.unsure = true
 	}
 	o.names[native] = id
 	c.touched[id] = true
@@ -199,6 +203,7 @@ func (c *commit) claims(o *owner) error {
 			return err
 		}
 		if o.born {
+			c.hear(o, name, r, stated)
 			if err := c.waiting.claims.add(name, o.version, r.Rank, stated, flag(onlyNames(r))); err != nil {
 				return err
 			}
@@ -294,8 +299,10 @@ func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool,
 		return 0, false, err
 	}
 	c.held[id] = heldTranscript{name, o.version, native, v.Shared}
-	err = c.waiting.transcripts.add(id, 0, 0, 0, 0, nil, nil, nil, nil,
-		o.version, name, native, 0, flag(!same), flag(v.Shared), flag(v.Aside), v.Order, v.Rank, stated, v.LastSeq, v.TotalRows)
+	c.hearTranscript(o, id, name, native, stated, v, !same)
+	none := int64(0)
+	err = c.waiting.transcripts.add(id, none, none, none, none, nil, nil, nil, nil,
+		nil, none, none, flag(!same), none, v.TotalRows, o.version, name, native, flag(v.Shared), flag(v.Aside), v.Order, v.Rank, stated, v.LastSeq)
 	return id, !same, err
 }
 

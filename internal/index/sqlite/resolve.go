@@ -23,8 +23,11 @@ func (c *commit) resolve() error {
 	if runs, err = c.relatives(runs); err != nil {
 		return err
 	}
-	if err := c.fill("touched_runs", runs); err != nil {
-		return err
+	unread := c.learnByHeart(runs)
+	if c.unread = len(unread); c.unread > 0 {
+		if err := c.fill("unread_runs", unread); err != nil {
+			return err
+		}
 	}
 	if err := c.joinEdges(); err != nil {
 		return err

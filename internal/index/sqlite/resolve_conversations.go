@@ -50,10 +50,22 @@ func (c *commit) loadTakes() (map[int64][]*take, error) {
 	if err != nil {
 		return nil, err
 	}
+	for run := range c.byHeart {
+		takes, err := c.heardTakes(run, lossy)
+		if err != nil {
+			return nil, err
+		}
+		if len(takes) > 0 {
+			all[run] = takes
+		}
+	}
+	if c.unread == 0 {
+		return all, nil
+	}
 	err = c.each(`SELECT t.id, n.run, t.run_name, t.version, v.file, v.number, t.native_id, t.conversation, t.verdict, t.judged, t.indexed, t.copied_until,
 		t.shared, t.aside, t.ord, t.rank, t.seq_base, t.last_seq, t.rows, t.first_time, t.last_time, v.sha256, v.size, s.name, f.path, t.stated,
 		n.native_id, i.key, i.anchor, (SELECT name FROM names WHERE id = i.format)
-		FROM temp.touched_runs r CROSS JOIN runs i ON i.id = r.id CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
+		FROM temp.unread_runs r CROSS JOIN runs i ON i.id = r.id CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
 		CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file
 		CROSS JOIN sources s ON s.id = f.source`, func(r *sql.Rows) error {
 		t := &take{}
@@ -338,6 +350,10 @@ func (c *commit) writeTake(t *take) error {
 		t.was.seqBase == t.seqBase {
 		return nil
 	}
+	if row := c.waiting.transcripts.row(t.id); row != nil {
+		copy(row[transcriptJudged:], []any{t.conversation.Int64, int64(t.verdict), int64(t.judged), int64(t.indexed), t.seqBase})
+		return nil
+	}
 	if t.was.conversation.Valid && t.was.conversation != t.conversation {
 		// Its events stand beside others now.
 		if err := c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), t.id); err != nil {
@@ -373,7 +389,7 @@ func (c *commit) conversation(run int64, public string, t *take, of *int64) (sql
 	said := []any{run, verdict, orNil(of), null(t.Title), null(t.Agent), null(t.Engine), null(t.Model), null(t.Flow), null(t.Step), null(t.Mode),
 		null(t.Status), null(t.Version), null(t.Project), null(t.Branch), started, ended, flag(t.Child), attributes}
 	var id int64
-	known := !c.bornRuns[run]
+	known := c.bornRuns[run] == nil
 	if known {
 		known, err = c.get("SELECT id FROM conversations WHERE conversation_id = ?", []any{public}, &id)
 	}

@@ -44,7 +44,7 @@ func (c *commit) families(merged map[int64]*transcript.Run) (map[int64]*family, 
 	if c.batch.Resolvers == nil {
 		return all, nil
 	}
-	err := c.each(`SELECT r.id, f.name FROM temp.touched_runs t CROSS JOIN runs r ON r.id = t.id JOIN names f ON f.id = r.format`,
+	err := c.beside(`SELECT r.id, f.name FROM temp.touched_runs t CROSS JOIN runs r ON r.id = t.id JOIN names f ON f.id = r.format`,
 		func(r *sql.Rows) error {
 			var id int64
 			var format string
@@ -92,7 +92,7 @@ func statedRows(table, join, where string) string {
 
 // loadStated reads the stated records of one table for families.
 func loadStated[T any](c *commit, all map[int64]*family, table, where string, add func(*family, int64, *T)) error {
-	return c.each("SELECT n.run, x.id, x.stated"+statedRows(table, "", where), func(r *sql.Rows) error {
+	return c.beside("SELECT n.run, x.id, x.stated"+statedRows(table, "", where), func(r *sql.Rows) error {
 		var run, id int64
 		var stated []byte
 		if err := r.Scan(&run, &id, &stated); err != nil {
@@ -113,7 +113,7 @@ func loadStated[T any](c *commit, all map[int64]*family, table, where string, ad
 
 // loadUsage reads what the originals state as usage for families, and what the rows say of it now.
 func (c *commit) loadUsage(all map[int64]*family) error {
-	return c.each(`SELECT n.run, n.scope <> '', x.id, x.usage_id, x.stated, x.stated_verdict, coalesce(x.native_conversation, n.native_id), coalesce(w.agent, ''),
+	return c.beside(`SELECT n.run, n.scope <> '', x.id, x.usage_id, x.stated, x.stated_verdict, coalesce(x.native_conversation, n.native_id), coalesce(w.agent, ''),
 		coalesce(w.engine, ''), coalesce(w.flow, ''), coalesce(w.step, ''), coalesce(w.model, ''), coalesce(w.provider, '')`+
 		statedRows("usage", "CROSS JOIN usage_texts w ON w.id = x.texts", ""), func(r *sql.Rows) error {
 		var run int64
@@ -141,7 +141,7 @@ func (c *commit) loadUsage(all map[int64]*family) error {
 }
 
 func (c *commit) loadHints(all map[int64]*family) error {
-	return c.each(`SELECT DISTINCT n.run, n.native_id, h.key, h.value FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
+	return c.beside(`SELECT DISTINCT n.run, n.native_id, h.key, h.value FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
 		CROSS JOIN hints h ON h.run_name = n.id ORDER BY 1, 3, 4`, func(r *sql.Rows) error {
 		var run int64
 		h := &transcript.Hint{}
@@ -157,7 +157,7 @@ func (c *commit) loadHints(all map[int64]*family) error {
 
 // loadRelated reads the hints of the runs that families were forked from or are children of.
 func (c *commit) loadRelated(all map[int64]*family) error {
-	return c.each(`SELECT t.id, p.native_id, h.key, h.value FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
+	return c.beside(`SELECT t.id, p.native_id, h.key, h.value FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
 		CROSS JOIN links l ON l.to_id = n.native_id AND l.format = n.format AND l.to_scope = n.scope AND l.to_type IN ('run', 'conversation') AND l.kind IN ('fork', 'parent')
 		CROSS JOIN run_names p ON p.native_id = l.from_id AND p.format = l.format AND p.scope = l.from_scope AND p.run <> n.run
 		CROSS JOIN runs r ON r.id = p.run AND r.counted = 1
@@ -184,20 +184,17 @@ func (c *commit) loadRelated(all map[int64]*family) error {
 	})
 }
 
-// relatives adds the children and forks of touched runs whose format resolves them: what is known of a parent now may
+// relatives fills temp.touched_runs with touched runs, and adds the children and forks of touched runs whose format resolves them: what is known of a parent now may
 // say which of their events are copies.
 func (c *commit) relatives(runs []int64) ([]int64, error) {
-	if c.batch.Resolvers == nil {
-		return runs, nil
-	}
-	if err := c.fill("touched_runs", runs); err != nil {
-		return nil, err
+	if err := c.fill("touched_runs", runs); err != nil || c.batch.Resolvers == nil {
+		return runs, err
 	}
 	all := map[int64]bool{}
 	for _, id := range runs {
 		all[id] = true
 	}
-	err := c.each(`SELECT DISTINCT f.name, n.run FROM temp.touched_runs t CROSS JOIN run_names p ON p.run = t.id
+	if err := c.beside(`SELECT DISTINCT f.name, n.run FROM temp.touched_runs t CROSS JOIN run_names p ON p.run = t.id
 		CROSS JOIN links l ON l.from_id = p.native_id AND l.format = p.format AND l.from_scope = p.scope AND l.kind IN ('fork', 'parent')
 		CROSS JOIN run_names n ON n.native_id = l.to_id AND n.format = l.format AND n.scope = l.to_scope JOIN names f ON f.id = n.format
 		WHERE n.run IS NOT NULL`, func(r *sql.Rows) error {
@@ -210,8 +207,11 @@ func (c *commit) relatives(runs []int64) ([]int64, error) {
 			all[run] = true
 		}
 		return nil
-	})
-	return sorted(all), err
+	}); err != nil || len(all) == len(runs) {
+		return runs, err
+	}
+	runs = sorted(all)
+	return runs, c.fill("touched_runs", runs)
 }
 
 // resolveFamily lets the format name and judge the members of one run and writes what it said. The transcripts

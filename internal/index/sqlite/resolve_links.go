@@ -49,7 +49,7 @@ func (c *commit) joinEdges() error {
 	var all []link
 	const side = `SELECT l.id, l.edge, f.name, l.kind, l.from_type, l.from_scope, l.from_id, l.from_conversation, l.to_type, l.to_scope, l.to_id, l.to_conversation
 		FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id AND n.scope <> '' CROSS JOIN links l ON `
-	err := c.each(side+`l.from_id = n.native_id AND l.from_scope = n.scope AND l.format = n.format JOIN names f ON f.id = l.format
+	err := c.beside(side+`l.from_id = n.native_id AND l.from_scope = n.scope AND l.format = n.format JOIN names f ON f.id = l.format
 		UNION `+side+`l.to_id = n.native_id AND l.to_scope = n.scope AND l.format = n.format JOIN names f ON f.id = l.format`, func(r *sql.Rows) error {
 		l := link{from: make([]string, 4), to: make([]string, 4)}
 		err := r.Scan(&l.id, &l.was, &l.format, &l.kind, &l.from[0], &l.from[1], &l.from[2], &l.from[3], &l.to[0], &l.to[1], &l.to[2], &l.to[3])

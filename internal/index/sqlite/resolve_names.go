@@ -40,6 +40,7 @@ func (c *commit) identify() ([]int64, error) {
 	for _, id := range sorted(c.touched) {
 		if run, known := c.identified[id]; known {
 			runs[run] = true
+			c.called[run] = append(c.called[run], id)
 		} else {
 			rest = append(rest, id)
 		}
@@ -50,6 +51,7 @@ func (c *commit) identify() ([]int64, error) {
 	}
 	err = c.eachRun(all, func(n *touchedName, run int64) error {
 		runs[run] = true
+		c.called[run] = append(c.called[run], n.id)
 		if n.run.Int64 == run {
 			return nil
 		}
@@ -64,7 +66,10 @@ func (c *commit) identify() ([]int64, error) {
 
 // touchedNames reads names that were written, with what their originals say that makes their runs.
 func (c *commit) touchedNames(ids []int64) (all []touchedName, err error) {
-	if err := c.fill("touched", ids); err != nil || len(ids) == 0 {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	if err := c.fill("touched", ids); err != nil {
 		return nil, err
 	}
 	anchors, anchored, err := c.anchors()
@@ -138,7 +143,7 @@ func (c *commit) eachRun(names []touchedName, found func(n *touchedName, run int
 				if err != nil {
 					return err
 				}
-				c.runs[public[i]], c.bornRuns[id] = id, true
+				c.runs[public[i]], c.bornRuns[id] = id, n
 				if err := c.newRuns.add(id, public[i], n.format, n.key, n.anchor, n.native, int64(0)); err != nil {
 					return err
 				}

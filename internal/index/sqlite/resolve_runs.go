@@ -12,7 +12,7 @@ import (
 
 // claim is what one version says of a run.
 type claim struct {
-	run, name, file, number int64
+	name, file, number int64
 	*transcript.Run
 	stated string
 }
@@ -21,28 +21,46 @@ type claim struct {
 // the same run is silent.
 func (c *commit) loadClaims() (map[int64][]claim, error) {
 	all := map[int64][]claim{}
+	for run := range c.byHeart {
+		for _, name := range c.called[run] {
+			all[run] = append(all[run], c.heard[name].claims...)
+		}
+	}
+	if c.unread > 0 {
+		if err := c.readClaims(all); err != nil {
+			return nil, err
+		}
+	}
 	newest := map[[2]int64]int64{} // run name and file -> highest version number
-	err := c.each(`SELECT n.run, n.id, n.native_id, v.file, v.number, k.rank, k.stated FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
+	for _, claims := range all {
+		for _, k := range claims {
+			key := [2]int64{k.name, k.file}
+			newest[key] = max(newest[key], k.number)
+		}
+	}
+	for run, claims := range all {
+		all[run] = slices.DeleteFunc(claims, func(k claim) bool { return k.number < newest[[2]int64{k.name, k.file}] })
+	}
+	return all, nil
+}
+
+func (c *commit) readClaims(all map[int64][]claim) error {
+	return c.each(`SELECT n.run, n.id, n.native_id, v.file, v.number, k.rank, k.stated FROM temp.unread_runs t CROSS JOIN run_names n ON n.run = t.id
 		CROSS JOIN run_claims k ON k.run_name = n.id CROSS JOIN versions v ON v.id = k.version`, func(r *sql.Rows) error {
 		var k claim
+		var run int64
 		var native string
 		var rank int
-		err := r.Scan(&k.run, &k.name, &native, &k.file, &k.number, &rank, &k.stated)
+		err := r.Scan(&run, &k.name, &native, &k.file, &k.number, &rank, &k.stated)
 		if err == nil {
 			k.Run, err = readRun([]byte(k.stated), native, rank)
 		}
 		if err != nil {
 			return err
 		}
-		all[k.run] = append(all[k.run], k)
-		key := [2]int64{k.name, k.file}
-		newest[key] = max(newest[key], k.number)
+		all[run] = append(all[run], k)
 		return nil
 	})
-	for run, claims := range all {
-		all[run] = slices.DeleteFunc(claims, func(k claim) bool { return k.number < newest[[2]int64{k.name, k.file}] })
-	}
-	return all, err
 }
 
 // mergeRuns writes what the originals together say of each touched run.

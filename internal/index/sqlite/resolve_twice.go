@@ -309,7 +309,7 @@ func (c *commit) judgeCalls() error {
 func (c *commit) judgeReceipts() error {
 	for _, table := range []struct{ name, rank string }{{"receipts", "0"}, {"steps", "x.rank"}} {
 		var rows []judged
-		err := c.each(`SELECT x.id, n.run, x.key, x.verdict, `+table.rank+`, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), v.number,
+		err := c.beside(`SELECT x.id, n.run, x.key, x.verdict, `+table.rank+`, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), v.number,
 			s.name || '/' || f.path, x.offset FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id CROSS JOIN `+table.name+` x ON x.run_name = n.id
 			CROSS JOIN versions v ON v.id = x.version CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source`, func(r *sql.Rows) error {
 			var j judged

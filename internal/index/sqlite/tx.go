@@ -155,11 +155,19 @@ func (t *tx) id(table string) (int64, error) {
 	return n, nil
 }
 
-// fill empties a temporary table of one integer column and puts values in.
-func (t *tx) fill(table string, values []int64) error {
-	if err := t.settle(); err != nil { // what stands in the table is looked for in others
+// beside is each for what has nothing to do with run_claims, transcripts and conversations, and is over at once.
+func (t *tx) beside(query string, row func(*sql.Rows) error, args ...any) error {
+	if err := t.ctx.Err(); err != nil {
 		return err
 	}
+	if err := t.settlePlaces(); err != nil {
+		return err
+	}
+	return t.lookAll(t.calm, query, row, args)
+}
+
+// fill empties a temporary table of one integer column and puts values in.
+func (t *tx) fill(table string, values []int64) error {
 	if _, err := t.put("CREATE TEMP TABLE IF NOT EXISTS " + table + " (id INTEGER PRIMARY KEY)"); err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (w *runWriter) add(word []byte) error {
 // begin gives the run its place, behind all others.
 func (w *runWriter) begin() error {
 	var last int64
-	_, err := w.t.get("SELECT coalesce(max(id), 0) FROM terms", nil, &last)
+	_, err := w.t.look("SELECT coalesce(max(id), 0) FROM terms", nil, &last)
 	w.id = (last>>schema.RunBits + 1) << schema.RunBits
 	return err
 }
@@ -57,7 +57,7 @@ func (w *runWriter) flush() error {
 		}
 	}
 	w.packed = w.words.Take(w.packed[:0])
-	_, err := w.t.exec("INSERT INTO terms (id, words) VALUES (?, ?)", w.id, w.packed)
+	_, err := w.t.put("INSERT INTO terms (id, words) VALUES (?, ?)", w.id, w.packed)
 	w.id++
 	return err
 }

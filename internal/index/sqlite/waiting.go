@@ -1,11 +1,13 @@
 package sqlite
 
+import "github.com/txarchive/txarchive/internal/index/sqlite/schema"
+
 // Most originals are new: nothing is asked of their rows before the commit gets to what follows from them. So these rows wait, to
 // be written together and, what is said of them later, with that: an archive of small files has ten rows for each of its
 // files, and a statement for each, and more to change them, took longer than their events.
 
 // waiting are the rows of a commit that are not written yet. Statements that may read or change what they belong to write them
-// first: tx.exec, get, each, few.
+// first: tx.exec, get, each, few; beside leaves those that say what originals say of runs and conversations.
 type waiting struct {
 	files, chains, extents, claims *inserter
 	conversations                  *inserter
@@ -25,7 +27,7 @@ func newWaiting(t *tx) *waiting {
 			started, ended, child=0, attributes, id, conversation_id, native_id`),
 		names:       &drafts{to: rows("run_names", "id, format, native_id, scope, run")},
 		versions:    &drafts{to: rows("versions", "id, file, number, chain, size, sha256, mtime, mode, format, role, root_dir, parser, parsed")},
-		transcripts: &drafts{to: rows("transcripts", transcriptColumns)},
+		transcripts: &drafts{to: rows("transcripts", transcriptColumns), before: t.addTranscripts},
 	}
 }
 
@@ -36,10 +38,16 @@ const (
 	versionParser = 11
 	versionParsed = 12
 
+	transcriptEvents  = 1
+	transcriptJudged  = 9 // its conversation, and what follows that
+	transcriptVerdict = 10
+	transcriptIndexed = 12
+	transcriptRows    = 14
+
 	runColumns = `id, run_id, format, key, anchor, native_id, counted, "group", project, branch, flow, title, agent, model,
 		host, version, status, outcome, error, started, ended, stub=0, child=0, attributes`
 	transcriptColumns = `id, events=0, messages=0, calls=0, results=0, first_time, last_time, first_row, last_row,
-		version, run_name, native_id, verdict, indexed, shared, aside, ord, rank, stated, last_seq, rows=0`
+		conversation, verdict, judged=0, indexed, seq_base=0, rows=0, version, run_name, native_id, shared, aside, ord, rank, stated, last_seq`
 )
 
 // settle writes the rows that wait.
@@ -48,13 +56,47 @@ func (t *tx) settle() error {
 	if w == nil {
 		return nil
 	}
-	for _, rows := range []*inserter{w.files, w.chains, w.extents, w.claims, w.conversations} {
+	if err := t.settlePlaces(); err != nil {
+		return err
+	}
+	return flushAll(w.claims, w.conversations, w.transcripts)
+}
+
+// settlePlaces writes those that wait of where originals lie, and the names of runs.
+func (t *tx) settlePlaces() error {
+	w := t.waiting
+	if w == nil {
+		return nil
+	}
+	return flushAll(w.files, w.chains, w.extents, w.names, w.versions)
+}
+
+func flushAll(all ...interface{ flush() error }) error {
+	for _, rows := range all {
 		if err := rows.flush(); err != nil {
 			return err
 		}
 	}
-	for _, d := range []*drafts{w.names, w.versions, w.transcripts} {
-		if err := d.flush(); err != nil {
+	return nil
+}
+
+// addTranscripts adds transcripts that are written to the sums of all. A trigger for each took longer than its row.
+func (t *tx) addTranscripts(rows [][]any) error {
+	var sums [schema.Uncounted + 1]struct{ transcripts, events, rows int64 }
+	for _, row := range rows {
+		s := &sums[row[transcriptVerdict].(int64)]
+		s.transcripts++
+		s.events += row[transcriptEvents].(int64)
+		if row[transcriptIndexed] == int64(1) {
+			s.rows += row[transcriptRows].(int64)
+		}
+	}
+	for verdict, s := range sums {
+		if s.transcripts == 0 {
+			continue
+		}
+		if _, err := t.put(`INSERT INTO transcript_sums (verdict, events, rows) VALUES (?, ?, ?)
+			ON CONFLICT (verdict) DO UPDATE SET events = events + excluded.events, rows = rows + excluded.rows`, verdict, s.events, s.rows); err != nil {
 			return err
 		}
 	}
@@ -63,9 +105,10 @@ func (t *tx) settle() error {
 
 // drafts are rows that may change before they are written, found by their ids.
 type drafts struct {
-	to   *inserter
-	rows [][]any
-	at   map[int64]int
+	to     *inserter
+	rows   [][]any
+	at     map[int64]int
+	before func(rows [][]any) error // nil: nothing is to be done before they are written
 }
 
 // draftsKept is how many rows of a table wait at most.
@@ -99,6 +142,11 @@ func (d *drafts) row(id int64) []any {
 
 func (d *drafts) flush() error {
 	rows := d.rows
+	if d.before != nil && len(rows) > 0 {
+		if err := d.before(rows); err != nil {
+			return err
+		}
+	}
 	d.rows = d.rows[:0]
 	clear(d.at)
 	for _, values := range rows {
