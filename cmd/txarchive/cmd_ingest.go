@@ -117,6 +117,7 @@ func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archiv
 		if adopted, err = g.Adopt(ctx); err != nil && (!errors.Is(err, blob.ErrCorrupt) || ctx.Err() != nil) {
 			return nil, err // a damaged pack costs what is in it: Run names it
 		}
+		g.Adopted = err == nil
 	}
 	var roots []ingest.Root
 	var err error

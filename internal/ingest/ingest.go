@@ -49,6 +49,8 @@ type Ingester struct {
 	Pruned bool
 	// DryRun looks and counts, and writes nothing.
 	DryRun bool
+	// Adopted says that Adopt has just been called and found no fault: Run does not look again.
+	Adopted bool
 	// Progress is told how far the work is, often and from several goroutines. It may be nil.
 	Progress func(Progress)
 
@@ -112,7 +114,7 @@ func (e FileError) Unwrap() error { return e.Err }
 func (g *Ingester) Run(ctx context.Context, roots []Root) (*Report, error) {
 	g.prepare()
 	report := &Report{Problems: []FileError{}, Missing: []string{}}
-	if !g.DryRun {
+	if !g.DryRun && !g.Adopted {
 		n, err := g.Adopt(ctx)
 		report.Adopted = int64(n)
 		if errors.Is(err, blob.ErrCorrupt) { // costs what is in it, and nothing else
