@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/jmoiron/sqlx"
 	driver "modernc.org/sqlite"
@@ -83,10 +84,27 @@ func (db *DB) open(ctx context.Context) error {
 		pragmas = append(pragmas, returnsPages)
 	}
 	db.w = writer(db.dsn(pragmas, url.Values{"_txlock": {"immediate"}}))
-	if err := migrate(ctx, db.w.DB); err != nil {
+	if info.Size() == 0 {
+		if err := migrate(ctx, db.w.DB); err != nil {
+			return err
+		}
+		return db.openReader(ctx)
+	}
+	return db.openBoth(ctx)
+}
+
+// openBoth opens the connection that writes and one that reads beside each other: nearly all of it is that each reads the schema.
+// A reader that finds it too old, or nothing to share yet, is opened again when the writer has seen to that.
+func (db *DB) openBoth(ctx context.Context) error {
+	db.read()
+	var reader error
+	var beside sync.WaitGroup
+	beside.Go(func() { reader = current(ctx, db.r.DB) })
+	err := migrate(ctx, db.w.DB)
+	if beside.Wait(); err != nil || reader == nil {
 		return err
 	}
-	return db.openReader(ctx)
+	return errors.Join(db.r.Close(), db.openReader(ctx))
 }
 
 func (db *DB) openReader(ctx context.Context) error {
