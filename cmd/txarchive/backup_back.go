@@ -191,7 +191,7 @@ func newBackupRestoreCommand(a *app) *cobra.Command {
 			return runBackupRestore(cmd.Context(), a, v[0], snapshot, to)
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "`DIR` of the new archive")
+	a.pathVar(cmd.Flags(), &to, "to", "`DIR` of the new archive")
 	cmd.Flags().StringVar(&snapshot, "snapshot", "", "the backup with this `ID` instead of the newest; backup list names them")
 	return cmd
 }

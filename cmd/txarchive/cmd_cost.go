@@ -62,7 +62,7 @@ func newCostCommand(a *app) *cobra.Command {
 	f.StringVar(&o.explain, "explain", "", "list the usage records behind the figure of `ID`")
 	f.StringVar(&o.tree, "tree", "", "what the run or group `ID` spent with all that it started")
 	f.BoolVar(&o.chart, "chart", false, "draw bars, and lines over time where a key is a time")
-	f.StringVar(&o.out, "out", "", "write a chart to `FILE`.svg, or with its numbers to FILE.html")
+	a.pathVar(f, &o.out, "out", "write a chart to `FILE`.svg, or with its numbers to FILE.html")
 	f.BoolVar(&o.blocks, "blocks", false, "windows of five hours, as some subscriptions count")
 	f.StringVar(&o.budget, "budget", "", "hold this calendar month against so many `USD`, with a forecast")
 	completing(cmd, map[string]cobra.CompletionFunc{

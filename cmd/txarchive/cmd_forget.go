@@ -42,7 +42,7 @@ func newForgetCommand(a *app) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.match, "match", "", "what to forget: a `TEXT`, or a regular expression between slashes; - reads standard input")
-	f.StringVar(&o.file, "match-file", "", "a `FILE` with it, so that it stands in no history of a shell; - is standard input")
+	a.pathVar(f, &o.file, "match-file", "a `FILE` with it, so that it stands in no history of a shell; - is standard input")
 	f.BoolVar(&o.apply, "apply", false, "remove it")
 	f.BoolVar(&o.yes, "yes", false, "do not ask before removing")
 	return cmd

@@ -52,18 +52,18 @@ func newNightlyCommand(a *app) *cobra.Command {
 		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runNightly(cmd.Context(), a, o) },
 	}
-	nightlyFlags(cmd, &o)
+	nightlyFlags(a, cmd, &o)
 	cmd.Flags().Var((*ageValue)(&o.within), "unless-within", "do nothing when a job came to its end within this `TIME`")
 	return cmd
 }
 
-func nightlyFlags(cmd *cobra.Command, o *nightlyOptions) {
+func nightlyFlags(a *app, cmd *cobra.Command, o *nightlyOptions) {
 	f := cmd.Flags()
 	o.grace, o.wait = 7*24*time.Hour, 10*time.Minute
-	f.StringVar(&o.backup, "backup", "", "back up to this `DIR`, which txarchive backup has made")
+	a.pathVar(f, &o.backup, "backup", "back up to this `DIR`, which txarchive backup has made")
 	f.IntVar(&o.keep.Last, "keep-last", 0, "keep the newest `N` backups")
 	f.Var((*ageValue)(&o.keep.Within), "keep-within", "keep the backups of this `TIME`, such as 30d or 12h")
-	f.StringVar(&o.policy, "policy", "", "prune by the policy in this `FILE` (default: the one that was applied to the archive last)")
+	a.pathVar(f, &o.policy, "policy", "prune by the policy in this `FILE` (default: the one that was applied to the archive last)")
 	f.IntVar(&o.verifyDays, "verify-days", defaultVerifyDays, "read every byte again within `N` days; 0 reads none")
 	f.Var((*ageValue)(&o.grace), "grace", "leave what was pruned restorable for this `TIME`")
 	f.Var((*ageValue)(&o.maxTime), "max-time", "the `TIME` that gc and verify may take together, such as 2h (default no limit)")

@@ -27,7 +27,7 @@ func newPolicyCommand(a *app) *cobra.Command {
 		Example:           "  txarchive policy explain r7sk2\n  txarchive policy explain r7sk2 --policy keep.yaml --json | jq -r '.reasons[]'",
 		ValidArgsFunction: a.completeRuns,
 		RunE:              func(cmd *cobra.Command, v []string) error { return runPolicyExplain(cmd.Context(), a, file, v[0]) }}
-	explain.Flags().StringVar(&file, "policy", "", "the policy in this `FILE` (default: the one that was applied last)")
+	a.pathVar(explain.Flags(), &file, "policy", "the policy in this `FILE` (default: the one that was applied last)")
 	cmd.AddCommand(
 		&cobra.Command{Use: "check FILE", Short: "Find every mistake in a policy", Args: takes(1, 1),
 			Example: "  txarchive policy check keep.yaml\n  txarchive policy check --json keep.yaml | jq '.mistakes[]'",

@@ -53,11 +53,11 @@ func newPruneCommand(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.policy, "policy", "", "plan by the policy in this `FILE`; see txarchive policy")
+	a.pathVar(f, &o.policy, "policy", "plan by the policy in this `FILE`; see txarchive policy")
 	f.StringVar(&o.query, "query", "", "plan for the runs that a `QUERY` finds")
 	f.StringSliceVar(&o.runs, "run", nil, "plan for the runs of these `IDS`")
-	f.StringVar(&o.plan, "plan", "", "save the plan to this `FILE` and do nothing else")
-	f.StringVar(&o.apply, "apply", "", "apply the plan that was saved in this `FILE`")
+	a.pathVar(f, &o.plan, "plan", "save the plan to this `FILE` and do nothing else")
+	a.pathVar(f, &o.apply, "apply", "apply the plan that was saved in this `FILE`")
 	f.BoolVar(&o.yes, "yes", false, "apply without asking")
 	f.BoolVar(&o.undo, "undo", false, "bring back what a plan or a run (by id; without one, the last plan) has lost")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "accept a policy without rules, and groups that lose their last run")

@@ -55,7 +55,7 @@ func newRestoreCommand(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.To, "to", "", "`DIR` to write below")
+	a.pathVar(f, &o.To, "to", "`DIR` to write below")
 	f.BoolVar(&o.inPlace, "in-place", false, "write where the files came from")
 	f.BoolVar(&o.All, "all", false, "everything, the newest version of each file")
 	f.StringVar(&o.Source, "source", "", "files of this source, `NAME`")

@@ -68,7 +68,7 @@ func newScheduleInstallCommand(a *app, o *scheduleOptions) *cobra.Command {
 			return runScheduleInstall(cmd.Context(), a, cmd, o, &n)
 		},
 	}
-	nightlyFlags(cmd, &n)
+	nightlyFlags(a, cmd, &n)
 	o.jitter = 30 * time.Minute
 	cmd.Flags().StringVar(&o.at, "at", "03:17", "`TIME` of the day")
 	cmd.Flags().Var((*ageValue)(&o.jitter), "jitter", "begin up to this `TIME` later, where systemd runs it")

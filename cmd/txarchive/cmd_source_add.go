@@ -41,7 +41,7 @@ func newSourceAddCommand(a *app) *cobra.Command {
 		RunE:      func(cmd *cobra.Command, v []string) error { return runSourceAdd(cmd.Context(), a, v[0], o) },
 	}
 	cmd.Flags().StringVar(&o.name, "name", "", "`NAME` of the source (default: the base name of DIR, or the program's)")
-	cmd.Flags().StringVar(&o.home, "home", "", "home `DIR` that PROGRAM's places are in (default: one's own)")
+	a.pathVar(cmd.Flags(), &o.home, "home", "home `DIR` that PROGRAM's places are in (default: one's own)")
 	cmd.Flags().StringVar(&o.host, "host", "", "the `MACHINE` that the files were copied from (default: this one)")
 	return cmd
 }

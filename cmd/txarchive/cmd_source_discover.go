@@ -28,7 +28,7 @@ func newSourceDiscoverCommand(a *app) *cobra.Command {
 		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSourceDiscover(cmd.Context(), a, home, follow) },
 	}
-	cmd.Flags().StringVar(&home, "home", "", "look below this home `DIR` instead of one's own, whose variables then say nothing")
+	a.pathVar(cmd.Flags(), &home, "home", "look below this home `DIR` instead of one's own, whose variables then say nothing")
 	cmd.Flags().BoolVar(&follow, "add", false, "follow all that is found")
 	return cmd
 }

@@ -43,7 +43,7 @@ func newStatusCommand(a *app) *cobra.Command {
 	f.Var((*ageValue)(&o.maxAge), "max-age", "the `AGE` that the last scan of a source may have")
 	f.BoolVar(&o.check, "check", false, "end in exit code 6 when anything needs attention")
 	f.BoolVar(&o.noScan, "no-scan", false, "do not look at the sources")
-	f.StringVar(&o.prometheus, "prometheus", "", "write the figures to this `FILE`, for the textfile collector of node_exporter")
+	a.pathVar(f, &o.prometheus, "prometheus", "write the figures to this `FILE`, for the textfile collector of node_exporter")
 	return cmd
 }
 

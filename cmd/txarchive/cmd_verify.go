@@ -52,7 +52,7 @@ func newVerifyCommand(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&deep, "deep", false, "make the index again and compare every row")
 	cmd.Flags().BoolVar(&mend, "repair", false, "save what is not damaged, and note what is lost")
 	cmd.Flags().BoolVar(&r.dryRun, "dry-run", false, "--repair: show what would be done")
-	cmd.Flags().StringVar(&r.from, "from", "", "--repair: look in this archive or backup too, `DIR`")
+	a.pathVar(cmd.Flags(), &r.from, "from", "--repair: look in this archive or backup too, `DIR`")
 	cmd.Flags().BoolVar(&r.yes, "yes", false, "--repair: do not ask before giving up what is lost")
 	return cmd
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,7 +15,6 @@ import (
 func execute(ctx context.Context, a *app, args []string) int {
 	results := &outlet{to: a.out}
 	a.out = results
-	args = a.homely(args)
 	root := newRootWith(a, calledIn(args))
 	if i := slices.Index(args, "--json"); i >= 0 && !slices.Contains(args[:i], "--") {
 		a.json = true // also for what is wrong with the flags before it
@@ -31,32 +29,6 @@ func execute(ctx context.Context, a *app, args []string) int {
 		err = results.failed
 	}
 	return a.exit(ctx, err)
-}
-
-// pathFlags are flags whose values are paths.
-var pathFlags = []string{"--archive", "--apply", "--backup", "--from", "--home", "--match-file", "--out", "--plan", "--policy", "--prometheus", "--to"}
-
-// homely is a command line with ~/ at the beginning of paths as the home directory. Shells do so, but not behind the = of
-// --to=~/back, and a directory that is called ~ is a trap for whoever removes it.
-func (a *app) homely(args []string) []string {
-	args = slices.Clone(args)
-	for i, arg := range args {
-		if arg == "--" {
-			break
-		}
-		if name, path, ok := strings.Cut(arg, "="); ok && slices.Contains(pathFlags, name) {
-			args[i] = name + "=" + a.atHome(path)
-		}
-	}
-	return args
-}
-
-// atHome is a path with ~/ as the home directory, where there is one.
-func (a *app) atHome(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok && a.getenv("HOME") != "" {
-		return filepath.Join(a.getenv("HOME"), rest)
-	}
-	return path
 }
 
 const rootLong = `txarchive keeps the transcripts of AI agents: every byte of what they wrote, searchable, for as long as you want.
@@ -103,7 +75,7 @@ func headings() []heading {
 // nothing is called, or help or a completion of all commands, or something is wrong.
 func calledIn(args []string) string {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
-	globalFlags(f, new(app))
+	globalFlags(f, &app{getenv: func(string) string { return "" }})
 	f.SetInterspersed(false)
 	f.Usage = func() {}
 	if f.Parse(args) != nil {
@@ -180,7 +152,7 @@ func newRootWith(a *app, name string) *cobra.Command {
 
 // globalFlags are those that all commands have.
 func globalFlags(f *pflag.FlagSet, a *app) {
-	f.StringVar(&a.archive, "archive", "", "`DIR` of the archive (default $TXARCHIVE_DIR, else $XDG_DATA_HOME/txarchive)")
+	a.pathVar(f, &a.archive, "archive", "`DIR` of the archive (default $TXARCHIVE_DIR, else $XDG_DATA_HOME/txarchive)")
 	f.BoolVar(&a.json, "json", false, "print JSON: one object, or one per line for lists")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "print results and errors only")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done, file by file, on standard error")
