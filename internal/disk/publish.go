@@ -42,6 +42,9 @@ func (f *FS) WriteFile(path string, data []byte) error {
 	dir := filepath.Dir(path)
 	file, err := f.CreateTemp(dir, TempPrefix+"*")
 	if err != nil {
+		if wrong, ok := errors.AsType[*fs.PathError](err); ok {
+			wrong.Path = path // the temporary name says nothing to who asked for this one
+		}
 		return err
 	}
 	_, err = file.Write(data)

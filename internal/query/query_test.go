@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	_ "time/tzdata"
 )
 
 var (
@@ -154,6 +155,34 @@ func TestTimes(t *testing.T) {
 	}
 	if tree, err := Parse("after:1h", now.Add(632*time.Millisecond), berlin); err != nil || tree.String() != "after:2026-11-20T22:30:00Z" {
 		t.Errorf("an age begins at a second: %v, %v", tree, err)
+	}
+}
+
+// TestNoMidnight: where clocks are put forward at midnight, a day begins an hour later, and the one before ends then.
+func TestNoMidnight(t *testing.T) {
+	for zone, days := range map[string][]struct{ in, from, to string }{
+		"America/Sao_Paulo": {
+			{"on:2018-11-03", "2018-11-03T03:00:00Z", "2018-11-04T03:00:00Z"},
+			{"on:2018-11-04", "2018-11-04T03:00:00Z", "2018-11-05T02:00:00Z"},
+			{"on:2018/11/04", "2018-11-04T03:00:00Z", "2018-11-05T02:00:00Z"},
+			{"on:today", "2018-11-04T03:00:00Z", "2018-11-05T02:00:00Z"},
+		},
+		"Asia/Beirut": {{"on:2021-03-28", "2021-03-27T22:00:00Z", "2021-03-28T21:00:00Z"}},
+		"America/Havana": {
+			{"during:2021-03-14..2021-03-14", "2021-03-14T05:00:00Z", "2021-03-15T04:00:00Z"},
+			{"on:2021-11-07", "2021-11-07T04:00:00Z", "2021-11-08T05:00:00Z"}, // two midnights
+		},
+	} {
+		loc, err := time.LoadLocation(zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range days {
+			tree, err := Parse(c.in, at("2018-11-04T15:00:00Z"), loc)
+			if err != nil || !reflect.DeepEqual(tree.Root, Node(Range{at(c.from), at(c.to)})) {
+				t.Errorf("%s in %s: %v, %v", c.in, zone, tree, err)
+			}
+		}
 	}
 }
 

@@ -101,7 +101,7 @@ func (p *parser) span(text string) (span, bool) {
 // named reads a word. Weeks begin on Monday.
 func (p *parser) named(word string) (span, bool) {
 	y, m, d := p.now.Date()
-	day := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, p.loc) }
+	day := func(y int, m time.Month, d int) time.Time { return midnight(y, m, d, p.loc) }
 	monday := d - (int(p.now.Weekday())+6)%7
 	switch word {
 	case "now":
@@ -172,17 +172,43 @@ func monthsBefore(t time.Time, n int) time.Time {
 	return time.Date(y, m-time.Month(n), min(d, last), hour, minute, second, t.Nanosecond(), t.Location())
 }
 
+// midnight is when a day begins: later where clocks are put forward at that hour, for then there is none.
+func midnight(y int, m time.Month, d int, loc *time.Location) time.Time {
+	t := time.Date(y, m, d, 0, 0, 0, 0, loc)
+	if t.Hour() < 12 {
+		return t
+	}
+	_, forward := t.ZoneBounds()
+	return forward
+}
+
 // date reads a date of any precision, with T or a space before the time, with or without a zone.
 func (p *parser) date(text string) (span, bool) {
 	text = strings.Replace(text, " ", "T", 1)
 	for _, l := range []struct {
+		layout              string
+		years, months, days int
+	}{{"2006-01-02", 0, 0, 1}, {"2006-01", 0, 1, 0}, {"2006", 1, 0, 0}, {"2006/01/02", 0, 0, 1}} {
+		for _, zone := range []string{"", "Z07:00"} {
+			loc := time.UTC // where each day has a midnight
+			if zone != "" {
+				loc = p.loc
+			}
+			t, err := time.ParseInLocation(l.layout+zone, text, loc)
+			if err != nil {
+				continue
+			}
+			if loc = t.Location(); zone == "" {
+				loc = p.loc
+			}
+			y, m, d := t.Date()
+			return span{from: midnight(y, m, d, loc), to: midnight(y+l.years, m+time.Month(l.months), d+l.days, loc)}, true
+		}
+	}
+	for _, l := range []struct {
 		layout string
 		end    func(time.Time) time.Time
 	}{
-		{"2006-01-02", func(t time.Time) time.Time { return t.AddDate(0, 0, 1) }},
-		{"2006-01", func(t time.Time) time.Time { return t.AddDate(0, 1, 0) }},
-		{"2006", func(t time.Time) time.Time { return t.AddDate(1, 0, 0) }},
-		{"2006/01/02", func(t time.Time) time.Time { return t.AddDate(0, 0, 1) }},
 		{"2006-01-02T15", func(t time.Time) time.Time { return t.Add(time.Hour) }},
 		{"2006-01-02T15:04", func(t time.Time) time.Time { return t.Add(time.Minute) }},
 		{"2006-01-02T15:04:05", nil},
