@@ -32,10 +32,12 @@ SELECT r.run_id, (SELECT name FROM names WHERE id = r.format) AS format, r.nativ
   (SELECT sum(max(-1099511627776, min(1099511627776, coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h)))) FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) AS cache_creation_tokens,
   (SELECT one_row.n / 1000 + (one_row.n % 1000 + 1500) / 1000 - 1 FROM (SELECT max(-4294967296, min(4294967296, sum(u.reported >> 30))) * 1073741824 + sum(u.reported & 1073741823) AS n
     FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) one_row) AS reported_cost_microusd,
-  (SELECT one_row.n / 1000 + (one_row.n % 1000 + 1500) / 1000 - 1 FROM (SELECT max(-4294967296, min(4294967296, sum(y.cost >> 30))) * 1073741824 + sum(y.cost & 1073741823) AS n FROM (SELECT coalesce(u.reported, CASE WHEN NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k INDEXED BY usage_cost_only ON k.run_name = a.id WHERE a.run = r.id
+  (SELECT one_row.n / 1000 + (one_row.n % 1000 + 1500) / 1000 - 1 FROM (SELECT max(-4294967296, min(4294967296, sum(y.cost >> 30))) * 1073741824 + sum(y.cost & 1073741823) AS n FROM (SELECT coalesce(u.reported, CASE WHEN NOT one_row.some OR NOT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k INDEXED BY usage_cost_only ON k.run_name = a.id WHERE a.run = r.id
     AND coalesce(k.native_conversation, a.native_id) = coalesce(u.native_conversation, n.native_id) AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
     AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) THEN u.calculated END) AS cost
-    FROM run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) y) one_row) AS cost_microusd,
+    FROM (SELECT EXISTS (SELECT 1 FROM run_names a CROSS JOIN usage k INDEXED BY usage_cost_only ON k.run_name = a.id WHERE a.run = r.id AND k.verdict = 0 AND k.reported IS NOT NULL AND k.input IS NULL AND k.output IS NULL
+      AND k.cache_read IS NULL AND k.cache_write IS NULL AND k.cache_write_1h IS NULL) AS some) one_row
+    CROSS JOIN run_names n CROSS JOIN usage u ON u.run_name = n.id WHERE n.run = r.id AND u.verdict = 0) y) one_row) AS cost_microusd,
   r.attributes, r.pruned,
   (SELECT CASE max(g.tier = 'payloads') WHEN 1 THEN 'payloads' WHEN 0 THEN 'search' END FROM run_names n CROSS JOIN graves g ON g.run_name = n.id
     CROSS JOIN versions v ON v.id = g.version WHERE n.run = r.id AND g.action = 'thin' AND g.tier IN ('payloads', 'search') AND v.grave IS NULL) AS thinned
