@@ -38,10 +38,11 @@ var sums = []struct {
 	{`SELECT n.id, count(*), 0 FROM v_problems p LEFT JOIN names n ON n.name = p.format GROUP BY 1`,
 		func(s *index.Sums) []any { return []any{&s.Problems, new(int64)} }},
 	// A pack is shared out by the bytes that its originals have in it; equal content lies there once.
-	{`SELECT format, CAST(round(sum(share)) AS INTEGER), 0 FROM (
-		SELECT x.format, 1.0 * x.size * p.size / sum(x.size) OVER (PARTITION BY x.pack) AS share FROM (
+	{`WITH shares AS MATERIALIZED (SELECT pack, format, sum(size) AS size FROM (
 			SELECT x.pack, min(v.format) AS format, max(x.size) AS size FROM extents x CROSS JOIN versions v ON v.chain = x.chain
-			WHERE x.size > 0 GROUP BY x.pack, x.raw) x CROSS JOIN packs p ON p.id = x.pack) GROUP BY 1`,
+			WHERE x.size > 0 GROUP BY x.pack, x.raw) GROUP BY 1, 2)
+		SELECT s.format, CAST(round(sum(1.0 * s.size * p.size / (SELECT sum(size) FROM shares w WHERE w.pack = s.pack))) AS INTEGER), 0
+		FROM shares s CROSS JOIN packs p ON p.id = s.pack GROUP BY 1`,
 		func(s *index.Sums) []any { return []any{&s.StoredBytes, new(int64)} }},
 }
 
