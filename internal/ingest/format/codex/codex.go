@@ -85,19 +85,21 @@ type parser struct {
 	done  bool // the caller wants no more
 	inner string
 
-	thread  string // native id; "" until a line needs it
-	titled  bool
-	model   string
-	effort  string
-	head    sessionMeta
-	headed  bool              // head is read
-	named   bool              // thread is what the file's name says
-	calls   map[string]string // names of the calls so far, by call id
-	prompts map[uint64]bool   // texts of the user messages so far
-	turns   turns
-	meter   meter
-	texts   format.Lender // of the present line
-	made    single        // the event of the present line
+	thread       string // native id; "" until a line needs it
+	conversation string // of this file: the thread's, or that of a further file
+	inherits     bool   // lines of the parent stand first, up to an ordinal
+	titled       bool
+	model        string
+	effort       string
+	head         sessionMeta
+	headed       bool              // head is read
+	named        bool              // thread is what the file's name says
+	calls        map[string]string // names of the calls so far, by call id
+	prompts      map[uint64]bool   // texts of the user messages so far
+	turns        turns
+	meter        meter
+	texts        format.Lender // of the present line
+	made         single        // the event of the present line
 }
 
 func (p *parser) emit(r transcript.Record) {

@@ -16,8 +16,12 @@ var (
 	dated = lazyregexp.New(`(^|/)[0-9]{4}/[0-9]{2}/[0-9]{2}$`)
 	// stateName is the program's own index of its threads.
 	stateName = lazyregexp.New(`^state(_[0-9]+)?\.sqlite$`)
-	threadID  = lazyregexp.New(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	threadID  = lazyregexp.New(uuid + `$`)
+	// pageName is what a further file of a thread is called, by thread and file.
+	pageName = lazyregexp.New(`(` + uuid + `)_(` + uuid + `)\.jsonl`)
 )
+
+const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 
 // Detect claims rollouts by where they lie, and elsewhere by name and content or content alone. The home directory is
 // no root: configuration and logs beside the sessions may hold secrets and are left alone.
@@ -100,8 +104,11 @@ func hasKeys(b []byte, keys ...string) bool {
 	return true
 }
 
-// threadOf is the thread that a file's name names: the UUID at its end, else the whole name.
+// threadOf is the thread that a file's name names: the UUID at its end, the first where there are two, else the whole name.
 func threadOf(file string) string {
+	if m := pageName.FindStringSubmatch(path.Base(file)); m != nil {
+		return m[1]
+	}
 	name := strings.TrimSuffix(strings.TrimSuffix(path.Base(file), ".zst"), ".jsonl")
 	if id := threadID.FindString(name); id != "" {
 		return id

@@ -39,8 +39,10 @@ func (p *parser) item(e *transcript.Event, v format.Value) {
 	case "function_call_output", "custom_tool_call_output", "tool_search_output":
 		e.Kind, e.Role = transcript.KindToolResult, "tool"
 		part.Result = p.result(e, it)
-	case "ghost_snapshot":
+	case "ghost_snapshot", "additional_tools":
 		e.Kind, e.Verdict = transcript.KindLifecycle, transcript.Uncounted
+	case "agent_message": // what another agent sent
+		e.Kind, e.Verdict = transcript.KindNotice, transcript.Uncounted
 	case "compaction", "compaction_summary", "context_compaction", "compaction_trigger":
 		e.Kind, e.Verdict = transcript.KindCompaction, transcript.Uncounted
 	default:
@@ -71,7 +73,9 @@ func (p *parser) message(e *transcript.Event, it item) {
 		e.Kind = transcript.KindMessage
 		p.prompts[hash(e.Parts[0].Text)] = true
 		p.prompts[hash(first)] = true
-		p.title(first)
+		if !p.inherits {
+			p.title(first)
+		}
 	case "developer", "system":
 		e.Kind = transcript.KindSystem
 	default:

@@ -1,6 +1,8 @@
 package codex
 
 import (
+	"fmt"
+	"path"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -15,7 +17,10 @@ type sessionMeta struct {
 	subagent                               bool
 	role, nickname                         string
 	branch, commit, repository             string
-	started                                transcript.Time
+	started, written                       transcript.Time
+	based                                  bool   // the history before this file stands in another, and nothing is copied
+	base                                   string // which
+	baseEnd, ownFrom                       transcript.Count
 }
 
 func readMeta(v format.Value) (m sessionMeta) {
@@ -33,6 +38,10 @@ func readMeta(v format.Value) (m sessionMeta) {
 			m.originator = f.Str()
 		case "model_provider":
 			m.provider = f.Str()
+		case "history_base":
+			m.based, m.base, m.baseEnd = f.IsObject(), f.Get("thread_id").Str(), f.Get("end_ordinal_exclusive").Count()
+		case "subagent_history_start_ordinal":
+			m.ownFrom = f.Count()
 		case "forked_from_id":
 			m.forkedFrom = f.Str()
 		case "thread_source":
@@ -87,15 +96,20 @@ func (p *parser) meta(e *transcript.Event, v format.Value) {
 	late := p.thread != ""
 	if head := readMeta(v); !p.headed && (!late || head.id == p.thread || !p.named) {
 		p.headed = true
+		head.written = e.Time
 		if p.head = head; !head.started.Valid {
 			p.head.started = e.Time
 		}
 		if p.begin(&e.Origin); late {
 			p.introduce(&e.Origin)
 		}
+		if head.ownFrom.Known && e.Seq.Known && !p.page() {
+			p.inherits = true
+			p.emit(&transcript.Hint{Run: p.thread, Key: hintInherits, Value: "yes", Origin: e.Origin})
+		}
 		return
 	}
-	if id := v.Get("id").Str(); id != "" && id == p.head.parent {
+	if id := v.Get("id").Str(); id != "" && id == p.head.parent && !p.page() {
 		p.emit(&transcript.Hint{Run: p.thread, Key: hintReplay, Value: id, Origin: e.Origin})
 	}
 }
@@ -110,8 +124,18 @@ func (p *parser) begin(at *transcript.Origin) {
 		p.thread = threadOf(p.in.Path)
 		p.named = threadID.MatchString(p.thread)
 	}
+	p.conversation = p.thread
+	if m := pageName.FindStringSubmatch(path.Base(p.in.Path)); m != nil && m[1] == p.thread && m[2] != p.thread {
+		p.conversation += "_" + m[2]
+	} else if p.head.based && p.head.base == p.thread {
+		p.conversation += fmt.Sprintf("_%d.%d", p.head.baseEnd.N, p.head.written.UnixMicro)
+	}
 	p.introduce(at)
 }
+
+// page says that the file is not the first of its thread: going back in a thread, and long threads, make another, which
+// begins where the one before it was left.
+func (p *parser) page() bool { return p.conversation != p.thread }
 
 // introduce yields run and conversation as the head describes them.
 func (p *parser) introduce(at *transcript.Origin) {
@@ -126,12 +150,16 @@ func (p *parser) introduce(at *transcript.Origin) {
 		}
 	}
 	child := m.parent != "" && m.parent != p.thread
+	rank := 1
+	if p.page() {
+		rank = 0
+	}
 	p.emit(&transcript.Run{
-		ID: p.thread, Rank: 1, Project: m.cwd, Branch: m.branch, Agent: m.role, Version: m.version,
+		ID: p.thread, Rank: rank, Project: m.cwd, Branch: m.branch, Agent: m.role, Version: m.version,
 		Started: m.started, Child: child, Attributes: facts,
 	})
 	p.emit(&transcript.Conversation{
-		ID: p.thread, Run: p.thread, Project: m.cwd, Branch: m.branch, Agent: m.role,
+		ID: p.conversation, Run: p.thread, Project: m.cwd, Branch: m.branch, Agent: m.role,
 		Version: m.version, Started: m.started, Child: child,
 	})
 	if at == nil {
@@ -141,7 +169,9 @@ func (p *parser) introduce(at *transcript.Origin) {
 		p.link("parent", m.parent, p.thread, *at, false)
 	}
 	if m.forkedFrom != "" && m.forkedFrom != p.thread {
-		p.emit(&transcript.Hint{Run: p.thread, Key: hintFork, Value: m.forkedFrom, Origin: *at})
+		if !m.based && !p.page() {
+			p.emit(&transcript.Hint{Run: p.thread, Key: hintFork, Value: m.forkedFrom, Origin: *at})
+		}
 		if m.forkedFrom != m.parent {
 			p.link("fork", m.forkedFrom, p.thread, *at, false)
 		}
@@ -175,5 +205,5 @@ func (p *parser) name(title string) {
 	p.titled = true
 	p.begin(nil)
 	p.emit(&transcript.Run{ID: p.thread, Title: title})
-	p.emit(&transcript.Conversation{ID: p.thread, Run: p.thread, Title: title})
+	p.emit(&transcript.Conversation{ID: p.conversation, Run: p.thread, Title: title})
 }

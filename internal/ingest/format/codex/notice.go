@@ -26,6 +26,9 @@ var lifecycle = map[string]bool{
 	"collab_agent_spawn_begin": true, "collab_agent_spawn_end": true, "collab_agent_interaction_begin": true,
 	"collab_agent_interaction_end": true, "collab_waiting_begin": true, "collab_waiting_end": true,
 	"collab_close_begin": true, "collab_close_end": true, "collab_resume_begin": true, "collab_resume_end": true,
+	"thread_settings_applied": true, "guardian_assessment": true, "dynamic_tool_call_request": true, "dynamic_tool_call_response": true,
+	"hook_started": true, "hook_completed": true, "terminal_interaction": true, "request_permissions": true, "request_user_input": true,
+	"mcp_startup_update": true, "mcp_startup_complete": true, "model_verification": true,
 	"exec_approval_request": true, "apply_patch_approval_request": true, "elicitation_request": true,
 }
 
@@ -46,7 +49,7 @@ func (p *parser) notice(e *transcript.Event, whole, v format.Value) {
 		e.Kind = transcript.KindError
 	case lifecycle[it.typ]:
 		e.Kind = transcript.KindLifecycle
-	case silent[it.typ] || it.typ == "stream_error" || it.typ == "warning":
+	case silent[it.typ] || it.typ == "stream_error" || it.typ == "warning" || it.typ == "guardian_warning":
 		e.Kind = transcript.KindNotice
 	}
 	switch it.typ {
@@ -79,6 +82,8 @@ func (p *parser) alone(it item, v format.Value) bool {
 	case "exec_command_end", "patch_apply_end", "mcp_tool_call_end", "web_search_end":
 		_, known := p.calls[it.callID.Str()]
 		return !known
+	case "item_completed": // plans are taken out of the answers
+		return v.Get("item").Get("type").Is("Plan")
 	}
 	return false
 }

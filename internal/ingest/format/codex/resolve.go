@@ -19,6 +19,10 @@ const (
 	hintTurn   = "turn"   // "<offset> <turn>" of the first turn_context of each turn
 	hintFork   = "fork"   // thread that this one was forked from
 	hintReplay = "replay" // parent whose head stands in this file, too
+
+	hintPage     = "page-turn" // as hintTurn, in a further file of the thread
+	hintInherits = "inherits"  // lines of the parent stand first, and the head says how many
+	hintOwn      = "own"       // offset of the first line behind them
 )
 
 // turns gives every turn a name: its turn_id, or, before there were any, a checksum of all items up to it, which is
@@ -60,8 +64,22 @@ func (t *turns) begin(id string, offset int64) string {
 // the first turn that is none of the origin's. Without the origin nothing can be told: everything counts, and the
 // conversation says so.
 func (codex) Resolve(f *transcript.Family) {
-	until, missing := int64(0), false
+	until, missing, inherits := int64(0), false, false
 	for _, h := range f.Hints {
+		switch h.Key {
+		case hintInherits:
+			inherits = true
+		case hintOwn:
+			until, _ = strconv.ParseInt(h.Value, 10, 64)
+		}
+	}
+	if inherits && until == 0 {
+		until = math.MaxInt64
+	}
+	for _, h := range f.Hints {
+		if inherits {
+			break
+		}
 		if h.Key != hintFork && h.Key != hintReplay {
 			continue
 		}
@@ -72,6 +90,9 @@ func (codex) Resolve(f *transcript.Family) {
 		missing = missing || !stored
 	}
 	for _, v := range f.Conversations {
+		if v.ID != v.Run {
+			continue // a further file repeats nothing
+		}
 		v.CopiedUntil = until
 		if missing {
 			facts := transcript.Attributes{"origin_missing": true}
@@ -84,10 +105,10 @@ func (codex) Resolve(f *transcript.Family) {
 // ownFrom is the offset of the first turn that the origin does not have.
 func ownFrom(own, origin []*transcript.Hint) int64 {
 	known := map[string]bool{}
-	for _, t := range turnsOf(origin) {
+	for _, t := range turnsOf(origin, hintTurn, hintPage) {
 		known[t.id] = true
 	}
-	for _, t := range turnsOf(own) {
+	for _, t := range turnsOf(own, hintTurn) {
 		if !known[t.id] {
 			return t.offset
 		}
@@ -100,9 +121,9 @@ type turnAt struct {
 	id     string
 }
 
-func turnsOf(hints []*transcript.Hint) (all []turnAt) {
+func turnsOf(hints []*transcript.Hint, keys ...string) (all []turnAt) {
 	for _, h := range hints {
-		if h.Key != hintTurn {
+		if !slices.Contains(keys, h.Key) {
 			continue
 		}
 		offset, id, _ := strings.Cut(h.Value, " ")

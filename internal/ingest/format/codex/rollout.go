@@ -2,6 +2,7 @@ package codex
 
 import (
 	"io"
+	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -69,6 +70,10 @@ func (p *parser) line(o format.Object) {
 	p.made = single{event: transcript.Event{Verdict: transcript.Uncounted, Type: l.typ, Time: l.at.Time(), Origin: o.Origin, Seq: l.ordinal.Count()}}
 	e := &p.made.event
 	e.Parts = p.made.part[:]
+	if p.inherits && e.Seq.N >= p.head.ownFrom.N {
+		p.inherits = false
+		p.emit(&transcript.Hint{Run: p.thread, Key: hintOwn, Value: strconv.FormatInt(o.Origin.Offset, 10), Origin: o.Origin})
+	}
 	switch {
 	case !l.payload.Exists() && l.state:
 		e.Kind, e.Type = transcript.KindLifecycle, "state"
@@ -90,7 +95,12 @@ func (p *parser) line(o format.Object) {
 		p.turn(e, l.payload)
 	case l.typ == "compacted":
 		e.Kind = transcript.KindCompaction
-	case l.typ == "world_state", l.typ == "inter_agent_communication_metadata":
+	case l.typ == "token_usage_record":
+		e.Kind = transcript.KindLifecycle
+		p.record(e, l.payload)
+	case l.typ == "inter_agent_communication":
+		e.Kind = transcript.KindNotice
+	case known[l.typ]:
 		e.Kind = transcript.KindLifecycle
 	default:
 		e.Kind = transcript.KindUnknown
@@ -99,8 +109,14 @@ func (p *parser) line(o format.Object) {
 		e.Parts[0].Text = p.texts.Text(func(dst []byte) []byte { return appendLine(dst, o.Value, l) })
 	}
 	p.begin(&e.Origin)
-	e.Conversation = p.thread
+	e.Conversation = p.conversation
 	p.emit(e)
+}
+
+// known are the types of lines that keep the program's own books.
+var known = map[string]bool{
+	"world_state": true, "inter_agent_communication_metadata": true, "retained_context": true, "security_risk_score": true,
+	"realtime_item": true,
 }
 
 // turn takes what a turn_context says of the requests that follow.
@@ -125,9 +141,13 @@ func (p *parser) turn(e *transcript.Event, payload format.Value) {
 	if model != "" && model != p.model {
 		p.model = model
 		p.emit(&transcript.Run{ID: p.thread, Model: model})
-		p.emit(&transcript.Conversation{ID: p.thread, Run: p.thread, Model: model})
+		p.emit(&transcript.Conversation{ID: p.conversation, Run: p.thread, Model: model})
 	}
 	if value := p.turns.begin(id, e.Origin.Offset); value != "" {
-		p.emit(&transcript.Hint{Run: p.thread, Key: hintTurn, Value: value, Origin: e.Origin})
+		key := hintTurn
+		if p.page() {
+			key = hintPage
+		}
+		p.emit(&transcript.Hint{Run: p.thread, Key: key, Value: value, Origin: e.Origin})
 	}
 }

@@ -38,18 +38,25 @@ func (t tokens) counts() [5]int64 {
 
 // since gives the growth of a total, false when any counter went down.
 func (t tokens) since(before tokens) (grown tokens, ok bool) {
-	grown = t
-	grown.input -= before.input
-	grown.cached -= before.cached
-	grown.written -= before.written
-	grown.output -= before.output
-	grown.reasoning -= before.reasoning
-	for _, n := range grown.counts() {
+	if grown, ok = t.less(before); !ok {
+		return t, false
+	}
+	return grown, true
+}
+
+// less takes tokens away, and says that none has become negative.
+func (t tokens) less(other tokens) (tokens, bool) {
+	t.input -= other.input
+	t.cached -= other.cached
+	t.written -= other.written
+	t.output -= other.output
+	t.reasoning -= other.reasoning
+	for _, n := range t.counts() {
 		if n < 0 {
 			return t, false
 		}
 	}
-	return grown, true
+	return t, true
 }
 
 // meter follows the counters of a thread along its file.
@@ -59,6 +66,16 @@ type meter struct {
 	seen   bool   // a total
 	alone  int    // requests that no total states
 	resets int
+
+	records  []record        // that no token_count has stood for yet
+	told     map[string]bool // keys of all records
+	unpaired *[5]int64       // request of the last token_count, which no record stands beside
+}
+
+// record is what a token_usage_record says of one response, and under which key.
+type record struct {
+	tokens
+	key string
 }
 
 // request gives what one token_count says was spent since the one before, and a key that is the same wherever the
@@ -111,8 +128,76 @@ func (p *parser) tokens(e *transcript.Event, info format.Value) bool {
 		return false
 	}
 	p.begin(&e.Origin)
+	spent, beside := p.meter.settle(spent)
+	u := p.usage(e, spent)
+	u.Key, u.Alias = p.conversation+":"+key, beside
+	p.emit(u)
+	return true
+}
+
+// record yields the request that a token_usage_record tells of. Versions from 0.153 on write one for each response and
+// a token_count after it: then that counts, and speaks for the record.
+func (p *parser) record(e *transcript.Event, v format.Value) {
+	spent, ok := readTokens(v.Get("usage"))
+	if !ok || spent.counts() == [5]int64{} {
+		return
+	}
+	p.begin(&e.Origin)
+	r := record{tokens: spent}
+	id := v.Get("response_id").Str()
+	if r.key = "response:" + id; id == "" {
+		r.key = p.conversation + ":@" + strconv.FormatInt(e.Origin.Offset, 10)
+	}
+	if !p.meter.takes(r) {
+		return
+	}
+	u := p.usage(e, spent)
+	u.Key, u.RequestID = r.key, id
+	p.emit(u)
+}
+
+// takes says whether a record is a request that neither a record nor a token_count has told of.
+func (m *meter) takes(r record) bool {
+	if m.told[r.key] {
+		return false
+	}
+	if m.told == nil {
+		m.told = map[string]bool{}
+	}
+	m.told[r.key] = true
+	if before := m.unpaired; before != nil && *before == r.counts() {
+		m.unpaired = nil
+		return false
+	}
+	m.unpaired = nil
+	m.records = append(m.records, r)
+	return true
+}
+
+// settle gives the key of the record that a token_count stands for, the last one before it. Where the totals have grown by
+// earlier ones as well, those stay requests of their own.
+func (m *meter) settle(spent tokens) (tokens, string) {
+	records := m.records
+	if m.records = m.records[:0]; len(records) == 0 {
+		counts := spent.counts()
+		m.unpaired = &counts
+		return spent, ""
+	}
+	m.unpaired = nil
+	last := records[len(records)-1]
+	rest := spent
+	for _, r := range records[:len(records)-1] {
+		rest, _ = rest.less(r.tokens)
+	}
+	if _, ok := rest.less(last.tokens); ok {
+		spent = rest
+	}
+	return spent, last.key
+}
+
+func (p *parser) usage(e *transcript.Event, spent tokens) *transcript.Usage {
 	u := &transcript.Usage{
-		Run: p.thread, Conversation: p.thread, Key: p.thread + ":" + key, Time: e.Time, Origin: e.Origin,
+		Run: p.thread, Conversation: p.conversation, Time: e.Time, Origin: e.Origin,
 		Model: p.model, Provider: p.head.provider,
 		Input:     transcript.Known(max(spent.input-spent.cached-spent.written, 0)),
 		CacheRead: transcript.Known(spent.cached), Output: transcript.Known(spent.output), Requests: transcript.Known(1),
@@ -126,6 +211,5 @@ func (p *parser) tokens(e *transcript.Event, info format.Value) bool {
 	if p.effort != "" {
 		u.Attributes = transcript.Attributes{"effort": p.effort}
 	}
-	p.emit(u)
-	return true
+	return u
 }
