@@ -5,8 +5,9 @@
 // What it promises: a run and a conversation are a session, known by the sessionId of its first session.start. Every
 // line is at least one row; what a message of the assistant holds (words, reasoning, calls) are events of their own.
 //
-// Where readers of these files disagree: tokens are those of session.shutdown, one set for each model, and all
-// shutdowns of a session are added, since each counts what came after the last resume. What messages say of their own
+// Where readers of these files disagree: tokens are those of session.shutdown, one set for each model. Older versions count
+// in each what came after the last resume, so that all are added; newer ones count from the beginning, so that their growth
+// is (usage.go tells them apart). What messages say of their own
 // output is a part of that, so it is kept uncounted, for sessions that never shut down too. totalNanoAiu is the
 // vendor's unit and no cost in dollars.
 package copilotcli
@@ -50,7 +51,7 @@ func (copilot) Places() []format.Place {
 // Parse yields the records of one file.
 func (copilot) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{in: in, yield: yield, names: map[string]string{}, asked: map[string]bool{}, spent: map[string]int64{}}
+		p := &parser{in: in, yield: yield, names: map[string]string{}, asked: map[string]bool{}, spent: map[string]int64{}, closed: map[string]bool{}}
 		switch in.Role {
 		case roleEvents:
 			p.events()
@@ -87,6 +88,11 @@ type parser struct {
 	asked     map[string]bool   // calls that a message asked for
 	spent     map[string]int64  // output tokens told so far, by request
 	shutdowns int
+
+	before     map[string]spending // by the last shutdown, by model
+	closed     map[string]bool     // shutdowns, by id
+	said       int64               // output tokens that messages stated since
+	checkpoint bool                // the program keeps its sums over a resume
 }
 
 func (p *parser) emit(r transcript.Record) {

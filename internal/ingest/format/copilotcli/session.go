@@ -81,6 +81,8 @@ func (p *parser) line(l line) {
 	switch l.typ {
 	case "session.start", "session.resume", "session.context_changed":
 		p.context(l)
+	case "session.usage_checkpoint":
+		p.checkpoint = true
 	case "session.model_change":
 		p.switched(l.data.Get("newModel").Str())
 	case "session.title_changed":

@@ -2,12 +2,68 @@ package copilotcli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// shutdown yields the tokens that were spent since the session began or was resumed, one row for each model.
+// spending is what a shutdown says of one model.
+type spending struct {
+	input, output, read, write int64
+	reasoning, requests        transcript.Count
+}
+
+func readSpending(metric format.Value) (s spending, ok bool) {
+	u := metric.Get("usage")
+	return spending{
+		tokens(u, "inputTokens"), tokens(u, "outputTokens"), tokens(u, "cacheReadTokens"), tokens(u, "cacheWriteTokens"),
+		u.Get("reasoningTokens").Count(), metric.Get("requests", "count").Count(),
+	}, u.IsObject()
+}
+
+func (s spending) atLeast(other spending) bool {
+	return s.input >= other.input && s.output >= other.output && s.read >= other.read && s.write >= other.write
+}
+
+// since takes away what an earlier shutdown said.
+func (s spending) since(other spending) spending {
+	less := func(n, other transcript.Count) transcript.Count {
+		if n.Known {
+			n.N = max(n.N-other.N, 0)
+		}
+		return n
+	}
+	return spending{
+		s.input - other.input, s.output - other.output, s.read - other.read, s.write - other.write,
+		less(s.reasoning, other.reasoning), less(s.requests, other.requests),
+	}
+}
+
+// goesOn says whether a shutdown repeats the sums of the one before it. Versions up to the spring of 2026 began anew with
+// each resume, later ones go on counting. What the messages between the two say of their output tells them apart; where
+// they say nothing, whether the program keeps sums beside the messages, as those later versions do.
+func (p *parser) goesOn(now map[string]spending) bool {
+	var before, after int64
+	for model, s := range p.before {
+		if !now[model].atLeast(s) {
+			return false
+		}
+		before += s.output
+	}
+	for _, s := range now {
+		after += s.output
+	}
+	if p.said > 0 {
+		return abs(after-before-p.said) < abs(after-p.said)
+	}
+	return len(p.before) > 0 && p.checkpoint
+}
+
+func abs(n int64) int64 { return max(n, -n) }
+
+// shutdown yields the tokens that were spent since the shutdown before, or since the session began or was resumed, one row
+// for each model.
 func (p *parser) shutdown(l line) {
 	p.shutdowns++
 	id := l.id
@@ -15,20 +71,17 @@ func (p *parser) shutdown(l line) {
 		id = fmt.Sprintf("#%d", p.shutdowns)
 	}
 	metrics := l.data.Get("modelMetrics")
+	now := map[string]spending{}
+	var models []string
 	for model := range metrics.Fields() {
-		m := metrics.Get(model) // the last one of a name, as everywhere
-		u := m.Get("usage")
-		input, output := tokens(u, "inputTokens"), tokens(u, "outputTokens")
-		read, write := tokens(u, "cacheReadTokens"), tokens(u, "cacheWriteTokens")
-		if !u.IsObject() {
-			continue
+		// The last one of a name, as everywhere.
+		if s, ok := readSpending(metrics.Get(model)); ok && !slices.Contains(models, model) {
+			models = append(models, model)
+			now[model] = s
 		}
-		p.emit(&transcript.Usage{
-			Run: p.session, Conversation: p.session, Key: p.session + ":shutdown:" + id + ":" + model, Time: l.at, Origin: l.origin,
-			Model: model, Input: transcript.Known(max(input-read-write, 0)), Output: transcript.Known(output),
-			CacheRead: transcript.Known(read), CacheWrite: transcript.Known(write),
-			Reasoning: u.Get("reasoningTokens").Count(), Requests: m.Get("requests", "count").Count(),
-		})
+	}
+	if !p.closed[id] {
+		p.close(l, id, models, now)
 	}
 	facts := transcript.Attributes{}
 	for _, name := range []string{"totalNanoAiu", "totalPremiumRequests"} {
@@ -42,6 +95,29 @@ func (p *parser) shutdown(l line) {
 	}
 	p.say(transcript.Conversation{}, facts)
 	p.spent = map[string]int64{}
+}
+
+// close yields what was spent up to a shutdown.
+func (p *parser) close(l line, id string, models []string, now map[string]spending) {
+	goesOn := p.goesOn(now)
+	for _, model := range models {
+		s := now[model]
+		if before, ok := p.before[model]; ok && goesOn {
+			if s = s.since(before); s == (spending{reasoning: s.reasoning, requests: s.requests}) {
+				continue
+			}
+		}
+		p.emit(&transcript.Usage{
+			Run: p.session, Conversation: p.session, Key: p.session + ":shutdown:" + id + ":" + model, Time: l.at, Origin: l.origin,
+			Model: model, Input: transcript.Known(max(s.input-s.read-s.write, 0)), Output: transcript.Known(s.output),
+			CacheRead: transcript.Known(s.read), CacheWrite: transcript.Known(s.write), Reasoning: s.reasoning, Requests: s.requests,
+		})
+	}
+	p.closed[id] = true
+	if len(models) > 0 {
+		p.before = now
+	}
+	p.said = 0
 }
 
 var factNames = map[string]string{"totalNanoAiu": "nano_aiu", "totalPremiumRequests": "premium_requests"}
@@ -69,6 +145,7 @@ func (p *parser) spend(l line, request, model string, output format.Value) {
 		}
 		p.spent[request] = n
 	}
+	p.said += grown
 	p.emit(&transcript.Usage{
 		Run: p.session, Conversation: p.session, Verdict: transcript.DerivedTotal, Time: l.at, Origin: l.origin, Model: model,
 		RequestID: request, Output: transcript.Known(grown), Attributes: transcript.Attributes{"of": "assistant.message"},
