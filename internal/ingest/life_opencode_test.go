@@ -173,6 +173,52 @@ func TestLifeOpenCodeDatabase(t *testing.T) {
 	}
 }
 
+// TestLifeOpenCodeSecond moves a database to version 2, which copies what there was, goes on there, and forks it.
+func TestLifeOpenCodeSecond(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	s.write("opencode/log", "")
+	b := newOpenBase(t, filepath.Join(s.dir, "opencode", "opencode.db"))
+	b.do("CREATE TABLE session_message (id text PRIMARY KEY, session_id text NOT NULL, type text NOT NULL, seq integer NOT NULL, time_created integer, time_updated integer, data text NOT NULL)")
+	second := func(id, session, typ string, made int64, data string) {
+		b.now += 1000
+		b.do("INSERT INTO session_message VALUES (?, ?, ?, ?, ?, ?, ?)", id, session, typ, b.now, made, b.now, data)
+	}
+	const answer = `{"agent":"build","model":{"id":"claude-sonnet-4-5","providerID":"anthropic"},"content":[{"type":"text","text":"fine basket"}],"cost":0.25,
+		"tokens":{"input":10,"output":20,"reasoning":5,"cache":{"read":0,"write":0}},"time":{"created":%d}}`
+	b.migrated()
+	second("msg_1", "ses_a", "user", 1780000000000, `{"text":"mend the basket"}`) // as version 1 prepared it
+	w.ingest("home", s.dir, ".")
+	want := counts{runs: 1, conversations: 1, events: 3, calls: 1, results: 1, in: 10, out: 25, cost: 250000}
+	w.opencode("version 1", want)
+
+	b.do("CREATE TABLE session_v2 (id text PRIMARY KEY, project_id text, parent_id text, fork_session_id text, directory text, title text, version text, time_created integer, time_updated integer)")
+	b.do("INSERT INTO session_v2 SELECT id, project_id, parent_id, NULL, directory, title, '2.0.8', time_created, time_updated FROM session")
+	second("msg_2", "ses_a", "assistant", 1780000001000, fmt.Sprintf(answer, 1780000001000))
+	w.ingest("home", s.dir, ".")
+	w.opencode("taken over", want)
+
+	second("msg_3", "ses_a", "user", 1780000300000, `{"text":"and the shelf"}`)
+	second("msg_4", "ses_a", "assistant", 1780000301000, fmt.Sprintf(answer, 1780000301000))
+	w.ingest("home", s.dir, ".")
+	want = counts{runs: 1, conversations: 1, events: 5, calls: 1, results: 1, in: 20, out: 50, cost: 500000}
+	w.opencode("gone on", want)
+
+	b.do("INSERT INTO session_v2 VALUES ('ses_f', 'p', NULL, 'ses_a', '/home/ada/shop', 'Mend the basket', '2.0.8', 1780000400000, 1780000400000)")
+	b.do("INSERT INTO session_message SELECT 'f' || id, 'ses_f', type, seq, time_created, time_updated, data FROM session_message")
+	second("fmsg_5", "ses_f", "user", 1780000500000, `{"text":"the other shelf"}`)
+	w.ingest("home", s.dir, ".")
+	want.runs, want.conversations, want.events, want.links = 2, 2, 6, 1
+	w.opencode("forked", want)
+
+	for _, table := range []string{"part", "message", "session"} {
+		b.do("DROP TABLE " + table)
+	}
+	if r := w.ingest("home", s.dir, "."); len(r.Problems) != 0 {
+		t.Errorf("version 2 alone: %+v", r.Problems)
+	}
+	w.opencode("version 2 alone", want)
+}
+
 // TestLifeOpenCodeFile has a source that is nothing but the database, of a name of its own.
 func TestLifeOpenCodeFile(t *testing.T) {
 	s, w := newTree(t), newWorld(t)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,6 +80,9 @@ func (w *worker) split(c *claimed, info fs.FileInfo, splits []format.Split) erro
 		return err
 	}
 	defer rows.Close()
+	if splits, err = present(w.ctx, db, splits); err != nil {
+		return err
+	}
 	for _, split := range splits {
 		all, err := db.Parts(w.ctx, split.Keys)
 		if err != nil {
@@ -96,6 +100,24 @@ func (w *worker) split(c *claimed, info fs.FileInfo, splits []format.Split) erro
 		w.s.distrust(c.path)
 	}
 	return nil
+}
+
+// present leaves out the splits that a database has no table for; where that are all, reading it says what it lacks.
+func present(ctx context.Context, db *dbcopy.Copy, splits []format.Split) ([]format.Split, error) {
+	tables, err := db.Tables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var there []format.Split
+	for _, split := range splits {
+		if len(split.Any) == 0 || slices.ContainsFunc(split.Any, func(t string) bool { return tables[t] }) {
+			there = append(there, split)
+		}
+	}
+	if len(there) == 0 {
+		return splits, nil
+	}
+	return there, nil
 }
 
 // part stores one part unless it is as it was at the last scan.
@@ -164,6 +186,9 @@ func (s *scan) countParts(ctx context.Context, c *claimed, splits []format.Split
 		return err
 	}
 	defer db.Close()
+	if splits, err = present(ctx, db, splits); err != nil {
+		return err
+	}
 	stored := int64(0)
 	for _, split := range splits {
 		parts, err := db.Parts(ctx, split.Keys)

@@ -31,6 +31,24 @@ type Part struct {
 	Key     string
 }
 
+// Tables names the tables of a copy.
+func (c *Copy) Tables(ctx context.Context) (map[string]bool, error) {
+	rows, err := c.db.QueryContext(ctx, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')")
+	if err != nil {
+		return nil, fmt.Errorf("list tables: %w", err)
+	}
+	defer rows.Close()
+	all := map[string]bool{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, fmt.Errorf("list tables: %w", err)
+		}
+		all[name] = true
+	}
+	return all, rows.Err()
+}
+
 // Parts gives what a query with the columns name, changed, rows and key tells, in its order.
 func (c *Copy) Parts(ctx context.Context, query string) ([]Part, error) {
 	rows, err := c.db.QueryContext(ctx, query)

@@ -125,6 +125,8 @@ type Splitter interface {
 // Split is one kind of original that a database is taken apart into.
 type Split struct {
 	Role string // of the originals; they are no databases
+	// Any are tables of which a database that has such originals has one: another generation of the program wrote others.
+	Any []string
 	// Keys is SQL that gives a row for each: its name (a path below the database's, to which ".ndjson" is added), a time
 	// in milliseconds and a number of rows, which together change whenever its rows do, and the key of its rows.
 	Keys string

@@ -75,19 +75,24 @@ func isTorn(h format.Head) bool {
 	return err != nil && int64(len(h.Bytes)) == h.Size
 }
 
-// hasSchema says that the first page of a database names the three tables.
+// hasSchema says that the first page of a database names the three tables, or the two of version 2.
 func hasSchema(head []byte) bool {
-	for _, table := range []string{"session", "message", "part"} {
+	return hasTables(head, roleSession, roleMessage, rolePart) && bytes.Contains(head, []byte("message_id")) && bytes.Contains(head, []byte("session_id")) ||
+		hasTables(head, tableSession, tableMessage)
+}
+
+func hasTables(head []byte, names ...string) bool {
+	for _, table := range names {
 		if !bytes.Contains(head, []byte("CREATE TABLE `"+table+"`")) && !bytes.Contains(head, []byte("CREATE TABLE "+table)) &&
 			!bytes.Contains(head, []byte(`CREATE TABLE "`+table+`"`)) {
 			return false
 		}
 	}
-	return bytes.Contains(head, []byte("message_id")) && bytes.Contains(head, []byte("session_id"))
+	return true
 }
 
 func isRows(head []byte) bool {
-	return bytes.HasPrefix(head, []byte(`{"table":"message"`)) || bytes.HasPrefix(head, []byte(`{"table":"session"`))
+	return bytes.HasPrefix(head, []byte(`{"table":"message"`)) || bytes.HasPrefix(head, []byte(`{"table":"session`))
 }
 
 func hasKeys(b []byte, keys ...string) bool {

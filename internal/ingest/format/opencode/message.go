@@ -89,8 +89,9 @@ func (p *parser) message(m message) {
 	if m.failed {
 		e.Kind = transcript.KindError
 	}
-	e.Parts = []transcript.Part{{Text: pieceText(m.value), Offset: format.OffsetIn(p.whole, m.value), Length: int64(m.value.Len())}}
+	e.Parts = []transcript.Part{p.piece(m.value)}
 	p.emit(e)
+	p.dated(hintFirst, m)
 	if p.in.Role != roleMessage {
 		return // of rows the parts follow
 	}

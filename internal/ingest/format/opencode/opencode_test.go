@@ -48,6 +48,33 @@ func TestModels(t *testing.T) {
 	}
 }
 
+// TestCopies tells what a fork took over, and what version 2 took over from version 1, wherever the files lie.
+func TestCopies(t *testing.T) {
+	const tree = "storage/message/ses_a/"
+	hint := func(key, value string) *transcript.Hint { return &transcript.Hint{Key: key, Value: value} }
+	f := &transcript.Family{Hints: []*transcript.Hint{
+		hint(hintFirst, "msg_1\t10"), hint(hintFirst, "msg_2\t30"), hint(hintSecond, "msg_1\t10"), hint(hintSecond, "msg_x\t30"), hint(hintSecond, "msg_3\t40"),
+	}}
+	for _, path := range []string{tree + "msg_1.json", "storage/part/msg_2/prt_1.json", "opencode.db/ses_a/msg_1.ndjson",
+		"opencode.db/ses_a/msg_1.v2.ndjson", "opencode.db/ses_a/msg_x.v2.ndjson", "opencode.db/ses_a/msg_3.v2.ndjson", "opencode.db/ses_a/session.ndjson"} {
+		f.Conversations = append(f.Conversations, &transcript.FamilyConversation{Path: path})
+	}
+	for _, c := range []struct{ forked, want string }{{"", "...cc.."}, {"20", "c.ccc.."}, {"35", "ccccc.."}, {"50", "cccccc."}} {
+		opencode{}.Resolve(&transcript.Family{Conversations: f.Conversations, Hints: append([]*transcript.Hint{hint(hintForked, c.forked)}, f.Hints...)})
+		got := ""
+		for _, v := range f.Conversations {
+			if v.CopiedUntil > 0 {
+				got += "c"
+			} else {
+				got += "."
+			}
+		}
+		if got != c.want {
+			t.Errorf("forked at %q: %s, want %s", c.forked, got, c.want)
+		}
+	}
+}
+
 func TestDetectDatabase(t *testing.T) {
 	const head = "SQLite format 3\x00"
 	const schema = head + "CREATE TABLE `session` (CREATE TABLE `message` (`session_id` CREATE TABLE `part` (`message_id`"
@@ -59,6 +86,7 @@ func TestDetectDatabase(t *testing.T) {
 		{"opencode/opencode-dev.db", head, format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}},
 		{"kilo/kilo.db", head, format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}},
 		{"mine.sqlite", schema, format.Claim{Strength: format.Likely, Role: roleDatabase, Database: true}},
+		{"mine.sqlite", head + "CREATE TABLE `session_v2` (CREATE TABLE `session_message` (`session_id`", format.Claim{Strength: format.Likely, Role: roleDatabase, Database: true}},
 		{"mine.sqlite", head, format.Claim{}},
 		{"opencode/opencode.db", "no database", format.Claim{}},
 		{"opencode/opencode.db-wal", "", format.Claim{}},

@@ -150,7 +150,7 @@ func (p *parser) tool(e *transcript.Event, t part) {
 	e.Parts[0].Call = &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: pathsOf(input)}
 	p.emit(e)
 	if child := state.Get("metadata", "sessionId").Str(); name == "task" && child != "" && child != t.session {
-		p.link(run(t.session, t.msg), child)
+		p.link("parent", run(t.session, t.msg), child)
 	}
 	status := state.Get("status").Str()
 	if status != "completed" && status != "error" && status != "success" {

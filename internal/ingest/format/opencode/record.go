@@ -66,9 +66,9 @@ func (p *parser) row(v format.Value) {
 	data := v.Get("data")
 	table := v.Get("table").Str()
 	switch {
-	case table == roleSession:
+	case table == roleSession, table == tableSession:
 		p.session(v)
-	case (table == roleMessage || table == rolePart) && !data.IsObject():
+	case (table == roleMessage || table == rolePart || table == tableMessage) && !data.IsObject():
 		p.emit(&transcript.Problem{Run: v.Get("session_id").Str(), Kind: "bad json", Reason: "data of a row is no JSON object", Origin: p.at})
 	case table == roleMessage:
 		p.settle()
@@ -88,6 +88,9 @@ func (p *parser) row(v format.Value) {
 			t.of = p.asked
 		}
 		p.part(t)
+	case table == tableMessage:
+		p.settle()
+		p.second(v)
 	default:
 		e := p.event(transcript.KindUnknown, "", v.Get("session_id").Text(), "")
 		e.Parts = []transcript.Part{{Text: pieceText(v)}}

@@ -1,6 +1,9 @@
 package opencode
 
 import (
+	"math"
+	"path"
+	"strconv"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -22,6 +25,14 @@ func (opencode) Resolve(f *transcript.Family) {
 		case hintRole:
 			msg, role, _ := strings.Cut(h.Value, "\t")
 			f.Roles[msg] = role
+		}
+	}
+	copied := copiedMessages(f.Hints)
+	for _, c := range f.Conversations {
+		if msg, key := messageOf(c.Path); copied[key+"\t"+msg] {
+			c.CopiedUntil = math.MaxInt64
+		} else {
+			c.CopiedUntil = 0
 		}
 	}
 	steps := map[any]bool{}
@@ -47,6 +58,58 @@ func (opencode) Resolve(f *transcript.Family) {
 			c.Verdict = transcript.Uncounted
 		}
 	}
+}
+
+// copiedMessages names those that are copies: those of a fork that were made before it was, and those of version 2 that were there
+// in version 1, which version 2 takes over as they are. Each is "<key of its hint>\t<message>".
+func copiedMessages(hints []*transcript.Hint) map[string]bool {
+	forked, last := int64(math.MinInt64), int64(math.MinInt64)
+	type made struct {
+		msg, key string
+		at       int64
+	}
+	var all []made
+	for _, h := range hints {
+		msg, text, _ := strings.Cut(h.Value, "\t")
+		if h.Key == hintForked {
+			text = h.Value
+		}
+		at, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			continue
+		}
+		switch h.Key {
+		case hintForked:
+			forked = max(forked, at)
+		case hintFirst:
+			last = max(last, at)
+			all = append(all, made{msg, h.Key, at})
+		case hintSecond:
+			all = append(all, made{msg, h.Key, at})
+		}
+	}
+	copied := map[string]bool{}
+	for _, m := range all {
+		if m.at < forked || m.key == hintSecond && m.at <= last {
+			copied[m.key+"\t"+m.msg] = true
+		}
+	}
+	return copied
+}
+
+// messageOf is the message that an original belongs to, and the key of its hint.
+func messageOf(file string) (msg, key string) {
+	if name, ok := strings.CutSuffix(path.Base(file), ".ndjson"); ok {
+		if first, ok := strings.CutSuffix(name, secondMark); ok {
+			return first, hintSecond
+		}
+		return name, hintFirst
+	}
+	at := place(file)
+	if at.role == rolePart {
+		return at.msg, hintFirst
+	}
+	return at.own, hintFirst
 }
 
 // ResolvesUsage makes the format a format.UsageResolver.

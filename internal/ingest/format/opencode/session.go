@@ -1,7 +1,10 @@
 package opencode
 
 import (
+	"strconv"
+
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -11,7 +14,14 @@ const (
 	hintSession = "session"
 	hintModel   = "model"
 	hintRole    = "role"
+
+	hintFirst  = "first"  // "<message>\t<microseconds>": when a message of version 1 was made
+	hintSecond = "second" // the same of version 2
+	hintForked = "forked" // when a session was forked from another, in microseconds
 )
+
+// forkedTitle is what version 1 calls a session that was forked, and all that says so.
+var forkedTitle = lazyregexp.New(`\(fork #[0-9]+\)$`)
 
 // session yields the record of a session: a file of the tree, or a row.
 func (p *parser) session(v format.Value) {
@@ -44,7 +54,14 @@ func (p *parser) session(v format.Value) {
 	})
 	p.emit(&transcript.Hint{Run: id, Key: hintSession, Value: "yes", Origin: p.at})
 	if parent != "" {
-		p.link(parent, id)
+		p.link("parent", parent, id)
+	}
+	origin := first("fork_session_id")
+	if origin != "" && origin != id {
+		p.link("fork", origin, id)
+	}
+	if started.Valid && (origin != "" || forkedTitle.MatchString(title)) {
+		p.emit(&transcript.Hint{Run: id, Key: hintForked, Value: strconv.FormatInt(started.UnixMicro, 10), Origin: p.at})
 	}
 	e := p.event(transcript.KindLifecycle, roleSession, id, "")
 	e.ID, e.Time = id, started
@@ -52,10 +69,10 @@ func (p *parser) session(v format.Value) {
 	p.emit(e)
 }
 
-// link states that a session is the parent of another one. Both ends are runs that this file names.
-func (p *parser) link(from, to string) {
+// link states that a session is the parent of another one, or what it was forked from. Both ends are runs that this file names.
+func (p *parser) link(kind, from, to string) {
 	p.emit(&transcript.Link{
-		Kind: "parent", From: transcript.End{Type: "run", ID: from}, To: transcript.End{Type: "run", ID: to}, Origin: p.at,
+		Kind: kind, From: transcript.End{Type: "run", ID: from}, To: transcript.End{Type: "run", ID: to}, Origin: p.at,
 	})
 	for _, id := range []string{from, to} {
 		if !p.named[id] {

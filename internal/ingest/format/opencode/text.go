@@ -15,6 +15,8 @@ func pieceText(v format.Value) string {
 		return string(appendPiece(nil, v, 0))
 	case v.Get("type").Str() == "tool" && v.Get("state").Exists():
 		return callText(v)
+	case v.Get("table").Is(tableMessage) && v.Get("type").Is("assistant"):
+		return string(appendPiece(nil, v.Get("data", "error"), 0)) // the rest are pieces of their own
 	case v.Get("table").Exists() && v.Get("data").Exists():
 		return string(appendPiece(nil, v.Get("data"), 0))
 	}
@@ -23,7 +25,7 @@ func pieceText(v format.Value) string {
 
 func callText(v format.Value) string {
 	state := v.Get("state")
-	dst := format.AppendStrings(nil, v.Get("tool"))
+	dst := format.AppendStrings(format.AppendStrings(nil, v.Get("tool")), v.Get("name"))
 	for _, m := range []format.Value{state.Get("input"), state.Get("raw")} {
 		dst = format.AppendStrings(dst, m)
 	}
