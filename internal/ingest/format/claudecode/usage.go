@@ -19,7 +19,7 @@ func (r *reader) usage(l *line, m message) {
 		Run: r.run, Conversation: r.conversation, Time: l.now, Origin: l.origin,
 		Model: again(r.facts.model, m.model), RequestID: id(l.request), Requests: transcript.Known(1),
 	}
-	split := [2]transcript.Count{}
+	var steps, written format.Value
 	for key, value := range m.usage.Fields() {
 		switch key {
 		case "input_tokens":
@@ -31,7 +31,11 @@ func (r *reader) usage(l *line, m message) {
 		case "cache_creation_input_tokens":
 			u.CacheWrite = value.Count()
 		case "cache_creation":
-			split[0], split[1] = value.Get("ephemeral_5m_input_tokens").Count(), value.Get("ephemeral_1h_input_tokens").Count()
+			written = value
+		case "output_tokens_details":
+			u.Reasoning = value.Get("thinking_tokens").Count()
+		case "iterations":
+			steps = value
 		case "service_tier":
 			u.Tier = value.Str()
 		case "speed":
@@ -46,17 +50,56 @@ func (r *reader) usage(l *line, m message) {
 			}
 		}
 	}
-	if split[0].N+split[1].N != 0 {
-		u.CacheWrite, u.CacheWrite1h = split[0], split[1]
-	}
+	splitWritten(u, written)
 	if cost := l.cost.NanoUSD(); cost.Known {
 		u.Cost, u.CostSource = cost, "costUSD"
 	}
+	r.requestKey(u, l, m.id)
+	key, alias := u.Key, u.Alias
+	r.spend(l, u)
+	r.advised(l, u, key, alias, steps)
+}
+
+// advised tells the tokens of each model that the answering one asked for advice: the sums of the response leave them out.
+func (r *reader) advised(l *line, u *transcript.Usage, key, alias string, steps format.Value) {
+	n := 0
+	for step := range steps.Items() {
+		if !step.Get("type").Is("advisor_message") {
+			continue
+		}
+		n++
+		*u = transcript.Usage{
+			Run: u.Run, Conversation: u.Conversation, Time: u.Time, Origin: u.Origin, RequestID: u.RequestID, Requests: u.Requests,
+			Tier: u.Tier, Geo: u.Geo, Model: step.Get("model").Str(), Input: step.Get("input_tokens").Count(), Output: step.Get("output_tokens").Count(),
+			CacheRead: step.Get("cache_read_input_tokens").Count(), CacheWrite: step.Get("cache_creation_input_tokens").Count(),
+			Attributes: transcript.Attributes{"of": "advisor"},
+		}
+		splitWritten(u, step.Get("cache_creation"))
+		mark := " advisor " + itoa(n)
+		if key != "" {
+			u.Key = key + mark
+		}
+		if alias != "" {
+			u.Alias = alias + mark
+		}
+		r.spend(l, u)
+	}
+}
+
+// splitWritten divides what went to the cache where it is told apart.
+func splitWritten(u *transcript.Usage, v format.Value) {
+	short, long := v.Get("ephemeral_5m_input_tokens").Count(), v.Get("ephemeral_1h_input_tokens").Count()
+	if short.N+long.N != 0 {
+		u.CacheWrite, u.CacheWrite1h = short, long
+	}
+}
+
+// spend tells a request, unless this file told as much of it already.
+func (r *reader) spend(l *line, u *transcript.Usage) {
 	total := int64(0)
 	for _, n := range []transcript.Count{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWrite1h} {
 		total += max(-mostTokens, min(mostTokens, n.N))
 	}
-	r.requestKey(u, l, m.id)
 	// Of equals the one in the file that it was first written to is preferred.
 	u.Rank = total << 1
 	if r.home(l) {
