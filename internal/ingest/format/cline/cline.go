@@ -90,6 +90,7 @@ type parser struct {
 	done  bool // the caller wants no more
 
 	task     string // native id
+	suffix   string // of its conversation's
 	nameless bool   // that one names nothing elsewhere
 	titled   bool
 	model    string
@@ -160,13 +161,13 @@ func (p *parser) say(c transcript.Conversation) {
 	p.emit(&transcript.Run{
 		ID: p.task, Rank: 1, Title: c.Title, Model: c.Model, Project: c.Project, Agent: c.Agent, Started: c.Started, Child: c.Child,
 	})
-	c.ID, c.Run = p.task, p.task
+	c.ID, c.Run = p.task+p.suffix, p.task
 	p.emit(&c)
 }
 
 // event is one row, uncounted until told otherwise.
 func (p *parser) event(v format.Value, kind transcript.Kind, role, typ string, at transcript.Time) *transcript.Event {
 	return &transcript.Event{
-		Conversation: p.task, Verdict: transcript.Uncounted, Kind: kind, Role: role, Type: typ, Time: at, Origin: p.origin(v),
+		Conversation: p.task + p.suffix, Verdict: transcript.Uncounted, Kind: kind, Role: role, Type: typ, Time: at, Origin: p.origin(v),
 	}
 }

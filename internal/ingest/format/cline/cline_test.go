@@ -2,6 +2,7 @@ package cline
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -103,6 +104,37 @@ func TestDeleted(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %d tokens, want %d", name, got, c.want)
+		}
+	}
+}
+
+// TestCopies finds where a session's own messages begin.
+func TestCopies(t *testing.T) {
+	const session = "sessions/s/s.messages.json"
+	hint := func(key, value string) *transcript.Hint { return &transcript.Hint{Run: "s", Key: key, Value: value} }
+	turns := []*transcript.Hint{hint(hintTurn, "1000\t10"), hint(hintTurn, "2000\t200"), hint(hintTurn, "3000\t300"), hint(hintTurn, "2000\t220")}
+	for name, c := range map[string]struct {
+		task bool
+		more []*transcript.Hint
+		want int64
+	}{
+		"its own":                {false, nil, 0},
+		"forked":                 {false, []*transcript.Hint{hint(hintForked, "1500")}, 220},
+		"forked, not gone on":    {false, []*transcript.Hint{hint(hintForked, "3500")}, math.MaxInt64},
+		"a task, that is there":  {true, []*transcript.Hint{hint(hintResumed, "120")}, 120},
+		"a task, that is gone":   {false, []*transcript.Hint{hint(hintResumed, "120")}, 0},
+		"a task, and forked":     {true, []*transcript.Hint{hint(hintResumed, "120"), hint(hintForked, "2500")}, 300},
+		"forked before anything": {false, []*transcript.Hint{hint(hintForked, "5"), hint(hintForked, "x")}, 10},
+	} {
+		f := &transcript.Family{Hints: append(c.more, turns...), Conversations: []*transcript.FamilyConversation{{Path: session, Events: 3}}}
+		if c.task {
+			f.Conversations = append(f.Conversations, &transcript.FamilyConversation{Path: "tasks/s/ui_messages.json", Events: 1})
+		}
+		New().(format.Resolver).Resolve(f)
+		for i, v := range f.Conversations {
+			if want := []int64{c.want, 0}[i]; v.CopiedUntil != want {
+				t.Errorf("%s: %s copied until %d, want %d", name, v.Path, v.CopiedUntil, want)
+			}
 		}
 	}
 }

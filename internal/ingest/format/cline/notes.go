@@ -1,6 +1,8 @@
 package cline
 
 import (
+	"fmt"
+
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -104,6 +106,19 @@ func (p *parser) manifest() {
 		run.Title = title
 	}
 	p.hint(format.Value{}, run.Model)
+	fork := v.Get("metadata", "fork")
+	copied := fork.Get("forkedAt").Time()
+	if imported := v.Get("metadata", "importedFrom", "importedAt").Time(); imported.Valid && (!copied.Valid || imported.UnixMicro > copied.UnixMicro) {
+		copied = imported
+	}
+	if copied.Valid {
+		p.emit(&transcript.Hint{Run: p.task, Key: hintForked, Value: fmt.Sprint(copied.UnixMicro / 1000), Origin: p.at})
+	}
 	p.emit(run)
+	if origin := fork.Get("forkedFromSessionId").Str(); origin != "" && origin != p.task {
+		p.emit(&transcript.Link{
+			Kind: "fork", From: transcript.End{Type: "run", ID: origin}, To: transcript.End{Type: "run", ID: p.task}, Origin: p.at,
+		})
+	}
 	p.note(run.Started)
 }

@@ -1,6 +1,8 @@
 package cline
 
 import (
+	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,10 +11,52 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Resolve names the models of requests that do not say which it was, and judges what stands for deleted requests.
+// Resolve names the models of requests that do not say which it was, and judges what stands for deleted requests and what
+// of a session was copied.
 func (cline) Resolve(f *transcript.Family) {
 	nameModels(f)
 	judgeDeleted(f)
+	until := copiedUntil(f)
+	for _, c := range f.Conversations {
+		c.CopiedUntil = 0
+		if strings.HasSuffix(c.Path, ".messages.json") {
+			c.CopiedUntil = until
+		}
+	}
+}
+
+// copiedUntil is where a session's own messages begin: with the first prompt since it was forked or imported, and behind
+// the history of a task where the archive has the task, too.
+func copiedUntil(f *transcript.Family) int64 {
+	forked, task, until := int64(math.MinInt64), false, int64(0)
+	for _, c := range f.Conversations {
+		if file, ok := taskFiles[path.Base(c.Path)]; ok && file.role == roleUI && c.Events > 0 {
+			task = true
+		}
+	}
+	for _, h := range f.Hints {
+		at, err := strconv.ParseInt(h.Value, 10, 64)
+		switch {
+		case err != nil:
+		case h.Key == hintForked:
+			forked = max(forked, at)
+		case h.Key == hintResumed && task:
+			until = at
+		}
+	}
+	if forked == math.MinInt64 {
+		return until
+	}
+	first, begins := int64(math.MaxInt64), int64(math.MaxInt64)
+	for _, h := range f.Hints {
+		stamp, offset, _ := strings.Cut(h.Value, "\t")
+		ms, err := strconv.ParseInt(stamp, 10, 64)
+		at, err2 := strconv.ParseInt(offset, 10, 64)
+		if h.Key == hintTurn && err == nil && err2 == nil && ms >= forked && ms <= first {
+			first, begins = ms, at // of the states of the file the last
+		}
+	}
+	return max(until, begins)
 }
 
 // ResolvesUsage makes the format a format.UsageResolver.
@@ -145,7 +189,7 @@ func missing(states []map[string]*transcript.Usage) map[string]bool {
 			}
 		}
 		for key, u := range all {
-			if _, own := state[key]; !own && u.Time.UnixMicro <= until {
+			if _, own := state[key]; !own && u.Time.Valid && u.Time.UnixMicro <= until {
 				gone[key] = true
 			}
 		}

@@ -2,6 +2,7 @@ package cline
 
 import (
 	"fmt"
+	"iter"
 	"path"
 	"strings"
 
@@ -21,33 +22,98 @@ func (p *parser) session() {
 	if child {
 		p.task, c.Agent = root+"/"+stem, stem
 	}
-	p.say(c)
-	if child {
-		p.link(root, p.task)
-	}
-	if !p.document() {
-		return
-	}
+	read := p.document()
 	messages := p.whole
 	if !messages.IsArray() {
 		messages = p.whole.Get("messages")
 	}
-	if !messages.IsArray() {
+	resumed, n := p.resumedAt(messages), 0
+	if resumed > 0 && !child {
+		p.suffix = "/session" // beside the conversation that the task is
+	}
+	p.say(c)
+	if child {
+		p.link(root, p.task)
+	}
+	if read && !messages.IsArray() {
 		p.problem("not a session", "no list of messages", p.at)
 		return
 	}
-	n := 0
+	begun := format.Value{}
 	for v := range messages.Items() {
 		n++
-		p.turn(v, n)
+		if !child && prompts(v) && !begun.Exists() {
+			begun = v
+		}
+		if ms, ok := v.Get("ts").Int(); ok && begun.Exists() {
+			p.emit(&transcript.Hint{Run: p.task, Key: hintTurn, Value: fmt.Sprintf("%d\t%d", ms, p.origin(begun).Offset), Origin: p.origin(begun)})
+			begun = format.Value{}
+		}
+		p.turn(v, n, n <= resumed)
 		if p.done {
 			return
 		}
 	}
 }
 
+// The keys of the hints that say what of a session is a copy.
+const (
+	hintTurn    = "turn"    // "<ms>\t<offset>" of each prompt; the time is that of the first message from it on that has one
+	hintForked  = "forked"  // ms: what is older was copied from another session, or from another program
+	hintResumed = "resumed" // offset: what stands before was a task once
+)
+
+// resumeWarnings begin what the program adds to the history of a task that it goes on with as a session.
+var resumeWarnings = []string{"[cline-legacy-resume-warning:v1]", "Warning: this is a legacy conversation"}
+
+// resumedAt is the number of messages before the one that says that they were a task once.
+func (p *parser) resumedAt(messages format.Value) int {
+	n := 0
+	for v := range messages.Items() {
+		if v.Get("role").Is("user") {
+			for text := range textsOf(v) {
+				for _, warning := range resumeWarnings {
+					if strings.HasPrefix(strings.TrimSpace(text.Str()), warning) {
+						at := p.origin(v)
+						p.emit(&transcript.Hint{Run: p.task, Key: hintResumed, Value: fmt.Sprint(at.Offset), Origin: at})
+						return n
+					}
+				}
+			}
+		}
+		n++
+	}
+	return 0
+}
+
+// prompts says whether a message is one of a person.
+func prompts(v format.Value) bool {
+	if v.Get("role").Is("user") {
+		for range textsOf(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// textsOf yields the texts of a message.
+func textsOf(v format.Value) iter.Seq[format.Value] {
+	return func(yield func(format.Value) bool) {
+		content := v.Get("content")
+		if content.IsString() {
+			yield(content)
+			return
+		}
+		for b := range content.Items() {
+			if b.Get("type").Is("text") && !yield(b.Get("text")) {
+				return
+			}
+		}
+	}
+}
+
 // turn yields the events of one message, one for each block, and its request.
-func (p *parser) turn(v format.Value, n int) {
+func (p *parser) turn(v format.Value, n int, resumed bool) {
 	var at transcript.Time
 	if ms, ok := v.Get("ts").Int(); ok {
 		at = format.UnixMilli(ms)
@@ -85,7 +151,7 @@ func (p *parser) turn(v format.Value, n int) {
 		e.Parts = []transcript.Part{{Text: blockText(v)}}
 		p.emit(e)
 	}
-	p.turnUsage(v, n, at, model)
+	p.turnUsage(v, n, at, model, resumed)
 }
 
 func textOf(b format.Value) format.Value {
@@ -121,13 +187,23 @@ func (p *parser) block(e *transcript.Event, part *transcript.Part, b format.Valu
 		p.calls[part.Call.ID] = []transcript.Call{*part.Call}
 	case "tool_result":
 		e.Kind, e.Role = transcript.KindToolResult, "tool"
-		part.Result = &transcript.Result{Call: b.Get("tool_use_id").Str(), Failed: b.Get("is_error").Bool(), Output: int64(b.Get("content").Len())}
+		part.Result = &transcript.Result{Call: b.Get("tool_use_id").Str(), Failed: failed(b), Output: int64(b.Get("content").Len())}
 		if call := p.calls[part.Result.Call]; len(call) > 0 {
 			part.Result.Name = call[0].Name
 		}
 	default:
 		e.Verdict, e.Kind = transcript.Uncounted, transcript.KindUnknown
 	}
+}
+
+// failed says whether a call failed: the block says so, or one of the commands in it does.
+func failed(b format.Value) transcript.Truth {
+	for item := range b.Get("content").Items() {
+		if item.Get("success").Bool() == transcript.No {
+			return transcript.Yes
+		}
+	}
+	return b.Get("is_error").Bool()
 }
 
 func pathsOf(input format.Value) (paths []string) {
@@ -150,8 +226,9 @@ func pathsOf(input format.Value) (paths []string) {
 	return paths
 }
 
-// turnUsage yields the request behind a message. What is only shown repeats one.
-func (p *parser) turnUsage(v format.Value, n int, at transcript.Time, model string) {
+// turnUsage yields the request behind a message. What is only shown repeats one. In the history of a task it is the sum of
+// all that the task took.
+func (p *parser) turnUsage(v format.Value, n int, at transcript.Time, model string, sum bool) {
 	m := v.Get("metrics")
 	if !m.IsObject() || v.Get("metadata", "displayOnly").Bool() == transcript.Yes {
 		return
@@ -161,11 +238,18 @@ func (p *parser) turnUsage(v format.Value, n int, at transcript.Time, model stri
 		id = fmt.Sprintf("#%d", n)
 	}
 	u := &transcript.Usage{
-		Run: p.task, Conversation: p.task, Time: at, Origin: p.origin(v), Model: model, Provider: v.Get("modelInfo", "provider").Str(),
+		Run: p.task, Conversation: p.task + p.suffix, Time: at, Origin: p.origin(v), Model: model, Provider: v.Get("modelInfo", "provider").Str(),
 		Input: m.Get("inputTokens").Count(), Output: m.Get("outputTokens").Count(), CacheRead: m.Get("cacheReadTokens").Count(),
 		CacheWrite: m.Get("cacheWriteTokens").Count(), Requests: transcript.Known(1), Cost: m.Get("cost").NanoUSD(),
 	}
+	if sum {
+		u.Requests = transcript.Count{}
+	}
 	u.Key = p.key(message{stamp: id})
+	if agent, _, many := strings.Cut(path.Base(p.task), "__"); many && at.Valid && v.Get("id").Text() != "" {
+		// A teammate has a file for each task, and one that goes on repeats what was before.
+		u.Key = fmt.Sprintf("%s/%s:%s@%d", path.Dir(p.task), agent, id, at.UnixMicro)
+	}
 	if u.Input.Known {
 		u.Input.N = max(u.Input.N-u.CacheRead.N-u.CacheWrite.N, 0)
 	}
