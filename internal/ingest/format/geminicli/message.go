@@ -60,6 +60,9 @@ func (p *parser) message(v format.Value, name string) {
 	p.begin()
 	patched := name == ""
 	if patched {
+		if m.typ == "message_update" {
+			m.typ = ""
+		}
 		m.complete(p.answers[m.id])
 	}
 	switch {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -114,6 +115,9 @@ func (p *parser) line(v format.Value) {
 		}
 		p.aside(v, transcript.KindLifecycle, "header")
 		p.messages(v.Get("messages"))
+	case id.Exists() && v.Get("type").Is("message_update"):
+		p.aside(v, transcript.KindLifecycle, "message_update")
+		p.message(v, "")
 	case id.Exists() || v.Get("type").Exists():
 		p.message(v, fmt.Sprintf("#%d", p.at.Line))
 	default:
@@ -205,9 +209,9 @@ func (p *parser) link(parent, child string, uncounted bool) {
 	})
 }
 
-// prompted names the session after its first prompt until there is a summary.
+// prompted names the session after its first prompt until there is a summary. What the program says of the place first is none.
 func (p *parser) prompted(text string) {
-	if !p.titled {
+	if !p.titled && !strings.HasPrefix(text, "<session_context>") {
 		p.title(format.Title(text))
 	}
 }
