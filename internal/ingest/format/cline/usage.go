@@ -35,10 +35,11 @@ func (p *parser) wholePrompt() bool {
 	return begins == "text" || strings.Contains(p.task, "-")
 }
 
-// request yields the tokens of a request, of requests that were deleted, and the cost of making a context shorter.
+// request yields the tokens of a request, of requests that were deleted, of subagents, and the cost of making a context
+// shorter.
 func (p *parser) request(m message, total bool) {
 	switch m.name {
-	case "api_req_started", "deleted_api_reqs":
+	case "api_req_started", "deleted_api_reqs", "subagent_usage":
 	case "condense_context":
 		if cost := m.value.Get("contextCondense", "cost").NanoUSD(); cost.Known {
 			p.emit(&transcript.Usage{
@@ -66,9 +67,12 @@ func (p *parser) request(m message, total bool) {
 	if u.Cost.Known {
 		u.CostSource = "cost"
 	}
-	if m.name == "deleted_api_reqs" {
+	switch m.name {
+	case "deleted_api_reqs":
 		u.Attributes = transcript.Attributes{deletedMark: true}
-	} else {
+	case "subagent_usage":
+		u.Attributes = transcript.Attributes{"of": "subagents"}
+	default:
 		u.Requests = transcript.Known(1)
 		u.Status = counts.Get("cancelReason").Str()
 	}
