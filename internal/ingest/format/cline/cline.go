@@ -96,6 +96,7 @@ type parser struct {
 	model    string
 	keys     map[string]bool              // of requests so far
 	calls    map[string][]transcript.Call // without a result so far, by what gives it
+	open     []message                    // requests that did not finish so far
 	count    int                          // of calls without an id
 	at       transcript.Origin            // of whole
 	whole    format.Value                 // the document that values are cut from

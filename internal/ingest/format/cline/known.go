@@ -7,7 +7,7 @@ import "strings"
 var known = func() map[string]bool {
 	all := map[string]bool{}
 	for name := range strings.FieldsSeq(`
-		error error_retry info api_req_finished api_req_retried api_req_retry_delayed api_req_rate_limit_wait api_req_deleted
+		error error_retry info api_req_finished api_req_retried api_req_retry_delayed api_req_rate_limit_wait api_req_rate_limited api_req_deleted
 		api_req_failed auto_approval_max_req_reached mistake_limit_reached invalid_model payment_required_prompt
 		text image completion_result followup user_feedback_diff user_edit_todos task_progress plan_mode_respond
 		act_mode_respond new_task subtask_result resume_task resume_completed_task report_bug interactive_app

@@ -7,6 +7,7 @@ var extensions = []struct{ source, folder string }{
 	{"cline", "saoudrizwan.claude-dev"},
 	{"roo-code", "rooveterinaryinc.roo-cline"},
 	{"kilo-code", "kilocode.kilo-code"},
+	{"zoo-code", "zoocodeorganization.zoo-code"},
 }
 
 // homes are where editors keep their settings: Linux, macOS, Windows.

@@ -19,27 +19,42 @@ func (p *parser) wholePrompt() bool {
 	if strings.Contains(p.in.Path, ".cline/data/") {
 		return false
 	}
-	begins := ""
+	begins, task := "", false
 	for v := range p.whole.Items() {
 		m := readMessage(v)
 		switch {
-		case !m.ask && m.name == "task", v.Get("modelInfo").Exists():
+		case v.Get("modelInfo").Exists():
 			return false
 		case v.Get("apiProtocol").Exists(), m.name == "api_req_started" && nested(m.text).Get("apiProtocol").Exists():
 			return true
+		case !m.ask && m.name == "task":
+			task = true // of Zoo Code, too
 		}
 		if begins == "" && !m.partial {
 			begins = m.name
 		}
 	}
-	return begins == "text" || strings.Contains(p.task, "-")
+	return !task && (begins == "text" || strings.Contains(p.task, "-"))
 }
 
 // request yields the tokens of a request, of requests that were deleted, of subagents, and the cost of making a context
 // shorter.
 func (p *parser) request(m message, total bool) {
+	counts := nested(m.text)
 	switch m.name {
-	case "api_req_started", "deleted_api_reqs", "subagent_usage":
+	case "api_req_started":
+		p.open = append(p.open, m)
+	case "api_req_finished":
+		// Of 2024: the counts of the last request that has none.
+		if len(p.open) == 0 {
+			return
+		}
+		begun := p.open[len(p.open)-1]
+		if p.open = p.open[:len(p.open)-1]; countsOf(nested(begun.text)) {
+			return
+		}
+		m.stamp, m.at = begun.stamp, begun.at
+	case "deleted_api_reqs", "subagent_usage":
 	case "condense_context":
 		if cost := m.value.Get("contextCondense", "cost").NanoUSD(); cost.Known {
 			p.emit(&transcript.Usage{
@@ -51,14 +66,13 @@ func (p *parser) request(m message, total bool) {
 	default:
 		return
 	}
-	counts := nested(m.text)
 	u := &transcript.Usage{
 		Run: p.task, Conversation: p.task, Time: m.at, Origin: p.origin(m.value), Model: m.model, Provider: m.provider,
 		Input: counts.Get("tokensIn").Count(), Output: counts.Get("tokensOut").Count(),
 		CacheRead: counts.Get("cacheReads").Count(), CacheWrite: counts.Get("cacheWrites").Count(),
 	}
 	u.Cost = counts.Get("cost").NanoUSD()
-	if !u.Input.Known && !u.Output.Known && !u.CacheRead.Known && !u.CacheWrite.Known && u.Cost.N == 0 {
+	if !countsOf(counts) {
 		return // it has begun, and nothing is known of it
 	}
 	if cached := u.CacheRead.N + u.CacheWrite.N; total && u.Input.N >= cached {
@@ -78,6 +92,16 @@ func (p *parser) request(m message, total bool) {
 	}
 	u.Key = p.key(m)
 	p.emit(u)
+}
+
+// countsOf says whether what is written of a request has any counts.
+func countsOf(v format.Value) bool {
+	for _, key := range []string{"tokensIn", "tokensOut", "cacheReads", "cacheWrites"} {
+		if v.Get(key).Count().Known {
+			return true
+		}
+	}
+	return v.Get("cost").NanoUSD().N != 0
 }
 
 // deletedMark is the attribute of what stands for requests that a rewind took away.
