@@ -62,7 +62,6 @@ CREATE TABLE chains (            -- one content and its growth
   size   INTEGER NOT NULL,
   sha256 BLOB NOT NULL           -- of all size bytes
 ) STRICT;
-CREATE INDEX chains_sha256 ON chains (sha256);
 
 CREATE TABLE extents (
   chain  INTEGER NOT NULL REFERENCES chains,

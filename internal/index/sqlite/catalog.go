@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -89,12 +91,17 @@ func (db *DB) HasSize(ctx context.Context, size int64) (bool, error) {
 	return n == 1, err
 }
 
+// A chain has the sum of its longest version, so that of versions leads to it.
+const selectByRef = `SELECT c.id, c.root, c.size FROM versions v CROSS JOIN chains c ON c.id = v.chain WHERE v.sha256 = ?1 AND c.sha256 = ?1
+	AND EXISTS (SELECT 1 FROM originals o WHERE o.chain = c.id) AND c.size <= (SELECT coalesce(sum(x.size), 0) FROM extents x WHERE x.chain = c.id)
+	ORDER BY c.id LIMIT 1`
+
 // ByRef returns where content lies that some version has as a whole, and of which nothing is lost.
 func (db *DB) ByRef(ctx context.Context, ref blob.Ref) (index.Stored, error) {
 	var chain int64
 	var root []byte
 	s := index.Stored{}
-	err := db.reading().QueryRowContext(ctx, "SELECT c.id, c.root, c.size FROM chains c WHERE c.sha256 = ? AND EXISTS (SELECT 1 FROM originals v WHERE v.chain = c.id) AND c.size <= (SELECT coalesce(sum(x.size), 0) FROM extents x WHERE x.chain = c.id) ORDER BY c.id LIMIT 1", ref[:]).Scan(&chain, &root, &s.Size)
+	err := db.reading().QueryRowContext(ctx, selectByRef, ref[:]).Scan(&chain, &root, &s.Size)
 	if errors.Is(err, sql.ErrNoRows) {
 		return s, index.ErrNotFound
 	}
@@ -288,7 +295,8 @@ func (db *DB) SaveStats(ctx context.Context, source string, stats map[uint64]ind
 	}
 	defer t.Rollback()
 	b := inserter{t: t, into: "OR REPLACE INTO local_scan", columns: columnList("source, path, size, mtime, inode, ignored")}
-	for path, s := range stats {
+	for _, path := range slices.Sorted(maps.Keys(stats)) { // what comes at the end of a table needs no place to be found
+		s := stats[path]
 		if err := b.add(source, int64(path), s.Size, s.ModTime, int64(s.Inode), flag(s.Ignored)); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func (c *commit) hear(o *owner, name int64, r *transcript.Run, stated string) {
 		return
 	}
 	said := *r
-	said.Guess = false
+	said.Guess, said.Started, said.Ended = false, timeAsRead(r.Started), timeAsRead(r.Ended)
 	file := c.fileOf(o)
 	h.unsure = !asRead(stated, &said.Attributes) || file == 0 || h.unsure
 	h.claims = append(h.claims, claim{name: name, file: file, number: int64(o.Number), Run: &said, stated: stated})
@@ -39,6 +39,7 @@ func (c *commit) hearTranscript(o *owner, id, name int64, native, stated string,
 	t := &take{id: id, runName: name, version: o.version, file: c.fileOf(o), number: int64(o.Number), native: native, indexed: int(flag(indexed)),
 		shared: v.Shared, aside: v.Aside, order: v.Order, rank: int64(v.Rank), lastSeq: v.LastSeq, rows: v.TotalRows,
 		sha: o.SHA256[:], size: o.Size, source: o.Source, path: o.Path, Conversation: v.Conversation}
+	t.Started, t.Ended = timeAsRead(v.Started), timeAsRead(v.Ended)
 	h.unsure = !asRead(stated, &t.Attributes) || h.unsure
 	h.takes = append(h.takes, t)
 	c.takes[id] = t
@@ -71,6 +72,14 @@ func asRead(stated string, a *transcript.Attributes) bool {
 	}
 	*a = read
 	return true
+}
+
+// timeAsRead is a time once it was written and read again: one that is unknown says nothing.
+func timeAsRead(t transcript.Time) transcript.Time {
+	if !t.Valid {
+		return transcript.Time{}
+	}
+	return t
 }
 
 // learnByHeart finds the runs of which all is known that was ever said, and returns the others.
