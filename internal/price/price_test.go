@@ -177,3 +177,9 @@ func TestLinesAddUp(t *testing.T) {
 		t.Errorf("got %v %v\nwant %v", r.Lines, r.NanoUSD, want)
 	}
 }
+
+func TestShippedID(t *testing.T) {
+	if got, want := shippedID(), digest(shippedTexts()...); got != want {
+		t.Errorf("the shipped tables are %s, their texts %s", got, want)
+	}
+}
