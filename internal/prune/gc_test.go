@@ -70,6 +70,34 @@ func modelGC(t *testing.T, seed uint64) {
 	}
 }
 
+// TestGCEndsWithNamesThatCannotStandInOnePack has eight small packs of which each holds a file where all that come after it need a
+// directory: put together they become eight again, which gc would put together once more, for ever.
+func TestGCEndsWithNamesThatCannotStandInOnePack(t *testing.T) {
+	w := newWorld(t, 1, blobtest.NewMemory())
+	path := "d"
+	for range mergeFew {
+		path += "/f"
+		p := w.begin()
+		content, mark := w.text(100)
+		p.add("runs", path, 1, content, mark)
+		p.seal()
+	}
+	g, groups := w.collector(Options{}), 0
+	g.Progress = func(int64, int64) {
+		if groups++; groups > 3 {
+			t.Fatalf("gc puts the same packs together for the %dth time", groups)
+		}
+	}
+	r, err := g.Run(t.Context())
+	w.check(err)
+	if groups != 1 || r.Merged != mergeFew || r.PacksAfter != mergeFew {
+		t.Errorf("%d groups, %d packs became %d; want %d that become as many at once", groups, r.Merged, r.PacksAfter, mergeFew)
+	}
+	w.compare(w.db, 0)
+	w.compare(w.reindexed(), 0)
+	w.settled(w.db)
+}
+
 var errFault = errors.New("injected fault")
 
 // TestGCFaults lets every operation of a gc on the disk fail in turn: alone, and with all that follow it, which is a
