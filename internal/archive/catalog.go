@@ -126,7 +126,16 @@ func (a *Archive) advance(ctx context.Context, c *catalog, bad func(pack string,
 		c.pack(info.Name).listed = true
 	}
 	infos = slices.DeleteFunc(infos, func(info blob.Info) bool { p := c.packs[info.Name]; return p.read && !span.Meets(p.first, p.last) })
-	return true, a.load(ctx, c, infos, a.manifest, bad)
+	known := map[string]bool{}
+	for _, info := range infos {
+		known[info.Name] = c.packs[info.Name].read
+	}
+	return true, a.load(ctx, c, infos, func(ctx context.Context, info blob.Info, of func(blob.Name) bool) (*pack.Reader, error) {
+		if known[info.Name] {
+			return a.versions(ctx, info, of)
+		}
+		return a.manifest(ctx, info, of)
+	}, bad)
 }
 
 func (a *Archive) list(ctx context.Context) ([]blob.Info, error) {
@@ -140,15 +149,28 @@ func (a *Archive) list(ctx context.Context) ([]blob.Info, error) {
 	return infos, nil
 }
 
-// manifest reads the manifest of a pack, and nothing else. One that is whole under a trailer or a name that is not
-// will do.
-func (a *Archive) manifest(ctx context.Context, info blob.Info, keep pack.Keep) (r *pack.Reader, err error) {
+// manifest reads the manifest of a pack with the versions of some originals (nil: of all), and nothing else. One that is whole under a trailer or a
+// name that is not will do.
+func (a *Archive) manifest(ctx context.Context, info blob.Info, of func(blob.Name) bool) (*pack.Reader, error) {
+	return a.reading(ctx, info, func(p blob.Pack) (*pack.Reader, error) { return pack.OpenSome(ctx, p, "", keeping(of)) })
+}
+
+// versions reads only these versions, of a pack of which the rest is known.
+func (a *Archive) versions(ctx context.Context, info blob.Info, of func(blob.Name) bool) (*pack.Reader, error) {
+	return a.reading(ctx, info, func(p blob.Pack) (*pack.Reader, error) { return pack.OpenOf(ctx, p, "", of) })
+}
+
+func keeping(of func(blob.Name) bool) pack.Keep {
+	return func(v *blob.Version) bool { return of == nil || of(blob.Name{Source: v.Source, Path: v.Path}) }
+}
+
+func (a *Archive) reading(ctx context.Context, info blob.Info, read func(blob.Pack) (*pack.Reader, error)) (r *pack.Reader, err error) {
 	p, err := a.packs.Open(ctx, info.Name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	r, err = pack.OpenSome(ctx, p, "", keep)
+	r, err = read(p)
 	switch {
 	case errors.Is(err, blob.ErrTooNew):
 		return nil, fmt.Errorf("%w: %w", ErrTooNew, err)
@@ -158,8 +180,8 @@ func (a *Archive) manifest(ctx context.Context, info blob.Info, keep pack.Keep) 
 	return r, nil
 }
 
-// manifestFunc reads what a pack says of itself, of the versions that keep wants.
-type manifestFunc func(ctx context.Context, info blob.Info, keep pack.Keep) (*pack.Reader, error)
+// manifestFunc reads what a pack says of itself, with the versions of some originals.
+type manifestFunc func(ctx context.Context, info blob.Info, of func(blob.Name) bool) (*pack.Reader, error)
 
 // load adds packs to the catalog by what read makes of each: several are read at a time, and they are added newest
 // first, because then a pack that replaces others mostly comes before them. Packs that vanished are left out, those
@@ -203,7 +225,7 @@ func (c *catalog) load(ctx context.Context, infos []blob.Info, read manifestFunc
 				return
 			}
 			go func() {
-				r, err := read(ctx, info, func(v *blob.Version) bool { return c.span.Load().Has(blob.Name{Source: v.Source, Path: v.Path}) })
+				r, err := read(ctx, info, func(n blob.Name) bool { return c.span.Load().Has(n) })
 				one <- result{info, r, err}
 			}()
 		}

@@ -138,7 +138,7 @@ func (v *verifier) leftovers() error {
 }
 
 // pack checks one pack by itself, and returns its manifest with the versions that keep wants.
-func (v *verifier) pack(ctx context.Context, info blob.Info, keep pack.Keep) (r *pack.Reader, err error) {
+func (v *verifier) pack(ctx context.Context, info blob.Info, of func(blob.Name) bool) (r *pack.Reader, err error) {
 	p, err := v.archive.packs.Open(ctx, info.Name)
 	if errors.Is(err, blob.ErrNotFound) || ctx.Err() != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (v *verifier) pack(ctx context.Context, info blob.Info, keep pack.Keep) (r 
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	if v.opts.Quick {
-		_, err = pack.OpenSome(ctx, p, info.Name, func(*blob.Version) bool { return false })
+		r, err = pack.OpenSome(ctx, p, info.Name, keeping(of))
 		if errors.Is(err, blob.ErrCorrupt) {
 			v.damage(pack.Damage{Pack: info.Name, Reason: err.Error()})
 		}
@@ -164,7 +164,10 @@ func (v *verifier) pack(ctx context.Context, info blob.Info, keep pack.Keep) (r 
 	case err != nil && !errors.Is(err, blob.ErrCorrupt):
 		return nil, v.unreadable(info.Name, err)
 	}
-	return v.archive.manifest(ctx, info, keep)
+	if r != nil && err == nil {
+		return r, nil
+	}
+	return v.archive.manifest(ctx, info, of)
 }
 
 // unreadable is the finding for a pack that the system does not give. For the catalog it is as good as damaged.

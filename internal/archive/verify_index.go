@@ -91,7 +91,7 @@ func (v *verifier) knownGraves(ctx context.Context, known map[string]bool) (*blo
 		if !known[name] {
 			continue
 		}
-		r, err := v.archive.manifest(ctx, blob.Info{Name: name}, func(*blob.Version) bool { return false })
+		r, err := v.archive.manifest(ctx, blob.Info{Name: name}, func(blob.Name) bool { return false })
 		if errors.Is(err, blob.ErrNotFound) || errors.Is(err, blob.ErrCorrupt) {
 			continue // gc, meanwhile
 		}

@@ -18,7 +18,7 @@ func (a *Archive) VerifyPack(ctx context.Context, name string, report func(Findi
 		archive: a, report: report, catalog: newCatalog(blob.Span{}, 1, noLimit), unread: map[string]bool{}, damaged: map[string]bool{}, hurt: map[string]bool{},
 		lost: map[index.VersionKey]bool{},
 	}
-	_, err := v.pack(ctx, blob.Info{Name: name}, nil)
+	_, err := v.pack(ctx, blob.Info{Name: name}, func(blob.Name) bool { return false })
 	if errors.Is(err, blob.ErrNotFound) || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())
 	}

@@ -128,10 +128,16 @@ func jsonTime(t time.Time) time.Time {
 	return t
 }
 
-// decodeManifest reads the lines of a manifest. Types that it does not know are left out, and versions that keep does
-// not want: nil keeps all.
-func decodeManifest(lines []byte, keep Keep) (m blob.Manifest, told told, id string, err error) {
-	d := decoder{m: &m, keep: keep}
+// wish is what of a manifest is wanted: all, the versions that keep wants with all else, or the versions of some originals and
+// no facts.
+type wish struct {
+	keep Keep
+	of   func(blob.Name) bool
+}
+
+// decodeManifest reads the lines of a manifest. Types that it does not know are left out, and what is not wanted.
+func decodeManifest(lines []byte, wanted wish) (m blob.Manifest, told told, id string, err error) {
+	d := decoder{m: &m, wish: wanted}
 	n := 0
 	for line := range bytes.Lines(lines) {
 		if n++; n == 1 {
@@ -168,8 +174,8 @@ func decodePack(data []byte, m *blob.Manifest) (id string, err error) {
 
 // decoder reads all lines but the first.
 type decoder struct {
+	wish
 	m      *blob.Manifest
-	keep   Keep
 	told   told
 	before blob.Version
 }
@@ -204,6 +210,9 @@ func (d *decoder) line(data []byte) error {
 		m.Members = append(m.Members, line.Member)
 		return err
 	case lineVersion:
+		if d.of != nil {
+			return d.some(data)
+		}
 		v, err := d.version(data)
 		if err != nil {
 			return err
@@ -214,15 +223,38 @@ func (d *decoder) line(data []byte) error {
 		}
 		return nil
 	case lineFact:
-		var line factLine
-		err := json.Unmarshal(data, &line)
-		m.Facts = append(m.Facts, line.Fact)
+		if d.of != nil {
+			return nil
+		}
+		f, err := decodeFact(data)
+		m.Facts = append(m.Facts, f)
 		return err
 	}
 	if !json.Valid(data) {
 		return fmt.Errorf("not JSON")
 	}
 	return nil
+}
+
+// some reads a version of an original that is wanted.
+func (d *decoder) some(data []byte) error {
+	if name, ok := quickName(data, &d.before); ok && !d.of(name) {
+		return nil
+	}
+	v, err := d.version(data)
+	if d.before = v; err == nil && d.of(blob.Name{Source: v.Source, Path: v.Path}) {
+		d.m.Versions = append(d.m.Versions, v)
+	}
+	return err
+}
+
+func decodeFact(data []byte) (blob.Fact, error) {
+	if f, ok := quickFact(data); ok {
+		return f, nil
+	}
+	var line factLine
+	err := json.Unmarshal(data, &line)
+	return line.Fact, err
 }
 
 func (d *decoder) version(data []byte) (blob.Version, error) {

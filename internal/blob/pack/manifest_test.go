@@ -37,7 +37,7 @@ func TestManifestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _, gotID, err := decodeManifest(append(lines, `{"type":"from the future","x":1}`...), nil)
+	got, _, gotID, err := decodeManifest(append(lines, `{"type":"from the future","x":1}`...), wish{})
 	if err != nil || gotID != id || !reflect.DeepEqual(got, m) {
 		t.Errorf("came back as\n%+v, want\n%+v, %v", got, m, err)
 	}
@@ -59,7 +59,7 @@ func TestManifestErrors(t *testing.T) {
 		first + `{"type":"other"`:               nil,
 		strings.Replace(first, `format":1`, `format":2`, 1): blob.ErrTooNew,
 	} {
-		_, _, _, err := decodeManifest([]byte(text), nil)
+		_, _, _, err := decodeManifest([]byte(text), wish{})
 		if err == nil || want != nil && !errors.Is(err, want) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -78,7 +78,7 @@ func TestStrangeTimes(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		got, _, _, err := decodeManifest(lines, nil)
+		got, _, _, err := decodeManifest(lines, wish{})
 		if err != nil || got.Versions[0].ModTime.Year() != want {
 			t.Errorf("%v came back as %v, %v", in, got.Versions, err)
 		}
@@ -96,7 +96,7 @@ func FuzzManifest(f *testing.F) {
 		f.Add([]byte(first + line))
 	}
 	f.Fuzz(func(t *testing.T, lines []byte) {
-		m, _, id, err := decodeManifest(lines, nil)
+		m, _, id, err := decodeManifest(lines, wish{})
 		if err != nil {
 			return
 		}
@@ -104,7 +104,7 @@ func FuzzManifest(f *testing.F) {
 		if err != nil {
 			return // what no writer would be given
 		}
-		n, _, id2, err := decodeManifest(again, nil)
+		n, _, id2, err := decodeManifest(again, wish{})
 		if err != nil || id2 != id {
 			t.Fatalf("%v, %q\n%s", err, id2, again)
 		}
@@ -148,13 +148,16 @@ func TestQuickVersion(t *testing.T) {
 			line = bytes.Clone(line)
 			line[r.IntN(len(line))] = byte(" \"0{},\\9x"[r.IntN(9)])
 		}
+		var want versionLine
+		err = json.Unmarshal(line, &want)
+		if name, ok := quickName(line, &before); ok && err == nil && (want.SourceRaw != nil || want.PathRaw != nil || name != blob.Name{Source: want.Source, Path: want.Path}) {
+			t.Fatalf("%s is of %v", line, name)
+		}
 		got, ok := quickVersion(line, &before)
 		if !ok {
 			continue
 		}
 		quickly++
-		var want versionLine
-		err = json.Unmarshal(line, &want)
 		if err != nil || want.SourceRaw != nil || want.PathRaw != nil || want.ClaimRaw != nil || !reflect.DeepEqual(got, want.Version) {
 			t.Fatalf("%s is read as\n%+v, want\n%+v, %v", line, got, want.Version, err)
 		}
@@ -162,5 +165,68 @@ func TestQuickVersion(t *testing.T) {
 	}
 	if quickly < 200 {
 		t.Errorf("only %d of 2000 lines were read quickly", quickly)
+	}
+}
+
+func TestQuickFact(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 2))
+	texts := []string{"tombstone", "ledger", "", "q\"uote", "\xff", "日本", "a}"}
+	values := []string{"null", "{}", `{"a":"}"}`, `[1,2]`, `"x"`, "12", `{"a":{"b":null}}`}
+	quickly := 0
+	for range 2000 {
+		f := blob.Fact{Kind: texts[r.IntN(len(texts))], Key: texts[r.IntN(len(texts))], Time: time.Unix(r.Int64N(1<<40)-1<<38, r.Int64N(1e9)),
+			Value: json.RawMessage(values[r.IntN(len(values))])}
+		lines, err := encodeManifest(blob.Manifest{Facts: []blob.Fact{f}}, "x", "y")
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := bytes.SplitAfter(lines, []byte("\n"))[1]
+		if r.IntN(3) == 0 { // anything may stand there
+			line = bytes.Clone(line)
+			line[r.IntN(len(line))] = byte(" \"0{},\\9x"[r.IntN(9)])
+		}
+		got, ok := quickFact(line)
+		if !ok {
+			continue
+		}
+		quickly++
+		var want factLine
+		if err := json.Unmarshal(line, &want); err != nil || !reflect.DeepEqual(got, want.Fact) {
+			t.Fatalf("%s is read as\n%+v, want\n%+v, %v", line, got, want.Fact, err)
+		}
+	}
+	if quickly < 200 {
+		t.Errorf("only %d of 2000 lines were read quickly", quickly)
+	}
+}
+
+// TestOpenOf wants of a manifest the versions of some originals as Open has them, and nothing that costs time.
+func TestOpenOf(t *testing.T) {
+	m := blob.Manifest{Members: []blob.Member{{Size: 1}}, Facts: []blob.Fact{{Kind: "tag", Value: json.RawMessage("{}")}}}
+	for i, path := range []string{"a", "b", "a", "q\"uote", "\xff", "\uFFFD", "日本", "a"} {
+		m.Versions = append(m.Versions, blob.Version{Source: []string{"s", "t", "\xfe"}[i%3], Path: path, Number: i + 1, ModTime: testTime})
+	}
+	lines, err := encodeManifest(m, "20261121T010000.000000Z-box", "00")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, told, _, err := decodeManifest(lines, wish{})
+	if err != nil || len(told.stored) != 0 || told.last == (blob.Name{}) {
+		t.Fatal(told, err)
+	}
+	for _, of := range all.Versions {
+		name := blob.Name{Source: of.Source, Path: of.Path}
+		got, told, _, err := decodeManifest(lines, wish{of: func(n blob.Name) bool { return n == name }})
+		var want []blob.Version
+		for _, v := range all.Versions {
+			if v.Source == of.Source && v.Path == of.Path {
+				want = append(want, v)
+			}
+		}
+		if err != nil || !reflect.DeepEqual(got.Versions, want) || len(got.Facts) > 0 || told.last != (blob.Name{}) {
+			t.Errorf("of %q: %+v, %v", name, got, err)
+		}
 	}
 }

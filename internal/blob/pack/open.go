@@ -93,6 +93,17 @@ func Open(ctx context.Context, p blob.Pack, name string) (*Reader, error) {
 
 // OpenSome is Open for some versions: the manifest comes without the others.
 func OpenSome(ctx context.Context, p blob.Pack, name string, keep Keep) (*Reader, error) {
+	return open(ctx, p, name, wish{keep: keep})
+}
+
+// OpenOf is Open for the versions of some originals, and for nothing else: the manifest has no facts, and Stored and Names give nothing.
+// What goes through all originals by their names reads each manifest many times. A tenth of the time of the others is enough for a
+// line that is not wanted.
+func OpenOf(ctx context.Context, p blob.Pack, name string, of func(blob.Name) bool) (*Reader, error) {
+	return open(ctx, p, name, wish{of: of})
+}
+
+func open(ctx context.Context, p blob.Pack, name string, wanted wish) (*Reader, error) {
 	at := p.Size() - int64(trailerSize)
 	if at < 0 {
 		return nil, corrupt(name, 0, "%d bytes are no pack", p.Size())
@@ -108,7 +119,7 @@ func OpenSome(ctx context.Context, p blob.Pack, name string, keep Keep) (*Reader
 	if where.size <= 0 || where.offset != at-where.size {
 		return nil, corrupt(name, at, "the trailer says that the manifest ends at %d", where.offset+where.size)
 	}
-	r, err := openManifest(ctx, p, name, where, keep)
+	r, err := openManifest(ctx, p, name, where, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +130,7 @@ func OpenSome(ctx context.Context, p blob.Pack, name string, keep Keep) (*Reader
 }
 
 // openManifest reads the manifest at where, which its trailer follows.
-func openManifest(ctx context.Context, p blob.Pack, name string, where place, keep Keep) (*Reader, error) {
+func openManifest(ctx context.Context, p blob.Pack, name string, where place, wanted wish) (*Reader, error) {
 	// p.Size bounds the allocation, whatever the trailer says.
 	if where.offset < 0 || where.size <= 0 || where.size > p.Size() {
 		return nil, corrupt(name, where.offset, "no place for a manifest")
@@ -135,7 +146,7 @@ func openManifest(ctx context.Context, p blob.Pack, name string, where place, ke
 	if wrong != "" {
 		return nil, corrupt(name, where.offset, "%s", wrong)
 	}
-	m, told, said, err := decodeManifest(lines, keep)
+	m, told, said, err := decodeManifest(lines, wanted)
 	if errors.Is(err, blob.ErrTooNew) {
 		return nil, fmt.Errorf("pack %s: %w", packName(id, check(append(tail, where.trailer()...))), err)
 	}

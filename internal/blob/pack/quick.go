@@ -3,6 +3,8 @@ package pack
 import (
 	"bytes"
 	"encoding/hex"
+	"encoding/json"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -47,6 +49,32 @@ func quickVersion(line []byte, before *blob.Version) (v blob.Version, ok bool) {
 	}
 	q.lit("}")
 	return v, q.ok && len(q.rest) == 0 && int64(v.Mode) == mode
+}
+
+// quickName reads of which original such a line tells. One whose name is no UTF-8 is not ok: it stands at the end of the line.
+func quickName(line []byte, before *blob.Version) (n blob.Name, ok bool) {
+	q := quick{rest: line, ok: true}
+	q.lit(`{"type":"version","source":`)
+	n.Source = q.text(before.Source)
+	q.lit(`,"path":`)
+	n.Path = q.text("")
+	return n, q.ok && !strings.ContainsRune(n.Source, utf8.RuneError) && !strings.ContainsRune(n.Path, utf8.RuneError)
+}
+
+// quickFact reads the line of a fact as it is written, without reading its value: there may be more of them than versions.
+func quickFact(line []byte) (f blob.Fact, ok bool) {
+	q := quick{rest: bytes.TrimSuffix(line, []byte("}\n")), ok: bytes.HasSuffix(line, []byte("}\n"))}
+	q.lit(`{"type":"fact","fact":`)
+	f.Kind = q.text(blob.FactTombstone)
+	q.lit(`,"key":`)
+	f.Key = q.text("")
+	q.lit(`,"time":`)
+	q.ok = q.ok && f.Time.UnmarshalJSON(q.quoted(true)) == nil
+	q.lit(`,"value":`)
+	if q.ok = q.ok && len(bytes.TrimSpace(q.rest)) == len(q.rest) && json.Valid(q.rest); q.ok {
+		f.Value = bytes.Clone(q.rest)
+	}
+	return f, q.ok
 }
 
 // quick is what is left of a line. Once it is not ok, nothing is read any more.

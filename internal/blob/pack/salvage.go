@@ -187,7 +187,7 @@ func (s *salvage) manifest(ctx context.Context, p blob.Pack) (blob.Manifest, boo
 	if s.trailer != nil {
 		where := *s.trailer
 		where.offset = s.start - where.size
-		if r, err := openManifest(ctx, p, "", where, nil); err == nil {
+		if r, err := openManifest(ctx, p, "", where, wish{}); err == nil {
 			return r.manifest, true
 		}
 	}
@@ -199,7 +199,7 @@ func (s *salvage) manifest(ctx context.Context, p blob.Pack) (blob.Manifest, boo
 		if err != nil {
 			continue
 		}
-		if m, _, id, err := decodeManifest(lines, nil); err == nil && manifestName(id) == e.Name {
+		if m, _, id, err := decodeManifest(lines, wish{}); err == nil && manifestName(id) == e.Name {
 			return m, true
 		}
 	}
