@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,7 +84,7 @@ func (w *work) bury(ctx context.Context, done map[int64]bool) error {
 		}
 		return err
 	}
-	if err := w.todo(func(v *PlannedVersion, h held) error {
+	if err := w.todoIn(w.byPlace(), func(v *PlannedVersion, h held) error {
 		if done[h.id] {
 			return nil
 		}
@@ -296,11 +297,29 @@ func (w *work) applied() (*Applied, error) {
 	})
 }
 
+// byPlace are the originals in the order in which the index met them, by their places in the plan, which has them by name: what is
+// done together then stands together in the index. In the order of names each would bring other pages into its cache, and write them.
+func (w *work) byPlace() []int32 {
+	all := make([]int32, len(w.held))
+	for i := range all {
+		all[i] = int32(i)
+	}
+	slices.SortFunc(all, func(a, b int32) int { return cmp.Compare(w.held[a].id, w.held[b].id) })
+	return all
+}
+
 // todo calls do for the originals of which not all is done yet.
-func (w *work) todo(do func(*PlannedVersion, held) error) error {
-	i := -1
-	for v, err := range w.versions.All() {
-		if i++; err != nil {
+func (w *work) todo(do func(*PlannedVersion, held) error) error { return w.todoIn(nil, do) }
+
+// todoIn is todo in some order, nil is that of names.
+func (w *work) todoIn(order []int32, do func(*PlannedVersion, held) error) error {
+	for n := range w.versions.Len() {
+		i := n
+		if order != nil {
+			i = int(order[n])
+		}
+		v, err := w.versions.get(i)
+		if err != nil {
 			return err
 		}
 		key := index.VersionKey{Source: v.Source, Path: v.name(), Number: v.Number}
