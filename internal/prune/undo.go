@@ -3,7 +3,9 @@ package prune
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -29,16 +31,14 @@ func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
 	}
 	out := &Undone{Runs: []string{}}
 	for g, err := range p.Index.Graves(ctx, "") {
-		switch n := len(out.Runs); {
+		switch {
 		case err != nil:
 			return nil, err
-		case !back[g.Run]:
-		case g.Tombstone != "" && g.Bytes < g.Size:
+		case back[g.Run] && g.Tombstone != "" && g.Bytes < g.Size:
 			return nil, fmt.Errorf("run %s cannot come back: %w", g.Run, ErrGone)
-		case n == 0 || out.Runs[n-1] != g.Run: // they come in order
-			out.Runs = append(out.Runs, g.Run)
 		}
 	}
+	out.Runs = slices.AppendSeq(make([]string, 0, len(back)), maps.Keys(back))
 	slices.Sort(out.Runs)
 	done, err := p.unmark(ctx, back, out)
 	if err != nil {
@@ -87,12 +87,12 @@ func (p *Pruner) coming(ctx context.Context, names []string) (map[string]bool, e
 // takeBack digs up the originals of runs but for those that are done. What other runs of theirs have lost stays lost. It
 // writes when it has gathered much: of an original all at once, so that what is left to do can always be seen.
 func (p *Pruner) takeBack(ctx context.Context, back map[string]bool, done map[index.VersionKey]bool, out *Undone) error {
-	all, err := p.buried(ctx, back, done)
+	t := &taking{Pruner: p, back: back, now: p.now()}
+	all, err := t.buried(ctx, done)
 	if err != nil {
 		return err
 	}
 	out.Originals += len(all)
-	t := &taking{Pruner: p, back: back, now: p.now()}
 	for i := range all {
 		if err := t.add(ctx, &all[i]); err != nil {
 			return err
@@ -101,45 +101,89 @@ func (p *Pruner) takeBack(ctx context.Context, back map[string]bool, done map[in
 	return t.write(ctx)
 }
 
-// lying is an original that comes back, and the key of the tombstone that lies on it, "" for none.
+// lying is an original that comes back. There may be a million.
 type lying struct {
 	version int64
-	grave   string
+	grave   [16]byte // key of the tombstone that lies on it
+	ledger  [8]byte  // key of the fact that says what stays of it
+	more    bool     // what it is besides stands in the extra of the version
+}
+
+// extra is what few originals have that come back.
+type extra struct {
+	keys          bool   // the keys are these, which are no hashes in hex; no tombstone: ""
+	grave, ledger string //
+	shared        bool   // a run that stays as it is has lost it, too
 }
 
 // buried finds the originals of runs, once each: several runs may have lost the same. They are all known before the first is written:
 // as long as somebody reads, the log of the index grows with all that is written.
-func (p *Pruner) buried(ctx context.Context, back map[string]bool, done map[index.VersionKey]bool) (all []lying, err error) {
-	for g, err := range p.Index.Graves(ctx, "") {
+func (t *taking) buried(ctx context.Context, done map[index.VersionKey]bool) (all []lying, err error) {
+	t.extras = map[int64]extra{}
+	var stays []int64 // versions that runs have lost which stay as they are
+	for g, err := range t.Index.Graves(ctx, "") {
 		if err != nil {
 			return nil, err
 		}
-		if back[g.Run] && !done[g.Key] {
-			all = append(all, lying{g.Version, g.Tombstone})
+		switch {
+		case !t.back[g.Run]:
+			stays = append(stays, g.Version)
+		case !done[g.Key]:
+			x := lying{version: g.Version}
+			if !unhex(x.grave[:], g.Tombstone) || !unhex(x.ledger[:], g.Fact) {
+				x.more, t.extras[g.Version] = true, extra{keys: true, grave: g.Tombstone, ledger: g.Fact}
+			}
+			all = append(all, x)
 		}
 	}
 	slices.SortFunc(all, func(a, b lying) int { return cmp.Compare(a.version, b.version) })
-	return slices.CompactFunc(all, func(a, b lying) bool { return a.version == b.version }), nil
+	all = slices.CompactFunc(all, func(a, b lying) bool { return a.version == b.version })
+	for _, version := range stays {
+		if i, ok := slices.BinarySearchFunc(all, version, func(x lying, version int64) int { return cmp.Compare(x.version, version) }); ok {
+			x := t.extras[version]
+			x.shared = true
+			all[i].more, t.extras[version] = true, x
+		}
+	}
+	return all, nil
+}
+
+// unhex says whether s is so many bytes in hex, as keys are that are hashes.
+func unhex(to []byte, s string) bool {
+	n, err := hex.Decode(to, []byte(s[:min(len(s), 2*len(to))]))
+	return err == nil && n == len(to) && hex.EncodeToString(to) == s
 }
 
 // taking gathers the facts that dig originals up.
 type taking struct {
 	*Pruner
 	back   map[string]bool
+	extras map[int64]extra
 	now    time.Time
-	orders []index.LedgerOrder
-	graves []string // keys of the tombstones of orders
+	orders []index.LedgerOrder // of originals of which other runs stay lost
 	facts  []blob.Fact
 	size   int
 }
 
-func (t *taking) add(ctx context.Context, x *lying) error {
-	t.orders = append(t.orders, index.LedgerOrder{Version: x.version, Undo: t.back})
+// add makes the facts of an original. The index need only be asked what stays when something does.
+func (t *taking) add(ctx context.Context, o *lying) error {
+	x := extra{grave: hex.EncodeToString(o.grave[:]), ledger: hex.EncodeToString(o.ledger[:])}
+	if o.more {
+		more := t.extras[o.version]
+		if x.shared = more.shared; more.keys {
+			x.grave, x.ledger = more.grave, more.ledger
+		}
+	}
+	if x.shared {
+		t.orders = append(t.orders, index.LedgerOrder{Version: o.version, Undo: t.back})
+	} else {
+		t.retract(index.FactLedger, x.ledger)
+	}
 	if x.grave != "" {
-		t.graves = append(t.graves, x.grave)
+		t.retract(blob.FactTombstone, x.grave)
 	}
 	room, some := t.factsRoom()
-	if len(t.orders) < some {
+	if len(t.orders) < some && t.size < room {
 		return nil
 	}
 	if err := t.take(ctx); err != nil || t.size < room {
@@ -148,7 +192,11 @@ func (t *taking) add(ctx context.Context, x *lying) error {
 	return t.write(ctx)
 }
 
-// take makes the facts of what was added.
+func (t *taking) retract(kind, key string) {
+	t.facts, t.size = append(t.facts, blob.Fact{Kind: kind, Key: key, Time: t.now, Value: []byte("null")}), t.size+line
+}
+
+// take makes the facts of originals of which something stays.
 func (t *taking) take(ctx context.Context) error {
 	if len(t.orders) == 0 {
 		return nil
@@ -164,10 +212,7 @@ func (t *taking) take(ctx context.Context) error {
 		}
 		t.facts, t.size = append(t.facts, f), t.size+len(f.Value)+line
 	}
-	for _, key := range t.graves {
-		t.facts, t.size = append(t.facts, blob.Fact{Kind: blob.FactTombstone, Key: key, Time: t.now, Value: []byte("null")}), t.size+line
-	}
-	t.orders, t.graves = t.orders[:0], t.graves[:0]
+	t.orders = t.orders[:0]
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ type read struct {
 	Register
 	graves []index.Grave
 	now    bool
+	asked  []int64 // versions of which ledgers were asked
 }
 
 func (r *read) Graves(context.Context, string) iter.Seq2[index.Grave, error] {
@@ -35,8 +37,18 @@ func (*read) Facts(context.Context, string) iter.Seq2[blob.Fact, error] {
 	return func(func(blob.Fact, error) bool) {}
 }
 
-func (*read) Ledgers(_ context.Context, orders []index.LedgerOrder) ([]index.Ledger, error) {
-	return make([]index.Ledger, len(orders)), nil
+func (r *read) Ledgers(_ context.Context, orders []index.LedgerOrder) (all []index.Ledger, err error) {
+	for _, o := range orders {
+		r.asked = append(r.asked, o.Version)
+		all = append(all, index.Ledger{Version: blob.Version{Path: fmt.Sprint(o.Version)}, Buried: o.Bury, Runs: []index.LedgerRun{{Run: "stays"}}})
+	}
+	return all, nil
+}
+
+func (r *read) lose(run, plan string, version int, tombstone, ledger string) {
+	g := index.Grave{Version: int64(version), Tombstone: tombstone, Fact: ledger, Time: 1}
+	g.Run, g.Plan = run, plan
+	r.graves = append(r.graves, g)
 }
 
 // TestUndoReadsFirst wants an undo to write while it reads nothing: the log of the index could not be emptied until its end, and was
@@ -45,9 +57,7 @@ func TestUndoReadsFirst(t *testing.T) {
 	x := &read{}
 	for i := range 100 {
 		for run := range 2 {
-			g := index.Grave{Version: int64(i * 7 % 100), Tombstone: fmt.Sprint("key ", i*7%100), Time: 1}
-			g.Run, g.Plan = fmt.Sprint("r", run), "p"
-			x.graves = append(x.graves, g)
+			x.lose(fmt.Sprint("r", run), "p", i*7%100, fmt.Sprint("key ", i*7%100), "")
 		}
 	}
 	var dug []string
@@ -70,5 +80,50 @@ func TestUndoReadsFirst(t *testing.T) {
 	slices.Sort(dug)
 	if n := len(dug); out.Originals != 100 || n != 100 || len(slices.Compact(dug)) != 100 {
 		t.Errorf("%d originals come back, and %d tombstones are taken back", out.Originals, n)
+	}
+}
+
+// TestUndoAsksOnlyWhatStays wants an undo to ask the index what stays of an original only where a run stays that has lost it, too: of a
+// million nothing else does. Keys come back as they were, also those that are no hashes.
+func TestUndoAsksOnlyWhatStays(t *testing.T) {
+	x := &read{}
+	want := map[string]bool{}
+	for i := range 90 {
+		tombstone, ledger := fmt.Sprintf("%032x", i), fmt.Sprintf("%016x", i)
+		switch i % 9 {
+		case 1:
+			tombstone, ledger = fmt.Sprint("Tombstone ", i), fmt.Sprint("ledger ", i)
+		case 2:
+			tombstone = ""
+		case 3:
+			ledger = fmt.Sprintf("%015xF", i)
+		}
+		x.lose(fmt.Sprint("r", i), "p", i, tombstone, ledger)
+		if i%10 == 0 {
+			x.lose("stays", "q", i, tombstone, ledger)
+			l := index.Ledger{Version: blob.Version{Path: fmt.Sprint(i)}}
+			ledger = index.LedgerKey(&l.Version)
+		}
+		want["ledger "+ledger] = i%10 == 0
+		if tombstone != "" {
+			want["tombstone "+tombstone] = false
+		}
+	}
+	got := map[string]bool{}
+	p := &Pruner{Index: x, Room: 2000, Now: time.Now, Write: func(_ context.Context, facts []blob.Fact) error {
+		for _, f := range facts {
+			got[f.Kind+" "+f.Key] = string(f.Value) != "null"
+		}
+		return nil
+	}}
+	out, err := p.Undo(t.Context(), []string{"p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("facts are\n%v, want\n%v", got, want)
+	}
+	if len(x.asked) != 9 || out.Originals != 90 || len(out.Runs) != 90 {
+		t.Errorf("the index was asked of %v; %d originals of %d runs came back", x.asked, out.Originals, len(out.Runs))
 	}
 }
