@@ -98,18 +98,19 @@ func (g *Ingester) survey(ctx context.Context, found *Found) error {
 	}
 	s.before = stats // not sooner: all files are looked at, those known as well
 	var files []surveyed
+	var paths []string
 	shared := belongings{}
 	formats := map[string]string{}
 	for c := range work.left {
 		if c.format != nil && c.root != "" {
 			formats[c.root] = c.formatName()
 		}
-		one := surveyed{file: c.file, belonging: shared.of(belonging{c.root, c.formatName()})}
+		one := surveyed{number: uint32(len(files)), size: c.size, mtime: c.mtime, belonging: shared.of(belonging{c.root, c.formatName()})}
 		if one.state, one.missing, err = s.stateOf(ctx, c); err != nil {
 			return err
 		}
 		found.count(&one)
-		files = append(files, one)
+		files, paths = append(files, one), append(paths, c.path)
 	}
 	if cleaner, ok := g.format(found.Format).(format.Cleaner); ok {
 		for _, c := range cleaner.Cleanings() {
@@ -117,7 +118,7 @@ func (g *Ingester) survey(ctx context.Context, found *Found) error {
 		}
 	}
 	var o Outlook
-	g.foresee(&o, root, files, formats, g.Now().AddDate(0, 0, riskDays))
+	g.foresee(&o, root, files, func(number uint32) string { return paths[number] }, formats, g.Now().AddDate(0, 0, riskDays))
 	found.RiskFiles, found.RiskBytes = o.AtRisk, o.AtRiskBytes
 	return nil
 }

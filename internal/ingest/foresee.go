@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"hash/maphash"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,39 +48,30 @@ type ofUnit struct {
 }
 
 // foresee adds what programs will delete before a time.
-func (g *Ingester) foresee(o *Outlook, root Root, files []surveyed, formats map[string]string, until time.Time) {
+func (g *Ingester) foresee(o *Outlook, root Root, files []surveyed, path func(number uint32) string, formats map[string]string, until time.Time) {
 	for _, f := range g.Formats {
 		cleaner, ok := f.(format.Cleaner)
 		if !ok {
 			continue
 		}
 		for _, c := range cleaner.Cleanings() {
-			var all []ofUnit
-			for i := range files {
-				one := &files[i]
+			of := func(one *surveyed) (group, name string) {
 				if cmp.Or(formats[one.root], one.format) != f.Name() || one.state == isUnknown {
-					continue
+					return "", ""
 				}
-				if group, name := c.Unit(one.path, one.root); name != "" {
-					if all == nil {
-						all = make([]ofUnit, 0, len(files)-i)
-					}
-					all = append(all, ofUnit{group, name, one})
-				}
+				return c.Unit(path(one.number), one.root)
 			}
-			if len(all) > 0 {
+			groups := grouped(files, of)
+			if len(groups) > 0 {
 				c.Days = days(c, root.Dir)
 			}
-			slices.SortFunc(all, func(x, y ofUnit) int {
-				return cmp.Or(strings.Compare(x.group, y.group), strings.Compare(x.name, y.name))
-			})
-			for len(all) > 0 {
+			for len(groups) > 0 {
 				n := 1
-				for n < len(all) && all[n].group == all[0].group {
+				for n < len(groups) && groups[n].hash == groups[0].hash {
 					n++
 				}
-				judge(c, units(all[:n]), until)
-				all = all[n:]
+				judgeGroups(c, files, groups[:n], of, until)
+				groups = groups[n:]
 			}
 		}
 	}
@@ -87,6 +79,50 @@ func (g *Ingester) foresee(o *Outlook, root Root, files []surveyed, formats map[
 		if f := &files[i]; f.doomed {
 			o.doom(f)
 		}
+	}
+}
+
+// inGroup is a file, and the hash of its group: names take much more memory, so they are those of one group at a time.
+type inGroup struct {
+	hash uint64
+	at   int32
+}
+
+// grouped are the files that are cleaned, group by group.
+func grouped(files []surveyed, of func(*surveyed) (group, name string)) (all []inGroup) {
+	seed := maphash.MakeSeed()
+	for i := range files {
+		group, name := of(&files[i])
+		if name == "" {
+			continue
+		}
+		if all == nil {
+			all = make([]inGroup, 0, len(files)-i)
+		}
+		all = append(all, inGroup{maphash.String(seed, group), int32(i)})
+	}
+	slices.SortFunc(all, func(x, y inGroup) int { return cmp.Or(cmp.Compare(x.hash, y.hash), cmp.Compare(x.at, y.at)) })
+	return all
+}
+
+// judgeGroups judges the units of the groups of one hash.
+func judgeGroups(c format.Cleaning, files []surveyed, in []inGroup, of func(*surveyed) (group, name string), until time.Time) {
+	all := make([]ofUnit, len(in))
+	for i, x := range in {
+		one := &files[x.at]
+		group, name := of(one)
+		all[i] = ofUnit{group, name, one}
+	}
+	slices.SortFunc(all, func(x, y ofUnit) int {
+		return cmp.Or(strings.Compare(x.group, y.group), strings.Compare(x.name, y.name))
+	})
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].group == all[0].group {
+			n++
+		}
+		judge(c, units(all[:n]), until)
+		all = all[n:]
 	}
 }
 
