@@ -78,10 +78,14 @@ func (f *Forget) Search(ctx context.Context) (found []Match, err error) {
 	}
 	found = append(f.searchFacts(), found...)
 	f.holdings = nil
+	slices.SortStableFunc(found, func(a, b Match) int {
+		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Version, b.Version))
+	})
 	return found, nil
 }
 
-// each calls do for every original in which something is found, with that, one span after the other.
+// each calls do for every original in which something is found, with that, one span after the other, and in a span in the order of the
+// packs.
 func (f *Forget) each(ctx context.Context, do func(*chain, []Match) error) (err error) {
 	f.GC.began, f.GC.matches = f.GC.Now(), f.inFact
 	f.library = pack.NewLibrary(f.GC.Packs, 16<<20)
@@ -89,7 +93,7 @@ func (f *Forget) each(ctx context.Context, do func(*chain, []Match) error) (err 
 	done := int64(0)
 	f.holdings, err = f.GC.walk(ctx, nil, func(h *holdings, _ blob.Span) error {
 		f.holdings = h
-		for _, c := range h.sorted() {
+		for _, c := range h.byPlace() {
 			found, err := f.searchChain(ctx, c)
 			if err != nil {
 				return fmt.Errorf("%s version %d: %w", f.Pattern.Masked(c.Source+"/"+c.Path), c.Number, err)
@@ -111,10 +115,20 @@ func (f *Forget) each(ctx context.Context, do func(*chain, []Match) error) (err 
 	return err
 }
 
-func (h *holdings) sorted() []*chain {
+// byPlace are the chains in the order in which packs hold their beginnings, so that no member of small originals is inflated for each of
+// them.
+func (h *holdings) byPlace() []*chain {
+	var nowhere entry
+	begins := func(c *chain) *entry {
+		if len(c.parts) == 0 || c.parts[0].at == nil {
+			return &nowhere
+		}
+		return c.parts[0].at
+	}
 	return slices.SortedFunc(h.chains, func(a, b *chain) int {
-		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number),
-			bytes.Compare(a.Root[:], b.Root[:]))
+		x, y := begins(a), begins(b)
+		return cmp.Or(strings.Compare(x.pack, y.pack), cmp.Compare(x.raw, y.raw), strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path),
+			cmp.Compare(a.Number, b.Number), bytes.Compare(a.Root[:], b.Root[:]))
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,7 +32,7 @@ func TestWalkHoldsLittle(t *testing.T) {
 			if h.count > limit+8 { // versions of one file stay together
 				t.Errorf("%d chains are held, %d may be", h.count, limit)
 			}
-			for _, c := range h.sorted() {
+			for _, c := range slices.SortedFunc(h.chains, func(a, b *chain) int { return strings.Compare(fmt.Sprint(a.key()), fmt.Sprint(b.key())) }) {
 				if !span.Has(c.name()) {
 					t.Errorf("%s is behind the span", c.Path)
 				}
@@ -70,6 +71,34 @@ func TestWalkHoldsLittle(t *testing.T) {
 	if done.Redacted == 0 || f.holdings != nil {
 		t.Errorf("%d are redacted, forget holds %v while gc works", done.Redacted, f.holdings)
 	}
+}
+
+// TestByPlace wants originals to be read in the order in which packs hold them: in that of their names a pack would be opened, and a member
+// inflated, for nearly each of a million.
+func TestByPlace(t *testing.T) {
+	w := newWorld(t, rand.Uint64(), blobtest.NewMemory())
+	for range 25 {
+		w.ingest()
+	}
+	_, err := w.collector(Options{}).walk(t.Context(), nil, func(h *holdings, _ blob.Span) error {
+		var last place
+		all := h.byPlace()
+		for _, c := range all {
+			if len(c.parts) == 0 || c.parts[0].at == nil {
+				continue
+			}
+			at := c.parts[0].at.place
+			if at.pack < last.pack || at.pack == last.pack && at.raw < last.raw {
+				t.Errorf("%v comes after %v", at, last)
+			}
+			last = at
+		}
+		if len(all) != h.count || last.pack == "" {
+			t.Errorf("%d of %d originals", len(all), h.count)
+		}
+		return nil
+	})
+	w.check(err)
 }
 
 // TestReplacedPacksAreForgotten wants nothing to be known any more of packs that others have replaced: the plan still names

@@ -48,7 +48,7 @@ func (l *Library) View(ctx context.Context, name string) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := Open(ctx, p, name)
+	r, err := OpenOf(ctx, p, name, func(blob.Name) bool { return false }) // only members are needed
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
