@@ -43,7 +43,7 @@ func (a *Archive) indexedOriginals(ctx context.Context, o RestoreOptions) iter.S
 			part := func(ctx context.Context, from, to int64) io.Reader {
 				return &content{ctx: ctx, archive: a, version: v, offset: from, end: to}
 			}
-			if !yield(original{Version: v.Version, newest: v.Newest, lost: within(losses.Of(&v.Version), v.Size), part: part}, err) || err != nil {
+			if !yield(original{Version: v.Version, newest: v.Newest, lost: within(losses.Of(&v.Version), v.Size), place: place{raw: v.Chain}, part: part}, err) || err != nil {
 				return
 			}
 		}
@@ -108,7 +108,11 @@ func (a *Archive) filesOf(ctx context.Context, run string) (map[string]bool, err
 
 func (a *Archive) packedOriginal(c *catalog, v *catalogVersion) original {
 	placed := c.place(v)
-	return original{Version: v.Version, newest: v.newest, part: func(ctx context.Context, from, to int64) io.Reader {
+	var at place
+	if len(placed.at) > 0 && placed.at[0].pack != nil {
+		at = place{placed.at[0].pack.name, placed.at[0].raw}
+	}
+	return original{Version: v.Version, newest: v.newest, place: at, part: func(ctx context.Context, from, to int64) io.Reader {
 		extents, err := placed.extents(from, to)
 		if err != nil {
 			return failing{err}

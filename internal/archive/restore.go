@@ -1,12 +1,15 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -114,7 +117,19 @@ type original struct {
 	blob.Version
 	newest bool
 	lost   []blob.Loss // of a restore that wants what is left
+	place  place
 	part   func(ctx context.Context, from, to int64) io.Reader
+}
+
+// place is where an original begins, as far as it is worth to read those that are near together. The index met them in the order of
+// the packs, nearly.
+type place struct {
+	pack string // "" when raw is a chain
+	raw  int64
+}
+
+func (p place) compare(q place) int {
+	return cmp.Or(strings.Compare(p.pack, q.pack), cmp.Compare(p.raw, q.raw))
 }
 
 // read gives all of an original. At its end it has proved to be what was archived.
@@ -161,10 +176,29 @@ func (r *restorer) run(ctx context.Context) error {
 	return nil
 }
 
+// gathered is how many originals are known before the first of them is read.
+const gathered = 1 << 15
+
+// choose hands out the originals, many at a time in the order in which packs hold them: in that of their names, a member of small ones
+// would be inflated for each of them.
 func (r *restorer) choose(ctx context.Context, jobs chan<- job) error {
+	var some []job
+	hand := func() error {
+		slices.SortStableFunc(some, func(a, b job) int { return a.place.compare(b.place) })
+		for _, j := range some {
+			select {
+			case jobs <- j:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		clear(some)
+		some = some[:0]
+		return nil
+	}
 	for o, err := range r.archive.originals(ctx, r.opts) {
-		if err != nil {
-			return err
+		if err != nil { // what comes before it can be restored
+			return errors.Join(err, hand())
 		}
 		if !underAny(r.opts.Paths, r.met, o.Source, o.Path) {
 			continue
@@ -178,13 +212,14 @@ func (r *restorer) choose(ctx context.Context, jobs chan<- job) error {
 			r.done(j.outcome(ActionFailed, fmt.Errorf("%s: another original of this restore has the name", j.name)))
 			continue
 		}
-		select {
-		case jobs <- j:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if some = append(some, j); len(some) < gathered {
+			continue
+		}
+		if err := hand(); err != nil {
+			return err
 		}
 	}
-	return nil
+	return hand()
 }
 
 func (j *job) outcome(action string, err error) Restored {

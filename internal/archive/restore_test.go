@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -366,6 +367,33 @@ func TestRestoreWhileTheCatalogGoesOn(t *testing.T) {
 	for _, o := range found {
 		if data, err := io.ReadAll(o.read(t.Context())); err != nil || int64(len(data)) != o.Size {
 			t.Errorf("%s/%s@%d: %d bytes of %d, %v", o.Source, o.Path, o.Number, len(data), o.Size, err)
+		}
+	}
+}
+
+// TestRestoreInTheOrderOfThePacks wants originals to be read as packs hold them, with and without an index: by their names, of a million
+// small ones a member would be inflated for nearly each.
+func TestRestoreInTheOrderOfThePacks(t *testing.T) {
+	w := newWorld(t)
+	for i := range 20 {
+		w.put(file{"s", fmt.Sprint("f", i*7%20), 1, fmt.Sprint("content ", i), 0o600}, file{"s", fmt.Sprint("g", i*3%20), 1, fmt.Sprint("other ", i), 0o600})
+	}
+	opts := testOptions()
+	opts.NoIndex = true
+	for _, a := range []*Archive{w.open(Read), openArchive(t, w.dir, Read, opts)} {
+		r := &restorer{archive: a, opts: RestoreOptions{All: true, To: t.TempDir()}, targets: map[string]*target{}, names: newNames()}
+		jobs := make(chan job)
+		var err error
+		go func() {
+			defer close(jobs)
+			err = r.choose(t.Context(), jobs)
+		}()
+		var places []place
+		for j := range jobs {
+			places = append(places, j.place)
+		}
+		if err = errors.Join(err, r.close()); err != nil || len(places) != 40 || !slices.IsSortedFunc(places, place.compare) || places[0] == places[39] {
+			t.Errorf("they are read at %v, %v", places, err)
 		}
 	}
 }
