@@ -190,16 +190,14 @@ func (p *parser) date(text string) (span, bool) {
 		years, months, days int
 	}{{"2006-01-02", 0, 0, 1}, {"2006-01", 0, 1, 0}, {"2006", 1, 0, 0}, {"2006/01/02", 0, 0, 1}} {
 		for _, zone := range []string{"", "Z07:00"} {
-			loc := time.UTC // where each day has a midnight
-			if zone != "" {
-				loc = p.loc
-			}
-			t, err := time.ParseInLocation(l.layout+zone, text, loc)
+			t, err := time.Parse(l.layout+zone, text)
 			if err != nil {
 				continue
 			}
-			if loc = t.Location(); zone == "" {
-				loc = p.loc
+			loc := p.loc
+			if zone != "" {
+				_, offset := t.Zone()
+				loc = time.FixedZone("", offset)
 			}
 			y, m, d := t.Date()
 			return span{from: midnight(y, m, d, loc), to: midnight(y+l.years, m+time.Month(l.months), d+l.days, loc)}, true
