@@ -76,6 +76,9 @@ func commands(t *testing.T, root string) []writing {
 	}
 	parts := filepath.Join(root, "parts.json") // a plan of many originals
 	call(t, base, "prune", "--query", "after:1970", "--allow-empty", "--plan", parts)
+	every, whole := filepath.Join(root, "every"), filepath.Join(root, "whole.json") // of all formats, with parents, titles and models in each other's originals
+	call(t, every, "ingest", runs)
+	call(t, every, "prune", "--query", "after:1970", "--allow-empty", "--plan", whole)
 	pruned, more, old, gone := copied("pruned"), copied("more"), copied("old"), copied("gone")
 	call(t, pruned, "prune", "--yes", "--run", id(all[0]))
 	call(t, gone, "prune", "--apply", parts)
@@ -104,7 +107,7 @@ func commands(t *testing.T, root string) []writing {
 	written(t, filepath.Join(moved, "awf/storage/states/new.json"), []byte(`{"id":"new"}`))
 	must(t, os.RemoveAll(source))
 	must(t, os.Rename(moved, source))
-	whole := func(t *testing.T, b, _ string) { call(t, base, "backup", "verify", b, "--full") }
+	full := func(t *testing.T, b, _ string) { call(t, base, "backup", "verify", b, "--full") }
 	plain := func(line ...string) func(string) []string { return func(string) []string { return line } }
 	return []writing{
 		{name: "init", line: plain("init")},
@@ -114,6 +117,7 @@ func commands(t *testing.T, root string) []writing {
 		{name: "reindex", from: base, line: plain("reindex")},
 		{name: "prune", from: base, line: plain("prune", "--yes", "--run", id(all[0])), over: []string{": not found"}},
 		{name: "prune in parts", from: base, room: 1, line: plain("prune", "--apply", parts)},
+		{name: "prune all in parts", from: every, room: 1, line: plain("prune", "--apply", whole)},
 		{name: "undo in parts", from: gone, room: 1, line: plain("prune", "--undo"), over: []string{"not found", "nothing"}},
 		{name: "undo", from: pruned, line: plain("prune", "--undo"), over: []string{"not found", "nothing"}},
 		{name: "thin", from: base, line: plain("prune", "--yes", "--run", id(all[1]), "--thin", "search"), over: []string{": not found"}},
@@ -122,7 +126,7 @@ func commands(t *testing.T, root string) []writing {
 		{name: "repair", from: hurt, unwell: true, line: plain("verify", "--repair", "--yes")},
 		{name: "tag", from: base, line: plain("tag", "add", id(all[0]), "first")},
 		{name: "pin", from: base, line: plain("pin", id(all[0]), "--reason", "demo")},
-		{name: "backup", from: base, beside: filepath.Join(root, "none"), line: func(b string) []string { return []string{"backup", b} }, same: whole},
+		{name: "backup", from: base, beside: filepath.Join(root, "none"), line: func(b string) []string { return []string{"backup", b} }, same: full},
 		{name: "backup again", from: more, beside: backup, line: func(b string) []string { return []string{"backup", b, "--moved", "--keep-last", "1"} },
 			same: func(t *testing.T, b, _ string) { call(t, more, "backup", "verify", b) }},
 		{name: "backup restore", from: base, beside: backup, line: func(b string) []string {

@@ -59,18 +59,15 @@ type work struct {
 	done     doneParts
 }
 
-// bury writes what stays of originals but for those that are done, much at a time.
+// bury writes what stays of originals but for those that are done, much at a time. What is written at a time is of whole runs: what is
+// known of an original may stand in another of its run, such as the model of a receipt in a transcript, and would be lost when that
+// one goes before.
 func (w *work) bury(ctx context.Context, done map[int64]bool) error {
 	facts, err := w.policyFact(ctx, w.plan.Policy)
 	if err != nil {
 		return err
 	}
-	size := 0
-	flush := func() error {
-		err := w.Write(ctx, facts)
-		facts, size = nil, 0
-		return err
-	}
+	size, run := 0, int32(-1)
 	room, some := w.factsRoom()
 	var orders []index.LedgerOrder
 	ledgers := func() error {
@@ -79,24 +76,32 @@ func (w *work) bury(ctx context.Context, done map[int64]bool) error {
 			size += len(f.Key) + len(f.Value) + factBytes
 		}
 		facts, orders = append(facts, more...), orders[:0]
-		if err == nil && size >= room {
-			err = flush()
+		return err
+	}
+	flush := func() error {
+		if err := ledgers(); err != nil || len(facts) == 0 {
+			return err
 		}
+		err := w.Write(ctx, facts)
+		facts, size = nil, 0
 		return err
 	}
 	if err := w.todoIn(w.byPlace(), func(v *PlannedVersion, h held) error {
 		if done[h.id] {
 			return nil
 		}
+		if run != h.run && size >= room {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		run = h.run
 		o, err := w.plan.order(v, h)
 		if orders = append(orders, o); err != nil || len(orders) < some {
 			return err
 		}
 		return ledgers()
 	}); err != nil {
-		return err
-	}
-	if err := ledgers(); err != nil || len(facts) == 0 {
 		return err
 	}
 	return flush()
@@ -195,7 +200,8 @@ func (w *work) readDone(ctx context.Context) error {
 	return nil
 }
 
-// compare compares what the plan names with what is there now. Runs that the plan has begun to prune are not compared.
+// compare compares what the plan names with what is there now. Runs that the plan has begun to prune are not compared, and of others
+// only what these cannot have changed.
 func (w *work) compare(ctx context.Context) (err error) {
 	s, err := w.survey(ctx, w.plan.Costs)
 	if err != nil {
@@ -216,7 +222,7 @@ func (w *work) compare(ctx context.Context) (err error) {
 	}
 	for i := range runs {
 		r := &runs[i]
-		if at, _ := w.plan.find(r.id); !w.done.begun[at] && r.state() != w.plan.runs[at].state() {
+		if at, _ := w.plan.find(r.id); !w.done.begun[at] && !r.as(&w.plan.runs[at], len(w.done.parts) > 0) {
 			e.add("run " + r.id + " is not what it was")
 		}
 	}
@@ -297,14 +303,21 @@ func (w *work) applied() (*Applied, error) {
 	})
 }
 
-// byPlace are the originals in the order in which the index met them, by their places in the plan, which has them by name: what is
-// done together then stands together in the index. In the order of names each would bring other pages into its cache, and write them.
+// byPlace are the originals, by their places in the plan, which has them by name: run by run, in the order in which the index met them.
+// What is done together then stands together in the index. In the order of names each would bring other pages into its cache, and
+// write them.
 func (w *work) byPlace() []int32 {
-	all := make([]int32, len(w.held))
-	for i := range all {
+	all, first := make([]int32, len(w.held)), make([]int64, len(w.plan.runs))
+	for i, h := range w.held {
 		all[i] = int32(i)
+		if first[h.run] == 0 || h.id < first[h.run] {
+			first[h.run] = h.id
+		}
 	}
-	slices.SortFunc(all, func(a, b int32) int { return cmp.Compare(w.held[a].id, w.held[b].id) })
+	slices.SortFunc(all, func(a, b int32) int {
+		x, y := w.held[a], w.held[b]
+		return cmp.Or(cmp.Compare(first[x.run], first[y.run]), cmp.Compare(x.run, y.run), cmp.Compare(x.id, y.id))
+	})
 	return all
 }
 

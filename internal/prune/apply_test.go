@@ -3,35 +3,49 @@ package prune
 import (
 	"context"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// TestBuryInTheOrderOfTheIndex wants originals to go in the order in which the index met them, not in that of their names: of a million,
-// each would bring other pages into its cache and write them.
+// TestBuryInTheOrderOfTheIndex wants runs to go in the order in which the index met them, not in that of their names: of a million,
+// each would bring other pages into its cache and write them. And it wants no run to go by halves.
 func TestBuryInTheOrderOfTheIndex(t *testing.T) {
+	const runs, each = 30, 4
 	x, plan := &read{}, &Plan{}
 	w := &work{plan: plan, now: time.Unix(0, 0)}
-	w.Pruner = &Pruner{Index: x, Now: time.Now, Room: 1, Write: func(context.Context, []blob.Fact) error { return nil }}
-	for i := range 100 {
+	var parts []int
+	w.Pruner = &Pruner{Index: x, Now: time.Now, Room: 1, Write: func(context.Context, []blob.Fact) error {
+		parts = append(parts, len(x.asked))
+		return nil
+	}}
+	of := map[int64]int{}
+	for i := range runs {
 		id := fmt.Sprintf("r%02d", i)
 		plan.runs = append(plan.runs, planned{id: id})
-		err := plan.Runs.add(&PlannedRun{})
-		if err == nil {
-			err = w.versions.add(&PlannedVersion{Source: "s", Path: id, Number: 1, Goes: true, Runs: []string{id}})
-		}
-		if err != nil {
+		if err := plan.Runs.add(&PlannedRun{}); err != nil {
 			t.Fatal(err)
 		}
-		w.held = append(w.held, held{id: int64(i*37%100 + 1)})
+		for j := range each {
+			if err := w.versions.add(&PlannedVersion{Source: "s", Path: fmt.Sprint(id, j), Number: 1, Goes: true, Runs: []string{id}}); err != nil {
+				t.Fatal(err)
+			}
+			h := held{id: int64(i*7%runs + j*runs + 1), run: int32(i)} // the first of each, the second of each ...
+			w.held, of[h.id] = append(w.held, h), i*7%runs
+		}
 	}
 	if err := w.bury(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if len(x.asked) != 100 || !slices.IsSorted(x.asked) {
-		t.Errorf("they go in the order %v", x.asked)
+	for at, id := range x.asked {
+		if len(x.asked) != runs*each || of[id] != at/each {
+			t.Fatalf("they go in the order %v", x.asked)
+		}
+	}
+	for i, n := range parts {
+		if len(parts) != runs || n != (i+1)*each {
+			t.Fatalf("parts end behind %v", parts)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -68,7 +69,7 @@ type PlannedRun struct {
 // planned is what is kept in memory of a run of a plan: there may be a million.
 type planned struct {
 	id       string
-	said     [16]byte // hash of all that decides on it, and of those of its originals that were looked at
+	said     [16]byte // hashes, see stateBytes
 	number   int32    // in the stand
 	order    int32    // in which it was laid down
 	rows     int32    // of the index
@@ -93,7 +94,8 @@ type PlannedVersion struct {
 // held is an original that runs of a plan hold, in the index.
 type held struct {
 	id     int64
-	buried bool // already
+	run    int32 // place of the first of its runs
+	buried bool  // already
 }
 
 // name is the path as it is.
@@ -222,7 +224,24 @@ func arrange(runs []planned, l *List[PlannedRun]) {
 	l.at = at
 }
 
-func (r *planned) state() string { return hex.EncodeToString(r.said[:8]) }
+// A state is two hashes, one behind the other: of what nobody but people and agents change, the originals of the run (those that were
+// looked at) and what people have said of it; and of what else decides on it, which may change when other runs go: a parent, a
+// title that stands in another's original, costs that were counted there.
+const (
+	ownBytes   = 8
+	stateBytes = 12
+)
+
+func (r *planned) state() string { return hex.EncodeToString(r.said[:stateBytes]) }
+
+// as says that a run is what it was. Once other runs of the plan have gone only its own matters.
+func (r *planned) as(was *planned, begun bool) bool {
+	n := stateBytes
+	if begun {
+		n = ownBytes
+	}
+	return bytes.Equal(r.said[:n], was.said[:n])
+}
 
 // byPolicy decides on all runs.
 func (s *stand) byPolicy(plan *Plan, c Choice, now time.Time) error {
@@ -287,38 +306,37 @@ func (s *stand) plan(runs *[]planned, to *List[PlannedRun], number int, r *polic
 	return nil
 }
 
-// said is a hash of everything that a policy may look at, but sizes as stored, which gc changes.
-func said(r *policy.Run) [16]byte {
-	b := make([]byte, 0, 512)
-	for _, text := range [...]string{r.ID, r.Native, r.Format, r.Source, r.Group, r.Project, r.Flow, r.Agent, r.Status, string(r.Outcome), r.Model,
-		r.Title, r.Parent, string(r.Thinned)} {
-		b = appendText(b, text)
-	}
+// said is hashes of everything that a policy may look at, but sizes as stored, which gc changes.
+func said(r *policy.Run) (all [16]byte) {
+	b := appendText(appendText(make([]byte, 0, 512), r.ID), string(r.Thinned))
 	for _, tag := range r.Tags {
 		b = appendText(b, tag)
+	}
+	b = strconv.AppendBool(b, r.Pinned)
+	for _, h := range r.Holds {
+		b = strconv.AppendInt(appendText(appendText(b, h.Owner), h.Reason), h.Expires.UnixMicro(), 10)
+	}
+	own := sha256.Sum256(b)
+	b = b[:0]
+	for _, text := range [...]string{r.Native, r.Format, r.Source, r.Group, r.Project, r.Flow, r.Agent, r.Status, string(r.Outcome), r.Model,
+		r.Title, r.Parent} {
+		b = appendText(b, text)
 	}
 	for _, t := range []time.Time{r.Started, r.Ended, r.LastActivity} {
 		b = strconv.AppendInt(append(b, ' '), t.UnixMicro(), 10)
 	}
 	b = strconv.AppendInt(append(b, ' '), r.CostNanoUSD.N, 10)
-	b = strconv.AppendBool(strconv.AppendBool(b, r.CostNanoUSD.Known), r.Pinned)
-	for _, h := range r.Holds {
-		b = strconv.AppendInt(appendText(appendText(b, h.Owner), h.Reason), h.Expires.UnixMicro(), 10)
-	}
-	return short(b)
+	rest := sha256.Sum256(strconv.AppendBool(b, r.CostNanoUSD.Known))
+	copy(all[copy(all[:ownBytes], own[:]):stateBytes], rest[:])
+	return all
 }
 
 // alsoSays takes in an original of the run, in whatever order they come.
 func (r *planned) alsoSays(v *index.EstateVersion) {
 	b := appendText(appendText(make([]byte, 0, 512), v.Source), v.Path)
 	b = strconv.AppendInt(b, int64(v.Number), 10)
-	sum := short(strconv.AppendBool(append(b, v.SHA256[:]...), v.Buried))
-	subtle.XORBytes(r.said[:], r.said[:], sum[:])
-}
-
-func short(b []byte) [16]byte {
-	sum := sha256.Sum256(b)
-	return [16]byte(sum[:16])
+	sum := sha256.Sum256(strconv.AppendBool(append(b, v.SHA256[:]...), v.Buried))
+	subtle.XORBytes(r.said[:ownBytes], r.said[:ownBytes], sum[:])
 }
 
 // appendText appends a text so that where it ends can be told.

@@ -43,14 +43,14 @@ func (s *stand) versions(runs []planned, to *List[PlannedVersion]) ([]held, erro
 		if len(holders) == 0 && !v.Buried {
 			holders = h.around(v)
 		}
-		x := h.planned(v, holders)
+		x, run := h.planned(v, holders)
 		if x == nil {
 			continue
 		}
 		if err := to.add(x); err != nil {
 			return nil, err
 		}
-		all = append(all, held{v.ID, v.Buried})
+		all = append(all, held{v.ID, run, v.Buried})
 		for _, number := range v.Holders {
 			if at := h.place[number] - 1; at >= 0 {
 				runs[at].alsoSays(v)
@@ -60,9 +60,8 @@ func (s *stand) versions(runs []planned, to *List[PlannedVersion]) ([]held, erro
 	return all, nil
 }
 
-// planned is a version with the runs of a plan that have to do with it, nil when none has.
-func (h *holding) planned(v *index.EstateVersion, holders []int32) *PlannedVersion {
-	var x *PlannedVersion
+// planned is a version with the runs of a plan that have to do with it, nil when none has, and the place of the first.
+func (h *holding) planned(v *index.EstateVersion, holders []int32) (x *PlannedVersion, run int32) {
 	goes := true
 	for _, number := range holders {
 		at := h.place[number] - 1
@@ -73,13 +72,14 @@ func (h *holding) planned(v *index.EstateVersion, holders []int32) *PlannedVersi
 		if x == nil {
 			x = &PlannedVersion{Source: v.Source, Number: v.Number, SHA256: v.SHA256, Size: v.Size}
 			x.Path, x.PathRaw = blob.Readable(v.Path)
+			run = at
 		}
 		x.Runs = append(x.Runs, h.runs[at].id)
 	}
 	if x != nil {
 		x.Goes = goes
 	}
-	return x
+	return x, run
 }
 
 // ends says that a run, by number, is one that does.

@@ -167,13 +167,16 @@ func (e *estate) readVersions() error {
 	})
 }
 
-// readClaims takes those that say something of a run before those that only name one.
+// readClaims takes those that say something of a run before those that only name one. A version that is buried went with the runs that
+// held it, which may be no more, and falls to none that it only names.
 func (e *estate) readClaims() error {
 	return e.walk("SELECT version, run_name, named FROM run_claims", func(r *sqlx.Rows) error {
 		var version, name int64
 		var named bool
 		err := r.Scan(&version, &name, &named)
-		e.holders.add(version, e.names[name], named)
+		if !named || !e.buried[version] {
+			e.holders.add(version, e.names[name], named)
+		}
 		return err
 	})
 }
@@ -194,7 +197,7 @@ func (e *estate) readTranscripts() error {
 }
 
 // readOthers looks for usage, receipts and steps in versions whose other statements may not name the run that these
-// are of.
+// are of, and for those that were pruned in them. A ledger only names others of which the version spoke.
 func (e *estate) readOthers() error {
 	const some = 1 << 13
 	var open []int64
@@ -207,7 +210,7 @@ func (e *estate) readOthers() error {
 		return e.walk(`SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN usage u ON u.version = j.value
 			UNION SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN receipts u ON u.version = j.value
 			UNION SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN steps u ON u.version = j.value
-			UNION SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN graves u ON u.version = j.value`, func(r *sqlx.Rows) error {
+			UNION SELECT u.version, u.run_name FROM json_each(?1) j CROSS JOIN graves u ON u.version = j.value AND u.tier <> 'named'`, func(r *sqlx.Rows) error {
 			var version, name int64
 			err := r.Scan(&version, &name)
 			e.holders.add(version, e.names[name], false)

@@ -187,7 +187,9 @@ func (d *ledgers) claim(x *ledgerName) error {
 		if x.Action == index.LedgerPrune {
 			run.Named = true
 		}
-		x.Claim = run
+		if x.Claim = run; x.Tier == "named" {
+			return nil // else it would say more than it did, and hold the run from then on
+		}
 		return d.complete(x)
 	}, d.order.Version, x.name)
 }
