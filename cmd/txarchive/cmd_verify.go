@@ -123,7 +123,10 @@ func again(ctx context.Context, a *app, store *archive.Archive, o *archive.Verif
 	}
 	g := a.ingester(store)
 	g.Index, o.Again = db, db
-	if _, _, err := refill(ctx, a, g); err != nil {
+	if _, _, err = refill(ctx, a, g); err == nil {
+		err = db.Rest(ctx)
+	}
+	if err != nil {
 		drop()
 		return nil, err
 	}

@@ -209,6 +209,11 @@ func (a *Archive) NewIndex(ctx context.Context) (db *sqlite.DB, publish func() e
 	if errors.Is(a.indexErr, ErrTooNew) {
 		return nil, nil, nil, a.indexErr
 	}
+	if a.index != nil {
+		if err := a.index.Rest(ctx); err != nil { // it may be damaged, which may be why there is to be another
+			a.opts.Log.DebugContext(ctx, "the index takes memory beside the new one", "err", err)
+		}
+	}
 	path, err := a.nextGeneration()
 	if err != nil {
 		return nil, nil, nil, err

@@ -320,13 +320,13 @@ func (g *Ingester) isDatabase(f format.Format, role string) bool {
 // commitParsed gathers rows into transactions.
 func (g *Ingester) commitParsed(ctx context.Context, in <-chan *index.Parsed, total int64) error {
 	var rows []*index.Parsed
-	size, done := 0, int64(0)
+	size, words, done := 0, 0, int64(0)
 	flush := func() error {
 		if len(rows) == 0 {
 			return nil
 		}
 		err := g.Index.Commit(ctx, index.Batch{Parsed: rows, Resolvers: g.resolvers, Prices: g.book})
-		rows, size = nil, 0
+		rows, size, words = nil, 0, 0
 		return err
 	}
 	var failed error
@@ -335,7 +335,8 @@ func (g *Ingester) commitParsed(ctx context.Context, in <-chan *index.Parsed, to
 			continue
 		}
 		rows = append(rows, p)
-		if size += p.Bytes; size >= batchRows {
+		size, words = size+p.Bytes+versionRows, words+p.Held
+		if size >= batchRows || words >= batchHeld {
 			failed = flush()
 		}
 		if p.Last {

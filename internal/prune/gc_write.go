@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -48,6 +49,7 @@ func (w *rewriter) replace(ctx context.Context, group group) error {
 
 // swap has the new packs indexed and removes the old ones.
 func (w *rewriter) swap(ctx context.Context, b *bundle, rows []*index.PackRow) error {
+	b.letGo()
 	// The index knows all facts; it only learns where they stand now.
 	if err := w.gc.Index.Commit(ctx, index.Batch{Packs: rows}); err != nil {
 		return err
@@ -91,6 +93,20 @@ type bundle struct {
 	stamp   time.Time // of the pack that was begun last
 	reading *volume   // for blame
 	open    map[string]*source
+}
+
+// manyChains is of how many chains a selection is so large that a cycle of the collector, some tens of milliseconds, is little beside
+// what was done with it.
+const manyChains = 1 << 15
+
+// letGo forgets what was needed to write the packs, before the index takes them in and has as much of its own.
+func (b *bundle) letGo() {
+	many := b.holdings.count >= manyChains
+	b.holdings.deselect()
+	b.volumes, b.builder, b.facts, b.moves, b.folds = nil, nil, nil, nil, nil
+	if many {
+		debug.FreeOSMemory() // else it would stand beside the index's, which lies outside of the heap
+	}
 }
 
 type newVolume struct {

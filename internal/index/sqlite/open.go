@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 
 	"github.com/jmoiron/sqlx"
@@ -142,6 +143,15 @@ func (db *DB) Close() error {
 		errs = append(errs, db.w.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// Rest gives back the memory that writing took, when there is little or nothing left to write: the writer's cache, the room in it that
+// another index in this process could take for its own (what SQLite keeps is bounded by the sum of all caches), and what the collector
+// holds.
+func (db *DB) Rest(ctx context.Context) error {
+	_, err := db.w.ExecContext(ctx, "PRAGMA cache_size = -1024; PRAGMA shrink_memory")
+	debug.FreeOSMemory()
+	return engine.Damage(err)
 }
 
 // Path is where the index lies.
