@@ -45,7 +45,7 @@ type Lookup interface {
 
 // Originals says which original bytes the archive has and where they lie.
 type Originals interface {
-	// Versions yields versions of originals by source, path and number.
+	// Versions yields versions of originals by path, source and number.
 	Versions(ctx context.Context, of VersionFilter) iter.Seq2[FileVersion, error]
 	// Locate returns where bytes of a chain lie, in order and without gaps. ErrNotFound when the chain has
 	// no such bytes.

@@ -1,5 +1,7 @@
 package ask
 
+import "github.com/txarchive/txarchive/internal/index"
+
 // Measures are those of a plan, for tests that make them small.
 type Measures = measures
 
@@ -10,3 +12,6 @@ func NewMeasures(probe int, mostOwned, lookedUp int64, listed, tried int) Measur
 
 // With is a reader that plans by other measures.
 func (db *Reader) With(m Measures) *Reader { return &Reader{r: db.r, measures: m} }
+
+// SelectVersions is the query of Versions.
+func SelectVersions(of index.VersionFilter) (string, []any) { return selectVersions(of) }

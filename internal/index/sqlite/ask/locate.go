@@ -14,10 +14,16 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
-// Versions yields versions of originals by source, path and number.
+// Versions yields versions of originals by path, source and number.
 func (db *Reader) Versions(ctx context.Context, of index.VersionFilter) iter.Seq2[index.FileVersion, error] {
+	query, args := selectVersions(of)
+	return engine.Stream(ctx, db.r, query, args, scanVersion)
+}
+
+// selectVersions goes along the index of paths, so that nothing is sorted: of a million, what is sorted is in memory. Those of a run
+// are few.
+func selectVersions(of index.VersionFilter) (query string, args []any) {
 	var conds []string
-	var args []any
 	add := func(sql string, a ...any) { conds, args = append(conds, sql), append(args, a...) }
 	add("1")
 	if of.Source != "" {
@@ -38,13 +44,16 @@ func (db *Reader) Versions(ctx context.Context, of index.VersionFilter) iter.Seq
 			UNION SELECT t.version FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id WHERE r.run_id = ?1)`, of.Run)
 		conds[len(conds)-1] = strings.ReplaceAll(conds[len(conds)-1], "?1", fmt.Sprintf("?%d", len(args)))
 	}
-	query := `SELECT s.name, f.path, v.number, c.root, v.size, v.sha256, v.mtime, v.mode,
+	from := "FROM files f CROSS JOIN sources s ON s.id = f.source CROSS JOIN originals v ON v.file = f.id CROSS JOIN chains c ON c.id = v.chain"
+	if of.Run != "" {
+		from = "FROM originals v CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source CROSS JOIN chains c ON c.id = v.chain"
+	}
+	return `SELECT s.name, f.path, v.number, c.root, v.size, v.sha256, v.mtime, v.mode,
 		(SELECT name FROM names WHERE id = v.format), (SELECT name FROM names WHERE id = v.role), v.root_dir, v.chain, v.parser,
 		NOT EXISTS (SELECT 1 FROM originals w WHERE w.file = v.file AND w.number > v.number),
 		CASE WHEN v.size = 0 THEN 1 ELSE (SELECT count(*) FROM originals w WHERE w.sha256 = v.sha256) END
-		FROM sources s JOIN files f ON f.source = s.id JOIN originals v ON v.file = f.id JOIN chains c ON c.id = v.chain
-		WHERE ` + strings.Join(conds, " AND ") + " ORDER BY s.name, f.path, v.number"
-	return engine.Stream(ctx, db.r, query, args, scanVersion)
+		` + from + `
+		WHERE ` + strings.Join(conds, " AND ") + " ORDER BY f.path, s.name, v.number", args
 }
 
 // Speakers yields the ids of the runs that count and to which a version belongs, as Versions finds those of a run: the latest start first.

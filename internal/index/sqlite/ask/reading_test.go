@@ -2,9 +2,11 @@ package ask_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/ask"
 )
 
 // TestNothingOutlivesACommit asks the same before and after rows come and go: what a connection remembers is of one state.
@@ -45,4 +47,28 @@ func TestNothingOutlivesACommit(t *testing.T) {
 	step(fmt.Sprintf("INSERT INTO fts (rowid, t) VALUES (%d, 'zoo building')", ids[0]))
 	step("DELETE FROM fts WHERE rowid IN (SELECT rowid FROM fts WHERE fts MATCH 'building')")
 	step(fmt.Sprintf("INSERT INTO fts (rowid, t) VALUES (%d, 'the zoo building')", ids[0]))
+}
+
+// TestVersionsAreNotSorted: what SQLite sorts it has in memory, half a kilobyte of each original.
+func TestVersionsAreNotSorted(t *testing.T) {
+	db := smallWorld(t)
+	for _, of := range []index.VersionFilter{{}, {Newest: true}, {Source: "s"}, {Source: "s", Path: "p", Number: 1}} {
+		query, args := ask.SelectVersions(of)
+		rows, err := db.raw.Queryx("EXPLAIN QUERY PLAN "+query, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			step, err := rows.SliceScan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if what := fmt.Sprint(step[3]); strings.Contains(what, "TEMP B-TREE FOR ORDER BY") {
+				t.Errorf("%+v: %s", of, what)
+			}
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
