@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -83,18 +85,30 @@ func (c *commit) replace(all []*index.PackRow, ids []int64) error {
 	return nil
 }
 
-// moveFacts says that a pack tells the facts of those which it replaces, of all at once: every fact is looked at.
+// moveFacts says that a pack tells the facts of those which it replaces, of all at once: every fact is looked at. There may be a million.
+// So the names are no subquery, with which SQLite would first gather the keys of all, and the statement does not undo itself, for which it
+// would keep a copy of every page: both in memory, 120 MB of 900,000 tombstones. The transaction is undone instead.
 func (c *commit) moveFacts(p *index.PackRow) error {
-	if len(p.Replaces) == 0 {
-		return nil
+	for names := range slices.Chunk(p.Replaces, movedPacks) {
+		args := make([]any, 0, 1+movedPacks)
+		args = append(args, p.Name)
+		for _, name := range names {
+			args = append(args, name)
+		}
+		for len(args) <= movedPacks {
+			args = append(args, nil)
+		}
+		if _, err := c.exec(moveFacts, args...); err != nil {
+			return err
+		}
 	}
-	names, err := json.Marshal(p.Replaces)
-	if err != nil {
-		return err
-	}
-	_, err = c.exec("UPDATE facts SET pack = ? WHERE pack IN (SELECT p.name FROM json_each(?) JOIN packs p ON p.name = value)", p.Name, string(names))
-	return err
+	return nil
 }
+
+// movedPacks is of how many packs the facts move at a time.
+const movedPacks = 64
+
+var moveFacts = "UPDATE OR FAIL facts SET pack = ? WHERE pack IN (?" + strings.Repeat(", ?", movedPacks-1) + ")"
 
 func (c *commit) replaceOne(name string, all []*index.PackRow, ids []int64) error {
 	if _, err := c.exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, '')", replacedKey+name); err != nil {
