@@ -84,7 +84,7 @@ func (c *commit) concerns(version int64) error {
 	const names = `SELECT run_name FROM run_claims WHERE version = ?1 UNION SELECT run_name FROM transcripts WHERE version = ?1
 		UNION SELECT run_name FROM usage WHERE version = ?1 UNION SELECT run_name FROM receipts WHERE version = ?1
 		UNION SELECT run_name FROM steps WHERE version = ?1 UNION SELECT run_name FROM hints WHERE version = ?1
-		UNION SELECT run_name FROM graves WHERE version = ?1`
+		UNION SELECT run_name FROM graves WHERE version = ?1 UNION SELECT run_name FROM problems WHERE version = ?1 AND run_name IS NOT NULL`
 	c.unsaid = true
 	if err := c.each(names, intoSet(c.touched), version); err != nil {
 		return err

@@ -150,6 +150,9 @@ const forgetNames = `DELETE FROM run_names WHERE run IN temp.touched_runs
 	AND NOT EXISTS (SELECT 1 FROM graves x WHERE x.run_name = run_names.id)
 	AND id NOT IN (SELECT run_name FROM problems WHERE run_name IS NOT NULL)`
 
+// hasGrave says that a run r was pruned, at least in part.
+const hasGrave = `EXISTS (SELECT 1 FROM run_names n CROSS JOIN graves g ON g.run_name = n.id WHERE n.run = r.id AND g.action = 'prune')`
+
 // finishRuns fills in what only the events tell, and removes runs that nothing means any more. Nothing is taken back of a statement that
 // fails, since the transaction is: else SQLite would keep each page that it changes in memory as it was.
 func (c *commit) finishRuns() error {
@@ -170,8 +173,7 @@ func (c *commit) finishRuns() error {
 		`DELETE FROM conversations WHERE run IN temp.touched_runs AND NOT EXISTS (SELECT 1 FROM transcripts t WHERE t.conversation = conversations.id)`,
 		`DELETE FROM runs WHERE id IN temp.touched_runs AND NOT EXISTS (SELECT 1 FROM run_names n WHERE n.run = runs.id)`,
 		// Of what was pruned only the ledger speaks, and it only names the run.
-		`UPDATE OR FAIL runs SET pruned = counted = 0 AND EXISTS (SELECT 1 FROM run_names n JOIN graves g ON g.run_name = n.id WHERE n.run = runs.id AND g.action = 'prune')
-			WHERE id IN temp.touched_runs`,
+		`UPDATE OR FAIL runs AS r SET pruned = counted = 0 AND ` + hasGrave + ` WHERE id IN temp.touched_runs`,
 	} {
 		if _, err := c.exec(query); err != nil {
 			return err
