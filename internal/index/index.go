@@ -70,6 +70,7 @@ type PackRow struct {
 	Members  []blob.Member
 	Versions []blob.Version
 	Replaces []string
+	Dead     []VersionKey // that the packs which it replaces told of, and that it does not
 }
 
 // FactRow is a fact and the pack that tells it.

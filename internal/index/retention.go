@@ -136,6 +136,6 @@ type Grave struct {
 	Time             int64 // microseconds
 	Fact             string
 	Tombstone        string // key of the fact, "" where the version is still there
-	Bytes            int64  // of the version that its extents still have
+	Bytes            int64  // of the version that its extents still have, -1 where there are none: an empty one has one
 	RunPruned, Alive bool   // the run is no more; it has versions that are there
 }

@@ -113,7 +113,11 @@ func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
 			return adopted, err
 		}
 		end = max(end, places.redirect(&m))
-		batch.Packs = append(batch.Packs, packRow(m, t.Size))
+		row := packRow(m, t.Size)
+		if row.Dead, err = g.leftOut(ctx, &m); err != nil {
+			return adopted, err
+		}
+		batch.Packs = append(batch.Packs, row)
 		for _, f := range m.Facts {
 			batch.Facts = append(batch.Facts, index.FactRow{Fact: f, Pack: m.Pack})
 		}
@@ -122,6 +126,31 @@ func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
 		err = commit(len(told))
 	}
 	return adopted, errors.Join(append(bad, err)...)
+}
+
+// leftOut are the versions of which a pack of a gc does not tell any more, as far as the packs that it replaces are still there.
+func (g *Ingester) leftOut(ctx context.Context, m *blob.Manifest) (dead []index.VersionKey, err error) {
+	key := func(v *blob.Version) index.VersionKey {
+		return index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}
+	}
+	told := map[index.VersionKey]bool{}
+	if len(m.Replaces) > 0 {
+		for i := range m.Versions {
+			told[key(&m.Versions[i])] = true
+		}
+	}
+	for _, name := range m.Replaces {
+		_, err := g.manifest(ctx, name, func(v *blob.Version) bool {
+			if k := key(v); !told[k] {
+				dead = append(dead, k)
+			}
+			return false
+		})
+		if err != nil && !errors.Is(err, blob.ErrNotFound) && !errors.Is(err, blob.ErrCorrupt) {
+			return nil, err
+		}
+	}
+	return dead, nil
 }
 
 // manifest reads what a pack tells, of the versions that keep wants: nil is all.

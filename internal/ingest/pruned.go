@@ -99,7 +99,10 @@ func (st *stored) leaveOut(state index.State) error {
 	}
 	now := s.g.Now().UTC().Truncate(time.Microsecond)
 	facts := []blob.Fact{blob.Bury(&v, "").Retract(now)}
-	there := int64(0)
+	there := int64(-1) // even an empty content has a place
+	if len(state.Extents) > 0 {
+		there = 0
+	}
 	for _, e := range state.Extents {
 		there += e.Size
 	}

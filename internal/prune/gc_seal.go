@@ -51,6 +51,7 @@ func (b *bundle) seal(ctx context.Context) (rows []*index.PackRow, err error) {
 		rows = append(rows, &index.PackRow{Name: sealed.Pack, Size: info.Size, Created: sealed.Created, Writer: sealed.Writer,
 			Members: sealed.Members, Versions: sealed.Versions, Replaces: sealed.Replaces})
 	}
+	rows[len(rows)-1].Dead = b.dead()
 	return rows, nil
 }
 
@@ -97,6 +98,18 @@ func (b *bundle) lines(main *newVolume) (lines map[*chain][]blob.Extent, twins [
 			cmp.Compare(a.chain.Number, b.chain.Number), cmp.Compare(a.part.offset, b.part.offset))
 	})
 	return lines, twins
+}
+
+// dead are the versions that the group told of and that go.
+func (b *bundle) dead() (all []index.VersionKey) {
+	for _, v := range b.group {
+		for _, c := range v.lines {
+			if c.dead {
+				all = append(all, index.VersionKey{Source: c.Source, Path: c.Path, Number: c.Number})
+			}
+		}
+	}
+	return all
 }
 
 // link makes twins hard links. One whose name the pack cannot hold gets its bytes in a pack of its own.

@@ -55,7 +55,7 @@ func (c *commit) tombstone(f blob.Fact) error {
 // exhume makes versions that lay under a tombstone to be parsed again. Those of which no bytes are left stay.
 func (c *commit) exhume(key string) error {
 	found := map[int64]bool{}
-	if err := c.each(`SELECT v.id FROM versions v WHERE v.grave = ? AND v.size <= (SELECT coalesce(sum(x.size), 0) FROM extents x WHERE x.chain = v.chain)`,
+	if err := c.each(`SELECT v.id FROM versions v WHERE v.grave = ? AND v.size <= (SELECT coalesce(sum(x.size), -1) FROM extents x WHERE x.chain = v.chain)`,
 		intoSet(found), key); err != nil {
 		return err
 	}

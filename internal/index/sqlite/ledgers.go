@@ -276,7 +276,7 @@ func (d *ledgers) links() ([]index.LedgerLink, error) {
 func (db *DB) Graves(ctx context.Context, run string) iter.Seq2[index.Grave, error] {
 	return func(yield func(index.Grave, error) bool) {
 		err := engine.Each(ctx, db.r, `SELECT r.run_id, n.native_id, n.scope <> '', f.name, g.action, g.tier, g.over, g.until, g.plan, g.rule, g.reason, g.time, g.fact,
-		v.id, s.name, x.path, v.number, c.root, v.sha256, v.size, coalesce(v.grave, ''), (SELECT coalesce(sum(e.size), 0) FROM extents e WHERE e.chain = v.chain), r.pruned, r.counted
+		v.id, s.name, x.path, v.number, c.root, v.sha256, v.size, coalesce(v.grave, ''), (SELECT coalesce(sum(e.size), -1) FROM extents e WHERE e.chain = v.chain), r.pruned, r.counted
 		FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN graves g ON g.run_name = n.id CROSS JOIN names f ON f.id = r.format
 		CROSS JOIN versions v ON v.id = g.version CROSS JOIN chains c ON c.id = v.chain CROSS JOIN files x ON x.id = v.file CROSS JOIN sources s ON s.id = x.source
 		WHERE g.tier <> 'named' AND r.id IN (SELECT k.run FROM graves b JOIN run_names k ON k.id = b.run_name WHERE ?1 = '' UNION ALL SELECT id FROM runs WHERE run_id = ?1)

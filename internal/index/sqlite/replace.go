@@ -73,6 +73,9 @@ func (c *commit) placeOf(e blob.Extent) (pack, raw int64, ok bool, err error) {
 // its hash.
 func (c *commit) replace(all []*index.PackRow, ids []int64) error {
 	for _, p := range all {
+		if err := c.buryDeep(p.Dead); err != nil {
+			return fmt.Errorf("versions that pack %s left out: %w", p.Name, err)
+		}
 		if err := c.moveFacts(p); err != nil {
 			return fmt.Errorf("facts of pack %s: %w", p.Name, err)
 		}
@@ -80,6 +83,18 @@ func (c *commit) replace(all []*index.PackRow, ids []int64) error {
 			if err := c.replaceOne(name, all, ids); err != nil {
 				return fmt.Errorf("pack %s replaces %s: %w", p.Name, name, err)
 			}
+		}
+	}
+	return nil
+}
+
+// buryDeep takes the places of buried versions away of which no pack tells any more. Their bytes may still be there for the sake of
+// another version; brought back by these, they would be in the index alone.
+func (c *commit) buryDeep(dead []index.VersionKey) error {
+	for _, k := range dead {
+		if _, err := c.exec(`DELETE FROM extents WHERE chain IN (SELECT v.chain FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?
+			CROSS JOIN versions v ON v.file = f.id AND v.number = ? WHERE s.name = ? AND v.grave IS NOT NULL)`, k.Path, k.Number, k.Source); err != nil {
+			return err
 		}
 	}
 	return nil
