@@ -68,6 +68,7 @@ type EstateRun struct {
 	Cost                                                                                  transcript.Count // nano-USD
 	Thinned                                                                               string           // tier, "" for none
 	Rows                                                                                  int64            // of the index
+	Family                                                                                int              // number of one of those that are forks, parents and children of each other
 }
 
 // Leaving is what is taken out of an index, and what is put in instead.

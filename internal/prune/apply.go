@@ -56,12 +56,16 @@ type work struct {
 	now      time.Time
 	versions List[PlannedVersion]
 	held     []held
+	families []int32 // by place of a run in what held says, the place of the first of its family
 	done     doneParts
 }
 
-// bury writes what stays of originals but for those that are done, much at a time. What is written at a time is of whole runs: what is
-// known of an original may stand in another of its run, such as the model of a receipt in a transcript, and would be lost when that
-// one goes before.
+// mostFacts is of what families are not kept together.
+const mostFacts = 4 * factsBytes
+
+// bury writes what stays of originals but for those that are done, much at a time. What is written at a time is of whole families: what
+// is known of an original may stand in another of its run, such as the model of a receipt in a transcript, or in one of a run that it
+// was forked from, such as which lines are copies. It would be lost when that one goes before.
 func (w *work) bury(ctx context.Context, done map[int64]bool) error {
 	facts, err := w.policyFact(ctx, w.plan.Policy)
 	if err != nil {
@@ -90,7 +94,7 @@ func (w *work) bury(ctx context.Context, done map[int64]bool) error {
 		if done[h.id] {
 			return nil
 		}
-		if run != h.run && size >= room {
+		if run >= 0 && size >= room && (w.families[run] != w.families[h.run] || run != h.run && size >= mostFacts) {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -240,12 +244,17 @@ func (w *work) compare(ctx context.Context) (err error) {
 // again finds the runs of the plan as they are now, and what of them keeps it from being applied.
 func (w *work) again(s *stand, e *ChangedError) ([]planned, error) {
 	there, now := make([]bool, len(w.plan.runs)), make([]planned, 0, len(w.plan.runs))
+	first := make([]int32, s.Len()) // of a family its place in now, from 1
 	if err := s.Each(func(number, _ int, r *policy.Run) error {
 		at, ok := w.plan.find(r.ID)
 		if !ok {
 			return nil
 		}
-		was := &w.plan.runs[at]
+		was, family := &w.plan.runs[at], s.shown.Family
+		if first[family] == 0 {
+			first[family] = int32(len(now) + 1)
+		}
+		w.families = append(w.families, first[family]-1)
 		there[at], now = true, append(now, planned{id: was.id, said: said(r), number: int32(number), ends: was.ends})
 		if why := protection(r, w.now); why != "" && !w.done.begun[at] {
 			e.add("run " + r.ID + " is now " + why)
@@ -303,20 +312,21 @@ func (w *work) applied() (*Applied, error) {
 	})
 }
 
-// byPlace are the originals, by their places in the plan, which has them by name: run by run, in the order in which the index met them.
-// What is done together then stands together in the index. In the order of names each would bring other pages into its cache, and
-// write them.
+// byPlace are the originals, by their places in the plan, which has them by name: family by family and run by run, in the order in which
+// the index met them. What is done together then stands together in the index. In the order of names each would bring other pages into
+// its cache, and write them.
 func (w *work) byPlace() []int32 {
-	all, first := make([]int32, len(w.held)), make([]int64, len(w.plan.runs))
+	all, first := make([]int32, len(w.held)), make([]int64, len(w.families))
 	for i, h := range w.held {
 		all[i] = int32(i)
-		if first[h.run] == 0 || h.id < first[h.run] {
-			first[h.run] = h.id
+		if at := &first[w.families[h.run]]; *at == 0 || h.id < *at {
+			*at = h.id
 		}
 	}
 	slices.SortFunc(all, func(a, b int32) int {
 		x, y := w.held[a], w.held[b]
-		return cmp.Or(cmp.Compare(first[x.run], first[y.run]), cmp.Compare(x.run, y.run), cmp.Compare(x.id, y.id))
+		f, g := w.families[x.run], w.families[y.run]
+		return cmp.Or(cmp.Compare(first[f], first[g]), cmp.Compare(f, g), cmp.Compare(x.run, y.run), cmp.Compare(x.id, y.id))
 	})
 	return all
 }

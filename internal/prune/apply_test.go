@@ -10,9 +10,9 @@ import (
 )
 
 // TestBuryInTheOrderOfTheIndex wants runs to go in the order in which the index met them, not in that of their names: of a million,
-// each would bring other pages into its cache and write them. And it wants no run to go by halves.
+// each would bring other pages into its cache and write them. And it wants no run and no family of runs to go by halves.
 func TestBuryInTheOrderOfTheIndex(t *testing.T) {
-	const runs, each = 30, 4
+	const runs, each, kin = 30, 4, 2 // originals of a run, runs of a family
 	x, plan := &read{}, &Plan{}
 	w := &work{plan: plan, now: time.Unix(0, 0)}
 	var parts []int
@@ -20,8 +20,13 @@ func TestBuryInTheOrderOfTheIndex(t *testing.T) {
 		parts = append(parts, len(x.asked))
 		return nil
 	}}
-	of := map[int64]int{}
+	of, family := map[int64]int{}, map[int]int32{}
 	for i := range runs {
+		rank := i * 7 % runs
+		if _, known := family[rank/kin]; !known {
+			family[rank/kin] = int32(i)
+		}
+		w.families = append(w.families, family[rank/kin])
 		id := fmt.Sprintf("r%02d", i)
 		plan.runs = append(plan.runs, planned{id: id})
 		if err := plan.Runs.add(&PlannedRun{}); err != nil {
@@ -31,20 +36,20 @@ func TestBuryInTheOrderOfTheIndex(t *testing.T) {
 			if err := w.versions.add(&PlannedVersion{Source: "s", Path: fmt.Sprint(id, j), Number: 1, Goes: true, Runs: []string{id}}); err != nil {
 				t.Fatal(err)
 			}
-			h := held{id: int64(i*7%runs + j*runs + 1), run: int32(i)} // the first of each, the second of each ...
-			w.held, of[h.id] = append(w.held, h), i*7%runs
+			h := held{id: int64(rank + j*runs + 1), run: int32(i)} // the first of each, the second of each ...
+			w.held, of[h.id] = append(w.held, h), rank
 		}
 	}
 	if err := w.bury(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	for at, id := range x.asked {
-		if len(x.asked) != runs*each || of[id] != at/each {
+		if len(x.asked) != runs*each || of[id]/kin != at/each/kin || of[id] != of[x.asked[at-at%each]] {
 			t.Fatalf("they go in the order %v", x.asked)
 		}
 	}
 	for i, n := range parts {
-		if len(parts) != runs || n != (i+1)*each {
+		if len(parts) != runs/kin || n != (i+1)*each*kin {
 			t.Fatalf("parts end behind %v", parts)
 		}
 	}

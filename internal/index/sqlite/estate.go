@@ -23,6 +23,7 @@ type estate struct {
 	snapshot
 	runs    []held  // by number
 	number  []int32 // by row of runs, -1 for those that do not count
+	kin     []int32 // by number, another run of the family or the same
 	names   []int32 // by row of run_names, the number of the run or -1
 	holders holders
 	chains  []int64  // by row of versions
@@ -113,7 +114,7 @@ func (e *estate) numberRuns() (err error) {
 	}); err != nil {
 		return err
 	}
-	e.runs = make([]held, 0, n)
+	e.runs, e.kin = make([]held, 0, n), make([]int32, n)
 	return e.walk("SELECT id FROM runs ORDER BY run_id", func(r *sqlx.Rows) error {
 		var row int64
 		if err := r.Scan(&row); err != nil || e.number[row] != counts {
@@ -284,24 +285,38 @@ func (e *estate) share(stored []float64) error {
 	})
 }
 
-// readParents takes the parent that is first by id where several are stated.
+// readParents takes the parent that is first by id where several are stated, and finds the families.
 func (e *estate) readParents() error {
-	return e.walk(`SELECT p.run, n.run FROM links l CROSS JOIN run_names p ON p.format = l.format AND p.native_id = l.from_id AND p.scope = l.from_scope
+	for i := range e.kin {
+		e.kin[i] = int32(i)
+	}
+	return e.walk(`SELECT l.kind, p.run, n.run FROM links l CROSS JOIN run_names p ON p.format = l.format AND p.native_id = l.from_id AND p.scope = l.from_scope
 		CROSS JOIN run_names n ON n.format = l.format AND n.native_id = l.to_id AND n.scope = l.to_scope
-		WHERE l.kind = 'parent' AND l.from_type IN ('run', 'conversation') AND l.to_type IN ('run', 'conversation') AND p.run <> n.run`, func(r *sqlx.Rows) error {
+		WHERE l.kind IN ('parent', 'fork') AND l.from_type IN ('run', 'conversation') AND l.to_type IN ('run', 'conversation') AND p.run <> n.run`, func(r *sqlx.Rows) error {
+		var kind string
 		var parent, child int64
-		if err := r.Scan(&parent, &child); err != nil {
+		if err := r.Scan(&kind, &parent, &child); err != nil {
 			return err
 		}
 		p, c := e.number[parent], e.number[child]
 		if p < 0 || c < 0 {
 			return nil
 		}
-		if x := &e.runs[c]; x.parent < 0 || p < x.parent {
+		if x := &e.runs[c]; kind == "parent" && (x.parent < 0 || p < x.parent) {
 			x.parent = p
 		}
+		e.kin[e.family(p)] = e.family(c)
 		return nil
 	})
+}
+
+// family is the run by which its family is known.
+func (e *estate) family(run int32) int32 {
+	for e.kin[run] != run {
+		e.kin[run] = e.kin[e.kin[run]]
+		run = e.kin[run]
+	}
+	return run
 }
 
 // tiers in the order in which they lose more.

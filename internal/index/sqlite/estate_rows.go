@@ -109,6 +109,7 @@ func (e *estate) fill(x *index.EstateRun, row int64, parents map[int32]string) e
 	x.Number = int(e.number[row])
 	h := &e.runs[x.Number]
 	x.Active, x.Bytes, x.Rows, x.Thinned, x.ParentNumber = max(x.Started, x.Ended, h.active), h.bytes, h.rows, tiers[h.thinned], int(h.parent)
+	x.Family = int(e.family(int32(x.Number)))
 	x.Cost.N, x.Cost.Known = h.cost, h.costKnown
 	if h.source > 0 {
 		x.Source = e.sources[h.source-1]
