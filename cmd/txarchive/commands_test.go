@@ -26,6 +26,7 @@ type writing struct {
 	loose  bool                    // what it writes lies outside of archives, and is not made durable
 	unwell bool                    // the archive does not verify before
 	room   int                     // for plans of prune
+	deep   bool                    // the index must say what the packs say, whatever happened
 	same   func(t *testing.T, b, calm string)
 }
 
@@ -76,9 +77,26 @@ func commands(t *testing.T, root string) []writing {
 	}
 	parts := filepath.Join(root, "parts.json") // a plan of many originals
 	call(t, base, "prune", "--query", "after:1970", "--allow-empty", "--plan", parts)
-	every, whole := filepath.Join(root, "every"), filepath.Join(root, "whole.json") // of all formats, with parents, titles and models in each other's originals
-	call(t, every, "ingest", runs)
-	call(t, every, "prune", "--query", "after:1970", "--allow-empty", "--plan", whole)
+	every, kinds := filepath.Join(root, "every"), filepath.Join(root, "kinds") // of all formats, with parents, titles and models in each other's originals
+	must(t, os.CopyFS(filepath.Join(kinds, "runs"), os.DirFS(runs)))
+	samples(t, kinds, kin...)
+	loaded(t, every, kinds)
+	var half []string // parents without children, children without parents
+	for i, run := range runIDs(t, every) {
+		if i%2 == 0 {
+			half = append(half, "--run", run)
+		}
+	}
+	planned := func(name string, line ...string) string {
+		file := filepath.Join(root, name)
+		call(t, every, append([]string{"prune", "--allow-empty", "--plan", file}, line...)...)
+		return file
+	}
+	whole, halved, dropped := planned("whole.json", "--query", "after:1970"), planned("half.json", half...), planned("drop.json", append(half, "--drop-ledger")...)
+	thinner := planned("thin.json", append(half, "--thin", "payloads")...)
+	rest := filepath.Join(root, "rest")
+	copyArchiveTo(t, every, rest)
+	call(t, rest, "prune", "--apply", halved)
 	pruned, more, old, gone := copied("pruned"), copied("more"), copied("old"), copied("gone")
 	call(t, pruned, "prune", "--yes", "--run", id(all[0]))
 	call(t, gone, "prune", "--apply", parts)
@@ -117,7 +135,12 @@ func commands(t *testing.T, root string) []writing {
 		{name: "reindex", from: base, line: plain("reindex")},
 		{name: "prune", from: base, line: plain("prune", "--yes", "--run", id(all[0])), over: []string{": not found"}},
 		{name: "prune in parts", from: base, room: 1, line: plain("prune", "--apply", parts)},
-		{name: "prune all in parts", from: every, room: 1, line: plain("prune", "--apply", whole)},
+		{name: "prune all in parts", from: every, room: 1, deep: true, line: plain("prune", "--apply", whole)},
+		{name: "prune half in parts", from: every, room: 1, deep: true, line: plain("prune", "--apply", halved)},
+		{name: "thin half in parts", from: every, room: 1, deep: true, line: plain("prune", "--apply", thinner)},
+		{name: "drop half in parts", from: every, room: 1, deep: true, line: plain("prune", "--apply", dropped)},
+		{name: "undo half in parts", from: rest, room: 1, deep: true, line: plain("prune", "--undo"), over: []string{"not found", "nothing"}},
+		{name: "gc half", from: rest, deep: true, line: plain("gc")},
 		{name: "undo in parts", from: gone, room: 1, line: plain("prune", "--undo"), over: []string{"not found", "nothing"}},
 		{name: "undo", from: pruned, line: plain("prune", "--undo"), over: []string{"not found", "nothing"}},
 		{name: "thin", from: base, line: plain("prune", "--yes", "--run", id(all[1]), "--thin", "search"), over: []string{": not found"}},
@@ -246,7 +269,12 @@ func (b *bench) sound(t *testing.T, what string) {
 	if _, err := os.Stat(filepath.Join(b.dir, "packs")); err != nil && b.from == "" {
 		return
 	}
-	if code, stdout, stderr := inside(t.Context(), b.dir, "", "verify"); code != 0 {
+	verify := []string{"verify"}
+	if b.deep {
+		inside(t.Context(), b.dir, "", "prune", "--undo", "none") // knows the packs then that a crash has left
+		verify = append(verify, "--deep")
+	}
+	if code, stdout, stderr := inside(t.Context(), b.dir, "", verify...); code != 0 {
 		t.Fatalf("%s: verify: exit %d\n%s%s", what, code, stdout, stderr)
 	}
 }

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const formats = "../../internal/ingest/format"
+
+// samples copies what the formats are tested with to a source. Each is "<package>/<case>", or "runs/<format>".
+func samples(t *testing.T, source string, all ...string) {
+	t.Helper()
+	for _, s := range all {
+		of, name, _ := strings.Cut(s, "/")
+		from := filepath.Join(formats, of, "testdata", name, "in")
+		if of == "runs" {
+			from = filepath.Join(runs, name)
+		}
+		must(t, os.CopyFS(filepath.Join(source, of, name), os.DirFS(from)))
+	}
+}
+
+// kin are samples of agents that say something of each other's runs: forks and resumes with the history of another, sub-agents, models and
+// titles that stand in other files, copies, empty files.
+var kin = []string{"claudecode/fork", "claudecode/advisor", "claudecode/layouts", "claudecode/lines", "codex/forks", "codex/unnamed-turns", "codex/moved",
+	"codex/pages", "geminicli/subagent", "geminicli/migrated", "opencode/tree", "copilotcli/resumed", "cline/copied", "cline/subagents"}
+
+// loaded ingests samples, of which some lines are wrong.
+func loaded(t *testing.T, dir string, line ...string) {
+	t.Helper()
+	if code, stdout, stderr := inside(t.Context(), dir, "", append([]string{"ingest", "-q"}, line...)...); code != 0 && code != 3 {
+		t.Fatalf("ingest: exit %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+// inParts runs a command with so little room for plans that each family of runs is a part of its own.
+func inParts(t *testing.T, dir string, line ...string) {
+	t.Helper()
+	if code, stderr := faulty(t, &bench{&writing{room: 1, line: func(string) []string { return line }}, dir, ""}, nil); code != 0 {
+		t.Fatalf("%s: exit %d\n%s", strings.Join(line, " "), code, stderr)
+	}
+}
+
+// TestPruneAmongKin prunes runs whose originals say something of others, and others of theirs. Nobody pays for it, no index says what its
+// packs do not, and all comes back.
+func TestPruneAmongKin(t *testing.T) {
+	for name, c := range map[string]struct {
+		samples []string
+		runs    []string // by native id; none: all
+	}{
+		"origin of a fork":    {[]string{"codex/unnamed-turns"}, []string{"019b0000-aaaa-7000-8000-000000000001"}},
+		"origin of several":   {[]string{"codex/forks"}, []string{"019c1111-aaaa-7000-8000-000000000001", "019c1111-dddd-7000-8000-000000000004"}},
+		"forks and origins":   {[]string{"claudecode/fork", "claudecode/advisor", "codex/forks"}, nil},
+		"only in problems":    {[]string{"claudecode/lines"}, nil},
+		"same event":          {[]string{"claudecode/fork", "claudecode/layouts"}, []string{"0f200000-0000-4000-8000-00000000000f", "0b000000-0000-4000-8000-00000000000b"}},
+		"one of two contents": {[]string{"runs/flow-studio"}, []string{"run-20261121-000534-vg2eqy"}},
+		"nothing left":        {[]string{"awf/resumed"}, nil},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			source, base, plan := filepath.Join(root, "source"), filepath.Join(root, "base"), filepath.Join(root, "plan")
+			samples(t, source, c.samples...)
+			loaded(t, base, source)
+			line := []string{"prune", "--allow-empty", "--plan", plan}
+			if c.runs == nil {
+				line = append(line, "--query", "after:1970 OR before:1970")
+			}
+			for _, native := range c.runs {
+				line = append(line, "--run", decode[[]map[string]string](t, call(t, base, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+native+"'"))[0]["run_id"])
+			}
+			call(t, base, line...)
+			costs := func(dir string) string { return call(t, dir, "cost", "--json", "--by", "format,model,source,agent") }
+			whole, paid := dumpViews(t, base), costs(base)
+			one, parts, died := filepath.Join(root, "one"), filepath.Join(root, "parts"), filepath.Join(root, "died")
+			copyArchiveTo(t, base, one)
+			copyArchiveTo(t, base, parts)
+			call(t, one, "prune", "--apply", plan)
+			inParts(t, parts, "prune", "--apply", plan)
+			pruned := dumpViews(t, one)
+			if got := dumpViews(t, parts); !slices.Equal(got, pruned) {
+				t.Errorf("in parts: %s", firstDifference(got, pruned))
+			}
+			if got := costs(one); got != paid {
+				t.Errorf("costs are\n%s\nand were\n%s", got, paid)
+			}
+			call(t, one, "verify", "--deep")
+			loaded(t, one, source) // brings nothing back
+			if got := dumpViews(t, one); !slices.Equal(got, pruned) {
+				t.Errorf("ingested again: %s", firstDifference(got, pruned))
+			}
+			inParts(t, parts, "prune", "--undo")
+			if got := dumpViews(t, parts); !slices.Equal(got, whole) {
+				t.Errorf("undone: %s", firstDifference(got, whole))
+			}
+			copyArchiveTo(t, one, died)
+			call(t, one, "gc")
+			unknown(t, one, died) // as after a crash of gc before its packs were indexed
+			for _, dir := range []string{one, died} {
+				call(t, dir, "gc")
+				call(t, dir, "verify", "--deep")
+				loaded(t, dir, "--pruned", source)
+				call(t, dir, "verify", "--deep")
+				if got := costs(dir); got != paid {
+					t.Errorf("all is back: costs are\n%s\nand were\n%s", got, paid)
+				}
+			}
+		})
+	}
+}
+
+// unknown copies the packs that an archive lacks, and does not tell its index.
+func unknown(t *testing.T, from, to string) {
+	t.Helper()
+	packs := filesIn(t, filepath.Join(from, "packs"))
+	for name, data := range packs {
+		file := filepath.Join(to, "packs", name)
+		if _, err := os.Stat(file); err != nil {
+			must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+			written(t, file, []byte(data))
+		}
+	}
+}
+
+// TestUndoOfNothing prunes an empty original for good: it does not come back into an index of which no pack knows.
+func TestUndoOfNothing(t *testing.T) {
+	source, dir := filepath.Join(t.TempDir(), "source"), filepath.Join(t.TempDir(), "archive")
+	samples(t, source, "codex/inside")
+	loaded(t, dir, source)
+	tx(t, dir, 0, "prune", "--query", "before:1970 OR after:1970", "--allow-empty", "--yes", "-q")
+	tx(t, dir, 0, "gc", "-q")
+	tx(t, dir, 8, "prune", "--undo", "-q")
+	for _, run := range decode[[]map[string]string](t, tx(t, dir, 0, "sql", "--json", "SELECT run_id FROM v_runs WHERE pruned = 1")) {
+		tx(t, dir, 8, "prune", "--undo", "-q", run["run_id"])
+	}
+	tx(t, dir, 0, "verify", "--deep")
+}
