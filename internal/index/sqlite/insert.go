@@ -18,15 +18,16 @@ type inserter struct {
 	t    *tx
 	into string // OR FAIL INTO and a table
 	columns
-	values     []any
+	values     []engine.Value
 	stated     uint64            // columns in which some row has another value than the usual one
 	statements map[uint64]string // by what is stated
 }
 
 // columns are those of a table.
 type columns struct {
-	names []string // at most engine.GivenColumns
-	usual []any    // what a row has that says nothing of a column: the defaults of the schema
+	names  []string       // at most engine.GivenColumns
+	usual  []any          // what a row has that says nothing of a column: the defaults of the schema
+	unsaid []engine.Value // the same
 }
 
 // insertRows is how many rows wait for each other. Where rows have ids of their own a statement keeps a copy of each page that it touches
@@ -42,25 +43,25 @@ func columnList(list string) (c columns) {
 		if ok {
 			c.usual[len(c.usual)-1] = int64(usual[0] - '0')
 		}
+		value, _ := engine.ValueOf(c.usual[len(c.usual)-1])
+		c.unsaid = append(c.unsaid, value)
 	}
 	return c
 }
 
+// add takes a row. What it is handed values in stays with the caller: boxes of numbers would be a third of what a commit allocates.
 func (b *inserter) add(values ...any) error {
 	before := len(b.values)
 	for i, v := range values {
-		switch n := v.(type) {
-		case int:
-			v = int64(n)
-		case nil, int64, float64, string, []byte:
-		default:
+		value, ok := engine.ValueOf(v)
+		if !ok {
 			b.values = b.values[:before]
-			return fmt.Errorf("INSERT %s: a value of type %T", b.into, v)
+			return fmt.Errorf("INSERT %s: a value of %s that is none", b.into, b.names[i])
 		}
-		if v != b.usual[i] {
+		if value != b.unsaid[i] {
 			b.stated |= 1 << i
 		}
-		b.values = append(b.values, v)
+		b.values = append(b.values, value)
 	}
 	if len(b.values) < insertRows*len(b.names) {
 		return nil

@@ -141,6 +141,7 @@ func (db *DB) Close() error {
 	}
 	if db.w != nil {
 		errs = append(errs, db.w.Close())
+		spare.Store(nil)
 	}
 	return errors.Join(errs...)
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
@@ -46,7 +46,10 @@ type bulk struct {
 
 // startBulk begins to build a segment of rows, which have their ids and are in the order of those.
 func startBulk(rows []pendingRow) *bulk {
-	b := &bulk{builder: builders.Get().(*fts5.Builder), rows: rows, memory: bulkMemory, filled: make(chan struct{})}
+	b := &bulk{builder: spare.Swap(nil), rows: rows, memory: bulkMemory, filled: make(chan struct{})}
+	if b.builder == nil {
+		b.builder = fts5.NewBuilder(ftsColumns)
+	}
 	go func() {
 		defer close(b.filled)
 		b.fill()
@@ -54,14 +57,15 @@ func startBulk(rows []pendingRow) *bulk {
 	return b
 }
 
-// builders are kept from batch to batch, for their memory.
-var builders = sync.Pool{New: func() any { return fts5.NewBuilder(ftsColumns) }}
+// spare is the builder of the batch before, kept for its memory while something writes: a pool loses it to the collector before the
+// next batch, and then every third page that an ingest touches for the first time is one of a builder.
+var spare atomic.Pointer[fts5.Builder]
 
 // close waits until nothing is being built any more, and gives back the builder.
 func (b *bulk) close() {
 	<-b.filled
 	b.builder.Reset() // it holds the terms of rows
-	builders.Put(b.builder)
+	spare.Store(b.builder)
 	b.builder, b.rows = nil, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"sync"
@@ -73,9 +74,48 @@ func Handle(conn any) uintptr {
 	return 0
 }
 
+// Value is one of a row that is given, NULL when it is zero. It stands by itself: each of an any would have been allocated.
+type Value struct {
+	text   string // or bytes
+	number int64  // or the bits of a float
+	kind   kind
+}
+
+type kind uint8
+
+const (
+	kindNull kind = iota
+	kindInteger
+	kindFloat
+	kindText
+	kindBytes
+)
+
+// ValueOf is the value of a nil, int, int64, float64, string or []byte. It keeps texts and bytes, and not what they came in.
+func ValueOf(v any) (Value, bool) {
+	switch v := v.(type) {
+	case nil:
+		return Value{}, true
+	case int:
+		return Value{number: int64(v), kind: kindInteger}, true
+	case int64:
+		return Value{number: v, kind: kindInteger}, true
+	case float64:
+		return Value{number: int64(math.Float64bits(v)), kind: kindFloat}, true
+	case string:
+		return Value{text: v, kind: kindText}, true
+	case []byte:
+		if v == nil {
+			return Value{}, true
+		}
+		return Value{text: unsafe.String(unsafe.SliceData(v), len(v)), kind: kindBytes}, true
+	}
+	return Value{}, false
+}
+
 // Give runs a statement that reads rows as from a table: INSERT INTO t (a, b) SELECT c0, c1 FROM given(?). A row is so many values, c0
-// and so on, each nil, int64, float64, string or []byte. To bind each value instead takes a third of an insert.
-func (c *Cached) Give(ctx context.Context, text string, width int, values []any) error {
+// and so on. To bind each value instead takes a third of an insert.
+func (c *Cached) Give(ctx context.Context, text string, width int, values []Value) error {
 	if c.given == nil {
 		c.given = newGiven()
 	}
@@ -90,7 +130,7 @@ type given struct {
 	number int64
 	args   [1]sqldriver.NamedValue // the number
 	width  int
-	values []any
+	values []Value
 	at     int // where the row begins
 
 	// Texts of the row, in memory of SQLite's: it may not look into that of Go under the race detector.
@@ -290,28 +330,23 @@ func givenEnds(_ *libc.TLS, cursor uintptr) int32 {
 
 func givenColumn(t *libc.TLS, cursor, to uintptr, column int32) int32 {
 	g := givenAt(cursor)
-	switch v := g.values[g.at+int(column)].(type) {
-	case int64:
-		sqlite3.Xsqlite3_result_int64(t, to, v)
-	case float64:
-		sqlite3.Xsqlite3_result_double(t, to, v)
-	case string:
-		p := g.text(t, len(v))
+	v := &g.values[g.at+int(column)]
+	switch v.kind {
+	case kindInteger:
+		sqlite3.Xsqlite3_result_int64(t, to, v.number)
+	case kindFloat:
+		sqlite3.Xsqlite3_result_double(t, to, math.Float64frombits(uint64(v.number)))
+	case kindText, kindBytes:
+		p := g.text(t, len(v.text))
 		if p == 0 {
 			return sqlite3.SQLITE_NOMEM
 		}
-		copy(unsafe.Slice(at[byte](p), len(v)), v)
-		sqlite3.Xsqlite3_result_text(t, to, p, int32(len(v)), static)
-	case []byte:
-		if v == nil {
-			break
+		copy(unsafe.Slice(at[byte](p), len(v.text)), v.text)
+		if v.kind == kindText {
+			sqlite3.Xsqlite3_result_text(t, to, p, int32(len(v.text)), static)
+		} else {
+			sqlite3.Xsqlite3_result_blob(t, to, p, int32(len(v.text)), static)
 		}
-		p := g.text(t, len(v))
-		if p == 0 {
-			return sqlite3.SQLITE_NOMEM
-		}
-		copy(unsafe.Slice(at[byte](p), len(v)), v)
-		sqlite3.Xsqlite3_result_blob(t, to, p, int32(len(v)), static)
 	}
 	return sqlite3.SQLITE_OK
 }

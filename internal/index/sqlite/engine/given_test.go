@@ -28,6 +28,18 @@ func taking(t *testing.T) *Cached {
 	return cached
 }
 
+func valuesOf(t *testing.T, all ...any) (values []Value) {
+	t.Helper()
+	for _, v := range all {
+		value, ok := ValueOf(v)
+		if !ok {
+			t.Fatalf("%T is no value", v)
+		}
+		values = append(values, value)
+	}
+	return values
+}
+
 func run(t *testing.T, c *Cached, text string) {
 	t.Helper()
 	if _, err := c.Run(t.Context(), text, nil); err != nil {
@@ -64,9 +76,9 @@ func TestGive(t *testing.T) {
 	}
 	for lot := range 3 {
 		for i, c := range connections {
-			var values []any
+			var values []Value
 			for _, r := range rows {
-				values = append(values, r[0].(int64)+int64(100*lot+1000*i), r[1], r[2], r[3])
+				values = append(values, valuesOf(t, r[0].(int64)+int64(100*lot+1000*i), r[1], r[2], r[3])...)
 			}
 			if err := c.Give(t.Context(), "INSERT INTO x (a, d, c, b) SELECT c0, c3, c2, c1 FROM given(?)", 4, values); err != nil {
 				t.Fatal(err)
@@ -116,12 +128,12 @@ func TestGiveFails(t *testing.T) {
 	run(t, c, "CREATE TABLE x (a INTEGER PRIMARY KEY, b TEXT NOT NULL) STRICT")
 	insert := "INSERT OR FAIL INTO x (a, b) SELECT c0, c1 FROM given(?)"
 	for _, bad := range []any{nil, []byte("bytes")} {
-		if err := c.Give(t.Context(), insert, 2, []any{int64(1), "a", int64(2), bad, int64(3), "c"}); Code(err) != 19 {
+		if err := c.Give(t.Context(), insert, 2, valuesOf(t, 1, "a", 2, bad, int64(3), "c")); Code(err) != 19 {
 			t.Errorf("%v in a column of texts: %v", bad, err)
 		}
 		run(t, c, "DELETE FROM x")
 	}
-	if err := c.Give(t.Context(), insert, 2, []any{int64(1), "a", int64(2), "b"}); err != nil {
+	if err := c.Give(t.Context(), insert, 2, valuesOf(t, 1, "a", int64(2), "b")); err != nil {
 		t.Error(err)
 	}
 	for _, statement := range []string{
