@@ -9,7 +9,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// lightMutexes gives SQLite locks of Go. On Linux its locks are those of a C library made in Go, which looks each up in a table
+// lightMutexes gives SQLite locks of Go, and memory for pages (memoryMethods). On Linux its locks are those of a C library made in Go, which looks each up in a table
 // twice: 3 % of a first load, most of it around the binding of one value.
 //
 // The lock of a connection is none: database/sql hands a connection to one goroutine at a time, the driver relies on that
@@ -27,6 +27,7 @@ var lightMutexes = sync.OnceFunc(func() {
 		return
 	}
 	defer libc.Xfree(t, p)
+	sqlite3.Xsqlite3_config(t, sqlite3.SQLITE_CONFIG_MALLOC, libc.VaList(p, uintptr(unsafe.Pointer(&memoryMethods))))
 	if sqlite3.Xsqlite3_config(t, sqlite3.SQLITE_CONFIG_MUTEX, libc.VaList(p, uintptr(unsafe.Pointer(&mutexMethods)))) == sqlite3.SQLITE_OK {
 		sqlite3.Xsqlite3_initialize(t) // here, alone: its own lock is of the kind of those of connections
 	}

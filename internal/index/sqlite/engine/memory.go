@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"sync"
+	"unsafe"
+
+	"modernc.org/libc"
+	"modernc.org/libc/sys/types"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// memoryMethods is sqlite3_mem_methods. SQLite asks for the pages of its cache one by one, each a little more than 4096 bytes with what
+// it notes of it, and the C library made in Go gives 8192 for that: two pages of the system to be touched for the first time, which
+// costs more than to read them. Here pages lie one behind the other. All else is as SQLite itself does it: the size stands
+// before what is handed out.
+var memoryMethods = [...]uintptr{
+	*(*uintptr)(unsafe.Pointer(&struct {
+		f func(*libc.TLS, int32) uintptr
+	}{allocate})),
+	*(*uintptr)(unsafe.Pointer(&struct{ f func(*libc.TLS, uintptr) }{release})),
+	*(*uintptr)(unsafe.Pointer(&struct {
+		f func(*libc.TLS, uintptr, int32) uintptr
+	}{reallocate})),
+	*(*uintptr)(unsafe.Pointer(&struct {
+		f func(*libc.TLS, uintptr) int32
+	}{func(_ *libc.TLS, p uintptr) int32 { return *sizeOf(p) }})), // xSize
+	*(*uintptr)(unsafe.Pointer(&struct {
+		f func(*libc.TLS, int32) int32
+	}{func(_ *libc.TLS, n int32) int32 { return (n + 7) &^ 7 }})), // xRoundup
+	*(*uintptr)(unsafe.Pointer(&struct {
+		f func(*libc.TLS, uintptr) int32
+	}{func(*libc.TLS, uintptr) int32 { return sqlite3.SQLITE_OK }})), // xInit
+	*(*uintptr)(unsafe.Pointer(&struct{ f func(*libc.TLS, uintptr) }{func(*libc.TLS, uintptr) {}})), // xShutdown
+	0, // pAppData
+}
+
+const (
+	sizePrefix = 8          // the size and, of a page, its number in its lot
+	pageLeast  = 4000       // what is as large as the content of a page is one
+	pageMost   = 4096 + 272 // with what SQLite notes of it
+	pageRoom   = sizePrefix + pageMost
+	lotPages   = 60 // a quarter of a megabyte, of which those that are not taken are never touched
+)
+
+func isPage(size int32) bool { return size >= pageLeast && size <= pageMost }
+
+// sizeOf is where the size of what SQLite was given stands, placeOf where the number of a page does.
+func sizeOf(p uintptr) *int32  { return at[int32](p - sizePrefix) }
+func placeOf(p uintptr) *int32 { return at[int32](p - sizePrefix/2) }
+
+func allocate(t *libc.TLS, n int32) uintptr {
+	var p uintptr
+	if isPage(n) {
+		p = pages.take(t)
+	} else if p = libc.Xmalloc(t, types.Size_t(n)+sizePrefix); p != 0 {
+		p += sizePrefix
+	}
+	if p != 0 {
+		*sizeOf(p) = n
+	}
+	return p
+}
+
+func release(t *libc.TLS, p uintptr) {
+	if isPage(*sizeOf(p)) {
+		pages.give(t, p)
+		return
+	}
+	libc.Xfree(t, p-sizePrefix)
+}
+
+func reallocate(t *libc.TLS, p uintptr, n int32) uintptr {
+	was := *sizeOf(p)
+	if !isPage(was) && !isPage(n) {
+		if p = libc.Xrealloc(t, p-sizePrefix, types.Size_t(n)+sizePrefix); p == 0 {
+			return 0
+		}
+		p += sizePrefix
+		*sizeOf(p) = n
+		return p
+	}
+	to := allocate(t, n)
+	if to != 0 {
+		copy(unsafe.Slice(at[byte](to), n), unsafe.Slice(at[byte](p), was))
+		release(t, p)
+	}
+	return to
+}
+
+// pages are those of all caches. What one gives back another takes, and the system gets lots of which none is taken.
+var pages pageStore
+
+type pageStore struct {
+	mu   sync.Mutex
+	room uintptr // the first of the lots that have room
+}
+
+// pageLot stands before its pages.
+type pageLot struct {
+	next, previous uintptr // that have room
+	free           uintptr // a page that was given back; it begins with the next one
+	_              uintptr // pages stand at multiples of eight bytes on machines of 32 bits, too
+	made, taken    int32
+}
+
+func (s *pageStore) take(t *libc.TLS) uintptr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.room == 0 {
+		lot := libc.Xmalloc(t, types.Size_t(unsafe.Sizeof(pageLot{}))+lotPages*pageRoom)
+		if lot == 0 {
+			return 0
+		}
+		*at[pageLot](lot) = pageLot{}
+		s.put(lot)
+	}
+	lot := at[pageLot](s.room)
+	p := lot.free
+	if p != 0 {
+		lot.free = *at[uintptr](p)
+	} else {
+		p = s.room + unsafe.Sizeof(*lot) + uintptr(lot.made)*pageRoom + sizePrefix
+		*placeOf(p) = lot.made
+		lot.made++
+	}
+	if lot.taken++; lot.taken == lotPages {
+		s.drop(s.room)
+	}
+	return p
+}
+
+func (s *pageStore) give(t *libc.TLS, p uintptr) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	address := p - sizePrefix - uintptr(*placeOf(p))*pageRoom - unsafe.Sizeof(pageLot{})
+	lot := at[pageLot](address)
+	*at[uintptr](p), lot.free = lot.free, p
+	if lot.taken == lotPages {
+		s.put(address)
+	}
+	if lot.taken--; lot.taken == 0 && (lot.next != 0 || lot.previous != 0) { // one stays, for whoever takes a page in turns
+		s.drop(address)
+		libc.Xfree(t, address)
+	}
+}
+
+// put puts a lot before those that have room, drop takes it out.
+func (s *pageStore) put(lot uintptr) {
+	at[pageLot](lot).next, at[pageLot](lot).previous = s.room, 0
+	if s.room != 0 {
+		at[pageLot](s.room).previous = lot
+	}
+	s.room = lot
+}
+
+func (s *pageStore) drop(lot uintptr) {
+	l := at[pageLot](lot)
+	if l.next != 0 {
+		at[pageLot](l.next).previous = l.previous
+	}
+	if l.previous != 0 {
+		at[pageLot](l.previous).next = l.next
+	} else {
+		s.room = l.next
+	}
+}
