@@ -58,6 +58,7 @@ func TestPruneAmongKin(t *testing.T) {
 		"same event":          {[]string{"claudecode/fork", "claudecode/layouts"}, []string{"0f200000-0000-4000-8000-00000000000f", "0b000000-0000-4000-8000-00000000000b"}},
 		"one of two contents": {[]string{"runs/flow-studio"}, []string{"run-20261121-000534-vg2eqy"}},
 		"nothing left":        {[]string{"awf/resumed"}, nil},
+		"beside other roots":  {[]string{"opencode/elsewhere", "opencode/early", "opencode/inside", "opencode/tree"}, nil},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()

@@ -40,6 +40,7 @@ type LedgerRun struct {
 	NativeID string `json:"native_id"`
 	Format   string `json:"format,omitempty"` // of the run, where the version has none
 	Local    bool   `json:"local,omitempty"`  // the native id is unique only in the Scope of the version
+	Scope    string `json:"scope,omitempty"`  // only in this other one: the version lies beside what is the run's
 	Action   string `json:"action"`
 	Tier     string `json:"tier"`            // of LedgerThin
 	Over     int64  `json:"over,omitempty"`  // of the tier of payloads

@@ -114,7 +114,7 @@ func (c *commit) reopen(fact string, next *index.Ledger) error {
 
 // ledgerRun writes what stays of one run.
 func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, buried bool) error {
-	scope := ""
+	scope := r.Scope
 	if r.Local {
 		scope = index.Scope(o.Source, o.Claim)
 	}

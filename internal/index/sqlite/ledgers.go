@@ -86,7 +86,7 @@ type ledgerName struct {
 }
 
 // namesOf is the runs that a version speaks of in any way that a prune ends.
-const namesOf = `SELECT DISTINCT n.id, n.native_id, n.scope <> '', CASE WHEN n.format IS (SELECT format FROM versions WHERE id = ?1) THEN '' ELSE (SELECT name FROM names WHERE id = n.format) END,
+const namesOf = `SELECT DISTINCT n.id, n.native_id, n.scope, CASE WHEN n.format IS (SELECT format FROM versions WHERE id = ?1) THEN '' ELSE (SELECT name FROM names WHERE id = n.format) END,
 	r.run_id, r.id, coalesce(g.until, 0), coalesce(g.action, ''), coalesce(g.tier, ''),
 	coalesce(g.over, 0), coalesce(g.plan, ''), coalesce(g.rule, ''), coalesce(g.reason, '')
 	FROM (SELECT run_name FROM run_claims WHERE version = ?1 UNION SELECT run_name FROM transcripts WHERE version = ?1
@@ -104,9 +104,10 @@ func (d *ledgers) names() ([]ledgerName, error) {
 	var all []ledgerName
 	err := d.walk(namesOf, func(r *sqlx.Rows) error {
 		var x ledgerName
-		if err := r.Scan(&x.name, &x.NativeID, &x.Local, &x.Format, &x.Run, &x.run, &x.Until, &x.Action, &x.Tier, &x.Over, &x.Plan, &x.Rule, &x.Reason); err != nil {
+		if err := r.Scan(&x.name, &x.NativeID, &x.Scope, &x.Format, &x.Run, &x.run, &x.Until, &x.Action, &x.Tier, &x.Over, &x.Plan, &x.Rule, &x.Reason); err != nil {
 			return err
 		}
+		d.place(&x)
 		o := ordered[x.Run]
 		delete(ordered, x.Run)
 		switch {
@@ -134,11 +135,19 @@ func (d *ledgers) names() ([]ledgerName, error) {
 	return all, err
 }
 
+// place says where the name of a run means it, as a ledger does.
+func (d *ledgers) place(x *ledgerName) {
+	if x.Local = x.Scope != "" && x.Scope == d.scope; x.Local {
+		x.Scope = ""
+	}
+}
+
 // bystander adds a run of which the version says nothing: it goes because all that lies around it goes with the run.
 func (d *ledgers) bystander(x *ledgerName, to *[]ledgerName) error {
-	return d.walk(`SELECT n.id, n.native_id, n.scope <> '', f.name FROM runs r CROSS JOIN run_names n ON n.run = r.id JOIN names f ON f.id = n.format
-		WHERE r.run_id = ? AND n.scope IN ('', ?) ORDER BY n.native_id LIMIT 1`, func(r *sqlx.Rows) error {
-		err := r.Scan(&x.name, &x.NativeID, &x.Local, &x.Format)
+	return d.walk(`SELECT n.id, n.native_id, n.scope, f.name FROM runs r CROSS JOIN run_names n ON n.run = r.id JOIN names f ON f.id = n.format
+		WHERE r.run_id = ? ORDER BY n.scope NOT IN ('', ?), n.native_id, n.scope LIMIT 1`, func(r *sqlx.Rows) error {
+		err := r.Scan(&x.name, &x.NativeID, &x.Scope, &x.Format)
+		d.place(x)
 		*to = append(*to, *x)
 		return err
 	}, x.Run, d.scope)
