@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -98,8 +97,8 @@ func (s *scan) detect(ctx context.Context, meant func(uint32, *entry) bool) ([]u
 					return
 				}
 				e, f := s.files.at(todo[i]), s.files.file(todo[i])
-				said, began, err := s.ask(&files, f, head)
-				e.stance, e.began = s.stances.of(said), min(began, e.mtime/1000)
+				said, err := s.ask(&files, f, head)
+				e.stance = s.stances.of(said)
 				if err != nil {
 					mu.Lock()
 					s.problem(f.path, "open", err)
@@ -116,25 +115,24 @@ func (s *scan) detect(ctx context.Context, meant func(uint32, *entry) bool) ([]u
 	return slices.DeleteFunc(todo, func(i uint32) bool { return i == nobody }), ctx.Err()
 }
 
-// ask finds the strongest claim on one file, and the first time that it states.
-func (s *scan) ask(files *opener, file *file, head []byte) (c stance, began int64, err error) {
-	began = math.MaxInt64
+// ask finds the strongest claim on one file.
+func (s *scan) ask(files *opener, file *file, head []byte) (c stance, err error) {
 	if credentials[path.Base(file.path)] {
 		c.claim.Skip = true
-		return c, began, nil
+		return c, nil
 	}
 	f, _, err := files.open(file.path)
 	if errors.Is(err, os.ErrNotExist) {
 		c.claim.Skip = true // gone already
-		return c, began, nil
+		return c, nil
 	}
 	if err != nil {
-		return c, began, err
+		return c, err
 	}
 	defer f.Close()
 	n, err := io.ReadFull(f, head[:min(int64(len(head)), file.size)])
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return c, began, err
+		return c, err
 	}
 	h := format.Head{Path: file.path, Size: file.size, Bytes: head[:n]}
 	for _, f := range s.g.Formats {
@@ -145,29 +143,7 @@ func (s *scan) ask(files *opener, file *file, head []byte) (c stance, began int6
 	if c.claim.Strength == format.None && !c.claim.Skip || c.claim.Role == format.Other {
 		c.format = nil
 	}
-	if t, ok := beginning(h.Bytes); ok {
-		began = t
-	}
-	return c, began, nil
-}
-
-// beginning is the first time in the first bytes of a file, as RFC 3339 writes it, taken for UTC. In this order files are read: rows
-// in order of time are put at the end of tables, and in between costs 7 % of a first load. When a file was changed says as much,
-// but not of files that were copied here.
-func beginning(head []byte) (micros int64, ok bool) {
-	const date, clock = len("2006-01-02"), len("15:04:05")
-	for at := 0; ; at++ {
-		t := bytes.IndexByte(head[at:], 'T')
-		if t < 0 {
-			return 0, false
-		}
-		if at += t; at < date || len(head)-at <= clock || head[at-3] != '-' || head[at+3] != ':' {
-			continue
-		}
-		if t := format.Time(string(head[at-date : at+1+clock])); t.Valid {
-			return t.UnixMicro, true
-		}
-	}
+	return c, nil
 }
 
 // owners are the directories that formats own because of files which were asked, and the names of the formats. Where two

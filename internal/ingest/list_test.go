@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
@@ -32,7 +31,7 @@ func TestQueue(t *testing.T) {
 			x.mtime = int64(i % 7)
 		}
 		e := l.add(x.path)
-		e.size, e.mtime, e.began = x.size, x.mtime, x.mtime
+		e.size, e.mtime = x.size, x.mtime
 		e.stance = all.of(stance{claim: format.Claim{Root: x.root}})
 		want = append(want, x)
 	}
@@ -55,25 +54,5 @@ func TestQueue(t *testing.T) {
 	}
 	if q.take() != nil || len(q.pieces) > 0 {
 		t.Fatal("the queue still holds something")
-	}
-}
-
-func TestBeginning(t *testing.T) {
-	for head, want := range map[string]string{
-		`{"timestamp":"2025-03-23T15:54:34.5Z","type":"x"}`:                         "2025-03-23T15:54:34Z",
-		"Title: To Terminate\nTime: 2024-02-29T00:00:01+02:00\n2023-01-01T00:00:00": "2024-02-29T00:00:01Z",
-		`2025-13-23T15:54:34 2025-12-23T15:54:34`:                                   "2025-12-23T15:54:34Z",
-		`2025-03-23T15:54:3`: "",
-		`5-03-23T15:54:34Z`:  "",
-		"TTTTTTTTTTTT-TT:T":  "",
-		"":                   "",
-	} {
-		got := ""
-		if micros, ok := beginning([]byte(head)); ok {
-			got = time.UnixMicro(micros).UTC().Format(time.RFC3339)
-		}
-		if got != want {
-			t.Errorf("%q begins %q, want %q", head, got, want)
-		}
 	}
 }
