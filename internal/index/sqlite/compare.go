@@ -85,7 +85,7 @@ type assertion struct{ what, sql string }
 
 // unseen are what no view shows and answers lean on.
 var unseen = []assertion{
-	{"sums", "SELECT verdict, events, rows FROM transcript_sums WHERE events <> 0 OR rows <> 0"}, // a sum whose transcripts went stays with nothing in it,
+	{"sums", "SELECT verdict, events, rows FROM transcript_sums WHERE events <> 0 OR rows <> 0"}, // a sum whose transcripts went stays, with nothing in it
 	{"hours", "SELECT " + schema.FiledRight + ", time, near FROM events e"},
 }
 

@@ -23,7 +23,7 @@ type connector struct {
 
 // Connector opens connections to what a DSN names.
 func Connector(d *driver.Driver, dsn string) sqldriver.Connector {
-	lightMutexes()
+	configure()
 	return connector{d, dsn}
 }
 

@@ -29,7 +29,7 @@ const static = 0
 
 // TakingConnector opens connections whose statements read what is given to them.
 func TakingConnector(d *driver.Driver, dsn string) sqldriver.Connector {
-	lightMutexes()
+	configure()
 	return takingConnector{connector{d, dsn}}
 }
 

@@ -9,14 +9,14 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// lightMutexes gives SQLite locks of Go, and memory for pages (memoryMethods). On Linux its locks are those of a C library made in Go, which looks each up in a table
-// twice: 3 % of a first load, most of it around the binding of one value.
+// configure gives SQLite locks of Go, and memory for pages (memoryMethods). On Linux its locks are those of a C library made in Go, which
+// looks each up in a table twice: 3 % of a first load, most of it around the binding of one value.
 //
 // The lock of a connection is none: database/sql hands a connection to one goroutine at a time, the driver relies on that
 // already, and to interrupt one takes no lock. What SQLite has for all connections is locked as ever.
 //
 // It does nothing when somebody in this process has opened a connection before: then SQLite keeps what it has.
-var lightMutexes = sync.OnceFunc(func() {
+var configure = sync.OnceFunc(func() {
 	if runtime.GOOS != "linux" {
 		return // the driver has done as much
 	}
