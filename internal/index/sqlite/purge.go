@@ -99,7 +99,7 @@ func (db *DB) purge(ctx context.Context, all bool, p *index.Purged) error {
 	return nil
 }
 
-// rewriteSegments merges each segment that has deleted rows with itself.
+// rewriteSegments writes segments that have deleted rows anew.
 func (db *DB) rewriteSegments(ctx context.Context, p *index.Purged) error {
 	for {
 		t, err := db.begin(ctx)
@@ -126,12 +126,28 @@ func (t *tx) rewriteSegment() (bool, error) {
 	if s.Merging() {
 		return true, t.continueMerge()
 	}
-	for _, g := range s.All() {
-		if g.TombstoneRows > 0 {
-			return true, t.mergeSegments(s, []fts5.Segment{g})
+	run := spoilt(s.All())
+	if run == nil {
+		return false, nil
+	}
+	return true, t.mergeSegments(s, run)
+}
+
+// spoilt are the first segments that have deleted rows, neighbours: when each must be written anew they may as well become one.
+func spoilt(all []fts5.Segment) (run []fts5.Segment) {
+	pages := 0
+	for i, g := range all {
+		pages += g.Pages()
+		switch {
+		case len(run) > 0 && (g.TombstoneRows == 0 || len(run) == mergeRun || pages > mergePages):
+			return run
+		case g.TombstoneRows == 0:
+			pages = 0
+		default:
+			run = all[i-len(run) : i+1]
 		}
 	}
-	return false, nil
+	return run
 }
 
 // dropTerms removes words that no row has any more.

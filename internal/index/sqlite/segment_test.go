@@ -527,3 +527,30 @@ func TestDueMerge(t *testing.T) {
 		t.Errorf("of half deleted: %v", got)
 	}
 }
+
+// TestSpoilt: pages of segments, those with deleted rows negative.
+func TestSpoilt(t *testing.T) {
+	for _, c := range []struct {
+		pages      []int
+		from, upTo int
+	}{
+		{[]int{5, 5}, 0, 0},
+		{[]int{5, -5, -5, 5, -5}, 1, 3},
+		{[]int{-mergePages * 2, -1}, 0, 1},
+		{[]int{mergePages, -mergePages, -1}, 1, 2},
+		{[]int{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1}, 0, mergeRun},
+	} {
+		var all []fts5.Segment
+		for i, n := range c.pages {
+			g := fts5.Segment{ID: i, First: 1, Last: max(n, -n)}
+			if n < 0 {
+				g.TombstoneRows = 1
+			}
+			all = append(all, g)
+		}
+		got := spoilt(all)
+		if len(got) != c.upTo-c.from || len(got) > 0 && got[0].ID != c.from {
+			t.Errorf("%v: %v", c.pages, got)
+		}
+	}
+}
