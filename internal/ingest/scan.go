@@ -1,13 +1,11 @@
 package ingest
 
 import (
-	"context"
 	"errors"
 	"hash/fnv"
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -43,68 +41,6 @@ func pathHash(p string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(p))
 	return h.Sum64()
-}
-
-// walk lists the tree. It follows no link, so no loop and nothing outside of the root is met; what is neither a file
-// nor a directory is a problem of the scan.
-func (s *scan) walk(ctx context.Context) error {
-	start := filepath.Join(s.root.Dir, filepath.FromSlash(s.root.Below))
-	info, err := os.Lstat(start)
-	if err != nil {
-		return err
-	}
-	if info.Mode().IsRegular() {
-		s.meet(s.root.Below, metadataOf(info))
-		return nil
-	}
-	return s.list(ctx, s.root.Below, start)
-}
-
-func (s *scan) list(ctx context.Context, rel, abs string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	below, err := s.readDir(rel, abs)
-	if err != nil {
-		s.problem(rel, "scan", err)
-	}
-	for _, name := range below {
-		if err := s.list(ctx, path.Join(rel, name), filepath.Join(abs, name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// readDir meets the files of a directory, and returns the directories in it, which are looked at when what was read of this one
-// is forgotten. An error may come after some of both.
-func (s *scan) readDir(rel, abs string) (below []string, err error) {
-	dir, err := openDir(abs)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	entries, err := dir.ReadDir(-1) // in no particular order
-	prefix := ""
-	if rel != "." {
-		prefix = rel + "/"
-	}
-	for _, e := range entries {
-		if e.IsDir() {
-			below = append(below, e.Name())
-			continue
-		}
-		name := prefix + e.Name()
-		is, err := lookAt(dir, e)
-		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) { // gone between listing and looking: nothing to archive
-				s.problem(name, "scan", err)
-			}
-			continue
-		}
-		s.meet(name, is)
-	}
-	return below, err
 }
 
 // metadata is what a scan asks of a file before it opens any.

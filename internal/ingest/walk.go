@@ -1,0 +1,133 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// walk lists the tree. It follows no link, so no loop and nothing outside of the root is met; what is neither a file
+// nor a directory is a problem of the scan.
+func (s *scan) walk(ctx context.Context) error {
+	start := filepath.Join(s.root.Dir, filepath.FromSlash(s.root.Below))
+	info, err := os.Lstat(start)
+	if err != nil {
+		return err
+	}
+	if info.Mode().IsRegular() {
+		s.meet(s.root.Below, metadataOf(info))
+		return nil
+	}
+	w := walker{scan: s, todo: []string{path.Clean(s.root.Below)}}
+	w.more.L = &w.mu
+	var all sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() { w.work(ctx) })
+	}
+	all.Wait()
+	slices.SortStableFunc(s.skipped, func(a, b FileError) int { return cmp.Compare(a.Path, b.Path) })
+	return ctx.Err()
+}
+
+// walker reads directories on all cores: the system is asked for each file, and of a scan without news that is nearly all.
+type walker struct {
+	scan *scan
+	mu   sync.Mutex // for all below, and for what the scan has met
+	more sync.Cond
+	todo []string // directories, the next one last
+	busy int      // how many are being read
+}
+
+// walkPiece is how many files of a directory are looked at before the scan meets them. A directory may have a million.
+const walkPiece = 1024
+
+// work reads directories until none is left.
+func (w *walker) work(ctx context.Context) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for {
+		for len(w.todo) == 0 && w.busy > 0 {
+			w.more.Wait()
+		}
+		if len(w.todo) == 0 || ctx.Err() != nil {
+			return
+		}
+		last := len(w.todo) - 1
+		dir := w.todo[last]
+		w.todo = w.todo[:last]
+		w.busy++
+		w.mu.Unlock()
+		below, err := w.read(dir)
+		w.mu.Lock()
+		w.busy--
+		if err != nil {
+			w.scan.problem(dir, "scan", err)
+		}
+		slices.Reverse(below)
+		w.todo = append(w.todo, below...)
+		if len(below) > 1 || len(w.todo) == 0 && w.busy == 0 || ctx.Err() != nil {
+			w.more.Broadcast()
+		}
+	}
+}
+
+// read meets the files of a directory, and returns the directories in it. An error may come after some of both.
+func (w *walker) read(rel string) (below []string, err error) {
+	dir, err := openDir(filepath.Join(w.scan.root.Dir, filepath.FromSlash(rel)))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	for {
+		entries, err := dir.ReadDir(walkPiece) // in no particular order
+		below = w.look(dir, rel, entries, below)
+		if errors.Is(err, io.EOF) {
+			return below, nil
+		}
+		if err != nil {
+			return below, err
+		}
+	}
+}
+
+// look meets the files among entries of a directory, and adds the directories to others.
+func (w *walker) look(dir *os.File, rel string, entries []fs.DirEntry, below []string) []string {
+	type seen struct {
+		name string
+		is   metadata
+		err  error
+	}
+	files := make([]seen, 0, len(entries))
+	for _, e := range entries {
+		name := e.Name()
+		if rel != "." {
+			name = rel + "/" + name
+		}
+		if e.IsDir() {
+			below = append(below, name)
+			continue
+		}
+		is, err := lookAt(dir, e)
+		if !errors.Is(err, fs.ErrNotExist) { // gone between listing and looking: nothing to archive
+			files = append(files, seen{name, is, err})
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, f := range files {
+		if f.err != nil {
+			w.scan.problem(f.name, "scan", f.err)
+		} else {
+			w.scan.meet(f.name, f.is)
+		}
+	}
+	return below
+}
