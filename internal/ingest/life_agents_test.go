@@ -120,6 +120,20 @@ func TestCopiesGoApart(t *testing.T) {
 	l.once("a third, of what the second has")
 }
 
+// TestCopyIsRewritten: how often one of two files was rewritten does not change whose what both have is.
+func TestCopyIsRewritten(t *testing.T) {
+	l := newLife(t, "claude-code")
+	said := claudeTurn(claudeB, 1) + claudeTurn(claudeB, 2)
+	l.write(claudeFile(claudeB), said)
+	l.write(claudeFile(claudeA), strings.ReplaceAll(said, claudeB, claudeA))
+	both := counts{runs: 2, conversations: 2, events: 6, in: 20, out: 6, links: 1}
+	l.meet("both", both)
+	l.write(claudeFile(claudeB), claudeTurn(claudeB, 2)+claudeTurn(claudeB, 1))
+	l.meet("rewritten", both)
+	l.once("rewritten")
+	l.answers("rewritten", "SELECT native_id FROM v_runs WHERE events > 0", claudeA)
+}
+
 const (
 	codexDay     = ".codex/sessions/2026/11/02/"
 	codexArchive = ".codex/archived_sessions/"
@@ -166,6 +180,21 @@ func TestLifeCodex(t *testing.T) {
 	l.meet("compressed after it went on", all)
 	l.once("compressed")
 	l.copied("laptop", all)
+}
+
+// TestForkThatWasSpawned: a thread may be a copy of the one that started it. That is one link.
+func TestForkThatWasSpawned(t *testing.T) {
+	l := newLife(t, "codex")
+	said := codexHead(codexA, "") + codexTurn(codexA, 1)
+	l.write(codexDay+rollout(codexB), codexHead(codexB, `,"forked_from_id":"`+codexA+`"`)+said+codexTurn(codexB, 2))
+	l.write(codexDay+rollout(codexA), said)
+	both := counts{runs: 2, conversations: 2, events: 4, in: 20, out: 6, links: 1}
+	l.meet("forked", both)
+	l.answers("forked", "SELECT kind FROM v_links WHERE counted = 1", "fork")
+	l.append(codexDay+rollout(codexA), codexLine("event_msg", `{"type":"collab_agent_spawn_end","call_id":"c1","new_thread_id":"`+codexB+`"}`))
+	l.meet("spawned", both)
+	l.once("spawned")
+	l.answers("spawned", "SELECT kind FROM v_links WHERE counted = 1", "parent")
 }
 
 // compress does as Codex does: the compressed file takes the place of the plain one. Its one block is stored as it is.

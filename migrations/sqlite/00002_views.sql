@@ -202,7 +202,7 @@ LEFT JOIN runs rf ON rf.id = nf.run
 LEFT JOIN run_names nt ON nt.format = l.format AND nt.native_id = l.to_id AND nt.scope = l.to_scope AND l.to_type IN ('run', 'conversation')
 LEFT JOIN runs rt ON rt.id = nt.run
 WHERE l.id = (SELECT o.id FROM links o JOIN versions w ON w.id = o.version JOIN files g ON g.id = w.file JOIN sources q ON q.id = g.source
-  WHERE o.edge = l.edge ORDER BY o.uncounted, o.time IS NULL, o.time, q.name, g.path, w.number, o.inner, o.offset, o.id LIMIT 1);
+  WHERE o.edge = l.edge ORDER BY o.uncounted, o.kind = 'fork', o.time IS NULL, o.time, q.name, g.path, w.number, o.inner, o.offset, o.id LIMIT 1);
 
 CREATE VIEW v_files AS
 SELECT s.name AS source, f.path, v.number AS version, (SELECT name FROM names WHERE id = v.format) AS format, (SELECT name FROM names WHERE id = v.role) AS role,

@@ -2,12 +2,14 @@ package sqlite
 
 import (
 	"database/sql"
+	"slices"
 
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// edge is the identity of a link: its kind and both ends, however often and by whatever names it is stated. An end that
-// no run is known of is looked for where the run at the other end lies: in a copied home it is still the same.
+// edge is the identity of a link: its kind and both ends, however often and by whatever names it is stated. A child that
+// began as a copy of its parent has one link: the two kinds are one there. An end that no run is known of is looked for
+// where the run at the other end lies: in a copied home it is still the same.
 func (c *commit) edge(format, kind string, from, to []string) (int64, error) {
 	a, known, err := c.canonical(format, from)
 	if err != nil {
@@ -24,7 +26,14 @@ func (c *commit) edge(format, kind string, from, to []string) (int64, error) {
 			a[1] = b[1]
 		}
 	}
-	return index.Hash(append(append([]string{"link", format, kind}, a...), b...)...), nil
+	return edgeOf(format, kind, a, b), nil
+}
+
+func edgeOf(format, kind string, from, to []string) int64 {
+	if kind == "fork" {
+		kind = "parent"
+	}
+	return index.Hash(slices.Concat([]string{"link", format, kind}, from, to)...)
 }
 
 // canonical gives an end by the first of the names of its run, if one is known. Only runs whose ids are unique in their

@@ -137,7 +137,8 @@ func (c *commit) loadTwice() ([]judged, error) {
 		j.prefer = []int64{flag(verdict == schema.Counted), flag(global == 1), newest, rank, number}
 		j.place = []any{public, ord, path, -seq, part}
 		if global > 0 {
-			j.place = []any{path, ord, public, -seq, part}
+			// How often another file was rewritten says nothing.
+			j.prefer, j.place = j.prefer[:4], []any{path, -number, ord, public, -seq, part}
 		}
 		rows = append(rows, j)
 		return nil
@@ -221,7 +222,7 @@ func (c *commit) copyLinks(copies map[int64]bool) error {
 					continue
 				}
 			}
-			edge := index.Hash("link", k.name, "fork", "run", k.fromScope, k.from, "", "run", k.toScope, k.to, "")
+			edge := edgeOf(k.name, "fork", []string{"run", k.fromScope, k.from, ""}, []string{"run", k.toScope, k.to, ""})
 			if _, err := c.exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation, to_type, to_scope, to_id,
 				to_conversation, format, statement, uncounted, derived, line, offset, length) VALUES (?1, ?2, 'fork', 'run', ?3, ?4, '', 'run', ?5, ?6, '', ?7, ?2, 0, 1, 0, ?8, 0)`,
 				k.version, edge, k.fromScope, k.from, k.toScope, k.to, k.format, k.at); err != nil {
