@@ -113,6 +113,48 @@ func TestPruneAmongKin(t *testing.T) {
 	}
 }
 
+// TestPruneOrigin prunes a session of which another has a copy. Where that came from stays known, whichever goes first.
+func TestPruneOrigin(t *testing.T) {
+	const origin, fork = "0f300000-0000-4000-8000-00000000000a", "0f300000-0000-4000-8000-00000000000b"
+	line := func(session, uuid string) string {
+		return `{"type":"user","sessionId":"` + session + `","uuid":"` + uuid + `","timestamp":"2026-11-01T10:00:00Z","message":{"role":"user","content":"weave"}}` + "\n"
+	}
+	source, base := filepath.Join(t.TempDir(), "source"), filepath.Join(t.TempDir(), "archive")
+	for name, lines := range map[string]string{origin: line(origin, "u1"), fork: line(fork, "u1") + line(fork, "u2")} {
+		file := filepath.Join(source, ".claude", "projects", "-home-ada", name+".jsonl")
+		must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		written(t, file, []byte(lines))
+	}
+	call(t, base, "ingest", source)
+	edges := func(dir string) string {
+		return call(t, dir, "sql", "--json", "SELECT kind, from_native_id, to_native_id FROM v_links WHERE counted")
+	}
+	id := func(native string) string {
+		return decode[[]map[string]string](t, call(t, base, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+native+"'"))[0]["run_id"]
+	}
+	whole, known := dumpViews(t, base), edges(base)
+	if !strings.Contains(known, fork) {
+		t.Fatalf("links are %s", known)
+	}
+	for _, order := range [][]string{{origin, fork}, {fork, origin}} {
+		dir := filepath.Join(t.TempDir(), "archive")
+		copyArchiveTo(t, base, dir)
+		for _, native := range order {
+			call(t, dir, "prune", "--yes", "--allow-empty", "--run", id(native))
+			if got := edges(dir); got != known {
+				t.Errorf("without %s links are %s", native, got)
+			}
+			call(t, dir, "verify", "--deep")
+		}
+		call(t, dir, "prune", "--undo", id(order[0]))
+		call(t, dir, "prune", "--undo", id(order[1]))
+		if got := dumpViews(t, dir); !slices.Equal(got, whole) {
+			t.Errorf("undone: %s", firstDifference(got, whole))
+		}
+		call(t, dir, "verify", "--deep")
+	}
+}
+
 // unknown copies the packs that an archive lacks, and does not tell its index.
 func unknown(t *testing.T, from, to string) {
 	t.Helper()
