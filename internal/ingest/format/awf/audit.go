@@ -1,6 +1,9 @@
 package awf
 
 import (
+	"cmp"
+	"path"
+
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -9,13 +12,15 @@ import (
 // failed and was resumed has no error in the end), so a run is told in full when the log is read.
 type audit struct {
 	out   *output
+	file  string // name of the log
+	last  string // run of the line before
 	runs  map[string]*transcript.Run
 	order []*transcript.Run
 }
 
 // parseAudit reads the audit log: two lines for each execution, and two more for each time it was resumed.
 func parseAudit(in format.Input, out *output) error {
-	a := &audit{out: out, runs: map[string]*transcript.Run{}}
+	a := &audit{out: out, file: path.Base(in.Path), runs: map[string]*transcript.Run{}}
 	for o, err := range format.Objects(in.Reader, "", out.problem) {
 		if err != nil {
 			return err
@@ -34,11 +39,14 @@ func parseAudit(in format.Input, out *output) error {
 func (a *audit) line(o format.Object) {
 	v := o.Value
 	id := v.Get("execution_id").Text()
-	if id == "" {
-		a.out.problem(&transcript.Problem{Kind: "no run id", Reason: "the line has no execution_id", Origin: o.Origin})
-		return
+	if id != "" {
+		a.take(a.run(id), v)
+	} else {
+		// A line of a kind that is not known yet. It parses, so it is no problem, and is found beside its neighbour.
+		id = cmp.Or(a.last, a.file)
+		a.run(id)
 	}
-	a.run(id, v)
+	a.last = id
 	a.out.give(&transcript.Event{
 		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindLifecycle, Type: v.Get("event").Text(),
 		Time: timeOf(v, "timestamp"), Origin: o.Origin, Flow: v.Get("workflow_name").Str(),
@@ -46,8 +54,8 @@ func (a *audit) line(o format.Object) {
 	})
 }
 
-// run takes what a line says of its run. The log alone does not make it a run that counts.
-func (a *audit) run(id string, v format.Value) {
+// run finds a run. The log alone does not make it one that counts.
+func (a *audit) run(id string) *transcript.Run {
 	run := a.runs[id]
 	if run == nil {
 		run = &transcript.Run{ID: id, Rank: rankAudit, Named: true, Attributes: transcript.Attributes{}}
@@ -55,6 +63,11 @@ func (a *audit) run(id string, v format.Value) {
 		a.order = append(a.order, run)
 		a.out.give(&transcript.Run{ID: id, Rank: rankAudit, Named: true})
 	}
+	return run
+}
+
+// take has a run say what a line says of it.
+func (a *audit) take(run *transcript.Run, v format.Value) {
 	if flow := v.Get("workflow_name").Str(); flow != "" {
 		run.Group, run.Flow = flow, flow
 	}

@@ -2,7 +2,9 @@ package awf
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"path"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -21,15 +23,13 @@ func parseState(in format.Input, out *output) error {
 		return err
 	}
 	doc, err := format.ParseJSON(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
-	switch {
-	case err != nil:
+	if err != nil {
 		out.problem(&transcript.Problem{Kind: "bad json", Reason: err.Error(), Origin: whole})
 		return nil
-	case doc.Get("WorkflowID").Text() == "":
-		out.problem(&transcript.Problem{Kind: "no run id", Reason: "the document has no WorkflowID", Origin: whole})
-		return nil
 	}
-	s := &state{file: b, doc: doc, run: doc.Get("WorkflowID").Text(), flow: doc.Get("WorkflowName").Str(), out: out}
+	// A state is named by its run, so one that does not say the id is still somebody's.
+	run := cmp.Or(doc.Get("WorkflowID").Text(), strings.TrimSuffix(path.Base(in.Path), ".json"))
+	s := &state{file: b, doc: doc, run: run, flow: doc.Get("WorkflowName").Str(), out: out}
 	s.tell()
 	return nil
 }
