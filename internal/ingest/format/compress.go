@@ -125,7 +125,7 @@ func (z *inflater) blame(err error) error {
 	return &ContentError{z.layer, err}
 }
 
-// ReadAll reads r to its end, or gives ErrTooLarge when that lies beyond limit bytes.
+// ReadAll reads r to its end, or gives ErrTooLarge when that lies beyond limit bytes. With any other error comes what was read before it.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	if known, ok := r.(interface{ Len() int }); ok { // in memory: no room need be found step by step
 		if int64(known.Len()) > limit {
@@ -137,7 +137,7 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	}
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
-		return nil, err
+		return b, err
 	}
 	if int64(len(b)) > limit {
 		return nil, ErrTooLarge

@@ -21,7 +21,7 @@ func (p *parser) read(r io.Reader) (b []byte, doc format.Value, ok bool) {
 		p.fail(err)
 		return nil, doc, false
 	}
-	problem := &transcript.Problem{Run: p.dir}
+	problem := &transcript.Problem{}
 	if p.broken = err != nil; p.broken {
 		problem.Kind, problem.Reason = contentKind(err), err.Error()
 		problem.Origin.Inner = memberLayer(p.inner)
@@ -38,7 +38,8 @@ func (p *parser) read(r io.Reader) (b []byte, doc format.Value, ok bool) {
 			return b, doc, true
 		}
 	}
-	if p.dir == "" || p.put(&transcript.Run{ID: p.dir}) {
+	problem.Run = p.tornID(b)
+	if problem.Run == "" || p.put(&transcript.Run{ID: problem.Run}) {
 		p.put(problem)
 	}
 	return nil, doc, false
@@ -56,6 +57,12 @@ func contentKind(err error) string {
 // runID is the run's id as the document states it, else its directory's name.
 func (p *parser) runID(doc, meta format.Value) string {
 	return cmp.Or(doc.Get("runId").Str(), meta.Get("runId").Str(), p.dir)
+}
+
+// tornID is the run's id where a document that is none still states it: its directory may have been renamed.
+func (p *parser) tornID(b []byte) string {
+	v := format.ParseStart(bytes.TrimPrefix(b, byteOrderMark))
+	return p.runID(v, v.Get("metadata"))
 }
 
 // noRun reports a document that belongs to no run that one could name.
