@@ -14,6 +14,8 @@ func (claudeCode) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	p := placeOf(h.Path)
 	switch {
+	case p.output:
+		return format.Claim{Strength: format.Certain, Role: format.Other}
 	case strings.HasSuffix(name, ".tmp"):
 		return format.Claim{}
 	case strings.HasSuffix(name, ".meta.json"):

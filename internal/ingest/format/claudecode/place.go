@@ -12,6 +12,7 @@ type place struct {
 	session string // of sub-agents: the directory that they lie in, "" in the old layout
 	above   string // the same of a directory that nothing else shows to be a session's
 	agent   string // of sub-agents: the id in their name
+	output  bool   // what a tool gave back, which may be anything, a transcript as well
 }
 
 // placeOf reads <slug>/<session>.jsonl, <slug>/agent-<id>.jsonl (older versions) and
@@ -21,6 +22,9 @@ func placeOf(file string) place {
 	p := place{stem: strings.TrimSuffix(strings.TrimSuffix(name, path.Ext(name)), ".meta")}
 	dirs := strings.Split(strings.Trim(dir, "/"), "/")
 	above := len(dirs) // of the session's own directory, or of the file
+	for i := len(dirs) - 1; i > 0 && !p.output; i-- {
+		p.output = dirs[i] == "tool-results" && (isUUID(dirs[i-1]) || i > 1 && isSlug(dirs[i-2]))
+	}
 	for i := len(dirs) - 1; i > 0; i-- {
 		if dirs[i] != "subagents" {
 			continue

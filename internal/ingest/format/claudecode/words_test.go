@@ -112,11 +112,14 @@ func TestDetect(t *testing.T) {
 		{"swarm/runs/r/build/llm/a-b-claude.jsonl", `{"timestamp":"t","phase":"work","type":"assistant","message":{"content":[]},"sessionId":"s"}`, "", ""},
 		{"stream.jsonl", `{"type":"assistant","message":{"content":[]},"session_id":"s","uuid":"u"}`, "", ""},
 		{"-a-b/" + id + ".jsonl.tmp", user, "", ""},
-		{"-a-b/" + id + "/tool-results/1.txt", "words", "", ""},
+		{"-a-b/" + id + "/tool-results/1.txt", "words", format.Other, ""},
+		{"-a-b/" + id + "/tool-results/1.txt", user, format.Other, ""},
+		{"projects/shop/" + id + "/tool-results/deep/1.jsonl", user, format.Other, ""},
+		{"tests/tool-results/1.jsonl", user, roleSession, ""},
 		{"-a-b/memory/notes.json", "{}", "", ""},
 	} {
 		got := formattest.Detect(New(), c.path, []byte(c.content))
-		if got.Role != c.role || got.Root != c.root || (got.Strength > 0) != (c.role != "") || got.Log != (c.role != "" && c.role != roleMeta) {
+		if got.Role != c.role || got.Root != c.root || (got.Strength > 0) != (c.role != "") || got.Log != (c.role != "" && c.role != roleMeta && c.role != format.Other) {
 			t.Errorf("%s: %+v, want %q %q", c.path, got, c.role, c.root)
 		}
 	}
