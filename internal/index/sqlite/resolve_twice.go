@@ -49,7 +49,12 @@ func byPreference(a, b judged) int {
 
 // groups calls judge for every run of rows with one group id, best first. The query must be ordered by group.
 func groups(rows []judged, judge func([]judged) error) error {
-	slices.SortFunc(rows, func(a, b judged) int { return cmp.Or(cmp.Compare(a.group, b.group), byPreference(a, b)) })
+	slices.SortFunc(rows, func(a, b judged) int {
+		if n := cmp.Compare(a.group, b.group); n != 0 {
+			return n
+		}
+		return byPreference(a, b) // rows of two groups need not have the same to compare
+	})
 	for len(rows) > 0 {
 		n := 1
 		for n < len(rows) && rows[n].group == rows[0].group {
