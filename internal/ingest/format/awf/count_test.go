@@ -152,10 +152,11 @@ func TestSampleSearch(t *testing.T) {
 // The cases of one trait each, counted.
 func TestCaseTotals(t *testing.T) {
 	for name, want := range map[string]totals{
-		"mirror":   {runs: 2, files: 3, events: 6, messages: 3, links: 1},
-		"resumed":  {runs: 1, files: 2, events: 5, messages: 1, problems: 1},
-		"channels": {runs: 1, files: 1, events: 9, messages: 1, calls: 5, router: 3, results: 4},
-		"torn":     {runs: 1, files: 3, events: 5, messages: 2, problems: 5},
+		"mirror":         {runs: 2, files: 3, events: 6, messages: 3, links: 1},
+		"resumed":        {runs: 1, files: 2, events: 5, messages: 1, problems: 1},
+		"mirrored-twice": {runs: 1, files: 3, events: 6, messages: 1, calls: 1},
+		"channels":       {runs: 1, files: 1, events: 9, messages: 1, calls: 5, router: 3, results: 4},
+		"torn":           {runs: 1, files: 3, events: 5, messages: 2, problems: 5},
 	} {
 		if got := count(formattest.Originals(t, New(), "testdata/"+name)); got.totals != want {
 			t.Errorf("%s\n got %+v\nwant %+v", name, got.totals, want)

@@ -16,11 +16,16 @@ type conversation struct {
 	id, run   string
 	named     bool // the lines name no run: the file's name stands in
 	flow      string
-	first     transcript.Time
-	last      transcript.Time
+	span      span
+	whole     *span // of all attempts of the run in this file
 	steps     steps
-	anonymous int // calls without an id
+	anonymous int    // calls without an id
+	early     uint64 // which of the first numbers its lines have had
+	seq       int64  // of the line before
 }
+
+// span is from when to when something went on.
+type span struct{ first, last transcript.Time }
 
 // reader reads one transcript file. A mirror may hold the events of several runs, so everything is kept per run.
 type reader struct {
@@ -66,7 +71,9 @@ func (r *reader) problem(p *transcript.Problem) {
 func (r *reader) line(o format.Object) {
 	l := readLine(o)
 	c := r.conversation(l)
-	c.saw(l.now)
+	c.span.saw(l.now)
+	c.whole.saw(l.now)
+	c.counts(l)
 	if c.flow == "" && l.class() == "message" {
 		c.flow = l.path.Str()
 	}
@@ -85,16 +92,47 @@ func (r *reader) conversation(l *line) *conversation {
 		}
 		run, named = strings.TrimSuffix(path.Base(r.in.Path), ".jsonl"), true
 	}
-	if c := r.runs[run]; c != nil {
-		return c
+	before := r.runs[run]
+	if before != nil && !before.beginsAgain(l) {
+		return before
 	}
-	c := &conversation{id: run + "/" + beginning(l), run: run, named: named}
+	c := &conversation{id: run + "/" + beginning(l), run: run, named: named, whole: new(span)}
+	if before != nil {
+		if before.id == c.id {
+			return before
+		}
+		c.whole = before.whole
+	}
 	r.runs[run] = c
 	r.order = append(r.order, c)
-	r.out.give(&transcript.Run{ID: run, Rank: rankTranscript, Started: l.now, Named: named})
+	if before == nil {
+		r.out.give(&transcript.Run{ID: run, Rank: rankTranscript, Started: l.now, Named: named})
+	}
 	r.out.give(&transcript.Conversation{ID: c.id, Run: run, Started: l.now})
 	r.early.Settle(run, r.out.give)
 	return c
+}
+
+// counts takes note of a line's number.
+func (c *conversation) counts(l *line) {
+	if seq := l.seq.Count(); seq.Known {
+		c.seq = seq.N
+		c.early |= early(seq.N)
+	}
+}
+
+// beginsAgain says that a line is the first of another attempt of the run: a resumed run counts from 1 again, and one mirror may have
+// both. Neighbours may be swapped, so it is a number that has been there.
+func (c *conversation) beginsAgain(l *line) bool {
+	seq := l.seq.Count()
+	return seq.Known && seq.N < c.seq && c.early&early(seq.N) != 0
+}
+
+func early(seq int64) uint64 {
+	if seq < 0 || seq > 63 {
+		return 0
+	}
+	return 1 << seq
 }
 
 // beginning tells one transcript of a run from another: mirrors begin with the same line, a resumed run does not,
@@ -104,17 +142,17 @@ func beginning(l *line) string {
 	return cmp.Or(l.at.Text(), l.seq.Text()+" "+l.kind) + "/" + hex.EncodeToString(sum[:4])
 }
 
-// saw moves the ends of a run. Neighbouring lines of parallel steps may swap, so the last line need not be the
+// saw moves the ends. Neighbouring lines of parallel steps may swap, so the last line need not be the
 // latest.
-func (c *conversation) saw(t transcript.Time) {
+func (s *span) saw(t transcript.Time) {
 	if !t.Valid {
 		return
 	}
-	if !c.first.Valid || t.UnixMicro < c.first.UnixMicro {
-		c.first = t
+	if !s.first.Valid || t.UnixMicro < s.first.UnixMicro {
+		s.first = t
 	}
-	if !c.last.Valid || t.UnixMicro >= c.last.UnixMicro {
-		c.last = t
+	if !s.last.Valid || t.UnixMicro >= s.last.UnixMicro {
+		s.last = t
 	}
 }
 
@@ -145,9 +183,9 @@ func (r *reader) links(c *conversation, l *line) {
 func (r *reader) end() {
 	for _, c := range r.order {
 		r.out.give(&transcript.Run{
-			ID: c.run, Rank: rankTranscript, Group: c.flow, Flow: c.flow, Started: c.first, Ended: c.last, Named: c.named,
+			ID: c.run, Rank: rankTranscript, Group: c.flow, Flow: c.flow, Started: c.whole.first, Ended: c.whole.last, Named: c.named,
 		})
-		r.out.give(&transcript.Conversation{ID: c.id, Run: c.run, Flow: c.flow, Started: c.first, Ended: c.last})
+		r.out.give(&transcript.Conversation{ID: c.id, Run: c.run, Flow: c.flow, Started: c.span.first, Ended: c.span.last})
 	}
 	for _, id := range r.named {
 		if r.runs[id] == nil {
