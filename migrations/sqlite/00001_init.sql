@@ -306,10 +306,9 @@ CREATE TABLE usage (
   attributes TEXT
 ) STRICT;
 CREATE INDEX usage_public ON usage (usage_id);
-CREATE INDEX usage_alias ON usage (alias) WHERE alias IS NOT NULL;
+CREATE INDEX usage_alias ON usage (alias >> 36) WHERE alias IS NOT NULL;   -- of its 60 bits 24
 CREATE INDEX usage_run ON usage (run_name);
 CREATE INDEX usage_version ON usage (version, offset);
-CREATE INDEX usage_time ON usage (time) WHERE verdict = 0;
 
 CREATE TABLE receipts (
   id       INTEGER PRIMARY KEY,

@@ -94,7 +94,7 @@ func (c *commit) judgeUsage() error {
 // judgeSpoken makes duplicates of what rows that count speak for beside their own key.
 func (c *commit) judgeSpoken(keys []int64) error {
 	by := map[int64]int64{}
-	if err := c.inLots(`SELECT k.number, u.id FROM k CROSS JOIN usage u INDEXED BY usage_alias ON u.alias = k.number WHERE u.verdict = 0
+	if err := c.inLots(`SELECT k.number, u.id FROM k CROSS JOIN usage u INDEXED BY usage_alias ON u.alias >> 36 = k.number >> 36 AND u.alias = k.number WHERE u.verdict = 0
 		ORDER BY u.usage_id DESC`, keys, func(r *sql.Rows) error {
 		var key, id int64
 		err := r.Scan(&key, &id)

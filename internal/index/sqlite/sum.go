@@ -230,11 +230,7 @@ func scanQuery(q index.SumQuery, c clock, onlyTwins bool) (string, []any, error)
 		with = append(with, tools)
 	}
 	group = append(group, c.expr(q.Unit)+" AS at", "u.texts", "u.reported IS NOT NULL AS has_reported", "coalesce(p.twin, 0) AS twin", "u.calculated IS NULL AS unpriced")
-	hint := ""
-	if q.From.IsZero() && q.To.IsZero() && q.Runs == nil && q.Conversation == "" && q.ID == "" {
-		hint = "NOT INDEXED " // all rows in their order, not one by one by time
-	}
-	from := " FROM usage u " + hint + "LEFT JOIN twins p ON p.id = u.id " + toolsOf + recordJoins(f.texts, f.run, f.conv)
+	from := " FROM usage u LEFT JOIN twins p ON p.id = u.id " + toolsOf + recordJoins(f.texts, f.run, f.conv)
 	if onlyTwins {
 		from = " FROM twins p CROSS JOIN usage u ON u.id = p.id " + toolsOf + recordJoins(f.texts, f.run, f.conv)
 	}

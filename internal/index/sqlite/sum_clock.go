@@ -28,13 +28,15 @@ func newClock(ctx context.Context, tx *engine.Reading, q index.SumQuery) (clock,
 	if loc == time.UTC {
 		return clock{[]int64{0}, []int64{0}}, nil
 	}
-	var first, last int64
-	const bounds = `SELECT coalesce((SELECT min(time) FROM usage WHERE verdict = 0), 0), coalesce((SELECT max(time) FROM usage WHERE verdict = 0), 0)`
-	if err := tx.QueryRowxContext(ctx, bounds).Scan(&first, &last); err != nil {
+	var first, last int64 // days
+	var behind bool       // what is not in the sums may be of any time
+	bounds := fmt.Sprintf(`SELECT coalesce(min(day), 0), coalesce(max(day), 0), EXISTS (SELECT 1 FROM usage_touched) FROM usage_days WHERE day > %d`, undated)
+	if err := tx.QueryRowxContext(ctx, bounds).Scan(&first, &last, &behind); err != nil {
 		return clock{}, err
 	}
 	year := func(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
-	from, to := time.UnixMicro(first), time.UnixMicro(last)
+	from, to := time.Unix(first*secondsPerDay, 0), time.Unix((last+1)*secondsPerDay, 0)
+	q.All = q.All || behind
 	if q.All || from.Before(year(firstYear)) {
 		from = year(firstYear)
 	}
@@ -91,7 +93,7 @@ func (c clock) wholeHours() bool {
 	return true
 }
 
-const microsPerDay, microsPerHour = 86_400_000_000, 3_600_000_000
+const microsPerDay, microsPerHour, secondsPerDay = 86_400_000_000, 3_600_000_000, 86_400
 
 // shift makes times positive, so that division rounds down; in days.
 const shift = 1 << 24

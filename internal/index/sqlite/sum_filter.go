@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/where"
@@ -56,6 +57,10 @@ func filterUsage(of index.UsageFilter) (*usageFilter, error) {
 	if !of.To.IsZero() {
 		and("u.time < ?", of.To.UnixMicro())
 	}
+	if !of.All && !(of.From.IsZero() && of.To.IsZero()) {
+		sql, args := runsBetween(of.From, of.To)
+		and(sql, args...)
+	}
 	if of.Runs != nil {
 		marks := strings.TrimSuffix(strings.Repeat("?, ", len(of.Runs)), ", ")
 		var ids []any
@@ -80,6 +85,19 @@ func filterUsage(of index.UsageFilter) (*usageFilter, error) {
 		and(sql, args...)
 	}
 	return f, nil
+}
+
+// runsBetween asks for usage of runs that spent something in the hours of a window of time. No index has the times of usage: it would take
+// as much room as a tenth of all that is said of it, and sums know the runs of each hour.
+func runsBetween(from, to time.Time) (string, []any) {
+	sql, args := fmt.Sprintf("d.day > %d", undated), []any(nil)
+	if !from.IsZero() {
+		sql, args = sql+" AND d.day * 24 + d.hour >= ?", append(args, wholeHour(from).Unix()/3600)
+	}
+	if !to.IsZero() {
+		sql, args = sql+" AND d.day * 24 + d.hour <= ?", append(args, wholeHour(to).Unix()/3600)
+	}
+	return "u.run_name IN (SELECT d.run_name FROM usage_threads d WHERE " + sql + " UNION ALL SELECT run_name FROM usage_touched)", args
 }
 
 func (f *usageFilter) node(n query.Node) (string, []any, error) {
