@@ -180,12 +180,13 @@ CREATE TABLE transcripts (             -- what one version holds of one conversa
 CREATE INDEX transcripts_name ON transcripts (run_name, native_id);
 CREATE INDEX transcripts_conversation ON transcripts (conversation);
 
-CREATE TABLE scenes (                  -- whom and what events say that they belong to, '' for nothing
+CREATE TABLE scenes (                  -- what many events say alike: what they are, and whom and what they belong to; '' for nothing
   id    INTEGER PRIMARY KEY,
+  kind  INTEGER NOT NULL, role INTEGER NOT NULL, type INTEGER NOT NULL, tool INTEGER NOT NULL,   -- names, 0 for none
   agent TEXT NOT NULL, model TEXT NOT NULL, flow TEXT NOT NULL, step TEXT NOT NULL,
   said  TEXT AS (CASE agent WHEN '' THEN '' ELSE '"agent":' || json_quote(agent) || ',' END || CASE flow WHEN '' THEN '' ELSE '"flow":' || json_quote(flow) || ',' END
     || CASE model WHEN '' THEN '' ELSE '"model":' || json_quote(model) || ',' END || CASE step WHEN '' THEN '' ELSE '"step":' || json_quote(step) || ',' END),
-  UNIQUE (agent, model, flow, step)
+  UNIQUE (kind, role, type, tool, agent, model, flow, step)
 ) STRICT;
 
 CREATE TABLE events (                  -- one row per part of an event
@@ -194,7 +195,6 @@ CREATE TABLE events (                  -- one row per part of an event
   seq        INTEGER NOT NULL,         -- in the transcript; the public one adds seq_base
   shape      INTEGER NOT NULL DEFAULT 0,   -- part, parts - 1 (24 bits) and global - 1 (2 bits)
   verdict    INTEGER NOT NULL DEFAULT 0,   -- of this event; the transcript's applies too
-  kind INTEGER NOT NULL, role INTEGER, type INTEGER, tool INTEGER,   -- names
   moment INTEGER NOT NULL,             -- milliseconds behind the beginning of the id's hour, from 2^61 on: microseconds, less 2^62
   tz INTEGER,                          -- minutes east, NULL: no time is stated, and moment is that of the nearest that is
   inner INTEGER,                       -- name of the layer that offset and length mean
@@ -202,7 +202,7 @@ CREATE TABLE events (                  -- one row per part of an event
   ahead INTEGER NOT NULL DEFAULT 0,    -- of seq, the number of the line
   text_bytes INTEGER NOT NULL,         -- of the decoded text
   eid INTEGER,                         -- short hash of the native event id, where there is one: native tells whether two are one
-  scene INTEGER REFERENCES scenes,
+  scene INTEGER NOT NULL REFERENCES scenes,
   native ANY,                          -- id, with the first part, or all that have an eid: the bytes of a UUID, else a text
   attributes TEXT,                     -- native seq and what only this format states, with the first part
   part   INTEGER AS (shape >> 26),     -- from 0

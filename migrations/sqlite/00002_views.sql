@@ -84,24 +84,25 @@ LEFT JOIN conversations c ON c.id = (SELECT o.id FROM conversations o WHERE o.ru
 
 -- What events state beside their columns: the native id as a text, and all together as JSON.
 CREATE VIEW stated_events AS
-SELECT id, native_id, CASE WHEN part > 0 OR native_id IS NULL AND scene IS NULL THEN attributes
-  ELSE '{' || rtrim(coalesce(said, '') || CASE WHEN native_id <> '' THEN '"id":' || json_quote(native_id) || ',' ELSE '' END
+SELECT id, native_id, CASE WHEN part > 0 OR native_id IS NULL AND said = '' THEN attributes
+  ELSE '{' || rtrim(said || CASE WHEN native_id <> '' THEN '"id":' || json_quote(native_id) || ',' ELSE '' END
     || coalesce(substr(attributes, 2, length(attributes) - 2), ''), ',') || '}' END AS attributes
-FROM (SELECT e.id, e.part, e.scene, s.said, e.attributes, CASE typeof(e.native) WHEN 'blob' THEN lower(hex(substr(e.native, 1, 4)) || '-' || hex(substr(e.native, 5, 2)) || '-' || hex(substr(e.native, 7, 2)) || '-' || hex(substr(e.native, 9, 2)) || '-' || hex(substr(e.native, 11))) ELSE e.native END AS native_id
-  FROM events e LEFT JOIN scenes s ON s.id = e.scene);
+FROM (SELECT e.id, e.part, s.said, e.attributes, CASE typeof(e.native) WHEN 'blob' THEN lower(hex(substr(e.native, 1, 4)) || '-' || hex(substr(e.native, 5, 2)) || '-' || hex(substr(e.native, 7, 2)) || '-' || hex(substr(e.native, 9, 2)) || '-' || hex(substr(e.native, 11))) ELSE e.native END AS native_id
+  FROM events e CROSS JOIN scenes s ON s.id = e.scene);
 
 CREATE VIEW v_events AS
 SELECT c.conversation_id || ':' || (t.seq_base + e.seq) || CASE WHEN e.parts > 1 THEN '.' || (e.part + 1) ELSE '' END AS event_id,
   (SELECT name FROM names WHERE id = r.format) AS format, c.conversation_id, r.run_id, t.seq_base + e.seq AS seq, e.part + 1 AS part, e.parts,
   e.verdict = 0 AND t.verdict = 0 AND e.part = 0 AS counted,
   (SELECT name FROM verdicts WHERE id = CASE WHEN t.verdict = 0 THEN e.verdict ELSE t.verdict END) AS verdict,
-  (SELECT name FROM names WHERE id = e.kind) AS kind, (SELECT name FROM names WHERE id = e.role) AS role, (SELECT name FROM names WHERE id = e.type) AS type, (SELECT name FROM names WHERE id = e.tool) AS tool,
+  (SELECT name FROM names WHERE id = x.kind) AS kind, (SELECT name FROM names WHERE id = x.role) AS role, (SELECT name FROM names WHERE id = x.type) AS type, (SELECT name FROM names WHERE id = x.tool) AS tool,
   strftime('%Y-%m-%dT%H:%M:%S', (e.time - ((e.time % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((e.time % 1000000) + 1000000) % 1000000) AS time, e.time AS time_us, e.tz AS utc_offset_minutes,
-  coalesce((SELECT nullif(agent, '') FROM scenes WHERE id = e.scene), c.agent) AS agent, coalesce((SELECT nullif(model, '') FROM scenes WHERE id = e.scene), c.model) AS model,
-  coalesce((SELECT nullif(flow, '') FROM scenes WHERE id = e.scene), c.flow) AS flow, coalesce((SELECT nullif(step, '') FROM scenes WHERE id = e.scene), c.step) AS step,
+  coalesce(nullif(x.agent, ''), c.agent) AS agent, coalesce(nullif(x.model, ''), c.model) AS model,
+  coalesce(nullif(x.flow, ''), c.flow) AS flow, coalesce(nullif(x.step, ''), c.step) AS step,
   e.text_bytes, s.name AS source, f.path, v.number AS version, (SELECT name FROM names WHERE id = e.inner) AS inner, e.line, e.offset, e.length,
   (SELECT attributes FROM stated_events WHERE id = e.id) AS attributes
 FROM events e
+JOIN scenes x ON x.id = e.scene
 JOIN transcripts t ON t.id = e.transcript
 JOIN conversations c ON c.id = t.conversation
 JOIN runs r ON r.id = c.run

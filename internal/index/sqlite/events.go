@@ -70,7 +70,7 @@ func (c *commit) writeWords() error {
 }
 
 var (
-	eventColumns = columnList(`id, transcript, seq, shape=0, verdict=0, kind, role, type, tool,
+	eventColumns = columnList(`id, transcript, seq, shape=0, verdict=0,
 		moment, tz, inner, offset, length, ahead=0, text_bytes, eid, scene, native, attributes`)
 	callColumns   = columnList("event, transcript, call, call_id, key, rank=0, verdict=0, name, input_bytes, paths")
 	resultColumns = columnList("event, transcript, call, name, failed, status, duration, output_bytes, cut=0")
@@ -80,27 +80,21 @@ func (c *commit) writeEvents() error {
 	b := inserter{t: c.tx, into: "OR FAIL INTO events", columns: eventColumns}
 	for i := range c.rows {
 		r := &c.rows[i]
-		kind, err := c.name(string(r.Kind))
+		scene, err := c.scene(r.Row)
 		if err != nil {
 			return err
 		}
-		scene, err := c.scene(r.Scene)
+		inner, err := c.name(r.Inner)
 		if err != nil {
 			return err
-		}
-		var names [4]any
-		for i, name := range [...]string{r.Role, r.Type, r.Tool, r.Inner} {
-			if names[i], err = c.name(name); err != nil {
-				return err
-			}
 		}
 		var eid any
 		if r.EID != 0 {
 			eid = r.EID
 			c.meetEvent(i)
 		}
-		if err := b.add(r.id, r.transcript, r.Seq, schema.Shape(r.Part, r.Parts, r.Global), schema.VerdictNumber[r.Verdict], kind, names[0], names[1], names[2],
-			schema.Moment(r.id, r.Near), nullZone(r.Time), names[3], r.Offset, r.Length, int64(r.Line)-r.Seq, r.TextBytes, eid, scene, nullNative(&r.Native), null(r.Attributes)); err != nil {
+		if err := b.add(r.id, r.transcript, r.Seq, schema.Shape(r.Part, r.Parts, r.Global), schema.VerdictNumber[r.Verdict],
+			schema.Moment(r.id, r.Near), nullZone(r.Time), inner, r.Offset, r.Length, int64(r.Line)-r.Seq, r.TextBytes, eid, scene, nullNative(&r.Native), null(r.Attributes)); err != nil {
 			return err
 		}
 	}

@@ -40,7 +40,7 @@ func (db *DB) Stocks(ctx context.Context) iter.Seq2[index.Stock, error] {
 }
 
 const unknownSQL = `SELECT (SELECT name FROM names WHERE id = r.format), coalesce(c.version, r.version, ''),
-	coalesce((SELECT name FROM names WHERE id = e.type), ''), count(*), min(r.run_id)
+	coalesce((SELECT n.name FROM scenes s CROSS JOIN names n ON n.id = s.type WHERE s.id = e.scene), ''), count(*), min(r.run_id)
 	FROM fts CROSS JOIN events e ON e.id = fts.rowid CROSS JOIN transcripts t ON t.id = e.transcript
 	CROSS JOIN conversations c ON c.id = t.conversation CROSS JOIN runs r ON r.id = c.run
 	WHERE fts MATCH ? AND t.verdict = 0 GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3`

@@ -263,14 +263,14 @@ func (db *DB) fileSize() (int64, error) {
 func (db *DB) dropNames(ctx context.Context) error {
 	for _, query := range []string{"DELETE FROM usage_texts WHERE id NOT IN (SELECT texts FROM usage UNION ALL SELECT texts FROM usage_threads)",
 		"DELETE FROM call_paths WHERE id NOT IN (SELECT paths FROM calls WHERE paths IS NOT NULL)",
-		"DELETE FROM scenes WHERE id NOT IN (SELECT scene FROM events WHERE scene IS NOT NULL)"} {
+		"DELETE FROM scenes WHERE id NOT IN (SELECT scene FROM events)"} {
 		if _, err := db.w.ExecContext(ctx, query); err != nil {
 			return err
 		}
 	}
 	var kept []string
-	for _, column := range []string{"versions.format", "versions.role", "runs.format", "run_names.format", "events.kind", "events.role", "events.type",
-		"events.tool", "events.inner", "calls.name", "results.name", "usage.inner", "receipts.inner", "steps.inner", "links.format", "links.inner",
+	for _, column := range []string{"versions.format", "versions.role", "runs.format", "run_names.format", "scenes.kind", "scenes.role", "scenes.type",
+		"scenes.tool", "events.inner", "calls.name", "results.name", "usage.inner", "receipts.inner", "steps.inner", "links.format", "links.inner",
 		"problems.inner", "usage_series.format"} {
 		table, name, _ := strings.Cut(column, ".")
 		kept = append(kept, "SELECT "+name+" FROM "+table+" WHERE "+name+" IS NOT NULL")

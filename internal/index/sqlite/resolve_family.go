@@ -336,7 +336,7 @@ func (c *commit) writeRoles(f *family) error {
 	}
 	changed := map[int64]string{}
 	if err := c.each(`SELECT e.id, (SELECT native_id FROM stated_events WHERE id = e.id), coalesce(r.name, '') FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id
-		CROSS JOIN events e ON e.transcript = t.id JOIN names k ON k.id = e.kind LEFT JOIN names r ON r.id = e.role
+		CROSS JOIN events e ON e.transcript = t.id CROSS JOIN scenes s ON s.id = e.scene CROSS JOIN names k ON k.id = s.kind LEFT JOIN names r ON r.id = s.role
 		WHERE n.run = ? AND k.name = 'message' AND e.eid IS NOT NULL`, func(rows *sql.Rows) error {
 		var event int64
 		var id sql.NullString
@@ -350,14 +350,29 @@ func (c *commit) writeRoles(f *family) error {
 	}, f.run); err != nil {
 		return err
 	}
-	for event, said := range changed {
-		role, err := c.name(said)
-		if err != nil {
-			return err
-		}
-		if _, err := c.exec("UPDATE events SET role = ? WHERE id = ?", role, event); err != nil {
+	for event, role := range changed {
+		if err := c.writeRole(event, role); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (c *commit) writeRole(event int64, said string) error {
+	role, err := c.nameID(said)
+	if err != nil {
+		return err
+	}
+	var kind, typ, tool int64
+	var agent, model, flow, step string
+	if _, err := c.get("SELECT s.kind, s.type, s.tool, s.agent, s.model, s.flow, s.step FROM events e CROSS JOIN scenes s ON s.id = e.scene WHERE e.id = ?", []any{event},
+		&kind, &typ, &tool, &agent, &model, &flow, &step); err != nil {
+		return err
+	}
+	scene, err := c.sceneOf(kind, role, typ, tool, agent, model, flow, step)
+	if err != nil {
+		return err
+	}
+	_, err = c.exec("UPDATE events SET scene = ? WHERE id = ?", scene, event)
+	return err
 }

@@ -259,7 +259,7 @@ func (c *commit) recountAll(transcripts map[int64]bool) error {
 func (c *commit) recount(transcript int64) error {
 	_, err := c.exec(`UPDATE transcripts SET
 		events = (SELECT count(*) FROM events WHERE transcript = ?1 AND part = 0 AND verdict = 0),
-		messages = (SELECT count(DISTINCT e.seq) FROM events e JOIN names k ON k.id = e.kind WHERE transcript = ?1 AND verdict = 0 AND k.name = 'message'),
+		messages = (SELECT count(DISTINCT e.seq) FROM events e WHERE transcript = ?1 AND verdict = 0 AND scene IN (SELECT s.id FROM names k CROSS JOIN scenes s ON s.kind = k.id WHERE k.name = 'message')),
 		calls = (SELECT count(*) FROM events e CROSS JOIN calls c ON c.event = e.id WHERE e.transcript = ?1 AND c.verdict = 0 AND e.verdict = 0),
 		results = (SELECT count(*) FROM events e CROSS JOIN results r ON r.event = e.id WHERE e.transcript = ?1 AND e.verdict = 0)
 		WHERE id = ?1`, transcript)

@@ -44,7 +44,7 @@ func (db *DB) begin(ctx context.Context) (*tx, error) {
 		return nil, errors.Join(fmt.Errorf("begin: %w", engine.Damage(err)), conn.Close())
 	}
 	return &tx{Tx: t, conn: conn.Conn, ctx: ctx, calm: calm,
-		names: &names{ids: map[string]int64{}, scenes: map[index.Scene]int64{}}, texts: map[usageTexts]int64{}, next: map[string]int64{}, fresh: map[freshKey]*freshSum{}}, nil
+		names: &names{ids: map[string]int64{}, scenes: map[scene]int64{}}, texts: map[usageTexts]int64{}, next: map[string]int64{}, fresh: map[freshKey]*freshSum{}}, nil
 }
 
 // Rollback ends the transaction, unless that was done, and gives the connection back.
@@ -186,7 +186,7 @@ func (t *tx) fill(table string, values []int64) error {
 // names interns what repeats.
 type names struct {
 	ids    map[string]int64
-	scenes map[index.Scene]int64
+	scenes map[scene]int64
 }
 
 // name returns the id of a string, nil for "".
@@ -218,29 +218,49 @@ func (t *tx) nameID(s string) (int64, error) {
 	return id, nil
 }
 
-// scene returns the id of a scene, nil for none.
-func (t *tx) scene(s *index.Scene) (any, error) {
-	if s == nil {
-		return nil, nil
+// scene is what rows of events say that many others say as well.
+type scene struct {
+	kind            transcript.Kind
+	role, typ, tool string
+	index.Scene
+}
+
+// scene returns the id of what a row says.
+func (t *tx) scene(r *index.Row) (id int64, err error) {
+	s := scene{kind: r.Kind, role: r.Role, typ: r.Type, tool: r.Tool}
+	if r.Scene != nil {
+		s.Scene = *r.Scene
 	}
-	if id, ok := t.names.scenes[*s]; ok {
+	if id, ok := t.names.scenes[s]; ok {
 		return id, nil
 	}
-	var id int64
-	ok, err := t.look("SELECT id FROM scenes WHERE agent = ? AND model = ? AND flow = ? AND step = ?", []any{s.Agent, s.Model, s.Flow, s.Step}, &id)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		if id, err = t.id("scenes"); err != nil {
-			return nil, err
+	var args []any
+	for _, name := range [...]string{string(s.kind), s.role, s.typ, s.tool} {
+		id := int64(0)
+		if name != "" {
+			if id, err = t.nameID(name); err != nil {
+				return 0, err
+			}
 		}
-		if _, err := t.put("INSERT INTO scenes (id, agent, model, flow, step) VALUES (?, ?, ?, ?, ?)", id, s.Agent, s.Model, s.Flow, s.Step); err != nil {
-			return nil, err
-		}
+		args = append(args, id)
 	}
-	t.names.scenes[*s] = id
-	return id, nil
+	if id, err = t.sceneOf(append(args, s.Agent, s.Model, s.Flow, s.Step)...); err == nil {
+		t.names.scenes[s] = id
+	}
+	return id, err
+}
+
+// sceneOf returns the id of a scene, by its columns; one that is new is written.
+func (t *tx) sceneOf(columns ...any) (id int64, err error) {
+	ok, err := t.look("SELECT id FROM scenes WHERE kind = ? AND role = ? AND type = ? AND tool = ? AND agent = ? AND model = ? AND flow = ? AND step = ?", columns, &id)
+	if ok || err != nil {
+		return id, err
+	}
+	if id, err = t.id("scenes"); err != nil {
+		return 0, err
+	}
+	_, err = t.put("INSERT INTO scenes (id, kind, role, type, tool, agent, model, flow, step) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", append([]any{id}, columns...)...)
+	return id, err
 }
 
 // null turns the zero value of text into NULL.

@@ -88,7 +88,7 @@ type key struct {
 	conversation string
 	seq          int64
 	part, parts  int
-	kind, role   int64 // names, 0: none
+	scene        int64
 	size         int64 // of the text
 }
 
@@ -172,10 +172,10 @@ func (f *finder) compile(q *query.Tree) (c where.Cond, err error) {
 }
 
 // keyColumns are what a key is made of.
-const keyColumns = "e.id, coalesce(e.time, e.near, 0), c.conversation_id, t.seq_base + e.seq, e.part, e.parts, e.kind, coalesce(e.role, 0), e.text_bytes"
+const keyColumns = "e.id, coalesce(e.time, e.near, 0), c.conversation_id, t.seq_base + e.seq, e.part, e.parts, e.scene, e.text_bytes"
 
 func scanKey(rows *sqlx.Rows) (k key, err error) {
-	return k, rows.Scan(&k.id, &k.at, &k.conversation, &k.seq, &k.part, &k.parts, &k.kind, &k.role, &k.size)
+	return k, rows.Scan(&k.id, &k.at, &k.conversation, &k.seq, &k.part, &k.parts, &k.scene, &k.size)
 }
 
 // add takes the next row and says whether to go on.

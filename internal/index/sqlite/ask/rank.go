@@ -26,16 +26,17 @@ func (db *Reader) Skim(ctx context.Context, q *query.Tree, page index.Page) iter
 
 // skim yields hits as far as their keys tell.
 func (f *finder) skim(keys []key) error {
-	var names []int64
+	var scenes []int64
 	for _, k := range keys {
-		names = append(names, k.kind, k.role)
+		scenes = append(scenes, k.scene)
 	}
-	if err := f.tx.learnNames(f.ctx, names); err != nil {
+	if err := f.tx.learnScenes(f.ctx, scenes); err != nil {
 		return err
 	}
 	for _, k := range keys {
+		scene := f.tx.scenes[k.scene]
 		e := index.Event{ID: schema.EventID(k.conversation, k.seq, k.part, k.parts), Conversation: k.conversation, Seq: k.seq, Part: k.part, Parts: k.parts,
-			Near: k.at, Kind: transcript.Kind(f.tx.names[k.kind]), Role: f.tx.names[k.role], TextBytes: k.size}
+			Near: k.at, Kind: transcript.Kind(scene.kind), Role: scene.role, TextBytes: k.size}
 		f.n++
 		if !f.yield(index.Hit{Event: e, Row: k.id}, nil) {
 			return engine.ErrStop

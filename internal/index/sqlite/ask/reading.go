@@ -20,7 +20,7 @@ type reading struct {
 type memory struct {
 	shelf  fts5.Shelf
 	names  map[int64]string
-	scenes map[int64]string // what they say, as JSON
+	scenes map[int64]scene
 	owners map[int64]owner  // by transcript
 	labels map[string]label // by conversation
 	filed  *filing
@@ -60,7 +60,7 @@ func (db *Reader) read(ctx context.Context) (*reading, error) {
 // remembered is what the connection that q asks knows by heart.
 func remembered(ctx context.Context, q sqlx.QueryerContext, conn engine.Raw) (*memory, error) {
 	m, err := engine.Remembered(ctx, q, conn, func() any {
-		return &memory{names: map[int64]string{}, scenes: map[int64]string{}, owners: map[int64]owner{}, labels: map[string]label{}, placed: map[int64][]place{},
+		return &memory{names: map[int64]string{}, scenes: map[int64]scene{}, owners: map[int64]owner{}, labels: map[string]label{}, placed: map[int64][]place{},
 			owned: map[string]allOwned{}, rows: map[string][]int64{}, begun: map[string]*fts5.RowSet{}, recent: map[[2]int64]recent{}}
 	})
 	if err != nil {

@@ -13,24 +13,24 @@ import (
 )
 
 // selectEvents is what rows state themselves. It is followed by a WHERE on e.
-const selectEvents = `SELECT e.id, e.transcript, e.seq, e.part, e.parts, e.verdict, e.kind, e.role, e.type, e.tool, e.inner, e.time, e.tz,
+const selectEvents = `SELECT e.id, e.transcript, e.seq, e.part, e.parts, e.verdict, e.inner, e.time, e.tz,
 	coalesce(e.time, e.near, 0), e.text_bytes, e.scene, e.native, e.attributes, (SELECT call_id FROM calls WHERE event = e.id), (SELECT failed FROM results WHERE event = e.id),
 	e.line, e.offset, e.length FROM events e `
 
 // eventRow is an event with its private id, and with the numbers of what is known of it by heart.
 type eventRow struct {
-	id, transcript                 int64
-	verdict                        int
-	kind, role, named, tool, inner int64 // names, 0: none
-	scene                          int64 // 0: none
-	native                         any
+	id, transcript int64
+	verdict        int
+	inner          int64 // name, 0: none
+	scene          int64
+	native         any
 	index.Event
 }
 
 func scanEvent(rows *sqlx.Rows) (r eventRow, err error) {
 	p := &r.Place
-	return r, rows.Scan(&r.id, &r.transcript, &r.Seq, &r.Part, &r.Parts, &r.verdict, &r.kind, engine.Number(&r.role), engine.Number(&r.named),
-		engine.Number(&r.tool), engine.Number(&r.inner), engine.Time(&r.Time), engine.Zone(&r.Time), &r.Near, &r.TextBytes, engine.Number(&r.scene), &r.native, engine.Text(&r.Attributes),
+	return r, rows.Scan(&r.id, &r.transcript, &r.Seq, &r.Part, &r.Parts, &r.verdict, engine.Number(&r.inner),
+		engine.Time(&r.Time), engine.Zone(&r.Time), &r.Near, &r.TextBytes, &r.scene, &r.native, engine.Text(&r.Attributes),
 		engine.Text(&r.Call), engine.Truth(&r.Failed), &p.Line, &p.Offset, &p.Length)
 }
 
@@ -70,7 +70,7 @@ func (r *reading) events(ctx context.Context, query string, args ...any) (found 
 func (r *reading) complete(ctx context.Context, rows []eventRow) ([]eventRow, error) {
 	var owners, names, scenes []int64
 	for _, e := range rows {
-		owners, names, scenes = append(owners, e.transcript), append(names, e.kind, e.role, e.named, e.tool, e.inner), append(scenes, e.scene)
+		owners, names, scenes = append(owners, e.transcript), append(names, e.inner), append(scenes, e.scene)
 	}
 	if err := r.learnOwners(ctx, owners); err != nil {
 		return nil, err
@@ -88,9 +88,10 @@ func (r *reading) complete(ctx context.Context, rows []eventRow) ([]eventRow, er
 			continue
 		}
 		e.Conversation, e.Run, e.Seq = o.conversation, o.run, e.Seq+o.base
-		e.Kind, e.Role, e.Type, e.Tool = transcript.Kind(r.names[e.kind]), r.names[e.role], r.names[e.named], r.names[e.tool]
+		scene := r.scenes[e.scene]
+		e.Kind, e.Role, e.Type, e.Tool = transcript.Kind(scene.kind), scene.role, scene.named, scene.tool
 		if e.Part == 0 {
-			e.Attributes = schema.Stated(r.scenes[e.scene], e.native, e.Attributes)
+			e.Attributes = schema.Stated(scene.said, e.native, e.Attributes)
 		}
 		origin := e.Place.Origin
 		e.Place = o.place
@@ -119,11 +120,29 @@ func (r *reading) learnNames(ctx context.Context, ids []int64) error {
 	})
 }
 
+// scene is what many events say alike.
+type scene struct {
+	kind, role, named, tool string
+	said                    string // of the rest, as JSON
+}
+
+const selectScenes = `SELECT s.id, s.said, k.name, coalesce(r.name, ''), coalesce(t.name, ''), coalesce(o.name, '') FROM scenes s
+	LEFT JOIN names k ON k.id = s.kind LEFT JOIN names r ON r.id = s.role LEFT JOIN names t ON t.id = s.type LEFT JOIN names o ON o.id = s.tool`
+
+type numberedScene struct {
+	id int64
+	scene
+}
+
+func scanScene(rows *sqlx.Rows) (s numberedScene, err error) {
+	return s, rows.Scan(&s.id, &s.said, &s.kind, &s.role, &s.named, &s.tool)
+}
+
 // learnScenes makes sure that it is known what scenes say.
 func (r *reading) learnScenes(ctx context.Context, ids []int64) error {
 	return learn(ids, r.scenes, func(unknown string) error {
-		return engine.Each(ctx, r, "SELECT id, said FROM scenes WHERE id IN (SELECT value FROM json_each(?))", []any{unknown}, scanName,
-			func(n name) bool { r.scenes[n.id] = n.text; return true })
+		return engine.Each(ctx, r, selectScenes+" WHERE s.id IN (SELECT value FROM json_each(?))", []any{unknown}, scanScene,
+			func(s numberedScene) bool { r.scenes[s.id] = s.scene; return true })
 	})
 }
 

@@ -11,13 +11,12 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
-	"github.com/txarchive/txarchive/internal/index/sqlite/where"
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// tallied are the fields that rows are counted by. Those of named tell a name by its number.
+// tallied are the fields that rows are counted by. Some tell a name by its number, or by that of their scene.
 var tallied = map[string]string{
-	"tool": "e.tool", "role": "e.role", "kind": "e.kind", "type": "e.type", "format": "(SELECT v.format FROM versions v WHERE v.id = t.version)",
+	"tool": "e.scene", "role": "e.scene", "kind": "e.scene", "type": "e.scene", "format": "(SELECT v.format FROM versions v WHERE v.id = t.version)",
 	"source": "(SELECT s.name FROM versions v CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE v.id = t.version)",
 	"path":   "(SELECT f.path FROM versions v CROSS JOIN files f ON f.id = v.file WHERE v.id = t.version)",
 	"agent":  "coalesce(c.agent, r.agent)", "model": "coalesce(c.model, r.model)", "project": "coalesce(c.project, r.project)", "flow": "coalesce(c.flow, r.flow)",
@@ -33,18 +32,17 @@ var tallied = map[string]string{
 func (db *Reader) Tally(ctx context.Context, q *query.Tree, page index.Page, fields []string) (counts []map[string]int64, rows int64, err error) {
 	page.After, page.Limit = "", 0
 	f := db.finder(ctx, page)
-	t := tally{names: map[int64]string{}, counts: make([]map[string]int64, len(fields))}
+	t := tally{counts: make([]map[string]int64, len(fields))}
 	var columns []string
 	for i, name := range fields {
 		if tallied[name] == "" {
 			return nil, 0, &index.UnsupportedError{What: "field " + name, Why: "rows are not counted by it"}
 		}
 		columns, t.counts[i] = append(columns, tallied[name]), map[string]int64{}
-		t.named = append(t.named, where.IsName(name))
 	}
 	if f.tx, err = db.read(ctx); err == nil {
 		defer f.tx.Rollback()
-		err = t.count(f, q, columns)
+		err = t.count(f, q, fields, columns)
 	}
 	if err != nil {
 		err = fmt.Errorf("count by %s: %w", strings.Join(fields, ", "), engine.Damage(err))
@@ -54,13 +52,12 @@ func (db *Reader) Tally(ctx context.Context, q *query.Tree, page index.Page, fie
 
 // tally is one Tally.
 type tally struct {
-	named  []bool // fields that are names
-	names  map[int64]string
+	names  []map[int64]string // by field: what its numbers mean
 	counts []map[string]int64
 	rows   int64
 }
 
-func (t *tally) count(f *finder, q *query.Tree, columns []string) error {
+func (t *tally) count(f *finder, q *query.Tree, fields, columns []string) error {
 	c, err := f.compile(q)
 	if err != nil {
 		return err
@@ -68,10 +65,8 @@ func (t *tally) count(f *finder, q *query.Tree, columns []string) error {
 	if err := f.window(&c); err != nil {
 		return err
 	}
-	if slices.Contains(t.named, true) {
-		if err := t.learn(f); err != nil {
-			return err
-		}
+	if err := t.learn(f, fields); err != nil {
+		return err
 	}
 	groups := make([]string, len(columns))
 	for i := range groups {
@@ -92,8 +87,22 @@ func (t *tally) count(f *finder, q *query.Tree, columns []string) error {
 }
 
 // learn reads all names, of which there are few.
-func (t *tally) learn(f *finder) error {
-	return engine.Each(f.ctx, f.tx, "SELECT id, name FROM names", nil, scanName, func(n name) bool { t.names[n.id] = n.text; return true })
+func (t *tally) learn(f *finder, fields []string) error {
+	for _, field := range fields {
+		query, names := "", map[int64]string{}
+		switch t.names = append(t.names, names); field {
+		case "format":
+			query = "SELECT id, name FROM names"
+		case "tool", "role", "kind", "type":
+			query = "SELECT s.id, n.name FROM scenes s CROSS JOIN names n ON n.id = s." + field
+		default:
+			continue
+		}
+		if err := engine.Each(f.ctx, f.tx, query, nil, scanName, func(n name) bool { names[n.id] = n.text; return true }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // name is a row of names.
@@ -113,9 +122,7 @@ func (t *tally) add(values []any) bool {
 		case string:
 			text = v
 		case int64:
-			if text = fmt.Sprint(v); t.named[i] {
-				text = t.names[v]
-			}
+			text = t.names[i][v]
 		}
 		counts[text] += n
 	}

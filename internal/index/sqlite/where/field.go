@@ -12,10 +12,12 @@ import (
 )
 
 // named are fields that every row states itself: facets, so that they are looked up like words.
-var named = map[string]string{"role": "e.role", "kind": "e.kind", "type": "e.type", "tool": "e.tool", "format": "r.format"}
+var named = map[string]string{"role": nameOfScene("role"), "kind": nameOfScene("kind"), "type": nameOfScene("type"), "tool": nameOfScene("tool"), "format": "r.format"}
 
-// IsName says that the values of a field are names, which rows have by number.
-func IsName(field string) bool { return named[field] != "" }
+// nameOfScene is a field of the scene of an event that is a name, by number.
+func nameOfScene(field string) string {
+	return "(SELECT nullif(" + field + ", 0) FROM scenes WHERE id = e.scene)"
+}
 
 // ofFirst is a column of the first part of an event: what events state stands with that.
 func ofFirst(column string) string {
@@ -139,11 +141,11 @@ func roleColumn(f query.Field) (is string, args []any, ok bool) {
 	for _, v := range f.Values {
 		switch {
 		case v.Text == "" && v.Match == query.Whole:
-			either = append(either, "e.role IS NULL")
+			either = append(either, named["role"]+" IS NULL")
 		case v.Text == "":
-			either = append(either, "e.role IS NOT NULL")
+			either = append(either, named["role"]+" IS NOT NULL")
 		case len(v.Text) < 32 && !strings.ContainsFunc(v.Text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }):
-			either, args = append(either, "e.role IN (SELECT id FROM names WHERE name GLOB ?)"), append(args, glob(v))
+			either, args = append(either, named["role"]+" IN (SELECT id FROM names WHERE name GLOB ?)"), append(args, glob(v))
 		default:
 			return "", nil, false
 		}
