@@ -46,12 +46,11 @@ func TestLifeGemini(t *testing.T) {
 	l.copied("laptop", all)
 }
 
-// TestEmptyAtFirst: a session is met when its file has just been made. The name that the file had to lend it is no run any more
-// when the file says whose it is, neither here nor in an index that is made again.
+// TestEmptyAtFirst: a file that has just been made is no session yet, for none has an id.
 func TestEmptyAtFirst(t *testing.T) {
 	l := newLife(t, "gemini-cli")
 	l.write(geminiFile+"l", "")
-	l.meet("made", counts{runs: 1, conversations: 1})
+	l.meet("made", counts{})
 	said := fmt.Sprintf(`{"sessionId":%q,"projectHash":"h","startTime":"2026-11-03T10:00:00.000Z","kind":"main"}`+"\n", geminiSession) +
 		geminiMessage("m1", `"type":"user","content":"mend the basket"`) + "\n"
 	l.write(geminiFile+"l", said)

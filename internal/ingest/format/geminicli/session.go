@@ -92,9 +92,6 @@ func (p *parser) log() {
 			return
 		}
 	}
-	if p.session == "" && p.in.Size == 0 {
-		p.begin() // a session that has just begun
-	}
 }
 
 // line is one record of a log.
