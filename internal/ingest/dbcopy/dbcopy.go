@@ -194,9 +194,16 @@ func row(out *bufio.Writer, q Query, columns []string, values []any) error {
 
 // cell is one value as JSON, on one line.
 func cell(v any, isJSON bool) ([]byte, error) {
-	if text, ok := v.(string); ok && isJSON {
+	if isJSON {
+		var text []byte
+		switch v := v.(type) {
+		case string:
+			text = []byte(v)
+		case []byte: // where the column has another type
+			text = v
+		}
 		var one bytes.Buffer
-		if json.Compact(&one, []byte(text)) == nil {
+		if text != nil && json.Compact(&one, text) == nil {
 			return one.Bytes(), nil
 		}
 	}

@@ -23,7 +23,7 @@ func TestParts(t *testing.T) {
 	for _, query := range []string{
 		"PRAGMA journal_mode = wal", "PRAGMA wal_autocheckpoint = 0",
 		"CREATE TABLE note (id text, of text, at integer, data text, raw blob)",
-		`INSERT INTO note VALUES ('1', 'a', 5, '{"x":  1}', x'00ff'), ('2', 'b', NULL, 'no json', NULL), ('3', 'a', 7, '["two` + "\n" + `lines"]', NULL), ('4', 'a', 6, NULL, NULL)`,
+		`INSERT INTO note VALUES ('1', 'a', 5, '{"x":  1}', x'00ff'), ('2', 'b', NULL, 'no json', NULL), ('3', 'a', 7, '["two` + "\n" + `lines"]', NULL), ('4', 'a', 6, NULL, NULL), ('5', 'a', 4, CAST('{"y": [2]}' AS blob), NULL)`,
 	} {
 		if _, err := db.Exec(query); err != nil {
 			t.Fatal(query, err)
@@ -42,7 +42,7 @@ func TestParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []Part{{"a/all", 7, 3, "a"}, {"b/all", 0, 1, "b"}}; !slices.Equal(parts, want) {
+	if want := []Part{{"a/all", 7, 4, "a"}, {"b/all", 0, 1, "b"}}; !slices.Equal(parts, want) {
 		t.Fatalf("parts %+v, want %+v", parts, want)
 	}
 	queries := []Query{{Name: "note", SQL: "SELECT id, data, raw FROM note WHERE of = ?1 ORDER BY id", JSON: []string{"data"}}}
@@ -50,7 +50,8 @@ func TestParts(t *testing.T) {
 		// A string may hold no line feed: that row is no JSON and stays text.
 		`{"table":"note","id":"1","data":{"x":1},"raw":"AP8="}` + "\n" +
 			`{"table":"note","id":"3","data":"[\"two\nlines\"]","raw":null}` + "\n" +
-			`{"table":"note","id":"4","data":null,"raw":null}` + "\n",
+			`{"table":"note","id":"4","data":null,"raw":null}` + "\n" +
+			`{"table":"note","id":"5","data":{"y":[2]},"raw":null}` + "\n",
 		`{"table":"note","id":"2","data":"no json","raw":null}` + "\n",
 	} {
 		var got bytes.Buffer

@@ -154,6 +154,9 @@ func (p *parser) tool(e *transcript.Event, t part) {
 	}
 	status := state.Get("status").Str()
 	if status != "completed" && status != "error" && status != "success" {
+		if p.in.Role == roleRows {
+			p.resultless(e, t)
+		}
 		return
 	}
 	r := p.event(transcript.KindToolResult, t.typ, t.session, t.msg)
@@ -170,6 +173,17 @@ func (p *parser) tool(e *transcript.Event, t part) {
 	result.Output = r.Parts[0].Length
 	r.Parts[0].Result = result
 	p.emit(r)
+}
+
+// resultless takes back the result that a file of the tree may have of a call: what the database says of a part counts.
+func (p *parser) resultless(call *transcript.Event, t part) {
+	named := t.value.Get("callID")
+	if !named.Exists() {
+		named = t.value
+	}
+	e := p.event(transcript.KindNotice, "replaced", t.session, t.msg)
+	e.ID, e.Time, e.Parts = call.ID+"/result", call.Time, []transcript.Part{p.piece(named)}
+	p.emit(e)
 }
 
 // output gives what a tool gave, and what its metadata add to that.
