@@ -83,16 +83,21 @@ func (w *worker) split(c *claimed, info fs.FileInfo, splits []format.Split) erro
 	if splits, err = present(w.ctx, db, splits); err != nil {
 		return err
 	}
+	var lacks error // what cannot be read of one kind of original keeps none of the others away
 	for _, split := range splits {
 		all, err := db.Parts(w.ctx, split.Keys)
 		if err != nil {
-			return err
+			lacks = errors.Join(lacks, err)
+			continue
 		}
 		for _, p := range all {
 			if err := w.part(c, info, db, split, p, rows); err != nil {
 				return err
 			}
 		}
+	}
+	if lacks != nil {
+		return lacks
 	}
 	stat := index.Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Inode: inode(info)}
 	w.s.remember(c.path, stat)
@@ -102,20 +107,27 @@ func (w *worker) split(c *claimed, info fs.FileInfo, splits []format.Split) erro
 	return nil
 }
 
-// present leaves out the splits that a database has no table for; where that are all, reading it says what it lacks.
+// present leaves out the splits that a database has no table for; where none of Any's is there, reading it says what it
+// lacks.
 func present(ctx context.Context, db *dbcopy.Copy, splits []format.Split) ([]format.Split, error) {
 	tables, err := db.Tables(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var there []format.Split
+	has := func(t string) bool { return tables[t] }
+	hasNot := func(t string) bool { return !tables[t] }
+	var there, lacking []format.Split
 	for _, split := range splits {
-		if len(split.Any) == 0 || slices.ContainsFunc(split.Any, func(t string) bool { return tables[t] }) {
+		switch {
+		case slices.ContainsFunc(split.With, hasNot):
+		case len(split.Any) == 0 || slices.ContainsFunc(split.Any, has):
 			there = append(there, split)
+		default:
+			lacking = append(lacking, split)
 		}
 	}
 	if len(there) == 0 {
-		return splits, nil
+		return lacking, nil
 	}
 	return there, nil
 }

@@ -127,6 +127,8 @@ type Split struct {
 	Role string // of the originals; they are no databases
 	// Any are tables of which a database that has such originals has one: another generation of the program wrote others.
 	Any []string
+	// With are tables that came with a later version of the program: without them there are none, and nothing is amiss.
+	With []string
 	// Keys is SQL that gives a row for each: its name (a path below the database's, to which ".ndjson" is added), a time
 	// in milliseconds and a number of rows, which together change whenever its rows do, and the key of its rows.
 	Keys string

@@ -1,8 +1,10 @@
 package copilotcli
 
 import (
+	"fmt"
 	"testing"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -13,6 +15,10 @@ func FuzzEvents(f *testing.F) { formattest.Fuzz(f, New(), roleEvents, "session-s
 
 func FuzzWorkspace(f *testing.F) {
 	formattest.Fuzz(f, New(), roleWorkspace, "session-state/x/workspace.yaml")
+}
+
+func FuzzRequests(f *testing.F) {
+	formattest.Fuzz(f, New(), roleUsage, "session-store.db/x/usage.ndjson")
 }
 
 func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
@@ -29,5 +35,60 @@ func TestApart(t *testing.T) {
 	}
 	if want := int64(70 + 12 + 5); apart != want {
 		t.Errorf("messages say %d tokens of output, want %d", apart, want)
+	}
+}
+
+// TestRequests lets the requests of the database or the sums of shutdowns count, whichever has all that there was.
+func TestRequests(t *testing.T) {
+	stated := func(mark string, at, input, output int64) *transcript.Usage {
+		return &transcript.Usage{Key: fmt.Sprintf("s%s%d", mark, at), Time: format.UnixSeconds(at), Rank: rankDirectory,
+			Input: transcript.Known(input), Output: transcript.Known(output)}
+	}
+	sum := func(at, input, output int64) *transcript.Usage { return stated(shutdownMark, at, input, output) }
+	request := func(at, input, output int64) *transcript.Usage { return stated(storeMark, at, input, output) }
+	late := sum(0, 10, 1)
+	late.Time = transcript.Time{}
+	for name, c := range map[string]struct {
+		usage []*transcript.Usage
+		want  string // of each, whether it counts
+	}{
+		"nobody shut it down":       {[]*transcript.Usage{request(1, 5, 1), request(2, 5, 1)}, "++"},
+		"no database":               {[]*transcript.Usage{sum(3, 10, 2), sum(6, 4, 1)}, "++"},
+		"both":                      {[]*transcript.Usage{sum(3, 10, 2), request(1, 5, 1), request(2, 5, 1), request(4, 7, 7)}, "-+++"},
+		"one is missing":            {[]*transcript.Usage{sum(3, 10, 2), request(2, 5, 1), request(4, 7, 7)}, "+-+"},
+		"the database came later":   {[]*transcript.Usage{sum(3, 10, 2), sum(6, 4, 1), request(5, 4, 1)}, "+-+"},
+		"a crash that no sum has":   {[]*transcript.Usage{sum(6, 4, 1), request(2, 50, 10), request(5, 4, 1)}, "-++"},
+		"of two machines":           {[]*transcript.Usage{sum(3, 10, 2), sum(3, 10, 2), request(1, 5, 1), request(1, 5, 1)}, "++--"},
+		"a shutdown without a time": {[]*transcript.Usage{late, request(1, 10, 1), request(9, 1, 1)}, "-++"},
+	} {
+		f := &transcript.Family{Usage: c.usage}
+		copilot{}.Resolve(f)
+		got := ""
+		for _, u := range f.Usage {
+			if u.Verdict == "" {
+				got += "+"
+			} else {
+				got += "-"
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestLayouts counts what the file of an older version took only where the session's directory has nothing.
+func TestLayouts(t *testing.T) {
+	for events, want := range map[int64]transcript.Verdict{0: "", 3: transcript.CopiedHistory} {
+		f := &transcript.Family{
+			Usage: []*transcript.Usage{{Key: "s" + shutdownMark + "1", Rank: rankFile}, {Key: "s" + shutdownMark + "2", Rank: rankDirectory}},
+			Conversations: []*transcript.FamilyConversation{
+				{Path: "session-state/s/events.jsonl", Events: events}, {Path: "session-state/s.jsonl", Events: 3},
+			},
+		}
+		copilot{}.Resolve(f)
+		if f.Usage[0].Verdict != want || f.Usage[1].Verdict != "" {
+			t.Errorf("%d events: %q and %q", events, f.Usage[0].Verdict, f.Usage[1].Verdict)
+		}
 	}
 }

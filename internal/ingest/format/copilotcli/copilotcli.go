@@ -1,11 +1,13 @@
 // Package copilotcli reads what GitHub's Copilot CLI leaves in ~/.copilot/session-state: <session>/events.jsonl with
-// workspace.yaml beside it, and <session>.jsonl of older versions. Versions 0.0.420 to 1.0.34 were seen. Layout and
-// counting: docs/formats/copilot-cli.md.
+// workspace.yaml beside it, and <session>.jsonl of older versions. Versions 0.0.420 to 1.0.34 were seen; of
+// session-store.db, with a row for each request (schema 8, versions 1.0.73 to 1.0.91), what several readers of it say, who agree.
+// Layout and counting: docs/formats/copilot-cli.md.
 //
 // What it promises: a run and a conversation are a session, known by the sessionId of its first session.start. Every
 // line is at least one row; what a message of the assistant holds (words, reasoning, calls) are events of their own.
 //
-// Where readers of these files disagree: tokens are those of session.shutdown, one set for each model. Older versions count
+// Where readers of these files disagree: tokens are those of the requests in session-store.db, where it has all of them, else those
+// of session.shutdown, one set for each model; what the two say is the same. Older versions count
 // in each what came after the last resume, so that all are added; newer ones count from the beginning, so that their growth
 // is (usage.go tells them apart). What messages say of their own
 // output is a part of that, so it is kept uncounted, for sessions that never shut down too. totalNanoAiu is the
@@ -25,7 +27,11 @@ func New() format.Format { return copilot{} }
 
 type copilot struct{}
 
-var _ format.Placed = copilot{}
+var (
+	_ format.Placed        = copilot{}
+	_ format.Splitter      = copilot{}
+	_ format.UsageResolver = copilot{}
+)
 
 // Name returns "copilot-cli".
 func (copilot) Name() string { return "copilot-cli" }
@@ -37,14 +43,16 @@ func (copilot) Version() int { return 1 }
 const (
 	roleEvents    = "events"
 	roleWorkspace = "workspace" // workspace.yaml
+	roleStore     = "store"     // session-store.db
+	roleUsage     = "usage"     // the requests of a session, from there
 )
 
 // Places says where the program keeps its files. Only the sessions are a root: configuration and tokens lie beside
-// them.
+// them, and are left alone.
 func (copilot) Places() []format.Place {
 	return []format.Place{
-		{Name: "copilot-cli", Path: "~/.copilot/session-state"},
-		{Name: "copilot-cli", Path: "$COPILOT_HOME/session-state"},
+		{Name: "copilot-cli", Path: "~/.copilot"},
+		{Name: "copilot-cli", Path: "$COPILOT_HOME"},
 	}
 }
 
@@ -57,14 +65,19 @@ func (copilot) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.events()
 		case roleWorkspace:
 			p.workspace()
+		case roleUsage:
+			p.requests()
 		}
 	}
 }
 
 // Text gives the text of one part of an event.
 func (copilot) Text(role string, raw []byte, part int) (string, error) {
-	if role == roleWorkspace {
+	switch role {
+	case roleWorkspace:
 		return string(raw), nil
+	case roleUsage:
+		return "", nil
 	}
 	v, err := format.ParseJSON(raw)
 	if err != nil {
@@ -80,6 +93,7 @@ type parser struct {
 	done  bool // the caller wants no more
 
 	session   string // native id; "" until a record needs it
+	rank      int    // of what the file says; see rankOf
 	early     format.Early
 	titled    bool
 	model     string
@@ -92,6 +106,8 @@ type parser struct {
 	before     map[string]spending // by the last shutdown, by model
 	closed     map[string]bool     // shutdowns, by id
 	said       int64               // output tokens that messages stated since
+	asks       bool                // any message since
+	anew       bool                // a shutdown did not go on from the one before
 	checkpoint bool                // the program keeps its sums over a resume
 }
 

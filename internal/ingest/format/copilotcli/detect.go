@@ -10,7 +10,10 @@ import (
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
-const stateDir = "session-state"
+const (
+	stateDir   = "session-state"
+	eventsFile = "events.jsonl"
+)
 
 // sessionID is what the program calls a session's directory.
 var sessionID = lazyregexp.New(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
@@ -19,6 +22,10 @@ var sessionID = lazyregexp.New(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 func (copilot) Detect(h format.Head) format.Claim {
 	name, dir := path.Base(h.Path), path.Dir(h.Path)
 	switch {
+	case name == storeName && bytes.HasPrefix(h.Bytes, []byte("SQLite format 3\x00")):
+		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true}
+	case name == usageFile && path.Base(path.Dir(dir)) == storeName && bytes.HasPrefix(h.Bytes, []byte(`{"table":"usage"`)):
+		return format.Claim{Strength: format.Certain, Role: roleUsage}
 	case name == "workspace.yaml" && isWorkspace(h.Bytes):
 		return format.Claim{Strength: format.Likely, Role: roleWorkspace, Root: above(dir)}
 	case path.Ext(name) != ".jsonl":
@@ -29,9 +36,9 @@ func (copilot) Detect(h format.Head) format.Claim {
 	switch {
 	case path.Base(dir) == stateDir:
 		claim.Root = dir
-	case name == "events.jsonl" && path.Base(path.Dir(dir)) == stateDir:
+	case name == eventsFile && path.Base(path.Dir(dir)) == stateDir:
 		claim.Root = path.Dir(dir)
-	case name == "events.jsonl" && (fits || sessionID.MatchString(path.Base(dir)) && !hasObject(h.Bytes)):
+	case name == eventsFile && (fits || sessionID.MatchString(path.Base(dir)) && !hasObject(h.Bytes)):
 		// The source may begin inside of session-state, or with one session.
 		claim.Root = above(dir)
 	case fits:
@@ -95,7 +102,7 @@ func isWorkspace(head []byte) bool {
 // sessionOf is the session that a file's path names.
 func sessionOf(file string) string {
 	name := path.Base(file)
-	if name == "events.jsonl" || name == "workspace.yaml" {
+	if name == eventsFile || name == "workspace.yaml" || name == usageFile {
 		if dir := path.Base(path.Dir(file)); dir != "." && dir != "/" {
 			return dir
 		}
@@ -103,10 +110,16 @@ func sessionOf(file string) string {
 	return strings.TrimSuffix(name, path.Ext(name))
 }
 
-// rankOf prefers the directory of a session to the file that an older version left beside it.
+// The ranks of what files say of a session: its directory goes before the file that an older version left beside it, as far as
+// there is anything in it.
+const (
+	rankFile      = 1
+	rankDirectory = 2
+)
+
 func rankOf(file string) int {
-	if path.Base(file) == "events.jsonl" {
-		return 1
+	if path.Base(file) == eventsFile {
+		return rankDirectory
 	}
-	return 0
+	return rankFile
 }

@@ -23,6 +23,7 @@ func blank(v format.Value) bool {
 
 // user yields a prompt. What skills put in the user's place is marked by its source.
 func (p *parser) user(l line) {
+	p.asks = true
 	e := p.event(l, transcript.KindMessage, "user")
 	e.Verdict = transcript.Counted
 	e.Parts = []transcript.Part{{Text: pieceText(l.value)}}
@@ -80,6 +81,7 @@ func (p *parser) assistant(l line) {
 	if a.model == "" {
 		a.model = p.model
 	}
+	p.asks = true
 	told := false
 	say := func(kind transcript.Kind, part transcript.Part) {
 		e := p.event(l, kind, "assistant")

@@ -62,7 +62,10 @@ func (p *parser) begin(first line) {
 	if p.session == "" {
 		p.session = sessionOf(p.in.Path)
 	}
-	p.say(transcript.Conversation{Rank: rankOf(p.in.Path)}, nil)
+	if first.value.Exists() {
+		p.rank = rankOf(p.in.Path)
+	}
+	p.say(transcript.Conversation{Rank: p.rank}, nil)
 	p.early.Settle(p.session, p.emit)
 }
 

@@ -2,6 +2,7 @@ package copilotcli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -41,8 +42,9 @@ func (s spending) since(other spending) spending {
 }
 
 // goesOn says whether a shutdown repeats the sums of the one before it. Versions up to the spring of 2026 began anew with
-// each resume, later ones go on counting. What the messages between the two say of their output tells them apart; where
-// they say nothing, whether the program keeps sums beside the messages, as those later versions do.
+// each resume, later ones go on counting. What the messages between the two say of their output tells them apart; where there are
+// none, whether the file began anew before; where they say nothing, whether the program keeps sums beside the messages, as those
+// later versions do.
 func (p *parser) goesOn(now map[string]spending) bool {
 	var before, after int64
 	for model, s := range p.before {
@@ -54,10 +56,15 @@ func (p *parser) goesOn(now map[string]spending) bool {
 	for _, s := range now {
 		after += s.output
 	}
-	if p.said > 0 {
+	switch {
+	case p.said > 0:
 		return abs(after-before-p.said) < abs(after-p.said)
+	case len(p.before) == 0:
+		return false
+	case !p.asks && (!p.anew || maps.Equal(now, p.before)):
+		return true // nobody was asked since
 	}
-	return len(p.before) > 0 && p.checkpoint
+	return p.checkpoint
 }
 
 func abs(n int64) int64 { return max(n, -n) }
@@ -100,6 +107,7 @@ func (p *parser) shutdown(l line) {
 // close yields what was spent up to a shutdown.
 func (p *parser) close(l line, id string, models []string, now map[string]spending) {
 	goesOn := p.goesOn(now)
+	p.anew = p.anew || len(p.before) > 0 && len(now) > 0 && !goesOn
 	for _, model := range models {
 		s := now[model]
 		if before, ok := p.before[model]; ok && goesOn {
@@ -108,7 +116,7 @@ func (p *parser) close(l line, id string, models []string, now map[string]spendi
 			}
 		}
 		p.emit(&transcript.Usage{
-			Run: p.session, Conversation: p.session, Key: p.session + ":shutdown:" + id + ":" + model, Time: l.at, Origin: l.origin,
+			Run: p.session, Conversation: p.session, Key: p.session + shutdownMark + id + ":" + model, Rank: int64(p.rank), Time: l.at, Origin: l.origin,
 			Model: model, Input: transcript.Known(max(s.input-s.read-s.write, 0)), Output: transcript.Known(s.output),
 			CacheRead: transcript.Known(s.read), CacheWrite: transcript.Known(s.write), Reasoning: s.reasoning, Requests: s.requests,
 		})
@@ -117,7 +125,7 @@ func (p *parser) close(l line, id string, models []string, now map[string]spendi
 	if len(models) > 0 {
 		p.before = now
 	}
-	p.said = 0
+	p.said, p.asks = 0, false
 }
 
 var factNames = map[string]string{"totalNanoAiu": "nano_aiu", "totalPremiumRequests": "premium_requests"}

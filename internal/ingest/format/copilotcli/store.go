@@ -1,0 +1,88 @@
+package copilotcli
+
+import (
+	"fmt"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// storeName is the database that newer versions keep beside session-state. Its table of requests says what each took;
+// everything else in it repeats what the sessions' own files say.
+const (
+	storeName  = "session-store.db"
+	tableUsage = "assistant_usage_events"
+	usageFile  = "usage.ndjson"
+)
+
+// Split takes the requests out of the database, an original for each session. Older versions have no such
+// table.
+func (copilot) Split(role string) []format.Split {
+	if role != roleStore {
+		return nil
+	}
+	return []format.Split{{
+		Role: roleUsage,
+		With: []string{tableUsage},
+		Keys: `SELECT session_id || '/usage', coalesce(strftime('%s', max(created_at)) * 1000, 0), count(*) + max(rowid), session_id
+			FROM assistant_usage_events WHERE session_id IS NOT NULL GROUP BY session_id ORDER BY session_id`,
+		Rows: []format.Query{{
+			Name: roleUsage, SQL: `SELECT * FROM assistant_usage_events WHERE session_id = ?1 ORDER BY rowid`, JSON: []string{"token_details_json"},
+		}},
+	}}
+}
+
+func (copilot) Apart(role string) bool { return role == roleStore || role == roleUsage }
+
+// requests yields what each request of a session took.
+func (p *parser) requests() {
+	p.session = sessionOf(p.in.Path)
+	named := map[string]bool{}
+	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
+		if err != nil {
+			p.fail(err)
+			return
+		}
+		session := o.Value.Get("session_id").Text()
+		if session == "" {
+			session = p.session
+		}
+		if !named[session] {
+			named[session] = true
+			p.emit(&transcript.Run{ID: session, Named: true})
+		}
+		if u := requestOf(session, o); u != nil {
+			p.emit(u)
+		} else {
+			p.emit(&transcript.Event{
+				Run: session, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: roleUsage, Origin: o.Origin, Parts: []transcript.Part{{}},
+			})
+		}
+		if p.done {
+			return
+		}
+	}
+}
+
+// requestOf reads a row; nil when it has no counts. Input includes what was cached, and output what was thought, as in
+// session.shutdown. Rows are numbered anew where the database was lost, so that their time is a part of what they are known by.
+func requestOf(session string, o format.Object) *transcript.Usage {
+	v := o.Value
+	at := v.Get("created_at")
+	u := &transcript.Usage{
+		Run: session, Conversation: session, Key: fmt.Sprintf("%s%s%s#%s", session, storeMark, at.Text(), v.Get("id").Text()), Origin: o.Origin,
+		Model: v.Get("model").Str(), Agent: v.Get("agent_id").Str(), Status: v.Get("finish_reason").Str(), Time: at.Time(),
+		Input: v.Get("input_tokens").Count(), Output: v.Get("output_tokens").Count(), CacheRead: v.Get("cache_read_tokens").Count(),
+		CacheWrite: v.Get("cache_write_tokens").Count(), Reasoning: v.Get("reasoning_tokens").Count(), Requests: transcript.Known(1),
+	}
+	if !u.Input.Known && !u.Output.Known && !u.CacheRead.Known && !u.CacheWrite.Known {
+		return nil
+	}
+	if u.Input.Known {
+		u.Input.N = max(u.Input.N-u.CacheRead.N-u.CacheWrite.N, 0)
+	}
+	if n, ok := v.Get("total_nano_aiu").Int(); ok && n > 0 {
+		u.Attributes = transcript.Attributes{"nano_aiu": n}
+	}
+	return u
+}
