@@ -88,7 +88,7 @@ soak: ## crash, fault and recall tests for a long time (KILLS, DAMAGES, QUERIES;
 	$(GOTEST) -timeout 0 -run 'Killed' ./cmd/txarchive -kills $(or $(KILLS),500) -faults 0
 	$(GOTEST) -timeout 0 -run 'TestFaults$$' ./cmd/txarchive -faults 0
 	$(GOTEST) -timeout 0 -run 'TestRepair$$' ./cmd/txarchive -damages $(or $(DAMAGES),10000)
-	$(GOTEST) -timeout 0 -run 'TestFreed$$' ./cmd/txarchive -draws 100
+	$(GOTEST) -timeout 0 -run 'TestFreed$$|TestPruneAmongAnybody' ./cmd/txarchive -draws 100
 	$(GOTEST) -timeout 0 -count 20 -run 'TestMonth' ./cmd/txarchive -nights 31
 	$(GOTEST) -timeout 0 -count 10 -run 'TestTogether' ./cmd/txarchive -crowded 60s
 	$(GOTEST) -timeout 0 -count 5 -run 'TestFullDisk|TestRestoreAtAfterGC' ./cmd/txarchive -fulls 30

@@ -62,53 +62,12 @@ func TestPruneAmongKin(t *testing.T) {
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
-			root := t.TempDir()
-			source, base, plan := filepath.Join(root, "source"), filepath.Join(root, "base"), filepath.Join(root, "plan")
-			samples(t, source, c.samples...)
-			loaded(t, base, source)
-			line := []string{"prune", "--allow-empty", "--plan", plan}
-			if c.runs == nil {
-				line = append(line, "--query", "after:1970 OR before:1970")
-			}
-			for _, native := range c.runs {
-				line = append(line, "--run", decode[[]map[string]string](t, call(t, base, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+native+"'"))[0]["run_id"])
-			}
-			call(t, base, line...)
-			costs := func(dir string) string { return call(t, dir, "cost", "--json", "--by", "format,model,source,agent") }
-			whole, paid := dumpViews(t, base), costs(base)
-			one, parts, died := filepath.Join(root, "one"), filepath.Join(root, "parts"), filepath.Join(root, "died")
-			copyArchiveTo(t, base, one)
-			copyArchiveTo(t, base, parts)
-			call(t, one, "prune", "--apply", plan)
-			inParts(t, parts, "prune", "--apply", plan)
-			pruned := dumpViews(t, one)
-			if got := dumpViews(t, parts); !slices.Equal(got, pruned) {
-				t.Errorf("in parts: %s", firstDifference(got, pruned))
-			}
-			if got := costs(one); got != paid {
-				t.Errorf("costs are\n%s\nand were\n%s", got, paid)
-			}
-			call(t, one, "verify", "--deep")
-			loaded(t, one, source) // brings nothing back
-			if got := dumpViews(t, one); !slices.Equal(got, pruned) {
-				t.Errorf("ingested again: %s", firstDifference(got, pruned))
-			}
-			inParts(t, parts, "prune", "--undo")
-			if got := dumpViews(t, parts); !slices.Equal(got, whole) {
-				t.Errorf("undone: %s", firstDifference(got, whole))
-			}
-			copyArchiveTo(t, one, died)
-			call(t, one, "gc")
-			unknown(t, one, died) // as after a crash of gc before its packs were indexed
-			for _, dir := range []string{one, died} {
-				call(t, dir, "gc")
-				call(t, dir, "verify", "--deep")
-				loaded(t, dir, "--pruned", source)
-				call(t, dir, "verify", "--deep")
-				if got := costs(dir); got != paid {
-					t.Errorf("all is back: costs are\n%s\nand were\n%s", got, paid)
+			pruneAmong(t, c.samples, func(base string) (ids []string) {
+				for _, native := range c.runs {
+					ids = append(ids, decode[[]map[string]string](t, call(t, base, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+native+"'"))[0]["run_id"])
 				}
-			}
+				return ids
+			})
 		})
 	}
 }
@@ -152,6 +111,97 @@ func TestPruneOrigin(t *testing.T) {
 			t.Errorf("undone: %s", firstDifference(got, whole))
 		}
 		call(t, dir, "verify", "--deep")
+	}
+}
+
+// TestPruneAmongAnybody does the same to random runs of random samples of all formats.
+func TestPruneAmongAnybody(t *testing.T) {
+	r := random(t)
+	var all []string
+	for _, in := range []string{filepath.Join(formats, "*", "testdata", "*", "in"), filepath.Join(runs, "*")} {
+		found, err := filepath.Glob(in)
+		must(t, err)
+		for _, dir := range found {
+			if filepath.Base(dir) == "in" {
+				dir = filepath.Dir(dir)
+				all = append(all, filepath.Base(filepath.Dir(filepath.Dir(dir)))+"/"+filepath.Base(dir))
+			} else {
+				all = append(all, "runs/"+filepath.Base(dir))
+			}
+		}
+	}
+	for range *draws {
+		var some []string
+		for _, i := range r.Perm(len(all))[:1+r.IntN(8)] {
+			some = append(some, all[i])
+		}
+		pruneAmong(t, some, func(base string) (ids []string) {
+			known := runIDs(t, base)
+			for _, i := range r.Perm(len(known))[:min(len(known), 1+r.IntN(1+len(known)))] {
+				ids = append(ids, known[i])
+			}
+			return ids
+		})
+		if t.Failed() {
+			t.Fatalf("of %s", strings.Join(some, " "))
+		}
+	}
+}
+
+// pruneAmong prunes runs of samples, all of them where none are chosen.
+func pruneAmong(t *testing.T, all []string, choose func(dir string) []string) {
+	t.Helper()
+	root := t.TempDir()
+	source, base, plan := filepath.Join(root, "source"), filepath.Join(root, "base"), filepath.Join(root, "plan")
+	samples(t, source, all...)
+	loaded(t, base, source)
+	line := []string{"prune", "--allow-empty", "--plan", plan}
+	ids := choose(base)
+	if ids == nil {
+		line = append(line, "--query", "after:1970 OR before:1970")
+	}
+	for _, id := range ids {
+		line = append(line, "--run", id)
+	}
+	call(t, base, line...)
+	costs := func(dir string) []string {
+		return strings.Split(call(t, dir, "cost", "--json", "--by", "format,model,source,agent"), "},{")
+	}
+	whole, paid := dumpViews(t, base), costs(base)
+	one, parts, died := filepath.Join(root, "one"), filepath.Join(root, "parts"), filepath.Join(root, "died")
+	copyArchiveTo(t, base, one)
+	copyArchiveTo(t, base, parts)
+	call(t, one, "prune", "--apply", plan)
+	inParts(t, parts, "prune", "--apply", plan)
+	pruned := dumpViews(t, one)
+	if got := dumpViews(t, parts); !slices.Equal(got, pruned) {
+		t.Errorf("in parts: %s", firstDifference(got, pruned))
+	}
+	if got := costs(one); !slices.Equal(got, paid) {
+		t.Errorf("costs: %s", firstDifference(got, paid))
+	}
+	call(t, one, "verify", "--deep")
+	loaded(t, one, source) // brings nothing back
+	if got := dumpViews(t, one); !slices.Equal(got, pruned) {
+		t.Errorf("ingested again: %s", firstDifference(got, pruned))
+	}
+	if !slices.Equal(pruned, whole) { // there was something to prune
+		inParts(t, parts, "prune", "--undo")
+	}
+	if got := dumpViews(t, parts); !slices.Equal(got, whole) {
+		t.Errorf("undone: %s", firstDifference(got, whole))
+	}
+	copyArchiveTo(t, one, died)
+	call(t, one, "gc")
+	unknown(t, one, died) // as after a crash of gc before its packs were indexed
+	for _, dir := range []string{one, died} {
+		call(t, dir, "gc")
+		call(t, dir, "verify", "--deep")
+		loaded(t, dir, "--pruned", source)
+		call(t, dir, "verify", "--deep")
+		if got := costs(dir); !slices.Equal(got, paid) {
+			t.Errorf("all is back: costs: %s", firstDifference(got, paid))
+		}
 	}
 }
 

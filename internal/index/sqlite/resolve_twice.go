@@ -22,6 +22,7 @@ type judged struct {
 	global       bool  // of an event: all events of a transcript with this id are one entry
 	event        int64 // seq, which the parts of one event share
 	was          int
+	file, number int64   // whose version it stands in, where several may have it
 	prefer       []int64 // larger is better, compared in turn
 	place        []any   // ties: smaller is better
 }
@@ -47,8 +48,17 @@ func byPreference(a, b judged) int {
 	return cmp.Compare(a.id, b.id)
 }
 
-// groups calls judge for every run of rows with one group id, best first. The query must be ordered by group.
+// groups calls judge for every run of rows with one group id, best first. Of versions of one file the last that has a row is
+// preferred; those of others say nothing about it, for how often a file was archived is nobody's merit.
 func groups(rows []judged, judge func([]judged) error) error {
+	type said struct{ group, file int64 }
+	last := map[said]int64{}
+	for _, j := range rows {
+		last[said{j.group, j.file}] = max(last[said{j.group, j.file}], j.number)
+	}
+	for i, j := range rows {
+		rows[i].prefer = append(j.prefer, flag(j.number == last[said{j.group, j.file}]))
+	}
 	slices.SortFunc(rows, func(a, b judged) int {
 		if n := cmp.Compare(a.group, b.group); n != 0 {
 			return n
@@ -124,26 +134,25 @@ func (c *commit) judgeEvents() error {
 func (c *commit) loadTwice() ([]judged, error) {
 	var rows []judged
 	err := c.each(`SELECT e.id, x.id, e.native, e.transcript, e.verdict, e.global, t.conversation, t.verdict,
-		v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), t.rank, v.number, n.conversation_id, t.ord, s.name || '/' || f.path, e.seq, e.part
+		v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), t.rank, v.number, f.id, n.conversation_id, t.ord, s.name || '/' || f.path, e.seq, e.part
 		FROM temp.judged_eids x CROSS JOIN events e ON e.eid = x.id CROSS JOIN transcripts t ON t.id = e.transcript
 		CROSS JOIN conversations n ON n.id = t.conversation
 		CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source
 		WHERE e.verdict IN (0, 1) OR e.global > 0 AND e.verdict = 2 OR e.global = 0 AND e.verdict = 6`, func(r *sql.Rows) error {
 		var j judged
-		var global, verdict, newest, rank, number, seq, part int64
+		var global, verdict, newest, rank, seq, part int64
 		var native, public, ord, path string
-		if err := r.Scan(&j.id, &j.group, &native, &j.transcript, &j.was, &global, &j.conversation, &verdict, &newest, &rank, &number, &public, &ord, &path, &seq, &part); err != nil {
+		if err := r.Scan(&j.id, &j.group, &native, &j.transcript, &j.was, &global, &j.conversation, &verdict, &newest, &rank, &j.number, &j.file, &public, &ord, &path, &seq, &part); err != nil {
 			return err
 		}
 		if j.group = index.Hash(strconv.FormatInt(j.group, 10), native); global == 0 {
 			j.group ^= j.conversation << 20 // such ids are only compared inside a conversation
 		}
 		j.event, j.global = seq, global > 0
-		j.prefer = []int64{flag(verdict == schema.Counted), flag(global == 1), newest, rank, number}
+		j.prefer = []int64{flag(verdict == schema.Counted), flag(global == 1), newest, rank}
 		j.place = []any{public, ord, path, -seq, part}
 		if global > 0 {
-			// How often another file was rewritten says nothing.
-			j.prefer, j.place = j.prefer[:4], []any{path, -number, ord, public, -seq, part}
+			j.place = []any{path, ord, public, -seq, part}
 		}
 		rows = append(rows, j)
 		return nil
@@ -315,17 +324,17 @@ func (c *commit) judgeCalls() error {
 func (c *commit) judgeReceipts() error {
 	for _, table := range []struct{ name, rank string }{{"receipts", "0"}, {"steps", "x.rank"}} {
 		var rows []judged
-		err := c.beside(`SELECT x.id, n.run, x.key, x.verdict, `+table.rank+`, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), v.number,
+		err := c.beside(`SELECT x.id, n.run, x.key, x.verdict, `+table.rank+`, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), v.number, f.id,
 			s.name || '/' || f.path, x.offset FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id CROSS JOIN `+table.name+` x ON x.run_name = n.id
 			CROSS JOIN versions v ON v.id = x.version CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source`, func(r *sql.Rows) error {
 			var j judged
-			var run, rank, newest, number, offset int64
+			var run, rank, newest, offset int64
 			var key, path string
-			if err := r.Scan(&j.id, &run, &key, &j.was, &rank, &newest, &number, &path, &offset); err != nil {
+			if err := r.Scan(&j.id, &run, &key, &j.was, &rank, &newest, &j.number, &j.file, &path, &offset); err != nil {
 				return err
 			}
 			j.group = groupOf(run, key)
-			j.prefer = []int64{rank, newest, number}
+			j.prefer = []int64{rank, newest}
 			j.place = []any{path, offset}
 			rows = append(rows, j)
 			return nil

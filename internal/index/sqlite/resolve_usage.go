@@ -115,20 +115,20 @@ func (c *commit) judgeSpoken(keys []int64) error {
 func (c *commit) loadJudgedUsage(keys []int64) (rows []judged, stated map[int64]int, err error) {
 	stated = map[int64]int{}
 	err = c.inLots(`SELECT u.id, u.usage_id, u.verdict, u.stated_verdict, u.rank, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file),
-		v.number, coalesce(u.time, 0), s.name || '/' || f.path, u.offset, CASE n.scope WHEN '' THEN 0 ELSE coalesce(n.run, 0) END
+		v.number, f.id, coalesce(u.time, 0), s.name || '/' || f.path, u.offset, CASE n.scope WHEN '' THEN 0 ELSE coalesce(n.run, 0) END
 		FROM k CROSS JOIN usage u ON u.usage_id = k.id CROSS JOIN versions v ON v.id = u.version
 		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source CROSS JOIN run_names n ON n.id = u.run_name`, keys, func(r *sql.Rows) error {
 		var j judged
 		var said int
-		var rank, newest, number, time, offset, run int64
+		var rank, newest, time, offset, run int64
 		var path string
-		if err := r.Scan(&j.id, keyOf{&j.group}, &j.was, &said, &rank, &newest, &number, &time, &path, &offset, &run); err != nil {
+		if err := r.Scan(&j.id, keyOf{&j.group}, &j.was, &said, &rank, &newest, &j.number, &j.file, &time, &path, &offset, &run); err != nil {
 			return err
 		}
 		// Where a run's id is unique only in its place, so is what it calls its requests.
 		j.group ^= run << 20
 		stated[j.id] = said
-		j.prefer = []int64{flag(said == schema.Counted), rank, newest, number}
+		j.prefer = []int64{flag(said == schema.Counted), rank, newest}
 		j.place = []any{time, path, offset}
 		rows = append(rows, j)
 		return nil
