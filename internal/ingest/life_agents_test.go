@@ -131,7 +131,7 @@ func TestCopyIsRewritten(t *testing.T) {
 	l.write(claudeFile(claudeB), claudeTurn(claudeB, 2)+claudeTurn(claudeB, 1))
 	l.meet("rewritten", both)
 	l.once("rewritten")
-	l.answers("rewritten", "SELECT native_id FROM v_runs WHERE events > 0", claudeA)
+	l.answers("rewritten", "SELECT native_id FROM v_runs WHERE events > 0 AND input_tokens > 0", claudeA)
 }
 
 const (
