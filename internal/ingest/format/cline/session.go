@@ -118,8 +118,8 @@ func (p *parser) turn(v format.Value, n int, resumed bool) {
 	if ms, ok := v.Get("ts").Int(); ok {
 		at = format.UnixMilli(ms)
 	}
-	role, summary := v.Get("role").Str(), v.Get("metadata", "kind").Str() == "compaction_summary"
-	model := v.Get("modelInfo", "id").Str()
+	role, summary := v.Get("role").Str(), summarises(v)
+	model := first(v.Get("modelInfo"), "id", "modelId").Str()
 	if model != "" {
 		p.answers(model)
 	}
@@ -161,6 +161,33 @@ func textOf(b format.Value) format.Value {
 	return b
 }
 
+// compactionSummary is what a message that stands for those before it says of itself, itself or in its metadata.
+const compactionSummary = "compaction_summary"
+
+func summarises(v format.Value) bool {
+	for _, said := range []format.Value{v.Get("metadata"), v} {
+		if said.Get("kind").Is(compactionSummary) || said.Get("type").Is(compactionSummary) {
+			return true
+		}
+	}
+	return false
+}
+
+// displayed says that a message is only shown, and repeats a request.
+func displayed(v format.Value) bool {
+	return v.Get("metadata", "displayOnly").Bool() == transcript.Yes || v.Get("displayOnly").Bool() == transcript.Yes
+}
+
+// first gives the first member of some names that is there.
+func first(v format.Value, names ...string) format.Value {
+	for _, name := range names {
+		if m := v.Get(name); !m.IsNull() {
+			return m
+		}
+	}
+	return format.Value{}
+}
+
 // block says what a block is.
 func (p *parser) block(e *transcript.Event, part *transcript.Part, b format.Value) {
 	e.Verdict = transcript.Counted
@@ -174,6 +201,8 @@ func (p *parser) block(e *transcript.Event, part *transcript.Part, b format.Valu
 		if e.Role != "user" && e.Role != "assistant" {
 			e.Kind = transcript.KindSystem
 		}
+	case compactionSummary:
+		e.Kind, e.Role = transcript.KindCompaction, "system"
 	case "thinking", "redacted_thinking":
 		e.Kind = transcript.KindReasoning
 	case "tool_use":
@@ -230,7 +259,7 @@ func pathsOf(input format.Value) (paths []string) {
 // all that the task took.
 func (p *parser) turnUsage(v format.Value, n int, at transcript.Time, model string, sum bool) {
 	m := v.Get("metrics")
-	if !m.IsObject() || v.Get("metadata", "displayOnly").Bool() == transcript.Yes {
+	if !m.IsObject() || displayed(v) {
 		return
 	}
 	id := v.Get("id").Text()
@@ -239,8 +268,8 @@ func (p *parser) turnUsage(v format.Value, n int, at transcript.Time, model stri
 	}
 	u := &transcript.Usage{
 		Run: p.task, Conversation: p.task + p.suffix, Time: at, Origin: p.origin(v), Model: model, Provider: v.Get("modelInfo", "provider").Str(),
-		Input: m.Get("inputTokens").Count(), Output: m.Get("outputTokens").Count(), CacheRead: m.Get("cacheReadTokens").Count(),
-		CacheWrite: m.Get("cacheWriteTokens").Count(), Requests: transcript.Known(1), Cost: m.Get("cost").NanoUSD(),
+		Input: m.Get("inputTokens").Count(), Output: m.Get("outputTokens").Count(), CacheRead: first(m, "cacheReadTokens", "cacheRead").Count(),
+		CacheWrite: first(m, "cacheWriteTokens", "cacheWrite").Count(), Requests: transcript.Known(1), Cost: m.Get("cost").NanoUSD(),
 	}
 	if sum {
 		u.Requests = transcript.Count{}

@@ -107,7 +107,6 @@ type parser struct {
 	closed     map[string]bool     // shutdowns, by id
 	said       int64               // output tokens that messages stated since
 	asks       bool                // any message since
-	anew       bool                // a shutdown did not go on from the one before
 	checkpoint bool                // the program keeps its sums over a resume
 }
 

@@ -43,8 +43,7 @@ func (s spending) since(other spending) spending {
 
 // goesOn says whether a shutdown repeats the sums of the one before it. Versions up to the spring of 2026 began anew with
 // each resume, later ones go on counting. What the messages between the two say of their output tells them apart; where there are
-// none, whether the file began anew before; where they say nothing, whether the program keeps sums beside the messages, as those
-// later versions do.
+// none, that nothing has changed; else whether the program keeps sums beside the messages, as those later versions do.
 func (p *parser) goesOn(now map[string]spending) bool {
 	var before, after int64
 	for model, s := range p.before {
@@ -61,8 +60,8 @@ func (p *parser) goesOn(now map[string]spending) bool {
 		return abs(after-before-p.said) < abs(after-p.said)
 	case len(p.before) == 0:
 		return false
-	case !p.asks && (!p.anew || maps.Equal(now, p.before)):
-		return true // nobody was asked since
+	case !p.asks && maps.Equal(now, p.before):
+		return true // nobody asked anything since
 	}
 	return p.checkpoint
 }
@@ -107,7 +106,6 @@ func (p *parser) shutdown(l line) {
 // close yields what was spent up to a shutdown.
 func (p *parser) close(l line, id string, models []string, now map[string]spending) {
 	goesOn := p.goesOn(now)
-	p.anew = p.anew || len(p.before) > 0 && len(now) > 0 && !goesOn
 	for _, model := range models {
 		s := now[model]
 		if before, ok := p.before[model]; ok && goesOn {
