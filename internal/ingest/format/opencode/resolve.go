@@ -10,10 +10,10 @@ import (
 )
 
 // Resolve says which requests count: the steps of a message, and a message itself only where it has none. It names
-// the models of steps, and who speaks in texts, whose message is another file. Messages and parts of a session that has no
-// record are found, and make no conversation that counts.
+// the models of steps, and who speaks in texts, whose message is another file. Messages of a session that has no record
+// count, and make no conversation that does; parts of which not even a message is there are found.
 func (opencode) Resolve(f *transcript.Family) {
-	stated, models := false, map[string]string{}
+	stated, spoken, models := false, false, map[string]string{}
 	f.Roles = map[string]string{}
 	for _, h := range f.Hints {
 		switch h.Key {
@@ -24,7 +24,9 @@ func (opencode) Resolve(f *transcript.Family) {
 			models[msg] = model
 		case hintRole:
 			msg, role, _ := strings.Cut(h.Value, "\t")
-			f.Roles[msg] = role
+			f.Roles[msg], spoken = role, true
+		case hintFirst, hintSecond:
+			spoken = true
 		}
 	}
 	copied := copiedMessages(f.Hints)
@@ -54,7 +56,7 @@ func (opencode) Resolve(f *transcript.Family) {
 		return
 	}
 	for _, c := range f.Conversations {
-		if c.Verdict == transcript.Counted {
+		if c.Silent = true; !spoken && c.Verdict == transcript.Counted {
 			c.Verdict = transcript.Uncounted
 		}
 	}
