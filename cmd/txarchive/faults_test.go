@@ -86,6 +86,7 @@ func TestFaults(t *testing.T) {
 				way, n := names[pick%len(ways)], pick/len(ways)
 				fail := ways[way]
 				b, at, did := w.bench(t, root), 0, ""
+				b.straight = r.IntN(3) == 0
 				code, stderr := faulty(t, b, func(op, path string) error {
 					at++
 					if at <= n {
@@ -248,6 +249,7 @@ func TestKilledSteps(t *testing.T) {
 			seed, r := next()
 			for _, n := range append(chosen(r, ops), ops+100) {
 				b, journal := w.bench(t, root), t.TempDir()
+				b.straight = r.IntN(3) == 0
 				c := exec.Command(self, append([]string{"--archive", b.dir}, b.args()...)...)
 				c.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %s", dyingEnv, n+1, b.room, journal))
 				out, err := c.CombinedOutput()

@@ -39,7 +39,7 @@ func loaded(t *testing.T, dir string, line ...string) {
 // inParts runs a command with so little room for plans that each family of runs is a part of its own.
 func inParts(t *testing.T, dir string, line ...string) {
 	t.Helper()
-	if code, stderr := faulty(t, &bench{&writing{room: 1, line: func(string) []string { return line }}, dir, ""}, nil); code != 0 {
+	if code, stderr := faulty(t, &bench{writing: &writing{room: 1, line: func(string) []string { return line }}, dir: dir}, nil); code != 0 {
 		t.Fatalf("%s: exit %d\n%s", strings.Join(line, " "), code, stderr)
 	}
 }
