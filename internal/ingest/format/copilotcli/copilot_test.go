@@ -92,3 +92,24 @@ func TestLayouts(t *testing.T) {
 		}
 	}
 }
+
+// TestSecrets leaves out what holds tokens beside the sessions, and takes the database for one of requests.
+func TestSecrets(t *testing.T) {
+	skip := format.Claim{Strength: format.Certain, Skip: true}
+	for _, c := range []struct {
+		path, bytes string
+		want        format.Claim
+	}{
+		{"config.json", `{"copilot_tokens":{"a":"b"}}`, skip},
+		{"config.json", `{"trusted_folders":[]}`, format.Claim{}},
+		{"mcp-config.json", `{"mcpServers":{}}`, skip},
+		{"mcp-oauth-config/a1b2.json", `{}`, skip},
+		{"session-store.db", "SQLite format 3\x00", format.Claim{Strength: format.Certain, Role: roleStore, Database: true}},
+		{"session-store.db", "{}", format.Claim{}},
+		{"session-state/x/session.db", "SQLite format 3\x00", format.Claim{}},
+	} {
+		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)
+		}
+	}
+}
