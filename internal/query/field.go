@@ -50,8 +50,11 @@ func (p *parser) field() (Node, error) {
 
 // unknown is the error for a field that there is not; typed is how many bytes stand before its value.
 func (p *parser) unknown(name string, typed int) error {
-	return p.errorf(p.i, fmt.Sprintf("there is no field %q", name), `did you mean %s? to search for the text, quote it: "%s..."`,
-		nearest(name), p.text[p.i:p.i+typed])
+	hint := "docs/query-language.md lists them;"
+	if near := nearest(name); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return p.errorf(p.i, fmt.Sprintf("there is no field %q", name), `%s to search for the text, quote it: "%s..."`, hint, p.text[p.i:p.i+typed])
 }
 
 // slip reports whether name is one slip away from a field of the type, or another word for one.

@@ -82,7 +82,7 @@ var meant = map[string]string{
 	"provider": "engine:", "name": "tool: or project:", "subject": "no field", "price": "cost>", "attribute": "attr:",
 }
 
-// nearest returns the field that name may have been meant for, with its colon.
+// nearest returns the field that name may have been meant for, with its colon, "" where most letters are others.
 func nearest(name string) string {
 	if m, ok := meant[name]; ok {
 		return m
@@ -92,6 +92,9 @@ func nearest(name string) string {
 		if d := distance(name, f.Name); d < least {
 			best, least = f.Name, d
 		}
+	}
+	if least > (len(name)+2)/3 {
+		return ""
 	}
 	if f, _ := lookup(best); f.Type == Number {
 		return best + ">"

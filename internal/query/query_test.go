@@ -214,6 +214,7 @@ func TestErrors(t *testing.T) {
 		{"a -modle:x", 4, "did you mean model:"},
 		{"file:main.go", 1, "touches:"},
 		{"since:7d", 1, "did you mean after:"},
+		{"nonsense:foo", 1, "docs/query-language.md lists them; to search for the text, quote it"},
 		{"befor:2026-11-20", 1, "did you mean before:"},
 		{"cots>0.5", 1, "did you mean cost>"},
 		{"tokns:5", 1, "did you mean tokens>"},
