@@ -189,6 +189,9 @@ func (v *viewer) versions(ctx context.Context, what thing) error {
 	if err != nil {
 		return err
 	}
+	if what.event == "" && what.conversation != "" { // the one that counts, and its copies
+		filters = append(filters, index.VersionFilter{Conversation: what.conversation})
+	}
 	g := grid{columns: []column{{head: "version", right: true}, {head: "size", right: true, spare: 1}, {head: "modified"}, {head: "sha256", spare: 2}, {head: "original", flex: cutMiddle}}}
 	seen := map[[2]string]bool{}
 	for _, f := range filters {

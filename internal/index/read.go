@@ -250,11 +250,12 @@ type Link struct {
 
 // VersionFilter picks versions of originals. Zero fields match all.
 type VersionFilter struct {
-	Source string
-	Path   string
-	Run    string // public id: originals that speak of it
-	Number int
-	Newest bool
+	Source       string
+	Path         string
+	Run          string // public id: originals that speak of it
+	Conversation string // public id: originals that hold it, copies too
+	Number       int
+	Newest       bool
 }
 
 // FileVersion is one content of one original. Extents are not filled in: see Locate.

@@ -20,8 +20,8 @@ func (db *Reader) Versions(ctx context.Context, of index.VersionFilter) iter.Seq
 	return engine.Stream(ctx, db.r, query, args, scanVersion)
 }
 
-// selectVersions goes along the index of paths, so that nothing is sorted: of a million, what is sorted is in memory. Those of a run
-// are few.
+// selectVersions goes along the index of paths, so that nothing is sorted: of a million, what is sorted is in memory. Those of a run or
+// conversation are few.
 func selectVersions(of index.VersionFilter) (query string, args []any) {
 	var conds []string
 	add := func(sql string, a ...any) { conds, args = append(conds, sql), append(args, a...) }
@@ -44,8 +44,11 @@ func selectVersions(of index.VersionFilter) (query string, args []any) {
 			UNION SELECT t.version FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id WHERE r.run_id = ?1)`, of.Run)
 		conds[len(conds)-1] = strings.ReplaceAll(conds[len(conds)-1], "?1", fmt.Sprintf("?%d", len(args)))
 	}
+	if of.Conversation != "" {
+		add("v.id IN (SELECT t.version FROM conversations n CROSS JOIN transcripts t ON t.conversation = n.id WHERE n.conversation_id = ?)", of.Conversation)
+	}
 	from := "FROM files f CROSS JOIN sources s ON s.id = f.source CROSS JOIN originals v ON v.file = f.id CROSS JOIN chains c ON c.id = v.chain"
-	if of.Run != "" {
+	if of.Run != "" || of.Conversation != "" {
 		from = "FROM originals v CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source CROSS JOIN chains c ON c.id = v.chain"
 	}
 	return `SELECT s.name, f.path, v.number, c.root, v.size, v.sha256, v.mtime, v.mode,
