@@ -153,15 +153,15 @@ func gcReport(r *prune.Report, dryRun bool, took time.Duration) gcJSON {
 }
 
 func (a *app) printGC(r *prune.Report, dryRun bool, took time.Duration) {
-	would := ""
+	would, became := "", "became"
 	if dryRun {
-		would = "would be "
+		would, became = "would be ", "would become"
 	}
 	if r.Rewritten+r.Merged+r.Removed == 0 {
 		fmt.Fprintf(a.out, "No pack has anything to give back: %s of %s\n", plural(r.PacksBefore, "pack", "packs"), size(r.Before))
 	} else {
-		fmt.Fprintf(a.out, "%s %srewritten, %s merged: %s became %s, %s -> %s\n", plural(r.Rewritten, "pack", "packs"), would, number(r.Merged),
-			number(r.PacksBefore), number(r.PacksAfter), size(r.Before), size(r.After))
+		fmt.Fprintf(a.out, "%s %srewritten, %s merged: %s %s %s, %s -> %s\n", plural(r.Rewritten, "pack", "packs"), would, number(r.Merged),
+			number(r.PacksBefore), became, number(r.PacksAfter), size(r.Before), size(r.After))
 	}
 	if r.Dead > 0 {
 		fmt.Fprintf(a.out, "%s %sgone for good\n", plural(r.Dead, "pruned original", "pruned originals"), would)

@@ -254,6 +254,8 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 	case !errors.Is(failed, index.ErrNotFound):
 	case restored:
 		failed = notFound(failed.Error(), hintFiles)
+	case !o.At.IsZero():
+		failed = notFound("nothing of that was in the archive then", "--at is when originals were stored, not when they were written")
 	default:
 		failed = notFound("no original is like that", hintFiles)
 	}

@@ -31,7 +31,7 @@ func newSearchCommand(a *app) *cobra.Command {
 			exits("7 stopped early, there may be more hits", "10 no archive"),
 		Example: "  txarchive search permission denied\n  txarchive search '\"permission denied\" tool:bash'\n" +
 			"  txarchive search --json --limit 0 TypeError > hits.ndjson\n  txarchive search parseConfig -C 2        with two events around each hit\n" +
-			"  txarchive search is:error --facets tool,month\n  txarchive search --files --null zebra | xargs -0 -n1 txarchive cat",
+			"  txarchive search is:error --facets tool,month\n  txarchive search --files --null zebra | xargs -0 -r -n1 txarchive cat",
 		Args: takes(1, many),
 		RunE: func(cmd *cobra.Command, v []string) error {
 			if (o.files || len(o.facets) > 0) && !cmd.Flags().Changed("limit") {
@@ -71,7 +71,7 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 	case o.count && o.files || o.count && len(o.facets) > 0 || o.files && len(o.facets) > 0:
 		return usage("--count, --files and --facets do not go together", "one call for each")
 	case o.null && (!o.files || a.json):
-		return usage("--null is about the names that --files prints as text", "search --files --null QUERY | xargs -0 -n1 txarchive cat")
+		return usage("--null is about the names that --files prints as text", "search --files --null QUERY | xargs -0 -r -n1 txarchive cat")
 	case o.Limit < 0 || o.Context < 0:
 		return usage("a number of hits or events cannot be negative", "--limit 0 is no limit")
 	}

@@ -31,7 +31,7 @@ func newSQLCommand(a *app) *cobra.Command {
 			"the functions event_text(id), event_json(id), call_input(id), call_output(id), receipt_json(id). Nothing can be\n" +
 			"changed, attached or loaded." + exits("2 also: the statement is wrong or not allowed", "7 stopped at a limit", "10 no archive"),
 		Example: "  txarchive sql 'SELECT format, count(*) FROM v_runs GROUP BY 1'\n" +
-			"  txarchive sql --param tool=bash 'SELECT event_id, event_text(event_id) FROM v_tool_calls WHERE tool = :tool LIMIT 5'\n" +
+			"  txarchive sql --param tool=Bash 'SELECT event_id, event_text(event_id) FROM v_tool_calls WHERE tool = :tool LIMIT 5'\n" +
 			"  txarchive sql --format csv < query.sql > out.csv\n  txarchive sql --json 'SELECT * FROM v_problems' | jq '.[].reason'",
 		Args:              takes(0, 1),
 		ValidArgsFunction: a.completeSQL,
