@@ -101,6 +101,19 @@ func TestCopiesOfOneAnother(t *testing.T) {
 	}
 }
 
+// TestCopyLiesTwice: a copy is met again at a place that sorts before its origin's. It is known for the origin then, and only that.
+func TestCopyLiesTwice(t *testing.T) {
+	l := newLife(t, "claude-code")
+	again := claudeTurn(claudeA, 1)
+	l.write(claudeFile(claudeB), claudeTurn(claudeB, 1))
+	l.write(strings.Replace(claudeFile(claudeA), "shop", "stall", 1), again)
+	l.meet("a copy", counts{runs: 2, conversations: 2, events: 3, in: 10, out: 3, links: 1})
+	l.write(strings.Replace(claudeFile(claudeA), "shop", "barn", 1), again)
+	l.meet("twice", counts{runs: 2, conversations: 2, events: 3, in: 10, out: 3, links: 1})
+	l.once("twice")
+	l.answers("twice", "SELECT from_native_id || ' ' || to_native_id FROM v_links WHERE counted = 1", claudeA+" "+claudeB)
+}
+
 // TestCopiesGoApart: a session is copied to another place, and goes on in both. What each says alone is found and counted,
 // whichever is longer, and in whatever order they are met.
 func TestCopiesGoApart(t *testing.T) {

@@ -327,6 +327,13 @@ func (c *commit) takeOver(t *take, from []*take) error {
 			(SELECT o.events, o.messages, o.calls, o.results, o.first_time, o.last_time, o.first_row, o.last_row FROM transcripts o WHERE o.id = ?2) WHERE id = ?1`, t.id, o.id); err != nil {
 			return err
 		}
+		// They lie elsewhere now, and of several copies of an event the place decides.
+		if err := c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), t.id); err != nil {
+			return err
+		}
+		if _, err := c.exec("UPDATE links SET version = ? WHERE version = ? AND derived = 1", t.version, o.version); err != nil {
+			return err
+		}
 		t.indexed, t.first, t.last = 1, o.first, o.last
 		return c.release(o)
 	}
@@ -336,12 +343,15 @@ func (c *commit) takeOver(t *take, from []*take) error {
 	return nil
 }
 
-// release drops the rows of a transcript that a copy holds.
+// release drops the rows of a transcript that a copy holds, and the links that follow from them.
 func (c *commit) release(t *take) error {
 	if t.indexed == 0 {
 		return nil
 	}
 	t.indexed = 0
+	if _, err := c.exec("DELETE FROM links WHERE version = ? AND derived = 1", t.version); err != nil {
+		return err
+	}
 	return c.dropRows(t.id)
 }
 
