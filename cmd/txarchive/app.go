@@ -26,6 +26,7 @@ type app struct {
 	getenv   func(string) string
 	now      func() time.Time
 	fault    func(op, path string) error // a fault of the file system, for tests; nil is none
+	loads    int64                       // from so many bytes on a first load has an index of its own
 	room     int                         // for what a plan of prune and its facts take in memory, for tests; 0 is enough
 
 	archive   string // directory
@@ -48,7 +49,7 @@ type app struct {
 }
 
 func newApp() *app {
-	return &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: time.Now, log: slog.New(slog.DiscardHandler)}
+	return &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: time.Now, loads: ingest.BuildFrom, log: slog.New(slog.DiscardHandler)}
 }
 
 // dir is the directory of the archive: flag, then environment, then default.

@@ -65,6 +65,9 @@ func rebuild(ctx context.Context, a *app, store *archive.Archive) (n int, damage
 	if err != nil {
 		return n, nil, err
 	}
+	if err := db.Optimize(ctx); err != nil {
+		return n, nil, err
+	}
 	return n, damage, publish()
 }
 

@@ -102,6 +102,8 @@ func commands(t *testing.T, root string) []writing {
 	call(t, gone, "prune", "--apply", parts)
 	oldIndex(t, old)
 	call(t, more, "tag", "add", id(all[0]), "first")
+	followed := filepath.Join(root, "followed") // it has a pack with nothing but facts
+	call(t, followed, "source", "add", source)
 	lone, hurt := filepath.Join(root, "lone"), filepath.Join(root, "hurt") // of a source that is gone, so that some is lost
 	must(t, os.CopyFS(lone, os.DirFS(filepath.Join(source, "awf"))))
 	call(t, hurt, "ingest", lone)
@@ -130,6 +132,7 @@ func commands(t *testing.T, root string) []writing {
 	return []writing{
 		{name: "init", line: plain("init")},
 		{name: "ingest", line: plain("ingest", source)},
+		{name: "first load", from: followed, line: plain("ingest")},
 		{name: "growth", from: base, line: plain("ingest", source)},
 		{name: "migrate", from: old, unwell: true, line: plain("ingest", source)},
 		{name: "reindex", from: base, line: plain("reindex")},

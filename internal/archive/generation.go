@@ -218,7 +218,7 @@ func (a *Archive) NewIndex(ctx context.Context) (db *sqlite.DB, publish func() e
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	db, err = sqlite.Open(ctx, path, sqlite.Options{})
+	db, err = sqlite.Open(ctx, path, sqlite.Options{Unlogged: true})
 	if err != nil {
 		return nil, nil, nil, errors.Join(fmt.Errorf("begin a new index: %w", err), a.dropGeneration(path))
 	}
@@ -251,13 +251,9 @@ func (a *Archive) publish(ctx context.Context, built *sqlite.DB, path string) er
 	if err != nil {
 		return errors.Join(err, built.Close(), a.dropGeneration(path))
 	}
-	// The file is whole by itself once what is in the log was moved into it. Closing the last connection does that too, but
-	// says nothing when the disk is full.
-	if err := errors.Join(built.Optimize(ctx), built.Close()); err != nil {
+	// It has no log: it is whole once it is closed, and from then on the system has to be told to keep it.
+	if err := errors.Join(built.Close(), a.opts.FS.Sync(path)); err != nil {
 		return errors.Join(err, a.dropGeneration(path))
-	}
-	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
-		return errors.Join(fmt.Errorf("%s is still in use", path), a.dropGeneration(path))
 	}
 	db, err := sqlite.Open(ctx, path, a.indexOptions())
 	if err != nil {

@@ -125,6 +125,18 @@ func (f *File) Close() error {
 	return f.f.Close()
 }
 
+// Sync makes a file durable that something else has written.
+func (f *FS) Sync(path string) error {
+	if err := f.fault(OpSync, path); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
+}
+
 // Remove deletes a file or an empty directory.
 func (f *FS) Remove(path string) error {
 	if err := f.fault(OpRemove, path); err != nil {

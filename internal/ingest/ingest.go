@@ -51,10 +51,15 @@ type Ingester struct {
 	DryRun bool
 	// Adopted says that Adopt has just been called and found no fault: Run does not look again.
 	Adopted bool
+	// Build begins an index beside the present one. A first load of BuildFrom bytes and more fills that, and the present one stays
+	// as it was until the load is in. It may be nil.
+	Build     func(ctx context.Context) (*Building, error)
+	BuildFrom int64
 	// Progress is told how far the work is, often and from several goroutines. It may be nil.
 	Progress func(Progress)
 
-	book *price.Book // Prices and what facts add, once Adopt has read them
+	book     *price.Book // Prices and what facts add, once Adopt has read them
+	building *Building
 }
 
 // Progress is how far an ingest is. Totals grow while a scan still looks.
@@ -112,6 +117,11 @@ func (e FileError) Unwrap() error { return e.Err }
 // Run scans roots and brings in what is new. Bad files are in the report; the error is about the archive itself,
 // or the context's.
 func (g *Ingester) Run(ctx context.Context, roots []Root) (*Report, error) {
+	report, err := g.run(ctx, roots)
+	return report, errors.Join(err, g.endBuilding(ctx, err))
+}
+
+func (g *Ingester) run(ctx context.Context, roots []Root) (*Report, error) {
 	g.prepare()
 	report := &Report{Problems: []FileError{}, Missing: []string{}}
 	if !g.DryRun && !g.Adopted {

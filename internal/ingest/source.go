@@ -88,6 +88,11 @@ func (g *Ingester) source(ctx context.Context, root Root, report *Report) error 
 	if g.DryRun {
 		return s.countWork(ctx, work)
 	}
+	if s.empty {
+		if err := g.build(ctx, work.bytes); err != nil {
+			return err
+		}
+	}
 	if s.news {
 		if err := s.rememberLearned(ctx, s.learned); err != nil {
 			return err

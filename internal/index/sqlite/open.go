@@ -47,6 +47,9 @@ type Options struct {
 	ReadOnly bool
 	// Text serves the SQL functions of the console; without it they give an error.
 	Text TextFunc
+	// Unlogged makes an index that nobody else knows of yet. What is written goes into the file alone, once instead of twice: a
+	// transaction that fails is undone, but until the file was closed and made durable a crash of the machine may cost all of it.
+	Unlogged bool
 }
 
 // Open opens the index at path, creates it when there is none, and brings an older schema up to date.
@@ -81,6 +84,9 @@ func (db *DB) open(ctx context.Context) error {
 		return err
 	}
 	pragmas := writerPragmas
+	if db.options.Unlogged {
+		pragmas = unloggedPragmas
+	}
 	if info.Size() == 0 {
 		pragmas = append(pragmas, returnsPages)
 	}
@@ -123,7 +129,11 @@ func (db *DB) openReader(ctx context.Context) error {
 
 // read opens the connections that only read.
 func (db *DB) read() {
-	db.r = readers(db.dsn(readerPragmas, url.Values{"mode": {"ro"}}))
+	pragmas := readerPragmas
+	if db.options.Unlogged {
+		pragmas = unloggedReaderPragmas
+	}
+	db.r = readers(db.dsn(pragmas, url.Values{"mode": {"ro"}}))
 	db.Reader = ask.New(db.r)
 }
 
@@ -167,8 +177,12 @@ var (
 	// returnsPages is for a file that is made: it shall become smaller without being written anew (giveBack). Said of one that is
 	// there, it would be written into it each time.
 	returnsPages = "auto_vacuum(INCREMENTAL)"
+	// unloggedPragmas are for an index that is built. Without a log its readers wait while a transaction is written, and it waits for them.
+	unloggedPragmas = []string{"busy_timeout(600000)", "journal_mode(DELETE)", "synchronous(OFF)", "cache_size(-40960)",
+		"temp_store(MEMORY)", "foreign_keys(0)", "secure_delete(FAST)"}
 	// Readers map nothing and keep little: the system has the file in memory, and what one process takes stays bounded.
-	readerPragmas = []string{"busy_timeout(10000)", "query_only(1)", "cache_size(-2048)", "temp_store(MEMORY)"}
+	readerPragmas         = []string{"busy_timeout(10000)", "query_only(1)", "cache_size(-2048)", "temp_store(MEMORY)"}
+	unloggedReaderPragmas = []string{"busy_timeout(600000)", "query_only(1)", "cache_size(-2048)", "temp_store(MEMORY)"}
 )
 
 func (db *DB) dsn(pragmas []string, values url.Values) string {
