@@ -14,7 +14,7 @@ import (
 // are more than segmentsKept, or segmentsQuiet in a quiet hour, a run of at most mergeRun neighbours becomes one, of at most mergePages (128 MB, about
 // a second). What is larger than half of that is left alone: a very large archive has a segment more for each.
 const (
-	segmentsKept  = 12
+	segmentsKept  = 8
 	segmentsQuiet = 4
 	mergeRun      = 8
 	mergePages    = 32 << 10
