@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
 )
 
 // Building is an index that is filled beside the present one.
@@ -37,17 +38,19 @@ func (g *Ingester) build(ctx context.Context, size int64) error {
 	return nil
 }
 
-// endBuilding puts the index that was built in the place of the present one, also when somebody has interrupted the load: what is in
-// is in. After any other error it may be anything, and is dropped.
-func (g *Ingester) endBuilding(ctx context.Context, failed error) error {
+// endBuilding puts the index that was built in the place of the present one, also when the load was interrupted or had to end: what
+// is in is in. An index that could not be written itself is dropped.
+func (g *Ingester) endBuilding(failed error) error {
 	b := g.building
 	if b == nil {
 		return nil
 	}
 	g.building, g.Index = nil, b.before
-	if failed != nil && ctx.Err() == nil {
-		b.Abort()
-		return nil
+	for _, unwritten := range []error{index.ErrFull, index.ErrDisk, index.ErrDamaged} {
+		if errors.Is(failed, unwritten) {
+			b.Abort()
+			return nil
+		}
 	}
 	built, err := b.Publish()
 	if err == nil {

@@ -118,7 +118,7 @@ func (e FileError) Unwrap() error { return e.Err }
 // or the context's.
 func (g *Ingester) Run(ctx context.Context, roots []Root) (*Report, error) {
 	report, err := g.run(ctx, roots)
-	return report, errors.Join(err, g.endBuilding(ctx, err))
+	return report, errors.Join(err, g.endBuilding(err))
 }
 
 func (g *Ingester) run(ctx context.Context, roots []Root) (*Report, error) {
