@@ -108,7 +108,7 @@ var errNoSources = usage("there is nothing to ingest: the archive has no sources
 func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archive, m *meter, dirs []string) (*ingest.Report, error) {
 	g := a.ingester(store)
 	g.All, g.DryRun, g.Pruned = o.all, o.dryRun, o.pruned
-	g.BuildFrom, g.Build = a.loads, func(ctx context.Context) (*ingest.Building, error) { return a.building(ctx, store) }
+	g.BuildFrom, g.Build = a.loads, func(ctx context.Context) (*ingest.Building, error) { return building(ctx, store) }
 	adopted := 0
 	if !o.dryRun { // before anything is asked about sources: an index that was lost is made again here
 		var err error
@@ -145,19 +145,14 @@ func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archiv
 	return report, err
 }
 
-// building is an index for a first load. What it takes the place of is empty: nothing of that need stay for those who read it.
-func (a *app) building(ctx context.Context, store *archive.Archive) (*ingest.Building, error) {
+// building is an index for a first load.
+func building(ctx context.Context, store *archive.Archive) (*ingest.Building, error) {
 	db, publish, abort, err := store.NewIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return &ingest.Building{Index: db, Abort: abort, Publish: func() (ingest.Index, error) {
 		err := publish()
-		if err == nil {
-			if kept := store.DropSuperseded(); kept != nil {
-				a.log.DebugContext(ctx, "the empty index stays until the next writer", "err", kept)
-			}
-		}
 		return store.Index(), err
 	}}, nil
 }
