@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -101,4 +102,42 @@ func eventsIn(t *testing.T, bin, dir string) int {
 		t.Fatalf("a reader beside a first load: %v\n%s", err, out)
 	}
 	return rows[0].N
+}
+
+// TestFirstLoadKeepsFacts: of a pack of facts that is damaged, or gone, only the index tells what was in it, so that index stays.
+func TestFirstLoadKeepsFacts(t *testing.T) {
+	source, _ := examples(t)
+	for name, harm := range map[string]func(path string){
+		"nothing": func(string) {},
+		"damaged": func(path string) {
+			data, err := os.ReadFile(path)
+			must(t, err)
+			data[len(data)/2] ^= 8
+			written(t, path, data)
+		},
+		"missing": func(path string) { must(t, os.Remove(path)) },
+	} {
+		dir := filepath.Join(t.TempDir(), "archive")
+		tx(t, dir, 0, "init")
+		tx(t, dir, 0, "prices", "set", "our-model", "input=0.5", "output=2")
+		packs, err := filepath.Glob(filepath.Join(dir, "packs/*/*/*"))
+		must(t, err)
+		if len(packs) != 1 {
+			t.Fatalf("%d packs, want 1", len(packs))
+		}
+		harm(packs[0])
+		a := newApp()
+		a.loads, a.out, a.err = 0, io.Discard, io.Discard
+		if code := execute(t.Context(), a, []string{"--archive", dir, "ingest", source}); code != 0 && code != exitProblems {
+			t.Errorf("%s: ingest: exit %d", name, code)
+		}
+		link, err := os.Readlink(filepath.Join(dir, "index.db"))
+		must(t, err)
+		if built := link != "index-1.db"; built != (name == "nothing") {
+			t.Errorf("%s: the index is %s", name, link)
+		}
+		if said := tx(t, dir, 0, "prices", "show", "our-model"); !strings.Contains(said, "0.5") {
+			t.Errorf("%s: the price is lost: %s", name, said)
+		}
+	}
 }

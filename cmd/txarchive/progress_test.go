@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"io"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -59,6 +61,23 @@ func TestMeter(t *testing.T) {
 	var none *meter
 	none.files("restore", "x", 1, 2) // nobody looks
 	none.stop()
+}
+
+func TestIngestShowsProgress(t *testing.T) {
+	source, _ := examples(t)
+	var screen page
+	a := newApp()
+	a.archive, a.out, a.err = filepath.Join(t.TempDir(), "archive"), io.Discard, &screen
+	store, err := a.create(t.Context())
+	must(t, err)
+	defer store.Close()
+	m := &meter{began: time.Now().Add(-time.Minute), width: 100, a: a}
+	_, err = bringIn(t.Context(), a, ingestOptions{}, store, m, []string{source})
+	must(t, err)
+	m.stop()
+	if m.now.stage == "" || m.now.done == 0 {
+		t.Errorf("the last that was to be shown is %+v", m.now)
+	}
 }
 
 func TestMeterLine(t *testing.T) {

@@ -251,7 +251,7 @@ func (a *Archive) publish(ctx context.Context, built *sqlite.DB, path string) er
 	if err != nil {
 		return errors.Join(err, built.Close(), a.dropGeneration(path))
 	}
-	// It has no log: it is whole once it is closed, and from then on the system has to be told to keep it.
+	// It has no log: it is whole once it is closed, and the system has to be told to keep it.
 	if err := errors.Join(built.Close(), a.opts.FS.Sync(path)); err != nil {
 		return errors.Join(err, a.dropGeneration(path))
 	}
@@ -259,7 +259,12 @@ func (a *Archive) publish(ctx context.Context, built *sqlite.DB, path string) er
 	if err != nil {
 		return errors.Join(err, a.dropGeneration(path))
 	}
-	if err := a.opts.FS.ReplaceLink(filepath.Base(path), filepath.Join(a.dir, indexLink)); err != nil {
+	// A rollback journal that comes back after a power cut would be played into the file: first its removal is made durable.
+	err = a.opts.FS.SyncDir(a.dir)
+	if err == nil {
+		err = a.opts.FS.ReplaceLink(filepath.Base(path), filepath.Join(a.dir, indexLink))
+	}
+	if err != nil {
 		return errors.Join(err, db.Close(), a.dropUnlinked(path))
 	}
 	a.mu.Lock()

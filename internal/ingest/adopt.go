@@ -249,7 +249,7 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.Unparsed) error 
 	return context.Cause(ctx)
 }
 
-// statesOf reads all at once: no reader stays open while rows are committed.
+// statesOf reads all at once: nobody goes on reading while a reader is waited for.
 func (g *Ingester) statesOf(ctx context.Context, some []index.Unparsed) (all []index.State, err error) {
 	for s, err := range g.Index.StatesOf(ctx, some) {
 		if err != nil {

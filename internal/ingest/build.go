@@ -20,8 +20,9 @@ type Building struct {
 // BuildFrom is how much a first load must bring, in bytes, for an index of its own to be worth the making: 30 ms.
 const BuildFrom = 16 << 20
 
-// build begins an index beside the present one, which is empty, for so many bytes. It need not be able to survive a crash before
-// all is in: the packs are durable, and whoever writes next adopts them.
+// build begins an index beside the present one, which is empty but for facts, for so many bytes. It need not be able to survive a crash
+// before all is in: the packs are durable, and whoever writes next adopts them. What earlier scans remember of files that they left alone
+// is not taken over: those are looked at again.
 func (g *Ingester) build(ctx context.Context, size int64) error {
 	if g.Build == nil || g.building != nil || size < g.BuildFrom {
 		return nil
@@ -30,10 +31,46 @@ func (g *Ingester) build(ctx context.Context, size int64) error {
 	if err != nil {
 		return err
 	}
-	b.before = g.Index
-	g.building, g.Index = b, b.Index
-	if _, err := g.Adopt(ctx); !errors.Is(err, blob.ErrCorrupt) { // packs of facts; of one that is damaged the report tells already
+	b.before, g.Index = g.Index, b.Index
+	if err = g.adoptFacts(ctx, b.before); err == nil {
+		g.building = b
+		return nil
+	}
+	g.Index = b.before
+	b.Abort()
+	if !errors.Is(err, errFewer) {
 		return err
+	}
+	_, err = g.Price(ctx) // by the facts of the present index
+	return err
+}
+
+// errFewer says that an index has facts of which the packs do not tell any more.
+var errFewer = errors.New("packs of facts are damaged or missing")
+
+// adoptFacts takes in what packs say beside originals: errFewer if that is less than what the index before knows.
+func (g *Ingester) adoptFacts(ctx context.Context, before Index) error {
+	_, err := g.Adopt(ctx)
+	if errors.Is(err, blob.ErrCorrupt) && ctx.Err() == nil {
+		return errFewer
+	}
+	if err != nil {
+		return err
+	}
+	adopted := map[string]bool{}
+	for name, err := range g.Index.Packs(ctx) {
+		if err != nil {
+			return err
+		}
+		adopted[name] = true
+	}
+	for name, err := range before.Packs(ctx) {
+		if err != nil {
+			return err
+		}
+		if !adopted[name] {
+			return errFewer
+		}
 	}
 	return nil
 }

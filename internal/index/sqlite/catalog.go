@@ -58,13 +58,13 @@ func (db *DB) Newest(ctx context.Context, source, path string) (index.State, err
 	if err != nil {
 		return s, fmt.Errorf("look up %s/%s: %w", source, path, err)
 	}
-	s.Extents, err = db.extents(ctx, chain, s.Size)
+	s.Extents, err = extents(ctx, db.reading(), chain, s.Size)
 	return s, err
 }
 
 // extents returns where the first size bytes of a chain lie, resolved through copies.
-func (db *DB) extents(ctx context.Context, chain, size int64) ([]blob.Extent, error) {
-	rows, err := db.reading().QueryContext(ctx, `SELECT e.offset, e.size, e.sha256, p.name, e.raw FROM extents e JOIN packs p ON p.id = e.pack
+func extents(ctx context.Context, q querier, chain, size int64) ([]blob.Extent, error) {
+	rows, err := q.QueryContext(ctx, `SELECT e.offset, e.size, e.sha256, p.name, e.raw FROM extents e JOIN packs p ON p.id = e.pack
 		WHERE e.chain = ? AND e.offset < max(?, 1) ORDER BY e.offset`, chain, size)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (db *DB) ByRef(ctx context.Context, ref blob.Ref) (index.Stored, error) {
 		return s, err
 	}
 	copy(s.Root[:], root)
-	s.Extents, err = db.extents(ctx, chain, s.Size)
+	s.Extents, err = extents(ctx, db.reading(), chain, s.Size)
 	return s, err
 }
 
@@ -190,7 +190,14 @@ func (db *DB) StatesOf(ctx context.Context, versions []index.Unparsed) iter.Seq2
 
 func (db *DB) states(ctx context.Context, query string, args ...any) iter.Seq2[index.State, error] {
 	return func(yield func(index.State, error) bool) {
-		rows, err := db.reading().QueryContext(ctx, query, args...)
+		// One connection for both: a commit to an index without a log waits for who is reading, and lets nobody else begin to.
+		conn, err := db.reading().Conn(ctx)
+		if err != nil {
+			yield(index.State{}, engine.Damage(err))
+			return
+		}
+		defer conn.Close()
+		rows, err := conn.QueryContext(ctx, query, args...)
 		if err != nil {
 			yield(index.State{}, engine.Damage(err))
 			return
@@ -199,7 +206,7 @@ func (db *DB) states(ctx context.Context, query string, args ...any) iter.Seq2[i
 		for rows.Next() {
 			s, chain, err := scanState(rows)
 			if err == nil {
-				s.Extents, err = db.extents(ctx, chain, s.Size)
+				s.Extents, err = extents(ctx, conn, chain, s.Size)
 			}
 			if !yield(s, err) || err != nil {
 				return
@@ -325,6 +332,11 @@ func (db *DB) Recall(ctx context.Context, key string) (value string, err error) 
 func (db *DB) Remember(ctx context.Context, key, value string) error {
 	_, err := db.w.ExecContext(ctx, "INSERT OR REPLACE INTO local_state (key, value) VALUES (?, ?)", key, value)
 	return engine.Damage(err)
+}
+
+// querier is a pool, or one connection.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
 // reading is the pool that answers questions. It sees what was committed before the question.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
 )
@@ -56,6 +57,57 @@ func TestOpenTwice(t *testing.T) {
 		if err := db.w.Get(&got, "PRAGMA "+pragma); err != nil || got != want {
 			t.Errorf("%s is %s (%v), not %s", pragma, got, err, want)
 		}
+	}
+}
+
+func TestUnlogged(t *testing.T) {
+	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "index.db"), Options{Unlogged: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for pragma, want := range map[string]string{"journal_mode": "delete", "synchronous": "0", "busy_timeout": "600000", "secure_delete": "2", "auto_vacuum": "2"} {
+		var got string
+		if err := db.w.Get(&got, "PRAGMA "+pragma); err != nil || got != want {
+			t.Errorf("%s is %s (%v), not %s", pragma, got, err, want)
+		}
+	}
+}
+
+// TestReadBesideCommit reads states, which ask for the extents of each, while a commit waits for them to end: without a log it would
+// wait for ever if they needed a second connection.
+func TestReadBesideCommit(t *testing.T) {
+	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "index.db"), Options{Unlogged: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for i := range 3 {
+		if err := db.Commit(t.Context(), workBatch(i, 1, false)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read, committed := make(chan int, 1), make(chan error, 1)
+	go func() {
+		n := 0
+		for _, err := range db.States(t.Context()) {
+			if err != nil {
+				t.Error(err)
+			}
+			if n++; n == 1 {
+				go func() { committed <- db.Commit(t.Context(), workBatch(7, 1, false)) }()
+				time.Sleep(300 * time.Millisecond) // it waits for this loop by now
+			}
+		}
+		read <- n
+	}()
+	select {
+	case n := <-read:
+		if err := <-committed; err != nil || n != 9 {
+			t.Errorf("%d states, want 9; the commit: %v", n, err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("reader and commit wait for each other")
 	}
 }
 
