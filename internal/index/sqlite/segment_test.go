@@ -108,6 +108,41 @@ func TestSegmentBytes(t *testing.T) {
 	}
 }
 
+// TestColumns compares the pages of a table of two columns, in either of which a row or a term may be missing.
+func TestColumns(t *testing.T) {
+	db, c, b := newDB(t), newCorpus(5, 300), fts5.NewBuilder(2)
+	mustExec(t, db, `CREATE VIRTUAL TABLE two USING fts5 (a, b, content='', contentless_delete=1, tokenize="ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_{|}~'")`)
+	mustExec(t, db, "INSERT INTO two (two, rank) VALUES ('hashsize', 67108864)")
+	inTx(t, db, func(x *tx) error {
+		words := c.terms[0]
+		for id := range int64(2000) {
+			texts := [2]string{c.text(c.IntN(3) * c.IntN(40)), c.text(c.IntN(3) * c.IntN(40))}
+			if err := b.Add(id, words.Words(), words.Add(nil, []byte(texts[0])), words.Add(nil, []byte(texts[1]))); err != nil {
+				return err
+			}
+			if _, err := x.put("INSERT INTO two (rowid, a, b) VALUES (?, ?, ?)", id, texts[0], texts[1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	var pages blocks
+	if _, err := b.Write(&pages); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "pages", pages, dump(t, db.w, "SELECT id, block FROM two_data WHERE id > 10 ORDER BY id"))
+}
+
+// blocks are the pages of a first segment, as dump gives them.
+type blocks []string
+
+func (b *blocks) Page(id int64, data []byte) error {
+	*b = append(*b, fmt.Sprintf("[%x %x]", fts5.PageID(1, id), data))
+	return nil
+}
+
+func (b *blocks) Separator([]byte, int64) error { return nil }
+
 func structureOf(t *testing.T, db *DB) (all []string) {
 	t.Helper()
 	inTx(t, db, func(x *tx) error {

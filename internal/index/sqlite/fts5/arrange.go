@@ -111,14 +111,15 @@ func (b *Builder) spread() {
 	if cap(b.postings) < b.places {
 		b.postings = make([]placement, b.places+b.places/8)
 	}
-	b.postings = b.postings[:cap(b.postings)]
+	b.postings, b.starts, b.blocks = b.postings[:cap(b.postings)], b.starts[:0], b.blocks[:0]
+	place := placement(0)
 	for i, r := range b.rows {
 		at := b.lists[r.list].at
-		for column, terms := range b.terms[i*b.columns : (i+1)*b.columns] {
+		for _, terms := range b.terms[i*b.columns : (i+1)*b.columns] {
+			b.starts = append(b.starts, place)
 			if len(terms) == 0 {
 				continue
 			}
-			place := placement(i)<<rowShift | placement(column)<<columnShift
 			place -= placement(1 - terms[0]>>31) // nothing stands before the first term
 			for _, n := range terms {
 				place += placement(1 - n>>31)
@@ -126,8 +127,22 @@ func (b *Builder) spread() {
 				b.postings[*p] = place
 				*p++
 			}
+			place++
+			for len(b.blocks)*blockSize < int(place) {
+				b.blocks = append(b.blocks, uint32(len(b.starts)-1))
+			}
 		}
 	}
+	b.starts = append(b.starts, place)
+}
+
+// startOf returns which of starts is that of a placement.
+func (b *Builder) startOf(p placement) uint32 {
+	i := b.blocks[p/blockSize]
+	for b.starts[i+1] <= p {
+		i++
+	}
+	return i
 }
 
 // join puts the postings of two lists that follow each other in one order: a term that two lists have is one term.

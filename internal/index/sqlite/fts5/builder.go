@@ -43,9 +43,11 @@ type Builder struct {
 	used    int // terms that have places
 
 	arranged  bool
-	keys      []key    // of the terms, in their order
-	ends      []uint32 // where the postings of each key end
-	postings  []placement
+	keys      []key       // of the terms, in their order
+	ends      []uint32    // where the postings of each key end
+	postings  []placement // of all terms
+	starts    []placement // of each row, column after column, and the end of the last
+	blocks    []uint32    // the first of starts for every blockSize placements
 	spareKeys []key       // see sort
 	spare     []placement // see join
 	text      []byte      // of a term
@@ -64,15 +66,15 @@ type wordList struct {
 	at []uint32 // by number: how many postings it has, then where the next one goes
 }
 
-// placement is where a term stands of a term: number of the row, column, position. They sort as they stand in a doclist.
-type placement uint64
+// placement is where a term stands, counted through the columns of all rows. Placements sort as they stand in a doclist. A number that said
+// its row by itself would be twice as long, and what takes time is memory.
+type placement uint32
 
 const (
-	rowShift    = 36
-	columnShift = 32
-	maxRows     = 1 << (64 - rowShift)
-	maxColumns  = 1 << (rowShift - columnShift)
-	maxPlaces   = 1<<32 - 1
+	blockSize  = 1 << 6
+	maxRows    = 1 << 28
+	maxColumns = 1 << 4
+	maxPlaces  = 1<<32 - 1
 )
 
 // Same is added to the number of a term that stands in the same place as the one before it.
@@ -99,7 +101,7 @@ func (b *Builder) Rows() int { return len(b.rows) }
 
 // Size returns the bytes of memory that the rows added so far take until they are written.
 func (b *Builder) Size() int {
-	size := len(b.sizes) + 24*len(b.rows) + 24*len(b.terms) + 8*b.places + 24*b.used
+	size := len(b.sizes) + 24*len(b.rows) + 28*len(b.terms) + 4*b.places + 36*b.used
 	for i := range b.lists {
 		size += 4 * len(b.lists[i].at)
 	}

@@ -10,9 +10,13 @@ func (b *Builder) doclist(postings []placement) []byte {
 	if len(b.doc) < room {
 		b.doc = make([]byte, 1<<12)
 	}
-	doc, n, id := b.doc, uint32(0), int64(0)
+	doc, n, id, columns := b.doc, uint32(0), int64(0), uint32(b.columns)
 	for i := 0; i < len(postings); {
-		row := postings[i] >> rowShift
+		start := b.startOf(postings[i])
+		row := start
+		if columns > 1 {
+			row /= columns
+		}
 		size := n + 1 // where the size of the position list will stand
 		if delta := uint64(b.ids[row] - id); delta < 1<<7 {
 			doc[n] = byte(delta)
@@ -20,30 +24,36 @@ func (b *Builder) doclist(postings []placement) []byte {
 			size = putVarint(doc, n, delta)
 		}
 		id, n = b.ids[row], size+1
-		for at := row << rowShift; i < len(postings) && postings[i]>>rowShift == row; i++ {
-			p := postings[i]
-			if p == at && n > size+1 {
-				continue // a part that is the same in two ways
-			}
-			if uint32(len(doc))-n < room {
-				doc = append(doc, make([]byte, len(doc))...)
-			}
-			if p>>columnShift != at>>columnShift {
-				doc[n], doc[n+1] = 1, byte(p>>columnShift&(maxColumns-1))
-				at = p >> columnShift << columnShift
+		for {
+			if column := start - row*columns; column > 0 {
+				doc[n], doc[n+1] = 1, byte(column)
 				n += 2
 			}
-			delta := p - at + 2
-			at = p
-			if delta >= 1<<14 {
-				n = putVarint(doc, n, uint64(delta))
-				continue
+			end := b.starts[start+1]
+			for at, last := b.starts[start], placement(maxPlaces); i < len(postings) && postings[i] < end; i++ {
+				p := postings[i]
+				if p == last {
+					continue // a part that is the same in two ways
+				}
+				if uint32(len(doc))-n < room {
+					doc = append(doc, make([]byte, len(doc))...)
+				}
+				delta := uint32(p-at) + 2
+				at, last = p, p
+				if delta >= 1<<14 {
+					n = putVarint(doc, n, uint64(delta))
+					continue
+				}
+				// Whether it takes one byte or two cannot be foretold, so both are made.
+				one, two := uint16(delta), uint16(delta>>7|0x80|delta&0x7f<<8)
+				longer := uint16((1<<7 - 1 - delta) >> 31)
+				binary.LittleEndian.PutUint16(doc[n:], one^(one^two)&-longer)
+				n += 1 + uint32(longer)
 			}
-			// Whether it takes one byte or two cannot be foretold, so both are made.
-			one, two := uint16(delta), uint16(delta>>7|0x80|delta&0x7f<<8)
-			longer := uint16((1<<7 - 1 - delta) >> 63)
-			binary.LittleEndian.PutUint16(doc[n:], one^(one^two)&-longer)
-			n += 1 + uint32(longer)
+			if columns == 1 || i == len(postings) || postings[i] >= b.starts[(row+1)*columns] {
+				break
+			}
+			start = b.startOf(postings[i])
 		}
 		n = closeList(doc, size, n)
 	}
