@@ -98,6 +98,9 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 		a.printCoverage(coverage)
 		if coverage.Shown == 0 && coverage.Partial == nil {
 			a.tryShow(ctx, store, query)
+			if err := a.tellUnindexed(ctx, store); err != nil {
+				return err
+			}
 		}
 	}
 	if coverage.Partial != nil {

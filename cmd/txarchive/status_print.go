@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/archive"
 )
 
 func (a *app) printStatus(s *statusReport) {
@@ -15,7 +18,7 @@ func (a *app) printStatus(s *statusReport) {
 	fmt.Fprintln(a.out, a.wrapped("", a.storageLine(s), "  "))
 	a.printNights(s)
 	if s.Unindexed > 0 {
-		fmt.Fprintln(a.out, a.ink().yellow(plural(s.Unindexed, "pack is", "packs are")+" not indexed yet: the next ingest takes them in"))
+		fmt.Fprintln(a.out, a.ink().yellow(notIndexed(s.Unindexed)))
 	}
 	if s.Problems > 0 {
 		fmt.Fprintln(a.out, a.ink().yellow(plural(s.Problems, "problem", "problems")+": txarchive doctor says of what kind"))
@@ -31,6 +34,19 @@ func (a *app) printStatus(s *statusReport) {
 			fmt.Fprintf(a.out, "  ... and %s; --json has all\n", plural(int64(len(new)-newShown), "more", "more"))
 		}
 	}
+}
+
+func notIndexed(packs int64) string {
+	return plural(packs, "pack is", "packs are") + " not indexed yet: an ingest is at work, or the next one takes them in"
+}
+
+// tellUnindexed says what a search cannot have found: within a first load, that is everything.
+func (a *app) tellUnindexed(ctx context.Context, store *archive.Archive) error {
+	packs, _, err := unindexedPacks(ctx, store)
+	if err == nil && len(packs) > 0 {
+		a.note("%s", notIndexed(int64(len(packs))))
+	}
+	return err
 }
 
 // together joins problems of several steps that are the same, which are written as "<step>: <text>".
