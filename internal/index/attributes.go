@@ -98,23 +98,57 @@ func (s *Scene) field(name string, id *string) *string {
 	return nil
 }
 
-// appendJSON appends a JSON scalar; most are short and plain.
-func appendJSON(b []byte, value any) []byte {
-	switch v := value.(type) {
-	case int64:
-		return strconv.AppendInt(b, v, 10)
-	case bool:
-		return strconv.AppendBool(b, v)
-	case string:
-		if plain(v) {
-			return append(append(append(b, '"'), v...), '"')
+// AppendAttributes appends attributes as JSON, byte for byte as encoding/json writes them.
+func AppendAttributes(b []byte, a transcript.Attributes) ([]byte, error) {
+	if len(a) == 0 {
+		return append(b, "{}"...), nil
+	}
+	var room [16]string
+	keys := room[:0]
+	for key := range a {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	begin := len(b)
+	for _, key := range keys {
+		var err error
+		b = append(AppendString(append(b, ','), key), ':')
+		if b, err = appendValue(b, a[key]); err != nil {
+			return nil, err
 		}
 	}
-	j, err := json.Marshal(value)
-	if err != nil {
-		return append(b, "null"...)
+	b[begin] = '{'
+	return append(b, '}'), nil
+}
+
+// AppendString appends a JSON string; most are short and plain.
+func AppendString(b []byte, s string) []byte {
+	if plain(s) {
+		return append(append(append(b, '"'), s...), '"')
 	}
+	j, _ := json.Marshal(s) // any string is one of JSON
 	return append(b, j...)
+}
+
+func appendValue(b []byte, value any) ([]byte, error) {
+	switch v := value.(type) {
+	case int64:
+		return strconv.AppendInt(b, v, 10), nil
+	case bool:
+		return strconv.AppendBool(b, v), nil
+	case string:
+		return AppendString(b, v), nil
+	}
+	j, err := json.Marshal(value)
+	return append(b, j...), err
+}
+
+// appendJSON appends a value, null for what JSON cannot say.
+func appendJSON(b []byte, value any) []byte {
+	if with, err := appendValue(b, value); err == nil {
+		return with
+	}
+	return append(b, "null"...)
 }
 
 func plain(s string) bool {

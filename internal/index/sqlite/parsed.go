@@ -3,7 +3,6 @@ package sqlite
 import (
 	"crypto/sha256"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -220,12 +219,15 @@ func (c *commit) claims(o *owner) error {
 
 // onlyNames says whether a claim states nothing but that there is such a run: its original goes without it.
 func onlyNames(r *transcript.Run) bool {
+	if !r.Named {
+		return false
+	}
 	bare := &transcript.Run{ID: r.ID, Local: r.Local, Anchor: r.Anchor, Anchored: r.Anchored, Rank: r.Rank, Group: r.Group, Named: r.Named}
 	said := *r
 	if len(said.Attributes) == 0 {
 		said.Attributes = nil
 	}
-	return r.Named && reflect.DeepEqual(&said, bare)
+	return reflect.DeepEqual(&said, bare)
 }
 
 // transcripts writes the conversations of a version and hands their rows on, unless another version with the
@@ -409,7 +411,8 @@ func jsonOrNil(a transcript.Attributes) (any, error) {
 	if len(a) == 0 {
 		return nil, nil
 	}
-	b, err := json.Marshal(a)
+	var room [256]byte
+	b, err := index.AppendAttributes(room[:0], a)
 	return string(b), err
 }
 

@@ -1,6 +1,9 @@
 package sqlite
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -27,6 +30,58 @@ func filled[T any]() *T {
 		}
 	}
 	return record
+}
+
+// toldTime is saidTime as it is written.
+type toldTime transcript.Time
+
+func (t toldTime) MarshalJSON() ([]byte, error) {
+	if !t.Valid {
+		return []byte("null"), nil
+	}
+	return fmt.Appendf(nil, "[%d,%d]", t.UnixMicro, t.Offset), nil
+}
+
+// TestSaidAsJSON compares with what encoding/json writes, so that no field is forgotten and what is stated keeps its order.
+func TestSaidAsJSON(t *testing.T) {
+	hard := transcript.Attributes{"<a>": "\xff\u2028\"\\", "é": "日本", "n": int64(-1 << 60), "f": 1e21, "yes": true, "none": nil, "list": []string{"x"}}
+	for _, change := range []func(*transcript.Run, *transcript.Conversation){
+		func(*transcript.Run, *transcript.Conversation) {},
+		func(r *transcript.Run, v *transcript.Conversation) { r.Attributes, v.Attributes = hard, hard },
+		func(r *transcript.Run, v *transcript.Conversation) {
+			r.Title, v.Title, r.Attributes, v.Attributes = "<&>\n\x7f", "\xff", transcript.Attributes{}, nil
+		},
+		func(r *transcript.Run, v *transcript.Conversation) {
+			r.Started.Valid, v.Ended = false, transcript.Time{}
+		},
+	} {
+		r, v := filled[transcript.Run](), filled[transcript.Conversation]()
+		change(r, v)
+		run, conversation := *r, *v
+		run.ID, run.Rank = "", 0
+		conversation.ID, conversation.Run, conversation.Shared, conversation.Order, conversation.Rank = "", "", false, "", 0
+		wantRun, err1 := json.Marshal(struct {
+			*transcript.Run
+			Started toldTime `json:",omitzero"`
+			Ended   toldTime `json:",omitzero"`
+		}{&run, toldTime(r.Started), toldTime(r.Ended)})
+		wantConversation, err2 := json.Marshal(struct {
+			*transcript.Conversation
+			Started toldTime `json:",omitzero"`
+			Ended   toldTime `json:",omitzero"`
+		}{&conversation, toldTime(v.Started), toldTime(v.Ended)})
+		gotRun, err3 := runSaid(r)
+		gotConversation, err4 := conversationSaid(v, false)
+		if err := errors.Join(err1, err2, err3, err4); err != nil {
+			t.Fatal(err)
+		}
+		if gotRun != string(wantRun) {
+			t.Errorf("a run is %s\nand not  %s", gotRun, wantRun)
+		}
+		if gotConversation != string(wantConversation) {
+			t.Errorf("a conversation is %s\nand not         %s", gotConversation, wantConversation)
+		}
+	}
 }
 
 func TestSaidRun(t *testing.T) {
