@@ -10,6 +10,10 @@ import (
 // full those of the next hour that is not.
 func (c *commit) allot() error {
 	f := filling{hour: -1}
+	if _, err := c.look("SELECT max(coalesce((SELECT max(id) FROM events) >> ?, -1), coalesce((SELECT max(hour) FROM spilled), -1))",
+		[]any{schema.SlotBits}, &f.known); err != nil {
+		return err
+	}
 	for i := range c.rows {
 		r := &c.rows[i]
 		own := schema.HourOf(r.Near)
@@ -33,6 +37,7 @@ func (c *commit) allot() error {
 
 // filling is an hour that takes rows.
 type filling struct {
+	known       int64 // no later hour had rows before the commit
 	hour        int64
 	next, end   int64 // slots, as ids
 	first, last int64 // bounds of the times of its rows
@@ -46,7 +51,10 @@ func (c *commit) fileUnder(f *filling, hour int64) error {
 		return err
 	}
 	begin := hour << schema.SlotBits
-	*f = filling{hour: hour, end: begin + c.slots, first: math.MaxInt64, last: math.MinInt64}
+	*f = filling{known: f.known, hour: hour, next: begin, end: begin + c.slots, first: math.MaxInt64, last: math.MinInt64}
+	if hour > f.known {
+		return nil
+	}
 	var first, last *int64
 	if _, err := c.look(`SELECT coalesce((SELECT max(id) FROM events WHERE id >= ?1 AND id < ?2), ?1 - 1) + 1,
 		(SELECT first FROM spilled WHERE hour = ?3), (SELECT last FROM spilled WHERE hour = ?3)`,
