@@ -232,7 +232,7 @@ func (c *commit) namedRun(formatName, native, scope string) (id int64, fresh boo
 	}
 	key := runName{format, native, scope}
 	id, looked := c.knownNames[key]
-	if !looked {
+	if !looked && meets(c.met.names, key) {
 		if _, err := c.get("SELECT id FROM run_names WHERE format = ? AND native_id = ? AND scope = ?", []any{format, native, scope}, &id); err != nil {
 			return 0, false, err
 		}
@@ -265,7 +265,9 @@ func (c *commit) lookUpNames(originals []*index.Parsed) error {
 			}
 			if _, known := c.knownNames[key]; !known {
 				c.knownNames[key] = 0
-				missing = append(missing, key)
+				if meets(c.met.names, key) {
+					missing = append(missing, key)
+				}
 			}
 		}
 	}

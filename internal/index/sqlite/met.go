@@ -1,14 +1,16 @@
 package sqlite
 
 import (
+	"hash/maphash"
+
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// met is which hashes of events and which numbers of usage the index may have. Most of a first load is said once: what
-// nobody has said before needs no look into the index, which is most of what judging costs. It knows nothing of an index
-// that had rows when this connection first wrote to it, nor when somebody else has written since.
-type met struct{ events, usage hashes }
+// met is which hashes of events, numbers of usage, files, names of runs and runs the index may have. Most of a first load is said once:
+// what nobody has said before needs no look into the index, which is most of what judging costs. It knows nothing of tables
+// that had rows when this connection first wrote to the index, nor when somebody else has written since.
+type met struct{ events, usage, files, names, runs hashes }
 
 // hashes are some hashes and those that cannot be told from them, a bit for each of some; nil are all. One that is added by a
 // transaction that fails stays.
@@ -26,10 +28,16 @@ func (h hashes) add(hash int64) bool {
 	return before
 }
 
-// How many hashes are told apart: 16 million of events and 4 of usage, 2.5 MiB. At a million of rows each sixteenth is asked for.
+// meets is add for what is known by more than a number.
+func meets[K comparable](h hashes, key K) bool { return h.add(int64(maphash.Comparable(metSeed, key))) }
+
+var metSeed = maphash.MakeSeed()
+
+// How many hashes are told apart: 16 million of events and 4 of usage and of each of the others, 4 MiB. At a million of rows each
+// sixteenth is asked for.
 const (
 	metEvents = 1 << 24
-	metUsage  = 1 << 22
+	metOthers = 1 << 22
 )
 
 // whatIsMet returns what this connection knows of the index.
@@ -43,12 +51,21 @@ func (t *tx) whatIsMet() (*met, error) {
 	if !fresh {
 		return known, nil
 	}
-	var empty bool
-	if _, err := t.get("SELECT NOT EXISTS (SELECT 1 FROM events) AND NOT EXISTS (SELECT 1 FROM usage)", nil, &empty); err != nil {
-		return nil, err
-	}
-	if empty {
-		known.events, known.usage = make(hashes, metEvents/64), make(hashes, metUsage/64)
+	for _, table := range []struct {
+		name   string
+		hashes *hashes
+		size   int
+	}{
+		{"events", &known.events, metEvents}, {"usage", &known.usage, metOthers},
+		{"files", &known.files, metOthers}, {"run_names", &known.names, metOthers}, {"runs", &known.runs, metOthers},
+	} {
+		var empty bool
+		if _, err := t.get("SELECT NOT EXISTS (SELECT 1 FROM "+table.name+")", nil, &empty); err != nil {
+			return nil, err
+		}
+		if empty {
+			*table.hashes = make(hashes, table.size/64)
+		}
 	}
 	return known, nil
 }

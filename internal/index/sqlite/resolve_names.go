@@ -118,22 +118,20 @@ func (c *commit) anchors() (smallest map[int64]string, anchored map[int64]bool, 
 func (c *commit) eachRun(names []touchedName, found func(n *touchedName, run int64) error) error {
 	for lot := range slices.Chunk(names, lookLot) {
 		var public [lookLot]string
-		args := make([]any, lookLot)
+		args, asked := make([]any, lookLot), 0
 		for i := range lot {
 			format, err := c.formatName(lot[i].format)
 			if err != nil {
 				return err
 			}
-			public[i] = index.PublicID("r", "run", format, lot[i].key, lot[i].anchor)
-			args[i] = public[i]
+			number := index.IDNumber("run", format, lot[i].key, lot[i].anchor)
+			public[i] = index.WriteID("r", number)
+			if c.met.runs.add(number) {
+				args[asked] = public[i]
+				asked++
+			}
 		}
-		if err := c.lookAll(c.calm, lookUpRuns, func(r *sql.Rows) error {
-			var id int64
-			var public string
-			err := r.Scan(&id, &public)
-			c.runs[public] = id
-			return err
-		}, args); err != nil {
+		if err := c.lookUpRuns(args, asked); err != nil {
 			return err
 		}
 		for i := range lot {
@@ -154,6 +152,20 @@ func (c *commit) eachRun(names []touchedName, found func(n *touchedName, run int
 		}
 	}
 	return nil
+}
+
+// lookUpRuns finds the rows of the runs that are asked for.
+func (c *commit) lookUpRuns(public []any, asked int) error {
+	if asked == 0 {
+		return nil
+	}
+	return c.lookAll(c.calm, lookUpRuns, func(r *sql.Rows) error {
+		var id int64
+		var public string
+		err := r.Scan(&id, &public)
+		c.runs[public] = id
+		return err
+	}, public)
 }
 
 var lookUpRuns = "SELECT id, run_id FROM runs WHERE run_id IN (?" + strings.Repeat(", ?", lookLot-1) + ")"

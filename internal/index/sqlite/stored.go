@@ -217,7 +217,7 @@ func (c *commit) file(source, path string) (id int64, fresh bool, err error) {
 	}
 	key := fileKey{src, path}
 	id, known := c.files[key]
-	if !known {
+	if !known && meets(c.met.files, key) {
 		if _, err := c.get("SELECT id FROM files WHERE source = ? AND path = ?", []any{src, path}, &id); err != nil {
 			return 0, false, err
 		}
@@ -252,7 +252,9 @@ func (c *commit) lookUpFiles(versions []blob.Version) error {
 		key := fileKey{src, versions[i].Path}
 		if _, known := c.files[key]; !known {
 			c.files[key] = 0
-			missing = append(missing, key)
+			if meets(c.met.files, key) {
+				missing = append(missing, key)
+			}
 		}
 	}
 	if len(missing) == 0 {
