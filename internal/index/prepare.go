@@ -147,17 +147,23 @@ func (c *Collector) fresh(o transcript.Origin) bool {
 }
 
 func (c *Collector) run(r *transcript.Run) {
-	have := c.runs[r.ID]
-	if have == nil {
-		have = &transcript.Run{}
-		c.runs[r.ID] = have
+	if have := c.runs[r.ID]; have != nil {
+		Overlay(have, r)
+		return
 	}
-	Overlay(have, r)
+	first := *r
+	c.runs[r.ID] = &first
 }
 
 func (c *Collector) conversation(r *transcript.Conversation) *held {
-	have := c.hold(conversationKey{run: r.Run, id: r.ID})
-	Overlay(&have.Conversation, r)
+	key := conversationKey{run: r.Run, id: r.ID}
+	have := c.conversations[key]
+	if have == nil {
+		have = c.hold(key)
+		have.Conversation = *r
+	} else {
+		Overlay(&have.Conversation, r)
+	}
 	c.current[r.ID] = have
 	if c.near == 0 && r.Started.Valid {
 		c.near = r.Started.UnixMicro

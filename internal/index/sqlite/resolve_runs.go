@@ -98,6 +98,10 @@ func (c *commit) mergeRuns() (map[int64]*transcript.Run, error) {
 func mergeClaims(claims []claim) *transcript.Run {
 	slices.SortFunc(claims, func(a, b claim) int { return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(b.stated, a.stated)) })
 	merged := &transcript.Run{}
+	if len(claims) == 1 { // most runs are one original
+		*merged = *claims[0].Run
+		return merged
+	}
 	to := reflect.ValueOf(merged).Elem()
 	rank := make([]int, to.NumField())
 	for i := range claims {
@@ -161,7 +165,7 @@ func (c *commit) finishRuns() error {
 			return err
 		}
 	}
-	for _, query := range []string{
+	queries := []string{
 		// Of several names of one run, the one whose originals hold most.
 		`UPDATE OR FAIL runs SET native_id = coalesce((SELECT n.native_id FROM run_names n LEFT JOIN transcripts t ON t.run_name = n.id
 			WHERE n.run = runs.id GROUP BY n.id ORDER BY
@@ -170,11 +174,15 @@ func (c *commit) finishRuns() error {
 		`UPDATE OR FAIL runs SET started = coalesce(started, (SELECT min(t.first_time) FROM transcripts t JOIN run_names n ON n.id = t.run_name WHERE n.run = runs.id)),
 			ended = coalesce(ended, (SELECT max(t.last_time) FROM transcripts t JOIN run_names n ON n.id = t.run_name WHERE n.run = runs.id))
 			WHERE id IN temp.touched_runs AND (started IS NULL OR ended IS NULL)`,
-		`DELETE FROM conversations WHERE run IN temp.touched_runs AND NOT EXISTS (SELECT 1 FROM transcripts t WHERE t.conversation = conversations.id)`,
-		`DELETE FROM runs WHERE id IN temp.touched_runs AND NOT EXISTS (SELECT 1 FROM run_names n WHERE n.run = runs.id)`,
-		// Of what was pruned only the ledger speaks, and it only names the run.
-		`UPDATE OR FAIL runs AS r SET pruned = counted = 0 AND ` + hasGrave + ` WHERE id IN temp.touched_runs`,
-	} {
+	}
+	if c.unread > 0 { // of those known by heart each has its name, and each of its conversations a transcript
+		queries = append(queries,
+			`DELETE FROM conversations WHERE run IN temp.unread_runs AND NOT EXISTS (SELECT 1 FROM transcripts t WHERE t.conversation = conversations.id)`,
+			`DELETE FROM runs WHERE id IN temp.unread_runs AND NOT EXISTS (SELECT 1 FROM run_names n WHERE n.run = runs.id)`,
+			// Of what was pruned only the ledger speaks, and it only names the run.
+			`UPDATE OR FAIL runs AS r SET pruned = counted = 0 AND `+hasGrave+` WHERE id IN temp.unread_runs`)
+	}
+	for _, query := range queries {
 		if _, err := c.exec(query); err != nil {
 			return err
 		}
