@@ -23,6 +23,7 @@ type Collector struct {
 
 	out           *Parsed
 	rows          []Row // room for rows while they are gathered
+	few           []Row // and for those of small originals, of which some lie side by side
 	runs          map[string]*transcript.Run
 	conversations map[conversationKey]*held
 	current       map[string]*held // by native id, the one last yielded
@@ -46,18 +47,27 @@ type conversationKey struct {
 
 // NewCollector returns a Collector. Those that work at the same time share a Lexicon.
 func NewCollector(l *Lexicon) *Collector {
-	return &Collector{terms: NewNumbering(l), facets: map[facets][]uint32{}}
+	return &Collector{terms: NewNumbering(l), facets: map[facets][]uint32{},
+		runs: map[string]*transcript.Run{}, conversations: map[conversationKey]*held{}, current: map[string]*held{}}
 }
 
 // Reset begins a version.
 func (c *Collector) Reset(s Subject) {
 	c.out = &Parsed{Subject: s, First: true, Rows: c.rows[:0]}
-	c.runs = map[string]*transcript.Run{}
-	c.conversations = map[conversationKey]*held{}
-	c.current = map[string]*held{}
-	c.order = nil
+	c.runs, c.conversations, c.current = emptied(c.runs), emptied(c.conversations), emptied(c.current)
+	clear(c.order)
+	c.order = c.order[:0]
 	c.near, c.pending, c.last = 0, 0, s.From
 	c.start()
+}
+
+// emptied is an empty map: the same, unless it became large.
+func emptied[K comparable, V any](m map[K]V) map[K]V {
+	if len(m) > 64 {
+		return map[K]V{}
+	}
+	clear(m)
+	return m
 }
 
 // start begins to gather rows, which have the numbers of one list.
@@ -79,17 +89,20 @@ func (c *Collector) Take(last bool) *Parsed {
 	out := c.out
 	out.Last, out.Until = last, c.last
 	c.rows = out.Rows
-	out.Rows = slices.Clone(c.rows)
+	out.Rows = c.keep(c.rows)
 	clear(c.rows)
-	for _, r := range c.runs {
-		run := *r
+	for _, run := range c.runs {
+		if !last {
+			said := *run
+			run = &said
+		}
 		if run.Guess {
 			run.Guess, out.Until = false, 0
 		}
 		if run.Host == "" && !run.Named {
 			run.Host = out.Host
 		}
-		out.Runs = append(out.Runs, &run)
+		out.Runs = append(out.Runs, run)
 	}
 	for _, v := range c.order {
 		out.Conversations = append(out.Conversations, v.Holding)
@@ -98,6 +111,22 @@ func (c *Collector) Take(last bool) *Parsed {
 	c.out = &Parsed{Subject: out.Subject, Rows: c.rows[:0]}
 	c.start()
 	return out
+}
+
+// fewRows is how many rows of small originals lie side by side: an allocation for each of these was a part of what they cost.
+const fewRows = 128
+
+// keep returns a copy of rows.
+func (c *Collector) keep(rows []Row) []Row {
+	if len(rows) > fewRows/4 {
+		return slices.Clone(rows)
+	}
+	if cap(c.few)-len(c.few) < len(rows) {
+		c.few = make([]Row, 0, fewRows)
+	}
+	from := len(c.few)
+	c.few = append(c.few, rows...)
+	return slices.Clip(c.few[from:])
 }
 
 // Add takes one record. Records before the subject's From are indexed already; they only move the counters.
