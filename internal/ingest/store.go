@@ -9,6 +9,7 @@ import (
 	"hash"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -258,8 +259,8 @@ func (st *stored) touch(state index.State) error {
 
 // small stores a whole file in memory, beside others in one member.
 func (st *stored) small() error {
-	st.buffer = append(st.buffer[:0], make([]byte, st.v.Size)...)
-	if _, err := io.ReadFull(io.NewSectionReader(st.f, 0, st.v.Size), st.buffer); err != nil {
+	st.buffer = slices.Grow(st.buffer[:0], int(st.v.Size))[:st.v.Size]
+	if n, err := st.f.ReadAt(st.buffer, 0); n < len(st.buffer) {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return errChanged
 		}
@@ -269,7 +270,7 @@ func (st *stored) small() error {
 	st.v.SHA256 = blob.RefOf(content)
 	st.v.Root = st.v.SHA256
 	p := &piece{version: st.v, kind: st.kind, last: true, stat: st.stat, size: st.v.Size}
-	rows, err := st.parseWhole(bytes.NewReader(content))
+	rows, err := st.parseWhole(format.InMemory(content))
 	if err != nil {
 		return err
 	}

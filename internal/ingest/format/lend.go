@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"io"
 	"unsafe"
 )
@@ -30,8 +31,24 @@ func (l *Lender) Text(fill func([]byte) []byte) string {
 	return asString(text)
 }
 
-// ReadText is ReadAll as a string.
+// Memory reads content that is in memory, and stays as it is until the parse is over.
+type Memory struct {
+	bytes.Reader
+	content []byte
+}
+
+// InMemory returns a Reader of all of some content.
+func InMemory(content []byte) *Memory {
+	m := &Memory{content: content}
+	m.Reset(content)
+	return m
+}
+
+// ReadText is ReadAll as a string. Nobody may read it, or a part of it, once the parse is over: of content that is in memory it is no copy.
 func ReadText(r io.Reader, limit int64) (string, error) {
+	if m, ok := r.(*Memory); ok && m.Len() == len(m.content) && int64(m.Len()) <= limit {
+		return asString(m.content), nil
+	}
 	b, err := ReadAll(r, limit)
 	return asString(b), err
 }

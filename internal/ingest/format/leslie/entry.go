@@ -128,10 +128,13 @@ func units(s string) int {
 	return n
 }
 
+// usualEntries is how many entries most transcripts have at most: they grow to 20 KiB, and an entry to 200 characters but for texts.
+const usualEntries = 24
+
 // splitEntries cuts the body of a transcript at its markers. base and line say where the body starts in the
 // file. Text before the first marker, if there is any, is an entry without marker.
 func splitEntries(body string, base int64, line int) []entry {
-	var entries []entry
+	entries := make([]entry, 0, usualEntries)
 	open := entry{origin: transcript.Origin{Line: line, Offset: base}} // that has not ended yet
 	from, text := 0, 0                                                 // where it begins, and what it says
 	end := func(at int) {

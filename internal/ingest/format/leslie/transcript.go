@@ -92,9 +92,9 @@ func parseTranscript(in format.Input, text string, s *sink) {
 // attributes are the facts of a header that have no column of their own, and what the file shows against it.
 func attributes(h header, entries []entry, text string) transcript.Attributes {
 	a := transcript.Attributes{}
-	for key, value := range map[string]string{"chat_id": h.chat, "agent_mode": h.mode, "stop_reason": h.stop} {
-		if value != "" {
-			a[key] = value
+	for _, said := range [...]struct{ key, value string }{{"chat_id", h.chat}, {"agent_mode", h.mode}, {"stop_reason", h.stop}} {
+		if said.value != "" {
+			a[said.key] = said.value
 		}
 	}
 	var calls int64
