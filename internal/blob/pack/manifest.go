@@ -66,6 +66,7 @@ func manifestName(id string) string { return manifestDir + "/" + id + ".ndjson" 
 
 func encodeManifest(m blob.Manifest, id, nonce string) ([]byte, error) {
 	var buf bytes.Buffer
+	buf.Grow(len(m.Versions)*usualLine + len(m.Members)*usualLine/2)
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(packLine{linePack, formatVersion, id, m.Writer, m.Created, nonce, m.Replaces})
@@ -76,7 +77,7 @@ func encodeManifest(m blob.Manifest, id, nonce string) ([]byte, error) {
 	}
 	for _, v := range m.Versions {
 		if err == nil {
-			err = encodeVersion(enc, v)
+			err = encodeVersion(&buf, enc, &v)
 		}
 	}
 	for _, fact := range m.Facts {
@@ -91,13 +92,13 @@ func encodeManifest(m blob.Manifest, id, nonce string) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-func encodeVersion(enc *json.Encoder, v blob.Version) error {
-	line := versionLine{Type: lineVersion, Version: v}
-	line.ModTime = jsonTime(v.ModTime)
-	line.Source, line.SourceRaw = blob.Readable(v.Source)
-	line.Path, line.PathRaw = blob.Readable(v.Path)
-	line.Claim, line.ClaimRaw = blob.Readable(v.Claim)
-	if err := enc.Encode(line); err != nil {
+// usualLine is what the line of a version takes, roughly.
+const usualLine = 512
+
+func encodeVersion(buf *bytes.Buffer, enc *json.Encoder, v *blob.Version) error {
+	if quick, ok := appendVersion(buf.AvailableBuffer(), v); ok {
+		buf.Write(quick)
+	} else if err := enc.Encode(lineOf(v)); err != nil {
 		return err
 	}
 	for _, e := range v.Extents {
@@ -114,6 +115,15 @@ func encodeVersion(enc *json.Encoder, v blob.Version) error {
 		}
 	}
 	return nil
+}
+
+func lineOf(v *blob.Version) versionLine {
+	line := versionLine{Type: lineVersion, Version: *v}
+	line.ModTime = jsonTime(v.ModTime)
+	line.Source, line.SourceRaw = blob.Readable(v.Source)
+	line.Path, line.PathRaw = blob.Readable(v.Path)
+	line.Claim, line.ClaimRaw = blob.Readable(v.Claim)
+	return line
 }
 
 // jsonTime keeps a time within what JSON can say: a file may claim any year.

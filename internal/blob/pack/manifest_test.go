@@ -115,14 +115,14 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// What is read quickly is what encoding/json reads, and nearly all lines are.
+// What is read and written quickly is what encoding/json reads and writes, and nearly all lines are.
 func TestQuickVersion(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
 	texts := []string{"", "plain", "a/b c", "日本", "q\"uote", "back\\slash", "tab\t", "\xff", "<&>", "\u2028", "x\x7fy"}
 	pick := func() string { return texts[max(0, r.IntN(4*len(texts))-3*len(texts))] }
-	before, quickly := blob.Version{}, 0
+	before, quickly, written := blob.Version{}, 0, 0
 	for range 2000 {
 		v := blob.Version{Source: pick(), Path: pick(), Number: r.IntN(3), Root: blob.RefOf([]byte(pick())), Size: r.Int64() >> r.IntN(63), SHA256: blob.RefOf([]byte(pick())),
 			ModTime: time.Unix(r.Int64N(1<<40)-1<<38, r.Int64N(1e9)), Mode: r.Uint32(), Format: pick(), Role: pick(), Claim: pick()}
@@ -138,6 +138,17 @@ func TestQuickVersion(t *testing.T) {
 		}
 		if r.IntN(8) == 0 {
 			v.Earlier = []blob.State{{Archived: testTime, Size: 1}}
+		}
+		var asJSON bytes.Buffer
+		enc := json.NewEncoder(&asJSON)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(lineOf(&v)); err != nil {
+			t.Fatal(err)
+		}
+		if b, ok := appendVersion(nil, &v); ok {
+			if written++; string(b) != asJSON.String() {
+				t.Fatalf("%+v is written as\n%s, want\n%s", v, b, &asJSON)
+			}
 		}
 		lines, err := encodeManifest(blob.Manifest{Versions: []blob.Version{v}}, "x", "y")
 		if err != nil {
@@ -163,8 +174,8 @@ func TestQuickVersion(t *testing.T) {
 		}
 		before = got
 	}
-	if quickly < 200 {
-		t.Errorf("only %d of 2000 lines were read quickly", quickly)
+	if quickly < 200 || written < 200 {
+		t.Errorf("only %d of 2000 lines were read quickly, and %d written", quickly, written)
 	}
 }
 

@@ -63,14 +63,46 @@ const (
 // names too long for an ustar header they become %XX too: the PAX header that would declare them makes GNU tar talk.
 // No two names of originals share an entry name. The manifest says the real ones.
 func EntryName(source, path string, version int, root blob.Ref, offset int64) string {
-	name := entryBase(source, path, harmful)
-	if len(name)+tailSuffix > maxUstar && !utf8.ValidString(name) {
+	name := ""
+	if isPlain(source, path) {
+		name = source + "/" + path
+	} else if name = entryBase(source, path, harmful); len(name)+tailSuffix > maxUstar && !utf8.ValidString(name) {
 		name = entryBase(source, path, harmfulInPAX)
 	}
 	if version == 1 && offset == 0 {
 		return name
 	}
 	return fmt.Sprintf("%s@%s.%016d", name, root.Short(), offset)
+}
+
+// isPlain says of most names that they stand for themselves: short, in ASCII, without any part or byte that is escaped.
+func isPlain(source, path string) bool {
+	if source == "" || source[0] == '.' || len(source)+len(path) > maxPart-tailSuffix || strings.IndexByte(source, '/') >= 0 || plainPrefix(source) < len(source) {
+		return false
+	}
+	for part := 0; ; {
+		end := part + plainPrefix(path[part:])
+		if part == end || path[part] == '.' && strings.Trim(path[part:end], ".") == "" {
+			return false
+		}
+		if end == len(path) {
+			return end-part < tailSuffix || !isTailSuffix(path[end-tailSuffix:])
+		}
+		if path[end] != '/' {
+			return false
+		}
+		part = end + 1
+	}
+}
+
+// plainPrefix is how many of the first bytes are visible ASCII or blanks, but neither '/' nor '%'.
+func plainPrefix(s string) int {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '/' || c == '%' {
+			return i
+		}
+	}
+	return len(s)
 }
 
 // escaper says whether the first byte of s, which is not empty, must be escaped.

@@ -80,6 +80,9 @@ func TestEntryNamesDoNotClash(t *testing.T) {
 			t.Fatalf("%s and %s are both %q", other, key, name)
 		}
 		seen[name] = key
+		if base := entryBase(source, path, harmful); isPlain(source, path) && base != source+"/"+path {
+			t.Errorf("%s is plain, and called %q", key, base)
+		}
 		if strings.ContainsAny(name, "\n\x00") || len(name) > maxName || name[0] == '/' {
 			t.Errorf("%s is called %q", key, name)
 		}

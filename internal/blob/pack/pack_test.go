@@ -272,6 +272,10 @@ func TestAppendRefuses(t *testing.T) {
 	if _, err := w.Append(link.Flush()); err == nil {
 		t.Error("a link to nothing")
 	}
+	// What was refused is free.
+	if _, err := w.Append(smallUnit(t, "s/b", "s/e", "s/g/h", "s/l/m")); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestSealRefuses(t *testing.T) {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -49,6 +51,57 @@ func quickVersion(line []byte, before *blob.Version) (v blob.Version, ok bool) {
 	}
 	q.lit("}")
 	return v, q.ok && len(q.rest) == 0 && int64(v.Mode) == mode
+}
+
+// appendVersion writes what quickVersion reads, as encoding/json writes it. What is not plain in any way is not ok, and for encoding/json.
+func appendVersion(b []byte, v *blob.Version) (line []byte, ok bool) {
+	if len(v.Earlier) > 0 || !v.Archived.IsZero() || !plainText(v.Source, v.Path, v.Format, v.Role, v.Claim) {
+		return nil, false
+	}
+	b = append(append(append(b, `{"type":"version","source":"`...), v.Source...), `","path":"`...)
+	b = append(append(b, v.Path...), `","version":`...)
+	b = append(strconv.AppendInt(b, int64(v.Number), 10), `,"root":"`...)
+	b = append(hex.AppendEncode(b, v.Root[:]), `","size":`...)
+	b = append(strconv.AppendInt(b, v.Size, 10), `,"sha256":"`...)
+	b = append(hex.AppendEncode(b, v.SHA256[:]), `","mtime":"`...)
+	b = append(jsonTime(v.ModTime).AppendFormat(b, time.RFC3339Nano), `","mode":`...)
+	b = strconv.AppendUint(b, uint64(v.Mode), 10)
+	for _, said := range [...]struct{ key, value string }{{"format", v.Format}, {"role", v.Role}, {"root_dir", v.Claim}} {
+		if said.value != "" {
+			b = append(append(append(b, `,"`...), said.key...), `":"`...)
+			b = append(append(b, said.value...), '"')
+		}
+	}
+	for i, e := range v.Extents {
+		if e.CopyOf != nil {
+			return nil, false
+		}
+		if i == 0 {
+			b = append(b, `,"extents":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = append(strconv.AppendInt(append(b, `{"offset":`...), e.Offset, 10), `,"size":`...)
+		b = append(strconv.AppendInt(b, e.Size, 10), `,"sha256":"`...)
+		b = append(hex.AppendEncode(b, e.SHA256[:]), `","raw":`...)
+		b = append(strconv.AppendInt(b, e.Raw, 10), '}')
+	}
+	if len(v.Extents) > 0 {
+		b = append(b, ']')
+	}
+	return append(b, "}\n"...), true
+}
+
+// plainText says that texts stand in JSON as they are.
+func plainText(texts ...string) bool {
+	for _, s := range texts {
+		for i := range len(s) {
+			if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // quickName reads of which original such a line tells. One whose name is no UTF-8 is not ok: it stands at the end of the line.

@@ -56,7 +56,7 @@ func (w *Writer) Append(unit *Unit) (base int64, err error) {
 	if w.err != nil {
 		return 0, w.err
 	}
-	if err := w.checkNames(unit.Entries); err != nil {
+	if err := w.takeNames(unit.Entries); err != nil {
 		return 0, err
 	}
 	base = w.raw
@@ -67,17 +67,10 @@ func (w *Writer) Append(unit *Unit) (base int64, err error) {
 	}
 	for _, entry := range unit.Entries {
 		entry.Raw += base
-		w.names[entry.Name] = true
 		if entry.Link != "" {
 			w.links[entry.Name] = entry.Link
 		} else {
 			w.entries[entry.Raw] = entry
-		}
-		for dir := range parents(entry.Name) {
-			if w.dirs[dir] {
-				break
-			}
-			w.dirs[dir] = true
 		}
 	}
 	unit.members = nil
@@ -96,27 +89,41 @@ func (w *Writer) write(m stored) error {
 	return nil
 }
 
-// checkNames refuses what tar could not extract: a name twice, a file that is a directory too, a link to nothing.
-func (w *Writer) checkNames(entries []Entry) error {
-	names, dirs := map[string]bool{}, map[string]bool{}
-	taken := func(name string) bool { return w.names[name] || names[name] }
+// takeNames takes the names of entries, and refuses all of them where tar could not extract one: a name twice, a file that is a
+// directory too, a link to nothing.
+func (w *Writer) takeNames(entries []Entry) (err error) {
+	var dirs []string // that were not there
+	taken := 0
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, entry := range entries[:taken] {
+			delete(w.names, entry.Name)
+		}
+		for _, dir := range dirs {
+			delete(w.dirs, dir)
+		}
+	}()
 	for _, entry := range entries {
-		if taken(entry.Name) || w.dirs[entry.Name] || dirs[entry.Name] || strings.HasPrefix(entry.Name, manifestDir+"/") {
+		if w.names[entry.Name] || w.dirs[entry.Name] || strings.HasPrefix(entry.Name, manifestDir+"/") {
 			return fmt.Errorf("entry %q: %w", entry.Name, ErrNameTaken)
 		}
 		for dir := range parents(entry.Name) {
-			if taken(dir) {
-				return fmt.Errorf("entry %q below %q: %w", entry.Name, dir, ErrNameTaken)
-			}
-			if dirs[dir] || w.dirs[dir] {
+			if w.dirs[dir] {
 				break // and so are those above it
 			}
-			dirs[dir] = true
+			if w.names[dir] {
+				return fmt.Errorf("entry %q below %q: %w", entry.Name, dir, ErrNameTaken)
+			}
+			w.dirs[dir] = true
+			dirs = append(dirs, dir)
 		}
-		if entry.Link != "" && !taken(entry.Link) {
+		if entry.Link != "" && !w.names[entry.Link] {
 			return fmt.Errorf("entry %q links to %q, which does not come before it in the pack", entry.Name, entry.Link)
 		}
-		names[entry.Name] = true
+		w.names[entry.Name] = true
+		taken++
 	}
 	return nil
 }
