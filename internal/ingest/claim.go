@@ -130,12 +130,17 @@ func (s *scan) ask(files *opener, file *file, head []byte) (c stance, err error)
 		return c, err
 	}
 	defer f.Close()
-	n, err := io.ReadFull(f, head[:min(int64(len(head)), file.size)])
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	n, err := f.ReadAt(head[:min(int64(len(head)), file.size)], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return c, err
 	}
 	h := format.Head{Path: file.path, Size: file.size, Bytes: head[:n]}
 	for _, f := range s.g.Formats {
+		if c.claim.Strength == format.Certain { // nobody claims more
+			if w, ok := f.(format.Withholder); !ok || !w.Withholds(h) {
+				continue
+			}
+		}
 		if claim := f.Detect(h); claim.Strength > c.claim.Strength || claim.Skip {
 			c.format, c.claim = f, claim
 		}

@@ -32,6 +32,12 @@ type Format interface {
 	Text(role string, raw []byte, part int) (string, error)
 }
 
+// Withholder is a Format that leaves files out of the archive, whoever else claims them: its claim on such a file has Skip set. It is asked
+// this alone of a file that another format is certain of.
+type Withholder interface {
+	Withholds(Head) bool
+}
+
 // Head is what Detect may look at.
 type Head struct {
 	Path  string // slash-separated, relative to the source's root

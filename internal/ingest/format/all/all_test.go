@@ -4,6 +4,8 @@ import (
 	"errors"
 	"regexp"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
 func TestRegistry(t *testing.T) {
@@ -33,5 +35,29 @@ func TestRegistry(t *testing.T) {
 func TestDecodeUnknown(t *testing.T) {
 	if _, err := Decode("none such", "", nil, 0); !errors.Is(err, ErrUnknown) {
 		t.Errorf("error %v, want ErrUnknown", err)
+	}
+}
+
+// TestWithholders compares what formats leave out with what they say of it when they are asked for that alone.
+func TestWithholders(t *testing.T) {
+	left := 0
+	for _, p := range []string{"a/tasks/1/checkpoints/2/x.txt", "storage/session_share/x.json", "a/storage/share/y/x.json", "storage/share/x.ndjson", "mcp-oauth-config/x", "a/mcp-oauth-config.json",
+		"config.json", "mcp-config.json", "a/b.json", "x"} {
+		for _, content := range []string{"", `{"copilot_tokens": 1}`, `{"mcpServers": {}}`, "SQLite format 3\x00"} {
+			h := format.Head{Path: p, Size: int64(len(content)), Bytes: []byte(content)}
+			for _, f := range Formats() {
+				w, ok := f.(format.Withholder)
+				withheld := ok && w.Withholds(h)
+				if skip := f.Detect(h).Skip; skip != withheld {
+					t.Errorf("%s, %s of %q: left out %v, withheld %v", f.Name(), p, content, skip, withheld)
+				}
+				if withheld {
+					left++
+				}
+			}
+		}
+	}
+	if left < 10 {
+		t.Errorf("%d files are left out", left)
 	}
 }

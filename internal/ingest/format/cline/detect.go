@@ -21,8 +21,7 @@ var taskFiles = map[string]struct{ role, key string }{
 // sessions are a root: settings, which may hold keys, and caches lie beside them.
 func (cline) Detect(h format.Head) format.Claim {
 	name, dir := path.Base(h.Path), path.Dir(h.Path)
-	if strings.Contains(h.Path, "/checkpoints/") && strings.Contains(h.Path, "tasks/") {
-		// A copy of the whole workspace for every step, in a git repository of the program's own.
+	if (cline{}).Withholds(h) {
 		return format.Claim{Strength: format.Certain, Skip: true}
 	}
 	if f, ok := taskFiles[name]; ok {
@@ -45,6 +44,11 @@ func (cline) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Likely, Role: roleManifest, Root: path.Dir(dir)}
 	}
 	return format.Claim{}
+}
+
+// Withholds knows the copies of the whole workspace for every step, in a git repository of the program's own.
+func (cline) Withholds(h format.Head) bool {
+	return strings.Contains(h.Path, "/checkpoints/") && strings.Contains(h.Path, "tasks/")
 }
 
 func detectSession(h format.Head, dir string) format.Claim {

@@ -22,7 +22,7 @@ var sessionID = lazyregexp.New(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 func (copilot) Detect(h format.Head) format.Claim {
 	name, dir := path.Base(h.Path), path.Dir(h.Path)
 	switch {
-	case isSecret(h):
+	case copilot{}.Withholds(h):
 		return format.Claim{Strength: format.Certain, Skip: true}
 	case name == storeName && bytes.HasPrefix(h.Bytes, []byte("SQLite format 3\x00")):
 		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true}
@@ -51,16 +51,16 @@ func (copilot) Detect(h format.Head) format.Claim {
 	return claim
 }
 
-// isSecret says that a file beside the sessions holds credentials: the program's own where the machine has no keychain, and
+// Withholds says that a file beside the sessions holds credentials: the program's own where the machine has no keychain, and
 // those of the servers that it asks.
-func isSecret(h format.Head) bool {
+func (copilot) Withholds(h format.Head) bool {
 	switch name := path.Base(h.Path); name {
 	case "config.json":
 		return hasKeys(h.Bytes, "copilot_tokens") || hasKeys(h.Bytes, "copilotTokens")
 	case "mcp-config.json":
 		return hasKeys(h.Bytes, "mcpServers")
 	default:
-		return name == "mcp-oauth-config.json" || slices.Contains(strings.Split(path.Dir(h.Path), "/"), "mcp-oauth-config")
+		return name == "mcp-oauth-config.json" || strings.Contains("/"+h.Path, "/mcp-oauth-config/")
 	}
 }
 

@@ -99,6 +99,9 @@ func isText(head []byte) bool {
 // detectLoose claims files of runs that lie elsewhere (a source that begins at swarm/runs or at a run, a copy):
 // the place in the run must fit, and the content too.
 func detectLoose(h format.Head) format.Claim {
+	if ext := path.Ext(h.Path); ext != ".json" && ext != ".jsonl" && !strings.Contains(h.Path, "handoff/") {
+		return format.Claim{} // no role is told by such a name
+	}
 	parts := strings.Split(h.Path, "/")
 	for _, depth := range []int{1, 3} {
 		if len(parts) < depth {
