@@ -3,6 +3,7 @@ package ingest
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 )
@@ -13,9 +14,32 @@ type opener struct {
 	dir  *os.File // the same; nil until a file is opened
 }
 
-// open returns a regular file, and what it is.
-func (o *opener) open(p string) (*os.File, fs.FileInfo, error) {
-	f, err := o.openFile(p)
+// original is a file of a source that is open.
+type original interface {
+	io.ReaderAt
+	io.Closer
+	Stat() (fs.FileInfo, error)
+}
+
+// open returns a regular file, and what it is. It opens it at once where the system can: the root opens each directory on the way, which is
+// much of what a small file costs; it is asked whenever something is in the way, and says what.
+func (o *opener) open(p string) (original, fs.FileInfo, error) {
+	if o.dir == nil {
+		dir, err := o.root.Open(".")
+		if err != nil {
+			return nil, nil, err
+		}
+		o.dir = dir
+	}
+	if f, info := openBelow(o.dir, p); f != nil {
+		return f, info, nil
+	}
+	return o.openFile(p)
+}
+
+// openFile is open for those who need what only an os.File has.
+func (o *opener) openFile(p string) (*os.File, fs.FileInfo, error) {
+	f, err := o.root.OpenFile(p, os.O_RDONLY|openFlags, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -27,22 +51,6 @@ func (o *opener) open(p string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	return f, info, nil
-}
-
-// openFile opens a file at once where the system can. The root opens each directory on the way, which is much of what a small
-// file costs; it is asked whenever something is in the way, and says what.
-func (o *opener) openFile(p string) (*os.File, error) {
-	if o.dir == nil {
-		dir, err := o.root.Open(".")
-		if err != nil {
-			return nil, err
-		}
-		o.dir = dir
-	}
-	if f := openBelow(o.dir, p); f != nil {
-		return f, nil
-	}
-	return o.root.OpenFile(p, os.O_RDONLY|openFlags, 0)
 }
 
 // Close closes what is kept open, not the root.
@@ -60,6 +68,6 @@ func OpenOriginal(root, p string) (*os.File, error) {
 		return nil, err
 	}
 	o := opener{root: dir}
-	f, _, err := o.open(p)
+	f, _, err := o.openFile(p)
 	return f, errors.Join(err, o.Close(), dir.Close())
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // openBelow opens a file below a directory by one call; nil where there is no such call.
-func openBelow(*os.File, string) *os.File { return nil }
+func openBelow(*os.File, string) (original, fs.FileInfo) { return nil, nil }
 
 func openDir(dir string) (*os.File, error) { return os.Open(dir) }
 

@@ -4,6 +4,7 @@ package ingest
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -28,8 +29,8 @@ func TestOpenStaysInside(t *testing.T) {
 	o := opener{root: root}
 	defer o.Close()
 	for _, p := range []string{"up/file", "../file", "a/../../file", "a/link", "a/pipe", "a", "a/none"} {
-		if f, _, err := o.open(p); err == nil {
-			t.Errorf("%s was opened as %s", p, f.Name())
+		if _, info, err := o.open(p); err == nil {
+			t.Errorf("%s was opened as %v", p, info)
 		}
 	}
 	f, info, err := o.open("a/b/file")
@@ -37,7 +38,18 @@ func TestOpenStaysInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if info.Size() != int64(len("inside")) {
-		t.Errorf("%d bytes", info.Size())
+	want, err := os.Stat(at("root/a/b/file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() != int64(len("inside")) || !info.ModTime().Equal(want.ModTime()) || info.Mode() != want.Mode() || inode(info) != inode(want) {
+		t.Errorf("%d bytes, of %v, %v, %d", info.Size(), info.ModTime(), info.Mode(), inode(info))
+	}
+	b := make([]byte, 9)
+	if n, err := f.ReadAt(b, 2); string(b[:n]) != "side" || err != io.EOF {
+		t.Errorf("%q, %v", b[:n], err)
+	}
+	if n, err := f.ReadAt(b[:3], 1); string(b[:n]) != "nsi" || err != nil {
+		t.Errorf("%q, %v", b[:n], err)
 	}
 }

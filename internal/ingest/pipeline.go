@@ -325,7 +325,7 @@ func snapshot(ctx context.Context, files *opener, c *claimed) (*os.File, func(),
 	}
 	clean := func() { _ = remove() } // what stays is removed by the next that is made
 	copied, err := dbcopy.Snapshot(ctx, dir, func(suffix string) (*os.File, error) {
-		f, _, err := files.open(c.path + suffix)
+		f, _, err := files.openFile(c.path + suffix)
 		return f, err
 	})
 	if err != nil {

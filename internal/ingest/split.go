@@ -171,7 +171,7 @@ func (s *scan) was(c *claimed, stat index.Stat) bool {
 }
 
 // apart stores such an original.
-func (w *worker) apart(own *claimed, f *os.File, mode fs.FileMode, stat index.Stat) error {
+func (w *worker) apart(own *claimed, f io.ReaderAt, mode fs.FileMode, stat index.Stat) error {
 	return w.bring(own, f, blob.Version{
 		Source: w.s.root.Source, Path: own.path, Number: 1, Size: own.size, ModTime: time.Unix(0, own.mtime), Mode: uint32(mode.Perm()),
 		Format: own.formatName(), Role: own.claim.Role, Claim: own.root,

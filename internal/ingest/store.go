@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"os"
 	"slices"
 	"time"
 
@@ -125,7 +124,7 @@ func (w *worker) once(c *claimed) error {
 }
 
 // content is the file itself, or a consistent copy of a database.
-func (w *worker) content(c *claimed, f *os.File) (*os.File, func(), error) {
+func (w *worker) content(c *claimed, f original) (original, func(), error) {
 	if !c.claim.Database {
 		return f, func() {}, nil
 	}
@@ -137,7 +136,7 @@ func (w *worker) content(c *claimed, f *os.File) (*os.File, func(), error) {
 }
 
 // bring stores what is new of one content, and parses it.
-func (w *worker) bring(c *claimed, f *os.File, v blob.Version, stat index.Stat) error {
+func (w *worker) bring(c *claimed, f io.ReaderAt, v blob.Version, stat index.Stat) error {
 	st := &stored{worker: w, c: c, f: f, v: v, stat: stat, kind: pieceNew}
 	state, err := w.s.newest(w.ctx, v.Path, w.again)
 	switch {
