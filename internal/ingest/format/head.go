@@ -1,6 +1,9 @@
 package format
 
-import "bytes"
+import (
+	"bytes"
+	"iter"
+)
 
 // AnyLine reports whether a test holds for one of the lines in a file's first bytes, without the space around them: a
 // blank, torn or bad line at the start says nothing of the file. The last line may be cut.
@@ -29,4 +32,23 @@ func MayHave(line []byte, keys ...string) bool {
 func BeginsObject(line []byte) bool {
 	i := skipSpace(line, 0)
 	return i < len(line) && line[i] == '{'
+}
+
+// ObjectLines yields the lines in a file's first bytes for which that holds, and whether they end there. Only lines with a brace are looked
+// at: every file is asked for such lines, and most that are no JSON have few.
+func ObjectLines(head []byte) iter.Seq2[[]byte, bool] {
+	return func(yield func(line []byte, whole bool) bool) {
+		for rest := bytes.TrimPrefix(head, mark); ; {
+			brace := bytes.IndexByte(rest, '{')
+			if brace < 0 {
+				return
+			}
+			begin := bytes.LastIndexByte(rest[:brace], '\n') + 1
+			line, after, whole := bytes.Cut(rest[begin:], []byte("\n"))
+			if BeginsObject(line) && !yield(line, whole) {
+				return
+			}
+			rest = after
+		}
+	}
 }

@@ -83,14 +83,9 @@ func parses(h format.Head, b []byte) bool {
 func detectLines(h format.Head) format.Claim {
 	root, placed := storage(h.Path, "transcripts")
 	named := placed && path.Ext(h.Path) == ".jsonl" // then objects that are none of AWF's tell something, too
-	if !named && !format.MayHave(h.Bytes, "run_id", "execution_id") {
-		return format.Claim{}
-	}
 	objects := false
-	for rest := bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf")); len(rest) > 0; {
-		line, more, whole := bytes.Cut(rest, []byte("\n"))
-		rest = more
-		if !format.BeginsObject(line) || !named && !format.MayHave(line, "run_id", "execution_id") {
+	for line, whole := range format.ObjectLines(h.Bytes) {
+		if !named && !format.MayHave(line, "run_id", "execution_id") {
 			continue
 		}
 		v, err := format.ParseJSON(line)

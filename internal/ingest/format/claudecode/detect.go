@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"bytes"
 	"path"
 	"strings"
 
@@ -53,20 +52,12 @@ func (p place) strength(content format.Strength) format.Strength {
 	return content
 }
 
-// keys are those by which a line is known.
-var keys = [...]string{"sessionId", "parentUuid", "leafUuid", "snapshot"}
-
 // look reads the lines in the head until one tells. Of a line that is cut off, by the end of the head or by a crash,
 // what stands before is still found. foreign says that there are whole objects and that none of them could be Claude
 // Code's; only when that is asked are lines parsed that lack all keys by which one is known.
 func look(h format.Head, all bool) (known, foreign bool) {
-	if !all && !format.MayHave(h.Bytes, keys[:]...) {
-		return false, false
-	}
-	for rest := bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf")); len(rest) > 0; {
-		line, more, _ := bytes.Cut(rest, []byte("\n"))
-		rest = more
-		if !format.BeginsObject(line) || !all && !format.MayHave(line, keys[:]...) {
+	for line := range format.ObjectLines(h.Bytes) {
+		if !all && !format.MayHave(line, "sessionId", "parentUuid", "leafUuid", "snapshot") {
 			continue
 		}
 		v, err := format.ParseJSON(line)

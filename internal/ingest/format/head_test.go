@@ -1,0 +1,50 @@
+package format
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestObjectLines compares with a look at each line.
+func TestObjectLines(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	pieces := []string{"\n", "\n", " ", "\t", "\r", "{", "{", "}", "a", "\xef\xbb\xbf", "\x00"}
+	found := 0
+	for range 5000 {
+		var head []byte
+		for range r.IntN(20) {
+			head = append(head, pieces[r.IntN(len(pieces))]...)
+		}
+		type object struct {
+			line  string
+			whole bool
+		}
+		var want, got []object
+		for rest := bytes.TrimPrefix(head, mark); len(rest) > 0; {
+			line, more, whole := bytes.Cut(rest, []byte("\n"))
+			if rest = more; BeginsObject(line) {
+				want = append(want, object{string(line), whole})
+			}
+		}
+		for line, whole := range ObjectLines(head) {
+			got = append(got, object{string(line), whole})
+		}
+		same := len(got) == len(want)
+		for i := 0; same && i < len(got); i++ {
+			same = got[i] == want[i]
+		}
+		if !same {
+			t.Fatalf("%q: %v, want %v", head, got, want)
+		}
+		found += len(got)
+		for range ObjectLines(head) {
+			break
+		}
+	}
+	if found < 1000 {
+		t.Errorf("%d objects", found)
+	}
+}
