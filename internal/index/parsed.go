@@ -60,14 +60,11 @@ type Holding struct {
 
 // Row is one part of one event.
 type Row struct {
+	*Saying
 	Conversation int   // index in Parsed.Conversations
 	Seq          int64 // in the conversation's part that this version holds, from 1
 	Part, Parts  int
 	Verdict      transcript.Verdict
-	Kind         transcript.Kind
-	Role         string
-	Type         string
-	Tool         string
 	Time         transcript.Time
 	Near         int64 // the time that places the row: its own or the nearest known one, microseconds
 	Inner        string
@@ -77,12 +74,18 @@ type Row struct {
 	TextBytes    int
 	EID          int64    // EventHash of the native event id, compared inside a conversation; 0 where there is none
 	Global       int      // of the native id: 0 unique in the conversation, 2 in the format, 1 and first written here
-	Scene        *Scene   // nil: none. Rows share it
 	Native       NativeID // of the event; in the first of its rows, or all when there is an EID
 	Attributes   string   // JSON, in the first row
 	T            []uint32 // terms for search, as numbers in Parsed.Words: facets, then words with the parts of identifiers (Same)
 	Call         *transcript.Call
 	Result       *transcript.Result
+}
+
+// Saying is what a row says that many others say as well: they share one, as far as one Collector has made them.
+type Saying struct {
+	Kind             transcript.Kind
+	Role, Type, Tool string
+	Scene
 }
 
 // Counts says whether the row is the one that stands for a counted event.

@@ -13,13 +13,11 @@ import (
 // A Collector serves one goroutine. Reset begins a version; Take hands over what was gathered so far, so that
 // a long original becomes several batches.
 type Collector struct {
-	split  term.Splitter
-	some   term.Terms // of one text
-	terms  *Numbering
-	room   []uint32 // for numbers: its length is used up
-	facets map[facets][]uint32
-	scene  Scene  // of the last event
-	shared *Scene // the same for its rows, nil for none
+	split term.Splitter
+	some  term.Terms // of one text
+	terms *Numbering
+	room  []uint32 // for numbers: its length is used up
+	said  map[facets]*said
 
 	out           *Parsed
 	rows          []Row // room for rows while they are gathered
@@ -47,7 +45,7 @@ type conversationKey struct {
 
 // NewCollector returns a Collector. Those that work at the same time share a Lexicon.
 func NewCollector(l *Lexicon) *Collector {
-	return &Collector{terms: NewNumbering(l), facets: map[facets][]uint32{},
+	return &Collector{terms: NewNumbering(l), said: map[facets]*said{},
 		runs: map[string]*transcript.Run{}, conversations: map[conversationKey]*held{}, current: map[string]*held{}}
 }
 
@@ -73,7 +71,7 @@ func emptied[K comparable, V any](m map[K]V) map[K]V {
 // start begins to gather rows, which have the numbers of one list.
 func (c *Collector) start() {
 	if c.terms.Start() {
-		clear(c.facets)
+		clear(c.said)
 	}
 	c.words = c.terms.Words().Len()
 }
@@ -240,20 +238,13 @@ func (c *Collector) event(e *transcript.Event) {
 	}
 	id, scene, rest := attributes(e)
 	native := ParseNativeID(id)
-	if scene != c.scene {
-		c.scene, c.shared = scene, nil
-		if scene != (Scene{}) {
-			c.shared = new(Scene)
-			*c.shared = scene
-		}
-	}
 	for i := range n {
 		part := transcript.Part{}
 		if len(e.Parts) > 0 {
 			part = e.Parts[i]
 		}
-		row := c.row(e, v, &part)
-		row.Part, row.Parts, row.Scene = i, n, c.shared
+		row := c.row(e, v, &part, scene)
+		row.Part, row.Parts = i, n
 		if i == 0 || row.EID != 0 {
 			row.Native = native
 		}
@@ -269,10 +260,10 @@ func (c *Collector) event(e *transcript.Event) {
 	}
 }
 
-func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part) Row {
+func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part, scene Scene) Row {
+	f := facets{format: c.out.Format, Saying: Saying{Kind: e.Kind, Role: e.Role, Type: e.Type, Scene: scene}, or: e.OrRole, agent: e.Agent, model: e.Model}
 	row := Row{
-		Conversation: v.index, Seq: v.LastSeq, Verdict: e.Verdict,
-		Kind: e.Kind, Role: e.Role, Type: e.Type, Time: e.Time,
+		Conversation: v.index, Seq: v.LastSeq, Verdict: e.Verdict, Time: e.Time,
 		Inner: e.Origin.Inner, Offset: e.Origin.Offset, Length: e.Origin.Length, Line: e.Origin.Line,
 		TextBytes: len(part.Text), Call: part.Call, Result: part.Result,
 	}
@@ -280,22 +271,22 @@ func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part) Row
 		row.Verdict = transcript.Counted
 	}
 	if part.Kind != "" {
-		row.Kind = part.Kind
+		f.Kind = part.Kind
 	}
-	if row.Kind == "" {
-		row.Kind = transcript.KindUnknown
+	if f.Kind == "" {
+		f.Kind = transcript.KindUnknown
 	}
 	if part.Role != "" {
-		row.Role = part.Role
+		f.Role = part.Role
 	}
 	if part.Length > 0 {
 		row.Offset += part.Offset
 		row.Length = part.Length
 	}
 	if part.Call != nil {
-		row.Tool = part.Call.Name
+		f.Tool = part.Call.Name
 	} else if part.Result != nil {
-		row.Tool = part.Result.Name
+		f.Tool = part.Result.Name
 	}
 	if e.ID != "" {
 		row.EID = EventHash(c.out.Format, e.ID)
@@ -306,8 +297,9 @@ func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part) Row
 			}
 		}
 	}
-	facets := facets{c.out.Format, row.Kind, row.Role, e.OrRole, row.Type, row.Tool, e.Agent, e.Model, row.Result != nil && row.Result.Failed == transcript.Yes}
-	row.T = c.numbers(c.facetNumbers(facets), part.Text)
+	f.failed = row.Result != nil && row.Result.Failed == transcript.Yes
+	said := c.saying(&f)
+	row.Saying, row.T = &said.Saying, c.numbers(said.numbers, part.Text)
 	return row
 }
 
@@ -358,16 +350,25 @@ func (c *Collector) settle() {
 	c.pending = 0
 }
 
-// facets is what is known of a row for ever. Many rows have the same.
+// facets is what is known of a row for ever, and all else that it says as others do. Many rows have the same.
 type facets struct {
-	format                            string
-	kind                              transcript.Kind
-	role, or, typ, tool, agent, model string
-	failed                            bool
+	format string
+	Saying
+	or, agent, model string
+	failed           bool
 }
 
-func (c *Collector) facetNumbers(f facets) []uint32 {
-	if have, ok := c.facets[f]; ok {
+// said is what rows with the same facets say, and the numbers of these.
+type said struct {
+	Saying
+	numbers []uint32
+}
+
+// saidKept is how many of them a Collector knows at a time: few, unless each row names a step of its own.
+const saidKept = 1 << 12
+
+func (c *Collector) saying(f *facets) *said {
+	if have := c.said[*f]; have != nil {
 		return have
 	}
 	b := make([]byte, 0, 96)
@@ -381,17 +382,20 @@ func (c *Collector) facetNumbers(f facets) []uint32 {
 		b = append(b, Facet(field, value)...)
 	}
 	add("format", f.format)
-	add("kind", string(f.kind))
-	add("role", f.role)
+	add("kind", string(f.Kind))
+	add("role", f.Role)
 	add("role", f.or)
-	add("type", f.typ)
-	add("tool", f.tool)
+	add("type", f.Type)
+	add("tool", f.Tool)
 	add("agent", f.agent)
 	add("model", f.model)
 	if f.failed {
 		add("is", "error")
 	}
-	made := c.terms.Add(nil, b)
-	c.facets[f] = made
+	if len(c.said) == saidKept {
+		clear(c.said)
+	}
+	made := &said{f.Saying, c.terms.Add(nil, b)}
+	c.said[*f] = made
 	return made
 }

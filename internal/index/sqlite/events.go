@@ -3,7 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"database/sql"
-	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -132,12 +131,14 @@ func (c *commit) writeCalls() error {
 // writePaths writes the lists of paths that calls of the batch have and none had before.
 func (c *commit) writePaths() error {
 	lists := inserter{t: c.tx, into: "OR IGNORE INTO call_paths", columns: columnList("id, paths")}
+	var b []byte
 	for _, id := range sorted(c.paths) {
-		b, err := json.Marshal(c.paths[id])
-		if err != nil {
-			return err
+		b = b[:0]
+		for _, path := range c.paths[id] {
+			b = index.AppendString(append(b, ','), path)
 		}
-		if err := lists.add(id, string(b)); err != nil {
+		b[0] = '['
+		if err := lists.add(id, string(append(b, ']'))); err != nil {
 			return err
 		}
 	}

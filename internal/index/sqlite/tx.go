@@ -44,7 +44,7 @@ func (db *DB) begin(ctx context.Context) (*tx, error) {
 		return nil, errors.Join(fmt.Errorf("begin: %w", engine.Damage(err)), conn.Close())
 	}
 	return &tx{Tx: t, conn: conn.Conn, ctx: ctx, calm: calm,
-		names: &names{ids: map[string]int64{}, scenes: map[scene]int64{}}, texts: map[usageTexts]int64{}, next: map[string]int64{}, fresh: map[freshKey]*freshSum{}}, nil
+		names: &names{ids: map[string]int64{}, scenes: map[index.Saying]int64{}, sayings: map[*index.Saying]int64{}}, texts: map[usageTexts]int64{}, next: map[string]int64{}, fresh: map[freshKey]*freshSum{}}, nil
 }
 
 // Rollback ends the transaction, unless that was done, and gives the connection back.
@@ -185,8 +185,9 @@ func (t *tx) fill(table string, values []int64) error {
 
 // names interns what repeats.
 type names struct {
-	ids    map[string]int64
-	scenes map[scene]int64
+	ids     map[string]int64
+	scenes  map[index.Saying]int64
+	sayings map[*index.Saying]int64 // the same, as far as rows were met that share one
 }
 
 // name returns the id of a string, nil for "".
@@ -218,24 +219,23 @@ func (t *tx) nameID(s string) (int64, error) {
 	return id, nil
 }
 
-// scene is what rows of events say that many others say as well.
-type scene struct {
-	kind            transcript.Kind
-	role, typ, tool string
-	index.Scene
+// scene returns the id of what a row says as many others do.
+func (t *tx) scene(r *index.Row) (id int64, err error) {
+	if id, ok := t.names.sayings[r.Saying]; ok {
+		return id, nil
+	}
+	if id, err = t.sceneNamed(r.Saying); err == nil {
+		t.names.sayings[r.Saying] = id
+	}
+	return id, err
 }
 
-// scene returns the id of what a row says.
-func (t *tx) scene(r *index.Row) (id int64, err error) {
-	s := scene{kind: r.Kind, role: r.Role, typ: r.Type, tool: r.Tool}
-	if r.Scene != nil {
-		s.Scene = *r.Scene
-	}
-	if id, ok := t.names.scenes[s]; ok {
+func (t *tx) sceneNamed(s *index.Saying) (id int64, err error) {
+	if id, ok := t.names.scenes[*s]; ok {
 		return id, nil
 	}
 	var args []any
-	for _, name := range [...]string{string(s.kind), s.role, s.typ, s.tool} {
+	for _, name := range [...]string{string(s.Kind), s.Role, s.Type, s.Tool} {
 		id := int64(0)
 		if name != "" {
 			if id, err = t.nameID(name); err != nil {
@@ -245,7 +245,7 @@ func (t *tx) scene(r *index.Row) (id int64, err error) {
 		args = append(args, id)
 	}
 	if id, err = t.sceneOf(append(args, s.Agent, s.Model, s.Flow, s.Step)...); err == nil {
-		t.names.scenes[s] = id
+		t.names.scenes[*s] = id
 	}
 	return id, err
 }
