@@ -35,3 +35,29 @@ func TestCollectingAllocates(t *testing.T) {
 		t.Errorf("%.2f allocations for each event", n)
 	}
 }
+
+// TestCollectingSmallOriginals bounds what an original of a few events costs: itself, its run and its conversation, each with their list.
+func TestCollectingSmallOriginals(t *testing.T) {
+	const events, originals = 16, 200
+	run, conversation := &transcript.Run{ID: "r", Title: "a run"}, &transcript.Conversation{Run: "r", Title: "a run"}
+	event := &transcript.Event{Run: "r", Kind: transcript.KindMessage, Role: "user", Parts: []transcript.Part{{Text: "opens src/health.py and parseConfig"}}}
+	c := NewCollector(&Lexicon{})
+	collect := func() {
+		for range originals {
+			c.Reset(Subject{Format: "leslie", Size: events * 100})
+			c.Add(run)
+			c.Add(conversation)
+			for i := range events {
+				event.Origin = transcript.Origin{Line: i + 1, Offset: int64(i) * 100, Length: 100}
+				c.Add(event)
+			}
+			if p := c.Take(true); len(p.Rows) != events || len(p.Runs) != 1 || len(p.Conversations) != 1 {
+				t.Fatalf("%d rows, %d runs, %d conversations", len(p.Rows), len(p.Runs), len(p.Conversations))
+			}
+		}
+	}
+	collect()
+	if n := testing.AllocsPerRun(3, collect) / originals; n > 5.5 {
+		t.Errorf("%.2f allocations for each original", n)
+	}
+}

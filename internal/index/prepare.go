@@ -106,8 +106,10 @@ func (c *Collector) Take(last bool) *Parsed {
 		out.Conversations = append(out.Conversations, v.Holding)
 	}
 	out.Words, out.Held = c.terms.Words(), out.Bytes+wordSize*c.newWords()
-	c.out = &Parsed{Subject: out.Subject, Rows: c.rows[:0]}
-	c.start()
+	if c.out = nil; !last {
+		c.out = &Parsed{Subject: out.Subject, Rows: c.rows[:0]}
+		c.start()
+	}
 	return out
 }
 

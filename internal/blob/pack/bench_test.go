@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 )
 
@@ -28,6 +29,18 @@ func TestPackingAllocates(t *testing.T) {
 	add()
 	if n := testing.AllocsPerRun(5, add) / entries; n > 0.1 {
 		t.Errorf("%.2f allocations for each small entry", n)
+	}
+	v := &blob.Version{Source: "src", Path: "threads/a/.meta/transcripts/20260301-1000.txt", Number: 1, ModTime: testTime, Extents: []blob.Extent{{Size: 9, Raw: 512}}}
+	line := make([]byte, 0, 1<<10)
+	if n := testing.AllocsPerRun(5, func() {
+		if name := EntryName(v.Source, v.Path, v.Number, v.Root, 0); name != v.Source+"/"+v.Path {
+			t.Fatal(name)
+		}
+		if _, ok := appendVersion(line, v); !ok {
+			t.Fatal("no plain version")
+		}
+	}); n > 2 {
+		t.Errorf("%.2f allocations for the name and the line of a version", n)
 	}
 	one := func() {
 		l, err := b.Large("runs/a.jsonl", large, testTime, 0o600)

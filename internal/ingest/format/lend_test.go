@@ -1,0 +1,33 @@
+package format
+
+import (
+	"errors"
+	"io"
+	"testing"
+)
+
+// TestReadTextInMemory reads content that is in memory: without a copy where all of it is asked for.
+func TestReadTextInMemory(t *testing.T) {
+	content := []byte("some text that is read as it stands")
+	if text, err := ReadText(InMemory(content), 100); text != string(content) || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := ReadText(InMemory(content), 10); !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
+	}
+	m := InMemory(content)
+	if _, err := io.CopyN(io.Discard, m, 5); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := ReadText(m, 100); text != string(content[5:]) || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	m = InMemory(content)
+	if n := testing.AllocsPerRun(10, func() {
+		if _, err := ReadText(m, 100); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
