@@ -242,28 +242,14 @@ func (db *DB) Packs(ctx context.Context) iter.Seq2[string, error] {
 
 // Facts yields the newest fact of every key of a kind, those that were taken back left out.
 func (db *DB) Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error] {
-	return func(yield func(blob.Fact, error) bool) {
-		rows, err := db.reading().QueryContext(ctx, `SELECT kind, key, time, value FROM facts WHERE (?1 = '' OR kind = ?1) AND value IS NOT NULL
-			ORDER BY kind, key`, kind)
-		if err != nil {
-			yield(blob.Fact{}, err)
-			return
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var f blob.Fact
-			var micro int64
-			var value string
-			err := rows.Scan(&f.Kind, &f.Key, &micro, &value)
-			f.Time, f.Value = time.UnixMicro(micro).UTC(), json.RawMessage(value)
-			if !yield(f, err) || err != nil {
-				return
-			}
-		}
-		if err := rows.Err(); err != nil {
-			yield(blob.Fact{}, err)
-		}
-	}
+	return engine.Stream(ctx, db.r, `SELECT kind, key, time, value FROM facts WHERE (?1 = '' OR kind = ?1) AND value IS NOT NULL
+		ORDER BY kind, key`, []any{kind}, func(rows *sqlx.Rows) (f blob.Fact, err error) {
+		var micro int64
+		var value string
+		err = rows.Scan(&f.Kind, &f.Key, &micro, &value)
+		f.Time, f.Value = time.UnixMicro(micro).UTC(), json.RawMessage(value)
+		return f, err
+	})
 }
 
 // Stats returns what the last scans saw of a source.

@@ -92,20 +92,14 @@ func (db *DB) Note(ctx context.Context, notes map[string]string) error {
 	return t.Commit()
 }
 
+// note is one that was kept.
+type note struct{ key, value string }
+
 // Noted returns what was kept under keys with a prefix.
 func (db *DB) Noted(ctx context.Context, prefix string) (map[string]string, error) {
 	notes := map[string]string{}
-	rows, err := db.r.QueryContext(ctx, "SELECT key, value FROM local_state WHERE substr(key, 1, ?) = ?", len([]rune(prefix)), prefix)
-	if err != nil {
-		return nil, engine.Damage(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var key, value string
-		if err := rows.Scan(&key, &value); err != nil {
-			return nil, engine.Damage(err)
-		}
-		notes[key] = value
-	}
-	return notes, engine.Damage(rows.Err())
+	err := engine.Each(ctx, db.r, "SELECT key, value FROM local_state WHERE substr(key, 1, ?) = ?", []any{len([]rune(prefix)), prefix},
+		func(rows *sqlx.Rows) (n note, err error) { return n, rows.Scan(&n.key, &n.value) },
+		func(n note) bool { notes[n.key] = n.value; return true })
+	return notes, engine.Damage(err)
 }

@@ -92,7 +92,7 @@ func (db *Reader) Size(ctx context.Context) (events, rows, problems int64, err e
 		(SELECT coalesce(sum(events), 0) FROM transcript_sums WHERE verdict = 0),
 		(SELECT coalesce(sum(rows), 0) FROM transcript_sums WHERE verdict IN (0, 6)),
 		(SELECT count(DISTINCT p.identity) FROM problems p CROSS JOIN versions v ON v.id = p.version
-			WHERE NOT EXISTS (SELECT 1 FROM originals w WHERE w.file = v.file AND w.number > v.number))
+			WHERE NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number AND w.grave IS NULL))
 		+ (SELECT count(*) FROM facts WHERE kind = 'problem' AND value IS NOT NULL)`).Scan(&events, &rows, &problems)
 	if err != nil {
 		err = fmt.Errorf("size: %w", engine.Damage(err))
@@ -103,7 +103,7 @@ func (db *Reader) Size(ctx context.Context) (events, rows, problems int64, err e
 // Thinned returns how many runs have originals that a policy has taken words of out of the index.
 func (db *Reader) Thinned(ctx context.Context) (runs int64, err error) {
 	err = db.r.GetContext(engine.Asked(ctx), &runs, `SELECT count(DISTINCT n.run) FROM graves g CROSS JOIN run_names n ON n.id = g.run_name
-		CROSS JOIN originals v ON v.id = g.version WHERE g.action = 'thin' AND g.tier IN ('search', 'payloads')`)
+		CROSS JOIN versions v ON v.id = g.version WHERE g.action = 'thin' AND g.tier IN ('search', 'payloads') AND v.grave IS NULL`)
 	if err != nil {
 		err = fmt.Errorf("thinned runs: %w", engine.Damage(err))
 	}
