@@ -10,20 +10,25 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
-// checks are what must hold between tables. Each statement counts the rows for which it does not.
-var checks = []struct{ sql, problem string }{
-	{"SELECT count(*) FROM events e WHERE NOT EXISTS (SELECT 1 FROM fts_docsize d WHERE d.id = e.id)", "events that no search finds"},
-	{"SELECT count(*) FROM fts_docsize d WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = d.id)", "words without an event"},
-	{"SELECT count(*) FROM events e WHERE NOT " + schema.FiledRight, "events that no date finds"},
-	{"SELECT count(*) FROM events e WHERE NOT EXISTS (SELECT 1 FROM transcripts t WHERE t.id = e.transcript)", "events without a transcript"},
-	{"SELECT count(*) FROM transcripts t WHERE t.indexed = 1 AND t.rows <> (SELECT count(*) FROM events e WHERE e.transcript = t.id)", "transcripts that count their rows wrong"},
-	{"SELECT count(*) FROM transcripts t WHERE NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = t.version)", "transcripts without a version"},
-	{"SELECT count(*) FROM calls c WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = c.event)", "tool calls without an event"},
-	{"SELECT count(*) FROM calls c WHERE c.paths IS NOT NULL AND NOT EXISTS (SELECT 1 FROM call_paths p WHERE p.id = c.paths)", "tool calls without their paths"},
-	{"SELECT count(*) FROM results c WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = c.event)", "tool results without an event"},
-	{"SELECT count(*) FROM usage u WHERE NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = u.version)", "usage without a version"},
-	{"SELECT count(*) FROM extents x WHERE NOT EXISTS (SELECT 1 FROM packs p WHERE p.id = x.pack)", "extents without a pack"},
-	{"SELECT count(*) FROM versions v WHERE NOT EXISTS (SELECT 1 FROM files f WHERE f.id = v.file) OR NOT EXISTS (SELECT 1 FROM chains c WHERE c.id = v.chain)", "versions without a file or a chain"},
+// check counts the rows for which something does not hold.
+type check struct{ sql, problem string }
+
+// checks are what must hold between tables.
+func checks() []check {
+	return []check{
+		{"SELECT count(*) FROM events e WHERE NOT EXISTS (SELECT 1 FROM fts_docsize d WHERE d.id = e.id)", "events that no search finds"},
+		{"SELECT count(*) FROM fts_docsize d WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = d.id)", "words without an event"},
+		{"SELECT count(*) FROM events e WHERE NOT " + schema.FiledRight(), "events that no date finds"},
+		{"SELECT count(*) FROM events e WHERE NOT EXISTS (SELECT 1 FROM transcripts t WHERE t.id = e.transcript)", "events without a transcript"},
+		{"SELECT count(*) FROM transcripts t WHERE t.indexed = 1 AND t.rows <> (SELECT count(*) FROM events e WHERE e.transcript = t.id)", "transcripts that count their rows wrong"},
+		{"SELECT count(*) FROM transcripts t WHERE NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = t.version)", "transcripts without a version"},
+		{"SELECT count(*) FROM calls c WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = c.event)", "tool calls without an event"},
+		{"SELECT count(*) FROM calls c WHERE c.paths IS NOT NULL AND NOT EXISTS (SELECT 1 FROM call_paths p WHERE p.id = c.paths)", "tool calls without their paths"},
+		{"SELECT count(*) FROM results c WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = c.event)", "tool results without an event"},
+		{"SELECT count(*) FROM usage u WHERE NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = u.version)", "usage without a version"},
+		{"SELECT count(*) FROM extents x WHERE NOT EXISTS (SELECT 1 FROM packs p WHERE p.id = x.pack)", "extents without a pack"},
+		{"SELECT count(*) FROM versions v WHERE NOT EXISTS (SELECT 1 FROM files f WHERE f.id = v.file) OR NOT EXISTS (SELECT 1 FROM chains c WHERE c.id = v.chain)", "versions without a file or a chain"},
+	}
 }
 
 // Check looks whether the index agrees with itself: the pages of the file, the structure of the words, and what one
@@ -43,7 +48,7 @@ func (db *DB) Check(ctx context.Context, quick bool, report func(problem string)
 	if err != nil {
 		return fmt.Errorf("check index: %w", engine.Damage(err))
 	}
-	for _, c := range checks {
+	for _, c := range checks() {
 		var n int64
 		if err := db.r.GetContext(ctx, &n, c.sql); err != nil {
 			return fmt.Errorf("check index: %w", engine.Damage(err))

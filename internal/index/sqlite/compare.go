@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -20,7 +19,7 @@ import (
 // archive; of many differences in one view the first ones. It returns how many rows were compared. Its memory grows
 // with neither.
 func (db *DB) Differences(ctx context.Context, other *DB, report func(problem string)) (rows int64, err error) {
-	unseen := slices.Clone(unseen)
+	unseen := unseen()
 	views, err := viewNames(ctx, other.r)
 	if err != nil {
 		return 0, err
@@ -84,9 +83,11 @@ func withWords(ctx context.Context, db *DB, do func(sqlx.QueryerContext) error) 
 type assertion struct{ what, sql string }
 
 // unseen are what no view shows and answers lean on.
-var unseen = []assertion{
-	{"sums", "SELECT verdict, events, rows FROM transcript_sums WHERE events <> 0 OR rows <> 0"}, // a sum whose transcripts went stays, with nothing in it
-	{"hours", "SELECT " + schema.FiledRight + ", time, near FROM events e"},
+func unseen() []assertion {
+	return []assertion{
+		{"sums", "SELECT verdict, events, rows FROM transcript_sums WHERE events <> 0 OR rows <> 0"}, // a sum whose transcripts went stays, with nothing in it
+		{"hours", "SELECT " + schema.FiledRight() + ", time, near FROM events e"},
+	}
 }
 
 // reported is how many rows that differ a comparison names for each view.

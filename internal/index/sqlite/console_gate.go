@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,17 +17,17 @@ import (
 )
 
 // schemaPragmas tell of tables and change nothing.
-var schemaPragmas = map[string]bool{"table_info": true, "table_xinfo": true, "table_list": true, "index_list": true, "index_info": true,
-	"index_xinfo": true, "foreign_key_list": true, "function_list": true, "collation_list": true, "compile_options": true, "module_list": true}
+var schemaPragmas = []string{"table_info", "table_xinfo", "table_list", "index_list", "index_info",
+	"index_xinfo", "foreign_key_list", "function_list", "collation_list", "compile_options", "module_list"}
 
 // readPragmas may be asked and not set. The full-text index itself asks for data_version.
-var readPragmas = map[string]bool{"data_version": true, "user_version": true, "page_count": true, "page_size": true, "freelist_count": true}
+var readPragmas = []string{"data_version", "user_version", "page_count", "page_size", "freelist_count"}
 
 // closedTables show raw pages, or the statements of this connection.
-var closedTables = map[string]bool{"sqlite_dbpage": true, "sqlite_dbdata": true, "sqlite_dbptr": true, "sqlite_stmt": true, "dbstat": true, "bytecode": true, "tables_used": true}
+var closedTables = []string{"sqlite_dbpage", "sqlite_dbdata", "sqlite_dbptr", "sqlite_stmt", "dbstat", "bytecode", "tables_used"}
 
 // closedFunctions reach out of the file.
-var closedFunctions = map[string]bool{"load_extension": true, "fts3_tokenizer": true, "readfile": true, "writefile": true, "edit": true}
+var closedFunctions = []string{"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"}
 
 // authorize lets statements read. Everything that it does not know is refused.
 func (c *console) authorize(action driver.AuthorizerActionCode, arg1, arg2, _, _ string) driver.AuthorizerReturnCode {
@@ -35,12 +36,12 @@ func (c *console) authorize(action driver.AuthorizerActionCode, arg1, arg2, _, _
 	case driver.AuthSelect, driver.AuthRecursive:
 		allowed = true
 	case driver.AuthRead:
-		allowed, what = !closedTables[strings.ToLower(arg1)], "reading "+arg1
+		allowed, what = !slices.Contains(closedTables, strings.ToLower(arg1)), "reading "+arg1
 	case driver.AuthFunction:
-		allowed, what = !closedFunctions[strings.ToLower(arg2)], "the function "+arg2
+		allowed, what = !slices.Contains(closedFunctions, strings.ToLower(arg2)), "the function "+arg2
 	case driver.AuthPragma:
 		name := strings.ToLower(arg1)
-		allowed, what = schemaPragmas[name] || readPragmas[name] && arg2 == "", "PRAGMA "+arg1
+		allowed, what = slices.Contains(schemaPragmas, name) || arg2 == "" && slices.Contains(readPragmas, name), "PRAGMA "+arg1
 	case driver.AuthAttach, driver.AuthDetach:
 		what = "attaching another file"
 	case driver.AuthTransaction, driver.AuthSavepoint:

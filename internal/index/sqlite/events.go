@@ -68,15 +68,15 @@ func (c *commit) writeWords() error {
 	return nil
 }
 
-var (
-	eventColumns = columnList(`id, transcript, seq, shape=0, verdict=0,
-		moment, tz, inner, offset, length, ahead=0, text_bytes, eid, scene, native, attributes`)
-	callColumns   = columnList("event, transcript, call, call_id, key, rank=0, verdict=0, name, input_bytes, paths")
-	resultColumns = columnList("event, transcript, call, name, failed, status, duration, output_bytes, cut=0")
+const (
+	eventColumns = `id, transcript, seq, shape=0, verdict=0,
+		moment, tz, inner, offset, length, ahead=0, text_bytes, eid, scene, native, attributes`
+	callColumns   = "event, transcript, call, call_id, key, rank=0, verdict=0, name, input_bytes, paths"
+	resultColumns = "event, transcript, call, name, failed, status, duration, output_bytes, cut=0"
 )
 
 func (c *commit) writeEvents() error {
-	b := inserter{t: c.tx, into: "OR FAIL INTO events", columns: eventColumns}
+	b := inserter{t: c.tx, into: "OR FAIL INTO events", columns: columnList(eventColumns)}
 	for i := range c.rows {
 		r := &c.rows[i]
 		scene, err := c.scene(r.Row)
@@ -102,9 +102,9 @@ func (c *commit) writeEvents() error {
 
 func (c *commit) writeCalls() error {
 	scopes := c.callScopes()
-	calls := inserter{t: c.tx, into: "OR FAIL INTO calls", columns: callColumns}
+	calls := inserter{t: c.tx, into: "OR FAIL INTO calls", columns: columnList(callColumns)}
 	c.paths = map[int64][]string{}
-	results := inserter{t: c.tx, into: "OR FAIL INTO results", columns: resultColumns}
+	results := inserter{t: c.tx, into: "OR FAIL INTO results", columns: columnList(resultColumns)}
 	for i := range c.rows {
 		r := &c.rows[i]
 		s := scopes[r.transcript]

@@ -46,7 +46,8 @@ func TestInsertCancelled(t *testing.T) {
 // TestUsualValues compares what inserters leave out with the defaults of the schema.
 func TestUsualValues(t *testing.T) {
 	db := newDB(t)
-	for table, c := range map[string]columns{"events": eventColumns, "calls": callColumns, "results": resultColumns, "usage": usageFields} {
+	for table, list := range map[string]string{"events": eventColumns, "calls": callColumns, "results": resultColumns, "usage": usageFields} {
+		c := columnList(list)
 		for i, name := range c.names {
 			var usual *int64
 			if err := db.r.Get(&usual, "SELECT CAST(dflt_value AS INTEGER) FROM pragma_table_info(?) WHERE name = ?", table, name); err != nil {

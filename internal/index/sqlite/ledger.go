@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
@@ -277,7 +278,7 @@ func (c *commit) lookUpNames(originals []*index.Parsed) error {
 		for i, key := range lot {
 			args[3*i], args[3*i+1], args[3*i+2] = key.format, key.native, key.scope
 		}
-		if err := c.lookAll(c.calm, lookUpNames, func(r *sql.Rows) error {
+		if err := c.lookAll(c.calm, lookUpNames(), func(r *sql.Rows) error {
 			var key runName
 			var id int64
 			err := r.Scan(&id, &key.format, &key.native, &key.scope)
@@ -290,8 +291,10 @@ func (c *commit) lookUpNames(originals []*index.Parsed) error {
 	return nil
 }
 
-var lookUpNames = "WITH k (format, native, scope) AS (VALUES (?, ?, ?)" + strings.Repeat(", (?, ?, ?)", lookLot-1) + `)
+var lookUpNames = sync.OnceValue(func() string {
+	return "WITH k (format, native, scope) AS (VALUES (?, ?, ?)" + strings.Repeat(", (?, ?, ?)", lookLot-1) + `)
 	SELECT n.id, n.format, n.native_id, n.scope FROM k CROSS JOIN run_names n ON n.format = k.format AND n.native_id = k.native AND n.scope = k.scope`
+})
 
 // ledgerUsage writes usage that outlives what stated it, under the identity that it had.
 func (c *commit) ledgerUsage(o *owner, u *index.LedgerUsage) error {

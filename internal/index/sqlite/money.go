@@ -113,13 +113,13 @@ func (c *commit) insertUsage(version, name int64, u *transcript.Usage, usageID s
 
 // usageRows takes rows of usage until they are flushed, which happens before anything asks for them.
 func usageRows(t *tx) *inserter {
-	return &inserter{t: t, into: "OR FAIL INTO usage", columns: usageFields}
+	return &inserter{t: t, into: "OR FAIL INTO usage", columns: columnList(usageFields)}
 }
 
 // SQLite gives the ids: rows with one of their own may fail one by one, so it would keep a copy of each page for that.
-var usageFields = columnList(`usage_id, alias, version, run_name, native_conversation, texts, stated_verdict=0, verdict=0, rank,
+const usageFields = `usage_id, alias, version, run_name, native_conversation, texts, stated_verdict=0, verdict=0, rank,
 	time, tz, request_id, input, output, cache_read, cache_write, cache_write_1h, reasoning, requests, reported, estimated=0,
-	calculated, receipt, stated, attributes, ledger=0, line, offset, length, inner`)
+	calculated, receipt, stated, attributes, ledger=0, line, offset, length, inner`
 
 // priced is the columns calculated and texts.
 func (c *commit) priced(u *transcript.Usage) (calculated any, texts int64, err error) {

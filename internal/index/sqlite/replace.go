@@ -113,7 +113,7 @@ func (c *commit) moveFacts(p *index.PackRow) error {
 		for len(args) <= movedPacks {
 			args = append(args, nil)
 		}
-		if _, err := c.exec(moveFacts, args...); err != nil {
+		if _, err := c.exec("UPDATE OR FAIL facts SET pack = ? WHERE pack IN (?"+strings.Repeat(", ?", movedPacks-1)+")", args...); err != nil {
 			return err
 		}
 	}
@@ -122,8 +122,6 @@ func (c *commit) moveFacts(p *index.PackRow) error {
 
 // movedPacks is of how many packs the facts move at a time.
 const movedPacks = 64
-
-var moveFacts = "UPDATE OR FAIL facts SET pack = ? WHERE pack IN (?" + strings.Repeat(", ?", movedPacks-1) + ")"
 
 func (c *commit) replaceOne(name string, all []*index.PackRow, ids []int64) error {
 	if _, err := c.exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, '')", replacedKey+name); err != nil {

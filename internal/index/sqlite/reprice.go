@@ -13,8 +13,10 @@ import (
 // repriceRows is how many records are held in memory at a time.
 const repriceRows = 2000
 
-var selectPriced = `SELECT u.id, u.time, u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h, u.reasoning, u.calculated, ` +
-	textList("x") + ` FROM usage u ` + textsOfUsage + `WHERE u.id > ? ORDER BY u.id LIMIT ?`
+func selectPriced() string {
+	return `SELECT u.id, u.time, u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h, u.reasoning, u.calculated, ` +
+		textList("x") + ` FROM usage u ` + textsOfUsage + `WHERE u.id > ? ORDER BY u.id LIMIT ?`
+}
 
 const updatePriced = "UPDATE usage SET calculated = ?, texts = ? WHERE id = ?"
 
@@ -66,7 +68,7 @@ func (db *DB) Reprice(ctx context.Context, book *price.Book) (changed int64, err
 
 // priced reads the records after an id, so many at a time.
 func (t *tx) priced(last int64) (batch []repriced, err error) {
-	err = t.each(selectPriced, func(rows *sql.Rows) error {
+	err = t.each(selectPriced(), func(rows *sql.Rows) error {
 		var r repriced
 		var calculated sql.NullInt64
 		u, s := &r.u, &r.texts

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/txarchive/txarchive/internal/index"
 )
@@ -159,7 +160,7 @@ func (c *commit) lookUpRuns(public []any, asked int) error {
 	if asked == 0 {
 		return nil
 	}
-	return c.lookAll(c.calm, lookUpRuns, func(r *sql.Rows) error {
+	return c.lookAll(c.calm, runsByID(), func(r *sql.Rows) error {
 		var id int64
 		var public string
 		err := r.Scan(&id, &public)
@@ -168,7 +169,9 @@ func (c *commit) lookUpRuns(public []any, asked int) error {
 	}, public)
 }
 
-var lookUpRuns = "SELECT id, run_id FROM runs WHERE run_id IN (?" + strings.Repeat(", ?", lookLot-1) + ")"
+var runsByID = sync.OnceValue(func() string {
+	return "SELECT id, run_id FROM runs WHERE run_id IN (?" + strings.Repeat(", ?", lookLot-1) + ")"
+})
 
 func (c *commit) formatName(id int64) (name string, err error) {
 	name, ok := c.formats[id]

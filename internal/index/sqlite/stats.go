@@ -13,37 +13,41 @@ import (
 
 var _ index.Census = (*DB)(nil)
 
-// Each statement of sums gives a format, NULL for what has none, and the numbers of some fields.
-var sums = []struct {
+// formatSum is a statement that gives a format, NULL for what has none, and the numbers of some fields.
+type formatSum struct {
 	sql string
 	to  func(*index.Sums) []any
-}{
-	{`SELECT v.format, count(*), 0 FROM originals v WHERE NOT EXISTS (SELECT 1 FROM originals w WHERE w.file = v.file AND w.number > v.number) GROUP BY 1`,
-		func(s *index.Sums) []any { return []any{&s.Files, new(int64)} }},
-	{`SELECT format, sum(size), 0 FROM originals GROUP BY 1`,
-		func(s *index.Sums) []any { return []any{&s.Bytes, new(int64)} }},
-	{`SELECT format, count(*), 0 FROM runs WHERE counted = 1 AND child = 0 GROUP BY 1`,
-		func(s *index.Sums) []any { return []any{&s.Runs, new(int64)} }},
-	{`SELECT r.format, count(*), 0 FROM conversations c CROSS JOIN runs r ON r.id = c.run WHERE c.verdict = 0 GROUP BY 1`,
-		func(s *index.Sums) []any { return []any{&s.Conversations, new(int64)} }},
-	{`SELECT n.format, sum(t.events), sum(t.calls), sum(t.results) FROM transcripts t CROSS JOIN run_names n ON n.id = t.run_name WHERE t.verdict = 0 GROUP BY 1`,
-		func(s *index.Sums) []any { return []any{&s.Events, &s.ToolCalls, &s.ToolResults} }},
-	{`SELECT s.format, sum(d.input), sum(d.output), sum(d.cache_read), sum(d.cache_write + d.cache_write_1h),
+}
+
+func formatSums() []formatSum {
+	return []formatSum{
+		{`SELECT v.format, count(*), 0 FROM originals v WHERE NOT EXISTS (SELECT 1 FROM originals w WHERE w.file = v.file AND w.number > v.number) GROUP BY 1`,
+			func(s *index.Sums) []any { return []any{&s.Files, new(int64)} }},
+		{`SELECT format, sum(size), 0 FROM originals GROUP BY 1`,
+			func(s *index.Sums) []any { return []any{&s.Bytes, new(int64)} }},
+		{`SELECT format, count(*), 0 FROM runs WHERE counted = 1 AND child = 0 GROUP BY 1`,
+			func(s *index.Sums) []any { return []any{&s.Runs, new(int64)} }},
+		{`SELECT r.format, count(*), 0 FROM conversations c CROSS JOIN runs r ON r.id = c.run WHERE c.verdict = 0 GROUP BY 1`,
+			func(s *index.Sums) []any { return []any{&s.Conversations, new(int64)} }},
+		{`SELECT n.format, sum(t.events), sum(t.calls), sum(t.results) FROM transcripts t CROSS JOIN run_names n ON n.id = t.run_name WHERE t.verdict = 0 GROUP BY 1`,
+			func(s *index.Sums) []any { return []any{&s.Events, &s.ToolCalls, &s.ToolResults} }},
+		{`SELECT s.format, sum(d.input), sum(d.output), sum(d.cache_read), sum(d.cache_write + d.cache_write_1h),
 		` + measure{money: true}.total("d.reported") + ` FROM usage_days d CROSS JOIN usage_series s ON s.id = d.series GROUP BY 1`,
-		func(s *index.Sums) []any {
-			return []any{&s.Input, &s.Output, &s.CacheRead, &s.CacheCreation, &s.ReportedCost}
-		}},
-	{`SELECT format, count(DISTINCT edge), 0 FROM links WHERE uncounted = 0 GROUP BY 1`,
-		func(s *index.Sums) []any { return []any{&s.Links, new(int64)} }},
-	{`SELECT n.id, count(*), 0 FROM v_problems p LEFT JOIN names n ON n.name = p.format GROUP BY 1`,
-		func(s *index.Sums) []any { return []any{&s.Problems, new(int64)} }},
-	// A pack is shared out by the bytes that its originals have in it; equal content lies there once.
-	{`WITH shares AS MATERIALIZED (SELECT pack, format, sum(size) AS size FROM (
+			func(s *index.Sums) []any {
+				return []any{&s.Input, &s.Output, &s.CacheRead, &s.CacheCreation, &s.ReportedCost}
+			}},
+		{`SELECT format, count(DISTINCT edge), 0 FROM links WHERE uncounted = 0 GROUP BY 1`,
+			func(s *index.Sums) []any { return []any{&s.Links, new(int64)} }},
+		{`SELECT n.id, count(*), 0 FROM v_problems p LEFT JOIN names n ON n.name = p.format GROUP BY 1`,
+			func(s *index.Sums) []any { return []any{&s.Problems, new(int64)} }},
+		// A pack is shared out by the bytes that its originals have in it; equal content lies there once.
+		{`WITH shares AS MATERIALIZED (SELECT pack, format, sum(size) AS size FROM (
 			SELECT x.pack, min(v.format) AS format, max(x.size) AS size FROM extents x CROSS JOIN versions v ON v.chain = x.chain
 			WHERE x.size > 0 GROUP BY x.pack, x.raw) GROUP BY 1, 2)
 		SELECT s.format, CAST(round(sum(1.0 * s.size * p.size / (SELECT sum(size) FROM shares w WHERE w.pack = s.pack))) AS INTEGER), 0
 		FROM shares s CROSS JOIN packs p ON p.id = s.pack GROUP BY 1`,
-		func(s *index.Sums) []any { return []any{&s.StoredBytes, new(int64)} }},
+			func(s *index.Sums) []any { return []any{&s.StoredBytes, new(int64)} }},
+	}
 }
 
 // tableSizes counts rows where they stand: on leaves, but in all pages of a table without row ids. Of the full-text index the
@@ -101,7 +105,7 @@ func totals(ctx context.Context, tx *engine.Reading) (index.Stats, error) {
 	for _, name := range names {
 		formats[name] = &index.Sums{}
 	}
-	for _, q := range sums {
+	for _, q := range formatSums() {
 		rows, err := tx.QueryxContext(ctx, q.sql)
 		if err != nil {
 			return index.Stats{}, err

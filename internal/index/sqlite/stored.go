@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
@@ -264,7 +265,7 @@ func (c *commit) lookUpFiles(versions []blob.Version) error {
 	for i, key := range missing {
 		args[2*i], args[2*i+1] = key.source, key.path
 	}
-	return c.lookAll(c.calm, lookUpFiles, func(r *sql.Rows) error {
+	return c.lookAll(c.calm, lookUpFiles(), func(r *sql.Rows) error {
 		var key fileKey
 		var id int64
 		err := r.Scan(&id, &key.source, &key.path)
@@ -273,8 +274,10 @@ func (c *commit) lookUpFiles(versions []blob.Version) error {
 	}, args)
 }
 
-var lookUpFiles = "WITH k (source, path) AS (VALUES (?, ?)" + strings.Repeat(", (?, ?)", lookLot-1) + `)
+var lookUpFiles = sync.OnceValue(func() string {
+	return "WITH k (source, path) AS (VALUES (?, ?)" + strings.Repeat(", (?, ?)", lookLot-1) + `)
 	SELECT f.id, f.source, f.path FROM k CROSS JOIN files f ON f.path = k.path AND f.source = k.source`
+})
 
 // fact keeps the newest fact of a kind and key, by time, then by pack name, and says whether it is news: gc tells again
 // what older packs have told. Of a ledger it keeps that there is one: the rest becomes rows.

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jmoiron/sqlx"
 
@@ -56,19 +57,35 @@ type dimension struct {
 	expr string
 }
 
-var dimensions = map[index.Dimension]dimension{
-	index.ByModel:        {nil, "x.model"},
-	index.ByAgent:        {[]string{"run_name", "native_conversation"}, "coalesce(x.agent, c.agent, r.agent)"},
-	index.ByFormat:       {[]string{"run_name"}, "(SELECT name FROM names WHERE id = r.format)"},
-	index.ByProject:      {[]string{"run_name", "native_conversation"}, "coalesce(c.project, r.project)"},
-	index.ByRun:          {[]string{"run_name"}, "r.run_id"},
-	index.ByConversation: {[]string{"run_name", "native_conversation"}, "coalesce(c.conversation_id, CASE r.pruned WHEN 1 THEN r.run_id || ' (pruned)' END)"},
-	index.ByFlow:         {[]string{"run_name", "native_conversation"}, "coalesce(x.flow, c.flow, r.flow)"},
-	index.ByStep:         {[]string{"run_name", "native_conversation"}, "coalesce(x.step, c.step)"},
-	index.ByTool:         {[]string{"tool", "ledger"}, "CASE u.ledger WHEN 1 THEN '(pruned)' ELSE u.tool END"},
-	index.ByStatus:       {[]string{"run_name", "native_conversation"}, "coalesce(x.status, c.status, r.status)"},
-	index.BySource:       {[]string{"version"}, "(SELECT s.name FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source WHERE v.id = u.version)"},
-	index.ByUsage:        {[]string{"usage_id"}, "u.usage_id"},
+// dimensionOf is one without an expression for what is none.
+func dimensionOf(of index.Dimension) dimension {
+	switch of {
+	case index.ByModel:
+		return dimension{nil, "x.model"}
+	case index.ByAgent:
+		return dimension{[]string{"run_name", "native_conversation"}, "coalesce(x.agent, c.agent, r.agent)"}
+	case index.ByFormat:
+		return dimension{[]string{"run_name"}, "(SELECT name FROM names WHERE id = r.format)"}
+	case index.ByProject:
+		return dimension{[]string{"run_name", "native_conversation"}, "coalesce(c.project, r.project)"}
+	case index.ByRun:
+		return dimension{[]string{"run_name"}, "r.run_id"}
+	case index.ByConversation:
+		return dimension{[]string{"run_name", "native_conversation"}, "coalesce(c.conversation_id, CASE r.pruned WHEN 1 THEN r.run_id || ' (pruned)' END)"}
+	case index.ByFlow:
+		return dimension{[]string{"run_name", "native_conversation"}, "coalesce(x.flow, c.flow, r.flow)"}
+	case index.ByStep:
+		return dimension{[]string{"run_name", "native_conversation"}, "coalesce(x.step, c.step)"}
+	case index.ByTool:
+		return dimension{[]string{"tool", "ledger"}, "CASE u.ledger WHEN 1 THEN '(pruned)' ELSE u.tool END"}
+	case index.ByStatus:
+		return dimension{[]string{"run_name", "native_conversation"}, "coalesce(x.status, c.status, r.status)"}
+	case index.BySource:
+		return dimension{[]string{"version"}, "(SELECT s.name FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source WHERE v.id = u.version)"}
+	case index.ByUsage:
+		return dimension{[]string{"usage_id"}, "u.usage_id"}
+	}
+	return dimension{}
 }
 
 // Sum answers from the rollup where that is fine enough, and looks at every record where it is not.
@@ -173,7 +190,7 @@ func (m measure) total(expr string) string {
 }
 
 // measures are those of Spent, in their order.
-var measures = func() (all []measure) {
+var measures = sync.OnceValue(func() (all []measure) {
 	add := func(name, expr string) {
 		all = append(all, measure{name, expr, name == "reported" || name == "calculated"})
 	}
@@ -188,7 +205,7 @@ var measures = func() (all []measure) {
 	cut("reported", mostNano, 0)
 	cut("calculated", mostNano, 0)
 	return all
-}()
+})
 
 func scanSum(q index.SumQuery) func(*sqlx.Rows) (index.Sum, error) {
 	return func(rows *sqlx.Rows) (s index.Sum, err error) {
@@ -235,7 +252,7 @@ func scanQuery(q index.SumQuery, c clock, onlyTwins bool) (string, []any, error)
 		from = " FROM twins p CROSS JOIN usage u ON u.id = p.id " + toolsOf + recordJoins(f.texts, f.run, f.conv)
 	}
 	numbers := ""
-	for _, m := range measures {
+	for _, m := range measures() {
 		numbers += ", u." + m.name
 	}
 	all := strings.Join(keys, " ")
@@ -246,7 +263,7 @@ func scanQuery(q index.SumQuery, c clock, onlyTwins bool) (string, []any, error)
 // summed groups rows by the first columns and adds the measures up, which follow.
 func summed(group []string, from string, expr func(measure) string) string {
 	columns, by := strings.Join(group, ", "), ""
-	for _, m := range measures {
+	for _, m := range measures() {
 		columns += fmt.Sprintf(", %s AS %s", m.total(expr(m)), m.name)
 	}
 	for i := range group {
@@ -258,8 +275,8 @@ func summed(group []string, from string, expr func(measure) string) string {
 // groupBy are the columns of usage that are grouped by for some dimensions, and how those are read from them.
 func groupBy(by []index.Dimension) (group, keys []string, err error) {
 	for _, one := range by {
-		d, ok := dimensions[one]
-		if !ok {
+		d := dimensionOf(one)
+		if d.expr == "" {
 			return nil, nil, &index.UnsupportedError{What: "by " + string(one), Why: "there is no such dimension"}
 		}
 		keys = append(keys, d.expr)

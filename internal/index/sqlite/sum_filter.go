@@ -21,28 +21,51 @@ type usageFilter struct {
 }
 
 // usageColumns say where the value of a field of a usage record stands.
-var usageColumns = map[string][]string{
-	"format":       {"(SELECT name FROM names WHERE id = r.format)"},
-	"agent":        {"coalesce(x.agent, c.agent, r.agent)"},
-	"engine":       {"coalesce(x.engine, c.engine)"},
-	"model":        {"x.model"},
-	"project":      {"coalesce(c.project, r.project)"},
-	"group":        {`r."group"`},
-	"flow":         {"coalesce(x.flow, c.flow, r.flow)"},
-	"step":         {"coalesce(x.step, c.step)"},
-	"status":       {"coalesce(x.status, c.status, r.status)"},
-	"outcome":      {"coalesce(x.outcome, r.outcome)"},
-	"run":          {"r.run_id", "r.native_id"},
-	"conversation": {"c.conversation_id", "c.native_id"},
+func usageColumns(field string) []string {
+	switch field {
+	case "format":
+		return []string{"(SELECT name FROM names WHERE id = r.format)"}
+	case "agent":
+		return []string{"coalesce(x.agent, c.agent, r.agent)"}
+	case "engine":
+		return []string{"coalesce(x.engine, c.engine)"}
+	case "model":
+		return []string{"x.model"}
+	case "project":
+		return []string{"coalesce(c.project, r.project)"}
+	case "group":
+		return []string{`r."group"`}
+	case "flow":
+		return []string{"coalesce(x.flow, c.flow, r.flow)"}
+	case "step":
+		return []string{"coalesce(x.step, c.step)"}
+	case "status":
+		return []string{"coalesce(x.status, c.status, r.status)"}
+	case "outcome":
+		return []string{"coalesce(x.outcome, r.outcome)"}
+	case "run":
+		return []string{"r.run_id", "r.native_id"}
+	case "conversation":
+		return []string{"c.conversation_id", "c.native_id"}
+	}
+	return nil
 }
 
-// usageNumbers are what a Compare reads. All that went in is what was sent, cached or not.
-var usageNumbers = map[string]string{
-	"cost":   "coalesce(u.reported, CASE WHEN coalesce(p.twin, 0) <> 1 THEN u.calculated END)",
-	"input":  "(" + where.Stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h") + ")",
-	"output": "u.output",
-	"tokens": "(" + where.Stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h", "u.output") + ")",
-	"events": "(SELECT sum(t.events) FROM transcripts t WHERE t.conversation = c.id AND t.verdict = 0)",
+// usageNumber is what a Compare reads, "" for what is no number of usage. All that went in is what was sent, cached or not.
+func usageNumber(field string) string {
+	switch field {
+	case "cost":
+		return "coalesce(u.reported, CASE WHEN coalesce(p.twin, 0) <> 1 THEN u.calculated END)"
+	case "input":
+		return "(" + where.Stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h") + ")"
+	case "output":
+		return "u.output"
+	case "tokens":
+		return "(" + where.Stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h", "u.output") + ")"
+	case "events":
+		return "(SELECT sum(t.events) FROM transcripts t WHERE t.conversation = c.id AND t.verdict = 0)"
+	}
+	return ""
 }
 
 func filterUsage(of index.UsageFilter) (*usageFilter, error) {
@@ -121,7 +144,7 @@ func (f *usageFilter) node(n query.Node) (string, []any, error) {
 	case query.Field:
 		return f.field(n)
 	case query.Compare:
-		if column, ok := usageNumbers[n.Field]; ok && slices.Contains([]string{">", ">=", "<", "<=", "="}, n.Op) {
+		if column := usageNumber(n.Field); column != "" && slices.Contains([]string{">", ">=", "<", "<=", "="}, n.Op) {
 			f.conv = f.conv || where.Reads(column, "c")
 			return column + " " + n.Op + " ?", []any{n.Value}, nil
 		}
@@ -143,7 +166,7 @@ func (f *usageFilter) join(of []query.Node, op string) (string, []any, error) {
 }
 
 func (f *usageFilter) field(n query.Field) (string, []any, error) {
-	in := usageColumns[n.Name]
+	in := usageColumns(n.Name)
 	if n.Name == "attr" {
 		path := attributePath(n.Key)
 		in = []string{"u.attributes ->> " + path, "c.attributes ->> " + path, "r.attributes ->> " + path}
@@ -231,7 +254,7 @@ func (f *usageFilter) special(n query.Field, v query.Value) (string, []any, erro
 	case what == "has:usage":
 		return "1", nil, nil
 	case what == "has:cost":
-		return usageNumbers["cost"] + " IS NOT NULL", nil, nil
+		return usageNumber("cost") + " IS NOT NULL", nil, nil
 	case what == "has:problem":
 		return "u.version IN (SELECT version FROM problems)", nil, nil
 	}

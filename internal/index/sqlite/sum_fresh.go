@@ -147,7 +147,7 @@ func (t *tx) addFresh(formats map[int64]int64) error {
 			cmp.Compare(a.texts, b.texts), cmp.Compare(flag(a.unpriced), flag(b.unpriced)), cmp.Compare(flag(a.reported), flag(b.reported)))
 	})
 	names := "run_name, native_conversation, n, version, texts, series, day, hour"
-	for _, m := range measures {
+	for _, m := range measures() {
 		names += ", " + m.name
 	}
 	threads := inserter{t: t, into: "OR FAIL INTO usage_threads", columns: columnList(names)}

@@ -1,6 +1,9 @@
 package sqlite
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
 // Sums are told in two tables: usage_threads by conversation, step, model and hour, and usage_days, which adds those
 // up, by model and hour. A transaction that changes usage makes the sums of the runs that it touched again, as a
@@ -9,14 +12,14 @@ import "fmt"
 // mostSum bounds what usage_days adds up, so that sums of hostile numbers stay integers.
 const mostSum = 1 << 62
 
-// sumThreads are the statements that do it for conversations, and sumDays those that add that up, in their order.
-var sumThreads, sumDays = func() (threads, added []string) {
+// sumStatements are the statements that do it for conversations, and those that add that up, in their order.
+var sumStatements = sync.OnceValues(func() (threads, added []string) {
 	const (
 		touched = " x.run_name IN (SELECT run_name FROM usage_touched)"
 		same    = "(s.model, s.format, s.reason, s.has_reported) = (x.model, x.format, x.reason, x.has_reported)"
 	)
 	names, sums, minus, plus, add := "", "", "", "", ""
-	for i, m := range measures {
+	for i, m := range measures() {
 		sum := m.total("x." + m.name)
 		names += ", " + m.name
 		sums += fmt.Sprintf(", %s AS %s", sum, m.name)
@@ -39,7 +42,7 @@ var sumThreads, sumDays = func() (threads, added []string) {
 			GROUP BY 1, 2, 3, 4, 5, 6, 7)`,
 	}
 	return threads, []string{days(plus), "DELETE FROM usage_days WHERE rows = 0", "DELETE FROM usage_touched"}
-}()
+})
 
 // Commit ends the transaction when the sums agree with its usage.
 func (t *tx) Commit() error {
@@ -58,8 +61,9 @@ func (t *tx) keepSums() error {
 	if _, err := t.get("SELECT EXISTS (SELECT 1 FROM usage_touched)", nil, &touched); err != nil {
 		return err
 	}
+	threads, added := sumStatements()
 	if touched {
-		if err := t.execAll(sumThreads); err != nil {
+		if err := t.execAll(threads); err != nil {
 			return err
 		}
 	}
@@ -71,7 +75,7 @@ func (t *tx) keepSums() error {
 	if !touched && len(fresh) == 0 {
 		return nil
 	}
-	return t.execAll(sumDays)
+	return t.execAll(added)
 }
 
 func (t *tx) execAll(statements []string) error {

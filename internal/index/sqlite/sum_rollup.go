@@ -160,7 +160,7 @@ func (r *rollup) run(ctx context.Context, tx *engine.Reading, yield func(index.S
 // order instead of sorting it.
 func (r *rollup) statements() []string {
 	sums, numbers := "", ""
-	for _, m := range measures {
+	for _, m := range measures() {
 		sums += fmt.Sprintf(", %s AS %s", m.total("d."+m.name), m.name)
 		numbers += ", g." + m.name
 	}

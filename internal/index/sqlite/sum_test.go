@@ -42,7 +42,7 @@ func rollupRows(t *testing.T, db *DB) (have, want []string) {
 	t.Helper()
 	const columns = "model || '|' || format || '|' || reason || '|' || has_reported || '|' || day || '|' || hour || '|' || "
 	numbers := func(sum string) (s string) {
-		for i, m := range measures {
+		for i, m := range measures() {
 			if i > 0 {
 				s += " || '|' || "
 			}

@@ -67,7 +67,7 @@ func (r *rollup) threads() (string, []any, error) {
 	joins := textsOfUsage + threadJoins(f.run || where.Reads(all, "r"), f.conv || where.Reads(all, "c"))
 	group := []string{r.clock.hours(r.q.Unit) + " AS at", "x.model AS model", "u.reason AS reason", "u.has_reported AS has_reported"}
 	columns := "g.at, g.model, g.reason, g.has_reported, 0"
-	for _, m := range measures {
+	for _, m := range measures() {
 		columns += ", g." + m.name
 	}
 	for i, key := range keys {

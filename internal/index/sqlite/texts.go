@@ -3,6 +3,7 @@ package sqlite
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
@@ -13,8 +14,8 @@ import (
 // holds the number of all of them together.
 type usageTexts [15]string
 
-var textColumns = columnList(`model, provider, tier, speed, geo, reported_by, agent, engine, flow, step, status, outcome,
-	price_model, price_table, price_note`).names
+var textColumns = []string{"model", "provider", "tier", "speed", "geo", "reported_by", "agent", "engine", "flow", "step", "status", "outcome",
+	"price_model", "price_table", "price_note"}
 
 // Places of those that follow from a table of prices.
 const (
@@ -45,7 +46,7 @@ func (t *tx) textsID(texts usageTexts) (id int64, err error) {
 		for _, s := range texts {
 			args = append(args, null(s))
 		}
-		if _, err := t.put(insertTexts, args...); err != nil {
+		if _, err := t.put(insertTexts(), args...); err != nil {
 			return 0, err
 		}
 	}
@@ -53,7 +54,9 @@ func (t *tx) textsID(texts usageTexts) (id int64, err error) {
 	return id, nil
 }
 
-var insertTexts = "INSERT INTO usage_texts (id, hash, " + strings.Join(textColumns, ", ") + ") VALUES (?, ?" + strings.Repeat(", ?", len(textColumns)) + ")"
+var insertTexts = sync.OnceValue(func() string {
+	return "INSERT INTO usage_texts (id, hash, " + strings.Join(textColumns, ", ") + ") VALUES (?, ?" + strings.Repeat(", ?", len(textColumns)) + ")"
+})
 
 // textList is the columns of texts, which stand in a table.
 func textList(table string) string {

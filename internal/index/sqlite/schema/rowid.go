@@ -29,12 +29,12 @@ func BeginOf(hour int64) int64 {
 }
 
 // FiledRight says of an event e, in SQL, whether its time leads to where it is filed.
-var FiledRight = func() string {
+func FiledRight() string {
 	const at = "coalesce(e.time, e.near, 0)"
 	own := fmt.Sprintf("max(%s / %d - %d, 0)", at, microHour, firstHour)
 	hour := fmt.Sprintf("e.id >> %d", SlotBits)
 	return fmt.Sprintf("(%s = %s OR %[1]s > %[2]s AND EXISTS (SELECT 1 FROM spilled s WHERE s.hour = %[1]s AND %[3]s BETWEEN s.first AND s.last))", hour, own, at)
-}()
+}
 
 // A row says its time by what it is behind the beginning of the hour of its id: in milliseconds, three bytes and
 // not eight, or where that is not exact in microseconds and 2^62. The schema reads it.

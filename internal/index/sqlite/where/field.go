@@ -11,8 +11,16 @@ import (
 	"github.com/txarchive/txarchive/internal/query"
 )
 
-// named are fields that every row states itself: facets, so that they are looked up like words.
-var named = map[string]string{"role": nameOfScene("role"), "kind": nameOfScene("kind"), "type": nameOfScene("type"), "tool": nameOfScene("tool"), "format": "r.format"}
+// named is where a field stands that every row states itself, "" for others: facets, so that they are looked up like words.
+func named(field string) string {
+	switch field {
+	case "role", "kind", "type", "tool":
+		return nameOfScene(field)
+	case "format":
+		return "r.format"
+	}
+	return ""
+}
 
 // nameOfScene is a field of the scene of an event that is a name, by number.
 func nameOfScene(field string) string {
@@ -25,7 +33,7 @@ func ofFirst(column string) string {
 }
 
 // eventAttributes is what an event states that has no column.
-var eventAttributes = ofFirst("attributes")
+func eventAttributes() string { return ofFirst("attributes") }
 
 // ofScene is a field of the scene of an event.
 func ofScene(field string) string {
@@ -39,31 +47,49 @@ func attribute(of, key, as string) string {
 
 // ofEvent is what an event states of one of its fields.
 func ofEvent(field string) string {
-	return attribute(eventAttributes, `"`+field+`"`, eventAttributes+" ->> '$."+field+"'")
+	return attribute(eventAttributes(), `"`+field+`"`, eventAttributes()+" ->> '$."+field+"'")
 }
 
 // columns say where the value of a field stands, of an event and of a run. Any of them may match.
-var columns = map[string]struct{ event, run []string }{
-	"format":       {nil, []string{"(SELECT name FROM names WHERE id = r.format)"}},
-	"agent":        {[]string{"coalesce(" + ofScene("agent") + ", c.agent, r.agent)"}, []string{"r.agent"}},
-	"model":        {[]string{"coalesce(" + ofScene("model") + ", c.model, r.model)"}, []string{"r.model"}},
-	"engine":       {[]string{"c.engine"}, nil},
-	"project":      {[]string{"coalesce(c.project, r.project)"}, []string{"r.project"}},
-	"group":        {[]string{`r."group"`}, []string{`r."group"`}},
-	"flow":         {[]string{"coalesce(" + ofScene("flow") + ", c.flow, r.flow)"}, []string{"r.flow"}},
-	"step":         {[]string{"coalesce(" + ofScene("step") + ", c.step)"}, nil},
-	"status":       {[]string{"r.status", "c.status"}, []string{"r.status"}},
-	"outcome":      {[]string{"r.outcome"}, []string{"r.outcome"}},
-	"from":         {[]string{ofEvent("from")}, nil},
-	"conversation": {[]string{"c.conversation_id", "c.native_id"}, nil},
-	"run":          {[]string{"r.run_id", "r.native_id"}, []string{"r.run_id", "r.native_id"}},
+type columns struct{ event, run []string }
+
+func columnsOf(field string) columns {
+	switch field {
+	case "format":
+		return columns{nil, []string{"(SELECT name FROM names WHERE id = r.format)"}}
+	case "agent":
+		return columns{[]string{"coalesce(" + ofScene("agent") + ", c.agent, r.agent)"}, []string{"r.agent"}}
+	case "model":
+		return columns{[]string{"coalesce(" + ofScene("model") + ", c.model, r.model)"}, []string{"r.model"}}
+	case "engine":
+		return columns{[]string{"c.engine"}, nil}
+	case "project":
+		return columns{[]string{"coalesce(c.project, r.project)"}, []string{"r.project"}}
+	case "group":
+		return columns{[]string{`r."group"`}, []string{`r."group"`}}
+	case "flow":
+		return columns{[]string{"coalesce(" + ofScene("flow") + ", c.flow, r.flow)"}, []string{"r.flow"}}
+	case "step":
+		return columns{[]string{"coalesce(" + ofScene("step") + ", c.step)"}, nil}
+	case "status":
+		return columns{[]string{"r.status", "c.status"}, []string{"r.status"}}
+	case "outcome":
+		return columns{[]string{"r.outcome"}, []string{"r.outcome"}}
+	case "from":
+		return columns{[]string{ofEvent("from")}, nil}
+	case "conversation":
+		return columns{[]string{"c.conversation_id", "c.native_id"}, nil}
+	case "run":
+		return columns{[]string{"r.run_id", "r.native_id"}, []string{"r.run_id", "r.native_id"}}
+	}
+	return columns{}
 }
 
 // field compiles one field. For runs, what only an event can have asks for a run with such an event.
 func (k compiler) field(f query.Field) (Cond, error) {
-	if k.runs && (len(columns[f.Name].run) > 0 || f.Name == "attr" || f.Name == "tag" ||
+	if k.runs && (len(columnsOf(f.Name).run) > 0 || f.Name == "attr" || f.Name == "tag" ||
 		f.Name == "is" && (whole(f, "stub") || whole(f, "pinned") || whole(f, "held"))) {
-		return k.plain(f, columns[f.Name].run)
+		return k.plain(f, columnsOf(f.Name).run)
 	}
 	if k.runs && (f.Name == "path" || f.Name == "source") {
 		c, err := k.plain(f, nil)
@@ -80,10 +106,10 @@ func (k compiler) field(f query.Field) (Cond, error) {
 		}
 		return k.runsWith(c), nil
 	}
-	if column := named[f.Name]; column != "" {
+	if column := named(f.Name); column != "" {
 		return k.facet(f, column), nil
 	}
-	return k.plain(f, columns[f.Name].event)
+	return k.plain(f, columnsOf(f.Name).event)
 }
 
 // runsWith asks for the runs of the events that a condition is about, those that an owner has at least one row in.
@@ -141,11 +167,11 @@ func roleColumn(f query.Field) (is string, args []any, ok bool) {
 	for _, v := range f.Values {
 		switch {
 		case v.Text == "" && v.Match == query.Whole:
-			either = append(either, named["role"]+" IS NULL")
+			either = append(either, named("role")+" IS NULL")
 		case v.Text == "":
-			either = append(either, named["role"]+" IS NOT NULL")
+			either = append(either, named("role")+" IS NOT NULL")
 		case len(v.Text) < 32 && !strings.ContainsFunc(v.Text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }):
-			either, args = append(either, named["role"]+" IN (SELECT id FROM names WHERE name GLOB ?)"), append(args, glob(v))
+			either, args = append(either, named("role")+" IN (SELECT id FROM names WHERE name GLOB ?)"), append(args, glob(v))
 		default:
 			return "", nil, false
 		}
@@ -167,7 +193,7 @@ func (k compiler) plain(f query.Field, in []string) (Cond, error) {
 			}
 			return c, nil
 		}
-		if owner := ownersOf[f.Name]; owner != "" && !k.runs {
+		if owner := ownerOf(f.Name); owner != "" && !k.runs {
 			c.Hint, c.Hinted = k.stating(f, owner)
 		}
 		return c, nil
@@ -240,8 +266,14 @@ func projectsIn(table string) string {
 		WHERE all_of.name IS NOT NULL) SELECT name FROM all_of WHERE name GLOB ?)`
 }
 
-// ownersOf are fields that events state, as facets, or else what owns them.
-var ownersOf = map[string]string{"agent": "coalesce(c.agent, r.agent)", "model": "coalesce(c.model, r.model)"}
+// ownerOf is where a field stands that events state, as facets, or else what owns them; "" for others.
+func ownerOf(field string) string {
+	switch field {
+	case "agent", "model":
+		return "coalesce(c." + field + ", r." + field + ")"
+	}
+	return ""
+}
 
 // stating is what owns rows that can have a value of such a field; nothing where facets do not tell.
 func (k compiler) stating(f query.Field, owner string) (hint []string, args []any) {
@@ -283,7 +315,7 @@ func (k compiler) attr(f query.Field) (Cond, error) {
 	path := `'$.` + strings.ReplaceAll(string(key), "'", "''") + `'`
 	of := []string{"r.attributes"}
 	if !k.runs {
-		of = []string{eventAttributes, "c.attributes", of[0]}
+		of = []string{eventAttributes(), "c.attributes", of[0]}
 	}
 	var in []string
 	switch {
@@ -354,7 +386,7 @@ func special(f query.Field, v query.Value) (string, []any, error) {
 		case "usage":
 			return usageAt + "1)", nil, nil
 		case "cost":
-			return usageAt + eventNumbers["cost"] + " IS NOT NULL)", nil, nil
+			return usageAt + eventNumber("cost") + " IS NOT NULL)", nil, nil
 		case "problem":
 			return "t.version IN (SELECT version FROM problems)", nil, nil
 		}

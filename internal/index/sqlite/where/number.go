@@ -12,12 +12,19 @@ import (
 const usageAt = `EXISTS (SELECT 1 FROM usage u WHERE u.version = t.version AND u.inner IS e.inner AND u.offset + u.length > e.offset
 	AND u.offset = (SELECT x.offset FROM usage x WHERE x.version = t.version AND x.offset <= e.offset AND x.inner IS e.inner ORDER BY x.offset DESC LIMIT 1) AND `
 
-// eventNumbers are what a Compare reads of usage. What went in is all that was sent, cached or not.
-var eventNumbers = map[string]string{
-	"cost":   "coalesce(u.reported, u.calculated)",
-	"input":  "(" + Stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h") + ")",
-	"output": "u.output",
-	"tokens": "(" + Stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h", "u.output") + ")",
+// eventNumber is what a Compare reads of usage, "" for what is none of its numbers. What went in is all that was sent, cached or not.
+func eventNumber(field string) string {
+	switch field {
+	case "cost":
+		return "coalesce(u.reported, u.calculated)"
+	case "input":
+		return "(" + Stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h") + ")"
+	case "output":
+		return "u.output"
+	case "tokens":
+		return "(" + Stated("u.input", "u.cache_read", "u.cache_write", "u.cache_write_1h", "u.output") + ")"
+	}
+	return ""
 }
 
 // eventDurations are how long the call took that an event is about, in microseconds: the call itself or its result.
@@ -47,14 +54,18 @@ func longEnough(n query.Compare) (hint []string, args []any) {
 
 const conversationEvents = "(SELECT sum(o.events) FROM transcripts o WHERE o.conversation = c.id AND o.verdict = 0)"
 
-// runNumbers are what a Compare reads of a run as a whole. Whatever the run did not state is unknown.
-var runNumbers = map[string]string{
-	"cost":     runSum(eventNumbers["cost"]),
-	"input":    runSum(eventNumbers["input"]),
-	"output":   runSum(eventNumbers["output"]),
-	"tokens":   runSum(eventNumbers["tokens"]),
-	"duration": "(r.ended - r.started)",
-	"events":   "(SELECT sum(o.events) FROM run_names n CROSS JOIN transcripts o ON o.run_name = n.id WHERE n.run = r.id AND o.verdict = 0)",
+// runNumber is what a Compare reads of a run as a whole, "" for what is no number of it. Whatever the run did not state is unknown.
+func runNumber(field string) string {
+	switch field {
+	case "duration":
+		return "(r.ended - r.started)"
+	case "events":
+		return "(SELECT sum(o.events) FROM run_names n CROSS JOIN transcripts o ON o.run_name = n.id WHERE n.run = r.id AND o.verdict = 0)"
+	}
+	if number := eventNumber(field); number != "" {
+		return runSum(number)
+	}
+	return ""
 }
 
 func runSum(number string) string {
@@ -68,10 +79,10 @@ func (k compiler) compare(n query.Compare) (Cond, error) {
 	}
 	is := " " + n.Op + " ?"
 	args := []any{n.Value}
-	if number := runNumbers[n.Field]; k.runs && number != "" {
+	if number := runNumber(n.Field); k.runs && number != "" {
 		return Cond{sql: []string{number + is}, args: args}, nil
 	}
-	switch number := eventNumbers[n.Field]; {
+	switch number := eventNumber(n.Field); {
 	case number != "":
 		return Cond{sql: []string{usageAt + number + is + ")"}, args: args,
 			Hint: []string{"t.version IN (SELECT u.version FROM usage u WHERE " + number + is + ")"}, Hinted: args}, nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/awf"
@@ -56,17 +57,17 @@ func Programs() []string {
 	return names
 }
 
-var byName = func() map[string]format.Format {
+var byName = sync.OnceValue(func() map[string]format.Format {
 	m := map[string]format.Format{}
 	for _, f := range Formats() {
 		m[f.Name()] = f
 	}
 	return m
-}()
+})
 
 // Lookup returns the format of a name.
 func Lookup(name string) (format.Format, bool) {
-	f, ok := byName[name]
+	f, ok := byName()[name]
 	return f, ok
 }
 

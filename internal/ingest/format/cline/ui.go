@@ -129,7 +129,7 @@ func (p *parser) message(m message, first bool) {
 		p.counted(m, transcript.KindCompaction, "system", none)
 	default:
 		kind := transcript.KindSystem
-		if !known[m.name] {
+		if !known()[m.name] {
 			kind = transcript.KindUnknown
 		}
 		p.counted(m, kind, "system", none)
