@@ -11,8 +11,9 @@ import (
 
 // memoryMethods is sqlite3_mem_methods. SQLite asks for the pages of its cache one by one, each a little more than 4096 bytes with what
 // it notes of it, and the C library made in Go gives 8192 for that: two pages of the system to be touched for the first time, which
-// costs more than to read them. Here pages lie one behind the other. All else is as SQLite itself does it: the size stands
-// before what is handed out.
+// costs more than to read them. Here pages lie one behind the other. So does what is small, which is most of what it asks for: nodes of parsed
+// statements, of which the schema alone has tens of thousands; there each took the next power of two. All else is as SQLite itself does
+// it: the size stands before what is handed out.
 var memoryMethods = [...]uintptr{
 	*(*uintptr)(unsafe.Pointer(&struct {
 		f func(*libc.TLS, int32) uintptr
@@ -50,7 +51,9 @@ func placeOf(p uintptr) *int32 { return at[int32](p - sizePrefix/2) }
 
 func allocate(t *libc.TLS, n int32) uintptr {
 	var p uintptr
-	if isPage(n) {
+	if n <= pieceMost {
+		p = pieces.take(t, n)
+	} else if isPage(n) {
 		p = pages.take(t)
 	} else if p = libc.Xmalloc(t, types.Size_t(n)+sizePrefix); p != 0 {
 		p += sizePrefix
@@ -62,16 +65,23 @@ func allocate(t *libc.TLS, n int32) uintptr {
 }
 
 func release(t *libc.TLS, p uintptr) {
-	if isPage(*sizeOf(p)) {
+	switch n := *sizeOf(p); {
+	case n <= pieceMost:
+		pieces.give(p, n)
+	case isPage(n):
 		pages.give(t, p)
-		return
+	default:
+		libc.Xfree(t, p-sizePrefix)
 	}
-	libc.Xfree(t, p-sizePrefix)
 }
 
 func reallocate(t *libc.TLS, p uintptr, n int32) uintptr {
 	was := *sizeOf(p)
-	if !isPage(was) && !isPage(n) {
+	if was <= pieceMost && n <= pieceMost && pieceClass(was) == pieceClass(n) {
+		*sizeOf(p) = n
+		return p
+	}
+	if was > pieceMost && n > pieceMost && !isPage(was) && !isPage(n) {
 		if p = libc.Xrealloc(t, p-sizePrefix, types.Size_t(n)+sizePrefix); p == 0 {
 			return 0
 		}
@@ -85,6 +95,51 @@ func reallocate(t *libc.TLS, p uintptr, n int32) uintptr {
 		release(t, p)
 	}
 	return to
+}
+
+const (
+	pieceMost = 256        // what is larger is none
+	pieceStep = 16         // their sizes are multiples, with what stands before them
+	pieceLot  = 1<<16 - 64 // what the C library has room for in one of its own pages
+)
+
+// pieces are small: what is given back is taken again by what is as large, and stays for that.
+var pieces pieceStore
+
+type pieceStore struct {
+	mu        sync.Mutex
+	free      [(pieceMost+sizePrefix)/pieceStep + 2]uintptr // by size; each begins with the next one
+	next, end uintptr                                       // of the lot, what was never taken
+}
+
+func pieceClass(n int32) uintptr { return (uintptr(n) + sizePrefix + pieceStep - 1) / pieceStep }
+
+func (s *pieceStore) take(t *libc.TLS, n int32) uintptr {
+	class := pieceClass(n)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.free[class]; p != 0 {
+		s.free[class] = *at[uintptr](p)
+		return p
+	}
+	size := class * pieceStep
+	if s.end-s.next < size {
+		lot := libc.Xmalloc(t, pieceLot)
+		if lot == 0 {
+			return 0
+		}
+		s.next, s.end = lot, lot+pieceLot
+	}
+	p := s.next + sizePrefix
+	s.next += size
+	return p
+}
+
+func (s *pieceStore) give(p uintptr, n int32) {
+	class := pieceClass(n)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*at[uintptr](p), s.free[class] = s.free[class], p
 }
 
 // pages are those of all caches. What one gives back another takes, and the system gets lots of which none is taken.

@@ -16,7 +16,7 @@ func TestMemory(t *testing.T) {
 	tls := libc.NewTLS()
 	defer tls.Close()
 	bytesOf := func(p uintptr, n int32) []byte { return unsafe.Slice(at[byte](p), n) }
-	sizes := []int32{1, 8, pageLeast - 1, pageLeast, 4096, pageMost, pageMost + 1, 100_000}
+	sizes := []int32{1, 8, 9, 72, pieceMost, pieceMost + 1, pageLeast - 1, pageLeast, 4096, pageMost, pageMost + 1, 100_000}
 	held := map[uintptr]byte{}
 	check := func(p uintptr, n int32) {
 		t.Helper()
