@@ -13,9 +13,18 @@ import (
 func main() {
 	holdMemory(memoryLimit)
 	watchMemory()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	code := execute(ctx, newApp(), os.Args[1:])
-	stop()
-	os.Exit(code)
+	os.Exit(execute(untilInterrupted(), newApp(), os.Args[1:]))
+}
+
+// untilInterrupted ends when the program is told to end. A second Ctrl-C ends the program at once. Signals are listened for beside what
+// follows: that begins three threads, which takes as long as the tree of commands. One that comes before ends the program, as it would have a moment earlier.
+func untilInterrupted() context.Context {
+	ctx, end := context.WithCancelCause(context.Background())
+	go func() {
+		told, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+		<-told.Done()
+		stop()
+		end(context.Cause(told))
+	}()
+	return ctx
 }
