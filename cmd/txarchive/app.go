@@ -29,6 +29,8 @@ type app struct {
 	loads    int64                       // from so many bytes on a first load has an index of its own
 	room     int                         // for what a plan of prune and its facts take in memory, for tests; 0 is enough
 
+	ends bool // the process ends with the command
+
 	archive   string // directory
 	json      bool
 	quiet     bool
@@ -83,6 +85,13 @@ func (a *app) fs() *disk.FS { return &disk.FS{Fault: a.fault} }
 
 // read opens the archive to look at it. It waits for nobody.
 func (a *app) read(ctx context.Context) (*archive.Archive, error) { return a.open(ctx, archive.Read) }
+
+// leave closes an archive that was read. A process that ends has nothing to give back, and SQLite would do so piece by piece.
+func (a *app) leave(store *archive.Archive) {
+	if !a.ends {
+		_ = store.Close() // nothing was written
+	}
+}
 
 // write opens the archive and holds its lock until it is closed.
 func (a *app) write(ctx context.Context) (*archive.Archive, error) { return a.open(ctx, archive.Write) }

@@ -96,7 +96,7 @@ func runCost(ctx context.Context, a *app, o costOptions, changed func(string) bo
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer a.leave(store)
 	if err := o.only(ctx, a, store, &options); err != nil {
 		return err
 	}

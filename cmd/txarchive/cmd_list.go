@@ -93,7 +93,7 @@ func runListRuns(ctx context.Context, a *app, o listOptions) error {
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer a.leave(store)
 	tags, err := tagsOf(ctx, store)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func runListConversations(ctx context.Context, a *app, o listOptions, v []string
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer a.leave(store)
 	runs := store.Index().Runs(ctx, of, index.Page{AllVersions: o.allVersions})
 	if len(v) > 0 {
 		if of.Query.Root != nil {

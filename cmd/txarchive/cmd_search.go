@@ -80,7 +80,7 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer a.leave(store)
 	answer, err := a.searcher(store).Find(ctx, query, o.Options)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func runStats(ctx context.Context, a *app, storage bool) error {
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer a.leave(store)
 	s, err := store.Index().Totals(ctx)
 	if err != nil {
 		return err

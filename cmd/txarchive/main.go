@@ -13,7 +13,9 @@ import (
 func main() {
 	holdMemory(memoryLimit)
 	watchMemory()
-	os.Exit(execute(untilInterrupted(), newApp(), os.Args[1:]))
+	a := newApp()
+	a.ends = true
+	os.Exit(execute(untilInterrupted(), a, os.Args[1:]))
 }
 
 // untilInterrupted ends when the program is told to end. A second Ctrl-C ends the program at once. Signals are listened for beside what
