@@ -76,29 +76,15 @@ func (c *commit) parsed(p *index.Parsed) error {
 // nothing is the content of an empty file.
 var nothing = blob.Ref(sha256.Sum256(nil))
 
-// filled says of an empty version that there is a newer one, and lets those that this one filled say nothing: whose a file is that
-// has just begun was a guess from its name.
+// filled says of an empty version that there is a newer one: whose a file is that has just begun was a guess from its name. What
+// the newer one is makes no difference, see supersede.
 func (c *commit) filled(o *owner) (bool, error) {
-	if o.SHA256 == nothing {
-		var newer int64
-		return c.get("SELECT w.id FROM versions v JOIN versions w ON w.file = v.file AND w.number > v.number WHERE v.id = ? LIMIT 1",
-			[]any{o.version}, &newer)
-	}
-	if !o.First || o.Number == 1 {
+	if o.SHA256 != nothing {
 		return false, nil
 	}
-	empty := map[int64]bool{}
-	if err := c.each(`SELECT w.id FROM versions v JOIN versions w ON w.file = v.file AND w.number < v.number
-		WHERE v.id = ? AND w.sha256 = ? AND w.parser <> 0 AND w.grave IS NULL AND NOT EXISTS (SELECT 1 FROM graves g WHERE g.version = w.id)`,
-		intoSet(empty), o.version, nothing[:]); err != nil {
-		return false, err
-	}
-	for _, version := range sorted(empty) {
-		if err := c.silence(version); err != nil {
-			return false, err
-		}
-	}
-	return false, nil
+	var newer int64
+	return c.get("SELECT w.id FROM versions v JOIN versions w ON w.file = v.file AND w.number > v.number WHERE v.id = ? LIMIT 1",
+		[]any{o.version}, &newer)
 }
 
 // unsay takes back what a parse replaces: everything when it starts from the beginning (of an original that grew, too: its

@@ -170,8 +170,18 @@ func versionKey(v *blob.Version) index.VersionKey {
 	return index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}
 }
 
-// supersede marks what older versions of a file say as to be judged again.
+// supersede marks what older versions of a file say as to be judged again, and lets those that are empty say nothing (filled).
 func (c *commit) supersede(file int64, number int) error {
+	empty := map[int64]bool{}
+	if err := c.each(`SELECT v.id FROM versions v WHERE v.file = ? AND v.number < ? AND v.sha256 = ? AND v.parser <> 0 AND v.grave IS NULL
+		AND NOT EXISTS (SELECT 1 FROM graves g WHERE g.version = v.id)`, intoSet(empty), file, number, nothing[:]); err != nil {
+		return err
+	}
+	for _, version := range sorted(empty) {
+		if err := c.silence(version); err != nil {
+			return err
+		}
+	}
 	const names = `SELECT run_name FROM run_claims WHERE version IN (SELECT id FROM versions WHERE file = ?1 AND number < ?2)
 		UNION SELECT run_name FROM transcripts WHERE version IN (SELECT id FROM versions WHERE file = ?1 AND number < ?2)
 		UNION SELECT run_name FROM usage WHERE version IN (SELECT id FROM versions WHERE file = ?1 AND number < ?2)`
