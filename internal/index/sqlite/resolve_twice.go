@@ -322,7 +322,9 @@ func (c *commit) judgeCalls() error {
 
 // judgeReceipts lets one receipt and one step of a key count in each touched run: the highest rank, then the newest version.
 func (c *commit) judgeReceipts() error {
-	for _, table := range []struct{ name, rank string }{{"receipts", "0"}, {"steps", "x.rank"}} {
+	// What resolvers are not given is left as it was stated: they may have seen it before, when it counted still.
+	const unresolved = ", native_conversation = CASE WHEN ?1 = 0 OR stated IS NULL THEN native_conversation ELSE coalesce(stated ->> 'Conversation', '') END"
+	for _, table := range []struct{ name, rank, also string }{{"receipts", "0", unresolved}, {"steps", "x.rank", ""}} {
 		var rows []judged
 		err := c.beside(`SELECT x.id, n.run, x.key, x.verdict, `+table.rank+`, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), v.number, f.id,
 			s.name || '/' || f.path, x.offset FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id CROSS JOIN `+table.name+` x ON x.run_name = n.id
@@ -354,7 +356,7 @@ func (c *commit) judgeReceipts() error {
 				if verdict == j.was {
 					continue
 				}
-				if _, err := c.exec("UPDATE "+table.name+" SET verdict = ? WHERE id = ?", verdict, j.id); err != nil {
+				if _, err := c.exec("UPDATE "+table.name+" SET verdict = ?1"+table.also+" WHERE id = ?2", verdict, j.id); err != nil {
 					return err
 				}
 			}
