@@ -104,6 +104,8 @@ func TestLifeOpenCodeTree(t *testing.T) {
 	l.meet("running", counts{runs: 1, conversations: 1, events: 2, calls: 1, in: 10, out: 25, cost: 250000})
 	l.openTree("completed")
 	l.meet("completed", counts{runs: 1, conversations: 1, events: 3, calls: 1, results: 1, in: 10, out: 25, cost: 250000})
+	l.answers("a step has the time of its message", "SELECT time FROM v_usage WHERE counted", "2026-05-28T20:26:41.000000Z")
+	l.answers("also by day", "SELECT day FROM v_cost_daily", "2026-05-28")
 	l.write(openStore+"session/p/ses_b.json", `{"id":"ses_b","projectID":"p","parentID":"ses_a","directory":"/home/ada/shop","title":"look","version":"1.1.0","time":{"created":1780000002000}}`)
 	l.write(openStore+"part/msg_3/prt_4.json", `{"id":"prt_4","type":"text","text":"a part that names nothing"}`)
 	l.meet("part first", counts{runs: 1, conversations: 2, events: 3, calls: 1, results: 1, in: 10, out: 25, cost: 250000, links: 1})

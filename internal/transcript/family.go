@@ -11,7 +11,7 @@ type Family struct {
 	// counts for nothing (a window that repeats the log: DerivedTotal).
 	Conversations []*FamilyConversation
 	Receipts      []*Receipt // set Conversation
-	Usage         []*Usage   // for formats that ask for it (format.UsageResolver); set Verdict, Conversation, Agent, Engine, Flow, Step, Model, Provider
+	Usage         []*Usage   // for formats that ask for it (format.UsageResolver); set Verdict, Conversation, Agent, Engine, Flow, Step, Model, Provider, Time
 	Steps         []*Step    // set Conversation
 	Hints         []*Hint    // read only
 	// Roles may be set: who speaks in a message, by the native id that the IDs of its events begin with, up to a '/'. What

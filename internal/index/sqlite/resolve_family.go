@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -31,10 +32,11 @@ type familyUsage struct {
 type usageSaid struct {
 	verdict                                                  int
 	conversation, agent, engine, flow, step, model, provider string
+	time                                                     transcript.Time
 }
 
 func saidOf(u *transcript.Usage) usageSaid {
-	return usageSaid{schema.VerdictNumber[u.Verdict], u.Conversation, u.Agent, u.Engine, u.Flow, u.Step, u.Model, u.Provider}
+	return usageSaid{schema.VerdictNumber[u.Verdict], u.Conversation, u.Agent, u.Engine, u.Flow, u.Step, u.Model, u.Provider, u.Time}
 }
 
 // families loads the touched runs whose formats have a resolver. They are resolved in elect, when it is known
@@ -114,14 +116,15 @@ func loadStated[T any](c *commit, all map[int64]*family, table, where string, ad
 // loadUsage reads what the originals state as usage for families, and what the rows say of it now.
 func (c *commit) loadUsage(all map[int64]*family) error {
 	return c.beside(`SELECT n.run, n.scope <> '', x.id, x.usage_id, x.stated, x.stated_verdict, coalesce(x.native_conversation, n.native_id), coalesce(w.agent, ''),
-		coalesce(w.engine, ''), coalesce(w.flow, ''), coalesce(w.step, ''), coalesce(w.model, ''), coalesce(w.provider, '')`+
+		coalesce(w.engine, ''), coalesce(w.flow, ''), coalesce(w.step, ''), coalesce(w.model, ''), coalesce(w.provider, ''), x.time, x.tz`+
 		statedRows("usage", "CROSS JOIN usage_texts w ON w.id = x.texts", ""), func(r *sql.Rows) error {
 		var run int64
 		var local bool
 		var stated []byte
 		var row familyUsage
 		w := &row.said
-		if err := r.Scan(&run, &local, &row.id, keyOf{&row.key}, &stated, &w.verdict, &w.conversation, &w.agent, &w.engine, &w.flow, &w.step, &w.model, &w.provider); err != nil {
+		if err := r.Scan(&run, &local, &row.id, keyOf{&row.key}, &stated, &w.verdict, &w.conversation, &w.agent, &w.engine, &w.flow, &w.step, &w.model, &w.provider,
+			engine.Time(&w.time), engine.Zone(&w.time)); err != nil {
 			return err
 		}
 		f := all[run]
@@ -312,7 +315,7 @@ func (c *commit) writeFamily(f *family) error {
 			return err
 		}
 		if _, err := c.exec(`UPDATE usage SET stated_verdict = ?, native_conversation = nullif(?, (SELECT n.native_id FROM run_names n WHERE n.id = run_name)),
-			texts = ?, calculated = ? WHERE id = ?`, said.verdict, said.conversation, texts, calculated, row.id); err != nil {
+			texts = ?, calculated = ?, time = ?, tz = ? WHERE id = ?`, said.verdict, said.conversation, texts, calculated, nullTime(u.Time), nullZone(u.Time), row.id); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,8 @@
 package opencode
 
 import (
+	"strconv"
+
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -101,10 +103,21 @@ func (p *parser) message(m message) {
 	if m.model != "" {
 		p.emit(&transcript.Hint{Run: run(m.session, m.id), Key: hintModel, Value: m.id + "\t" + m.model + "\t" + m.provider, Origin: p.at})
 	}
+	if at := m.at(); at.Valid {
+		p.emit(&transcript.Hint{Run: run(m.session, m.id), Key: hintTime, Value: m.id + "\t" + strconv.FormatInt(at.UnixMicro, 10), Origin: p.at})
+	}
 	if m.role == "user" || m.role == "assistant" {
 		p.emit(&transcript.Hint{Run: run(m.session, m.id), Key: hintRole, Value: m.id + "\t" + m.role, Origin: p.at})
 	}
 	p.total(m)
+}
+
+// at is when a message was there as a whole.
+func (m *message) at() transcript.Time {
+	if m.completed.Valid {
+		return m.completed
+	}
+	return m.created
 }
 
 // total yields the tokens of a message that has no steps, or whose steps stand elsewhere.
@@ -113,10 +126,7 @@ func (p *parser) total(m message) {
 	if u == nil || u.Input.N+u.Output.N+u.CacheRead.N+u.CacheWrite.N == 0 && !u.Cost.Known {
 		return
 	}
-	u.Key, u.Origin = "message "+m.id, m.origin
-	if u.Time = m.completed; !u.Time.Valid {
-		u.Time = m.created
-	}
+	u.Key, u.Origin, u.Time = "message "+m.id, m.origin, m.at()
 	u.Model, u.Provider, u.Agent = m.model, m.provider, m.agent
 	u.Attributes[wholeMark] = true
 	p.emit(u)

@@ -20,8 +20,8 @@ func FuzzMessage(f *testing.F) {
 func FuzzPart(f *testing.F) { formattest.Fuzz(f, New(), rolePart, "storage/part/msg_1/prt_1.json") }
 func FuzzRows(f *testing.F) { formattest.Fuzz(f, New(), roleRows, "opencode.db/ses_1/msg_1.ndjson") }
 
-// TestModels names the model of each request of a tree, where messages and steps are different files.
-func TestModels(t *testing.T) {
+// TestMessages takes from the messages of a tree what its steps do not say of their requests: the model, and the time.
+func TestMessages(t *testing.T) {
 	f := &transcript.Family{}
 	for _, o := range formattest.Originals(t, New(), "testdata/tree") {
 		for _, r := range o.Records() {
@@ -44,6 +44,9 @@ func TestModels(t *testing.T) {
 		}
 		if u.Model != want {
 			t.Errorf("%s: model %q, want %q", u.Key, u.Model, want)
+		}
+		if !u.Time.Valid {
+			t.Errorf("%s has no time", u.Key)
 		}
 	}
 }

@@ -10,10 +10,10 @@ import (
 )
 
 // Resolve says which requests count: the steps of a message, and a message itself only where it has none. It names
-// the models of steps, and who speaks in texts, whose message is another file. Messages of a session that has no record
+// the models and times of steps, and who speaks in texts, whose message is another file. Messages of a session that has no record
 // count, and make no conversation that does; parts of which not even a message is there are found.
 func (opencode) Resolve(f *transcript.Family) {
-	stated, spoken, models := false, false, map[string]string{}
+	stated, spoken, models, times := false, false, map[string]string{}, map[string]transcript.Time{}
 	f.Roles = map[string]string{}
 	for _, h := range f.Hints {
 		switch h.Key {
@@ -22,6 +22,11 @@ func (opencode) Resolve(f *transcript.Family) {
 		case hintModel:
 			msg, model, _ := strings.Cut(h.Value, "\t")
 			models[msg] = model
+		case hintTime:
+			msg, text, _ := strings.Cut(h.Value, "\t")
+			if at, err := strconv.ParseInt(text, 10, 64); err == nil && (!times[msg].Valid || at > times[msg].UnixMicro) {
+				times[msg] = transcript.Time{UnixMicro: at, Valid: true} // an earlier version of the message was not complete
+			}
 		case hintRole:
 			msg, role, _ := strings.Cut(h.Value, "\t")
 			f.Roles[msg], spoken = role, true
@@ -43,8 +48,12 @@ func (opencode) Resolve(f *transcript.Family) {
 		if u.Attributes[wholeMark] != true {
 			steps[msg] = true
 		}
-		if id, _ := msg.(string); u.Model == "" {
+		id, _ := msg.(string)
+		if u.Model == "" {
 			u.Model, u.Provider, _ = strings.Cut(models[id], "\t")
+		}
+		if !u.Time.Valid {
+			u.Time = times[id]
 		}
 	}
 	for _, u := range f.Usage {

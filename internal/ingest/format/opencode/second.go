@@ -180,10 +180,7 @@ func (p *parser) request(m message) {
 	if u == nil || u.Input.N+u.Output.N+u.CacheRead.N+u.CacheWrite.N == 0 && !u.Cost.Known {
 		return
 	}
-	u.Key, u.Attributes = "message "+m.id, nil
-	if u.Time = m.completed; !u.Time.Valid {
-		u.Time = m.created
-	}
+	u.Key, u.Attributes, u.Time = "message "+m.id, nil, m.at()
 	u.Model, u.Provider, u.Agent = m.model, m.provider, m.agent
 	p.emit(u)
 }

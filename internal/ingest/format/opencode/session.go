@@ -9,11 +9,13 @@ import (
 )
 
 // hintSession says that a session's own record is there, hintModel which model a message came from:
-// "<message>\t<model>\t<provider>", hintRole who speaks in it: "<message>\t<role>".
+// "<message>\t<model>\t<provider>", hintRole who speaks in it: "<message>\t<role>", hintTime when it was complete, else made:
+// "<message>\t<microseconds>".
 const (
 	hintSession = "session"
 	hintModel   = "model"
 	hintRole    = "role"
+	hintTime    = "time"
 
 	hintFirst  = "first"  // "<message>\t<microseconds>": when a message of version 1 was made
 	hintSecond = "second" // the same of version 2
