@@ -155,7 +155,11 @@ func (c *candidates) literal(ctx context.Context, lit string) (guess, error) {
 	if !slices.Equal(term.Words(lit), term.Words(folded)) {
 		return guess{}, nil // signs that fold to letters: where words end is not seen any more
 	}
-	open := false
+	inside, end := term.Inside(folded)
+	if inside {
+		return guess{}, nil // such as [31m: the index has no colors
+	}
+	folded, open := folded[:end], false
 	if len(folded) > maxLiteral {
 		folded, open = folded[:boundary(folded, maxLiteral)], true
 	}

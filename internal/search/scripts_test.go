@@ -69,6 +69,11 @@ var scripts = []struct{ text, query, marked string }{
 	{"$HOME and ${PATH}", `$HOME`, "HOME"},
 	{"user@example.org wrote", `user@example.org`, "user@example.org"},
 	{"a NUL \x00 and \x1b[31mred\x1b[0m", `*[31m*`, "[31m"},
+	{"a NUL \x00 and \x1b[31mred\x1b[0m", `red`, "red"},
+	{"\x1b[1;31mFAILED\x1b[0m tests/x.py", `"failed tests"`, "FAILED\x1b[0m tests"},
+	{"\x1b[1;31mFAILED\x1b[0m tests/x.py", "*failed\x1b[0*", "FAILED\x1b[0"},
+	{"\x1b[1;31mFAILED\x1b[0m tests/x.py", `/\[1;31mfailed/`, "[1;31mFAILED"},
+	{"\x1b[1;31mFAILED\x1b[0m tests/x.py", `*[1;3*`, "[1;3"},
 	{"a \xff\xfe broken byte", `broken`, "broken"},
 	// Ids.
 	{"commit a3f9c1b2e0 of it", `a3f9c1b2e0`, "a3f9c1b2e0"},

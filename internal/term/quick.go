@@ -16,10 +16,17 @@ const someTerms = 40
 // else.
 func (s *Splitter) quick(t *Terms, text string, i int) int {
 	for s.cut == 0 && i < len(text) && len(t.All) < someTerms {
+		if s.escape < i {
+			s.escape = nextEscape(text, i)
+		}
+		if s.escape == i {
+			i = past(text, i)
+			continue
+		}
 		from := len(t.Text)
-		words, digits, upper, size := t.fold(text, i)
+		words, digits, upper, size := t.fold(text[:s.escape], i)
 		end := i + size
-		open, slow := end < len(text), false // a word may go on at the end; what follows is not for quick
+		open, slow := end < s.escape, false // a word may go on at the end; what follows is not for quick
 		if open && text[end] >= utf8.RuneSelf {
 			r, n := utf8.DecodeRuneInString(text[end:])
 			class := lookup(r).class

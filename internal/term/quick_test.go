@@ -35,7 +35,7 @@ func slowly(text string) (dst []byte, all []One) {
 func TestQuick(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
-	pieces := []string{"a", "Z", "7", "the", "Error", "HTTP", "parseConfig", "x86", "v2", "é", "字", "ﬁ", "—", "’", "\u0301", "\x80", "\x00", "_", " ", " ", "  ", "\n\t", "\": {",
+	pieces := []string{"a", "Z", "7", "the", "Error", "HTTP", "parseConfig", "x86", "v2", "é", "字", "ﬁ", "—", "’", "\u0301", "\x80", "\x00", "_", " ", " ", "  ", "\n\t", "\": {", "\x1b", "\x1b[", "\x1b[1;31m", "\x1b[0K",
 		"internationalisation", "ABCDEFGH", "abcdefgh", "12345678", "abcdefghABCDEFGH", "0123456789abcdef", "@", "[", "`", "{", "/", ":"}
 	for range 20_000 {
 		var text []byte

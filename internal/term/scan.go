@@ -60,6 +60,10 @@ func (s *Splitter) next(out []byte, text string, i int) (word, []byte) {
 	for i < len(text) {
 		c := text[i]
 		k := kinds[c]
+		if c == escape {
+			i = past(text, i)
+			continue
+		}
 		if k == 0 {
 			i++
 			continue

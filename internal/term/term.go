@@ -13,6 +13,7 @@
 //     accents of Latin, Greek and Cyrillic letters are dropped, and so are strokes and ligatures (ø ł đ æ ß), Hebrew
 //     points and Arabic vowel signs; vowel signs of other scripts stay. Japanese dakuten stay on their kana (composed
 //     when written apart) and Hangul jamo are composed into syllables;
+//   - the colors of a terminal (ESC [ 31 m) are no words, and what stands at both sides of one is consecutive;
 //   - a word longer than MaxTerm bytes gives several consecutive terms.
 //
 // An identifier stands for itself and, in the same place, for each of its parts and for each run of neighbouring parts.
@@ -43,8 +44,9 @@ type Splitter struct {
 	terms   Terms // of Split
 	skipped int64
 
-	text string // whose terms Next gives
-	at   int    // where it goes on
+	text   string // whose terms Next gives
+	at     int    // where it goes on
+	escape int    // the next escape of text; -1 as long as none was looked for
 
 	clear  int // no blob can begin before this offset
 	cut    int // where the terms of the present blob end, 0 outside of one
@@ -82,7 +84,7 @@ func (s *Splitter) Split(dst []byte, text string) []byte {
 // Begin begins a text, whose terms Next gives.
 func (s *Splitter) Begin(text string) {
 	s.reset()
-	s.text, s.at = text, 0
+	s.text, s.at, s.escape = text, 0, -1
 }
 
 // Next makes t the next of the terms of the text, some tens of them. It returns false when there are none.

@@ -49,6 +49,8 @@ var words = []struct{ in, want string }{
 	{"हिन्दी क़लम क\u093cलम", "हिन्दी क\u093cलम क\u093cलम"},
 	{"a\x00b\xffc\ufffdd\u2028e\xed\xa0\x80f", "a b c d e f"},
 	{"co\u00adoperate \ufeffbom می\u200cخواهم", "cooperate bom میخواهم"},
+	{"\x1b[31mwarning\x1b[0m:\x1b[1;38;5;9m fooBar\x1b[K x", "warning foobar|<foo|>bar x"},
+	{"\x1b[31 m \x1b31x \x1b[\x1b[31 \x1b[" + strings.Repeat(";", 70) + "on off\x1b[", "31 m 31x|<31|>x 31 on off"},
 	{strings.Repeat("ab", 40), strings.Repeat("ab", 32) + " " + strings.Repeat("ab", 8)},
 	{strings.Repeat("é", 70), strings.Repeat("e", 64) + " eeeeee"},
 	{strings.Repeat("ж", 40), strings.Repeat("ж", 32) + " " + strings.Repeat("ж", 8)},
@@ -210,7 +212,7 @@ func TestTable(t *testing.T) {
 var pieces = []string{
 	"the", "Error", "parseConfig", "HTTPServer2", "src/health.py", "pane_pid", "v1.2.3", "数据库", "修复", "バグ", "ﾊﾞｸﾞ", "は\u3099",
 	"한글", "\u1112\u1161\u11ab", "Ünïcödé", "Cre\u0300me", "Straße", "ΣΊΣΥΦΟΣ", "ёлка", "👍🏽", "👨‍👩‍👧", "❤️", "㍿", "５０％", "don't", "50%", "C++",
-	"ภาษาไทย", "हिन्दी", "שָׁלוֹם", "مرحبا", "a3f9c1b2", "\x00", "\xff", "\u2028", "\ufffd", "_", "-", "/", ".", "\n", " ", " ", " ", "x", "7",
+	"ภาษาไทย", "हिन्दी", "שָׁלוֹם", "مرحبا", "a3f9c1b2", "\x00", "\xff", "\u2028", "\ufffd", "_", "-", "/", ".", "\n", " ", " ", " ", "x", "7", "\x1b", "\x1b[1;31m",
 	"co\u00adop", strings.Repeat("Long", 20), strings.Repeat("ж", 50),
 }
 
@@ -290,6 +292,16 @@ func found(t *testing.T, text, terms string, skipped int64, a, b int) {
 	}
 	for b < len(text) && !between(text, b) {
 		b++
+	}
+	for i := nextEscape(text, 0); i < len(text); i = nextEscape(text, i) {
+		next := past(text, i)
+		if next > i+1 && i < a && a < next { // a piece of a sequence looks like a word
+			a = i
+		}
+		if next > i+1 && i < b && b < next {
+			b = next
+		}
+		i = next
 	}
 	query := Words(text[a:b])
 	var s Splitter
