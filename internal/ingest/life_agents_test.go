@@ -62,6 +62,25 @@ func TestLifeClaudeCode(t *testing.T) {
 	l.copied("laptop", counts{runs: 2, conversations: 2, events: 9, in: 30, out: 9, links: 2})
 }
 
+// TestTimeComesLate: a session is met when no line of it states a time, and stands at that of its file; then the file has
+// another time, then a line that states one follows, whose place the others take.
+func TestTimeComesLate(t *testing.T) {
+	l := newLife(t, "claude-code")
+	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	prompt := `{"type":"user","uuid":"u0","sessionId":"` + claudeA + `","message":{"role":"user","content":"before any time"}}` + "\n"
+	l.write(claudeFile(claudeA), prompt)
+	l.touch(claudeFile(claudeA), at)
+	l.meet("begun", counts{runs: 1, conversations: 1, events: 1})
+	l.touch(claudeFile(claudeA), at.AddDate(0, 1, 0))
+	l.meet("touched", counts{runs: 1, conversations: 1, events: 1})
+	l.append(claudeFile(claudeA), strings.ReplaceAll(prompt, "u0", "u1"))
+	l.touch(claudeFile(claudeA), at.AddDate(0, 2, 0))
+	l.meet("grown", counts{runs: 1, conversations: 1, events: 2})
+	l.append(claudeFile(claudeA), claudeTurn(claudeA, 1))
+	l.touch(claudeFile(claudeA), at.AddDate(0, 3, 0))
+	l.meet("timed", counts{runs: 1, conversations: 1, events: 5, in: 10, out: 3})
+}
+
 // TestOriginComesLate: two copies of a session are met before it. What each is a copy of, and what its lines say of
 // sub-agents, does not depend on that.
 func TestOriginComesLate(t *testing.T) {

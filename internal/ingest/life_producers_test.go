@@ -76,6 +76,9 @@ func (l *life) madeAgain(what string) {
 		l.t.Fatal(err)
 	}
 	l.w.same(what+": reindex", again.dump(), before)
+	if _, err := l.w.index.Differences(context.Background(), again.index, func(problem string) { l.t.Errorf("%s: %s", what, problem) }); err != nil {
+		l.t.Fatal(err)
+	}
 }
 
 // once expects the same totals of an archive that only sees how the directory is now.

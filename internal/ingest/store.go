@@ -246,7 +246,7 @@ func (st *stored) touch(state index.State) error {
 	}
 	st.v.Root, st.v.SHA256 = state.Root, state.SHA256
 	p := &piece{version: st.v, kind: pieceTouched, last: true, stat: st.stat}
-	if !same && st.c.format != nil {
+	if (!same || state.Parsed == 0) && st.c.format != nil { // rows that state no time may stand at that of the file
 		rows, err := st.parseWhole(io.NewSectionReader(st.f, 0, st.v.Size))
 		if err != nil {
 			return err

@@ -20,9 +20,14 @@ import (
 
 var _ index.Catalog = (*DB)(nil)
 
+// atFile says of a version v that rows of it stand at the time of its file, because nothing before them states one. They stand
+// elsewhere when the file has another time, or has grown by a line that states one: then all of it is parsed again.
+const atFile = `EXISTS (SELECT 1 FROM transcripts t WHERE t.version = v.id
+	AND (SELECT e.near FROM events e WHERE e.transcript = t.id ORDER BY e.seq, e.part LIMIT 1) = v.mtime / 1000)`
+
 const (
 	selectColumns = `SELECT v.id, s.name, f.path, v.number, c.root, v.size, v.sha256, v.mtime, v.mode, coalesce(n.name, ''), coalesce(o.name, ''),
-	v.root_dir, v.parser, v.parsed, EXISTS (SELECT 1 FROM transcripts t WHERE t.version = v.id AND t.indexed = 2), v.grave IS NOT NULL, v.chain
+	v.root_dir, v.parser, CASE WHEN ` + atFile + ` THEN 0 ELSE v.parsed END, EXISTS (SELECT 1 FROM transcripts t WHERE t.version = v.id AND t.indexed = 2), v.grave IS NOT NULL, v.chain
 	`
 	selectNames = `
 	LEFT JOIN names n ON n.id = v.format LEFT JOIN names o ON o.id = v.role `

@@ -133,8 +133,10 @@ func (c *commit) grow(id, chain int64, v *blob.Version) error {
 		return err
 	}
 	// What grew must be parsed: parser 0 says so until its rows follow.
-	if _, err := c.exec(`UPDATE versions SET parser = CASE WHEN size < ?1 THEN 0 ELSE parser END, grave = CASE WHEN size < ?1 THEN NULL ELSE grave END, size = ?1, sha256 = ?, mtime = ?, mode = ?,
-		format = ?, role = ?, root_dir = ? WHERE id = ? AND size <= ?1`, v.Size, v.SHA256[:], v.ModTime.UnixNano(), v.Mode, format, role, v.Claim, id); err != nil {
+	const moved = "mtime <> ?2 AND " + atFile
+	if _, err := c.exec(`UPDATE versions AS v SET parser = CASE WHEN size < ?1 OR `+moved+` THEN 0 ELSE parser END, parsed = CASE WHEN `+moved+` THEN 0 ELSE parsed END,
+		grave = CASE WHEN size < ?1 THEN NULL ELSE grave END, size = ?1, mtime = ?2, sha256 = ?, mode = ?,
+		format = ?, role = ?, root_dir = ? WHERE id = ? AND size <= ?1`, v.Size, v.ModTime.UnixNano(), v.SHA256[:], v.Mode, format, role, v.Claim, id); err != nil {
 		return err
 	}
 	_, err = c.exec("UPDATE chains SET size = ?, sha256 = ? WHERE id = ? AND size <= ?", v.Size, v.SHA256[:], chain, v.Size)
