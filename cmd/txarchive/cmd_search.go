@@ -44,7 +44,7 @@ func newSearchCommand(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.IntVarP(&o.Limit, "limit", "n", 20, "show `N` hits; 0 is no limit")
 	f.StringVar(&o.After, "after", "", "go on after the hit with this `CURSOR`")
-	f.StringVar(&o.sort, "sort", string(search.Newest), "`ORDER`: newest, oldest or relevance")
+	f.StringVar(&o.sort, "sort", string(search.Newest), "`ORDER`: newest, oldest, or relevance: that ranks the newest 500 hits")
 	f.IntVarP(&o.Context, "context", "C", 0, "show `N` events before and after each hit")
 	f.BoolVar(&o.AllVersions, "all-versions", false, "also search earlier versions, copies and copied history")
 	f.Var((*ageValue)(&o.Timeout), "timeout", "stop after this `TIME` with what was found (exit code 7)")

@@ -147,12 +147,13 @@ func (a *app) printCoverage(c *search.Coverage) {
 	if c.Window != nil {
 		a.note("Ranked are the newest %s hits; before: narrows the search to older ones", number(int64(*c.Window)))
 	}
-	if c.More {
-		more := "There may be more: --limit 0 shows all"
-		if c.Next != nil {
-			more += ", --after '" + *c.Next + "' the next"
-		}
-		a.note("%s", more)
+	switch {
+	case c.More && c.Window == nil && c.Next == nil:
+		a.note("There may be more: --limit 0 shows all")
+	case c.More && c.Window == nil:
+		a.note("There may be more: --limit 0 shows all, --after '%s' the next", *c.Next)
+	case c.Next != nil:
+		a.note("There are more of these: --after '%s' shows the next", *c.Next)
 	}
 	if len(c.Ignored) > 0 {
 		a.note("Not looked for, being punctuation only: %s", strings.Join(c.Ignored, " "))

@@ -24,7 +24,7 @@ type Coverage struct {
 
 	Shown int     `json:"hits_shown"`
 	More  bool    `json:"more"` // there are hits after the last one shown, or may be
-	Next  *string `json:"next"` // cursor for them
+	Next  *string `json:"next"` // cursor for them; null where none leads there
 	// Complete says that every hit was shown.
 	Complete bool `json:"complete"`
 	// Partial says why hits may be missing among or after those shown. Null: none are.
@@ -124,11 +124,11 @@ func (a *Answer) state(c *Coverage) {
 	if partial != "" {
 		c.Partial = &partial
 	}
-	if a.o.Sort == Relevance && a.windowed {
-		c.Window, c.More = &a.o.Window, true
-	}
 	if c.More && a.next != "" {
 		c.Next = &a.next
+	}
+	if a.o.Sort == Relevance && a.windowed { // what is older than those that were ranked has no place after them
+		c.Window, c.More = &a.o.Window, true
 	}
 	c.Complete = a.ended && !c.More && c.Partial == nil && a.o.After == ""
 }

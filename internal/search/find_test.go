@@ -290,7 +290,7 @@ func TestRelevance(t *testing.T) {
 	if results[0].Score <= results[1].Score || c.Window != nil || !c.Complete {
 		t.Errorf("%+v", c)
 	}
-	if _, c = find(t, w.searcher(), "config", Options{Sort: Relevance, Window: 2}); c.Window == nil || *c.Window != 2 || c.Complete {
+	if _, c = find(t, w.searcher(), "config", Options{Sort: Relevance, Window: 2}); c.Window == nil || *c.Window != 2 || c.Complete || !c.More || c.Next != nil {
 		t.Errorf("window: %+v", c)
 	}
 }
