@@ -41,6 +41,7 @@ type Ingester struct {
 	Formats   []format.Format
 	Prices    *price.Book // of the program; facts of the archive add to them
 	Writer    string      // id of this writer in pack names: letters and digits
+	Own       string      // directory of the archive, which no scan enters: it would store itself, more each time; "" for none
 	Now       func() time.Time
 	Log       *slog.Logger
 	// All also takes files below the roots that no format knows.

@@ -256,3 +256,19 @@ func TestAnyOrder(t *testing.T) {
 	w.ingest("runs", root, ".")
 	w.same("any order", w.dump(), before)
 }
+
+// TestOwnArchive has the archive inside of what it takes all of: it does not take itself, and so does not grow by that.
+func TestOwnArchive(t *testing.T) {
+	w := newWorld(t)
+	home := filepath.Dir(w.dir)
+	if err := os.WriteFile(filepath.Join(home, "note.txt"), []byte("a note"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.Own, w.All = w.dir, true
+	for range 2 {
+		w.ingest("home", home, ".")
+	}
+	if got := w.dump(); strings.Contains(got, "packs/") || !strings.Contains(got, "note.txt") {
+		t.Errorf("it took itself:\n%s", got)
+	}
+}

@@ -26,7 +26,7 @@ func (s *scan) walk(ctx context.Context) error {
 		s.meet(s.root.Below, metadataOf(info))
 		return nil
 	}
-	w := walker{scan: s, todo: []string{path.Clean(s.root.Below)}}
+	w := walker{scan: s, todo: []string{path.Clean(s.root.Below)}, own: s.own()}
 	w.more.L = &w.mu
 	var all sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -44,6 +44,23 @@ type walker struct {
 	more sync.Cond
 	todo []string // directories, the next one last
 	busy int      // how many are being read
+	own  string   // the archive's directory, "" where that lies elsewhere
+}
+
+// own is the path of the archive's directory below the root, "" when it lies elsewhere.
+func (s *scan) own() string {
+	dir, err := filepath.Abs(s.g.Own)
+	if s.g.Own == "" || err != nil {
+		return ""
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return ""
+	}
+	rel, err := filepath.Rel(s.root.Dir, dir)
+	if err != nil || !filepath.IsLocal(rel) {
+		return ""
+	}
+	return filepath.ToSlash(rel)
 }
 
 // walkPiece is how many files of a directory are looked at before the scan meets them. A directory may have a million.
@@ -112,7 +129,9 @@ func (w *walker) look(dir *os.File, rel string, entries []fs.DirEntry, below []s
 			name = rel + "/" + name
 		}
 		if e.IsDir() {
-			below = append(below, name)
+			if name != w.own {
+				below = append(below, name)
+			}
 			continue
 		}
 		is, err := lookAt(dir, e)
