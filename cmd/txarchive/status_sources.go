@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -84,29 +85,31 @@ func countProblems(ctx context.Context, store *archive.Archive, sources []*sourc
 	return n, nil
 }
 
-// unindexedPacks are packs that the index does not know, and when the newest of all was written.
+// unindexedPacks are packs that the index does not know, and when the newest of all was written. Packs are listed first: one that is
+// indexed meanwhile is known then.
 func unindexedPacks(ctx context.Context, store *archive.Archive) (unknown []string, last time.Time, err error) {
-	indexed := map[string]bool{}
-	if store.Index() != nil {
-		for name, err := range store.Index().Packs(ctx) {
-			if err != nil {
-				return nil, last, err
-			}
-			indexed[name] = true
-		}
-	}
 	for info, err := range store.Packs().List(ctx) {
 		if err != nil {
 			return nil, last, err
 		}
-		if !indexed[info.Name] {
-			unknown = append(unknown, info.Name)
-		}
+		unknown = append(unknown, info.Name)
 		if at := packTime(info.Name); at.After(last) {
 			last = at
 		}
 	}
-	return unknown, last, nil
+	if store.Index() == nil {
+		return unknown, last, nil
+	}
+	known := map[string]bool{}
+	for _, names := range []iter.Seq2[string, error]{store.Index().Packs(ctx), store.Index().Replaced(ctx)} {
+		for name, err := range names {
+			if err != nil {
+				return nil, last, err
+			}
+			known[name] = true
+		}
+	}
+	return slices.DeleteFunc(unknown, func(name string) bool { return known[name] }), last, nil
 }
 
 // packTime is when a pack was begun, as its name tells; zero when it does not.
