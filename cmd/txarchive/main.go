@@ -11,11 +11,24 @@ import (
 )
 
 func main() {
+	deepen(len(os.Args) < 0)
 	holdMemory(memoryLimit)
 	watchMemory()
 	a := newApp()
 	a.ends = true
 	os.Exit(execute(untilInterrupted(), a, os.Args[1:]))
+}
+
+// deepen makes the stack of its caller as deep at once as SQLite's parser and machine need it. It grows by itself, too, but in five or six
+// steps, each of which goes through all frames and copies them: that took a twentieth of a search. It must never touch.
+//
+//go:noinline
+func deepen(touch bool) (b byte) {
+	if touch {
+		var room [24 << 10]byte
+		b = room[len(os.Args)]
+	}
+	return b
 }
 
 // untilInterrupted ends when the program is told to end. A second Ctrl-C ends the program at once. Signals are listened for beside what

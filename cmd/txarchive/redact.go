@@ -27,6 +27,14 @@ func (r redactedTexts) Text(ctx context.Context, place index.Place, part int) (s
 	return secret.Redact(text), err
 }
 
+func (r redactedTexts) Placed(ctx context.Context, places []index.Place) func(context.Context, index.Place, int) (string, error) {
+	read := r.store.Placed(ctx, places)
+	return func(ctx context.Context, place index.Place, part int) (string, error) {
+		text, err := read(ctx, place, part)
+		return secret.Redact(text), err
+	}
+}
+
 // redacts puts a redactor before the results, for what is no text of an event: titles, attributes, answers of `sql`.
 func (a *app) redacts() {
 	if !a.redact {

@@ -22,14 +22,18 @@ const cachedPiece = 1 << 20
 // Raw returns the bytes of a record. Errors: blob.ErrCorrupt, blob.ErrNotFound when a pack is gone,
 // index.ErrNotFound when the chain has no such bytes, ErrNoIndex.
 func (a *Archive) Raw(ctx context.Context, at index.Place) ([]byte, error) {
-	raw, err := a.raw(ctx, at)
+	return a.rawOf(ctx, at, nil)
+}
+
+func (a *Archive) rawOf(ctx context.Context, at index.Place, known []index.Piece) ([]byte, error) {
+	raw, err := a.raw(ctx, at, known)
 	if err != nil {
 		return nil, fmt.Errorf("read %d bytes at %d of %s/%s version %d: %w", at.Length, at.Offset, at.Source, at.Path, at.Number, err)
 	}
 	return raw, nil
 }
 
-func (a *Archive) raw(ctx context.Context, at index.Place) ([]byte, error) {
+func (a *Archive) raw(ctx context.Context, at index.Place, known []index.Piece) ([]byte, error) {
 	if at.Length < 0 || at.Offset < 0 {
 		return nil, index.ErrNotFound
 	}
@@ -39,7 +43,7 @@ func (a *Archive) raw(ctx context.Context, at index.Place) ([]byte, error) {
 	if at.Inner != "" {
 		return a.inner(ctx, at)
 	}
-	raw, err := a.stored(ctx, at.Chain, at.Offset, at.Length)
+	raw, err := a.storedAt(ctx, known, at.Chain, at.Offset, at.Length)
 	return raw, a.orLost(ctx, err, &blob.Version{Source: at.Source, Path: at.Path, Number: at.Number}, at.Offset, at.Length)
 }
 
@@ -66,7 +70,30 @@ func (a *Archive) Text(ctx context.Context, at index.Place, part int) (string, e
 	if a.opts.Decode == nil {
 		return "", errors.New("the archive was opened without formats")
 	}
-	raw, err := a.Raw(ctx, at)
+	return a.text(ctx, at, part, nil)
+}
+
+// Placed returns what Text returns, for texts at some places, which it looks up at once.
+func (a *Archive) Placed(ctx context.Context, places []index.Place) func(ctx context.Context, at index.Place, part int) (string, error) {
+	db := a.Index()
+	if db == nil || a.opts.Decode == nil {
+		return a.Text
+	}
+	found, err := db.LocateAll(ctx, places)
+	if err != nil {
+		return a.Text // which says what is wrong
+	}
+	known := make(map[index.Place][]index.Piece, len(places))
+	for i, at := range places {
+		known[at] = found[i]
+	}
+	return func(ctx context.Context, at index.Place, part int) (string, error) {
+		return a.text(ctx, at, part, known[at])
+	}
+}
+
+func (a *Archive) text(ctx context.Context, at index.Place, part int, known []index.Piece) (string, error) {
+	raw, err := a.rawOf(ctx, at, known)
 	if err != nil {
 		return "", err
 	}
@@ -79,8 +106,13 @@ func (a *Archive) Text(ctx context.Context, at index.Place, part int) (string, e
 
 // stored returns bytes of a chain.
 func (a *Archive) stored(ctx context.Context, chain, offset, length int64) ([]byte, error) {
+	return a.storedAt(ctx, nil, chain, offset, length)
+}
+
+// storedAt is stored where it is known already where the bytes lie. It is asked again when they are there no more.
+func (a *Archive) storedAt(ctx context.Context, known []index.Piece, chain, offset, length int64) ([]byte, error) {
 	var out []byte
-	err := a.relocating(ctx, chain, offset, length, func(pieces []index.Piece) error {
+	read := func(pieces []index.Piece) error {
 		out = out[:0]
 		for _, p := range pieces {
 			data, err := a.piece(ctx, p)
@@ -94,7 +126,13 @@ func (a *Archive) stored(ctx context.Context, chain, offset, length int64) ([]by
 			out = append(out, data...)
 		}
 		return nil
-	})
+	}
+	if len(known) > 0 {
+		if err := read(known); err == nil || !errors.Is(err, blob.ErrNotFound) {
+			return out, err
+		}
+	}
+	err := a.relocating(ctx, chain, offset, length, read)
 	return out, err
 }
 

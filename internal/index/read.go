@@ -50,6 +50,8 @@ type Originals interface {
 	// Locate returns where bytes of a chain lie, in order and without gaps. ErrNotFound when the chain has
 	// no such bytes.
 	Locate(ctx context.Context, chain, offset, length int64) ([]Piece, error)
+	// LocateAll is Locate of the bytes at several places, layers of originals aside: those that are nowhere have no pieces.
+	LocateAll(ctx context.Context, places []Place) ([][]Piece, error)
 }
 
 // Census is what there is, as stats counts it. Problems are of the newest version of each file.

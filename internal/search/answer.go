@@ -38,6 +38,8 @@ type Answer struct {
 	partial string
 	ended   bool // all hits were seen
 	elapsed time.Duration
+	told    *Coverage // of the whole index, when that was asked beside the hits
+	asked   bool
 }
 
 // Tree is the query as it was understood.
@@ -118,12 +120,16 @@ func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) it
 				unread[i] = &some[i]
 			}
 			var err error
-			var labels sync.WaitGroup
-			labels.Go(func() { err = a.found.learn(ctx, some) }) // while texts are inflated
-			if !a.o.NoSnippets {
-				a.s.readAll(ctx, unread, func(f *found) { f.snippet = a.marks.snippet(f.text, a.o.SnippetWidth) })
+			beside := func() {
+				err = a.found.learn(ctx, some)
+				a.aside(ctx)
 			}
-			if labels.Wait(); err != nil {
+			if a.o.NoSnippets {
+				beside()
+			} else {
+				a.s.readAll(ctx, unread, beside, func(f *found) { f.snippet = a.marks.snippet(f.text, a.o.SnippetWidth) })
+			}
+			if err != nil {
 				yield(found{}, err)
 				return false
 			}
@@ -150,9 +156,11 @@ func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) it
 	}
 }
 
-// readAll reads the texts of hits, and then does something with each. One that cannot be read, or is large, is left to who wants it.
+// readAll reads the texts of hits, and then does something with each; what asks the index beside that does it meanwhile, and then
+// reads, too: all questions come from one goroutine, which has a connection and a deep stack. One that cannot be read, or is large, is left to who wants it.
 // Neighbours often lie in one member, for which all but one of those who want it would wait: so half of the readers come from the end.
-func (s *Searcher) readAll(ctx context.Context, hits []*found, then func(*found)) {
+func (s *Searcher) readAll(ctx context.Context, hits []*found, beside func(), then func(*found)) {
+	text := s.placed(ctx, hits)
 	var mu sync.Mutex
 	next := func(last bool) (f *found) {
 		mu.Lock()
@@ -169,7 +177,7 @@ func (s *Searcher) readAll(ctx context.Context, hits []*found, then func(*found)
 	read := func(last bool) {
 		for f := next(last); f != nil; f = next(last) {
 			if !f.read && f.TextBytes <= aheadBytes {
-				if text, err := s.text(ctx, &f.Event); err == nil {
+				if text, err := textBy(ctx, text, &f.Event); err == nil {
 					f.text, f.read = text, true
 				}
 			}
@@ -182,8 +190,24 @@ func (s *Searcher) readAll(ctx context.Context, hits []*found, then func(*found)
 	for i := range min(runtime.GOMAXPROCS(0), len(hits)) - 1 {
 		group.Go(func() { read(i%2 == 0) })
 	}
+	beside()
 	read(false)
 	group.Wait()
+}
+
+// placed reads texts of hits, after a look where all of them lie.
+func (s *Searcher) placed(ctx context.Context, hits []*found) func(context.Context, index.Place, int) (string, error) {
+	p, ok := s.Texts.(Placer)
+	if !ok || len(hits) < 2 {
+		return s.Texts.Text
+	}
+	places := make([]index.Place, 0, len(hits))
+	for _, f := range hits {
+		if !f.read && f.TextBytes <= aheadBytes {
+			places = append(places, f.Place)
+		}
+	}
+	return p.Placed(ctx, places)
 }
 
 func (a *Answer) result(ctx context.Context, f *found) (Result, error) {

@@ -100,7 +100,7 @@ func (a *Answer) cover(ctx context.Context) (*Coverage, error) {
 		Elapsed: a.elapsed.Microseconds()}
 	a.state(c)
 	a.words(c)
-	steps := []func(context.Context, *Coverage) error{a.size, a.thinned, a.sources, a.hidden}
+	steps := append(a.whole(), a.hidden)
 	if a.shown == 0 && a.ended && a.o.After == "" {
 		steps = append(steps, a.propose)
 	}
@@ -201,6 +201,37 @@ func (a *Answer) patterns() (out []pattern) {
 		out = append(out, alt.check...)
 	}
 	return out
+}
+
+// whole is what is asked of the whole index, whatever the query is; nothing when that was done beside the hits.
+func (a *Answer) whole() []func(context.Context, *Coverage) error {
+	if t := a.told; t != nil {
+		return []func(context.Context, *Coverage) error{func(_ context.Context, c *Coverage) error {
+			c.Events, c.Rows, c.Problems, c.Thinned, c.Sources = t.Events, t.Rows, t.Problems, t.Thinned, t.Sources
+			return nil
+		}}
+	}
+	return []func(context.Context, *Coverage) error{a.size, a.thinned, a.sources}
+}
+
+// asideTime is how long the first hits wait at most for what the coverage says of the whole index.
+const asideTime = 5 * time.Millisecond
+
+// aside asks that while the texts of hits are read, once. What takes longer is asked again when the coverage is wanted.
+func (a *Answer) aside(ctx context.Context) {
+	if a.asked {
+		return
+	}
+	a.asked = true
+	ctx, cancel := context.WithTimeout(ctx, asideTime)
+	defer cancel()
+	var c Coverage
+	for _, step := range a.whole() {
+		if step(ctx, &c) != nil || ctx.Err() != nil {
+			return
+		}
+	}
+	a.told = &c
 }
 
 func (a *Answer) size(ctx context.Context, c *Coverage) error {

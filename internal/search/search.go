@@ -24,6 +24,13 @@ type Texts interface {
 	Text(ctx context.Context, place index.Place, part int) (string, error)
 }
 
+// Placer is Texts that look up at once where several texts lie.
+type Placer interface {
+	Texts
+	// Placed returns what Text does, for places of these.
+	Placed(ctx context.Context, places []index.Place) func(ctx context.Context, place index.Place, part int) (string, error)
+}
+
 // Index is what is asked. An index may also be a Vocabulary, Counter, Sizer, Pairer, Labeler, Pacer or Explainer; what it is
 // not, is made up for in a slower way or left unknown.
 type Index interface {

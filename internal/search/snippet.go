@@ -116,7 +116,11 @@ func (m *marker) snippet(text string, width int) Snippet {
 
 // text reads the text of a row. What is not UTF-8 becomes U+FFFD, which like any such byte separates words.
 func (s *Searcher) text(ctx context.Context, e *index.Event) (string, error) {
-	text, err := s.Texts.Text(ctx, e.Place, e.Part)
+	return textBy(ctx, s.Texts.Text, e)
+}
+
+func textBy(ctx context.Context, read func(context.Context, index.Place, int) (string, error), e *index.Event) (string, error) {
+	text, err := read(ctx, e.Place, e.Part)
 	if err != nil {
 		if ctx.Err() != nil {
 			return "", ctx.Err()

@@ -183,7 +183,7 @@ func (a *Answer) readChecked(ctx context.Context, questions []question, candidat
 				}
 			}
 			if len(unread) > 1 && (a.o.Budget <= 0 || a.checker.left > 0) {
-				a.s.readAll(ctx, unread, func(*found) {})
+				a.s.readAll(ctx, unread, func() {}, func(*found) {})
 			}
 			for _, c := range some {
 				if !yield(c, nil) {

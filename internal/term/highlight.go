@@ -2,6 +2,7 @@ package term
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 	"strings"
 )
@@ -18,11 +19,70 @@ func Highlight(text string, phrases [][]string) []Span {
 		return nil
 	}
 	var s Splitter
-	s.Each(text, func(term []byte, start, end int, kind Kind) bool {
-		m.term(term, Span{start, end}, kind)
-		return true
-	})
+	for from, end := 0, 0; from < len(text); from = end {
+		if end = m.stretch(text, from); !m.holds(text[from:end]) {
+			continue
+		}
+		s.Each(text[from:end], func(term []byte, start, stop int, kind Kind) bool {
+			m.term(term, Span{from + start, from + stop}, kind)
+			return true
+		})
+	}
 	return merge(m.found)
+}
+
+// leastStretch is how many bytes are looked through at once for what is marked, or up to the end of their last line.
+const leastStretch = 512
+
+// stretch returns where one ends that can be split by itself: no word, blob or escape goes on over the end of a line. Where terms
+// must follow each other, it is the whole text.
+func (m *matcher) stretch(text string, from int) int {
+	if m.phrased || len(text)-from <= leastStretch {
+		return len(text)
+	}
+	if n := strings.IndexByte(text[from+leastStretch:], '\n'); n >= 0 {
+		return from + leastStretch + n + 1
+	}
+	return len(text)
+}
+
+// holds tells whether any of the terms may be in a stretch: those of ASCII are its bytes, with small letters for capitals. Most
+// stretches of most texts have none, and to see that takes a tenth of splitting them.
+func (m *matcher) holds(stretch string) bool {
+	if m.phrased {
+		return true
+	}
+	low, plain := appendLow(m.low[:0], stretch)
+	if m.low = low; !plain {
+		return true
+	}
+	for t := range m.exact {
+		if bytes.Contains(low, []byte(t)) {
+			return true
+		}
+	}
+	for i := range m.prefix {
+		if bytes.Contains(low, m.prefix[i].text) {
+			return true
+		}
+	}
+	return false
+}
+
+// appendLow appends text with small letters for capitals, unless it is not ASCII.
+func appendLow(dst []byte, text string) (low []byte, plain bool) {
+	dst = slices.Grow(dst, len(text)+8)
+	n := len(dst)
+	for i := 0; i < len(text); i += 8 {
+		b := eight(text, i)
+		if b&high != 0 {
+			return dst, false
+		}
+		letters, _ := kindsOf(b)
+		capitals := letters &^ (b << 2)
+		dst = binary.LittleEndian.AppendUint64(dst, b|capitals>>2)
+	}
+	return dst[:n+len(text)], true
 }
 
 // place is a term of a phrase.
@@ -68,6 +128,8 @@ type matcher struct {
 	exact   map[string][]place
 	lengths [MaxTerm + 1]bool // of those: most terms of a text have none of them
 	prefix  []prefixed
+	phrased bool // some terms must follow each other
+	low     []byte
 	n       int // places seen
 	found   []Span
 }
@@ -81,6 +143,7 @@ func newMatcher(phrases [][]string) *matcher {
 	m := &matcher{exact: map[string][]place{}}
 	for _, terms := range phrases {
 		p := newProgress(len(terms))
+		m.phrased = m.phrased || len(terms) > 1
 		for k := range terms {
 			head, open := strings.CutSuffix(terms[k], "*")
 			switch {

@@ -351,6 +351,31 @@ func between(text string, i int) bool {
 	return !word(before) || !word(after) || ideograph(before) || ideograph(after)
 }
 
+// TestHighlightByStretches compares what is found in stretches, of which those without the term are passed over, with what is found in
+// the whole text.
+func TestHighlightByStretches(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	pieces := []string{"parseConfig", "config", "CONFIG", "con", "fig", "Config2", "conf\u0131g", "c\u00f4nfig", "\x1b[31mconfig", "\x1b[3", "HTTPconfigServer",
+		"\n", "\n", "\n", " ", " ", "_", "a", "Z", "9", "\xff", "\u4e2d", "\u212a", "config\u0301", "data:x;base64,", strings.Repeat("aB3", 90), strings.Repeat("x", 300), "config" + strings.Repeat("Y", 60)}
+	for range 2000 {
+		var b strings.Builder
+		for range r.IntN(400) {
+			b.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		text := b.String()
+		phrases := [][][]string{{{"config"}}, {{"con*"}}, {{"config"}, {"fig"}}, {{"k*"}}, {{"config2"}, {"\u4e2d"}}, {{"9"}}, {{"zcon"}}}[r.IntN(7)]
+		m := newMatcher(phrases)
+		var s Splitter
+		s.Each(text, func(term []byte, start, end int, kind Kind) bool {
+			m.term(term, Span{start, end}, kind)
+			return true
+		})
+		if want, got := merge(m.found), Highlight(text, phrases); !slices.Equal(want, got) {
+			t.Fatalf("%q in %q: %v, not %v", phrases, text, got, want)
+		}
+	}
+}
+
 func TestHighlight(t *testing.T) {
 	for _, c := range []struct {
 		text    string

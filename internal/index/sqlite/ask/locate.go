@@ -2,6 +2,7 @@ package ask
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -110,7 +111,11 @@ func (db *Reader) Locate(ctx context.Context, chain, offset, length int64) ([]in
 	if length == 0 {
 		return nil, nil
 	}
-	pieces, err := db.locate(ctx, chain, offset, offset+length)
+	var pieces []index.Piece
+	err := db.locating(ctx, func(l *locator) (err error) {
+		pieces, err = l.locate(ctx, chain, offset, offset+length)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("locate bytes %d to %d: %w", offset, offset+length, engine.Damage(err))
 	}
@@ -120,32 +125,65 @@ func (db *Reader) Locate(ctx context.Context, chain, offset, length int64) ([]in
 // mostPlaced is of how many chains it is remembered where bytes were found, and in how many members at most.
 const mostPlaced = 64
 
-// locate looks where the bytes of the chain were found that were asked for last: hits of a page are neighbours.
-func (db *Reader) locate(ctx context.Context, chain, from, to int64) ([]index.Piece, error) {
+// LocateAll returns where the bytes at some places lie.
+func (db *Reader) LocateAll(ctx context.Context, places []index.Place) ([][]index.Piece, error) {
+	all := make([][]index.Piece, len(places))
+	err := db.locating(ctx, func(l *locator) error {
+		for i, at := range places {
+			if at.Inner != "" || at.Length <= 0 {
+				continue
+			}
+			pieces, err := l.locate(ctx, at.Chain, at.Offset, at.Offset+at.Length)
+			if err != nil && !errors.Is(err, index.ErrNotFound) {
+				return err
+			}
+			all[i] = pieces
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("locate the bytes of %d events: %w", len(places), engine.Damage(err))
+	}
+	return all, nil
+}
+
+// locator looks where bytes lie, on one connection.
+type locator struct {
+	conn   *sqlx.Conn
+	memory *memory
+}
+
+func (db *Reader) locating(ctx context.Context, do func(*locator) error) error {
 	db.turn.Lock()
 	defer db.turn.Unlock()
 	conn, err := db.r.Connx(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer conn.Close()
 	m, err := remembered(ctx, conn, conn)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if pieces, err := piecesOf(m.placed[chain], from, to); err == nil {
+	return do(&locator{conn, m})
+}
+
+// locate looks where the bytes of the chain were found that were asked for last: hits of a page are neighbours.
+func (l *locator) locate(ctx context.Context, chain, from, to int64) ([]index.Piece, error) {
+	placed := l.memory.placed
+	if pieces, err := piecesOf(placed[chain], from, to); err == nil {
 		return pieces, nil
 	}
 	var places []place
-	if err := engine.Each(ctx, conn, placesOf, []any{chain, from, to}, scanPlace, func(p place) bool { places = append(places, p); return true }); err != nil {
+	if err := engine.Each(ctx, l.conn, placesOf, []any{chain, from, to}, scanPlace, func(p place) bool { places = append(places, p); return true }); err != nil {
 		return nil, err
 	}
 	pieces, err := piecesOf(places, from, to)
 	if err == nil && len(places) <= mostPlaced {
-		if len(m.placed) >= mostPlaced {
-			clear(m.placed)
+		if len(placed) >= mostPlaced {
+			clear(placed)
 		}
-		m.placed[chain] = places
+		placed[chain] = places
 	}
 	return pieces, err
 }

@@ -40,7 +40,12 @@ const (
 	pageLeast  = 4000       // what is as large as the content of a page is one
 	pageMost   = 4096 + 272 // with what SQLite notes of it
 	pageRoom   = sizePrefix + pageMost
-	lotPages   = 60 // a quarter of a megabyte, of which those that are not taken are never touched
+
+	// The first lot is what a short question needs, and its pages are touched one by one. Those after it are large pages of the system where it
+	// gives such: the cache of who writes is looked up all over, and every look finds its page twice as fast. An ingest takes 4 % less for it, where
+	// a search would pay for two megabytes of zeros.
+	firstLot = 1 << 20
+	lotSize  = 2 << 20
 )
 
 func isPage(size int32) bool { return size >= pageLeast && size <= pageMost }
@@ -124,11 +129,14 @@ func (s *pieceStore) take(t *libc.TLS, n int32) uintptr {
 	}
 	size := class * pieceStep
 	if s.end-s.next < size {
-		lot := libc.Xmalloc(t, pieceLot)
+		lot := pages.run(t, pieceLot/pageRoom)
+		if lot == 0 {
+			lot = libc.Xmalloc(t, pieceLot)
+		}
 		if lot == 0 {
 			return 0
 		}
-		s.next, s.end = lot, lot+pieceLot
+		s.next, s.end = lot, lot+pieceLot/pageRoom*pageRoom
 	}
 	p := s.next + sizePrefix
 	s.next += size
@@ -148,25 +156,26 @@ var pages pageStore
 type pageStore struct {
 	mu   sync.Mutex
 	room uintptr // the first of the lots that have room
+	lots int
 }
 
 // pageLot stands before its pages.
 type pageLot struct {
 	next, previous uintptr // that have room
 	free           uintptr // a page that was given back; it begins with the next one
-	_              uintptr // pages stand at multiples of eight bytes on machines of 32 bits, too
 	made, taken    int32
+	pages, _       int32 // pages stand at multiples of eight bytes on machines of 32 bits, too
+	_              uintptr
 }
 
 func (s *pageStore) take(t *libc.TLS) uintptr {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.room == 0 {
-		lot := libc.Xmalloc(t, types.Size_t(unsafe.Sizeof(pageLot{}))+lotPages*pageRoom)
+		lot := s.lot(t)
 		if lot == 0 {
 			return 0
 		}
-		*at[pageLot](lot) = pageLot{}
 		s.put(lot)
 	}
 	lot := at[pageLot](s.room)
@@ -178,7 +187,7 @@ func (s *pageStore) take(t *libc.TLS) uintptr {
 		*placeOf(p) = lot.made
 		lot.made++
 	}
-	if lot.taken++; lot.taken == lotPages {
+	if lot.taken++; lot.taken == lot.pages {
 		s.drop(s.room)
 	}
 	return p
@@ -190,13 +199,52 @@ func (s *pageStore) give(t *libc.TLS, p uintptr) {
 	address := p - sizePrefix - uintptr(*placeOf(p))*pageRoom - unsafe.Sizeof(pageLot{})
 	lot := at[pageLot](address)
 	*at[uintptr](p), lot.free = lot.free, p
-	if lot.taken == lotPages {
+	if lot.taken == lot.pages {
 		s.put(address)
 	}
 	if lot.taken--; lot.taken == 0 && (lot.next != 0 || lot.previous != 0) { // one stays, for whoever takes a page in turns
 		s.drop(address)
-		libc.Xfree(t, address)
+		s.lots--
+		if lot.pages == pagesIn(firstLot) {
+			libc.Xfree(t, address)
+		} else {
+			giveLot(t, address)
+		}
 	}
+}
+
+// lot takes one from the system.
+func (s *pageStore) lot(t *libc.TLS) (lot uintptr) {
+	size := uintptr(lotSize)
+	if s.lots == 0 {
+		size = firstLot
+		lot = libc.Xmalloc(t, firstLot)
+	} else {
+		lot = takeLot(t)
+	}
+	if lot != 0 {
+		s.lots++
+		*at[pageLot](lot) = pageLot{pages: pagesIn(size)}
+	}
+	return lot
+}
+
+func pagesIn(lot uintptr) int32 { return int32((lot - unsafe.Sizeof(pageLot{})) / pageRoom) }
+
+// run takes pages that nobody has taken yet, one behind the other, for good. It is 0 where there are not as many.
+func (s *pageStore) run(t *libc.TLS, n int32) uintptr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.room == 0 {
+		return 0
+	}
+	lot := at[pageLot](s.room)
+	if lot.made+n >= lot.pages {
+		return 0
+	}
+	p := s.room + unsafe.Sizeof(*lot) + uintptr(lot.made)*pageRoom
+	lot.made, lot.taken = lot.made+n, lot.taken+n
+	return p
 }
 
 // put puts a lot before those that have room, drop takes it out.

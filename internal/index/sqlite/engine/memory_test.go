@@ -25,7 +25,7 @@ func TestMemory(t *testing.T) {
 		}
 	}
 	for round := range 3 {
-		for i := range 20 * lotPages {
+		for i := range 20 * 60 {
 			n := sizes[i%len(sizes)]
 			p := allocate(tls, n)
 			if p == 0 || p%8 != 0 || held[p] != 0 || *sizeOf(p) != n {
