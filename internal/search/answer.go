@@ -38,8 +38,8 @@ type Answer struct {
 	partial string
 	ended   bool // all hits were seen
 	elapsed time.Duration
-	told    *Coverage // of the whole index, when that was asked beside the hits
-	asked   bool
+	told    *Coverage // as far as it was asked for beside the first hits
+	asked   int       // of its steps
 }
 
 // Tree is the query as it was understood.

@@ -100,7 +100,10 @@ func (a *Answer) cover(ctx context.Context) (*Coverage, error) {
 		Elapsed: a.elapsed.Microseconds()}
 	a.state(c)
 	a.words(c)
-	steps := append(a.whole(), a.hidden)
+	if t := a.told; t != nil {
+		c.Events, c.Rows, c.Problems, c.Thinned, c.Sources, c.Hidden = t.Events, t.Rows, t.Problems, t.Thinned, t.Sources, t.Hidden
+	}
+	steps := a.steps()[a.asked:]
 	if a.shown == 0 && a.ended && a.o.After == "" {
 		steps = append(steps, a.propose)
 	}
@@ -203,35 +206,33 @@ func (a *Answer) patterns() (out []pattern) {
 	return out
 }
 
-// whole is what is asked of the whole index, whatever the query is; nothing when that was done beside the hits.
-func (a *Answer) whole() []func(context.Context, *Coverage) error {
-	if t := a.told; t != nil {
-		return []func(context.Context, *Coverage) error{func(_ context.Context, c *Coverage) error {
-			c.Events, c.Rows, c.Problems, c.Thinned, c.Sources = t.Events, t.Rows, t.Problems, t.Thinned, t.Sources
-			return nil
-		}}
-	}
-	return []func(context.Context, *Coverage) error{a.size, a.thinned, a.sources}
+// steps is what is asked of the index for a coverage, whatever the hits are.
+func (a *Answer) steps() []func(context.Context, *Coverage) error {
+	return []func(context.Context, *Coverage) error{a.size, a.thinned, a.sources, a.hidden}
 }
 
-// asideTime is how long the first hits wait at most for what the coverage says of the whole index.
-const asideTime = 5 * time.Millisecond
+// asideTime is how long the first hits wait at most for what the coverage says beside them.
+const asideTime = 20 * time.Millisecond
 
-// aside asks that while the texts of hits are read, once. What takes longer is asked again when the coverage is wanted.
+// aside asks that while the texts of hits are read, once, unless texts must be read for it, too. What takes longer is left to Coverage.
 func (a *Answer) aside(ctx context.Context) {
-	if a.asked {
+	if a.told != nil {
 		return
 	}
-	a.asked = true
+	a.told = &Coverage{Hidden: []Hidden{}}
 	ctx, cancel := context.WithTimeout(ctx, asideTime)
 	defer cancel()
-	var c Coverage
-	for _, step := range a.whole() {
+	steps := a.steps()
+	if len(a.patterns()) > 0 || a.tree.Root != nil && patterned(a.tree.Root) {
+		steps = steps[:len(steps)-1]
+	}
+	for _, step := range steps {
+		c := *a.told
 		if step(ctx, &c) != nil || ctx.Err() != nil {
 			return
 		}
+		*a.told, a.asked = c, a.asked+1
 	}
-	a.told = &c
 }
 
 func (a *Answer) size(ctx context.Context, c *Coverage) error {
