@@ -32,7 +32,7 @@ func Highlight(text string, phrases [][]string) []Span {
 }
 
 // leastStretch is how many bytes are looked through at once for what is marked, or up to the end of their last line.
-const leastStretch = 512
+const leastStretch = 128
 
 // stretch returns where one ends that can be split by itself: no word, blob or escape goes on over the end of a line. Where terms
 // must follow each other, it is the whole text.
