@@ -5,6 +5,8 @@
 -- function of this program, so any SQLite since 3.38 opens them. The first columns are the unique key; nothing
 -- in them depends on when, in which order or in which pack a thing was stored.
 --
+-- A time before 1970 is rounded down: years enough are added before the division and taken away behind it.
+--
 -- Money is rounded half up, below zero as well: x / 1000 + (x % 1000 + 1500) / 1000 - 1. Sums of money are made of
 -- halves (sum(x >> 30) and sum(x & (1 << 30) - 1)), and sums of tokens of what a request can have: sum() of numbers
 -- that do not fit is an error, and one hostile original would spoil every report. For the same reason v_usage cuts
@@ -18,8 +20,8 @@ CREATE VIEW v_runs AS
 SELECT r.run_id, (SELECT name FROM names WHERE id = r.format) AS format, r.native_id, r.anchor, r.counted,
   r."group" AS group_id, r.project, r.branch, r.flow, r.title, r.agent, r.model, r.host, r.version AS producer_version,
   r.status, r.outcome, r.error,
-  strftime('%Y-%m-%dT%H:%M:%S', (r.started - ((r.started % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((r.started % 1000000) + 1000000) % 1000000) AS started, r.started AS started_us,
-  strftime('%Y-%m-%dT%H:%M:%S', (r.ended - ((r.ended % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((r.ended % 1000000) + 1000000) % 1000000) AS ended, r.ended AS ended_us,
+  strftime('%Y-%m-%dT%H:%M:%S.', (r.started + 300000000000000000) / 1000000 - 300000000000, 'unixepoch') || printf('%06dZ', (r.started + 300000000000000000) % 1000000) AS started, r.started AS started_us,
+  strftime('%Y-%m-%dT%H:%M:%S.', (r.ended + 300000000000000000) / 1000000 - 300000000000, 'unixepoch') || printf('%06dZ', (r.ended + 300000000000000000) % 1000000) AS ended, r.ended AS ended_us,
   r.stub, r.child,
   (SELECT count(*) FROM conversations c WHERE c.run = r.id AND c.verdict = 0) AS conversations,
   (SELECT coalesce(sum(t.events), 0) FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id WHERE n.run = r.id AND t.verdict = 0) AS events,
@@ -48,8 +50,8 @@ SELECT c.conversation_id, (SELECT name FROM names WHERE id = r.format) AS format
   c.verdict = 0 AS counted, (SELECT name FROM verdicts WHERE id = c.verdict) AS verdict,
   (SELECT o.conversation_id FROM conversations o WHERE o.id = c.of) AS of_conversation_id,
   c.title, c.agent, c.engine, c.model, c.flow, c.step, c.mode, c.status, c.version AS producer_version, c.project, c.branch,
-  strftime('%Y-%m-%dT%H:%M:%S', (c.started - ((c.started % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((c.started % 1000000) + 1000000) % 1000000) AS started, c.started AS started_us,
-  strftime('%Y-%m-%dT%H:%M:%S', (c.ended - ((c.ended % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((c.ended % 1000000) + 1000000) % 1000000) AS ended, c.ended AS ended_us,
+  strftime('%Y-%m-%dT%H:%M:%S.', (c.started + 300000000000000000) / 1000000 - 300000000000, 'unixepoch') || printf('%06dZ', (c.started + 300000000000000000) % 1000000) AS started, c.started AS started_us,
+  strftime('%Y-%m-%dT%H:%M:%S.', (c.ended + 300000000000000000) / 1000000 - 300000000000, 'unixepoch') || printf('%06dZ', (c.ended + 300000000000000000) % 1000000) AS ended, c.ended AS ended_us,
   c.child,
   (SELECT count(*) FROM transcripts t WHERE t.conversation = c.id) AS versions,
   s.name AS source, f.path, v.number AS version,
@@ -70,8 +72,8 @@ SELECT r.run_id, x.key AS step_key, s.name AS source, f.path, v.number AS versio
   x.verdict = 0 AS counted, (SELECT name FROM verdicts WHERE id = x.verdict) AS verdict,
   c.conversation_id, x.parent AS parent_key, x.name, x.kind, x.path AS step_path, x.flow, x.agent, x.engine, x.model, x.iteration, x.attempt,
   x.status, x.outcome, x.error,
-  strftime('%Y-%m-%dT%H:%M:%S', (x.started - ((x.started % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((x.started % 1000000) + 1000000) % 1000000) AS started, x.started AS started_us,
-  strftime('%Y-%m-%dT%H:%M:%S', (x.ended - ((x.ended % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((x.ended % 1000000) + 1000000) % 1000000) AS ended, x.ended AS ended_us,
+  strftime('%Y-%m-%dT%H:%M:%S.', (x.started + 300000000000000000) / 1000000 - 300000000000, 'unixepoch') || printf('%06dZ', (x.started + 300000000000000000) % 1000000) AS started, x.started AS started_us,
+  strftime('%Y-%m-%dT%H:%M:%S.', (x.ended + 300000000000000000) / 1000000 - 300000000000, 'unixepoch') || printf('%06dZ', (x.ended + 300000000000000000) % 1000000) AS ended, x.ended AS ended_us,
   x.duration AS duration_us, x.child_run AS child_native_id, (SELECT name FROM names WHERE id = x.inner) AS inner, x.line, x.offset, x.length, x.attributes
 FROM steps x
 JOIN run_names n ON n.id = x.run_name
@@ -96,7 +98,7 @@ SELECT c.conversation_id || ':' || (t.seq_base + e.seq) || CASE WHEN e.parts > 1
   e.verdict = 0 AND t.verdict = 0 AND e.part = 0 AS counted,
   (SELECT name FROM verdicts WHERE id = CASE WHEN t.verdict = 0 THEN e.verdict ELSE t.verdict END) AS verdict,
   (SELECT name FROM names WHERE id = x.kind) AS kind, (SELECT name FROM names WHERE id = x.role) AS role, (SELECT name FROM names WHERE id = x.type) AS type, (SELECT name FROM names WHERE id = x.tool) AS tool,
-  strftime('%Y-%m-%dT%H:%M:%S', (e.time - ((e.time % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((e.time % 1000000) + 1000000) % 1000000) AS time, e.time AS time_us, e.tz AS utc_offset_minutes,
+  strftime('%Y-%m-%dT%H:%M:%S.', (e.time + 300000000000000000) / 1000000 - 300000000000, 'unixepoch') || printf('%06dZ', (e.time + 300000000000000000) % 1000000) AS time, e.time AS time_us, e.tz AS utc_offset_minutes,
   coalesce(nullif(x.agent, ''), c.agent) AS agent, coalesce(nullif(x.model, ''), c.model) AS model,
   coalesce(nullif(x.flow, ''), c.flow) AS flow, coalesce(nullif(x.step, ''), c.step) AS step,
   e.text_bytes, s.name AS source, f.path, v.number AS version, (SELECT name FROM names WHERE id = e.inner) AS inner, e.line, e.offset, e.length,
@@ -116,7 +118,7 @@ SELECT c.conversation_id || ':' || (t.seq_base + e.seq) || CASE WHEN e.parts > 1
   k.verdict = 0 AND e.verdict = 0 AND t.verdict = 0 AS counted,
   (SELECT name FROM verdicts WHERE id = CASE WHEN t.verdict <> 0 THEN t.verdict WHEN e.verdict <> 0 THEN e.verdict ELSE k.verdict END) AS verdict,
   (SELECT name FROM names WHERE id = k.name) AS tool,
-  strftime('%Y-%m-%dT%H:%M:%S', (e.time - ((e.time % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((e.time % 1000000) + 1000000) % 1000000) AS time, e.time AS time_us,
+  strftime('%Y-%m-%dT%H:%M:%S.', (e.time + 300000000000000000) / 1000000 - 300000000000, 'unixepoch') || printf('%06dZ', (e.time + 300000000000000000) % 1000000) AS time, e.time AS time_us,
   k.input_bytes, (SELECT a.paths FROM call_paths a WHERE a.id = k.paths) AS paths,
   (SELECT c2.conversation_id || ':' || (t2.seq_base + e2.seq) || CASE WHEN e2.parts > 1 THEN '.' || (e2.part + 1) ELSE '' END
     FROM transcripts t2 JOIN conversations c2 ON c2.id = t2.conversation WHERE t2.id = e2.transcript) AS result_event_id,
@@ -139,7 +141,7 @@ LEFT JOIN events e2 ON e2.id = x.event;
 CREATE VIEW v_usage AS
 SELECT u.usage_id, s.name AS source, f.path, v.number AS version, (SELECT name FROM names WHERE id = u.inner) AS inner, u.offset, (SELECT name FROM names WHERE id = r.format) AS format, r.run_id, c.conversation_id,
   u.verdict = 0 AS counted, (SELECT name FROM verdicts WHERE id = u.verdict) AS verdict,
-  strftime('%Y-%m-%dT%H:%M:%S', (u.time - ((u.time % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((u.time % 1000000) + 1000000) % 1000000) AS time, u.time AS time_us,
+  strftime('%Y-%m-%dT%H:%M:%S.', (u.time + 300000000000000000) / 1000000 - 300000000000, 'unixepoch') || printf('%06dZ', (u.time + 300000000000000000) % 1000000) AS time, u.time AS time_us,
   x.model, x.provider, x.tier, x.speed, x.geo, u.request_id,
   u.input AS input_tokens, u.output AS output_tokens, u.cache_read AS cache_read_tokens,
   coalesce(u.cache_write + u.cache_write_1h, u.cache_write, u.cache_write_1h) AS cache_creation_tokens,
@@ -166,8 +168,8 @@ CREATE VIEW v_receipts AS
 SELECT r.run_id, x.key AS receipt_key, s.name AS source, f.path, v.number AS version, (SELECT name FROM names WHERE id = x.inner) AS inner, x.offset, (SELECT name FROM names WHERE id = r.format) AS format,
   x.verdict = 0 AS counted, (SELECT name FROM verdicts WHERE id = x.verdict) AS verdict,
   c.conversation_id, x.kind, x.flow, x.step, x.agent, x.engine, x.provider, x.model, x.mode, x.status, x.outcome, x.error,
-  strftime('%Y-%m-%dT%H:%M:%S', (x.started - ((x.started % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((x.started % 1000000) + 1000000) % 1000000) AS started, x.started AS started_us,
-  strftime('%Y-%m-%dT%H:%M:%S', (x.ended - ((x.ended % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((x.ended % 1000000) + 1000000) % 1000000) AS ended, x.ended AS ended_us,
+  strftime('%Y-%m-%dT%H:%M:%S.', (x.started + 300000000000000000) / 1000000 - 300000000000, 'unixepoch') || printf('%06dZ', (x.started + 300000000000000000) % 1000000) AS started, x.started AS started_us,
+  strftime('%Y-%m-%dT%H:%M:%S.', (x.ended + 300000000000000000) / 1000000 - 300000000000, 'unixepoch') || printf('%06dZ', (x.ended + 300000000000000000) % 1000000) AS ended, x.ended AS ended_us,
   x.duration AS duration_us, x.transcript, x.tool_calls, x.stub, x.line, x.length, x.attributes
 FROM receipts x
 JOIN run_names n ON n.id = x.run_name
@@ -192,7 +194,7 @@ SELECT printf('%016x', l.edge) AS link_id, (SELECT name FROM names WHERE id = l.
     WHEN 'actor' THEN 0 ELSE coalesce(rt.counted, 0) END AS to_found,
   l.uncounted = 0 AS counted,
   (SELECT count(DISTINCT o.statement) FROM links o WHERE o.edge = l.edge) AS statements,
-  strftime('%Y-%m-%dT%H:%M:%S', (l.time - ((l.time % 1000000) + 1000000) % 1000000) / 1000000, 'unixepoch') || printf('.%06dZ', ((l.time % 1000000) + 1000000) % 1000000) AS time, l.time AS time_us,
+  strftime('%Y-%m-%dT%H:%M:%S.', (l.time + 300000000000000000) / 1000000 - 300000000000, 'unixepoch') || printf('%06dZ', (l.time + 300000000000000000) % 1000000) AS time, l.time AS time_us,
   s.name AS source, f.path, v.number AS version, (SELECT name FROM names WHERE id = l.inner) AS inner, l.line, l.offset, l.length, l.attributes
 FROM links l
 JOIN versions v ON v.id = l.version

@@ -51,28 +51,6 @@ CREATE INDEX usage_days_empty ON usage_days (series) WHERE rows = 0;
 CREATE INDEX usage_cost_only ON usage (run_name, native_conversation) WHERE verdict = 0 AND reported IS NOT NULL AND input IS NULL
   AND output IS NULL AND cache_read IS NULL AND cache_write IS NULL AND cache_write_1h IS NULL;
 
--- The numbers that sums are made of. What is unknown adds nothing; usage that does not say how many requests it
--- stands for is one. What no request can have is cut (a million million tokens, a million dollars), so that a
--- broken original cannot make sums overflow.
-CREATE VIEW usage_spent AS
-SELECT u.run_name, coalesce(u.native_conversation, n.native_id) AS native_conversation, u.version, u.texts,
-  coalesce(t.model, '') AS model, n.format,
-  CASE WHEN u.calculated IS NULL THEN coalesce(t.price_note, 'not priced') ELSE '' END AS reason, u.reported IS NOT NULL AS has_reported,
-  coalesce((u.time - ((u.time % 86400000000) + 86400000000) % 86400000000) / 86400000000, -1000000000) AS day,
-  coalesce(((u.time % 86400000000) + 86400000000) % 86400000000 / 3600000000, 0) AS hour,
-  1 AS rows,
-  max(-1099511627776, min(1099511627776, coalesce(u.requests, 1))) AS requests,
-  max(-1099511627776, min(1099511627776, coalesce(u.input, 0))) AS input,
-  max(-1099511627776, min(1099511627776, coalesce(u.output, 0))) AS output,
-  max(-1099511627776, min(1099511627776, coalesce(u.cache_read, 0))) AS cache_read,
-  max(-1099511627776, min(1099511627776, coalesce(u.cache_write, 0))) AS cache_write,
-  max(-1099511627776, min(1099511627776, coalesce(u.cache_write_1h, 0))) AS cache_write_1h,
-  max(-1099511627776, min(1099511627776, coalesce(u.reasoning, 0))) AS reasoning,
-  max(-1000000000000000, min(1000000000000000, coalesce(u.reported, 0))) AS reported,
-  max(-1000000000000000, min(1000000000000000, coalesce(u.calculated, 0))) AS calculated
-FROM usage u JOIN run_names n ON n.id = u.run_name CROSS JOIN usage_texts t ON t.id = u.texts
-WHERE u.verdict = 0;
-
 CREATE TRIGGER usage_removed AFTER DELETE ON usage WHEN OLD.verdict = 0
 BEGIN
   INSERT INTO usage_touched SELECT OLD.run_name WHERE NOT EXISTS (SELECT 1 FROM usage_touched WHERE run_name = OLD.run_name);

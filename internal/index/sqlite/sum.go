@@ -168,7 +168,7 @@ func pullTime(q index.SumQuery) index.SumQuery {
 	return q
 }
 
-// limits of what one record adds, as the view usage_spent has them.
+// limits of what one record adds, as usageSpent has them.
 const (
 	mostTokens = 1 << 40
 	mostNano   = 1_000_000_000_000_000

@@ -12,6 +12,27 @@ import (
 // mostSum bounds what usage_days adds up, so that sums of hostile numbers stay integers.
 const mostSum = 1 << 62
 
+// usageSpent is the numbers that sums are made of. What is unknown adds nothing; usage that does not say how many requests it
+// stands for is one. What no request can have is cut (a million million tokens, a million dollars), so that a
+// broken original cannot make sums overflow. It is no view, since every reader would parse it.
+const usageSpent = `(SELECT u.run_name, coalesce(u.native_conversation, n.native_id) AS native_conversation, u.version, u.texts,
+	  coalesce(t.model, '') AS model, n.format,
+	  CASE WHEN u.calculated IS NULL THEN coalesce(t.price_note, 'not priced') ELSE '' END AS reason, u.reported IS NOT NULL AS has_reported,
+	  coalesce((u.time - ((u.time % 86400000000) + 86400000000) % 86400000000) / 86400000000, -1000000000) AS day,
+	  coalesce(((u.time % 86400000000) + 86400000000) % 86400000000 / 3600000000, 0) AS hour,
+	  1 AS rows,
+	  max(-1099511627776, min(1099511627776, coalesce(u.requests, 1))) AS requests,
+	  max(-1099511627776, min(1099511627776, coalesce(u.input, 0))) AS input,
+	  max(-1099511627776, min(1099511627776, coalesce(u.output, 0))) AS output,
+	  max(-1099511627776, min(1099511627776, coalesce(u.cache_read, 0))) AS cache_read,
+	  max(-1099511627776, min(1099511627776, coalesce(u.cache_write, 0))) AS cache_write,
+	  max(-1099511627776, min(1099511627776, coalesce(u.cache_write_1h, 0))) AS cache_write_1h,
+	  max(-1099511627776, min(1099511627776, coalesce(u.reasoning, 0))) AS reasoning,
+	  max(-1000000000000000, min(1000000000000000, coalesce(u.reported, 0))) AS reported,
+	  max(-1000000000000000, min(1000000000000000, coalesce(u.calculated, 0))) AS calculated
+	FROM usage u JOIN run_names n ON n.id = u.run_name CROSS JOIN usage_texts t ON t.id = u.texts
+	WHERE u.verdict = 0)`
+
 // sumStatements are the statements that do it for conversations, and those that add that up, in their order.
 var sumStatements = sync.OnceValues(func() (threads, added []string) {
 	const (
@@ -34,11 +55,11 @@ var sumStatements = sync.OnceValues(func() (threads, added []string) {
 	threads = []string{
 		days(minus),
 		"DELETE FROM usage_threads AS x WHERE" + touched,
-		`INSERT INTO usage_series (model, format, reason, has_reported) SELECT DISTINCT model, format, reason, has_reported FROM usage_spent x
+		`INSERT INTO usage_series (model, format, reason, has_reported) SELECT DISTINCT model, format, reason, has_reported FROM ` + usageSpent + ` x
 			WHERE` + touched + " AND NOT EXISTS (SELECT 1 FROM usage_series s WHERE " + same + ")",
 		"INSERT INTO usage_threads (run_name, native_conversation, n, version, texts, series, day, hour" + names + `)
 			SELECT run_name, native_conversation, row_number() OVER (), version, texts, series, day, hour` + names + ` FROM (
-			SELECT x.run_name, x.native_conversation, x.version, x.texts, s.id AS series, x.day, x.hour` + sums + ` FROM usage_spent x CROSS JOIN usage_series s ON ` + same + ` WHERE` + touched + `
+			SELECT x.run_name, x.native_conversation, x.version, x.texts, s.id AS series, x.day, x.hour` + sums + ` FROM ` + usageSpent + ` x CROSS JOIN usage_series s ON ` + same + ` WHERE` + touched + `
 			GROUP BY 1, 2, 3, 4, 5, 6, 7)`,
 	}
 	return threads, []string{days(plus), "DELETE FROM usage_days WHERE rows = 0", "DELETE FROM usage_touched"}

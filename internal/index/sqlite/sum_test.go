@@ -53,7 +53,7 @@ func rollupRows(t *testing.T, db *DB) (have, want []string) {
 	if err := db.r.Select(&have, "SELECT "+columns+numbers("")+" FROM usage_days d JOIN usage_series s ON s.id = d.series ORDER BY 1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.r.Select(&want, "SELECT "+columns+numbers("sum")+" FROM usage_spent GROUP BY model, format, reason, has_reported, day, hour ORDER BY 1"); err != nil {
+	if err := db.r.Select(&want, "SELECT "+columns+numbers("sum")+" FROM "+usageSpent+" GROUP BY model, format, reason, has_reported, day, hour ORDER BY 1"); err != nil {
 		t.Fatal(err)
 	}
 	return have, want
