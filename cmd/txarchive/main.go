@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
@@ -31,15 +32,19 @@ func deepen(touch bool) (b byte) {
 	return b
 }
 
-// untilInterrupted ends when the program is told to end. A second Ctrl-C ends the program at once. Signals are listened for beside what
-// follows: that begins three threads, which takes as long as the tree of commands. One that comes before ends the program, as it would have a moment earlier.
+// listenAfter is when signals are listened for: that begins three threads, which take a short command longer than what it is
+// asked for.
+const listenAfter = 25 * time.Millisecond
+
+// untilInterrupted ends when the program is told to end. A second Ctrl-C ends the program at once, and so does one that comes before
+// listenAfter: whatever is written by then is as after a crash, which every command that writes is made for.
 func untilInterrupted() context.Context {
 	ctx, end := context.WithCancelCause(context.Background())
-	go func() {
+	time.AfterFunc(listenAfter, func() {
 		told, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 		<-told.Done()
 		stop()
 		end(context.Cause(told))
-	}()
+	})
 	return ctx
 }
