@@ -75,7 +75,6 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 	case o.Limit < 0 || o.Context < 0:
 		return usage("a number of hits or events cannot be negative", "--limit 0 is no limit")
 	}
-	holdSearch()
 	store, err := a.read(ctx)
 	if err != nil {
 		return err

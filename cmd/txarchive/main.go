@@ -13,8 +13,6 @@ import (
 
 func main() {
 	deepen(len(os.Args) < 0)
-	holdMemory(memoryLimit)
-	watchMemory()
 	a := newApp()
 	a.ends = true
 	os.Exit(execute(untilInterrupted(), a, os.Args[1:]))

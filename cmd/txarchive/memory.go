@@ -23,28 +23,29 @@ const heapGrowth = 200
 // which runs many in its process.
 var limit atomic.Int64
 
-func holdMemory(n int64) {
+// holdMemory holds the heap of a process that ends with its command. To say so stops all that runs, so it is said once, and not by a
+// command that is over before.
+func holdMemory(command string) {
+	switch command {
+	case "version":
+	case "search":
+		hold(searchMemory, rareCycles)
+	default:
+		hold(memoryLimit, heapGrowth)
+		watchMemory()
+	}
+}
+
+// rareCycles is heapGrowth of a search: what it leaves behind is little, and most are over before they are worth a look.
+const rareCycles = 400
+
+func hold(n int64, growth int) {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(heapGrowth)
+		debug.SetGCPercent(growth)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		limit.Store(n)
 		debug.SetMemoryLimit(n)
-	}
-}
-
-// rareCycles is how much the heap of a short command grows between two cycles of the collector, in percent: what it leaves
-// behind is little, and most are over before they are worth a look.
-const rareCycles = 400
-
-// holdSearch is holdMemory of a search, in a process that is held.
-func holdSearch() {
-	if limit.Load() == 0 {
-		return
-	}
-	holdMemory(searchMemory)
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(rareCycles)
 	}
 }
 

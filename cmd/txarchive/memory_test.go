@@ -15,8 +15,7 @@ func TestMemoryGivesWay(t *testing.T) {
 		limit.Store(0)
 		debug.SetMemoryLimit(before)
 	}()
-	holdMemory(memoryLimit)
-	watchMemory()
+	holdMemory("ingest")
 	reach := func(what string, done func(limit int64) bool) {
 		t.Helper()
 		for range 200 {
@@ -33,7 +32,7 @@ func TestMemoryGivesWay(t *testing.T) {
 	runtime.KeepAlive(held)
 	held = nil
 	reach("little is alive", func(limit int64) bool { return limit == memoryLimit })
-	holdSearch()
+	holdMemory("search")
 	runtime.GC()
 	if got := debug.SetMemoryLimit(-1); got != searchMemory {
 		t.Errorf("a search is held to %d", got)

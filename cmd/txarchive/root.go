@@ -107,6 +107,9 @@ func newRootWith(a *app, name string) *cobra.Command {
 		Args:          noCommand,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			a.command = cmd.CommandPath()
+			if a.ends {
+				holdMemory(cmd.Name())
+			}
 			a.pages(cmd)
 			a.redacts()
 			return a.logging()
