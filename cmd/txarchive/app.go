@@ -29,7 +29,8 @@ type app struct {
 	loads    int64                       // from so many bytes on a first load has an index of its own
 	room     int                         // for what a plan of prune and its facts take in memory, for tests; 0 is enough
 
-	ends bool // the process ends with the command
+	ends   bool   // the process ends with the command
+	listen func() // has signals end the context, when the process ends with the command
 
 	archive   string // directory
 	json      bool

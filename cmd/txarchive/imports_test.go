@@ -85,7 +85,7 @@ var fences = map[string][]string{
 	"github.com/klauspost/compress":              {"blob/pack", "ingest/format"},
 	"go.yaml.in/yaml/v4":                         {"policy"},
 	"github.com/BurntSushi/toml":                 {"secret/gen"},
-	"golang.org/x/sys":                           {"disk", "ingest"},
+	"golang.org/x/sys":                           {"disk", "ingest", "index/sqlite/engine"},
 	"golang.org/x/sync":                          {"ingest"},
 }
 
@@ -176,4 +176,21 @@ func fenced(importPath string) []string {
 		}
 	}
 	return nil
+}
+
+// TestNoNetworkCode: the program speaks over no network, not even to fetch prices, and is not made slower to start by code that would.
+func TestNoNetworkCode(t *testing.T) {
+	out, err := exec.Command("go", "list", "-pgo=off", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := strings.Fields(string(out))
+	if !slices.Contains(linked, "database/sql") {
+		t.Fatalf("%d packages, and database/sql is none of them", len(linked))
+	}
+	for _, p := range []string{"net/http", "crypto/tls"} {
+		if slices.Contains(linked, p) {
+			t.Errorf("%s is linked", p)
+		}
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -15,7 +17,9 @@ func main() {
 	deepen(len(os.Args) < 0)
 	a := newApp()
 	a.ends = true
-	os.Exit(execute(untilInterrupted(), a, os.Args[1:]))
+	ctx, listen := untilInterrupted()
+	a.listen = listen
+	os.Exit(execute(ctx, a, os.Args[1:]))
 }
 
 // deepen makes the stack of its caller as deep at once as SQLite's parser and machine need it. It grows by itself, too, but in five or six
@@ -30,19 +34,33 @@ func deepen(touch bool) (b byte) {
 	return b
 }
 
-// listenAfter is when signals are listened for: that begins three threads, which take a short command longer than what it is
-// asked for.
+// listenAfter is when signals are listened for by commands of which an interruption leaves nothing behind: that begins three threads,
+// which take as long as a twentieth of what such a command is asked for. One that comes before ends it at once.
 const listenAfter = 25 * time.Millisecond
 
-// untilInterrupted ends when the program is told to end. A second Ctrl-C ends the program at once, and so does one that comes before
-// listenAfter: whatever is written by then is as after a crash, which every command that writes is made for.
-func untilInterrupted() context.Context {
+var leavesNothing = []string{"search", "list", "show", "tree", "stats", "cost", "cat", "version"}
+
+// untilInterrupted ends when the program is told to end, once signals are listened for. A second Ctrl-C ends the program at once. They are
+// listened for beside what follows.
+func untilInterrupted() (ctx context.Context, listen func()) {
 	ctx, end := context.WithCancelCause(context.Background())
-	time.AfterFunc(listenAfter, func() {
-		told, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-		<-told.Done()
-		stop()
-		end(context.Cause(told))
+	listen = sync.OnceFunc(func() {
+		go func() {
+			told, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+			<-told.Done()
+			stop()
+			end(context.Cause(told))
+		}()
 	})
-	return ctx
+	return ctx, listen
+}
+
+// begins is called when it is known which command a process ends with.
+func (a *app) begins(command string) {
+	holdMemory(command)
+	if slices.Contains(leavesNothing, command) {
+		time.AfterFunc(listenAfter, a.listen)
+	} else {
+		a.listen()
+	}
 }

@@ -108,7 +108,7 @@ func newRootWith(a *app, name string) *cobra.Command {
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			a.command = cmd.CommandPath()
 			if a.ends {
-				holdMemory(cmd.Name())
+				a.begins(cmd.Name())
 			}
 			a.pages(cmd)
 			a.redacts()

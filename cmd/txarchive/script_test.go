@@ -5,8 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"flag"
+	"fmt"
+	"io"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +27,29 @@ func TestMain(m *testing.M) {
 		os.Exit(dying(at))
 	}
 	mountSmallDisk()
-	testscript.Main(tidied{m}, map[string]func(){"txarchive": main, "txarchive-at": mainAt})
+	testscript.Main(tidied{m}, map[string]func(){"txarchive": main, "txarchive-at": mainAt, "curl": mainCurl})
+}
+
+// mainCurl stands in for curl: it gives the file that the path of the URL on its standard input names.
+func mainCurl() {
+	said, err := io.ReadAll(os.Stdin)
+	if err == nil && !slices.Contains(os.Args, "--fail") {
+		err = errors.New("curl is not told to fail")
+	}
+	address, ok := strings.CutPrefix(strings.TrimSuffix(string(said), "\"\n"), "url = \"")
+	u, parsed := url.Parse(address)
+	if err = errors.Join(err, parsed); err == nil && !ok {
+		err = fmt.Errorf("no URL: %q", said)
+	}
+	var body []byte
+	if err == nil {
+		body, err = os.ReadFile(filepath.Base(u.Path))
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "curl: (22) %v\n", err)
+		os.Exit(22)
+	}
+	os.Stdout.Write(body)
 }
 
 // tidied are tests that leave nothing behind of what they share.
