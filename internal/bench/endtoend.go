@@ -14,21 +14,24 @@ import (
 
 // ingest is the first load, against tar and gzip of the same tree.
 func (b *bench) ingest(ctx context.Context) error {
-	measurements := []func() (cost, error){func() (cost, error) {
-		if err := os.RemoveAll(b.archive); err != nil {
-			return cost{}, err
-		}
-		return b.tx(ctx, "ingest", "--quiet", b.corpus)
-	}}
+	measurements := []func() (cost, error){b.load(ctx)}
 	beside := b.has("gzip", "ingest beside tar | gzip -6") && b.has("tar", "ingest beside tar | gzip -6")
 	if beside {
 		measurements = append(measurements, func() (cost, error) {
 			return timed(ctx, "sh", "-c", `tar -C "$0" -c . | gzip -6 > /dev/null`, b.corpus)
 		})
 	}
+	ofHundred := len(measurements)
+	if b.hundred != nil { // before and behind the large one
+		measurements = append(measurements, b.hundred.load(ctx), b.hundred.load(ctx))
+		measurements[0], measurements[ofHundred] = measurements[ofHundred], measurements[0]
+	}
 	got, err := b.inTurn(b.runs, measurements...)
 	if err != nil {
 		return err
+	}
+	if b.hundred != nil {
+		got[0], got[ofHundred] = got[ofHundred], got[0]
 	}
 	ours := got[0]
 	var totals struct {
@@ -56,7 +59,27 @@ func (b *bench) ingest(ctx context.Context) error {
 		b.set("CPU / tar | gzip -6", "", ratios(ours, got[1], cpu)...)
 		b.set("wall / tar | gzip -6", "", ratios(ours, got[1], wall)...)
 	}
+	if b.hundred == nil {
+		return nil
+	}
+	if err := b.hundred.ask(ctx, &totals, "stats", "--json"); err != nil {
+		return err
+	}
+	perByte, perEvent := b.hundred.raw/b.raw, totals.Totals.Events/events
+	both := ratios(ours, between(got[ofHundred], got[ofHundred+1]), cpu)
+	b.set("CPU per raw MB / that of 100 MiB", "", scaled(both, perByte)...)
+	b.set("CPU per event / that of 100 MiB", "", scaled(both, perEvent)...)
 	return nil
+}
+
+// load is the first load of a corpus.
+func (b *bench) load(ctx context.Context) func() (cost, error) {
+	return func() (cost, error) {
+		if err := os.RemoveAll(b.archive); err != nil {
+			return cost{}, err
+		}
+		return b.tx(ctx, "ingest", "--quiet", b.corpus)
+	}
 }
 
 // ask runs the program and reads the JSON that it prints.

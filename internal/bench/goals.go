@@ -15,6 +15,9 @@ var goals = []goal{
 	{section: "ingest", name: "CPU / tar | gzip -6", most: 1.5},
 	{section: "ingest", name: "wall / tar | gzip -6", most: 1.1},
 	{section: "ingest", name: "CPU per raw MB", most: 35.6}, // 1.15 of the same work with SQLite in C
+	{section: "ingest", name: "CPU per raw MB / that of 100 MiB", most: 1.1, from: 500, upTo: 999},
+	{section: "ingest", name: "CPU per raw MB / that of 100 MiB", most: 1.2, from: 1000},
+	{section: "ingest", name: "CPU per event / that of 100 MiB", most: 1.2, from: 1000},
 	{section: "ingest", name: "CPU per file", most: 150, small: true},
 	{section: "ingest", name: "peak memory", most: 350},
 	{section: "size", name: "packs and index / raw", most: 0.60},

@@ -78,6 +78,7 @@ type bench struct {
 	corpus  string // directory
 	archive string // that the first section makes and the others ask
 	raw     float64
+	hundred *bench // of 100 MiB; nil beside a small corpus
 }
 
 func run(ctx context.Context, o options) (err error) {
@@ -112,6 +113,13 @@ func measure(ctx context.Context, o options, r *report) (err error) {
 		return err
 	}
 	b.raw = float64(treeSize(b.corpus))
+	if o.given == "" && o.mb >= 500 { // grows the cost of a MB with the size?
+		b.hundred = &bench{options: o, report: r, archive: filepath.Join(o.dir, "archive-100")}
+		if b.hundred.corpus, err = o.generate(ctx, 100, o.seed); err != nil {
+			return err
+		}
+		b.hundred.raw = float64(treeSize(b.hundred.corpus))
+	}
 	for _, s := range sections {
 		if o.only != "" && s.name != "ingest" && !strings.Contains(","+o.only+",", ","+s.name+",") {
 			continue

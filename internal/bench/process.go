@@ -81,6 +81,22 @@ func each(costs []cost, get func(cost) float64) (all []float64) {
 	return all
 }
 
+// between are the means of two runs each.
+func between(a, b []cost) []cost {
+	all := make([]cost, len(a))
+	for i := range all {
+		all[i] = cost{cpu: (a[i].cpu + b[i].cpu) / 2, wall: (a[i].wall + b[i].wall) / 2}
+	}
+	return all
+}
+
+func scaled(of []float64, by float64) (all []float64) {
+	for _, f := range of {
+		all = append(all, f*by)
+	}
+	return all
+}
+
 // ratios divides round by round.
 func ratios(a, b []cost, get func(cost) float64) (all []float64) {
 	for i := range min(len(a), len(b)) {
