@@ -119,6 +119,7 @@ func (a *app) openAs(ctx context.Context, dir string, mode archive.Mode, options
 	if mode != archive.Read || !errors.Is(old, index.ErrTooOld) {
 		return store, err
 	}
+	a.listens()
 	writer, failed := archive.Open(ctx, dir, archive.Write, a.options())
 	if failed != nil {
 		return store, err

@@ -146,6 +146,7 @@ svg { width: 100%; height: auto } table { border-collapse: collapse } th, td { p
 
 // writeChart writes the picture of a report: SVG, or a page with its numbers.
 func (a *app) writeChart(path string, r *cost.Report) error {
+	a.listens()
 	picture := chartOf(r).svg()
 	if strings.EqualFold(filepath.Ext(path), ".svg") {
 		return replaceFile(path, picture)

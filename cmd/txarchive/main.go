@@ -40,17 +40,15 @@ const listenAfter = 25 * time.Millisecond
 
 var leavesNothing = []string{"search", "list", "show", "tree", "stats", "cost", "cat", "version"}
 
-// untilInterrupted ends when the program is told to end, once signals are listened for. A second Ctrl-C ends the program at once. They are
-// listened for beside what follows.
+// untilInterrupted ends when the program is told to end, once signals are listened for. A second Ctrl-C ends the program at once.
 func untilInterrupted() (ctx context.Context, listen func()) {
 	ctx, end := context.WithCancelCause(context.Background())
 	listen = sync.OnceFunc(func() {
-		go func() {
-			told, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-			<-told.Done()
+		told, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+		context.AfterFunc(told, func() {
 			stop()
 			end(context.Cause(told))
-		}()
+		})
 	})
 	return ctx, listen
 }
@@ -61,6 +59,13 @@ func (a *app) begins(command string) {
 	if slices.Contains(leavesNothing, command) {
 		time.AfterFunc(listenAfter, a.listen)
 	} else {
+		a.listens()
+	}
+}
+
+// listens is called before something is done that should not be ended in the midst, or another handling of signals begins.
+func (a *app) listens() {
+	if a.listen != nil {
 		a.listen()
 	}
 }

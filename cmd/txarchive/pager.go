@@ -29,6 +29,7 @@ type pager struct {
 	messages io.Writer // standard error as it was
 	held     bytes.Buffer
 	left     context.CancelCauseFunc
+	listens  func() // has signals be listened for, before one is ignored
 
 	process *exec.Cmd
 	pipe    io.WriteCloser
@@ -82,6 +83,7 @@ func (p *pager) start() {
 func (p *pager) close() {
 	if p.process != nil {
 		_ = p.pipe.Close()
+		p.listens()
 		signal.Ignore(os.Interrupt) // Ctrl-C is the pager's now
 		err := p.process.Wait()
 		signal.Reset(os.Interrupt)
@@ -128,7 +130,7 @@ func (a *app) page(ctx context.Context) context.Context {
 		return ctx
 	}
 	ctx, left := context.WithCancelCause(ctx)
-	a.pager = &pager{command: command, to: file, width: width, messages: a.err, left: left}
+	a.pager = &pager{command: command, to: file, width: width, messages: a.err, left: left, listens: a.listens}
 	a.out = a.pager
 	if _, ok := terminal(a.err); ok {
 		a.err = messages{a.pager}

@@ -84,7 +84,7 @@ func (a *app) tableOf(body []byte, from, day string) (table price.Table, err err
 
 // readTable reads a file, or what a URL gives.
 func readTable(ctx context.Context, from string) ([]byte, error) {
-	if u, err := url.Parse(from); err == nil && (u.Scheme == "https" || u.Scheme == "http") {
+	if u, err := url.Parse(from); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
 		return fetch(ctx, u)
 	}
 	file, err := os.Open(from)
@@ -104,27 +104,45 @@ func fetch(ctx context.Context, u *url.URL) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, curl, "-q", "--fail", "--silent", "--show-error", "--location", "--proto", "=http,https", "--proto-redir", "=https", "--config", "-")
+	redirects := "=https"
+	if u.Scheme == "http" {
+		redirects = "=http,https"
+	}
+	cmd := exec.CommandContext(ctx, curl, "-q", "--fail", "--silent", "--show-error", "--location", "--globoff", "--proto", "=http,https", "--proto-redir", redirects, "--config", "-")
 	cmd.Stdin = strings.NewReader(`url = "` + curlQuoted.Replace(u.String()) + `"` + "\n") // a password in it is for nobody who lists processes
-	said := &bytes.Buffer{}
-	cmd.Stderr = said
-	out, err := cmd.StdoutPipe()
+	var body, said bounded
+	cmd.Stdout, cmd.Stderr = &body, &said
+	cmd.WaitDelay = time.Second // for what curl leaves behind, if it is somebody's script
+	err = cmd.Run()
+	if body.over {
+		return nil, tooLarge(u.Redacted())
+	}
 	if err != nil {
-		return nil, err
+		password, _ := u.User.Password()
+		why := strings.ReplaceAll(strings.TrimSpace(said.String()), u.String(), u.Redacted())
+		if password != "" {
+			why = strings.ReplaceAll(why, password, "xxxxx")
+		}
+		return nil, fmt.Errorf("fetch prices: %s: %w: %s", u.Redacted(), cmp.Or(ctx.Err(), err), why)
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("fetch prices: %w", err)
+	return body.Bytes(), nil
+}
+
+// bounded takes as many bytes as a table may have.
+type bounded struct {
+	bytes.Buffer
+	over bool
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.over = b.Len()+len(p) > maxTable; b.over {
+		return 0, io.ErrShortWrite
 	}
-	body, err := readBounded(out, u.Redacted())
-	if err != nil {
-		cancel()
-		_ = cmd.Wait()
-		return nil, err
-	}
-	if err := cmd.Wait(); err != nil {
-		return nil, fmt.Errorf("fetch prices: %s: %w: %s", u.Redacted(), cmp.Or(ctx.Err(), err), bytes.TrimSpace(said.Bytes()))
-	}
-	return body, nil
+	return b.Buffer.Write(p)
+}
+
+func tooLarge(from string) error {
+	return usage(fmt.Sprintf("%s has over %d MB", from, maxTable>>20), "a price table has some megabytes")
 }
 
 // curlQuoted is what stands between quotes in a file of curl's options.
@@ -136,7 +154,7 @@ func readBounded(r io.Reader, from string) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", from, err)
 	}
 	if len(body) > maxTable {
-		return nil, usage(fmt.Sprintf("%s has over %d MB", from, maxTable>>20), "a price table has some megabytes")
+		return nil, tooLarge(from)
 	}
 	return body, nil
 }

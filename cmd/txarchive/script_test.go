@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,13 +32,14 @@ func TestMain(m *testing.M) {
 // mainCurl stands in for curl: it gives the file that the path of the URL on its standard input names.
 func mainCurl() {
 	said, err := io.ReadAll(os.Stdin)
-	if err == nil && !slices.Contains(os.Args, "--fail") {
-		err = errors.New("curl is not told to fail")
+	if asked := strings.Join(os.Args[1:], " "); err == nil && asked != "-q --fail --silent --show-error --location --globoff --proto =http,https --proto-redir =https --config -" {
+		err = errors.New("curl was called with other options: " + asked)
 	}
 	address, ok := strings.CutPrefix(strings.TrimSuffix(string(said), "\"\n"), "url = \"")
+	address = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(address)
 	u, parsed := url.Parse(address)
-	if err = errors.Join(err, parsed); err == nil && !ok {
-		err = fmt.Errorf("no URL: %q", said)
+	if err = errors.Join(err, parsed); err == nil && (!ok || u.RawQuery != "" && u.RawQuery != `x=[a]\"`) {
+		err = fmt.Errorf("not the URL, of %s: %q", address, said)
 	}
 	var body []byte
 	if err == nil {

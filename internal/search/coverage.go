@@ -208,23 +208,24 @@ func (a *Answer) patterns() (out []pattern) {
 
 // steps is what is asked of the index for a coverage, whatever the hits are.
 func (a *Answer) steps() []func(context.Context, *Coverage) error {
-	return []func(context.Context, *Coverage) error{a.size, a.thinned, a.sources, a.hidden}
+	return []func(context.Context, *Coverage) error{a.size, a.thinned, a.hidden, a.sources}
 }
 
 // asideTime is how long the first hits wait at most for what the coverage says beside them.
 const asideTime = 20 * time.Millisecond
 
-// aside asks that while the texts of hits are read, once, unless texts must be read for it, too. What takes longer is left to Coverage.
+// aside asks that while the texts of hits are read, once, but for hits left out that texts must be read for, and for the sources: a
+// directory that is gone may take any time to say so. Where the search has a limit of time, it is the hits'. What takes longer is left to Coverage.
 func (a *Answer) aside(ctx context.Context) {
-	if a.told != nil {
+	if a.told != nil || a.o.Timeout > 0 {
 		return
 	}
 	a.told = &Coverage{Hidden: []Hidden{}}
 	ctx, cancel := context.WithTimeout(ctx, asideTime)
 	defer cancel()
-	steps := a.steps()
+	steps := a.steps()[:3]
 	if len(a.patterns()) > 0 || a.tree.Root != nil && patterned(a.tree.Root) {
-		steps = steps[:len(steps)-1]
+		steps = steps[:2]
 	}
 	for _, step := range steps {
 		c := *a.told

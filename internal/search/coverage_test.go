@@ -74,6 +74,41 @@ func TestHiddenByRule(t *testing.T) {
 	}
 }
 
+// TestSourcesAreSlow: hits do not wait for a directory that does not answer, nor does the time that it takes cost any.
+func TestSourcesAreSlow(t *testing.T) {
+	w := newWorld(t)
+	w.take(talk("one", "old words", "same words"))
+	s := w.searcher()
+	asked := make(chan struct{}, 10)
+	answer := make(chan struct{})
+	s.Sources = func(context.Context) ([]Source, error) {
+		asked <- struct{}{}
+		<-answer
+		return []Source{{Name: "gone", State: "missing"}}, nil
+	}
+	for _, o := range []Options{{}, {Timeout: time.Minute}} {
+		a, err := s.Find(t.Context(), "words", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits := 0
+		for _, err := range a.Results() {
+			if hits++; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if hits != 2 || len(asked) > 0 {
+			t.Errorf("%d hits, and the sources were asked for: %t", hits, len(asked) > 0)
+		}
+		go func() { answer <- struct{}{} }()
+		c, err := a.Coverage(t.Context())
+		if err != nil || len(c.Sources) != 1 || c.Events == nil || len(asked) != 1 {
+			t.Errorf("%+v, %v, asked %d times", c, err, len(asked))
+		}
+		<-asked
+	}
+}
+
 func TestProposals(t *testing.T) {
 	w := newWorld(t)
 	w.take(talk("one", "the permission was denied by the server", "数据库连接失败", "health check"))

@@ -31,7 +31,7 @@ import (
 )
 
 const (
-	// DefaultLevel is the gzip level at ingest; gc takes 6.
+	// DefaultLevel is the gzip level at ingest; gc takes 6. Members of many small entries have 7, by whomever.
 	DefaultLevel = 5
 	// DefaultMemberSize is how much of the tar stream a member holds.
 	DefaultMemberSize = 256 << 10
@@ -55,7 +55,7 @@ var (
 
 // Options say how packs are written. The zero value has the defaults.
 type Options struct {
-	Level      int       // gzip level, 1 to 9; 0 is DefaultLevel
+	Level      int       // gzip level, 1 to 9, at least crowdLevel for many small entries; 0 is DefaultLevel
 	MemberSize int       // raw bytes per member, 8 KiB to 8 MiB; 0 is DefaultMemberSize
 	Rand       io.Reader // source of the manifest's nonce; nil is crypto/rand
 }

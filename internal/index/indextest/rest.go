@@ -12,6 +12,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // draw prints a tree: what was never found in brackets, what stands elsewhere with a star.
@@ -123,6 +124,15 @@ func testLocate(t *testing.T, open func(*testing.T) Index) {
 			size, members = size+p.Size, members+int64(len(p.Members))
 		}
 		equal(t, fmt.Sprintf("%+v", c), []int64{size, members}, []int64{c.length, c.members})
+		at1 := index.Place{Chain: v.Chain, Origin: transcript.Origin{Offset: c.offset, Length: c.length}}
+		inside, beyond := at1, at1
+		inside.Inner, beyond.Offset = "member", 2600
+		all, err := x.LocateAll(t.Context(), []index.Place{inside, at1, beyond})
+		if err != nil || len(all) != 3 {
+			t.Fatalf("all of %+v: %v, %v", c, all, err)
+		}
+		equal(t, "a layer of an original, and what is nowhere", []int{len(all[0]), len(all[2])}, []int{0, 0})
+		equal(t, "one of several", fmt.Sprint(all[1]), fmt.Sprint(pieces))
 	}
 	for _, c := range [][2]int64{{2600, 1}, {0, 2601}, {-1, 1}} {
 		if _, err := x.Locate(t.Context(), v.Chain, c[0], c[1]); !errors.Is(err, index.ErrNotFound) {

@@ -231,7 +231,7 @@ func (s *pageStore) lot(t *libc.TLS) (lot uintptr) {
 
 func pagesIn(lot uintptr) int32 { return int32((lot - unsafe.Sizeof(pageLot{})) / pageRoom) }
 
-// run takes pages that nobody has taken yet, one behind the other, for good. It is 0 where there are not as many.
+// run takes pages of the first lot that nobody has taken yet, one behind the other, for good: the others are given back. It is 0 where there are not as many.
 func (s *pageStore) run(t *libc.TLS, n int32) uintptr {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,7 +239,7 @@ func (s *pageStore) run(t *libc.TLS, n int32) uintptr {
 		return 0
 	}
 	lot := at[pageLot](s.room)
-	if lot.made+n >= lot.pages {
+	if lot.pages != pagesIn(firstLot) || lot.made+n >= lot.pages {
 		return 0
 	}
 	p := s.room + unsafe.Sizeof(*lot) + uintptr(lot.made)*pageRoom
