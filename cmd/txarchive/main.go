@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	deepen(len(os.Args) < 0)
+	deepen(os.Args == nil) // which it never is
 	a := newApp()
 	a.ends = true
 	ctx, listen := untilInterrupted()
@@ -23,7 +23,7 @@ func main() {
 }
 
 // deepen makes the stack of its caller as deep at once as SQLite's parser and machine need it. It grows by itself, too, but in five or six
-// steps, each of which goes through all frames and copies them: that took a twentieth of a search. It must never touch.
+// steps, each of which goes through all frames and copies them: that took a twentieth of a search. Nothing is touched.
 //
 //go:noinline
 func deepen(touch bool) (b byte) {
