@@ -58,11 +58,12 @@ golden: ## write the goldens again; read the difference before committing it
 	done
 	git diff --stat
 
-lint: ## gofmt, vet, for Windows too, and staticcheck where it can be fetched
+lint: ## gofmt, vet, for other systems and 32 bits too, and staticcheck where it can be fetched
 	@files=$$(gofmt -l cmd internal migrations); if [ -n "$$files" ]; then echo "gofmt: $$files"; exit 1; fi
 	$(GO) vet -pgo=off ./...
 	GOOS=windows $(GO) vet -pgo=off ./...
 	GOOS=darwin $(GO) vet -pgo=off ./...
+	GOARCH=386 $(GO) vet -pgo=off ./...
 	@if $(GO) run $(STATICCHECK) -version >/dev/null 2>&1; then $(GO) run $(STATICCHECK) ./...; else echo 'staticcheck cannot be fetched: left out'; fi
 
 bench: build ## the program on 100 MiB, beside tar|gzip and find, and each stage by itself (MKCORPUS, FORMAT, MB, SEED, TEXT, BENCHFLAGS)

@@ -8,11 +8,11 @@ import (
 
 const clineTask = "globalStorage/saoudrizwan.claude-dev/tasks/1780000000000/"
 
-func clineSay(ts int, say, text string) string {
+func clineSay(ts int64, say, text string) string {
 	return fmt.Sprintf(`{"ts":%d,"type":"say","say":%q,"text":%q}`, 1780000000000+ts, say, text)
 }
 
-func clineRequest(ts, in, out int, name string) string {
+func clineRequest(ts int64, in, out int, name string) string {
 	return clineSay(ts, name, fmt.Sprintf(`{"tokensIn":%d,"tokensOut":%d,"cacheWrites":0,"cacheReads":0,"cost":0.01}`, in, out))
 }
 

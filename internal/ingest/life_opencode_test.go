@@ -195,12 +195,12 @@ func TestLifeOpenCodeSecond(t *testing.T) {
 
 	b.do("CREATE TABLE session_v2 (id text PRIMARY KEY, project_id text, parent_id text, fork_session_id text, directory text, title text, version text, time_created integer, time_updated integer)")
 	b.do("INSERT INTO session_v2 SELECT id, project_id, parent_id, NULL, directory, title, '2.0.8', time_created, time_updated FROM session")
-	second("msg_2", "ses_a", "assistant", 1780000001000, fmt.Sprintf(answer, 1780000001000))
+	second("msg_2", "ses_a", "assistant", 1780000001000, fmt.Sprintf(answer, int64(1780000001000)))
 	w.ingest("home", s.dir, ".")
 	w.opencode("taken over", want)
 
 	second("msg_3", "ses_a", "user", 1780000300000, `{"text":"and the shelf"}`)
-	second("msg_4", "ses_a", "assistant", 1780000301000, fmt.Sprintf(answer, 1780000301000))
+	second("msg_4", "ses_a", "assistant", 1780000301000, fmt.Sprintf(answer, int64(1780000301000)))
 	w.ingest("home", s.dir, ".")
 	want = counts{runs: 1, conversations: 1, events: 5, calls: 1, results: 1, in: 20, out: 50, cost: 500000}
 	w.opencode("gone on", want)

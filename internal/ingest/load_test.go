@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -72,7 +73,7 @@ func TestDenseExtents(t *testing.T) {
 		rows int
 		want int64
 	}{{extentSize, 0, extentSize}, {extentSize, extentRows, extentSize}, {extentSize, 4 * extentRows, extentSize / 4},
-		{extentSize / 4, extentRows, extentSize / 4}, {extentSize / 4, extentRows / 8, extentSize}, {extentSize / 4, 1 << 40, extentLeast}} {
+		{extentSize / 4, extentRows, extentSize / 4}, {extentSize / 4, extentRows / 8, extentSize}, {extentSize / 4, math.MaxInt32, extentLeast}} {
 		if st.resize(c.size, c.rows); st.extentLen != c.want {
 			t.Errorf("after %d bytes with %d of rows: %d, want %d", c.size, c.rows, st.extentLen, c.want)
 		}

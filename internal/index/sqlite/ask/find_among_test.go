@@ -74,7 +74,7 @@ func TestRowsAreThoseOfTheEngine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			leaves := math.MaxInt32
+			leaves := math.MaxInt32 / 2
 			if r.IntN(2) == 0 {
 				leaves = r.IntN(1 << 16)
 				view = view.With(fts5.Measures{Rows: 1 + r.IntN(500), Places: 1 + r.IntN(500), Leaves: leaves})

@@ -2,6 +2,7 @@ package ask_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -76,7 +77,7 @@ func TestPlansAgree(t *testing.T) {
 		"error OR project:/srv/project-7", "zebraf* OR run:bench-000003", "after:2026-03-01 (w25x OR project:/srv/project-4 OR run:bench-000009)", "(error OR project:nothing) (the OR run:bench-000003)",
 		"(w25x OR run:bench-000003) -the", "-(w25x OR run:bench-000003) tool:bash", "(w25x OR run:bench-000003) cost>0.5", "w25x OR -project:/srv/project-7", "run:bench-000003 (w25x OR project:/srv/project-3)",
 	} {
-		want := foundIDs(t, db.With(ask.NewMeasures(1<<40, 1<<40, 5000, 512, 1<<40)), text, 1<<20)
+		want := foundIDs(t, db.With(ask.NewMeasures(math.MaxInt32, 1<<40, 5000, 512, math.MaxInt32)), text, 1<<20)
 		for _, m := range []struct {
 			probe  int
 			most   int64

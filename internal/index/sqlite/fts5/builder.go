@@ -118,7 +118,7 @@ func (b *Builder) Add(id int64, words Words, columns ...[]uint32) error {
 	}
 	list := b.list(words)
 	for column, terms := range columns {
-		if b.places += len(terms); b.places > maxPlaces {
+		if b.places += len(terms); uint64(b.places) > maxPlaces {
 			return fmt.Errorf("%w: row %d has too many terms", ErrOrder, id)
 		}
 		at, same := b.lists[list].at, uint32(0)

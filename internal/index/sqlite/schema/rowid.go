@@ -13,7 +13,7 @@ import (
 // that is not. Of hours with such rows the table spilled says which times they hold.
 const (
 	SlotBits  = 10
-	microHour = 3600 * 1_000_000
+	microHour = int64(3600 * 1_000_000)
 	firstHour = 1_577_836_800 / 3600
 )
 
