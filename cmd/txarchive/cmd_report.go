@@ -116,7 +116,7 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 			return usage(fmt.Sprintf("%s has no parameter %q", r.Name, name), "it has: "+firstOf(strings.Join(slices.Sorted(maps.Keys(r.Parameters)), ", "), "none"))
 		}
 	}
-	o.params = nil
+	o.params, o.spare = nil, true
 	for name, value := range r.Parameters {
 		if _, ok := given[name]; !ok {
 			given[name] = value

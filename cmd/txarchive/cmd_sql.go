@@ -16,6 +16,7 @@ import (
 type sqlOptions struct {
 	format  string
 	params  []string
+	spare   bool // params may have more than the statement
 	limit   int
 	timeout time.Duration
 }
@@ -83,7 +84,7 @@ func runSQL(ctx context.Context, a *app, o sqlOptions, v []string) error {
 		return err
 	}
 	defer store.Close()
-	err = store.Index().Query(ctx, index.Question{SQL: statement, Params: params, Rows: o.limit, Time: o.timeout}, out.columns, out.row)
+	err = store.Index().Query(ctx, index.Question{SQL: statement, Params: params, Spare: o.spare, Rows: o.limit, Time: o.timeout}, out.columns, out.row)
 	if end := out.end(); err == nil || errors.Is(err, index.ErrLimit) {
 		err = errors.Join(err, end)
 	}

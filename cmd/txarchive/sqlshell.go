@@ -164,7 +164,7 @@ func (s *shell) run(ctx context.Context, statement string) {
 		return
 	}
 	began, rows := time.Now(), int64(0)
-	q := index.Question{SQL: statement, Params: s.params, Rows: s.o.limit, Time: s.o.timeout}
+	q := index.Question{SQL: statement, Params: s.params, Spare: true, Rows: s.o.limit, Time: s.o.timeout}
 	err = s.store.Index().Query(ctx, q, out.columns, func(v []any) error {
 		rows++
 		return out.row(v)

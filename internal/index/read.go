@@ -85,6 +85,7 @@ type Console interface {
 type Question struct {
 	SQL    string
 	Params map[string]any // for :name in the statement
+	Spare  bool           // Params may have names that the statement does not
 	Rows   int
 	Time   time.Duration
 }

@@ -84,6 +84,11 @@ func (db *DB) Query(ctx context.Context, q index.Question, columns func([]string
 	if err != nil {
 		return err
 	}
+	if !q.Spare {
+		if err := misnamed(statement, q.Params); err != nil {
+			return err
+		}
+	}
 	if q.Time <= 0 {
 		q.Time = consoleTime
 	}

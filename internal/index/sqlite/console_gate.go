@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -138,6 +139,37 @@ func single(text string) (string, error) {
 		}
 	}
 	return "", &index.SQLError{Message: "there is no statement"}
+}
+
+// parameters are the names of what a statement leaves open.
+func parameters(statement string) map[string]bool {
+	names := map[string]bool{}
+	for i, n := 0, 0; i < len(statement); i += n {
+		if n, _ = token(statement[i:]); strings.IndexByte(":@$", statement[i]) < 0 {
+			continue
+		}
+		for i+n < len(statement) && inName(statement[i+n]) {
+			n++
+		}
+		names[statement[i+1:i+n]] = true
+	}
+	return names
+}
+
+// inName says whether the engine takes a byte into a name.
+func inName(c byte) bool {
+	return c == '_' || c == '$' || c >= utf8.RuneSelf || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
+
+// misnamed is the error for a value that no parameter of a statement has asked for: as a rule one of them was misspelt.
+func misnamed(statement string, given map[string]any) error {
+	has := parameters(statement)
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !has[name] {
+			return &index.SQLError{Message: fmt.Sprintf("the statement has no parameter %q", name)}
+		}
+	}
+	return nil
 }
 
 // token is the length of what SQL text begins with: a quoted string or name, a comment, or one byte. blank says

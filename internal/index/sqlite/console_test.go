@@ -254,3 +254,25 @@ func filesOf(t testing.TB, dir string) string {
 	}
 	return b.String()
 }
+
+// TestConsoleSpare: a value that a statement does not ask for is most likely one that was meant for another name.
+func TestConsoleSpare(t *testing.T) {
+	db := newDB(t)
+	for _, c := range []struct{ sql, rows, wrong string }{
+		{"SELECT :name, @name, $name", "x x x", ""},
+		{"SELECT '(:name)', :größe_2", "", `no parameter "name"`},
+		{"SELECT 1 /* :name */ -- :name", "", `no parameter "name"`},
+		{"SELECT :Name", "", `no parameter "name"`},
+		{"SELECT 'it''s', \"seq\" = :name FROM (SELECT 'x' AS seq)", "it's 1", ""},
+	} {
+		given := map[string]any{"name": "x"}
+		_, rows, err := asked(t.Context(), db, index.Question{SQL: c.sql, Params: given})
+		var wrong *index.SQLError
+		if got := strings.Join(rows, "|"); got != c.rows || (c.wrong == "") != (err == nil) || err != nil && (!errors.As(err, &wrong) || !strings.Contains(wrong.Message, c.wrong)) {
+			t.Errorf("%s: %s, %v", c.sql, got, err)
+		}
+	}
+	if _, rows, err := asked(t.Context(), db, index.Question{SQL: "SELECT 1", Params: map[string]any{"name": "x"}, Spare: true}); err != nil || len(rows) != 1 {
+		t.Errorf("with a value to spare: %v, %v", rows, err)
+	}
+}
