@@ -41,7 +41,7 @@ func (s scribe) text() string {
 	var b strings.Builder
 	for range 1 + s.IntN(14)*(1+s.IntN(8)/7*3) {
 		b.WriteString(s.coin())
-		b.WriteString([]string{" ", " ", " ", "\n", ", ", "(", " = ", "/", "\t", `"`, "_", ""}[s.IntN(12)])
+		b.WriteString([]string{" ", " ", " ", "\n", ", ", "(", " = ", "/", "\t", `"`, "_", "", `\n`, `\t`}[s.IntN(14)])
 	}
 	return b.String()
 }

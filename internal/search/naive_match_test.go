@@ -25,6 +25,13 @@ const naiveTerm = 64
 
 // is says whether a term stands in a word, from its beginning on or up to its end if it must.
 func (w *naiveWord) is(term string, begin, end, open bool) truth {
+	if w.line != nil {
+		return max(w.whole(term, begin, end, open), w.line.whole(term, begin, end, open))
+	}
+	return w.whole(term, begin, end, open)
+}
+
+func (w *naiveWord) whole(term string, begin, end, open bool) truth {
 	found := yes
 	if w.blob {
 		found = maybe

@@ -128,9 +128,10 @@ func naiveSign(r rune) bool {
 // naiveWord is a word of a text, folded.
 type naiveWord struct {
 	text  string
-	parts []string // of an identifier
-	vague bool     // it looks like a random id: then it may have no parts
-	blob  bool     // it lies in an unbroken run of 256 and more: then it may not be found
+	parts []string   // of an identifier
+	vague bool       // it looks like a random id: then it may have no parts
+	blob  bool       // it lies in an unbroken run of 256 and more: then it may not be found
+	line  *naiveWord // the same without the n of a \n, the r of a \r or the t of a \t
 }
 
 // naiveText is a text with what the scan has to know of it.
@@ -166,6 +167,11 @@ func naiveCut(text string, blobs [][]int) []naiveWord {
 			}
 			w := naiveIdentifier(text[begin:at])
 			w.blob = len(blobs) > 0 && blobs[0][0] < at
+			if before, word := text[:begin], text[begin:at]; strings.HasSuffix(before, `\`) && strings.ContainsAny(word[:1], "nrt") && naiveFold(word[1:]) != "" {
+				line := naiveIdentifier(word[1:])
+				line.blob = w.blob || len(w.text) > naiveTerm
+				w.line = &line
+			}
 			if w.text != "" {
 				out = append(out, w)
 			}

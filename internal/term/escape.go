@@ -1,6 +1,9 @@
 package term
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // escape begins a sequence by which a program tells a terminal to change color or to move.
 const escape = '\x1b'
@@ -48,4 +51,41 @@ func nextEscape(text string, i int) int {
 		return i + n
 	}
 	return len(text)
+}
+
+// unescapes reports whether the byte at i of text is the letter of an escape by which a line ends, or a tab stands, in JSON and in
+// the quotes of most languages. It may be the first of a name as well (C:\new).
+func unescapes(text string, i int) bool {
+	return i > 0 && text[i-1] == '\\' && (text[i] == 'n' || text[i] == 'r' || text[i] == 't')
+}
+
+// escaped reports whether a word, of which Next makes one term, may begin behind its first letter.
+func (w word) escaped(text string) bool {
+	if w.single || !unescapes(text, w.start) || w.end-w.start < 2 {
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(text[w.start+1 : w.end])
+	return lookup(r).class == inWord
+}
+
+// appendUnescaped appends an escaped word without its first letter, and its parts, but what stands in dst from from on.
+func (s *Splitter) appendUnescaped(dst []byte, from int, text string, w word) []byte {
+	s.eachUnescaped(text, w, func(term []byte, _, _ int, kind Kind) bool {
+		at := len(dst) + 1
+		if dst = append(dst, Same); kind != Unescaped {
+			dst = append(dst, byte(kind))
+		}
+		if dst = append(dst, term...); among(dst[from:at-1], dst[at:]) {
+			dst = dst[:at-1]
+		}
+		return true
+	})
+	return dst
+}
+
+// eachUnescaped yields the terms that appendUnescaped appends, and perhaps others that the word has itself.
+func (s *Splitter) eachUnescaped(text string, w word, yield func([]byte, int, int, Kind) bool) bool {
+	w.start++
+	s.term = appendFold(s.term[:0], text[w.start:w.end])
+	return yield(s.term, w.start, w.end, Unescaped) && s.eachPart(text, w, 1, 1, yield)
 }

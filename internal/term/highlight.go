@@ -192,7 +192,7 @@ func (m *matcher) advance(places []place, span Span, kind Kind) {
 	for _, at := range places {
 		p, k := at.phrase, at.at
 		last := len(p.last) - 2
-		if last > 0 && kind != Whole && !(k == 0 && kind == Trailing) && !(k == last && kind == Leading) {
+		if last > 0 && kind > Unescaped && !(k == 0 && kind == Trailing) && !(k == last && kind == Leading) {
 			continue
 		}
 		p.reach(m.n)

@@ -5,15 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is where in a word a term stands. But for Whole it is the sign in front of the term as Split writes it.
+// Kind is where in a word a term stands. But for words it is the sign in front of the term as Split writes it.
 type Kind byte
 
 // The kinds. Words that are cut for their length count as Whole.
 const (
-	Whole    Kind = 0
-	Leading  Kind = '<' // parts that a word begins with
-	Trailing Kind = '>' // parts that it ends with
-	Inner    Kind = '='
+	Whole     Kind = 0
+	Unescaped Kind = 1   // a word once more, without the letter of an escape
+	Leading   Kind = '<' // parts that a word begins with
+	Trailing  Kind = '>' // parts that it ends with
+	Inner     Kind = '='
 )
 
 // Sequences returns what to look for to find words, as Words gives them, in text: each of them is terms in places that

@@ -42,6 +42,9 @@ func (s *Splitter) quick(t *Terms, text string, i int) int {
 				end = i + start
 				break
 			}
+			if length > 1 && unescapes(text, i+start) {
+				return i + start
+			}
 			if i+start >= s.clear {
 				if s.blob(text, i+start); s.cut != 0 {
 					return i + start

@@ -19,11 +19,15 @@ func slowly(text string) (dst []byte, all []One) {
 		if w.next == 0 {
 			return dst[:at], t.All
 		}
+		size := len(dst) - from
 		switch {
-		case len(dst)-from > MaxTerm && !w.single:
+		case size > MaxTerm && !w.single:
 			dst = s.chunk(dst[:from], text, w)
 		case w.mixed():
 			dst = s.appendParts(dst, from, text, w, 1, 1)
+		}
+		if size <= MaxTerm && w.escaped(text) {
+			dst = s.appendUnescaped(dst, from, text, w)
 		}
 		t.Text = dst
 		t.take(from)
@@ -35,7 +39,7 @@ func slowly(text string) (dst []byte, all []One) {
 func TestQuick(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
-	pieces := []string{"a", "Z", "7", "the", "Error", "HTTP", "parseConfig", "x86", "v2", "é", "字", "ﬁ", "—", "’", "\u0301", "\x80", "\x00", "_", " ", " ", "  ", "\n\t", "\": {", "\x1b", "\x1b[", "\x1b[1;31m", "\x1b[0K",
+	pieces := []string{"a", "Z", "7", "the", "Error", "HTTP", "parseConfig", "x86", "v2", "é", "字", "ﬁ", "—", "’", "\u0301", "\x80", "\x00", "_", " ", " ", "  ", "\n\t", "\": {", `\`, `\n`, `\t`, `\nparseConfig`, "\x1b", "\x1b[", "\x1b[1;31m", "\x1b[0K",
 		"internationalisation", "ABCDEFGH", "abcdefgh", "12345678", "abcdefghABCDEFGH", "0123456789abcdef", "@", "[", "`", "{", "/", ":"}
 	for range 20_000 {
 		var text []byte

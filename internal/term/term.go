@@ -14,6 +14,8 @@
 //     points and Arabic vowel signs; vowel signs of other scripts stay. Japanese dakuten stay on their kana (composed
 //     when written apart) and Hangul jamo are composed into syllables;
 //   - the colors of a terminal (ESC [ 31 m) are no words, and what stands at both sides of one is consecutive;
+//   - behind a backslash a word that begins with n, r or t stands there without that letter, too, in the same place: the
+//     result of a tool is JSON or source more often than not, and the first word of a line follows a \n there;
 //   - a word longer than MaxTerm bytes gives several consecutive terms.
 //
 // An identifier stands for itself and, in the same place, for each of its parts and for each run of neighbouring parts.
@@ -104,13 +106,17 @@ func (s *Splitter) Next(t *Terms) bool {
 			i, t.Text, s.text = 0, dst[:at], "" // nothing follows, and nothing holds the text
 			break
 		}
+		size := len(dst) - from
 		switch {
-		case len(dst)-from > MaxTerm && !w.single:
+		case size > MaxTerm && !w.single:
 			dst = s.chunk(dst[:from], text, w)
 		case w.ascii && w.mixed():
 			dst = s.appendPlainParts(dst, from, text, w)
 		case w.mixed():
 			dst = s.appendParts(dst, from, text, w, 1, 1)
+		}
+		if size <= MaxTerm && w.escaped(text) {
+			dst = s.appendUnescaped(dst, from, text, w)
 		}
 		t.Text = dst
 		t.take(from)
@@ -122,7 +128,7 @@ func (s *Splitter) Next(t *Terms) bool {
 
 // Each yields the terms of text with the bytes of text that they stand for, each word before its parts, until
 // yield returns false. The terms of a word that is whole have no sign in front, and those of its parts neither: kind says
-// what they are, and they stand in the same place as the word before them. The term is only valid during the call.
+// what they are. All but Whole stand in the same place as the word before them. The term is only valid during the call.
 func (s *Splitter) Each(text string, yield func(term []byte, start, end int, kind Kind) bool) {
 	s.reset()
 	for i := 0; ; {
@@ -145,6 +151,8 @@ func (s *Splitter) Each(text string, yield func(term []byte, start, end int, kin
 				return
 			}
 		case !yield(s.term, w.start, w.end, Whole) || w.mixed() && !s.eachPart(text, w, 1, 1, yield):
+			return
+		case w.escaped(text) && !s.eachUnescaped(text, w, yield):
 			return
 		}
 		i = w.next

@@ -51,6 +51,11 @@ var words = []struct{ in, want string }{
 	{"co\u00adoperate \ufeffbom می\u200cخواهم", "cooperate bom میخواهم"},
 	{"\x1b[31mwarning\x1b[0m:\x1b[1;38;5;9m fooBar\x1b[K x", "warning foobar|<foo|>bar x"},
 	{"\x1b[31 m \x1b31x \x1b[\x1b[31 \x1b[" + strings.Repeat(";", 70) + "on off\x1b[", "31 m 31x|<31|>x 31 on off"},
+	{`one\ntwo\tThree\r\n four \\next C:\new\tables \name \n1`, "one ntwo|two tthree|<t|>three|three r n four next|ext c new|ew tables|ables name|ame n1|<n|>1|1"},
+	{`\nparseConfig \nHTTPServer \nNNn \nN \xno \bno n\`, "nparseconfig|<nparse|>config|parseconfig|<parse nhttpserver|<n|<nhttp|=http|>httpserver|>server|httpserver|<http " +
+		"nnnn|<n|<nn|=n|>nnn|>nn|nnn nn|<n|>n|n xno bno n"},
+	{`\nécole \nÉtéParis \n字 \t́a`, "necole|ecole neteparis|<n|<nete|=ete|>eteparis|>paris|eteparis|<ete n 字 ta"},
+	{`\n` + strings.Repeat("ab", 40), "n" + strings.Repeat("ab", 31) + "a b" + strings.Repeat("ab", 8)},
 	{strings.Repeat("ab", 40), strings.Repeat("ab", 32) + " " + strings.Repeat("ab", 8)},
 	{strings.Repeat("é", 70), strings.Repeat("e", 64) + " eeeeee"},
 	{strings.Repeat("ж", 40), strings.Repeat("ж", 32) + " " + strings.Repeat("ж", 8)},
@@ -213,7 +218,7 @@ var pieces = []string{
 	"the", "Error", "parseConfig", "HTTPServer2", "src/health.py", "pane_pid", "v1.2.3", "数据库", "修复", "バグ", "ﾊﾞｸﾞ", "は\u3099",
 	"한글", "\u1112\u1161\u11ab", "Ünïcödé", "Cre\u0300me", "Straße", "ΣΊΣΥΦΟΣ", "ёлка", "👍🏽", "👨‍👩‍👧", "❤️", "㍿", "５０％", "don't", "50%", "C++",
 	"ภาษาไทย", "हिन्दी", "שָׁלוֹם", "مرحبا", "a3f9c1b2", "\x00", "\xff", "\u2028", "\ufffd", "_", "-", "/", ".", "\n", " ", " ", " ", "x", "7", "\x1b", "\x1b[1;31m",
-	"co\u00adop", strings.Repeat("Long", 20), strings.Repeat("ж", 50),
+	"co\u00adop", `\n`, `\t`, strings.Repeat("Long", 20), strings.Repeat("ж", 50),
 }
 
 func randomText(r *rand.Rand) string {
@@ -255,18 +260,22 @@ func properties(t *testing.T, text string, a, b int) {
 	var s Splitter
 	terms := split(&s, text)
 	skipped := s.Skipped()
-	check(t, strings.NewReplacer("|<", " ", "|>", " ", "|=", " ").Replace(terms))
+	check(t, strings.NewReplacer("|<", " ", "|>", " ", "|=", " ", "|", " ").Replace(terms))
 	var want []string
 	from := 0
 	s.Each(text, func(term []byte, start, end int, kind Kind) bool {
 		if start < from && kind == Whole || end <= start || end > len(text) || !boundary(text, start) || !boundary(text, end) {
 			t.Errorf("%q: term %q at %d-%d", text, term, start, end)
 		}
+		sign := ""
+		if kind > Unescaped {
+			sign = string(kind)
+		}
 		if kind == Whole {
 			want = append(want, string(term))
 			from = start
-		} else if n := len(want) - 1; !slices.Contains(strings.Split(want[n], "|"), string(kind)+string(term)) {
-			want[n] += "|" + string(kind) + string(term)
+		} else if n := len(want) - 1; !slices.Contains(strings.Split(want[n], "|"), sign+string(term)) {
+			want[n] += "|" + sign + string(term)
 		}
 		return true
 	})
@@ -314,6 +323,12 @@ func found(t *testing.T, text, terms string, skipped int64, a, b int) {
 	spans := Highlight(text, [][]string{query})
 	if len(spans) == 0 {
 		t.Errorf("%q: %q is not highlighted", text, query)
+	}
+	if first, _ := s.next(nil, text, a); a < b && first.start == a && first.end-a <= 9 && first.escaped(text) { // short: in one term
+		query := Words(text[a+1 : b])
+		if spans := Highlight(text, [][]string{query}); len(spans) == 0 {
+			t.Errorf("%q: %q behind an escape is not highlighted", text, query)
+		}
 	}
 	for i, sp := range spans {
 		if sp.Start >= sp.End || i > 0 && sp.Start < spans[i-1].End || !boundary(text, sp.Start) || !boundary(text, sp.End) {
