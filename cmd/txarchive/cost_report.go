@@ -35,6 +35,7 @@ func (v *accountant) report(ctx context.Context) error {
 	}
 	if len(r.Rows) == 0 {
 		v.a.note("Nothing was spent: no usage is like that")
+		v.remarks(r)
 		v.a.tryLooser("cost", v.o.query)
 		return nil
 	}
@@ -175,6 +176,9 @@ func (v *accountant) unpriced(r *cost.Report) error {
 
 // remarks says what the totals are not, for whoever looks at less than the JSON.
 func (v *accountant) remarks(r *cost.Report) {
+	if n := r.Undated; n > 0 {
+		v.a.note("Left out by the dates: %s without a time", plural(n, "request", "requests"))
+	}
 	if n := r.Totals.Unpriced; n > 0 {
 		v.a.note("The total is without %s whose cost is unknown", plural(n, "request", "requests"))
 	}

@@ -94,6 +94,18 @@ func (o *Options) location() *time.Location {
 	return o.Location
 }
 
+// windowed says whether all that is in the report lies in a window of time.
+func (o *Options) windowed() bool {
+	if o.Query == nil || !o.Since.IsZero() || !o.Until.IsZero() {
+		return !o.Since.IsZero() || !o.Until.IsZero()
+	}
+	of := []query.Node{o.Query.Root}
+	if and, ok := o.Query.Root.(query.And); ok {
+		of = and.Of
+	}
+	return slices.ContainsFunc(of, func(n query.Node) bool { _, window := n.(query.Range); return window })
+}
+
 // sum is the question that answers the report.
 func (o *Options) sum() index.SumQuery {
 	q := index.SumQuery{UsageFilter: index.UsageFilter{Query: o.Query, From: o.Since, To: o.Until}, Location: o.location()}
@@ -123,6 +135,8 @@ type Report struct {
 		Rows int `json:"rows"`
 		Figures
 	} `json:"left_out"`
+	// Undated is how many requests a window of time leaves out because they state no time.
+	Undated int64 `json:"undated_requests"`
 }
 
 // Unpriced is usage without a cost, by model and reason. Model is nil where none is stated.
@@ -144,5 +158,19 @@ func Run(ctx context.Context, accounts index.Accounts, o Options) (*Report, erro
 		}
 		f.add(s)
 	}
-	return f.report(), nil
+	r := f.report()
+	if !o.windowed() {
+		return r, nil
+	}
+	q := Options{Query: o.Query, Mode: o.Mode}
+	f, sum := newFold(&q), q.sum()
+	sum.Undated = true
+	for s, err := range accounts.Sum(ctx, sum) {
+		if err != nil {
+			return nil, err
+		}
+		f.add(s)
+	}
+	r.Undated = f.report().Totals.Requests
+	return r, nil
 }

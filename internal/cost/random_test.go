@@ -85,7 +85,9 @@ func TestSumsAddUp(t *testing.T) {
 					t.Errorf("%s by %v: another order of files gives\n%s\nnot\n%s", mode, o.By, b, a)
 				}
 			}
-			split(t, db, mode, want, time.Date(2026, 3, 20, r.IntN(400), r.IntN(60), 0, 0, time.UTC))
+			when := time.Date(2026, 3, 20, r.IntN(400), r.IntN(60), 0, 0, time.UTC)
+			split(t, db, mode, want, when)
+			undated(t, db, mode, when)
 		}
 	}
 }
@@ -156,6 +158,30 @@ func split(t *testing.T, x index.Accounts, mode cost.Mode, all *cost.Report, whe
 	}
 	if input != all.Totals.Input || nano != *all.Totals.Nano {
 		t.Errorf("%s, parted at %v: %d and %d nano-USD, all is %d and %d", mode, when, input, nano, all.Totals.Input, *all.Totals.Nano)
+	}
+}
+
+// undated asks how many requests a window of time leaves out because they state none: those that are beside all days.
+func undated(t *testing.T, x index.Accounts, mode cost.Mode, when time.Time) {
+	t.Helper()
+	for _, text := range []string{"", "model:a", "project:*", "-flow:x", "tokens>0"} {
+		var want int64
+		r := run(t, x, cost.Options{Mode: mode, Query: parse(t, text), By: []string{"day"}})
+		for _, row := range r.Rows {
+			if row.Keys[0].Value == nil {
+				want += row.Requests
+			}
+		}
+		if r.Undated != 0 {
+			t.Errorf("%s of %q: without a window %d requests are left out", mode, text, r.Undated)
+		}
+		for _, o := range []cost.Options{{Query: parse(t, text), Since: when}, {Query: parse(t, text), Until: when, By: []string{"tool"}},
+			{Query: parse(t, text+" after:"+when.Format("2006-01-02T15:04:05Z"))}} {
+			o.Mode = mode
+			if got := run(t, x, o).Undated; got != want {
+				t.Errorf("%s of %v from %v to %v: %d requests state no time, want %d", mode, o.Query, o.Since, o.Until, got, want)
+			}
+		}
 	}
 }
 

@@ -73,6 +73,9 @@ type UsageFilter struct {
 	// From and To bound the time: from included, to excluded; zero is open. Usage without a time is in no
 	// bounded time.
 	From, To time.Time
+	// Undated is what states no time, in the place of what lies in a window: From and To are left aside then, and Sum does
+	// so with those that hold for the whole Query.
+	Undated bool
 	// Runs are public ids; nil is every run.
 	Runs []string
 	// Conversation and ID are public ids, "" for any.

@@ -74,6 +74,13 @@ func filterUsage(of index.UsageFilter) (*usageFilter, error) {
 		f.where = "u.verdict = 0"
 	}
 	and := func(sql string, args ...any) { f.where, f.args = f.where+" AND "+sql, append(f.args, args...) }
+	if of.Undated {
+		and("u.time IS NULL")
+		of.From, of.To = time.Time{}, time.Time{}
+		if !of.All {
+			and(runsOn(fmt.Sprintf("d.day = %d", undated)))
+		}
+	}
 	if !of.From.IsZero() {
 		and("u.time >= ?", of.From.UnixMicro())
 	}
@@ -120,7 +127,12 @@ func runsBetween(from, to time.Time) (string, []any) {
 	if !to.IsZero() {
 		sql, args = sql+" AND d.day * 24 + d.hour <= ?", append(args, wholeHour(to).Unix()/3600)
 	}
-	return "u.run_name IN (SELECT d.run_name FROM usage_threads d WHERE " + sql + " UNION ALL SELECT run_name FROM usage_touched)", args
+	return runsOn(sql), args
+}
+
+// runsOn asks for usage of runs that sums know of some hours, and of those that sums are behind with.
+func runsOn(hours string) string {
+	return "u.run_name IN (SELECT d.run_name FROM usage_threads d WHERE " + hours + " UNION ALL SELECT run_name FROM usage_touched)"
 }
 
 func (f *usageFilter) node(n query.Node) (string, []any, error) {

@@ -59,6 +59,10 @@ func (r *rollup) and(sql string, args ...any) {
 // window takes the whole hours of the time, false when there are none.
 func (r *rollup) window() bool {
 	from, to := r.q.From, r.q.To
+	if r.q.Undated {
+		r.and(fmt.Sprintf("d.day = %d", undated))
+		return true
+	}
 	if from.IsZero() && to.IsZero() {
 		return true
 	}

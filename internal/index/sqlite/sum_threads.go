@@ -53,8 +53,8 @@ func threadJoins(run, conversation bool) string {
 // threads is the statement that adds usage_threads up.
 func (r *rollup) threads() (string, []any, error) {
 	of := r.q.UsageFilter
-	of.All = true                             // usage_threads has what counts, and no verdict
-	of.From, of.To = time.Time{}, time.Time{} // r.where has them
+	of.All = true                                                // usage_threads has what counts, and no verdict
+	of.From, of.To, of.Undated = time.Time{}, time.Time{}, false // r.where has them
 	f, err := filterUsage(of)
 	if err != nil {
 		return "", nil, err
