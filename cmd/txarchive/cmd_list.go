@@ -159,7 +159,22 @@ func runListConversations(ctx context.Context, a *app, o listOptions, v []string
 // nothingListed says why a list may be empty.
 func (a *app) nothingListed(ctx context.Context, store *archive.Archive, o listOptions, what string) {
 	if o.query == "" && o.formatName+o.source+o.project+o.status == "" {
-		a.note("There is no %s yet. Next: txarchive ingest DIR", what)
+		known := int64(0)
+		for _, err := range store.Index().Runs(ctx, index.Selection{Named: true}, index.Page{}) {
+			if err == nil {
+				known++
+			}
+		}
+		switch {
+		case known == 0:
+			a.note("There is no %s yet. Next: txarchive ingest DIR", what)
+		case what == "run":
+			a.note("No run is listed: %s pruned, rewritten since or only named by others: txarchive sql 'SELECT * FROM v_runs'", plural(known, "run was", "runs were"))
+		case o.allVersions:
+			a.note("There is no conversation here.")
+		default:
+			a.note("No conversation is listed; --all lists documents, copies and earlier versions, too.")
+		}
 		return
 	}
 	a.note("No %s is like that.", what)

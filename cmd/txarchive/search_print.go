@@ -169,7 +169,7 @@ func (a *app) printCoverage(c *search.Coverage) {
 	if c.Thinned != nil && *c.Thinned > 0 {
 		a.note("Of %s a policy has taken words out of the index: txarchive sql 'SELECT run_id, thinned FROM v_runs WHERE thinned IS NOT NULL'", plural(*c.Thinned, "run", "runs"))
 	}
-	if c.Shown == 0 {
+	if c.Shown == 0 && (c.Rows == nil || *c.Rows > 0) {
 		for _, l := range c.Limits {
 			a.note("Not everything is found: %s", l)
 		}
