@@ -77,6 +77,13 @@ func TestCasesOfAgents(t *testing.T) {
 			Requests: 3, Input: 143, Output: 35, CacheRead: 604, CacheWrite: 302, Cost: 4000},
 		"cline/task": {Runs: 1, Conversations: 1, User: 2, Assistant: 2, Reasoning: 1, Calls: 3, Results: 3, System: 2,
 			Requests: 1, Input: 107, Output: 58, CacheRead: 300, CacheWrite: 2000, Cost: 10300},
+		"qwen-code/session": {Runs: 2, Conversations: 2, User: 3, Assistant: 4, Reasoning: 2, Calls: 3, Results: 3, System: 6,
+			Requests: 5, Input: 612, Output: 76, CacheRead: 1750},
+		"qwen-code/branch": {Runs: 3, Conversations: 3, Links: 3, User: 4, Assistant: 3, System: 2, Requests: 2, Input: 520, Output: 30, CacheRead: 500},
+		"qwen-code/subagents": {Runs: 1, Conversations: 3, Links: 2, Problems: 1, User: 3, Assistant: 2, Reasoning: 1, Calls: 2, Results: 2, System: 1,
+			Requests: 3, Input: 369, Output: 39, CacheRead: 20},
+		"qwen-code/broken": {Runs: 2, Conversations: 2, Problems: 4, User: 4, Assistant: 1, Calls: 1, Results: 1, Requests: 1},
+		"qwen-code/past":   {Runs: 2, Conversations: 2, User: 2, Assistant: 2, Requests: 2, Input: 120, Output: 18, CacheRead: 60},
 	} {
 		t.Run(name, func(t *testing.T) {
 			format, c := filepath.Split(name)
@@ -95,7 +102,7 @@ func TestCasesOfAgents(t *testing.T) {
 
 // folders are the packages of the formats.
 var folders = map[string]string{"claude-code": "claudecode", "codex": "codex", "gemini-cli": "geminicli", "copilot-cli": "copilotcli",
-	"opencode": "opencode", "cline": "cline"}
+	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode"}
 
 // said asks an archive for what it counts.
 func (l *life) said() (s said) {
@@ -105,13 +112,13 @@ func (l *life) said() (s said) {
 		Calls: sums.ToolCalls, Results: sums.ToolResults, Input: value(sums.Input), Output: value(sums.Output),
 		CacheRead: value(sums.CacheRead), CacheWrite: value(sums.CacheCreation), Cost: value(sums.ReportedCost)}
 	rows := l.ask(`SELECT coalesce(sum(kind = 'message' AND role = 'user'), 0), coalesce(sum(kind = 'message' AND role = 'assistant'), 0),
-		coalesce(sum(kind = 'reasoning'), 0), coalesce(sum(role IN ('system', 'developer')), 0), count(*) FROM v_events WHERE counted = 1`)
+		coalesce(sum(kind = 'reasoning'), 0), coalesce(sum(role IN ('system', 'developer')), 0), count(*) FROM v_events WHERE counted = 1 AND format = '` + l.format + `'`)
 	events := int64(0)
 	fmt.Sscan(rows[0], &s.User, &s.Assistant, &s.Reasoning, &s.System, &events)
 	if sum := s.User + s.Assistant + s.Reasoning + s.System + s.Calls + s.Results; events != sum || events != sums.Events {
 		l.t.Errorf("%d events, %d by kind, %d in stats", events, sum, sums.Events)
 	}
-	rows = l.ask(`SELECT coalesce(sum(requests), 0), coalesce(sum(cache_creation_1h_tokens), 0) FROM v_usage WHERE counted = 1`)
+	rows = l.ask(`SELECT coalesce(sum(requests), 0), coalesce(sum(cache_creation_1h_tokens), 0) FROM v_usage WHERE counted = 1 AND format = '` + l.format + `'`)
 	fmt.Sscan(rows[0], &s.Requests, &s.CacheWrite1h)
 	return s
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/geminicli"
 	"github.com/txarchive/txarchive/internal/ingest/format/leslie"
 	"github.com/txarchive/txarchive/internal/ingest/format/opencode"
+	"github.com/txarchive/txarchive/internal/ingest/format/qwencode"
 )
 
 // ErrUnknown says that this program has no format of that name: a later one may have.
@@ -39,6 +40,7 @@ func Formats() []format.Format {
 		copilotcli.New(),
 		cline.New(),
 		opencode.New(),
+		qwencode.New(geminicli.New()),
 	}
 }
 

@@ -12,8 +12,20 @@ import (
 // sessionName is what the program calls a session's file.
 var sessionName = lazyregexp.New(`^session-.*\.jsonl?$`)
 
-// Detect claims the files in a directory chats by where they lie, and sessions elsewhere by their content.
-func (gemini) Detect(h format.Head) format.Claim {
+// qwenModel is what only another program says: Qwen Code, which kept sessions in the same way until December 2025.
+var qwenModel = lazyregexp.New(`"model"\s*:\s*"(qwen|coder-model|vision-model)`)
+
+// Detect claims files, weakly those of Qwen Code: they are of that program's format where there is one.
+func (g gemini) Detect(h format.Head) format.Claim {
+	claim := g.detect(h)
+	if claim.Strength != format.None && (strings.Contains("/"+h.Path, "/.qwen/") || qwenModel.MatchString(string(h.Bytes))) {
+		claim.Strength = format.Weak
+	}
+	return claim
+}
+
+// detect claims the files in a directory chats by where they lie, and sessions elsewhere by their content.
+func (gemini) detect(h format.Head) format.Claim {
 	name, dir := path.Base(h.Path), path.Dir(h.Path)
 	claim := format.Claim{Strength: format.Certain, Role: roleDocument}
 	switch path.Ext(name) {

@@ -1,0 +1,114 @@
+package qwencode
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// The keys of hints on a subagent, from the note beside its transcript.
+const (
+	hintAgent = "agent"
+	hintTitle = "title"
+	hintModel = "model"
+)
+
+// meta reads the note beside a subagent.
+func (p *parser) meta() {
+	b, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
+	if err != nil && !errors.Is(err, format.ErrTooLarge) {
+		p.fail(err)
+		return
+	}
+	p.run = agentRun(p.place.session, p.place.agent)
+	if err != nil {
+		p.emit(&transcript.Problem{Run: p.run, Kind: "document too large", Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(b))}})
+		return
+	}
+	doc, err := format.ParseJSON(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
+	if err != nil {
+		p.emit(&transcript.Problem{Run: p.run, Kind: "bad json", Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(b))}})
+		return
+	}
+	at := transcript.Origin{Offset: doc.OffsetIn(b), Length: int64(doc.Len())}
+	session, agent := doc.Get("parentSessionId").Str(), doc.Get("agentId").Str()
+	if session == "" {
+		session = p.place.session
+	}
+	if agent == "" {
+		agent = p.place.agent
+	}
+	p.run = agentRun(session, agent)
+	status := doc.Get("status").Str()
+	r := &transcript.Run{
+		ID: p.run, Rank: rankMeta, Named: true, Child: true, Title: format.Title(doc.Get("description").Str()), Agent: doc.Get("agentType").Str(),
+		Model: modelOf(doc), Status: status, Outcome: outcomes[status], Error: doc.Get("lastError").Str(), Started: doc.Get("createdAt").Time(),
+	}
+	set(&r.Attributes, "call", doc.Get("toolUseId").Str())
+	p.emit(r)
+	for _, h := range []transcript.Hint{{Key: hintAgent, Value: r.Agent}, {Key: hintTitle, Value: r.Title}, {Key: hintModel, Value: r.Model}} {
+		if h.Value != "" {
+			h.Run, h.Origin = p.run, at
+			p.emit(&h)
+		}
+	}
+	if above := doc.Get("parentAgentId").Str(); above != "" { // both lie side by side, as the session's
+		p.emit(&transcript.Link{Kind: "call", From: run(agentRun(session, above)), To: run(p.run), Time: r.Started, Origin: at, Uncounted: true})
+	}
+	p.emit(&transcript.Event{
+		Run: p.run, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: "meta", Time: r.Started, Origin: at,
+		Parts: []transcript.Part{{Text: textOf(doc)}},
+	})
+}
+
+// modelOf is the model that a subagent asks: its own, or that of the session as it was told on the command line.
+func modelOf(doc format.Value) string {
+	if model := doc.Get("model").Str(); model != "" {
+		return model
+	}
+	return doc.Get("persistedCliFlags", "model").Str()
+}
+
+var outcomes = map[string]transcript.Outcome{
+	"running": transcript.Running, "paused": transcript.Running, "completed": transcript.Succeeded, "failed": transcript.Failed,
+	"cancelled": transcript.Cancelled,
+}
+
+// Resolve names a subagent by the note beside its transcript, which alone says what model answers in it.
+func (qwen) Resolve(f *transcript.Family) {
+	var agent, title, model string
+	for _, h := range f.Hints {
+		switch h.Key {
+		case hintAgent:
+			agent = h.Value
+		case hintTitle:
+			title = h.Value
+		case hintModel:
+			model = h.Value
+		}
+	}
+	for _, c := range f.Conversations {
+		if !c.Child {
+			continue
+		}
+		if agent != "" {
+			c.Agent = agent
+		}
+		if title != "" {
+			c.Title = title
+		}
+		if c.Model == "" {
+			c.Model = model
+		}
+	}
+	for _, u := range f.Usage {
+		if u.Model == "" {
+			u.Model = model
+		}
+	}
+}
+
+// ResolvesUsage makes the format a format.UsageResolver.
+func (qwen) ResolvesUsage() {}

@@ -1,0 +1,53 @@
+package qwencode
+
+import (
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+	"github.com/txarchive/txarchive/internal/ingest/format/geminicli"
+)
+
+var own = New(geminicli.New())
+
+func TestGolden(t *testing.T) { formattest.Golden(t, own) }
+
+func FuzzSession(f *testing.F) {
+	formattest.Fuzz(f, own, roleSession, "projects/-home-ada-shop/chats/1a000000-0000-4000-8000-00000000000a.jsonl")
+}
+
+func FuzzAgent(f *testing.F) {
+	formattest.Fuzz(f, own, roleAgent, "projects/-home-ada-shop/subagents/1a000000-0000-4000-8000-00000000000a/agent-x-1.jsonl")
+}
+
+func FuzzMeta(f *testing.F) {
+	formattest.Fuzz(f, own, roleMeta, "projects/-home-ada-shop/subagents/1a000000-0000-4000-8000-00000000000a/agent-x-1.meta.json")
+}
+
+func TestGrowth(t *testing.T) { formattest.Growth(t, own) }
+
+// TestPast leaves Gemini CLI's sessions to Gemini CLI, and takes those that Qwen Code wrote in the same way.
+func TestPast(t *testing.T) {
+	session := func(model string) []byte {
+		return []byte(`{"sessionId":"s","projectHash":"h","messages":[{"id":"1","type":"gemini","model": "` + model + `","content":"x"}]}`)
+	}
+	for _, c := range []struct {
+		path, model string
+		want        format.Strength
+	}{
+		{"tmp/h/chats/session-1.json", "gemini-3-pro", format.None},
+		{"tmp/h/chats/session-1.json", "coder-model", format.Certain},
+		{"tmp/h/chats/session-1.json", "qwen3-max", format.Certain},
+		{"export.json", "qwen3-max", format.Likely},
+		{"export.json", "gemini-3-pro", format.None},
+		{".qwen/tmp/h/chats/session-1.json", "gpt-5", format.Certain},
+	} {
+		got := formattest.Detect(own, c.path, session(c.model))
+		if got.Strength != c.want {
+			t.Errorf("%s with %s: %+v, want %v", c.path, c.model, got, c.want)
+		}
+		if got.Strength != format.None && formattest.Detect(geminicli.New(), c.path, session(c.model)).Strength >= got.Strength {
+			t.Errorf("%s with %s: Gemini CLI is as sure", c.path, c.model)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package qwencode
+
+import "github.com/txarchive/txarchive/internal/ingest/format"
+
+// textOf is every string of a value but ids, names of types and places, encoded data, and what the program keeps of files before and
+// after a change, which the change itself says. It does not depend on what stands around the value. The arguments of a call and what a
+// tool gave are taken whole.
+func textOf(v format.Value) string {
+	return format.Build(func(b []byte) []byte { return appendText(b, v) })
+}
+
+func appendText(dst []byte, v format.Value) []byte {
+	switch v.Type() {
+	case '"':
+		return format.AppendStrings(dst, v)
+	case '[':
+		for item := range v.Items() {
+			dst = appendText(dst, item)
+		}
+	case '{':
+		for key, value := range v.Fields() {
+			dst = appendMember(dst, key, value)
+		}
+	}
+	return dst
+}
+
+func appendMember(dst []byte, key string, value format.Value) []byte {
+	switch key {
+	case "uuid", "parentUuid", "sessionId", "timestamp", "type", "subtype", "cwd", "version", "gitBranch", "model", "provenance", "promptId",
+		"daemonPromptId", "agentId", "agentName", "agentColor", "agentRunId", "externalInputKind", "role", "forkedFrom", "usageMetadata", "goalContext",
+		"backgroundTurn", "thoughtSignature", "inlineData", "id", "callId", "status", "toolCallResult", "originalContent", "newContent",
+		"parentSessionId", "parentAgentId", "toolUseId", "createdAt", "lastUpdatedAt", "targetUuid", "messageUuid", "prompt_id", "response_id",
+		"promptIds", "completedToolCallIds":
+		return dst
+	case "functionCall", "functionResponse":
+		for name, f := range value.Fields() {
+			switch name {
+			case "id", "name":
+			case "parts":
+				dst = appendText(dst, f)
+			default:
+				dst = format.AppendStrings(dst, f)
+			}
+		}
+		return dst
+	}
+	return appendText(dst, value)
+}
