@@ -248,10 +248,13 @@ func (a *Archive) NewIndex(ctx context.Context) (db *sqlite.DB, publish func() e
 // publish moves the link to a generation that is complete.
 func (a *Archive) publish(ctx context.Context, built *sqlite.DB, path string) error {
 	before, err := a.currentIndex()
+	if err == nil && built.Torn() {
+		err = index.ErrTorn
+	}
 	if err != nil {
 		return errors.Join(err, built.Close(), a.dropGeneration(path))
 	}
-	// It has no log: it is whole once it is closed, and the system has to be told to keep it.
+	// It has neither log nor journal: it is whole once it is closed, and the system has to be told to keep it.
 	if err := errors.Join(built.Close(), a.opts.FS.Sync(path)); err != nil {
 		return errors.Join(err, a.dropGeneration(path))
 	}
@@ -259,7 +262,7 @@ func (a *Archive) publish(ctx context.Context, built *sqlite.DB, path string) er
 	if err != nil {
 		return errors.Join(err, a.dropGeneration(path))
 	}
-	// A rollback journal that comes back after a power cut would be played into the file: first its removal is made durable.
+	// The name of the file is made durable before the link to it.
 	err = a.opts.FS.SyncDir(a.dir)
 	if err == nil {
 		err = a.opts.FS.ReplaceLink(filepath.Base(path), filepath.Join(a.dir, indexLink))

@@ -169,6 +169,33 @@ func TestReindexAborted(t *testing.T) {
 	}
 }
 
+// TestPublishTorn: an index of which a transaction failed holds a part of it, and nobody shall have it.
+func TestPublishTorn(t *testing.T) {
+	w := newWorld(t)
+	w.put(file{source: "runs", path: "a", content: "one"})
+	db, publish, _, err := w.a.NewIndex(t.Context())
+	w.check(err)
+	w.fill(db)
+	raw, err := sql.Open("sqlite", db.Path())
+	w.check(err)
+	_, err = raw.Exec("CREATE TRIGGER stop BEFORE INSERT ON files BEGIN SELECT RAISE(FAIL, 'no more'); END")
+	w.check(errors.Join(err, raw.Close()))
+	w.put(file{source: "runs", path: "b", content: "two"})
+	if infos, err := w.a.list(t.Context()); err != nil || len(infos) != 2 {
+		t.Fatalf("%d packs, %v", len(infos), err)
+	} else if r, err := w.a.manifest(t.Context(), infos[1], nil); err != nil {
+		t.Fatal(err)
+	} else if err := db.Commit(t.Context(), batch(r.Manifest(), infos[1].Size)); err == nil {
+		t.Fatal("the trigger did not stop it")
+	}
+	if err := publish(); !errors.Is(err, index.ErrTorn) {
+		t.Errorf("published: %v", err)
+	}
+	if strings.Contains(list(t, w.dir), "index-2.db") || count(t, w.a) != 2 {
+		t.Errorf("what was torn is there, or the present index is not: %s", list(t, w.dir))
+	}
+}
+
 // TestPublishFaults fails every operation of publishing in turn: the index is the old or the new one, and works.
 func TestPublishFaults(t *testing.T) {
 	errFault := errors.New("injected fault")

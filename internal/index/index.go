@@ -24,6 +24,7 @@ var (
 	ErrDamaged   = errors.New("index is damaged")
 	ErrFull      = errors.New("the disk of the index is full")
 	ErrDisk      = errors.New("the disk of the index refuses")
+	ErrTorn      = errors.New("the index that was being built holds part of a transaction")
 )
 
 // Writer is an index that takes what was stored and parsed.

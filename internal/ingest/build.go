@@ -76,7 +76,7 @@ func (g *Ingester) adoptFacts(ctx context.Context, before Index) error {
 }
 
 // endBuilding puts the index that was built in the place of the present one, also when the load was interrupted or had to end: what
-// is in is in. An index that could not be written itself is dropped.
+// is in is in. An index that could not be written itself is dropped: the packs are there, and the next ingest adopts them.
 func (g *Ingester) endBuilding(failed error) error {
 	b := g.building
 	if b == nil {
@@ -92,6 +92,9 @@ func (g *Ingester) endBuilding(failed error) error {
 	built, err := b.Publish()
 	if err == nil {
 		g.Index = built
+	}
+	if failed != nil && errors.Is(err, index.ErrTorn) {
+		return nil
 	}
 	return err
 }

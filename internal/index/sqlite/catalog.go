@@ -321,8 +321,7 @@ func (db *DB) Recall(ctx context.Context, key string) (value string, err error) 
 
 // Remember keeps a value under a key until the index is made again.
 func (db *DB) Remember(ctx context.Context, key, value string) error {
-	_, err := db.w.ExecContext(ctx, "INSERT OR REPLACE INTO local_state (key, value) VALUES (?, ?)", key, value)
-	return engine.Damage(err)
+	return db.Note(ctx, map[string]string{key: value})
 }
 
 // querier is a pool, or one connection.

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"github.com/jmoiron/sqlx"
 	driver "modernc.org/sqlite"
@@ -33,7 +34,8 @@ type DB struct {
 	path    string
 	options Options
 
-	immutable bool // nothing can be written beside the file, so nothing will change
+	immutable bool        // nothing can be written beside the file, so nothing will change
+	torn      atomic.Bool // a transaction was given up
 	console   console
 
 	bulkRows int   // batches of as many rows become segments
@@ -47,10 +49,14 @@ type Options struct {
 	ReadOnly bool
 	// Text serves the SQL functions of the console; without it they give an error.
 	Text TextFunc
-	// Unlogged makes an index that nobody else knows of yet. What is written goes into the file alone, once instead of twice: a
-	// transaction that fails is undone, but until the file was closed and made durable a crash of the machine may cost all of it.
+	// Unlogged makes an index that nobody else knows of yet. What is written goes into the file alone, once instead of twice, and
+	// nothing is undone: transactions go on when their context ends, one that fails costs the index (Torn), and so does
+	// a crash until the file was closed and made durable.
 	Unlogged bool
 }
+
+// Torn says of an Unlogged index whether part of a transaction stands in it, so that it is worth nothing.
+func (db *DB) Torn() bool { return db.options.Unlogged && db.torn.Load() }
 
 // Open opens the index at path, creates it when there is none, and brings an older schema up to date.
 //
@@ -178,7 +184,7 @@ var (
 	// there, it would be written into it each time.
 	returnsPages = "auto_vacuum(INCREMENTAL)"
 	// unloggedPragmas are for an index that is built. Without a log its readers wait while a transaction is written, and it waits for them.
-	unloggedPragmas = []string{"busy_timeout(600000)", "journal_mode(DELETE)", "synchronous(OFF)", "cache_size(-40960)",
+	unloggedPragmas = []string{"busy_timeout(600000)", "journal_mode(OFF)", "synchronous(OFF)", "cache_size(-40960)",
 		"temp_store(MEMORY)", "foreign_keys(0)", "secure_delete(FAST)"}
 	// Readers map nothing and keep little: the system has the file in memory, and what one process takes stays bounded.
 	readerPragmas         = []string{"busy_timeout(10000)", "query_only(1)", "cache_size(-2048)", "temp_store(MEMORY)"}

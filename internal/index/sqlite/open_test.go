@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -66,11 +67,39 @@ func TestUnlogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for pragma, want := range map[string]string{"journal_mode": "delete", "synchronous": "0", "busy_timeout": "600000", "secure_delete": "2", "auto_vacuum": "2"} {
+	for pragma, want := range map[string]string{"journal_mode": "off", "synchronous": "0", "busy_timeout": "600000", "secure_delete": "2", "auto_vacuum": "2"} {
 		var got string
 		if err := db.w.Get(&got, "PRAGMA "+pragma); err != nil || got != want {
 			t.Errorf("%s is %s (%v), not %s", pragma, got, err, want)
 		}
+	}
+}
+
+// TestUnloggedIsNotInterrupted: a transaction that has begun ends, for it could not be undone; one that has not does not begin.
+func TestUnloggedIsNotInterrupted(t *testing.T) {
+	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "index.db"), Options{Unlogged: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	b := workBatch(0, 3, false)
+	resolver := b.Resolvers
+	b.Resolvers = func(format string) index.Resolver { cancel(); return resolver(format) }
+	for range 2 {
+		if err := db.Commit(ctx, b); !errors.Is(err, context.Canceled) || db.Torn() { // it merges no segments any more
+			t.Errorf("interrupted: %v, torn %v", err, db.Torn())
+		}
+		b = workBatch(7, 1, false)
+	}
+	packs := 0
+	for _, err := range db.Packs(t.Context()) {
+		if packs++; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if packs != 1 {
+		t.Errorf("%d packs are in, want the one that it was interrupted in", packs)
 	}
 }
 

@@ -77,7 +77,7 @@ func (db *DB) mergeSegments(ctx context.Context, kept int) (bool, error) {
 	}
 	run := dueMerge(s.All(), kept)
 	if run == nil {
-		return false, nil
+		return false, t.end()
 	}
 	if err := t.mergeSegments(s, run); err != nil {
 		return false, err

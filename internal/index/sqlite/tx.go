@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/jmoiron/sqlx"
 
@@ -17,7 +18,9 @@ import (
 // tx is one write transaction with what it knows by heart: interned names, next ids.
 type tx struct {
 	*sqlx.Tx
-	conn      *sql.Conn // that the transaction is on
+	conn      *sql.Conn    // that the transaction is on
+	torn      *atomic.Bool // of the index
+	ended     bool         // it was committed
 	ctx       context.Context
 	calm      context.Context     // ctx that does not end: for statements that are over at once
 	args      []driver.NamedValue // of exec, used again
@@ -39,22 +42,30 @@ func (db *DB) begin(ctx context.Context) (*tx, error) {
 	// With a context that ends, database/sql would roll back on its own, and rows that inserters hand to the driver after
 	// that would stand outside of any transaction.
 	calm := context.WithoutCancel(ctx)
+	if db.options.Unlogged && ctx.Err() == nil { // what is written could not be undone
+		ctx = calm
+	}
 	t, err := conn.BeginTxx(calm, nil)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("begin: %w", engine.Damage(err)), conn.Close())
 	}
-	return &tx{Tx: t, conn: conn.Conn, ctx: ctx, calm: calm,
+	return &tx{Tx: t, conn: conn.Conn, torn: &db.torn, ctx: ctx, calm: calm,
 		names: &names{ids: map[string]int64{}, scenes: map[index.Saying]int64{}, sayings: map[*index.Saying]int64{}}, texts: map[usageTexts]int64{}, next: map[string]int64{}, fresh: map[freshKey]*freshSum{}}, nil
 }
 
 // Rollback ends the transaction, unless that was done, and gives the connection back.
 func (t *tx) Rollback() error {
+	if !t.ended {
+		t.torn.Store(true)
+	}
 	return errors.Join(t.Tx.Rollback(), t.conn.Close())
 }
 
 // end commits, and gives the connection back.
 func (t *tx) end() error {
-	return errors.Join(engine.Damage(t.Tx.Commit()), t.conn.Close())
+	err := t.Tx.Commit()
+	t.ended = err == nil
+	return errors.Join(engine.Damage(err), t.conn.Close())
 }
 
 // exec runs a statement past database/sql. It is not interrupted, only left out, when the context ends: see execLong.
