@@ -83,7 +83,14 @@ func TestCasesOfAgents(t *testing.T) {
 		"qwen-code/subagents": {Runs: 1, Conversations: 3, Links: 2, Problems: 1, User: 3, Assistant: 2, Reasoning: 1, Calls: 2, Results: 2, System: 1,
 			Requests: 3, Input: 369, Output: 39, CacheRead: 20},
 		"qwen-code/broken": {Runs: 2, Conversations: 2, Problems: 4, User: 4, Assistant: 1, Calls: 1, Results: 1, Requests: 1},
-		"qwen-code/past":   {Runs: 2, Conversations: 2, User: 2, Assistant: 2, Requests: 2, Input: 120, Output: 18, CacheRead: 60},
+		"kimi/code": {Runs: 1, Conversations: 3, Links: 2, User: 2, Assistant: 4, Reasoning: 1, Calls: 2, Results: 2, System: 4,
+			Requests: 6, Input: 205, Output: 44, CacheRead: 710, CacheWrite: 50},
+		"kimi/fork": {Runs: 5, Conversations: 7, Links: 4, User: 7, Assistant: 4, Reasoning: 1, Calls: 2, Results: 2, System: 3,
+			Requests: 9, Input: 219, Output: 46, CacheRead: 1205, CacheWrite: 50},
+		"kimi/broken": {Runs: 1, Conversations: 1, Problems: 5, User: 2, Assistant: 1, Results: 1, Requests: 2, Input: 2, Output: 2},
+		"kimi/cli": {Runs: 7, Conversations: 9, Links: 4, User: 10, Assistant: 6, Reasoning: 2, Calls: 4, Results: 3,
+			Requests: 8, Input: 466, Output: 39, CacheRead: 50},
+		"qwen-code/past": {Runs: 2, Conversations: 2, User: 2, Assistant: 2, Requests: 2, Input: 120, Output: 18, CacheRead: 60},
 	} {
 		t.Run(name, func(t *testing.T) {
 			format, c := filepath.Split(name)
@@ -102,7 +109,7 @@ func TestCasesOfAgents(t *testing.T) {
 
 // folders are the packages of the formats.
 var folders = map[string]string{"claude-code": "claudecode", "codex": "codex", "gemini-cli": "geminicli", "copilot-cli": "copilotcli",
-	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode"}
+	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode", "kimi": "kimi"}
 
 // said asks an archive for what it counts.
 func (l *life) said() (s said) {

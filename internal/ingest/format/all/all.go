@@ -18,6 +18,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/devflow"
 	"github.com/txarchive/txarchive/internal/ingest/format/flowstudio"
 	"github.com/txarchive/txarchive/internal/ingest/format/geminicli"
+	"github.com/txarchive/txarchive/internal/ingest/format/kimi"
 	"github.com/txarchive/txarchive/internal/ingest/format/leslie"
 	"github.com/txarchive/txarchive/internal/ingest/format/opencode"
 	"github.com/txarchive/txarchive/internal/ingest/format/qwencode"
@@ -41,6 +42,7 @@ func Formats() []format.Format {
 		cline.New(),
 		opencode.New(),
 		qwencode.New(geminicli.New()),
+		kimi.New(),
 	}
 }
 

@@ -24,6 +24,7 @@ func TestParsersAllocate(t *testing.T) {
 		{"copilot-cli", "events", "../copilotcli/testdata/session/in/home/.copilot/session-state/0b1c2d3e-0000-4000-8000-00000000000a/events.jsonl", 15},
 		{"flow-studio", "transcript", "../flowstudio/testdata/cli/in/swarm/runs/run-20261120-100000-abc123/build/llm/mutate-fixer-claude.jsonl", 10},
 		{"gemini-cli", "session-log", "../geminicli/testdata/log/in/home/.gemini/tmp/shop/chats/session-2026-05-06T07-00-11111111.jsonl", 19},
+		{"kimi", "wire", "../kimi/testdata/code/in/home/.kimi-code/sessions/wd_shop_0123456789ab/session_5a000000-0000-4000-8000-000000000001/agents/main/wire.jsonl", 3},
 		{"qwen-code", "session", "../qwencode/testdata/session/in/home/.qwen/projects/-home-ada-shop/chats/1a000000-0000-4000-8000-00000000000a.jsonl", 8},
 		{"leslie", "transcript", "../leslie/testdata/copies/in/shop/.leslie/threads/thread-aaaa0001/.meta/transcripts/20260301-1000-Add-a-cart-page.txt", 0.8},
 	} {

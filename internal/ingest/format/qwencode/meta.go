@@ -8,13 +8,6 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// The keys of hints on a subagent, from the note beside its transcript.
-const (
-	hintAgent = "agent"
-	hintTitle = "title"
-	hintModel = "model"
-)
-
 // meta reads the note beside a subagent.
 func (p *parser) meta() {
 	b, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
@@ -48,12 +41,6 @@ func (p *parser) meta() {
 	}
 	set(&r.Attributes, "call", doc.Get("toolUseId").Str())
 	p.emit(r)
-	for _, h := range []transcript.Hint{{Key: hintAgent, Value: r.Agent}, {Key: hintTitle, Value: r.Title}, {Key: hintModel, Value: r.Model}} {
-		if h.Value != "" {
-			h.Run, h.Origin = p.run, at
-			p.emit(&h)
-		}
-	}
 	if above := doc.Get("parentAgentId").Str(); above != "" { // both lie side by side, as the session's
 		p.emit(&transcript.Link{Kind: "call", From: run(agentRun(session, above)), To: run(p.run), Time: r.Started, Origin: at, Uncounted: true})
 	}
@@ -78,34 +65,23 @@ var outcomes = map[string]transcript.Outcome{
 
 // Resolve names a subagent by the note beside its transcript, which alone says what model answers in it.
 func (qwen) Resolve(f *transcript.Family) {
-	var agent, title, model string
-	for _, h := range f.Hints {
-		switch h.Key {
-		case hintAgent:
-			agent = h.Value
-		case hintTitle:
-			title = h.Value
-		case hintModel:
-			model = h.Value
-		}
+	if !f.Run.Child {
+		return
 	}
 	for _, c := range f.Conversations {
-		if !c.Child {
-			continue
+		if f.Run.Title != "" {
+			c.Title = f.Run.Title
 		}
-		if agent != "" {
-			c.Agent = agent
-		}
-		if title != "" {
-			c.Title = title
+		if f.Run.Agent != "" {
+			c.Agent = f.Run.Agent
 		}
 		if c.Model == "" {
-			c.Model = model
+			c.Model = f.Run.Model
 		}
 	}
 	for _, u := range f.Usage {
 		if u.Model == "" {
-			u.Model = model
+			u.Model = f.Run.Model
 		}
 	}
 }

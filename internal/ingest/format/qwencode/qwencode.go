@@ -1,8 +1,8 @@
 // Package qwencode reads the sessions of Alibaba's Qwen Code below ~/.qwen/projects: <project>/chats/<session>.jsonl (moved to
 // chats/archive by the program), subagents in <project>/subagents/<session>/agent-<id>.jsonl with a note agent-<id>.meta.json, and the
-// documents of versions before December 2025, ~/.qwen/tmp/<project>/chats/session-*.json, which are Gemini CLI's. Versions 0.1 to 0.21
-// were seen; checked in November 2026 against chatRecordingService.ts, sessionService.ts and agent-transcript.ts of the program.
-// Layout and counting: docs/formats/qwen-code.md.
+// documents of versions before December 2025, ~/.qwen/tmp/<project>/chats/session-*.json, which are Gemini CLI's. Files of version 0.21
+// were seen, of old ones none; checked in November 2026 against chatRecordingService.ts, sessionService.ts and agent-transcript.ts of
+// the program. Layout and counting: docs/formats/qwen-code.md.
 //
 // What it promises: a run and a conversation are a session, known by the sessionId of its lines, which a copy of the file keeps
 // and a branch replaces. A subagent is a run of its own, a child of the session that started it. The uuid of a line is the same in a

@@ -1,0 +1,165 @@
+package kimi
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
+)
+
+// place is what a file's path tells.
+type place struct {
+	session string // native id, "" where nothing shows that a directory is a session's
+	agent   string // of a subagent's file
+	bucket  string // what the program calls the directory that the session is about
+	root    string
+}
+
+const wireFile = "wire.jsonl"
+
+var (
+	sessionID  = lazyregexp.New(`^(session_)?[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$`)
+	bucketName = lazyregexp.New(`^(wd_.+_[0-9a-f]{12}|([a-z0-9-]+_)?[0-9a-f]{32})$`)
+)
+
+// placeOf reads <bucket>/<session>/wire.jsonl, <bucket>/<session>/subagents/<agent>/wire.jsonl and
+// <bucket>/<session>/agents/<agent>/wire.jsonl, whatever stands before, and the same of the notes beside.
+func placeOf(file string) place {
+	var p place
+	dir := path.Dir(file)
+	placed := false // below a directory that only sessions have
+	switch path.Base(path.Dir(dir)) {
+	case "agents", "subagents":
+		if p.agent = path.Base(dir); p.agent == "main" {
+			p.agent = ""
+		}
+		dir, placed = path.Dir(path.Dir(dir)), true
+	}
+	session, above := path.Base(dir), path.Dir(dir)
+	if session == "." || session == "/" || session == ".." {
+		p.root = dir
+		return p
+	}
+	bucket := path.Base(above)
+	known := bucketName.MatchString(bucket)
+	store := path.Base(path.Dir(above))
+	switch {
+	case known && (store == "sessions" || path.Dir(above) == "."):
+		p.root = path.Dir(above)
+	case known:
+		p.root = above
+	case bucket == "sessions" || bucket == "imported_sessions":
+		p.root, bucket = above, ""
+	case store == "sessions" && above != ".":
+		p.root, known = path.Dir(above), true
+	default:
+		p.root, bucket = dir, ""
+	}
+	if known {
+		p.bucket = bucket
+	}
+	switch {
+	case sessionID.MatchString(session):
+		p.session = session
+	case known: // the user's own name for it, which may be another session's elsewhere
+		p.session = bucket + "/" + session
+	case placed || p.root == above || strings.HasPrefix(session, "session_"):
+		p.session = session
+	}
+	return p
+}
+
+// Detect knows files by where they lie, and wires elsewhere by their lines.
+func (kimi) Detect(h format.Head) format.Claim {
+	name := path.Base(h.Path)
+	switch {
+	case name == "context.jsonl":
+		if p := placeOf(h.Path); p.session != "" && p.root != path.Dir(h.Path) && has(h.Bytes, `"role"`) {
+			return format.Claim{Strength: format.Certain, Role: roleChat, Root: p.root, Log: true}
+		}
+	case path.Ext(name) == ".jsonl":
+		return wire(h, name)
+	case name == "state.json" && (bucketName.MatchString(path.Base(path.Dir(path.Dir(h.Path)))) ||
+		has(h.Bytes, `"isCustomTitle"`, `"agents"`) || has(h.Bytes, `"approval"`, `"title_generated"`)):
+		return document(h, roleState)
+	case name == "meta.json" && has(h.Bytes, `"agent_id"`, `"launch_spec"`):
+		return document(h, roleMeta)
+	}
+	return format.Claim{}
+}
+
+func document(h format.Head, role string) format.Claim {
+	p := placeOf(h.Path)
+	if p.session == "" || role == roleMeta && p.agent == "" {
+		return format.Claim{}
+	}
+	return format.Claim{Strength: format.Certain, Role: role, Root: p.root}
+}
+
+func wire(h format.Head, name string) format.Claim {
+	claim := format.Claim{Strength: format.Certain, Role: roleWire, Log: true}
+	p := placeOf(h.Path)
+	placed := name == wireFile && p.session != ""
+	switch known, foreign := look(h); {
+	case known && placed:
+		claim.Root = p.root
+	case known:
+		claim.Strength = format.Likely
+	case placed && !foreign && (p.bucket != "" || sessionID.MatchString(p.session)):
+		claim.Strength, claim.Root = format.Likely, p.root
+	default:
+		return format.Claim{}
+	}
+	return claim
+}
+
+func has(b []byte, keys ...string) bool {
+	return !slices.ContainsFunc(keys, func(k string) bool { return !format.MayHave(b, k) })
+}
+
+// marks are strings of which a line of a wire has one.
+var marks = []string{`"protocol_version"`, `"turn.`, `"context.append_`, `"usage.record"`, `"config.update"`, `"payload"`}
+
+// look reads the lines in the head until one tells. foreign says that there are whole objects and that none of them is of a wire.
+func look(h format.Head) (known, foreign bool) {
+	for line := range format.ObjectLines(h.Bytes) {
+		v, err := format.Value{}, error(nil)
+		if !format.MayHave(line, marks...) {
+			_, err = format.ParseJSON(line)
+			foreign = foreign || err == nil
+			continue
+		}
+		if v, err = format.ParseJSON(line); err != nil {
+			v = format.ParseStart(line)
+		}
+		if fits(v) {
+			return true, false
+		}
+		foreign = foreign || err == nil
+	}
+	return false, foreign
+}
+
+// fits says whether an object is a line of a wire.
+func fits(v format.Value) bool {
+	switch v.Get("type").Str() {
+	case "metadata":
+		return v.Get("protocol_version").Exists()
+	case "turn.prompt", "turn.steer":
+		return v.Get("input").Exists() || v.Get("origin").Exists()
+	case "context.append_message":
+		return v.Get("message", "role").IsString()
+	case "context.append_loop_event":
+		return v.Get("event").IsObject()
+	case "usage.record":
+		return v.Get("usage", "inputOther").Exists()
+	case "config.update":
+		return v.Get("modelAlias").Exists() || v.Get("profileName").Exists() || v.Get("systemPrompt").Exists()
+	case "":
+		kind := v.Get("message", "type").Str()
+		return v.Get("timestamp").Type() == '0' && v.Get("message", "payload").IsObject() && (wireKinds[kind] != "" || countedKinds[kind])
+	}
+	return false
+}

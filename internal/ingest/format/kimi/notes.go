@@ -1,0 +1,118 @@
+package kimi
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// The keys of hints.
+const (
+	hintOwn    = "own"    // offset of the first line that was not made with the file
+	hintOrigin = "origin" // run that this one was forked from
+	hintMadeOf = "made"   // run of Kimi CLI that this one was made of
+)
+
+// document reads a note beside a wire: one JSON object.
+func (p *parser) document(read func(doc format.Value, at transcript.Origin)) {
+	b, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
+	if err != nil && !errors.Is(err, format.ErrTooLarge) {
+		p.fail(err)
+		return
+	}
+	p.name(line{})
+	bad := func(kind string, err error) {
+		p.emit(&transcript.Problem{Run: p.run, Kind: kind, Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(b))}})
+	}
+	if err != nil {
+		bad("document too large", err)
+		return
+	}
+	doc, err := format.ParseJSON(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
+	if err != nil {
+		bad("bad json", err)
+		return
+	}
+	at := transcript.Origin{Offset: doc.OffsetIn(b), Length: int64(doc.Len())}
+	read(doc, at)
+	p.emit(&transcript.Event{
+		Run: p.run, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: p.in.Role, Time: moment(doc.Get("createdAt")), Origin: at,
+		Parts: []transcript.Part{{Text: textOf(doc)}},
+	})
+}
+
+// nameless are titles that the programs give before there is anything to call a session by.
+var nameless = []string{"", "New Session", "Untitled", "Imported session"}
+
+// state reads what is said of a session beside its wires.
+func (p *parser) state(doc format.Value, at transcript.Origin) {
+	title := doc.Get("title").Str()
+	if !doc.Get("isCustomTitle").Exists() {
+		if custom := doc.Get("customTitle").Str(); custom != "" {
+			title = custom
+		}
+	}
+	if custom := doc.Get("custom_title").Str(); custom != "" {
+		title = custom
+	}
+	if title = format.Title(title); slices.Contains(nameless, title) {
+		title = ""
+	}
+	project := doc.Get("workDir").Str()
+	for _, v := range []format.Value{doc.Get("custom", "cwd"), doc.Get("worktree_path")} {
+		if project == "" {
+			project = v.Str()
+		}
+	}
+	r := &transcript.Run{
+		ID: p.run, Rank: rankNote, Named: true, Group: p.place.bucket, Title: title, Project: project, Started: moment(doc.Get("createdAt")),
+	}
+	if doc.Get("archived").Bool() == transcript.Yes || doc.Get("custom", "archived").Bool() == transcript.Yes {
+		set(&r.Attributes, "archived", true)
+	}
+	p.emit(r)
+	origin := doc.Get("forkedFrom").Str()
+	p.copied(hintOrigin, origin, p.run, at, false)
+	p.copied(hintMadeOf, doc.Get("custom", "kimi_cli_session_id").Str(), p.run, at, false)
+	for id, agent := range doc.Get("agents").Fields() {
+		if id == "main" || id == "" {
+			continue
+		}
+		child := agentRun(p.session, id)
+		p.emit(&transcript.Run{ID: child, Named: true, Child: true, Rank: rankNote, Group: p.place.bucket, Project: project})
+		if above := agent.Get("parentAgentId").Str(); above != "" && above != "main" {
+			p.emit(&transcript.Link{Kind: "call", From: run(agentRun(p.session, above)), To: run(child), Origin: at, Uncounted: true})
+		}
+		if origin != "" {
+			p.copied(hintOrigin, agentRun(origin, id), child, at, true)
+		}
+	}
+}
+
+// copied says that a run was made of another one.
+func (p *parser) copied(key, from, to string, at transcript.Origin, uncounted bool) {
+	if from == "" || from == to {
+		return
+	}
+	p.hint(to, key, from, at)
+	p.emit(&transcript.Link{Kind: "fork", From: run(from), To: run(to), Origin: at, Uncounted: uncounted})
+}
+
+// meta reads what Kimi CLI says of a subagent.
+func (p *parser) meta(doc format.Value, at transcript.Origin) {
+	status := doc.Get("status").Str()
+	r := &transcript.Run{
+		ID: p.run, Rank: rankNote, Named: true, Child: true, Group: p.place.bucket, Title: format.Title(doc.Get("description").Str()),
+		Agent: doc.Get("subagent_type").Str(), Model: doc.Get("launch_spec", "effective_model").Str(), Status: status, Outcome: outcomes[status], Started: moment(doc.Get("created_at")),
+		Project: doc.Get("launch_spec", "work_dir").Str(),
+	}
+	p.emit(r)
+}
+
+var outcomes = map[string]transcript.Outcome{
+	"idle": transcript.Succeeded, "completed": transcript.Succeeded, "failed": transcript.Failed, "killed": transcript.Cancelled,
+	"running_foreground": transcript.Running, "running_background": transcript.Running,
+}

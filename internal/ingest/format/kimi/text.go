@@ -1,0 +1,49 @@
+package kimi
+
+import "github.com/txarchive/txarchive/internal/ingest/format"
+
+// textOf is every string of a value but ids, names of types, times and encoded data, what the program shows of a call once more, and
+// what it tells the model of its tools. It does not depend on what stands around the value. Arguments and what a tool gave are taken whole.
+func textOf(v format.Value) string {
+	return format.Build(func(b []byte) []byte { return appendText(b, v) })
+}
+
+func appendText(dst []byte, v format.Value) []byte {
+	switch v.Type() {
+	case '"':
+		if v.IsDataURL() {
+			return dst
+		}
+		return format.AppendStrings(dst, v)
+	case '[':
+		for item := range v.Items() {
+			dst = appendText(dst, item)
+		}
+	case '{':
+		for key, value := range v.Fields() {
+			dst = appendMember(dst, key, value)
+		}
+	}
+	return dst
+}
+
+func appendMember(dst []byte, key string, value format.Value) []byte {
+	switch key {
+	case "type", "uuid", "stepUuid", "parentUuid", "turnId", "toolCallId", "tool_call_id", "id", "agentId", "agent_id", "messageId", "message_id", "traceId",
+		"time", "timestamp", "created_at", "createdAt", "updatedAt", "hash", "toolsHash", "systemPromptHash", "protocol_version", "app_version", "model",
+		"modelAlias", "provider", "usageScope", "origin", "role", "tools", "display", "encrypted", "homedir", "parent_tool_call_id",
+		"task_tool_call_id", "parentAgentId", "forkedFrom", "workspaceId", "runtimeId", "last_task_id", "status", "kind", "name":
+		return dst
+	case "args", "output":
+		if key == "output" && value.IsArray() {
+			break // parts of content
+		}
+		return format.AppendStrings(dst, value)
+	case "arguments":
+		if inside := value.Inside(); inside.Exists() {
+			value = inside
+		}
+		return format.AppendStrings(dst, value)
+	}
+	return appendText(dst, value)
+}

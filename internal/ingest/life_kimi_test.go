@@ -1,0 +1,106 @@
+package ingest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const (
+	kimiStore = ".kimi-code/sessions/wd_shop_0123456789ab/"
+	kimiA     = "session_6a000000-0000-4000-8000-00000000000a"
+	kimiB     = "session_6a000000-0000-4000-8000-00000000000b"
+	kimiHead  = `{"type":"metadata","protocol_version":"1.4","created_at":1790000000000}` + "\n"
+)
+
+func kimiFile(session, agent string) string {
+	return kimiStore + session + "/agents/" + agent + "/wire.jsonl"
+}
+
+// kimiTurn is a prompt and its answer, with its tokens told twice.
+func kimiTurn(n int) string {
+	line := func(at int, rest string) string {
+		return fmt.Sprintf(`{%s,"time":%d}`, rest, 1790000000000+int64(1000*n+at)) + "\n"
+	}
+	const usage = `"usage":{"inputOther":10,"output":3,"inputCacheRead":40,"inputCacheCreation":0}`
+	return line(1, `"type":"turn.prompt","input":[{"type":"text","text":"mend the basket"}],"origin":{"kind":"user"}`) +
+		line(2, `"type":"context.append_loop_event","event":{"type":"content.part","uuid":"u","part":{"type":"text","text":"mended"}}`) +
+		line(3, `"type":"usage.record","model":"moonshot/kimi-k2.6",`+usage+`,"usageScope":"turn"`) +
+		line(4, `"type":"context.append_loop_event","event":{"type":"step.end","uuid":"s",`+usage+`}`)
+}
+
+func kimiState(title, more string) string {
+	return fmt.Sprintf(`{"createdAt":"2026-11-01T10:00:00.000Z","title":%q,"isCustomTitle":true,"workDir":"/home/ada/shop","agents":{"main":{"parentAgentId":null},"agent-0":{"parentAgentId":"main"}}%s}`, title, more)
+}
+
+// TestLifeKimi has a session that goes on, is named, written anew by a newer version, and forked with its subagent.
+func TestLifeKimi(t *testing.T) {
+	l := newLife(t, "kimi")
+	l.write(kimiFile(kimiA, "main"), kimiHead+kimiTurn(1))
+	l.meet("said", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3})
+	l.write(kimiStore+kimiA+"/state.json", kimiState("Basket", ""))
+	l.append(kimiFile(kimiA, "main"), kimiTurn(2))
+	l.meet("named", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6})
+	l.answers("named", "SELECT c.title || ' ' || r.title || ' ' || r.project FROM v_conversations c JOIN v_runs r USING (run_id) WHERE r.child = 0 AND c.events > 0", "Basket Basket /home/ada/shop")
+	for _, title := range []string{"Zinc bucket", "Amber basket"} {
+		l.write(kimiStore+kimiA+"/state.json", kimiState(title, ""))
+		l.meet("renamed", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6})
+		l.answers("renamed", "SELECT c.title || ' ' || r.title FROM v_conversations c JOIN v_runs r USING (run_id) WHERE c.events > 0", title+" "+title)
+	}
+	l.write(kimiFile(kimiA, "main"), strings.ReplaceAll(kimiHead, "1.4", "1.5")+kimiTurn(1)+kimiTurn(2)+kimiTurn(3))
+	l.meet("written anew", counts{runs: 1, conversations: 1, events: 6, in: 30, out: 9})
+	l.write(kimiFile(kimiA, "agent-0"), kimiHead+kimiTurn(4))
+	all := counts{runs: 1, conversations: 2, events: 8, in: 40, out: 12, links: 1}
+	l.meet("a subagent", all)
+	const mark = `{"type":"forked","time":1790000009000}` + "\n"
+	forked := kimiHead + kimiTurn(1) + kimiTurn(2) + kimiTurn(3) + mark
+	l.write(kimiFile(kimiB, "main"), forked)
+	l.write(kimiFile(kimiB, "agent-0"), kimiHead+kimiTurn(4)+mark)
+	l.write(kimiStore+kimiB+"/state.json", kimiState("Basket", `,"forkedFrom":"`+kimiA+`"`))
+	all.runs, all.conversations, all.links = 2, 4, 3
+	l.meet("forked", all)
+	l.append(kimiFile(kimiB, "main"), kimiTurn(10))
+	all.events, all.in, all.out = 10, 50, 15
+	l.meet("the fork went on", all)
+	l.write(kimiFile(kimiB, "main"), kimiHead+strings.ReplaceAll(strings.TrimPrefix(forked, kimiHead), ",\"inputCacheCreation\":0", "")+kimiTurn(10)+kimiTurn(11))
+	all.events, all.in, all.out = 12, 60, 18
+	l.meet("the fork was written anew", all)
+	l.copied("laptop", all)
+}
+
+// TestKimiOriginComesLate: the fork is met first, and has all there is; then what it was copied from.
+func TestKimiOriginComesLate(t *testing.T) {
+	l := newLife(t, "kimi")
+	l.write(kimiFile(kimiB, "main"), kimiHead+kimiTurn(1)+`{"type":"forked","time":1790000009000}`+"\n"+kimiTurn(10))
+	l.write(kimiStore+kimiB+"/state.json", kimiState("Basket", `,"forkedFrom":"`+kimiA+`"`))
+	l.meet("the fork", counts{runs: 1, conversations: 1, events: 4, in: 20, out: 6, links: 1})
+	l.write(kimiFile(kimiA, "main"), kimiHead+kimiTurn(1)+kimiTurn(2))
+	both := counts{runs: 2, conversations: 2, events: 6, in: 30, out: 9, links: 1}
+	l.meet("both", both)
+	l.answers("both", "SELECT r.native_id || ' ' || count(*) FROM v_events e JOIN v_runs r USING (run_id) WHERE e.counted = 1 GROUP BY r.native_id ORDER BY r.native_id", kimiA+" 4", kimiB+" 2")
+	l.once("both")
+}
+
+// TestLifeKimiCLI has a session of the first program: what is sent to the model comes first, then the wire; a fork repeats lines of it.
+func TestLifeKimiCLI(t *testing.T) {
+	l := newLife(t, "kimi")
+	const dir = ".kimi/sessions/0123456789abcdef0123456789abcdef/"
+	session := func(n int) string { return fmt.Sprintf("7a000000-0000-4000-8000-%012d/", n) }
+	turn := func(n int) string {
+		line := func(at int, typ, payload string) string {
+			return fmt.Sprintf(`{"timestamp":%d.%06d,"message":{"type":%q,"payload":{%s}}}`, 1770000000+n, 100*at+123, typ, payload) + "\n"
+		}
+		return line(1, "TurnBegin", `"user_input":"stack the crates"`) + line(2, "ContentPart", `"type":"text","text":"stacked"`) +
+			line(3, "StatusUpdate", fmt.Sprintf(`"token_usage":{"input_other":10,"output":3,"input_cache_read":0,"input_cache_creation":0},"message_id":"m%d"`, n))
+	}
+	l.write(dir+session(1)+"context.jsonl", `{"role":"user","content":"stack the crates"}`+"\n")
+	l.meet("context", counts{runs: 1, conversations: 1, events: 1})
+	l.write(dir+session(1)+"wire.jsonl", `{"type":"metadata","protocol_version":"1.3"}`+"\n"+turn(1))
+	l.meet("wire", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3})
+	l.append(dir+session(1)+"wire.jsonl", turn(2))
+	l.write(dir+session(2)+"wire.jsonl", `{"type":"metadata","protocol_version":"1.3"}`+"\n"+turn(1)+turn(3))
+	all := counts{runs: 2, conversations: 2, events: 6, in: 30, out: 9, links: 1}
+	l.meet("forked", all)
+	l.once("forked")
+	l.copied("laptop", all)
+}
