@@ -23,7 +23,8 @@ type Format interface {
 	// Detect says what a file is from its path and first bytes, without I/O. The zero Claim means that it
 	// is none of this format's.
 	Detect(Head) Claim
-	// Parse yields the records of one whole original in file order. An event with its parts and their texts lives until the
+	// Parse yields the records of one whole original in file order; of a document that is a tree, the events of one conversation in
+	// the order in which they are read. An event with its parts and their texts lives until the
 	// next record is asked for: see transcript.Keep. The error is the reader's, never about content; it ends the sequence.
 	Parse(Input) iter.Seq2[transcript.Record, error]
 	// Text gives the text of one part of an event from the event's own bytes (its Origin's range, or the

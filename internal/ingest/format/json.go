@@ -230,6 +230,12 @@ func (v Value) Time() transcript.Time {
 	return Time(string(v.doc.body(v.node())))
 }
 
+// UnixTime reads a number of seconds since 1970, with or without decimals, as UnixSeconds does.
+func (v Value) UnixTime() transcript.Time {
+	n, _, _ := v.scaled(9)
+	return UnixNano(n)
+}
+
 // Text gives Str for a string, "" for null and absent, and the raw JSON of anything else.
 func (v Value) Text() string {
 	switch v.Type() {

@@ -17,7 +17,7 @@ type Input struct {
 
 // Check parses an original and gives its records. It fails when Parse gives an error, yields after it was told to
 // stop, or breaks one of the promises of the contract: every place lies inside the original, events come in
-// file order, every event has parts and names a conversation or a run, Text of a part's bytes gives the part's
+// file order (those of one conversation of a document: in any), every event has parts and names a conversation or a run, Text of a part's bytes gives the part's
 // text, and every line of a .jsonl or .ndjson that is not blank gives a record.
 func Check(tb testing.TB, f format.Format, in Input) []transcript.Record {
 	tb.Helper()
@@ -25,7 +25,7 @@ func Check(tb testing.TB, f format.Format, in Input) []transcript.Record {
 	for _, stop := range []int{1, 2, len(records) / 2} {
 		parse(tb, f, in, bytes.NewReader(in.Bytes), stop)
 	}
-	c := &checker{tb: tb, f: f, in: in, layers: map[string][]byte{}, last: map[string]int64{}, lines: map[int]bool{}}
+	c := &checker{tb: tb, f: f, in: in, layers: map[string][]byte{}, last: map[string]furthest{}, lines: map[int]bool{}}
 	for _, record := range records {
 		c.record(record)
 	}
@@ -57,8 +57,14 @@ type checker struct {
 	f      format.Format
 	in     Input
 	layers map[string][]byte
-	last   map[string]int64 // offset of the last event, per layer
-	lines  map[int]bool     // that some record came from
+	last   map[string]furthest // per layer
+	lines  map[int]bool        // that some record came from
+}
+
+// furthest is the offset of the event that stands last of those so far, and its conversation.
+type furthest struct {
+	offset       int64
+	conversation string
 }
 
 func (c *checker) record(record transcript.Record) {
@@ -98,10 +104,13 @@ func (c *checker) event(e *transcript.Event) {
 	if len(e.Parts) == 0 || e.Kind == "" || e.Conversation == "" && e.Run == "" {
 		c.tb.Errorf("%s: event without parts, kind or owner: %+v", c.in.Path, e)
 	}
-	if last, seen := c.last[e.Origin.Inner]; seen && e.Origin.Offset < last {
-		c.tb.Errorf("%s: event at %+v comes after one at %d", c.in.Path, e.Origin, last)
+	last, seen := c.last[e.Origin.Inner]
+	switch {
+	case !seen || e.Origin.Offset >= last.offset:
+		c.last[e.Origin.Inner] = furthest{e.Origin.Offset, e.Conversation}
+	case lineBased(c.in.Path) || e.Conversation != last.conversation:
+		c.tb.Errorf("%s: event at %+v comes after one at %d", c.in.Path, e.Origin, last.offset)
 	}
-	c.last[e.Origin.Inner] = e.Origin.Offset
 	for i, part := range e.Parts {
 		own := raw
 		if part.Length > 0 {
