@@ -26,7 +26,8 @@ func samples(t *testing.T, source string, all ...string) {
 // kin are samples of agents that say something of each other's runs: forks and resumes with the history of another, sub-agents, models and
 // titles that stand in other files, copies, empty files.
 var kin = []string{"claudecode/fork", "claudecode/advisor", "claudecode/layouts", "claudecode/lines", "codex/forks", "codex/unnamed-turns", "codex/moved",
-	"codex/pages", "geminicli/subagent", "geminicli/migrated", "opencode/tree", "copilotcli/resumed", "cline/copied", "cline/subagents"}
+	"codex/pages", "geminicli/subagent", "geminicli/migrated", "opencode/tree", "copilotcli/resumed", "cline/copied", "cline/subagents",
+	"chatgpt/tree", "chatgpt/twice", "claudeai/twice"}
 
 // loaded ingests samples, of which some lines are wrong.
 func loaded(t *testing.T, dir string, line ...string) {
@@ -58,6 +59,8 @@ func TestPruneAmongKin(t *testing.T) {
 		"same event":          {[]string{"claudecode/fork", "claudecode/layouts"}, []string{"0f200000-0000-4000-8000-00000000000f", "0b000000-0000-4000-8000-00000000000b"}},
 		"one of two contents": {[]string{"runs/flow-studio"}, []string{"run-20261121-000534-vg2eqy"}},
 		"nothing left":        {[]string{"awf/resumed"}, nil},
+		"some of an export":   {[]string{"chatgpt/twice", "claudeai/twice"}, []string{"c-1", "k-2"}},
+		"origin of a branch":  {[]string{"chatgpt/tree"}, []string{"00000064-0000-4000-8000-000000000064"}},
 		"beside other roots":  {[]string{"opencode/elsewhere", "opencode/early", "opencode/inside", "opencode/tree"}, nil},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {

@@ -90,7 +90,14 @@ func TestCasesOfAgents(t *testing.T) {
 		"kimi/broken": {Runs: 1, Conversations: 1, Problems: 5, User: 2, Assistant: 1, Results: 1, Requests: 2, Input: 2, Output: 2},
 		"kimi/cli": {Runs: 7, Conversations: 9, Links: 4, User: 10, Assistant: 6, Reasoning: 2, Calls: 4, Results: 3,
 			Requests: 8, Input: 466, Output: 39, CacheRead: 50},
-		"qwen-code/past": {Runs: 2, Conversations: 2, User: 2, Assistant: 2, Requests: 2, Input: 120, Output: 18, CacheRead: 60},
+		"qwen-code/past":   {Runs: 2, Conversations: 2, User: 2, Assistant: 2, Requests: 2, Input: 120, Output: 18, CacheRead: 60},
+		"chatgpt/tree":     {Runs: 3, Conversations: 3, Links: 1, User: 4, Assistant: 4, Reasoning: 2, Calls: 2, Results: 3, System: 2},
+		"chatgpt/odd":      {Runs: 2, Conversations: 2, Problems: 4, User: 2, Assistant: 1, Calls: 1, Results: 1, System: 1},
+		"chatgpt/twice":    {Runs: 3, Conversations: 3, User: 5, Assistant: 3},
+		"chatgpt/broken":   {Runs: 2, Conversations: 2, Problems: 2, User: 2},
+		"claude-ai/blocks": {Runs: 3, Conversations: 3, User: 4, Assistant: 2, Reasoning: 1, Calls: 3, Results: 3},
+		"claude-ai/twice":  {Runs: 2, Conversations: 2, User: 4, Assistant: 1, Reasoning: 1, Calls: 1},
+		"claude-ai/broken": {Runs: 1, Conversations: 1, Problems: 5, User: 1, Assistant: 2, Results: 2, System: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			format, c := filepath.Split(name)
@@ -109,7 +116,7 @@ func TestCasesOfAgents(t *testing.T) {
 
 // folders are the packages of the formats.
 var folders = map[string]string{"claude-code": "claudecode", "codex": "codex", "gemini-cli": "geminicli", "copilot-cli": "copilotcli",
-	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode", "kimi": "kimi"}
+	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode", "kimi": "kimi", "chatgpt": "chatgpt", "claude-ai": "claudeai"}
 
 // said asks an archive for what it counts.
 func (l *life) said() (s said) {

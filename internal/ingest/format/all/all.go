@@ -10,7 +10,9 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/format/awf"
+	"github.com/txarchive/txarchive/internal/ingest/format/chatgpt"
 	"github.com/txarchive/txarchive/internal/ingest/format/chibi"
+	"github.com/txarchive/txarchive/internal/ingest/format/claudeai"
 	"github.com/txarchive/txarchive/internal/ingest/format/claudecode"
 	"github.com/txarchive/txarchive/internal/ingest/format/cline"
 	"github.com/txarchive/txarchive/internal/ingest/format/codex"
@@ -43,6 +45,8 @@ func Formats() []format.Format {
 		opencode.New(),
 		qwencode.New(geminicli.New()),
 		kimi.New(),
+		chatgpt.New(),
+		claudeai.New(),
 	}
 }
 

@@ -56,3 +56,40 @@ func TestParsersAllocate(t *testing.T) {
 		}
 	}
 }
+
+// TestExportsAllocate bounds what parsers of exports, which are one array, allocate for each record.
+func TestExportsAllocate(t *testing.T) {
+	for _, c := range []struct {
+		format, role, path string
+		most               float64
+	}{
+		{"chatgpt", "conversations", "../chatgpt/testdata/tree/in/Downloads/export/conversations.json", 10},
+		{"claude-ai", "conversations", "../claudeai/testdata/blocks/in/data-2026-02-02-batch-0000/conversations.json", 4},
+	} {
+		content, err := os.ReadFile(c.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		elements := bytes.Trim(bytes.TrimSpace(content), "[]")
+		content = append(bytes.Repeat(append(elements, ','), 50), "{}]"...)
+		content = append([]byte{'['}, content...)
+		f, ok := Lookup(c.format)
+		if !ok {
+			t.Fatal(c.format)
+		}
+		records := 0
+		n := testing.AllocsPerRun(3, func() {
+			records = 0
+			in := format.Input{Path: c.path, Role: c.role, Size: int64(len(content)), Reader: bytes.NewReader(content)}
+			for _, err := range f.Parse(in) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				records++
+			}
+		})
+		if per := n / float64(records); records < 500 || per > c.most || per < c.most/2 {
+			t.Errorf("%s: %.1f allocations for each of %d records, at most %.0f is right", c.format, per, records, c.most)
+		}
+	}
+}

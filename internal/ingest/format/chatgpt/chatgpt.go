@@ -1,0 +1,134 @@
+// Package chatgpt reads the conversations of ChatGPT's data export: conversations.json, or since 2026 the shards
+// conversations-NNN.json, each one JSON array. What exports of 2023 to 2026 hold is described by many readers of them; their
+// descriptions were compared on 2026-11-23, together with a made-up export. The producer documents nothing. Layout and
+// counting: docs/formats/chatgpt.md.
+//
+// What it promises: a run and a conversation are a conversation of the producer, known by its id, and an event is a message,
+// known by its own. A new export repeats all of an old one: what the newest says counts, and what only an older one has stays.
+// A conversation is a tree of edits and repeated answers: all branches count, in the order of the tree, and what does not lead
+// to the message that is shown last is marked. The file is read one conversation at a time, since it may be larger than memory.
+//
+// Where readers disagree: the order of the mapping is that of the tree for some and none for others, and newer exports leave
+// out the children; so nothing but parents and times is relied on. A message that a branched conversation took over from
+// another one has kept its id: it counts once.
+package chatgpt
+
+import (
+	"fmt"
+	"iter"
+	"path"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// New returns the format.
+func New() format.Format { return chatgpt{} }
+
+type chatgpt struct{}
+
+// Name returns "chatgpt".
+func (chatgpt) Name() string { return "chatgpt" }
+
+// Version counts changes of what Parse yields.
+func (chatgpt) Version() int { return 1 }
+
+const roleConversations = "conversations"
+
+// named is what the producer calls the file, and what a browser makes of it when it is there already.
+var named = lazyregexp.New(`^(?i:conversations)(-\d+)?( ?\(\d+\))?\.json$`)
+
+// Detect knows the file by the first conversation in it: its name says nothing, Claude.ai's is the same.
+func (chatgpt) Detect(h format.Head) format.Claim {
+	name := path.Base(h.Path)
+	if !strings.EqualFold(path.Ext(name), ".json") {
+		return format.Claim{}
+	}
+	v := format.FirstElement(h.Bytes)
+	if !v.IsObject() || !isConversation(v, int64(len(h.Bytes)) < h.Size) {
+		return format.Claim{}
+	}
+	c := format.Claim{Strength: format.Likely, Role: roleConversations}
+	if named.MatchString(name) {
+		c.Strength = format.Certain
+	}
+	return c
+}
+
+// isConversation reports whether a value has the members of a conversation: a mapping of nodes and two more. Where the mapping
+// may be out of sight, it is those that nobody else writes.
+func isConversation(v format.Value, cut bool) bool {
+	mapping, own, any := v.Get("mapping"), 0, 0
+	for key := range v.Fields() {
+		switch key {
+		case "current_node", "conversation_id", "default_model_slug", "gizmo_id", "conversation_template_id", "moderation_results",
+			"safe_urls", "blocked_urls", "plugin_ids", "is_do_not_remember", "conversation_origin", "disabled_tool_ids", "async_status":
+			own++
+		case "title", "create_time", "update_time", "id", "is_archived", "is_starred":
+			any++
+		}
+	}
+	if !mapping.Exists() {
+		return cut && own >= 3
+	}
+	if !mapping.IsObject() || own+any < 2 {
+		return false
+	}
+	for _, node := range mapping.Fields() {
+		return node.IsObject() && (node.Len() < 8 || node.Get("message").Exists() || node.Get("parent").Exists() || node.Get("id").Exists())
+	}
+	return true
+}
+
+// Parse yields the records of one file.
+func (chatgpt) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
+	return func(yield func(transcript.Record, error) bool) {
+		p := &parser{yield: yield, places: map[string]int32{}, ids: map[string]bool{}}
+		for o, err := range format.Elements(in.Reader, func(problem *transcript.Problem) { p.emit(problem) }) {
+			if err != nil && !p.done {
+				yield(nil, err)
+			}
+			if err != nil || p.done {
+				return
+			}
+			if p.conversation(o); p.done {
+				return
+			}
+		}
+	}
+}
+
+// Text gives the text of a message.
+func (chatgpt) Text(_ string, raw []byte, _ int) (string, error) {
+	v, err := format.ParseJSON(raw)
+	if err != nil {
+		return "", fmt.Errorf("read a message: %w", err)
+	}
+	return string(appendMessage(nil, v)), nil
+}
+
+// parser is one parse of one file.
+type parser struct {
+	yield func(transcript.Record, error) bool
+	done  bool // the caller wants no more
+	texts format.Lender
+	event transcript.Event // the present one
+	part  [1]transcript.Part
+
+	// of the present conversation
+	at     transcript.Origin
+	id     string
+	nodes  []node
+	places map[string]int32 // of nodes, by key
+	order  []int32
+	ids    map[string]bool // of messages so far
+	calls  int
+}
+
+func (p *parser) emit(r transcript.Record) {
+	if !p.done && !p.yield(r, nil) {
+		p.done = true
+	}
+}

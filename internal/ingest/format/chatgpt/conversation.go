@@ -1,0 +1,135 @@
+package chatgpt
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// header is what a conversation says of itself.
+type header struct {
+	id, title, current, model, gizmo string
+	mapping                          format.Value
+	created, updated                 transcript.Time
+	attributes                       transcript.Attributes
+}
+
+func readHeader(v format.Value) header {
+	var h header
+	set := func(key string, value any) {
+		if h.attributes == nil {
+			h.attributes = transcript.Attributes{}
+		}
+		h.attributes[key] = value
+	}
+	other := ""
+	for key, f := range v.Fields() {
+		switch key {
+		case "conversation_id":
+			h.id = f.Text()
+		case "id":
+			other = f.Text()
+		case "title":
+			h.title = f.Str()
+		case "create_time":
+			h.created = stamp(f)
+		case "update_time":
+			h.updated = stamp(f)
+		case "mapping":
+			h.mapping = f
+		case "current_node":
+			h.current = f.Str()
+		case "default_model_slug":
+			h.model = f.Str()
+		case "gizmo_id":
+			h.gizmo = f.Str()
+		case "conversation_origin":
+			if s := f.Str(); s != "" {
+				set("origin", s)
+			}
+		case "is_archived", "is_starred":
+			if f.Bool() == transcript.Yes {
+				set(key[len("is_"):], true)
+			}
+		}
+	}
+	h.id = cmp.Or(h.id, other)
+	if h.gizmo != "" {
+		set("gizmo", h.gizmo)
+	}
+	return h
+}
+
+// stamp reads a time: seconds, and in what is not the producer's own export also RFC 3339.
+func stamp(v format.Value) transcript.Time {
+	if v.IsString() {
+		return v.Time()
+	}
+	return v.UnixTime()
+}
+
+// longest is what an id may have: they are UUIDs.
+const longest = 200
+
+// conversation yields what one element says.
+func (p *parser) conversation(o format.Object) {
+	h := readHeader(o.Value)
+	if h.id == "" || len(h.id) > longest || !h.mapping.IsObject() && !h.mapping.IsNull() {
+		p.emit(&transcript.Problem{Kind: "not a conversation", Reason: "no id, or a mapping that is no object", Origin: o.Origin})
+		return
+	}
+	p.at, p.id = o.Origin, h.id
+	p.tree(h)
+	p.say(h)
+	clear(p.ids)
+	p.calls = 0
+	before := ""
+	for _, i := range p.order {
+		if n := &p.nodes[i]; n.message.IsObject() && !p.done {
+			before = p.message(n, before)
+		}
+	}
+}
+
+// say states the run and its conversation.
+func (p *parser) say(h header) {
+	rank := 0
+	if at := cmp.Or(h.updated, h.created); at.Valid {
+		rank = int(min(max(at.UnixMicro/60e6, 0), math.MaxInt32))
+	}
+	model, title, last := "", h.title, transcript.Time{}
+	for _, i := range p.order {
+		n := &p.nodes[i]
+		if slug := n.slug(); slug != "" && (n.shown || model == "") {
+			model = slug
+		}
+		if title == "" && n.kind == transcript.KindMessage && n.role == "user" {
+			title = format.Title(format.Build(func(b []byte) []byte { return appendMessage(b, n.message) }))
+		}
+		if n.at.Valid && n.at.UnixMicro > last.UnixMicro {
+			last = n.at
+		}
+	}
+	if model == "" && h.model != "auto" {
+		model = h.model
+	}
+	if !h.updated.Valid {
+		h.updated = last
+	}
+	group := ""
+	if len(h.gizmo) > 4 && h.gizmo[:4] == "g-p-" { // a project; other gizmos are assistants
+		group = h.gizmo
+	}
+	p.emit(&transcript.Run{
+		ID: h.id, Rank: rank, Group: group, Title: title, Model: model, Started: h.created, Ended: h.updated, Attributes: h.attributes,
+	})
+	p.emit(&transcript.Conversation{
+		ID: h.id, Run: h.id, Shared: true, Rank: rank,
+		// The newest export first: an event keeps its number, and what only an older one has stands behind.
+		Order: fmt.Sprintf("%010d", math.MaxInt32-rank),
+		Title: title, Model: model, Started: h.created, Ended: h.updated, Attributes: h.attributes,
+	})
+}

@@ -1,0 +1,170 @@
+package chatgpt
+
+import (
+	"cmp"
+	"strconv"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// classify says what a message is, and whose.
+func classify(v format.Value) (transcript.Kind, string) {
+	typ := v.Get("content", "content_type")
+	switch role := v.Get("author", "role").Word(); {
+	case typ.Is("thoughts"), typ.Is("reasoning_recap"):
+		return transcript.KindReasoning, "assistant"
+	case role == "user" && !hidden(v) && !typ.Is("user_editable_context"):
+		return transcript.KindMessage, role
+	case role == "assistant" && recipient(v) == "all":
+		return transcript.KindMessage, role
+	case role == "assistant":
+		return transcript.KindToolCall, role
+	case role == "tool":
+		return transcript.KindToolResult, role
+	}
+	return transcript.KindSystem, "system"
+}
+
+func hidden(v format.Value) bool {
+	return v.Get("metadata", "is_visually_hidden_from_conversation").Bool() == transcript.Yes
+}
+
+// recipient is whom a message is for: all, unless a tool is named.
+func recipient(v format.Value) string { return cmp.Or(v.Get("recipient").Word(), "all") }
+
+// message yields one message and gives the key of its node, before is that of the message before it.
+func (p *parser) message(n *node, before string) string {
+	v := n.message
+	p.texts.Reset()
+	p.event = transcript.Event{
+		Conversation: p.id, ID: p.messageID(n), Kind: n.kind, Role: n.role, Type: v.Get("content", "content_type").Word(),
+		Origin: p.origin(v), Model: n.slug(), Attributes: p.attributes(n, before),
+	}
+	e := &p.event
+	if n.at.Valid {
+		e.Time = n.at
+	}
+	if isUUID(e.ID) {
+		e.Global, e.Home = true, !n.copied
+	}
+	p.part[0] = transcript.Part{Text: p.texts.Text(func(b []byte) []byte { return appendMessage(b, v) })}
+	e.Parts = p.part[:]
+	switch n.kind {
+	case transcript.KindToolCall:
+		p.calls++
+		n.call = "#" + strconv.Itoa(p.calls)
+		p.part[0].Call = &transcript.Call{ID: n.call, Name: recipient(v), Input: int64(v.Get("content").Len())}
+	case transcript.KindToolResult:
+		p.part[0].Result = p.result(n)
+	}
+	p.emit(e)
+	if from := branchOf(v); from != "" && from != p.id && len(from) <= longest {
+		link := &transcript.Link{
+			Kind: "fork", From: transcript.End{Type: "run", ID: from}, To: transcript.End{Type: "run", ID: p.id}, Origin: p.origin(v),
+		}
+		if e.Global {
+			link.Event = e.ID
+		}
+		p.emit(link)
+	}
+	return n.key
+}
+
+func (p *parser) origin(v format.Value) transcript.Origin {
+	o := p.at
+	o.Offset += v.Offset()
+	o.Length = int64(v.Len())
+	return o
+}
+
+// messageID is the id of a message, unless another one of the conversation has it.
+func (p *parser) messageID(n *node) string {
+	id := n.message.Get("id").Text()
+	if id == "" || len(id) > longest || p.ids[id] {
+		id = n.key
+	}
+	p.ids[id] = true
+	return id
+}
+
+// result says what a tool gave: to the call that it follows, with nothing but the tool's and the program's messages between.
+func (p *parser) result(n *node) *transcript.Result {
+	v := n.message
+	r := &transcript.Result{Name: v.Get("author", "name").Str(), Output: int64(v.Get("content").Len())}
+	for up, steps := n.up, 0; up >= 0 && steps < 100; up, steps = p.nodes[up].up, steps+1 {
+		above := &p.nodes[up]
+		if above.kind == transcript.KindToolCall {
+			r.Call = above.call
+		}
+		if r.Call != "" || above.kind == transcript.KindMessage {
+			break
+		}
+	}
+	run := v.Get("metadata", "aggregate_result")
+	r.Status = run.Get("status").Word()
+	switch {
+	case v.Get("content", "content_type").Is("system_error"), run.Get("in_kernel_exception").IsObject(), run.Get("system_exception").IsObject():
+		r.Failed = transcript.Yes
+	case r.Status == "success":
+		r.Failed = transcript.No
+	}
+	return r
+}
+
+// attributes are what else is said of a message, where it is not what most say.
+func (p *parser) attributes(n *node, before string) (a transcript.Attributes) {
+	set := func(key string, value any) {
+		if a == nil {
+			a = transcript.Attributes{}
+		}
+		a[key] = value
+	}
+	v := n.message
+	if !n.shown {
+		set("off_path", true)
+	}
+	if parent := p.above(n); parent != "" && parent != before {
+		set("parent", parent)
+	}
+	if hidden(v) {
+		set("hidden", true)
+	}
+	if status := v.Get("status").Word(); status != "" && status != "finished_successfully" {
+		set("status", status)
+	}
+	if channel := v.Get("channel").Word(); channel != "" {
+		set("channel", channel)
+	}
+	return a
+}
+
+// above is the key of the message that one follows in the tree, "" for the first.
+func (p *parser) above(n *node) string {
+	for up, steps := n.up, 0; up >= 0 && steps < 100; up, steps = p.nodes[up].up, steps+1 {
+		if p.nodes[up].message.IsObject() {
+			return p.nodes[up].key
+		}
+	}
+	return ""
+}
+
+// isUUID reports whether an id is unique wherever it stands.
+func isUUID(id string) bool {
+	if len(id) != 36 {
+		return false
+	}
+	for i := range len(id) {
+		switch c := id[i]; i {
+		case 8, 13, 18, 23:
+			if c != '-' {
+				return false
+			}
+		default:
+			if c-'0' > 9 && c|0x20-'a' > 5 {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,142 @@
+package chatgpt
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// node is one entry of a mapping. Its relatives are places in the list of nodes, -1 for none.
+type node struct {
+	key     string
+	message format.Value
+	parent  string
+	at      transcript.Time
+
+	up, first, last, next int32
+	kind                  transcript.Kind
+	role, call            string
+	seen, shown           bool
+	copied                bool // a message before the one that a branched conversation began with
+}
+
+func (n *node) slug() string {
+	if n.role != "assistant" && n.kind != transcript.KindReasoning {
+		return ""
+	}
+	return n.message.Get("metadata", "model_slug").Word()
+}
+
+// mostNodes is how many nodes of a conversation are read. Real ones have some thousands.
+const mostNodes = 1 << 20
+
+// tree reads the nodes of a conversation and puts them in order: a node comes before its children, and of those the earlier
+// one with all that follows it before the next.
+func (p *parser) tree(h header) {
+	p.nodes, p.order = p.nodes[:0], p.order[:0]
+	if len(p.places) > 4096 {
+		p.places = map[string]int32{}
+	}
+	clear(p.places)
+	for key, v := range h.mapping.Fields() {
+		n := node{key: key, message: v.Get("message"), parent: v.Get("parent").Str(), up: -1, first: -1, last: -1, next: -1}
+		if n.message.IsObject() {
+			n.at = stamp(n.message.Get("create_time"))
+			n.kind, n.role = classify(n.message)
+		}
+		if at, twice := p.places[key]; twice { // the last of two counts, as for most readers
+			p.nodes[at] = n
+			continue
+		}
+		if len(p.nodes) == mostNodes {
+			p.emit(&transcript.Problem{Run: h.id, Kind: "too many messages", Reason: fmt.Sprintf("more than %d nodes", mostNodes), Origin: p.at})
+			break
+		}
+		p.places[key] = int32(len(p.nodes))
+		p.nodes = append(p.nodes, n)
+	}
+	roots := p.adopt()
+	for _, i := range roots {
+		p.walk(i)
+	}
+	for i := range p.nodes { // those that are their own ancestors
+		p.walk(int32(i))
+	}
+	p.mark(h.current)
+}
+
+// adopt tells parents their children, in the order of the file, and returns the nodes without a parent.
+func (p *parser) adopt() (roots []int32) {
+	for i := range p.nodes {
+		n := &p.nodes[i]
+		up, ok := p.places[n.parent]
+		if n.parent == "" || !ok || up == int32(i) {
+			roots = append(roots, int32(i))
+			continue
+		}
+		n.up = up
+		if parent := &p.nodes[up]; parent.first < 0 {
+			parent.first, parent.last = int32(i), int32(i)
+		} else {
+			p.nodes[parent.last].next = int32(i)
+			parent.last = int32(i)
+		}
+	}
+	return roots
+}
+
+// walk puts a node and all below it into the order.
+func (p *parser) walk(root int32) {
+	var children []int32
+	stack := []int32{root}
+	for len(stack) > 0 {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		n := &p.nodes[i]
+		if n.seen {
+			continue
+		}
+		n.seen = true
+		p.order = append(p.order, i)
+		children = children[:0]
+		for c := n.first; c >= 0; c = p.nodes[c].next {
+			if child := &p.nodes[c]; !child.at.Valid {
+				child.at.UnixMicro = n.at.UnixMicro // to sort by
+			}
+			children = append(children, c)
+		}
+		slices.SortStableFunc(children, func(a, b int32) int { return cmp.Compare(p.nodes[a].at.UnixMicro, p.nodes[b].at.UnixMicro) })
+		slices.Reverse(children)
+		stack = append(stack, children...)
+	}
+}
+
+// mark tells the nodes that are shown, and those that were copied from another conversation.
+func (p *parser) mark(current string) {
+	i, ok := p.places[current]
+	if !ok {
+		for i := range p.nodes {
+			p.nodes[i].shown = true
+		}
+	}
+	for ok && i >= 0 && !p.nodes[i].shown {
+		p.nodes[i].shown = true
+		i = p.nodes[i].up
+	}
+	for i := range p.nodes {
+		if branchOf(p.nodes[i].message) == "" {
+			continue
+		}
+		for up := p.nodes[i].up; up >= 0 && !p.nodes[up].copied; up = p.nodes[up].up {
+			p.nodes[up].copied = true
+		}
+	}
+}
+
+// branchOf is the conversation from which the one that a message began was branched.
+func branchOf(message format.Value) string {
+	return message.Get("metadata", "branching_from_conversation_id").Str()
+}

@@ -1,0 +1,128 @@
+package claudeai
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// longest is what an id may have: they are UUIDs.
+const longest = 200
+
+// root is the parent of first messages.
+const root = "00000000-0000-4000-8000-000000000000"
+
+// conversation yields what one element says.
+func (p *parser) conversation(o format.Object) {
+	v := o.Value
+	id, messages := v.Get("uuid").Text(), v.Get("chat_messages")
+	if id == "" || len(id) > longest || !messages.IsArray() && !messages.IsNull() {
+		p.emit(&transcript.Problem{Kind: "not a conversation", Reason: "no uuid, or messages that are no list", Origin: o.Origin})
+		return
+	}
+	p.at, p.id, p.calls, p.count = o.Origin, id, p.calls[:0], 0
+	p.say(v, messages)
+	if summary := v.Get("summary"); summary.IsString() && summary.Len() > len(`""`) {
+		p.begin(summary, "summary", transcript.KindNotice, "", transcript.Time{})
+		p.event.Type, p.event.Verdict = "summary", transcript.Uncounted
+		p.add(summary, summary)
+		p.give()
+	}
+	n, before := 0, ""
+	for m := range messages.Items() {
+		if p.done {
+			return
+		}
+		n++
+		if !m.IsObject() {
+			p.emit(&transcript.Problem{Run: id, Kind: "not a message", Reason: "a JSON value of another type", Origin: p.origin(m)})
+			continue
+		}
+		before = p.message(m, n, before)
+	}
+}
+
+// say states the run and its conversation.
+func (p *parser) say(v, messages format.Value) {
+	created, updated := v.Get("created_at").Time(), v.Get("updated_at").Time()
+	rank := 0
+	if at := cmp.Or(updated, created); at.Valid {
+		rank = int(min(max(at.UnixMicro/60e6, 0), math.MaxInt32))
+	}
+	title := v.Get("name").Str()
+	for m := range messages.Items() {
+		if title != "" {
+			break
+		}
+		if m.Get("sender").Is("human") {
+			title = format.Title(format.Build(func(b []byte) []byte { return appendSaid(b, m) }))
+		}
+	}
+	var attributes transcript.Attributes
+	if v.Get("is_starred").Bool() == transcript.Yes {
+		attributes = transcript.Attributes{"starred": true}
+	}
+	model := v.Get("model").Str()
+	project := cmp.Or(v.Get("project", "uuid").Str(), v.Get("project_uuid").Str())
+	p.emit(&transcript.Run{
+		ID: p.id, Rank: rank, Group: project, Project: v.Get("project", "name").Str(), Title: title, Model: model, Started: created, Ended: updated,
+		Attributes: attributes,
+	})
+	p.emit(&transcript.Conversation{
+		ID: p.id, Run: p.id, Shared: true, Rank: rank,
+		// The newest export first: an event keeps its number, and what only an older one has stands behind.
+		Order: fmt.Sprintf("%010d", math.MaxInt32-rank),
+		Title: title, Model: model, Project: v.Get("project", "name").Str(), Started: created, Ended: updated, Attributes: attributes,
+	})
+}
+
+func (p *parser) origin(v format.Value) transcript.Origin {
+	o := p.at
+	o.Offset += v.Offset()
+	o.Length = int64(v.Len())
+	return o
+}
+
+// begin starts an event that stands in v.
+func (p *parser) begin(v format.Value, id string, kind transcript.Kind, role string, at transcript.Time) {
+	p.texts.Reset()
+	p.parts = p.parts[:0]
+	p.event = transcript.Event{Conversation: p.id, ID: id, Kind: kind, Role: role, Time: at, Origin: p.origin(v)}
+}
+
+// add puts a piece into the event, which stands in whole.
+func (p *parser) add(whole, piece format.Value) {
+	part := transcript.Part{Text: p.texts.Text(func(b []byte) []byte { return appendPiece(b, piece) })}
+	if whole != piece {
+		part.Offset, part.Length = format.OffsetIn(whole, piece), int64(piece.Len())
+	}
+	p.parts = append(p.parts, part)
+}
+
+func (p *parser) give() {
+	p.event.Parts = p.parts
+	p.emit(&p.event)
+}
+
+// message yields the events of one message and gives its id, before is that of the message before it.
+func (p *parser) message(m format.Value, n int, before string) string {
+	id := m.Get("uuid").Text()
+	if id == "" || len(id) > longest {
+		id = "#" + strconv.Itoa(n)
+	}
+	at := m.Get("created_at").Time()
+	var attributes transcript.Attributes
+	if parent := m.Get("parent_message_uuid").Str(); parent != "" && parent != root && parent != before {
+		attributes = transcript.Attributes{"parent": parent}
+	}
+	if sender := m.Get("sender").Word(); sender == "assistant" {
+		p.answer(m, id, at, attributes)
+	} else {
+		p.said(m, id, sender, at, attributes)
+	}
+	return id
+}

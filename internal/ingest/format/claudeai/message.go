@@ -1,0 +1,196 @@
+package claudeai
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// call is a call without a result so far.
+type call struct{ id, name string }
+
+// mostCalls is how many of them are waited for.
+const mostCalls = 100
+
+// hasBlocks reports whether a message has content. Then its text only repeats, or replaces, what stands there.
+func hasBlocks(content format.Value) bool {
+	if content.IsArray() {
+		for range content.Items() {
+			return true
+		}
+	}
+	return blankless(content)
+}
+
+// blankless reports whether a value is a string that says something.
+func blankless(v format.Value) bool {
+	if !v.IsString() {
+		return false
+	}
+	for _, c := range v.Raw()[1 : v.Len()-1] {
+		if c > ' ' {
+			if c != '\\' {
+				return true
+			}
+			return format.Title(v.Str()) != "" // an escape, most likely of space
+		}
+	}
+	return false
+}
+
+// textsOf yields the values that hold what is said in a message: text blocks, or its text, none that is blank. n is the place of a
+// block.
+func textsOf(m format.Value, yield func(n int, v format.Value)) {
+	content := m.Get("content")
+	switch {
+	case !hasBlocks(content):
+		if text := m.Get("text"); blankless(text) {
+			yield(0, text)
+		}
+	case content.IsString():
+		yield(0, content)
+	default:
+		n := 0
+		for b := range content.Items() {
+			if isText(b) {
+				yield(n, b)
+			}
+			n++
+		}
+	}
+}
+
+func isText(b format.Value) bool {
+	return b.IsObject() && b.Get("type").Is("text") && blankless(b.Get("text")) || blankless(b)
+}
+
+// said yields what a person says: one event, with a part for each text and each file. What is long and pasted is a file without a
+// name, and often all that was said. Files without text alone are no event.
+func (p *parser) said(m format.Value, id, sender string, at transcript.Time, attributes transcript.Attributes) {
+	p.begin(m, id, transcript.KindMessage, "user", at)
+	p.event.Type, p.event.Attributes = sender, attributes
+	if sender != "human" && sender != "user" {
+		p.event.Kind, p.event.Role = transcript.KindSystem, "system"
+	}
+	textsOf(m, func(_ int, v format.Value) { p.add(m, v) })
+	typed := len(p.parts) > 0
+	if pasted := p.files(m); !typed && !pasted {
+		p.event.Verdict = transcript.Uncounted
+	}
+	if len(p.parts) == 0 {
+		p.parts = append(p.parts, transcript.Part{Text: p.texts.Text(func(b []byte) []byte { return appendPiece(b, m) })})
+	}
+	p.give()
+	n := 0
+	for b := range m.Get("content").Items() {
+		if !isText(b) && !b.Get("type").Is("text") {
+			p.block(b, id, n, at, nil)
+		}
+		n++
+	}
+}
+
+// files adds what came with a message, and reports whether there is text in it.
+func (p *parser) files(m format.Value) (text bool) {
+	for _, key := range []string{"attachments", "files"} {
+		for file := range m.Get(key).Items() {
+			if file.IsObject() {
+				p.add(m, file)
+				text = text || blankless(file.Get("extracted_content"))
+			}
+		}
+	}
+	return text
+}
+
+// answer yields the blocks of an answer.
+func (p *parser) answer(m format.Value, id string, at transcript.Time, attributes transcript.Attributes) {
+	first := true
+	text := func(n int, v format.Value) {
+		own := id + "/" + strconv.Itoa(n)
+		if first {
+			own, first = id, false
+		}
+		p.begin(v, own, transcript.KindMessage, "assistant", cmp.Or(v.Get("start_timestamp").Time(), at))
+		p.event.Type, p.event.Attributes, attributes = "text", attributes, nil
+		p.add(v, v)
+		p.give()
+	}
+	if content := m.Get("content"); !hasBlocks(content) || content.IsString() {
+		textsOf(m, text)
+	} else {
+		n := 0
+		for b := range content.Items() {
+			switch {
+			case p.done:
+				return
+			case isText(b):
+				text(n, b)
+			case !b.Get("type").Is("text"):
+				p.block(b, id, n, at, attributes)
+				attributes = nil
+			}
+			n++
+		}
+	}
+	for _, key := range []string{"attachments", "files"} {
+		for file := range m.Get(key).Items() {
+			p.begin(file, "", transcript.KindNotice, "assistant", at)
+			p.event.Type, p.event.Verdict = key, transcript.Uncounted
+			p.add(file, file)
+			p.give()
+		}
+	}
+}
+
+// block yields a block that is no text.
+func (p *parser) block(b format.Value, message string, n int, at transcript.Time, attributes transcript.Attributes) {
+	p.begin(b, message+"/"+strconv.Itoa(n), transcript.KindUnknown, "assistant", cmp.Or(b.Get("start_timestamp").Time(), at))
+	e := &p.event
+	e.Type, e.Attributes = b.Get("type").Word(), attributes
+	p.add(b, b)
+	part := &p.parts[0]
+	switch e.Type {
+	case "thinking", "redacted_thinking":
+		e.Kind = transcript.KindReasoning
+	case "tool_use":
+		e.Kind = transcript.KindToolCall
+		input := b.Get("input")
+		part.Call = &transcript.Call{ID: b.Get("id").Str(), Name: b.Get("name").Str(), Input: int64(input.Len())}
+		if part.Call.ID == "" {
+			p.count++
+			part.Call.ID = "#" + strconv.Itoa(p.count)
+		}
+		if len(p.calls) == mostCalls {
+			p.calls = slices.Delete(p.calls, 0, 1)
+		}
+		p.calls = append(p.calls, call{part.Call.ID, part.Call.Name})
+	case "tool_result":
+		e.Kind, e.Role = transcript.KindToolResult, "tool"
+		part.Result = &transcript.Result{
+			Call: b.Get("tool_use_id").Str(), Name: b.Get("name").Str(), Failed: b.Get("is_error").Bool(), Output: int64(b.Get("content").Len()),
+		}
+		p.pair(part.Result)
+	default:
+		e.Verdict = transcript.Uncounted
+	}
+	p.give()
+}
+
+// pair finds the call of a result: by its id, else the first open one of the same name, else the first.
+func (p *parser) pair(r *transcript.Result) {
+	i := slices.IndexFunc(p.calls, func(c call) bool {
+		if r.Call != "" {
+			return c.id == r.Call
+		}
+		return c.id[0] == '#' && (r.Name == "" || c.name == r.Name)
+	})
+	if i < 0 {
+		return
+	}
+	r.Call, r.Name = p.calls[i].id, cmp.Or(r.Name, p.calls[i].name)
+	p.calls = slices.Delete(p.calls, i, i+1)
+}

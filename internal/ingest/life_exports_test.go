@@ -1,0 +1,93 @@
+package ingest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Data exports of chat services repeat all that an earlier one had. What is said in them counts once.
+
+// gptChat is a conversation of ChatGPT: prompts and answers in turn, each with its id and text, behind one another.
+func gptChat(id, title string, updated int, said ...string) string {
+	var nodes []string
+	parent := "null"
+	for i, s := range said {
+		own, text, _ := strings.Cut(s, " ")
+		more := ""
+		if of, rest, ok := strings.Cut(text, " < "); ok {
+			text, more = of, fmt.Sprintf(`"branching_from_conversation_id":%q`, rest)
+		}
+		nodes = append(nodes, fmt.Sprintf(`%q:{"id":%q,"parent":%s,"message":{"id":%q,"author":{"role":%q},"create_time":%d.5,"content":{"content_type":"text","parts":[%q]},"recipient":"all","metadata":{%s}}}`,
+			own, own, parent, own, []string{"user", "assistant"}[i%2], 1772000000+i, text, more))
+		parent = fmt.Sprintf("%q", own)
+	}
+	return fmt.Sprintf(`{"title":%q,"create_time":1772000000.0,"update_time":%d.0,"mapping":{%s},"current_node":%s,"conversation_id":%q}`,
+		title, 1772000000+updated, strings.Join(nodes, ","), parent, id)
+}
+
+// claudeChat is a conversation of Claude.ai.
+func claudeChat(id, name string, updated int, said ...string) string {
+	var messages []string
+	for i, s := range said {
+		own, text, _ := strings.Cut(s, " ")
+		messages = append(messages, fmt.Sprintf(`{"uuid":%q,"text":"","content":[{"type":"text","text":%q}],"sender":%q,"created_at":"2026-02-01T10:00:%02dZ"}`,
+			own, text, []string{"human", "assistant"}[i%2], i))
+	}
+	return fmt.Sprintf(`{"uuid":%q,"name":%q,"created_at":"2026-02-01T10:00:00Z","updated_at":"2026-02-01T11:%02d:00Z","chat_messages":[%s]}`,
+		id, name, updated/60, strings.Join(messages, ","))
+}
+
+func export(chats ...string) string { return "[" + strings.Join(chats, ",\n") + "]" }
+
+func TestLifeExports(t *testing.T) {
+	for format, chat := range map[string]func(id, title string, updated int, said ...string) string{"chatgpt": gptChat, "claude-ai": claudeChat} {
+		t.Run(format, func(t *testing.T) {
+			l := newLife(t, format)
+			first := export(chat("c1", "Sails", 60, "m1 mend the sail", "m2 with thraed"), chat("c2", "Ropes", 60, "n1 which knot"))
+			l.write("jan/conversations.json", first)
+			l.meet("first", counts{runs: 2, conversations: 2, events: 3})
+			l.answers("a title", "SELECT title FROM v_runs WHERE native_id = 'c1'", "Sails")
+
+			// The next one has an answer that was written anew, and lacks what was deleted.
+			l.write("feb/conversations-000.json", export(chat("c1", "Sails and masts", 600, "m1 mend the sail", "m2 with thread", "m3 and the mast"), chat("c3", "Oars", 600, "o1 how long")))
+			l.meet("second", counts{runs: 3, conversations: 3, events: 5})
+			l.answers("the later title", "SELECT title FROM v_runs WHERE native_id = 'c1'", "Sails and masts")
+			l.answers("the later words", "SELECT path FROM v_events WHERE counted = 1 AND attributes ->> 'id' = 'm2'", "feb/conversations-000.json")
+			l.finds("thread", 1)
+			l.finds("knot", 1)
+			l.once("second")
+			numbers := "SELECT event_id FROM v_events WHERE counted = 1 AND attributes ->> 'id' IN ('m1', 'm2', 'm3') ORDER BY attributes ->> 'id'"
+			before := l.ask(numbers)
+
+			// It is taken over what was there, and the first is thrown away.
+			l.replace("feb/conversations-000.json", export(chat("c1", "Sails and masts", 1200, "m1 mend the sail", "m2 with thread", "m3 and the mast", "m4 splint it")))
+			l.remove("jan/conversations.json")
+			l.meet("third", counts{runs: 3, conversations: 3, events: 6})
+			l.answers("as before", numbers, before...)
+			l.finds("knot", 1)
+			l.finds("how long", 1)
+
+			// An old one comes late.
+			l.write("old/conversations.json", first)
+			l.meet("late", counts{runs: 3, conversations: 3, events: 6})
+			l.answers("as before", numbers, before...)
+			l.copied("laptop", counts{runs: 3, conversations: 3, events: 6})
+		})
+	}
+}
+
+// TestLifeChatGPTBranch has a conversation that goes on with the messages of another one.
+func TestLifeChatGPTBranch(t *testing.T) {
+	l := newLife(t, "chatgpt")
+	id := func(n int) string { return fmt.Sprintf("0f000000-0000-4000-8000-%012d", n) }
+	said := []string{id(1) + " mend the sail", id(2) + " with thread"}
+	branch := append(said[:2:2], id(3)+" and the mast < "+id(91), id(4)+" splint it")
+	l.write("jan/conversations.json", export(gptChat(id(92), "Masts", 900, branch...)))
+	l.meet("branch alone", counts{runs: 1, conversations: 1, events: 4, links: 1})
+	l.write("feb/conversations-000.json", export(gptChat(id(91), "Sails", 60, said...)))
+	l.write("feb/conversations-001.json", export(gptChat(id(92), "Masts", 1200, append(branch, id(5)+" thanks")...)))
+	l.meet("both", counts{runs: 2, conversations: 2, events: 5, links: 1})
+	l.answers("where it was said first", "SELECT r.native_id FROM v_events e JOIN v_runs r USING (run_id) WHERE e.counted = 1 AND e.attributes ->> 'id' = '"+id(1)+"'", id(91))
+	l.once("both")
+}
