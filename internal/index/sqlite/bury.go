@@ -70,6 +70,17 @@ func (c *commit) exhume(key string) error {
 	return nil
 }
 
+// cameBack digs up what lies under a tombstone that was taken back before its bytes came: gc puts them into packs that are
+// younger than both.
+func (c *commit) cameBack(key string) error {
+	var n int
+	stands, err := c.get("SELECT 1 FROM facts WHERE kind = 'tombstone' AND key = ? AND value IS NOT NULL", []any{key}, &n)
+	if err != nil || stands {
+		return err
+	}
+	return c.exhume(key)
+}
+
 // bury takes everything back that a version says, and marks it.
 func (c *commit) bury(version int64, key string) error {
 	if err := c.silence(version); err != nil {

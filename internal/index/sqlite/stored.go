@@ -97,7 +97,10 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	if err := c.layTombstone(id, chain, known, v); err != nil {
 		return err
 	}
-	return c.extents(pack, p, chain, v, known)
+	if err := c.extents(pack, p, chain, v, known); err != nil || !grave.Valid {
+		return err
+	}
+	return c.cameBack(grave.String)
 }
 
 // extents says where the pack has the bytes of a chain; known is whether the chain was there before.
