@@ -111,6 +111,7 @@ type EstateVersion struct {
 type LedgerOrder struct {
 	Version int64 // private id
 	Bury    bool
+	Buried  bool            // it is already: Bury is set as well
 	Drop    map[string]bool // runs whose usage goes as well
 	Undo    map[string]bool // runs of which nothing is to be kept, because all comes back
 	Runs    []LedgerRun
@@ -137,6 +138,7 @@ type Grave struct {
 	Time             int64 // microseconds
 	Fact             string
 	Tombstone        string // key of the fact, "" where the version is still there
+	Ended            bool   // the tombstone was taken back when no bytes were left: the content came again, as a later version
 	Bytes            int64  // of the version that its extents still have, -1 where there are none: an empty one has one
 	RunPruned, Alive bool   // the run is no more; it has versions that are there
 }

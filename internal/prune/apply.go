@@ -117,10 +117,12 @@ func (p *Pruner) facts(ctx context.Context, orders []index.LedgerOrder, plan str
 	if err != nil {
 		return nil, err
 	}
-	return factsOf(ledgers, plan, now)
+	return factsOf(ledgers, orders, plan, now)
 }
 
-func factsOf(ledgers []index.Ledger, plan string, now time.Time) (facts []blob.Fact, err error) {
+// factsOf are the facts of ledgers, which are as their orders. What lay under a tombstone before gets no other: where that was
+// taken back, the same content is in a later version.
+func factsOf(ledgers []index.Ledger, orders []index.LedgerOrder, plan string, now time.Time) (facts []blob.Fact, err error) {
 	for i := range ledgers {
 		l := &ledgers[i]
 		f, err := l.Fact(now)
@@ -128,7 +130,7 @@ func factsOf(ledgers []index.Ledger, plan string, now time.Time) (facts []blob.F
 			return nil, err
 		}
 		facts = append(facts, f)
-		if l.Buried {
+		if l.Buried && !orders[i].Buried {
 			facts = append(facts, blob.Bury(&l.Version, plan).Fact(now))
 		}
 	}
@@ -391,7 +393,7 @@ func (p *Plan) marks(v *PlannedVersion) bool {
 
 // order says what is to happen to one original.
 func (p *Plan) order(v *PlannedVersion, h held) (index.LedgerOrder, error) {
-	o := index.LedgerOrder{Version: h.id, Bury: v.Goes || h.buried, Drop: map[string]bool{}}
+	o := index.LedgerOrder{Version: h.id, Bury: v.Goes || h.buried, Buried: h.buried, Drop: map[string]bool{}}
 	for _, id := range v.Runs {
 		at, _ := p.find(id)
 		r, err := p.Runs.get(at)

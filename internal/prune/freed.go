@@ -92,7 +92,7 @@ func (p *Pruner) countFacts(ctx context.Context, plan *Plan, marked map[int64]bo
 	if err != nil {
 		return nil, err
 	}
-	facts, err := factsOf(ledgers, plan.ID, plan.Created)
+	facts, err := factsOf(ledgers, some, plan.ID, plan.Created)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -30,7 +31,7 @@ func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
 		return nil, err
 	}
 	out := &Undone{Runs: []string{}}
-	for g, err := range p.Index.Graves(ctx, "") {
+	for g, err := range p.graves(ctx) {
 		switch {
 		case err != nil:
 			return nil, err
@@ -48,11 +49,22 @@ func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
 	return out, p.takeBack(ctx, back, done, out)
 }
 
+// graves are those in which somebody lies: what has come again since needs no undo, and its bytes cannot be missed.
+func (p *Pruner) graves(ctx context.Context) iter.Seq2[index.Grave, error] {
+	return func(yield func(index.Grave, error) bool) {
+		for g, err := range p.Index.Graves(ctx, "") {
+			if !g.Ended && !yield(g, err) {
+				return
+			}
+		}
+	}
+}
+
 // coming finds the runs that come back.
 func (p *Pruner) coming(ctx context.Context, names []string) (map[string]bool, error) {
 	if len(names) == 0 {
 		newest := index.Grave{}
-		for g, err := range p.Index.Graves(ctx, "") {
+		for g, err := range p.graves(ctx) {
 			if err != nil {
 				return nil, err
 			}
@@ -66,7 +78,7 @@ func (p *Pruner) coming(ctx context.Context, names []string) (map[string]bool, e
 		names = []string{newest.Plan}
 	}
 	back, known := map[string]bool{}, map[string]bool{}
-	for g, err := range p.Index.Graves(ctx, "") {
+	for g, err := range p.graves(ctx) {
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +133,7 @@ type extra struct {
 func (t *taking) buried(ctx context.Context, done map[index.VersionKey]bool) (all []lying, err error) {
 	t.extras = map[int64]extra{}
 	var stays []int64 // versions that runs have lost which stay as they are
-	for g, err := range t.Index.Graves(ctx, "") {
+	for g, err := range t.graves(ctx) {
 		if err != nil {
 			return nil, err
 		}

@@ -95,7 +95,7 @@ func (u *unmarking) all(layers map[index.VersionKey][]blob.Tombstone, orders map
 func (p *Pruner) layers(ctx context.Context, back map[string]bool, under map[blob.Ref][]blob.Tombstone) (map[index.VersionKey][]blob.Tombstone,
 	map[index.VersionKey]index.LedgerOrder, error) {
 	layers, shared, orders := map[index.VersionKey][]blob.Tombstone{}, map[index.VersionKey]bool{}, map[index.VersionKey]index.LedgerOrder{}
-	for g, err := range p.Index.Graves(ctx, "") {
+	for g, err := range p.graves(ctx) {
 		if err != nil {
 			return nil, nil, err
 		}

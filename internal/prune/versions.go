@@ -66,7 +66,7 @@ func (h *holding) planned(v *index.EstateVersion, holders []int32) (x *PlannedVe
 	for _, number := range holders {
 		at := h.place[number] - 1
 		goes = goes && at >= 0 && h.runs[at].ends
-		if at < 0 {
+		if at < 0 || v.Buried && !h.runs[at].ends { // what is but a ledger is as thin already
 			continue
 		}
 		if x == nil {

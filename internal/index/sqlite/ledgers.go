@@ -113,6 +113,7 @@ func (d *ledgers) names() ([]ledgerName, error) {
 		switch {
 		case d.order.Undo[x.Run] || x.Tier == "named" && !d.order.Bury:
 			return nil
+		case o != nil && losing(x.Action, x.Tier) > losing(o.Action, o.Tier): // as thin already
 		case o != nil:
 			x.Action, x.Tier, x.Over, x.Plan, x.Rule, x.Reason = o.Action, o.Tier, o.Over, o.Plan, o.Rule, o.Reason
 			if x.Until = 0; !d.order.Bury {
@@ -133,6 +134,14 @@ func (d *ledgers) names() ([]ledgerName, error) {
 		}
 	}
 	return all, err
+}
+
+// losing ranks what is to stay of a run: more is lost by what ranks higher.
+func losing(action, tier string) int {
+	if action == index.LedgerPrune {
+		return 4
+	}
+	return slices.Index([]string{"named", "search", "payloads", "ledger"}, tier)
 }
 
 // place says where the name of a run means it, as a ledger does.
@@ -290,14 +299,15 @@ func (d *ledgers) links() ([]index.LedgerLink, error) {
 func (db *DB) Graves(ctx context.Context, run string) iter.Seq2[index.Grave, error] {
 	return func(yield func(index.Grave, error) bool) {
 		err := engine.Each(ctx, db.r, `SELECT r.run_id, n.native_id, n.scope <> '', f.name, g.action, g.tier, g.over, g.until, g.plan, g.rule, g.reason, g.time, g.fact,
-		v.id, s.name, x.path, v.number, c.root, v.sha256, v.size, coalesce(v.grave, ''), (SELECT coalesce(sum(e.size), -1) FROM extents e WHERE e.chain = v.chain), r.pruned, r.counted
+		v.id, s.name, x.path, v.number, c.root, v.sha256, v.size, coalesce(v.grave, ''),
+		v.grave IS NOT NULL AND NOT EXISTS (SELECT 1 FROM facts d WHERE d.kind = 'tombstone' AND d.key = v.grave AND d.value IS NOT NULL), (SELECT coalesce(sum(e.size), -1) FROM extents e WHERE e.chain = v.chain), r.pruned, r.counted
 		FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN graves g ON g.run_name = n.id CROSS JOIN names f ON f.id = r.format
 		CROSS JOIN versions v ON v.id = g.version CROSS JOIN chains c ON c.id = v.chain CROSS JOIN files x ON x.id = v.file CROSS JOIN sources s ON s.id = x.source
 		WHERE g.tier <> 'named' AND r.id IN (SELECT k.run FROM graves b JOIN run_names k ON k.id = b.run_name WHERE ?1 = '' UNION ALL SELECT id FROM runs WHERE run_id = ?1)
 		ORDER BY r.id, s.name, x.path, v.number`, []any{run}, func(rows *sqlx.Rows) (g index.Grave, err error) {
 			var root, sum []byte
 			err = rows.Scan(&g.Run, &g.NativeID, &g.Local, &g.Format, &g.Action, &g.Tier, &g.Over, &g.Until, &g.Plan, &g.Rule, &g.Reason, &g.Time, &g.Fact,
-				&g.Version, &g.Key.Source, &g.Key.Path, &g.Key.Number, &root, &sum, &g.Size, &g.Tombstone, &g.Bytes, &g.RunPruned, &g.Alive)
+				&g.Version, &g.Key.Source, &g.Key.Path, &g.Key.Number, &root, &sum, &g.Size, &g.Tombstone, &g.Ended, &g.Bytes, &g.RunPruned, &g.Alive)
 			copy(g.Root[:], root)
 			copy(g.SHA256[:], sum)
 			return g, err
