@@ -301,12 +301,39 @@ func (c *commit) electShared(run int64, group []*take, id func(...string) string
 	if err != nil {
 		return err
 	}
+	if err := c.rejudgeBefore(group); err != nil {
+		return err
+	}
 	base := int64(0)
 	for _, t := range group {
 		t.conversation, t.seqBase = conversation, base
 		base += t.lastSeq
 		if t.indexed == 0 && t.rows > 0 && t.verdict != schema.Duplicate {
 			t.indexed = wanted
+		}
+	}
+	return nil
+}
+
+// rejudgeBefore has the events judged anew of what was the newest version of a file until now: another file's are preferred to them.
+func (c *commit) rejudgeBefore(group []*take) error {
+	newest, before := map[int64]*take{}, map[int64]*take{}
+	for _, t := range group {
+		if n := newest[t.file]; n == nil || t.number > n.number {
+			newest[t.file] = t
+		}
+	}
+	for _, t := range group {
+		if b := before[t.file]; t != newest[t.file] && (b == nil || t.number > b.number) {
+			before[t.file] = t
+		}
+	}
+	for file, t := range before {
+		if newest[file].was.conversation.Valid || t.indexed != 1 {
+			continue
+		}
+		if err := c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), t.id); err != nil {
+			return err
 		}
 	}
 	return nil
