@@ -87,7 +87,7 @@ var said = []string{"user.message", "assistant.message", "assistant.turn_start",
 // only sessions have. The line may be longer than what is there.
 func isSession(head []byte) bool {
 	return format.AnyLine(head, func(line []byte) bool {
-		return bytes.HasPrefix(line, []byte("{")) && hasKeys(line, "type", "data") &&
+		return bytes.HasPrefix(line, []byte("{")) && hasKeys(line, "type", "data") && !hasKeys(line, "customType") && !hasKeys(line, "message", "role") && // which are Pi's
 			(hasKeys(line, "session.start", "sessionId") || hasKeys(line, "copilotVersion") || hasKeys(line, "id", "timestamp", "parentId") ||
 				slices.ContainsFunc(said, func(t string) bool { return hasKeys(line, t) }))
 	})
