@@ -27,7 +27,8 @@ func samples(t *testing.T, source string, all ...string) {
 // titles that stand in other files, copies, empty files.
 var kin = []string{"claudecode/fork", "claudecode/advisor", "claudecode/layouts", "claudecode/lines", "codex/forks", "codex/unnamed-turns", "codex/moved",
 	"codex/pages", "geminicli/subagent", "geminicli/migrated", "opencode/tree", "copilotcli/resumed", "cline/copied", "cline/subagents",
-	"chatgpt/tree", "chatgpt/twice", "claudeai/twice"}
+	"chatgpt/tree", "chatgpt/twice", "claudeai/twice",
+	"openclaw/chats", "pi/fork", "pi/first"}
 
 // loaded ingests samples, of which some lines are wrong.
 func loaded(t *testing.T, dir string, line ...string) {
@@ -55,6 +56,7 @@ func TestPruneAmongKin(t *testing.T) {
 		"origin of a fork":    {[]string{"codex/unnamed-turns"}, []string{"019b0000-aaaa-7000-8000-000000000001"}},
 		"origin of several":   {[]string{"codex/forks"}, []string{"019c1111-aaaa-7000-8000-000000000001", "019c1111-dddd-7000-8000-000000000004"}},
 		"forks and origins":   {[]string{"claudecode/fork", "claudecode/advisor", "codex/forks"}, nil},
+		"origin and copies":   {[]string{"pi/fork", "pi/first", "openclaw/chats"}, []string{"019a0000-0000-7000-8000-00000000000a", "0a000000-0000-4000-8000-00000000000b"}},
 		"only in problems":    {[]string{"claudecode/lines"}, nil},
 		"same event":          {[]string{"claudecode/fork", "claudecode/layouts"}, []string{"0f200000-0000-4000-8000-00000000000f", "0b000000-0000-4000-8000-00000000000b"}},
 		"one of two contents": {[]string{"runs/flow-studio"}, []string{"run-20261121-000534-vg2eqy"}},

@@ -98,6 +98,16 @@ func TestCasesOfAgents(t *testing.T) {
 		"claude-ai/blocks": {Runs: 3, Conversations: 3, User: 4, Assistant: 2, Reasoning: 1, Calls: 3, Results: 3},
 		"claude-ai/twice":  {Runs: 2, Conversations: 2, User: 4, Assistant: 1, Reasoning: 1, Calls: 1},
 		"claude-ai/broken": {Runs: 1, Conversations: 1, Problems: 5, User: 1, Assistant: 2, Results: 2, System: 1},
+		"pi/tree": {Runs: 1, Conversations: 1, Problems: 2, User: 2, Assistant: 4, Reasoning: 2, Calls: 5, Results: 7, System: 4,
+			Requests: 7, Input: 1039, Output: 160, CacheRead: 6000, CacheWrite: 200, CacheWrite1h: 50, Cost: 20900},
+		"pi/fork": {Runs: 3, Conversations: 3, Links: 1, User: 4, Assistant: 4, Requests: 4, Input: 47, Output: 15, Cost: 70000},
+		"pi/first": {Runs: 2, Conversations: 2, Links: 1, User: 3, Assistant: 3, System: 1,
+			Requests: 3, Input: 66, Output: 21, Cost: 150000},
+		"pi/odd": {Runs: 2, Conversations: 2, Problems: 4, User: 2, Assistant: 2, Calls: 4, Results: 2, System: 3,
+			Requests: 2, Input: 6, Output: 2},
+		"openclaw/chats": {Runs: 3, Conversations: 4, Links: 2, Problems: 1, User: 6, Assistant: 6, Calls: 1, Results: 1,
+			Requests: 6, Input: 233, Output: 35, Cost: 2100000},
+		"openclaw/places": {Runs: 4, Conversations: 4, Problems: 2, User: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			format, c := filepath.Split(name)
@@ -116,7 +126,7 @@ func TestCasesOfAgents(t *testing.T) {
 
 // folders are the packages of the formats.
 var folders = map[string]string{"claude-code": "claudecode", "codex": "codex", "gemini-cli": "geminicli", "copilot-cli": "copilotcli",
-	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode", "kimi": "kimi", "chatgpt": "chatgpt", "claude-ai": "claudeai"}
+	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode", "kimi": "kimi", "chatgpt": "chatgpt", "claude-ai": "claudeai", "pi": "pi", "openclaw": "openclaw"}
 
 // said asks an archive for what it counts.
 func (l *life) said() (s said) {

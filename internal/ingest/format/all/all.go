@@ -22,7 +22,9 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/geminicli"
 	"github.com/txarchive/txarchive/internal/ingest/format/kimi"
 	"github.com/txarchive/txarchive/internal/ingest/format/leslie"
+	"github.com/txarchive/txarchive/internal/ingest/format/openclaw"
 	"github.com/txarchive/txarchive/internal/ingest/format/opencode"
+	"github.com/txarchive/txarchive/internal/ingest/format/pi"
 	"github.com/txarchive/txarchive/internal/ingest/format/qwencode"
 )
 
@@ -47,6 +49,8 @@ func Formats() []format.Format {
 		kimi.New(),
 		chatgpt.New(),
 		claudeai.New(),
+		openclaw.New(),
+		pi.New(),
 	}
 }
 

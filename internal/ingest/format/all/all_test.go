@@ -2,7 +2,11 @@ package all
 
 import (
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -42,8 +46,8 @@ func TestDecodeUnknown(t *testing.T) {
 func TestWithholders(t *testing.T) {
 	left := 0
 	for _, p := range []string{"a/tasks/1/checkpoints/2/x.txt", "storage/session_share/x.json", "a/storage/share/y/x.json", "storage/share/x.ndjson", "mcp-oauth-config/x", "a/mcp-oauth-config.json",
-		"config.json", "mcp-config.json", "a/b.json", "x"} {
-		for _, content := range []string{"", `{"copilot_tokens": 1}`, `{"mcpServers": {}}`, "SQLite format 3\x00"} {
+		"config.json", "mcp-config.json", "a/b.json", "x", "models.json", "agents/main/agent/openclaw-agent.sqlite", "a.jsonl.lock", "auth-profiles.json"} {
+		for _, content := range []string{"", `{"copilot_tokens": 1}`, `{"mcpServers": {}}`, `{"providers": {"x": {"apiKey": 1}}}`, "SQLite format 3\x00"} {
 			h := format.Head{Path: p, Size: int64(len(content)), Bytes: []byte(content)}
 			for _, f := range Formats() {
 				w, ok := f.(format.Withholder)
@@ -59,5 +63,41 @@ func TestWithholders(t *testing.T) {
 	}
 	if left < 10 {
 		t.Errorf("%d files are left out", left)
+	}
+}
+
+// TestNobodyElses asks formats whose entries others write, too, of the cases of all other formats, and these of theirs; also
+// where a source begins inside of what shows whose a file is.
+func TestNobodyElses(t *testing.T) {
+	shares := func(name string) bool { return name == "pi" || name == "openclaw" }
+	asked := 0
+	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
+		folder, rest, _ := strings.Cut(strings.TrimPrefix(filepath.ToSlash(name), "../"), "/testdata/")
+		_, inside, ok := strings.Cut(rest, "/in/")
+		if err != nil || d.IsDir() || !ok {
+			return err
+		}
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		for ; ; _, inside, _ = strings.Cut(inside, "/") {
+			h := format.Head{Path: inside, Size: int64(len(content)), Bytes: content[:min(len(content), format.HeadSize)]}
+			for _, f := range Formats() {
+				if shares(f.Name()) == shares(folder) {
+					continue
+				}
+				asked++
+				if c := f.Detect(h); c.Strength != format.None && !c.Skip {
+					t.Errorf("%s claims %s of %s", f.Name(), inside, name)
+				}
+			}
+			if !strings.Contains(inside, "/") {
+				return nil
+			}
+		}
+	})
+	if err != nil || asked < 100 {
+		t.Errorf("%d files: %v", asked, err)
 	}
 }

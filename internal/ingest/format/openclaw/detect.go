@@ -1,0 +1,92 @@
+package openclaw
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/pi"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
+)
+
+// Detect claims what lies in a directory sessions of an agent, and elsewhere sessions by name and content. Only these
+// directories are a root: keys lie beside them.
+func (openclaw) Detect(h format.Head) format.Claim {
+	base, dir := path.Base(h.Path), path.Dir(h.Path)
+	if (openclaw{}).Withholds(h) {
+		return format.Claim{Strength: format.Certain, Skip: true}
+	}
+	root, own := rootOf(dir)
+	if base == "sessions.json" && (root != "" || dir == ".") && isChats(h.Bytes) {
+		return format.Claim{Strength: format.Likely, Role: roleChats, Root: root}
+	}
+	n := nameOf(h.Path)
+	if !n.ok {
+		return format.Claim{}
+	}
+	claim := format.Claim{Strength: format.Certain, Role: roleSession, Log: !n.packed, Root: root}
+	known, foreign := pi.Look(h.Bytes)
+	if n.packed {
+		claim.Role = rolePacked
+		known, foreign = bytes.HasPrefix(h.Bytes, []byte("\x28\xb5\x2f\xfd")) && (n.kept == "reset" || n.kept == "deleted"), true
+	}
+	named := n.kept != "" || uuid.MatchString(n.session) && !strings.HasSuffix(base, "Z_"+n.session+".jsonl")
+	below := root != "" && path.Dir(root) != "." // the source may begin with the agents
+	switch {
+	case own && (known || !foreign), below && (known || named && !foreign), root != "" && known && (named || isOurs(h.Bytes)):
+	case known && (named || isOurs(h.Bytes)):
+		claim.Strength, claim.Root = format.Likely, ""
+	default:
+		return format.Claim{}
+	}
+	return claim
+}
+
+// Withholds says that a file holds keys, or is a lock.
+func (openclaw) Withholds(h format.Head) bool {
+	switch base := path.Base(h.Path); {
+	case strings.HasSuffix(base, ".jsonl.lock"), base == "auth-profiles.json", base == "openclaw.json", base == "clawdbot.json", base == "moltbot.json":
+		return true
+	default:
+		return strings.HasPrefix(base, "openclaw") && strings.Contains(base, ".sqlite")
+	}
+}
+
+// uuid is how the program names a session, at random; Pi's begin with a time.
+var uuid = lazyregexp.New(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// rootOf gives the directory that may hold an agent's sessions and nothing else. own says that the path shows whose it is.
+func rootOf(dir string) (root string, own bool) {
+	if path.Base(dir) != "sessions" {
+		return "", false
+	}
+	above := path.Dir(dir)
+	switch path.Base(above) {
+	case ".openclaw", ".clawdbot", ".moltbot":
+		return dir, true
+	}
+	agents := path.Base(path.Dir(above))
+	if agents != "agents" && agents != "." {
+		return "", false
+	}
+	return dir, agents == "agents"
+}
+
+// isOurs says that the head names the program: in the directory that a session works in, or in what it adds to a session.
+func isOurs(head []byte) bool {
+	return format.AnyLine(head, func(line []byte) bool {
+		for _, mark := range []string{`"customType":"openclaw`, `"customType":"model-snapshot"`, `"provider":"openclaw`, `/.openclaw/`, `/.clawdbot/`, `/.moltbot/`} {
+			if bytes.Contains(line, []byte(mark)) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// isChats says that a document names sessions.
+func isChats(head []byte) bool {
+	start := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))
+	return bytes.HasPrefix(start, []byte("{")) && bytes.Contains(head, []byte(`"sessionId"`)) && bytes.Contains(head, []byte(`"updatedAt"`))
+}

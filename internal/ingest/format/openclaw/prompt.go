@@ -1,0 +1,39 @@
+package openclaw
+
+import "strings"
+
+// asked is what somebody wrote of a prompt: what the program says of the chat and the time stands before it. What it asks by
+// itself gives nothing.
+func asked(prompt string) string {
+	for range 16 {
+		prompt = strings.TrimSpace(prompt)
+		line, rest, _ := strings.Cut(prompt, "\n")
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "A new session was started via /new or /reset"), strings.HasPrefix(line, "Read HEARTBEAT.md"):
+			return ""
+		case strings.HasPrefix(line, "System: ["):
+			prompt = rest
+		case strings.HasSuffix(line, ":") && strings.Contains(line, "(untrusted"):
+			// A list in a fence follows.
+			_, body, ok := strings.Cut(rest, "```")
+			_, after, closed := strings.Cut(body, "\n```")
+			if !ok || !closed {
+				return prompt
+			}
+			prompt = after
+		case strings.HasPrefix(line, "["):
+			// [Telegram Ada id:7 2026-01-05 10:22 CET] or [Mon 2026-01-05 10:22 CET]
+			head, after, ok := strings.Cut(prompt, "] ")
+			if !ok || len(head) > 200 || !strings.Contains(head, "-") || !strings.ContainsAny(head, "0123456789") || isSpace(after) {
+				return prompt
+			}
+			prompt = after
+		default:
+			return prompt
+		}
+	}
+	return prompt
+}
+
+func isSpace(s string) bool { return strings.TrimSpace(s) == "" }

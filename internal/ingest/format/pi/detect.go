@@ -1,0 +1,113 @@
+package pi
+
+import (
+	"path"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
+)
+
+var (
+	// named is what the program calls a session's file, by time and id.
+	named = lazyregexp.New(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}-[0-9]{3}Z_(.+)$`)
+	// placed is the directory of a project.
+	placed = lazyregexp.New(`^--.*--$`)
+)
+
+// Detect claims sessions by place and content, elsewhere by content alone. Only their own directories are a root:
+// configuration and keys lie beside them.
+func (pi) Detect(h format.Head) format.Claim {
+	name, dir := path.Base(h.Path), path.Dir(h.Path)
+	switch {
+	case pi{}.Withholds(h):
+		return format.Claim{Strength: format.Certain, Skip: true}
+	case path.Ext(name) != ".jsonl":
+		return format.Claim{}
+	}
+	claim := format.Claim{Strength: format.Certain, Role: roleSession, Log: true}
+	known, foreign := Look(h.Bytes)
+	own := named.MatchString(strings.TrimSuffix(name, ".jsonl"))
+	switch {
+	case placed.MatchString(path.Base(dir)) && (known || own && !foreign):
+		claim.Root = dir
+		if above := path.Dir(dir); path.Base(above) == "sessions" || above == "." {
+			claim.Root = above
+		}
+	case own && known:
+		if path.Base(dir) == "sessions" {
+			claim.Root = dir
+		}
+	case known:
+		claim.Strength = format.Likely
+	default:
+		return format.Claim{}
+	}
+	return claim
+}
+
+// Withholds says that a file beside the sessions holds keys: those of models that the user has added.
+func (pi) Withholds(h format.Head) bool {
+	if path.Base(h.Path) != "models.json" {
+		return false
+	}
+	head := string(h.Bytes)
+	return strings.Contains(head, `"providers"`) && strings.Contains(head, `"apiKey"`)
+}
+
+// SessionOf is the session that a file's name names.
+func SessionOf(file string) string {
+	name := strings.TrimSuffix(path.Base(file), ".jsonl")
+	if m := named.FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
+	return name
+}
+
+// Look reads the lines in the head until one is an entry. foreign says that there are whole objects and none of them is one.
+func Look(head []byte) (known, foreign bool) {
+	for line, whole := range format.ObjectLines(head) {
+		if !format.MayHave(line, `"session"`, `"timestamp"`) {
+			foreign = foreign || whole && len(line) > 2
+			continue
+		}
+		v, err := format.ParseJSON(line)
+		if err != nil {
+			v = format.ParseStart(line)
+		}
+		if isEntry(v) {
+			return true, false
+		}
+		foreign = foreign || err == nil && v.Len() > 2
+	}
+	return false, foreign
+}
+
+// isEntry says that a line is the header of a session, or a message or change in it as nobody else writes them.
+func isEntry(v format.Value) bool {
+	has := func(keys ...string) bool {
+		for _, key := range keys {
+			if !v.Get(key).IsString() {
+				return false
+			}
+		}
+		return true
+	}
+	switch v.Get("type").Str() {
+	case "session":
+		return has("id", "timestamp") && (has("cwd") || v.Get("version").Exists()) && !v.Get("payload").Exists()
+	case "message":
+		return has("timestamp") && roles[v.Get("message", "role").Str()] && !v.Get("sessionId").Exists() && !v.Get("payload").Exists()
+	case "model_change":
+		return has("timestamp", "modelId")
+	case "thinking_level_change":
+		return has("timestamp", "thinkingLevel")
+	}
+	return false
+}
+
+// roles are those of messages that a first line may have.
+var roles = map[string]bool{
+	"user": true, "assistant": true, "toolResult": true, "bashExecution": true, "custom": true, "hookMessage": true, "system": true,
+	"branchSummary": true, "compactionSummary": true,
+}

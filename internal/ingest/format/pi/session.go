@@ -1,0 +1,270 @@
+package pi
+
+import (
+	"io"
+	"iter"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Session is what a format knows of a file of entries beside its content.
+type Session struct {
+	ID    string // what the file's name says; the header goes before it
+	Agent string
+	Inner string // the layer that the entries are in
+	// Shared says that several files have entries of one session, joined by entry in this order, preferred by rank.
+	Shared bool
+	Order  string
+	Rank   int
+	// Again says that the program writes entries again under new ids, as a branch without what it cut out of them.
+	Again bool
+	// Prompt gives what the user wrote of a prompt, "" where that is nobody; nil leaves it as it is.
+	Prompt func(string) string
+}
+
+// Parse yields the records of a session.
+func Parse(in io.Reader, s Session) iter.Seq2[transcript.Record, error] {
+	return func(yield func(transcript.Record, error) bool) {
+		r := &reader{s: s, yield: yield, seen: map[string]bool{}, lines: map[uint64]int{}, names: map[string]string{}}
+		if s.Inner == "zstd" {
+			in = format.Zstd(in)
+		}
+		for o, err := range format.Objects(in, s.Inner, r.problem) {
+			if format.IsContent(err) {
+				r.problem(&transcript.Problem{Kind: "bad " + s.Inner, Reason: err.Error(), Origin: transcript.Origin{Inner: s.Inner}})
+				break
+			}
+			if err != nil {
+				r.fail(err)
+				return
+			}
+			if r.line(o); r.done {
+				return
+			}
+		}
+		r.end()
+	}
+}
+
+// reader reads one file.
+type reader struct {
+	s     Session
+	yield func(transcript.Record, error) bool
+	done  bool // the caller wants no more
+
+	run     string // "" until a line is read
+	early   format.Early
+	forked  bool            // entries may have been copied from another session
+	started transcript.Time // by the header
+	first   transcript.Time
+	last    transcript.Time
+
+	project, model, name, prompt string
+	facts                        transcript.Attributes
+
+	seen    map[string]bool
+	lines   map[uint64]int    // how often a line without an id stood so far
+	names   map[string]string // of tools, by call id
+	calls   int               // without an id so far
+	results int               // without one
+	before  string            // id of the entry before
+
+	now   entry
+	texts format.Lender // of its events
+	room  []*single     // for its events
+	used  int           // of room
+}
+
+func (r *reader) emit(rec transcript.Record) {
+	if !r.done && !r.yield(rec, nil) {
+		r.done = true
+	}
+}
+
+func (r *reader) fail(err error) {
+	if !r.done {
+		r.yield(nil, err)
+		r.done = true
+	}
+}
+
+// problem reports what could not be read.
+func (r *reader) problem(p *transcript.Problem) {
+	p.Alone = true
+	if r.run == "" && r.early.Add(p) {
+		return
+	}
+	if p.Run = r.run; p.Run == "" {
+		p.Run = r.s.ID
+	}
+	r.emit(p)
+}
+
+func (r *reader) line(o format.Object) {
+	r.texts.Reset()
+	r.used = 0
+	e := &r.now
+	e.read(o)
+	m := readMessage(e.message)
+	if !e.at.Valid {
+		e.at = stamp(m.sent)
+	}
+	if r.run == "" {
+		r.begin(e)
+	}
+	if e.typ == "session" {
+		r.header(e)
+		return
+	}
+	r.identify(e, &m)
+	if e.at.Valid {
+		if !r.first.Valid {
+			r.first = e.at
+		}
+		if !r.last.Valid || e.at.UnixMicro > r.last.UnixMicro {
+			r.last = e.at
+		}
+	}
+	r.entry(e, &m)
+	if e.id != "" {
+		r.before = e.id
+	}
+}
+
+// begin names the session by its header, which is the first line in every file that is whole.
+func (r *reader) begin(e *entry) {
+	if r.run = r.s.ID; e.typ == "session" && e.id != "" {
+		r.run = e.id
+	}
+	if e.typ == "session" {
+		r.started = e.at
+		r.project = e.value.Get("cwd").Str()
+		if n, ok := e.value.Get("version").Int(); ok {
+			r.facts = transcript.Attributes{"session_version": n}
+		}
+		r.model = e.value.Get("modelId").Str()
+	}
+	r.say()
+	r.early.Settle(r.run, r.emit)
+}
+
+// say states what is known of the session so far, of the run and its conversation alike.
+func (r *reader) say() {
+	started := r.started
+	if !started.Valid {
+		started = r.first
+	}
+	title := r.name
+	if title == "" {
+		title = r.prompt
+	}
+	r.emit(&transcript.Run{
+		ID: r.run, Rank: 1, Title: title, Project: r.project, Agent: r.s.Agent, Model: r.model, Started: started, Ended: r.last, Attributes: r.facts,
+	})
+	r.emit(&transcript.Conversation{
+		ID: r.run, Run: r.run, Shared: r.s.Shared, Order: r.s.Order, Rank: r.s.Rank, Title: title, Project: r.project, Agent: r.s.Agent,
+		Model: r.model, Started: started, Ended: r.last,
+	})
+}
+
+// end tells what only the whole file says.
+func (r *reader) end() {
+	if r.run == "" {
+		r.early.Settle(r.s.ID, r.emit)
+		return
+	}
+	r.say()
+}
+
+// header is a session's first line: where it was begun, and what it came from.
+func (r *reader) header(e *entry) {
+	for _, key := range []string{"parentSession", "branchedFrom"} {
+		from := e.value.Get(key).Str()
+		if from == "" {
+			continue
+		}
+		r.forked = true
+		parent := SessionOf(strings.TrimSuffix(path.Base(strings.ReplaceAll(from, `\`, "/")), "/"))
+		if parent == r.run || parent == "." || parent == "" {
+			continue
+		}
+		r.emit(&transcript.Link{
+			Kind: "fork", From: transcript.End{Type: "run", ID: parent}, To: transcript.End{Type: "run", ID: r.run}, Time: e.at, Origin: e.origin,
+		})
+	}
+	r.aside(e, transcript.KindLifecycle)
+}
+
+// single is an event with room for its part: most have one.
+type single struct {
+	event transcript.Event
+	part  [1]transcript.Part
+}
+
+// event begins an event of an entry, of one part.
+func (r *reader) event(e *entry, kind transcript.Kind, role, typ string) *transcript.Event {
+	if r.used == len(r.room) {
+		r.room = append(r.room, new(single))
+	}
+	made := r.room[r.used]
+	r.used++
+	*made = single{event: transcript.Event{Conversation: r.run, Kind: kind, Role: role, Type: typ, Time: e.at, Origin: e.origin}}
+	ev := &made.event
+	ev.Parts = made.part[:]
+	if e.again {
+		ev.Verdict = transcript.DuplicateOf
+	} else {
+		ev.ID, ev.Global, ev.Home = e.key, e.global, e.global && r.home(e)
+	}
+	if e.parent.IsString() && r.before != "" && !e.parent.Is(r.before) {
+		set(&ev.Attributes, "parent", e.parent.Str())
+	}
+	return ev
+}
+
+// home says that an entry was first written to this file, as far as it tells: a fork copies what is older than itself.
+func (r *reader) home(e *entry) bool {
+	return !r.forked || !r.started.Valid || !e.at.Valid || e.at.UnixMicro >= r.started.UnixMicro
+}
+
+// aside makes an uncounted row of an entry. Its place in the file is its identity.
+func (r *reader) aside(e *entry, kind transcript.Kind) {
+	ev := r.event(e, kind, "", e.typ)
+	r.uncount(ev)
+	set(&ev.Attributes, "custom_type", e.custom.Str())
+	ev.Parts[0] = r.part(e, format.Value{})
+	r.emit(ev)
+}
+
+func (r *reader) uncount(ev *transcript.Event) {
+	ev.Verdict, ev.ID, ev.Global, ev.Home = transcript.Uncounted, "", false, false
+}
+
+// part is a piece of an entry that has its own bytes, the whole entry where that is absent.
+func (r *reader) part(e *entry, v format.Value) transcript.Part {
+	p := transcript.Part{}
+	if v.Exists() {
+		p.Offset, p.Length = format.OffsetIn(e.value, v), int64(v.Len())
+	} else {
+		v = e.value
+	}
+	p.Text = r.texts.Text(func(b []byte) []byte { return appendText(b, v) })
+	return p
+}
+
+// set keeps what is stated in a map that most records do not need.
+func set(a *transcript.Attributes, key string, value any) {
+	if value == "" || value == nil {
+		return
+	}
+	if *a == nil {
+		*a = transcript.Attributes{}
+	}
+	(*a)[key] = value
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
