@@ -171,14 +171,17 @@ func (b *Book) Add(text string) (*Book, error) {
 }
 
 // ID tells books apart: it is the same for books that give the same prices because they are made of the same tables and
-// overrides. Nothing is parsed for it.
+// overrides, and find rows by the same rules. Nothing is parsed for it.
 func (b *Book) ID() string {
 	own, err := json.Marshal(b.overrides)
 	if err != nil {
 		panic("price: " + err.Error()) // numbers and texts
 	}
-	return digest(b.id(), string(own))
+	return digest(b.id(), string(own), rules)
 }
+
+// rules counts changes of what rows names find: with others, costs are computed anew.
+const rules = "2"
 
 func textOf(tables []Table) (texts []string) {
 	for _, t := range tables {

@@ -17,6 +17,7 @@ const (
 	RuleUndecorated   Rule = "without [...] suffix"  // as RuleCanonical
 	RuleUndated       Rule = "without date"          // the name states a release date, the row none
 	RuleDated         Rule = "dated row"             // the row states a release date, the name none
+	RuleMaker         Rule = "maker"                 // of several prices for an unqualified name, that of who makes the model
 	RuleOtherProvider Rule = "other provider"        // the only price for an unqualified name is a reseller's
 	RuleRegion        Rule = "without region prefix" // Bedrock: the row is that of the model without its region
 )
@@ -71,6 +72,9 @@ func (f found) none() bool { return f.entry == nil && f.ambiguous == nil }
 func (x *table) find(model, provider string) found {
 	qualified := qualify(model, provider)
 	asked := canonicalProvider(qualified)
+	if key, ok := providerKeys[asked]; ok {
+		asked = alnum(key)
+	}
 	if qualified != model {
 		if f := x.literal(qualified); !f.none() {
 			return f
@@ -133,6 +137,10 @@ func (x *table) byCanon(name, asked string, ranks ...rank) found {
 			rule := form.rule
 			if i == 2 { // the vendor's own dated row is closer than a reseller's
 				if f := x.datedRow(c, asked, dated); !f.none() {
+					return f
+				}
+				made := func(e *Entry) bool { return asked == "" && e.Priced() && isMaker(canonicalProvider(e.Key), c) }
+				if f := x.pick(x.canon[c], RuleMaker, made); !f.none() {
 					return f
 				}
 				rule = RuleOtherProvider

@@ -82,6 +82,15 @@ var providerKeys = map[string]string{
 	"fireworks": "fireworks_ai", "fireworksai": "fireworks_ai",
 }
 
+// makers sell the models that they make under names that begin so. The tables list them as one provider of several.
+var makers = map[string]string{"dashscope": "qwen", "moonshot": "kimi"}
+
+// isMaker says whether a provider makes the model of a name, both in canonical form.
+func isMaker(provider, name string) bool {
+	family, ok := makers[provider]
+	return ok && strings.HasPrefix(name, family)
+}
+
 // localProviders run models on the user's own machine: a vendor's price for the same name is not theirs.
 var localProviders = map[string]bool{
 	"ollama": true, "lmstudio": true, "llamacpp": true, "vllm": true, "local": true, "localhost": true, "mlx": true,

@@ -65,7 +65,7 @@ func (b *Book) lookUp(model, provider, day string, ti, li int) *Match {
 	if li >= 0 {
 		l := b.layers[li]
 		switch f := l.table.find(model, provider); f.rule {
-		case "", RuleOtherProvider, RuleDated, RuleRegion: // an override never spreads to what it does not name
+		case "", RuleMaker, RuleOtherProvider, RuleDated, RuleRegion: // an override never spreads to what it does not name
 		default:
 			m.set(f, l.from)
 			m.Override = true

@@ -212,3 +212,33 @@ func FuzzResolve(f *testing.F) {
 		t.Fatalf("%q (%q) priced as %q by %q", model, provider, m.Key, m.Rule)
 	})
 }
+
+// TestMakers prices names without a provider as who makes the model does, before any reseller, and knows providers by all their
+// spellings.
+func TestMakers(t *testing.T) {
+	for _, c := range []struct {
+		model, key string
+		rule       Rule
+	}{
+		{"qwen3-max", "dashscope/qwen3-max", RuleMaker},
+		{"qwen3-coder-plus", "dashscope/qwen3-coder-plus", RuleMaker},
+		{"kimi-k2.6", "moonshot/kimi-k2.6", RuleMaker},
+		{"moonshot-ai/kimi-k2.6", "moonshot/kimi-k2.6", RuleCanonical},
+		{"alibaba/qwen3-max", "dashscope/qwen3-max", RuleCanonical},
+		{"openrouter/qwen/qwen3-coder-plus", "openrouter/qwen/qwen3-coder-plus", RuleExact},
+		{"moonshot-ai/kimi-k2.7-code", "", ""},
+		{"kimi-code/kimi-for-coding", "", ""},
+		{"somebody/qwen3-max", "", ""},
+		{"coder-model", "", ""},
+	} {
+		m, _ := Default().Resolve(c.model, "", time.Time{})
+		if m.Key != c.key || m.Rule != c.rule {
+			t.Errorf("%s: %s by %q, want %s by %q (%s)", c.model, m.Key, m.Rule, c.key, c.rule, m.Reason)
+		}
+	}
+	// What the maker lists without a price is a reseller's to price.
+	b := New(Table{Date: "2026-01-01", Entries: []Entry{{Key: "dashscope/qwen9", Provider: "dashscope"}, row("reseller/qwen9", 1, 2)}})
+	if m, _ := b.Resolve("qwen9", "", time.Time{}); m.Key == "dashscope/qwen9" && m.Rule == RuleMaker {
+		t.Errorf("%+v", m)
+	}
+}
