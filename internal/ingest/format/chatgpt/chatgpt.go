@@ -100,13 +100,13 @@ func (chatgpt) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	}
 }
 
-// Text gives the text of a message.
+// Text gives the text of one part of a message.
 func (chatgpt) Text(_ string, raw []byte, _ int) (string, error) {
 	v, err := format.ParseJSON(raw)
 	if err != nil {
 		return "", fmt.Errorf("read a message: %w", err)
 	}
-	return string(appendMessage(nil, v)), nil
+	return string(appendPiece(nil, v)), nil
 }
 
 // parser is one parse of one file.
@@ -115,7 +115,7 @@ type parser struct {
 	done  bool // the caller wants no more
 	texts format.Lender
 	event transcript.Event // the present one
-	part  [1]transcript.Part
+	parts [2]transcript.Part
 
 	// of the present conversation
 	at     transcript.Origin

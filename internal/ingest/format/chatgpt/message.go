@@ -48,15 +48,20 @@ func (p *parser) message(n *node, before string) string {
 	if isUUID(e.ID) {
 		e.Global, e.Home = true, !n.copied
 	}
-	p.part[0] = transcript.Part{Text: p.texts.Text(func(b []byte) []byte { return appendMessage(b, v) })}
-	e.Parts = p.part[:]
+	p.parts[0] = transcript.Part{Text: p.texts.Text(func(b []byte) []byte { return appendMessage(b, v) })}
+	e.Parts = p.parts[:1]
+	if list := sourcesOf(v); list.Exists() {
+		text := p.texts.Text(func(b []byte) []byte { return appendSources(b, list) })
+		p.parts[1] = transcript.Part{Kind: transcript.KindNotice, Text: text, Offset: format.OffsetIn(v, list), Length: int64(list.Len())}
+		e.Parts = p.parts[:2]
+	}
 	switch n.kind {
 	case transcript.KindToolCall:
 		p.calls++
 		n.call = "#" + strconv.Itoa(p.calls)
-		p.part[0].Call = &transcript.Call{ID: n.call, Name: recipient(v), Input: int64(v.Get("content").Len())}
+		p.parts[0].Call = &transcript.Call{ID: n.call, Name: recipient(v), Input: int64(v.Get("content").Len())}
 	case transcript.KindToolResult:
-		p.part[0].Result = p.result(n)
+		p.parts[0].Result = p.result(n)
 	}
 	p.emit(e)
 	if from := branchOf(v); from != "" && from != p.id && len(from) <= longest {

@@ -2,8 +2,16 @@ package chatgpt
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// What search finds of a message is every string of its content but types and ids, and the names of what was attached. The
-// metadata repeat most of it, and say how a page shows it.
+// What search finds of a message is every string of its content but types and ids, the names of what was attached, and, as a part
+// of its own, what a web search gave. The metadata have more, which repeats this or says how a page shows it.
+
+// appendPiece appends the text of a part from its own bytes: of a message, or of the list of its sources.
+func appendPiece(dst []byte, v format.Value) []byte {
+	if v.IsArray() {
+		return appendSources(dst, v)
+	}
+	return appendMessage(dst, v)
+}
 
 func appendMessage(dst []byte, v format.Value) []byte {
 	dst = appendContent(dst, v.Get("content"))
@@ -30,6 +38,37 @@ func appendContent(dst []byte, v format.Value) []byte {
 		}
 	default:
 		dst = format.AppendStrings(dst, v)
+	}
+	return dst
+}
+
+// sourcesOf is the list of the pages that a message rests on. What tools found stands in one of several places, by the age of the
+// export; they repeat one another.
+func sourcesOf(message format.Value) format.Value {
+	m := message.Get("metadata")
+	for _, list := range []format.Value{
+		m.Get("search_result_groups"), m.Get("_cite_metadata", "metadata_list"), m.Get("citations"), m.Get("content_references"),
+	} {
+		for range list.Items() {
+			return list
+		}
+	}
+	return format.Value{}
+}
+
+func appendSources(dst []byte, v format.Value) []byte {
+	for item := range v.Items() {
+		dst = appendSources(dst, item)
+	}
+	for key, f := range v.Fields() {
+		switch key {
+		case "title", "url", "snippet", "text", "name":
+			if f.IsString() {
+				dst = format.AppendStrings(dst, f)
+			}
+		case "entries", "items", "metadata":
+			dst = appendSources(dst, f)
+		}
 	}
 	return dst
 }
