@@ -16,13 +16,13 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 )
 
-var update = flag.Bool("update", false, "write testdata/tiny again (docs/pack-format.md shows it)")
+var writeTiny = flag.Bool("write-tiny", false, "write testdata/tiny again: docs/pack-format.md shows its bytes, so `make golden` does not")
 
 // TestTinyPack reads a pack that was written once and is not generated again: packs stay readable for ever.
 func TestTinyPack(t *testing.T) {
 	ctx := context.Background()
-	if *update {
-		writeTiny(t)
+	if *writeTiny {
+		makeTiny(t)
 	}
 	name, data := readTiny(t)
 	p := blobtest.Bytes(data)
@@ -43,7 +43,7 @@ func TestTinyPack(t *testing.T) {
 	}
 }
 
-func writeTiny(t *testing.T) {
+func makeTiny(t *testing.T) {
 	w := newWorld(t, 0)
 	w.begin()
 	w.now = testTime
