@@ -63,19 +63,11 @@ func (p *Pruner) graves(ctx context.Context) iter.Seq2[index.Grave, error] {
 // coming finds the runs that come back.
 func (p *Pruner) coming(ctx context.Context, names []string) (map[string]bool, error) {
 	if len(names) == 0 {
-		newest := index.Grave{}
-		for g, err := range p.graves(ctx) {
-			if err != nil {
-				return nil, err
-			}
-			if g.Time > newest.Time {
-				newest = g
-			}
+		newest, err := p.newest(ctx)
+		if err != nil {
+			return nil, err
 		}
-		if newest.Plan == "" {
-			return nil, ErrNothing
-		}
-		names = []string{newest.Plan}
+		names = []string{newest}
 	}
 	back, known := map[string]bool{}, map[string]bool{}
 	for g, err := range p.graves(ctx) {
@@ -94,6 +86,36 @@ func (p *Pruner) coming(ctx context.Context, names []string) (map[string]bool, e
 		}
 	}
 	return back, nil
+}
+
+// newest is the plan that began last. What a plan has taken of an original is said again by later ones that take more of it, with
+// their time: where nothing else is left of it, the one that has taken more is later.
+func (p *Pruner) newest(ctx context.Context) (string, error) {
+	type work struct {
+		began        int64
+		graves, open int // open: that have not ended
+	}
+	plans := map[string]work{}
+	for g, err := range p.Index.Graves(ctx, "") {
+		if err != nil {
+			return "", err
+		}
+		w, known := plans[g.Plan]
+		if !known || g.Time < w.began {
+			w.began = g.Time
+		}
+		if w.graves++; !g.Ended {
+			w.open++
+		}
+		plans[g.Plan] = w
+	}
+	maps.DeleteFunc(plans, func(plan string, w work) bool { return plan == "" || w.open == 0 })
+	if len(plans) == 0 {
+		return "", ErrNothing
+	}
+	return slices.MaxFunc(slices.Sorted(maps.Keys(plans)), func(a, b string) int {
+		return cmp.Or(cmp.Compare(plans[a].began, plans[b].began), cmp.Compare(plans[a].graves, plans[b].graves))
+	}), nil
 }
 
 // takeBack digs up the originals of runs but for those that are done. What other runs of theirs have lost stays lost. It

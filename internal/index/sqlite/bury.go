@@ -32,7 +32,7 @@ func takenBack(f blob.Fact) bool { return len(f.Value) == 0 || string(f.Value) =
 // tombstone buries the versions that it names, or digs them up when it is taken back and their bytes are still there.
 func (c *commit) tombstone(f blob.Fact) error {
 	if takenBack(f) {
-		return c.exhume(f.Key)
+		return c.exhume(f.Key, c.silence)
 	}
 	t, err := blob.ParseTombstone(f)
 	if err != nil {
@@ -52,15 +52,16 @@ func (c *commit) tombstone(f blob.Fact) error {
 	return nil
 }
 
-// exhume makes versions that lay under a tombstone to be parsed again. Those of which no bytes are left stay.
-func (c *commit) exhume(key string) error {
+// exhume makes versions that lay under a tombstone to be parsed again; before does what is to be done with what the index has of each.
+// Those of which no bytes are left stay.
+func (c *commit) exhume(key string, before func(version int64) error) error {
 	found := map[int64]bool{}
 	if err := c.each(`SELECT v.id FROM versions v WHERE v.grave = ? AND v.size <= (SELECT coalesce(sum(x.size), -1) FROM extents x WHERE x.chain = v.chain)`,
 		intoSet(found), key); err != nil {
 		return err
 	}
 	for _, id := range sorted(found) {
-		if err := c.silence(id); err != nil {
+		if err := before(id); err != nil {
 			return err
 		}
 		if _, err := c.exec("UPDATE versions SET grave = NULL, parser = 0, parsed = 0 WHERE id = ?", id); err != nil {
@@ -70,15 +71,23 @@ func (c *commit) exhume(key string) error {
 	return nil
 }
 
-// cameBack digs up what lies under a tombstone that was taken back before its bytes came: gc puts them into packs that are
-// younger than both.
-func (c *commit) cameBack(key string) error {
+// cameBack digs up a version that lies under a tombstone which was taken back before its bytes came: gc puts them into packs that
+// are younger than both. A ledger that is no older than the end of the tombstone says what some runs have lost all the same.
+func (c *commit) cameBack(key string, v *blob.Version) error {
 	var n int
 	stands, err := c.get("SELECT 1 FROM facts WHERE kind = 'tombstone' AND key = ? AND value IS NOT NULL", []any{key}, &n)
 	if err != nil || stands {
 		return err
 	}
-	return c.exhume(key)
+	told, err := c.get(`SELECT 1 FROM facts t JOIN facts l ON l.kind = 'ledger' AND l.key = ? AND l.value IS NOT NULL AND l.time >= t.time
+		WHERE t.kind = 'tombstone' AND t.key = ?`, []any{index.LedgerKey(v), key}, &n)
+	if err != nil {
+		return err
+	}
+	if told {
+		return c.exhume(key, c.concerns)
+	}
+	return c.exhume(key, c.silence)
 }
 
 // bury takes everything back that a version says, and marks it.

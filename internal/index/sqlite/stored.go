@@ -100,7 +100,7 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	if err := c.extents(pack, p, chain, v, known); err != nil || !grave.Valid {
 		return err
 	}
-	return c.cameBack(grave.String)
+	return c.cameBack(grave.String, v)
 }
 
 // extents says where the pack has the bytes of a chain; known is whether the chain was there before.
