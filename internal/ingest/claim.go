@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -200,6 +201,9 @@ func (s *scan) settle(files []uint32, roots []string) []uint32 {
 		said := *s.stances.at(e.stance)
 		if said.claim.Skip {
 			s.report.LeftOut++
+			if p := s.files.path(i); strings.HasSuffix(p, "-wal") { // or its database would be read at each scan: see wake
+				s.leave(p, e)
+			}
 			return true
 		}
 		p := s.files.path(i)
@@ -216,12 +220,17 @@ func (s *scan) settle(files []uint32, roots []string) []uint32 {
 			said.claim.Role = format.Other
 		default:
 			s.report.Ignored++
-			s.ignored = append(s.ignored, ignored{pathHash(p), index.Stat{Size: e.size, ModTime: e.mtime, Inode: e.inode, Ignored: true}})
+			s.leave(p, e)
 			return true
 		}
 		e.stance = s.stances.of(said)
 		return false
 	})
+}
+
+// leave remembers a file that was left alone as it is now.
+func (s *scan) leave(p string, e *entry) {
+	s.ignored = append(s.ignored, ignored{pathHash(p), index.Stat{Size: e.size, ModTime: e.mtime, Inode: e.inode, Ignored: true}})
 }
 
 // underRoot says whether a path that was skipped matters: only below a root of a format.

@@ -50,6 +50,9 @@ func (g *Ingester) Discover(ctx context.Context, home Home) ([]*Found, error) {
 				if err != nil || at.kind == placeMissing || covered(all, at.path) {
 					continue // what cannot be looked at is as good as not there
 				}
+				if _, err := os.Stat(filepath.Join(at.path, p.Holds)); err != nil {
+					continue
+				}
 				found := &Found{Place: p, Format: f.Name(), Dir: at.path}
 				if err := g.survey(ctx, found); err != nil {
 					return nil, fmt.Errorf("look at %s: %w", at.path, err)

@@ -36,7 +36,7 @@ func splitsOf(c *claimed) []format.Split {
 // itself is not stored, for every message changes it, unless SQLite cannot read it any more: that is told of at each scan.
 func (w *worker) parts(c *claimed, info fs.FileInfo, splits []format.Split) error {
 	err := w.split(c, info, splits)
-	if !dbcopy.Malformed(err) {
+	if !dbcopy.Malformed(err) || c.claim.Secret {
 		return err
 	}
 	for _, suffix := range []string{"", "-wal"} {
@@ -135,6 +135,7 @@ func present(ctx context.Context, db *dbcopy.Copy, splits []format.Split) ([]for
 // part stores one part unless it is as it was at the last scan.
 func (w *worker) part(c *claimed, info fs.FileInfo, db *dbcopy.Copy, split format.Split, p dbcopy.Part, rows *os.File) error {
 	own := c.within(partPath(c.path, p.Name), split.Role)
+	own.claim.Log = split.Log
 	if w.s.was(own, partStat(p)) {
 		return nil
 	}

@@ -72,6 +72,8 @@ type Claim struct {
 	// Database marks an SQLite file: Parse reads the rows that Export names, one JSON object per line; those of a
 	// Splitter become originals of their own.
 	Database bool
+	// Secret marks a database that holds credentials beside its rows: it is never kept as a file, not even when SQLite cannot read it.
+	Secret bool
 	// Log marks an original that its program only appends to: when it grows, only the records beyond what is
 	// indexed are new. Without it every change makes a new version, parsed as a whole.
 	Log bool
@@ -132,6 +134,7 @@ type Splitter interface {
 // Split is one kind of original that a database is taken apart into.
 type Split struct {
 	Role string // of the originals; they are no databases
+	Log  bool   // rows are only ever added to the end of one: see Claim.Log
 	// Any are tables of which a database that has such originals has one: another generation of the program wrote others.
 	Any []string
 	// With are tables that came with a later version of the program: without them there are none, and nothing is amiss.

@@ -14,6 +14,8 @@ type Place struct {
 	Path string
 	// List says that the variable may name several directories, with commas between them.
 	List bool
+	// Holds is a file in it without which it is nobody's: others keep files in the same directory. "" if none do.
+	Holds string
 	// Deletes is what the program itself deletes and when, for people; "" if nothing.
 	Deletes string
 }
