@@ -107,7 +107,12 @@ func TestCasesOfAgents(t *testing.T) {
 			Requests: 2, Input: 6, Output: 2},
 		"openclaw/chats": {Runs: 3, Conversations: 4, Links: 2, Problems: 1, User: 6, Assistant: 6, Calls: 1, Results: 1,
 			Requests: 6, Input: 233, Output: 35, Cost: 2100000},
-		"openclaw/places": {Runs: 4, Conversations: 4, Problems: 2, User: 4},
+		"openclaw/places":    {Runs: 4, Conversations: 4, Problems: 2, User: 4},
+		"cursor/transcripts": {Runs: 4, Conversations: 5, Links: 1, Problems: 2, User: 7, Assistant: 6, Reasoning: 3, Calls: 5, Results: 2, System: 1},
+		"cursor/rows": {Runs: 2, Conversations: 3, Links: 1, Problems: 1, User: 4, Assistant: 5, Reasoning: 2, Calls: 3, Results: 2,
+			Requests: 3, Input: 1200, Output: 34, Cost: 80000},
+		"cursor/chat": {Runs: 1, Conversations: 1, User: 4, Assistant: 1, Reasoning: 2, Calls: 1, Results: 1, System: 2},
+		"cursor/both": {Runs: 2, Conversations: 2, User: 2, Assistant: 3, Calls: 1, Results: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			format, c := filepath.Split(name)
@@ -126,7 +131,7 @@ func TestCasesOfAgents(t *testing.T) {
 
 // folders are the packages of the formats.
 var folders = map[string]string{"claude-code": "claudecode", "codex": "codex", "gemini-cli": "geminicli", "copilot-cli": "copilotcli",
-	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode", "kimi": "kimi", "chatgpt": "chatgpt", "claude-ai": "claudeai", "pi": "pi", "openclaw": "openclaw"}
+	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode", "kimi": "kimi", "chatgpt": "chatgpt", "claude-ai": "claudeai", "pi": "pi", "openclaw": "openclaw", "cursor": "cursor"}
 
 // said asks an archive for what it counts.
 func (l *life) said() (s said) {

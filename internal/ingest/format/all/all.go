@@ -17,6 +17,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/cline"
 	"github.com/txarchive/txarchive/internal/ingest/format/codex"
 	"github.com/txarchive/txarchive/internal/ingest/format/copilotcli"
+	"github.com/txarchive/txarchive/internal/ingest/format/cursor"
 	"github.com/txarchive/txarchive/internal/ingest/format/devflow"
 	"github.com/txarchive/txarchive/internal/ingest/format/flowstudio"
 	"github.com/txarchive/txarchive/internal/ingest/format/geminicli"
@@ -51,6 +52,7 @@ func Formats() []format.Format {
 		claudeai.New(),
 		openclaw.New(),
 		pi.New(),
+		cursor.New(),
 	}
 }
 

@@ -1,0 +1,102 @@
+package cursor
+
+import (
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+)
+
+func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
+
+func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
+
+func FuzzTranscript(f *testing.F) {
+	formattest.Fuzz(f, New(), roleTranscript, "projects/p/agent-transcripts/a/a.jsonl")
+}
+func FuzzPlain(f *testing.F) {
+	formattest.Fuzz(f, New(), rolePlain, "projects/p/agent-transcripts/a.txt")
+}
+func FuzzRows(f *testing.F) { formattest.Fuzz(f, New(), roleRows, "state.vscdb/c/bubbles.ndjson") }
+func FuzzChat(f *testing.F) {
+	formattest.Fuzz(f, New(), roleChat, "chats/h/s/store.db/messages.ndjson")
+}
+func FuzzMeta(f *testing.F) { formattest.Fuzz(f, New(), roleMeta, "chats/h/s/meta.json") }
+
+func TestDetect(t *testing.T) {
+	const head = "SQLite format 3\x00"
+	const state = head + "CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)"
+	skip := format.Claim{Strength: format.Certain, Skip: true}
+	global := format.Claim{Strength: format.Certain, Role: roleState, Database: true, Secret: true}
+	chat := format.Claim{Strength: format.Certain, Role: roleStore, Database: true, Secret: true}
+	for _, c := range []struct {
+		path, bytes string
+		want        format.Claim
+	}{
+		{"User/globalStorage/state.vscdb", state, global},
+		{"Cursor/User/globalStorage/state.vscdb", head, global},
+		{"Code/User/globalStorage/state.vscdb", head, global},
+		{"Cursor/User/globalStorage/state.vscdb", "garbage", skip},
+		{"Cursor/User/globalStorage/state.vscdb.backup", state, skip},
+		{"Cursor/User/globalStorage/state.vscdb-wal", "x", skip},
+		{"a/store.db", head + "CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB) CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)", chat},
+		{"chats/0123456789abcdef0123456789abcdef/x/store.db", head, chat},
+		{"chats/0123456789abcdef0123456789abcdef/x/store.db-wal", "x", skip},
+		{"a/store.db", head, format.Claim{}},
+		{"projects/p/mcp-auth.json", "{}", skip},
+		{".cursor/cli-config.json", `{"authInfo":{}}`, skip},
+		{".cursor/mcp.json", `{}`, skip},
+		{"projects/p/agent-tools/x.txt", "out", format.Claim{Strength: format.Weak, Role: format.Other}},
+		{"notes/x.txt", "user:\nhello", format.Claim{}},
+		{"x/x.jsonl", `{"role":"user","message":{"role":"user","content":"hi"}}`, format.Claim{}},
+		{"x/x.jsonl", `{"role":"user","content":"hi"}`, format.Claim{}},
+		{"agent-transcripts/x.jsonl", ``, format.Claim{Strength: format.Certain, Role: roleTranscript, Root: "agent-transcripts", Log: true}},
+		{"x/subagents/y.jsonl", `{"role":"user","message":{"content":"hi"}}`, format.Claim{Strength: format.Likely, Role: roleTranscript, Log: true}},
+	} {
+		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)
+		}
+	}
+}
+
+func TestTime(t *testing.T) {
+	for stamp, want := range map[string]string{
+		"Friday, Jul 17, 2026, 12:26 AM (UTC+9)":     "2026-07-17T00:26:00+09:00",
+		"Monday, Oct 5, 2026, 9:05 PM (UTC-5:30)":    "2026-10-05T21:05:00-05:30",
+		" Friday, July 17, 2026, 12:26 AM (UTC) ":    "2026-07-17T00:26:00Z",
+		"Monday, Jan 1, 2024":                        "",
+		"Friday, Jul 17, 2026, 12:26 AM (UTC+99999)": "",
+		"Friday, Jul 17, 2026, 12:26 AM (UTC+99)":    "",
+	} {
+		if got := readTime(stamp); got != format.Time(want) {
+			t.Errorf("%q: %v, want %v", stamp, got, format.Time(want))
+		}
+	}
+}
+
+func TestProject(t *testing.T) {
+	for _, c := range []struct{ file, slug, want string }{
+		{"/home/ada/shop/src/x.go", "home-ada-shop", "/home/ada/shop"},
+		{"/home/ada/my.shop/x.go", "home-ada-my-shop", "/home/ada/my.shop"},
+		{"/home/ada/shop", "home-ada-shop", "/home/ada/shop"},
+		{`c:\Users\ada\shop\x.go`, "c-Users-ada-shop", "c:/Users/ada/shop"},
+		{"/home/ada/other/x.go", "home-ada-shop", ""},
+		{"src/x.go", "home-ada-shop", ""},
+		{"", "x", ""},
+	} {
+		if got := projectOf(c.file, c.slug); got != c.want {
+			t.Errorf("%s in %s: %q, want %q", c.file, c.slug, got, c.want)
+		}
+	}
+}
+
+func TestFileURI(t *testing.T) {
+	for uri, want := range map[string]string{
+		"file:///home/ada/my%20shop": "/home/ada/my shop", "file:///c%3A/Users/ada": "c:/Users/ada", "vscode-remote://ssh/home/ada": "",
+		"file:///50%": "/50%", "file:///a%zz": "/a%zz", "": "",
+	} {
+		if got := fileURI(uri); got != want {
+			t.Errorf("%q: %q, want %q", uri, got, want)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package cursor
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
+)
+
+// hash is what the program calls the directory of a workspace's sessions.
+var hash = lazyregexp.New(`^[0-9a-f]{32}$`)
+
+// Detect claims transcripts by where they lie or how their lines begin, and databases by their names and tables. Only the directories
+// of transcripts are a root: tokens, settings and caches lie beside them.
+func (cursor) Detect(h format.Head) format.Claim {
+	name, dir := path.Base(h.Path), path.Dir(h.Path)
+	at := place(h.Path)
+	switch {
+	case cursor{}.Withholds(h):
+		return format.Claim{Strength: format.Certain, Skip: true}
+	case name == stateName && bytes.HasPrefix(h.Bytes, []byte(sqliteMagic)):
+		return format.Claim{Strength: format.Certain, Role: roleState, Database: true, Secret: true}
+	case name == storeName && isStore(h):
+		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true, Secret: true}
+	case name == metaName && hash.MatchString(path.Base(path.Dir(dir))) && hasKeys(h.Bytes, "schemaVersion", "hasConversation"):
+		return format.Claim{Strength: format.Certain, Role: roleMeta}
+	case name == workspaceName && at.workspace != "" && path.Base(dir) == at.workspace && (path.Dir(dir) == "." || strings.Contains("/"+h.Path, "/Cursor/User/")) &&
+		(hasKeys(h.Bytes, "folder") || hasKeys(h.Bytes, "workspace")):
+		return format.Claim{Strength: format.Likely, Role: roleWorkspace}
+	case path.Ext(name) == ".jsonl" && at.root != "":
+		return format.Claim{Strength: format.Certain, Role: roleTranscript, Root: at.root, Log: true}
+	case path.Ext(name) == ".jsonl" && isTranscript(h.Bytes):
+		return format.Claim{Strength: format.Likely, Role: roleTranscript, Log: true}
+	case path.Ext(name) == ".txt" && at.root != "":
+		return format.Claim{Strength: format.Certain, Role: rolePlain, Root: at.root}
+	case path.Ext(name) == ".txt" && at.session == path.Base(dir) && isPlain(h.Bytes):
+		return format.Claim{Strength: format.Likely, Role: rolePlain}
+	case path.Ext(name) == ".txt" && isOutput(dir):
+		return format.Claim{Strength: format.Weak, Role: format.Other}
+	case path.Ext(name) == ".ndjson":
+		return detectRows(h, dir)
+	}
+	return format.Claim{}
+}
+
+// isOutput knows the directories of what tools and terminals gave, beside the transcripts of a workspace.
+func isOutput(dir string) bool {
+	above := path.Dir(path.Dir(dir))
+	switch path.Base(dir) {
+	case "agent-tools":
+		return above == "." || path.Base(above) == "projects"
+	case "terminals":
+		return path.Base(above) == "projects"
+	}
+	return false
+}
+
+// detectRows knows what was taken out of a database.
+func detectRows(h format.Head, dir string) format.Claim {
+	switch {
+	case (path.Base(path.Dir(dir)) == stateName || path.Base(dir) == stateName) && hasTable(h.Bytes, tableComposer, tableHeader, tableBubble, tableLost, tableList):
+		return format.Claim{Strength: format.Certain, Role: roleRows}
+	case path.Base(dir) == storeName && hasTable(h.Bytes, tableMeta, tableMessage, tableLost):
+		return format.Claim{Strength: format.Certain, Role: roleChat}
+	}
+	return format.Claim{}
+}
+
+func hasTable(head []byte, names ...string) bool {
+	for _, name := range names {
+		if bytes.HasPrefix(head, []byte(`{"table":"`+name+`",`)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Withholds knows the files that hold tokens: databases of editors of this family, their logs and backups, whatever is in them that is
+// no conversation, and the settings of the command line.
+func (cursor) Withholds(h format.Head) bool {
+	name, dir := path.Base(h.Path), path.Dir(h.Path)
+	switch {
+	case name == stateName:
+		return len(h.Bytes) > 0 && !bytes.HasPrefix(h.Bytes, []byte(sqliteMagic))
+	case strings.HasPrefix(name, stateName) || strings.HasPrefix(name, storeName+"-") && hash.MatchString(path.Base(path.Dir(dir))):
+		return true
+	case name == "mcp-auth.json":
+		return true
+	case name == "cli-config.json":
+		return hasKeys(h.Bytes, "authInfo")
+	case name == "mcp.json":
+		return path.Base(dir) == ".cursor"
+	}
+	return false
+}
+
+const sqliteMagic = "SQLite format 3\x00"
+
+// isStore says that a database is one of a session of the command line, by its two tables, or by its place while its log alone has them.
+func isStore(h format.Head) bool {
+	if !bytes.HasPrefix(h.Bytes, []byte(sqliteMagic)) {
+		return false
+	}
+	return bytes.Contains(h.Bytes, []byte("TABLE blobs")) && bytes.Contains(h.Bytes, []byte("TABLE meta")) ||
+		hash.MatchString(path.Base(path.Dir(path.Dir(h.Path))))
+}
+
+// isTranscript says that a line begins as the program writes them. Its lines have nothing before the role.
+func isTranscript(head []byte) bool {
+	return format.AnyLine(head, func(line []byte) bool {
+		return bytes.HasPrefix(line, []byte(`{"role":"user","message":{"content":`)) || bytes.HasPrefix(line, []byte(`{"role":"assistant","message":{"content":`))
+	})
+}
+
+// isPlain says that a text begins with a line that says who speaks.
+func isPlain(head []byte) bool {
+	head = bytes.TrimPrefix(head, mark)
+	return bytes.HasPrefix(head, []byte("user:\n")) || bytes.HasPrefix(head, []byte("user:\r\n"))
+}
+
+var mark = []byte("\xef\xbb\xbf")
+
+func hasKeys(b []byte, keys ...string) bool {
+	for _, k := range keys {
+		if !bytes.Contains(b, []byte(`"`+k+`"`)) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,76 @@
+package cursor
+
+import (
+	"path"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// hintTitle is what a conversation is called, hintModel what it was last set to.
+const (
+	hintTitle = "title"
+	hintModel = "model"
+)
+
+// totalMark is on the cost of a whole conversation.
+const totalMark = "total"
+
+// Resolve lets a conversation count once that is in a database and in transcripts: as the database has it, unless that has lost more
+// than the transcript lacks by its nature. It gives names to what states none. Nobody speaks in a conversation without messages.
+func (cursor) Resolve(f *transcript.Family) {
+	names := map[string]string{}
+	for _, h := range f.Hints {
+		names[h.Key] = max(names[h.Key], h.Value)
+	}
+	var rows, most int64 // events of the database, and of the transcript that has most
+	var best *transcript.FamilyConversation
+	for _, c := range f.Conversations {
+		switch {
+		case fromDatabase(c):
+			rows = max(rows, c.Events)
+		case c.Verdict != transcript.Counted:
+		case best == nil || before(c, best):
+			best, most = c, c.Events
+		}
+	}
+	for _, c := range f.Conversations {
+		c.Silent = rows == 0 && most == 0
+		if t := names[hintTitle]; t != "" && !fromDatabase(c) {
+			c.Title = t
+		}
+		switch {
+		case c.Verdict != transcript.Counted || rows == 0:
+		case fromDatabase(c) && rows < most, !fromDatabase(c) && (rows >= most || c != best):
+			c.Verdict = transcript.DuplicateOf
+		}
+	}
+	tokens := false
+	for _, u := range f.Usage {
+		tokens = tokens || u.Attributes[totalMark] != true
+		if u.Model == "" {
+			u.Model = names[hintModel]
+		}
+	}
+	for _, u := range f.Usage {
+		if tokens && u.Attributes[totalMark] == true {
+			u.Verdict = transcript.DerivedTotal
+		}
+	}
+}
+
+// ResolvesUsage makes the format a format.UsageResolver.
+func (cursor) ResolvesUsage() {}
+
+// fromDatabase says that an original was taken out of a database.
+func fromDatabase(c *transcript.FamilyConversation) bool { return path.Ext(c.Path) == ".ndjson" }
+
+// before orders the transcripts of a conversation: the one that counts first.
+func before(a, b *transcript.FamilyConversation) bool {
+	switch {
+	case a.Rank != b.Rank:
+		return a.Rank > b.Rank
+	case a.Events != b.Events:
+		return a.Events > b.Events
+	}
+	return a.Path < b.Path
+}
