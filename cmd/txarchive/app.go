@@ -146,10 +146,10 @@ func (a *app) ingester(store *archive.Archive) *ingest.Ingester {
 	}
 }
 
-// note tells people on the terminal something beside the result.
+// note tells people on the terminal something beside the result, in one line: names of files may have others in them.
 func (a *app) note(format string, args ...any) {
 	if !a.quiet {
-		fmt.Fprintln(a.err, clean(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(a.err, strings.ReplaceAll(clean(fmt.Sprintf(format, args...)), "\n", " "))
 	}
 }
 
