@@ -70,17 +70,40 @@ func (w word) escaped(text string) bool {
 
 // appendUnescaped appends an escaped word without its first letter, and its parts, but what stands in dst from from on.
 func (s *Splitter) appendUnescaped(dst []byte, from int, text string, w word) []byte {
+	told := from // where the terms begin that runs were not told of
 	s.eachUnescaped(text, w, func(term []byte, _, _ int, kind Kind) bool {
 		at := len(dst) + 1
 		if dst = append(dst, Same); kind != Unescaped {
 			dst = append(dst, byte(kind))
 		}
-		if dst = append(dst, term...); among(dst[from:at-1], dst[at:]) {
+		dst = append(dst, term...)
+		var again bool
+		if kind == Unescaped {
+			again = among(dst[from:at-1], dst[at:])
+		} else {
+			if told == from {
+				s.runs.reset()
+			}
+			told = s.tell(dst[:at], told)
+			again = s.runs.has(dst, at)
+		}
+		if again {
 			dst = dst[:at-1]
 		}
 		return true
 	})
 	return dst
+}
+
+// tell tells runs of the terms of dst from an offset on. What separates them is behind the last one, too.
+func (s *Splitter) tell(dst []byte, from int) int {
+	for end := from; end < len(dst); end++ {
+		if dst[end] <= ' ' {
+			s.runs.has(dst[:end], from)
+			from = end + 1
+		}
+	}
+	return from
 }
 
 // eachUnescaped yields the terms that appendUnescaped appends, and perhaps others that the word has itself.

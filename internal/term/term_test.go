@@ -218,7 +218,7 @@ var pieces = []string{
 	"the", "Error", "parseConfig", "HTTPServer2", "src/health.py", "pane_pid", "v1.2.3", "数据库", "修复", "バグ", "ﾊﾞｸﾞ", "は\u3099",
 	"한글", "\u1112\u1161\u11ab", "Ünïcödé", "Cre\u0300me", "Straße", "ΣΊΣΥΦΟΣ", "ёлка", "👍🏽", "👨‍👩‍👧", "❤️", "㍿", "５０％", "don't", "50%", "C++",
 	"ภาษาไทย", "हिन्दी", "שָׁלוֹם", "مرحبا", "a3f9c1b2", "\x00", "\xff", "\u2028", "\ufffd", "_", "-", "/", ".", "\n", " ", " ", " ", "x", "7", "\x1b", "\x1b[1;31m",
-	"co\u00adop", `\n`, `\t`, strings.Repeat("Long", 20), strings.Repeat("ж", 50),
+	"co\u00adop", `\n`, `\t`, "AbcAbdAbcAbeAbdAbcAbfAbdAbcAbe", strings.Repeat("Long", 20), strings.Repeat("ж", 50),
 }
 
 func randomText(r *rand.Rand) string {
