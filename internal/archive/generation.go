@@ -262,7 +262,7 @@ func (a *Archive) publish(ctx context.Context, built *sqlite.DB, path string) er
 	if err != nil {
 		return errors.Join(err, a.dropGeneration(path))
 	}
-	// The name of the file is made durable before the link to it.
+	// The name of the file is made durable before the link to it, and that the journal is gone with which it was given a log.
 	err = a.opts.FS.SyncDir(a.dir)
 	if err == nil {
 		err = a.opts.FS.ReplaceLink(filepath.Base(path), filepath.Join(a.dir, indexLink))

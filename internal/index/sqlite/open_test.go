@@ -103,6 +103,30 @@ func TestUnloggedIsNotInterrupted(t *testing.T) {
 	}
 }
 
+// TestUnloggedGivesBackAll: pages that were moved could not be moved back, so it is not interrupted either.
+func TestUnloggedGivesBackAll(t *testing.T) {
+	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "index.db"), Options{Unlogged: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	const fill = " SELECT zeroblob(3000) FROM n"
+	for _, statement := range []string{"CREATE TABLE goes (b)", "CREATE TABLE stays (b)", "INSERT INTO goes WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 6000)" + fill,
+		"INSERT INTO stays WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 6000)" + fill, "DROP TABLE goes"} {
+		if _, err := db.w.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+	defer cancel()
+	if err := db.giveBack(ctx); err != nil || db.Torn() {
+		t.Errorf("%v, torn %v", err, db.Torn())
+	}
+	if some, err := db.free(t.Context(), 0); some || err != nil {
+		t.Errorf("pages are free: %v, %v", some, err)
+	}
+}
+
 // TestReadBesideCommit reads states, which ask for the extents of each, while a commit waits for them to end: without a log it would
 // wait for ever if they needed a second connection.
 func TestReadBesideCommit(t *testing.T) {

@@ -212,7 +212,12 @@ func (db *DB) free(ctx context.Context, share float64) (bool, error) {
 func (db *DB) giveBack(ctx context.Context) error {
 	some, err := db.free(ctx, spareShare)
 	if err == nil && some {
-		_, err = db.w.ExecContext(ctx, "PRAGMA incremental_vacuum")
+		if db.options.Unlogged { // what was moved could not be undone
+			ctx = context.WithoutCancel(ctx)
+		}
+		if _, err = db.w.ExecContext(ctx, "PRAGMA incremental_vacuum"); err != nil {
+			db.torn.Store(true)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("give back free pages: %w", engine.Damage(err))

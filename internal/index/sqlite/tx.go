@@ -42,7 +42,10 @@ func (db *DB) begin(ctx context.Context) (*tx, error) {
 	// With a context that ends, database/sql would roll back on its own, and rows that inserters hand to the driver after
 	// that would stand outside of any transaction.
 	calm := context.WithoutCancel(ctx)
-	if db.options.Unlogged && ctx.Err() == nil { // what is written could not be undone
+	if db.options.Unlogged { // what is written could not be undone: it ends before there is a transaction, or not at all
+		if err := ctx.Err(); err != nil {
+			return nil, errors.Join(fmt.Errorf("begin: %w", err), conn.Close())
+		}
 		ctx = calm
 	}
 	t, err := conn.BeginTxx(calm, nil)
