@@ -123,9 +123,11 @@ func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
 		}
 	}
 	if len(batch.Packs) > 0 {
-		err = commit(len(told))
+		if err := commit(len(told)); err != nil { // not one of what is bad: that is forgiven
+			return adopted, err
+		}
 	}
-	return adopted, errors.Join(append(bad, err)...)
+	return adopted, errors.Join(bad...)
 }
 
 // leftOut are the versions of which a pack of a gc does not tell any more, as far as the packs that it replaces are still there.

@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest"
 )
 
 // tree is a source whose files a test writes as a producer would.
@@ -253,9 +258,30 @@ func TestDamagedUnknownPack(t *testing.T) {
 	if err := os.WriteFile(pack, []byte("no pack at all"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	behind := newWorld(t)
+	behind.dir = w.dir
+	behind.open("behind.db")
+	behind.Index = &refused{Index: behind.index}
+	if _, err := behind.Run(t.Context(), nil); !errors.Is(err, index.ErrDisk) || errors.Is(err, blob.ErrCorrupt) {
+		t.Errorf("what the index refuses is taken for a damaged pack: %v", err)
+	}
 	s.write(transcriptA, awfLines(runA, 1, 6))
 	r := w.ingest("awf", s.dir, ".")
 	if r.Events != 1 || len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Reason, "0123456789abcdef") {
 		t.Errorf("%+v", r)
 	}
+}
+
+// refused is an index that refuses the first batch.
+type refused struct {
+	ingest.Index
+	done bool
+}
+
+func (r *refused) Commit(ctx context.Context, b index.Batch) error {
+	if !r.done {
+		r.done = true
+		return index.ErrDisk
+	}
+	return r.Index.Commit(ctx, b)
 }
