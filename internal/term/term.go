@@ -15,7 +15,7 @@
 //     when written apart) and Hangul jamo are composed into syllables;
 //   - the colors of a terminal (ESC [ 31 m) are no words, and what stands at both sides of one is consecutive;
 //   - behind a backslash a word that begins with n, r or t stands there without that letter, too, in the same place: the
-//     result of a tool is JSON or source more often than not, and the first word of a line follows a \n there;
+//     result of a tool is JSON or source more often than not, and the first word of a line follows a \n there. Words that are too long for one term are left out;
 //   - a word longer than MaxTerm bytes gives several consecutive terms.
 //
 // An identifier stands for itself and, in the same place, for each of its parts and for each run of neighbouring parts.

@@ -13,7 +13,7 @@ import (
 // inserter gathers rows and gives them to one statement, which costs a third of single ones.
 //
 // A statement that undoes itself when it fails in the middle keeps a copy of each page that it touches. Here the transaction
-// is undone instead: into says OR FAIL, unless it says what else to do with a row that is there.
+// is undone instead, or the index dropped that is built: into says OR FAIL, unless it says what else to do with a row that is there.
 type inserter struct {
 	t    *tx
 	into string // OR FAIL INTO and a table
