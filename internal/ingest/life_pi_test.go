@@ -22,7 +22,7 @@ func piHead(session string, minute int, more string) string {
 // piEntry is a message as version 3 writes it. id is a part of it alone, and what the program makes anew; n is its time.
 func piEntry(id string, n int, message string) string {
 	return fmt.Sprintf(`{"type":"message","id":%q,"parentId":null,"timestamp":"2026-11-03T10:%02d:%02d.500Z","message":{%s,"timestamp":%d}}`,
-		id, n/60, n%60, message, 1793700000000+1000*n) + "\n"
+		id, n/60, n%60, message, 1793700000000+1000*int64(n)) + "\n"
 }
 
 // piTurn is a prompt and its answer.
