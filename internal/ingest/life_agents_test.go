@@ -81,6 +81,31 @@ func TestTimeComesLate(t *testing.T) {
 	l.meet("timed", counts{runs: 1, conversations: 1, events: 5, in: 10, out: 3})
 }
 
+// TestCopyHasAnotherTime: two files say the same without a time, and each is met first. The rows stand at the time of the file whose they
+// are, whoever had them before.
+func TestCopyHasAnotherTime(t *testing.T) {
+	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	prompt := `{"type":"user","uuid":"u0","sessionId":"` + claudeA + `","message":{"role":"user","content":"before any time"}}` + "\n"
+	paths := []string{claudeFile(claudeA), strings.Replace(claudeFile(claudeA), "shop", "stall", 1)}
+	var worlds []*world
+	for _, first := range []int{0, 1} {
+		l := newLife(t, "claude-code")
+		for i, path := range paths {
+			l.write(path, prompt)
+			l.touch(path, at.AddDate(0, i, 0))
+		}
+		l.w.ingest("home", l.dir, paths[first])
+		l.meet("met", counts{runs: 1, conversations: 1, events: 1})
+		l.write(paths[0], strings.ReplaceAll(prompt, "u0", "u1"))
+		l.touch(paths[0], at.AddDate(0, 2, 0))
+		l.meet("one is rewritten", counts{runs: 1, conversations: 2, events: 2})
+		worlds = append(worlds, l.w)
+	}
+	if _, err := worlds[0].index.Differences(t.Context(), worlds[1].index, func(problem string) { t.Error(problem) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestOriginComesLate: two copies of a session are met before it. What each is a copy of, and what its lines say of
 // sub-agents, does not depend on that.
 func TestOriginComesLate(t *testing.T) {

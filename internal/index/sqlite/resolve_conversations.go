@@ -339,11 +339,22 @@ func (c *commit) rejudgeBefore(group []*take) error {
 	return nil
 }
 
-// takeOver moves the rows of a transcript with the same bytes to t.
+// standElsewhere says of the rows of a version v that they do not stand where those of w do, which has the same bytes: they stand
+// at the time of the file, and w's has another, or they are of v as it was before.
+const standElsewhere = `SELECT 1 FROM versions v JOIN versions w ON w.id = ?2
+	WHERE v.id = ?1 AND (v.parser < 1 OR v.mtime / 1000 <> w.mtime / 1000 AND ` + atFile + `)`
+
+// takeOver moves the rows of a transcript with the same bytes to t, unless they must be made again for it.
 func (c *commit) takeOver(t *take, from []*take) error {
 	for _, o := range from {
 		if o.indexed != 1 || !o.sameBytes(t) {
 			continue
+		}
+		var n int
+		if elsewhere, err := c.get(standElsewhere, []any{o.version, t.version}, &n); err != nil {
+			return err
+		} else if elsewhere {
+			break
 		}
 		for _, table := range []string{"events", "calls", "results"} {
 			if _, err := c.exec("UPDATE "+table+" SET transcript = ? WHERE transcript = ?", t.id, o.id); err != nil {
