@@ -178,6 +178,8 @@ func (a *app) unfollowed(ctx context.Context, store *archive.Archive, roots []in
 // ingestVerdict is what an ingest ends in that went through.
 func ingestVerdict(r *ingest.Report) error {
 	switch bad := int64(len(r.Problems)); {
+	case slices.ContainsFunc(r.Problems, func(p ingest.FileError) bool { return errors.Is(p.Err, blob.ErrCorrupt) }):
+		return problems("finished; packs are damaged, and what could not be read of them is not searched", hintDamaged)
 	case bad > 0 || r.Unreadable > 0:
 		text := "finished, with problems in " + plural(bad, "file", "files")
 		if bad == 0 {

@@ -49,10 +49,13 @@ func runReindex(ctx context.Context, a *app) error {
 	case !a.quiet:
 		fmt.Fprintf(a.out, "The index is made again from %s, %s\n", plural(int64(n), "pack", "packs"), took.Round(time.Millisecond))
 	}
-	return errors.Join(err, damage)
+	if err == nil && damage != nil {
+		err = corrupt(damage.Error(), hintDamaged)
+	}
+	return err
 }
 
-// rebuild fills the next generation of the index. damage is about packs that could not be read.
+// rebuild fills the next generation of the index. damage is about packs, and originals in them, that could not be read.
 func rebuild(ctx context.Context, a *app, store *archive.Archive) (n int, damage, err error) {
 	db, publish, abort, err := store.NewIndex(ctx)
 	if err != nil {
@@ -71,7 +74,7 @@ func rebuild(ctx context.Context, a *app, store *archive.Archive) (n int, damage
 	return n, damage, publish()
 }
 
-// refill fills an empty index from the packs. damage is about packs that could not be read.
+// refill fills an empty index from the packs. damage is about packs, and originals in them, that could not be read.
 func refill(ctx context.Context, a *app, g *ingest.Ingester) (n int, damage, err error) {
 	m := a.meter()
 	if m != nil {

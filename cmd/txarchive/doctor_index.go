@@ -33,13 +33,21 @@ func (d *doctor) index(ctx context.Context) error {
 	for _, f := range all.Formats() {
 		parsers[f.Name()] = f.Version()
 	}
+	unread := int64(0)
 	for s, err := range d.store.Index().Wanted(ctx, parsers) {
 		if err != nil {
 			return err
 		}
 		if parsers[s.Format] > 0 {
 			c.item(s.Source + "/" + s.Path)
+			if s.Parser == 0 {
+				unread++
+			}
 		}
+	}
+	if unread > 0 {
+		c.end(checkProblem, plural(unread, "original is", "originals are")+" stored and not in the index", "txarchive ingest tries again; what it cannot read, `txarchive verify` names")
+		return d.leftovers(ctx)
 	}
 	c.end(checkNote, plural(c.Count, "original waits", "originals wait")+" to be parsed again by this version", "txarchive ingest")
 	return d.leftovers(ctx)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -54,13 +55,17 @@ func (g *Ingester) Adopt(ctx context.Context) (int, error) {
 	return n, damaged
 }
 
-// Reindex fills an empty index from the packs alone, and leaves it as tidy as a Run does.
+// Reindex fills an empty index from the packs alone, and leaves it as tidy as a Run does. What could not be read, packs or
+// originals in them, is named in a blob.ErrCorrupt, after all else is in.
 func (g *Ingester) Reindex(ctx context.Context) (int, error) {
-	n, err := g.Adopt(ctx)
-	if err != nil && !errors.Is(err, blob.ErrCorrupt) {
+	n, damaged := g.Adopt(ctx)
+	if damaged != nil && !errors.Is(damaged, blob.ErrCorrupt) {
+		return n, damaged
+	}
+	if err := g.Index.Tidy(ctx); err != nil { // not one of what is damaged: that is forgiven
 		return n, err
 	}
-	return n, errors.Join(err, g.Index.Tidy(ctx))
+	return n, errors.Join(damaged, g.unreadError())
 }
 
 // replay commits what the manifests of packs tell, in name order, which is time order. Packs that another one
@@ -132,18 +137,15 @@ func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
 
 // leftOut are the versions of which a pack of a gc does not tell any more, as far as the packs that it replaces are still there.
 func (g *Ingester) leftOut(ctx context.Context, m *blob.Manifest) (dead []index.VersionKey, err error) {
-	key := func(v *blob.Version) index.VersionKey {
-		return index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}
-	}
 	told := map[index.VersionKey]bool{}
 	if len(m.Replaces) > 0 {
 		for i := range m.Versions {
-			told[key(&m.Versions[i])] = true
+			told[versionKey(&m.Versions[i])] = true
 		}
 	}
 	for _, name := range m.Replaces {
 		_, err := g.manifest(ctx, name, func(v *blob.Version) bool {
-			if k := key(v); !told[k] {
+			if k := versionKey(v); !told[k] {
 				dead = append(dead, k)
 			}
 			return false
@@ -251,13 +253,15 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.Unparsed) error 
 	return context.Cause(ctx)
 }
 
-// statesOf reads all at once: nobody goes on reading while a reader is waited for.
+// statesOf reads all at once: nobody goes on reading while a reader is waited for. What could not be read before is left out.
 func (g *Ingester) statesOf(ctx context.Context, some []index.Unparsed) (all []index.State, err error) {
 	for s, err := range g.Index.StatesOf(ctx, some) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, s)
+		if !g.isUnread(&s) {
+			all = append(all, s)
+		}
 	}
 	return all, nil
 }
@@ -335,11 +339,36 @@ func whole(extents []blob.Extent, size int64) bool {
 
 // unreadable leaves a version unparsed whose bytes are damaged or gone: verify names them.
 func (g *Ingester) unreadable(ctx context.Context, s index.State, err error) error {
-	if errors.Is(err, blob.ErrCorrupt) || errors.Is(err, blob.ErrNotFound) {
-		g.Log.WarnContext(ctx, "stored original cannot be read", "path", s.Source+"/"+s.Path, "err", err)
+	if !errors.Is(err, blob.ErrCorrupt) && !errors.Is(err, blob.ErrNotFound) {
+		return err
+	}
+	g.Log.WarnContext(ctx, "stored original cannot be read", "path", s.Source+"/"+s.Path, "err", err)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.unread == nil {
+		g.unread = map[index.VersionKey]error{}
+	}
+	g.unread[versionKey(&s.Version)] = err
+	return nil
+}
+
+func (g *Ingester) isUnread(s *index.State) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.unread[versionKey(&s.Version)] != nil
+}
+
+// unreadError is about the originals that could not be read: how many, and where it is that packs are damaged. It is a
+// blob.ErrCorrupt, nil when there are none.
+func (g *Ingester) unreadError() error {
+	if len(g.unread) == 0 {
 		return nil
 	}
-	return err
+	reasons := map[string]bool{}
+	for _, err := range g.unread {
+		reasons[err.Error()] = true
+	}
+	return fmt.Errorf("%w: stored originals that cannot be read: %d; %s", blob.ErrCorrupt, len(g.unread), strings.Join(sortedKeys(reasons), "; "))
 }
 
 // isDatabase says whether the originals of a role are read through their rows.

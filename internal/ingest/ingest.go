@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -61,6 +62,9 @@ type Ingester struct {
 
 	book     *price.Book // Prices and what facts add, once Adopt has read them
 	building *Building
+
+	mu     sync.Mutex
+	unread map[index.VersionKey]error // stored originals that could not be read: each is tried and told once
 }
 
 // Progress is how far an ingest is. Totals grow while a scan still looks.
@@ -144,6 +148,9 @@ func (g *Ingester) run(ctx context.Context, roots []Root) (*Report, error) {
 	}
 	if err := g.parseWanted(ctx); err != nil {
 		return report, err
+	}
+	if err := g.unreadError(); err != nil {
+		report.Problems = append(report.Problems, FileError{Stage: "adopt", Reason: err.Error(), Err: err})
 	}
 	if report.Packs+report.Adopted == 0 {
 		return report, nil

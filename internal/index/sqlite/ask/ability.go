@@ -110,18 +110,23 @@ func (db *Reader) Thinned(ctx context.Context) (runs int64, err error) {
 	return runs, err
 }
 
-// ProblemsBySource returns how many problems there are of the newest versions of each source's files, and of files that
-// could not be taken at all. Sources without any are missing.
+// ProblemsBySource returns how many problems there are of the newest versions of each source's files, of files that could not be
+// taken at all, and of versions whose rows are not there: their pack is damaged, or its adoption is at work. Sources without any are missing.
 func (db *Reader) ProblemsBySource(ctx context.Context) (map[string]int64, error) {
 	type source struct {
 		name string
 		n    int64
 	}
 	all := map[string]int64{}
-	err := engine.Each(ctx, db.r, `SELECT s.name, count(DISTINCT p.identity) FROM problems p CROSS JOIN versions v ON v.id = p.version
+	err := engine.Each(ctx, db.r, `WITH RECURSIVE formats (id) AS ( -- one search of the index for each, not all of it
+			SELECT min(format) FROM versions WHERE format IS NOT NULL AND grave IS NULL
+			UNION ALL SELECT (SELECT min(format) FROM versions WHERE format > formats.id AND format IS NOT NULL AND grave IS NULL) FROM formats WHERE formats.id IS NOT NULL)
+		SELECT s.name, count(DISTINCT p.identity) FROM problems p CROSS JOIN versions v ON v.id = p.version
 		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source
 		WHERE NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number) GROUP BY 1
-		UNION ALL SELECT substr(key, 1, instr(key, '/') - 1), count(*) FROM facts WHERE kind = 'problem' AND value IS NOT NULL GROUP BY 1`, nil,
+		UNION ALL SELECT substr(key, 1, instr(key, '/') - 1), count(*) FROM facts WHERE kind = 'problem' AND value IS NOT NULL GROUP BY 1
+		UNION ALL SELECT s.name, count(*) FROM formats CROSS JOIN versions v ON v.format = formats.id AND v.format IS NOT NULL AND v.grave IS NULL AND v.parser = 0
+			CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source GROUP BY 1`, nil,
 		func(rows *sqlx.Rows) (s source, err error) { return s, rows.Scan(&s.name, &s.n) },
 		func(s source) bool { all[s.name] += s.n; return true })
 	if err != nil {
