@@ -301,7 +301,7 @@ func (a *evaluation) protect(d *Decision, r *Run) {
 		if h.Expires.IsZero() {
 			forever = true
 		} else {
-			reason += ", until " + h.Expires.UTC().Format(time.DateOnly)
+			reason += ", until " + h.Expires.Add(-time.Microsecond).UTC().Format(time.DateOnly) // a day that is named is held to its end
 			if h.Expires.After(last) {
 				last = h.Expires
 			}
