@@ -90,6 +90,7 @@ soak: ## crash, fault and recall tests for a long time (KILLS, DAMAGES, QUERIES;
 	$(GOTEST) -timeout 0 -run 'TestFaults$$' ./cmd/txarchive -faults 0
 	$(GOTEST) -timeout 0 -run 'TestRepair$$' ./cmd/txarchive -damages $(or $(DAMAGES),10000)
 	$(GOTEST) -timeout 0 -run 'TestFreed$$|TestPruneAmongAnybody' ./cmd/txarchive -draws 100
+	$(GOTEST) -timeout 0 -run 'TestWalk' ./cmd/txarchive -walks 300
 	$(GOTEST) -timeout 0 -count 20 -run 'TestMonth' ./cmd/txarchive -nights 31
 	$(GOTEST) -timeout 0 -count 10 -run 'TestTogether' ./cmd/txarchive -crowded 60s
 	$(GOTEST) -timeout 0 -count 5 -run 'TestFullDisk|TestRestoreAtAfterGC' ./cmd/txarchive -fulls 30

@@ -340,9 +340,10 @@ func (c *commit) rejudgeBefore(group []*take) error {
 }
 
 // standElsewhere says of the rows of a version v that they do not stand where those of w do, which has the same bytes: they stand
-// at the time of the file, and w's has another, or they are of v as it was before.
+// at the time of the file, and w's has another, or they are of v as it was before. Of what was thinned in one of both the other has
+// more words.
 const standElsewhere = `SELECT 1 FROM versions v JOIN versions w ON w.id = ?2
-	WHERE v.id = ?1 AND (v.parser < 1 OR v.mtime / 1000 <> w.mtime / 1000 AND ` + atFile + `)`
+	WHERE v.id = ?1 AND (v.parser < 1 OR v.mtime / 1000 <> w.mtime / 1000 AND ` + atFile + ` OR EXISTS (SELECT 1 FROM graves g WHERE g.version IN (?1, ?2)))`
 
 // takeOver moves the rows of a transcript with the same bytes to t, unless they must be made again for it.
 func (c *commit) takeOver(t *take, from []*take) error {

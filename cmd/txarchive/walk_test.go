@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var walks = flag.Int("walks", 1, "how many walks TestWalk takes")
+
+// TestWalk prunes, thins, brings back, collects, ingests what was pruned, and changes files meanwhile, in any order. After each step
+// the index is what the packs make of it, and at the end everything that stands in the source can be had back.
+func TestWalk(t *testing.T) {
+	next := seeds()
+	for range *walks {
+		seed, r := next()
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { walk(t, r) })
+	}
+}
+
+type walker struct {
+	t           *testing.T
+	rnd         *rand.Rand
+	dir, source string
+	steps       []string
+	known       []string // runs
+}
+
+func walk(t *testing.T, r *rand.Rand) {
+	w := &walker{t: t, rnd: r, dir: filepath.Join(t.TempDir(), "archive"), source: filepath.Join(t.TempDir(), "runs")}
+	defer func() {
+		if t.Failed() {
+			t.Logf("after %s", strings.Join(w.steps, "; "))
+		}
+	}()
+	systems := []string{"awf", "chibi", "devflow", "leslie"}
+	for _, i := range r.Perm(len(systems))[:1+r.IntN(2)] {
+		must(t, os.CopyFS(filepath.Join(w.source, systems[i]), os.DirFS(filepath.Join(runs, systems[i]))))
+	}
+	w.do("ingest", "--all", w.source)
+	for range 8 {
+		w.step()
+		tx(t, w.dir, 0, "verify", "--deep", "--quiet")
+	}
+	w.do("ingest", "--all", "--pruned", w.source)
+	tx(t, w.dir, 0, "verify", "--deep", "--quiet")
+	back := filepath.Join(t.TempDir(), "back")
+	w.do("restore", "--all", "--to", back)
+	for _, name := range w.files() {
+		want, err := os.ReadFile(filepath.Join(w.source, name))
+		must(t, err)
+		got, err := os.ReadFile(filepath.Join(back, filepath.Base(w.source), name))
+		if err != nil || string(got) != string(want) {
+			t.Errorf("%s: %d bytes are restored, want %d: %v", name, len(got), len(want), err)
+		}
+	}
+}
+
+// do runs a command that may have nothing to do.
+func (w *walker) do(args ...string) {
+	w.t.Helper()
+	w.steps = append(w.steps, strings.Join(args, " "))
+	var said bytes.Buffer
+	a := newApp()
+	a.in, a.out, a.err = strings.NewReader(""), io.Discard, &said
+	switch code := execute(w.t.Context(), a, append([]string{"--archive", w.dir}, args...)); code {
+	case exitFine, exitProblems, exitNotFound, exitRefused:
+	default:
+		w.t.Fatalf("%q: exit %d\n%s", args, code, said.String())
+	}
+}
+
+func (w *walker) step() {
+	switch run := w.anyRun(); w.rnd.IntN(10) {
+	case 0, 1:
+		w.do("prune", "--run", run, "--yes")
+	case 2:
+		w.do("prune", "--run", run, "--thin", w.one("search", "payloads", "ledger"), "--yes")
+	case 3:
+		w.do("prune", "--query", "format:"+w.one("awf", "chibi", "devflow", "leslie"), "--thin", w.one("payloads", "ledger"), "--yes")
+	case 4:
+		w.do("prune", "--undo")
+	case 5:
+		w.do("prune", "--undo", run)
+	case 6:
+		w.do("gc")
+	case 7:
+		w.do("ingest", "--all", "--pruned", w.source)
+	case 8:
+		w.change()
+		w.do("ingest", "--all", w.source)
+	case 9:
+		w.do("reindex")
+	}
+}
+
+// change copies a file to another place, cuts one, or lets one grow by what it has already.
+func (w *walker) change() {
+	files := w.files()
+	name := files[w.rnd.IntN(len(files))]
+	content, err := os.ReadFile(filepath.Join(w.source, name))
+	must(w.t, err)
+	switch w.rnd.IntN(3) {
+	case 0:
+		name = filepath.Join(fmt.Sprintf("copy-%d", len(w.steps)), name)
+		must(w.t, os.MkdirAll(filepath.Join(w.source, filepath.Dir(name)), 0o700))
+	case 1:
+		content = content[:w.rnd.IntN(len(content)+1)]
+	case 2:
+		content = append(content, content[w.rnd.IntN(len(content)+1):]...)
+	}
+	w.steps = append(w.steps, fmt.Sprintf("%s of %d bytes", name, len(content)))
+	written(w.t, filepath.Join(w.source, name), content)
+}
+
+func (w *walker) files() (all []string) {
+	must(w.t, filepath.WalkDir(w.source, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			path, err = filepath.Rel(w.source, path)
+			all = append(all, path)
+		}
+		return err
+	}))
+	return all
+}
+
+// anyRun is one of the runs that ever were.
+func (w *walker) anyRun() string {
+	var rows []struct{ ID string }
+	must(w.t, json.Unmarshal([]byte(tx(w.t, w.dir, 0, "sql", "--json", "SELECT run_id AS id FROM v_runs ORDER BY 1")), &rows))
+	for _, row := range rows {
+		if !slices.Contains(w.known, row.ID) {
+			w.known = append(w.known, row.ID)
+		}
+	}
+	return w.known[w.rnd.IntN(len(w.known))]
+}
+
+func (w *walker) one(of ...string) string { return of[w.rnd.IntN(len(of))] }
