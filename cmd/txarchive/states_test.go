@@ -46,7 +46,7 @@ var archiveStates = []struct {
 	{"noindex", withoutIndex, exitCorrupt, "txarchive reindex",
 		map[string]int{"reindex": 0, "restore": 0, "ingest": 0, "init": 0, "source add": 0, "source remove": 0, "tag add": 0}},
 	{"nopacks", func(t *testing.T, dir string) { removed(t, dir+"/packs") }, exitCorrupt, "backup", nil},
-	{"flipped", flipped, 0, "", map[string]int{"doctor": exitProblems, "cat": exitCorrupt, "show": exitCorrupt, "restore": exitCorrupt, "verify": exitCorrupt}},
+	{"flipped", flipped, 0, "", map[string]int{"doctor": exitProblems, "cat": exitCorrupt, "show": exitCorrupt, "restore": exitCorrupt, "verify": exitCorrupt, "reindex": exitCorrupt}},
 	{"locked", locked, 0, "", map[string]int{"doctor": exitProblems, "ingest": exitLocked, "init": exitLocked, "reindex": exitLocked,
 		"source add": exitLocked, "source remove": exitLocked, "tag add": exitLocked}},
 }
