@@ -14,8 +14,9 @@
 //     points and Arabic vowel signs; vowel signs of other scripts stay. Japanese dakuten stay on their kana (composed
 //     when written apart) and Hangul jamo are composed into syllables;
 //   - the colors of a terminal (ESC [ 31 m) are no words, and what stands at both sides of one is consecutive;
-//   - behind a backslash a word that begins with n, r or t stands there without that letter, too, in the same place: the
-//     result of a tool is JSON or source more often than not, and the first word of a line follows a \n there. Words that are too long for one term are left out;
+//   - behind a backslash a word that begins with n, r or t stands there without that letter, too, in the same place, unless
+//     it is too long for one term: the result of a tool is JSON or source more often than not, and the first word of a line
+//     follows a \n there;
 //   - a word longer than MaxTerm bytes gives several consecutive terms.
 //
 // An identifier stands for itself and, in the same place, for each of its parts and for each run of neighbouring parts.

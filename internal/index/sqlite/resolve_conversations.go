@@ -339,10 +339,9 @@ func (c *commit) rejudgeBefore(group []*take) error {
 	return nil
 }
 
-// standElsewhere says of the rows of a version v that they do not stand where those of w do, which has the same bytes: they stand
-// at the time of the file, and w's has another, or they are of v as it was before. Of what was thinned in one of both the other has
-// more words.
-const standElsewhere = `SELECT 1 FROM versions v JOIN versions w ON w.id = ?2
+// notItsOwn says of the rows of a version v that w, which has the same bytes, would have others: they stand at the time of the file, and
+// w's has another; they are of v as it was before; or one of both was thinned, and the other has more words.
+const notItsOwn = `SELECT 1 FROM versions v JOIN versions w ON w.id = ?2
 	WHERE v.id = ?1 AND (v.parser < 1 OR v.mtime / 1000 <> w.mtime / 1000 AND ` + atFile + ` OR EXISTS (SELECT 1 FROM graves g WHERE g.version IN (?1, ?2)))`
 
 // takeOver moves the rows of a transcript with the same bytes to t, unless they must be made again for it.
@@ -352,9 +351,9 @@ func (c *commit) takeOver(t *take, from []*take) error {
 			continue
 		}
 		var n int
-		if elsewhere, err := c.get(standElsewhere, []any{o.version, t.version}, &n); err != nil {
+		if others, err := c.get(notItsOwn, []any{o.version, t.version}, &n); err != nil {
 			return err
-		} else if elsewhere {
+		} else if others {
 			break
 		}
 		for _, table := range []string{"events", "calls", "results"} {
