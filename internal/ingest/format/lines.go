@@ -52,30 +52,6 @@ type Object struct {
 	Value  Value // valid until the next object
 }
 
-// Early are problems of lines before the one that tells whose they are. They wait for it, so that a copy has the same ones.
-type Early []*transcript.Problem
-
-// mostEarly bounds what a file of nothing else holds in memory; later ones are nobody's.
-const mostEarly = 1000
-
-// Add has a problem wait; false when enough do.
-func (e *Early) Add(p *transcript.Problem) bool {
-	if len(*e) >= mostEarly {
-		return false
-	}
-	*e = append(*e, p)
-	return true
-}
-
-// Settle hands on the problems that waited, as those of a run.
-func (e *Early) Settle(run string, give func(transcript.Record)) {
-	for _, p := range *e {
-		p.Run = run
-		give(p)
-	}
-	*e = nil
-}
-
 // Objects yields the lines of r that are JSON objects. For every other line that is not blank it calls problem:
 // "bad json", "torn line" (bad, and the last one without a line feed), "not an object" or "line too long".
 // The error is r's and ends the sequence.

@@ -11,7 +11,7 @@ import (
 // audit gathers what the log says of each run. What the last line says replaces what earlier ones said (a run that
 // failed and was resumed has no error in the end), so a run is told in full when the log is read.
 type audit struct {
-	out   *output
+	out   *format.Sink
 	file  string // name of the log
 	last  string // run of the line before
 	runs  map[string]*transcript.Run
@@ -19,19 +19,19 @@ type audit struct {
 }
 
 // parseAudit reads the audit log: two lines for each execution, and two more for each time it was resumed.
-func parseAudit(in format.Input, out *output) error {
+func parseAudit(in format.Input, out *format.Sink) error {
 	a := &audit{out: out, file: path.Base(in.Path), runs: map[string]*transcript.Run{}}
-	for o, err := range format.Objects(in.Reader, "", out.problem) {
+	for o, err := range format.Objects(in.Reader, "", func(p *transcript.Problem) { out.Emit(p) }) {
 		if err != nil {
 			return err
 		}
-		if out.stopped {
+		if out.Done() {
 			return nil
 		}
 		a.line(o)
 	}
 	for _, run := range a.order {
-		out.give(run)
+		out.Emit(run)
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func (a *audit) line(o format.Object) {
 		a.run(id)
 	}
 	a.last = id
-	a.out.give(&transcript.Event{
+	a.out.Emit(&transcript.Event{
 		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindLifecycle, Type: v.Get("event").Text(),
 		Time: timeOf(v, "timestamp"), Origin: o.Origin, Flow: v.Get("workflow_name").Str(),
 		Parts: []transcript.Part{{Text: auditText(v)}},
@@ -61,7 +61,7 @@ func (a *audit) run(id string) *transcript.Run {
 		run = &transcript.Run{ID: id, Rank: rankAudit, Named: true, Attributes: transcript.Attributes{}}
 		a.runs[id] = run
 		a.order = append(a.order, run)
-		a.out.give(&transcript.Run{ID: id, Rank: rankAudit, Named: true})
+		a.out.Emit(&transcript.Run{ID: id, Rank: rankAudit, Named: true})
 	}
 	return run
 }

@@ -73,7 +73,7 @@ func (awf) Places() []format.Place {
 // Parse reads one original; see the package comment for what becomes of it.
 func (awf) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		out := &output{yield: yield}
+		out := &format.Sink{Yield: yield}
 		var err error
 		switch in.Role {
 		case roleTranscript:
@@ -85,8 +85,8 @@ func (awf) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		case roleHistory:
 			err = parseHistory(in, out)
 		}
-		if err != nil && !out.stopped {
-			yield(nil, err)
+		if err != nil {
+			out.Fail(err)
 		}
 	}
 }
@@ -107,20 +107,6 @@ func (awf) Text(role string, raw []byte, part int) (string, error) {
 	}
 	return format.AllStrings(v), nil
 }
-
-// output hands records on until the reader has enough.
-type output struct {
-	yield   func(transcript.Record, error) bool
-	stopped bool
-}
-
-func (o *output) give(r transcript.Record) {
-	if !o.stopped {
-		o.stopped = !o.yield(r, nil)
-	}
-}
-
-func (o *output) problem(p *transcript.Problem) { o.give(p) }
 
 // outcome translates the words of states, audit log and history.
 func outcome(status string) transcript.Outcome {

@@ -15,12 +15,12 @@ func (awf) Export(role string) []format.Query {
 
 // parseHistory reads the rows of the history. A row is written once: that of a run which failed and was resumed
 // still says failed, so status, exit code and error are kept as what the history says.
-func parseHistory(in format.Input, out *output) error {
-	for o, err := range format.Objects(in.Reader, "", out.problem) {
+func parseHistory(in format.Input, out *format.Sink) error {
+	for o, err := range format.Objects(in.Reader, "", func(p *transcript.Problem) { out.Emit(p) }) {
 		if err != nil {
 			return err
 		}
-		if out.stopped {
+		if out.Done() {
 			return nil
 		}
 		historyRow(o, out)
@@ -28,14 +28,14 @@ func parseHistory(in format.Input, out *output) error {
 	return nil
 }
 
-func historyRow(o format.Object, out *output) {
+func historyRow(o format.Object, out *format.Sink) {
 	v := o.Value
 	id := v.Get("workflow_id").Text()
 	if id == "" {
 		id = v.Get("id").Text()
 	}
 	if id == "" {
-		out.problem(&transcript.Problem{Kind: "no run id", Reason: "the row has no id", Origin: o.Origin})
+		out.Emit(&transcript.Problem{Kind: "no run id", Reason: "the row has no id", Origin: o.Origin})
 		return
 	}
 	flow := v.Get("workflow_name").Str()
@@ -48,11 +48,11 @@ func historyRow(o format.Object, out *output) {
 	setText(run.Attributes, "history_error", message)
 	setCount(run.Attributes, "history_exit_code", v.Get("exit_code"))
 	setCount(run.Attributes, "history_duration_ms", v.Get("duration_ms"))
-	out.give(run)
+	out.Emit(run)
 	if message == "" {
 		return
 	}
-	out.give(&transcript.Event{
+	out.Emit(&transcript.Event{
 		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindError, Type: "execution_record",
 		Time: run.Started, Origin: o.Origin, Flow: flow, Parts: []transcript.Part{{Text: message}},
 	})

@@ -12,11 +12,11 @@ import (
 )
 
 // parseState reads an execution state: one document for a run, replaced after every step.
-func parseState(in format.Input, out *output) error {
+func parseState(in format.Input, out *format.Sink) error {
 	b, err := format.ReadAll(in.Reader, format.DocumentLimit)
 	whole := transcript.Origin{Length: int64(len(b))}
 	if errors.Is(err, format.ErrTooLarge) {
-		out.problem(&transcript.Problem{Kind: "document too large", Reason: err.Error(), Origin: whole})
+		out.Emit(&transcript.Problem{Kind: "document too large", Reason: err.Error(), Origin: whole})
 		return nil
 	}
 	if err != nil {
@@ -24,7 +24,7 @@ func parseState(in format.Input, out *output) error {
 	}
 	doc, err := format.ParseJSON(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
 	if err != nil {
-		out.problem(&transcript.Problem{Kind: "bad json", Reason: err.Error(), Origin: whole})
+		out.Emit(&transcript.Problem{Kind: "bad json", Reason: err.Error(), Origin: whole})
 		return nil
 	}
 	// A state is named by its run, so one that does not say the id is still somebody's.
@@ -38,7 +38,7 @@ type state struct {
 	file      []byte // with whatever stands around the document
 	doc       format.Value
 	run, flow string
-	out       *output
+	out       *format.Sink
 }
 
 func (s *state) origin(v format.Value) transcript.Origin {
@@ -56,7 +56,7 @@ func (s *state) tell() {
 				s.tellStep(name, step)
 			}
 		}
-		if s.out.stopped {
+		if s.out.Done() {
 			return
 		}
 	}
@@ -79,13 +79,13 @@ func (s *state) tellRun() {
 	setCount(run.Attributes, "exit_code", doc.Get("ExitCode"))
 	setText(run.Attributes, "current_step", doc.Get("CurrentStep").Str())
 	setText(run.Attributes, "updated_at", doc.Get("UpdatedAt").Str())
-	s.out.give(run)
+	s.out.Emit(run)
 	if parent := doc.Get("ParentRunID").Str(); parent != "" {
 		l := link(parent, s.run)
 		l.Origin, l.Time = s.origin(doc.Get("ParentRunID")), run.Started
-		s.out.give(l)
+		s.out.Emit(l)
 		if parent != s.run {
-			s.out.give(&transcript.Run{ID: parent, Named: true})
+			s.out.Emit(&transcript.Run{ID: parent, Named: true})
 		}
 	}
 }
@@ -131,10 +131,10 @@ func (s *state) tellStep(key string, v format.Value) {
 		setCount(step.Attributes, "tokens_used", v.Get("TokensUsed"))
 		setCount(step.Attributes, "tokens_input", v.Get("TokensInput"))
 		setCount(step.Attributes, "tokens_output", v.Get("TokensOutput"))
-		s.out.give(step)
-		s.out.give(used)
+		s.out.Emit(step)
+		s.out.Emit(used)
 	} else {
-		s.out.give(step)
+		s.out.Emit(step)
 	}
 	s.said(name, v)
 }
@@ -191,7 +191,7 @@ func (s *state) aside(v format.Value, kind transcript.Kind, role, native, step s
 	if text == "" {
 		return
 	}
-	s.out.give(&transcript.Event{
+	s.out.Emit(&transcript.Event{
 		Run: s.run, Verdict: transcript.Uncounted, Kind: kind, Role: role, Type: native, Time: at,
 		Origin: s.origin(v), Parts: []transcript.Part{{Text: text}}, Flow: s.flow, Step: step,
 	})

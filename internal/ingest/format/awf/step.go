@@ -2,6 +2,7 @@ package awf
 
 import (
 	"fmt"
+	"github.com/txarchive/txarchive/internal/ingest/format"
 
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -21,7 +22,7 @@ type step struct {
 }
 
 // line takes one line and tells the step that it starts, ends or names a child of.
-func (s *steps) line(c *conversation, l *line, out *output) {
+func (s *steps) line(c *conversation, l *line, out *format.Sink) {
 	if l.class() != "step" {
 		return
 	}
@@ -51,7 +52,7 @@ func (s *steps) line(c *conversation, l *line, out *output) {
 		told.ChildRun = child
 	}
 	copied := told.Step
-	out.give(&copied)
+	out.Emit(&copied)
 }
 
 func (s *steps) start(c *conversation, l *line, place string) *step {

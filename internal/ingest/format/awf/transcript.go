@@ -30,27 +30,25 @@ type span struct{ first, last transcript.Time }
 // reader reads one transcript file. A mirror may hold the events of several runs, so everything is kept per run.
 type reader struct {
 	in     format.Input
-	out    *output
+	out    *format.Sink
 	runs   map[string]*conversation
 	order  []*conversation
 	linked map[[2]string]bool
 	named  []string // runs that links name, in the order of the file
-
-	early format.Early
 }
 
-func parseTranscript(in format.Input, out *output) error {
+func parseTranscript(in format.Input, out *format.Sink) error {
 	r := &reader{in: in, out: out, runs: map[string]*conversation{}, linked: map[[2]string]bool{}}
 	for o, err := range format.Objects(in.Reader, "", r.problem) {
 		if err != nil {
 			return err
 		}
-		if out.stopped {
+		if out.Done() {
 			return nil
 		}
 		r.line(o)
 	}
-	r.early.Settle("", r.out.give)
+	r.out.Settle("")
 	r.end()
 	return nil
 }
@@ -58,14 +56,11 @@ func parseTranscript(in format.Input, out *output) error {
 // problem tells of a bad line, which most likely belongs to the run of the line before, and where none is before to that of the
 // first: in a mirror it is the same one.
 func (r *reader) problem(p *transcript.Problem) {
-	n := len(r.order)
-	if n == 0 && r.early.Add(p) {
-		return
+	run := ""
+	if n := len(r.order); n > 0 {
+		run = r.order[n-1].run
 	}
-	if n > 0 {
-		p.Run = r.order[n-1].run
-	}
-	r.out.give(p)
+	r.out.Problem(run, p)
 }
 
 func (r *reader) line(o format.Object) {
@@ -79,7 +74,7 @@ func (r *reader) line(o format.Object) {
 	}
 	r.links(c, l)
 	c.steps.line(c, l, r.out)
-	r.out.give(event(c, l))
+	r.out.Emit(event(c, l))
 }
 
 // conversation finds the run of a line; a line that names none goes with the one before.
@@ -106,10 +101,10 @@ func (r *reader) conversation(l *line) *conversation {
 	r.runs[run] = c
 	r.order = append(r.order, c)
 	if before == nil {
-		r.out.give(&transcript.Run{ID: run, Rank: rankTranscript, Started: l.now, Named: named})
+		r.out.Emit(&transcript.Run{ID: run, Rank: rankTranscript, Started: l.now, Named: named})
 	}
-	r.out.give(&transcript.Conversation{ID: c.id, Run: run, Started: l.now})
-	r.early.Settle(run, r.out.give)
+	r.out.Emit(&transcript.Conversation{ID: c.id, Run: run, Started: l.now})
+	r.out.Settle(run)
 	return c
 }
 
@@ -171,26 +166,26 @@ func (r *reader) links(c *conversation, l *line) {
 	}
 	parent, child := l.parent.Str(), l.child.Str()
 	if made := tell(parent, c.run, parent); made != nil {
-		r.out.give(made)
+		r.out.Emit(made)
 	}
 	if made := tell(c.run, child, child); made != nil {
 		made.Attributes = transcript.Attributes{"step": l.stepName()}
-		r.out.give(made)
+		r.out.Emit(made)
 	}
 }
 
 // end tells what only the whole file says.
 func (r *reader) end() {
 	for _, c := range r.order {
-		r.out.give(&transcript.Run{
+		r.out.Emit(&transcript.Run{
 			ID: c.run, Rank: rankTranscript, Group: c.flow, Flow: c.flow, Started: c.whole.first, Ended: c.whole.last, Named: c.named,
 		})
-		r.out.give(&transcript.Conversation{ID: c.id, Run: c.run, Flow: c.flow, Started: c.span.first, Ended: c.span.last})
+		r.out.Emit(&transcript.Conversation{ID: c.id, Run: c.run, Flow: c.flow, Started: c.span.first, Ended: c.span.last})
 	}
 	for _, id := range r.named {
 		if r.runs[id] == nil {
 			r.runs[id] = &conversation{}
-			r.out.give(&transcript.Run{ID: id, Named: true})
+			r.out.Emit(&transcript.Run{ID: id, Named: true})
 		}
 	}
 }

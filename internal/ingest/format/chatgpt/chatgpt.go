@@ -85,15 +85,13 @@ func isConversation(v format.Value, cut bool) bool {
 // Parse yields the records of one file.
 func (chatgpt) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{yield: yield, places: map[string]int32{}, ids: map[string]bool{}}
-		for o, err := range format.Elements(in.Reader, func(problem *transcript.Problem) { p.emit(problem) }) {
-			if err != nil && !p.done {
-				yield(nil, err)
-			}
-			if err != nil || p.done {
+		p := &parser{Sink: format.Sink{Yield: yield}, places: map[string]int32{}, ids: map[string]bool{}}
+		for o, err := range format.Elements(in.Reader, func(problem *transcript.Problem) { p.Emit(problem) }) {
+			if err != nil {
+				p.Fail(err)
 				return
 			}
-			if p.conversation(o); p.done {
+			if p.conversation(o); p.Done() {
 				return
 			}
 		}
@@ -111,8 +109,7 @@ func (chatgpt) Text(_ string, raw []byte, _ int) (string, error) {
 
 // parser is one parse of one file.
 type parser struct {
-	yield func(transcript.Record, error) bool
-	done  bool // the caller wants no more
+	format.Sink
 	texts format.Lender
 	event transcript.Event // the present one
 	parts [2]transcript.Part
@@ -125,10 +122,4 @@ type parser struct {
 	order  []int32
 	ids    map[string]bool // of messages so far
 	calls  int
-}
-
-func (p *parser) emit(r transcript.Record) {
-	if !p.done && !p.yield(r, nil) {
-		p.done = true
-	}
 }

@@ -78,7 +78,7 @@ const longest = 200
 func (p *parser) conversation(o format.Object) {
 	h := readHeader(o.Value)
 	if h.id == "" || len(h.id) > longest || !h.mapping.IsObject() && !h.mapping.IsNull() {
-		p.emit(&transcript.Problem{Kind: "not a conversation", Reason: "no id, or a mapping that is no object", Origin: o.Origin})
+		p.Emit(&transcript.Problem{Kind: "not a conversation", Reason: "no id, or a mapping that is no object", Origin: o.Origin})
 		return
 	}
 	p.at, p.id = o.Origin, h.id
@@ -88,7 +88,7 @@ func (p *parser) conversation(o format.Object) {
 	p.calls = 0
 	before := ""
 	for _, i := range p.order {
-		if n := &p.nodes[i]; n.message.IsObject() && !p.done {
+		if n := &p.nodes[i]; n.message.IsObject() && !p.Done() {
 			before = p.message(n, before)
 		}
 	}
@@ -123,10 +123,10 @@ func (p *parser) say(h header) {
 	if len(h.gizmo) > 4 && h.gizmo[:4] == "g-p-" { // a project; other gizmos are assistants
 		group = h.gizmo
 	}
-	p.emit(&transcript.Run{
+	p.Emit(&transcript.Run{
 		ID: h.id, Rank: rank, Group: group, Title: title, Model: model, Started: h.created, Ended: h.updated, Attributes: h.attributes,
 	})
-	p.emit(&transcript.Conversation{
+	p.Emit(&transcript.Conversation{
 		ID: h.id, Run: h.id, Shared: true, Rank: rank,
 		// The newest export first: an event keeps its number, and what only an older one has stands behind.
 		Order: fmt.Sprintf("%010d", math.MaxInt32-rank),

@@ -63,7 +63,7 @@ func (p *parser) message(n *node, before string) string {
 	case transcript.KindToolResult:
 		p.parts[0].Result = p.result(n)
 	}
-	p.emit(e)
+	p.Emit(e)
 	if from := branchOf(v); from != "" && from != p.id && len(from) <= longest {
 		link := &transcript.Link{
 			Kind: "fork", From: transcript.End{Type: "run", ID: from}, To: transcript.End{Type: "run", ID: p.id}, Origin: p.origin(v),
@@ -71,7 +71,7 @@ func (p *parser) message(n *node, before string) string {
 		if e.Global {
 			link.Event = e.ID
 		}
-		p.emit(link)
+		p.Emit(link)
 	}
 	return n.key
 }

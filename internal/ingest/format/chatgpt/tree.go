@@ -52,7 +52,7 @@ func (p *parser) tree(h header) {
 			continue
 		}
 		if len(p.nodes) == mostNodes {
-			p.emit(&transcript.Problem{Run: h.id, Kind: "too many messages", Reason: fmt.Sprintf("more than %d nodes", mostNodes), Origin: p.at})
+			p.Emit(&transcript.Problem{Run: h.id, Kind: "too many messages", Reason: fmt.Sprintf("more than %d nodes", mostNodes), Origin: p.at})
 			break
 		}
 		p.places[key] = int32(len(p.nodes))

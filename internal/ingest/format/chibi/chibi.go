@@ -64,7 +64,7 @@ func (Format) Places() []format.Place {
 // Parse yields the records of one file of a Chibi home.
 func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		out := &emitter{yield: yield, run: contextOf(in)}
+		out := &emitter{Sink: format.Sink{Yield: yield}, run: contextOf(in)}
 		switch in.Role {
 		case roleTranscript, roleArchive, roleLog, roleWindow, roleStray:
 			parseLog(in, out)
@@ -120,45 +120,29 @@ func only(part int, text string) (string, error) {
 	return text, nil
 }
 
-// emitter hands records to the caller until it has enough.
+// emitter is where the records of one file go.
 type emitter struct {
-	yield func(transcript.Record, error) bool
-	run   string // the context that the file belongs to, "" where only its entries can tell
-	done  bool
-}
-
-// emit reports whether the caller wants more.
-func (e *emitter) emit(r transcript.Record) bool {
-	if !e.done && !e.yield(r, nil) {
-		e.done = true
-	}
-	return !e.done
-}
-
-func (e *emitter) fail(err error) {
-	if !e.done {
-		e.done = true
-		e.yield(nil, err)
-	}
+	format.Sink
+	run string // the context that the file belongs to, "" where only its entries can tell
 }
 
 func (e *emitter) problem(p *transcript.Problem) {
 	p.Run = e.run
-	e.emit(p)
+	e.Emit(p)
 }
 
 // named says that a context exists, which alone makes no counted run of it.
-func (e *emitter) named() { e.emit(&transcript.Run{ID: e.run, Local: true, Named: true}) }
+func (e *emitter) named() { e.Emit(&transcript.Run{ID: e.run, Local: true, Named: true}) }
 
 // objects yields the JSON objects of a file of lines; the others become problems.
 func (e *emitter) objects(in format.Input) iter.Seq[format.Object] {
 	return func(yield func(format.Object) bool) {
 		for o, err := range format.Objects(in.Reader, "", e.problem) {
 			if err != nil {
-				e.fail(err)
+				e.Fail(err)
 				return
 			}
-			if e.done || !yield(o) || e.done {
+			if e.Done() || !yield(o) || e.Done() {
 				return
 			}
 		}

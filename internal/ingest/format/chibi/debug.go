@@ -28,7 +28,7 @@ func parseUsage(in format.Input, out *emitter) {
 		u.Run, u.Origin = out.run, o.Origin
 		u.Key = key + "|" + strconv.Itoa(equal[key])
 		u.Attributes["request"] = n
-		out.emit(u)
+		out.Emit(u)
 	}
 }
 
@@ -67,13 +67,13 @@ func parseRequests(in format.Input, out *emitter) {
 	n := 0
 	for o, err := range format.Objects(in.Reader, "", func(*transcript.Problem) {}) {
 		if err != nil {
-			out.fail(err)
+			out.Fail(err)
 		}
-		if out.done {
+		if out.Done() {
 			return
 		}
 		n++
-		out.emit(&transcript.Hint{
+		out.Emit(&transcript.Hint{
 			Run:    out.run,
 			Key:    fmt.Sprintf("request/%08d/%012d", n, readTime(o.Value.Get("timestamp")).UnixMicro/1e6),
 			Value:  o.Value.Get("request", "model").Str(),

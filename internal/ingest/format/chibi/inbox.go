@@ -45,7 +45,7 @@ func parseInbox(in format.Input, out *emitter) {
 		a := transcript.Attributes{}
 		set(a, "from", m.from)
 		set(a, "to", m.to)
-		out.emit(&transcript.Event{
+		out.Emit(&transcript.Event{
 			Run: out.run, ID: m.id, Verdict: transcript.Uncounted, Kind: transcript.KindMessage, Role: "user",
 			Type: "inbox", Time: m.time, Origin: o.Origin, Parts: []transcript.Part{{Text: m.text}}, Attributes: a,
 		})
@@ -56,7 +56,7 @@ func parseInbox(in format.Input, out *emitter) {
 		if to == "" {
 			to = out.run
 		}
-		out.emit(&transcript.Link{
+		out.Emit(&transcript.Link{
 			Kind: "message",
 			From: transcript.End{Type: "run", ID: m.from}, To: transcript.End{Type: "run", ID: to},
 			ID: m.id, Time: m.time, Origin: o.Origin,

@@ -68,8 +68,8 @@ func (p *logParser) tell() {
 	}
 	p.told = true
 	run, conversation := p.run, p.conversation
-	p.out.emit(&run)
-	p.out.emit(&conversation)
+	p.out.Emit(&run)
+	p.out.Emit(&conversation)
 }
 
 // begin takes from the first entry what it says of the context's creation. Not every file holds the
@@ -162,7 +162,7 @@ func (p *logParser) entry(e *entry, o format.Object) {
 	if e.flow {
 		a["flow_control"] = true
 	}
-	p.out.emit(&transcript.Event{
+	p.out.Emit(&transcript.Event{
 		Run: p.out.run, ID: id, Kind: e.eventKind(), Role: e.speaker(), Type: e.kind, Time: e.time, Origin: o.Origin,
 		Parts: []transcript.Part{part}, Attributes: a,
 	})
@@ -183,7 +183,7 @@ func (p *logParser) delivered(e *entry, id string, at transcript.Origin) {
 	n := 0
 	for sender := range injected(e.content.Str()) {
 		n++
-		p.out.emit(&transcript.Link{
+		p.out.Emit(&transcript.Link{
 			Kind: "message",
 			From: transcript.End{Type: "run", ID: sender}, To: transcript.End{Type: "run", ID: p.out.run},
 			ID: fmt.Sprintf("%s#%d", id, n), Time: e.time, Origin: at,

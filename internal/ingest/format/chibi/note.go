@@ -23,14 +23,14 @@ func parseNote(in format.Input, out *emitter) {
 	if in.Role == roleSummary {
 		e.Kind, e.Type = transcript.KindCompaction, "summary"
 	}
-	out.emit(e)
+	out.Emit(e)
 }
 
 // parseReadable reads transcript.md, the copy for people that old versions kept. Its blocks are events that
 // Resolve takes back where any log survives.
 func parseReadable(in format.Input, out *emitter) {
-	out.emit(&transcript.Run{ID: out.run, Local: true})
-	out.emit(&transcript.Conversation{
+	out.Emit(&transcript.Run{ID: out.run, Local: true})
+	out.Emit(&transcript.Conversation{
 		Run: out.run, Shared: true, Order: order(in), Attributes: transcript.Attributes{"role": in.Role},
 	})
 	b, ok := document(in, out)
@@ -39,11 +39,11 @@ func parseReadable(in format.Input, out *emitter) {
 	}
 	start := len(b) - len(bytes.TrimPrefix(b, mark))
 	line := 1
-	for start < len(b) && !out.done {
+	for start < len(b) && !out.Done() {
 		end := start + blockLength(b[start:])
 		if block := bytes.TrimRight(b[start:end], " \t\r\n"); len(bytes.TrimSpace(block)) > 0 {
 			role, text := cutMarker(block)
-			out.emit(&transcript.Event{
+			out.Emit(&transcript.Event{
 				Run: out.run, Kind: transcript.KindMessage, Role: role, Type: "readable",
 				Origin: transcript.Origin{Line: line, Offset: int64(start), Length: int64(len(block))},
 				Parts:  []transcript.Part{{Text: string(repaired(text))}},

@@ -14,8 +14,8 @@ func parseOldest(in format.Input, out *emitter) {
 	if run.Started.Valid {
 		run.Anchor = anchor(run.Started, "")
 	}
-	out.emit(&run)
-	out.emit(&transcript.Conversation{
+	out.Emit(&run)
+	out.Emit(&transcript.Conversation{
 		Run: out.run, Shared: true, Order: order(in), Started: run.Started, Ended: run.Ended,
 		Attributes: transcript.Attributes{"role": in.Role},
 	})
@@ -26,7 +26,7 @@ func parseOldest(in format.Input, out *emitter) {
 			out.problem(&transcript.Problem{Kind: "not an object", Reason: "a message of another type", Origin: at})
 			continue
 		}
-		if !out.emit(message(m, out.run, at, ids)) {
+		if !out.Emit(message(m, out.run, at, ids)) {
 			return
 		}
 	}

@@ -17,7 +17,7 @@ func document(in format.Input, out *emitter) ([]byte, bool) {
 		out.problem(&transcript.Problem{Kind: "too large", Reason: fmt.Sprintf("more than %d bytes", format.DocumentLimit)})
 		return nil, false
 	case err != nil:
-		out.fail(err)
+		out.Fail(err)
 		return nil, false
 	}
 	return b, true
@@ -61,7 +61,7 @@ func parseState(in format.Input, out *emitter) {
 			run.Ended = readTime(c.Get("last_activity_at"))
 			run.Attributes = timers(c)
 		}
-		if run.ID != "" && !out.emit(&run) {
+		if run.ID != "" && !out.Emit(&run) {
 			return
 		}
 	}

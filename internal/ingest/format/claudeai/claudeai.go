@@ -75,15 +75,13 @@ func isConversation(v format.Value, cut bool) bool {
 // Parse yields the records of one file.
 func (claudeai) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{yield: yield}
-		for o, err := range format.Elements(in.Reader, func(problem *transcript.Problem) { p.emit(problem) }) {
-			if err != nil && !p.done {
-				yield(nil, err)
-			}
-			if err != nil || p.done {
+		p := &parser{Sink: format.Sink{Yield: yield}}
+		for o, err := range format.Elements(in.Reader, func(problem *transcript.Problem) { p.Emit(problem) }) {
+			if err != nil {
+				p.Fail(err)
 				return
 			}
-			if p.conversation(o); p.done {
+			if p.conversation(o); p.Done() {
 				return
 			}
 		}
@@ -101,8 +99,7 @@ func (claudeai) Text(_ string, raw []byte, _ int) (string, error) {
 
 // parser is one parse of one file.
 type parser struct {
-	yield func(transcript.Record, error) bool
-	done  bool // the caller wants no more
+	format.Sink
 	texts format.Lender
 	event transcript.Event // the present one
 	parts []transcript.Part
@@ -112,10 +109,4 @@ type parser struct {
 	id    string
 	calls []call // without a result so far
 	count int    // of calls without an id
-}
-
-func (p *parser) emit(r transcript.Record) {
-	if !p.done && !p.yield(r, nil) {
-		p.done = true
-	}
 }

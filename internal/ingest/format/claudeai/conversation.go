@@ -21,7 +21,7 @@ func (p *parser) conversation(o format.Object) {
 	v := o.Value
 	id, messages := v.Get("uuid").Text(), v.Get("chat_messages")
 	if id == "" || len(id) > longest || !messages.IsArray() && !messages.IsNull() {
-		p.emit(&transcript.Problem{Kind: "not a conversation", Reason: "no uuid, or messages that are no list", Origin: o.Origin})
+		p.Emit(&transcript.Problem{Kind: "not a conversation", Reason: "no uuid, or messages that are no list", Origin: o.Origin})
 		return
 	}
 	p.at, p.id, p.calls, p.count = o.Origin, id, p.calls[:0], 0
@@ -34,12 +34,12 @@ func (p *parser) conversation(o format.Object) {
 	}
 	n, before := 0, ""
 	for m := range messages.Items() {
-		if p.done {
+		if p.Done() {
 			return
 		}
 		n++
 		if !m.IsObject() {
-			p.emit(&transcript.Problem{Run: id, Kind: "not a message", Reason: "a JSON value of another type", Origin: p.origin(m)})
+			p.Emit(&transcript.Problem{Run: id, Kind: "not a message", Reason: "a JSON value of another type", Origin: p.origin(m)})
 			continue
 		}
 		before = p.message(m, n, before)
@@ -68,11 +68,11 @@ func (p *parser) say(v, messages format.Value) {
 	}
 	model := v.Get("model").Str()
 	project := cmp.Or(v.Get("project", "uuid").Str(), v.Get("project_uuid").Str())
-	p.emit(&transcript.Run{
+	p.Emit(&transcript.Run{
 		ID: p.id, Rank: rank, Group: project, Project: v.Get("project", "name").Str(), Title: title, Model: model, Started: created, Ended: updated,
 		Attributes: attributes,
 	})
-	p.emit(&transcript.Conversation{
+	p.Emit(&transcript.Conversation{
 		ID: p.id, Run: p.id, Shared: true, Rank: rank,
 		// The newest export first: an event keeps its number, and what only an older one has stands behind.
 		Order: fmt.Sprintf("%010d", math.MaxInt32-rank),
@@ -105,7 +105,7 @@ func (p *parser) add(whole, piece format.Value) {
 
 func (p *parser) give() {
 	p.event.Parts = p.parts
-	p.emit(&p.event)
+	p.Emit(&p.event)
 }
 
 // message yields the events of one message and gives its id, before is that of the message before it.

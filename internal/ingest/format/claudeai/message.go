@@ -125,7 +125,7 @@ func (p *parser) answer(m format.Value, id string, at transcript.Time, attribute
 		n := 0
 		for b := range content.Items() {
 			switch {
-			case p.done:
+			case p.Done():
 				return
 			case isText(b):
 				text(n, b)

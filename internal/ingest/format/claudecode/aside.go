@@ -14,14 +14,14 @@ const (
 	hintTitle = "title"
 )
 
-func hint(out *output, run, key, value string, at transcript.Origin) {
+func hint(out *format.Sink, run, key, value string, at transcript.Origin) {
 	if value != "" {
-		out.give(&transcript.Hint{Run: run, Key: key, Value: value, Origin: at})
+		out.Emit(&transcript.Hint{Run: run, Key: key, Value: value, Origin: at})
 	}
 }
 
 // parseMeta reads the note beside a sub-agent.
-func parseMeta(in format.Input, out *output) error {
+func parseMeta(in format.Input, out *format.Sink) error {
 	b, err := format.ReadAll(in.Reader, format.DocumentLimit)
 	if err != nil && !errors.Is(err, format.ErrTooLarge) {
 		return err
@@ -29,7 +29,7 @@ func parseMeta(in format.Input, out *output) error {
 	p := placeOf(in.Path)
 	id := agentRun(p.session, p.agent)
 	bad := func(kind string, err error) {
-		out.give(&transcript.Problem{Run: id, Kind: kind, Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(b))}})
+		out.Emit(&transcript.Problem{Run: id, Kind: kind, Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(b))}})
 	}
 	if err != nil {
 		bad("document too large", err)
@@ -43,10 +43,10 @@ func parseMeta(in format.Input, out *output) error {
 	}
 	at := transcript.Origin{Offset: doc.OffsetIn(b), Length: int64(doc.Len())}
 	name, title := doc.Get("agentType").Str(), shorten(doc.Get("description").Str())
-	out.give(&transcript.Run{ID: id, Rank: 1, Named: true, Child: true, Agent: name, Title: title})
+	out.Emit(&transcript.Run{ID: id, Rank: 1, Named: true, Child: true, Agent: name, Title: title})
 	hint(out, id, hintAgent, name, at)
 	hint(out, id, hintTitle, title, at)
-	out.give(&transcript.Event{
+	out.Emit(&transcript.Event{
 		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: "meta", Origin: at,
 		Parts: []transcript.Part{{Text: textOf(doc)}},
 	})
@@ -55,25 +55,25 @@ func parseMeta(in format.Input, out *output) error {
 
 // parseJournal reads the journal of a workflow: what it did stands in its sub-agents' files, so its lines are only
 // found.
-func parseJournal(in format.Input, out *output) error {
+func parseJournal(in format.Input, out *format.Sink) error {
 	id := placeOf(in.Path).session
 	problem := func(p *transcript.Problem) {
 		p.Run = id
-		out.give(p)
+		out.Emit(p)
 	}
 	first := true
 	for o, err := range format.Objects(in.Reader, "", problem) {
 		if err != nil {
 			return err
 		}
-		if out.stopped {
+		if out.Done() {
 			return nil
 		}
 		if first {
-			out.give(&transcript.Run{ID: id, Named: true})
+			out.Emit(&transcript.Run{ID: id, Named: true})
 			first = false
 		}
-		out.give(&transcript.Event{
+		out.Emit(&transcript.Event{
 			Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindLifecycle, Type: "journal",
 			Time: stamp(o.Value.Get("timestamp")), Origin: o.Origin, Parts: []transcript.Part{{Text: textOf(o.Value)}},
 		})

@@ -66,7 +66,7 @@ func (claudeCode) Places() []format.Place {
 // Parse reads one original; see the package comment for what becomes of it.
 func (claudeCode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		out := &output{yield: yield}
+		out := &format.Sink{Yield: yield}
 		var err error
 		switch in.Role {
 		case roleSession, roleAgent:
@@ -76,20 +76,8 @@ func (claudeCode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		case roleMeta:
 			err = parseMeta(in, out)
 		}
-		if err != nil && !out.stopped {
-			yield(nil, err)
+		if err != nil {
+			out.Fail(err)
 		}
-	}
-}
-
-// output hands records on until the reader has enough.
-type output struct {
-	yield   func(transcript.Record, error) bool
-	stopped bool
-}
-
-func (o *output) give(r transcript.Record) {
-	if !o.stopped {
-		o.stopped = !o.yield(r, nil)
 	}
 }

@@ -13,7 +13,7 @@ func (r *reader) belongs(l *line) {
 		return
 	}
 	r.agents[""] = true
-	r.out.give(&transcript.Link{Kind: "parent", From: run(r.session), To: run(r.run), Time: l.now, Origin: l.origin})
+	r.out.Emit(&transcript.Link{Kind: "parent", From: run(r.session), To: run(r.run), Time: l.now, Origin: l.origin})
 }
 
 // spawned links the session of a line to the sub-agent that a result names. The statement stands in an event, and is
@@ -54,9 +54,9 @@ func (r *reader) child(l *line, agent, event, call string) {
 	}
 	edge := &transcript.Link{Kind: "parent", From: run(session), To: run(agentRun(session, agent)), Time: l.now, Origin: l.origin, Event: event}
 	set(&edge.Attributes, "call", call)
-	r.out.give(edge)
+	r.out.Emit(edge)
 	if r.place.agent != "" && agent != r.place.agent { // a sub-agent of a sub-agent: both lie side by side
-		r.out.give(&transcript.Link{Kind: "call", From: run(r.run), To: edge.To, Time: l.now, Origin: l.origin, Uncounted: true,
+		r.out.Emit(&transcript.Link{Kind: "call", From: run(r.run), To: edge.To, Time: l.now, Origin: l.origin, Uncounted: true,
 			Attributes: edge.Attributes})
 	}
 }
@@ -72,7 +72,7 @@ func (r *reader) copiedFrom(l *line) {
 		return
 	}
 	r.foreign[session] = true
-	r.out.give(&transcript.Link{Kind: kind, From: run(session), To: run(r.run), Time: l.now, Origin: l.origin, Uncounted: true})
+	r.out.Emit(&transcript.Link{Kind: kind, From: run(session), To: run(r.run), Time: l.now, Origin: l.origin, Uncounted: true})
 }
 
 // task is what a call says of the sub-agent that it starts. The sub-agent's own file does not say it; see Resolve.

@@ -9,7 +9,7 @@ import (
 
 // reader reads one transcript, of a session or of a sub-agent.
 type reader struct {
-	out   *output
+	out   *format.Sink
 	place place
 
 	run, conversation string // "" until the file says whose it is
@@ -19,7 +19,6 @@ type reader struct {
 	counted           bool   // something was said
 
 	waiting []*transcript.Event // rows from before run was known
-	early   format.Early        // from before then, too
 	seen    map[string]bool     // uuids
 	calls   map[string]string   // names of tools by call id
 	results map[string]bool     // call ids that were answered
@@ -42,7 +41,7 @@ type reader struct {
 	spent  transcript.Usage
 }
 
-func parseSession(in format.Input, out *output) error {
+func parseSession(in format.Input, out *format.Sink) error {
 	r := &reader{out: out, place: placeOf(in.Path), seen: map[string]bool{}, calls: map[string]string{}, results: map[string]bool{},
 		told: map[string]int64{}, agents: map[string]bool{}, foreign: map[string]bool{}, tasks: map[string]task{}}
 	if in.Role != roleAgent {
@@ -53,7 +52,7 @@ func parseSession(in format.Input, out *output) error {
 		if err != nil {
 			return err
 		}
-		if out.stopped {
+		if out.Done() {
 			return nil
 		}
 		r.line(o)
@@ -64,11 +63,7 @@ func parseSession(in format.Input, out *output) error {
 
 func (r *reader) problem(p *transcript.Problem) {
 	p.Alone = true
-	if r.run == "" && r.early.Add(p) {
-		return
-	}
-	p.Run = r.run
-	r.out.give(p)
+	r.out.Problem(r.run, p)
 }
 
 // identify takes the identity of the file from its path where that is enough.
@@ -99,10 +94,10 @@ func (r *reader) is(session, first string) {
 	}
 	for _, e := range r.waiting {
 		e.Run = r.run
-		r.out.give(e)
+		r.out.Emit(e)
 	}
 	r.waiting = nil
-	r.early.Settle(r.run, r.out.give)
+	r.out.Settle(r.run)
 }
 
 // agentRun is the id of a sub-agent's run. Its own id is short and only means something in its session.
@@ -149,7 +144,7 @@ func (r *reader) begin(l *line) {
 	}
 	r.open = true
 	child := r.place.agent != ""
-	r.out.give(&transcript.Conversation{ID: r.conversation, Run: r.run, Started: l.now, Child: child})
+	r.out.Emit(&transcript.Conversation{ID: r.conversation, Run: r.run, Started: l.now, Child: child})
 }
 
 // end tells what only the whole file says of the run. Several files of one run are one session in several places.
@@ -158,7 +153,7 @@ func (r *reader) end() {
 	if guess && len(r.waiting) > 0 {
 		r.is("", "")
 	}
-	r.early.Settle(r.run, r.out.give)
+	r.out.Settle(r.run)
 	if !r.rows {
 		return
 	}
@@ -169,11 +164,11 @@ func (r *reader) end() {
 		ID: r.run, Named: !r.counted, Child: child, Title: title, Project: f.project, Branch: f.branch, Version: f.version,
 		Model: f.model, Agent: f.agent, Started: f.first, Ended: f.last, Guess: guess,
 	}
-	r.out.give(run)
+	r.out.Emit(run)
 	if !r.open {
 		return
 	}
-	r.out.give(&transcript.Conversation{
+	r.out.Emit(&transcript.Conversation{
 		ID: r.conversation, Run: r.run, Child: child, Title: title, Project: f.project, Branch: f.branch, Version: f.version,
 		Model: f.model, Agent: f.agent, Started: f.first, Ended: f.last, Silent: !r.counted,
 	})
@@ -240,7 +235,7 @@ func (r *reader) uncounted(l *line, e *transcript.Event) {
 		r.waiting = append(r.waiting, transcript.Keep(e).(*transcript.Event))
 		return
 	}
-	r.out.give(e)
+	r.out.Emit(e)
 }
 
 // system gives a line that the program says. Every such line is an event.
@@ -261,7 +256,7 @@ func (r *reader) give(e *transcript.Event) {
 	if e.ID != "" {
 		r.latest = e.ID
 	}
-	r.out.give(e)
+	r.out.Emit(e)
 }
 
 // aside gives a line that is no event: it is found, and counted by type and version.

@@ -112,7 +112,7 @@ func (r *reader) spend(l *line, u *transcript.Usage) {
 		r.told[u.Key] = u.Rank
 	}
 	given := *u
-	r.out.give(&given)
+	r.out.Emit(&given)
 }
 
 // requestKey gives a request its identity. On a side chain message.id alone is the request, and whoever has it outside

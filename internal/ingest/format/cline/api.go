@@ -33,7 +33,7 @@ func (p *parser) api() {
 	}
 	for v := range p.whole.Items() {
 		p.seen(v)
-		if p.done {
+		if p.out.Done() {
 			return
 		}
 	}

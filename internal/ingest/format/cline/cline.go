@@ -52,7 +52,7 @@ const (
 // Parse yields the records of one file.
 func (cline) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{in: in, yield: yield, keys: map[string]bool{}, calls: map[string][]transcript.Call{}}
+		p := &parser{out: format.Sink{Yield: yield}, in: in, keys: map[string]bool{}, calls: map[string][]transcript.Call{}}
 		p.task, p.nameless = taskOf(in.Path)
 		switch in.Role {
 		case roleUI:
@@ -85,9 +85,8 @@ func (cline) Text(role string, raw []byte, part int) (string, error) {
 
 // parser is one parse of one file.
 type parser struct {
-	in    format.Input
-	yield func(transcript.Record, error) bool
-	done  bool // the caller wants no more
+	out format.Sink
+	in  format.Input
 
 	task     string // native id
 	suffix   string // of its conversation's
@@ -108,9 +107,7 @@ func (p *parser) emit(r transcript.Record) {
 			run.Anchor = strconv.FormatInt(run.Started.UnixMicro, 10) + " " + run.Title
 		}
 	}
-	if !p.done && !p.yield(r, nil) {
-		p.done = true
-	}
+	p.out.Emit(r)
 }
 
 // problem reports what could not be read.
@@ -136,10 +133,7 @@ func (p *parser) document() bool {
 		return false
 	}
 	if err != nil {
-		if !p.done {
-			p.yield(nil, err)
-			p.done = true
-		}
+		p.out.Fail(err)
 		return false
 	}
 	skipped := len(content)

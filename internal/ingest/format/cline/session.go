@@ -50,7 +50,7 @@ func (p *parser) session() {
 			begun = format.Value{}
 		}
 		p.turn(v, n, n <= resumed)
-		if p.done {
+		if p.out.Done() {
 			return
 		}
 	}

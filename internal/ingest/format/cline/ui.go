@@ -76,7 +76,7 @@ func (p *parser) ui() {
 			p.request(m, total)
 			first = false
 		}
-		if p.done {
+		if p.out.Done() {
 			return
 		}
 	}

@@ -13,7 +13,7 @@ func (p *parser) aside() {
 	named := map[string]bool{}
 	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
 		if err != nil {
-			p.fail(err)
+			p.Fail(err)
 			return
 		}
 		e := &transcript.Event{
@@ -47,9 +47,9 @@ func (p *parser) aside() {
 			if title != "" {
 				run.Rank = nameRank
 			}
-			p.emit(run)
+			p.Emit(run)
 		}
-		if p.emit(e); p.done {
+		if p.Emit(e); p.Done() {
 			return
 		}
 	}

@@ -54,7 +54,7 @@ func (codex) Places() []format.Place {
 // Parse yields the records of one file.
 func (codex) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{in: in, yield: yield}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in}
 		switch in.Role {
 		case roleRollout:
 			p.rollout(in.Reader, "")
@@ -80,9 +80,8 @@ func (codex) Text(role string, raw []byte, part int) (string, error) {
 
 // parser is one parse of one file.
 type parser struct {
-	in    format.Input
-	yield func(transcript.Record, error) bool
-	done  bool // the caller wants no more
+	in format.Input
+	format.Sink
 	inner string
 
 	thread       string // native id; "" until a line needs it
@@ -102,19 +101,6 @@ type parser struct {
 	made         single        // the event of the present line
 }
 
-func (p *parser) emit(r transcript.Record) {
-	if !p.done && !p.yield(r, nil) {
-		p.done = true
-	}
-}
-
-func (p *parser) fail(err error) {
-	if !p.done {
-		p.yield(nil, err)
-		p.done = true
-	}
-}
-
 // problem reports what could not be read. Before the head it is the thread's that the file's name names.
 func (p *parser) problem(pr *transcript.Problem) {
 	if pr.Run = p.thread; pr.Run == "" {
@@ -123,5 +109,5 @@ func (p *parser) problem(pr *transcript.Problem) {
 		}
 	}
 	pr.Alone = true
-	p.emit(pr)
+	p.Emit(pr)
 }

@@ -105,12 +105,12 @@ func (p *parser) meta(e *transcript.Event, v format.Value) {
 		}
 		if head.ownFrom.Known && e.Seq.Known && !p.page() {
 			p.inherits = true
-			p.emit(&transcript.Hint{Run: p.thread, Key: hintInherits, Value: "yes", Origin: e.Origin})
+			p.Emit(&transcript.Hint{Run: p.thread, Key: hintInherits, Value: "yes", Origin: e.Origin})
 		}
 		return
 	}
 	if id := v.Get("id").Str(); id != "" && id == p.head.parent && !p.page() {
-		p.emit(&transcript.Hint{Run: p.thread, Key: hintReplay, Value: id, Origin: e.Origin})
+		p.Emit(&transcript.Hint{Run: p.thread, Key: hintReplay, Value: id, Origin: e.Origin})
 	}
 }
 
@@ -154,11 +154,11 @@ func (p *parser) introduce(at *transcript.Origin) {
 	if p.page() {
 		rank = 0
 	}
-	p.emit(&transcript.Run{
+	p.Emit(&transcript.Run{
 		ID: p.thread, Rank: rank, Project: m.cwd, Branch: m.branch, Agent: m.role, Version: m.version,
 		Started: m.started, Child: child, Attributes: facts,
 	})
-	p.emit(&transcript.Conversation{
+	p.Emit(&transcript.Conversation{
 		ID: p.conversation, Run: p.thread, Project: m.cwd, Branch: m.branch, Agent: m.role,
 		Version: m.version, Started: m.started, Child: child,
 	})
@@ -170,7 +170,7 @@ func (p *parser) introduce(at *transcript.Origin) {
 	}
 	if m.forkedFrom != "" && m.forkedFrom != p.thread {
 		if !m.based && !p.page() {
-			p.emit(&transcript.Hint{Run: p.thread, Key: hintFork, Value: m.forkedFrom, Origin: *at})
+			p.Emit(&transcript.Hint{Run: p.thread, Key: hintFork, Value: m.forkedFrom, Origin: *at})
 		}
 		if m.forkedFrom != m.parent {
 			p.link("fork", m.forkedFrom, p.thread, *at, false)
@@ -179,7 +179,7 @@ func (p *parser) introduce(at *transcript.Origin) {
 }
 
 func (p *parser) link(kind, from, to string, at transcript.Origin, uncounted bool) {
-	p.emit(&transcript.Link{
+	p.Emit(&transcript.Link{
 		Kind: kind, From: transcript.End{Type: "run", ID: from}, To: transcript.End{Type: "run", ID: to},
 		Origin: at, Uncounted: uncounted,
 	})
@@ -204,6 +204,6 @@ func (p *parser) title(text string) {
 func (p *parser) name(title string) {
 	p.titled = true
 	p.begin(nil)
-	p.emit(&transcript.Run{ID: p.thread, Title: title})
-	p.emit(&transcript.Conversation{ID: p.conversation, Run: p.thread, Title: title})
+	p.Emit(&transcript.Run{ID: p.thread, Title: title})
+	p.Emit(&transcript.Conversation{ID: p.conversation, Run: p.thread, Title: title})
 }

@@ -46,10 +46,10 @@ func (p *parser) rollout(r io.Reader, inner string) {
 			break
 		}
 		if err != nil {
-			p.fail(err)
+			p.Fail(err)
 			return
 		}
-		if p.line(o); p.done {
+		if p.line(o); p.Done() {
 			return
 		}
 	}
@@ -72,7 +72,7 @@ func (p *parser) line(o format.Object) {
 	e.Parts = p.made.part[:]
 	if p.inherits && e.Seq.N >= p.head.ownFrom.N {
 		p.inherits = false
-		p.emit(&transcript.Hint{Run: p.thread, Key: hintOwn, Value: strconv.FormatInt(o.Origin.Offset, 10), Origin: o.Origin})
+		p.Emit(&transcript.Hint{Run: p.thread, Key: hintOwn, Value: strconv.FormatInt(o.Origin.Offset, 10), Origin: o.Origin})
 	}
 	switch {
 	case !l.payload.Exists() && l.state:
@@ -110,7 +110,7 @@ func (p *parser) line(o format.Object) {
 	}
 	p.begin(&e.Origin)
 	e.Conversation = p.conversation
-	p.emit(e)
+	p.Emit(e)
 }
 
 // known are the types of lines that keep the program's own books.
@@ -140,14 +140,14 @@ func (p *parser) turn(e *transcript.Event, payload format.Value) {
 	p.begin(&e.Origin)
 	if model != "" && model != p.model {
 		p.model = model
-		p.emit(&transcript.Run{ID: p.thread, Model: model})
-		p.emit(&transcript.Conversation{ID: p.conversation, Run: p.thread, Model: model})
+		p.Emit(&transcript.Run{ID: p.thread, Model: model})
+		p.Emit(&transcript.Conversation{ID: p.conversation, Run: p.thread, Model: model})
 	}
 	if value := p.turns.begin(id, e.Origin.Offset); value != "" {
 		key := hintTurn
 		if p.page() {
 			key = hintPage
 		}
-		p.emit(&transcript.Hint{Run: p.thread, Key: key, Value: value, Origin: e.Origin})
+		p.Emit(&transcript.Hint{Run: p.thread, Key: key, Value: value, Origin: e.Origin})
 	}
 }

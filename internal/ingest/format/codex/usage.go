@@ -131,7 +131,7 @@ func (p *parser) tokens(e *transcript.Event, info format.Value) bool {
 	spent, beside := p.meter.settle(spent)
 	u := p.usage(e, spent)
 	u.Key, u.Alias = p.conversation+":"+key, beside
-	p.emit(u)
+	p.Emit(u)
 	return true
 }
 
@@ -153,7 +153,7 @@ func (p *parser) record(e *transcript.Event, v format.Value) {
 	}
 	u := p.usage(e, spent)
 	u.Key, u.RequestID = r.key, id
-	p.emit(u)
+	p.Emit(u)
 }
 
 // takes says whether a record is a request that neither a record nor a token_count has told of.

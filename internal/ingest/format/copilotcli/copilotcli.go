@@ -59,7 +59,7 @@ func (copilot) Places() []format.Place {
 // Parse yields the records of one file.
 func (copilot) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{in: in, yield: yield, names: map[string]string{}, asked: map[string]bool{}, spent: map[string]int64{}, closed: map[string]bool{}}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, names: map[string]string{}, asked: map[string]bool{}, spent: map[string]int64{}, closed: map[string]bool{}}
 		switch in.Role {
 		case roleEvents:
 			p.events()
@@ -88,13 +88,11 @@ func (copilot) Text(role string, raw []byte, part int) (string, error) {
 
 // parser is one parse of one file.
 type parser struct {
-	in    format.Input
-	yield func(transcript.Record, error) bool
-	done  bool // the caller wants no more
+	in format.Input
+	format.Sink
 
 	session   string // native id; "" until a record needs it
 	rank      int    // of what the file says; see rankOf
-	early     format.Early
 	titled    bool
 	model     string
 	version   string
@@ -110,25 +108,8 @@ type parser struct {
 	checkpoint bool                // the program keeps its sums over a resume
 }
 
-func (p *parser) emit(r transcript.Record) {
-	if !p.done && !p.yield(r, nil) {
-		p.done = true
-	}
-}
-
-func (p *parser) fail(err error) {
-	if !p.done {
-		p.yield(nil, err)
-		p.done = true
-	}
-}
-
 // problem reports what could not be read.
 func (p *parser) problem(pr *transcript.Problem) {
 	pr.Alone = true
-	if p.session == "" && p.early.Add(pr) {
-		return
-	}
-	pr.Run = p.session
-	p.emit(pr)
+	p.Problem(p.session, pr)
 }

@@ -37,7 +37,7 @@ func (p *parser) user(l line) {
 	if !strings.HasPrefix(source, "skill") && !strings.HasPrefix(strings.TrimSpace(content), "<skill-context") {
 		p.prompted(content)
 	}
-	p.emit(e)
+	p.Emit(e)
 }
 
 // answer is what an assistant.message says.
@@ -93,7 +93,7 @@ func (p *parser) assistant(l line) {
 			}
 			p.asked[part.Call.ID] = true
 		}
-		p.emit(e)
+		p.Emit(e)
 	}
 	if !blank(a.reasoning) {
 		say(transcript.KindReasoning, part(l, a.reasoning))
@@ -118,7 +118,7 @@ func (p *parser) silent(l line, model string) {
 	e := p.event(l, transcript.KindNotice, "assistant")
 	e.Model = model
 	e.Parts = []transcript.Part{{Text: pieceText(l.value)}}
-	p.emit(e)
+	p.Emit(e)
 }
 
 func (p *parser) call(l line, v format.Value) transcript.Part {
@@ -143,7 +143,7 @@ func (p *parser) started(l line) {
 			p.names[id] = name
 		}
 	}
-	p.emit(e)
+	p.Emit(e)
 }
 
 // completed yields what a tool gave.
@@ -163,7 +163,7 @@ func (p *parser) completed(l line) {
 		r.Failed = transcript.Yes
 	}
 	e.Parts = []transcript.Part{{Text: pieceText(l.value), Result: r}}
-	p.emit(e)
+	p.Emit(e)
 }
 
 // pathsOf gives the files that arguments name.

@@ -38,14 +38,14 @@ func readLine(o format.Object) line {
 func (p *parser) events() {
 	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
 		if err != nil {
-			p.fail(err)
+			p.Fail(err)
 			return
 		}
 		l := readLine(o)
 		if p.session == "" {
 			p.begin(l)
 		}
-		if p.line(l); p.done {
+		if p.line(l); p.Done() {
 			return
 		}
 	}
@@ -66,17 +66,17 @@ func (p *parser) begin(first line) {
 		p.rank = rankOf(p.in.Path)
 	}
 	p.say(transcript.Conversation{Rank: p.rank}, nil)
-	p.early.Settle(p.session, p.emit)
+	p.Settle(p.session)
 }
 
 // say states something of the session: of the run and its conversation alike.
 func (p *parser) say(c transcript.Conversation, facts transcript.Attributes) {
-	p.emit(&transcript.Run{
+	p.Emit(&transcript.Run{
 		ID: p.session, Rank: 1, Title: c.Title, Model: c.Model, Version: c.Version, Project: c.Project, Branch: c.Branch,
 		Started: c.Started, Attributes: facts,
 	})
 	c.ID, c.Run = p.session, p.session
-	p.emit(&c)
+	p.Emit(&c)
 }
 
 // line yields the rows of one line.
@@ -108,7 +108,7 @@ func (p *parser) line(l line) {
 		e := p.event(l, transcript.KindSystem, "system")
 		e.Verdict = transcript.Counted
 		e.Parts = []transcript.Part{{Text: pieceText(l.value)}}
-		p.emit(e)
+		p.Emit(e)
 		return
 	}
 	p.aside(l)
@@ -203,5 +203,5 @@ func (p *parser) aside(l line) {
 		}
 	}
 	e.Parts = []transcript.Part{{Text: pieceText(l.value)}}
-	p.emit(e)
+	p.Emit(e)
 }

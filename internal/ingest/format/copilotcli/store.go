@@ -40,7 +40,7 @@ func (p *parser) requests() {
 	named := map[string]bool{}
 	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
 		if err != nil {
-			p.fail(err)
+			p.Fail(err)
 			return
 		}
 		session := o.Value.Get("session_id").Text()
@@ -49,16 +49,16 @@ func (p *parser) requests() {
 		}
 		if !named[session] {
 			named[session] = true
-			p.emit(&transcript.Run{ID: session, Named: true})
+			p.Emit(&transcript.Run{ID: session, Named: true})
 		}
 		if u := requestOf(session, o); u != nil {
-			p.emit(u)
+			p.Emit(u)
 		} else {
-			p.emit(&transcript.Event{
+			p.Emit(&transcript.Event{
 				Run: session, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: roleUsage, Origin: o.Origin, Parts: []transcript.Part{{}},
 			})
 		}
-		if p.done {
+		if p.Done() {
 			return
 		}
 	}

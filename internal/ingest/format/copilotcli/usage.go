@@ -113,7 +113,7 @@ func (p *parser) close(l line, id string, models []string, now map[string]spendi
 				continue
 			}
 		}
-		p.emit(&transcript.Usage{
+		p.Emit(&transcript.Usage{
 			Run: p.session, Conversation: p.session, Key: p.session + shutdownMark + id + ":" + model, Rank: int64(p.rank), Time: l.at, Origin: l.origin,
 			Model: model, Input: transcript.Known(max(s.input-s.read-s.write, 0)), Output: transcript.Known(s.output),
 			CacheRead: transcript.Known(s.read), CacheWrite: transcript.Known(s.write), Reasoning: s.reasoning, Requests: s.requests,
@@ -152,7 +152,7 @@ func (p *parser) spend(l line, request, model string, output format.Value) {
 		p.spent[request] = n
 	}
 	p.said += grown
-	p.emit(&transcript.Usage{
+	p.Emit(&transcript.Usage{
 		Run: p.session, Conversation: p.session, Verdict: transcript.DerivedTotal, Time: l.at, Origin: l.origin, Model: model,
 		RequestID: request, Output: transcript.Known(grown), Attributes: transcript.Attributes{"of": "assistant.message"},
 	})

@@ -19,7 +19,7 @@ func (p *parser) workspace() {
 		return
 	}
 	if err != nil {
-		p.fail(err)
+		p.Fail(err)
 		return
 	}
 	run := &transcript.Run{ID: sessionOf(p.in.Path), Named: true, Rank: 2, Attributes: transcript.Attributes{}}
@@ -49,8 +49,8 @@ func (p *parser) workspace() {
 	if name != "" {
 		run.Title = name
 	}
-	p.emit(run)
-	p.emit(&transcript.Event{
+	p.Emit(run)
+	p.Emit(&transcript.Event{
 		Run: run.ID, Verdict: transcript.Uncounted, Kind: transcript.KindLifecycle, Type: roleWorkspace, Time: run.Started,
 		Origin: transcript.Origin{Length: int64(len(content))}, Parts: []transcript.Part{{Text: string(content)}},
 	})

@@ -112,7 +112,7 @@ func (b *bubble) out(e *transcript.Event, verdict transcript.Verdict) {
 		b.speak()
 		e.Conversation, e.Run = b.session, ""
 	}
-	b.emit(e)
+	b.Emit(e)
 }
 
 func (b *bubble) thought() {
@@ -218,7 +218,7 @@ func (b *bubble) tokens() {
 	if !at.Valid {
 		at = b.started
 	}
-	b.emit(&transcript.Usage{
+	b.Emit(&transcript.Usage{
 		Run: b.session, Conversation: b.session, Key: b.session + ":" + b.id, Rank: rankRows, Origin: b.parser.at, Time: at, Model: b.model,
 		Input: input, Output: output, Requests: transcript.Known(1), Estimated: true,
 	})

@@ -14,12 +14,12 @@ func (p *parser) chat() {
 	seen := map[string]int{}
 	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
 		if err != nil {
-			p.fail(err)
+			p.Fail(err)
 			return
 		}
 		p.at, p.whole = o.Origin, o.Value
 		p.texts.Reset()
-		if p.chatRow(o.Value, seen); p.done {
+		if p.chatRow(o.Value, seen); p.Done() {
 			return
 		}
 	}
@@ -34,7 +34,7 @@ func (p *parser) chatRow(v format.Value, seen map[string]int) {
 	case table != tableMessage && table != tableLost:
 		p.aside(v, transcript.KindUnknown, table)
 	case !data.IsObject():
-		p.emit(&transcript.Problem{Run: p.session, Kind: "bad json", Reason: "data of a row is no JSON object", Origin: p.at})
+		p.Emit(&transcript.Problem{Run: p.session, Kind: "bad json", Reason: "data of a row is no JSON object", Origin: p.at})
 	case !data.Get("role").IsString(): // a blob that is no message
 		p.aside(v, transcript.KindUnknown, table)
 	case table == tableLost && seen[v.Get("id").Str()] > 0:
@@ -96,7 +96,7 @@ func (p *parser) document() {
 	p.session = p.where.session
 	content, err := format.ReadAll(p.in.Reader, 1<<20)
 	if err != nil && !format.IsContent(err) {
-		p.fail(err)
+		p.Fail(err)
 		return
 	}
 	p.at = transcript.Origin{Length: int64(len(content))}

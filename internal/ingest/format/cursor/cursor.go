@@ -71,7 +71,7 @@ func (cursor) Places() []format.Place {
 // Parse yields the records of one file.
 func (cursor) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{in: in, yield: yield, where: place(in.Path)}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, where: place(in.Path)}
 		switch in.Role {
 		case roleTranscript:
 			p.lines()
@@ -110,9 +110,8 @@ const (
 
 // parser is one parse of one file.
 type parser struct {
-	in    format.Input
-	yield func(transcript.Record, error) bool
-	done  bool // the caller wants no more
+	in format.Input
+	format.Sink
 
 	where   spot
 	session string // native id of the run and its conversation
@@ -133,36 +132,23 @@ type parser struct {
 	texts   format.Lender
 }
 
-func (p *parser) emit(r transcript.Record) {
-	if !p.done && !p.yield(r, nil) {
-		p.done = true
-	}
-}
-
-func (p *parser) fail(err error) {
-	if !p.done {
-		p.yield(nil, err)
-		p.done = true
-	}
-}
-
 // problem reports what could not be read.
 func (p *parser) problem(pr *transcript.Problem) {
 	pr.Run, pr.Alone = p.session, !p.shared
-	p.emit(pr)
+	p.Emit(pr)
 }
 
 // speak makes the session one that counts: somebody says something.
 func (p *parser) speak() {
 	if !p.said {
 		p.said = true
-		p.emit(&transcript.Conversation{ID: p.session, Run: p.session, Shared: p.shared, Order: p.order, Rank: p.rank, Child: p.is.Child})
+		p.Emit(&transcript.Conversation{ID: p.session, Run: p.session, Shared: p.shared, Order: p.order, Rank: p.rank, Child: p.is.Child})
 	}
 }
 
 // end states what the whole file says of its session: of the run, and of the conversation where there is one.
 func (p *parser) end() {
-	if p.session == "" || p.done {
+	if p.session == "" || p.Done() {
 		return
 	}
 	c := p.is
@@ -173,7 +159,7 @@ func (p *parser) end() {
 	if group == "" {
 		group = slug(c.Project)
 	}
-	p.emit(&transcript.Run{
+	p.Emit(&transcript.Run{
 		ID: p.session, Rank: rank, Group: group, Title: c.Title, Model: c.Model, Project: c.Project, Branch: c.Branch, Started: c.Started, Child: c.Child,
 		Named: !p.said, Attributes: p.facts,
 	})
@@ -182,6 +168,6 @@ func (p *parser) end() {
 		if p.said {
 			c.Rank = p.rank
 		}
-		p.emit(&c)
+		p.Emit(&c)
 	}
 }

@@ -28,12 +28,12 @@ func (p *parser) plain() {
 		return
 	}
 	if err != nil {
-		p.fail(err)
+		p.Fail(err)
 		return
 	}
 	text := string(content)
 	var s stretch
-	for line, offset := 1, 0; offset < len(text) && !p.done; line++ {
+	for line, offset := 1, 0; offset < len(text) && !p.Done(); line++ {
 		end := len(text)
 		if n := strings.IndexByte(text[offset:], '\n'); n >= 0 {
 			end = offset + n + 1
@@ -47,7 +47,7 @@ func (p *parser) plain() {
 		offset = end
 	}
 	p.stretch(s, text)
-	if !p.said && strings.TrimSpace(text) != "" && !p.done {
+	if !p.said && strings.TrimSpace(text) != "" && !p.Done() {
 		p.problem(&transcript.Problem{Kind: "not a transcript", Reason: "no line says who speaks", Origin: transcript.Origin{Length: int64(len(text))}})
 	}
 }
@@ -105,7 +105,7 @@ func (p *parser) stretch(s stretch, text string) {
 	}
 	if s.role == "" { // before anybody speaks
 		e.Kind = transcript.KindNotice
-		p.emit(e)
+		p.Emit(e)
 		return
 	}
 	t := tags{}
@@ -115,7 +115,7 @@ func (p *parser) stretch(s stretch, text string) {
 	}
 	p.speak()
 	e.Verdict, e.Conversation, e.Run = transcript.Counted, p.session, ""
-	p.emit(e)
+	p.Emit(e)
 	p.prompted(t.query)
 }
 

@@ -13,12 +13,12 @@ func (p *parser) rows() {
 	p.shared, p.order, p.rank = true, orderMessages, rankRows
 	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
 		if err != nil {
-			p.fail(err)
+			p.Fail(err)
 			return
 		}
 		p.at, p.whole = o.Origin, o.Value
 		p.texts.Reset()
-		if p.row(o.Value); p.done {
+		if p.row(o.Value); p.Done() {
 			return
 		}
 	}
@@ -35,7 +35,7 @@ func (p *parser) row(v format.Value) {
 	case value.IsNull(): // it was emptied
 		p.aside(v, transcript.KindNotice, table)
 	case !value.IsObject():
-		p.emit(&transcript.Problem{Run: p.session, Kind: "bad json", Reason: "value of a row is no JSON object", Origin: p.at})
+		p.Emit(&transcript.Problem{Run: p.session, Kind: "bad json", Reason: "value of a row is no JSON object", Origin: p.at})
 	case table == tableComposer:
 		p.composer(v, value)
 	case table == tableHeader:
@@ -63,7 +63,7 @@ func (p *parser) aside(v format.Value, kind transcript.Kind, typ string) {
 	e := p.event(kind, "", typ)
 	e.Conversation, e.Run = "", p.session
 	e.Parts = []transcript.Part{p.part(v)}
-	p.emit(e)
+	p.Emit(e)
 }
 
 // composer is what the editor keeps of a conversation. Those of early versions have its messages in them.
@@ -114,10 +114,10 @@ func (p *parser) known(v format.Value, started transcript.Time) {
 // hints tell the other originals of a conversation its name and model.
 func (p *parser) hints() {
 	if p.is.Title != "" {
-		p.emit(&transcript.Hint{Run: p.session, Key: hintTitle, Value: p.is.Title, Origin: p.at})
+		p.Emit(&transcript.Hint{Run: p.session, Key: hintTitle, Value: p.is.Title, Origin: p.at})
 	}
 	if p.is.Model != "" {
-		p.emit(&transcript.Hint{Run: p.session, Key: hintModel, Value: p.is.Model, Origin: p.at})
+		p.Emit(&transcript.Hint{Run: p.session, Key: hintModel, Value: p.is.Model, Origin: p.at})
 	}
 }
 
@@ -248,6 +248,6 @@ func (p *parser) spent(v format.Value) {
 		u := &transcript.Usage{Run: p.session, Conversation: p.session, Key: p.session + ":cost:" + model, Origin: p.at, Model: model,
 			Cost: transcript.Known(int64(cents * 1e7)), CostSource: "usageData.costInCents", Requests: m.Get("amount").Count(), Time: p.started,
 			Attributes: transcript.Attributes{totalMark: true}}
-		p.emit(u)
+		p.Emit(u)
 	}
 }

@@ -15,12 +15,12 @@ func (p *parser) lines() {
 	p.begin()
 	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
 		if err != nil {
-			p.fail(err)
+			p.Fail(err)
 			return
 		}
 		p.at, p.whole = o.Origin, o.Value
 		p.texts.Reset()
-		if p.line(o.Value); p.done {
+		if p.line(o.Value); p.Done() {
 			return
 		}
 	}
@@ -37,12 +37,12 @@ func (p *parser) link(parent, child string) {
 	if parent == "" || child == "" || parent == child {
 		return
 	}
-	p.emit(&transcript.Link{
+	p.Emit(&transcript.Link{
 		Kind: "parent", From: transcript.End{Type: "run", ID: parent}, To: transcript.End{Type: "run", ID: child}, Origin: p.at,
 	})
 	for _, id := range []string{parent, child} {
 		if id != p.session {
-			p.emit(&transcript.Run{ID: id, Named: true, Child: id == child})
+			p.Emit(&transcript.Run{ID: id, Named: true, Child: id == child})
 		}
 	}
 }
@@ -75,7 +75,7 @@ func (p *parser) note(v format.Value) {
 		e.Attributes = transcript.Attributes{"status": s}
 	}
 	e.Parts = []transcript.Part{p.part(v)}
-	p.emit(e)
+	p.Emit(e)
 }
 
 // message yields the events of one message: one for all that a person says in it, one for each block of everything else.
@@ -112,7 +112,7 @@ func (m *message) all(content format.Value) {
 	if !m.told { // nothing in it that counts
 		e := m.event(transcript.KindNotice, m.role, "")
 		e.Parts = []transcript.Part{m.part(m.whole)}
-		m.emit(e)
+		m.Emit(e)
 	}
 }
 
@@ -243,7 +243,7 @@ func (m *message) out(e *transcript.Event) {
 	if m.left {
 		e.Attributes = transcript.Attributes{"abandoned": true}
 	}
-	m.emit(e)
+	m.Emit(e)
 }
 
 // other is a block of a kind that does not count.
@@ -252,7 +252,7 @@ func (m *message) other(b format.Value, typ string) {
 	e := m.event(transcript.KindUnknown, m.role, typ)
 	e.Parts = []transcript.Part{m.part(b)}
 	m.told = true
-	m.emit(e)
+	m.Emit(e)
 }
 
 func (m *message) call(b format.Value, typ string) {

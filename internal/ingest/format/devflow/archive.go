@@ -41,21 +41,18 @@ func memberOf(name string) member {
 }
 
 // parseArchive reads the runs in an archive. What comes before a tear in it is read.
-func parseArchive(r io.Reader, s *sink) {
+func parseArchive(r io.Reader, s *format.Sink) {
 	runs := map[string][]*transcript.Run{}
-	readMembers(r, &sink{yield: func(record transcript.Record, err error) bool {
+	readMembers(r, &format.Sink{Yield: func(record transcript.Record, err error) bool {
 		if run, ok := record.(*transcript.Run); ok {
 			runs[run.ID] = append(runs[run.ID], run)
 			return true
 		}
-		if s.done = !s.yield(record, err); err != nil {
-			s.done = true
-		}
-		return !s.done
+		return hand(s, record, err)
 	}})
 	for _, id := range slices.Sorted(maps.Keys(runs)) {
 		for _, run := range settle(runs[id]) {
-			if s.done || !s.put(run) {
+			if s.Done() || !s.Emit(run) {
 				return
 			}
 		}
@@ -73,20 +70,20 @@ func settle(runs []*transcript.Run) []*transcript.Run {
 	return runs[:1]
 }
 
-func readMembers(r io.Reader, s *sink) {
+func readMembers(r io.Reader, s *format.Sink) {
 	seen := map[string]bool{}
 	told := false // a tear goes through a member as well as through the archive: one problem
-	beside := &twins{sink: s, packed: map[string]bool{}}
+	beside := &twins{Sink: s, packed: map[string]bool{}}
 	defer beside.flush()
 	for file, err := range format.TarFiles(format.Gunzip(r)) {
 		if err != nil && format.IsContent(err) {
 			if !told {
-				s.put(&transcript.Problem{Kind: contentKind(err), Reason: err.Error()})
+				s.Emit(&transcript.Problem{Kind: contentKind(err), Reason: err.Error()})
 			}
 			return
 		}
 		if err != nil {
-			s.fail(err)
+			s.Fail(err)
 			return
 		}
 		m := memberOf(file.Name)
@@ -95,14 +92,14 @@ func readMembers(r io.Reader, s *sink) {
 		}
 		if seen[file.Name] {
 			// A place in an archive is named by its member, and the first of a name answers.
-			s.put(&transcript.Problem{Run: m.dir, Kind: "member twice", Reason: "an earlier member has the same name"})
+			s.Emit(&transcript.Problem{Run: m.dir, Kind: "member twice", Reason: "an earlier member has the same name"})
 			continue
 		}
 		seen[file.Name] = true
-		p := &parser{sink: beside.sinkOf(m), inner: "gzip+tar:" + file.Name, dir: m.dir, archived: true}
+		p := &parser{Sink: beside.sinkOf(m), inner: "gzip+tar:" + file.Name, dir: m.dir, archived: true}
 		p.member(m, file)
 		told = p.broken
-		if s.done {
+		if s.Done() {
 			return
 		}
 	}
@@ -135,7 +132,7 @@ func memberLayer(inner string) string {
 // twins keeps apart the transcript.json and the transcript.json.gz of one run, which an archive may have both: then the
 // second counts, if it can be read, and the first is only searched. So a transcript.json waits for the end of the archive.
 type twins struct {
-	*sink
+	*format.Sink
 	packed map[string]bool // directories whose transcript.json.gz has turns to tell
 	held   []struct {
 		dir    string
@@ -144,36 +141,37 @@ type twins struct {
 }
 
 // sinkOf is where the records of a member go.
-func (t *twins) sinkOf(m member) *sink {
+func (t *twins) sinkOf(m member) *format.Sink {
 	switch m.role {
 	case roleTranscriptGz:
-		return &sink{yield: func(record transcript.Record, err error) bool {
+		return &format.Sink{Yield: func(record transcript.Record, err error) bool {
 			if _, ok := record.(*transcript.Conversation); ok {
 				t.packed[m.dir] = true
 			}
-			return t.hand(record, err)
+			return hand(t.Sink, record, err)
 		}}
 	case roleTranscript:
-		return &sink{yield: func(record transcript.Record, err error) bool {
+		return &format.Sink{Yield: func(record transcript.Record, err error) bool {
 			if err != nil {
-				return t.hand(nil, err)
+				return hand(t.Sink, nil, err)
 			}
 			t.held = append(t.held, struct {
 				dir    string
 				record transcript.Record
 			}{m.dir, record})
-			return !t.done
+			return !t.Done()
 		}}
 	}
-	return t.sink
+	return t.Sink
 }
 
-func (t *twins) hand(record transcript.Record, err error) bool {
+// hand is what a sink before s yields to.
+func hand(s *format.Sink, record transcript.Record, err error) bool {
 	if err != nil {
-		t.fail(err)
+		s.Fail(err)
 		return false
 	}
-	return t.put(record)
+	return s.Emit(record)
 }
 
 func (t *twins) flush() {
@@ -186,7 +184,7 @@ func (t *twins) flush() {
 				r.Verdict = transcript.Uncounted
 			}
 		}
-		if !t.put(h.record) {
+		if !t.Emit(h.record) {
 			return
 		}
 	}

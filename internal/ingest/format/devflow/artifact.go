@@ -17,7 +17,7 @@ func (p *parser) artifact(name string, r io.Reader) {
 	}
 	b, err := io.ReadAll(io.LimitReader(r, format.DocumentLimit))
 	if err != nil && !format.IsContent(err) {
-		p.fail(err)
+		p.Fail(err)
 		return
 	}
 	p.broken = err != nil
@@ -45,7 +45,7 @@ func (p *parser) artifact(name string, r io.Reader) {
 			}
 		}
 	}
-	if p.put(&transcript.Run{ID: p.dir, Named: true}) {
-		p.put(event)
+	if p.Emit(&transcript.Run{ID: p.dir, Named: true}) {
+		p.Emit(event)
 	}
 }

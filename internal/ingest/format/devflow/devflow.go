@@ -44,8 +44,8 @@ func (Format) Version() int { return 1 }
 // streamed member by member.
 func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		s := &sink{yield: yield}
-		p := &parser{sink: s, dir: path.Base(path.Dir(in.Path))}
+		s := &format.Sink{Yield: yield}
+		p := &parser{Sink: s, dir: path.Base(path.Dir(in.Path))}
 		if p.dir == "." || p.dir == "/" {
 			p.dir = ""
 		}
@@ -71,27 +71,9 @@ func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	}
 }
 
-// sink hands records on until the reader has had enough.
-type sink struct {
-	yield func(transcript.Record, error) bool
-	done  bool
-}
-
-func (s *sink) put(r transcript.Record) bool {
-	s.done = s.done || !s.yield(r, nil)
-	return !s.done
-}
-
-func (s *sink) fail(err error) {
-	if !s.done {
-		s.yield(nil, err)
-		s.done = true
-	}
-}
-
 // parser reads one document: a file, or a member of an archive.
 type parser struct {
-	*sink
+	*format.Sink
 	inner    string // layer that offsets count in
 	dir      string // name of the run's directory, "" when not known
 	archived bool

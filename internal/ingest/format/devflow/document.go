@@ -18,7 +18,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 func (p *parser) read(r io.Reader) (b []byte, doc format.Value, ok bool) {
 	b, err := format.ReadAll(r, format.DocumentLimit)
 	if err != nil && !format.IsContent(err) {
-		p.fail(err)
+		p.Fail(err)
 		return nil, doc, false
 	}
 	problem := &transcript.Problem{}
@@ -39,8 +39,8 @@ func (p *parser) read(r io.Reader) (b []byte, doc format.Value, ok bool) {
 		}
 	}
 	problem.Run = p.tornID(b)
-	if problem.Run == "" || p.put(&transcript.Run{ID: problem.Run}) {
-		p.put(problem)
+	if problem.Run == "" || p.Emit(&transcript.Run{ID: problem.Run}) {
+		p.Emit(problem)
 	}
 	return nil, doc, false
 }
@@ -67,7 +67,7 @@ func (p *parser) tornID(b []byte) string {
 
 // noRun reports a document that belongs to no run that one could name.
 func (p *parser) noRun(b []byte) {
-	p.put(&transcript.Problem{
+	p.Emit(&transcript.Problem{
 		Kind: "no run id", Reason: "neither a runId nor a directory of its own",
 		Origin: transcript.Origin{Inner: p.inner, Length: int64(len(b))},
 	})
@@ -85,13 +85,13 @@ func (p *parser) metadata(r io.Reader) {
 		return
 	}
 	run := p.run(id, doc, p.metadataRank())
-	if !p.put(run) {
+	if !p.Emit(run) {
 		return
 	}
 	rows := p.metadataRows(b, id, doc)
 	slices.SortStableFunc(rows, byOffset)
 	for _, row := range rows {
-		if !p.put(row) {
+		if !p.Emit(row) {
 			return
 		}
 	}
@@ -177,5 +177,5 @@ func (p *parser) totals(b []byte, meta format.Value, run *transcript.Run) {
 	if nothing && (run.Outcome == transcript.Running || !u.Input.Known && !u.Output.Known) {
 		return
 	}
-	p.put(u)
+	p.Emit(u)
 }

@@ -30,11 +30,11 @@ func (p *parser) transcript(r io.Reader) {
 		Run: id, Rank: p.rank(), Title: run.Title, Flow: run.Flow, Step: meta.Get("nodeId").Str(), Status: run.Status,
 		Started: run.Started, Ended: run.Ended,
 	}
-	if !p.put(run) || !p.put(conversation) {
+	if !p.Emit(run) || !p.Emit(conversation) {
 		return
 	}
 	if !turns.IsNull() && !turns.IsArray() {
-		p.put(&transcript.Problem{Run: id, Kind: "no turns", Reason: `"turns" is no array`, Origin: p.origin(b, turns)})
+		p.Emit(&transcript.Problem{Run: id, Kind: "no turns", Reason: `"turns" is no array`, Origin: p.origin(b, turns)})
 	}
 	t := turnReader{parser: p, b: b, run: id, ids: map[string]bool{}}
 	events := p.metadataRows(b, id, meta)
@@ -44,7 +44,7 @@ func (p *parser) transcript(r io.Reader) {
 	// Metadata come before turns, but nothing says that they must.
 	slices.SortStableFunc(events, byOffset)
 	for _, event := range events {
-		if !p.put(event) {
+		if !p.Emit(event) {
 			return
 		}
 	}
@@ -53,7 +53,7 @@ func (p *parser) transcript(r io.Reader) {
 	for turn := range turns.Items() {
 		n++
 		for _, record := range t.asides(turn, n) {
-			if !p.put(record) {
+			if !p.Emit(record) {
 				return
 			}
 		}

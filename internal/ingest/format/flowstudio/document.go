@@ -21,7 +21,7 @@ func (p *parser) document(quiet bool) (format.Value, transcript.Origin, bool) {
 		bad.Kind, bad.Reason = "too large", fmt.Sprintf("more than %d bytes", int64(format.DocumentLimit))
 		bad.Origin.Length = p.in.Size
 	case err != nil:
-		p.fail(err)
+		p.Fail(err)
 		return format.Value{}, at, false
 	}
 	if bad.Kind == "" {

@@ -47,7 +47,7 @@ const (
 // Parse yields the records of one file of a run.
 func (flowStudio) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{in: in, place: placeOf(in.Path, in.Root), yield: yield}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, place: placeOf(in.Path, in.Root)}
 		switch in.Role {
 		case roleTranscript:
 			p.transcript()
@@ -92,27 +92,13 @@ func (flowStudio) Text(role string, raw []byte, part int) (string, error) {
 type parser struct {
 	in    format.Input
 	place place
-	yield func(transcript.Record, error) bool
-	done  bool // the caller wants no more
-}
-
-func (p *parser) emit(r transcript.Record) {
-	if !p.done && !p.yield(r, nil) {
-		p.done = true
-	}
-}
-
-func (p *parser) fail(err error) {
-	if !p.done {
-		p.yield(nil, err)
-		p.done = true
-	}
+	format.Sink
 }
 
 // problem reports what could not be read.
 func (p *parser) problem(pr *transcript.Problem) {
 	pr.Run = p.place.run
-	p.emit(pr)
+	p.Emit(pr)
 }
 
 // run begins what this file says of its run. at is when the run was there by this file's evidence, weighed by

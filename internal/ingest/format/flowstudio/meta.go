@@ -13,7 +13,7 @@ var metaRank = map[string]int{roleMeta: 4, roleLegacy: 3, roleState: 1, roleSpec
 func (p *parser) metadata() {
 	v, at, ok := p.document(false)
 	if !ok {
-		p.emit(p.run(0, "1", transcript.Time{}))
+		p.Emit(p.run(0, "1", transcript.Time{}))
 		return
 	}
 	var r *transcript.Run
@@ -35,14 +35,14 @@ func (p *parser) metadata() {
 	default:
 		r, when = p.meta(v)
 	}
-	p.emit(r)
+	p.Emit(r)
 	kind := transcript.KindLifecycle
 	if r.Error != "" {
 		kind = transcript.KindError
 	}
 	row := p.aside(kind, p.in.Role, at, rowText(p.in.Role, v))
 	row.Time = when
-	p.emit(row)
+	p.Emit(row)
 }
 
 // meta reads meta.json, and run.json of older runs, which has some of the same members at the top.

@@ -12,13 +12,13 @@ import (
 
 // product reads a text that an agent or the orchestrator left behind as one uncounted row.
 func (p *parser) product() {
-	p.emit(p.run(0, "3", transcript.Time{}))
+	p.Emit(p.run(0, "3", transcript.Time{}))
 	raw, err := format.ReadAll(p.in.Reader, maxProduct)
 	if errors.Is(err, format.ErrTooLarge) {
 		return
 	}
 	if err != nil {
-		p.fail(err)
+		p.Fail(err)
 		return
 	}
 	text := looseText(raw)
@@ -33,18 +33,18 @@ func (p *parser) product() {
 			row.Step = step
 		}
 	}
-	p.emit(row)
+	p.Emit(row)
 }
 
 // productLines reads a product of many documents, one row a line. Whatever is no JSON stands for itself: products
 // have no problems.
 func (p *parser) productLines() {
-	p.emit(p.run(0, "3", transcript.Time{}))
+	p.Emit(p.run(0, "3", transcript.Time{}))
 	for line, err := range format.Lines(p.in.Reader, "") {
 		if err != nil {
-			p.fail(err)
+			p.Fail(err)
 		}
-		if p.done {
+		if p.Done() {
 			return
 		}
 		if len(bytes.TrimSpace(line.Bytes)) == 0 {
@@ -54,7 +54,7 @@ func (p *parser) productLines() {
 		if v, err := format.ParseJSON(line.Bytes); err == nil {
 			row.Time = first(v, "timestamp", "ts").Time()
 		}
-		p.emit(row)
+		p.Emit(row)
 	}
 }
 

@@ -12,7 +12,7 @@ func (p *parser) receipt() {
 	// A prompt receipt is no receipt of a step, and no rule counts what is wrong with it.
 	v, at, ok := p.document(p.in.Role == rolePrompt)
 	if !ok {
-		p.emit(p.run(0, "3", transcript.Time{}))
+		p.Emit(p.run(0, "3", transcript.Time{}))
 		return
 	}
 	if p.in.Role == rolePrompt || !v.Get("prompt_hash").IsNull() && v.Get("tokens").IsNull() {
@@ -29,16 +29,16 @@ func (p *parser) promptReceipt(v format.Value, at transcript.Origin) {
 		step = strings.TrimPrefix(strings.TrimSuffix(p.place.name, ".json"), "prompt_receipt_")
 	}
 	when := v.Get("compiled_at").Time()
-	p.emit(p.run(0, "3", when))
+	p.Emit(p.run(0, "3", when))
 	r := &transcript.Receipt{
 		Run: p.place.run, Key: p.place.flow + "/prompt/" + step, Kind: "prompt",
 		Flow: p.place.flow, Step: step, Started: when, Ended: when, Origin: at, Attributes: transcript.Attributes{},
 	}
 	flatten(r.Attributes, "", v, "step_id", "compiled_at")
-	p.emit(r)
+	p.Emit(r)
 	row := p.aside(transcript.KindLifecycle, "prompt_receipt", at, rowText(p.in.Role, v))
 	row.Step, row.Time = step, when
-	p.emit(row)
+	p.Emit(row)
 }
 
 // receiptFields are what has a field of its own, or rows of its own.
@@ -89,8 +89,8 @@ func (p *parser) stepReceipt(v format.Value, at transcript.Origin) {
 
 	run := p.run(2, "3", r.Started)
 	run.Stub = r.Stub
-	p.emit(run)
-	p.emit(r)
+	p.Emit(run)
+	p.Emit(r)
 	p.receiptUsage(v, r)
 	p.receiptSteps(r)
 	row := p.aside(transcript.KindLifecycle, "receipt", at, rowText(p.in.Role, v))
@@ -98,7 +98,7 @@ func (p *parser) stepReceipt(v format.Value, at transcript.Origin) {
 		row.Kind = transcript.KindError
 	}
 	row.Flow, row.Step, row.Agent, row.Model, row.Time = r.Flow, r.Step, r.Agent, r.Model, r.Ended
-	p.emit(row)
+	p.Emit(row)
 }
 
 // receiptUsage yields the tokens of the step, which count, and those of the session mode's other phases, which
@@ -120,7 +120,7 @@ func (p *parser) receiptUsage(v format.Value, r *transcript.Receipt) {
 	u.Key = key
 	u.Input, u.Output = v.Get("tokens", "prompt").Count(), v.Get("tokens", "completion").Count()
 	if u.Input.Known || u.Output.Known {
-		p.emit(&u)
+		p.Emit(&u)
 	}
 	for phase, t := range v.Get("telemetry").Fields() {
 		u := base
@@ -136,7 +136,7 @@ func (p *parser) receiptUsage(v format.Value, r *transcript.Receipt) {
 			u.Time = end
 		}
 		u.Attributes = transcript.Attributes{"phase": phase}
-		p.emit(&u)
+		p.Emit(&u)
 	}
 }
 
@@ -144,10 +144,10 @@ func (p *parser) receiptUsage(v format.Value, r *transcript.Receipt) {
 // know the one, receipts the other, and one step may have several.
 func (p *parser) receiptSteps(r *transcript.Receipt) {
 	parent := stepKey(r.Flow, r.Step, 1)
-	p.emit(&transcript.Step{
+	p.Emit(&transcript.Step{
 		Run: r.Run, Key: parent, Name: r.Step, Kind: "step", Flow: r.Flow, Path: r.Flow + "/" + r.Step, Origin: r.Origin,
 	})
-	p.emit(&transcript.Step{
+	p.Emit(&transcript.Step{
 		Run: r.Run, Conversation: r.Conversation, Key: executionKey(r.Flow, r.Step, r.Agent), Parent: parent,
 		Name: r.Step, Kind: "execution", Path: r.Flow + "/" + r.Step + "/" + r.Agent,
 		Flow: r.Flow, Agent: r.Agent, Engine: engineWord(r.Engine), Model: r.Model,

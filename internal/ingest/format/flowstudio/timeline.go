@@ -19,9 +19,9 @@ func (p *parser) timeline() {
 	var ended transcript.Time
 	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
 		if err != nil {
-			p.fail(err)
+			p.Fail(err)
 		}
-		if p.done {
+		if p.Done() {
 			return
 		}
 		v := o.Value
@@ -29,7 +29,7 @@ func (p *parser) timeline() {
 		kind := v.Get("kind").Str()
 		if !begun && at.Valid {
 			begun = true
-			p.emit(p.created(v, at))
+			p.Emit(p.created(v, at))
 		}
 		if kind == "run_completed" && at.Valid {
 			ended = at
@@ -38,17 +38,17 @@ func (p *parser) timeline() {
 		row.Time, row.Seq = at, v.Get("seq").Count()
 		row.Flow, row.Step, row.Agent = v.Get("flow_key").Str(), v.Get("step_id").Str(), v.Get("agent_key").Str()
 		row.Role = v.Get("payload", "role").Str()
-		p.emit(row)
+		p.Emit(row)
 		p.timelineStep(row, v.Get("payload"))
 		hint := row.Flow + "\t" + row.Step + "\t" + row.Agent
 		if row.Step != "" && row.Agent != "" && !told[hint] && len(told) < maxHints {
 			told[hint] = true
-			p.emit(&transcript.Hint{Run: row.Run, Key: pairHint, Value: hint, Origin: o.Origin})
+			p.Emit(&transcript.Hint{Run: row.Run, Key: pairHint, Value: hint, Origin: o.Origin})
 		}
 	}
 	r := p.run(1, "2", transcript.Time{})
 	r.Ended = ended
-	p.emit(r)
+	p.Emit(r)
 }
 
 // created is what the first line that has a time says of the run.
@@ -110,13 +110,13 @@ func (p *parser) timelineStep(row *transcript.Event, payload format.Value) {
 	} else {
 		s.Ended = row.Time
 	}
-	p.emit(s)
+	p.Emit(s)
 	if row.Agent != "" {
 		// Older programs name the agent: then this is its execution, too.
 		x := *s
 		x.Key, x.Parent, x.Kind, x.Agent = executionKey(row.Flow, row.Step, row.Agent), s.Key, "execution", row.Agent
 		x.Path += "/" + row.Agent
-		p.emit(&x)
+		p.Emit(&x)
 	}
 }
 

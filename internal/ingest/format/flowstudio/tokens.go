@@ -40,14 +40,14 @@ func (s *session) usage(o format.Value, place transcript.Origin, at transcript.T
 		if o.Get("type").Str() != "result" {
 			u.Verdict = transcript.OutsideReceipt
 		}
-		s.emit(&u)
+		s.Emit(&u)
 	}
 	if stated {
 		u := tokens
 		u.Run, u.Conversation, u.Time, u.Origin = base.Run, base.Conversation, base.Time, base.Origin
 		u.Model, u.Flow = base.Model, base.Flow
 		u.Key, u.Verdict = tokensKey+key, transcript.OutsideReceipt
-		s.emit(&u)
+		s.Emit(&u)
 	}
 }
 

@@ -25,26 +25,26 @@ type session struct {
 // transcript reads one llm file. The program writes it whole when a step ends, and again when that is retried.
 func (p *parser) transcript() {
 	s := &session{parser: p, id: p.place.conversation(p.place.name), about: transcript.Attributes{}}
-	p.emit(p.run(0, "3", transcript.Time{}))
-	p.emit(s.conversation())
+	p.Emit(p.run(0, "3", transcript.Time{}))
+	p.Emit(s.conversation())
 	for object, err := range format.Objects(p.in.Reader, "", p.problem) {
 		if err != nil {
-			p.fail(err)
+			p.Fail(err)
 		}
-		if p.done {
+		if p.Done() {
 			return
 		}
 		s.line(object)
 	}
 	r := p.run(0, "3", s.started)
 	r.Stub = s.stub
-	p.emit(r)
+	p.Emit(r)
 	c := s.conversation()
 	c.Model, c.Started, c.Ended, c.Project = s.model, s.started, s.ended, s.project
 	for k, v := range s.about {
 		c.Attributes[k] = v
 	}
-	p.emit(c)
+	p.Emit(c)
 }
 
 // conversation begins what is said of the transcript. Its step and agent are a guess until Resolve has seen the
@@ -71,7 +71,7 @@ func (s *session) line(line format.Object) {
 	}
 	s.pair(ev, o.Get("blocked").Bool() == transcript.Yes)
 	s.note(o, &e, at)
-	s.emit(ev)
+	s.Emit(ev)
 	s.usage(o, line.Origin, at)
 }
 

@@ -38,24 +38,21 @@ func (Pad) Detect(h format.Head) format.Claim {
 // Parse yields the run, its one conversation, and an event for each line.
 func (Pad) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		done := false
-		emit := func(r transcript.Record) {
-			done = done || !yield(r, nil)
-		}
+		out := format.Sink{Yield: yield}
 		id := strings.TrimSuffix(path.Base(in.Path), ".jsonl")
-		emit(&transcript.Run{ID: id})
-		emit(&transcript.Conversation{Run: id})
-		problem := func(p *transcript.Problem) { p.Run = id; emit(p) }
+		out.Emit(&transcript.Run{ID: id})
+		out.Emit(&transcript.Conversation{Run: id})
+		problem := func(p *transcript.Problem) { out.Problem(id, p) }
 		for line, err := range format.Objects(in.Reader, "", problem) {
-			if err != nil && !done {
-				yield(nil, err)
+			if err != nil {
+				out.Fail(err)
 			}
-			if err != nil || done {
+			if out.Done() {
 				return
 			}
-			emit(event(id, line))
+			out.Emit(event(id, line))
 			if u := usage(id, line); u != nil {
-				emit(u)
+				out.Emit(u)
 			}
 		}
 	}

@@ -54,7 +54,7 @@ func (gemini) Places() []format.Place {
 // Parse yields the records of one file.
 func (gemini) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{in: in, yield: yield}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in}
 		switch in.Role {
 		case roleDocument:
 			p.document()
@@ -77,9 +77,8 @@ func (gemini) Text(role string, raw []byte, part int) (string, error) {
 
 // parser is one parse of one file.
 type parser struct {
-	in    format.Input
-	yield func(transcript.Record, error) bool
-	done  bool // the caller wants no more
+	in format.Input
+	format.Sink
 
 	session  string // native id; "" until a record needs it
 	head     header
@@ -94,23 +93,10 @@ type parser struct {
 	whole    format.Value      // the document or line that values are cut from
 }
 
-func (p *parser) emit(r transcript.Record) {
-	if !p.done && !p.yield(r, nil) {
-		p.done = true
-	}
-}
-
-func (p *parser) fail(err error) {
-	if !p.done {
-		p.yield(nil, err)
-		p.done = true
-	}
-}
-
 // problem reports what could not be read.
 func (p *parser) problem(pr *transcript.Problem) {
 	pr.Run, pr.Alone = p.session, true
-	p.emit(pr)
+	p.Emit(pr)
 }
 
 // origin is the place of a value in the file.

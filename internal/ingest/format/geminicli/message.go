@@ -87,7 +87,7 @@ func (p *parser) message(v format.Value, name string) {
 			e.Kind = transcript.KindNotice // a request without any words
 		}
 		e.Parts = []transcript.Part{{Text: pieceText(v)}}
-		p.emit(e)
+		p.Emit(e)
 	}
 	if !patched || m.tokens.Exists() {
 		p.usage(&m)
@@ -111,7 +111,7 @@ func (p *parser) replace(m *message) {
 		if !slices.Contains(now, suffix) {
 			e := p.event(m, suffix, transcript.KindNotice, "")
 			e.Verdict, e.Type, e.Parts = transcript.Uncounted, "replaced", []transcript.Part{p.part(m, m.named)}
-			p.emit(e)
+			p.Emit(e)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (p *parser) said(m *message, kind transcript.Kind, role string) {
 	e := p.event(m, "", kind, role)
 	e.Parts = []transcript.Part{{Text: pieceText(m.value)}}
 	m.told = true
-	p.emit(e)
+	p.Emit(e)
 }
 
 // answered is what a $patch of a message does not repeat.
@@ -154,8 +154,8 @@ func (p *parser) answer(m *message) {
 	p.answers[m.id] = answered{m.model, m.at}
 	if m.model != "" && m.model != p.model {
 		p.model = m.model
-		p.emit(&transcript.Run{ID: p.session, Model: m.model})
-		p.emit(&transcript.Conversation{ID: p.session, Run: p.session, Shared: true, Model: m.model})
+		p.Emit(&transcript.Run{ID: p.session, Model: m.model})
+		p.Emit(&transcript.Conversation{ID: p.session, Run: p.session, Shared: true, Model: m.model})
 	}
 	n := 0
 	for t := range m.thoughts.Items() {
@@ -166,7 +166,7 @@ func (p *parser) answer(m *message) {
 		}
 		e.Parts = []transcript.Part{p.part(m, t)}
 		m.told = true
-		p.emit(e)
+		p.Emit(e)
 		n++
 	}
 	if textOf(m.content) != "" || hasMedia(m.content) {
@@ -239,7 +239,7 @@ func (p *parser) call(m *message, v format.Value, index string) {
 	part := p.part(m, v)
 	part.Call = &transcript.Call{ID: c.id, Name: c.name, Input: int64(c.args.Len()), Paths: pathsOf(c.args)}
 	e.Parts = []transcript.Part{part}
-	p.emit(e)
+	p.Emit(e)
 	if c.agent != "" && c.agent != p.session {
 		p.link(p.session, c.agent, true)
 	}
@@ -274,7 +274,7 @@ func (p *parser) result(m *message, c toolCall, index string) {
 			e.Parts = append(e.Parts, other)
 		}
 	}
-	p.emit(e)
+	p.Emit(e)
 }
 
 // filled says that a value is there and holds anything.

@@ -17,7 +17,7 @@ func (p *parser) prompts() {
 		return
 	}
 	if err != nil {
-		p.fail(err)
+		p.Fail(err)
 		return
 	}
 	v, err := format.ParseJSON(bytes.TrimPrefix(content, mark))
@@ -34,14 +34,14 @@ func (p *parser) prompts() {
 		}
 		if !named[session] {
 			named[session] = true
-			p.emit(&transcript.Run{ID: session, Named: true})
+			p.Emit(&transcript.Run{ID: session, Named: true})
 		}
-		p.emit(&transcript.Event{
+		p.Emit(&transcript.Event{
 			Run: session, Verdict: transcript.Uncounted, Kind: transcript.KindMessage, Role: entry.Get("type").Str(),
 			Type: "prompt", Time: entry.Get("timestamp").Time(), Origin: p.origin(entry),
 			Parts: []transcript.Part{{Text: pieceText(entry)}},
 		})
-		if p.done {
+		if p.Done() {
 			return
 		}
 	}

@@ -52,7 +52,7 @@ func (p *parser) document() {
 		return
 	}
 	if err != nil {
-		p.fail(err)
+		p.Fail(err)
 		return
 	}
 	skipped := len(content)
@@ -76,7 +76,7 @@ func (p *parser) document() {
 	p.title(p.head.summary)
 	p.messages(p.head.messages)
 	for _, u := range p.requests {
-		p.emit(u)
+		p.Emit(u)
 	}
 }
 
@@ -84,11 +84,11 @@ func (p *parser) document() {
 func (p *parser) log() {
 	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
 		if err != nil {
-			p.fail(err)
+			p.Fail(err)
 			return
 		}
 		p.at, p.whole = o.Origin, o.Value
-		if p.line(o.Value); p.done {
+		if p.line(o.Value); p.Done() {
 			return
 		}
 	}
@@ -131,8 +131,8 @@ func (p *parser) set(typ string, v format.Value) {
 		p.title(h.summary)
 	}
 	if h.directory != "" {
-		p.emit(&transcript.Run{ID: p.session, Project: h.directory})
-		p.emit(&transcript.Conversation{ID: p.session, Run: p.session, Shared: true, Project: h.directory})
+		p.Emit(&transcript.Run{ID: p.session, Project: h.directory})
+		p.Emit(&transcript.Conversation{ID: p.session, Run: p.session, Shared: true, Project: h.directory})
 	}
 	p.messages(h.messages)
 	if v.Get("id").Exists() {
@@ -148,7 +148,7 @@ func (p *parser) messages(list format.Value) {
 		} else {
 			p.aside(m, transcript.KindUnknown, "")
 		}
-		if p.done {
+		if p.Done() {
 			return
 		}
 	}
@@ -157,7 +157,7 @@ func (p *parser) messages(list format.Value) {
 // aside makes an uncounted row. Its place in the file is its identity.
 func (p *parser) aside(v format.Value, kind transcript.Kind, typ string) {
 	p.begin()
-	p.emit(&transcript.Event{
+	p.Emit(&transcript.Event{
 		Conversation: p.session, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Origin: p.origin(v),
 		Time: v.Get("$set", "lastUpdated").Time(), Parts: []transcript.Part{{Text: pieceText(v)}},
 	})
@@ -187,10 +187,10 @@ func (p *parser) begin() {
 	if p.head.hash != "" {
 		facts["project_hash"] = p.head.hash
 	}
-	p.emit(&transcript.Run{
+	p.Emit(&transcript.Run{
 		ID: p.session, Rank: rank, Group: project, Project: p.head.directory, Started: p.head.started, Child: child, Attributes: facts,
 	})
-	p.emit(&transcript.Conversation{
+	p.Emit(&transcript.Conversation{
 		ID: p.session, Run: p.session, Shared: true, Order: order, Rank: rank, Project: p.head.directory,
 		Started: p.head.started, Child: child,
 	})
@@ -200,7 +200,7 @@ func (p *parser) begin() {
 }
 
 func (p *parser) link(parent, child string, uncounted bool) {
-	p.emit(&transcript.Link{
+	p.Emit(&transcript.Link{
 		Kind: "parent", From: transcript.End{Type: "run", ID: parent}, To: transcript.End{Type: "run", ID: child},
 		Origin: p.at, Uncounted: uncounted,
 	})
@@ -218,6 +218,6 @@ func (p *parser) title(title string) {
 		return
 	}
 	p.titled = true
-	p.emit(&transcript.Run{ID: p.session, Title: title})
-	p.emit(&transcript.Conversation{ID: p.session, Run: p.session, Shared: true, Title: title})
+	p.Emit(&transcript.Run{ID: p.session, Title: title})
+	p.Emit(&transcript.Conversation{ID: p.session, Run: p.session, Shared: true, Title: title})
 }

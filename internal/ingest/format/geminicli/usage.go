@@ -44,7 +44,7 @@ func (p *parser) usage(m *message) {
 	}
 	if p.in.Role == roleLog {
 		u.Rank = logRank + m.origin.Offset
-		p.emit(u)
+		p.Emit(u)
 		return
 	}
 	// Of a document the places say nothing of what came first in another state of it: it tells each request once.

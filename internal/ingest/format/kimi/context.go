@@ -12,20 +12,20 @@ import (
 func (p *parser) context() {
 	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
 		if err != nil {
-			p.fail(err)
+			p.Fail(err)
 			return
 		}
 		p.texts.Reset()
 		if p.run == "" {
 			p.begin(line{origin: o.Origin})
 		}
-		if p.spoken(line{value: o.Value, origin: o.Origin, typ: o.Value.Get("role").Str()}); p.done {
+		if p.spoken(line{value: o.Value, origin: o.Origin, typ: o.Value.Get("role").Str()}); p.Done() {
 			return
 		}
 	}
 	if p.run == "" {
 		p.name(line{})
-		p.early.Settle(p.run, p.emit)
+		p.Settle(p.run)
 	}
 }
 
@@ -41,31 +41,31 @@ func (p *parser) spoken(l line) {
 	case "user":
 		if content.Exists() && !strings.HasPrefix(strings.TrimSpace(firstText(content)), "<system>CHECKPOINT ") {
 			p.prompted(firstText(content))
-			p.emit(say(content, transcript.KindMessage, "user"))
+			p.Emit(say(content, transcript.KindMessage, "user"))
 		}
 	case "system":
-		p.emit(say(l.value, transcript.KindSystem, "system"))
+		p.Emit(say(l.value, transcript.KindSystem, "system"))
 	case "assistant":
 		if content.IsString() && content.Len() > len(`""`) {
-			p.emit(say(content, transcript.KindMessage, "assistant"))
+			p.Emit(say(content, transcript.KindMessage, "assistant"))
 		}
 		for part := range content.Items() {
 			kind := transcript.KindMessage
 			if part.Get("type").Is("think") {
 				kind = transcript.KindReasoning
 			}
-			p.emit(say(part, kind, "assistant"))
+			p.Emit(say(part, kind, "assistant"))
 		}
 		for call := range l.value.Get("tool_calls").Items() {
 			told = true
-			p.emit(p.call(l, call))
+			p.Emit(p.call(l, call))
 		}
 	case "tool":
 		e := say(l.value, transcript.KindToolResult, "tool")
 		e.Parts[0].Result = p.result(l.value.Get("tool_call_id"), format.Value{}, content)
-		p.emit(e)
+		p.Emit(e)
 	}
 	if !told {
-		p.emit(p.aside(l, transcript.KindLifecycle))
+		p.Emit(p.aside(l, transcript.KindLifecycle))
 	}
 }

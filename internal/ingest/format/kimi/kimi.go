@@ -57,7 +57,7 @@ func (kimi) Places() []format.Place {
 // Parse yields the records of one file.
 func (kimi) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{in: in, yield: yield, place: placeOf(in.Path), names: map[string]string{}, tasks: map[string]task{}, keys: map[string]int{},
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, place: placeOf(in.Path), names: map[string]string{}, tasks: map[string]task{}, keys: map[string]int{},
 			told: map[string]bool{}, prompts: map[uint64]bool{}}
 		switch in.Role {
 		case roleWire:
@@ -83,14 +83,12 @@ func (kimi) Text(role string, raw []byte, part int) (string, error) {
 
 // parser is one parse of one file.
 type parser struct {
-	in    format.Input
-	yield func(transcript.Record, error) bool
-	done  bool // the caller wants no more
+	in format.Input
+	format.Sink
 	place place
 
-	session, run, conversation string // "" until they are known
-	guess                      bool   // no line told whose the file is
-	early                      format.Early
+	session, run, conversation string            // "" until they are known
+	guess                      bool              // no line told whose the file is
 	head                       *transcript.Event // the first line, when it does not say whose the file is
 	facts                      facts
 	names                      map[string]string // of tools, by call id
@@ -106,25 +104,8 @@ type parser struct {
 	one   single
 }
 
-func (p *parser) emit(r transcript.Record) {
-	if !p.done && !p.yield(r, nil) {
-		p.done = true
-	}
-}
-
-func (p *parser) fail(err error) {
-	if !p.done {
-		p.yield(nil, err)
-		p.done = true
-	}
-}
-
 // problem reports what could not be read.
 func (p *parser) problem(pr *transcript.Problem) {
 	pr.Alone = true
-	if p.run == "" && p.early.Add(pr) {
-		return
-	}
-	pr.Run = p.run
-	p.emit(pr)
+	p.Problem(p.run, pr)
 }

@@ -77,7 +77,7 @@ func (p *parser) message(l line, m message) {
 		}
 	case "StatusUpdate":
 		if u := p.status(l, m); u != nil {
-			p.emit(u)
+			p.Emit(u)
 			return
 		}
 	}
@@ -98,7 +98,7 @@ func (p *parser) message(l line, m message) {
 	default:
 		p.known(l, e, m)
 	}
-	p.emit(e)
+	p.Emit(e)
 }
 
 // known gives an event the identity that it has in copies of its line, where its time is a clock's own.
@@ -146,17 +146,17 @@ func (p *parser) subagent(l line, body format.Value) bool {
 		id := agentRun(p.session, inner.agent)
 		if !p.told[id] {
 			p.told[id] = true
-			p.emit(&transcript.Run{ID: id, Named: true, Child: true, Agent: body.Get("subagent_type").Str(), Group: p.place.bucket})
+			p.Emit(&transcript.Run{ID: id, Named: true, Child: true, Agent: body.Get("subagent_type").Str(), Group: p.place.bucket})
 			edge := &transcript.Link{Kind: "parent", From: run(p.session), To: run(id), Time: l.at, Origin: l.origin}
 			set(&edge.Attributes, "call", inner.task)
-			p.emit(edge)
+			p.Emit(edge)
 		}
 	case inner.task == "" || inner.task == p.conversation:
 		return false
 	case !p.told[inner.task]:
 		p.told[inner.task] = true
 		t := p.tasks[inner.task]
-		p.emit(&transcript.Conversation{ID: inner.task, Run: p.run, Child: true, Title: t.title, Agent: t.agent, Started: l.at})
+		p.Emit(&transcript.Conversation{ID: inner.task, Run: p.run, Child: true, Title: t.title, Agent: t.agent, Started: l.at})
 	}
 	p.message(l, inner)
 	return true

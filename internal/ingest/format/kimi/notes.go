@@ -20,12 +20,12 @@ const (
 func (p *parser) document(read func(doc format.Value, at transcript.Origin)) {
 	b, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
 	if err != nil && !errors.Is(err, format.ErrTooLarge) {
-		p.fail(err)
+		p.Fail(err)
 		return
 	}
 	p.name(line{})
 	bad := func(kind string, err error) {
-		p.emit(&transcript.Problem{Run: p.run, Kind: kind, Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(b))}})
+		p.Emit(&transcript.Problem{Run: p.run, Kind: kind, Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(b))}})
 	}
 	if err != nil {
 		bad("document too large", err)
@@ -38,7 +38,7 @@ func (p *parser) document(read func(doc format.Value, at transcript.Origin)) {
 	}
 	at := transcript.Origin{Offset: doc.OffsetIn(b), Length: int64(doc.Len())}
 	read(doc, at)
-	p.emit(&transcript.Event{
+	p.Emit(&transcript.Event{
 		Run: p.run, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: p.in.Role, Time: moment(doc.Get("createdAt")), Origin: at,
 		Parts: []transcript.Part{{Text: textOf(doc)}},
 	})
@@ -73,7 +73,7 @@ func (p *parser) state(doc format.Value, at transcript.Origin) {
 	if doc.Get("archived").Bool() == transcript.Yes || doc.Get("custom", "archived").Bool() == transcript.Yes {
 		set(&r.Attributes, "archived", true)
 	}
-	p.emit(r)
+	p.Emit(r)
 	origin := doc.Get("forkedFrom").Str()
 	p.copied(hintOrigin, origin, p.run, at, false)
 	p.copied(hintMadeOf, doc.Get("custom", "kimi_cli_session_id").Str(), p.run, at, false)
@@ -82,9 +82,9 @@ func (p *parser) state(doc format.Value, at transcript.Origin) {
 			continue
 		}
 		child := agentRun(p.session, id)
-		p.emit(&transcript.Run{ID: child, Named: true, Child: true, Rank: rankNote, Group: p.place.bucket, Project: project})
+		p.Emit(&transcript.Run{ID: child, Named: true, Child: true, Rank: rankNote, Group: p.place.bucket, Project: project})
 		if above := agent.Get("parentAgentId").Str(); above != "" && above != "main" {
-			p.emit(&transcript.Link{Kind: "call", From: run(agentRun(p.session, above)), To: run(child), Origin: at, Uncounted: true})
+			p.Emit(&transcript.Link{Kind: "call", From: run(agentRun(p.session, above)), To: run(child), Origin: at, Uncounted: true})
 		}
 		if origin != "" {
 			p.copied(hintOrigin, agentRun(origin, id), child, at, true)
@@ -98,7 +98,7 @@ func (p *parser) copied(key, from, to string, at transcript.Origin, uncounted bo
 		return
 	}
 	p.hint(to, key, from, at)
-	p.emit(&transcript.Link{Kind: "fork", From: run(from), To: run(to), Origin: at, Uncounted: uncounted})
+	p.Emit(&transcript.Link{Kind: "fork", From: run(from), To: run(to), Origin: at, Uncounted: uncounted})
 }
 
 // meta reads what Kimi CLI says of a subagent.
@@ -109,7 +109,7 @@ func (p *parser) meta(doc format.Value, at transcript.Origin) {
 		Agent: doc.Get("subagent_type").Str(), Model: doc.Get("launch_spec", "effective_model").Str(), Status: status, Outcome: outcomes[status], Started: moment(doc.Get("created_at")),
 		Project: doc.Get("launch_spec", "work_dir").Str(),
 	}
-	p.emit(r)
+	p.Emit(r)
 }
 
 var outcomes = map[string]transcript.Outcome{

@@ -46,7 +46,7 @@ func (p *parser) record(l line) {
 		p.loop(l)
 		return
 	case "context.apply_compaction":
-		p.emit(p.event(l, l.value, transcript.KindCompaction, "system"))
+		p.Emit(p.event(l, l.value, transcript.KindCompaction, "system"))
 		return
 	case "usage.record":
 		if u := p.spent(l, l.usage, codeTokens, recordMark); u != nil {
@@ -54,7 +54,7 @@ func (p *parser) record(l line) {
 				u.Model = p.facts.model
 			}
 			p.recorded = true
-			p.emit(u)
+			p.Emit(u)
 			return
 		}
 	case "forked":
@@ -67,7 +67,7 @@ func (p *parser) record(l line) {
 	case e.Kind == transcript.KindUnknown:
 		set(&e.Attributes, "version", p.facts.version)
 	}
-	p.emit(e)
+	p.Emit(e)
 }
 
 var seed = maphash.MakeSeed()
@@ -95,7 +95,7 @@ func (p *parser) prompt(l line) {
 	if from != "user" {
 		set(&e.Attributes, "origin", from)
 	}
-	p.emit(e)
+	p.Emit(e)
 }
 
 // firstText is the first words of a prompt: a string, or parts.
@@ -138,25 +138,25 @@ func (p *parser) loop(l line) {
 		result := v.Get("result")
 		e := p.event(l, v, transcript.KindToolResult, "tool")
 		e.Parts[0].Result = p.result(v.Get("toolCallId"), result.Get("isError"), result)
-		p.emit(e)
+		p.Emit(e)
 	default:
 		if typ == "step.end" && !p.recorded {
 			if u := p.spent(l, v.Get("usage"), codeTokens, stepMark); u != nil {
 				u.Model = p.facts.model
-				p.emit(u)
+				p.Emit(u)
 			}
 		}
 		kind := kindOf(typ)
 		if typ == "" {
 			kind, l.typ = transcript.KindUnknown, "context.append_loop_event"
 		}
-		p.emit(p.aside(l, kind))
+		p.Emit(p.aside(l, kind))
 	}
 }
 
 func (p *parser) answer(e *transcript.Event) {
 	e.Model = p.facts.model
-	p.emit(e)
+	p.Emit(e)
 }
 
 func (p *parser) result(call, failed, output format.Value) *transcript.Result {

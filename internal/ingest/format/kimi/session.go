@@ -89,10 +89,10 @@ func fine(clock format.Value) bool {
 func (p *parser) wire() {
 	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
 		if err != nil {
-			p.fail(err)
+			p.Fail(err)
 			return
 		}
-		if p.line(readLine(o)); p.done {
+		if p.line(readLine(o)); p.Done() {
 			return
 		}
 	}
@@ -101,7 +101,7 @@ func (p *parser) wire() {
 	}
 	if p.run == "" { // nothing to read, but whose it would be is known by its place
 		p.name(line{})
-		p.early.Settle(p.run, p.emit)
+		p.Settle(p.run)
 	}
 }
 
@@ -128,14 +128,14 @@ func run(id string) transcript.End { return transcript.End{Type: "run", ID: id} 
 func (p *parser) begin(first line) {
 	p.name(first)
 	p.say(transcript.Conversation{Started: first.at})
-	p.early.Settle(p.run, p.emit)
+	p.Settle(p.run)
 	if p.head != nil {
 		p.head.Conversation = p.conversation
-		p.emit(p.head)
+		p.Emit(p.head)
 		p.head = nil
 	}
 	if p.place.agent != "" {
-		p.emit(&transcript.Link{Kind: "parent", From: run(p.session), To: run(p.run), Time: first.at, Origin: first.origin})
+		p.Emit(&transcript.Link{Kind: "parent", From: run(p.session), To: run(p.run), Time: first.at, Origin: first.origin})
 	}
 }
 
@@ -152,11 +152,11 @@ func (p *parser) say(c transcript.Conversation) {
 	if c.Rank = rankWire; p.in.Role == roleChat {
 		c.Rank = rankChat
 	}
-	p.emit(&transcript.Run{
+	p.Emit(&transcript.Run{
 		ID: p.run, Rank: c.Rank, Child: c.Child, Group: p.place.bucket, Title: c.Title, Agent: c.Agent, Model: c.Model, Version: c.Version,
 		Project: c.Project, Started: c.Started, Guess: p.guess,
 	})
-	p.emit(&c)
+	p.Emit(&c)
 }
 
 // facts is what lines said of the session so far.
@@ -238,7 +238,7 @@ func (p *parser) begun(l *line) {
 
 func (p *parser) hint(run, key, value string, at transcript.Origin) {
 	if value != "" {
-		p.emit(&transcript.Hint{Run: run, Key: key, Value: value, Origin: at})
+		p.Emit(&transcript.Hint{Run: run, Key: key, Value: value, Origin: at})
 	}
 }
 

@@ -106,7 +106,7 @@ func scalars(v format.Value, keys ...string) transcript.Attributes {
 }
 
 // unparsed keeps a document that does not parse as text, so that it is found.
-func unparsed(b []byte, s *sink) {
+func unparsed(b []byte, s *format.Sink) {
 	text := looseText(b)
 	if strings.TrimSpace(text) == "" {
 		return
@@ -114,14 +114,14 @@ func unparsed(b []byte, s *sink) {
 	run := workspaceRun()
 	event := row(run.ID, "unparsed", transcript.Time{}, transcript.Origin{Length: int64(len(b))}, text)
 	event.Attributes = transcript.Attributes{"unparsed": true}
-	if s.put(run) {
-		s.put(event)
+	if s.Emit(run) {
+		s.Emit(event)
 	}
 }
 
 // parseObjectives yields each objective as a named run with a row of its own. No count rests on this file, so
 // one that does not parse is kept as text and is no problem.
-func parseObjectives(in format.Input, b []byte, s *sink) {
+func parseObjectives(in format.Input, b []byte, s *format.Sink) {
 	doc, problem := document(b)
 	if problem != nil {
 		unparsed(b, s)
@@ -134,7 +134,7 @@ func parseObjectives(in format.Input, b []byte, s *sink) {
 		if in.Role == roleObjectives {
 			run.Rank = 1
 		}
-		if !s.put(run) || !s.put(row(run.ID, "objective", run.Started, origin(b, o), looseText(o.Raw()))) {
+		if !s.Emit(run) || !s.Emit(row(run.ID, "objective", run.Started, origin(b, o), looseText(o.Raw()))) {
 			return
 		}
 	}
@@ -142,7 +142,7 @@ func parseObjectives(in format.Input, b []byte, s *sink) {
 
 // parseDocument yields what a thread wrote down (a plan, a design, a lesson) as one row. In a copied thread the
 // row says whose it was.
-func parseDocument(in format.Input, b []byte, s *sink) {
+func parseDocument(in format.Input, b []byte, s *format.Sink) {
 	text := looseText(b)
 	if strings.TrimSpace(text) == "" {
 		return
@@ -152,7 +152,7 @@ func parseDocument(in format.Input, b []byte, s *sink) {
 	if at, found := locate(in.Path); found && len(at.rel) > 4 && at.rel[2] == "context" && at.rel[3] == "inherited" {
 		event.Attributes = transcript.Attributes{"copied_from": at.rel[4]}
 	}
-	if s.put(run) {
-		s.put(event)
+	if s.Emit(run) {
+		s.Emit(event)
 	}
 }

@@ -47,7 +47,7 @@ func (Format) Version() int { return 1 }
 // to format.DocumentLimit.
 func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		s := &sink{yield: yield}
+		s := &format.Sink{Yield: yield}
 		switch in.Role {
 		case roleWorker:
 			parseWorker(in, s)
@@ -69,31 +69,13 @@ func (Format) Text(role string, raw []byte, _ int) (string, error) {
 	return looseText(raw), nil
 }
 
-// sink hands records on until the reader has had enough.
-type sink struct {
-	yield func(transcript.Record, error) bool
-	done  bool
-}
-
-func (s *sink) put(r transcript.Record) bool {
-	s.done = s.done || !s.yield(r, nil)
-	return !s.done
-}
-
-func (s *sink) fail(err error) {
-	if !s.done {
-		s.yield(nil, err)
-		s.done = true
-	}
-}
-
-func parseWhole(in format.Input, s *sink) {
+func parseWhole(in format.Input, s *format.Sink) {
 	text, err := format.ReadText(in.Reader, format.DocumentLimit)
 	switch {
 	case err != nil && format.IsContent(err):
-		s.put(&transcript.Problem{Kind: "too large", Reason: err.Error()})
+		s.Emit(&transcript.Problem{Kind: "too large", Reason: err.Error()})
 	case err != nil:
-		s.fail(err)
+		s.Fail(err)
 	case in.Role == roleTranscript:
 		parseTranscript(in, text, s)
 	case in.Role == roleRelations || in.Role == roleRelationsBak:

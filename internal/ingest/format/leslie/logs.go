@@ -11,15 +11,15 @@ import (
 
 // parseWorker reads logs/workers/<thread>.ndjson. Each line is a row; a cost in it is usage of the thread, failed
 // attempts included, since they were paid for; start and end of an attempt make a step.
-func parseWorker(in format.Input, s *sink) {
-	w := worker{sink: s, file: owner(in.Path), seen: map[string]bool{}}
-	problem := func(p *transcript.Problem) { p.Run = w.file.ID; s.put(p) }
+func parseWorker(in format.Input, s *format.Sink) {
+	w := worker{Sink: s, file: owner(in.Path), seen: map[string]bool{}}
+	problem := func(p *transcript.Problem) { p.Run = w.file.ID; s.Emit(p) }
 	for line, err := range format.Objects(in.Reader, "", problem) {
 		if err != nil {
-			s.fail(err)
+			s.Fail(err)
 			return
 		}
-		if s.done {
+		if s.Done() {
 			return
 		}
 		w.line(line)
@@ -27,7 +27,7 @@ func parseWorker(in format.Input, s *sink) {
 }
 
 type worker struct {
-	*sink
+	*format.Sink
 	file     *transcript.Run // of lines that name no thread
 	seen     map[string]bool // runs that were introduced
 	attempts int64
@@ -43,7 +43,7 @@ func (w *worker) line(line format.Object) {
 	}
 	if !w.seen[run.ID] {
 		w.seen[run.ID] = true
-		w.put(run)
+		w.Emit(run)
 	}
 	kind, when := v.Get("event").Str(), v.Get("timestamp").Time()
 	event := row(run.ID, kind, when, line.Origin, looseText(v.Raw()))
@@ -52,14 +52,14 @@ func (w *worker) line(line format.Object) {
 	if ended == transcript.Failed {
 		event.Kind = transcript.KindError
 	}
-	w.put(event)
+	w.Emit(event)
 	if ended != "" {
-		w.put(w.advance(run.ID, kind, ended, when, line))
+		w.Emit(w.advance(run.ID, kind, ended, when, line))
 	}
 	if v.Get("cost_usd").Type() != '0' {
 		return
 	}
-	w.put(&transcript.Usage{
+	w.Emit(&transcript.Usage{
 		Run: run.ID, Time: when, Origin: line.Origin, Cost: v.Get("cost_usd").NanoUSD(), CostSource: "cost_usd",
 		// The line's number keeps two attempts of one instant apart; logs are only appended to.
 		Key:    fmt.Sprintf("%s|%s|%s|%d", run.ID, v.Get("session_id").Str(), v.Get("timestamp").Text(), line.Origin.Line),
@@ -107,22 +107,22 @@ func (w *worker) advance(run, kind string, ended transcript.Outcome, when transc
 
 // parseLog reads the logs that only people read: one row per line. Nothing counts in them, so a line that does
 // not parse is kept as text and is no problem. The last one is read when it has its end: what grows in a log is new lines.
-func parseLog(in format.Input, s *sink) {
+func parseLog(in format.Input, s *format.Sink) {
 	run := owner(in.Path)
 	introduced := false
 	for line, err := range format.Lines(in.Reader, "") {
 		if err != nil {
-			s.fail(err)
+			s.Fail(err)
 			return
 		}
 		if !line.Long && len(bytes.TrimSpace(line.Bytes)) == 0 || line.Torn && !whole(in.Role, line) {
 			continue
 		}
-		if !introduced && !s.put(run) {
+		if !introduced && !s.Emit(run) {
 			return
 		}
 		introduced = true
-		if !s.put(logLine(in.Role, run.ID, line)) {
+		if !s.Emit(logLine(in.Role, run.ID, line)) {
 			return
 		}
 	}

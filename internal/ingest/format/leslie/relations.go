@@ -7,7 +7,7 @@ import (
 
 // relations is one reading of thread_relations.json or its .bak.
 type relations struct {
-	*sink
+	*format.Sink
 	b      []byte
 	doc    format.Value
 	rank   int
@@ -18,19 +18,19 @@ type relations struct {
 // edge is a link by its ends: from is the thread that the other one comes from or looks at.
 type edge struct{ kind, from, to string }
 
-func parseRelations(in format.Input, b []byte, s *sink) {
+func parseRelations(in format.Input, b []byte, s *format.Sink) {
 	doc, problem := document(b)
 	if problem != nil {
 		// The program falls back to the .bak, whose links count here too. Only the loss of the main file is a
 		// problem; a bad .bak is kept as text.
 		if in.Role == roleRelations {
-			s.put(problem)
+			s.Emit(problem)
 		} else {
 			unparsed(b, s)
 		}
 		return
 	}
-	r := relations{sink: s, b: b, doc: doc, stated: map[edge]bool{}, reason: map[edge]format.Value{}}
+	r := relations{Sink: s, b: b, doc: doc, stated: map[edge]bool{}, reason: map[edge]format.Value{}}
 	if in.Role == roleRelations {
 		r.rank = 1
 	}
@@ -75,7 +75,7 @@ func (r *relations) threads(all format.Value) {
 		if tags := format.AllStrings(t.Get("tags")); tags != "" {
 			run.Attributes["tags"] = tags
 		}
-		if !r.put(run) || !r.put(row(run.ID, "thread", run.Started, origin(r.b, t), looseText(t.Raw()))) {
+		if !r.Emit(run) || !r.Emit(row(run.ID, "thread", run.Started, origin(r.b, t), looseText(t.Raw()))) {
 			return
 		}
 		if parent := t.Get("parent_id").Str(); parent != "" {
@@ -117,7 +117,7 @@ func (r *relations) operations(all format.Value) {
 	for op := range all.Items() {
 		run := ownerOf(op)
 		kind, when := "operation "+op.Get("command").Str(), op.Get("timestamp").Time()
-		if !r.put(run) || !r.put(row(run.ID, kind, when, origin(r.b, op), looseText(op.Raw()))) {
+		if !r.Emit(run) || !r.Emit(row(run.ID, kind, when, origin(r.b, op), looseText(op.Raw()))) {
 			return
 		}
 	}
@@ -140,7 +140,7 @@ func (r *relations) link(e edge, at transcript.Origin, counted bool, when transc
 			l.Attributes["scope"] = scope
 		}
 	}
-	r.put(l)
+	r.Emit(l)
 }
 
 // referenceOf gives the link that a reference operation asks for: from what is looked at to who looks.

@@ -50,11 +50,11 @@ func readHeader(text string) (h header, size, lines int, ok bool) {
 	return h, len(text) - len(rest), lines, ok
 }
 
-func parseTranscript(in format.Input, text string, s *sink) {
+func parseTranscript(in format.Input, text string, s *format.Sink) {
 	h, size, lines, ok := readHeader(text)
 	if !ok {
 		if strings.TrimSpace(strings.TrimPrefix(text, byteOrderMark)) != "" {
-			s.put(&transcript.Problem{
+			s.Emit(&transcript.Problem{
 				Kind: "no header", Reason: `no "Thread ID" before a line "---"`,
 				Origin: transcript.Origin{Length: int64(len(text))},
 			})
@@ -77,13 +77,13 @@ func parseTranscript(in format.Input, text string, s *sink) {
 		Run: id, Rank: rank, Title: run.Title, Mode: h.mode, Status: h.stop,
 		Started: run.Started, Ended: run.Ended, Attributes: maps.Clone(facts),
 	}
-	if !s.put(run) || !s.put(conversation) {
+	if !s.Emit(run) || !s.Emit(conversation) {
 		return
 	}
 	cut := facts["cut_at_20k"] != nil
 	p := pairs{tools: map[string]*tool{}}
 	for i, e := range entries {
-		if !s.put(p.event(id, e, cut && i == len(entries)-1)) {
+		if !s.Emit(p.event(id, e, cut && i == len(entries)-1)) {
 			return
 		}
 	}

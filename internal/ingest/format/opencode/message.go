@@ -76,10 +76,10 @@ func (p *parser) message(m message) {
 	p.name(m.session, m.id)
 	answer := m.role == "assistant"
 	if answer {
-		p.emit(&transcript.Run{
+		p.Emit(&transcript.Run{
 			ID: run(m.session, m.id), Local: true, Anchor: m.session, Anchored: m.session != "", Named: true, Rank: p.rank, Model: m.model, Project: m.project,
 		})
-		p.emit(&transcript.Conversation{
+		p.Emit(&transcript.Conversation{
 			ID: conversation, Run: run(m.session, m.id), Shared: true, Rank: p.rank, Order: p.order(m.id), Model: m.model, Agent: m.agent,
 		})
 	}
@@ -92,22 +92,22 @@ func (p *parser) message(m message) {
 		e.Kind = transcript.KindError
 	}
 	e.Parts = []transcript.Part{p.piece(m.value)}
-	p.emit(e)
+	p.Emit(e)
 	p.dated(hintFirst, m)
 	if p.in.Role != roleMessage {
 		return // of rows the parts follow
 	}
 	if m.session != "" {
-		p.emit(&transcript.Run{ID: run("", m.id), Local: true, Anchor: m.session, Anchored: true, Named: true})
+		p.Emit(&transcript.Run{ID: run("", m.id), Local: true, Anchor: m.session, Anchored: true, Named: true})
 	}
 	if m.model != "" {
-		p.emit(&transcript.Hint{Run: run(m.session, m.id), Key: hintModel, Value: m.id + "\t" + m.model + "\t" + m.provider, Origin: p.at})
+		p.Emit(&transcript.Hint{Run: run(m.session, m.id), Key: hintModel, Value: m.id + "\t" + m.model + "\t" + m.provider, Origin: p.at})
 	}
 	if at := m.at(); at.Valid {
-		p.emit(&transcript.Hint{Run: run(m.session, m.id), Key: hintTime, Value: m.id + "\t" + strconv.FormatInt(at.UnixMicro, 10), Origin: p.at})
+		p.Emit(&transcript.Hint{Run: run(m.session, m.id), Key: hintTime, Value: m.id + "\t" + strconv.FormatInt(at.UnixMicro, 10), Origin: p.at})
 	}
 	if m.role == "user" || m.role == "assistant" {
-		p.emit(&transcript.Hint{Run: run(m.session, m.id), Key: hintRole, Value: m.id + "\t" + m.role, Origin: p.at})
+		p.Emit(&transcript.Hint{Run: run(m.session, m.id), Key: hintRole, Value: m.id + "\t" + m.role, Origin: p.at})
 	}
 	p.total(m)
 }
@@ -129,7 +129,7 @@ func (p *parser) total(m message) {
 	u.Key, u.Origin, u.Time = "message "+m.id, m.origin, m.at()
 	u.Model, u.Provider, u.Agent = m.model, m.provider, m.agent
 	u.Attributes[wholeMark] = true
-	p.emit(u)
+	p.Emit(u)
 }
 
 // The attributes of a request: the message that it belongs to, and that it is all that the message states.

@@ -65,7 +65,7 @@ func (opencode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		if in.Role == roleDatabase {
 			return // SQLite could not read it, which the scan says as long as it is so
 		}
-		p := &parser{in: in, yield: yield, where: place(in.Path)}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, where: place(in.Path)}
 		if in.Role == roleRows {
 			p.rank = rowsRank
 			p.rows()
@@ -99,9 +99,8 @@ const rowsRank = 2
 
 // parser is one parse of one file.
 type parser struct {
-	in    format.Input
-	yield func(transcript.Record, error) bool
-	done  bool // the caller wants no more
+	in format.Input
+	format.Sink
 
 	where spot
 	rank  int
@@ -110,17 +109,4 @@ type parser struct {
 	named map[string]bool   // runs that were stated
 	at    transcript.Origin // of whole
 	whole format.Value      // the document or line that values are cut from
-}
-
-func (p *parser) emit(r transcript.Record) {
-	if !p.done && !p.yield(r, nil) {
-		p.done = true
-	}
-}
-
-func (p *parser) fail(err error) {
-	if !p.done {
-		p.yield(nil, err)
-		p.done = true
-	}
 }

@@ -117,7 +117,7 @@ func (p *parser) part(t part) {
 	case "file", "agent", "subtask", "retry":
 		e.Kind = transcript.KindNotice
 	}
-	p.emit(e)
+	p.Emit(e)
 }
 
 // step yields the request that a step-finish ends.
@@ -131,7 +131,7 @@ func (p *parser) step(t part) {
 	if t.of != nil {
 		u.Model, u.Provider, u.Agent = t.of.model, t.of.provider, t.of.agent
 	}
-	p.emit(u)
+	p.Emit(u)
 }
 
 // tool yields a call and, once it has ended, its result.
@@ -148,7 +148,7 @@ func (p *parser) tool(e *transcript.Event, t part) {
 	input := state.Get("input")
 	e.Verdict, e.Kind, e.Role = transcript.Counted, transcript.KindToolCall, "assistant"
 	e.Parts[0].Call = &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: pathsOf(input)}
-	p.emit(e)
+	p.Emit(e)
 	if child := state.Get("metadata", "sessionId").Str(); name == "task" && child != "" && child != t.session {
 		p.link("parent", run(t.session, t.msg), child)
 	}
@@ -172,7 +172,7 @@ func (p *parser) tool(e *transcript.Event, t part) {
 	r.Parts = p.output(state, status)
 	result.Output = r.Parts[0].Length
 	r.Parts[0].Result = result
-	p.emit(r)
+	p.Emit(r)
 }
 
 // resultless takes back the result that a file of the tree may have of a call: what the database says of a part counts.
@@ -183,7 +183,7 @@ func (p *parser) resultless(call *transcript.Event, t part) {
 	}
 	e := p.event(transcript.KindNotice, "replaced", t.session, t.msg)
 	e.ID, e.Time, e.Parts = call.ID+"/result", call.Time, []transcript.Part{p.piece(named)}
-	p.emit(e)
+	p.Emit(e)
 }
 
 // output gives what a tool gave, and what its metadata add to that.

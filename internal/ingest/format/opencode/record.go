@@ -18,11 +18,11 @@ var mark = []byte("\xef\xbb\xbf")
 func (p *parser) document() bool {
 	content, err := format.ReadAll(p.in.Reader, recordLimit)
 	if errors.Is(err, format.ErrTooLarge) {
-		p.emit(&transcript.Problem{Run: p.where.session, Kind: "too large", Reason: fmt.Sprintf("more than %d bytes", recordLimit)})
+		p.Emit(&transcript.Problem{Run: p.where.session, Kind: "too large", Reason: fmt.Sprintf("more than %d bytes", recordLimit)})
 		return false
 	}
 	if err != nil {
-		p.fail(err)
+		p.Fail(err)
 		return false
 	}
 	skipped := len(content)
@@ -32,9 +32,9 @@ func (p *parser) document() bool {
 	v, err := format.ParseJSON(content)
 	switch {
 	case err != nil:
-		p.emit(&transcript.Problem{Kind: "bad json", Reason: err.Error(), Origin: p.at})
+		p.Emit(&transcript.Problem{Kind: "bad json", Reason: err.Error(), Origin: p.at})
 	case !v.IsObject():
-		p.emit(&transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: p.at})
+		p.Emit(&transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: p.at})
 	default:
 		p.whole = v
 		p.at.Offset += v.OffsetIn(content)
@@ -46,15 +46,15 @@ func (p *parser) document() bool {
 
 // rows yields the records of exported rows: a session, or a message and its parts.
 func (p *parser) rows() {
-	problem := func(pr *transcript.Problem) { p.emit(pr) }
+	problem := func(pr *transcript.Problem) { p.Emit(pr) }
 	for o, err := range format.Objects(p.in.Reader, "", problem) {
 		if err != nil {
-			p.fail(err)
+			p.Fail(err)
 			return
 		}
 		p.at, p.whole = o.Origin, o.Value
 		p.row(o.Value)
-		if p.done {
+		if p.Done() {
 			return
 		}
 	}
@@ -69,7 +69,7 @@ func (p *parser) row(v format.Value) {
 	case table == roleSession, table == tableSession:
 		p.session(v)
 	case (table == roleMessage || table == rolePart || table == tableMessage) && !data.IsObject():
-		p.emit(&transcript.Problem{Run: v.Get("session_id").Str(), Kind: "bad json", Reason: "data of a row is no JSON object", Origin: p.at})
+		p.Emit(&transcript.Problem{Run: v.Get("session_id").Str(), Kind: "bad json", Reason: "data of a row is no JSON object", Origin: p.at})
 	case table == roleMessage:
 		p.settle()
 		m := readMessage(data)
@@ -94,7 +94,7 @@ func (p *parser) row(v format.Value) {
 	default:
 		e := p.event(transcript.KindUnknown, "", v.Get("session_id").Text(), "")
 		e.Parts = []transcript.Part{{Text: pieceText(v)}}
-		p.emit(e)
+		p.Emit(e)
 	}
 }
 
@@ -137,8 +137,8 @@ func (p *parser) name(session, msg string) string {
 		if session != "" {
 			r.Anchor, r.Anchored = session, true
 		}
-		p.emit(r)
-		p.emit(&transcript.Conversation{ID: conversation, Run: id, Shared: true, Rank: p.rank, Order: p.order(msg)})
+		p.Emit(r)
+		p.Emit(&transcript.Conversation{ID: conversation, Run: id, Shared: true, Rank: p.rank, Order: p.order(msg)})
 	}
 	return id
 }

@@ -46,13 +46,13 @@ func (p *parser) second(v format.Value) {
 	case "agent-switched", "model-switched", "location-switched", "idle":
 		e.Kind = transcript.KindLifecycle
 	}
-	p.emit(e)
+	p.Emit(e)
 }
 
 // dated hints at when a message was made, by which copies are told.
 func (p *parser) dated(key string, m message) {
 	if m.created.Valid {
-		p.emit(&transcript.Hint{
+		p.Emit(&transcript.Hint{
 			Run: run(m.session, m.id), Key: key, Value: m.id + "\t" + strconv.FormatInt(m.created.UnixMicro, 10), Origin: p.at,
 		})
 	}
@@ -73,15 +73,15 @@ func (p *parser) piece(v format.Value) transcript.Part {
 
 // answer yields what the model said, thought and called. e is the row of the message itself.
 func (p *parser) answer(m message, e *transcript.Event) {
-	p.emit(&transcript.Run{ID: run(m.session, m.id), Local: true, Anchor: m.session, Anchored: m.session != "", Named: true, Rank: p.rank, Model: m.model})
-	p.emit(&transcript.Conversation{
+	p.Emit(&transcript.Run{ID: run(m.session, m.id), Local: true, Anchor: m.session, Anchored: m.session != "", Named: true, Rank: p.rank, Model: m.model})
+	p.Emit(&transcript.Conversation{
 		ID: conversation, Run: run(m.session, m.id), Shared: true, Rank: p.rank, Order: p.order(m.id), Model: m.model, Agent: m.agent,
 	})
 	e.Kind, e.Role, e.Agent, e.Model = transcript.KindLifecycle, "assistant", m.agent, m.model
 	if !m.value.Get("error").IsNull() {
 		e.Kind = transcript.KindError
 	}
-	p.emit(e)
+	p.Emit(e)
 	n := 0
 	for item := range m.value.Get("content").Items() {
 		said := p.event(transcript.KindUnknown, item.Get("type").Str(), m.session, m.id)
@@ -98,7 +98,7 @@ func (p *parser) answer(m message, e *transcript.Event) {
 		default:
 			said.Parts = []transcript.Part{p.piece(item)}
 		}
-		p.emit(said)
+		p.Emit(said)
 	}
 	p.request(m)
 }
@@ -117,7 +117,7 @@ func (p *parser) called(m message, e *transcript.Event, item format.Value) {
 	call := p.piece(item)
 	call.Call = &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: pathsOf(input)}
 	e.Verdict, e.Kind, e.Parts = transcript.Counted, transcript.KindToolCall, []transcript.Part{call}
-	p.emit(e)
+	p.Emit(e)
 	status := state.Get("status").Str()
 	if status != "completed" && status != "error" {
 		return
@@ -153,7 +153,7 @@ func (p *parser) ended(m message, call *transcript.Event, parts []transcript.Par
 	}
 	r.Parts = parts
 	r.Parts[0].Result = result
-	p.emit(r)
+	p.Emit(r)
 }
 
 // shell yields a command that the person ran, as version 1 has it: a call and what it gave.
@@ -162,7 +162,7 @@ func (p *parser) shell(m message, e *transcript.Event) {
 	call := p.text(m.value, "command")
 	call.Call = &transcript.Call{ID: m.id, Name: "shell", Input: int64(command.Len())}
 	e.Verdict, e.Kind, e.Role, e.Parts = transcript.Counted, transcript.KindToolCall, "user", []transcript.Part{call}
-	p.emit(e)
+	p.Emit(e)
 	if output.IsNull() {
 		return
 	}
@@ -182,5 +182,5 @@ func (p *parser) request(m message) {
 	}
 	u.Key, u.Attributes, u.Time = "message "+m.id, nil, m.at()
 	u.Model, u.Provider, u.Agent = m.model, m.provider, m.agent
-	p.emit(u)
+	p.Emit(u)
 }

@@ -46,15 +46,15 @@ func (p *parser) session(v format.Value) {
 	p.named = map[string]bool{id: true}
 	started := stamp(v.Get("time", "created"), v.Get("time_created"))
 	title, project, version := v.Get("title").Str(), v.Get("directory").Str(), v.Get("version").Str()
-	p.emit(&transcript.Run{
+	p.Emit(&transcript.Run{
 		ID: id, Local: true, Anchor: id, Anchored: true, Rank: 1 + p.rank, Group: first("projectID", "project_id"), Project: project,
 		Title: title, Version: version, Started: started, Child: parent != "",
 	})
-	p.emit(&transcript.Conversation{
+	p.Emit(&transcript.Conversation{
 		ID: conversation, Run: id, Shared: true, Rank: 1 + p.rank, Title: title, Project: project, Version: version, Started: started,
 		Child: parent != "",
 	})
-	p.emit(&transcript.Hint{Run: id, Key: hintSession, Value: "yes", Origin: p.at})
+	p.Emit(&transcript.Hint{Run: id, Key: hintSession, Value: "yes", Origin: p.at})
 	if parent != "" {
 		p.link("parent", parent, id)
 	}
@@ -63,23 +63,23 @@ func (p *parser) session(v format.Value) {
 		p.link("fork", origin, id)
 	}
 	if started.Valid && (origin != "" || forkedTitle.MatchString(title)) {
-		p.emit(&transcript.Hint{Run: id, Key: hintForked, Value: strconv.FormatInt(started.UnixMicro, 10), Origin: p.at})
+		p.Emit(&transcript.Hint{Run: id, Key: hintForked, Value: strconv.FormatInt(started.UnixMicro, 10), Origin: p.at})
 	}
 	e := p.event(transcript.KindLifecycle, roleSession, id, "")
 	e.ID, e.Time = id, started
 	e.Parts = []transcript.Part{{Text: pieceText(v)}}
-	p.emit(e)
+	p.Emit(e)
 }
 
 // link states that a session is the parent of another one, or what it was forked from. Both ends are runs that this file names.
 func (p *parser) link(kind, from, to string) {
-	p.emit(&transcript.Link{
+	p.Emit(&transcript.Link{
 		Kind: kind, From: transcript.End{Type: "run", ID: from}, To: transcript.End{Type: "run", ID: to}, Origin: p.at,
 	})
 	for _, id := range []string{from, to} {
 		if !p.named[id] {
 			p.named[id] = true
-			p.emit(&transcript.Run{ID: id, Local: true, Anchor: id, Anchored: true, Named: true})
+			p.Emit(&transcript.Run{ID: id, Local: true, Anchor: id, Anchored: true, Named: true})
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (r *reader) system(e *entry, kind transcript.Kind, custom string) {
 	ev := r.event(e, kind, "system", e.typ)
 	set(&ev.Attributes, "custom_type", custom)
 	ev.Parts[0] = r.part(e, format.Value{})
-	r.emit(ev)
+	r.Emit(ev)
 }
 
 func (r *reader) message(e *entry, m *message) {
@@ -64,7 +64,7 @@ func (r *reader) message(e *entry, m *message) {
 		if !e.again {
 			r.prompted(m.content)
 		}
-		r.emit(ev)
+		r.Emit(ev)
 	case "assistant":
 		r.answer(e, m)
 	case "toolResult":
@@ -75,7 +75,7 @@ func (r *reader) message(e *entry, m *message) {
 		ev := r.event(e, transcript.KindSystem, "system", m.role)
 		set(&ev.Attributes, "custom_type", e.message.Get("customType").Str())
 		ev.Parts[0] = r.part(e, format.Value{})
-		r.emit(ev)
+		r.Emit(ev)
 	}
 }
 
@@ -126,35 +126,35 @@ func (r *reader) answer(e *entry, m *message) {
 		return ev
 	}
 	if m.content.IsString() && !blank(m.content) {
-		r.emit(say(m.content, transcript.KindMessage, "text"))
+		r.Emit(say(m.content, transcript.KindMessage, "text"))
 	}
 	for v := range m.content.Items() {
 		switch typ := v.Get("type").Word(); typ {
 		case "text":
 			if !blank(v.Get("text")) {
-				r.emit(say(v, transcript.KindMessage, typ))
+				r.Emit(say(v, transcript.KindMessage, typ))
 			}
 		case "thinking":
-			r.emit(say(v, transcript.KindReasoning, typ))
+			r.Emit(say(v, transcript.KindReasoning, typ))
 		case "toolCall", "toolUse", "tool_use", "functionCall": // the others are in what OpenClaw took over
 			ev := say(v, transcript.KindToolCall, typ)
 			ev.Parts[0].Call = r.call(e, v)
-			r.emit(ev)
+			r.Emit(ev)
 		default:
 			ev := say(v, transcript.KindUnknown, typ)
 			r.uncount(ev)
-			r.emit(ev)
+			r.Emit(ev)
 		}
 	}
 	if m.fault.IsString() {
 		ev := say(m.fault, transcript.KindError, "errorMessage")
 		r.uncount(ev)
-		r.emit(ev)
+		r.Emit(ev)
 	}
 	if !told {
 		ev := say(format.Value{}, transcript.KindNotice, m.role)
 		r.uncount(ev)
-		r.emit(ev)
+		r.Emit(ev)
 	}
 	r.switched(m.model)
 	r.answered(e, m)
@@ -202,7 +202,7 @@ func (r *reader) result(e *entry, m *message) {
 			ev.Parts = append(ev.Parts, more)
 		}
 	}
-	r.emit(ev)
+	r.Emit(ev)
 	r.worked(e, m)
 }
 
@@ -218,7 +218,7 @@ func (r *reader) shell(e *entry, m *message) {
 	ev := r.event(e, transcript.KindToolCall, "user", m.role)
 	ev.Parts[0] = r.part(e, m.command)
 	ev.Parts[0].Call = &transcript.Call{ID: id, Name: name, Input: int64(m.command.Len())}
-	r.emit(ev)
+	r.Emit(ev)
 	ev = r.event(e, transcript.KindToolResult, "tool", m.role)
 	ev.Parts[0] = r.part(e, m.output)
 	given := &transcript.Result{Call: id, Name: name, Output: int64(m.output.Len()), Cut: m.truncated == transcript.Yes || m.elsewhere == transcript.Yes}
@@ -229,7 +229,7 @@ func (r *reader) shell(e *entry, m *message) {
 		given.Failed, given.Status = transcript.Yes, "cancelled"
 	}
 	ev.Parts[0].Result = given
-	r.emit(ev)
+	r.Emit(ev)
 }
 
 // pathsOf gives the files that arguments name.

@@ -29,7 +29,7 @@ type Session struct {
 // Parse yields the records of a session.
 func Parse(in io.Reader, s Session) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		r := &reader{s: s, yield: yield, seen: map[string]bool{}, lines: map[uint64]int{}, names: map[string]string{}}
+		r := &reader{Sink: format.Sink{Yield: yield}, s: s, seen: map[string]bool{}, lines: map[uint64]int{}, names: map[string]string{}}
 		if s.Inner == "zstd" {
 			in = format.Zstd(in)
 		}
@@ -39,10 +39,10 @@ func Parse(in io.Reader, s Session) iter.Seq2[transcript.Record, error] {
 				break
 			}
 			if err != nil {
-				r.fail(err)
+				r.Fail(err)
 				return
 			}
-			if r.line(o); r.done {
+			if r.line(o); r.Done() {
 				return
 			}
 		}
@@ -52,12 +52,10 @@ func Parse(in io.Reader, s Session) iter.Seq2[transcript.Record, error] {
 
 // reader reads one file.
 type reader struct {
-	s     Session
-	yield func(transcript.Record, error) bool
-	done  bool // the caller wants no more
+	format.Sink
+	s Session
 
-	run     string // "" until a line is read
-	early   format.Early
+	run     string          // "" until a line is read
 	forked  bool            // entries may have been copied from another session
 	started transcript.Time // by the header
 	first   transcript.Time
@@ -79,29 +77,10 @@ type reader struct {
 	used  int           // of room
 }
 
-func (r *reader) emit(rec transcript.Record) {
-	if !r.done && !r.yield(rec, nil) {
-		r.done = true
-	}
-}
-
-func (r *reader) fail(err error) {
-	if !r.done {
-		r.yield(nil, err)
-		r.done = true
-	}
-}
-
 // problem reports what could not be read.
 func (r *reader) problem(p *transcript.Problem) {
-	p.Alone = true
-	if r.run == "" && r.early.Add(p) {
-		return
-	}
-	if p.Run = r.run; p.Run == "" {
-		p.Run = r.s.ID
-	}
-	r.emit(p)
+	p.Alone, p.Run = true, r.s.ID
+	r.Problem(r.run, p)
 }
 
 func (r *reader) line(o format.Object) {
@@ -149,7 +128,7 @@ func (r *reader) begin(e *entry) {
 		r.model = e.value.Get("modelId").Str()
 	}
 	r.say()
-	r.early.Settle(r.run, r.emit)
+	r.Settle(r.run)
 }
 
 // say states what is known of the session so far, of the run and its conversation alike.
@@ -162,10 +141,10 @@ func (r *reader) say() {
 	if title == "" {
 		title = r.prompt
 	}
-	r.emit(&transcript.Run{
+	r.Emit(&transcript.Run{
 		ID: r.run, Rank: 1, Title: title, Project: r.project, Agent: r.s.Agent, Model: r.model, Started: started, Ended: r.last, Attributes: r.facts,
 	})
-	r.emit(&transcript.Conversation{
+	r.Emit(&transcript.Conversation{
 		ID: r.run, Run: r.run, Shared: r.s.Shared, Order: r.s.Order, Rank: r.s.Rank, Title: title, Project: r.project, Agent: r.s.Agent,
 		Model: r.model, Started: started, Ended: r.last,
 	})
@@ -174,7 +153,7 @@ func (r *reader) say() {
 // end tells what only the whole file says.
 func (r *reader) end() {
 	if r.run == "" {
-		r.early.Settle(r.s.ID, r.emit)
+		r.Settle(r.s.ID)
 		return
 	}
 	r.say()
@@ -192,7 +171,7 @@ func (r *reader) header(e *entry) {
 		if parent == r.run || parent == "." || parent == "" {
 			continue
 		}
-		r.emit(&transcript.Link{
+		r.Emit(&transcript.Link{
 			Kind: "fork", From: transcript.End{Type: "run", ID: parent}, To: transcript.End{Type: "run", ID: r.run}, Time: e.at, Origin: e.origin,
 		})
 	}
@@ -237,7 +216,7 @@ func (r *reader) aside(e *entry, kind transcript.Kind) {
 	r.uncount(ev)
 	set(&ev.Attributes, "custom_type", e.custom.Str())
 	ev.Parts[0] = r.part(e, format.Value{})
-	r.emit(ev)
+	r.Emit(ev)
 }
 
 func (r *reader) uncount(ev *transcript.Event) {

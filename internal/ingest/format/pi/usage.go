@@ -129,5 +129,5 @@ func (r *reader) spend(e *entry, u *transcript.Usage) {
 	default:
 		u.Key = r.run + " #" + itoa(e.origin.Line)
 	}
-	r.emit(u)
+	r.Emit(u)
 }

@@ -37,7 +37,7 @@ func (m *mouth) aside(kind transcript.Kind) {
 	e := m.say(m.line.value, kind, "")
 	e.Verdict, e.ID, e.Global, e.Home = transcript.Uncounted, "", false, false
 	set(&e.Attributes, "version", m.facts.version)
-	m.emit(e)
+	m.Emit(e)
 }
 
 // user gives a prompt, or what the program put in the user's place, which has a subtype.
@@ -47,7 +47,7 @@ func (m *mouth) user() {
 		said = m.line.value
 	}
 	if m.line.subtype != "" {
-		m.emit(m.say(said, transcript.KindSystem, "system"))
+		m.Emit(m.say(said, transcript.KindSystem, "system"))
 		return
 	}
 	e := m.say(said, transcript.KindMessage, "user")
@@ -61,7 +61,7 @@ func (m *mouth) user() {
 		}
 		m.prompted(shown)
 	}
-	m.emit(e)
+	m.Emit(e)
 }
 
 // system gives a line that the program says. Every such line is an event.
@@ -70,7 +70,7 @@ func (m *mouth) system() {
 	if m.line.subtype == "chat_compression" {
 		kind = transcript.KindCompaction
 	}
-	m.emit(m.say(m.line.value, kind, "system"))
+	m.Emit(m.say(m.line.value, kind, "system"))
 }
 
 // piece is one part of a message.
@@ -125,7 +125,7 @@ func (m *mouth) answer(e *transcript.Event) {
 	if m.line.model.IsString() {
 		e.Model = m.facts.model
 	}
-	m.emit(e)
+	m.Emit(e)
 }
 
 func (m *mouth) call(c piece) {
@@ -182,7 +182,7 @@ func (m *mouth) result() {
 			e.Parts = append(e.Parts, also)
 		}
 	}
-	m.emit(e)
+	m.Emit(e)
 }
 
 // blank says that a value is no string, or one of nothing but space.

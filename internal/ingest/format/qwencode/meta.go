@@ -12,17 +12,17 @@ import (
 func (p *parser) meta() {
 	b, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
 	if err != nil && !errors.Is(err, format.ErrTooLarge) {
-		p.fail(err)
+		p.Fail(err)
 		return
 	}
 	p.run = agentRun(p.place.session, p.place.agent)
 	if err != nil {
-		p.emit(&transcript.Problem{Run: p.run, Kind: "document too large", Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(b))}})
+		p.Emit(&transcript.Problem{Run: p.run, Kind: "document too large", Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(b))}})
 		return
 	}
 	doc, err := format.ParseJSON(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
 	if err != nil {
-		p.emit(&transcript.Problem{Run: p.run, Kind: "bad json", Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(b))}})
+		p.Emit(&transcript.Problem{Run: p.run, Kind: "bad json", Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(b))}})
 		return
 	}
 	at := transcript.Origin{Offset: doc.OffsetIn(b), Length: int64(doc.Len())}
@@ -40,11 +40,11 @@ func (p *parser) meta() {
 		Model: modelOf(doc), Status: status, Outcome: outcomes[status], Error: doc.Get("lastError").Str(), Started: doc.Get("createdAt").Time(),
 	}
 	set(&r.Attributes, "call", doc.Get("toolUseId").Str())
-	p.emit(r)
+	p.Emit(r)
 	if above := doc.Get("parentAgentId").Str(); above != "" { // both lie side by side, as the session's
-		p.emit(&transcript.Link{Kind: "call", From: run(agentRun(session, above)), To: run(p.run), Time: r.Started, Origin: at, Uncounted: true})
+		p.Emit(&transcript.Link{Kind: "call", From: run(agentRun(session, above)), To: run(p.run), Time: r.Started, Origin: at, Uncounted: true})
 	}
-	p.emit(&transcript.Event{
+	p.Emit(&transcript.Event{
 		Run: p.run, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: "meta", Time: r.Started, Origin: at,
 		Parts: []transcript.Part{{Text: textOf(doc)}},
 	})

@@ -67,7 +67,7 @@ func (q qwen) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		return q.gemini.Parse(in)
 	}
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{in: in, yield: yield, place: placeOf(in.Path), lines: map[uint64]bool{}, copied: map[string]bool{}}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, place: placeOf(in.Path), lines: map[uint64]bool{}, copied: map[string]bool{}}
 		switch in.Role {
 		case roleSession, roleAgent:
 			p.log()
@@ -91,14 +91,12 @@ func (q qwen) Text(role string, raw []byte, part int) (string, error) {
 
 // parser is one parse of one file.
 type parser struct {
-	in    format.Input
-	yield func(transcript.Record, error) bool
-	done  bool // the caller wants no more
+	in format.Input
+	format.Sink
 	place place
 
 	session, run string // "" until the first line
 	agent        string // of a subagent's file
-	early        format.Early
 	facts        facts
 	lines        map[uint64]bool // that stood before, by their sum
 	copied       map[string]bool // sessions that lines were copied from
@@ -109,25 +107,8 @@ type parser struct {
 	used  int // of room
 }
 
-func (p *parser) emit(r transcript.Record) {
-	if !p.done && !p.yield(r, nil) {
-		p.done = true
-	}
-}
-
-func (p *parser) fail(err error) {
-	if !p.done {
-		p.yield(nil, err)
-		p.done = true
-	}
-}
-
 // problem reports what could not be read.
 func (p *parser) problem(pr *transcript.Problem) {
 	pr.Alone = true
-	if p.run == "" && p.early.Add(pr) {
-		return
-	}
-	pr.Run = p.run
-	p.emit(pr)
+	p.Problem(p.run, pr)
 }

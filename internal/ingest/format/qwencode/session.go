@@ -69,15 +69,15 @@ func readLine(o format.Object, last string) (l line) {
 func (p *parser) log() {
 	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
 		if err != nil {
-			p.fail(err)
+			p.Fail(err)
 			return
 		}
-		if p.line(readLine(o, p.session)); p.done {
+		if p.line(readLine(o, p.session)); p.Done() {
 			return
 		}
 	}
 	if p.run == "" { // there is nothing to read in it: no session, but whose it would be is known by its name
-		p.early.Settle(p.name(line{}), p.emit)
+		p.Settle(p.name(line{}))
 	}
 }
 
@@ -107,9 +107,9 @@ func run(id string) transcript.End { return transcript.End{Type: "run", ID: id} 
 func (p *parser) begin(first line) {
 	p.run = p.name(first)
 	p.learn(&first)
-	p.early.Settle(p.run, p.emit)
+	p.Settle(p.run)
 	if p.agent != "" {
-		p.emit(&transcript.Link{Kind: "parent", From: run(p.session), To: run(p.run), Time: first.at, Origin: first.origin})
+		p.Emit(&transcript.Link{Kind: "parent", From: run(p.session), To: run(p.run), Time: first.at, Origin: first.origin})
 	}
 }
 
@@ -119,11 +119,11 @@ func (p *parser) say(c transcript.Conversation) {
 	if c.Child {
 		c.ID = p.agent
 	}
-	p.emit(&transcript.Run{
+	p.Emit(&transcript.Run{
 		ID: p.run, Rank: rankLog, Child: c.Child, Title: c.Title, Agent: c.Agent, Model: c.Model, Version: c.Version, Project: c.Project,
 		Branch: c.Branch, Started: c.Started,
 	})
-	p.emit(&c)
+	p.Emit(&c)
 }
 
 // What the note beside a subagent says of it goes before what its transcript does.
@@ -235,7 +235,7 @@ func (p *parser) copiedFrom(l *line) {
 		return
 	}
 	p.copied[kind+from] = true
-	p.emit(&transcript.Link{Kind: kind, From: run(from), To: run(p.run), Time: l.at, Origin: l.origin})
+	p.Emit(&transcript.Link{Kind: kind, From: run(from), To: run(p.run), Time: l.at, Origin: l.origin})
 }
 
 // single is an event with room for its part: most have one.

@@ -61,7 +61,7 @@ func (m *mouth) usage() {
 	if m.line.forked.Exists() {
 		u.Verdict = transcript.CopiedHistory
 	}
-	m.emit(u)
+	m.Emit(u)
 }
 
 // outside says that the total has the thoughts beside the candidates.
