@@ -258,7 +258,8 @@ func (x *explainer) trace(u *index.Usage) PriceTrace {
 		return p
 	}
 	r := x.book.Price(price.Request{Model: u.Model, Provider: u.Provider, Tier: u.Tier, Speed: u.Speed, Geo: u.Geo, Time: u.Time,
-		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h, Reasoning: u.Reasoning})
+		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h, Reasoning: u.Reasoning,
+		Requests: u.Requests})
 	p.Row, p.Rule, p.Table, p.Override = r.Match.Key, string(r.Match.Rule), r.Match.TableDate, r.Match.Override
 	p.Service, p.Above, p.Reason = r.Service.String(), r.Above, r.Reason
 	p.Outdated = r.NanoUSD != u.Calculated

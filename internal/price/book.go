@@ -180,8 +180,8 @@ func (b *Book) ID() string {
 	return digest(b.id(), string(own), rules)
 }
 
-// rules counts changes of what rows names find: with others, costs are computed anew.
-const rules = "2"
+// rules counts changes of what rows names find, and of what is charged: with others, costs are computed anew.
+const rules = "3"
 
 func textOf(tables []Table) (texts []string) {
 	for _, t := range tables {

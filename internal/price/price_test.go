@@ -106,7 +106,7 @@ func TestPrice(t *testing.T) {
 		{"too many", Request{Model: "gpt-5.4", Input: k(1 << 62), Output: k(0)}, -1, "gpt-5.4", RuleExact, "long_prompt", "token count out of range"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.u.Time = day
+			c.u.Time, c.u.Requests = day, k(1)
 			r := Default().Price(c.u)
 			got := int64(-1)
 			if r.NanoUSD.Known {
@@ -126,18 +126,41 @@ func TestPrice(t *testing.T) {
 // marginally and to each class apart stay at the base price: 150000*3 + 100000*0.3 + 1000*15 = 495,000.
 func TestLongPromptRule(t *testing.T) {
 	const vendor, marginal = 982_500_000, 495_000_000
-	u := Request{Model: "claude-sonnet-4-5", Time: at("2026-08-02"), Input: k(150_000), CacheRead: k(100_000), Output: k(1000)}
+	u := Request{Model: "claude-sonnet-4-5", Time: at("2026-08-02"), Input: k(150_000), CacheRead: k(100_000), Output: k(1000), Requests: k(1)}
 	if r := Default().Price(u); r.NanoUSD != k(vendor) || r.Above != 200_000 {
 		t.Errorf("got %v above %d, want %d", r.NanoUSD, r.Above, vendor)
 	}
 	// The marginal figure is what the three classes cost in requests that are short each.
 	var sum int64
 	for _, c := range []Request{{Input: k(150_000), Output: k(0)}, {CacheRead: k(100_000), Input: k(0), Output: k(0)}, {Input: k(0), Output: k(1000)}} {
-		c.Model, c.Time = u.Model, u.Time
+		c.Model, c.Time, c.Requests = u.Model, u.Time, u.Requests
 		sum += Default().Price(c).NanoUSD.N
 	}
 	if sum != marginal {
 		t.Errorf("marginal: got %d, want %d", sum, marginal)
+	}
+}
+
+// Short prompts do not add up to a long one: 250,000 tokens of prompt are at the base price unless one request had them all, or
+// several as many each.
+func TestSumOfRequests(t *testing.T) {
+	for _, c := range []struct {
+		input    int64
+		requests transcript.Count
+		nano     int64
+		flags    string
+	}{
+		{250_000, k(1), 1_500_000_000, "long_prompt"},
+		{250_000, k(2), 750_000_000, "prompt_lengths_unknown"},
+		{250_000, transcript.Count{}, 750_000_000, "prompt_lengths_unknown"},
+		{200_000, transcript.Count{}, 600_000_000, ""},
+		{400_000, k(2), 1_200_000_000, "prompt_lengths_unknown"},
+		{400_002, k(2), 2_400_012_000, "long_prompt prompt_lengths_unknown"},
+	} {
+		r := Default().Price(Request{Model: "claude-sonnet-4-5", Time: at("2026-08-02"), Input: k(c.input), Output: k(0), Requests: c.requests})
+		if flags := strings.Join(r.Flags, " "); r.NanoUSD != k(c.nano) || flags != c.flags {
+			t.Errorf("%d in %v requests: got %v %q, want %d %q", c.input, c.requests, r.NanoUSD, flags, c.nano, c.flags)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ const (
 	FlagStub            = "stub"                    // made by a stub engine: no model was asked
 	FlagZeroPrice       = "zero_price"              // the table lists the model at 0: free, or its price is not known
 	FlagLongPrompt      = "long_prompt"             // the whole request at the price for long prompts
+	FlagPromptsUnknown  = "prompt_lengths_unknown"  // a sum of requests, whose tier is that of their average; of an unknown number the base price
 	FlagCacheRead       = "cache_read_assumed"      // no price for the class: Anthropic's 0.1 x input, else as input
 	FlagCacheWrite      = "cache_write_assumed"     // likewise, 1.25 x input, else as input
 	FlagCacheWrite1h    = "cache_write_1h_assumed"  // likewise, 2 x input, else as the 5 minute write, else as input

@@ -8,7 +8,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Request is one model request: never a sum of several, whose prompt sizes would add up to a wrong tier.
+// Request is what is priced: one model request, or the sum of several that no original tells apart.
 type Request struct {
 	Model    string
 	Provider string
@@ -23,6 +23,7 @@ type Request struct {
 	CacheWrite   transcript.Count
 	CacheWrite1h transcript.Count
 	Reasoning    transcript.Count // the part of Output
+	Requests     transcript.Count // how many these are the sum of; unknown: one, or any number
 }
 
 // Line is one class of a request: Tokens at Price picodollars each, times the factors of the result.
@@ -118,11 +119,14 @@ func (r *Result) note(day string, c [numClasses]transcript.Count) {
 
 func (r *Result) charge(u Request, c [numClasses]transcript.Count) {
 	e := r.Match.entry
-	t := tariff{entry: e, service: r.serviceOf(e, u), above: e.tierFor(promptOf(c))}
+	t := tariff{entry: e, service: r.serviceOf(e, u), above: e.tierFor(promptOf(u.Requests, c))}
 	ppm := r.factorsOf(e, t.service, u)
 	r.Service, r.Above = t.service, t.above
 	if t.above > 0 {
 		r.flag(FlagLongPrompt)
+	}
+	if one := transcript.Known(1); u.Requests != one && e.tierFor(promptOf(one, c)) > 0 {
+		r.flag(FlagPromptsUnknown)
 	}
 	if in, _, _ := t.price(Input); in == 0 {
 		if out, _, _ := t.price(Output); out == 0 {
@@ -157,8 +161,12 @@ func reasoningOf(t tariff, c [numClasses]transcript.Count) (tokens, pico int64, 
 	return min(c[Reasoning].N, c[Output].N), pico, flag
 }
 
-// promptOf is the size that decides the tier: everything that was sent, cached or not.
-func promptOf(c [numClasses]transcript.Count) int64 {
+// promptOf is the size that decides the tier: everything that was sent, cached or not. The prompts of several requests do not
+// add up to a long one: theirs is what each had on average, and that of an unknown number is taken for short.
+func promptOf(requests transcript.Count, c [numClasses]transcript.Count) int64 {
+	if !requests.Known {
+		return 0
+	}
 	var n int64
 	for _, class := range []Class{Input, CacheRead, CacheWrite, CacheWrite1h} {
 		if c[class].Known {
@@ -167,7 +175,7 @@ func promptOf(c [numClasses]transcript.Count) int64 {
 			}
 		}
 	}
-	return n
+	return n / max(requests.N, 1)
 }
 
 func (r *Result) line(c Class, tokens, price int64, flag string, ppm int64) {

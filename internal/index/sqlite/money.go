@@ -134,7 +134,8 @@ func (c *commit) priced(u *transcript.Usage) (calculated any, texts int64, err e
 // price sets what the texts say of the price, which it returns.
 func (s *usageTexts) price(book *price.Book, u *transcript.Usage) (calculated any) {
 	r := book.Price(price.Request{Model: u.Model, Provider: u.Provider, Tier: u.Tier, Speed: u.Speed, Geo: u.Geo, Time: u.Time,
-		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h, Reasoning: u.Reasoning})
+		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h, Reasoning: u.Reasoning,
+		Requests: u.Requests})
 	note := r.Reason
 	if note == "" {
 		note = strings.Join(r.Flags, "; ")

@@ -14,7 +14,7 @@ import (
 const repriceRows = 2000
 
 func selectPriced() string {
-	return `SELECT u.id, u.time, u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h, u.reasoning, u.calculated, ` +
+	return `SELECT u.id, u.time, u.input, u.output, u.cache_read, u.cache_write, u.cache_write_1h, u.reasoning, u.requests, u.calculated, ` +
 		textList("x") + ` FROM usage u ` + textsOfUsage + `WHERE u.id > ? ORDER BY u.id LIMIT ?`
 }
 
@@ -73,7 +73,7 @@ func (t *tx) priced(last int64) (batch []repriced, err error) {
 		var calculated sql.NullInt64
 		u, s := &r.u, &r.texts
 		if err := rows.Scan(append([]any{&r.id, engine.Time(&u.Time), engine.Count(&u.Input), engine.Count(&u.Output), engine.Count(&u.CacheRead), engine.Count(&u.CacheWrite),
-			engine.Count(&u.CacheWrite1h), engine.Count(&u.Reasoning), &calculated}, s.dest()...)...); err != nil {
+			engine.Count(&u.CacheWrite1h), engine.Count(&u.Reasoning), engine.Count(&u.Requests), &calculated}, s.dest()...)...); err != nil {
 			return err
 		}
 		u.Model, u.Provider, u.Tier, u.Speed, u.Geo = s[0], s[1], s[2], s[3], s[4]
