@@ -27,7 +27,7 @@ func samples(t *testing.T, source string, all ...string) {
 // titles that stand in other files, copies, empty files.
 var kin = []string{"claudecode/fork", "claudecode/advisor", "claudecode/layouts", "claudecode/lines", "codex/forks", "codex/unnamed-turns", "codex/moved",
 	"codex/pages", "geminicli/subagent", "geminicli/migrated", "opencode/tree", "copilotcli/resumed", "cline/copied", "cline/subagents",
-	"chatgpt/tree", "chatgpt/twice", "claudeai/twice",
+	"chatgpt/tree", "chatgpt/twice", "claudeai/twice", "amp/fork",
 	"openclaw/chats", "pi/fork", "pi/first"}
 
 // loaded ingests samples, of which some lines are wrong.

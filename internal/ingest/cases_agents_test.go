@@ -113,6 +113,13 @@ func TestCasesOfAgents(t *testing.T) {
 			Requests: 3, Input: 1200, Output: 34, Cost: 80000},
 		"cursor/chat": {Runs: 1, Conversations: 1, User: 4, Assistant: 1, Reasoning: 2, Calls: 1, Results: 1, System: 2},
 		"cursor/both": {Runs: 2, Conversations: 2, User: 2, Assistant: 3, Calls: 1, Results: 1},
+		"amp/thread": {Runs: 3, Conversations: 2, User: 3, Assistant: 3, Reasoning: 2, Calls: 4, Results: 5, System: 4,
+			Requests: 5, Input: 1215, Output: 146, CacheRead: 24072, CacheWrite: 986},
+		"amp/ledger": {Runs: 2, Conversations: 3, Links: 2, User: 4, Assistant: 4, Calls: 2, Results: 2,
+			Requests: 10, Input: 1231, Output: 168, CacheRead: 36930, CacheWrite: 1136},
+		"amp/fork": {Runs: 4, Conversations: 4, Links: 4, User: 5, Assistant: 5, Calls: 1, Results: 1, System: 1,
+			Requests: 6, Input: 123, Output: 35, CacheRead: 102, CacheWrite: 40},
+		"amp/broken": {Runs: 1, Conversations: 1, Problems: 4, User: 1, Results: 1, System: 1, Requests: 2, Input: 5, Output: 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			format, c := filepath.Split(name)
@@ -131,7 +138,7 @@ func TestCasesOfAgents(t *testing.T) {
 
 // folders are the packages of the formats.
 var folders = map[string]string{"claude-code": "claudecode", "codex": "codex", "gemini-cli": "geminicli", "copilot-cli": "copilotcli",
-	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode", "kimi": "kimi", "chatgpt": "chatgpt", "claude-ai": "claudeai", "pi": "pi", "openclaw": "openclaw", "cursor": "cursor"}
+	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode", "kimi": "kimi", "chatgpt": "chatgpt", "claude-ai": "claudeai", "pi": "pi", "openclaw": "openclaw", "cursor": "cursor", "amp": "amp"}
 
 // said asks an archive for what it counts.
 func (l *life) said() (s said) {

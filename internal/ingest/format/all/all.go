@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/amp"
 	"github.com/txarchive/txarchive/internal/ingest/format/awf"
 	"github.com/txarchive/txarchive/internal/ingest/format/chatgpt"
 	"github.com/txarchive/txarchive/internal/ingest/format/chibi"
@@ -53,6 +54,7 @@ func Formats() []format.Format {
 		openclaw.New(),
 		pi.New(),
 		cursor.New(),
+		amp.New(),
 	}
 }
 

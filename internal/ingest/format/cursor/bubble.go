@@ -90,7 +90,7 @@ func (b *bubble) all() {
 func (b *bubble) placed() {
 	for uri := range b.value.Get("workspaceUris").Items() {
 		if b.is.Project == "" {
-			b.is.Project = fileURI(uri.Str())
+			b.is.Project = format.FileURI(uri.Str())
 		}
 	}
 }

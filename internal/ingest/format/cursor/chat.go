@@ -108,8 +108,8 @@ func (p *parser) document() {
 	p.whole, p.at.Offset, p.at.Length = v, v.OffsetIn(content), int64(v.Len())
 	p.kept = true
 	if p.in.Role == roleWorkspace {
-		if p.is.Project = fileURI(v.Get("folder").Str()); p.is.Project == "" {
-			p.is.Project = fileURI(v.Get("workspace").Str())
+		if p.is.Project = format.FileURI(v.Get("folder").Str()); p.is.Project == "" {
+			p.is.Project = format.FileURI(v.Get("workspace").Str())
 		}
 		p.aside(v, transcript.KindLifecycle, roleWorkspace)
 		return

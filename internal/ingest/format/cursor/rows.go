@@ -1,7 +1,6 @@
 package cursor
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -183,29 +182,6 @@ func folder(v format.Value) string {
 		return r.Get("repoPath").Str()
 	}
 	return ""
-}
-
-// fileURI is the path that a URI of a file names, "" for any other.
-func fileURI(uri string) string {
-	dir, ok := strings.CutPrefix(uri, "file://")
-	if !ok {
-		return ""
-	}
-	var b strings.Builder
-	for i := 0; i < len(dir); i++ {
-		if dir[i] == '%' && i+2 < len(dir) {
-			if n, err := strconv.ParseUint(dir[i+1:i+3], 16, 8); err == nil {
-				b.WriteByte(byte(n))
-				i += 2
-				continue
-			}
-		}
-		b.WriteByte(dir[i])
-	}
-	if dir = b.String(); len(dir) > 2 && dir[0] == '/' && dir[2] == ':' {
-		dir = dir[1:] // of a drive
-	}
-	return strings.ToValidUTF8(dir, "\uFFFD")
 }
 
 // branch is the one that was worked on last.

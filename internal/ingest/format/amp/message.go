@@ -1,0 +1,189 @@
+package amp
+
+import (
+	"strconv"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// message yields the events of one message: what a person says is one, of all others each block is.
+func (p *parser) message(m *message) {
+	role := m.v.Get("role").Word()
+	content := m.v.Get("content")
+	switch {
+	case !m.v.IsObject():
+		p.problem("not a message", "a JSON value of another type", p.origin(m.v))
+		return
+	case role == "user":
+		p.prompt(m, content)
+	case content.IsString() && blankless(content):
+		kind := transcript.KindMessage
+		if role != "assistant" {
+			kind, role = transcript.KindSystem, "system"
+		}
+		p.event(m, content, "", kind, role)
+	}
+	n := 0
+	for b := range content.Items() {
+		if role != "user" || !isPrompt(b) {
+			p.block(m, b, role, "/"+strconv.Itoa(n))
+		}
+		n++
+	}
+	if files := m.v.Get("fileMentions"); files.IsObject() {
+		p.event(m, files, "/files", transcript.KindNotice, "user", uncounted("file_mentions"))
+	}
+	if reason := m.v.Get("state", "error"); reason.IsObject() {
+		p.event(m, reason, "/error", transcript.KindError, role, uncounted("error"))
+	}
+}
+
+func uncounted(typ string) func(*transcript.Event) {
+	return func(e *transcript.Event) { e.Type, e.Verdict = typ, transcript.Uncounted }
+}
+
+// event yields one event of one part.
+func (p *parser) event(m *message, v format.Value, suffix string, kind transcript.Kind, role string, more ...func(*transcript.Event)) {
+	p.texts.Reset()
+	e := p.begin(m, v, suffix, kind, role)
+	e.Parts = append(p.parts[:0], transcript.Part{Text: p.texts.Text(func(b []byte) []byte { return appendPiece(b, v) })})
+	for _, f := range more {
+		f(e)
+	}
+	p.Emit(e)
+}
+
+func (p *parser) begin(m *message, v format.Value, suffix string, kind transcript.Kind, role string) *transcript.Event {
+	e := &transcript.Event{
+		Conversation: p.id, ID: m.key + suffix, Global: true, Home: !m.copied, Kind: kind, Role: role, Type: m.v.Get("role").Word(), Time: m.at,
+		Origin: p.origin(v),
+	}
+	if m.again {
+		e.Global, e.Verdict = false, transcript.CopiedHistory
+	}
+	return e
+}
+
+func isPrompt(b format.Value) bool {
+	switch b.Get("type").Word() {
+	case "text":
+		return blankless(b.Get("text"))
+	case "image":
+		return true
+	}
+	return b.IsString()
+}
+
+// prompt yields what a person says, with a part for each text and image.
+func (p *parser) prompt(m *message, content format.Value) {
+	p.texts.Reset()
+	p.parts = p.parts[:0]
+	e := p.begin(m, m.v, "", transcript.KindMessage, "user")
+	add := func(v format.Value) {
+		p.parts = append(p.parts, transcript.Part{
+			Text:   p.texts.Text(func(b []byte) []byte { return appendPiece(b, v) }),
+			Offset: format.OffsetIn(m.v, v), Length: int64(v.Len()),
+		})
+	}
+	if blankless(content) {
+		add(content)
+	}
+	for b := range content.Items() {
+		if isPrompt(b) {
+			add(b)
+		}
+	}
+	if len(p.parts) == 0 {
+		return
+	}
+	if source := m.v.Get("source", "type"); source.IsString() { // the program's own words
+		e.Kind, e.Role, e.Type = transcript.KindSystem, "system", source.Str()
+	}
+	if m.v.Get("interrupted").Bool() == transcript.Yes {
+		e.Attributes = transcript.Attributes{"interrupted": true}
+	}
+	e.Parts = p.parts
+	p.Emit(e)
+}
+
+// block yields one block that is no prompt.
+func (p *parser) block(m *message, b format.Value, role, suffix string) {
+	typ := b.Get("type").Word()
+	kind := transcript.KindUnknown
+	var more func(*transcript.Event)
+	switch typ {
+	case "text":
+		if !blankless(b.Get("text")) {
+			return
+		}
+		if kind = transcript.KindMessage; role != "assistant" {
+			kind, role = transcript.KindSystem, "system"
+		} else if stop := m.v.Get("state", "stopReason"); stop.IsString() {
+			more = func(e *transcript.Event) { e.Attributes = transcript.Attributes{"stop_reason": stop.Str()} }
+		}
+	case "thinking", "redacted_thinking":
+		kind = transcript.KindReasoning
+	case "tool_use", "server_tool_use":
+		kind, more = transcript.KindToolCall, func(e *transcript.Event) { e.Parts[0].Call = p.call(b) }
+	case "tool_result":
+		kind, role, more = transcript.KindToolResult, "tool", func(e *transcript.Event) { e.Parts[0].Result = p.result(b) }
+	case "manual_bash_invocation":
+		kind, role = transcript.KindSystem, "system"
+	case "summary":
+		kind, role = transcript.KindCompaction, "system"
+	default:
+		more = uncounted(typ)
+	}
+	p.event(m, b, suffix, kind, role, func(e *transcript.Event) {
+		e.Type, e.Model = typ, ""
+		if role == "assistant" {
+			e.Model = m.v.Get("usage", "model").Str()
+		}
+		if more != nil {
+			more(e)
+		}
+	})
+}
+
+func (p *parser) call(b format.Value) *transcript.Call {
+	input := b.Get("input")
+	c := &transcript.Call{ID: b.Get("id").Str(), Name: b.Get("name").Str(), Input: int64(input.Len())}
+	for _, key := range []string{"path", "file_path", "absolutePath"} {
+		if name := input.Get(key).Str(); name != "" {
+			c.Paths = append(c.Paths, name)
+		}
+	}
+	if p.calls == nil {
+		p.calls = map[string]string{}
+	}
+	p.calls[c.ID] = c.Name
+	return c
+}
+
+// result reads what a tool gave: its run is done, or went wrong, or the person did not want it.
+func (p *parser) result(b format.Value) *transcript.Result {
+	run := b.Get("run")
+	r := &transcript.Result{Call: callOf(b), Status: run.Get("status").Word()}
+	r.Name = p.calls[r.Call]
+	switch r.Status {
+	case "done":
+		r.Failed = transcript.True(run.Get("result", "success").Bool() == transcript.No)
+	case "error", "cancelled", "rejected-by-user":
+		r.Failed = transcript.Yes
+	}
+	for _, key := range []string{"result", "error", "progress"} {
+		if v := run.Get(key); v.Exists() {
+			r.Output = int64(v.Len())
+			break
+		}
+	}
+	return r
+}
+
+func callOf(b format.Value) string {
+	if id := b.Get("toolUseID").Str(); id != "" {
+		return id
+	}
+	return b.Get("tool_use_id").Str()
+}

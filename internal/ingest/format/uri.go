@@ -1,0 +1,29 @@
+package format
+
+import (
+	"strconv"
+	"strings"
+)
+
+// FileURI is the path that a URI of a file names, "" for any other.
+func FileURI(uri string) string {
+	dir, ok := strings.CutPrefix(uri, "file://")
+	if !ok {
+		return ""
+	}
+	var b strings.Builder
+	for i := 0; i < len(dir); i++ {
+		if dir[i] == '%' && i+2 < len(dir) {
+			if n, err := strconv.ParseUint(dir[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(dir[i])
+	}
+	if dir = b.String(); len(dir) > 2 && dir[0] == '/' && dir[2] == ':' {
+		dir = dir[1:] // of a drive
+	}
+	return strings.ToValidUTF8(dir, "\uFFFD")
+}

@@ -1,0 +1,67 @@
+package ingest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const (
+	ampA = "T-a1000000-0000-4000-8000-00000000000a"
+	ampB = "T-a1000000-0000-4000-8000-00000000000b"
+	ampC = "T-a1000000-0000-4000-8000-00000000000c"
+)
+
+func ampFile(thread string) string { return ".local/share/amp/threads/" + thread + ".json" }
+
+// ampTurn is a prompt and its answer, numbered n and n+1, which took n+1 tokens in and ten out.
+func ampTurn(n int, said string) string {
+	return fmt.Sprintf(`{"role":"user","messageId":%d,"content":[{"type":"text","text":%q}],"meta":{"sentAt":%d}},
+{"role":"assistant","messageId":%d,"content":[{"type":"text","text":"so be it"}],"state":{"type":"complete","stopReason":"end_turn"},
+"usage":{"model":"claude-sonnet-4-5-20250929","inputTokens":%d,"outputTokens":10,"cacheCreationInputTokens":0,"cacheReadInputTokens":0}}`,
+		n, said, 1772000000000+n, n+1, n+1)
+}
+
+func ampThread(id, more string, turns ...string) string {
+	return fmt.Sprintf(`{"v":1,"id":%q,"created":1772000000000,"messages":[%s]%s}`, id, strings.Join(turns, ",\n"), more)
+}
+
+// TestLifeAmp has a thread that goes on, is edited, forked and deleted: what an edit took out of it was paid.
+func TestLifeAmp(t *testing.T) {
+	l := newLife(t, "amp")
+	first := ampTurn(0, "mend the basket")
+	l.write(ampFile(ampA), ampThread(ampA, "", first))
+	l.meet("begun", counts{runs: 1, conversations: 1, events: 2, in: 1, out: 10})
+	l.write(ampFile(ampA), ampThread(ampA, "", first, ampTurn(2, "with straw")))
+	l.meet("gone on", counts{runs: 1, conversations: 1, events: 4, in: 4, out: 20})
+	l.write(ampFile(ampA), ampThread(ampA, "", first, ampTurn(4, "with willow")))
+	l.meet("edited", counts{runs: 1, conversations: 1, events: 4, in: 9, out: 30})
+	l.finds("willow", 1)
+	l.finds("straw", 1) // in an earlier version
+	l.copied("laptop", counts{runs: 1, conversations: 1, events: 4, in: 9, out: 30})
+
+	fork := fmt.Sprintf(`,"originThreadID":%q,"forkPointIndex":1`, ampA)
+	l.write(ampFile(ampB), ampThread(ampB, fork, first, ampTurn(0, "and the handle")))
+	l.meet("forked", counts{runs: 2, conversations: 2, events: 6, in: 10, out: 40, links: 1})
+	l.remove(ampFile(ampA))
+	l.meet("origin deleted", counts{runs: 2, conversations: 2, events: 6, in: 10, out: 40, links: 1})
+}
+
+// TestLifeAmpLedger has a thread that outlives the ledger, and a subagent whose own file comes late.
+func TestLifeAmpLedger(t *testing.T) {
+	l := newLife(t, "amp")
+	const entry = `{"id":"e0000000-0000-4000-8000-00000000000%d","timestamp":"2026-01-05T10:00:00Z","model":"claude-sonnet-4-5-20250929","credits":2,"tokens":{"input":%d,"output":10},%s}`
+	ledger := fmt.Sprintf(`,"usageLedger":{"events":[`+entry+`,`+entry+`]}`, 1, 1, `"operationType":"inference","toMessageId":1`,
+		2, 500, fmt.Sprintf(`"operationType":"subagent","toMessageId":1,"toolUseID":"toolu_1","subagentThreadID":%q`, ampC))
+	l.write(ampFile(ampA), ampThread(ampA, "", ampTurn(0, "mend the basket")))
+	l.meet("before it is told", counts{runs: 1, conversations: 1, events: 2, in: 1, out: 10})
+	l.write(ampFile(ampA), ampThread(ampA, ledger, ampTurn(0, "mend the basket")))
+	l.meet("with a ledger", counts{runs: 1, conversations: 1, events: 2, in: 501, out: 20, links: 1})
+	l.write(ampFile(ampA), ampThread(ampA, ledger, ampTurn(0, "mend the basket"), ampTurn(2, "with straw")))
+	l.meet("after it", counts{runs: 1, conversations: 1, events: 4, in: 504, out: 30, links: 1})
+	l.answers("credits are the program's own", "SELECT sum(attributes ->> 'credits') || ' ' || count(reported_cost_nanousd) FROM v_usage WHERE counted = 1", "4 0")
+
+	l.write(ampFile(ampC), ampThread(ampC, fmt.Sprintf(`,"mainThreadID":%q`, ampA), ampTurn(199, "weave"), ampTurn(299, "weave on")))
+	l.meet("the subagent by itself", counts{runs: 1, conversations: 2, events: 8, in: 504, out: 40, links: 1})
+	l.once("the subagent by itself")
+}
