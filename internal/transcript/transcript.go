@@ -84,8 +84,19 @@ func (o Origin) End() int64 { return o.Offset + o.Length }
 // Attributes are facts that only one format states. Values are JSON scalars: string, int64, float64 or bool.
 type Attributes map[string]any
 
+// Set keeps a fact that is stated: value is neither "" nor nil. Most records have none, and need no map.
+func (a *Attributes) Set(key string, value any) {
+	if value == "" || value == nil {
+		return
+	}
+	if *a == nil {
+		*a = Attributes{}
+	}
+	(*a)[key] = value
+}
+
 // Record is one statement of a parser: *Run, *Conversation, *Event, *Usage, *Receipt, *Step, *Link, *Hint or
-// *Problem. A parser may reuse nothing that it has yielded.
+// *Problem. Of what it has yielded, a parser uses nothing again but the room of an event: see Keep.
 type Record interface{ record() }
 
 func (*Run) record()          {}

@@ -72,11 +72,11 @@ func (a *array) skip(n int) {
 
 // open goes behind the bracket that the array begins with, and before its first element if there is one.
 func (a *array) open() (more bool, reason string) {
-	for a.err == nil && a.end-a.start < len(mark) {
+	for a.err == nil && a.end-a.start < len(bom) {
 		a.fill()
 	}
-	if bytes.HasPrefix(a.buf[a.start:a.end], mark) {
-		a.skip(len(mark))
+	if bytes.HasPrefix(a.buf[a.start:a.end], []byte(bom)) {
+		a.skip(len(bom))
 	}
 	if a.next() != '[' {
 		return false, "no array"
@@ -195,7 +195,7 @@ func (s *span) text(b []byte) {
 // FirstElement gives what a file's first bytes show of the first object in an array that they begin with; absent when they begin
 // otherwise.
 func FirstElement(head []byte) Value {
-	head = bytes.TrimPrefix(head, mark)
+	head = TrimBOM(head)
 	i := skipSpace(head, 0)
 	if i == len(head) || head[i] != '[' || !BeginsObject(head[i+1:]) {
 		return Value{}

@@ -5,10 +5,20 @@ import (
 	"iter"
 )
 
+const bom = "\xef\xbb\xbf"
+
+// TrimBOM takes the byte order mark away that may begin a file.
+func TrimBOM[T string | []byte](file T) T {
+	if len(file) >= len(bom) && string(file[:len(bom)]) == bom {
+		return file[len(bom):]
+	}
+	return file
+}
+
 // AnyLine reports whether a test holds for one of the lines in a file's first bytes, without the space around them: a
 // blank, torn or bad line at the start says nothing of the file. The last line may be cut.
 func AnyLine(head []byte, test func(line []byte) bool) bool {
-	for line := range bytes.Lines(bytes.TrimPrefix(head, mark)) {
+	for line := range bytes.Lines(TrimBOM(head)) {
 		if test(bytes.TrimSpace(line)) {
 			return true
 		}
@@ -27,6 +37,16 @@ func MayHave(line []byte, keys ...string) bool {
 	return bytes.Contains(line, []byte(`\u`))
 }
 
+// HasKeys reports whether all of some keys stand in a file's first bytes, or in a line of them, without parsing it: as keys or as strings.
+func HasKeys(head []byte, keys ...string) bool {
+	for _, key := range keys {
+		if !bytes.Contains(head, []byte(`"`+key+`"`)) {
+			return false
+		}
+	}
+	return true
+}
+
 // BeginsObject reports whether a line begins as a JSON object does, space aside. To ask is cheap: most lines of files that are no
 // JSON need not be parsed to be told from one.
 func BeginsObject(line []byte) bool {
@@ -38,7 +58,7 @@ func BeginsObject(line []byte) bool {
 // at: every file is asked for such lines, and most that are no JSON have few.
 func ObjectLines(head []byte) iter.Seq2[[]byte, bool] {
 	return func(yield func(line []byte, whole bool) bool) {
-		for rest := bytes.TrimPrefix(head, mark); ; {
+		for rest := TrimBOM(head); ; {
 			brace := bytes.IndexByte(rest, '{')
 			if brace < 0 {
 				return

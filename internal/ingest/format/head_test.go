@@ -23,7 +23,7 @@ func TestObjectLines(t *testing.T) {
 			whole bool
 		}
 		var want, got []object
-		for rest := bytes.TrimPrefix(head, mark); len(rest) > 0; {
+		for rest := TrimBOM(head); len(rest) > 0; {
 			line, more, whole := bytes.Cut(rest, []byte("\n"))
 			if rest = more; BeginsObject(line) {
 				want = append(want, object{string(line), whole})

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -89,6 +91,38 @@ func (v Value) OffsetIn(file []byte) int64 {
 func (v Value) IsDataURL() bool {
 	raw := v.Raw()
 	return bytes.HasPrefix(raw, []byte(`"data:`)) && bytes.Contains(raw[:min(len(raw), 100)], []byte(";base64,"))
+}
+
+// IsBase64 reports whether v is a string of 64 bytes or more that looks like base64: a file, a signature, nothing that was said.
+func (v Value) IsBase64() bool {
+	if !v.IsString() || v.Len() < 64+len(`""`) {
+		return false
+	}
+	body := v.Raw()[1 : v.Len()-1]
+	for _, c := range body[:min(len(body), 1024)] {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && c-'0' > 9 && c != '+' && c != '/' && c != '=' && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// IsBlank reports whether v is no string, or one of nothing but space.
+func (v Value) IsBlank() bool {
+	if !v.IsString() {
+		return true
+	}
+	for _, c := range v.Raw()[1 : v.Len()-1] {
+		switch {
+		case c == ' ':
+		case c == '\\' || c >= utf8.RuneSelf: // may be space as well
+			return strings.TrimSpace(v.Str()) == ""
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // Clone gives a value that lives by itself.

@@ -4,16 +4,40 @@ import (
 	"bytes"
 	"io"
 	"unsafe"
+
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Lender makes the texts of parts in a buffer that is used again for the next event, since half of what a parser allocates would be
-// these texts, which are cut into words and forgotten at once. The zero Lender is ready.
-type Lender struct{ buf []byte }
+// Lender makes events, and the texts of their parts, in room that is used again for the next line, since most of what a parser allocates
+// would be these, which are cut into words and forgotten at once. The zero Lender is ready.
+type Lender struct {
+	buf    []byte // of texts
+	events []*single
+	lent   int // of events
+}
+
+// single is an event with room for its part: all but few have one.
+type single struct {
+	event transcript.Event
+	part  [1]transcript.Part
+}
 
 // Reset takes back what was lent. Nobody may read it any more.
 func (l *Lender) Reset() {
 	spoil(l.buf[:cap(l.buf)])
-	l.buf = l.buf[:0]
+	l.buf, l.lent = l.buf[:0], 0
+}
+
+// Event is e with one part, which is empty, until Reset.
+func (l *Lender) Event(e transcript.Event) *transcript.Event {
+	if l.lent == len(l.events) {
+		l.events = append(l.events, new(single))
+	}
+	s := l.events[l.lent]
+	l.lent++
+	s.event, s.part[0] = e, transcript.Part{}
+	s.event.Parts = s.part[:]
+	return &s.event
 }
 
 // Text is what fill appends, until Reset.

@@ -132,8 +132,6 @@ type splitter struct {
 	err        error // of r, io.EOF included
 }
 
-var mark = []byte("\xef\xbb\xbf")
-
 // next gives the next line. Its bytes lie in the buffer until the next call.
 func (s *splitter) next(first bool) (Line, error) {
 	scanned := 0
@@ -149,7 +147,7 @@ func (s *splitter) next(first bool) (Line, error) {
 			if s.err != io.EOF {
 				return Line{}, s.err
 			}
-			if scanned == 0 || first && bytes.Equal(s.buf[s.start:s.end], mark) {
+			if scanned == 0 || first && bytes.Equal(s.buf[s.start:s.end], []byte(bom)) {
 				return Line{}, io.EOF
 			}
 			line := s.take(scanned, 0, first)
@@ -166,9 +164,9 @@ func (s *splitter) take(n, end int, first bool) Line {
 	line := Line{Origin: transcript.Origin{Offset: s.offset}}
 	s.start += n + end
 	s.offset += int64(n + end)
-	if first && bytes.HasPrefix(b, mark) {
-		b = b[len(mark):]
-		line.Origin.Offset += int64(len(mark))
+	if first && bytes.HasPrefix(b, []byte(bom)) {
+		b = b[len(bom):]
+		line.Origin.Offset += int64(len(bom))
 	}
 	if end > 0 && len(b) > 0 && b[len(b)-1] == '\r' {
 		b = b[:len(b)-1]
@@ -183,8 +181,8 @@ func (s *splitter) take(n, end int, first bool) Line {
 // skim passes over the rest of a line that is too long to keep.
 func (s *splitter) skim(first bool) (Line, error) {
 	line := Line{Long: true, Origin: transcript.Origin{Offset: s.offset}}
-	if first && bytes.HasPrefix(s.buf[s.start:s.end], mark) {
-		line.Origin.Offset += int64(len(mark))
+	if first && bytes.HasPrefix(s.buf[s.start:s.end], []byte(bom)) {
+		line.Origin.Offset += int64(len(bom))
 	}
 	var last byte
 	for {

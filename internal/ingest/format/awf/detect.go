@@ -47,7 +47,7 @@ func detectHistory(h format.Head) format.Claim {
 
 func detectState(h format.Head) format.Claim {
 	root, placed := storage(h.Path, "states")
-	head := bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf"))
+	head := format.TrimBOM(h.Bytes)
 	v := format.ParseStart(head)
 	if v.IsObject() {
 		// The head may end in the middle of the object; what stands before is still found.

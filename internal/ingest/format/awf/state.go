@@ -1,9 +1,7 @@
 package awf
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"path"
 	"strings"
 
@@ -13,36 +11,26 @@ import (
 
 // parseState reads an execution state: one document for a run, replaced after every step.
 func parseState(in format.Input, out *format.Sink) error {
-	b, err := format.ReadAll(in.Reader, format.DocumentLimit)
-	whole := transcript.Origin{Length: int64(len(b))}
-	if errors.Is(err, format.ErrTooLarge) {
-		out.Emit(&transcript.Problem{Kind: "document too large", Reason: err.Error(), Origin: whole})
-		return nil
-	}
-	if err != nil {
+	doc, at, err := format.Document(in.Reader, func(p *transcript.Problem) { out.Emit(p) })
+	if !doc.Exists() {
 		return err
-	}
-	doc, err := format.ParseJSON(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
-	if err != nil {
-		out.Emit(&transcript.Problem{Kind: "bad json", Reason: err.Error(), Origin: whole})
-		return nil
 	}
 	// A state is named by its run, so one that does not say the id is still somebody's.
 	run := cmp.Or(doc.Get("WorkflowID").Text(), strings.TrimSuffix(path.Base(in.Path), ".json"))
-	s := &state{file: b, doc: doc, run: run, flow: doc.Get("WorkflowName").Str(), out: out}
+	s := &state{at: at.Offset, doc: doc, run: run, flow: doc.Get("WorkflowName").Str(), out: out}
 	s.tell()
 	return nil
 }
 
 type state struct {
-	file      []byte // with whatever stands around the document
+	at        int64 // where doc begins in the file
 	doc       format.Value
 	run, flow string
 	out       *format.Sink
 }
 
 func (s *state) origin(v format.Value) transcript.Origin {
-	return transcript.Origin{Offset: v.OffsetIn(s.file), Length: int64(v.Len())}
+	return transcript.Origin{Offset: s.at + format.OffsetIn(s.doc, v), Length: int64(v.Len())}
 }
 
 func (s *state) tell() {

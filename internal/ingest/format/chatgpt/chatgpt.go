@@ -110,7 +110,7 @@ func (chatgpt) Text(_ string, raw []byte, _ int) (string, error) {
 // parser is one parse of one file.
 type parser struct {
 	format.Sink
-	texts format.Lender
+	lend  format.Lender
 	event transcript.Event // the present one
 	parts [2]transcript.Part
 

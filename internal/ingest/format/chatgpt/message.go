@@ -36,7 +36,7 @@ func recipient(v format.Value) string { return cmp.Or(v.Get("recipient").Word(),
 // message yields one message and gives the key of its node, before is that of the message before it.
 func (p *parser) message(n *node, before string) string {
 	v := n.message
-	p.texts.Reset()
+	p.lend.Reset()
 	p.event = transcript.Event{
 		Conversation: p.id, ID: p.messageID(n), Kind: n.kind, Role: n.role, Type: v.Get("content", "content_type").Word(),
 		Origin: p.origin(v), Model: n.slug(), Attributes: p.attributes(n, before),
@@ -48,10 +48,10 @@ func (p *parser) message(n *node, before string) string {
 	if isUUID(e.ID) {
 		e.Global, e.Home = true, !n.copied
 	}
-	p.parts[0] = transcript.Part{Text: p.texts.Text(func(b []byte) []byte { return appendMessage(b, v) })}
+	p.parts[0] = transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendMessage(b, v) })}
 	e.Parts = p.parts[:1]
 	if list := sourcesOf(v); list.Exists() {
-		text := p.texts.Text(func(b []byte) []byte { return appendSources(b, list) })
+		text := p.lend.Text(func(b []byte) []byte { return appendSources(b, list) })
 		p.parts[1] = transcript.Part{Kind: transcript.KindNotice, Text: text, Offset: format.OffsetIn(v, list), Length: int64(list.Len())}
 		e.Parts = p.parts[:2]
 	}

@@ -22,24 +22,14 @@ func appendMessage(dst []byte, v format.Value) []byte {
 }
 
 func appendContent(dst []byte, v format.Value) []byte {
-	switch {
-	case v.IsObject():
-		for key, f := range v.Fields() {
-			switch key {
-			case "content_type", "language", "response_format_name", "source_analysis_msg_id", "asset_pointer", "tether_id", "gen_id",
-				"parent_gen_id", "edit_op", "format", "direction", "decoding_id", "expiry_datetime":
-			default:
-				dst = appendContent(dst, f)
-			}
+	return format.AppendText(dst, v, func(dst []byte, _ int, key string, _ format.Value) ([]byte, bool) {
+		switch key {
+		case "content_type", "language", "response_format_name", "source_analysis_msg_id", "asset_pointer", "tether_id", "gen_id",
+			"parent_gen_id", "edit_op", "format", "direction", "decoding_id", "expiry_datetime":
+			return dst, true
 		}
-	case v.IsArray():
-		for item := range v.Items() {
-			dst = appendContent(dst, item)
-		}
-	default:
-		dst = format.AppendStrings(dst, v)
-	}
-	return dst
+		return dst, false
+	})
 }
 
 // sourcesOf is the list of the pages that a message rests on. What tools found stands in one of several places, by the age of the

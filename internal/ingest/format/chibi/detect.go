@@ -141,8 +141,8 @@ func (p place) strength(h format.Head) format.Strength {
 	case roleSummary, rolePrompt:
 		return p.pick(own, format.Certain, format.Weak)
 	case roleReadable:
-		_, rest := cutMarker(bytes.TrimPrefix(h.Bytes, mark))
-		return p.pick(own || len(rest) < len(bytes.TrimPrefix(h.Bytes, mark)), format.Likely, format.Weak)
+		_, rest := cutMarker(format.TrimBOM(h.Bytes))
+		return p.pick(own || len(rest) < len(format.TrimBOM(h.Bytes)), format.Likely, format.Weak)
 	case roleOldest:
 		if isDocument(h) && bytes.Contains(h.Bytes, []byte(`"messages"`)) {
 			return p.pick(true, format.Certain, format.None)
@@ -201,12 +201,10 @@ const (
 	no
 )
 
-var mark = []byte("\xef\xbb\xbf")
-
 // look asks every whole line of the head, past blank and broken ones. A head that is one cut line is judged by
 // the keys that come first in it.
 func look(h format.Head, test func(format.Value) bool) answer {
-	rest, found := bytes.TrimPrefix(h.Bytes, mark), unclear
+	rest, found := format.TrimBOM(h.Bytes), unclear
 	for len(rest) > 0 {
 		line, after, whole := bytes.Cut(rest, []byte("\n"))
 		rest = after
@@ -243,7 +241,7 @@ func looksCut(line []byte) bool {
 }
 
 func isDocument(h format.Head) bool {
-	return bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(h.Bytes, mark)), []byte("{"))
+	return bytes.HasPrefix(bytes.TrimSpace(format.TrimBOM(h.Bytes)), []byte("{"))
 }
 
 // isEntry asks for all that a log entry has.

@@ -11,7 +11,7 @@ import (
 func parseNote(in format.Input, out *emitter) {
 	out.named()
 	b, ok := document(in, out)
-	body := bytes.TrimPrefix(b, mark)
+	body := format.TrimBOM(b)
 	if !ok || len(bytes.TrimSpace(body)) == 0 {
 		return
 	}
@@ -37,7 +37,7 @@ func parseReadable(in format.Input, out *emitter) {
 	if !ok {
 		return
 	}
-	start := len(b) - len(bytes.TrimPrefix(b, mark))
+	start := len(b) - len(format.TrimBOM(b))
 	line := 1
 	for start < len(b) && !out.Done() {
 		end := start + blockLength(b[start:])

@@ -1,7 +1,6 @@
 package chibi
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -25,27 +24,15 @@ func document(in format.Input, out *emitter) ([]byte, bool) {
 
 // object reads a file that is one JSON object. offset is where it begins.
 func object(in format.Input, out *emitter) (v format.Value, offset int64) {
-	b, ok := document(in, out)
-	if !ok {
-		return format.Value{}, 0
+	v, at, err := format.Document(in.Reader, out.problem)
+	if err != nil {
+		out.Fail(err)
 	}
-	body := bytes.TrimPrefix(b, mark)
-	v, err := format.ParseJSON(body)
-	var bad *format.SyntaxError
-	switch {
-	case errors.As(err, &bad):
-		out.problem(&transcript.Problem{
-			Kind: "bad json", Reason: fmt.Sprintf("offset %d: %s", bad.Offset, bad.Reason),
-			Origin: transcript.Origin{Length: int64(len(b))},
-		})
-		return format.Value{}, 0
-	case !v.IsObject():
-		out.problem(&transcript.Problem{
-			Kind: "not an object", Reason: "a JSON value of another type", Origin: transcript.Origin{Length: int64(len(b))},
-		})
-		return format.Value{}, 0
+	if v.Exists() && !v.IsObject() {
+		out.problem(&transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: transcript.Origin{Length: in.Size}})
+		v = format.Value{}
 	}
-	return v, v.OffsetIn(b)
+	return v, at.Offset
 }
 
 // parseState yields what the home says of its contexts. That a context is listed makes no run of it; only a

@@ -100,7 +100,7 @@ func (claudeai) Text(_ string, raw []byte, _ int) (string, error) {
 // parser is one parse of one file.
 type parser struct {
 	format.Sink
-	texts format.Lender
+	lend  format.Lender
 	event transcript.Event // the present one
 	parts []transcript.Part
 

@@ -89,14 +89,14 @@ func (p *parser) origin(v format.Value) transcript.Origin {
 
 // begin starts an event that stands in v.
 func (p *parser) begin(v format.Value, id string, kind transcript.Kind, role string, at transcript.Time) {
-	p.texts.Reset()
+	p.lend.Reset()
 	p.parts = p.parts[:0]
 	p.event = transcript.Event{Conversation: p.id, ID: id, Kind: kind, Role: role, Time: at, Origin: p.origin(v)}
 }
 
 // add puts a piece into the event, which stands in whole.
 func (p *parser) add(whole, piece format.Value) {
-	part := transcript.Part{Text: p.texts.Text(func(b []byte) []byte { return appendPiece(b, piece) })}
+	part := transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendPiece(b, piece) })}
 	if whole != piece {
 		part.Offset, part.Length = format.OffsetIn(whole, piece), int64(piece.Len())
 	}

@@ -81,7 +81,7 @@ func (p *parser) said(m format.Value, id, sender string, at transcript.Time, att
 		p.event.Verdict = transcript.Uncounted
 	}
 	if len(p.parts) == 0 {
-		p.parts = append(p.parts, transcript.Part{Text: p.texts.Text(func(b []byte) []byte { return appendPiece(b, m) })})
+		p.parts = append(p.parts, transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendPiece(b, m) })})
 	}
 	p.give()
 	n := 0

@@ -1,9 +1,6 @@
 package claudecode
 
 import (
-	"bytes"
-	"errors"
-
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -22,26 +19,12 @@ func hint(out *format.Sink, run, key, value string, at transcript.Origin) {
 
 // parseMeta reads the note beside a sub-agent.
 func parseMeta(in format.Input, out *format.Sink) error {
-	b, err := format.ReadAll(in.Reader, format.DocumentLimit)
-	if err != nil && !errors.Is(err, format.ErrTooLarge) {
-		return err
-	}
 	p := placeOf(in.Path)
 	id := agentRun(p.session, p.agent)
-	bad := func(kind string, err error) {
-		out.Emit(&transcript.Problem{Run: id, Kind: kind, Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(b))}})
+	doc, at, err := format.Document(in.Reader, func(pr *transcript.Problem) { out.Problem(id, pr) })
+	if !doc.Exists() {
+		return err
 	}
-	if err != nil {
-		bad("document too large", err)
-		return nil
-	}
-	skip := len(b) - len(bytes.TrimPrefix(b, mark))
-	doc, err := format.ParseJSON(b[skip:])
-	if err != nil {
-		bad("bad json", err)
-		return nil
-	}
-	at := transcript.Origin{Offset: doc.OffsetIn(b), Length: int64(doc.Len())}
 	name, title := doc.Get("agentType").Str(), shorten(doc.Get("description").Str())
 	out.Emit(&transcript.Run{ID: id, Rank: 1, Named: true, Child: true, Agent: name, Title: title})
 	hint(out, id, hintAgent, name, at)

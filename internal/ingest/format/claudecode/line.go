@@ -1,8 +1,6 @@
 package claudecode
 
 import (
-	"bytes"
-
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -221,17 +219,4 @@ func blockType(v format.Value) string {
 		return "tool_result"
 	}
 	return v.Str()
-}
-
-// blank says that a string holds nothing but space.
-func blank(v format.Value) bool {
-	if !v.IsString() {
-		return true
-	}
-	raw := v.Raw()
-	body := raw[1 : len(raw)-1]
-	if len(body) > 0 && body[0] > ' ' && body[0] != '\\' && body[0] < 0x80 {
-		return false
-	}
-	return len(bytes.TrimSpace([]byte(v.Str()))) == 0
 }

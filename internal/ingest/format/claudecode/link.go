@@ -53,7 +53,7 @@ func (r *reader) child(l *line, agent, event, call string) {
 		session = r.run
 	}
 	edge := &transcript.Link{Kind: "parent", From: run(session), To: run(agentRun(session, agent)), Time: l.now, Origin: l.origin, Event: event}
-	set(&edge.Attributes, "call", call)
+	edge.Attributes.Set("call", call)
 	r.out.Emit(edge)
 	if r.place.agent != "" && agent != r.place.agent { // a sub-agent of a sub-agent: both lie side by side
 		r.out.Emit(&transcript.Link{Kind: "call", From: run(r.run), To: edge.To, Time: l.now, Origin: l.origin, Uncounted: true,

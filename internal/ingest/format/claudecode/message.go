@@ -61,10 +61,10 @@ func (s *saying) add(v format.Value, kind transcript.Kind, role string) *transcr
 			e.Model = s.facts.model
 		}
 		if s.line.apiError {
-			set(&e.Attributes, "api_error", true)
+			e.Attributes.Set("api_error", true)
 		}
 		if stop := s.message.stop; stop.IsString() {
-			set(&e.Attributes, "stop_reason", stop.Str())
+			e.Attributes.Set("stop_reason", stop.Str())
 		}
 	}
 	s.events = append(s.events, e)
@@ -78,7 +78,7 @@ func (s *saying) part(v format.Value) transcript.Part {
 // whole takes a message that is one string. Only users' count: assistants write blocks.
 func (s *saying) whole(v format.Value) {
 	switch {
-	case blank(v):
+	case v.IsBlank():
 	case s.line.kind == "user":
 		s.prompt(v)
 	default:
@@ -121,7 +121,7 @@ func (s *saying) block(b block) {
 		switch {
 		case s.line.kind == "user":
 			s.prompt(b.raw)
-		case !blank(b.text):
+		case !b.text.IsBlank():
 			s.add(b.raw, transcript.KindMessage, "assistant").Type = b.kind
 		}
 	case "image":
@@ -246,7 +246,7 @@ func (s *saying) details(b block, e *transcript.Event, made *transcript.Result) 
 		case "persistedOutputPath":
 			if value.IsString() {
 				made.Cut = true
-				set(&e.Attributes, "persisted_output", value.Str())
+				e.Attributes.Set("persisted_output", value.Str())
 			}
 		}
 	}

@@ -34,9 +34,7 @@ type reader struct {
 	facts   facts
 
 	now    line          // the present one
-	texts  format.Lender // of its events
-	room   []*single     // for its events
-	used   int           // of room
+	lend   format.Lender // of its events
 	saying saying
 	spent  transcript.Usage
 }
@@ -104,8 +102,7 @@ func (r *reader) is(session, first string) {
 func agentRun(session, agent string) string { return session + "/" + agent }
 
 func (r *reader) line(o format.Object) {
-	r.texts.Reset()
-	r.used = 0
+	r.lend.Reset()
 	l := &r.now
 	l.read(o, r.last)
 	r.last = l.session
@@ -179,24 +176,9 @@ func (r *reader) home(l *line) bool {
 	return l.session != "" && l.session == r.session && !l.forked.Exists()
 }
 
-// single is an event with room for its part: most have one.
-type single struct {
-	event transcript.Event
-	part  [1]transcript.Part
-}
-
 // event begins an event of a line, of one part.
 func (r *reader) event(l *line, again bool) *transcript.Event {
-	if r.used == len(r.room) {
-		r.room = append(r.room, new(single))
-	}
-	made := r.room[r.used]
-	r.used++
-	*made = single{event: transcript.Event{
-		Conversation: r.conversation, Run: r.run, Type: l.kind, Time: l.now, Origin: l.origin,
-	}}
-	e := &made.event
-	e.Parts = made.part[:]
+	e := r.lend.Event(transcript.Event{Conversation: r.conversation, Run: r.run, Type: l.kind, Time: l.now, Origin: l.origin})
 	switch {
 	case again:
 		e.Verdict = transcript.DuplicateOf
@@ -204,7 +186,7 @@ func (r *reader) event(l *line, again bool) *transcript.Event {
 		e.ID, e.Global, e.Home = l.uuid, true, r.home(l)
 	}
 	if l.sidechain && r.place.agent == "" {
-		set(&e.Attributes, "sidechain", true)
+		e.Attributes.Set("sidechain", true)
 	}
 	r.branch(l, e)
 	return e
@@ -213,10 +195,10 @@ func (r *reader) event(l *line, again bool) *transcript.Event {
 // branch keeps the parent of a line that does not follow the one before: history was rewound, or calls ran side by side.
 func (r *reader) branch(l *line, e *transcript.Event) {
 	if parent := l.parent; parent.IsString() && !parent.Is(r.before) {
-		set(&e.Attributes, "parent", parent.Str())
+		e.Attributes.Set("parent", parent.Str())
 	}
 	if l.logical.IsString() {
-		set(&e.Attributes, "logical_parent", l.logical.Str())
+		e.Attributes.Set("logical_parent", l.logical.Str())
 	}
 }
 
@@ -224,7 +206,7 @@ func (r *reader) branch(l *line, e *transcript.Event) {
 func (r *reader) uncounted(l *line, e *transcript.Event) {
 	e.Verdict, e.ID, e.Global, e.Home = transcript.Uncounted, "", false, false
 	if r.facts.version != "" {
-		set(&e.Attributes, "version", r.facts.version)
+		e.Attributes.Set("version", r.facts.version)
 	}
 	if r.open {
 		e.Run = ""
@@ -243,7 +225,7 @@ func (r *reader) system(l *line, again bool) {
 	e := r.event(l, again)
 	e.Kind, e.Role = transcript.KindSystem, "system"
 	subtype := l.subtype.Str()
-	set(&e.Attributes, "subtype", subtype)
+	e.Attributes.Set("subtype", subtype)
 	if subtype == "compact_boundary" {
 		e.Kind = transcript.KindCompaction
 	}
@@ -265,11 +247,11 @@ func (r *reader) aside(l *line, again bool) {
 	e.Kind, e.Role = asideKind(l.kind), ""
 	switch {
 	case l.kind == "progress":
-		set(&e.Attributes, "subtype", l.data.Get("type").Str())
+		e.Attributes.Set("subtype", l.data.Get("type").Str())
 		r.progress(l)
 	case l.kind == "attachment":
 		subtype := l.attachment.Get("type").Str()
-		set(&e.Attributes, "subtype", subtype)
+		e.Attributes.Set("subtype", subtype)
 		if subtype == "queued_command" { // typed while a tool ran
 			e.Kind, e.Role = transcript.KindMessage, "user"
 		}

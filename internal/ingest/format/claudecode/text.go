@@ -10,14 +10,12 @@ import (
 // Text decodes a part from its own bytes. The text of a value does not depend on what stands around it, so blocks,
 // lines, notes and the copies of results in toolUseResult are all read the same way.
 func (claudeCode) Text(role string, raw []byte, _ int) (string, error) {
-	v, err := format.ParseJSON(bytes.TrimPrefix(raw, mark))
+	v, err := format.ParseJSON(format.TrimBOM(raw))
 	if err != nil {
 		return "", fmt.Errorf("read claude-code %s: %w", role, err)
 	}
 	return textOf(v), nil
 }
-
-var mark = []byte("\xef\xbb\xbf")
 
 // textOf is every string of a value but ids, names of types and places, encoded data, and what the program repeats for
 // its own use. The input of a tool is taken whole.
@@ -27,26 +25,12 @@ func textOf(v format.Value) string {
 
 // text is textOf until the next line.
 func (r *reader) text(v format.Value) string {
-	return r.texts.Text(func(b []byte) []byte { return appendText(b, v) })
+	return r.lend.Text(func(b []byte) []byte { return appendText(b, v) })
 }
 
-func appendText(dst []byte, v format.Value) []byte {
-	switch v.Type() {
-	case '"':
-		return format.AppendStrings(dst, v)
-	case '[':
-		for item := range v.Items() {
-			dst = appendText(dst, item)
-		}
-	case '{':
-		for key, value := range v.Fields() {
-			dst = appendMember(dst, key, value)
-		}
-	}
-	return dst
-}
+func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
 
-func appendMember(dst []byte, key string, value format.Value) []byte {
+func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 	switch key {
 	case "type", "id", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "timestamp", "requestId", "messageId", "leafUuid",
 		"tool_use_id", "toolUseId", "toolUseID", "parentToolUseID", "sourceToolAssistantUUID", "sourceToolUseID", "promptId", "agentId",
@@ -54,30 +38,15 @@ func appendMember(dst []byte, key string, value format.Value) []byte {
 		"media_type", "cache_control", "stop_reason", "encrypted_content", "encrypted_index",
 		"originalFile", "structuredPatch", "oldTodos", "normalizedMessages",
 		"trackedFileBackups":
-		return dst
+		return dst, true
 	case "input":
-		return format.AppendStrings(dst, value)
+		return format.AppendStrings(dst, value), true
 	case "data", "base64":
-		if value.IsString() && encoded(value) {
-			return dst
+		if value.IsBase64() {
+			return dst, true
 		}
 	}
-	return appendText(dst, value)
-}
-
-// encoded says that a string is base64 and no words: images, documents, redacted thinking.
-func encoded(v format.Value) bool {
-	if v.Len() < 64+len(`""`) {
-		return false
-	}
-	body := v.Raw()[1 : v.Len()-1]
-	for _, c := range body[:min(len(body), 1024)] {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && c-'0' > 9 && c != '+' && c != '/' && c != '=' && c != '-' && c != '_' {
-			return false
-		}
-	}
-	return true
+	return dst, false
 }
 
 // extra says that the copy of a result in toolUseResult has words that the result's block and the call's input do not

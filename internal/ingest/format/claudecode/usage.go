@@ -45,7 +45,7 @@ func (r *reader) usage(l *line, m message) {
 		case "server_tool_use":
 			for name, n := range value.Fields() {
 				if count, ok := n.Int(); ok && count > 0 {
-					set(&u.Attributes, name, count)
+					u.Attributes.Set(name, count)
 				}
 			}
 		}
@@ -128,15 +128,4 @@ func (r *reader) requestKey(u *transcript.Usage, l *line, message format.Value) 
 	default:
 		u.Key, u.Alias = response+" "+u.RequestID, response
 	}
-}
-
-// set keeps what is stated in a map that most records do not need.
-func set(a *transcript.Attributes, key string, value any) {
-	if value == "" || value == nil {
-		return
-	}
-	if *a == nil {
-		*a = transcript.Attributes{}
-	}
-	(*a)[key] = value
 }

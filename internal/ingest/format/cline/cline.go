@@ -13,8 +13,6 @@
 package cline
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"iter"
 	"strconv"
@@ -123,32 +121,13 @@ func (p *parser) origin(v format.Value) transcript.Origin {
 	return o
 }
 
-var mark = []byte("\xef\xbb\xbf")
-
 // document reads the file, which is one JSON value; false when it is none or cannot be read.
 func (p *parser) document() bool {
-	content, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
-	if errors.Is(err, format.ErrTooLarge) {
-		p.problem("too large", fmt.Sprintf("more than %d bytes", format.DocumentLimit), transcript.Origin{})
-		return false
-	}
-	if err != nil {
+	var err error
+	if p.whole, p.at, err = format.Document(p.in.Reader, func(pr *transcript.Problem) { p.out.Problem(p.task, pr) }); err != nil {
 		p.out.Fail(err)
-		return false
 	}
-	skipped := len(content)
-	content = bytes.TrimPrefix(content, mark)
-	skipped -= len(content)
-	p.at = transcript.Origin{Offset: int64(skipped), Length: int64(len(content))}
-	v, err := format.ParseJSON(content)
-	if err != nil {
-		p.problem("bad json", err.Error(), p.at)
-		return false
-	}
-	p.whole = v
-	p.at.Offset += v.OffsetIn(content)
-	p.at.Length = int64(v.Len())
-	return true
+	return p.whole.Exists()
 }
 
 // say states something of the task: of the run and its conversation alike.

@@ -36,11 +36,11 @@ func (cline) Detect(h format.Head) format.Claim {
 		return format.Claim{}
 	}
 	switch {
-	case name == "taskHistory.json" && hasKeys(h.Bytes, "id", "ts", "task"):
+	case name == "taskHistory.json" && format.HasKeys(h.Bytes, "id", "ts", "task"):
 		return format.Claim{Strength: format.Weak, Role: format.Other}
 	case strings.HasSuffix(name, ".messages.json"):
 		return detectSession(h, dir)
-	case name == path.Base(dir)+".json" && path.Base(path.Dir(dir)) == "sessions" && hasKeys(h.Bytes, "session_id"):
+	case name == path.Base(dir)+".json" && path.Base(path.Dir(dir)) == "sessions" && format.HasKeys(h.Bytes, "session_id"):
 		return format.Claim{Strength: format.Likely, Role: roleManifest, Root: path.Dir(dir)}
 	}
 	return format.Claim{}
@@ -53,11 +53,11 @@ func (cline) Withholds(h format.Head) bool {
 
 func detectSession(h format.Head, dir string) format.Claim {
 	claim := format.Claim{Strength: format.Likely, Role: roleSession, Root: rootOf(dir, "sessions")}
-	head := bytes.TrimSpace(bytes.TrimPrefix(h.Bytes, mark))
+	head := bytes.TrimSpace(format.TrimBOM(h.Bytes))
 	switch {
 	case path.Base(claim.Root) == "sessions" && (len(head) == 0 || head[0] == '{' || head[0] == '['):
 		claim.Strength = format.Certain
-	case hasKeys(head, "messages", "role", "content"), hasKeys(head, "role", "content", "metrics"):
+	case format.HasKeys(head, "messages", "role", "content"), format.HasKeys(head, "role", "content", "metrics"):
 	default:
 		return format.Claim{}
 	}
@@ -73,15 +73,6 @@ func rootOf(dir, name string) string {
 		return above
 	}
 	return dir
-}
-
-func hasKeys(b []byte, keys ...string) bool {
-	for _, k := range keys {
-		if !bytes.Contains(b, []byte(`"`+k+`"`)) {
-			return false
-		}
-	}
-	return true
 }
 
 // taskOf is the task or session whose folder a file lies in. Where the source is the folder of a task, no path says

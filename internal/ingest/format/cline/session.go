@@ -208,7 +208,7 @@ func (p *parser) block(e *transcript.Event, part *transcript.Part, b format.Valu
 	case "tool_use":
 		e.Kind = transcript.KindToolCall
 		input := b.Get("input")
-		part.Call = &transcript.Call{ID: b.Get("id").Str(), Name: b.Get("name").Str(), Input: int64(input.Len()), Paths: pathsOf(input)}
+		part.Call = &transcript.Call{ID: b.Get("id").Str(), Name: b.Get("name").Str(), Input: int64(input.Len()), Paths: format.Paths(input, pathNames, pathLists)}
 		if part.Call.ID == "" {
 			p.count++
 			part.Call.ID = fmt.Sprintf("#%d", p.count)
@@ -235,25 +235,11 @@ func failed(b format.Value) transcript.Truth {
 	return b.Get("is_error").Bool()
 }
 
-func pathsOf(input format.Value) (paths []string) {
-	const longest = 4096
-	add := func(v format.Value) {
-		if s := v.Str(); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
-			paths = append(paths, s)
-		}
-	}
-	for key, f := range input.Fields() {
-		switch key {
-		case "path", "file_path":
-			add(f)
-		case "paths", "files":
-			for item := range f.Items() {
-				add(item)
-			}
-		}
-	}
-	return paths
-}
+// The members of an input that name files.
+var (
+	pathNames = []string{"path", "file_path"}
+	pathLists = []string{"paths", "files"}
+)
 
 // turnUsage yields the request behind a message. What is only shown repeats one. In the history of a task it is the sum of
 // all that the task took.

@@ -1,14 +1,12 @@
 package cline
 
-import (
-	"github.com/txarchive/txarchive/internal/ingest/format"
-)
+import "github.com/txarchive/txarchive/internal/ingest/format"
 
 // uiText gives the text of a message that a person saw: what it says, decoded where that is JSON inside a string, its
 // reasoning and the summary of a context that was made shorter; no images.
 func uiText(v format.Value) string {
 	if !v.IsObject() {
-		return string(appendPiece(nil, v, 0))
+		return string(appendPiece(nil, v))
 	}
 	var dst []byte
 	for key, m := range v.Fields() {
@@ -19,12 +17,12 @@ func uiText(v format.Value) string {
 				inside = nested(m)
 			}
 			if inside.Exists() {
-				dst = appendPiece(dst, inside, 0)
+				dst = appendPiece(dst, inside)
 			} else {
-				dst = appendPiece(dst, m, 0)
+				dst = appendPiece(dst, m)
 			}
 		case "reasoning", "contextCondense", "contextTruncation", "files":
-			dst = appendPiece(dst, m, 0)
+			dst = appendPiece(dst, m)
 		}
 	}
 	return string(dst)
@@ -36,7 +34,7 @@ var packed = map[string]bool{
 }
 
 // blockText gives the text of a block of a message of the model, of a string, or of a note.
-func blockText(v format.Value) string { return string(appendPiece(nil, v, 0)) }
+func blockText(v format.Value) string { return string(appendPiece(nil, v)) }
 
 // deepest is how far the pieces of a value are told apart; below it every string counts.
 const deepest = 32
@@ -47,31 +45,15 @@ var silent = map[string]bool{
 	"childIds": true, "images": true, "apiProtocol": true, "cancelReason": true, "session_id": true, "sessionId": true,
 }
 
-func appendPiece(dst []byte, v format.Value, depth int) []byte {
+func appendPiece(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
+
+func visit(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
 	switch {
-	case depth > deepest:
-		return format.AppendStrings(dst, v)
-	case v.IsArray():
-		for item := range v.Items() {
-			dst = appendPiece(dst, item, depth+1)
-		}
-		return dst
-	case v.IsObject():
-		if t := v.Get("type").Str(); t == "image" || t == "redacted_thinking" {
-			return dst
-		}
-		for key, m := range v.Fields() {
-			switch {
-			case key == "input" || key == "arguments":
-				dst = format.AppendStrings(dst, m) // whatever a tool is asked, ids too
-			case key == "type", depth <= 1 && silent[key]:
-			default:
-				dst = appendPiece(dst, m, depth+1)
-			}
-		}
-		return dst
-	case v.IsString() && v.IsDataURL():
-		return dst
+	case depth > deepest, key == "input", key == "arguments": // whatever a tool is asked, ids too
+		return format.AppendStrings(dst, v), true
+	case key == "type", depth <= 2 && silent[key]:
+		return dst, true
 	}
-	return format.AppendStrings(dst, v)
+	t := v.Get("type").Word()
+	return dst, v.IsDataURL() || t == "image" || t == "redacted_thinking"
 }

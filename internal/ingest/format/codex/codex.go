@@ -97,8 +97,7 @@ type parser struct {
 	prompts      map[uint64]bool   // texts of the user messages so far
 	turns        turns
 	meter        meter
-	texts        format.Lender // of the present line
-	made         single        // the event of the present line
+	lend         format.Lender // of the present line
 }
 
 // problem reports what could not be read. Before the head it is the thread's that the file's name names.

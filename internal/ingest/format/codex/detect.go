@@ -86,22 +86,13 @@ func rootOf(file string) (root string, own bool) {
 // longer than what is there.
 func isRollout(head []byte) bool {
 	return format.AnyLine(head, func(line []byte) bool {
-		return bytes.HasPrefix(line, []byte("{")) && (hasKeys(line, "type", "payload", "session_meta") ||
-			hasKeys(line, "id", "timestamp", "instructions") && !hasKeys(line, "type"))
+		return bytes.HasPrefix(line, []byte("{")) && (format.HasKeys(line, "type", "payload", "session_meta") ||
+			format.HasKeys(line, "id", "timestamp", "instructions") && !format.HasKeys(line, "type"))
 	})
 }
 
 func hasObject(head []byte, keys ...string) bool {
-	return format.AnyLine(head, func(line []byte) bool { return bytes.HasPrefix(line, []byte("{")) && hasKeys(line, keys...) })
-}
-
-func hasKeys(b []byte, keys ...string) bool {
-	for _, k := range keys {
-		if !bytes.Contains(b, []byte(`"`+k+`"`)) {
-			return false
-		}
-	}
-	return true
+	return format.AnyLine(head, func(line []byte) bool { return bytes.HasPrefix(line, []byte("{")) && format.HasKeys(line, keys...) })
 }
 
 // threadOf is the thread that a file's name names: the UUID at its end, the first where there are two, else the whole name.

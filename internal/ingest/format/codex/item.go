@@ -52,7 +52,7 @@ func (p *parser) item(e *transcript.Event, v format.Value) {
 
 // itemText is appendItem as a text until the next line.
 func (p *parser) itemText(v format.Value) (text string, it item) {
-	text = p.texts.Text(func(dst []byte) []byte {
+	text = p.lend.Text(func(dst []byte) []byte {
 		dst, it = appendItem(dst, v)
 		return dst
 	})

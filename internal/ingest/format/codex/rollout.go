@@ -56,20 +56,12 @@ func (p *parser) rollout(r io.Reader, inner string) {
 	p.begin(nil)
 }
 
-// single is an event with room for its part.
-type single struct {
-	event transcript.Event
-	part  [1]transcript.Part
-}
-
 // line yields what one line says: first what follows from it, last its event, so that a conversation is known before
 // its first event.
 func (p *parser) line(o format.Object) {
 	l := readLine(o.Value)
-	p.texts.Reset()
-	p.made = single{event: transcript.Event{Verdict: transcript.Uncounted, Type: l.typ, Time: l.at.Time(), Origin: o.Origin, Seq: l.ordinal.Count()}}
-	e := &p.made.event
-	e.Parts = p.made.part[:]
+	p.lend.Reset()
+	e := p.lend.Event(transcript.Event{Verdict: transcript.Uncounted, Type: l.typ, Time: l.at.Time(), Origin: o.Origin, Seq: l.ordinal.Count()})
 	if p.inherits && e.Seq.N >= p.head.ownFrom.N {
 		p.inherits = false
 		p.Emit(&transcript.Hint{Run: p.thread, Key: hintOwn, Value: strconv.FormatInt(o.Origin.Offset, 10), Origin: o.Origin})
@@ -106,7 +98,7 @@ func (p *parser) line(o format.Object) {
 		e.Kind = transcript.KindUnknown
 	}
 	if !l.payload.Exists() || l.typ != "response_item" && l.typ != "event_msg" {
-		e.Parts[0].Text = p.texts.Text(func(dst []byte) []byte { return appendLine(dst, o.Value, l) })
+		e.Parts[0].Text = p.lend.Text(func(dst []byte) []byte { return appendLine(dst, o.Value, l) })
 	}
 	p.begin(&e.Origin)
 	e.Conversation = p.conversation

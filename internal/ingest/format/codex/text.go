@@ -1,8 +1,6 @@
 package codex
 
-import (
-	"github.com/txarchive/txarchive/internal/ingest/format"
-)
+import "github.com/txarchive/txarchive/internal/ingest/format"
 
 // What search finds is every string of a line but ids, types and times, which are facets and columns; not what is
 // encrypted, no images, and not what only repeats a counted event: there the text is empty.
@@ -142,7 +140,7 @@ func appendBlocks(dst []byte, v format.Value) []byte {
 
 // appendValue is AppendStrings without images.
 func appendValue(dst []byte, v format.Value) []byte {
-	if v.IsString() && v.IsDataURL() {
+	if v.IsDataURL() {
 		return dst
 	}
 	return format.AppendStrings(dst, v)

@@ -56,9 +56,9 @@ func (copilot) Detect(h format.Head) format.Claim {
 func (copilot) Withholds(h format.Head) bool {
 	switch name := path.Base(h.Path); name {
 	case "config.json":
-		return hasKeys(h.Bytes, "copilot_tokens") || hasKeys(h.Bytes, "copilotTokens")
+		return format.HasKeys(h.Bytes, "copilot_tokens") || format.HasKeys(h.Bytes, "copilotTokens")
 	case "mcp-config.json":
-		return hasKeys(h.Bytes, "mcpServers")
+		return format.HasKeys(h.Bytes, "mcpServers")
 	default:
 		return name == "mcp-oauth-config.json" || strings.Contains("/"+h.Path, "/mcp-oauth-config/")
 	}
@@ -87,19 +87,10 @@ var said = []string{"user.message", "assistant.message", "assistant.turn_start",
 // only sessions have. The line may be longer than what is there.
 func isSession(head []byte) bool {
 	return format.AnyLine(head, func(line []byte) bool {
-		return bytes.HasPrefix(line, []byte("{")) && hasKeys(line, "type", "data") && !hasKeys(line, "customType") && !hasKeys(line, "message", "role") && // which are Pi's
-			(hasKeys(line, "session.start", "sessionId") || hasKeys(line, "copilotVersion") || hasKeys(line, "id", "timestamp", "parentId") ||
-				slices.ContainsFunc(said, func(t string) bool { return hasKeys(line, t) }))
+		return bytes.HasPrefix(line, []byte("{")) && format.HasKeys(line, "type", "data") && !format.HasKeys(line, "customType") && !format.HasKeys(line, "message", "role") && // which are Pi's
+			(format.HasKeys(line, "session.start", "sessionId") || format.HasKeys(line, "copilotVersion") || format.HasKeys(line, "id", "timestamp", "parentId") ||
+				slices.ContainsFunc(said, func(t string) bool { return format.HasKeys(line, t) }))
 	})
-}
-
-func hasKeys(b []byte, keys ...string) bool {
-	for _, k := range keys {
-		if !bytes.Contains(b, []byte(`"`+k+`"`)) {
-			return false
-		}
-	}
-	return true
 }
 
 // isWorkspace tells the program's workspace.yaml from those of others.

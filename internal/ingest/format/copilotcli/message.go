@@ -28,12 +28,7 @@ func (p *parser) user(l line) {
 	e.Verdict = transcript.Counted
 	e.Parts = []transcript.Part{{Text: pieceText(l.value)}}
 	content, source := l.data.Get("content").Str(), l.data.Get("source").Str()
-	if source != "" {
-		if e.Attributes == nil {
-			e.Attributes = transcript.Attributes{}
-		}
-		e.Attributes["source"] = source
-	}
+	e.Attributes.Set("source", source)
 	if !strings.HasPrefix(source, "skill") && !strings.HasPrefix(strings.TrimSpace(content), "<skill-context") {
 		p.prompted(content)
 	}
@@ -124,7 +119,7 @@ func (p *parser) silent(l line, model string) {
 func (p *parser) call(l line, v format.Value) transcript.Part {
 	c := part(l, v)
 	args := v.Get("arguments")
-	c.Call = &transcript.Call{ID: v.Get("toolCallId").Str(), Name: v.Get("name").Str(), Input: int64(args.Len()), Paths: pathsOf(args)}
+	c.Call = &transcript.Call{ID: v.Get("toolCallId").Str(), Name: v.Get("name").Str(), Input: int64(args.Len()), Paths: format.Paths(args, pathNames, nil)}
 	if c.Call.ID != "" {
 		p.names[c.Call.ID] = c.Call.Name
 	}
@@ -166,16 +161,5 @@ func (p *parser) completed(l line) {
 	p.Emit(e)
 }
 
-// pathsOf gives the files that arguments name.
-func pathsOf(args format.Value) (paths []string) {
-	const longest = 4096
-	for key, f := range args.Fields() {
-		switch key {
-		case "path", "file_path", "filePath", "file":
-			if s := f.Str(); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
-				paths = append(paths, s)
-			}
-		}
-	}
-	return paths
-}
+// pathNames are the members of an input that name files.
+var pathNames = []string{"path", "file_path", "filePath", "file"}

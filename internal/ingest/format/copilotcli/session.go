@@ -195,12 +195,7 @@ func (p *parser) aside(l line) {
 	e := p.event(l, kind, "")
 	if !known {
 		e.Kind = transcript.KindUnknown
-		if p.version != "" {
-			if e.Attributes == nil {
-				e.Attributes = transcript.Attributes{}
-			}
-			e.Attributes["version"] = p.version
-		}
+		e.Attributes.Set("version", p.version)
 	}
 	e.Parts = []transcript.Part{{Text: pieceText(l.value)}}
 	p.Emit(e)

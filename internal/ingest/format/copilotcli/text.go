@@ -65,35 +65,14 @@ var silent = map[string]bool{
 	"toolTelemetry": true, "requestId": true, "serviceRequestId": true, "providerCallId": true, "reasoningId": true,
 }
 
-func appendPiece(dst []byte, v format.Value) []byte { return appendDeep(dst, v, 0) }
+func appendPiece(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
 
-func appendDeep(dst []byte, v format.Value, depth int) []byte {
+func visit(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
 	switch {
-	case depth > deepest:
-		return format.AppendStrings(dst, v)
-	case v.IsObject():
-		for key, m := range v.Fields() {
-			switch {
-			case key == "arguments":
-				dst = format.AppendStrings(dst, m) // whatever a tool is asked, ids too
-			case key == "type", depth <= 1 && silent[key]:
-			default:
-				dst = appendDeep(dst, m, depth+1)
-			}
-		}
-		return dst
-	case v.IsArray():
-		for item := range v.Items() {
-			dst = appendDeep(dst, item, depth+1)
-		}
-		return dst
-	case v.IsString() && isImage(v):
-		return dst
+	case depth > deepest, key == "arguments": // whatever a tool is asked, ids too
+		return format.AppendStrings(dst, v), true
+	case key == "type", depth <= 2 && silent[key]:
+		return dst, true
 	}
-	return format.AppendStrings(dst, v)
-}
-
-// isImage says that a string is a data URL, or base64 as long as only files are.
-func isImage(v format.Value) bool {
-	return v.IsDataURL()
+	return dst, v.IsDataURL()
 }

@@ -102,10 +102,7 @@ func (b *bubble) out(e *transcript.Event, verdict transcript.Verdict) {
 		e.Model = b.model
 	}
 	if b.left {
-		if e.Attributes == nil {
-			e.Attributes = transcript.Attributes{}
-		}
-		e.Attributes["abandoned"] = true
+		e.Attributes.Set("abandoned", true)
 	}
 	if verdict == transcript.Counted {
 		b.rank = rankRows
@@ -121,7 +118,7 @@ func (b *bubble) thought() {
 	if v.IsObject() {
 		text = v.Get("text")
 	}
-	if blank(text) {
+	if text.IsBlank() {
 		return
 	}
 	e := b.event(transcript.KindReasoning, "assistant", "thinking")
@@ -135,7 +132,7 @@ func (b *bubble) words() {
 	for range b.value.Get("images").Items() {
 		images = true
 	}
-	if blank(text) && !(b.by == byUser && images) {
+	if text.IsBlank() && !(b.by == byUser && images) {
 		return
 	}
 	role := "assistant"
@@ -164,7 +161,7 @@ func (b *bubble) tool() {
 	input := inputOf(v)
 	e := b.event(transcript.KindToolCall, "assistant", "tool")
 	e.ID = b.id + "/call"
-	call := &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: pathsOf(inside(input))}
+	call := &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: format.Paths(inside(input), pathNames, nil)}
 	e.Parts = []transcript.Part{b.part(v)}
 	e.Parts[0].Call = call
 	if s := v.Get("userDecision").Str(); s != "" {

@@ -18,7 +18,7 @@ func (p *parser) chat() {
 			return
 		}
 		p.at, p.whole = o.Origin, o.Value
-		p.texts.Reset()
+		p.lend.Reset()
 		if p.chatRow(o.Value, seen); p.Done() {
 			return
 		}

@@ -129,7 +129,7 @@ type parser struct {
 	names   map[string]string // of tools, by call
 	at      transcript.Origin // of whole
 	whole   format.Value      // the line that values are cut from
-	texts   format.Lender
+	lend    format.Lender
 }
 
 // problem reports what could not be read.

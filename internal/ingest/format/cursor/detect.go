@@ -24,10 +24,10 @@ func (cursor) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Role: roleState, Database: true, Secret: true}
 	case name == storeName && isStore(h):
 		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true, Secret: true}
-	case name == metaName && hash.MatchString(path.Base(path.Dir(dir))) && hasKeys(h.Bytes, "schemaVersion", "hasConversation"):
+	case name == metaName && hash.MatchString(path.Base(path.Dir(dir))) && format.HasKeys(h.Bytes, "schemaVersion", "hasConversation"):
 		return format.Claim{Strength: format.Certain, Role: roleMeta}
 	case name == workspaceName && at.workspace != "" && path.Base(dir) == at.workspace && (path.Dir(dir) == "." || strings.Contains("/"+h.Path, "/Cursor/User/")) &&
-		(hasKeys(h.Bytes, "folder") || hasKeys(h.Bytes, "workspace")):
+		(format.HasKeys(h.Bytes, "folder") || format.HasKeys(h.Bytes, "workspace")):
 		return format.Claim{Strength: format.Likely, Role: roleWorkspace}
 	case path.Ext(name) == ".jsonl" && at.root != "":
 		return format.Claim{Strength: format.Certain, Role: roleTranscript, Root: at.root, Log: true}
@@ -89,7 +89,7 @@ func (cursor) Withholds(h format.Head) bool {
 	case name == "mcp-auth.json":
 		return true
 	case name == "cli-config.json":
-		return hasKeys(h.Bytes, "authInfo")
+		return format.HasKeys(h.Bytes, "authInfo")
 	case name == "mcp.json":
 		return path.Base(dir) == ".cursor"
 	}
@@ -116,17 +116,6 @@ func isTranscript(head []byte) bool {
 
 // isPlain says that a text begins with a line that says who speaks.
 func isPlain(head []byte) bool {
-	head = bytes.TrimPrefix(head, mark)
+	head = format.TrimBOM(head)
 	return bytes.HasPrefix(head, []byte("user:\n")) || bytes.HasPrefix(head, []byte("user:\r\n"))
-}
-
-var mark = []byte("\xef\xbb\xbf")
-
-func hasKeys(b []byte, keys ...string) bool {
-	for _, k := range keys {
-		if !bytes.Contains(b, []byte(`"`+k+`"`)) {
-			return false
-		}
-	}
-	return true
 }

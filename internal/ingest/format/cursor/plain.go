@@ -62,7 +62,7 @@ type stretch struct {
 
 // next says whether a line begins another stretch, and which.
 func (s *stretch) next(line string) (stretch, bool) {
-	word := strings.TrimSpace(strings.TrimPrefix(line, string(mark)))
+	word := strings.TrimSpace(format.TrimBOM(line))
 	switch {
 	case word == userLine:
 		return stretch{role: "user", head: true}, true
@@ -132,7 +132,7 @@ func plainName(raw string) string {
 
 // plainText is the text of a stretch without its mark.
 func plainText(raw string) string {
-	text := strings.TrimSpace(strings.TrimPrefix(raw, string(mark)))
+	text := strings.TrimSpace(format.TrimBOM(raw))
 	for _, m := range []string{thinkingMark, callMark, resultMark} {
 		if after, ok := strings.CutPrefix(text, strings.TrimSpace(m)); ok {
 			return strings.ToValidUTF8(strings.TrimSpace(after), "\uFFFD")

@@ -16,7 +16,7 @@ func (p *parser) rows() {
 			return
 		}
 		p.at, p.whole = o.Origin, o.Value
-		p.texts.Reset()
+		p.lend.Reset()
 		if p.row(o.Value); p.Done() {
 			return
 		}

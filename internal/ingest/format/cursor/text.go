@@ -1,8 +1,6 @@
 package cursor
 
-import (
-	"github.com/txarchive/txarchive/internal/ingest/format"
-)
+import "github.com/txarchive/txarchive/internal/ingest/format"
 
 // deepest is how far the pieces of a line are told apart; below it every string counts.
 const deepest = 32
@@ -124,31 +122,19 @@ var silent = map[string]bool{
 	"createdAt": true, "toolCallBinary": true, "data": true,
 }
 
-func appendDeep(dst []byte, v format.Value, depth int) []byte {
-	switch {
-	case depth > deepest:
-		return format.AppendStrings(dst, v)
-	case v.IsObject():
-		call := depth == 0 && (v.Get("type").Is("tool_use") || v.Get("type").Is("tool-call"))
-		for key, m := range v.Fields() {
-			switch {
-			case call && (key == "input" || key == "args"):
-				dst = format.AppendStrings(dst, m) // whatever a tool is asked, ids too
-			case key == "type", depth <= 1 && silent[key]:
-			case depth == 0 && key == "text" && m.IsString():
-				dst = appendText(dst, m)
-			default:
-				dst = appendDeep(dst, m, depth+1)
-			}
+// appendDeep appends what stands in a line, or where that is at 1, in a piece of one.
+func appendDeep(dst []byte, v format.Value, at int) []byte {
+	call := at == 0 && (v.Get("type").Is("tool_use") || v.Get("type").Is("tool-call"))
+	return format.AppendText(dst, v, func(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
+		depth += at
+		switch {
+		case depth > deepest, call && depth == 1 && (key == "input" || key == "args"): // whatever a tool is asked, ids too
+			return format.AppendStrings(dst, v), true
+		case key == "type", depth <= 2 && silent[key]:
+			return dst, true
+		case depth == 1 && key == "text" && v.IsString():
+			return appendText(dst, v), true
 		}
-		return dst
-	case v.IsArray():
-		for item := range v.Items() {
-			dst = appendDeep(dst, item, depth+1)
-		}
-		return dst
-	case v.IsString() && v.IsDataURL():
-		return dst
-	}
-	return format.AppendStrings(dst, v)
+		return dst, v.IsDataURL()
+	})
 }

@@ -2,8 +2,6 @@ package cursor
 
 import (
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -19,7 +17,7 @@ func (p *parser) lines() {
 			return
 		}
 		p.at, p.whole = o.Origin, o.Value
-		p.texts.Reset()
+		p.lend.Reset()
 		if p.line(o.Value); p.Done() {
 			return
 		}
@@ -141,7 +139,7 @@ func (m *message) block(b format.Value) {
 // text is what somebody says, in a block or as the whole message.
 func (m *message) text(b, text format.Value) {
 	switch {
-	case blank(text):
+	case text.IsBlank():
 	case m.role == "user":
 		m.say(b, text)
 	case m.role == "assistant":
@@ -149,23 +147,6 @@ func (m *message) text(b, text format.Value) {
 	default:
 		m.give(b, transcript.KindSystem, "system", "text")
 	}
-}
-
-// blank says that a value is no string, or one without words.
-func blank(v format.Value) bool {
-	if !v.IsString() {
-		return true
-	}
-	for _, c := range v.Raw()[1 : v.Len()-1] {
-		switch c {
-		case ' ':
-		case '\\':
-			return strings.TrimSpace(v.Str()) == ""
-		default:
-			return c >= utf8.RuneSelf && strings.TrimSpace(v.Str()) == ""
-		}
-	}
-	return true
 }
 
 // say adds to what the person says, which is one event.
@@ -263,7 +244,7 @@ func (m *message) call(b format.Value, typ string) {
 		m.calls++
 		id = fmt.Sprintf("#%d", m.calls)
 	}
-	call := &transcript.Call{ID: id, Name: first(b, "name", "toolName").Str(), Input: int64(input.Len()), Paths: pathsOf(input)}
+	call := &transcript.Call{ID: id, Name: first(b, "name", "toolName").Str(), Input: int64(input.Len()), Paths: format.Paths(input, pathNames, nil)}
 	m.named(id, call.Name)
 	e.Parts[0].Call = call
 	m.out(e)
@@ -322,21 +303,10 @@ func (p *parser) event(kind transcript.Kind, role, typ string) *transcript.Event
 // part is a piece of the line that has its own bytes.
 func (p *parser) part(v format.Value) transcript.Part {
 	return transcript.Part{
-		Text:   p.texts.Text(func(b []byte) []byte { return appendPiece(b, p.in.Role, v) }),
+		Text:   p.lend.Text(func(b []byte) []byte { return appendPiece(b, p.in.Role, v) }),
 		Offset: format.OffsetIn(p.whole, v), Length: int64(v.Len()),
 	}
 }
 
-// pathsOf gives the files that an input names.
-func pathsOf(input format.Value) (paths []string) {
-	const longest = 4096
-	for key, f := range input.Fields() {
-		switch key {
-		case "path", "file_path", "filePath", "target_file", "targetFile", "relativeWorkspacePath", "effectiveUri", "target_notebook", "target_directory", "working_directory":
-			if s := f.Str(); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
-				paths = append(paths, s)
-			}
-		}
-	}
-	return paths
-}
+// pathNames are the members of an input that name files.
+var pathNames = []string{"path", "file_path", "filePath", "target_file", "targetFile", "relativeWorkspacePath", "effectiveUri", "target_notebook", "target_directory", "working_directory"}

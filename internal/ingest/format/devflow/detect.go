@@ -123,7 +123,7 @@ func hasKeys(role string, h format.Head) bool {
 	if role == roleTranscriptGz {
 		b, whole = inflate(b), false
 	}
-	has := func(key string) bool { return bytes.Contains(b, []byte(`"`+key+`"`)) }
+	has := func(key string) bool { return format.HasKeys(b, key) }
 	if !has("runId") && role != roleMetadata {
 		return false
 	}
@@ -138,7 +138,7 @@ func tornOff(role string, h format.Head) bool {
 	if int64(len(h.Bytes)) < h.Size || role == roleTranscriptGz {
 		return false
 	}
-	_, err := format.ParseJSON(bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf")))
+	_, err := format.ParseJSON(format.TrimBOM(h.Bytes))
 	return err != nil
 }
 

@@ -1,7 +1,6 @@
 package devflow
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -10,8 +9,6 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
-
-var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // read gives a whole document and the JSON object in it. When it is none, it says so, and that there is a run of
 // this name all the same: of what kind is for its other documents to say.
@@ -26,7 +23,7 @@ func (p *parser) read(r io.Reader) (b []byte, doc format.Value, ok bool) {
 		problem.Kind, problem.Reason = contentKind(err), err.Error()
 		problem.Origin.Inner = memberLayer(p.inner)
 	} else {
-		doc, err = format.ParseJSON(bytes.TrimPrefix(b, byteOrderMark))
+		doc, err = format.ParseJSON(format.TrimBOM(b))
 		var bad *format.SyntaxError
 		problem.Origin = transcript.Origin{Inner: p.inner, Length: int64(len(b))}
 		switch {
@@ -61,7 +58,7 @@ func (p *parser) runID(doc, meta format.Value) string {
 
 // tornID is the run's id where a document that is none still states it: its directory may have been renamed.
 func (p *parser) tornID(b []byte) string {
-	v := format.ParseStart(bytes.TrimPrefix(b, byteOrderMark))
+	v := format.ParseStart(format.TrimBOM(b))
 	return p.runID(v, v.Get("metadata"))
 }
 

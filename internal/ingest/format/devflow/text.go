@@ -1,7 +1,6 @@
 package devflow
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -15,7 +14,7 @@ func partText(raw []byte, part int) string {
 	if part > 0 {
 		return callText(raw)
 	}
-	v, err := format.ParseJSON(bytes.TrimPrefix(raw, byteOrderMark))
+	v, err := format.ParseJSON(format.TrimBOM(raw))
 	switch {
 	case err == nil && v.Get("role").Exists() && v.Get("content").Exists():
 		return turnText(v)

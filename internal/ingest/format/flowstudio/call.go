@@ -2,7 +2,6 @@ package flowstudio
 
 import (
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -19,31 +18,15 @@ func readCall(o format.Value) *transcript.Call {
 		ID:    first(o, "id", "tool_use_id", "tool_call_id", "call_id").Text(),
 		Name:  first(o, "tool", "name", "tool_name").Text(),
 		Input: int64(input.Len()),
-		Paths: pathsOf(input),
+		Paths: format.Paths(input, pathNames, pathLists),
 	}
 }
 
-// pathsOf gives the files that a tool's input names.
-func pathsOf(input format.Value) []string {
-	const longest = 4096
-	var paths []string
-	add := func(v format.Value) {
-		if s := v.Str(); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
-			paths = append(paths, s)
-		}
-	}
-	for key, m := range input.Fields() {
-		switch key {
-		case "file_path", "path", "notebook_path", "filename", "file":
-			add(m)
-		case "paths", "files", "file_paths":
-			for item := range m.Items() {
-				add(item)
-			}
-		}
-	}
-	return paths
-}
+// The members of an input that name files.
+var (
+	pathNames = []string{"file_path", "path", "notebook_path", "filename", "file"}
+	pathLists = []string{"paths", "files", "file_paths"}
+)
 
 // readResult reads the result of a call from a line or a block.
 func readResult(o format.Value) *transcript.Result {

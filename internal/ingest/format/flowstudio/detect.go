@@ -117,7 +117,7 @@ func detectLoose(h format.Head) format.Claim {
 		}
 		role, strength := p.role(), format.Likely
 		switch {
-		case role == "" && p.dir == "handoff" && hasKeys(h.Bytes, "step_id", "flow_key", "run_id"):
+		case role == "" && p.dir == "handoff" && format.HasKeys(h.Bytes, "step_id", "flow_key", "run_id"):
 			role = roleProduct
 		case role == roleTranscript && len(bytes.TrimSpace(h.Bytes)) == 0 && namesEngine(p.name):
 			strength = format.Weak
@@ -137,32 +137,23 @@ func detectLoose(h format.Head) format.Claim {
 func fits(role string, head []byte) bool {
 	switch role {
 	case roleTranscript:
-		return hasKeys(head, "timestamp") && (hasKeys(head, "role") || hasKeys(head, "type"))
+		return format.HasKeys(head, "timestamp") && (format.HasKeys(head, "role") || format.HasKeys(head, "type"))
 	case roleReceipt:
-		return hasKeys(head, "step_id", "agent_key", "tokens")
+		return format.HasKeys(head, "step_id", "agent_key", "tokens")
 	case rolePrompt:
-		return hasKeys(head, "prompt_hash")
+		return format.HasKeys(head, "prompt_hash")
 	case roleTimeline:
-		return hasKeys(head, "run_id", "ts", "kind", "flow_key")
+		return format.HasKeys(head, "run_id", "ts", "kind", "flow_key")
 	case roleMeta:
-		return hasKeys(head, "id", "status", "spec", "flow_keys")
+		return format.HasKeys(head, "id", "status", "spec", "flow_keys")
 	case roleState:
-		return hasKeys(head, "run_id", "flow_key", "step_index")
+		return format.HasKeys(head, "run_id", "flow_key", "step_index")
 	case roleSpec:
-		return hasKeys(head, "flow_keys", "backend")
+		return format.HasKeys(head, "flow_keys", "backend")
 	case roleLegacy:
-		return hasKeys(head, "run_id", "flow_keys") || hasKeys(head, "run_id", "flows")
+		return format.HasKeys(head, "run_id", "flow_keys") || format.HasKeys(head, "run_id", "flows")
 	}
 	return false
-}
-
-func hasKeys(head []byte, keys ...string) bool {
-	for _, k := range keys {
-		if !bytes.Contains(head, []byte(`"`+k+`"`)) {
-			return false
-		}
-	}
-	return true
 }
 
 // namesEngine says that a transcript is named after one of the program's engines.

@@ -25,7 +25,7 @@ func (p *parser) document(quiet bool) (format.Value, transcript.Origin, bool) {
 		return format.Value{}, at, false
 	}
 	if bad.Kind == "" {
-		b := withoutMark(raw)
+		b := format.TrimBOM(raw)
 		v, err := format.ParseJSON(b)
 		var syntax *format.SyntaxError
 		switch {
@@ -45,9 +45,6 @@ func (p *parser) document(quiet bool) (format.Value, transcript.Origin, bool) {
 	}
 	return format.Value{}, at, false
 }
-
-// withoutMark drops the byte order mark that may begin a file.
-func withoutMark(b []byte) []byte { return bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")) }
 
 // first gives the first of several members that is stated.
 func first(v format.Value, keys ...string) format.Value {

@@ -71,7 +71,7 @@ func (flowStudio) Text(role string, raw []byte, part int) (string, error) {
 	case roleProduct, roleLines:
 		return looseText(raw), nil
 	}
-	v, err := format.ParseJSON(withoutMark(raw))
+	v, err := format.ParseJSON(format.TrimBOM(raw))
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", role, err)
 	}

@@ -27,7 +27,7 @@ func (p *parser) product() {
 	}
 	row := p.aside(transcript.KindNotice, p.productType(), transcript.Origin{Length: int64(len(raw))}, text)
 	row.Step = p.productStep()
-	if v, err := format.ParseJSON(withoutMark(raw)); err == nil {
+	if v, err := format.ParseJSON(format.TrimBOM(raw)); err == nil {
 		row.Time = v.Get("timestamp").Time()
 		if step := v.Get("step_id").Str(); step != "" {
 			row.Step = step
@@ -87,7 +87,7 @@ func (p *parser) productStep() string {
 
 // looseText gives the strings of a JSON document, and any other text as it is.
 func looseText(raw []byte) string {
-	raw = withoutMark(raw)
+	raw = format.TrimBOM(raw)
 	if v, err := format.ParseJSON(raw); err == nil {
 		return format.AllStrings(v)
 	}

@@ -41,7 +41,7 @@ func (gemini) detect(h format.Head) format.Claim {
 		claim.Root = path.Dir(dir)
 	case path.Base(path.Dir(dir)) == "chats" && (fits || claim.Log && hasLine(h.Bytes)):
 		claim.Root = path.Dir(path.Dir(dir))
-	case name == "logs.json" && hasKeys(h.Bytes, "sessionId", "messageId", "message"):
+	case name == "logs.json" && format.HasKeys(h.Bytes, "sessionId", "messageId", "message"):
 		return format.Claim{Strength: format.Likely, Role: rolePrompts}
 	case fits:
 		claim.Strength = format.Likely
@@ -54,13 +54,13 @@ func (gemini) detect(h format.Head) format.Claim {
 // isSession says whether the first bytes look like a session: its header, in a line of a log or, in a document of any
 // order of keys, its first message.
 func isSession(head []byte, log bool) bool {
-	start := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))
+	start := bytes.TrimSpace(format.TrimBOM(head))
 	object := func(line []byte) bool { return bytes.HasPrefix(line, []byte("{")) }
 	if !object(start) && !(log && format.AnyLine(head, object)) {
 		return false
 	}
-	return hasKeys(head, "sessionId", "projectHash") ||
-		hasKeys(head, "messages", "id", "timestamp", "type") && (hasKeys(head, "gemini") || hasKeys(head, "lastUpdated"))
+	return format.HasKeys(head, "sessionId", "projectHash") ||
+		format.HasKeys(head, "messages", "id", "timestamp", "type") && (format.HasKeys(head, "gemini") || format.HasKeys(head, "lastUpdated"))
 }
 
 // hasLine says whether a log has a line that could be a header or a message, with less in it than isSession asks for: where
@@ -70,20 +70,11 @@ func hasLine(head []byte) bool {
 		switch {
 		case !bytes.HasPrefix(line, []byte("{")):
 			return false
-		case bytes.HasPrefix(line, []byte(`{"sessionId"`)), hasKeys(line, "sessionId") && (hasKeys(line, "kind") || hasKeys(line, "startTime") || hasKeys(line, "lastUpdated")):
+		case bytes.HasPrefix(line, []byte(`{"sessionId"`)), format.HasKeys(line, "sessionId") && (format.HasKeys(line, "kind") || format.HasKeys(line, "startTime") || format.HasKeys(line, "lastUpdated")):
 			return true
 		}
-		return hasKeys(line, "id", "type", "content") && (hasKeys(line, "gemini") || hasKeys(line, "user"))
+		return format.HasKeys(line, "id", "type", "content") && (format.HasKeys(line, "gemini") || format.HasKeys(line, "user"))
 	})
-}
-
-func hasKeys(b []byte, keys ...string) bool {
-	for _, k := range keys {
-		if !bytes.Contains(b, []byte(`"`+k+`"`)) {
-			return false
-		}
-	}
-	return true
 }
 
 // place says what a file's path tells: its name without the ending, the session whose subagent it is, the project's

@@ -237,7 +237,7 @@ func (p *parser) call(m *message, v format.Value, index string) {
 	e := p.event(m, "/call/"+index, transcript.KindToolCall, "assistant")
 	e.Type = "tool_call"
 	part := p.part(m, v)
-	part.Call = &transcript.Call{ID: c.id, Name: c.name, Input: int64(c.args.Len()), Paths: pathsOf(c.args)}
+	part.Call = &transcript.Call{ID: c.id, Name: c.name, Input: int64(c.args.Len()), Paths: format.Paths(c.args, pathNames, pathLists)}
 	e.Parts = []transcript.Part{part}
 	p.Emit(e)
 	if c.agent != "" && c.agent != p.session {
@@ -286,23 +286,8 @@ func filled(v format.Value) bool {
 	return true
 }
 
-// pathsOf gives the files that arguments name.
-func pathsOf(args format.Value) (paths []string) {
-	const longest = 4096
-	add := func(v format.Value) {
-		if s := v.Str(); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
-			paths = append(paths, s)
-		}
-	}
-	for key, f := range args.Fields() {
-		switch key {
-		case "file_path", "absolute_path", "path", "dir_path":
-			add(f)
-		case "paths", "file_paths":
-			for item := range f.Items() {
-				add(item)
-			}
-		}
-	}
-	return paths
-}
+// The members of an input that name files.
+var (
+	pathNames = []string{"file_path", "absolute_path", "path", "dir_path"}
+	pathLists = []string{"paths", "file_paths"}
+)

@@ -1,8 +1,6 @@
 package geminicli
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -42,32 +40,21 @@ func readHeader(v format.Value) (h header) {
 	return h
 }
 
-var mark = []byte("\xef\xbb\xbf")
+// read reads a file that is one JSON value; false when it is none or cannot be read.
+func (p *parser) read() bool {
+	var err error
+	if p.whole, p.at, err = format.Document(p.in.Reader, p.problem); err != nil {
+		p.Fail(err)
+	}
+	return p.whole.Exists()
+}
 
 // document yields the records of a session that is one JSON object.
 func (p *parser) document() {
-	content, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
-	if errors.Is(err, format.ErrTooLarge) {
-		p.problem(&transcript.Problem{Kind: "too large", Reason: fmt.Sprintf("more than %d bytes", format.DocumentLimit)})
+	if !p.read() {
 		return
 	}
-	if err != nil {
-		p.Fail(err)
-		return
-	}
-	skipped := len(content)
-	content = bytes.TrimPrefix(content, mark)
-	skipped -= len(content)
-	p.at = transcript.Origin{Offset: int64(skipped), Length: int64(len(content))}
-	v, err := format.ParseJSON(content)
-	if err != nil {
-		p.problem(&transcript.Problem{Kind: "bad json", Reason: err.Error(), Origin: p.at})
-		return
-	}
-	p.whole = v
-	p.at.Offset += v.OffsetIn(content)
-	p.at.Length = int64(v.Len())
-	p.head = readHeader(v)
+	p.head = readHeader(p.whole)
 	if p.head.id == "" || !p.head.messages.IsArray() {
 		p.problem(&transcript.Problem{Kind: "not a session", Reason: "no sessionId or no messages", Origin: p.at})
 		return

@@ -15,7 +15,7 @@ func (p *parser) context() {
 			p.Fail(err)
 			return
 		}
-		p.texts.Reset()
+		p.lend.Reset()
 		if p.run == "" {
 			p.begin(line{origin: o.Origin})
 		}

@@ -100,8 +100,7 @@ type parser struct {
 	recorded                   bool              // a usage.record was there
 	prompts                    map[uint64]bool   // what was said, by its sum
 
-	texts format.Lender // of the event of a line
-	one   single
+	lend format.Lender // of the event of a line
 }
 
 // problem reports what could not be read.

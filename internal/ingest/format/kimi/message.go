@@ -91,7 +91,7 @@ func (p *parser) message(l line, m message) {
 	switch {
 	case m.agent != "": // its own file tells it, too
 		e.Verdict = transcript.Uncounted
-		set(&e.Attributes, "subagent", m.agent)
+		e.Attributes.Set("subagent", m.agent)
 	case m.task != "":
 		e.Conversation = m.task
 		p.known(l, e, m)
@@ -116,7 +116,7 @@ func (p *parser) call(l line, body format.Value) *transcript.Event {
 	args := function.Get("arguments")
 	c := &transcript.Call{ID: body.Get("id").Text(), Name: function.Get("name").Str(), Input: int64(args.Len())}
 	inside := args.Inside()
-	c.Paths = pathsOf(inside)
+	c.Paths = format.Paths(inside, pathNames, nil)
 	p.names[c.ID] = c.Name
 	if c.Name == "Task" || c.Name == "Agent" {
 		t := task{agent: inside.Get("subagent_name").Str(), title: format.Title(inside.Get("description").Str())}
@@ -148,7 +148,7 @@ func (p *parser) subagent(l line, body format.Value) bool {
 			p.told[id] = true
 			p.Emit(&transcript.Run{ID: id, Named: true, Child: true, Agent: body.Get("subagent_type").Str(), Group: p.place.bucket})
 			edge := &transcript.Link{Kind: "parent", From: run(p.session), To: run(id), Time: l.at, Origin: l.origin}
-			set(&edge.Attributes, "call", inner.task)
+			edge.Attributes.Set("call", inner.task)
 			p.Emit(edge)
 		}
 	case inner.task == "" || inner.task == p.conversation:

@@ -1,8 +1,6 @@
 package kimi
 
 import (
-	"bytes"
-	"errors"
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -18,25 +16,14 @@ const (
 
 // document reads a note beside a wire: one JSON object.
 func (p *parser) document(read func(doc format.Value, at transcript.Origin)) {
-	b, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
-	if err != nil && !errors.Is(err, format.ErrTooLarge) {
-		p.Fail(err)
-		return
-	}
 	p.name(line{})
-	bad := func(kind string, err error) {
-		p.Emit(&transcript.Problem{Run: p.run, Kind: kind, Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(b))}})
-	}
+	doc, at, err := format.Document(p.in.Reader, func(pr *transcript.Problem) { p.Problem(p.run, pr) })
 	if err != nil {
-		bad("document too large", err)
+		p.Fail(err)
+	}
+	if !doc.Exists() {
 		return
 	}
-	doc, err := format.ParseJSON(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
-	if err != nil {
-		bad("bad json", err)
-		return
-	}
-	at := transcript.Origin{Offset: doc.OffsetIn(b), Length: int64(doc.Len())}
 	read(doc, at)
 	p.Emit(&transcript.Event{
 		Run: p.run, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: p.in.Role, Time: moment(doc.Get("createdAt")), Origin: at,
@@ -71,7 +58,7 @@ func (p *parser) state(doc format.Value, at transcript.Origin) {
 		ID: p.run, Rank: rankNote, Named: true, Group: p.place.bucket, Title: title, Project: project, Started: moment(doc.Get("createdAt")),
 	}
 	if doc.Get("archived").Bool() == transcript.Yes || doc.Get("custom", "archived").Bool() == transcript.Yes {
-		set(&r.Attributes, "archived", true)
+		r.Attributes.Set("archived", true)
 	}
 	p.Emit(r)
 	origin := doc.Get("forkedFrom").Str()

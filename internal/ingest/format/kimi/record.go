@@ -65,7 +65,7 @@ func (p *parser) record(l line) {
 	case l.typ == "context.append_message" && p.prompts[maphash.Bytes(seed, l.message.Get("content").Raw())]:
 		e.Verdict = transcript.DuplicateOf // a prompt as it is sent to the model
 	case e.Kind == transcript.KindUnknown:
-		set(&e.Attributes, "version", p.facts.version)
+		e.Attributes.Set("version", p.facts.version)
 	}
 	p.Emit(e)
 }
@@ -93,7 +93,7 @@ func (p *parser) prompt(l line) {
 		}
 	}
 	if from != "user" {
-		set(&e.Attributes, "origin", from)
+		e.Attributes.Set("origin", from)
 	}
 	p.Emit(e)
 }
@@ -129,7 +129,7 @@ func (p *parser) loop(l line) {
 		p.answer(p.event(l, part, kind, "assistant"))
 	case "tool.call":
 		args := v.Get("args")
-		c := &transcript.Call{ID: v.Get("toolCallId").Text(), Name: v.Get("name").Str(), Input: int64(args.Len()), Paths: pathsOf(args)}
+		c := &transcript.Call{ID: v.Get("toolCallId").Text(), Name: v.Get("name").Str(), Input: int64(args.Len()), Paths: format.Paths(args, pathNames, nil)}
 		p.names[c.ID] = c.Name
 		e := p.event(l, v, transcript.KindToolCall, "assistant")
 		e.Parts[0].Call = c
@@ -165,16 +165,5 @@ func (p *parser) result(call, failed, output format.Value) *transcript.Result {
 	return r
 }
 
-// pathsOf gives the files that arguments name.
-func pathsOf(args format.Value) (paths []string) {
-	const longest = 4096
-	for key, f := range args.Fields() {
-		switch key {
-		case "path", "file_path":
-			if s := f.Str(); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
-				paths = append(paths, s)
-			}
-		}
-	}
-	return paths
-}
+// pathNames are the members of an input that name files.
+var pathNames = []string{"path", "file_path"}

@@ -207,7 +207,7 @@ func (p *parser) prompted(text string) {
 
 // line yields the rows of one line.
 func (p *parser) line(l line) {
-	p.texts.Reset()
+	p.lend.Reset()
 	if p.run == "" {
 		if p.place.session == "" && !l.at.Valid && l.typ == "metadata" && p.head == nil {
 			p.head = transcript.Keep(p.aside(l, transcript.KindLifecycle)).(*transcript.Event)
@@ -242,21 +242,13 @@ func (p *parser) hint(run, key, value string, at transcript.Origin) {
 	}
 }
 
-// single is an event with room for its part: all but few have one.
-type single struct {
-	event transcript.Event
-	part  [1]transcript.Part
-}
-
-// event makes one of one value of a line. It lives until the next one.
+// event makes one of one value of a line. It lives until the next line.
 func (p *parser) event(l line, v format.Value, kind transcript.Kind, role string) *transcript.Event {
-	p.one = single{event: transcript.Event{
+	e := p.lend.Event(transcript.Event{
 		Conversation: p.conversation, Kind: kind, Role: role, Type: l.typ, Time: l.at, Origin: l.origin, Verdict: transcript.Counted,
-	}}
-	e := &p.one.event
-	e.Parts = p.one.part[:]
+	})
 	part := &e.Parts[0]
-	part.Text = p.texts.Text(func(b []byte) []byte { return appendText(b, v) })
+	part.Text = p.lend.Text(func(b []byte) []byte { return appendText(b, v) })
 	if at := format.OffsetIn(l.value, v); at > 0 {
 		part.Offset, part.Length = at, int64(v.Len())
 	}
@@ -268,15 +260,4 @@ func (p *parser) aside(l line, kind transcript.Kind) *transcript.Event {
 	e := p.event(l, l.value, kind, "")
 	e.Verdict = transcript.Uncounted
 	return e
-}
-
-// set keeps what is stated in a map that most records do not need.
-func set(a *transcript.Attributes, key string, value any) {
-	if value == "" || value == nil {
-		return
-	}
-	if *a == nil {
-		*a = transcript.Attributes{}
-	}
-	(*a)[key] = value
 }

@@ -8,42 +8,25 @@ func textOf(v format.Value) string {
 	return format.Build(func(b []byte) []byte { return appendText(b, v) })
 }
 
-func appendText(dst []byte, v format.Value) []byte {
-	switch v.Type() {
-	case '"':
-		if v.IsDataURL() {
-			return dst
-		}
-		return format.AppendStrings(dst, v)
-	case '[':
-		for item := range v.Items() {
-			dst = appendText(dst, item)
-		}
-	case '{':
-		for key, value := range v.Fields() {
-			dst = appendMember(dst, key, value)
-		}
-	}
-	return dst
-}
+func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
 
-func appendMember(dst []byte, key string, value format.Value) []byte {
+func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 	switch key {
 	case "type", "uuid", "stepUuid", "parentUuid", "turnId", "toolCallId", "tool_call_id", "id", "agentId", "agent_id", "messageId", "message_id", "traceId",
 		"time", "timestamp", "created_at", "createdAt", "updatedAt", "hash", "toolsHash", "systemPromptHash", "protocol_version", "app_version", "model",
 		"modelAlias", "provider", "usageScope", "origin", "role", "tools", "display", "encrypted", "homedir", "parent_tool_call_id",
 		"task_tool_call_id", "parentAgentId", "forkedFrom", "workspaceId", "runtimeId", "last_task_id", "status", "kind", "name":
-		return dst
+		return dst, true
 	case "args", "output":
 		if key == "output" && value.IsArray() {
 			break // parts of content
 		}
-		return format.AppendStrings(dst, value)
+		return format.AppendStrings(dst, value), true
 	case "arguments":
 		if inside := value.Inside(); inside.Exists() {
 			value = inside
 		}
-		return format.AppendStrings(dst, value)
+		return format.AppendStrings(dst, value), true
 	}
-	return appendText(dst, value)
+	return dst, value.IsDataURL()
 }

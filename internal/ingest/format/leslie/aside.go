@@ -56,7 +56,7 @@ func row(run, kind string, when transcript.Time, at transcript.Origin, text stri
 // looseText is what search finds in anything but a transcript: the strings of a JSON object or array, other text
 // as it stands.
 func looseText(b []byte) string {
-	b = bytes.TrimPrefix(b, []byte(byteOrderMark))
+	b = format.TrimBOM(b)
 	if t := bytes.TrimSpace(b); len(t) > 0 && (t[0] == '{' || t[0] == '[') {
 		if v, err := format.ParseJSON(b); err == nil {
 			return format.AllStrings(v)
@@ -67,7 +67,7 @@ func looseText(b []byte) string {
 
 // document gives the JSON object that b is, or says why it is none. An empty document is a bad one.
 func document(b []byte) (format.Value, *transcript.Problem) {
-	v, err := format.ParseJSON(bytes.TrimPrefix(b, []byte(byteOrderMark)))
+	v, err := format.ParseJSON(format.TrimBOM(b))
 	var bad *format.SyntaxError
 	whole := transcript.Origin{Length: int64(len(b))}
 	switch {

@@ -127,7 +127,7 @@ func stray(h format.Head) format.Claim {
 
 // hasHeader reports whether text starts as a transcript does: the thread, and "---" within the first KiB.
 func hasHeader(b []byte) bool {
-	b = bytes.TrimPrefix(b, []byte(byteOrderMark))
+	b = format.TrimBOM(b)
 	if !bytes.HasPrefix(b, []byte("Thread ID: ")) {
 		return false
 	}

@@ -8,8 +8,6 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-const byteOrderMark = "\xef\xbb\xbf"
-
 // Limits of the writer, in UTF-16 units. What was longer is cut to them and ends in three dots.
 const (
 	entryLimit = 200

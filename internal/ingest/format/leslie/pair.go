@@ -14,13 +14,7 @@ import (
 type pairs struct {
 	calls int
 	tools map[string]*tool
-	made  single // the present event
-}
-
-// single is an event with room for its part.
-type single struct {
-	event transcript.Event
-	part  [1]transcript.Part
+	lend  format.Lender
 }
 
 // tool is one that is called, with the ids of its calls without result.
@@ -41,8 +35,9 @@ func (p *pairs) tool(name string) *tool {
 
 // event makes the event of an entry. last says that the file was cut inside of it.
 func (p *pairs) event(run string, e entry, last bool) *transcript.Event {
-	p.made = single{event: transcript.Event{Run: run, Type: string(e.marker), Origin: e.origin, Parts: p.made.part[:]}}
-	event, part := &p.made.event, &p.made.part[0]
+	p.lend.Reset()
+	event := p.lend.Event(transcript.Event{Run: run, Type: string(e.marker), Origin: e.origin})
+	part := &event.Parts[0]
 	content := e.content()
 	cut := last || e.cut(content)
 	if cut {

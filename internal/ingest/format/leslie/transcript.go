@@ -26,7 +26,7 @@ func (h header) id() string { return h.thread + "/" + h.chat + "/" + h.span }
 // there is no such line or no thread before it. Of a key that comes twice the first counts: the writer's own
 // keys come before anything that a value could have smuggled in.
 func readHeader(text string) (h header, size, lines int, ok bool) {
-	rest := strings.TrimPrefix(text, byteOrderMark)
+	rest := format.TrimBOM(text)
 	var values [len(headerKeys)]string
 	var found [len(headerKeys)]bool
 	for len(rest) > 0 {
@@ -53,7 +53,7 @@ func readHeader(text string) (h header, size, lines int, ok bool) {
 func parseTranscript(in format.Input, text string, s *format.Sink) {
 	h, size, lines, ok := readHeader(text)
 	if !ok {
-		if strings.TrimSpace(strings.TrimPrefix(text, byteOrderMark)) != "" {
+		if strings.TrimSpace(format.TrimBOM(text)) != "" {
 			s.Emit(&transcript.Problem{
 				Kind: "no header", Reason: `no "Thread ID" before a line "---"`,
 				Origin: transcript.Origin{Length: int64(len(text))},

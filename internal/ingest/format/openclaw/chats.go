@@ -1,9 +1,6 @@
 package openclaw
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -14,19 +11,10 @@ import (
 // names them and makes none of them one that counts.
 func chats(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		content, err := format.ReadAll(in.Reader, format.DocumentLimit)
-		if errors.Is(err, format.ErrTooLarge) {
-			yield(&transcript.Problem{Kind: "too large", Reason: fmt.Sprintf("more than %d bytes", format.DocumentLimit)}, nil)
-			return
-		}
+		out := format.Sink{Yield: yield}
+		v, at, err := format.Document(in.Reader, func(p *transcript.Problem) { out.Emit(p) })
 		if err != nil {
-			yield(nil, err)
-			return
-		}
-		v, err := format.ParseJSON(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf")))
-		if err != nil {
-			yield(&transcript.Problem{Kind: "bad json", Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(content))}}, nil)
-			return
+			out.Fail(err)
 		}
 		ids := map[string]string{}
 		for key, chat := range v.Fields() {
@@ -41,7 +29,7 @@ func chats(in format.Input) iter.Seq2[transcript.Record, error] {
 				by = ""
 			}
 			run := &transcript.Run{ID: session, Named: true, Rank: 9, Group: key, Title: format.Title(chat.Get("label").Str()), Child: by != ""}
-			if !yield(run, nil) {
+			if !out.Emit(run) {
 				return
 			}
 			if by == "" {
@@ -49,9 +37,9 @@ func chats(in format.Input) iter.Seq2[transcript.Record, error] {
 			}
 			edge := &transcript.Link{
 				Kind: "parent", From: transcript.End{Type: "run", ID: by}, To: transcript.End{Type: "run", ID: session},
-				Origin: transcript.Origin{Offset: chat.OffsetIn(content), Length: int64(chat.Len())},
+				Origin: transcript.Origin{Offset: at.Offset + format.OffsetIn(v, chat), Length: int64(chat.Len())},
 			}
-			if !yield(edge, nil) {
+			if !out.Emit(edge) {
 				return
 			}
 		}

@@ -87,6 +87,6 @@ func isOurs(head []byte) bool {
 
 // isChats says that a document names sessions.
 func isChats(head []byte) bool {
-	start := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))
+	start := bytes.TrimSpace(format.TrimBOM(head))
 	return bytes.HasPrefix(start, []byte("{")) && bytes.Contains(head, []byte(`"sessionId"`)) && bytes.Contains(head, []byte(`"updatedAt"`))
 }

@@ -64,11 +64,11 @@ func detectRecord(h format.Head) format.Claim {
 	var fits bool
 	switch at.role {
 	case roleSession:
-		fits = hasKeys(h.Bytes, "id", "time", "created") && (hasKeys(h.Bytes, "directory") || hasKeys(h.Bytes, "projectID") || hasKeys(h.Bytes, "version"))
+		fits = format.HasKeys(h.Bytes, "id", "time", "created") && (format.HasKeys(h.Bytes, "directory") || format.HasKeys(h.Bytes, "projectID") || format.HasKeys(h.Bytes, "version"))
 	case roleMessage:
-		fits = hasKeys(h.Bytes, "id", "role", "time", "created")
+		fits = format.HasKeys(h.Bytes, "id", "role", "time", "created")
 	case rolePart:
-		fits = hasKeys(h.Bytes, "id", "type") && (hasKeys(h.Bytes, "messageID") || strings.HasPrefix(path.Base(h.Path), "prt_"))
+		fits = format.HasKeys(h.Bytes, "id", "type") && (format.HasKeys(h.Bytes, "messageID") || strings.HasPrefix(path.Base(h.Path), "prt_"))
 	}
 	if !fits && !(named.MatchString(path.Base(h.Path)) && isTorn(h)) {
 		return format.Claim{}
@@ -81,7 +81,7 @@ var named = lazyregexp.New(`^(ses|msg|prt)_[0-9A-Za-z]+\.json$`)
 
 // isTorn says that a whole file is in sight and no JSON.
 func isTorn(h format.Head) bool {
-	_, err := format.ParseJSON(bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf")))
+	_, err := format.ParseJSON(format.TrimBOM(h.Bytes))
 	return err != nil && int64(len(h.Bytes)) == h.Size
 }
 
@@ -103,15 +103,6 @@ func hasTables(head []byte, names ...string) bool {
 
 func isRows(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(`{"table":"message"`)) || bytes.HasPrefix(head, []byte(`{"table":"session`))
-}
-
-func hasKeys(b []byte, keys ...string) bool {
-	for _, k := range keys {
-		if !bytes.Contains(b, []byte(`"`+k+`"`)) {
-			return false
-		}
-	}
-	return true
 }
 
 // spot is what the path of a record tells.

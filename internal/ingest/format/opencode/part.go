@@ -147,7 +147,7 @@ func (p *parser) tool(e *transcript.Event, t part) {
 	}
 	input := state.Get("input")
 	e.Verdict, e.Kind, e.Role = transcript.Counted, transcript.KindToolCall, "assistant"
-	e.Parts[0].Call = &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: pathsOf(input)}
+	e.Parts[0].Call = &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: format.Paths(input, pathNames, nil)}
 	p.Emit(e)
 	if child := state.Get("metadata", "sessionId").Str(); name == "task" && child != "" && child != t.session {
 		p.link("parent", run(t.session, t.msg), child)
@@ -213,16 +213,5 @@ func (p *parser) output(state format.Value, status string) []transcript.Part {
 	return parts
 }
 
-// pathsOf gives the files that an input names.
-func pathsOf(input format.Value) (paths []string) {
-	const longest = 4096
-	for key, f := range input.Fields() {
-		switch key {
-		case "filePath", "path", "file_path":
-			if s := f.Str(); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
-				paths = append(paths, s)
-			}
-		}
-	}
-	return paths
-}
+// pathNames are the members of an input that name files.
+var pathNames = []string{"filePath", "path", "file_path"}

@@ -1,53 +1,29 @@
 package opencode
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// recordLimit is the largest file of the tree that is read.
-const recordLimit = format.DocumentLimit
-
-var mark = []byte("\xef\xbb\xbf")
-
 // document reads a file of the tree, which is one JSON object; false when it is none.
 func (p *parser) document() bool {
-	content, err := format.ReadAll(p.in.Reader, recordLimit)
-	if errors.Is(err, format.ErrTooLarge) {
-		p.Emit(&transcript.Problem{Run: p.where.session, Kind: "too large", Reason: fmt.Sprintf("more than %d bytes", recordLimit)})
-		return false
-	}
+	v, at, err := format.Document(p.in.Reader, p.nobodys)
 	if err != nil {
 		p.Fail(err)
-		return false
 	}
-	skipped := len(content)
-	content = bytes.TrimPrefix(content, mark)
-	skipped -= len(content)
-	p.at = transcript.Origin{Offset: int64(skipped), Length: int64(len(content))}
-	v, err := format.ParseJSON(content)
-	switch {
-	case err != nil:
-		p.Emit(&transcript.Problem{Kind: "bad json", Reason: err.Error(), Origin: p.at})
-	case !v.IsObject():
-		p.Emit(&transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: p.at})
-	default:
-		p.whole = v
-		p.at.Offset += v.OffsetIn(content)
-		p.at.Length = int64(v.Len())
-		return true
+	if v.Exists() && !v.IsObject() {
+		p.nobodys(&transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: transcript.Origin{Length: p.in.Size}})
 	}
-	return false
+	p.whole, p.at = v, at
+	return v.IsObject()
 }
+
+// nobodys reports what could not be read of a file that does not say whose it is.
+func (p *parser) nobodys(pr *transcript.Problem) { p.Emit(pr) }
 
 // rows yields the records of exported rows: a session, or a message and its parts.
 func (p *parser) rows() {
-	problem := func(pr *transcript.Problem) { p.Emit(pr) }
-	for o, err := range format.Objects(p.in.Reader, "", problem) {
+	for o, err := range format.Objects(p.in.Reader, "", p.nobodys) {
 		if err != nil {
 			p.Fail(err)
 			return

@@ -115,7 +115,7 @@ func (p *parser) called(m message, e *transcript.Event, item format.Value) {
 	}
 	input := state.Get("input")
 	call := p.piece(item)
-	call.Call = &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: pathsOf(input)}
+	call.Call = &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: format.Paths(input, pathNames, nil)}
 	e.Verdict, e.Kind, e.Parts = transcript.Counted, transcript.KindToolCall, []transcript.Part{call}
 	p.Emit(e)
 	status := state.Get("status").Str()

@@ -12,15 +12,15 @@ import (
 func pieceText(v format.Value) string {
 	switch {
 	case !v.IsObject():
-		return string(appendPiece(nil, v, 0))
+		return string(appendPiece(nil, v))
 	case v.Get("type").Str() == "tool" && v.Get("state").Exists():
 		return callText(v)
 	case v.Get("table").Is(tableMessage) && v.Get("type").Is("assistant"):
-		return string(appendPiece(nil, v.Get("data", "error"), 0)) // the rest are pieces of their own
+		return string(appendPiece(nil, v.Get("data", "error"))) // the rest are pieces of their own
 	case v.Get("table").Exists() && v.Get("data").Exists():
-		return string(appendPiece(nil, v.Get("data"), 0))
+		return string(appendPiece(nil, v.Get("data")))
 	}
-	return string(appendPiece(nil, v, 0))
+	return string(appendPiece(nil, v))
 }
 
 func callText(v format.Value) string {
@@ -55,25 +55,15 @@ func isRecord(v format.Value) bool {
 	return v.Get("table").Exists() || v.Get("type").IsString() || v.Get("role").IsString() || v.Get("id").Exists() && v.Get("time").Exists()
 }
 
-func appendPiece(dst []byte, v format.Value, depth int) []byte {
-	switch {
-	case depth > deepest:
-		return format.AppendStrings(dst, v)
-	case v.IsObject():
-		record := depth == 0 && isRecord(v)
-		for key, m := range v.Fields() {
-			if !(record && silent[key]) && !copies[key] {
-				dst = appendPiece(dst, m, depth+1)
-			}
+func appendPiece(dst []byte, v format.Value) []byte {
+	record := isRecord(v)
+	return format.AppendText(dst, v, func(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
+		switch {
+		case depth > deepest:
+			return format.AppendStrings(dst, v), true
+		case record && depth == 1 && silent[key], copies[key]:
+			return dst, true
 		}
-		return dst
-	case v.IsArray():
-		for item := range v.Items() {
-			dst = appendPiece(dst, item, depth+1)
-		}
-		return dst
-	case v.IsString() && v.IsDataURL():
-		return dst
-	}
-	return format.AppendStrings(dst, v)
+		return dst, v.IsDataURL()
+	})
 }

@@ -51,7 +51,7 @@ func (r *reader) entry(e *entry, m *message) {
 // system gives what the program or one of its extensions said.
 func (r *reader) system(e *entry, kind transcript.Kind, custom string) {
 	ev := r.event(e, kind, "system", e.typ)
-	set(&ev.Attributes, "custom_type", custom)
+	ev.Attributes.Set("custom_type", custom)
 	ev.Parts[0] = r.part(e, format.Value{})
 	r.Emit(ev)
 }
@@ -73,7 +73,7 @@ func (r *reader) message(e *entry, m *message) {
 		r.shell(e, m)
 	default:
 		ev := r.event(e, transcript.KindSystem, "system", m.role)
-		set(&ev.Attributes, "custom_type", e.message.Get("customType").Str())
+		ev.Attributes.Set("custom_type", e.message.Get("customType").Str())
 		ev.Parts[0] = r.part(e, format.Value{})
 		r.Emit(ev)
 	}
@@ -120,18 +120,18 @@ func (r *reader) answer(e *entry, m *message) {
 		ev := r.event(e, kind, "assistant", typ)
 		ev.Model, told = m.model, true
 		if stop := m.stop.Word(); stop != "" {
-			set(&ev.Attributes, "stop_reason", stop)
+			ev.Attributes.Set("stop_reason", stop)
 		}
 		ev.Parts[0] = r.part(e, v)
 		return ev
 	}
-	if m.content.IsString() && !blank(m.content) {
+	if !m.content.IsBlank() {
 		r.Emit(say(m.content, transcript.KindMessage, "text"))
 	}
 	for v := range m.content.Items() {
 		switch typ := v.Get("type").Word(); typ {
 		case "text":
-			if !blank(v.Get("text")) {
+			if !v.Get("text").IsBlank() {
 				r.Emit(say(v, transcript.KindMessage, typ))
 			}
 		case "thinking":
@@ -165,7 +165,7 @@ func (r *reader) call(e *entry, v format.Value) *transcript.Call {
 	if !args.Exists() {
 		args = v.Get("input")
 	}
-	c := &transcript.Call{ID: v.Get("id").Str(), Name: v.Get("name").Word(), Input: int64(args.Len()), Paths: pathsOf(args)}
+	c := &transcript.Call{ID: v.Get("id").Str(), Name: v.Get("name").Word(), Input: int64(args.Len()), Paths: format.Paths(args, pathNames, nil)}
 	if c.ID == "" {
 		if !e.again {
 			r.calls++
@@ -232,16 +232,5 @@ func (r *reader) shell(e *entry, m *message) {
 	r.Emit(ev)
 }
 
-// pathsOf gives the files that arguments name.
-func pathsOf(args format.Value) (paths []string) {
-	const longest = 4096
-	for key, f := range args.Fields() {
-		switch key {
-		case "path", "file_path", "filePath", "file":
-			if s := f.Str(); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
-				paths = append(paths, s)
-			}
-		}
-	}
-	return paths
-}
+// pathNames are the members of an input that name files.
+var pathNames = []string{"path", "file_path", "filePath", "file"}

@@ -71,10 +71,8 @@ type reader struct {
 	results int               // without one
 	before  string            // id of the entry before
 
-	now   entry
-	texts format.Lender // of its events
-	room  []*single     // for its events
-	used  int           // of room
+	now  entry
+	lend format.Lender // of its events
 }
 
 // problem reports what could not be read.
@@ -84,8 +82,7 @@ func (r *reader) problem(p *transcript.Problem) {
 }
 
 func (r *reader) line(o format.Object) {
-	r.texts.Reset()
-	r.used = 0
+	r.lend.Reset()
 	e := &r.now
 	e.read(o)
 	m := readMessage(e.message)
@@ -178,29 +175,16 @@ func (r *reader) header(e *entry) {
 	r.aside(e, transcript.KindLifecycle)
 }
 
-// single is an event with room for its part: most have one.
-type single struct {
-	event transcript.Event
-	part  [1]transcript.Part
-}
-
 // event begins an event of an entry, of one part.
 func (r *reader) event(e *entry, kind transcript.Kind, role, typ string) *transcript.Event {
-	if r.used == len(r.room) {
-		r.room = append(r.room, new(single))
-	}
-	made := r.room[r.used]
-	r.used++
-	*made = single{event: transcript.Event{Conversation: r.run, Kind: kind, Role: role, Type: typ, Time: e.at, Origin: e.origin}}
-	ev := &made.event
-	ev.Parts = made.part[:]
+	ev := r.lend.Event(transcript.Event{Conversation: r.run, Kind: kind, Role: role, Type: typ, Time: e.at, Origin: e.origin})
 	if e.again {
 		ev.Verdict = transcript.DuplicateOf
 	} else {
 		ev.ID, ev.Global, ev.Home = e.key, e.global, e.global && r.home(e)
 	}
 	if e.parent.IsString() && r.before != "" && !e.parent.Is(r.before) {
-		set(&ev.Attributes, "parent", e.parent.Str())
+		ev.Attributes.Set("parent", e.parent.Str())
 	}
 	return ev
 }
@@ -214,7 +198,7 @@ func (r *reader) home(e *entry) bool {
 func (r *reader) aside(e *entry, kind transcript.Kind) {
 	ev := r.event(e, kind, "", e.typ)
 	r.uncount(ev)
-	set(&ev.Attributes, "custom_type", e.custom.Str())
+	ev.Attributes.Set("custom_type", e.custom.Str())
 	ev.Parts[0] = r.part(e, format.Value{})
 	r.Emit(ev)
 }
@@ -231,19 +215,8 @@ func (r *reader) part(e *entry, v format.Value) transcript.Part {
 	} else {
 		v = e.value
 	}
-	p.Text = r.texts.Text(func(b []byte) []byte { return appendText(b, v) })
+	p.Text = r.lend.Text(func(b []byte) []byte { return appendText(b, v) })
 	return p
-}
-
-// set keeps what is stated in a map that most records do not need.
-func set(a *transcript.Attributes, key string, value any) {
-	if value == "" || value == nil {
-		return
-	}
-	if *a == nil {
-		*a = transcript.Attributes{}
-	}
-	(*a)[key] = value
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -8,64 +8,20 @@ func textOf(v format.Value) string {
 	return format.Build(func(b []byte) []byte { return appendText(b, v) })
 }
 
-func appendText(dst []byte, v format.Value) []byte {
-	switch v.Type() {
-	case '"':
-		if v.IsDataURL() {
-			return dst
-		}
-		return format.AppendStrings(dst, v)
-	case '[':
-		for item := range v.Items() {
-			dst = appendText(dst, item)
-		}
-	case '{':
-		for key, value := range v.Fields() {
-			dst = appendMember(dst, key, value)
-		}
-	}
-	return dst
-}
+func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
 
-func appendMember(dst []byte, key string, value format.Value) []byte {
+func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 	switch key {
 	case "type", "id", "parentId", "timestamp", "role", "api", "provider", "model", "modelId", "responseModel", "responseId", "usage",
 		"stopReason", "rawStopReason", "toolCallId", "thinkingSignature", "textSignature", "thoughtSignature", "signature", "mimeType",
 		"partialJson", "firstKeptEntryId", "targetId", "fromId", "retainedTail", "cwd", "parentSession", "branchedFrom", "thinkingLevel":
-		return dst
+		return dst, true
 	case "arguments", "input":
-		return format.AppendStrings(dst, value)
+		return format.AppendStrings(dst, value), true
 	case "data":
-		if encoded(value) {
-			return dst
+		if value.IsBase64() {
+			return dst, true
 		}
 	}
-	return appendText(dst, value)
-}
-
-// encoded says that a string is base64 and no words.
-func encoded(v format.Value) bool {
-	if !v.IsString() || v.Len() < 64+len(`""`) {
-		return false
-	}
-	body := v.Raw()[1 : v.Len()-1]
-	for _, c := range body[:min(len(body), 1024)] {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && c-'0' > 9 && c != '+' && c != '/' && c != '=' && c != '-' && c != '_' {
-			return false
-		}
-	}
-	return true
-}
-
-// blank says that a string holds nothing but space, or is none.
-func blank(v format.Value) bool {
-	if !v.IsString() {
-		return true
-	}
-	body := v.Raw()[1 : v.Len()-1]
-	if len(body) > 0 && body[0] > ' ' && body[0] != '\\' && body[0] < 0x80 {
-		return false
-	}
-	return isSpace(v.Str())
+	return dst, value.IsDataURL()
 }

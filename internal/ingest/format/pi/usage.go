@@ -86,7 +86,7 @@ func (r *reader) worked(e *entry, m *message) {
 	if u == nil {
 		return
 	}
-	set(&u.Attributes, "of", "tool")
+	u.Attributes.Set("of", "tool")
 	if u.Requests = (transcript.Count{}); namesSession(m.details) {
 		u.Verdict = transcript.DerivedTotal
 	}
@@ -110,7 +110,7 @@ func namesSession(details format.Value) bool {
 func (r *reader) spent(e *entry, v format.Value, provider, model, of string) {
 	if u := r.request(e, v); u != nil {
 		u.Provider, u.Model = provider, model
-		set(&u.Attributes, "of", of)
+		u.Attributes.Set("of", of)
 		r.spend(e, u)
 	}
 }

@@ -1,7 +1,6 @@
 package qwencode
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -25,7 +24,7 @@ func (m *mouth) say(v format.Value, kind transcript.Kind, role string) *transcri
 }
 
 func (m *mouth) part(v format.Value) transcript.Part {
-	part := transcript.Part{Text: m.texts.Text(func(b []byte) []byte { return appendText(b, v) })}
+	part := transcript.Part{Text: m.lend.Text(func(b []byte) []byte { return appendText(b, v) })}
 	if at := format.OffsetIn(m.line.value, v); at > 0 {
 		part.Offset, part.Length = at, int64(v.Len())
 	}
@@ -36,7 +35,7 @@ func (m *mouth) part(v format.Value) transcript.Part {
 func (m *mouth) aside(kind transcript.Kind) {
 	e := m.say(m.line.value, kind, "")
 	e.Verdict, e.ID, e.Global, e.Home = transcript.Uncounted, "", false, false
-	set(&e.Attributes, "version", m.facts.version)
+	e.Attributes.Set("version", m.facts.version)
 	m.Emit(e)
 }
 
@@ -107,7 +106,7 @@ func (m *mouth) assistant() {
 			if c.text.IsString() && c.text.Len() > len(`""`) {
 				m.answer(m.say(v, transcript.KindReasoning, "assistant"))
 			}
-		case !blank(c.text):
+		case !c.text.IsBlank():
 			m.answer(m.say(v, transcript.KindMessage, "assistant"))
 		case v.IsObject() && !c.text.Exists(): // an image, or what comes next
 			e := m.say(v, transcript.KindUnknown, "assistant")
@@ -131,7 +130,7 @@ func (m *mouth) answer(e *transcript.Event) {
 func (m *mouth) call(c piece) {
 	e := m.say(c.value, transcript.KindToolCall, "assistant")
 	args := c.call.Get("args")
-	e.Parts[0].Call = &transcript.Call{ID: c.call.Get("id").Text(), Name: c.call.Get("name").Str(), Input: int64(args.Len()), Paths: pathsOf(args)}
+	e.Parts[0].Call = &transcript.Call{ID: c.call.Get("id").Text(), Name: c.call.Get("name").Str(), Input: int64(args.Len()), Paths: format.Paths(args, pathNames, pathLists)}
 	m.answer(e)
 }
 
@@ -185,35 +184,8 @@ func (m *mouth) result() {
 	m.Emit(e)
 }
 
-// blank says that a value is no string, or one of nothing but space.
-func blank(v format.Value) bool {
-	if !v.IsString() {
-		return true
-	}
-	raw := v.Raw()
-	if body := raw[1 : len(raw)-1]; len(body) > 0 && body[0] > ' ' && body[0] != '\\' && body[0] < 0x80 {
-		return false
-	}
-	return len(bytes.TrimSpace([]byte(v.Str()))) == 0
-}
-
-// pathsOf gives the files that arguments name.
-func pathsOf(args format.Value) (paths []string) {
-	const longest = 4096
-	add := func(v format.Value) {
-		if s := v.Str(); s != "" && len(s) <= longest && !strings.ContainsAny(s, "\n\x00") {
-			paths = append(paths, s)
-		}
-	}
-	for key, f := range args.Fields() {
-		switch key {
-		case "file_path", "absolute_path", "path", "notebook_path", "dir_path":
-			add(f)
-		case "paths", "file_paths":
-			for item := range f.Items() {
-				add(item)
-			}
-		}
-	}
-	return paths
-}
+// The members of an input that name files.
+var (
+	pathNames = []string{"file_path", "absolute_path", "path", "notebook_path", "dir_path"}
+	pathLists = []string{"paths", "file_paths"}
+)

@@ -1,31 +1,20 @@
 package qwencode
 
 import (
-	"bytes"
-	"errors"
-
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // meta reads the note beside a subagent.
 func (p *parser) meta() {
-	b, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
-	if err != nil && !errors.Is(err, format.ErrTooLarge) {
-		p.Fail(err)
-		return
-	}
 	p.run = agentRun(p.place.session, p.place.agent)
+	doc, at, err := format.Document(p.in.Reader, func(pr *transcript.Problem) { p.Problem(p.run, pr) })
 	if err != nil {
-		p.Emit(&transcript.Problem{Run: p.run, Kind: "document too large", Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(b))}})
+		p.Fail(err)
+	}
+	if !doc.Exists() {
 		return
 	}
-	doc, err := format.ParseJSON(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
-	if err != nil {
-		p.Emit(&transcript.Problem{Run: p.run, Kind: "bad json", Reason: err.Error(), Origin: transcript.Origin{Length: int64(len(b))}})
-		return
-	}
-	at := transcript.Origin{Offset: doc.OffsetIn(b), Length: int64(doc.Len())}
 	session, agent := doc.Get("parentSessionId").Str(), doc.Get("agentId").Str()
 	if session == "" {
 		session = p.place.session
@@ -39,7 +28,7 @@ func (p *parser) meta() {
 		ID: p.run, Rank: rankMeta, Named: true, Child: true, Title: format.Title(doc.Get("description").Str()), Agent: doc.Get("agentType").Str(),
 		Model: modelOf(doc), Status: status, Outcome: outcomes[status], Error: doc.Get("lastError").Str(), Started: doc.Get("createdAt").Time(),
 	}
-	set(&r.Attributes, "call", doc.Get("toolUseId").Str())
+	r.Attributes.Set("call", doc.Get("toolUseId").Str())
 	p.Emit(r)
 	if above := doc.Get("parentAgentId").Str(); above != "" { // both lie side by side, as the session's
 		p.Emit(&transcript.Link{Kind: "call", From: run(agentRun(session, above)), To: run(p.run), Time: r.Started, Origin: at, Uncounted: true})

@@ -102,9 +102,7 @@ type parser struct {
 	copied       map[string]bool // sessions that lines were copied from
 	before       string          // uuid of the line before
 
-	texts format.Lender // of the events of a line
-	room  []*single
-	used  int // of room
+	lend format.Lender // of the events of a line
 }
 
 // problem reports what could not be read.

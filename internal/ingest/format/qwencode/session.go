@@ -186,8 +186,7 @@ func (p *parser) prompted(text string) {
 
 // line yields the rows of one line.
 func (p *parser) line(l line) {
-	p.texts.Reset()
-	p.used = 0
+	p.lend.Reset()
 	if p.run == "" {
 		p.begin(l)
 	} else {
@@ -238,47 +237,23 @@ func (p *parser) copiedFrom(l *line) {
 	p.Emit(&transcript.Link{Kind: kind, From: run(from), To: run(p.run), Time: l.at, Origin: l.origin})
 }
 
-// single is an event with room for its part: most have one.
-type single struct {
-	event transcript.Event
-	part  [1]transcript.Part
-}
-
 // event begins an event of one part.
 func (p *parser) event(l *line, kind transcript.Kind, role string, again bool) *transcript.Event {
-	if p.used == len(p.room) {
-		p.room = append(p.room, new(single))
-	}
-	made := p.room[p.used]
-	p.used++
-	*made = single{event: transcript.Event{
-		Conversation: p.session, Kind: kind, Role: role, Type: l.typ, Time: l.at, Origin: l.origin, Verdict: transcript.Counted,
-	}}
-	e := &made.event
+	e := p.lend.Event(transcript.Event{
+		Conversation: p.session, Run: p.run, Kind: kind, Role: role, Type: l.typ, Time: l.at, Origin: l.origin, Verdict: transcript.Counted,
+	})
 	if p.agent != "" {
 		e.Conversation = p.agent
 	}
-	e.Run, e.Parts = p.run, made.part[:]
 	switch {
 	case again:
 		e.Verdict = transcript.DuplicateOf
 	case l.uuid != "":
 		e.ID, e.Global, e.Home = l.uuid, true, !l.forked.Exists()
 	}
-	set(&e.Attributes, "subtype", l.subtype)
+	e.Attributes.Set("subtype", l.subtype)
 	if l.parent.IsString() && !l.parent.Is(p.before) {
-		set(&e.Attributes, "parent", l.parent.Str())
+		e.Attributes.Set("parent", l.parent.Str())
 	}
 	return e
-}
-
-// set keeps what is stated in a map that most records do not need.
-func set(a *transcript.Attributes, key string, value any) {
-	if value == "" || value == nil {
-		return
-	}
-	if *a == nil {
-		*a = transcript.Attributes{}
-	}
-	(*a)[key] = value
 }

@@ -9,30 +9,16 @@ func textOf(v format.Value) string {
 	return format.Build(func(b []byte) []byte { return appendText(b, v) })
 }
 
-func appendText(dst []byte, v format.Value) []byte {
-	switch v.Type() {
-	case '"':
-		return format.AppendStrings(dst, v)
-	case '[':
-		for item := range v.Items() {
-			dst = appendText(dst, item)
-		}
-	case '{':
-		for key, value := range v.Fields() {
-			dst = appendMember(dst, key, value)
-		}
-	}
-	return dst
-}
+func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
 
-func appendMember(dst []byte, key string, value format.Value) []byte {
+func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 	switch key {
 	case "uuid", "parentUuid", "sessionId", "timestamp", "type", "subtype", "cwd", "version", "gitBranch", "model", "provenance", "promptId",
 		"daemonPromptId", "agentId", "agentName", "agentColor", "agentRunId", "externalInputKind", "role", "forkedFrom", "usageMetadata", "goalContext",
 		"backgroundTurn", "thoughtSignature", "inlineData", "id", "callId", "status", "toolCallResult", "originalContent", "newContent",
 		"parentSessionId", "parentAgentId", "toolUseId", "createdAt", "lastUpdatedAt", "targetUuid", "messageUuid", "prompt_id", "response_id",
 		"promptIds", "completedToolCallIds":
-		return dst
+		return dst, true
 	case "functionCall", "functionResponse":
 		for name, f := range value.Fields() {
 			switch name {
@@ -43,7 +29,7 @@ func appendMember(dst []byte, key string, value format.Value) []byte {
 				dst = format.AppendStrings(dst, f)
 			}
 		}
-		return dst
+		return dst, true
 	}
-	return appendText(dst, value)
+	return dst, false
 }

@@ -56,7 +56,7 @@ func (m *mouth) usage() {
 	case thoughts.N <= output.N && !outside(m.line.usage, prompt.N, output.N, thoughts.N):
 		u.Reasoning = thoughts
 	default:
-		set(&u.Attributes, "thoughts", thoughts.N)
+		u.Attributes.Set("thoughts", thoughts.N)
 	}
 	if m.line.forked.Exists() {
 		u.Verdict = transcript.CopiedHistory

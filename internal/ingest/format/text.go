@@ -1,0 +1,26 @@
+package format
+
+// AppendText is AppendStrings with a say in it. visit gets each value on the way down, v itself first, with its depth in v and its key, ""
+// for what is no member. It appends what is text of the value and is done with it, or leaves it as it is: then what the value holds is
+// gone into, and a string appended.
+func AppendText(dst []byte, v Value, visit func(dst []byte, depth int, key string, v Value) (grown []byte, done bool)) []byte {
+	return appendText(dst, 0, "", v, visit)
+}
+
+func appendText(dst []byte, depth int, key string, v Value, visit func([]byte, int, string, Value) ([]byte, bool)) []byte {
+	dst, done := visit(dst, depth, key, v)
+	switch {
+	case done:
+	case v.IsObject():
+		for key, member := range v.Fields() {
+			dst = appendText(dst, depth+1, key, member, visit)
+		}
+	case v.IsArray():
+		for item := range v.Items() {
+			dst = appendText(dst, depth+1, "", item, visit)
+		}
+	default:
+		dst = AppendStrings(dst, v)
+	}
+	return dst
+}
