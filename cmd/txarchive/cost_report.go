@@ -6,6 +6,9 @@ import (
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/cost"
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/price"
 )
 
 // report prints what was spent, in groups.
@@ -15,6 +18,11 @@ func (v *accountant) report(ctx context.Context) error {
 		return err
 	}
 	r.TimeZone = v.a.zoneName(v.options.Location)
+	if len(r.Rows) > 0 {
+		if err := v.outdated(ctx); err != nil {
+			return err
+		}
+	}
 	if v.o.out != "" && len(r.Rows) > 0 {
 		if err := v.a.writeChart(v.o.out, r); err != nil {
 			return err
@@ -188,6 +196,19 @@ func (v *accountant) remarks(r *cost.Report) {
 	if n := r.Totals.Stub; n > 0 {
 		v.a.note("%s of stub engines cost nothing", plural(n, "record", "records"))
 	}
+}
+
+// outdated says when the costs are those of an older program, or of prices before another machine set some.
+func (v *accountant) outdated(ctx context.Context) error {
+	book, err := index.Prices(ctx, v.store.Index(), price.Default())
+	if err != nil {
+		return err
+	}
+	in, err := ingest.Priced(ctx, v.store.Index(), book)
+	if err == nil && !in {
+		v.a.note("These costs are by older prices; the next command that writes, such as txarchive ingest, brings them up to date")
+	}
+	return err
 }
 
 // markdown prints a grid as a table of Markdown.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"log/slog"
 	"path/filepath"
@@ -224,5 +225,30 @@ func TestCostNumbers(t *testing.T) {
 		if got := gapText(d); got != want {
 			t.Errorf("%v: %s", d, got)
 		}
+	}
+}
+
+// TestOutdatedPrices: an index whose costs are by other prices than the program's says so until something has written.
+func TestOutdatedPrices(t *testing.T) {
+	dir := t.TempDir()
+	call(t, dir, "ingest", runs+"/chibi")
+	outdated := func() bool {
+		_, _, stderr := inside(t.Context(), dir, "", "cost")
+		return strings.Contains(stderr, "by older prices")
+	}
+	if outdated() {
+		t.Error("said of costs just made")
+	}
+	db, err := sql.Open("sqlite", filepath.Join(dir, "index.db"))
+	must(t, err)
+	_, err = db.Exec("UPDATE local_state SET value = 'of an older program' WHERE key = 'prices'")
+	must(t, err)
+	must(t, db.Close())
+	if !outdated() {
+		t.Error("not said")
+	}
+	call(t, dir, "ingest")
+	if outdated() {
+		t.Error("said after an ingest")
 	}
 }

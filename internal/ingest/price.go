@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/price"
 )
 
 // rememberPrices is what the index remembers of the book that it was priced with. When that is lost, everything is
@@ -21,13 +22,18 @@ func (g *Ingester) Price(ctx context.Context) (changed int64, err error) {
 	if g.book, err = index.Prices(ctx, g.Index, g.Prices); err != nil {
 		return 0, fmt.Errorf("read prices: %w", err)
 	}
-	id := g.book.ID()
-	last, err := g.Index.Recall(ctx, rememberPrices)
-	if err != nil || last == id {
+	in, err := Priced(ctx, g.Index, g.book)
+	if err != nil || in {
 		return 0, err
 	}
 	if changed, err = g.Index.Reprice(ctx, g.book); err != nil {
 		return 0, err
 	}
-	return changed, g.Index.Remember(ctx, rememberPrices, id)
+	return changed, g.Index.Remember(ctx, rememberPrices, g.book.ID())
+}
+
+// Priced says whether the costs in the index are by the prices of book.
+func Priced(ctx context.Context, ix index.Catalog, book *price.Book) (bool, error) {
+	last, err := ix.Recall(ctx, rememberPrices)
+	return last == book.ID(), err
 }
