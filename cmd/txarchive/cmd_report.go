@@ -121,7 +121,11 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 		if _, ok := given[name]; !ok {
 			given[name] = value
 		}
-		o.params = append(o.params, fmt.Sprintf("%s=%v", name, given[name]))
+		is := "="
+		if _, text := given[name].(string); !text {
+			is = ":="
+		}
+		o.params = append(o.params, fmt.Sprint(name, is, given[name]))
 	}
 	return runSQL(ctx, a, o, []string{*r.SQL})
 }
@@ -172,7 +176,11 @@ func runReportSave(ctx context.Context, a *app, name string, f reportFact, param
 			return err
 		}
 		for key, value := range given {
-			f.Parameters[key] = fmt.Sprint(value)
+			text, ok := value.(string)
+			if !ok {
+				return usage("defaults are texts: "+key, fmt.Sprintf("--param %s=%v, and CAST(:%s AS NUMERIC) in the statement", key, value, key))
+			}
+			f.Parameters[key] = text
 		}
 	default:
 		return usage("a report is a statement or a call of cost", "txarchive report save NAME sql 'SELECT ...', or: txarchive report save NAME -- cost --by week")

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,6 +35,7 @@ func newSQLCommand(a *app) *cobra.Command {
 			"changed, attached or loaded." + exits("2 also: the statement is wrong or not allowed", "7 stopped at a limit", "10 no archive"),
 		Example: "  txarchive sql 'SELECT format, count(*) FROM v_runs GROUP BY 1'\n" +
 			"  txarchive sql --param tool=Bash 'SELECT event_id, event_text(event_id) FROM v_tool_calls WHERE tool = :tool LIMIT 5'\n" +
+			"  txarchive sql --param least:=1000 'SELECT run_id FROM v_runs WHERE events > :least'\n" +
 			"  txarchive sql --format csv < query.sql > out.csv\n  txarchive sql --json 'SELECT * FROM v_problems' | jq '.[].reason'",
 		Args:              takes(0, 1),
 		ValidArgsFunction: a.completeSQL,
@@ -40,7 +43,7 @@ func newSQLCommand(a *app) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.format, "format", "", "`FORMAT`: table (default), csv, json (an array), ndjson or markdown")
-	f.StringArrayVar(&o.params, "param", nil, "`NAME=VALUE` for :NAME in the statement; may be repeated")
+	f.StringArrayVar(&o.params, "param", nil, "`NAME=TEXT` for :NAME in the statement, or NAME:=NUMBER; may be repeated")
 	f.IntVar(&o.limit, "limit", 0, "stop after `N` rows (exit code 7); 0 is no limit")
 	f.Var((*ageValue)(&o.timeout), "timeout", "stop after this `TIME` (exit code 7; default 5m)")
 	completing(cmd, map[string]cobra.CompletionFunc{"format": fixed(sheetFormats...)})
@@ -117,17 +120,31 @@ func (a *app) statement(v []string) (string, error) {
 	return string(b), nil
 }
 
+// parseParams reads texts (name=value) and numbers (name:=value): SQLite takes every text for more than any number.
 func parseParams(given []string) (map[string]any, error) {
 	params := map[string]any{}
 	for _, p := range given {
 		name, value, ok := strings.Cut(p, "=")
-		name = strings.TrimLeft(name, ":@$")
+		name, number := strings.CutSuffix(strings.TrimLeft(name, ":@$"), ":")
 		if !ok || name == "" {
-			return nil, usage(fmt.Sprintf("%q is no parameter", p), "--param name=value, for :name in the statement")
+			return nil, usage(fmt.Sprintf("%q is no parameter", p), "--param name=text or --param name:=number, for :name in the statement")
 		}
 		params[name] = value
+		if number {
+			if params[name], ok = numberOf(value); !ok {
+				return nil, usage(fmt.Sprintf("%q is no number", value), "--param name=text is a text")
+			}
+		}
 	}
 	return params, nil
+}
+
+func numberOf(text string) (any, bool) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	return f, err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
 }
 
 // pointAt shows where in a statement something is wrong.
