@@ -184,8 +184,9 @@ func (a *evaluation) take(i, parent int, r *Run) {
 	f.group = number
 }
 
-// followers finds whose decision each run shares: that of its parent, when the parent's rule says so, and so on
-// upwards. Runs whose parents form a circle are judged by themselves.
+// followers finds whose decision each run shares: that of its parent, unless the rule that takes the parent says otherwise, or its
+// own where none takes the parent; and so on upwards, as far as a pin or a hold. Runs whose parents form a circle are judged by
+// themselves.
 func (a *evaluation) followers() {
 	const unknown = -2
 	for i := range a.facts {
@@ -199,7 +200,7 @@ func (a *evaluation) followers() {
 		for a.facts[j].leader == unknown {
 			a.facts[j].leader = -1 // also what a circle comes back to
 			up := a.facts[j].parent
-			if up < 0 || a.facts[up].rule < 0 || a.p.Rules[a.facts[up].rule].Children == Stay {
+			if up < 0 || a.facts[j].safe || a.stays(a.facts[up].rule, a.facts[j].rule) {
 				break
 			}
 			path = append(path, j)
@@ -216,6 +217,14 @@ func (a *evaluation) followers() {
 			a.facts[k].leader, a.leads[top] = top, leading{}
 		}
 	}
+}
+
+// stays says whether the rules of a parent and of its child let the child be judged by itself.
+func (a *evaluation) stays(parent, child int32) bool {
+	if parent < 0 {
+		parent = child
+	}
+	return parent >= 0 && a.p.Rules[parent].Children == Stay
 }
 
 // line gives each run its place in its group, newest first. Those that follow others or that nothing may take have none.
