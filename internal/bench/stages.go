@@ -318,14 +318,7 @@ func (p *packer) add(ctx context.Context, o *index.State, content []byte) error 
 			}
 			return err
 		}
-		w, err := p.builder.Large(name, int64(len(content)), o.ModTime, o.Mode)
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(content); err != nil {
-			return err
-		}
-		unit, err = w.Close()
+		unit, err = p.builder.LargeUnit(name, int64(len(content)), o.ModTime, o.Mode, bytes.NewReader(content))
 		return err
 	}); err != nil || unit == nil {
 		return err

@@ -86,8 +86,8 @@ type bundle struct {
 
 	volumes []*newVolume // the last is the main one
 	builder *pack.Builder
-	pending []*moving // with their content in the builder's shared member
-	names   nameSet   // of the pending ones
+	pending []*moving  // with their content in the builder's shared member
+	names   pack.Names // of the pending ones
 	moves   map[*entry]*moving
 	folds   []*fold
 	stamp   time.Time // of the pack that was begun last
@@ -393,11 +393,11 @@ func (b *bundle) put(ctx context.Context, m *moving, content io.Reader) error {
 		if _, err := io.ReadFull(content, data); err != nil {
 			return err
 		}
-		if !b.names.add(name) {
+		if !b.names.Add(name) {
 			if err := b.flush(ctx); err != nil {
 				return err
 			}
-			b.names.add(name)
+			b.names.Add(name)
 		}
 		var err error
 		if m.raw, err = b.builder.Small(name, data, c.ModTime, c.Mode); err != nil {
@@ -412,19 +412,11 @@ func (b *bundle) put(ctx context.Context, m *moving, content io.Reader) error {
 		}
 		return nil
 	}
-	large, err := b.builder.Large(name, m.size, c.ModTime, c.Mode)
+	unit, err := b.builder.LargeUnit(name, m.size, c.ModTime, c.Mode, content)
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(large, content); err != nil {
-		large.Abort()
-		return err
-	}
-	m.raw = large.Raw()
-	unit, err := large.Close()
-	if err != nil {
-		return err
-	}
+	m.raw = unit.Entries[0].Raw
 	return b.append(ctx, unit, []*moving{m})
 }
 
@@ -432,38 +424,11 @@ func (b *bundle) put(ctx context.Context, m *moving, content io.Reader) error {
 func (b *bundle) flush(ctx context.Context) error {
 	unit := b.builder.Flush()
 	pending := b.pending
-	b.pending, b.names = nil, nameSet{}
+	b.pending, b.names = nil, pack.Names{}
 	if unit == nil {
 		return nil
 	}
 	return b.append(ctx, unit, pending)
-}
-
-// nameSet is entry names that tar can extract beside each other.
-type nameSet struct{ files, dirs map[string]bool }
-
-// add says whether a name fits in.
-func (s *nameSet) add(name string) bool {
-	if s.files == nil {
-		s.files, s.dirs = map[string]bool{}, map[string]bool{}
-	}
-	if s.files[name] || s.dirs[name] {
-		return false
-	}
-	var dirs []string
-	for i := range name {
-		if name[i] == '/' {
-			if s.files[name[:i]] {
-				return false
-			}
-			dirs = append(dirs, name[:i])
-		}
-	}
-	s.files[name] = true
-	for _, dir := range dirs {
-		s.dirs[dir] = true
-	}
-	return true
 }
 
 // append puts a unit into the first pack that can hold its names, the main one before others.

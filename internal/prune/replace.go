@@ -32,7 +32,7 @@ type replacer struct {
 	writer   *pack.Writer
 	builder  *pack.Builder
 	manifest blob.Manifest
-	names    nameSet
+	names    pack.Names
 	late     []func(base int64)
 	same     map[blob.Ref]int // versions of the manifest, by content
 	copies   [][3]int         // version, the one where it lies, and which extent of both
@@ -82,12 +82,12 @@ func (r *replacer) store(v blob.Version, size int64, open func() io.Reader) (blo
 		return v, fmt.Errorf("what takes the place of %d bytes begins as they do", v.Size) // the tombstone would lie on it as well
 	}
 	v.Size, v.SHA256, v.Root, v.Earlier = size, sum, extents[0].SHA256, earlier.states
-	if name := pack.EntryName(v.Source, v.Path, v.Number, v.Root, 0); !r.names.add(name) {
+	if name := pack.EntryName(v.Source, v.Path, v.Number, v.Root, 0); !r.names.Add(name) {
 		// Two machines have given one name to two originals.
 		if err := r.seal(); err != nil {
 			return v, err
 		}
-		r.names.add(name)
+		r.names.Add(name)
 	}
 	if err := r.begin(); err != nil {
 		return v, err
@@ -205,22 +205,13 @@ func (r *replacer) extent(version, i int, e blob.Extent, content io.Reader) erro
 		}
 		return err
 	}
-	large, err := r.builder.Large(name, e.Size, v.ModTime, v.Mode)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(large, content); err != nil {
-		large.Abort()
-		return err
-	}
-	raw := large.Raw()
-	unit, err := large.Close()
+	unit, err := r.builder.LargeUnit(name, e.Size, v.ModTime, v.Mode, content)
 	if err != nil {
 		return err
 	}
 	base, err := r.writer.Append(unit)
 	if err == nil {
-		place(base + raw)
+		place(base + unit.Entries[0].Raw)
 	}
 	return err
 }
@@ -255,7 +246,7 @@ func (r *replacer) seal() error {
 		all[c[0]].Extents[c[2]].CopyOf = &blob.Copy{Raw: all[c[1]].Extents[c[2]].Raw}
 	}
 	_, _, err := r.writer.Seal(r.ctx, r.manifest)
-	r.writer, r.manifest, r.names, r.same, r.copies, r.raw = nil, blob.Manifest{}, nameSet{}, nil, nil, 0
+	r.writer, r.manifest, r.names, r.same, r.copies, r.raw = nil, blob.Manifest{}, pack.Names{}, nil, nil, 0
 	return err
 }
 

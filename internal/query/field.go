@@ -63,7 +63,7 @@ func slip(name string, types ...Type) bool {
 		if !slices.Contains(types, f.Type) {
 			continue
 		}
-		if len(name) > 3 && distance(name, f.Name) == 1 || strings.TrimRight(meant[name], ":>") == f.Name {
+		if len(name) > 3 && Distance([]rune(name), []rune(f.Name)) == 1 || strings.TrimRight(meant[name], ":>") == f.Name {
 			return true
 		}
 	}

@@ -89,7 +89,7 @@ func nearest(name string) string {
 	}
 	best, least := "", 1<<30
 	for _, f := range fields {
-		if d := distance(name, f.Name); d < least {
+		if d := Distance([]rune(name), []rune(f.Name)); d < least {
 			best, least = f.Name, d
 		}
 	}
@@ -102,15 +102,14 @@ func nearest(name string) string {
 	return best + ":"
 }
 
-// distance is how many letters must be added, removed, changed or swapped with the next to make b of a.
-func distance(a, b string) int {
-	var before, last []int
-	row := make([]int, len(b)+1)
+// Distance is how many characters must be added, removed, changed or swapped with the next to make b of a.
+func Distance(a, b []rune) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		before, last, row = last, row, make([]int, len(b)+1)
+		before, last, row = last, row, before
 		row[0] = i
 		for j := 1; j <= len(b); j++ {
 			cost := 1

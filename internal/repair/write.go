@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -32,8 +31,7 @@ type writer struct {
 	pack     *pack.Writer // nil between packs
 	builder  *pack.Builder
 	manifest blob.Manifest
-	files    map[string]bool // names of entries
-	dirs     map[string]bool // that they need
+	names    pack.Names      // of entries
 	here     map[extent]told // contents in this pack
 	late     []told          // with their content in the builder's shared member
 	twins    []twin
@@ -93,7 +91,7 @@ func (w *writer) begin() error {
 	}
 	w.clock = now
 	w.builder = pack.NewBuilder(w.format)
-	w.files, w.dirs, w.here = map[string]bool{}, map[string]bool{}, map[extent]told{}
+	w.names, w.here = pack.Names{}, map[extent]told{}
 	w.pack, err = pack.NewWriter(up, w.repair.Writer, now, w.format)
 	return err
 }
@@ -117,7 +115,7 @@ func (w *writer) chain(c *chain) error {
 			continue
 		}
 		name := pack.EntryName(c.Source, c.Path, c.Number, c.Root, f.offset)
-		if f.at == nil && !w.fits(name) { // two machines have given one name to two originals
+		if f.at == nil && !w.names.Add(name) { // two machines have given one name to two originals
 			if err := w.seal(); err != nil {
 				return err
 			}
@@ -155,23 +153,6 @@ func (w *writer) extent(version int, name string, f found) error {
 	return nil
 }
 
-// fits says whether tar can extract an entry of that name beside the others of the pack, and takes it in if so.
-func (w *writer) fits(name string) bool {
-	if w.files[name] || w.dirs[name] {
-		return false
-	}
-	for i := strings.LastIndexByte(name, '/'); i > 0; i = strings.LastIndexByte(name[:i], '/') {
-		if w.files[name[:i]] {
-			return false
-		}
-	}
-	w.files[name] = true
-	for i := strings.LastIndexByte(name, '/'); i > 0; i = strings.LastIndexByte(name[:i], '/') {
-		w.dirs[name[:i]] = true
-	}
-	return true
-}
-
 // entry stores what was found: small contents together in members, large ones by themselves.
 func (w *writer) entry(t told, v *blob.Version, f found) error {
 	r, err := f.open(w.ctx)
@@ -195,21 +176,12 @@ func (w *writer) entry(t told, v *blob.Version, f found) error {
 		}
 		return nil
 	}
-	large, err := w.builder.Large(t.name, f.size, v.ModTime, v.Mode)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(large, io.LimitReader(r, f.size)); err != nil {
-		large.Abort()
-		return err
-	}
-	raw := large.Raw()
-	unit, err := large.Close()
+	unit, err := w.builder.LargeUnit(t.name, f.size, v.ModTime, v.Mode, io.LimitReader(r, f.size))
 	if err != nil {
 		return err
 	}
 	base, err := w.pack.Append(unit)
-	w.at(t).Raw = base + raw
+	w.at(t).Raw = base + unit.Entries[0].Raw
 	return err
 }
 

@@ -387,28 +387,10 @@ func likely(ctx context.Context, v Vocabulary, word string, thirds []string) ite
 	}
 }
 
-// slips is how many characters must be added, removed, changed or swapped to make b of a, up to 3.
+// slips is query.Distance up to 3.
 func slips(a, b []rune) int {
 	if len(a)-len(b) > 2 || len(b)-len(a) > 2 {
 		return 3
 	}
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		before, last, row = last, row, before
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-	}
-	return min(row[len(b)], 3)
+	return min(query.Distance(a, b), 3)
 }

@@ -3,6 +3,7 @@ package pack
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"time"
 )
 
@@ -34,6 +35,19 @@ func (b *Builder) Large(name string, size int64, mtime time.Time, mode uint32) (
 	w.start = int64(len(b.window))
 	b.large = w
 	return w, nil
+}
+
+// LargeUnit makes the unit of one large entry of content, which has exactly size bytes.
+func (b *Builder) LargeUnit(name string, size int64, mtime time.Time, mode uint32, content io.Reader) (*Unit, error) {
+	w, err := b.Large(name, size, mtime, mode)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(w, content); err != nil {
+		w.Abort()
+		return nil, err
+	}
+	return w.Close()
 }
 
 // Raw is where the content begins in the unit.

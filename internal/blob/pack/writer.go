@@ -26,8 +26,7 @@ type Writer struct {
 	members []blob.Member
 	entries map[int64]Entry   // by Raw in the pack, links left out
 	links   map[string]string // entry name to target
-	names   map[string]bool   // of all entries
-	dirs    map[string]bool   // the directories that the names need
+	names   Names             // of all entries
 	err     error             // why nothing more can be written
 }
 
@@ -40,7 +39,7 @@ func NewWriter(up blob.Upload, writerID string, now time.Time, opts Options) (*W
 	}
 	return &Writer{
 		up: up, opts: opts.normal(), id: id, writer: writerID, created: now.UTC().Truncate(time.Microsecond),
-		entries: map[int64]Entry{}, links: map[string]string{}, names: map[string]bool{}, dirs: map[string]bool{},
+		entries: map[int64]Entry{}, links: map[string]string{},
 	}, nil
 }
 
@@ -91,52 +90,27 @@ func (w *Writer) write(m stored) error {
 
 // takeNames takes the names of entries, and refuses all of them where tar could not extract one: a name twice, a file that is a
 // directory too, a link to nothing.
-func (w *Writer) takeNames(entries []Entry) (err error) {
+func (w *Writer) takeNames(entries []Entry) error {
 	var dirs []string // that were not there
-	taken := 0
-	defer func() {
-		if err == nil {
-			return
+	for i, entry := range entries {
+		var err error
+		ok := !strings.HasPrefix(entry.Name, manifestDir+"/")
+		if ok {
+			dirs, ok = w.names.add(entry.Name, dirs)
 		}
-		for _, entry := range entries[:taken] {
-			delete(w.names, entry.Name)
+		switch {
+		case !ok:
+			err = fmt.Errorf("entry %q: %w", entry.Name, ErrNameTaken)
+		case entry.Link != "" && (entry.Link == entry.Name || !w.names.files[entry.Link]):
+			delete(w.names.files, entry.Name)
+			err = fmt.Errorf("entry %q links to %q, which does not come before it in the pack", entry.Name, entry.Link)
 		}
-		for _, dir := range dirs {
-			delete(w.dirs, dir)
+		if err != nil {
+			w.names.remove(entries[:i], dirs)
+			return err
 		}
-	}()
-	for _, entry := range entries {
-		if w.names[entry.Name] || w.dirs[entry.Name] || strings.HasPrefix(entry.Name, manifestDir+"/") {
-			return fmt.Errorf("entry %q: %w", entry.Name, ErrNameTaken)
-		}
-		for dir := range parents(entry.Name) {
-			if w.dirs[dir] {
-				break // and so are those above it
-			}
-			if w.names[dir] {
-				return fmt.Errorf("entry %q below %q: %w", entry.Name, dir, ErrNameTaken)
-			}
-			w.dirs[dir] = true
-			dirs = append(dirs, dir)
-		}
-		if entry.Link != "" && !w.names[entry.Link] {
-			return fmt.Errorf("entry %q links to %q, which does not come before it in the pack", entry.Name, entry.Link)
-		}
-		w.names[entry.Name] = true
-		taken++
 	}
 	return nil
-}
-
-// parents yields the directories above name, the nearest first.
-func parents(name string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for i := len(name) - 1; i > 0; i-- {
-			if name[i] == '/' && !yield(name[:i]) {
-				return
-			}
-		}
-	}
 }
 
 // Abort drops the pack. After Seal it does nothing.
@@ -207,14 +181,7 @@ func (w *Writer) nonce() (string, error) {
 
 // tail returns the members of the manifest and the trailer.
 func (w *Writer) tail(lines []byte) ([]byte, error) {
-	large, err := NewBuilder(w.opts).Large(manifestName(w.id), int64(len(lines)), w.created, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := large.Write(lines); err != nil {
-		return nil, err
-	}
-	unit, err := large.Close()
+	unit, err := NewBuilder(w.opts).LargeUnit(manifestName(w.id), int64(len(lines)), w.created, 0o600, bytes.NewReader(lines))
 	if err != nil {
 		return nil, err
 	}

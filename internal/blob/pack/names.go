@@ -1,0 +1,54 @@
+package pack
+
+// Names are names of entries that tar can extract beside each other. The zero value is ready to use.
+type Names struct{ files, dirs map[string]bool }
+
+// Add takes in a name, and reports whether it fits: none comes twice, and none is a directory that another lies in.
+func (s *Names) Add(name string) bool {
+	_, ok := s.add(name, nil)
+	return ok
+}
+
+// add appends to made the directories that only this name needs.
+func (s *Names) add(name string, made []string) ([]string, bool) {
+	if s.files == nil {
+		s.files, s.dirs = map[string]bool{}, map[string]bool{}
+	}
+	if s.files[name] || s.dirs[name] {
+		return made, false
+	}
+	before := len(made)
+	for dir := range parents(name) {
+		if s.dirs[dir] {
+			break // and so are those above it
+		}
+		if s.files[dir] {
+			s.remove(nil, made[before:])
+			return made[:before], false
+		}
+		s.dirs[dir] = true
+		made = append(made, dir)
+	}
+	s.files[name] = true
+	return made, true
+}
+
+func (s *Names) remove(entries []Entry, dirs []string) {
+	for _, entry := range entries {
+		delete(s.files, entry.Name)
+	}
+	for _, dir := range dirs {
+		delete(s.dirs, dir)
+	}
+}
+
+// parents yields the directories above name, the nearest first.
+func parents(name string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for i := len(name) - 1; i > 0; i-- {
+			if name[i] == '/' && !yield(name[:i]) {
+				return
+			}
+		}
+	}
+}
