@@ -14,7 +14,6 @@ package amp
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"iter"
 	"path"
@@ -51,7 +50,7 @@ func (amp) Detect(h format.Head) format.Claim {
 		return format.Claim{}
 	}
 	named := fileName.MatchString(path.Base(h.Path))
-	head := bytes.TrimPrefix(h.Bytes, mark)
+	head := format.TrimBOM(h.Bytes)
 	switch {
 	case len(head) > 0 && !format.BeginsObject(head), !named && !bytes.Contains(head, []byte(`"T-`)):
 		return format.Claim{}
@@ -100,7 +99,7 @@ func (amp) Text(_ string, raw []byte, _ int) (string, error) {
 type parser struct {
 	format.Sink
 	in    format.Input
-	texts format.Lender
+	lend  format.Lender
 	parts []transcript.Part
 
 	start    int64 // of the document in the file
@@ -120,34 +119,24 @@ func (p *parser) origin(v format.Value) transcript.Origin {
 	return transcript.Origin{Offset: p.start + v.Offset(), Length: int64(v.Len())}
 }
 
-var mark = []byte("\xef\xbb\xbf")
-
 // read reads the file, and reports whether it is a thread.
 func (p *parser) read() bool {
-	content, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
-	if errors.Is(err, format.ErrTooLarge) {
-		p.problem("too large", fmt.Sprintf("more than %d bytes", format.DocumentLimit), transcript.Origin{})
-		return false
-	}
-	if err != nil {
-		p.Fail(err)
-		return false
-	}
-	whole := transcript.Origin{Length: int64(len(content))}
-	body := bytes.TrimPrefix(content, mark)
-	p.start = int64(len(content) - len(body))
 	if name := path.Base(p.in.Path); fileName.MatchString(name) {
 		p.id = name[:len(name)-len(".json")]
 	}
-	if p.doc, err = format.ParseJSON(body); err != nil {
-		p.problem("bad json", err.Error(), whole)
+	doc, at, err := format.Document(p.in.Reader, func(pr *transcript.Problem) { p.problem(pr.Kind, pr.Reason, pr.Origin) })
+	if err != nil {
+		p.Fail(err)
+	}
+	if !doc.Exists() {
 		return false
 	}
+	p.doc, p.start = doc, at.Offset-doc.Offset()
 	if id := p.doc.Get("id").Str(); threadID.MatchString(id) {
 		p.id = id
 	}
 	if messages := p.doc.Get("messages"); p.id == "" || !p.doc.IsObject() || !messages.IsArray() && !messages.IsNull() {
-		p.problem("not a thread", "no id, or messages that are no list", whole)
+		p.problem("not a thread", "no id, or messages that are no list", transcript.Origin{Length: p.in.Size})
 		return false
 	}
 	return true

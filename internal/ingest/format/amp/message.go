@@ -17,7 +17,7 @@ func (p *parser) message(m *message) {
 		return
 	case role == "user":
 		p.prompt(m, content)
-	case content.IsString() && blankless(content):
+	case !content.IsBlank():
 		kind := transcript.KindMessage
 		if role != "assistant" {
 			kind, role = transcript.KindSystem, "system"
@@ -45,9 +45,9 @@ func uncounted(typ string) func(*transcript.Event) {
 
 // event yields one event of one part.
 func (p *parser) event(m *message, v format.Value, suffix string, kind transcript.Kind, role string, more ...func(*transcript.Event)) {
-	p.texts.Reset()
+	p.lend.Reset()
 	e := p.begin(m, v, suffix, kind, role)
-	e.Parts = append(p.parts[:0], transcript.Part{Text: p.texts.Text(func(b []byte) []byte { return appendPiece(b, v) })})
+	e.Parts = append(p.parts[:0], transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendPiece(b, v) })})
 	for _, f := range more {
 		f(e)
 	}
@@ -68,7 +68,7 @@ func (p *parser) begin(m *message, v format.Value, suffix string, kind transcrip
 func isPrompt(b format.Value) bool {
 	switch b.Get("type").Word() {
 	case "text":
-		return blankless(b.Get("text"))
+		return !b.Get("text").IsBlank()
 	case "image":
 		return true
 	}
@@ -77,16 +77,16 @@ func isPrompt(b format.Value) bool {
 
 // prompt yields what a person says, with a part for each text and image.
 func (p *parser) prompt(m *message, content format.Value) {
-	p.texts.Reset()
+	p.lend.Reset()
 	p.parts = p.parts[:0]
 	e := p.begin(m, m.v, "", transcript.KindMessage, "user")
 	add := func(v format.Value) {
 		p.parts = append(p.parts, transcript.Part{
-			Text:   p.texts.Text(func(b []byte) []byte { return appendPiece(b, v) }),
+			Text:   p.lend.Text(func(b []byte) []byte { return appendPiece(b, v) }),
 			Offset: format.OffsetIn(m.v, v), Length: int64(v.Len()),
 		})
 	}
-	if blankless(content) {
+	if !content.IsBlank() {
 		add(content)
 	}
 	for b := range content.Items() {
@@ -114,7 +114,7 @@ func (p *parser) block(m *message, b format.Value, role, suffix string) {
 	var more func(*transcript.Event)
 	switch typ {
 	case "text":
-		if !blankless(b.Get("text")) {
+		if b.Get("text").IsBlank() {
 			return
 		}
 		if kind = transcript.KindMessage; role != "assistant" {

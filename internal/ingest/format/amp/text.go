@@ -5,9 +5,6 @@ import "github.com/txarchive/txarchive/internal/ingest/format"
 // What search finds is what was said, thought, asked of tools and answered by them; not ids, signatures, pictures, and what the
 // program notes for itself.
 
-// blankless reports whether a value is a string that says something.
-func blankless(v format.Value) bool { return v.IsString() && format.Title(v.Str()) != "" }
-
 // appendSaid appends the texts of a prompt.
 func appendSaid(dst []byte, content format.Value) []byte {
 	if content.IsString() {
