@@ -120,6 +120,9 @@ func TestCasesOfAgents(t *testing.T) {
 		"amp/fork": {Runs: 4, Conversations: 4, Links: 4, User: 5, Assistant: 5, Calls: 1, Results: 1, System: 1,
 			Requests: 6, Input: 123, Output: 35, CacheRead: 102, CacheWrite: 40},
 		"amp/broken": {Runs: 1, Conversations: 1, Problems: 4, User: 1, Results: 1, System: 1, Requests: 2, Input: 5, Output: 5},
+		"llm-logs/rows": {Runs: 6, Conversations: 6, Links: 1, User: 7, Assistant: 6, Reasoning: 3, Calls: 3, Results: 4, System: 3,
+			Requests: 9, Input: 326, Output: 60, CacheRead: 132, CacheWrite: 300, CacheWrite1h: 100},
+		"llm-logs/broken": {Runs: 1, Conversations: 1, Problems: 3, User: 1, Assistant: 1, Calls: 2, System: 1, Requests: 2, Input: 8, Output: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			format, c := filepath.Split(name)
@@ -138,7 +141,7 @@ func TestCasesOfAgents(t *testing.T) {
 
 // folders are the packages of the formats.
 var folders = map[string]string{"claude-code": "claudecode", "codex": "codex", "gemini-cli": "geminicli", "copilot-cli": "copilotcli",
-	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode", "kimi": "kimi", "chatgpt": "chatgpt", "claude-ai": "claudeai", "pi": "pi", "openclaw": "openclaw", "cursor": "cursor", "amp": "amp"}
+	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode", "kimi": "kimi", "chatgpt": "chatgpt", "claude-ai": "claudeai", "pi": "pi", "openclaw": "openclaw", "cursor": "cursor", "amp": "amp", "llm-logs": "llmlogs"}
 
 // said asks an archive for what it counts.
 func (l *life) said() (s said) {

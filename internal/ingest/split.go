@@ -119,7 +119,7 @@ func present(ctx context.Context, db *dbcopy.Copy, splits []format.Split) ([]for
 	var there, lacking []format.Split
 	for _, split := range splits {
 		switch {
-		case slices.ContainsFunc(split.With, hasNot):
+		case slices.ContainsFunc(split.With, hasNot), slices.ContainsFunc(split.Without, has):
 		case len(split.Any) == 0 || slices.ContainsFunc(split.Any, has):
 			there = append(there, split)
 		default:

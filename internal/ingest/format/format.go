@@ -139,6 +139,8 @@ type Split struct {
 	Any []string
 	// With are tables that came with a later version of the program: without them there are none, and nothing is amiss.
 	With []string
+	// Without are tables that say the same in another Split: where one is there, this one is left out.
+	Without []string
 	// Keys is SQL that gives a row for each: its name (a path below the database's, to which ".ndjson" is added), a time
 	// in milliseconds and a number of rows, which together change whenever its rows do, and the key of its rows.
 	Keys string

@@ -24,6 +24,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/geminicli"
 	"github.com/txarchive/txarchive/internal/ingest/format/kimi"
 	"github.com/txarchive/txarchive/internal/ingest/format/leslie"
+	"github.com/txarchive/txarchive/internal/ingest/format/llmlogs"
 	"github.com/txarchive/txarchive/internal/ingest/format/openclaw"
 	"github.com/txarchive/txarchive/internal/ingest/format/opencode"
 	"github.com/txarchive/txarchive/internal/ingest/format/pi"
@@ -55,6 +56,7 @@ func Formats() []format.Format {
 		pi.New(),
 		cursor.New(),
 		amp.New(),
+		llmlogs.New(),
 	}
 }
 

@@ -1,0 +1,49 @@
+package llmlogs
+
+import (
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+)
+
+func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
+func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
+func FuzzRows(f *testing.F)   { formattest.Fuzz(f, New(), roleRows, "logs.db/c1/responses.ndjson") }
+
+func TestDetectDatabase(t *testing.T) {
+	const head = "SQLite format 3\x00"
+	database := format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}
+	likely := database
+	likely.Strength = format.Likely
+	for _, c := range []struct {
+		path, bytes string
+		want        format.Claim
+	}{
+		{".config/io.datasette.llm/logs.db", head, database},
+		{"backup.db", head + "m010_create_new_log_tables", database},
+		{"mine/logs.db", head + "CREATE TABLE [conversations] (CREATE TABLE [responses] (", likely},
+		{"mine/logs.db", head + `CREATE TABLE "threads" (CREATE TABLE "turns" (`, likely},
+		{"mine/logs.db", head + "CREATE TABLE responses (", format.Claim{}},
+		{"mine/other.db", head + "CREATE TABLE [conversations] (CREATE TABLE [responses] (", format.Claim{}},
+		{".config/io.datasette.llm/embeddings.db", head, format.Claim{}},
+		{".config/io.datasette.llm/logs.db", "no database", format.Claim{}},
+		{".config/io.datasette.llm/keys.json", "{}", format.Claim{Strength: format.Certain, Skip: true}},
+		{"mine/keys.json", "{}", format.Claim{}},
+		{"logs.db/c1/responses.ndjson", `{"table":"response"}`, format.Claim{}},
+	} {
+		if got := formattest.Detect(New(), c.path, []byte(c.bytes)); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.path, got, c.want)
+		}
+	}
+}
+
+func TestSessionOf(t *testing.T) {
+	for file, want := range map[string]string{
+		"home/logs.db/c1/thread.ndjson": "c1", "home/logs.db/c1/r1/fragment-0.ndjson": "c1", "loose.ndjson": "loose", "responses.ndjson": "responses",
+	} {
+		if got := sessionOf(file); got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+}

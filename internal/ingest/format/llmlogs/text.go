@@ -1,0 +1,66 @@
+package llmlogs
+
+import "github.com/txarchive/txarchive/internal/ingest/format"
+
+// appendPiece gives the text of a row or a piece of one, from its own bytes: of a call the tool and its input, of a result what the tool
+// gave, of a part its words without those that fragments lend, which are found beside it; of other rows names, words and addresses.
+func appendPiece(dst []byte, v format.Value) []byte {
+	switch {
+	case !v.IsObject():
+		return format.AppendStrings(dst, v)
+	case v.Get("table").Exists():
+		return appendRow(dst, v)
+	case v.Get("position").Exists():
+		return appendPart(dst, v)
+	}
+	return appendTool(dst, v)
+}
+
+// appendRow gives what a row says that is no piece of its own.
+func appendRow(dst []byte, v format.Value) []byte {
+	switch v.Get("table").Word() {
+	case tableResponse, tableMessage, tableLost, tableTurn, tableLog:
+		return dst
+	case tableFragment, tableAttachment, tableThread:
+		for _, key := range []string{"name", "source", "url", "path"} {
+			dst = format.AppendStrings(dst, v.Get(key))
+		}
+		if v.Get("table").Is(tableFragment) {
+			dst = format.AppendStrings(dst, v.Get("content"))
+		}
+		return dst
+	}
+	return format.AppendStrings(dst, v)
+}
+
+func appendPart(dst []byte, v format.Value) []byte {
+	payload := v.Get("payload")
+	switch v.Get("type").Word() {
+	case "tool_call", "tool_result":
+		return appendTool(dst, payload)
+	case "attachment":
+		return dst
+	case "text", "reasoning":
+		dst = format.AppendStrings(dst, v.Get("text"))
+		for item := range payload.Get("text_ref").Items() {
+			dst = format.AppendStrings(dst, item.Get("literal"))
+		}
+		return dst
+	}
+	return format.AppendStrings(format.AppendStrings(dst, v.Get("text")), payload)
+}
+
+// appendTool gives a call, or a result, whose tool is named by its call.
+func appendTool(dst []byte, v format.Value) []byte {
+	if !v.IsObject() {
+		return format.AppendStrings(dst, v)
+	}
+	keys := []string{"name", "arguments"}
+	if v.Get("output").Exists() {
+		keys = []string{"output", "exception"}
+	}
+	for _, key := range keys {
+		dst = format.AppendStrings(dst, v.Get(key))
+	}
+	return dst
+}
