@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-
-	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 // atom reads a word, phrase, pattern or field.
@@ -65,14 +63,17 @@ func pattern(word string, whole bool) Node {
 		return Substring{text}
 	case match == Starts:
 		return Prefix{text}
-	case !whole || word[0] == '/' || strings.HasPrefix(word, "“"), operators.MatchString(word):
+	case !whole || word[0] == '/' || strings.HasPrefix(word, "“"), isOperator(word):
 		return Phrase{word}
 	}
 	return Word{word}
 }
 
-// operators matches words that are operators where one may stand.
-var operators = lazyregexp.New(`^(AND|OR|NOT)($|\()`)
+// isOperator tells words that are operators where one may stand, alone or before a bracket.
+func isOperator(word string) bool {
+	name, _, _ := strings.Cut(word, "(")
+	return name == "AND" || name == "OR" || name == "NOT"
+}
 
 // stars takes the stars off an unquoted word: pre* starts so, *in* and *in contain it.
 func stars(word string) (string, Match) {
