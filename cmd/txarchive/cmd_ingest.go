@@ -26,11 +26,12 @@ type ingestOptions struct {
 func newIngestCommand(a *app) *cobra.Command {
 	o := ingestOptions{here: true}
 	cmd := &cobra.Command{
-		Use:   "ingest [DIR...]",
+		Use:   "ingest [DIR|FILE...]",
 		Short: "Take what is new in directories into the archive",
 		Long: "Scan directories and take every file of the formats that txarchive knows, and all that lies beside them.\n" +
 			"Running it again takes only what is new: of a file that has grown its new end, of one that was rewritten the\n" +
-			"whole as a new version. Sources are only read. A missing or empty archive directory becomes an archive.\n\n" +
+			"whole as a new version. Sources are only read. A missing or empty archive directory becomes an archive.\n" +
+			"Of a FILE nothing else of its directory is taken, now or later.\n\n" +
 			"Without DIR all sources are scanned; see `txarchive source`. As long as there are none, what `txarchive source discover`\n" +
 			"finds is followed, and what formats know below the current directory." +
 			exits("3 finished, some files had problems", "4 no such directory", "11 another txarchive is writing", "130 interrupted: what was stored is kept"),

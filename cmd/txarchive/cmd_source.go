@@ -20,7 +20,8 @@ func newSourceCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "source",
 		Short: "Say which directories the archive follows",
-		Long: "A source is a directory that `ingest` without arguments scans. `ingest DIR` adds its directory by itself." +
+		Long: "A source is a directory, or some files of one, that `ingest` without arguments scans. `ingest DIR` and `ingest FILE`\n" +
+			"add theirs by themselves." +
 			exits("4 no such source or directory", "8 refused", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive source discover\n  txarchive source add claude-code\n  txarchive source add ~/.local/share/awf\n  txarchive source list\n  txarchive source remove awf",
 		Args:    noCommand,

@@ -26,9 +26,9 @@ type sourceOptions struct {
 func newSourceAddCommand(a *app) *cobra.Command {
 	var o sourceOptions
 	cmd := &cobra.Command{
-		Use:   "add DIR|PROGRAM",
+		Use:   "add DIR|FILE|PROGRAM",
 		Short: "Follow a directory, or what a program keeps, without taking anything yet",
-		Long: "DIR is a directory. PROGRAM is one of " + strings.Join(all.Programs(), ", ") + ":\n" +
+		Long: "DIR is a directory. Of a FILE nothing else of its directory is followed. PROGRAM is one of " + strings.Join(all.Programs(), ", ") + ":\n" +
 			"all its default places that are there are followed, and those that its environment variables name. A directory\n" +
 			"called like a program is ./NAME.\n\n" +
 			"Of files that were copied from another machine --host says which: runs in them are shown with it. What both\n" +
@@ -120,12 +120,12 @@ func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Na
 		return err
 	}
 	for _, n := range added {
-		a.note("Source %q is %s.", n.Name, a.shown(n.Root))
+		a.note("Source %q is %s.", n.Name, a.shown(followed(n.Root, n.Only)))
 	}
 	return nil
 }
 
-// source is what a directory becomes, nil when it is followed already.
+// source is what a directory, or a file of one, becomes; nil when it is followed already.
 func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest.Named, w wanted, host string) (*ingest.Named, error) {
 	roots, err := ingest.Roots(ctx, store.Index(), []string{w.dir})
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsRune(w.dir, filepath.Separator) {
@@ -135,18 +135,26 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 		return nil, err
 	}
 	root := roots[0]
+	at := filepath.Join(root.Dir, filepath.FromSlash(root.Below))
+	info, err := os.Stat(at)
+	if err != nil {
+		return nil, notFound(w.dir+" is not there", "name a directory, or a file")
+	}
 	i := slices.IndexFunc(known, named(root.Source))
-	if i >= 0 && known[i].Removed != nil && root.Below != "." { // nobody scans it with that source: it becomes one of its own
-		root = ingest.Root{Dir: filepath.Join(root.Dir, filepath.FromSlash(root.Below)), Below: "."}
+	if i >= 0 && known[i].Removed != nil && root.Below != "." && (info.IsDir() || filepath.Dir(at) != root.Dir) { // nobody scans it with that source: it becomes one of its own
+		if root = (ingest.Root{Dir: at, Below: "."}); !info.IsDir() {
+			root.Dir, root.Below = filepath.Split(at)
+			root.Dir = filepath.Clean(root.Dir)
+		}
 		root.Source, i = ingest.FreeName(known, filepath.Base(root.Dir)), -1
 	}
 	if i >= 0 && known[i].Root != root.Dir {
 		i = -1 // a source of this very call has the name
 	}
-	if info, err := os.Stat(root.Dir); err != nil || !info.IsDir() || root.Below != "." && i < 0 {
-		return nil, usage(w.dir+" is no directory", "name the directory that holds it")
-	}
 	n := &ingest.Named{Name: root.Source, Source: ingest.Source{Root: root.Dir, Host: host, Away: host != "", Added: a.now().UTC().Truncate(time.Microsecond), Command: "source add"}}
+	if root.Below != "." {
+		n.Only = []string{root.Below}
+	}
 	switch {
 	case i < 0:
 		if w.like == "" {
@@ -156,15 +164,18 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 			w.like += "-" + host
 		}
 		n.Name = ingest.FreeName(known, w.like)
-	case root.Below != ".":
+	case known[i].Removed == nil && len(known[i].Only) == 0 && root.Below != ".":
 		return nil, refused(fmt.Sprintf("%s lies inside of the source %q", w.dir, root.Source), "it is scanned with it")
-	case known[i].Removed == nil && (w.name == "" || w.name == root.Source):
-		a.note("%s is the source %q already", w.dir, root.Source)
-		return nil, nil
 	case w.name != "" && w.name != root.Source:
 		return nil, refused(fmt.Sprintf("%s is the source %q already", w.dir, root.Source), "a source keeps its name once something was stored under it")
-	default: // followed again, of the machine that it was of
+	case known[i].Removed != nil: // followed again, of the machine that it was of
 		n.Host, n.Away, w.name = known[i].Host, known[i].Away, ""
+	case known[i].Follows(root.Below):
+		a.note("%s is the source %q already", w.dir, root.Source)
+		return nil, nil
+	default: // more of its directory
+		n.Source, w.name = known[i].Source, ""
+		n.Follow(root.Below)
 	}
 	if w.name != "" {
 		if err := freeName(known, w.name); err != nil {

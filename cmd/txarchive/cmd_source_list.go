@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,14 +15,15 @@ import (
 
 // sourceRow is a source as `source list` tells it.
 type sourceRow struct {
-	Name    string  `json:"name"`
-	Root    string  `json:"root"`
-	State   string  `json:"state"` // present, missing, removed
-	Host    *string `json:"host"`
-	Added   *string `json:"added"`
-	Removed *string `json:"removed"`
-	Files   int64   `json:"files"`
-	Bytes   int64   `json:"bytes"`
+	Name    string   `json:"name"`
+	Root    string   `json:"root"`
+	Only    []string `json:"only,omitempty"` // what of it is followed; all of it without
+	State   string   `json:"state"`          // present, missing, removed
+	Host    *string  `json:"host"`
+	Added   *string  `json:"added"`
+	Removed *string  `json:"removed"`
+	Files   int64    `json:"files"`
+	Bytes   int64    `json:"bytes"`
 }
 
 func runSourceList(ctx context.Context, a *app) error {
@@ -35,7 +38,7 @@ func runSourceList(ctx context.Context, a *app) error {
 	}
 	g := &grid{columns: []column{{head: "source", flex: cutMiddle}, {head: "state"}, {head: "files", right: true, spare: 1}, {head: "size", right: true, spare: 2}, {head: "directory", flex: cutMiddle}}}
 	for _, s := range sources {
-		row := sourceRow{Name: s.Name, Root: s.Root, State: sourceState(s), Host: orNull(s.Host)}
+		row := sourceRow{Name: s.Name, Root: s.Root, Only: s.Only, State: sourceState(s), Host: orNull(s.Host)}
 		if !s.Added.IsZero() {
 			row.Added = orNull(s.Added.UTC().Format("2006-01-02T15:04:05.000000Z"))
 		}
@@ -55,7 +58,7 @@ func runSourceList(ctx context.Context, a *app) error {
 			}
 			continue
 		}
-		g.add(row.Name, row.State, number(row.Files), size(row.Bytes), a.shown(row.Root))
+		g.add(row.Name, row.State, number(row.Files), size(row.Bytes), a.shown(followed(row.Root, row.Only)))
 	}
 	switch {
 	case a.json:
@@ -65,6 +68,17 @@ func runSourceList(ctx context.Context, a *app) error {
 		fmt.Fprintln(a.out, a.fitted(g))
 	}
 	return nil
+}
+
+// followed is what is scanned of a directory of which maybe only some is.
+func followed(root string, only []string) string {
+	switch len(only) {
+	case 0:
+		return root
+	case 1:
+		return filepath.Join(root, filepath.FromSlash(only[0]))
+	}
+	return filepath.Join(root, "{"+strings.Join(only, ",")+"}")
 }
 
 func sourceState(s ingest.Named) string {

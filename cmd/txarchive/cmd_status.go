@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/nightly"
 )
 
@@ -49,21 +50,23 @@ func newStatusCommand(a *app) *cobra.Command {
 
 // sourceStatus is a source as status tells it.
 type sourceStatus struct {
-	Name        string  `json:"name"`
-	Root        string  `json:"root"`
-	State       string  `json:"state"` // present, missing, removed
-	Files       int64   `json:"files"`
-	Bytes       int64   `json:"bytes"`
-	Versions    int64   `json:"versions"`
-	LastScanned *string `json:"last_scanned"`
-	LastStored  *string `json:"last_stored"`
-	Age         *int64  `json:"age_seconds"` // since the last scan
-	Problems    int64   `json:"problems"`
-	Stale       bool    `json:"stale"` // older than --max-age
+	Name        string   `json:"name"`
+	Root        string   `json:"root"`
+	Only        []string `json:"only,omitempty"` // what of it is followed; all of it without
+	State       string   `json:"state"`          // present, missing, removed
+	Files       int64    `json:"files"`
+	Bytes       int64    `json:"bytes"`
+	Versions    int64    `json:"versions"`
+	LastScanned *string  `json:"last_scanned"`
+	LastStored  *string  `json:"last_stored"`
+	Age         *int64   `json:"age_seconds"` // since the last scan
+	Problems    int64    `json:"problems"`
+	Stale       bool     `json:"stale"` // older than --max-age
 
 	Outlook *sourceOutlook `json:"outlook"` // null when it was not looked at
 
 	scanned, stored time.Time
+	roots           []ingest.Root
 }
 
 // statusReport is what status tells.

@@ -130,9 +130,16 @@ func (a *app) lookOut(ctx context.Context, store *archive.Archive, s *statusRepo
 		if one.State != "present" {
 			continue
 		}
-		o, err := g.Outlook(ctx, ingest.Root{Source: one.Name, Dir: one.Root, Below: "."}, until)
-		if err != nil {
-			return err
+		var o ingest.Outlook
+		for _, root := range one.roots {
+			part, err := g.Outlook(ctx, root, until)
+			if err != nil {
+				return err
+			}
+			if o.Missing = part.Missing && !root.Listed; o.Missing {
+				break
+			}
+			o.Join(part)
 		}
 		if o.Missing {
 			continue

@@ -130,7 +130,7 @@ func (a *app) statusGrid(s *statusReport) *grid {
 		if !one.stored.IsZero() {
 			stored = ago(a.now().Sub(one.stored))
 		}
-		g.add(one.Name, state, number(one.Files), size(one.Bytes), scanned, stored, one.waiting(), number(one.Problems), a.shown(one.Root))
+		g.add(one.Name, state, number(one.Files), size(one.Bytes), scanned, stored, one.waiting(), number(one.Problems), a.shown(followed(one.Root, one.Only)))
 	}
 	if s.Problems == 0 {
 		g = g.without(7)

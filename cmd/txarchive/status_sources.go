@@ -19,10 +19,17 @@ const scannedKey = "scanned/"
 
 // scanned notes that sources were scanned as a whole. It is lost with the index, and then what was stored last counts.
 func (a *app) scanned(ctx context.Context, store *archive.Archive, roots []ingest.Root, r *ingest.Report) error {
+	known, err := ingest.Sources(ctx, store.Index())
+	if err != nil {
+		return err
+	}
 	notes := map[string]string{}
-	for _, root := range roots {
-		if root.Below == "." && !slices.Contains(r.Missing, root.Source) {
-			notes[scannedKey+root.Source] = a.now().UTC().Format(time.RFC3339Nano)
+	for _, k := range known {
+		missed := func(of ingest.Root) bool {
+			return !slices.ContainsFunc(roots, func(o ingest.Root) bool { return o.Source == of.Source && o.Below == of.Below })
+		}
+		if !slices.Contains(r.Missing, k.Name) && !slices.ContainsFunc(k.Roots(), missed) {
+			notes[scannedKey+k.Name] = a.now().UTC().Format(time.RFC3339Nano)
 		}
 	}
 	return store.Index().Note(ctx, notes)
@@ -41,7 +48,7 @@ func (a *app) sourceStates(ctx context.Context, store *archive.Archive) ([]*sour
 	all := []*sourceStatus{}
 	by := map[string]*sourceStatus{}
 	for _, k := range known {
-		s := &sourceStatus{Name: k.Name, Root: k.Root, State: sourceState(k)}
+		s := &sourceStatus{Name: k.Name, Root: k.Root, Only: k.Only, State: sourceState(k), roots: k.Roots()}
 		all, by[k.Name] = append(all, s), s
 	}
 	for stock, err := range store.Index().Stocks(ctx) {

@@ -81,6 +81,7 @@ type Root struct {
 	Source string // name of the source
 	Dir    string // real path of the source's root
 	Below  string // path below Dir that is looked at, "." for all
+	Listed bool   // it is one of those that a source is followed for: when it is gone, that is no news
 }
 
 // Report is what an ingest did.

@@ -48,7 +48,10 @@ func (g *Ingester) Outlook(ctx context.Context, root Root, until time.Time) (Out
 		return o, err
 	}
 	s := &scan{g: g, root: root, dir: dir, before: before, seen: make([]bool, before.Len()), report: &Report{}}
-	if err := s.walk(ctx); err != nil {
+	if err := s.walk(ctx); errors.Is(err, os.ErrNotExist) {
+		o.Missing = true
+		return o, nil
+	} else if err != nil {
 		return o, err
 	}
 	s.before, s.seen = nil, nil // it takes as much as what follows
@@ -76,6 +79,21 @@ func (g *Ingester) Outlook(ctx context.Context, root Root, until time.Time) (Out
 	}
 	g.foresee(&o, root, files, s.files.path, formats, until)
 	return o, nil
+}
+
+// Join adds what is said of another part of the same source.
+func (o *Outlook) Join(p Outlook) {
+	o.Files, o.New, o.Changed, o.Bytes, o.Unknown = o.Files+p.Files, o.New+p.New, o.Changed+p.Changed, o.Bytes+p.Bytes, o.Unknown+p.Unknown
+	o.Doomed, o.DoomedBytes, o.AtRisk, o.AtRiskBytes = o.Doomed+p.Doomed, o.DoomedBytes+p.DoomedBytes, o.AtRisk+p.AtRisk, o.AtRiskBytes+p.AtRiskBytes
+	o.Oldest, o.First = sooner(o.Oldest, p.Oldest), sooner(o.First, p.First)
+}
+
+// sooner is the earlier of two times, of which none may be known.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // cleaned are the formats of which programs delete files.

@@ -134,7 +134,7 @@ func (s *scan) finish(ctx context.Context, b *batcher, facts []blob.Fact) error 
 	if err != nil {
 		return errors.Join(err, b.abort())
 	}
-	if b.current != nil || len(facts) > 0 {
+	if b.current != nil || len(facts) > 0 || !s.first { // of a directory without anything there is nothing to follow
 		facts = append(source, facts...)
 	}
 	if len(facts) > 0 {

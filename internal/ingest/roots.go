@@ -22,6 +22,18 @@ type Named struct {
 	Source
 }
 
+// Roots are what is scanned of a source.
+func (n *Named) Roots() []Root {
+	if len(n.Only) == 0 {
+		return []Root{{Source: n.Name, Dir: n.Root, Below: "."}}
+	}
+	roots := make([]Root, len(n.Only))
+	for i, below := range n.Only {
+		roots[i] = Root{Source: n.Name, Dir: n.Root, Below: below, Listed: true}
+	}
+	return roots
+}
+
 // Sources returns the sources that an archive knows, removed ones included, by name.
 func Sources(ctx context.Context, catalog index.Catalog) ([]Named, error) {
 	var all []Named
@@ -55,8 +67,8 @@ func (g *Ingester) hosts(ctx context.Context) (map[string]string, error) {
 }
 
 // Roots says what to scan for directories, or single files, that somebody named. A directory in a source that the
-// archive knows belongs to it; any other is a new source with its base name. What lies inside another of dirs is
-// scanned with it. The error is fs.ErrNotExist for what is neither there nor inside a known source.
+// archive knows belongs to it; any other is a new source with its base name, and a file one with that of its directory,
+// of which nothing else is followed. What lies inside another of dirs is scanned with it. The error is fs.ErrNotExist for what is neither there nor inside a known source.
 func Roots(ctx context.Context, catalog index.Catalog, dirs []string) ([]Root, error) {
 	known, err := Sources(ctx, catalog)
 	if err != nil {
@@ -90,7 +102,7 @@ func Configured(ctx context.Context, catalog index.Catalog) ([]Root, error) {
 	var roots []Root
 	for _, s := range known {
 		if s.Removed == nil {
-			roots = append(roots, Root{Source: s.Name, Dir: s.Root, Below: "."})
+			roots = append(roots, s.Roots()...)
 		}
 	}
 	return roots, nil
@@ -154,16 +166,19 @@ type resolver struct {
 }
 
 func (r *resolver) add(p place) error {
-	s, ok := r.owner(p.path)
+	s, ok := r.owner(p)
 	if !ok {
 		dir := p.path
 		switch p.kind {
 		case placeMissing:
 			return fmt.Errorf("%s: no such directory: %w", p.given, fs.ErrNotExist)
-		case placeFile: // a source is a directory: of the file alone no more than the file is scanned
+		case placeFile:
 			dir = filepath.Dir(p.path)
 		}
 		s = Named{Name: r.free(filepath.Base(dir)), Source: Source{Root: dir}}
+		if p.kind == placeFile {
+			s.Only = []string{filepath.Base(p.path)}
+		}
 		r.known = append(r.known, s)
 	}
 	below, err := filepath.Rel(s.Root, p.path)
@@ -179,12 +194,17 @@ func (r *resolver) add(p place) error {
 	return nil
 }
 
-// owner is the innermost source that a path lies in.
-func (r *resolver) owner(path string) (Named, bool) {
+// owner is the innermost source that a place lies in. Where only some files of a directory are followed, others of them belong to the
+// same source, and what lies in its other directories to none.
+func (r *resolver) owner(p place) (Named, bool) {
 	var best Named
 	found := false
 	for _, s := range r.known {
-		if inside(path, s.Root) && (!found || len(s.Root) > len(best.Root)) {
+		below, err := filepath.Rel(s.Root, p.path)
+		if err != nil || !filepath.IsLocal(below) || found && len(s.Root) <= len(best.Root) {
+			continue
+		}
+		if below == "." || s.Follows(filepath.ToSlash(below)) || p.kind == placeFile && filepath.Base(below) == below {
 			best, found = s, true
 		}
 	}

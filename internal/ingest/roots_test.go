@@ -37,13 +37,15 @@ func TestRoots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, dir := range []string{"a/runs/one", "b/runs", "old", "link-target"} {
+	for _, dir := range []string{"a/runs/one", "b/runs", "old", "link-target", "some/below"} {
 		if err := os.MkdirAll(filepath.Join(top, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(top, "b/alone.jsonl"), nil, 0o600); err != nil {
-		t.Fatal(err)
+	for _, file := range []string{"b/alone.jsonl", "some/one.json", "some/two.json", "some/below/three.json"} {
+		if err := os.WriteFile(filepath.Join(top, file), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.Symlink("link-target", filepath.Join(top, "link")); err != nil {
 		t.Fatal(err)
@@ -51,7 +53,8 @@ func TestRoots(t *testing.T) {
 	in := func(p string) string { return filepath.Join(top, p) }
 	known := factsOnly{}
 	removed := time.Unix(1, 0)
-	for name, s := range map[string]Source{"home": {Root: in("a")}, "gone": {Root: in("gone")}, "old": {Root: in("was"), Removed: &removed}} {
+	for name, s := range map[string]Source{"home": {Root: in("a")}, "gone": {Root: in("gone")}, "old": {Root: in("was"), Removed: &removed},
+		"few": {Root: in("some"), Only: []string{"one.json"}}} {
 		b, _ := json.Marshal(s)
 		known.facts = append(known.facts, blob.Fact{Kind: FactSource, Key: name, Value: b})
 	}
@@ -61,15 +64,19 @@ func TestRoots(t *testing.T) {
 		want []Root
 		err  error
 	}{
-		{"the root of a source", []string{"a"}, []Root{{"home", in("a"), "."}}, nil},
-		{"inside a source", []string{"a/runs/one/"}, []Root{{"home", in("a"), "runs/one"}}, nil},
-		{"new", []string{"b/runs"}, []Root{{"runs", in("b/runs"), "."}}, nil},
-		{"nested, inner first", []string{"b/runs", "b"}, []Root{{"b", in("b"), "."}}, nil},
-		{"same twice", []string{"b", "b/."}, []Root{{"b", in("b"), "."}}, nil},
-		{"the name of a removed source is taken", []string{"old"}, []Root{{"old-2", in("old"), "."}}, nil},
-		{"a file", []string{"b/alone.jsonl"}, []Root{{"b", in("b"), "alone.jsonl"}}, nil},
-		{"a link", []string{"link"}, []Root{{"link-target", in("link-target"), "."}}, nil},
-		{"a source that is missing", []string{"gone/x"}, []Root{{"gone", in("gone"), "x"}}, nil},
+		{"the root of a source", []string{"a"}, []Root{{"home", in("a"), ".", false}}, nil},
+		{"inside a source", []string{"a/runs/one/"}, []Root{{"home", in("a"), "runs/one", false}}, nil},
+		{"new", []string{"b/runs"}, []Root{{"runs", in("b/runs"), ".", false}}, nil},
+		{"nested, inner first", []string{"b/runs", "b"}, []Root{{"b", in("b"), ".", false}}, nil},
+		{"same twice", []string{"b", "b/."}, []Root{{"b", in("b"), ".", false}}, nil},
+		{"the name of a removed source is taken", []string{"old"}, []Root{{"old-2", in("old"), ".", false}}, nil},
+		{"a file", []string{"b/alone.jsonl"}, []Root{{"b", in("b"), "alone.jsonl", false}}, nil},
+		{"two files", []string{"some/two.json", "some/one.json"}, []Root{{"few", in("some"), "two.json", false}, {"few", in("some"), "one.json", false}}, nil},
+		{"of a directory of which files are followed", []string{"some/below/three.json"}, []Root{{"below", in("some/below"), "three.json", false}}, nil},
+		{"the same as a directory", []string{"some/below"}, []Root{{"below", in("some/below"), ".", false}}, nil},
+		{"a directory of which files were followed", []string{"some"}, []Root{{"few", in("some"), ".", false}}, nil},
+		{"a link", []string{"link"}, []Root{{"link-target", in("link-target"), ".", false}}, nil},
+		{"a source that is missing", []string{"gone/x"}, []Root{{"gone", in("gone"), "x", false}}, nil},
 		{"missing", []string{"none"}, nil, fs.ErrNotExist},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -85,7 +92,7 @@ func TestRoots(t *testing.T) {
 	}
 	t.Run("configured", func(t *testing.T) {
 		got, err := Configured(t.Context(), known)
-		want := []Root{{"gone", in("gone"), "."}, {"home", in("a"), "."}}
+		want := []Root{{"few", in("some"), "one.json", true}, {"gone", in("gone"), ".", false}, {"home", in("a"), ".", false}}
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got %v, %v, want %v", got, err, want)
 		}

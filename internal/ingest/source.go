@@ -25,6 +25,8 @@ const (
 // Source is the value of a source's fact.
 type Source struct {
 	Root string `json:"root"` // real path
+	// Only says what of it is followed, as paths below the root: files that were named, whose directory nobody named. Empty is all.
+	Only []string `json:"only,omitempty"`
 	// Host is the machine that the files are of. Away says that this is another than the archive's: runs in them that
 	// name no host are given it.
 	Host    string    `json:"host,omitempty"`
@@ -34,6 +36,23 @@ type Source struct {
 	// Removed says since when the source is no longer scanned of itself. Its name stays its own: what was stored
 	// under it stays.
 	Removed *time.Time `json:"removed,omitempty"`
+}
+
+// Follows says whether a path below the root is followed, "." being the root itself.
+func (s *Source) Follows(below string) bool {
+	return len(s.Only) == 0 || slices.ContainsFunc(s.Only, func(o string) bool { return o == below || within(below, o) })
+}
+
+// Follow has a path below the root be followed as well, and says whether that is news.
+func (s *Source) Follow(below string) bool {
+	if s.Follows(below) {
+		return false
+	}
+	rest := slices.DeleteFunc(slices.Clone(s.Only), func(o string) bool { return within(o, below) })
+	if s.Only = nil; below != "." {
+		s.Only = append(rest, below)
+	}
+	return true
 }
 
 type problemFact struct {
@@ -74,6 +93,9 @@ func (g *Ingester) source(ctx context.Context, root Root, report *Report) error 
 	}
 	s.host = hosts[root.Source]
 	if err := s.walk(ctx); err != nil {
+		if root.Listed && errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
 		if errors.Is(err, os.ErrNotExist) {
 			report.Missing = append(report.Missing, path.Join(root.Source, root.Below))
 			return nil
@@ -253,17 +275,22 @@ func (s *scan) problemFacts(ctx context.Context, bad []FileError) ([]blob.Fact, 
 	return facts, nil
 }
 
-// sourceFact is the fact of the source itself when the archive does not know it yet.
+// sourceFact is the fact of the source itself, when the archive does not know it yet or does not follow all that is scanned now.
 func (s *scan) sourceFact(ctx context.Context) ([]blob.Fact, error) {
-	for f, err := range s.g.Index.Facts(ctx, FactSource) {
-		if err != nil {
-			return nil, err
-		}
-		if f.Key == s.root.Source {
+	known, err := Sources(ctx, s.g.Index)
+	if err != nil {
+		return nil, err
+	}
+	is := Source{Root: s.root.Dir, Added: s.g.Now().UTC().Truncate(time.Microsecond)}
+	if s.root.Below != "." {
+		is.Only = []string{s.root.Below}
+	}
+	if i := slices.IndexFunc(known, func(k Named) bool { return k.Name == s.root.Source }); i >= 0 {
+		if is = known[i].Source; is.Removed != nil || !is.Follow(s.root.Below) {
 			return nil, nil
 		}
 	}
-	return []blob.Fact{s.fact(FactSource, "", Source{Root: s.root.Dir, Added: s.g.Now().UTC().Truncate(time.Microsecond)})}, nil
+	return []blob.Fact{s.fact(FactSource, "", is)}, nil
 }
 
 // countWork says what an ingest would do, as far as sizes tell.
