@@ -150,13 +150,19 @@ func (p *parser) value(at int, until string) (Value, error) {
 		}
 		return v, err
 	}
+	from := p.i
 	word, _ := p.bare(until)
 	if word == "" {
 		return Value{}, p.errorf(p.i, "a value is missing", `for events without a value, write %s""`, p.text[at:p.i])
 	}
 	text, match := stars(word)
-	if strings.Trim(word, "*") == "" {
+	switch i := strings.IndexByte(text, '*'); {
+	case strings.Trim(word, "*") == "":
 		text, match = "", Starts
+	case i >= 0:
+		name, before, after := p.text[at:from], text[:i], strings.Trim(text[i:], "*")
+		return Value{}, p.errorf(from, "a star stands at the end of a value, or at both ends",
+			`%s%.60s* begins so, %[1]s*%.60[3]s* contains it, %[1]s%.60[4]q has the star itself`, name, before, after, word)
 	}
 	return Value{text, match}, nil
 }

@@ -64,7 +64,7 @@ func TestLongQueries(t *testing.T) {
 		strings.Repeat("the ", 1000), strings.Repeat("the OR ", 1000) + "the", strings.Repeat("-nothing ", 1000) + "the",
 		"run:parent" + strings.Repeat(",x", 500), strings.Repeat("-run:x ", 500) + "the", `"` + strings.Repeat("the ", 5000) + `"`,
 		strings.Repeat("(the OR run:x) ", 500), strings.Repeat("-(", 30) + "the" + strings.Repeat(")", 30), strings.Repeat("数", 5000),
-		strings.Repeat("th* ", 100), strings.Repeat("th* -sh* ", 500), "project:" + strings.Repeat("x", 60_000), "path:*" + strings.Repeat("Ü", 30_000) + "*", "attr:a=" + strings.Repeat("*", 10_000) + "k*",
+		strings.Repeat("th* ", 100), strings.Repeat("th* -sh* ", 500), "project:" + strings.Repeat("x", 60_000), "path:*" + strings.Repeat("Ü", 30_000) + "*", `attr:a="` + strings.Repeat("*", 10_000) + `k"*`,
 		"attr:" + strings.Repeat("'", 10_000) + "=x", "role:*" + strings.Repeat("[", 60_000) + "*", "tag:" + strings.Repeat("ſ", 20_000) + "*",
 	} {
 		if _, err := query.Parse(text, time.Now(), nil); err != nil {
