@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,9 +40,6 @@ func newIngestCommand(a *app) *cobra.Command {
 		Example: "  txarchive ingest ~/.local/share/awf ./swarm/runs\n  txarchive ingest                     all sources again\n" +
 			"  txarchive ingest --dry-run DIR       what would be taken\n  txarchive ingest --json DIR | jq .new",
 		RunE: func(cmd *cobra.Command, dirs []string) error { return runIngest(cmd.Context(), a, o, dirs) },
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		},
 	}
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "look and count, write nothing")
 	cmd.Flags().BoolVar(&o.all, "all", false, "also take files that no format knows")
@@ -50,6 +49,11 @@ func newIngestCommand(a *app) *cobra.Command {
 
 func runIngest(ctx context.Context, a *app, o ingestOptions, dirs []string) error {
 	began := time.Now()
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); err == nil && info.Mode().IsRegular() && !o.all && strings.EqualFold(filepath.Ext(dir), ".zip") {
+			return usage(dir+" is a zip, and what is in one is not read", "unpack it into a directory of its own, and name that; --all takes it as it is")
+		}
+	}
 	store, done, err := a.ingestInto(ctx, o)
 	if err != nil {
 		return err
