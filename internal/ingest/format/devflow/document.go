@@ -56,10 +56,15 @@ func (p *parser) runID(doc, meta format.Value) string {
 	return cmp.Or(doc.Get("runId").Str(), meta.Get("runId").Str(), p.dir)
 }
 
-// tornID is the run's id where a document that is none still states it: its directory may have been renamed.
+// tornID is the run's id where a document that is none still states it whole: its directory may have been renamed.
 func (p *parser) tornID(b []byte) string {
 	v := format.ParseStart(format.TrimBOM(b))
-	return p.runID(v, v.Get("metadata"))
+	for _, id := range []format.Value{v.Get("runId"), v.Get("metadata", "runId")} {
+		if _, err := format.ParseJSON(id.Raw()); err == nil && id.Str() != "" {
+			return id.Str()
+		}
+	}
+	return p.dir
 }
 
 // noRun reports a document that belongs to no run that one could name.
