@@ -113,3 +113,23 @@ func TestSecrets(t *testing.T) {
 		}
 	}
 }
+
+// TestGoesOn takes a shutdown for one that goes on counting only where the messages speak for it.
+func TestGoesOn(t *testing.T) {
+	for _, c := range []struct {
+		said       int64
+		checkpoint bool
+		want       bool
+	}{
+		{said: 300, want: true},
+		{said: 200, want: true},
+		{said: 800},
+		{said: 14}, // fits neither 300 nor 800
+		{said: 14, checkpoint: true, want: true},
+	} {
+		p := &parser{said: c.said, checkpoint: c.checkpoint, before: map[string]spending{"m": {output: 500}}}
+		if got := p.goesOn(map[string]spending{"m": {output: 800}}); got != c.want {
+			t.Errorf("%d tokens said, checkpoint %v: %v", c.said, c.checkpoint, got)
+		}
+	}
+}

@@ -42,8 +42,9 @@ func (s spending) since(other spending) spending {
 }
 
 // goesOn says whether a shutdown repeats the sums of the one before it. Versions up to the spring of 2026 began anew with
-// each resume, later ones go on counting. What the messages between the two say of their output tells them apart; where there are
-// none, that nothing has changed; else whether the program keeps sums beside the messages, as those later versions do.
+// each resume, later ones go on counting. What the messages between the two say of their output tells them apart; where they say
+// nothing, that nothing has changed; else, and where they fit neither, whether the program keeps sums beside the messages, as
+// those later versions do.
 func (p *parser) goesOn(now map[string]spending) bool {
 	var before, after int64
 	for model, s := range p.before {
@@ -57,7 +58,9 @@ func (p *parser) goesOn(now map[string]spending) bool {
 	}
 	switch {
 	case p.said > 0:
-		return abs(after-before-p.said) < abs(after-p.said)
+		grown := after - before
+		off := abs(grown - p.said)
+		return off < abs(after-p.said) && (p.checkpoint || 2*off <= max(grown, p.said))
 	case len(p.before) == 0:
 		return false
 	case !p.asks && maps.Equal(now, p.before):
