@@ -40,10 +40,10 @@ func runSourceList(ctx context.Context, a *app) error {
 	for _, s := range sources {
 		row := sourceRow{Name: s.Name, Root: s.Root, Only: s.Only, State: sourceState(s), Host: orNull(s.Host)}
 		if !s.Added.IsZero() {
-			row.Added = orNull(s.Added.UTC().Format("2006-01-02T15:04:05.000000Z"))
+			row.Added = stamp(s.Added)
 		}
 		if s.Removed != nil {
-			row.Removed = orNull(s.Removed.UTC().Format("2006-01-02T15:04:05.000000Z"))
+			row.Removed = stamp(*s.Removed)
 		}
 		for v, err := range store.Index().Versions(ctx, index.VersionFilter{Source: s.Name, Newest: true}) {
 			if err != nil {

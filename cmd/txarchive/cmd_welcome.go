@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
@@ -45,16 +46,21 @@ func runWelcome(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	t := s.Totals
+	a.greet(dir, s.Totals, len(sources))
+	return nil
+}
+
+// greet says what an archive holds, and what to do next.
+func (a *app) greet(dir string, t index.Sums, sources int) {
 	switch {
-	case t.Files == 0 && len(sources) == 0:
+	case t.Files == 0 && sources == 0:
 		a.welcome(fmt.Sprintf("The archive %s is empty, and has no sources.", a.shown(dir)), [][2]string{
 			{"txarchive ingest", "take what agents keep, and what is below here"},
 			{"txarchive ingest DIR", "take all transcripts below DIR"},
 		})
 	case t.Files == 0:
 		a.welcome(fmt.Sprintf("The archive %s is empty.", a.shown(dir)), [][2]string{
-			{"txarchive ingest", "take what is new in " + plural(int64(len(sources)), "source", "sources")},
+			{"txarchive ingest", "take what is new in " + plural(int64(sources), "source", "sources")},
 			{"txarchive source list", "see where these are"},
 		})
 	default:
@@ -71,7 +77,6 @@ func runWelcome(ctx context.Context, a *app) error {
 		a.welcome(fmt.Sprintf("%s holds %s in %s: %s, %s.", a.shown(dir), size(t.Bytes), plural(t.Files, "file", "files"),
 			plural(t.Runs, "run", "runs"), plural(t.Events, "event", "events")), next)
 	}
-	return nil
 }
 
 // welcome prints how things stand and what can be done next.

@@ -158,13 +158,15 @@ func (a *app) location() *time.Location {
 	return time.Local
 }
 
-// wire is an instant for scripts: RFC 3339 in UTC, nil when it is not stated.
+// stamp is an instant for scripts: RFC 3339 in UTC.
+func stamp(t time.Time) *string { return orNull(t.UTC().Format("2006-01-02T15:04:05.000000Z")) }
+
+// wire is stamp, nil when it is not stated.
 func wire(t transcript.Time) *string {
 	if !t.Valid {
 		return nil
 	}
-	s := time.UnixMicro(t.UnixMicro).UTC().Format("2006-01-02T15:04:05.000000Z")
-	return &s
+	return stamp(time.UnixMicro(t.UnixMicro))
 }
 
 // text of an optional value for scripts: null when it is unknown.

@@ -62,9 +62,6 @@ func withTags(run map[string]any, tags []string) map[string]any {
 	return run
 }
 
-// stamp is an instant for scripts.
-func stamp(t time.Time) *string { return orNull(t.UTC().Format("2006-01-02T15:04:05.000000Z")) }
-
 // checkTag says whether a word can be a tag: one that a query can ask for.
 func checkTag(tag string) error {
 	switch {

@@ -71,26 +71,10 @@ func (g *Ingester) Reindex(ctx context.Context) (int, error) {
 // replay commits what the manifests of packs tell, in name order, which is time order. Packs that another one
 // replaces are left out. Versions are read when their turn comes: those of all packs may be millions.
 func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
-	replaced := map[string]bool{}
-	var bad []error
-	var told []toldPack
-	for i, info := range packs {
-		t := toldPack{Info: info, names: map[string]bool{}}
-		m, err := g.manifest(ctx, info.Name, t.look)
-		if errors.Is(err, blob.ErrCorrupt) || errors.Is(err, blob.ErrNotFound) {
-			bad = append(bad, fmt.Errorf("%w: %w", blob.ErrCorrupt, err))
-			continue
-		}
-		if err != nil {
-			return 0, err
-		}
-		for _, name := range m.Replaces {
-			replaced[name] = true
-		}
-		told = append(told, t)
-		g.progress(Progress{Stage: "manifests", Files: int64(i + 1), TotalFiles: int64(len(packs))})
+	told, bad, err := g.told(ctx, packs)
+	if err != nil {
+		return 0, err
 	}
-	told = slices.DeleteFunc(told, func(t toldPack) bool { return replaced[t.Name] })
 	places, err := g.placesIn(ctx, told)
 	if err != nil {
 		return 0, err
@@ -132,7 +116,29 @@ func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
 			return adopted, err
 		}
 	}
-	return adopted, errors.Join(bad...)
+	return adopted, bad
+}
+
+// told are the packs that no other of them replaces, with what their manifests name; bad are those that cannot be read.
+func (g *Ingester) told(ctx context.Context, packs []blob.Info) (told []toldPack, bad, err error) {
+	replaced := map[string]bool{}
+	for i, info := range packs {
+		t := toldPack{Info: info, names: map[string]bool{}}
+		m, err := g.manifest(ctx, info.Name, t.look)
+		if errors.Is(err, blob.ErrCorrupt) || errors.Is(err, blob.ErrNotFound) {
+			bad = errors.Join(bad, fmt.Errorf("%w: %w", blob.ErrCorrupt, err))
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, name := range m.Replaces {
+			replaced[name] = true
+		}
+		told = append(told, t)
+		g.progress(Progress{Stage: "manifests", Files: int64(i + 1), TotalFiles: int64(len(packs))})
+	}
+	return slices.DeleteFunc(told, func(t toldPack) bool { return replaced[t.Name] }), bad, nil
 }
 
 // leftOut are the versions of which a pack of a gc does not tell any more, as far as the packs that it replaces are still there.

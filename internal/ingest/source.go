@@ -71,27 +71,10 @@ func (g *Ingester) source(ctx context.Context, root Root, report *Report) error 
 		return err
 	}
 	defer dir.Close()
-	before, err := g.Index.Stats(ctx, root.Source)
-	if err != nil {
+	s := &scan{g: g, root: root, dir: dir, report: report}
+	if err := s.prepare(ctx); err != nil {
 		return err
 	}
-	s := &scan{g: g, root: root, dir: dir, before: before, seen: make([]bool, before.Len()), report: report}
-	if s.graves, err = g.tombstones(ctx); err != nil {
-		return err
-	}
-	sources, err := g.Index.Sources(ctx)
-	if err != nil {
-		return err
-	}
-	s.first, s.empty = !slices.Contains(sources, root.Source), len(sources) == 0
-	if s.relearn, err = g.newFormats(ctx, root.Source); err != nil {
-		return err
-	}
-	hosts, err := g.hosts(ctx)
-	if err != nil {
-		return err
-	}
-	s.host = hosts[root.Source]
 	if err := s.walk(ctx); err != nil {
 		if root.Listed && errors.Is(err, os.ErrNotExist) {
 			return nil
@@ -127,6 +110,29 @@ func (g *Ingester) source(ctx context.Context, root Root, report *Report) error 
 		return err
 	}
 	return g.Index.Remember(ctx, formatsKey+root.Source, g.formatsName())
+}
+
+// prepare finds out what the index knows of the source.
+func (s *scan) prepare(ctx context.Context) (err error) {
+	g, source := s.g, s.root.Source
+	if s.before, err = g.Index.Stats(ctx, source); err != nil {
+		return err
+	}
+	s.seen = make([]bool, s.before.Len())
+	if s.graves, err = g.tombstones(ctx); err != nil {
+		return err
+	}
+	sources, err := g.Index.Sources(ctx)
+	if err != nil {
+		return err
+	}
+	s.first, s.empty = !slices.Contains(sources, source), len(sources) == 0
+	if s.relearn, err = g.newFormats(ctx, source); err != nil {
+		return err
+	}
+	hosts, err := g.hosts(ctx)
+	s.host = hosts[source]
+	return err
 }
 
 // learnedKey is where the index remembers roots that were recognised by scans which did not see all that lies below

@@ -34,7 +34,7 @@ var facets = map[string]func(*Result) string{
 	"model":        (*Result).Model,
 	"project":      (*Result).Project,
 	"group":        func(r *Result) string { return r.Run.Group },
-	"flow":         func(r *Result) string { return first(r.Conversation.Flow, r.Run.Flow) },
+	"flow":         func(r *Result) string { return cmp.Or(r.Conversation.Flow, r.Run.Flow) },
 	"step":         func(r *Result) string { return r.Conversation.Step },
 	"outcome":      func(r *Result) string { return string(r.Run.Outcome) },
 	"run":          func(r *Result) string { return r.Event.Run },

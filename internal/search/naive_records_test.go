@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -103,9 +104,9 @@ func (n *naiveReader) owner(r *row, e *transcript.Event) {
 	if c == nil {
 		c = &transcript.Conversation{}
 	}
-	r.agent, r.model = first(e.Agent, c.Agent, run.Agent), first(e.Model, c.Model, run.Model)
-	r.flow, r.step = first(e.Flow, c.Flow, run.Flow), first(e.Step, c.Step)
-	r.engine, r.project, r.group = c.Engine, first(c.Project, run.Project), run.Group
+	r.agent, r.model = cmp.Or(e.Agent, c.Agent, run.Agent), cmp.Or(e.Model, c.Model, run.Model)
+	r.flow, r.step = cmp.Or(e.Flow, c.Flow, run.Flow), cmp.Or(e.Step, c.Step)
+	r.engine, r.project, r.group = c.Engine, cmp.Or(c.Project, run.Project), run.Group
 	r.statuses, r.outcome, r.stub = some(run.Status, c.Status), string(run.Outcome), run.Stub
 	r.attrs = map[string][]string{}
 	for _, of := range []transcript.Attributes{e.Attributes, c.Attributes, run.Attributes} {

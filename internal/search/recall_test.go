@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -271,9 +272,9 @@ func (s *sampleReader) row(e, head, c, run map[string]any) row {
 	r := row{id: str(e["event_id"]), run: str(run["native_id"]), runID: str(e["run_id"]), conversation: str(c["native_id"]), seq: *integer(e["seq"]),
 		part: int(*integer(e["part"])) - 1, hidden: verdict != string(transcript.Counted) && verdict != string(transcript.Uncounted),
 		kind: str(e["kind"]), role: str(e["role"]), typ: str(e["type"]), tool: str(e["tool"]), format: str(e["format"]),
-		agent: first(own["agent"], str(c["agent"]), str(run["agent"])), model: first(own["model"], str(c["model"]), str(run["model"])),
-		flow: first(own["flow"], str(c["flow"]), str(run["flow"])), step: first(own["step"], str(c["step"])), engine: str(c["engine"]),
-		project: first(str(c["project"]), str(run["project"])), group: str(run["group_id"]), outcome: str(run["outcome"]),
+		agent: cmp.Or(own["agent"], str(c["agent"]), str(run["agent"])), model: cmp.Or(own["model"], str(c["model"]), str(run["model"])),
+		flow: cmp.Or(own["flow"], str(c["flow"]), str(run["flow"])), step: cmp.Or(own["step"], str(c["step"])), engine: str(c["engine"]),
+		project: cmp.Or(str(c["project"]), str(run["project"])), group: str(run["group_id"]), outcome: str(run["outcome"]),
 		statuses: some(str(run["status"]), str(c["status"])), from: own["from"], source: str(e["source"]), path: str(e["path"]), attrs: attrs,
 		stub: *integer(run["stub"]) == 1, problem: s.wrong[versionOf(e)], timeless: e["time_us"] == nil}
 	if !r.timeless {

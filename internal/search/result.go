@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -38,30 +39,16 @@ type Snippet struct {
 }
 
 // Agent returns who acted, as far as the conversation or its run says so.
-func (r *Result) Agent() string { return first(r.Conversation.Agent, r.Run.Agent) }
+func (r *Result) Agent() string { return cmp.Or(r.Conversation.Agent, r.Run.Agent) }
 
 // Model returns the model of the conversation or its run.
-func (r *Result) Model() string { return first(r.Conversation.Model, r.Run.Model) }
+func (r *Result) Model() string { return cmp.Or(r.Conversation.Model, r.Run.Model) }
 
 // Project returns what the conversation or its run was about.
-func (r *Result) Project() string { return first(r.Conversation.Project, r.Run.Project) }
+func (r *Result) Project() string { return cmp.Or(r.Conversation.Project, r.Run.Project) }
 
 // Title returns the title of the conversation or its run.
-func (r *Result) Title() string { return first(r.Conversation.Title, r.Run.Title) }
-
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
-// Time returns an instant as time.Time in UTC, and false when it is not stated.
-func Time(t transcript.Time) (time.Time, bool) {
-	return time.UnixMicro(t.UnixMicro).UTC(), t.Valid
-}
+func (r *Result) Title() string { return cmp.Or(r.Conversation.Title, r.Run.Title) }
 
 // rowJSON is what every row tells.
 type rowJSON struct {
@@ -113,7 +100,7 @@ func (r Row) MarshalJSON() ([]byte, error) { return json.Marshal(wire(&r.Event, 
 // MarshalJSON writes the hit as one object with all keys.
 func (r Result) MarshalJSON() ([]byte, error) {
 	out := resultJSON{rowJSON: wire(&r.Event, &r.Snippet), Title: known(r.Title()), Agent: known(r.Agent()), Model: known(r.Model()),
-		Project: known(r.Project()), Group: known(r.Run.Group), Flow: known(first(r.Conversation.Flow, r.Run.Flow)),
+		Project: known(r.Project()), Group: known(r.Run.Group), Flow: known(cmp.Or(r.Conversation.Flow, r.Run.Flow)),
 		Step: known(r.Conversation.Step), Cursor: r.Cursor, Before: r.Before, After: r.After}
 	if out.Before == nil {
 		out.Before = []Row{}

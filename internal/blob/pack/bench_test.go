@@ -114,7 +114,7 @@ func BenchmarkReadRange(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		raw := c.extents[0].Raw + int64(i)*100003%(8<<20-2048)
-		if _, err := ReadRange(context.Background(), m.Pack, data, m.Members, raw, 2048); err != nil {
+		if _, err := (&View{Pack: data, Members: m.Members}).ReadRange(context.Background(), raw, 2048); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -85,18 +85,6 @@ func nextMember(ctx context.Context, name string, p blob.Pack, offset int64) (in
 	return p.Size(), nil
 }
 
-// Salvage finds what a pack still holds when its manifest or trailer is damaged. It returns a table of the members
-// that can be inflated, and the entries that are whole in it: a View of the table reads their content, at Raw. The
-// offsets of the tar stream are those of the table, not those that the pack once had.
-func Salvage(ctx context.Context, p blob.Pack) (members []blob.Member, entries []Entry, err error) {
-	s := newSalvage()
-	if _, err := scan(ctx, "", p, s.visit); err != nil {
-		return nil, nil, err
-	}
-	s.walk.finish()
-	return s.members, s.whole, nil
-}
-
 // gone is the offset of a member that is nowhere in the pack.
 const gone = -1
 
@@ -195,7 +183,7 @@ func (s *salvage) manifest(ctx context.Context, p blob.Pack) (blob.Manifest, boo
 		if !strings.HasPrefix(e.Name, manifestDir+"/") {
 			continue
 		}
-		lines, err := ReadRange(ctx, "", p, s.members, e.Raw, e.Size)
+		lines, err := (&View{Pack: p, Members: s.members}).ReadRange(ctx, e.Raw, e.Size)
 		if err != nil {
 			continue
 		}

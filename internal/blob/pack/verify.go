@@ -19,7 +19,7 @@ type Damage struct {
 	// Lost names the bytes of originals that cannot be read any more. It is empty when the damage costs nothing:
 	// a bit of a gzip header that no reader needs.
 	Lost []Loss
-	// Readable names, when the manifest is lost, the entries that can still be read whole (Salvage reads them).
+	// Readable names, when the manifest is lost, the entries that can still be read whole.
 	Readable []string
 }
 

@@ -53,7 +53,7 @@ func readableExtents(t testing.TB, w *world, m blob.Manifest, data []byte) map[s
 			if c.packs[i] != m.Pack || e.CopyOf != nil {
 				continue
 			}
-			b, err := ReadRange(context.Background(), m.Pack, blobtest.Bytes(data), m.Members, e.Raw, e.Size)
+			b, err := (&View{Pack: blobtest.Bytes(data), Members: m.Members}).ReadRange(context.Background(), e.Raw, e.Size)
 			if err != nil && !errors.Is(err, blob.ErrCorrupt) {
 				t.Fatal(err)
 			}
@@ -202,20 +202,20 @@ func TestWrongName(t *testing.T) {
 	}
 }
 
-// TestSalvage reads what is left when manifest and trailer are gone.
-func TestSalvage(t *testing.T) {
+// TestSurveyOfCut reads what is left when manifest and trailer are gone.
+func TestSurveyOfCut(t *testing.T) {
 	w, m, data := smallWorld(t)
 	last := m.Members[len(m.Members)-1]
 	cut := bytes.Clone(data[:last.Offset+last.Size])
 	cut[m.Members[0].Offset+30] ^= 0xff
 	p := blobtest.Bytes(cut)
-	members, entries, err := Salvage(context.Background(), p)
+	found, err := Survey(context.Background(), "", p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]bool{}
-	for _, e := range entries {
-		content, err := ReadRange(context.Background(), "", p, members, e.Raw, e.Size)
+	for _, e := range found.Entries {
+		content, err := (&View{Pack: p, Members: found.All}).ReadRange(context.Background(), e.Raw, e.Size)
 		if err != nil {
 			t.Fatal(err)
 		}

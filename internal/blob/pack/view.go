@@ -18,14 +18,8 @@ type View struct {
 	Cache   *Cache        // may be nil; not used without Name
 }
 
-// ReadRange returns size bytes of the tar stream from raw on, by the members that cover them. Damaged bytes, and
-// members that do not cover the range, are blob.ErrCorrupt.
-func ReadRange(ctx context.Context, name string, p blob.Pack, members []blob.Member, raw, size int64) ([]byte, error) {
-	v := View{Name: name, Pack: p, Members: members}
-	return v.ReadRange(ctx, raw, size)
-}
-
-// ReadRange returns size bytes of the tar stream from raw on, in memory of their own.
+// ReadRange returns size bytes of the tar stream from raw on, in memory of their own. Damaged bytes, and members that do
+// not cover the range, are blob.ErrCorrupt.
 func (v *View) ReadRange(ctx context.Context, raw, size int64) ([]byte, error) {
 	if !v.covers(raw, size) {
 		return nil, corrupt(v.Name, 0, "no members hold %d bytes from %d of the tar stream on", size, raw)

@@ -67,7 +67,7 @@ func TestWrongTable(t *testing.T) {
 		table := append([]blob.Member{}, m.Members...)
 		change(&table[len(table)-1])
 		last := table[len(table)-1]
-		if _, err := ReadRange(context.Background(), "", blobtest.Bytes(data), table, last.Raw, 1); !errors.Is(err, blob.ErrCorrupt) {
+		if _, err := (&View{Pack: blobtest.Bytes(data), Members: table}).ReadRange(context.Background(), last.Raw, 1); !errors.Is(err, blob.ErrCorrupt) {
 			t.Errorf("table %d: %v", i, err)
 		}
 	}
@@ -82,9 +82,9 @@ func TestReadErrorsAreNotCorruption(t *testing.T) {
 	ctx := context.Background()
 	_, m, data := smallWorld(t)
 	p := brokenPack{blobtest.Bytes(data)}
-	_, err := ReadRange(ctx, "", p, m.Members, 0, 10)
+	_, err := (&View{Pack: p, Members: m.Members}).ReadRange(ctx, 0, 10)
 	_, err2 := Open(ctx, p, "")
-	_, _, err3 := Salvage(ctx, p)
+	_, err3 := Survey(ctx, "", p)
 	for _, err := range []error{err, err2, err3, Verify(ctx, m.Pack, p, func(d Damage) { t.Error(d) })} {
 		if !errors.Is(err, errBroken) || errors.Is(err, blob.ErrCorrupt) {
 			t.Errorf("got %v", err)

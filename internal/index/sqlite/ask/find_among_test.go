@@ -70,7 +70,7 @@ func TestRowsAreThoseOfTheEngine(t *testing.T) {
 			if err := tx.Select(&want, "SELECT rowid FROM fts WHERE fts MATCH ? ORDER BY rowid DESC", e.String()); err != nil {
 				t.Fatalf("%s: %v", e, err)
 			}
-			view, err := fts5.NewView(ask.Leaves(t.Context(), tx))
+			view, err := new(fts5.Shelf).View(ask.Leaves(t.Context(), tx))
 			if err != nil {
 				t.Fatal(err)
 			}

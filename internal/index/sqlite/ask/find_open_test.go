@@ -30,7 +30,7 @@ func TestOpenings(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer tx.Rollback()
-		view, err := fts5.NewView(ask.Leaves(t.Context(), tx))
+		view, err := new(fts5.Shelf).View(ask.Leaves(t.Context(), tx))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,9 +53,6 @@ type part struct {
 // firstTombstone is the number of a segment's tombstones, less its own.
 const firstTombstone = 1 << 16
 
-// NewView reads which segments there are.
-func NewView(store Store) (*View, error) { return new(Shelf).View(store) }
-
 // Of is a view of the segments that may have rows with origins from first to last.
 func (v *View) Of(first, last uint64) *View {
 	some := &View{shelf: v.shelf, measures: v.measures}

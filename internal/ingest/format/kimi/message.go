@@ -1,6 +1,7 @@
 package kimi
 
 import (
+	"cmp"
 	"hash/fnv"
 	"strconv"
 
@@ -88,14 +89,11 @@ func (p *parser) message(l line, m message) {
 		}
 		e = p.aside(l, kind)
 	}
-	switch {
-	case m.agent != "": // its own file tells it, too
+	if m.agent != "" { // its own file tells it, too
 		e.Verdict = transcript.Uncounted
 		e.Attributes.Set("subagent", m.agent)
-	case m.task != "":
-		e.Conversation = m.task
-		p.known(l, e, m)
-	default:
+	} else {
+		e.Conversation = cmp.Or(m.task, e.Conversation)
 		p.known(l, e, m)
 	}
 	p.Emit(e)
