@@ -229,7 +229,7 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 		fmt.Fprintf(a.out, "%s adopted that the index did not know\n", plural(r.Adopted, "pack", "packs"))
 	}
 	if r.Ignored > 0 {
-		fmt.Fprintf(a.out, "%s left alone: no format knows them (--all takes them)\n", plural(r.Ignored, "file", "files"))
+		fmt.Fprintf(a.out, "%s left alone: of no known format (--all takes those too)\n", plural(r.Ignored, "file", "files"))
 	}
 	if r.LeftOut > 0 {
 		fmt.Fprintf(a.out, "%s left out: locks, and files that hold credentials\n", plural(r.LeftOut, "file", "files"))

@@ -36,7 +36,7 @@ func newSQLCommand(a *app) *cobra.Command {
 		Example: "  txarchive sql 'SELECT format, count(*) FROM v_runs GROUP BY 1'\n" +
 			"  txarchive sql --param tool=Bash 'SELECT event_id, event_text(event_id) FROM v_tool_calls WHERE tool = :tool LIMIT 5'\n" +
 			"  txarchive sql --param least:=1000 'SELECT run_id FROM v_runs WHERE events > :least'\n" +
-			"  txarchive sql --format csv < query.sql > out.csv\n  txarchive sql --json 'SELECT * FROM v_problems' | jq '.[].reason'",
+			"  txarchive sql --format csv < query.sql > out.csv\n  txarchive sql '.schema v_runs'\n  txarchive sql --json 'SELECT * FROM v_problems' | jq '.[].reason'",
 		Args:              takes(0, 1),
 		ValidArgsFunction: a.completeSQL,
 		RunE:              func(cmd *cobra.Command, v []string) error { return runSQL(cmd.Context(), a, o, v) },
@@ -87,6 +87,14 @@ func runSQL(ctx context.Context, a *app, o sqlOptions, v []string) error {
 		return err
 	}
 	defer store.Close()
+	if command := strings.TrimSpace(statement); strings.HasPrefix(command, ".") {
+		words, err := sqlWords(ctx, store.Index())
+		if err != nil {
+			return err
+		}
+		_, err = (&shell{a: a, words: words}).command(command)
+		return err
+	}
 	err = store.Index().Query(ctx, index.Question{SQL: statement, Params: params, Spare: o.spare, Rows: o.limit, Time: o.timeout}, out.columns, out.row)
 	if end := out.end(); err == nil || errors.Is(err, index.ErrLimit) {
 		err = errors.Join(err, end)

@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format/all"
 )
 
@@ -142,6 +144,14 @@ var remedies = map[string]string{
 	"store": "see what the system says of the disk that the archive lies on",
 }
 
+// remedy is what can be done about a problem, "" for what can only be read. A link has no owner or mode that would help.
+func remedy(p *index.Problem) string {
+	if p.Kind == "scan" && strings.HasPrefix(p.Reason, "symbolic link") {
+		return "`txarchive ingest` of what a link leads to takes it; a link to what is taken anyway can go"
+	}
+	return remedies[p.Kind]
+}
+
 // problems counts what could not be read, by kind.
 func (d *doctor) problems(ctx context.Context) error {
 	c := d.check("problems", "everything that was stored could be read")
@@ -150,34 +160,36 @@ func (d *doctor) problems(ctx context.Context) error {
 		return nil
 	}
 	type group struct {
-		format, kind string
-		n            int64
-		example      string
+		format, kind, remedy string
+		n                    int64
+		example              string
 	}
-	groups := map[[2]string]*group{}
+	groups := map[[3]string]*group{}
 	total := int64(0)
 	for p, err := range d.store.Index().Problems(ctx) {
 		if err != nil {
 			return err
 		}
 		total++
-		g := groups[[2]string{p.Format, p.Kind}]
+		key := [3]string{p.Format, p.Kind, remedy(&p)}
+		g := groups[key]
 		if g == nil {
-			g = &group{format: firstOf(p.Format, "scan"), kind: p.Kind, example: fmt.Sprintf("%s/%s: %s", p.Key.Source, p.Key.Path, p.Reason)}
-			groups[[2]string{p.Format, p.Kind}] = g
+			g = &group{format: firstOf(p.Format, "scan"), kind: p.Kind, remedy: key[2], example: fmt.Sprintf("%s/%s: %s", p.Key.Source, p.Key.Path, p.Reason)}
+			groups[key] = g
 		}
 		g.n++
 	}
 	sorted := slices.SortedFunc(maps.Values(groups), func(a, b *group) int {
-		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.format, b.format), cmp.Compare(a.kind, b.kind))
+		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.format, b.format), cmp.Compare(a.kind, b.kind), cmp.Compare(a.remedy, b.remedy))
 	})
-	hint := "the bytes are kept all the same: txarchive sql 'SELECT source, path, line, kind, reason FROM v_problems'"
+	var hints []string
 	for _, g := range sorted {
 		c.item(fmt.Sprintf("%s %s %s, as in %s", number(g.n), g.format, g.kind, g.example))
-		if remedy := remedies[g.kind]; remedy != "" {
-			hint = remedy
+		if g.remedy != "" && !slices.Contains(hints, g.remedy) {
+			hints = append(hints, g.remedy)
 		}
 	}
+	hint := firstOf(strings.Join(hints, "; "), "the bytes are kept all the same: txarchive sql 'SELECT source, path, line, kind, reason FROM v_problems'")
 	c.end(checkProblem, plural(total, "problem", "problems")+" with originals", hint)
 	return nil
 }

@@ -83,7 +83,7 @@ var exitTable = []struct {
 	{nightly.ErrRunning, exitLocked, "wait for it; txarchive status says how far it is"},
 	{schedule.ErrForeign, exitRefused, "move it away, or name another: --archive, --with"},
 	{schedule.ErrNone, exitNotFound, "txarchive schedule install"},
-	{schedule.ErrUnusable, exitUsage, "--with systemd, launchd or cron names what is to run it; --dry-run prints what would be written"},
+	{schedule.ErrUnusable, exitUsage, "--with systemd, launchd or cron names what is to run it; with --dry-run it is only shown what would be written"},
 	{backup.ErrLocked, exitLocked, "another backup is at work; wait for it"},
 	{backup.ErrNoBackup, exitNotFound, "is its disk mounted? `txarchive backup DIR` makes a directory a backup"},
 	{backup.ErrNotEmpty, exitRefused, "a backup needs a directory of its own, outside of the archive: name one that is missing or empty"},

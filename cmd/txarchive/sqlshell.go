@@ -96,7 +96,11 @@ func (s *shell) loop(ctx context.Context) error {
 		}
 		if command := strings.TrimSpace(typed); statement == "" && strings.HasPrefix(command, ".") {
 			s.remember(command)
-			if quit := s.command(ctx, command); quit {
+			quit, err := s.command(command)
+			if err != nil {
+				s.complain(err)
+			}
+			if quit {
 				return nil
 			}
 			continue
@@ -126,32 +130,31 @@ func (s *shell) remember(statement string) {
 }
 
 // command runs a command of the shell; quit says that it was the last.
-func (s *shell) command(ctx context.Context, typed string) (quit bool) {
+func (s *shell) command(typed string) (quit bool, err error) {
 	name, rest, _ := strings.Cut(typed, " ")
 	rest = strings.Trim(strings.TrimSpace(rest), ";")
 	switch strings.TrimSuffix(name, ";") {
 	case ".quit", ".exit", ".q":
-		return true
+		return true, nil
 	case ".help", ".h", ".?":
 		fmt.Fprintln(s.a.out, shellHelp)
 	case ".views", ".tables":
 		fmt.Fprintln(s.a.out, s.words.listViews())
 	case ".schema":
-		if text, ok := s.words.schema(rest, s.a.width()); ok {
-			fmt.Fprintln(s.a.out, text)
-		} else {
-			s.complain(usage(fmt.Sprintf("there is no view %q", rest), ".views lists them"))
+		text, ok := s.words.schema(rest, s.a.width())
+		if !ok {
+			return false, usage(fmt.Sprintf("there is no view %q", rest), ".views lists them")
 		}
+		fmt.Fprintln(s.a.out, text)
 	case ".format", ".mode":
 		if _, err := newRowWriter(s.a, rest); err != nil {
-			s.complain(err)
-		} else {
-			s.o.format = rest
+			return false, err
 		}
+		s.o.format = rest
 	default:
-		s.complain(usage(fmt.Sprintf("there is no command %q", name), ".help lists them"))
+		return false, usage(fmt.Sprintf("there is no command %q", name), ".help lists them")
 	}
-	return false
+	return false, nil
 }
 
 // run answers one statement. Ctrl-C stops it.
