@@ -119,7 +119,11 @@ func TestCasesOfAgents(t *testing.T) {
 			Requests: 10, Input: 1231, Output: 168, CacheRead: 36930, CacheWrite: 1136},
 		"amp/fork": {Runs: 4, Conversations: 4, Links: 4, User: 5, Assistant: 5, Calls: 1, Results: 1, System: 1,
 			Requests: 6, Input: 123, Output: 35, CacheRead: 102, CacheWrite: 40},
-		"amp/broken": {Runs: 1, Conversations: 1, Problems: 4, User: 1, Results: 1, System: 1, Requests: 2, Input: 5, Output: 5},
+		"amp/broken":  {Runs: 1, Conversations: 1, Problems: 4, User: 1, Results: 1, System: 1, Requests: 2, Input: 5, Output: 5},
+		"goose/files": {Runs: 2, Conversations: 2, Problems: 2, User: 3, Assistant: 2, Calls: 1, Results: 1, Input: 380, Output: 40},
+		"goose/rows": {Runs: 2, Conversations: 3, Links: 2, User: 3, Assistant: 3, Reasoning: 2, Calls: 2, Results: 2, System: 2,
+			Requests: 2, Input: 210, Output: 56, CacheRead: 120, CacheWrite: 40, Cost: 200000},
+		"goose/broken": {Runs: 1, Conversations: 1, Problems: 2, Calls: 1, Results: 1, System: 1, Requests: 1, Input: 3, Output: 1, CacheRead: 9},
 		"llm-logs/rows": {Runs: 6, Conversations: 6, Links: 1, User: 7, Assistant: 6, Reasoning: 3, Calls: 3, Results: 4, System: 3,
 			Requests: 9, Input: 326, Output: 60, CacheRead: 132, CacheWrite: 300, CacheWrite1h: 100},
 		"llm-logs/broken": {Runs: 1, Conversations: 1, Problems: 3, User: 1, Assistant: 1, Calls: 2, System: 1, Requests: 2, Input: 8, Output: 1},
@@ -141,7 +145,7 @@ func TestCasesOfAgents(t *testing.T) {
 
 // folders are the packages of the formats.
 var folders = map[string]string{"claude-code": "claudecode", "codex": "codex", "gemini-cli": "geminicli", "copilot-cli": "copilotcli",
-	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode", "kimi": "kimi", "chatgpt": "chatgpt", "claude-ai": "claudeai", "pi": "pi", "openclaw": "openclaw", "cursor": "cursor", "amp": "amp", "llm-logs": "llmlogs"}
+	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode", "kimi": "kimi", "chatgpt": "chatgpt", "claude-ai": "claudeai", "pi": "pi", "openclaw": "openclaw", "cursor": "cursor", "amp": "amp", "llm-logs": "llmlogs", "goose": "goose"}
 
 // said asks an archive for what it counts.
 func (l *life) said() (s said) {

@@ -22,6 +22,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/devflow"
 	"github.com/txarchive/txarchive/internal/ingest/format/flowstudio"
 	"github.com/txarchive/txarchive/internal/ingest/format/geminicli"
+	"github.com/txarchive/txarchive/internal/ingest/format/goose"
 	"github.com/txarchive/txarchive/internal/ingest/format/kimi"
 	"github.com/txarchive/txarchive/internal/ingest/format/leslie"
 	"github.com/txarchive/txarchive/internal/ingest/format/llmlogs"
@@ -57,6 +58,7 @@ func Formats() []format.Format {
 		cursor.New(),
 		amp.New(),
 		llmlogs.New(),
+		goose.New(),
 	}
 }
 

@@ -30,6 +30,7 @@ func TestParsersAllocate(t *testing.T) {
 		{"kimi", "wire", "../kimi/testdata/code/in/home/.kimi-code/sessions/wd_shop_0123456789ab/session_5a000000-0000-4000-8000-000000000001/agents/main/wire.jsonl", 3},
 		{"qwen-code", "session", "../qwencode/testdata/session/in/home/.qwen/projects/-home-ada-shop/chats/1a000000-0000-4000-8000-00000000000a.jsonl", 8},
 		{"leslie", "transcript", "../leslie/testdata/copies/in/shop/.leslie/threads/thread-aaaa0001/.meta/transcripts/20260301-1000-Add-a-cart-page.txt", 0.8},
+		{"goose", "rows", "../goose/testdata/rows/in/goose/sessions/sessions.db/20261001_1/messages.ndjson", 20},
 		{"llm-logs", "rows", "../llmlogs/testdata/rows/in/logs.db/c1/responses.ndjson", 26},
 		{"openclaw", "session", "../openclaw/testdata/chats/in/home/.openclaw/agents/main/sessions/0a000000-0000-4000-8000-00000000000a.jsonl", 8},
 		{"pi", "session", "../pi/testdata/tree/in/home/.pi/agent/sessions/--home-ada-shop--/2026-11-03T10-00-00-000Z_019a0000-0000-7000-8000-00000000000a.jsonl", 8},

@@ -1,0 +1,89 @@
+package goose
+
+import "github.com/txarchive/txarchive/internal/ingest/format"
+
+// The names of rows in what is taken out of a database.
+const (
+	tablePrefix  = "goose "
+	tableSession = tablePrefix + "session"
+	tableMessage = tablePrefix + "message"
+	tableThread  = tablePrefix + "thread message" // as a client shows it, of schemas 10 and later
+	tableUsage   = tablePrefix + "usage"
+)
+
+// Split takes a database apart: of each session its own row, its messages, its requests, and what a client shows of it. The
+// columns that came with later schemas are looked for in a row of nulls where a table has none.
+func (goose) Split(role string) []format.Split {
+	if role != roleDatabase {
+		return nil
+	}
+	return splits
+}
+
+func (goose) Apart(role string) bool { return role == roleRows || role == roleDatabase }
+
+// began is when the session of a row was made, as the database has it.
+const began = `(SELECT CAST(created_at AS TEXT) FROM sessions WHERE id = ?1) AS began`
+
+// sessionSplit takes the sessions' own rows out; calls is SQL of how many requests the ledger has of session s.
+func sessionSplit(calls string) format.Split {
+	return format.Split{
+		Role: roleRows,
+		Any:  []string{"sessions"},
+		Keys: `SELECT id || '/session', CAST(strftime('%s', updated_at) AS INTEGER) * 1000,
+			coalesce(accumulated_total_tokens, 0) + coalesce(total_tokens, 0) + length(coalesce(description, '')) + ` + calls + `, id FROM sessions s WHERE id NOT NULL`,
+		Rows: []format.Query{{
+			Name: tableSession, JSON: []string{"extension_data", "recipe_json", "user_recipe_values_json", "model_config_json"},
+			SQL: `SELECT s.*, CAST(s.created_at AS TEXT) AS began, ` + calls + ` AS calls,
+				(SELECT CAST(created_at AS TEXT) FROM sessions WHERE id = (SELECT parent_session_id FROM sessions WHERE id = ?1)) AS parent_began
+				FROM (SELECT NULL AS parent_session_id) later, sessions s WHERE s.id = ?1`,
+		}},
+	}
+}
+
+// messageSplit takes the messages of a table out. Their metadata is changed in place.
+func messageSplit(from, file, table string) format.Split {
+	return format.Split{
+		Role: roleRows, Log: true,
+		With: []string{from},
+		Keys: `SELECT k.s || '/` + file + `', CASE WHEN k.t > 100000000000 THEN k.t ELSE k.t * 1000 END,
+			k.m * 1048576 + k.c % 1024 * 1024 + coalesce((SELECT sum(length(metadata_json)) FROM ` + from + ` WHERE session_id = k.s), 0) % 1024, k.s
+			FROM (SELECT session_id AS s, max(id) AS m, count(*) AS c, max(created_timestamp) AS t FROM ` + from + ` WHERE session_id NOT NULL GROUP BY session_id) k,
+			(SELECT NULL AS metadata_json) later`,
+		Rows: []format.Query{{
+			Name: table, JSON: []string{"content_json", "metadata_json"},
+			SQL: `SELECT *, ` + began + ` FROM ` + from + ` WHERE session_id = ?1 ORDER BY created_timestamp, id`,
+		}},
+	}
+}
+
+// recorded counts the requests of session s that the ledger has.
+const recorded = `(SELECT count(*) FROM usage_ledger WHERE session_id = s.id AND coalesce(cost_source, '') <> '` + carried + `')`
+
+var splits = []format.Split{
+	with("usage_ledger", sessionSplit(recorded)),
+	without("usage_ledger", sessionSplit(`0`)),
+	messageSplit("messages", "messages", tableMessage),
+	messageSplit("thread_messages", "thread", tableThread),
+	{
+		Role: roleRows, Log: true,
+		With: []string{"usage_ledger"},
+		Keys: `SELECT session_id || '/usage', CASE WHEN max(created_timestamp) > 100000000000 THEN max(created_timestamp) ELSE max(created_timestamp) * 1000 END,
+			max(id) * 1024 + count(*) % 1024, session_id FROM usage_ledger WHERE session_id NOT NULL GROUP BY session_id`,
+		Rows: []format.Query{{
+			Name: tableUsage, JSON: []string{"model_config"},
+			SQL: `SELECT u.*, ` + began + `, (SELECT provider_name FROM sessions WHERE id = ?1) AS provider, (SELECT model_config_json FROM sessions WHERE id = ?1) AS model_config
+				FROM (SELECT NULL AS provider_name, NULL AS model_config_json) later, usage_ledger u WHERE u.session_id = ?1 ORDER BY u.id`,
+		}},
+	},
+}
+
+func with(table string, s format.Split) format.Split {
+	s.With = []string{table}
+	return s
+}
+
+func without(table string, s format.Split) format.Split {
+	s.Without = []string{table}
+	return s
+}
