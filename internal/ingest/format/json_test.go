@@ -385,3 +385,16 @@ func TestParseStart(t *testing.T) {
 		}
 	}
 }
+
+// TestBlank knows every kind of space, written as an escape or not.
+func TestBlank(t *testing.T) {
+	for text, want := range map[string]bool{
+		`""`: true, `"  "`: true, `"\n\t"`: true, `"\u2028"`: true, "\"\u2028\u00a0\u3000\"": true, `3`: true, `null`: true, `["a"]`: true,
+		`"a"`: false, `"  a"`: false, `"\n\u0061"`: false, `"。"`: false, `"\u0000"`: false,
+	} {
+		v, err := ParseJSON([]byte(text))
+		if err != nil || v.IsBlank() != want {
+			t.Errorf("%s: %v, %v", text, v.IsBlank(), err)
+		}
+	}
+}

@@ -22,23 +22,7 @@ func hasBlocks(content format.Value) bool {
 			return true
 		}
 	}
-	return blankless(content)
-}
-
-// blankless reports whether a value is a string that says something.
-func blankless(v format.Value) bool {
-	if !v.IsString() {
-		return false
-	}
-	for _, c := range v.Raw()[1 : v.Len()-1] {
-		if c > ' ' {
-			if c != '\\' {
-				return true
-			}
-			return format.Title(v.Str()) != "" // an escape, most likely of space
-		}
-	}
-	return false
+	return !content.IsBlank()
 }
 
 // textsOf yields the values that hold what is said in a message: text blocks, or its text, none that is blank. n is the place of a
@@ -47,7 +31,7 @@ func textsOf(m format.Value, yield func(n int, v format.Value)) {
 	content := m.Get("content")
 	switch {
 	case !hasBlocks(content):
-		if text := m.Get("text"); blankless(text) {
+		if text := m.Get("text"); !text.IsBlank() {
 			yield(0, text)
 		}
 	case content.IsString():
@@ -64,7 +48,7 @@ func textsOf(m format.Value, yield func(n int, v format.Value)) {
 }
 
 func isText(b format.Value) bool {
-	return b.IsObject() && b.Get("type").Is("text") && blankless(b.Get("text")) || blankless(b)
+	return b.IsObject() && b.Get("type").Is("text") && !b.Get("text").IsBlank() || !b.IsBlank()
 }
 
 // said yields what a person says: one event, with a part for each text and each file. What is long and pasted is a file without a
@@ -99,7 +83,7 @@ func (p *parser) files(m format.Value) (text bool) {
 		for file := range m.Get(key).Items() {
 			if file.IsObject() {
 				p.add(m, file)
-				text = text || blankless(file.Get("extracted_content"))
+				text = text || !file.Get("extracted_content").IsBlank()
 			}
 		}
 	}
