@@ -290,6 +290,9 @@ type End struct {
 	Conversation string `json:",omitzero"` // native id, for a conversation
 }
 
+// RunEnd is a run as an end of a link.
+func RunEnd(id string) End { return End{Type: "run", ID: id} }
+
 // Link is an edge between runs, conversations or groups. The same edge may be stated by both sides and often.
 type Link struct {
 	Kind string `json:",omitzero"` // parent, fork, resume, message, reference, depends, call

@@ -153,7 +153,7 @@ func (p *parser) links() {
 	link := func(kind, from, to string, v format.Value, uncounted bool) {
 		if from != to && threadID.MatchString(from) && threadID.MatchString(to) {
 			p.Emit(&transcript.Link{
-				Kind: kind, From: transcript.End{Type: "run", ID: from}, To: transcript.End{Type: "run", ID: to}, Origin: p.origin(v), Uncounted: uncounted,
+				Kind: kind, From: transcript.RunEnd(from), To: transcript.RunEnd(to), Origin: p.origin(v), Uncounted: uncounted,
 			})
 		}
 	}

@@ -129,8 +129,8 @@ func outcome(status string) transcript.Outcome {
 func link(parent, child string) *transcript.Link {
 	return &transcript.Link{
 		Kind: "parent",
-		From: transcript.End{Type: "run", ID: parent},
-		To:   transcript.End{Type: "run", ID: child},
+		From: transcript.RunEnd(parent),
+		To:   transcript.RunEnd(child),
 	}
 }
 

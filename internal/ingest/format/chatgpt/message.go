@@ -66,7 +66,7 @@ func (p *parser) message(n *node, before string) string {
 	p.Emit(e)
 	if from := branchOf(v); from != "" && from != p.id && len(from) <= longest {
 		link := &transcript.Link{
-			Kind: "fork", From: transcript.End{Type: "run", ID: from}, To: transcript.End{Type: "run", ID: p.id}, Origin: p.origin(v),
+			Kind: "fork", From: transcript.RunEnd(from), To: transcript.RunEnd(p.id), Origin: p.origin(v),
 		}
 		if e.Global {
 			link.Event = e.ID

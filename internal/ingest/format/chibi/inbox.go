@@ -58,7 +58,7 @@ func parseInbox(in format.Input, out *emitter) {
 		}
 		out.Emit(&transcript.Link{
 			Kind: "message",
-			From: transcript.End{Type: "run", ID: m.from}, To: transcript.End{Type: "run", ID: to},
+			From: transcript.RunEnd(m.from), To: transcript.RunEnd(to),
 			ID: m.id, Time: m.time, Origin: o.Origin,
 		})
 	}

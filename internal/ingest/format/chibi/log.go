@@ -185,7 +185,7 @@ func (p *logParser) delivered(e *entry, id string, at transcript.Origin) {
 		n++
 		p.out.Emit(&transcript.Link{
 			Kind: "message",
-			From: transcript.End{Type: "run", ID: sender}, To: transcript.End{Type: "run", ID: p.out.run},
+			From: transcript.RunEnd(sender), To: transcript.RunEnd(p.out.run),
 			ID: fmt.Sprintf("%s#%d", id, n), Time: e.time, Origin: at,
 		})
 	}

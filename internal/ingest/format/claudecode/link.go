@@ -5,15 +5,13 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-func run(id string) transcript.End { return transcript.End{Type: "run", ID: id} }
-
 // belongs links a sub-agent to its session, once.
 func (r *reader) belongs(l *line) {
 	if r.place.agent == "" || r.session == "" || r.agents[""] {
 		return
 	}
 	r.agents[""] = true
-	r.out.Emit(&transcript.Link{Kind: "parent", From: run(r.session), To: run(r.run), Time: l.now, Origin: l.origin})
+	r.out.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(r.session), To: transcript.RunEnd(r.run), Time: l.now, Origin: l.origin})
 }
 
 // spawned links the session of a line to the sub-agent that a result names. The statement stands in an event, and is
@@ -52,11 +50,11 @@ func (r *reader) child(l *line, agent, event, call string) {
 	if session == "" {
 		session = r.run
 	}
-	edge := &transcript.Link{Kind: "parent", From: run(session), To: run(agentRun(session, agent)), Time: l.now, Origin: l.origin, Event: event}
+	edge := &transcript.Link{Kind: "parent", From: transcript.RunEnd(session), To: transcript.RunEnd(agentRun(session, agent)), Time: l.now, Origin: l.origin, Event: event}
 	edge.Attributes.Set("call", call)
 	r.out.Emit(edge)
 	if r.place.agent != "" && agent != r.place.agent { // a sub-agent of a sub-agent: both lie side by side
-		r.out.Emit(&transcript.Link{Kind: "call", From: run(r.run), To: edge.To, Time: l.now, Origin: l.origin, Uncounted: true,
+		r.out.Emit(&transcript.Link{Kind: "call", From: transcript.RunEnd(r.run), To: edge.To, Time: l.now, Origin: l.origin, Uncounted: true,
 			Attributes: edge.Attributes})
 	}
 }
@@ -72,7 +70,7 @@ func (r *reader) copiedFrom(l *line) {
 		return
 	}
 	r.foreign[session] = true
-	r.out.Emit(&transcript.Link{Kind: kind, From: run(session), To: run(r.run), Time: l.now, Origin: l.origin, Uncounted: true})
+	r.out.Emit(&transcript.Link{Kind: kind, From: transcript.RunEnd(session), To: transcript.RunEnd(r.run), Time: l.now, Origin: l.origin, Uncounted: true})
 }
 
 // task is what a call says of the sub-agent that it starts. The sub-agent's own file does not say it; see Resolve.

@@ -85,7 +85,7 @@ func (p *parser) history() {
 
 func (p *parser) link(parent, child string) {
 	p.emit(&transcript.Link{
-		Kind: "parent", From: transcript.End{Type: "run", ID: parent}, To: transcript.End{Type: "run", ID: child}, Origin: p.at,
+		Kind: "parent", From: transcript.RunEnd(parent), To: transcript.RunEnd(child), Origin: p.at,
 	})
 }
 
@@ -117,7 +117,7 @@ func (p *parser) manifest() {
 	p.emit(run)
 	if origin := fork.Get("forkedFromSessionId").Str(); origin != "" && origin != p.task {
 		p.emit(&transcript.Link{
-			Kind: "fork", From: transcript.End{Type: "run", ID: origin}, To: transcript.End{Type: "run", ID: p.task}, Origin: p.at,
+			Kind: "fork", From: transcript.RunEnd(origin), To: transcript.RunEnd(p.task), Origin: p.at,
 		})
 	}
 	p.note(run.Started)

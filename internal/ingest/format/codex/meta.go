@@ -180,7 +180,7 @@ func (p *parser) introduce(at *transcript.Origin) {
 
 func (p *parser) link(kind, from, to string, at transcript.Origin, uncounted bool) {
 	p.Emit(&transcript.Link{
-		Kind: kind, From: transcript.End{Type: "run", ID: from}, To: transcript.End{Type: "run", ID: to},
+		Kind: kind, From: transcript.RunEnd(from), To: transcript.RunEnd(to),
 		Origin: at, Uncounted: uncounted,
 	})
 }

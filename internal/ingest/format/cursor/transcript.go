@@ -36,7 +36,7 @@ func (p *parser) link(parent, child string) {
 		return
 	}
 	p.Emit(&transcript.Link{
-		Kind: "parent", From: transcript.End{Type: "run", ID: parent}, To: transcript.End{Type: "run", ID: child}, Origin: p.at,
+		Kind: "parent", From: transcript.RunEnd(parent), To: transcript.RunEnd(child), Origin: p.at,
 	})
 	for _, id := range []string{parent, child} {
 		if id != p.session {

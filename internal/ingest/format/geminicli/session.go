@@ -188,7 +188,7 @@ func (p *parser) begin() {
 
 func (p *parser) link(parent, child string, uncounted bool) {
 	p.Emit(&transcript.Link{
-		Kind: "parent", From: transcript.End{Type: "run", ID: parent}, To: transcript.End{Type: "run", ID: child},
+		Kind: "parent", From: transcript.RunEnd(parent), To: transcript.RunEnd(child),
 		Origin: p.at, Uncounted: uncounted,
 	})
 }

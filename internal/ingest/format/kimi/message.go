@@ -145,7 +145,7 @@ func (p *parser) subagent(l line, body format.Value) bool {
 		if !p.told[id] {
 			p.told[id] = true
 			p.Emit(&transcript.Run{ID: id, Named: true, Child: true, Agent: body.Get("subagent_type").Str(), Group: p.place.bucket})
-			edge := &transcript.Link{Kind: "parent", From: run(p.session), To: run(id), Time: l.at, Origin: l.origin}
+			edge := &transcript.Link{Kind: "parent", From: transcript.RunEnd(p.session), To: transcript.RunEnd(id), Time: l.at, Origin: l.origin}
 			edge.Attributes.Set("call", inner.task)
 			p.Emit(edge)
 		}

@@ -71,7 +71,7 @@ func (p *parser) state(doc format.Value, at transcript.Origin) {
 		child := agentRun(p.session, id)
 		p.Emit(&transcript.Run{ID: child, Named: true, Child: true, Rank: rankNote, Group: p.place.bucket, Project: project})
 		if above := agent.Get("parentAgentId").Str(); above != "" && above != "main" {
-			p.Emit(&transcript.Link{Kind: "call", From: run(agentRun(p.session, above)), To: run(child), Origin: at, Uncounted: true})
+			p.Emit(&transcript.Link{Kind: "call", From: transcript.RunEnd(agentRun(p.session, above)), To: transcript.RunEnd(child), Origin: at, Uncounted: true})
 		}
 		if origin != "" {
 			p.copied(hintOrigin, agentRun(origin, id), child, at, true)
@@ -85,7 +85,7 @@ func (p *parser) copied(key, from, to string, at transcript.Origin, uncounted bo
 		return
 	}
 	p.hint(to, key, from, at)
-	p.Emit(&transcript.Link{Kind: "fork", From: run(from), To: run(to), Origin: at, Uncounted: uncounted})
+	p.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(from), To: transcript.RunEnd(to), Origin: at, Uncounted: uncounted})
 }
 
 // meta reads what Kimi CLI says of a subagent.

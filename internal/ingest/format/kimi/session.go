@@ -123,8 +123,6 @@ func (p *parser) name(first line) {
 // agentRun is the id of a subagent's run. Its own id is short and only means something in its session.
 func agentRun(session, agent string) string { return session + "/" + agent }
 
-func run(id string) transcript.End { return transcript.End{Type: "run", ID: id} }
-
 func (p *parser) begin(first line) {
 	p.name(first)
 	p.say(transcript.Conversation{Started: first.at})
@@ -135,7 +133,7 @@ func (p *parser) begin(first line) {
 		p.head = nil
 	}
 	if p.place.agent != "" {
-		p.Emit(&transcript.Link{Kind: "parent", From: run(p.session), To: run(p.run), Time: first.at, Origin: first.origin})
+		p.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(p.session), To: transcript.RunEnd(p.run), Time: first.at, Origin: first.origin})
 	}
 }
 

@@ -111,7 +111,7 @@ func (p *parser) thread(v format.Value) {
 	p.state(id, orderThread, transcript.Conversation{Title: v.Get("name").Str(), Started: v.Get("datetime_utc").Time()})
 	if origin := v.Get("forked_from").Str(); origin != "" && origin != id {
 		p.Emit(&transcript.Run{ID: origin, Named: true})
-		p.Emit(&transcript.Link{Kind: "fork", From: transcript.End{Type: "run", ID: origin}, To: transcript.End{Type: "run", ID: id}, Origin: p.at})
+		p.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(origin), To: transcript.RunEnd(id), Origin: p.at})
 	}
 	p.aside(id, transcript.KindLifecycle, v)
 }

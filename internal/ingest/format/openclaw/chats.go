@@ -36,7 +36,7 @@ func chats(in format.Input) iter.Seq2[transcript.Record, error] {
 				continue
 			}
 			edge := &transcript.Link{
-				Kind: "parent", From: transcript.End{Type: "run", ID: by}, To: transcript.End{Type: "run", ID: session},
+				Kind: "parent", From: transcript.RunEnd(by), To: transcript.RunEnd(session),
 				Origin: transcript.Origin{Offset: at.Offset + format.OffsetIn(v, chat), Length: int64(chat.Len())},
 			}
 			if !out.Emit(edge) {

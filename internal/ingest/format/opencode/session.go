@@ -74,7 +74,7 @@ func (p *parser) session(v format.Value) {
 // link states that a session is the parent of another one, or what it was forked from. Both ends are runs that this file names.
 func (p *parser) link(kind, from, to string) {
 	p.Emit(&transcript.Link{
-		Kind: kind, From: transcript.End{Type: "run", ID: from}, To: transcript.End{Type: "run", ID: to}, Origin: p.at,
+		Kind: kind, From: transcript.RunEnd(from), To: transcript.RunEnd(to), Origin: p.at,
 	})
 	for _, id := range []string{from, to} {
 		if !p.named[id] {

@@ -169,7 +169,7 @@ func (r *reader) header(e *entry) {
 			continue
 		}
 		r.Emit(&transcript.Link{
-			Kind: "fork", From: transcript.End{Type: "run", ID: parent}, To: transcript.End{Type: "run", ID: r.run}, Time: e.at, Origin: e.origin,
+			Kind: "fork", From: transcript.RunEnd(parent), To: transcript.RunEnd(r.run), Time: e.at, Origin: e.origin,
 		})
 	}
 	r.aside(e, transcript.KindLifecycle)

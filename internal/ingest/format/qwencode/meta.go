@@ -31,7 +31,7 @@ func (p *parser) meta() {
 	r.Attributes.Set("call", doc.Get("toolUseId").Str())
 	p.Emit(r)
 	if above := doc.Get("parentAgentId").Str(); above != "" { // both lie side by side, as the session's
-		p.Emit(&transcript.Link{Kind: "call", From: run(agentRun(session, above)), To: run(p.run), Time: r.Started, Origin: at, Uncounted: true})
+		p.Emit(&transcript.Link{Kind: "call", From: transcript.RunEnd(agentRun(session, above)), To: transcript.RunEnd(p.run), Time: r.Started, Origin: at, Uncounted: true})
 	}
 	p.Emit(&transcript.Event{
 		Run: p.run, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: "meta", Time: r.Started, Origin: at,

@@ -102,14 +102,12 @@ func (p *parser) name(first line) (run string) {
 // agentRun is the id of a subagent's run. Its own id is short and only means something in its session.
 func agentRun(session, agent string) string { return session + "/" + agent }
 
-func run(id string) transcript.End { return transcript.End{Type: "run", ID: id} }
-
 func (p *parser) begin(first line) {
 	p.run = p.name(first)
 	p.learn(&first)
 	p.Settle(p.run)
 	if p.agent != "" {
-		p.Emit(&transcript.Link{Kind: "parent", From: run(p.session), To: run(p.run), Time: first.at, Origin: first.origin})
+		p.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(p.session), To: transcript.RunEnd(p.run), Time: first.at, Origin: first.origin})
 	}
 }
 
@@ -234,7 +232,7 @@ func (p *parser) copiedFrom(l *line) {
 		return
 	}
 	p.copied[kind+from] = true
-	p.Emit(&transcript.Link{Kind: kind, From: run(from), To: run(p.run), Time: l.at, Origin: l.origin})
+	p.Emit(&transcript.Link{Kind: kind, From: transcript.RunEnd(from), To: transcript.RunEnd(p.run), Time: l.at, Origin: l.origin})
 }
 
 // event begins an event of one part.
