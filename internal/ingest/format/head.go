@@ -72,3 +72,21 @@ func ObjectLines(head []byte) iter.Seq2[[]byte, bool] {
 		}
 	}
 }
+
+// IsUUID reports whether a name is 32 hexadecimal digits with dashes, in letters of either case.
+func IsUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i, c := range []byte(s) {
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case c-'0' > 9 && (c|0x20 < 'a' || c|0x20 > 'f'):
+			return false
+		}
+	}
+	return true
+}

@@ -60,7 +60,7 @@ func detectState(h format.Head) format.Claim {
 		}
 	}
 	// A torn state is known by its name, or by the key that the program writes first.
-	named := isUUID(strings.TrimSuffix(path.Base(h.Path), ".json")) || bytes.Contains(h.Bytes, []byte(`"WorkflowID"`))
+	named := format.IsUUID(strings.TrimSuffix(path.Base(h.Path), ".json")) || bytes.Contains(h.Bytes, []byte(`"WorkflowID"`))
 	if placed && named && !parses(h, head) {
 		return format.Claim{Strength: format.Likely, Role: roleState}
 	}
@@ -109,7 +109,7 @@ func detectLines(h format.Head) format.Claim {
 	switch {
 	case objects || !named:
 		return format.Claim{}
-	case isUUID(name):
+	case format.IsUUID(name):
 		return format.Claim{Strength: format.Likely, Role: roleTranscript, Log: true}
 	}
 	return format.Claim{Strength: format.Weak, Role: roleTranscript, Log: true}
@@ -133,21 +133,4 @@ func claimAudit(file string) format.Claim {
 		}
 	}
 	return claim
-}
-
-func isUUID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i, c := range []byte(s) {
-		switch {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case c-'0' > 9 && (c|0x20 < 'a' || c|0x20 > 'f'):
-			return false
-		}
-	}
-	return true
 }

@@ -31,7 +31,7 @@ func (claudeCode) Detect(h format.Head) format.Claim {
 	if p.agent != "" {
 		claim.Role = roleAgent
 	}
-	native := path.Ext(name) == ".jsonl" && (p.agent != "" || isUUID(p.stem))
+	native := path.Ext(name) == ".jsonl" && (p.agent != "" || format.IsUUID(p.stem))
 	placed := native && p.slug != ""
 	switch known, foreign := look(h, placed); {
 	case known:

@@ -3,6 +3,8 @@ package claudecode
 import (
 	"path"
 	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
 // place is what the path of a file says of it.
@@ -23,13 +25,13 @@ func placeOf(file string) place {
 	dirs := strings.Split(strings.Trim(dir, "/"), "/")
 	above := len(dirs) // of the session's own directory, or of the file
 	for i := len(dirs) - 1; i > 0 && !p.output; i-- {
-		p.output = dirs[i] == "tool-results" && (isUUID(dirs[i-1]) || i > 1 && isSlug(dirs[i-2]))
+		p.output = dirs[i] == "tool-results" && (format.IsUUID(dirs[i-1]) || i > 1 && isSlug(dirs[i-2]))
 	}
 	for i := len(dirs) - 1; i > 0; i-- {
 		if dirs[i] != "subagents" {
 			continue
 		}
-		if isUUID(dirs[i-1]) || i > 1 && isSlug(dirs[i-2]) {
+		if format.IsUUID(dirs[i-1]) || i > 1 && isSlug(dirs[i-2]) {
 			p.session, above = dirs[i-1], i-1
 		} else {
 			p.above = dirs[i-1]
@@ -58,23 +60,6 @@ func isSlug(name string) bool {
 		}
 	}
 	return name[0] == '-' || name[0]|0x20 >= 'a' && strings.HasPrefix(name[1:], "--")
-}
-
-func isUUID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i, c := range []byte(s) {
-		switch {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case c-'0' > 9 && (c|0x20 < 'a' || c|0x20 > 'f'):
-			return false
-		}
-	}
-	return true
 }
 
 // root is the directory whose files all are Claude Code's: the projects directory, where it is plain that it is

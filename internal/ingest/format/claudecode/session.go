@@ -69,7 +69,7 @@ func (r *reader) identify() {
 	switch {
 	case r.place.agent != "" && r.place.session != "":
 		r.is(r.place.session, "")
-	case r.place.agent == "" && isUUID(r.place.stem):
+	case r.place.agent == "" && format.IsUUID(r.place.stem):
 		r.is(r.place.stem, "")
 	}
 }
