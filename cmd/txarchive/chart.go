@@ -20,6 +20,7 @@ type chart struct {
 	time    string // key of time, "" for none
 	buckets []string
 	totals  []float64
+	unknown []bool   // of buckets: nothing in them has a known cost
 	series  []series // the largest first
 }
 
@@ -28,6 +29,7 @@ type series struct {
 	name   string
 	values []float64
 	sum    float64
+	known  bool // any of it
 }
 
 // Bounds of a picture: what is beyond is put together or named as left out.
@@ -63,16 +65,21 @@ func chartOf(r *cost.Report) *chart {
 	if c.time != "" {
 		c.fillGaps(place)
 	}
-	c.totals = make([]float64, len(c.buckets))
+	c.totals, c.unknown = make([]float64, len(c.buckets)), make([]bool, len(c.buckets))
+	known := make([]bool, len(c.buckets))
 	for i := range r.Rows {
 		bucket, name := c.keys(&r.Rows[i], at)
-		s, v := named[name], c.value(&r.Rows[i].Figures)
+		s, n := named[name], place[bucket]
+		v, ok := c.value(&r.Rows[i].Figures)
 		if s.values == nil {
 			s.values = make([]float64, len(c.buckets))
 		}
-		s.values[place[bucket]] += v
+		s.values[n] += v
 		s.sum += v
-		c.totals[place[bucket]] += v
+		s.known = s.known || ok
+		c.totals[n] += v
+		known[n] = known[n] || ok
+		c.unknown[n] = !known[n]
 	}
 	for _, s := range named {
 		c.series = append(c.series, *s)
@@ -96,14 +103,14 @@ func (c *chart) keys(row *cost.Row, at int) (bucket, name string) {
 	return line(keyText(row.Keys[at].Value)), name
 }
 
-func (c *chart) value(f *cost.Figures) float64 {
+func (c *chart) value(f *cost.Figures) (v float64, known bool) {
 	switch {
 	case c.unit == "tokens":
-		return float64(f.All())
+		return float64(f.All()), true
 	case f.Cost == nil:
-		return 0
+		return 0, false
 	}
-	return float64(*f.Cost) / 1e6
+	return float64(*f.Cost) / 1e6, true
 }
 
 // fillGaps adds the days, weeks and months in which nothing was spent, as far as that is not too many.
@@ -144,6 +151,14 @@ func (c *chart) amount(v float64) string {
 		return compact(int64(v))
 	}
 	return dollars(new(int64(math.Round(v * 1e6))))
+}
+
+// shown is a sum for people, of which all may be unknown.
+func (c *chart) shown(v float64, unknown bool) string {
+	if unknown {
+		return "-"
+	}
+	return c.amount(v)
 }
 
 // eighths are the blocks that a bar ends in.
@@ -196,14 +211,14 @@ func (c *chart) draw(width int, k ink) string {
 	}
 	most, label, money := slices.Max(append(slices.Clone(c.totals), 0)), 0, 0
 	for i, b := range c.buckets {
-		label, money = max(label, widthOf(b)), max(money, len(c.amount(c.totals[i])))
+		label, money = max(label, widthOf(b)), max(money, len(c.shown(c.totals[i], c.unknown[i])))
 	}
 	label = min(label, max(width/3, 10))
 	room := max(width-label-money-4, 4)
 	var out strings.Builder
 	for i, b := range c.buckets {
 		blocks := bar(c.totals[i], most, room)
-		fmt.Fprintf(&out, "%s  %s%s  %*s\n", pad(cutMiddle(b, label), label), k.bold(blocks), strings.Repeat(" ", room-len([]rune(blocks))), money, c.amount(c.totals[i]))
+		fmt.Fprintf(&out, "%s  %s%s  %*s\n", pad(cutMiddle(b, label), label), k.bold(blocks), strings.Repeat(" ", room-len([]rune(blocks))), money, c.shown(c.totals[i], c.unknown[i]))
 	}
 	if c.time != "" && len(c.buckets) > 1 && (len(c.series) > 1 || c.series[0].name != "") {
 		out.WriteString("\n" + c.sparks(width))
@@ -216,14 +231,14 @@ func (c *chart) sparks(width int) string {
 	label, money := 0, 0
 	shown := c.series[:min(len(c.series), 2*maxSeries)]
 	for _, s := range shown {
-		label, money = max(label, widthOf(s.name)), max(money, len(c.amount(s.sum)))
+		label, money = max(label, widthOf(s.name)), max(money, len(c.shown(s.sum, !s.known)))
 	}
 	label = min(label, max(width/3, 10))
 	room := max(width-label-money-4, 4)
 	var b strings.Builder
 	for _, s := range shown {
 		l := spark(s.values, room)
-		fmt.Fprintf(&b, "%s  %s%s  %*s\n", pad(cutMiddle(s.name, label), label), l, strings.Repeat(" ", max(min(room, len(c.buckets))-len([]rune(l)), 0)), money, c.amount(s.sum))
+		fmt.Fprintf(&b, "%s  %s%s  %*s\n", pad(cutMiddle(s.name, label), label), l, strings.Repeat(" ", max(min(room, len(c.buckets))-len([]rune(l)), 0)), money, c.shown(s.sum, !s.known))
 	}
 	if n := len(c.series) - len(shown); n > 0 {
 		fmt.Fprintf(&b, "and %d more\n", n)

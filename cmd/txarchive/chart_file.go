@@ -48,7 +48,7 @@ func (c *chart) svg() []byte {
 	for i, one := range few {
 		if y := chartHeight + legendLine*i; c.legend() {
 			s.Rect(chartLeft, y, 12, 12, "fill:"+chartColors[i%len(chartColors)])
-			s.Text(chartLeft+20, y+11, cutMiddle(firstOf(one.name, "-"), 90)+"  "+c.amount(one.sum))
+			s.Text(chartLeft+20, y+11, cutMiddle(firstOf(one.name, "-"), 90)+"  "+c.shown(one.sum, !one.known))
 		}
 	}
 	s.Gend()
@@ -130,6 +130,7 @@ func (c *chart) fewer() []series {
 			rest.values[i] += v
 		}
 		rest.sum += s.sum
+		rest.known = rest.known || s.known
 	}
 	return append(few, rest)
 }

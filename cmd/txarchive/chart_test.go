@@ -40,6 +40,18 @@ b     █  $3.0000`
 	if got := c.draw(41, ink{}); got != want {
 		t.Errorf("drawn is\n%s\nnot\n%s", got, want)
 	}
+	// What has no known cost did not cost nothing; a day without usage did.
+	r := chartReport([]string{"day", "model"}, []string{"2026-03-01", "a"}, []string{"2026-03-03", "b"})
+	r.Rows[1].Cost = nil
+	want = `2026-03-01  ████  $1.0000
+2026-03-02        $0.0000
+2026-03-03              -
+
+a  █    $1.0000
+b             -`
+	if got := chartOf(r).draw(25, ink{}); got != want {
+		t.Errorf("drawn is\n%s\nnot\n%s", got, want)
+	}
 	if got := chartOf(chartReport([]string{"project"}, []string{"x"}, []string{"\x1b[31my"})).draw(30, ink{}); strings.Contains(got, "\x1b") || !strings.Contains(got, "x  ") {
 		t.Errorf("%q", got)
 	}
