@@ -176,3 +176,18 @@ func TestSameBadLine(t *testing.T) {
 	}
 	l.madeAgain("with a copy")
 }
+
+// TestEmptyDocuments: documents of a run that a full disk left empty have the same bytes, and are a problem each; copies of
+// them in a copy of the run are none.
+func TestEmptyDocuments(t *testing.T) {
+	l := newLife(t, "flow-studio")
+	for _, name := range []string{"meta.json", "run_state.json", "build/receipts/impl-coder.json", "plan/receipts/impl-coder.json"} {
+		l.write(flowRun+"/"+name, "")
+		l.write("kept/"+flowRun+"/"+name, "")
+	}
+	l.take()
+	if got := l.w.totals().Formats["flow-studio"].Problems; got != 4 {
+		t.Errorf("%d problems, want 4", got)
+	}
+	l.madeAgain("with a copy")
+}
