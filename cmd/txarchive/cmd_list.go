@@ -32,7 +32,7 @@ func newListCommand(a *app) *cobra.Command {
 			"and stars. A table shows 50 rows unless told otherwise; csv, json, ndjson and markdown are whole, with costs in\n" +
 			"millionths of a dollar and times in UTC." +
 			exits("4 no such run", "10 no archive"),
-		Example: "  txarchive list\n  txarchive list after:7d outcome:failed --sort cost\n  txarchive list --format-name awf,chibi --columns run,started,title\n" +
+		Example: "  txarchive list\n  txarchive list after:7d outcome:failed --sort cost\n  txarchive list NOT is:child                    without those of sub-agents, as stats counts runs\n  txarchive list --format-name awf,chibi --columns run,started,title\n" +
 			"  txarchive list conversations r7sk2             those of one run\n  txarchive list --json tag:release | jq -r .run_id",
 		RunE: func(cmd *cobra.Command, v []string) error {
 			return runListRuns(cmd.Context(), a, o.given(cmd, v))

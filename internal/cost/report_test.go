@@ -217,7 +217,7 @@ func TestFilters(t *testing.T) {
 		"engine:claude": 1, "model:a": 1, "model:a,mystery": 2, "model:myst*": 1, "format:awf": 2, "format:chibi": 0, "run:" + id: 1, "run:" + id[:6]: 1, "run:r2": 1,
 		"source:src": 2, "path:*r2*": 1, "attr:phase=work": 1, "attr:phase": 1, "cost>0.0001": 1, "cost<1": 1, "tokens>=1000": 1, "input>100": 1, "output=20": 1,
 		"has:cost": 1, "has:usage": 2, "-has:cost": 1, "after:2026-03-02": 1, "before:2026-03-02 model:a": 1, "during:2026-03": 2, "agent:coder OR model:mystery": 2,
-		"-agent:coder": 1, "is:stub": 0, "after:2026-03-01T10:00:01": 1, "tool:Bash": 0, "events>3": 0,
+		"-agent:coder": 1, "is:stub": 0, "is:child": 0, "-is:child": 2, "after:2026-03-01T10:00:01": 1, "tool:Bash": 0, "events>3": 0,
 	} {
 		if got := run(t, db, cost.Options{Query: parse(t, text)}).Totals.Requests; got != want {
 			t.Errorf("%s: %d, want %d", text, got, want)

@@ -47,7 +47,7 @@ var fields = []Info{
 	{Name: "id", Help: "id of a conversation or event, or the beginning of one", Example: "id:3f9c2a"},
 	{Name: "source", Help: "name of a source", Example: "source:runs"},
 	{Name: "conversation", Help: "native id or short id of a conversation", Example: "conversation:3f9c2a"},
-	{Name: "is", Help: "state of an event or of its run", Example: "is:error", Values: []string{"error", "stub", "pinned", "held", "truncated"}},
+	{Name: "is", Help: "state of an event or of its run", Example: "is:error", Values: []string{"error", "stub", "child", "pinned", "held", "truncated"}},
 	{Name: "has", Help: "what is known", Example: "has:cost", Values: []string{"cost", "usage", "problem"}},
 	{Name: "after", Type: Time, Help: "at or after the beginning of a date, or younger than an age", Example: "after:7d"},
 	{Name: "before", Type: Time, Help: "before the beginning of a date, or older than an age", Example: "before:2026-11-20"},

@@ -107,7 +107,7 @@ func (n *naiveReader) owner(r *row, e *transcript.Event) {
 	r.agent, r.model = cmp.Or(e.Agent, c.Agent, run.Agent), cmp.Or(e.Model, c.Model, run.Model)
 	r.flow, r.step = cmp.Or(e.Flow, c.Flow, run.Flow), cmp.Or(e.Step, c.Step)
 	r.engine, r.project, r.group = c.Engine, cmp.Or(c.Project, run.Project), run.Group
-	r.statuses, r.outcome, r.stub = some(run.Status, c.Status), string(run.Outcome), run.Stub
+	r.statuses, r.outcome, r.stub, r.child = some(run.Status, c.Status), string(run.Outcome), run.Stub, run.Child
 	r.attrs = map[string][]string{}
 	for _, of := range []transcript.Attributes{e.Attributes, c.Attributes, run.Attributes} {
 		for k, v := range of {

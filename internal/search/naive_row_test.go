@@ -23,7 +23,7 @@ type row struct {
 	from, source, path            string
 	attrs                         map[string][]string // of the event, its conversation and its run
 
-	failed, stub, pinned, held, cut, problem bool
+	failed, stub, child, pinned, held, cut, problem bool
 
 	usages    []spent // that it tells
 	durations []int64 // microseconds
@@ -137,6 +137,7 @@ var facetFields = map[string]bool{"role": true, "kind": true, "type": true, "too
 var states = map[string]func(*row) bool{
 	"is:error":     func(r *row) bool { return r.failed || r.kind == "error" },
 	"is:stub":      func(r *row) bool { return r.stub },
+	"is:child":     func(r *row) bool { return r.child },
 	"is:pinned":    func(r *row) bool { return r.pinned },
 	"is:held":      func(r *row) bool { return r.held },
 	"is:truncated": func(r *row) bool { return r.cut },

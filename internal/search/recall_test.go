@@ -276,7 +276,7 @@ func (s *sampleReader) row(e, head, c, run map[string]any) row {
 		flow: cmp.Or(own["flow"], str(c["flow"]), str(run["flow"])), step: cmp.Or(own["step"], str(c["step"])), engine: str(c["engine"]),
 		project: cmp.Or(str(c["project"]), str(run["project"])), group: str(run["group_id"]), outcome: str(run["outcome"]),
 		statuses: some(str(run["status"]), str(c["status"])), from: own["from"], source: str(e["source"]), path: str(e["path"]), attrs: attrs,
-		stub: *integer(run["stub"]) == 1, problem: s.wrong[versionOf(e)], timeless: e["time_us"] == nil}
+		stub: *integer(run["stub"]) == 1, child: *integer(run["child"]) == 1, problem: s.wrong[versionOf(e)], timeless: e["time_us"] == nil}
 	if !r.timeless {
 		r.at = *integer(e["time_us"])
 	}

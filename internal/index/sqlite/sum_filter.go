@@ -255,6 +255,9 @@ func (f *usageFilter) special(n query.Field, v query.Value) (string, []any, erro
 	case what == "is:stub":
 		f.run = true
 		return "(r.stub = 1 OR coalesce(u.attributes ->> '$.stub', 0) = 1)", nil, nil
+	case what == "is:child":
+		f.run = true
+		return "r.child = 1", nil, nil
 	case what == "is:pinned", what == "is:held":
 		f.run = true
 		s, args := where.Marked(v.Text)

@@ -88,7 +88,7 @@ func columnsOf(field string) columns {
 // field compiles one field. For runs, what only an event can have asks for a run with such an event.
 func (k compiler) field(f query.Field) (Cond, error) {
 	if k.runs && (len(columnsOf(f.Name).run) > 0 || f.Name == "attr" || f.Name == "tag" ||
-		f.Name == "is" && (whole(f, "stub") || whole(f, "pinned") || whole(f, "held"))) {
+		f.Name == "is" && (whole(f, "stub") || whole(f, "child") || whole(f, "pinned") || whole(f, "held"))) {
 		return k.plain(f, columnsOf(f.Name).run)
 	}
 	if k.runs && (f.Name == "path" || f.Name == "source") {
@@ -375,6 +375,8 @@ func special(f query.Field, v query.Value) (string, []any, error) {
 		switch v.Text {
 		case "stub":
 			return "r.stub = 1", nil, nil
+		case "child":
+			return "r.child = 1", nil, nil
 		case "pinned", "held":
 			s, args := Marked(v.Text)
 			return s, args, nil
