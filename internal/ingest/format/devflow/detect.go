@@ -178,7 +178,8 @@ func (p place) claimArtifact(h format.Head) format.Claim {
 	return c
 }
 
-// claimArchive claims an archive by its place, or by a run among the members in sight.
+// claimArchive claims an archive by its place, or by a run among the members in sight: a transcript alone is one where the
+// archive is named as the run.
 func (p place) claimArchive(h format.Head) format.Claim {
 	c := format.Claim{Strength: format.Certain, Role: roleArchive, Root: p.root}
 	if p.sure {
@@ -188,7 +189,9 @@ func (p place) claimArchive(h format.Head) format.Claim {
 		if err != nil {
 			break
 		}
-		if m := memberOf(file.Name); m.dir != "" && m.role == roleMetadata && (p.alone == "" || p.alone == m.dir) {
+		m := memberOf(file.Name)
+		own := m.dir+".tar.gz" == path.Base(h.Path) && (m.role == roleTranscript || m.role == roleTranscriptGz)
+		if m.dir != "" && (m.role == roleMetadata || own) && (p.alone == "" || p.alone == m.dir) {
 			c.Strength = format.Likely
 			return c
 		}

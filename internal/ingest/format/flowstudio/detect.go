@@ -119,9 +119,12 @@ func detectLoose(h format.Head) format.Claim {
 		switch {
 		case role == "" && p.dir == "handoff" && format.HasKeys(h.Bytes, "step_id", "flow_key", "run_id"):
 			role = roleProduct
-		case role == roleTranscript && len(bytes.TrimSpace(h.Bytes)) == 0 && namesEngine(p.name):
+		case role == "":
+			continue
+		case fits(role, h.Bytes):
+		case role == roleTranscript && namesEngine(p.name) && untold(h.Bytes):
 			strength = format.Weak
-		case role == "" || !fits(role, h.Bytes):
+		default:
 			continue
 		}
 		if p.aside {
@@ -154,6 +157,12 @@ func fits(role string, head []byte) bool {
 		return format.HasKeys(head, "run_id", "flow_keys") || format.HasKeys(head, "run_id", "flows")
 	}
 	return false
+}
+
+// untold says that the first bytes of a transcript do not reach the time, which stands last in a line of the cli mode.
+func untold(head []byte) bool {
+	cut := len(head) == format.HeadSize && bytes.IndexByte(head, '\n') < 0
+	return len(bytes.TrimSpace(head)) == 0 || cut && format.HasKeys(head, "type")
 }
 
 // namesEngine says that a transcript is named after one of the program's engines.

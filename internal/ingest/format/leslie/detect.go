@@ -44,6 +44,9 @@ func locate(p string) (place, bool) {
 	if len(names) > 1 && isID("thread-", names[0]) {
 		return place{".", append([]string{"threads"}, names...)}, true
 	}
+	if len(names) == 2 && names[0] == "workers" && isID("thread-", stem(names[1])) {
+		return place{".", append([]string{"logs"}, names...)}, true
+	}
 	for i := 0; i+2 < len(names); i++ {
 		known := names[i] == "threads" && isID("thread-", names[i+1]) ||
 			names[i] == "logs" && (isID("obj-", names[i+1]) || names[i+1] == "workers" && isID("thread-", stem(names[i+2])))
