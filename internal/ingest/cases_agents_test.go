@@ -119,8 +119,11 @@ func TestCasesOfAgents(t *testing.T) {
 			Requests: 10, Input: 1231, Output: 168, CacheRead: 36930, CacheWrite: 1136},
 		"amp/fork": {Runs: 4, Conversations: 4, Links: 4, User: 5, Assistant: 5, Calls: 1, Results: 1, System: 1,
 			Requests: 6, Input: 123, Output: 35, CacheRead: 102, CacheWrite: 40},
-		"amp/broken":  {Runs: 1, Conversations: 1, Problems: 4, User: 1, Results: 1, System: 1, Requests: 2, Input: 5, Output: 5},
-		"goose/files": {Runs: 2, Conversations: 2, Problems: 2, User: 3, Assistant: 2, Calls: 1, Results: 1, Input: 380, Output: 40},
+		"amp/broken":    {Runs: 1, Conversations: 1, Problems: 4, User: 1, Results: 1, System: 1, Requests: 2, Input: 5, Output: 5},
+		"aider/chat":    {Runs: 2, Conversations: 2, User: 5, Assistant: 4, Requests: 3, Input: 11412, Output: 1553, CacheRead: 9000, CacheWrite: 2100, Cost: 130000},
+		"aider/plain":   {Runs: 2, Conversations: 2, User: 3, Assistant: 3, Requests: 2, Input: 4843, Output: 401, CacheRead: 567, Cost: 136667},
+		"aider/trimmed": {Runs: 1, Conversations: 1, User: 1, Assistant: 1},
+		"goose/files":   {Runs: 2, Conversations: 2, Problems: 2, User: 3, Assistant: 2, Calls: 1, Results: 1, Input: 380, Output: 40},
 		"goose/rows": {Runs: 2, Conversations: 3, Links: 2, User: 3, Assistant: 3, Reasoning: 2, Calls: 2, Results: 2, System: 2,
 			Requests: 2, Input: 210, Output: 56, CacheRead: 120, CacheWrite: 40, Cost: 200000},
 		"goose/broken": {Runs: 1, Conversations: 1, Problems: 2, Calls: 1, Results: 1, System: 1, Requests: 1, Input: 3, Output: 1, CacheRead: 9},
@@ -145,7 +148,7 @@ func TestCasesOfAgents(t *testing.T) {
 
 // folders are the packages of the formats.
 var folders = map[string]string{"claude-code": "claudecode", "codex": "codex", "gemini-cli": "geminicli", "copilot-cli": "copilotcli",
-	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode", "kimi": "kimi", "chatgpt": "chatgpt", "claude-ai": "claudeai", "pi": "pi", "openclaw": "openclaw", "cursor": "cursor", "amp": "amp", "llm-logs": "llmlogs", "goose": "goose"}
+	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode", "kimi": "kimi", "chatgpt": "chatgpt", "claude-ai": "claudeai", "pi": "pi", "openclaw": "openclaw", "cursor": "cursor", "amp": "amp", "llm-logs": "llmlogs", "goose": "goose", "aider": "aider"}
 
 // said asks an archive for what it counts.
 func (l *life) said() (s said) {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/aider"
 	"github.com/txarchive/txarchive/internal/ingest/format/amp"
 	"github.com/txarchive/txarchive/internal/ingest/format/awf"
 	"github.com/txarchive/txarchive/internal/ingest/format/chatgpt"
@@ -59,6 +60,7 @@ func Formats() []format.Format {
 		amp.New(),
 		llmlogs.New(),
 		goose.New(),
+		aider.New(),
 	}
 }
 

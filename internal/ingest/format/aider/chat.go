@@ -1,0 +1,253 @@
+package aider
+
+import (
+	"fmt"
+	"hash/fnv"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// The kinds of lines that belong together.
+const (
+	none    = ""
+	prompt  = "prompt"
+	answer  = "answer"
+	notice  = "notice" // one message of the program
+	opening = "heading"
+)
+
+// block is lines that belong together.
+type block struct {
+	kind string
+	at   transcript.Origin // up to the last line that is not blank
+	raw  []byte            // of these and the blank ones behind them
+	size int               // of raw, up to the same
+}
+
+func (b *block) begin(kind string, line format.Line) {
+	*b = block{kind: kind, at: line.Origin, raw: append(b.raw[:0], line.Bytes...)}
+	b.size = len(b.raw)
+}
+
+func (b *block) add(line format.Line) {
+	b.raw = append(append(b.raw, '\n'), line.Bytes...)
+	if len(strings.TrimSpace(string(line.Bytes))) > 0 {
+		b.at.Length = line.Origin.End() - b.at.Offset
+		b.size = len(b.raw)
+	}
+}
+
+// talk is the conversation that follows a heading.
+type talk struct {
+	started string
+	at      transcript.Time
+	id      string // of the run, once the first prompt is known
+	head    []said // before that
+	marked  transcript.Truth
+	fence   string // of the code that an answer is in
+
+	title, model, version string
+	counts                map[string]int
+}
+
+// said is a block that is over.
+type said struct {
+	kind, text string
+	at         transcript.Origin
+}
+
+// chat yields the conversations of a file.
+func (p *parser) chat() {
+	p.lines(p.line, p.close)
+	last := p.open.kind
+	p.close()
+	if p.Done() || last == notice || p.talk.started == "" && len(p.talk.head) == 0 {
+		return
+	}
+	// What stands last may go on, and without a prompt nobody knows whose it is.
+	id := p.talk.id
+	if id == "" {
+		id = nobody
+		p.Emit(&transcript.Run{ID: id, Named: true, Guess: true})
+		p.flush()
+		return
+	}
+	p.Emit(&transcript.Run{ID: id, Guess: true})
+}
+
+// line puts a line to what it belongs to.
+func (p *parser) line(line format.Line) {
+	text := string(line.Bytes)
+	if started := startedAt(text); started != "" {
+		p.close()
+		p.orphan()
+		p.talk = talk{started: started, at: format.Time(started), counts: map[string]int{}}
+		p.open.begin(opening, line)
+		p.close()
+		return
+	}
+	kind := p.kindOf(text)
+	switch {
+	case kind == p.open.kind && kind != notice && kind != none:
+		p.open.add(line)
+	case kind == notice && p.open.kind == notice: // one message, of several lines
+		p.open.add(line)
+	default:
+		p.close()
+		if kind != none {
+			p.open.begin(kind, line)
+		}
+	}
+	switch p.open.kind {
+	case notice:
+		if !p.goesOn(text) {
+			p.close()
+		}
+	case answer:
+		p.talk.code(text)
+	}
+}
+
+// kindOf says what a line is, by how it begins, and where the conversation shows it by how it ends.
+func (p *parser) kindOf(text string) string {
+	begins, blank := none, strings.TrimSpace(text) == ""
+	switch {
+	case strings.HasPrefix(text, "####") && !strings.HasPrefix(text, "#####"):
+		begins = prompt
+	case strings.HasPrefix(text, "> "):
+		begins = notice
+	}
+	if begins != none && p.talk.marked == transcript.Unstated && p.open.kind != answer {
+		p.talk.marked = transcript.True(isMarked(text) || strings.HasPrefix(text, "> Tokens: "))
+	}
+	inAnswer, marked := p.open.kind == answer, p.talk.marked == transcript.Yes
+	switch {
+	case strings.HasPrefix(text, "> Tokens: "):
+		return notice
+	case p.open.kind == notice && !(begins == prompt && isMarked(text)): // it goes on
+		return notice
+	case begins != none && (isMarked(text) && marked || !marked && p.talk.fence == "" || marked && !inAnswer && begins == notice):
+		return begins
+	case inAnswer, !blank:
+		return answer
+	}
+	return none
+}
+
+// isMarked says that a line ends as the program's do.
+func isMarked(text string) bool { return strings.HasSuffix(strings.TrimSuffix(text, "\r"), "  ") }
+
+// goesOn says that a message of the program has another line: the cost of tokens stands on one of its own where there were caches, and
+// of other messages only the last line is marked.
+func (p *parser) goesOn(text string) bool {
+	if strings.HasPrefix(text, "> Tokens: ") && strings.Contains(text, " Cost: ") {
+		return false
+	}
+	return p.talk.marked == transcript.Yes && !isMarked(text)
+}
+
+// code follows the fences of code in an answer.
+func (t *talk) code(text string) {
+	line := strings.TrimSpace(text)
+	mark := line[:len(line)-len(strings.TrimLeft(line, "`"))]
+	switch {
+	case len(mark) < 3:
+	case t.fence == "":
+		t.fence = mark
+	case mark == line && len(mark) >= len(t.fence):
+		t.fence = ""
+	}
+}
+
+// close ends the lines that belong together.
+func (p *parser) close() {
+	b := &p.open
+	if b.kind == none {
+		return
+	}
+	s := said{kind: b.kind, at: b.at, text: saidText(b.raw[:b.size])}
+	b.kind, p.talk.fence = none, ""
+	if s.kind == notice {
+		p.talk.learn(s.text)
+	}
+	if p.talk.id == "" {
+		p.talk.head = append(p.talk.head, s)
+		if s.kind == prompt && p.talk.started != "" {
+			p.talk.identify(s.text)
+			p.state()
+			p.flush()
+		}
+		return
+	}
+	p.tell(s)
+}
+
+// identify makes an id of when the program was started and what it was asked first.
+func (t *talk) identify(first string) {
+	h := fnv.New32a()
+	h.Write([]byte(first))
+	t.id = fmt.Sprintf("%s %08x", t.started, h.Sum32())
+}
+
+// orphan yields what was said before there was a prompt, or a heading: it is found, and counts for nothing.
+func (p *parser) orphan() {
+	if len(p.talk.head) > 0 && p.talk.id == "" {
+		p.Emit(&transcript.Run{ID: nobody, Named: true})
+		p.flush()
+	}
+}
+
+func (p *parser) flush() {
+	for _, s := range p.talk.head {
+		p.tell(s)
+	}
+	p.talk.head = nil
+}
+
+// conversation is the id of the one conversation that a run has.
+const conversation = "main"
+
+// state says what is known of the conversation, and again when more is.
+func (p *parser) state() {
+	t := &p.talk
+	project := path.Dir(p.in.Path)
+	if project == "." {
+		project = ""
+	}
+	p.Emit(&transcript.Run{ID: t.id, Title: t.title, Model: t.model, Version: t.version, Started: t.at, Project: project})
+	p.Emit(&transcript.Conversation{ID: conversation, Run: t.id, Shared: true, Title: t.title, Model: t.model, Version: t.version, Started: t.at, Project: project})
+}
+
+// tell yields the event of a block, and the tokens that it states.
+func (p *parser) tell(s said) {
+	t := &p.talk
+	e := &transcript.Event{Run: t.id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: s.kind, Origin: s.at, Parts: []transcript.Part{{Text: s.text}}}
+	if t.id == "" {
+		e.Run, e.Time = nobody, t.at
+		p.Emit(e)
+		return
+	}
+	e.Conversation, t.counts[s.kind] = conversation, t.counts[s.kind]+1
+	e.ID = s.kind + " " + strconv.Itoa(t.counts[s.kind])
+	switch s.kind {
+	case prompt:
+		e.Verdict, e.Kind, e.Role = transcript.Counted, transcript.KindMessage, "user"
+		if t.title == "" && !strings.HasPrefix(s.text, "/") && !strings.HasPrefix(s.text, "!") {
+			if t.title = format.Title(s.text); t.title != "" {
+				p.state()
+			}
+		}
+	case answer:
+		e.Verdict, e.Kind, e.Role, e.Model = transcript.Counted, transcript.KindMessage, "assistant", t.model
+	case opening:
+		e.Kind, e.Time = transcript.KindLifecycle, t.at
+	}
+	p.Emit(e)
+	if s.kind == notice {
+		p.spent(s)
+	}
+}

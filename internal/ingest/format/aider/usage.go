@@ -1,0 +1,73 @@
+package aider
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// What the program says of itself: its version, the model that answers from there on, and what a prompt took. Before July 2024 that was
+// said of each request, to the token.
+var (
+	aboutVersion = lazyregexp.New(`^[Aa]ider v([0-9][0-9A-Za-z.+-]*)`)
+	aboutModel   = lazyregexp.New(`^(?:Main model|Model|Models): ([^\s,]+),? with `)
+	aboutTokens  = lazyregexp.New(`^Tokens: ([0-9.,kM]+) sent(?:, ([0-9.,kM]+) cache write)?(?:, ([0-9.,kM]+) (?:cache hit|cached))?, ([0-9.,kM]+) received\.?(?:\s+Cost: \$([0-9.,]+) [a-z]+(?:, \$([0-9.,]+) session)?)?`)
+	aboutRequest = lazyregexp.New(`^([0-9,]+) prompt tokens, ([0-9,]+) completion tokens(?:, \$([0-9.,]+) cost)?`)
+)
+
+// learn takes what a message of the program says of the conversation.
+func (t *talk) learn(text string) {
+	if m := aboutVersion.FindStringSubmatch(text); m != nil {
+		t.version = strings.TrimRight(m[1], ".")
+	}
+	if m := aboutModel.FindStringSubmatch(text); m != nil {
+		t.model = m[1]
+	}
+}
+
+// spent yields what a message of the program says that was spent. The sum of the session behind it is none of it.
+func (p *parser) spent(s said) {
+	var input, written, read, output, cost string
+	rounded := false
+	if m := aboutTokens.FindStringSubmatch(s.text); m != nil {
+		input, written, read, output, cost, rounded = m[1], m[2], m[3], m[4], m[5], true
+	} else if m := aboutRequest.FindStringSubmatch(s.text); m != nil {
+		input, output, cost = m[1], m[2], m[3]
+	} else {
+		return
+	}
+	t := &p.talk
+	t.counts["usage"]++
+	u := &transcript.Usage{
+		Run: t.id, Conversation: conversation, Key: t.id + "/" + strconv.Itoa(t.counts["usage"]), Time: t.at, Origin: s.at, Model: t.model,
+		Input: number(input), Output: number(output), CacheWrite: number(written), CacheRead: number(read), Requests: transcript.Known(1), Estimated: rounded,
+	}
+	if u.Input.Known { // what was sent is all of the prompt
+		u.Input.N = max(0, u.Input.N-u.CacheRead.N-u.CacheWrite.N)
+	}
+	if v, err := format.ParseJSON([]byte(strings.TrimRight(strings.ReplaceAll(cost, ",", ""), "."))); err == nil {
+		if n := v.NanoUSD(); n.Known {
+			u.Cost, u.CostSource = n, "Cost"
+		}
+	}
+	p.Emit(u)
+}
+
+// number reads a count as the program prints it: 312, 1,234, 4.2k, 18k.
+func number(text string) transcript.Count {
+	scale := 1.0
+	switch {
+	case strings.HasSuffix(text, "k"):
+		scale = 1e3
+	case strings.HasSuffix(text, "M"):
+		scale = 1e6
+	}
+	n, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimRight(text, "kM."), ",", ""), 64)
+	if err != nil || n*scale > 1e15 {
+		return transcript.Count{}
+	}
+	return transcript.Known(int64(n*scale + 0.5))
+}
