@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -132,9 +133,10 @@ func TestCasesOfAgents(t *testing.T) {
 		"llm-logs/broken": {Runs: 1, Conversations: 1, Problems: 3, User: 1, Assistant: 1, Calls: 2, System: 1, Requests: 2, Input: 8, Output: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			format, c := filepath.Split(name)
 			l := newLife(t, filepath.Clean(format))
-			if err := os.CopyFS(l.dir, os.DirFS(filepath.Join("format", folders[l.format], "testdata", c, "in"))); err != nil {
+			if err := os.CopyFS(l.dir, os.DirFS(filepath.Join("format", strings.ReplaceAll(l.format, "-", ""), "testdata", c, "in"))); err != nil {
 				t.Fatal(err)
 			}
 			l.take()
@@ -145,10 +147,6 @@ func TestCasesOfAgents(t *testing.T) {
 		})
 	}
 }
-
-// folders are the packages of the formats.
-var folders = map[string]string{"claude-code": "claudecode", "codex": "codex", "gemini-cli": "geminicli", "copilot-cli": "copilotcli",
-	"opencode": "opencode", "cline": "cline", "qwen-code": "qwencode", "kimi": "kimi", "chatgpt": "chatgpt", "claude-ai": "claudeai", "pi": "pi", "openclaw": "openclaw", "cursor": "cursor", "amp": "amp", "llm-logs": "llmlogs", "goose": "goose", "aider": "aider"}
 
 // said asks an archive for what it counts.
 func (l *life) said() (s said) {

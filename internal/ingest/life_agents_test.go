@@ -45,6 +45,7 @@ func claudeAgent(session string) string {
 }
 
 func TestLifeClaudeCode(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "claude-code")
 	said := claudeTurn(claudeA, 1) + claudeTurn(claudeA, 2) + claudeAgent(claudeA)
 	l.write(claudeFile(claudeA), said)
@@ -65,6 +66,7 @@ func TestLifeClaudeCode(t *testing.T) {
 // TestTimeComesLate: a session is met when no line of it states a time, and stands at that of its file; then the file has
 // another time, then a line that states one follows, whose place the others take.
 func TestTimeComesLate(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "claude-code")
 	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	prompt := `{"type":"user","uuid":"u0","sessionId":"` + claudeA + `","message":{"role":"user","content":"before any time"}}` + "\n"
@@ -84,6 +86,7 @@ func TestTimeComesLate(t *testing.T) {
 // TestCopyHasAnotherTime: two files say the same without a time, and each is met first. The rows stand at the time of the file whose they
 // are, whoever had them before.
 func TestCopyHasAnotherTime(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	prompt := `{"type":"user","uuid":"u0","sessionId":"` + claudeA + `","message":{"role":"user","content":"before any time"}}` + "\n"
 	paths := []string{claudeFile(claudeA), strings.Replace(claudeFile(claudeA), "shop", "stall", 1)}
@@ -109,6 +112,7 @@ func TestCopyHasAnotherTime(t *testing.T) {
 // TestOriginComesLate: two copies of a session are met before it. What each is a copy of, and what its lines say of
 // sub-agents, does not depend on that.
 func TestOriginComesLate(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "claude-code")
 	said := claudeTurn(claudeA, 1) + claudeAgent(claudeA)
 	fork := func(lines string) string {
@@ -128,6 +132,7 @@ func TestOriginComesLate(t *testing.T) {
 // TestCopiesOfOneAnother: a fork that sorts before its origin says of some of the lines that it took that they are its own, and
 // of others whose they were. Each file has lines that count in the other, and still one is a copy of the other, once.
 func TestCopiesOfOneAnother(t *testing.T) {
+	t.Parallel()
 	for _, first := range []string{claudeA, claudeB} {
 		l := newLife(t, "claude-code")
 		said := map[string]string{
@@ -147,6 +152,7 @@ func TestCopiesOfOneAnother(t *testing.T) {
 
 // TestCopyLiesTwice: a copy is met again at a place that sorts before its origin's. It is known for the origin then, and only that.
 func TestCopyLiesTwice(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "claude-code")
 	again := claudeTurn(claudeA, 1)
 	l.write(claudeFile(claudeB), claudeTurn(claudeB, 1))
@@ -161,6 +167,7 @@ func TestCopyLiesTwice(t *testing.T) {
 // TestCopiesGoApart: a session is copied to another place, and goes on in both. What each says alone is found and counted,
 // whichever is longer, and in whatever order they are met.
 func TestCopiesGoApart(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "claude-code")
 	here, there := claudeFile(claudeA), strings.Replace(claudeFile(claudeA), "shop", "shop-tree", 1)
 	l.write(here, claudeTurn(claudeA, 1))
@@ -179,6 +186,7 @@ func TestCopiesGoApart(t *testing.T) {
 
 // TestCopyIsRewritten: how often one of two files was rewritten does not change whose what both have is.
 func TestCopyIsRewritten(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "claude-code")
 	said := claudeTurn(claudeB, 1) + claudeTurn(claudeB, 2)
 	l.write(claudeFile(claudeB), said)
@@ -215,6 +223,7 @@ func codexTurn(thread string, n int) string {
 }
 
 func TestLifeCodex(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "codex")
 	said := codexHead(codexA, "") + "{torn\n" + codexTurn(codexA, 1)
 	l.write(codexDay+rollout(codexA), said)
@@ -241,6 +250,7 @@ func TestLifeCodex(t *testing.T) {
 
 // TestForkThatWasSpawned: a thread may be a copy of the one that started it. That is one link.
 func TestForkThatWasSpawned(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "codex")
 	said := codexHead(codexA, "") + codexTurn(codexA, 1)
 	l.write(codexDay+rollout(codexB), codexHead(codexB, `,"forked_from_id":"`+codexA+`"`)+said+codexTurn(codexB, 2))
@@ -282,6 +292,7 @@ func (l *life) copied(source string, want counts) {
 // TestTornHead: a thread under another name is met when its first line is only half there. What the file was called is no run
 // any more when the line says whose it is.
 func TestTornHead(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "codex")
 	said := codexHead(codexA, "") + codexTurn(codexA, 1)
 	l.write("kept/thread.jsonl", said[:120])
@@ -293,6 +304,7 @@ func TestTornHead(t *testing.T) {
 
 // TestCopyOfABadHead: what cannot be read before the first line that tells whose a file is, is one problem in all copies of it.
 func TestCopyOfABadHead(t *testing.T) {
+	t.Parallel()
 	awf := `{"seq":1,"run_id":"0f000000-0000-4000-8000-00000000000a","type":"message.user","path":"shop","iteration":0,"timestamp":"2026-11-01T10:00:00Z","payload":{"role":"user","blocks":[]}}`
 	copilot := `{"type":"session.start","data":{"sessionId":"` + claudeA + `"},"id":"1","timestamp":"2026-11-01T10:00:00Z","parentId":null}`
 	for _, c := range []struct {
@@ -321,6 +333,7 @@ func TestCopyOfABadHead(t *testing.T) {
 // TestOwnerComesLate: a sub-agent of the old layout, and a session of another name, begin with lines that do not say whose they
 // are. What the files were called is no run any more when a line says it.
 func TestOwnerComesLate(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "claude-code")
 	agent, chat := ".claude/projects/-home-ada-shop/agent-ab12.jsonl", ".claude/projects/-home-ada-shop/chat.jsonl"
 	summary := `{"type":"summary","summary":"Baskets","leafUuid":"x"}` + "\n"

@@ -28,6 +28,7 @@ func ampThread(id, more string, turns ...string) string {
 
 // TestLifeAmp has a thread that goes on, is edited, forked and deleted: what an edit took out of it was paid.
 func TestLifeAmp(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "amp")
 	first := ampTurn(0, "mend the basket")
 	l.write(ampFile(ampA), ampThread(ampA, "", first))
@@ -49,6 +50,7 @@ func TestLifeAmp(t *testing.T) {
 
 // TestLifeAmpLedger has a thread that outlives the ledger, and a subagent whose own file comes late.
 func TestLifeAmpLedger(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "amp")
 	const entry = `{"id":"e0000000-0000-4000-8000-00000000000%d","timestamp":"2026-01-05T10:00:00Z","model":"claude-sonnet-4-5-20250929","credits":2,"tokens":{"input":%d,"output":10},%s}`
 	ledger := fmt.Sprintf(`,"usageLedger":{"events":[`+entry+`,`+entry+`]}`, 1, 1, `"operationType":"inference","toMessageId":1`,

@@ -39,6 +39,7 @@ func chibiState(contexts ...string) string {
 // TestLifeChibiWindow compacts, rotates, compacts again and clears: the window is saved under new ids again and
 // again, and none of them is an event.
 func TestLifeChibiWindow(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "chibi")
 	created := chibiEntry(0, "system", "notes", "context_created", "Context created", "")
 	first := created + chibiTurn(1, "notes", "one")
@@ -103,6 +104,7 @@ func TestLifeChibiWindow(t *testing.T) {
 // TestLifeChibiSameBytes meets a log and its window while they are byte for byte the same, in either order, and then as
 // they part.
 func TestLifeChibiSameBytes(t *testing.T) {
+	t.Parallel()
 	for _, first := range []string{active, window} {
 		l := newLife(t, "chibi")
 		begin := chibiEntry(0, "system", "notes", "context_created", "Context created", "") + chibiTurn(1, "notes", "one")
@@ -124,6 +126,7 @@ func TestLifeChibiSameBytes(t *testing.T) {
 // TestLifeChibiUnrotated compacts while there is no manifest: the log itself gets a second beginning and copies of
 // what was kept, which are entries like any other.
 func TestLifeChibiUnrotated(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "chibi")
 	l.write(active, chibiEntry(0, "system", "notes", "context_created", "Context created", "")+chibiTurn(1, "notes", "one"))
 	want := counts{runs: 1, conversations: 1, events: 5, calls: 1, results: 1}
@@ -139,6 +142,7 @@ func TestLifeChibiUnrotated(t *testing.T) {
 
 // TestLifeChibiInbox sends messages to a context, which gets them with its next prompt.
 func TestLifeChibiInbox(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "chibi")
 	desk := chibiHome + "contexts/desk/"
 	l.write(chibiHome+"state.json", chibiState("notes", "desk"))
@@ -177,6 +181,7 @@ func TestLifeChibiInbox(t *testing.T) {
 
 // TestLifeChibiNames renames a context and destroys one between two ingests.
 func TestLifeChibiNames(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "chibi")
 	old, now, gone := chibiHome+"contexts/draft/", chibiHome+"contexts/final/", chibiHome+"contexts/gone/"
 	usage := func(second, in, out int) string {

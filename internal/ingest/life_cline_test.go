@@ -20,6 +20,7 @@ func clineFile(messages ...string) string { return "[" + strings.Join(messages, 
 
 // TestLifeCline rewinds a task: what was asked then is no part of the conversation any more, and was paid once.
 func TestLifeCline(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "cline")
 	task := clineSay(0, "task", "mend the basket")
 	l.write(clineTask+"ui_messages.json", clineFile(task, clineSay(10, "api_req_started", `{"request":"..."}`)))
@@ -42,6 +43,7 @@ func TestLifeCline(t *testing.T) {
 
 // TestLifeCopilot has a session that is written line by line, and resumed.
 func TestLifeCopilot(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "copilot-cli")
 	const path = ".copilot/session-state/0b1c2d3e-0000-4000-8000-00000000000a/events.jsonl"
 	start := `{"type":"session.start","data":{"sessionId":"0b1c2d3e-0000-4000-8000-00000000000a","copilotVersion":"1.0.30"},"id":"a1","timestamp":"2026-05-04T08:00:00Z","parentId":null}` + "\n"

@@ -31,6 +31,7 @@ func cursorTurn(n int) string {
 
 // TestLifeCursor has a transcript that grows, lies in the directories of two workspaces, moves, and is there as text, too.
 func TestLifeCursor(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "cursor")
 	file := cursorFile("home-ada-shop", cursorA)
 	l.write(file, cursorTurn(1))

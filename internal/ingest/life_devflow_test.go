@@ -87,6 +87,7 @@ func (s *tree) tarball(dir, name string) {
 
 // TestLifeDevflow follows a run from its start into the archive and back.
 func TestLifeDevflow(t *testing.T) {
+	t.Parallel()
 	const (
 		meta  = devflowRun + "/metadata.json"
 		plain = devflowRun + "/transcript.json"
@@ -150,6 +151,7 @@ func TestLifeDevflow(t *testing.T) {
 // TestLifeDevflowTornAgain saves a run again and dies in the midst: what was there before counts until the file is
 // whole.
 func TestLifeDevflowTornAgain(t *testing.T) {
+	t.Parallel()
 	const plain = devflowRun + "/transcript.json"
 	l := newLife(t, "devflow")
 	l.write(devflowRun+"/metadata.json", string(devflowJSON(devflowMeta("completed", 3))))
@@ -170,6 +172,7 @@ func TestLifeDevflowTornAgain(t *testing.T) {
 
 // TestLifeDevflowElsewhere keeps runs below a base of another name: what else lies in the project is nobody's.
 func TestLifeDevflowElsewhere(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "devflow")
 	at := func(name string) string { return "project/" + strings.TrimPrefix(name, ".devflow/") }
 	l.write("project/main.go", "package main\n")

@@ -43,6 +43,7 @@ func export(chats ...string) string { return "[" + strings.Join(chats, ",\n") + 
 func TestLifeExports(t *testing.T) {
 	for format, chat := range map[string]func(id, title string, updated int, said ...string) string{"chatgpt": gptChat, "claude-ai": claudeChat} {
 		t.Run(format, func(t *testing.T) {
+			t.Parallel()
 			l := newLife(t, format)
 			first := export(chat("c1", "Sails", 60, "m1 mend the sail", "m2 with thraed"), chat("c2", "Ropes", 60, "n1 which knot"))
 			l.write("jan/conversations.json", first)
@@ -79,6 +80,7 @@ func TestLifeExports(t *testing.T) {
 
 // TestLifeChatGPTBranch has a conversation that goes on with the messages of another one.
 func TestLifeChatGPTBranch(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "chatgpt")
 	id := func(n int) string { return fmt.Sprintf("0f000000-0000-4000-8000-%012d", n) }
 	said := []string{id(1) + " mend the sail", id(2) + " with thread"}

@@ -52,6 +52,7 @@ func flowReceipt(minute int, status string, in, out int, routing string) string 
 
 // TestLifeFlowStudio follows a run through a retry: what an attempt cost was spent whoever overwrites its files.
 func TestLifeFlowStudio(t *testing.T) {
+	t.Parallel()
 	const (
 		meta     = flowRun + "/meta.json"
 		timeline = flowRun + "/events.jsonl"
@@ -127,6 +128,7 @@ func TestLifeFlowStudio(t *testing.T) {
 // TestLifeFlowStudioTwice retries between two ingests, and then is pruned: what no ingest met is lost, what one met
 // is not.
 func TestLifeFlowStudioTwice(t *testing.T) {
+	t.Parallel()
 	const (
 		llm     = flowRun + "/build/llm/implement-code-implementer-claude.jsonl"
 		receipt = flowRun + "/build/receipts/implement-code-implementer.json"
@@ -150,6 +152,7 @@ func TestLifeFlowStudioTwice(t *testing.T) {
 // TestReceiptOverMidnight has a step that goes over the end of a day and of a month: its tokens are of the day on which
 // it ended, when they were known.
 func TestReceiptOverMidnight(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "flow-studio")
 	l.write(flowRun+"/meta.json", flowMeta("succeeded"))
 	late := strings.NewReplacer("2026-11-01T10:01:00", "2026-10-31T23:58:00", "2026-11-01T10:01:31", "2026-11-01T00:05:00").Replace(flowReceipt(1, "succeeded", 1000, 200, ""))
@@ -160,6 +163,7 @@ func TestReceiptOverMidnight(t *testing.T) {
 
 // TestSameBadLine: two files of a run that break off at the same bytes are two problems; a copy of one of them is none.
 func TestSameBadLine(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "flow-studio")
 	for _, flow := range []string{"build", "plan"} {
 		l.write(flowRun+"/"+flow+"/llm/impl-coder-claude.jsonl", "{torn\n"+

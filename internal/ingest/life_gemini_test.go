@@ -21,6 +21,7 @@ func geminiTokens(in, out int) string {
 // TestLifeGemini has a session of an old version that a newer one goes on with: the document stays beside the log that
 // took it over, and a message is written again each time that it changes.
 func TestLifeGemini(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "gemini-cli")
 	document := func(messages string) string {
 		return fmt.Sprintf(`{"sessionId":%q,"projectHash":"h","startTime":"2026-11-03T10:00:00.000Z","messages":[%s]}`, geminiSession, messages)
@@ -48,6 +49,7 @@ func TestLifeGemini(t *testing.T) {
 
 // TestEmptyAtFirst: a file that has just been made is no session yet, for none has an id.
 func TestEmptyAtFirst(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "gemini-cli")
 	l.write(geminiFile+"l", "")
 	l.meet("made", counts{})

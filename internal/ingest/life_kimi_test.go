@@ -35,6 +35,7 @@ func kimiState(title, more string) string {
 
 // TestLifeKimi has a session that goes on, is named, written anew by a newer version, and forked with its subagent.
 func TestLifeKimi(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "kimi")
 	l.write(kimiFile(kimiA, "main"), kimiHead+kimiTurn(1))
 	l.meet("said", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3})
@@ -70,6 +71,7 @@ func TestLifeKimi(t *testing.T) {
 
 // TestKimiOriginComesLate: the fork is met first, and has all there is; then what it was copied from.
 func TestKimiOriginComesLate(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "kimi")
 	l.write(kimiFile(kimiB, "main"), kimiHead+kimiTurn(1)+`{"type":"forked","time":1790000009000}`+"\n"+kimiTurn(10))
 	l.write(kimiStore+kimiB+"/state.json", kimiState("Basket", `,"forkedFrom":"`+kimiA+`"`))
@@ -83,6 +85,7 @@ func TestKimiOriginComesLate(t *testing.T) {
 
 // TestLifeKimiCLI has a session of the first program: what is sent to the model comes first, then the wire; a fork repeats lines of it.
 func TestLifeKimiCLI(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "kimi")
 	const dir = ".kimi/sessions/0123456789abcdef0123456789abcdef/"
 	session := func(n int) string { return fmt.Sprintf("7a000000-0000-4000-8000-%012d/", n) }

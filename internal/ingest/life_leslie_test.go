@@ -56,6 +56,7 @@ func (l *life) leslieRelations(threads ...leslieThread) {
 
 // TestLifeLeslieFifty writes one transcript more than Leslie keeps.
 func TestLifeLeslieFifty(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "leslie")
 	for minute := range 50 {
 		l.write(leslieFile(threadA, minute, "fix-the-cart"), leslieChat(threadA, "chat-1", minute, fmt.Sprint("round", minute)))
@@ -73,6 +74,7 @@ func TestLifeLeslieFifty(t *testing.T) {
 // TestLifeLeslieOverwrite begins two chats in one minute with the same words: the second replaces the file of the
 // first, and both were runs.
 func TestLifeLeslieOverwrite(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "leslie")
 	file := leslieFile(threadA, 7, "fix-the-cart")
 	first, second := leslieChat(threadA, "chat-1", 7, "first"), leslieChat(threadA, "chat-2", 7, "second")
@@ -100,6 +102,7 @@ func TestLifeLeslieOverwrite(t *testing.T) {
 // TestLifeLeslieThreads spawns a thread that inherits, freezes references to threads that hold copies themselves, and
 // then loses the original.
 func TestLifeLeslieThreads(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "leslie")
 	l.write(leslieFile(threadA, 1, "fix-the-cart"), leslieChat(threadA, "chat-1", 1, "unicorn"))
 	l.write(workspace+"threads/"+threadA+"/plan.md", "# Plan\nrefactor the pegasus\n")
@@ -178,6 +181,7 @@ func TestLifeLeslieThreads(t *testing.T) {
 
 // TestLifeLeslieWorker lets the log of a thread's workers grow: every attempt costs once, failures too.
 func TestLifeLeslieWorker(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "leslie")
 	const log = workspace + "logs/workers/" + threadA + ".ndjson"
 	line := func(minute int, event, more string) string {

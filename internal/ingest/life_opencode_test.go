@@ -98,6 +98,7 @@ func (w *world) opencode(what string, want counts) {
 
 // TestLifeOpenCodeTree has a session whose records are rewritten while it runs.
 func TestLifeOpenCodeTree(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "opencode")
 	l.openTree("running")
 	// the message's own tokens until there is a step

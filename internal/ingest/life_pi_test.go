@@ -35,6 +35,7 @@ func piTurnAs(id string, n int) string {
 
 // TestLifePi has a session that goes on, is forked, moved, and goes on in two places.
 func TestLifePi(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "pi")
 	said := piHead(piA, 0, "") + piTurn("a", 1) + piTurn("a", 2)
 	l.write(piFile(piA), said)
@@ -62,6 +63,7 @@ func TestLifePi(t *testing.T) {
 // TestLifePiFirst has a session of version 1, without ids, and a branch of it. A newer program opens the session and writes it
 // anew with ids that it makes up.
 func TestLifePiFirst(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "pi")
 	first := func(s string) string {
 		for _, id := range []string{"a2", "a3", "a4", "a5", "x2", "x3"} {
@@ -87,6 +89,7 @@ func TestLifePiFirst(t *testing.T) {
 // TestLifeOpenClaw has a session that is written anew without what it cut short, and put aside by a reset; under the same name
 // another one begins; later copies are compressed, and deleted.
 func TestLifeOpenClaw(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "openclaw")
 	live := clawHouse + claudeA + ".jsonl"
 	head := piHead(claudeA, 0, "")

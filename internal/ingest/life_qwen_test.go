@@ -27,6 +27,7 @@ func qwenTurn(session string, n int) string {
 
 // TestLifeQwen has a session that goes on, is branched and archived by its program, and copied to another machine.
 func TestLifeQwen(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "qwen-code")
 	l.write(qwenFile(qwenA), qwenTurn(qwenA, 1))
 	l.meet("said", counts{runs: 1, conversations: 1, events: 2, in: 6, out: 3})
@@ -66,6 +67,7 @@ func TestLifeQwen(t *testing.T) {
 
 // TestQwenOriginComesLate: the branch is met first, then what it was copied from.
 func TestQwenOriginComesLate(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, "qwen-code")
 	copied := strings.ReplaceAll(strings.ReplaceAll(qwenTurn(qwenA, 1), qwenA, qwenB), `"version"`, `"forkedFrom":{"sessionId":"`+qwenA+`"},"version"`)
 	l.write(qwenFile(qwenB), copied+qwenTurn(qwenB, 2))
