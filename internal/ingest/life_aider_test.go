@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,12 +20,24 @@ func aiderTurn(n int) string {
 // TestLifeAider has a file that grows by pieces of any size, is copied with its repository, and is cut off at its head by a person.
 func TestLifeAider(t *testing.T) {
 	l := newLife(t, "aider")
-	l.write(aiderFile, aiderStarts("10:00:00"))
+	l.write(aiderFile, "what was left of")
+	l.meet("without a heading", counts{})
+	l.append(aiderFile, " an answer\n")
+	l.meet("without a heading, and more", counts{})
+	l.answers("found", "SELECT count(*) FROM v_events", "1")
+	l.replace(aiderFile, aiderStarts("10:00:00")[:60])
+	l.meet("starting", counts{})
+	l.replace(aiderFile, aiderStarts("10:00:00"))
 	l.meet("started", counts{})
 	l.append(aiderFile, aiderTurn(1))
 	l.meet("asked", counts{runs: 1, conversations: 1, events: 2, in: 1000, out: 30, cost: 10000})
 	turn := aiderTurn(2)
-	for _, cut := range []int{3, 18, strings.Index(turn, "Men") + 4, strings.Index(turn, "> a") + 3, strings.Index(turn, "All") + 2, len(turn) - 30} {
+	cuts := []int{3, strings.Index(turn, "Men") + 4, strings.Index(turn, "> a") + 3, len(turn) - 30}
+	for range 6 {
+		cuts = append(cuts, l.rand.IntN(len(turn)))
+	}
+	slices.Sort(cuts)
+	for _, cut := range cuts {
 		l.replace(aiderFile, aiderStarts("10:00:00")+aiderTurn(1)+turn[:cut])
 		l.take()
 		l.remember()

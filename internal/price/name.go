@@ -75,7 +75,7 @@ func looksLike(s, form string) bool {
 // providerKeys are the tables' words for providers that transcripts spell differently, by canonical form.
 var providerKeys = map[string]string{
 	"amazonbedrock": "bedrock", "aws": "bedrock", "awsbedrock": "bedrock",
-	"googlevertex": "vertex_ai", "googlevertexanthropic": "vertex_ai", "vertex": "vertex_ai",
+	"googlevertex": "vertex_ai", "googlevertexanthropic": "vertex_ai", "vertex": "vertex_ai", "gcpvertexai": "vertex_ai",
 	"google": "gemini", "googlegenerativeai": "gemini", "googleaistudio": "gemini",
 	"azureopenai": "azure", "alibaba": "dashscope", "together": "together_ai", "togetherai": "together_ai",
 	"vercel": "vercel_ai_gateway", "zhipuai": "zai", "moonshotai": "moonshot", "githubcopilot": "github_copilot",

@@ -90,6 +90,7 @@ func TestPrice(t *testing.T) {
 		{"region without row", Request{Model: "au.anthropic.claude-fable-5", Input: k(1000), Output: k(0)}, 11_000_000, "anthropic.claude-fable-5", RuleRegion, "region_price_assumed", ""},
 		{"never by substring", Request{Model: "gpt-5.5-codex", Input: k(1000), Output: k(0)}, -1, "", "", "", "no price for model gpt-5.5-codex"},
 		{"deployment", Request{Model: "azure/our-deployment", Input: k(1000), Output: k(0)}, -1, "", "", "", "no price for model azure/our-deployment"},
+		{"as Goose calls it", Request{Model: "claude-sonnet-4-5@20250929", Provider: "gcp_vertex_ai", Input: k(1000), Output: k(0)}, 3_000_000, "vertex_ai/claude-sonnet-4-5@20250929", RuleExact, "", ""},
 		{"subscription", Request{Model: "gpt-5", Provider: "github-copilot", Input: k(1000), Output: k(0)}, -1, "github_copilot/gpt-5", RuleExact, "", "no price for model gpt-5: listed without a price as github_copilot/gpt-5"},
 		{"own machine", Request{Model: "gpt-5", Provider: "lmstudio", Input: k(1000), Output: k(0)}, -1, "", "", "", "no price for model gpt-5"},
 		{"no model", Request{Input: k(1000), Output: k(0)}, -1, "", "", "", "no model"},

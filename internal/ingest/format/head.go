@@ -90,3 +90,10 @@ func IsUUID(s string) bool {
 	}
 	return true
 }
+
+// ShowsSchema reports whether the first page of an SQLite database has its schema, or the beginning of it: not when that is too long for
+// a page and stands on others, and not when the log of the database alone has it.
+func ShowsSchema(head []byte) bool {
+	const first, leaf, cells = 100, 13, 3 // the page behind the header: its kind, and how many tables
+	return len(head) > first+cells+1 && head[first] == leaf && (head[first+cells] != 0 || head[first+cells+1] != 0)
+}

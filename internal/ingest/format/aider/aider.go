@@ -82,6 +82,7 @@ type parser struct {
 
 	talk talk  // what follows the last heading
 	open block // the lines that belong together and have no end yet
+	torn bool  // the last line has no end
 }
 
 // nobody is the run of what no heading, or no conversation, tells whose it is.
@@ -99,6 +100,7 @@ func (p *parser) lines(each func(format.Line), cut func()) {
 			p.Emit(&transcript.Problem{Run: nobody, Kind: "line too long", Reason: fmt.Sprintf("more than %d bytes", format.MaxLine), Origin: line.Origin})
 			continue
 		}
+		p.torn = line.Torn
 		if each(line); p.Done() {
 			return
 		}

@@ -60,23 +60,21 @@ type said struct {
 	at         transcript.Origin
 }
 
-// chat yields the conversations of a file.
+// chat yields the conversations of a file. What stands last may go on, and without a prompt nobody knows whose it is: then the file is read from
+// its start when it has grown.
 func (p *parser) chat() {
 	p.lines(p.line, p.close)
-	last := p.open.kind
+	open := p.open.kind != none || p.torn
 	p.close()
-	if p.Done() || last == notice || p.talk.started == "" && len(p.talk.head) == 0 {
+	if p.Done() || !open && len(p.talk.head) == 0 {
 		return
 	}
-	// What stands last may go on, and without a prompt nobody knows whose it is.
-	id := p.talk.id
-	if id == "" {
-		id = nobody
-		p.Emit(&transcript.Run{ID: id, Named: true, Guess: true})
-		p.flush()
-		return
+	last := &transcript.Run{ID: p.talk.id, Guess: true}
+	if last.ID == "" {
+		last.ID, last.Named = nobody, true
 	}
-	p.Emit(&transcript.Run{ID: id, Guess: true})
+	p.Emit(last)
+	p.flush()
 }
 
 // line puts a line to what it belongs to.
@@ -176,7 +174,10 @@ func (p *parser) close() {
 	}
 	if p.talk.id == "" {
 		p.talk.head = append(p.talk.head, s)
-		if s.kind == prompt && p.talk.started != "" {
+		switch {
+		case p.talk.started == "":
+			p.orphan()
+		case s.kind == prompt:
 			p.talk.identify(s.text)
 			p.state()
 			p.flush()

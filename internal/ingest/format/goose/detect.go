@@ -13,7 +13,6 @@ const (
 	sessionsDir  = "sessions"
 	databaseName = "sessions.db"
 	sqliteMagic  = "SQLite format 3\x00"
-	interior     = 5 // what the first page of a database begins with behind its header when the schema does not fit into it
 )
 
 // Detect claims the database by its tables, or by name and place where its first page does not show them; rows that were taken out of
@@ -37,14 +36,13 @@ func (f goose) Detect(h format.Head) format.Claim {
 
 func detectDatabase(h format.Head, name, dir string) format.Claim {
 	claim := format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}
-	const first = 100 // bytes of the header
 	switch {
 	case bytes.Contains(h.Bytes, []byte("content_json")) && bytes.Contains(h.Bytes, []byte("working_dir")):
 		if name != databaseName {
 			claim.Strength = format.Likely
 		}
 	case name == databaseName && inGoose(dir):
-	case name == databaseName && (path.Base(dir) == sessionsDir || dir == ".") && len(h.Bytes) > first && h.Bytes[first] == interior:
+	case name == databaseName && (path.Base(dir) == sessionsDir || dir == ".") && !format.ShowsSchema(h.Bytes):
 		claim.Strength = format.Likely
 	default:
 		return format.Claim{}

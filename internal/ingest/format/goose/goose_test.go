@@ -22,7 +22,9 @@ func TestDetectDatabase(t *testing.T) {
 	const schema = head + "CREATE TABLE sessions (id TEXT, working_dir TEXT) CREATE TABLE messages (content_json TEXT)"
 	long := make([]byte, 4096)
 	copy(long, head)
-	long[100] = interior
+	long[100] = 5 // the schema is on other pages
+	other := append([]byte(nil), long...)
+	other[100], other[104] = 13, 1 // it is here
 	database := format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}
 	likely := database
 	likely.Strength = format.Likely
@@ -37,7 +39,7 @@ func TestDetectDatabase(t *testing.T) {
 		{"mine/backup.db", schema, likely},
 		{"sessions.db", string(long), likely},
 		{"mine/sessions.db", string(long), format.Claim{}},
-		{"sessions.db", head, format.Claim{}},
+		{"sessions.db", string(other), format.Claim{}},
 		{"goose/sessions/sessions.db", "no database", format.Claim{}},
 		{"goose/sessions/sessions.db-wal", "", format.Claim{}},
 		{"goose/secrets.yaml", "OPENAI_API_KEY: x", format.Claim{Strength: format.Certain, Skip: true}},

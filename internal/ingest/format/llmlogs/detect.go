@@ -29,6 +29,8 @@ func (f llmlogs) Detect(h format.Head) format.Claim {
 		case name == databaseName && path.Base(path.Dir(h.Path)) == programDir:
 		case name == databaseName && (hasTables(h.Bytes, "responses", "conversations") || hasTables(h.Bytes, "turns", "threads")):
 			claim.Strength = format.Likely
+		case name == databaseName && path.Dir(h.Path) == "." && !format.ShowsSchema(h.Bytes): // its directory is the source
+			claim.Strength = format.Likely
 		default:
 			return format.Claim{}
 		}

@@ -14,6 +14,12 @@ func FuzzRows(f *testing.F)   { formattest.Fuzz(f, New(), roleRows, "logs.db/c1/
 func TestDetectDatabase(t *testing.T) {
 	const head = "SQLite format 3\x00"
 	database := format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}
+	long := func(page byte) string { // 13 is a page of the schema, 5 one that leads to others
+		b := make([]byte, 4096)
+		copy(b, head)
+		b[100], b[104] = page, 1
+		return string(b)
+	}
 	likely := database
 	likely.Strength = format.Likely
 	for _, c := range []struct {
@@ -26,6 +32,9 @@ func TestDetectDatabase(t *testing.T) {
 		{"mine/logs.db", head + `CREATE TABLE "threads" (CREATE TABLE "turns" (`, likely},
 		{"mine/logs.db", head + "CREATE TABLE responses (", format.Claim{}},
 		{"mine/other.db", head + "CREATE TABLE [conversations] (CREATE TABLE [responses] (", format.Claim{}},
+		{"logs.db", long(5), likely},
+		{"logs.db", long(13), format.Claim{}},
+		{"mine/logs.db", long(5), format.Claim{}},
 		{".config/io.datasette.llm/embeddings.db", head, format.Claim{}},
 		{".config/io.datasette.llm/logs.db", "no database", format.Claim{}},
 		{".config/io.datasette.llm/keys.json", "{}", format.Claim{Strength: format.Certain, Skip: true}},
