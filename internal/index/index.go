@@ -137,6 +137,9 @@ type Catalog interface {
 	Replaced(ctx context.Context) iter.Seq2[string, error]
 	// Facts yields the newest fact of every key of a kind ("" is every kind), taken back ones left out.
 	Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error]
+	// Date gives those of new facts a later time that are not later than what was told of their keys before, as when clocks differ
+	// or go back: else the older ones would stay in force.
+	Date(ctx context.Context, facts []blob.Fact) error
 	// Stats returns what the last scans saw of a source, by a hash of the path. SaveStats replaces entries and forgets gone ones.
 	Stats(ctx context.Context, source string) (*Seen, error)
 	SaveStats(ctx context.Context, source string, stats map[uint64]Stat, gone []uint64) error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -188,7 +189,10 @@ func (b *batcher) seal() error {
 			return errors.Join(err, c.writer.Abort())
 		}
 	}
-	var err error
+	err := b.g.Index.Date(b.ctx, c.facts)
+	if err != nil {
+		return errors.Join(err, c.writer.Abort())
+	}
 	if c.pack, err = sealPack(b.ctx, c.writer, c.versions, c.facts); err != nil {
 		return err
 	}
@@ -239,6 +243,10 @@ func (g *Ingester) WriteFacts(ctx context.Context, facts []blob.Fact) error {
 	g.prepare()
 	if len(facts) == 0 {
 		return nil
+	}
+	facts = slices.Clone(facts)
+	if err := g.Index.Date(ctx, facts); err != nil {
+		return err
 	}
 	up, err := g.Packs.Create(ctx)
 	if err != nil {

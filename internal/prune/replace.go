@@ -245,6 +245,9 @@ func (r *replacer) seal() error {
 	for _, c := range r.copies {
 		all[c[0]].Extents[c[2]].CopyOf = &blob.Copy{Raw: all[c[1]].Extents[c[2]].Raw}
 	}
+	if err := r.gc.Index.Date(r.ctx, r.manifest.Facts); err != nil {
+		return errors.Join(err, r.abort())
+	}
 	_, _, err := r.writer.Seal(r.ctx, r.manifest)
 	r.writer, r.manifest, r.names, r.same, r.copies, r.raw = nil, blob.Manifest{}, pack.Names{}, nil, nil, 0
 	return err

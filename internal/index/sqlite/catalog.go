@@ -9,6 +9,8 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -255,6 +257,42 @@ func (db *DB) Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error
 		f.Time, f.Value = time.UnixMicro(micro).UTC(), json.RawMessage(value)
 		return f, err
 	})
+}
+
+var lookUpFactTimes = sync.OnceValue(func() string {
+	return "WITH k (kind, key) AS (VALUES (?, ?)" + strings.Repeat(", (?, ?)", lookLot-1) + `)
+	SELECT f.kind, f.key, f.time FROM k CROSS JOIN facts f ON f.kind = k.kind AND f.key = k.key WHERE f.time >= ?`
+})
+
+// Date makes new facts newer than what they replace.
+func (db *DB) Date(ctx context.Context, facts []blob.Fact) error {
+	type told struct{ kind, key string }
+	for lot := range slices.Chunk(facts, lookLot) {
+		args, oldest := make([]any, 2*lookLot, 2*lookLot+1), lot[0].Time
+		for i, f := range lot {
+			args[2*i], args[2*i+1] = f.Kind, f.Key
+			if f.Time.Before(oldest) {
+				oldest = f.Time
+			}
+		}
+		last := map[told]int64{}
+		for t, err := range engine.Stream(ctx, db.r, lookUpFactTimes(), append(args, oldest.UnixMicro()), func(rows *sqlx.Rows) (t told, err error) {
+			var micro int64
+			err = rows.Scan(&t.kind, &t.key, &micro)
+			last[t] = micro
+			return t, err
+		}) {
+			if err != nil {
+				return fmt.Errorf("time of fact %s: %w", t.kind, err)
+			}
+		}
+		for i := range lot {
+			if micro, ok := last[told{lot[i].Kind, lot[i].Key}]; ok && lot[i].Time.UnixMicro() <= micro {
+				lot[i].Time = time.UnixMicro(micro + 1).UTC()
+			}
+		}
+	}
+	return nil
 }
 
 // Stats returns what the last scans saw of a source.
