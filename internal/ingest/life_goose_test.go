@@ -158,3 +158,17 @@ func TestLifeGooseFiles(t *testing.T) {
 	late := newWorld(t)
 	late.meets("late", "goose", s.dir, want)
 }
+
+// TestLifeGooseFew has a database with no more columns than the format needs.
+func TestLifeGooseFew(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	b := newBase(s, gooseDir+"sessions.db", `CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, working_dir TEXT, accumulated_input_tokens INTEGER);
+		CREATE TABLE messages (session_id TEXT, role TEXT, content_json TEXT, created_timestamp INTEGER);
+		CREATE TABLE usage_ledger (session_id TEXT, created_timestamp INTEGER, model TEXT, input_tokens INTEGER, output_tokens INTEGER)`)
+	for _, id := range []string{"s1", "s2"} {
+		b.do("INSERT INTO sessions VALUES (?, 'Mend the basket', '/home/ada/shop', 7)", id)
+		b.do("INSERT INTO messages VALUES (?, 'user', ?, 1790000000)", id, gooseText("mend "+id))
+	}
+	b.do("INSERT INTO usage_ledger VALUES ('s1', 1790000001, 'gpt-5', 10, 2), ('s1', 1790000002, 'gpt-5', 20, 3)")
+	w.meets("few columns", "goose", s.dir, counts{runs: 2, conversations: 2, events: 2, in: 37, out: 5}, 5, 0, 0)
+}

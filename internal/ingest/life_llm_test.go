@@ -231,3 +231,18 @@ func TestLifeLLMTwice(t *testing.T) {
 	}
 	w.meets("a copy", "llm-logs", s.dir, want)
 }
+
+// TestLifeLLMFew has a database with the new tables alone, and no more columns than the format needs.
+func TestLifeLLMFew(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	b := newBase(s, llmDir+"logs.db", `CREATE TABLE threads (id TEXT PRIMARY KEY, name TEXT, tip_message_hash TEXT, forked_from TEXT);
+		CREATE TABLE turns (id TEXT PRIMARY KEY, thread_id TEXT, parent_message_hash TEXT, tip_message_hash TEXT, model TEXT, resolved_model TEXT, input_tokens INTEGER,
+			output_tokens INTEGER, token_details TEXT, datetime_utc TEXT);
+		CREATE TABLE messages (hash TEXT PRIMARY KEY, parent_hash TEXT, role TEXT);
+		CREATE TABLE parts (message_hash TEXT, position INTEGER, type TEXT, tool_name TEXT, text TEXT, payload TEXT)`)
+	b.do("INSERT INTO threads VALUES ('c1', 'Baskets', 'b', NULL), ('c2', 'fork', 'b', 'c1')")
+	b.do("INSERT INTO messages VALUES ('a', NULL, 'user'), ('b', 'a', 'assistant')")
+	b.do("INSERT INTO parts VALUES ('a', 0, 'text', NULL, 'mend the basket', NULL), ('b', 0, 'text', NULL, 'mended', NULL)")
+	b.do("INSERT INTO turns VALUES ('t1', 'c1', 'a', 'b', 'gpt-5', NULL, 10, 3, NULL, '2026-08-01T10:00:00+00:00')")
+	w.meets("few columns", "llm-logs", s.dir, counts{runs: 2, conversations: 2, events: 2, in: 10, out: 3, links: 1}, 2, 0, 0)
+}

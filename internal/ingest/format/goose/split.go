@@ -27,32 +27,36 @@ const began = `(SELECT CAST(created_at AS TEXT) FROM sessions WHERE id = ?1) AS 
 
 // sessionSplit takes the sessions' own rows out; calls is SQL of how many requests the ledger has of session s.
 func sessionSplit(calls string) format.Split {
+	of := func(column string) string { return `(SELECT ` + column + ` FROM sessions WHERE id = s.id)` }
+	const later = `(SELECT NULL AS parent_session_id, NULL AS created_at, NULL AS updated_at, NULL AS accumulated_total_tokens, NULL AS total_tokens, NULL AS description, NULL AS cost_source) later`
 	return format.Split{
 		Role: roleRows,
 		Any:  []string{"sessions"},
-		Keys: `SELECT id || '/session', CAST(strftime('%s', updated_at) AS INTEGER) * 1000,
-			coalesce(accumulated_total_tokens, 0) + coalesce(total_tokens, 0) + length(coalesce(description, '')) + ` + calls + `, id FROM sessions s WHERE id NOT NULL`,
+		Keys: `SELECT s.id || '/session', CAST(strftime('%s', ` + of("updated_at") + `) AS INTEGER) * 1000,
+			coalesce(` + of("accumulated_total_tokens") + `, 0) + coalesce(` + of("total_tokens") + `, 0) + length(coalesce(` + of("description") + `, '')) + ` + calls + `, s.id
+			FROM ` + later + `, sessions s WHERE s.id NOT NULL`,
 		Rows: []format.Query{{
 			Name: tableSession, JSON: []string{"extension_data", "recipe_json", "user_recipe_values_json", "model_config_json"},
-			SQL: `SELECT s.*, CAST(s.created_at AS TEXT) AS began, ` + calls + ` AS calls,
+			SQL: `SELECT s.*, ` + began + `, ` + calls + ` AS calls,
 				(SELECT CAST(created_at AS TEXT) FROM sessions WHERE id = (SELECT parent_session_id FROM sessions WHERE id = ?1)) AS parent_began
-				FROM (SELECT NULL AS parent_session_id) later, sessions s WHERE s.id = ?1`,
+				FROM ` + later + `, sessions s WHERE s.id = ?1`,
 		}},
 	}
 }
 
-// messageSplit takes the messages of a table out. Their metadata is changed in place.
+// messageSplit takes the messages of a table out. Their metadata is changed in place. (Without the rowid the sum would be that of the
+// outer query where there are none.)
 func messageSplit(from, file, table string) format.Split {
 	return format.Split{
 		Role: roleRows, Log: true,
 		With: []string{from},
 		Keys: `SELECT k.s || '/` + file + `', CASE WHEN k.t > 100000000000 THEN k.t ELSE k.t * 1000 END,
-			k.m * 1048576 + k.c % 1024 * 1024 + coalesce((SELECT sum(length(metadata_json)) FROM ` + from + ` WHERE session_id = k.s), 0) % 1024, k.s
-			FROM (SELECT session_id AS s, max(id) AS m, count(*) AS c, max(created_timestamp) AS t FROM ` + from + ` WHERE session_id NOT NULL GROUP BY session_id) k,
+			k.m * 1048576 + k.c % 1024 * 1024 + coalesce((SELECT sum(length(metadata_json) + 0 * rowid) FROM ` + from + ` WHERE session_id = k.s), 0) % 1024, k.s
+			FROM (SELECT session_id AS s, max(rowid) AS m, count(*) AS c, max(created_timestamp) AS t FROM ` + from + ` WHERE session_id NOT NULL GROUP BY session_id) k,
 			(SELECT NULL AS metadata_json) later`,
 		Rows: []format.Query{{
 			Name: table, JSON: []string{"content_json", "metadata_json"},
-			SQL: `SELECT *, ` + began + ` FROM ` + from + ` WHERE session_id = ?1 ORDER BY created_timestamp, id`,
+			SQL: `SELECT m.*, ` + began + ` FROM (SELECT NULL AS created_at) later, ` + from + ` m WHERE m.session_id = ?1 ORDER BY m.created_timestamp, m.rowid`,
 		}},
 	}
 }
@@ -69,11 +73,11 @@ var splits = []format.Split{
 		Role: roleRows, Log: true,
 		With: []string{"usage_ledger"},
 		Keys: `SELECT session_id || '/usage', CASE WHEN max(created_timestamp) > 100000000000 THEN max(created_timestamp) ELSE max(created_timestamp) * 1000 END,
-			max(id) * 1024 + count(*) % 1024, session_id FROM usage_ledger WHERE session_id NOT NULL GROUP BY session_id`,
+			max(rowid) * 1024 + count(*) % 1024, session_id FROM usage_ledger WHERE session_id NOT NULL GROUP BY session_id`,
 		Rows: []format.Query{{
 			Name: tableUsage, JSON: []string{"model_config"},
-			SQL: `SELECT u.*, ` + began + `, (SELECT provider_name FROM sessions WHERE id = ?1) AS provider, (SELECT model_config_json FROM sessions WHERE id = ?1) AS model_config
-				FROM (SELECT NULL AS provider_name, NULL AS model_config_json) later, usage_ledger u WHERE u.session_id = ?1 ORDER BY u.id`,
+			SQL: `SELECT u.rowid AS request, u.*, ` + began + `, (SELECT provider_name FROM sessions WHERE id = ?1) AS provider, (SELECT model_config_json FROM sessions WHERE id = ?1) AS model_config
+				FROM (SELECT NULL AS provider_name, NULL AS model_config_json, NULL AS created_at) later, usage_ledger u WHERE u.session_id = ?1 ORDER BY u.rowid`,
 		}},
 	},
 }

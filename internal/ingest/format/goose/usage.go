@@ -13,7 +13,7 @@ func (p *parser) usage(v format.Value) {
 	p.named()
 	source := v.Get("cost_source").Str()
 	u := p.tokens(v, "", v.Get("cost"))
-	u.Key, u.Time, u.Model, u.Provider = p.session+"/"+v.Get("id").Text(), stamp(v.Get("created_timestamp")), v.Get("model").Str(), v.Get("provider").Str()
+	u.Key, u.Time, u.Model, u.Provider = p.session+"/"+v.Get("request").Text(), stamp(v.Get("created_timestamp")), v.Get("model").Str(), v.Get("provider").Str()
 	if u.Model == "" {
 		u.Model = modelOf(v.Get("model_config"))
 	}

@@ -121,7 +121,10 @@ func (p *parser) message(v format.Value) {
 	p.state(p.named(v, "thread"), orderThread, transcript.Conversation{})
 	own, _ := v.Get("own").Int()
 	copied, _ := v.Get("copied").Int()
-	s := said{parser: p, id: v.Get("hash").Text(), at: v.Get("at").Time(), many: copied == 0, home: own != 0 && copied == 0, copied: copied != 0, left: v.Get("table").Is(tableLost)}
+	s := said{
+		parser: p, id: v.Get("hash").Text(), at: v.Get("at").Time(), left: v.Get("table").Is(tableLost),
+		many: copied == 0, home: own != 0 && copied == 0, copied: copied != 0,
+	}
 	if s.left {
 		s.facts = transcript.Attributes{"abandoned": true}
 	}

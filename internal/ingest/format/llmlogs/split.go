@@ -22,7 +22,7 @@ const (
 // one for each use of a fragment or attachment, of which the archive keeps equal ones once. Responses, messages and turns are
 // written once and never change, and messages of a thread follow each other, so that what is taken of them grows.
 //
-// Columns that came later (exception, response_json) are looked for in a row of nulls where a table has none.
+// Columns that came later are looked for in a row of nulls where a table has none.
 func (llmlogs) Split(role string) []format.Split {
 	if role != roleDatabase {
 		return nil
@@ -59,17 +59,17 @@ const ofThread = `(thread_id = ` + thread + ` OR thread_id IS NULL AND id = ` + 
 const thread = `substr(?1, 2)`
 
 // threads are those that are there, and those that only turns name.
-const threads = `SELECT id, name, tip_message_hash AS tip, datetime_utc AS at FROM threads
-	UNION ALL SELECT coalesce(thread_id, id), NULL, NULL, NULL FROM turns t WHERE coalesce(thread_id, id) NOT IN (SELECT id FROM threads WHERE id NOT NULL) GROUP BY 1`
+const threads = `SELECT id, name, tip_message_hash AS tip FROM threads
+	UNION ALL SELECT coalesce(thread_id, id), NULL, NULL FROM turns t WHERE coalesce(thread_id, id) NOT IN (SELECT id FROM threads WHERE id NOT NULL) GROUP BY 1`
 
 // chain is the messages of the thread from its end, where n is 0, with the turns of the thread that ended in them (told) or were asked with them
 // last. Between two ends is one turn; a message is its own that it gave, or that it asked with: what stands before the last one that
 // it was asked with, and is no answer.
 const chain = `WITH RECURSIVE mine AS (SELECT * FROM turns WHERE ` + ofThread + `),
-	c(n, hash, parent_hash, role, provider_metadata) AS (
-		SELECT 0, * FROM (SELECT hash, parent_hash, role, provider_metadata FROM messages WHERE hash = coalesce((SELECT tip_message_hash FROM threads WHERE id = ` + thread + `),
+	c(n, hash, parent_hash, role) AS (
+		SELECT 0, * FROM (SELECT hash, parent_hash, role FROM messages WHERE hash = coalesce((SELECT tip_message_hash FROM threads WHERE id = ` + thread + `),
 			(SELECT tip_message_hash FROM turns WHERE ` + ofThread + ` AND tip_message_hash NOT NULL ORDER BY rowid DESC LIMIT 1)))
-		UNION ALL SELECT n + 1, m.hash, m.parent_hash, m.role, m.provider_metadata FROM c JOIN messages m ON m.hash = c.parent_hash WHERE n < 1000000),
+		UNION ALL SELECT n + 1, m.hash, m.parent_hash, m.role FROM c JOIN messages m ON m.hash = c.parent_hash WHERE n < 100000),
 	marked AS (SELECT c.*, (SELECT min(datetime_utc) FROM mine WHERE tip_message_hash = c.hash) AS at,
 		EXISTS (SELECT 1 FROM mine WHERE tip_message_hash = c.hash) AS told, EXISTS (SELECT 1 FROM mine WHERE parent_message_hash = c.hash) AS asked FROM c),
 	parted AS (SELECT *, sum(told) OVER (ORDER BY n) AS turn FROM marked),
@@ -82,29 +82,33 @@ var message = `(SELECT json_group_array(json_object('position', position, 'type'
 		'input_tokens', input_tokens, 'output_tokens', output_tokens, 'token_details', ` + asJSON("token_details") + `, 'duration_ms', duration_ms, 'datetime_utc', datetime_utc,
 		'response_json', ` + asJSON("response_json") + `)) FROM (SELECT * FROM turns WHERE ` + ofThread + ` AND tip_message_hash = c.hash ORDER BY rowid)) AS turns`
 
+// later are the columns that not every version has.
+const later = `(SELECT NULL AS response_json, NULL AS options_json, NULL AS schema_id, NULL AS duration_ms, NULL AS datetime_utc, NULL AS provider_metadata) later`
+
 // threadSplit takes the threads out: before is SQL that says that the older tables have something of thread t, both that they have turn u.
 func threadSplit(before, both string) format.Split {
 	return format.Split{
 		Role: roleRows, Log: true,
 		Any: []string{"turns"},
-		Keys: `SELECT t.id || '/` + nameThread + `', CAST(strftime('%s', max(coalesce(max(u.datetime_utc), ''), coalesce(t.at, ''))) AS INTEGER) * 1000,
+		Keys: `SELECT t.id || '/` + nameThread + `', CAST(strftime('%s', coalesce(max(u.datetime_utc), (SELECT datetime_utc FROM threads WHERE id = t.id))) AS INTEGER) * 1000,
 			coalesce(max(u.rowid), 0) * 1048576 + count(u.rowid) % 1024 + coalesce((SELECT rowid FROM messages WHERE hash = t.tip), 0) * 1024 + length(coalesce(t.name, '')),
 			(` + before + `) || t.id FROM (` + threads + `) t LEFT JOIN turns u ON u.thread_id = t.id OR u.thread_id IS NULL AND u.id = t.id WHERE t.id NOT NULL GROUP BY t.id`,
 		Rows: []format.Query{{
-			Name: tableThread, SQL: `SELECT id, name, forked_from, datetime_utc FROM threads WHERE id = ` + thread,
+			Name: tableThread, SQL: `SELECT t.id, t.name, t.forked_from, (SELECT datetime_utc FROM threads WHERE id = t.id) AS datetime_utc FROM ` + later + `, threads t WHERE t.id = ` + thread,
 		}, {
 			Name: tableMessage, JSON: []string{"provider_metadata", "parts", "turns"},
 			SQL: chain + `, owned AS (SELECT *, max(at) OVER (PARTITION BY turn) AS ended, turn > 0 AND sum(input > 0 AND role = 'assistant') OVER (PARTITION BY turn ORDER BY n) = 0 AS own,
 					max(EXISTS (SELECT 1 FROM mine u WHERE u.tip_message_hash = sided.hash AND ` + both + `)) OVER (PARTITION BY turn) AS older FROM sided)
-				SELECT ` + thread + ` AS thread, c.hash, c.parent_hash, c.role, c.provider_metadata, c.ended AS at, c.own,
+				SELECT ` + thread + ` AS thread, c.hash, c.parent_hash, c.role, (SELECT provider_metadata FROM messages WHERE hash = c.hash) AS provider_metadata, c.ended AS at, c.own,
 				turn > 0 AND (c.older OR NOT c.own AND substr(?1, 1, 1) = '1') AS copied, ` + message + `
-				FROM (SELECT NULL AS response_json) later, owned c ORDER BY n DESC`,
+				FROM ` + later + `, owned c ORDER BY n DESC`,
 		}, {
 			Name: tableLost, JSON: []string{"provider_metadata", "parts", "turns"},
 			SQL: chain + `, reach(hash) AS (SELECT tip_message_hash FROM mine WHERE tip_message_hash NOT NULL
 					UNION SELECT m.parent_hash FROM reach JOIN messages m ON m.hash = reach.hash WHERE m.parent_hash NOT NULL)
-				SELECT ` + thread + ` AS thread, c.hash, c.parent_hash, c.role, c.provider_metadata, (SELECT min(datetime_utc) FROM mine WHERE tip_message_hash = c.hash) AS at, ` + message + `
-				FROM (SELECT NULL AS response_json) later, messages c WHERE c.hash IN (SELECT hash FROM reach) AND c.hash NOT IN (SELECT hash FROM c) ORDER BY c.rowid`,
+				SELECT ` + thread + ` AS thread, c.hash, c.parent_hash, c.role, (SELECT provider_metadata FROM messages WHERE hash = c.hash) AS provider_metadata,
+				(SELECT min(datetime_utc) FROM mine WHERE tip_message_hash = c.hash) AS at, ` + message + `
+				FROM ` + later + `, messages c WHERE c.hash IN (SELECT hash FROM reach) AND c.hash NOT IN (SELECT hash FROM c) ORDER BY c.rowid`,
 		}, {
 			Name: tableTurn, JSON: []string{"options_json", "token_details", "response_json"},
 			SQL: `SELECT *, ` + thread + ` AS thread FROM turns WHERE ` + ofThread + ` AND (tip_message_hash IS NULL OR tip_message_hash NOT IN (SELECT hash FROM messages)) ORDER BY rowid`,
