@@ -30,6 +30,9 @@ func (flowStudio) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Role: role, Root: root, Log: role == roleTimeline}
 	}
 	claim := format.Claim{Strength: format.Weak, Role: productRole(h), Root: root}
+	if p.flow == "" && isLeftover(p.name) {
+		claim.Role = roleLeftover
+	}
 	if p.aside {
 		// Nothing in here counts, whoever wrote it. Elsewhere another program's transcript that ended up in a run
 		// is still that program's.

@@ -42,6 +42,7 @@ const (
 	roleSpec       = "spec"           // spec.json
 	roleProduct    = "product"        // text that agents or the program left in the run
 	roleLines      = "product-lines"  // the same, one document a line
+	roleLeftover   = "leftover"       // of a write that was interrupted: at the top of a run it is all that some runs have
 )
 
 // Parse yields the records of one file of a run.
@@ -61,6 +62,8 @@ func (flowStudio) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.product()
 		case roleLines:
 			p.productLines()
+		case roleLeftover:
+			p.Emit(p.run(0, "3", transcript.Time{}))
 		}
 	}
 }
