@@ -22,20 +22,30 @@ type Collector struct {
 	out           *Parsed
 	rows          []Row // room for rows while they are gathered
 	few           []Row // and for those of small originals, of which some lie side by side
-	runs          map[string]*transcript.Run
+	runs          map[string]*heard
 	conversations map[conversationKey]*held
 	current       map[string]*held // by native id, the one last yielded
-	order         []*held
+	spoken        []*heard         // runs that something was said of since the last Take
+	always        []*heard         // runs that each stretch tells: a guess, or one that is unique only here
+	order         []*held          // conversations that something was said of since the last Take
 	near          int64
 	pending       int   // rows at the end of out.Rows that wait for a time
 	last          int64 // end of the last record
 	words         int   // that the list had when the gathering began
 }
 
-// held is a conversation with its place in Parsed.Conversations.
+// held is a conversation with its place in Parsed.Conversations, when it is in order.
 type held struct {
 	Holding
-	index int
+	index  int
+	listed bool
+}
+
+// heard is what was said of a run so far.
+type heard struct {
+	transcript.Run
+	listed bool // in spoken
+	always bool // in always
 }
 
 type conversationKey struct {
@@ -46,17 +56,31 @@ type conversationKey struct {
 // NewCollector returns a Collector. Those that work at the same time share a Lexicon.
 func NewCollector(l *Lexicon) *Collector {
 	return &Collector{terms: NewNumbering(l), said: map[facets]*said{},
-		runs: map[string]*transcript.Run{}, conversations: map[conversationKey]*held{}, current: map[string]*held{}}
+		runs: map[string]*heard{}, conversations: map[conversationKey]*held{}, current: map[string]*held{}}
 }
 
 // Reset begins a version.
 func (c *Collector) Reset(s Subject) {
 	c.out = &Parsed{Subject: s, First: true, Rows: c.rows[:0]}
 	c.runs, c.conversations, c.current = emptied(c.runs), emptied(c.conversations), emptied(c.current)
-	clear(c.order)
-	c.order = c.order[:0]
+	c.unlist()
+	clear(c.always)
+	c.always = c.always[:0]
 	c.near, c.pending, c.last = 0, 0, s.From
 	c.start()
+}
+
+// unlist begins the lists of what is said in a stretch.
+func (c *Collector) unlist() {
+	for _, r := range c.spoken {
+		r.listed = false
+	}
+	for _, v := range c.order {
+		v.listed = false
+	}
+	clear(c.spoken)
+	clear(c.order)
+	c.spoken, c.order = c.spoken[:0], c.order[:0]
 }
 
 // emptied is an empty map: the same, unless it became large.
@@ -81,7 +105,8 @@ func (c *Collector) Size() int { return c.out.Bytes + wordSize*max(0, c.newWords
 
 func (c *Collector) newWords() int { return c.terms.Words().Len() - c.words }
 
-// Take returns what was gathered since Reset or the last Take. last says that the version is at its end.
+// Take returns what was gathered since Reset or the last Take: of a run or a conversation that something was said of since then,
+// all that was ever said. last says that the version is at its end.
 func (c *Collector) Take(last bool) *Parsed {
 	c.settle()
 	out := c.out
@@ -89,7 +114,11 @@ func (c *Collector) Take(last bool) *Parsed {
 	c.rows = out.Rows
 	out.Rows = c.keep(c.rows)
 	clear(c.rows)
-	for _, run := range c.runs {
+	for _, r := range c.always {
+		c.speak(r)
+	}
+	for _, r := range c.spoken {
+		run := &r.Run
 		if !last {
 			said := *run
 			run = &said
@@ -105,6 +134,7 @@ func (c *Collector) Take(last bool) *Parsed {
 	for _, v := range c.order {
 		out.Conversations = append(out.Conversations, v.Holding)
 	}
+	c.unlist()
 	out.Words, out.Held = c.terms.Words(), out.Bytes+wordSize*c.newWords()
 	if c.out = nil; !last {
 		c.out = &Parsed{Subject: out.Subject, Rows: c.rows[:0]}
@@ -176,12 +206,26 @@ func (c *Collector) fresh(o transcript.Origin) bool {
 }
 
 func (c *Collector) run(r *transcript.Run) {
-	if have := c.runs[r.ID]; have != nil {
-		Overlay(have, r)
-		return
+	have := c.runs[r.ID]
+	if have == nil {
+		have = &heard{Run: *r}
+		c.runs[r.ID] = have
+	} else {
+		Overlay(&have.Run, r)
 	}
-	first := *r
-	c.runs[r.ID] = &first
+	if (have.Guess || have.Local) && !have.always {
+		have.always = true
+		c.always = append(c.always, have)
+	}
+	c.speak(have)
+}
+
+// speak has this stretch tell of a run.
+func (c *Collector) speak(r *heard) {
+	if !r.listed {
+		r.listed = true
+		c.spoken = append(c.spoken, r)
+	}
 }
 
 func (c *Collector) conversation(r *transcript.Conversation) *held {
@@ -193,6 +237,7 @@ func (c *Collector) conversation(r *transcript.Conversation) *held {
 	} else {
 		Overlay(&have.Conversation, r)
 	}
+	c.list(have)
 	c.current[r.ID] = have
 	if c.near == 0 && r.Started.Valid {
 		c.near = r.Started.UnixMicro
@@ -203,12 +248,19 @@ func (c *Collector) conversation(r *transcript.Conversation) *held {
 func (c *Collector) hold(key conversationKey) *held {
 	have := c.conversations[key]
 	if have == nil {
-		have = &held{index: len(c.order)}
+		have = &held{}
 		have.Run, have.Aside = key.run, key.aside
 		c.conversations[key] = have
-		c.order = append(c.order, have)
 	}
 	return have
+}
+
+// list gives a conversation its place in this stretch.
+func (c *Collector) list(v *held) {
+	if !v.listed {
+		v.listed, v.index = true, len(c.order)
+		c.order = append(c.order, v)
+	}
 }
 
 // home finds the conversation that an event belongs to, and makes the one for uncounted rows of a run.
@@ -229,6 +281,7 @@ func (c *Collector) home(e *transcript.Event) *held {
 
 func (c *Collector) event(e *transcript.Event) {
 	v := c.home(e)
+	c.list(v)
 	v.LastSeq++
 	n := max(len(e.Parts), 1)
 	v.TotalRows += int64(n)

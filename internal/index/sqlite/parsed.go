@@ -17,6 +17,7 @@ type owner struct {
 	*index.Parsed
 	version int64
 	names   map[string]int64 // run_names by native id
+	local   map[string]bool  // native ids of runs that are unique only here, once somebody has asked
 	wanted  map[string]bool  // transcripts that must have rows although a copy has them, by native id
 	born    bool             // nothing is said of it yet
 	first   map[int64]bool   // names that nothing was called by before it
@@ -156,10 +157,16 @@ func (c *commit) runName(o *owner, native string) (id int64, err error) {
 		return id, nil
 	}
 	scope := ""
-	for _, r := range o.Runs {
-		if r.ID == native && r.Local {
-			scope = index.Scope(o.Source, o.Claim)
+	if o.local == nil {
+		o.local = map[string]bool{}
+		for _, r := range o.Runs {
+			if r.Local {
+				o.local[r.ID] = true
+			}
 		}
+	}
+	if o.local[native] {
+		scope = index.Scope(o.Source, o.Claim)
 	}
 	id, fresh, err := c.namedRun(o.Format, native, scope)
 	if err != nil {
