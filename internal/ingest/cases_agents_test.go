@@ -131,6 +131,12 @@ func TestCasesOfAgents(t *testing.T) {
 		"llm-logs/rows": {Runs: 6, Conversations: 6, Links: 1, User: 7, Assistant: 6, Reasoning: 3, Calls: 3, Results: 4, System: 3,
 			Requests: 9, Input: 326, Output: 60, CacheRead: 132, CacheWrite: 300, CacheWrite1h: 100},
 		"llm-logs/broken": {Runs: 1, Conversations: 1, Problems: 3, User: 1, Assistant: 1, Calls: 2, System: 1, Requests: 2, Input: 8, Output: 1},
+		"chat-jsonl/sets": {Runs: 8, Conversations: 8, User: 9, Assistant: 8, Reasoning: 2, Calls: 4, Results: 4, System: 7},
+		"chat-jsonl/growing": {Runs: 8, Conversations: 8, User: 13, Assistant: 13, Reasoning: 1, Calls: 1, Results: 1, System: 4,
+			Requests: 12, Input: 486, Output: 144, CacheRead: 758, CacheWrite: 50, CacheWrite1h: 30},
+		"chat-jsonl/messages": {Runs: 6, Conversations: 6, User: 7, Assistant: 6, Reasoning: 1, Calls: 1, Results: 1, System: 2,
+			Requests: 2, Input: 50, Output: 11, CacheRead: 70},
+		"chat-jsonl/broken": {Runs: 2, Conversations: 2, Problems: 4, User: 2, Assistant: 1, Calls: 2, Results: 1, Requests: 2, Input: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

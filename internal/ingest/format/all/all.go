@@ -13,6 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/amp"
 	"github.com/txarchive/txarchive/internal/ingest/format/awf"
 	"github.com/txarchive/txarchive/internal/ingest/format/chatgpt"
+	"github.com/txarchive/txarchive/internal/ingest/format/chatjsonl"
 	"github.com/txarchive/txarchive/internal/ingest/format/chibi"
 	"github.com/txarchive/txarchive/internal/ingest/format/claudeai"
 	"github.com/txarchive/txarchive/internal/ingest/format/claudecode"
@@ -61,6 +62,7 @@ func Formats() []format.Format {
 		llmlogs.New(),
 		goose.New(),
 		aider.New(),
+		chatjsonl.New(),
 	}
 }
 

@@ -67,6 +67,41 @@ func TestWithholders(t *testing.T) {
 	}
 }
 
+// TestChatsAreNobodyElses asks every format of the cases of all: the one that takes whatever looks like a chat takes none that is
+// another's, wherever a source begins, and its own are no other's.
+func TestChatsAreNobodyElses(t *testing.T) {
+	asked := 0
+	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
+		folder, rest, _ := strings.Cut(strings.TrimPrefix(filepath.ToSlash(name), "../"), "/testdata/")
+		_, inside, ok := strings.Cut(rest, "/in/")
+		if err != nil || d.IsDir() || !ok {
+			return err
+		}
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		for ; ; _, inside, _ = strings.Cut(inside, "/") {
+			h := format.Head{Path: inside, Size: int64(len(content)), Bytes: content[:min(len(content), format.HeadSize)]}
+			best, taken := format.Claim{}, ""
+			for _, f := range Formats() {
+				if c := f.Detect(h); c.Strength > best.Strength || c.Skip {
+					best, taken = c, f.Name()
+				}
+			}
+			if asked++; taken != "" && (taken == "chat-jsonl") != (folder == "chatjsonl") {
+				t.Errorf("%s claims %s of %s", taken, inside, name)
+			}
+			if !strings.Contains(inside, "/") {
+				return nil
+			}
+		}
+	})
+	if err != nil || asked < 100 {
+		t.Errorf("%d files: %v", asked, err)
+	}
+}
+
 // TestNobodyElses asks formats whose entries others write, too, of the cases of all other formats, and these of theirs; also
 // where a source begins inside of what shows whose a file is.
 func TestNobodyElses(t *testing.T) {

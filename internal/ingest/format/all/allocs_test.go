@@ -27,6 +27,7 @@ func TestParsersAllocate(t *testing.T) {
 		{"cursor", "chat", "../cursor/testdata/chat/in/home/.cursor/chats/0123456789abcdef0123456789abcdef/cc000000-0000-4000-8000-00000000000a/store.db/messages.ndjson", 10},
 		{"flow-studio", "transcript", "../flowstudio/testdata/cli/in/swarm/runs/run-20261120-100000-abc123/build/llm/mutate-fixer-claude.jsonl", 10},
 		{"gemini-cli", "session-log", "../geminicli/testdata/log/in/home/.gemini/tmp/shop/chats/session-2026-05-06T07-00-11111111.jsonl", 19},
+		{"chat-jsonl", "log", "../chatjsonl/testdata/growing/in/logs/calls.jsonl", 15},
 		{"kimi", "wire", "../kimi/testdata/code/in/home/.kimi-code/sessions/wd_shop_0123456789ab/session_5a000000-0000-4000-8000-000000000001/agents/main/wire.jsonl", 3},
 		{"qwen-code", "session", "../qwencode/testdata/session/in/home/.qwen/projects/-home-ada-shop/chats/1a000000-0000-4000-8000-00000000000a.jsonl", 8},
 		{"leslie", "transcript", "../leslie/testdata/copies/in/shop/.leslie/threads/thread-aaaa0001/.meta/transcripts/20260301-1000-Add-a-cart-page.txt", 0.8},

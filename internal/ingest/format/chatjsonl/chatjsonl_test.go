@@ -1,0 +1,14 @@
+package chatjsonl
+
+import (
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest/format/formattest"
+)
+
+func TestGolden(t *testing.T) { formattest.Golden(t, New()) }
+
+// TestGrowth leaves out files whose first lines do not tell yet whose they are.
+func TestGrowth(t *testing.T) { formattest.Growth(t, New(), "history.jsonl", "odd.jsonl") }
+
+func FuzzLog(f *testing.F) { formattest.Fuzz(f, New(), roleLog, "logs/fuzz.jsonl") }

@@ -1,0 +1,257 @@
+package chatjsonl
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// speaker is a message that is being told.
+type speaker struct {
+	c    *chat
+	link chain
+	n    int // its events so far
+	item
+	role string // as written
+	time transcript.Time
+}
+
+// message yields the events of one message, in the order of its members.
+func (p *parser) message(c *chat, link chain, it item) {
+	if p.Done() {
+		return
+	}
+	s := &speaker{c: c, link: link, item: it, time: cmp.Or(timeOf(it.v), p.time), role: cmp.Or(it.v.Get("role").Word(), it.v.Get("from").Word(), it.by)}
+	before := s.n
+	switch {
+	case !it.v.IsObject():
+		p.said(s, it.v)
+	case it.by == "":
+		p.item(s)
+	default:
+		for key, f := range it.v.Fields() {
+			p.member(s, key, f)
+		}
+	}
+	if s.n == before && (it.by == byUser || it.by == bySystem || it.by == byTool) {
+		p.give(s, it.v, it.v, kinds[it.by], rolesOf[it.by])
+	}
+}
+
+var (
+	kinds   = map[string]transcript.Kind{byUser: transcript.KindMessage, byAssistant: transcript.KindMessage, bySystem: transcript.KindSystem, byTool: transcript.KindToolResult, byCall: transcript.KindToolCall}
+	rolesOf = map[string]string{byUser: "user", byAssistant: "assistant", bySystem: "system", byTool: "tool", byCall: "assistant"}
+)
+
+// member yields what one member of a message says.
+func (p *parser) member(s *speaker, key string, f format.Value) {
+	switch key {
+	case "content", "value":
+		p.said(s, f)
+	case "reasoning_content", "reasoning", "thinking":
+		if blankless(f) {
+			p.give(s, f, f, transcript.KindReasoning, "assistant")
+		}
+	case "refusal":
+		if blankless(f) {
+			p.give(s, f, f, transcript.KindMessage, "assistant")
+		}
+	case "audio":
+		if blankless(f.Get("transcript")) {
+			p.give(s, f, f, transcript.KindMessage, "assistant")
+		}
+	case "tool_calls":
+		for call := range f.Items() {
+			if call.IsObject() {
+				p.give(s, call, call, transcript.KindToolCall, "assistant")
+			}
+		}
+	case "function_call":
+		if f.IsObject() {
+			p.give(s, f, f, transcript.KindToolCall, "assistant")
+		}
+	}
+}
+
+// said yields content: a text, or a list of blocks, whose texts and pictures are parts of one event.
+func (p *parser) said(s *speaker, content format.Value) {
+	kind, role := kinds[s.by], rolesOf[s.by]
+	switch {
+	case content.IsString() && (s.by != byAssistant || blankless(content)):
+		p.give(s, content, content, kind, role)
+	case content.IsArray():
+		p.texts.Reset()
+		p.parts = p.parts[:0]
+		base := p.base(content)
+		for b := range content.Items() {
+			if isText(b) {
+				p.parts = append(p.parts, p.part(base, b))
+			}
+		}
+		if len(p.parts) > 0 {
+			p.emit(s, base, kind, role)
+		}
+		for b := range content.Items() {
+			if !isText(b) {
+				p.block(s, b)
+			}
+		}
+	case content.IsObject() && s.by == byTool:
+		p.give(s, content, content, kind, role)
+	}
+}
+
+// isText reports whether a block is a part of what is said: words, or what was sent along.
+func isText(b format.Value) bool {
+	switch b.Get("type").Word() {
+	case "text", "input_text", "output_text", "refusal", "summary_text":
+		return true
+	case "image", "image_url", "input_image", "input_audio", "audio", "audio_url", "video", "video_url", "file", "input_file", "document":
+		return true
+	}
+	return b.IsString() || b.IsObject() && !b.Get("type").Exists() && b.Get("text").IsString()
+}
+
+// block yields a block that is an event of its own, as Anthropic's messages have them.
+func (p *parser) block(s *speaker, b format.Value) {
+	switch b.Get("type").Word() {
+	case "thinking", "redacted_thinking", "reasoning":
+		p.give(s, b, b, transcript.KindReasoning, "assistant")
+	case "tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call":
+		p.give(s, b, b, transcript.KindToolCall, "assistant")
+	case "tool_result", "mcp_tool_result", "tool-result":
+		p.give(s, b, b, transcript.KindToolResult, "tool")
+	default:
+		p.give(s, b, b, transcript.KindUnknown, rolesOf[s.by])
+	}
+}
+
+// item yields an item of the Responses API, or a message of a role that nobody knows.
+func (p *parser) item(s *speaker) {
+	switch typ := s.v.Get("type").Word(); {
+	case typ == "reasoning":
+		p.give(s, s.v, s.v, transcript.KindReasoning, "assistant")
+	case strings.HasSuffix(typ, "_call_output"):
+		p.give(s, s.v, s.v, transcript.KindToolResult, "tool")
+	case strings.HasSuffix(typ, "_call"):
+		p.give(s, s.v, s.v, transcript.KindToolCall, "assistant")
+	default:
+		p.give(s, s.v, s.v, transcript.KindUnknown, s.role)
+	}
+}
+
+// base is what an event stands in: a value, or the line where that would not be in order.
+func (p *parser) base(v format.Value) format.Value {
+	if p.inside {
+		return p.whole
+	}
+	return v
+}
+
+func (p *parser) part(base, v format.Value) transcript.Part {
+	part := transcript.Part{Text: p.texts.Text(func(b []byte) []byte { return appendPiece(b, v) })}
+	if base != v {
+		part.Offset, part.Length = format.OffsetIn(base, v), int64(v.Len())
+	}
+	return part
+}
+
+// give yields an event of one part.
+func (p *parser) give(s *speaker, at, v format.Value, kind transcript.Kind, role string) {
+	p.texts.Reset()
+	base := p.base(at)
+	p.parts = append(p.parts[:0], p.part(base, v))
+	switch kind {
+	case transcript.KindToolCall:
+		p.parts[0].Call = p.call(s, v)
+	case transcript.KindToolResult:
+		p.parts[0].Result = p.result(s, v)
+	}
+	p.emit(s, base, kind, role)
+}
+
+func (p *parser) emit(s *speaker, base format.Value, kind transcript.Kind, role string) {
+	origin := p.at
+	origin.Offset += base.Offset() - p.whole.Offset()
+	origin.Length = int64(base.Len())
+	p.event = transcript.Event{
+		Conversation: s.c.id, ID: s.c.event(s.link, s.n), Global: true, Kind: kind, Role: role, Type: s.role, Time: s.time, Origin: origin, Parts: p.parts,
+	}
+	if s.n++; kind == transcript.KindUnknown {
+		p.event.Verdict = transcript.Uncounted
+	}
+	if role == "assistant" {
+		p.event.Model = p.model
+	}
+	p.Emit(&p.event)
+}
+
+// call reads a call in any of its spellings.
+func (p *parser) call(s *speaker, v format.Value) *transcript.Call {
+	at, id := v, cmp.Or(v.Get("call_id").Str(), v.Get("id").Str(), v.Get("toolCallId").Str())
+	if f := v.Get("function"); f.IsObject() {
+		at = f
+	} else if v.IsString() { // ShareGPT's
+		at = v.Inside()
+	}
+	c := &transcript.Call{ID: id, Name: cmp.Or(at.Get("name").Str(), at.Get("toolName").Str(), v.Get("type").Str())}
+	for _, key := range []string{"arguments", "input", "args", "action"} {
+		if input := at.Get(key); input.Exists() {
+			c.Input = int64(input.Len())
+			break
+		}
+	}
+	if c.ID == "" {
+		c.ID = "#" + s.c.event(s.link, s.n)
+		s.c.call = unnamed{c.ID, c.Name}
+	}
+	return c
+}
+
+// result reads what a tool gave.
+func (p *parser) result(s *speaker, v format.Value) *transcript.Result {
+	m := s.v
+	if v.IsObject() && v != m {
+		m = v // a block
+	}
+	r := &transcript.Result{
+		Call: cmp.Or(m.Get("tool_call_id").Str(), m.Get("tool_use_id").Str(), m.Get("call_id").Str(), m.Get("toolCallId").Str(), s.v.Get("tool_call_id").Str()),
+		Name: cmp.Or(s.v.Get("name").Str(), m.Get("toolName").Str()), Failed: m.Get("is_error").Bool(), Output: int64(v.Len()),
+	}
+	for _, key := range []string{"content", "output", "result"} {
+		if output := m.Get(key); output.Exists() {
+			r.Output = int64(output.Len())
+			break
+		}
+	}
+	if r.Call == "" {
+		r.Call, r.Name = s.c.call.id, cmp.Or(r.Name, s.c.call.name)
+	}
+	if r.Name == "" {
+		r.Name = p.nameOf(r.Call)
+	}
+	return r
+}
+
+// nameOf is the name of a call in the present line.
+func (p *parser) nameOf(id string) string {
+	if p.calls == nil {
+		p.calls = map[string]string{}
+		for _, it := range p.talk.said {
+			for call := range it.v.Get("tool_calls").Items() {
+				p.calls[call.Get("id").Str()] = call.Get("function", "name").Str()
+			}
+			for b := range it.v.Get("content").Items() {
+				if b.Get("type").Is("tool_use") {
+					p.calls[b.Get("id").Str()] = b.Get("name").Str()
+				}
+			}
+			if it.v.Get("type").Is("function_call") {
+				p.calls[it.v.Get("call_id").Str()] = it.v.Get("name").Str()
+			}
+		}
+	}
+	return p.calls[id]
+}

@@ -1,0 +1,66 @@
+package chatjsonl
+
+import "github.com/txarchive/txarchive/internal/ingest/format"
+
+// What search finds is what was said, thought, asked of tools and answered by them; not ids, roles, signatures, and what is no text.
+
+// blankless reports whether a value is a string that says something.
+func blankless(v format.Value) bool {
+	if !v.IsString() {
+		return false
+	}
+	for _, c := range v.Raw()[1 : v.Len()-1] {
+		if c > ' ' {
+			return c != '\\' || format.Title(v.Str()) != "" // an escape, most likely of space
+		}
+	}
+	return false
+}
+
+// appendSaid appends the words of a message.
+func appendSaid(dst []byte, m format.Value) []byte {
+	for _, at := range []format.Value{m, m.Get("content"), m.Get("value")} {
+		if at.IsString() {
+			dst = format.AppendStrings(dst, at)
+		}
+	}
+	for b := range m.Get("content").Items() {
+		dst = format.AppendStrings(dst, b.Get("text"))
+	}
+	return dst
+}
+
+// appendPiece appends the text of what an event or a part of it is.
+func appendPiece(dst []byte, v format.Value) []byte {
+	switch v.Type() {
+	case '"':
+		if v.IsDataURL() {
+			return dst
+		}
+		return format.AppendStrings(dst, v)
+	case '[':
+		for item := range v.Items() {
+			dst = appendPiece(dst, item)
+		}
+	case '{':
+		for key, f := range v.Fields() {
+			switch key {
+			case "role", "from", "type", "id", "call_id", "tool_call_id", "tool_use_id", "toolCallId", "name", "toolName", "status", "signature", "data",
+				"encrypted_content", "file_data", "detail", "cache_control", "format", "media_type", "annotations", "logprobs":
+			case "arguments", "input", "args":
+				dst = appendInput(dst, f)
+			default:
+				dst = appendPiece(dst, f)
+			}
+		}
+	}
+	return dst
+}
+
+// appendInput appends what a tool is asked, which is JSON in a string as often as not. Its names are the tool's own.
+func appendInput(dst []byte, v format.Value) []byte {
+	if in := v.Inside(); in.IsObject() || in.IsArray() {
+		return format.AppendStrings(dst, in)
+	}
+	return format.AppendStrings(dst, v)
+}

@@ -1,0 +1,108 @@
+package chatjsonl
+
+import (
+	"cmp"
+	"strconv"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// most is more than any request has; what is said beyond it must not overflow a sum.
+const most = 1 << 40
+
+// spent yields the usage of a line; where it states none, that of its messages from the first that is new.
+func (p *parser) spent(c *chat, known int) {
+	t := &p.talk
+	response := t.answers.Get("id").Str()
+	if response == "" {
+		response = p.whole.Get("id").Str()
+	}
+	if !lasting(response) {
+		response = ""
+	}
+	for _, at := range []format.Value{t.answers, p.whole, p.whole.Get("response"), p.whole.Get("metadata"), p.whole.Get("response", "body")} {
+		for _, key := range []string{"usage", "usage_metadata"} {
+			if usage := at.Get(key); usage.IsObject() {
+				p.usage(c, usage, response, p.time, p.model)
+				return
+			}
+		}
+	}
+	if t.single {
+		return
+	}
+	for _, all := range [][]item{t.said[known:], t.answer} {
+		for i, it := range all {
+			for _, key := range []string{"usage", "usage_metadata"} {
+				if usage := it.v.Get(key); usage.IsObject() {
+					own := p.hash.next(p.hash.of(c.id, strconv.Itoa(known+i)), it)
+					p.usage(c, usage, cmp.Or(it.v.Get("id").Str(), own.uuid()), cmp.Or(timeOf(it.v), p.time), cmp.Or(it.v.Get("model").Str(), p.model))
+					break
+				}
+			}
+		}
+	}
+}
+
+// usage yields the tokens of one request, under the id of the response, or else what all of the line is.
+func (p *parser) usage(c *chat, v format.Value, response string, at transcript.Time, model string) {
+	u := tokens(v)
+	if u == nil {
+		return
+	}
+	u.Key = "response " + response
+	if response == "" {
+		u.Key = "line " + c.id + " " + p.hash.bytes(p.whole.Raw()).uuid()
+	}
+	u.Run, u.Conversation, u.Time, u.Model, u.Requests = c.id, c.id, at, model, transcript.Known(1)
+	u.RequestID = response
+	u.Tier = p.talk.answers.Get("service_tier").Str()
+	u.Origin = p.at
+	u.Origin.Offset += v.Offset() - p.whole.Offset()
+	u.Origin.Length = int64(v.Len())
+	p.Emit(u)
+}
+
+// tokens reads usage in the spellings of Chat Completions, Responses and Anthropic. The prompt has the cached tokens in it, but
+// Anthropic's, which is known by its names for them. nil when there are none.
+func tokens(v format.Value) *transcript.Usage {
+	u := &transcript.Usage{Input: count(v, "prompt_tokens", "input_tokens"), Output: count(v, "completion_tokens", "output_tokens")}
+	if v.Get("cache_read_input_tokens").Exists() || v.Get("cache_creation_input_tokens").Exists() {
+		u.CacheRead, u.CacheWrite = count(v, "cache_read_input_tokens"), count(v, "cache_creation_input_tokens")
+		split := v.Get("cache_creation")
+		if short, long := count(split, "ephemeral_5m_input_tokens"), count(split, "ephemeral_1h_input_tokens"); short.N+long.N > 0 {
+			u.CacheWrite, u.CacheWrite1h = short, long
+		}
+	} else {
+		for _, key := range []string{"prompt_tokens_details", "input_tokens_details", "input_token_details"} {
+			if details := v.Get(key); details.IsObject() {
+				u.CacheRead, u.CacheWrite = count(details, "cached_tokens", "cache_read"), count(details, "cache_write_tokens", "cache_creation")
+			}
+		}
+		if !u.CacheRead.Known {
+			u.CacheRead = count(v, "prompt_cache_hit_tokens")
+		}
+		u.Input.N = max(0, u.Input.N-u.CacheRead.N-u.CacheWrite.N)
+	}
+	for _, key := range []string{"completion_tokens_details", "output_tokens_details", "output_token_details"} {
+		if details := v.Get(key); details.IsObject() {
+			u.Reasoning = count(details, "reasoning_tokens", "reasoning")
+		}
+	}
+	if !u.Input.Known && !u.Output.Known && !u.CacheRead.Known && !u.CacheWrite.Known {
+		return nil
+	}
+	return u
+}
+
+// count is the first of some members that is a number.
+func count(v format.Value, keys ...string) (n transcript.Count) {
+	for _, key := range keys {
+		if n = v.Get(key).Count(); n.Known {
+			n.N = max(0, min(n.N, most))
+			return n
+		}
+	}
+	return n
+}

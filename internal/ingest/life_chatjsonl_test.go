@@ -1,0 +1,58 @@
+package ingest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// chatLine is a request with all that was said before, prompts and answers in turn, and what it took.
+func chatLine(said ...string) string {
+	var messages []string
+	for i, s := range said {
+		messages = append(messages, fmt.Sprintf(`{"role":%q,"content":%q}`, []string{"user", "assistant"}[i%2], s))
+	}
+	return fmt.Sprintf(`{"model":"gpt-4.1","messages":[%s],"usage":{"prompt_tokens":%d,"completion_tokens":1}}`, strings.Join(messages, ","), 10*len(said)) + "\n"
+}
+
+// TestLifeChats has a log in which two chats grow, that is met between lines, in the middle of one, rotated and copied.
+func TestLifeChats(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "chat-jsonl")
+	const path = "app/logs/requests.jsonl"
+	l.write(path, chatLine("mend the net"))
+	l.meet("begun", counts{runs: 1, conversations: 1, events: 1, in: 10, out: 1})
+	l.append(path, chatLine("bait the hook"))
+	l.meet("another", counts{runs: 2, conversations: 2, events: 2, in: 20, out: 2})
+	l.append(path, chatLine("mend the net", "mended", "and dry it"))
+	l.meet("the first goes on", counts{runs: 2, conversations: 2, events: 4, in: 50, out: 3})
+	next := chatLine("bait the hook", "baited", "cast it")
+	l.append(path, next[:40])
+	l.meet("torn", counts{runs: 2, conversations: 2, events: 4, in: 50, out: 3, problems: 1})
+	l.append(path, next[40:]+chatLine("mend the net", "mended", "and dry it", "dried", "thanks"))
+	l.meet("both go on", counts{runs: 2, conversations: 2, events: 8, in: 130, out: 5})
+	l.answers("in one conversation each", "SELECT count(*) FROM v_events WHERE counted = 1 GROUP BY conversation_id ORDER BY 1", "3", "5")
+	l.once("both go on")
+	l.copied("laptop", counts{runs: 2, conversations: 2, events: 8, in: 130, out: 5})
+
+	// It is moved away, and the next begins like it, but goes on otherwise.
+	l.write("app/logs/requests.1.jsonl", chatLine("mend the net")+chatLine("mend the net", "torn again", "oh no"))
+	l.meet("the same first words", counts{runs: 2, conversations: 3, events: 10, in: 160, out: 6})
+}
+
+// TestLifeChatMessages has a chat with a message to a line, whose first one says nothing of whose it is.
+func TestLifeChatMessages(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "chat-jsonl")
+	said := func(role, words string) string { return fmt.Sprintf(`{"role":%q,"content":%q}`, role, words) + "\n" }
+	for _, name := range []string{"a.jsonl", "b.jsonl"} {
+		l.write(name, said("system", "You fish."))
+	}
+	l.meet("alike so far", counts{runs: 1, conversations: 1, events: 1})
+	l.append("a.jsonl", said("user", "for pike"))
+	l.append("b.jsonl", said("user", "for perch")+said("assistant", "caught"))
+	l.meet("two", counts{runs: 2, conversations: 2, events: 5})
+	l.append("a.jsonl", said("assistant", "gone"))
+	l.meet("gone on", counts{runs: 2, conversations: 2, events: 6})
+	l.once("gone on")
+}
