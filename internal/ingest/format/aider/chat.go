@@ -90,9 +90,7 @@ func (p *parser) line(line format.Line) {
 	}
 	kind := p.kindOf(text)
 	switch {
-	case kind == p.open.kind && kind != notice && kind != none:
-		p.open.add(line)
-	case kind == notice && p.open.kind == notice: // one message, of several lines
+	case kind == p.open.kind && kind != none: // of the program's messages only those that go on are open
 		p.open.add(line)
 	default:
 		p.close()

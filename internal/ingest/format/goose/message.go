@@ -119,9 +119,7 @@ func (m *message) block(v format.Value) {
 		m.call(typ, v)
 	case "toolResponse":
 		m.result(typ, v)
-	case "image", "toolConfirmationRequest", "actionRequired":
-		m.out(m.event(transcript.KindNotice, typ, v), transcript.Uncounted)
-	case "systemNotification":
+	case "image", "toolConfirmationRequest", "actionRequired", "systemNotification":
 		m.out(m.event(transcript.KindNotice, typ, v), transcript.Uncounted)
 	case "conversationCompacted", "contextLengthExceeded", "summarizationRequested":
 		m.out(m.event(transcript.KindCompaction, typ, v), transcript.Uncounted)

@@ -75,8 +75,10 @@ func (p *parser) known(v format.Value, rank int) {
 	}
 	parent, typ := v.Get("parent_session_id").Text(), v.Get("session_type").Str()
 	started := v.Get("began").Time()
-	run := &transcript.Run{ID: p.session, Rank: rank, Named: rank == rankRows && !p.spoken, Title: format.Title(title), Project: v.Get("working_dir").Str(), Model: model, Started: started,
-		Child: parent != "" || typ == "sub_agent"}
+	run := &transcript.Run{
+		ID: p.session, Rank: rank, Named: rank == rankRows && !p.spoken, Title: format.Title(title), Project: v.Get("working_dir").Str(), Model: model,
+		Started: started, Child: parent != "" || typ == "sub_agent",
+	}
 	for name, value := range map[string]string{"type": typ, "schedule": v.Get("schedule_id").Str(), "mode": mode, "provider": v.Get("provider_name").Str()} {
 		run.Attributes.Set(name, value)
 	}
