@@ -120,7 +120,7 @@ func TestCasesOfAgents(t *testing.T) {
 			Requests: 10, Input: 1231, Output: 168, CacheRead: 36930, CacheWrite: 1136},
 		"amp/fork": {Runs: 4, Conversations: 4, Links: 4, User: 5, Assistant: 5, Calls: 1, Results: 1, System: 1,
 			Requests: 6, Input: 123, Output: 35, CacheRead: 102, CacheWrite: 40},
-		"amp/broken":    {Runs: 1, Conversations: 1, Problems: 4, User: 1, Results: 1, System: 1, Requests: 2, Input: 5, Output: 5},
+		"amp/broken":    {Runs: 1, Conversations: 1, Problems: 5, User: 1, Results: 1, System: 1, Requests: 2, Input: 5, Output: 5},
 		"aider/chat":    {Runs: 2, Conversations: 2, User: 5, Assistant: 4, Requests: 3, Input: 11412, Output: 1553, CacheRead: 9000, CacheWrite: 2100, Cost: 130000},
 		"aider/plain":   {Runs: 2, Conversations: 2, User: 3, Assistant: 3, Requests: 2, Input: 4843, Output: 401, CacheRead: 567, Cost: 136667},
 		"aider/trimmed": {Runs: 1, Conversations: 1, User: 1, Assistant: 1},

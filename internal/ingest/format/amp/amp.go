@@ -44,7 +44,8 @@ var (
 	fileName = lazyregexp.New(`^T-[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\.json$`)
 )
 
-// Detect knows a thread by its place, and one that lies elsewhere by its id. Its directory is no root: secrets.json lies beside it.
+// Detect knows a thread by its name in its place, which may be the source itself, and one that lies elsewhere by its id. Its
+// directory is no root: secrets.json lies beside it.
 func (amp) Detect(h format.Head) format.Claim {
 	if path.Ext(h.Path) != ".json" {
 		return format.Claim{}
@@ -54,7 +55,7 @@ func (amp) Detect(h format.Head) format.Claim {
 	switch {
 	case len(head) > 0 && !format.BeginsObject(head), !named && !bytes.Contains(head, []byte(`"T-`)):
 		return format.Claim{}
-	case named && strings.HasPrefix(path.Base(path.Dir(h.Path)), "threads"):
+	case named && (path.Dir(h.Path) == "." || strings.HasPrefix(path.Base(path.Dir(h.Path)), "threads")):
 		return format.Claim{Strength: format.Certain, Role: roleThread}
 	}
 	v := format.ParseStart(head)
