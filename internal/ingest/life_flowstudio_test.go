@@ -181,17 +181,18 @@ func TestSameBadLine(t *testing.T) {
 	l.madeAgain("with a copy")
 }
 
-// TestEmptyDocuments: documents of a run that a full disk left empty have the same bytes, and are a problem each; copies of
-// them in a copy of the run are none.
+// TestEmptyDocuments: documents of a run that a full disk left empty, or all but empty, have the same bytes, and are a problem
+// each; copies of them in a copy of the run are none.
 func TestEmptyDocuments(t *testing.T) {
 	l := newLife(t, "flow-studio")
-	for _, name := range []string{"meta.json", "run_state.json", "build/receipts/impl-coder.json", "plan/receipts/impl-coder.json"} {
-		l.write(flowRun+"/"+name, "")
-		l.write("kept/"+flowRun+"/"+name, "")
+	for name, content := range map[string]string{"meta.json": "", "run_state.json": "", "build/receipts/impl-coder.json": "", "plan/receipts/impl-coder.json": "",
+		"gate/receipts/check-coder.json": "{\n", "deploy/receipts/check-coder.json": "{\n"} {
+		l.write(flowRun+"/"+name, content)
+		l.write("kept/"+flowRun+"/"+name, content)
 	}
 	l.take()
-	if got := l.w.totals().Formats["flow-studio"].Problems; got != 4 {
-		t.Errorf("%d problems, want 4", got)
+	if got := l.w.totals().Formats["flow-studio"].Problems; got != 6 {
+		t.Errorf("%d problems, want 6", got)
 	}
 	l.madeAgain("with a copy")
 }

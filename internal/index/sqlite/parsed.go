@@ -368,9 +368,10 @@ func (c *commit) problems(o *owner) error {
 
 // identifyProblems gives the problems of a version their identity: what and where it is in which content, for which
 // run, so that those of a copy are the same ones: of a copy of the bytes that could not be read, where the run is this
-// original alone, else of the whole. What names no run is known by its path below the root, and so is an empty file: many of
-// one run can be empty.
+// original alone, else of the whole. What names no run is known by its path below the root, and so is a file of fewer than
+// alike bytes: many of one run can be empty.
 func (c *commit) identifyProblems(o *owner) error {
+	const alike = 16
 	type problem struct {
 		id, offset, sum  int64
 		kind, run, inner string
@@ -386,7 +387,7 @@ func (c *commit) identifyProblems(o *owner) error {
 		return err
 	}
 	for _, p := range all {
-		if p.run == "" || o.Size == 0 {
+		if p.run == "" || o.Size < alike {
 			p.run += "/" + strings.TrimPrefix(o.Path, o.Claim+"/")
 		}
 		content := []string{o.SHA256.String(), p.inner}
