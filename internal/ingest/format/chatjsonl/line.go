@@ -124,7 +124,7 @@ func (p *parser) several() {
 	c, known := p.tips.find(p.links, len(t.answer) > 0)
 	switch {
 	case c == nil && session != "":
-		c, _ = p.session(session)
+		c = p.session(session)
 	case c == nil:
 		c = p.begin(p.id())
 	}
@@ -154,7 +154,7 @@ func (p *parser) several() {
 func (p *parser) one() {
 	var c *chat
 	if id := sessionOf(p.whole); id != "" {
-		c, _ = p.session(id)
+		c = p.session(id)
 	} else if c, _ = p.sessions.get(""); c == nil {
 		c = p.begin(p.run)
 		p.sessions.put("", c)
@@ -169,9 +169,9 @@ func (p *parser) one() {
 }
 
 // session gives the chat of a session, which may be new.
-func (p *parser) session(id string) (*chat, bool) {
+func (p *parser) session(id string) *chat {
 	if c, ok := p.sessions.get(id); ok {
-		return c, true
+		return c
 	}
 	own := id
 	if !lasting(id) {
@@ -182,7 +182,7 @@ func (p *parser) session(id string) (*chat, bool) {
 		c.at = p.hash.of("again", strconv.FormatInt(p.at.Offset, 10))
 	}
 	p.sessions.put(id, c)
-	return c, false
+	return c
 }
 
 // id is what a new conversation is known by: what the line says, or else all that is in it.

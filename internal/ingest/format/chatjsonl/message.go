@@ -24,7 +24,6 @@ func (p *parser) message(c *chat, link chain, it item) {
 		return
 	}
 	s := &speaker{c: c, link: link, item: it, time: cmp.Or(timeOf(it.v), p.time), role: cmp.Or(it.v.Get("role").Word(), it.v.Get("from").Word(), it.by)}
-	before := s.n
 	switch {
 	case !it.v.IsObject():
 		p.said(s, it.v)
@@ -35,8 +34,8 @@ func (p *parser) message(c *chat, link chain, it item) {
 			p.member(s, key, f)
 		}
 	}
-	if s.n == before && (it.by == byUser || it.by == bySystem || it.by == byTool) {
-		p.give(s, it.v, it.v, kinds[it.by], rolesOf[it.by])
+	if s.n == 0 && (it.by == byUser || it.by == bySystem || it.by == byTool) {
+		p.give(s, it.v, kinds[it.by], rolesOf[it.by])
 	}
 }
 
@@ -52,25 +51,25 @@ func (p *parser) member(s *speaker, key string, f format.Value) {
 		p.said(s, f)
 	case "reasoning_content", "reasoning", "thinking":
 		if blankless(f) {
-			p.give(s, f, f, transcript.KindReasoning, "assistant")
+			p.give(s, f, transcript.KindReasoning, "assistant")
 		}
 	case "refusal":
 		if blankless(f) {
-			p.give(s, f, f, transcript.KindMessage, "assistant")
+			p.give(s, f, transcript.KindMessage, "assistant")
 		}
 	case "audio":
 		if blankless(f.Get("transcript")) {
-			p.give(s, f, f, transcript.KindMessage, "assistant")
+			p.give(s, f, transcript.KindMessage, "assistant")
 		}
 	case "tool_calls":
 		for call := range f.Items() {
 			if call.IsObject() {
-				p.give(s, call, call, transcript.KindToolCall, "assistant")
+				p.give(s, call, transcript.KindToolCall, "assistant")
 			}
 		}
 	case "function_call":
 		if f.IsObject() {
-			p.give(s, f, f, transcript.KindToolCall, "assistant")
+			p.give(s, f, transcript.KindToolCall, "assistant")
 		}
 	}
 }
@@ -80,7 +79,7 @@ func (p *parser) said(s *speaker, content format.Value) {
 	kind, role := kinds[s.by], rolesOf[s.by]
 	switch {
 	case content.IsString() && (s.by != byAssistant || blankless(content)):
-		p.give(s, content, content, kind, role)
+		p.give(s, content, kind, role)
 	case content.IsArray():
 		p.texts.Reset()
 		p.parts = p.parts[:0]
@@ -99,7 +98,7 @@ func (p *parser) said(s *speaker, content format.Value) {
 			}
 		}
 	case content.IsObject() && s.by == byTool:
-		p.give(s, content, content, kind, role)
+		p.give(s, content, kind, role)
 	}
 }
 
@@ -118,13 +117,13 @@ func isText(b format.Value) bool {
 func (p *parser) block(s *speaker, b format.Value) {
 	switch b.Get("type").Word() {
 	case "thinking", "redacted_thinking", "reasoning":
-		p.give(s, b, b, transcript.KindReasoning, "assistant")
+		p.give(s, b, transcript.KindReasoning, "assistant")
 	case "tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call":
-		p.give(s, b, b, transcript.KindToolCall, "assistant")
+		p.give(s, b, transcript.KindToolCall, "assistant")
 	case "tool_result", "mcp_tool_result", "tool-result":
-		p.give(s, b, b, transcript.KindToolResult, "tool")
+		p.give(s, b, transcript.KindToolResult, "tool")
 	default:
-		p.give(s, b, b, transcript.KindUnknown, rolesOf[s.by])
+		p.give(s, b, transcript.KindUnknown, rolesOf[s.by])
 	}
 }
 
@@ -132,13 +131,13 @@ func (p *parser) block(s *speaker, b format.Value) {
 func (p *parser) item(s *speaker) {
 	switch typ := s.v.Get("type").Word(); {
 	case typ == "reasoning":
-		p.give(s, s.v, s.v, transcript.KindReasoning, "assistant")
+		p.give(s, s.v, transcript.KindReasoning, "assistant")
 	case strings.HasSuffix(typ, "_call_output"):
-		p.give(s, s.v, s.v, transcript.KindToolResult, "tool")
+		p.give(s, s.v, transcript.KindToolResult, "tool")
 	case strings.HasSuffix(typ, "_call"):
-		p.give(s, s.v, s.v, transcript.KindToolCall, "assistant")
+		p.give(s, s.v, transcript.KindToolCall, "assistant")
 	default:
-		p.give(s, s.v, s.v, transcript.KindUnknown, s.role)
+		p.give(s, s.v, transcript.KindUnknown, s.role)
 	}
 }
 
@@ -159,9 +158,9 @@ func (p *parser) part(base, v format.Value) transcript.Part {
 }
 
 // give yields an event of one part.
-func (p *parser) give(s *speaker, at, v format.Value, kind transcript.Kind, role string) {
+func (p *parser) give(s *speaker, v format.Value, kind transcript.Kind, role string) {
 	p.texts.Reset()
-	base := p.base(at)
+	base := p.base(v)
 	p.parts = append(p.parts[:0], p.part(base, v))
 	switch kind {
 	case transcript.KindToolCall:
