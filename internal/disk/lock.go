@@ -90,5 +90,5 @@ func readHolder(file *os.File) Holder {
 	return holder
 }
 
-// Release gives the lock back. The file stays.
-func (l *Lock) Release() error { return l.f.Close() }
+// Release gives the lock back. The file stays. To close it is not enough: a child that is about to be started has it open, too.
+func (l *Lock) Release() error { return errors.Join(unlock(l.f), l.f.Close()) }
