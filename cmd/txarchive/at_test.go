@@ -20,6 +20,7 @@ import (
 // were archived at each time, with the times of then; also without an index, and of what forget
 // has put marks into.
 func TestRestoreAtAfterGC(t *testing.T) {
+	t.Parallel()
 	seed := cmp.Or(*seed, rand.Uint64())
 	t.Logf("-seed %d", seed)
 	s := newSimulation(t, seed)

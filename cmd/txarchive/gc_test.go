@@ -115,6 +115,7 @@ func nowhere(t *testing.T, dir string, words []string) {
 // TestNothingIsLeft prunes runs and collects: no byte of them is left in any file of the archive, everything else is as
 // it was, and the disk has back what the plan said.
 func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
 	r := random(t)
 	source, dir := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "archive")
 	if err := os.CopyFS(source, os.DirFS(runs)); err != nil {

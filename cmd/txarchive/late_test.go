@@ -10,6 +10,7 @@ import (
 // TestPacksThatComeLate brings packs of another archive of the same source, which tell of a file step by step, into one
 // where gc has joined what the file has grown by: they add nothing, and do no harm to gcs that follow.
 func TestPacksThatComeLate(t *testing.T) {
+	t.Parallel()
 	r := random(t)
 	source, one, other := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "other")
 	must(t, os.MkdirAll(filepath.Join(source, awfTranscripts), 0o700))

@@ -39,6 +39,7 @@ func largeOutputs(t *testing.T, dir string) (changed int) {
 // TestDropPayloads thins every run of the samples. Only text changes; the index is the same when it is made again, and
 // the source is known for what it was.
 func TestDropPayloads(t *testing.T) {
+	t.Parallel()
 	source := filepath.Join(t.TempDir(), "runs")
 	if err := os.CopyFS(source, os.DirFS(runs)); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ var draws = flag.Int("draws", 1, "how many random sets of runs the test of what 
 
 // TestFreed prunes all runs of a format, and runs drawn at random. The archive then takes so much less as the plan said.
 func TestFreed(t *testing.T) {
+	t.Parallel()
 	r := random(t)
 	source, same := examples(t)
 	whole := filepath.Join(t.TempDir(), "archive")

@@ -79,6 +79,7 @@ func TestPruneAmongKin(t *testing.T) {
 
 // TestPruneOrigin prunes a session of which another has a copy. Where that came from stays known, whichever goes first.
 func TestPruneOrigin(t *testing.T) {
+	t.Parallel()
 	const origin, fork = "0f300000-0000-4000-8000-00000000000a", "0f300000-0000-4000-8000-00000000000b"
 	line := func(session, uuid string) string {
 		return `{"type":"user","sessionId":"` + session + `","uuid":"` + uuid + `","timestamp":"2026-11-01T10:00:00Z","message":{"role":"user","content":"weave"}}` + "\n"
@@ -121,6 +122,7 @@ func TestPruneOrigin(t *testing.T) {
 
 // TestPruneAmongAnybody does the same to random runs of random samples of all formats.
 func TestPruneAmongAnybody(t *testing.T) {
+	t.Parallel()
 	r := random(t)
 	var all []string
 	for _, in := range []string{filepath.Join(formats, "*", "testdata", "*", "in"), filepath.Join(runs, "*")} {

@@ -109,6 +109,7 @@ func runIDs(t *testing.T, dir string) []string {
 // TestPruneAnything prunes random runs of all formats. Nothing else changes, costs least of all; the index is the same
 // when it is made again, and everything is as it was when the prune is undone.
 func TestPruneAnything(t *testing.T) {
+	t.Parallel()
 	r := random(t)
 	source, same := examples(t)
 	dir := filepath.Join(t.TempDir(), "archive")
@@ -158,6 +159,7 @@ func TestPruneAnything(t *testing.T) {
 // TestPrunedIsGone prunes half of the runs for good: what was said in them and nowhere else stands in no file of the
 // archive, packs inflated; all that is left is restored byte for byte.
 func TestPrunedIsGone(t *testing.T) {
+	t.Parallel()
 	source, same := examples(t)
 	dir := filepath.Join(t.TempDir(), "archive")
 	tx(t, dir, 0, "ingest", "-q", source)

@@ -12,6 +12,7 @@ import (
 // TestNothingIsQuoted: what was archived is in results only. No message, no line of the log and no reason of a problem has a
 // word of it, be the transcripts broken in any way, or the archive damaged.
 func TestNothingIsQuoted(t *testing.T) {
+	t.Parallel()
 	const word = "secretword"
 	source, dir, n := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "archive"), 0
 	must(t, os.CopyFS(source, os.DirFS(runs)))

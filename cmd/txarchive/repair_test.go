@@ -392,6 +392,7 @@ func (b *broken) blinded(name string, now map[string][]byte) bool {
 // TestIngestAfterLoss has content that was lost in part come again, in another file and in its own: it is stored whole, and
 // nothing takes the rest of it for a copy.
 func TestIngestAfterLoss(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	dir, source := filepath.Join(root, "archive"), filepath.Join(root, "runs")
 	must(t, os.CopyFS(filepath.Join(source, "awf"), os.DirFS(filepath.Join(runs, "awf"))))

@@ -186,6 +186,7 @@ var printing = []printed{
 var unprinted = []string{"cat", "docs", "man", "help", "completion"}
 
 func TestJSONMatchesSchemas(t *testing.T) {
+	t.Parallel()
 	all := schemas(t)
 	dir, tmp := filepath.Join(t.TempDir(), "archive"), t.TempDir()
 	agent := filepath.Join(tmp, "home", ".claude", "projects", "-x")

@@ -100,6 +100,7 @@ func locked(t *testing.T, dir string) {
 
 // TestArchiveStates holds that every command says what is wrong with an archive, and what to do about it.
 func TestArchiveStates(t *testing.T) {
+	t.Parallel()
 	full := filled(t)
 	for _, state := range archiveStates {
 		var tmp, dir string

@@ -61,6 +61,7 @@ func putBack(t *testing.T, files map[string][]byte) {
 // TestThinAnything drops payloads of random runs of all formats, while their files grow and gc leaves them alone. Then
 // everything is taken back, and the archive is like one in which nothing was ever thinned.
 func TestThinAnything(t *testing.T) {
+	t.Parallel()
 	r := random(t)
 	source := filepath.Join(t.TempDir(), "runs")
 	if err := os.CopyFS(source, os.DirFS(runs)); err != nil {
@@ -154,7 +155,10 @@ func session(t *testing.T, dir, id string, requests int) {
 // once, also when gc was there, they are pruned again, and the index is made anew.
 func TestPrunedRunGrows(t *testing.T) {
 	for _, collected := range []bool{false, true} {
-		t.Run(fmt.Sprint("gc ", collected), func(t *testing.T) { prunedRunGrows(t, collected) })
+		t.Run(fmt.Sprint("gc ", collected), func(t *testing.T) {
+			t.Parallel()
+			prunedRunGrows(t, collected)
+		})
 	}
 }
 
