@@ -1,5 +1,5 @@
 // Package format is the contract between the archive and the systems whose files it keeps, and the few
-// readers that all of them share: lines, JSON, times, gzip, zstd and tar.
+// things that all of them share: readers of lines, JSON, times, gzip, zstd and tar, a sink for records, and room for them.
 //
 // A format is a pure function from bytes to records. It opens no file, asks no clock and keeps no state: the
 // same bytes at the same path give the same records on every machine, and the bytes of one event alone give

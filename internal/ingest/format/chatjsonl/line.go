@@ -15,7 +15,7 @@ import (
 type parser struct {
 	format.Sink
 	in    format.Input
-	texts format.Lender
+	lend  format.Lender
 	event transcript.Event // the present one
 	parts []transcript.Part
 
@@ -260,10 +260,10 @@ func (p *parser) other() {
 		p.named = true
 		p.Emit(&transcript.Run{ID: run, Named: true, Guess: p.guess})
 	}
-	p.texts.Reset()
+	p.lend.Reset()
 	p.Emit(&transcript.Event{
 		Run: run, Verdict: transcript.Uncounted, Kind: transcript.KindUnknown, Type: p.whole.Get("type").Word(), Time: p.time, Origin: p.at,
-		Parts: append(p.parts[:0], transcript.Part{Text: p.texts.Text(func(b []byte) []byte { return appendPiece(b, p.whole) })}),
+		Parts: append(p.parts[:0], transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendPiece(b, p.whole) })}),
 	})
 }
 

@@ -50,15 +50,15 @@ func (p *parser) member(s *speaker, key string, f format.Value) {
 	case "content", "value":
 		p.said(s, f)
 	case "reasoning_content", "reasoning", "thinking":
-		if blankless(f) {
+		if !f.IsBlank() {
 			p.give(s, f, transcript.KindReasoning, "assistant")
 		}
 	case "refusal":
-		if blankless(f) {
+		if !f.IsBlank() {
 			p.give(s, f, transcript.KindMessage, "assistant")
 		}
 	case "audio":
-		if blankless(f.Get("transcript")) {
+		if !f.Get("transcript").IsBlank() {
 			p.give(s, f, transcript.KindMessage, "assistant")
 		}
 	case "tool_calls":
@@ -78,10 +78,10 @@ func (p *parser) member(s *speaker, key string, f format.Value) {
 func (p *parser) said(s *speaker, content format.Value) {
 	kind, role := kinds[s.by], rolesOf[s.by]
 	switch {
-	case content.IsString() && (s.by != byAssistant || blankless(content)):
+	case content.IsString() && (s.by != byAssistant || !content.IsBlank()):
 		p.give(s, content, kind, role)
 	case content.IsArray():
-		p.texts.Reset()
+		p.lend.Reset()
 		p.parts = p.parts[:0]
 		base := p.base(content)
 		for b := range content.Items() {
@@ -150,7 +150,7 @@ func (p *parser) base(v format.Value) format.Value {
 }
 
 func (p *parser) part(base, v format.Value) transcript.Part {
-	part := transcript.Part{Text: p.texts.Text(func(b []byte) []byte { return appendPiece(b, v) })}
+	part := transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendPiece(b, v) })}
 	if base != v {
 		part.Offset, part.Length = format.OffsetIn(base, v), int64(v.Len())
 	}
@@ -159,7 +159,7 @@ func (p *parser) part(base, v format.Value) transcript.Part {
 
 // give yields an event of one part.
 func (p *parser) give(s *speaker, v format.Value, kind transcript.Kind, role string) {
-	p.texts.Reset()
+	p.lend.Reset()
 	base := p.base(v)
 	p.parts = append(p.parts[:0], p.part(base, v))
 	switch kind {

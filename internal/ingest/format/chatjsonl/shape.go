@@ -44,7 +44,7 @@ func talkOf(v format.Value) (t talk) {
 func (t *talk) asked(at format.Value) {
 	for _, key := range []string{"messages", "conversations", "conversation", "input"} {
 		list := at.Get(key)
-		if key == "input" && blankless(list) && (at.Get("instructions").Exists() || at.Get("model").Exists()) {
+		if key == "input" && !list.IsBlank() && (at.Get("instructions").Exists() || at.Get("model").Exists()) {
 			t.said = append(t.said, item{list, byUser})
 		} else if isMessages(list) {
 			for m := range list.Items() {
@@ -56,7 +56,7 @@ func (t *talk) asked(at format.Value) {
 		}
 	}
 	for _, key := range []string{"system", "instructions"} {
-		if system := at.Get(key); len(t.said) > 0 && (blankless(system) || system.IsArray()) {
+		if system := at.Get(key); len(t.said) > 0 && (!system.IsBlank() || system.IsArray()) {
 			t.said = append([]item{{system, bySystem}}, t.said...)
 			break
 		}

@@ -4,19 +4,6 @@ import "github.com/txarchive/txarchive/internal/ingest/format"
 
 // What search finds is what was said, thought, asked of tools and answered by them; not ids, roles, signatures, and what is no text.
 
-// blankless reports whether a value is a string that says something.
-func blankless(v format.Value) bool {
-	if !v.IsString() {
-		return false
-	}
-	for _, c := range v.Raw()[1 : v.Len()-1] {
-		if c > ' ' {
-			return c != '\\' || format.Title(v.Str()) != "" // an escape, most likely of space
-		}
-	}
-	return false
-}
-
 // appendSaid appends the words of a message.
 func appendSaid(dst []byte, m format.Value) []byte {
 	for _, at := range []format.Value{m, m.Get("content"), m.Get("value")} {

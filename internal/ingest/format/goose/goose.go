@@ -86,7 +86,7 @@ type parser struct {
 	seen    map[string]int    // how often a message was met
 	at      transcript.Origin // of whole
 	whole   format.Value      // the line that values are cut from
-	texts   format.Lender
+	lend    format.Lender
 }
 
 func (p *parser) lines(line func(format.Value)) {
@@ -100,7 +100,7 @@ func (p *parser) lines(line func(format.Value)) {
 			return
 		}
 		p.at, p.whole = o.Origin, o.Value
-		p.texts.Reset()
+		p.lend.Reset()
 		if line(o.Value); p.Done() {
 			return
 		}
@@ -121,13 +121,13 @@ func (p *parser) speak(rank int) {
 
 // part is a piece of a line that has its own bytes.
 func (p *parser) part(v format.Value) transcript.Part {
-	text := p.texts.Text(func(dst []byte) []byte { return appendPiece(dst, v) })
+	text := p.lend.Text(func(dst []byte) []byte { return appendPiece(dst, v) })
 	return transcript.Part{Text: text, Offset: format.OffsetIn(p.whole, v), Length: int64(v.Len())}
 }
 
 // aside is an uncounted row of the session.
 func (p *parser) aside(kind transcript.Kind, typ string, at transcript.Time) {
-	e := p.texts.Event(transcript.Event{Run: p.session, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Time: at, Origin: p.at})
+	e := p.lend.Event(transcript.Event{Run: p.session, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Time: at, Origin: p.at})
 	e.Parts[0] = p.part(p.whole)
 	p.Emit(e)
 }

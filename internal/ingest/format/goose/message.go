@@ -82,7 +82,7 @@ func (m *message) identify(content format.Value, name string) {
 }
 
 func (m *message) event(kind transcript.Kind, typ string, v format.Value) *transcript.Event {
-	e := m.texts.Event(transcript.Event{Kind: kind, Role: m.role, Type: typ, Origin: m.parser.at})
+	e := m.lend.Event(transcript.Event{Kind: kind, Role: m.role, Type: typ, Origin: m.parser.at})
 	e.Parts[0] = m.part(v)
 	return e
 }
@@ -132,11 +132,11 @@ func (m *message) block(v format.Value) {
 
 // thought yields thoughts that follow each other as one.
 func (m *message) thought(all []format.Value) {
-	e := m.texts.Event(transcript.Event{Kind: transcript.KindReasoning, Role: "assistant", Type: "thinking", Origin: m.parser.at})
+	e := m.lend.Event(transcript.Event{Kind: transcript.KindReasoning, Role: "assistant", Type: "thinking", Origin: m.parser.at})
 	first, last := all[0], all[len(all)-1]
 	from := format.OffsetIn(m.whole, first)
 	e.Parts[0] = transcript.Part{
-		Text:   m.texts.Text(func(dst []byte) []byte { return appendThoughts(dst, all) }),
+		Text:   m.lend.Text(func(dst []byte) []byte { return appendThoughts(dst, all) }),
 		Offset: from, Length: format.OffsetIn(m.whole, last) + int64(last.Len()) - from,
 	}
 	m.out(e, transcript.Counted)

@@ -86,7 +86,7 @@ func (p *parser) known(v format.Value, rank int) {
 	if parent != "" {
 		of := sessionID(parent, v.Get("parent_began").Str())
 		p.Emit(&transcript.Run{ID: of, Named: true})
-		p.Emit(&transcript.Link{Kind: "parent", From: transcript.End{Type: "run", ID: of}, To: transcript.End{Type: "run", ID: p.session}, Origin: p.at})
+		p.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(of), To: transcript.RunEnd(p.session), Origin: p.at})
 	}
 	p.hint(hintTitle, run.Title)
 	p.hint(hintProject, run.Project)

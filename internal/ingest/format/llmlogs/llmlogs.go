@@ -88,7 +88,7 @@ type parser struct {
 	first   string              // what the rows of the oldest table belong to
 	at      transcript.Origin   // of whole
 	whole   format.Value        // the row that values are cut from
-	texts   format.Lender
+	lend    format.Lender
 }
 
 // rows yields the records of exported rows.
@@ -103,7 +103,7 @@ func (p *parser) rows() {
 			return
 		}
 		p.at, p.whole = o.Origin, o.Value
-		p.texts.Reset()
+		p.lend.Reset()
 		if p.row(o.Value); p.Done() {
 			return
 		}
@@ -161,14 +161,14 @@ func (p *parser) named(v format.Value, keys ...string) string {
 
 // event is one counted event of the conversation that was stated last.
 func (p *parser) event(kind transcript.Kind, role, id string, v format.Value) *transcript.Event {
-	e := p.texts.Event(transcript.Event{Conversation: conversation, Run: p.session, ID: id, Verdict: transcript.Counted, Kind: kind, Role: role, Origin: p.at})
+	e := p.lend.Event(transcript.Event{Conversation: conversation, Run: p.session, ID: id, Verdict: transcript.Counted, Kind: kind, Role: role, Origin: p.at})
 	e.Parts[0] = p.part(v)
 	return e
 }
 
 // part is a piece of a row that has its own bytes.
 func (p *parser) part(v format.Value) transcript.Part {
-	text := p.texts.Text(func(dst []byte) []byte { return appendPiece(dst, v) })
+	text := p.lend.Text(func(dst []byte) []byte { return appendPiece(dst, v) })
 	return transcript.Part{Text: text, Offset: format.OffsetIn(p.whole, v), Length: int64(v.Len())}
 }
 
