@@ -117,9 +117,13 @@ func TestUnloggedGivesBackAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
-	defer cancel()
-	if err := db.giveBack(ctx); err != nil || db.Torn() {
+	err = context.DeadlineExceeded
+	for wait := 5 * time.Millisecond; errors.Is(err, context.DeadlineExceeded) && !db.Torn(); wait *= 2 { // a busy machine may not have begun by then
+		ctx, cancel := context.WithTimeout(t.Context(), wait)
+		err = db.giveBack(ctx)
+		cancel()
+	}
+	if err != nil || db.Torn() {
 		t.Errorf("%v, torn %v", err, db.Torn())
 	}
 	if some, err := db.free(t.Context(), 0); some || err != nil {
