@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"context"
 	"errors"
 	"hash/fnv"
 	"io/fs"
@@ -34,6 +35,26 @@ type scan struct {
 	news    bool     // learned holds some that are not remembered yet
 	host    string   // that runs are given which name none
 	relearn bool     // the formats are not those of the last scan: look at what belonged to none
+
+	prepared   chan struct{} // closed when the index has told what it knows of the source; nil when nobody asks it
+	unprepared error         // that it could not, once prepared is closed
+}
+
+// begin asks the index beside the walk.
+func (s *scan) begin(ctx context.Context) {
+	s.prepared = make(chan struct{})
+	go func() {
+		defer close(s.prepared)
+		s.unprepared = s.prepare(ctx)
+	}()
+}
+
+// wait ends when the index has told what it knows.
+func (s *scan) wait() error {
+	if s.prepared != nil {
+		<-s.prepared
+	}
+	return s.unprepared
 }
 
 // pathHash is the key of a file in the scan cache.

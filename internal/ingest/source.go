@@ -72,10 +72,11 @@ func (g *Ingester) source(ctx context.Context, root Root, report *Report) error 
 	}
 	defer dir.Close()
 	s := &scan{g: g, root: root, dir: dir, report: report}
-	if err := s.prepare(ctx); err != nil {
-		return err
-	}
+	s.begin(ctx)
 	if err := s.walk(ctx); err != nil {
+		if err := s.wait(); err != nil {
+			return err
+		}
 		if root.Listed && errors.Is(err, os.ErrNotExist) {
 			return nil
 		}

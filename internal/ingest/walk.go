@@ -23,6 +23,9 @@ func (s *scan) walk(ctx context.Context) error {
 		return err
 	}
 	if info.Mode().IsRegular() {
+		if err := s.wait(); err != nil {
+			return err
+		}
 		s.meet(s.root.Below, metadataOf(info))
 		return nil
 	}
@@ -33,6 +36,10 @@ func (s *scan) walk(ctx context.Context) error {
 		all.Go(func() { w.work(ctx) })
 	}
 	all.Wait()
+	if err := s.wait(); err != nil {
+		return err
+	}
+	w.meet()
 	slices.SortStableFunc(s.skipped, func(a, b FileError) int { return cmp.Compare(a.Path, b.Path) })
 	return ctx.Err()
 }
@@ -45,6 +52,40 @@ type walker struct {
 	todo []string // directories, the next one last
 	busy int      // how many are being read
 	own  string   // the archive's directory, "" where that lies elsewhere
+	met  []seen   // before the index has told what it knows
+}
+
+// seen is a file that was looked at.
+type seen struct {
+	name string
+	is   metadata
+	err  error
+}
+
+// mostEarly is how many files are looked at before the index has told what it knows: they take more memory than those that the scan has met.
+const mostEarly = 1 << 16
+
+// meet has the scan meet what was looked at, as soon as the index has told what it knows.
+func (w *walker) meet() {
+	if w.scan.prepared != nil && len(w.met) < mostEarly {
+		select {
+		case <-w.scan.prepared:
+		default:
+			return
+		}
+	}
+	failed := w.scan.wait() != nil // then there is nothing to compare with, and the scan ends
+	for _, f := range w.met {
+		switch {
+		case failed:
+		case f.err != nil:
+			w.scan.problem(f.name, "scan", f.err)
+		default:
+			w.scan.meet(f.name, f.is)
+		}
+	}
+	clear(w.met)
+	w.met = w.met[:0]
 }
 
 // own is the path of the archive's directory below the root, "" when it lies elsewhere.
@@ -117,11 +158,6 @@ func (w *walker) read(rel string) (below []string, err error) {
 
 // look meets the files among entries of a directory, and adds the directories to others.
 func (w *walker) look(dir *os.File, rel string, entries []fs.DirEntry, below []string) []string {
-	type seen struct {
-		name string
-		is   metadata
-		err  error
-	}
 	files := make([]seen, 0, len(entries))
 	for _, e := range entries {
 		name := e.Name()
@@ -141,12 +177,7 @@ func (w *walker) look(dir *os.File, rel string, entries []fs.DirEntry, below []s
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, f := range files {
-		if f.err != nil {
-			w.scan.problem(f.name, "scan", f.err)
-		} else {
-			w.scan.meet(f.name, f.is)
-		}
-	}
+	w.met = append(w.met, files...)
+	w.meet()
 	return below
 }

@@ -1,0 +1,50 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// TestWalkBesideIndex walks a source while nobody knows yet what the index has of it.
+func TestWalkBesideIndex(t *testing.T) {
+	dir := t.TempDir()
+	const files = 50
+	for i := range files {
+		below := filepath.Join(dir, strconv.Itoa(i%7))
+		if err := os.MkdirAll(below, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(below, strconv.Itoa(i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, unprepared := range []error{nil, errors.New("no index")} {
+		for _, below := range []string{".", "3/3"} {
+			s := &scan{g: &Ingester{}, root: Root{Dir: dir, Below: below}, report: &Report{}, before: &index.Seen{}, prepared: make(chan struct{}), unprepared: unprepared}
+			ended := make(chan error)
+			go func() { ended <- s.walk(context.Background()) }()
+			select {
+			case err := <-ended:
+				t.Fatalf("it ended before the index had told what it knows: %v", err)
+			case s.prepared <- struct{}{}: // somebody waits
+			}
+			close(s.prepared)
+			want := int64(files)
+			if below != "." {
+				want = 1
+			}
+			if unprepared != nil {
+				want = 0
+			}
+			if err := <-ended; !errors.Is(err, unprepared) || s.total != want {
+				t.Errorf("%s: met %d, want %d: %v", below, s.total, want, err)
+			}
+		}
+	}
+}
