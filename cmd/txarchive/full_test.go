@@ -123,10 +123,10 @@ func TestFullDisk(t *testing.T) {
 	t.Run("backup", func(t *testing.T) { d.t = t; d.backup(r, base) })
 }
 
-// rooms are how much is free each time: nothing first, then whatever comes, small or large.
+// rooms are how much is free each time: nothing first, then too little for the schema of an index, then whatever comes, small or large.
 func rooms(r *rand.Rand) []int64 {
-	all := []int64{0}
-	for len(all) < max(2, *fulls) {
+	all := []int64{0, 14 << 10}
+	for len(all) < max(3, *fulls) {
 		all = append(all, int64(4096*math.Exp(r.Float64()*math.Log(1<<10))))
 	}
 	return all

@@ -98,12 +98,28 @@ func (db *DB) open(ctx context.Context) error {
 	}
 	db.w = writer(db.dsn(pragmas, url.Values{"_txlock": {"immediate"}}))
 	if info.Size() == 0 {
-		if err := migrate(ctx, db.w.DB); err != nil {
+		if err := db.create(ctx); err != nil {
 			return err
 		}
 		return db.openReader(ctx)
 	}
 	return db.openBoth(ctx)
+}
+
+// create makes the schema of an empty file. What finds no room is tried again by goose, so it has to be undone here even where nothing else
+// can be: it would say that the file is damaged.
+func (db *DB) create(ctx context.Context) error {
+	if !db.options.Unlogged {
+		return migrate(ctx, db.w.DB)
+	}
+	if _, err := db.w.ExecContext(ctx, "PRAGMA journal_mode = MEMORY"); err != nil {
+		return err
+	}
+	if err := migrate(ctx, db.w.DB); err != nil {
+		return err
+	}
+	_, err := db.w.ExecContext(ctx, "PRAGMA journal_mode = OFF")
+	return err
 }
 
 // openBoth opens the connection that writes and one that reads beside each other: nearly all of it is that each reads the schema.
