@@ -143,8 +143,7 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 	i := slices.IndexFunc(known, named(root.Source))
 	if i >= 0 && known[i].Removed != nil && root.Below != "." && (info.IsDir() || filepath.Dir(at) != root.Dir) { // nobody scans it with that source: it becomes one of its own
 		if root = (ingest.Root{Dir: at, Below: "."}); !info.IsDir() {
-			root.Dir, root.Below = filepath.Split(at)
-			root.Dir = filepath.Clean(root.Dir)
+			root = ingest.Root{Dir: filepath.Dir(at), Below: filepath.Base(at)}
 		}
 		root.Source, i = ingest.FreeName(known, filepath.Base(root.Dir)), -1
 	}

@@ -19,7 +19,7 @@ func ampTurn(n int, said string) string {
 	return fmt.Sprintf(`{"role":"user","messageId":%d,"content":[{"type":"text","text":%q}],"meta":{"sentAt":%d}},
 {"role":"assistant","messageId":%d,"content":[{"type":"text","text":"so be it"}],"state":{"type":"complete","stopReason":"end_turn"},
 "usage":{"model":"claude-sonnet-4-5-20250929","inputTokens":%d,"outputTokens":10,"cacheCreationInputTokens":0,"cacheReadInputTokens":0}}`,
-		n, said, 1772000000000+n, n+1, n+1)
+		n, said, 1772000000000+int64(n), n+1, n+1)
 }
 
 func ampThread(id, more string, turns ...string) string {
