@@ -67,9 +67,8 @@ func TestWithholders(t *testing.T) {
 	}
 }
 
-// TestChatsAreNobodyElses asks every format of the cases of all: the one that takes whatever looks like a chat takes none that is
-// another's, wherever a source begins, and its own are no other's.
-func TestChatsAreNobodyElses(t *testing.T) {
+// heads gives the files of the cases of all formats, with the folder of their format, as they look wherever a source begins.
+func heads(t *testing.T, ask func(folder, name string, h format.Head)) {
 	asked := 0
 	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
 		folder, rest, _ := strings.Cut(strings.TrimPrefix(filepath.ToSlash(name), "../"), "/testdata/")
@@ -81,59 +80,43 @@ func TestChatsAreNobodyElses(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for ; ; _, inside, _ = strings.Cut(inside, "/") {
-			h := format.Head{Path: inside, Size: int64(len(content)), Bytes: content[:min(len(content), format.HeadSize)]}
-			best, taken := format.Claim{}, ""
-			for _, f := range Formats() {
-				if c := f.Detect(h); c.Strength > best.Strength || c.Skip {
-					best, taken = c, f.Name()
-				}
-			}
-			if asked++; taken != "" && (taken == "chat-jsonl") != (folder == "chatjsonl") {
-				t.Errorf("%s claims %s of %s", taken, inside, name)
-			}
-			if !strings.Contains(inside, "/") {
-				return nil
-			}
+		for more := true; more; _, inside, more = strings.Cut(inside, "/") {
+			asked++
+			ask(folder, name, format.Head{Path: inside, Size: int64(len(content)), Bytes: content[:min(len(content), format.HeadSize)]})
 		}
+		return nil
 	})
 	if err != nil || asked < 100 {
 		t.Errorf("%d files: %v", asked, err)
 	}
 }
 
-// TestNobodyElses asks formats whose entries others write, too, of the cases of all other formats, and these of theirs; also
-// where a source begins inside of what shows whose a file is.
+// TestChatsAreNobodyElses: the format that takes whatever looks like a chat takes none that is another's, and its own are no other's.
+func TestChatsAreNobodyElses(t *testing.T) {
+	heads(t, func(folder, name string, h format.Head) {
+		best, taken := format.Claim{}, ""
+		for _, f := range Formats() {
+			if c := f.Detect(h); c.Strength > best.Strength || c.Skip {
+				best, taken = c, f.Name()
+			}
+		}
+		if taken != "" && (taken == "chat-jsonl") != (folder == "chatjsonl") {
+			t.Errorf("%s claims %s of %s", taken, h.Path, name)
+		}
+	})
+}
+
+// TestNobodyElses asks formats whose entries others write, too, of the cases of all other formats, and these of theirs.
 func TestNobodyElses(t *testing.T) {
 	shares := func(name string) bool { return name == "pi" || name == "openclaw" }
-	asked := 0
-	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
-		folder, rest, _ := strings.Cut(strings.TrimPrefix(filepath.ToSlash(name), "../"), "/testdata/")
-		_, inside, ok := strings.Cut(rest, "/in/")
-		if err != nil || d.IsDir() || !ok {
-			return err
-		}
-		content, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		for ; ; _, inside, _ = strings.Cut(inside, "/") {
-			h := format.Head{Path: inside, Size: int64(len(content)), Bytes: content[:min(len(content), format.HeadSize)]}
-			for _, f := range Formats() {
-				if shares(f.Name()) == shares(folder) {
-					continue
-				}
-				asked++
-				if c := f.Detect(h); c.Strength != format.None && !c.Skip {
-					t.Errorf("%s claims %s of %s", f.Name(), inside, name)
-				}
+	heads(t, func(folder, name string, h format.Head) {
+		for _, f := range Formats() {
+			if shares(f.Name()) == shares(folder) {
+				continue
 			}
-			if !strings.Contains(inside, "/") {
-				return nil
+			if c := f.Detect(h); c.Strength != format.None && !c.Skip {
+				t.Errorf("%s claims %s of %s", f.Name(), h.Path, name)
 			}
 		}
 	})
-	if err != nil || asked < 100 {
-		t.Errorf("%d files: %v", asked, err)
-	}
 }
