@@ -3,8 +3,10 @@ package term
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Span is a range of bytes in a text.
@@ -20,69 +22,128 @@ func Highlight(text string, phrases [][]string) []Span {
 	}
 	var s Splitter
 	for from, end := 0, 0; from < len(text); from = end {
-		if end = m.stretch(text, from); !m.holds(text[from:end]) {
-			continue
+		end = m.stretch(text, from)
+		m.look(text[from:end])
+		for piece := m.piece(0); piece.Start < piece.End; piece = m.piece(piece.End) {
+			begin := from + piece.Start
+			s.Each(text[begin:from+piece.End], func(term []byte, start, stop int, kind Kind) bool {
+				m.term(term, Span{begin + start, begin + stop}, kind)
+				return true
+			})
 		}
-		s.Each(text[from:end], func(term []byte, start, stop int, kind Kind) bool {
-			m.term(term, Span{from + start, from + stop}, kind)
-			return true
-		})
 	}
 	return merge(m.found)
 }
 
-// leastStretch is how many bytes are looked through at once for what is marked, or up to the end of their last line.
-const leastStretch = 128
+// leastStretch is how many bytes are looked through at once for what is marked, or up to the space behind them.
+const leastStretch = 1024
 
-// stretch returns where one ends that can be split by itself: no word, blob or escape goes on over the end of a line. Where terms
+// stretch returns where one ends that can be split by itself: no word, blob or escape goes on over a space. Where terms
 // must follow each other, it is the whole text.
 func (m *matcher) stretch(text string, from int) int {
 	if m.phrased || len(text)-from <= leastStretch {
 		return len(text)
 	}
-	if n := strings.IndexByte(text[from+leastStretch:], '\n'); n >= 0 {
-		return from + leastStretch + n + 1
+	if n := strings.IndexByte(text[from+leastStretch:], ' '); n >= 0 {
+		return from + leastStretch + n
 	}
 	return len(text)
 }
 
-// holds tells whether any of the terms may be in a stretch: those of ASCII are its bytes, with small letters for capitals. Most
-// stretches of most texts have none, and to see that takes a tenth of splitting them.
-func (m *matcher) holds(stretch string) bool {
-	if m.phrased {
-		return true
+// look looks at a stretch, of which piece then tells what must be split. Terms of ASCII are its bytes, with small letters for capitals.
+func (m *matcher) look(stretch string) {
+	if m.size = len(stretch); m.phrased {
+		return
 	}
-	low, plain := appendLow(m.low[:0], stretch)
-	if m.low = low; !plain {
-		return true
+	m.low = appendLow(m.low[:0], stretch)
+	m.wide = -1
+	for i := range m.sought {
+		m.sought[i].next = -1
 	}
-	for t := range m.exact {
-		if bytes.Contains(low, []byte(t)) {
-			return true
-		}
-	}
-	for i := range m.prefix {
-		if bytes.Contains(low, m.prefix[i].text) {
-			return true
-		}
-	}
-	return false
 }
 
-// appendLow appends text with small letters for capitals, unless it is not ASCII.
-func appendLow(dst []byte, text string) (low []byte, plain bool) {
+// piece returns the first piece of the stretch, at or after from, that may hold any of the terms: from one blank to the next around its bytes, or
+// around what is not ASCII and more than separates; an empty one when there is none. Most of most texts lies in none, and to see that takes a
+// tenth of splitting it.
+func (m *matcher) piece(from int) Span {
+	if m.phrased {
+		return Span{from, m.size}
+	}
+	if m.wide < from {
+		m.wide = nextWide(m.low, from)
+	}
+	at := m.wide
+	for i := range m.sought {
+		at = min(at, m.sought[i].from(m.low, from))
+	}
+	if at == m.size {
+		return Span{at, at}
+	}
+	start, end := at, at
+	for start > from && !blank(m.low[start-1]) {
+		start--
+	}
+	for end < m.size && !blank(m.low[end]) {
+		end++
+	}
+	return Span{start, end}
+}
+
+// blank says of a byte that nothing goes on over it, no word, blob or escape. What it stands in front of may begin an escape.
+func blank(b byte) bool { return b <= ' ' && b != escape }
+
+// sought is a term, or the beginning of some, that a stretch is looked through for.
+type sought struct {
+	text []byte
+	next int // where it stands in the stretch, behind what was looked at; the end of it: nowhere any more
+}
+
+func (t *sought) from(low []byte, from int) int {
+	if t.next < from {
+		if t.next = len(low); from < len(low) {
+			if n := bytes.Index(low[from:], t.text); n >= 0 {
+				t.next = from + n
+			}
+		}
+	}
+	return t.next
+}
+
+// appendLow appends text with small letters for capitals of ASCII.
+func appendLow(dst []byte, text string) []byte {
 	dst = slices.Grow(dst, len(text)+8)
 	n := len(dst)
 	for i := 0; i < len(text); i += 8 {
 		b := eight(text, i)
-		if b&high != 0 {
-			return dst, false
-		}
 		letters, _ := kindsOf(b)
 		capitals := letters &^ (b << 2)
 		dst = binary.LittleEndian.AppendUint64(dst, b|capitals>>2)
 	}
-	return dst[:n+len(text)], true
+	return dst[:n+len(text)]
+}
+
+// nextWide returns the offset of the first character from i on that is not ASCII and does not only separate words, else the length of
+// the text.
+func nextWide(text []byte, i int) int {
+	for i < len(text) {
+		if len(text)-i >= 8 {
+			b := binary.LittleEndian.Uint64(text[i:]) & high
+			if b == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(b) / 8
+		} else if text[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(text[i:])
+		if lookup(r).class != 0 {
+			return i
+		}
+		i += n
+	}
+	return len(text)
 }
 
 // place is a term of a phrase.
@@ -129,9 +190,13 @@ type matcher struct {
 	lengths [MaxTerm + 1]bool // of those: most terms of a text have none of them
 	prefix  []prefixed
 	phrased bool // some terms must follow each other
-	low     []byte
-	n       int // places seen
-	found   []Span
+	n       int  // places seen
+
+	size   int    // of the stretch
+	low    []byte // it, with small letters
+	sought []sought
+	wide   int // the next character of it that is not ASCII, as those have theirs
+	found  []Span
 }
 
 type prefixed struct {
@@ -154,6 +219,12 @@ func newMatcher(phrases [][]string) *matcher {
 				m.addPrefix(head, place{p, k})
 			}
 		}
+	}
+	for t := range m.exact {
+		m.sought = append(m.sought, sought{text: []byte(t)})
+	}
+	for i := range m.prefix {
+		m.sought = append(m.sought, sought{text: m.prefix[i].text})
 	}
 	return m
 }
