@@ -60,7 +60,7 @@ func newSearchCommand(a *app) *cobra.Command {
 
 func (a *app) searcher(store *archive.Archive) *search.Searcher {
 	return &search.Searcher{Index: store.Index(), Texts: a.texts(store), Now: a.now, Location: a.location(),
-		Sources: func(ctx context.Context) ([]search.Source, error) { return a.searchedSources(ctx, store) }}
+		Sources: func(ctx context.Context) (func() []search.Source, error) { return a.searchedSources(ctx, store) }}
 }
 
 func runSearch(ctx context.Context, a *app, o searchOptions, query string) error {

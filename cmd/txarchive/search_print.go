@@ -96,8 +96,8 @@ func (a *app) printFacets(facets []search.Facet) error {
 // staleAfter is the age of the last whole scan from which a search says so.
 const staleAfter = 7 * 24 * time.Hour
 
-// searchedSources says of each source that is followed whether its directory is there, and how current and whole it is.
-func (a *app) searchedSources(ctx context.Context, store *archive.Archive) ([]search.Source, error) {
+// searchedSources gives what says of each source that is followed whether its directory is there, and how current and whole it is.
+func (a *app) searchedSources(ctx context.Context, store *archive.Archive) (look func() []search.Source, err error) {
 	all, err := ingest.Sources(ctx, store.Index())
 	if err != nil {
 		return nil, err
@@ -110,28 +110,36 @@ func (a *app) searchedSources(ctx context.Context, store *archive.Archive) ([]se
 	if err != nil {
 		return nil, err
 	}
-	var states []search.Source
-	for _, s := range all {
-		state := search.Source{Name: s.Name, Path: s.Root, State: "ok", Problems: problems[s.Name]}
-		if at, err := time.Parse(time.RFC3339Nano, notes[scannedKey+s.Name]); err == nil {
-			state.Last = &at
-		}
-		switch age := a.now().Sub(s.Added); sourceState(s) {
-		case "removed":
-			continue
-		case "missing":
-			state.State, state.Reason = "missing", "its directory is not there; what was stored of it is searched"
-		default:
-			if state.Last != nil {
-				age = a.now().Sub(*state.Last)
+	return func() (states []search.Source) {
+		for _, s := range all {
+			state := search.Source{Name: s.Name, Path: s.Root, State: "ok", Problems: problems[s.Name]}
+			if at, err := time.Parse(time.RFC3339Nano, notes[scannedKey+s.Name]); err == nil {
+				state.Last = &at
 			}
-			if age > staleAfter {
-				state.State, state.Reason = "stale", "not scanned for "+span(age.Truncate(24*time.Hour))+"; what came since is not searched: txarchive ingest"
+			if a.look(s, &state) {
+				states = append(states, state)
 			}
 		}
-		states = append(states, state)
+		return states
+	}, nil
+}
+
+// look says whether a source is followed, and notes whether its directory is there, and how current it is.
+func (a *app) look(s ingest.Named, state *search.Source) (followed bool) {
+	switch age := a.now().Sub(s.Added); sourceState(s) {
+	case "removed":
+		return false
+	case "missing":
+		state.State, state.Reason = "missing", "its directory is not there; what was stored of it is searched"
+	default:
+		if state.Last != nil {
+			age = a.now().Sub(*state.Last)
+		}
+		if age > staleAfter {
+			state.State, state.Reason = "stale", "not scanned for "+span(age.Truncate(24*time.Hour))+"; what came since is not searched: txarchive ingest"
+		}
 	}
-	return states, nil
+	return true
 }
 
 // printCoverage says what the hits are not.

@@ -40,6 +40,7 @@ type Answer struct {
 	elapsed time.Duration
 	told    *Coverage // as far as it was asked for beside the first hits
 	asked   int       // of its steps
+	look    func() []Source
 }
 
 // Tree is the query as it was understood.

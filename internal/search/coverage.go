@@ -101,7 +101,7 @@ func (a *Answer) cover(ctx context.Context) (*Coverage, error) {
 	a.state(c)
 	a.words(c)
 	if t := a.told; t != nil {
-		c.Events, c.Rows, c.Problems, c.Thinned, c.Sources, c.Hidden = t.Events, t.Rows, t.Problems, t.Thinned, t.Sources, t.Hidden
+		c.Events, c.Rows, c.Problems, c.Thinned, c.Hidden = t.Events, t.Rows, t.Problems, t.Thinned, t.Hidden
 	}
 	steps := a.steps()[a.asked:]
 	if a.shown == 0 && a.ended && a.o.After == "" {
@@ -114,6 +114,9 @@ func (a *Answer) cover(ctx context.Context) (*Coverage, error) {
 		if err := step(ctx, c); err != nil && a.ctx.Err() == nil && ctx.Err() == nil {
 			return nil, err
 		}
+	}
+	if a.look != nil {
+		c.Sources = unwell(a.look())
 	}
 	return c, a.ctx.Err()
 }
@@ -208,14 +211,14 @@ func (a *Answer) patterns() (out []pattern) {
 
 // steps is what is asked of the index for a coverage, whatever the hits are.
 func (a *Answer) steps() []func(context.Context, *Coverage) error {
-	return []func(context.Context, *Coverage) error{a.size, a.thinned, a.hidden, a.sources}
+	return []func(context.Context, *Coverage) error{a.size, a.thinned, a.sources, a.hidden}
 }
 
 // asideTime is how long the first hits wait at most for what the coverage says beside them.
 const asideTime = 20 * time.Millisecond
 
-// aside asks that while the texts of hits are read, once, but for hits left out that texts must be read for, and for the sources: a
-// directory that is gone may take any time to say so. Where the search has a limit of time, it is the hits'. What takes longer is left to Coverage.
+// aside asks that while the texts of hits are read, once, but for hits left out that texts must be read for. Where the search has a limit
+// of time, it is the hits'. What takes longer is left to Coverage.
 func (a *Answer) aside(ctx context.Context) {
 	if a.told != nil || a.o.Timeout > 0 {
 		return
@@ -223,9 +226,9 @@ func (a *Answer) aside(ctx context.Context) {
 	a.told = &Coverage{Hidden: []Hidden{}}
 	ctx, cancel := context.WithTimeout(ctx, asideTime)
 	defer cancel()
-	steps := a.steps()[:3]
+	steps := a.steps()
 	if len(a.patterns()) > 0 || a.tree.Root != nil && patterned(a.tree.Root) {
-		steps = steps[:2]
+		steps = steps[:3]
 	}
 	for _, step := range steps {
 		c := *a.told
@@ -269,22 +272,23 @@ func (a *Answer) thinned(ctx context.Context, c *Coverage) error {
 	return err
 }
 
-// sources names those that are not as they should be.
-func (a *Answer) sources(ctx context.Context, c *Coverage) error {
-	if a.s.Sources == nil {
-		return nil
+// sources asks for what unwell then looks at.
+func (a *Answer) sources(ctx context.Context, _ *Coverage) (err error) {
+	if a.s.Sources != nil {
+		a.look, err = a.s.Sources(ctx)
 	}
-	all, err := a.s.Sources(ctx)
-	if err != nil {
-		return err
-	}
-	c.Sources = []Source{}
+	return err
+}
+
+// unwell returns the sources that are not as they should be.
+func unwell(all []Source) []Source {
+	some := []Source{}
 	for _, s := range all {
 		if s.State != "ok" || s.Problems > 0 {
-			c.Sources = append(c.Sources, s)
+			some = append(some, s)
 		}
 	}
-	return nil
+	return some
 }
 
 func (a *Answer) explain(ctx context.Context, c *Coverage) error {

@@ -16,8 +16,10 @@ func TestCoverage(t *testing.T) {
 	w := newWorld(t)
 	w.take(talk("one", "timeout of the server", "timeout of the client", "timeout again", "fine"))
 	s := w.searcher()
-	s.Sources = func(context.Context) ([]Source, error) {
-		return []Source{{Name: "src", State: "ok"}, {Name: "gone", State: "missing", Reason: "not mounted"}}, nil
+	s.Sources = func(context.Context) (func() []Source, error) {
+		return func() []Source {
+			return []Source{{Name: "src", State: "ok"}, {Name: "gone", State: "missing", Reason: "not mounted"}}
+		}, nil
 	}
 	results, c := find(t, s, "timeout -> role:user before:2027", Options{Explain: true})
 	if len(results) != 2 || !c.Complete || *c.Events != 4 || c.Problems == nil {
@@ -81,10 +83,12 @@ func TestSourcesAreSlow(t *testing.T) {
 	s := w.searcher()
 	asked := make(chan struct{}, 10)
 	answer := make(chan struct{})
-	s.Sources = func(context.Context) ([]Source, error) {
-		asked <- struct{}{}
-		<-answer
-		return []Source{{Name: "gone", State: "missing"}}, nil
+	s.Sources = func(context.Context) (func() []Source, error) {
+		return func() []Source {
+			asked <- struct{}{}
+			<-answer
+			return []Source{{Name: "gone", State: "missing"}}
+		}, nil
 	}
 	for _, o := range []Options{{}, {Timeout: time.Minute}} {
 		a, err := s.Find(t.Context(), "words", o)

@@ -94,8 +94,9 @@ type Searcher struct {
 	Texts    Texts
 	Now      func() time.Time
 	Location *time.Location // of dates in queries; nil is UTC
-	// Sources tells how the sources are; nil leaves that unknown.
-	Sources func(ctx context.Context) ([]Source, error)
+	// Sources asks the index about the sources; what it gives then looks at their directories, which may take any time, and tells how
+	// they are. nil leaves that unknown.
+	Sources func(ctx context.Context) (look func() []Source, err error)
 }
 
 // Sort is an order of hits.
