@@ -20,9 +20,9 @@ const (
 func (cursor) Split(role string) []format.Split {
 	switch role {
 	case roleState:
-		return stateSplits
+		return stateSplits()
 	case roleStore:
-		return storeSplits
+		return storeSplits()
 	}
 	return nil
 }
@@ -41,48 +41,50 @@ func open(column string) string {
 const heads = `(SELECT CASE WHEN json_valid(CAST(value AS TEXT)) THEN CAST(value AS TEXT) ELSE '{}' END AS v
 	FROM cursorDiskKV WHERE key = 'composerData:' || ?1) c, json_each(c.v, '$.fullConversationHeadersOnly') h`
 
-var stateSplits = []format.Split{{
-	Role: roleRows,
-	With: []string{"cursorDiskKV"},
-	Keys: `SELECT substr(key, 14) || '/composer', 0, rowid, substr(key, 14) FROM cursorDiskKV WHERE key > 'composerData:' AND key < 'composerData;'`,
-	Rows: []format.Query{{
-		Name: tableComposer, SQL: `SELECT ?1 AS composer, ` + open(`CAST(value AS TEXT)`) + ` AS value FROM cursorDiskKV WHERE key = 'composerData:' || ?1`, JSON: []string{"value"},
-	}},
-}, {
-	Role: roleRows,
-	With: []string{"composerHeaders"},
-	Keys: `SELECT composerId || '/header', coalesce(lastUpdatedAt, 0), rowid + coalesce(length(value), 0), composerId FROM composerHeaders WHERE composerId NOT NULL`,
-	Rows: []format.Query{{
-		Name: tableHeader, SQL: `SELECT composerId AS composer, workspaceId, createdAt, lastUpdatedAt, isSubagent, ` + open(`CAST(value AS TEXT)`) + ` AS value
+func stateSplits() []format.Split {
+	return []format.Split{{
+		Role: roleRows,
+		With: []string{"cursorDiskKV"},
+		Keys: `SELECT substr(key, 14) || '/composer', 0, rowid, substr(key, 14) FROM cursorDiskKV WHERE key > 'composerData:' AND key < 'composerData;'`,
+		Rows: []format.Query{{
+			Name: tableComposer, SQL: `SELECT ?1 AS composer, ` + open(`CAST(value AS TEXT)`) + ` AS value FROM cursorDiskKV WHERE key = 'composerData:' || ?1`, JSON: []string{"value"},
+		}},
+	}, {
+		Role: roleRows,
+		With: []string{"composerHeaders"},
+		Keys: `SELECT composerId || '/header', coalesce(lastUpdatedAt, 0), rowid + coalesce(length(value), 0), composerId FROM composerHeaders WHERE composerId NOT NULL`,
+		Rows: []format.Query{{
+			Name: tableHeader, SQL: `SELECT composerId AS composer, workspaceId, createdAt, lastUpdatedAt, isSubagent, ` + open(`CAST(value AS TEXT)`) + ` AS value
 			FROM composerHeaders WHERE composerId = ?1`, JSON: []string{"value"},
-	}},
-}, {
-	Role: roleRows,
-	With: []string{"cursorDiskKV"},
-	Log:  true,
-	Keys: `SELECT b.c || '/bubbles', 0, max(max(b.n), coalesce(max(d.rowid), 0)) * 1048576 + count(*) % 1048576, b.c
+		}},
+	}, {
+		Role: roleRows,
+		With: []string{"cursorDiskKV"},
+		Log:  true,
+		Keys: `SELECT b.c || '/bubbles', 0, max(max(b.n), coalesce(max(d.rowid), 0)) * 1048576 + count(*) % 1048576, b.c
 		FROM (SELECT substr(key, 10, instr(substr(key, 10), ':') - 1) AS c, rowid AS n FROM cursorDiskKV WHERE key > 'bubbleId:' AND key < 'bubbleId;') b
 		LEFT JOIN cursorDiskKV d ON d.key = 'composerData:' || b.c WHERE b.c <> '' GROUP BY b.c`,
-	Rows: []format.Query{{
-		Name: tableBubble, SQL: `SELECT ?1 AS composer, json_extract(h.value, '$.bubbleId') AS bubble, json_extract(h.value, '$.type') AS type,
+		Rows: []format.Query{{
+			Name: tableBubble, SQL: `SELECT ?1 AS composer, json_extract(h.value, '$.bubbleId') AS bubble, json_extract(h.value, '$.type') AS type,
 			json_extract(h.value, '$.createdAt') AS created, json_extract(c.v, '$.createdAt') AS started, CAST(d.value AS TEXT) AS value
 			FROM ` + heads + ` JOIN cursorDiskKV d ON d.key = 'bubbleId:' || ?1 || ':' || json_extract(h.value, '$.bubbleId')
 			WHERE h.type = 'object' AND d.value NOT NULL ORDER BY h.key`, JSON: []string{"value"},
-	}, {
-		Name: tableLost, SQL: `SELECT ?1 AS composer, substr(key, length(?1) + 11) AS bubble, EXISTS (SELECT 1 FROM ` + heads + `) AS abandoned, CAST(value AS TEXT) AS value
+		}, {
+			Name: tableLost, SQL: `SELECT ?1 AS composer, substr(key, length(?1) + 11) AS bubble, EXISTS (SELECT 1 FROM ` + heads + `) AS abandoned, CAST(value AS TEXT) AS value
 			FROM cursorDiskKV WHERE key > 'bubbleId:' || ?1 || ':' AND key < 'bubbleId:' || ?1 || ';' AND value NOT NULL
 			AND substr(key, length(?1) + 11) NOT IN (SELECT json_extract(h.value, '$.bubbleId') FROM ` + heads + ` WHERE h.type = 'object' AND json_extract(h.value, '$.bubbleId') NOT NULL)
 			ORDER BY rowid`, JSON: []string{"value"},
-	}},
-}, {
-	Role: roleRows,
-	With: []string{"ItemTable"},
-	Keys: `SELECT 'composers', 0, max(rowid) + sum(length(value)), '' FROM ItemTable WHERE key IN ('composer.composerData', 'composer.composerHeaders') HAVING count(*) > 0`,
-	Rows: []format.Query{{
-		Name: tableList, SQL: `SELECT key, ` + open(`CAST(value AS TEXT)`) + ` AS value FROM ItemTable WHERE key IN ('composer.composerData', 'composer.composerHeaders') ORDER BY key`,
-		JSON: []string{"value"},
-	}},
-}}
+		}},
+	}, {
+		Role: roleRows,
+		With: []string{"ItemTable"},
+		Keys: `SELECT 'composers', 0, max(rowid) + sum(length(value)), '' FROM ItemTable WHERE key IN ('composer.composerData', 'composer.composerHeaders') HAVING count(*) > 0`,
+		Rows: []format.Query{{
+			Name: tableList, SQL: `SELECT key, ` + open(`CAST(value AS TEXT)`) + ` AS value FROM ItemTable WHERE key IN ('composer.composerData', 'composer.composerHeaders') ORDER BY key`,
+			JSON: []string{"value"},
+		}},
+	}}
+}
 
 // The messages of the command line are blobs that are called by their hashes. The newest root begins with the hashes of all
 // messages in their order, 34 bytes each.
@@ -96,21 +98,23 @@ const (
 	isMessage = `CAST(substr(b.data, 1, 1) AS TEXT) = '{'`
 )
 
-var storeSplits = []format.Split{{
-	Role: roleChat,
-	With: []string{"blobs", "meta"},
-	Keys: `SELECT 'meta', 0, max(rowid) * 1048576 + sum(length(value)), '' FROM meta WHERE key = '0' HAVING count(*) > 0`,
-	Rows: []format.Query{{Name: tableMeta, SQL: `WITH m(v) AS (` + chatMeta + `) SELECT ` + open(`v`) + ` AS value FROM m`, JSON: []string{"value"}}},
-}, {
-	Role: roleChat,
-	With: []string{"blobs", "meta"},
-	Log:  true,
-	Keys: `SELECT 'messages', 0, max(b.rowid) * 1048576 + count(*) + (SELECT coalesce(max(rowid), 0) FROM meta), '' FROM blobs b HAVING count(*) > 0`,
-	Rows: []format.Query{{
-		Name: tableMessage, SQL: chatList + ` SELECT n.place, b.id, CAST(b.data AS TEXT) AS data FROM n JOIN blobs b ON b.id = n.id WHERE ` + isMessage + ` ORDER BY n.place`,
-		JSON: []string{"data"},
+func storeSplits() []format.Split {
+	return []format.Split{{
+		Role: roleChat,
+		With: []string{"blobs", "meta"},
+		Keys: `SELECT 'meta', 0, max(rowid) * 1048576 + sum(length(value)), '' FROM meta WHERE key = '0' HAVING count(*) > 0`,
+		Rows: []format.Query{{Name: tableMeta, SQL: `WITH m(v) AS (` + chatMeta + `) SELECT ` + open(`v`) + ` AS value FROM m`, JSON: []string{"value"}}},
 	}, {
-		Name: tableLost, SQL: chatList + ` SELECT b.id, CAST(b.data AS TEXT) AS data FROM blobs b WHERE ` + isMessage + ` AND b.id NOT IN (SELECT id FROM n) ORDER BY b.rowid`,
-		JSON: []string{"data"},
-	}},
-}}
+		Role: roleChat,
+		With: []string{"blobs", "meta"},
+		Log:  true,
+		Keys: `SELECT 'messages', 0, max(b.rowid) * 1048576 + count(*) + (SELECT coalesce(max(rowid), 0) FROM meta), '' FROM blobs b HAVING count(*) > 0`,
+		Rows: []format.Query{{
+			Name: tableMessage, SQL: chatList + ` SELECT n.place, b.id, CAST(b.data AS TEXT) AS data FROM n JOIN blobs b ON b.id = n.id WHERE ` + isMessage + ` ORDER BY n.place`,
+			JSON: []string{"data"},
+		}, {
+			Name: tableLost, SQL: chatList + ` SELECT b.id, CAST(b.data AS TEXT) AS data FROM blobs b WHERE ` + isMessage + ` AND b.id NOT IN (SELECT id FROM n) ORDER BY b.rowid`,
+			JSON: []string{"data"},
+		}},
+	}}
+}

@@ -17,7 +17,7 @@ func (goose) Split(role string) []format.Split {
 	if role != roleDatabase {
 		return nil
 	}
-	return splits
+	return splits()
 }
 
 func (goose) Apart(role string) bool { return role == roleRows || role == roleDatabase }
@@ -64,22 +64,24 @@ func messageSplit(from, file, table string) format.Split {
 // recorded counts the requests of session s that the ledger has.
 const recorded = `(SELECT count(*) FROM usage_ledger WHERE session_id = s.id AND coalesce(cost_source, '') <> '` + carried + `')`
 
-var splits = []format.Split{
-	with("usage_ledger", sessionSplit(recorded)),
-	without("usage_ledger", sessionSplit(`0`)),
-	messageSplit("messages", "messages", tableMessage),
-	messageSplit("thread_messages", "thread", tableThread),
-	{
-		Role: roleRows, Log: true,
-		With: []string{"usage_ledger"},
-		Keys: `SELECT session_id || '/usage', CASE WHEN max(created_timestamp) > 100000000000 THEN max(created_timestamp) ELSE max(created_timestamp) * 1000 END,
+func splits() []format.Split {
+	return []format.Split{
+		with("usage_ledger", sessionSplit(recorded)),
+		without("usage_ledger", sessionSplit(`0`)),
+		messageSplit("messages", "messages", tableMessage),
+		messageSplit("thread_messages", "thread", tableThread),
+		{
+			Role: roleRows, Log: true,
+			With: []string{"usage_ledger"},
+			Keys: `SELECT session_id || '/usage', CASE WHEN max(created_timestamp) > 100000000000 THEN max(created_timestamp) ELSE max(created_timestamp) * 1000 END,
 			max(rowid) * 1024 + count(*) % 1024, session_id FROM usage_ledger WHERE session_id NOT NULL GROUP BY session_id`,
-		Rows: []format.Query{{
-			Name: tableUsage, JSON: []string{"model_config"},
-			SQL: `SELECT u.rowid AS request, u.*, ` + began + `, (SELECT provider_name FROM sessions WHERE id = ?1) AS provider, (SELECT model_config_json FROM sessions WHERE id = ?1) AS model_config
+			Rows: []format.Query{{
+				Name: tableUsage, JSON: []string{"model_config"},
+				SQL: `SELECT u.rowid AS request, u.*, ` + began + `, (SELECT provider_name FROM sessions WHERE id = ?1) AS provider, (SELECT model_config_json FROM sessions WHERE id = ?1) AS model_config
 				FROM (SELECT NULL AS provider_name, NULL AS model_config_json, NULL AS created_at) later, usage_ledger u WHERE u.session_id = ?1 ORDER BY u.rowid`,
-		}},
-	},
+			}},
+		},
+	}
 }
 
 func with(table string, s format.Split) format.Split {

@@ -27,7 +27,7 @@ func (llmlogs) Split(role string) []format.Split {
 	if role != roleDatabase {
 		return nil
 	}
-	return splits
+	return splits()
 }
 
 func (llmlogs) Apart(string) bool { return true }
@@ -161,34 +161,36 @@ func ofPart(from, kind, thing string) string {
 		FROM ` + from + ` u JOIN parts p ON p.id = u.part_id JOIN reach ON reach.hash = p.message_hash`
 }
 
-var splits = []format.Split{{
-	Role: roleRows, Log: true,
-	Any: []string{"responses"}, With: []string{"tool_calls", "tool_results"},
-	Keys: responseKeys,
-	Rows: []format.Query{responses(
-		`(SELECT json_group_array(json_object('id', id, 'name', name, 'arguments', `+asJSON("arguments")+`, 'tool_call_id', tool_call_id))
-			FROM (SELECT * FROM tool_calls WHERE response_id = r.id ORDER BY id))`,
-		`(SELECT json_group_array(json_object('id', id, 'name', name, 'output', output, 'tool_call_id', tool_call_id, 'exception', exception, 'instance_id', instance_id))
-			FROM (SELECT * FROM tool_results WHERE response_id = r.id ORDER BY id))`)},
-}, {
-	Role: roleRows, Log: true,
-	Any: []string{"responses"}, Without: []string{"tool_calls"},
-	Keys: responseKeys,
-	Rows: []format.Query{responses(`'[]'`, `'[]'`)},
-},
-	with("responses", threadSplit(before, `EXISTS (SELECT 1 FROM responses r WHERE r.id = u.id)`)),
-	without("responses", threadSplit(`0`, `0`)),
-	{
+func splits() []format.Split {
+	return []format.Split{{
 		Role: roleRows, Log: true,
-		Any:  []string{"logs"},
-		Keys: `SELECT 'logs-' || coalesce(chat_id, id) || '/` + nameResponses + `', 0, count(*), json_group_array(id) FROM logs GROUP BY coalesce(chat_id, id)`,
-		Rows: []format.Query{{Name: tableLog, SQL: `SELECT * FROM logs WHERE id IN (SELECT value FROM json_each(?1)) ORDER BY id`, JSON: []string{"response_json"}}},
+		Any: []string{"responses"}, With: []string{"tool_calls", "tool_results"},
+		Keys: responseKeys,
+		Rows: []format.Query{responses(
+			`(SELECT json_group_array(json_object('id', id, 'name', name, 'arguments', `+asJSON("arguments")+`, 'tool_call_id', tool_call_id))
+			FROM (SELECT * FROM tool_calls WHERE response_id = r.id ORDER BY id))`,
+			`(SELECT json_group_array(json_object('id', id, 'name', name, 'output', output, 'tool_call_id', tool_call_id, 'exception', exception, 'instance_id', instance_id))
+			FROM (SELECT * FROM tool_results WHERE response_id = r.id ORDER BY id))`)},
+	}, {
+		Role: roleRows, Log: true,
+		Any: []string{"responses"}, Without: []string{"tool_calls"},
+		Keys: responseKeys,
+		Rows: []format.Query{responses(`'[]'`, `'[]'`)},
 	},
-	used(tableAttachment, "attachments", ofResponse("prompt_attachments u", `'attachment-' || u."order"`, "u.attachment_id"), "attachments", "prompt_attachments", "responses"),
-	used(tableAttachment, "attachments", ofResponse("tool_results_attachments u JOIN tool_results t ON t.id = u.tool_result_id", `'result-' || t.id || '-' || u."order"`, "u.attachment_id"),
-		"attachments", "tool_results_attachments", "tool_results", "responses"),
-	used(tableFragment, "fragments", ofResponse("prompt_fragments u", `'fragment-' || u."order"`, "u.fragment_id"), "fragments", "prompt_fragments", "responses"),
-	used(tableFragment, "fragments", ofResponse("system_fragments u", `'system-' || u."order"`, "u.fragment_id"), "fragments", "system_fragments", "responses"),
-	used(tableAttachment, "attachments", ofPart("part_attachments", "attachment", "u.attachment_id"), "attachments", "part_attachments", "turns", "threads", "messages", "parts"),
-	used(tableFragment, "fragments", ofPart("part_fragments", "fragment", "u.fragment_id"), "fragments", "part_fragments", "turns", "threads", "messages", "parts"),
+		with("responses", threadSplit(before, `EXISTS (SELECT 1 FROM responses r WHERE r.id = u.id)`)),
+		without("responses", threadSplit(`0`, `0`)),
+		{
+			Role: roleRows, Log: true,
+			Any:  []string{"logs"},
+			Keys: `SELECT 'logs-' || coalesce(chat_id, id) || '/` + nameResponses + `', 0, count(*), json_group_array(id) FROM logs GROUP BY coalesce(chat_id, id)`,
+			Rows: []format.Query{{Name: tableLog, SQL: `SELECT * FROM logs WHERE id IN (SELECT value FROM json_each(?1)) ORDER BY id`, JSON: []string{"response_json"}}},
+		},
+		used(tableAttachment, "attachments", ofResponse("prompt_attachments u", `'attachment-' || u."order"`, "u.attachment_id"), "attachments", "prompt_attachments", "responses"),
+		used(tableAttachment, "attachments", ofResponse("tool_results_attachments u JOIN tool_results t ON t.id = u.tool_result_id", `'result-' || t.id || '-' || u."order"`, "u.attachment_id"),
+			"attachments", "tool_results_attachments", "tool_results", "responses"),
+		used(tableFragment, "fragments", ofResponse("prompt_fragments u", `'fragment-' || u."order"`, "u.fragment_id"), "fragments", "prompt_fragments", "responses"),
+		used(tableFragment, "fragments", ofResponse("system_fragments u", `'system-' || u."order"`, "u.fragment_id"), "fragments", "system_fragments", "responses"),
+		used(tableAttachment, "attachments", ofPart("part_attachments", "attachment", "u.attachment_id"), "attachments", "part_attachments", "turns", "threads", "messages", "parts"),
+		used(tableFragment, "fragments", ofPart("part_fragments", "fragment", "u.fragment_id"), "fragments", "part_fragments", "turns", "threads", "messages", "parts"),
+	}
 }
