@@ -103,7 +103,7 @@ func reallocate(t *libc.TLS, p uintptr, n int32) uintptr {
 }
 
 const (
-	pieceMost = 256        // what is larger is none
+	pieceMost = 512        // what is larger is none; lists of expressions, which double as they grow, mostly are not
 	pieceStep = 16         // their sizes are multiples, with what stands before them
 	pieceLot  = 1<<16 - 64 // what the C library has room for in one of its own pages
 )
@@ -122,32 +122,34 @@ func pieceClass(n int32) uintptr { return (uintptr(n) + sizePrefix + pieceStep -
 func (s *pieceStore) take(t *libc.TLS, n int32) uintptr {
 	class := pieceClass(n)
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p := s.free[class]; p != 0 {
+	p := s.free[class]
+	if p != 0 {
 		s.free[class] = *at[uintptr](p)
-		return p
+	} else if size := class * pieceStep; s.end-s.next >= size || s.begin(t) {
+		p = s.next + sizePrefix
+		s.next += size
 	}
-	size := class * pieceStep
-	if s.end-s.next < size {
-		lot := pages.run(t, pieceLot/pageRoom)
-		if lot == 0 {
-			lot = libc.Xmalloc(t, pieceLot)
-		}
-		if lot == 0 {
-			return 0
-		}
-		s.next, s.end = lot, lot+pieceLot/pageRoom*pageRoom
-	}
-	p := s.next + sizePrefix
-	s.next += size
+	s.mu.Unlock()
 	return p
+}
+
+// begin begins a lot.
+func (s *pieceStore) begin(t *libc.TLS) bool {
+	lot := pages.run(t, pieceLot/pageRoom)
+	if lot == 0 {
+		if lot = libc.Xmalloc(t, pieceLot); lot == 0 {
+			return false
+		}
+	}
+	s.next, s.end = lot, lot+pieceLot/pageRoom*pageRoom
+	return true
 }
 
 func (s *pieceStore) give(p uintptr, n int32) {
 	class := pieceClass(n)
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	*at[uintptr](p), s.free[class] = s.free[class], p
+	s.mu.Unlock()
 }
 
 // pages are those of all caches. What one gives back another takes, and the system gets lots of which none is taken.
