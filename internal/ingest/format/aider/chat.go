@@ -16,7 +16,9 @@ const (
 	none    = ""
 	prompt  = "prompt"
 	answer  = "answer"
+	thought = "reasoning"
 	notice  = "notice" // one message of the program
+	aside   = "aside"  // what stands like a prompt and is none
 	opening = "heading"
 )
 
@@ -26,6 +28,7 @@ type block struct {
 	at   transcript.Origin // up to the last line that is not blank
 	raw  []byte            // of these and the blank ones behind them
 	size int               // of raw, up to the same
+	over bool              // unless the next line goes on: the last one looks like an end
 }
 
 func (b *block) begin(kind string, line format.Line) {
@@ -51,12 +54,16 @@ type talk struct {
 	fence   string // of the code that an answer is in
 
 	title, model, version string
+	speaker, editor       string // the model that answers now, and the one that edits for an architect
+	architect             bool   // that is how it is worked
+	turn                  turn
 	counts                map[string]int
 }
 
 // said is a block that is over.
 type said struct {
 	kind, text string
+	model      string
 	at         transcript.Origin
 }
 
@@ -88,6 +95,9 @@ func (p *parser) line(line format.Line) {
 		p.close()
 		return
 	}
+	if p.open.over && (strings.TrimSpace(text) == "" || strings.HasPrefix(text, ">")) {
+		p.close()
+	}
 	kind := p.kindOf(text)
 	switch {
 	case kind == p.open.kind && kind != none: // of the program's messages only those that go on are open
@@ -100,12 +110,27 @@ func (p *parser) line(line format.Line) {
 	}
 	switch p.open.kind {
 	case notice:
-		if !p.goesOn(text) {
+		switch p.open.over = false; {
+		case p.goesOn(text):
+		case p.open.size > len(text) && p.talk.marked == transcript.Yes:
+			p.open.over = true
+		default:
+			p.close()
+		}
+	case thought:
+		if isTag(text, "</think") {
 			p.close()
 		}
 	case answer:
 		p.talk.code(text)
 	}
+}
+
+// isTag knows the lines around what a model thought: those of the program, and of a model whose own it does not know.
+func isTag(text, begins string) bool {
+	text = strings.TrimSpace(text)
+	rest, ok := strings.CutPrefix(text, begins)
+	return ok && (rest == ">" || strings.HasPrefix(rest, "ing-content-") && strings.HasSuffix(rest, ">"))
 }
 
 // kindOf says what a line is, by how it begins, and where the conversation shows it by how it ends.
@@ -117,10 +142,10 @@ func (p *parser) kindOf(text string) string {
 	case strings.HasPrefix(text, "> "):
 		begins = notice
 	}
-	if begins != none && p.talk.marked == transcript.Unstated && p.open.kind != answer {
+	if begins != none && p.talk.marked == transcript.Unstated && p.open.kind != answer && p.open.kind != thought {
 		p.talk.marked = transcript.True(isMarked(text) || strings.HasPrefix(text, "> Tokens: "))
 	}
-	inAnswer, marked := p.open.kind == answer, p.talk.marked == transcript.Yes
+	inAnswer, marked := p.open.kind == answer || p.open.kind == thought, p.talk.marked == transcript.Yes
 	switch {
 	case strings.HasPrefix(text, "> Tokens: "):
 		return notice
@@ -128,6 +153,8 @@ func (p *parser) kindOf(text string) string {
 		return notice
 	case begins != none && (isMarked(text) && marked || !marked && p.talk.fence == "" || marked && !inAnswer && begins == notice):
 		return begins
+	case p.open.kind == thought, p.open.kind == none && isTag(text, "<think"):
+		return thought
 	case inAnswer, !blank:
 		return answer
 	}
@@ -167,16 +194,14 @@ func (p *parser) close() {
 	}
 	s := said{kind: b.kind, at: b.at, text: saidText(b.raw[:b.size])}
 	b.kind, p.talk.fence = none, ""
-	if s.kind == notice {
-		p.talk.learn(s.text)
-	}
+	p.talk.hear(&s)
 	if p.talk.id == "" {
 		p.talk.head = append(p.talk.head, s)
-		switch {
+		switch first, known := p.talk.first(s); {
 		case p.talk.started == "":
 			p.orphan()
-		case s.kind == prompt:
-			p.talk.identify(s.text)
+		case known:
+			p.talk.identify(first)
 			p.state()
 			p.flush()
 		}
@@ -185,7 +210,34 @@ func (p *parser) close() {
 	p.tell(s)
 }
 
-// identify makes an id of when the program was started and what it was asked first.
+// hear takes what a block says of the conversation, and who speaks in it.
+func (t *talk) hear(s *said) {
+	switch s.kind {
+	case prompt:
+		s.kind = t.prompt(s.text)
+	case answer:
+		t.turn.answer, t.turn.words = s.text, ""
+	case notice:
+		t.learn(s.text)
+	}
+	s.model = t.speaker
+}
+
+// first is what a conversation begins with: a prompt, or, where the program acts on comments in files and notes no prompt, the answer that
+// tokens were paid for.
+func (t *talk) first(s said) (string, bool) {
+	if s.kind == prompt || s.kind == aside {
+		return s.text, true
+	}
+	for _, earlier := range t.head {
+		if earlier.kind == answer && s.kind == notice && aboutTokens.MatchString(s.text) {
+			return earlier.text, true
+		}
+	}
+	return "", false
+}
+
+// identify makes an id of when the program was started and what was said first.
 func (t *talk) identify(first string) {
 	h := fnv.New32a()
 	h.Write([]byte(first))
@@ -230,18 +282,27 @@ func (p *parser) tell(s said) {
 		p.Emit(e)
 		return
 	}
-	e.Conversation, t.counts[s.kind] = conversation, t.counts[s.kind]+1
-	e.ID = s.kind + " " + strconv.Itoa(t.counts[s.kind])
+	kind := s.kind
+	if kind == aside {
+		kind = prompt // they are numbered together
+	}
+	e.Conversation, t.counts[kind] = conversation, t.counts[kind]+1
+	e.ID = kind + " " + strconv.Itoa(t.counts[kind])
+	if kind == prompt && t.title == "" && s.text != "<blank>" && !strings.HasPrefix(s.text, "/") && !strings.HasPrefix(s.text, "!") {
+		if t.title = format.Title(s.text); t.title != "" {
+			p.state()
+		}
+	}
 	switch s.kind {
 	case prompt:
 		e.Verdict, e.Kind, e.Role = transcript.Counted, transcript.KindMessage, "user"
-		if t.title == "" && !strings.HasPrefix(s.text, "/") && !strings.HasPrefix(s.text, "!") {
-			if t.title = format.Title(s.text); t.title != "" {
-				p.state()
-			}
-		}
 	case answer:
-		e.Verdict, e.Kind, e.Role, e.Model = transcript.Counted, transcript.KindMessage, "assistant", t.model
+		e.Verdict, e.Kind, e.Role, e.Model = transcript.Counted, transcript.KindMessage, "assistant", s.model
+	case thought:
+		if s.text == "" {
+			break
+		}
+		e.Verdict, e.Kind, e.Role, e.Model = transcript.Counted, transcript.KindReasoning, "assistant", s.model
 	case opening:
 		e.Kind, e.Time = transcript.KindLifecycle, t.at
 	}

@@ -3,7 +3,7 @@ package aider
 import "strings"
 
 // saidText gives what lines say that belong together, without the marks of the program: of a prompt the four hashes before each line, of a message
-// of the program what begins a quotation, of both the spaces that end their lines.
+// of the program what begins a quotation, of both the spaces that end their lines, of thoughts the lines around them.
 func saidText(raw []byte) string {
 	text := strings.TrimRight(strings.TrimLeft(strings.ToValidUTF8(string(raw), "\uFFFD"), "\r\n"), " \t\r\n")
 	mark := ""
@@ -14,6 +14,12 @@ func saidText(raw []byte) string {
 		mark = ">"
 	}
 	lines := strings.Split(text, "\n")
+	if isTag(lines[0], "<think") {
+		lines[0] = ""
+		if last := len(lines) - 1; isTag(lines[last], "</think") {
+			lines[last] = ""
+		}
+	}
 	for i, line := range lines {
 		line = strings.TrimRight(line, "\r")
 		if own, ok := strings.CutPrefix(line, mark); mark != "" && ok {

@@ -13,7 +13,8 @@ import (
 // said of each request, to the token.
 var (
 	aboutVersion = lazyregexp.New(`^[Aa]ider v([0-9][0-9A-Za-z.+-]*)`)
-	aboutModel   = lazyregexp.New(`^(?:Main model|Model|Models): ([^\s,]+),? with `)
+	aboutModel   = lazyregexp.New(`^(?:Main model|Model|Models): ([^\s,]+)(?:$|,? (?:with|using) (architect edit)?)`)
+	aboutEditor  = lazyregexp.New(`^Editor model: ([^\s,]+) with `)
 	aboutTokens  = lazyregexp.New(`^Tokens: ([0-9.,kM]+) sent(?:, ([0-9.,kM]+) cache write)?(?:, ([0-9.,kM]+) (?:cache hit|cached))?, ([0-9.,kM]+) received\.?(?:\s+Cost: \$([0-9.,]+) [a-z]+(?:, \$([0-9.,]+) session)?)?`)
 	aboutRequest = lazyregexp.New(`^([0-9,]+) prompt tokens, ([0-9,]+) completion tokens(?:, \$([0-9.,]+) cost)?`)
 )
@@ -24,7 +25,11 @@ func (t *talk) learn(text string) {
 		t.version = strings.TrimRight(m[1], ".")
 	}
 	if m := aboutModel.FindStringSubmatch(text); m != nil {
-		t.model = m[1]
+		t.model, t.speaker, t.editor = m[1], m[1], ""
+		t.architect = m[2] != ""
+		t.turn.architect = t.architect
+	} else if m := aboutEditor.FindStringSubmatch(text); m != nil {
+		t.editor = m[1]
 	}
 }
 
@@ -42,7 +47,7 @@ func (p *parser) spent(s said) {
 	t := &p.talk
 	t.counts["usage"]++
 	u := &transcript.Usage{
-		Run: t.id, Conversation: conversation, Key: t.id + "/" + strconv.Itoa(t.counts["usage"]), Time: t.at, Origin: s.at, Model: t.model,
+		Run: t.id, Conversation: conversation, Key: t.id + "/" + strconv.Itoa(t.counts["usage"]), Time: t.at, Origin: s.at, Model: s.model,
 		Input: number(input), Output: number(output), CacheWrite: number(written), CacheRead: number(read), Requests: transcript.Known(1), Estimated: rounded,
 	}
 	if u.Input.Known { // what was sent is all of the prompt
