@@ -13,7 +13,7 @@ func uiText(v format.Value) string {
 		switch key {
 		case "text":
 			var inside format.Value
-			if packed[v.Get("ask").Str()] || packed[v.Get("say").Str()] {
+			if !verbatim[v.Get("ask").Str()] && !verbatim[v.Get("say").Str()] {
 				inside = nested(m)
 			}
 			if inside.Exists() {
@@ -28,9 +28,10 @@ func uiText(v format.Value) string {
 	return string(dst)
 }
 
-// packed are the messages whose text is JSON that the program wrote.
-var packed = map[string]bool{
-	"tool": true, "use_mcp_server": true, "api_req_started": true, "deleted_api_reqs": true, "browser_action": true, "followup": true,
+// verbatim are the messages whose text is somebody's words. That of all others may be JSON that the program wrote.
+var verbatim = map[string]bool{
+	"task": true, "text": true, "user_feedback": true, "completion_result": true, "reasoning": true, "command": true, "command_output": true,
+	"mcp_server_response": true, "error": true,
 }
 
 // blockText gives the text of a block of a message of the model, of a string, or of a note.

@@ -9,7 +9,7 @@ import (
 )
 
 // wholePrompt says whether tokensIn includes what was cached: in Roo and Kilo. They show by their folder, else by what
-// only they write, else by how a task begins, else by what tasks are called.
+// only they or only Cline writes, else by how a task begins, else by what tasks are called.
 func (p *parser) wholePrompt() bool {
 	for _, x := range extensions {
 		if strings.Contains(p.in.Path, x.folder) {
@@ -23,7 +23,7 @@ func (p *parser) wholePrompt() bool {
 	for v := range p.whole.Items() {
 		m := readMessage(v)
 		switch {
-		case v.Get("modelInfo").Exists():
+		case v.Get("modelInfo").Exists(), v.Get("lastCheckpointHash").Exists():
 			return false
 		case v.Get("apiProtocol").Exists(), m.name == "api_req_started" && nested(m.text).Get("apiProtocol").Exists():
 			return true
