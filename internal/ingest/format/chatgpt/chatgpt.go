@@ -33,7 +33,7 @@ type chatgpt struct{}
 func (chatgpt) Name() string { return "chatgpt" }
 
 // Version counts changes of what Parse yields.
-func (chatgpt) Version() int { return 1 }
+func (chatgpt) Version() int { return 2 }
 
 const roleConversations = "conversations"
 
@@ -73,11 +73,21 @@ func isConversation(v format.Value, cut bool) bool {
 	if !mapping.Exists() {
 		return cut && own >= 3
 	}
-	if !mapping.IsObject() || own+any < 2 {
+	if !mapping.IsObject() || own+any < 2 || own == 0 && !hasAuthors(mapping) {
 		return false
 	}
 	for _, node := range mapping.Fields() {
 		return node.IsObject() && (node.Len() < 8 || node.Get("message").Exists() || node.Get("parent").Exists() || node.Get("id").Exists())
+	}
+	return true
+}
+
+// hasAuthors reports whether the first message of a mapping says who wrote it. DeepSeek exports the same tree, with messages of its own.
+func hasAuthors(mapping format.Value) bool {
+	for _, node := range mapping.Fields() {
+		if m := node.Get("message"); m.IsObject() {
+			return m.Get("author").Exists()
+		}
 	}
 	return true
 }

@@ -14,20 +14,36 @@ func classify(v format.Value) (transcript.Kind, string) {
 	switch role := v.Get("author", "role").Word(); {
 	case typ.Is("thoughts"), typ.Is("reasoning_recap"):
 		return transcript.KindReasoning, "assistant"
-	case role == "user" && !hidden(v) && !typ.Is("user_editable_context"):
-		return transcript.KindMessage, role
-	case role == "assistant" && recipient(v) == "all":
-		return transcript.KindMessage, role
-	case role == "assistant":
+	case role == "assistant" && recipient(v) != "all":
 		return transcript.KindToolCall, role
 	case role == "tool":
 		return transcript.KindToolResult, role
+	case isBlank(v):
+		return transcript.KindNotice, role
+	case role == "user" && !hidden(v) && !typ.Is("user_editable_context"), role == "assistant":
+		return transcript.KindMessage, role
 	}
 	return transcript.KindSystem, "system"
 }
 
+// isBlank reports whether a message says nothing: the first of a conversation, and those in which a model did not speak before it
+// called a tool, or behind that.
+func isBlank(v format.Value) bool {
+	content := v.Get("content")
+	for part := range content.Get("parts").Items() {
+		if !part.IsString() || !part.IsBlank() {
+			return false
+		}
+	}
+	return content.Get("parts").IsArray() && v.Get("metadata", "attachments").Len() <= len("[]") && !context(v).Exists()
+}
+
+// context is what a person has told about themselves and how to answer, where the message has it apart from what it says.
+func context(v format.Value) format.Value { return v.Get("metadata", "user_context_message_data") }
+
 func hidden(v format.Value) bool {
-	return v.Get("metadata", "is_visually_hidden_from_conversation").Bool() == transcript.Yes
+	m := v.Get("metadata")
+	return m.Get("is_visually_hidden_from_conversation").Bool() == transcript.Yes || m.Get("is_visually_hidden").Bool() == transcript.Yes
 }
 
 // recipient is whom a message is for: all, unless a tool is named.
@@ -42,6 +58,9 @@ func (p *parser) message(n *node, before string) string {
 		Origin: p.origin(v), Model: n.slug(), Attributes: p.attributes(n, before),
 	}
 	e := &p.event
+	if n.kind == transcript.KindNotice {
+		e.Verdict = transcript.Uncounted
+	}
 	if n.at.Valid {
 		e.Time = n.at
 	}
