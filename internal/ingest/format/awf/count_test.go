@@ -103,52 +103,6 @@ func (t *tally) sum() {
 	t.totals.runs, t.calls, t.router, t.totals.links = len(t.runs), len(calls), len(router), len(t.links)
 }
 
-func TestSampleTotals(t *testing.T) {
-	got := count(formattest.Originals(t, New(), "testdata/sample"))
-	want := totals{
-		runs: 7, files: 8, events: 91, messages: 23, calls: 14, router: 4, results: 4, links: 2, problems: 0,
-		tokensIn: 1901, tokensOut: 6920,
-	}
-	if got.totals != want {
-		t.Errorf("\n got %+v\nwant %+v", got.totals, want)
-	}
-	for id, status := range map[string]string{
-		"7bbb1888-b9f8-4f6d-99fa-5db6adc0f63e": "failed",
-		"f9505dba-8ff6-4630-be1d-6fcbca654530": "completed",
-	} {
-		if got.statuses[id] != status {
-			t.Errorf("run %s is %q, want %q", id, got.statuses[id], status)
-		}
-	}
-	if !got.links[[2]string{"d9e0f8d2-05ed-4832-81ac-001832ba3b42", "adf6cf00-5b35-4fd4-be03-a4df7250da4d"}] ||
-		!got.links[[2]string{"adf6cf00-5b35-4fd4-be03-a4df7250da4d", "23fd2b55-d81a-4440-908f-09084c135e0f"}] {
-		t.Errorf("links: %v", got.links)
-	}
-}
-
-func TestSampleSearch(t *testing.T) {
-	got := count(formattest.Originals(t, New(), "testdata/sample"))
-	for _, query := range []string{"careful reviewer", "Codex says"} {
-		hits := 0
-		for _, events := range got.events {
-			for _, e := range events {
-				for _, part := range e.Parts {
-					if strings.Contains(part.Text, query) {
-						hits++
-						if e.Run != "d9e0f8d2-05ed-4832-81ac-001832ba3b42" {
-							t.Errorf("%q found in run %s", query, e.Run)
-						}
-						break
-					}
-				}
-			}
-		}
-		if hits != 1 {
-			t.Errorf("%q: %d events", query, hits)
-		}
-	}
-}
-
 // The cases of one trait each, counted.
 func TestCaseTotals(t *testing.T) {
 	for name, want := range map[string]totals{

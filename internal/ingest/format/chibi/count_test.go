@@ -2,12 +2,9 @@ package chibi
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -171,75 +168,6 @@ func (c *context) count() (n counts) {
 }
 
 const sample = "../../../../testdata/runs/chibi"
-
-// TestSample holds the sample home to the numbers that were counted by other means.
-func TestSample(t *testing.T) {
-	var want struct {
-		Totals struct {
-			Runs, Links, Problems int
-		}
-		Runs []struct {
-			ID string
-			counts
-		}
-		Links []struct {
-			Parent, Child string
-			Count         int
-		}
-		Search []struct {
-			Query  string
-			Runs   []string
-			Events int
-		}
-	}
-	b, err := os.ReadFile("testdata/expected.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, &want); err != nil {
-		t.Fatal(err)
-	}
-	w := read(t, sample)
-	if len(w.contexts) != want.Totals.Runs || len(w.links) != want.Totals.Links || w.problems != want.Totals.Problems {
-		t.Errorf("%d runs, %d links, %d problems; want %+v", len(w.contexts), len(w.links), w.problems, want.Totals)
-	}
-	for _, run := range want.Runs {
-		c := w.contexts[".chibi/"+run.ID]
-		if c == nil || !c.counted {
-			t.Errorf("no run %s", run.ID)
-			continue
-		}
-		if got := c.count(); got != run.counts {
-			t.Errorf("%s\n got %+v\nwant %+v", run.ID, got, run.counts)
-		}
-	}
-	for _, link := range want.Links {
-		if n := len(w.links[[2]string{link.Parent, link.Child}]); n != link.Count {
-			t.Errorf("link %+v: %d", link, n)
-		}
-	}
-	for _, s := range want.Search {
-		if runs, events := w.find(s.Query); !slices.Equal(runs, s.Runs) || events != s.Events {
-			t.Errorf("search %q: %d in %q, want %d in %q", s.Query, events, runs, s.Events, s.Runs)
-		}
-	}
-}
-
-// find gives the runs with a counted event whose text holds the query, and the number of such events.
-func (w *world) find(query string) (runs []string, events int) {
-	for _, key := range slices.Sorted(maps.Keys(w.contexts)) {
-		c, found := w.contexts[key], 0
-		for _, e := range c.all() {
-			if strings.Contains(e.Parts[0].Text, query) {
-				found++
-			}
-		}
-		if events += found; found > 0 {
-			runs = append(runs, c.family.Run.ID)
-		}
-	}
-	return runs, events
-}
 
 // TestModels checks that each request of the sample got the model of requests.jsonl.
 func TestModels(t *testing.T) {

@@ -149,13 +149,13 @@ func TestRewrites(t *testing.T) {
 		put(t, worlds, root+"receipts/fix-coder.json", version(receipt, first, routing))
 		put(t, worlds, root+"llm/fix-coder-claude.jsonl", version(line, first, ""))
 	}
-	if n := worlds[testRun].count(testRun); n.TokensIn != 100 || n.TokensOut != 10 || n.Cost != 5e8 {
+	if n := worlds[testRun].count(); n.TokensIn != 100 || n.TokensOut != 10 || n.Cost != 5e8 {
 		t.Errorf("after routing: %+v", n)
 	}
 	put(t, worlds, root+"receipts/fix-coder.json", version(receipt, second, ""))
 	put(t, worlds, root+"llm/fix-coder-claude.jsonl", version(line, second, ""))
 	w := worlds[testRun]
-	if n := w.count(testRun); n.TokensIn != 200 || n.TokensOut != 20 || n.Cost != 10e8 {
+	if n := w.count(); n.TokensIn != 200 || n.TokensOut != 20 || n.Cost != 10e8 {
 		t.Errorf("after a retry: %+v", n)
 	}
 	keys := map[string]bool{}
@@ -178,7 +178,7 @@ func TestAsideCountsNothing(t *testing.T) {
 	}
 	for id, w := range worlds {
 		counted := id == "good-run" || id == testRun
-		if (w.count(id) != nil) != counted {
+		if (w.count() != nil) != counted {
 			t.Errorf("run %s counts: %v", id, !counted)
 		}
 		if !counted && (len(w.problems)+len(w.family.Conversations)+len(w.family.Usage)+len(w.family.Receipts) > 0 || len(w.events) == 0) {

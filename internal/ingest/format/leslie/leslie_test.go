@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -44,6 +45,32 @@ func TestPaths(t *testing.T) {
 		}
 		if got := paths(input); !slices.Equal(got, want) {
 			t.Fatalf("%q: %q, want %q", input, got, want)
+		}
+	}
+}
+
+func TestDetect(t *testing.T) {
+	header := []byte("Thread ID: thread-1\r\nChat ID: 1\r\n---\r\n")
+	far := []byte("Thread ID: thread-1\n" + strings.Repeat("x", 1024) + "\n---\n")
+	for _, c := range []struct {
+		path string
+		b    []byte
+		want format.Claim
+	}{
+		{"a.txt", header, format.Claim{Strength: format.Likely, Role: roleTranscript}},
+		{"a.txt", far, format.Claim{}},
+		{"a/.leslie/threads/t/.meta/transcripts/a.txt", nil, format.Claim{Strength: format.Certain, Role: roleTranscript, Root: "a/.leslie"}},
+		{"a/.leslie/threads/t/.meta/transcripts/a.md", []byte("x"), format.Claim{Strength: format.Weak, Role: roleDocument, Root: "a/.leslie"}},
+		{".leslie/threads/t/plan/", nil, format.Claim{Strength: format.Weak, Role: format.Other, Root: ".leslie"}},
+		{".leslie/threads/t/plan.md", nil, format.Claim{Strength: format.Weak, Role: format.Other, Root: ".leslie"}},
+		{".leslie/threads/t/blob", []byte{0}, format.Claim{Strength: format.Weak, Role: format.Other, Root: ".leslie"}},
+		{".leslie", []byte("x"), format.Claim{}},
+		{"objectives.json", []byte(`{"goals":[]}`), format.Claim{}},
+		{"objectives.json", []byte(`{"objectives":{"o":{"thread_ids":[]}}}`), format.Claim{Strength: format.Likely, Role: roleObjectives, Root: "."}},
+		{"threads/thread-0000000g/plan.md", []byte("x"), format.Claim{}},
+	} {
+		if got := formattest.Detect(Format{}, c.path, c.b); got != c.want {
+			t.Errorf("%s: got %+v, want %+v", c.path, got, c.want)
 		}
 	}
 }
