@@ -1,6 +1,6 @@
 // Package codex reads what OpenAI's Codex CLI (and its editor extensions) leaves in $CODEX_HOME: rollouts, one file a
 // thread, as .jsonl or .jsonl.zst, in sessions/YYYY/MM/DD and archived_sessions; history.jsonl and
-// session_index.jsonl. Versions 0.1 (bare lines, May 2025) to 0.130 were seen; checked in November 2026 against
+// session_index.jsonl. Versions 0.1 (bare lines, May 2025) to 0.158 were seen; checked in November 2026 against
 // the program's rollout writer and docs/formats/codex.md, which describes layout and counting.
 //
 // What it promises: a run and a conversation are a thread, known by the id in its first session_meta, wherever the
@@ -36,7 +36,7 @@ var (
 func (codex) Name() string { return "codex" }
 
 // Version counts changes of what Parse yields.
-func (codex) Version() int { return 1 }
+func (codex) Version() int { return 2 }
 
 // The roles of the files.
 const (
@@ -90,6 +90,9 @@ type parser struct {
 	titled       bool
 	model        string
 	effort       string
+	tier         string // service tier of the turn
+	nextTier     string // of the turns after it
+	answered     bool   // the model said anything in this turn
 	head         sessionMeta
 	headed       bool              // head is read
 	named        bool              // thread is what the file's name says

@@ -16,6 +16,7 @@ type item struct {
 	input, output, result    format.Value
 	inside, arguments        format.Value // JSON in the output and in the input
 	content                  format.Value
+	kinds                    format.Value // what each piece of a message's content is, from 2026-08 on
 }
 
 // item makes a row of a model-visible item: the kinds that are named here count.
@@ -48,6 +49,7 @@ func (p *parser) item(e *transcript.Event, v format.Value) {
 	default:
 		e.Kind, e.Verdict = transcript.KindUnknown, transcript.Uncounted
 	}
+	p.answered = p.answered || e.Role == "assistant"
 }
 
 // itemText is appendItem as a text until the next line.
@@ -65,8 +67,8 @@ func (p *parser) message(e *transcript.Event, it item) {
 	case "assistant":
 		e.Kind = transcript.KindMessage
 	case "user":
-		first := firstText(it.content)
-		if injected(first) {
+		first, typed := it.first()
+		if !typed {
 			e.Kind, e.Role = transcript.KindSystem, "system"
 			return
 		}
@@ -92,7 +94,7 @@ func hash(s string) uint64 { return maphash.String(seed, s) }
 var injections = []string{
 	"<environment_context", "<user_instructions", "# AGENTS.md instructions", "<permissions", "<turn_aborted",
 	"<subagent_notification", "<user_shell_command", "<skill", "<INSTRUCTIONS", "<collaboration_mode", "<app-context",
-	"<user_editor",
+	"<user_editor", "<recommended_plugins", "<codex_internal_context", "<hook_prompt",
 }
 
 func injected(text string) bool {
@@ -105,12 +107,31 @@ func injected(text string) bool {
 	return false
 }
 
-// firstText is the text of the first part of a message's content.
-func firstText(content format.Value) string {
+// first gives the first text of a user's message, and whether a user typed it: the pieces say what they are, or else their start does.
+func (it item) first() (text string, typed bool) {
+	n, told := 0, false
+	for kind := range it.kinds.Items() {
+		if strings.HasPrefix(kind.Str(), "user.") {
+			return nthText(it.content, n), true
+		}
+		if told = kind.IsString(); !told {
+			break
+		}
+		n++
+	}
+	text = nthText(it.content, 0)
+	return text, !told && !injected(text)
+}
+
+// nthText is the text of a part of a message's content.
+func nthText(content format.Value, n int) string {
 	if content.IsString() {
 		return content.Str()
 	}
 	for block := range content.Items() {
+		if n--; n >= 0 {
+			continue
+		}
 		if block.IsString() {
 			return block.Str()
 		}

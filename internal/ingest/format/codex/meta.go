@@ -15,7 +15,7 @@ type sessionMeta struct {
 	source, threadSource                   string
 	forkedFrom, parent                     string
 	subagent                               bool
-	role, nickname                         string
+	role, nickname, path                   string
 	branch, commit, repository             string
 	started, written                       transcript.Time
 	based                                  bool   // the history before this file stands in another, and nothing is copied
@@ -52,6 +52,8 @@ func readMeta(v format.Value) (m sessionMeta) {
 			m.role = f.Str()
 		case "agent_nickname":
 			m.nickname = f.Str()
+		case "agent_path":
+			m.path = f.Str()
 		case "source":
 			m.readSource(f)
 		case "git":
@@ -86,6 +88,9 @@ func (m *sessionMeta) readSource(v format.Value) {
 	}
 	if name := spawn.Get("agent_nickname").Str(); name != "" {
 		m.nickname = name
+	}
+	if path := spawn.Get("agent_path").Str(); path != "" {
+		m.path = path
 	}
 }
 
@@ -162,6 +167,9 @@ func (p *parser) introduce(at *transcript.Origin) {
 		ID: p.conversation, Run: p.thread, Project: m.cwd, Branch: m.branch, Agent: m.role,
 		Version: m.version, Started: m.started, Child: child,
 	})
+	if m.subagent && m.path != "" {
+		p.name(format.Title(path.Base(m.path))) // its task; what it was asked is encrypted
+	}
 	if at == nil {
 		return
 	}

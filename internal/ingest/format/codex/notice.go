@@ -45,7 +45,7 @@ func (p *parser) notice(e *transcript.Event, whole, v format.Value) {
 	e.Type = it.typ
 	e.Kind = transcript.KindUnknown
 	switch {
-	case it.typ == "error":
+	case it.typ == "error", failed(it.typ, v):
 		e.Kind = transcript.KindError
 	case lifecycle[it.typ]:
 		e.Kind = transcript.KindLifecycle
@@ -60,7 +60,13 @@ func (p *parser) notice(e *transcript.Event, whole, v format.Value) {
 	case "collab_agent_spawn_end":
 		p.spawned(e, v.Get("new_thread_id").Str(), false)
 	case "sub_agent_activity":
-		p.spawned(e, v.Get("agent_thread_id").Str(), true)
+		p.active(e, v)
+	case "item_completed":
+		if item := v.Get("item"); item.Get("type").Is("SubAgentActivity") {
+			p.active(e, item)
+		}
+	case "thread_settings_applied":
+		p.settings(v.Get("thread_settings"))
 	}
 	switch {
 	case !silent[it.typ]:
@@ -82,10 +88,47 @@ func (p *parser) alone(it item, v format.Value) bool {
 	case "exec_command_end", "patch_apply_end", "mcp_tool_call_end", "web_search_end":
 		_, known := p.calls[it.callID.Str()]
 		return !known
-	case "item_completed": // plans are taken out of the answers
-		return v.Get("item").Get("type").Is("Plan")
+	case "item_completed":
+		return p.unrepeated(v.Get("item"))
 	}
-	return false
+	return failed(it.typ, v)
+}
+
+// failed says that a turn ended in an error, which no other line need tell.
+func failed(typ string, v format.Value) bool {
+	return (typ == "task_complete" || typ == "turn_complete") && v.Get("error").IsObject()
+}
+
+// unrepeated says of a step of a turn that no item so far is it: what code that the model wrote has called, what a review found, plans,
+// which are taken out of the answers.
+func (p *parser) unrepeated(step format.Value) bool {
+	switch step.Get("type").Word() {
+	case "", "AgentMessage", "Reasoning", "WebSearch", "ImageGeneration", "ContextCompaction", "SubAgentActivity":
+		return false
+	case "UserMessage":
+		text := nthText(step.Get("content"), 0)
+		return text != "" && !p.prompts[hash(text)] && !injected(text)
+	}
+	_, known := p.calls[step.Get("id").Str()]
+	return !known
+}
+
+// active links what a subagent's start tells of. Later a thread hears of its parent, and of others of its parent's, in the same way.
+func (p *parser) active(e *transcript.Event, v format.Value) {
+	if kind := v.Get("kind"); !kind.Exists() || kind.Is("started") {
+		p.spawned(e, v.Get("agent_thread_id").Str(), true)
+	}
+}
+
+// settings takes the service tier of the turns that follow, and of this one unless the model has answered in it.
+func (p *parser) settings(v format.Value) {
+	if !v.IsObject() {
+		return
+	}
+	p.nextTier = v.Get("service_tier").Str()
+	if !p.answered {
+		p.tier = p.nextTier
+	}
 }
 
 func (p *parser) spawned(e *transcript.Event, child string, uncounted bool) {

@@ -136,6 +136,7 @@ func (p *parser) turn(e *transcript.Event, payload format.Value) {
 		p.Emit(&transcript.Conversation{ID: p.conversation, Run: p.thread, Model: model})
 	}
 	if value := p.turns.begin(id, e.Origin.Offset); value != "" {
+		p.tier, p.answered = p.nextTier, false
 		key := hintTurn
 		if p.page() {
 			key = hintPage

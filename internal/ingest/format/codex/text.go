@@ -50,18 +50,8 @@ func appendItem(dst []byte, v format.Value) ([]byte, item) {
 	start := len(dst)
 	for key, m := range v.Fields() {
 		switch key {
-		case "type":
-			it.typ = m.Word()
-		case "role":
-			it.role = m.Word()
-		case "call_id":
-			it.callID = m
-		case "id":
-			it.id = m
-		case "status":
-			it.status = m
-		case "timestamp", "encrypted_content", "turn_id", "phase", "thread_id", "new_thread_id", "sender_thread_id",
-			"agent_thread_id", "event_id", "process_id", "parent_id", "record_type", "execution", "last_agent_message":
+		case "item": // of an item_completed
+			dst, _ = appendItem(dst, m)
 		case "name":
 			it.name = m
 			dst = format.AppendStrings(dst, m)
@@ -85,10 +75,10 @@ func appendItem(dst []byte, v format.Value) ([]byte, item) {
 			dst = appendBlocks(dst, m)
 		case "summary":
 			dst = appendBlocks(dst, m)
-		case "result":
-			it.result = m
 		default:
-			dst = appendValue(dst, m)
+			if !it.take(key, m) {
+				dst = appendValue(dst, m)
+			}
 		}
 	}
 	switch {
@@ -98,6 +88,31 @@ func appendItem(dst []byte, v format.Value) ([]byte, item) {
 		dst = appendValue(dst, it.result)
 	}
 	return dst, it
+}
+
+// take reads a member that is no text, and says that it is none.
+func (it *item) take(key string, m format.Value) bool {
+	switch key {
+	case "type":
+		it.typ = m.Word()
+	case "role":
+		it.role = m.Word()
+	case "call_id":
+		it.callID = m
+	case "id":
+		it.id = m
+	case "status":
+		it.status = m
+	case "result": // whether it is text the type says
+		it.result = m
+	case "internal_chat_message_metadata_passthrough":
+		it.kinds = m.Get("content_item_kinds")
+	case "timestamp", "encrypted_content", "turn_id", "phase", "thread_id", "new_thread_id", "sender_thread_id", "agent_thread_id", "event_id",
+		"process_id", "parent_id", "record_type", "execution", "last_agent_message":
+	default:
+		return false
+	}
+	return true
 }
 
 // appendNested appends a value that may be a string with JSON inside: then the strings of that, so that escapes do

@@ -208,6 +208,11 @@ func (p *parser) usage(e *transcript.Event, spent tokens) *transcript.Usage {
 	if spent.tellsReasoning {
 		u.Reasoning = transcript.Known(spent.reasoning)
 	}
+	if p.tier == "fast" { // what priority is called in settings
+		u.Speed = p.tier
+	} else {
+		u.Tier = p.tier
+	}
 	if p.effort != "" {
 		u.Attributes = transcript.Attributes{"effort": p.effort}
 	}
