@@ -1,7 +1,7 @@
 // Package claudecode reads the sessions that Claude Code keeps below its projects directory: session and sub-agent
 // transcripts, the notes beside sub-agents (agent-*.meta.json) and the journals of workflows.
 //
-// Producer: Claude Code 1.0 to 2.1; checked in November 2026 against published sample sessions and against what other
+// Producer: Claude Code 1.0 to 2.1.29x; checked in November 2026 against published sample sessions and against what other
 // readers of these files found (ccusage, agentsview). There is no published description; docs/formats/claude-code.md
 // says what becomes what. Where sources and readers disagree:
 //
@@ -49,7 +49,7 @@ var (
 
 func (claudeCode) Name() string { return "claude-code" }
 
-func (claudeCode) Version() int { return 1 }
+func (claudeCode) Version() int { return 2 }
 
 func (claudeCode) Places() []format.Place {
 	place := format.Place{

@@ -13,6 +13,7 @@ type facts struct {
 	first, last                            transcript.Time
 
 	custom, made, prompt string // titles: given by the user, made by the program, the first prompt
+	name                 string // of an agent in a team, or the title that the user gave once more
 	summaries            []summary
 }
 
@@ -42,7 +43,9 @@ func (f *facts) take(l *line) {
 	case "ai-title":
 		f.made = newest(f.made, l.aiTitle.Str()+l.title.Str())
 	case "agent-name":
-		f.agent = newest(f.agent, l.agentName.Str())
+		f.name = newest(f.name, l.agentName.Str())
+	case "agent-setting":
+		f.agent = newest(f.agent, l.setting.Str())
 	case "summary":
 		if len(f.summaries) < maxSummaries {
 			f.summaries = append(f.summaries, summary{l.summary.Str(), l.leaf.Str()})
@@ -55,6 +58,14 @@ func newest(old, value string) string {
 		return old
 	}
 	return value
+}
+
+// named is the agent that the session is held with.
+func (f *facts) named() string {
+	if f.agent == "" && f.name != f.custom {
+		return f.name
+	}
+	return f.agent
 }
 
 // prompted takes the first prompt that is no command of the program.

@@ -1,6 +1,8 @@
 package claudecode
 
 import (
+	"strings"
+
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -16,9 +18,9 @@ type line struct {
 
 	parent, logical, request, message, result, data, subtype, attachment format.Value
 	summary, leaf, title, aiTitle, agentName, cost, cwd, branch, version format.Value
-	source, forked                                                       format.Value
+	source, forked, prompted, effort, by, setting, continued             format.Value
 
-	sidechain, meta, compact, apiError bool
+	sidechain, meta, compact, apiError, background bool
 }
 
 // read takes a line apart. last is the session of the line before, most often the same.
@@ -89,6 +91,18 @@ func (l *line) rare(key string, value format.Value) {
 		l.source = value
 	case "forkedFrom":
 		l.forked = value
+	case "promptSource":
+		l.prompted = value
+	case "effort":
+		l.effort = value
+	case "attributionAgent":
+		l.by = value
+	case "agentSetting":
+		l.setting = value
+	case "continuedInSessionId":
+		l.continued = value
+	case "sessionKind":
+		l.background = value.Is("bg")
 	}
 }
 
@@ -138,15 +152,24 @@ func (l *line) said() bool { return l.kind == "user" || l.kind == "assistant" }
 
 // injected says that a line of type user was not typed by one.
 func (l *line) injected() bool {
-	if l.meta || l.compact {
-		return true
-	}
-	if !l.source.Exists() {
-		return false
-	}
-	kind := l.source.Get("kind").Str()
+	return l.meta || l.compact || l.prompted.Is("system") || foreign(l.source)
+}
+
+// foreign says that what has an origin comes from none who typed it.
+func foreign(origin format.Value) bool {
+	kind := origin.Get("kind").Str()
 	return kind != "" && kind != "user" && kind != "human"
 }
+
+// queued says whether the user typed what waited while a tool ran: the program queues notices in the same way.
+func (l *line) queued() bool {
+	mode := l.attachment.Get("commandMode")
+	return (!mode.Exists() || mode.Is("prompt")) && !foreign(l.attachment.Get("origin")) && !strings.HasPrefix(l.attachment.Get("prompt").Str(), taskNotice)
+}
+
+// taskNotice begins what the program says in the user's place when a sub-agent or a command in the background has ended. Versions
+// before 2.1.80 or so do not mark it in another way.
+const taskNotice = "<task-notification>"
 
 // message is the message of a line.
 type message struct {

@@ -73,6 +73,15 @@ func (r *reader) copiedFrom(l *line) {
 	r.out.Emit(&transcript.Link{Kind: kind, From: transcript.RunEnd(session), To: transcript.RunEnd(r.run), Time: l.now, Origin: l.origin, Uncounted: true})
 }
 
+// continued names the session in which this one goes on, where it was sent to the background.
+func (r *reader) continued(l *line) {
+	next := l.continued.Str()
+	if next == "" || next == r.session || r.run == "" {
+		return
+	}
+	r.out.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(r.run), To: transcript.RunEnd(next), Time: l.now, Origin: l.origin, Uncounted: true})
+}
+
 // task is what a call says of the sub-agent that it starts. The sub-agent's own file does not say it; see Resolve.
 type task struct{ event, agent, title string }
 

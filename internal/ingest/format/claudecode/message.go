@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -97,12 +98,20 @@ func (s *saying) prompt(v format.Value) {
 	switch {
 	case s.line.compact:
 		kind, role = transcript.KindCompaction, "system"
-	case s.line.injected():
+	case s.line.injected(), notifies(v):
 		kind, role = transcript.KindSystem, "system"
 	}
 	s.user = s.add(v, kind, role)
 	s.user.Type = "user"
 	s.titled(v)
+}
+
+// notifies says that a prompt tells of the end of a task.
+func notifies(v format.Value) bool {
+	if v.IsObject() {
+		v = v.Get("text")
+	}
+	return v.IsString() && bytes.HasPrefix(v.Raw()[1:], []byte(taskNotice))
 }
 
 // titled takes the words of a prompt for a title, of whichever block has the first: an image may stand before them.
@@ -145,12 +154,21 @@ func (s *saying) block(b block) {
 func (s *saying) other(b block) {
 	e := s.add(b.raw, transcript.KindUnknown, s.line.kind)
 	e.Verdict = transcript.Uncounted
+	if kind := blockKinds[b.kind]; kind != "" {
+		e.Kind = kind
+	}
 	if b.kind != "" {
 		e.Type = b.kind
 	}
 	if b.answers.IsString() {
 		e.Kind, e.Role = transcript.KindToolResult, "tool"
 	}
+}
+
+// blockKinds are what blocks of other types are that are known.
+var blockKinds = map[string]transcript.Kind{
+	"document": transcript.KindNotice, "container_upload": transcript.KindNotice, "fallback": transcript.KindLifecycle,
+	"compaction": transcript.KindCompaction,
 }
 
 func (s *saying) call(b block) {

@@ -1,8 +1,6 @@
 package claudecode
 
 import (
-	"slices"
-
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -116,6 +114,9 @@ func (r *reader) line(o format.Object) {
 		r.begin(l)
 	}
 	r.facts.take(l)
+	if r.place.agent != "" && l.by.IsString() {
+		r.facts.agent = again(r.facts.agent, l.by)
+	}
 	r.rows = true
 	again := l.uuid != "" && r.seen[l.uuid]
 	switch {
@@ -159,7 +160,7 @@ func (r *reader) end() {
 	title := f.title(r.seen)
 	run := &transcript.Run{
 		ID: r.run, Named: !r.counted, Child: child, Title: title, Project: f.project, Branch: f.branch, Version: f.version,
-		Model: f.model, Agent: f.agent, Started: f.first, Ended: f.last, Guess: guess,
+		Model: f.model, Agent: f.named(), Started: f.first, Ended: f.last, Guess: guess,
 	}
 	r.out.Emit(run)
 	if !r.open {
@@ -167,13 +168,14 @@ func (r *reader) end() {
 	}
 	r.out.Emit(&transcript.Conversation{
 		ID: r.conversation, Run: r.run, Child: child, Title: title, Project: f.project, Branch: f.branch, Version: f.version,
-		Model: f.model, Agent: f.agent, Started: f.first, Ended: f.last, Silent: !r.counted,
+		Model: f.model, Agent: f.named(), Started: f.first, Ended: f.last, Silent: !r.counted,
 	})
 }
 
-// home says that a line was first written to this file, as far as it tells.
+// home says that a line was first written to this file, as far as it tells: a session that is sent to the background is copied
+// into a new one, and all of its lines say that they are that one's.
 func (r *reader) home(l *line) bool {
-	return l.session != "" && l.session == r.session && !l.forked.Exists()
+	return l.session != "" && l.session == r.session && !l.forked.Exists() && !l.background
 }
 
 // event begins an event of a line, of one part.
@@ -244,34 +246,62 @@ func (r *reader) give(e *transcript.Event) {
 // aside gives a line that is no event: it is found, and counted by type and version.
 func (r *reader) aside(l *line, again bool) {
 	e := r.event(l, again)
-	e.Kind, e.Role = asideKind(l.kind), ""
-	switch {
-	case l.kind == "progress":
+	e.Kind, e.Role = asideKinds[l.kind], ""
+	if e.Kind == "" {
+		e.Kind = transcript.KindUnknown
+	}
+	e.Parts[0].Text = ""
+	switch l.kind {
+	case "progress":
 		e.Attributes.Set("subtype", l.data.Get("type").Str())
 		r.progress(l)
-	case l.kind == "attachment":
-		subtype := l.attachment.Get("type").Str()
-		e.Attributes.Set("subtype", subtype)
-		if subtype == "queued_command" { // typed while a tool ran
-			e.Kind, e.Role = transcript.KindMessage, "user"
-		}
+	case "attachment":
+		r.attached(l, e)
+	case "continued-in":
+		r.continued(l)
 	}
-	e.Parts[0].Text = r.text(l.raw)
+	if e.Parts[0].Length == 0 {
+		e.Parts[0].Text = r.text(l.raw)
+	}
 	r.uncounted(l, e)
 }
 
-func asideKind(name string) transcript.Kind {
-	switch {
-	case slices.Contains(notices, name):
-		return transcript.KindNotice
-	case slices.Contains(lifecycles, name):
-		return transcript.KindLifecycle
+// attached gives what the program put before the model beside a prompt. What it made of that (rendered) are the same words.
+func (r *reader) attached(l *line, e *transcript.Event) {
+	subtype, said := l.attachment.Get("type").Str(), l.attachment
+	e.Attributes.Set("subtype", subtype)
+	switch subtype {
+	case "queued_command":
+		said = said.Get("prompt")
+		e.Kind, e.Role = transcript.KindSystem, "system"
+		if l.queued() {
+			e.Kind, e.Role = transcript.KindMessage, "user"
+		}
+	case "prompt_snapshot": // with the descriptions of all tools, in each session again
+		said = said.Get("systemPrompt")
 	}
-	return transcript.KindUnknown
+	if said.Exists() {
+		e.Parts[0] = transcript.Part{Text: r.text(said), Offset: format.OffsetIn(l.raw, said), Length: int64(said.Len())}
+	}
 }
 
-var (
-	notices    = []string{"progress", "attachment", "queue-operation", "summary", "ai-title", "custom-title", "agent-name", "last-prompt", "tag"}
-	lifecycles = []string{"file-history-snapshot", "file-history-delta", "mode", "permission-mode", "pr-link", "worktree-state",
-		"bridge-session", "agent-setting", "agent-color"}
-)
+// asideKinds are what lines are that are no events, by type.
+var asideKinds = kinds(map[transcript.Kind][]string{
+	transcript.KindNotice: {"progress", "attachment", "queue-operation", "summary", "ai-title", "custom-title", "agent-name", "last-prompt", "tag",
+		"task-summary", "content-replacement"},
+	transcript.KindCompaction: {"marble-origami-commit", "marble-origami-snapshot", "marble-origami-reset"},
+	transcript.KindLifecycle: {"file-history-snapshot", "file-history-delta", "mode", "permission-mode", "pr-link", "worktree-state", "bridge-session",
+		"agent-setting", "agent-color", "atis-latch", "isolation-latch", "memory-mode", "dev-mods", "cost-state", "relocated", "continued-in",
+		"fork-context-ref", "frame-link", "artifact-comment-monitor", "artifact-autoreact-ledger", "history-suppression", "attribution-snapshot",
+		"speculation-accept", "ended-by-model", "observer-ref", "api-request", "api-request-shape", "api-request-blob"},
+})
+
+func kinds(of map[transcript.Kind][]string) map[string]transcript.Kind {
+	all := map[string]transcript.Kind{}
+	for kind, names := range of {
+		for _, name := range names {
+			all[name] = kind
+		}
+	}
+	return all
+}

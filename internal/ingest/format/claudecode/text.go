@@ -33,7 +33,7 @@ func appendText(dst []byte, v format.Value) []byte { return format.AppendText(ds
 func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 	switch key {
 	case "type", "id", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "timestamp", "requestId", "messageId", "leafUuid",
-		"tool_use_id", "toolUseId", "toolUseID", "parentToolUseID", "sourceToolAssistantUUID", "sourceToolUseID", "promptId", "agentId",
+		"parentSessionId", "parentLastUuid", "continuedInSessionId", "tool_use_id", "toolUseId", "toolUseID", "parentToolUseID", "sourceToolAssistantUUID", "sourceToolUseID", "promptId", "agentId",
 		"signature", "version", "userType", "cwd", "gitBranch", "slug", "entrypoint", "role", "model", "usage", "caller",
 		"media_type", "cache_control", "stop_reason", "encrypted_content", "encrypted_index",
 		"originalFile", "structuredPatch", "oldTodos", "normalizedMessages",

@@ -51,31 +51,47 @@ func (r *reader) usage(l *line, m message) {
 		}
 	}
 	splitWritten(u, written)
+	if l.effort.IsString() {
+		u.Attributes.Set("effort", l.effort.Str())
+	}
 	if cost := l.cost.NanoUSD(); cost.Known {
 		u.Cost, u.CostSource = cost, "costUSD"
 	}
 	r.requestKey(u, l, m.id)
 	key, alias := u.Key, u.Alias
 	r.spend(l, u)
-	r.advised(l, u, key, alias, steps)
+	r.beside(l, u, key, alias, steps)
 }
 
-// advised tells the tokens of each model that the answering one asked for advice: the sums of the response leave them out.
-func (r *reader) advised(l *line, u *transcript.Usage, key, alias string, steps format.Value) {
-	n := 0
+// beside tells the tokens of the steps of a response that its sums leave out: of each model that the answering one asked for advice, of
+// compactions, and of models that had begun to answer when they were stopped, so that another one answered.
+func (r *reader) beside(l *line, u *transcript.Usage, key, alias string, steps format.Value) {
+	answering, named := u.Model, map[string]int{}
 	for step := range steps.Items() {
-		if !step.Get("type").Is("advisor_message") {
+		model := step.Get("model").Str()
+		of := ""
+		switch step.Get("type").Str() {
+		case "advisor_message":
+			of = "advisor"
+		case "compaction":
+			of, model = "compaction", newest(answering, model)
+		case "message": // what is refused before it says anything is not charged
+			if model != "" && model != answering && step.Get("output_tokens").Count().N > 0 && fellBack(steps) {
+				of = "refused"
+			}
+		}
+		if of == "" {
 			continue
 		}
-		n++
+		named[of]++
 		*u = transcript.Usage{
 			Run: u.Run, Conversation: u.Conversation, Time: u.Time, Origin: u.Origin, RequestID: u.RequestID, Requests: u.Requests,
-			Tier: u.Tier, Geo: u.Geo, Model: step.Get("model").Str(), Input: step.Get("input_tokens").Count(), Output: step.Get("output_tokens").Count(),
+			Tier: u.Tier, Geo: u.Geo, Model: model, Input: step.Get("input_tokens").Count(), Output: step.Get("output_tokens").Count(),
 			CacheRead: step.Get("cache_read_input_tokens").Count(), CacheWrite: step.Get("cache_creation_input_tokens").Count(),
-			Attributes: transcript.Attributes{"of": "advisor"},
+			Attributes: transcript.Attributes{"of": of},
 		}
 		splitWritten(u, step.Get("cache_creation"))
-		mark := " advisor " + itoa(n)
+		mark := " " + of + " " + itoa(named[of])
 		if key != "" {
 			u.Key = key + mark
 		}
@@ -84,6 +100,16 @@ func (r *reader) advised(l *line, u *transcript.Usage, key, alias string, steps 
 		}
 		r.spend(l, u)
 	}
+}
+
+// fellBack says that another model answered than was asked.
+func fellBack(steps format.Value) bool {
+	for step := range steps.Items() {
+		if step.Get("type").Is("fallback_message") {
+			return true
+		}
+	}
+	return false
 }
 
 // splitWritten divides what went to the cache where it is told apart.
