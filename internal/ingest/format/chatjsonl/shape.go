@@ -34,6 +34,9 @@ func talkOf(v format.Value) (t talk) {
 			break
 		}
 	}
+	if n := len(t.said); n > 0 && len(t.answer) == 0 && t.said[n-1].by != byAssistant {
+		t.replied(v)
+	}
 	if len(t.said) == 0 && len(t.answer) == 0 && isMessage(v) {
 		t.said, t.single = []item{{v, kindOf(v)}}, true
 	}
@@ -83,6 +86,19 @@ func (t *talk) answered(at format.Value) {
 		t.answer = append(t.answer, item{m, kindOf(m)})
 	} else if at.Get("role").Is("assistant") && at.Get("type").Is("message") && at.Get("content").IsArray() && len(t.said) > 0 {
 		t.answer = append(t.answer, item{at, byAssistant})
+	}
+}
+
+// replied takes an answer that stands beside the messages, as home-made logs have it: bare words, a message, or what has words.
+func (t *talk) replied(line format.Value) {
+	for _, key := range []string{"response", "completion", "output", "answer", "reply"} {
+		at := line.Get(key)
+		for _, v := range []format.Value{at, at.Get("content"), at.Get("text")} {
+			if !v.IsBlank() || v.IsObject() && isMessage(v) && kindOf(v) == byAssistant {
+				t.answer, t.answers = []item{{v, byAssistant}}, at
+				return
+			}
+		}
 	}
 }
 
