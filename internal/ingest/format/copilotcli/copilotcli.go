@@ -1,5 +1,5 @@
 // Package copilotcli reads what GitHub's Copilot CLI leaves in ~/.copilot/session-state: <session>/events.jsonl with
-// workspace.yaml beside it, and <session>.jsonl of older versions. Versions 0.0.420 to 1.0.34 were seen; of
+// workspace.yaml beside it, and <session>.jsonl of older versions. Versions 0.0.420 to 1.0.34 were seen, of 1.0.67 to 1.0.91 pieces; of
 // session-store.db, with a row for each request (schema 8, versions 1.0.73 to 1.0.91), what several readers of it say, who agree.
 // Layout and counting: docs/formats/copilot-cli.md.
 //
@@ -37,7 +37,7 @@ var (
 func (copilot) Name() string { return "copilot-cli" }
 
 // Version counts changes of what Parse yields.
-func (copilot) Version() int { return 1 }
+func (copilot) Version() int { return 2 }
 
 // The roles of the files.
 const (

@@ -37,8 +37,9 @@ func (p *parser) user(l line) {
 
 // answer is what an assistant.message says.
 type answer struct {
-	content, reasoning, requests, output format.Value
-	request, model                       string // request is the id of what is paid for
+	content, requests, output format.Value
+	reasoning, blocks         format.Value // the same words, mostly; blocks as the provider gave them
+	request, model            string       // request is the id of what is paid for
 }
 
 func readAnswer(data format.Value) (a answer) {
@@ -48,6 +49,8 @@ func readAnswer(data format.Value) (a answer) {
 			a.content = m
 		case "reasoningText":
 			a.reasoning = m
+		case "reasoningBlocks":
+			a.blocks = m.Get("blocks")
 		case "toolRequests":
 			a.requests = m
 		case "outputTokens":
@@ -92,6 +95,15 @@ func (p *parser) assistant(l line) {
 	}
 	if !blank(a.reasoning) {
 		say(transcript.KindReasoning, part(l, a.reasoning))
+	} else {
+		for block := range a.blocks.Items() {
+			if block.Get("data").Exists() { // encrypted
+				continue
+			}
+			if c := part(l, block); strings.TrimSpace(c.Text) != "" {
+				say(transcript.KindReasoning, c)
+			}
+		}
 	}
 	if !blank(a.content) {
 		say(transcript.KindMessage, part(l, a.content))

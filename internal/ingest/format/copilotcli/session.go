@@ -182,7 +182,16 @@ var asideKinds = map[string]transcript.Kind{
 	"assistant.intent": transcript.KindNotice, "assistant.turn_start": transcript.KindLifecycle,
 	"assistant.turn_end": transcript.KindLifecycle, "assistant.usage": transcript.KindLifecycle,
 	"tool.user_requested": transcript.KindNotice, "skill.invoked": transcript.KindNotice, "abort": transcript.KindLifecycle,
-	"session": transcript.KindLifecycle, "subagent": transcript.KindLifecycle, "hook": transcript.KindLifecycle,
+	"assistant.message_start": transcript.KindLifecycle, "assistant.message_delta": transcript.KindLifecycle,
+	"assistant.reasoning_delta": transcript.KindLifecycle, "assistant.streaming_delta": transcript.KindLifecycle,
+	"tool.execution_partial_result": transcript.KindLifecycle, "tool.execution_progress": transcript.KindLifecycle,
+	"model.call_failure": transcript.KindError,
+	"session":            transcript.KindLifecycle, "subagent": transcript.KindLifecycle, "hook": transcript.KindLifecycle,
+	"permission": transcript.KindLifecycle, "user_input": transcript.KindLifecycle, "elicitation": transcript.KindLifecycle,
+	"sampling": transcript.KindLifecycle, "mcp": transcript.KindLifecycle, "external_tool": transcript.KindLifecycle,
+	"command": transcript.KindLifecycle, "commands": transcript.KindLifecycle, "capabilities": transcript.KindLifecycle,
+	"exit_plan_mode": transcript.KindLifecycle, "pending_messages": transcript.KindLifecycle, "model": transcript.KindLifecycle,
+	"session_limits_exhausted": transcript.KindLifecycle,
 }
 
 // aside makes an uncounted row. One of a type that nobody has described says which version wrote it.

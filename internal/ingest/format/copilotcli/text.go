@@ -9,14 +9,14 @@ import (
 
 // pieceText gives the text of a line, or of a piece of one, from its own bytes: every string but ids, models and
 // what is encrypted; of a prompt what the user typed, not what the program made of it; of a tool at work nothing,
-// since the request has it; no images.
+// since the request has it; no images and other encoded data, which a session can have more of than words.
 func pieceText(v format.Value) string {
 	data, typ := v.Get("data"), v.Get("type")
 	if !data.Exists() || !typ.IsString() {
 		return string(appendPiece(nil, v))
 	}
 	switch typ.Str() {
-	case "tool.execution_start", "session.shutdown", "session.start", "session.resume":
+	case "tool.execution_start", "session.shutdown", "session.start", "session.resume", "session.usage_checkpoint":
 		return ""
 	case "user.message":
 		return userText(data)
@@ -63,6 +63,7 @@ var silent = map[string]bool{
 	"hookInvocationId": true, "id": true, "parentId": true, "timestamp": true, "role": true, "model": true, "newModel": true,
 	"previousModel": true, "agentId": true, "parentToolCallId": true, "reasoningOpaque": true, "encryptedContent": true,
 	"toolTelemetry": true, "requestId": true, "serviceRequestId": true, "providerCallId": true, "reasoningId": true,
+	"reasoningBlocks": true, "encrypted_content": true, "signature": true, "originatingMessageId": true,
 }
 
 func appendPiece(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
@@ -71,7 +72,7 @@ func visit(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
 	switch {
 	case depth > deepest, key == "arguments": // whatever a tool is asked, ids too
 		return format.AppendStrings(dst, v), true
-	case key == "type", depth <= 2 && silent[key]:
+	case key == "type", depth <= 2 && silent[key], (key == "data" || key == "blob") && v.IsString():
 		return dst, true
 	}
 	return dst, v.IsDataURL()

@@ -39,13 +39,16 @@ func (m *mouth) aside(kind transcript.Kind) {
 	m.Emit(e)
 }
 
-// user gives a prompt, or what the program put in the user's place, which has a subtype.
+// typed are the subtypes of what a person said: while the model worked, or by voice.
+var typed = map[string]bool{"": true, "mid_turn_user_message": true, "realtime_message": true}
+
+// user gives a prompt, or what the program put in the user's place, which has another subtype.
 func (m *mouth) user() {
 	said := m.line.message
 	if !said.Exists() {
 		said = m.line.value
 	}
-	if m.line.subtype != "" {
+	if !typed[m.line.subtype] {
 		m.Emit(m.say(said, transcript.KindSystem, "system"))
 		return
 	}
