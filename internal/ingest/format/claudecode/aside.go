@@ -5,7 +5,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// The keys of hints on a sub-agent: alone in its own run, followed by its id in its session's.
+// The keys of hints: alone in the run that they are of, followed by the id of a sub-agent in its session's.
 const (
 	hintAgent = "agent"
 	hintTitle = "title"
@@ -31,6 +31,23 @@ func parseMeta(in format.Input, out *format.Sink) error {
 	hint(out, id, hintTitle, title, at)
 	out.Emit(&transcript.Event{
 		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: "meta", Origin: at,
+		Parts: []transcript.Part{{Text: textOf(doc)}},
+	})
+	return nil
+}
+
+// parseTitle reads the title that the user gave a session, which not every version repeats in its transcript.
+func parseTitle(in format.Input, out *format.Sink) error {
+	id := placeOf(in.Path).session
+	doc, at, err := format.Document(in.Reader, func(pr *transcript.Problem) { out.Problem(id, pr) })
+	if !doc.Exists() {
+		return err
+	}
+	title := shorten(doc.Get("customTitle").Str())
+	out.Emit(&transcript.Run{ID: id, Rank: 1, Named: true, Title: title})
+	hint(out, id, hintTitle, title, at)
+	out.Emit(&transcript.Event{
+		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: "custom-title", Origin: at,
 		Parts: []transcript.Part{{Text: textOf(doc)}},
 	})
 	return nil
@@ -64,16 +81,25 @@ func parseJournal(in format.Input, out *format.Sink) error {
 	return nil
 }
 
-// Resolve names sub-agents by the note beside their file, or else by the call that started them.
+// Resolve names sub-agents by the note beside their file, or else by the call that started them, and sessions by theirs.
 func (claudeCode) Resolve(f *transcript.Family) {
 	for _, c := range f.Conversations {
 		if !c.Child {
+			title(c, f.Hints)
 			continue
 		}
 		for _, hints := range f.Related {
 			name(c, hints, " "+c.ID)
 		}
 		name(c, f.Hints, "")
+	}
+}
+
+func title(c *transcript.FamilyConversation, hints []*transcript.Hint) {
+	for _, h := range hints {
+		if h.Key == hintTitle {
+			c.Title = h.Value
+		}
 	}
 }
 

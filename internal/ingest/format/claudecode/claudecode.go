@@ -1,5 +1,5 @@
 // Package claudecode reads the sessions that Claude Code keeps below its projects directory: session and sub-agent
-// transcripts, the notes beside sub-agents (agent-*.meta.json) and the journals of workflows.
+// transcripts, the notes beside sub-agents (agent-*.meta.json) and sessions (custom-title.json), and the journals of workflows.
 //
 // Producer: Claude Code 1.0 to 2.1.29x; checked in November 2026 against published sample sessions and against what other
 // readers of these files found (ccusage, agentsview). There is no published description; docs/formats/claude-code.md
@@ -34,6 +34,7 @@ const (
 	roleAgent   = "agent"
 	roleJournal = "journal"
 	roleMeta    = "meta"
+	roleTitle   = "title"
 )
 
 // New returns the format.
@@ -49,7 +50,7 @@ var (
 
 func (claudeCode) Name() string { return "claude-code" }
 
-func (claudeCode) Version() int { return 2 }
+func (claudeCode) Version() int { return 3 }
 
 func (claudeCode) Places() []format.Place {
 	place := format.Place{
@@ -75,6 +76,8 @@ func (claudeCode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			err = parseJournal(in, out)
 		case roleMeta:
 			err = parseMeta(in, out)
+		case roleTitle:
+			err = parseTitle(in, out)
 		}
 		if err != nil {
 			out.Fail(err)

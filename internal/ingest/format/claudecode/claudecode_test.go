@@ -22,6 +22,10 @@ func FuzzJournal(f *testing.F) {
 	formattest.Fuzz(f, New(), roleJournal, "-home-ada-shop/0a000000-0000-4000-8000-00000000000a/subagents/workflows/w/journal.jsonl")
 }
 
+func FuzzTitle(f *testing.F) {
+	formattest.Fuzz(f, New(), roleTitle, "-home-ada-shop/0a000000-0000-4000-8000-00000000000a/custom-title.json")
+}
+
 func FuzzMeta(f *testing.F) {
 	formattest.Fuzz(f, New(), roleMeta, "-home-ada-shop/0a000000-0000-4000-8000-00000000000a/subagents/agent-c0ffee1.meta.json")
 }

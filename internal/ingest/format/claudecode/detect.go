@@ -22,6 +22,8 @@ func (claudeCode) Detect(h format.Head) format.Claim {
 			return format.Claim{}
 		}
 		return format.Claim{Strength: p.strength(format.Likely), Role: roleMeta, Root: p.root()}
+	case name == titleFile && p.session != "":
+		return format.Claim{Strength: p.strength(format.Weak), Role: roleTitle, Root: p.root()}
 	case path.Ext(name) == ".json":
 		return format.Claim{}
 	case name == "journal.jsonl" && p.session != "":

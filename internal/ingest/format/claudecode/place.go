@@ -11,14 +11,17 @@ import (
 type place struct {
 	stem    string // of the name
 	slug    string // the project's directory, "" when none looks like one
-	session string // of sub-agents: the directory that they lie in, "" in the old layout
+	session string // of sub-agents and titles: the directory that they lie in, "" in the old layout
 	above   string // the same of a directory that nothing else shows to be a session's
 	agent   string // of sub-agents: the id in their name
 	output  bool   // what a tool gave back, which may be anything, a transcript as well
 }
 
+// titleFile is the name of the note in a session's directory that has the title which the user gave it.
+const titleFile = "custom-title.json"
+
 // placeOf reads <slug>/<session>.jsonl, <slug>/agent-<id>.jsonl (older versions) and
-// <slug>/<session>/subagents/[workflows/<id>/]agent-<id>.jsonl, whatever stands before.
+// <slug>/<session>/subagents/[workflows/<id>/]agent-<id>.jsonl and <slug>/<session>/custom-title.json, whatever stands before.
 func placeOf(file string) place {
 	dir, name := path.Split(file)
 	p := place{stem: strings.TrimSuffix(strings.TrimSuffix(name, path.Ext(name)), ".meta")}
@@ -26,6 +29,9 @@ func placeOf(file string) place {
 	above := len(dirs) // of the session's own directory, or of the file
 	for i := len(dirs) - 1; i > 0 && !p.output; i-- {
 		p.output = dirs[i] == "tool-results" && (format.IsUUID(dirs[i-1]) || i > 1 && isSlug(dirs[i-2]))
+	}
+	if i := len(dirs) - 1; name == titleFile && (format.IsUUID(dirs[i]) || i > 0 && isSlug(dirs[i-1])) {
+		p.session, above = dirs[i], i
 	}
 	for i := len(dirs) - 1; i > 0; i-- {
 		if dirs[i] != "subagents" {

@@ -14,7 +14,7 @@ import (
 // writes those by themselves.
 func TestGrowth(t *testing.T) { formattest.Growth(t, New(), "chat.jsonl", "agent-0ld.jsonl") }
 
-// Sub-agents are named by their note, else by the call that started them.
+// Sub-agents are named by their note, else by the call that started them; sessions have the title of their note.
 func TestResolve(t *testing.T) {
 	child := func() *transcript.FamilyConversation {
 		return &transcript.FamilyConversation{Conversation: transcript.Conversation{ID: "c0ffee1", Child: true, Title: "Find it"}}
@@ -24,20 +24,21 @@ func TestResolve(t *testing.T) {
 	}}
 	note := []*transcript.Hint{{Run: "s/c0ffee1", Key: "agent", Value: "Explore"}}
 	for _, c := range []struct {
-		name         string
-		family       transcript.Family
-		agent, title string
+		name               string
+		family             transcript.Family
+		agent, title, main string
 	}{
-		{"nothing known", transcript.Family{}, "", "Find it"},
-		{"the call", transcript.Family{Related: called}, "scout", "Look around"},
-		{"the note", transcript.Family{Hints: note}, "Explore", "Find it"},
-		{"both", transcript.Family{Hints: note, Related: called}, "Explore", "Look around"},
+		{"nothing known", transcript.Family{}, "", "Find it", "Hello"},
+		{"the call", transcript.Family{Related: called}, "scout", "Look around", "Hello"},
+		{"the note", transcript.Family{Hints: note}, "Explore", "Find it", "Hello"},
+		{"both", transcript.Family{Hints: note, Related: called}, "Explore", "Look around", "Hello"},
+		{"a title", transcript.Family{Hints: []*transcript.Hint{{Run: "s", Key: "title", Value: "Otters"}}, Related: called}, "scout", "Otters", "Otters"},
 	} {
-		got, main := child(), &transcript.FamilyConversation{}
+		got, main := child(), &transcript.FamilyConversation{Conversation: transcript.Conversation{ID: "s", Title: "Hello"}}
 		c.family.Conversations = []*transcript.FamilyConversation{got, main}
 		claudeCode{}.Resolve(&c.family)
-		if got.Agent != c.agent || got.Title != c.title || main.Agent != "" {
-			t.Errorf("%s: %q %q", c.name, got.Agent, got.Title)
+		if got.Agent != c.agent || got.Title != c.title || main.Agent != "" || main.Title != c.main {
+			t.Errorf("%s: %q %q, %q %q", c.name, got.Agent, got.Title, main.Agent, main.Title)
 		}
 	}
 }
@@ -98,6 +99,9 @@ func TestDetect(t *testing.T) {
 		{"-a-b/" + id + "/subagents/workflows/w/agent-1.jsonl", long, roleAgent, "."},
 		{"-a-b/" + id + "/subagents/workflows/w/journal.jsonl", "{}", roleJournal, "."},
 		{"-a-b/" + id + "/subagents/agent-1.meta.json", "{}", roleMeta, "."},
+		{"-a-b/" + id + "/custom-title.json", "{}", roleTitle, "."},
+		{"backup/-a-b/" + id + "/custom-title.json", "{}", roleTitle, "backup/-a-b"},
+		{"-a-b/custom-title.json", "{}", "", ""},
 		{"backup/-a-b/agent-1.jsonl", user, roleAgent, "backup/-a-b"},
 		{"projects/shop/" + id + ".jsonl", user, roleSession, ""},
 		{"projects/shop/" + id + ".jsonl", "", "", ""},
@@ -119,7 +123,7 @@ func TestDetect(t *testing.T) {
 		{"-a-b/memory/notes.json", "{}", "", ""},
 	} {
 		got := formattest.Detect(New(), c.path, []byte(c.content))
-		if got.Role != c.role || got.Root != c.root || (got.Strength > 0) != (c.role != "") || got.Log != (c.role != "" && c.role != roleMeta && c.role != format.Other) {
+		if got.Role != c.role || got.Root != c.root || (got.Strength > 0) != (c.role != "") || got.Log != (c.role != "" && c.role != roleMeta && c.role != roleTitle && c.role != format.Other) {
 			t.Errorf("%s: %+v, want %q %q", c.path, got, c.role, c.root)
 		}
 	}
