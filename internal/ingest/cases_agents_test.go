@@ -102,6 +102,8 @@ func TestCasesOfAgents(t *testing.T) {
 		"claude-ai/broken": {Runs: 1, Conversations: 1, Problems: 5, User: 1, Assistant: 2, Results: 2, System: 1},
 		"pi/tree": {Runs: 1, Conversations: 1, Problems: 2, User: 2, Assistant: 4, Reasoning: 2, Calls: 5, Results: 7, System: 4,
 			Requests: 7, Input: 1039, Output: 160, CacheRead: 6000, CacheWrite: 200, CacheWrite1h: 50, Cost: 20900},
+		"pi/harness": {Runs: 1, Conversations: 1, Links: 1, User: 1, Assistant: 2, Calls: 1, Results: 1, System: 1,
+			Requests: 3, Input: 61, Output: 10, CacheRead: 10, Cost: 31},
 		"pi/fork": {Runs: 3, Conversations: 3, Links: 1, User: 4, Assistant: 4, Requests: 4, Input: 47, Output: 15, Cost: 70000},
 		"pi/first": {Runs: 2, Conversations: 2, Links: 1, User: 3, Assistant: 3, System: 1,
 			Requests: 3, Input: 66, Output: 21, Cost: 150000},

@@ -67,7 +67,7 @@ func SessionOf(file string) string {
 // Look reads the lines in the head until one is an entry. foreign says that there are whole objects and none of them is one.
 func Look(head []byte) (known, foreign bool) {
 	for line, whole := range format.ObjectLines(head) {
-		if !format.MayHave(line, `"session"`, `"timestamp"`) {
+		if !format.MayHave(line, `"session"`, `"timestamp"`, `"createdAt"`) {
 			foreign = foreign || whole && len(line) > 2
 			continue
 		}
@@ -92,6 +92,12 @@ func isEntry(v format.Value) bool {
 			}
 		}
 		return true
+	}
+	switch v.Get("kind").Str() { // version 4
+	case "header":
+		return has("id", "cwd") && v.Get("version").Exists() && v.Get("createdAt").Exists()
+	case "entry":
+		return has("type", "id") && v.Get("seq").Exists() && v.Get("timestamp").Exists()
 	}
 	switch v.Get("type").Str() {
 	case "session":

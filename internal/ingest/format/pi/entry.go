@@ -16,6 +16,7 @@ type entry struct {
 	at     transcript.Time
 
 	typ, id                        string
+	kind                           string // of a line of version 4: header, entry, record, lane, fact
 	message, parent, usage, custom format.Value
 
 	key    string // what says which entry this is, wherever it is copied to; "" where only its place does
@@ -31,6 +32,12 @@ func (e *entry) read(o format.Object) {
 			e.typ = v.Word()
 		case "id":
 			e.id = v.Str()
+		case "kind":
+			e.kind = v.Word()
+		case "createdAt": // of a header
+			if !e.at.Valid {
+				e.at = stamp(v)
+			}
 		case "timestamp":
 			e.at = stamp(v)
 		case "message":
@@ -43,7 +50,13 @@ func (e *entry) read(o format.Object) {
 			e.custom = v
 		}
 	}
+	if e.typ == "" {
+		e.typ = e.kind
+	}
 }
+
+// heads says that the line is a header.
+func (e *entry) heads() bool { return e.typ == "session" || e.typ == "header" }
 
 // stamp reads a time, as text or in milliseconds.
 func stamp(v format.Value) transcript.Time {

@@ -12,7 +12,8 @@ var known = map[string]transcript.Kind{
 	"model_change": transcript.KindLifecycle, "thinking_level_change": transcript.KindLifecycle, "custom": transcript.KindLifecycle,
 	"label": transcript.KindLifecycle, "session_info": transcript.KindNotice, "title_change": transcript.KindNotice,
 	"preview_change": transcript.KindNotice, "leaf": transcript.KindLifecycle, "checkpoint": transcript.KindLifecycle,
-	"usage": transcript.KindNotice, "context_edit": transcript.KindCompaction,
+	"usage": transcript.KindNotice, "context_edit": transcript.KindCompaction, "active_tools_change": transcript.KindLifecycle,
+	"lane": transcript.KindLifecycle, "fact": transcript.KindNotice,
 }
 
 // entry yields the rows of a line that is no header.
@@ -34,15 +35,22 @@ func (r *reader) entry(e *entry, m *message) {
 		return
 	case "model_change":
 		r.switched(e.value.Get("modelId").Str())
+	case "fact":
+		if e.value.Get("fact").Is("name") {
+			r.name = format.Title(e.value.Get("name").Str())
+		}
 	case "session_info":
 		r.name = format.Title(e.value.Get("name").Str())
 	case "title_change":
 		r.name = format.Title(e.value.Get("title").Str())
 	case "usage":
-		r.spent(e, e.usage, e.value.Get("provider").Str(), e.value.Get("model").Str(), e.value.Get("kind").Str())
+		r.warmed(e)
 	}
 	kind, ok := known[e.typ]
-	if !ok {
+	switch {
+	case e.kind == "record" && !ok:
+		kind = transcript.KindLifecycle
+	case !ok:
 		kind = transcript.KindUnknown
 	}
 	r.aside(e, kind)

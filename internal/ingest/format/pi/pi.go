@@ -1,6 +1,7 @@
 // Package pi reads the sessions of Pi, the coding agent (badlogic/pi-mono, now earendil-works/pi): one .jsonl a session, below
-// ~/.pi/agent/sessions/--<directory>--. Versions 1 to 3 of the layout were seen (Pi 0.8 of November 2025 to 1.0); checked in
-// November 2026 against its session-manager.ts, its docs/session-format.md and the readers of ccusage, agentsview and Ullage.
+// ~/.pi/agent/sessions/--<directory>--. Versions 1 to 3 of the layout were seen (Pi 0.8 of November 2025 to 1.0), of version 4, that
+// of its new harness, what others that read and write it have for tests; checked in November 2026 against its session-manager.ts,
+// its docs/session-format.md and the readers of ccusage, agentsview and Ullage.
 // Other programs keep such entries, too: Parse reads them for package openclaw. Layout and counting: docs/formats/pi.md.
 //
 // What it promises: a run and a conversation are a session, known by the id in its header. Every line is at least one row; the
@@ -38,7 +39,7 @@ var (
 func (pi) Name() string { return "pi" }
 
 // Version counts changes of what Parse yields.
-func (pi) Version() int { return 1 }
+func (pi) Version() int { return 2 }
 
 const roleSession = "session"
 

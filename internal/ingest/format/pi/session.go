@@ -29,7 +29,7 @@ type Session struct {
 // Parse yields the records of a session.
 func Parse(in io.Reader, s Session) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		r := &reader{Sink: format.Sink{Yield: yield}, s: s, seen: map[string]bool{}, lines: map[uint64]int{}, names: map[string]string{}}
+		r := &reader{Sink: format.Sink{Yield: yield}, s: s, seen: map[string]bool{}, lines: map[uint64]int{}, names: map[string]string{}, paid: map[string]bool{}}
 		if s.Inner == "zstd" {
 			in = format.Zstd(in)
 		}
@@ -67,6 +67,7 @@ type reader struct {
 	seen    map[string]bool
 	lines   map[uint64]int    // how often a line without an id stood so far
 	names   map[string]string // of tools, by call id
+	paid    map[string]bool   // entries of version 4 of which it is told what they took, by id
 	calls   int               // without an id so far
 	results int               // without one
 	before  string            // id of the entry before
@@ -92,7 +93,7 @@ func (r *reader) line(o format.Object) {
 	if r.run == "" {
 		r.begin(e)
 	}
-	if e.typ == "session" {
+	if e.heads() {
 		r.header(e)
 		return
 	}
@@ -106,17 +107,17 @@ func (r *reader) line(o format.Object) {
 		}
 	}
 	r.entry(e, &m)
-	if e.id != "" {
+	if e.id != "" && e.kind != "record" {
 		r.before = e.id
 	}
 }
 
 // begin names the session by its header, which is the first line in every file that is whole.
 func (r *reader) begin(e *entry) {
-	if r.run = r.s.ID; e.typ == "session" && e.id != "" {
+	if r.run = r.s.ID; e.heads() && e.id != "" {
 		r.run = e.id
 	}
-	if e.typ == "session" {
+	if e.heads() {
 		r.started = e.at
 		r.project = e.value.Get("cwd").Str()
 		if n, ok := e.value.Get("version").Int(); ok {
@@ -158,7 +159,7 @@ func (r *reader) end() {
 
 // header is a session's first line: where it was begun, and what it came from.
 func (r *reader) header(e *entry) {
-	for _, key := range []string{"parentSession", "branchedFrom"} {
+	for _, key := range []string{"parentSession", "parentSessionId", "branchedFrom"} {
 		from := e.value.Get(key).Str()
 		if from == "" {
 			continue

@@ -8,13 +8,29 @@ func textOf(v format.Value) string {
 	return format.Build(func(b []byte) []byte { return appendText(b, v) })
 }
 
-func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
+func appendText(dst []byte, v format.Value) []byte {
+	if v.Get("kind").IsString() && (v.Get("seq").Exists() || v.Get("createdAt").Exists()) {
+		return format.AppendText(dst, v, visitLine)
+	}
+	return format.AppendText(dst, v, visit)
+}
+
+// visitLine leaves out what only lines of version 4 have: how they hang together, and prompts that stand in entries, too.
+func visitLine(dst []byte, depth int, key string, value format.Value) ([]byte, bool) {
+	if depth == 1 {
+		switch key {
+		case "kind", "lane", "runId", "entryId", "leafId", "sourceLeafId", "resultEntryId", "intent", "fact", "step", "cause", "outcome":
+			return dst, true
+		}
+	}
+	return visit(dst, depth, key, value)
+}
 
 func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 	switch key {
 	case "type", "id", "parentId", "timestamp", "role", "api", "provider", "model", "modelId", "responseModel", "responseId", "usage",
 		"stopReason", "rawStopReason", "toolCallId", "thinkingSignature", "textSignature", "thoughtSignature", "signature", "mimeType",
-		"partialJson", "firstKeptEntryId", "targetId", "fromId", "retainedTail", "cwd", "parentSession", "branchedFrom", "thinkingLevel":
+		"partialJson", "firstKeptEntryId", "targetId", "fromId", "retainedTail", "cwd", "parentSession", "parentSessionId", "branchedFrom", "thinkingLevel":
 		return dst, true
 	case "arguments", "input":
 		return format.AppendStrings(dst, value), true

@@ -115,8 +115,28 @@ func (r *reader) spent(e *entry, v format.Value, provider, model, of string) {
 	}
 }
 
+// warmed tells the tokens of an entry that is nothing else: what kept a cache warm or, in version 4, any request, most of
+// which an entry has told already.
+func (r *reader) warmed(e *entry) {
+	of := e.value.Get("kind").Str()
+	if e.kind == "record" {
+		entry := e.value.Get("entryId").Str()
+		if r.paid[entry] {
+			return
+		}
+		of, r.paid[entry] = e.value.Get("cause").Str(), entry != ""
+	}
+	r.spent(e, e.usage, e.value.Get("provider").Str(), e.value.Get("model").Str(), of)
+}
+
 // spend gives a request its identity: its entry's or, where that may change, what its message alone tells.
 func (r *reader) spend(e *entry, u *transcript.Usage) {
+	if e.kind == "entry" {
+		if r.paid[e.id] {
+			return
+		}
+		r.paid[e.id] = e.id != ""
+	}
 	switch {
 	case e.again:
 		return
