@@ -111,6 +111,7 @@ func TestCasesOfAgents(t *testing.T) {
 			Requests: 2, Input: 6, Output: 2},
 		"openclaw/chats": {Runs: 3, Conversations: 4, Links: 2, Problems: 1, User: 6, Assistant: 6, Calls: 1, Results: 1,
 			Requests: 6, Input: 233, Output: 35, Cost: 2100000},
+		"openclaw/store":     {Runs: 1, Conversations: 1, Links: 1, User: 1, Assistant: 1, Calls: 1, Requests: 1, Input: 12, Output: 5, Cost: 10000},
 		"openclaw/places":    {Runs: 4, Conversations: 4, Problems: 2, User: 4},
 		"cursor/transcripts": {Runs: 4, Conversations: 5, Links: 1, Problems: 2, User: 7, Assistant: 6, Reasoning: 3, Calls: 5, Results: 2, System: 1},
 		"cursor/rows": {Runs: 2, Conversations: 3, Links: 1, Problems: 1, User: 4, Assistant: 5, Reasoning: 2, Calls: 3, Results: 2,

@@ -267,13 +267,17 @@ func TestForkThatWasSpawned(t *testing.T) {
 // compress does as Codex does: the compressed file takes the place of the plain one. Its one block is stored as it is.
 func (l *life) compress(name string) {
 	l.t.Helper()
-	content := l.read(name)
+	l.write(name+".zst", string(zstdFrame(l.read(name))))
+	l.remove(name)
+}
+
+// zstdFrame is a frame that holds content as it is.
+func zstdFrame(content string) []byte {
 	frame := []byte{0x28, 0xb5, 0x2f, 0xfd, 0xa0} // zstd: the size in four bytes, one segment
 	frame = binary.LittleEndian.AppendUint32(frame, uint32(len(content)))
 	block := len(content)<<3 | 1 // the last one
 	frame = append(frame, byte(block), byte(block>>8), byte(block>>16))
-	l.write(name+".zst", string(frame)+content)
-	l.remove(name)
+	return append(frame, content...)
 }
 
 // copied has the whole directory once more, as another machine's, and expects the same totals.

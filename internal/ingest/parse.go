@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -83,9 +84,13 @@ func exportRows(ctx context.Context, e format.Exporter, role string, r io.Reader
 	return nil
 }
 
+func unzstd(frame []byte) ([]byte, error) {
+	return format.ReadAll(format.Zstd(bytes.NewReader(frame)), format.DocumentLimit)
+}
+
 func queriesOf(all []format.Query) (queries []dbcopy.Query) {
 	for _, q := range all {
-		queries = append(queries, dbcopy.Query{Name: q.Name, SQL: q.SQL, JSON: q.JSON})
+		queries = append(queries, dbcopy.Query{Name: q.Name, SQL: q.SQL, JSON: q.JSON, Packed: q.Zstd, Unpack: unzstd})
 	}
 	return queries
 }

@@ -125,6 +125,8 @@ func dsn(path, mode string) string { return disk.URI(path, "mode="+mode) }
 type Query struct {
 	Name, SQL string
 	JSON      []string // columns whose text is JSON, and is written as such where it is valid
+	Packed    []string // columns whose bytes are written as the text that Unpack makes of them, where it can
+	Unpack    func([]byte) ([]byte, error)
 }
 
 // Rows writes the rows of a copy, one JSON object a line. A table that does not exist gives an error; what is no
@@ -181,6 +183,11 @@ func row(out *bufio.Writer, q Query, columns []string, values []any) error {
 		key, err := json.Marshal(column)
 		if err != nil {
 			return err
+		}
+		if packed, ok := values[i].([]byte); ok && slices.Contains(q.Packed, column) {
+			if text, err := q.Unpack(packed); err == nil {
+				values[i] = string(text)
+			}
 		}
 		value, err := cell(values[i], slices.Contains(q.JSON, column))
 		if err != nil {

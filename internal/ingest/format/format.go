@@ -114,6 +114,8 @@ type Query struct {
 	SQL  string
 	// JSON names columns whose text is JSON: where it is valid it becomes a value of the row, not a string.
 	JSON []string
+	// Zstd names columns whose bytes are a zstd frame, of text: that is what the row has.
+	Zstd []string
 }
 
 // Exporter is a format with originals that are SQLite databases.

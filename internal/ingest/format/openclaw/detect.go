@@ -17,6 +17,14 @@ func (openclaw) Detect(h format.Head) format.Claim {
 	if (openclaw{}).Withholds(h) {
 		return format.Claim{Strength: format.Certain, Skip: true}
 	}
+	switch {
+	case base == storeName && bytes.HasPrefix(h.Bytes, []byte(sqliteMagic)):
+		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true, Secret: true}
+	case path.Base(dir) == storeName && path.Ext(base) == ".ndjson" && bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+roleRows+`"`)):
+		return format.Claim{Strength: format.Certain, Role: roleRows, Log: true}
+	case path.Base(dir) == storeName && base == "chats.ndjson" && bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+roleNodes+`"`)):
+		return format.Claim{Strength: format.Certain, Role: roleNodes}
+	}
 	root, own := rootOf(dir)
 	if base == "sessions.json" && (root != "" || dir == ".") && isChats(h.Bytes) {
 		return format.Claim{Strength: format.Likely, Role: roleChats, Root: root}
@@ -43,13 +51,14 @@ func (openclaw) Detect(h format.Head) format.Claim {
 	return claim
 }
 
-// Withholds says that a file holds keys, or is a lock.
+// Withholds says that a file holds keys, or is a lock. Of the database that has sessions as well these alone are taken.
 func (openclaw) Withholds(h format.Head) bool {
 	switch base := path.Base(h.Path); {
 	case strings.HasSuffix(base, ".jsonl.lock"), base == "auth-profiles.json", base == "openclaw.json", base == "clawdbot.json", base == "moltbot.json":
 		return true
 	default:
-		return strings.HasPrefix(base, "openclaw") && strings.Contains(base, ".sqlite")
+		return strings.HasPrefix(base, "openclaw") && strings.Contains(base, ".sqlite") &&
+			!(base == storeName && bytes.HasPrefix(h.Bytes, []byte(sqliteMagic)))
 	}
 }
 

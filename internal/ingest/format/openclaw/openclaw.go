@@ -14,8 +14,9 @@
 //     miss most of what was paid.
 //   - When the program cuts a long result short it writes all that follows again, under new ids and times, and may drop the
 //     first ones later. A message is known by the time in itself, and an answer that stands twice was asked once.
-//   - From July 2026 on (2026.7.2) live sessions are in a database, agents/<agent>/agent/openclaw-agent.sqlite. It holds keys as
-//     well, and is left alone; what it lays down as .jsonl.reset and .jsonl.deleted, compressed too, is read.
+//   - From July 2026 on (2026.7.2) live sessions are in a database, agents/<agent>/agent/openclaw-agent.sqlite, an entry a row; from
+//     2026.9.7 on long ones are compressed. It holds keys as well: the rows of sessions are taken and nothing else. What it lays down
+//     as .jsonl.reset and .jsonl.deleted, compressed too, is read.
 package openclaw
 
 import (
@@ -34,19 +35,23 @@ type openclaw struct{}
 var (
 	_ format.Placed     = openclaw{}
 	_ format.Withholder = openclaw{}
+	_ format.Splitter   = openclaw{}
 )
 
 // Name returns "openclaw".
 func (openclaw) Name() string { return "openclaw" }
 
 // Version counts changes of what Parse yields.
-func (openclaw) Version() int { return 1 }
+func (openclaw) Version() int { return 2 }
 
 // The roles of the files.
 const (
 	roleSession = "session"
 	rolePacked  = "session-zst" // the same, compressed by the program
 	roleChats   = "chats"       // sessions.json
+	roleStore   = "store"       // openclaw-agent.sqlite
+	roleRows    = "event"       // the entries of a session, from there
+	roleNodes   = "chat"        // what sessions.json says, from there
 )
 
 // Places says where the program keeps its files, on every system alike.
@@ -66,8 +71,13 @@ func (openclaw) Places() []format.Place {
 
 // Parse yields the records of one file.
 func (openclaw) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
-	if in.Role == roleChats {
+	switch in.Role {
+	case roleChats:
 		return chats(in)
+	case roleNodes:
+		return storedChats(in)
+	case roleRows:
+		return pi.Parse(in.Reader, stored(in.Path))
 	}
 	n := nameOf(in.Path)
 	s := pi.Session{ID: n.session, Agent: agentOf(in.Path), Shared: true, Order: n.order(), Rank: n.rank(), Again: true, Prompt: asked}

@@ -22,6 +22,8 @@ type Session struct {
 	Rank   int
 	// Again says that the program writes entries again under new ids, as a branch without what it cut out of them.
 	Again bool
+	// Columns are those of a row of a database that may hold the entry, the first one that does; none where a line is the entry.
+	Columns []string
 	// Prompt gives what the user wrote of a prompt, "" where that is nobody; nil leaves it as it is.
 	Prompt func(string) string
 }
@@ -42,12 +44,25 @@ func Parse(in io.Reader, s Session) iter.Seq2[transcript.Record, error] {
 				r.Fail(err)
 				return
 			}
-			if r.line(o); r.Done() {
+			if r.line(s.entry(o)); r.Done() {
 				return
 			}
 		}
 		r.end()
 	}
+}
+
+// entry takes the entry out of a row.
+func (s *Session) entry(row format.Object) format.Object {
+	for _, column := range s.Columns {
+		if v := row.Value.Get(column); v.IsObject() {
+			row.Origin.Offset += format.OffsetIn(row.Value, v)
+			row.Origin.Length = int64(v.Len())
+			row.Value = v
+			break
+		}
+	}
+	return row
 }
 
 // reader reads one file.

@@ -30,7 +30,8 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 	switch key {
 	case "type", "id", "parentId", "timestamp", "role", "api", "provider", "model", "modelId", "responseModel", "responseId", "usage",
 		"stopReason", "rawStopReason", "toolCallId", "thinkingSignature", "textSignature", "thoughtSignature", "signature", "mimeType",
-		"partialJson", "firstKeptEntryId", "targetId", "fromId", "retainedTail", "cwd", "parentSession", "parentSessionId", "branchedFrom", "thinkingLevel":
+		"partialJson", "firstKeptEntryId", "targetId", "fromId", "retainedTail", "cwd", "parentSession", "parentSessionId", "branchedFrom", "thinkingLevel",
+		"event_zstd", "navigation_json": // of rows that could not be read
 		return dst, true
 	case "arguments", "input":
 		return format.AppendStrings(dst, value), true

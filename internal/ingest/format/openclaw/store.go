@@ -1,0 +1,64 @@
+package openclaw
+
+import (
+	"path"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/format/pi"
+)
+
+// storeName is the database that newer versions keep an agent's sessions in, and its keys.
+const (
+	storeName   = "openclaw-agent.sqlite"
+	sqliteMagic = "SQLite format 3\x00"
+)
+
+// Split takes the entries out of the database, an original for each session, and what its chats are, in one. An entry is in one of
+// two columns, the second of which came later.
+func (openclaw) Split(role string) []format.Split {
+	if role != roleStore {
+		return nil
+	}
+	return []format.Split{{
+		Role: roleRows,
+		Log:  true,
+		With: []string{"transcript_events"},
+		Keys: `SELECT session_id, CAST(coalesce(max(created_at), 0) AS INTEGER), count(*) + max(seq) + coalesce(sum(octet_length(event_json)), 0), session_id
+			FROM transcript_events GROUP BY session_id ORDER BY session_id`,
+		Rows: []format.Query{{
+			Name: roleRows, SQL: `SELECT * FROM transcript_events WHERE session_id = ?1 ORDER BY seq`, JSON: entryColumns, Zstd: entryColumns[1:],
+		}},
+	}, nodes("session_nodes", "current_session_id"), nodes("session_entries", "session_id", "session_nodes")}
+}
+
+// nodes are the chats in a table; earlier versions had another one. What changes with every message is not of them.
+func nodes(table, session string, without ...string) format.Split {
+	return format.Split{
+		Role: roleNodes, With: []string{table}, Without: without,
+		Keys: `SELECT 'chats', CAST(coalesce(max(updated_at), 0) AS INTEGER), count(*), '' FROM ` + table + ` HAVING count(*) > 0`,
+		Rows: []format.Query{{Name: roleNodes, SQL: `SELECT session_key, ` + session + ` AS session_id,
+			CASE WHEN json_valid(entry_json) THEN json_extract(entry_json, '$.label') END AS label,
+			CASE WHEN json_valid(entry_json) THEN json_extract(entry_json, '$.spawnedBy') END AS spawned_by
+			FROM ` + table + ` WHERE ?1 = '' ORDER BY session_key`}},
+	}
+}
+
+var entryColumns = []string{"event_json", "event_zstd"}
+
+func (openclaw) Apart(role string) bool {
+	return role == roleStore || role == roleRows || role == roleNodes
+}
+
+// stored is what is known of the session of some rows: it is as it is now.
+func stored(file string) pi.Session {
+	n := name{session: strings.TrimSuffix(path.Base(file), ".ndjson")}
+	s := pi.Session{ID: n.session, Shared: true, Order: n.order(), Rank: n.rank(), Again: true, Columns: entryColumns, Prompt: asked}
+	// agents/<agent>/agent/openclaw-agent.sqlite/<session>.ndjson
+	if home := path.Dir(path.Dir(file)); path.Base(home) == "agent" {
+		if agent := path.Base(path.Dir(home)); agent != "." && agent != "/" {
+			s.Agent = agent
+		}
+	}
+	return s
+}
