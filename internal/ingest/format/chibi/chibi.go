@@ -1,5 +1,6 @@
 // Package chibi reads the home directory of Chibi, a command line chat program whose conversations are called
-// contexts. It owns the partitioned layout (contexts/<name>/transcript/), the flat one before it
+// contexts. It owns the partitioned layout (contexts/<name>/transcript/), the one of early 2026 that cut the window
+// into partitions instead (active.jsonl and partitions/ beside transcript.jsonl), the flat one before it
 // (context.jsonl, transcript.jsonl, transcript_archive.jsonl), the single context.json before that, and what
 // lies beside them: inboxes, debug logs, summaries, prompts and state.json.
 //
@@ -37,7 +38,7 @@ const (
 	roleTranscript = "transcript" // a file of transcript/
 	roleArchive    = "archive"    // transcript_archive.jsonl
 	roleLog        = "log"        // transcript.jsonl
-	roleWindow     = "window"     // context.jsonl
+	roleWindow     = "window"     // context.jsonl, or active.jsonl and partitions/ of the context itself
 	roleOldest     = "oldest"     // context.json
 	roleReadable   = "readable"   // transcript.md
 	roleStray      = "stray"      // a log by content alone, anywhere
@@ -53,7 +54,7 @@ const (
 func (Format) Name() string { return "chibi" }
 
 // Version is the version of the parser.
-func (Format) Version() int { return 1 }
+func (Format) Version() int { return 2 }
 
 // Places returns Chibi's home.
 func (Format) Places() []format.Place {

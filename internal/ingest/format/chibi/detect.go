@@ -31,8 +31,11 @@ func roleOf(rest string) string {
 		}
 		return ""
 	}
+	if name, ok := strings.CutPrefix(rest, "partitions/"); ok && strings.HasSuffix(name, ".jsonl") && !strings.Contains(name, "/") {
+		return roleWindow
+	}
 	switch rest {
-	case "context.jsonl":
+	case "context.jsonl", "active.jsonl":
 		return roleWindow
 	case "transcript.jsonl":
 		return roleLog
@@ -75,6 +78,8 @@ func locate(file string) (place, bool) {
 func locateBare(file string) (place, bool) {
 	dir, rest := path.Dir(file), path.Base(file)
 	switch {
+	case rest == "active.jsonl" && path.Base(dir) != "transcript":
+		return place{}, false // too many programs have one
 	case path.Base(dir) == "transcript":
 		dir, rest = path.Dir(dir), "transcript/"+rest
 	case path.Base(dir) == "partitions" && path.Base(path.Dir(dir)) == "transcript":

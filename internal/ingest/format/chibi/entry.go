@@ -102,9 +102,9 @@ func (e *entry) eventKind() transcript.Kind {
 		return transcript.KindToolResult
 	case "compaction":
 		return transcript.KindCompaction
-	case "context_created", "archival", "control_transfer":
+	case "context_created", "archival", "control_transfer", "flow_control_call", "flow_control_result":
 		return transcript.KindLifecycle
-	case "system_prompt_changed":
+	case "system_prompt_changed", "system_prompt":
 		return transcript.KindSystem
 	}
 	return transcript.KindUnknown
@@ -133,7 +133,7 @@ func (e *entry) speaker() string {
 		return "assistant"
 	case "tool_result":
 		return "tool"
-	case "context_created", "compaction", "archival", "system_prompt_changed":
+	case "context_created", "compaction", "archival", "system_prompt_changed", "system_prompt":
 		return "system"
 	}
 	return e.role
@@ -147,9 +147,9 @@ func (e *entry) context() string {
 			return e.from
 		}
 		return e.to
-	case "tool_call":
+	case "tool_call", "flow_control_call":
 		return e.from
-	case "tool_result", "context_created", "compaction", "archival", "system_prompt_changed":
+	case "tool_result", "flow_control_result", "context_created", "compaction", "archival", "system_prompt_changed", "system_prompt":
 		return e.to
 	}
 	return ""

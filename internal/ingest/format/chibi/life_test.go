@@ -22,6 +22,8 @@ func TestCases(t *testing.T) {
 		{dir: "rotation", context: "fresh", runs: 2, events: 2},
 		{dir: "cleared", context: "blank", runs: 1, events: 6},
 		{dir: "flat", context: "old", runs: 1, events: 9, calls: 2, results: 2},
+		{dir: "own-partitions", context: "early", runs: 1, events: 6},
+		{dir: "flow-control", context: "asked", runs: 1, events: 4},
 		{dir: "without-ids", context: "bare", runs: 1, events: 5, calls: 1, results: 1},
 		{dir: "oldest", context: "first", runs: 2, events: 5, problems: 2},
 		{dir: "readable", context: "only", runs: 1, events: 5},
@@ -76,6 +78,8 @@ func TestRotation(t *testing.T) {
 		"anew":     {"transcript/partitions/1770600000-1770600001.jsonl": []byte(one), "transcript/active.jsonl": []byte(two)},
 		"windowed": {"transcript/active.jsonl": []byte(one + two), "context.jsonl": []byte(line(9, now+5, "user", "c", "one", "message", ""))},
 		"adopted":  {"transcript/context.jsonl": []byte(one + two)},
+		"own":      {"partitions/1770600000-1770600001.jsonl": []byte(one), "active.jsonl": []byte(two)},
+		"outlived": {"transcript/active.jsonl": []byte(one + two), "active.jsonl": []byte(line(8, now, "ana", "c", "zero", "message", ""))},
 		"left":     {"transcript/active.jsonl": []byte(one + two), "transcript_archive.jsonl": []byte(line(8, now, "ana", "c", "zero", "message", ""))},
 	} {
 		placed := map[string][]byte{}
@@ -100,6 +104,7 @@ func TestRotation(t *testing.T) {
 func TestOrder(t *testing.T) {
 	var paths = []string{
 		"transcript_archive.jsonl", "transcript.jsonl", "context.jsonl",
+		"partitions/999999990-1000000010.jsonl", "partitions/1000000010-1000000020.jsonl", "active.jsonl",
 		"transcript/partitions/999999990-1000000010.jsonl",
 		"transcript/partitions/1000000010-1000000010.jsonl",
 		"transcript/partitions/1000000010-1000000020.jsonl",

@@ -115,9 +115,17 @@ func order(in format.Input) string {
 	case roleLog:
 		return "2"
 	case roleWindow:
-		return "3"
+		if path.Base(in.Path) == "context.jsonl" {
+			return "3"
+		}
+		return "4" + inTime(in.Path)
 	}
-	name := strings.TrimSuffix(path.Base(in.Path), ".jsonl")
+	return inTime(in.Path)
+}
+
+// inTime sorts partitions by their seconds, and the active file behind them.
+func inTime(file string) string {
+	name := strings.TrimSuffix(path.Base(file), ".jsonl")
 	if name == "active" {
 		return "~"
 	}
