@@ -65,12 +65,12 @@ func kindOf(o format.Value, typ, role string) (transcript.Kind, string) {
 		return transcript.KindMessage, o.Get("message").Get("role").Str()
 	case "assistant", "user":
 		return transcript.KindMessage, typ
-	case "system":
+	case "system", "SystemMessage":
 		if o.Get("subtype").Str() == "init" {
 			return transcript.KindLifecycle, "system"
 		}
 		return transcript.KindSystem, "system"
-	case "init", "SystemInitEvent", "result", "ResultEvent":
+	case "init", "SystemInitEvent", "result", "ResultEvent", "ResultMessage":
 		return transcript.KindLifecycle, ""
 	case "tool_use", "ToolUseEvent":
 		return transcript.KindToolCall, "assistant"
@@ -83,7 +83,8 @@ func kindOf(o format.Value, typ, role string) (transcript.Kind, string) {
 	case "thinking", "reasoning", "ThinkingEvent":
 		return transcript.KindReasoning, "assistant"
 	}
-	if who, ok := strings.CutSuffix(typ, "MessageEvent"); ok {
+	// The SDK names its classes AssistantMessage, stand-ins for it AssistantMessageEvent.
+	if who, ok := strings.CutSuffix(strings.TrimSuffix(typ, "Event"), "Message"); ok {
 		return transcript.KindMessage, strings.ToLower(who)
 	}
 	return transcript.KindUnknown, role
