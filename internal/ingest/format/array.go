@@ -10,9 +10,9 @@ import (
 )
 
 // Elements yields the elements of the JSON array that r holds, one after the other, in memory bounded by the longest and
-// MaxLine. Of an element that is no JSON ("bad json") or longer than MaxLine ("element too long") it calls problem and goes on,
-// as far as it can be told where the next one begins; the same where there is no array, or its end is missing. The error is
-// r's and ends the sequence.
+// MaxLine; an object alone as if it were the only element of one. Of an element that is no JSON ("bad json") or longer than
+// MaxLine ("element too long") it calls problem and goes on, as far as it can be told where the next one begins; the same where
+// there is no array, or its end is missing. The error is r's and ends the sequence.
 func Elements(r io.Reader, problem func(*transcript.Problem)) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		a := &array{splitter: splitter{r: r, buf: *buffers.Get().(*[]byte)}}
@@ -23,7 +23,7 @@ func Elements(r io.Reader, problem func(*transcript.Problem)) iter.Seq2[Object, 
 		for more {
 			at, b, long := a.element()
 			if b == nil && !long {
-				reason = "the array is cut off"
+				reason = a.cutOff()
 				break
 			}
 			if long {
@@ -48,7 +48,10 @@ func Elements(r io.Reader, problem func(*transcript.Problem)) iter.Seq2[Object, 
 }
 
 // array is a splitter that cuts between the elements of an array.
-type array struct{ splitter }
+type array struct {
+	splitter
+	alone bool // one object without an array
+}
 
 // next gives the next byte that is no space, 0 at the end. It stays where it is.
 func (a *array) next() byte {
@@ -70,7 +73,7 @@ func (a *array) skip(n int) {
 	a.offset += int64(n)
 }
 
-// open goes behind the bracket that the array begins with, and before its first element if there is one.
+// open goes behind the bracket that the array begins with, and before its first element if there is one, or before an object alone.
 func (a *array) open() (more bool, reason string) {
 	for a.err == nil && a.end-a.start < len(bom) {
 		a.fill()
@@ -78,7 +81,12 @@ func (a *array) open() (more bool, reason string) {
 	if bytes.HasPrefix(a.buf[a.start:a.end], []byte(bom)) {
 		a.skip(len(bom))
 	}
-	if a.next() != '[' {
+	switch a.next() {
+	case '[':
+	case '{':
+		a.alone = true
+		return true, ""
+	default:
 		return false, "no array"
 	}
 	if a.skip(1); a.next() == ']' {
@@ -95,8 +103,21 @@ func (a *array) closed() (reason string) {
 	return ""
 }
 
+func (a *array) cutOff() (reason string) {
+	if a.alone {
+		return "the object is cut off"
+	}
+	return "the array is cut off"
+}
+
 // more goes behind the comma after an element. Without one the array ends.
 func (a *array) more() (more bool, reason string) {
+	switch c := a.next(); {
+	case a.alone && c != 0:
+		return false, "bytes after the object"
+	case a.alone:
+		return false, ""
+	}
 	switch a.next() {
 	case ',':
 		a.skip(1)
@@ -192,14 +213,18 @@ func (s *span) text(b []byte) {
 	s.at++
 }
 
-// FirstElement gives what a file's first bytes show of the first object in an array that they begin with; absent when they begin
-// otherwise.
-func FirstElement(head []byte) Value {
+// FirstElement gives what a file's first bytes show of the first object that [Elements] yields, which may stand alone; absent when
+// they begin otherwise.
+func FirstElement(head []byte) (v Value, alone bool) {
 	head = TrimBOM(head)
-	i := skipSpace(head, 0)
-	if i == len(head) || head[i] != '[' || !BeginsObject(head[i+1:]) {
-		return Value{}
+	head = head[skipSpace(head, 0):]
+	switch {
+	case BeginsObject(head):
+		alone = true
+	case len(head) > 0 && head[0] == '[' && BeginsObject(head[1:]):
+		head = head[1:]
+	default:
+		return Value{}, false
 	}
-	i++
-	return ParseStart(head[i+skipSpace(head[i:], 0):])
+	return ParseStart(head[skipSpace(head, 0):]), alone
 }

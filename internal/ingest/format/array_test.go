@@ -35,7 +35,12 @@ func TestElements(t *testing.T) {
 		{`[{"a":"]}"} , [1,[2]],"x\"]\\",null,-1e3 ]`, `1+10 {"a":"]}"}|14+7 [1,[2]]|22+8 "x\"]\\"|31+4 null|36+5 -1e3|`},
 		{`["\\\\\"\\",{"\\":"\""}]`, `1+10 "\\\\\"\\"|12+11 {"\\":"\""}|`},
 		{"", "0+0 bad json: no array"},
-		{"{}", "0+0 bad json: no array"},
+		{"{}", "0+2 {}|"},
+		{"\xef\xbb\xbf {\"a\":[{}]}\n", `4+10 {"a":[{}]}|`},
+		{`{"a":1`, "0+0 bad json: the object is cut off"},
+		{`{"a":nope}`, "0+10 bad json: byte 6: not the start of a value"},
+		{`{},{}`, "0+2 {}|2+0 bad json: bytes after the object"},
+		{"1", "0+0 bad json: no array"},
 		{"[", "1+0 bad json: the array is cut off"},
 		{`[1,`, "1+1 1|3+0 bad json: the array is cut off"},
 		{`[1,{"a":"b`, "1+1 1|3+0 bad json: the array is cut off"},
@@ -130,9 +135,15 @@ func TestElementsPassErrorsOn(t *testing.T) {
 
 func TestFirstElement(t *testing.T) {
 	for in, want := range map[string]string{
-		` [ {"a":1,"b":{"c":`: `{"a":1,"b":{"c":`, `[{"a":1},{"b"`: `{"a":1}`, "\xef\xbb\xbf[{}]": "{}", `{}`: "", `[[{}]]`: "", `[`: "", "": "", `[7,{}]`: "",
+		` [ {"a":1,"b":{"c":`: `{"a":1,"b":{"c":`, `[{"a":1},{"b"`: `{"a":1}`, "\xef\xbb\xbf[{}]": "{}", `[[{}]]`: "",
+		"\xef\xbb\xbf {}": "alone {}", `{"a":[`: `alone {"a":[`, `[`: "", "": "", `[7,{}]`: "",
 	} {
-		if got := string(FirstElement([]byte(in)).Raw()); got != want {
+		v, alone := FirstElement([]byte(in))
+		got := string(v.Raw())
+		if alone {
+			got = "alone " + got
+		}
+		if got != want {
 			t.Errorf("FirstElement(%q) = %q, want %q", in, got, want)
 		}
 	}

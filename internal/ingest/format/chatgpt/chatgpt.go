@@ -46,8 +46,8 @@ func (chatgpt) Detect(h format.Head) format.Claim {
 	if !strings.EqualFold(path.Ext(name), ".json") {
 		return format.Claim{}
 	}
-	v := format.FirstElement(h.Bytes)
-	if !v.IsObject() || !isConversation(v, int64(len(h.Bytes)) < h.Size) {
+	v, alone := format.FirstElement(h.Bytes)
+	if !v.IsObject() || alone && !hasAuthors(v.Get("mapping"), false) || !isConversation(v, int64(len(h.Bytes)) < h.Size) {
 		return format.Claim{}
 	}
 	c := format.Claim{Strength: format.Likely, Role: roleConversations}
@@ -73,7 +73,7 @@ func isConversation(v format.Value, cut bool) bool {
 	if !mapping.Exists() {
 		return cut && own >= 3
 	}
-	if !mapping.IsObject() || own+any < 2 || own == 0 && !hasAuthors(mapping) {
+	if !mapping.IsObject() || own+any < 2 || own == 0 && !hasAuthors(mapping, true) {
 		return false
 	}
 	for _, node := range mapping.Fields() {
@@ -82,14 +82,15 @@ func isConversation(v format.Value, cut bool) bool {
 	return true
 }
 
-// hasAuthors reports whether the first message of a mapping says who wrote it. DeepSeek exports the same tree, with messages of its own.
-func hasAuthors(mapping format.Value) bool {
+// hasAuthors reports whether the first message of a mapping says who wrote it, or none where there is no message in sight. DeepSeek
+// exports the same tree, with messages of its own.
+func hasAuthors(mapping format.Value, none bool) bool {
 	for _, node := range mapping.Fields() {
 		if m := node.Get("message"); m.IsObject() {
 			return m.Get("author").Exists()
 		}
 	}
-	return true
+	return none
 }
 
 // Parse yields the records of one file.

@@ -44,7 +44,8 @@ func (claudeai) Detect(h format.Head) format.Claim {
 	if !strings.EqualFold(path.Ext(name), ".json") {
 		return format.Claim{}
 	}
-	v, ours := format.FirstElement(h.Bytes), named.MatchString(name)
+	v, alone := format.FirstElement(h.Bytes)
+	ours := !alone && named.MatchString(name)
 	if !v.IsObject() || !isConversation(v, ours && int64(len(h.Bytes)) < h.Size) {
 		return format.Claim{}
 	}
