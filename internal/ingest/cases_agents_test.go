@@ -93,7 +93,7 @@ func TestCasesOfAgents(t *testing.T) {
 		"kimi/cli": {Runs: 7, Conversations: 9, Links: 4, User: 10, Assistant: 6, Reasoning: 2, Calls: 4, Results: 3,
 			Requests: 8, Input: 466, Output: 39, CacheRead: 50},
 		"qwen-code/past":   {Runs: 2, Conversations: 2, User: 2, Assistant: 2, Requests: 2, Input: 120, Output: 18, CacheRead: 60},
-		"chatgpt/tree":     {Runs: 3, Conversations: 3, Links: 1, User: 4, Assistant: 4, Reasoning: 2, Calls: 2, Results: 3, System: 1},
+		"chatgpt/tree":     {Runs: 3, Conversations: 3, Links: 1, User: 4, Assistant: 4, Reasoning: 2, Calls: 2, Results: 3, System: 2},
 		"chatgpt/odd":      {Runs: 2, Conversations: 2, Problems: 4, User: 2, Assistant: 1, Calls: 1, Results: 1, System: 1},
 		"chatgpt/twice":    {Runs: 3, Conversations: 3, User: 5, Assistant: 3},
 		"chatgpt/broken":   {Runs: 2, Conversations: 2, Problems: 2, User: 2},

@@ -14,28 +14,16 @@ func classify(v format.Value) (transcript.Kind, string) {
 	switch role := v.Get("author", "role").Word(); {
 	case typ.Is("thoughts"), typ.Is("reasoning_recap"):
 		return transcript.KindReasoning, "assistant"
-	case role == "assistant" && recipient(v) != "all":
+	case role == "user" && !hidden(v) && !typ.Is("user_editable_context"):
+		return transcript.KindMessage, role
+	case role == "assistant" && recipient(v) == "all":
+		return transcript.KindMessage, role
+	case role == "assistant":
 		return transcript.KindToolCall, role
 	case role == "tool":
 		return transcript.KindToolResult, role
-	case isBlank(v):
-		return transcript.KindNotice, role
-	case role == "user" && !hidden(v) && !typ.Is("user_editable_context"), role == "assistant":
-		return transcript.KindMessage, role
 	}
 	return transcript.KindSystem, "system"
-}
-
-// isBlank reports whether a message says nothing: the first of a conversation, and those in which a model did not speak before it
-// called a tool, or behind that.
-func isBlank(v format.Value) bool {
-	content := v.Get("content")
-	for part := range content.Get("parts").Items() {
-		if !part.IsString() || !part.IsBlank() {
-			return false
-		}
-	}
-	return content.Get("parts").IsArray() && v.Get("metadata", "attachments").Len() <= len("[]") && !context(v).Exists()
 }
 
 // context is what a person has told about themselves and how to answer, where the message has it apart from what it says.
@@ -58,9 +46,6 @@ func (p *parser) message(n *node, before string) string {
 		Origin: p.origin(v), Model: n.slug(), Attributes: p.attributes(n, before),
 	}
 	e := &p.event
-	if n.kind == transcript.KindNotice {
-		e.Verdict = transcript.Uncounted
-	}
 	if n.at.Valid {
 		e.Time = n.at
 	}
