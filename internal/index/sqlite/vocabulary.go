@@ -3,7 +3,6 @@ package sqlite
 import (
 	"bytes"
 	"cmp"
-	"database/sql"
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
@@ -65,16 +64,18 @@ func (w *runWriter) flush() error {
 // joinTerms puts one run in the place of several, when there are too many: of those that are not much larger than all that
 // are smaller, so that a word is written again only when there are half as many again.
 func (t *tx) joinTerms(kept int) error {
+	runs, err := t.runs()
+	if err != nil || len(runs) <= kept {
+		return err
+	}
 	type size struct{ run, bytes int64 }
-	var all []size
-	err := t.each("SELECT id >> 20, sum(length(words)) FROM terms GROUP BY 1", func(r *sql.Rows) error {
-		var s size
-		err := r.Scan(&s.run, &s.bytes)
-		all = append(all, s)
-		return err
-	})
-	if err != nil || len(all) <= kept {
-		return err
+	all := make([]size, len(runs))
+	for i, run := range runs { // one by one: a statement that groups them would hold all words to sort them
+		all[i].run = run
+		_, err := t.look("SELECT sum(length(words)) FROM terms WHERE id >= ? AND id < ?", []any{run << schema.RunBits, (run + 1) << schema.RunBits}, &all[i].bytes)
+		if err != nil {
+			return err
+		}
 	}
 	slices.SortFunc(all, func(a, b size) int { return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.run, b.run)) })
 	n, total := 1, all[0].bytes
@@ -85,7 +86,7 @@ func (t *tx) joinTerms(kept int) error {
 	if n == 1 {
 		return nil
 	}
-	var runs []int64
+	runs = runs[:0]
 	for _, s := range all[:n] {
 		runs = append(runs, s.run)
 	}

@@ -79,6 +79,31 @@ func TestVocabulary(t *testing.T) {
 	}
 }
 
+// TestJoinTermsReadsWhatItJoins: which runs are small, it sees without reading the words of all, as it would after each ingest.
+func TestJoinTermsReadsWhatItJoins(t *testing.T) {
+	db := newDB(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, words := range []int{20_000, 20_000, 20_000, 20_000, 20_000, 20_000, 20_000, 10, 10} {
+		inTx(t, db, func(x *tx) error {
+			w := runWriter{t: x}
+			for i := range words {
+				if err := w.add(fmt.Appendf(nil, "%08d%x", i, r.Uint64())); err != nil {
+					return err
+				}
+			}
+			return w.flush()
+		})
+	}
+	runs, pages := 0, 0
+	if err := db.r.QueryRow("SELECT count(DISTINCT id >> 20), sum(length(words)) / 4096 FROM terms").Scan(&runs, &pages); err != nil || runs != 9 || pages < 100 {
+		t.Fatalf("%d runs of %d pages: %v", runs, pages, err)
+	}
+	got := countWrites(t, db).of(t, func() error { return db.joinTerms(t.Context()) })
+	if got.touched > pages/4 {
+		t.Errorf("%v, of %d pages of words", got, pages)
+	}
+}
+
 func collect(t *testing.T, seq iter.Seq2[string, error]) (all []string) {
 	t.Helper()
 	for s, err := range seq {
