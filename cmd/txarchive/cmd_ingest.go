@@ -16,6 +16,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/ingest/format/all"
 )
 
 type ingestOptions struct {
@@ -33,7 +34,7 @@ func newIngestCommand(a *app) *cobra.Command {
 		Long: "Scan directories and take every file of the formats that txarchive knows, and all that lies beside them.\n" +
 			"Running it again takes only what is new: of a file that has grown its new end, of one that was rewritten the\n" +
 			"whole as a new version. Sources are only read. A missing or empty archive directory becomes an archive.\n" +
-			"Of a FILE nothing else of its directory is taken, now or later.\n\n" +
+			"Of a FILE nothing else of its directory is taken, now or later. A zip that ChatGPT or Claude.ai sent is read as it is.\n\n" +
 			"Without DIR all sources are scanned; see `txarchive source`. As long as there are none, what `txarchive source discover`\n" +
 			"finds is followed, and what formats know below the current directory." +
 			exits("3 finished, some files had problems", "4 no such directory", "11 another txarchive is writing", "130 interrupted: what was stored is kept"),
@@ -50,8 +51,11 @@ func newIngestCommand(a *app) *cobra.Command {
 func runIngest(ctx context.Context, a *app, o ingestOptions, dirs []string) error {
 	began := time.Now()
 	for _, dir := range dirs {
-		if info, err := os.Stat(dir); err == nil && info.Mode().IsRegular() && !o.all && strings.EqualFold(filepath.Ext(dir), ".zip") {
-			return usage(dir+" is a zip, and what is in one is not read", "unpack it into a directory of its own, and name that; --all takes it as it is")
+		if info, err := os.Stat(dir); err != nil || !info.Mode().IsRegular() || o.all || !strings.EqualFold(filepath.Ext(dir), ".zip") {
+			continue
+		}
+		if err := ingest.CheckZip(all.Formats(), dir); err != nil {
+			return usage(dir+" cannot be read: "+err.Error(), "load it again, or unpack it into a directory of its own, and name that; --all takes it as it is")
 		}
 	}
 	store, done, err := a.ingestInto(ctx, o)

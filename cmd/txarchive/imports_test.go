@@ -49,8 +49,9 @@ var doors = map[string][]string{
 	"archive": {"disk", "blob", "blob/pack", "blob/local", "index", "index/sqlite", "transcript"},
 	// wings
 	"backup":                    {"blob", "blob/local", "blob/pack", "disk"},
-	"ingest":                    {"ingest/format", "ingest/dbcopy", "disk", "index", "blob", "blob/pack", "price", "transcript"},
+	"ingest":                    {"ingest/format", "ingest/dbcopy", "ingest/zipped", "disk", "index", "blob", "blob/pack", "price", "transcript"},
 	"ingest/dbcopy":             {"disk"},
+	"ingest/zipped":             {},
 	"ingest/format":             {"transcript"},
 	"ingest/format/<name>":      {"ingest/format", "transcript"},
 	"ingest/format/pi":          {"ingest/format", "transcript"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"context"
 	"database/sql"
 	"errors"
@@ -95,6 +96,7 @@ func scriptParams(t *testing.T, dir string) testscript.Params {
 			"same":     sameTree,
 			"hold":     holdLock,
 			"sqlite":   fillDatabase,
+			"zip":      makeZip,
 		},
 	}
 }
@@ -132,6 +134,25 @@ func fillDatabase(ts *testscript.TestScript, _ bool, v []string) {
 	ts.Check(errors.Join(err, db.Close()))
 	quiet := time.Now().Add(-time.Hour) // a file that was written just now may be written again unseen
 	ts.Check(os.Chtimes(path, quiet, quiet))
+}
+
+// zip ZIP FILE... packs files, without the directories above them.
+func makeZip(ts *testscript.TestScript, _ bool, v []string) {
+	if len(v) < 2 {
+		ts.Fatalf("usage: zip ZIP FILE...")
+	}
+	f, err := os.Create(ts.MkAbs(v[0]))
+	ts.Check(err)
+	z := zip.NewWriter(f)
+	for _, name := range v[1:] {
+		w, err := z.Create(filepath.Base(name))
+		ts.Check(err)
+		_, err = io.WriteString(w, ts.ReadFile(name))
+		ts.Check(err)
+	}
+	ts.Check(errors.Join(z.Close(), f.Close()))
+	quiet := time.Now().Add(-time.Hour)
+	ts.Check(os.Chtimes(ts.MkAbs(v[0]), quiet, quiet))
 }
 
 // flip GLOB turns one bit around in the midst of the files that match.

@@ -83,7 +83,7 @@ func (r *restorer) job(o original) (j job, err error) {
 	}
 	_, j.name, _ = strings.Cut(j.name, "/") // the source is one part
 	if r.opts.Apart != nil && r.opts.Apart(o.Version) {
-		return j, errors.New("it was never a file there: what was read of a database, which can only be restored elsewhere")
+		return j, errors.New("it was never a file there: what was read of a database or a zip, which can only be restored elsewhere")
 	}
 	j.to, err = r.target(o.Source)
 	return j, err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/ingest/zipped"
 )
 
 // credentials are whole names of files that hold secrets of programs and are never archived, wherever they lie
@@ -37,6 +38,7 @@ type stance struct {
 	format format.Format
 	claim  format.Claim
 	root   string // of the format, "" for a file that stands alone
+	zip    bool   // it is taken apart into the files in it
 }
 
 // stances has one of each, called by their numbers.
@@ -136,18 +138,24 @@ func (s *scan) ask(files *opener, file *file, head []byte) (c stance, err error)
 		return c, err
 	}
 	h := format.Head{Path: file.path, Size: file.size, Bytes: head[:n]}
-	for _, f := range s.g.Formats {
+	for _, one := range s.g.Formats {
 		if c.claim.Strength == format.Certain { // nobody claims more
-			if w, ok := f.(format.Withholder); !ok || !w.Withholds(h) {
+			if w, ok := one.(format.Withholder); !ok || !w.Withholds(h) {
 				continue
 			}
 		}
-		if claim := f.Detect(h); claim.Strength > c.claim.Strength || claim.Skip {
-			c.format, c.claim = f, claim
+		if claim := one.Detect(h); claim.Strength > c.claim.Strength || claim.Skip {
+			c.format, c.claim = one, claim
 		}
 	}
 	if c.claim.Strength == format.None && !c.claim.Skip || c.claim.Role == format.Other {
 		c.format = nil
+	}
+	if c.claim.Strength == format.None && !c.claim.Skip && isZip(h.Path) {
+		if list, err := zipped.Open(f, h.Size); err == nil {
+			c.format, c.claim, _ = exported(s.g.Formats, h.Path, list)
+			c.zip = c.format != nil
+		}
 	}
 	return c, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
 // The kinds of facts that the way in writes.
@@ -184,6 +185,9 @@ func (g *Ingester) formatsName() string {
 	var name strings.Builder
 	for _, f := range g.Formats {
 		fmt.Fprintf(&name, "%s %d ", f.Name(), f.Version())
+		if _, ok := f.(format.Zipped); ok {
+			name.WriteString("zip ")
+		}
 	}
 	return name.String()
 }
@@ -331,8 +335,8 @@ func (s *scan) countWork(ctx context.Context, work *queue) error {
 
 // due says what a file is against the archive, as far as its size and time tell, and how many bytes of it are new.
 func (s *scan) due(ctx context.Context, c *claimed) (pieceKind, int64, error) {
-	if _, _, ok := s.before.Find(pathHash(c.path)); ok && splitsOf(c) != nil {
-		return pieceRewritten, 0, nil // it has changed, and nobody knows how much without its rows
+	if _, _, ok := s.before.Find(pathHash(c.path)); ok && (c.zip || splitsOf(c) != nil) {
+		return pieceRewritten, 0, nil // it has changed, and nobody knows how much without its parts
 	}
 	state, err := s.newest(ctx, c.path, false)
 	switch {

@@ -20,7 +20,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// partInode marks the entries of the scan cache that stand for parts of a database and for no file: a scan does not meet
+// partInode marks the entries of the scan cache that stand for parts of a database, or of a zip, and for no file: a scan does not meet
 // them, and they are not gone for that.
 const partInode = 1 << 62
 
@@ -47,15 +47,21 @@ func (w *worker) parts(c *claimed, info fs.FileInfo, splits []format.Split) erro
 	return err
 }
 
-// broken stores a file of a database as it is. It stands among the parts, for where they are restored the database's own name is
-// a directory.
+// broken stores a file of a database as it is.
 func (w *worker) broken(c *claimed, suffix string) error {
-	f, info, err := w.files.open(c.path + suffix)
+	return w.kept(c.path+suffix, c.within(inItself(c.path)+suffix, c.claim.Role))
+}
+
+// inItself is where the whole of a file stands that was taken apart: among its parts, for where these are restored its own name is a directory.
+func inItself(p string) string { return path.Join(p, path.Base(p)) }
+
+// kept stores a file as an original that is not called as it is.
+func (w *worker) kept(p string, own *claimed) error {
+	f, info, err := w.files.open(p)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	own := c.within(path.Join(c.path, path.Base(c.path))+suffix, c.claim.Role)
 	stat := index.Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Inode: partInode}
 	if w.s.was(own, stat) {
 		return nil
@@ -259,9 +265,12 @@ func (s *scan) wake() {
 	}
 }
 
-// Apart says of stored originals whether they were never files where they stand: what was read of a database.
+// Apart says of stored originals whether they were never files where they stand: what was read of a database or a zip.
 func Apart(formats []format.Format) func(blob.Version) bool {
 	return func(v blob.Version) bool {
+		if isZip(v.Claim) {
+			return true
+		}
 		for _, f := range formats {
 			if s, ok := f.(format.Splitter); ok && f.Name() == v.Format {
 				return s.Apart(v.Role)

@@ -90,6 +90,9 @@ func (w *worker) once(c *claimed) error {
 		return err
 	}
 	defer f.Close()
+	if c.zip {
+		return w.unzip(c, f, info)
+	}
 	if splits := splitsOf(c); splits != nil {
 		return w.parts(c, info, splits)
 	}

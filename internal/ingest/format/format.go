@@ -123,6 +123,14 @@ type Exporter interface {
 	Export(role string) []Query
 }
 
+// Zipped is a format whose transcripts come to people in a zip, among other files: what an account has exported. Such a zip is not kept
+// as a file: what is in it is, each file an original of its own below the path of the zip.
+type Zipped interface {
+	// InZip reports whether transcripts have such a name there, without the directory. Whether it is one Detect says, as of a file
+	// that lies there. All else in the zip has the role Other.
+	InZip(name string) bool
+}
+
 // Splitter is a format with databases that change with every message. Such a database is not kept as a file: its rows
 // are, taken apart into originals of their own below its path, each stored again only when its rows have changed.
 type Splitter interface {

@@ -29,6 +29,8 @@ func New() format.Format { return chatgpt{} }
 
 type chatgpt struct{}
 
+var _ format.Zipped = chatgpt{}
+
 // Name returns "chatgpt".
 func (chatgpt) Name() string { return "chatgpt" }
 
@@ -39,6 +41,9 @@ const roleConversations = "conversations"
 
 // named is what the producer calls the file, and what a browser makes of it when it is there already.
 var named = lazyregexp.New(`^(?i:conversations)(-\d+)?( ?\(\d+\))?\.json$`)
+
+// InZip knows the file by its name: there are others with conversations in a zip, which repeat these or are a person's own.
+func (chatgpt) InZip(name string) bool { return named.MatchString(name) }
 
 // Detect knows the file by the first conversation in it: its name says nothing, Claude.ai's is the same.
 func (chatgpt) Detect(h format.Head) format.Claim {

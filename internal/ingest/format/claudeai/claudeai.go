@@ -27,6 +27,8 @@ func New() format.Format { return claudeai{} }
 
 type claudeai struct{}
 
+var _ format.Zipped = claudeai{}
+
 // Name returns "claude-ai".
 func (claudeai) Name() string { return "claude-ai" }
 
@@ -37,6 +39,9 @@ const roleConversations = "conversations"
 
 // named is what the producer calls the file, and what a browser makes of it when it is there already.
 var named = lazyregexp.New(`^(?i:conversations)(-\d+)?( ?\(\d+\))?\.json$`)
+
+// InZip knows the file by its name: there are others with conversations in a zip, which repeat these or are a person's own.
+func (claudeai) InZip(name string) bool { return named.MatchString(name) }
 
 // Detect knows the file by the first conversation in it: its name says nothing, ChatGPT's is the same.
 func (claudeai) Detect(h format.Head) format.Claim {
