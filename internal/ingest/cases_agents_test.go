@@ -142,6 +142,7 @@ func TestCasesOfAgents(t *testing.T) {
 			Requests: 2, Input: 50, Output: 11, CacheRead: 70},
 		"chat-jsonl/broken": {Runs: 2, Conversations: 2, Problems: 4, User: 2, Assistant: 1, Calls: 2, Results: 1, Requests: 2, Input: 1},
 	} {
+		"chat-jsonl/lists":  {Runs: 2, Conversations: 2, User: 2, Assistant: 1, Calls: 1, Results: 2},
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			format, c := filepath.Split(name)

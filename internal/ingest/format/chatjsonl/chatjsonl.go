@@ -30,7 +30,7 @@ type chats struct{}
 func (chats) Name() string { return "chat-jsonl" }
 
 // Version counts changes of what Parse yields.
-func (chats) Version() int { return 2 }
+func (chats) Version() int { return 3 }
 
 const roleLog = "log"
 

@@ -89,8 +89,15 @@ func (p *parser) said(s *speaker, content format.Value) {
 				p.parts = append(p.parts, p.part(base, b))
 			}
 		}
-		if len(p.parts) > 0 {
+		switch {
+		case len(p.parts) > 0:
+			if kind == transcript.KindToolResult {
+				p.parts[0].Result = p.result(s, s.v)
+			}
 			p.emit(s, base, kind, role)
+		case s.by != byAssistant && !hasBlocks(content):
+			p.give(s, content, kind, role)
+			return
 		}
 		for b := range content.Items() {
 			if !isText(b) {
@@ -115,16 +122,37 @@ func isText(b format.Value) bool {
 
 // block yields a block that is an event of its own, as Anthropic's messages have them.
 func (p *parser) block(s *speaker, b format.Value) {
+	kind := kindOfBlock(b)
+	role := rolesOf[s.by]
+	switch kind {
+	case transcript.KindReasoning, transcript.KindToolCall:
+		role = "assistant"
+	case transcript.KindToolResult:
+		role = "tool"
+	}
+	p.give(s, b, kind, role)
+}
+
+func kindOfBlock(b format.Value) transcript.Kind {
 	switch b.Get("type").Word() {
 	case "thinking", "redacted_thinking", "reasoning":
-		p.give(s, b, transcript.KindReasoning, "assistant")
+		return transcript.KindReasoning
 	case "tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call":
-		p.give(s, b, transcript.KindToolCall, "assistant")
+		return transcript.KindToolCall
 	case "tool_result", "mcp_tool_result", "tool-result":
-		p.give(s, b, transcript.KindToolResult, "tool")
-	default:
-		p.give(s, b, transcript.KindUnknown, rolesOf[s.by])
+		return transcript.KindToolResult
 	}
+	return transcript.KindUnknown
+}
+
+// hasBlocks reports whether a block of a list is an event of its own.
+func hasBlocks(list format.Value) bool {
+	for b := range list.Items() {
+		if kindOfBlock(b) != transcript.KindUnknown {
+			return true
+		}
+	}
+	return false
 }
 
 // item yields an item of the Responses API, or a message of a role that nobody knows.
