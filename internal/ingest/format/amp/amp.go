@@ -35,7 +35,7 @@ var _ format.Placed = amp{}
 func (amp) Name() string { return "amp" }
 
 // Version counts changes of what Parse yields.
-func (amp) Version() int { return 1 }
+func (amp) Version() int { return 2 }
 
 const roleThread = "thread"
 

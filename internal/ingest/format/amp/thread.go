@@ -118,15 +118,13 @@ func (p *parser) say() {
 		Branch: strings.TrimPrefix(tree.Get("repository", "ref").Str(), "refs/heads/"), Version: first.Get("platform", "clientVersion").Str(),
 		Started: format.UnixMilli(created), Child: p.sub,
 	}
-	said := false
 	for i := range p.messages {
 		m := &p.messages[i]
 		run.Model = cmp.Or(m.v.Get("usage", "model").Str(), run.Model)
 		if m.at.Valid && m.at.UnixMicro > run.Ended.UnixMicro {
 			run.Ended = m.at
 		}
-		user := m.v.Get("role").Is("user")
-		if said = said || user || m.v.Get("role").Is("assistant"); user && run.Title == "" {
+		if m.v.Get("role").Is("user") && run.Title == "" {
 			run.Title = format.Title(format.Build(func(b []byte) []byte { return appendSaid(b, m.v.Get("content")) }))
 		}
 	}
@@ -136,7 +134,7 @@ func (p *parser) say() {
 	p.Emit(&run)
 	p.Emit(&transcript.Conversation{
 		ID: p.id, Run: p.id, Title: run.Title, Model: run.Model, Mode: p.doc.Get("agentMode").Str(), Version: run.Version, Project: run.Project,
-		Branch: run.Branch, Started: run.Started, Ended: run.Ended, Child: p.sub, Silent: !said, Attributes: run.Attributes,
+		Branch: run.Branch, Started: run.Started, Ended: run.Ended, Child: p.sub, Attributes: run.Attributes,
 	})
 }
 

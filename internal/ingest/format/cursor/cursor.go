@@ -39,7 +39,7 @@ var (
 func (cursor) Name() string { return "cursor" }
 
 // Version counts changes of what Parse yields.
-func (cursor) Version() int { return 1 }
+func (cursor) Version() int { return 2 }
 
 // The roles of the files.
 const (

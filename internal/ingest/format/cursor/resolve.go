@@ -16,7 +16,7 @@ const (
 const totalMark = "total"
 
 // Resolve lets a conversation count once that is in a database and in transcripts: as the database has it, unless that has lost more
-// than the transcript lacks by its nature. It gives names to what states none. Nobody speaks in a conversation without messages.
+// than the transcript lacks by its nature. It gives names to what states none. Nobody speaks in one that is in a database alone, without messages.
 func (cursor) Resolve(f *transcript.Family) {
 	names := map[string]string{}
 	for _, h := range f.Hints {
@@ -34,7 +34,7 @@ func (cursor) Resolve(f *transcript.Family) {
 		}
 	}
 	for _, c := range f.Conversations {
-		c.Silent = rows == 0 && most == 0
+		c.Silent = rows == 0 && best == nil
 		if t := names[hintTitle]; t != "" && !fromDatabase(c) {
 			c.Title = t
 		}

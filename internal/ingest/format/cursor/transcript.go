@@ -56,6 +56,7 @@ func (p *parser) line(v format.Value) {
 	if !content.Exists() {
 		content = v.Get("content")
 	}
+	p.speak()
 	p.message(role.Word(), content)
 }
 
@@ -95,15 +96,21 @@ type message struct {
 	query   string            // its first words
 }
 
+// all yields the events. What a person says stands where the first piece of it does.
 func (m *message) all(content format.Value) {
 	if content.IsString() {
 		m.text(content, content)
 	}
 	for b := range content.Items() {
-		if b.IsObject() {
+		if m.isSaid(b) {
 			m.block(b)
-		} else if b.IsString() {
-			m.text(b, b)
+		}
+	}
+	for b := range content.Items() {
+		if m.isSaid(b) {
+			m.spoken()
+		} else {
+			m.block(b)
 		}
 	}
 	m.spoken()
@@ -114,17 +121,35 @@ func (m *message) all(content format.Value) {
 	}
 }
 
+// isSaid reports whether a block is of what a person says.
+func (m *message) isSaid(b format.Value) bool {
+	if m.role != "user" {
+		return false
+	}
+	switch b.Get("type").Word() {
+	case "text", "image", "file":
+		return true
+	}
+	return b.IsString()
+}
+
 // block is one piece of a message. The editor writes those of Anthropic, the command line's database those of the AI SDK.
 func (m *message) block(b format.Value) {
-	switch typ := b.Get("type").Word(); typ {
-	case "text":
+	switch typ := b.Get("type").Word(); {
+	case b.IsString():
+		m.text(b, b)
+	case !b.IsObject():
+	case typ == "text":
 		m.text(b, b.Get("text"))
-	case "image", "file":
-		if m.role == "user" {
-			m.say(b, format.Value{})
-			return
-		}
-		m.other(b, typ)
+	case m.isSaid(b):
+		m.say(b, format.Value{})
+	default:
+		m.piece(b, typ)
+	}
+}
+
+func (m *message) piece(b format.Value, typ string) {
+	switch typ {
 	case "thinking", "redacted_thinking", "reasoning", "redacted-reasoning":
 		m.give(b, transcript.KindReasoning, "assistant", typ)
 	case "tool_use", "tool-call":
@@ -153,7 +178,7 @@ func (m *message) text(b, text format.Value) {
 func (m *message) say(b, text format.Value) {
 	if m.user == nil {
 		m.user, m.foreign, m.query = m.event(transcript.KindMessage, "user", "user"), true, ""
-		m.user.Verdict, m.user.ID = transcript.Counted, m.eventID()
+		m.user.Verdict = transcript.Counted
 	}
 	m.user.Parts = append(m.user.Parts, m.part(b))
 	if !text.Exists() {
@@ -179,7 +204,7 @@ func (m *message) spoken() {
 	if e == nil {
 		return
 	}
-	m.user = nil
+	m.user, e.ID = nil, m.eventID()
 	if m.foreign && m.id != "" {
 		e.Kind, e.Role = transcript.KindSystem, "system"
 	}
@@ -209,7 +234,6 @@ func (m *message) give(b format.Value, kind transcript.Kind, role, typ string) {
 }
 
 func (m *message) made(b format.Value, kind transcript.Kind, role, typ string) *transcript.Event {
-	m.spoken()
 	e := m.event(kind, role, typ)
 	e.Verdict, e.ID = transcript.Counted, m.eventID()
 	e.Parts = []transcript.Part{m.part(b)}
@@ -229,7 +253,6 @@ func (m *message) out(e *transcript.Event) {
 
 // other is a block of a kind that does not count.
 func (m *message) other(b format.Value, typ string) {
-	m.spoken()
 	e := m.event(transcript.KindUnknown, m.role, typ)
 	e.Parts = []transcript.Part{m.part(b)}
 	m.told = true
