@@ -104,7 +104,8 @@ func TestCasesOfAgents(t *testing.T) {
 			Requests: 7, Input: 1039, Output: 160, CacheRead: 6000, CacheWrite: 200, CacheWrite1h: 50, Cost: 20900},
 		"pi/harness": {Runs: 1, Conversations: 1, Links: 1, User: 1, Assistant: 2, Calls: 1, Results: 1, System: 1,
 			Requests: 3, Input: 61, Output: 10, CacheRead: 10, Cost: 31},
-		"pi/fork": {Runs: 3, Conversations: 3, Links: 1, User: 4, Assistant: 4, Requests: 4, Input: 47, Output: 15, Cost: 70000},
+		"pi/fork":    {Runs: 3, Conversations: 3, Links: 1, User: 4, Assistant: 4, Requests: 4, Input: 47, Output: 15, Cost: 70000},
+		"pi/collide": {Runs: 2, Conversations: 2, Links: 1, User: 1, Assistant: 2, System: 2, Requests: 1, Input: 3, Output: 2, Cost: 10000},
 		"pi/first": {Runs: 2, Conversations: 2, Links: 1, User: 3, Assistant: 3, System: 1,
 			Requests: 3, Input: 66, Output: 21, Cost: 150000},
 		"pi/odd": {Runs: 2, Conversations: 2, Problems: 4, User: 2, Assistant: 2, Calls: 4, Results: 2, System: 3,
@@ -141,9 +142,9 @@ func TestCasesOfAgents(t *testing.T) {
 			Requests: 12, Input: 486, Output: 144, CacheRead: 758, CacheWrite: 50, CacheWrite1h: 30},
 		"chat-jsonl/messages": {Runs: 6, Conversations: 6, User: 7, Assistant: 6, Reasoning: 1, Calls: 1, Results: 1, System: 2,
 			Requests: 2, Input: 50, Output: 11, CacheRead: 70},
+		"chat-jsonl/lists":  {Runs: 2, Conversations: 2, User: 2, Assistant: 1, Calls: 1, Results: 2},
 		"chat-jsonl/broken": {Runs: 2, Conversations: 2, Problems: 4, User: 2, Assistant: 1, Calls: 2, Results: 1, Requests: 2, Input: 1},
 	} {
-		"chat-jsonl/lists":  {Runs: 2, Conversations: 2, User: 2, Assistant: 1, Calls: 1, Results: 2},
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			format, c := filepath.Split(name)

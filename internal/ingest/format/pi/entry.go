@@ -20,6 +20,7 @@ type entry struct {
 	message, parent, usage, custom format.Value
 
 	key    string // what says which entry this is, wherever it is copied to; "" where only its place does
+	event  string // key, and what tells this entry's events from those of another one of that key: only what says the same is a copy
 	global bool   // key says it everywhere, not only in this session
 	again  bool   // this file has it already
 }
@@ -148,7 +149,13 @@ func (r *reader) identify(e *entry, m *message) {
 		}
 	case e.id != "" && e.at.Valid:
 		var room [64]byte
-		e.key, e.global = string(strconv.AppendInt(append(append(room[:0], e.id...), ' '), e.at.UnixMicro, 36)), true
+		b := strconv.AppendInt(append(append(room[:0], e.id...), ' '), e.at.UnixMicro, 36)
+		key := len(b)
+		if !r.s.Again {
+			b = r.appendSaid(b, e)
+		}
+		e.event, e.global = string(b), true
+		e.key = e.event[:key]
 	case e.id != "":
 		e.key = e.id
 	case r.s.Shared:
@@ -158,10 +165,23 @@ func (r *reader) identify(e *entry, m *message) {
 		r.lines[line]++
 		e.key = "#" + strconv.FormatUint(line, 36) + "." + strconv.Itoa(r.lines[line])
 	}
-	if e.key != "" {
-		e.again = r.seen[e.key]
-		r.seen[e.key] = true
+	if e.event == "" {
+		e.event = e.key
 	}
+	if e.key != "" {
+		e.again = r.seen[e.event]
+		r.seen[e.event] = true
+	}
+}
+
+// appendSaid appends what stands for what an entry says. Ids are short, and what writes sessions by hand gives ids and times again.
+func (r *reader) appendSaid(b []byte, e *entry) []byte {
+	r.hash.Reset()
+	if r.hash.Write(e.message.Raw()); !e.message.Exists() {
+		r.hash.Write(e.value.Get("summary").Raw())
+		r.hash.Write(e.value.Get("content").Raw())
+	}
+	return strconv.AppendUint(append(b, ' '), uint64(r.hash.Sum32()), 36)
 }
 
 // spoken is what is known of a message by itself. A result may be cut short when it is written again.

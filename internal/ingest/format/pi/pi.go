@@ -39,7 +39,7 @@ var (
 func (pi) Name() string { return "pi" }
 
 // Version counts changes of what Parse yields.
-func (pi) Version() int { return 2 }
+func (pi) Version() int { return 3 }
 
 const roleSession = "session"
 

@@ -1,6 +1,8 @@
 package pi
 
 import (
+	"hash"
+	"hash/fnv"
 	"io"
 	"iter"
 	"path"
@@ -31,7 +33,10 @@ type Session struct {
 // Parse yields the records of a session.
 func Parse(in io.Reader, s Session) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		r := &reader{Sink: format.Sink{Yield: yield}, s: s, seen: map[string]bool{}, lines: map[uint64]int{}, names: map[string]string{}, paid: map[string]bool{}}
+		r := &reader{
+			Sink: format.Sink{Yield: yield}, s: s, hash: fnv.New32a(),
+			seen: map[string]bool{}, lines: map[uint64]int{}, names: map[string]string{}, paid: map[string]bool{},
+		}
 		if s.Inner == "zstd" {
 			in = format.Zstd(in)
 		}
@@ -89,6 +94,7 @@ type reader struct {
 
 	now  entry
 	lend format.Lender // of its events
+	hash hash.Hash32   // of what it says
 }
 
 // problem reports what could not be read.
@@ -197,7 +203,7 @@ func (r *reader) event(e *entry, kind transcript.Kind, role, typ string) *transc
 	if e.again {
 		ev.Verdict = transcript.DuplicateOf
 	} else {
-		ev.ID, ev.Global, ev.Home = e.key, e.global, e.global && r.home(e)
+		ev.ID, ev.Global, ev.Home = e.event, e.global, e.global && r.home(e)
 	}
 	if e.parent.IsString() && r.before != "" && !e.parent.Is(r.before) {
 		ev.Attributes.Set("parent", e.parent.Str())
