@@ -142,6 +142,7 @@ func TestCasesOfAgents(t *testing.T) {
 			Requests: 12, Input: 486, Output: 144, CacheRead: 758, CacheWrite: 50, CacheWrite1h: 30},
 		"chat-jsonl/messages": {Runs: 6, Conversations: 6, User: 7, Assistant: 6, Reasoning: 1, Calls: 1, Results: 1, System: 2,
 			Requests: 2, Input: 50, Output: 11, CacheRead: 70},
+		"chat-jsonl/late":  {Runs: 1, Conversations: 1, Problems: 1, User: 1, Assistant: 1, Requests: 1, Input: 4, Output: 3},
 		"chat-jsonl/lists":  {Runs: 2, Conversations: 2, User: 2, Assistant: 1, Calls: 1, Results: 2},
 		"chat-jsonl/broken": {Runs: 2, Conversations: 2, Problems: 4, User: 2, Assistant: 1, Calls: 2, Results: 1, Requests: 2, Input: 1},
 	} {

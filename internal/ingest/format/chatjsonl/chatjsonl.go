@@ -34,7 +34,7 @@ func (chats) Version() int { return 3 }
 
 const roleLog = "log"
 
-// Detect knows a file by its first object, which must be a chat.
+// Detect knows a file by its first object, which must be a chat. Only one with a list of messages may come later.
 func (chats) Detect(h format.Head) format.Claim {
 	switch strings.ToLower(path.Ext(h.Path)) {
 	case ".jsonl", ".ndjson", ".jsonlines":
@@ -44,9 +44,11 @@ func (chats) Detect(h format.Head) format.Claim {
 	if homes.MatchString(h.Path) {
 		return format.Claim{}
 	}
+	later := false
 	for line, whole := range format.ObjectLines(h.Bytes) {
-		if !format.MayHave(line, `"role"`, `"from"`, `"choices"`, `"output"`) {
-			break
+		if !format.MayHave(line, `"messages"`) && (later || !format.MayHave(line, `"role"`, `"from"`, `"choices"`, `"output"`)) {
+			later = true
+			continue
 		}
 		var v format.Value
 		if v = format.ParseStart(line); whole {
@@ -55,10 +57,13 @@ func (chats) Detect(h format.Head) format.Claim {
 				continue
 			}
 		}
-		if t := talkOf(v); len(t.said) == 0 && len(t.answer) == 0 || foreign(h.Path, v) {
+		if foreign(h.Path, v) {
 			break
 		}
-		return format.Claim{Strength: format.Weak, Role: roleLog, Log: true}
+		if t := talkOf(v); len(t.said)+len(t.answer) > 0 && (!later || isMessages(v.Get("messages"))) {
+			return format.Claim{Strength: format.Weak, Role: roleLog, Log: true}
+		}
+		later = true
 	}
 	return format.Claim{}
 }

@@ -109,10 +109,18 @@ func first(list format.Value) (v format.Value) {
 	return v
 }
 
-// isMessages reports whether a list begins with a message.
+// isMessages reports whether one of the first elements of a list is a message.
 func isMessages(list format.Value) bool {
-	m := first(list)
-	return isMessage(m) || m.Get("from").IsString() && kindOf(m) != "" && m.Get("value").Exists()
+	n := 0
+	for m := range list.Items() {
+		if isMessage(m) || m.Get("from").IsString() && kindOf(m) != "" && m.Get("value").Exists() {
+			return true
+		}
+		if n++; n == 8 {
+			break
+		}
+	}
+	return false
 }
 
 // isMessage reports whether a value has a role that messages have, and something to say.
