@@ -77,7 +77,8 @@ func TestCasesOfAgents(t *testing.T) {
 			Requests: 4, Input: 160, Output: 67, CacheRead: 4400, CacheWrite: 1010, Cost: 27000},
 		"cline/sdk": {Runs: 1, Conversations: 2, Links: 1, User: 2, Assistant: 4, Reasoning: 1, Calls: 2, Results: 1, System: 2,
 			Requests: 3, Input: 143, Output: 35, CacheRead: 604, CacheWrite: 302, Cost: 4000},
-		"cline/task": {Runs: 1, Conversations: 1, User: 2, Assistant: 3, Reasoning: 1, Calls: 3, Results: 3, System: 1,
+		"cline/plan": {Runs: 1, Conversations: 1, User: 2, Results: 1, System: 6, Requests: 1, Input: 500, Output: 20, CacheRead: 400, Cost: 10000},
+		"cline/task": {Runs: 1, Conversations: 1, User: 2, Assistant: 2, Reasoning: 1, Calls: 3, Results: 3, System: 2,
 			Requests: 1, Input: 107, Output: 58, CacheRead: 300, CacheWrite: 2000, Cost: 10300},
 		"qwen-code/session": {Runs: 3, Conversations: 3, User: 5, Assistant: 5, Reasoning: 2, Calls: 3, Results: 3, System: 7,
 			Requests: 5, Input: 612, Output: 76, CacheRead: 1750},
@@ -142,7 +143,7 @@ func TestCasesOfAgents(t *testing.T) {
 			Requests: 12, Input: 486, Output: 144, CacheRead: 758, CacheWrite: 50, CacheWrite1h: 30},
 		"chat-jsonl/messages": {Runs: 6, Conversations: 6, User: 7, Assistant: 6, Reasoning: 1, Calls: 1, Results: 1, System: 2,
 			Requests: 2, Input: 50, Output: 11, CacheRead: 70},
-		"chat-jsonl/late":  {Runs: 1, Conversations: 1, Problems: 1, User: 1, Assistant: 1, Requests: 1, Input: 4, Output: 3},
+		"chat-jsonl/late":   {Runs: 1, Conversations: 1, Problems: 1, User: 1, Assistant: 1, Requests: 1, Input: 4, Output: 3},
 		"chat-jsonl/lists":  {Runs: 2, Conversations: 2, User: 2, Assistant: 1, Calls: 1, Results: 2},
 		"chat-jsonl/broken": {Runs: 2, Conversations: 2, Problems: 4, User: 2, Assistant: 1, Calls: 2, Results: 1, Requests: 2, Input: 1},
 	} {

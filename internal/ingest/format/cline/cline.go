@@ -35,7 +35,7 @@ var (
 func (cline) Name() string { return "cline" }
 
 // Version counts changes of what Parse yields.
-func (cline) Version() int { return 2 }
+func (cline) Version() int { return 3 }
 
 // The roles of the files.
 const (

@@ -107,7 +107,7 @@ func (p *parser) message(m message, first bool) {
 		p.prompted(m)
 		p.counted(m, transcript.KindMessage, "user", none)
 		return
-	case !m.ask && (m.name == "text" || m.name == "completion_result"), responds[m.name]:
+	case !m.ask && (m.name == "text" || m.name == "completion_result"):
 		if strings.TrimSpace(m.text.Text()) == "" {
 			p.row(m, transcript.KindNotice, "assistant")
 			return
@@ -135,9 +135,6 @@ func (p *parser) message(m message, first bool) {
 		p.counted(m, kind, "system", none)
 	}
 }
-
-// responds are the messages in which the model speaks to the person by a tool: its plan, what it does meanwhile, a question.
-var responds = map[string]bool{"plan_mode_respond": true, "act_mode_respond": true, "followup": true}
 
 // givenBy says which kind of message has the result of a call.
 var givenBy = map[string]string{"command": "command_output", "use_mcp_server": "mcp_server_response"}
