@@ -151,7 +151,7 @@ func (r *reader) identify(e *entry, m *message) {
 		var room [64]byte
 		b := strconv.AppendInt(append(append(room[:0], e.id...), ' '), e.at.UnixMicro, 36)
 		key := len(b)
-		if !r.s.Again {
+		if !r.s.Again || m.role != "toolResult" { // which may be cut short when it is written again
 			b = r.appendSaid(b, e)
 		}
 		e.event, e.global = string(b), true
