@@ -69,6 +69,7 @@ func TestCasesOfAgents(t *testing.T) {
 		"opencode/elsewhere": {},
 		"opencode/rows": {Conversations: 1, Links: 1, Problems: 1, User: 1, Assistant: 1, Reasoning: 1, Calls: 1, Results: 1, System: 1,
 			Requests: 2, Input: 8, Output: 32, CacheRead: 2602, CacheWrite: 1, Cost: 500000},
+		"opencode/synthetic": {Runs: 1, Conversations: 1, Assistant: 1, System: 1, Requests: 1, Input: 120, Output: 16},
 		"opencode/tree": {Runs: 1, Conversations: 2, Links: 1, Problems: 2, User: 2, Assistant: 3, Reasoning: 1, Calls: 4, Results: 3, System: 2,
 			Requests: 4, Input: 916, Output: 242, CacheRead: 2900, CacheWrite: 2500, Cost: 30000},
 		"cline/nameless": {Runs: 1, Conversations: 1, User: 1, Assistant: 1},

@@ -36,7 +36,7 @@ var (
 func (opencode) Name() string { return "opencode" }
 
 // Version counts changes of what Parse yields.
-func (opencode) Version() int { return 1 }
+func (opencode) Version() int { return 2 }
 
 // The roles of the files.
 const (

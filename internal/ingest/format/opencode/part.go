@@ -99,7 +99,7 @@ func (p *parser) part(t part) {
 	case "text":
 		e.Verdict, e.Kind = transcript.Counted, transcript.KindMessage
 		e.Role, e.OrRole = t.role()
-		if t.synthetic && (e.Role == "user" || e.OrRole != "") {
+		if t.synthetic && e.Role == "user" {
 			e.Kind, e.Role, e.OrRole = transcript.KindSystem, "system", ""
 		}
 	case "reasoning":
