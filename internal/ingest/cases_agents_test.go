@@ -59,7 +59,7 @@ func TestCasesOfAgents(t *testing.T) {
 		"copilot-cli/broken":      {Runs: 3, Conversations: 3, Problems: 3, User: 1, Assistant: 1, Calls: 2, System: 1},
 		"copilot-cli/inside":      {Runs: 4, Conversations: 4, Problems: 2, User: 2, Input: 7, Output: 2},
 		"copilot-cli/layouts":     {Runs: 1, Conversations: 1, User: 2, Assistant: 1, Requests: 1, Input: 7, Output: 2},
-		"copilot-cli/newest":      {Runs: 1, Conversations: 1, User: 1, Assistant: 1, Reasoning: 2, Calls: 1, Results: 1},
+		"copilot-cli/newest":      {Runs: 1, Conversations: 1, User: 1, Assistant: 1, Reasoning: 1, Calls: 1, Results: 1},
 		"copilot-cli/odd":         {Runs: 1, Conversations: 1, Problems: 1, Calls: 1, Results: 1, CacheRead: 20},
 		"copilot-cli/session": {Runs: 1, Conversations: 1, User: 4, Assistant: 3, Reasoning: 1, Calls: 2, Results: 3, System: 2,
 			Requests: 4, Input: 356, Output: 87, CacheRead: 604, CacheWrite: 100},

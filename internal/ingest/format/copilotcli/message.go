@@ -81,9 +81,9 @@ func (p *parser) assistant(l line) {
 	}
 	p.asks = true
 	told := false
-	say := func(kind transcript.Kind, part transcript.Part) {
+	say := func(kind transcript.Kind, verdict transcript.Verdict, part transcript.Part) {
 		e := p.event(l, kind, "assistant")
-		e.Model, e.Verdict, told = a.model, transcript.Counted, true
+		e.Model, e.Verdict, told = a.model, verdict, true
 		e.Parts = []transcript.Part{part}
 		if part.Call != nil && part.Call.ID != "" {
 			if p.asked[part.Call.ID] {
@@ -94,25 +94,25 @@ func (p *parser) assistant(l line) {
 		p.Emit(e)
 	}
 	if !blank(a.reasoning) {
-		say(transcript.KindReasoning, part(l, a.reasoning))
+		say(transcript.KindReasoning, transcript.Counted, part(l, a.reasoning))
 	} else {
 		for block := range a.blocks.Items() {
 			if block.Get("data").Exists() { // encrypted
 				continue
 			}
 			if c := part(l, block); strings.TrimSpace(c.Text) != "" {
-				say(transcript.KindReasoning, c)
+				say(transcript.KindReasoning, transcript.Uncounted, c) // only reasoningText is an event
 			}
 		}
 	}
 	if !blank(a.content) {
-		say(transcript.KindMessage, part(l, a.content))
+		say(transcript.KindMessage, transcript.Counted, part(l, a.content))
 	}
 	for r := range a.requests.Items() {
 		if !r.IsObject() {
 			continue
 		}
-		say(transcript.KindToolCall, p.call(l, r))
+		say(transcript.KindToolCall, transcript.Counted, p.call(l, r))
 	}
 	if !told {
 		p.silent(l, a.model)
