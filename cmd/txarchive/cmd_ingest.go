@@ -238,6 +238,14 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 	if r.LeftOut > 0 {
 		fmt.Fprintf(a.out, "%s left out: locks, and files that hold credentials\n", plural(r.LeftOut, "file", "files"))
 	}
+	if n := len(r.NotFollowed); n > 0 {
+		first, such := r.NotFollowed[0], ":"
+		if n > 1 {
+			such = ", such as"
+		}
+		fmt.Fprintf(a.out, "%s not followed%s %s; what is there can be a source: txarchive ingest %s\n", plural(int64(n), "symbolic link", "symbolic links"), such,
+			line(first.Source+"/"+first.Path), line(shellQuote(first.To)))
+	}
 	if r.Pruned > 0 {
 		fmt.Fprintf(a.out, "%s left alone: pruned (--pruned takes them again)\n", plural(r.Pruned, "file", "files"))
 	}
@@ -251,7 +259,7 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 		}
 		fmt.Fprintf(a.out, "problem: %s/%s: %s: %s\n", line(p.Source), line(p.Path), line(p.Stage), line(p.Reason))
 	}
-	if taken == 0 && r.Files == 0 && len(r.Missing) == 0 && len(r.Problems) == 0 {
+	if taken == 0 && r.Files == 0 && len(r.Missing)+len(r.Problems)+len(r.NotFollowed) == 0 {
 		fmt.Fprintln(a.out, "The directory is empty.")
 	}
 }

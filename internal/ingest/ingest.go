@@ -94,6 +94,7 @@ type Report struct {
 	Copies      int64       `json:"copies"`       // new files whose content was stored already
 	Ignored     int64       `json:"ignored"`      // belong to nothing that is known, left alone
 	LeftOut     int64       `json:"left_out"`     // credentials
+	NotFollowed []Link      `json:"not_followed"` // beside what formats own
 	Pruned      int64       `json:"pruned"`       // read, and left out because they were pruned
 	RawBytes    int64       `json:"raw_bytes"`    // read and stored
 	StoredBytes int64       `json:"stored_bytes"` // in new packs
@@ -129,7 +130,7 @@ func (g *Ingester) Run(ctx context.Context, roots []Root) (*Report, error) {
 
 func (g *Ingester) run(ctx context.Context, roots []Root) (*Report, error) {
 	g.prepare()
-	report := &Report{Problems: []FileError{}, Missing: []string{}}
+	report := &Report{Problems: []FileError{}, Missing: []string{}, NotFollowed: []Link{}}
 	if !g.DryRun && !g.Adopted {
 		n, err := g.Adopt(ctx)
 		report.Adopted = int64(n)
@@ -139,8 +140,12 @@ func (g *Ingester) run(ctx context.Context, roots []Root) (*Report, error) {
 			return report, err
 		}
 	}
+	around, err := g.around(ctx, roots)
+	if err != nil {
+		return report, err
+	}
 	for _, root := range roots {
-		if err := g.source(ctx, root, report); err != nil {
+		if err := g.source(ctx, root, around, report); err != nil {
 			return report, err
 		}
 	}

@@ -18,13 +18,15 @@ type scan struct {
 	g       *Ingester
 	root    Root
 	dir     *os.Root
+	around  *resolver // of what the archive and this ingest have
 	before  *index.Seen
 	seen    []bool // of before
 	files   listing
 	total   int64
 	report  *Report
 	stances stances
-	skipped []FileError // links, devices, what could not be listed
+	skipped []FileError // devices, what could not be listed
+	links   []string    // symbolic ones
 	ignored []ignored   // files that belong to nothing known
 	keeper  *keeper
 	load    load
@@ -99,7 +101,8 @@ func (s *scan) special(rel string, mode fs.FileMode) {
 	reason := "not a regular file"
 	switch mode.Type() {
 	case fs.ModeSymlink:
-		reason = "symbolic link: not followed"
+		s.links = append(s.links, rel)
+		return
 	case fs.ModeNamedPipe:
 		reason = "named pipe: not read"
 	case fs.ModeSocket:

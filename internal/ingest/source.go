@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,7 +63,7 @@ type problemFact struct {
 }
 
 // source scans one root and brings in what is new.
-func (g *Ingester) source(ctx context.Context, root Root, report *Report) error {
+func (g *Ingester) source(ctx context.Context, root Root, around *resolver, report *Report) error {
 	dir, err := os.OpenRoot(root.Dir)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
@@ -72,7 +73,7 @@ func (g *Ingester) source(ctx context.Context, root Root, report *Report) error 
 		return err
 	}
 	defer dir.Close()
-	s := &scan{g: g, root: root, dir: dir, report: report}
+	s := &scan{g: g, root: root, dir: dir, around: around, report: report}
 	s.begin(ctx)
 	if err := s.walk(ctx); err != nil {
 		if err := s.wait(); err != nil {
@@ -229,6 +230,8 @@ func (s *scan) choose(ctx context.Context) (*queue, []blob.Fact, error) {
 		facts = append(facts, s.fact(FactRoot, r, map[string]string{"format": owners[r]}))
 	}
 	s.skipped = slices.DeleteFunc(s.skipped, func(e FileError) bool { return !underRoot(e.Path, roots) && !s.g.All && e.Err == nil })
+	s.judgeLinks(roots)
+	slices.SortStableFunc(s.skipped, func(a, b FileError) int { return cmp.Compare(a.Path, b.Path) })
 	slices.SortFunc(files, s.files.compare)
 	work := s.files.queue(files, &s.stances)
 	s.files = listing{} // of what is to be read the queue knows all

@@ -6,11 +6,15 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest"
 )
 
-// TestSpecialFiles meets links, pipes and odd names below a root: what is a file is taken, the rest is said.
+// TestSpecialFiles meets links, pipes and odd names below a root: what is a file is taken, the rest is said, but for links that hide
+// nothing.
 func TestSpecialFiles(t *testing.T) {
 	s, w := newTree(t), newWorld(t)
 	s.write(transcriptA, awfLines(runA, 1, 2))
@@ -20,7 +24,8 @@ func TestSpecialFiles(t *testing.T) {
 	s.write("beside.txt", "belongs to nothing")
 	at := func(name string) string { return filepath.Join(s.dir, "storage", name) }
 	for _, err := range []error{
-		os.Symlink("..", at("loop")), os.Symlink("/etc/passwd", at("outside")), syscall.Mkfifo(at("pipe"), 0o600),
+		os.Symlink("..", at("loop")), os.Symlink("nothing", at("broken")), os.Symlink("/dev/null", at("device")), os.Symlink("/etc/passwd", at("outside")),
+		syscall.Mkfifo(at("pipe"), 0o600),
 		os.WriteFile(at("new\nline\xff"), []byte("odd name"), 0o600),
 	} {
 		if err != nil {
@@ -28,7 +33,7 @@ func TestSpecialFiles(t *testing.T) {
 		}
 	}
 	r := w.ingest("awf", s.dir, ".")
-	if len(r.Problems) != 3 || r.Ignored != 1 || r.LeftOut != 1 {
+	if len(r.Problems) != 2 || r.Ignored != 1 || r.LeftOut != 1 {
 		t.Errorf("special files: %+v", r)
 	}
 	if got := w.stored("storage/new\nline\xff"); len(got) != 1 || got[0] != "odd name" {
@@ -37,16 +42,16 @@ func TestSpecialFiles(t *testing.T) {
 	if got := w.stored("storage/.hidden/note.txt"); len(got) != 1 {
 		t.Error("a hidden directory was not archived")
 	}
-	if n := w.totals().Totals.Problems; n != 3 {
-		t.Errorf("%d problems, want 3", n)
+	if n := w.totals().Totals.Problems; n != 2 {
+		t.Errorf("%d problems, want 2", n)
 	}
 	if r := w.ingest("awf", s.dir, "."); r.Packs != 0 {
 		t.Errorf("the same problems again made a pack: %+v", r)
 	}
 	os.Remove(at("pipe"))
 	w.ingest("awf", s.dir, ".")
-	if n := w.totals().Totals.Problems; n != 2 {
-		t.Errorf("%d problems after one went away, want 2", n)
+	if n := w.totals().Totals.Problems; n != 1 {
+		t.Errorf("%d problems after one went away, want 1", n)
 	}
 	before := w.dump()
 	w.open("again.db")
@@ -54,4 +59,32 @@ func TestSpecialFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.same("reindex", w.dump(), before)
+}
+
+// TestLinksOut meets links beside what a format owns: told is what they hide, until it is a source of its own.
+func TestLinksOut(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	s.write(transcriptA, awfLines(runA, 1, 2))
+	elsewhere, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"latest": "storage", "gone": "nothing", "self": "self", "projects": elsewhere, "passwd": "/etc/passwd"} {
+		if err := os.Symlink(to, filepath.Join(s.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := w.ingest("awf", s.dir, ".")
+	if want := []ingest.Link{{Source: "awf", Path: "passwd", To: "/etc/passwd"}, {Source: "awf", Path: "projects", To: elsewhere}}; !slices.Equal(r.NotFollowed, want) || len(r.Problems) > 0 {
+		t.Errorf("%+v and %+v, want %+v", r.NotFollowed, r.Problems, want)
+	}
+	other := newTree(t)
+	other.dir = elsewhere
+	other.write("storage/transcripts/"+runB+".jsonl", awfLines(runB, 1, 2))
+	if r := w.ingest("elsewhere", elsewhere, "."); len(r.NotFollowed) > 0 {
+		t.Errorf("%+v", r.NotFollowed)
+	}
+	if r := w.ingest("awf", s.dir, "."); len(r.NotFollowed) != 1 {
+		t.Errorf("%+v is told of what is a source", r.NotFollowed)
+	}
 }

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -14,8 +13,8 @@ import (
 	"sync"
 )
 
-// walk lists the tree. It follows no link, so no loop and nothing outside of the root is met; what is neither a file
-// nor a directory is a problem of the scan.
+// walk lists the tree. It follows no link, so no loop and nothing outside of the root is met (judgeLinks says what that hides); what else
+// is neither a file nor a directory is a problem of the scan.
 func (s *scan) walk(ctx context.Context) error {
 	start := filepath.Join(s.root.Dir, filepath.FromSlash(s.root.Below))
 	info, err := os.Lstat(start)
@@ -40,7 +39,6 @@ func (s *scan) walk(ctx context.Context) error {
 		return err
 	}
 	w.meet()
-	slices.SortStableFunc(s.skipped, func(a, b FileError) int { return cmp.Compare(a.Path, b.Path) })
 	return ctx.Err()
 }
 
