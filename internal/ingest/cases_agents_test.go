@@ -21,7 +21,7 @@ func TestCasesOfAgents(t *testing.T) {
 	for name, want := range map[string]said{
 		"claude-code/fork": {Runs: 3, Conversations: 5, Links: 4, User: 6, Assistant: 6, Reasoning: 1, Calls: 3, Results: 3, System: 1,
 			Requests: 7, Input: 37, Output: 244, CacheRead: 9200, CacheWrite: 2920, CacheWrite1h: 300},
-		"claude-code/blocks": {Runs: 1, Conversations: 1, User: 4, Assistant: 4, Reasoning: 2, Calls: 7, Results: 6,
+		"claude-code/blocks": {Runs: 1, Conversations: 1, Links: 1, User: 4, Assistant: 4, Reasoning: 2, Calls: 7, Results: 6,
 			Requests: 3, Input: 3, Output: 6},
 		"claude-code/crash": {Runs: 1, Conversations: 1, Links: 1, Problems: 2, User: 2, Assistant: 1,
 			Requests: 1, Input: 4, Output: 6},

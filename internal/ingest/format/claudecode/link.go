@@ -14,14 +14,14 @@ func (r *reader) belongs(l *line) {
 	r.out.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(r.session), To: transcript.RunEnd(r.run), Time: l.now, Origin: l.origin})
 }
 
-// spawned links the session of a line to the sub-agent that a result names. The statement stands in an event, and is
-// worth nothing where that event is copied history.
-func (r *reader) spawned(l *line, agent string, e *transcript.Event, call string) {
-	if agent == "" || e.Verdict != "" {
+// spawned links the session of a line to the sub-agent that a result names, also where that result stood before under another
+// uuid. The statement is the line's, and worth nothing where that is copied history.
+func (s *saying) spawned(agent, call string) {
+	if agent == "" || s.again {
 		return
 	}
-	r.child(l, agent, e.ID, call)
-	r.describe(l, agent, call)
+	s.child(s.line, agent, s.line.uuid, call)
+	s.describe(s.line, agent, call)
 }
 
 // progress links the session of a line to the sub-agent that the line tells of, once for each call. The line is no

@@ -248,7 +248,7 @@ func (s *saying) details(b block, e *transcript.Event, made *transcript.Result) 
 	for key, value := range copied.Fields() {
 		switch key {
 		case "agentId":
-			s.spawned(s.line, value.Str(), e, made.Call)
+			s.spawned(value.Str(), made.Call)
 		case "interrupted":
 			if value.Bool() == transcript.Yes {
 				made.Status = "interrupted"
