@@ -104,6 +104,9 @@ func (n *night) ingest(ctx context.Context, _ *nightly.State) (r nightly.Result,
 	r.Detail = report
 	r.Summary = fmt.Sprintf("%s looked at, %s new or changed, %s stored", plural(report.Files, "file", "files"),
 		number(report.New+report.Grown+report.Rewritten+report.Copies), size(report.RawBytes))
+	if n := int64(len(report.NotFollowed)); n > 0 {
+		r.Summary += ", " + plural(n, "symbolic link", "symbolic links") + " not followed"
+	}
 	for _, name := range report.Missing {
 		r.Problems = append(r.Problems, "missing: "+name)
 	}
