@@ -94,14 +94,14 @@ func TestCasesOfAgents(t *testing.T) {
 		"kimi/broken": {Runs: 1, Conversations: 1, Problems: 5, User: 2, Assistant: 1, Results: 1, Requests: 2, Input: 2, Output: 2},
 		"kimi/cli": {Runs: 7, Conversations: 9, Links: 4, User: 10, Assistant: 6, Reasoning: 2, Calls: 4, Results: 3,
 			Requests: 8, Input: 466, Output: 39, CacheRead: 50},
-		"qwen-code/past":   {Runs: 2, Conversations: 2, User: 2, Assistant: 2, Requests: 2, Input: 120, Output: 18, CacheRead: 60},
-		"chatgpt/tree":     {Runs: 3, Conversations: 3, Links: 1, User: 4, Assistant: 4, Reasoning: 2, Calls: 2, Results: 3, System: 2},
-		"chatgpt/odd":      {Runs: 2, Conversations: 2, Problems: 4, User: 2, Assistant: 1, Calls: 1, Results: 1, System: 1},
-		"chatgpt/twice":    {Runs: 3, Conversations: 3, User: 5, Assistant: 3},
-		"chatgpt/broken":   {Runs: 2, Conversations: 2, Problems: 2, User: 2},
-		"claude-ai/blocks": {Runs: 3, Conversations: 3, User: 4, Assistant: 2, Reasoning: 1, Calls: 3, Results: 3},
-		"claude-ai/twice":  {Runs: 2, Conversations: 2, User: 4, Assistant: 1, Reasoning: 1, Calls: 1},
-		"claude-ai/broken": {Runs: 1, Conversations: 1, Problems: 5, User: 1, Assistant: 2, Results: 2, System: 1},
+		"qwen-code/past":          {Runs: 2, Conversations: 2, User: 2, Assistant: 2, Requests: 2, Input: 120, Output: 18, CacheRead: 60},
+		"chatgpt-export/tree":     {Runs: 3, Conversations: 3, Links: 1, User: 4, Assistant: 4, Reasoning: 2, Calls: 2, Results: 3, System: 2},
+		"chatgpt-export/odd":      {Runs: 2, Conversations: 2, Problems: 4, User: 2, Assistant: 1, Calls: 1, Results: 1, System: 1},
+		"chatgpt-export/twice":    {Runs: 3, Conversations: 3, User: 5, Assistant: 3},
+		"chatgpt-export/broken":   {Runs: 2, Conversations: 2, Problems: 2, User: 2},
+		"claude-ai-export/blocks": {Runs: 3, Conversations: 3, User: 4, Assistant: 2, Reasoning: 1, Calls: 3, Results: 3},
+		"claude-ai-export/twice":  {Runs: 2, Conversations: 2, User: 4, Assistant: 1, Reasoning: 1, Calls: 1},
+		"claude-ai-export/broken": {Runs: 1, Conversations: 1, Problems: 5, User: 1, Assistant: 2, Results: 2, System: 1},
 		"pi/tree": {Runs: 1, Conversations: 1, Problems: 2, User: 2, Assistant: 4, Reasoning: 2, Calls: 5, Results: 7, System: 4,
 			Requests: 7, Input: 1039, Output: 160, CacheRead: 6000, CacheWrite: 200, CacheWrite1h: 50, Cost: 20900},
 		"pi/harness": {Runs: 1, Conversations: 1, Links: 1, User: 1, Assistant: 2, Calls: 1, Results: 1, System: 1,
@@ -152,7 +152,8 @@ func TestCasesOfAgents(t *testing.T) {
 			t.Parallel()
 			format, c := filepath.Split(name)
 			l := newLife(t, filepath.Clean(format))
-			if err := os.CopyFS(l.dir, os.DirFS(filepath.Join("format", strings.ReplaceAll(l.format, "-", ""), "testdata", c, "in"))); err != nil {
+			home := strings.ReplaceAll(strings.TrimSuffix(l.format, "-export"), "-", "")
+			if err := os.CopyFS(l.dir, os.DirFS(filepath.Join("format", home, "testdata", c, "in"))); err != nil {
 				t.Fatal(err)
 			}
 			l.take()

@@ -41,7 +41,7 @@ func claudeChat(id, name string, updated int, said ...string) string {
 func export(chats ...string) string { return "[" + strings.Join(chats, ",\n") + "]" }
 
 func TestLifeExports(t *testing.T) {
-	for format, chat := range map[string]func(id, title string, updated int, said ...string) string{"chatgpt": gptChat, "claude-ai": claudeChat} {
+	for format, chat := range map[string]func(id, title string, updated int, said ...string) string{"chatgpt-export": gptChat, "claude-ai-export": claudeChat} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			l := newLife(t, format)
@@ -81,7 +81,7 @@ func TestLifeExports(t *testing.T) {
 // TestLifeChatGPTBranch has a conversation that goes on with the messages of another one.
 func TestLifeChatGPTBranch(t *testing.T) {
 	t.Parallel()
-	l := newLife(t, "chatgpt")
+	l := newLife(t, "chatgpt-export")
 	id := func(n int) string { return fmt.Sprintf("0f000000-0000-4000-8000-%012d", n) }
 	said := []string{id(1) + " mend the sail", id(2) + " with thread"}
 	branch := append(said[:2:2], id(3)+" and the mast < "+id(91), id(4)+" splint it")

@@ -58,7 +58,7 @@ func (w *world) holds(what string, want map[string][]string) {
 
 // TestLifeZips has exports as they come: each a zip, with all that the one before had.
 func TestLifeZips(t *testing.T) {
-	for format, chat := range map[string]func(id, title string, updated int, said ...string) string{"chatgpt": gptChat, "claude-ai": claudeChat} {
+	for format, chat := range map[string]func(id, title string, updated int, said ...string) string{"chatgpt-export": gptChat, "claude-ai-export": claudeChat} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			s, w := newTree(t), newWorld(t)
@@ -115,7 +115,7 @@ func TestDamagedZips(t *testing.T) {
 				}
 				w.holds(name, map[string][]string{"export.zip/conversations.json": {chats}, "export.zip/export.zip": {bad}})
 			}
-			if got := countsOf(w.totals().Formats["chatgpt"]); got != (counts{runs: 1, conversations: 1, events: 2}) {
+			if got := countsOf(w.totals().Formats["chatgpt-export"]); got != (counts{runs: 1, conversations: 1, events: 2}) {
 				t.Errorf("%+v", got)
 			}
 			s.write("export.zip", good)
@@ -181,7 +181,7 @@ func TestLongZip(t *testing.T) {
 		files = append(files, fmt.Sprintf("file-%d.dat", i), strings.Repeat(fmt.Sprint(i), i))
 	}
 	s.write("export.zip", zipOf(t, files...))
-	w.meets("long", "chatgpt", s.dir, counts{runs: 40, conversations: 40, events: 40})
+	w.meets("long", "chatgpt-export", s.dir, counts{runs: 40, conversations: 40, events: 40})
 	want := map[string][]string{}
 	for i := 0; i < len(files); i += 2 {
 		want["export.zip/"+files[i]] = []string{files[i+1]}

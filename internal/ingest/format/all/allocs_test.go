@@ -71,8 +71,8 @@ func TestExportsAllocate(t *testing.T) {
 		format, role, path string
 		most               float64
 	}{
-		{"chatgpt", "conversations", "../chatgpt/testdata/tree/in/Downloads/export/conversations.json", 10},
-		{"claude-ai", "conversations", "../claudeai/testdata/blocks/in/data-2026-02-02-batch-0000/conversations.json", 4},
+		{"chatgpt-export", "conversations", "../chatgpt/testdata/tree/in/Downloads/export/conversations.json", 10},
+		{"claude-ai-export", "conversations", "../claudeai/testdata/blocks/in/data-2026-02-02-batch-0000/conversations.json", 4},
 	} {
 		content, err := os.ReadFile(c.path)
 		if err != nil {

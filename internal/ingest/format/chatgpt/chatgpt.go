@@ -1,7 +1,7 @@
 // Package chatgpt reads the conversations of ChatGPT's data export: conversations.json, or since 2026 the shards
 // conversations-NNN.json, each one JSON array. What exports of 2023 to 2026 hold is described by many readers of them; their
 // descriptions were compared on 2026-11-23, together with a made-up export. The producer documents nothing. Layout and
-// counting: docs/formats/chatgpt.md.
+// counting: docs/formats/chatgpt-export.md.
 //
 // What it promises: a run and a conversation are a conversation of the producer, known by its id, and an event is a message,
 // known by its own. A new export repeats all of an old one: what the newest says counts, and what only an older one has stays.
@@ -31,8 +31,8 @@ type chatgpt struct{}
 
 var _ format.Zipped = chatgpt{}
 
-// Name returns "chatgpt".
-func (chatgpt) Name() string { return "chatgpt" }
+// Name returns "chatgpt-export".
+func (chatgpt) Name() string { return "chatgpt-export" }
 
 // Version counts changes of what Parse yields.
 func (chatgpt) Version() int { return 2 }

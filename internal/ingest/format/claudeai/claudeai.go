@@ -1,6 +1,6 @@
 // Package claudeai reads the conversations of Claude.ai's data export: conversations.json, one JSON array. What exports of
 // 2023 to 2026 hold is described by many readers of them; their descriptions were compared on 2026-11-23, together with a
-// made-up export. The producer documents nothing. Layout and counting: docs/formats/claude-ai.md.
+// made-up export. The producer documents nothing. Layout and counting: docs/formats/claude-ai-export.md.
 //
 // What it promises: a run and a conversation are a conversation of the producer, known by its uuid; what a person says in one
 // message is an event, and of an answer each block, known by the uuid of the message and the place of the block. A new export
@@ -29,8 +29,8 @@ type claudeai struct{}
 
 var _ format.Zipped = claudeai{}
 
-// Name returns "claude-ai".
-func (claudeai) Name() string { return "claude-ai" }
+// Name returns "claude-ai-export".
+func (claudeai) Name() string { return "claude-ai-export" }
 
 // Version counts changes of what Parse yields.
 func (claudeai) Version() int { return 1 }
