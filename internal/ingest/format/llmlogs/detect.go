@@ -16,7 +16,7 @@ const (
 	migrated = "m010_create_new_log_tables"
 )
 
-// Detect claims databases by what was done to them, or by name and place or schema, and rows that were taken out of one.
+// Detect claims databases by what was done to them, by name and place or schema, or by columns that only they have, and rows that were taken out of one.
 func (f llmlogs) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	switch {
@@ -27,7 +27,8 @@ func (f llmlogs) Detect(h format.Head) format.Claim {
 		switch {
 		case bytes.Contains(h.Bytes, []byte(migrated)):
 		case name == databaseName && path.Base(path.Dir(h.Path)) == programDir:
-		case name == databaseName && (hasTables(h.Bytes, "responses", "conversations") || hasTables(h.Bytes, "turns", "threads")):
+		case hasTables(h.Bytes, "responses", "conversations") && (name == databaseName || hasAll(h.Bytes, "datetime_utc", "conversation_id")),
+			hasTables(h.Bytes, "turns", "threads") && (name == databaseName || hasAll(h.Bytes, "tip_message_hash", "parent_message_hash")):
 			claim.Strength = format.Likely
 		case name == databaseName && path.Dir(h.Path) == "." && !format.ShowsSchema(h.Bytes): // its directory is the source
 			claim.Strength = format.Likely
@@ -56,10 +57,20 @@ func (llmlogs) Withholds(h format.Head) bool {
 func hasTables(head []byte, names ...string) bool {
 	for _, name := range names {
 		found := false
-		for _, quoted := range []string{"[" + name + "]", `"` + name + `"`, "`" + name + "`", name + " ("} {
+		for _, quoted := range []string{"[" + name + "]", `"` + name + `"`, "`" + name + "`", name + " (", name + "("} {
 			found = found || bytes.Contains(head, []byte("CREATE TABLE "+quoted))
 		}
 		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// hasAll says that all of some names stand in a schema.
+func hasAll(head []byte, names ...string) bool {
+	for _, name := range names {
+		if !bytes.Contains(head, []byte(name)) {
 			return false
 		}
 	}
