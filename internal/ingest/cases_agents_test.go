@@ -107,7 +107,7 @@ func TestCasesOfAgents(t *testing.T) {
 		"pi/harness": {Runs: 1, Conversations: 1, Links: 1, User: 1, Assistant: 2, Calls: 1, Results: 1, System: 1,
 			Requests: 3, Input: 61, Output: 10, CacheRead: 10, Cost: 31},
 		"pi/fork":    {Runs: 3, Conversations: 3, Links: 1, User: 4, Assistant: 4, Requests: 4, Input: 47, Output: 15, Cost: 70000},
-		"pi/collide": {Runs: 2, Conversations: 2, Links: 1, User: 1, Assistant: 2, System: 2, Requests: 1, Input: 3, Output: 2, Cost: 10000},
+		"pi/collide": {Runs: 2, Conversations: 2, Links: 1, User: 1, Assistant: 2, System: 4, Requests: 1, Input: 3, Output: 2, Cost: 10000},
 		"pi/first": {Runs: 2, Conversations: 2, Links: 1, User: 3, Assistant: 3, System: 1,
 			Requests: 3, Input: 66, Output: 21, Cost: 150000},
 		"pi/odd": {Runs: 2, Conversations: 2, Problems: 4, User: 2, Assistant: 2, Calls: 4, Results: 2, System: 3,

@@ -177,9 +177,14 @@ func (r *reader) identify(e *entry, m *message) {
 // appendSaid appends what stands for what an entry says. Ids are short, and what writes sessions by hand gives ids and times again.
 func (r *reader) appendSaid(b []byte, e *entry) []byte {
 	r.hash.Reset()
-	if r.hash.Write(e.message.Raw()); !e.message.Exists() {
-		r.hash.Write(e.value.Get("summary").Raw())
-		r.hash.Write(e.value.Get("content").Raw())
+	if e.message.Exists() {
+		r.hash.Write(e.message.Raw())
+	} else {
+		for key, f := range e.value.Fields() {
+			if key != "parentId" && key != "seq" { // a fork leaves entries out
+				r.hash.Write(f.Raw())
+			}
+		}
 	}
 	return strconv.AppendUint(append(b, ' '), uint64(r.hash.Sum32()), 36)
 }
