@@ -123,7 +123,7 @@ func (db *Reader) ProblemsBySource(ctx context.Context) (map[string]int64, error
 			UNION ALL SELECT (SELECT min(format) FROM versions WHERE format > formats.id AND format IS NOT NULL AND grave IS NULL) FROM formats WHERE formats.id IS NOT NULL)
 		SELECT s.name, count(DISTINCT p.identity) FROM problems p CROSS JOIN versions v ON v.id = p.version
 		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source
-		WHERE NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number) GROUP BY 1
+		WHERE NOT EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND w.number > v.number AND w.grave IS NULL) GROUP BY 1
 		UNION ALL SELECT substr(key, 1, instr(key, '/') - 1), count(*) FROM facts WHERE kind = 'problem' AND value IS NOT NULL GROUP BY 1
 		UNION ALL SELECT s.name, count(*) FROM formats CROSS JOIN versions v ON v.format = formats.id AND v.format IS NOT NULL AND v.grave IS NULL AND v.parser = 0
 			CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source GROUP BY 1`, nil,
