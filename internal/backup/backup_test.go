@@ -132,9 +132,10 @@ func TestModel(t *testing.T) {
 		w.fault = nil
 		b := w.open()
 		if w.rnd.IntN(2) == 0 {
-			left := w.rnd.IntN(30)
+			var left atomic.Int64 // packs are copied side by side
+			left.Store(w.rnd.Int64N(30))
 			w.fault = func(op, _ string) error {
-				if left--; left >= 0 {
+				if left.Add(-1) >= 0 {
 					return nil
 				}
 				if op == disk.OpWrite {
