@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"hash/crc32"
 	"hash/fnv"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ type entry struct {
 	message, parent, usage, custom format.Value
 
 	key    string // what says which entry this is, wherever it is copied to; "" where only its place does
-	event  string // key, and what tells this entry's events from those of another one of that key: only what says the same is a copy
+	event  string // key, and what tells its events from those of another entry of that key: only what says the same is a copy
 	global bool   // key says it everywhere, not only in this session
 	again  bool   // this file has it already
 }
@@ -152,7 +153,7 @@ func (r *reader) identify(e *entry, m *message) {
 		b := strconv.AppendInt(append(append(room[:0], e.id...), ' '), e.at.UnixMicro, 36)
 		key := len(b)
 		if !r.s.Again || m.role != "toolResult" { // which may be cut short when it is written again
-			b = r.appendSaid(b, e)
+			b = e.appendSaid(b)
 		}
 		e.event, e.global = string(b), true
 		e.key = e.event[:key]
@@ -174,19 +175,19 @@ func (r *reader) identify(e *entry, m *message) {
 	}
 }
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 // appendSaid appends what stands for what an entry says. Ids are short, and what writes sessions by hand gives ids and times again.
-func (r *reader) appendSaid(b []byte, e *entry) []byte {
-	r.hash.Reset()
-	if e.message.Exists() {
-		r.hash.Write(e.message.Raw())
-	} else {
+func (e *entry) appendSaid(b []byte) []byte {
+	sum := crc32.Update(0, castagnoli, e.message.Raw())
+	if !e.message.Exists() {
 		for key, f := range e.value.Fields() {
 			if key != "parentId" && key != "seq" { // a fork leaves entries out
-				r.hash.Write(f.Raw())
+				sum = crc32.Update(sum, castagnoli, f.Raw())
 			}
 		}
 	}
-	return strconv.AppendUint(append(b, ' '), uint64(r.hash.Sum32()), 36)
+	return strconv.AppendUint(append(b, ' '), uint64(sum), 36)
 }
 
 // spoken is what is known of a message by itself. A result may be cut short when it is written again.

@@ -1,8 +1,6 @@
 package pi
 
 import (
-	"hash"
-	"hash/fnv"
 	"io"
 	"iter"
 	"path"
@@ -34,7 +32,7 @@ type Session struct {
 func Parse(in io.Reader, s Session) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		r := &reader{
-			Sink: format.Sink{Yield: yield}, s: s, hash: fnv.New32a(),
+			Sink: format.Sink{Yield: yield}, s: s,
 			seen: map[string]bool{}, lines: map[uint64]int{}, names: map[string]string{}, paid: map[string]bool{},
 		}
 		if s.Inner == "zstd" {
@@ -94,7 +92,6 @@ type reader struct {
 
 	now  entry
 	lend format.Lender // of its events
-	hash hash.Hash32   // of what it says
 }
 
 // problem reports what could not be read.
