@@ -18,7 +18,7 @@ const (
 	RuleUndated       Rule = "without date"          // the name states a release date, the row none
 	RuleDated         Rule = "dated row"             // the row states a release date, the name none
 	RuleMaker         Rule = "maker"                 // of several prices for an unqualified name, that of who makes the model
-	RuleOtherProvider Rule = "other provider"        // the only price for an unqualified name is a reseller's
+	RuleOtherProvider Rule = "other provider"        // the only price for an unqualified name is a reseller's, and not 0
 	RuleRegion        Rule = "without region prefix" // Bedrock: the row is that of the model without its region
 )
 
@@ -145,8 +145,18 @@ func (x *table) byCanon(name, asked string, ranks ...rank) found {
 				}
 				rule = RuleOtherProvider
 			}
-			keep := func(e *Entry) bool { return r(asked, canonicalProvider(e.Key)) }
-			if f := x.pick(x.canon[c], rule, keep); !f.none() {
+			keep := func(e *Entry) bool {
+				key := canonicalProvider(e.Key)
+				if key == "" && ofBedrock(e, form.name) {
+					return strings.HasPrefix(asked, "bedrock")
+				}
+				return r(asked, key)
+			}
+			f := x.pick(x.canon[c], rule, keep)
+			if rule == RuleOtherProvider && f.entry != nil && f.entry.free() {
+				return found{} // free there, or not known: it says nothing of elsewhere
+			}
+			if !f.none() {
 				return f
 			}
 		}

@@ -77,13 +77,17 @@ var providerKeys = map[string]string{
 	"amazonbedrock": "bedrock", "aws": "bedrock", "awsbedrock": "bedrock",
 	"googlevertex": "vertex_ai", "googlevertexanthropic": "vertex_ai", "vertex": "vertex_ai", "gcpvertexai": "vertex_ai",
 	"google": "gemini", "googlegenerativeai": "gemini", "googleaistudio": "gemini",
-	"azureopenai": "azure", "alibaba": "dashscope", "together": "together_ai", "togetherai": "together_ai",
+	"azureopenai": "azure", "azureopenairesponses": "azure", "azurecognitiveservices": "azure_ai",
+	"alibaba": "dashscope", "together": "together_ai", "togetherai": "together_ai",
 	"vercel": "vercel_ai_gateway", "zhipuai": "zai", "moonshotai": "moonshot", "githubcopilot": "github_copilot",
 	"fireworks": "fireworks_ai", "fireworksai": "fireworks_ai",
+	"cloudflareworkersai": "cloudflare", "friendli": "friendliai", "novitaai": "novita",
 }
 
 // makers sell the models that they make under names that begin so. The tables list them as one provider of several.
-var makers = map[string]string{"dashscope": "qwen", "moonshot": "kimi"}
+var makers = map[string]string{
+	"dashscope": "qwen", "deepseek": "deepseek", "minimax": "minimax", "moonshot": "kimi", "xai": "grok", "zai": "glm",
+}
 
 // isMaker says whether a provider makes the model of a name, both in canonical form.
 func isMaker(provider, name string) bool {
@@ -121,6 +125,17 @@ func splitRegion(model string) (region, rest string, ok bool) {
 		return region, rest, ok && strings.Contains(rest, ".")
 	}
 	return "", "", false
+}
+
+// ofBedrock says whether only Bedrock writes a key so: "deepseek.v3.2", with the vendor and a dot before it. A name without that dot,
+// "deepseek-v3.2", is the vendor's own.
+func ofBedrock(e *Entry, name string) bool {
+	vendor, _, ok := strings.Cut(e.Key, ".")
+	if !ok || !strings.HasPrefix(e.Provider, "bedrock") {
+		return false
+	}
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	return !strings.HasPrefix(strings.ToLower(name), strings.ToLower(vendor)+".")
 }
 
 // IsStub says whether the name is that of a stub engine, which asks no model: "stub", "claude-stub".

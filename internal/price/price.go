@@ -112,6 +112,13 @@ func (e *Entry) Priced() bool {
 	return in && out
 }
 
+// free says whether the entry is listed at 0: without charge there, or its price is not known.
+func (e *Entry) free() bool {
+	in, _ := e.rate(Input, Standard, 0)
+	out, _ := e.rate(Output, Standard, 0)
+	return e.Priced() && in == 0 && out == 0
+}
+
 // Table is the prices of one day.
 type Table struct {
 	Date    string // YYYY-MM-DD, the day on which these prices were in force

@@ -223,6 +223,11 @@ func TestMakers(t *testing.T) {
 		{"qwen3-max", "dashscope/qwen3-max", RuleMaker},
 		{"qwen3-coder-plus", "dashscope/qwen3-coder-plus", RuleMaker},
 		{"kimi-k2.6", "moonshot/kimi-k2.6", RuleMaker},
+		{"glm-4.6", "zai/glm-4.6", RuleMaker},
+		{"minimax-m2", "minimax/MiniMax-M2", RuleMaker},
+		{"grok-code-fast-1", "xai/grok-code-fast-1", RuleMaker},
+		{"deepseek-v3.2", "deepseek/deepseek-v3.2", RuleMaker}, // Bedrock's deepseek.v3.2 costs twice as much
+		{"DeepSeek.V3.2[1m]", "deepseek.v3.2", RuleUndecorated},
 		{"moonshot-ai/kimi-k2.6", "moonshot/kimi-k2.6", RuleCanonical},
 		{"alibaba/qwen3-max", "dashscope/qwen3-max", RuleCanonical},
 		{"openrouter/qwen/qwen3-coder-plus", "openrouter/qwen/qwen3-coder-plus", RuleExact},
@@ -240,5 +245,38 @@ func TestMakers(t *testing.T) {
 	b := New(Table{Date: "2026-01-01", Entries: []Entry{{Key: "dashscope/qwen9", Provider: "dashscope"}, row("reseller/qwen9", 1, 2)}})
 	if m, _ := b.Resolve("qwen9", "", time.Time{}); m.Key == "dashscope/qwen9" && m.Rule == RuleMaker {
 		t.Errorf("%+v", m)
+	}
+}
+
+// TestZeroElsewhere leaves names without a provider unpriced that only somebody else's row of 0 fits: OpenRouter's "auto" is not
+// Cursor's or Copilot's, and a preview that is free in one place is not in another.
+func TestZeroElsewhere(t *testing.T) {
+	for _, c := range []struct{ model, provider, key string }{
+		{"auto", "", ""}, {"free", "", ""}, {"auto", "openrouter/openrouter", "openrouter/openrouter/auto"},
+		{"mistral", "", ""}, {"mistral", "ollama", "ollama/mistral"},
+		{"llama2:7b", "", ""},                      // nor is it the price of the one reseller that asks for money
+		{"glm-4.5-flash", "", "zai/glm-4.5-flash"}, // its maker says that it is free
+		{"deepseek-v3-2-251201", "", "deepseek-v3-2-251201"},
+	} {
+		if m, ok := Default().Resolve(c.model, c.provider, time.Time{}); m.Key != c.key || ok != (c.key != "") {
+			t.Errorf("%s (%s): %s by %q, want %q (%s)", c.model, c.provider, m.Key, m.Rule, c.key, m.Reason)
+		}
+	}
+}
+
+// TestProviderSpellings finds the rows of a provider that agents call by other words than the tables do.
+func TestProviderSpellings(t *testing.T) {
+	for _, c := range []struct{ provider, model, key string }{
+		{"novita-ai", "deepseek/deepseek-v3.2", "novita/deepseek/deepseek-v3.2"}, // not DeepSeek's own price
+		{"cloudflare-workers-ai", "@cf/openai/gpt-oss-120b", "cloudflare/@cf/openai/gpt-oss-120b"},
+		{"azure-cognitive-services", "gpt-oss-120b", "azure_ai/gpt-oss-120b"},
+		{"azure-openai-responses", "codex-mini", "azure/codex-mini"},
+		{"friendli", "meta-llama-3.1-8b-instruct", "friendliai/meta-llama-3.1-8b-instruct"},
+		{"amazon-bedrock", "deepseek-v3.2", "deepseek.v3.2"},
+		{"opencode", "deepseek-v3.2", ""}, // a gateway of its own: neither DeepSeek's nor Bedrock's price
+	} {
+		if m, _ := Default().Resolve(c.model, c.provider, time.Time{}); m.Key != c.key {
+			t.Errorf("%s of %s: %s by %q, want %q (%s)", c.model, c.provider, m.Key, m.Rule, c.key, m.Reason)
+		}
 	}
 }
