@@ -1,9 +1,13 @@
 package ingest_test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/index"
 )
 
 // Data exports of chat services repeat all that an earlier one had. What is said in them counts once.
@@ -92,4 +96,36 @@ func TestLifeChatGPTBranch(t *testing.T) {
 	l.meet("both", counts{runs: 2, conversations: 2, events: 5, links: 1})
 	l.answers("where it was said first", "SELECT r.native_id FROM v_events e JOIN v_runs r USING (run_id) WHERE e.counted = 1 AND e.attributes ->> 'id' = '"+id(1)+"'", id(91))
 	l.once("both")
+}
+
+// TestPayloadsOfMany drops what was attached in two of very many conversations, far apart, and in no other.
+func TestPayloadsOfMany(t *testing.T) {
+	t.Parallel()
+	const many, first, second = 20000, 5, 19995
+	s, w := newTree(t), newWorld(t)
+	id := func(i int) string { return fmt.Sprint("c", i) }
+	image := strings.Repeat("QUJD", 300)
+	chats := make([]string, many)
+	for i := range chats {
+		said := []string{fmt.Sprint("m", i, " bait")}
+		if i%5000 < 10 || i%5000 >= 4990 {
+			said = append(said, fmt.Sprint("a", i, " which"), fmt.Sprint("b", i, " ", image))
+		}
+		chats[i] = gptChat(id(i), "Bait", 60, said...)
+	}
+	s.write("conversations.json", export(chats...))
+	w.ingest("home", s.dir, ".")
+	wanted := map[index.VersionKey]map[string]int64{{Source: "home", Path: "conversations.json", Number: 1}: {id(first): 100, id(second): 100}}
+	found := index.Payloads{}
+	if err := w.Payloads(context.Background(), wanted, func(x index.Payloads) error { found = x; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range bytes.Split(found.Marked, []byte("\n")) {
+		if attached := i%5000 < 10 || i%5000 >= 4990; bytes.Contains(line, []byte(image)) != (attached && i != first && i != second) {
+			t.Fatalf("line %d of %d bytes is wrong", i+1, len(line))
+		}
+	}
+	if len(found.Places) != 2 || found.Left != 0 {
+		t.Errorf("%d places, %d are left", len(found.Places), found.Left)
+	}
 }

@@ -232,19 +232,10 @@ func overlaps(places [][2]int64, from, to int64) bool {
 
 // parse parses an original as a whole. Of its rows it keeps no words: they are most of what a parse holds.
 func (p *payloads) parse(data []byte) (*index.Parsed, error) {
-	s, c, all := p.state, index.NewCollector(&index.Lexicon{}), &index.Parsed{}
+	s, c, all := p.state, index.NewCollector(&index.Lexicon{}), stretches{runs: map[string]int{}, conversations: map[heldBy]int{}}
 	c.Reset(index.Subject{VersionKey: versionKey(&s.Version), Format: s.Format, Role: s.Role, Parser: p.f.Version(), Claim: s.Claim, Size: int64(len(data)),
 		SHA256: s.SHA256, ModTime: s.ModTime.UnixMicro(), Host: p.host})
-	take := func(last bool) {
-		x := c.Take(last)
-		for i := range x.Rows {
-			x.Rows[i].T = nil
-		}
-		all.Rows, all.Usage, all.Receipts = append(all.Rows, x.Rows...), append(all.Usage, x.Usage...), append(all.Receipts, x.Receipts...)
-		all.Steps, all.Links, all.Hints = append(all.Steps, x.Steps...), append(all.Links, x.Links...), append(all.Hints, x.Hints...)
-		all.Problems = append(all.Problems, x.Problems...)
-		all.Runs, all.Conversations, all.Until = x.Runs, x.Conversations, x.Until
-	}
+	take := func(last bool) { all.add(c.Take(last)) }
 	for record, err := range p.f.Parse(format.Input{Path: s.Path, Root: s.Claim, Role: s.Role, Size: int64(len(data)), Reader: bytes.NewReader(data)}) {
 		if err != nil {
 			return nil, err
@@ -255,7 +246,48 @@ func (p *payloads) parse(data []byte) (*index.Parsed, error) {
 		}
 	}
 	take(true)
-	return all, nil
+	return &all.Parsed, nil
+}
+
+// stretches are those of one parse as if they were one.
+type stretches struct {
+	index.Parsed
+	runs          map[string]int // places in Runs
+	conversations map[heldBy]int // and in Conversations
+}
+
+type heldBy struct {
+	run, id string
+	aside   bool
+}
+
+// add adds the next stretch, whose rows lose their words.
+func (s *stretches) add(x *index.Parsed) {
+	at := make([]int, len(x.Conversations))
+	for i, v := range x.Conversations {
+		key := heldBy{v.Run, v.ID, v.Aside}
+		have, ok := s.conversations[key]
+		if !ok {
+			have = len(s.Conversations)
+			s.conversations[key], s.Conversations = have, append(s.Conversations, index.Holding{Aside: v.Aside})
+		}
+		all := &s.Conversations[have]
+		index.Overlay(&all.Conversation, &v.Conversation)
+		all.LastSeq, all.TotalRows, at[i] = v.LastSeq, v.TotalRows, have
+	}
+	for _, r := range x.Runs {
+		if have, ok := s.runs[r.ID]; ok {
+			index.Overlay(s.Runs[have], r)
+			continue
+		}
+		s.runs[r.ID], s.Runs = len(s.Runs), append(s.Runs, r)
+	}
+	for i := range x.Rows {
+		x.Rows[i].T, x.Rows[i].Conversation = nil, at[x.Rows[i].Conversation]
+	}
+	s.Rows, s.Usage, s.Receipts = append(s.Rows, x.Rows...), append(s.Usage, x.Usage...), append(s.Receipts, x.Receipts...)
+	s.Steps, s.Links, s.Hints = append(s.Steps, x.Steps...), append(s.Links, x.Links...), append(s.Hints, x.Hints...)
+	s.Problems, s.Until = append(s.Problems, x.Problems...), x.Until
 }
 
 func versionKey(v *blob.Version) index.VersionKey {
