@@ -35,6 +35,7 @@ type Parsed struct {
 	Until int64 // records before this offset are now known: what the next parse starts From
 
 	Runs          []*transcript.Run
+	Again         map[string]bool // native ids of runs of which an earlier stretch has told more: what is said here completes it
 	Conversations []Holding
 	Rows          []Row  // in the order of the original
 	Words         *Words // what the numbers in Rows mean
@@ -44,7 +45,7 @@ type Parsed struct {
 	Links         []*transcript.Link
 	Hints         []*transcript.Hint
 	Problems      []*transcript.Problem
-	Bytes         int // memory that Rows hold, roughly
+	Bytes         int // memory that all of these hold, roughly, but for Words
 	Held          int // and that Words took since the last stretch
 }
 
@@ -52,6 +53,7 @@ type Parsed struct {
 type Holding struct {
 	transcript.Conversation
 	Aside bool // made for uncounted rows of the run
+	Again bool // an earlier stretch has told more of it, as of Parsed.Again
 
 	// What the version holds of it up to Until, indexed earlier or not.
 	LastSeq   int64

@@ -19,19 +19,18 @@ type Collector struct {
 	room  []uint32 // for numbers: its length is used up
 	said  map[facets]*said
 
-	out           *Parsed
-	rows          []Row // room for rows while they are gathered
-	few           []Row // and for those of small originals, of which some lie side by side
-	runs          map[string]*heard
-	conversations map[conversationKey]*held
-	current       map[string]*held // by native id, the one last yielded
-	spoken        []*heard         // runs that something was said of since the last Take
-	always        []*heard         // runs that each stretch tells: a guess, or one that is unique only here
-	order         []*held          // conversations that something was said of since the last Take
-	near          int64
-	pending       int   // rows at the end of out.Rows that wait for a time
-	last          int64 // end of the last record
-	words         int   // that the list had when the gathering began
+	out     *Parsed
+	rows    []Row // room for rows while they are gathered
+	few     []Row // and for those of small originals, of which some lie side by side
+	memory  memory
+	spoken  []*heard // runs that something was said of since the last Take
+	always  []*heard // runs that each stretch tells: a guess, or one that is unique only here
+	order   []*held  // conversations that something was said of since the last Take
+	known   bool     // all records so far are indexed already
+	near    int64
+	pending int   // rows at the end of out.Rows that wait for a time
+	last    int64 // end of the last record
+	words   int   // that the list had when the gathering began
 }
 
 // held is a conversation with its place in Parsed.Conversations, when it is in order.
@@ -39,13 +38,16 @@ type held struct {
 	Holding
 	index  int
 	listed bool
+	gone   bool // forgotten
 }
 
-// heard is what was said of a run so far.
+// heard is what was said of a run so far, or since it was forgotten.
 type heard struct {
 	transcript.Run
 	listed bool // in spoken
 	always bool // in always
+	again  bool // there was more
+	gone   bool // forgotten
 }
 
 type conversationKey struct {
@@ -55,15 +57,15 @@ type conversationKey struct {
 
 // NewCollector returns a Collector. Those that work at the same time share a Lexicon.
 func NewCollector(l *Lexicon) *Collector {
-	return &Collector{terms: NewNumbering(l), said: map[facets]*said{},
-		runs: map[string]*heard{}, conversations: map[conversationKey]*held{}, current: map[string]*held{}}
+	return &Collector{terms: NewNumbering(l), said: map[facets]*said{}}
 }
 
 // Reset begins a version.
 func (c *Collector) Reset(s Subject) {
 	c.out = &Parsed{Subject: s, First: true, Rows: c.rows[:0]}
-	c.runs, c.conversations, c.current = emptied(c.runs), emptied(c.conversations), emptied(c.current)
+	c.memory.reset()
 	c.unlist()
+	c.known = s.From > 0
 	clear(c.always)
 	c.always = c.always[:0]
 	c.near, c.pending, c.last = 0, 0, s.From
@@ -126,7 +128,9 @@ func (c *Collector) Take(last bool) *Parsed {
 		if run.Guess {
 			run.Guess, out.Until = false, 0
 		}
-		if run.Host == "" && !run.Named {
+		if r.again {
+			put(&out.Again, run.ID, true)
+		} else if run.Host == "" && !run.Named {
 			run.Host = out.Host
 		}
 		out.Runs = append(out.Runs, run)
@@ -135,12 +139,30 @@ func (c *Collector) Take(last bool) *Parsed {
 		out.Conversations = append(out.Conversations, v.Holding)
 	}
 	c.unlist()
+	if c.memory.full() {
+		c.memory.forget()
+	}
 	out.Words, out.Held = c.terms.Words(), out.Bytes+wordSize*c.newWords()
 	if c.out = nil; !last {
 		c.out = &Parsed{Subject: out.Subject, Rows: c.rows[:0]}
 		c.start()
 	}
 	return out
+}
+
+// forget is for records that are indexed already, of which no stretch tells: those of which nothing was said for long are not told again.
+func (c *Collector) forget() {
+	if !c.known || !c.memory.full() {
+		return
+	}
+	c.memory.forget()
+	before := len(c.spoken) + len(c.order)
+	c.spoken = slices.DeleteFunc(c.spoken, func(r *heard) bool { return r.gone })
+	c.order = slices.DeleteFunc(c.order, func(v *held) bool { return v.gone })
+	for i, v := range c.order {
+		v.index = i
+	}
+	c.out.Bytes -= recordSize * (before - len(c.spoken) - len(c.order))
 }
 
 // fewRows is how many rows of small originals lie side by side: an allocation for each of these was a part of what they cost.
@@ -171,13 +193,16 @@ func (c *Collector) Add(r transcript.Record) {
 	case *transcript.Usage:
 		if c.fresh(r.Origin) {
 			c.out.Usage = append(c.out.Usage, r)
+			c.out.Bytes += recordSize
 		}
 	case *transcript.Receipt:
 		if c.fresh(r.Origin) {
 			c.out.Receipts = append(c.out.Receipts, r)
+			c.out.Bytes += recordSize
 		}
 	case *transcript.Step:
 		c.out.Steps = append(c.out.Steps, r) // ends later than it begins: always told again
+		c.out.Bytes += recordSize
 	case *transcript.Link:
 		if c.fresh(r.Origin) {
 			c.out.Links = append(c.out.Links, r)
@@ -201,15 +226,16 @@ func (c *Collector) fresh(o transcript.Origin) bool {
 	if o.Offset < c.out.From {
 		return false
 	}
-	c.last = max(c.last, o.End())
+	c.last, c.known = max(c.last, o.End()), false
 	return true
 }
 
 func (c *Collector) run(r *transcript.Run) {
-	have := c.runs[r.ID]
+	c.forget()
+	have, again := c.memory.run(r.ID)
 	if have == nil {
-		have = &heard{Run: *r}
-		c.runs[r.ID] = have
+		have = &heard{Run: *r, again: again}
+		c.memory.runs.put(r.ID, have)
 	} else {
 		Overlay(&have.Run, r)
 	}
@@ -225,12 +251,13 @@ func (c *Collector) speak(r *heard) {
 	if !r.listed {
 		r.listed = true
 		c.spoken = append(c.spoken, r)
+		c.out.Bytes += recordSize
 	}
 }
 
 func (c *Collector) conversation(r *transcript.Conversation) *held {
 	key := conversationKey{run: r.Run, id: r.ID}
-	have := c.conversations[key]
+	have := c.memory.conversation(key)
 	if have == nil {
 		have = c.hold(key)
 		have.Conversation = *r
@@ -238,7 +265,7 @@ func (c *Collector) conversation(r *transcript.Conversation) *held {
 		Overlay(&have.Conversation, r)
 	}
 	c.list(have)
-	c.current[r.ID] = have
+	c.memory.current.put(r.ID, r.Run)
 	if c.near == 0 && r.Started.Valid {
 		c.near = r.Started.UnixMicro
 	}
@@ -246,11 +273,11 @@ func (c *Collector) conversation(r *transcript.Conversation) *held {
 }
 
 func (c *Collector) hold(key conversationKey) *held {
-	have := c.conversations[key]
+	have := c.memory.conversation(key)
 	if have == nil {
 		have = &held{}
 		have.Run, have.Aside = key.run, key.aside
-		c.conversations[key] = have
+		c.memory.conversations.put(key, have)
 	}
 	return have
 }
@@ -260,6 +287,7 @@ func (c *Collector) list(v *held) {
 	if !v.listed {
 		v.listed, v.index = true, len(c.order)
 		c.order = append(c.order, v)
+		c.out.Bytes += recordSize
 	}
 }
 
@@ -267,11 +295,11 @@ func (c *Collector) list(v *held) {
 func (c *Collector) home(e *transcript.Event) *held {
 	if e.Run == "" || e.Verdict != transcript.Uncounted {
 		if e.Run != "" {
-			if v := c.conversations[conversationKey{run: e.Run, id: e.Conversation}]; v != nil {
+			if v := c.memory.conversation(conversationKey{run: e.Run, id: e.Conversation}); v != nil {
 				return v
 			}
 		}
-		if v := c.current[e.Conversation]; v != nil {
+		if v := c.memory.last(e.Conversation); v != nil {
 			return v
 		}
 		return c.conversation(&transcript.Conversation{ID: e.Conversation, Run: e.Run})
@@ -358,10 +386,12 @@ func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part, sce
 	return row
 }
 
-// rowSize is what a Row takes, roughly, its terms and attributes aside, and wordSize what a word of a list takes.
+// rowSize is what a Row takes, roughly, its terms and attributes aside, recordSize what another record takes, and wordSize what a word
+// of a list takes.
 const (
-	rowSize  = 384
-	wordSize = 60
+	rowSize    = 384
+	recordSize = 512
+	wordSize   = 60
 )
 
 // numbers returns the numbers of facets, and behind them those of the terms of a text.

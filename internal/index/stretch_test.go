@@ -1,6 +1,8 @@
 package index
 
 import (
+	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -48,5 +50,43 @@ func TestStretches(t *testing.T) {
 	c.Add(&transcript.Run{ID: "whose", Guess: true})
 	check(c.Take(false), 0, "here", "whose")
 	say("b", "")
-	check(c.Take(true), 0, "b", "here", "whose")
+	c.Add(&transcript.Conversation{ID: "late", Run: "late"})
+	c.Add(&transcript.Run{ID: "late"})
+	p = c.Take(true)
+	if check(p, 0, "b", "late", "here", "whose"); len(p.Again) > 0 {
+		t.Errorf("%v are told again: nothing was forgotten", p.Again)
+	}
+}
+
+// TestForgets bounds what a Collector keeps of an original with very many runs, told in stretches or indexed already: no more of them than
+// it has in mind, and of each other one less than a hundred bytes.
+func TestForgets(t *testing.T) {
+	const many = 40_000
+	for what, from := range map[string]int64{"told": 0, "indexed already": many * 10} {
+		c := NewCollector(new(Lexicon))
+		c.Reset(Subject{Format: "leslie", Size: many * 10, From: from})
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		for i := range many {
+			id := fmt.Sprintf("run %08d of many", i)
+			c.Add(&transcript.Run{ID: id, Title: id})
+			c.Add(&transcript.Conversation{ID: "of " + id, Run: id, Title: id})
+			c.Add(&transcript.Event{Conversation: "of " + id, Kind: transcript.KindMessage, Origin: transcript.Origin{Offset: int64(i) * 10, Length: 10}})
+			if from == 0 && c.Size() >= 4<<20 {
+				c.Take(false)
+			}
+			m := &c.memory
+			if n := max(len(m.runs.young)+len(m.runs.old), len(m.conversations.young)+len(m.conversations.old), len(c.spoken), len(c.order)); n > 3*mostKept {
+				t.Fatalf("%s: %d are kept as they are after %d", what, n, i)
+			}
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		const each = 200 // two ids, of a conversation that is not called as its run, in maps with room to grow
+		if took := int64(after.HeapAlloc) - int64(before.HeapAlloc); took > many*each+4*mostKept*1000 {
+			t.Errorf("%s: %d bytes are kept", what, took)
+		}
+		runtime.KeepAlive(c)
+	}
 }

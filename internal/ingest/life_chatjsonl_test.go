@@ -56,3 +56,33 @@ func TestLifeChatMessages(t *testing.T) {
 	l.meet("gone on", counts{runs: 2, conversations: 2, events: 6})
 	l.once("gone on")
 }
+
+// manyID is the id of a chat of very many.
+func manyID(n int) string { return fmt.Sprintf("chat-of-some-years-%06d", n) }
+
+func manyLine(n int, said ...string) string {
+	return fmt.Sprintf(`{"conversation_id":%q,`, manyID(n)) + chatLine(said...)[1:]
+}
+
+// TestManyChats has more chats in one log than a parse keeps in mind, of which some go on at its end and when it has grown: with all that
+// was said of them in the beginning.
+func TestManyChats(t *testing.T) {
+	t.Parallel()
+	const many = 9000
+	s, w := newTree(t), newWorld(t)
+	var log strings.Builder
+	for i := range many {
+		log.WriteString(manyLine(i, fmt.Sprint("bait ", i)))
+	}
+	log.WriteString(manyLine(0, "bait 0", "baited", "cast it"))
+	s.write("log.jsonl", log.String())
+	w.meets("read at once", "chat-jsonl", s.dir, counts{runs: many, conversations: many, events: many + 2, in: 10*many + 30, out: many + 1}, 1, 0, 0)
+	log.WriteString(manyLine(7, "bait 7", "baited", "cast it") + manyLine(0, "bait 0", "baited", "cast it", "cast", "reel it in"))
+	s.write("log.jsonl", log.String())
+	w.meets("went on", "chat-jsonl", s.dir, counts{runs: many, conversations: many, events: many + 6, in: 10*many + 110, out: many + 3}, 0, 1, 0)
+	for _, run := range []int{0, 7, many - 1} {
+		if got := w.ask("SELECT title || ' ' || model FROM v_runs WHERE native_id = ?", manyID(run)); fmt.Sprint(got) != fmt.Sprintf("[bait %d gpt-4.1]", run) {
+			t.Errorf("of chat %d is known: %q", run, got)
+		}
+	}
+}

@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) Index) {
 		{"Totals", testTotals},
 		{"Locate", testLocate},
 		{"Order", testOrder},
+		{"Stretches", testStretches},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open) })
 	}

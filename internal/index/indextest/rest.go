@@ -145,14 +145,7 @@ func testLocate(t *testing.T, open func(*testing.T) Index) {
 func answers(t *testing.T, x Index) string {
 	var b strings.Builder
 	for _, r := range all(t, x.Runs(t.Context(), index.Selection{Named: true}, index.Page{})) {
-		fmt.Fprintf(&b, "%+v\n", r)
-		for _, c := range all(t, x.Conversations(t.Context(), r.ID)) {
-			fmt.Fprintf(&b, "%+v\n", c)
-			for _, e := range all(t, x.Events(t.Context(), c.ID, index.Span{Duplicates: true})) {
-				e.Place.Chain = 0
-				fmt.Fprintf(&b, "%+v\n", e)
-			}
-		}
+		b.WriteString(answersOf(t, x, &r))
 	}
 	for _, h := range all(t, x.Find(t.Context(), nil, index.Page{AllVersions: true})) {
 		fmt.Fprintln(&b, h.ID)
@@ -163,6 +156,27 @@ func answers(t *testing.T, x Index) string {
 	for _, p := range all(t, x.Problems(t.Context())) {
 		fmt.Fprintf(&b, "%+v\n", p)
 	}
+	b.WriteString(totalsOf(t, x))
+	return b.String()
+}
+
+// answersOf is what readers are told of a run.
+func answersOf(t *testing.T, x Index, r *index.Run) string {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%+v\n", *r)
+	for _, c := range all(t, x.Conversations(t.Context(), r.ID)) {
+		fmt.Fprintf(&b, "%+v\n", c)
+		for _, e := range all(t, x.Events(t.Context(), c.ID, index.Span{Duplicates: true})) {
+			e.Place.Chain = 0
+			fmt.Fprintf(&b, "%+v\n", e)
+		}
+	}
+	return b.String()
+}
+
+func totalsOf(t *testing.T, x Index) string {
+	t.Helper()
 	s, err := x.Totals(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -171,8 +185,7 @@ func answers(t *testing.T, x Index) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(&b, "%s\n", text)
-	return b.String()
+	return string(text) + "\n"
 }
 
 // testOrder commits the small world in random orders and batches; every answer is the same.

@@ -21,6 +21,8 @@ type Original struct {
 	Size         int64
 	Content      string // tells contents apart; "" is the path
 	Records      []transcript.Record
+	Host         string
+	Stretch      int // so many records are told at a time; 0 is all
 }
 
 func (o *Original) number() int { return max(o.Number, 1) }
@@ -54,8 +56,11 @@ func Batch(pack string, originals ...Original) index.Batch {
 		}
 		c := index.NewCollector(&index.Lexicon{})
 		c.Reset(index.Subject{VersionKey: index.VersionKey{Source: o.Source, Path: o.Path, Number: o.number()}, Format: o.Format,
-			Role: o.Role, Parser: 1, Claim: o.Claim, Size: o.Size, SHA256: o.ref(), ModTime: Epoch.UnixMicro()})
-		for _, r := range o.Records {
+			Role: o.Role, Parser: 1, Claim: o.Claim, Size: o.Size, SHA256: o.ref(), ModTime: Epoch.UnixMicro(), Host: o.Host})
+		for i, r := range o.Records {
+			if o.Stretch > 0 && i > 0 && i%o.Stretch == 0 {
+				b.Parsed = append(b.Parsed, c.Take(false))
+			}
 			c.Add(r)
 		}
 		b.Parsed = append(b.Parsed, c.Take(true))

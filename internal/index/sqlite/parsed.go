@@ -190,6 +190,11 @@ func (c *commit) claims(o *owner) error {
 		if err != nil {
 			return err
 		}
+		if o.Again[r.ID] {
+			if r, err = c.completeRun(o, name, r); err != nil {
+				return err
+			}
+		}
 		stated, err := runSaid(r)
 		if err != nil {
 			return err
@@ -208,6 +213,22 @@ func (c *commit) claims(o *owner) error {
 		}
 	}
 	return nil
+}
+
+// completeRun adds to what a stretch says of a run what earlier ones of the parse have said.
+func (c *commit) completeRun(o *owner, name int64, r *transcript.Run) (*transcript.Run, error) {
+	all, stated, rank := &transcript.Run{}, []byte(nil), 0
+	known, err := c.get("SELECT stated, rank FROM run_claims WHERE run_name = ? AND version = ?", []any{name, o.version}, &stated, &rank)
+	if known {
+		all, err = readRun(stated, r.ID, rank)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if index.Overlay(all, r); all.Host == "" && !all.Named {
+		all.Host = o.Host
+	}
+	return all, nil
 }
 
 // onlyNames says whether a claim states nothing but that there is such a run: its original goes without it.
@@ -263,13 +284,18 @@ func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool,
 	if err != nil {
 		return 0, false, err
 	}
-	stated, err := conversationSaid(&v.Conversation, v.Aside)
-	if err != nil {
-		return 0, false, err
-	}
 	native := v.ID
 	if v.Aside {
 		native = o.Role + " " + strings.TrimPrefix(o.Path, o.Claim+"/")
+	}
+	if v.Again {
+		if err := c.completeConversation(o, name, native, v); err != nil {
+			return 0, false, err
+		}
+	}
+	stated, err := conversationSaid(&v.Conversation, v.Aside)
+	if err != nil {
+		return 0, false, err
 	}
 	var rows int
 	known := !o.born
@@ -299,6 +325,23 @@ func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool,
 	err = c.waiting.transcripts.add(id, none, none, none, none, nil, nil, nil, nil,
 		nil, none, none, flag(!same), none, v.TotalRows, o.version, name, native, flag(v.Shared), flag(v.Aside), v.Order, v.Rank, stated, v.LastSeq)
 	return id, !same, err
+}
+
+// completeConversation is completeRun for a conversation.
+func (c *commit) completeConversation(o *owner, name int64, native string, v *index.Holding) error {
+	var stated []byte
+	all := transcript.Conversation{ID: v.ID, Run: v.Run}
+	known, err := c.get("SELECT stated, ord, rank, shared FROM transcripts WHERE version = ? AND run_name = ? AND native_id = ? AND aside = ?",
+		[]any{o.version, name, native, v.Aside}, &stated, &all.Order, &all.Rank, &all.Shared)
+	if err != nil || !known {
+		return err
+	}
+	if err := readConversation(stated, &all); err != nil {
+		return err
+	}
+	index.Overlay(&all, &v.Conversation)
+	v.Conversation = all
+	return nil
 }
 
 // twin says whether another version with the same bytes has the rows of a transcript already.

@@ -1,0 +1,66 @@
+package indextest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// testStretches tells of more runs than a Collector keeps in mind, of which some go on at the end: told in stretches, in one commit or in
+// several, they are what they are when they are told at once.
+func testStretches(t *testing.T, open func(*testing.T) Index) {
+	const runs = 9500
+	var records []transcript.Record
+	say := func(id string, r transcript.Run, v transcript.Conversation, words string) {
+		r.ID, v.ID, v.Run = id, strings.TrimPrefix(id, "own "), id
+		at := Place(len(records))
+		records = append(records, &r, &v, &transcript.Event{Conversation: v.ID, Kind: transcript.KindMessage, Role: "user", Time: At(int64(len(records))),
+			Origin: at, Parts: []transcript.Part{{Text: words}}})
+	}
+	goOn := func(id string, e transcript.Event) {
+		e.Kind, e.Origin = transcript.KindMessage, Place(len(records))
+		e.Parts = []transcript.Part{{Text: "and on"}}
+		records = append(records, &e, &transcript.Link{Kind: "fork", From: transcript.RunEnd(id), To: transcript.RunEnd("elsewhere"), Origin: e.Origin})
+	}
+	first := transcript.Run{Title: "Sails", Group: "boats", Host: "laptop", Rank: 7, Started: At(1), Attributes: transcript.Attributes{"a": 1.5, "b": "x"}}
+	shared := transcript.Conversation{Title: "Sails", Shared: true, Order: "5", Rank: 7, Started: At(1), Attributes: transcript.Attributes{"c": true}}
+	for _, id := range []string{"said again", "own name", "uncounted", "event alone"} {
+		say(id, first, shared, "mend the sail")
+		records = append(records, &transcript.Event{Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Origin: Place(len(records)), Parts: []transcript.Part{{Text: "aside"}}})
+	}
+	for i := range runs {
+		say(fmt.Sprint("run ", i), transcript.Run{}, transcript.Conversation{}, "bait")
+	}
+	say("said again", transcript.Run{Model: "small-1", Ended: At(99999), Attributes: transcript.Attributes{"b": "y"}}, transcript.Conversation{Ended: At(99999)}, "and splint the mast")
+	goOn("own name", transcript.Event{Conversation: "name"})
+	goOn("uncounted", transcript.Event{Run: "uncounted", Verdict: transcript.Uncounted})
+	goOn("event alone", transcript.Event{Conversation: "event alone", Run: "event alone"})
+	tell := func(stretch, commits int) string {
+		x := open(t)
+		b := Batch("pack", Original{Source: "s", Path: "log", Format: "leslie", Host: "desk", Size: int64(100*len(records) + 100), Records: records, Stretch: stretch})
+		rest := b.Parsed[min(commits, len(b.Parsed)):]
+		b.Parsed = b.Parsed[:len(b.Parsed)-len(rest)]
+		commit(t, x, b)
+		for _, p := range rest {
+			commit(t, x, index.Batch{Parsed: []*index.Parsed{p}})
+		}
+		told := totalsOf(t, x)
+		for _, id := range []string{"said again", "own name", "uncounted", "event alone", "run 0", fmt.Sprint("run ", runs-1)} {
+			r, err := x.Run(t.Context(), id)
+			if err != nil {
+				t.Fatal(id, err)
+			}
+			told += answersOf(t, x, &r)
+		}
+		return told
+	}
+	want := tell(0, 1)
+	for _, c := range [][2]int{{7000, 99}, {7000, 1}, {400, 3}} {
+		if got := tell(c[0], c[1]); got != want {
+			t.Fatalf("in stretches of %d: %s", c[0], difference(got, want))
+		}
+	}
+}
