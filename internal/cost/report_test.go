@@ -205,6 +205,31 @@ func TestDaysAcrossChangesOfClocks(t *testing.T) {
 	}
 }
 
+// TestHoursCutByChangesOfClocks: where clocks change within an hour, the next hour begins at the change, and no two share a moment.
+func TestHoursCutByChangesOfClocks(t *testing.T) {
+	for name, c := range map[string]struct{ when, hours []string }{
+		"Australia/Lord_Howe": { // half an hour back at 02:00+11:00
+			[]string{"2026-04-04T14:59:59Z", "2026-04-04T15:10:00Z", "2026-04-04T15:30:00Z"},
+			[]string{"2026-04-05T01:00:00+11:00", "2026-04-05T01:30:00+10:30", "2026-04-05T02:00:00+10:30"},
+		},
+		"Pacific/Chatham": { // an hour back at 03:45+13:45
+			[]string{"2026-04-04T13:59:59Z", "2026-04-04T14:10:00Z", "2026-04-04T14:15:00Z", "1969-04-04T14:10:00Z"},
+			[]string{"2026-04-05T03:00:00+13:45", "2026-04-05T02:45:00+12:45", "2026-04-05T03:00:00+12:45", "1969-04-05T02:00:00+12:45"},
+		},
+	} {
+		var records []transcript.Record
+		for _, when := range c.when {
+			records = append(records, spent(when, "a", 1, 0))
+		}
+		got := table(run(t, fill(t, file("r1", "r1", records...)), cost.Options{By: []string{"hour"}, Location: zone(t, name)}))
+		for _, hour := range c.hours {
+			if got[hour] != 1 || len(got) != len(c.hours) {
+				t.Errorf("%s, %s: %v", name, hour, got)
+			}
+		}
+	}
+}
+
 func TestFilters(t *testing.T) {
 	u := spent("2026-03-01T10:00:00Z", "a", 10, 20)
 	u.Agent, u.Flow, u.Step, u.Status, u.Outcome, u.Engine = "coder", "build", "code", "VERIFIED", transcript.Succeeded, "claude"

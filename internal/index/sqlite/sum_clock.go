@@ -106,7 +106,12 @@ func (c clock) expr(unit index.Unit) string {
 	case index.Day:
 		return fmt.Sprintf("(%s + %s + %d) / %d - %d", t, offset, int64(shift)*microsPerDay, int64(microsPerDay), shift)
 	case index.Hour:
-		return fmt.Sprintf("((%s + %s + %d) / %d - %d) * 3600 - %s", t, offset, int64(shift)*microsPerDay, int64(microsPerHour), shift*24, c.at("u.time", inMicros, inSeconds))
+		hour := fmt.Sprintf("((%s + %s + %d) / %d - %d) * 3600 - %s", t, offset, int64(shift)*microsPerDay, int64(microsPerHour), shift*24, c.at("u.time", inMicros, inSeconds))
+		if len(c.from) == 1 || c.wholeHours() {
+			return hour
+		}
+		begin := append([]int64{-1 << 60}, c.from[1:]...) // an hour in which clocks change ends there
+		return fmt.Sprintf("max(%s, %s)", hour, clock{c.from, begin}.at("u.time", inMicros, inSeconds))
 	case index.Instant:
 		return "u.time"
 	}
