@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,5 +62,31 @@ func TestShippedReports(t *testing.T) {
 				t.Errorf("%s finds something in 2030: %s%s", r.Name, stdout, stderr)
 			}
 		}
+	}
+}
+
+// TestTrendAfterAGap compares a month with the one before it, in which a model may not have been used at all.
+func TestTrendAfterAGap(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	from, archive := filepath.Join(dir, "claude", "projects", "-p"), filepath.Join(dir, "archive")
+	if err := os.MkdirAll(from, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var lines string
+	for i, month := range []string{"01", "02", "04"} {
+		lines += fmt.Sprintf(`{"type":"assistant","uuid":"u%d","sessionId":"s","timestamp":"2026-%s-03T10:00:00Z","cwd":"/p","version":"2.0.0","requestId":"r%d",`+
+			`"message":{"id":"m%d","type":"message","role":"assistant","model":"claude-opus-4-8","content":[],"usage":{"input_tokens":%d,"output_tokens":0}}}`+"\n", i, month, i, i, 100+i)
+	}
+	if err := os.WriteFile(filepath.Join(from, "s.jsonl"), []byte(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := inside(t.Context(), archive, "", "ingest", filepath.Join(dir, "claude")); code != 0 {
+		t.Fatal(stderr)
+	}
+	_, stdout, stderr := inside(t.Context(), archive, "", "report", "run", "token-trend", "--format", "csv")
+	want := "model,month,records,prompt_tokens,output_tokens,change\nclaude-opus-4-8,2026-01,1,100,0,\nclaude-opus-4-8,2026-02,1,101,0,1\nclaude-opus-4-8,2026-04,1,102,0,102\n"
+	if stdout != want {
+		t.Errorf("%s%s, want\n%s", stdout, stderr, want)
 	}
 }

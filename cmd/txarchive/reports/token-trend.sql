@@ -1,4 +1,4 @@
--- Tokens of each model by month, and the change from the month before
+-- Tokens of each model by month (UTC), and the change from the month before
 -- :since 0001-01-01
 -- :until 9999-12-31
 WITH months AS (
@@ -7,6 +7,9 @@ WITH months AS (
   FROM v_usage
   WHERE counted AND time BETWEEN :since AND :until || 'T24'
   GROUP BY 1, 2)
-SELECT model, month, records, prompt_tokens, output_tokens, prompt_tokens + output_tokens - lag(prompt_tokens + output_tokens) OVER (PARTITION BY model ORDER BY month) AS change
+SELECT model, month, records, prompt_tokens, output_tokens, prompt_tokens + output_tokens -
+  CASE WHEN lag(month) OVER past = strftime('%Y-%m', month || '-01', '-1 month') THEN lag(prompt_tokens + output_tokens) OVER past
+    WHEN lag(month) OVER past IS NOT NULL THEN 0 END AS change -- the first month has nothing to be compared with
 FROM months
+WINDOW past AS (PARTITION BY model ORDER BY month)
 ORDER BY model, month
