@@ -2,7 +2,11 @@ package pack
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -108,14 +112,40 @@ func BenchmarkReadRange(b *testing.B) {
 	w := newWorld(b, 1)
 	w.opts.MemberSize = 0
 	w.begin()
-	c := w.add("runs", "a.jsonl", 1, w.text(8<<20))
+	text := reads(b)
+	c := w.add("runs", "a.jsonl", 1, text)
 	m := w.seal()
 	data := blobtest.Bytes(blobtestRead(b, w.store, m.Pack))
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		raw := c.extents[0].Raw + int64(i)*100003%(8<<20-2048)
+		raw := c.extents[0].Raw + int64(i)*100003%int64(len(text)-2048)
 		if _, err := (&View{Pack: data, Members: m.Members}).ReadRange(context.Background(), raw, 2048); err != nil {
 			b.Fatal(err)
 		}
 	}
+}
+
+// reads is a transcript in which an agent reads the sources of these packages, each of which its line has twice, as Claude Code writes it.
+func reads(b *testing.B) (lines []byte) {
+	b.Helper()
+	err := filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		file, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		line, err := json.Marshal(map[string]any{
+			"type":          "user",
+			"message":       map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": path, "content": string(file)}}},
+			"toolUseResult": map[string]any{"type": "text", "file": map[string]any{"filePath": path, "content": string(file)}},
+		})
+		lines = append(append(lines, line...), '\n')
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return lines
 }
