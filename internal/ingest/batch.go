@@ -14,7 +14,7 @@ import (
 
 const (
 	batchRaw  = 48 << 20      // raw bytes that a pack holds, roughly
-	batchRows = 16 << 20      // memory of the rows that one transaction takes, roughly
+	batchRows = 19 << 20      // memory of the rows and other records that one transaction takes, roughly
 	batchHeld = 2 * batchRows // with their words, which are less than the rows but for texts that hardly say a word twice
 	batchTime = 2 * time.Second
 	// versionRows is the memory that a version takes besides its rows, roughly: itself, its line in the manifest.
