@@ -21,7 +21,7 @@ const (
 // clawSays adds lines of a session as rows.
 func (b *base) clawSays(session string, from int, lines string) {
 	for i, line := range strings.Split(strings.TrimSuffix(lines, "\n"), "\n") {
-		b.do("INSERT INTO transcript_events (session_id, seq, event_json, created_at) VALUES (?, ?, ?, ?)", session, from+i, line, 1793700000000+from+i)
+		b.do("INSERT INTO transcript_events (session_id, seq, event_json, created_at) VALUES (?, ?, ?, ?)", session, from+i, line, int64(1793700000000)+int64(from+i))
 	}
 }
 
