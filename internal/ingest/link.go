@@ -14,8 +14,8 @@ type Link struct {
 	To     string `json:"to"` // real path of a directory or a file
 }
 
-// around returns a resolver of what this archive and these roots have.
-func (g *Ingester) around(ctx context.Context, roots []Root) (*resolver, error) {
+// around are the sources of the archive, and what is scanned now.
+func (g *Ingester) around(ctx context.Context, roots []Root) ([]Named, error) {
 	known, err := Sources(ctx, g.Index)
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (g *Ingester) around(ctx context.Context, roots []Root) (*resolver, error) 
 		}
 		known = append(known, Named{Name: r.Source, Source: s})
 	}
-	return &resolver{known: known}, nil
+	return known, nil
 }
 
 // judgeLinks says of each link that was met what it hides. One that leads nowhere, or to what a source has anyway, hides nothing. What a
@@ -56,10 +56,8 @@ func (s *scan) hidden(rel string) (to string, ok bool) {
 	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
 		return "", false
 	}
-	p := place{path: to, kind: placeDir}
-	if !info.IsDir() {
-		p.kind = placeFile
-	}
-	_, had := s.around.owner(p)
-	return to, !had
+	return to, !slices.ContainsFunc(s.around, func(n Named) bool {
+		below, err := filepath.Rel(n.Root, to)
+		return err == nil && filepath.IsLocal(below) && n.Follows(filepath.ToSlash(below))
+	})
 }

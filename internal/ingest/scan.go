@@ -18,7 +18,7 @@ type scan struct {
 	g       *Ingester
 	root    Root
 	dir     *os.Root
-	around  *resolver // of what the archive and this ingest have
+	around  []Named // the sources of the archive, and what is scanned now
 	before  *index.Seen
 	seen    []bool // of before
 	files   listing

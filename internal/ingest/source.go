@@ -63,7 +63,7 @@ type problemFact struct {
 }
 
 // source scans one root and brings in what is new.
-func (g *Ingester) source(ctx context.Context, root Root, around *resolver, report *Report) error {
+func (g *Ingester) source(ctx context.Context, root Root, around []Named, report *Report) error {
 	dir, err := os.OpenRoot(root.Dir)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {

@@ -87,4 +87,17 @@ func TestLinksOut(t *testing.T) {
 	if r := w.ingest("awf", s.dir, "."); len(r.NotFollowed) != 1 {
 		t.Errorf("%+v is told of what is a source", r.NotFollowed)
 	}
+	// Of a directory of which one file is a source, others are none.
+	files := newTree(t)
+	files.write("one.jsonl", awfLines(runB, 1, 2))
+	files.write("two.jsonl", awfLines(runB, 1, 2))
+	w.ingest("files", files.dir, "one.jsonl")
+	for _, name := range []string{"one.jsonl", "two.jsonl"} {
+		if err := os.Symlink(filepath.Join(files.dir, name), filepath.Join(s.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := w.ingest("awf", s.dir, "."); len(r.NotFollowed) != 2 || r.NotFollowed[1].Path != "two.jsonl" {
+		t.Errorf("%+v", r.NotFollowed)
+	}
 }
