@@ -31,7 +31,7 @@ type GC struct {
 	Writer  string // id of this writer in pack names
 	Now     func() time.Time
 	Log     *slog.Logger
-	Format  pack.Options // of new packs; level 0 is 6
+	Format  pack.Options // of new packs
 	Options Options
 	// Drop and DropFact name versions and facts that go without a tombstone. They may be nil.
 	Drop     func(*blob.Version) bool
@@ -89,14 +89,8 @@ func (r *Report) Freed() int64 { return r.Before - r.After + r.Index.Before - r.
 // ErrMissing says that the index knows packs which are not there.
 var ErrMissing = errors.New("packs are missing")
 
-// rewriteLevel is how much what is written anew is compressed.
-const rewriteLevel = 6
-
 // Run does it all. Report says what was done also when it fails.
 func (g *GC) Run(ctx context.Context) (r Report, err error) {
-	if g.Format.Level == 0 {
-		g.Format.Level = rewriteLevel
-	}
 	g.began = g.Now()
 	if !g.Options.DryRun {
 		if err := g.sweep(ctx, &r); err != nil {

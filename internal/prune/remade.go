@@ -32,7 +32,7 @@ func (p *Pruner) remade(ctx context.Context, all []remains) (share float64, err 
 	}
 	library := pack.NewLibrary(p.Payloads.GC.Packs, 4<<20)
 	defer func() { err = errors.Join(err, library.Close()) }()
-	builder := pack.NewBuilder(pack.Options{Level: rewriteLevel})
+	builder := pack.NewBuilder(pack.Options{})
 	keeps, becomes := 0.0, int64(0)
 	for i := 0; i < len(all); i += (len(all) + looked - 1) / looked {
 		x := &all[i]

@@ -57,12 +57,8 @@ func (r *replacer) begin() error {
 		now = r.clock.Add(time.Microsecond)
 	}
 	r.clock = now
-	format := g.Format
-	if format.Level == 0 {
-		format.Level = rewriteLevel
-	}
-	r.builder = pack.NewBuilder(format)
-	r.writer, err = pack.NewWriter(up, g.Writer, now, format)
+	r.builder = pack.NewBuilder(g.Format)
+	r.writer, err = pack.NewWriter(up, g.Writer, now, g.Format)
 	return err
 }
 

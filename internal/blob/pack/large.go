@@ -95,7 +95,7 @@ func (w *LargeWriter) Write(p []byte) (int, error) {
 func (w *LargeWriter) cut() {
 	window := w.b.window
 	end := len(window)
-	low := end - end/8 // the last 32 of 256 KiB
+	low := end - end/8 // the last 20 of 160 KiB
 	if w.first == nil {
 		low = max(low, int(w.start)) // the header is no line
 	}

@@ -31,10 +31,10 @@ import (
 )
 
 const (
-	// DefaultLevel is the gzip level at ingest; gc takes 6. Members of many small entries have 7, by whomever.
-	DefaultLevel = 5
-	// DefaultMemberSize is how much of the tar stream a member holds.
-	DefaultMemberSize = 256 << 10
+	// DefaultLevel is the gzip level. Members of many small entries have 7.
+	DefaultLevel = 6
+	// DefaultMemberSize is how much of the tar stream a member holds; those of many small entries hold more.
+	DefaultMemberSize = 160 << 10
 
 	minMemberSize = 8 << 10 // any header fits in, PAX records with the longest names included
 	maxMemberSize = 8 << 20

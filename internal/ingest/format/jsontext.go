@@ -242,7 +242,7 @@ func (d *document) name(key uint32) string {
 }
 
 // names is a cache and nothing else: what it holds changes no result. A key is in one of two places.
-var names [4096]atomic.Pointer[string]
+var names [2048]atomic.Pointer[string]
 
 // longestName is the length of keys that are kept, in bytes.
 const longestName = 32
