@@ -142,7 +142,7 @@ func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archiv
 		roots, err = a.firstRoots(ctx, store, g)
 	}
 	if err != nil {
-		return nil, err
+		return nil, excluded(err)
 	}
 	if len(roots) == 0 {
 		return nil, errNoSources
@@ -238,6 +238,9 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 	if r.LeftOut > 0 {
 		fmt.Fprintf(a.out, "%s left out: locks, and files that hold credentials\n", plural(r.LeftOut, "file", "files"))
 	}
+	if r.Excluded > 0 {
+		fmt.Fprintf(a.out, "%s left out by patterns (source list names them)\n", plural(r.Excluded, "file or directory", "files and directories"))
+	}
 	if n := len(r.NotFollowed); n > 0 {
 		first, such := r.NotFollowed[0], ":"
 		if n > 1 {
@@ -259,7 +262,7 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 		}
 		fmt.Fprintf(a.out, "problem: %s/%s: %s: %s\n", line(p.Source), line(p.Path), line(p.Stage), line(p.Reason))
 	}
-	if taken == 0 && r.Files == 0 && len(r.Missing)+len(r.Problems)+len(r.NotFollowed) == 0 {
+	if taken == 0 && r.Files == 0 && r.Excluded == 0 && len(r.Missing)+len(r.Problems)+len(r.NotFollowed) == 0 {
 		fmt.Fprintln(a.out, "The directory is empty.")
 	}
 }

@@ -23,11 +23,11 @@ func newSourceCommand(a *app) *cobra.Command {
 		Long: "A source is a directory, or some files of one, that `ingest` without arguments scans. `ingest DIR` and `ingest FILE`\n" +
 			"add theirs by themselves." +
 			exits("4 no such source or directory", "8 refused", "10 no archive", "11 another txarchive is writing"),
-		Example: "  txarchive source discover\n  txarchive source add claude-code\n  txarchive source add ~/.local/share/awf\n  txarchive source list\n  txarchive source remove awf",
+		Example: "  txarchive source discover\n  txarchive source add claude-code\n  txarchive source add ~/.local/share/awf\n  txarchive source list\n  txarchive source exclude awf '*.tmp'\n  txarchive source remove awf",
 		Args:    noCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newSourceAddCommand(a), newSourceDiscoverCommand(a),
+	cmd.AddCommand(newSourceAddCommand(a), newSourceDiscoverCommand(a), newSourceExcludeCommand(a),
 		&cobra.Command{Use: "list", Short: "List the sources", Args: takes(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runSourceList(cmd.Context(), a) }},
 		&cobra.Command{Use: "remove NAME", Short: "Follow a directory no longer; what was stored stays", Args: takes(1, 1),

@@ -21,6 +21,7 @@ import (
 
 type sourceOptions struct {
 	name, home, host string
+	exclude          []string
 }
 
 func newSourceAddCommand(a *app) *cobra.Command {
@@ -34,7 +35,7 @@ func newSourceAddCommand(a *app) *cobra.Command {
 			"Of files that were copied from another machine --host says which: runs in them are shown with it. What both\n" +
 			"machines have counts once." +
 			exits("4 no such directory, or nothing of the program", "8 refused", "11 another txarchive is writing"),
-		Example: "  txarchive source add claude-code\n  txarchive source add --name work /mnt/work/swarm\n" +
+		Example: "  txarchive source add claude-code\n  txarchive source add --name work --exclude 'clients/' /mnt/work/swarm\n" +
 			"  txarchive source add codex --home /mnt/laptop/home/ada --host laptop",
 		Args:      takes(1, 1),
 		ValidArgs: all.Programs(),
@@ -43,6 +44,7 @@ func newSourceAddCommand(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.name, "name", "", "`NAME` of the source (default: the base name of DIR, or the program's)")
 	a.pathVar(cmd.Flags(), &o.home, "home", "home `DIR` that PROGRAM's places are in (default: one's own)")
 	cmd.Flags().StringVar(&o.host, "host", "", "the `MACHINE` that the files were copied from (default: this one)")
+	cmd.Flags().StringArrayVar(&o.exclude, "exclude", nil, "leave out files and directories that match `PATTERN`, such as '*.tmp' (repeatable; see source exclude)")
 	return cmd
 }
 
@@ -50,12 +52,15 @@ func runSourceAdd(ctx context.Context, a *app, what string, o sourceOptions) err
 	if strings.ContainsFunc(o.host, func(r rune) bool { return r == '/' || r == '\\' || r == '\n' || hidden(r) }) {
 		return usage(fmt.Sprintf("%q is no name for a machine", o.host), "a name has no slash and no control characters")
 	}
+	if err := checkPatterns(o.exclude); err != nil {
+		return err
+	}
 	if !slices.Contains(all.Programs(), what) {
 		if o.home != "" {
 			return usage("--home is for programs, and "+what+" is none that txarchive knows", "name the directory itself, or one of "+strings.Join(all.Programs(), ", "))
 		}
 		return a.following(a.change(ctx, a.create, func(store *archive.Archive, known []ingest.Named) error {
-			return a.add(ctx, store, known, []wanted{{dir: what, name: o.name}}, o.host)
+			return a.add(ctx, store, known, []wanted{{dir: what, name: o.name}}, o)
 		}))
 	}
 	found, err := a.discover(ctx, o.home)
@@ -87,12 +92,15 @@ func (a *app) follow(ctx context.Context, store *archive.Archive, known []ingest
 	var dirs []wanted
 	for _, f := range found {
 		if f.Source != "" {
+			if len(o.exclude) > 0 {
+				return followedAlready(f.Dir, f.Source)
+			}
 			a.note("%s is in the source %q already", a.shown(f.Dir), f.Source)
 			continue
 		}
 		dirs = append(dirs, wanted{dir: f.Dir, name: o.name, like: f.Name})
 	}
-	return a.add(ctx, store, known, dirs, o.host)
+	return a.add(ctx, store, known, dirs, o)
 }
 
 // wanted is a directory that is to be a source, with the name that it must have, or one that it may be called like.
@@ -101,11 +109,11 @@ type wanted struct {
 }
 
 // add writes the facts of new sources.
-func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Named, dirs []wanted, host string) error {
+func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Named, dirs []wanted, o sourceOptions) error {
 	var facts []blob.Fact
 	var added []ingest.Named
 	for _, w := range dirs {
-		n, err := a.source(ctx, store, known, w, host)
+		n, err := a.source(ctx, store, known, w, o)
 		if err != nil {
 			return err
 		}
@@ -126,13 +134,13 @@ func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Na
 }
 
 // source is what a directory, or a file of one, becomes; nil when it is followed already.
-func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest.Named, w wanted, host string) (*ingest.Named, error) {
+func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest.Named, w wanted, o sourceOptions) (*ingest.Named, error) {
 	roots, err := ingest.Roots(ctx, store.Index(), []string{w.dir})
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsRune(w.dir, filepath.Separator) {
 		return nil, notFound(w.dir+" is no directory here, and no program that txarchive knows", "programs are "+strings.Join(all.Programs(), ", "))
 	}
 	if err != nil {
-		return nil, err
+		return nil, excluded(err)
 	}
 	root := roots[0]
 	at := filepath.Join(root.Dir, filepath.FromSlash(root.Below))
@@ -150,7 +158,7 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 	if i >= 0 && known[i].Root != root.Dir {
 		i = -1 // a source of this very call has the name
 	}
-	n := &ingest.Named{Name: root.Source, Source: ingest.Source{Root: root.Dir, Host: host, Away: host != "", Added: a.now().UTC().Truncate(time.Microsecond), Command: "source add"}}
+	n := &ingest.Named{Name: root.Source, Source: ingest.Source{Root: root.Dir, Exclude: o.exclude, Host: o.host, Away: o.host != "", Added: a.now().UTC().Truncate(time.Microsecond), Command: "source add"}}
 	if root.Below != "." {
 		n.Only = []string{root.Below}
 	}
@@ -159,8 +167,8 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 		if w.like == "" {
 			w.like = root.Source
 		}
-		if host != "" && !strings.HasSuffix(w.like, "-"+host) {
-			w.like += "-" + host
+		if o.host != "" && !strings.HasSuffix(w.like, "-"+o.host) {
+			w.like += "-" + o.host
 		}
 		n.Name = ingest.FreeName(known, w.like)
 	case known[i].Removed == nil && len(known[i].Only) == 0 && root.Below != ".":
@@ -169,6 +177,11 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 		return nil, refused(fmt.Sprintf("%s is the source %q already", w.dir, root.Source), "a source keeps its name once something was stored under it")
 	case known[i].Removed != nil: // followed again, of the machine that it was of
 		n.Host, n.Away, w.name = known[i].Host, known[i].Away, ""
+		if len(o.exclude) == 0 {
+			n.Exclude = known[i].Exclude
+		}
+	case len(o.exclude) > 0:
+		return nil, followedAlready(w.dir, root.Source)
 	case known[i].Follows(root.Below):
 		a.note("%s is the source %q already", w.dir, root.Source)
 		return nil, nil

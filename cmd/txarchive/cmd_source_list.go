@@ -18,6 +18,7 @@ type sourceRow struct {
 	Name    string   `json:"name"`
 	Root    string   `json:"root"`
 	Only    []string `json:"only,omitempty"` // what of it is followed; all of it without
+	Exclude []string `json:"exclude"`        // patterns of what is left out
 	State   string   `json:"state"`          // present, missing, removed
 	Host    *string  `json:"host"`
 	Added   *string  `json:"added"`
@@ -38,7 +39,7 @@ func runSourceList(ctx context.Context, a *app) error {
 	}
 	g := &grid{columns: []column{{head: "source", flex: cutMiddle}, {head: "state"}, {head: "files", right: true, spare: 1}, {head: "size", right: true, spare: 2}, {head: "directory", flex: cutMiddle}}}
 	for _, s := range sources {
-		row := sourceRow{Name: s.Name, Root: s.Root, Only: s.Only, State: sourceState(s), Host: orNull(s.Host)}
+		row := sourceRow{Name: s.Name, Root: s.Root, Only: s.Only, Exclude: append([]string{}, s.Exclude...), State: sourceState(s), Host: orNull(s.Host)}
 		if !s.Added.IsZero() {
 			row.Added = stamp(s.Added)
 		}
@@ -58,7 +59,11 @@ func runSourceList(ctx context.Context, a *app) error {
 			}
 			continue
 		}
-		g.add(row.Name, row.State, number(row.Files), size(row.Bytes), a.shown(followed(row.Root, row.Only)))
+		where := a.shown(followed(row.Root, row.Only))
+		if len(row.Exclude) > 0 {
+			where += " without " + orNone(row.Exclude)
+		}
+		g.add(row.Name, row.State, number(row.Files), size(row.Bytes), where)
 	}
 	switch {
 	case a.json:

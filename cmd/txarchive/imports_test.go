@@ -90,6 +90,7 @@ var fences = map[string][]string{
 	"github.com/BurntSushi/toml":                 {"secret/gen"},
 	"golang.org/x/sys":                           {"disk", "ingest", "index/sqlite/engine"},
 	"golang.org/x/sync":                          {"ingest"},
+	"github.com/bmatcuk/doublestar/v4":           {"ingest"},
 }
 
 // testFences are rooms whose tests may use more: some look into the index as others would.

@@ -95,6 +95,7 @@ var printing = []printed{
 	{line: "source discover --home TMP/home", stdout: "place", list: true, least: 1},
 	{line: "source add TMP"},
 	{line: "source rename TMPNAME other"},
+	{line: "source exclude other *.tmp"},
 	{line: "source remove other"},
 	{line: "search --limit 0 name", stdout: "hit", list: true, least: 5, stderr: "coverage"},
 	{line: "search --count name", stdout: "hit-count", stderr: "coverage"},

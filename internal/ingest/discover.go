@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,7 +55,9 @@ func (g *Ingester) Discover(ctx context.Context, home Home) ([]*Found, error) {
 					continue
 				}
 				found := &Found{Place: p, Format: f.Name(), Dir: at.path}
-				if err := g.survey(ctx, found); err != nil {
+				if err := g.survey(ctx, found); errors.As(err, new(*ExcludedError)) {
+					continue // nobody wants it
+				} else if err != nil {
 					return nil, fmt.Errorf("look at %s: %w", at.path, err)
 				}
 				all = append(all, found)

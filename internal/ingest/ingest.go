@@ -82,6 +82,8 @@ type Root struct {
 	Dir    string // real path of the source's root
 	Below  string // path below Dir that is looked at, "." for all
 	Listed bool   // it is one of those that a source is followed for: when it is gone, that is no news
+
+	Exclude []string // the source's
 }
 
 // Report is what an ingest did.
@@ -94,6 +96,7 @@ type Report struct {
 	Copies      int64       `json:"copies"`       // new files whose content was stored already
 	Ignored     int64       `json:"ignored"`      // belong to nothing that is known, left alone
 	LeftOut     int64       `json:"left_out"`     // credentials
+	Excluded    int64       `json:"excluded"`     // files and directories that their source leaves out; what is in the latter is not counted
 	NotFollowed []Link      `json:"not_followed"` // beside what formats own
 	Pruned      int64       `json:"pruned"`       // read, and left out because they were pruned
 	RawBytes    int64       `json:"raw_bytes"`    // read and stored

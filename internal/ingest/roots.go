@@ -25,11 +25,13 @@ type Named struct {
 // Roots are what is scanned of a source.
 func (n *Named) Roots() []Root {
 	if len(n.Only) == 0 {
-		return []Root{{Source: n.Name, Dir: n.Root, Below: "."}}
+		return []Root{{Source: n.Name, Dir: n.Root, Below: ".", Exclude: n.Exclude}}
 	}
-	roots := make([]Root, len(n.Only))
-	for i, below := range n.Only {
-		roots[i] = Root{Source: n.Name, Dir: n.Root, Below: below, Listed: true}
+	var roots []Root
+	for _, below := range n.Only {
+		if excluding(n.Exclude).pattern(below, false) == "" {
+			roots = append(roots, Root{Source: n.Name, Dir: n.Root, Below: below, Listed: true, Exclude: n.Exclude})
+		}
 	}
 	return roots
 }
@@ -68,7 +70,8 @@ func (g *Ingester) hosts(ctx context.Context) (map[string]string, error) {
 
 // Roots says what to scan for directories, or single files, that somebody named. A directory in a source that the
 // archive knows belongs to it; any other is a new source with its base name, and a file one with that of its directory,
-// of which nothing else is followed. What lies inside another of dirs is scanned with it. The error is fs.ErrNotExist for what is neither there nor inside a known source.
+// of which nothing else is followed. What lies inside another of dirs is scanned with it. The error is fs.ErrNotExist for what is neither there nor inside a known source,
+// and an ExcludedError for what its source leaves out.
 func Roots(ctx context.Context, catalog index.Catalog, dirs []string) ([]Root, error) {
 	known, err := Sources(ctx, catalog)
 	if err != nil {
@@ -185,7 +188,10 @@ func (r *resolver) add(p place) error {
 	if err != nil {
 		return err
 	}
-	root := Root{Source: s.Name, Dir: s.Root, Below: filepath.ToSlash(below)}
+	root := Root{Source: s.Name, Dir: s.Root, Below: filepath.ToSlash(below), Exclude: s.Exclude}
+	if pattern := excluding(s.Exclude).pattern(root.Below, p.kind == placeDir); pattern != "" {
+		return &ExcludedError{p.given, s.Name, pattern}
+	}
 	if !slices.ContainsFunc(r.roots, func(o Root) bool {
 		return o.Source == root.Source && (o.Below == root.Below || within(root.Below, o.Below))
 	}) {

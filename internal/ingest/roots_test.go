@@ -54,7 +54,7 @@ func TestRoots(t *testing.T) {
 	known := factsOnly{}
 	removed := time.Unix(1, 0)
 	for name, s := range map[string]Source{"home": {Root: in("a")}, "gone": {Root: in("gone")}, "old": {Root: in("was"), Removed: &removed},
-		"few": {Root: in("some"), Only: []string{"one.json"}}} {
+		"few": {Root: in("some"), Only: []string{"one.json"}}, "less": {Root: in("c"), Exclude: []string{"private/"}}} {
 		b, _ := json.Marshal(s)
 		known.facts = append(known.facts, blob.Fact{Kind: FactSource, Key: name, Value: b})
 	}
@@ -64,19 +64,20 @@ func TestRoots(t *testing.T) {
 		want []Root
 		err  error
 	}{
-		{"the root of a source", []string{"a"}, []Root{{"home", in("a"), ".", false}}, nil},
-		{"inside a source", []string{"a/runs/one/"}, []Root{{"home", in("a"), "runs/one", false}}, nil},
-		{"new", []string{"b/runs"}, []Root{{"runs", in("b/runs"), ".", false}}, nil},
-		{"nested, inner first", []string{"b/runs", "b"}, []Root{{"b", in("b"), ".", false}}, nil},
-		{"same twice", []string{"b", "b/."}, []Root{{"b", in("b"), ".", false}}, nil},
-		{"the name of a removed source is taken", []string{"old"}, []Root{{"old-2", in("old"), ".", false}}, nil},
-		{"a file", []string{"b/alone.jsonl"}, []Root{{"b", in("b"), "alone.jsonl", false}}, nil},
-		{"two files", []string{"some/two.json", "some/one.json"}, []Root{{"few", in("some"), "two.json", false}, {"few", in("some"), "one.json", false}}, nil},
-		{"of a directory of which files are followed", []string{"some/below/three.json"}, []Root{{"below", in("some/below"), "three.json", false}}, nil},
-		{"the same as a directory", []string{"some/below"}, []Root{{"below", in("some/below"), ".", false}}, nil},
-		{"a directory of which files were followed", []string{"some"}, []Root{{"few", in("some"), ".", false}}, nil},
-		{"a link", []string{"link"}, []Root{{"link-target", in("link-target"), ".", false}}, nil},
-		{"a source that is missing", []string{"gone/x"}, []Root{{"gone", in("gone"), "x", false}}, nil},
+		{"the root of a source", []string{"a"}, []Root{{"home", in("a"), ".", false, nil}}, nil},
+		{"inside a source", []string{"a/runs/one/"}, []Root{{"home", in("a"), "runs/one", false, nil}}, nil},
+		{"new", []string{"b/runs"}, []Root{{"runs", in("b/runs"), ".", false, nil}}, nil},
+		{"nested, inner first", []string{"b/runs", "b"}, []Root{{"b", in("b"), ".", false, nil}}, nil},
+		{"same twice", []string{"b", "b/."}, []Root{{"b", in("b"), ".", false, nil}}, nil},
+		{"the name of a removed source is taken", []string{"old"}, []Root{{"old-2", in("old"), ".", false, nil}}, nil},
+		{"a file", []string{"b/alone.jsonl"}, []Root{{"b", in("b"), "alone.jsonl", false, nil}}, nil},
+		{"two files", []string{"some/two.json", "some/one.json"}, []Root{{"few", in("some"), "two.json", false, nil}, {"few", in("some"), "one.json", false, nil}}, nil},
+		{"of a directory of which files are followed", []string{"some/below/three.json"}, []Root{{"below", in("some/below"), "three.json", false, nil}}, nil},
+		{"the same as a directory", []string{"some/below"}, []Root{{"below", in("some/below"), ".", false, nil}}, nil},
+		{"a directory of which files were followed", []string{"some"}, []Root{{"few", in("some"), ".", false, nil}}, nil},
+		{"a link", []string{"link"}, []Root{{"link-target", in("link-target"), ".", false, nil}}, nil},
+		{"a source that is missing", []string{"gone/x"}, []Root{{"gone", in("gone"), "x", false, nil}}, nil},
+		{"beside what is left out", []string{"c/public"}, []Root{{"less", in("c"), "public", false, []string{"private/"}}}, nil},
 		{"missing", []string{"none"}, nil, fs.ErrNotExist},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -90,9 +91,16 @@ func TestRoots(t *testing.T) {
 			}
 		})
 	}
+	t.Run("left out", func(t *testing.T) {
+		var err *ExcludedError
+		if got, e := Roots(t.Context(), known, []string{top + "/c/private/deep"}); !errors.As(e, &err) || err.Pattern != "private/" || err.Source != "less" {
+			t.Errorf("got %v, %v", got, e)
+		}
+	})
 	t.Run("configured", func(t *testing.T) {
 		got, err := Configured(t.Context(), known)
-		want := []Root{{"few", in("some"), "one.json", true}, {"gone", in("gone"), ".", false}, {"home", in("a"), ".", false}}
+		want := []Root{{"few", in("some"), "one.json", true, nil}, {"gone", in("gone"), ".", false, nil}, {"home", in("a"), ".", false, nil},
+			{"less", in("c"), ".", false, []string{"private/"}}}
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got %v, %v, want %v", got, err, want)
 		}

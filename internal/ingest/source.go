@@ -29,6 +29,8 @@ type Source struct {
 	Root string `json:"root"` // real path
 	// Only says what of it is followed, as paths below the root: files that were named, whose directory nobody named. Empty is all.
 	Only []string `json:"only,omitempty"`
+	// Exclude says what is left out, by patterns: see excluding. What was stored of it before stays.
+	Exclude []string `json:"exclude,omitempty"`
 	// Host is the machine that the files are of. Away says that this is another than the archive's: runs in them that
 	// name no host are given it.
 	Host    string    `json:"host,omitempty"`

@@ -157,10 +157,15 @@ func (w *walker) read(rel string) (below []string, err error) {
 // look meets the files among entries of a directory, and adds the directories to others.
 func (w *walker) look(dir *os.File, rel string, entries []fs.DirEntry, below []string) []string {
 	files := make([]seen, 0, len(entries))
+	exclude, excluded := excluding(w.scan.root.Exclude), int64(0)
 	for _, e := range entries {
 		name := e.Name()
 		if rel != "." {
 			name = rel + "/" + name
+		}
+		if exclude.matching(name, e.IsDir()) != "" {
+			excluded++
+			continue
 		}
 		if e.IsDir() {
 			if name != w.own {
@@ -175,6 +180,7 @@ func (w *walker) look(dir *os.File, rel string, entries []fs.DirEntry, below []s
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.scan.report.Excluded += excluded
 	w.met = append(w.met, files...)
 	w.meet()
 	return below

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/ingest"
+)
+
+func newSourceExcludeCommand(a *app) *cobra.Command {
+	var undo bool
+	cmd := &cobra.Command{
+		Use:   "exclude NAME PATTERN...",
+		Short: "Leave files or directories of a source out",
+		Long: "A PATTERN reads as in .gitignore: one without a slash is a name at any depth, any other a path below the\n" +
+			"source's directory; * and ? stand for characters of one name, ** for directories, [a-z] for one character, {a,b}\n" +
+			"for one of several; a slash at the end means directories only. What lies in a directory that is left out is left\n" +
+			"out with it.\n\n" +
+			"Nothing of it is read any more, by nightly neither. What was stored of it before stays, and can be searched:\n" +
+			"`txarchive prune --query` and `txarchive forget` take it out." +
+			exits("4 no such source or pattern", "8 refused", "10 no archive", "11 another txarchive is writing"),
+		Example: "  txarchive source exclude claude-code '/-home-ada-clients-*/'\n  txarchive source exclude swarm '/experiments/**/llm' '*.tmp'\n" +
+			"  txarchive source exclude swarm '*.tmp' --undo",
+		Args:              takes(2, many),
+		ValidArgsFunction: a.completeSources,
+		RunE: func(cmd *cobra.Command, v []string) error {
+			return a.change(cmd.Context(), a.write, func(store *archive.Archive, known []ingest.Named) error {
+				return a.exclude(cmd.Context(), store, known, v[0], v[1:], undo)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&undo, "undo", false, "take the PATTERNs back: the next ingest takes what they left out")
+	return cmd
+}
+
+func (a *app) exclude(ctx context.Context, store *archive.Archive, known []ingest.Named, name string, patterns []string, undo bool) error {
+	i := slices.IndexFunc(known, named(name))
+	if i < 0 || known[i].Removed != nil {
+		return notFound(fmt.Sprintf("there is no source %q", name), "txarchive source list")
+	}
+	s := known[i].Source
+	s.Exclude = slices.Clone(s.Exclude)
+	for _, p := range patterns {
+		at := slices.Index(s.Exclude, p)
+		switch {
+		case undo && at < 0:
+			return notFound(fmt.Sprintf("the source %q has no pattern %q", name, p), "its patterns: "+orNone(s.Exclude))
+		case undo:
+			s.Exclude = slices.Delete(s.Exclude, at, at+1)
+		case at < 0:
+			s.Exclude = append(s.Exclude, p)
+		}
+	}
+	if err := checkPatterns(s.Exclude); err != nil {
+		return err
+	}
+	if err := a.ingester(store).WriteFacts(ctx, []blob.Fact{a.sourceFact(name, &s)}); err != nil {
+		return err
+	}
+	a.note("Left out of the source %q: %s", name, orNone(s.Exclude))
+	return nil
+}
+
+func checkPatterns(patterns []string) error {
+	for _, p := range patterns {
+		if err := ingest.CheckPattern(p); err != nil {
+			return usage(err.Error(), "such as '*.tmp', 'private/' or '/work/**/drafts'")
+		}
+	}
+	return nil
+}
+
+func orNone(patterns []string) string {
+	if len(patterns) == 0 {
+		return "nothing"
+	}
+	return line(strings.Join(patterns, ", "))
+}
+
+// followedAlready refuses patterns for what is a source: it may have some.
+func followedAlready(dir, source string) error {
+	return refused(fmt.Sprintf("%s is in the source %q already", dir, source), "txarchive source exclude "+line(shellQuote(source))+" PATTERN leaves out more of it")
+}
+
+// excluded turns the error about what its source leaves out into one for people.
+func excluded(err error) error {
+	if x, ok := errors.AsType[*ingest.ExcludedError](err); ok {
+		return refused(line(x.Error()), "txarchive source exclude "+line(shellQuote(x.Source)+" "+shellQuote(x.Pattern))+" --undo")
+	}
+	return err
+}
