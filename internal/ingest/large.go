@@ -170,6 +170,10 @@ func (st *stored) cut(last bool) error {
 		p.rows.Size, p.rows.SHA256 = st.offset, p.version.SHA256
 		st.resize(extent.Size, p.rows.Held)
 	}
+	if last && st.first && st.s.hasContent(p.version.SHA256, p.version.Size) {
+		// A file of this content was stored while this one was read.
+		unit, p.copy, p.version.Extents = nil, true, nil
+	}
 	st.first = false
 	if err := st.send(delivery{unit: unit, pieces: []*piece{p}}); err != nil {
 		return err
