@@ -35,29 +35,46 @@ func (p *Pruner) remade(ctx context.Context, all []remains) (share float64, err 
 	builder := pack.NewBuilder(pack.Options{})
 	keeps, becomes := 0.0, int64(0)
 	for i := 0; i < len(all); i += (len(all) + looked - 1) / looked {
-		x := &all[i]
-		view, err := library.View(ctx, x.pack)
+		size, err := all[i].remake(ctx, library, builder)
 		if err != nil {
 			return remadeShare, nil // gc will say what is wrong with it
 		}
-		for n, at := range x.live {
-			data, err := io.ReadAll(view.Reader(ctx, at[0], at[1]-at[0]))
-			if err != nil {
-				return remadeShare, nil
-			}
-			if len(data) >= builder.MemberSize() {
-				continue
-			}
-			if _, err := builder.Small(strconv.Itoa(n), data, time.Time{}, 0o600); err != nil {
-				return 0, err
-			}
-		}
-		if unit := builder.Flush(); unit != nil {
-			keeps, becomes = keeps+x.keeps, becomes+unit.StoredSize()
-		}
+		keeps, becomes = keeps+all[i].keeps, becomes+size
 	}
 	if keeps == 0 {
 		return remadeShare, nil
 	}
 	return float64(becomes) / keeps, nil
+}
+
+// remake is how many bytes gc stores what stays in: an entry that is as large as a member by itself, as those of packs whose members
+// were larger may be, the others together.
+func (x *remains) remake(ctx context.Context, library *pack.Library, builder *pack.Builder) (stored int64, err error) {
+	view, err := library.View(ctx, x.pack)
+	if err != nil {
+		return 0, err
+	}
+	for i, at := range x.live {
+		name, size := strconv.Itoa(i), at[1]-at[0]
+		r := view.Reader(ctx, at[0], size)
+		if size >= int64(builder.MemberSize()) {
+			unit, err := builder.LargeUnit(name, size, time.Time{}, 0o600, r)
+			if err != nil {
+				return 0, err
+			}
+			stored += unit.StoredSize()
+			continue
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			return 0, err
+		}
+		if _, err := builder.Small(name, data, time.Time{}, 0o600); err != nil {
+			return 0, err
+		}
+	}
+	if unit := builder.Flush(); unit != nil {
+		stored += unit.StoredSize()
+	}
+	return stored, nil
 }

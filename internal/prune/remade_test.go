@@ -1,0 +1,34 @@
+package prune
+
+import (
+	"math"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/blob/blobtest"
+)
+
+// TestRemadeOfLargerMembers: of a member as packs of other times have them, with an entry that is as large as a member is now, as
+// much is made as stays of it.
+func TestRemadeOfLargerMembers(t *testing.T) {
+	w := newWorld(t, 1, blobtest.NewMemory())
+	w.opts.MemberSize = 1 << 20
+	p := w.begin()
+	for _, size := range []int{200 << 10, 50 << 10, 10 << 10} {
+		content, mark := w.text(size)
+		p.add("runs", mark, 1, content, mark)
+	}
+	m := p.seal()
+	member := m.Members[0]
+	x := remains{pack: m.Pack}
+	for _, v := range m.Versions[:2] { // the third goes
+		e := v.Extents[0]
+		x.live = append(x.live, [2]int64{e.Raw, e.Raw + e.Size})
+		x.keeps += float64(member.Size) * float64(e.Size) / float64(member.RawSize)
+	}
+	pruner := &Pruner{Payloads: &Payloads{GC: &GC{Packs: w.store}}}
+	share, err := pruner.remade(t.Context(), []remains{x})
+	w.check(err)
+	if math.Abs(share-1) > 0.1 {
+		t.Errorf("what stays of a member becomes %.2f of what it is", share)
+	}
+}
