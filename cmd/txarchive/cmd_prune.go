@@ -143,7 +143,7 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 	}
 	do := o.yes || o.apply != ""
 	if !do || !a.json {
-		if err := a.printPlan(plan, o.limit, do); err != nil {
+		if err := a.printPlan(plan, o.limit); err != nil {
 			return err
 		}
 	}

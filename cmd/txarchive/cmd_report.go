@@ -185,7 +185,7 @@ func runReportSave(ctx context.Context, a *app, name string, f reportFact, param
 	default:
 		return usage("a report is a statement or a call of cost", "txarchive report save NAME sql 'SELECT ...', or: txarchive report save NAME -- cost --by week")
 	}
-	if err := tryReport(ctx, a, name, f); err != nil {
+	if err := tryReport(ctx, a, f); err != nil {
 		return err
 	}
 	value, err := json.Marshal(f)
@@ -196,7 +196,7 @@ func runReportSave(ctx context.Context, a *app, name string, f reportFact, param
 }
 
 // tryReport runs a report for its first row, so that what cannot run is not kept.
-func tryReport(ctx context.Context, a *app, name string, f reportFact) error {
+func tryReport(ctx context.Context, a *app, f reportFact) error {
 	quiet := *a
 	quiet.out, quiet.err, quiet.quiet = io.Discard, io.Discard, true
 	if f.SQL == "" {

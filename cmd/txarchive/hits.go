@@ -19,7 +19,7 @@ type hits struct {
 	conversation string
 }
 
-func (h *hits) hit(r *search.Result) error {
+func (h *hits) hit(r *search.Result) {
 	if r.Event.Conversation != h.conversation {
 		if h.conversation != "" {
 			fmt.Fprintln(h.a.out)
@@ -34,7 +34,6 @@ func (h *hits) hit(r *search.Result) error {
 	for i := range r.After {
 		h.row(&r.After[i].Event, r.After[i].Snippet, false)
 	}
-	return nil
 }
 
 func (h *hits) heading(r *search.Result) string {

@@ -19,7 +19,7 @@ import (
 )
 
 // printPlan shows what a plan would do, or is about to do.
-func (a *app) printPlan(plan *prune.Plan, limit int, do bool) error {
+func (a *app) printPlan(plan *prune.Plan, limit int) error {
 	if a.json {
 		return plan.Write(a.out, encode, "")
 	}

@@ -39,7 +39,7 @@ func (a *app) printAnswer(ctx context.Context, answer *search.Answer, o searchOp
 		if err == nil && a.json {
 			err = a.printJSON(r)
 		} else if err == nil {
-			err = show.hit(&r)
+			show.hit(&r)
 		}
 		if err != nil {
 			return err

@@ -15,7 +15,6 @@ type Cleaner interface {
 type Purged struct {
 	Before, After int64 // bytes of the file and its log
 	Segments      int   // of the full-text index that were written anew
-	Terms         int64 // words that no row has any more
 	Rebuilt       bool  // the file was written anew
 	// LogKept says that a reader kept the log from being emptied: what it holds goes with the next Purge.
 	LogKept bool

@@ -89,6 +89,3 @@ type Saying struct {
 	Role, Type, Tool string
 	Scene
 }
-
-// Counts says whether the row is the one that stands for a counted event.
-func (r *Row) Counts() bool { return r.Part == 0 && r.Verdict == transcript.Counted }

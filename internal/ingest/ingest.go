@@ -73,7 +73,6 @@ type Progress struct {
 	Path              string
 	Files, TotalFiles int64
 	Bytes, TotalBytes int64 // raw
-	Done              bool
 }
 
 // Root is a directory, or a single file, to scan.

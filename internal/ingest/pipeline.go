@@ -167,7 +167,7 @@ func (s *scan) commits(ctx context.Context, batches <-chan *batch) error {
 		if err := s.saveSome(ctx, c); err != nil {
 			return err
 		}
-		s.g.progress(Progress{Stage: "commit", Bytes: c.raw, Done: true})
+		s.g.progress(Progress{Stage: "commit", Bytes: c.raw})
 	}
 	return nil
 }

@@ -194,5 +194,4 @@ func (d *decoder) bytes(n *yaml.Node, what string) *int64 {
 const (
 	hintDuration = "such as 30d, 12h or 2w; units s m h d w y"
 	hintSize     = "such as 64KB, 1.5GB or 1MiB"
-	hintCost     = "US dollars, such as 0.50"
 )

@@ -24,8 +24,7 @@ type chain struct {
 	ModTime      time.Time
 	Archived     time.Time
 	Mode         uint32
-	dead, buried bool   // a buried chain is dead when the grace is over
-	said         string // which pack tells the present state
+	dead, buried bool // a buried chain is dead when the grace is over
 	parts        []part
 	several      []blob.State // all that packs tell of, where there is another than the present one
 	next         *chain       // in the bucket
@@ -45,8 +44,8 @@ func (c *chain) key() chainKey { return chainKey{c.Source, c.Path, c.Number, c.R
 func (c *chain) name() blob.Name { return blob.Name{Source: c.Source, Path: c.Path} }
 
 // take makes a version the present state.
-func (c *chain) take(v *blob.Version, k *kind, said string) {
-	c.kind, c.Size, c.SHA256, c.ModTime, c.Mode, c.said = k, v.Size, v.SHA256, v.ModTime, v.Mode, said
+func (c *chain) take(v *blob.Version, k *kind) {
+	c.kind, c.Size, c.SHA256, c.ModTime, c.Mode = k, v.Size, v.SHA256, v.ModTime, v.Mode
 }
 
 // states are all that packs tell of, in order.

@@ -166,12 +166,12 @@ func (h *holdings) version(v *volume, told *blob.Version, created time.Time) {
 	c := h.chain(key)
 	if c == nil {
 		c = &chain{Path: told.Path, Number: told.Number, Root: told.Root}
-		c.take(told, k, v.Name)
+		c.take(told, k)
 		h.addChain(key, c)
 	} else {
 		states = blob.Merged(c.states(), states)
 		if told.Size >= c.Size {
-			c.take(told, k, v.Name)
+			c.take(told, k)
 		}
 	}
 	c.setStates(states)

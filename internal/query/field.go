@@ -39,7 +39,7 @@ func (p *parser) field() (Node, error) {
 		at := p.i
 		p.i += n + 1
 		if info.Type == Time {
-			return p.when(at, name)
+			return p.when(name)
 		}
 		return p.values(at, info)
 	case misspelt(name, after[1:]):

@@ -14,8 +14,8 @@ type span struct {
 
 const datesHelp = "write a date (2026-11, 2026-11-20, 2026-11-20T10:00), an age (7d, 3h, 2w, 6mo, 1y) or a word (today, yesterday, this-week, last-month)"
 
-// when reads the value of a time field whose token began at offset at.
-func (p *parser) when(at int, name string) (Node, error) {
+// when reads the value of a time field.
+func (p *parser) when(name string) (Node, error) {
 	from := p.i
 	text, quoted := "", p.text[p.i] == '"'
 	if quoted {

@@ -177,14 +177,13 @@ func (in *Installer) Remove(ctx context.Context, j *Job, kind Kind) error {
 
 // Status says what is scheduled.
 type Status struct {
-	Kind  Kind
 	Paths []string
 	Next  time.Time // at the earliest; jitter comes on top
 }
 
 // Status looks for a job of ours. Errors: ErrNone, ErrForeign.
 func (in *Installer) Status(ctx context.Context, j *Job, kind Kind, now time.Time) (Status, error) {
-	s := Status{Kind: kind, Paths: in.Paths(j, kind)}
+	s := Status{Paths: in.Paths(j, kind)}
 	files, err := in.Read(ctx, j, kind)
 	if err != nil {
 		return s, err

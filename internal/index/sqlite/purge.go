@@ -69,7 +69,7 @@ func (db *DB) purge(ctx context.Context, all bool, p *index.Purged) error {
 			return err
 		}
 		db.told.put(nil)
-		if err := db.dropTerms(ctx, p); err != nil {
+		if err := db.dropTerms(ctx); err != nil {
 			return err
 		}
 		if err := db.dropNames(ctx); err != nil {
@@ -151,33 +151,32 @@ func spoilt(all []fts5.Segment) (run []fts5.Segment) {
 }
 
 // dropTerms removes words that no row has any more.
-func (db *DB) dropTerms(ctx context.Context, p *index.Purged) error {
+func (db *DB) dropTerms(ctx context.Context) error {
 	t, err := db.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer t.Rollback()
-	if p.Terms, err = t.dropTerms(); err != nil {
+	if err := t.dropTerms(); err != nil {
 		return err
 	}
 	return t.Commit()
 }
 
-// dropTerms writes one run of the words that the full-text index has, and returns how many others there were. Segments
-// have no deleted rows any more.
-func (t *tx) dropTerms() (gone int64, err error) {
+// dropTerms writes one run of the words that the full-text index has. Segments have no deleted rows any more.
+func (t *tx) dropTerms() error {
 	runs, err := t.runs()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	to := runWriter{t: t}
 	s, err := t.structure()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	living, err := fts5.NewTerms(s.All(), segmentSource{t})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	next := living.Next()
 	err = schema.MergeRuns(t.nextBlock, runs, schema.AnyWord, func(word []byte) error {
@@ -185,15 +184,14 @@ func (t *tx) dropTerms() (gone int64, err error) {
 			next = living.Next()
 		}
 		if !bytes.Equal(next, word) {
-			gone++
 			return living.Err()
 		}
 		return to.add(word)
 	})
 	if err := errors.Join(err, living.Err(), to.flush()); err != nil {
-		return 0, err
+		return err
 	}
-	return gone, t.dropRuns(runs)
+	return t.dropRuns(runs)
 }
 
 // free says whether so much of the file is, and 1 MB at least.

@@ -147,9 +147,8 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 
 // TarFile is one regular file of a tar archive.
 type TarFile struct {
-	Name         string    // as written: data, never a path to open
-	Offset, Size int64     // of the content in the tar stream, in bytes
-	Reader       io.Reader // valid until the next file
+	Name   string    // as written: data, never a path to open
+	Reader io.Reader // valid until the next file
 }
 
 // TarFiles yields the regular files of a tar archive. An error that IsContent is about the archive, others are
@@ -170,8 +169,7 @@ func TarFiles(r io.Reader) iter.Seq2[TarFile, error] {
 			if header.Typeflag != tar.TypeReg {
 				continue
 			}
-			file := TarFile{header.Name, in.n, header.Size, &tarContent{in, files}}
-			if !yield(file, nil) {
+			if !yield(TarFile{header.Name, &tarContent{in, files}}, nil) {
 				return
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -95,19 +96,20 @@ func TestLayers(t *testing.T) {
 
 func TestTarFiles(t *testing.T) {
 	archive := tarred(t)
-	var names []string
+	var got []string
 	for file, err := range TarFiles(bytes.NewReader(archive)) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		b, err := io.ReadAll(file.Reader)
-		if err != nil || int64(len(b)) != file.Size || !bytes.Equal(b, archive[file.Offset:file.Offset+file.Size]) {
-			t.Errorf("%s: %d bytes at %d, %v", file.Name, len(b), file.Offset, err)
+		if err != nil {
+			t.Errorf("%s: %v", file.Name, err)
 		}
-		names = append(names, file.Name)
+		got = append(got, file.Name+" "+string(b))
 	}
-	if len(names) != 3 || names[1] != "../../evil" {
-		t.Errorf("%q", names)
+	want := []string{"run/metadata.json xx", "../../evil xxxxx", strings.Repeat("long/", 40) + "file " + strings.Repeat("x", 700)}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 	for _, cut := range []int{0, 100, 700, 1025} {
 		var last error

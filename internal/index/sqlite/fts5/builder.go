@@ -71,16 +71,15 @@ type wordList struct {
 type placement uint32
 
 const (
-	blockSize  = 1 << 6
-	maxRows    = 1 << 28
-	maxColumns = 1 << 4
-	maxPlaces  = 1<<32 - 1
+	blockSize = 1 << 6
+	maxRows   = 1 << 28
+	maxPlaces = 1<<32 - 1
 )
 
 // Same is added to the number of a term that stands in the same place as the one before it.
 const Same = 1 << 31
 
-// NewBuilder returns an empty Builder for a table of that many columns, at most maxColumns.
+// NewBuilder returns an empty Builder for a table of that many columns, at most 16.
 func NewBuilder(columns int) *Builder {
 	return &Builder{columns: columns, totals: make([]int64, columns)}
 }

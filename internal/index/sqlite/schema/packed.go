@@ -61,16 +61,13 @@ type walker struct {
 	broken bool
 }
 
-// walk begins with a block that a Packer has written. memory may be used.
-func walk(block, memory []byte) walker {
+// walk begins with a block that a Packer has written.
+func walk(block []byte) walker {
 	size, n := binary.Uvarint(block)
 	if n <= 0 || size > maxWords {
 		return walker{broken: true}
 	}
-	if cap(memory) < 2*copied {
-		memory = make([]byte, 256)
-	}
-	return walker{packed: block[n:], size: int(size), word: memory[:cap(memory)]}
+	return walker{packed: block[n:], size: int(size), word: make([]byte, 256)}
 }
 
 // next goes to the next word.

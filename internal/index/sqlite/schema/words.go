@@ -25,7 +25,7 @@ type Finder func(block, found []byte) ([]byte, error)
 
 // AnyWord takes every word.
 func AnyWord(block, found []byte) ([]byte, error) {
-	w := walk(block, nil)
+	w := walk(block)
 	for w.next() {
 		found = append(append(found, w.word[:w.length]...), '\n')
 	}
@@ -39,7 +39,7 @@ func AnyWord(block, found []byte) ([]byte, error) {
 func Containing(text []byte, long int) Finder {
 	last := endOf(text)
 	return func(block, found []byte) ([]byte, error) {
-		w := walk(block, nil)
+		w := walk(block)
 		for end, more := 0, w.ending(last, long); more; { // of the text in the word, 0: it is not in there
 			if end == 0 || end > w.shared {
 				end = 0
@@ -74,7 +74,7 @@ func endsIn(word, text []byte) bool {
 // Those takes the words that a test accepts.
 func Those(test func(word []byte) bool) Finder {
 	return func(block, found []byte) ([]byte, error) {
-		w := walk(block, nil)
+		w := walk(block)
 		for w.next() {
 			if test(w.word[:w.length]) {
 				found = append(append(found, w.word[:w.length]...), '\n')
@@ -87,7 +87,7 @@ func Those(test func(word []byte) bool) Finder {
 // Beginning takes the words that begin with a text.
 func Beginning(text []byte) Finder {
 	return func(block, found []byte) ([]byte, error) {
-		w := walk(block, nil)
+		w := walk(block)
 		for begins := false; w.next(); {
 			if w.shared < len(text) {
 				begins = bytes.HasPrefix(w.word[:w.length], text)

@@ -25,7 +25,7 @@ func (r *reader) say(l *line, m message, again bool) {
 	}
 	for _, e := range s.events {
 		if e.Verdict == transcript.Uncounted {
-			r.uncounted(l, e)
+			r.uncounted(e)
 		} else {
 			r.give(e)
 		}
@@ -33,7 +33,7 @@ func (r *reader) say(l *line, m message, again bool) {
 	if len(s.events) == 0 { // nothing in it that counts
 		e := r.event(l, again)
 		e.Kind, e.Parts[0].Text = transcript.KindNotice, r.text(l.raw)
-		r.uncounted(l, e)
+		r.uncounted(e)
 	}
 	if !again {
 		s.mentioned()

@@ -205,7 +205,7 @@ func (r *reader) branch(l *line, e *transcript.Event) {
 }
 
 // uncounted turns an event into a row that is only searched. Before the conversation begins it is one of the run.
-func (r *reader) uncounted(l *line, e *transcript.Event) {
+func (r *reader) uncounted(e *transcript.Event) {
 	e.Verdict, e.ID, e.Global, e.Home = transcript.Uncounted, "", false, false
 	if r.facts.version != "" {
 		e.Attributes.Set("version", r.facts.version)
@@ -263,7 +263,7 @@ func (r *reader) aside(l *line, again bool) {
 	if e.Parts[0].Length == 0 {
 		e.Parts[0].Text = r.text(l.raw)
 	}
-	r.uncounted(l, e)
+	r.uncounted(e)
 }
 
 // attached gives what the program put before the model beside a prompt. What it made of that (rendered) are the same words.

@@ -28,7 +28,7 @@ func appendClaim(dst []byte, o *Original) []byte {
 	dst = appendJSON(dst, strengths[o.Claim.Strength])
 	rest := o.Claim
 	rest.Strength = format.None
-	dst, _ = appendFields(dst, reflect.ValueOf(rest), true)
+	dst = appendFields(dst, reflect.ValueOf(rest), true)
 	return append(dst, "}\n"...)
 }
 
@@ -37,7 +37,7 @@ func appendRecord(dst []byte, record transcript.Record) []byte {
 	v := reflect.ValueOf(record).Elem()
 	dst = append(dst, `{"record":`...)
 	dst = appendJSON(dst, strings.ToLower(v.Type().Name()))
-	dst, _ = appendFields(dst, v, true)
+	dst = appendFields(dst, v, true)
 	return append(dst, "}\n"...)
 }
 
@@ -49,7 +49,7 @@ func dump(records []transcript.Record) (b []byte) {
 }
 
 // appendFields writes the members of a struct without the braces; more says that members stand before them.
-func appendFields(dst []byte, v reflect.Value, more bool) ([]byte, bool) {
+func appendFields(dst []byte, v reflect.Value, more bool) []byte {
 	for i := range v.NumField() {
 		field := v.Field(i)
 		if field.IsZero() || field.Kind() == reflect.Map && field.Len() == 0 {
@@ -63,7 +63,7 @@ func appendFields(dst []byte, v reflect.Value, more bool) ([]byte, bool) {
 		dst = append(dst, ':')
 		dst = appendValue(dst, field)
 	}
-	return dst, more
+	return dst
 }
 
 func appendValue(dst []byte, v reflect.Value) []byte {
@@ -82,7 +82,7 @@ func appendValue(dst []byte, v reflect.Value) []byte {
 		return appendValue(dst, v.Elem())
 	case reflect.Struct:
 		dst = append(dst, '{')
-		dst, _ = appendFields(dst, v, false)
+		dst = appendFields(dst, v, false)
 		return append(dst, '}')
 	case reflect.Slice:
 		dst = append(dst, '[')
