@@ -1,6 +1,10 @@
 package format
 
-import "github.com/txarchive/txarchive/internal/transcript"
+import (
+	"iter"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
 
 // Sink takes the records of one parse, and hands them to who asked for them until that is enough. Yield is what Parse was given.
 type Sink struct {
@@ -27,6 +31,20 @@ func (s *Sink) Fail(err error) {
 	if !s.done {
 		s.Yield(nil, err)
 		s.done = true
+	}
+}
+
+// Each yields what Objects or Elements find until no more is wanted; their error ends the parse.
+func (s *Sink) Each(objects iter.Seq2[Object, error]) iter.Seq[Object] {
+	return func(yield func(Object) bool) {
+		for o, err := range objects {
+			if err != nil {
+				s.Fail(err)
+			}
+			if s.done || !yield(o) || s.done {
+				return
+			}
+		}
 	}
 }
 

@@ -125,10 +125,7 @@ func (p *parser) read() bool {
 	if name := path.Base(p.in.Path); fileName.MatchString(name) {
 		p.id = name[:len(name)-len(".json")]
 	}
-	doc, at, err := format.Document(p.in.Reader, func(pr *transcript.Problem) { p.problem(pr.Kind, pr.Reason, pr.Origin) })
-	if err != nil {
-		p.Fail(err)
-	}
+	doc, at := p.Document(p.in.Reader, func(pr *transcript.Problem) { p.problem(pr.Kind, pr.Reason, pr.Origin) })
 	if !doc.Exists() {
 		return false
 	}

@@ -19,21 +19,14 @@ type audit struct {
 }
 
 // parseAudit reads the audit log: two lines for each execution, and two more for each time it was resumed.
-func parseAudit(in format.Input, out *format.Sink) error {
+func parseAudit(in format.Input, out *format.Sink) {
 	a := &audit{out: out, file: path.Base(in.Path), runs: map[string]*transcript.Run{}}
-	for o, err := range format.Objects(in.Reader, "", func(p *transcript.Problem) { out.Emit(p) }) {
-		if err != nil {
-			return err
-		}
-		if out.Done() {
-			return nil
-		}
+	for o := range out.Each(format.Objects(in.Reader, "", func(p *transcript.Problem) { out.Emit(p) })) {
 		a.line(o)
 	}
 	for _, run := range a.order {
 		out.Emit(run)
 	}
-	return nil
 }
 
 func (a *audit) line(o format.Object) {

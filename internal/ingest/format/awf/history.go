@@ -15,17 +15,10 @@ func (awf) Export(role string) []format.Query {
 
 // parseHistory reads the rows of the history. A row is written once: that of a run which failed and was resumed
 // still says failed, so status, exit code and error are kept as what the history says.
-func parseHistory(in format.Input, out *format.Sink) error {
-	for o, err := range format.Objects(in.Reader, "", func(p *transcript.Problem) { out.Emit(p) }) {
-		if err != nil {
-			return err
-		}
-		if out.Done() {
-			return nil
-		}
+func parseHistory(in format.Input, out *format.Sink) {
+	for o := range out.Each(format.Objects(in.Reader, "", func(p *transcript.Problem) { out.Emit(p) })) {
 		historyRow(o, out)
 	}
-	return nil
 }
 
 func historyRow(o format.Object, out *format.Sink) {

@@ -10,16 +10,15 @@ import (
 )
 
 // parseState reads an execution state: one document for a run, replaced after every step.
-func parseState(in format.Input, out *format.Sink) error {
-	doc, at, err := format.Document(in.Reader, func(p *transcript.Problem) { out.Emit(p) })
+func parseState(in format.Input, out *format.Sink) {
+	doc, at := out.Document(in.Reader, func(p *transcript.Problem) { out.Emit(p) })
 	if !doc.Exists() {
-		return err
+		return
 	}
 	// A state is named by its run, so one that does not say the id is still somebody's.
 	run := cmp.Or(doc.Get("WorkflowID").Text(), strings.TrimSuffix(path.Base(in.Path), ".json"))
 	s := &state{at: at.Offset, doc: doc, run: run, flow: doc.Get("WorkflowName").Str(), out: out}
 	s.tell()
-	return nil
 }
 
 type state struct {

@@ -37,20 +37,13 @@ type reader struct {
 	named  []string // runs that links name, in the order of the file
 }
 
-func parseTranscript(in format.Input, out *format.Sink) error {
+func parseTranscript(in format.Input, out *format.Sink) {
 	r := &reader{in: in, out: out, runs: map[string]*conversation{}, linked: map[[2]string]bool{}}
-	for o, err := range format.Objects(in.Reader, "", r.problem) {
-		if err != nil {
-			return err
-		}
-		if out.Done() {
-			return nil
-		}
+	for o := range out.Each(format.Objects(in.Reader, "", r.problem)) {
 		r.line(o)
 	}
 	r.out.Settle("")
 	r.end()
-	return nil
 }
 
 // problem tells of a bad line, which most likely belongs to the run of the line before, and where none is before to that of the

@@ -102,14 +102,8 @@ func hasAuthors(mapping format.Value, none bool) bool {
 func (chatgpt) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		p := &parser{Sink: format.Sink{Yield: yield}, places: map[string]int32{}, ids: map[string]bool{}}
-		for o, err := range format.Elements(in.Reader, func(problem *transcript.Problem) { p.Emit(problem) }) {
-			if err != nil {
-				p.Fail(err)
-				return
-			}
-			if p.conversation(o); p.Done() {
-				return
-			}
+		for o := range p.Each(format.Elements(in.Reader, func(problem *transcript.Problem) { p.Emit(problem) })) {
+			p.conversation(o)
 		}
 	}
 }

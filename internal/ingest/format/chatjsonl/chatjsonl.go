@@ -96,14 +96,8 @@ func (chats) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.Fail(err)
 			return
 		}
-		for o, err := range format.Objects(all, "", func(problem *transcript.Problem) { p.Emit(problem) }) {
-			if err != nil {
-				p.Fail(err)
-				return
-			}
-			if p.line(o); p.Done() {
-				return
-			}
+		for o := range p.Each(format.Objects(all, "", func(problem *transcript.Problem) { p.Emit(problem) })) {
+			p.line(o)
 		}
 	}
 }

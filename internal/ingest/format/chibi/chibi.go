@@ -134,18 +134,3 @@ func (e *emitter) problem(p *transcript.Problem) {
 
 // named says that a context exists, which alone makes no counted run of it.
 func (e *emitter) named() { e.Emit(&transcript.Run{ID: e.run, Local: true, Named: true}) }
-
-// objects yields the JSON objects of a file of lines; the others become problems.
-func (e *emitter) objects(in format.Input) iter.Seq[format.Object] {
-	return func(yield func(format.Object) bool) {
-		for o, err := range format.Objects(in.Reader, "", e.problem) {
-			if err != nil {
-				e.Fail(err)
-				return
-			}
-			if e.Done() || !yield(o) || e.Done() {
-				return
-			}
-		}
-	}
-}

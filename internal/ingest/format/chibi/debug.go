@@ -15,7 +15,7 @@ func parseUsage(in format.Input, out *emitter) {
 	out.named()
 	equal := map[string]int{}
 	n := int64(0)
-	for o := range out.objects(in) {
+	for o := range out.Each(format.Objects(in.Reader, "", out.problem)) {
 		n++
 		u := readUsage(o.Value)
 		// The program only appends, but the file may be cut or carried to another home; what it says of a
@@ -65,13 +65,7 @@ func countText(c transcript.Count) string {
 func parseRequests(in format.Input, out *emitter) {
 	out.named()
 	n := 0
-	for o, err := range format.Objects(in.Reader, "", func(*transcript.Problem) {}) {
-		if err != nil {
-			out.Fail(err)
-		}
-		if out.Done() {
-			return
-		}
+	for o := range out.Each(format.Objects(in.Reader, "", func(*transcript.Problem) {})) {
 		n++
 		out.Emit(&transcript.Hint{
 			Run:    out.run,

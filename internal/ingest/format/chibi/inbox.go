@@ -40,7 +40,7 @@ func readPending(v format.Value) pending {
 // stays a name.
 func parseInbox(in format.Input, out *emitter) {
 	out.named()
-	for o := range out.objects(in) {
+	for o := range out.Each(format.Objects(in.Reader, "", out.problem)) {
 		m := readPending(o.Value)
 		a := transcript.Attributes{}
 		set(a, "from", m.from)

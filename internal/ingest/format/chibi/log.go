@@ -37,7 +37,7 @@ func parseLog(in format.Input, out *emitter) {
 		Attributes: transcript.Attributes{"role": in.Role},
 	}
 	p.name(out.run)
-	for o := range out.objects(in) {
+	for o := range out.Each(format.Objects(in.Reader, "", out.problem)) {
 		e := readEntry(o.Value)
 		if out.run == "" {
 			p.name(cmp.Or(e.context(), e.to, nameless))

@@ -24,10 +24,7 @@ func document(in format.Input, out *emitter) ([]byte, bool) {
 
 // object reads a file that is one JSON object. offset is where it begins.
 func object(in format.Input, out *emitter) (v format.Value, offset int64) {
-	v, at, err := format.Document(in.Reader, out.problem)
-	if err != nil {
-		out.Fail(err)
-	}
+	v, at := out.Document(in.Reader, out.problem)
 	if v.Exists() && !v.IsObject() {
 		out.problem(&transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: transcript.Origin{Length: in.Size}})
 		v = format.Value{}

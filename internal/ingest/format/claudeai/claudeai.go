@@ -82,14 +82,8 @@ func isConversation(v format.Value, cut bool) bool {
 func (claudeai) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		p := &parser{Sink: format.Sink{Yield: yield}}
-		for o, err := range format.Elements(in.Reader, func(problem *transcript.Problem) { p.Emit(problem) }) {
-			if err != nil {
-				p.Fail(err)
-				return
-			}
-			if p.conversation(o); p.Done() {
-				return
-			}
+		for o := range p.Each(format.Elements(in.Reader, func(problem *transcript.Problem) { p.Emit(problem) })) {
+			p.conversation(o)
 		}
 	}
 }

@@ -18,12 +18,12 @@ func hint(out *format.Sink, run, key, value string, at transcript.Origin) {
 }
 
 // parseMeta reads the note beside a sub-agent.
-func parseMeta(in format.Input, out *format.Sink) error {
+func parseMeta(in format.Input, out *format.Sink) {
 	p := placeOf(in.Path)
 	id := agentRun(p.session, p.agent)
-	doc, at, err := format.Document(in.Reader, func(pr *transcript.Problem) { out.Problem(id, pr) })
+	doc, at := out.Document(in.Reader, func(pr *transcript.Problem) { out.Problem(id, pr) })
 	if !doc.Exists() {
-		return err
+		return
 	}
 	name, title := doc.Get("agentType").Str(), shorten(doc.Get("description").Str())
 	out.Emit(&transcript.Run{ID: id, Rank: 1, Named: true, Child: true, Agent: name, Title: title})
@@ -33,15 +33,14 @@ func parseMeta(in format.Input, out *format.Sink) error {
 		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: "meta", Origin: at,
 		Parts: []transcript.Part{{Text: textOf(doc)}},
 	})
-	return nil
 }
 
 // parseTitle reads the title that the user gave a session, which not every version repeats in its transcript.
-func parseTitle(in format.Input, out *format.Sink) error {
+func parseTitle(in format.Input, out *format.Sink) {
 	id := placeOf(in.Path).session
-	doc, at, err := format.Document(in.Reader, func(pr *transcript.Problem) { out.Problem(id, pr) })
+	doc, at := out.Document(in.Reader, func(pr *transcript.Problem) { out.Problem(id, pr) })
 	if !doc.Exists() {
-		return err
+		return
 	}
 	title := shorten(doc.Get("customTitle").Str())
 	out.Emit(&transcript.Run{ID: id, Rank: 1, Named: true, Title: title})
@@ -50,25 +49,18 @@ func parseTitle(in format.Input, out *format.Sink) error {
 		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: "custom-title", Origin: at,
 		Parts: []transcript.Part{{Text: textOf(doc)}},
 	})
-	return nil
 }
 
 // parseJournal reads the journal of a workflow: what it did stands in its sub-agents' files, so its lines are only
 // found.
-func parseJournal(in format.Input, out *format.Sink) error {
+func parseJournal(in format.Input, out *format.Sink) {
 	id := placeOf(in.Path).session
 	problem := func(p *transcript.Problem) {
 		p.Run = id
 		out.Emit(p)
 	}
 	first := true
-	for o, err := range format.Objects(in.Reader, "", problem) {
-		if err != nil {
-			return err
-		}
-		if out.Done() {
-			return nil
-		}
+	for o := range out.Each(format.Objects(in.Reader, "", problem)) {
 		if first {
 			out.Emit(&transcript.Run{ID: id, Named: true})
 			first = false
@@ -78,7 +70,6 @@ func parseJournal(in format.Input, out *format.Sink) error {
 			Time: stamp(o.Value.Get("timestamp")), Origin: o.Origin, Parts: []transcript.Part{{Text: textOf(o.Value)}},
 		})
 	}
-	return nil
 }
 
 // Resolve names sub-agents by the note beside their file, or else by the call that started them, and sessions by theirs.

@@ -68,19 +68,15 @@ func (claudeCode) Places() []format.Place {
 func (claudeCode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		out := &format.Sink{Yield: yield}
-		var err error
 		switch in.Role {
 		case roleSession, roleAgent:
-			err = parseSession(in, out)
+			parseSession(in, out)
 		case roleJournal:
-			err = parseJournal(in, out)
+			parseJournal(in, out)
 		case roleMeta:
-			err = parseMeta(in, out)
+			parseMeta(in, out)
 		case roleTitle:
-			err = parseTitle(in, out)
-		}
-		if err != nil {
-			out.Fail(err)
+			parseTitle(in, out)
 		}
 	}
 }

@@ -37,24 +37,17 @@ type reader struct {
 	spent  transcript.Usage
 }
 
-func parseSession(in format.Input, out *format.Sink) error {
+func parseSession(in format.Input, out *format.Sink) {
 	r := &reader{out: out, place: placeOf(in.Path), seen: map[string]bool{}, calls: map[string]string{}, results: map[string]bool{},
 		told: map[string]int64{}, agents: map[string]bool{}, foreign: map[string]bool{}, tasks: map[string]task{}}
 	if in.Role != roleAgent {
 		r.place.agent = ""
 	}
 	r.identify()
-	for o, err := range format.Objects(in.Reader, "", r.problem) {
-		if err != nil {
-			return err
-		}
-		if out.Done() {
-			return nil
-		}
+	for o := range out.Each(format.Objects(in.Reader, "", r.problem)) {
 		r.line(o)
 	}
 	r.end()
-	return nil
 }
 
 func (r *reader) problem(p *transcript.Problem) {

@@ -123,10 +123,7 @@ func (p *parser) origin(v format.Value) transcript.Origin {
 
 // document reads the file, which is one JSON value; false when it is none or cannot be read.
 func (p *parser) document() bool {
-	var err error
-	if p.whole, p.at, err = format.Document(p.in.Reader, func(pr *transcript.Problem) { p.out.Problem(p.task, pr) }); err != nil {
-		p.out.Fail(err)
-	}
+	p.whole, p.at = p.out.Document(p.in.Reader, func(pr *transcript.Problem) { p.out.Problem(p.task, pr) })
 	return p.whole.Exists()
 }
 

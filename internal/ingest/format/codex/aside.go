@@ -11,11 +11,7 @@ const nameRank = 2
 // aside yields the rows of history.jsonl and session_index.jsonl. Both only name threads: their files may be gone.
 func (p *parser) aside() {
 	named := map[string]bool{}
-	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
-		if err != nil {
-			p.Fail(err)
-			return
-		}
+	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
 		e := &transcript.Event{
 			Verdict: transcript.Uncounted, Kind: transcript.KindLifecycle, Type: p.in.Role, Origin: o.Origin,
 			Parts: []transcript.Part{{Text: asideText(o.Value)}},
@@ -49,9 +45,7 @@ func (p *parser) aside() {
 			}
 			p.Emit(run)
 		}
-		if p.Emit(e); p.Done() {
-			return
-		}
+		p.Emit(e)
 	}
 }
 

@@ -36,18 +36,12 @@ func readLine(o format.Object) line {
 
 // events yields the records of a session.
 func (p *parser) events() {
-	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
-		if err != nil {
-			p.Fail(err)
-			return
-		}
+	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
 		l := readLine(o)
 		if p.session == "" {
 			p.begin(l)
 		}
-		if p.line(l); p.Done() {
-			return
-		}
+		p.line(l)
 	}
 	if p.session == "" {
 		p.begin(line{}) // a session that has just begun, or of which nothing can be read

@@ -38,11 +38,7 @@ func (copilot) Apart(role string) bool { return role == roleStore || role == rol
 func (p *parser) requests() {
 	p.session = sessionOf(p.in.Path)
 	named := map[string]bool{}
-	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
-		if err != nil {
-			p.Fail(err)
-			return
-		}
+	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
 		session := o.Value.Get("session_id").Text()
 		if session == "" {
 			session = p.session
@@ -57,9 +53,6 @@ func (p *parser) requests() {
 			p.Emit(&transcript.Event{
 				Run: session, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: roleUsage, Origin: o.Origin, Parts: []transcript.Part{{}},
 			})
-		}
-		if p.Done() {
-			return
 		}
 	}
 }

@@ -12,16 +12,10 @@ import (
 func (p *parser) chat() {
 	p.session, p.rank, p.shared, p.order = p.where.session, rankRows, true, orderMessages
 	seen := map[string]int{}
-	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
-		if err != nil {
-			p.Fail(err)
-			return
-		}
+	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
 		p.at, p.whole = o.Origin, o.Value
 		p.lend.Reset()
-		if p.chatRow(o.Value, seen); p.Done() {
-			return
-		}
+		p.chatRow(o.Value, seen)
 	}
 }
 

@@ -10,16 +10,10 @@ import (
 // rows yields the records of what was taken out of the editor's database: what it keeps of one conversation, or its messages.
 func (p *parser) rows() {
 	p.shared, p.order, p.rank = true, orderMessages, rankRows
-	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
-		if err != nil {
-			p.Fail(err)
-			return
-		}
+	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
 		p.at, p.whole = o.Origin, o.Value
 		p.lend.Reset()
-		if p.row(o.Value); p.Done() {
-			return
-		}
+		p.row(o.Value)
 	}
 }
 

@@ -11,16 +11,10 @@ import (
 func (p *parser) lines() {
 	p.session, p.rank = p.where.session, rankTranscript
 	p.begin()
-	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
-		if err != nil {
-			p.Fail(err)
-			return
-		}
+	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
 		p.at, p.whole = o.Origin, o.Value
 		p.lend.Reset()
-		if p.line(o.Value); p.Done() {
-			return
-		}
+		p.line(o.Value)
 	}
 }
 

@@ -17,13 +17,7 @@ func (p *parser) timeline() {
 	begun := false
 	told := map[string]bool{}
 	var ended transcript.Time
-	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
-		if err != nil {
-			p.Fail(err)
-		}
-		if p.Done() {
-			return
-		}
+	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
 		v := o.Value
 		at := v.Get("ts").Time()
 		kind := v.Get("kind").Str()

@@ -27,13 +27,7 @@ func (p *parser) transcript() {
 	s := &session{parser: p, id: p.place.conversation(p.place.name), about: transcript.Attributes{}}
 	p.Emit(p.run(0, "3", transcript.Time{}))
 	p.Emit(s.conversation())
-	for object, err := range format.Objects(p.in.Reader, "", p.problem) {
-		if err != nil {
-			p.Fail(err)
-		}
-		if p.Done() {
-			return
-		}
+	for object := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
 		s.line(object)
 	}
 	r := p.run(0, "3", s.started)

@@ -43,13 +43,7 @@ func (Pad) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		out.Emit(&transcript.Run{ID: id})
 		out.Emit(&transcript.Conversation{Run: id})
 		problem := func(p *transcript.Problem) { out.Problem(id, p) }
-		for line, err := range format.Objects(in.Reader, "", problem) {
-			if err != nil {
-				out.Fail(err)
-			}
-			if out.Done() {
-				return
-			}
+		for line := range out.Each(format.Objects(in.Reader, "", problem)) {
 			out.Emit(event(id, line))
 			if u := usage(id, line); u != nil {
 				out.Emit(u)

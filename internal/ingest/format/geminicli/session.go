@@ -42,10 +42,7 @@ func readHeader(v format.Value) (h header) {
 
 // read reads a file that is one JSON value; false when it is none or cannot be read.
 func (p *parser) read() bool {
-	var err error
-	if p.whole, p.at, err = format.Document(p.in.Reader, p.problem); err != nil {
-		p.Fail(err)
-	}
+	p.whole, p.at = p.Document(p.in.Reader, p.problem)
 	return p.whole.Exists()
 }
 
@@ -69,15 +66,9 @@ func (p *parser) document() {
 
 // log yields the records of a session that is written line by line.
 func (p *parser) log() {
-	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
-		if err != nil {
-			p.Fail(err)
-			return
-		}
+	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
 		p.at, p.whole = o.Origin, o.Value
-		if p.line(o.Value); p.Done() {
-			return
-		}
+		p.line(o.Value)
 	}
 }
 

@@ -94,16 +94,10 @@ func (p *parser) lines(line func(format.Value)) {
 		pr.Run = p.session
 		p.Emit(pr)
 	}
-	for o, err := range format.Objects(p.in.Reader, "", problem) {
-		if err != nil {
-			p.Fail(err)
-			return
-		}
+	for o := range p.Each(format.Objects(p.in.Reader, "", problem)) {
 		p.at, p.whole = o.Origin, o.Value
 		p.lend.Reset()
-		if line(o.Value); p.Done() {
-			return
-		}
+		line(o.Value)
 	}
 }
 

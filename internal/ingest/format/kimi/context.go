@@ -10,18 +10,12 @@ import (
 // context yields the records of a context.jsonl, what Kimi CLI sends to the model. It holds no times and no tokens, and is written anew
 // when it is compacted: it counts where there is no wire, as in the first versions.
 func (p *parser) context() {
-	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
-		if err != nil {
-			p.Fail(err)
-			return
-		}
+	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
 		p.lend.Reset()
 		if p.run == "" {
 			p.begin(line{origin: o.Origin})
 		}
-		if p.spoken(line{value: o.Value, origin: o.Origin, typ: o.Value.Get("role").Str()}); p.Done() {
-			return
-		}
+		p.spoken(line{value: o.Value, origin: o.Origin, typ: o.Value.Get("role").Str()})
 	}
 	if p.run == "" {
 		p.name(line{})

@@ -17,10 +17,7 @@ const (
 // document reads a note beside a wire: one JSON object.
 func (p *parser) document(read func(doc format.Value, at transcript.Origin)) {
 	p.name(line{})
-	doc, at, err := format.Document(p.in.Reader, func(pr *transcript.Problem) { p.Problem(p.run, pr) })
-	if err != nil {
-		p.Fail(err)
-	}
+	doc, at := p.Document(p.in.Reader, func(pr *transcript.Problem) { p.Problem(p.run, pr) })
 	if !doc.Exists() {
 		return
 	}

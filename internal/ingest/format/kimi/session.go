@@ -87,14 +87,8 @@ func fine(clock format.Value) bool {
 
 // wire yields the records of a wire.
 func (p *parser) wire() {
-	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
-		if err != nil {
-			p.Fail(err)
-			return
-		}
-		if p.line(readLine(o)); p.Done() {
-			return
-		}
+	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+		p.line(readLine(o))
 	}
 	if p.run == "" && p.head != nil {
 		p.begin(line{})

@@ -14,14 +14,7 @@ import (
 func parseWorker(in format.Input, s *format.Sink) {
 	w := worker{Sink: s, file: owner(in.Path), seen: map[string]bool{}}
 	problem := func(p *transcript.Problem) { p.Run = w.file.ID; s.Emit(p) }
-	for line, err := range format.Objects(in.Reader, "", problem) {
-		if err != nil {
-			s.Fail(err)
-			return
-		}
-		if s.Done() {
-			return
-		}
+	for line := range s.Each(format.Objects(in.Reader, "", problem)) {
 		w.line(line)
 	}
 }

@@ -97,16 +97,10 @@ func (p *parser) rows() {
 		pr.Run = p.session
 		p.Emit(pr)
 	}
-	for o, err := range format.Objects(p.in.Reader, "", problem) {
-		if err != nil {
-			p.Fail(err)
-			return
-		}
+	for o := range p.Each(format.Objects(p.in.Reader, "", problem)) {
 		p.at, p.whole = o.Origin, o.Value
 		p.lend.Reset()
-		if p.row(o.Value); p.Done() {
-			return
-		}
+		p.row(o.Value)
 	}
 }
 

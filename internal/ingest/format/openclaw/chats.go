@@ -18,10 +18,7 @@ type chat struct {
 func chats(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		out := format.Sink{Yield: yield}
-		v, at, err := format.Document(in.Reader, func(p *transcript.Problem) { out.Emit(p) })
-		if err != nil {
-			out.Fail(err)
-		}
+		v, at := out.Document(in.Reader, func(p *transcript.Problem) { out.Emit(p) })
 		var all []chat
 		for key, c := range v.Fields() {
 			all = append(all, chat{key, c.Get("sessionId").Str(), c.Get("label").Str(), c.Get("spawnedBy").Str(),
@@ -36,11 +33,7 @@ func storedChats(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		out := format.Sink{Yield: yield}
 		var all []chat
-		for o, err := range format.Objects(in.Reader, "", func(p *transcript.Problem) { out.Emit(p) }) {
-			if err != nil {
-				out.Fail(err)
-				return
-			}
+		for o := range out.Each(format.Objects(in.Reader, "", func(p *transcript.Problem) { out.Emit(p) })) {
 			v := o.Value
 			all = append(all, chat{strings.Clone(v.Get("session_key").Str()), strings.Clone(v.Get("session_id").Str()),
 				strings.Clone(v.Get("label").Str()), strings.Clone(v.Get("spawned_by").Str()), o.Origin})

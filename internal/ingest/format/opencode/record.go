@@ -7,10 +7,7 @@ import (
 
 // document reads a file of the tree, which is one JSON object; false when it is none.
 func (p *parser) document() bool {
-	v, at, err := format.Document(p.in.Reader, p.nobodys)
-	if err != nil {
-		p.Fail(err)
-	}
+	v, at := p.Document(p.in.Reader, p.nobodys)
 	if v.Exists() && !v.IsObject() {
 		p.nobodys(&transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: transcript.Origin{Length: p.in.Size}})
 	}
@@ -23,16 +20,9 @@ func (p *parser) nobodys(pr *transcript.Problem) { p.Emit(pr) }
 
 // rows yields the records of exported rows: a session, or a message and its parts.
 func (p *parser) rows() {
-	for o, err := range format.Objects(p.in.Reader, "", p.nobodys) {
-		if err != nil {
-			p.Fail(err)
-			return
-		}
+	for o := range p.Each(format.Objects(p.in.Reader, "", p.nobodys)) {
 		p.at, p.whole = o.Origin, o.Value
 		p.row(o.Value)
-		if p.Done() {
-			return
-		}
 	}
 	p.settle()
 }

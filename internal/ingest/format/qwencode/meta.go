@@ -8,10 +8,7 @@ import (
 // meta reads the note beside a subagent.
 func (p *parser) meta() {
 	p.run = agentRun(p.place.session, p.place.agent)
-	doc, at, err := format.Document(p.in.Reader, func(pr *transcript.Problem) { p.Problem(p.run, pr) })
-	if err != nil {
-		p.Fail(err)
-	}
+	doc, at := p.Document(p.in.Reader, func(pr *transcript.Problem) { p.Problem(p.run, pr) })
 	if !doc.Exists() {
 		return
 	}

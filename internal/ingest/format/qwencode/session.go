@@ -67,14 +67,8 @@ func readLine(o format.Object, last string) (l line) {
 
 // log yields the records of a transcript.
 func (p *parser) log() {
-	for o, err := range format.Objects(p.in.Reader, "", p.problem) {
-		if err != nil {
-			p.Fail(err)
-			return
-		}
-		if p.line(readLine(o, p.session)); p.Done() {
-			return
-		}
+	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+		p.line(readLine(o, p.session))
 	}
 	if p.run == "" { // there is nothing to read in it: no session, but whose it would be is known by its name
 		p.Settle(p.name(line{}))
