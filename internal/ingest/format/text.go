@@ -1,5 +1,16 @@
 package format
 
+import "fmt"
+
+// TextOf is what Text of most formats does: the text of a piece that is a JSON value. what names the piece in an error.
+func TextOf(what string, raw []byte, text func(Value) string) (string, error) {
+	v, err := ParseJSON(raw)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", what, err)
+	}
+	return text(v), nil
+}
+
 // AppendText is AppendStrings with a say in it. visit gets each value on the way down, v itself first, with its depth in v and its key, ""
 // for what is no member. It appends what is text of the value and is done with it, or leaves it as it is: then what the value holds is
 // gone into, and a string appended.

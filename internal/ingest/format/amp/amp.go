@@ -14,7 +14,6 @@ package amp
 
 import (
 	"bytes"
-	"fmt"
 	"iter"
 	"path"
 	"strings"
@@ -89,11 +88,7 @@ func (amp) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text gives the text of one part of an event.
 func (amp) Text(_ string, raw []byte, _ int) (string, error) {
-	v, err := format.ParseJSON(raw)
-	if err != nil {
-		return "", fmt.Errorf("read a thread: %w", err)
-	}
-	return string(appendPiece(nil, v)), nil
+	return format.TextOf("a thread", raw, func(v format.Value) string { return string(appendPiece(nil, v)) })
 }
 
 // parser is one parse of one file.

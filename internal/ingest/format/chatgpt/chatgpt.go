@@ -14,7 +14,6 @@
 package chatgpt
 
 import (
-	"fmt"
 	"iter"
 	"path"
 	"strings"
@@ -110,11 +109,7 @@ func (chatgpt) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text gives the text of one part of a message.
 func (chatgpt) Text(_ string, raw []byte, _ int) (string, error) {
-	v, err := format.ParseJSON(raw)
-	if err != nil {
-		return "", fmt.Errorf("read a message: %w", err)
-	}
-	return string(appendPiece(nil, v)), nil
+	return format.TextOf("a message", raw, func(v format.Value) string { return string(appendPiece(nil, v)) })
 }
 
 // parser is one parse of one file.

@@ -11,7 +11,6 @@
 package chatjsonl
 
 import (
-	"fmt"
 	"iter"
 	"path"
 	"strings"
@@ -104,9 +103,5 @@ func (chats) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text gives the text of one part of an event.
 func (chats) Text(_ string, raw []byte, _ int) (string, error) {
-	v, err := format.ParseJSON(raw)
-	if err != nil {
-		return "", fmt.Errorf("read a message: %w", err)
-	}
-	return string(appendPiece(nil, v)), nil
+	return format.TextOf("a message", raw, func(v format.Value) string { return string(appendPiece(nil, v)) })
 }

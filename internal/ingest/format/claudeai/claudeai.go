@@ -12,7 +12,6 @@
 package claudeai
 
 import (
-	"fmt"
 	"iter"
 	"path"
 	"strings"
@@ -90,11 +89,7 @@ func (claudeai) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text gives the text of one part of an event.
 func (claudeai) Text(_ string, raw []byte, _ int) (string, error) {
-	v, err := format.ParseJSON(raw)
-	if err != nil {
-		return "", fmt.Errorf("read a message: %w", err)
-	}
-	return string(appendPiece(nil, v)), nil
+	return format.TextOf("a message", raw, func(v format.Value) string { return string(appendPiece(nil, v)) })
 }
 
 // parser is one parse of one file.

@@ -15,7 +15,6 @@
 package copilotcli
 
 import (
-	"fmt"
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -79,11 +78,7 @@ func (copilot) Text(role string, raw []byte, part int) (string, error) {
 	case roleUsage:
 		return "", nil
 	}
-	v, err := format.ParseJSON(raw)
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", role, err)
-	}
-	return pieceText(v), nil
+	return format.TextOf(role, raw, pieceText)
 }
 
 // parser is one parse of one file.

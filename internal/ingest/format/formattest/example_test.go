@@ -1,7 +1,6 @@
 package formattest_test
 
 import (
-	"fmt"
 	"iter"
 	"os"
 	"path"
@@ -79,11 +78,7 @@ func usage(run string, line format.Object) *transcript.Usage {
 
 // Text gives the text of an event from its line.
 func (Pad) Text(_ string, raw []byte, _ int) (string, error) {
-	v, err := format.ParseJSON(raw)
-	if err != nil {
-		return "", fmt.Errorf("read a chat line: %w", err)
-	}
-	return text(v), nil
+	return format.TextOf("a chat line", raw, text)
 }
 
 // text is what search finds in a line: every string but id, role, time and model.

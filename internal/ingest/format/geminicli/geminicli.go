@@ -14,7 +14,6 @@
 package geminicli
 
 import (
-	"fmt"
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -67,12 +66,8 @@ func (gemini) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 }
 
 // Text gives the text of one part of an event.
-func (gemini) Text(role string, raw []byte, part int) (string, error) {
-	v, err := format.ParseJSON(raw)
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", role, err)
-	}
-	return pieceText(v), nil
+func (gemini) Text(role string, raw []byte, _ int) (string, error) {
+	return format.TextOf(role, raw, pieceText)
 }
 
 // parser is one parse of one file.

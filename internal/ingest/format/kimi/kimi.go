@@ -14,7 +14,6 @@
 package kimi
 
 import (
-	"fmt"
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -73,12 +72,8 @@ func (kimi) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 }
 
 // Text gives the text of one part of an event.
-func (kimi) Text(role string, raw []byte, part int) (string, error) {
-	v, err := format.ParseJSON(raw)
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", role, err)
-	}
-	return textOf(v), nil
+func (kimi) Text(role string, raw []byte, _ int) (string, error) {
+	return format.TextOf(role, raw, textOf)
 }
 
 // parser is one parse of one file.

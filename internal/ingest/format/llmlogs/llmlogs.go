@@ -12,7 +12,6 @@
 package llmlogs
 
 import (
-	"fmt"
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -69,11 +68,7 @@ func (llmlogs) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text gives the text of one part of an event.
 func (llmlogs) Text(role string, raw []byte, _ int) (string, error) {
-	v, err := format.ParseJSON(raw)
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", role, err)
-	}
-	return string(appendPiece(nil, v)), nil
+	return format.TextOf(role, raw, func(v format.Value) string { return string(appendPiece(nil, v)) })
 }
 
 // parser is one parse of one file.

@@ -14,7 +14,6 @@
 package opencode
 
 import (
-	"fmt"
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -86,12 +85,8 @@ func (opencode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 }
 
 // Text gives the text of one part of an event.
-func (opencode) Text(role string, raw []byte, part int) (string, error) {
-	v, err := format.ParseJSON(raw)
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", role, err)
-	}
-	return pieceText(v), nil
+func (opencode) Text(role string, raw []byte, _ int) (string, error) {
+	return format.TextOf(role, raw, pieceText)
 }
 
 // rowsRank makes what a database says outweigh what a file of the tree says.

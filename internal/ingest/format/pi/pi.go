@@ -18,7 +18,6 @@
 package pi
 
 import (
-	"fmt"
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -62,9 +61,5 @@ func (pi) Text(role string, raw []byte, _ int) (string, error) { return Text(rol
 
 // Text gives the text of a piece of a session from its own bytes.
 func Text(role string, raw []byte) (string, error) {
-	v, err := format.ParseJSON(raw)
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", role, err)
-	}
-	return textOf(v), nil
+	return format.TextOf(role, raw, textOf)
 }

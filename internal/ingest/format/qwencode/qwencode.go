@@ -16,7 +16,6 @@
 package qwencode
 
 import (
-	"fmt"
 	"iter"
 	"strings"
 
@@ -82,11 +81,7 @@ func (q qwen) Text(role string, raw []byte, part int) (string, error) {
 	if past, old := strings.CutPrefix(role, rolePast); old {
 		return q.gemini.Text(past, raw, part)
 	}
-	v, err := format.ParseJSON(raw)
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", role, err)
-	}
-	return textOf(v), nil
+	return format.TextOf(role, raw, textOf)
 }
 
 // parser is one parse of one file.
