@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -12,10 +13,7 @@ import (
 // help prints what a command does and how it is used. In a pipe the lines are as they were written; a terminal gets
 // them no longer than it is wide, broken between words.
 func (a *app) help(cmd *cobra.Command, _ []string) {
-	about := cmd.Long
-	if about == "" {
-		about = cmd.Short
-	}
+	about := cmp.Or(cmd.Long, cmd.Short)
 	usage := cmd.UsageString()
 	if width := a.width(); width > 0 {
 		about, usage = a.flowed(about, width), a.hung(usage, width)

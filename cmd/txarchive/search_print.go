@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -80,10 +81,7 @@ func (a *app) printFacets(facets []search.Facet) error {
 	}
 	g := &grid{columns: []column{{head: "field"}, {head: "value", flex: cutMiddle}, {head: "hits", right: true}}}
 	for _, f := range facets {
-		value := f.Value
-		if value == "" {
-			value = "(unknown)"
-		}
+		value := cmp.Or(f.Value, "(unknown)")
 		g.add(f.Field, value, number(f.Hits))
 	}
 	if len(facets) == 0 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,10 +117,7 @@ func (v *viewer) title(title, id string) {
 		fmt.Fprintf(v.a.out, "# %s\n\n", markdown(line(title)))
 		return
 	}
-	title = line(title)
-	if title == "" {
-		title = id
-	}
+	title = cmp.Or(line(title), id)
 	fmt.Fprintln(v.a.out, v.ink.bold(cut(title, v.width)))
 }
 

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -64,10 +65,7 @@ func (c *console) explain(ctx context.Context, conn *sql.Conn, statement string,
 	}
 	switch engine.Code(err) {
 	case sqlite3.SQLITE_AUTH, sqlite3.SQLITE_READONLY:
-		what := c.denied
-		if what == "" {
-			what = "changing the index"
-		}
+		what := cmp.Or(c.denied, "changing the index")
 		return &index.SQLError{Message: what + " is not allowed here: this only reads"}
 	case sqlite3.SQLITE_TOOBIG:
 		return fmt.Errorf("a value or row may have %d bytes: %w", consoleValue, index.ErrLimit)

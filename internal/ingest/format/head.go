@@ -3,6 +3,7 @@ package format
 import (
 	"bytes"
 	"iter"
+	"unicode/utf8"
 )
 
 const bom = "\xef\xbb\xbf"
@@ -71,6 +72,17 @@ func ObjectLines(head []byte) iter.Seq2[[]byte, bool] {
 			rest = after
 		}
 	}
+}
+
+// IsText reports whether content begins as UTF-8 without NUL, as far as Detect sees of it; an empty one does not.
+func IsText(b []byte) bool {
+	if len(b) >= HeadSize {
+		b = b[:HeadSize]
+		for i := 0; i < utf8.UTFMax && len(b) > 0 && !utf8.Valid(b); i++ { // the cut may have gone through a character
+			b = b[:len(b)-1]
+		}
+	}
+	return len(b) > 0 && bytes.IndexByte(b, 0) < 0 && utf8.Valid(b)
 }
 
 // IsUUID reports whether a name is 32 hexadecimal digits with dashes, in letters of either case.

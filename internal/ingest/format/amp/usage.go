@@ -118,7 +118,7 @@ func (p *parser) entry(i int, e entry) {
 		u.CacheRead, u.CacheWrite = count(cache.Get("cacheReadInputTokens")), count(cache.Get("cacheCreationInputTokens"))
 	}
 	if typ := v.Get("operationType").Str(); typ != "" && typ != "inference" {
-		set(u, "operation", typ)
+		u.Attributes.Set("operation", typ)
 	}
 	p.spend(nil, u)
 }
@@ -136,7 +136,7 @@ func (p *parser) ofTool(m *message, b format.Value, now transcript.Time) {
 		if n++; u == nil {
 			continue
 		}
-		set(u, "tool_use_id", call)
+		u.Attributes.Set("tool_use_id", call)
 		if m.copied {
 			u.Verdict = transcript.CopiedHistory
 		}
@@ -205,13 +205,6 @@ func credits(v format.Value) transcript.Attributes {
 	return nil
 }
 
-func set(u *transcript.Usage, key string, value any) {
-	if u.Attributes == nil {
-		u.Attributes = transcript.Attributes{}
-	}
-	u.Attributes[key] = value
-}
-
 // add puts a further request into a sum.
 func add(sum, u *transcript.Usage) {
 	if !sum.Requests.Known {
@@ -228,7 +221,7 @@ func add(sum, u *transcript.Usage) {
 	}
 	if n, ok := u.Attributes["credits"].(float64); ok {
 		before, _ := sum.Attributes["credits"].(float64)
-		set(sum, "credits", before+n)
+		sum.Attributes.Set("credits", before+n)
 	}
 }
 

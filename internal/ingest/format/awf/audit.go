@@ -42,7 +42,7 @@ func (a *audit) line(o format.Object) {
 	a.last = id
 	a.out.Emit(&transcript.Event{
 		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindLifecycle, Type: v.Get("event").Text(),
-		Time: timeOf(v, "timestamp"), Origin: o.Origin, Flow: v.Get("workflow_name").Str(),
+		Time: v.Get("timestamp").Time(), Origin: o.Origin, Flow: v.Get("workflow_name").Str(),
 		Parts: []transcript.Part{{Text: auditText(v)}},
 	})
 }
@@ -64,14 +64,14 @@ func (a *audit) take(run *transcript.Run, v format.Value) {
 	if flow := v.Get("workflow_name").Str(); flow != "" {
 		run.Group, run.Flow = flow, flow
 	}
-	setText(run.Attributes, "user", v.Get("user").Str())
+	run.Attributes.Set("user", v.Get("user").Str())
 	switch v.Get("event").Str() {
 	case "workflow.started":
 		if !run.Started.Valid {
-			run.Started = timeOf(v, "timestamp")
+			run.Started = v.Get("timestamp").Time()
 		}
 	case "workflow.completed":
-		run.Ended = timeOf(v, "timestamp")
+		run.Ended = v.Get("timestamp").Time()
 		run.Status = v.Get("status").Str()
 		run.Outcome = outcome(run.Status)
 		run.Error = v.Get("error").Text()

@@ -130,13 +130,7 @@ func link(parent, child string) *transcript.Link {
 	}
 }
 
-// setText, setCount and setTrue keep what is stated and leave out what is not.
-func setText(a transcript.Attributes, key, value string) {
-	if value != "" {
-		a[key] = value
-	}
-}
-
+// setCount and setTrue keep what is stated and leave out what is not.
 func setCount(a transcript.Attributes, key string, v format.Value) {
 	if n, ok := v.Int(); ok {
 		a[key] = n

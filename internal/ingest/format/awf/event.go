@@ -25,7 +25,7 @@ func event(c *conversation, l *line) *transcript.Event {
 		e.Role = role
 	}
 	e.Parts = parts(c, e, l)
-	setText(e.Attributes, "fidelity", fidelity(l.body))
+	e.Attributes.Set("fidelity", fidelity(l.body))
 	where := l.path.Str()
 	switch l.class() {
 	case "message":
@@ -38,11 +38,11 @@ func event(c *conversation, l *line) *transcript.Event {
 		c.steps.attribute(e)
 	case "step":
 		e.Step = l.stepName()
-		setText(e.Attributes, "step_path", where)
-		setText(e.Attributes, "step_kind", l.body.kind.Str())
-		setText(e.Attributes, "child_run_id", l.child.Str())
+		e.Attributes.Set("step_path", where)
+		e.Attributes.Set("step_kind", l.body.kind.Str())
+		e.Attributes.Set("child_run_id", l.child.Str())
 	default:
-		setText(e.Attributes, "path", where)
+		e.Attributes.Set("path", where)
 	}
 	if n, ok := l.iteration.Int(); ok && n != 0 {
 		e.Attributes["iteration"] = n

@@ -1,6 +1,7 @@
 package awf
 
 import (
+	"cmp"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -23,10 +24,7 @@ func parseHistory(in format.Input, out *format.Sink) {
 
 func historyRow(o format.Object, out *format.Sink) {
 	v := o.Value
-	id := v.Get("workflow_id").Text()
-	if id == "" {
-		id = v.Get("id").Text()
-	}
+	id := cmp.Or(v.Get("workflow_id").Text(), v.Get("id").Text())
 	if id == "" {
 		out.Emit(&transcript.Problem{Kind: "no run id", Reason: "the row has no id", Origin: o.Origin})
 		return
@@ -37,8 +35,8 @@ func historyRow(o format.Object, out *format.Sink) {
 		Started: nanos(v.Get("started_at")), Ended: nanos(v.Get("completed_at")), Attributes: transcript.Attributes{},
 	}
 	message := v.Get("error_message").Str()
-	setText(run.Attributes, "history_status", v.Get("status").Str())
-	setText(run.Attributes, "history_error", message)
+	run.Attributes.Set("history_status", v.Get("status").Str())
+	run.Attributes.Set("history_error", message)
 	setCount(run.Attributes, "history_exit_code", v.Get("exit_code"))
 	setCount(run.Attributes, "history_duration_ms", v.Get("duration_ms"))
 	out.Emit(run)

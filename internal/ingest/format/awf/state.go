@@ -37,7 +37,7 @@ func (s *state) tell() {
 	for key, value := range s.doc.Fields() {
 		switch key {
 		case "Inputs":
-			s.aside(value, transcript.KindNotice, "", key, "", timeOf(s.doc, "StartedAt"))
+			s.aside(value, transcript.KindNotice, "", key, "", s.doc.Get("StartedAt").Time())
 		case "States":
 			for name, step := range value.Fields() {
 				s.tellStep(name, step)
@@ -49,23 +49,21 @@ func (s *state) tell() {
 	}
 }
 
-func timeOf(v format.Value, key string) transcript.Time { return v.Get(key).Time() }
-
 func (s *state) tellRun() {
 	doc := s.doc
 	status := doc.Get("Status").Str()
 	run := &transcript.Run{
 		ID: s.run, Rank: rankState, Group: s.flow, Flow: s.flow,
 		Status: status, Outcome: outcome(status),
-		Started: timeOf(doc, "StartedAt"), Ended: timeOf(doc, "CompletedAt"),
+		Started: doc.Get("StartedAt").Time(), Ended: doc.Get("CompletedAt").Time(),
 		Attributes: transcript.Attributes{},
 	}
 	if run.Outcome == transcript.Failed {
 		run.Error = lastError(doc)
 	}
 	setCount(run.Attributes, "exit_code", doc.Get("ExitCode"))
-	setText(run.Attributes, "current_step", doc.Get("CurrentStep").Str())
-	setText(run.Attributes, "updated_at", doc.Get("UpdatedAt").Str())
+	run.Attributes.Set("current_step", doc.Get("CurrentStep").Str())
+	run.Attributes.Set("updated_at", doc.Get("UpdatedAt").Str())
 	s.out.Emit(run)
 	if parent := doc.Get("ParentRunID").Str(); parent != "" {
 		l := link(parent, s.run)
@@ -85,7 +83,7 @@ func lastError(doc format.Value) string {
 		if e == "" || outcome(step.Get("Status").Str()) != transcript.Failed {
 			continue
 		}
-		at := max(timeOf(step, "CompletedAt").UnixMicro, timeOf(step, "StartedAt").UnixMicro, 0)
+		at := max(step.Get("CompletedAt").Time().UnixMicro, step.Get("StartedAt").Time().UnixMicro, 0)
 		if at >= last {
 			text, last = e, at
 		}
@@ -98,21 +96,18 @@ func (s *state) tellStep(key string, v format.Value) {
 	if !v.IsObject() {
 		return
 	}
-	name := v.Get("Name").Str()
-	if name == "" {
-		name = key
-	}
+	name := cmp.Or(v.Get("Name").Str(), key)
 	status := v.Get("Status").Str()
 	step := &transcript.Step{
 		Run: s.run, Key: "state/" + key, Name: name, Flow: s.flow,
 		Attempt: v.Get("Attempt").Count(), Status: status, Outcome: outcome(status), Error: v.Get("Error").Str(),
-		Started: timeOf(v, "StartedAt"), Ended: timeOf(v, "CompletedAt"),
+		Started: v.Get("StartedAt").Time(), Ended: v.Get("CompletedAt").Time(),
 		Rank: rankStateStep, Origin: s.origin(v), Attributes: transcript.Attributes{"source": "state"},
 	}
 	setCount(step.Attributes, "exit_code", v.Get("ExitCode"))
-	setText(step.Attributes, "session_id", v.Get("Conversation", "SessionID").Str())
-	setText(step.Attributes, "output_path", v.Get("OutputPath").Str())
-	setText(step.Attributes, "stderr_path", v.Get("StderrPath").Str())
+	step.Attributes.Set("session_id", v.Get("Conversation", "SessionID").Str())
+	step.Attributes.Set("output_path", v.Get("OutputPath").Str())
+	step.Attributes.Set("stderr_path", v.Get("StderrPath").Str())
 	setTrue(step.Attributes, "truncated", v.Get("Truncated"))
 	if used := s.usage(step, v); used != nil {
 		setCount(step.Attributes, "tokens_used", v.Get("TokensUsed"))
@@ -143,7 +138,7 @@ func (s *state) usage(step *transcript.Step, v format.Value) *transcript.Usage {
 	if !u.Time.Valid {
 		u.Time = step.Started
 	}
-	setText(u.Attributes, "session_id", v.Get("Conversation", "SessionID").Str())
+	u.Attributes.Set("session_id", v.Get("Conversation", "SessionID").Str())
 	setCount(u.Attributes, "tokens_used", v.Get("TokensUsed"))
 	setCount(u.Attributes, "attempt", v.Get("Attempt"))
 	if input.N == 0 && output == used {
@@ -154,9 +149,9 @@ func (s *state) usage(step *transcript.Step, v format.Value) *transcript.Usage {
 
 // said gives what a step read and wrote as uncounted rows, in the order of the document.
 func (s *state) said(step string, v format.Value) {
-	at := timeOf(v, "CompletedAt")
+	at := v.Get("CompletedAt").Time()
 	if !at.Valid {
-		at = timeOf(v, "StartedAt")
+		at = v.Get("StartedAt").Time()
 	}
 	for key, value := range v.Fields() {
 		switch key {

@@ -143,7 +143,7 @@ func (s *steps) attribute(e *transcript.Event) {
 		return
 	}
 	e.Step = agent.Name
-	setText(e.Attributes, "step_path", agent.Path)
+	e.Attributes.Set("step_path", agent.Path)
 	if n := agent.Iteration; n.Known && n.N != 0 {
 		e.Attributes["step_iteration"] = n.N
 	}

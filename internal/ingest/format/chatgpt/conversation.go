@@ -19,12 +19,6 @@ type header struct {
 
 func readHeader(v format.Value) header {
 	var h header
-	set := func(key string, value any) {
-		if h.attributes == nil {
-			h.attributes = transcript.Attributes{}
-		}
-		h.attributes[key] = value
-	}
 	other := ""
 	for key, f := range v.Fields() {
 		switch key {
@@ -47,19 +41,15 @@ func readHeader(v format.Value) header {
 		case "gizmo_id":
 			h.gizmo = f.Str()
 		case "conversation_origin":
-			if s := f.Str(); s != "" {
-				set("origin", s)
-			}
+			h.attributes.Set("origin", f.Str())
 		case "is_archived", "is_starred":
 			if f.Bool() == transcript.Yes {
-				set(key[len("is_"):], true)
+				h.attributes.Set(key[len("is_"):], true)
 			}
 		}
 	}
 	h.id = cmp.Or(h.id, other)
-	if h.gizmo != "" {
-		set("gizmo", h.gizmo)
-	}
+	h.attributes.Set("gizmo", h.gizmo)
 	return h
 }
 

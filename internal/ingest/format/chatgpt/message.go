@@ -49,7 +49,7 @@ func (p *parser) message(n *node, before string) string {
 	if n.at.Valid {
 		e.Time = n.at
 	}
-	if isUUID(e.ID) {
+	if format.IsUUID(e.ID) {
 		e.Global, e.Home = true, !n.copied
 	}
 	p.parts[0] = transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendMessage(b, v) })}
@@ -123,28 +123,20 @@ func (p *parser) result(n *node) *transcript.Result {
 
 // attributes are what else is said of a message, where it is not what most say.
 func (p *parser) attributes(n *node, before string) (a transcript.Attributes) {
-	set := func(key string, value any) {
-		if a == nil {
-			a = transcript.Attributes{}
-		}
-		a[key] = value
-	}
 	v := n.message
 	if !n.shown {
-		set("off_path", true)
+		a.Set("off_path", true)
 	}
 	if parent := p.above(n); parent != "" && parent != before {
-		set("parent", parent)
+		a.Set("parent", parent)
 	}
 	if hidden(v) {
-		set("hidden", true)
+		a.Set("hidden", true)
 	}
 	if status := v.Get("status").Word(); status != "" && status != "finished_successfully" {
-		set("status", status)
+		a.Set("status", status)
 	}
-	if channel := v.Get("channel").Word(); channel != "" {
-		set("channel", channel)
-	}
+	a.Set("channel", v.Get("channel").Word())
 	return a
 }
 
@@ -156,24 +148,4 @@ func (p *parser) above(n *node) string {
 		}
 	}
 	return ""
-}
-
-// isUUID reports whether an id is unique wherever it stands.
-func isUUID(id string) bool {
-	if len(id) != 36 {
-		return false
-	}
-	for i := range len(id) {
-		switch c := id[i]; i {
-		case 8, 13, 18, 23:
-			if c != '-' {
-				return false
-			}
-		default:
-			if c-'0' > 9 && c|0x20-'a' > 5 {
-				return false
-			}
-		}
-	}
-	return true
 }

@@ -1,6 +1,7 @@
 package chibi
 
 import (
+	"cmp"
 	"iter"
 	"strings"
 
@@ -43,8 +44,8 @@ func parseInbox(in format.Input, out *emitter) {
 	for o := range out.Each(format.Objects(in.Reader, "", out.problem)) {
 		m := readPending(o.Value)
 		a := transcript.Attributes{}
-		set(a, "from", m.from)
-		set(a, "to", m.to)
+		a.Set("from", m.from)
+		a.Set("to", m.to)
 		out.Emit(&transcript.Event{
 			Run: out.run, ID: m.id, Verdict: transcript.Uncounted, Kind: transcript.KindMessage, Role: "user",
 			Type: "inbox", Time: m.time, Origin: o.Origin, Parts: []transcript.Part{{Text: m.text}}, Attributes: a,
@@ -52,10 +53,7 @@ func parseInbox(in format.Input, out *emitter) {
 		if m.from == "" {
 			continue
 		}
-		to := m.to
-		if to == "" {
-			to = out.run
-		}
+		to := cmp.Or(m.to, out.run)
 		out.Emit(&transcript.Link{
 			Kind: "message",
 			From: transcript.RunEnd(m.from), To: transcript.RunEnd(to),

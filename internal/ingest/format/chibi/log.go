@@ -163,10 +163,10 @@ func (p *logParser) entry(e *entry, o format.Object) {
 			p.calls = pairing{}
 		}
 	}
-	set(a, "from", e.from)
-	set(a, "to", e.to)
-	set(a, "anchor", e.anchor)
-	set(a, "copy_of", p.copies.of(e, id))
+	a.Set("from", e.from)
+	a.Set("to", e.to)
+	a.Set("anchor", e.anchor)
+	a.Set("copy_of", p.copies.of(e, id))
 	if e.flow {
 		a["flow_control"] = true
 	}
@@ -175,12 +175,6 @@ func (p *logParser) entry(e *entry, o format.Object) {
 		Parts: []transcript.Part{part}, Attributes: a,
 	})
 	p.delivered(e, id, o.Origin)
-}
-
-func set(a transcript.Attributes, key, value string) {
-	if value != "" {
-		a[key] = value
-	}
 }
 
 // delivered yields a link for each inbox message that was put before a prompt.

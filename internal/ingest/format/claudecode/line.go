@@ -29,7 +29,7 @@ func (l *line) read(o format.Object, last string) {
 	for key, value := range o.Value.Fields() {
 		switch key {
 		case "type":
-			l.kind = lineType(value)
+			l.kind = value.Word()
 		case "uuid":
 			l.uuid = id(value)
 		case "sessionId":
@@ -110,21 +110,6 @@ func (l *line) rare(key string, value format.Value) {
 func again(last string, v format.Value) string {
 	if v.Is(last) {
 		return last
-	}
-	return v.Str()
-}
-
-// lineType spares the copy of the few types that most lines have.
-func lineType(v format.Value) string {
-	switch string(v.Raw()) {
-	case `"user"`:
-		return "user"
-	case `"assistant"`:
-		return "assistant"
-	case `"progress"`:
-		return "progress"
-	case `"system"`:
-		return "system"
 	}
 	return v.Str()
 }
@@ -210,7 +195,7 @@ func readBlock(v format.Value) (b block) {
 	for key, value := range v.Fields() {
 		switch key {
 		case "type":
-			b.kind = blockType(value)
+			b.kind = value.Word()
 		case "text":
 			b.text = value
 		case "id":
@@ -228,18 +213,4 @@ func readBlock(v format.Value) (b block) {
 		}
 	}
 	return b
-}
-
-func blockType(v format.Value) string {
-	switch string(v.Raw()) {
-	case `"text"`:
-		return "text"
-	case `"thinking"`:
-		return "thinking"
-	case `"tool_use"`:
-		return "tool_use"
-	case `"tool_result"`:
-		return "tool_result"
-	}
-	return v.Str()
 }

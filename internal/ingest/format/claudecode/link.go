@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -32,10 +33,7 @@ func (r *reader) progress(l *line) {
 		return
 	}
 	call := l.raw.Get("parentToolUseID").Str()
-	event := r.tasks[call].event
-	if event == "" {
-		event = r.latest
-	}
+	event := cmp.Or(r.tasks[call].event, r.latest)
 	if told := agent + " " + event; !r.agents[told] {
 		r.agents[told] = true
 		r.child(l, agent, event, call)

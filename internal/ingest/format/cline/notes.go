@@ -46,9 +46,7 @@ func (p *parser) history() {
 		ID: p.task, Rank: 2, Project: v.Get("workspace").Str(), Status: v.Get("status").Str(), Attributes: transcript.Attributes{},
 	}
 	for name, key := range map[string]string{"mode": "mode", "profile": "apiConfigName"} {
-		if s := v.Get(key).Str(); s != "" {
-			run.Attributes[name] = s
-		}
+		run.Attributes.Set(name, v.Get(key).Str())
 	}
 	p.emit(&transcript.Run{ID: p.task, Title: format.Title(v.Get("task").Str())}) // the first prompt's own words weigh more
 	parent := v.Get("parentTaskId").Str()

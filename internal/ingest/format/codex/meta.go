@@ -150,9 +150,7 @@ func (p *parser) introduce(at *transcript.Origin) {
 		"originator": m.originator, "source": m.source, "provider": m.provider, "commit": m.commit,
 		"repository": m.repository, "nickname": m.nickname, "forked_from": m.forkedFrom,
 	} {
-		if value != "" {
-			facts[key] = value
-		}
+		facts.Set(key, value)
 	}
 	child := m.parent != "" && m.parent != p.thread
 	rank := 1

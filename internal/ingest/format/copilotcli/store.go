@@ -1,6 +1,7 @@
 package copilotcli
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -39,10 +40,7 @@ func (p *parser) requests() {
 	p.session = sessionOf(p.in.Path)
 	named := map[string]bool{}
 	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
-		session := o.Value.Get("session_id").Text()
-		if session == "" {
-			session = p.session
-		}
+		session := cmp.Or(o.Value.Get("session_id").Text(), p.session)
 		if !named[session] {
 			named[session] = true
 			p.Emit(&transcript.Run{ID: session, Named: true})

@@ -1,6 +1,7 @@
 package cursor
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -154,10 +155,7 @@ func (b *bubble) tool() {
 	if !isTool(v) {
 		return
 	}
-	id := v.Get("toolCallId").Text()
-	if id == "" {
-		id = b.id
-	}
+	id := cmp.Or(v.Get("toolCallId").Text(), b.id)
 	input := inputOf(v)
 	e := b.event(transcript.KindToolCall, "assistant", "tool")
 	e.ID = b.id + "/call"

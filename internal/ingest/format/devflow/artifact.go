@@ -22,7 +22,7 @@ func (p *parser) artifact(name string, r io.Reader) {
 	}
 	p.broken = err != nil
 	text := ""
-	if isText(b) {
+	if format.IsText(b) {
 		text = partText(b, 0)
 	}
 	if strings.TrimSpace(text) == "" {

@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/lazyregexp"
@@ -172,7 +171,7 @@ func (p place) claimArtifact(h format.Head) format.Claim {
 	if strings.HasSuffix(h.Path, ".gz") && p.below[0] != "files" {
 		c.Role, b = roleArtifactGz, inflate(b)
 	}
-	if !isText(b) {
+	if !format.IsText(b) {
 		c.Role = format.Other
 	}
 	return c
@@ -197,16 +196,4 @@ func (p place) claimArchive(h format.Head) format.Claim {
 		}
 	}
 	return format.Claim{}
-}
-
-// isText reports whether content starts as UTF-8 without NUL; empty content does not.
-func isText(b []byte) bool {
-	if len(b) >= format.HeadSize {
-		b = b[:format.HeadSize]
-		// The cut may have gone through a character.
-		for i := 0; i < utf8.UTFMax && len(b) > 0 && !utf8.Valid(b); i++ {
-			b = b[:len(b)-1]
-		}
-	}
-	return len(b) > 0 && bytes.IndexByte(b, 0) < 0 && utf8.Valid(b)
 }

@@ -110,9 +110,7 @@ func (p *parser) run(id string, meta format.Value, rank int) *transcript.Run {
 		Error: meta.Get("error").Text(), Started: meta.Get("startedAt").Time(),
 		Ended: meta.Get("endedAt").Time(), Attributes: transcript.Attributes{},
 	}
-	if node := meta.Get("nodeId").Str(); node != "" {
-		run.Attributes["node_id"] = node
-	}
+	run.Attributes.Set("node_id", meta.Get("nodeId").Str())
 	if n := meta.Get("turnCount").Count(); n.Known {
 		run.Attributes["turn_count"] = n.N
 	}

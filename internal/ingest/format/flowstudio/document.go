@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,7 +64,7 @@ const maxAttributes = 64
 // strings joined by commas. Members named in without are left out.
 func flatten(into transcript.Attributes, prefix string, v format.Value, without ...string) {
 	for key, m := range v.Fields() {
-		if len(into) >= maxAttributes || contains(without, key) {
+		if len(into) >= maxAttributes || slices.Contains(without, key) {
 			continue
 		}
 		name := prefix + key
@@ -82,15 +83,6 @@ func flatten(into transcript.Attributes, prefix string, v format.Value, without 
 			}
 		}
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, have := range list {
-		if have == s {
-			return true
-		}
-	}
-	return false
 }
 
 // scalar gives an attribute's value, nil for null, empty strings and everything that is no scalar.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -63,7 +64,7 @@ func (p *parser) productType() string {
 	switch {
 	case p.place.aside:
 		return "quarantined"
-	case contains([]string{"handoff", "forensics", "routing", "nav"}, p.place.dir):
+	case slices.Contains([]string{"handoff", "forensics", "routing", "nav"}, p.place.dir):
 		return p.place.dir
 	}
 	return "product"

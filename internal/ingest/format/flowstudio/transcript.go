@@ -116,20 +116,11 @@ func (s *session) note(o format.Value, e *entry, at transcript.Time) {
 // attributesOf keeps what only some dialects state of a line.
 func attributesOf(o format.Value) transcript.Attributes {
 	var a transcript.Attributes
-	set := func(key string, value any) {
-		if value == nil {
-			return
-		}
-		if a == nil {
-			a = transcript.Attributes{}
-		}
-		a[key] = value
-	}
 	for _, key := range []string{"phase", "subtype", "blocked", "block_reason", "status", "num_turns", "duration_ms", "parent_tool_use_id"} {
-		set(key, scalar(o.Get(key)))
+		a.Set(key, scalar(o.Get(key)))
 	}
 	if isSession(o) && isCut(o.Get("content")) {
-		set("cut", true)
+		a.Set("cut", true)
 	}
 	return a
 }

@@ -161,10 +161,8 @@ func (p *parser) begin() {
 	if project == "" {
 		project = p.head.hash
 	}
-	facts := transcript.Attributes{}
-	if p.head.hash != "" {
-		facts["project_hash"] = p.head.hash
-	}
+	var facts transcript.Attributes
+	facts.Set("project_hash", p.head.hash)
 	p.Emit(&transcript.Run{
 		ID: p.session, Rank: rank, Group: project, Project: p.head.directory, Started: p.head.started, Child: child, Attributes: facts,
 	})

@@ -168,10 +168,7 @@ func (p *parser) status(l line, m message) *transcript.Usage {
 	}
 	id := m.payload.Get("message_id").Text()
 	u.RequestID = id
-	agent := m.agent
-	if agent == "" {
-		agent = p.place.agent
-	}
+	agent := cmp.Or(m.agent, p.place.agent)
 	switch said := sum(u); {
 	case agent != "": // two files tell it, at two times
 		u.Run = agentRun(p.session, agent)

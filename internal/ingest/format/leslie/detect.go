@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
@@ -96,7 +95,7 @@ func (p place) role(h format.Head) (string, format.Strength) {
 	case p.rel[0] == "logs" && strings.HasSuffix(name, ".log"),
 		p.rel[0] == "threads" && name == "injections.log" && p.rel[len(p.rel)-2] == ".meta":
 		return roleLog, format.Certain
-	case (p.rel[0] == "threads" || p.rel[0] == "runtime") && isText(h):
+	case (p.rel[0] == "threads" || p.rel[0] == "runtime") && format.IsText(h.Bytes):
 		return roleDocument, format.Weak
 	}
 	return format.Other, format.Weak
@@ -136,18 +135,6 @@ func hasHeader(b []byte) bool {
 	}
 	b = b[:min(len(b), 1<<10)]
 	return bytes.Contains(b, []byte("\n---\n")) || bytes.Contains(b, []byte("\n---\r\n"))
-}
-
-// isText reports whether a file's first bytes are UTF-8 without NUL. An empty file is a marker, not text.
-func isText(h format.Head) bool {
-	b := h.Bytes
-	if len(b) == format.HeadSize {
-		// The end may have cut a character.
-		for i := 0; i < utf8.UTFMax && len(b) > 0 && !utf8.Valid(b); i++ {
-			b = b[:len(b)-1]
-		}
-	}
-	return len(b) > 0 && bytes.IndexByte(b, 0) < 0 && utf8.Valid(b)
 }
 
 // appended says whether Leslie only ever appends to the files of a role.

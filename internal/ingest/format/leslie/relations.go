@@ -72,9 +72,7 @@ func (r *relations) threads(all format.Value) {
 			run.Ended = t.Get("updated_at").Time()
 		}
 		run.Attributes = scalars(t, "objective", "session_id", "storage_path", "parent_id")
-		if tags := format.AllStrings(t.Get("tags")); tags != "" {
-			run.Attributes["tags"] = tags
-		}
+		run.Attributes.Set("tags", format.AllStrings(t.Get("tags")))
 		if !r.Emit(run) || !r.Emit(row(run.ID, "thread", run.Started, origin(r.b, t), looseText(t.Raw()))) {
 			return
 		}
@@ -136,9 +134,7 @@ func (r *relations) link(e edge, at transcript.Origin, counted bool, when transc
 	if op, ok := r.reason[e]; ok {
 		l.Time = op.Get("timestamp").Time()
 		l.Attributes = scalars(op.Get("params"), "ref_id", "binding")
-		if scope := format.AllStrings(op.Get("params", "scope")); scope != "" {
-			l.Attributes["scope"] = scope
-		}
+		l.Attributes.Set("scope", format.AllStrings(op.Get("params", "scope")))
 	}
 	r.Emit(l)
 }

@@ -92,11 +92,9 @@ func parseTranscript(in format.Input, text string, s *format.Sink) {
 // attributes are the facts of a header that have no column of their own, and what the file shows against it.
 func attributes(h header, entries []entry, text string) transcript.Attributes {
 	a := transcript.Attributes{}
-	for _, said := range [...]struct{ key, value string }{{"chat_id", h.chat}, {"agent_mode", h.mode}, {"stop_reason", h.stop}} {
-		if said.value != "" {
-			a[said.key] = said.value
-		}
-	}
+	a.Set("chat_id", h.chat)
+	a.Set("agent_mode", h.mode)
+	a.Set("stop_reason", h.stop)
 	var calls int64
 	for _, e := range entries {
 		if e.marker == markCall {

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -27,10 +28,7 @@ var forkedTitle = lazyregexp.New(`\(fork #[0-9]+\)$`)
 
 // session yields the record of a session: a file of the tree, or a row.
 func (p *parser) session(v format.Value) {
-	id := v.Get("id").Text()
-	if id == "" {
-		id = p.where.own
-	}
+	id := cmp.Or(v.Get("id").Text(), p.where.own)
 	first := func(names ...string) string {
 		for _, name := range names {
 			if s := v.Get(name).Str(); s != "" {

@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"cmp"
 	"io"
 	"iter"
 	"path"
@@ -153,10 +154,7 @@ func (r *reader) say() {
 	if !started.Valid {
 		started = r.first
 	}
-	title := r.name
-	if title == "" {
-		title = r.prompt
-	}
+	title := cmp.Or(r.name, r.prompt)
 	r.Emit(&transcript.Run{
 		ID: r.run, Rank: 1, Title: title, Project: r.project, Agent: r.s.Agent, Model: r.model, Started: started, Ended: r.last, Attributes: r.facts,
 	})

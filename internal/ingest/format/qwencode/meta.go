@@ -1,6 +1,7 @@
 package qwencode
 
 import (
+	"cmp"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -38,10 +39,7 @@ func (p *parser) meta() {
 
 // modelOf is the model that a subagent asks: its own, or that of the session as it was told on the command line.
 func modelOf(doc format.Value) string {
-	if model := doc.Get("model").Str(); model != "" {
-		return model
-	}
-	return doc.Get("persistedCliFlags", "model").Str()
+	return cmp.Or(doc.Get("model").Str(), doc.Get("persistedCliFlags", "model").Str())
 }
 
 var outcomes = map[string]transcript.Outcome{
