@@ -221,7 +221,7 @@ func (s *stageRun) contents(ctx context.Context) error {
 		if err := packer.add(ctx, o, content); err != nil {
 			return err
 		}
-		if bytes.HasPrefix(content, []byte("SQLite format 3\x00")) { // whose rows are parsed, not its bytes
+		if format.IsSQLite(content) { // whose rows are parsed, not its bytes
 			continue
 		}
 		if err := s.parsed(o, content, collector, &splitter); err != nil {

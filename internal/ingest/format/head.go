@@ -103,6 +103,9 @@ func IsUUID(s string) bool {
 	return true
 }
 
+// IsSQLite reports whether a file begins as an SQLite database does.
+func IsSQLite(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
+
 // ShowsSchema reports whether the first page of an SQLite database has its schema, or the beginning of it: not when that is too long for
 // a page and stands on others, and not when the log of the database alone has it.
 func ShowsSchema(head []byte) bool {

@@ -15,7 +15,7 @@ func (awf) Detect(h format.Head) format.Claim {
 	switch ext := path.Ext(name); {
 	case ext == ".tmp": // left over by an atomic replace: kept below the root, not parsed
 		return format.Claim{}
-	case bytes.HasPrefix(h.Bytes, []byte("SQLite format 3\x00")):
+	case format.IsSQLite(h.Bytes):
 		return detectHistory(h)
 	case ext == ".json":
 		return detectState(h)

@@ -35,7 +35,7 @@ func (codex) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Likely, Role: roleHistory, Log: true}
 	case name == "session_index.jsonl" && hasObject(h.Bytes, "id", "thread_name"):
 		return format.Claim{Strength: format.Likely, Role: roleNames, Log: true}
-	case stateName.MatchString(name) && bytes.HasPrefix(h.Bytes, []byte("SQLite format 3\x00")):
+	case stateName.MatchString(name) && format.IsSQLite(h.Bytes):
 		return format.Claim{Strength: format.Weak, Role: format.Other}
 	case strings.HasSuffix(name, ".jsonl") && isRollout(h.Bytes):
 		return format.Claim{Strength: format.Likely, Role: roleRollout, Log: true}

@@ -24,7 +24,7 @@ func (copilot) Detect(h format.Head) format.Claim {
 	switch {
 	case copilot{}.Withholds(h):
 		return format.Claim{Strength: format.Certain, Skip: true}
-	case name == storeName && bytes.HasPrefix(h.Bytes, []byte("SQLite format 3\x00")):
+	case name == storeName && format.IsSQLite(h.Bytes):
 		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true}
 	case name == usageFile && path.Base(path.Dir(dir)) == storeName && bytes.HasPrefix(h.Bytes, []byte(`{"table":"usage"`)):
 		return format.Claim{Strength: format.Certain, Role: roleUsage}

@@ -20,7 +20,7 @@ func (cursor) Detect(h format.Head) format.Claim {
 	switch {
 	case cursor{}.Withholds(h):
 		return format.Claim{Strength: format.Certain, Skip: true}
-	case name == stateName && bytes.HasPrefix(h.Bytes, []byte(sqliteMagic)):
+	case name == stateName && format.IsSQLite(h.Bytes):
 		return format.Claim{Strength: format.Certain, Role: roleState, Database: true, Secret: true}
 	case name == storeName && isStore(h):
 		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true, Secret: true}
@@ -83,7 +83,7 @@ func (cursor) Withholds(h format.Head) bool {
 	name, dir := path.Base(h.Path), path.Dir(h.Path)
 	switch {
 	case name == stateName:
-		return len(h.Bytes) > 0 && !bytes.HasPrefix(h.Bytes, []byte(sqliteMagic))
+		return len(h.Bytes) > 0 && !format.IsSQLite(h.Bytes)
 	case strings.HasPrefix(name, stateName) || strings.HasPrefix(name, storeName+"-") && hash.MatchString(path.Base(path.Dir(dir))):
 		return true
 	case name == "mcp-auth.json":
@@ -96,11 +96,9 @@ func (cursor) Withholds(h format.Head) bool {
 	return false
 }
 
-const sqliteMagic = "SQLite format 3\x00"
-
 // isStore says that a database is one of a session of the command line, by its two tables, or by its place while its log alone has them.
 func isStore(h format.Head) bool {
-	if !bytes.HasPrefix(h.Bytes, []byte(sqliteMagic)) {
+	if !format.IsSQLite(h.Bytes) {
 		return false
 	}
 	return bytes.Contains(h.Bytes, []byte("TABLE blobs")) && bytes.Contains(h.Bytes, []byte("TABLE meta")) ||

@@ -12,7 +12,6 @@ import (
 const (
 	sessionsDir  = "sessions"
 	databaseName = "sessions.db"
-	sqliteMagic  = "SQLite format 3\x00"
 )
 
 // Detect claims the database by its tables, or by name and place where its first page does not show them; rows that were taken out of
@@ -22,7 +21,7 @@ func (f goose) Detect(h format.Head) format.Claim {
 	switch {
 	case f.Withholds(h):
 		return format.Claim{Strength: format.Certain, Skip: true}
-	case bytes.HasPrefix(h.Bytes, []byte(sqliteMagic)):
+	case format.IsSQLite(h.Bytes):
 		return detectDatabase(h, name, dir)
 	case path.Ext(name) == ".ndjson" && bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+tablePrefix)):
 		return format.Claim{Strength: format.Certain, Role: roleRows, Log: !bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+tableSession+`"`))}

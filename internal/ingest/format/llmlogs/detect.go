@@ -10,7 +10,6 @@ import (
 
 const (
 	databaseName = "logs.db"
-	sqliteMagic  = "SQLite format 3\x00"
 	// migrated is what the first table of the database has in it, which lists what was done to the others: it stands behind the
 	// first page, also in a copy that VACUUM made, where the schema itself is too long for a page.
 	migrated = "m010_create_new_log_tables"
@@ -22,7 +21,7 @@ func (f llmlogs) Detect(h format.Head) format.Claim {
 	switch {
 	case f.Withholds(h):
 		return format.Claim{Strength: format.Certain, Skip: true}
-	case bytes.HasPrefix(h.Bytes, []byte(sqliteMagic)):
+	case format.IsSQLite(h.Bytes):
 		claim := format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}
 		switch {
 		case bytes.Contains(h.Bytes, []byte(migrated)):

@@ -18,7 +18,7 @@ func (openclaw) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Skip: true}
 	}
 	switch {
-	case base == storeName && bytes.HasPrefix(h.Bytes, []byte(sqliteMagic)):
+	case base == storeName && format.IsSQLite(h.Bytes):
 		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true, Secret: true}
 	case path.Base(dir) == storeName && path.Ext(base) == ".ndjson" && bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+roleRows+`"`)):
 		return format.Claim{Strength: format.Certain, Role: roleRows, Log: true}
@@ -58,7 +58,7 @@ func (openclaw) Withholds(h format.Head) bool {
 		return true
 	default:
 		return strings.HasPrefix(base, "openclaw") && strings.Contains(base, ".sqlite") &&
-			!(base == storeName && bytes.HasPrefix(h.Bytes, []byte(sqliteMagic)))
+			!(base == storeName && format.IsSQLite(h.Bytes))
 	}
 }
 

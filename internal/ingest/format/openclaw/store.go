@@ -10,8 +10,7 @@ import (
 
 // storeName is the database that newer versions keep an agent's sessions in, and its keys.
 const (
-	storeName   = "openclaw-agent.sqlite"
-	sqliteMagic = "SQLite format 3\x00"
+	storeName = "openclaw-agent.sqlite"
 )
 
 // Split takes the entries out of the database, an original for each session, and what its chats are, in one. An entry is in one of

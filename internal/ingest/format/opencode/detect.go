@@ -18,7 +18,7 @@ var databaseName = lazyregexp.New(`^(opencode|kilo)(-[A-Za-z0-9._-]+)?\.db$`)
 func (opencode) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	switch {
-	case bytes.HasPrefix(h.Bytes, []byte(sqliteMagic)):
+	case format.IsSQLite(h.Bytes):
 		if databaseName.MatchString(name) {
 			return format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}
 		}
@@ -39,14 +39,12 @@ func (opencode) Detect(h format.Head) format.Claim {
 
 // Withholds knows the secrets of shared sessions.
 func (opencode) Withholds(h format.Head) bool {
-	if path.Ext(h.Path) != ".json" || bytes.HasPrefix(h.Bytes, []byte(sqliteMagic)) {
+	if path.Ext(h.Path) != ".json" || format.IsSQLite(h.Bytes) {
 		return false
 	}
 	s := "/" + h.Path
 	return strings.Contains(s, "/storage/session_share/") || strings.Contains(s, "/storage/share/") || strings.Contains(s, "/storage/session/share/")
 }
-
-const sqliteMagic = "SQLite format 3\x00"
 
 func detectRecord(h format.Head) format.Claim {
 	if (opencode{}).Withholds(h) {
