@@ -74,14 +74,7 @@ func newCostCommand(a *app) *cobra.Command {
 
 // completeKeys completes keys of a report, several with commas.
 func completeKeys(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	head, last := lastOf(typed)
-	var names []cobra.Completion
-	for _, key := range cost.Keys {
-		if strings.HasPrefix(key, last) {
-			names = append(names, head+key)
-		}
-	}
-	return names, nothing | cobra.ShellCompDirectiveNoSpace
+	return amongList(cost.Keys, typed), nothing | cobra.ShellCompDirectiveNoSpace
 }
 
 func runCost(ctx context.Context, a *app, o costOptions, changed func(string) bool) error {

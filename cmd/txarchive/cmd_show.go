@@ -234,29 +234,6 @@ func (o *showOptions) options() search.ShowOptions {
 	return s
 }
 
-// completeIDs completes ids of runs in the shell, the newest first.
-func (a *app) completeIDs(cmd *cobra.Command, v []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if len(v) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	store, err := a.read(cmd.Context())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	defer store.Close()
-	const enough = 50
-	var ids []string
-	for r, err := range store.Index().Runs(cmd.Context(), index.Selection{}, index.Page{Limit: 1000}) {
-		if err != nil || len(ids) == enough {
-			break
-		}
-		if strings.HasPrefix(r.ID, typed) {
-			ids = append(ids, r.ID+"\t"+cut(line(r.Format+" "+firstOf(r.Title, r.Flow, r.NativeID)), 60))
-		}
-	}
-	return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-}
-
 func firstOf(texts ...string) string {
 	for _, t := range texts {
 		if strings.TrimSpace(t) != "" {

@@ -25,7 +25,7 @@ func newTreeCommand(a *app) *cobra.Command {
 			exits("4 no such run", "10 no archive"),
 		Example:           "  txarchive tree r7sk2\n  txarchive tree r7sk2 --down              without what is above it\n  txarchive tree r7sk2 --kinds parent,fork,reference,message",
 		Args:              takes(1, 1),
-		ValidArgsFunction: a.completeIDs,
+		ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, v []string) error {
 			o.Up = !down
 			return runTree(cmd.Context(), a, o, v[0])

@@ -66,13 +66,27 @@ func completing(cmd *cobra.Command, how map[string]cobra.CompletionFunc) {
 
 // completeRuns completes ids of runs, the newest first.
 func (a *app) completeRuns(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return a.completeIDs(cmd, v, typed)
+	if len(v) > 0 {
+		return nil, nothing
+	}
+	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+		var ids []cobra.Completion
+		for r, err := range store.Index().Runs(ctx, index.Selection{}, index.Page{Limit: looked}) {
+			if err != nil || len(ids) == completed {
+				break
+			}
+			if strings.HasPrefix(r.ID, typed) {
+				ids = append(ids, describedID(r.ID, r.Format, firstOf(r.Title, r.Flow, r.NativeID)))
+			}
+		}
+		return ids
+	}), nothing | cobra.ShellCompDirectiveKeepOrder
 }
 
 // completeThings completes ids of runs, and of conversations for who types a c.
 func (a *app) completeThings(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(v) > 0 || !strings.HasPrefix(typed, "c") {
-		return a.completeIDs(cmd, v, typed)
+		return a.completeRuns(cmd, v, typed)
 	}
 	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
 		if c, err := store.Index().Conversation(ctx, typed); err == nil && strings.HasPrefix(c.ID, typed) {
@@ -103,7 +117,7 @@ func describedID(id, format, what string) cobra.Completion {
 // completeTagging completes a run, then tags that there are.
 func (a *app) completeTagging(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(v) == 0 {
-		return a.completeIDs(cmd, v, typed)
+		return a.completeRuns(cmd, v, typed)
 	}
 	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
 		rows, err := tags(ctx, store)
@@ -129,20 +143,34 @@ func distinct[T any](rows []T, of func(T) string, typed string, taken []string) 
 
 // completeFormats completes names of formats: those that this version knows.
 func (a *app) completeFormats(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return amongList(formatNames(), typed), nothing
+}
+
+// amongList are the names that may end a list with commas.
+func amongList(names []string, typed string) (some []cobra.Completion) {
 	head, last := lastOf(typed)
-	var names []cobra.Completion
-	for _, name := range formatNames() {
+	for _, name := range names {
 		if strings.HasPrefix(name, last) {
-			names = append(names, head+name)
+			some = append(some, head+name)
 		}
 	}
-	return names, nothing
+	return some
 }
 
 // lastOf parts a list with commas before its last value.
 func lastOf(typed string) (head, last string) {
 	i := strings.LastIndexByte(typed, ',') + 1
 	return typed[:i], typed[i:]
+}
+
+// completeSources completes the name of one source.
+func (a *app) completeSources(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(v) > 0 {
+		return nil, nothing
+	}
+	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+		return a.fieldValues(ctx, store, "source", typed)
+	}), nothing
 }
 
 // completeSourceNames completes names of sources, also several with commas.
@@ -173,14 +201,7 @@ func completeColumns(cmd *cobra.Command, _ []string, typed string) ([]cobra.Comp
 	if cmd.Name() == "conversations" {
 		columns = conversationColumns
 	}
-	head, last := lastOf(typed)
-	var names []cobra.Completion
-	for _, name := range columnNames(columns) {
-		if strings.HasPrefix(name, last) {
-			names = append(names, head+name)
-		}
-	}
-	return names, nothing | cobra.ShellCompDirectiveNoSpace
+	return amongList(columnNames(columns), typed), nothing | cobra.ShellCompDirectiveNoSpace
 }
 
 // completeQuery completes the last word of a query: the name of a field, or a value of it.
