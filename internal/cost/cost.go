@@ -69,7 +69,6 @@ type Options struct {
 	Location     *time.Location
 	Since, Until time.Time // from included, to excluded; zero is open
 	Limit        int       // rows; 0 is all
-	SundayFirst  bool      // weeks begin on Sunday instead of Monday
 }
 
 func (o *Options) check() error {

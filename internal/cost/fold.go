@@ -80,11 +80,8 @@ func (f *fold) when(by string, s index.Sum) *string {
 	case Hour:
 		return new(local.Format(time.RFC3339))
 	case Week:
-		since := (int(local.Weekday()) + 6) % 7 // Monday
-		if f.o.SundayFirst {
-			since = int(local.Weekday())
-		}
-		return new(local.AddDate(0, 0, -since).Format(time.DateOnly))
+		sinceMonday := (int(local.Weekday()) + 6) % 7
+		return new(local.AddDate(0, 0, -sinceMonday).Format(time.DateOnly))
 	case Month:
 		return new(local.Format("2006-01"))
 	}
