@@ -160,7 +160,7 @@ func TestCasesOfAgents(t *testing.T) {
 			if got := l.said(); got != want {
 				t.Errorf("\n got %+v\nwant %+v", got, want)
 			}
-			l.madeAgain(name)
+			l.w.madeAgain(name)
 		})
 	}
 }

@@ -26,6 +26,7 @@ type world struct {
 	dir   string
 	index *sqlite.DB
 	*ingest.Ingester
+	remade int // how often madeAgain was asked
 }
 
 func newWorld(t *testing.T) *world {

@@ -42,7 +42,7 @@ func TestLifeAider(t *testing.T) {
 		l.take()
 		l.remember()
 		l.keepsAll(fmt.Sprintf("cut at %d", cut))
-		l.madeAgain(fmt.Sprintf("cut at %d", cut))
+		l.w.madeAgain(fmt.Sprintf("cut at %d", cut))
 	}
 	first := aiderStarts("10:00:00") + aiderTurn(1) + turn
 	l.replace(aiderFile, first)

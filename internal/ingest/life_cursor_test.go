@@ -1,8 +1,6 @@
 package ingest_test
 
 import (
-	"context"
-	"database/sql"
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
@@ -57,31 +55,14 @@ func TestLifeCursor(t *testing.T) {
 
 // cursorBase is the database of the editor.
 type cursorBase struct {
-	t *testing.T
-	*sql.DB
+	*base
 	now   int64
 	heads []string
 }
 
 func newCursorBase(s *tree, name string) *cursorBase {
 	s.write(filepath.ToSlash(filepath.Dir(name))+"/storage.json", "{}")
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(s.dir, name)))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	db.SetMaxOpenConns(1)
-	b := &cursorBase{t: s.t, DB: db, now: 1780000000000}
-	s.t.Cleanup(func() { db.Close() })
-	b.do("PRAGMA journal_mode = wal")
-	b.do("PRAGMA wal_autocheckpoint = 0")
-	return b
-}
-
-func (b *cursorBase) do(query string, args ...any) {
-	b.t.Helper()
-	if _, err := b.ExecContext(context.Background(), query, args...); err != nil {
-		b.t.Fatal(query, err)
-	}
+	return &cursorBase{base: baseAt(s.t, filepath.Join(s.dir, name)), now: 1780000000000}
 }
 
 func (b *cursorBase) tables() {
@@ -150,13 +131,7 @@ func TestLifeCursorDatabase(t *testing.T) {
 					t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
 				}
 				w.secrets()
-				before := w.dump()
-				again := &world{t: w.t, dir: w.dir}
-				again.open("again-" + strings.ReplaceAll(what, " ", "-") + ".db")
-				if _, err := again.Reindex(context.Background()); err != nil {
-					t.Fatal(err)
-				}
-				w.same(what+": reindex", again.dump(), before)
+				w.madeAgain(what)
 			}
 			meet("said")
 			if r := w.ingest("home", s.dir, "."); r.New+r.Rewritten+r.Grown != 0 {

@@ -178,7 +178,7 @@ func TestSameBadLine(t *testing.T) {
 	if got := l.w.totals().Formats["flow-studio"].Problems; got != 2 {
 		t.Errorf("%d problems with a copy, want 2", got)
 	}
-	l.madeAgain("with a copy")
+	l.w.madeAgain("with a copy")
 }
 
 // TestEmptyDocuments: documents of a run that a full disk left empty, or all but empty, have the same bytes, and are a problem
@@ -194,5 +194,5 @@ func TestEmptyDocuments(t *testing.T) {
 	if got := l.w.totals().Formats["flow-studio"].Problems; got != 6 {
 		t.Errorf("%d problems, want 6", got)
 	}
-	l.madeAgain("with a copy")
+	l.w.madeAgain("with a copy")
 }

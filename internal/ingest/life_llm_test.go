@@ -17,15 +17,20 @@ type base struct {
 
 func newBase(s *tree, name, schema string) *base {
 	s.write(filepath.ToSlash(filepath.Dir(name))+"/notes.txt", "")
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(s.dir, name)))
+	b := baseAt(s.t, filepath.Join(s.dir, name))
+	b.do(schema)
+	return b
+}
+
+func baseAt(t *testing.T, path string) *base {
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path))
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)
-	s.t.Cleanup(func() { db.Close() })
-	b := &base{s.t, db}
+	t.Cleanup(func() { db.Close() })
+	b := &base{t, db}
 	b.do("PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0")
-	b.do(schema)
 	return b
 }
 
@@ -53,13 +58,7 @@ func (w *world) meets(what, format, dir string, want counts, stored ...int64) {
 	if r := w.ingest("home", dir, "."); r.New+r.Rewritten+r.Grown != 0 {
 		w.t.Errorf("%s: nothing changed, and %+v was stored", what, r)
 	}
-	before := w.dump()
-	again := &world{t: w.t, dir: w.dir}
-	again.open("again-" + strings.ReplaceAll(what, " ", "-") + ".db")
-	if _, err := again.Reindex(context.Background()); err != nil {
-		w.t.Fatal(err)
-	}
-	w.same(what+": reindex", again.dump(), before)
+	w.madeAgain(what)
 }
 
 // The tables of llm 0.5, what 0.13 to 0.27 added, and those of 0.32.

@@ -1,11 +1,8 @@
 package ingest_test
 
 import (
-	"context"
-	"database/sql"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -25,32 +22,16 @@ func (s *tree) openTree(status string) {
 
 // openBase is a database with the program's tables.
 type openBase struct {
-	t *testing.T
-	*sql.DB
+	*base
 	now int64
 }
 
 func newOpenBase(t *testing.T, path string) *openBase {
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	db.SetMaxOpenConns(1)
-	b := &openBase{t, db, 1780000100000}
-	t.Cleanup(func() { db.Close() })
-	b.do("PRAGMA journal_mode = wal")
-	b.do("PRAGMA wal_autocheckpoint = 0")
+	b := &openBase{baseAt(t, path), 1780000100000}
 	b.do("CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, parent_id text, directory text, title text, version text, time_created integer, time_updated integer)")
 	b.do("CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer, time_updated integer, data text NOT NULL)")
 	b.do("CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, time_created integer, time_updated integer, data text NOT NULL)")
 	return b
-}
-
-func (b *openBase) do(query string, args ...any) {
-	b.t.Helper()
-	if _, err := b.ExecContext(context.Background(), query, args...); err != nil {
-		b.t.Fatal(query, err)
-	}
 }
 
 func (b *openBase) session(id, parent string) {
@@ -87,13 +68,7 @@ func (w *world) opencode(what string, want counts) {
 	if got := countsOf(w.totals().Formats["opencode"]); got != want {
 		w.t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
 	}
-	before := w.dump()
-	again := &world{t: w.t, dir: w.dir}
-	again.open("again-" + strings.ReplaceAll(what, " ", "-") + ".db")
-	if _, err := again.Reindex(context.Background()); err != nil {
-		w.t.Fatal(err)
-	}
-	w.same(what+": reindex", again.dump(), before)
+	w.madeAgain(what)
 }
 
 // TestLifeOpenCodeTree has a session whose records are rewritten while it runs.

@@ -24,7 +24,6 @@ type life struct {
 	w      *world
 	format string
 	met    map[string][]string // contents that an ingest has met, by path
-	steps  int
 	rand   *rand.Rand
 }
 
@@ -51,7 +50,7 @@ func (l *life) meet(what string, want counts) {
 	}
 	l.remember()
 	l.keepsAll(what)
-	l.madeAgain(what)
+	l.w.madeAgain(what)
 }
 
 // take ingests, some files before the others.
@@ -66,18 +65,18 @@ func (l *life) take() {
 }
 
 // madeAgain expects the index to be the same when it is made again.
-func (l *life) madeAgain(what string) {
-	l.t.Helper()
-	l.steps++
-	before := l.w.dump()
-	again := &world{t: l.t, dir: l.w.dir}
-	again.open(fmt.Sprintf("again-%d.db", l.steps))
+func (w *world) madeAgain(what string) {
+	w.t.Helper()
+	w.remade++
+	before := w.dump()
+	again := &world{t: w.t, dir: w.dir}
+	again.open(fmt.Sprintf("again-%d.db", w.remade))
 	if _, err := again.Reindex(context.Background()); err != nil {
-		l.t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	l.w.same(what+": reindex", again.dump(), before)
-	if _, err := l.w.index.Differences(context.Background(), again.index, func(problem string) { l.t.Errorf("%s: %s", what, problem) }); err != nil {
-		l.t.Fatal(err)
+	w.same(what+": reindex", again.dump(), before)
+	if _, err := w.index.Differences(context.Background(), again.index, func(problem string) { w.t.Errorf("%s: %s", what, problem) }); err != nil {
+		w.t.Fatal(err)
 	}
 }
 

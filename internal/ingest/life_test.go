@@ -91,13 +91,7 @@ func (w *world) expect(what, path string, events int64, versions ...string) {
 	if got := w.stored(path); strings.Join(got, "\x00") != strings.Join(versions, "\x00") {
 		w.t.Errorf("%s: %d versions stored of %s, want %d with the bytes that were written", what, len(got), path, len(versions))
 	}
-	before := w.dump()
-	again := &world{t: w.t, dir: w.dir}
-	again.open("again-" + strings.ReplaceAll(w.t.Name()+what, "/", "-") + ".db")
-	if _, err := again.Reindex(context.Background()); err != nil {
-		w.t.Fatal(err)
-	}
-	w.same(what+": reindex", again.dump(), before)
+	w.madeAgain(what)
 }
 
 const transcriptA = "storage/transcripts/" + runA + ".jsonl"

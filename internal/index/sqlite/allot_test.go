@@ -10,7 +10,6 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/indextest"
-	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -101,7 +100,7 @@ func hits(t *testing.T, db *DB, text string, limit int) (ids []string) {
 	page := index.Page{Limit: limit}
 	for {
 		n := 0
-		for h, err := range db.Find(t.Context(), parsedQuery(t, text), page) {
+		for h, err := range db.Find(t.Context(), mustParse(t, text), page) {
 			if err != nil {
 				t.Fatalf("%s: %v", text, err)
 			}
@@ -112,15 +111,6 @@ func hits(t *testing.T, db *DB, text string, limit int) (ids []string) {
 			return ids
 		}
 	}
-}
-
-func parsedQuery(t *testing.T, text string) *query.Tree {
-	t.Helper()
-	tree, err := query.Parse(text, indextest.Epoch, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
 }
 
 // TestLastingFlood asks for the newest rows while there are more in each hour than it takes: most are not looked at, however
@@ -142,7 +132,7 @@ func TestLastingFlood(t *testing.T) {
 	for _, text := range []string{"", "word", "before:" + indextest.Epoch.Add(40*time.Hour).Format(time.RFC3339), "after:" + indextest.Epoch.Add(50*time.Hour).Format(time.RFC3339)} {
 		n := 0
 		w := c.of(t, func() error {
-			for _, err := range db.Find(t.Context(), parsedQuery(t, text), index.Page{Limit: 5}) {
+			for _, err := range db.Find(t.Context(), mustParse(t, text), index.Page{Limit: 5}) {
 				if err != nil {
 					return err
 				}
