@@ -170,6 +170,37 @@ func TestLifeDevflowTornAgain(t *testing.T) {
 	l.once("whole")
 }
 
+// TestLifeDevflowTornArchive meets an archive half written. Artifacts come first in it; a tear in one of them is a tear in the archive.
+func TestLifeDevflowTornArchive(t *testing.T) {
+	t.Parallel()
+	const tgz = ".devflow/archive/2026-11/2026-11-01-implement-0a1b2c3d.tar.gz"
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for _, file := range []struct{ name, content string }{
+		{"artifacts/spec.md", "# the spec of the hydra\n" + strings.Repeat("words ", 200)},
+		{"metadata.json", string(devflowJSON(devflowMeta("completed", 3)))},
+		{"transcript.json", string(devflowTranscript(3, ""))},
+	} {
+		if err := w.WriteHeader(&tar.Header{Name: path.Base(devflowRun) + "/" + file.name, Size: int64(len(file.content)), Mode: 0o644}); err != nil {
+			t.Fatal(err)
+		}
+		w.Write([]byte(file.content))
+	}
+	w.Close()
+	l := newLife(t, "devflow")
+	l.write(tgz, gzipped(out.Bytes()[:900]))
+	l.meet("torn", counts{problems: 1})
+	l.finds("hydra", 1)
+	whole := gzipped(out.Bytes())
+	l.write(tgz, whole[:len(whole)-3])
+	want := counts{runs: 1, conversations: 1, events: 3, calls: 2, results: 2, in: 300, out: 30, cost: 30000, problems: 1}
+	l.meet("all but the end", want)
+	l.write(tgz, whole)
+	want.problems = 0
+	l.meet("whole", want)
+	l.once("whole")
+}
+
 // TestLifeDevflowElsewhere keeps runs below a base of another name: what else lies in the project is nobody's.
 func TestLifeDevflowElsewhere(t *testing.T) {
 	t.Parallel()

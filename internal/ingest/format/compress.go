@@ -160,6 +160,10 @@ func TarFiles(r io.Reader) iter.Seq2[TarFile, error] {
 		for {
 			header, err := files.Next()
 			if err == io.EOF && in.n > 0 {
+				// A layer below has its checksum behind the last file.
+				if _, err := io.Copy(io.Discard, in); err != nil {
+					yield(TarFile{}, blameTar(in, err))
+				}
 				return
 			}
 			if err != nil && !errors.Is(err, tar.ErrInsecurePath) {

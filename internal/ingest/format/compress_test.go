@@ -124,6 +124,24 @@ func TestTarFiles(t *testing.T) {
 	}
 }
 
+// TestTarFilesToTheEnd damages what comes after the last byte that a reader of the files asks for.
+func TestTarFilesToTheEnd(t *testing.T) {
+	whole := gzipped(t, bytes.NewReader(tarred(t)))
+	flipped := bytes.Clone(whole)
+	flipped[len(flipped)-6] ^= 1
+	for name, b := range map[string][]byte{"checksum": flipped, "cut": whole[:len(whole)-3]} {
+		files, last := 0, error(nil)
+		for _, err := range TarFiles(Gunzip(bytes.NewReader(b))) {
+			if last = err; err == nil {
+				files++
+			}
+		}
+		if files != 3 || !IsContent(last) {
+			t.Errorf("%s: %d files, %v", name, files, last)
+		}
+	}
+}
+
 func TestBadContentIsNoReaderError(t *testing.T) {
 	good := gzipped(t, strings.NewReader(strings.Repeat("content ", 100)))
 	flipped := bytes.Clone(good)

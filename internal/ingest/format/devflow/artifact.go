@@ -20,7 +20,6 @@ func (p *parser) artifact(name string, r io.Reader) {
 		p.Fail(err)
 		return
 	}
-	p.broken = err != nil
 	text := ""
 	if format.IsText(b) {
 		text = partText(b, 0)
