@@ -204,4 +204,12 @@ func TestLifeLeslieWorker(t *testing.T) {
 	l.meet("finished", want)
 	l.once("finished")
 	l.answers("attempts", "SELECT attempt, outcome, error FROM v_steps WHERE counted ORDER BY attempt", "1 failed out of turns", "2 succeeded <nil>")
+	// Two attempts of one instant, then the log is cut at its head: what is left was paid for once.
+	twice := line(3, "worker_failed", `,"cost_usd":0.5`)
+	l.append(log, twice+twice)
+	want.cost = 1260100
+	l.meet("twice", want)
+	l.once("twice")
+	l.write(log, again[strings.Index(again, "\n")+1:]+twice+twice)
+	l.meet("cut", want)
 }

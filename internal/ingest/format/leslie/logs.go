@@ -12,7 +12,7 @@ import (
 // parseWorker reads logs/workers/<thread>.ndjson. Each line is a row; a cost in it is usage of the thread, failed
 // attempts included, since they were paid for; start and end of an attempt make a step.
 func parseWorker(in format.Input, s *format.Sink) {
-	w := worker{Sink: s, file: owner(in.Path), seen: map[string]bool{}}
+	w := worker{Sink: s, file: owner(in.Path), seen: map[string]bool{}, equal: map[string]int{}}
 	problem := func(p *transcript.Problem) { p.Run = w.file.ID; s.Emit(p) }
 	for line := range s.Each(format.Objects(in.Reader, "", problem)) {
 		w.line(line)
@@ -23,6 +23,7 @@ type worker struct {
 	*format.Sink
 	file     *transcript.Run // of lines that name no thread
 	seen     map[string]bool // runs that were introduced
+	equal    map[string]int  // costs that say the same
 	attempts int64
 	step     *transcript.Step // the attempt that has not ended
 }
@@ -52,11 +53,12 @@ func (w *worker) line(line format.Object) {
 	if v.Get("cost_usd").Type() != '0' {
 		return
 	}
+	// The program only appends, but the file may be cut at its head; two attempts of one instant are two all the same.
+	key := strings.Join([]string{run.ID, v.Get("session_id").Str(), v.Get("timestamp").Text(), v.Get("cost_usd").Text()}, "|")
+	w.equal[key]++
 	w.Emit(&transcript.Usage{
 		Run: run.ID, Time: when, Origin: line.Origin, Cost: v.Get("cost_usd").NanoUSD(), CostSource: "cost_usd",
-		// The line's number keeps two attempts of one instant apart; logs are only appended to.
-		Key:    fmt.Sprintf("%s|%s|%s|%d", run.ID, v.Get("session_id").Str(), v.Get("timestamp").Text(), line.Origin.Line),
-		Status: kind, Outcome: ended,
+		Key: fmt.Sprintf("%s|%d", key, w.equal[key]), Status: kind, Outcome: ended,
 		Attributes: scalars(v, "session_id", "duration_ms", "num_turns", "success"),
 	})
 }
