@@ -107,6 +107,8 @@ func detectLines(h format.Head) format.Claim {
 	}
 	name := strings.TrimSuffix(path.Base(h.Path), ".jsonl")
 	switch {
+	case name == "audit" && !objects && bytes.HasPrefix(format.TrimBOM(h.Bytes), []byte(`{"event":"workflow.`)): // its first line is torn
+		return claimAudit(h.Path)
 	case objects || !named:
 		return format.Claim{}
 	case format.IsUUID(name):

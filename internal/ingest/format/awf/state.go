@@ -2,6 +2,7 @@ package awf
 
 import (
 	"cmp"
+	"math"
 	"path"
 	"strings"
 
@@ -17,7 +18,7 @@ func parseState(in format.Input, out *format.Sink) {
 	}
 	// A state is named by its run, so one that does not say the id is still somebody's.
 	run := cmp.Or(doc.Get("WorkflowID").Text(), strings.TrimSuffix(path.Base(in.Path), ".json"))
-	s := &state{at: at.Offset, doc: doc, run: run, flow: doc.Get("WorkflowName").Str(), out: out}
+	s := &state{at: at.Offset, doc: doc, run: run, flow: doc.Get("WorkflowName").Str(), newer: newer(doc), out: out}
 	s.tell()
 }
 
@@ -25,7 +26,14 @@ type state struct {
 	at        int64 // where doc begins in the file
 	doc       format.Value
 	run, flow string
+	newer     int
 	out       *format.Sink
+}
+
+// newer ranks the states of one run, of which copies of the storage may hold older ones: the second in which AWF wrote it.
+func newer(doc format.Value) int {
+	const most = math.MaxInt32 - rankState // what every int holds
+	return int(min(max(doc.Get("UpdatedAt").Time().UnixMicro/1e6, 0), most))
 }
 
 func (s *state) origin(v format.Value) transcript.Origin {
@@ -53,7 +61,7 @@ func (s *state) tellRun() {
 	doc := s.doc
 	status := doc.Get("Status").Str()
 	run := &transcript.Run{
-		ID: s.run, Rank: rankState, Group: s.flow, Flow: s.flow,
+		ID: s.run, Rank: rankState + s.newer, Group: s.flow, Flow: s.flow,
 		Status: status, Outcome: outcome(status),
 		Started: doc.Get("StartedAt").Time(), Ended: doc.Get("CompletedAt").Time(),
 		Attributes: transcript.Attributes{},
@@ -102,7 +110,7 @@ func (s *state) tellStep(key string, v format.Value) {
 		Run: s.run, Key: "state/" + key, Name: name, Flow: s.flow,
 		Attempt: v.Get("Attempt").Count(), Status: status, Outcome: outcome(status), Error: v.Get("Error").Str(),
 		Started: v.Get("StartedAt").Time(), Ended: v.Get("CompletedAt").Time(),
-		Rank: rankStateStep, Origin: s.origin(v), Attributes: transcript.Attributes{"source": "state"},
+		Rank: rankStateStep + s.newer, Origin: s.origin(v), Attributes: transcript.Attributes{"source": "state"},
 	}
 	setCount(step.Attributes, "exit_code", v.Get("ExitCode"))
 	step.Attributes.Set("session_id", v.Get("Conversation", "SessionID").Str())
@@ -130,7 +138,7 @@ func (s *state) usage(step *transcript.Step, v format.Value) *transcript.Usage {
 	}
 	u := &transcript.Usage{
 		Run: s.run, Key: s.run + "/" + strings.TrimPrefix(step.Key, "state/") + "/" + v.Get("StartedAt").Text(),
-		Time: step.Ended, Origin: step.Origin, Input: input, Output: output,
+		Rank: int64(s.newer), Time: step.Ended, Origin: step.Origin, Input: input, Output: output,
 		Estimated: v.Get("TokensEstimated").Bool() == transcript.Yes,
 		Flow:      s.flow, Step: step.Name, Status: step.Status, Outcome: step.Outcome,
 		Attributes: transcript.Attributes{},

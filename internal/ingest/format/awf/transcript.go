@@ -81,8 +81,11 @@ func (r *reader) conversation(l *line) *conversation {
 		run, named = strings.TrimSuffix(path.Base(r.in.Path), ".jsonl"), true
 	}
 	before := r.runs[run]
-	if before != nil && !before.beginsAgain(l) {
-		return before
+	if before != nil {
+		before.named = named // a line names now what one without a run_id was taken for
+		if !before.beginsAgain(l) {
+			return before
+		}
 	}
 	c := &conversation{id: run + "/" + beginning(l), run: run, named: named, whole: new(span)}
 	if before != nil {
@@ -94,7 +97,7 @@ func (r *reader) conversation(l *line) *conversation {
 	r.runs[run] = c
 	r.order = append(r.order, c)
 	if before == nil {
-		r.out.Emit(&transcript.Run{ID: run, Rank: rankTranscript, Started: l.now, Named: named})
+		r.out.Emit(&transcript.Run{ID: run, Rank: rankTranscript, Started: l.now})
 	}
 	r.out.Emit(&transcript.Conversation{ID: c.id, Run: run, Started: l.now})
 	r.out.Settle(run)
@@ -171,7 +174,7 @@ func (r *reader) links(c *conversation, l *line) {
 func (r *reader) end() {
 	for _, c := range r.order {
 		r.out.Emit(&transcript.Run{
-			ID: c.run, Rank: rankTranscript, Group: c.flow, Flow: c.flow, Started: c.whole.first, Ended: c.whole.last, Named: c.named,
+			ID: c.run, Rank: rankTranscript, Group: c.flow, Flow: c.flow, Started: c.whole.first, Ended: c.whole.last, Named: c.named, Guess: c.named,
 		})
 		r.out.Emit(&transcript.Conversation{ID: c.id, Run: c.run, Flow: c.flow, Started: c.span.first, Ended: c.span.last})
 	}
