@@ -145,7 +145,8 @@ func fits(role string, head []byte) bool {
 	case roleTranscript:
 		return format.HasKeys(head, "timestamp") && (format.HasKeys(head, "role") || format.HasKeys(head, "type"))
 	case roleReceipt:
-		return format.HasKeys(head, "step_id", "agent_key", "tokens")
+		whole := format.HasKeys(head, "tokens") // a torn one ends before them
+		return format.HasKeys(head, "step_id", "agent_key") && (whole || format.HasKeys(head, "engine", "flow_key", "run_id"))
 	case rolePrompt:
 		return format.HasKeys(head, "prompt_hash")
 	case roleTimeline:
