@@ -13,9 +13,9 @@ const kept = 500
 
 // readCall reads a tool call from a line or a block.
 func readCall(o format.Value) *transcript.Call {
-	input := first(o, "input", "args", "tool_input", "arguments")
+	input := first(o, "input", "args", "tool_input", "arguments", "parameters")
 	return &transcript.Call{
-		ID:    first(o, "id", "tool_use_id", "tool_call_id", "call_id").Text(),
+		ID:    first(o, "id", "tool_use_id", "tool_call_id", "call_id", "tool_id").Text(),
 		Name:  first(o, "tool", "name", "tool_name").Text(),
 		Input: int64(input.Len()),
 		Paths: format.Paths(input, pathNames, pathLists),
@@ -24,7 +24,7 @@ func readCall(o format.Value) *transcript.Call {
 
 // The members of an input that name files.
 var (
-	pathNames = []string{"file_path", "path", "notebook_path", "filename", "file"}
+	pathNames = []string{"file_path", "absolute_path", "path", "dir_path", "notebook_path", "filename", "file"}
 	pathLists = []string{"paths", "files", "file_paths"}
 )
 
@@ -32,7 +32,7 @@ var (
 func readResult(o format.Value) *transcript.Result {
 	output := first(o, "output", "result", "tool_output", "content", "error")
 	r := &transcript.Result{
-		Call:     first(o, "tool_use_id", "id", "tool_call_id", "call_id").Text(),
+		Call:     first(o, "tool_use_id", "id", "tool_call_id", "call_id", "tool_id").Text(),
 		Name:     first(o, "tool", "name", "tool_name").Text(),
 		Status:   o.Get("status").Str(),
 		Duration: millis(o.Get("duration_ms")),
@@ -44,8 +44,10 @@ func readResult(o format.Value) *transcript.Result {
 		r.Failed = transcript.True(success == transcript.No)
 	case isError != transcript.Unstated:
 		r.Failed = isError
-	case o.Get("error").Str() != "":
+	case o.Get("error").Str() != "" || r.Status == "error": // the second of Gemini's stream
 		r.Failed = transcript.Yes
+	case r.Status == "success":
+		r.Failed = transcript.No
 	}
 	// The SDK's single-call mode cuts outputs and gives no ids; its session mode drops them.
 	switch {

@@ -28,7 +28,7 @@ var _ format.UsageResolver = flowStudio{}
 func (flowStudio) Name() string { return "flow-studio" }
 
 // Version counts changes of what Parse yields.
-func (flowStudio) Version() int { return 2 }
+func (flowStudio) Version() int { return 3 }
 
 // The roles of the files of a run.
 const (

@@ -7,7 +7,7 @@ import "github.com/txarchive/txarchive/internal/ingest/format"
 // is left out.
 var (
 	lineNames = set("type", "role", "timestamp", "ts", "id", "uuid", "session_id", "tool_use_id", "tool_call_id",
-		"call_id", "parent_tool_use_id", "phase", "model")
+		"call_id", "tool_id", "parent_tool_use_id", "phase", "model")
 	timelineNames = set("event_id", "run_id", "ts", "kind", "flow_key", "step_id", "agent_key")
 	documentNames = set("run_id", "started_at", "completed_at", "created_at", "updated_at", "timestamp", "compiled_at")
 )

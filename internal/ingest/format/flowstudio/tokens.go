@@ -59,7 +59,7 @@ func readTokens(o format.Value) (transcript.Usage, bool) {
 	}
 	t := o.Get("usage")
 	if !t.Exists() {
-		return u, false
+		return geminiTokens(o.Get("stats"))
 	}
 	u.Input = first(t, "input_tokens", "prompt", "prompt_tokens").Count()
 	u.Output = first(t, "output_tokens", "completion", "completion_tokens").Count()
@@ -77,12 +77,12 @@ func readTokens(o format.Value) (transcript.Usage, bool) {
 	return u, true
 }
 
-// geminiTokens reads Gemini's own names: the prompt includes what came from a cache, candidates exclude thoughts.
+// geminiTokens reads Gemini's own names, of its API or of the stats that end its stream: the prompt includes what came from a cache, candidates exclude thoughts.
 func geminiTokens(t format.Value) (transcript.Usage, bool) {
 	u := transcript.Usage{
-		Input:     t.Get("promptTokenCount").Count(),
-		Output:    t.Get("candidatesTokenCount").Count(),
-		CacheRead: t.Get("cachedContentTokenCount").Count(),
+		Input:     first(t, "promptTokenCount", "input_tokens").Count(),
+		Output:    first(t, "candidatesTokenCount", "output_tokens").Count(),
+		CacheRead: first(t, "cachedContentTokenCount", "cached").Count(),
 		Reasoning: t.Get("thoughtsTokenCount").Count(),
 	}
 	if u.Input.Known {
