@@ -20,6 +20,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/cline"
 	"github.com/txarchive/txarchive/internal/ingest/format/codex"
 	"github.com/txarchive/txarchive/internal/ingest/format/copilotcli"
+	"github.com/txarchive/txarchive/internal/ingest/format/copilotvscode"
 	"github.com/txarchive/txarchive/internal/ingest/format/cursor"
 	"github.com/txarchive/txarchive/internal/ingest/format/devflow"
 	"github.com/txarchive/txarchive/internal/ingest/format/flowstudio"
@@ -49,6 +50,7 @@ func Formats() []format.Format {
 		codex.New(),
 		geminicli.New(),
 		copilotcli.New(),
+		copilotvscode.New(copilotcli.New()),
 		cline.New(),
 		opencode.New(),
 		qwencode.New(geminicli.New()),

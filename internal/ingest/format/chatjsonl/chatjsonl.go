@@ -71,7 +71,7 @@ var (
 	// engines end the names of Flow Studio's transcripts, whose lines alone do not say whose they are.
 	engines = lazyregexp.New(`-(claude|gemini)\.jsonl$`)
 	// homes are directories of programs with a format of their own: what they keep there is theirs, also where that format does not know it.
-	homes = lazyregexp.New(`(^|/)(\.(claude|codex|gemini|qwen|kimi|kimi-code|copilot|cursor|cline|pi|openclaw|clawdbot|moltbot|leslie|chibi)|swarm/runs|goose/sessions|globalStorage)/`)
+	homes = lazyregexp.New(`(^|/)(\.(claude|codex|gemini|qwen|kimi|kimi-code|copilot|cursor|cline|pi|openclaw|clawdbot|moltbot|leslie|chibi)|swarm/runs|goose/sessions|globalStorage|workspaceStorage)/`)
 )
 
 // foreign reports whether a file is like those that programs with a format of their own write: a line has members beside its role

@@ -1,0 +1,121 @@
+package copilotvscode
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+)
+
+// sessionDirs are what the program calls the directories of sessions: of a directory that is open, of windows without one, and on
+// the way from one window to another.
+var sessionDirs = map[string]bool{"chatSessions": true, "emptyWindowChatSessions": true, "transferredChatSessions": true}
+
+const (
+	transcriptsDir = "transcripts"
+	extensionDir   = "github.copilot-chat" // in letters of either case
+)
+
+// Detect claims sessions by where they lie, and elsewhere by their beginning. Nothing else that the program keeps is anybody's here: tokens,
+// copies of code and the files of other extensions lie beside them.
+func (f vscode) Detect(h format.Head) format.Claim {
+	dir := path.Dir(h.Path)
+	placed := sessionDirs[path.Base(dir)]
+	claim := format.Claim{Strength: format.Certain, Role: roleDocument}
+	if placed {
+		claim.Root = dir
+	}
+	switch path.Ext(h.Path) {
+	case ".json":
+		if !isDocument(h.Bytes, placed) && !(placed && isUnread(h)) {
+			return format.Claim{}
+		}
+	case ".jsonl":
+		if isTranscript(h) {
+			return f.transcript(h)
+		}
+		claim.Role, claim.Log = roleLog, true
+		if !isLog(h.Bytes, placed) && !(placed && isUnread(h)) {
+			return detectDebug(h)
+		}
+	default:
+		return format.Claim{}
+	}
+	if !placed {
+		claim.Strength = format.Likely
+	}
+	return claim
+}
+
+// isDocument says that a file begins as a session does. What names the session stands behind its requests. An export has no name, and is
+// no session.
+func isDocument(head []byte, placed bool) bool {
+	head = bytes.TrimSpace(format.TrimBOM(head))
+	if !bytes.HasPrefix(head, []byte("{")) {
+		return false
+	}
+	if placed {
+		return format.HasKeys(head, "requests") || format.HasKeys(head, "sessionId")
+	}
+	return format.HasKeys(head, "version", "responderUsername", "requests") && (format.HasKeys(head, "requestId") || format.HasKeys(head, "sessionId"))
+}
+
+// isLog says that a line begins as the program writes changes. The first one of a log has the whole session.
+func isLog(head []byte, placed bool) bool {
+	return format.AnyLine(head, func(line []byte) bool {
+		switch {
+		case bytes.HasPrefix(line, []byte(`{"kind":0,"v":{`)):
+			return placed || format.HasKeys(line, "version", "sessionId") && (format.HasKeys(line, "creationDate") || format.HasKeys(line, "requests"))
+		case bytes.HasPrefix(line, []byte(`{"kind":1,"k":[`)), bytes.HasPrefix(line, []byte(`{"kind":2,"k":[`)), bytes.HasPrefix(line, []byte(`{"kind":3,"k":[`)):
+			return placed
+		}
+		return false
+	})
+}
+
+// isUnread says that a file is called as a session is, and that no line of it tells what it is: there may be nothing in it yet, or
+// nothing that can be read.
+func isUnread(h format.Head) bool {
+	return format.IsUUID(sessionOf(h.Path)) && !format.AnyLine(h.Bytes, func(line []byte) bool {
+		_, err := format.ParseJSON(line)
+		return err == nil
+	})
+}
+
+// isTranscript says that a log is one that the extension keeps for its hooks, by its place or by its first line.
+func isTranscript(h format.Head) bool {
+	dir := path.Dir(h.Path)
+	return path.Base(dir) == transcriptsDir && strings.EqualFold(path.Base(path.Dir(dir)), extensionDir) ||
+		format.AnyLine(h.Bytes, func(line []byte) bool {
+			return format.HasKeys(line, "session.start", "sessionId", "copilotVersion", "vscodeVersion")
+		})
+}
+
+func (f vscode) transcript(h format.Head) format.Claim {
+	claim := f.cli.Detect(h)
+	if claim.Strength == format.None || !claim.Log {
+		return format.Claim{}
+	}
+	claim.Strength, claim.Role, claim.Root = format.Certain, roleTranscript+claim.Role, ""
+	if dir := path.Dir(h.Path); path.Base(dir) == transcriptsDir {
+		claim.Root = dir
+	}
+	return claim
+}
+
+// sessionOf is the session that a file is called after.
+func sessionOf(file string) string {
+	return strings.TrimSuffix(path.Base(file), path.Ext(file))
+}
+
+// workspaceOf is what the program calls the directory that was open: a hash, in the path of what it keeps of that. "" for windows without one,
+// and where the path does not tell.
+func workspaceOf(file string) string {
+	dir := path.Dir(file)
+	hash := path.Base(path.Dir(dir))
+	if path.Base(dir) != "chatSessions" || hash == "." || hash == "/" || hash == "no-workspace" {
+		return ""
+	}
+	return hash
+}

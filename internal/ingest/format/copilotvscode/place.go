@@ -1,0 +1,33 @@
+package copilotvscode
+
+import "github.com/txarchive/txarchive/internal/ingest/format"
+
+// homes are where editors keep their settings: Linux, macOS, Windows.
+var homes = []string{"~/.config", "$XDG_CONFIG_HOME", "~/Library/Application Support", "~/AppData/Roaming", "$APPDATA"}
+
+var editors = []string{"Code", "Code - Insiders", "Code - Exploration", "Code - OSS", "VSCodium", "VSCodium - Insiders"}
+
+// servers are where editors keep them on machines that they work on from afar.
+var servers = []string{"~/.vscode-server/data", "~/.vscode-server-insiders/data", "~/.vscodium-server/data"}
+
+// Places says where the program keeps its sessions. Those of a portable editor, and of a directory given by --user-data-dir, lie elsewhere.
+func (vscode) Places() []format.Place {
+	var all []format.Place
+	add := func(user string) {
+		for _, dir := range []string{"/User/workspaceStorage", "/User/globalStorage/emptyWindowChatSessions"} {
+			all = append(all, format.Place{
+				Name: "copilot-vscode", Path: user + dir, Deletes: "sessions that are deleted in its list",
+			})
+		}
+	}
+	for _, home := range homes {
+		for _, editor := range editors {
+			add(home + "/" + editor)
+		}
+	}
+	for _, server := range servers {
+		add(server)
+	}
+	add("$VSCODE_PORTABLE/user-data")
+	return all
+}

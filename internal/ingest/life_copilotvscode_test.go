@@ -1,0 +1,76 @@
+package ingest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const (
+	vscodeID   = "5e000000-0000-4000-8000-0000000000aa"
+	vscodeDir  = "Code/User/workspaceStorage/0123456789abcdef0123456789abcdef/chatSessions/"
+	vscodeFlat = vscodeDir + vscodeID + ".json"
+	vscodeLog  = vscodeFlat + "l"
+)
+
+// vscodeTurn is a request with its answer: words, and what it took.
+func vscodeTurn(n, in, out int, words ...string) string {
+	var parts []string
+	for _, w := range words {
+		parts = append(parts, fmt.Sprintf(`{"value":%q}`, w))
+	}
+	return fmt.Sprintf(`{"requestId":"request_%d","timestamp":179361360%d000,"modelId":"copilot/gpt-5-mini","promptTokens":%d,"completionTokens":%d,"response":[%s],"message":{"text":"mend basket %d"}}`,
+		n, n, in, out, strings.Join(parts, ","), n)
+}
+
+func vscodeSession(turns ...string) string {
+	return fmt.Sprintf(`{"version":3,"responderUsername":"GitHub Copilot","creationDate":1793613600000,"sessionId":%q,"requests":[%s]}`, vscodeID, strings.Join(turns, ","))
+}
+
+// TestLifeCopilotVSCode has a session that an old version writes as a document, in which a prompt is taken back. A newer one goes on with
+// a log of changes and leaves the document: an answer grows, a prompt is taken back and asked anew, the log is written anew in one line.
+// Then the window gets a directory, to which the session is copied, and it is deleted.
+func TestLifeCopilotVSCode(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "copilot-vscode")
+	one, two := vscodeTurn(1, 10, 3, "mended"), vscodeTurn(2, 20, 4, "and painted")
+	l.write(vscodeFlat, vscodeSession())
+	l.meet("opened", counts{})
+	l.write(vscodeFlat, vscodeSession(one))
+	l.meet("asked", counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3})
+	l.write(vscodeFlat, vscodeSession(one, two))
+	l.meet("asked again", counts{runs: 1, conversations: 1, events: 4, in: 30, out: 7})
+	l.write(vscodeFlat, vscodeSession(one))
+	l.meet("taken back: it was paid for", counts{runs: 1, conversations: 1, events: 2, in: 30, out: 7})
+	l.finds("painted", 1)
+
+	l.write(vscodeLog, `{"kind":0,"v":`+vscodeSession(one)+"}\n")
+	l.meet("migrated", counts{runs: 1, conversations: 1, events: 2, in: 30, out: 7})
+	three := strings.Replace(vscodeTurn(3, 0, 0, "wick"), `"promptTokens":0,"completionTokens":0,`, "", 1)
+	l.append(vscodeLog, `{"kind":2,"k":["requests"],"v":[`+three+"]}\n")
+	l.meet("half an answer", counts{runs: 1, conversations: 1, events: 4, in: 30, out: 7})
+	l.append(vscodeLog, `{"kind":1,"k":["requests",1,"completionTokens"],"v":5}`+"\n")
+	l.meet("the output of one request", counts{runs: 1, conversations: 1, events: 4, in: 30, out: 12})
+	l.append(vscodeLog, `{"kind":1,"k":["requests",1,"promptTokens"],"v":40}`+"\n"+`{"kind":1,"k":["requests",1,"completionTokens"],"v":9}`+"\n"+
+		`{"kind":2,"k":["requests",1,"response"],"i":0,"v":[{"value":"wicker"},{"kind":"toolInvocationSerialized","toolId":"run_in_terminal","toolCallId":"c1","isComplete":true,"invocationMessage":"ls"}]}`+"\n")
+	l.meet("the whole answer", counts{runs: 1, conversations: 1, events: 6, calls: 1, results: 1, in: 70, out: 16})
+	l.append(vscodeLog, `{"kind":2,"k":["requests"],"i":1}`+"\n")
+	l.meet("undone", counts{runs: 1, conversations: 1, events: 2, in: 70, out: 16})
+	four := vscodeTurn(4, 5, 6, "straw")
+	l.append(vscodeLog, `{"kind":2,"k":["requests"],"v":[`+four+`]}`+"\n"+`{"kind":1,"k":["customTit`)
+	l.meet("asked anew", counts{runs: 1, conversations: 1, events: 4, in: 75, out: 22, problems: 1})
+	l.append(vscodeLog, `le"],"v":"Baskets"}`+"\n")
+	all := counts{runs: 1, conversations: 1, events: 4, in: 75, out: 22}
+	l.meet("the line is whole", all)
+	l.answers("called", "SELECT title FROM v_runs", "Baskets")
+	l.onceIs("not compacted yet", counts{runs: 1, conversations: 1, events: 4, in: 55, out: 18})
+	l.write(vscodeLog, `{"kind":0,"v":`+strings.Replace(vscodeSession(one, four), `"version"`, `"customTitle":"Baskets","version"`, 1)+"}\n")
+	l.meet("compacted", all)
+	l.write("Code/User/workspaceStorage/fedcba9876543210fedcba9876543210/chatSessions/"+vscodeID+".jsonl", l.files()[vscodeLog])
+	l.meet("copied to another directory", all)
+	l.remove(vscodeFlat)
+	l.remove(vscodeLog)
+	l.meet("deleted", all)
+	l.finds("wicker", 1)
+	l.copied("laptop", all)
+}
