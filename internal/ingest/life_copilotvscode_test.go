@@ -74,3 +74,32 @@ func TestLifeCopilotVSCode(t *testing.T) {
 	l.finds("wicker", 1)
 	l.copied("laptop", all)
 }
+
+// TestLifeCopilotVSCodeDebug has a session whose requests the extension logs, too: first some, then all of a turn, and those of a subagent.
+// Then the log is cut at its start, as the extension does with large ones, and deleted. What was spent stays spent.
+func TestLifeCopilotVSCodeDebug(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "copilot-vscode")
+	const dir = "Code/User/workspaceStorage/0123456789abcdef0123456789abcdef/GitHub.copilot-chat/debug-logs/" + vscodeID + "/"
+	span := func(second, in, cached, out int) string {
+		return fmt.Sprintf(`{"ts":17936136%02d000,"dur":9,"sid":"s","type":"llm_request","name":"chat","spanId":"%x","status":"ok","attrs":{"model":"gpt-5-mini","inputTokens":%d,"cachedTokens":%d,"outputTokens":%d}}`,
+			second, second, in, cached, out) + "\n"
+	}
+	l.write(vscodeLog, `{"kind":0,"v":`+vscodeSession(vscodeTurn(1, 1200, 30, "mended"))+"}\n")
+	l.meet("a turn", counts{runs: 1, conversations: 1, events: 2, in: 1200, out: 30})
+	first, second := span(2, 1000, 900, 10), span(3, 1200, 1100, 20)
+	l.write(dir+"main.jsonl", first)
+	l.meet("one of its requests", counts{runs: 1, conversations: 1, events: 2, in: 1200, out: 30})
+	l.append(dir+"main.jsonl", second)
+	l.meet("all of its requests", counts{runs: 1, conversations: 1, events: 2, in: 200, out: 30})
+	l.write(dir+"runSubagent-Scout-c1.jsonl", span(4, 7, 0, 5))
+	all := counts{runs: 1, conversations: 1, events: 2, in: 207, out: 35}
+	l.meet("a subagent", all)
+	l.once("a subagent")
+	l.write(dir+"main.jsonl", second)
+	l.meet("cut", all)
+	l.remove(dir + "main.jsonl")
+	l.remove(dir + "runSubagent-Scout-c1.jsonl")
+	l.meet("deleted", all)
+	l.copied("laptop", all)
+}
