@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -162,6 +163,17 @@ func TestLifeChibiInbox(t *testing.T) {
 	l.once("pending")
 	l.finds("zebra", 1)
 
+	// The context's own directory is a source of another archive, where nothing tells its name.
+	alone := newWorld(t)
+	linked := func(what string, want int64) {
+		t.Helper()
+		alone.ingest("desk", filepath.Join(l.dir, filepath.FromSlash(desk)), ".")
+		if got := alone.totals().Formats["chibi"].Links; got != want {
+			t.Errorf("%s: %d links, want %d", what, got, want)
+		}
+	}
+	linked("pending", 2)
+
 	// Delivered: the inbox is truncated, the text stands before the prompt. The same two edges; a third message that
 	// came and went between two ingests is known from the prompt alone.
 	l.write(desk+"inbox.jsonl", "")
@@ -169,6 +181,7 @@ func TestLifeChibiInbox(t *testing.T) {
 		"[20261101-1200+0000] --- INBOX MESSAGES ---\n[From: notes] please review zebra\n[From: ci-bot] build is red\n[From: cron] tick\n--- END INBOX ---\n\ngo on", `,"role":"user"`))
 	want.events, want.links = 3, 3
 	l.meet("delivered", want)
+	linked("delivered", 3)
 	l.once("delivered")
 	l.finds("zebra", 2)
 	l.answers("edges", "SELECT from_native_id, to_native_id, from_found, to_found FROM v_links WHERE counted ORDER BY 1", "ci-bot desk 0 1", "cron desk 0 1", "notes desk 1 1")

@@ -54,6 +54,9 @@ func parseInbox(in format.Input, out *emitter) {
 			continue
 		}
 		to := cmp.Or(m.to, out.run)
+		if out.run == nameless {
+			to = nameless // as a prompt has it, to which this will be delivered
+		}
 		out.Emit(&transcript.Link{
 			Kind: "message",
 			From: transcript.RunEnd(m.from), To: transcript.RunEnd(to),

@@ -38,7 +38,7 @@ const (
 func (Format) Name() string { return "devflow" }
 
 // Version is the version of Parse.
-func (Format) Version() int { return 1 }
+func (Format) Version() int { return 2 }
 
 // Parse yields the records of one file. Documents are read whole, up to format.DocumentLimit each; an archive is
 // streamed member by member.
