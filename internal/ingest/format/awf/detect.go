@@ -97,9 +97,9 @@ func detectLines(h format.Head) format.Claim {
 		}
 		objects = true
 		switch {
-		case isTranscript(v) && placed:
+		case placed && isTranscript(v, 4): // one that a later version may leave out
 			return format.Claim{Strength: format.Certain, Role: roleTranscript, Root: root, Log: true}
-		case isTranscript(v):
+		case isTranscript(v, 5):
 			return format.Claim{Strength: format.Likely, Role: roleTranscript, Log: true}
 		case isAudit(v):
 			return claimAudit(h.Path)
@@ -117,8 +117,14 @@ func detectLines(h format.Head) format.Claim {
 	return format.Claim{Strength: format.Weak, Role: roleTranscript, Log: true}
 }
 
-func isTranscript(v format.Value) bool {
-	return v.Get("seq").Exists() && v.Get("run_id").Exists() && v.Get("type").Exists() && v.Get("path").Exists() && v.Get("iteration").Exists()
+// isTranscript says that a line has at least so many of the five members that AWF gives every event.
+func isTranscript(v format.Value, least int) bool {
+	for _, key := range [...]string{"seq", "run_id", "type", "path", "iteration"} {
+		if v.Get(key).Exists() {
+			least--
+		}
+	}
+	return least <= 0
 }
 
 func isAudit(v format.Value) bool {
