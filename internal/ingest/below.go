@@ -91,6 +91,10 @@ func outermost(dir string, formats map[string][]string) []Holder {
 		slices.Sort(all[i].Formats)
 		all[i].Formats = slices.Compact(all[i].Formats)
 	}
+	for i := range all { // a directory may be owned by what lies aside and is not read: it has no name
+		all[i].Formats = slices.DeleteFunc(all[i].Formats, func(name string) bool { return name == "" })
+	}
+	all = slices.DeleteFunc(all, func(h Holder) bool { return len(h.Formats) == 0 })
 	slices.SortFunc(all, func(a, b Holder) int { return cmp.Compare(a.Dir, b.Dir) })
 	return all
 }

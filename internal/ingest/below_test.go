@@ -22,6 +22,10 @@ func TestBelow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// What a format keeps aside beside its runs makes roots too, of files that it does not read.
+	if err := os.CopyFS(filepath.Join(top, "work/with-aside"), os.DirFS("format/flowstudio/testdata/aside/in")); err != nil {
+		t.Fatal(err)
+	}
 	g := &Ingester{Formats: all.Formats()}
 	found, err := g.Below(t.Context(), top, filepath.Join(top, "archive"))
 	if err != nil {
@@ -33,6 +37,7 @@ func TestBelow(t *testing.T) {
 		{Dir: "work/runs/devflow", Formats: []string{"devflow"}},
 		{Dir: "work/runs/flow-studio/swarm/runs", Formats: []string{"flow-studio"}},
 		{Dir: "work/runs/leslie/shop", Formats: []string{"leslie"}},
+		{Dir: "work/with-aside/swarm", Formats: []string{"flow-studio"}},
 	}
 	for i := range want {
 		want[i].Dir = filepath.Join(top, filepath.FromSlash(want[i].Dir))
