@@ -20,6 +20,14 @@ type Place struct {
 	Deletes string
 }
 
+// At gives the same for several paths.
+func (p Place) At(paths ...string) (all []Place) {
+	for _, p.Path = range paths {
+		all = append(all, p)
+	}
+	return all
+}
+
 // Placed is a format whose program has default places.
 type Placed interface {
 	Places() []Place

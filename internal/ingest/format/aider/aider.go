@@ -42,11 +42,7 @@ const (
 
 // Places names the files that the program is told to write elsewhere. By itself it writes to the repository in which it is started.
 func (aider) Places() []format.Place {
-	var all []format.Place
-	for _, file := range []string{"$AIDER_CHAT_HISTORY_FILE", "$AIDER_INPUT_HISTORY_FILE", "$AIDER_LLM_HISTORY_FILE", "~/" + chatName, "~/" + inputName} {
-		all = append(all, format.Place{Name: "aider", Path: file})
-	}
-	return all
+	return format.Place{Name: "aider"}.At("$AIDER_CHAT_HISTORY_FILE", "$AIDER_INPUT_HISTORY_FILE", "$AIDER_LLM_HISTORY_FILE", "~/"+chatName, "~/"+inputName)
 }
 
 // Parse yields the records of one file.

@@ -63,11 +63,8 @@ func (awf) Name() string { return "awf" }
 func (awf) Version() int { return 2 }
 
 func (awf) Places() []format.Place {
-	const deletes = "transcripts and states are never deleted; old rows of history.db may be purged"
-	return []format.Place{
-		{Name: "awf", Path: "~/.local/share/awf", Deletes: deletes},
-		{Name: "awf", Path: "$XDG_DATA_HOME/awf", Deletes: deletes},
-	}
+	place := format.Place{Name: "awf", Deletes: "transcripts and states are never deleted; old rows of history.db may be purged"}
+	return place.At("~/.local/share/awf", "$XDG_DATA_HOME/awf")
 }
 
 // Parse reads one original; see the package comment for what becomes of it.

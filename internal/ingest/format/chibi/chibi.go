@@ -58,8 +58,8 @@ func (Format) Version() int { return 2 }
 
 // Places returns Chibi's home.
 func (Format) Places() []format.Place {
-	const deletes = "contexts on destroy or after a time without use that each context sets; inbox messages at the next prompt; cached tool outputs after 7 days"
-	return []format.Place{{Name: "chibi", Path: "~/.chibi", Deletes: deletes}, {Name: "chibi", Path: "$CHIBI_HOME", Deletes: deletes}}
+	place := format.Place{Name: "chibi", Deletes: "contexts on destroy or after a time without use that each context sets; inbox messages at the next prompt; cached tool outputs after 7 days"}
+	return place.At("~/.chibi", "$CHIBI_HOME")
 }
 
 // Parse yields the records of one file of a Chibi home.

@@ -57,11 +57,7 @@ func (claudeCode) Places() []format.Place {
 		Name: "claude-code", Deletes: "transcripts older than cleanupPeriodDays (30 days unless set) are deleted at start-up",
 		List: true,
 	}
-	var all []format.Place
-	for _, place.Path = range []string{"~/.claude/projects", "~/.config/claude/projects", "$XDG_CONFIG_HOME/claude/projects", "$CLAUDE_CONFIG_DIR/projects"} {
-		all = append(all, place)
-	}
-	return all
+	return place.At("~/.claude/projects", "~/.config/claude/projects", "$XDG_CONFIG_HOME/claude/projects", "$CLAUDE_CONFIG_DIR/projects")
 }
 
 // Parse reads one original; see the package comment for what becomes of it.

@@ -48,7 +48,7 @@ const (
 
 // Places says where the program keeps its files.
 func (codex) Places() []format.Place {
-	return []format.Place{{Name: "codex", Path: "~/.codex"}, {Name: "codex", Path: "$CODEX_HOME"}}
+	return format.Place{Name: "codex"}.At("~/.codex", "$CODEX_HOME")
 }
 
 // Parse yields the records of one file.

@@ -49,10 +49,7 @@ const (
 // Places says where the program keeps its files. Only the sessions are a root: configuration and tokens lie beside
 // them, and are left alone.
 func (copilot) Places() []format.Place {
-	return []format.Place{
-		{Name: "copilot-cli", Path: "~/.copilot"},
-		{Name: "copilot-cli", Path: "$COPILOT_HOME"},
-	}
+	return format.Place{Name: "copilot-cli"}.At("~/.copilot", "$COPILOT_HOME")
 }
 
 // Parse yields the records of one file.

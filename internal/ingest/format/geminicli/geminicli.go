@@ -42,12 +42,8 @@ const (
 
 // Places says where the program keeps its files. GEMINI_CLI_HOME replaces the home directory, not ~/.gemini.
 func (gemini) Places() []format.Place {
-	place := format.Place{
-		Name: "gemini-cli", Deletes: "sessions that are older, or more, than general.sessionRetention allows are deleted at start-up",
-	}
-	moved := place
-	place.Path, moved.Path = "~/.gemini/tmp", "$GEMINI_CLI_HOME/.gemini/tmp"
-	return []format.Place{place, moved}
+	place := format.Place{Name: "gemini-cli", Deletes: "sessions that are older, or more, than general.sessionRetention allows are deleted at start-up"}
+	return place.At("~/.gemini/tmp", "$GEMINI_CLI_HOME/.gemini/tmp")
 }
 
 // Parse yields the records of one file.

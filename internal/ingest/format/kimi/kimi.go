@@ -46,11 +46,7 @@ const (
 
 // Places says where the programs keep their sessions.
 func (kimi) Places() []format.Place {
-	var all []format.Place
-	for _, home := range []string{"~/.kimi-code", "$KIMI_CODE_HOME", "~/.kimi", "$KIMI_SHARE_DIR"} {
-		all = append(all, format.Place{Name: "kimi", Path: home + "/sessions"})
-	}
-	return all
+	return format.Place{Name: "kimi"}.At("~/.kimi-code/sessions", "$KIMI_CODE_HOME/sessions", "~/.kimi/sessions", "$KIMI_SHARE_DIR/sessions")
 }
 
 // Parse yields the records of one file.

@@ -47,12 +47,8 @@ const programDir = "io.datasette.llm"
 
 // Places says where the program keeps its database: Linux, macOS, Windows.
 func (llmlogs) Places() []format.Place {
-	var all []format.Place
-	for _, dir := range []string{"~/.config/" + programDir, "$XDG_CONFIG_HOME/" + programDir, "~/Library/Application Support/" + programDir,
-		"~/AppData/Roaming/" + programDir, "$APPDATA/" + programDir, "$LLM_USER_PATH"} {
-		all = append(all, format.Place{Name: "llm", Path: dir, Holds: databaseName})
-	}
-	return all
+	return format.Place{Name: "llm", Holds: databaseName}.At("~/.config/"+programDir, "$XDG_CONFIG_HOME/"+programDir,
+		"~/Library/Application Support/"+programDir, "~/AppData/Roaming/"+programDir, "$APPDATA/"+programDir, "$LLM_USER_PATH")
 }
 
 // Parse yields the records of one file.

@@ -56,17 +56,12 @@ const (
 
 // Places says where the program keeps its files, on every system alike.
 func (openclaw) Places() []format.Place {
-	var all []format.Place
-	for _, path := range []string{
-		"~/.openclaw/agents", "$OPENCLAW_STATE_DIR/agents", "$OPENCLAW_HOME/.openclaw/agents",
-		"~/.clawdbot/agents", "$CLAWDBOT_STATE_DIR/agents", "~/.moltbot/agents",
-	} {
-		all = append(all, format.Place{
-			Name: "openclaw", Path: path,
-			Deletes: "sessions, and what was reset or deleted, after session.maintenance.pruneAfter (30 days unless set), and sessions beyond maxEntries (500)",
-		})
+	place := format.Place{
+		Name:    "openclaw",
+		Deletes: "sessions, and what was reset or deleted, after session.maintenance.pruneAfter (30 days unless set), and sessions beyond maxEntries (500)",
 	}
-	return all
+	return place.At("~/.openclaw/agents", "$OPENCLAW_STATE_DIR/agents", "$OPENCLAW_HOME/.openclaw/agents",
+		"~/.clawdbot/agents", "$CLAWDBOT_STATE_DIR/agents", "~/.moltbot/agents")
 }
 
 // Parse yields the records of one file.

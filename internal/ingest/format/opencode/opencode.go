@@ -49,13 +49,8 @@ const (
 // Places says where the program keeps its files, and Kilo Code 7 its own.
 func (opencode) Places() []format.Place {
 	const deletes = "sessions that are deleted, messages that are reverted, old tool output (compaction.prune)"
-	return []format.Place{
-		{Name: "opencode", Path: "~/.local/share/opencode", Deletes: deletes},
-		{Name: "opencode", Path: "$XDG_DATA_HOME/opencode", Deletes: deletes},
-		{Name: "opencode", Path: "$OPENCODE_DB", Deletes: deletes},
-		{Name: "kilo", Path: "~/.local/share/kilo", Deletes: deletes},
-		{Name: "kilo", Path: "$XDG_DATA_HOME/kilo", Deletes: deletes},
-	}
+	own := format.Place{Name: "opencode", Deletes: deletes}.At("~/.local/share/opencode", "$XDG_DATA_HOME/opencode", "$OPENCODE_DB")
+	return append(own, format.Place{Name: "kilo", Deletes: deletes}.At("~/.local/share/kilo", "$XDG_DATA_HOME/kilo")...)
 }
 
 // Parse yields the records of one file.

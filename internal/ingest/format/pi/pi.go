@@ -44,11 +44,8 @@ const roleSession = "session"
 
 // Places says where the program keeps its files, on every system alike.
 func (pi) Places() []format.Place {
-	var all []format.Place
-	for _, path := range []string{"~/.pi/agent/sessions", "$PI_CODING_AGENT_DIR/sessions", "$PI_CODING_AGENT_SESSION_DIR"} {
-		all = append(all, format.Place{Name: "pi", Path: path, Deletes: "a session that is deleted in /resume"})
-	}
-	return all
+	place := format.Place{Name: "pi", Deletes: "a session that is deleted in /resume"}
+	return place.At("~/.pi/agent/sessions", "$PI_CODING_AGENT_DIR/sessions", "$PI_CODING_AGENT_SESSION_DIR")
 }
 
 // Parse yields the records of one file.
