@@ -75,6 +75,5 @@ func (c *commit) note(f *filling) error {
 	if !f.spilled || !f.changed {
 		return nil
 	}
-	_, err := c.put("INSERT OR REPLACE INTO spilled (hour, first, last) VALUES (?, ?, ?)", f.hour, f.first, f.last)
-	return err
+	return c.put("INSERT OR REPLACE INTO spilled (hour, first, last) VALUES (?, ?, ?)", f.hour, f.first, f.last)
 }

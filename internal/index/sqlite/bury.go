@@ -64,7 +64,7 @@ func (c *commit) exhume(key string, before func(version int64) error) error {
 		if err := before(id); err != nil {
 			return err
 		}
-		if _, err := c.exec("UPDATE versions SET grave = NULL, parser = 0, parsed = 0 WHERE id = ?", id); err != nil {
+		if err := c.exec("UPDATE versions SET grave = NULL, parser = 0, parsed = 0 WHERE id = ?", id); err != nil {
 			return err
 		}
 	}
@@ -95,8 +95,7 @@ func (c *commit) bury(version int64, key string) error {
 	if err := c.silence(version); err != nil {
 		return err
 	}
-	_, err := c.exec("UPDATE versions SET grave = ?, parser = 0, parsed = 0 WHERE id = ?", key, version)
-	return err
+	return c.exec("UPDATE versions SET grave = ?, parser = 0, parsed = 0 WHERE id = ?", key, version)
 }
 
 // concerns marks the runs and the usage that a version speaks of as to be judged again.
@@ -130,7 +129,7 @@ func (c *commit) silence(version int64) error {
 		}
 	}
 	for _, table := range []string{"run_claims", "transcripts", "usage", "receipts", "steps", "links", "hints", "problems", "graves"} {
-		if _, err := c.exec("DELETE FROM "+table+" WHERE version = ?", version); err != nil {
+		if err := c.exec("DELETE FROM "+table+" WHERE version = ?", version); err != nil {
 			return err
 		}
 	}

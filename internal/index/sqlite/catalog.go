@@ -341,7 +341,7 @@ func (db *DB) SaveStats(ctx context.Context, source string, stats map[uint64]ind
 		return err
 	}
 	for _, path := range gone {
-		if _, err := t.exec("DELETE FROM local_scan WHERE source = ? AND path = ?", source, int64(path)); err != nil {
+		if err := t.exec("DELETE FROM local_scan WHERE source = ? AND path = ?", source, int64(path)); err != nil {
 			return err
 		}
 	}

@@ -61,7 +61,7 @@ func (c *commit) writeWords() error {
 	for i := range c.rows {
 		r := &c.rows[i]
 		b = r.words.Append(b[:0], r.T)
-		if _, err := c.put("INSERT INTO fts (rowid, t) VALUES (?, ?)", r.id, string(b)); err != nil {
+		if err := c.put("INSERT INTO fts (rowid, t) VALUES (?, ?)", r.id, string(b)); err != nil {
 			return err
 		}
 	}
@@ -253,7 +253,7 @@ func (c *commit) countRows() error {
 			copy(row[transcriptEvents:], []any{n.events, n.messages, n.calls, n.results, orNil(n.first), orNil(n.last), n.from, n.to})
 			continue
 		}
-		if _, err := c.exec(`UPDATE transcripts SET events = events + ?2, messages = messages + ?3, calls = calls + ?4, results = results + ?5,
+		if err := c.exec(`UPDATE transcripts SET events = events + ?2, messages = messages + ?3, calls = calls + ?4, results = results + ?5,
 			first_time = min(coalesce(first_time, ?6), coalesce(?6, first_time)), last_time = max(coalesce(last_time, ?7), coalesce(?7, last_time)),
 			first_row = min(coalesce(first_row, ?8), ?8), last_row = max(coalesce(last_row, ?9), ?9)
 			WHERE id = ?1`, id, n.events, n.messages, n.calls, n.results, n.first, n.last, n.from, n.to); err != nil {

@@ -85,7 +85,7 @@ func (db *DB) Note(ctx context.Context, notes map[string]string) error {
 	}
 	defer t.Rollback()
 	for key, value := range notes {
-		if _, err := t.exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, ?)", key, value); err != nil {
+		if err := t.exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, ?)", key, value); err != nil {
 			return fmt.Errorf("note %s: %w", key, err)
 		}
 	}

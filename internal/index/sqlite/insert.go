@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strconv"
@@ -98,15 +97,6 @@ func (b *inserter) statement() string {
 	s := "INSERT " + b.into + " (" + strings.Join(names, ", ") + ") SELECT " + strings.Join(values, ", ") + " FROM given(?)"
 	b.statements[b.stated] = s
 	return s
-}
-
-// direct runs a statement on the driver's connection.
-func (t *tx) direct(query string, args []driver.NamedValue) (result driver.Result, err error) {
-	err = t.withConn(func(c *engine.Cached) error {
-		result, err = c.Run(t.calm, query, args)
-		return err
-	})
-	return result, err
 }
 
 // withConn does something on the connection of the engine. It is not interrupted, only left out, when the context ends: to wait

@@ -69,7 +69,7 @@ func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
 	if id, _, err = c.addVersion(file, v); err != nil || !l.Buried {
 		return id, err
 	}
-	_, err = c.exec("UPDATE versions SET grave = ? WHERE id = ?", blob.Bury(v, "").Key(), id)
+	err = c.exec("UPDATE versions SET grave = ? WHERE id = ?", blob.Bury(v, "").Key(), id)
 	return id, err
 }
 
@@ -99,14 +99,14 @@ func (c *commit) reopen(fact string, next *index.Ledger) error {
 			"DELETE FROM usage WHERE version = ? AND run_name = ? AND ledger = 1",
 			"DELETE FROM graves WHERE version = ? AND run_name = ?",
 		} {
-			if _, err := c.exec(query, p.version, p.name); err != nil {
+			if err := c.exec(query, p.version, p.name); err != nil {
 				return err
 			}
 		}
 		if next.Has(p.native) {
 			continue
 		}
-		if _, err := c.exec("UPDATE versions SET parser = -1 WHERE id = ?", p.version); err != nil {
+		if err := c.exec("UPDATE versions SET parser = -1 WHERE id = ?", p.version); err != nil {
 			return err
 		}
 	}
@@ -125,7 +125,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, buried boo
 	}
 	o.names[r.NativeID] = name
 	c.touched[name] = true
-	if _, err := c.exec(`INSERT OR REPLACE INTO graves (version, run_name, fact, until, action, tier, over, plan, rule, reason, time)
+	if err := c.exec(`INSERT OR REPLACE INTO graves (version, run_name, fact, until, action, tier, over, plan, rule, reason, time)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.version, name, f.Key, r.Until, r.Action, r.Tier, r.Over, r.Plan, r.Rule, r.Reason, f.Time.UnixMicro()); err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, buried boo
 		if err := c.dropRun(o.version, name, &grave{r.Until, r.Action, r.Tier}); err != nil {
 			return err
 		}
-		if _, err := c.exec("UPDATE versions SET parser = -1 WHERE id = ? AND ? > 0 AND parsed > ?", o.version, r.Until, r.Until); err != nil {
+		if err := c.exec("UPDATE versions SET parser = -1 WHERE id = ? AND ? > 0 AND parsed > ?", o.version, r.Until, r.Until); err != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, buried boo
 		if err != nil {
 			return err
 		}
-		if _, err := c.exec("INSERT OR REPLACE INTO run_claims (run_name, version, rank, stated, named, ledger) VALUES (?, ?, ?, ?, ?, 1)",
+		if err := c.exec("INSERT OR REPLACE INTO run_claims (run_name, version, rank, stated, named, ledger) VALUES (?, ?, ?, ?, ?, 1)",
 			name, o.version, r.Claim.Rank, stated, onlyNames(r.Claim)); err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, buried boo
 		return err
 	}
 	for _, h := range r.Hints {
-		if _, err := c.exec("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)", name, h.Key, h.Value, o.version); err != nil {
+		if err := c.exec("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)", name, h.Key, h.Value, o.version); err != nil {
 			return err
 		}
 	}
@@ -184,7 +184,7 @@ func (c *commit) dropRun(version, name int64, g *grave) error {
 		if err := c.dropRows(id); err != nil {
 			return err
 		}
-		if _, err := c.exec("DELETE FROM transcripts WHERE id = ?", id); err != nil {
+		if err := c.exec("DELETE FROM transcripts WHERE id = ?", id); err != nil {
 			return err
 		}
 	}
@@ -195,7 +195,7 @@ func (c *commit) dropRun(version, name int64, g *grave) error {
 		return err
 	}
 	for _, table := range []string{"run_claims", "usage", "receipts", "steps", "problems"} {
-		if _, err := c.exec("DELETE FROM "+table+" WHERE version = ? AND run_name = ?", version, name); err != nil {
+		if err := c.exec("DELETE FROM "+table+" WHERE version = ? AND run_name = ?", version, name); err != nil {
 			return err
 		}
 	}
@@ -209,10 +209,10 @@ func (c *commit) dropWords(transcript, until int64) error {
 		return err
 	}
 	for _, id := range sorted(ids) {
-		if _, err := c.exec("DELETE FROM fts WHERE rowid = ?", id); err != nil {
+		if err := c.exec("DELETE FROM fts WHERE rowid = ?", id); err != nil {
 			return err
 		}
-		if _, err := c.exec("INSERT INTO fts (rowid, t) VALUES (?, '')", id); err != nil {
+		if err := c.exec("INSERT INTO fts (rowid, t) VALUES (?, '')", id); err != nil {
 			return err
 		}
 	}
@@ -340,7 +340,7 @@ func (c *commit) ledgerLinks(o *owner, links []index.LedgerLink) error {
 		event, native := eventOf(o.Format, l.Event)
 		args := []any{o.version, l.Edge, l.Kind, l.From.Type, scope(l.FromLocal), l.From.ID, l.From.Conversation,
 			l.To.Type, scope(l.ToLocal), l.To.ID, l.To.Conversation, format, l.Statement, flag(l.Uncounted), event, native, flag(l.Derived), nullTime(l.Time), nullZone(l.Time)}
-		if _, err := c.exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation,
+		if err := c.exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation,
 			to_type, to_scope, to_id, to_conversation, format, statement, uncounted, event, event_native, derived, time, tz, line, offset, length, inner)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(args, place...)...); err != nil {
 			return err
@@ -405,7 +405,7 @@ func except[T any](all []*T, back map[string]bool, lies func(*T) (string, bool))
 // countPartial counts the rows of transcripts whose beginning was pruned: their versions speak of more.
 func (c *commit) countPartial() error {
 	for _, id := range sorted(c.partial) {
-		if _, err := c.exec("UPDATE transcripts SET rows = (SELECT count(*) FROM events e WHERE e.transcript = ?1) WHERE id = ?1 AND indexed = 1", id); err != nil {
+		if err := c.exec("UPDATE transcripts SET rows = (SELECT count(*) FROM events e WHERE e.transcript = ?1) WHERE id = ?1 AND indexed = 1", id); err != nil {
 			return err
 		}
 	}

@@ -29,10 +29,9 @@ func (c *commit) loss(f blob.Fact) error {
 			return nil // says nothing: verify tells of packs that are wrong
 		}
 	}
-	_, err = c.exec(`UPDATE versions SET parser = -1 WHERE parser > 0 AND grave IS NULL AND number = ?3
+	return c.exec(`UPDATE versions SET parser = -1 WHERE parser > 0 AND grave IS NULL AND number = ?3
 		AND file = (SELECT f.id FROM files f JOIN sources s ON s.id = f.source WHERE s.name = ?1 AND f.path = ?2)
 		AND chain IN (SELECT id FROM chains WHERE root = ?4)`, l.Source, l.Path, l.Number, l.Root[:])
-	return err
 }
 
 // lossyVersions are those of which bytes are lost. Nobody has the same rows as they, whatever their hash says.

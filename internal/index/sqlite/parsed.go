@@ -70,8 +70,7 @@ func (c *commit) parsed(p *index.Parsed) error {
 		row[versionParser], row[versionParsed] = int64(p.Parser), p.Until
 		return nil
 	}
-	_, err = c.exec("UPDATE versions SET parser = ?, parsed = ? WHERE id = ?", p.Parser, p.Until, o.version)
-	return err
+	return c.exec("UPDATE versions SET parser = ?, parsed = ? WHERE id = ?", p.Parser, p.Until, o.version)
 }
 
 // nothing is the content of an empty file.
@@ -91,7 +90,7 @@ func (c *commit) filled(o *owner) (bool, error) {
 // unsay takes back what a parse replaces: everything when it starts from the beginning (of an original that grew, too: its
 // first line may have been torn, and what was said of the run a guess), else the problems of the torn end that it reads again.
 func (c *commit) unsay(o *owner) error {
-	if _, err := c.exec("DELETE FROM problems WHERE version = ? AND offset >= ?", o.version, o.From); err != nil {
+	if err := c.exec("DELETE FROM problems WHERE version = ? AND offset >= ?", o.version, o.From); err != nil {
 		return err
 	}
 	if o.From > 0 {
@@ -125,7 +124,7 @@ func (c *commit) unsay(o *owner) error {
 		if table == "usage" || table == "run_claims" {
 			query += " AND ledger = 0"
 		}
-		if _, err := c.exec(query, o.version); err != nil {
+		if err := c.exec(query, o.version); err != nil {
 			return err
 		}
 	}
@@ -144,7 +143,7 @@ func (c *commit) dropRows(transcript int64) error {
 		"DELETE FROM events WHERE transcript = ?",
 		"UPDATE transcripts SET events = 0, messages = 0, calls = 0, results = 0, indexed = 0 WHERE id = ?",
 	} {
-		if _, err := c.exec(query, transcript); err != nil {
+		if err := c.exec(query, transcript); err != nil {
 			return err
 		}
 	}
@@ -206,7 +205,7 @@ func (c *commit) claims(o *owner) error {
 			}
 			continue
 		}
-		if _, err := c.exec(`INSERT INTO run_claims (run_name, version, rank, stated, named) VALUES (?, ?, ?, ?, ?)
+		if err := c.exec(`INSERT INTO run_claims (run_name, version, rank, stated, named) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (run_name, version) DO UPDATE SET rank = excluded.rank, stated = excluded.stated, named = excluded.named, ledger = 0`,
 			name, o.version, r.Rank, stated, onlyNames(r)); err != nil {
 			return err
@@ -308,7 +307,7 @@ func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool,
 	if known {
 		indexed = rows == 1 // what is wanted is made again as a whole
 		c.held[id] = heldTranscript{name, o.version, native, v.Shared}
-		_, err = c.exec("UPDATE transcripts SET last_seq = ?, rows = ?, stated = ?, ord = ?, rank = ?, shared = ? WHERE id = ?",
+		err = c.exec("UPDATE transcripts SET last_seq = ?, rows = ?, stated = ?, ord = ?, rank = ?, shared = ? WHERE id = ?",
 			v.LastSeq, v.TotalRows, stated, v.Order, v.Rank, v.Shared, id)
 		return id, indexed, err
 	}
@@ -371,7 +370,7 @@ func (c *commit) hints(o *owner) error {
 		if err != nil {
 			return err
 		}
-		if _, err := c.put("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)",
+		if err := c.put("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)",
 			name, h.Key, h.Value, o.version); err != nil {
 			return err
 		}
@@ -397,7 +396,7 @@ func (c *commit) problems(o *owner) error {
 		if p.Alone {
 			sum = p.Sum
 		}
-		if _, err := c.exec(`INSERT INTO problems (version, run_name, identity, sum, kind, reason, line, offset, length, inner)
+		if err := c.exec(`INSERT INTO problems (version, run_name, identity, sum, kind, reason, line, offset, length, inner)
 			VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?)`, o.version, name, sum, p.Kind, p.Reason,
 			p.Origin.Line, p.Origin.Offset, p.Origin.Length, inner); err != nil {
 			return err
@@ -438,7 +437,7 @@ func (c *commit) identifyProblems(o *owner) error {
 			content = []string{fmt.Sprint(p.sum)}
 		}
 		identity := index.Hash(append(content, "problem", o.Format, p.run, fmt.Sprint(p.offset), p.kind)...)
-		if _, err := c.exec("UPDATE problems SET identity = ? WHERE id = ? AND identity <> ?1", identity, p.id); err != nil {
+		if err := c.exec("UPDATE problems SET identity = ? WHERE id = ? AND identity <> ?1", identity, p.id); err != nil {
 			return err
 		}
 	}

@@ -30,8 +30,7 @@ func TestPurgeForgetsWhatRowsShared(t *testing.T) {
 		if err := c.silence(version); err != nil {
 			return err
 		}
-		_, err := x.exec("DELETE FROM conversations WHERE run IN (SELECT id FROM runs WHERE native_id = 'gone')")
-		return err
+		return x.exec("DELETE FROM conversations WHERE run IN (SELECT id FROM runs WHERE native_id = 'gone')")
 	})
 	if _, err := db.Purge(t.Context(), true); err != nil {
 		t.Fatal(err)

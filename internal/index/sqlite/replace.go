@@ -34,19 +34,18 @@ func (c *commit) extent(chain int64, e blob.Extent, pack, raw int64, alone, move
 	if moved {
 		overlap = "DELETE FROM extents WHERE chain = ?1 AND offset >= ?2 AND offset < max(?3, ?2 + 1)"
 	}
-	if _, err := c.exec(overlap, chain, e.Offset, e.Offset+e.Size); err != nil {
+	if err := c.exec(overlap, chain, e.Offset, e.Offset+e.Size); err != nil {
 		return err
 	}
 	return c.putExtent(chain, e, pack, raw)
 }
 
 func (c *commit) putExtent(chain int64, e blob.Extent, pack, raw int64) error {
-	_, err := c.exec(`INSERT INTO extents (chain, offset, size, pack, raw, sha256) VALUES (?, ?, ?, ?, ?, ?)
+	return c.exec(`INSERT INTO extents (chain, offset, size, pack, raw, sha256) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (chain, offset) DO UPDATE SET size = excluded.size, pack = excluded.pack, raw = excluded.raw, sha256 = excluded.sha256
 		WHERE excluded.size > size OR excluded.size = size
 			AND (SELECT name FROM packs WHERE id = excluded.pack) > (SELECT name FROM packs WHERE id = extents.pack)`,
 		chain, e.Offset, e.Size, pack, raw, e.SHA256[:])
-	return err
 }
 
 // within says whether bytes of a chain lie in an extent that begins before them.
@@ -92,7 +91,7 @@ func (c *commit) replace(all []*index.PackRow, ids []int64) error {
 // another version; brought back by these, they would be in the index alone.
 func (c *commit) buryDeep(dead []index.VersionKey) error {
 	for _, k := range dead {
-		if _, err := c.exec(`DELETE FROM extents WHERE chain IN (SELECT v.chain FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?
+		if err := c.exec(`DELETE FROM extents WHERE chain IN (SELECT v.chain FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?
 			CROSS JOIN versions v ON v.file = f.id AND v.number = ? WHERE s.name = ? AND v.grave IS NOT NULL)`, k.Path, k.Number, k.Source); err != nil {
 			return err
 		}
@@ -113,7 +112,7 @@ func (c *commit) moveFacts(p *index.PackRow) error {
 		for len(args) <= movedPacks {
 			args = append(args, nil)
 		}
-		if _, err := c.exec("UPDATE OR FAIL facts SET pack = ? WHERE pack IN (?"+strings.Repeat(", ?", movedPacks-1)+")", args...); err != nil {
+		if err := c.exec("UPDATE OR FAIL facts SET pack = ? WHERE pack IN (?"+strings.Repeat(", ?", movedPacks-1)+")", args...); err != nil {
 			return err
 		}
 	}
@@ -124,7 +123,7 @@ func (c *commit) moveFacts(p *index.PackRow) error {
 const movedPacks = 64
 
 func (c *commit) replaceOne(name string, all []*index.PackRow, ids []int64) error {
-	if _, err := c.exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, '')", replacedKey+name); err != nil {
+	if err := c.exec("INSERT OR REPLACE INTO local_state (key, value) VALUES (?, '')", replacedKey+name); err != nil {
 		return err
 	}
 	var old int64
@@ -136,7 +135,7 @@ func (c *commit) replaceOne(name string, all []*index.PackRow, ids []int64) erro
 		return err
 	}
 	for _, query := range []string{"DELETE FROM members WHERE pack = ?", "DELETE FROM packs WHERE id = ?"} {
-		if _, err := c.exec(query, old); err != nil {
+		if err := c.exec(query, old); err != nil {
 			return err
 		}
 	}
@@ -187,7 +186,7 @@ func (c *commit) repoint(old int64, all []*index.PackRow, ids []int64) error {
 				return err
 			}
 			if needless {
-				if _, err := c.exec("DELETE FROM extents WHERE chain = ? AND offset = ?", x.chain, x.offset); err != nil {
+				if err := c.exec("DELETE FROM extents WHERE chain = ? AND offset = ?", x.chain, x.offset); err != nil {
 					return err
 				}
 				continue
@@ -196,7 +195,7 @@ func (c *commit) repoint(old int64, all []*index.PackRow, ids []int64) error {
 		if !ok || at.size != x.size {
 			return fmt.Errorf("%d bytes at %d of chain %d are nowhere else: %w", x.size, x.offset, x.chain, index.ErrDamaged)
 		}
-		if _, err := c.exec("UPDATE extents SET pack = ?, raw = ? WHERE chain = ? AND offset = ?", at.pack, at.raw, x.chain, x.offset); err != nil {
+		if err := c.exec("UPDATE extents SET pack = ?, raw = ? WHERE chain = ? AND offset = ?", at.pack, at.raw, x.chain, x.offset); err != nil {
 			return err
 		}
 	}
@@ -285,7 +284,7 @@ func (db *DB) Removed(ctx context.Context, packs []string) error {
 	}
 	defer t.Rollback()
 	for _, name := range packs {
-		if _, err := t.exec("DELETE FROM local_state WHERE key = ?", replacedKey+name); err != nil {
+		if err := t.exec("DELETE FROM local_state WHERE key = ?", replacedKey+name); err != nil {
 			return fmt.Errorf("forget pack %s: %w", name, err)
 		}
 	}

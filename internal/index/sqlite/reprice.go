@@ -51,7 +51,7 @@ func (db *DB) Reprice(ctx context.Context, book *price.Book) (changed int64, err
 			if err != nil {
 				return 0, fmt.Errorf("reprice: %w", engine.Damage(err))
 			}
-			if _, err := t.exec(updatePriced, calculated, id, row.id); err != nil {
+			if err := t.exec(updatePriced, calculated, id, row.id); err != nil {
 				return 0, fmt.Errorf("reprice: %w", engine.Damage(err))
 			}
 			changed++

@@ -357,11 +357,11 @@ func (c *commit) takeOver(t *take, from []*take) error {
 			break
 		}
 		for _, table := range []string{"events", "calls", "results"} {
-			if _, err := c.exec("UPDATE "+table+" SET transcript = ? WHERE transcript = ?", t.id, o.id); err != nil {
+			if err := c.exec("UPDATE "+table+" SET transcript = ? WHERE transcript = ?", t.id, o.id); err != nil {
 				return err
 			}
 		}
-		if _, err := c.exec(`UPDATE transcripts SET (events, messages, calls, results, first_time, last_time, first_row, last_row) =
+		if err := c.exec(`UPDATE transcripts SET (events, messages, calls, results, first_time, last_time, first_row, last_row) =
 			(SELECT o.events, o.messages, o.calls, o.results, o.first_time, o.last_time, o.first_row, o.last_row FROM transcripts o WHERE o.id = ?2) WHERE id = ?1`, t.id, o.id); err != nil {
 			return err
 		}
@@ -369,7 +369,7 @@ func (c *commit) takeOver(t *take, from []*take) error {
 		if err := c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), t.id); err != nil {
 			return err
 		}
-		if _, err := c.exec("UPDATE links SET version = ? WHERE version = ? AND derived = 1", t.version, o.version); err != nil {
+		if err := c.exec("UPDATE links SET version = ? WHERE version = ? AND derived = 1", t.version, o.version); err != nil {
 			return err
 		}
 		t.indexed, t.first, t.last = 1, o.first, o.last
@@ -387,7 +387,7 @@ func (c *commit) release(t *take) error {
 		return nil
 	}
 	t.indexed = 0
-	if _, err := c.exec("DELETE FROM links WHERE version = ? AND derived = 1", t.version); err != nil {
+	if err := c.exec("DELETE FROM links WHERE version = ? AND derived = 1", t.version); err != nil {
 		return err
 	}
 	return c.dropRows(t.id)
@@ -409,12 +409,10 @@ func (c *commit) writeTake(t *take) error {
 		}
 	}
 	if t.was.verdict == t.verdict && t.was.judged == t.judged && t.was.indexed == t.indexed && t.was.seqBase == t.seqBase {
-		_, err := c.put("UPDATE transcripts SET conversation = ? WHERE id = ?", t.conversation, t.id)
-		return err
+		return c.put("UPDATE transcripts SET conversation = ? WHERE id = ?", t.conversation, t.id)
 	}
-	_, err := c.put("UPDATE transcripts SET conversation = ?, verdict = ?, judged = ?, indexed = ?, seq_base = ? WHERE id = ?",
+	return c.put("UPDATE transcripts SET conversation = ?, verdict = ?, judged = ?, indexed = ?, seq_base = ? WHERE id = ?",
 		t.conversation, t.verdict, t.judged, t.indexed, t.seqBase, t.id)
-	return err
 }
 
 // conversation writes the row of a conversation and returns its id.
@@ -444,7 +442,7 @@ func (c *commit) conversation(run int64, public string, t *take, of *int64) (sql
 	switch {
 	case err != nil:
 	case known:
-		_, err = c.exec(`UPDATE conversations SET run = ?, verdict = ?, of = ?, title = ?, agent = ?, engine = ?, model = ?, flow = ?, step = ?, mode = ?,
+		err = c.exec(`UPDATE conversations SET run = ?, verdict = ?, of = ?, title = ?, agent = ?, engine = ?, model = ?, flow = ?, step = ?, mode = ?,
 			status = ?, version = ?, project = ?, branch = ?, started = ?, ended = ?, child = ?, attributes = ? WHERE id = ?`, append(said, id)...)
 	default:
 		if id, err = c.id("conversations"); err == nil {

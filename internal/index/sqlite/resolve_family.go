@@ -269,15 +269,15 @@ func (c *commit) copied(t *take) error {
 		"UPDATE events SET verdict = 2 WHERE transcript = ? AND offset < ? AND verdict = 0 AND global = 0",
 		"UPDATE events SET verdict = 0 WHERE transcript = ? AND offset >= ? AND verdict = 2 AND global = 0",
 	} {
-		if _, err := c.exec(query, t.id, t.copiedUntil); err != nil {
+		if err := c.exec(query, t.id, t.copiedUntil); err != nil {
 			return err
 		}
 	}
-	if _, err := c.exec("UPDATE transcripts SET copied_until = ? WHERE id = ?", t.copiedUntil, t.id); err != nil {
+	if err := c.exec("UPDATE transcripts SET copied_until = ? WHERE id = ?", t.copiedUntil, t.id); err != nil {
 		return err
 	}
 	// What a copied line says that this run did, the original did.
-	if _, err := c.exec(`UPDATE links SET uncounted = 1 WHERE version = ? AND offset < ? AND uncounted = 0
+	if err := c.exec(`UPDATE links SET uncounted = 1 WHERE version = ? AND offset < ? AND uncounted = 0
 		AND from_id = (SELECT native_id FROM run_names WHERE id = ?)`, t.version, t.copiedUntil, t.runName); err != nil {
 		return err
 	}
@@ -296,7 +296,7 @@ func (c *commit) copiedUsage(t *take) error {
 		return err
 	}
 	for _, query := range []string{"UPDATE usage SET stated_verdict = 2" + before, "UPDATE usage SET stated_verdict = 0" + behind} {
-		if _, err := c.exec(query, t.version, t.copiedUntil, t.native); err != nil {
+		if err := c.exec(query, t.version, t.copiedUntil, t.native); err != nil {
 			return err
 		}
 	}
@@ -314,18 +314,18 @@ func (c *commit) writeFamily(f *family) error {
 		if err != nil {
 			return err
 		}
-		if _, err := c.exec(`UPDATE usage SET stated_verdict = ?, native_conversation = nullif(?, (SELECT n.native_id FROM run_names n WHERE n.id = run_name)),
+		if err := c.exec(`UPDATE usage SET stated_verdict = ?, native_conversation = nullif(?, (SELECT n.native_id FROM run_names n WHERE n.id = run_name)),
 			texts = ?, calculated = ?, time = ?, tz = ? WHERE id = ?`, said.verdict, said.conversation, texts, calculated, nullTime(u.Time), nullZone(u.Time), row.id); err != nil {
 			return err
 		}
 	}
 	for i, r := range f.Receipts {
-		if _, err := c.exec("UPDATE receipts SET native_conversation = ? WHERE id = ?", r.Conversation, f.receipts[i]); err != nil {
+		if err := c.exec("UPDATE receipts SET native_conversation = ? WHERE id = ?", r.Conversation, f.receipts[i]); err != nil {
 			return err
 		}
 	}
 	for i, s := range f.Steps {
-		if _, err := c.exec("UPDATE steps SET native_conversation = ? WHERE id = ?", s.Conversation, f.steps[i]); err != nil {
+		if err := c.exec("UPDATE steps SET native_conversation = ? WHERE id = ?", s.Conversation, f.steps[i]); err != nil {
 			return err
 		}
 	}
@@ -376,6 +376,5 @@ func (c *commit) writeRole(event int64, said string) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.exec("UPDATE events SET scene = ? WHERE id = ?", scene, event)
-	return err
+	return c.exec("UPDATE events SET scene = ? WHERE id = ?", scene, event)
 }

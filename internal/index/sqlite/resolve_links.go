@@ -76,7 +76,7 @@ func (c *commit) joinEdges() error {
 		if edge == l.was {
 			continue
 		}
-		if _, err := c.exec("UPDATE links SET edge = ? WHERE id = ?", edge, l.id); err != nil {
+		if err := c.exec("UPDATE links SET edge = ? WHERE id = ?", edge, l.id); err != nil {
 			return err
 		}
 	}

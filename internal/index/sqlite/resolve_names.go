@@ -59,8 +59,7 @@ func (c *commit) identify() ([]int64, error) {
 		if n.run.Valid {
 			runs[n.run.Int64] = true
 		}
-		_, err := c.put("UPDATE run_names SET run = ? WHERE id = ?", run, n.id)
-		return err
+		return c.put("UPDATE run_names SET run = ? WHERE id = ?", run, n.id)
 	})
 	return sorted(runs), err
 }

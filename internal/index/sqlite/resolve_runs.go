@@ -85,7 +85,7 @@ func (c *commit) mergeRuns() (map[int64]*transcript.Run, error) {
 			copy(row[runSaidFrom:], said)
 			continue
 		}
-		if _, err := c.exec(`UPDATE runs SET counted = ?, "group" = ?, project = ?, branch = ?, flow = ?, title = ?, agent = ?, model = ?,
+		if err := c.exec(`UPDATE runs SET counted = ?, "group" = ?, project = ?, branch = ?, flow = ?, title = ?, agent = ?, model = ?,
 			host = ?, version = ?, status = ?, outcome = ?, error = ?, started = ?, ended = ?, stub = ?, child = ?, attributes = ? WHERE id = ?`, append(said, id)...); err != nil {
 			return nil, err
 		}
@@ -161,7 +161,7 @@ const hasGrave = `EXISTS (SELECT 1 FROM run_names n CROSS JOIN graves g ON g.run
 // fails, since the transaction is: else SQLite would keep each page that it changes in memory as it was.
 func (c *commit) finishRuns() error {
 	if c.unsaid {
-		if _, err := c.exec(forgetNames); err != nil {
+		if err := c.exec(forgetNames); err != nil {
 			return err
 		}
 	}
@@ -183,7 +183,7 @@ func (c *commit) finishRuns() error {
 			`UPDATE OR FAIL runs AS r SET pruned = counted = 0 AND `+hasGrave+` WHERE id IN temp.unread_runs`)
 	}
 	for _, query := range queries {
-		if _, err := c.exec(query); err != nil {
+		if err := c.exec(query); err != nil {
 			return err
 		}
 	}

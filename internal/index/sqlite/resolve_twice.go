@@ -180,7 +180,7 @@ func (c *commit) countFirst(rows []judged) (changed, copies map[int64]bool, err 
 				continue
 			}
 			changed[j.transcript], moved = true, true
-			if _, err := c.exec("UPDATE events SET verdict = ? WHERE id = ?", verdict, j.id); err != nil {
+			if err := c.exec("UPDATE events SET verdict = ? WHERE id = ?", verdict, j.id); err != nil {
 				return err
 			}
 		}
@@ -199,13 +199,13 @@ func (c *commit) countFirst(rows []judged) (changed, copies map[int64]bool, err 
 // a conversation with copied events has one to where they come from, unless the two are linked already. Of two that each
 // have events of the other, one is the copy: they have one link.
 func (c *commit) copyLinks(copies map[int64]bool) error {
-	if _, err := c.exec(`UPDATE links SET uncounted = coalesce((SELECT min(e.verdict) = 2 FROM events e CROSS JOIN transcripts t ON t.id = e.transcript
+	if err := c.exec(`UPDATE links SET uncounted = coalesce((SELECT min(e.verdict) = 2 FROM events e CROSS JOIN transcripts t ON t.id = e.transcript
 		WHERE e.eid = links.event AND e.native = links.event_native AND e.verdict IN (0, 2) AND t.run_name IN (SELECT run_name FROM transcripts WHERE version = links.version)), 0)
 		WHERE event IN (SELECT id FROM temp.judged_eids) AND NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = links.version AND v.grave IS NOT NULL)`); err != nil {
 		return err
 	}
 	for _, id := range sorted(copies) {
-		if _, err := c.exec("DELETE FROM links WHERE derived = 1 AND version = (SELECT version FROM transcripts WHERE id = ?)", id); err != nil {
+		if err := c.exec("DELETE FROM links WHERE derived = 1 AND version = (SELECT version FROM transcripts WHERE id = ?)", id); err != nil {
 			return err
 		}
 		type copied struct {
@@ -237,7 +237,7 @@ func (c *commit) copyLinks(copies map[int64]bool) error {
 				}
 			}
 			edge := edgeOf(k.name, "fork", []string{"run", k.fromScope, k.from, ""}, []string{"run", k.toScope, k.to, ""})
-			if _, err := c.exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation, to_type, to_scope, to_id,
+			if err := c.exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation, to_type, to_scope, to_id,
 				to_conversation, format, statement, uncounted, derived, line, offset, length) VALUES (?1, ?2, 'fork', 'run', ?3, ?4, '', 'run', ?5, ?6, '', ?7, ?2, 0, 1, 0, ?8, 0)`,
 				k.version, edge, k.fromScope, k.from, k.toScope, k.to, k.format, k.at); err != nil {
 				return err
@@ -266,13 +266,12 @@ func (c *commit) recountAll(transcripts map[int64]bool) error {
 
 // recount counts the rows of a transcript again.
 func (c *commit) recount(transcript int64) error {
-	_, err := c.exec(`UPDATE transcripts SET
+	return c.exec(`UPDATE transcripts SET
 		events = (SELECT count(*) FROM events WHERE transcript = ?1 AND part = 0 AND verdict = 0),
 		messages = (SELECT count(DISTINCT e.seq) FROM events e WHERE transcript = ?1 AND verdict = 0 AND scene IN (SELECT s.id FROM names k CROSS JOIN scenes s ON s.kind = k.id WHERE k.name = 'message')),
 		calls = (SELECT count(*) FROM events e CROSS JOIN calls c ON c.event = e.id WHERE e.transcript = ?1 AND c.verdict = 0 AND e.verdict = 0),
 		results = (SELECT count(*) FROM events e CROSS JOIN results r ON r.event = e.id WHERE e.transcript = ?1 AND e.verdict = 0)
 		WHERE id = ?1`, transcript)
-	return err
 }
 
 // judgeCalls lets one of several calls with one key count, in each touched run that has any. Most keys have one call, which
@@ -308,7 +307,7 @@ func (c *commit) judgeCalls() error {
 				continue
 			}
 			changed[j.transcript] = true
-			if _, err := c.exec("UPDATE calls SET verdict = ? WHERE event = ?", verdict, j.id); err != nil {
+			if err := c.exec("UPDATE calls SET verdict = ? WHERE event = ?", verdict, j.id); err != nil {
 				return err
 			}
 		}
@@ -356,7 +355,7 @@ func (c *commit) judgeReceipts() error {
 				if verdict == j.was {
 					continue
 				}
-				if _, err := c.exec("UPDATE "+table.name+" SET verdict = ?1"+table.also+" WHERE id = ?2", verdict, j.id); err != nil {
+				if err := c.exec("UPDATE "+table.name+" SET verdict = ?1"+table.also+" WHERE id = ?2", verdict, j.id); err != nil {
 					return err
 				}
 			}

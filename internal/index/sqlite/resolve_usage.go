@@ -79,7 +79,7 @@ func (c *commit) judgeUsage() error {
 			if verdict == j.was && i == 0 {
 				continue
 			}
-			if _, err := c.exec("UPDATE usage SET verdict = ?, of = ? WHERE id = ?", verdict, of, j.id); err != nil {
+			if err := c.exec("UPDATE usage SET verdict = ?, of = ? WHERE id = ?", verdict, of, j.id); err != nil {
 				return err
 			}
 		}
@@ -104,7 +104,7 @@ func (c *commit) judgeSpoken(keys []int64) error {
 		return err
 	}
 	for _, key := range sorted(by) {
-		if _, err := c.exec("UPDATE usage SET verdict = ?, of = ? WHERE usage_id = ? AND verdict = ?", schema.Duplicate, by[key], usageID(key), schema.Counted); err != nil {
+		if err := c.exec("UPDATE usage SET verdict = ?, of = ? WHERE usage_id = ? AND verdict = ?", schema.Duplicate, by[key], usageID(key), schema.Counted); err != nil {
 			return err
 		}
 	}

@@ -65,10 +65,10 @@ func (c *commit) supplant(id, chain int64, v *blob.Version) error {
 	if err := c.silence(id); err != nil {
 		return err
 	}
-	if _, err := c.exec("DELETE FROM extents WHERE chain = ?", chain); err != nil {
+	if err := c.exec("DELETE FROM extents WHERE chain = ?", chain); err != nil {
 		return err
 	}
-	if _, err := c.exec("UPDATE chains SET root = ?, size = ?, sha256 = ? WHERE id = ?", v.Root[:], v.Size, v.SHA256[:], chain); err != nil {
+	if err := c.exec("UPDATE chains SET root = ?, size = ?, sha256 = ? WHERE id = ?", v.Root[:], v.Size, v.SHA256[:], chain); err != nil {
 		return err
 	}
 	format, err := c.name(v.Format)
@@ -79,9 +79,8 @@ func (c *commit) supplant(id, chain int64, v *blob.Version) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.exec(`UPDATE versions SET parser = 0, parsed = 0, grave = NULL, size = ?, sha256 = ?, mtime = ?, mode = ?, format = ?, role = ?,
+	return c.exec(`UPDATE versions SET parser = 0, parsed = 0, grave = NULL, size = ?, sha256 = ?, mtime = ?, mode = ?, format = ?, role = ?,
 		root_dir = ? WHERE id = ?`, v.Size, v.SHA256[:], v.ModTime.UnixNano(), v.Mode, format, role, v.Claim, id)
-	return err
 }
 
 // layTombstone buries a version when a tombstone that is known lies on what it has become.
@@ -99,6 +98,5 @@ func (c *commit) layTombstone(id, chain int64, known bool, v *blob.Version) erro
 		}
 		return c.bury(id, key)
 	}
-	_, err = c.exec("UPDATE versions SET grave = ? WHERE chain = ?", key, chain)
-	return err
+	return c.exec("UPDATE versions SET grave = ? WHERE chain = ?", key, chain)
 }

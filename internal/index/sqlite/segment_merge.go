@@ -183,12 +183,11 @@ const firstTombstone = 1 << 16
 
 func (t *tx) dropSegment(g fts5.Segment) error {
 	for _, id := range []int{g.ID, g.ID + firstTombstone} {
-		if _, err := t.exec("DELETE FROM fts_data WHERE id >= ? AND id < ?", fts5.PageID(id, 0), fts5.PageID(id+1, 0)); err != nil {
+		if err := t.exec("DELETE FROM fts_data WHERE id >= ? AND id < ?", fts5.PageID(id, 0), fts5.PageID(id+1, 0)); err != nil {
 			return err
 		}
 	}
-	_, err := t.exec("DELETE FROM fts_idx WHERE segid = ?", g.ID)
-	return err
+	return t.exec("DELETE FROM fts_idx WHERE segid = ?", g.ID)
 }
 
 // segmentSource reads the pages of segments. It implements fts5.Source.
@@ -221,7 +220,7 @@ type emptiedSource struct{ segmentSource }
 func (s emptiedSource) Leaves(segment, first, last int) ([][]byte, error) {
 	pages, err := s.segmentSource.Leaves(segment, first, last)
 	if err == nil {
-		_, err = s.t.exec("DELETE FROM fts_data WHERE id BETWEEN ? AND ?", fts5.PageID(segment, int64(first)), fts5.PageID(segment, int64(last)))
+		err = s.t.exec("DELETE FROM fts_data WHERE id BETWEEN ? AND ?", fts5.PageID(segment, int64(first)), fts5.PageID(segment, int64(last)))
 	}
 	return pages, err
 }

@@ -94,7 +94,7 @@ func (m *model) commit(kind string, n int) {
 			}
 			if m.IntN(3) == 0 {
 				id := some[0].id
-				if _, err := x.exec("DELETE FROM fts WHERE rowid = ?", id); err != nil {
+				if err := x.exec("DELETE FROM fts WHERE rowid = ?", id); err != nil {
 					return err
 				}
 				mustExec(m.T, m.native, "DELETE FROM fts WHERE rowid = ?", id)

@@ -41,7 +41,7 @@ func (c *commit) pack(p *index.PackRow) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := c.exec("INSERT INTO packs (id, name, size, created, writer) VALUES (?, ?, ?, ?, ?)",
+	if err := c.exec("INSERT INTO packs (id, name, size, created, writer) VALUES (?, ?, ?, ?, ?)",
 		id, p.Name, p.Size, p.Created.UnixMicro(), p.Writer); err != nil {
 		return 0, err
 	}
@@ -137,13 +137,12 @@ func (c *commit) grow(id, chain int64, v *blob.Version) error {
 	}
 	// What grew must be parsed: parser 0 says so until its rows follow.
 	const moved = "mtime <> ?2 AND " + atFile
-	if _, err := c.exec(`UPDATE versions AS v SET parser = CASE WHEN size < ?1 OR `+moved+` THEN 0 ELSE parser END, parsed = CASE WHEN `+moved+` THEN 0 ELSE parsed END,
+	if err := c.exec(`UPDATE versions AS v SET parser = CASE WHEN size < ?1 OR `+moved+` THEN 0 ELSE parser END, parsed = CASE WHEN `+moved+` THEN 0 ELSE parsed END,
 		grave = CASE WHEN size < ?1 THEN NULL ELSE grave END, size = ?1, mtime = ?2, sha256 = ?, mode = ?,
 		format = ?, role = ?, root_dir = ? WHERE id = ? AND size <= ?1`, v.Size, v.ModTime.UnixNano(), v.SHA256[:], v.Mode, format, role, v.Claim, id); err != nil {
 		return err
 	}
-	_, err = c.exec("UPDATE chains SET size = ?, sha256 = ? WHERE id = ? AND size <= ?", v.Size, v.SHA256[:], chain, v.Size)
-	return err
+	return c.exec("UPDATE chains SET size = ?, sha256 = ? WHERE id = ? AND size <= ?", v.Size, v.SHA256[:], chain, v.Size)
 }
 
 func (c *commit) addVersion(file int64, v *blob.Version) (id, chain int64, err error) {
@@ -215,7 +214,7 @@ func (c *commit) source(name string) (id int64, err error) {
 	ok, err := c.look("SELECT id FROM sources WHERE name = ?", []any{name}, &id)
 	if err == nil && !ok {
 		if id, err = c.id("sources"); err == nil {
-			_, err = c.put("INSERT INTO sources (id, name) VALUES (?, ?)", id, name)
+			err = c.put("INSERT INTO sources (id, name) VALUES (?, ?)", id, name)
 		}
 	}
 	if err != nil {
@@ -315,7 +314,7 @@ func (c *commit) fact(f index.FactRow) (news bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = c.put(`INSERT INTO facts (kind, key, time, pack, value) VALUES (?, ?, ?, ?, ?)
+	err = c.put(`INSERT INTO facts (kind, key, time, pack, value) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (kind, key) DO UPDATE SET time = excluded.time, pack = excluded.pack, value = excluded.value
 		WHERE (excluded.time, excluded.pack) > (time, pack)`, f.Kind, f.Key, f.Time.UnixMicro(), f.Pack, value)
 	return !told || f.Time.UnixMicro() > last, err

@@ -126,8 +126,7 @@ func (t *tx) settleFresh() (formats map[int64]int64, err error) {
 
 // touch lets SQL sum a run.
 func (t *tx) touch(run int64) error {
-	_, err := t.exec("INSERT OR IGNORE INTO usage_touched (run_name) VALUES (?)", run)
-	return err
+	return t.exec("INSERT OR IGNORE INTO usage_touched (run_name) VALUES (?)", run)
 }
 
 // addFresh writes the sums of runs that have none, and notes the runs, for usage_days.

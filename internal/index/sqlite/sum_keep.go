@@ -101,7 +101,7 @@ func (t *tx) keepSums() error {
 
 func (t *tx) execAll(statements []string) error {
 	for _, statement := range statements {
-		if _, err := t.exec(statement); err != nil {
+		if err := t.exec(statement); err != nil {
 			return err
 		}
 	}

@@ -93,7 +93,7 @@ func TestRollupFollowsUsage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := x.exec(change, r.IntN(20)); err != nil {
+			if err := x.exec(change, r.IntN(20)); err != nil {
 				t.Fatal(err)
 			}
 			if err := x.Commit(); err != nil {
@@ -151,8 +151,7 @@ func TestFreshSums(t *testing.T) {
 		}
 		have, days := dump(t, db.r, threads), dump(t, db.r, "SELECT * FROM usage_days")
 		inTx(t, db, func(x *tx) error {
-			_, err := x.exec("INSERT INTO usage_touched SELECT DISTINCT run_name FROM usage")
-			return err
+			return x.exec("INSERT INTO usage_touched SELECT DISTINCT run_name FROM usage")
 		})
 		same(t, fmt.Sprintf("sums of conversations after %d commits", i+1), have, dump(t, db.r, threads))
 		same(t, fmt.Sprintf("sums of days after %d commits", i+1), days, dump(t, db.r, "SELECT * FROM usage_days"))

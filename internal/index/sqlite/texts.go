@@ -46,7 +46,7 @@ func (t *tx) textsID(texts usageTexts) (id int64, err error) {
 		for _, s := range texts {
 			args = append(args, null(s))
 		}
-		if _, err := t.put(insertTexts(), args...); err != nil {
+		if err := t.put(insertTexts(), args...); err != nil {
 			return 0, err
 		}
 	}

@@ -72,24 +72,24 @@ func (t *tx) end() error {
 }
 
 // exec runs a statement past database/sql. It is not interrupted, only left out, when the context ends: see execLong.
-func (t *tx) exec(query string, args ...any) (sql.Result, error) {
+func (t *tx) exec(query string, args ...any) error {
 	if err := t.settle(); err != nil {
-		return nil, err
+		return err
 	}
 	return t.put(query, args...)
 }
 
 // put is exec for what has to do with no row that waits.
-func (t *tx) put(query string, args ...any) (sql.Result, error) {
+func (t *tx) put(query string, args ...any) error {
 	t.args = t.args[:0]
 	for i, v := range args {
 		value, err := driver.DefaultParameterConverter.ConvertValue(v)
 		if err != nil {
-			return nil, fmt.Errorf("%.60q: argument %d: %w", query, i+1, err)
+			return fmt.Errorf("%.60q: argument %d: %w", query, i+1, err)
 		}
 		t.args = append(t.args, driver.NamedValue{Ordinal: i + 1, Value: value})
 	}
-	return t.direct(query, t.args)
+	return t.withConn(func(c *engine.Cached) error { return c.Run(t.calm, query, t.args) })
 }
 
 // execLong runs a statement that may take long, until the context ends.
@@ -182,10 +182,10 @@ func (t *tx) beside(query string, row func(*sql.Rows) error, args ...any) error 
 
 // fill empties a temporary table of one integer column and puts values in.
 func (t *tx) fill(table string, values []int64) error {
-	if _, err := t.put("CREATE TEMP TABLE IF NOT EXISTS " + table + " (id INTEGER PRIMARY KEY)"); err != nil {
+	if err := t.put("CREATE TEMP TABLE IF NOT EXISTS " + table + " (id INTEGER PRIMARY KEY)"); err != nil {
 		return err
 	}
-	if _, err := t.put("DELETE FROM temp." + table); err != nil {
+	if err := t.put("DELETE FROM temp." + table); err != nil {
 		return err
 	}
 	b := inserter{t: t, into: "OR IGNORE INTO temp." + table, columns: columnList("id")}
@@ -225,7 +225,7 @@ func (t *tx) nameID(s string) (int64, error) {
 		if id, err = t.id("names"); err != nil {
 			return 0, err
 		}
-		if _, err := t.put("INSERT INTO names (id, name) VALUES (?, ?)", id, s); err != nil {
+		if err := t.put("INSERT INTO names (id, name) VALUES (?, ?)", id, s); err != nil {
 			return 0, err
 		}
 	}
@@ -273,7 +273,7 @@ func (t *tx) sceneOf(columns ...any) (id int64, err error) {
 	if id, err = t.id("scenes"); err != nil {
 		return 0, err
 	}
-	_, err = t.put("INSERT INTO scenes (id, kind, role, type, tool, agent, model, flow, step) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", append([]any{id}, columns...)...)
+	err = t.put("INSERT INTO scenes (id, kind, role, type, tool, agent, model, flow, step) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", append([]any{id}, columns...)...)
 	return id, err
 }
 

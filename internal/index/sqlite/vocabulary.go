@@ -56,7 +56,7 @@ func (w *runWriter) flush() error {
 		}
 	}
 	w.packed = w.words.Take(w.packed[:0])
-	_, err := w.t.put("INSERT INTO terms (id, words) VALUES (?, ?)", w.id, w.packed)
+	err := w.t.put("INSERT INTO terms (id, words) VALUES (?, ?)", w.id, w.packed)
 	w.id++
 	return err
 }
@@ -107,7 +107,7 @@ func (t *tx) runs() (all []int64, err error) {
 
 func (t *tx) dropRuns(runs []int64) error {
 	for _, run := range runs {
-		if _, err := t.exec("DELETE FROM terms WHERE id >= ? AND id < ?", run<<schema.RunBits, (run+1)<<schema.RunBits); err != nil {
+		if err := t.exec("DELETE FROM terms WHERE id >= ? AND id < ?", run<<schema.RunBits, (run+1)<<schema.RunBits); err != nil {
 			return err
 		}
 	}
@@ -129,7 +129,7 @@ func (t *tx) takeBlock(after, before int64, most int, take func(id int64, block 
 	taken := int64(0)
 	err := t.nextBlock(after, before, most, func(id int64, block []byte) { taken = id; take(id, block) })
 	if err == nil && taken > 0 {
-		_, err = t.exec("DELETE FROM terms WHERE id = ?", taken)
+		err = t.exec("DELETE FROM terms WHERE id = ?", taken)
 	}
 	return err
 }

@@ -121,8 +121,7 @@ func (c *Cached) Give(ctx context.Context, text string, width int, values []Valu
 	}
 	c.given.width, c.given.values = width, values
 	defer c.given.done()
-	_, err := c.Run(ctx, text, c.given.args[:])
-	return err
+	return c.Run(ctx, text, c.given.args[:])
 }
 
 // given is what a statement of one connection reads.

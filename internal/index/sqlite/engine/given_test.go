@@ -42,7 +42,7 @@ func valuesOf(t *testing.T, all ...any) (values []Value) {
 
 func run(t *testing.T, c *Cached, text string) {
 	t.Helper()
-	if _, err := c.Run(t.Context(), text, nil); err != nil {
+	if err := c.Run(t.Context(), text, nil); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 }
@@ -138,7 +138,7 @@ func TestGiveFails(t *testing.T) {
 	}
 	for _, statement := range []string{
 		"INSERT INTO x SELECT c0, c1 FROM given(4711)", "INSERT INTO x SELECT c0, c1 FROM given", "SELECT c0 FROM given(NULL)", "CREATE VIRTUAL TABLE y USING given"} {
-		if _, err := c.Run(context.Background(), statement, nil); err == nil {
+		if err := c.Run(context.Background(), statement, nil); err == nil {
 			t.Errorf("%s: no error", statement)
 		}
 	}

@@ -101,13 +101,13 @@ func (c *Cached) query(ctx context.Context, text string, args []sqldriver.NamedV
 }
 
 // Run runs a statement that is prepared at most once, and that nothing is read from.
-func (c *Cached) Run(ctx context.Context, text string, args []sqldriver.NamedValue) (sqldriver.Result, error) {
+func (c *Cached) Run(ctx context.Context, text string, args []sqldriver.NamedValue) error {
 	s, err := c.statement(ctx, text)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	result, err := s.ExecContext(ctx, args)
-	return result, errors.Join(err, c.release(s))
+	_, err = s.ExecContext(ctx, args)
+	return errors.Join(err, c.release(s))
 }
 
 func (c *Cached) statement(ctx context.Context, text string) (*cachedStatement, error) {

@@ -35,8 +35,7 @@ func (r *Reading) run(statement string) error {
 		if !ok {
 			return errNoPool
 		}
-		_, err := c.Run(context.Background(), statement, nil)
-		return err
+		return c.Run(context.Background(), statement, nil)
 	})
 }
 
