@@ -135,7 +135,7 @@ func (s *pieceStore) take(t *libc.TLS, n int32) uintptr {
 
 // begin begins a lot.
 func (s *pieceStore) begin(t *libc.TLS) bool {
-	lot := pages.run(t, pieceLot/pageRoom)
+	lot := pages.run(pieceLot / pageRoom)
 	if lot == 0 {
 		if lot = libc.Xmalloc(t, pieceLot); lot == 0 {
 			return false
@@ -234,7 +234,7 @@ func (s *pageStore) lot(t *libc.TLS) (lot uintptr) {
 func pagesIn(lot uintptr) int32 { return int32((lot - unsafe.Sizeof(pageLot{})) / pageRoom) }
 
 // run takes pages of the first lot that nobody has taken yet, one behind the other, for good: the others are given back. It is 0 where there are not as many.
-func (s *pageStore) run(t *libc.TLS, n int32) uintptr {
+func (s *pageStore) run(n int32) uintptr {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.room == 0 {

@@ -13,7 +13,6 @@
 package cline
 
 import (
-	"fmt"
 	"iter"
 	"strconv"
 
@@ -71,14 +70,10 @@ func (cline) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text gives the text of one part of an event.
 func (cline) Text(role string, raw []byte, part int) (string, error) {
-	v, err := format.ParseJSON(raw)
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", role, err)
-	}
 	if role == roleUI {
-		return uiText(v), nil
+		return format.TextOf(role, raw, uiText)
 	}
-	return blockText(v), nil
+	return format.TextOf(role, raw, blockText)
 }
 
 // parser is one parse of one file.

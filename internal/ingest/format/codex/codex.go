@@ -15,7 +15,6 @@
 package codex
 
 import (
-	"fmt"
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -68,14 +67,10 @@ func (codex) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 
 // Text gives the text of one part of an event.
 func (codex) Text(role string, raw []byte, part int) (string, error) {
-	v, err := format.ParseJSON(raw)
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", role, err)
-	}
 	if role == roleHistory || role == roleNames {
-		return asideText(v), nil
+		return format.TextOf(role, raw, asideText)
 	}
-	return lineText(v), nil
+	return format.TextOf(role, raw, lineText)
 }
 
 // parser is one parse of one file.

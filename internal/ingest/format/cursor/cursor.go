@@ -16,7 +16,6 @@
 package cursor
 
 import (
-	"fmt"
 	"iter"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -93,11 +92,7 @@ func (cursor) Text(role string, raw []byte, _ int) (string, error) {
 	if role == rolePlain {
 		return plainText(string(raw)), nil
 	}
-	v, err := format.ParseJSON(raw)
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", role, err)
-	}
-	return string(appendPiece(nil, role, v)), nil
+	return format.TextOf(role, raw, func(v format.Value) string { return string(appendPiece(nil, role, v)) })
 }
 
 // The ranks of what an original says of a conversation.

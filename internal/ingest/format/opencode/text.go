@@ -12,15 +12,15 @@ import (
 func pieceText(v format.Value) string {
 	switch {
 	case !v.IsObject():
-		return string(appendPiece(nil, v))
+		return stringsOf(v)
 	case v.Get("type").Str() == "tool" && v.Get("state").Exists():
 		return callText(v)
 	case v.Get("table").Is(tableMessage) && v.Get("type").Is("assistant"):
-		return string(appendPiece(nil, v.Get("data", "error"))) // the rest are pieces of their own
+		return stringsOf(v.Get("data", "error")) // the rest are pieces of their own
 	case v.Get("table").Exists() && v.Get("data").Exists():
-		return string(appendPiece(nil, v.Get("data")))
+		return stringsOf(v.Get("data"))
 	}
-	return string(appendPiece(nil, v))
+	return stringsOf(v)
 }
 
 func callText(v format.Value) string {
@@ -55,9 +55,9 @@ func isRecord(v format.Value) bool {
 	return v.Get("table").Exists() || v.Get("type").IsString() || v.Get("role").IsString() || v.Get("id").Exists() && v.Get("time").Exists()
 }
 
-func appendPiece(dst []byte, v format.Value) []byte {
+func stringsOf(v format.Value) string {
 	record := isRecord(v)
-	return format.AppendText(dst, v, func(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
+	return string(format.AppendText(nil, v, func(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
 		switch {
 		case depth > deepest:
 			return format.AppendStrings(dst, v), true
@@ -65,5 +65,5 @@ func appendPiece(dst []byte, v format.Value) []byte {
 			return dst, true
 		}
 		return dst, v.IsDataURL()
-	})
+	}))
 }
