@@ -20,6 +20,9 @@ type Place struct {
 	Deletes string
 }
 
+// ConfigHomes are where programs keep their settings: Linux, macOS, Windows.
+var ConfigHomes = []string{"~/.config", "$XDG_CONFIG_HOME", "~/Library/Application Support", "~/AppData/Roaming", "$APPDATA"}
+
 // At gives the same for several paths.
 func (p Place) At(paths ...string) (all []Place) {
 	for _, p.Path = range paths {

@@ -10,9 +10,6 @@ var extensions = []struct{ source, folder string }{
 	{"zoo-code", "zoocodeorganization.zoo-code"},
 }
 
-// homes are where editors keep their settings: Linux, macOS, Windows.
-var homes = []string{"~/.config", "$XDG_CONFIG_HOME", "~/Library/Application Support", "~/AppData/Roaming", "$APPDATA"}
-
 var editors = []string{"Code", "Code - Insiders", "Cursor", "Windsurf", "VSCodium", "Trae"}
 
 // servers are where editors keep them on machines that they work on from afar.
@@ -28,7 +25,7 @@ func (cline) Places() []format.Place {
 		all = append(all, format.Place{Name: source, Path: path, Deletes: deletes})
 	}
 	for _, x := range extensions {
-		for _, home := range homes {
+		for _, home := range format.ConfigHomes {
 			for _, editor := range editors {
 				add(x.source, home+"/"+editor+"/User/globalStorage/"+x.folder)
 			}

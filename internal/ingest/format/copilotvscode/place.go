@@ -2,9 +2,6 @@ package copilotvscode
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// homes are where editors keep their settings: Linux, macOS, Windows.
-var homes = []string{"~/.config", "$XDG_CONFIG_HOME", "~/Library/Application Support", "~/AppData/Roaming", "$APPDATA"}
-
 var editors = []string{"Code", "Code - Insiders", "Code - Exploration", "Code - OSS", "VSCodium", "VSCodium - Insiders"}
 
 // servers are where editors keep them on machines that they work on from afar.
@@ -20,7 +17,7 @@ func (vscode) Places() []format.Place {
 			})
 		}
 	}
-	for _, home := range homes {
+	for _, home := range format.ConfigHomes {
 		for _, editor := range editors {
 			add(home + "/" + editor)
 		}

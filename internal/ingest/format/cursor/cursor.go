@@ -59,7 +59,7 @@ func (cursor) Places() []format.Place {
 	for _, dir := range []string{"~/.cursor", "$CURSOR_CONFIG_DIR", "$XDG_CONFIG_HOME/cursor"} {
 		all = append(all, format.Place{Name: "cursor", Path: dir + "/projects"}, format.Place{Name: "cursor", Path: dir + "/chats"})
 	}
-	for _, home := range []string{"~/.config", "$XDG_CONFIG_HOME", "~/Library/Application Support", "~/AppData/Roaming", "$APPDATA"} {
+	for _, home := range format.ConfigHomes {
 		user := home + "/Cursor/User/"
 		all = append(all, format.Place{Name: "cursor", Path: user + "globalStorage", Holds: stateName, Deletes: deletes},
 			format.Place{Name: "cursor", Path: user + workspacesDir, Deletes: deletes})
