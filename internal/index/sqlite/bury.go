@@ -128,7 +128,7 @@ func (c *commit) silence(version int64) error {
 			return err
 		}
 	}
-	for _, table := range []string{"run_claims", "transcripts", "usage", "receipts", "steps", "links", "hints", "problems", "graves"} {
+	for _, table := range []string{"run_claims", "transcripts", "usage", "receipts", "steps", "links", "hints", "problems", "graves", "bounds"} {
 		if err := c.exec("DELETE FROM "+table+" WHERE version = ?", version); err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	c := &commit{
 		tx: t, batch: batch, bulkRows: db.bulkRows, slots: db.slots, told: db.told.take(), telling: map[*index.Words][]uint64{}, usages: usageRows(t), usageBefore: -1,
 		named: map[int64]runName{}, held: map[int64]heldTranscript{}, sources: map[string]int64{}, formats: map[int64]string{}, born: map[index.VersionKey]int64{},
-		files: map[fileKey]int64{}, knownNames: map[runName]int64{}, runs: map[string]int64{}, bornRuns: map[int64]*touchedName{}, identified: map[int64]int64{}, heard: map[int64]*heard{}, takes: map[int64]*take{}, called: map[int64][]int64{}, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{},
+		files: map[fileKey]int64{}, knownNames: map[runName]int64{}, runs: map[string]int64{}, bornRuns: map[int64]*touchedName{}, identified: map[int64]int64{}, heard: map[int64]*heard{}, takes: map[int64]*take{}, called: map[int64][]int64{}, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}, bounds: map[int64]*bounds{}, halves: halves{},
 	}
 	t.waiting = newWaiting(t)
 	c.newRuns = &drafts{to: &inserter{t: t, into: "OR FAIL INTO runs", columns: columnList(runColumns)}}
@@ -71,6 +71,8 @@ type commit struct {
 	newRuns     *drafts                    // those of which nothing is written yet
 	born        map[index.VersionKey]int64 // versions that this commit has added, of which nothing is said yet and on which no tombstone lies
 	rows        []pendingRow
+	bounds      map[int64]*bounds        // of the versions of which the commit has numbers
+	halves      halves                   // of their calls
 	named       map[int64]runName        // names of runs, as far as something was said of them
 	held        map[int64]heldTranscript // transcripts, likewise
 
@@ -125,6 +127,9 @@ func (c *commit) run() error {
 	}
 	if err := c.writeRows(); err != nil {
 		return fmt.Errorf("events: %w", err)
+	}
+	if err := c.writeBounds(); err != nil {
+		return fmt.Errorf("bounds: %w", err)
 	}
 	if err := c.countPartial(); err != nil {
 		return err

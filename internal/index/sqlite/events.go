@@ -158,7 +158,9 @@ func (c *commit) writeCall(to *inserter, r *pendingRow, s callScope) error {
 		list := index.Hash(r.Call.Paths...)
 		paths, c.paths[list] = list, r.Call.Paths
 	}
-	return to.add(r.id, r.transcript, s.call(r.Call.ID), r.Call.ID, key, r.Call.Rank, schema.Counted, name, r.Call.Input, paths)
+	call := s.call(r.Call.ID)
+	c.halves.called(s.bounds, r, call)
+	return to.add(r.id, r.transcript, call, r.Call.ID, key, r.Call.Rank, schema.Counted, name, r.Call.Input, paths)
 }
 
 func (c *commit) writeResult(to *inserter, r *pendingRow, s callScope) error {
@@ -170,7 +172,9 @@ func (c *commit) writeResult(to *inserter, r *pendingRow, s callScope) error {
 	if r.Result.Failed != transcript.Unstated {
 		failed = flag(r.Result.Failed == transcript.Yes)
 	}
-	return to.add(r.id, r.transcript, s.call(r.Result.Call), name, failed, null(r.Result.Status),
+	call := s.call(r.Result.Call)
+	c.halves.ended(s.bounds, r, call)
+	return to.add(r.id, r.transcript, call, name, failed, null(r.Result.Status),
 		nullCount(r.Result.Duration), r.Result.Output, flag(r.Result.Cut))
 }
 
@@ -178,6 +182,7 @@ func (c *commit) writeResult(to *inserter, r *pendingRow, s callScope) error {
 type callScope struct {
 	run, conversation string
 	high              int64 // the number of the run's name
+	bounds            *bounds
 }
 
 // call is the identity of a call: 16 bits of the number of its run, so that what is written together stands together in the
@@ -199,7 +204,7 @@ func (c *commit) callScopes() map[int64]callScope {
 		}
 		t := c.held[r.transcript]
 		n := c.named[t.name]
-		s := callScope{high: t.name, run: strconv.FormatInt(n.format, 10) + "\x00" + n.scope + "\x00" + n.native}
+		s := callScope{high: t.name, bounds: c.boundsOf(t.version), run: strconv.FormatInt(n.format, 10) + "\x00" + n.scope + "\x00" + n.native}
 		s.conversation = s.run + "\x00" + t.native
 		if !t.shared {
 			s.conversation += "\x00" + strconv.FormatInt(t.version, 10)

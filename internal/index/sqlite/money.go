@@ -96,6 +96,7 @@ func (c *commit) insertUsage(version, name int64, u *transcript.Usage, usageID s
 	if err != nil {
 		return err
 	}
+	c.boundsOf(version).spent(u, calculated)
 	verdict := schema.VerdictNumber[u.Verdict]
 	if verdict == schema.Counted {
 		c.spends(name, version, texts, u, calculated)

@@ -128,7 +128,7 @@ func (c *commit) unsay(o *owner) error {
 			return err
 		}
 	}
-	return nil
+	return c.exec("DELETE FROM bounds WHERE version = ?1 AND NOT EXISTS (SELECT 1 FROM usage WHERE version = ?1)", o.version)
 }
 
 // dropRows removes the event rows of a transcript, words included.

@@ -118,7 +118,7 @@ var benchQueries = []string{
 	"tool:bash", "tool:bash the", "tool:bash w2000x", "role:user error", "kind:tool_result is:error", "is:error error",
 	"project:/srv/project-7", "project:/srv/project-7 error", "project:/srv/project-7 w2000x", "project:nothing", "project:nothing error", "project:*ject-7* the",
 	"after:2026-11-01 error", "during:2026-03 error", "during:2026-03-05 the", "model:model-3 error", "agent:nobody", "run:bench-000123", "run:bench-000123 the",
-	`"the error"`, `"return nil"`, "retu*", "w2000*", "w200*", "w20*", "cost>0.99", "cost>0.99 the", "tokens>49k error", "duration>1h", "events>1000", "tag:none error", "is:pinned", "path:*bench-000042*",
+	`"the error"`, `"return nil"`, "retu*", "w2000*", "w200*", "w20*", "cost>0.99", "cost>0.99 the", "tokens>49k error", "cost>5", "cost>0.99 role:user", "duration>1h", "duration>118s", "events>1000", "tag:none error", "is:pinned", "path:*bench-000042*",
 }
 
 // BenchmarkFind is the newest twenty hits, without texts.

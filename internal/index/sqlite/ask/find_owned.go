@@ -37,7 +37,11 @@ func (p *planner) owned(c where.Cond) (o owned, err error) {
 	query, args, key := p.ownersOf(c)
 	all, known := p.tx.owned[key]
 	if !known {
-		if all, err = p.lookUp(query, args); err != nil {
+		most := p.mostOwned
+		if c.Stretch != "" {
+			most *= mostStretched
+		}
+		if all, err = p.lookUp(query, args, most); err != nil {
 			return o, err
 		}
 		if p.tx.keeps(len(all.holders) + len(all.shown.holders)) {
@@ -50,7 +54,7 @@ func (p *planner) owned(c where.Cond) (o owned, err error) {
 	return all.shown, nil
 }
 
-func (p *planner) lookUp(query string, args []any) (o allOwned, err error) {
+func (p *planner) lookUp(query string, args []any, most int64) (o allOwned, err error) {
 	shown, hidden := int64(0), int64(0) // rows
 	scan := func(rows *sqlx.Rows) (h holder, err error) {
 		return h, rows.Scan(&h.id, &h.rows, &h.first, &h.last, &h.hidden)
@@ -62,16 +66,16 @@ func (p *planner) lookUp(query string, args []any) (o allOwned, err error) {
 			shown += h.rows
 		}
 		o.holders = append(o.holders, h)
-		return shown <= p.mostOwned
+		return shown <= most
 	})
 	if err != nil {
 		return o, err
 	}
 	slices.SortFunc(o.holders, func(a, b holder) int { return cmp.Compare(b.last, a.last) })
-	if o.shown.dense = shown > p.mostOwned; !o.shown.dense {
+	if o.shown.dense = shown > most; !o.shown.dense {
 		o.shown.holders = slices.DeleteFunc(slices.Clone(o.holders), func(h holder) bool { return h.hidden })
 	}
-	if o.dense = shown+hidden > p.mostOwned; o.dense {
+	if o.dense = shown+hidden > most; o.dense {
 		o.holders = nil
 	}
 	return o, nil
@@ -90,10 +94,14 @@ func (p *planner) ownersOf(c where.Cond) (query string, args []any, key string) 
 	if c.To > 0 {
 		seen = " AND t.first_row < " + strconv.FormatInt(c.To, 10)
 	}
-	query = `SELECT t.id, t.rows, t.first_row, t.last_row, t.verdict NOT IN (0, 6) FROM runs r JOIN conversations c ON c.run = r.id JOIN transcripts t ON t.conversation = c.id
-		WHERE t.indexed <> 0 AND ` + where.Balanced(append(slices.Clone(c.Own), c.Hint...), " AND ") + " AND t.last_row >= " + strconv.FormatInt(c.From, 10) + seen
+	conds, from := where.Balanced(append(slices.Clone(c.Own), c.Hint...), " AND "), "transcripts t"
+	if where.Reads(conds, "c") || where.Reads(conds, "r") {
+		from = "runs r JOIN conversations c ON c.run = r.id JOIN transcripts t ON t.conversation = c.id"
+	}
+	query = "SELECT t.id, t.rows, t.first_row, t.last_row, t.verdict NOT IN (0, 6) FROM " + from + " WHERE t.indexed <> 0 AND " + conds +
+		" AND t.last_row >= " + strconv.FormatInt(c.From, 10) + seen
 	args = append(slices.Clone(c.Owned), c.Hinted...)
-	return query, args, fmt.Sprintf("%s %#v %d", query, args, p.mostOwned)
+	return query, args, fmt.Sprintf("%s %#v %d %t", query, args, p.mostOwned, c.Stretch == "")
 }
 
 // rowIDs are the ids of the rows of transcripts.
@@ -106,14 +114,18 @@ func (p *planner) rowIDs(owners []holder, c where.Cond) ([]int64, error) {
 	for i, o := range owners {
 		list[i] = o.id
 	}
-	args := []any{asList(list), c.From, to}
-	key := fmt.Sprint(args...)
+	of, within, args := "json_each(?) j CROSS JOIN events e INDEXED BY events_place ON e.transcript = j.value", "", []any{asList(list)}
+	if c.Stretch != "" {
+		of, within = "("+c.Stretch+") s CROSS JOIN events e INDEXED BY events_place ON e.transcript = s.transcript", " AND e.offset >= s.first AND e.offset < s.behind"
+		args = append(args, c.Stretched...)
+	}
+	args = append(args, c.From, to)
+	key := fmt.Sprint(c.Stretch, args)
 	if ids, known := p.tx.rows[key]; known {
 		return slices.Clone(ids), nil
 	}
 	var text string // one value: a row for each would cost more than all of the rest
-	if err := p.tx.GetContext(p.ctx, &text, `SELECT json_group_array(e.id) FROM json_each(?) j CROSS JOIN events e INDEXED BY events_place
-		ON e.transcript = j.value WHERE e.id >= ? AND e.id < ?`, args...); err != nil {
+	if err := p.tx.GetContext(p.ctx, &text, "SELECT json_group_array(e.id) FROM "+of+" WHERE e.id >= ? AND e.id < ?"+within, args...); err != nil {
 		return nil, err
 	}
 	ids, err := fromList(text)

@@ -63,7 +63,8 @@ type measures struct {
 	// probe is how many rows are looked at, newest first, before what owns the hits is looked up: where hits are
 	// frequent that is all.
 	probe int
-	// mostOwned is how many rows may belong to the owners that are looked up. Owners of more are met by walking.
+	// mostOwned is how many rows may belong to the owners that are looked up. Owners of more are met by walking. Of stretches of
+	// them few rows are looked at: these may have mostStretched times as many.
 	mostOwned int64
 	// lookedUp is how many rows of owners are looked up at once, twice as many each time.
 	lookedUp int64
@@ -74,6 +75,9 @@ type measures struct {
 }
 
 var usual = measures{probe: 250, mostOwned: 200_000, lookedUp: 2000, listed: 512, tried: 20_000}
+
+// mostStretched times mostOwned is how many rows may belong to owners of which stretches match.
+const mostStretched = 16
 
 // planner finds the walks that answer a condition, the newest rows first.
 type planner struct {
@@ -135,12 +139,40 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 		if err != nil {
 			return err
 		}
-		if !o.dense {
+		scarce := false
+		if !o.dense && c.Stretch != "" && words != nil && !words.without {
+			if scarce, err = p.scarce(c); err != nil {
+				return err
+			}
+		}
+		if !o.dense && !scarce {
+			c.Own, c.Owned = nil, nil // as all of theirs are
 			return p.within(p.rowsOf(o.holders, of), c, words, visit)
 		}
 	}
 	_, err = p.everywhere(c, words, math.MaxInt, visit)
 	return err
+}
+
+// mostScarce is how many rows are rather looked at one by one than looked for among those of owners.
+const mostScarce = 4096
+
+// scarce says whether few rows have the words.
+func (p *planner) scarce(c where.Cond) (bool, error) {
+	words, err := p.sieve(c)
+	if err != nil {
+		return false, err
+	}
+	row := c.To
+	if row == 0 {
+		row = math.MaxInt64
+	}
+	for range mostScarce {
+		if row, err = words.Down(row - 1); err != nil || row < c.From || row < 0 {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // everywhere walks all rows that have the words, or all there are. It stops at the end of the hour when it has met most of

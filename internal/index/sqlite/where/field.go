@@ -211,14 +211,26 @@ func (k compiler) plain(f query.Field, in []string) (Cond, error) {
 		}
 		sql, c.args, owners = append(sql, s), append(c.args, args...), owners && !Reads(s, "e")
 	}
-	if owners && !k.runs {
+	switch {
+	case k.runs:
+		c.sql = []string{Balanced(sql, " OR ")}
+	case owners && ofFile[f.Name] != "":
+		// To look through all files is dear: rows that are met ask for theirs.
+		own := k.values(f.Values, []string{ofFile[f.Name]})
+		return Cond{Own: own.sql, Owned: own.args, Hint: []string{Balanced(sql, " OR ")}, Hinted: c.args}, nil
+	case owners:
 		return ofOwner(Balanced(sql, " OR "), c.args), nil
-	}
-	c.sql = []string{Balanced(sql, " OR ")}
-	if !k.runs {
+	default:
+		c.sql = []string{Balanced(sql, " OR ")}
 		c.Hint, c.Hinted = ofCalls(f)
 	}
 	return c, nil
+}
+
+// ofFile is what a row's file is called, and its source.
+var ofFile = map[string]string{
+	"path":   "(SELECT f.path FROM versions v CROSS JOIN files f ON f.id = v.file WHERE v.id = t.version)",
+	"source": "(SELECT s.name FROM versions v CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE v.id = t.version)",
 }
 
 // ofCalls is what owns rows with calls that touch something, or results that are cut.
@@ -355,7 +367,7 @@ func ofAttribute(key string) string {
 func special(f query.Field, v query.Value) (string, []any, error) {
 	switch f.Name {
 	case "path":
-		s, args := Compare("f.path", v)
+		s, args := comparePath(v)
 		return "t.version IN (SELECT v.id FROM files f CROSS JOIN versions v ON v.file = f.id WHERE " + s + ")", args, nil
 	case "source":
 		s, args := Compare("s.name", v)

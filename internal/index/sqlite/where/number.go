@@ -12,6 +12,10 @@ import (
 const usageAt = `EXISTS (SELECT 1 FROM usage u WHERE u.version = t.version AND u.inner IS e.inner AND u.offset + u.length > e.offset
 	AND u.offset = (SELECT x.offset FROM usage x WHERE x.version = t.version AND x.offset <= e.offset AND x.inner IS e.inner ORDER BY x.offset DESC LIMIT 1) AND `
 
+// stretch is the transcripts of a list, j, with the bytes between which their usage lies. It is followed by a condition on u.
+const stretch = `SELECT t.id AS transcript, min(u.offset) AS first, max(u.offset + u.length) AS behind FROM json_each(?) j
+	CROSS JOIN transcripts t ON t.id = j.value CROSS JOIN usage u ON u.version = t.version AND `
+
 // eventNumber is what a Compare reads of usage, "" for what is none of its numbers. What went in is all that was sent, cached or not.
 func eventNumber(field string) string {
 	switch field {
@@ -38,18 +42,27 @@ var eventDurations = []string{
 // stepAt is a step that an event tells of. It is followed by a comparison with its duration and a bracket.
 const stepAt = `EXISTS (SELECT 1 FROM steps s WHERE s.version = t.version AND s.offset = e.offset AND s.inner IS e.inner AND coalesce(s.duration, s.ended - s.started)`
 
-// longEnough is what owns rows that took long: where it is stated, and conversations that lasted as long. Of short ones
-// there is nothing to say.
-func longEnough(n query.Compare) (hint []string, args []any) {
-	if n.Op[0] == '<' {
-		return nil, nil
+// between is the versions that can have a number, by what is known of the least and the greatest of each.
+func between(n query.Compare) (sql string, args []any) {
+	most, least := "b."+n.Field+"_most", "coalesce(b."+n.Field+"_least, b."+n.Field+"_most)"
+	sql, args = most+" "+n.Op+" ?", []any{n.Value}
+	switch n.Op[0] {
+	case '<':
+		sql = least + " " + n.Op + " ?"
+	case '=':
+		sql, args = most+" >= ? AND "+least+" <= ?", []any{n.Value, n.Value}
 	}
-	is := " " + n.Op + " ?"
-	return []string{`(t.id IN (SELECT x.transcript FROM results x WHERE x.duration` + is + `)
-		OR t.id IN (SELECT k.transcript FROM results x CROSS JOIN calls k ON k.call = x.call WHERE x.duration` + is + `)
-		OR t.version IN (SELECT s.version FROM steps s WHERE coalesce(s.duration, s.ended - s.started)` + is + `)
-		OR (SELECT max(o.last_time) - min(o.first_time) FROM transcripts o WHERE o.conversation = c.id) >= ?)`},
-		[]any{n.Value, n.Value, n.Value, n.Value}
+	return "t.version IN (SELECT b.version FROM bounds b WHERE " + sql + ")", args
+}
+
+// astray is the transcripts with calls or results whose other half may stand in another one.
+const astray = `t.id IN (SELECT o.id FROM bounds b CROSS JOIN transcripts o ON o.version = b.version
+	CROSS JOIN transcripts p ON p.run_name = o.run_name AND p.native_id = o.native_id AND p.id <> o.id WHERE b.astray = 1)`
+
+// lasting is what owns rows of calls and steps that took so long.
+func lasting(n query.Compare) (hint []string, args []any) {
+	calls, args := between(n)
+	return []string{Balanced([]string{calls, astray, "t.version IN (SELECT s.version FROM steps s WHERE coalesce(s.duration, s.ended - s.started) " + n.Op + " ?)"}, " OR ")}, append(args, n.Value)
 }
 
 const conversationEvents = "(SELECT sum(o.events) FROM transcripts o WHERE o.conversation = c.id AND o.verdict = 0)"
@@ -84,8 +97,9 @@ func (k compiler) compare(n query.Compare) (Cond, error) {
 	}
 	switch number := eventNumber(n.Field); {
 	case number != "":
-		return Cond{sql: []string{usageAt + number + is + ")"}, args: args,
-			Hint: []string{"t.version IN (SELECT u.version FROM usage u WHERE " + number + is + ")"}, Hinted: args}, nil
+		hint, hinted := between(n)
+		return Cond{sql: []string{usageAt + number + is + ")"}, args: args, Hint: []string{hint}, Hinted: hinted,
+			Stretch: stretch + number + is + " GROUP BY t.id", Stretched: args}, nil
 	case n.Field == "events":
 		return ofOwner(conversationEvents+is, args), nil
 	case n.Field == "duration":
@@ -95,7 +109,7 @@ func (k compiler) compare(n query.Compare) (Cond, error) {
 			sql, each = append(sql, d+is), append(each, n.Value)
 		}
 		sql, each = append(sql, stepAt+is+")"), append(each, n.Value)
-		hint, hinted := longEnough(n)
+		hint, hinted := lasting(n)
 		return Cond{sql: []string{Balanced(sql, " OR ")}, args: each, Hint: hint, Hinted: hinted}, nil
 	}
 	return Cond{}, &index.UnsupportedError{What: n.String(), Why: "events have no such number"}

@@ -24,6 +24,26 @@ func Compare(column string, v query.Value) (string, []any) {
 	return column + " GLOB ?", []any{glob(v)}
 }
 
+// like escapes what LIKE would take for a pattern.
+var like = strings.NewReplacer("%", `\%`, "_", `\_`, `\`, `\\`)
+
+// comparePath is Compare for f.path. Paths are many and long, and LIKE looks for the beginning of a text in a quarter of the time that
+// GLOB takes to find its first letter in either case. It folds ASCII letters only, of which k and s have a third form.
+func comparePath(v query.Value) (string, []any) {
+	if v.Text == "" || v.Match == query.Whole || !ascii(v.Text) || len(v.Text) > maxGlob {
+		return Compare("f.path", v)
+	}
+	pattern := like.Replace(v.Text) + "%"
+	if v.Match == query.Contains {
+		pattern = "%" + pattern
+	}
+	sql, args := `f.path LIKE ? ESCAPE '\'`, []any{pattern}
+	if strings.ContainsAny(v.Text, "ksKS") {
+		sql, args = "("+sql+" OR length(f.path) < octet_length(f.path) AND f.path GLOB ?)", append(args, glob(v))
+	}
+	return sql, args
+}
+
 func ascii(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }

@@ -28,8 +28,11 @@ type Cond struct {
 	// owns those that can match.
 	Hint   []string
 	Hinted []any
-	From   int64 // row ids that can match, as far as the window of time says: from included, to excluded
-	To     int64 // 0 is open
+	// Stretch follows from the rest, too: of a list of transcripts those with rows that match, and between which bytes these begin.
+	Stretch   string
+	Stretched []any // after the list
+	From      int64 // row ids that can match, as far as the window of time says: from included, to excluded
+	To        int64 // 0 is open
 }
 
 // Opening is a word of which only the beginning is given.
@@ -168,6 +171,9 @@ func (c Cond) and(o Cond) Cond {
 	c.Own, c.Owned = append(c.Own, o.Own...), append(c.Owned, o.Owned...)
 	c.Hint, c.Hinted = append(c.Hint, o.Hint...), append(c.Hinted, o.Hinted...)
 	c.Unions = append(c.Unions, o.Unions...)
+	if c.Stretch == "" {
+		c.Stretch, c.Stretched = o.Stretch, o.Stretched
+	}
 	c.From = max(c.From, o.From)
 	if c.To == 0 || o.To != 0 && o.To < c.To {
 		c.To = o.To
@@ -264,7 +270,11 @@ func (k compiler) or(n query.Or) (Cond, error) {
 		}
 		return c, nil
 	}
-	return k.either(match, sql, args), nil
+	c := k.either(match, sql, args)
+	if len(hints) == len(sql) && len(match) == 0 {
+		c.Hint, c.Hinted = []string{Balanced(hints, " OR ")}, hinted
+	}
+	return c, nil
 }
 
 // either is true where one of the full-text or SQL expressions is.

@@ -1,0 +1,260 @@
+package sqlite
+
+import (
+	"database/sql"
+	"encoding/json"
+	"math"
+
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// The numbers that events are asked for by.
+const (
+	costBound = iota
+	inputBound
+	outputBound
+	tokensBound
+	durationBound
+	boundNumbers
+)
+
+const boundColumns = `version, astray=0, cost_most, cost_least, input_most, input_least, output_most, output_least,
+	tokens_most, tokens_least, duration_most, duration_least`
+
+// bound is the least and the greatest of some numbers.
+type bound struct {
+	least, most int64
+	known       bool
+}
+
+func (b *bound) add(n int64) {
+	if !b.known {
+		*b = bound{n, n, true}
+	}
+	b.least, b.most = min(b.least, n), max(b.most, n)
+}
+
+// holds says whether all numbers of another lie within.
+func (b bound) holds(o bound) bool {
+	return !o.known || b.known && b.least <= o.least && o.most <= b.most
+}
+
+// columns is the greatest, and the least where that is another.
+func (b bound) columns() (most, least any) {
+	if b.known {
+		most = b.most
+		if b.least != b.most {
+			least = b.least
+		}
+	}
+	return most, least
+}
+
+// bounds are those of a version: between which numbers its usage and its calls lie.
+type bounds struct {
+	of     [boundNumbers]bound
+	single int // calls and results that have met no other half
+}
+
+func (c *commit) boundsOf(version int64) *bounds {
+	b := c.bounds[version]
+	if b == nil {
+		b = &bounds{}
+		c.bounds[version] = b
+	}
+	return b
+}
+
+// spent takes the numbers of a record of usage, as where.Events compares them.
+func (b *bounds) spent(u *transcript.Usage, calculated any) {
+	if n, ok := calculated.(int64); ok && !u.Cost.Known {
+		b.of[costBound].add(n)
+	}
+	input := plus(plus(plus(u.Input, u.CacheRead), u.CacheWrite), u.CacheWrite1h)
+	for i, n := range [durationBound]transcript.Count{costBound: u.Cost, inputBound: input, outputBound: u.Output, tokensBound: plus(input, u.Output)} {
+		if n.Known {
+			b.of[i].add(n.N)
+		}
+	}
+}
+
+// plus is the sum of what is known.
+func plus(a, b transcript.Count) transcript.Count {
+	sum := transcript.Count{N: a.N + b.N, Known: a.Known || b.Known}
+	switch {
+	case a.N > 0 && b.N > 0 && sum.N < 0:
+		sum.N = math.MaxInt64
+	case a.N < 0 && b.N < 0 && sum.N >= 0:
+		sum.N = math.MinInt64
+	}
+	return sum
+}
+
+// halves finds how long calls took whose results stand in the same transcript. Rows come in the order of their times.
+type halves map[halfKey]half
+
+type halfKey struct{ transcript, call int64 }
+
+// half is what was met of a call: the times of its first and its last, and whether there were calls and results.
+type half struct {
+	first, last          int64
+	timed, called, ended bool
+}
+
+// called takes a call.
+func (all halves) called(b *bounds, r *pendingRow, call int64) {
+	key := halfKey{r.transcript, call}
+	h := all[key]
+	alone := h.called != h.ended
+	if h.called = true; r.Time.Valid {
+		if !h.timed {
+			h.first, h.timed = r.Near, true
+		}
+		h.last = r.Near
+	}
+	if h.ended { // in the same instant, if not before
+		b.of[durationBound].add(0)
+	}
+	all[key] = h
+	b.single += int(flag(h.called != h.ended) - flag(alone))
+}
+
+// ended takes a result.
+func (all halves) ended(b *bounds, r *pendingRow, call int64) {
+	key := halfKey{r.transcript, call}
+	h := all[key]
+	alone := h.called != h.ended
+	if h.ended = true; r.Result.Duration.Known {
+		b.of[durationBound].add(r.Result.Duration.N)
+	} else if h.timed && r.Time.Valid {
+		b.of[durationBound].add(r.Near - h.first)
+		b.of[durationBound].add(r.Near - h.last)
+	}
+	all[key] = h
+	b.single += int(flag(h.called != h.ended) - flag(alone))
+}
+
+// pairsSQL is the calls and results of some calls that stand in one transcript.
+const pairsSQL = `SELECT t.version, coalesce(x.duration, CASE WHEN b.time >= e.time THEN b.time - e.time END) FROM json_each(?) j
+	CROSS JOIN calls k ON k.call = j.value CROSS JOIN results x ON x.call = k.call AND x.transcript = k.transcript
+	CROSS JOIN events e ON e.id = k.event CROSS JOIN events b ON b.id = x.event CROSS JOIN transcripts t ON t.id = k.transcript LIMIT ?`
+
+// writeBounds widens the bounds of the versions that the batch has numbers of.
+func (c *commit) writeBounds() error {
+	if len(c.bounds) == 0 {
+		return nil
+	}
+	versions := sorted(c.bounds)
+	before, err := c.boundsBefore(versions)
+	if err != nil {
+		return err
+	}
+	if err := c.pairBefore(before); err != nil {
+		return err
+	}
+	rows := inserter{t: c.tx, into: "OR REPLACE INTO bounds", columns: columnList(boundColumns)}
+	for _, version := range versions {
+		b, old := c.bounds[version], before[version]
+		if old != nil && !old.widen(b) {
+			continue
+		}
+		if old != nil {
+			b = old
+		}
+		values := []any{version, flag(b.single > 0)}
+		for _, of := range b.of {
+			most, least := of.columns()
+			values = append(values, most, least)
+		}
+		if err := rows.add(values...); err != nil {
+			return err
+		}
+	}
+	return rows.flush()
+}
+
+// widen takes in other bounds and says whether anything is another.
+func (b *bounds) widen(o *bounds) (wider bool) {
+	if o.single > 0 && b.single <= 0 {
+		b.single, wider = o.single, true
+	}
+	for i, of := range o.of {
+		if !b.of[i].holds(of) {
+			b.of[i].add(of.least)
+			b.of[i].add(of.most)
+			wider = true
+		}
+	}
+	return wider
+}
+
+// boundsBefore are the bounds that some of the versions, which rise, have already.
+func (c *commit) boundsBefore(versions []int64) (map[int64]*bounds, error) {
+	before := map[int64]*bounds{}
+	var last int64
+	if _, err := c.look("SELECT coalesce(max(version), 0) FROM bounds", nil, &last); err != nil || versions[0] > last {
+		return before, err
+	}
+	return before, c.few("SELECT b.* FROM json_each(?) j CROSS JOIN bounds b ON b.version = j.value", func(r *sql.Rows) error {
+		var version int64
+		var of [2 * boundNumbers]sql.NullInt64
+		b := &bounds{}
+		dest := []any{&version, &b.single}
+		for i := range of {
+			dest = append(dest, &of[i])
+		}
+		if err := r.Scan(dest...); err != nil {
+			return err
+		}
+		for i := range b.of {
+			for _, n := range of[2*i : 2*i+2] {
+				if n.Valid {
+					b.of[i].add(n.Int64)
+				}
+			}
+		}
+		before[version] = b
+		return nil
+	}, numbers(versions))
+}
+
+// pairBefore looks for the other halves of calls and results of versions that may have had some before. Where a producer gives
+// the same id to very many calls, their durations may be any.
+func (c *commit) pairBefore(before map[int64]*bounds) error {
+	if len(before) == 0 {
+		return nil
+	}
+	var calls []int64
+	of := map[int64]bool{}
+	for key := range c.halves {
+		if version := c.held[key.transcript].version; before[version] != nil {
+			calls, of[version] = append(calls, key.call), true
+		}
+	}
+	if len(calls) == 0 {
+		return nil
+	}
+	most, n := 64+4*len(calls), 0
+	if err := c.few(pairsSQL, func(r *sql.Rows) error {
+		var version int64
+		var took sql.NullInt64
+		if err := r.Scan(&version, &took); err != nil {
+			return err
+		}
+		if n++; of[version] && took.Valid {
+			c.boundsOf(version).of[durationBound].add(took.Int64)
+		}
+		return nil
+	}, numbers(calls), most); err != nil || n < most {
+		return err
+	}
+	for version := range of {
+		c.boundsOf(version).of[durationBound] = bound{math.MinInt64, math.MaxInt64, true}
+	}
+	return nil
+}
+
+func numbers(list []int64) string {
+	b, _ := json.Marshal(list) // numbers always can be
+	return string(b)
+}
