@@ -41,7 +41,7 @@ func (s scribe) text() string {
 	var b strings.Builder
 	for range 1 + s.IntN(14)*(1+s.IntN(8)/7*3) {
 		b.WriteString(s.coin())
-		b.WriteString([]string{" ", " ", " ", "\n", ", ", "(", " = ", "/", "\t", `"`, "_", "", `\n`, `\t`}[s.IntN(14)])
+		b.WriteString([]string{" ", " ", " ", "\n", ", ", "(", " = ", "/", "\t", `"`, "_", "", `\n`, `\t`, "\x1b[1m"}[s.IntN(15)])
 	}
 	return b.String()
 }

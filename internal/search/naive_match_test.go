@@ -69,8 +69,12 @@ func (w *naiveWord) whole(term string, begin, end, open bool) truth {
 // contains says whether a part stands anywhere in a text.
 func (t *naiveText) contains(folded string) truth {
 	switch {
+	case strings.Contains(folded, "\x1b"): // nobody can type it
+		return maybe
 	case folded == "" || !strings.Contains(t.folded, folded):
 		return no
+	case t.colorless != t.raw && !strings.Contains(naiveFold(t.colorless), folded): // a part of a color is found with its bracket
+		return maybe
 	case t.blobs && !strings.Contains(t.plain, folded):
 		return maybe
 	}
@@ -81,7 +85,7 @@ func (t *naiveText) matches(re *regexp.Regexp) truth {
 	switch {
 	case !re.MatchString(t.raw):
 		return no
-	case t.blobs:
+	case t.blobs, !re.MatchString(t.colorless):
 		return maybe
 	}
 	return yes

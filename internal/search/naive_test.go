@@ -139,10 +139,14 @@ type naiveText struct {
 	raw, folded string
 	plain       string // folded, without blobs
 	words       []naiveWord
+	colorless   string // raw, with nothing in the place of colors
 	blobs       bool
 }
 
-var blobRun = regexp.MustCompile(`[0-9A-Za-z+/_-]{256,}`)
+var (
+	blobRun    = regexp.MustCompile(`[0-9A-Za-z+/_-]{256,}`)
+	naiveColor = regexp.MustCompile(`\x1b\[[0-?]{0,64}[A-Za-z]`)
+)
 
 func newNaiveText(raw string) *naiveText {
 	raw = strings.ToValidUTF8(raw, "\ufffd")
@@ -152,7 +156,8 @@ func newNaiveText(raw string) *naiveText {
 	if t.blobs = len(blobs) > 0; t.blobs {
 		t.plain = naiveFold(blobRun.ReplaceAllString(raw, "\x00"))
 	}
-	t.words = naiveCut(raw, blobs)
+	t.colorless = naiveColor.ReplaceAllStringFunc(raw, func(color string) string { return strings.Repeat("\x00", len(color)) })
+	t.words = naiveCut(t.colorless, blobs)
 	return t
 }
 
