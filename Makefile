@@ -85,9 +85,9 @@ pgo: build ## the profile by which `go build` inlines, from the stages of an ing
 			-only stages -runs 2 -store $$dir/figures.json -profile $$dir/$$format.prof >/dev/null || exit 1; \
 	done && $(GO) tool pprof -proto $$dir/*.prof > $$dir/all.pgo && cp $$dir/all.pgo cmd/txarchive/default.pgo && rm -r $$dir
 
-soak: ## crash, fault and recall tests for a long time (KILLS, DAMAGES, QUERIES; CORPUS: more transcripts to search)
-	$(GOTEST) -timeout 0 -run 'Killed' ./cmd/txarchive -kills $(or $(KILLS),500) -faults 0
-	$(GOTEST) -timeout 0 -run 'TestFaults$$' ./cmd/txarchive -faults 0
+soak: ## crash, fault and recall tests for a long time (KILLS, FAULTS, DAMAGES, QUERIES; CORPUS: more transcripts to search)
+	$(GOTEST) -timeout 0 -run 'Killed' ./cmd/txarchive -kills $(or $(KILLS),500) -faults $(or $(FAULTS),20)
+	$(GOTEST) -timeout 0 -run 'TestFaults$$' ./cmd/txarchive -faults $(or $(FAULTS),20)
 	$(GOTEST) -timeout 0 -run 'TestRepair$$' ./cmd/txarchive -damages $(or $(DAMAGES),10000)
 	$(GOTEST) -timeout 0 -run 'TestFreed$$|TestPruneAmongAnybody' ./cmd/txarchive -draws 100
 	$(GOTEST) -timeout 0 -run 'TestWalk' ./cmd/txarchive -walks 300
