@@ -232,6 +232,24 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 	if r.Adopted > 0 {
 		fmt.Fprintf(a.out, "%s adopted that the index did not know\n", plural(r.Adopted, "pack", "packs"))
 	}
+	a.printLeft(r)
+	for _, name := range r.Missing {
+		fmt.Fprintf(a.out, "missing: %s\n", line(name))
+	}
+	for i, p := range r.Problems {
+		if i == problemsShown {
+			fmt.Fprintf(a.out, "... and %s\n", plural(int64(len(r.Problems)-i), "more problem", "more problems"))
+			break
+		}
+		fmt.Fprintf(a.out, "problem: %s/%s: %s: %s\n", line(p.Source), line(p.Path), line(p.Stage), line(p.Reason))
+	}
+	if taken == 0 && r.Files == 0 && r.Excluded == 0 && len(r.Missing)+len(r.Problems)+len(r.NotFollowed) == 0 {
+		fmt.Fprintln(a.out, "The directory is empty.")
+	}
+}
+
+// printLeft says what was seen and not taken.
+func (a *app) printLeft(r *ingest.Report) {
 	if r.Ignored > 0 {
 		fmt.Fprintf(a.out, "%s left alone: of no known format (--all takes those too)\n", plural(r.Ignored, "file", "files"))
 	}
@@ -251,18 +269,5 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 	}
 	if r.Pruned > 0 {
 		fmt.Fprintf(a.out, "%s left alone: pruned (--pruned takes them again)\n", plural(r.Pruned, "file", "files"))
-	}
-	for _, name := range r.Missing {
-		fmt.Fprintf(a.out, "missing: %s\n", line(name))
-	}
-	for i, p := range r.Problems {
-		if i == problemsShown {
-			fmt.Fprintf(a.out, "... and %s\n", plural(int64(len(r.Problems)-i), "more problem", "more problems"))
-			break
-		}
-		fmt.Fprintf(a.out, "problem: %s/%s: %s: %s\n", line(p.Source), line(p.Path), line(p.Stage), line(p.Reason))
-	}
-	if taken == 0 && r.Files == 0 && r.Excluded == 0 && len(r.Missing)+len(r.Problems)+len(r.NotFollowed) == 0 {
-		fmt.Fprintln(a.out, "The directory is empty.")
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,6 +109,15 @@ type wanted struct {
 	dir, name, like string
 }
 
+// likeness is the name that a new source may be called like.
+func (w wanted) likeness(source, host string) string {
+	like := cmp.Or(w.like, source)
+	if host != "" && !strings.HasSuffix(like, "-"+host) {
+		like += "-" + host
+	}
+	return like
+}
+
 // add writes the facts of new sources.
 func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Named, dirs []wanted, o sourceOptions) error {
 	var facts []blob.Fact
@@ -150,10 +160,7 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 	}
 	i := slices.IndexFunc(known, named(root.Source))
 	if i >= 0 && known[i].Removed != nil && root.Below != "." && (info.IsDir() || filepath.Dir(at) != root.Dir) { // nobody scans it with that source: it becomes one of its own
-		if root = (ingest.Root{Dir: at, Below: "."}); !info.IsDir() {
-			root = ingest.Root{Dir: filepath.Dir(at), Below: filepath.Base(at)}
-		}
-		root.Source, i = ingest.FreeName(known, filepath.Base(root.Dir)), -1
+		root, i = byItself(at, info, known), -1
 	}
 	if i >= 0 && known[i].Root != root.Dir {
 		i = -1 // a source of this very call has the name
@@ -164,13 +171,7 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 	}
 	switch {
 	case i < 0:
-		if w.like == "" {
-			w.like = root.Source
-		}
-		if o.host != "" && !strings.HasSuffix(w.like, "-"+o.host) {
-			w.like += "-" + o.host
-		}
-		n.Name = ingest.FreeName(known, w.like)
+		n.Name = ingest.FreeName(known, w.likeness(root.Source, o.host))
 	case known[i].Removed == nil && len(known[i].Only) == 0 && root.Below != ".":
 		return nil, refused(fmt.Sprintf("%s lies inside of the source %q", w.dir, root.Source), "it is scanned with it")
 	case w.name != "" && w.name != root.Source:
@@ -199,4 +200,14 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 		n.Host, _ = os.Hostname() // unknown is unknown
 	}
 	return n, nil
+}
+
+// byItself is what a directory, or a file of one, is as a source of its own.
+func byItself(at string, info fs.FileInfo, known []ingest.Named) ingest.Root {
+	root := ingest.Root{Dir: at, Below: "."}
+	if !info.IsDir() {
+		root = ingest.Root{Dir: filepath.Dir(at), Below: filepath.Base(at)}
+	}
+	root.Source = ingest.FreeName(known, filepath.Base(root.Dir))
+	return root
 }
