@@ -119,18 +119,18 @@ func (s *Splitter) parts(t *Terms, whole One, word string, digits, upper uint64)
 	last := len(s.cuts) - 1
 	if last > MaxParts {
 		n := len(t.Text)
-		t.Text = s.appendRuns(t.Text, int(whole.Start))
+		t.Text = s.appendRuns(t.Text, int(whole.Start), word)
 		t.take(n + 1)
 		return
 	}
+	letters := ^digits & (1<<len(word) - 1)
+	amount := digits&1 != 0 && letters&(letters>>1)&(letters>>2) == 0 // as the function of that name says
 	inner := 0
 	for i, start := range s.cuts[:last] {
 		for j := i + 1; j <= min(last, i+last-1); j++ {
-			kind := Inner
-			if i == 0 {
-				kind = Leading
-			} else if j == last {
-				kind = Trailing
+			kind := kindOf(i, j, last)
+			if amount && !figures(word[start:], i, j, kind) {
+				continue
 			}
 			t.part(kind, int(whole.Start)+start, int(whole.Start)+s.cuts[j], inner)
 		}

@@ -24,7 +24,8 @@
 // =server, >servername and >name. So Server and HTTPServer are found in it, and "name string" is found in HTTPServerName
 // string, where "server string" is not: see Sequences. Parts begin at capitals, and between letters and digits; of
 // identifiers of more than MaxParts parts only runs of up to MaxParts/2 count. Words that look like random ids (hex
-// digests, base62) have no parts.
+// digests, base62) and hexadecimal numbers have no parts, and of a number with its unit (12ms) or a time (20T23) only the
+// figures at its ends are some.
 //
 // Blobs are cut short: of an unbroken run of 256 or more ASCII letters and digits that is no words with capitals, or of
 // base64 of that length, only the first MaxTerm bytes are indexed. Splitter.Skipped tells how much was left out.

@@ -26,6 +26,8 @@ var words = []struct{ in, want string }{
 	{"parseConfig", "parseconfig|<parse|>config"},
 	{"HTTPServer2", "httpserver2|<http|<httpserver|=server|>server2|>2"},
 	{"ABc aB Ab AB iPhone", "abc|<a|>bc ab|<a|>b ab ab iphone|<i|>phone"},
+	{"2026-11-20T23:51:14.123Z took 12ms 1.5GB", "2026 11 20t23|<20|>23 51 14 123z|<123 took 12ms|<12 1 5gb|<5"},
+	{"0x1fA 0Xdeadbeef 1x2y3 1e9xyz 404Error 10км", "0x1fa 0xdeadbeef 1x2y3|<1|>3 1e9xyz|<1|<1e|<1e9|=e|=e9|>e9xyz|=9|>9xyz|>xyz 404error|<404|>error 10км|<10"},
 	{"sha256sum utf8", "sha256sum|<sha|<sha256|=256|>256sum|>sum utf8|<utf|>8"},
 	{"fooFoo fooFooFoo", "foofoo|<foo|>foo foofoofoo|<foo|<foofoo|=foo|>foofoo|>foo"},
 	{"aBcDeFgHiJkL", "abcdefghijkl"},
@@ -50,7 +52,7 @@ var words = []struct{ in, want string }{
 	{"a\x00b\xffc\ufffdd\u2028e\xed\xa0\x80f", "a b c d e f"},
 	{"co\u00adoperate \ufeffbom می\u200cخواهم", "cooperate bom میخواهم"},
 	{"\x1b[31mwarning\x1b[0m:\x1b[1;38;5;9m fooBar\x1b[K x", "warning foobar|<foo|>bar x"},
-	{"\x1b[31 m \x1b31x \x1b[\x1b[31 \x1b[" + strings.Repeat(";", 70) + "on off\x1b[", "31 m 31x|<31|>x 31 on off"},
+	{"\x1b[31 m \x1b31x \x1b[\x1b[31 \x1b[" + strings.Repeat(";", 70) + "on off\x1b[", "31 m 31x|<31 31 on off"},
 	{`one\ntwo\tThree\r\n four \\next C:\new\tables \name \n1`, "one ntwo|two tthree|<t|>three|three r n four next|ext c new|ew tables|ables name|ame n1|<n|>1|1"},
 	{`\nparseConfig \nHTTPServer \nNNn \nN \xno \bno n\`, "nparseconfig|<nparse|>config|parseconfig|<parse nhttpserver|<n|<nhttp|=http|>httpserver|>server|httpserver|<http " +
 		"nnnn|<n|<nn|=n|>nnn|>nn|nnn nn|<n|>n|n xno bno n"},
