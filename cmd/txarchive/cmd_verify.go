@@ -48,7 +48,7 @@ func newVerifyCommand(a *app) *cobra.Command {
 			return runVerify(cmd.Context(), a, o, deep)
 		},
 	}
-	cmd.Flags().BoolVar(&o.Quick, "quick", false, "do not read contents")
+	cmd.Flags().BoolVar(&o.Quick, "quick", false, "do not read contents, nor the index for faults of its own")
 	cmd.Flags().BoolVar(&deep, "deep", false, "make the index again and compare every row")
 	cmd.Flags().BoolVar(&mend, "repair", false, "save what is not damaged, and note what is lost")
 	cmd.Flags().BoolVar(&r.dryRun, "dry-run", false, "--repair: show what would be done")
@@ -159,18 +159,18 @@ func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) e
 	if a.quiet {
 		return nil
 	}
-	checked := "read and compared"
+	checked, fine := "read and compared, index "+r.Index, "Everything is as it was stored."
 	if r.Quick {
-		checked = "listed and compared, contents not read"
+		checked, fine = "listed and compared with the index, contents not read", "Nothing is missing."
 	}
-	_, err := fmt.Fprintf(a.out, "%s of %s, %s of %s %s, index %s, %s\n", plural(r.Packs, "pack", "packs"), size(r.PackBytes), plural(r.Versions, "original", "originals"),
-		size(r.OriginalBytes), checked, r.Index, r.Duration.Round(time.Millisecond))
+	_, err := fmt.Fprintf(a.out, "%s of %s, %s of %s %s, %s\n", plural(r.Packs, "pack", "packs"), size(r.PackBytes), plural(r.Versions, "original", "originals"),
+		size(r.OriginalBytes), checked, r.Duration.Round(time.Millisecond))
 	switch {
 	case err != nil || r.Findings > 0:
 	case r.KnownBytes > 0:
 		_, err = fmt.Fprintf(a.out, "Everything else is as it was stored: %s are lost, as a repair has said.\n", plural(r.KnownBytes, "byte", "bytes"))
 	default:
-		_, err = fmt.Fprintln(a.out, a.ink().green("Everything is as it was stored."))
+		_, err = fmt.Fprintln(a.out, a.ink().green(fine))
 	}
 	return err
 }

@@ -81,7 +81,8 @@ func (f *Finding) String() string {
 
 // VerifyOptions say how much is read.
 type VerifyOptions struct {
-	// Quick reads manifests and compares them with each other and with the index, but not the originals' bytes.
+	// Quick reads manifests and compares them with each other and with the index, but not the originals' bytes, and the index does
+	// not look for faults of its own.
 	Quick bool
 	// Again is an index that was just made from the packs: what the archive's own says otherwise is a finding.
 	Again *sqlite.DB

@@ -31,7 +31,7 @@ func TestVerifySound(t *testing.T) {
 	w := fillWorld(t)
 	for _, o := range []VerifyOptions{{}, {Quick: true}} {
 		report := clean(t, w.open(Read), o)
-		if report.Packs != 3 || report.Versions != int64(len(w.was)) || report.Index != "sound" || report.Notices != 0 || report.Quick != o.Quick {
+		if report.Packs != 3 || report.Versions != int64(len(w.was)) || report.Index != "sound" || report.Notices != 0 || report.Quick != o.Quick || report.IndexChecked == o.Quick {
 			t.Errorf("%+v", report)
 		}
 	}

@@ -51,7 +51,7 @@ func TestFullHours(t *testing.T) {
 		t.Fatal(rows, err)
 	}
 	for _, db := range []*DB{db, other} {
-		if err := db.Check(t.Context(), false, told); err != nil {
+		if err := db.Check(t.Context(), told); err != nil {
 			t.Fatal(err)
 		}
 		narrow(t, db, 60)
@@ -63,7 +63,7 @@ func TestFullHours(t *testing.T) {
 	}
 	mustExec(t, db, "DELETE FROM spilled")
 	problems := 0
-	if err := db.Check(t.Context(), true, func(p string) {
+	if err := db.Check(t.Context(), func(p string) {
 		if strings.Contains(p, "no date finds") {
 			problems++
 		}

@@ -32,14 +32,10 @@ func checks() []check {
 }
 
 // Check looks whether the index agrees with itself: the pages of the file, the structure of the words, and what one
-// table says of another. Each problem goes to report. quick leaves out what reads the whole file.
-func (db *DB) Check(ctx context.Context, quick bool, report func(problem string)) error {
-	pragma := "PRAGMA integrity_check(100)" // that of the words included
-	if quick {
-		pragma = "PRAGMA quick_check(100)"
-	}
+// table says of another. Each problem goes to report. It reads the whole file.
+func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 	text := func(rows *sqlx.Rows) (s string, err error) { return s, rows.Scan(&s) }
-	err := engine.Each(ctx, db.r, pragma, nil, text, func(s string) bool {
+	err := engine.Each(ctx, db.r, "PRAGMA integrity_check(100)", nil, text, func(s string) bool { // that of the words included
 		if s != "ok" {
 			report(s)
 		}
