@@ -196,14 +196,11 @@ func (o *costOptions) only(ctx context.Context, a *app, store *archive.Archive, 
 	if o.run == "" {
 		return nil
 	}
-	what, err := find(ctx, store, o.run)
+	run, err := onlyRun(ctx, store, o.run, "--explain takes conversations and events as well")
 	if err != nil {
 		return err
 	}
-	if what.run == "" {
-		return usage(fmt.Sprintf("%q is no run", o.run), "--explain takes conversations and events as well")
-	}
-	node, err := fieldNode(a, "run", what.run)
+	node, err := fieldNode(a, "run", run)
 	if err != nil {
 		return err
 	}

@@ -116,14 +116,9 @@ func runRestore(ctx context.Context, a *app, o restoreOptions) error {
 	}
 	defer store.Close()
 	if o.Run != "" {
-		what, err := find(ctx, store, o.Run)
-		if err != nil {
+		if o.Run, err = onlyRun(ctx, store, o.Run, "`txarchive show ID` says which run it belongs to"); err != nil {
 			return err
 		}
-		if what.run == "" {
-			return usage(fmt.Sprintf("%q is no run", o.Run), "`txarchive show ID` says which run it belongs to")
-		}
-		o.Run = what.run
 	}
 	var known []ingest.Named
 	if store.Index() != nil {

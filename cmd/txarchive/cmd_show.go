@@ -2,16 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/txarchive/txarchive/internal/archive"
-	"github.com/txarchive/txarchive/internal/index"
-	"github.com/txarchive/txarchive/internal/query"
 	"github.com/txarchive/txarchive/internal/search"
 )
 
@@ -103,7 +99,7 @@ func runShow(ctx context.Context, a *app, o showOptions, id string) error {
 	if what.event == "" && o.context > 0 {
 		return usage("-C is about what stands around an event, and none is named", "--around NUMBER, or ID:NUMBER, names one")
 	}
-	if err := a.noteLosses(ctx, store, what); err != nil {
+	if err := a.noteLosses(ctx, store, what.run); err != nil {
 		return err
 	}
 	v := viewer{a: a, o: o, store: store, ink: a.ink(), width: a.width()}
@@ -134,93 +130,6 @@ func (o *showOptions) target(id string) string {
 		return o.around
 	}
 	return id + ":" + o.around
-}
-
-// thing is what an id names: one of the three is set.
-type thing struct{ run, conversation, event string }
-
-// find looks up an id. Ids of runs begin with r and those of conversations with c; native ids may begin with anything.
-func find(ctx context.Context, store *archive.Archive, id string) (thing, error) {
-	if strings.Contains(id, ":") {
-		rows, err := store.Index().Event(ctx, id)
-		if err == nil {
-			if len(rows) > 1 {
-				event, _, _ := strings.Cut(rows[0].ID, ".")
-				return thing{event: event}, nil
-			}
-			return thing{event: rows[0].ID}, nil
-		}
-		if !errors.Is(err, index.ErrNotFound) {
-			return thing{}, err
-		}
-	}
-	run := func() (thing, error) {
-		r, err := store.Index().Run(ctx, id)
-		return thing{run: r.ID}, err
-	}
-	conversation := func() (thing, error) {
-		c, err := store.Index().Conversation(ctx, id)
-		return thing{conversation: c.ID}, err
-	}
-	one, other := run, conversation
-	if strings.HasPrefix(id, "c") {
-		one, other = conversation, run
-	}
-	found, err := one()
-	if errors.Is(err, index.ErrNotFound) {
-		if found, err = other(); errors.Is(err, index.ErrNotFound) {
-			return thing{}, notFound(fmt.Sprintf("there is no run, conversation or event %q", id), "`txarchive search WORDS` shows ids; any beginning that no other id has will do")
-		}
-	}
-	if errors.Is(err, index.ErrAmbiguous) {
-		return thing{}, ambiguous(ctx, store, id)
-	}
-	return found, err
-}
-
-// candidatesNamed is how many things an ambiguous id is said to mean.
-const candidatesNamed = 5
-
-// ambiguous says which things have an id: of native ids, which two homes may both have, there is no more to give.
-func ambiguous(ctx context.Context, store *archive.Archive, id string) error {
-	called := func(field string) index.Selection {
-		return index.Selection{Query: &query.Tree{Root: query.Field{Name: field, Values: []query.Value{{Text: id}}}}}
-	}
-	var ids []string
-	begun := true
-	add := func(short, native string) {
-		if is := strings.HasPrefix(short, id); is || native == id {
-			ids, begun = append(ids, short), begun && is
-		}
-	}
-	for r, err := range store.Index().Runs(ctx, called("run"), index.Page{Limit: candidatesNamed + 1}) {
-		if err != nil {
-			break // what is ambiguous stays so
-		}
-		add(r.ID, r.NativeID)
-	}
-	if len(ids) < 2 {
-		ids = nil
-		for r, err := range store.Index().Runs(ctx, called("conversation"), index.Page{Limit: candidatesNamed + 1}) {
-			for c, bad := range store.Index().Conversations(ctx, r.ID) {
-				if err == nil && bad == nil {
-					add(c.ID, c.NativeID)
-				}
-			}
-		}
-	}
-	text, hint := fmt.Sprintf("several ids begin with %q", id), "give more of it"
-	if !begun {
-		text, hint = fmt.Sprintf("several things are called %q", id), "take the id of one"
-	}
-	if len(ids) > 0 {
-		more := ""
-		if len(ids) > candidatesNamed {
-			more = " ..."
-		}
-		hint += ": " + strings.Join(ids[:min(len(ids), candidatesNamed)], ", ") + more
-	}
-	return usage(text, hint)
 }
 
 func (o *showOptions) options() search.ShowOptions {

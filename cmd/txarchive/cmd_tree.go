@@ -84,7 +84,7 @@ func runTree(ctx context.Context, a *app, o search.TreeOptions, id string) error
 
 // rootsOf are the runs that an id means: one, or those of a group.
 func rootsOf(ctx context.Context, store *archive.Archive, id string) ([]string, error) {
-	what, err := find(ctx, store, id)
+	run, err := findRun(ctx, store, id)
 	if err != nil {
 		var runs []string
 		for r, bad := range store.Index().Runs(ctx, index.Selection{Group: id}, index.Page{}) {
@@ -99,18 +99,7 @@ func rootsOf(ctx context.Context, store *archive.Archive, id string) ([]string, 
 		}
 		return nil, err
 	}
-	switch {
-	case what.conversation != "":
-		c, err := store.Index().Conversation(ctx, what.conversation)
-		return []string{c.Run}, err
-	case what.event != "":
-		rows, err := store.Index().Event(ctx, what.event)
-		if err != nil {
-			return nil, err
-		}
-		return []string{rows[0].Run}, nil
-	}
-	return []string{what.run}, nil
+	return []string{run}, nil
 }
 
 type treePrinter struct {

@@ -152,7 +152,7 @@ func (v *accountant) tree(ctx context.Context) error {
 
 // root is the run or group that --tree names.
 func (v *accountant) root(ctx context.Context) (index.Node, error) {
-	what, err := find(ctx, v.store, v.o.tree)
+	run, err := onlyRun(ctx, v.store, v.o.tree, "--tree takes a run or a group; --explain takes conversations and events")
 	var f *failure
 	if errors.As(err, &f) && f.code == exitNotFound {
 		for r, bad := range v.store.Index().Runs(ctx, index.Selection{Group: v.o.tree}, index.Page{Limit: 1}) {
@@ -162,13 +162,7 @@ func (v *accountant) root(ctx context.Context) (index.Node, error) {
 			return index.Node{Format: r.Format, Group: r.Group}, nil
 		}
 	}
-	if err != nil {
-		return index.Node{}, err
-	}
-	if what.run == "" {
-		return index.Node{}, usage(fmt.Sprintf("%q is no run", v.o.tree), "--tree takes a run or a group; --explain takes conversations and events")
-	}
-	return index.Node{Run: what.run}, nil
+	return index.Node{Run: run}, err
 }
 
 // branchRows adds a branch and what is below it. The cells are not added by add, which would take the margin away.

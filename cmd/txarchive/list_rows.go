@@ -150,25 +150,6 @@ func conversationRows(ctx context.Context, store *archive.Archive, runs iter.Seq
 	}
 }
 
-// findRun is the id of the run that an id names: its own, or that of a conversation or event in it.
-func findRun(ctx context.Context, store *archive.Archive, id string) (string, error) {
-	what, err := find(ctx, store, id)
-	switch {
-	case err != nil:
-		return "", err
-	case what.conversation != "":
-		c, err := store.Index().Conversation(ctx, what.conversation)
-		return c.Run, err
-	case what.event != "":
-		rows, err := store.Index().Event(ctx, what.event)
-		if err != nil {
-			return "", err
-		}
-		return rows[0].Run, nil
-	}
-	return what.run, nil
-}
-
 // compact is a count in few letters: 950, 12.3k, 1.2M.
 func compact(n int64) string {
 	if n < 1000 {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
@@ -10,7 +9,7 @@ import (
 )
 
 // noteLosses says which bytes of the originals of a run are lost, because what stood there is not shown.
-func (a *app) noteLosses(ctx context.Context, store *archive.Archive, what thing) error {
+func (a *app) noteLosses(ctx context.Context, store *archive.Archive, run string) error {
 	lost := map[index.VersionKey][]blob.Loss{}
 	for f, err := range store.Index().Facts(ctx, blob.FactLost) {
 		if err != nil {
@@ -23,15 +22,6 @@ func (a *app) noteLosses(ctx context.Context, store *archive.Archive, what thing
 	}
 	if len(lost) == 0 {
 		return nil
-	}
-	run := what.run
-	if run == "" {
-		id, _, _ := strings.Cut(what.conversation+what.event, ":")
-		c, err := store.Index().Conversation(ctx, id)
-		if err != nil {
-			return err
-		}
-		run = c.Run
 	}
 	for v, err := range store.Index().Versions(ctx, index.VersionFilter{Run: run}) {
 		if err != nil {

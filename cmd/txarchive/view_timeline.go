@@ -16,22 +16,8 @@ import (
 // timeline shows all of a run in the order of time; of a conversation, or an event, the run that it belongs to.
 func (v *viewer) timeline(ctx context.Context, what thing) error {
 	o := v.o.options()
-	switch {
-	case what.event != "":
-		rows, err := v.store.Index().Event(ctx, what.event)
-		if err != nil {
-			return err
-		}
-		what.run, o.Around = rows[0].Run, what.event
-		if v.o.context == 0 {
-			o.Before, o.After = 3, 3
-		}
-	case what.conversation != "":
-		c, err := v.store.Index().Conversation(ctx, what.conversation)
-		if err != nil {
-			return err
-		}
-		what.run = c.Run
+	if o.Around = what.event; what.event != "" && v.o.context == 0 {
+		o.Before, o.After = 3, 3
 	}
 	line, err := v.a.searcher(v.store).Timeline(ctx, what.run, o)
 	if err != nil {
