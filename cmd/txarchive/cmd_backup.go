@@ -132,7 +132,7 @@ func newBackupListCommand(a *app) *cobra.Command {
 			g := &grid{columns: []column{{head: "snapshot"}, {head: "taken"}, {head: "unchanged until", spare: 1}, {head: "packs", right: true, spare: 3}, {head: "size", right: true, spare: 2}}}
 			for _, s := range all {
 				if a.json {
-					if err := a.printJSON(backupSnapshot{s.ID, *stamp(s.Time), *stamp(s.Until), int64(len(s.Packs)), s.Bytes}); err != nil {
+					if err := a.printJSON(backupSnapshot{s.ID, instant{s.Time}, instant{s.Until}, int64(len(s.Packs)), s.Bytes}); err != nil {
 						return err
 					}
 				}
@@ -148,9 +148,9 @@ func newBackupListCommand(a *app) *cobra.Command {
 
 // backupSnapshot is a line of backup list.
 type backupSnapshot struct {
-	Snapshot string `json:"snapshot"`
-	Time     string `json:"time"`
-	Until    string `json:"until"`
-	Packs    int64  `json:"packs"`
-	Bytes    int64  `json:"bytes"`
+	Snapshot string  `json:"snapshot"`
+	Time     instant `json:"time"`
+	Until    instant `json:"until"`
+	Packs    int64   `json:"packs"`
+	Bytes    int64   `json:"bytes"`
 }

@@ -128,12 +128,8 @@ func runPolicyExplain(ctx context.Context, a *app, file, id string) error {
 		return err
 	}
 	if a.json {
-		out := map[string]any{"run_id": d.RunID, "action": d.Action, "tier": orNull(string(d.Tier)), "rule": orNull(d.Rule), "group": orNull(d.Group),
-			"reasons": d.Reasons, "until": nil, "bytes": d.Bytes, "ledger": d.Ledger}
-		if !d.Until.IsZero() {
-			out["until"] = stamp(d.Until)
-		}
-		return a.printJSON(out)
+		return a.printJSON(map[string]any{"run_id": d.RunID, "action": d.Action, "tier": orNull(string(d.Tier)), "rule": orNull(d.Rule), "group": orNull(d.Group),
+			"reasons": d.Reasons, "until": instant{d.Until}, "bytes": d.Bytes, "ledger": d.Ledger})
 	}
 	fmt.Fprintln(a.out, cut(strings.Join([]string{r.ID, r.Format, size(r.Bytes), line(firstOf(r.Title, r.Native))}, "  "), a.width()))
 	fmt.Fprintln(a.out, a.wrapped(line(decisionWord(d))+": ", line(why(d, len(d.Reasons))), "  "))

@@ -166,7 +166,7 @@ func archived(ctx context.Context, store *archive.Archive, known []ingest.Named,
 // restoreSum is what a restore did.
 type restoreSum struct {
 	To        *string       `json:"to"` // null when in place
-	At        *string       `json:"at"`
+	At        instant       `json:"at"`
 	DryRun    bool          `json:"dry_run"`
 	Files     int64         `json:"files"` // restored, or planned
 	Bytes     int64         `json:"bytes"`
@@ -207,10 +207,7 @@ func notRestored(r *archive.Restored) restoreFail {
 }
 
 func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.Archive) error {
-	sum := restoreSum{To: orNull(o.To), DryRun: o.DryRun, Failed: []restoreFail{}}
-	if !o.At.IsZero() {
-		sum.At = stamp(o.At)
-	}
+	sum := restoreSum{To: orNull(o.To), At: instant{o.At}, DryRun: o.DryRun, Failed: []restoreFail{}}
 	marked := map[index.VersionKey]bool{}
 	if o.At.IsZero() {
 		var err error

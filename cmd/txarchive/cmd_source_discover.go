@@ -46,7 +46,7 @@ type placeRow struct {
 	NewBytes    int64   `json:"new_bytes"`
 	RiskFiles   int64   `json:"at_risk_files"`
 	RiskBytes   int64   `json:"at_risk_bytes"`
-	Oldest      *string `json:"oldest"`
+	Oldest      instant `json:"oldest"`
 	Days        *int    `json:"deletes_after_days"`
 	Deletes     *string `json:"deletes"`
 }
@@ -54,10 +54,7 @@ type placeRow struct {
 func rowOf(f *ingest.Found) placeRow {
 	row := placeRow{
 		Name: f.Name, Format: f.Format, Dir: f.Dir, Source: orNull(f.Source), Files: f.Files, Bytes: f.Bytes, Transcripts: f.Transcripts,
-		NewFiles: f.NewFiles, NewBytes: f.NewBytes, RiskFiles: f.RiskFiles, RiskBytes: f.RiskBytes, Deletes: orNull(f.Deletes),
-	}
-	if !f.Oldest.IsZero() {
-		row.Oldest = stamp(f.Oldest)
+		NewFiles: f.NewFiles, NewBytes: f.NewBytes, RiskFiles: f.RiskFiles, RiskBytes: f.RiskBytes, Oldest: instant{f.Oldest}, Deletes: orNull(f.Deletes),
 	}
 	if f.Days > 0 {
 		row.Days = &f.Days

@@ -19,8 +19,8 @@ type sourceRow struct {
 	Exclude []string `json:"exclude"`        // patterns of what is left out
 	State   string   `json:"state"`          // present, missing, removed
 	Host    *string  `json:"host"`
-	Added   *string  `json:"added"`
-	Removed *string  `json:"removed"`
+	Added   instant  `json:"added"`
+	Removed instant  `json:"removed"`
 	Files   int64    `json:"files"`
 	Bytes   int64    `json:"bytes"`
 }
@@ -37,12 +37,9 @@ func runSourceList(ctx context.Context, a *app) error {
 	}
 	g := &grid{columns: []column{{head: "source", flex: cutMiddle}, {head: "state"}, {head: "files", right: true, spare: 1}, {head: "size", right: true, spare: 2}, {head: "directory", flex: cutMiddle}}}
 	for _, s := range sources {
-		row := sourceRow{Name: s.Name, Root: s.Root, Only: s.Only, Exclude: append([]string{}, s.Exclude...), State: sourceState(s), Host: orNull(s.Host)}
-		if !s.Added.IsZero() {
-			row.Added = stamp(s.Added)
-		}
+		row := sourceRow{Name: s.Name, Root: s.Root, Only: s.Only, Exclude: append([]string{}, s.Exclude...), State: sourceState(s), Host: orNull(s.Host), Added: instant{s.Added}}
 		if s.Removed != nil {
-			row.Removed = stamp(*s.Removed)
+			row.Removed.Time = *s.Removed
 		}
 		for v, err := range store.Index().Versions(ctx, index.VersionFilter{Source: s.Name, Newest: true}) {
 			if err != nil {

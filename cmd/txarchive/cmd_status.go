@@ -57,22 +57,21 @@ type sourceStatus struct {
 	Files       int64    `json:"files"`
 	Bytes       int64    `json:"bytes"`
 	Versions    int64    `json:"versions"`
-	LastScanned *string  `json:"last_scanned"`
-	LastStored  *string  `json:"last_stored"`
+	LastScanned instant  `json:"last_scanned"`
+	LastStored  instant  `json:"last_stored"`
 	Age         *int64   `json:"age_seconds"` // since the last scan
 	Problems    int64    `json:"problems"`
 	Stale       bool     `json:"stale"` // older than --max-age
 
 	Outlook *sourceOutlook `json:"outlook"` // null when it was not looked at
 
-	scanned, stored time.Time
-	roots           []ingest.Root
+	roots []ingest.Root
 }
 
 // statusReport is what status tells.
 type statusReport struct {
 	Archive   string          `json:"archive"`
-	LastPack  *string         `json:"last_pack"`
+	LastPack  instant         `json:"last_pack"`
 	Sources   []*sourceStatus `json:"sources"`
 	Problems  int64           `json:"problems"`
 	Unindexed int64           `json:"unindexed_packs"`
@@ -155,10 +154,7 @@ func (a *app) status(ctx context.Context, store *archive.Archive, o statusOption
 	if err != nil {
 		return nil, err
 	}
-	s.Unindexed = int64(len(unindexed))
-	if !last.IsZero() {
-		s.LastPack = stamp(last)
-	}
+	s.Unindexed, s.LastPack = int64(len(unindexed)), instant{last}
 	if o.maxAge > 0 {
 		s.judge(a.now(), o.maxAge)
 	}
@@ -184,7 +180,7 @@ func (s *statusReport) judge(now time.Time, maxAge time.Duration) {
 			continue
 		}
 		followed++
-		if one.Stale = one.scanned.IsZero() || now.Sub(one.scanned) > maxAge; one.Stale {
+		if one.Stale = one.LastScanned.IsZero() || now.Sub(one.LastScanned.Time) > maxAge; one.Stale {
 			s.OK = false
 		}
 	}

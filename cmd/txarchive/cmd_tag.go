@@ -145,8 +145,8 @@ func runTagList(ctx context.Context, a *app, id string) error {
 			return err
 		}
 		added := ""
-		if t, err := time.Parse(time.RFC3339Nano, valueOf(row.Added)); err == nil {
-			added = a.clock(t)
+		if !row.Added.IsZero() {
+			added = a.clock(row.Added.Time)
 		}
 		g.add(row.Run, row.Tag, added, what)
 	}
@@ -160,12 +160,4 @@ func runTagList(ctx context.Context, a *app, id string) error {
 		fmt.Fprintln(a.out, a.fitted(g))
 	}
 	return nil
-}
-
-// valueOf is an optional text, "" when it is unknown.
-func valueOf(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

@@ -114,11 +114,11 @@ func (d *doctor) sources(ctx context.Context) error {
 		}
 		followed++
 		state := rootState(s.Root)
-		switch age := d.a.now().Sub(s.scanned); {
+		switch age := d.a.now().Sub(s.LastScanned.Time); {
 		case state != "present":
 			gone++
 			c.item(fmt.Sprintf("%s is %s: %s", s.Name, state, d.a.shown(s.Root)))
-		case s.scanned.IsZero():
+		case s.LastScanned.IsZero():
 			c.item(s.Name + " was never scanned")
 		case age > stale:
 			c.item(fmt.Sprintf("%s was not scanned for %s", s.Name, span(age)))

@@ -32,7 +32,7 @@ type savedReport struct {
 	SQL         *string           `json:"sql"`
 	Args        []string          `json:"args"`       // of cost
 	Parameters  map[string]string `json:"parameters"` // of SQL, with their defaults
-	Saved       *string           `json:"saved"`      // when
+	Saved       instant           `json:"saved"`
 }
 
 // reportFact is how a report is kept, under its name.
@@ -92,7 +92,7 @@ func reports(ctx context.Context, store *archive.Archive) ([]savedReport, error)
 		if err := json.NewDecoder(bytes.NewReader(f.Value)).Decode(&v); err != nil {
 			return nil, fmt.Errorf("report %s: %w", f.Key, err)
 		}
-		r := savedReport{Name: f.Key, Description: v.Description, Kind: "cost", Args: append([]string{}, v.Args...), Parameters: v.Parameters, Saved: stamp(v.Saved)}
+		r := savedReport{Name: f.Key, Description: v.Description, Kind: "cost", Args: append([]string{}, v.Args...), Parameters: v.Parameters, Saved: instant{v.Saved}}
 		if v.SQL != "" {
 			r.Kind, r.SQL = "sql", &v.SQL
 		}

@@ -32,8 +32,8 @@ type scheduleReport struct {
 	Scheduled bool     `json:"scheduled"`
 	With      *string  `json:"with"`
 	Paths     []string `json:"paths"`
-	Next      *string  `json:"next"` // at the earliest
-	Last      *string  `json:"last"` // that came to its end
+	Next      instant  `json:"next"` // at the earliest
+	Last      instant  `json:"last"` // that came to its end
 	LastOK    *bool    `json:"last_ok"`
 }
 
@@ -61,7 +61,7 @@ func (a *app) scheduleState(ctx context.Context, o *scheduleOptions) (*scheduleR
 		return nil, err
 	}
 	if state, err := nightly.Load(dir); err == nil && state.Last != nil {
-		r.Last, r.LastOK = stamp(state.Last.Finished), &state.Last.OK
+		r.Last, r.LastOK = instant{state.Last.Finished}, &state.Last.OK
 	}
 	in := a.installer()
 	j, err := a.scheduled(nil, &scheduleOptions{})
@@ -78,7 +78,7 @@ func (a *app) scheduleState(ctx context.Context, o *scheduleOptions) (*scheduleR
 		}
 		if err == nil {
 			with := string(k)
-			r.Scheduled, r.With, r.Next = true, &with, stamp(s.Next)
+			r.Scheduled, r.With, r.Next = true, &with, instant{s.Next}
 			for _, p := range s.Paths {
 				if p == "" {
 					p = "crontab"
@@ -93,22 +93,17 @@ func (a *app) scheduleState(ctx context.Context, o *scheduleOptions) (*scheduleR
 
 func (a *app) printSchedule(r *scheduleReport) {
 	if r.Scheduled {
-		at, err := time.Parse(time.RFC3339Nano, *r.Next)
-		if err == nil {
-			fmt.Fprintf(a.out, "runs next %s, by %s: %s\n", a.clock(at), *r.With, line(strings.Join(r.Paths, ", ")))
-		}
+		fmt.Fprintf(a.out, "runs next %s, by %s: %s\n", a.clock(r.Next.Time), *r.With, line(strings.Join(r.Paths, ", ")))
 	}
-	if r.Last == nil {
+	if r.LastOK == nil {
 		fmt.Fprintln(a.out, "has not run yet")
 		return
 	}
-	if at, err := time.Parse(time.RFC3339Nano, *r.Last); err == nil {
-		how := "went well"
-		if !*r.LastOK {
-			how = "had problems: txarchive status"
-		}
-		fmt.Fprintf(a.out, "ran last %s, %s\n", a.clock(at), how)
+	how := "went well"
+	if !*r.LastOK {
+		how = "had problems: txarchive status"
 	}
+	fmt.Fprintf(a.out, "ran last %s, %s\n", a.clock(r.Last.Time), how)
 }
 
 func runScheduleShow(ctx context.Context, a *app, o *scheduleOptions) error {

@@ -158,15 +158,26 @@ func (a *app) location() *time.Location {
 	return time.Local
 }
 
-// stamp is an instant for scripts: RFC 3339 in UTC.
-func stamp(t time.Time) *string { return orNull(t.UTC().Format("2006-01-02T15:04:05.000000Z")) }
+// stampLayout is how scripts get times: RFC 3339 in UTC.
+const stampLayout = "2006-01-02T15:04:05.000000Z"
 
-// wire is stamp, nil when it is not stated.
+// instant is a time in a report, null for scripts when it is zero.
+type instant struct{ time.Time }
+
+// MarshalJSON implements json.Marshaler.
+func (t instant) MarshalJSON() ([]byte, error) {
+	if t.IsZero() {
+		return []byte("null"), nil
+	}
+	return []byte(t.UTC().Format(`"` + stampLayout + `"`)), nil
+}
+
+// wire is the time of a record for scripts, nil when it is not stated.
 func wire(t transcript.Time) *string {
 	if !t.Valid {
 		return nil
 	}
-	return stamp(time.UnixMicro(t.UnixMicro))
+	return new(time.UnixMicro(t.UnixMicro).UTC().Format(stampLayout))
 }
 
 // text of an optional value for scripts: null when it is unknown.

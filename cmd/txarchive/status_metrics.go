@@ -42,8 +42,8 @@ func (s *statusReport) metrics(now time.Time) *prometheus.Set {
 		m.Count("txarchive_pack_bytes_per_month", "By how many bytes the packs grow in 30 days.", *s.Growth.Month)
 	}
 	n := &s.Nightly
-	m.Time("txarchive_nightly_last_timestamp_seconds", "When a nightly run last came to its end.", n.finished)
-	m.Time("txarchive_nightly_next_timestamp_seconds", "When the next nightly run is due at the earliest.", n.next)
+	m.Time("txarchive_nightly_last_timestamp_seconds", "When a nightly run last came to its end.", n.Finished.Time)
+	m.Time("txarchive_nightly_next_timestamp_seconds", "When the next nightly run is due at the earliest.", n.Next.Time)
 	if n.OK != nil {
 		m.Flag("txarchive_nightly_last_ok", "Whether the last nightly run had no problems.", *n.OK)
 		m.Count("txarchive_nightly_problems", "Problems of the last nightly run.", int64(len(n.Problems)))
@@ -65,8 +65,8 @@ func (s *statusReport) metrics(now time.Time) *prometheus.Set {
 func (s *sourceStatus) metrics(m *prometheus.Set) {
 	l := prometheus.Label{Name: "source", Value: s.Name}
 	m.Flag("txarchive_source_present", "Whether the source is there.", s.State == "present", l)
-	m.Time("txarchive_source_last_scanned_timestamp_seconds", "When the source was last scanned as a whole.", s.scanned, l)
-	m.Time("txarchive_source_last_stored_timestamp_seconds", "When something new was last stored of the source.", s.stored, l)
+	m.Time("txarchive_source_last_scanned_timestamp_seconds", "When the source was last scanned as a whole.", s.LastScanned.Time, l)
+	m.Time("txarchive_source_last_stored_timestamp_seconds", "When something new was last stored of the source.", s.LastStored.Time, l)
 	m.Count("txarchive_source_files", "Files of the source that are archived.", s.Files, l)
 	m.Count("txarchive_source_bytes", "Bytes of their newest versions.", s.Bytes, l)
 	m.Count("txarchive_source_problems", "What could not be read of the source.", s.Problems, l)

@@ -17,34 +17,32 @@ type sourceOutlook struct {
 	New       int64   `json:"new_files"`
 	Changed   int64   `json:"changed_files"`
 	Bytes     int64   `json:"pending_bytes"`
-	Oldest    *string `json:"oldest_pending"` // last change of the oldest of them
+	Oldest    instant `json:"oldest_pending"` // last change of the oldest of them
 	Unknown   int64   `json:"unknown_files"`  // belong to nothing that is known, as far as their paths tell
 	Doomed    int64   `json:"doomed_files"`   // that will be deleted before the next run
 	DoomedB   int64   `json:"doomed_bytes"`
 	AtRisk    int64   `json:"at_risk_files"` // of them, those that are not archived as they are
-	FirstLoss *string `json:"first_loss"`    // from when on the first of them may be deleted
+	FirstLoss instant `json:"first_loss"`    // from when on the first of them may be deleted
 }
 
 // growth is how the packs grow.
 type growth struct {
 	Month *int64  `json:"pack_bytes_per_month"` // of 30 days; null while there are too few nights to tell
-	Since *string `json:"since"`
+	Since instant `json:"since"`
 }
 
 // nightlyStatus is how the nightly runs go.
 type nightlyStatus struct {
-	Started  *string  `json:"started"` // the last one that came to its end
-	Finished *string  `json:"finished"`
+	Started  instant  `json:"started"` // the last one that came to its end
+	Finished instant  `json:"finished"`
 	OK       *bool    `json:"ok"`
 	Failed   []string `json:"failed_steps"` // that failed or had problems
 	Problems []string `json:"problems"`
 	New      []string `json:"new_problems"`  // that the one before did not have
-	Running  *string  `json:"running_since"` // one that has not come to its end
+	Running  instant  `json:"running_since"` // one that has not come to its end
 	Killed   bool     `json:"killed"`        // and is not at work any more
-	Next     *string  `json:"next"`          // at the earliest; null when nothing is scheduled
+	Next     instant  `json:"next"`          // at the earliest; null when nothing is scheduled
 	With     *string  `json:"scheduled_with"`
-
-	finished, running, next time.Time
 }
 
 // attention is something that somebody should look at.
@@ -64,7 +62,7 @@ func (a *app) statusOfNights(ctx context.Context, store *archive.Archive, s *sta
 		state = &nightly.State{}
 	}
 	if last := state.Last; last != nil {
-		n.Started, n.Finished, n.OK, n.finished = stamp(last.Started), stamp(last.Finished), &last.OK, last.Finished
+		n.Started, n.Finished, n.OK = instant{last.Started}, instant{last.Finished}, &last.OK
 		n.New = append(n.New, state.New...)
 		for i := range last.Steps {
 			step := &last.Steps[i]
@@ -81,7 +79,7 @@ func (a *app) statusOfNights(ctx context.Context, store *archive.Archive, s *sta
 		}
 	}
 	if r := state.Running; r != nil {
-		n.Running, n.running, n.Killed = stamp(r.Started), r.Started, state.Killed()
+		n.Running, n.Killed = instant{r.Started}, state.Killed()
 	}
 	packs, err := packsOf(ctx, store)
 	if err != nil {
@@ -95,7 +93,6 @@ func (a *app) statusOfNights(ctx context.Context, store *archive.Archive, s *sta
 	s.Growth = growing(state, packs, a.now())
 	if r, err := a.scheduleState(ctx, &scheduleOptions{}); err == nil && r.Scheduled {
 		n.Next, n.With = r.Next, r.With
-		n.next, _ = time.Parse(time.RFC3339Nano, *r.Next) // it is our own
 	}
 	return nil
 }
@@ -113,7 +110,7 @@ func growing(state *nightly.State, packs []nightly.Pack, now time.Time) growth {
 		age := now.Sub(night.Started)
 		if night.PackBytes > 0 && age <= month+24*time.Hour && age > 48*time.Hour {
 			n := int64(float64(bytes-night.PackBytes) * (float64(month) / float64(age)))
-			return growth{&n, stamp(night.Started)}
+			return growth{&n, instant{night.Started}}
 		}
 	}
 	return growth{}
@@ -121,7 +118,7 @@ func growing(state *nightly.State, packs []nightly.Pack, now time.Time) growth {
 
 // lookOut looks at the sources.
 func (a *app) lookOut(ctx context.Context, store *archive.Archive, s *statusReport) error {
-	until := s.Nightly.next
+	until := s.Nightly.Next.Time
 	if until.IsZero() {
 		until = a.now().Add(24 * time.Hour)
 	}
@@ -144,13 +141,8 @@ func (a *app) lookOut(ctx context.Context, store *archive.Archive, s *statusRepo
 		if o.Missing {
 			continue
 		}
-		one.Outlook = &sourceOutlook{New: o.New, Changed: o.Changed, Bytes: o.Bytes, Unknown: o.Unknown, Doomed: o.Doomed, DoomedB: o.DoomedBytes, AtRisk: o.AtRisk}
-		if !o.Oldest.IsZero() {
-			one.Outlook.Oldest = stamp(o.Oldest)
-		}
-		if !o.First.IsZero() {
-			one.Outlook.FirstLoss = stamp(o.First)
-		}
+		one.Outlook = &sourceOutlook{New: o.New, Changed: o.Changed, Bytes: o.Bytes, Oldest: instant{o.Oldest}, Unknown: o.Unknown,
+			Doomed: o.Doomed, DoomedB: o.DoomedBytes, AtRisk: o.AtRisk, FirstLoss: instant{o.First}}
 	}
 	return nil
 }
@@ -187,18 +179,18 @@ func (s *statusReport) attend(now time.Time) {
 		}
 	}
 	n := &s.Nightly
-	last := n.finished
-	if last.IsZero() && n.Next != nil { // it should have come since somebody began with the archive
+	last := n.Finished.Time
+	if last.IsZero() && !n.Next.IsZero() { // it should have come since somebody began with the archive
 		for _, one := range s.Sources {
-			if one.scanned.After(last) {
-				last = one.scanned
+			if one.LastScanned.After(last) {
+				last = one.LastScanned.Time
 			}
 		}
 	}
 	switch age := now.Sub(last); {
 	case n.Killed:
-		add("killed", "", "the nightly run of %s did not come to its end: it was killed, or the disk was full", ago(now.Sub(n.running)))
-	case !last.IsZero() && age > 24*time.Hour+lateness && n.Running == nil:
+		add("killed", "", "the nightly run of %s did not come to its end: it was killed, or the disk was full", ago(now.Sub(n.Running.Time)))
+	case !last.IsZero() && age > 24*time.Hour+lateness && n.Running.IsZero():
 		add("overdue", "", "no nightly run has come to its end for %s: is it still scheduled?", span(age))
 	}
 	if n.OK != nil && !*n.OK {

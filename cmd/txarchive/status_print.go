@@ -73,10 +73,8 @@ func (a *app) storageLine(s *statusReport) string {
 	if d.OldIndexBytes > 0 {
 		parts = append(parts, "older index "+size(d.OldIndexBytes))
 	}
-	if s.LastPack != nil {
-		if at, err := time.Parse(time.RFC3339Nano, *s.LastPack); err == nil {
-			parts = append(parts, "last written "+ago(a.now().Sub(at)))
-		}
+	if !s.LastPack.IsZero() {
+		parts = append(parts, "last written "+ago(a.now().Sub(s.LastPack.Time)))
 	}
 	if m := s.Growth.Month; m != nil && *m > 0 {
 		parts = append(parts, "grows "+size(*m)+" a month")
@@ -93,18 +91,18 @@ func (a *app) printNights(s *statusReport) {
 		if !*n.OK {
 			how = "had problems"
 		}
-		parts = append(parts, "ran "+ago(a.now().Sub(n.finished))+", "+how)
+		parts = append(parts, "ran "+ago(a.now().Sub(n.Finished.Time))+", "+how)
 	}
-	if n.Running != nil && !n.Killed {
-		parts = append(parts, "at work since "+a.clock(n.running))
+	if !n.Running.IsZero() && !n.Killed {
+		parts = append(parts, "at work since "+a.clock(n.Running.Time))
 	}
-	if n.Next != nil {
-		parts = append(parts, "next "+a.clock(n.next)+" by "+*n.With)
+	if !n.Next.IsZero() {
+		parts = append(parts, "next "+a.clock(n.Next.Time)+" by "+*n.With)
 	}
 	if len(parts) > 0 {
 		fmt.Fprintln(a.out, "nightly: "+strings.Join(parts, ", "))
 	}
-	if n.OK == nil && n.Running == nil {
+	if n.OK == nil && n.Running.IsZero() {
 		return
 	}
 	if v := &s.Verify; v.Bytes > 0 {
@@ -124,11 +122,11 @@ func (a *app) statusGrid(s *statusReport) *grid {
 			state += ", stale"
 		}
 		scanned, stored := "never", "never"
-		if !one.scanned.IsZero() {
-			scanned = ago(a.now().Sub(one.scanned))
+		if !one.LastScanned.IsZero() {
+			scanned = ago(a.now().Sub(one.LastScanned.Time))
 		}
-		if !one.stored.IsZero() {
-			stored = ago(a.now().Sub(one.stored))
+		if !one.LastStored.IsZero() {
+			stored = ago(a.now().Sub(one.LastStored.Time))
 		}
 		g.add(one.Name, state, number(one.Files), size(one.Bytes), scanned, stored, one.waiting(), number(one.Problems), a.shown(followed(one.Root, one.Only)))
 	}

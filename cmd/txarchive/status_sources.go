@@ -56,21 +56,16 @@ func (a *app) sourceStates(ctx context.Context, store *archive.Archive) ([]*sour
 			return nil, err
 		}
 		if s := by[stock.Source]; s != nil {
-			s.Files, s.Bytes, s.Versions, s.stored = stock.Files, stock.Bytes, stock.Versions, stock.LastStored
+			s.Files, s.Bytes, s.Versions, s.LastStored.Time = stock.Files, stock.Bytes, stock.Versions, stock.LastStored
 		}
 	}
 	for _, s := range all {
-		s.scanned = s.stored
-		if at, err := time.Parse(time.RFC3339Nano, notes[scannedKey+s.Name]); err == nil && at.After(s.scanned) {
-			s.scanned = at
+		s.LastScanned = s.LastStored
+		if at, err := time.Parse(time.RFC3339Nano, notes[scannedKey+s.Name]); err == nil && at.After(s.LastScanned.Time) {
+			s.LastScanned.Time = at
 		}
-		if !s.stored.IsZero() {
-			s.LastStored = stamp(s.stored)
-		}
-		if !s.scanned.IsZero() {
-			s.LastScanned = stamp(s.scanned)
-			age := int64(max(a.now().Sub(s.scanned), 0) / time.Second)
-			s.Age = &age
+		if !s.LastScanned.IsZero() {
+			s.Age = new(int64(max(a.now().Sub(s.LastScanned.Time), 0) / time.Second))
 		}
 	}
 	return all, nil

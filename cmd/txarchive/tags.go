@@ -16,7 +16,7 @@ import (
 type tagRow struct {
 	Run   string  `json:"run_id"`
 	Tag   string  `json:"tag"`
-	Added *string `json:"added"`
+	Added instant `json:"added"`
 }
 
 // tags yields all tags, by run and name.
@@ -34,8 +34,8 @@ func tags(ctx context.Context, store *archive.Archive) ([]tagRow, error) {
 		var value struct {
 			Added time.Time `json:"added"`
 		}
-		if err := json.Unmarshal(f.Value, &value); err == nil && !value.Added.IsZero() {
-			row.Added = stamp(value.Added)
+		if err := json.Unmarshal(f.Value, &value); err == nil {
+			row.Added = instant{value.Added}
 		}
 		all = append(all, row)
 	}
