@@ -129,18 +129,16 @@ func newBackupListCommand(a *app) *cobra.Command {
 				return err
 			}
 			all, err := b.Snapshots()
-			g := &grid{columns: []column{{head: "snapshot"}, {head: "taken"}, {head: "unchanged until", spare: 1}, {head: "packs", right: true, spare: 3}, {head: "size", right: true, spare: 2}}}
+			l := a.listing(column{head: "snapshot"}, column{head: "taken"}, column{head: "unchanged until", spare: 1},
+				column{head: "packs", right: true, spare: 3}, column{head: "size", right: true, spare: 2})
 			for _, s := range all {
-				if a.json {
-					if err := a.printJSON(backupSnapshot{s.ID, instant{s.Time}, instant{s.Until}, int64(len(s.Packs)), s.Bytes}); err != nil {
-						return err
-					}
+				packs := int64(len(s.Packs))
+				if err := l.row(backupSnapshot{s.ID, instant{s.Time}, instant{s.Until}, packs, s.Bytes},
+					s.ID, a.minute(s.Time), a.minute(s.Until), number(packs), size(s.Bytes)); err != nil {
+					return err
 				}
-				g.add(s.ID, a.minute(s.Time), a.minute(s.Until), number(int64(len(s.Packs))), size(s.Bytes))
 			}
-			if !a.json && len(all) > 0 {
-				fmt.Fprintln(a.out, a.fitted(g))
-			}
+			l.end("")
 			return err
 		},
 	}

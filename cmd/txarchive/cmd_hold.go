@@ -129,12 +129,17 @@ func runHoldList(ctx context.Context, a *app, all bool) error {
 	if !all {
 		holds = slices.DeleteFunc(holds, func(h prune.Hold) bool { return !h.Active(a.now()) })
 	}
-	g := &grid{columns: []column{{head: "run"}, {head: "name"}, {head: "owner", spare: 1}, {head: "until"}, {head: "reason", flex: cut, spare: 2}, {head: "what", flex: cut, spare: 3}}}
-	return printMarks(a, g, holds, "No run is held. Next: txarchive hold add RUN", func(h prune.Hold) []string {
+	l := a.listing(column{head: "run"}, column{head: "name"}, column{head: "owner", spare: 1}, column{head: "until"},
+		column{head: "reason", flex: cut, spare: 2}, column{head: "what", flex: cut, spare: 3})
+	for _, h := range holds {
 		until := "never expires"
 		if h.Expires != nil {
 			until = a.clock(*h.Expires)
 		}
-		return []string{h.Run, h.Name, h.Owner, until, h.Reason, a.runWords(ctx, store, h.Run)}
-	})
+		if err := l.row(h, h.Run, h.Name, h.Owner, until, h.Reason, a.runWords(ctx, store, h.Run)); err != nil {
+			return err
+		}
+	}
+	l.end("No run is held. Next: txarchive hold add RUN")
+	return nil
 }

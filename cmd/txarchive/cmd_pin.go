@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/prune"
 )
 
@@ -110,42 +110,28 @@ func runPinList(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	g := &grid{columns: []column{{head: "run"}, {head: "added", spare: 2}, {head: "reason", flex: cut}, {head: "what", flex: cut, spare: 1}}}
-	return printMarks(a, g, pins, "No run is pinned. Next: txarchive pin RUN", func(pin prune.Pin) []string {
+	l := a.listing(column{head: "run"}, column{head: "added", spare: 2}, column{head: "reason", flex: cut}, column{head: "what", flex: cut, spare: 1})
+	for _, pin := range pins {
 		added := ""
 		if pin.Added != nil {
 			added = a.clock(*pin.Added)
 		}
-		return []string{pin.Run, added, pin.Reason, a.runWords(ctx, store, pin.Run)}
-	})
-}
-
-// printMarks lists pins or holds.
-func printMarks[T any](a *app, g *grid, all []T, none string, row func(T) []string) error {
-	for _, mark := range all {
-		if a.json {
-			if err := a.printJSON(mark); err != nil {
-				return err
-			}
-			continue
+		if err := l.row(pin, pin.Run, added, pin.Reason, a.runWords(ctx, store, pin.Run)); err != nil {
+			return err
 		}
-		g.add(row(mark)...)
 	}
-	switch {
-	case a.json:
-	case len(all) == 0:
-		a.note("%s", none)
-	default:
-		fmt.Fprintln(a.out, a.fitted(g))
-	}
+	l.end("No run is pinned. Next: txarchive pin RUN")
 	return nil
 }
 
 // runWords says in a few words what a run is.
 func (a *app) runWords(ctx context.Context, store *archive.Archive, id string) string {
 	r, err := store.Index().Run(ctx, id)
-	if err != nil {
+	if errors.Is(err, index.ErrNotFound) {
 		return "not in this archive"
+	}
+	if err != nil {
+		return "cannot be read: " + err.Error()
 	}
 	return firstOf(r.Title, r.Flow, r.NativeID)
 }

@@ -199,26 +199,22 @@ func runPricesList(a *app, book *price.Book, pattern string) error {
 	if len(entries) == 0 {
 		return notFound(fmt.Sprintf("no model of the table of %s is like %q", table.Date, pattern), "txarchive prices list '*' lists all")
 	}
-	g := &grid{columns: []column{{head: "model", flex: cutMiddle}, {head: "provider", flex: cut, spare: 1}, {head: "input", right: true}, {head: "output", right: true},
-		{head: "cache read", right: true, spare: 2}, {head: "cache write", right: true, spare: 3}}}
+	l := a.listing(column{head: "model", flex: cutMiddle}, column{head: "provider", flex: cut, spare: 1}, column{head: "input", right: true},
+		column{head: "output", right: true}, column{head: "cache read", right: true, spare: 2}, column{head: "cache write", right: true, spare: 3})
 	for i := range entries {
 		e := &entries[i]
 		o, mine := own[e.Key]
-		if a.json {
-			day := table.Date
-			if mine {
-				day = o.From
-			}
-			if err := a.printJSON(priceRow{Model: e.Key, Provider: orNull(e.Provider), Table: day, Override: mine, Priced: e.Priced(), Rates: ratesOf(e), Factors: factorsOf(e)}); err != nil {
-				return err
-			}
-			continue
+		row := priceRow{Model: e.Key, Provider: orNull(e.Provider), Table: table.Date, Override: mine, Priced: e.Priced(), Rates: ratesOf(e), Factors: factorsOf(e)}
+		if mine {
+			row.Table = o.From
 		}
 		rates := base(e)
-		g.add(e.Key, e.Provider, rates[price.Input], rates[price.Output], rates[price.CacheRead], rates[price.CacheWrite])
+		if err := l.row(row, e.Key, e.Provider, rates[price.Input], rates[price.Output], rates[price.CacheRead], rates[price.CacheWrite]); err != nil {
+			return err
+		}
 	}
+	l.end("")
 	if !a.json {
-		fmt.Fprintln(a.out, a.fitted(g))
 		a.note("%s, table of %s, US dollars per million tokens", plural(int64(len(entries)), "model", "models"), table.Date)
 	}
 	return nil

@@ -41,26 +41,21 @@ func runReportList(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	g := &grid{columns: []column{{head: "report"}, {head: "what", flex: cut}, {head: "parameters", flex: cut, spare: 1}, {head: "from", spare: 2}}}
+	l := a.listing(column{head: "report"}, column{head: "what", flex: cut}, column{head: "parameters", flex: cut, spare: 1}, column{head: "from", spare: 2})
 	for _, r := range all {
-		if a.json {
-			if err := a.printJSON(r); err != nil {
-				return err
-			}
-			continue
-		}
 		from := "the program"
 		if !r.Shipped {
 			from = "you"
 		}
-		g.add(r.Name, firstOf(r.Description, strings.Join(append([]string{r.Kind}, r.Args...), " ")), strings.Join(slices.Sorted(maps.Keys(r.Parameters)), " "), from)
-	}
-	if !a.json {
-		if !slices.ContainsFunc(all, func(r savedReport) bool { return !r.Shipped }) {
-			g = g.without(3)
+		what := firstOf(r.Description, strings.Join(append([]string{r.Kind}, r.Args...), " "))
+		if err := l.row(r, r.Name, what, strings.Join(slices.Sorted(maps.Keys(r.Parameters)), " "), from); err != nil {
+			return err
 		}
-		fmt.Fprintln(a.out, a.fitted(g))
 	}
+	if !slices.ContainsFunc(all, func(r savedReport) bool { return !r.Shipped }) {
+		l.grid = *l.without(3)
+	}
+	l.end("")
 	return nil
 }
 

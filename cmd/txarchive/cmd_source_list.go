@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,7 +34,8 @@ func runSourceList(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	g := &grid{columns: []column{{head: "source", flex: cutMiddle}, {head: "state"}, {head: "files", right: true, spare: 1}, {head: "size", right: true, spare: 2}, {head: "directory", flex: cutMiddle}}}
+	l := a.listing(column{head: "source", flex: cutMiddle}, column{head: "state"}, column{head: "files", right: true, spare: 1},
+		column{head: "size", right: true, spare: 2}, column{head: "directory", flex: cutMiddle})
 	for _, s := range sources {
 		row := sourceRow{Name: s.Name, Root: s.Root, Only: s.Only, Exclude: append([]string{}, s.Exclude...), State: sourceState(s), Host: orNull(s.Host), Added: instant{s.Added}}
 		if s.Removed != nil {
@@ -48,25 +48,15 @@ func runSourceList(ctx context.Context, a *app) error {
 			row.Files++
 			row.Bytes += v.Size
 		}
-		if a.json {
-			if err := a.printJSON(row); err != nil {
-				return err
-			}
-			continue
-		}
 		where := a.shown(followed(row.Root, row.Only))
 		if len(row.Exclude) > 0 {
 			where += " without " + orNone(row.Exclude)
 		}
-		g.add(row.Name, row.State, number(row.Files), size(row.Bytes), where)
+		if err := l.row(row, row.Name, row.State, number(row.Files), size(row.Bytes), where); err != nil {
+			return err
+		}
 	}
-	switch {
-	case a.json:
-	case len(g.rows) == 0:
-		a.note("There are no sources yet. Next: txarchive ingest DIR, or txarchive source add DIR")
-	default:
-		fmt.Fprintln(a.out, a.fitted(g))
-	}
+	l.end("There are no sources yet. Next: txarchive ingest DIR, or txarchive source add DIR")
 	return nil
 }
 

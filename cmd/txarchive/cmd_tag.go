@@ -127,37 +127,23 @@ func runTagList(ctx context.Context, a *app, id string) error {
 	if err != nil {
 		return err
 	}
-	g := &grid{columns: []column{{head: "run"}, {head: "tag", flex: cutMiddle}, {head: "added", spare: 2}, {head: "what", flex: cut, spare: 1}}}
+	l := a.listing(column{head: "run"}, column{head: "tag", flex: cutMiddle}, column{head: "added", spare: 2}, column{head: "what", flex: cut, spare: 1})
 	for _, row := range rows {
 		if run != "" && row.Run != run {
 			continue
-		}
-		if a.json {
-			if err := a.printJSON(row); err != nil {
-				return err
-			}
-			continue
-		}
-		what := "not in this archive"
-		if r, err := store.Index().Run(ctx, row.Run); err == nil {
-			what = firstOf(r.Title, r.Flow, r.NativeID)
-		} else if !errors.Is(err, index.ErrNotFound) {
-			return err
 		}
 		added := ""
 		if !row.Added.IsZero() {
 			added = a.clock(row.Added.Time)
 		}
-		g.add(row.Run, row.Tag, added, what)
+		if err := l.row(row, row.Run, row.Tag, added, a.runWords(ctx, store, row.Run)); err != nil {
+			return err
+		}
 	}
-	switch {
-	case a.json:
-	case len(g.rows) == 0 && run != "":
-		a.note("%s has no tags. Next: txarchive tag add %s TAG", run, run)
-	case len(g.rows) == 0:
-		a.note("There are no tags. Next: txarchive tag add RUN TAG")
-	default:
-		fmt.Fprintln(a.out, a.fitted(g))
+	if run != "" {
+		l.end(fmt.Sprintf("%s has no tags. Next: txarchive tag add %[1]s TAG", run))
+	} else {
+		l.end("There are no tags. Next: txarchive tag add RUN TAG")
 	}
 	return nil
 }

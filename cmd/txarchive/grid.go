@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -29,6 +30,35 @@ func (g *grid) add(cells ...string) {
 		cells[i] = line(cells[i])
 	}
 	g.rows = append(g.rows, cells)
+}
+
+// listing is a list of like things: a table for people, an object a line for scripts.
+type listing struct {
+	grid
+	a *app
+}
+
+func (a *app) listing(columns ...column) *listing {
+	return &listing{grid{columns: columns}, a}
+}
+
+// row adds a thing: what scripts get, and its cells.
+func (l *listing) row(v any, cells ...string) error {
+	if l.a.json {
+		return l.a.printJSON(v)
+	}
+	l.add(cells...)
+	return nil
+}
+
+// end prints the table; without rows it says none.
+func (l *listing) end(none string) {
+	switch {
+	case len(l.rows) > 0:
+		fmt.Fprintln(l.a.out, l.a.fitted(&l.grid))
+	case !l.a.json && none != "":
+		l.a.note("%s", none)
+	}
 }
 
 // fitted prints a grid in the width of the terminal. What may be shortened is, then columns go that can be spared,

@@ -14,8 +14,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// listing prints runs as list does.
-func listing(t *testing.T, o listOptions, runs ...index.Run) string {
+// listRun prints runs as list does.
+func listRun(t *testing.T, o listOptions, runs ...index.Run) string {
 	t.Helper()
 	var out bytes.Buffer
 	a := &app{out: &out, err: new(bytes.Buffer), now: time.Now, log: slog.New(slog.DiscardHandler), color: "never", utc: true,
@@ -43,7 +43,7 @@ func listing(t *testing.T, o listOptions, runs ...index.Run) string {
 func TestListIsHarmless(t *testing.T) {
 	r := index.Run{ID: "r1", Format: "awf", Title: "a\x1b]0;evil\ab\x1b[2J\u202ec|d", Status: "x\ny", Project: "<b>"}
 	for _, format := range []string{"table", "csv", "json", "ndjson", "markdown"} {
-		out := listing(t, listOptions{sort: "started", output: format, columns: []string{"run", "title", "status", "project"}}, r)
+		out := listRun(t, listOptions{sort: "started", output: format, columns: []string{"run", "title", "status", "project"}}, r)
 		if format != "csv" && strings.ContainsAny(out, "\x1b\a\u202e") {
 			t.Errorf("%s: %q", format, out)
 		}
@@ -69,7 +69,7 @@ func TestListOrders(t *testing.T) {
 		{"cost", "r3 r1 r2 r4", "r2 r4 r1 r3"},
 	} {
 		for reverse, want := range map[bool]string{false: c.want, true: c.reverse} {
-			out := listing(t, listOptions{sort: c.sort, reverse: reverse, output: "csv", columns: []string{"run"}}, runs...)
+			out := listRun(t, listOptions{sort: c.sort, reverse: reverse, output: "csv", columns: []string{"run"}}, runs...)
 			if got := strings.Join(strings.Fields(out)[1:], " "); got != want {
 				t.Errorf("%s, reverse %v: %s, want %s", c.sort, reverse, got, want)
 			}

@@ -71,24 +71,14 @@ func (a *app) printFiles(answer *search.Answer, null bool) error {
 }
 
 func (a *app) printFacets(facets []search.Facet) error {
-	if a.json {
-		for _, f := range facets {
-			if err := a.printJSON(f); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	g := &grid{columns: []column{{head: "field"}, {head: "value", flex: cutMiddle}, {head: "hits", right: true}}}
+	l := a.listing(column{head: "field"}, column{head: "value", flex: cutMiddle}, column{head: "hits", right: true})
 	for _, f := range facets {
-		value := cmp.Or(f.Value, "(unknown)")
-		g.add(f.Field, value, number(f.Hits))
+		if err := l.row(f, f.Field, cmp.Or(f.Value, "(unknown)"), number(f.Hits)); err != nil {
+			return err
+		}
 	}
-	if len(facets) == 0 {
-		return nil
-	}
-	_, err := fmt.Fprintln(a.out, a.fitted(g))
-	return err
+	l.end("")
+	return nil
 }
 
 // staleAfter is the age of the last whole scan from which a search says so.
