@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
@@ -98,16 +100,32 @@ func (a *app) leave(store *archive.Archive) {
 func (a *app) write(ctx context.Context) (*archive.Archive, error) { return a.open(ctx, archive.Write) }
 
 func (a *app) open(ctx context.Context, mode archive.Mode) (*archive.Archive, error) {
+	return a.openAs(ctx, mode, a.options())
+}
+
+// packsOnly opens the archive to read its packs; it needs no index.
+func (a *app) packsOnly(ctx context.Context) (*archive.Archive, error) {
+	return a.withoutIndex(ctx, archive.Read)
+}
+
+// withoutIndex opens the archive even if its index is missing or cannot be used.
+func (a *app) withoutIndex(ctx context.Context, mode archive.Mode) (*archive.Archive, error) {
 	dir, err := a.dir()
 	if err != nil {
 		return nil, err
 	}
-	return a.openAs(ctx, dir, mode, a.options())
+	options := a.options()
+	options.NoIndex = true
+	return archive.Open(ctx, dir, mode, options)
 }
 
-// openAs opens the archive in dir. An index that an older program has written is brought up to date before it is read,
-// where that can be done; where not, the error of the reader says what to do.
-func (a *app) openAs(ctx context.Context, dir string, mode archive.Mode, options archive.Options) (*archive.Archive, error) {
+// openAs opens the archive. An index that an older program has written is brought up to date before it is read, where that can
+// be done; where not, the error of the reader says what to do.
+func (a *app) openAs(ctx context.Context, mode archive.Mode, options archive.Options) (*archive.Archive, error) {
+	dir, err := a.dir()
+	if err != nil {
+		return nil, err
+	}
 	if mode == archive.Write {
 		a.undone = firstOf(a.undone, hintUndone)
 	}
@@ -201,3 +219,26 @@ func (a *app) create(ctx context.Context) (*archive.Archive, error) {
 	}
 	return a.write(ctx)
 }
+
+// change does some work on the archive, which open opens to write. Packs that the index does not know yet are taken in before, for there
+// may be facts in them.
+func (a *app) change(ctx context.Context, open func(context.Context) (*archive.Archive, error), work func(*archive.Archive, *ingest.Ingester) error) error {
+	store, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	ing := a.ingester(store)
+	if _, err = ing.Adopt(ctx); err == nil {
+		err = work(store, ing)
+	}
+	return errors.Join(err, store.Close())
+}
+
+// fact is what the archive keeps under a key from now on; nil takes it back.
+func (a *app) fact(kind, key string, value any) (blob.Fact, error) {
+	text, err := json.Marshal(value)
+	return blob.Fact{Kind: kind, Key: key, Time: nowMicro(a), Value: text}, err
+}
+
+// nowMicro is the time as facts have it.
+func nowMicro(a *app) time.Time { return a.now().UTC().Truncate(time.Microsecond) }

@@ -48,9 +48,7 @@ func runBackupVerify(ctx context.Context, a *app, o backup.VerifyOptions, dir st
 		return err
 	}
 	m := a.meter()
-	if m != nil {
-		o.Progress = func(done, total int64) { m.bytes("verify", done, total) }
-	}
+	o.Progress = m.reading("verify")
 	p := proof{Backup: b.Dir(), Differ: []string{}}
 	p.VerifyReport, err = b.Verify(ctx, o)
 	m.stop()
@@ -113,9 +111,7 @@ func (a *app) indexed(ctx context.Context, dir string) (*archive.Archive, error)
 	}
 	g := a.ingester(store)
 	m := a.meter()
-	if m != nil {
-		g.Progress = m.ingest
-	}
+	g.Progress = m.ingesting()
 	_, err = g.Adopt(ctx)
 	m.stop()
 	if err != nil && (!errors.Is(err, blob.ErrCorrupt) || ctx.Err() != nil) {
@@ -251,11 +247,7 @@ func (a *app) fill(ctx context.Context, b *backup.Backup, s *backup.Snapshot, to
 		}
 	}
 	m := a.meter()
-	var progress func(done, total int64)
-	if m != nil {
-		progress = func(done, total int64) { m.bytes("restore", done, total) }
-	}
-	r, err = b.Fill(ctx, *s, store.Packs(), progress)
+	r, err = b.Fill(ctx, *s, store.Packs(), m.reading("restore"))
 	m.stop()
 	return r, err
 }

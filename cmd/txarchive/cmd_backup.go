@@ -49,17 +49,6 @@ func (a *app) backupOptions() backup.Options {
 	return backup.Options{Command: a.command, Now: a.now, FS: a.options().FS}
 }
 
-// packsOnly opens the archive to read its packs; it needs no index.
-func (a *app) packsOnly(ctx context.Context) (*archive.Archive, error) {
-	dir, err := a.dir()
-	if err != nil {
-		return nil, err
-	}
-	options := a.options()
-	options.NoIndex = true
-	return archive.Open(ctx, dir, archive.Read, options)
-}
-
 func runBackup(ctx context.Context, a *app, o backupOptions, dir string) error {
 	a.undone = hintUndone
 	if o.keep.Last < 0 {
@@ -75,11 +64,7 @@ func runBackup(ctx context.Context, a *app, o backupOptions, dir string) error {
 		return err
 	}
 	m := a.meter()
-	take := backup.TakeOptions{Keep: o.keep}
-	if m != nil {
-		take.Progress = func(done, total int64) { m.bytes("back up", done, total) }
-	}
-	r, err := b.Take(ctx, store.Packs(), take)
+	r, err := b.Take(ctx, store.Packs(), backup.TakeOptions{Keep: o.keep, Progress: m.reading("back up")})
 	m.stop()
 	if r.Snapshot == "" {
 		return err

@@ -79,13 +79,7 @@ func (d *doctor) check(name, says string) *check {
 }
 
 func runDoctor(ctx context.Context, a *app, secrets bool) error {
-	dir, err := a.dir()
-	if err != nil {
-		return err
-	}
-	options := a.options()
-	options.NoIndex = true // what is wrong with it is for the doctor to say
-	store, err := archive.Open(ctx, dir, archive.Read, options)
+	store, err := a.packsOnly(ctx) // what is wrong with the index is for the doctor to say
 	if err != nil {
 		return err
 	}
@@ -102,7 +96,7 @@ func runDoctor(ctx context.Context, a *app, secrets bool) error {
 	}
 	worst := d.worst()
 	if a.json {
-		err = a.printJSON(map[string]any{"archive": dir, "ok": worst == checkFine || worst == checkNote, "checks": d.checks})
+		err = a.printJSON(map[string]any{"archive": store.Dir(), "ok": worst == checkFine || worst == checkNote, "checks": d.checks})
 	} else {
 		d.print()
 	}

@@ -176,9 +176,7 @@ func (w *forgetting) forgetter() *prune.Forget {
 func (w *forgetting) everything(ctx context.Context, f *prune.Forget) ([]prune.Match, error) {
 	m := w.app.meter()
 	defer m.stop()
-	if m != nil {
-		f.Progress = func(done, total int64) { m.bytes("search", done, total) }
-	}
+	f.Progress = m.reading("search")
 	found, err := f.Search(ctx)
 	if err != nil {
 		return nil, err

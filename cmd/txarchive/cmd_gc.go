@@ -107,10 +107,7 @@ func (a *app) collect(ctx context.Context, store *archive.Archive, o prune.Optio
 	defer m.stop()
 	g := a.ingester(store)
 	gc := &prune.GC{Packs: store.Packs(), Index: store.Index(), Writer: store.WriterID(), Now: a.now, Log: a.log, Options: o}
-	if m != nil {
-		g.Progress = m.ingest
-		gc.Progress = func(done, total int64) { m.bytes("gc", done, total) }
-	}
+	g.Progress, gc.Progress = m.ingesting(), m.reading("gc")
 	if _, err := g.Adopt(ctx); err != nil {
 		return prune.Report{}, err
 	}

@@ -114,8 +114,6 @@ func (a *app) checkHold(h *prune.Hold, until string) error {
 	return nil
 }
 
-func nowMicro(a *app) time.Time { return a.now().UTC().Truncate(time.Microsecond) }
-
 func runHoldList(ctx context.Context, a *app, all bool) error {
 	store, err := a.read(ctx)
 	if err != nil {

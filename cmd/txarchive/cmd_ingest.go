@@ -118,9 +118,7 @@ func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archiv
 	g := a.ingester(store)
 	g.All, g.DryRun, g.Pruned = o.all, o.dryRun, o.pruned
 	g.BuildFrom, g.Build = a.loads, func(ctx context.Context) (*ingest.Building, error) { return building(ctx, store) }
-	if m != nil {
-		g.Progress = m.ingest
-	}
+	g.Progress = m.ingesting()
 	adopted := 0
 	if !o.dryRun { // before anything is asked about sources: an index that was lost is made again here
 		var err error

@@ -11,6 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/prune"
 )
 
@@ -61,43 +62,33 @@ func newUnpinCommand(a *app) *cobra.Command {
 
 // changeMarks writes the facts that mark gives for each run.
 func changeMarks(ctx context.Context, a *app, ids []string, word string, mark func(*prune.Pruner, string) ([]blob.Fact, error)) error {
-	store, err := a.write(ctx)
-	if err != nil {
-		return err
-	}
-	ing := a.ingester(store)
-	_, err = ing.Adopt(ctx) // marks that the index does not know yet are in those packs
-	if err == nil {
-		err = markIn(ctx, a, store, a.pruner(store, ing), ids, word, mark)
-	}
-	return errors.Join(err, store.Close())
-}
-
-func markIn(ctx context.Context, a *app, store *archive.Archive, p *prune.Pruner, ids []string, word string, mark func(*prune.Pruner, string) ([]blob.Fact, error)) error {
-	var facts []blob.Fact
-	runs := []string{}
-	for _, id := range ids {
-		run, err := findRun(ctx, store, id)
-		if err != nil {
+	return a.change(ctx, a.write, func(store *archive.Archive, ing *ingest.Ingester) error {
+		p := a.pruner(store, ing)
+		var facts []blob.Fact
+		runs := []string{}
+		for _, id := range ids {
+			run, err := findRun(ctx, store, id)
+			if err != nil {
+				return err
+			}
+			if slices.Contains(runs, run) {
+				continue
+			}
+			more, err := mark(p, run)
+			if err != nil {
+				return err
+			}
+			facts, runs = append(facts, more...), append(runs, run)
+		}
+		if err := p.Write(ctx, facts); err != nil {
 			return err
 		}
-		if slices.Contains(runs, run) {
-			continue
+		if a.json {
+			return a.printJSON(map[string]any{"run_ids": runs, "state": word})
 		}
-		more, err := mark(p, run)
-		if err != nil {
-			return err
-		}
-		facts, runs = append(facts, more...), append(runs, run)
-	}
-	if err := p.Write(ctx, facts); err != nil {
-		return err
-	}
-	if a.json {
-		return a.printJSON(map[string]any{"run_ids": runs, "state": word})
-	}
-	a.note("%s: %s", word, strings.Join(runs, ", "))
-	return nil
+		a.note("%s: %s", word, strings.Join(runs, ", "))
+		return nil
+	})
 }
 
 func runPinList(ctx context.Context, a *app) error {

@@ -27,14 +27,8 @@ func newReindexCommand(a *app) *cobra.Command {
 
 func runReindex(ctx context.Context, a *app) error {
 	began := time.Now()
-	dir, err := a.dir()
-	if err != nil {
-		return err
-	}
-	options := a.options()
-	options.NoIndex = true
 	a.undone = "the index is still the one from before"
-	store, err := archive.Open(ctx, dir, archive.Write, options)
+	store, err := a.withoutIndex(ctx, archive.Write)
 	if err != nil {
 		return err
 	}
@@ -77,9 +71,7 @@ func rebuild(ctx context.Context, a *app, store *archive.Archive) (n int, damage
 // refill fills an empty index from the packs. damage is about packs, and originals in them, that could not be read.
 func refill(ctx context.Context, a *app, g *ingest.Ingester) (n int, damage, err error) {
 	m := a.meter()
-	if m != nil {
-		g.Progress = m.ingest
-	}
+	g.Progress = m.ingesting()
 	n, err = g.Reindex(ctx)
 	m.stop()
 	if errors.Is(err, blob.ErrCorrupt) && ctx.Err() == nil {

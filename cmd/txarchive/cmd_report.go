@@ -2,19 +2,19 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest"
 )
 
 func newReportCommand(a *app) *cobra.Command {
@@ -146,7 +146,7 @@ func newReportSaveCommand(a *app) *cobra.Command {
 			"  txarchive report save weekly --description 'what the weeks cost' -- cost --by week,model",
 		Args: takes(2, many),
 		RunE: func(cmd *cobra.Command, v []string) error {
-			return runReportSave(cmd.Context(), a, v[0], reportFact{Description: description, Saved: a.now().UTC().Truncate(time.Microsecond)}, params, v[1:])
+			return runReportSave(cmd.Context(), a, v[0], reportFact{Description: description, Saved: nowMicro(a)}, params, v[1:])
 		},
 	}
 	cmd.Flags().StringVar(&description, "description", "", "what it is, a `TEXT` for people")
@@ -183,11 +183,7 @@ func runReportSave(ctx context.Context, a *app, name string, f reportFact, param
 	if err := tryReport(ctx, a, f); err != nil {
 		return err
 	}
-	value, err := json.Marshal(f)
-	if err != nil {
-		return err
-	}
-	return writeReport(ctx, a, blob.Fact{Kind: index.FactReport, Key: name, Time: f.Saved, Value: value}, "saved")
+	return writeReport(ctx, a, name, f, "saved")
 }
 
 // tryReport runs a report for its first row, so that what cannot run is not kept.
@@ -230,28 +226,25 @@ func newReportRemoveCommand(a *app) *cobra.Command {
 			case r.Shipped:
 				return refused(r.Name+" is a report of the program", "it cannot be removed")
 			}
-			fact := blob.Fact{Kind: index.FactReport, Key: r.Name, Time: a.now().UTC().Truncate(time.Microsecond), Value: json.RawMessage("null")}
-			return writeReport(cmd.Context(), a, fact, "removed")
+			return writeReport(cmd.Context(), a, r.Name, nil, "removed")
 		},
 	}
 }
 
-func writeReport(ctx context.Context, a *app, f blob.Fact, did string) error {
-	store, err := a.write(ctx)
+// writeReport keeps a report, a reportFact or nil for none, under its name.
+func writeReport(ctx context.Context, a *app, name string, value any, did string) error {
+	f, err := a.fact(index.FactReport, name, value)
 	if err != nil {
 		return err
 	}
-	ing := a.ingester(store)
-	if _, err = ing.Adopt(ctx); err == nil {
-		err = ing.WriteFacts(ctx, []blob.Fact{f})
-	}
-	if err := errors.Join(err, store.Close()); err != nil {
+	err = a.change(ctx, a.write, func(_ *archive.Archive, ing *ingest.Ingester) error { return ing.WriteFacts(ctx, []blob.Fact{f}) })
+	if err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON(map[string]string{"name": f.Key, "done": did})
+		return a.printJSON(map[string]string{"name": name, "done": did})
 	}
-	a.note("Report %s is %s", f.Key, did)
+	a.note("Report %s is %s", name, did)
 	return nil
 }
 

@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -39,17 +36,14 @@ func newSourceCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// fact is the fact of a source; nil takes it back.
+// sourceFact is the fact of a source; nil takes it back.
 func (a *app) sourceFact(name string, s *ingest.Source) blob.Fact {
-	value := json.RawMessage("null")
-	if s != nil {
-		value, _ = json.Marshal(s) // strings and times only
-	}
-	return blob.Fact{Kind: ingest.FactSource, Key: name, Time: a.now().UTC(), Value: value}
+	f, _ := a.fact(ingest.FactSource, name, s) // strings and times only
+	return f
 }
 
 func runSourceRemove(ctx context.Context, a *app, name string) error {
-	return a.change(ctx, a.write, func(store *archive.Archive, known []ingest.Named) error {
+	return a.changeSources(ctx, a.write, func(store *archive.Archive, known []ingest.Named) error {
 		i := slices.IndexFunc(known, named(name))
 		if i < 0 || known[i].Removed != nil {
 			return notFound(fmt.Sprintf("there is no source %q", name), "txarchive source list")
@@ -60,7 +54,7 @@ func runSourceRemove(ctx context.Context, a *app, name string) error {
 		}
 		left, said := (*ingest.Source)(nil), "Source %q is no longer followed. Nothing was stored of it." // and it is as if it had never been
 		if stored {
-			s, now := known[i].Source, a.now().UTC().Truncate(time.Microsecond)
+			s, now := known[i].Source, nowMicro(a)
 			s.Removed = &now
 			left, said = &s, "Source %q is no longer followed. What was stored of it stays."
 		}
@@ -73,7 +67,7 @@ func runSourceRemove(ctx context.Context, a *app, name string) error {
 }
 
 func runSourceRename(ctx context.Context, a *app, old, name string) error {
-	return a.change(ctx, a.write, func(store *archive.Archive, known []ingest.Named) error {
+	return a.changeSources(ctx, a.write, func(store *archive.Archive, known []ingest.Named) error {
 		i := slices.IndexFunc(known, named(old))
 		if i < 0 {
 			return notFound(fmt.Sprintf("there is no source %q", old), "txarchive source list")
@@ -97,21 +91,15 @@ func runSourceRename(ctx context.Context, a *app, old, name string) error {
 	})
 }
 
-// change runs work on the archive that is opened to write, with the sources that it knows.
-func (a *app) change(ctx context.Context, open func(context.Context) (*archive.Archive, error), work func(*archive.Archive, []ingest.Named) error) error {
-	store, err := open(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = a.ingester(store).Adopt(ctx) // facts that the index does not know yet are in those packs
-	var known []ingest.Named
-	if err == nil {
-		known, err = ingest.Sources(ctx, store.Index())
-	}
-	if err == nil {
-		err = work(store, known)
-	}
-	return errors.Join(err, store.Close())
+// changeSources is change with the sources that the archive knows.
+func (a *app) changeSources(ctx context.Context, open func(context.Context) (*archive.Archive, error), work func(*archive.Archive, []ingest.Named) error) error {
+	return a.change(ctx, open, func(store *archive.Archive, _ *ingest.Ingester) error {
+		known, err := ingest.Sources(ctx, store.Index())
+		if err != nil {
+			return err
+		}
+		return work(store, known)
+	})
 }
 
 // keeps says whether anything is stored under the name of a source.

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -60,7 +59,7 @@ func runSourceAdd(ctx context.Context, a *app, what string, o sourceOptions) err
 		if o.home != "" {
 			return usage("--home is for programs, and "+what+" is none that txarchive knows", "name the directory itself, or one of "+strings.Join(all.Programs(), ", "))
 		}
-		return a.following(a.change(ctx, a.create, func(store *archive.Archive, known []ingest.Named) error {
+		return a.following(a.changeSources(ctx, a.create, func(store *archive.Archive, known []ingest.Named) error {
 			return a.add(ctx, store, known, []wanted{{dir: what, name: o.name}}, o)
 		}))
 	}
@@ -75,7 +74,7 @@ func runSourceAdd(ctx context.Context, a *app, what string, o sourceOptions) err
 	case len(found) > 1 && o.name != "":
 		return usage(fmt.Sprintf("%s is in %d places, and --name is for one", what, len(found)), "leave it out, or name the directories one by one")
 	}
-	return a.following(a.change(ctx, a.create, func(store *archive.Archive, known []ingest.Named) error {
+	return a.following(a.changeSources(ctx, a.create, func(store *archive.Archive, known []ingest.Named) error {
 		return a.follow(ctx, store, known, found, o)
 	}))
 }
@@ -165,7 +164,7 @@ func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest
 	if i >= 0 && known[i].Root != root.Dir {
 		i = -1 // a source of this very call has the name
 	}
-	n := &ingest.Named{Name: root.Source, Source: ingest.Source{Root: root.Dir, Exclude: o.exclude, Host: o.host, Away: o.host != "", Added: a.now().UTC().Truncate(time.Microsecond), Command: "source add"}}
+	n := &ingest.Named{Name: root.Source, Source: ingest.Source{Root: root.Dir, Exclude: o.exclude, Host: o.host, Away: o.host != "", Added: nowMicro(a), Command: "source add"}}
 	if root.Below != "." {
 		n.Only = []string{root.Below}
 	}

@@ -79,7 +79,7 @@ func runSourceDiscover(ctx context.Context, a *app, home string, follow bool) er
 	if !follow {
 		return nil
 	}
-	return a.following(a.change(ctx, a.create, func(store *archive.Archive, known []ingest.Named) error {
+	return a.following(a.changeSources(ctx, a.create, func(store *archive.Archive, known []ingest.Named) error {
 		return a.follow(ctx, store, known, found, sourceOptions{})
 	}))
 }

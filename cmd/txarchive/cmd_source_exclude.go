@@ -31,7 +31,7 @@ func newSourceExcludeCommand(a *app) *cobra.Command {
 		Args:              takes(2, many),
 		ValidArgsFunction: a.completeSources,
 		RunE: func(cmd *cobra.Command, v []string) error {
-			return a.change(cmd.Context(), a.write, func(store *archive.Archive, known []ingest.Named) error {
+			return a.changeSources(cmd.Context(), a.write, func(store *archive.Archive, known []ingest.Named) error {
 				return a.exclude(cmd.Context(), store, known, v[0], v[1:], undo)
 			})
 		},

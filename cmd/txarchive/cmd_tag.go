@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest"
 )
 
 func newTagCommand(a *app) *cobra.Command {
@@ -48,19 +47,12 @@ func runTag(ctx context.Context, a *app, id string, names []string, add bool) er
 			return err
 		}
 	}
-	store, err := a.write(ctx)
-	if err != nil {
-		return err
-	}
-	ing := a.ingester(store)
-	_, err = ing.Adopt(ctx) // tags that the index does not know yet are in those packs
-	if err == nil {
-		err = changeTags(ctx, a, store, id, names, add)
-	}
-	return errors.Join(err, store.Close())
+	return a.change(ctx, a.write, func(store *archive.Archive, ing *ingest.Ingester) error {
+		return changeTags(ctx, a, store, ing, id, names, add)
+	})
 }
 
-func changeTags(ctx context.Context, a *app, store *archive.Archive, id string, names []string, add bool) error {
+func changeTags(ctx context.Context, a *app, store *archive.Archive, ing *ingest.Ingester, id string, names []string, add bool) error {
 	run, err := findRun(ctx, store, id)
 	if err != nil {
 		return err
@@ -70,26 +62,29 @@ func changeTags(ctx context.Context, a *app, store *archive.Archive, id string, 
 		return err
 	}
 	has := of[run]
-	now := a.now().UTC().Truncate(time.Microsecond)
-	value, err := json.Marshal(map[string]time.Time{"added": now})
-	if err != nil {
+	var facts []blob.Fact
+	keep := func(tag string, value any) error {
+		f, err := a.fact(index.FactTag, index.RunFactKey(run, tag), value)
+		facts = append(facts, f)
 		return err
 	}
-	var facts []blob.Fact
 	for _, tag := range names {
 		i := slices.IndexFunc(has, func(t string) bool { return strings.EqualFold(t, tag) }) // as queries compare them
 		switch {
 		case add && i < 0:
 			has = append(has, tag)
-			facts = append(facts, blob.Fact{Kind: index.FactTag, Key: index.RunFactKey(run, tag), Time: now, Value: value})
+			err = keep(tag, map[string]time.Time{"added": nowMicro(a)})
 		case !add && i < 0:
 			return notFound(fmt.Sprintf("%s has no tag %q", run, tag), "`txarchive tag list "+run+"` lists those that it has")
 		case !add:
-			facts = append(facts, blob.Fact{Kind: index.FactTag, Key: index.RunFactKey(run, has[i]), Time: now, Value: json.RawMessage("null")})
+			err = keep(has[i], nil)
 			has = slices.Delete(slices.Clone(has), i, i+1)
 		}
+		if err != nil {
+			return err
+		}
 	}
-	if err := a.ingester(store).WriteFacts(ctx, facts); err != nil {
+	if err := ing.WriteFacts(ctx, facts); err != nil {
 		return err
 	}
 	slices.Sort(has)

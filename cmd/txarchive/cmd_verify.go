@@ -58,10 +58,6 @@ func newVerifyCommand(a *app) *cobra.Command {
 }
 
 func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) error {
-	dir, err := a.dir()
-	if err != nil {
-		return err
-	}
 	options := a.options()
 	options.NoIndex = true // packs can be proved without it
 	a.undone = "nothing was changed"
@@ -69,7 +65,7 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 	if deep {
 		mode = archive.Write // for the lock: the packs must stay as they are
 	}
-	store, err := a.openAs(ctx, dir, mode, options)
+	store, err := a.openAs(ctx, mode, options)
 	if err != nil {
 		return err
 	}
@@ -82,9 +78,7 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 		defer drop()
 	}
 	m := a.meter()
-	if m != nil {
-		o.Progress = func(done, total int64) { m.bytes("verify", done, total) }
-	}
+	o.Progress = m.reading("verify")
 	findings := []archive.Finding{}
 	report, err := store.Verify(ctx, o, func(f archive.Finding) { findings = append(findings, f) })
 	m.stop()

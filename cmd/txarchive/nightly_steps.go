@@ -70,13 +70,7 @@ func (n *night) index(ctx context.Context, _ *nightly.State) (nightly.Result, er
 	if !errors.Is(err, archive.ErrNoIndex) {
 		return nightly.Result{}, err
 	}
-	dir, derr := n.app.dir()
-	if derr != nil {
-		return nightly.Result{}, derr
-	}
-	options := n.app.options()
-	options.NoIndex = true
-	if store, err = archive.Open(ctx, dir, archive.Write, options); err != nil {
+	if store, err = n.app.withoutIndex(ctx, archive.Write); err != nil {
 		return nightly.Result{}, err
 	}
 	packs, damage, err := rebuild(ctx, n.app, store)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -50,10 +49,7 @@ func newPricesSetCommand(a *app) *cobra.Command {
 			if err := o.Validate(); err != nil {
 				return usage(err.Error(), "txarchive prices set our-model input=0.5 output=2 --from 2026-10-01")
 			}
-			return runPricesChange(cmd.Context(), a, func(context.Context, *archive.Archive) ([]blob.Fact, error) {
-				f, err := overrideFact(o, a.now())
-				return []blob.Fact{f}, err
-			})
+			return runPricesChange(cmd.Context(), a, func(*archive.Archive) ([]blob.Fact, error) { return a.overrideFacts(o) })
 		},
 	}
 	cmd.Flags().StringVar(&o.From, "from", "", "first `DAY`, YYYY-MM-DD in UTC (default: always)")
@@ -81,12 +77,12 @@ func newPricesRemoveCommand(a *app) *cobra.Command {
 				if !any {
 					return usage("--from is about the prices of a model", "txarchive prices remove --table "+table)
 				}
-				return runPricesChange(cmd.Context(), a, func(ctx context.Context, store *archive.Archive) ([]blob.Fact, error) {
-					return removedTable(ctx, store, table, a.now())
+				return runPricesChange(cmd.Context(), a, func(store *archive.Archive) ([]blob.Fact, error) {
+					return a.removedTable(cmd.Context(), store, table)
 				})
 			}
-			return runPricesChange(cmd.Context(), a, func(ctx context.Context, store *archive.Archive) ([]blob.Fact, error) {
-				return removedPrices(ctx, store, v[0], a.now(), func(o price.Override) bool { return any || o.From == from })
+			return runPricesChange(cmd.Context(), a, func(store *archive.Archive) ([]blob.Fact, error) {
+				return a.removedPrices(cmd.Context(), store, v[0], func(o price.Override) bool { return any || o.From == from })
 			})
 		},
 	}
@@ -117,27 +113,24 @@ func newPricesImportCommand(a *app) *cobra.Command {
 			if err != nil {
 				return usage(fmt.Sprintf("%s: %v", v[0], err), "txarchive prices import --help shows such a file")
 			}
-			return runPricesChange(cmd.Context(), a, func(context.Context, *archive.Archive) (facts []blob.Fact, err error) {
-				for _, o := range overrides {
-					f, err := overrideFact(o, a.now())
-					if err != nil {
-						return nil, err
-					}
-					facts = append(facts, f)
-				}
-				return facts, nil
-			})
+			return runPricesChange(cmd.Context(), a, func(*archive.Archive) ([]blob.Fact, error) { return a.overrideFacts(overrides...) })
 		},
 	}
 }
 
-func overrideFact(o price.Override, now time.Time) (blob.Fact, error) {
-	value, err := json.Marshal(o)
-	return blob.Fact{Kind: index.FactPrice, Key: index.PriceFactKey(o.Model, o.From), Time: now.UTC().Truncate(time.Microsecond), Value: value}, err
+func (a *app) overrideFacts(all ...price.Override) (facts []blob.Fact, err error) {
+	for _, o := range all {
+		f, err := a.fact(index.FactPrice, index.PriceFactKey(o.Model, o.From), o)
+		if err != nil {
+			return nil, err
+		}
+		facts = append(facts, f)
+	}
+	return facts, nil
 }
 
 // removedPrices takes back the overrides of a model that are meant.
-func removedPrices(ctx context.Context, store *archive.Archive, model string, now time.Time, meant func(price.Override) bool) (facts []blob.Fact, err error) {
+func (a *app) removedPrices(ctx context.Context, store *archive.Archive, model string, meant func(price.Override) bool) (facts []blob.Fact, err error) {
 	for f, err := range store.Index().Facts(ctx, index.FactPrice) {
 		if err != nil {
 			return nil, err
@@ -147,7 +140,10 @@ func removedPrices(ctx context.Context, store *archive.Archive, model string, no
 			return nil, fmt.Errorf("price %s: %w", f.Key, err)
 		}
 		if o.Model == model && meant(o) {
-			facts = append(facts, blob.Fact{Kind: f.Kind, Key: f.Key, Time: now.UTC().Truncate(time.Microsecond), Value: json.RawMessage("null")})
+			if f, err = a.fact(f.Kind, f.Key, nil); err != nil {
+				return nil, err
+			}
+			facts = append(facts, f)
 		}
 	}
 	if len(facts) == 0 {
@@ -157,31 +153,34 @@ func removedPrices(ctx context.Context, store *archive.Archive, model string, no
 }
 
 // removedTable takes back the table of a day.
-func removedTable(ctx context.Context, store *archive.Archive, day string, now time.Time) ([]blob.Fact, error) {
+func (a *app) removedTable(ctx context.Context, store *archive.Archive, day string) ([]blob.Fact, error) {
 	for f, err := range store.Index().Facts(ctx, index.FactPriceTable) {
 		if err != nil {
 			return nil, err
 		}
 		if f.Key == day {
-			return []blob.Fact{{Kind: f.Kind, Key: f.Key, Time: now.UTC().Truncate(time.Microsecond), Value: json.RawMessage("null")}}, nil
+			f, err = a.fact(f.Kind, f.Key, nil)
+			return []blob.Fact{f}, err
 		}
 	}
 	return nil, notFound(fmt.Sprintf("no table of %q was taken by prices update", day), "txarchive prices list shows them; those of the program stay")
 }
 
 // runPricesChange writes facts about prices and prices the index again.
-func runPricesChange(ctx context.Context, a *app, what func(context.Context, *archive.Archive) ([]blob.Fact, error)) error {
-	store, err := a.write(ctx)
-	if err != nil {
-		return err
-	}
+func runPricesChange(ctx context.Context, a *app, what func(*archive.Archive) ([]blob.Fact, error)) error {
 	var facts []blob.Fact
 	var changed int64
-	ing := a.ingester(store)
-	if _, err = ing.Adopt(ctx); err == nil { // prices that the index does not know yet are in those packs
-		facts, changed, err = changePrices(ctx, ing, store, what)
-	}
-	if err := errors.Join(err, store.Close()); err != nil {
+	err := a.change(ctx, a.write, func(store *archive.Archive, ing *ingest.Ingester) (err error) {
+		if facts, err = what(store); err != nil {
+			return err
+		}
+		slices.SortStableFunc(facts, func(a, b blob.Fact) int { return strings.Compare(a.Key, b.Key) })
+		if err = ing.WriteFacts(ctx, facts); err == nil {
+			changed, err = ing.Price(ctx)
+		}
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	if a.json {
@@ -189,19 +188,6 @@ func runPricesChange(ctx context.Context, a *app, what func(context.Context, *ar
 	}
 	a.note("%s; %s priced anew", plural(int64(len(facts)), "price is changed", "prices are changed"), plural(changed, "record", "records"))
 	return nil
-}
-
-func changePrices(ctx context.Context, ing *ingest.Ingester, store *archive.Archive, what func(context.Context, *archive.Archive) ([]blob.Fact, error)) ([]blob.Fact, int64, error) {
-	facts, err := what(ctx, store)
-	if err != nil {
-		return nil, 0, err
-	}
-	slices.SortStableFunc(facts, func(a, b blob.Fact) int { return strings.Compare(a.Key, b.Key) })
-	if err := ing.WriteFacts(ctx, facts); err != nil {
-		return nil, 0, err
-	}
-	changed, err := ing.Price(ctx)
-	return facts, changed, err
 }
 
 // book is the prices of the archive, those of the program where there is no archive.

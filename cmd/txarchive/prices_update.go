@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -52,13 +51,13 @@ func newPricesUpdateCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return runPricesChange(cmd.Context(), a, func(context.Context, *archive.Archive) ([]blob.Fact, error) {
+			return runPricesChange(cmd.Context(), a, func(*archive.Archive) ([]blob.Fact, error) {
 				var text strings.Builder
 				if err := price.Encode(&text, table); err != nil {
 					return nil, err
 				}
-				value, err := json.Marshal(index.PriceTable{Table: text.String()})
-				return []blob.Fact{{Kind: index.FactPriceTable, Key: table.Date, Time: a.now().UTC().Truncate(time.Microsecond), Value: value}}, err
+				f, err := a.fact(index.FactPriceTable, table.Date, index.PriceTable{Table: text.String()})
+				return []blob.Fact{f}, err
 			})
 		},
 	}

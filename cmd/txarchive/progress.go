@@ -47,7 +47,14 @@ func (a *app) meter() *meter {
 	return &meter{a: a, width: width, ink: ink{a.colored(a.err)}, began: time.Now()}
 }
 
-// ingest takes the progress of an Ingester.
+// ingesting takes the progress of an Ingester; nil where nobody looks.
+func (m *meter) ingesting() func(ingest.Progress) {
+	if m == nil {
+		return nil
+	}
+	return m.ingest
+}
+
 func (m *meter) ingest(p ingest.Progress) {
 	switch {
 	case p.TotalBytes > 0 && p.Bytes >= p.TotalBytes:
@@ -66,6 +73,14 @@ func (m *meter) files(stage, path string, done, total int64) {
 
 // bytes takes the progress of something that reads so many bytes.
 func (m *meter) bytes(stage string, done, total int64) { m.show(state{stage, "", done, total, true}) }
+
+// reading is for what calls it with how many bytes are read; nil where nobody looks.
+func (m *meter) reading(stage string) func(done, total int64) {
+	if m == nil {
+		return nil
+	}
+	return func(done, total int64) { m.bytes(stage, done, total) }
+}
 
 func (m *meter) show(s state) {
 	if m == nil {

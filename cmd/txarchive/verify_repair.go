@@ -32,17 +32,12 @@ type repairing struct {
 }
 
 func runRepair(ctx context.Context, a *app, o repairOptions) (err error) {
-	dir, err := a.dir()
-	if err != nil {
-		return err
-	}
 	a.undone = "nothing was changed"
-	options, mode := a.options(), archive.Write
-	options.NoIndex = true
+	mode := archive.Write
 	if o.dryRun {
 		mode = archive.Read
 	}
-	store, err := archive.Open(ctx, dir, mode, options)
+	store, err := a.withoutIndex(ctx, mode)
 	if err != nil {
 		return err
 	}
@@ -84,10 +79,7 @@ func (w *repairing) look(ctx context.Context) error {
 	}
 	m := a.meter()
 	defer m.stop()
-	v := archive.VerifyOptions{}
-	if m != nil {
-		v.Progress = func(done, total int64) { m.bytes("verify", done, total) }
-	}
+	v := archive.VerifyOptions{Progress: m.reading("verify")}
 	var err error
 	w.before, err = store.Verify(ctx, v, func(f archive.Finding) { w.index = w.index || f.Kind == archive.KindIndex })
 	if ctx.Err() != nil {
@@ -100,9 +92,7 @@ func (w *repairing) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if m != nil {
-		r.Progress = func(done, total int64) { m.bytes("look", done, total) }
-	}
+	r.Progress = m.reading("look")
 	w.plan, err = r.Plan(ctx)
 	if r.Index != nil && err != nil && ctx.Err() == nil { // it says nothing that can be believed
 		w.distrust(ctx, err)
