@@ -71,11 +71,41 @@ type doctor struct {
 	checks []*check
 }
 
-// check begins one; says is what it says when nothing is wrong.
-func (d *doctor) check(name, says string) *check {
-	c := &check{Name: name, State: checkFine, Says: says, Items: []string{}}
-	d.checks = append(d.checks, c)
-	return c
+// looks are what the doctor looks at, in this order.
+var looks = []struct {
+	name, fine string // fine is said when nothing is wrong
+	blind      bool   // there is something to see without the index
+	look       func(*doctor, context.Context, *check) error
+}{
+	{"disk", "on a local file system", true, (*doctor).disk},
+	{"modes", "only you can read the archive", true, (*doctor).modes},
+	{"index", "present and current", true, (*doctor).index},
+	{"leftovers", "nothing unfinished lies about", true, (*doctor).leftovers},
+	{"packs", "", true, (*doctor).packs},
+	{"sources", "", false, (*doctor).sources},
+	{"problems", "everything that was stored could be read", false, (*doctor).problems},
+	{"event types", "all are known", false, (*doctor).unknown},
+	{"sequences", "no numbered event is missing", false, (*doctor).gaps},
+	{"secrets", "no known kind of credential in any original", true, (*doctor).secrets},
+}
+
+// examine looks at everything, for secrets only when told so.
+func (d *doctor) examine(ctx context.Context, secrets bool) error {
+	for _, l := range looks {
+		if l.name == "secrets" && !secrets {
+			continue
+		}
+		c := &check{Name: l.name, State: checkFine, Says: l.fine, Items: []string{}}
+		d.checks = append(d.checks, c)
+		if !l.blind && d.store.Index() == nil {
+			c.State, c.Says = checkNote, "not known without the index"
+			continue
+		}
+		if err := l.look(d, ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func runDoctor(ctx context.Context, a *app, secrets bool) error {
@@ -85,14 +115,8 @@ func runDoctor(ctx context.Context, a *app, secrets bool) error {
 	}
 	defer store.Close()
 	d := &doctor{a: a, store: store}
-	looks := []func(context.Context) error{d.disk, d.modes, d.index, d.packs, d.sources, d.problems, d.unknown, d.gaps}
-	if secrets {
-		looks = append(looks, d.secrets)
-	}
-	for _, look := range looks {
-		if err := look(ctx); err != nil {
-			return err
-		}
+	if err := d.examine(ctx, secrets); err != nil {
+		return err
 	}
 	worst := d.worst()
 	if a.json {

@@ -11,8 +11,7 @@ import (
 )
 
 // disk looks at where the archive lies.
-func (d *doctor) disk(context.Context) error {
-	c := d.check("disk", "on a local file system")
+func (d *doctor) disk(_ context.Context, c *check) error {
 	kind, network := fileSystem(d.store.Dir())
 	switch {
 	case network:
@@ -26,8 +25,7 @@ func (d *doctor) disk(context.Context) error {
 }
 
 // modes looks for files that others may read: transcripts hold secrets.
-func (d *doctor) modes(ctx context.Context) error {
-	c := d.check("modes", "only you can read the archive")
+func (d *doctor) modes(ctx context.Context, c *check) error {
 	if runtime.GOOS == "windows" {
 		c.Says = "access lists are not looked at on Windows"
 		return nil
@@ -73,8 +71,7 @@ func quotedPath(path string) string {
 const emptyIndex = 1 << 20
 
 // leftovers are generations of the index and unfinished files that nobody needs.
-func (d *doctor) leftovers(ctx context.Context) error {
-	c := d.check("leftovers", "nothing unfinished lies about")
+func (d *doctor) leftovers(ctx context.Context, c *check) error {
 	s, err := d.store.Storage(ctx)
 	if err != nil {
 		return err

@@ -15,8 +15,7 @@ import (
 )
 
 // index looks whether there is one, and whether it is of this program.
-func (d *doctor) index(ctx context.Context) error {
-	c := d.check("index", "present and current")
+func (d *doctor) index(ctx context.Context, c *check) error {
 	if d.store.Index() == nil {
 		err := d.store.IndexError()
 		c.item(err.Error())
@@ -29,7 +28,7 @@ func (d *doctor) index(ctx context.Context) error {
 			says = "the index is missing"
 		}
 		c.end(state, says, hint)
-		return d.leftovers(ctx)
+		return nil
 	}
 	parsers := map[string]int{}
 	for _, f := range all.Formats() {
@@ -49,15 +48,14 @@ func (d *doctor) index(ctx context.Context) error {
 	}
 	if unread > 0 {
 		c.end(checkProblem, plural(unread, "original is", "originals are")+" stored and not in the index", "txarchive ingest tries again; what it cannot read, `txarchive verify` names")
-		return d.leftovers(ctx)
+		return nil
 	}
 	c.end(checkNote, plural(c.Count, "original waits", "originals wait")+" to be parsed again by this version", "txarchive ingest")
-	return d.leftovers(ctx)
+	return nil
 }
 
 // packs compares the packs that there are with those that the index knows.
-func (d *doctor) packs(ctx context.Context) error {
-	c := d.check("packs", "")
+func (d *doctor) packs(ctx context.Context, c *check) error {
 	unknown, _, err := unindexedPacks(ctx, d.store)
 	if err != nil {
 		return err
@@ -97,12 +95,7 @@ func (d *doctor) packs(ctx context.Context) error {
 }
 
 // sources looks whether what is followed can be scanned, and was.
-func (d *doctor) sources(ctx context.Context) error {
-	c := d.check("sources", "")
-	if d.store.Index() == nil {
-		c.State, c.Says = checkNote, "not known without the index"
-		return nil
-	}
+func (d *doctor) sources(ctx context.Context, c *check) error {
 	states, err := d.a.sourceStates(ctx, d.store)
 	if err != nil {
 		return err
@@ -153,12 +146,7 @@ func remedy(p *index.Problem) string {
 }
 
 // problems counts what could not be read, by kind.
-func (d *doctor) problems(ctx context.Context) error {
-	c := d.check("problems", "everything that was stored could be read")
-	if d.store.Index() == nil {
-		c.State, c.Says = checkNote, "not known without the index"
-		return nil
-	}
+func (d *doctor) problems(ctx context.Context, c *check) error {
 	type group struct {
 		format, kind, remedy string
 		n                    int64
@@ -195,12 +183,7 @@ func (d *doctor) problems(ctx context.Context) error {
 }
 
 // unknown counts event types that no parser knows, by the version of their producer: a sign that a format has moved on.
-func (d *doctor) unknown(ctx context.Context) error {
-	c := d.check("event types", "all are known")
-	if d.store.Index() == nil {
-		c.State, c.Says = checkNote, "not known without the index"
-		return nil
-	}
+func (d *doctor) unknown(ctx context.Context, c *check) error {
 	events := int64(0)
 	for u, err := range d.store.Index().Unknown(ctx) {
 		if err != nil {
@@ -219,12 +202,7 @@ func (d *doctor) unknown(ctx context.Context) error {
 }
 
 // gaps names originals in which numbered events are missing.
-func (d *doctor) gaps(ctx context.Context) error {
-	c := d.check("sequences", "no numbered event is missing")
-	if d.store.Index() == nil {
-		c.State, c.Says = checkNote, "not known without the index"
-		return nil
-	}
+func (d *doctor) gaps(ctx context.Context, c *check) error {
 	missing := int64(0)
 	for g, err := range d.store.Index().Gaps(ctx) {
 		if err != nil {

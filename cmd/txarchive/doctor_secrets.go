@@ -20,8 +20,7 @@ type leak struct {
 }
 
 // secrets reads every byte of every version and names the places of credentials, never themselves.
-func (d *doctor) secrets(ctx context.Context) error {
-	c := d.check("secrets", "no known kind of credential in any original")
+func (d *doctor) secrets(ctx context.Context, c *check) error {
 	if d.store.Index() == nil {
 		c.item("originals are found through the index")
 		c.end(checkProblem, "credentials were not looked for: there is no index", "txarchive reindex")
