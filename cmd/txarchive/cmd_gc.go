@@ -15,13 +15,9 @@ import (
 	"github.com/txarchive/txarchive/internal/prune"
 )
 
-type gcOptions struct {
-	grace, maxTime, maxUnused, maxBytes string
-	dryRun                              bool
-}
-
 func newGCCommand(a *app) *cobra.Command {
-	var o gcOptions
+	var o prune.Options
+	var unused string
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "Give back the space of what was pruned, and merge small packs",
@@ -32,67 +28,53 @@ func newGCCommand(a *app) *cobra.Command {
 		Example: "  txarchive gc --dry-run\n  txarchive gc --grace 7d\n" +
 			"  txarchive gc --grace 7d --max-unused 10% --max-time 5m      every night\n  txarchive gc --json | jq .freed_bytes",
 		Args: takes(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runGC(cmd.Context(), a, o) },
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if o.MaxUnused, err = parseUnused(unused); err != nil {
+				return err
+			}
+			return runGC(cmd.Context(), a, o)
+		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.grace, "grace", "", "leave alone what was pruned less than this `TIME` ago: 7d, 12h")
-	f.StringVar(&o.maxUnused, "max-unused", "0", "what `SIZE` that nobody needs may stay in packs: 10%, 500MB")
-	f.StringVar(&o.maxTime, "max-time", "", "begin nothing more after this `TIME`: 10m, 2h")
-	f.StringVar(&o.maxBytes, "max-bytes", "", "rewrite packs of this `SIZE` together at most, roughly: 2GB")
-	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be done and change nothing")
+	f.Var((*ageValue)(&o.Grace), "grace", "leave alone what was pruned less than this `TIME` ago: 7d, 12h")
+	f.StringVar(&unused, "max-unused", "0", "what `SIZE` that nobody needs may stay in packs: 10%, 500MB")
+	f.Var((*ageValue)(&o.MaxTime), "max-time", "begin nothing more after this `TIME`: 10m, 2h")
+	f.Var((*sizeValue)(&o.MaxBytes), "max-bytes", "rewrite packs of this `SIZE` together at most, roughly: 2GB")
+	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and change nothing")
 	return cmd
 }
 
-func (o *gcOptions) parse() (p prune.Options, err error) {
-	p.DryRun = o.dryRun
-	for _, d := range []struct {
-		flag, value string
-		to          *time.Duration
-	}{{"grace", o.grace, &p.Grace}, {"max-time", o.maxTime, &p.MaxTime}} {
-		if d.value != "" {
-			if *d.to, err = policy.ParseDuration(d.value); err != nil {
-				return p, usage(fmt.Sprintf("--%s: %v", d.flag, err), "write 30m, 12h, 7d or 2w")
-			}
-		}
-	}
-	if o.maxBytes != "" {
-		if p.MaxBytes, err = policy.ParseBytes(o.maxBytes); err != nil {
-			return p, usage("--max-bytes: "+err.Error(), "write 500MB or 2GiB")
-		}
-	}
-	if percent, ok := strings.CutSuffix(o.maxUnused, "%"); ok {
-		p.MaxUnused.Percent, err = strconv.ParseFloat(percent, 64)
-		if err == nil && !(p.MaxUnused.Percent >= 0 && p.MaxUnused.Percent <= 100) {
+// parseUnused reads how much that nobody needs may stay: a part of all, or bytes.
+func parseUnused(text string) (u prune.Limit, err error) {
+	if percent, ok := strings.CutSuffix(text, "%"); ok {
+		u.Percent, err = strconv.ParseFloat(percent, 64)
+		if err == nil && !(u.Percent >= 0 && u.Percent <= 100) {
 			err = errors.New("a part is between 0% and 100%")
 		}
 	} else {
-		p.MaxUnused.Bytes, err = policy.ParseBytes(o.maxUnused)
+		u.Bytes, err = policy.ParseBytes(text)
 	}
 	if err != nil {
-		return p, usage("--max-unused: "+err.Error(), "write 10% or 500MB")
+		err = usage("--max-unused: "+err.Error(), "write 10% or 500MB")
 	}
-	return p, nil
+	return u, err
 }
 
-func runGC(ctx context.Context, a *app, o gcOptions) error {
-	bounds, err := o.parse()
-	if err != nil {
-		return err
-	}
+func runGC(ctx context.Context, a *app, o prune.Options) error {
 	store, err := a.write(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	began := time.Now()
-	r, err := a.collect(ctx, store, bounds)
+	r, err := a.collect(ctx, store, o)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		err = a.printJSON(gcReport(&r, o.dryRun, time.Since(began)))
+		err = a.printJSON(gcReport(&r, o.DryRun, time.Since(began)))
 	} else if !a.quiet {
-		a.printGC(&r, o.dryRun, time.Since(began))
+		a.printGC(&r, o.DryRun, time.Since(began))
 	}
 	if err == nil && len(r.Damaged) > 0 {
 		err = corrupt(plural(int64(len(r.Damaged)), "pack is damaged and was", "packs are damaged and were")+" left alone",
