@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 // disk looks at where the archive lies.
@@ -57,14 +59,15 @@ func (d *doctor) modes(ctx context.Context, c *check) error {
 	return err
 }
 
+// plainPath is one that a shell takes as it is.
+var plainPath = lazyregexp.New(`^[A-Za-z0-9/_.-]+$`)
+
 // quotedPath is a path as a shell takes it.
 func quotedPath(path string) string {
-	for _, r := range path {
-		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '/' && r != '-' && r != '_' && r != '.' {
-			return fmt.Sprintf("%q", path)
-		}
+	if plainPath.MatchString(path) {
+		return path
 	}
-	return path
+	return shellQuote(path)
 }
 
 // emptyIndex is more than an index takes that has nothing in it: each first load leaves one to those who read it.
