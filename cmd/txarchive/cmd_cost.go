@@ -66,15 +66,10 @@ func newCostCommand(a *app) *cobra.Command {
 	f.BoolVar(&o.blocks, "blocks", false, "windows of five hours, as some subscriptions count")
 	f.StringVar(&o.budget, "budget", "", "hold this calendar month against so many `USD`, with a forecast")
 	completing(cmd, map[string]cobra.CompletionFunc{
-		"by": completeKeys, "mode": fixed("auto", "reported", "calculated"), "format": fixed(sheetFormats...),
+		"by": fixedList(cost.Keys...), "mode": fixed("auto", "reported", "calculated"), "format": fixed(sheetFormats...),
 		"run": a.completeRuns, "explain": a.completeThings, "tree": a.completeRuns,
 	})
 	return cmd
-}
-
-// completeKeys completes keys of a report, several with commas.
-func completeKeys(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return amongList(cost.Keys, typed), nothing | cobra.ShellCompDirectiveNoSpace
 }
 
 func runCost(ctx context.Context, a *app, o costOptions, changed func(string) bool) error {
@@ -125,13 +120,11 @@ type accountant struct {
 
 // check looks at what the flags say together.
 func (o *costOptions) check(a *app, changed func(string) bool) error {
-	if o.format == "" {
-		o.format = "table"
-		if a.json {
-			o.format = "json"
-		}
-	}
+	o.format = a.formatOr(o.format, "json")
 	if _, err := newRowWriter(a, o.format); err != nil {
+		return err
+	}
+	if err := checkRows(o.limit); err != nil {
 		return err
 	}
 	var views []string
@@ -141,8 +134,6 @@ func (o *costOptions) check(a *app, changed func(string) bool) error {
 		}
 	}
 	switch {
-	case o.limit < 0:
-		return usage("a number of rows cannot be negative", "--limit 0 is no limit")
 	case len(views) > 1:
 		return usage(strings.Join(views, " and ")+" do not go together", "each is a report of its own")
 	case len(views) == 1 && changed("by"):

@@ -142,19 +142,8 @@ func distinct[T any](rows []T, of func(T) string, typed string, taken []string) 
 }
 
 // completeFormats completes names of formats: those that this version knows.
-func (a *app) completeFormats(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return amongList(formatNames(), typed), nothing
-}
-
-// amongList are the names that may end a list with commas.
-func amongList(names []string, typed string) (some []cobra.Completion) {
-	head, last := lastOf(typed)
-	for _, name := range names {
-		if strings.HasPrefix(name, last) {
-			some = append(some, head+name)
-		}
-	}
-	return some
+func completeFormats(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return fixedList(formatNames()...)(cmd, v, typed)
 }
 
 // lastOf parts a list with commas before its last value.
@@ -173,19 +162,14 @@ func (a *app) completeSources(cmd *cobra.Command, v []string, typed string) ([]c
 	}), nothing
 }
 
-// completeSourceNames completes names of sources, also several with commas.
-func (a *app) completeSourceNames(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	head, last := lastOf(typed)
-	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
-		return prefixed(head, a.fieldValues(ctx, store, "source", last))
-	}), nothing
-}
-
-// completeProjects completes projects of late runs.
-func (a *app) completeProjects(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
-		return a.fieldValues(ctx, store, "project", typed)
-	}), nothing
+// completeValues completes values of a field that the archive holds, several with commas.
+func (a *app) completeValues(field string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		head, last := lastOf(typed)
+		return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+			return prefixed(head, a.fieldValues(ctx, store, field, last))
+		}), nothing
+	}
 }
 
 func prefixed(head string, all []string) []cobra.Completion {
@@ -196,12 +180,12 @@ func prefixed(head string, all []string) []cobra.Completion {
 }
 
 // completeColumns completes names of columns, several with commas.
-func completeColumns(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func completeColumns(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	columns := runColumns
 	if cmd.Name() == "conversations" {
 		columns = conversationColumns
 	}
-	return amongList(columnNames(columns), typed), nothing | cobra.ShellCompDirectiveNoSpace
+	return fixedList(columnNames(columns)...)(cmd, v, typed)
 }
 
 // completeQuery completes the last word of a query: the name of a field, or a value of it.

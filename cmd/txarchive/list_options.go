@@ -19,17 +19,11 @@ func (o listOptions) given(cmd *cobra.Command, words []string) listOptions {
 
 // settle checks the options and fills in what they leave open.
 func (o *listOptions) settle(a *app, all []listColumn) error {
-	switch {
-	case o.output != "":
-	case a.json:
-		o.output = "ndjson"
-	default:
-		o.output = "table"
+	o.output = a.formatOr(o.output, "ndjson")
+	if err := checkRows(o.limit); err != nil {
+		return err
 	}
-	switch {
-	case o.limit < 0:
-		return usage("a number of rows cannot be negative", "--limit 0 is no limit")
-	case listOrders[o.sort] == nil:
+	if listOrders[o.sort] == nil {
 		return usage(fmt.Sprintf("there is no order %q", o.sort), "--sort started, ended, events, tokens or cost")
 	}
 	if o.limit == 0 && o.output == "table" && !o.unlimited {

@@ -44,7 +44,7 @@ func newReportDiffCommand(a *app) *cobra.Command {
 	f.StringVar(&o.mode, "mode", string(cost.Auto), "which cost counts, `MODE`: reported, calculated, or auto (reported where it is, else calculated)")
 	f.StringVar(&o.timezone, "timezone", "", "`ZONE` of days, as Europe/Berlin (default local)")
 	f.IntVarP(&o.limit, "limit", "n", 0, "show `N` rows; 0 is no limit")
-	completing(cmd, map[string]cobra.CompletionFunc{"by": completeKeys, "mode": fixed("auto", "reported", "calculated")})
+	completing(cmd, map[string]cobra.CompletionFunc{"by": fixedList(cost.Keys...), "mode": fixed("auto", "reported", "calculated")})
 	return cmd
 }
 
@@ -53,8 +53,8 @@ func runReportDiff(ctx context.Context, a *app, o diffOptions, v []string) (err 
 	if err != nil {
 		return err
 	}
-	if o.limit < 0 {
-		return usage("a number of rows cannot be negative", "--limit 0 is no limit")
+	if err := checkRows(o.limit); err != nil {
+		return err
 	}
 	options := cost.Options{By: o.by, Mode: cost.Mode(o.mode), Location: zone}
 	if text := strings.Join(v[2:], " "); text != "" {

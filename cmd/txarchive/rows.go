@@ -37,6 +37,25 @@ func newRowWriter(a *app, format string) (*rowWriter, error) {
 	return nil, usage(fmt.Sprintf("there is no format %q", format), "--format table, csv, json, ndjson or markdown")
 }
 
+// formatOr is the format that was asked for, else what --json means, else a table.
+func (a *app) formatOr(asked, json string) string {
+	switch {
+	case asked != "":
+		return asked
+	case a.json:
+		return json
+	}
+	return "table"
+}
+
+// checkRows checks a number of rows to show.
+func checkRows(limit int) error {
+	if limit < 0 {
+		return usage("a number of rows cannot be negative", "--limit 0 is no limit")
+	}
+	return nil
+}
+
 // tableChunk is how many rows share the widths of their columns: a table begins before its last row is there.
 const tableChunk = 1000
 
