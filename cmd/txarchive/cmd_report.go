@@ -111,18 +111,16 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 			return usage(fmt.Sprintf("%s has no parameter %q", r.Name, name), "it has: "+firstOf(strings.Join(slices.Sorted(maps.Keys(r.Parameters)), ", "), "none"))
 		}
 	}
-	o.params, o.spare = nil, true
 	for name, value := range r.Parameters {
 		if _, ok := given[name]; !ok {
 			given[name] = value
 		}
-		is := "="
-		if _, text := given[name].(string); !text {
-			is = ":="
-		}
-		o.params = append(o.params, fmt.Sprint(name, is, given[name]))
 	}
-	return runSQL(ctx, a, o, []string{*r.SQL})
+	if err := o.settle(a); err != nil {
+		return err
+	}
+	o.spare = true
+	return runStatement(a.page(ctx), a, o, *r.SQL, given)
 }
 
 // runAs runs a command that stands in no tree.

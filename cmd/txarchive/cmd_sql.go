@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
 )
 
@@ -54,34 +55,35 @@ func newSQLCommand(a *app) *cobra.Command {
 const maxStatement = 4 << 20
 
 func runSQL(ctx context.Context, a *app, o sqlOptions, v []string) error {
-	if o.format == "" {
-		o.format = "table"
-		if a.json {
-			o.format = "json"
-		}
-	}
-	if o.limit < 0 {
-		return usage("a number of rows cannot be negative", "--limit 0 is no limit")
-	}
 	params, err := parseParams(o.params)
 	if err != nil {
 		return err
 	}
-	asked := a.interactive(v)
-	if !asked {
-		ctx = a.page(ctx)
-	}
-	out, err := newRowWriter(a, o.format)
-	if err != nil {
+	if err := o.settle(a); err != nil {
 		return err
 	}
-	if asked {
+	if a.interactive(v) {
 		return runShell(ctx, a, o, params)
 	}
+	ctx = a.page(ctx)
 	statement, err := a.statement(v)
 	if err != nil {
 		return err
 	}
+	return runStatement(ctx, a, o, statement, params)
+}
+
+// settle checks the options and fills in what they leave open.
+func (o *sqlOptions) settle(a *app) error {
+	o.format = a.formatOr(o.format, "json")
+	if _, err := newRowWriter(a, o.format); err != nil {
+		return err
+	}
+	return checkRows(o.limit)
+}
+
+// runStatement prints what one statement, or a command of the shell, gives.
+func runStatement(ctx context.Context, a *app, o sqlOptions, statement string, params map[string]any) error {
 	store, err := a.read(ctx)
 	if err != nil {
 		return err
@@ -95,15 +97,28 @@ func runSQL(ctx context.Context, a *app, o sqlOptions, v []string) error {
 		_, err = (&shell{a: a, words: words}).command(command)
 		return err
 	}
-	err = store.Index().Query(ctx, index.Question{SQL: statement, Params: params, Spare: o.spare, Rows: o.limit, Time: o.timeout}, out.columns, out.row)
+	_, err = a.answer(ctx, store, o, statement, params)
+	return err
+}
+
+// answer prints the rows of a statement, and says how many they are. Where the statement is wrong it points there.
+func (a *app) answer(ctx context.Context, store *archive.Archive, o sqlOptions, statement string, params map[string]any) (rows int64, err error) {
+	out, err := newRowWriter(a, o.format)
+	if err != nil {
+		return 0, err
+	}
+	q := index.Question{SQL: statement, Params: params, Spare: o.spare, Rows: o.limit, Time: o.timeout}
+	err = store.Index().Query(ctx, q, out.columns, func(v []any) error {
+		rows++
+		return out.row(v)
+	})
 	if end := out.end(); err == nil || errors.Is(err, index.ErrLimit) {
 		err = errors.Join(err, end)
 	}
-	var wrong *index.SQLError
-	if errors.As(err, &wrong) && wrong.Line > 0 && !a.json {
+	if wrong, ok := errors.AsType[*index.SQLError](err); ok && wrong.Line > 0 && !a.json {
 		fmt.Fprintln(a.err, pointAt(statement, wrong.Line, wrong.Column))
 	}
-	return err
+	return rows, err
 }
 
 // interactive says whether somebody sits in front of the program and has asked nothing yet.

@@ -13,7 +13,6 @@ import (
 	"github.com/peterh/liner"
 
 	"github.com/txarchive/txarchive/internal/archive"
-	"github.com/txarchive/txarchive/internal/index"
 )
 
 // prompter reads lines that people type: io.EOF at the end, liner.ErrPromptAborted for Ctrl-C.
@@ -63,6 +62,7 @@ func runShell(ctx context.Context, a *app, o sqlOptions, params map[string]any) 
 		head, some := words.complete(string(runes[:at]))
 		return head, some, string(runes[at:])
 	})
+	o.spare = true // of several statements not each has all
 	s := &shell{a: a, o: o, params: params, store: store, lines: editor, words: words, history: a.openHistory("sql_history")}
 	if _, err := editor.ReadHistory(strings.NewReader(s.history.text())); err != nil {
 		a.note("the history cannot be read: %v", err)
@@ -161,33 +161,16 @@ func (s *shell) command(typed string) (quit bool, err error) {
 func (s *shell) run(ctx context.Context, statement string) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	out, err := newRowWriter(s.a, s.o.format)
-	if err != nil {
-		s.complain(err)
-		return
-	}
-	began, rows := time.Now(), int64(0)
-	q := index.Question{SQL: statement, Params: s.params, Spare: true, Rows: s.o.limit, Time: s.o.timeout}
-	err = s.store.Index().Query(ctx, q, out.columns, func(v []any) error {
-		rows++
-		return out.row(v)
-	})
-	if end := out.end(); err == nil || errors.Is(err, index.ErrLimit) {
-		err = errors.Join(err, end)
-	}
-	var wrong *index.SQLError
+	began := time.Now()
+	rows, err := s.a.answer(ctx, s.store, s.o, statement, s.params)
 	switch {
 	case ctx.Err() != nil:
 		s.a.note("stopped")
-		return
-	case errors.As(err, &wrong) && wrong.Line > 0:
-		fmt.Fprintln(s.a.err, pointAt(statement, wrong.Line, wrong.Column))
-	}
-	if err != nil {
+	case err != nil:
 		s.complain(err)
-		return
+	default:
+		s.a.note("%s, %s", plural(rows, "row", "rows"), time.Since(began).Round(time.Millisecond))
 	}
-	s.a.note("%s, %s", plural(rows, "row", "rows"), time.Since(began).Round(time.Millisecond))
 }
 
 // complain says what is wrong and goes on.
