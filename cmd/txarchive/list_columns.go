@@ -1,7 +1,6 @@
 package main
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -25,20 +24,13 @@ func (c *listColumn) value(r *listRow) any {
 	if c.raw == nil {
 		return c.cell(&app{utc: true}, r)
 	}
-	switch v := c.raw(r).(type) {
-	case *string:
-		if v == nil {
-			return nil
-		}
-		return *v
-	case *int64:
-		if v == nil {
-			return nil
-		}
-		return *v
-	default:
-		return v
-	}
+	return c.raw(r)
+}
+
+// whole is the column as one whose cells are never cut.
+func (c listColumn) whole() listColumn {
+	c.flex = nil
+	return c
 }
 
 // spared is the column as one that a narrow terminal goes without.
@@ -50,12 +42,12 @@ func (c listColumn) spared(n int) listColumn {
 // texts is a column of texts.
 func texts(name string, from int, of func(*listRow) string) listColumn {
 	return listColumn{name: name, flex: cut, from: from,
-		cell: func(_ *app, r *listRow) string { return of(r) }, raw: func(r *listRow) any { return orNull(of(r)) }}
+		cell: func(_ *app, r *listRow) string { return of(r) }, raw: func(r *listRow) any { return value(orNull(of(r))) }}
 }
 
 // counted is a column of numbers, in few letters for people.
 func counted(name string, from int, of func(*listRow) transcript.Count) listColumn {
-	return listColumn{name: name, right: true, from: from, raw: func(r *listRow) any { return count(of(r)) },
+	return listColumn{name: name, right: true, from: from, raw: func(r *listRow) any { return value(count(of(r))) },
 		cell: func(_ *app, r *listRow) string {
 			if n := of(r); n.Known {
 				return compact(n.N)
@@ -66,7 +58,7 @@ func counted(name string, from int, of func(*listRow) transcript.Count) listColu
 
 // times is a column of times, as short as the terminal is narrow.
 func times(name string, from int, of func(*listRow) transcript.Time) listColumn {
-	return listColumn{name: name, from: from, raw: func(r *listRow) any { return wire(of(r)) },
+	return listColumn{name: name, from: from, raw: func(r *listRow) any { return value(wire(of(r))) },
 		cell: func(a *app, r *listRow) string { return a.whenShort(of(r)) }}
 }
 
@@ -80,76 +72,61 @@ const (
 	wide   = 140
 )
 
-var runColumns = func() []listColumn {
-	run := texts("run", 0, func(r *listRow) string { return r.run.ID })
-	run.flex = nil
-	format := texts("format", 0, func(r *listRow) string { return r.run.Format })
-	format.flex, format.spare = nil, 3
-	status := listColumn{name: "status", from: 0, spare: 2, raw: func(r *listRow) any { return orNull(r.run.Status) },
-		cell: func(_ *app, r *listRow) string { return cut(line(firstOf(r.run.Status, string(r.run.Outcome))), 10) }}
-	cost := listColumn{name: "cost", right: true, from: medium, raw: func(r *listRow) any { return count(r.run.Counts.CostUsed) },
-		cell: func(_ *app, r *listRow) string { return dollars(count(r.run.Counts.CostUsed)) }}
-	what := listColumn{name: "what", flex: cut, from: 0, cell: func(_ *app, r *listRow) string {
+var runColumns = []listColumn{
+	texts("run", 0, func(r *listRow) string { return r.run.ID }).whole(),
+	times("started", 0, (*listRow).started).spared(1), times("ended", -1, (*listRow).ended),
+	texts("format", 0, func(r *listRow) string { return r.run.Format }).whole().spared(3),
+	{name: "status", from: 0, spare: 2, raw: func(r *listRow) any { return value(orNull(r.run.Status)) },
+		cell: func(_ *app, r *listRow) string { return cut(line(firstOf(r.run.Status, string(r.run.Outcome))), 10) }},
+	texts("outcome", -1, func(r *listRow) string { return string(r.run.Outcome) }),
+	counted("conversations", -1, always(func(r *listRow) int64 { return r.run.Counts.Conversations })),
+	counted("events", 0, always(func(r *listRow) int64 { return r.run.Counts.Events })).spared(4),
+	counted("tool_calls", -1, always(func(r *listRow) int64 { return r.run.Counts.Calls })),
+	counted("tokens", medium, func(r *listRow) transcript.Count { return tokens(&r.run.Counts) }),
+	{name: "cost", right: true, from: medium, raw: func(r *listRow) any { return value(count(r.run.Counts.CostUsed)) },
+		cell: func(_ *app, r *listRow) string { return dollars(count(r.run.Counts.CostUsed)) }},
+	texts("project", wide, func(r *listRow) string { return r.run.Project }),
+	texts("agent", -1, func(r *listRow) string { return r.run.Agent }),
+	texts("model", wide, func(r *listRow) string { return r.run.Model }),
+	texts("group", -1, func(r *listRow) string { return r.run.Group }),
+	texts("flow", -1, func(r *listRow) string { return r.run.Flow }),
+	texts("branch", -1, func(r *listRow) string { return r.run.Branch }),
+	texts("host", -1, func(r *listRow) string { return r.run.Host }),
+	texts("version", -1, func(r *listRow) string { return r.run.Version }),
+	texts("error", -1, func(r *listRow) string { return r.run.Error }),
+	texts("tags", wide, func(r *listRow) string { return strings.Join(r.tags, ",") }),
+	texts("native_id", -1, func(r *listRow) string { return r.run.NativeID }),
+	texts("title", -1, func(r *listRow) string { return r.run.Title }),
+	{name: "what", flex: cut, from: 0, cell: func(_ *app, r *listRow) string {
 		return firstOf(r.run.Title, r.run.Flow, r.run.NativeID, r.run.Agent)
-	}}
-	return []listColumn{
-		run, times("started", 0, (*listRow).started).spared(1), times("ended", -1, (*listRow).ended), format, status,
-		texts("outcome", -1, func(r *listRow) string { return string(r.run.Outcome) }),
-		counted("conversations", -1, always(func(r *listRow) int64 { return r.run.Counts.Conversations })),
-		counted("events", 0, always(func(r *listRow) int64 { return r.run.Counts.Events })).spared(4),
-		counted("tool_calls", -1, always(func(r *listRow) int64 { return r.run.Counts.Calls })),
-		counted("tokens", medium, func(r *listRow) transcript.Count { return tokens(&r.run.Counts) }), cost,
-		texts("project", wide, func(r *listRow) string { return r.run.Project }),
-		texts("agent", -1, func(r *listRow) string { return r.run.Agent }),
-		texts("model", wide, func(r *listRow) string { return r.run.Model }),
-		texts("group", -1, func(r *listRow) string { return r.run.Group }),
-		texts("flow", -1, func(r *listRow) string { return r.run.Flow }),
-		texts("branch", -1, func(r *listRow) string { return r.run.Branch }),
-		texts("host", -1, func(r *listRow) string { return r.run.Host }),
-		texts("version", -1, func(r *listRow) string { return r.run.Version }),
-		texts("error", -1, func(r *listRow) string { return r.run.Error }),
-		texts("tags", wide, func(r *listRow) string { return strings.Join(r.tags, ",") }),
-		texts("native_id", -1, func(r *listRow) string { return r.run.NativeID }),
-		texts("title", -1, func(r *listRow) string { return r.run.Title }),
-		what,
-	}
-}()
+	}},
+}
 
-var conversationColumns = func() []listColumn {
-	id := texts("conversation", 0, func(r *listRow) string { return r.conversation.ID })
-	id.flex = nil
-	run := texts("run", medium, func(r *listRow) string { return r.run.ID })
-	run.flex = nil
-	format := texts("format", 0, func(r *listRow) string { return r.run.Format })
-	format.flex, format.spare = nil, 2
-	what := listColumn{name: "what", flex: cut, from: 0, cell: func(_ *app, r *listRow) string {
+var conversationColumns = []listColumn{
+	texts("conversation", 0, func(r *listRow) string { return r.conversation.ID }).whole(),
+	texts("run", medium, func(r *listRow) string { return r.run.ID }).whole(),
+	times("started", 0, (*listRow).started).spared(1), times("ended", -1, (*listRow).ended),
+	texts("format", 0, func(r *listRow) string { return r.run.Format }).whole().spared(2),
+	counted("events", 0, always(func(r *listRow) int64 { return r.conversation.Counts.Events })).spared(3),
+	counted("messages", -1, always(func(r *listRow) int64 { return r.conversation.Counts.Messages })),
+	counted("tool_calls", 0, always(func(r *listRow) int64 { return r.conversation.Counts.Calls })).spared(4),
+	texts("step", -1, func(r *listRow) string { return r.conversation.Step }),
+	texts("agent", wide, func(r *listRow) string { return r.conversation.Agent }),
+	texts("engine", -1, func(r *listRow) string { return r.conversation.Engine }),
+	texts("model", wide, func(r *listRow) string { return r.conversation.Model }),
+	texts("flow", -1, func(r *listRow) string { return r.conversation.Flow }),
+	texts("status", -1, func(r *listRow) string { return r.conversation.Status }),
+	texts("project", -1, func(r *listRow) string { return firstOf(r.conversation.Project, r.run.Project) }),
+	texts("verdict", -1, func(r *listRow) string { return string(r.conversation.Verdict) }),
+	texts("source", -1, func(r *listRow) string { return r.conversation.Key.Source }),
+	texts("path", -1, func(r *listRow) string { return r.conversation.Key.Path }),
+	texts("native_id", -1, func(r *listRow) string { return r.conversation.NativeID }),
+	texts("title", -1, func(r *listRow) string { return r.conversation.Title }),
+	{name: "what", flex: cut, from: 0, cell: func(_ *app, r *listRow) string {
 		c := r.conversation
-		s := firstOf(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), r.run.Title, c.NativeID, r.run.NativeID)
-		if why := verdictOf(string(c.Verdict), c.Of); why != "" {
-			s += " (counts " + why + ")"
-		}
-		return s
-	}}
-	return []listColumn{
-		id, run, times("started", 0, (*listRow).started).spared(1), times("ended", -1, (*listRow).ended), format,
-		counted("events", 0, always(func(r *listRow) int64 { return r.conversation.Counts.Events })).spared(3),
-		counted("messages", -1, always(func(r *listRow) int64 { return r.conversation.Counts.Messages })),
-		counted("tool_calls", 0, always(func(r *listRow) int64 { return r.conversation.Counts.Calls })).spared(4),
-		texts("step", -1, func(r *listRow) string { return r.conversation.Step }),
-		texts("agent", wide, func(r *listRow) string { return r.conversation.Agent }),
-		texts("engine", -1, func(r *listRow) string { return r.conversation.Engine }),
-		texts("model", wide, func(r *listRow) string { return r.conversation.Model }),
-		texts("flow", -1, func(r *listRow) string { return r.conversation.Flow }),
-		texts("status", -1, func(r *listRow) string { return r.conversation.Status }),
-		texts("project", -1, func(r *listRow) string { return firstOf(r.conversation.Project, r.run.Project) }),
-		texts("verdict", -1, func(r *listRow) string { return string(r.conversation.Verdict) }),
-		texts("source", -1, func(r *listRow) string { return r.conversation.Key.Source }),
-		texts("path", -1, func(r *listRow) string { return r.conversation.Key.Path }),
-		texts("native_id", -1, func(r *listRow) string { return r.conversation.NativeID }),
-		texts("title", -1, func(r *listRow) string { return r.conversation.Title }),
-		what,
-	}
-}()
+		return firstOf(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), r.run.Title, c.NativeID, r.run.NativeID) + notCounted(c)
+	}},
+}
 
 func columnNames(all []listColumn) []string {
 	names := make([]string, len(all))
@@ -193,5 +170,3 @@ func (a *app) whenShort(t transcript.Time) string {
 	}
 	return at.Format("01-02 15:04") + zone
 }
-
-func sortedNames(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

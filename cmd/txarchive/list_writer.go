@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -93,7 +94,7 @@ func (w *listWriter) each(rows iter.Seq2[listRow, error], do func(*listRow) erro
 func (w *listWriter) row(r *listRow) error {
 	if w.keys {
 		m := r.json()
-		names := sortedNames(m)
+		names := slices.Sorted(maps.Keys(m))
 		values := make([]any, len(names))
 		for i, name := range names {
 			values[i] = m[name]

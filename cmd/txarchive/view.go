@@ -13,6 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/search"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // viewer prints what show is asked for.
@@ -83,20 +84,28 @@ func (v *viewer) view(ctx context.Context, view *search.View) error {
 		{"conversation", c.ID}, {"run", c.Run}, {"format", c.Format}, {"agent", firstOf(c.Agent, r.Agent)}, {"model", firstOf(c.Model, r.Model)},
 		{"flow", strings.Trim(firstOf(c.Flow, r.Flow)+" / "+c.Step, " /")}, {"project", firstOf(c.Project, r.Project)},
 		{"time", v.span(c.Started, c.Ended)}, {"status", firstOf(c.Status, r.Status)},
-		{"original", fmt.Sprintf("%s/%s, version %d", c.Key.Source, c.Key.Path, c.Key.Number)}, {"counts", verdictOf(string(c.Verdict), c.Of)},
+		{"original", fmt.Sprintf("%s/%s, version %d", c.Key.Source, c.Key.Path, c.Key.Number)}, {"counts", verdictOf(c)},
 	})
 	return v.turns(view.Turns)
 }
 
 // verdictOf says why a conversation does not count; "" when it does.
-func verdictOf(verdict, of string) string {
-	if verdict == "" || verdict == "counted" {
+func verdictOf(c *index.Conversation) string {
+	if c.Verdict == "" || c.Verdict == transcript.Counted {
 		return ""
 	}
-	if of != "" {
-		return "no: " + verdict + " of " + of
+	if c.Of != "" {
+		return "no: " + string(c.Verdict) + " of " + c.Of
 	}
-	return "no: " + verdict
+	return "no: " + string(c.Verdict)
+}
+
+// notCounted is the same behind the title of a conversation.
+func notCounted(c *index.Conversation) string {
+	if why := verdictOf(c); why != "" {
+		return " (counts " + why + ")"
+	}
+	return ""
 }
 
 func (v *viewer) turns(turns iter.Seq2[search.Turn, error]) error {

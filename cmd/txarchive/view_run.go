@@ -142,10 +142,7 @@ func (v *viewer) list(all []index.Conversation) {
 	}
 	g := grid{columns: []column{{head: "conversation"}, {head: "started", spare: 1}, {head: "events", right: true, spare: 2}, {head: "calls", right: true, spare: 3}, {head: "what", flex: cut}}}
 	for _, c := range all {
-		what := firstOf(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), c.NativeID)
-		if why := verdictOf(string(c.Verdict), c.Of); why != "" {
-			what += " (counts " + why + ")"
-		}
+		what := firstOf(c.Title, strings.Trim(c.Step+" "+c.Agent, " "), c.NativeID) + notCounted(&c)
 		g.add(c.ID, v.a.when(c.Started), number(c.Counts.Events), number(c.Counts.Calls), what)
 	}
 	if v.o.format == "markdown" {
