@@ -77,10 +77,11 @@ func original(ctx context.Context, store *archive.Archive, name string, number i
 	case len(found) == 0:
 		return index.FileVersion{}, notFound(fmt.Sprintf("there is no file %s in the archive", name), hintFiles)
 	case len(found) > 1:
-		few := slices.Sorted(func(yield func(string) bool) {
-			for i := 0; i < min(len(found), 5) && yield(found[i].Source+"/"+found[i].Path); i++ {
-			}
-		})
+		var few []string
+		for _, v := range found[:min(len(found), 5)] {
+			few = append(few, v.Source+"/"+v.Path)
+		}
+		slices.Sort(few)
 		more := ""
 		if n := len(found) - len(few); n > 0 {
 			more = fmt.Sprintf(" or one of %d more: txarchive show %s --versions", n, name)

@@ -164,12 +164,9 @@ type forgetting struct {
 
 // forgetter looks at the archive as it is now.
 func (w *forgetting) forgetter() *prune.Forget {
-	a := w.app
-	return &prune.Forget{
-		GC: &prune.GC{Packs: w.store.Packs(), Index: w.store.Index(), Writer: w.store.WriterID(), Now: a.now, Log: a.log,
-			Options: prune.Options{Forgotten: true, Purge: true}},
-		Pattern: w.pattern, Open: ingest.Layer(all.Formats()), Compress: ingest.Compress,
-	}
+	gc := w.app.gc(w.store)
+	gc.Options = prune.Options{Forgotten: true, Purge: true}
+	return &prune.Forget{GC: gc, Pattern: w.pattern, Open: ingest.Layer(all.Formats()), Compress: ingest.Compress}
 }
 
 // everything is what Search and Files find together.

@@ -83,12 +83,18 @@ func runGC(ctx context.Context, a *app, o prune.Options) error {
 	return err
 }
 
+// gc is what collects in an open archive.
+func (a *app) gc(store *archive.Archive) *prune.GC {
+	return &prune.GC{Packs: store.Packs(), Index: store.Index(), Writer: store.WriterID(), Now: a.now, Log: a.log}
+}
+
 // collect takes in what other writers and crashes have left, and then collects.
 func (a *app) collect(ctx context.Context, store *archive.Archive, o prune.Options) (prune.Report, error) {
 	m := a.meter()
 	defer m.stop()
 	g := a.ingester(store)
-	gc := &prune.GC{Packs: store.Packs(), Index: store.Index(), Writer: store.WriterID(), Now: a.now, Log: a.log, Options: o}
+	gc := a.gc(store)
+	gc.Options = o
 	g.Progress, gc.Progress = m.ingesting(), m.reading("gc")
 	if _, err := g.Adopt(ctx); err != nil {
 		return prune.Report{}, err

@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"github.com/txarchive/txarchive/internal/archive"
 )
 
 func newInitCommand(a *app) *cobra.Command {
@@ -22,14 +20,7 @@ func newInitCommand(a *app) *cobra.Command {
 }
 
 func runInit(ctx context.Context, a *app) error {
-	dir, err := a.dir()
-	if err != nil {
-		return err
-	}
-	if err := archive.Create(ctx, dir, a.options()); err != nil {
-		return err
-	}
-	store, err := a.write(ctx) // makes the empty index
+	store, err := a.create(ctx) // with its empty index
 	if err != nil {
 		return err
 	}
@@ -37,9 +28,9 @@ func runInit(ctx context.Context, a *app) error {
 		return err
 	}
 	if a.json {
-		return a.printJSON(map[string]any{"archive": dir})
+		return a.printJSON(map[string]any{"archive": store.Dir()})
 	}
-	fmt.Fprintf(a.out, "The archive is %s\n", line(a.shown(dir)))
+	fmt.Fprintf(a.out, "The archive is %s\n", line(a.shown(store.Dir())))
 	a.note("Next: txarchive ingest DIR")
 	return nil
 }

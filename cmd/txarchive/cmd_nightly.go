@@ -61,8 +61,7 @@ func nightlyFlags(a *app, cmd *cobra.Command, o *nightlyOptions) {
 	f := cmd.Flags()
 	o.grace, o.wait = 7*24*time.Hour, 10*time.Minute
 	a.pathVar(f, &o.backup, "backup", "back up to this `DIR`, which txarchive backup has made")
-	f.IntVar(&o.keep.Last, "keep-last", 0, "keep the newest `N` backups")
-	f.Var((*ageValue)(&o.keep.Within), "keep-within", "keep the backups of this `TIME`, such as 30d or 12h")
+	keepFlags(cmd, &o.keep)
 	a.pathVar(f, &o.policy, "policy", "prune by the policy in this `FILE` (default: the one that was applied to the archive last)")
 	f.IntVar(&o.verifyDays, "verify-days", defaultVerifyDays, "read every byte again within `N` days; 0 reads none")
 	f.Var((*ageValue)(&o.grace), "grace", "leave what was pruned restorable for this `TIME`")

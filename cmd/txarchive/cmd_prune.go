@@ -123,9 +123,8 @@ func (a *app) pruner(store *archive.Archive, ing *ingest.Ingester) *prune.Pruner
 		_, err := ing.Adopt(ctx)
 		return err
 	}
-	gc := &prune.GC{Packs: store.Packs(), Index: store.Index(), Writer: store.WriterID(), Now: a.now, Log: a.log}
 	return &prune.Pruner{Index: store.Index(), Now: a.now, Write: ing.WriteFacts, Room: a.room,
-		Payloads: &prune.Payloads{GC: gc, Find: ing.Payloads, Adopt: adopt}}
+		Payloads: &prune.Payloads{GC: a.gc(store), Find: ing.Payloads, Adopt: adopt}}
 }
 
 func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive, ing *ingest.Ingester, names []string) (err error) {

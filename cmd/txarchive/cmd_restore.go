@@ -232,7 +232,7 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 		if marked[index.VersionKey{Source: r.Source, Path: r.Path, Number: r.Version}] {
 			sum.Marked++
 		}
-		m.files("restore", r.Path, sum.Files+sum.Unchanged, 0)
+		m.files("restore", r.Path, sum.Files+sum.Unchanged)
 		if (o.DryRun || a.verbose) && !a.json {
 			name := r.Name
 			if o.inPlace { // below the directories of several sources

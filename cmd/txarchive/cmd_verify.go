@@ -89,24 +89,26 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 		return err
 	}
 	if a.json {
-		err = a.printJSON(struct {
+		err := a.printJSON(struct {
 			OK bool `json:"ok"`
 			archive.VerifyReport
 			List []archive.Finding `json:"list"`
 		}{report.Findings == 0, report, findings})
+		if err != nil {
+			return err
+		}
 	} else {
-		err = a.printVerify(&report, findings)
+		a.printVerify(&report, findings)
 	}
-	if ierr := store.IndexError(); err == nil && report.DamagedPacks+report.LostFiles == 0 && ierr != nil && !errors.Is(ierr, archive.ErrNoIndex) {
-		return ierr // the packs are well, and the index may be
-	}
-	if err == nil && report.Findings > 0 && !slices.ContainsFunc(findings, func(f archive.Finding) bool { return !f.Notice() && f.Kind != archive.KindNewer }) {
+	switch err := store.IndexError(); {
+	case report.DamagedPacks+report.LostFiles == 0 && err != nil && !errors.Is(err, archive.ErrNoIndex):
+		return err // the packs are well, and the index may be
+	case report.Findings == 0:
+		return nil
+	case !slices.ContainsFunc(findings, func(f archive.Finding) bool { return !f.Notice() && f.Kind != archive.KindNewer }):
 		return archive.ErrTooNew
 	}
-	if err == nil && report.Findings > 0 {
-		return corrupt(plural(report.Findings, "thing is", "things are")+" not as stored", verifyHint(&report))
-	}
-	return err
+	return corrupt(plural(report.Findings, "thing is", "things are")+" not as stored", verifyHint(&report))
 }
 
 // again makes an index from the packs that nobody will see. What damaged packs keep from it, verify names.
@@ -134,7 +136,7 @@ func verifyHint(r *archive.VerifyReport) string {
 	return "txarchive verify --repair saves all that is not damaged; --from BACKUP also what a backup has"
 }
 
-func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) error {
+func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {
 	for i := range findings {
 		f := &findings[i]
 		text := line(f.String())
@@ -151,20 +153,19 @@ func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) e
 		}
 	}
 	if a.quiet {
-		return nil
+		return
 	}
 	checked, fine := "read and compared, index "+r.Index, "Everything is as it was stored."
 	if r.Quick {
 		checked, fine = "listed and compared with the index, contents not read", "Nothing is missing."
 	}
-	_, err := fmt.Fprintf(a.out, "%s of %s, %s of %s %s, %s\n", plural(r.Packs, "pack", "packs"), size(r.PackBytes), plural(r.Versions, "original", "originals"),
+	fmt.Fprintf(a.out, "%s of %s, %s of %s %s, %s\n", plural(r.Packs, "pack", "packs"), size(r.PackBytes), plural(r.Versions, "original", "originals"),
 		size(r.OriginalBytes), checked, r.Duration.Round(time.Millisecond))
 	switch {
-	case err != nil || r.Findings > 0:
+	case r.Findings > 0:
 	case r.KnownBytes > 0:
-		_, err = fmt.Fprintf(a.out, "Everything else is as it was stored: %s are lost, as a repair has said.\n", plural(r.KnownBytes, "byte", "bytes"))
+		fmt.Fprintf(a.out, "Everything else is as it was stored: %s are lost, as a repair has said.\n", plural(r.KnownBytes, "byte", "bytes"))
 	default:
-		_, err = fmt.Fprintln(a.out, a.ink().green(fine))
+		fmt.Fprintln(a.out, a.ink().green(fine))
 	}
-	return err
 }

@@ -93,7 +93,7 @@ func (v *accountant) budget(ctx context.Context) error {
 	if v.o.format == "json" {
 		err = v.a.printJSON(b)
 	} else {
-		err = v.printBudget(&b)
+		v.printBudget(&b)
 	}
 	if err != nil || !b.Over {
 		return err
@@ -102,7 +102,7 @@ func (v *accountant) budget(ctx context.Context) error {
 		"`txarchive cost --since this-month --by project,model` shows what took it")
 }
 
-func (v *accountant) printBudget(b *cost.Budget) error {
+func (v *accountant) printBudget(b *cost.Budget) {
 	spent, forecast := dollars(&b.Spent), dollars(&b.Forecast)
 	if b.Limit > 0 {
 		spent += fmt.Sprintf("  %.1f%%", 100*float64(b.Spent)/float64(b.Limit))
@@ -120,11 +120,8 @@ func (v *accountant) printBudget(b *cost.Budget) error {
 		rows = append(rows, [2]string{"unpriced", plural(b.Unpriced, "request", "requests") + " of unknown cost, not included"})
 	}
 	for _, r := range rows {
-		if _, err := fmt.Fprintln(v.a.out, v.ink.dim(fmt.Sprintf("%-10s", r[0]))+r[1]); err != nil {
-			return err
-		}
+		fmt.Fprintln(v.a.out, v.ink.dim(fmt.Sprintf("%-10s", r[0]))+r[1])
 	}
-	return nil
 }
 
 // tree prints what the run or group `ID` spent with all that it started.

@@ -266,3 +266,15 @@ func cutMiddle(s string, width int) string {
 	tail := (width - 1) / 2
 	return string(runes[:width-1-tail]) + "…" + string(runes[len(runes)-tail:])
 }
+
+// tail shortens a path to a width at its beginning: its end says more.
+func tail(path string, width int) string {
+	if width <= 0 || widthOf(path) <= width {
+		return path
+	}
+	runes := []rune(path)
+	for len(runes) > 0 && widthOf(string(runes)) > width-1 {
+		runes = runes[1:]
+	}
+	return "…" + string(runes)
+}

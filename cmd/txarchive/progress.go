@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
@@ -66,10 +64,8 @@ func (m *meter) ingest(p ingest.Progress) {
 	}
 }
 
-// files takes the progress of something that goes file by file. total 0 is unknown.
-func (m *meter) files(stage, path string, done, total int64) {
-	m.show(state{stage, path, done, total, false})
-}
+// files takes the progress of something that goes file by file, of nobody knows how many.
+func (m *meter) files(stage, path string, done int64) { m.show(state{stage, path, done, 0, false}) }
 
 // bytes takes the progress of something that reads so many bytes.
 func (m *meter) bytes(stage string, done, total int64) { m.show(state{stage, "", done, total, true}) }
@@ -163,19 +159,10 @@ func timeLeft(d time.Duration) string {
 // ending is the end of a text that fits into a width; "" when next to nothing does.
 func ending(s string, width int) string {
 	const least = 8
-	if widthOf(s) <= width {
-		return s
-	}
-	if width < least {
+	if width < least && widthOf(s) > width {
 		return ""
 	}
-	runes := []rune(s)
-	n, used := len(runes), 1
-	for n > 0 && used+text.RuneWidth(runes[n-1]) <= width {
-		n--
-		used += text.RuneWidth(runes[n])
-	}
-	return "…" + string(runes[n:])
+	return tail(s, width)
 }
 
 // stop takes the meter off the screen.

@@ -59,7 +59,7 @@ func TestMeter(t *testing.T) {
 		t.Errorf("after the end %q came", strings.TrimPrefix(screen.String(), s))
 	}
 	var none *meter
-	none.files("restore", "x", 1, 2) // nobody looks
+	none.files("restore", "x", 1) // nobody looks
 	none.stop()
 }
 

@@ -27,31 +27,17 @@ var shellCommands = []string{".views", ".schema", ".format", ".help", ".quit"}
 // sqlWords asks the console what views there are, and of which columns.
 func sqlWords(ctx context.Context, console index.Console) (*sqlDictionary, error) {
 	d := &sqlDictionary{columns: map[string][]string{}}
-	view, name := "", ""
-	ask := func(sql string, to ...*string) error {
-		return console.Query(ctx, index.Question{SQL: sql}, func([]string) error { return nil }, func(v []any) error {
-			for i, p := range to {
-				*p = fmt.Sprint(v[i])
-			}
-			if len(to) == 1 {
-				d.views = append(d.views, view)
-			} else {
-				d.columns[view] = append(d.columns[view], name)
-			}
-			return nil
-		})
-	}
-	if err := ask(`SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'view' AND name LIKE 'v\_%' ESCAPE '\' ORDER BY 1`, &view); err != nil {
-		return nil, err
-	}
-	for _, v := range slices.Clone(d.views) {
-		view = v
-		other := ""
-		if err := ask("SELECT cid, name FROM pragma_table_info('"+strings.ReplaceAll(v, "'", "''")+"') ORDER BY cid", &other, &name); err != nil {
-			return nil, err
+	const views = `SELECT v.name, c.name FROM pragma_table_list v JOIN pragma_table_info(v.name) c
+		WHERE v.schema = 'main' AND v.type = 'view' AND v.name LIKE 'v\_%' ESCAPE '\' ORDER BY v.name, c.cid`
+	err := console.Query(ctx, index.Question{SQL: views}, func([]string) error { return nil }, func(row []any) error {
+		view := fmt.Sprint(row[0])
+		if d.columns[view] == nil {
+			d.views = append(d.views, view)
 		}
-	}
-	return d, nil
+		d.columns[view] = append(d.columns[view], fmt.Sprint(row[1]))
+		return nil
+	})
+	return d, err
 }
 
 // complete offers what the last word of a statement may become; head is what stands before that word.

@@ -139,18 +139,6 @@ func (a *app) statusGrid(s *statusReport) *grid {
 	return g
 }
 
-// tail shortens a path to a width at its beginning: its end says more.
-func tail(path string, width int) string {
-	if width <= 0 || widthOf(path) <= width {
-		return path
-	}
-	runes := []rune(path)
-	for len(runes) > 0 && widthOf(string(runes)) > width-1 {
-		runes = runes[1:]
-	}
-	return "…" + string(runes)
-}
-
 // ago is how long something is past, in one unit.
 func ago(d time.Duration) string {
 	if d < time.Minute {
