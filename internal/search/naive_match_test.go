@@ -52,6 +52,9 @@ func (w *naiveWord) whole(term string, begin, end, open bool) truth {
 	n := len(w.parts)
 	for i := range n {
 		for j := i + 1; j <= n; j++ {
+			if w.units && (j > i+1 || i > 0 && j < n || !naiveNum.MatchString(w.parts[i])) {
+				continue
+			}
 			run := strings.Join(w.parts[i:j], "")
 			if run != term && !(open && strings.HasPrefix(run, term)) || i > 0 && begin || j < n && end {
 				continue

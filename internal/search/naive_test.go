@@ -129,6 +129,7 @@ func naiveSign(r rune) bool {
 type naiveWord struct {
 	text  string
 	parts []string   // of an identifier
+	units bool       // it is a number with its unit or a time: only figures at its ends are found
 	vague bool       // it looks like a random id: then it may have no parts
 	blob  bool       // it lies in an unbroken run of 256 and more: then it may not be found
 	line  *naiveWord // the same without the n of a \n, the r of a \r or the t of a \t
@@ -146,6 +147,10 @@ type naiveText struct {
 var (
 	blobRun    = regexp.MustCompile(`[0-9A-Za-z+/_-]{256,}`)
 	naiveColor = regexp.MustCompile(`\x1b\[[0-?]{0,64}[A-Za-z]`)
+	naiveHex   = regexp.MustCompile(`^0[xX]`)
+	naiveUnits = regexp.MustCompile(`^\p{Nd}`)
+	naiveWordy = regexp.MustCompile(`\P{Nd}{3}`)
+	naiveNum   = regexp.MustCompile(`^\p{Nd}+$`)
 )
 
 func newNaiveText(raw string) *naiveText {
@@ -253,7 +258,12 @@ func naiveIdentifier(word string) naiveWord {
 	if begin == 0 {
 		return w
 	}
+	if naiveHex.MatchString(word) {
+		w.parts = nil
+		return w
+	}
 	w.parts = append(w.parts, string(letters[begin:]))
+	w.units = naiveUnits.MatchString(string(letters)) && !naiveWordy.MatchString(string(letters))
 	n := len(w.parts)
 	w.vague = n >= 3 && (strings.Trim(strings.ToLower(word), "0123456789abcdef") == "" || n >= 6 && 2*len(word) < 5*n)
 	for i := range w.parts {
