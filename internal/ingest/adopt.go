@@ -211,7 +211,7 @@ const statesAtOnce = 1 << 11
 
 // parseAll parses versions on all cores and commits their rows in batches.
 func (g *Ingester) parseAll(ctx context.Context, wanted []index.Unparsed) error {
-	hosts, err := g.hosts(ctx)
+	sources, err := g.provenances(ctx)
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.Unparsed) error 
 		readers.Go(func() {
 			c := index.NewCollector(&lexicon)
 			for s := range states {
-				if err := g.parseStored(ctx, c, s, losses.Of(&s.Version), hosts[s.Source], parsed); err != nil {
+				if err := g.parseStored(ctx, c, s, losses.Of(&s.Version), sources[s.Source], parsed); err != nil {
 					cancel(err)
 				}
 			}
@@ -275,7 +275,7 @@ func (g *Ingester) statesOf(ctx context.Context, some []index.Unparsed) (all []i
 // stretch is how much memory the rows of one version take before they are handed on.
 const stretch = 16 << 20
 
-func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.State, lost []blob.Loss, host string, out chan<- *index.Parsed) error {
+func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.State, lost []blob.Loss, of provenance, out chan<- *index.Parsed) error {
 	var left *remains
 	if !whole(s.Extents, s.Size) {
 		if left = g.remain(ctx, &s, lost); left == nil {
@@ -289,7 +289,7 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 	}
 	c.Reset(index.Subject{
 		VersionKey: index.VersionKey{Source: s.Source, Path: s.Path, Number: s.Number}, Format: s.Format, Role: s.Role,
-		Parser: f.Version(), Claim: s.Claim, Size: s.Size, SHA256: s.SHA256, From: from, ModTime: s.ModTime.UnixMicro(), Host: host,
+		Parser: f.Version(), Claim: s.Claim, Size: s.Size, SHA256: s.SHA256, From: from, ModTime: s.ModTime.UnixMicro(), Host: of.host,
 	})
 	send := func(p *index.Parsed) error {
 		select {
@@ -299,7 +299,7 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 			return context.Cause(ctx)
 		}
 	}
-	in := format.Input{Path: s.Path, Root: s.Claim, Role: s.Role, Size: s.Size, Reader: g.Originals.Reader(ctx, s.Extents)}
+	in := format.Input{Path: s.Path, Dir: of.dir, Root: s.Claim, Role: s.Role, Size: s.Size, Reader: g.Originals.Reader(ctx, s.Extents)}
 	records := f.Parse(in)
 	if left != nil {
 		in.Reader = left.read

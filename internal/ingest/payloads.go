@@ -30,7 +30,7 @@ const (
 // output, or base64 in what users and tools said. wanted says of which runs, by native id, and over which length. One
 // original is in memory at a time. found is told of each that has payloads, also when they stay.
 func (g *Ingester) Payloads(ctx context.Context, wanted map[index.VersionKey]map[string]int64, found func(index.Payloads) error) error {
-	hosts, err := g.hosts(ctx)
+	sources, err := g.provenances(ctx)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (g *Ingester) Payloads(ctx context.Context, wanted map[index.VersionKey]map
 	}
 	for i := range states {
 		s := &states[i]
-		x, err := g.payloadsOf(ctx, s, hosts[s.Source], wanted[versionKey(&s.Version)])
+		x, err := g.payloadsOf(ctx, s, sources[s.Source], wanted[versionKey(&s.Version)])
 		if err != nil {
 			return fmt.Errorf("look for payloads in %s/%s: %w", s.Source, s.Path, err)
 		}
@@ -60,7 +60,7 @@ func (g *Ingester) Payloads(ctx context.Context, wanted map[index.VersionKey]map
 	return nil
 }
 
-func (g *Ingester) payloadsOf(ctx context.Context, s *index.State, host string, over map[string]int64) (x index.Payloads, err error) {
+func (g *Ingester) payloadsOf(ctx context.Context, s *index.State, of provenance, over map[string]int64) (x index.Payloads, err error) {
 	f := g.format(s.Format)
 	switch {
 	case f == nil:
@@ -76,7 +76,7 @@ func (g *Ingester) payloadsOf(ctx context.Context, s *index.State, host string, 
 	if err != nil {
 		return x, err
 	}
-	p := &payloads{f: f, state: s, host: host, over: over}
+	p := &payloads{f: f, state: s, of: of, over: over}
 	if p.before, err = p.parse(data); err != nil {
 		return x, err
 	}
@@ -90,7 +90,7 @@ func (g *Ingester) payloadsOf(ctx context.Context, s *index.State, host string, 
 type payloads struct {
 	f      format.Format
 	state  *index.State
-	host   string
+	of     provenance
 	over   map[string]int64
 	before *index.Parsed
 	inner  string // the layer that the rows lie in, "" for the original itself
@@ -234,9 +234,9 @@ func overlaps(places [][2]int64, from, to int64) bool {
 func (p *payloads) parse(data []byte) (*index.Parsed, error) {
 	s, c, all := p.state, index.NewCollector(&index.Lexicon{}), stretches{runs: map[string]int{}, conversations: map[heldBy]int{}}
 	c.Reset(index.Subject{VersionKey: versionKey(&s.Version), Format: s.Format, Role: s.Role, Parser: p.f.Version(), Claim: s.Claim, Size: int64(len(data)),
-		SHA256: s.SHA256, ModTime: s.ModTime.UnixMicro(), Host: p.host})
+		SHA256: s.SHA256, ModTime: s.ModTime.UnixMicro(), Host: p.of.host})
 	take := func(last bool) { all.add(c.Take(last)) }
-	for record, err := range p.f.Parse(format.Input{Path: s.Path, Root: s.Claim, Role: s.Role, Size: int64(len(data)), Reader: bytes.NewReader(data)}) {
+	for record, err := range p.f.Parse(format.Input{Path: s.Path, Dir: p.of.dir, Root: s.Claim, Role: s.Role, Size: int64(len(data)), Reader: bytes.NewReader(data)}) {
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -53,19 +54,36 @@ func Sources(ctx context.Context, catalog index.Catalog) ([]Named, error) {
 	return all, nil
 }
 
-// hosts are the machines of the sources that are copies from elsewhere, by source.
-func (g *Ingester) hosts(ctx context.Context) (map[string]string, error) {
+// provenance is what a source tells of all files in it.
+type provenance struct {
+	host string // the machine, for those that are copies from elsewhere
+	dir  string // how its root is called: see format.Head
+}
+
+// provenances are those of all sources, by name.
+func (g *Ingester) provenances(ctx context.Context) (map[string]provenance, error) {
 	known, err := Sources(ctx, g.Index)
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]string{}
+	all := map[string]provenance{}
 	for _, s := range known {
+		of := provenance{dir: rootName(s.Root)}
 		if s.Away {
-			all[s.Name] = s.Host
+			of.host = s.Host
 		}
+		all[s.Name] = of
 	}
 	return all, nil
+}
+
+// rootName is how a root is called, "" for that of a file system. Whatever system it is of, all call it the same.
+func rootName(root string) string {
+	name := path.Base(strings.ReplaceAll(root, `\`, "/"))
+	if name == "." || name == "/" || strings.HasSuffix(name, ":") {
+		return ""
+	}
+	return name
 }
 
 // Roots says what to scan for directories, or single files, that somebody named. A directory in a source that the

@@ -135,8 +135,8 @@ func (s *scan) prepare(ctx context.Context) (err error) {
 	if s.relearn, err = g.newFormats(ctx, source); err != nil {
 		return err
 	}
-	hosts, err := g.hosts(ctx)
-	s.host = hosts[source]
+	all, err := g.provenances(ctx)
+	s.host = all[source].host
 	return err
 }
 

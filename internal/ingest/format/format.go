@@ -42,6 +42,7 @@ type Withholder interface {
 // Head is what Detect may look at.
 type Head struct {
 	Path  string // slash-separated, relative to the source's root
+	Dir   string // how the source's root is called, "" where nobody knows: see place.go
 	Size  int64
 	Bytes []byte // up to HeadSize first bytes
 }
@@ -87,6 +88,7 @@ const Other = "other"
 // Input is one original to parse.
 type Input struct {
 	Path string // as in Head
+	Dir  string // as in Head
 	Root string // the claim's root
 	Role string
 	Size int64 // bytes that Reader will give

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -67,4 +68,19 @@ func (p Place) Expand(home string, env func(string) string) []string {
 		}
 	}
 	return all
+}
+
+// Full is the path of a file with the name of its source's root before it. A directory that is called as the run in it may be a source of
+// its own, or lie in another: it is the same run.
+func (h Head) Full() string { return path.Join(h.Dir, h.Path) }
+
+// Full is as that of a Head.
+func (in Input) Full() string { return path.Join(in.Dir, in.Path) }
+
+// Below is a directory of a Full path as a Claim has it, relative to the source's root. ok is false for one that lies above.
+func (h Head) Below(dir string) (root string, ok bool) {
+	if h.Dir == "" || dir == h.Dir {
+		return cmp.Or(strings.TrimPrefix(dir, h.Dir), "."), true
+	}
+	return strings.CutPrefix(dir, h.Dir+"/")
 }

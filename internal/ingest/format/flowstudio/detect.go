@@ -14,14 +14,16 @@ const maxProduct = 4 << 20
 
 // Detect claims whole run directories by path, and elsewhere the files whose place and content agree.
 func (flowStudio) Detect(h format.Head) format.Claim {
-	root, beside, ok := locate(h.Path)
+	file := h.Full()
+	dir, beside, ok := locate(file)
+	root, inside := h.Below(dir)
 	switch {
-	case !ok:
+	case !ok || !inside:
 		return detectLoose(h)
 	case beside:
 		return format.Claim{Strength: format.Certain, Role: format.Other, Root: root}
 	}
-	p := placeOf(h.Path, root)
+	p := placeOf(file, dir)
 	role := ""
 	if !p.aside && !isLeftover(p.name) {
 		role = p.role()
@@ -110,11 +112,8 @@ func detectLoose(h format.Head) format.Claim {
 		if len(parts) < depth {
 			continue
 		}
-		root := "."
-		if n := len(parts) - depth; n > 0 {
-			root = strings.Join(parts[:n], "/")
-		}
-		p := placeOf(h.Path, root)
+		root := path.Join(append([]string{"."}, parts[:len(parts)-depth]...)...)
+		p := placeOf(h.Full(), path.Join(h.Dir, root))
 		if isLeftover(p.name) {
 			continue
 		}

@@ -12,6 +12,7 @@ package flowstudio
 import (
 	"fmt"
 	"iter"
+	"path"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -28,7 +29,7 @@ var _ format.UsageResolver = flowStudio{}
 func (flowStudio) Name() string { return "flow-studio" }
 
 // Version counts changes of what Parse yields.
-func (flowStudio) Version() int { return 3 }
+func (flowStudio) Version() int { return 4 }
 
 // The roles of the files of a run.
 const (
@@ -48,7 +49,7 @@ const (
 // Parse yields the records of one file of a run.
 func (flowStudio) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{Sink: format.Sink{Yield: yield}, in: in, place: placeOf(in.Path, in.Root)}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, place: placeOf(in.Full(), path.Join(in.Dir, in.Root))}
 		switch in.Role {
 		case roleTranscript:
 			p.transcript()
