@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -25,6 +26,28 @@ func TestOldCopyOfAState(t *testing.T) {
 		l.answers("with a copy", "SELECT status, output_tokens FROM v_runs", "completed 700")
 		l.answers("steps", "SELECT status FROM v_steps WHERE counted", "completed")
 		l.once("with a copy")
+	}
+}
+
+// TestOldCopyOfAFailure: a run that failed and was resumed has no error any more, whatever a copy from before tells.
+func TestOldCopyOfAFailure(t *testing.T) {
+	t.Parallel()
+	failed := strings.Replace(awfState("failed", "2026-11-01T10:03:00Z", 20), `"TokensUsed"`, `"Error":"out of quota","TokensUsed"`, 1)
+	for _, copied := range []string{"backup/", "zip/"} {
+		l := newLife(t, "awf")
+		name := "states/" + runA + ".json"
+		for _, c := range []struct{ status, updated, want string }{
+			{"running", "2026-11-01T10:06:00Z", "running <nil>"},
+			{"completed", "2026-11-01T10:09:00Z", "completed <nil>"},
+			{"failed", "2026-11-01T10:12:00Z", "failed out of quota"}, // it tells no error of its own
+		} {
+			l.write("storage/"+name, awfState(c.status, c.updated, 700))
+			l.write(copied+name, failed)
+			l.meet(c.status, counts{runs: 1, out: 700})
+			l.answers(c.status, "SELECT status, error FROM v_runs", c.want)
+			l.answers(c.status, "SELECT status, error FROM v_steps WHERE counted", c.status+" <nil>")
+			l.once(c.status)
+		}
 	}
 }
 

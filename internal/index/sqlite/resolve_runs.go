@@ -122,7 +122,22 @@ func mergeClaims(claims []claim) *transcript.Run {
 			}
 		}
 	}
+	merged.Error = errorOf(claims, merged.Outcome)
 	return merged
+}
+
+// errorOf is the error of a run that ended in such a way: what is told of another end, as by a copy from before the run was resumed, is past.
+func errorOf(claims []claim, outcome transcript.Outcome) (text string) {
+	rank := 0
+	for _, k := range claims { // by rank
+		if text != "" && k.Rank < rank {
+			break
+		}
+		if k.Error > text && (k.Outcome == "" || k.Outcome == outcome) {
+			text, rank = k.Error, k.Rank
+		}
+	}
+	return text
 }
 
 func preferEqual(to, from *transcript.Run, field string) {
