@@ -229,3 +229,35 @@ func TestLifeChibiNames(t *testing.T) {
 	l.meet("destroyed", want)
 	l.finds("secret plan", 2)
 }
+
+// TestLifeChibiNamesInLinks has links by the names of a context before and after it was renamed: an archive that comes late knows the
+// old one from the log.
+func TestLifeChibiNamesInLinks(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "chibi")
+	const log = "transcript/active.jsonl"
+	draft, final := chibiHome+"contexts/draft/", chibiHome+"contexts/final/"
+	told := func(n int, from, to string) string {
+		return chibiEntry(n, "ana", to, "message", "--- INBOX MESSAGES ---\n[From: "+from+"] hello\n--- END INBOX ---\n\nhi", `,"role":"user"`)
+	}
+	pending := `{"id":"00000052-0000-4000-8000-000000000000","timestamp":1793534452,"from":"notes","to":"draft","content":"x"}` + "\n"
+	l.write(draft+log, chibiEntry(0, "system", "draft", "context_created", "Context created", ""))
+	l.write(draft+"inbox.jsonl", pending)
+	l.write(active, chibiEntry(50, "system", "notes", "context_created", "Context created", "")+told(51, "draft", "notes"))
+	want := counts{runs: 2, conversations: 2, events: 3, links: 2} // one each way
+	l.meet("draft", want)
+	l.once("draft")
+
+	// One message waits under the old name, and one comes under each.
+	l.move(chibiHome+"contexts/draft", chibiHome+"contexts/final")
+	l.append(final+log, told(60, "notes", "final"))
+	l.append(active, told(61, "final", "notes"))
+	want.events = 5
+	l.meet("final", want)
+	l.once("final")
+	l.answers("final", "SELECT from_found, to_found FROM v_links WHERE counted", "1 1", "1 1")
+
+	// Whoever has the name now is who is meant by it, as far as a late archive knows.
+	l.write(draft+log, chibiEntry(70, "system", "draft", "context_created", "Context created", ""))
+	l.onceIs("anew", counts{runs: 3, conversations: 3, events: 6, links: 3})
+}

@@ -93,20 +93,27 @@ func (c *commit) touchedNames(ids []int64) (all []touchedName, err error) {
 }
 
 // anchors returns the smallest anchor that any original states for the touched names of local ids, and which of
-// these names may change while the run stays the same.
+// these names may change while the run stays the same. Where a run has the name now, those that only name one do not count: it may have been
+// another's before.
 func (c *commit) anchors() (smallest map[int64]string, anchored map[int64]bool, err error) {
 	smallest, anchored = map[int64]string{}, map[int64]bool{}
-	err = c.each(`SELECT n.id, k.stated ->> 'Anchor', coalesce(k.stated ->> 'Anchored', 0) FROM temp.touched t CROSS JOIN run_names n ON n.id = t.id
+	only := map[int64]bool{} // named so far
+	err = c.each(`SELECT n.id, k.stated ->> 'Anchor', coalesce(k.stated ->> 'Anchored', 0), coalesce(k.stated ->> 'Named', 0) FROM temp.touched t CROSS JOIN run_names n ON n.id = t.id
 		CROSS JOIN run_claims k ON k.run_name = n.id WHERE n.scope <> '' AND k.stated ->> 'Anchor' <> ''`, func(r *sql.Rows) error {
 		var id int64
 		var anchor string
-		var alone bool
-		if err := r.Scan(&id, &anchor, &alone); err != nil {
+		var alone, named bool
+		if err := r.Scan(&id, &anchor, &alone, &named); err != nil {
 			return err
 		}
-		if have, ok := smallest[id]; !ok || anchor < have {
+		have, ok := smallest[id]
+		if named && ok && !only[id] {
+			return nil
+		}
+		if !ok || only[id] && !named || anchor < have {
 			smallest[id] = anchor
 		}
+		only[id] = named
 		anchored[id] = anchored[id] || alone
 		return nil
 	})

@@ -1,7 +1,6 @@
 package chibi
 
 import (
-	"cmp"
 	"iter"
 	"strings"
 
@@ -53,13 +52,9 @@ func parseInbox(in format.Input, out *emitter) {
 		if m.from == "" {
 			continue
 		}
-		to := cmp.Or(m.to, out.run)
-		if out.run == nameless {
-			to = nameless // as a prompt has it, to which this will be delivered
-		}
 		out.Emit(&transcript.Link{
 			Kind: "message",
-			From: transcript.RunEnd(m.from), To: transcript.RunEnd(to),
+			From: transcript.RunEnd(m.from), To: transcript.RunEnd(out.run), // whatever it was called when this was sent
 			ID: m.id, Time: m.time, Origin: o.Origin,
 		})
 	}

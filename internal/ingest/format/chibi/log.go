@@ -19,6 +19,7 @@ type logParser struct {
 	conversation transcript.Conversation
 	told         bool            // the run was yielded
 	begun        bool            // an entry stated the anchor
+	former       map[string]bool // names under which entries know the context, from its first on
 	last         transcript.Time // the latest time so far
 
 	ids    identity
@@ -79,6 +80,9 @@ func (p *logParser) begin(e *entry, id string) {
 		return
 	}
 	p.begun, p.told = true, false
+	if e.kind == "context_created" && p.in.Role != roleStray {
+		p.former = map[string]bool{p.run.ID: true}
+	}
 	p.run.Anchor, p.run.Anchored = anchor(e.time, id), true // a rename keeps the entries
 	if p.in.Role != roleTranscript || e.kind == "context_created" {
 		p.run.Started, p.conversation.Started = e.time, e.time
@@ -86,6 +90,21 @@ func (p *logParser) begin(e *entry, id string) {
 	}
 	if p.out.run != "" {
 		p.tell()
+	}
+}
+
+// maxFormer bounds what a hostile log may say.
+const maxFormer = 64
+
+// known takes from an entry what the context was called when it was written: others may have links to that name. In the prompts that are
+// saved again after a compaction, which have no role, it is not the context's.
+func (p *logParser) known(e *entry) {
+	if p.former == nil || len(p.former) > maxFormer || !e.isAnchor() && (e.kind != "message" || e.role != "user") {
+		return
+	}
+	if name := e.context(); name != "" && !p.former[name] {
+		p.former[name] = true
+		p.out.Emit(&transcript.Run{ID: name, Local: true, Named: true, Anchor: p.run.Anchor, Anchored: true})
 	}
 }
 
@@ -144,6 +163,7 @@ func digits(s string) bool {
 func (p *logParser) entry(e *entry, o format.Object) {
 	id := p.ids.of(e)
 	p.begin(e, id)
+	p.known(e)
 	if e.time.UnixMicro > p.last.UnixMicro {
 		p.last = e.time
 	}
