@@ -240,3 +240,16 @@ func TestLifeDevflowElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// TestTwoRunsInADirectory: devflow writes one id into both documents of a run, so metadata that state another one are of another run, which
+// has spent what they say, wherever they lie.
+func TestTwoRunsInADirectory(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "devflow")
+	l.write(devflowRun+"/transcript.json", string(devflowTranscript(2, "")))
+	other := devflowMeta("completed", 3)
+	other["runId"] = "2026-11-01-implement-ffffffff"
+	l.write(devflowRun+"/metadata.json", string(devflowJSON(other)))
+	l.meet("mixed", counts{runs: 2, conversations: 1, events: 2, calls: 1, results: 1, in: 500, out: 50, cost: 50000})
+	l.once("mixed")
+}
