@@ -10,7 +10,6 @@ import (
 // ShowOptions say what a view should hold.
 type ShowOptions struct {
 	Before, After int    // events around the one that is shown; for Event only
-	From, To      int64  // seq, both included; 0 is open; for Conversation only
 	Limit         int    // events; 0 is no limit
 	Last          bool   // the last Limit events rather than the first
 	Around        string // an event's id; for Timeline only, an Event stands around its own
@@ -58,7 +57,7 @@ func (s *Searcher) Conversation(ctx context.Context, id string, o ShowOptions) (
 	if err != nil {
 		return nil, err
 	}
-	span := index.Span{From: o.From, To: o.To, Limit: o.Limit, Last: o.Last, Duplicates: o.Duplicates}
+	span := index.Span{Limit: o.Limit, Last: o.Last, Duplicates: o.Duplicates}
 	return s.view(ctx, info, span, "", o)
 }
 
