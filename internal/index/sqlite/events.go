@@ -203,15 +203,20 @@ func (c *commit) callScopes() map[int64]callScope {
 			continue
 		}
 		t := c.held[r.transcript]
-		n := c.named[t.name]
-		s := callScope{high: t.name, bounds: c.boundsOf(t.version), run: strconv.FormatInt(n.format, 10) + "\x00" + n.scope + "\x00" + n.native}
-		s.conversation = s.run + "\x00" + t.native
-		if !t.shared {
-			s.conversation += "\x00" + strconv.FormatInt(t.version, 10)
-		}
+		s := scopeOf(t, c.named[t.name])
+		s.bounds = c.boundsOf(t.version)
 		scopes[r.transcript] = s
 	}
 	return scopes
+}
+
+func scopeOf(t heldTranscript, n runName) callScope {
+	s := callScope{high: t.name, run: strconv.FormatInt(n.format, 10) + "\x00" + n.scope + "\x00" + n.native}
+	s.conversation = s.run + "\x00" + t.native
+	if !t.shared {
+		s.conversation += "\x00" + strconv.FormatInt(t.version, 10)
+	}
+	return s
 }
 
 // countRows adds what was written to the counters of the transcripts.

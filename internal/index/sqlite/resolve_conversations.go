@@ -339,60 +339,6 @@ func (c *commit) rejudgeBefore(group []*take) error {
 	return nil
 }
 
-// notItsOwn says of the rows of a version v that w, which has the same bytes, would have others: they stand at the time of the file, and
-// w's has another; they are of v as it was before; or one of both was thinned, and the other has more words.
-const notItsOwn = `SELECT 1 FROM versions v JOIN versions w ON w.id = ?2
-	WHERE v.id = ?1 AND (v.parser < 1 OR v.mtime / 1000 <> w.mtime / 1000 AND ` + atFile + ` OR EXISTS (SELECT 1 FROM graves g WHERE g.version IN (?1, ?2)))`
-
-// takeOver moves the rows of a transcript with the same bytes to t, unless they must be made again for it.
-func (c *commit) takeOver(t *take, from []*take) error {
-	for _, o := range from {
-		if o.indexed != 1 || !o.sameBytes(t) {
-			continue
-		}
-		var n int
-		if others, err := c.get(notItsOwn, []any{o.version, t.version}, &n); err != nil {
-			return err
-		} else if others {
-			break
-		}
-		for _, table := range []string{"events", "calls", "results"} {
-			if err := c.exec("UPDATE "+table+" SET transcript = ? WHERE transcript = ?", t.id, o.id); err != nil {
-				return err
-			}
-		}
-		if err := c.exec(`UPDATE transcripts SET (events, messages, calls, results, first_time, last_time, first_row, last_row) =
-			(SELECT o.events, o.messages, o.calls, o.results, o.first_time, o.last_time, o.first_row, o.last_row FROM transcripts o WHERE o.id = ?2) WHERE id = ?1`, t.id, o.id); err != nil {
-			return err
-		}
-		// They lie elsewhere now, and of several copies of an event the place decides.
-		if err := c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), t.id); err != nil {
-			return err
-		}
-		if err := c.exec("UPDATE links SET version = ? WHERE version = ? AND derived = 1", t.version, o.version); err != nil {
-			return err
-		}
-		t.indexed, t.first, t.last = 1, o.first, o.last
-		return c.release(o)
-	}
-	if t.rows > 0 {
-		t.indexed = wanted
-	}
-	return nil
-}
-
-// release drops the rows of a transcript that a copy holds, and the links that follow from them.
-func (c *commit) release(t *take) error {
-	if t.indexed == 0 {
-		return nil
-	}
-	t.indexed = 0
-	if err := c.exec("DELETE FROM links WHERE version = ? AND derived = 1", t.version); err != nil {
-		return err
-	}
-	return c.dropRows(t.id)
-}
-
 func (c *commit) writeTake(t *take) error {
 	if t.was.conversation == t.conversation && t.was.verdict == t.verdict && t.was.judged == t.judged && t.was.indexed == t.indexed &&
 		t.was.seqBase == t.seqBase {
