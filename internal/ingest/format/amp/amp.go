@@ -34,7 +34,7 @@ var _ format.Placed = amp{}
 func (amp) Name() string { return "amp" }
 
 // Version counts changes of what Parse yields.
-func (amp) Version() int { return 2 }
+func (amp) Version() int { return 3 }
 
 const roleThread = "thread"
 

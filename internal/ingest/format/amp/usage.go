@@ -195,6 +195,7 @@ func (p *parser) spend(m *message, u *transcript.Usage) {
 	if !strings.Contains(u.Model, "claude") && u.Model != "" && u.Input.N == 0 && u.CacheWrite.N > 0 {
 		u.Input, u.CacheWrite = u.CacheWrite, transcript.Known(0)
 	}
+	u.Rank = u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N // a copy may be from the middle of an answer
 	p.Emit(u)
 }
 

@@ -34,7 +34,7 @@ var (
 func (goose) Name() string { return "goose" }
 
 // Version counts changes of what Parse yields.
-func (goose) Version() int { return 1 }
+func (goose) Version() int { return 2 }
 
 // The roles of the files.
 const (

@@ -43,6 +43,7 @@ func (p *parser) total(v format.Value, model string, at transcript.Time) {
 		return
 	}
 	u.Key, u.Time, u.Model, u.Provider = "session "+p.session, at, model, v.Get("provider_name").Str()
+	u.Rank = u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N // sums grow: a copy may be of an earlier day
 	u.Attributes.Set("total", true)
 	p.Emit(u)
 }

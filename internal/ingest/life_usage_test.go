@@ -1,0 +1,112 @@
+package ingest_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// growing is a file as its program leaves it again and again: the last time with all figures.
+type growing struct {
+	format, path string
+	states       []string
+}
+
+// cutAnywhere has a log as it is while it is written.
+func cutAnywhere(t *testing.T, r *rand.Rand, format, tree, path string) growing {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("format", tree, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := growing{format: format, path: path}
+	for at := 0; at < len(b); {
+		at = min(len(b), at+1+r.IntN(len(b)/3))
+		g.states = append(g.states, string(b[:at]))
+	}
+	return g
+}
+
+// growingThread is an answer of Amp that is not over.
+func growingThread() growing {
+	g := growing{format: "amp", path: ampFile(ampA)}
+	for _, out := range []int{0, 3, 7, 10} {
+		g.states = append(g.states, ampThread(ampA, "", ampTurn(0, "mend the basket"), strings.ReplaceAll(ampTurn(2, "with straw"), `"outputTokens":10`, fmt.Sprintf(`"outputTokens":%d`, out))))
+	}
+	return g
+}
+
+// growingSession is a session of Goose, of which only sums are kept.
+func growingSession(t *testing.T) growing {
+	t.Helper()
+	g := growing{format: "goose", path: gooseDir + "sessions.db"}
+	b := newBase(newTree(t), "sessions.db", gooseFirst)
+	b.gooseSession(gooseA, "2026-10-01 09:00:00")
+	for i := range 4 {
+		b.gooseSays(gooseA, "user", gooseText(fmt.Sprint("mend basket ", i)), i)
+		b.do("UPDATE sessions SET accumulated_input_tokens = ?, accumulated_output_tokens = ?, accumulated_total_tokens = ?", 50+100*i, 9+7*i, 59+107*i)
+		copied := filepath.Join(t.TempDir(), "copy.db")
+		b.do("VACUUM INTO ?", copied)
+		content, err := os.ReadFile(copied)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.states = append(g.states, string(content))
+	}
+	return g
+}
+
+// TestUsageGrows has a file that grows, and copies of it from any time elsewhere, met in any order: each request counts once, as it was told last.
+func TestUsageGrows(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 4))
+	const (
+		chats = "Code/User/workspaceStorage/0123456789abcdef0123456789abcdef/chatSessions/"
+		wires = "home/.kimi/sessions/0123456789abcdef0123456789abcdef/5a000000-0000-4000-8000-0000000000c1/"
+	)
+	for _, g := range []growing{
+		growingThread(), growingSession(t),
+		cutAnywhere(t, r, "kimi", "kimi/testdata/cli/in", wires+"wire.jsonl"),
+		cutAnywhere(t, r, "kimi", "kimi/testdata/code/in", "home/.kimi-code/sessions/wd_shop_0123456789ab/session_5a000000-0000-4000-8000-000000000001/agents/main/wire.jsonl"),
+		cutAnywhere(t, r, "copilot-vscode", "copilotvscode/testdata/log/in", chats+"5e000000-0000-4000-8000-000000000002.jsonl"),
+		cutAnywhere(t, r, "copilot-vscode", "copilotvscode/testdata/sums/in", ".vscode-server/data/User/workspaceStorage/0123456789abcdef0123456789abcdef/chatSessions/5e000000-0000-4000-8000-000000000010.jsonl"),
+	} {
+		final := g.states[len(g.states)-1]
+		s, once := newTree(t), newWorld(t)
+		s.write("m/"+g.path, final)
+		once.ingest("home", s.dir, ".")
+		want := spentOf(once, g.format)
+		for round := range 3 {
+			s, w := newTree(t), newWorld(t)
+			var told []string
+			for i, state := range g.states {
+				s.write("m/"+g.path, state)
+				if copied := string("az"[r.IntN(2)]) + "/" + g.path; r.IntN(2) == 0 {
+					s.write(copied, state)
+					told = append(told, fmt.Sprint(i, " in ", copied[:1]))
+				}
+				if r.IntN(2) == 0 {
+					w.ingest("home", s.dir, []string{"a", "m", "z"}[r.IntN(3)])
+					w.ingest("home", s.dir, ".")
+					told = append(told, fmt.Sprint("met at ", i))
+				}
+			}
+			w.ingest("home", s.dir, ".")
+			if got := spentOf(w, g.format); got != want {
+				t.Errorf("%s, round %d (%s):\n got %s\nwant %s", g.path, round, strings.Join(told, ", "), got, want)
+			}
+			w.madeAgain(g.format)
+		}
+	}
+}
+
+// spentOf is what counts of a format: how many requests, and all that they took.
+func spentOf(w *world, format string) string {
+	return strings.Join(w.ask(`SELECT count(*), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_creation_tokens), sum(cost_microusd)
+		FROM v_usage WHERE counted AND format = ?`, format), "")
+}
