@@ -230,16 +230,13 @@ func TestVerifyNotices(t *testing.T) {
 // replacing writes a pack that holds what is kept of others, as gc does.
 func (w *world) replacing(now time.Time, old blob.Manifest, keep ...*stored) blob.Manifest {
 	w.t.Helper()
-	up, err := w.a.Packs().Create(w.t.Context())
+	pw, err := pack.Begin(w.t.Context(), w.a.Packs(), w.a.WriterID(), now, pack.Options{})
 	w.check(err)
-	pw, err := pack.NewWriter(up, w.a.WriterID(), now, pack.Options{})
-	w.check(err)
-	b := pack.NewBuilder(pack.Options{})
 	m := blob.Manifest{Replaces: []string{old.Pack}}
 	for _, s := range keep {
 		v := s.Version
-		raw := w.entry(pw, b, pack.EntryName(v.Source, v.Path, v.Number, v.Root, 0), s.content, s)
-		v.Extents = []blob.Extent{{Size: v.Size, SHA256: v.SHA256, Raw: raw}}
+		v.Extents = []blob.Extent{{Size: v.Size, SHA256: v.SHA256}}
+		w.entry(pw, &v, &v.Extents[0], s.content)
 		m.Versions = append(m.Versions, v)
 	}
 	m, _, err = pw.Seal(w.t.Context(), m)

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -137,31 +138,29 @@ func batch(m blob.Manifest, size int64) index.Batch {
 	}}
 }
 
+// begin begins a pack.
+func (w *world) begin() *pack.Writer {
+	w.t.Helper()
+	w.now = w.now.Add(time.Minute)
+	pw, err := pack.Begin(w.t.Context(), w.a.Packs(), w.a.WriterID(), w.now, pack.Options{MemberSize: 8 << 10})
+	w.check(err)
+	return pw
+}
+
 // facts stores facts in a pack of their own, and leaves the index alone.
 func (w *world) facts(facts ...blob.Fact) {
 	w.t.Helper()
-	up, err := w.a.Packs().Create(w.t.Context())
-	w.check(err)
-	w.now = w.now.Add(time.Minute)
-	pw, err := pack.NewWriter(up, w.a.WriterID(), w.now, pack.Options{})
-	w.check(err)
-	_, _, err = pw.Seal(w.t.Context(), blob.Manifest{Facts: facts})
+	_, _, err := w.begin().Seal(w.t.Context(), blob.Manifest{Facts: facts})
 	w.check(err)
 }
 
 // pack stores files in one pack, and leaves the index alone.
 func (w *world) pack(files ...file) (blob.Manifest, int64) {
 	w.t.Helper()
-	up, err := w.a.Packs().Create(w.t.Context())
-	w.check(err)
-	w.now = w.now.Add(time.Minute)
-	opts := pack.Options{MemberSize: 8 << 10}
-	pw, err := pack.NewWriter(up, w.a.WriterID(), w.now, opts)
-	w.check(err)
-	b := pack.NewBuilder(opts)
+	pw := w.begin()
 	var versions []*stored
 	for _, f := range files {
-		versions = append(versions, w.store(pw, b, f))
+		versions = append(versions, w.store(pw, f))
 	}
 	var manifest blob.Manifest
 	for _, s := range versions {
@@ -183,7 +182,7 @@ func (w *world) pack(files ...file) (blob.Manifest, int64) {
 }
 
 // store puts what is new of a file into a pack, as an entry of a member of its own or as a copy.
-func (w *world) store(pw *pack.Writer, b *pack.Builder, f file) *stored {
+func (w *world) store(pw *pack.Writer, f file) *stored {
 	if f.number == 0 {
 		f.number = 1
 	}
@@ -200,38 +199,21 @@ func (w *world) store(pw *pack.Writer, b *pack.Builder, f file) *stored {
 		w.t.Fatalf("%s has not grown", f.key())
 	}
 	tail := []byte(f.content[len(s.content):])
-	e := blob.Extent{Offset: int64(len(s.content)), Size: int64(len(tail)), SHA256: blob.RefOf(tail)}
+	s.extents = append(s.extents, blob.Extent{Offset: int64(len(s.content)), Size: int64(len(tail)), SHA256: blob.RefOf(tail)})
+	e := &s.extents[len(s.extents)-1]
 	s.content = []byte(f.content)
 	s.Size, s.SHA256, s.ModTime = int64(len(s.content)), blob.RefOf(s.content), w.now.Add(time.Duration(len(s.content))*time.Microsecond)
 	if at, known := w.sum[e.SHA256]; known && e.Size > 0 {
 		e.CopyOf = &at
 	} else {
-		e.Raw = w.entry(pw, b, pack.EntryName(f.source, f.path, f.number, s.Root, e.Offset), tail, s)
+		w.entry(pw, &s.Version, e, tail)
 	}
-	s.extents = append(s.extents, e)
 	return s
 }
 
-func (w *world) entry(pw *pack.Writer, b *pack.Builder, name string, data []byte, s *stored) int64 {
-	var unit *pack.Unit
-	var raw int64
-	if len(data) >= b.MemberSize() {
-		lw, err := b.Large(name, int64(len(data)), s.ModTime, s.Mode)
-		w.check(err)
-		_, err = lw.Write(data)
-		w.check(err)
-		unit, err = lw.Close()
-		w.check(err)
-		raw = lw.Raw()
-	} else {
-		var err error
-		raw, err = b.Small(name, data, s.ModTime, s.Mode)
-		w.check(err)
-		unit = b.Flush()
-	}
-	base, err := pw.Append(unit)
-	w.check(err)
-	return base + raw
+func (w *world) entry(pw *pack.Writer, v *blob.Version, e *blob.Extent, data []byte) {
+	w.check(pw.Put(v, e, bytes.NewReader(data)))
+	w.check(pw.Flush())
 }
 
 // packFile is where a pack lies.

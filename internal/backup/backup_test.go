@@ -49,11 +49,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 // add writes a pack.
 func (w *world) add() string {
 	w.t.Helper()
-	up, err := w.packs.Create(ctx)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	writer, err := pack.NewWriter(up, "backup01", w.now, pack.Options{})
+	writer, err := pack.Begin(ctx, w.packs, "backup01", w.now, pack.Options{})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -303,44 +303,33 @@ type packer struct {
 	writer  *pack.Writer
 }
 
-const packRaw = 48 << 20
-
 func (p *packer) add(ctx context.Context, o *index.State, content []byte) error {
 	if len(content) == 0 {
 		return nil
 	}
 	var unit *pack.Unit
-	name := pack.EntryName(o.Source, o.Path, 1, o.SHA256, 0)
+	v := o.Version
+	v.Number, v.Root = 1, o.SHA256
 	if err := p.s.add("compress", func() (err error) {
-		if len(content) < p.builder.MemberSize() {
-			if _, err = p.builder.Small(name, content, o.ModTime, o.Mode); err == nil && p.builder.Full() {
-				unit = p.builder.Flush()
-			}
-			return err
-		}
-		unit, err = p.builder.LargeUnit(name, int64(len(content)), o.ModTime, o.Mode, bytes.NewReader(content))
+		unit, err = p.builder.Put(&v, &blob.Extent{Size: int64(len(content))}, bytes.NewReader(content))
 		return err
 	}); err != nil || unit == nil {
 		return err
 	}
-	if err := p.append(ctx, unit); err != nil || p.writer.RawSize() < packRaw {
+	if err := p.append(ctx, unit); err != nil || !p.writer.Full(0) {
 		return err
 	}
 	return p.seal(ctx)
 }
 
 func (p *packer) append(ctx context.Context, unit *pack.Unit) error {
-	return p.s.add("write packs", func() error {
+	return p.s.add("write packs", func() (err error) {
 		if p.writer == nil {
-			up, err := p.store.Create(ctx)
-			if err != nil {
-				return err
-			}
-			if p.writer, err = pack.NewWriter(up, "bench", time.Now(), pack.Options{}); err != nil {
+			if p.writer, err = pack.Begin(ctx, p.store, "bench", time.Now(), pack.Options{}); err != nil {
 				return err
 			}
 		}
-		_, err := p.writer.Append(unit)
+		_, err = p.writer.Append(unit)
 		return err
 	})
 }

@@ -28,7 +28,6 @@ type batcher struct {
 	ctx     context.Context
 	commits chan<- *batch
 	current *batch
-	links   *pack.Builder
 	waiting []*piece // copies of content that is still on its way
 }
 
@@ -39,7 +38,6 @@ type batch struct {
 	versions []blob.Version
 	facts    []blob.Fact
 	pieces   []*piece
-	placed   map[blob.Ref]int // content that this pack holds: index in versions
 	raw      int64
 	rows     int
 	held     int   // memory of rows and of their words
@@ -47,24 +45,21 @@ type batch struct {
 	pack     *index.PackRow
 }
 
-func newBatcher(ctx context.Context, g *Ingester, commits chan<- *batch) *batcher {
-	return &batcher{g: g, ctx: ctx, commits: commits, links: pack.NewBuilder(pack.Options{})}
-}
-
 func (b *batcher) begin() error {
 	if b.current != nil {
 		return nil
 	}
-	up, err := b.g.Packs.Create(b.ctx)
+	w, err := b.g.pack(b.ctx)
 	if err != nil {
 		return err
 	}
-	w, err := pack.NewWriter(up, b.g.Writer, b.g.Now(), pack.Options{})
-	if err != nil {
-		return err
-	}
-	b.current = &batch{writer: w, began: time.Now(), placed: map[blob.Ref]int{}}
+	b.current = &batch{writer: w, began: time.Now()}
 	return nil
+}
+
+// pack begins a pack.
+func (g *Ingester) pack(ctx context.Context) (*pack.Writer, error) {
+	return pack.Begin(ctx, g.Packs, g.Writer, g.Now(), pack.Options{})
 }
 
 // add puts one delivery into the pack, and seals it when it is full.
@@ -72,10 +67,8 @@ func (b *batcher) add(d delivery) error {
 	if err := b.begin(); err != nil {
 		return err
 	}
-	base := int64(0)
 	if d.unit != nil {
-		var err error
-		base, err = b.current.writer.Append(d.unit)
+		_, err := b.current.writer.Append(d.unit)
 		if errors.Is(err, pack.ErrNameTaken) {
 			if err := b.seal(); err != nil {
 				return err
@@ -92,9 +85,6 @@ func (b *batcher) add(d delivery) error {
 			b.waiting = append(b.waiting, p)
 			continue
 		}
-		for i := range p.version.Extents {
-			p.version.Extents[i].Raw = base + p.raw
-		}
 		b.place(p)
 	}
 	if err := b.copies(); err != nil {
@@ -108,11 +98,6 @@ func (b *batcher) add(d delivery) error {
 
 func (b *batcher) place(p *piece) {
 	c := b.current
-	if len(p.version.Extents) == 1 && p.version.Extents[0].Offset == 0 {
-		if _, ok := c.placed[p.version.SHA256]; !ok {
-			c.placed[p.version.SHA256] = len(c.versions)
-		}
-	}
 	c.versions = append(c.versions, p.version)
 	c.pieces = append(c.pieces, p)
 	c.raw += p.size
@@ -141,37 +126,25 @@ func (b *batcher) copies() error {
 }
 
 func (b *batcher) settle(p *piece) (bool, error) {
-	if i, ok := b.current.placed[p.version.SHA256]; ok {
-		original := b.current.versions[i]
-		e := original.Extents[0]
-		if e.CopyOf == nil {
-			e.CopyOf = &blob.Copy{Raw: e.Raw}
-		}
-		p.version.Root, p.version.Extents = original.Root, []blob.Extent{e}
-		if e.CopyOf.Pack == "" {
-			if err := b.link(p.version, original); err != nil {
-				return false, err
-			}
+	v := &p.version
+	v.Extents = []blob.Extent{{Size: v.Size, SHA256: v.SHA256}}
+	if of := b.current.writer.Holds(&v.Extents[0]); of != nil {
+		if err := b.current.writer.Link(v, &v.Extents[0], of); err != nil {
+			return false, err
 		}
 		b.place(p)
 		return true, nil
 	}
-	stored, err := b.g.Index.ByRef(b.ctx, p.version.SHA256)
+	stored, err := b.g.Index.ByRef(b.ctx, v.SHA256)
 	if errors.Is(err, index.ErrNotFound) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	p.version.Root, p.version.Extents = stored.Root, stored.Extents
+	v.Root, v.Extents = stored.Root, stored.Extents
 	b.place(p)
 	return true, nil
-}
-
-// link makes a copy inside a pack a hard link, so that tar gives it back too.
-func (b *batcher) link(v, original blob.Version) error {
-	target := pack.EntryName(original.Source, original.Path, original.Number, original.Root, 0)
-	return b.links.Link(pack.EntryName(v.Source, v.Path, v.Number, v.Root, 0), target, v.ModTime, v.Mode)
 }
 
 // seal makes the pack durable and hands the batch on to be committed.
@@ -183,11 +156,6 @@ func (b *batcher) seal() error {
 	b.current = nil
 	if len(c.versions) == 0 && len(c.facts) == 0 {
 		return c.writer.Abort()
-	}
-	if unit := b.links.Flush(); unit != nil {
-		if _, err := c.writer.Append(unit); err != nil && !errors.Is(err, pack.ErrNameTaken) { // the manifest tells of the copy anyway
-			return errors.Join(err, c.writer.Abort())
-		}
 	}
 	err := b.g.Index.Date(b.ctx, c.facts)
 	if err != nil {
@@ -248,11 +216,7 @@ func (g *Ingester) WriteFacts(ctx context.Context, facts []blob.Fact) error {
 	if err := g.Index.Date(ctx, facts); err != nil {
 		return err
 	}
-	up, err := g.Packs.Create(ctx)
-	if err != nil {
-		return err
-	}
-	w, err := pack.NewWriter(up, g.Writer, g.Now(), pack.Options{})
+	w, err := g.pack(ctx)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,8 @@ import (
 )
 
 // large stores a file in extents while the parser reads it: each byte is read once, hashed, compressed and parsed.
-// Each extent leaves as a piece of its own, with the rows that its bytes gave.
+// Each extent leaves as a piece of its own, with the rows that its bytes gave: a file of more than one is stored as if it had
+// grown by that much again and again.
 func (st *stored) large() error {
 	if st.kind != pieceGrown {
 		known, err := st.wholeCopy()
@@ -20,7 +21,7 @@ func (st *stored) large() error {
 		}
 	}
 	st.h = sha256.New()
-	st.first, st.extentLen = st.from == 0, extentSize
+	st.first, st.extentLen = st.from == 0, pack.ExtentSize
 	if st.c.format != nil {
 		st.collector.Reset(st.subject())
 	}
@@ -116,7 +117,7 @@ func (t *tee) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (st *stored) extentEnd() int64 { return min(st.extentStart+st.extentLen, st.v.Size) }
+func (st *stored) extentEnd() int64 { return st.extents[0].Offset + st.extents[0].Size }
 
 // extentRows is what the rows of an extent may take in memory, roughly: where they took more, the next extents of the file are smaller.
 const (
@@ -125,19 +126,18 @@ const (
 )
 
 func (st *stored) resize(size int64, rows int) {
-	st.extentLen = min(extentSize, max(extentLeast, size*extentRows/int64(max(rows, 1))))
+	st.extentLen = min(pack.ExtentSize, max(extentLeast, size*extentRows/int64(max(rows, 1))))
 }
 
 // open begins an extent. The name of a later version depends on the hash of its first extent, so that one is named
 // when it is complete.
 func (st *stored) open() (err error) {
-	st.extentStart = st.offset
+	st.extents = []blob.Extent{{Offset: st.offset, Size: min(st.extentLen, st.v.Size-st.offset)}}
 	st.extentHash = st.h // the first extent is all that was read
 	if st.offset > 0 {
 		st.extentHash = sha256.New()
 	}
-	name := pack.EntryName(st.v.Source, st.v.Path, st.v.Number, st.v.Root, st.offset)
-	st.entry, err = st.builder.Large(name, st.extentEnd()-st.offset, st.v.ModTime, st.v.Mode)
+	st.entry, err = st.builder.Large(&st.v, &st.extents[0])
 	return err
 }
 
@@ -146,14 +146,12 @@ func (st *stored) cut(last bool) error {
 	if st.entry == nil {
 		return nil
 	}
-	extent := blob.Extent{Offset: st.extentStart, Size: st.offset - st.extentStart, SHA256: blob.Ref(st.extentHash.Sum(nil))}
-	if st.extentStart == 0 {
+	extent := &st.extents[0]
+	extent.SHA256 = blob.Ref(st.extentHash.Sum(nil))
+	if extent.Offset == 0 {
 		st.v.Root = extent.SHA256
-		if err := st.entry.Rename(pack.EntryName(st.v.Source, st.v.Path, st.v.Number, st.v.Root, 0)); err != nil {
-			return err
-		}
 	}
-	p := &piece{version: st.v, raw: st.entry.Raw(), kind: st.kind, last: last, stat: st.stat, size: extent.Size}
+	p := &piece{version: st.v, kind: st.kind, last: last, stat: st.stat, size: extent.Size}
 	if !st.first {
 		p.kind = pieceGrown
 	}
@@ -164,7 +162,7 @@ func (st *stored) cut(last bool) error {
 	}
 	p.version.Size = st.offset
 	p.version.SHA256 = blob.Ref(st.h.Sum(nil))
-	p.version.Extents = []blob.Extent{extent}
+	p.version.Extents = st.extents
 	if st.c.format != nil {
 		p.rows = st.collector.Take(last)
 		p.rows.Size, p.rows.SHA256 = st.offset, p.version.SHA256

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
 )
 
@@ -68,6 +69,7 @@ func TestLoadEnds(t *testing.T) {
 // TestDenseExtents wants extents to become smaller where rows take much memory, and large again where they do not.
 func TestDenseExtents(t *testing.T) {
 	st := &stored{}
+	const extentSize = pack.ExtentSize
 	for _, c := range []struct {
 		size int64
 		rows int

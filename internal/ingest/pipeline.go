@@ -91,7 +91,7 @@ func (s *scan) read(ctx context.Context, work *queue, out chan<- delivery, fail 
 // gather puts what the workers deliver into packs.
 func (s *scan) gather(ctx context.Context, deliveries <-chan delivery, commits chan<- *batch, facts []blob.Fact) error {
 	defer close(commits)
-	b := newBatcher(ctx, s.g, commits)
+	b := &batcher{g: s.g, ctx: ctx, commits: commits}
 	tick := time.NewTicker(batchTime / 4)
 	defer tick.Stop()
 	for open := true; open; {

@@ -122,8 +122,5 @@ func (st *stored) leaveOut(state index.State) error {
 		st.kind = pieceRewritten
 		st.v.Number++
 	}
-	if st.v.Size < int64(st.builder.MemberSize()) {
-		return st.small()
-	}
-	return st.large()
+	return st.store()
 }

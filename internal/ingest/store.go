@@ -18,20 +18,14 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-const (
-	// extentSize is how much of a file one extent holds, so that neither a pack nor the memory for its rows grows
-	// with the file: a longer file is stored as if it had grown by that much again and again.
-	extentSize = 16 << 20
-	// youngAge is how old a file's time must be for its metadata to be trusted: a write within the clock's
-	// resolution leaves size and time as they were.
-	youngAge = 2 * time.Second
-)
+// youngAge is how old a file's time must be for its metadata to be trusted: a write within the clock's
+// resolution leaves size and time as they were.
+const youngAge = 2 * time.Second
 
 // piece is one version, or a stretch of one, with its bytes and its rows: what a worker hands to the batch.
 type piece struct {
 	version blob.Version
-	raw     int64 // of its content in the unit
-	copy    bool  // the content may be found by version.SHA256
+	copy    bool // the content may be found by version.SHA256
 	rows    *index.Parsed
 	kind    pieceKind
 	last    bool // the version is complete with it
@@ -166,7 +160,12 @@ func (w *worker) bring(c *claimed, f io.ReaderAt, v blob.Version, stat index.Sta
 			return st.leaveOut(index.State{})
 		}
 	}
-	if st.from == 0 && v.Size < int64(w.builder.MemberSize()) {
+	return st.store()
+}
+
+// store stores what is new of the content.
+func (st *stored) store() error {
+	if st.from == 0 && st.v.Size < (pack.Options{}).Member() {
 		return st.small()
 	}
 	return st.large()
@@ -192,15 +191,15 @@ type stored struct {
 	from int64 // bytes before it are stored
 	rows int64 // records before it are indexed
 
-	h           hash.Hash         // of all that was read
-	offset      int64             // where the reading is
-	entry       *pack.LargeWriter // the extent that is being written
-	extentStart int64
-	extentLen   int64 // of this one and the next
-	extentHash  hash.Hash
-	first       bool // no piece was sent yet
-	asked       bool // it was pruned and is to be archived again
-	forgotten   bool // it was pruned and must never be archived again
+	h          hash.Hash         // of all that was read
+	offset     int64             // where the reading is
+	entry      *pack.LargeWriter // of the extent that is being written
+	extents    []blob.Extent     // that alone
+	extentLen  int64             // of the next
+	extentHash hash.Hash
+	first      bool // no piece was sent yet
+	asked      bool // it was pruned and is to be archived again
+	forgotten  bool // it was pruned and must never be archived again
 }
 
 // compare finds out what the file is against its newest version: the same, grown, or rewritten.
@@ -282,23 +281,23 @@ func (st *stored) small() error {
 		return st.send(delivery{pieces: []*piece{p}})
 	}
 	p.version.Extents = []blob.Extent{{Size: st.v.Size, SHA256: st.v.SHA256}}
-	name := pack.EntryName(st.v.Source, st.v.Path, st.v.Number, st.v.Root, 0)
-	if p.raw, err = st.builder.Small(name, content, st.v.ModTime, st.v.Mode); err != nil {
+	unit, err := st.builder.Put(&p.version, &p.version.Extents[0], bytes.NewReader(content))
+	if err != nil {
 		return err
 	}
 	st.worker.pending = append(st.worker.pending, p)
-	if st.builder.Full() {
-		return st.flush()
-	}
-	return nil
+	return st.shared(unit)
 }
 
-// flush sends the shared member on.
-func (w *worker) flush() error {
-	if len(w.pending) == 0 {
+// flush ends the shared unit.
+func (w *worker) flush() error { return w.shared(w.builder.Flush()) }
+
+// shared sends on the shared unit, when it is complete.
+func (w *worker) shared(unit *pack.Unit) error {
+	if unit == nil {
 		return nil
 	}
-	d := delivery{unit: w.builder.Flush(), pieces: w.pending}
+	d := delivery{unit: unit, pieces: w.pending}
 	w.pending = nil
 	return w.send(d)
 }

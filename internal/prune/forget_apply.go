@@ -172,7 +172,6 @@ func (r *redactor) bury(c *chain, redaction *blob.Redaction) error {
 	fact := shown.Fact(r.now())
 	fact.Key = t.Key()
 	r.manifest.Facts = append(r.manifest.Facts, fact)
-	r.raw += int64(len(fact.Value))
 	return nil
 }
 

@@ -97,8 +97,7 @@ func (p *Pruner) countFacts(ctx context.Context, plan *Plan, marked map[int64]bo
 		return nil, err
 	}
 	scale := &scale{}
-	up, _ := scale.Create(ctx)
-	w, err := pack.NewWriter(up, "plan", plan.Created, pack.Options{})
+	w, err := pack.Begin(ctx, scale, "plan", plan.Created, pack.Options{})
 	if err != nil {
 		return nil, err
 	}

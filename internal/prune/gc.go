@@ -42,10 +42,9 @@ type GC struct {
 	// ChainLimit is how many chains are held in memory at a time while all are gone through: 0 is 131,072.
 	ChainLimit int
 
-	replacedTold int                  // of tests, for redactedTold
-	factsRoom    int                  // of tests, for factsBytes
-	matches      func(blob.Fact) bool // of Forget: facts to count
-	began        time.Time
+	factsRoom int                  // of tests, for factsBytes
+	matches   func(blob.Fact) bool // of Forget: facts to count
+	began     time.Time
 }
 
 // Options bound a gc.
@@ -188,6 +187,16 @@ func (g *GC) rewrite(ctx context.Context, r *Report) error {
 func (g *GC) exhausted(done int64) bool {
 	o := &g.Options
 	return o.MaxTime > 0 && g.Now().Sub(g.began) >= o.MaxTime || o.MaxBytes > 0 && done >= o.MaxBytes
+}
+
+// begin starts a pack whose name comes after all others up to clock, for what it says must count as the newest. It sets the clock.
+func (g *GC) begin(ctx context.Context, clock *time.Time) (*pack.Writer, error) {
+	now := g.Now()
+	if least := clock.Add(time.Millisecond); now.Before(least) {
+		now = least
+	}
+	*clock = now
+	return pack.Begin(ctx, g.Packs, g.Writer, now, g.Format)
 }
 
 // complete wants the store to have all packs that the index knows: one that lacks may come back, and need what would

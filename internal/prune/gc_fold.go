@@ -8,11 +8,8 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
 )
-
-// maxFold is up to which size the tails of a chain are joined: that of the extents which an ingest cuts large files
-// into.
-const maxFold = 16 << 20
 
 // fold is neighbouring extents of one chain that become one.
 type fold struct {
@@ -59,11 +56,11 @@ func (b *bundle) foldEnd(parts []part, i int) (end int) {
 	total, largest := int64(0), int64(0)
 	for j := i; j < len(parts); j++ {
 		p := parts[j]
-		if p.at == nil || b.members[p.at.pack] == nil || len(p.at.refs) > 1 || p.offset != parts[i].offset+total || total+p.size > maxFold {
+		if p.at == nil || b.members[p.at.pack] == nil || len(p.at.refs) > 1 || p.offset != parts[i].offset+total || total+p.size > pack.ExtentSize {
 			break
 		}
 		total, largest = total+p.size, max(largest, p.size)
-		if total <= int64(b.builder.MemberSize()) || 2*largest <= total {
+		if total <= b.gc.Format.Member() || 2*largest <= total {
 			end = j + 1
 		}
 	}
@@ -72,7 +69,7 @@ func (b *bundle) foldEnd(parts []part, i int) (end int) {
 
 // join writes the extents of a fold as one entry.
 func (b *bundle) join(ctx context.Context, f *fold) error {
-	m := &moving{owner: ref{f.chain, &f.parts[0]}, offset: f.parts[0].offset, size: f.size}
+	m := &moving{owner: ref{f.chain, &f.parts[0]}, Extent: blob.Extent{Offset: f.parts[0].offset, Size: f.size}}
 	r := &foldReader{ctx: ctx, bundle: b, left: f.parts}
 	h := sha256.New()
 	for _, p := range f.parts {
@@ -81,7 +78,7 @@ func (b *bundle) join(ctx context.Context, f *fold) error {
 	if err := b.put(ctx, m, io.TeeReader(r, h)); err != nil {
 		return fmt.Errorf("join extents of %s/%s: %w", f.chain.Source, f.chain.Path, err)
 	}
-	m.sum = blob.Ref(h.Sum(nil))
+	m.SHA256 = blob.Ref(h.Sum(nil))
 	return nil
 }
 

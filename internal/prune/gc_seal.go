@@ -38,9 +38,12 @@ func (b *bundle) seal(ctx context.Context) (rows []*index.PackRow, err error) {
 			}
 			b.strangers(lines)
 		}
+		if err := v.writer.Flush(); err != nil {
+			return nil, err
+		}
 		for _, moved := range v.owns {
 			c := moved.owner.chain
-			own[c] = append(own[c], blob.Extent{Offset: moved.offset, Size: moved.size, SHA256: moved.sum, Raw: moved.raw})
+			own[c] = append(own[c], moved.Extent)
 		}
 		m.Versions = versions(own)
 		sealed, info, err := v.writer.Seal(ctx, m)
@@ -114,41 +117,25 @@ func (b *bundle) dead() (all []index.VersionKey) {
 
 // link makes twins hard links. One whose name the pack cannot hold gets its bytes in a pack of its own.
 func (b *bundle) link(ctx context.Context, main *newVolume, lines map[*chain][]blob.Extent, twins []twin) error {
-	if len(twins) == 0 {
-		return nil
-	}
 	for _, t := range twins {
-		o := t.to.owner
-		target := pack.EntryName(o.Source, o.Path, o.Number, o.Root, t.to.offset)
-		c := t.chain
-		if err := b.builder.Link(pack.EntryName(c.Source, c.Path, c.Number, c.Root, t.part.offset), target, c.ModTime, c.Mode); err != nil {
+		v, e := t.chain.version(), blob.Extent{Offset: t.part.offset, Size: t.part.size, SHA256: t.part.sum}
+		err := main.writer.Link(&v, &e, &t.to.Extent)
+		if err == nil {
+			lines[t.chain] = append(lines[t.chain], e)
+			continue
+		}
+		if !errors.Is(err, pack.ErrNameTaken) {
+			return err
+		}
+		s, err := b.source(ctx, t.part.at.pack)
+		if err != nil {
+			return err
+		}
+		if err := b.put(ctx, &moving{owner: ref{t.chain, t.part}, Extent: e}, s.view.Reader(ctx, t.part.at.raw, t.part.size)); err != nil {
 			return err
 		}
 	}
-	_, err := main.writer.Append(b.builder.Flush())
-	switch {
-	case err == nil:
-		for _, t := range twins {
-			lines[t.chain] = append(lines[t.chain], blob.Extent{Offset: t.part.offset, Size: t.part.size, SHA256: t.part.sum,
-				CopyOf: &blob.Copy{Raw: t.to.raw}})
-		}
-		return nil
-	case !errors.Is(err, pack.ErrNameTaken):
-		return err
-	case len(twins) > 1:
-		half := len(twins) / 2
-		return errors.Join(b.link(ctx, main, lines, twins[:half]), b.link(ctx, main, lines, twins[half:]))
-	}
-	t := twins[0]
-	s, err := b.source(ctx, t.part.at.pack)
-	if err != nil {
-		return err
-	}
-	m := &moving{owner: ref{t.chain, t.part}, offset: t.part.offset, size: t.part.size, sum: t.part.sum}
-	if err := b.put(ctx, m, s.view.Reader(ctx, t.part.at.raw, t.part.size)); err != nil {
-		return err
-	}
-	return b.flush(ctx)
+	return nil
 }
 
 // strangers adds to the lines of the main pack what lies in others.
@@ -169,7 +156,7 @@ func (b *bundle) strangers(lines map[*chain][]blob.Extent) {
 			case m == nil:
 				e.CopyOf = &blob.Copy{Pack: p.at.pack, Raw: p.at.raw}
 			case m.volume.name != "" && !m.holds(c, p):
-				e.CopyOf = &blob.Copy{Pack: m.volume.name, Raw: m.raw}
+				e.CopyOf = &blob.Copy{Pack: m.volume.name, Raw: m.Raw}
 			default:
 				continue // owned, or linked
 			}

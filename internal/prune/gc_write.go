@@ -85,12 +85,9 @@ type bundle struct {
 	facts   []blob.Fact
 
 	volumes []*newVolume // the last is the main one
-	builder *pack.Builder
-	pending []*moving  // with their content in the builder's shared member
-	names   pack.Names // of the pending ones
 	moves   map[*entry]*moving
 	folds   []*fold
-	stamp   time.Time // of the pack that was begun last
+	stamp   time.Time // of the first of them
 	reading *volume   // for blame
 	open    map[string]*source
 }
@@ -103,7 +100,7 @@ const manyChains = 1 << 15
 func (b *bundle) letGo() {
 	many := b.holdings.count >= manyChains
 	b.holdings.deselect()
-	b.volumes, b.builder, b.facts, b.moves, b.folds = nil, nil, nil, nil, nil
+	b.volumes, b.facts, b.moves, b.folds = nil, nil, nil, nil
 	if many {
 		debug.FreeOSMemory() // else it would stand beside the index's, which lies outside of the heap
 	}
@@ -115,20 +112,23 @@ type newVolume struct {
 	owns   []*moving
 }
 
-// moving is what an entry becomes, or several of them.
+// moving is what an entry becomes, or several of them: an extent of its owner.
 type moving struct {
-	owner  ref
-	offset int64 // of its first byte in the owner
-	size   int64
-	sum    blob.Ref
-	raw    int64 // in the unit, then in the pack
+	owner ref
+	blob.Extent
 	volume *newVolume
 	of     []*entry
 }
 
+// moving is an entry that becomes one of its owner's.
+func (b *bundle) moving(x *entry) *moving {
+	o := ownerOf(x)
+	return &moving{owner: o, Extent: blob.Extent{Offset: o.part.offset, Size: x.size, SHA256: x.sum}, of: []*entry{x}}
+}
+
 // holds says whether a part of a chain lies in it under the chain's own name.
 func (m *moving) holds(c *chain, p *part) bool {
-	return m.owner.chain == c && p.offset >= m.offset && p.offset+p.size <= m.offset+m.size
+	return m.owner.chain == c && p.offset >= m.Offset && p.offset+p.size <= m.Offset+m.Size
 }
 
 type source struct {
@@ -138,8 +138,7 @@ type source struct {
 }
 
 func newBundle(w *rewriter, group group) *bundle {
-	b := &bundle{rewriter: w, group: group, members: map[string]*volume{}, moves: map[*entry]*moving{}, open: map[string]*source{},
-		builder: pack.NewBuilder(w.gc.Format)}
+	b := &bundle{rewriter: w, group: group, members: map[string]*volume{}, moves: map[*entry]*moving{}, open: map[string]*source{}}
 	for _, v := range group {
 		b.members[v.Name] = v
 	}
@@ -149,11 +148,11 @@ func newBundle(w *rewriter, group group) *bundle {
 // write makes the new packs durable and returns what the index must know of them, the main one last.
 func (b *bundle) write(ctx context.Context) (rows []*index.PackRow, err error) {
 	defer func() { err = errors.Join(err, b.close()) }()
-	main, err := b.begin(ctx)
+	main, err := b.gc.begin(ctx, &b.holdings.clock)
 	if err != nil {
 		return nil, err
 	}
-	b.volumes = []*newVolume{main}
+	b.volumes, b.stamp = []*newVolume{{writer: main}}, b.holdings.clock
 	b.planFolds()
 	for _, v := range b.group {
 		if err := b.copyVolume(ctx, v); err != nil {
@@ -165,34 +164,8 @@ func (b *bundle) write(ctx context.Context) (rows []*index.PackRow, err error) {
 			return nil, err
 		}
 	}
-	if err := b.flush(ctx); err != nil {
-		return nil, err
-	}
 	b.facts = b.livingFacts()
 	return b.seal(ctx)
-}
-
-// begin starts a pack whose name comes after all others, for what it says must count as the newest. Those that are
-// begun beside the main one come before it, as they are sealed.
-func (b *bundle) begin(ctx context.Context) (*newVolume, error) {
-	up, err := b.gc.Packs.Create(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if b.stamp.IsZero() {
-		b.stamp = b.gc.Now()
-		if least := b.holdings.clock.Add(time.Millisecond); b.stamp.Before(least) {
-			b.stamp = least
-		}
-		b.holdings.clock = b.stamp
-	} else {
-		b.stamp = b.stamp.Add(-time.Microsecond)
-	}
-	w, err := pack.NewWriter(up, b.gc.Writer, b.stamp, b.gc.Format)
-	if err != nil {
-		return nil, err
-	}
-	return &newVolume{writer: w}, nil
 }
 
 func (b *bundle) abort() error {
@@ -267,7 +240,7 @@ type oldUnit struct {
 func (b *bundle) needed(v *volume) (units []oldUnit) {
 	i := 0
 	for _, members := range v.units {
-		u := oldUnit{members: members, whole: len(members) > 1 || members[0].RawSize >= int64(b.builder.MemberSize())/2}
+		u := oldUnit{members: members, whole: len(members) > 1 || members[0].RawSize >= b.gc.Format.Member()/2}
 		last := members[len(members)-1]
 		for ; i < len(v.entries) && v.entries[i].raw <= last.Raw+last.RawSize; i++ { // an empty one begins where it ends
 			x := v.entries[i]
@@ -333,17 +306,30 @@ func (b *bundle) copyUnit(ctx context.Context, s *source, u oldUnit, lifts <-cha
 		}
 		// Other entries are links, which are made again, or belong to nobody.
 		if len(l.Entries) == len(u.needed) {
-			return b.append(ctx, l, b.movings(u.needed, u.members[0].Raw))
+			return b.lifted(ctx, l, u)
 		}
 	}
 	for _, x := range u.needed {
-		o := ownerOf(x)
-		m := &moving{owner: o, offset: o.part.offset, size: x.size, sum: x.sum, of: []*entry{x}}
-		if err := b.put(ctx, m, s.view.Reader(ctx, x.raw, x.size)); err != nil {
+		if err := b.put(ctx, b.moving(x), s.view.Reader(ctx, x.raw, x.size)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lifted puts a unit into a pack as it was in an old one.
+func (b *bundle) lifted(ctx context.Context, unit *pack.Unit, u oldUnit) error {
+	var all []*moving
+	for _, x := range u.needed {
+		all = append(all, b.moving(x))
+	}
+	return b.into(ctx, all, func(w *pack.Writer) error {
+		base, err := w.Append(unit)
+		for i, m := range all {
+			m.Raw = base + u.needed[i].raw - u.members[0].Raw
+		}
+		return err
+	})
 }
 
 // next waits for the unit that is lifted next.
@@ -376,74 +362,26 @@ func ownerOf(x *entry) ref {
 	})
 }
 
-func (b *bundle) movings(entries []*entry, base int64) (all []*moving) {
-	for _, x := range entries {
-		o := ownerOf(x)
-		all = append(all, &moving{owner: o, offset: o.part.offset, size: x.size, sum: x.sum, raw: x.raw - base, of: []*entry{x}})
-	}
-	return all
-}
-
 // put writes an entry anew.
 func (b *bundle) put(ctx context.Context, m *moving, content io.Reader) error {
-	c := m.owner.chain
-	name := pack.EntryName(c.Source, c.Path, c.Number, c.Root, m.offset)
-	if m.size < int64(b.builder.MemberSize()) {
-		data := make([]byte, m.size)
-		if _, err := io.ReadFull(content, data); err != nil {
-			return err
-		}
-		if !b.names.Add(name) {
-			if err := b.flush(ctx); err != nil {
-				return err
-			}
-			b.names.Add(name)
-		}
-		var err error
-		if m.raw, err = b.builder.Small(name, data, c.ModTime, c.Mode); err != nil {
-			return err
-		}
-		for _, x := range m.of {
-			b.moves[x] = m
-		}
-		b.pending = append(b.pending, m)
-		if b.builder.Full() {
-			return b.flush(ctx)
-		}
-		return nil
-	}
-	unit, err := b.builder.LargeUnit(name, m.size, c.ModTime, c.Mode, content)
-	if err != nil {
-		return err
-	}
-	m.raw = unit.Entries[0].Raw
-	return b.append(ctx, unit, []*moving{m})
+	v := m.owner.version()
+	return b.into(ctx, []*moving{m}, func(w *pack.Writer) error { return w.Put(&v, &m.Extent, content) })
 }
 
-// flush ends the shared member.
-func (b *bundle) flush(ctx context.Context) error {
-	unit := b.builder.Flush()
-	pending := b.pending
-	b.pending, b.names = nil, pack.Names{}
-	if unit == nil {
-		return nil
-	}
-	return b.append(ctx, unit, pending)
-}
-
-// append puts a unit into the first pack that can hold its names, the main one before others.
-func (b *bundle) append(ctx context.Context, unit *pack.Unit, all []*moving) error {
+// into puts something into the first pack that can hold its names, the main one before others. Those that are begun beside the main one
+// are sealed before it, and their names come before its own.
+func (b *bundle) into(ctx context.Context, all []*moving, put func(*pack.Writer) error) error {
 	for i := len(b.volumes) - 1; ; i-- {
 		if i < 0 {
-			v, err := b.begin(ctx)
+			b.stamp = b.stamp.Add(-time.Microsecond)
+			w, err := pack.Begin(ctx, b.gc.Packs, b.gc.Writer, b.stamp, b.gc.Format)
 			if err != nil {
 				return err
 			}
-			b.volumes = slices.Insert(b.volumes, 0, v)
-			i = 0
+			b.volumes, i = slices.Insert(b.volumes, 0, &newVolume{writer: w}), 0
 		}
 		v := b.volumes[i]
-		base, err := v.writer.Append(unit)
+		err := put(v.writer)
 		if errors.Is(err, pack.ErrNameTaken) && len(v.owns) > 0 {
 			continue
 		}
@@ -451,8 +389,7 @@ func (b *bundle) append(ctx context.Context, unit *pack.Unit, all []*moving) err
 			return err
 		}
 		for _, m := range all {
-			m.raw, m.volume = m.raw+base, v
-			v.owns = append(v.owns, m)
+			m.volume, v.owns = v, append(v.owns, m)
 			for _, x := range m.of {
 				b.moves[x] = m
 			}

@@ -3,10 +3,9 @@ package prune
 import (
 	"context"
 	"errors"
-	"io"
 	"strconv"
-	"time"
 
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
@@ -54,27 +53,19 @@ func (x *remains) remake(ctx context.Context, library *pack.Library, builder *pa
 	if err != nil {
 		return 0, err
 	}
+	units := []*pack.Unit{}
 	for i, at := range x.live {
-		name, size := strconv.Itoa(i), at[1]-at[0]
-		r := view.Reader(ctx, at[0], size)
-		if size >= int64(builder.MemberSize()) {
-			unit, err := builder.LargeUnit(name, size, time.Time{}, 0o600, r)
-			if err != nil {
-				return 0, err
-			}
-			stored += unit.StoredSize()
-			continue
-		}
-		data, err := io.ReadAll(r)
+		v, e := blob.Version{Path: strconv.Itoa(i), Number: 1}, blob.Extent{Size: at[1] - at[0]}
+		unit, err := builder.Put(&v, &e, view.Reader(ctx, at[0], e.Size))
 		if err != nil {
 			return 0, err
 		}
-		if _, err := builder.Small(name, data, time.Time{}, 0o600); err != nil {
-			return 0, err
-		}
+		units = append(units, unit)
 	}
-	if unit := builder.Flush(); unit != nil {
-		stored += unit.StoredSize()
+	for _, unit := range append(units, builder.Flush()) {
+		if unit != nil {
+			stored += unit.StoredSize()
+		}
 	}
 	return stored, nil
 }

@@ -9,15 +9,16 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
+	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
 // TestMarksFarFromTheStart puts marks into an original whose first extent has none, and again: what takes its place is
 // another chain each time, on which none of the tombstones lies, and reads as it should.
 func TestMarksFarFromTheStart(t *testing.T) {
 	w := newWorld(t, rand.Uint64(), blobtest.NewMemory())
-	content := bytes.Repeat([]byte("0123456789abcde\n"), redactedExtent/16+100)
+	content := bytes.Repeat([]byte("0123456789abcde\n"), pack.ExtentSize/16+100)
 	v := blob.Version{Source: "runs", Path: "long", Number: 1, Size: int64(len(content)), SHA256: blob.RefOf(content),
-		Root: blob.RefOf(content[:redactedExtent]), ModTime: testTime, Mode: 0o600}
+		Root: blob.RefOf(content[:pack.ExtentSize]), ModTime: testTime, Mode: 0o600}
 	var graves blob.Graveyard
 	for round := range 3 {
 		graves.Add(blob.Bury(&v, blob.PlanForget).Fact(w.tick()), "pack")

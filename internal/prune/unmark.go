@@ -209,14 +209,14 @@ func (u *unmarking) restore(v blob.Version, pieces []piece) error {
 	tails := func() io.Reader { return u.read(pieces[1:]) }
 	start := pieces[0].to
 	v.Size = pieces[len(pieces)-1].to
-	at, known := len(u.manifest.Versions), len(v.Extents)
+	known := len(v.Extents)
 	if v.Size > start {
 		h := sha256.New()
 		if _, err := io.Copy(h, u.read(pieces)); err != nil {
 			return err
 		}
 		v.SHA256 = blob.Ref(h.Sum(nil))
-		more, _, err := hashes(tails(), v.Size-start, redactedExtent)
+		more, _, err := hashes(tails(), v.Size-start, pack.ExtentSize)
 		if err != nil {
 			return err
 		}
@@ -225,14 +225,7 @@ func (u *unmarking) restore(v blob.Version, pieces []piece) error {
 			v.Extents = append(v.Extents, e)
 		}
 	}
-	u.manifest.Versions = append(u.manifest.Versions, v)
-	content := tails()
-	for i, e := range v.Extents[known:] {
-		if err := u.extent(at, known+i, e, io.LimitReader(content, e.Size)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return u.put(&v, v.Extents[known:], tails())
 }
 
 // read reads pieces one after another.

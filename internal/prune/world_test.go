@@ -95,68 +95,25 @@ func (w *world) size() int {
 type packing struct {
 	*world
 	w        *pack.Writer
-	b        *pack.Builder
 	manifest blob.Manifest
-	late     []func(base int64)
-	links    *pack.Builder
-	placed   map[blob.Ref]string // content that this pack holds: key of its version
 	touched  map[string]bool
 }
 
 func (w *world) begin() *packing {
-	up, err := w.store.Create(w.t.Context())
+	pw, err := pack.Begin(w.t.Context(), w.store, "box1", w.tick(), w.opts)
 	w.check(err)
-	pw, err := pack.NewWriter(up, "box1", w.tick(), w.opts)
-	w.check(err)
-	return &packing{world: w, w: pw, b: pack.NewBuilder(w.opts), links: pack.NewBuilder(w.opts), placed: map[blob.Ref]string{}, touched: map[string]bool{}}
-}
-
-func (p *packing) flush() {
-	if unit := p.b.Flush(); unit != nil {
-		base, err := p.w.Append(unit)
-		p.check(err)
-		for _, place := range p.late {
-			place(base)
-		}
-		p.late = nil
-	}
+	return &packing{world: w, w: pw, touched: map[string]bool{}}
 }
 
 // store puts bytes of a version into the pack.
 func (p *packing) store(m *model, offset int64, data []byte) {
-	i := len(p.manifest.Versions)
 	v := m.Version
 	v.Extents = []blob.Extent{{Offset: offset, Size: int64(len(data)), SHA256: blob.RefOf(data)}}
+	p.check(p.w.Put(&v, &v.Extents[0], bytes.NewReader(data)))
 	p.manifest.Versions = append(p.manifest.Versions, v)
-	place := func(raw int64) { p.manifest.Versions[i].Extents[0].Raw = raw }
-	name := pack.EntryName(v.Source, v.Path, v.Number, v.Root, offset)
-	if len(data) < p.b.MemberSize() {
-		raw, err := p.b.Small(name, data, v.ModTime, v.Mode)
-		p.check(err)
-		p.late = append(p.late, func(base int64) { place(base + raw) })
-		if p.b.Full() {
-			p.flush()
-		}
-		return
-	}
-	l, err := p.b.Large(name, int64(len(data)), v.ModTime, v.Mode)
-	p.check(err)
-	_, err = l.Write(data)
-	p.check(err)
-	raw := l.Raw()
-	unit, err := l.Close()
-	p.check(err)
-	base, err := p.w.Append(unit)
-	p.check(err)
-	place(base + raw)
 }
 
 func (p *packing) seal() blob.Manifest {
-	p.flush()
-	if unit := p.links.Flush(); unit != nil {
-		_, err := p.w.Append(unit)
-		p.check(err)
-	}
 	if len(p.manifest.Versions)+len(p.manifest.Facts) == 0 {
 		p.check(p.w.Abort())
 		return blob.Manifest{}
@@ -177,7 +134,6 @@ func (p *packing) add(source, path string, number int, content []byte, marks ...
 	m.Version = blob.Version{Source: source, Path: path, Number: number, Size: int64(len(content)), SHA256: blob.RefOf(content),
 		Root: blob.RefOf(content), ModTime: p.now, Mode: 0o640}
 	p.files[key(m)] = m
-	p.placed[m.SHA256] = key(m)
 	p.touched[key(m)] = true
 	p.store(m, 0, content)
 }
@@ -214,16 +170,9 @@ func (p *packing) copy(of *model, path string) {
 	m := &model{Version: of.Version, content: of.content, marks: slices.Clip(of.marks)}
 	m.Path, m.Number, m.ModTime = path, 1, p.now
 	v := m.Version
-	if _, here := p.placed[of.SHA256]; here {
-		p.flush()
-		for _, o := range p.manifest.Versions {
-			if o.Path == of.Path && o.Number == of.Number {
-				e := o.Extents[0]
-				e.CopyOf = &blob.Copy{Raw: e.Raw}
-				v.Extents = []blob.Extent{e}
-				p.check(p.links.Link(pack.EntryName(v.Source, v.Path, 1, v.Root, 0), pack.EntryName(o.Source, o.Path, o.Number, o.Root, 0), v.ModTime, v.Mode))
-			}
-		}
+	v.Extents = []blob.Extent{{Size: v.Size, SHA256: v.SHA256}}
+	if here := p.w.Holds(&v.Extents[0]); here != nil {
+		p.check(p.w.Link(&v, &v.Extents[0], here))
 	} else {
 		stored, err := p.db.ByRef(p.t.Context(), of.SHA256)
 		p.check(err)
@@ -275,8 +224,8 @@ func (w *world) ingest() {
 				w.words++
 				p.copy(all[0], fmt.Sprintf("copy%d", w.words))
 			}
-			for _, k := range slices.Sorted(maps.Values(p.placed)) {
-				if m := w.files[k]; m.Size > 0 && w.rnd.IntN(4) == 0 {
+			for _, k := range slices.Sorted(maps.Keys(p.touched)) {
+				if m := w.files[k]; p.w.Holds(&blob.Extent{SHA256: m.SHA256}) != nil && w.rnd.IntN(4) == 0 {
 					w.words++
 					p.copy(m, fmt.Sprintf("twin%d", w.words))
 				}
@@ -306,8 +255,10 @@ func (w *world) gc(o Options) Report {
 
 func (w *world) collector(o Options) *GC {
 	w.collected++
-	return &GC{Packs: w.store, Index: w.db, Writer: "box1", Now: w.tick, Log: discard, Format: w.opts, Options: o,
-		ChainLimit: w.collected % 3, replacedTold: w.collected % 4, factsRoom: 2000} // all chains at a time, or hardly any
+	format := w.opts
+	format.Told = w.collected % 4
+	return &GC{Packs: w.store, Index: w.db, Writer: "box1", Now: w.tick, Log: discard, Format: format, Options: o,
+		ChainLimit: w.collected % 3, factsRoom: 2000} // all chains at a time, or hardly any
 }
 
 // compare reads everything back through the index and wants the model, and no more.

@@ -21,10 +21,7 @@ func (r *Repair) Apply(ctx context.Context, p *Plan) (packs []string, err error)
 			return nil, fmt.Errorf("put pack %s aside: %w", h.Name, err)
 		}
 	}
-	w := &writer{repair: r, ctx: ctx, format: r.Format, clock: p.survey.clock, stored: map[extent]place{}}
-	if w.format.Level == 0 {
-		w.format.Level = 6
-	}
+	w := &writer{repair: r, ctx: ctx, clock: p.survey.clock, stored: map[extent]place{}}
 	if err := w.write(p, wrecks); err != nil {
 		return w.packs, errors.Join(fmt.Errorf("repair: %w", err), w.abort())
 	}

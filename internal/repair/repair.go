@@ -52,13 +52,11 @@ type Repair struct {
 	Writer string // id of this writer in pack names
 	Now    func() time.Time
 	Log    *slog.Logger
-	Format pack.Options // of new packs; level 0 is 6
+	Format pack.Options // of new packs
 	// Progress is told how many originals are looked at. It may be nil.
 	Progress func(done, total int64)
 	// ChainLimit is how many originals are in memory at a time: 0 is 65,536.
 	ChainLimit int
-
-	packTold int // of tests, for that of this package
 }
 
 // Where bytes were found.

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -77,10 +78,7 @@ func (w *world) bytes(n int) []byte {
 // add writes a pack with some new originals, some that grow, and copies of what is there.
 func (w *world) add() {
 	w.now = w.now.Add(time.Hour)
-	up, err := w.packs.Create(ctx)
-	w.check(err)
-	opts := pack.Options{MemberSize: 4 << 10}
-	writer, err := pack.NewWriter(up, "box1", w.now, opts)
+	writer, err := pack.Begin(ctx, w.packs, "box1", w.now, pack.Options{MemberSize: 4 << 10})
 	w.check(err)
 	m := blob.Manifest{Facts: []blob.Fact{{Kind: factSource, Key: "s", Time: w.now, Value: []byte(`{"root":"/s"}`)}}}
 	var grown []*original
@@ -100,13 +98,15 @@ func (w *world) add() {
 			continue
 		}
 		grown = append(grown, c)
-		e := w.entry(writer, opts, pack.EntryName("s", c.path, 1, c.root, int64(len(c.content))), more)
-		e.Offset = int64(len(c.content))
+		e := blob.Extent{Offset: int64(len(c.content)), Size: int64(len(more)), SHA256: blob.RefOf(more)}
 		c.content = append(c.content, more...)
-		m.Versions = append(m.Versions, blob.Version{
+		v := blob.Version{
 			Source: "s", Path: c.path, Number: 1, Root: c.root, Size: int64(len(c.content)), SHA256: blob.RefOf(c.content), ModTime: w.now, Mode: 0o600,
 			Extents: []blob.Extent{e},
-		})
+		}
+		w.check(writer.Put(&v, &v.Extents[0], bytes.NewReader(more)))
+		w.check(writer.Flush()) // each is a unit of its own
+		m.Versions = append(m.Versions, v)
 	}
 	_, info, err := writer.Seal(ctx, m)
 	w.check(err)
@@ -114,29 +114,6 @@ func (w *world) add() {
 	for _, c := range grown {
 		c.packs[info.Name] = true
 	}
-}
-
-func (w *world) entry(writer *pack.Writer, opts pack.Options, name string, content []byte) blob.Extent {
-	b := pack.NewBuilder(opts)
-	e := blob.Extent{Size: int64(len(content)), SHA256: blob.RefOf(content)}
-	if len(content) < b.MemberSize() {
-		raw, err := b.Small(name, content, w.now, 0o600)
-		w.check(err)
-		base, err := writer.Append(b.Flush())
-		w.check(err)
-		e.Raw = base + raw
-		return e
-	}
-	large, err := b.Large(name, e.Size, w.now, 0o600)
-	w.check(err)
-	_, err = large.Write(content)
-	w.check(err)
-	unit, err := large.Close()
-	w.check(err)
-	base, err := writer.Append(unit)
-	w.check(err)
-	e.Raw = base + large.Raw()
-	return e
 }
 
 // read is a pack's file.
@@ -210,8 +187,8 @@ func (w *world) harm() (hurt map[string]bool) {
 func (w *world) repair(hurt map[string]bool) *Repair {
 	r := &Repair{
 		Packs: w.packs, Damaged: slices.Sorted(maps.Keys(hurt)), Writer: "box1", Now: func() time.Time { return w.now.Add(time.Hour) },
-		Log: slog.New(slog.DiscardHandler), Format: pack.Options{MemberSize: 4 << 10}, ChainLimit: len(w.names) % 4, // all at a time, or hardly any
-		packTold: len(w.chains) % 3 * 2 * versionBytes,
+		Log: slog.New(slog.DiscardHandler), ChainLimit: len(w.names) % 4, // all at a time, or hardly any
+		Format: pack.Options{MemberSize: 4 << 10, Told: len(w.chains) % 3 * 2},
 		Aside: func(_ context.Context, name string) error {
 			w.aside[name] = true
 			return nil
@@ -240,7 +217,7 @@ func (w *world) apply(hurt map[string]bool) {
 	made, err := r.Apply(ctx, p)
 	w.check(errors.Join(err, p.Close()))
 	for _, name := range made {
-		w.tellsLittle(name, cmp.Or(r.packTold, packTold)/versionBytes)
+		w.tellsLittle(name, cmp.Or(r.Format.Told, math.MaxInt))
 	}
 	for name := range hurt {
 		if !w.aside[name] {

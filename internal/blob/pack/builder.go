@@ -1,10 +1,12 @@
 package pack
 
 import (
+	"errors"
 	"fmt"
-	"strings"
-	"time"
-	"unicode/utf8"
+	"io"
+	"slices"
+
+	"github.com/txarchive/txarchive/internal/blob"
 )
 
 // Entry is one tar entry of a Unit.
@@ -13,6 +15,8 @@ type Entry struct {
 	Link string // name of the entry that this one is a hard link to; "" for content
 	Raw  int64  // of the first byte of content, from the start of the unit
 	Size int64
+
+	extent *blob.Extent // that it holds, to be told where; nil in a unit that was lifted
 }
 
 // Unit is what goes into a pack in one piece, and what gc moves or drops: a member of whole small entries, or
@@ -22,9 +26,6 @@ type Unit struct {
 	members []stored
 	raw     int64
 }
-
-// RawSize is how long the unit is in the tar stream, headers and padding included.
-func (u *Unit) RawSize() int64 { return u.raw }
 
 // StoredSize is how many bytes the unit takes in the pack, and in memory until then.
 func (u *Unit) StoredSize() int64 {
@@ -53,49 +54,57 @@ func NewBuilder(opts Options) *Builder {
 	return &Builder{opts: opts, enc: encoder{level: opts.Level}, crowd: encoder{level: max(opts.Level, crowdLevel)}}
 }
 
-// MemberSize says from which size on an entry is Large.
-func (b *Builder) MemberSize() int { return b.opts.MemberSize }
-
-// Small adds a whole entry of less than MemberSize bytes to the unit that Flush ends, and returns where its
-// content begins in that unit.
-func (b *Builder) Small(name string, content []byte, mtime time.Time, mode uint32) (raw int64, err error) {
-	if len(content) >= b.opts.MemberSize {
-		return 0, fmt.Errorf("entry %q of %d bytes is not small: %w", name, len(content), ErrSize)
-	}
-	if err := checkEntry(name); err != nil {
-		return 0, err
-	}
-	size := int64(len(content))
-	b.small = newHeader(name, "", size, mtime, mode).append(b.small)
-	raw = int64(len(b.small))
-	b.small = appendPadding(append(b.small, content...), size)
-	b.entries = append(b.entries, Entry{Name: name, Raw: raw, Size: size})
-	return raw, nil
+// Put adds the extent e of v, with its content: one of less than a member to the unit that is shared, a larger one as a unit of its
+// own. It returns the unit that is complete by that, or nil. Where a Writer puts the unit it sets e.Raw, so e stays where it is.
+// Less content than e.Size is ErrSize, of more the rest is not read; after an error, e is not in any unit.
+func (b *Builder) Put(v *blob.Version, e *blob.Extent, content io.Reader) (*Unit, error) {
+	return b.put(nameOf(v, e), v, e, content)
 }
 
-// Link adds a hard link to an entry that comes before it in the pack: for the same content under another name.
-func (b *Builder) Link(name, target string, mtime time.Time, mode uint32) error {
-	for _, name := range []string{name, target} {
-		if err := checkEntry(name); err != nil {
-			return err
+func (b *Builder) put(name string, v *blob.Version, e *blob.Extent, content io.Reader) (*Unit, error) {
+	if e.Size >= int64(b.opts.MemberSize) {
+		w, err := b.begin(name, e.Size, v.ModTime, v.Mode)
+		if err != nil {
+			return nil, err
 		}
+		w.extent = e
+		if _, err := io.Copy(w, io.LimitReader(content, e.Size)); err != nil {
+			w.Abort()
+			return nil, err
+		}
+		return w.Close()
 	}
-	b.small = newHeader(name, target, 0, mtime, mode).append(b.small)
-	b.entries = append(b.entries, Entry{Name: name, Link: target, Raw: int64(len(b.small))})
+	before := len(b.small)
+	b.small = newHeader(name, "", e.Size, v.ModTime, v.Mode).append(b.small)
+	raw := len(b.small)
+	b.small = slices.Grow(b.small, int(e.Size))[:raw+int(e.Size)]
+	if _, err := io.ReadFull(content, b.small[raw:]); err != nil {
+		b.small = b.small[:before]
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = fmt.Errorf("entry %q lacks bytes of %d: %w", name, e.Size, ErrSize)
+		}
+		return nil, err
+	}
+	b.small = appendPadding(b.small, e.Size)
+	b.entries = append(b.entries, Entry{Name: name, Raw: int64(raw), Size: e.Size, extent: e})
+	if b.full() {
+		return b.Flush(), nil
+	}
+	return nil, nil
+}
+
+// link adds a hard link to an entry that comes before it in the pack.
+func (b *Builder) link(l *link, target string) *Unit {
+	b.small = newHeader(l.name, target, 0, l.mtime, l.mode).append(b.small)
+	b.entries = append(b.entries, Entry{Name: l.name, Link: target, Raw: int64(len(b.small))})
+	if b.full() {
+		return b.Flush()
+	}
 	return nil
 }
 
-// checkEntry refuses names that EntryName never makes and tar would misunderstand.
-func checkEntry(name string) error {
-	if name == "" || len(name) > 2*maxName || strings.HasSuffix(name, "/") || name[0] == '/' || strings.ContainsRune(name, 0) ||
-		len(name) > maxUstar && !utf8.ValidString(name) {
-		return fmt.Errorf("%q is no name of an entry", name)
-	}
-	return nil
-}
-
-// Full says that the unit of small entries is as large as a member should be: time to Flush.
-func (b *Builder) Full() bool {
+// full says that the unit of small entries is as large as a member should be.
+func (b *Builder) full() bool {
 	size := b.opts.MemberSize
 	if b.isCrowd() {
 		size = size * 8 / 5 // 256 KiB: in less, small entries find less that repeats
@@ -104,9 +113,6 @@ func (b *Builder) Full() bool {
 }
 
 func (b *Builder) isCrowd() bool { return len(b.entries) >= crowded }
-
-// Pending is how many raw bytes wait for Flush.
-func (b *Builder) Pending() int { return len(b.small) }
 
 // A unit of at least so many entries, 10 KiB each, is compressed at a higher level: its headers and manifest lines are a tenth of it, and
 // all else that is done for an entry takes ten times as long. It is 3 % smaller for 4 % more CPU of a load of such.

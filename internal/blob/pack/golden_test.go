@@ -50,8 +50,6 @@ func makeTiny(t *testing.T) {
 	w.add("runs", "hello.txt", 1, []byte("hello\n"))
 	w.pending.Versions[0].Claim = ""
 	w.pending.Facts = []blob.Fact{{Kind: "tag", Key: "0a1b2c3d", Time: testTime, Value: []byte(`"first"`)}}
-	w.flush()
-	w.pending.Versions[0].Extents = w.chains[0].extents
 	m, _, err := w.w.Seal(context.Background(), w.pending)
 	w.check(err)
 	old, err := filepath.Glob("testdata/tiny/*.tar.gz")

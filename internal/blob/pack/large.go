@@ -3,69 +3,48 @@ package pack
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/blob"
 )
 
 // LargeWriter writes one large entry, which becomes a unit of its own. The compressed members stay in memory until
 // the unit is appended; only one member is held raw.
 type LargeWriter struct {
-	b      *Builder
-	header header
-	start  int64 // of the content in the unit
-	left   int64
-	unit   *Unit
-	first  []byte // the first member, raw, in the Builder's room until Close: Rename may still change its header
+	b       *Builder
+	version *blob.Version // that names the entry at Close; nil when its name stays
+	extent  *blob.Extent
+	header  header
+	start   int64 // of the content in the unit
+	left    int64
+	unit    *Unit
+	first   []byte // the first member, raw, in the Builder's room until Close: its header may change until then
 }
 
-// Large begins an entry of exactly size bytes. The Builder makes one large entry at a time; small ones may be
-// added meanwhile.
-func (b *Builder) Large(name string, size int64, mtime time.Time, mode uint32) (*LargeWriter, error) {
+// Large begins the extent e of v, whose content is written as it comes: a unit of its own, whatever its size. At Close v may have
+// another Root, of as many bytes, since that of a later version is the hash of what was written. Then e.Raw is set as by Put. The
+// Builder makes one such entry at a time; small ones may be added meanwhile.
+func (b *Builder) Large(v *blob.Version, e *blob.Extent) (*LargeWriter, error) {
+	w, err := b.begin(nameOf(v, e), e.Size, v.ModTime, v.Mode)
+	if err != nil {
+		return nil, err
+	}
+	w.version, w.extent = v, e
+	return w, nil
+}
+
+func (b *Builder) begin(name string, size int64, mtime time.Time, mode uint32) (*LargeWriter, error) {
 	if b.large != nil {
 		return nil, fmt.Errorf("entry %q: another large entry is not closed", name)
 	}
 	if size < 0 || size > maxTarSize {
 		return nil, fmt.Errorf("entry %q of %d bytes: %w", name, size, ErrSize)
 	}
-	if err := checkEntry(name); err != nil {
-		return nil, err
-	}
 	w := &LargeWriter{b: b, header: newHeader(name, "", size, mtime, mode), left: size, unit: &Unit{}}
 	b.window = w.header.append(b.window[:0])
 	w.start = int64(len(b.window))
 	b.large = w
 	return w, nil
-}
-
-// LargeUnit makes the unit of one large entry of content, which has exactly size bytes.
-func (b *Builder) LargeUnit(name string, size int64, mtime time.Time, mode uint32, content io.Reader) (*Unit, error) {
-	w, err := b.Large(name, size, mtime, mode)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := io.Copy(w, content); err != nil {
-		w.Abort()
-		return nil, err
-	}
-	return w.Close()
-}
-
-// Raw is where the content begins in the unit.
-func (w *LargeWriter) Raw() int64 { return w.start }
-
-// Rename changes the name that the entry will have, for a version whose name depends on its own hash. The new name
-// must be as long as the old one.
-func (w *LargeWriter) Rename(name string) error {
-	renamed := w.header
-	renamed.name = name
-	if err := checkEntry(name); err != nil {
-		return err
-	}
-	if len(renamed.append(nil)) != int(w.start) {
-		return fmt.Errorf("entry %q cannot become %q: headers of different lengths", w.header.name, name)
-	}
-	w.header = renamed
-	return nil
 }
 
 // Write adds content. What goes beyond the announced size is ErrSize, and nothing of it is taken.
@@ -126,11 +105,18 @@ func (w *LargeWriter) Close() (*Unit, error) {
 	if w.left != 0 {
 		return nil, fmt.Errorf("entry %q lacks %d bytes: %w", w.header.name, w.left, ErrSize)
 	}
+	if w.version != nil {
+		w.header.name = nameOf(w.version, w.extent)
+	}
+	header := w.header.append(nil)
+	if int64(len(header)) != w.start {
+		return nil, fmt.Errorf("entry %q was begun by a name of another length", w.header.name)
+	}
 	w.b.window = appendPadding(w.b.window, w.header.size)
 	w.emit(w.b.window)
-	copy(w.first, w.header.append(nil))
+	copy(w.first, header)
 	w.unit.members[0] = w.b.enc.member(w.first)
-	w.unit.Entries = []Entry{{Name: w.header.name, Raw: w.start, Size: w.header.size}}
+	w.unit.Entries = []Entry{{Name: w.header.name, Raw: w.start, Size: w.header.size, extent: w.extent}}
 	return w.unit, nil
 }
 

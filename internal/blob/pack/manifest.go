@@ -105,7 +105,7 @@ func encodeVersion(buf *bytes.Buffer, enc *json.Encoder, v *blob.Version) error 
 		if e.CopyOf == nil || e.CopyOf.Pack == "" {
 			continue
 		}
-		name := EntryName(v.Source, v.Path, v.Number, v.Root, e.Offset)
+		name := nameOf(v, &e)
 		line := copyLine{Type: lineCopy, Pack: e.CopyOf.Pack, Raw: e.CopyOf.Raw, Size: e.Size, SHA256: e.SHA256, Entry: name}
 		if !utf8.ValidString(name) {
 			line.Entry, line.EntryRaw = "", []byte(name)

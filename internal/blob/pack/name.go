@@ -54,7 +54,12 @@ const (
 	maxName     = 1000           // below PATH_MAX of macOS, with room for the directory that a pack is extracted into
 )
 
-// EntryName returns the name of the tar entry that holds the extent at offset of a version: "<source>/<path>" for
+// nameOf returns the name of the tar entry that holds an extent of a version.
+func nameOf(v *blob.Version, e *blob.Extent) string {
+	return entryName(v.Source, v.Path, v.Number, v.Root, e.Offset)
+}
+
+// entryName returns the name of the tar entry that holds the extent at offset of a version: "<source>/<path>" for
 // the first extent of version 1, "<source>/<path>@<root8>.<offset, 16 digits>" for all else.
 //
 // Names that tar could not extract as they are get escaped: "%", control bytes, parts that are "." or ".." and an
@@ -62,7 +67,7 @@ const (
 // or a path that is too long is cut and ends in "%~" and a hash of the whole. Bytes that are not UTF-8 stay, but in
 // names too long for an ustar header they become %XX too: the PAX header that would declare them makes GNU tar talk.
 // No two names of originals share an entry name. The manifest says the real ones.
-func EntryName(source, path string, version int, root blob.Ref, offset int64) string {
+func entryName(source, path string, version int, root blob.Ref, offset int64) string {
 	name := ""
 	if isPlain(source, path) {
 		name = source + "/" + path

@@ -43,7 +43,7 @@ func TestEntryName(t *testing.T) {
 		{"runs", long, 1, 0, "runs/" + strings.Repeat("é", 105) + "%~9f5c1d9c0a5f3ad5"},
 	}
 	for _, test := range tests {
-		got := EntryName(test.source, test.path, test.version, root, test.offset)
+		got := entryName(test.source, test.path, test.version, root, test.offset)
 		if i := strings.Index(test.want, "%~"); i >= 0 && len(got) == len(test.want) {
 			got = got[:i+2] + test.want[i+2:] // the hash is checked by the test of clashes
 		}
@@ -75,7 +75,7 @@ func TestEntryNamesDoNotClash(t *testing.T) {
 	for range 20000 {
 		source, path, version, offset := word(), word(), 1+rnd.IntN(2), int64(rnd.IntN(2))
 		key := fmt.Sprintf("%q %q %v %d", source, path, version == 1 && offset == 0, offset)
-		name := EntryName(source, path, version, root, offset)
+		name := entryName(source, path, version, root, offset)
 		if other, ok := seen[name]; ok && other != key {
 			t.Fatalf("%s and %s are both %q", other, key, name)
 		}
@@ -100,11 +100,11 @@ func TestEntryNamesDoNotClash(t *testing.T) {
 func TestCutKeepsCharacters(t *testing.T) {
 	for n := range 8 {
 		part := strings.Repeat("y", n) + strings.Repeat("漢", 100)
-		if name := EntryName("s", part, 1, blob.Ref{}, 0); !utf8.ValidString(name) {
+		if name := entryName("s", part, 1, blob.Ref{}, 0); !utf8.ValidString(name) {
 			t.Errorf("%q is cut in the midst of a character", name)
 		}
 		part = strings.Repeat("y", n) + strings.Repeat("\n", 100)
-		name := EntryName("s", part, 1, blob.Ref{}, 0)
+		name := entryName("s", part, 1, blob.Ref{}, 0)
 		escapes := name[len("s/")+n : strings.Index(name, "%~")]
 		if strings.Trim(escapes, "%0A") != "" || len(escapes)%3 != 0 {
 			t.Errorf("%q is cut in the midst of an escape", name)

@@ -1,16 +1,11 @@
 package pack
 
-// Names are names of entries that tar can extract beside each other. The zero value is ready to use.
-type Names struct{ files, dirs map[string]bool }
+// names are names of entries that tar can extract beside each other. The zero value is ready to use.
+type names struct{ files, dirs map[string]bool }
 
-// Add takes in a name, and reports whether it fits: none comes twice, and none is a directory that another lies in.
-func (s *Names) Add(name string) bool {
-	_, ok := s.add(name, nil)
-	return ok
-}
-
-// add appends to made the directories that only this name needs.
-func (s *Names) add(name string, made []string) ([]string, bool) {
+// add takes in a name, and reports whether it fits: none comes twice, and none is a directory that another lies in. It appends to made
+// the directories that only this name needs.
+func (s *names) add(name string, made []string) ([]string, bool) {
 	if s.files == nil {
 		s.files, s.dirs = map[string]bool{}, map[string]bool{}
 	}
@@ -33,7 +28,7 @@ func (s *Names) add(name string, made []string) ([]string, bool) {
 	return made, true
 }
 
-func (s *Names) remove(entries []Entry, dirs []string) {
+func (s *names) remove(entries []Entry, dirs []string) {
 	for _, entry := range entries {
 		delete(s.files, entry.Name)
 	}

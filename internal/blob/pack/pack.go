@@ -2,17 +2,18 @@
 // trailer, reads any range of a pack by its member table, and finds what is damaged. docs/pack-format.md describes
 // the bytes; DESIGN.md says why.
 //
-// A pack is written in two steps. Workers, each with a Builder of its own and without any lock, make Units:
+// A pack is written extent by extent. Whether one shares a member or has members of its own, and where it lies, is this package's affair:
+// it sets Raw, and what a copy is of, in the extents of the versions that the manifest tells of.
 //
-//	b := pack.NewBuilder(opts)
-//	raw, err := b.Small(pack.EntryName(source, path, 1, root, 0), content, mtime, mode)
-//	unit := b.Flush()
-//
-// and one goroutine appends them in any order it likes and seals the pack, which makes it durable:
-//
-//	w, err := pack.NewWriter(upload, writerID, now, opts)
-//	base, err := w.Append(unit) // the entry's content begins at base+raw of the tar stream
+//	w, err := pack.Begin(ctx, store, writerID, now, opts)
+//	if of := w.Holds(extent); of != nil {
+//		err = w.Link(version, extent, of)
+//	} else {
+//		err = w.Put(version, extent, content)
+//	}
 //	manifest, info, err := w.Seal(ctx, blob.Manifest{Versions: versions, Facts: facts})
+//
+// Where several goroutines compress, each has a Builder that makes Units, and the one that has the Writer appends them, in any order.
 //
 // Reading needs no state but the rows of the manifest: View reads ranges of the tar stream and inflates only the
 // members that they touch.
@@ -36,6 +37,15 @@ const (
 	// DefaultMemberSize is how much of the tar stream a member holds; those of many small entries hold more.
 	DefaultMemberSize = 160 << 10
 
+	// ExtentSize is how much of an original one extent holds at most, as it is stored first: neither a pack nor the memory for what is
+	// known of an extent grows with the original.
+	ExtentSize = 16 << 20
+
+	// packRaw and packTold are how much a pack holds, in raw bytes, and of how many versions or facts it tells, roughly: the index takes it
+	// in at once.
+	packRaw  = 48 << 20
+	packTold = 16 << 10
+
 	minMemberSize = 8 << 10 // any header fits in, PAX records with the longest names included
 	maxMemberSize = 8 << 20
 	// maxMemberRaw bounds what a reader inflates at once, whatever a pack says.
@@ -57,8 +67,12 @@ var (
 type Options struct {
 	Level      int       // gzip level, 1 to 9, at least crowdLevel for many small entries; 0 is DefaultLevel
 	MemberSize int       // raw bytes per member, 8 KiB to 8 MiB; 0 is DefaultMemberSize
+	Told       int       // of how many versions or facts a pack tells when it is full; 0 is 16,384
 	Rand       io.Reader // source of the manifest's nonce; nil is crypto/rand
 }
+
+// Member is how many raw bytes a member has: an extent of as many is a unit of its own.
+func (o Options) Member() int64 { return int64(o.normal().MemberSize) }
 
 func (o Options) normal() Options {
 	if o.Level == 0 {
@@ -66,6 +80,9 @@ func (o Options) normal() Options {
 	}
 	if o.MemberSize == 0 {
 		o.MemberSize = DefaultMemberSize
+	}
+	if o.Told == 0 {
+		o.Told = packTold
 	}
 	o.Level = min(max(o.Level, 1), 9)
 	o.MemberSize = min(max(o.MemberSize, minMemberSize), maxMemberSize)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"reflect"
@@ -87,7 +88,7 @@ func TestUnits(t *testing.T) {
 			if e.CopyOf != nil || e.Size < 8<<10 {
 				continue
 			}
-			h := newHeader(EntryName(v.Source, v.Path, v.Number, v.Root, e.Offset), "", e.Size, v.ModTime, v.Mode)
+			h := newHeader(entryName(v.Source, v.Path, v.Number, v.Root, e.Offset), "", e.Size, v.ModTime, v.Mode)
 			if !starts[e.Raw-int64(len(h.append(nil)))] || !starts[e.Raw+e.Size+padding(e.Size)] {
 				t.Errorf("large entry %s does not begin and end with a member", v.Path)
 			}
@@ -96,9 +97,9 @@ func TestUnits(t *testing.T) {
 }
 
 func TestLargeCutsAtLineEnds(t *testing.T) {
-	b := NewBuilder(testOptions())
 	line := strings.Repeat("x", 99) + "\n"
-	lw, err := b.Large("s/log", int64(len(line))*1000, testTime, 0o600)
+	v := &blob.Version{Source: "s", Path: "log", Number: 1, ModTime: testTime}
+	lw, err := NewBuilder(testOptions()).Large(v, &blob.Extent{Size: int64(len(line)) * 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,22 +118,24 @@ func TestLargeCutsAtLineEnds(t *testing.T) {
 	raw := int64(0)
 	for _, m := range unit.members[:len(unit.members)-1] {
 		raw += m.raw
-		if (raw-lw.Raw())%100 != 0 {
+		if (raw-lw.start)%100 != 0 {
 			t.Errorf("a member ends within a line, at %d", raw)
 		}
 	}
-	if unit.RawSize() != raw+unit.members[len(unit.members)-1].raw || unit.StoredSize() == 0 {
-		t.Errorf("the unit has %d raw and %d stored bytes", unit.RawSize(), unit.StoredSize())
+	if unit.raw != raw+unit.members[len(unit.members)-1].raw || unit.StoredSize() == 0 {
+		t.Errorf("the unit has %d raw and %d stored bytes", unit.raw, unit.StoredSize())
 	}
 }
 
-func TestLargeErrors(t *testing.T) {
+func TestBuilderErrors(t *testing.T) {
 	b := NewBuilder(testOptions())
-	lw, err := b.Large("s/a", 10, testTime, 0o600)
+	v := &blob.Version{Source: "s", Path: "a", Number: 1, ModTime: testTime}
+	ten := &blob.Extent{Size: 10}
+	lw, err := b.Large(v, ten)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Large("s/b", 1, testTime, 0o600); err == nil {
+	if _, err := b.Large(v, ten); err == nil {
 		t.Error("two large entries at a time")
 	}
 	if _, err := lw.Write(make([]byte, 11)); !errors.Is(err, ErrSize) {
@@ -147,53 +150,50 @@ func TestLargeErrors(t *testing.T) {
 	if _, err := lw.Write(nil); err == nil {
 		t.Error("written after close")
 	}
-	if _, err := b.Small("s/a", make([]byte, b.MemberSize()), testTime, 0o600); !errors.Is(err, ErrSize) {
-		t.Errorf("a small entry that is large: %v", err)
-	}
-	for _, name := range []string{"", "/a", "a/", "a\x00"} {
-		if _, err := b.Small(name, nil, testTime, 0); err == nil {
-			t.Errorf("%q is taken for a name", name)
+	for _, size := range []int64{1, 10, 8 << 10, 60 << 10} {
+		if _, err := b.Put(v, &blob.Extent{Size: size}, bytes.NewReader(make([]byte, size-1))); !errors.Is(err, ErrSize) {
+			t.Errorf("too little of %d bytes: %v", size, err)
 		}
 	}
-	lw, err = b.Large("s/a", 10, testTime, 0o600)
-	if err != nil {
+	if lw, err = b.Large(v, ten); err != nil {
 		t.Fatal(err)
 	}
 	lw.Abort()
 	if unit := b.Flush(); unit != nil {
-		t.Errorf("an aborted entry left %+v", unit)
+		t.Errorf("entries that were given up left %+v", unit)
 	}
 }
 
-// TestRename names a second version by the hash of what is just being read.
-func TestRename(t *testing.T) {
+// TestLateName names a second version by the hash of what is just being read.
+func TestLateName(t *testing.T) {
 	w := newWorld(t, 3)
 	w.begin()
 	for _, size := range []int{0, 100, 50000} {
 		content := w.text(size)
-		path := "long/" + strings.Repeat("p", 20*size/100)
-		lw, err := w.b.Large(EntryName("s", path, 2, blob.Ref{}, 0), int64(size), testTime, 0o600)
+		v := blob.Version{Source: "s", Path: "long/" + strings.Repeat("p", 20*size/100), Number: 2, Size: int64(size), SHA256: blob.RefOf(content), ModTime: testTime}
+		v.Extents = []blob.Extent{{Size: v.Size, SHA256: v.SHA256}}
+		lw, err := NewBuilder(w.opts).Large(&v, &v.Extents[0])
 		w.check(err)
 		_, err = lw.Write(content)
 		w.check(err)
-		root := blob.RefOf(content)
-		if err := lw.Rename("other"); size > 1000 && err == nil {
-			t.Error("renamed to a name without PAX records")
-		}
-		w.check(lw.Rename(EntryName("s", path, 2, root, 0)))
+		v.Root = v.SHA256
 		unit, err := lw.Close()
 		w.check(err)
-		base, err := w.w.Append(unit)
+		_, err = w.w.Append(unit)
 		w.check(err)
-		w.pending.Versions = append(w.pending.Versions, blob.Version{
-			Source: "s", Path: path, Number: 2, Root: root, Size: int64(size), SHA256: root, ModTime: testTime,
-			Extents: []blob.Extent{{Size: int64(size), SHA256: root, Raw: base + lw.Raw()}},
-		})
+		w.pending.Versions = append(w.pending.Versions, v)
 	}
 	m := w.seal()
 	p, err := w.store.Open(context.Background(), m.Pack)
 	w.check(err)
 	w.check(Verify(context.Background(), m.Pack, p, func(d Damage) { t.Error(d) }))
+	v := blob.Version{Source: "s", Path: strings.Repeat("p", 70), Number: 1}
+	lw, err := NewBuilder(w.opts).Large(&v, &blob.Extent{})
+	w.check(err)
+	v.Number, v.Path = 2, v.Path+v.Path
+	if _, err := lw.Close(); err == nil {
+		t.Error("closed under a name that has no room")
+	}
 }
 
 // TestCopyUnit moves all units of a pack into another as they are.
@@ -203,16 +203,13 @@ func TestCopyUnit(t *testing.T) {
 	old := w.fill(50)
 	p, err := w.store.Open(ctx, old.Pack)
 	w.check(err)
-	up, err := w.store.Create(ctx)
-	w.check(err)
-	nw, err := NewWriter(up, "gc", w.now, w.opts)
-	w.check(err)
+	nw := w.open("gc", w.now)
 	unit, err := CopyUnit(ctx, old.Pack, p, old.Members)
 	w.check(err)
 	base, err := nw.Append(unit)
 	w.check(err)
-	if base != 0 || nw.Size() != old.Members[len(old.Members)-1].Offset+old.Members[len(old.Members)-1].Size {
-		t.Errorf("the copy begins at %d and has %d bytes", base, nw.Size())
+	if base != 0 || nw.offset != old.Members[len(old.Members)-1].Offset+old.Members[len(old.Members)-1].Size {
+		t.Errorf("the copy begins at %d and has %d bytes", base, nw.offset)
 	}
 	m, info, err := nw.Seal(ctx, blob.Manifest{Versions: old.Versions, Facts: old.Facts, Replaces: []string{old.Pack}})
 	w.check(err)
@@ -229,12 +226,19 @@ func TestCopyUnit(t *testing.T) {
 	}
 }
 
-// smallUnit makes a unit of entries with the content "abc".
-func smallUnit(t *testing.T, names ...string) *Unit {
+// abc is a version of the source s, of the content "abc".
+func abc(path string) blob.Version {
+	sum := blob.RefOf([]byte("abc"))
+	return blob.Version{Source: "s", Path: path, Number: 1, Root: sum, Size: 3, SHA256: sum, Mode: 0o600, ModTime: testTime, Extents: []blob.Extent{{Size: 3, SHA256: sum}}}
+}
+
+// smallUnit makes a unit of such versions.
+func smallUnit(t *testing.T, paths ...string) *Unit {
 	t.Helper()
 	b := NewBuilder(testOptions())
-	for _, name := range names {
-		if _, err := b.Small(name, []byte("abc"), testTime, 0o600); err != nil {
+	for _, path := range paths {
+		v := abc(path)
+		if _, err := b.Put(&v, &v.Extents[0], strings.NewReader("abc")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -244,54 +248,92 @@ func smallUnit(t *testing.T, names ...string) *Unit {
 // beginPack begins a pack with the entries s/a and s/d/x.
 func beginPack(t *testing.T, store blob.Store) *Writer {
 	t.Helper()
-	up, err := store.Create(context.Background())
+	w, err := Begin(context.Background(), store, "box1", testTime, testOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := NewWriter(up, "box1", testTime, testOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Append(smallUnit(t, "s/a", "s/d/x")); err != nil {
+	if _, err := w.Append(smallUnit(t, "a", "d/x")); err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
 
-func TestAppendRefuses(t *testing.T) {
+// TestNameTaken puts into a pack what tar could not extract beside what is there.
+func TestNameTaken(t *testing.T) {
 	w := beginPack(t, blobtest.NewMemory())
-	for _, names := range [][]string{{"s/a"}, {"s/b", "s/b"}, {"s/a/b"}, {"s/d"}, {"s"}, {"s/e/f", "s/e"}, {"s/g", "s/g/h"}, {".txarchive/x"}} {
-		if _, err := w.Append(smallUnit(t, names...)); !errors.Is(err, ErrNameTaken) {
-			t.Errorf("%q: %v", names, err)
+	for _, paths := range [][]string{{"a"}, {"b", "b"}, {"a/b"}, {"d"}, {"e/f", "e"}, {"g", "g/h"}} {
+		if _, err := w.Append(smallUnit(t, paths...)); !errors.Is(err, ErrNameTaken) {
+			t.Errorf("%q: %v", paths, err)
+		}
+		v := abc(paths[0])
+		if len(paths) > 1 {
+			continue
+		}
+		if err := w.Put(&v, &v.Extents[0], nil); !errors.Is(err, ErrNameTaken) {
+			t.Errorf("put %q: %v", paths, err)
+		}
+		if err := w.Link(&v, &v.Extents[0], w.Holds(&v.Extents[0])); !errors.Is(err, ErrNameTaken) || v.Extents[0].CopyOf != nil {
+			t.Errorf("link %q: %v", paths, err)
 		}
 	}
-	link := NewBuilder(testOptions())
-	if err := link.Link("s/l", "s/none", testTime, 0o600); err != nil {
-		t.Fatal(err)
+	// What was refused is free.
+	if _, err := w.Append(smallUnit(t, "b", "e", "g/h")); err != nil {
+		t.Error(err)
 	}
-	if _, err := w.Append(link.Flush()); err == nil {
+	v := abc("l")
+	if err := w.Link(&v, &v.Extents[0], &blob.Extent{Raw: 1}); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := w.Seal(context.Background(), blob.Manifest{Versions: []blob.Version{v}}); err == nil {
 		t.Error("a link to nothing")
 	}
-	// What was refused is free.
-	if _, err := w.Append(smallUnit(t, "s/b", "s/e", "s/g/h", "s/l/m")); err != nil {
+}
+
+// TestManyLinks has so many copies in one pack that a member of all their headers could not be read.
+func TestManyLinks(t *testing.T) {
+	store := blobtest.NewMemory()
+	w := beginPack(t, store)
+	long := strings.Repeat(longPart+"/", 10)
+	versions := []blob.Version{abc(long + "a")}
+	if err := w.Put(&versions[0], &versions[0].Extents[0], strings.NewReader("abc")); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 11_000 {
+		v := abc(fmt.Sprintf("%s%d", long, i))
+		if err := w.Link(&v, &v.Extents[0], &versions[0].Extents[0]); err != nil {
+			t.Fatal(err)
+		}
+		versions = append(versions, v)
+	}
+	_, info, err := w.Seal(context.Background(), blob.Manifest{Versions: versions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := store.Open(context.Background(), info.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Verify(context.Background(), info.Name, p, func(d Damage) { t.Error(d) }); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestSealRefuses(t *testing.T) {
 	store := blobtest.NewMemory()
-	abc := blob.RefOf([]byte("abc"))
+	sum := blob.RefOf([]byte("abc"))
 	version := func(path string, number int, e blob.Extent) blob.Manifest {
-		return blob.Manifest{Versions: []blob.Version{{Source: "s", Path: path, Number: number, Root: abc, Size: 3, SHA256: abc, Extents: []blob.Extent{e}}}}
+		v := abc(path)
+		v.Number, v.Extents = number, []blob.Extent{e}
+		return blob.Manifest{Versions: []blob.Version{v}}
 	}
 	for name, m := range map[string]blob.Manifest{
 		"nothing":           {},
-		"number":            version("a", 0, blob.Extent{Size: 3, SHA256: abc, Raw: 512}),
-		"raw":               version("a", 1, blob.Extent{Size: 3, SHA256: abc, Raw: 513}),
-		"size":              version("a", 1, blob.Extent{Size: 2, SHA256: abc, Raw: 512}),
-		"name":              version("b", 1, blob.Extent{Size: 3, SHA256: abc, Raw: 512}),
-		"copy without link": version("b", 1, blob.Extent{Size: 3, SHA256: abc, CopyOf: &blob.Copy{Raw: 512}}),
-		"copy of no pack":   version("b", 1, blob.Extent{Size: 3, SHA256: abc, CopyOf: &blob.Copy{Pack: "../x", Raw: 512}}),
+		"number":            version("a", 0, blob.Extent{Size: 3, SHA256: sum, Raw: 512}),
+		"raw":               version("a", 1, blob.Extent{Size: 3, SHA256: sum, Raw: 513}),
+		"size":              version("a", 1, blob.Extent{Size: 2, SHA256: sum, Raw: 512}),
+		"name":              version("b", 1, blob.Extent{Size: 3, SHA256: sum, Raw: 512}),
+		"copy without link": version("b", 1, blob.Extent{Size: 3, SHA256: sum, CopyOf: &blob.Copy{Raw: 512}}),
+		"copy of no pack":   version("b", 1, blob.Extent{Size: 3, SHA256: sum, CopyOf: &blob.Copy{Pack: "../x", Raw: 512}}),
 	} {
 		_, _, err := beginPack(t, store).Seal(context.Background(), m)
 		if err == nil || errors.Is(err, ErrEmpty) != (name == "nothing") {
@@ -308,7 +350,17 @@ func blobtestNames(t *testing.T, store blob.Store) []string {
 	return blobtest.Names(t, store)
 }
 
-// brokenUpload fails a write.
+// brokenStore has uploads that fail a write.
+type brokenStore struct {
+	blob.Store
+	left int
+}
+
+func (s brokenStore) Create(ctx context.Context) (blob.Upload, error) {
+	up, err := s.Store.Create(ctx)
+	return &brokenUpload{up, s.left}, err
+}
+
 type brokenUpload struct {
 	blob.Upload
 	left int
@@ -326,20 +378,12 @@ func (u *brokenUpload) Write(p []byte) (int, error) {
 func TestWriteErrorDropsThePack(t *testing.T) {
 	for n := range 3 {
 		store := blobtest.NewMemory()
-		up, err := store.Create(context.Background())
+		w, err := Begin(context.Background(), brokenStore{store, n}, "box1", testTime, testOptions())
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := NewWriter(&brokenUpload{up, n}, "box1", testTime, testOptions())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range []string{"s/a", "s/b"} {
-			b := NewBuilder(testOptions())
-			if _, err := b.Small(name, nil, testTime, 0); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := w.Append(b.Flush()); err != nil && !errors.Is(err, errBroken) {
+		for _, path := range []string{"a", "b"} {
+			if _, err := w.Append(smallUnit(t, path)); err != nil && !errors.Is(err, errBroken) {
 				t.Error(err)
 			}
 		}

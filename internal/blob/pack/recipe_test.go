@@ -43,10 +43,7 @@ func TestReadmeRecipeAfterGC(t *testing.T) {
 		w.check(err)
 		unit, err := CopyUnit(ctx, m.Pack, p, m.Members)
 		w.check(err)
-		up, err := w.store.Create(ctx)
-		w.check(err)
-		nw, err := NewWriter(up, "gc", w.now.AddDate(0, 1, i), w.opts)
-		w.check(err)
+		nw := w.open("gc", w.now.AddDate(0, 1, i))
 		_, err = nw.Append(unit)
 		w.check(err)
 		gc, _, err := nw.Seal(ctx, blob.Manifest{Versions: m.Versions, Replaces: []string{m.Pack}})
@@ -65,7 +62,6 @@ func recipeWorld(t *testing.T) *world {
 	b := w.add("runs", "fix/a.jsonl.log", 1, w.text(20000))
 	w.add("runs", "empty", 1, nil)
 	w.extend(a, w.text(111))
-	w.flush()
 	link := w.add("copies", "in pack", 1, a.content[:300])
 	odd := w.add("runs", `odd "name" with \backslash & trailing `, 1, w.text(77))
 	w.add("runs", "x@ba7816bf.0000000000000012", 1, w.text(20))
@@ -125,7 +121,7 @@ func runRecipe(t *testing.T, dir string) {
 func wantOriginals(t *testing.T, w *world, dir string) {
 	t.Helper()
 	for _, c := range w.chains {
-		name := EntryName(c.source, c.path, 1, c.root, 0)
+		name := entryName(c.source, c.path, 1, c.root, 0)
 		if c.version > 1 {
 			name += "@" + c.root.Short()
 		}

@@ -34,7 +34,6 @@ func TestToolsReadEveryPack(t *testing.T) {
 		c := w.add("runs", path, 1, w.text(1+100*i))
 		w.extend(c, w.text(50))
 	}
-	w.flush()
 	for i, c := range w.chains[:len(hostile)] { // each as the target of a hard link, and as its name
 		if size := c.extents[0].Size; size > 0 {
 			w.add("links", c.path, 1, c.content[:size])
@@ -75,7 +74,7 @@ func (w *world) entries(m blob.Manifest) map[string][]byte {
 	for _, c := range w.chains {
 		for i, e := range c.extents {
 			if c.packs[i] == m.Pack && (e.CopyOf == nil || e.CopyOf.Pack == "") {
-				want[EntryName(c.source, c.path, c.version, c.root, e.Offset)] = c.content[e.Offset:][:e.Size]
+				want[entryName(c.source, c.path, c.version, c.root, e.Offset)] = c.content[e.Offset:][:e.Size]
 			}
 		}
 	}

@@ -90,10 +90,7 @@ type owned struct {
 	seen    bool
 }
 
-func (o *owned) name() string {
-	v := o.version
-	return EntryName(v.Source, v.Path, v.Number, v.Root, o.Offset)
-}
+func (o *owned) name() string { return nameOf(o.version, &o.Extent) }
 
 func (v *verifier) damage(d Damage) {
 	v.found++

@@ -24,10 +24,10 @@ func smallWorld(t testing.TB) (*world, blob.Manifest, []byte) {
 	w.add("s", "empty", 1, nil)
 	a := w.add("s", "a.jsonl", 1, w.text(300))
 	w.extend(a, w.text(200))
-	w.flush()
+	w.check(w.w.Flush())
 	w.add("s", "copy of a", 1, a.content[:300])
 	w.add("s", "copy of other", 1, []byte("elsewhere"))
-	w.flush()
+	w.check(w.w.Flush())
 	w.add("s", "large.jsonl", 1, w.text(12000))
 	w.add("s", "noise", 1, w.noise(100))
 	m := w.seal()
@@ -150,8 +150,8 @@ func TestExtraAndMissingBytes(t *testing.T) {
 		"before":         {append([]byte("junk"), data...), ""},
 		"between":        {append(append(bytes.Clone(data[:second]), "junk"...), data[second:]...), ""},
 		"twice":          {append(bytes.Clone(data), data...), ""},
-		"member missing": {append(bytes.Clone(data[:second]), data[second+m.Members[1].Size:]...), "copy of a"},
-		"byte missing":   {append(bytes.Clone(data[:second+40]), data[second+41:]...), "copy of a"},
+		"member missing": {append(bytes.Clone(data[:second]), data[second+m.Members[1].Size:]...), "large.jsonl"},
+		"byte missing":   {append(bytes.Clone(data[:second+40]), data[second+41:]...), "large.jsonl"},
 	} {
 		damages, err := verify(t, m.Pack, test.data)
 		if err == nil {
@@ -220,7 +220,7 @@ func TestSurveyOfCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range w.chains {
-			if EntryName(c.source, c.path, 1, c.root, 0) == e.Name && bytes.Equal(content, c.content) {
+			if entryName(c.source, c.path, 1, c.root, 0) == e.Name && bytes.Equal(content, c.content) {
 				got[c.path] = true
 			}
 		}
@@ -259,7 +259,7 @@ func TestLostMembersOfManyKinds(t *testing.T) {
 		left := readableExtents(t, w, m, bad)
 		for _, c := range w.chains {
 			for _, e := range c.extents {
-				if e.CopyOf == nil && e.Size > 0 && left[fmt.Sprint(c.path, e.Offset)] == lost[EntryName(c.source, c.path, c.version, c.root, e.Offset)] && w.newest(c) == 1 {
+				if e.CopyOf == nil && e.Size > 0 && left[fmt.Sprint(c.path, e.Offset)] == lost[entryName(c.source, c.path, c.version, c.root, e.Offset)] && w.newest(c) == 1 {
 					t.Errorf("%s at %d: readable %v, in %v", c.path, e.Offset, !lost[c.path], damages)
 				}
 			}

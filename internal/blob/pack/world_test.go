@@ -1,13 +1,13 @@
 package pack
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -35,12 +35,10 @@ type world struct {
 	opts    Options
 	now     time.Time
 	chains  []*chain
-	placed  map[blob.Ref]blob.Copy // where an extent's content stands
+	placed  map[blob.Ref]blob.Copy // where an extent's content stands in sealed packs
 	packs   []blob.Manifest
 	w       *Writer
-	b       *Builder
 	pending blob.Manifest
-	waiting []func(base int64) // of the small entries since the last flush
 }
 
 // chain is one version of an original.
@@ -49,8 +47,8 @@ type chain struct {
 	version      int
 	root         blob.Ref
 	content      []byte
-	extents      []blob.Extent // with Copy.Pack filled in
-	packs        []string      // of each extent, "" in the present pack
+	extents      []*blob.Extent
+	packs        []string // of each extent, "" in the present pack
 }
 
 func newWorld(t testing.TB, seed uint64) *world {
@@ -62,13 +60,15 @@ func newWorld(t testing.TB, seed uint64) *world {
 }
 
 func (w *world) begin() {
-	up, err := w.store.Create(context.Background())
-	w.check(err)
 	w.now = w.now.Add(time.Minute)
-	w.w, err = NewWriter(up, "box1", w.now, w.opts)
+	w.w, w.pending = w.open("box1", w.now), blob.Manifest{}
+}
+
+// open begins a pack.
+func (w *world) open(writer string, now time.Time) *Writer {
+	nw, err := Begin(context.Background(), w.store, writer, now, w.opts)
 	w.check(err)
-	w.b = NewBuilder(w.opts)
-	w.pending = blob.Manifest{}
+	return nw
 }
 
 func (w *world) check(err error) {
@@ -104,43 +104,35 @@ func (w *world) add(source, path string, version int, content []byte) *chain {
 	return c
 }
 
-// extend puts more content to a chain, as the pipeline would: known content by reference.
+// extend puts more content to a chain: known content by reference.
 func (w *world) extend(c *chain, content []byte) {
-	e := blob.Extent{Offset: int64(len(c.content)), Size: int64(len(content)), SHA256: blob.RefOf(content)}
-	name := EntryName(c.source, c.path, c.version, c.root, e.Offset)
-	at := len(c.extents)
+	mtime, at := w.now.Add(time.Duration(len(c.extents))*time.Second), int64(len(c.content))
 	c.content = append(c.content, content...)
-	c.extents, c.packs = append(c.extents, e), append(c.packs, "")
-	mtime, mode := w.now.Add(time.Duration(at)*time.Second), uint32(0o640)
-
-	known, isKnown := w.placed[e.SHA256]
-	switch {
-	case isKnown && known.Pack != "" && e.Size > 0:
-		c.extents[at].CopyOf = &known
-	case isKnown && e.Size > 0:
-		w.flush()
-		target := w.w.entries[known.Raw].Name
-		w.check(w.b.Link(name, target, mtime, mode))
-		c.extents[at].CopyOf = &known
-	case len(content) >= w.b.MemberSize():
-		w.large(c, at, name, content, mtime, mode)
-		w.placed[e.SHA256] = blob.Copy{Raw: c.extents[at].Raw}
-	default:
-		raw, err := w.b.Small(name, content, mtime, mode)
-		w.check(err)
-		w.waiting = append(w.waiting, func(base int64) {
-			c.extents[at].Raw = base + raw
-			w.placed[e.SHA256] = blob.Copy{Raw: base + raw}
-		})
-		if w.b.Full() {
-			w.flush()
-		}
+	v := blob.Version{
+		Source: c.source, Path: c.path, Number: c.version, Root: c.root, Size: int64(len(c.content)),
+		SHA256: blob.RefOf(c.content), ModTime: mtime, Mode: 0o640, Format: "test", Role: "log", Claim: "a\xff",
+		Extents: []blob.Extent{{Offset: at, Size: int64(len(content)), SHA256: blob.RefOf(content)}},
 	}
-	w.record(c, at, mtime, mode)
+	e := &v.Extents[0]
+	known, isKnown := w.placed[e.SHA256]
+	of := w.w.Holds(e)
+	switch {
+	case isKnown && e.Size > 0:
+		e.CopyOf = &known
+	case of != nil:
+		w.check(w.w.Link(&v, e, of))
+	case e.Size >= w.opts.Member() && w.rnd.IntN(2) == 0:
+		w.large(&v, content)
+	default:
+		w.check(w.w.Put(&v, e, bytes.NewReader(content)))
+	}
+	c.extents, c.packs = append(c.extents, e), append(c.packs, "")
+	w.pending.Versions = append(w.pending.Versions, v)
 }
 
-func (w *world) large(c *chain, at int, name string, content []byte, mtime time.Time, mode uint32) {
-	lw, err := w.b.Large(name, int64(len(content)), mtime, mode)
+// large puts content into the pack as it comes, as a unit that was made elsewhere.
+func (w *world) large(v *blob.Version, content []byte) {
+	lw, err := NewBuilder(w.opts).Large(v, &v.Extents[0])
 	w.check(err)
 	for rest := content; len(rest) > 0; {
 		n := min(len(rest), 1+w.rnd.IntN(20000))
@@ -150,62 +142,24 @@ func (w *world) large(c *chain, at int, name string, content []byte, mtime time.
 	}
 	unit, err := lw.Close()
 	w.check(err)
-	base, err := w.w.Append(unit)
+	_, err = w.w.Append(unit)
 	w.check(err)
-	c.extents[at].Raw = base + lw.Raw()
-}
-
-func (w *world) flush() {
-	unit := w.b.Flush()
-	if unit == nil {
-		return
-	}
-	base, err := w.w.Append(unit)
-	w.check(err)
-	for _, place := range w.waiting {
-		place(base)
-	}
-	w.waiting = nil
-}
-
-// record remembers that the pack added extent at of c. The places are filled in by seal.
-func (w *world) record(c *chain, at int, mtime time.Time, mode uint32) {
-	w.pending.Versions = append(w.pending.Versions, blob.Version{
-		Source: c.source, Path: c.path, Number: c.version, Root: c.root, Size: int64(len(c.content)),
-		SHA256: blob.RefOf(c.content), ModTime: mtime, Mode: mode, Format: "test", Role: "log", Claim: "a\xff",
-		Extents: []blob.Extent{{Offset: c.extents[at].Offset}},
-	})
 }
 
 func (w *world) seal() blob.Manifest {
-	w.flush()
 	w.pending.Facts = append(w.pending.Facts, blob.Fact{Kind: "source", Key: "s", Time: w.now, Value: []byte(`{"x":1}`)})
-	for i, v := range w.pending.Versions {
-		for _, c := range w.chains {
-			if c.source != v.Source || c.path != v.Path || c.version != v.Number {
-				continue
-			}
-			j := slices.IndexFunc(c.extents, func(e blob.Extent) bool { return e.Offset == v.Extents[0].Offset })
-			w.pending.Versions[i].Extents = []blob.Extent{c.extents[j]}
-		}
-	}
 	m, info, err := w.w.Seal(context.Background(), w.pending)
 	w.check(err)
 	if got := len(blobtestRead(w.t, w.store, m.Pack)); info.Name != m.Pack || info.Size != int64(got) {
 		w.t.Errorf("sealed as %+v, %s of %d bytes", info, m.Pack, got)
 	}
 	w.packs = append(w.packs, m)
-	for sum, where := range maps.All(w.placed) {
-		if where.Pack == "" {
-			where.Pack = m.Pack
-			w.placed[sum] = where
-		}
-	}
 	for _, c := range w.chains {
-		for i := range c.extents {
-			if c.packs[i] == "" {
-				c.packs[i] = m.Pack
+		for i, e := range c.extents {
+			if c.packs[i] == "" && e.CopyOf == nil {
+				w.placed[e.SHA256] = blob.Copy{Pack: m.Pack, Raw: e.Raw}
 			}
+			c.packs[i] = cmp.Or(c.packs[i], m.Pack)
 		}
 	}
 	return m

@@ -70,12 +70,7 @@ func flipped(data []byte, at int64) []byte {
 func noisePack(t *testing.T, seed uint64) ([]byte, blob.Manifest) {
 	t.Helper()
 	store := blobtest.NewMemory()
-	up, err := store.Create(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts := Options{MemberSize: 8 << 10}
-	w, err := NewWriter(up, "w", time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC), opts)
+	w, err := Begin(t.Context(), store, "w", time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC), Options{MemberSize: 8 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,23 +83,10 @@ func noisePack(t *testing.T, seed uint64) ([]byte, blob.Manifest) {
 		}
 	}
 	v := blob.Version{Source: "runs", Path: "noise", Number: 1, Root: blob.RefOf(data), Size: int64(len(data)), SHA256: blob.RefOf(data), Mode: 0o600}
-	large, err := NewBuilder(opts).Large(EntryName(v.Source, v.Path, 1, v.Root, 0), v.Size, v.ModTime, v.Mode)
-	if err != nil {
+	v.Extents = []blob.Extent{{Size: v.Size, SHA256: v.SHA256}}
+	if err := w.Put(&v, &v.Extents[0], bytes.NewReader(data)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := large.Write(data); err != nil {
-		t.Fatal(err)
-	}
-	raw := large.Raw()
-	unit, err := large.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	base, err := w.Append(unit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v.Extents = []blob.Extent{{Size: v.Size, SHA256: v.SHA256, Raw: base + raw}}
 	m, info, err := w.Seal(t.Context(), blob.Manifest{Versions: []blob.Version{v}})
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,8 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// Writer puts units into one pack. It belongs to one goroutine.
+// Writer puts extents into one pack: what it is given by Put it gathers in units, others make units that it appends. It belongs to one
+// goroutine. After an error that is not ErrNameTaken only Abort is left.
 type Writer struct {
 	up      blob.Upload
 	opts    Options
@@ -23,42 +24,131 @@ type Writer struct {
 	created time.Time
 	offset  int64
 	raw     int64
+	builder *Builder
 	members []blob.Member
 	entries map[int64]Entry   // by Raw in the pack, links left out
 	links   map[string]string // entry name to target
-	names   Names             // of all entries
-	err     error             // why nothing more can be written
+	late    []link            // to be made when all else has its place
+	holds   map[held]*blob.Extent
+	names   names // of all entries
+	err     error // why nothing more can be written
 }
 
-// NewWriter begins a pack. writerID names the machine or writer (1 to 32 of a-z and 0-9), now is the time in the
-// pack's name. The Writer owns up from here on, and ends it by Seal or Abort.
-func NewWriter(up blob.Upload, writerID string, now time.Time, opts Options) (*Writer, error) {
-	id, err := packID(writerID, now)
+type held struct {
+	content blob.Ref
+	offset  int64
+}
+
+// link is a hard link in the making.
+type link struct {
+	name  string
+	of    *blob.Extent
+	copy  *blob.Copy // that is told where of lies
+	mtime time.Time
+	mode  uint32
+}
+
+// Begin begins a pack in a store. writer names the machine or writer (1 to 32 of a-z and 0-9), now is the time in the pack's name. The
+// Writer must be ended by Seal or Abort.
+func Begin(ctx context.Context, store blob.Store, writer string, now time.Time, opts Options) (*Writer, error) {
+	id, err := packID(writer, now)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("begin pack: %w", err), up.Abort())
+		return nil, fmt.Errorf("begin pack: %w", err)
 	}
+	up, err := store.Create(ctx)
+	if err != nil {
+		return nil, err
+	}
+	opts = opts.normal()
 	return &Writer{
-		up: up, opts: opts.normal(), id: id, writer: writerID, created: now.UTC().Truncate(time.Microsecond),
-		entries: map[int64]Entry{}, links: map[string]string{},
+		up: up, opts: opts, id: id, writer: writer, created: now.UTC().Truncate(time.Microsecond), builder: NewBuilder(opts),
+		entries: map[int64]Entry{}, links: map[string]string{}, holds: map[held]*blob.Extent{},
 	}, nil
 }
 
-// Size is how many bytes the pack has so far.
-func (w *Writer) Size() int64 { return w.offset }
+// Full says that the pack has as much as one should, when its manifest tells of so many versions or facts.
+func (w *Writer) Full(told int) bool { return w.raw >= packRaw || told >= w.opts.Told }
 
-// RawSize is how long the tar stream is so far.
-func (w *Writer) RawSize() int64 { return w.raw }
+// Put adds the extent e of v with its content, as Builder.Put does. e.Raw is right from Flush on. After ErrNameTaken the pack is as it
+// was, and nothing of the content was read.
+func (w *Writer) Put(v *blob.Version, e *blob.Extent, content io.Reader) error {
+	name := nameOf(v, e)
+	if err := w.takeNames([]Entry{{Name: name}}); err != nil {
+		return err
+	}
+	w.hold(e)
+	unit, err := w.builder.put(name, v, e, content)
+	if err != nil {
+		w.err = err
+		return err
+	}
+	_, err = w.append(unit)
+	return err
+}
+
+// Holds returns what the pack has of the content of e, to Link e to; nil when it has none. Tails are not the same as beginnings of
+// originals, for gc joins only what nobody else needs.
+func (w *Writer) Holds(e *blob.Extent) *blob.Extent { return w.holds[held{e.SHA256, e.Offset}] }
+
+func (w *Writer) hold(e *blob.Extent) {
+	if w.Holds(e) == nil && e.Size > 0 { // an entry of no bytes costs no more than a link
+		w.holds[held{e.SHA256, e.Offset}] = e
+	}
+}
+
+// Link makes the extent e of v a hard link to one that was put into this pack or came in a unit that was. After ErrNameTaken neither
+// has changed.
+func (w *Writer) Link(v *blob.Version, e, of *blob.Extent) error {
+	name := nameOf(v, e)
+	if err := w.takeNames([]Entry{{Name: name}}); err != nil {
+		return err
+	}
+	e.CopyOf = &blob.Copy{}
+	w.late = append(w.late, link{name, of, e.CopyOf, v.ModTime, v.Mode})
+	return nil
+}
+
+// Flush ends the shared unit: all that was put into the pack has its place.
+func (w *Writer) Flush() error {
+	_, err := w.append(w.builder.Flush())
+	return err
+}
+
+// makeLinks writes the hard links, behind all that they may link to.
+func (w *Writer) makeLinks() error {
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for i := range w.late {
+		l := &w.late[i]
+		of, ok := w.entries[l.of.Raw]
+		if !ok {
+			return fmt.Errorf("entry %q links to what is not in the pack", l.name)
+		}
+		l.copy.Raw = l.of.Raw
+		if _, err := w.append(w.builder.link(l, of.Name)); err != nil {
+			return err
+		}
+	}
+	w.late = nil
+	return w.Flush()
+}
 
 // Append puts a unit into the pack, and returns where it begins in the tar stream: the content of its entries is at
 // base + Entry.Raw. After ErrNameTaken neither the pack nor the unit has changed.
 func (w *Writer) Append(unit *Unit) (base int64, err error) {
-	if w.err != nil {
-		return 0, w.err
-	}
 	if err := w.takeNames(unit.Entries); err != nil {
 		return 0, err
 	}
+	return w.append(unit)
+}
+
+// append writes a unit of which the pack has the names. There may be none.
+func (w *Writer) append(unit *Unit) (base int64, err error) {
 	base = w.raw
+	if unit == nil || w.err != nil {
+		return base, w.err
+	}
 	for _, m := range unit.members {
 		if err := w.write(m); err != nil {
 			return 0, err
@@ -66,6 +156,10 @@ func (w *Writer) Append(unit *Unit) (base int64, err error) {
 	}
 	for _, entry := range unit.Entries {
 		entry.Raw += base
+		if entry.extent != nil {
+			entry.extent.Raw = entry.Raw
+			w.hold(entry.extent)
+		}
 		if entry.Link != "" {
 			w.links[entry.Name] = entry.Link
 		} else {
@@ -91,6 +185,9 @@ func (w *Writer) write(m stored) error {
 // takeNames takes the names of entries, and refuses all of them where tar could not extract one: a name twice, a file that is a
 // directory too, a link to nothing.
 func (w *Writer) takeNames(entries []Entry) error {
+	if w.err != nil {
+		return w.err
+	}
 	var dirs []string // that were not there
 	for i, entry := range entries {
 		var err error
@@ -140,6 +237,9 @@ func (w *Writer) seal(ctx context.Context, m blob.Manifest) (blob.Manifest, blob
 	if len(m.Versions) == 0 && len(m.Facts) == 0 && len(m.Replaces) == 0 {
 		return m, blob.Info{}, ErrEmpty
 	}
+	if err := w.makeLinks(); err != nil {
+		return m, blob.Info{}, err
+	}
 	if err := w.checkVersions(m.Versions); err != nil {
 		return m, blob.Info{}, err
 	}
@@ -181,7 +281,14 @@ func (w *Writer) nonce() (string, error) {
 
 // tail returns the members of the manifest and the trailer.
 func (w *Writer) tail(lines []byte) ([]byte, error) {
-	unit, err := NewBuilder(w.opts).LargeUnit(manifestName(w.id), int64(len(lines)), w.created, 0o600, bytes.NewReader(lines))
+	entry, err := w.builder.begin(manifestName(w.id), int64(len(lines)), w.created, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := entry.Write(lines); err != nil {
+		return nil, err
+	}
+	unit, err := entry.Close()
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +317,7 @@ func (w *Writer) checkVersions(versions []blob.Version) error {
 }
 
 func (w *Writer) checkExtent(v blob.Version, e blob.Extent) error {
-	name := EntryName(v.Source, v.Path, v.Number, v.Root, e.Offset)
+	name := nameOf(&v, &e)
 	raw := e.Raw
 	if e.CopyOf != nil {
 		if e.CopyOf.Pack != "" {
