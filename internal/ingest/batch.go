@@ -128,12 +128,18 @@ func (b *batcher) copies() error {
 func (b *batcher) settle(p *piece) (bool, error) {
 	v := &p.version
 	v.Extents = []blob.Extent{{Size: v.Size, SHA256: v.SHA256}}
-	if of := b.current.writer.Holds(&v.Extents[0]); of != nil {
-		if err := b.current.writer.Link(v, &v.Extents[0], of); err != nil {
-			return false, err
+	c, e := b.current, &v.Extents[0]
+	if of := c.writer.Holds(e); of != nil {
+		err := c.writer.Link(v, e, of)
+		if errors.Is(err, pack.ErrNameTaken) { // the next pack tells of it
+			if err = errors.Join(b.seal(), b.begin()); err == nil {
+				e.CopyOf = &blob.Copy{Pack: c.pack.Name, Raw: of.Raw}
+			}
 		}
-		b.place(p)
-		return true, nil
+		if err == nil {
+			b.place(p)
+		}
+		return err == nil, err
 	}
 	stored, err := b.g.Index.ByRef(b.ctx, v.SHA256)
 	if errors.Is(err, index.ErrNotFound) {

@@ -125,6 +125,18 @@ func TestLifeGoose(t *testing.T) {
 	w.meets("another machine", "goose", s.dir, want)
 }
 
+// TestLifeGooseClash has sessions that are called so that no tar could extract all of them beside each other, or as another one is.
+func TestLifeGooseClash(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	b := newBase(s, gooseDir+"sessions.db", gooseFirst)
+	for i, id := range []string{gooseA, gooseA + "/messages.ndjson/1", gooseA + "/session.ndjson"} {
+		b.gooseSession(id, "2026-10-01 09:00:00")
+		b.gooseSays(id, "user", gooseText("mend the basket"), i)
+	}
+	b.do("INSERT INTO messages (session_id, role, content_json, created_timestamp) VALUES (CAST(? AS BLOB), 'user', '[]', 0)", gooseA)
+	w.meets("clash", "goose", s.dir, counts{runs: 3, conversations: 3, events: 3})
+}
+
 // TestLifeGooseFiles has a session in a file, which is written anew with each message, taken over into the database, and goes on there.
 func TestLifeGooseFiles(t *testing.T) {
 	s, w := newTree(t), newWorld(t)

@@ -281,7 +281,13 @@ func (st *stored) small() error {
 		return st.send(delivery{pieces: []*piece{p}})
 	}
 	p.version.Extents = []blob.Extent{{Size: st.v.Size, SHA256: st.v.SHA256}}
-	unit, err := st.builder.Put(&p.version, &p.version.Extents[0], bytes.NewReader(content))
+	r := bytes.NewReader(content)
+	unit, err := st.builder.Put(&p.version, &p.version.Extents[0], r)
+	if errors.Is(err, pack.ErrNameTaken) { // two parts of a database may be called so
+		if err = st.flush(); err == nil {
+			unit, err = st.builder.Put(&p.version, &p.version.Extents[0], r)
+		}
+	}
 	if err != nil {
 		return err
 	}

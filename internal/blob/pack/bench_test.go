@@ -22,11 +22,16 @@ func TestPackingAllocates(t *testing.T) {
 	small, long := w.text(500), w.text(large)
 	b := NewBuilder(Options{})
 	v := &blob.Version{Source: "src", Path: "threads/a/.meta/transcripts/20260301-1000.txt", Number: 1, ModTime: testTime, Extents: []blob.Extent{{Size: 500, Raw: 512}}}
+	versions := make([]blob.Version, entries)
+	for i := range versions {
+		versions[i] = *v
+		versions[i].Path = fmt.Sprintf("threads/a/.meta/transcripts/%d.txt", i)
+	}
 	var content bytes.Reader
 	add := func() {
-		for range entries {
+		for i := range versions {
 			content.Reset(small)
-			if _, err := b.Put(v, &v.Extents[0], &content); err != nil {
+			if _, err := b.Put(&versions[i], &v.Extents[0], &content); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -43,6 +43,7 @@ type Builder struct {
 	crowd   encoder // of units with many entries
 	small   []byte  // raw bytes of the small entries since the last Flush
 	entries []Entry
+	names   names  // of entries, as far as others than a Writer put them
 	window  []byte // of the large entry
 	first   []byte // member of it, raw
 	large   *LargeWriter
@@ -56,9 +57,22 @@ func NewBuilder(opts Options) *Builder {
 
 // Put adds the extent e of v, with its content: one of less than a member to the unit that is shared, a larger one as a unit of its
 // own. It returns the unit that is complete by that, or nil. Where a Writer puts the unit it sets e.Raw, so e stays where it is.
-// Less content than e.Size is ErrSize, of more the rest is not read; after an error, e is not in any unit.
+// Less content than e.Size is ErrSize, of more the rest is not read; after an error, e is not in any unit. ErrNameTaken says that the
+// shared unit cannot have it: Flush, and put it again.
 func (b *Builder) Put(v *blob.Version, e *blob.Extent, content io.Reader) (*Unit, error) {
-	return b.put(nameOf(v, e), v, e, content)
+	name := nameOf(v, e)
+	if e.Size >= int64(b.opts.MemberSize) {
+		return b.put(name, v, e, content)
+	}
+	dirs, ok := b.names.add(name, nil)
+	if !ok {
+		return nil, fmt.Errorf("entry %q: %w", name, ErrNameTaken)
+	}
+	unit, err := b.put(name, v, e, content)
+	if err != nil {
+		b.names.remove([]Entry{{Name: name}}, dirs)
+	}
+	return unit, err
 }
 
 func (b *Builder) put(name string, v *blob.Version, e *blob.Extent, content io.Reader) (*Unit, error) {
@@ -132,5 +146,6 @@ func (b *Builder) Flush() *Unit {
 	}
 	unit := &Unit{Entries: b.entries, members: []stored{enc.member(b.small)}, raw: int64(len(b.small))}
 	b.small, b.entries = b.small[:0], nil
+	b.names.clear()
 	return unit
 }

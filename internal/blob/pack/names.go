@@ -37,6 +37,11 @@ func (s *names) remove(entries []Entry, dirs []string) {
 	}
 }
 
+func (s *names) clear() {
+	clear(s.files)
+	clear(s.dirs)
+}
+
 // parents yields the directories above name, the nearest first.
 func parents(name string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {

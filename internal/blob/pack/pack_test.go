@@ -261,7 +261,7 @@ func beginPack(t *testing.T, store blob.Store) *Writer {
 // TestNameTaken puts into a pack what tar could not extract beside what is there.
 func TestNameTaken(t *testing.T) {
 	w := beginPack(t, blobtest.NewMemory())
-	for _, paths := range [][]string{{"a"}, {"b", "b"}, {"a/b"}, {"d"}, {"e/f", "e"}, {"g", "g/h"}} {
+	for _, paths := range [][]string{{"a"}, {"b", "a"}, {"a/b"}, {"d"}, {"e/f", "d"}, {"g", "a/b"}} {
 		if _, err := w.Append(smallUnit(t, paths...)); !errors.Is(err, ErrNameTaken) {
 			t.Errorf("%q: %v", paths, err)
 		}
@@ -274,6 +274,19 @@ func TestNameTaken(t *testing.T) {
 		}
 		if err := w.Link(&v, &v.Extents[0], w.Holds(&v.Extents[0])); !errors.Is(err, ErrNameTaken) || v.Extents[0].CopyOf != nil {
 			t.Errorf("link %q: %v", paths, err)
+		}
+	}
+	for _, paths := range [][]string{{"b", "b"}, {"e/f", "e"}, {"g", "g/h"}} {
+		b := NewBuilder(testOptions())
+		first, second := abc(paths[0]), abc(paths[1])
+		if _, err := b.Put(&first, &first.Extents[0], strings.NewReader("abc")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Put(&second, &second.Extents[0], nil); !errors.Is(err, ErrNameTaken) {
+			t.Errorf("%q in one unit: %v", paths, err)
+		}
+		if unit := b.Flush(); len(unit.Entries) != 1 {
+			t.Errorf("%q: %+v", paths, unit.Entries)
 		}
 	}
 	// What was refused is free.
