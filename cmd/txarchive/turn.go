@@ -20,7 +20,7 @@ func (v *viewer) piece(p *search.Piece) {
 	v.heading(p)
 	v.body(p, tool)
 	if p.Result != nil && p.Result.ID != p.ID {
-		v.result(p.Result, p.Guessed)
+		v.result(p.Result)
 	}
 }
 
@@ -55,16 +55,13 @@ func (v *viewer) heading(p *search.Piece) {
 }
 
 // result prints what a call gave.
-func (v *viewer) result(p *search.Piece, guessed bool) {
+func (v *viewer) result(p *search.Piece) {
 	word := "result"
 	switch p.Failed {
 	case transcript.Yes:
 		word = "failed"
 	case transcript.No:
 		word = "succeeded"
-	}
-	if guessed {
-		word += " (paired by order)"
 	}
 	if v.o.format == "markdown" {
 		fmt.Fprintf(v.a.out, "`%s` %s %s\n\n", p.ID, v.a.when(p.Time), word)

@@ -40,7 +40,7 @@ type pieceJSON struct {
 	Offset         int64           `json:"offset"`
 	Length         int64           `json:"length"`
 	Attributes     json.RawMessage `json:"attributes"`
-	ResultGuessed  bool            `json:"result_guessed"`
+	ResultGuessed  bool            `json:"result_guessed"` // never: the index tells which result a call has
 	Result         *pieceJSON      `json:"result"`
 }
 
@@ -52,7 +52,7 @@ func toJSON(p *search.Piece) *pieceJSON {
 	out := &pieceJSON{EventID: e.ID, ConversationID: e.Conversation, RunID: e.Run, Format: at.Format, Seq: e.Seq, Part: e.Part + 1, Parts: e.Parts,
 		Kind: string(e.Kind), Role: orNull(e.Role), Type: orNull(e.Type), Tool: orNull(e.Tool), At: wire(e.Time), CallID: orNull(e.Call),
 		Counted: e.Verdict == transcript.Counted, Verdict: string(e.Verdict), Marked: p.Marked, Source: at.Source, Path: at.Path, Version: at.Number,
-		Inner: orNull(at.Inner), Offset: at.Offset, Length: at.Length, Attributes: attributes(e.Attributes), ResultGuessed: p.Guessed}
+		Inner: orNull(at.Inner), Offset: at.Offset, Length: at.Length, Attributes: attributes(e.Attributes)}
 	if e.Failed != transcript.Unstated {
 		failed := e.Failed == transcript.Yes
 		out.Failed = &failed

@@ -198,8 +198,7 @@ func (s *Searcher) readAll(ctx context.Context, hits []*found, beside func(), th
 
 // placed reads texts of hits, after a look where all of them lie.
 func (s *Searcher) placed(ctx context.Context, hits []*found) func(context.Context, index.Place, int) (string, error) {
-	p, ok := s.Texts.(Placer)
-	if !ok || len(hits) < 2 {
+	if len(hits) < 2 {
 		return s.Texts.Text
 	}
 	places := make([]index.Place, 0, len(hits))
@@ -208,15 +207,12 @@ func (s *Searcher) placed(ctx context.Context, hits []*found) func(context.Conte
 			places = append(places, f.Place)
 		}
 	}
-	return p.Placed(ctx, places)
+	return s.Texts.Placed(ctx, places)
 }
 
 func (a *Answer) result(ctx context.Context, f *found) (Result, error) {
 	r := Result{Hit: f.Hit, Score: f.score}
-	var err error
-	if r.Conversation, r.Run, err = a.found.labels(ctx, &f.Event); err != nil {
-		return r, err
-	}
+	r.Conversation, r.Run = a.found.conversations[f.Conversation], a.found.runs[f.Run] // what was not learned went with a prune
 	if a.o.NoSnippets {
 		return r, nil
 	}

@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"fmt"
-	"iter"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -29,12 +28,6 @@ const (
 	longestFold  = 16
 	longestASCII = 5
 )
-
-// Cutter is a Vocabulary that finds pieces of words that were too long for one term on the way.
-type Cutter interface {
-	// TermsOrCut is Terms, and the terms of at least size bytes that end with the beginning of the text.
-	TermsOrCut(ctx context.Context, contains string, size int) iter.Seq2[string, error]
-}
 
 // candidates finds what the index can be asked in place of a pattern.
 type candidates struct {
@@ -201,18 +194,9 @@ func (c *candidates) ending(ctx context.Context, word string, rest []string, ope
 			return after, nil
 		}
 	}
-	v, ok := c.index.(Vocabulary)
-	if !ok {
-		return after, nil
-	}
 	e := ends{word: word, rest: rest, open: open, most: c.most}
 	endings := prefixes(e.word)
-	cutter, ok := v.(Cutter)
-	terms := v.Terms(ctx, word)
-	if ok {
-		terms = cutter.TermsOrCut(ctx, word, cutTerm)
-	}
-	for t, err := range terms {
+	for t, err := range c.index.TermsOrCut(ctx, word, cutTerm) {
 		if err != nil {
 			return after, fmt.Errorf("terms: %w", err)
 		}
@@ -223,20 +207,12 @@ func (c *candidates) ending(ctx context.Context, word string, rest []string, ope
 				}
 			}
 		}
-		if ok && len(t) >= cutTerm {
+		if len(t) >= cutTerm {
 			e.cut(t, endings)
 		}
 		if e.full() {
 			return after, nil
 		}
-	}
-	if !ok {
-		if err := c.straddle(ctx, v, &e); err != nil {
-			return after, err
-		}
-	}
-	if e.full() {
-		return after, nil
 	}
 	if often, err := c.often(ctx, e.sure); often || err != nil {
 		return after, err
@@ -250,10 +226,8 @@ const textCost = 6
 // often says whether texts have one of many terms so often that a look at the newest texts finds as many as are wanted
 // sooner than a look at all the terms. The shortest terms are taken for the most frequent, and some others for the rest.
 func (c *candidates) often(ctx context.Context, terms []query.Node) (bool, error) {
-	ranker, ok := c.index.(Ranker)
-	sizer, known := c.index.(Sizer)
 	const some = 8
-	if !ok || !known || c.want == 0 || len(terms) < 8*some {
+	if c.want == 0 || len(terms) < 8*some {
 		return false, nil
 	}
 	short := slices.Clone(terms)
@@ -262,41 +236,16 @@ func (c *candidates) often(ctx context.Context, terms []query.Node) (bool, error
 	for i := range some {
 		asked = append(asked, short[i].(query.Terms).Text, short[some+i*(len(short)-some)/some].(query.Terms).Text)
 	}
-	having, err := ranker.Having(ctx, asked)
+	having, err := c.index.Having(ctx, asked)
 	if err != nil {
 		return false, err
 	}
-	_, rows, _, err := sizer.Size(ctx)
+	_, rows, _, err := c.index.Size(ctx)
 	hits := int64(0)
 	for i := 0; i < len(having); i += 2 {
 		hits += having[i] + having[i+1]*int64(len(terms)/some)
 	}
 	return textCost*int64(c.want)*rows < hits*int64(len(terms)), err
-}
-
-// straddle adds words that were cut inside of what is looked for, where the long terms are not known.
-func (c *candidates) straddle(ctx context.Context, v Vocabulary, e *ends) error {
-	// The beginning of what is looked for ends a term that is not known: its end must do where it is the longer one.
-	var endings []string
-	for _, p := range prefixes(e.word) {
-		if 2*len(p) > len(e.word) {
-			endings = append(endings, p)
-			continue
-		}
-		e.add(append(term.Words(e.word[len(p):]), e.rest...), e.open)
-	}
-	if len(endings) == 0 {
-		return nil
-	}
-	for t, err := range v.Terms(ctx, endings[0]) {
-		if err != nil {
-			return fmt.Errorf("terms: %w", err)
-		}
-		if e.cut(t, endings); e.full() {
-			return nil
-		}
-	}
-	return nil
 }
 
 // prefixes returns the beginnings of a word that can end a term, shorter than the word.
@@ -341,9 +290,6 @@ func (e *ends) whole(t string) {
 // cut takes a term that may be the first piece of a long word.
 func (e *ends) cut(t string, endings []string) {
 	e.seen++
-	if len(t) < cutTerm {
-		return
-	}
 	for _, p := range endings {
 		switch rest := e.word[len(p):]; {
 		case !strings.HasSuffix(t, p) || !e.cutBehind(len(p), len(t)):

@@ -240,32 +240,16 @@ func (a *Answer) aside(ctx context.Context) {
 }
 
 func (a *Answer) size(ctx context.Context, c *Coverage) error {
-	switch idx := a.s.Index.(type) {
-	case Sizer:
-		events, rows, problems, err := idx.Size(ctx)
-		if err == nil {
-			c.Events, c.Rows, c.Problems = &events, &rows, &problems
-		}
-		return err
-	case index.Census:
-		stats, err := idx.Totals(ctx)
-		if err == nil {
-			c.Events, c.Problems = &stats.Totals.Events, &stats.Totals.Problems
-		}
-		return err
+	events, rows, problems, err := a.s.Index.Size(ctx)
+	if err == nil {
+		c.Events, c.Rows, c.Problems = &events, &rows, &problems
 	}
-	return nil
+	return err
 }
 
 // thinned counts the runs that a search does not see all words of.
 func (a *Answer) thinned(ctx context.Context, c *Coverage) error {
-	idx, ok := a.s.Index.(interface {
-		Thinned(ctx context.Context) (runs int64, err error)
-	})
-	if !ok {
-		return nil
-	}
-	n, err := idx.Thinned(ctx)
+	n, err := a.s.Index.Thinned(ctx)
 	if err == nil {
 		c.Thinned = &n
 	}
@@ -317,13 +301,11 @@ func (a *Answer) explain(ctx context.Context, c *Coverage) error {
 	}
 	for _, q := range questions {
 		x.Alternatives = append(x.Alternatives, q.String())
-		if e, ok := a.s.Index.(Explainer); ok {
-			lines, err := e.Explain(ctx, q.tree, index.Page{After: a.o.After, AllVersions: a.o.AllVersions})
-			if err != nil {
-				return err
-			}
-			x.Engine = append(x.Engine, lines...)
+		lines, err := a.s.Index.Explain(ctx, q.tree, index.Page{After: a.o.After, AllVersions: a.o.AllVersions})
+		if err != nil {
+			return err
 		}
+		x.Engine = append(x.Engine, lines...)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite"
 	"github.com/txarchive/txarchive/internal/query"
 )
 
@@ -133,9 +134,9 @@ func TestProposals(t *testing.T) {
 	}
 }
 
-// able is an index with every ability, some of them made of what it can do anyway.
+// able is an index that tells some things of its own.
 type able struct {
-	full
+	*sqlite.DB
 	w *world
 }
 
@@ -169,7 +170,7 @@ func TestAbilities(t *testing.T) {
 	second.Number = 2
 	w.take(second)
 	s := w.searcher()
-	s.Index = able{full{w.db}, w}
+	s.Index = able{w.db, w}
 	_, c := find(t, s, "go role:user", Options{Explain: true})
 	if *c.Rows != int64(len(w.rows)) || *c.Problems != 7 || !slices.Equal(c.Explain.Engine, []string{"SCAN go role:user"}) {
 		t.Errorf("%+v %+v", c, c.Explain)
@@ -196,7 +197,7 @@ func TestAbilities(t *testing.T) {
 }
 
 // slowIndex counts for as long as it is let.
-type slowIndex struct{ full }
+type slowIndex struct{ *sqlite.DB }
 
 func (slowIndex) Count(ctx context.Context, _ *query.Tree, _ index.Page) (int64, error) {
 	<-ctx.Done()
@@ -208,7 +209,7 @@ func TestTimeoutEndsAll(t *testing.T) {
 	w := newWorld(t)
 	w.take(talk("one", "some words", "more words"))
 	s := w.searcher()
-	s.Index = slowIndex{full{w.db}}
+	s.Index = slowIndex{w.db}
 	a, err := s.Find(t.Context(), "words role:user", Options{Timeout: 10 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)

@@ -112,8 +112,7 @@ func (a *Answer) Facets(fields ...string) ([]Facet, error) {
 
 // originals asks the index for the versions that have hits; told is false where it cannot say, or where not all are wanted.
 func (a *Answer) originals() (all []index.VersionKey, told bool, err error) {
-	idx, ok := a.s.Index.(Tallier)
-	if !ok || a.o.Limit > 0 || a.o.Timeout > 0 || a.o.After != "" || a.o.Sort == Relevance {
+	if a.o.Limit > 0 || a.o.Timeout > 0 || a.o.After != "" || a.o.Sort == Relevance {
 		return nil, false, nil
 	}
 	tree, err := a.alone(a.ctx)
@@ -122,13 +121,12 @@ func (a *Answer) originals() (all []index.VersionKey, told bool, err error) {
 	}
 	started := a.s.Now()
 	defer func() { a.elapsed = a.s.Now().Sub(started) }()
-	all, rows, err := idx.Originals(a.ctx, tree, index.Page{AllVersions: a.o.AllVersions}, a.o.Sort == Oldest)
+	all, rows, err := a.s.Index.Originals(a.ctx, tree, index.Page{AllVersions: a.o.AllVersions}, a.o.Sort == Oldest)
 	a.ended, a.shown = err == nil, int(rows)
 	return all, true, err
 }
 
-// Tallier is an index that counts hits by their values of fields, and names the originals that have some, without
-// fetching them.
+// Tallier counts hits by their values of fields, and names the originals that have some, without fetching them.
 type Tallier interface {
 	// Originals gives the versions that have hits, in the order of their newest hits or of their oldest, and how many hits
 	// there are.
@@ -141,8 +139,7 @@ type Tallier interface {
 // tally asks the index for the counts; told is false where it cannot say.
 func (a *Answer) tally(fields []string) (counts map[Facet]int64, told bool, err error) {
 	counts = map[Facet]int64{}
-	idx, ok := a.s.Index.(Tallier)
-	if !ok || len(fields) == 0 || a.o.Limit > 0 || a.o.After != "" {
+	if len(fields) == 0 || a.o.Limit > 0 || a.o.After != "" {
 		return counts, false, nil
 	}
 	tree, err := a.alone(a.ctx)
@@ -156,7 +153,7 @@ func (a *Answer) tally(fields []string) (counts map[Facet]int64, told bool, err 
 		defer cancel()
 		ctx = short
 	}
-	all, rows, err := idx.Tally(ctx, tree, index.Page{AllVersions: a.o.AllVersions}, fields)
+	all, rows, err := a.s.Index.Tally(ctx, tree, index.Page{AllVersions: a.o.AllVersions}, fields)
 	a.ended, a.shown = err == nil, int(rows)
 	if err != nil {
 		err = a.stopped(ctx, err)
@@ -208,8 +205,8 @@ func (a *Answer) Count(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, a.stopped(ctx, err)
 	}
-	if idx, ok := a.s.Index.(Counter); ok && tree != nil {
-		n, err := idx.Count(ctx, tree, index.Page{AllVersions: a.o.AllVersions})
+	if tree != nil {
+		n, err := a.s.Index.Count(ctx, tree, index.Page{AllVersions: a.o.AllVersions})
 		a.ended, a.shown = err == nil, int(n)
 		if err != nil {
 			err = a.stopped(ctx, err)

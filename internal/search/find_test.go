@@ -196,6 +196,10 @@ func (f textsFunc) Text(ctx context.Context, p index.Place, part int) (string, e
 	return f(ctx, p, part)
 }
 
+func (f textsFunc) Placed(context.Context, []index.Place) func(context.Context, index.Place, int) (string, error) {
+	return f
+}
+
 func TestErrors(t *testing.T) {
 	w := newWorld(t)
 	s := w.searcher()
@@ -356,7 +360,7 @@ func TestAnyText(t *testing.T) {
 	}
 }
 
-// TestFacetsAgree counts by every field with an index that counts and with one that only finds.
+// TestFacetsAgree counts by every field as the index does, and hit by hit, as under a limit.
 func TestFacetsAgree(t *testing.T) {
 	s := newScribe(t, 11)
 	w := newWorld(t)
@@ -366,10 +370,8 @@ func TestFacetsAgree(t *testing.T) {
 	for _, text := range []string{"", "e*", "role:user", "-error", "*rro*"} {
 		for _, all := range []bool{false, true} {
 			var want []Facet
-			for _, idx := range []Index{plain{w.db}, full{w.db}} {
-				searcher := w.searcher()
-				searcher.Index = idx
-				a, err := searcher.Find(t.Context(), text, Options{AllVersions: all})
+			for _, limit := range []int{10_000, 0} {
+				a, err := w.searcher().Find(t.Context(), text, Options{AllVersions: all, Limit: limit})
 				if err != nil {
 					t.Fatal(err)
 				}

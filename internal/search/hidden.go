@@ -88,7 +88,7 @@ func (a *Answer) hiddenByRule(ctx context.Context, c *Coverage) error {
 	if a.o.AllVersions {
 		return nil
 	}
-	if _, ok := a.s.Index.(Counter); ok && len(a.patterns()) == 0 {
+	if len(a.patterns()) == 0 {
 		all, more, err := a.count(ctx, a.tree, true)
 		if err != nil || more {
 			return err
@@ -116,8 +116,8 @@ func (a *Answer) hiddenByRule(ctx context.Context, c *Coverage) error {
 
 // count returns how many hits a query has, as far as it is worth counting.
 func (a *Answer) count(ctx context.Context, t *query.Tree, all bool) (n int64, more bool, err error) {
-	if idx, ok := a.s.Index.(Counter); ok && (t.Root == nil || !patterned(t.Root)) {
-		n, err = idx.Count(ctx, t, index.Page{Limit: countMax, AllVersions: all})
+	if t.Root == nil || !patterned(t.Root) {
+		n, err = a.s.Index.Count(ctx, t, index.Page{Limit: countMax, AllVersions: all})
 		return n, n == countMax, err
 	}
 	more, err = a.each(ctx, t, all, nil, func(*found) { n++ })
@@ -235,12 +235,8 @@ func (a *Answer) proposeText(ctx context.Context, c *Coverage, n query.Node) err
 			return err
 		}
 	}
-	v, ok := a.s.Index.(Vocabulary)
-	if !ok {
-		return nil
-	}
 	for _, w := range words {
-		near, err := nearest(ctx, v, w)
+		near, err := nearest(ctx, a.s.Index, w)
 		if err != nil {
 			return err
 		}
@@ -346,9 +342,7 @@ func nearest(ctx context.Context, v Vocabulary, word string) ([]string, error) {
 		return false, nil
 	}
 	// Most slips are behind the beginning, and there the words are quickly found.
-	if v, ok := v.(interface {
-		TermsFrom(ctx context.Context, prefix string) iter.Seq2[string, error]
-	}); ok && len(thirds) > 0 {
+	if len(thirds) > 0 {
 		if there, err := sieve(v.TermsFrom(ctx, thirds[0])); there || err != nil {
 			return nil, err
 		}
@@ -356,7 +350,8 @@ func nearest(ctx context.Context, v Vocabulary, word string) ([]string, error) {
 	if len(distances) == 0 {
 		short, cancel := context.WithTimeout(ctx, nearTime)
 		defer cancel()
-		if there, err := sieve(likely(short, v, word, thirds)); there || err != nil && short.Err() == nil {
+		const most = 2 * utf8.UTFMax // bytes that two slips add or remove
+		if there, err := sieve(v.TermsAny(short, thirds, len(word)-most, len(word)+most)); there || err != nil && short.Err() == nil {
 			return nil, err
 		}
 	}
@@ -366,25 +361,6 @@ func nearest(ctx context.Context, v Vocabulary, word string) ([]string, error) {
 	}
 	slices.SortFunc(near, func(a, b string) int { return cmp.Or(cmp.Compare(distances[a], distances[b]), cmp.Compare(a, b)) })
 	return near[:min(len(near), maxNear)], nil
-}
-
-// likely yields the words that have one of the thirds of a word, some of them more than once.
-func likely(ctx context.Context, v Vocabulary, word string, thirds []string) iter.Seq2[string, error] {
-	const most = 2 * utf8.UTFMax // bytes that two slips add or remove
-	if v, ok := v.(interface {
-		TermsAny(ctx context.Context, contain []string, least, most int) iter.Seq2[string, error]
-	}); ok {
-		return v.TermsAny(ctx, thirds, len(word)-most, len(word)+most)
-	}
-	return func(yield func(string, error) bool) {
-		for _, third := range thirds {
-			for t, err := range v.Terms(ctx, third) {
-				if !yield(t, err) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // slips is query.Distance up to 3.

@@ -111,12 +111,6 @@ func (a *Answer) ordered(ctx context.Context) iter.Seq2[found, error] {
 // slice is how many hits are held to turn their order round.
 const slice = 2048
 
-// Pacer is an index that knows how its rows lie in time.
-type Pacer interface {
-	// Pace returns about when so many rows have come since a time; the greatest time when there are not so many.
-	Pace(ctx context.Context, from int64, rows int) (to int64, err error)
-}
-
 // oldest walks time forward, a stretch that may have less than slice hits after the other, and turns those round.
 func (a *Answer) oldest(ctx context.Context) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
@@ -137,14 +131,7 @@ func (a *Answer) oldest(ctx context.Context) iter.Seq2[found, error] {
 		if a.from != nil {
 			from = a.from.row.Near
 		}
-		if _, ok := a.s.Index.(Pacer); ok {
-			w.forward(from, newest.Near+1)
-			return
-		}
-		if from < 0 && !w.walk(from, min(0, newest.Near+1)) {
-			return
-		}
-		w.walk(max(from, 0), newest.Near+1)
+		w.forward(from, newest.Near+1)
 	}
 }
 
@@ -160,19 +147,19 @@ type walker struct {
 const firstPace = 1000
 
 // forward walks as walk does, by stretches of as many rows as will have some hits, but less than can be held.
-func (w *walker) forward(from, to int64) bool {
-	pacer := w.a.s.Index.(Pacer)
+func (w *walker) forward(from, to int64) {
 	for pace := firstPace; from < to; {
-		next, err := pacer.Pace(w.ctx, from, pace)
+		next, err := w.a.s.Index.Pace(w.ctx, from, pace)
 		if err != nil {
-			return w.yield(found{}, err)
+			w.yield(found{}, err)
+			return
 		}
 		if next = min(next, to); next <= from {
 			next = to
 		}
 		before := w.hits
 		if !w.walk(from, next) {
-			return false
+			return
 		}
 		from = next
 		switch n := w.hits - before; {
@@ -184,7 +171,6 @@ func (w *walker) forward(from, to int64) bool {
 			pace = max(pace/2, firstPace)
 		}
 	}
-	return true
 }
 
 // earliest is the oldest time that bounds a search; what is older has no bound.
@@ -285,15 +271,14 @@ func (a *Answer) relevance(ctx context.Context) iter.Seq2[found, error] {
 
 // fill completes hits that were only skimmed.
 func (a *Answer) fill(ctx context.Context, some []found) error {
-	r, ok := a.s.Index.(Ranker)
-	if !ok || !a.skimmed {
+	if !a.skimmed {
 		return nil
 	}
 	hits := make([]*index.Hit, len(some))
 	for i := range some {
 		hits[i] = &some[i].Hit
 	}
-	return r.Fill(ctx, hits)
+	return a.s.Index.Fill(ctx, hits)
 }
 
 func (a *Answer) rank(ctx context.Context) ([]found, error) {
@@ -303,8 +288,7 @@ func (a *Answer) rank(ctx context.Context) ([]found, error) {
 		more = append(more, query.Range{To: time.UnixMicro(a.top + 1).UTC()})
 	}
 	var ranked []found
-	phrases, known := a.frequent()
-	a.skimmed = known != nil
+	a.skimmed = len(a.marks.phrases) == len(a.marks.each) && len(a.patterns()) == 0 // the index can rank by phrases
 	for f, err := range a.stream(ctx, "", more...) {
 		if err != nil {
 			return nil, err
@@ -322,13 +306,13 @@ func (a *Answer) rank(ctx context.Context) ([]found, error) {
 		ranked = append(ranked, f)
 		ranked[len(ranked)-1].text = "" // a window of whole texts would be too much to hold
 	}
-	if known != nil {
-		return ranked, a.bm25(ctx, known, phrases, ranked)
+	if a.skimmed {
+		return ranked, a.bm25(ctx, ranked)
 	}
 	return ranked, a.scores(ctx, ranked)
 }
 
-// Ranker is an index that knows how often words stand in its rows.
+// Ranker tells how often words stand in rows.
 type Ranker interface {
 	// Skim is Find for those who rank hits: they have their ids, kind, role, size and time. Fill completes those that are
 	// wanted.
@@ -340,22 +324,14 @@ type Ranker interface {
 	Having(ctx context.Context, terms []string) ([]int64, error)
 }
 
-// frequent returns the phrases that an index can rank by, or nil where texts must be looked at.
-func (a *Answer) frequent() ([][]string, Ranker) {
-	r, ok := a.s.Index.(Ranker)
-	if !ok || len(a.marks.phrases) != len(a.marks.each) || len(a.patterns()) > 0 {
-		return nil, nil
-	}
-	return a.marks.phrases, r
-}
-
 // bm25 scores hits without a look at their texts.
-func (a *Answer) bm25(ctx context.Context, r Ranker, phrases [][]string, ranked []found) error {
+func (a *Answer) bm25(ctx context.Context, ranked []found) error {
+	phrases := a.marks.phrases
 	rows := make([]int64, len(ranked))
 	for i := range ranked {
 		rows[i] = ranked[i].Row
 	}
-	counts, having, err := r.Frequencies(ctx, rows, phrases)
+	counts, having, err := a.s.Index.Frequencies(ctx, rows, phrases)
 	if err != nil {
 		return err
 	}

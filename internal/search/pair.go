@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -113,14 +114,9 @@ func (p *pairing) add(t *turn, e index.Event) error {
 
 // call notes a call that waits for its result.
 func (p *pairing) call(call *Piece) error {
-	idx, ok := p.s.Index.(Pairer)
-	if !ok {
-		p.open = append(p.open, call)
-		return nil
-	}
 	if call.Seq > p.until {
 		p.until = call.Seq + PairWindow
-		known, err := idx.Results(p.ctx, p.conversation, call.Seq, p.until)
+		known, err := p.s.Index.Results(p.ctx, p.conversation, call.Seq, p.until)
 		if err != nil {
 			return err
 		}
@@ -133,46 +129,25 @@ func (p *pairing) call(call *Piece) error {
 	return nil
 }
 
-// callOf finds the call of a result: the one that the index tells, else the first open one of the same tool.
+// callOf finds the open call of a result, nil for none.
 func (p *pairing) callOf(result *Piece) *Piece {
-	at := -1
-	if _, ok := p.s.Index.(Pairer); ok {
-		call := p.wanted[result.ID]
-		for i, c := range p.open {
-			if c == call {
-				at = i
-			}
-		}
-		delete(p.wanted, result.ID)
-	} else {
-		for i, c := range p.open {
-			if result.Tool == "" || c.Tool == result.Tool {
-				at = i
-				break
-			}
-		}
-		result.Guessed = true
-	}
-	if at < 0 {
-		result.Guessed = false
+	call := p.wanted[result.ID]
+	delete(p.wanted, result.ID)
+	if !slices.Contains(p.open, call) {
 		return nil
 	}
-	call := p.open[at]
-	p.open = append(p.open[:at], p.open[at+1:]...)
-	call.Guessed, result.Guessed = result.Guessed, false
+	p.close(call)
 	return call
+}
+
+// close has a call wait no longer.
+func (p *pairing) close(call *Piece) {
+	p.open = slices.DeleteFunc(p.open, func(c *Piece) bool { return c == call })
 }
 
 // waits says whether a call of the turn has no result yet.
 func (p *pairing) waits(t *turn) bool {
-	for _, c := range p.open {
-		for _, piece := range t.pieces {
-			if piece == c {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.pieces, func(piece *Piece) bool { return slices.Contains(p.open, piece) })
 }
 
 // flush yields the first turn. One of which only results were left that stand elsewhere is none.
@@ -180,12 +155,7 @@ func (p *pairing) flush() error {
 	t := p.turns[0]
 	p.turns = p.turns[1:]
 	for _, piece := range t.pieces {
-		for i, c := range p.open {
-			if c == piece {
-				p.open = append(p.open[:i], p.open[i+1:]...)
-				break
-			}
-		}
+		p.close(piece)
 		for r := piece; r != nil; r = r.Result {
 			if err := p.s.fill(p.ctx, r, p.o); err != nil {
 				return err

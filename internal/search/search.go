@@ -22,59 +22,55 @@ import (
 // goroutines.
 type Texts interface {
 	Text(ctx context.Context, place index.Place, part int) (string, error)
-}
-
-// Placer is Texts that look up at once where several texts lie.
-type Placer interface {
-	Texts
-	// Placed returns what Text does, for places of these.
+	// Placed returns what Text does, for places of these: it looks up at once where they lie.
 	Placed(ctx context.Context, places []index.Place) func(ctx context.Context, place index.Place, part int) (string, error)
 }
 
-// Index is what is asked. An index may also be a Vocabulary, Counter, Sizer, Pairer, Labeler, Pacer or Explainer; what it is
-// not, is made up for in a slower way or left unknown.
+// Index is what is asked: for rows, for things by their ids, and for what it can tell without fetching rows.
 type Index interface {
 	index.Reader
 	index.Lookup
-}
-
-// Vocabulary is an index that knows its terms.
-type Vocabulary interface {
-	// Terms yields the words that contain a text that is folded as terms are. Parts of identifiers stand in the words
-	// that they are parts of.
-	Terms(ctx context.Context, contains string) iter.Seq2[string, error]
-}
-
-// Counter is an index that counts hits without fetching them.
-type Counter interface {
-	// Count returns how many rows match, at most page.Limit (0 is no limit). page.After is not looked at.
-	Count(ctx context.Context, q *query.Tree, page index.Page) (int64, error)
-}
-
-// Sizer is an index that knows how much it holds without counting everything.
-type Sizer interface {
-	// Size returns the events that count, all rows that are searched (parts, and what is searchable but no event),
-	// and the problems.
-	Size(ctx context.Context) (events, rows, problems int64, err error)
-}
-
-// Pairer is an index that tells which result belongs to which call.
-type Pairer interface {
+	Vocabulary
+	Counter
+	Tallier
+	Ranker
+	Labeler
+	// Pace returns about when so many rows have come since a time; the greatest time when there are not so many.
+	Pace(ctx context.Context, from int64, rows int) (to int64, err error)
 	// Results returns the public ids of the rows with the results of calls, by the public ids of the calls,
 	// for calls of one conversation with from <= seq <= to. Calls without a result are missing.
 	Results(ctx context.Context, conversation string, from, to int64) (map[string]string, error)
+	// Explain tells how the index would find something.
+	Explain(ctx context.Context, q *query.Tree, page index.Page) ([]string, error)
 }
 
-// Labeler is an index that tells what a hit is shown with at less cost than a look at the whole run.
+// Vocabulary is the words of an index, folded as terms are. Parts of identifiers stand in the words that they are parts of.
+type Vocabulary interface {
+	// TermsOrCut yields the words that contain a text, and those of at least size bytes that end with the beginning of the text: they
+	// may be pieces of words that were too long for one term.
+	TermsOrCut(ctx context.Context, contains string, size int) iter.Seq2[string, error]
+	// TermsFrom yields the words that begin so.
+	TermsFrom(ctx context.Context, prefix string) iter.Seq2[string, error]
+	// TermsAny yields the words of least to most bytes that contain one of some texts.
+	TermsAny(ctx context.Context, contain []string, least, most int) iter.Seq2[string, error]
+}
+
+// Counter counts without fetching.
+type Counter interface {
+	// Count returns how many rows match, at most page.Limit (0 is no limit). page.After is not looked at.
+	Count(ctx context.Context, q *query.Tree, page index.Page) (int64, error)
+	// Size returns the events that count, all rows that are searched (parts, and what is searchable but no event),
+	// and the problems.
+	Size(ctx context.Context) (events, rows, problems int64, err error)
+	// Thinned returns how many runs have originals that a policy has taken words of out of the index.
+	Thinned(ctx context.Context) (runs int64, err error)
+}
+
+// Labeler tells what a hit is shown with at less cost than a look at the whole run.
 type Labeler interface {
 	// Labels calls take with conversations and their runs, without their counts, versions and places. Those that are not
 	// there are missing.
 	Labels(ctx context.Context, conversations []string, take func(index.Conversation, index.Run)) error
-}
-
-// Explainer is an index that tells how it would find something.
-type Explainer interface {
-	Explain(ctx context.Context, q *query.Tree, page index.Page) ([]string, error)
 }
 
 // Source is what is known of a source at the moment of a search.

@@ -46,8 +46,6 @@ type Piece struct {
 	Rest   int    // bytes of the text beyond Text, not shown
 	Err    error  // the text could not be read
 	Result *Piece // of a call, where it is known
-	// Guessed says that Result was paired by order because the index does not tell.
-	Guessed bool
 }
 
 // Conversation shows a conversation by its id, or so much of the beginning of it that no other has it.

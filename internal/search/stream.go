@@ -129,8 +129,8 @@ func (a *Answer) stream(ctx context.Context, after string, more ...query.Node) i
 			page.First, limit = true, a.o.Limit+1 // one more tells that there is more
 		}
 		find := a.s.Index.Find
-		if r, ok := a.s.Index.(Ranker); ok && a.skimmed {
-			find, limit = r.Skim, a.o.Window+1
+		if a.skimmed {
+			find, limit = a.s.Index.Skim, a.o.Window+1
 		}
 		last := ""
 		for f, err := range a.readChecked(ctx, questions, merge(ctx, find, questions, page, limit)) {
@@ -327,7 +327,7 @@ func inOrder(heads []*head, yield func(candidate, error) bool) {
 
 // lookup remembers the conversations and runs of the last hits.
 type lookup struct {
-	index         Index
+	index         Labeler
 	conversations map[string]index.Conversation
 	runs          map[string]index.Run
 }
@@ -335,16 +335,12 @@ type lookup struct {
 // maxLookup bounds what a lookup remembers.
 const maxLookup = 256
 
-func newLookup(idx Index) *lookup {
+func newLookup(idx Labeler) *lookup {
 	return &lookup{idx, map[string]index.Conversation{}, map[string]index.Run{}}
 }
 
-// learn looks up what hits are shown with, without counts where the index spares them: all of them at once.
+// learn looks up what hits are shown with: all of them at once.
 func (l *lookup) learn(ctx context.Context, hits []found) error {
-	labeler, ok := l.index.(Labeler)
-	if !ok {
-		return nil
-	}
 	if len(l.conversations) >= maxLookup {
 		clear(l.conversations)
 		clear(l.runs)
@@ -359,46 +355,7 @@ func (l *lookup) learn(ctx context.Context, hits []found) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return labeler.Labels(ctx, ids, func(c index.Conversation, r index.Run) { l.conversations[c.ID], l.runs[r.ID] = c, r })
-}
-
-// labels returns what a hit is shown with.
-func (l *lookup) labels(ctx context.Context, e *index.Event) (index.Conversation, index.Run, error) {
-	if _, ok := l.index.(Labeler); ok { // what was not learned went with a prune
-		return l.conversations[e.Conversation], l.runs[e.Run], nil
-	}
-	c, err := l.conversation(ctx, e.Conversation)
-	if err != nil {
-		return c, index.Run{}, err
-	}
-	r, err := l.run(ctx, e.Run)
-	return c, r, err
-}
-
-func (l *lookup) conversation(ctx context.Context, id string) (index.Conversation, error) {
-	return remember(ctx, l.conversations, id, l.index.Conversation)
-}
-
-func (l *lookup) run(ctx context.Context, id string) (index.Run, error) {
-	return remember(ctx, l.runs, id, l.index.Run)
-}
-
-func remember[T any](ctx context.Context, m map[string]T, id string, get func(context.Context, string) (T, error)) (T, error) {
-	if v, ok := m[id]; ok {
-		return v, nil
-	}
-	v, err := get(ctx, id)
-	if errors.Is(err, index.ErrNotFound) { // it went with a prune between the hit and this question
-		return v, nil
-	}
-	if err != nil {
-		return v, err
-	}
-	if len(m) >= maxLookup {
-		clear(m)
-	}
-	m[id] = v
-	return v, nil
+	return l.index.Labels(ctx, ids, func(c index.Conversation, r index.Run) { l.conversations[c.ID], l.runs[r.ID] = c, r })
 }
 
 // eventOf cuts the part off the public id of a row.

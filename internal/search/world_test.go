@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"fmt"
-	"iter"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -58,26 +57,15 @@ func (w *world) Text(ctx context.Context, p index.Place, part int) (string, erro
 	return text, ctx.Err()
 }
 
-// full is an index that has every ability.
-type full struct{ *sqlite.DB }
-
-// half knows its terms and not which of them are pieces of longer words.
-type half struct {
-	Index
-	f full
+// Placed is Text.
+func (w *world) Placed(context.Context, []index.Place) func(context.Context, index.Place, int) (string, error) {
+	return w.Text
 }
-
-func (h half) Terms(ctx context.Context, contains string) iter.Seq2[string, error] {
-	return h.f.Terms(ctx, contains)
-}
-
-// plain hides everything that an index may also be.
-type plain struct{ Index }
 
 var now = indextest.Epoch.Add(24 * time.Hour)
 
 func (w *world) searcher() *Searcher {
-	return &Searcher{Index: full{w.db}, Texts: w, Now: func() time.Time { return now }}
+	return &Searcher{Index: w.db, Texts: w, Now: func() time.Time { return now }}
 }
 
 // take commits originals of one run each, and remembers their rows.
