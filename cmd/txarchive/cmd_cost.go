@@ -195,11 +195,10 @@ func (o *costOptions) only(ctx context.Context, a *app, store *archive.Archive, 
 	if err != nil {
 		return err
 	}
-	parts := []query.Node{node}
-	if c.Query != nil && c.Query.Root != nil {
-		parts = append(parts, c.Query.Root)
+	if c.Query != nil {
+		node = query.Conjunction(node, c.Query.Root)
 	}
-	c.Query = &query.Tree{Root: conjunction(parts)}
+	c.Query = &query.Tree{Root: node}
 	return nil
 }
 

@@ -46,9 +46,7 @@ func (o *listOptions) selection(a *app) (index.Selection, error) {
 		if err != nil {
 			return index.Selection{}, err
 		}
-		if tree.Root != nil {
-			parts = append(parts, tree.Root)
-		}
+		parts = append(parts, tree.Root)
 	}
 	for _, f := range []struct{ flag, value string }{{"format", o.formatName}, {"source", o.source}, {"project", o.project}} {
 		if f.value == "" {
@@ -70,26 +68,7 @@ func (o *listOptions) selection(a *app) (index.Selection, error) {
 		}
 		parts = append(parts, n)
 	}
-	return index.Selection{Query: &query.Tree{Root: conjunction(parts)}}, nil
-}
-
-// conjunction is what matches every one of the nodes; nil for none.
-func conjunction(parts []query.Node) query.Node {
-	var flat []query.Node
-	for _, n := range parts {
-		if and, ok := n.(query.And); ok {
-			flat = append(flat, and.Of...)
-		} else {
-			flat = append(flat, n)
-		}
-	}
-	switch len(flat) {
-	case 0:
-		return nil
-	case 1:
-		return flat[0]
-	}
-	return query.And{Of: flat}
+	return index.Selection{Query: &query.Tree{Root: query.Conjunction(parts...)}}, nil
 }
 
 // fieldNode is field:value, with a value that has spaces in quotes.

@@ -14,13 +14,7 @@ var looseFields = []string{"project", "model", "path", "group", "source", "agent
 
 // loosened is a query that found nothing, with its first such value as a part of what it is compared with; "" when it has none.
 func loosened(t *query.Tree) string {
-	if t == nil || t.Root == nil {
-		return ""
-	}
-	of := []query.Node{t.Root}
-	if and, ok := t.Root.(query.And); ok {
-		of = slices.Clone(and.Of)
-	}
+	of := slices.Clone(query.Conditions(t.Root))
 	for i, n := range of {
 		f, ok := n.(query.Field)
 		if !ok || !slices.Contains(looseFields, f.Name) {

@@ -92,11 +92,9 @@ func (v *viewer) body(p *search.Piece, tool bool) {
 	if tool && v.o.tools == "short" {
 		short := line(body)
 		if whole := widthOf(short); whole > shortText {
-			short = cut(short, shortText) + "  (" + size(int64(len(p.Text)+p.Rest)) + ", --tools full shows all)"
+			short = cut(short, shortText) + "  (" + size(int64(len(p.Text))) + ", --tools full shows all)"
 		}
 		body = short
-	} else if p.Rest > 0 {
-		body += fmt.Sprintf("\n… %s more", size(int64(p.Rest)))
 	}
 	if v.o.format == "markdown" { // as code: nothing in it is a heading, a tag or a picture to fetch
 		fmt.Fprintf(v.a.out, "%s\n\n", fence(body))

@@ -98,11 +98,7 @@ func (o *Options) windowed() bool {
 	if o.Query == nil || !o.Since.IsZero() || !o.Until.IsZero() {
 		return !o.Since.IsZero() || !o.Until.IsZero()
 	}
-	of := []query.Node{o.Query.Root}
-	if and, ok := o.Query.Root.(query.And); ok {
-		of = and.Of
-	}
-	return slices.ContainsFunc(of, func(n query.Node) bool { _, window := n.(query.Range); return window })
+	return slices.ContainsFunc(query.Conditions(o.Query.Root), func(n query.Node) bool { _, window := n.(query.Range); return window })
 }
 
 // sum is the question that answers the report.

@@ -38,23 +38,10 @@ func parse(text string, now time.Time, loc *time.Location) (Node, error) {
 }
 
 // conditions counts the leaves of a tree, and the values of its fields.
-func conditions(n Node) int {
-	sum := 0
-	switch n := n.(type) {
-	case And:
-		for _, n := range n.Of {
-			sum += conditions(n)
-		}
-	case Or:
-		for _, n := range n.Of {
-			sum += conditions(n)
-		}
-	case Not:
-		return conditions(n.Of)
-	case Field:
-		return max(len(n.Values), 1)
-	default:
-		return 1
+func conditions(n Node) (sum int) {
+	for n := range Leaves(n) {
+		f, _ := n.(Field)
+		sum += max(len(f.Values), 1)
 	}
 	return sum
 }
@@ -103,17 +90,10 @@ func (p *parser) and() (Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if inner, ok := n.(And); ok {
-			of = append(of, inner.Of...)
-		} else {
-			of = append(of, n)
-		}
+		of = append(of, n)
 		p.spaces()
 	}
-	if len(of) == 1 {
-		return of[0], nil
-	}
-	return And{of}, nil
+	return Conjunction(of...), nil
 }
 
 // missing is the error for a place where something to look for should stand.

@@ -9,6 +9,7 @@ package query
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"time"
 )
@@ -31,6 +32,32 @@ type Node interface {
 
 // And matches what all of its two or more nodes match; none of them is an And.
 type And struct{ Of []Node }
+
+// Conjunction matches what all of some nodes match, of which nil ones say nothing; nil where none does.
+func Conjunction(of ...Node) Node {
+	var flat []Node
+	for _, n := range of {
+		flat = append(flat, Conditions(n)...)
+	}
+	switch len(flat) {
+	case 0:
+		return nil
+	case 1:
+		return flat[0]
+	}
+	return And{flat}
+}
+
+// Conditions are what must all hold for a node, which may be nil, to match.
+func Conditions(n Node) []Node {
+	switch n := n.(type) {
+	case nil:
+		return nil
+	case And:
+		return n.Of
+	}
+	return []Node{n}
+}
 
 // Or matches what any of its two or more nodes matches; none of them is an Or.
 type Or struct{ Of []Node }
@@ -155,24 +182,47 @@ func Parse(text string, now time.Time, loc *time.Location) (*Tree, error) {
 
 // Texts returns the nodes that ask for text (Word, Phrase, Prefix, Substring, Regex) and are not negated: what
 // a view should mark.
-func (t *Tree) Texts() []Node { return texts(nil, t.Root, false) }
-
-func texts(out []Node, n Node, negated bool) []Node {
-	switch n := n.(type) {
-	case And:
-		for _, n := range n.Of {
-			out = texts(out, n, negated)
-		}
-	case Or:
-		for _, n := range n.Of {
-			out = texts(out, n, negated)
-		}
-	case Not:
-		return texts(out, n.Of, !negated)
-	case Word, Phrase, Prefix, Substring, Regex:
-		if !negated {
-			out = append(out, n)
+func (t *Tree) Texts() (all []Node) {
+	for n, negated := range Leaves(t.Root) {
+		if !negated && IsText(n) {
+			all = append(all, n)
 		}
 	}
-	return out
+	return all
+}
+
+// IsText says whether a node asks for text.
+func IsText(n Node) bool {
+	switch n.(type) {
+	case Word, Phrase, Prefix, Substring, Regex:
+		return true
+	}
+	return false
+}
+
+// Leaves yields the nodes in a node, which may be nil, that hold no others, and whether each is negated.
+func Leaves(n Node) iter.Seq2[Node, bool] {
+	return func(yield func(Node, bool) bool) { leaves(n, false, yield) }
+}
+
+func leaves(n Node, negated bool, yield func(Node, bool) bool) bool {
+	var of []Node
+	switch n := n.(type) {
+	case nil:
+		return true
+	case And:
+		of = n.Of
+	case Or:
+		of = n.Of
+	case Not:
+		return leaves(n.Of, !negated, yield)
+	default:
+		return yield(n, negated)
+	}
+	for _, n := range of {
+		if !leaves(n, negated, yield) {
+			return false
+		}
+	}
+	return true
 }

@@ -43,9 +43,6 @@ type Answer struct {
 	look    func() []Source
 }
 
-// Tree is the query as it was understood.
-func (a *Answer) Tree() *query.Tree { return a.tree }
-
 // Results yields the hits in the order that was asked for, as they are found. An error ends it. To be ranged over
 // once; a search that stops early (Timeout, Budget) ends without an error, and Coverage says so.
 func (a *Answer) Results() iter.Seq2[Result, error] {
@@ -128,7 +125,7 @@ func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) it
 			if a.o.NoSnippets {
 				beside()
 			} else {
-				a.s.readAll(ctx, unread, beside, func(f *found) { f.snippet = a.marks.snippet(f.text, a.o.SnippetWidth) })
+				a.s.readAll(ctx, unread, beside, func(f *found) { f.snippet = a.marks.snippet(f.text) })
 			}
 			if err != nil {
 				yield(found{}, err)
@@ -224,7 +221,7 @@ func (a *Answer) result(ctx context.Context, f *found) (Result, error) {
 		} else if err != nil {
 			return r, err
 		} else {
-			r.Snippet = a.marks.snippet(text, a.o.SnippetWidth)
+			r.Snippet = a.marks.snippet(text)
 		}
 	}
 	if a.o.Context > 0 {
@@ -273,7 +270,7 @@ func (a *Answer) rows(ctx context.Context, conversation string, span index.Span)
 		if err != nil {
 			return nil, err
 		}
-		rows[i].Snippet = a.marks.snippet(text, a.o.SnippetWidth)
+		rows[i].Snippet = a.marks.snippet(text)
 	}
 	return rows, nil
 }

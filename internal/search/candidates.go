@@ -93,11 +93,9 @@ func (c *candidates) resolve(ctx context.Context, n query.Node) (query.Node, err
 			if err != nil {
 				return nil, err
 			}
-			if m != nil {
-				of = append(of, m)
-			}
+			of = append(of, m)
 		}
-		return conjunction(of).Root, nil
+		return query.Conjunction(of...), nil
 	case query.Or:
 		var of []query.Node
 		for _, n := range n.Of {

@@ -180,25 +180,13 @@ func idlike(term string) bool {
 }
 
 // leaves returns the texts of a query, negated ones too.
-func leaves(n query.Node) []query.Node {
-	switch n := n.(type) {
-	case query.And:
-		return leavesOf(n.Of)
-	case query.Or:
-		return leavesOf(n.Of)
-	case query.Not:
-		return leaves(n.Of)
-	case query.Word, query.Phrase, query.Prefix, query.Substring, query.Regex:
-		return []query.Node{n}
+func leaves(n query.Node) (texts []query.Node) {
+	for n := range query.Leaves(n) {
+		if query.IsText(n) {
+			texts = append(texts, n)
+		}
 	}
-	return nil
-}
-
-func leavesOf(of []query.Node) (out []query.Node) {
-	for _, n := range of {
-		out = append(out, leaves(n)...)
-	}
-	return out
+	return texts
 }
 
 // patterns returns what is checked on texts.
@@ -227,7 +215,7 @@ func (a *Answer) aside(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, asideTime)
 	defer cancel()
 	steps := a.steps()
-	if len(a.patterns()) > 0 || a.tree.Root != nil && patterned(a.tree.Root) {
+	if len(a.patterns()) > 0 || patterned(a.tree.Root) {
 		steps = steps[:3]
 	}
 	for _, step := range steps {

@@ -116,7 +116,7 @@ func compareHits(t *testing.T, s *Searcher, rows []row, q asked, o Options) {
 			if show.text = shortened(r.text); len(q.text) > 2000 {
 				q.text = q.text[:2000]
 			}
-			t.Fatalf("%s: row %s found %v\nrow %+v\nunderstood as %s\nalternatives %v", q.text, r.id, got[r.id], show, a.Tree(), a.alternatives)
+			t.Fatalf("%s: row %s found %v\nrow %+v\nunderstood as %s\nalternatives %v", q.text, r.id, got[r.id], show, a.tree, a.alternatives)
 		}
 	}
 	if known != len(got) {

@@ -41,23 +41,15 @@ func filters(n query.Node) []query.Node {
 	return out
 }
 
-// conditions returns what must all hold.
-func conditions(n query.Node) []query.Node {
-	if and, ok := n.(query.And); ok {
-		return and.Of
-	}
-	return []query.Node{n}
-}
-
 // without returns a query without one of its conditions, and more instead.
 func without(n, drop query.Node, more ...query.Node) *query.Tree {
 	var of []query.Node
-	for _, m := range conditions(n) {
+	for _, m := range query.Conditions(n) {
 		if m.String() != drop.String() {
 			of = append(of, m)
 		}
 	}
-	return conjunction(append(of, more...))
+	return &query.Tree{Root: query.Conjunction(append(of, more...)...)}
 }
 
 // hidden counts the hits that filters and rules leave out.
@@ -116,7 +108,7 @@ func (a *Answer) hiddenByRule(ctx context.Context, c *Coverage) error {
 
 // count returns how many hits a query has, as far as it is worth counting.
 func (a *Answer) count(ctx context.Context, t *query.Tree, all bool) (n int64, more bool, err error) {
-	if t.Root == nil || !patterned(t.Root) {
+	if !patterned(t.Root) {
 		n, err = a.s.Index.Count(ctx, t, index.Page{Limit: countMax, AllVersions: all})
 		return n, n == countMax, err
 	}
@@ -161,7 +153,7 @@ func (a *Answer) propose(ctx context.Context, c *Coverage) error {
 	if a.tree.Root == nil {
 		return nil
 	}
-	for _, f := range conditions(a.tree.Root) {
+	for _, f := range query.Conditions(a.tree.Root) {
 		wide, ok := wider(f)
 		if !ok {
 			continue
@@ -278,7 +270,7 @@ func replaceWord(words []string, old, by string) []string {
 
 // replaced is the query with one of its texts replaced.
 func (a *Answer) replaced(old, by query.Node) *query.Tree {
-	return conjunction([]query.Node{swap(a.tree.Root, old, by)})
+	return &query.Tree{Root: query.Conjunction(swap(a.tree.Root, old, by))}
 }
 
 func swap(n, old, by query.Node) query.Node {
@@ -291,7 +283,7 @@ func swap(n, old, by query.Node) query.Node {
 	}
 	switch m := n.(type) {
 	case query.And:
-		return conjunction(each(m.Of)).Root
+		return query.Conjunction(each(m.Of)...)
 	case query.Or:
 		return query.Or{Of: each(m.Of)}
 	case query.Not:

@@ -42,7 +42,6 @@ var errLeft = errors.New("left")
 type pairing struct {
 	s     *Searcher
 	ctx   context.Context
-	o     ShowOptions
 	mark  string // public id of the row or event that was asked for
 	yield func(Turn, error) bool
 
@@ -56,7 +55,6 @@ type pairing struct {
 
 type turn struct {
 	Turn
-	seq    int64
 	pieces []*Piece
 }
 
@@ -84,7 +82,7 @@ func (p *pairing) walk(span index.Span) error {
 				}
 			}
 			id := eventOf(e.ID)
-			p.turns = append(p.turns, &turn{Turn: Turn{ID: id, Marked: p.mark != "" && p.mark == id}, seq: e.Seq})
+			p.turns = append(p.turns, &turn{Turn: Turn{ID: id, Marked: p.mark != "" && p.mark == id}})
 			n = len(p.turns)
 		}
 		if err := p.add(p.turns[n-1], e); err != nil {
@@ -157,7 +155,7 @@ func (p *pairing) flush() error {
 	for _, piece := range t.pieces {
 		p.close(piece)
 		for r := piece; r != nil; r = r.Result {
-			if err := p.s.fill(p.ctx, r, p.o); err != nil {
+			if err := p.s.fill(p.ctx, r); err != nil {
 				return err
 			}
 		}
@@ -169,24 +167,13 @@ func (p *pairing) flush() error {
 	return nil
 }
 
-// fill reads the text of a piece as far as it is wanted.
-func (s *Searcher) fill(ctx context.Context, p *Piece, o ShowOptions) error {
-	if o.Text < 0 {
-		p.Rest = int(p.TextBytes)
-		return nil
-	}
+// fill reads the text of a piece.
+func (s *Searcher) fill(ctx context.Context, p *Piece) error {
 	text, err := s.text(ctx, &p.Event)
 	if _, ok := errors.AsType[*textError](err); ok {
 		p.Err = err
 		return nil
 	}
-	if err != nil {
-		return err
-	}
 	p.Text = text
-	if o.Text > 0 && len(text) > o.Text {
-		p.Text = text[:boundary(text, o.Text)]
-		p.Rest = len(text) - len(p.Text)
-	}
-	return nil
+	return err
 }

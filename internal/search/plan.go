@@ -56,31 +56,17 @@ func plan(n query.Node) ([]alternative, error) {
 	if n == nil {
 		return []alternative{{}}, nil
 	}
-	alts, err := expand(n, false)
-	if err != nil {
-		return nil, err
-	}
-	return alts, nil
+	return expand(n, false)
 }
 
 // patterned says whether a part of a query can be answered from texts only.
 func patterned(n query.Node) bool {
-	switch n := n.(type) {
-	case query.And:
-		return anyPatterned(n.Of)
-	case query.Or:
-		return anyPatterned(n.Of)
-	case query.Not:
-		return patterned(n.Of)
-	case query.Substring, query.Regex:
-		return true
-	}
-	return long(n) != nil
-}
-
-func anyPatterned(of []query.Node) bool {
-	for _, n := range of {
-		if patterned(n) {
+	for n := range query.Leaves(n) {
+		switch n.(type) {
+		case query.Substring, query.Regex:
+			return true
+		}
+		if long(n) != nil {
 			return true
 		}
 	}
@@ -162,8 +148,8 @@ func both(of []query.Node, not bool) ([]alternative, error) {
 		for _, a := range alts {
 			for _, b := range more {
 				product = append(product, alternative{
-					ask:   append(append([]query.Node(nil), a.ask...), b.ask...),
-					check: append(append([]pattern(nil), a.check...), b.check...),
+					ask:   slices.Concat(a.ask, b.ask),
+					check: slices.Concat(a.check, b.check),
 				})
 			}
 		}
@@ -183,31 +169,7 @@ func bounded(alts []alternative) ([]alternative, error) {
 
 // tree is a question for the index, with more that must hold.
 func (a *alternative) tree(more ...query.Node) *query.Tree {
-	of := append([]query.Node(nil), a.ask...)
-	for _, n := range more {
-		if n != nil {
-			of = append(of, n)
-		}
-	}
-	return conjunction(of)
-}
-
-func conjunction(of []query.Node) *query.Tree {
-	var flat []query.Node
-	for _, n := range of {
-		if inner, ok := n.(query.And); ok {
-			flat = append(flat, inner.Of...)
-		} else {
-			flat = append(flat, n)
-		}
-	}
-	switch len(flat) {
-	case 0:
-		return &query.Tree{}
-	case 1:
-		return &query.Tree{Root: flat[0]}
-	}
-	return &query.Tree{Root: query.And{Of: flat}}
+	return &query.Tree{Root: query.Conjunction(append(slices.Clone(a.ask), more...)...)}
 }
 
 // matches checks a text. fold is a buffer that is used again.
@@ -223,7 +185,7 @@ func (p *pattern) matches(text string, folded []byte) bool {
 
 func (a *alternative) String() string {
 	var parts []string
-	if ask := (&query.Tree{Root: conjunction(a.ask).Root}).String(); ask != "" {
+	if ask := a.tree().String(); ask != "" {
 		parts = append(parts, ask)
 	}
 	if a.sure != nil {
@@ -268,7 +230,7 @@ func required(re *syntax.Regexp) query.Node {
 			}
 		}
 		slices.SortStableFunc(of, func(a, b query.Node) int { return cmp.Compare(weight(b), weight(a)) })
-		return conjunction(of[:min(len(of), maxRequired)]).Root
+		return query.Conjunction(of[:min(len(of), maxRequired)]...)
 	}
 	return nil
 }

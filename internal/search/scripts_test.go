@@ -200,7 +200,7 @@ func TestLongTexts(t *testing.T) {
 		}
 		for _, r := range got {
 			s := r.Snippet
-			if len(s.Text) > 2*DefaultWidth || len(s.Highlights) == 0 || s.Text[s.Highlights[0].Start:s.Highlights[0].End] != c.marked {
+			if len(s.Text) > 2*snippetWidth || len(s.Highlights) == 0 || s.Text[s.Highlights[0].Start:s.Highlights[0].End] != c.marked {
 				t.Errorf("%s: %q, marked %v", c.query, s.Text, s.Highlights)
 			}
 		}

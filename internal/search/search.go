@@ -107,13 +107,12 @@ const (
 
 // Options say what a search should give.
 type Options struct {
-	Limit        int    // results; 0 is no limit
-	After        string // cursor of the last result that was seen
-	Sort         Sort   // "" is Newest
-	Context      int    // events before and after each hit
-	AllVersions  bool   // also earlier versions, copies and copied history
-	SnippetWidth int    // bytes, about; 0 is DefaultWidth
-	NoSnippets   bool   // results without texts
+	Limit       int    // results; 0 is no limit
+	After       string // cursor of the last result that was seen
+	Sort        Sort   // "" is Newest
+	Context     int    // events before and after each hit
+	AllVersions bool   // also earlier versions, copies and copied history
+	NoSnippets  bool   // results without texts
 	// Timeout ends the search early with what it has; 0 is none.
 	Timeout time.Duration
 	// Budget is how many bytes of text may be read to check substrings and expressions: 0 is DefaultBudget, less
@@ -126,7 +125,6 @@ type Options struct {
 
 // What the zero Options mean.
 const (
-	DefaultWidth  = 200
 	DefaultBudget = 2 << 30
 	DefaultWindow = 500
 )
@@ -134,9 +132,6 @@ const (
 func (o Options) defaults() Options {
 	if o.Sort == "" {
 		o.Sort = Newest
-	}
-	if o.SnippetWidth <= 0 {
-		o.SnippetWidth = DefaultWidth
 	}
 	if o.Budget == 0 {
 		o.Budget = DefaultBudget

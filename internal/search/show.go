@@ -13,8 +13,6 @@ type ShowOptions struct {
 	Limit         int    // events; 0 is no limit
 	Last          bool   // the last Limit events rather than the first
 	Around        string // an event's id; for Timeline only, an Event stands around its own
-	// Text is how many bytes of each piece are read at most; 0 is all, less is none.
-	Text int
 	// Duplicates adds what another row says as well, and what earlier versions of the original said.
 	Duplicates bool
 }
@@ -43,7 +41,6 @@ type Piece struct {
 	index.Event
 	Marked bool
 	Text   string
-	Rest   int    // bytes of the text beyond Text, not shown
 	Err    error  // the text could not be read
 	Result *Piece // of a call, where it is known
 }
@@ -87,7 +84,7 @@ func (s *Searcher) view(ctx context.Context, info index.Conversation, span index
 	}
 	v := &View{Conversation: info, Run: run}
 	v.Turns = func(yield func(Turn, error) bool) {
-		p := pairing{s: s, ctx: ctx, o: o, mark: mark, yield: yield}
+		p := pairing{s: s, ctx: ctx, mark: mark, yield: yield}
 		p.run(info.ID, span)
 	}
 	return v, nil

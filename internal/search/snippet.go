@@ -1,10 +1,8 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -82,26 +80,16 @@ func (m *marker) spans(text string) []term.Span {
 	if len(m.parts)+len(m.exprs) == 0 {
 		return spans
 	}
-	return union(spans)
+	return term.Merge(spans)
 }
 
-func union(spans []term.Span) []term.Span {
-	slices.SortFunc(spans, func(a, b term.Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
-	out := spans[:0]
-	for _, s := range spans {
-		if n := len(out); n > 0 && s.Start < out[n-1].End {
-			out[n-1].End = max(out[n-1].End, s.End)
-			continue
-		}
-		out = append(out, s)
-	}
-	return out
-}
+// snippetWidth is about how many bytes of a text a snippet has.
+const snippetWidth = 200
 
 // snippet cuts the stretch out of a text that shows most of what is marked.
-func (m *marker) snippet(text string, width int) Snippet {
+func (m *marker) snippet(text string) Snippet {
 	spans := m.spans(text)
-	from, to := term.Window(text, spans, width)
+	from, to := term.Window(text, spans, snippetWidth)
 	s := Snippet{Text: strings.Clone(text[from:to]), Start: from, Rest: len(text) - to}
 	for _, h := range spans {
 		if h.Start = max(h.Start, from); h.Start >= to {

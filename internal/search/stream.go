@@ -232,7 +232,7 @@ func merge(ctx context.Context, find finds, questions []question, page index.Pag
 				page.Limit = limit
 			}
 			if last != nil && last.Near > earliest {
-				tree = conjunction([]query.Node{tree.Root, query.Range{From: time.UnixMicro(last.Near).UTC()}})
+				tree = &query.Tree{Root: query.Conjunction(tree.Root, query.Range{From: time.UnixMicro(last.Near).UTC()})}
 			}
 			hits := find(ctx, tree, page)
 			if len(questions) == 1 {

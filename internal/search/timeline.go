@@ -18,7 +18,7 @@ type Timeline struct {
 	Rows iter.Seq2[Piece, error]
 }
 
-// Timeline shows a run. Of the options Limit and Last (rows), Text and Duplicates count, and with Around, the id of an
+// Timeline shows a run. Of the options Limit and Last (rows) and Duplicates count, and with Around, the id of an
 // event or of a part, Before and After (rows). Errors: index.ErrNotFound, index.ErrAmbiguous; Rows ends in
 // index.ErrNotFound when the run has no such event.
 func (s *Searcher) Timeline(ctx context.Context, run string, o ShowOptions) (*Timeline, error) {
@@ -84,7 +84,7 @@ func (m *lanes) run(yield func(Piece, error) bool) {
 	n := 0
 	for p, err := range rows {
 		if err == nil {
-			err = m.s.fill(m.ctx, &p, m.o)
+			err = m.s.fill(m.ctx, &p)
 		}
 		if err != nil {
 			yield(Piece{}, err)

@@ -2,6 +2,7 @@ package term
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -32,7 +33,7 @@ func Highlight(text string, phrases [][]string) []Span {
 			})
 		}
 	}
-	return merge(m.found)
+	return Merge(m.found)
 }
 
 // leastStretch is how many bytes are looked through at once for what is marked, or up to the space behind them.
@@ -281,14 +282,9 @@ func (m *matcher) advance(places []place, span Span, kind Kind) {
 	}
 }
 
-// merge sorts spans and joins those that overlap.
-func merge(spans []Span) []Span {
-	slices.SortFunc(spans, func(a, b Span) int {
-		if a.Start != b.Start {
-			return a.Start - b.Start
-		}
-		return b.End - a.End
-	})
+// Merge sorts spans, in their place, and joins those that overlap.
+func Merge(spans []Span) []Span {
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
 	out := spans[:0]
 	for _, s := range spans {
 		if n := len(out); n > 0 && s.Start < out[n-1].End {

@@ -101,10 +101,7 @@ func (s *Splitter) plain(out []byte, text string, i int) (word, []byte) {
 	var seen uint8
 	for i < stop {
 		k := kinds[text[i]]
-		if k == 0 {
-			break
-		}
-		if k == wide {
+		if k == 0 || k == wide {
 			break
 		}
 		seen |= k

@@ -387,7 +387,7 @@ func TestHighlightByStretches(t *testing.T) {
 			m.term(term, Span{start, end}, kind)
 			return true
 		})
-		if want, got := merge(m.found), Highlight(text, phrases); !slices.Equal(want, got) {
+		if want, got := Merge(m.found), Highlight(text, phrases); !slices.Equal(want, got) {
 			t.Fatalf("%q in %q: %v, not %v", phrases, text, got, want)
 		}
 	}
