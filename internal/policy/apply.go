@@ -45,51 +45,6 @@ func (p *Policy) Decide(runs Runs, now time.Time, each func(i int, r *Run, d *De
 	})
 }
 
-// Apply decides on every run, in the order of runs. It is pure: it changes nothing and keeps nothing of runs.
-func (p *Policy) Apply(runs []Run, now time.Time) []Decision {
-	all := newListed(runs)
-	out := make([]Decision, len(runs))
-	_ = p.Decide(all, now, func(i int, _ *Run, d *Decision) error { // which ends in no error, for neither of these does
-		out[all.order[i]] = *d
-		return nil
-	})
-	return out
-}
-
-// listed are Runs in memory.
-type listed struct {
-	runs  []Run
-	order []int // places in runs, by id
-	byID  map[string]int
-}
-
-func newListed(runs []Run) *listed {
-	l := &listed{runs: runs, order: make([]int, len(runs)), byID: make(map[string]int, len(runs))}
-	for i := range l.order {
-		l.order[i] = i
-	}
-	slices.SortStableFunc(l.order, func(i, j int) int { return strings.Compare(runs[i].ID, runs[j].ID) })
-	for number, i := range l.order {
-		l.byID[runs[i].ID] = number
-	}
-	return l
-}
-
-func (l *listed) Len() int { return len(l.runs) }
-
-func (l *listed) Each(do func(i, parent int, r *Run) error) error {
-	for number, i := range l.order {
-		r, parent := &l.runs[i], -1
-		if up, ok := l.byID[r.Parent]; ok && r.Parent != "" {
-			parent = up
-		}
-		if err := do(number, parent, r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Groups says of the groups of decisions whether they leave a run (thinned runs are left). A plan that empties a group may be a
 // mistake in the policy.
 type Groups map[string]bool

@@ -79,7 +79,7 @@ func TestProperties(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		runs := randomRuns(rng, 1+rng.IntN(400))
 		before := slices.Clone(runs)
-		ds := p.Apply(runs, now)
+		ds := apply(p, runs, now)
 		if !reflect.DeepEqual(runs, before) {
 			t.Fatalf("seed %d: Apply changed the runs", seed)
 		}
@@ -89,7 +89,7 @@ func TestProperties(t *testing.T) {
 			byID[d.RunID] = d
 		}
 		rng.Shuffle(len(runs), func(i, j int) { runs[i], runs[j] = runs[j], runs[i] })
-		for _, d := range p.Apply(runs, now) {
+		for _, d := range apply(p, runs, now) {
 			if !reflect.DeepEqual(d, byID[d.RunID]) {
 				t.Fatalf("seed %d: another order of runs, another decision:\n%+v\n%+v", seed, byID[d.RunID], d)
 			}
@@ -133,13 +133,13 @@ func TestUntil(t *testing.T) {
 		{ID: "tier", Format: "f", Started: now.Add(-10 * day)},
 		{ID: "hold", Started: now.Add(-100 * day), Holds: []Hold{{Expires: now.Add(5 * day)}}},
 	} {
-		d := p.Apply([]Run{r}, now)[0]
+		d := apply(p, []Run{r}, now)[0]
 		if d.Until.IsZero() {
 			t.Errorf("%s: no time", r.ID)
 			continue
 		}
-		before := p.Apply([]Run{r}, d.Until.Add(-1))[0]
-		after := p.Apply([]Run{r}, d.Until)[0]
+		before := apply(p, []Run{r}, d.Until.Add(-1))[0]
+		after := apply(p, []Run{r}, d.Until)[0]
 		if before.Action != d.Action || before.Tier != d.Tier {
 			t.Errorf("%s: changes before %v: %+v", r.ID, d.Until, before)
 		}
@@ -156,7 +156,7 @@ func TestEmptied(t *testing.T) {
 	}
 	old, young := now.Add(-30*day), now.Add(-day)
 	groups := Groups{}
-	for _, d := range p.Apply([]Run{
+	for _, d := range apply(p, []Run{
 		{ID: "1", Format: "leslie", Group: "A", Started: old}, {ID: "2", Format: "leslie", Group: "A", Started: old},
 		{ID: "3", Format: "leslie", Group: "B", Started: old}, {ID: "4", Format: "leslie", Group: "B", Started: young},
 		{ID: "5", Format: "leslie", Group: "C", Started: old}, {ID: "6", Format: "leslie", Group: "C", Started: old, Pinned: true},
@@ -177,8 +177,53 @@ func BenchmarkApply(b *testing.B) {
 	}
 	runs := randomRuns(rand.New(rand.NewPCG(1, 1)), 100_000)
 	for b.Loop() {
-		if ds := p.Apply(runs, now); len(ds) != len(runs) {
+		if ds := apply(p, runs, now); len(ds) != len(runs) {
 			b.Fatal(len(ds))
 		}
 	}
+}
+
+// apply decides on every run, in the order of runs.
+func apply(p *Policy, runs []Run, now time.Time) []Decision {
+	all := newListed(runs)
+	out := make([]Decision, len(runs))
+	_ = p.Decide(all, now, func(i int, _ *Run, d *Decision) error { // which ends in no error, for neither of these does
+		out[all.order[i]] = *d
+		return nil
+	})
+	return out
+}
+
+// listed are Runs in memory.
+type listed struct {
+	runs  []Run
+	order []int // places in runs, by id
+	byID  map[string]int
+}
+
+func newListed(runs []Run) *listed {
+	l := &listed{runs: runs, order: make([]int, len(runs)), byID: make(map[string]int, len(runs))}
+	for i := range l.order {
+		l.order[i] = i
+	}
+	slices.SortStableFunc(l.order, func(i, j int) int { return strings.Compare(runs[i].ID, runs[j].ID) })
+	for number, i := range l.order {
+		l.byID[runs[i].ID] = number
+	}
+	return l
+}
+
+func (l *listed) Len() int { return len(l.runs) }
+
+func (l *listed) Each(do func(i, parent int, r *Run) error) error {
+	for number, i := range l.order {
+		r, parent := &l.runs[i], -1
+		if up, ok := l.byID[r.Parent]; ok && r.Parent != "" {
+			parent = up
+		}
+		if err := do(number, parent, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }

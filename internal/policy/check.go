@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"slices"
+
 	"go.yaml.in/yaml/v4"
 )
 
@@ -65,12 +67,7 @@ func (d *decoder) checkRule(r *Rule, at *ruleNodes) {
 }
 
 func prunes(r *Rule) bool {
-	for _, s := range r.Steps {
-		if s.Action == Prune {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Action == Prune })
 }
 
 func (d *decoder) checkLimits(r *Rule, at *ruleNodes) {

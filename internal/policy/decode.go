@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,11 +98,7 @@ func (d *decoder) mapping(n *yaml.Node, what string, keys map[string]func(*yaml.
 		read, known := keys[key.Value]
 		switch {
 		case key.Kind != yaml.ScalarNode || !known:
-			names := make([]string, 0, len(keys))
-			for k := range keys {
-				names = append(names, k)
-			}
-			slices.Sort(names)
+			names := slices.Sorted(maps.Keys(keys))
 			hint := "known here: " + strings.Join(names, ", ")
 			if near := nearest(key.Value, names); near != "" {
 				hint = "did you mean " + near + "?"
@@ -165,27 +162,22 @@ func (d *decoder) count(n *yaml.Node, what string) *int64 {
 }
 
 func (d *decoder) duration(n *yaml.Node, what string) *time.Duration {
-	s, ok := d.text(n, what)
-	if !ok {
-		return nil
-	}
-	v, err := parseDuration(s)
-	if err != nil {
-		d.fail(n, hintDuration, "%s: %v", what, err)
-		return nil
-	}
-	dur := time.Duration(v)
-	return &dur
+	return quantity(d, n, what, ParseDuration, hintDuration)
 }
 
 func (d *decoder) bytes(n *yaml.Node, what string) *int64 {
+	return quantity(d, n, what, ParseBytes, hintSize)
+}
+
+// quantity returns the value of a scalar as parse reads it, nil where that is none.
+func quantity[T any](d *decoder, n *yaml.Node, what string, parse func(string) (T, error), hint string) *T {
 	s, ok := d.text(n, what)
 	if !ok {
 		return nil
 	}
-	v, err := parseBytes(s)
+	v, err := parse(s)
 	if err != nil {
-		d.fail(n, hintSize, "%s: %v", what, err)
+		d.fail(n, hint, "%s: %v", what, err)
 		return nil
 	}
 	return &v

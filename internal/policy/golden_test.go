@@ -30,11 +30,11 @@ type testRun struct {
 
 func before(t *testing.T, s string) time.Time {
 	t.Helper()
-	n, err := parseDuration(s)
+	n, err := ParseDuration(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return now.Add(-time.Duration(n))
+	return now.Add(-n)
 }
 
 func readRuns(t *testing.T, file string) (runs []Run, quiet []bool) {
@@ -98,7 +98,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			runs, quiet := readRuns(t, file)
-			got := render(p.Apply(runs, now), quiet)
+			got := render(apply(p, runs, now), quiet)
 			want := filepath.Join(dir, "want.txt")
 			if *update {
 				if err := os.WriteFile(want, []byte(got), 0o644); err != nil {

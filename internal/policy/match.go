@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -105,16 +106,9 @@ func (p fieldPatterns) coveredIn(o *Match) bool {
 		if q.field != p.field {
 			continue
 		}
-		for _, want := range q.globs {
-			found := false
-			for _, g := range p.globs {
-				found = found || g.covers(want)
-			}
-			if !found {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(q.globs, func(want glob) bool {
+			return !slices.ContainsFunc(p.globs, func(g glob) bool { return g.covers(want) })
+		})
 	}
 	return false
 }
@@ -196,12 +190,7 @@ func (s span) at(from, now time.Time) (bool, time.Time) {
 
 func (p fieldPatterns) holds(r *Run) bool {
 	if p.field == fieldTag {
-		for _, tag := range r.Tags {
-			if p.any(tag) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(r.Tags, p.any)
 	}
 	if p.field == fieldID && p.any(r.ID) {
 		return true
@@ -210,12 +199,7 @@ func (p fieldPatterns) holds(r *Run) bool {
 }
 
 func (p fieldPatterns) any(s string) bool {
-	for _, g := range p.globs {
-		if g.match(s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.globs, func(g glob) bool { return g.match(s) })
 }
 
 func (f field) of(r *Run) string {
@@ -249,18 +233,9 @@ func (f field) of(r *Run) string {
 
 // UsesCost says whether any rule looks at what runs cost, which takes its time to sum.
 func (p *Policy) UsesCost() bool {
-	for i := range p.Rules {
-		r := &p.Rules[i]
-		if r.Match.usesCost() {
-			return true
-		}
-		for j := range r.Except {
-			if r.Except[j].Match.usesCost() {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Rules, func(r Rule) bool {
+		return r.Match.usesCost() || slices.ContainsFunc(r.Except, func(e Exception) bool { return e.Match.usesCost() })
+	})
 }
 
 func (m *Match) usesCost() bool { return m.cost.set || m.not != nil && m.not.usesCost() }

@@ -33,7 +33,7 @@ func TestEmpty(t *testing.T) {
 			t.Errorf("%q: %v", src, err)
 			continue
 		}
-		d := p.Apply([]Run{{ID: "r"}}, now)
+		d := apply(p, []Run{{ID: "r"}}, now)
 		if d[0].Action != Keep || d[0].Reasons[0] != "no rule matches" {
 			t.Errorf("%q: %v", src, d)
 		}
@@ -182,12 +182,12 @@ func TestCovers(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	for s, want := range map[string]time.Duration{"30d": 30 * day, "1d12h": 36 * time.Hour, "2w": 14 * day, "1y": 365 * day, "0s": 0, "90m": 90 * time.Minute} {
-		if got, err := parseDuration(s); err != nil || got != int64(want) {
+		if got, err := ParseDuration(s); err != nil || got != want {
 			t.Errorf("%s: %v, %v", s, got, err)
 		}
 	}
 	for s, want := range map[string]int64{"64KB": 64_000, "1.5GB": 1_500_000_000, "1MiB": 1 << 20, "7": 7, "2 tb": 2e12} {
-		if got, err := parseBytes(s); err != nil || got != want {
+		if got, err := ParseBytes(s); err != nil || got != want {
 			t.Errorf("%s: %v, %v", s, got, err)
 		}
 	}
@@ -229,7 +229,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		ds := p.Apply(runs, now)
+		ds := apply(p, runs, now)
 		if len(ds) != len(runs) || ds[1].Action != Keep {
 			t.Fatalf("got %v", ds)
 		}

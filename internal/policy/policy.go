@@ -1,7 +1,7 @@
 // Package policy decides which runs are kept, thinned or pruned, and says why.
 //
 // It owns the policy language (YAML), its checks and its evaluation. It deletes nothing, reads nothing and has
-// no clock: Apply is a pure function of a policy, the runs and the time. It promises: the same input gives the
+// no clock: Decide is a pure function of a policy, the runs and the time. It promises: the same input gives the
 // same decisions with the same reasons; every run gets exactly one decision; a pin or an unexpired hold wins
 // over every rule; a run that no rule matches is kept; a mistake in a policy is an error with line and column,
 // never a rule that silently does something else.

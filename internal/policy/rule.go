@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"time"
 
 	"go.yaml.in/yaml/v4"
@@ -10,7 +11,6 @@ import (
 type ruleNodes struct {
 	rule   *yaml.Node
 	keys   map[string]*yaml.Node
-	match  *yaml.Node
 	except []*yaml.Node
 	steps  []*yaml.Node
 	action Action
@@ -36,7 +36,7 @@ func (d *decoder) rule(n *yaml.Node) {
 	at := ruleNodes{rule: n}
 	at.keys = d.mapping(n, "a rule", map[string]func(*yaml.Node){
 		"name":  func(v *yaml.Node) { r.Name, _ = d.text(v, "name") },
-		"match": func(v *yaml.Node) { at.match = v; r.Match = d.match(v, true) },
+		"match": func(v *yaml.Node) { r.Match = d.match(v, true) },
 		"per": func(v *yaml.Node) {
 			r.Per = Grouping(d.word(v, "per", "thread", "project", "flow", "source", "format"))
 		},
@@ -136,34 +136,14 @@ func (d *decoder) match(n *yaml.Node, withNot bool) Match {
 	for _, f := range matchFields {
 		keys[string(f)] = func(v *yaml.Node) { globs[f] = d.globs(v, f) }
 	}
-	narrow := func(s *span, value func(string) (int64, error), op, hint string) func(*yaml.Node) {
-		return func(v *yaml.Node) {
-			text, ok := d.text(v, "the condition")
-			if !ok {
-				return
-			}
-			got, err := parseSpan(op+text, value)
-			if err != nil {
-				d.fail(v, hint, "%v", err)
-				return
-			}
-			if got.empty() {
-				d.fail(v, "", "no value is in the range %s", text)
-				return
-			}
-			if *s = s.and(got); s.empty() {
-				d.fail(v, "", "no run can match: %s contradicts another condition of this match", text)
-			}
-		}
-	}
-	keys["age"] = narrow(&m.age, parseDuration, "", `such as ">30d" or 7d..30d`)
-	keys["idle"] = narrow(&m.idle, parseDuration, "", `such as ">12h"`)
-	keys["size"] = narrow(&m.size, parseBytes, "", `such as ">10MB"`)
-	keys["cost"] = narrow(&m.cost, parseCost, "", `such as "<0.01", in US dollars`)
-	keys["older_than"] = narrow(&m.age, parseDuration, ">", hintDuration)
-	keys["younger_than"] = narrow(&m.age, parseDuration, "<", hintDuration)
-	keys["larger_than"] = narrow(&m.size, parseBytes, ">", hintSize)
-	keys["smaller_than"] = narrow(&m.size, parseBytes, "<", hintSize)
+	keys["age"] = narrow(d, &m.age, ParseDuration, "", `such as ">30d" or 7d..30d`)
+	keys["idle"] = narrow(d, &m.idle, ParseDuration, "", `such as ">12h"`)
+	keys["size"] = narrow(d, &m.size, ParseBytes, "", `such as ">10MB"`)
+	keys["cost"] = narrow(d, &m.cost, parseCost, "", `such as "<0.01", in US dollars`)
+	keys["older_than"] = narrow(d, &m.age, ParseDuration, ">", hintDuration)
+	keys["younger_than"] = narrow(d, &m.age, ParseDuration, "<", hintDuration)
+	keys["larger_than"] = narrow(d, &m.size, ParseBytes, ">", hintSize)
+	keys["smaller_than"] = narrow(d, &m.size, ParseBytes, "<", hintSize)
 	if withNot {
 		keys["not"] = func(v *yaml.Node) {
 			not := d.match(v, false)
@@ -184,6 +164,28 @@ func (d *decoder) match(n *yaml.Node, withNot bool) Match {
 	return m
 }
 
+// narrow reads a condition on a number, which op may stand before, beside what is known of it.
+func narrow[T ~int64](d *decoder, s *span, value func(string) (T, error), op, hint string) func(*yaml.Node) {
+	return func(v *yaml.Node) {
+		text, ok := d.text(v, "the condition")
+		if !ok {
+			return
+		}
+		got, err := parseSpan(op+text, value)
+		if err != nil {
+			d.fail(v, hint, "%v", err)
+			return
+		}
+		if got.empty() {
+			d.fail(v, "", "no value is in the range %s", text)
+			return
+		}
+		if *s = s.and(got); s.empty() {
+			d.fail(v, "", "no run can match: %s contradicts another condition of this match", text)
+		}
+	}
+}
+
 var outcomes = []string{"running", "succeeded", "failed", "cancelled", "other", "unknown"}
 
 func (d *decoder) globs(n *yaml.Node, f field) []glob {
@@ -198,7 +200,7 @@ func (d *decoder) globs(n *yaml.Node, f field) []glob {
 			d.fail(v, `* any characters, ? one, [a-z] one of a set, \ before a character that is meant as it is`, "%s: bad pattern %q", f, s)
 			return
 		}
-		if f == fieldOutcome && !matchesAny(g, outcomes) {
+		if f == fieldOutcome && !slices.ContainsFunc(outcomes, g.match) {
 			d.fail(v, "one of running, succeeded, failed, cancelled, other, unknown; status matches the producer's own word", "outcome cannot be %q", s)
 		}
 		out = append(out, g)
@@ -212,13 +214,4 @@ func (d *decoder) globs(n *yaml.Node, f field) []glob {
 		read(n)
 	}
 	return out
-}
-
-func matchesAny(g glob, words []string) bool {
-	for _, w := range words {
-		if g.match(w) {
-			return true
-		}
-	}
-	return false
 }

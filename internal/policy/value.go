@@ -18,17 +18,8 @@ var durationUnits = map[string]time.Duration{
 	"s": time.Second, "m": time.Minute, "h": time.Hour, "d": day, "w": 7 * day, "y": 365 * day,
 }
 
-// ParseDuration reads a duration as policies write it: 30d, 12h or 1d12h.
+// ParseDuration reads a duration as policies write it: 30d, 12h or 1d12h. A unit is needed: 30 alone says nothing.
 func ParseDuration(s string) (time.Duration, error) {
-	n, err := parseDuration(s)
-	return time.Duration(n), err
-}
-
-// ParseBytes reads a size as policies write it: 64KB, 1.5GiB or 1000.
-func ParseBytes(s string) (int64, error) { return parseBytes(s) }
-
-// parseDuration reads 30d, 12h or 1d12h. A unit is needed: 30 alone says nothing.
-func parseDuration(s string) (int64, error) {
 	var total time.Duration
 	rest := s
 	for rest != "" {
@@ -54,7 +45,7 @@ func parseDuration(s string) (int64, error) {
 	if s == "" {
 		return 0, errors.New("a duration is missing")
 	}
-	return int64(total), nil
+	return total, nil
 }
 
 var byteUnits = map[string]float64{
@@ -62,8 +53,8 @@ var byteUnits = map[string]float64{
 	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
 }
 
-// parseBytes reads 64KB, 1.5GiB or 1000.
-func parseBytes(s string) (int64, error) {
+// ParseBytes reads a size as policies write it: 64KB, 1.5GiB or 1000.
+func ParseBytes(s string) (int64, error) {
 	i := 0
 	for i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == '.') {
 		i++
@@ -97,7 +88,7 @@ type span struct {
 }
 
 // parseSpan reads >30d, >=1, <5, <=5, 7d..30d, =0 or a bare value, which means the same as =.
-func parseSpan(s string, value func(string) (int64, error)) (span, error) {
+func parseSpan[T ~int64](s string, value func(string) (T, error)) (span, error) {
 	s = strings.TrimSpace(s)
 	if a, b, ok := strings.Cut(s, ".."); ok {
 		lo, err := value(strings.TrimSpace(a))
@@ -105,13 +96,14 @@ func parseSpan(s string, value func(string) (int64, error)) (span, error) {
 			return span{}, err
 		}
 		hi, err := value(strings.TrimSpace(b))
-		return span{true, lo, hi}, err
+		return span{true, int64(lo), int64(hi)}, err
 	}
 	op := s[:len(s)-len(strings.TrimLeft(s, "<>="))]
-	n, err := value(strings.TrimSpace(s[len(op):]))
+	got, err := value(strings.TrimSpace(s[len(op):]))
 	if err != nil {
 		return span{}, err
 	}
+	n := int64(got)
 	switch op {
 	case ">":
 		return span{true, n + 1, math.MaxInt64}, nil

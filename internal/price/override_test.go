@@ -30,7 +30,11 @@ func TestReadOverrides(t *testing.T) {
 		}
 		var got []string
 		for _, o := range all {
-			got = append(got, fmt.Sprintf("%s|%s|%s|%s", o.Model, o.From, Entry{Rates: o.Rates}.Text(), o.Note))
+			var rates []string
+			for _, r := range o.Rates {
+				rates = append(rates, fmt.Sprintf("%s=%d", r.name(), r.Pico))
+			}
+			got = append(got, fmt.Sprintf("%s|%s|%s|%s", o.Model, o.From, strings.Join(rates, " "), o.Note))
 		}
 		if text := strings.Join(got, ";"); err != nil || text != c.want {
 			t.Errorf("%q: %s, %v; want %s", c.in, text, err, c.want)

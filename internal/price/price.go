@@ -15,7 +15,10 @@
 //	go run ./internal/price/gen -in model_prices_and_context_window.json -date 2026-08-01 -out internal/price/prices_2026-08-01.tsv
 package price
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Class is a kind of token that is priced on its own. Classes are disjoint, as in transcript.Usage; reasoning
 // is a part of output and only told apart where its price differs.
@@ -151,25 +154,6 @@ func (e *Entry) samePrices(o *Entry) bool {
 
 func sortRates(rates []Rate) {
 	slices.SortFunc(rates, func(a, b Rate) int {
-		if d := a.Above - b.Above; d != 0 {
-			return sign(d)
-		}
-		if a.Service != b.Service {
-			return int(a.Service) - int(b.Service)
-		}
-		if a.Class != b.Class {
-			return int(a.Class) - int(b.Class)
-		}
-		return sign(a.Pico - b.Pico)
+		return cmp.Or(cmp.Compare(a.Above, b.Above), cmp.Compare(a.Service, b.Service), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Pico, b.Pico))
 	})
-}
-
-func sign(n int64) int {
-	switch {
-	case n < 0:
-		return -1
-	case n > 0:
-		return 1
-	}
-	return 0
 }

@@ -2,6 +2,7 @@ package price
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -202,10 +203,7 @@ func (r *Result) total() {
 }
 
 func (r *Result) flag(f string) {
-	for _, have := range r.Flags {
-		if have == f {
-			return
-		}
+	if !slices.Contains(r.Flags, f) {
+		r.Flags = append(r.Flags, f)
 	}
-	r.Flags = append(r.Flags, f)
 }

@@ -2,7 +2,6 @@ package price
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -32,8 +31,7 @@ func Encode(w io.Writer, t Table) error {
 			if j > 0 {
 				bw.WriteByte(' ')
 			}
-			bw.WriteString(r.name())
-			fmt.Fprintf(bw, "=%d", r.Pico)
+			fmt.Fprintf(bw, "%s=%d", r.name(), r.Pico)
 		}
 		bw.WriteByte('\t')
 		for j, f := range e.Factors {
@@ -185,16 +183,4 @@ func rateNamed(text string) (r Rate, err error) {
 func validDay(s string) bool {
 	_, err := time.Parse(time.DateOnly, s)
 	return err == nil
-}
-
-// Text returns the text form of one entry, as a table has it.
-func (e Entry) Text() string {
-	var b bytes.Buffer
-	for i, r := range e.Rates {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		fmt.Fprintf(&b, "%s=%d", r.name(), r.Pico)
-	}
-	return b.String()
 }
