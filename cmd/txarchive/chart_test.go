@@ -82,14 +82,10 @@ func TestChartFilesAreInert(t *testing.T) {
 	for _, name := range []string{"c.svg", "c.html"} {
 		path := filepath.Join(t.TempDir(), name)
 		for range 2 { // the second replaces the first
-			if err := a.writeChart(path, r); err != nil {
-				t.Fatal(err)
-			}
+			must(t, a.writeChart(path, r))
 		}
 		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text := string(b)
 		for _, bad := range []string{"<script", "<img", "<i>", "<b>", "href", "url(", "@import", "\x1b", "\x00"} {
 			if strings.Contains(text, bad) {

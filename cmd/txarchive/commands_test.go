@@ -183,7 +183,7 @@ func filesIn(t *testing.T, dir string) map[string]string {
 		}
 		data, err := os.ReadFile(path)
 		name, _ := filepath.Rel(dir, path)
-		all[name] = string(data)
+		all[filepath.ToSlash(name)] = string(data)
 		return err
 	}))
 	return all

@@ -62,9 +62,7 @@ func TestKilledIngest(t *testing.T) {
 	bin, source := program(t), filepath.Join(t.TempDir(), "runs")
 	disturbed, calm := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	examples, err := filepath.Abs("../../testdata/runs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	next := seeds()
 	for round, done := 0, 0; done < *kills; round++ {
 		seed, r := next()
@@ -93,16 +91,12 @@ func TestKilledIngest(t *testing.T) {
 func grow(t *testing.T, r *rand.Rand, from, to string, round int) {
 	t.Helper()
 	if _, err := os.Stat(to); err != nil {
-		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.CopyFS(to, os.DirFS(from)))
 	}
 	line := fmt.Sprintf(`{"seq":%d,"run_id":"7bbb1888-b9f8-4f6d-99fa-5db6adc0f63e","type":"message.user","path":"w","iteration":0,"timestamp":"2026-11-21T%02d:%02d:%02dZ","payload":{"role":"user","blocks":[{"type":"text","text":"round %d %d"}]}}`+"\n",
 		1000+round, round/3600%24, round/60%60, round%60, round, r.Uint64())
 	name := filepath.Join(to, "awf/storage/transcripts", fmt.Sprintf("%08d-0000-4000-8000-000000000000.jsonl", round))
-	if err := os.WriteFile(name, []byte(strings.Repeat(line, 1+r.IntN(2000))), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, []byte(strings.Repeat(line, 1+r.IntN(2000))), 0o600))
 	past := time.Now().Add(-time.Hour)
 	err := filepath.WalkDir(to, func(p string, e os.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() {
@@ -110,9 +104,7 @@ func grow(t *testing.T, r *rand.Rand, from, to string, round int) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // run expects a command to end well and says how long it took.
@@ -130,9 +122,7 @@ func run(t *testing.T, bin, archive string, args ...string) time.Duration {
 func killed(t *testing.T, bin, archive string, r *rand.Rand, took time.Duration, source string) bool {
 	t.Helper()
 	c := exec.Command(bin, "--archive", archive, "ingest", source)
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Start())
 	time.Sleep(time.Duration(r.Int64N(int64(took) + 1)))
 	_ = c.Process.Kill() // it may have ended already
 	err := c.Wait()
@@ -143,9 +133,7 @@ func killed(t *testing.T, bin, archive string, r *rand.Rand, took time.Duration,
 func dumpViews(t *testing.T, archive string) []string {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(archive, "index.db")+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	var all []string
 	for _, view := range []string{"v_runs", "v_conversations", "v_steps", "v_events", "v_tool_calls", "v_usage", "v_receipts", "v_links",
@@ -155,17 +143,13 @@ func dumpViews(t *testing.T, archive string) []string {
 			t.Fatalf("%s: %v", view, err)
 		}
 		columns, err := rows.Columns()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for rows.Next() {
 			values := make([]any, len(columns))
 			for i := range values {
 				values[i] = new(any)
 			}
-			if err := rows.Scan(values...); err != nil {
-				t.Fatal(err)
-			}
+			must(t, rows.Scan(values...))
 			var line strings.Builder
 			line.WriteString(view)
 			for i, v := range values {
@@ -173,9 +157,7 @@ func dumpViews(t *testing.T, archive string) []string {
 			}
 			all = append(all, line.String())
 		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rows.Err())
 		rows.Close()
 	}
 	slices.Sort(all)

@@ -46,9 +46,7 @@ func TestDeepVerify(t *testing.T) {
 		if err := json.Unmarshal(out, &report); err != nil || report.OK || report.Index != "unsound" || len(report.List) == 0 {
 			t.Errorf("%s: %v, %s", did, err, out)
 		}
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.RemoveAll(dir))
 	}
 }
 
@@ -71,9 +69,7 @@ var altered = map[string][]string{
 func alterIndex(t *testing.T, r *rand.Rand, path string, tables []string) string {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	for {
 		table := tables[r.IntN(len(tables))]

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,11 +16,9 @@ var workedQuery = regexp.MustCompile("(?s)```sql\n(.*?)\n```\n```\n(.*?)```\n")
 // print.
 func TestWorkedQueries(t *testing.T) {
 	b, err := os.ReadFile(sqlDoc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	reference, worked, _ := strings.Cut(string(b), "\n## Worked queries\n")
-	dir := allRuns(t)
+	dir := example(t)
 	n := 0
 	got := workedQuery.ReplaceAllStringFunc(worked, func(block string) string {
 		n++
@@ -42,21 +39,5 @@ func TestWorkedQueries(t *testing.T) {
 		t.Errorf("the worked queries print\n%s\n%s has\n%s", got, sqlDoc, worked)
 		return
 	}
-	if err := os.WriteFile(sqlDoc, []byte(reference+"\n## Worked queries\n"+got), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// allRuns is an archive with the examples of all formats, each a source of its own.
-func allRuns(t *testing.T) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "archive")
-	examples, err := filepath.Glob(runs + "/*")
-	if err != nil || len(examples) < 5 {
-		t.Fatal(examples, err)
-	}
-	if code, _, stderr := inside(t.Context(), dir, "", append([]string{"ingest"}, examples...)...); code != 0 {
-		t.Fatalf("ingest: exit %d\n%s", code, stderr)
-	}
-	return dir
+	must(t, os.WriteFile(sqlDoc, []byte(reference+"\n## Worked queries\n"+got), 0o644))
 }

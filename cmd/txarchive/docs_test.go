@@ -21,9 +21,7 @@ const commandsMark = "## Commands\n"
 // TestCLIDoc compares docs/cli.md with what the commands say of themselves; -update writes it again.
 func TestCLIDoc(t *testing.T) {
 	b, err := os.ReadFile(cliDoc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	intro, _, ok := strings.Cut(string(b), commandsMark)
 	if !ok {
 		t.Fatalf("%s has no line %q", cliDoc, commandsMark)
@@ -41,9 +39,7 @@ func TestCLIDoc(t *testing.T) {
 		return
 	}
 	if *update {
-		if err := os.WriteFile(cliDoc, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(cliDoc, []byte(out.String()), 0o644))
 		return
 	}
 	t.Errorf("%s is not what the commands say of themselves: go test ./cmd/txarchive -run TestCLIDoc -update", cliDoc)
@@ -90,9 +86,7 @@ func describeCommand(out *strings.Builder, cmd *cobra.Command, heading string) {
 // TestReadme runs the commands that README.md shows the output of, and compares. Times and sizes of packs may differ.
 func TestReadme(t *testing.T) {
 	b, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, block, _ := strings.Cut(string(b), "prints, after the build:\n\n")
 	block, _, _ = strings.Cut(block, "\n\n(")
 	top := t.TempDir()
@@ -106,9 +100,7 @@ func TestReadme(t *testing.T) {
 		}
 		if last := len(words) - 1; words[last] == "testdata/runs/*" {
 			dirs, err := filepath.Glob(runs + "/*")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			words = append(words[:last], dirs...)
 		}
 		code, stdout, stderr := inside(t.Context(), "", "", words...)

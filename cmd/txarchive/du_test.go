@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -55,9 +54,7 @@ func bulkSource(t *testing.T, r *rand.Rand, dir string) {
 		files[filepath.Join(dir, "awf", "storage", "transcripts", id+".jsonl")] = []byte(b.String())
 	}
 	for p := range files {
-		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(p), 0o700))
 	}
 	putBack(t, files)
 }
@@ -76,11 +73,9 @@ func TestPlanTellsBytes(t *testing.T) {
 		{"ledger", "match: {format: claude-code}\n    action: thin\n    tier: ledger"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if err := os.WriteFile(rules, []byte("version: 1\nrules:\n  - name: all\n    "+c.rule+"\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(rules, []byte("version: 1\nrules:\n  - name: all\n    "+c.rule+"\n"), 0o600))
 			dir := copyArchive(t, base)
-			packs, all := packBytes(t, dir), allBytes(t, dir)
+			packs, all := packBytes(t, dir), diskUse(t, dir)
 			var plan struct {
 				Frees struct {
 					Bytes        int64 `json:"bytes"`
@@ -89,35 +84,14 @@ func TestPlanTellsBytes(t *testing.T) {
 					Packs        int64 `json:"packs"`
 				} `json:"frees"`
 			}
-			if err := json.Unmarshal([]byte(tx(t, dir, 0, "prune", "--policy", rules, "--allow-empty", "--json")), &plan); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal([]byte(tx(t, dir, 0, "prune", "--policy", rules, "--allow-empty", "--json")), &plan))
 			tx(t, dir, 0, "prune", "--policy", rules, "--allow-empty", "--yes", "-q")
 			if written := packBytes(t, dir) - packs; plan.Frees.WrittenBytes < written*95/100-1000 || plan.Frees.WrittenBytes > written*105/100+1000 {
 				t.Errorf("%d bytes were written, the plan said %d", written, plan.Frees.WrittenBytes)
 			}
 			tx(t, dir, 0, "gc", "-q")
 			asSaid(t, "packs", packs-packBytes(t, dir), plan.Frees.PackBytes-plan.Frees.WrittenBytes, plan.Frees.Packs, 5)
-			asSaid(t, "archive", all-allBytes(t, dir), plan.Frees.Bytes, plan.Frees.Packs, 10)
+			asSaid(t, "archive", all-diskUse(t, dir), plan.Frees.Bytes, plan.Frees.Packs, 10)
 		})
 	}
-}
-
-// allBytes is the size of all files of an archive.
-func allBytes(t *testing.T, dir string) (total int64) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return err
-		}
-		info, err := e.Info()
-		if err == nil {
-			total += info.Size()
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return total
 }

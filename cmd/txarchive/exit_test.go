@@ -39,9 +39,7 @@ const runs = "../../testdata/runs"
 func filled(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "archive")
-	if code, _, stderr := inside(t.Context(), dir, "", "ingest", runs+"/awf"); code != 0 {
-		t.Fatalf("ingest: exit %d\n%s", code, stderr)
-	}
+	call(t, dir, "ingest", runs+"/awf")
 	return dir
 }
 
@@ -171,9 +169,7 @@ var exitCases = []struct {
 
 func TestExitCodes(t *testing.T) {
 	full, none, notEmpty := filled(t), filepath.Join(t.TempDir(), "none"), t.TempDir()
-	if err := os.WriteFile(filepath.Join(notEmpty, "thesis.txt"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(notEmpty, "thesis.txt"), []byte("x"), 0o600))
 	archives := map[string]string{"full": full, "none": none, "other": notEmpty}
 	for _, c := range exitCases {
 		line := strings.Fields(c.line)
@@ -220,9 +216,7 @@ func TestWithoutIndex(t *testing.T) {
 				t.Fatal(files, err)
 			}
 			for _, file := range files {
-				if err := spoil(file); err != nil {
-					t.Fatal(err)
-				}
+				must(t, spoil(file))
 			}
 			for _, line := range []string{"stats", "search x", "show r", "tree r", "cat awf/storage/audit.jsonl", "verify"} {
 				code, _, stderr := inside(t.Context(), dir, "", strings.Fields(line)...)
@@ -242,9 +236,7 @@ func TestWithoutIndex(t *testing.T) {
 func TestLocked(t *testing.T) {
 	dir := filled(t)
 	store, err := archive.Open(t.Context(), dir, archive.Write, archive.Options{Command: "txarchive ingest"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer store.Close()
 	for _, line := range [][]string{{"ingest"}, {"reindex"}, {"source", "add", t.TempDir()}} {
 		code, _, stderr := inside(t.Context(), dir, "", line...)

@@ -15,9 +15,7 @@ import (
 func TestKilledGC(t *testing.T) {
 	r := random(t)
 	bin, source, base := program(t), filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "base")
-	if err := os.CopyFS(filepath.Join(source, "awf"), os.DirFS(filepath.Join(runs, "awf"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(filepath.Join(source, "awf"), os.DirFS(filepath.Join(runs, "awf"))))
 	all := []*leaky{newLeaky(source, 1), newLeaky(source, 2), newLeaky(source, 3)}
 	for range 9 { // so many that some are merged
 		for _, l := range all {
@@ -55,18 +53,12 @@ func copyArchive(t *testing.T, from string) string {
 
 func copyArchiveTo(t *testing.T, from, to string) {
 	t.Helper()
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(to, os.DirFS(from)))
 	// CopyFS follows no links.
 	link, err := os.Readlink(filepath.Join(from, "index.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = os.Remove(filepath.Join(to, "index.db"))
-	if err := os.Symlink(link, filepath.Join(to, "index.db")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(link, filepath.Join(to, "index.db")))
 }
 
 func killedCommand(t *testing.T, bin, from string, line, gone []string) {
@@ -79,9 +71,7 @@ func killedCommand(t *testing.T, bin, from string, line, gone []string) {
 		dir := copyArchive(t, from)
 		for range 1 + r.IntN(3) {
 			c := exec.Command(bin, append([]string{"--archive", dir}, line...)...)
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.Start())
 			time.Sleep(time.Duration(r.Int64N(int64(took) + 1)))
 			_ = c.Process.Kill() // it may have ended already
 			if c.Wait() != nil { // how long it takes changes with what else the machine does

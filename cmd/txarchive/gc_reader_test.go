@@ -17,9 +17,7 @@ import (
 func TestReadersAcrossGC(t *testing.T) {
 	r := random(t)
 	source, dir := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "archive")
-	if err := os.CopyFS(filepath.Join(source, "awf"), os.DirFS(filepath.Join(runs, "awf"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(filepath.Join(source, "awf"), os.DirFS(filepath.Join(runs, "awf"))))
 	kept, dead := newLeaky(source, 1), newLeaky(source, 2)
 	for range 10 {
 		kept.write(t, r, 40)
@@ -27,9 +25,7 @@ func TestReadersAcrossGC(t *testing.T) {
 		call(t, dir, "ingest", source)
 	}
 	old, err := archive.Open(t.Context(), dir, archive.Read, newApp().options())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer old.Close()
 	before := versionsOf(t, old)
 	stop := make(chan struct{})

@@ -36,9 +36,7 @@ func newLeaky(root string, n int) *leaky {
 func (l *leaky) write(t *testing.T, r *rand.Rand, lines int) {
 	t.Helper()
 	f, err := os.OpenFile(l.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for range lines {
 		l.lines++
 		mark := fmt.Sprintf("%s%016xZq", l.word, r.Uint64())
@@ -50,13 +48,9 @@ func (l *leaky) write(t *testing.T, r *rand.Rand, lines int) {
 		fmt.Fprintf(f, `{"seq":%d,"run_id":%q,"type":"message.user","path":"w","iteration":0,"timestamp":"2026-11-2%dT%02d:%02d:%02dZ","payload":{"role":"user","blocks":[{"type":"text","text":%q}]}}`+"\n",
 			l.lines, l.id, r.IntN(2), l.lines/3600%24, l.lines/60%60, l.lines%60, text)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Close())
 	past := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(l.file, past, past); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(l.file, past, past))
 }
 
 // call runs a command inside of this process and wants it to end well.
@@ -80,19 +74,16 @@ func decode[T any](t *testing.T, text string) (v T) {
 // diskUse is what a directory takes.
 func diskUse(t *testing.T, dir string) (total int64) {
 	t.Helper()
-	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			info, ierr := d.Info()
-			if ierr != nil {
-				return ierr
-			}
+	must(t, filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
 			total += info.Size()
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return total
 }
 
@@ -100,13 +91,9 @@ func diskUse(t *testing.T, dir string) (total int64) {
 func nowhere(t *testing.T, dir string, words []string) {
 	t.Helper()
 	p, err := prune.ParsePattern("/(?i)" + strings.Join(words, "|") + "/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	found, err := (&prune.Forget{Pattern: p}).Files(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, m := range found {
 		t.Errorf("%s holds %d of %d words", m.File, m.Count, len(words))
 	}
@@ -118,9 +105,7 @@ func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	r := random(t)
 	source, dir := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "archive")
-	if err := os.CopyFS(source, os.DirFS(runs)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(source, os.DirFS(runs)))
 	var all []*leaky
 	for n := range 6 {
 		all = append(all, newLeaky(source, n+1))
@@ -214,18 +199,5 @@ func restoredTree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "back")
 	call(t, dir, "restore", "--all", "--to", to)
-	tree := map[string]string{}
-	err := filepath.WalkDir(to, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		rel, _ := filepath.Rel(to, path)
-		tree[rel] = string(b)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
+	return filesIn(t, to)
 }

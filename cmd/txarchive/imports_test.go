@@ -185,9 +185,7 @@ func fenced(importPath string) []string {
 // TestNoNetworkCode: the program speaks over no network, not even to fetch prices, and is not made slower to start by code that would.
 func TestNoNetworkCode(t *testing.T) {
 	out, err := exec.Command("go", "list", "-pgo=off", "-deps", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	linked := strings.Fields(string(out))
 	if !slices.Contains(linked, "database/sql") {
 		t.Fatalf("%d packages, and database/sql is none of them", len(linked))

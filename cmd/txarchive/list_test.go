@@ -20,13 +20,9 @@ func listRun(t *testing.T, o listOptions, runs ...index.Run) string {
 	var out bytes.Buffer
 	a := &app{out: &out, err: new(bytes.Buffer), now: time.Now, log: slog.New(slog.DiscardHandler), color: "never", utc: true,
 		getenv: func(string) string { return "" }}
-	if err := o.settle(a, runColumns); err != nil {
-		t.Fatal(err)
-	}
+	must(t, o.settle(a, runColumns))
 	w, err := newListWriter(a, o, runColumns)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	err = w.write(o.ordered(func(yield func(listRow, error) bool) {
 		for i := range runs {
 			if !yield(listRow{run: &runs[i]}, nil) {
@@ -34,9 +30,7 @@ func listRun(t *testing.T, o listOptions, runs ...index.Run) string {
 			}
 		}
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out.String()
 }
 

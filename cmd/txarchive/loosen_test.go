@@ -20,9 +20,7 @@ func TestLoosened(t *testing.T) {
 		"project:acme OR model:opus": "",
 	} {
 		tree, err := query.Parse(in, time.Time{}, time.UTC)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := loosened(tree); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -83,9 +82,7 @@ func TestMonth(t *testing.T) {
 	seed := cmp.Or(*seed, rand.Uint64())
 	t.Logf("-seed %d -nights %d", seed, *nights)
 	s := newSimulation(t, seed)
-	if err := os.WriteFile(s.path("policy.yaml"), []byte(monthPolicy), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(s.path("policy.yaml"), []byte(monthPolicy), 0o600))
 	s.check(os.CopyFS(s.path("chibi"), os.DirFS(runs+"/chibi"))) // whose home takes notes beside it
 	s.day()
 	s.must("ingest", s.path("awf"), s.path("chibi"))
@@ -319,19 +316,10 @@ func (s *simulation) then(from string, cutoff time.Time) {
 // restored reads what was restored: the contents of each file, older versions beside the newest.
 func restored(t *testing.T, dir string) map[string][]string {
 	t.Helper()
-	all := map[string][]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		content, err := os.ReadFile(path)
-		name, rerr := filepath.Rel(dir, path)
-		name, _, _ = strings.Cut(filepath.ToSlash(name), "@v")
-		all[name] = append(all[name], string(content))
-		return errors.Join(err, rerr)
-	})
-	if err != nil {
-		t.Fatal(err)
+	files, all := filesIn(t, dir), map[string][]string{}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		name, _, _ := strings.Cut(file, "@v")
+		all[name] = append(all[name], files[file])
 	}
 	return all
 }

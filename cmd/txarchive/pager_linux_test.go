@@ -74,9 +74,7 @@ func TestPagerLeft(t *testing.T) {
 	for i := range 40_000 {
 		fmt.Fprintf(&big, "line %d of a long note\n", i)
 	}
-	if err := os.WriteFile(top+"/notes.txt", big.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(top+"/notes.txt", big.Bytes(), 0o600))
 	dir := top + "/archive"
 	if code, _, stderr := inside(t.Context(), dir, "", "ingest", "--all", top+"/notes.txt"); code != 0 {
 		t.Fatalf("exit %d\n%s", code, stderr)

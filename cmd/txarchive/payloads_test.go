@@ -30,9 +30,7 @@ func largeOutputs(t *testing.T, dir string) (changed int) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return changed
 }
 
@@ -41,14 +39,10 @@ func largeOutputs(t *testing.T, dir string) (changed int) {
 func TestDropPayloads(t *testing.T) {
 	t.Parallel()
 	source := filepath.Join(t.TempDir(), "runs")
-	if err := os.CopyFS(source, os.DirFS(runs)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(source, os.DirFS(runs)))
 	t.Logf("%d originals made larger", largeOutputs(t, source))
 	dir, rules := filepath.Join(t.TempDir(), "archive"), filepath.Join(t.TempDir(), "keep.yaml")
-	if err := os.WriteFile(rules, []byte(payloadPolicy), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(rules, []byte(payloadPolicy), 0o600))
 	tx(t, dir, 0, "ingest", "-q", source)
 	stats := func() string {
 		return regexp.MustCompile(`"stored_bytes":\d+`).ReplaceAllString(tx(t, dir, 0, "stats", "--json"), "")
@@ -141,8 +135,6 @@ func compareMarked(t *testing.T, source, back string) (n int) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return n
 }

@@ -53,9 +53,7 @@ func freed(t *testing.T, whole, query string, runs ...string) {
 			Index int64 `json:"index_bytes"`
 		} `json:"frees"`
 	}
-	if err := json.Unmarshal([]byte(tx(t, dir, 0, append(args, "--json")...)), &plan); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(tx(t, dir, 0, append(args, "--json")...)), &plan))
 	index, all := archiveBytes(t, dir)
 	tx(t, dir, 0, append(args, "--yes", "-q")...)
 	tx(t, dir, 0, "gc", "-q")
@@ -87,8 +85,6 @@ func archiveBytes(t *testing.T, dir string) (index, all int64) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return index, all
 }

@@ -32,9 +32,7 @@ func tx(t *testing.T, dir string, code int, args ...string) string {
 func examples(t *testing.T) (source string, same func()) {
 	t.Helper()
 	source = filepath.Join(t.TempDir(), "runs")
-	if err := os.CopyFS(source, os.DirFS(runs)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(source, os.DirFS(runs)))
 	past := time.Now().Add(-time.Hour).Truncate(time.Second)
 	look := func(change bool) (all []string) {
 		err := filepath.WalkDir(source, func(p string, e fs.DirEntry, err error) error {
@@ -58,9 +56,7 @@ func examples(t *testing.T) (source string, same func()) {
 			all = append(all, fmt.Sprint(p, info.Mode(), info.ModTime(), string(content)))
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return all
 	}
 	look(true)
@@ -98,9 +94,7 @@ func runIDs(t *testing.T, dir string) []string {
 		var r struct {
 			ID string `json:"run_id"`
 		}
-		if err := json.Unmarshal([]byte(row), &r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(row), &r))
 		all = append(all, r.ID)
 	}
 	return all
@@ -174,9 +168,7 @@ func TestPrunedIsGone(t *testing.T) {
 			Goes bool   `json:"goes"`
 		} `json:"versions"`
 	}
-	if err := json.Unmarshal([]byte(tx(t, dir, 0, "prune", "--query", "format:flow-studio OR format:leslie", "--json")), &plan); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(tx(t, dir, 0, "prune", "--query", "format:flow-studio OR format:leslie", "--json")), &plan))
 	gone := map[string]bool{}
 	for _, v := range plan.Versions {
 		if v.Goes {
@@ -241,33 +233,15 @@ func TestPrunedIsGone(t *testing.T) {
 func never(t *testing.T, source string, gone map[string]bool) string {
 	t.Helper()
 	left, dir := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "archive")
-	if err := os.CopyFS(left, os.DirFS(runs)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(left, os.DirFS(runs)))
 	for p := range gone {
-		if err := os.Remove(filepath.Join(left, p)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(filepath.Join(left, p)))
 	}
 	tx(t, dir, 0, "ingest", "-q", left)
 	return dir
 }
 
-func packBytes(t *testing.T, dir string) (n int64) {
-	t.Helper()
-	err := filepath.WalkDir(filepath.Join(dir, "packs"), func(p string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		info, err := e.Info()
-		n += info.Size()
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
+func packBytes(t *testing.T, dir string) int64 { return diskUse(t, filepath.Join(dir, "packs")) }
 
 // uniqueWords are long words that stand in the named files of a source and in no others, and are no part of a path, an
 // id or a name that a ledger keeps.
@@ -293,9 +267,7 @@ func uniqueWords(t *testing.T, source string, in map[string]bool) (words [][]byt
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for w := range inside {
 		if len(w) >= 8 && !outside[w] {
 			words = append(words, []byte(w))
@@ -317,9 +289,7 @@ func everyByte(t *testing.T, dir string) map[string][]byte {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
@@ -329,9 +299,7 @@ func TestKilledPrune(t *testing.T) {
 	bin := program(t)
 	source, same := examples(t)
 	thin := filepath.Join(t.TempDir(), "thin.yaml")
-	if err := os.WriteFile(thin, []byte(payloadPolicy), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(thin, []byte(payloadPolicy), 0o600))
 	calm, disturbed := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	for _, dir := range []string{calm, disturbed} {
 		run(t, bin, dir, "ingest", "-q", source)
@@ -385,9 +353,7 @@ func TestKilledPrune(t *testing.T) {
 func struck(t *testing.T, bin, archive string, r *rand.Rand, took time.Duration, args []string) bool {
 	t.Helper()
 	c := exec.Command(bin, append([]string{"--archive", archive}, args...)...)
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Start())
 	time.Sleep(time.Duration(r.Int64N(int64(took) + 1)))
 	_ = c.Process.Kill() // it may have ended already
 	return c.Wait() != nil

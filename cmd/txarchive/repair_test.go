@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"flag"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -181,17 +180,9 @@ func restoredAll(t *testing.T, dir string) map[string][]byte {
 		t.Fatalf("restore: exit %d\n%s%s", code, stdout, stderr)
 	}
 	all := map[string][]byte{}
-	err := filepath.WalkDir(to, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		name, err := filepath.Rel(to, path)
-		must(t, err)
-		data, err := os.ReadFile(path)
-		all[filepath.ToSlash(name)] = data
-		return err
-	})
-	must(t, err)
+	for name, data := range filesIn(t, to) {
+		all[name] = []byte(data)
+	}
 	must(t, os.RemoveAll(to))
 	return all
 }

@@ -18,9 +18,7 @@ func TestShippedReports(t *testing.T) {
 	}
 	dir := example(t)
 	dirs, err := filepath.Glob(runs + "/*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other := filepath.Join(t.TempDir(), "other")
 	for i := len(dirs) - 1; i >= 0; i-- {
 		if code, _, stderr := inside(t.Context(), other, "", "ingest", dirs[i]); code != 0 {
@@ -41,14 +39,10 @@ func TestShippedReports(t *testing.T) {
 				t.Fatalf("%s: exit %d\n%s", r.Name, code, stderr)
 			}
 			if *update && from == dir {
-				if err := os.WriteFile(golden, []byte(stdout), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(golden, []byte(stdout), 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if stdout != string(want) {
 				t.Errorf("%s prints\n%s, not\n%s", r.Name, stdout, want)
 			}
@@ -70,17 +64,13 @@ func TestTrendAfterAGap(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	from, archive := filepath.Join(dir, "claude", "projects", "-p"), filepath.Join(dir, "archive")
-	if err := os.MkdirAll(from, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(from, 0o755))
 	var lines string
 	for i, month := range []string{"01", "02", "04"} {
 		lines += fmt.Sprintf(`{"type":"assistant","uuid":"u%d","sessionId":"s","timestamp":"2026-%s-03T10:00:00Z","cwd":"/p","version":"2.0.0","requestId":"r%d",`+
 			`"message":{"id":"m%d","type":"message","role":"assistant","model":"claude-opus-4-8","content":[],"usage":{"input_tokens":%d,"output_tokens":0}}}`+"\n", i, month, i, i, 100+i)
 	}
-	if err := os.WriteFile(filepath.Join(from, "s.jsonl"), []byte(lines), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(from, "s.jsonl"), []byte(lines), 0o644))
 	if code, _, stderr := inside(t.Context(), archive, "", "ingest", filepath.Join(dir, "claude")); code != 0 {
 		t.Fatal(stderr)
 	}

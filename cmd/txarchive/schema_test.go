@@ -28,9 +28,7 @@ func schemas(t *testing.T) map[string]*jsonschema.Schema {
 	c.AssertFormat()
 	for _, file := range files {
 		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(b)))
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
@@ -39,9 +37,7 @@ func schemas(t *testing.T) map[string]*jsonschema.Schema {
 			t.Errorf("%s calls itself %v", file, id)
 		}
 		closeObjects(doc)
-		if err := c.AddResource(schemaBase+filepath.Base(file), doc); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.AddResource(schemaBase+filepath.Base(file), doc))
 	}
 	all := map[string]*jsonschema.Schema{}
 	for _, file := range files {
@@ -191,9 +187,7 @@ func TestJSONMatchesSchemas(t *testing.T) {
 	all := schemas(t)
 	dir, tmp := filepath.Join(t.TempDir(), "archive"), t.TempDir()
 	agent := filepath.Join(tmp, "home", ".claude", "projects", "-x")
-	if err := errors.Join(os.MkdirAll(agent, 0o700), os.WriteFile(filepath.Join(agent, "0d000000-0000-4000-8000-000000000001.jsonl"), []byte("{}\n"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.MkdirAll(agent, 0o700), os.WriteFile(filepath.Join(agent, "0d000000-0000-4000-8000-000000000001.jsonl"), []byte("{}\n"), 0o600)))
 	words := strings.NewReplacer("RUNS", runs, "POLICY", "../../internal/policy/examples", "TMPNAME", filepath.Base(tmp), "TMP", tmp)
 	used := map[string]bool{"storage": true, "totals": true}
 	for _, p := range printing {

@@ -37,9 +37,7 @@ func terminalOf(t *testing.T, columns uint16) (*os.File, func() string) {
 	size := [4]uint16{40, columns, 0, 0}
 	ioctl(syscall.TIOCSWINSZ, unsafe.Pointer(&size))
 	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out bytes.Buffer
 	done := make(chan struct{})
 	go func() { // ends with an error when the last end of the terminal is closed

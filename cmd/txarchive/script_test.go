@@ -73,9 +73,7 @@ func TestScript(t *testing.T) { testscript.Run(t, scriptParams(t, "testdata/scri
 func scriptParams(t *testing.T, dir string) testscript.Params {
 	t.Helper()
 	examples, err := filepath.Abs(runs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return testscript.Params{
 		Dir:                 dir,
 		UpdateScripts:       *update,

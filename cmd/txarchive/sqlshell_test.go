@@ -68,18 +68,14 @@ func shellOf(t *testing.T, typed ...string) (s *shell, p *typing, stdout, stderr
 	a := &app{in: strings.NewReader(""), out: stdout, err: stderr, now: time.Now, log: slog.New(slog.DiscardHandler), archive: dir, color: "never",
 		getenv: func(key string) string { return map[string]string{"XDG_STATE_HOME": state}[key] }}
 	store, err := a.read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	words, err := sqlWords(t.Context(), store.Index())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p = &typing{lines: typed}
 	return &shell{a: a, o: sqlOptions{format: "csv"}, store: store, lines: p, words: words, history: a.openHistory("sql_history")}, p, stdout, stderr
 }
@@ -89,9 +85,7 @@ func TestShell(t *testing.T) {
 		"", "SELECT count(*) AS n", "FROM v_runs", "WHERE counted;", // over three lines
 		"SELECT nope;", "SELECT 1", "^C", "SELECT 'a;", "b' AS text;",
 		".format ndjson", "SELECT 2 AS two;", ".format xml", ".nope", ".help", ".views", ".schema v_problems", ".schema v_nope", "DROP TABLE runs;", ".quit", "SELECT 3;")
-	if err := s.loop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.loop(t.Context()))
 	for _, want := range []string{"n\n7\n", "text\n\"a;\nb\"\n", `{"two":2}`, "Ctrl-C stops", "  v_cost_daily\n", "problem_id, format, kind, reason"} {
 		if !strings.Contains(stdout.String(), want) {
 			t.Errorf("no %q in\n%s", want, stdout)
@@ -113,9 +107,7 @@ func TestShell(t *testing.T) {
 	}
 	for path, mode := range map[string]os.FileMode{s.history.path: 0o600, filepath.Dir(s.history.path): 0o700} {
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if os.PathSeparator == '/' && info.Mode().Perm() != mode {
 			t.Errorf("%s has mode %o", path, info.Mode().Perm())
 		}
@@ -158,9 +150,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	h := a.openHistory("h")
 	h.add("first")
 	h.add("evil \x1b[2J line")
-	if err := os.WriteFile(h.path, append([]byte(strings.Repeat(strings.Repeat("x", 999)+"\n", 1100)), "last\n"...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(h.path, append([]byte(strings.Repeat(strings.Repeat("x", 999)+"\n", 1100)), "last\n"...), 0o600))
 	h = a.openHistory("h")
 	if info, err := os.Stat(h.path); err != nil || info.Size() > historySize {
 		t.Errorf("%v, %d bytes", err, info.Size())

@@ -12,9 +12,7 @@ import (
 func TestMetrics(t *testing.T) {
 	top := t.TempDir()
 	dir, source := filepath.Join(top, "archive"), filepath.Join(top, `odd "name" é`)
-	if err := os.CopyFS(source, os.DirFS(runs+"/leslie")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(source, os.DirFS(runs+"/leslie")))
 	file := filepath.Join(top, "metrics.prom")
 	for _, line := range [][]string{{"ingest", source}, {"backup", top + "/backup"}, {"nightly", "--backup", top + "/backup"}, {"status", "--quiet", "--prometheus", file}} {
 		if code, _, stderr := inside(t.Context(), dir, "", line...); code != 0 {
@@ -22,9 +20,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all, err := prometheustest.Parse(string(text))
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)

@@ -18,9 +18,7 @@ func thinPolicy(t *testing.T, r *rand.Rand, runs []string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "thin.yaml")
 	text := "version: 1\nrules:\n  - name: thin\n    match: {id: [" + strings.Join(runs, ", ") + "]}\n    action: thin\n    tier: payloads\n    over: "
-	if err := os.WriteFile(file, []byte(text+[]string{"100B", "200B", "2KB"}[r.IntN(3)]+"\n    children: stay\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(text+[]string{"100B", "200B", "2KB"}[r.IntN(3)]+"\n    children: stay\n"), 0o600))
 	return file
 }
 
@@ -39,9 +37,7 @@ func halve(t *testing.T, r *rand.Rand, dir string) map[string][]byte {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return whole
 }
 
@@ -49,12 +45,8 @@ func putBack(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	for p, b := range files {
 		past := time.Now().Add(-time.Hour)
-		if err := os.WriteFile(p, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(p, past, past); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(p, b, 0o600))
+		must(t, os.Chtimes(p, past, past))
 	}
 }
 
@@ -64,9 +56,7 @@ func TestThinAnything(t *testing.T) {
 	t.Parallel()
 	r := random(t)
 	source := filepath.Join(t.TempDir(), "runs")
-	if err := os.CopyFS(source, os.DirFS(runs)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(source, os.DirFS(runs)))
 	largeOutputs(t, source)
 	grows := halve(t, r, source)
 	calm, dir := filepath.Join(t.TempDir(), "calm"), filepath.Join(t.TempDir(), "archive")
@@ -145,9 +135,7 @@ func session(t *testing.T, dir, id string, requests int) {
 `, id, i, 1+i%9, 100+i)
 	}
 	file := filepath.Join(dir, "projects", "-home-alice-p", id+".jsonl")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(file), 0o700))
 	putBack(t, map[string][]byte{file: []byte(b.String())})
 }
 
@@ -165,9 +153,7 @@ func TestPrunedRunGrows(t *testing.T) {
 func prunedRunGrows(t *testing.T, collected bool) {
 	r := rand.New(rand.NewPCG(1, 6))
 	source := filepath.Join(t.TempDir(), "runs")
-	if err := os.CopyFS(source, os.DirFS(runs)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(source, os.DirFS(runs)))
 	grows := halve(t, r, source)
 	agent := filepath.Join(t.TempDir(), "claude")
 	session(t, agent, "2b6f0d52-0000-4000-8000-000000000001", 5)
@@ -229,9 +215,7 @@ func TestNoTitleStays(t *testing.T) {
 	session(t, agent, id, 1)
 	file := filepath.Join(agent, "projects", "-home-alice-p", id+".jsonl")
 	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	head := `"sessionId":"` + id + `","cwd":"/home/alice/p","version":"2.0.14","timestamp":"2026-11-01T10:00:02Z"`
 	putBack(t, map[string][]byte{file: append(b, []byte(`{"type":"assistant","uuid":"b",`+head+`,"requestId":"req_9","message":{"id":"msg_9","role":"assistant","model":"claude-sonnet-4-5-20250929","content":[{"type":"tool_use","id":"toolu_9","name":"Task","input":{"description":"Vexquorbling the fjord","prompt":"Go","subagent_type":"x"}}],"usage":{"input_tokens":1,"output_tokens":1}}}
 {"type":"user","uuid":"c",`+head+`,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_9","content":"done"}]},"toolUseResult":{"status":"completed","agentId":"abc12345","content":[{"type":"text","text":"done"}]}}
