@@ -89,6 +89,15 @@ func (a *app) fs() *disk.FS { return &disk.FS{Fault: a.fault} }
 // read opens the archive to look at it. It waits for nobody.
 func (a *app) read(ctx context.Context) (*archive.Archive, error) { return a.open(ctx, archive.Read) }
 
+// readAny is read where there is an archive, else nil.
+func (a *app) readAny(ctx context.Context) (*archive.Archive, error) {
+	store, err := a.read(ctx)
+	if errors.Is(err, archive.ErrNoArchive) {
+		return nil, nil
+	}
+	return store, err
+}
+
 // leave closes an archive that was read. A process that ends has nothing to give back, and SQLite would do so piece by piece.
 func (a *app) leave(store *archive.Archive) {
 	if !a.ends {

@@ -209,39 +209,50 @@ func (c *chart) draw(width int, k ink) string {
 	if width == 0 {
 		width = 80
 	}
-	most, label, money := slices.Max(append(slices.Clone(c.totals), 0)), 0, 0
+	most := slices.Max(append(slices.Clone(c.totals), 0))
+	rows := make([]drawn, len(c.buckets))
 	for i, b := range c.buckets {
-		label, money = max(label, widthOf(b)), max(money, len(c.shown(c.totals[i], c.unknown[i])))
+		rows[i] = drawn{b, c.shown(c.totals[i], c.unknown[i]), func(room int) string { return bar(c.totals[i], most, room) }}
 	}
-	label = min(label, max(width/3, 10))
-	room := max(width-label-money-4, 4)
-	var out strings.Builder
-	for i, b := range c.buckets {
-		blocks := bar(c.totals[i], most, room)
-		fmt.Fprintf(&out, "%s  %s%s  %*s\n", pad(cutMiddle(b, label), label), k.bold(blocks), strings.Repeat(" ", room-len([]rune(blocks))), money, c.shown(c.totals[i], c.unknown[i]))
-	}
+	out := drawRows(rows, width, math.MaxInt, k.bold)
 	if c.time != "" && len(c.buckets) > 1 && (len(c.series) > 1 || c.series[0].name != "") {
-		out.WriteString("\n" + c.sparks(width))
+		out += "\n" + c.sparks(width)
 	}
-	return strings.TrimSuffix(out.String(), "\n")
+	return strings.TrimSuffix(out, "\n")
 }
 
 // sparks has a line for each of the largest series.
 func (c *chart) sparks(width int) string {
+	var rows []drawn
+	for _, s := range c.series[:min(len(c.series), 2*maxSeries)] {
+		rows = append(rows, drawn{s.name, c.shown(s.sum, !s.known), func(room int) string { return spark(s.values, room) }})
+	}
+	out := drawRows(rows, width, len(c.buckets), func(s string) string { return s })
+	if n := len(c.series) - len(rows); n > 0 {
+		out += fmt.Sprintf("and %d more\n", n)
+	}
+	return out
+}
+
+// drawn is a line of a chart: a name, blocks for as much room as there is, and an amount.
+type drawn struct {
+	name, amount string
+	blocks       func(room int) string
+}
+
+// drawRows prints lines with their blocks, of at most so many, below each other.
+func drawRows(rows []drawn, width, most int, paint func(string) string) string {
 	label, money := 0, 0
-	shown := c.series[:min(len(c.series), 2*maxSeries)]
-	for _, s := range shown {
-		label, money = max(label, widthOf(s.name)), max(money, len(c.shown(s.sum, !s.known)))
+	for _, r := range rows {
+		label, money = max(label, widthOf(r.name)), max(money, len(r.amount))
 	}
 	label = min(label, max(width/3, 10))
 	room := max(width-label-money-4, 4)
 	var b strings.Builder
-	for _, s := range shown {
-		l := spark(s.values, room)
-		fmt.Fprintf(&b, "%s  %s%s  %*s\n", pad(cutMiddle(s.name, label), label), l, strings.Repeat(" ", max(min(room, len(c.buckets))-len([]rune(l)), 0)), money, c.shown(s.sum, !s.known))
-	}
-	if n := len(c.series) - len(shown); n > 0 {
-		fmt.Fprintf(&b, "and %d more\n", n)
+	for _, r := range rows {
+		blocks := r.blocks(room)
+		air := max(min(room, most)-len([]rune(blocks)), 0)
+		fmt.Fprintf(&b, "%s  %s%s  %*s\n", pad(cutMiddle(r.name, label), label), paint(blocks), strings.Repeat(" ", air), money, r.amount)
 	}
 	return b.String()
 }

@@ -122,7 +122,7 @@ func runForget(ctx context.Context, a *app, o forgetOptions) error {
 		w.printApplied()
 	}
 	if err == nil && len(w.left) > 0 {
-		err = partial(fmt.Sprintf("%s still holds it", plural(int64(len(w.left)), "place", "places")),
+		err = partial(fmt.Sprintf("%s still holds it", plural(len(w.left), "place", "places")),
 			"a reader may have been at work: run the same command again")
 	}
 	return err

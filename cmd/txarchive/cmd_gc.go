@@ -77,7 +77,7 @@ func runGC(ctx context.Context, a *app, o prune.Options) error {
 		a.printGC(&r, o.DryRun, time.Since(began))
 	}
 	if err == nil && len(r.Damaged) > 0 {
-		err = corrupt(plural(int64(len(r.Damaged)), "pack is damaged and was", "packs are damaged and were")+" left alone",
+		err = corrupt(plural(len(r.Damaged), "pack is damaged and was", "packs are damaged and were")+" left alone",
 			"`txarchive verify` names what is damaged; bring it back from a backup, or take the originals in again")
 	}
 	return err

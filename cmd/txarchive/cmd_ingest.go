@@ -194,7 +194,7 @@ func ingestVerdict(r *ingest.Report) error {
 		}
 		return problems(text, "all bytes that could be read are stored; `txarchive sql 'SELECT source, path, line, reason FROM v_problems'` tells what was wrong")
 	case len(r.Missing) > 0:
-		return problems(plural(int64(len(r.Missing)), "source is", "sources are")+" missing", "what was stored of it stays; `txarchive source remove NAME` follows it no longer")
+		return problems(plural(len(r.Missing), "source is", "sources are")+" missing", "what was stored of it stays; `txarchive source remove NAME` follows it no longer")
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 	}
 	for i, p := range r.Problems {
 		if i == problemsShown {
-			fmt.Fprintf(a.out, "... and %s\n", plural(int64(len(r.Problems)-i), "more problem", "more problems"))
+			fmt.Fprintf(a.out, "... and %s\n", plural(len(r.Problems)-i, "more problem", "more problems"))
 			break
 		}
 		fmt.Fprintf(a.out, "problem: %s/%s: %s: %s\n", line(p.Source), line(p.Path), line(p.Stage), line(p.Reason))
@@ -262,7 +262,7 @@ func (a *app) printLeft(r *ingest.Report) {
 		if n > 1 {
 			such = ", such as"
 		}
-		fmt.Fprintf(a.out, "%s not followed%s %s; what is there can be a source: txarchive ingest %s\n", plural(int64(n), "symbolic link", "symbolic links"), such,
+		fmt.Fprintf(a.out, "%s not followed%s %s; what is there can be a source: txarchive ingest %s\n", plural(n, "symbolic link", "symbolic links"), such,
 			line(first.Source+"/"+first.Path), line(shellQuote(first.To)))
 	}
 	if r.Pruned > 0 {

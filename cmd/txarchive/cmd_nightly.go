@@ -196,7 +196,7 @@ func (a *app) printStep(s nightly.StepReport, said string) string {
 	}
 	for i, p := range s.Problems {
 		if i == problemsShown {
-			fmt.Fprintf(a.out, "  ... and %s\n", plural(int64(len(s.Problems)-i), "more problem", "more problems"))
+			fmt.Fprintf(a.out, "  ... and %s\n", plural(len(s.Problems)-i, "more problem", "more problems"))
 			break
 		}
 		fmt.Fprintln(a.out, a.wrapped("  ", line(p), "    "))

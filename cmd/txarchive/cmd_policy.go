@@ -72,7 +72,7 @@ func runPolicyCheck(a *app, file string) error {
 	if p.Empty() {
 		a.note("%s has no rules: it keeps everything, and prune will not take it.", file)
 	} else {
-		a.note("%s has no mistakes: %s.", file, plural(int64(len(p.Rules)), "rule", "rules"))
+		a.note("%s has no mistakes: %s.", file, plural(len(p.Rules), "rule", "rules"))
 	}
 	return nil
 }

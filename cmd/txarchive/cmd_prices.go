@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -113,23 +112,23 @@ func runPricesUsed(ctx context.Context, a *app, book *price.Book) error {
 		tables = append(tables, priceTable{t.Date, t.Source, t.Licence, len(t.Entries)})
 	}
 	overrides := book.Overrides()
-	store, err := a.read(ctx)
+	store, err := a.readAny(ctx)
+	if err != nil {
+		return err
+	}
 	used := []usedModel{}
-	switch {
-	case err == nil:
+	if store != nil { // the tables are there without an archive
 		defer store.Close()
 		if used, err = usedModels(ctx, store); err != nil {
 			return err
 		}
-	case !errors.Is(err, archive.ErrNoArchive): // the tables are there without one
-		return err
 	}
 	if a.json {
 		return a.printJSON(map[string]any{"tables": tables, "overrides": append([]price.Override{}, overrides...), "models": used})
 	}
 	g := &grid{columns: []column{{head: "table of"}, {head: "models", right: true}, {head: "from", flex: cut}}}
 	for _, t := range tables {
-		g.add(t.Date, number(int64(t.Models)), t.Source+" ("+t.Licence+")")
+		g.add(t.Date, number(t.Models), t.Source+" ("+t.Licence+")")
 	}
 	fmt.Fprintln(a.out, a.fitted(g))
 	if len(overrides) > 0 {
@@ -215,7 +214,7 @@ func runPricesList(a *app, book *price.Book, pattern string) error {
 	}
 	l.end("")
 	if !a.json {
-		a.note("%s, table of %s, US dollars per million tokens", plural(int64(len(entries)), "model", "models"), table.Date)
+		a.note("%s, table of %s, US dollars per million tokens", plural(len(entries), "model", "models"), table.Date)
 	}
 	return nil
 }

@@ -157,7 +157,7 @@ func pruneIn(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 			a.note("Nothing was done. --yes applies it, --plan FILE saves it.")
 			return nil
 		}
-		if !a.ask(fmt.Sprintf("Apply this to %s?", plural(int64(plan.Runs.Len()), "run", "runs"))) {
+		if !a.ask(fmt.Sprintf("Apply this to %s?", plural(plan.Runs.Len(), "run", "runs"))) {
 			a.note("Nothing was done.")
 			return nil
 		}
@@ -236,7 +236,7 @@ func savePlan(a *app, path string, plan *prune.Plan) error {
 	if a.json {
 		return plan.Write(a.out, encode, "")
 	}
-	a.note("The plan for %s is in %s. `txarchive prune --apply %s` does exactly that.", plural(int64(plan.Runs.Len()), "run", "runs"), path, path)
+	a.note("The plan for %s is in %s. `txarchive prune --apply %s` does exactly that.", plural(plan.Runs.Len(), "run", "runs"), path, path)
 	return nil
 }
 
@@ -278,9 +278,9 @@ func undoPrune(ctx context.Context, a *app, p *prune.Pruner, ing *ingest.Ingeste
 	if a.json {
 		return a.printJSON(done)
 	}
-	a.note("%s came back.", plural(int64(len(done.Runs)), "run", "runs"))
+	a.note("%s came back.", plural(len(done.Runs), "run", "runs"))
 	if done.Marked > 0 {
-		a.note("%s marks where payloads were: gc has taken what was there, or other thinned runs hold the same original.", plural(int64(done.Marked), "original keeps", "originals keep"))
+		a.note("%s marks where payloads were: gc has taken what was there, or other thinned runs hold the same original.", plural(done.Marked, "original keeps", "originals keep"))
 	}
 	for _, id := range done.Runs {
 		fmt.Fprintln(a.out, id)

@@ -41,7 +41,7 @@ func runReindex(ctx context.Context, a *app) error {
 	case a.json:
 		err = a.printJSON(map[string]any{"packs": n, "complete": damage == nil, "elapsed_us": took.Microseconds()})
 	case !a.quiet:
-		fmt.Fprintf(a.out, "The index is made again from %s, %s\n", plural(int64(n), "pack", "packs"), took.Round(time.Millisecond))
+		fmt.Fprintf(a.out, "The index is made again from %s, %s\n", plural(n, "pack", "packs"), took.Round(time.Millisecond))
 	}
 	if err == nil && damage != nil {
 		err = corrupt(damage.Error(), hintDamaged)

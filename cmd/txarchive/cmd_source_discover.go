@@ -119,7 +119,7 @@ func (a *app) printPlaces(found []*ingest.Found, followed bool) {
 		}
 		g.add(f.Name, number(f.Files), size(f.Bytes), number(f.NewFiles), number(f.RiskFiles), source, a.shown(f.Dir))
 		if f.Deletes != "" && f.Days > 0 {
-			note := fmt.Sprintf("%s: %s; here after %s", f.Name, f.Deletes, plural(int64(f.Days), "day", "days"))
+			note := fmt.Sprintf("%s: %s; here after %s", f.Name, f.Deletes, plural(f.Days, "day", "days"))
 			if !slices.Contains(notes, note) {
 				notes = append(notes, note)
 			}

@@ -116,7 +116,7 @@ func runStatus(ctx context.Context, a *app, o statusOptions) error {
 // verdict is what status ends in.
 func (s *statusReport) verdict(o *statusOptions) error {
 	if s.OK && o.check && len(s.Attention) > 0 {
-		return crossed(plural(int64(len(s.Attention)), "thing needs", "things need")+" attention: "+s.Attention[0].Text, "txarchive status")
+		return crossed(plural(len(s.Attention), "thing needs", "things need")+" attention: "+s.Attention[0].Text, "txarchive status")
 	}
 	if s.OK {
 		return nil

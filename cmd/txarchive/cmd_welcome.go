@@ -60,7 +60,7 @@ func (a *app) greet(dir string, t index.Sums, sources int) {
 		})
 	case t.Files == 0:
 		a.welcome(fmt.Sprintf("The archive %s is empty.", a.shown(dir)), [][2]string{
-			{"txarchive ingest", "take what is new in " + plural(int64(sources), "source", "sources")},
+			{"txarchive ingest", "take what is new in " + plural(sources, "source", "sources")},
 			{"txarchive source list", "see where these are"},
 		})
 	default:

@@ -52,7 +52,7 @@ func (v *accountant) explain(ctx context.Context) error {
 		}
 	}
 	if left > 0 {
-		fmt.Fprintf(v.a.out, "and %s: --limit 0 shows all\n", plural(int64(left), "more record", "more records"))
+		fmt.Fprintf(v.a.out, "and %s: --limit 0 shows all\n", plural(left, "more record", "more records"))
 	}
 	f := &x.Figures
 	fmt.Fprintln(v.a.out, v.ink.bold(fmt.Sprintf("%s in %s, %s", usd(f.Nano), plural(f.Requests, "request", "requests"), plural(f.All(), "token", "tokens"))))
@@ -187,7 +187,7 @@ func (v *accountant) place(p *cost.Place) string {
 		s += " " + p.Inner
 	}
 	if p.Line > 0 {
-		s += ", line " + number(int64(p.Line))
+		s += ", line " + number(p.Line)
 	}
 	return line(fmt.Sprintf("%s, version %d, byte %s", s, p.Version, number(p.Offset)))
 }

@@ -69,7 +69,7 @@ func (v *accountant) report(ctx context.Context) error {
 // leftOut says what --limit has cut off, where no row of its own does.
 func (v *accountant) leftOut(r *cost.Report) {
 	if n := r.LeftOut.Rows; n > 0 {
-		v.a.note("Left out by --limit: %s, %s", plural(int64(n), "row", "rows"), dollars(r.LeftOut.Cost))
+		v.a.note("Left out by --limit: %s, %s", plural(n, "row", "rows"), dollars(r.LeftOut.Cost))
 	}
 }
 
@@ -108,7 +108,7 @@ func reportGrid(r *cost.Report, short bool) *grid {
 			add(keys, &r.Rows[i].Figures)
 		}
 		if r.LeftOut.Rows > 0 {
-			add([]string{"+" + number(int64(r.LeftOut.Rows)) + " more"}, &r.LeftOut.Figures)
+			add([]string{"+" + number(r.LeftOut.Rows) + " more"}, &r.LeftOut.Figures)
 		}
 	}
 	add([]string{"total"}, &r.Totals)
@@ -123,7 +123,7 @@ type figureColumn struct {
 }
 
 func figureColumns(totals *cost.Figures, short bool) []figureColumn {
-	head, amount := func(long, _ string) string { return long }, number
+	head, amount := func(long, _ string) string { return long }, number[int64]
 	if short {
 		head, amount = func(_, short string) string { return short }, compact
 	}

@@ -41,7 +41,7 @@ func (v *accountant) blocks(ctx context.Context) error {
 	}
 	fmt.Fprintln(v.a.out, v.a.fitted(v.blockGrid(all)))
 	if left > 0 {
-		v.a.note("%s before these: --limit 0 shows all", plural(int64(left), "block", "blocks"))
+		v.a.note("%s before these: --limit 0 shows all", plural(left, "block", "blocks"))
 	}
 	return nil
 }

@@ -67,12 +67,12 @@ func (d *doctor) packs(ctx context.Context, c *check) error {
 		}
 		there[info.Name] = true
 	}
-	c.Says = plural(int64(len(there)), "pack", "packs") + ", all indexed"
+	c.Says = plural(len(there), "pack", "packs") + ", all indexed"
 	if len(there) == 0 {
 		c.Says = "no packs yet: the archive is empty"
 	}
 	if d.store.Index() == nil {
-		c.Says = plural(int64(len(there)), "pack", "packs")
+		c.Says = plural(len(there), "pack", "packs")
 		return nil
 	}
 	for name, err := range d.store.Index().Packs(ctx) {

@@ -34,10 +34,10 @@ func (d *doctor) secrets(ctx context.Context, c *check) error {
 	for _, l := range leaks {
 		rules[l.Rule]++
 		files[l.file] = true
-		c.item(fmt.Sprintf("%s %s line %d, %s at %d", l.Rule, l.file, l.Line, plural(int64(l.Size), "byte", "bytes"), l.Offset))
+		c.item(fmt.Sprintf("%s %s line %d, %s at %d", l.Rule, l.file, l.Line, plural(l.Size, "byte", "bytes"), l.Offset))
 	}
-	says := fmt.Sprintf("%s of %s in %s", plural(int64(len(leaks)), "credential", "credentials"),
-		plural(int64(len(rules)), "kind", "kinds"), plural(int64(len(files)), "original", "originals"))
+	says := fmt.Sprintf("%s of %s in %s", plural(len(leaks), "credential", "credentials"),
+		plural(len(rules), "kind", "kinds"), plural(len(files), "original", "originals"))
 	c.end(checkProblem, says, "have them revoked where they were issued; `txarchive forget` takes one out of the archive")
 	return nil
 }

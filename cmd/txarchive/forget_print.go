@@ -17,13 +17,13 @@ func (w *forgetting) print() {
 	}
 	for i, m := range w.found {
 		if i == forgetShown {
-			fmt.Fprintf(a.out, "... and %s\n", plural(int64(len(w.found)-i), "more place", "more places"))
+			fmt.Fprintf(a.out, "... and %s\n", plural(len(w.found)-i, "more place", "more places"))
 			break
 		}
 		fmt.Fprintln(a.out, line(matchText(m)))
 	}
 	if len(w.runs) > 0 {
-		fmt.Fprintf(a.out, "%s of it: %s\n", plural(int64(len(w.runs)), "run speaks", "runs speak"), strings.Join(w.runs[:min(len(w.runs), 20)], " "))
+		fmt.Fprintf(a.out, "%s of it: %s\n", plural(len(w.runs), "run speaks", "runs speak"), strings.Join(w.runs[:min(len(w.runs), 20)], " "))
 	}
 }
 

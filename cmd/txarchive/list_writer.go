@@ -48,7 +48,7 @@ func (w *listWriter) write(rows iter.Seq2[listRow, error]) error {
 		err = w.script(rows)
 	}
 	if err == nil && w.more {
-		w.a.note("There are more than %s: --limit 0 lists all.", number(int64(w.n)))
+		w.a.note("There are more than %s: --limit 0 lists all.", number(w.n))
 	}
 	return err
 }

@@ -94,14 +94,14 @@ func (n *night) policy(ctx context.Context, _ *nightly.State) (r nightly.Result,
 	defer func() { err = errors.Join(err, plan.Close()) }()
 	r.Detail = plan.Frees
 	if plan.Runs.Len() == 0 {
-		r.Summary = "nothing has to go, " + plural(int64(plan.Kept), "run stays", "runs stay")
+		r.Summary = "nothing has to go, " + plural(plan.Kept, "run stays", "runs stay")
 		return r, nil
 	}
 	done, err := p.Apply(ctx, plan)
 	if err != nil {
 		return r, err
 	}
-	r.Summary = fmt.Sprintf("%s pruned, %s thinned, %s kept; txarchive prune --undo %s takes it back", plural(int64(done.Pruned), "run", "runs"),
-		number(int64(done.Thinned)), number(int64(plan.Kept)), plan.ID)
+	r.Summary = fmt.Sprintf("%s pruned, %s thinned, %s kept; txarchive prune --undo %s takes it back", plural(done.Pruned, "run", "runs"),
+		number(done.Thinned), number(plan.Kept), plan.ID)
 	return r, nil
 }

@@ -74,7 +74,7 @@ func (n *night) index(ctx context.Context, _ *nightly.State) (nightly.Result, er
 		return nightly.Result{}, err
 	}
 	packs, damage, err := rebuild(ctx, n.app, store)
-	r := nightly.Result{Summary: "was damaged; made again from " + plural(int64(packs), "pack", "packs"), Problems: []string{"the index was damaged and was made again"}}
+	r := nightly.Result{Summary: "was damaged; made again from " + plural(packs, "pack", "packs"), Problems: []string{"the index was damaged and was made again"}}
 	if damage != nil {
 		r.Problems = append(r.Problems, damage.Error())
 	}
@@ -170,7 +170,7 @@ func (n *night) verify(ctx context.Context, state *nightly.State) (r nightly.Res
 	c := state.Coverage(packs, n.app.now(), n.opts.verifyDays)
 	r.Detail = verifyShare{done, bytes, c}
 	r.Summary = fmt.Sprintf("%s of %s read, %s of %s within %s", plural(done, "pack", "packs"), size(bytes), size(c.Covered), size(c.Bytes),
-		plural(int64(c.Days), "day", "days"))
+		plural(c.Days, "day", "days"))
 	return r, nil
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -186,18 +185,15 @@ func runPricesChange(ctx context.Context, a *app, what func(*archive.Archive) ([
 	if a.json {
 		return a.printJSON(map[string]any{"prices": len(facts), "repriced_records": changed})
 	}
-	a.note("%s; %s priced anew", plural(int64(len(facts)), "price is changed", "prices are changed"), plural(changed, "record", "records"))
+	a.note("%s; %s priced anew", plural(len(facts), "price is changed", "prices are changed"), plural(changed, "record", "records"))
 	return nil
 }
 
 // book is the prices of the archive, those of the program where there is no archive.
 func (a *app) book(ctx context.Context) (*price.Book, error) {
-	store, err := a.read(ctx)
-	if errors.Is(err, archive.ErrNoArchive) {
-		return price.Default(), nil
-	}
-	if err != nil {
-		return nil, err
+	store, err := a.readAny(ctx)
+	if store == nil || err != nil {
+		return price.Default(), err
 	}
 	defer store.Close()
 	return index.Prices(ctx, store.Index(), price.Default())

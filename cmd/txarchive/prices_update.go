@@ -70,7 +70,7 @@ func (a *app) tableOf(body []byte, from, day string) (table price.Table, err err
 	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
 		var skipped []string
 		if table, skipped, err = price.FromLiteLLM(bytes.NewReader(body), day); err == nil && len(skipped) > 0 {
-			a.note("%s cannot be used and were left out, the first is %s", plural(int64(len(skipped)), "model", "models"), skipped[0])
+			a.note("%s cannot be used and were left out, the first is %s", plural(len(skipped), "model", "models"), skipped[0])
 		}
 	} else {
 		table, err = price.Parse(bytes.NewReader(body))

@@ -41,7 +41,7 @@ func (a *app) printPlan(plan *prune.Plan, limit int) error {
 		}
 	}
 	if n := all - shown; n > 0 {
-		fmt.Fprintf(a.out, "... and %s (--limit 0 shows all)\n\n", plural(int64(n), "more run", "more runs"))
+		fmt.Fprintf(a.out, "... and %s (--limit 0 shows all)\n\n", plural(n, "more run", "more runs"))
 	}
 	for said := range strings.SplitSeq(planSum(plan), "\n") {
 		fmt.Fprintln(a.out, a.wrapped("", said, "  "))
@@ -124,25 +124,25 @@ func why(d *policy.Decision, n int) string {
 // planSum is a plan in one or two lines.
 func planSum(p *prune.Plan) string {
 	if p.Runs.Len() == 0 {
-		return fmt.Sprintf("Nothing to prune: %s kept.", plural(int64(p.Kept), "run is", "runs are"))
+		return fmt.Sprintf("Nothing to prune: %s kept.", plural(p.Kept, "run is", "runs are"))
 	}
 	pruned := p.Pruned()
 	var parts []string
 	if pruned > 0 {
-		goes := plural(int64(pruned), "run goes", "runs go")
+		goes := plural(pruned, "run goes", "runs go")
 		if f := &p.Frees; f.Originals > 0 {
-			goes += fmt.Sprintf(" (%s of %s)", plural(int64(f.Originals), "original", "originals"), size(f.RawBytes))
+			goes += fmt.Sprintf(" (%s of %s)", plural(f.Originals, "original", "originals"), size(f.RawBytes))
 		}
 		parts = append(parts, goes)
 	}
 	if n := p.Runs.Len() - pruned; n > 0 {
-		parts = append(parts, plural(int64(n), "run becomes thinner", "runs become thinner"))
+		parts = append(parts, plural(n, "run becomes thinner", "runs become thinner"))
 	}
-	parts = append(parts, fmt.Sprintf("%s kept", plural(int64(p.Kept), "is", "are")))
+	parts = append(parts, fmt.Sprintf("%s kept", plural(p.Kept, "is", "are")))
 	text := strings.Join(parts, ", ") + "."
 	f := &p.Frees
 	if f.Marked > 0 {
-		text += fmt.Sprintf("\n%s of payloads in %s become marks of the same length.", size(f.PayloadBytes), plural(int64(f.Marked), "original", "originals"))
+		text += fmt.Sprintf("\n%s of payloads in %s become marks of the same length.", size(f.PayloadBytes), plural(f.Marked, "original", "originals"))
 	}
 	if len(p.Left) > 0 {
 		text += "\n" + leftSum(p.Left)
@@ -184,9 +184,9 @@ func leftSum(left []prune.Left) string {
 	}
 	payloads := "Payloads"
 	if known > 0 {
-		payloads = plural(int64(known), "payload", "payloads")
+		payloads = plural(known, "payload", "payloads")
 	}
-	return fmt.Sprintf("%s in %s stay:\n  %s; --json names them.", payloads, plural(int64(len(left)), "original", "originals"), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s in %s stay:\n  %s; --json names them.", payloads, plural(len(left), "original", "originals"), strings.Join(parts, ", "))
 }
 
 // choosePolicy reads the policy that a plan is made by.

@@ -154,11 +154,11 @@ func (a *app) printDiff(c *cost.Comparison, by []string, left int) {
 	add(keys, &c.Totals)
 	fmt.Fprintln(a.out, a.fitted(g))
 	if left > 0 {
-		a.note("%s: --limit 0 shows all", plural(int64(left), "more row", "more rows"))
+		a.note("%s: --limit 0 shows all", plural(left, "more row", "more rows"))
 	}
 	fmt.Fprintf(a.out, "\n%s\n", a.wrapped("", fmt.Sprintf("%s new (%s), %s gone (%s), %s on both sides (%s, %s before)",
-		plural(int64(c.Runs.New.Runs), "run is", "runs are"), dollars(c.Runs.New.After), plural(int64(c.Runs.Gone.Runs), "is", "are"), dollars(c.Runs.Gone.Before),
-		plural(int64(c.Runs.Both.Runs), "is", "are"), dollars(c.Runs.Both.After), dollars(c.Runs.Both.Before)), "  "))
+		plural(c.Runs.New.Runs, "run is", "runs are"), dollars(c.Runs.New.After), plural(c.Runs.Gone.Runs, "is", "are"), dollars(c.Runs.Gone.Before),
+		plural(c.Runs.Both.Runs, "is", "are"), dollars(c.Runs.Both.After), dollars(c.Runs.Both.Before)), "  "))
 	for _, p := range c.Prices {
 		class := strings.ReplaceAll(p.Class, "_", " ")
 		switch {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -107,14 +106,13 @@ func reports(ctx context.Context, store *archive.Archive) ([]savedReport, error)
 
 // knownReports are those that there are where an archive may be missing.
 func (a *app) knownReports(ctx context.Context) ([]savedReport, error) {
-	store, err := a.read(ctx)
-	if errors.Is(err, archive.ErrNoArchive) {
-		return reports(ctx, nil)
-	}
+	store, err := a.readAny(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer store.Close()
+	if store != nil {
+		defer store.Close()
+	}
 	return reports(ctx, store)
 }
 

@@ -109,7 +109,7 @@ func (a *app) wrapped(lead, words, margin string) string {
 func size(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 
 // number is a count for people.
-func number(n int64) string { return humanize.Comma(n) }
+func number[N int | int64](n N) string { return humanize.Comma(int64(n)) }
 
 // known is a count that may be unknown.
 func known(n *int64) string {
@@ -201,7 +201,7 @@ func indent(s, margin string) string {
 }
 
 // plural is "1 file" or "2,000 files".
-func plural(n int64, one, many string) string {
+func plural[N int | int64](n N, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

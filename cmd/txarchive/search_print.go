@@ -132,7 +132,7 @@ func (a *app) look(s ingest.Named, state *search.Source) (followed bool) {
 
 // printCoverage says what the hits are not.
 func (a *app) printCoverage(c *search.Coverage) {
-	found := plural(int64(c.Shown), "hit", "hits")
+	found := plural(c.Shown, "hit", "hits")
 	if c.Shown == 0 {
 		found = "Nothing found"
 	}
@@ -141,7 +141,7 @@ func (a *app) printCoverage(c *search.Coverage) {
 	}
 	a.note("%s, %s", found, time.Duration(c.Elapsed*int64(time.Microsecond)).Round(time.Millisecond))
 	if c.Window != nil {
-		a.note("Ranked are the newest %s hits; before: narrows the search to older ones", number(int64(*c.Window)))
+		a.note("Ranked are the newest %s hits; before: narrows the search to older ones", number(*c.Window))
 	}
 	switch {
 	case c.More && c.Window == nil && c.Next == nil:
@@ -199,7 +199,7 @@ func (a *app) printSources(sources []search.Source) {
 		}
 	}
 	if more := len(unwell) - sourcesNamed; more > 0 {
-		a.note("%s are not well either: txarchive status", plural(int64(more), "more source", "more sources"))
+		a.note("%s are not well either: txarchive status", plural(more, "more source", "more sources"))
 	}
 	if n := len(broken); n > 0 {
 		named, has := "Source "+broken[0], "has"
@@ -207,7 +207,7 @@ func (a *app) printSources(sources []search.Source) {
 			named, has = "Sources "+strings.Join(broken[:min(n, sourcesNamed)], ", "), "have"
 		}
 		if more := n - sourcesNamed; more > 0 {
-			named += fmt.Sprintf(" and %s more", number(int64(more)))
+			named += fmt.Sprintf(" and %s more", number(more))
 		}
 		a.note("%s %s %s, so something may not be found: txarchive doctor", named, has, plural(problems, "problem", "problems"))
 	}

@@ -31,7 +31,7 @@ func (a *app) printStatus(s *statusReport) {
 			fmt.Fprintln(a.out, a.wrapped("  new: ", line(p), "    "))
 		}
 		if len(new) > newShown {
-			fmt.Fprintf(a.out, "  ... and %s; --json has all\n", plural(int64(len(new)-newShown), "more", "more"))
+			fmt.Fprintf(a.out, "  ... and %s; --json has all\n", plural(len(new)-newShown, "more", "more"))
 		}
 	}
 }
@@ -106,7 +106,7 @@ func (a *app) printNights(s *statusReport) {
 		return
 	}
 	if v := &s.Verify; v.Bytes > 0 {
-		fmt.Fprintf(a.out, "verified: %d %% of the packs within %s\n", 100*v.Covered/v.Bytes, plural(int64(v.Days), "day", "days"))
+		fmt.Fprintf(a.out, "verified: %d %% of the packs within %s\n", 100*v.Covered/v.Bytes, plural(v.Days, "day", "days"))
 	}
 	if b := s.Backup; b != nil && b.Last != nil {
 		fmt.Fprintf(a.out, "backup: %s, %s\n", line(a.shown(b.Dir)), ago(a.now().Sub(*b.Last)))

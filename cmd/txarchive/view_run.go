@@ -49,7 +49,7 @@ func (v *viewer) run(ctx context.Context, id string) error {
 		return v.turns(view.Turns)
 	}
 	if v.o.first+v.o.last > 0 {
-		return usage("the run has "+plural(int64(len(counted)), "conversation", "conversations"), "name one of them, or add --timeline for all in one order: txarchive show "+r.ID)
+		return usage("the run has "+plural(len(counted), "conversation", "conversations"), "name one of them, or add --timeline for all in one order: txarchive show "+r.ID)
 	}
 	v.list(counted)
 	if beside := int64(len(all) - len(counted)); beside > 0 {
