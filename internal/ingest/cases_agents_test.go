@@ -76,7 +76,7 @@ func TestCasesOfAgents(t *testing.T) {
 		"copilot-vscode/transcripts": {Runs: 3, Conversations: 3, User: 3, Assistant: 3, Reasoning: 2, Calls: 2, Results: 2},
 		"copilot-vscode/debug": {Runs: 1, Conversations: 1, Problems: 2, User: 3, Assistant: 3,
 			Requests: 6, Input: 7207, Output: 113, CacheRead: 900},
-		"copilot-vscode/broken": {Runs: 3, Conversations: 3, Problems: 4, User: 3, Assistant: 2},
+		"copilot-vscode/broken": {Runs: 3, Conversations: 3, Problems: 5, User: 3, Assistant: 2},
 		"opencode/both":         {Runs: 1, Conversations: 1, Calls: 3, Results: 1, Requests: 1, Input: 3, Output: 5, CacheRead: 2, Cost: 250000},
 		"opencode/cost":         {Requests: 1, Cost: 250000},
 		"opencode/early":        {Runs: 1, Conversations: 1, User: 1},

@@ -137,7 +137,7 @@ func (s *scan) ask(files *opener, file *file, head []byte) (c stance, err error)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return c, err
 	}
-	h := format.Head{Path: file.path, Dir: rootName(s.root.Dir), Size: file.size, Bytes: head[:n]}
+	h := format.Head{Path: file.path, Dir: slashed(s.root.Dir), Size: file.size, Bytes: head[:n]}
 	for _, one := range s.g.Formats {
 		if c.claim.Strength == format.Certain { // nobody claims more
 			if w, ok := one.(format.Withholder); !ok || !w.Withholds(h) {

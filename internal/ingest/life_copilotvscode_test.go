@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -102,4 +103,40 @@ func TestLifeCopilotVSCodeDebug(t *testing.T) {
 	l.remove(dir + "runSubagent-Scout-c1.jsonl")
 	l.meet("deleted", all)
 	l.copied("laptop", all)
+}
+
+// TestLifeCopilotVSCodeProject has sessions of a directory that only the editor's note beside them names: before them or after them, and then
+// another. Nothing of it is Cursor's, which has such notes, too.
+func TestLifeCopilotVSCodeProject(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "copilot-vscode")
+	note := strings.TrimSuffix(vscodeDir, "chatSessions/") + "workspace.json"
+	other := vscodeDir + "5e000000-0000-4000-8000-0000000000bb.json"
+	l.write(note, `{"folder":"file:///home/ada/shop%20two"}`)
+	l.meet("opened", counts{})
+	l.write(vscodeLog, `{"kind":0,"v":`+vscodeSession(vscodeTurn(1, 10, 3, "mended"))+"}\n")
+	want := counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3}
+	const projects = "SELECT project FROM v_runs WHERE counted ORDER BY native_id"
+	l.meet("asked", want)
+	l.answers("asked", projects, "/home/ada/shop two")
+	l.write(note, `{"workspace":"file:///home/ada/shop.code-workspace"}`)
+	l.meet("moved", want)
+	l.answers("moved", projects, "/home/ada/shop.code-workspace")
+	l.write(other, strings.ReplaceAll(strings.Replace(vscodeSession(vscodeTurn(2, 20, 4, "painted")), `"version"`, `"workingDirectory":"file:///srv","version"`, 1), vscodeID, "5e000000-0000-4000-8000-0000000000bb"))
+	l.meet("states its own", counts{runs: 2, conversations: 2, events: 4, in: 30, out: 7})
+	l.answers("states its own", projects, "/home/ada/shop.code-workspace", "/srv")
+	l.write(note, `{"folder":"vscode-remote://ssh-remote%2Bhost/home/ada"}`)
+	l.meet("far away", counts{runs: 2, conversations: 2, events: 4, in: 30, out: 7})
+	l.answers("far away", projects, "<nil>", "/srv")
+	l.write(note, `{"folder":"file:///home/ada"}`)
+	l.meet("back", counts{runs: 2, conversations: 2, events: 4, in: 30, out: 7})
+	l.once("back")
+
+	for _, dir := range []string{"Code/User", "Code/User/workspaceStorage", filepath.Dir(note)} {
+		w := newWorld(t)
+		w.ingest("editor", filepath.Join(l.dir, dir), ".")
+		if got := fmt.Sprint(w.ask(projects), w.ask("SELECT DISTINCT format FROM v_files")); got != "[/home/ada /srv] [copilot-vscode]" {
+			t.Errorf("%s: %s", dir, got)
+		}
+	}
 }

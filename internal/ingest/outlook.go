@@ -215,7 +215,7 @@ func (s *scan) byPath(p string) (named byte, root string) {
 		return leftOut, ""
 	}
 	var best format.Claim
-	h := format.Head{Path: p, Dir: rootName(s.root.Dir)}
+	h := format.Head{Path: p, Dir: slashed(s.root.Dir)}
 	for i, f := range s.g.Formats {
 		if c := f.Detect(h); c.Skip || c.Strength > max(best.Strength, format.Weak) {
 			best, named = c, byte(i+1)

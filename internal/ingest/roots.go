@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -57,7 +56,7 @@ func Sources(ctx context.Context, catalog index.Catalog) ([]Named, error) {
 // provenance is what a source tells of all files in it.
 type provenance struct {
 	host string // the machine, for those that are copies from elsewhere
-	dir  string // how its root is called: see format.Head
+	dir  string // its root: see format.Head
 }
 
 // provenances are those of all sources, by name.
@@ -68,7 +67,7 @@ func (g *Ingester) provenances(ctx context.Context) (map[string]provenance, erro
 	}
 	all := map[string]provenance{}
 	for _, s := range known {
-		of := provenance{dir: rootName(s.Root)}
+		of := provenance{dir: slashed(s.Root)}
 		if s.Away {
 			of.host = s.Host
 		}
@@ -77,14 +76,8 @@ func (g *Ingester) provenances(ctx context.Context) (map[string]provenance, erro
 	return all, nil
 }
 
-// rootName is how a root is called, "" for that of a file system. Whatever system it is of, all call it the same.
-func rootName(root string) string {
-	name := path.Base(strings.ReplaceAll(root, `\`, "/"))
-	if name == "." || name == "/" || strings.HasSuffix(name, ":") {
-		return ""
-	}
-	return name
-}
+// slashed is a root with slashes, whatever system it is of: all say the same of it.
+func slashed(root string) string { return strings.ReplaceAll(root, `\`, "/") }
 
 // Roots says what to scan for directories, or single files, that somebody named. A directory in a source that the
 // archive knows belongs to it; any other is a new source with its base name, and a file one with that of its directory,

@@ -18,7 +18,9 @@ type Run struct {
 	// Rank weighs this evidence against other originals' (0 lowest).
 	Rank int `json:",omitzero"`
 
-	Group   string  `json:",omitzero"` // what runs are grouped by: a thread, a workflow, a project family
+	// Group is what runs are grouped by: a thread, a workflow, a project family. A run that is only Named and called as its Group tells what
+	// the group is about: its Project is that of all runs of the group which state none.
+	Group   string  `json:",omitzero"`
 	Project string  `json:",omitzero"` // directory or repository the work was about
 	Branch  string  `json:",omitzero"`
 	Flow    string  `json:",omitzero"` // workflow or flow name

@@ -189,6 +189,9 @@ func (c *commit) claims(o *owner) error {
 		if err != nil {
 			return err
 		}
+		if tellsOfGroup(r) {
+			c.groups[name] = true
+		}
 		if o.Again[r.ID] {
 			if r, err = c.completeRun(o, name, r); err != nil {
 				return err

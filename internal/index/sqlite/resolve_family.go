@@ -188,17 +188,32 @@ func (c *commit) loadRelated(all map[int64]*family) error {
 	})
 }
 
-// relatives fills temp.touched_runs with touched runs, and adds the children and forks of touched runs whose format resolves them: what is known of a parent now may
-// say which of their events are copies.
+// relatives fills temp.touched_runs with touched runs, and adds those of which something follows from what is known of a touched one now: the members of a
+// group, and children and forks, of whose events it may say which are copies.
 func (c *commit) relatives(runs []int64) ([]int64, error) {
-	if err := c.fill("touched_runs", runs); err != nil || c.batch.Resolvers == nil {
+	if err := c.fill("touched_runs", runs); err != nil {
 		return runs, err
 	}
 	all := map[int64]bool{}
 	for _, id := range runs {
 		all[id] = true
 	}
-	if err := c.beside(`SELECT DISTINCT f.name, n.run FROM temp.touched_runs t CROSS JOIN run_names p ON p.run = t.id
+	if err := c.members(all); err != nil {
+		return runs, err
+	}
+	if err := c.kin(all); err != nil || len(all) == len(runs) {
+		return runs, err
+	}
+	runs = sorted(all)
+	return runs, c.fill("touched_runs", runs)
+}
+
+// kin adds the children and forks of touched runs whose format resolves them.
+func (c *commit) kin(all map[int64]bool) error {
+	if c.batch.Resolvers == nil {
+		return nil
+	}
+	return c.beside(`SELECT DISTINCT f.name, n.run FROM temp.touched_runs t CROSS JOIN run_names p ON p.run = t.id
 		CROSS JOIN links l ON l.from_id = p.native_id AND l.format = p.format AND l.from_scope = p.scope AND l.kind IN ('fork', 'parent')
 		CROSS JOIN run_names n ON n.native_id = l.to_id AND n.format = l.format AND n.scope = l.to_scope JOIN names f ON f.id = n.format
 		WHERE n.run IS NOT NULL`, func(r *sql.Rows) error {
@@ -211,11 +226,7 @@ func (c *commit) relatives(runs []int64) ([]int64, error) {
 			all[run] = true
 		}
 		return nil
-	}); err != nil || len(all) == len(runs) {
-		return runs, err
-	}
-	runs = sorted(all)
-	return runs, c.fill("touched_runs", runs)
+	})
 }
 
 // resolveFamily lets the format name and judge the members of one run and writes what it said. The transcripts

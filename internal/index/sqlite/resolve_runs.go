@@ -181,6 +181,7 @@ func (c *commit) finishRuns() error {
 		}
 	}
 	queries := []string{
+		giveProject,
 		// Of several names of one run, the one whose originals hold most.
 		`UPDATE OR FAIL runs SET native_id = coalesce((SELECT n.native_id FROM run_names n LEFT JOIN transcripts t ON t.run_name = n.id
 			WHERE n.run = runs.id GROUP BY n.id ORDER BY

@@ -42,7 +42,7 @@ type Withholder interface {
 // Head is what Detect may look at.
 type Head struct {
 	Path  string // slash-separated, relative to the source's root
-	Dir   string // how the source's root is called, "" where nobody knows: see place.go
+	Dir   string // the source's root, slash-separated, "" where nobody knows: see Full
 	Size  int64
 	Bytes []byte // up to HeadSize first bytes
 }

@@ -72,15 +72,25 @@ func (p Place) Expand(home string, env func(string) string) []string {
 
 // Full is the path of a file with the name of its source's root before it. A directory that is called as the run in it may be a source of
 // its own, or lie in another: it is the same run.
-func (h Head) Full() string { return path.Join(h.Dir, h.Path) }
+func (h Head) Full() string { return path.Join(rootName(h.Dir), h.Path) }
 
 // Full is as that of a Head.
-func (in Input) Full() string { return path.Join(in.Dir, in.Path) }
+func (in Input) Full() string { return path.Join(rootName(in.Dir), in.Path) }
 
 // Below is a directory of a Full path as a Claim has it, relative to the source's root. ok is false for one that lies above.
 func (h Head) Below(dir string) (root string, ok bool) {
-	if h.Dir == "" || dir == h.Dir {
-		return cmp.Or(strings.TrimPrefix(dir, h.Dir), "."), true
+	name := rootName(h.Dir)
+	if name == "" || dir == name {
+		return cmp.Or(strings.TrimPrefix(dir, name), "."), true
 	}
-	return strings.CutPrefix(dir, h.Dir+"/")
+	return strings.CutPrefix(dir, name+"/")
+}
+
+// rootName is how a directory is called, "" for the root of a file system, or of a drive.
+func rootName(dir string) string {
+	name := path.Base(dir)
+	if name == "." || name == "/" || strings.HasSuffix(name, ":") {
+		return ""
+	}
+	return name
 }

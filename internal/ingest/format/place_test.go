@@ -35,9 +35,11 @@ func TestBelow(t *testing.T) {
 		{"", ".", ".", true},
 		{"", "runs/one", "runs/one", true},
 		{"one", "one", ".", true},
-		{"runs", "runs/one", "one", true},
-		{"run", "runs/one", "runs/one", false},
-		{"one", ".", ".", false},
+		{"/swarm/runs", "runs/one", "one", true},
+		{"/swarm/run", "runs/one", "runs/one", false},
+		{"/one", ".", ".", false},
+		{"/", "one", "one", true},
+		{"C:", "one", "one", true},
 	} {
 		if got, ok := (Head{Dir: c.dir}).Below(c.full); got != c.want || ok != c.ok {
 			t.Errorf("%q below %q: %q %v", c.full, c.dir, got, ok)

@@ -40,7 +40,7 @@ var (
 func (vscode) Name() string { return "copilot-vscode" }
 
 // Version counts changes of what Parse yields.
-func (vscode) Version() int { return 1 }
+func (vscode) Version() int { return 2 }
 
 // The roles of the files. Those of transcripts are Copilot CLI's, behind roleTranscript.
 const (
@@ -48,6 +48,7 @@ const (
 	roleLog        = "session-log"
 	roleTranscript = "transcript-"
 	roleDebug      = "debug-log"
+	roleWorkspace  = "workspace"       // which directory was open
 	roleAside      = "debug-log-aside" // of what a session started
 )
 
@@ -71,6 +72,9 @@ func (f vscode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.log()
 		case roleDocument:
 			p.document()
+		case roleWorkspace:
+			p.workspace()
+			return
 		default:
 			p.debug()
 			return
@@ -142,7 +146,7 @@ func (p *parser) end() {
 	if p.Done() {
 		return
 	}
-	c, hash := p.is, workspaceOf(p.in.Path)
+	c, hash := p.is, workspaceOf(p.in.Dir, p.in.Path)
 	if hash != "" {
 		p.facts.Set("workspace", hash)
 	}

@@ -28,6 +28,9 @@ func (f vscode) Detect(h format.Head) format.Claim {
 	}
 	switch path.Ext(h.Path) {
 	case ".json":
+		if isWorkspace(h.Dir, h.Path) && (format.HasKeys(h.Bytes, "folder") || format.HasKeys(h.Bytes, "workspace")) {
+			return format.Claim{Strength: format.Likely, Role: roleWorkspace}
+		}
 		if !isDocument(h.Bytes, placed) && !(placed && isUnread(h)) {
 			return format.Claim{}
 		}
@@ -111,11 +114,20 @@ func sessionOf(file string) string {
 
 // workspaceOf is what the program calls the directory that was open: a hash, in the path of what it keeps of that. "" for windows without one,
 // and where the path does not tell.
-func workspaceOf(file string) string {
-	dir := path.Dir(file)
+func workspaceOf(root, file string) string {
+	dir := path.Dir(path.Join(root, file))
 	hash := path.Base(path.Dir(dir))
 	if path.Base(dir) != "chatSessions" || hash == "." || hash == "/" || hash == "no-workspace" {
 		return ""
 	}
 	return hash
+}
+
+const workspaceName = "workspace.json"
+
+// isWorkspace says of a path that the program notes there which directory was open. Cursor has such files, too.
+func isWorkspace(root, file string) bool {
+	dir, name := path.Split(path.Join("/", root, file))
+	above := path.Dir(path.Clean(dir))
+	return name == workspaceName && strings.HasSuffix(above, "/User/workspaceStorage") && !strings.HasSuffix(above, "/Cursor/User/workspaceStorage")
 }

@@ -1,6 +1,7 @@
 package copilotvscode
 
 import (
+	"path"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -263,4 +264,15 @@ func (p *parser) planned(n int, v format.Value) []string {
 	var t *turn
 	p.dry(func() { t = p.request(n, v) })
 	return t.all()
+}
+
+// workspace yields what directory was open where the sessions of a group were had.
+func (p *parser) workspace() {
+	p.session = path.Base(path.Dir(path.Join(p.in.Dir, p.in.Path)))
+	v, _ := p.Document(p.in.Reader, p.problem)
+	dir := format.FileURI(v.Get("folder").Str())
+	if dir == "" {
+		dir = format.FileURI(v.Get("workspace").Str())
+	}
+	p.Emit(&transcript.Run{ID: p.session, Named: true, Group: p.session, Project: dir})
 }

@@ -26,7 +26,7 @@ func (cursor) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true, Secret: true}
 	case name == metaName && hash.MatchString(path.Base(path.Dir(dir))) && format.HasKeys(h.Bytes, "schemaVersion", "hasConversation"):
 		return format.Claim{Strength: format.Certain, Role: roleMeta}
-	case name == workspaceName && at.workspace != "" && path.Base(dir) == at.workspace && (path.Dir(dir) == "." || strings.Contains("/"+h.Path, "/Cursor/User/")) &&
+	case name == workspaceName && at.workspace != "" && path.Base(dir) == at.workspace && strings.Contains("/"+path.Join(h.Dir, h.Path), "/Cursor/User/") && // other editors have the same
 		(format.HasKeys(h.Bytes, "folder") || format.HasKeys(h.Bytes, "workspace")):
 		return format.Claim{Strength: format.Likely, Role: roleWorkspace}
 	case path.Ext(name) == ".jsonl" && at.root != "":

@@ -113,7 +113,7 @@ func detectLoose(h format.Head) format.Claim {
 			continue
 		}
 		root := path.Join(append([]string{"."}, parts[:len(parts)-depth]...)...)
-		p := placeOf(h.Full(), path.Join(h.Dir, root))
+		p := placeOf(h.Full(), format.Head{Dir: h.Dir, Path: root}.Full())
 		if isLeftover(p.name) {
 			continue
 		}

@@ -12,7 +12,6 @@ package flowstudio
 import (
 	"fmt"
 	"iter"
-	"path"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -49,7 +48,7 @@ const (
 // Parse yields the records of one file of a run.
 func (flowStudio) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{Sink: format.Sink{Yield: yield}, in: in, place: placeOf(in.Full(), path.Join(in.Dir, in.Root))}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, place: placeOf(in.Full(), format.Input{Dir: in.Dir, Path: in.Root}.Full())}
 		switch in.Role {
 		case roleTranscript:
 			p.transcript()

@@ -1,0 +1,25 @@
+package sqlite
+
+import "github.com/txarchive/txarchive/internal/transcript"
+
+// What a group is about tells a run that is only named and called as the group is: runs of it of which no original states a project have its.
+
+func tellsOfGroup(r *transcript.Run) bool { return r.Named && r.Group != "" && r.Group == r.ID }
+
+// members adds the runs of groups of which something else is known now.
+func (c *commit) members(all map[int64]bool) error {
+	if err := c.beside(`SELECT n.id FROM temp.touched_runs t CROSS JOIN runs g ON g.id = t.id AND g."group" = g.native_id AND g.counted = 0
+		CROSS JOIN run_names n ON n.run = g.id`, intoSet(c.groups)); err != nil {
+		return err
+	}
+	for _, name := range sorted(c.groups) {
+		if err := c.each(`SELECT r.id FROM run_names n CROSS JOIN runs r ON r."group" = n.native_id AND r.format = n.format WHERE n.id = ?`, intoSet(all), name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveProject is for touched runs, after all that is said of groups was written.
+const giveProject = `UPDATE OR FAIL runs SET project = (SELECT g.project FROM run_names n CROSS JOIN runs g ON g.id = n.run AND g."group" = g.native_id AND g.counted = 0
+	WHERE n.format = runs.format AND n.native_id = runs."group" AND n.scope = '') WHERE id IN temp.touched_runs AND project IS NULL AND "group" <> native_id`
