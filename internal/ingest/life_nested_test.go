@@ -4,6 +4,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -12,17 +13,24 @@ import (
 func TestNestedSources(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ tree, dir string }{
-		{"../../testdata/runs/flow-studio", "swarm"},
-		{"../../testdata/runs/flow-studio", "swarm/runs"},
+		{"format/flowstudio/testdata/names/in", "swarm"},
+		{"format/flowstudio/testdata/sdk/in", "swarm/runs"},
 		{"../../testdata/runs/flow-studio", "swarm/runs/run-20261121-000535-yhmzca"},
-		{"format/flowstudio/testdata/cli/in", "swarm/runs/run-20261120-100000-abc123"},
 		{"format/flowstudio/testdata/products/in", "swarm/runs/run-20261120-100000-abc123"},
 		{"format/flowstudio/testdata/older/in", "swarm/runs/health-check"},
 		{"format/flowstudio/testdata/elsewhere/in", "copy/old-run"},
 		{"format/flowstudio/testdata/aside/in", "swarm/runs/_corrupt"},
 		{"format/flowstudio/testdata/aside/in", "swarm/examples/good-run"},
+		{"format/kimi/testdata/cli/in", "home/.kimi/sessions/0123456789abcdef0123456789abcdef"},
+		{"format/kimi/testdata/cli/in", "home/.kimi/sessions/0123456789abcdef0123456789abcdef/5a000000-0000-4000-8000-0000000000c1"},
+		{"format/kimi/testdata/code/in", "home/.kimi-code/sessions/wd_shop_0123456789ab/session_5a000000-0000-4000-8000-000000000001/agents/agent-0"},
+		{"format/cline/testdata/zoo/in", "saoudrizwan.claude-dev/tasks/1790000000000"},
+		{"format/cline/testdata/copied/in", "data/sessions/1791000000000_aaaaa"},
+		{"format/cursor/testdata/chat/in", "home/.cursor/chats/0123456789abcdef0123456789abcdef/cc000000-0000-4000-8000-00000000000a"},
+		{"format/cursor/testdata/rows/in", "home/.config/Cursor/User/workspaceStorage/0f"},
+		{"format/copilotvscode/testdata/document/in", "Code/User/workspaceStorage/0123456789abcdef0123456789abcdef"},
 	} {
-		t.Run(filepath.Base(filepath.Dir(c.tree))+"/"+c.dir, func(t *testing.T) {
+		t.Run(strings.TrimPrefix(c.tree, "../../testdata/")+"/"+c.dir, func(t *testing.T) {
 			t.Parallel()
 			tree, err := filepath.Abs(c.tree)
 			if err != nil {

@@ -77,6 +77,12 @@ func (h Head) Full() string { return path.Join(rootName(h.Dir), h.Path) }
 // Full is as that of a Head.
 func (in Input) Full() string { return path.Join(rootName(in.Dir), in.Path) }
 
+// Whole is the path of a file from the root of its file system, as far as that is known.
+func (h Head) Whole() string { return path.Join(h.Dir, h.Path) }
+
+// Whole is as that of a Head.
+func (in Input) Whole() string { return path.Join(in.Dir, in.Path) }
+
 // Below is a directory of a Full path as a Claim has it, relative to the source's root. ok is false for one that lies above.
 func (h Head) Below(dir string) (root string, ok bool) {
 	name := rootName(h.Dir)

@@ -34,7 +34,7 @@ var (
 func (cline) Name() string { return "cline" }
 
 // Version counts changes of what Parse yields.
-func (cline) Version() int { return 3 }
+func (cline) Version() int { return 4 }
 
 // The roles of the files.
 const (
@@ -50,7 +50,8 @@ const (
 func (cline) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		p := &parser{out: format.Sink{Yield: yield}, in: in, keys: map[string]bool{}, calls: map[string][]transcript.Call{}}
-		p.task, p.nameless = taskOf(in.Path)
+		p.file = placed(in)
+		p.task, p.nameless = taskOf(p.file)
 		switch in.Role {
 		case roleUI:
 			p.ui()
@@ -81,6 +82,7 @@ type parser struct {
 	out format.Sink
 	in  format.Input
 
+	file     string // with the folder of its task
 	task     string // native id
 	suffix   string // of its conversation's
 	nameless bool   // that one names nothing elsewhere

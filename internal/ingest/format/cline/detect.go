@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 // taskFiles are what lies in the folder of a task, with one key that is in the file.
@@ -75,8 +76,19 @@ func rootOf(dir, name string) string {
 	return dir
 }
 
-// taskOf is the task or session whose folder a file lies in. Where the source is the folder of a task, no path says
-// how that is called, and it is the only one here.
+// taskID is what the programs call the folders of tasks and sessions.
+var taskID = lazyregexp.New(`^([0-9]{13}(_[0-9A-Za-z]+)?|[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12})$`)
+
+// placed is the path of a file below the folder of its task: the source may be that.
+func placed(in format.Input) string {
+	if full := in.Full(); path.Dir(in.Path) == "." && taskID.MatchString(path.Base(path.Dir(full))) {
+		return full
+	}
+	return in.Path
+}
+
+// taskOf is the task or session whose folder a file lies in. Where the source is the folder of a task that is called otherwise, it is the
+// only one here.
 func taskOf(file string) (task string, nameless bool) {
 	if dir := path.Base(path.Dir(file)); dir != "." && dir != "/" {
 		return dir, false

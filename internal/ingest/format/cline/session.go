@@ -14,8 +14,8 @@ import (
 func (p *parser) session() {
 	root := p.task
 	stem := strings.TrimSuffix(path.Base(p.in.Path), ".messages.json")
-	child := path.Dir(p.in.Path) != "." && stem != root
-	if path.Dir(p.in.Path) == "." {
+	child := path.Dir(p.file) != "." && stem != root
+	if path.Dir(p.file) == "." {
 		p.task, root = stem, stem
 	}
 	c := transcript.Conversation{Rank: 1, Child: child}

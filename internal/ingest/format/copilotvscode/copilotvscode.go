@@ -146,7 +146,7 @@ func (p *parser) end() {
 	if p.Done() {
 		return
 	}
-	c, hash := p.is, workspaceOf(p.in.Dir, p.in.Path)
+	c, hash := p.is, workspaceOf(p.in.Whole())
 	if hash != "" {
 		p.facts.Set("workspace", hash)
 	}

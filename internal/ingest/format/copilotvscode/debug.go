@@ -23,7 +23,7 @@ func detectDebug(h format.Head) format.Claim {
 	if sessionOf(h.Path) == mainName {
 		claim.Role = roleDebug
 	}
-	above := path.Dir(path.Dir(h.Path))
+	above := path.Dir(path.Dir(h.Whole()))
 	if path.Base(above) == debugDir && strings.EqualFold(path.Base(path.Dir(above)), extensionDir) {
 		return claim
 	}
@@ -38,8 +38,9 @@ func detectDebug(h format.Head) format.Claim {
 
 // debug yields the requests of a debug log, and a row for each other line.
 func (p *parser) debug() {
-	name, session, version := sessionOf(p.in.Path), path.Base(path.Dir(p.in.Path)), ""
-	if path.Base(path.Dir(path.Dir(p.in.Path))) != debugDir && !format.IsUUID(session) {
+	dir := path.Dir(p.in.Whole())
+	name, session, version := sessionOf(p.in.Path), path.Base(dir), ""
+	if path.Base(path.Dir(dir)) != debugDir && !format.IsUUID(session) {
 		session = ""
 	}
 	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {

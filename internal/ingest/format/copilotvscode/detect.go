@@ -20,15 +20,19 @@ const (
 // Detect claims sessions by where they lie, and elsewhere by their beginning. Nothing else that the program keeps is anybody's here: tokens,
 // copies of code and the files of other extensions lie beside them.
 func (f vscode) Detect(h format.Head) format.Claim {
-	dir := path.Dir(h.Path)
-	placed := sessionDirs[path.Base(dir)]
+	ext := path.Ext(h.Path)
+	if ext != ".json" && ext != ".jsonl" { // every file is asked about
+		return format.Claim{}
+	}
+	whole := h.Whole()
+	placed := sessionDirs[path.Base(path.Dir(whole))]
 	claim := format.Claim{Strength: format.Certain, Role: roleDocument}
 	if placed {
-		claim.Root = dir
+		claim.Root = path.Dir(h.Path)
 	}
-	switch path.Ext(h.Path) {
+	switch ext {
 	case ".json":
-		if isWorkspace(h.Dir, h.Path) && (format.HasKeys(h.Bytes, "folder") || format.HasKeys(h.Bytes, "workspace")) {
+		if isWorkspace(whole) && (format.HasKeys(h.Bytes, "folder") || format.HasKeys(h.Bytes, "workspace")) {
 			return format.Claim{Strength: format.Likely, Role: roleWorkspace}
 		}
 		if !isDocument(h.Bytes, placed) && !(placed && isUnread(h)) {
@@ -42,8 +46,6 @@ func (f vscode) Detect(h format.Head) format.Claim {
 		if !isLog(h.Bytes, placed) && !(placed && isUnread(h)) {
 			return detectDebug(h)
 		}
-	default:
-		return format.Claim{}
 	}
 	if !placed {
 		claim.Strength = format.Likely
@@ -114,8 +116,8 @@ func sessionOf(file string) string {
 
 // workspaceOf is what the program calls the directory that was open: a hash, in the path of what it keeps of that. "" for windows without one,
 // and where the path does not tell.
-func workspaceOf(root, file string) string {
-	dir := path.Dir(path.Join(root, file))
+func workspaceOf(file string) string {
+	dir := path.Dir(file)
 	hash := path.Base(path.Dir(dir))
 	if path.Base(dir) != "chatSessions" || hash == "." || hash == "/" || hash == "no-workspace" {
 		return ""
@@ -126,8 +128,8 @@ func workspaceOf(root, file string) string {
 const workspaceName = "workspace.json"
 
 // isWorkspace says of a path that the program notes there which directory was open. Cursor has such files, too.
-func isWorkspace(root, file string) bool {
-	dir, name := path.Split(path.Join("/", root, file))
+func isWorkspace(file string) bool {
+	dir, name := path.Split("/" + file)
 	above := path.Dir(path.Clean(dir))
 	return name == workspaceName && strings.HasSuffix(above, "/User/workspaceStorage") && !strings.HasSuffix(above, "/Cursor/User/workspaceStorage")
 }

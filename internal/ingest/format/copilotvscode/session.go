@@ -268,7 +268,7 @@ func (p *parser) planned(n int, v format.Value) []string {
 
 // workspace yields what directory was open where the sessions of a group were had.
 func (p *parser) workspace() {
-	p.session = path.Base(path.Dir(path.Join(p.in.Dir, p.in.Path)))
+	p.session = path.Base(path.Dir(p.in.Whole()))
 	v, _ := p.Document(p.in.Reader, p.problem)
 	dir := format.FileURI(v.Get("folder").Str())
 	if dir == "" {

@@ -38,7 +38,7 @@ var (
 func (cursor) Name() string { return "cursor" }
 
 // Version counts changes of what Parse yields.
-func (cursor) Version() int { return 2 }
+func (cursor) Version() int { return 3 }
 
 // The roles of the files.
 const (
@@ -70,7 +70,7 @@ func (cursor) Places() []format.Place {
 // Parse yields the records of one file.
 func (cursor) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{Sink: format.Sink{Yield: yield}, in: in, where: place(in.Path)}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, where: place(in.Whole())}
 		switch in.Role {
 		case roleTranscript:
 			p.lines()

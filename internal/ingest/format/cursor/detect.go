@@ -15,8 +15,12 @@ var hash = lazyregexp.New(`^[0-9a-f]{32}$`)
 // Detect claims transcripts by where they lie or how their lines begin, and databases by their names and tables. Only the directories
 // of transcripts are a root: tokens, settings and caches lie beside them.
 func (cursor) Detect(h format.Head) format.Claim {
-	name, dir := path.Base(h.Path), path.Dir(h.Path)
-	at := place(h.Path)
+	name, dir, own, at := path.Base(h.Path), path.Dir(h.Path), "", spot{}
+	switch path.Ext(name) {
+	case ".json", ".jsonl", ".txt": // every file is asked about
+		own, at = path.Dir(h.Whole()), place(h.Whole())
+		at.root = place(h.Path).root
+	}
 	switch {
 	case cursor{}.Withholds(h):
 		return format.Claim{Strength: format.Certain, Skip: true}
@@ -24,9 +28,9 @@ func (cursor) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Role: roleState, Database: true, Secret: true}
 	case name == storeName && isStore(h):
 		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true, Secret: true}
-	case name == metaName && hash.MatchString(path.Base(path.Dir(dir))) && format.HasKeys(h.Bytes, "schemaVersion", "hasConversation"):
+	case name == metaName && hash.MatchString(path.Base(path.Dir(own))) && format.HasKeys(h.Bytes, "schemaVersion", "hasConversation"):
 		return format.Claim{Strength: format.Certain, Role: roleMeta}
-	case name == workspaceName && at.workspace != "" && path.Base(dir) == at.workspace && strings.Contains("/"+path.Join(h.Dir, h.Path), "/Cursor/User/") && // other editors have the same
+	case name == workspaceName && at.workspace != "" && path.Base(own) == at.workspace && strings.Contains("/"+h.Whole(), "/Cursor/User/") && // other editors have the same
 		(format.HasKeys(h.Bytes, "folder") || format.HasKeys(h.Bytes, "workspace")):
 		return format.Claim{Strength: format.Likely, Role: roleWorkspace}
 	case path.Ext(name) == ".jsonl" && at.root != "":
@@ -102,7 +106,7 @@ func isStore(h format.Head) bool {
 		return false
 	}
 	return bytes.Contains(h.Bytes, []byte("TABLE blobs")) && bytes.Contains(h.Bytes, []byte("TABLE meta")) ||
-		hash.MatchString(path.Base(path.Dir(path.Dir(h.Path))))
+		hash.MatchString(path.Base(path.Dir(path.Dir(h.Whole()))))
 }
 
 // isTranscript says that a line begins as the program writes them. Its lines have nothing before the role.

@@ -25,7 +25,7 @@ var (
 )
 
 // placeOf reads <bucket>/<session>/wire.jsonl, <bucket>/<session>/subagents/<agent>/wire.jsonl and
-// <bucket>/<session>/agents/<agent>/wire.jsonl, whatever stands before, and the same of the notes beside.
+// <bucket>/<session>/agents/<agent>/wire.jsonl, whatever stands before, and the same of the notes beside. A source may begin anywhere in it.
 func placeOf(file string) place {
 	var p place
 	dir := path.Dir(file)
@@ -76,12 +76,12 @@ func (kimi) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	switch {
 	case name == "context.jsonl":
-		if p := placeOf(h.Path); p.session != "" && p.root != path.Dir(h.Path) && has(h.Bytes, `"role"`) {
-			return format.Claim{Strength: format.Certain, Role: roleChat, Root: p.root, Log: true}
+		if p := placeOf(h.Whole()); p.session != "" && p.root != path.Dir(h.Whole()) && has(h.Bytes, `"role"`) {
+			return format.Claim{Strength: format.Certain, Role: roleChat, Root: placeOf(h.Path).root, Log: true}
 		}
 	case path.Ext(name) == ".jsonl":
 		return wire(h, name)
-	case name == "state.json" && (bucketName.MatchString(path.Base(path.Dir(path.Dir(h.Path)))) ||
+	case name == "state.json" && (bucketName.MatchString(path.Base(path.Dir(path.Dir(h.Whole())))) ||
 		has(h.Bytes, `"isCustomTitle"`, `"agents"`) || has(h.Bytes, `"approval"`, `"title_generated"`)):
 		return document(h, roleState)
 	case name == "meta.json" && has(h.Bytes, `"agent_id"`, `"launch_spec"`):
@@ -91,24 +91,24 @@ func (kimi) Detect(h format.Head) format.Claim {
 }
 
 func document(h format.Head, role string) format.Claim {
-	p := placeOf(h.Path)
+	p := placeOf(h.Whole())
 	if p.session == "" || role == roleMeta && p.agent == "" {
 		return format.Claim{}
 	}
-	return format.Claim{Strength: format.Certain, Role: role, Root: p.root}
+	return format.Claim{Strength: format.Certain, Role: role, Root: placeOf(h.Path).root}
 }
 
 func wire(h format.Head, name string) format.Claim {
 	claim := format.Claim{Strength: format.Certain, Role: roleWire, Log: true}
-	p := placeOf(h.Path)
+	p, root := placeOf(h.Whole()), placeOf(h.Path).root
 	placed := name == wireFile && p.session != ""
 	switch known, foreign := look(h); {
 	case known && placed:
-		claim.Root = p.root
+		claim.Root = root
 	case known:
 		claim.Strength = format.Likely
 	case placed && !foreign && (p.bucket != "" || sessionID.MatchString(p.session)):
-		claim.Strength, claim.Root = format.Likely, p.root
+		claim.Strength, claim.Root = format.Likely, root
 	default:
 		return format.Claim{}
 	}
