@@ -70,47 +70,18 @@ func (b *bundle) foldEnd(parts []part, i int) (end int) {
 // join writes the extents of a fold as one entry.
 func (b *bundle) join(ctx context.Context, f *fold) error {
 	m := &moving{owner: ref{f.chain, &f.parts[0]}, Extent: blob.Extent{Offset: f.parts[0].offset, Size: f.size}}
-	r := &foldReader{ctx: ctx, bundle: b, left: f.parts}
-	h := sha256.New()
+	var content []io.Reader
 	for _, p := range f.parts {
-		m.of = append(m.of, p.at)
+		from, err := b.source(ctx, p.at.pack)
+		if err != nil {
+			return err
+		}
+		m.of, content = append(m.of, p.at), append(content, from.Reader(ctx, p.at.raw, p.size))
 	}
-	if err := b.put(ctx, m, io.TeeReader(r, h)); err != nil {
+	h := sha256.New()
+	if err := b.put(ctx, m, io.TeeReader(io.MultiReader(content...), h)); err != nil {
 		return fmt.Errorf("join extents of %s/%s: %w", f.chain.Source, f.chain.Path, err)
 	}
 	m.SHA256 = blob.Ref(h.Sum(nil))
 	return nil
-}
-
-// foldReader reads extents one after another.
-type foldReader struct {
-	ctx     context.Context // a Reader lives as long as the call that made it
-	bundle  *bundle
-	left    []part
-	current io.Reader
-}
-
-func (r *foldReader) Read(p []byte) (int, error) {
-	for {
-		if r.current == nil {
-			if len(r.left) == 0 {
-				return 0, io.EOF
-			}
-			x := r.left[0].at
-			r.left = r.left[1:]
-			s, err := r.bundle.source(r.ctx, x.pack)
-			if err != nil {
-				return 0, err
-			}
-			r.bundle.reading = r.bundle.members[x.pack]
-			r.current = s.view.Reader(r.ctx, x.raw, x.size)
-		}
-		n, err := r.current.Read(p)
-		if err == io.EOF {
-			r.current, err = nil, nil
-		}
-		if n > 0 || err != nil {
-			return n, err
-		}
-	}
 }

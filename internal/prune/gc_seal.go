@@ -127,11 +127,11 @@ func (b *bundle) link(ctx context.Context, main *newVolume, lines map[*chain][]b
 		if !errors.Is(err, pack.ErrNameTaken) {
 			return err
 		}
-		s, err := b.source(ctx, t.part.at.pack)
+		from, err := b.source(ctx, t.part.at.pack)
 		if err != nil {
 			return err
 		}
-		if err := b.put(ctx, &moving{owner: ref{t.chain, t.part}, Extent: e}, s.view.Reader(ctx, t.part.at.raw, t.part.size)); err != nil {
+		if err := b.put(ctx, &moving{owner: ref{t.chain, t.part}, Extent: e}, from.Reader(ctx, t.part.at.raw, t.part.size)); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"flag"
@@ -8,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -67,6 +69,34 @@ func modelGC(t *testing.T, seed uint64) {
 		if t.Failed() {
 			return
 		}
+	}
+}
+
+// TestGCLeavesADamagedPackAlone damages each of some packs in turn, of which the tails of one original are to be joined.
+func TestGCLeavesADamagedPackAlone(t *testing.T) {
+	for n := range mergeFew + 1 {
+		w := newWorld(t, 1, blobtest.NewMemory())
+		for i := range mergeFew + 1 {
+			p := w.begin()
+			if content, mark := w.text(300); i == 0 {
+				p.add("runs", "log", 1, content, mark)
+			} else {
+				p.grow(w.files["runs/log@1"])
+			}
+			p.seal()
+		}
+		name := blobtest.Names(t, w.store)[n]
+		good := blobtest.Read(t, w.store, name)
+		bad := bytes.Clone(good)
+		clear(bad[60:100]) // in its first member
+		w.check(w.store.Remove(t.Context(), name))
+		blobtest.Put(t, w.store, name, bad)
+		if r := w.gc(Options{}); !slices.Equal(r.Damaged, []string{name}) || r.Merged != mergeFew {
+			t.Errorf("%d packs were merged, damaged are %q, not %s", r.Merged, r.Damaged, name)
+		}
+		w.check(w.store.Remove(t.Context(), name))
+		blobtest.Put(t, w.store, name, good)
+		w.compare(w.db, 0)
 	}
 }
 

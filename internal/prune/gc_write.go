@@ -35,10 +35,11 @@ func (w *rewriter) replace(ctx context.Context, group group) error {
 		if err == nil {
 			return w.swap(ctx, b, rows)
 		}
-		if err = errors.Join(err, b.abort()); !errors.Is(err, blob.ErrCorrupt) || b.reading == nil {
+		var corrupt *pack.CorruptError
+		if err = errors.Join(err, b.abort()); !errors.As(err, &corrupt) || b.members[corrupt.Pack] == nil {
 			return err
 		}
-		bad := b.reading
+		bad := b.members[corrupt.Pack]
 		w.damaged[bad.Name] = true
 		w.report.Damaged = append(w.report.Damaged, bad.Name)
 		w.gc.Log.WarnContext(ctx, "a damaged pack is left alone", "pack", bad.Name, "err", err)
@@ -85,11 +86,10 @@ type bundle struct {
 	facts   []blob.Fact
 
 	volumes []*newVolume // the last is the main one
+	stamp   time.Time    // of the first of them
 	moves   map[*entry]*moving
 	folds   []*fold
-	stamp   time.Time // of the first of them
-	reading *volume   // for blame
-	open    map[string]*source
+	open    map[string]*pack.View // of the group
 }
 
 // manyChains is of how many chains a selection is so large that a cycle of the collector, some tens of milliseconds, is little beside
@@ -131,14 +131,8 @@ func (m *moving) holds(c *chain, p *part) bool {
 	return m.owner.chain == c && p.offset >= m.Offset && p.offset+p.size <= m.Offset+m.Size
 }
 
-type source struct {
-	pack   blob.Pack
-	reader *pack.Reader
-	view   *pack.View
-}
-
 func newBundle(w *rewriter, group group) *bundle {
-	b := &bundle{rewriter: w, group: group, members: map[string]*volume{}, moves: map[*entry]*moving{}, open: map[string]*source{}}
+	b := &bundle{rewriter: w, group: group, members: map[string]*volume{}, moves: map[*entry]*moving{}, open: map[string]*pack.View{}}
 	for _, v := range group {
 		b.members[v.Name] = v
 	}
@@ -178,11 +172,11 @@ func (b *bundle) abort() error {
 	return errors.Join(errs...)
 }
 
-func (b *bundle) source(ctx context.Context, name string) (*source, error) {
-	if s := b.open[name]; s != nil {
-		return s, nil
+// source opens an old pack, until close.
+func (b *bundle) source(ctx context.Context, name string) (*pack.View, error) {
+	if v := b.open[name]; v != nil {
+		return v, nil
 	}
-	b.reading = b.members[name]
 	p, err := b.gc.Packs.Open(ctx, name)
 	if err != nil {
 		return nil, err
@@ -191,31 +185,29 @@ func (b *bundle) source(ctx context.Context, name string) (*source, error) {
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
-	s := &source{pack: p, reader: r, view: r.View(pack.NewCache(8 << 20))}
-	b.open[name] = s
-	return s, nil
+	b.open[name] = r.View(pack.NewCache(8 << 20))
+	return b.open[name], nil
 }
 
 func (b *bundle) close() error {
 	var errs []error
-	for _, s := range b.open {
-		errs = append(errs, s.pack.Close())
+	for _, v := range b.open {
+		errs = append(errs, v.Pack.Close())
 	}
-	b.open = map[string]*source{}
+	clear(b.open)
 	return errors.Join(errs...)
 }
 
 // copyVolume moves what somebody needs of an old pack.
 func (b *bundle) copyVolume(ctx context.Context, v *volume) error {
-	s, err := b.source(ctx, v.Name)
+	from, err := b.source(ctx, v.Name)
 	if err != nil {
 		return err
 	}
-	b.reading = v
 	units := b.needed(v)
-	lifts, stop := liftAhead(ctx, s, units)
+	lifts, stop := liftAhead(ctx, from, units)
 	for _, u := range units {
-		if err = b.copyUnit(ctx, s, u, lifts); err != nil {
+		if err = b.copyUnit(ctx, from, u, lifts); err != nil {
 			break
 		}
 	}
@@ -225,7 +217,7 @@ func (b *bundle) copyVolume(ctx context.Context, v *volume) error {
 	}
 	if len(b.open) > 8 {
 		delete(b.open, v.Name)
-		return s.pack.Close()
+		return from.Pack.Close()
 	}
 	return nil
 }
@@ -269,8 +261,8 @@ type lift struct {
 const liftsAhead = 1
 
 // liftAhead lifts those of some units that may move as they are stored, in their order, ahead of who takes them: what is moved is
-// inflated, so that nothing damaged is, and that takes longer than to write it. Nothing reads from the source after stop.
-func liftAhead(ctx context.Context, s *source, units []oldUnit) (lifts <-chan *lift, stop func()) {
+// inflated, so that nothing damaged is, and that takes longer than to write it. Nothing reads from the pack after stop.
+func liftAhead(ctx context.Context, from *pack.View, units []oldUnit) (lifts <-chan *lift, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	begun := make(chan *lift, liftsAhead)
 	var group sync.WaitGroup
@@ -287,7 +279,7 @@ func liftAhead(ctx context.Context, s *source, units []oldUnit) (lifts <-chan *l
 			}
 			group.Go(func() {
 				defer close(l.done)
-				l.unit, l.err = pack.CopyUnit(ctx, s.reader.Manifest().Pack, s.pack, u.members)
+				l.unit, l.err = pack.CopyUnit(ctx, from.Name, from.Pack, u.members)
 			})
 		}
 	})
@@ -298,7 +290,7 @@ func liftAhead(ctx context.Context, s *source, units []oldUnit) (lifts <-chan *l
 }
 
 // copyUnit moves a unit as it is stored when it may be, else entry by entry.
-func (b *bundle) copyUnit(ctx context.Context, s *source, u oldUnit, lifts <-chan *lift) error {
+func (b *bundle) copyUnit(ctx context.Context, from *pack.View, u oldUnit, lifts <-chan *lift) error {
 	if u.whole {
 		l, err := next(ctx, lifts)
 		if err != nil {
@@ -310,7 +302,7 @@ func (b *bundle) copyUnit(ctx context.Context, s *source, u oldUnit, lifts <-cha
 		}
 	}
 	for _, x := range u.needed {
-		if err := b.put(ctx, b.moving(x), s.view.Reader(ctx, x.raw, x.size)); err != nil {
+		if err := b.put(ctx, b.moving(x), from.Reader(ctx, x.raw, x.size)); err != nil {
 			return err
 		}
 	}

@@ -23,6 +23,7 @@
 package pack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,12 +90,21 @@ func (o Options) normal() Options {
 	return o
 }
 
-// corrupt says what is wrong at an offset of a pack file.
+// CorruptError says what is wrong at an offset of a pack file. It is a blob.ErrCorrupt.
+type CorruptError struct {
+	Pack   string // "" when its name is not known
+	Offset int64
+	What   string
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("pack %s: at %d: %s: %v", cmp.Or(e.Pack, "(unnamed)"), e.Offset, e.What, blob.ErrCorrupt)
+}
+
+func (e *CorruptError) Unwrap() error { return blob.ErrCorrupt }
+
 func corrupt(pack string, offset int64, format string, args ...any) error {
-	if pack == "" {
-		pack = "(unnamed)"
-	}
-	return fmt.Errorf("pack %s: at %d: %s: %w", pack, offset, fmt.Sprintf(format, args...), blob.ErrCorrupt)
+	return &CorruptError{pack, offset, fmt.Sprintf(format, args...)}
 }
 
 // readAt fills buf from a pack. Bytes that should be there and are not are corruption; errors of the store are not.
