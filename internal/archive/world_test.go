@@ -133,9 +133,7 @@ func batch(m blob.Manifest, size int64) index.Batch {
 	for _, f := range m.Facts {
 		facts = append(facts, index.FactRow{Fact: f, Pack: m.Pack})
 	}
-	return index.Batch{Facts: facts, Pack: &index.PackRow{
-		Name: m.Pack, Size: size, Created: m.Created, Writer: m.Writer, Members: m.Members, Versions: m.Versions, Replaces: m.Replaces,
-	}}
+	return index.Batch{Facts: facts, Pack: index.NewPackRow(&m, size)}
 }
 
 // begin begins a pack.

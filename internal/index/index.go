@@ -74,6 +74,11 @@ type PackRow struct {
 	Dead     []VersionKey // that the packs which it replaces told of, and that it does not
 }
 
+// NewPackRow is the row of a pack of size bytes.
+func NewPackRow(m *blob.Manifest, size int64) *PackRow {
+	return &PackRow{Name: m.Pack, Size: size, Created: m.Created, Writer: m.Writer, Members: m.Members, Versions: m.Versions, Replaces: m.Replaces}
+}
+
 // FactRow is a fact and the pack that tells it.
 type FactRow struct {
 	blob.Fact

@@ -102,7 +102,7 @@ func (g *Ingester) replay(ctx context.Context, packs []blob.Info) (int, error) {
 			return adopted, err
 		}
 		end = max(end, places.redirect(&m))
-		row := packRow(m, t.Size)
+		row := index.NewPackRow(&m, t.Size)
 		if row.Dead, err = g.leftOut(ctx, &m); err != nil {
 			return adopted, err
 		}

@@ -163,11 +163,7 @@ func (b *batcher) seal() error {
 	if len(c.versions) == 0 && len(c.facts) == 0 {
 		return c.writer.Abort()
 	}
-	err := b.g.Index.Date(b.ctx, c.facts)
-	if err != nil {
-		return errors.Join(err, c.writer.Abort())
-	}
-	if c.pack, err = sealPack(b.ctx, c.writer, c.versions, c.facts); err != nil {
+	if err := b.g.seal(b.ctx, c); err != nil {
 		return err
 	}
 	select {
@@ -178,17 +174,16 @@ func (b *batcher) seal() error {
 	}
 }
 
-// sealPack ends a pack and returns what the index must know of it.
-func sealPack(ctx context.Context, w *pack.Writer, versions []blob.Version, facts []blob.Fact) (*index.PackRow, error) {
-	m, info, err := w.Seal(ctx, blob.Manifest{Versions: versions, Facts: facts})
-	if err != nil {
-		return nil, err
+func (g *Ingester) seal(ctx context.Context, c *batch) error {
+	if err := g.Index.Date(ctx, c.facts); err != nil {
+		return errors.Join(err, c.writer.Abort())
 	}
-	return packRow(m, info.Size), nil
-}
-
-func packRow(m blob.Manifest, size int64) *index.PackRow {
-	return &index.PackRow{Name: m.Pack, Size: size, Created: m.Created, Writer: m.Writer, Members: m.Members, Versions: m.Versions, Replaces: m.Replaces}
+	m, info, err := c.writer.Seal(ctx, blob.Manifest{Versions: c.versions, Facts: c.facts})
+	if err != nil {
+		return err
+	}
+	c.pack = index.NewPackRow(&m, info.Size)
+	return nil
 }
 
 // stale says whether the batch has waited long enough for more.
@@ -218,16 +213,12 @@ func (g *Ingester) WriteFacts(ctx context.Context, facts []blob.Fact) error {
 	if len(facts) == 0 {
 		return nil
 	}
-	facts = slices.Clone(facts)
-	if err := g.Index.Date(ctx, facts); err != nil {
-		return err
-	}
 	w, err := g.pack(ctx)
 	if err != nil {
 		return err
 	}
-	c := &batch{facts: facts}
-	if c.pack, err = sealPack(ctx, w, nil, facts); err != nil {
+	c := &batch{writer: w, facts: slices.Clone(facts)}
+	if err := g.seal(ctx, c); err != nil {
 		return err
 	}
 	return g.commit(ctx, c)

@@ -189,14 +189,10 @@ func (g *GC) exhausted(done int64) bool {
 	return o.MaxTime > 0 && g.Now().Sub(g.began) >= o.MaxTime || o.MaxBytes > 0 && done >= o.MaxBytes
 }
 
-// begin starts a pack whose name comes after all others up to clock, for what it says must count as the newest. It sets the clock.
+// begin starts a pack that is younger than all up to clock, and sets it.
 func (g *GC) begin(ctx context.Context, clock *time.Time) (*pack.Writer, error) {
-	now := g.Now()
-	if least := clock.Add(time.Millisecond); now.Before(least) {
-		now = least
-	}
-	*clock = now
-	return pack.Begin(ctx, g.Packs, g.Writer, now, g.Format)
+	*clock = pack.Younger(g.Now(), *clock)
+	return pack.Begin(ctx, g.Packs, g.Writer, *clock, g.Format)
 }
 
 // complete wants the store to have all packs that the index knows: one that lacks may come back, and need what would

@@ -51,8 +51,7 @@ func (b *bundle) seal(ctx context.Context) (rows []*index.PackRow, err error) {
 			return nil, err
 		}
 		v.name = sealed.Pack
-		rows = append(rows, &index.PackRow{Name: sealed.Pack, Size: info.Size, Created: sealed.Created, Writer: sealed.Writer,
-			Members: sealed.Members, Versions: sealed.Versions, Replaces: sealed.Replaces})
+		rows = append(rows, index.NewPackRow(&sealed, info.Size))
 	}
 	rows[len(rows)-1].Dead = b.dead()
 	return rows, nil

@@ -120,7 +120,7 @@ func (p *packing) seal() blob.Manifest {
 	}
 	m, info, err := p.w.Seal(p.t.Context(), p.manifest)
 	p.check(err)
-	b := index.Batch{Pack: &index.PackRow{Name: m.Pack, Size: info.Size, Created: m.Created, Writer: m.Writer, Members: m.Members, Versions: m.Versions}}
+	b := index.Batch{Pack: index.NewPackRow(&m, info.Size)}
 	for _, f := range m.Facts {
 		b.Facts = append(b.Facts, index.FactRow{Fact: f, Pack: m.Pack})
 	}

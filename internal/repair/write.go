@@ -50,17 +50,13 @@ func (w *writer) write(p *Plan, wrecks []*holding) error {
 	return w.seal()
 }
 
-// begin starts a pack that is younger than all others, for what it says must count as the newest.
+// begin starts a pack that is younger than all others.
 func (w *writer) begin() (err error) {
 	if w.pack != nil {
 		return nil
 	}
-	now := w.repair.Now()
-	if least := w.clock.Add(time.Millisecond); now.Before(least) {
-		now = least
-	}
-	w.clock = now
-	w.pack, err = pack.Begin(w.ctx, w.repair.Packs, w.repair.Writer, now, w.repair.Format)
+	w.clock = pack.Younger(w.repair.Now(), w.clock)
+	w.pack, err = pack.Begin(w.ctx, w.repair.Packs, w.repair.Writer, w.clock, w.repair.Format)
 	return err
 }
 

@@ -29,6 +29,15 @@ func packID(writer string, now time.Time) (string, error) {
 	return now.Format(timeLayout) + "-" + writer, nil
 }
 
+// Younger is when a pack is begun whose word must count as the newest: now, but after the newest of the others, of which some may come
+// from another clock.
+func Younger(now, newest time.Time) time.Time {
+	if least := newest.Add(time.Millisecond); now.Before(least) {
+		return least
+	}
+	return now
+}
+
 // validID says whether id is what packID makes, so that it can be trusted in names.
 func validID(id string) bool {
 	if len(id) < len(timeLayout)+2 || id[len(timeLayout)] != '-' {
