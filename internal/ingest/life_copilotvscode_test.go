@@ -76,6 +76,49 @@ func TestLifeCopilotVSCode(t *testing.T) {
 	l.copied("laptop", all)
 }
 
+// TestLifeCopilotVSCodeExports has a chat that was exported twice, as it grew. The session comes later, from a machine that had it before the last
+// turn, and then grows to where the export ends. Each turn counts once all the time, where the session has it there.
+func TestLifeCopilotVSCodeExports(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "copilot-vscode")
+	var turns []string
+	for n := range 4 {
+		turn := vscodeTurn(n+1, 10*(n+1), n+1, fmt.Sprintf("mended lid%d", n+1))
+		turns = append(turns, strings.Replace(turn, fmt.Sprintf(`"request_%d"`, n+1), fmt.Sprintf(`"request_7c000000-0000-4000-8000-00000000000%d"`, n+1), 1))
+	}
+	export := func(turns ...string) string {
+		return `{"responderUsername":"GitHub Copilot","initialLocation":"panel","requests":[` + strings.Join(turns, ",") + `]}`
+	}
+	l.write("Downloads/chat.json", export(turns[:2]...))
+	l.meet("exported", counts{runs: 1, conversations: 1, events: 4, in: 30, out: 3})
+	l.write("Downloads/chat (1).json", export(turns[:3]...))
+	three := counts{runs: 1, conversations: 1, events: 6, in: 60, out: 6}
+	l.meet("exported again", three)
+	l.once("exported again")
+	l.write(vscodeLog, `{"kind":0,"v":`+vscodeSession(turns[:2]...)+"}\n")
+	l.meet("the session, without the last turn", counts{runs: 2, conversations: 2, events: 6, in: 60, out: 6})
+	l.once("the session, without the last turn")
+	l.append(vscodeLog, `{"kind":2,"k":["requests"],"v":[`+turns[2]+"]}\n")
+	all := counts{runs: 2, conversations: 1, events: 6, in: 60, out: 6}
+	l.meet("the session, with the last turn", all)
+	l.once("the session, with the last turn")
+	l.finds("lid3", 2) // in the export as well, where it does not count
+	l.append(vscodeLog, `{"kind":2,"k":["requests"],"v":[`+turns[3]+"]}\n")
+	all = counts{runs: 2, conversations: 1, events: 8, in: 100, out: 10}
+	l.meet("and another one", all)
+	l.write("Downloads/chat, all of it.txt", export(turns...))
+	l.meet("and exported again", all)
+	l.write("Code/User/workspaceStorage/0123456789abcdef0123456789abcdef/GitHub.copilot-chat/debug-logs/"+vscodeID+"/main.jsonl",
+		`{"ts":1793613605000,"dur":9,"sid":"s","type":"llm_request","name":"chat","spanId":"1","status":"ok","attrs":{"model":"gpt-5-mini","inputTokens":42,"cachedTokens":40,"outputTokens":5}}`+"\n")
+	all = counts{runs: 2, conversations: 1, events: 8, in: 62, out: 11}
+	l.meet("logged", all)
+	l.once("logged")
+	l.remove("Downloads/chat.json")
+	l.remove(vscodeLog)
+	l.meet("deleted", all)
+	l.copied("laptop", all)
+}
+
 // TestLifeCopilotVSCodeDebug has a session whose requests the extension logs, too: first some, then all of a turn, and those of a subagent.
 // Then the log is cut at its start, as the extension does with large ones, and deleted. What was spent stays spent.
 func TestLifeCopilotVSCodeDebug(t *testing.T) {

@@ -1,14 +1,16 @@
 // Package copilotvscode reads the chats of VS Code and its siblings, of GitHub Copilot and of whatever else answers there:
 // User/workspaceStorage/<hash>/chatSessions/<session>.json (one document, rewritten with every change; until version 1.108) and
 // <session>.jsonl (since 1.109 a log of changes to that document), the same in globalStorage/emptyWindowChatSessions of windows without a
-// directory, and the transcripts and debug logs that the extension keeps beside them. No files of real sessions were at hand: what is said here was
-// checked on 2026-11-23 against the public source of the program (the newest: chatModel.ts and chatService.ts at 00817b7f, chatSessionStore.ts and
-// objectMutationLog.ts at 047238f9, chatSessionOperationLog.ts at 03d43368, chatForkActions.ts at 052b484e; parts of 2025's) and of the extension
+// directory, the transcripts and debug logs that the extension keeps beside them, and exports of a chat under any name (a document without
+// what the session is called). What is said here was checked on 2026-11-23 against fifteen public exports of March 2025 to September 2026 (no real
+// log was at hand), against the public source of the program (the newest: chatModel.ts and chatService.ts at 00817b7f, chatSessionStore.ts and
+// objectMutationLog.ts at 047238f9, annotations.ts at acf29079, chatSessionOperationLog.ts at 03d43368, chatForkActions.ts at 052b484e; parts of 2025's) and of the extension
 // (conversation.ts at 2e5f7a6a, sessionTranscriptService.ts at d1a6fa48, chatDebugFileLoggerService.ts at 091f25f4), and against several
 // readers of such files, some with samples of versions up to 1.140. Layout and counting: docs/formats/copilot-vscode.md.
 //
 // What it promises: a run and a conversation are a session, known by its sessionId; the log counts before a document that a migration
-// left beside it, and both before a transcript. A prompt and each part of the answer are events, known by the request and their place in
+// left beside it, and both before a transcript. An export is a run called after its first request; what the session has as well counts there.
+// A prompt and each text, thought and call of the answer are events, known by the request and the place of their first part in
 // its answer, calls by their own id. What a change takes out of a log is taken back; what it takes out of a document is in the earlier version.
 //
 // Where readers of these files disagree: what is shown of a call (toolInvocationSerialized) is the call, also where the rounds of the
@@ -88,14 +90,10 @@ func (f vscode) Text(role string, raw []byte, part int) (string, error) {
 	if role, ok := strings.CutPrefix(role, roleTranscript); ok {
 		return f.cli.Text(role, raw, part)
 	}
-	return format.TextOf(role, raw, func(v format.Value) string { return textOf(role, v) })
-}
-
-func textOf(role string, v format.Value) string {
 	if role == roleDebug || role == roleAside {
-		return debugText(role, v)
+		return format.TextOf("a line of a debug log", raw, func(v format.Value) string { return debugText(role, v) })
 	}
-	return pieceText(v)
+	return textOf(raw, part)
 }
 
 // parser is one parse of one file.
@@ -103,21 +101,24 @@ type parser struct {
 	in format.Input
 	format.Sink
 
-	session string // native id; "" until a line tells it
-	rank    int
-	created int64                   // of the session, milliseconds since 1970
-	is      transcript.Conversation // what the file says of it
-	named   bool                    // is.Title is no prompt
-	said    bool                    // somebody asked something
-	facts   transcript.Attributes
-	names   map[string]string // of agents, by the call that started one
+	session  string // native id; "" until a line tells it
+	exported bool
+	first    string // the request that an export of the session is called after
+	rank     int
+	created  int64                   // of the session, milliseconds since 1970
+	is       transcript.Conversation // what the file says of it
+	named    bool                    // is.Title is no prompt
+	said     bool                    // somebody asked something
+	facts    transcript.Attributes
+	names    map[string]string // of agents, by the call that started one
 
-	turns []*turn           // as a log has them now
-	whole format.Value      // the document, request or change that values are cut from
-	at    transcript.Origin // of whole
-	told  bool              // the line has an event
-	seen  *[]string         // where ids of events are collected
-	quiet bool              // events are only collected, not yielded
+	turns  []*turn           // as a log has them now
+	whole  format.Value      // the document, request or change that values are cut from
+	at     transcript.Origin // of whole
+	told   bool              // the line has an event
+	seen   *[]string         // where ids of events are collected
+	quiet  bool              // events are only collected, not yielded
+	pushed bool              // values are parts of an answer that a line pushes, in their order
 }
 
 // problem reports what could not be read.
@@ -189,9 +190,16 @@ func (p *parser) cut(values ...format.Value) (transcript.Origin, []transcript.Pa
 	}
 	parts := make([]transcript.Part, 0, len(values))
 	for _, v := range values {
-		parts = append(parts, transcript.Part{Text: textOf(p.in.Role, v), Offset: format.OffsetIn(whole, v), Length: int64(v.Len())})
+		parts = append(parts, transcript.Part{Text: p.text(v), Offset: format.OffsetIn(whole, v), Length: int64(v.Len())})
 	}
 	return at, parts
+}
+
+func (p *parser) text(v format.Value) string {
+	if p.in.Role == roleDebug || p.in.Role == roleAside {
+		return debugText(p.in.Role, v)
+	}
+	return pieceText(v)
 }
 
 // row yields what the file says of the session and is no event: its place is its identity.

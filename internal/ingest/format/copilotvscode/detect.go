@@ -21,7 +21,7 @@ const (
 // copies of code and the files of other extensions lie beside them.
 func (f vscode) Detect(h format.Head) format.Claim {
 	ext := path.Ext(h.Path)
-	if ext != ".json" && ext != ".jsonl" { // every file is asked about
+	if ext != ".json" && ext != ".jsonl" && !isDocument(h.Bytes, false) { // every file is asked about
 		return format.Claim{}
 	}
 	whole := h.Whole()
@@ -30,15 +30,8 @@ func (f vscode) Detect(h format.Head) format.Claim {
 	if placed {
 		claim.Root = path.Dir(h.Path)
 	}
-	switch ext {
-	case ".json":
-		if isWorkspace(whole) && (format.HasKeys(h.Bytes, "folder") || format.HasKeys(h.Bytes, "workspace")) {
-			return format.Claim{Strength: format.Likely, Role: roleWorkspace}
-		}
-		if !isDocument(h.Bytes, placed) && !(placed && isUnread(h)) {
-			return format.Claim{}
-		}
-	case ".jsonl":
+	switch {
+	case ext == ".jsonl":
 		if isTranscript(h) {
 			return f.transcript(h)
 		}
@@ -46,6 +39,10 @@ func (f vscode) Detect(h format.Head) format.Claim {
 		if !isLog(h.Bytes, placed) && !(placed && isUnread(h)) {
 			return detectDebug(h)
 		}
+	case ext == ".json" && isWorkspace(whole) && (format.HasKeys(h.Bytes, "folder") || format.HasKeys(h.Bytes, "workspace")):
+		return format.Claim{Strength: format.Likely, Role: roleWorkspace}
+	case placed && ext != ".json", !isDocument(h.Bytes, placed) && !(placed && isUnread(h)):
+		return format.Claim{}
 	}
 	if !placed {
 		claim.Strength = format.Likely
@@ -53,8 +50,8 @@ func (f vscode) Detect(h format.Head) format.Claim {
 	return claim
 }
 
-// isDocument says that a file begins as a session does. What names the session stands behind its requests. An export has no name, and is
-// no session.
+// isDocument says that a file begins as a session does, or as an export of one. What names a session stands behind its requests; an export has no
+// name and no version.
 func isDocument(head []byte, placed bool) bool {
 	head = bytes.TrimSpace(format.TrimBOM(head))
 	if !bytes.HasPrefix(head, []byte("{")) {
@@ -63,7 +60,18 @@ func isDocument(head []byte, placed bool) bool {
 	if placed {
 		return format.HasKeys(head, "requests") || format.HasKeys(head, "sessionId")
 	}
-	return format.HasKeys(head, "version", "responderUsername", "requests") && (format.HasKeys(head, "requestId") || format.HasKeys(head, "sessionId"))
+	if !format.HasKeys(head, "responderUsername", "requests") {
+		return false
+	}
+	start := format.ParseStart(head)
+	requests := start.Get("requests")
+	switch {
+	case !start.Get("responderUsername").IsString() || !requests.IsArray():
+		return false
+	case start.Get("version").Exists():
+		return format.HasKeys(head, "requestId") || format.HasKeys(head, "sessionId")
+	}
+	return start.Get("initialLocation").IsString() && firstOf(requests).Get("requestId").IsString()
 }
 
 // isLog says that a line begins as the program writes changes. The first one of a log has the whole session.

@@ -11,7 +11,10 @@ import (
 // Resolve says which of two statements of what a turn took counts: the requests of a debug log, where their output is no less than the turn's,
 // since these have the prompts of all requests and what was read from a cache; else, where some of them are missing, the turn's.
 // Requests of a subagent are in a turn's sums by model alone, and count beside everything else.
+//
+// Of exports it says what a session of the archive has as well.
 func (vscode) Resolve(f *transcript.Family) {
+	copies(f)
 	var turns, spans []*transcript.Usage
 	var began []int64
 	early := map[string]bool{} // keys of turns before their message was known

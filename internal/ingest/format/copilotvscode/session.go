@@ -2,6 +2,7 @@ package copilotvscode
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -18,8 +19,10 @@ func (p *parser) document() {
 		p.problem(&transcript.Problem{Kind: "not a session", Reason: "no requests and no sessionId", Origin: p.at})
 		return
 	}
+	p.export(requests)
 	p.about(p.whole)
 	p.add(requests)
+	p.mark(requests)
 }
 
 // about reads what a session says of itself.
@@ -192,13 +195,8 @@ func (p *parser) requests(c change) {
 
 // response is a change of the answer to a request.
 func (p *parser) response(t *turn, c change) {
-	from, items := len(t.parts), c.value.Items()
+	from := len(t.parts)
 	switch {
-	case len(c.path) == 4 && c.kind == isSet && c.value.Exists() && c.path[3].n >= 0 && c.path[3].n <= len(t.parts):
-		n := c.path[3].n
-		p.takeBack(t, t.of(n, n+1), p.dry(func() { p.answer(t, n, c.value) }))
-		p.within(c.value, func() { t.set(n, p.answer(t, n, c.value)) })
-		return
 	case len(c.path) > 3:
 		return // the program does not write it
 	case c.kind != isPush:
@@ -206,19 +204,17 @@ func (p *parser) response(t *turn, c change) {
 	case c.from >= 0 && c.from < from:
 		from = c.from
 	}
-	if old := t.of(from, len(t.parts)); len(old) > 0 {
-		p.takeBack(t, old, p.dry(func() {
-			n := from
-			for v := range items {
-				p.answer(t, n, v)
-				n++
-			}
-		}))
-	}
+	told, parts := t.from(from), slices.Collect(c.value.Items())
 	t.parts = t.parts[:from]
-	for v := range items {
-		p.within(v, func() { t.parts = append(t.parts, p.answer(t, len(t.parts), v)) })
+	if len(told) > 0 {
+		p.takeBack(t, told, p.dry(func() { p.answer(t, parts) }))
+		t.parts = t.parts[:from]
 	}
+	p.within(c.value, func() {
+		p.pushed = true
+		p.answer(t, parts)
+		p.pushed = false
+	})
 }
 
 // replace puts requests where others stood, which are taken back.
@@ -238,6 +234,7 @@ func (p *parser) replace(from int, requests format.Value) {
 	}
 	p.turns = p.turns[:from]
 	p.add(requests)
+	p.mark(requests)
 }
 
 // add yields the events of requests.

@@ -1,6 +1,13 @@
 package copilotvscode
 
 import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
@@ -8,6 +15,121 @@ import (
 // change. What search finds is every string but ids, kinds, the looks of things and encoded data.
 func pieceText(v format.Value) string {
 	return format.Build(func(dst []byte) []byte { return appendPiece(dst, v) })
+}
+
+// textOf gives the text of a part of an event from its own bytes: one value, or the parts of an answer that are one text.
+func textOf(raw []byte, part int) (string, error) {
+	v, err := format.ParseJSON(raw)
+	if kind := v.Get("kind"); err == nil && (part == 0 || !kind.Is("inlineReference") && !kind.Is("markdownVuln")) {
+		return pieceText(v), nil
+	}
+	all, err := format.ParseJSON(slices.Concat([]byte("["), raw, []byte("]")))
+	if err != nil {
+		return "", fmt.Errorf("read a part of a session: %w", err)
+	}
+	parts := slices.Collect(all.Items())
+	if part > 0 {
+		return besideText(parts), nil
+	}
+	return passageText(parts), nil
+}
+
+// passageText gives the words of some parts of an answer as the editor shows them, one text with the names of what is referred to. Words that
+// follow words without space are a paragraph of their own there: the program has joined all others.
+func passageText(parts []format.Value) string {
+	if len(parts) == 1 {
+		return pieceText(parts[0])
+	}
+	return format.Build(func(dst []byte) []byte {
+		named := true // what was appended last is no words
+		for _, v := range parts {
+			if jointOf(v) != words {
+				continue
+			}
+			said, reference := pieceText(v), v.Get("kind").Is("inlineReference")
+			if !named && !reference && said != "" && len(dst) > 0 && dst[len(dst)-1] > ' ' && said[0] > ' ' {
+				dst = append(dst, '\n')
+			}
+			dst, named = append(dst, said...), reference
+		}
+		return dst
+	})
+}
+
+// appendMarkdown appends what a part of an answer says, as it is written.
+func appendMarkdown(dst []byte, v format.Value) []byte {
+	if v.Get("kind").Is("inlineReference") {
+		return append(dst, label(v)...)
+	}
+	text := v.Get("value")
+	if !text.Exists() {
+		text = v.Get("content")
+	}
+	if text.IsObject() {
+		text = text.Get("value")
+	}
+	switch {
+	case text.IsString():
+		return append(dst, text.Str()...)
+	case text.IsArray():
+		for s := range text.Items() {
+			dst = append(dst, s.Str()...)
+		}
+		return dst
+	}
+	return appendWords(dst, v)
+}
+
+// label is what the editor shows of a reference: its name, else that of the file, with the lines that are meant.
+func label(v format.Value) string {
+	to := v.Get("inlineReference")
+	for _, name := range []format.Value{v.Get("name"), to.Get("name")} {
+		if !name.IsBlank() {
+			return name.Str()
+		}
+	}
+	file := to.Get("path")
+	if to.Get("uri").IsObject() {
+		file = to.Get("uri", "path")
+	}
+	if file.IsBlank() {
+		return ""
+	}
+	name := path.Base(file.Str())
+	from, _ := to.Get("range", "startLineNumber").Int()
+	until, _ := to.Get("range", "endLineNumber").Int()
+	switch {
+	case from <= 0:
+		return name
+	case until <= from:
+		return name + ":" + strconv.FormatInt(from, 10)
+	}
+	return name + ":" + strconv.FormatInt(from, 10) + "-" + strconv.FormatInt(until, 10)
+}
+
+// besideText gives what else some parts of an answer say: the files that they refer to, and what the program warns of.
+func besideText(parts []format.Value) string {
+	return format.Build(func(dst []byte) []byte {
+		for _, v := range parts {
+			var said format.Value
+			switch kind := v.Get("kind"); {
+			case kind.Is("inlineReference"):
+				said = v.Get("inlineReference")
+			case kind.Is("codeblockUri"):
+				said = v.Get("uri")
+			case kind.Is("markdownVuln"):
+				said = v.Get("vulnerabilities")
+			default:
+				continue
+			}
+			for line := range strings.SplitSeq(format.Build(func(b []byte) []byte { return appendWords(b, said) }), "\n") {
+				if line != label(v) && !bytes.Contains(dst, []byte(line)) {
+					dst = append(append(dst, line...), '\n')
+				}
+			}
+		}
+		return bytes.TrimSuffix(dst, []byte("\n"))
+	})
 }
 
 func appendPiece(dst []byte, v format.Value) []byte {
@@ -19,6 +141,8 @@ func appendPiece(dst []byte, v format.Value) []byte {
 		return appendArguments(dst, v.Get("arguments"))
 	case kind.Exists() && !kind.IsString(): // a change
 		return appendWords(dst, v.Get("v"))
+	case kind.Exists() && jointOf(v) == words, v.Get("value").Exists() && !kind.Exists():
+		return appendMarkdown(dst, v)
 	}
 	return appendWords(dst, v)
 }

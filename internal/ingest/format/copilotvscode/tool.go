@@ -41,8 +41,17 @@ func (t *turn) readResult(v format.Value) {
 // where that is in the same value, they are further parts of the events.
 func (p *parser) invocation(t *turn, suffix, kind string, v format.Value) {
 	id := callID(v.Get("toolCallId"))
+	own := id
 	if id == "" {
-		id = "#" + suffix
+		own = "#" + suffix
+		id = t.id + own // in another turn it is another call
+	}
+	if n := len(t.parts); n > 0 && t.parts[n-1].hidden && isInner(v) {
+		p.aside(t, "call/"+own, transcript.KindToolCall, kind, v)
+		for i, m := range shown(v) {
+			p.aside(t, "result/"+own+"/"+strconv.Itoa(i), transcript.KindToolResult, kind, m)
+		}
+		return
 	}
 	t.calls[id] = true
 	data, details := v.Get("toolSpecificData"), v.Get("resultDetails")
@@ -57,7 +66,7 @@ func (p *parser) invocation(t *turn, suffix, kind string, v format.Value) {
 	if asked.content.IsObject() {
 		result = append(result, asked.content)
 	}
-	e := p.event(t, "call/"+id, transcript.KindToolCall, "assistant", kind, call...)
+	e := p.event(t, "call/"+own, transcript.KindToolCall, "assistant", kind, call...)
 	p.child(e, v)
 	if asked.at.Valid {
 		e.Time = asked.at
@@ -71,7 +80,7 @@ func (p *parser) invocation(t *turn, suffix, kind string, v format.Value) {
 		return
 	}
 	at := e.Time
-	e = p.event(t, "result/"+id, transcript.KindToolResult, "tool", kind, result...)
+	e = p.event(t, "result/"+own, transcript.KindToolResult, "tool", kind, result...)
 	e.Time, e.Model = at, ""
 	p.child(e, v)
 	r := &transcript.Result{Call: id, Name: name, Cut: data.Get("terminalCommandOutput", "truncated").Bool() == transcript.Yes}
@@ -81,6 +90,12 @@ func (p *parser) invocation(t *turn, suffix, kind string, v format.Value) {
 	r.Failed, r.Status, r.Duration = ended(v)
 	e.Parts[0].Result = r
 	p.emit(e)
+}
+
+// isInner says that a call is one that a tool of the extension made of the editor, which shows it instead of its own: not one of the model.
+func isInner(v format.Value) bool {
+	id := v.Get("toolId").Str()
+	return strings.HasPrefix(id, "vscode_") && strings.HasSuffix(id, "_internal")
 }
 
 // child says which agent made a call that is another one's.

@@ -3,7 +3,6 @@ package copilotvscode
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -22,7 +21,7 @@ type turn struct {
 	tokens       tokens
 
 	own    []string        // ids of the events that are no part of the answer
-	parts  [][]string      // and of those that are, by part
+	parts  []part          // of the answer
 	calls  map[string]bool // that the answer shows
 	spoken bool            // the answer has words
 	wonder bool            // and thoughts
@@ -31,19 +30,15 @@ type turn struct {
 
 // all gives the ids of a turn's events.
 func (t *turn) all() []string {
-	return slices.Concat(t.own, slices.Concat(t.parts...))
+	return append(slices.Clone(t.own), t.from(0)...)
 }
 
-// of gives the ids of the events of some parts of the answer.
-func (t *turn) of(from, to int) []string {
-	return slices.Concat(t.parts[min(from, len(t.parts)):min(to, len(t.parts))]...)
-}
-
-func (t *turn) set(n int, ids []string) {
-	if n == len(t.parts) {
-		t.parts = append(t.parts, nil)
+// from gives the ids of the events that begin with the n-th part of the answer or behind it.
+func (t *turn) from(n int) (ids []string) {
+	for _, part := range t.parts[n:] {
+		ids = append(ids, part.ids...)
 	}
-	t.parts[n] = ids
+	return ids
 }
 
 // read is one member of a request that is no piece of what was said.
@@ -98,11 +93,9 @@ func (p *parser) request(n int, v format.Value) *turn {
 	})
 	response, result := v.Get("response"), v.Get("result")
 	if !response.IsArray() && response.Exists() && !response.IsNull() { // of early versions
-		t.parts = append(t.parts, p.answer(t, 0, response))
+		p.answer(t, []format.Value{response})
 	}
-	for part := range response.Items() {
-		t.parts = append(t.parts, p.answer(t, len(t.parts), part))
-	}
+	p.answer(t, slices.Collect(response.Items()))
 	if result.IsObject() {
 		p.outcome(t, result, true)
 	}
@@ -216,50 +209,4 @@ func (p *parser) takeBack(t *turn, ids, again []string) {
 		e.ID, e.Verdict, e.Model = id, transcript.Uncounted, ""
 		p.emit(e)
 	}
-}
-
-// answer yields the events of one part of an answer, and gives their ids.
-func (p *parser) answer(t *turn, n int, v format.Value) []string {
-	return p.ids(func() {
-		suffix := "answer/" + strconv.Itoa(n)
-		kind := v.Get("kind").Str()
-		switch kind {
-		case "", "markdownContent", "markdownVuln":
-			p.words(p.event(t, suffix, transcript.KindMessage, "assistant", kind, v), &t.spoken)
-		case "thinking":
-			p.words(p.event(t, suffix, transcript.KindReasoning, "assistant", kind, v), &t.wonder)
-		case "toolInvocationSerialized", "toolInvocation":
-			p.invocation(t, suffix, kind, v)
-		default:
-			known, ok := asideKinds[kind]
-			if !ok {
-				known = transcript.KindUnknown
-			}
-			p.aside(t, suffix, known, kind, v)
-		}
-	})
-}
-
-// words yields what the model said or thought, and notes that. Nothing but the marks around code, which the program puts around edits,
-// is nobody's words.
-func (p *parser) words(e *transcript.Event, some *bool) {
-	if strings.Trim(e.Parts[0].Text, "` \t\r\n") == "" {
-		e.Kind, e.Role, e.Model, e.Verdict = transcript.KindNotice, "", "", transcript.Uncounted
-	} else {
-		*some = true
-	}
-	p.emit(e)
-}
-
-// asideKinds are the kinds of parts of an answer that are nobody's words.
-var asideKinds = map[string]transcript.Kind{
-	"inlineReference": transcript.KindNotice, "textEditGroup": transcript.KindNotice, "notebookEditGroup": transcript.KindNotice, "codeblockUri": transcript.KindNotice,
-	"workspaceEdit": transcript.KindNotice, "externalEdit": transcript.KindNotice, "multiDiffData": transcript.KindNotice, "treeData": transcript.KindNotice,
-	"progressMessage": transcript.KindNotice, "progressTask": transcript.KindNotice, "progressTaskSerialized": transcript.KindNotice, "command": transcript.KindNotice,
-	"systemNotification": transcript.KindNotice, "info": transcript.KindNotice, "warning": transcript.KindNotice, "confirmation": transcript.KindNotice,
-	"elicitation": transcript.KindNotice, "elicitationSerialized": transcript.KindNotice, "questionCarousel": transcript.KindNotice, "planReview": transcript.KindNotice,
-	"extensions": transcript.KindNotice, "pullRequest": transcript.KindNotice, "hook": transcript.KindNotice, "voiceProgress": transcript.KindNotice,
-	"autoModeResolution": transcript.KindLifecycle, "undoStop": transcript.KindLifecycle, "mcpServersStarting": transcript.KindLifecycle,
-	"mcpServersStartingSerialized": transcript.KindLifecycle, "mcpServersStartingSlow": transcript.KindLifecycle, "mcpAuthenticationRequired": transcript.KindLifecycle,
-	"clearToPreviousToolInvocation": transcript.KindLifecycle, "prepareToolInvocation": transcript.KindLifecycle, "disabledClaudeHooks": transcript.KindLifecycle,
 }

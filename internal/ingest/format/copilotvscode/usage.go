@@ -104,6 +104,20 @@ const (
 	rankOutput = 1 << 20
 )
 
+// unique is the id of a request in the whole archive: an export of a session has the same.
+func (p *parser) unique(request string) string {
+	if isUnique(request) {
+		return request
+	}
+	return p.session + ":" + request
+}
+
+// isUnique says that nothing else is called like a request. Early versions counted them.
+func isUnique(request string) bool {
+	id, ok := strings.CutPrefix(request, "request_")
+	return ok && format.IsUUID(id)
+}
+
 // usage yields what a turn took, as far as it is known now.
 func (p *parser) usage(t *turn, v format.Value) {
 	k := &t.tokens
@@ -120,7 +134,7 @@ func (p *parser) usage(t *turn, v format.Value) {
 	k.stated++
 	provider, model := k.asked(t.model)
 	u := transcript.Usage{
-		Run: p.session, Conversation: p.session, Key: p.session + ":" + t.id, Time: t.at, Origin: p.place(v), Model: model, Provider: provider,
+		Run: p.session, Conversation: p.session, Key: p.unique(t.id), Time: t.at, Origin: p.place(v), Model: model, Provider: provider,
 		RequestID: t.id, Rank: min(k.stated, rankOutput-1), Agent: t.agent,
 	}
 	if k.credits > 0 {

@@ -15,6 +15,10 @@ func TestGrowth(t *testing.T) { formattest.Growth(t, New(copilotcli.New())) }
 
 func FuzzDocument(f *testing.F) { formattest.Fuzz(f, New(copilotcli.New()), roleDocument, fuzzed) }
 
+func FuzzExport(f *testing.F) {
+	formattest.Fuzz(f, New(copilotcli.New()), roleDocument, "Downloads/chat.json")
+}
+
 func FuzzLog(f *testing.F) { formattest.Fuzz(f, New(copilotcli.New()), roleLog, fuzzed+"l") }
 
 func FuzzTranscript(f *testing.F) {
