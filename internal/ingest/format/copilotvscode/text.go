@@ -150,8 +150,18 @@ func appendPiece(dst []byte, v format.Value) []byte {
 // appendCall appends what is shown of a call before it has a result.
 func appendCall(dst []byte, v format.Value) []byte {
 	dst = appendWords(dst, v.Get("invocationMessage"))
+	var commands []string // the one that the model gave, as it was changed, as it is shown, as it was confirmed
 	for key, m := range v.Get("toolSpecificData").Fields() {
-		if key != "terminalCommandOutput" && key != "result" && !unsaid[key] {
+		switch {
+		case key == "terminalCommandOutput" || key == "result" || unsaid[key]:
+		case m.IsObject() && (key == "commandLine" || key == "confirmation"):
+			for _, s := range m.Fields() {
+				if command := strings.TrimSpace(s.Str()); !slices.Contains(commands, command) {
+					commands = append(commands, command)
+					dst = appendWords(dst, s)
+				}
+			}
+		default:
 			dst = appendWords(dst, m)
 		}
 	}

@@ -23,7 +23,7 @@ func callID(v format.Value) string {
 // readResult reads the rounds of a result, which live as long as it.
 func (t *turn) readResult(v format.Value) {
 	t.tokens.readResult(v)
-	t.rounds = map[string]round{}
+	t.rounds, t.asked = map[string]round{}, nil
 	meta := v.Get("metadata")
 	contents := map[string]format.Value{}
 	for id, content := range meta.Get("toolCallResults").Fields() {
@@ -32,8 +32,42 @@ func (t *turn) readResult(v format.Value) {
 	for r := range meta.Get("toolCallRounds").Items() {
 		stamp, _ := r.Get("timestamp").Int()
 		for c := range r.Get("toolCalls").Items() {
-			t.rounds[callID(c.Get("id"))] = round{c, contents[c.Get("id").Text()], format.UnixMilli(stamp)}
+			id := callID(c.Get("id"))
+			t.rounds[id] = round{c, contents[c.Get("id").Text()], format.UnixMilli(stamp)}
+			t.asked = append(t.asked, id)
 		}
+	}
+}
+
+// pair says which call of the rounds each call is that an answer shows, where the program gave them other ids, as it did in 2025: all calls
+// that are shown were asked for, in the same order. Where their number is another one, or a tool that has one name in both, none is paired.
+func (t *turn) pair(answer []format.Value) {
+	var ids []string
+	hidden, names := false, map[string]bool{}
+	for _, r := range t.rounds {
+		names[r.call.Get("name").Str()] = true
+	}
+	for _, v := range answer {
+		id, inner := callID(v.Get("toolCallId")), hidden && isInner(v)
+		hidden = v.Get("presentation").Is("hidden")
+		if id == "" || inner || v.Get("subAgentInvocationId").IsString() {
+			continue
+		}
+		if len(ids) == len(t.asked) || t.rounds[id].call.Exists() {
+			return
+		}
+		name, asked := v.Get("toolId").Str(), t.rounds[t.asked[len(ids)]].call.Get("name")
+		if names[name] && !asked.Is(name) {
+			return
+		}
+		ids = append(ids, id)
+	}
+	if len(ids) != len(t.asked) {
+		return
+	}
+	t.paired = map[string]string{}
+	for i, id := range ids {
+		t.paired[id] = t.asked[i]
 	}
 }
 
@@ -58,7 +92,10 @@ func (p *parser) invocation(t *turn, suffix, kind string, v format.Value) {
 	if data.Get("kind").Is("subagent") {
 		p.names[id] = data.Get("agentName").Str()
 	}
-	asked := t.rounds[id]
+	asked, ok := t.rounds[id]
+	if other := t.paired[id]; !ok && other != "" {
+		asked, t.calls[other] = t.rounds[other], true
+	}
 	call, result := []format.Value{v}, shown(v)
 	if asked.call.IsObject() {
 		call = append(call, asked.call)

@@ -26,6 +26,8 @@ type turn struct {
 	spoken bool            // the answer has words
 	wonder bool            // and thoughts
 	rounds map[string]round
+	asked  []string          // their keys, in order
+	paired map[string]string // calls that the answer shows under other ids -> theirs
 }
 
 // all gives the ids of a turn's events.
@@ -95,12 +97,14 @@ func (p *parser) request(n int, v format.Value) *turn {
 	if !response.IsArray() && response.Exists() && !response.IsNull() { // of early versions
 		p.answer(t, []format.Value{response})
 	}
-	p.answer(t, slices.Collect(response.Items()))
+	parts := slices.Collect(response.Items())
+	t.pair(parts)
+	p.answer(t, parts)
 	if result.IsObject() {
 		p.outcome(t, result, true)
 	}
 	p.usage(t, v)
-	t.rounds = nil // of a value that is gone
+	t.rounds, t.asked = nil, nil // of a value that is gone
 	return t
 }
 
