@@ -68,7 +68,7 @@ func TestCasesOfAgents(t *testing.T) {
 		"copilot-vscode/log": {Runs: 1, Conversations: 1, Problems: 3, User: 2, Assistant: 3, Reasoning: 1, Calls: 1, Results: 1,
 			Requests: 2, Input: 5400, Output: 50},
 		"copilot-vscode/passages": {Runs: 1, Conversations: 1, User: 1, Assistant: 1},
-		"copilot-vscode/export": {Runs: 4, Conversations: 4, User: 6, Assistant: 7, Calls: 5, Results: 5,
+		"copilot-vscode/export": {Runs: 5, Conversations: 5, User: 7, Assistant: 8, Calls: 5, Results: 5,
 			Requests: 2, Input: 410, Output: 41},
 		"copilot-vscode/odd":      {Runs: 1, Conversations: 1, User: 1},
 		"copilot-vscode/migrated": {Runs: 1, Conversations: 1, User: 2, Assistant: 2, Input: 30, Output: 5},

@@ -53,11 +53,12 @@ func passage(parts []format.Value) (n int) {
 // answer yields the events of the parts that an answer goes on with. p.whole has them.
 func (p *parser) answer(t *turn, parts []format.Value) {
 	for len(parts) > 0 {
-		n := max(passage(parts), 1)
-		if jointOf(parts[0]) == words {
+		n := passage(parts)
+		if n > 0 {
 			p.passage(t, parts[:n])
 		} else {
 			p.piece(t, parts[0])
+			n = 1
 		}
 		parts = parts[n:]
 	}

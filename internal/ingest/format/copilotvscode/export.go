@@ -1,6 +1,7 @@
 package copilotvscode
 
 import (
+	"hash/fnv"
 	"maps"
 	"math"
 	"path"
@@ -43,30 +44,40 @@ func firstOf(list format.Value) (first format.Value) {
 	return first
 }
 
-// mark says which requests there are: an export where each of them ends, any other file that it has them. p.whole has them.
-func (p *parser) mark(requests format.Value) {
+// mark says which requests the turns are: an export where each of them ends, any other file that it has them, unless it has copied
+// them itself. p.whole has the requests.
+func (p *parser) mark(turns []*turn, requests format.Value) {
 	var marks []string
+	n := 0
 	for v := range requests.Items() {
-		id := v.Get("requestId").Str()
-		if !isUnique(id) {
+		if n == len(turns) {
+			break // nobody listens any more
+		}
+		t := turns[n]
+		n++
+		if !isUnique(t.id) {
 			continue
 		}
 		if p.first == "" {
-			p.first = id
+			p.first = t.id
 		}
-		mark := strings.TrimPrefix(id, "request_")
-		if p.exported {
-			at := p.place(v)
-			mark += "@" + strconv.FormatInt(at.End(), 10)
+		h := fnv.New64a()
+		h.Write([]byte(t.id))
+		mark := strconv.FormatUint(h.Sum64(), 36)
+		switch {
+		case p.exported:
+			end := p.place(v)
+			marks = append(marks, mark+"@"+strconv.FormatInt(end.End(), 10))
+		case !t.copied:
+			marks = append(marks, mark)
 		}
-		marks = append(marks, mark)
 	}
-	switch turns := strings.Join(marks, " "); {
-	case turns == "" || p.quiet:
+	switch value := strings.Join(marks, " "); {
+	case value == "":
 	case p.exported:
-		p.is.Attributes.Set(turnsAttribute, turns)
+		p.is.Attributes.Set(turnsAttribute, value)
 	default:
-		p.Emit(&transcript.Hint{Run: p.first, Key: hintTurns, Value: turns, Origin: p.at})
+		p.Emit(&transcript.Hint{Run: p.first, Key: hintTurns, Value: value, Origin: p.at})
 	}
 }
 

@@ -22,7 +22,7 @@ func (p *parser) document() {
 	p.export(requests)
 	p.about(p.whole)
 	p.add(requests)
-	p.mark(requests)
+	p.mark(p.turns, requests)
 }
 
 // about reads what a session says of itself.
@@ -234,7 +234,7 @@ func (p *parser) replace(from int, requests format.Value) {
 	}
 	p.turns = p.turns[:from]
 	p.add(requests)
-	p.mark(requests)
+	p.mark(p.turns[from:], requests)
 }
 
 // add yields the events of requests.

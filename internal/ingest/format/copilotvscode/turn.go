@@ -77,7 +77,7 @@ func (p *parser) request(n int, v format.Value) *turn {
 	}
 	// A fork gives what it copies new ids and the time at which it was made, and what was imported is older than its session.
 	fork := p.created > 0 && t.stamp == p.created+int64(n) && t.done == t.stamp
-	t.imported = t.stamp > 0 && t.stamp < p.created
+	t.imported = t.stamp > 0 && t.stamp < p.created && !p.exported
 	t.copied = fork || t.imported
 	if fork {
 		p.facts.Set("forked", true)
