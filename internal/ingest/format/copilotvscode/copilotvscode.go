@@ -42,7 +42,7 @@ var (
 func (vscode) Name() string { return "copilot-vscode" }
 
 // Version counts changes of what Parse yields.
-func (vscode) Version() int { return 2 }
+func (vscode) Version() int { return 3 }
 
 // The roles of the files. Those of transcripts are Copilot CLI's, behind roleTranscript.
 const (
