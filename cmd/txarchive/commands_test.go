@@ -67,7 +67,7 @@ func commands(t *testing.T, root string) []writing {
 		call(t, base, "ingest", source)
 	}
 	id := func(l *leaky) string {
-		return decode[[]map[string]string](t, call(t, base, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+l.id+"'"))[0]["run_id"]
+		return runNamed(t, base, l.id)
 	}
 	backup := filepath.Join(root, "backup")
 	call(t, base, "backup", backup)

@@ -26,12 +26,6 @@ func example(t *testing.T) string {
 	return dir
 }
 
-// asked runs a command that prints one JSON object.
-func asked(t *testing.T, dir string, out any, line ...string) {
-	t.Helper()
-	must(t, json.Unmarshal([]byte(call(t, dir, append(line, "--json")...)), out))
-}
-
 // shownReport is the contract of cost --json: the rows with their keys beside the figures.
 type shownReport struct {
 	Rows     []map[string]any
@@ -42,8 +36,7 @@ type shownReport struct {
 // TestCostTotals: the tokens are those of stats, and every grouping adds up to the same total.
 func TestCostTotals(t *testing.T) {
 	dir := example(t)
-	var stats index.Stats
-	asked(t, dir, &stats, "stats")
+	stats := decode[index.Stats](t, call(t, dir, "stats", "--json"))
 	n := func(p *int64) int64 {
 		if p == nil {
 			return 0
@@ -53,8 +46,7 @@ func TestCostTotals(t *testing.T) {
 	groups := append([]string{"", "model,flow", "flow,model", "day,model,step,tool", "format,status,run,conversation"}, cost.Keys...)
 	for _, by := range groups {
 		for _, mode := range []string{"auto", "reported", "calculated"} {
-			var r shownReport
-			asked(t, dir, &r, "cost", "--by", by, "--mode", mode)
+			r := decode[shownReport](t, call(t, dir, "cost", "--by", by, "--mode", mode, "--json"))
 			s := stats.Totals
 			if r.Totals.Input != n(s.Input) || r.Totals.Output != n(s.Output) || r.Totals.CacheRead != n(s.CacheRead) || r.Totals.CacheCreation != n(s.CacheCreation) {
 				t.Errorf("--by %s: tokens %+v, stats says %+v", by, r.Totals.Tokens, s)
@@ -96,16 +88,14 @@ func TestCostTotals(t *testing.T) {
 // TestExplainAddsUp: the costs of the records that --explain lists are the cost of the row that it explains.
 func TestExplainAddsUp(t *testing.T) {
 	dir := example(t)
-	var r shownReport
-	asked(t, dir, &r, "cost", "--by", "model,flow")
+	r := decode[shownReport](t, call(t, dir, "cost", "--by", "model,flow", "--json"))
 	for _, row := range r.Rows {
 		text := func(key string) string {
 			s, _ := row[key].(string)
 			return s
 		}
 		subject := "model=" + text("model") + ",flow=" + text("flow")
-		var x cost.Explanation
-		asked(t, dir, &x, "cost", "--explain", subject)
+		x := decode[cost.Explanation](t, call(t, dir, "cost", "--explain", subject, "--json"))
 		sum, any := int64(0), false
 		for _, record := range x.Records {
 			if record.Cost != nil {

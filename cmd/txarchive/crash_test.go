@@ -70,7 +70,7 @@ func TestKilledIngest(t *testing.T) {
 		grow(t, r, examples, filepath.Join(source, fmt.Sprintf("part%02d", round%4)), round)
 		took := run(t, bin, calm, "ingest", source)
 		for n := 0; n < 6 && done < *kills; n++ {
-			if killed(t, bin, disturbed, r, took, source) {
+			if struck(t, bin, disturbed, r, took, []string{"ingest", source}) {
 				done++
 			}
 			if _, err := os.Stat(filepath.Join(disturbed, "packs")); err == nil { // else it was killed before there was an archive
@@ -116,17 +116,6 @@ func run(t *testing.T, bin, archive string, args ...string) time.Duration {
 		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return time.Since(began)
-}
-
-// killed starts an ingest and kills it somewhere within the time that one takes. It says whether it was in time.
-func killed(t *testing.T, bin, archive string, r *rand.Rand, took time.Duration, source string) bool {
-	t.Helper()
-	c := exec.Command(bin, "--archive", archive, "ingest", source)
-	must(t, c.Start())
-	time.Sleep(time.Duration(r.Int64N(int64(took) + 1)))
-	_ = c.Process.Kill() // it may have ended already
-	err := c.Wait()
-	return err != nil
 }
 
 // dumpViews is every row of every view of an archive, sorted.

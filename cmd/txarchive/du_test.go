@@ -76,22 +76,14 @@ func TestPlanTellsBytes(t *testing.T) {
 			must(t, os.WriteFile(rules, []byte("version: 1\nrules:\n  - name: all\n    "+c.rule+"\n"), 0o600))
 			dir := copyArchive(t, base)
 			packs, all := packBytes(t, dir), diskUse(t, dir)
-			var plan struct {
-				Frees struct {
-					Bytes        int64 `json:"bytes"`
-					PackBytes    int64 `json:"pack_bytes"`
-					WrittenBytes int64 `json:"written_bytes"`
-					Packs        int64 `json:"packs"`
-				} `json:"frees"`
-			}
-			must(t, json.Unmarshal([]byte(tx(t, dir, 0, "prune", "--policy", rules, "--allow-empty", "--json")), &plan))
+			plan := decode[plannedFrees](t, tx(t, dir, 0, "prune", "--policy", rules, "--allow-empty", "--json"))
 			tx(t, dir, 0, "prune", "--policy", rules, "--allow-empty", "--yes", "-q")
 			if written := packBytes(t, dir) - packs; plan.Frees.WrittenBytes < written*95/100-1000 || plan.Frees.WrittenBytes > written*105/100+1000 {
 				t.Errorf("%d bytes were written, the plan said %d", written, plan.Frees.WrittenBytes)
 			}
 			tx(t, dir, 0, "gc", "-q")
-			asSaid(t, "packs", packs-packBytes(t, dir), plan.Frees.PackBytes-plan.Frees.WrittenBytes, plan.Frees.Packs, 5)
-			asSaid(t, "archive", all-diskUse(t, dir), plan.Frees.Bytes, plan.Frees.Packs, 10)
+			asSaid(t, "packs", packs-packBytes(t, dir), plan.Frees.PackBytes-plan.Frees.WrittenBytes, int64(plan.Frees.Packs), 5)
+			asSaid(t, "archive", all-diskUse(t, dir), plan.Frees.Bytes, int64(plan.Frees.Packs), 10)
 		})
 	}
 }

@@ -100,7 +100,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		call(t, base, "ingest", source)
 	}
-	id := decode[[]map[string]string](t, call(t, base, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+all[0].id+"'"))[0]["run_id"]
+	id := runNamed(t, base, all[0].id)
 	pruned := copyArchive(t, base)
 	call(t, pruned, "prune", "--yes", "--run", id)
 	all[1].write(t, r, 400)

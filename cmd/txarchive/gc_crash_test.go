@@ -25,8 +25,7 @@ func TestKilledGC(t *testing.T) {
 	}
 	prune := []string{"prune", "--yes"}
 	for _, l := range all[:2] {
-		rows := decode[[]map[string]string](t, call(t, base, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+l.id+"'"))
-		prune = append(prune, "--run", rows[0]["run_id"])
+		prune = append(prune, "--run", runNamed(t, base, l.id))
 	}
 	pruned := copyArchive(t, base)
 	call(t, pruned, prune...)

@@ -50,12 +50,11 @@ func TestReadersAcrossGC(t *testing.T) {
 			}
 		})
 	}
-	rows := decode[[]map[string]string](t, call(t, dir, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+dead.id+"'"))
-	call(t, dir, "prune", "--run", rows[0]["run_id"], "--yes")
+	call(t, dir, "prune", "--run", runNamed(t, dir, dead.id), "--yes")
 	call(t, dir, "gc")
-	rows = decode[[]map[string]string](t, call(t, dir, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+kept.id+"'"))
+	id := runNamed(t, dir, kept.id)
 	for n := range 8 {
-		call(t, dir, "tag", "add", rows[0]["run_id"], fmt.Sprint("tag", n))
+		call(t, dir, "tag", "add", id, fmt.Sprint("tag", n))
 	}
 	call(t, dir, "gc")
 	call(t, dir, "gc")

@@ -63,6 +63,12 @@ func call(t *testing.T, dir string, line ...string) string {
 	return stdout
 }
 
+// runNamed is the id of the run that its producer calls so.
+func runNamed(t *testing.T, dir, native string) string {
+	t.Helper()
+	return decode[[]map[string]string](t, call(t, dir, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+native+"'"))[0]["run_id"]
+}
+
 func decode[T any](t *testing.T, text string) (v T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
@@ -124,15 +130,9 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 	line := []string{"prune", "--json"}
 	for _, l := range dead {
-		rows := decode[[]map[string]string](t, call(t, dir, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+l.id+"'"))
-		line = append(line, "--run", rows[0]["run_id"])
+		line = append(line, "--run", runNamed(t, dir, l.id))
 	}
-	plan := decode[struct {
-		Frees struct {
-			PackBytes int64 `json:"pack_bytes"`
-			Members   int64 `json:"members"`
-		} `json:"frees"`
-	}](t, call(t, dir, line...))
+	plan := decode[plannedFrees](t, call(t, dir, line...))
 	cost, restored := costTotals(t, dir), restoredTree(t, dir)
 	packs := filepath.Join(dir, "packs")
 	before := diskUse(t, packs)

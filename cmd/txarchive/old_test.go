@@ -181,7 +181,7 @@ func writeOldArchive(t *testing.T, to string) {
 		}
 	}
 	id := func(l *leaky) string {
-		return decode[[]map[string]string](t, call(t, dir, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+l.id+"'"))[0]["run_id"]
+		return runNamed(t, dir, l.id)
 	}
 	call(t, dir, "tag", "add", id(grown), "kept")
 	call(t, dir, "pin", id(grown))

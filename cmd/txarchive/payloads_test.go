@@ -57,15 +57,9 @@ func TestDropPayloads(t *testing.T) {
 		return all
 	}
 	told := events()
-	var plan struct {
-		Frees struct {
-			PackBytes    int64 `json:"pack_bytes"`
-			WrittenBytes int64 `json:"written_bytes"`
-			Marked       int   `json:"marked"`
-		} `json:"frees"`
-	}
-	if err := json.Unmarshal([]byte(tx(t, dir, 0, "prune", "--policy", rules, "--json")), &plan); err != nil || plan.Frees.Marked < 5 {
-		t.Fatalf("%+v, %v", plan, err)
+	plan := decode[plannedFrees](t, tx(t, dir, 0, "prune", "--policy", rules, "--json"))
+	if plan.Frees.Marked < 5 {
+		t.Fatalf("%+v", plan.Frees)
 	}
 	before := packBytes(t, dir)
 	tx(t, dir, 0, "prune", "--policy", rules, "--yes", "-q")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -47,13 +46,7 @@ func freed(t *testing.T, whole, query string, runs ...string) {
 	if query != "" {
 		args = append(args, "--query", query)
 	}
-	var plan struct {
-		Frees struct {
-			Bytes int64 `json:"bytes"`
-			Index int64 `json:"index_bytes"`
-		} `json:"frees"`
-	}
-	must(t, json.Unmarshal([]byte(tx(t, dir, 0, append(args, "--json")...)), &plan))
+	plan := decode[plannedFrees](t, tx(t, dir, 0, append(args, "--json")...))
 	index, all := archiveBytes(t, dir)
 	tx(t, dir, 0, append(args, "--yes", "-q")...)
 	tx(t, dir, 0, "gc", "-q")
@@ -62,7 +55,7 @@ func freed(t *testing.T, whole, query string, runs ...string) {
 	for _, x := range []struct {
 		of         string
 		fell, said int64
-	}{{"archive", all - left, plan.Frees.Bytes}, {"index", index - indexLeft, plan.Frees.Index}} {
+	}{{"archive", all - left, plan.Frees.Bytes}, {"index", index - indexLeft, plan.Frees.IndexBytes}} {
 		t.Logf("%s: %d bytes of %s became free, the plan said %d", what, x.fell, x.of, x.said)
 		const pages = 24 * 4096 // half a page more or less in each of fifty tables and indexes is noise in so small an archive
 		if off := max(x.fell-x.said, x.said-x.fell); off > max(x.fell/20, pages) {

@@ -69,7 +69,7 @@ func TestPruneAmongKin(t *testing.T) {
 			t.Parallel()
 			pruneAmong(t, c.samples, func(base string) (ids []string) {
 				for _, native := range c.runs {
-					ids = append(ids, decode[[]map[string]string](t, call(t, base, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+native+"'"))[0]["run_id"])
+					ids = append(ids, runNamed(t, base, native))
 				}
 				return ids
 			})
@@ -95,7 +95,7 @@ func TestPruneOrigin(t *testing.T) {
 		return call(t, dir, "sql", "--json", "SELECT kind, from_native_id, to_native_id FROM v_links WHERE counted")
 	}
 	id := func(native string) string {
-		return decode[[]map[string]string](t, call(t, base, "sql", "--json", "SELECT run_id FROM v_runs WHERE native_id = '"+native+"'"))[0]["run_id"]
+		return runNamed(t, base, native)
 	}
 	whole, known := dumpViews(t, base), edges(base)
 	if !strings.Contains(known, fork) {

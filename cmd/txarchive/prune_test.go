@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/txarchive/txarchive/internal/prune"
 )
 
 // tx runs a command line in this process and expects an exit code.
@@ -157,18 +159,13 @@ func TestPrunedIsGone(t *testing.T) {
 	source, same := examples(t)
 	dir := filepath.Join(t.TempDir(), "archive")
 	tx(t, dir, 0, "ingest", "-q", source)
-	var plan struct {
-		Frees struct {
-			PackBytes    int64 `json:"pack_bytes"`
-			WrittenBytes int64 `json:"written_bytes"`
-			Packs        int64 `json:"packs"`
-		} `json:"frees"`
+	plan := decode[struct {
+		plannedFrees
 		Versions []struct {
 			Path string `json:"path"`
 			Goes bool   `json:"goes"`
 		} `json:"versions"`
-	}
-	must(t, json.Unmarshal([]byte(tx(t, dir, 0, "prune", "--query", "format:flow-studio OR format:leslie", "--json")), &plan))
+	}](t, tx(t, dir, 0, "prune", "--query", "format:flow-studio OR format:leslie", "--json"))
 	gone := map[string]bool{}
 	for _, v := range plan.Versions {
 		if v.Goes {
@@ -178,7 +175,7 @@ func TestPrunedIsGone(t *testing.T) {
 	before := packBytes(t, dir)
 	tx(t, dir, 0, "prune", "--query", "format:flow-studio OR format:leslie", "--yes", "-q")
 	tx(t, dir, 0, "gc")
-	asSaid(t, "packs", before-packBytes(t, dir), plan.Frees.PackBytes-plan.Frees.WrittenBytes, plan.Frees.Packs, 5)
+	asSaid(t, "packs", before-packBytes(t, dir), plan.Frees.PackBytes-plan.Frees.WrittenBytes, int64(plan.Frees.Packs), 5)
 	if len(gone) < 200 {
 		t.Errorf("%d originals went", len(gone))
 	}
@@ -371,6 +368,11 @@ func undoAll(t *testing.T, bin, archive string) {
 			return
 		}
 	}
+}
+
+// plannedFrees is what a plan says of itself.
+type plannedFrees struct {
+	Frees prune.Frees `json:"frees"`
 }
 
 // asSaid wants what became free to be what a plan said, within some percent or one member of each touched pack.
