@@ -96,14 +96,17 @@ func (g *grid) lean(width int) *grid {
 }
 
 // without is the grid without a column.
-func (g *grid) without(i int) *grid {
-	less := *g
-	less.columns = slices.Delete(slices.Clone(g.columns), i, i+1)
-	less.rows = make([][]string, len(g.rows))
+func (g *grid) without(i int) *grid { return g.of(i, i+1, len(g.columns)) }
+
+// of is the grid of so many columns at its beginning, and of those from one to before another.
+func (g *grid) of(first, from, to int) *grid {
+	some := *g
+	some.columns = slices.Concat(g.columns[:first], g.columns[from:to])
+	some.rows = make([][]string, len(g.rows))
 	for n, cells := range g.rows {
-		less.rows[n] = slices.Delete(slices.Clone(cells), i, i+1)
+		some.rows[n] = slices.Concat(cells[:first], cells[from:to])
 	}
-	return &less
+	return &some
 }
 
 // least is how much of a cell must be left for it to be recognised.
@@ -208,24 +211,13 @@ func (g *grid) folded(width int, c ink) string {
 	var parts []string
 	for first := 1; first < len(g.columns); {
 		last := first + 1
-		for last < len(g.columns) && g.part(first, last+1).natural() <= width {
+		for last < len(g.columns) && g.of(1, first, last+1).natural() <= width {
 			last++
 		}
-		parts = append(parts, g.part(first, last).render(width, c))
+		parts = append(parts, g.of(1, first, last).render(width, c))
 		first = last
 	}
 	return strings.Join(parts, "\n\n")
-}
-
-// part is the first column and those from first to before last.
-func (g *grid) part(first, last int) *grid {
-	some := *g
-	some.columns = append([]column{g.columns[0]}, g.columns[first:last]...)
-	some.rows = make([][]string, len(g.rows))
-	for n, cells := range g.rows {
-		some.rows[n] = append([]string{cells[0]}, cells[first:last]...)
-	}
-	return &some
 }
 
 // upright prints each row as a block with a line for each column that has a value.

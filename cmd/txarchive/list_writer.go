@@ -155,9 +155,6 @@ func (w *listWriter) dropEmpty(g *grid) {
 		if w.columns[i].name == w.o.sort || slices.ContainsFunc(g.rows, func(cells []string) bool { return cells[i] != "" && cells[i] != "-" }) {
 			continue
 		}
-		w.columns, g.columns = slices.Delete(w.columns, i, i+1), slices.Delete(g.columns, i, i+1)
-		for n := range g.rows {
-			g.rows[n] = slices.Delete(g.rows[n], i, i+1)
-		}
+		w.columns, *g = slices.Delete(w.columns, i, i+1), *g.without(i)
 	}
 }

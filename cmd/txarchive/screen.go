@@ -135,19 +135,16 @@ func (a *app) when(t transcript.Time) string {
 	return a.clock(time.UnixMicro(t.UnixMicro))
 }
 
-func (a *app) clock(t time.Time) string {
-	if a.utc {
-		return t.UTC().Format("2006-01-02 15:04:05Z")
-	}
-	return t.Local().Format("2006-01-02 15:04:05")
-}
+func (a *app) clock(t time.Time) string { return a.dated(t, time.DateTime) }
 
 // minute is a time without its seconds.
-func (a *app) minute(t time.Time) string {
+func (a *app) minute(t time.Time) string { return a.dated(t, "2006-01-02 15:04") }
+
+func (a *app) dated(t time.Time, layout string) string {
 	if a.utc {
-		return t.UTC().Format("2006-01-02 15:04Z")
+		layout += "Z"
 	}
-	return t.Local().Format("2006-01-02 15:04")
+	return t.In(a.location()).Format(layout)
 }
 
 // location is the zone of dates that people type.

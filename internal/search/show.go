@@ -53,7 +53,7 @@ func (s *Searcher) Conversation(ctx context.Context, id string, o ShowOptions) (
 		return nil, err
 	}
 	span := index.Span{Limit: o.Limit, Last: o.Last, Duplicates: o.Duplicates}
-	return s.view(ctx, info, span, "", o)
+	return s.view(ctx, info, span, "")
 }
 
 // Event shows an event by its id with what stands before and after it. Errors: index.ErrNotFound, index.ErrAmbiguous.
@@ -74,10 +74,10 @@ func (s *Searcher) Event(ctx context.Context, id string, o ShowOptions) (*View, 
 	if len(rows) > 1 {
 		mark = eventOf(rows[0].ID)
 	}
-	return s.view(ctx, info, span, mark, o)
+	return s.view(ctx, info, span, mark)
 }
 
-func (s *Searcher) view(ctx context.Context, info index.Conversation, span index.Span, mark string, o ShowOptions) (*View, error) {
+func (s *Searcher) view(ctx context.Context, info index.Conversation, span index.Span, mark string) (*View, error) {
 	run, err := s.Index.Run(ctx, info.Run)
 	if err != nil {
 		return nil, err

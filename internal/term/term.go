@@ -28,7 +28,7 @@
 // figures at its ends are some.
 //
 // Blobs are cut short: of an unbroken run of 256 or more ASCII letters and digits that is no words with capitals, or of
-// base64 of that length, only the first MaxTerm bytes are indexed. Splitter.Skipped tells how much was left out.
+// base64 of that length, only the first MaxTerm bytes are indexed.
 //
 // Terms hold only bytes that FTS5's ascii tokenizer leaves alone: ASCII lower case letters and digits, and
 // UTF-8 above it. Folding is idempotent: the terms of a text, joined by spaces, give the same terms again.
@@ -46,7 +46,7 @@ type Splitter struct {
 	cuts    []int
 	runs    runs
 	terms   Terms // of Split
-	skipped int64
+	skipped int64 // bytes of blobs that were left out
 
 	text   string // whose terms Next gives
 	at     int    // where it goes on
@@ -56,9 +56,6 @@ type Splitter struct {
 	cut    int // where the terms of the present blob end, 0 outside of one
 	resume int // where the present blob ends
 }
-
-// Skipped returns how many bytes of the text last given to Split or Each lay in blobs and were left out.
-func (s *Splitter) Skipped() int64 { return s.skipped }
 
 func (s *Splitter) reset() {
 	s.skipped, s.clear, s.cut, s.resume = 0, 0, 0, 0

@@ -148,8 +148,8 @@ func TestBlob(t *testing.T) {
 	} {
 		var s Splitter
 		terms := strings.Join(wordsOf(split(&s, c.in)), " ")
-		if s.Skipped() != c.skipped && s.Skipped() != c.skipped-1 {
-			t.Errorf("%.40q: skipped %d, want %d", c.in, s.Skipped(), c.skipped)
+		if s.skipped != c.skipped && s.skipped != c.skipped-1 {
+			t.Errorf("%.40q: skipped %d, want %d", c.in, s.skipped, c.skipped)
 		}
 		if !strings.HasSuffix(terms, " end of it") || len(terms) > len(c.in)-int(c.skipped)+len(c.in)/MaxTerm {
 			t.Errorf("%.40q: terms %.200q (%d bytes)", c.in, terms, len(terms))
@@ -261,7 +261,7 @@ func properties(t *testing.T, text string, a, b int) {
 	t.Helper()
 	var s Splitter
 	terms := split(&s, text)
-	skipped := s.Skipped()
+	skipped := s.skipped
 	check(t, strings.NewReplacer("|<", " ", "|>", " ", "|=", " ", "|", " ").Replace(terms))
 	var want []string
 	from := 0
@@ -316,7 +316,7 @@ func found(t *testing.T, text, terms string, skipped int64, a, b int) {
 	}
 	query := Words(text[a:b])
 	var s Splitter
-	if s.Split(nil, text[a:b]); len(query) == 0 || skipped+s.Skipped() > 0 {
+	if s.Split(nil, text[a:b]); len(query) == 0 || skipped+s.skipped > 0 {
 		return
 	}
 	if !strings.Contains(" "+terms+" ", " "+strings.Join(query, " ")+" ") {
