@@ -44,7 +44,7 @@ func newHoldAddCommand(a *app) *cobra.Command {
 			if err := a.checkHold(&h, until); err != nil {
 				return err
 			}
-			return changeMarks(cmd.Context(), a, ids, "held", func(_ *prune.Pruner, run string) ([]blob.Fact, error) {
+			return changeMarks(cmd.Context(), a, ids, "held", findRun, func(_ *prune.Pruner, run string) ([]blob.Fact, error) {
 				h := h
 				h.Run = run
 				f, err := h.Fact(nowMicro(a))
@@ -64,7 +64,7 @@ func newHoldReleaseCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "release RUN...", Short: "End holds", Args: takes(1, many), ValidArgsFunction: a.completeRuns,
 		Example: "  txarchive hold release r7sk2\n  txarchive hold release r7sk2 --name legal",
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			return changeMarks(cmd.Context(), a, ids, "released", func(p *prune.Pruner, run string) (facts []blob.Fact, err error) {
+			return changeMarks(cmd.Context(), a, ids, "released", a.findMarked, func(p *prune.Pruner, run string) (facts []blob.Fact, err error) {
 				holds, err := p.Holds(cmd.Context())
 				for _, h := range holds {
 					if h.Run == run && (name == "" || h.Name == name) {

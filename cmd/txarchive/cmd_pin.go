@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +29,7 @@ func newPinCommand(a *app) *cobra.Command {
 			if len(ids) == 0 {
 				return runPinList(cmd.Context(), a)
 			}
-			return changeMarks(cmd.Context(), a, ids, "pinned", func(_ *prune.Pruner, run string) ([]blob.Fact, error) {
+			return changeMarks(cmd.Context(), a, ids, "pinned", findRun, func(_ *prune.Pruner, run string) ([]blob.Fact, error) {
 				f, err := prune.Pin{Run: run, Reason: reason}.Fact(nowMicro(a))
 				return []blob.Fact{f}, err
 			})
@@ -47,7 +48,7 @@ func newUnpinCommand(a *app) *cobra.Command {
 		Args:              takes(1, many),
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			return changeMarks(cmd.Context(), a, ids, "unpinned", func(p *prune.Pruner, run string) ([]blob.Fact, error) {
+			return changeMarks(cmd.Context(), a, ids, "unpinned", a.findMarked, func(p *prune.Pruner, run string) ([]blob.Fact, error) {
 				pins, err := p.Pins(cmd.Context())
 				for _, pin := range pins {
 					if pin.Run == run {
@@ -60,14 +61,19 @@ func newUnpinCommand(a *app) *cobra.Command {
 	}
 }
 
-// changeMarks writes the facts that mark gives for each run.
-func changeMarks(ctx context.Context, a *app, ids []string, word string, mark func(*prune.Pruner, string) ([]blob.Fact, error)) error {
+// runFinder gives the run that an id names.
+type runFinder func(context.Context, *archive.Archive, string) (string, error)
+
+// changeMarks writes the facts that mark gives for each run that find finds.
+func changeMarks(ctx context.Context, a *app, ids []string, word string, find runFinder,
+	mark func(*prune.Pruner, string) ([]blob.Fact, error),
+) error {
 	return a.change(ctx, a.write, func(store *archive.Archive, ing *ingest.Ingester) error {
 		p := a.pruner(store, ing)
 		var facts []blob.Fact
 		runs := []string{}
 		for _, id := range ids {
-			run, err := findRun(ctx, store, id)
+			run, err := find(ctx, store, id)
 			if err != nil {
 				return err
 			}
@@ -89,6 +95,54 @@ func changeMarks(ctx context.Context, a *app, ids []string, word string, mark fu
 		a.note("%s: %s", word, strings.Join(runs, ", "))
 		return nil
 	})
+}
+
+// findMarked is findRun, and finds the whole id of a run that has a pin or a hold and is not here, too.
+func (a *app) findMarked(ctx context.Context, store *archive.Archive, id string) (string, error) {
+	run, err := findRun(ctx, store, id)
+	if err == nil {
+		return run, nil
+	}
+	lost, bad := a.lostMarks(ctx, store, time.Time{})
+	if bad != nil {
+		return "", bad
+	}
+	if slices.Contains(lost, id) {
+		return id, nil
+	}
+	return "", err
+}
+
+// lostMarks gives the runs that have a pin or a hold, active at now, and are not in the archive: it keeps nothing.
+func (a *app) lostMarks(ctx context.Context, store *archive.Archive, now time.Time) ([]string, error) {
+	p := a.pruner(store, a.ingester(store))
+	pins, err := p.Pins(ctx)
+	if err != nil {
+		return nil, err
+	}
+	holds, err := p.Holds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var runs, lost []string
+	for i := range pins {
+		runs = append(runs, pins[i].Run)
+	}
+	for i := range holds {
+		if holds[i].Active(now) {
+			runs = append(runs, holds[i].Run)
+		}
+	}
+	slices.Sort(runs)
+	for _, run := range slices.Compact(runs) {
+		switch _, err := store.Index().Run(ctx, run); {
+		case errors.Is(err, index.ErrNotFound):
+			lost = append(lost, run)
+		case err != nil:
+			return nil, err
+		}
+	}
+	return lost, nil
 }
 
 func runPinList(ctx context.Context, a *app) error {

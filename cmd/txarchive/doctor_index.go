@@ -129,6 +129,21 @@ func (d *doctor) sources(ctx context.Context, c *check) error {
 	return nil
 }
 
+// pins names runs with a pin or a hold that keeps nothing, for no run of the archive is called so: it may be in packs that are yet to
+// come from another machine, or a parser has learned to call it otherwise.
+func (d *doctor) pins(ctx context.Context, c *check) error {
+	lost, err := d.a.lostMarks(ctx, d.store, d.a.now())
+	if err != nil {
+		return err
+	}
+	for _, run := range lost {
+		c.item(run)
+	}
+	c.end(checkProblem, plural(c.Count, "pin or hold is", "pins or holds are")+" on runs that are not in this archive",
+		"`txarchive pin` and `txarchive hold list` show them: pin the run by the id that it has now, then `txarchive unpin` or `hold release` the old one")
+	return nil
+}
+
 // remedies say what can be done about a kind of problem; what is not here can only be read.
 var remedies = map[string]string{
 	"scan":  "check owner and mode of the path; it is tried again with every ingest",
