@@ -18,7 +18,8 @@ func newDoctorCommand(a *app) *cobra.Command {
 		Short: "Find out whether the archive is well, and what to do if not",
 		Long: "Look at the archive as a whole: who may read it, whether index and packs belong together, whether sources are there\n" +
 			"and were scanned lately, pins and holds on runs that are not here, what could not be read and why, event types that no\n" +
-			"parser knows, and numbers that are missing where a producer numbers its events. Each finding says what to do. Contents are not read: `verify` does.\n\n" +
+			"parser knows, and numbers that are missing where a producer numbers its events. Each finding says what to do.\n" +
+			"Contents are not read: `verify` does.\n\n" +
 			"--secrets also reads every original and names the places of credentials (not themselves), by the rules of gitleaks." +
 			exits("3 something is to be done", "5 something is damaged or missing", "10 no archive"),
 		Example: "  txarchive doctor\n  txarchive doctor --secrets\n  txarchive doctor --json | jq '.checks[] | select(.state != \"fine\")'",
