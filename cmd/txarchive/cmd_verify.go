@@ -155,9 +155,12 @@ func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {
 	if a.quiet {
 		return
 	}
-	checked, fine := "read and compared, index "+r.Index, "Everything is as it was stored."
+	checked, fine := "read and compared", "Everything is as it was stored."
 	if r.Quick {
-		checked, fine = "listed and compared with the index, contents not read", "Nothing is missing."
+		checked, fine = "listed and compared, contents not read", "Nothing is missing."
+	}
+	if !r.Quick || r.Index != "sound" { // which a quick look does not prove
+		checked += ", index " + r.Index
 	}
 	fmt.Fprintf(a.out, "%s of %s, %s of %s %s, %s\n", plural(r.Packs, "pack", "packs"), size(r.PackBytes), plural(r.Versions, "original", "originals"),
 		size(r.OriginalBytes), checked, r.Duration.Round(time.Millisecond))

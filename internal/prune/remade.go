@@ -53,19 +53,19 @@ func (x *remains) remake(ctx context.Context, library *pack.Library, builder *pa
 	if err != nil {
 		return 0, err
 	}
-	units := []*pack.Unit{}
+	add := func(unit *pack.Unit) {
+		if unit != nil {
+			stored += unit.StoredSize()
+		}
+	}
 	for i, at := range x.live {
 		v, e := blob.Version{Path: strconv.Itoa(i), Number: 1}, blob.Extent{Size: at[1] - at[0]}
 		unit, err := builder.Put(&v, &e, view.Reader(ctx, at[0], e.Size))
 		if err != nil {
 			return 0, err
 		}
-		units = append(units, unit)
+		add(unit)
 	}
-	for _, unit := range append(units, builder.Flush()) {
-		if unit != nil {
-			stored += unit.StoredSize()
-		}
-	}
+	add(builder.Flush())
 	return stored, nil
 }
