@@ -70,16 +70,12 @@ func (b *bundle) foldEnd(parts []part, i int) (end int) {
 // join writes the extents of a fold as one entry.
 func (b *bundle) join(ctx context.Context, f *fold) error {
 	m := &moving{owner: ref{f.chain, &f.parts[0]}, Extent: blob.Extent{Offset: f.parts[0].offset, Size: f.size}}
-	var content []io.Reader
-	for _, p := range f.parts {
-		from, err := b.source(ctx, p.at.pack)
-		if err != nil {
-			return err
-		}
-		m.of, content = append(m.of, p.at), append(content, from.Reader(ctx, p.at.raw, p.size))
+	var content []blob.Extent
+	for i := range f.parts {
+		m.of, content = append(m.of, f.parts[i].at), append(content, f.parts[i].standing())
 	}
 	h := sha256.New()
-	if err := b.put(ctx, m, io.TeeReader(io.MultiReader(content...), h)); err != nil {
+	if err := b.put(ctx, m, io.TeeReader(pack.Joined(ctx, b.source, content), h)); err != nil {
 		return fmt.Errorf("join extents of %s/%s: %w", f.chain.Source, f.chain.Path, err)
 	}
 	m.SHA256 = blob.Ref(h.Sum(nil))

@@ -3,6 +3,7 @@ package prune
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/blob/local"
 	"github.com/txarchive/txarchive/internal/disk"
@@ -126,6 +128,51 @@ func TestGCEndsWithNamesThatCannotStandInOnePack(t *testing.T) {
 	w.compare(w.db, 0)
 	w.compare(w.reindexed(), 0)
 	w.settled(w.db)
+}
+
+// openStore counts the packs that are open.
+type openStore struct {
+	blob.Store
+	open, most int
+}
+
+func (s *openStore) Open(ctx context.Context, name string) (blob.Pack, error) {
+	p, err := s.Store.Open(ctx, name)
+	if s.open++; s.open > s.most {
+		s.most = s.open
+	}
+	return &openPack{p, s}, err
+}
+
+type openPack struct {
+	blob.Pack
+	s *openStore
+}
+
+func (p *openPack) Close() error {
+	p.s.open--
+	return p.Pack.Close()
+}
+
+// TestGCOpensFewPacks puts many packs together, each with the next tails of some originals.
+func TestGCOpensFewPacks(t *testing.T) {
+	store := &openStore{Store: blobtest.NewMemory()}
+	w := newWorld(t, 1, store)
+	for i := range 5 * openPacks {
+		p := w.begin()
+		for _, path := range []string{"a", "b", "c"} {
+			if content, mark := w.text(100); i == 0 {
+				p.add("runs", path, 1, content, mark)
+			} else {
+				p.grow(w.files["runs/"+path+"@1"])
+			}
+		}
+		p.seal()
+	}
+	if r := w.gc(Options{}); r.PacksAfter >= mergeFew || store.most > openPacks || store.open != 0 {
+		t.Errorf("%d packs are left; %d were open at a time, and %d are", r.PacksAfter, store.most, store.open)
+	}
+	w.compare(w.db, 0)
 }
 
 var errFault = errors.New("injected fault")

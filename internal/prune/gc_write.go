@@ -89,8 +89,14 @@ type bundle struct {
 	stamp   time.Time    // of the first of them
 	moves   map[*entry]*moving
 	folds   []*fold
-	open    map[string]*pack.View // of the group
+	open    []*pack.View // of the group, the last used last
+	cache   *pack.Cache
 }
+
+const (
+	openPacks = 16 // at a time, of a group
+	openCache = 32 << 20
+)
 
 // manyChains is of how many chains a selection is so large that a cycle of the collector, some tens of milliseconds, is little beside
 // what was done with it.
@@ -132,7 +138,7 @@ func (m *moving) holds(c *chain, p *part) bool {
 }
 
 func newBundle(w *rewriter, group group) *bundle {
-	b := &bundle{rewriter: w, group: group, members: map[string]*volume{}, moves: map[*entry]*moving{}, open: map[string]*pack.View{}}
+	b := &bundle{rewriter: w, group: group, members: map[string]*volume{}, moves: map[*entry]*moving{}, cache: pack.NewCache(openCache)}
 	for _, v := range group {
 		b.members[v.Name] = v
 	}
@@ -172,21 +178,26 @@ func (b *bundle) abort() error {
 	return errors.Join(errs...)
 }
 
-// source opens an old pack, until close.
+// source opens a pack of the group, until others have been asked for.
 func (b *bundle) source(ctx context.Context, name string) (*pack.View, error) {
-	if v := b.open[name]; v != nil {
+	if i := slices.IndexFunc(b.open, func(v *pack.View) bool { return v.Name == name }); i >= 0 {
+		v := b.open[i]
+		b.open = append(slices.Delete(b.open, i, i+1), v)
 		return v, nil
+	}
+	if len(b.open) == openPacks {
+		if err := b.open[0].Pack.Close(); err != nil {
+			return nil, err
+		}
+		b.open = slices.Delete(b.open, 0, 1)
 	}
 	p, err := b.gc.Packs.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	r, err := pack.OpenSome(ctx, p, name, func(*blob.Version) bool { return false })
-	if err != nil {
-		return nil, errors.Join(err, p.Close())
-	}
-	b.open[name] = r.View(pack.NewCache(8 << 20))
-	return b.open[name], nil
+	v := &pack.View{Name: name, Pack: p, Members: slices.Concat(b.members[name].units...), Cache: b.cache}
+	b.open = append(b.open, v)
+	return v, nil
 }
 
 func (b *bundle) close() error {
@@ -194,7 +205,7 @@ func (b *bundle) close() error {
 	for _, v := range b.open {
 		errs = append(errs, v.Pack.Close())
 	}
-	clear(b.open)
+	b.open = nil
 	return errors.Join(errs...)
 }
 
@@ -212,14 +223,7 @@ func (b *bundle) copyVolume(ctx context.Context, v *volume) error {
 		}
 	}
 	stop()
-	if err != nil {
-		return err
-	}
-	if len(b.open) > 8 {
-		delete(b.open, v.Name)
-		return from.Pack.Close()
-	}
-	return nil
+	return err
 }
 
 // oldUnit is a unit of an old pack of which something is needed.

@@ -74,12 +74,18 @@ func (l *Library) Close() error {
 
 // Reader streams the bytes of extents, each of which names its pack in CopyOf, one after another.
 func (l *Library) Reader(ctx context.Context, extents []blob.Extent) io.Reader {
-	return &extentReader{ctx: ctx, library: l, left: extents}
+	return Joined(ctx, l.View, extents)
+}
+
+// Joined streams the bytes of extents, one after another. view gives the tar stream of the pack that one names in CopyOf, for as long as
+// that is read.
+func Joined(ctx context.Context, view func(ctx context.Context, name string) (*View, error), extents []blob.Extent) io.Reader {
+	return &extentReader{ctx: ctx, view: view, left: extents}
 }
 
 type extentReader struct {
 	ctx     context.Context // a Reader lives as long as the call that made it
-	library *Library
+	view    func(context.Context, string) (*View, error)
 	left    []blob.Extent
 	current io.Reader
 }
@@ -95,7 +101,7 @@ func (r *extentReader) Read(p []byte) (int, error) {
 			if e.Size == 0 {
 				continue
 			}
-			view, err := r.library.View(r.ctx, e.CopyOf.Pack)
+			view, err := r.view(r.ctx, e.CopyOf.Pack)
 			if err != nil {
 				return 0, err
 			}
