@@ -56,7 +56,7 @@ func (c *Cache) member(ctx context.Context, pack string, m blob.Member, inflate 
 		case mine:
 			data, err := inflate()
 			if err == nil {
-				c.put(pack, m, data)
+				c.put(key, data)
 			}
 			c.mu.Lock()
 			delete(c.made, key)
@@ -87,15 +87,6 @@ func (c *Cache) take(key cacheKey, m blob.Member) (data []byte, made chan struct
 	return nil, made, true
 }
 
-func (c *Cache) get(pack string, m blob.Member) []byte {
-	if c == nil || pack == "" {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.find(cacheKey{pack, m.Offset}, m)
-}
-
 func (c *Cache) find(key cacheKey, m blob.Member) []byte {
 	item, ok := c.items[key]
 	if !ok {
@@ -109,11 +100,10 @@ func (c *Cache) find(key cacheKey, m blob.Member) []byte {
 	return data
 }
 
-func (c *Cache) put(pack string, m blob.Member, data []byte) {
-	if c == nil || pack == "" || int64(len(data)) > c.limit {
+func (c *Cache) put(key cacheKey, data []byte) {
+	if int64(len(data)) > c.limit {
 		return
 	}
-	key := cacheKey{pack, m.Offset}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, ok := c.items[key]; ok {

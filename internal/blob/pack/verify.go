@@ -23,18 +23,6 @@ type Damage struct {
 	Readable []string
 }
 
-func (d Damage) String() string {
-	text := fmt.Sprintf("pack %s: %d bytes at %d: %s", d.Pack, d.Size, d.Offset, d.Reason)
-	for _, l := range d.Lost {
-		if l.Source == "" {
-			text += "; lost: entry " + l.Entry
-			continue
-		}
-		text += fmt.Sprintf("; lost: %d bytes at %d of %s/%s version %d", l.Size, l.Offset, l.Source, l.Path, l.Version)
-	}
-	return text
-}
-
 // Loss is a run of bytes of an original.
 type Loss struct {
 	Source  string

@@ -185,9 +185,6 @@ func TestDamageNamesWhatItCosts(t *testing.T) {
 	if d.Offset != large.Offset || d.Size != large.Size || d.Lost[0].Path != "large.jsonl" || d.Lost[0].Size >= 12000 || d.Lost[0].Size == 0 {
 		t.Errorf("got %v", d)
 	}
-	if !strings.Contains(d.String(), "s/large.jsonl") {
-		t.Errorf("%q does not name the original", d)
-	}
 }
 
 func TestWrongName(t *testing.T) {

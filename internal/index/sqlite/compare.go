@@ -39,7 +39,7 @@ func (db *DB) Differences(ctx context.Context, other *DB, report func(problem st
 		return c.rows, engine.Damage(err)
 	}
 	if graves == 0 { // else the other may still know words of what it left out, which a purge has taken here
-		if err := c.compareWords(db.listed(ctx), other.listed(ctx)); err != nil {
+		if err := c.compareWords(db.Terms(ctx), other.Terms(ctx)); err != nil {
 			return c.rows, fmt.Errorf("compare words: %w", engine.Damage(err))
 		}
 	}

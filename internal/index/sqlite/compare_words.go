@@ -44,11 +44,6 @@ func (c *comparison) compareWords(mine, theirs iter.Seq2[string, error]) error {
 	return err
 }
 
-// listed gives the words that substring search knows.
-func (db *DB) listed(ctx context.Context) iter.Seq2[string, error] {
-	return db.Terms(ctx, "")
-}
-
 // vocabulary gives the words of a connection that withWords has prepared.
 func vocabulary(ctx context.Context, q sqlx.QueryerContext) iter.Seq2[string, error] {
 	return engine.Stream(ctx, q, "SELECT term FROM temp.words", nil,

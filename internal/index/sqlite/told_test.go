@@ -38,7 +38,7 @@ func TestToldOnce(t *testing.T) {
 		all = append(all, step.want...)
 		slices.Sort(all)
 		all = slices.Compact(all)
-		if got := collect(t, db.Terms(t.Context(), "")); !slices.Equal(got, all) {
+		if got := collect(t, db.Terms(t.Context())); !slices.Equal(got, all) {
 			t.Errorf("told %q, want %q", got, all)
 		}
 	}
@@ -61,7 +61,7 @@ func TestToldWhenCommitted(t *testing.T) {
 	if err := db.Commit(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
-	told := collect(t, db.Terms(t.Context(), ""))
+	told := collect(t, db.Terms(t.Context()))
 	words := 0
 	for _, p := range batch.Parsed {
 		for _, r := range p.Rows {

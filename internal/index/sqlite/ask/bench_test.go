@@ -162,7 +162,7 @@ func latencies(b *testing.B, run func()) {
 func BenchmarkTerms(b *testing.B) {
 	db := openBench(b)
 	latencies(b, func() {
-		for _, err := range db.Terms(b.Context(), "ebraf") {
+		for _, err := range db.TermsOrCut(b.Context(), "ebraf", 64) {
 			if err != nil {
 				b.Fatal(err)
 			}

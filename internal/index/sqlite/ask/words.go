@@ -6,24 +6,19 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
-// Terms yields the words that contain a text that is folded as terms are, in the order of their bytes. Parts of
-// identifiers stand in the words that they are parts of.
-func (db *Reader) Terms(ctx context.Context, contains string) iter.Seq2[string, error] {
-	if contains == "" {
-		return db.words(ctx, schema.AnyWord)
-	}
-	return db.words(ctx, schema.Containing([]byte(contains), math.MaxInt))
+// Terms yields all words, in the order of their bytes. Parts of identifiers stand in the words that they are parts of.
+func (db *Reader) Terms(ctx context.Context) iter.Seq2[string, error] {
+	return db.words(ctx, schema.AnyWord)
 }
 
-// TermsOrCut is Terms, and the words of at least size bytes that end with the beginning of the text: they may be pieces of longer
-// ones that have it in them.
+// TermsOrCut yields the words that contain a text that is folded as terms are, and those of at least size bytes that end with the
+// beginning of it: they may be pieces of longer ones that have it in them.
 func (db *Reader) TermsOrCut(ctx context.Context, contains string, size int) iter.Seq2[string, error] {
 	return db.words(ctx, schema.Containing([]byte(contains), size))
 }
