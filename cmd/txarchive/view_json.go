@@ -40,7 +40,6 @@ type pieceJSON struct {
 	Offset         int64           `json:"offset"`
 	Length         int64           `json:"length"`
 	Attributes     json.RawMessage `json:"attributes"`
-	ResultGuessed  bool            `json:"result_guessed"` // never: the index tells which result a call has
 	Result         *pieceJSON      `json:"result"`
 }
 
