@@ -28,14 +28,14 @@ func newBackupCommand(a *app) *cobra.Command {
 			"be missing, empty or a backup of this archive; best on another disk. docs/backup.md says how to get back from it.\n\n" +
 			"Without --keep-last and --keep-within all backups stay. With either, one that neither keeps goes, and with it the packs\n" +
 			"that no other has. What prune and gc have taken away stays in older backups until they go." +
-			exits("5 packs of the archive are damaged; all others were copied", "8 DIR is something else", "10 no archive", "11 another backup is at work"),
+			exits("5 packs of the archive are damaged or missing; all others were copied", "8 DIR is something else", "10 no archive", "11 another backup is at work"),
 		Example: "  txarchive backup /mnt/backup/transcripts\n  txarchive backup /mnt/backup/transcripts --keep-last 14 --keep-within 60d\n" +
 			"  txarchive backup verify /mnt/backup/transcripts --full\n  txarchive backup restore /mnt/backup/transcripts --to ~/again",
 		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, v []string) error { return runBackup(cmd.Context(), a, o, v[0]) },
 	}
 	keepFlags(cmd, &o.keep)
-	cmd.Flags().BoolVar(&o.moved, "moved", false, "the archive has moved since the last backup: this is the same one")
+	cmd.Flags().BoolVar(&o.moved, "moved", false, "the archive has moved, or is an older state: this is the same one, take it as it is")
 	cmd.AddCommand(newBackupListCommand(a), newBackupVerifyCommand(a), newBackupRestoreCommand(a))
 	return cmd
 }
@@ -64,10 +64,13 @@ func runBackup(ctx context.Context, a *app, o backupOptions, dir string) error {
 		return err
 	}
 	m := a.meter()
-	r, err := b.Take(ctx, store.Packs(), backup.TakeOptions{Keep: o.keep, Progress: m.reading("back up")})
+	r, err := b.Take(ctx, store.Packs(), backup.TakeOptions{Keep: o.keep, AsIs: o.moved, Progress: m.reading("back up")})
 	m.stop()
 	if r.Snapshot == "" {
 		return err
+	}
+	if len(r.Lost) > 0 {
+		err = corrupt(err.Error(), "txarchive verify --repair --from "+quotedPath(b.Dir())+" brings back what is missing")
 	}
 	if a.json {
 		return errors.Join(a.printJSON(backupReport{b.Dir(), r}), err)
@@ -77,6 +80,9 @@ func runBackup(ctx context.Context, a *app, o backupOptions, dir string) error {
 	}
 	return err
 }
+
+// missingPack is said of a pack that only the backup has any more.
+const missingPack = "missing in the archive, and kept in the backup: pack "
 
 // backupReport is what backup prints.
 type backupReport struct {
@@ -100,6 +106,9 @@ func (a *app) printBackup(b *backup.Backup, r *backup.Report) {
 	}
 	for _, d := range r.Damaged {
 		fmt.Fprintln(a.out, a.ink().red("not backed up: "+line(d.Reason)))
+	}
+	for _, p := range r.Lost {
+		fmt.Fprintln(a.out, a.ink().red(missingPack+line(p.Name)))
 	}
 	fmt.Fprintf(a.out, "%s in %s\n", plural(r.Snapshots, "backup", "backups"), line(a.shown(b.Dir())))
 }

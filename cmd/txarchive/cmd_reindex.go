@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
 )
 
@@ -18,7 +20,7 @@ func newReindexCommand(a *app) *cobra.Command {
 		Use:   "reindex",
 		Short: "Make the index again from the packs",
 		Long: "Make the index again from packs/ alone, with the parsers of this program. The present index serves readers until the\n" +
-			"new one is complete." + exits("5 some packs are damaged, the index has all others", "10 no archive", "11 another txarchive is writing"),
+			"new one is complete." + exits("5 some packs are damaged or missing, the index has all others", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive reindex",
 		Args:    takes(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runReindex(cmd.Context(), a) },
@@ -43,13 +45,17 @@ func runReindex(ctx context.Context, a *app) error {
 	case !a.quiet:
 		fmt.Fprintf(a.out, "The index is made again from %s, %s\n", plural(n, "pack", "packs"), took.Round(time.Millisecond))
 	}
-	if err == nil && damage != nil {
-		err = corrupt(damage.Error(), hintDamaged)
+	if err != nil || damage == nil {
+		return err
 	}
-	return err
+	if errors.Is(damage, errPackGone) {
+		return corrupt(damage.Error(), "txarchive verify --repair --from BACKUP brings it back; what its source still has the next ingest takes again")
+	}
+	return corrupt(damage.Error(), hintDamaged)
 }
 
-// rebuild fills the next generation of the index. damage is about packs, and originals in them, that could not be read.
+// rebuild fills the next generation of the index. damage is about packs, and originals in them, that could not be read or that only
+// the index before knows.
 func rebuild(ctx context.Context, a *app, store *archive.Archive) (n int, damage, err error) {
 	db, publish, abort, err := store.NewIndex(ctx)
 	if err != nil {
@@ -62,10 +68,48 @@ func rebuild(ctx context.Context, a *app, store *archive.Archive) (n int, damage
 	if err != nil {
 		return n, nil, err
 	}
+	if before := store.Index(); before != nil {
+		missing, err := missingFrom(ctx, before, db)
+		if err != nil && !errors.Is(err, blob.ErrCorrupt) && !errors.Is(err, index.ErrDamaged) { // it may be why there is to be another
+			return n, nil, err
+		}
+		damage = errors.Join(damage, missing)
+	}
 	if err := db.Optimize(ctx); err != nil {
 		return n, nil, err
 	}
 	return n, damage, publish()
+}
+
+// errPackGone says that an index knew a pack that is not there. It is a blob.ErrCorrupt.
+var errPackGone = fmt.Errorf("the index before knew it, and it is not there: %w", blob.ErrCorrupt)
+
+// packLister is an index that is asked which packs it knows.
+type packLister interface {
+	Packs(ctx context.Context) iter.Seq2[string, error]
+	Replaced(ctx context.Context) iter.Seq2[string, error]
+}
+
+// missingFrom names the packs that one index knows and that another, which has just been made from packs, does not.
+func missingFrom(ctx context.Context, before, now packLister) (missing, err error) {
+	known := map[string]bool{}
+	for _, packs := range []iter.Seq2[string, error]{now.Packs(ctx), now.Replaced(ctx), before.Replaced(ctx)} {
+		for name, err := range packs {
+			if err != nil {
+				return nil, err
+			}
+			known[name] = true
+		}
+	}
+	for name, err := range before.Packs(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if !known[name] {
+			missing = errors.Join(missing, fmt.Errorf("pack %s: %w", name, errPackGone))
+		}
+	}
+	return missing, nil
 }
 
 // refill fills an empty index from the packs. damage is about packs, and originals in them, that could not be read.

@@ -261,6 +261,9 @@ func (n *night) backup(ctx context.Context, state *nightly.State) (r nightly.Res
 	for _, d := range report.Damaged {
 		r.Problems = append(r.Problems, "not backed up: "+d.Reason)
 	}
+	for _, p := range report.Lost {
+		r.Problems = append(r.Problems, missingPack+p.Name)
+	}
 	if err != nil {
 		return r, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/txarchive/txarchive/internal/archive"
+	"github.com/txarchive/txarchive/internal/backup"
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/ingest"
 	"github.com/txarchive/txarchive/internal/repair"
@@ -88,7 +89,7 @@ func (w *repairing) look(ctx context.Context) error {
 	if err != nil && w.before.Findings == 0 {
 		return err
 	}
-	r, err := w.repair()
+	r, err := w.repair(ctx)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (w *repairing) distrust(ctx context.Context, err error) {
 	w.index = true
 }
 
-func (w *repairing) repair() (*repair.Repair, error) {
+func (w *repairing) repair(ctx context.Context) (*repair.Repair, error) {
 	a, store := w.app, w.store
 	r := &repair.Repair{
 		Packs: store.Packs(), Damaged: w.before.Hurt, Aside: store.KeepAside, Writer: store.WriterID(), Now: a.now, Log: a.log,
@@ -123,15 +124,36 @@ func (w *repairing) repair() (*repair.Repair, error) {
 			return nil, err
 		}
 		r.Backup = packs
+		return r, w.missing(ctx, r)
 	}
 	return r, nil
+}
+
+// missing has the repair look for what the archive had when the backup was taken, and does not know of any more.
+func (w *repairing) missing(ctx context.Context, r *repair.Repair) error {
+	b, err := backup.Open(w.o.from, w.app.backupOptions())
+	if errors.Is(err, backup.ErrNoBackup) || err == nil && b.Origin() != origin(w.store) {
+		return nil // of another archive it can say which bytes there are, not which there should be
+	}
+	if err != nil {
+		return err
+	}
+	lost, err := b.Lost(ctx, w.store.Packs())
+	for _, p := range lost {
+		r.Missing = append(r.Missing, p.Name)
+	}
+	if errors.Is(err, backup.ErrNoSnapshot) || errors.Is(err, blob.ErrCorrupt) {
+		w.app.log.WarnContext(ctx, "the backup cannot say what the archive lacks", "err", err)
+		return nil
+	}
+	return err
 }
 
 func openOriginal(root, path string) (*os.File, error) { return ingest.OpenOriginal(root, path) }
 
 // apply does what the plan says, and proves it.
 func (w *repairing) apply(ctx context.Context) error {
-	r, err := w.repair()
+	r, err := w.repair(ctx)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/archive"
@@ -146,7 +147,9 @@ func (w *repairing) report() error {
 		return corrupt(plural(w.after.Findings, "thing is", "things are")+" still not as stored", "txarchive verify names them")
 	}
 	if !a.json && !a.quiet {
-		fmt.Fprintf(a.out, "The damaged packs are kept in %s.\n", line(a.shown(w.store.Aside())))
+		if slices.ContainsFunc(w.plan.Wrecks, func(wreck repair.Wreck) bool { return !wreck.Missing }) {
+			fmt.Fprintf(a.out, "The damaged packs are kept in %s.\n", line(a.shown(w.store.Aside())))
+		}
 		fmt.Fprintln(a.out, a.ink().green("Everything that is left is as it was stored."))
 	}
 	return nil

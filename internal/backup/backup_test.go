@@ -1,9 +1,9 @@
 package backup
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -33,6 +33,8 @@ type world struct {
 	dir   string
 	packs *local.Store
 	names []string
+	parts map[string][]part // by pack
+	files int
 	now   time.Time
 	fault func(op, path string) error
 }
@@ -42,36 +44,83 @@ func newWorld(t *testing.T, seed uint64) *world {
 	dir := t.TempDir()
 	return &world{
 		t: t, rnd: rand.New(rand.NewPCG(seed, 8)), dir: dir, packs: local.New(nil, filepath.Join(dir, "archive", "packs")),
-		now: time.Date(2026, 11, 1, 2, 0, 0, 0, time.UTC),
+		parts: map[string][]part{}, now: time.Date(2026, 11, 1, 2, 0, 0, 0, time.UTC),
 	}
 }
 
-// add writes a pack.
+// add writes a pack of one original.
 func (w *world) add() string {
+	w.t.Helper()
+	w.files++
+	return w.write(nil, part{file: fmt.Sprint(w.files), to: 100 + w.rnd.Int64N(900)})
+}
+
+// part is a part of a file, which is the same bytes in each pack that has it.
+type part struct {
+	file     string
+	from, to int64
+}
+
+// write writes a pack in place of others, which stay where they are.
+func (w *world) write(replaces []string, parts ...part) string {
+	w.t.Helper()
+	return w.seal(blob.Manifest{Replaces: replaces}, parts...)
+}
+
+func (w *world) seal(m blob.Manifest, parts ...part) string {
 	w.t.Helper()
 	writer, err := pack.Begin(ctx, w.packs, "backup01", w.now, pack.Options{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	value, _ := json.Marshal(fmt.Sprintf("%x", w.rnd.Uint64()))
-	_, info, err := writer.Seal(ctx, blob.Manifest{Facts: []blob.Fact{{Kind: "tag", Key: "k", Time: w.now, Value: value}}})
+	for _, p := range parts {
+		v := p.version()
+		data := bytes.Repeat([]byte(p.file), int(p.to))[p.from:p.to]
+		v.Extents = []blob.Extent{{Offset: p.from, Size: p.to - p.from, SHA256: blob.RefOf(data)}}
+		if err := writer.Put(&v, &v.Extents[0], bytes.NewReader(data)); err != nil {
+			w.t.Fatal(err)
+		}
+		m.Versions = append(m.Versions, v)
+	}
+	if err := writer.Flush(); err != nil {
+		w.t.Fatal(err)
+	}
+	_, info, err := writer.Seal(ctx, m)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.names = append(w.names, info.Name)
+	w.names, w.parts[info.Name] = append(w.names, info.Name), parts
 	return info.Name
+}
+
+// version is the file as far as the part goes.
+func (p part) version() blob.Version {
+	return blob.Version{
+		Source: "s", Path: p.file, Number: 1, Root: blob.RefOf([]byte(p.file)), Size: p.to, SHA256: blob.RefOf(bytes.Repeat([]byte(p.file), int(p.to))[:p.to]),
+		ModTime: time.Unix(1e9, 0), Mode: 0o600,
+	}
 }
 
 // merge does what gc does: one pack in place of some.
 func (w *world) merge(n int) {
 	old := w.names[:min(n, len(w.names))]
 	w.names = slices.Clone(w.names[len(old):])
-	w.add()
+	var parts []part
 	for _, name := range old {
+		parts = append(parts, w.parts[name]...)
+	}
+	w.write(old, parts...)
+	w.remove(old...)
+}
+
+func (w *world) remove(names ...string) {
+	w.t.Helper()
+	for _, name := range names {
 		if err := w.packs.Remove(ctx, name); err != nil {
 			w.t.Fatal(err)
 		}
 	}
+	w.names = slices.DeleteFunc(w.names, func(name string) bool { return slices.Contains(names, name) })
 }
 
 func (w *world) options() Options {
@@ -111,8 +160,8 @@ func (w *world) stored(b *Backup) []string {
 	return names
 }
 
-// TestModel adds, merges, backs up and fails at random. Whatever happens, every snapshot that is there is whole; after
-// a backup that went through, the newest is the archive and nothing stands there that no snapshot names.
+// TestModel adds, merges, loses, backs up and fails at random. Whatever happens, every snapshot that is there is whole; after
+// a backup that went through, the newest is the archive with what it has lost, and nothing stands there that no snapshot names.
 func TestModel(t *testing.T) {
 	w := newWorld(t, cmp.Or(*seed, rand.Uint64()))
 	keep := Keep{Last: 3, Within: 48 * time.Hour}
@@ -127,6 +176,10 @@ func TestModel(t *testing.T) {
 		w.now = w.now.Add(time.Duration(w.rnd.IntN(40)-4) * time.Hour) // clocks go back at times
 		w.fault = nil
 		b := w.open()
+		if w.rnd.IntN(6) == 0 && len(w.names) > 0 {
+			w.remove(w.names[w.rnd.IntN(len(w.names))])
+		}
+		lost := w.lost(b)
 		if w.rnd.IntN(2) == 0 {
 			var left atomic.Int64 // packs are copied side by side
 			left.Store(w.rnd.Int64N(30))
@@ -142,11 +195,11 @@ func TestModel(t *testing.T) {
 		}
 		r, err := b.Take(ctx, w.packs, TakeOptions{Keep: keep})
 		w.fault = nil
-		if err != nil && !errors.Is(err, errFault) {
+		if err != nil && !errors.Is(err, errFault) && (!errors.Is(err, blob.ErrCorrupt) || len(lost) == 0) {
 			t.Fatal(err)
 		}
 		checkWhole(t, b)
-		if err != nil {
+		if errors.Is(err, errFault) {
 			continue
 		}
 		took++
@@ -154,8 +207,8 @@ func TestModel(t *testing.T) {
 		if err != nil || newest.ID != r.Snapshot {
 			t.Fatalf("the newest is %q, the report says %q: %v", newest.ID, r.Snapshot, err)
 		}
-		if got := packNames(newest.Packs); !slices.Equal(got, sorted(w.names)) {
-			t.Fatalf("backed up %q, there are %q", got, sorted(w.names))
+		if got, there := packNames(newest.Packs), sorted(slices.Concat(w.names, lost)); !slices.Equal(got, there) || !slices.Equal(packNames(r.Lost), lost) {
+			t.Fatalf("backed up %q, there are %q, lost %q", got, there, packNames(r.Lost))
 		}
 		all, _ := b.Snapshots()
 		if named, _ := gather(all); !slices.Equal(packNames(named), w.stored(b)) {
@@ -166,6 +219,25 @@ func TestModel(t *testing.T) {
 	if took < 10 || len(want) < 3 {
 		t.Errorf("only %d backups went through, %d snapshots at the end", took, len(want))
 	}
+}
+
+// lost are the packs of the newest snapshot of which something stands nowhere else.
+func (w *world) lost(b *Backup) []string {
+	there := map[part]bool{}
+	for _, name := range w.names {
+		for _, p := range w.parts[name] {
+			there[p] = true
+		}
+	}
+	lost := []string{}
+	if last, err := b.Snapshot(""); err == nil {
+		for _, p := range last.Packs {
+			if !slices.Contains(w.names, p.Name) && slices.ContainsFunc(w.parts[p.Name], func(p part) bool { return !there[p] }) {
+				lost = append(lost, p.Name)
+			}
+		}
+	}
+	return lost
 }
 
 var errFault = errors.New("injected fault")

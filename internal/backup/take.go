@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ type Source interface {
 // TakeOptions say how a backup is taken.
 type TakeOptions struct {
 	Keep     Keep
+	AsIs     bool                    // what the last snapshot has and the archive has not is not missed
 	Progress func(done, total int64) // bytes; it may be nil
 }
 
@@ -40,6 +42,7 @@ type Report struct {
 	RemovedBytes int64     `json:"removed_bytes"`
 	Snapshots    int64     `json:"snapshots"` // that there are now
 	Damaged      []Damaged `json:"damaged"`   // packs that are damaged in the archive and could not be backed up
+	Lost         []Pack    `json:"lost"`      // packs that the archive has lost; they stay in the snapshot
 }
 
 // Damaged is a pack that is not as it was written.
@@ -52,11 +55,12 @@ type Damaged struct {
 const rounds = 8
 
 // Take brings the backup up to what the archive has, and lets old snapshots expire. A backup that finds nothing new
-// prolongs the last snapshot. Damaged packs do not keep the others from being backed up.
+// prolongs the last snapshot. Damaged packs do not keep the others from being backed up, and a pack that the archive
+// has lost stays in the snapshots: the backup may have the only copy.
 //
-// Errors: ErrLocked; blob.ErrCorrupt when packs of the archive were damaged, after everything else was done.
+// Errors: ErrLocked; blob.ErrCorrupt when packs of the archive were damaged or lost, after everything else was done.
 func (b *Backup) Take(ctx context.Context, from Source, o TakeOptions) (report Report, err error) {
-	report.Damaged = []Damaged{}
+	report.Damaged, report.Lost = []Damaged{}, []Pack{}
 	lock, err := b.lock()
 	if err != nil {
 		return report, err
@@ -117,16 +121,25 @@ func (t *taking) run(ctx context.Context) error {
 	if err := t.copyAll(ctx, s); err != nil {
 		return err
 	}
+	if err := t.keepLost(ctx, s); err != nil {
+		return err
+	}
 	if err := t.settle(s); err != nil {
 		return err
 	}
 	if err := b.expire(ctx, t.opts.Keep, now, t.report); err != nil {
 		return err
 	}
-	if n := len(t.report.Damaged); n > 0 {
-		return fmt.Errorf("%d packs are damaged in the archive: %w", n, blob.ErrCorrupt)
+	switch damaged, lost := len(t.report.Damaged), len(t.report.Lost); {
+	case damaged+lost == 0:
+		return nil
+	case lost == 0:
+		return fmt.Errorf("packs are damaged in the archive (%d): %w", damaged, blob.ErrCorrupt)
+	case damaged == 0:
+		return fmt.Errorf("packs are missing in the archive (%d): %w", lost, blob.ErrCorrupt)
+	default:
+		return fmt.Errorf("packs are damaged (%d) and missing (%d) in the archive: %w", damaged, lost, blob.ErrCorrupt)
 	}
-	return nil
 }
 
 // copyAll copies what is not here until a listing finds nothing new, and fills in the snapshot. A pack that vanishes
@@ -134,7 +147,7 @@ func (t *taking) run(ctx context.Context) error {
 func (t *taking) copyAll(ctx context.Context, s *Snapshot) error {
 	brings := *s // what this backup brings, in all rounds, should it die or gc replace some of it
 	for round := 0; ; round++ {
-		listed, err := t.list(ctx)
+		listed, err := list(ctx, t.from)
 		if err != nil {
 			return err
 		}
@@ -164,15 +177,31 @@ func (t *taking) copyAll(ctx context.Context, s *Snapshot) error {
 		}
 	}
 	s.Packs = slices.DeleteFunc(s.Packs, func(p Pack) bool { return t.damaged[p.Name] && !t.trusted[p] })
+	return nil
+}
+
+// keepLost adds to the snapshot what the last one has and the archive has lost.
+func (t *taking) keepLost(ctx context.Context, s *Snapshot) error {
+	if t.last != nil && !t.opts.AsIs {
+		lost, err := t.backup.lost(ctx, t.backup.packs, s.Packs, t.last.Packs)
+		if err != nil {
+			return fmt.Errorf("compare with the last backup: %w", err)
+		}
+		t.report.Lost = append(t.report.Lost, lost...)
+		s.Packs = append(s.Packs, lost...)
+		slices.SortFunc(s.Packs, byName)
+	}
 	for _, p := range s.Packs {
 		s.Bytes += p.Size
 	}
 	return nil
 }
 
-func (t *taking) list(ctx context.Context) ([]Pack, error) {
+func byName(x, y Pack) int { return cmp.Compare(x.Name, y.Name) }
+
+func list(ctx context.Context, from Source) ([]Pack, error) {
 	listed := []Pack{}
-	for info, err := range t.from.List(ctx) {
+	for info, err := range from.List(ctx) {
 		if err != nil {
 			return nil, err
 		}

@@ -100,12 +100,7 @@ func gather(all []Snapshot) ([]Pack, map[Pack][]string) {
 			of[p] = append(of[p], s.ID)
 		}
 	}
-	slices.SortFunc(packs, func(x, y Pack) int {
-		if x.Name < y.Name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(packs, byName)
 	return packs, of
 }
 

@@ -45,6 +45,7 @@ type Repair struct {
 	Index   Index      // nil when there is none
 	Backup  blob.Store // nil when there is none
 	Damaged []string   // packs that are not as they were written, as a verify found them
+	Missing []string   // packs that are not there and should be, besides those that the index knows
 	// Original opens an original below the root of its source. It may be nil.
 	Original func(root, path string) (File, error)
 	// Aside keeps a damaged pack where nothing removes it; it may be there already.

@@ -273,8 +273,13 @@ func (t *tolerant) ReadAt(p []byte, offset int64) (int, error) {
 	return len(p), nil
 }
 
-// missing adds the packs that the index knows and that are not there.
+// missing adds the packs that should be there and are not.
 func (s *survey) missing(ctx context.Context) error {
+	for _, name := range s.repair.Missing {
+		if s.holdings[name] == nil {
+			s.holdings[name] = &holding{Info: blob.Info{Name: name}, missing: true, from: FromPack}
+		}
+	}
 	if s.repair.Index == nil {
 		return nil
 	}
