@@ -78,7 +78,7 @@ func runGC(ctx context.Context, a *app, o prune.Options) error {
 	}
 	if err == nil && len(r.Damaged) > 0 {
 		err = corrupt(plural(len(r.Damaged), "pack is damaged and was", "packs are damaged and were")+" left alone",
-			"`txarchive verify` names what is damaged; bring it back from a backup, or take the originals in again")
+			hintDamaged)
 	}
 	return err
 }

@@ -49,7 +49,7 @@ func runReindex(ctx context.Context, a *app) error {
 		return err
 	}
 	if errors.Is(damage, errPackGone) {
-		return corrupt(damage.Error(), "txarchive verify --repair --from BACKUP brings it back; what its source still has the next ingest takes again")
+		return corrupt(damage.Error(), "`txarchive verify --repair --from BACKUP` brings it back; what its sources still have of it the next ingest takes again")
 	}
 	return corrupt(damage.Error(), hintDamaged)
 }

@@ -60,31 +60,30 @@ func (d *doctor) packs(ctx context.Context, c *check) error {
 	if err != nil {
 		return err
 	}
-	there := map[string]bool{}
-	for info, err := range d.store.Packs().List(ctx) {
+	there := 0
+	for _, err := range d.store.Packs().List(ctx) {
 		if err != nil {
 			return err
 		}
-		there[info.Name] = true
+		there++
 	}
-	c.Says = plural(len(there), "pack", "packs") + ", all indexed"
-	if len(there) == 0 {
+	c.Says = plural(there, "pack", "packs") + ", all indexed"
+	if there == 0 {
 		c.Says = "no packs yet: the archive is empty"
 	}
 	if d.store.Index() == nil {
-		c.Says = plural(len(there), "pack", "packs")
+		c.Says = plural(there, "pack", "packs")
 		return nil
 	}
-	for name, err := range d.store.Index().Packs(ctx) {
-		if err != nil {
-			return err
-		}
-		if !there[name] {
-			c.item(name)
-		}
+	missing, err := d.store.Missing(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range missing {
+		c.item(name)
 	}
 	if c.Count > 0 {
-		c.end(checkDamage, plural(c.Count, "pack is", "packs are")+" missing that the index knows", "bring packs/ back from a backup; `txarchive verify` names the files that are lost")
+		c.end(checkDamage, plural(c.Count, "pack is", "packs are")+" missing that the index knows", "`txarchive verify` names the files that are lost; "+hintMissing)
 		return nil
 	}
 	for _, name := range unknown {

@@ -68,6 +68,9 @@ const hintFull = "make room and run the command again: it goes on where it was, 
 // hintDamaged is what to do about packs that could not be read while others were.
 const hintDamaged = "`txarchive verify` names what is damaged; `txarchive verify --repair` saves the rest, and takes it from its source or, with --from, from a backup"
 
+// hintMissing is what to do about packs that are not there.
+const hintMissing = "`txarchive verify --repair --from BACKUP` brings it back, or what its sources still have of it"
+
 // hintUndone is what to do about a command that writes and was interrupted.
 const hintUndone = "what was done until now is kept; run the command again to go on"
 
@@ -110,7 +113,7 @@ var exitTable = []struct {
 	{prune.ErrNothing, exitNotFound, "`txarchive sql 'SELECT run_id, format FROM v_runs WHERE pruned'` lists what was pruned"},
 	{index.ErrNotFound, exitNotFound, "`txarchive search WORDS` and `txarchive sql 'SELECT run_id, title FROM v_runs'` show ids"},
 	{blob.ErrNotFound, exitNotFound, "`txarchive verify` says what is missing"},
-	{prune.ErrMissing, exitCorrupt, "bring it back from a backup, or, if it is lost, make the index again without it: txarchive reindex"},
+	{prune.ErrMissing, exitCorrupt, hintMissing},
 	{fs.ErrExist, exitRefused, "nothing was overwritten; --overwrite replaces what is in the way"},
 	{syscall.ENOTDIR, exitRefused, "a file stands where a directory is needed: name another"},
 	{fs.ErrNotExist, exitNotFound, "check the path"},

@@ -167,6 +167,13 @@ func (n *night) verify(ctx context.Context, state *nightly.State) (r nightly.Res
 		}
 		done, bytes = done+1, bytes+p.Size
 	}
+	missing, err := store.Missing(ctx)
+	if err != nil {
+		return r, err
+	}
+	for _, name := range missing {
+		r.Problems, r.Cause = append(r.Problems, "missing pack "+name), blob.ErrCorrupt
+	}
 	c := state.Coverage(packs, n.app.now(), n.opts.verifyDays)
 	r.Detail = verifyShare{done, bytes, c}
 	r.Summary = fmt.Sprintf("%s of %s read, %s of %s within %s", plural(done, "pack", "packs"), size(bytes), size(c.Covered), size(c.Bytes),
