@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -186,7 +187,7 @@ func (a *app) unfollowed(ctx context.Context, store *archive.Archive, roots []in
 func ingestVerdict(r *ingest.Report) error {
 	switch bad := int64(len(r.Problems)); {
 	case slices.ContainsFunc(r.Problems, func(p ingest.FileError) bool { return errors.Is(p.Err, blob.ErrCorrupt) }):
-		return problems("finished; packs are damaged, and what could not be read of them is not searched", hintDamaged)
+		return problems("finished; packs are damaged or missing", hintDamaged)
 	case bad > 0 || r.Unreadable > 0:
 		text := "finished, with problems in " + plural(bad, "file", "files")
 		if bad == 0 {
@@ -239,11 +240,19 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 			fmt.Fprintf(a.out, "... and %s\n", plural(len(r.Problems)-i, "more problem", "more problems"))
 			break
 		}
-		fmt.Fprintf(a.out, "problem: %s/%s: %s: %s\n", line(p.Source), line(p.Path), line(p.Stage), line(p.Reason))
+		fmt.Fprintln(a.out, "problem: "+line(problemText(&p)))
 	}
 	if taken == 0 && r.Files == 0 && r.Excluded == 0 && len(r.Missing)+len(r.Problems)+len(r.NotFollowed) == 0 {
 		fmt.Fprintln(a.out, "The directory is empty.")
 	}
+}
+
+// problemText says where something is wrong, unless it is the archive itself, and what.
+func problemText(p *ingest.FileError) string {
+	if p.Source == "" {
+		return p.Reason
+	}
+	return fmt.Sprintf("%s: %s: %s", path.Join(p.Source, p.Path), p.Stage, p.Reason)
 }
 
 // printLeft says what was seen and not taken.

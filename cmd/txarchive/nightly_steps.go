@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"time"
 
@@ -112,7 +111,7 @@ func (n *night) ingest(ctx context.Context, _ *nightly.State) (r nightly.Result,
 	}
 	err = errors.Join(err, serr)
 	for _, p := range report.Problems {
-		r.Problems = append(r.Problems, fmt.Sprintf("%s: %s: %s", path.Join(p.Source, p.Path), p.Stage, p.Reason))
+		r.Problems = append(r.Problems, problemText(&p))
 	}
 	if report.Unreadable > 0 {
 		r.Problems = append(r.Problems, plural(report.Unreadable, "line or document", "lines or documents")+" could not be read; the bytes are stored")

@@ -20,12 +20,12 @@ import (
 // cannot be read is left out and named in the error, after all others were adopted.
 func (g *Ingester) Adopt(ctx context.Context) (int, error) {
 	g.prepare()
-	known := map[string]bool{}
+	known, missing := map[string]bool{}, map[string]bool{}
 	for name, err := range g.Index.Packs(ctx) {
 		if err != nil {
 			return 0, err
 		}
-		known[name] = true
+		known[name], missing[name] = true, true
 	}
 	for name, err := range g.Index.Replaced(ctx) {
 		if err != nil {
@@ -41,7 +41,9 @@ func (g *Ingester) Adopt(ctx context.Context) (int, error) {
 		if !known[info.Name] {
 			unknown = append(unknown, info)
 		}
+		delete(missing, info.Name)
 	}
+	g.missing = missing
 	n, damaged := g.replay(ctx, unknown)
 	if damaged != nil && !errors.Is(damaged, blob.ErrCorrupt) {
 		return n, damaged
@@ -53,6 +55,15 @@ func (g *Ingester) Adopt(ctx context.Context) (int, error) {
 		return n, err
 	}
 	return n, damaged
+}
+
+// stored is where content lies. ErrNotFound also where a pack with some of it is missing: then it is stored again.
+func (g *Ingester) stored(ctx context.Context, ref blob.Ref) (index.Stored, error) {
+	s, err := g.Index.ByRef(ctx, ref)
+	if err == nil && slices.ContainsFunc(s.Extents, func(e blob.Extent) bool { return e.CopyOf != nil && g.missing[e.CopyOf.Pack] }) {
+		return index.Stored{}, index.ErrNotFound
+	}
+	return s, err
 }
 
 // Reindex fills an empty index from the packs alone, and leaves it as tidy as a Run does. What could not be read, packs or

@@ -141,7 +141,7 @@ func (b *batcher) settle(p *piece) (bool, error) {
 		}
 		return err == nil, err
 	}
-	stored, err := b.g.Index.ByRef(b.ctx, v.SHA256)
+	stored, err := b.g.stored(b.ctx, v.SHA256)
 	if errors.Is(err, index.ErrNotFound) {
 		return false, nil
 	}

@@ -62,6 +62,7 @@ type Ingester struct {
 
 	book     *price.Book // Prices and what facts add, once Adopt has read them
 	building *Building
+	missing  map[string]bool // packs that the index knew and that were not there, once Adopt has looked
 
 	mu     sync.Mutex
 	unread map[index.VersionKey]error // stored originals that could not be read: each is tried and told once
@@ -141,6 +142,10 @@ func (g *Ingester) run(ctx context.Context, roots []Root) (*Report, error) {
 		} else if err != nil {
 			return report, err
 		}
+	}
+	for _, name := range sortedKeys(g.missing) {
+		err := fmt.Errorf("pack %s is missing: %w", name, blob.ErrCorrupt)
+		report.Problems = append(report.Problems, FileError{Stage: "adopt", Reason: err.Error(), Err: err})
 	}
 	around, err := g.around(ctx, roots)
 	if err != nil {

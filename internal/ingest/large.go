@@ -57,7 +57,7 @@ func (st *stored) wholeCopy() (bool, error) {
 		return false, errChanged
 	}
 	ref := blob.Ref(h.Sum(nil))
-	if _, err := st.s.g.Index.ByRef(st.ctx, ref); errors.Is(err, index.ErrNotFound) {
+	if _, err := st.s.g.stored(st.ctx, ref); errors.Is(err, index.ErrNotFound) {
 		return false, nil
 	} else if err != nil {
 		return false, err

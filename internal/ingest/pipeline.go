@@ -298,7 +298,7 @@ func (s *scan) hasContent(ref blob.Ref, size int64) bool {
 	if known || fresh || !s.hasSize(size) {
 		return known
 	}
-	_, err := s.g.Index.ByRef(context.Background(), ref)
+	_, err := s.g.stored(context.Background(), ref)
 	return err == nil
 }
 
