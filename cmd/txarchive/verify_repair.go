@@ -142,8 +142,7 @@ func (w *repairing) missing(ctx context.Context, r *repair.Repair) error {
 	for _, p := range lost {
 		r.Missing = append(r.Missing, p.Name)
 	}
-	if errors.Is(err, backup.ErrNoSnapshot) || errors.Is(err, blob.ErrCorrupt) {
-		w.app.log.WarnContext(ctx, "the backup cannot say what the archive lacks", "err", err)
+	if errors.Is(err, backup.ErrNoSnapshot) {
 		return nil
 	}
 	return err

@@ -43,7 +43,7 @@ func (b *Backup) lost(ctx context.Context, in Source, listed, before []Pack) ([]
 			return nil, nil
 		}
 		m, err := manifest(ctx, in, p.Name, func(*blob.Version) bool { return false })
-		if err != nil {
+		if err != nil && !unreadable(err) {
 			return nil, err
 		}
 		for _, name := range m.Replaces {
@@ -115,7 +115,7 @@ func (b *Backup) ask(ctx context.Context, in Source, listed []Pack, gone map[str
 			}
 			return false
 		})
-		if err != nil {
+		if err != nil && !unreadable(err) {
 			return err
 		}
 		for _, f := range m.Facts {
@@ -143,7 +143,7 @@ func (b *Backup) recall(ctx context.Context, g *goner, wanted map[chain][]*conte
 		}
 		return false
 	})
-	if errors.Is(err, blob.ErrNotFound) || errors.Is(err, blob.ErrCorrupt) {
+	if unreadable(err) {
 		return nil // the backup has lost it too: verify says so, and nothing can be done here
 	}
 	g.facts, g.alone = len(m.Facts), map[fact]bool{}
@@ -177,6 +177,11 @@ func (c *content) whole() bool {
 		}
 	}
 	return true
+}
+
+// unreadable says that a pack is damaged or not there, so that it tells nothing.
+func unreadable(err error) bool {
+	return errors.Is(err, blob.ErrCorrupt) || errors.Is(err, blob.ErrNotFound)
 }
 
 func manifest(ctx context.Context, in Source, name string, keep pack.Keep) (m blob.Manifest, err error) {
