@@ -66,8 +66,8 @@ func (b *Backup) lost(ctx context.Context, in Source, listed, before []Pack) ([]
 type goner struct {
 	Pack
 	contents []*content
-	facts    int           // that it tells of
-	alone    map[fact]bool // those of them that nobody else tells of
+	facts    int  // that it tells of
+	told     bool // of some of them others tell too
 }
 
 type chain struct {
@@ -97,9 +97,9 @@ func (b *Backup) ask(ctx context.Context, in Source, listed []Pack, gone map[str
 	for _, p := range listed {
 		present[p.Name] = true
 	}
-	wanted := map[chain][]*content{}
-	for _, name := range slices.Sorted(maps.Keys(gone)) {
-		if err := b.recall(ctx, gone[name], wanted); err != nil {
+	wanted, facts := map[chain][]*content{}, map[fact][]*goner{}
+	for _, g := range gone {
+		if err := b.recall(ctx, g, wanted, facts); err != nil {
 			return err
 		}
 	}
@@ -120,8 +120,8 @@ func (b *Backup) ask(ctx context.Context, in Source, listed []Pack, gone map[str
 		}
 		for _, f := range m.Facts {
 			graves.Add(f, p.Name)
-			for _, g := range gone {
-				delete(g.alone, fact{f.Kind, f.Key})
+			for _, g := range facts[fact{f.Kind, f.Key}] {
+				g.told = true
 			}
 		}
 	}
@@ -130,7 +130,7 @@ func (b *Backup) ask(ctx context.Context, in Source, listed []Pack, gone map[str
 }
 
 // recall reads what a pack stored from the backup.
-func (b *Backup) recall(ctx context.Context, g *goner, wanted map[chain][]*content) error {
+func (b *Backup) recall(ctx context.Context, g *goner, wanted map[chain][]*content, facts map[fact][]*goner) error {
 	m, err := manifest(ctx, b.packs, g.Name, func(v *blob.Version) bool {
 		c := content{Version: *v}
 		for _, e := range v.Extents {
@@ -146,9 +146,10 @@ func (b *Backup) recall(ctx context.Context, g *goner, wanted map[chain][]*conte
 	if unreadable(err) {
 		return nil // the backup has lost it too: verify says so, and nothing can be done here
 	}
-	g.facts, g.alone = len(m.Facts), map[fact]bool{}
+	g.facts = len(m.Facts)
 	for _, f := range m.Facts {
-		g.alone[fact{f.Kind, f.Key}] = true
+		key := fact{f.Kind, f.Key}
+		facts[key] = append(facts[key], g)
 	}
 	return err
 }
@@ -160,7 +161,7 @@ func (g *goner) isElsewhere(graves *blob.Graveyard) bool {
 			return false
 		}
 	}
-	return len(g.contents) > 0 || g.facts == 0 || len(g.alone) < g.facts
+	return len(g.contents) > 0 || g.facts == 0 || g.told
 }
 
 // whole says whether others have all that is stored.
