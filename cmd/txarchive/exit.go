@@ -63,7 +63,7 @@ func partial(text, hint string) error { return &failure{code: exitPartial, text:
 func refused(text, hint string) error { return &failure{code: exitRefused, text: text, hint: hint} }
 
 // hintFull is what to do about a full disk.
-const hintFull = "make room and run the command again: it goes on where it was, and nothing that was stored is lost"
+const hintFull = "make room and run the command again: nothing that was stored is lost"
 
 // hintDamaged is what to do about packs that could not be read while others were.
 const hintDamaged = "`txarchive verify` names what is damaged; `txarchive verify --repair` saves the rest, and takes it from its source or, with --from, from a backup"

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -313,4 +314,23 @@ func TestKilledCommands(t *testing.T) {
 		})
 	}
 	t.Logf("%d kills", total)
+}
+
+// TestRestoreFullDisk holds that a restore ends when the disk is full, and does not name every file that is left.
+func TestRestoreFullDisk(t *testing.T) {
+	dir, to := filled(t), t.TempDir()
+	var out, errs bytes.Buffer
+	a := &app{in: strings.NewReader(""), out: &out, err: &errs, now: time.Now, log: slog.New(slog.DiscardHandler),
+		getenv: func(key string) string { return map[string]string{"TXARCHIVE_DIR": dir}[key] },
+		fault: func(op, _ string) error {
+			if op == disk.OpWrite {
+				return syscall.ENOSPC
+			}
+			return nil
+		}}
+	code := execute(t.Context(), a, []string{"restore", "--all", "--to", to})
+	if named := strings.Count(errs.String(), "failed: "); code != exitUnexpected || named == 0 || named > max(2, runtime.GOMAXPROCS(0)) ||
+		!strings.HasSuffix(errs.String(), "hint: "+hintFull+"\n") {
+		t.Errorf("exit %d, %d files are named\n%s", code, named, &errs)
+	}
 }

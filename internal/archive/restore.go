@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -72,7 +73,8 @@ var errChoice = errors.New("say what to restore: all, a source, a run or paths")
 
 // Restore writes originals as <to>/<source>/<path>, byte for byte, with mtime and permissions, and nothing outside of
 // To. Names that would lead elsewhere are escaped (%2E%2E for ".."). A file gets its name only when its SHA-256 was
-// right. One bad file never stops the others: each is reported, one at a time and in no order, and the error sums up.
+// right. One bad file never stops the others: each is reported, one at a time and in no order, and the error sums up. A full
+// disk stops all.
 //
 // Errors: index.ErrNotFound when nothing is meant, or nothing by one of the paths, blob.ErrCorrupt when bytes are damaged, fs.ErrExist when only
 // other files stood in the way.
@@ -104,6 +106,7 @@ type restorer struct {
 	names   *names
 	met     []bool // which of opts.Paths mean any original
 
+	stop    context.CancelCauseFunc
 	mu      sync.Mutex
 	report  func(Restored)
 	total   int
@@ -146,6 +149,8 @@ type job struct {
 
 // run hands the originals to a few workers.
 func (r *restorer) run(ctx context.Context) error {
+	ctx, r.stop = context.WithCancelCause(ctx)
+	defer r.stop(nil)
 	jobs := make(chan job)
 	var workers sync.WaitGroup
 	for range max(2, runtime.GOMAXPROCS(0)) {
@@ -239,6 +244,9 @@ func (r *restorer) done(d Restored) {
 	}
 	if d.Err != nil && (r.first == nil || graver(d.Err, r.first)) {
 		r.first = d.Err
+	}
+	if errors.Is(d.Err, syscall.ENOSPC) || errors.Is(d.Err, syscall.EDQUOT) {
+		r.stop(d.Err)
 	}
 	if r.report != nil {
 		r.report(d)
