@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -65,8 +66,12 @@ func (p *pager) Write(b []byte) (int, error) {
 func (p *pager) start() {
 	cmd := exec.Command("sh", "-c", p.command)
 	cmd.Stdout, cmd.Stderr = p.to, os.Stderr
-	if _, set := os.LookupEnv("LESS"); !set { // as git has it: leave when all fits, show colors, keep what was shown
-		cmd.Env = append(os.Environ(), "LESS=FRX")
+	cmd.Env = os.Environ()
+	for _, e := range []string{"LESS=FRX", "LESSCHARSET=utf-8"} { // leave when all fits, show colors, keep what was shown; and UTF-8 in every locale
+		name, _, _ := strings.Cut(e, "=")
+		if _, set := os.LookupEnv(name); !set {
+			cmd.Env = append(cmd.Env, e)
+		}
 	}
 	pipe, err := cmd.StdinPipe()
 	if err == nil {

@@ -52,6 +52,19 @@ func TestPager(t *testing.T) {
 	}
 }
 
+// TestPagerUTF8 holds that less shows UTF-8 in every locale, unless somebody wants otherwise.
+func TestPagerUTF8(t *testing.T) {
+	dir, env := filled(t), map[string]string{"PAGER": "echo $LESSCHARSET; cat >/dev/null"}
+	t.Setenv("LESSCHARSET", "latin1")
+	if _, screen := onTerminal(t, dir, env, "list"); !strings.HasPrefix(screen, "latin1\n") {
+		t.Errorf("what was set is another: %q", screen)
+	}
+	must(t, os.Unsetenv("LESSCHARSET"))
+	if _, screen := onTerminal(t, dir, env, "list"); !strings.HasPrefix(screen, "utf-8\n") {
+		t.Errorf("%q", screen)
+	}
+}
+
 // TestPagerMessages holds that messages come after the page, and errors as they are.
 func TestPagerMessages(t *testing.T) {
 	dir := filled(t)
