@@ -22,6 +22,11 @@ var (
 	columns = regexp.MustCompile(`(?m)(^|\S)  +`)
 )
 
+// alike is a text without what may be another way each time.
+func alike(s string) string {
+	return columns.ReplaceAllString(varies.ReplaceAllString(s, " N"), "$1  ")
+}
+
 // TestTutorial runs the session of docs/tutorial.md with the real program and compares; -update writes what it prints.
 func TestTutorial(t *testing.T) {
 	b, err := os.ReadFile(tutorialDoc)
@@ -69,9 +74,8 @@ func compareTutorial(t *testing.T, doc string, commands, said []string) {
 		}
 		return "```\n" + out.String() + "```\n"
 	})
-	same := func(s string) string { return columns.ReplaceAllString(varies.ReplaceAllString(s, " N"), "$1  ") }
 	switch {
-	case same(got) == same(doc):
+	case alike(got) == alike(doc):
 	case *update:
 		must(t, os.WriteFile(tutorialDoc, []byte(got), 0o644))
 	default:
