@@ -33,7 +33,7 @@ func newSQLCommand(a *app) *cobra.Command {
 			"statements, with history and completion (.help helps there). docs/sql.md describes the views: v_runs,\n" +
 			"v_conversations, v_steps, v_events, v_tool_calls, v_usage, v_receipts, v_links, v_files, v_problems, v_cost_daily; and\n" +
 			"the functions event_text(id), event_json(id), call_input(id), call_output(id), receipt_json(id). Nothing can be\n" +
-			"changed, attached or loaded." + exits("2 also: the statement is wrong or not allowed", "7 stopped at a limit", "10 no archive"),
+			"changed, attached or loaded." + exits("also 2 when the statement is wrong or not allowed", "7 stopped at a limit", "10 no archive"),
 		Example: "  txarchive sql 'SELECT format, count(*) FROM v_runs GROUP BY 1'\n" +
 			"  txarchive sql --param tool=Bash 'SELECT event_id, event_text(event_id) FROM v_tool_calls WHERE tool = :tool LIMIT 5'\n" +
 			"  txarchive sql --param least:=1000 'SELECT run_id FROM v_runs WHERE events > :least'\n" +

@@ -160,8 +160,9 @@ func (f *usageFilter) node(n query.Node) (string, []any, error) {
 			f.conv = f.conv || where.Reads(column, "c")
 			return column + " " + n.Op + " ?", []any{n.Value}, nil
 		}
+		return "", nil, &index.UnsupportedError{What: n.String(), Why: "requests have no such number", Hint: "cost is filtered by cost, tokens, input, output and events; txarchive list takes all of them"}
 	}
-	return "", nil, &index.UnsupportedError{What: n.String(), Why: "usage has no such thing: filter it by fields, numbers and times", Hint: "words stand in events: txarchive list WORDS finds the runs"}
+	return "", nil, &index.UnsupportedError{What: n.String(), Why: "cost is of requests, and they have no text", Hint: "filter by fields and times (model:gpt-5, on:today); txarchive list WORDS finds runs by their text"}
 }
 
 func (f *usageFilter) join(of []query.Node, op string) (string, []any, error) {
