@@ -26,8 +26,8 @@ func newBackupCommand(a *app) *cobra.Command {
 		Long: "Copy the packs that DIR lacks, read each back and compare it with its hashes, and write down which packs make up the\n" +
 			"archive now. Packs never change, so each is copied once. Others may read and write the archive meanwhile. DIR must\n" +
 			"be missing, empty or a backup of this archive; best on another disk. docs/backup.md says how to get back from it.\n\n" +
-			"Without --keep-last and --keep-within all backups stay. With either, one that neither keeps goes, and with it the packs\n" +
-			"that no other has. What prune and gc have taken away stays in older backups until they go." +
+			"Without --keep-last and --keep-within all backups stay. With either, a backup that neither keeps goes, with the packs\n" +
+			"that no other needs. What prune and gc have taken away stays in older backups until they go." +
 			exits("5 packs of the archive are damaged or missing; all others were copied", "8 DIR is something else", "10 no archive", "11 another backup is at work"),
 		Example: "  txarchive backup /mnt/backup/transcripts\n  txarchive backup /mnt/backup/transcripts --keep-last 14 --keep-within 60d\n" +
 			"  txarchive backup verify /mnt/backup/transcripts --full\n  txarchive backup restore /mnt/backup/transcripts --to ~/again",

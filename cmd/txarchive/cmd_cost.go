@@ -35,11 +35,11 @@ func newCostCommand(a *app) *cobra.Command {
 		Short: "Say what was spent, and why",
 		Long: "Add up tokens and cost by day and model, or by any of " + strings.Join(cost.Keys[:8], ", ") + ",\n" +
 			strings.Join(cost.Keys[8:], ", ") + ", in any order. A query filters\n" +
-			"(docs/query-language.md: format:awf, flow:build, after:7d). All time counts unless told otherwise. What has no\n" +
+			"(docs/query-language.md: format:awf, flow:build, after:7d). Without dates it covers all time. What has no\n" +
 			"cost is shown as - (null in JSON), never as 0, and named below the totals. docs/cost.md has the rules.\n\n" +
 			"--explain lists every usage record in a figure: the line of the original, the row of the price table, the\n" +
 			"arithmetic, and the records that were left out. It takes the id of a run, conversation, event or usage record,\n" +
-			"a row (day=2026-11-20,model=gpt-5; nothing after = is what states none), or: all." +
+			"a row (day=2026-11-20,model=gpt-5; nothing after = is what has no value), or: all." +
 			exits("4 no such thing", "6 the budget is crossed", "10 no archive"),
 		Example: "  txarchive cost\n  txarchive cost --by month,project --since 2026-01\n  txarchive cost --by step flow:build after:7d\n" +
 			"  txarchive cost --json --by model | jq .totals.cost_microusd\n  txarchive cost --explain r7sk2            where a figure comes from\n" +

@@ -28,12 +28,12 @@ func newForgetCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forget --match PATTERN",
 		Short: "Remove a leaked secret from everything that the archive owns",
-		Long: "Find a text, or a /regular expression/, wherever it stands in the archive: in originals, also escaped as JSON or inside\n" +
+		Long: "Find a text, or a /regular expression/, anywhere in the archive: in originals, even escaped as JSON or inside\n" +
 			"gzip, zstd and SQLite, in names, in tags and other facts, in the index and in every other file. With --apply marks of\n" +
-			"the same length take its place, versions that cannot be marked go as a whole, packs and index are written anew, packs\n" +
-			"with it that a repair has kept in quarantine go, and then every byte of the archive is searched to prove that nothing\n" +
+			"the same length take its place, versions that cannot be marked go as a whole, packs and index are written anew,\n" +
+			"quarantined packs that hold it go, and then every byte of the archive is searched to prove that nothing\n" +
 			"is left. The secret itself is never printed. Sources and backups are not touched. Docs: docs/forget.md." +
-			exits("4 it is nowhere", "7 something holds it still", "8 refused: not confirmed", "10 no archive", "11 another txarchive is writing"),
+			exits("4 it is nowhere", "7 something still holds it", "8 refused: not confirmed", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive forget --match-file secret.txt               where it stands\n" +
 			"  pass show token | txarchive forget --match-file - --apply --yes\n" +
 			"  txarchive forget --match '/sk-[A-Za-z0-9]{20,}/' --apply",

@@ -21,9 +21,9 @@ func newGCCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "Give back the space of what was pruned, and merge small packs",
-		Long: "Rewrite packs without the bytes of what was pruned, put many small packs together, and give free space in the index\n" +
-			"back. What is pruned can be taken back until gc has run: --grace 7d leaves alone what was pruned less than seven days\n" +
-			"ago. Without it, all goes now. A gc that was stopped goes on with the next one. Docs: docs/gc.md." +
+		Long: "Rewrite packs without the bytes of what was pruned, merge small packs, and give back free space in the index. A\n" +
+			"prune can be undone until gc has run: --grace 7d leaves alone what was pruned less than seven days ago. Without it,\n" +
+			"everything that was pruned goes now. After an interruption the next gc goes on. Docs: docs/gc.md." +
 			exits("5 packs are damaged or missing", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive gc --dry-run\n  txarchive gc --grace 7d\n" +
 			"  txarchive gc --grace 7d --max-unused 10% --max-time 5m      every night\n  txarchive gc --json | jq .freed_bytes",

@@ -17,7 +17,7 @@ import (
 func newHoldCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hold",
-		Short: "Keep runs for a reason, until a day",
+		Short: "Keep runs for a reason, until a date",
 		Long: "Hold runs: no policy and no prune touches them until the hold is released or expires. A run may have several holds, told\n" +
 			"apart by name. Holds are kept in the packs, like the originals." +
 			exits("4 no such run or hold", "10 no archive", "11 another txarchive is writing"),

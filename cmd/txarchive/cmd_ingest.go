@@ -33,11 +33,11 @@ func newIngestCommand(a *app) *cobra.Command {
 		Use:   "ingest [DIR|FILE...]",
 		Short: "Take what is new in directories into the archive",
 		Long: "Scan directories and take every file of the formats that txarchive knows, and all that lies beside them.\n" +
-			"Running it again takes only what is new: of a file that has grown its new end, of one that was rewritten the\n" +
-			"whole as a new version. Sources are only read. A missing or empty archive directory becomes an archive.\n" +
-			"Of a FILE nothing else of its directory is taken, now or later. A zip that ChatGPT or Claude.ai sent is read as it is.\n\n" +
+			"Running it again takes only what is new: the new end of a file that has grown, a new version of one\n" +
+			"that was rewritten. Sources are only read. A missing or empty archive directory becomes an archive.\n" +
+			"With a FILE, nothing else of its directory is taken, now or later. A zip from ChatGPT or Claude.ai is read as it is.\n\n" +
 			"Without DIR all sources are scanned; see `txarchive source`. As long as there are none, what `txarchive source discover`\n" +
-			"finds is followed, and what formats know below the current directory." +
+			"finds is followed, and the run directories below the current one." +
 			exits("3 finished, some files had problems", "4 no such directory", "11 another txarchive is writing", "130 interrupted: what was stored is kept"),
 		Example: "  txarchive ingest ~/.local/share/awf ./swarm/runs\n  txarchive ingest                     all sources again\n" +
 			"  txarchive ingest --dry-run DIR       what would be taken\n  txarchive ingest --json DIR | jq .new",

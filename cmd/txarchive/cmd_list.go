@@ -29,7 +29,7 @@ func newListCommand(a *app) *cobra.Command {
 		Short: "List runs, or conversations",
 		Long: "List the runs of the archive, the latest first, or those that a query asks for: docs/query-language.md describes it.\n" +
 			"--format-name, --source, --project and --status are short for fields of it and take its values: lists with commas\n" +
-			"and stars. A table shows 50 rows unless told otherwise; csv, json, ndjson and markdown are whole, with costs in\n" +
+			"and stars. A table shows 50 rows by default; csv, json, ndjson and markdown show all, with costs in\n" +
 			"millionths of a dollar and times in UTC." +
 			exits("4 no such run", "10 no archive"),
 		Example: "  txarchive list\n  txarchive list after:7d outcome:failed --sort cost\n  txarchive list NOT is:child                    without those of sub-agents, as stats counts runs\n  txarchive list --format-name awf,chibi --columns run,started,title\n" +

@@ -34,8 +34,8 @@ type nightlyOptions struct {
 
 const nightlyHelp = `Take what is new in all sources, prune by the policy that was applied to the archive last, if there is one, give back
 the space of what was pruned longer ago than --grace, read a share of the packs again so that every byte is read within
---verify-days, tidy the index, and back up if --backup says where to. Each step is on its own: one that fails does not
-keep the next from running, and what became of each is printed, and remembered for ` + "`status`" + `. It may be run as often
+--verify-days, tidy the index, and back up if --backup says where to. A step that fails does not keep the
+next from running; how each went is printed, and kept for ` + "`status`" + `. It may be run as often
 as you like, while others search, and after any crash.
 
 ` + "`txarchive schedule install`" + ` runs it every night.`

@@ -20,7 +20,7 @@ func newPinCommand(a *app) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "pin [RUN...]",
-		Short: "Keep runs for ever; without RUN list those",
+		Short: "Keep runs for ever; without RUN list them",
 		Long: "Pin runs: no policy and no prune touches them until `txarchive unpin`. Pins are kept in the packs, like the originals." +
 			exits("4 no such run", "10 no archive", "11 another txarchive is writing"),
 		Example:           "  txarchive pin r7sk2 --reason 'the demo'\n  txarchive pin\n  txarchive list is:pinned",

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/policy"
 )
 
@@ -124,6 +125,9 @@ func runPolicyExplain(ctx context.Context, a *app, file, id string) error {
 		return err
 	}
 	d, r, err := pruner.Explain(ctx, p, run)
+	if errors.Is(err, index.ErrNotFound) {
+		return notFound(fmt.Sprintf("nothing of the run %s is in the archive: it was pruned, or others only name it", run), "txarchive show "+run)
+	}
 	if err != nil {
 		return err
 	}

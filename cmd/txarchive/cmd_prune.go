@@ -42,7 +42,7 @@ func newPruneCommand(a *app) *cobra.Command {
 			"Pruned runs leave the index at once and can come back (--undo) until `txarchive gc` takes their bytes. What they\n" +
 			"cost stays in all totals. Pins and holds always win. Sources are never touched, and what was pruned is not\n" +
 			"ingested again.\n\n" +
-			"Without --yes or --apply nothing is done, unless it is asked for on a terminal. docs/retention.md tells the whole story." +
+			"Without --yes or --apply it asks on a terminal, and elsewhere does nothing. docs/retention.md has the details." +
 			exits("4 no such run, or nothing to undo", "8 refused: an empty policy, an emptied group, a plan that is out of date, gc was there first", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive prune --policy keep.yaml                    the plan, with a reason for every run\n  txarchive prune --policy keep.yaml --yes              apply it\n" +
 			"  txarchive prune --query 'before:90d outcome:failed' --plan plan.json\n  txarchive prune --apply plan.json                     exactly that plan, or nothing\n" +

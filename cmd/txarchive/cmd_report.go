@@ -20,8 +20,8 @@ import (
 func newReportCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report",
-		Short: "Run reports that have a name, and compare two times",
-		Long: "Run reports that have a name: those of the program, and your own, which are kept in the packs, like the originals, and\n" +
+		Short: "Run named reports, and compare two periods",
+		Long: "Run named reports: the built-in ones, and your own, which are kept in the packs, like the originals, and\n" +
 			"are the same on every machine. `report diff` says what changed between two periods or two archives, and why." +
 			exits("4 no such report", "7 stopped at a limit", "10 no archive"),
 		Example: "  txarchive report list\n  txarchive report run tool-errors --param since=2026-11-01\n  txarchive report diff 2026-10 2026-11\n" +

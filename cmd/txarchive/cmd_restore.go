@@ -34,14 +34,13 @@ func newRestoreCommand(a *app) *cobra.Command {
 		Short: "Get original files back, byte for byte",
 		Long: "Write original files below a directory as DIR/SOURCE/PATH, with their bytes, times and modes. Say which: --all, a\n" +
 			"--source, a --run, or paths, those on this machine (/home/ada/.codex/...) too. With --in-place they go where they came\n" +
-			"from. Files that are there already with other content are left alone unless --overwrite; what --dry-run would write it\n" +
-			"says, and writes nothing.\n\n" +
+			"from. Files that are there already with other content are left alone unless --overwrite; --dry-run says what would be\n" +
+			"written, and writes nothing.\n\n" +
 			"--at gives the state that was archived at a time: of each file the version that it had then, as far as it had grown.\n" +
-			"A date means its end. Of what gc has merged since, the times of the files themselves say which it was.\n\n" +
+			"A date means its end.\n\n" +
 			"An original that has lost bytes by damage fails. With --damaged what is left of it is written beside the others as\n" +
-			"NAME@damaged, each byte where it stood and zeros for those that are lost; which these are is said. It still counts as\n" +
-			"failed." +
-			exits("4 nothing by one of the names; what others mean is restored", "5 some originals are damaged, all others were restored", "8 files are in the way", "10 no archive"),
+			"NAME@damaged, each byte where it stood and zeros for those that are lost; it says which. It still counts as failed." +
+			exits("4 nothing has one of the names; the others are restored", "5 some originals are damaged, all others were restored", "8 files are in the way", "10 no archive"),
 		Example: "  txarchive restore --all --to /tmp/back\n  txarchive restore --run r7sk2 --to .\n  txarchive restore --source awf --dry-run --to /tmp/back\n" +
 			"  txarchive restore awf/storage/audit.jsonl --version 1 --to /tmp/old\n  txarchive restore --source claude-code --in-place --dry-run\n" +
 			"  txarchive restore --all --at 2026-11-20T08:00 --to /tmp/then\n" +
@@ -285,6 +284,9 @@ func (a *app) printRestored(o restoreOptions, sum *restoreSum) {
 	where := line(o.To)
 	if o.inPlace {
 		where = "where they came from"
+		if sum.Files == 1 {
+			where = "where it came from"
+		}
 	}
 	fmt.Fprintf(a.out, "%s (%s) %s %s", plural(sum.Files, "file", "files"), size(sum.Bytes), verb, where)
 	if sum.Unchanged > 0 {

@@ -48,7 +48,7 @@ func newScheduleCommand(a *app) *cobra.Command {
 			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleShow(cmd.Context(), a, &o) }},
 		&cobra.Command{Use: "status", Short: "Say when the nightly job runs next, and how the last one went", Args: takes(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleStatus(cmd.Context(), a, &o) }},
-		&cobra.Command{Use: "remove", Short: "Have it run no longer", Args: takes(0, 0),
+		&cobra.Command{Use: "remove", Short: "Stop running it", Args: takes(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return runScheduleRemove(cmd.Context(), a, &o) }})
 	return cmd
 }

@@ -28,8 +28,8 @@ func newShowCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Read a run, a conversation or an event",
-		Long: "Show a run, a conversation or an event by its id, or by as much of the beginning of it as no other has. Native ids\n" +
-			"do as well, in full. Tool calls are cut short unless --tools full." +
+		Long: "Show a run, a conversation or an event by its id, or by a beginning that no other id has. Native ids work as well,\n" +
+			"in full. Tool calls are cut short unless --tools full." +
 			exits("4 no such id", "5 the original is damaged", "10 no archive"),
 		Example: "  txarchive show c4f09                       a conversation\n  txarchive show c4f09:17 -C 3               an event with three around it\n" +
 			"  txarchive show c4f09 --last 10 --tools full\n  txarchive show r7sk2 --timeline            steps, log and transcripts of a run in the order of time\n" +

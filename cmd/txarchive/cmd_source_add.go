@@ -29,11 +29,11 @@ func newSourceAddCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add DIR|FILE|PROGRAM",
 		Short: "Follow a directory, or what a program keeps, without taking anything yet",
-		Long: "DIR is a directory. Of a FILE nothing else of its directory is followed. PROGRAM is one of " + strings.Join(all.Programs(), ", ") + ":\n" +
-			"all its default places that are there are followed, and those that its environment variables name. A directory\n" +
+		Long: "DIR is a directory. With a FILE, nothing else of its directory is followed. PROGRAM is one of " + strings.Join(all.Programs(), ", ") + ":\n" +
+			"all its default places that exist are followed, and those that its environment variables name. A directory\n" +
 			"called like a program is ./NAME.\n\n" +
-			"Of files that were copied from another machine --host says which: runs in them are shown with it. What both\n" +
-			"machines have counts once." +
+			"--host names the machine that files were copied from; their runs are shown with it. What is on two machines\n" +
+			"counts once." +
 			exits("4 no such directory, or nothing of the program", "8 refused", "11 another txarchive is writing"),
 		Example: "  txarchive source add claude-code\n  txarchive source add --name work --exclude 'clients/' /mnt/work/swarm\n" +
 			"  txarchive source add codex --home /mnt/laptop/home/ada --host laptop",

@@ -23,7 +23,7 @@ func newSourceExcludeCommand(a *app) *cobra.Command {
 			"source's directory; * and ? stand for characters of one name, ** for directories, [a-z] for one character, {a,b}\n" +
 			"for one of several; a slash at the end means directories only. What lies in a directory that is left out is left\n" +
 			"out with it.\n\n" +
-			"Nothing of it is read any more, by nightly neither. What was stored of it before stays, and can be searched:\n" +
+			"Nothing of it is read any more, not even by nightly. What was stored of it before stays, and can be searched:\n" +
 			"`txarchive prune --query` and `txarchive forget` take it out." +
 			exits("4 no such source or pattern", "8 refused", "10 no archive", "11 another txarchive is writing"),
 		Example: "  txarchive source exclude claude-code '/-home-ada-clients-*/'\n  txarchive source exclude swarm '/experiments/**/llm' '*.tmp'\n" +

@@ -17,9 +17,9 @@ func newStatsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count what the archive holds",
-		Long: "Count files, runs, events, tokens and problems, in all and for each format. What counts is said in docs/formats/.\n" +
-			"Sums are of what originals state; what none states adds nothing. A sub-agent is no run of its own here; `list` has\n" +
-			"it as one. Files that are kept and not read (locks, configuration) belong to no format and are in the total alone." + exits("10 no archive"),
+		Long: "Count files, runs, events, tokens and problems, in total and for each format; docs/formats/ says what counts. Sums\n" +
+			"are of what originals state. Sub-agents are not counted as runs here; `list` has them. Files that are kept but not\n" +
+			"read (locks, configuration) belong to no format and are in the total only." + exits("10 no archive"),
 		Example: "  txarchive stats\n  txarchive stats --storage\n  txarchive stats --json | jq .totals.events",
 		Args:    takes(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStats(cmd.Context(), a, storage) },

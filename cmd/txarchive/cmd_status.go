@@ -28,7 +28,7 @@ func newStatusCommand(a *app) *cobra.Command {
 		Use:   "status",
 		Short: "Say how fresh the archive is, source by source, and what needs attention",
 		Long: "Say of each source where it is, when it was last scanned, when something new was last stored of it and what had\n" +
-			"problems; what stands there and is not archived yet, and what its program will delete before the next nightly run (by\n" +
+			"problems; what is there and not archived yet, and what its program will delete before the next nightly run (by\n" +
 			"names, sizes and times of files, none is opened; --no-scan leaves this out); how the last nightly run went and when the\n" +
 			"next is due; how much of the packs was read again lately; and what the archive takes on disk and how it grows.\n\n" +
 			"With --max-age it ends in exit code 6 when a source that is followed was not scanned for so long, or when nothing was\n" +

@@ -21,7 +21,7 @@ func newTreeCommand(a *app) *cobra.Command {
 		Use:   "tree ID|GROUP",
 		Short: "Show a run with its sub-runs",
 		Long: "Show the tree that a run, or each run of a group, belongs to: which run started which, with status, tokens and cost.\n" +
-			"Sub-runs that were announced and never found are shown as such. What stands in the tree already is shown once." +
+			"Sub-runs that were announced and never found are shown as such. What is in the tree twice is shown once." +
 			exits("4 no such run", "10 no archive"),
 		Example:           "  txarchive tree r7sk2\n  txarchive tree r7sk2 --down              without what is above it\n  txarchive tree r7sk2 --kinds parent,fork,reference,message",
 		Args:              takes(1, 1),

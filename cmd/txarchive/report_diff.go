@@ -31,9 +31,9 @@ func newReportDiffCommand(a *app) *cobra.Command {
 		Use: "diff A B [QUERY...]", Short: "Say what changed between two periods or two archives, and why",
 		Long: "Compare what was spent in A with what was spent in B, group by group, the largest change first. Each is a period (2026-10,\n" +
 			"last-month, 2026-10-01..2026-10-15, 7d; all is everything) or the directory of an archive: a backup that was restored is an\n" +
-			"earlier state of this one. A change of cost is parted into what other numbers of tokens alone would have made of it (volume)\n" +
-			"and the rest (rate: another model, price or share of the cache); runs that are new or gone and prices that are others are told\n" +
-			"below." + exits("4 no such directory", "10 no archive"),
+			"earlier state of this one. A change of cost is split into what the change in tokens alone would have made (volume)\n" +
+			"and the rest (rate: another model, price or share of the cache); runs that are new or gone and prices that have changed\n" +
+			"are listed below." + exits("4 no such directory", "10 no archive"),
 		Example: "  txarchive report diff last-month this-month\n  txarchive report diff 2026-10 2026-11 --by project,model\n" +
 			"  txarchive report diff 2026-11-01..2026-11-07 2026-11-08..2026-11-14 format:codex\n  txarchive report diff /mnt/backup/archive ~/.local/share/txarchive",
 		Args: takes(2, many),
