@@ -242,6 +242,8 @@ func (a *app) fieldValues(ctx context.Context, store *archive.Archive, field, ty
 	switch field {
 	case "format":
 		return distinct(formatNames(), func(s string) string { return s }, typed, nil)
+	case "role":
+		return distinct([]string{"user", "assistant", "system", "tool"}, func(s string) string { return s }, typed, nil)
 	case "source":
 		sources, err := ingest.Sources(ctx, store.Index())
 		if err != nil {

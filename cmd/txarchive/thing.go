@@ -44,7 +44,12 @@ func find(ctx context.Context, store *archive.Archive, id string) (thing, error)
 	found, err := one()
 	if errors.Is(err, index.ErrNotFound) {
 		if found, err = other(); errors.Is(err, index.ErrNotFound) {
-			return thing{}, notFound(fmt.Sprintf("there is no run, conversation or event %q", id), "`txarchive search WORDS` shows ids; any beginning that no other id has will do")
+			hint := "`txarchive search WORDS` shows ids; any beginning that no other id has will do"
+			before, _, _ := strings.Cut(id, ":")
+			if r, err := store.Index().Run(ctx, before); err == nil {
+				hint = "events are numbered by conversation, not by run: `txarchive show " + r.ID + "` names them"
+			}
+			return thing{}, notFound(fmt.Sprintf("there is no run, conversation or event %q", id), hint)
 		}
 	}
 	if errors.Is(err, index.ErrAmbiguous) {
