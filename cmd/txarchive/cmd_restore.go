@@ -73,7 +73,7 @@ func newRestoreCommand(a *app) *cobra.Command {
 func (o *restoreOptions) check(a *app) error {
 	switch {
 	case o.To == "" && !o.inPlace:
-		return usage("where to?", "--to DIR")
+		return usage("where to?", "--to DIR, or --in-place")
 	case o.To != "" && o.inPlace:
 		return usage("--to and --in-place are two places", "leave out one")
 	case o.inPlace && o.AllVersions:
