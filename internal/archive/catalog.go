@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -24,8 +23,8 @@ type catalog struct {
 	span     atomic.Pointer[blob.Span] // manifests are read by several goroutines
 	limit    int
 	packs    map[string]*catalogPack
-	versions map[versionKey]*catalogVersion
-	bySum    []slot // sorted by their sums; made when it is first needed
+	versions map[blob.Chain]*catalogVersion
+	stock    pack.Stock // of the packs that are listed
 	graves   blob.Graveyard
 	losses   blob.Losses
 	diggers  map[string]bool   // packs that tell of tombstones and their retractions
@@ -39,26 +38,11 @@ type catalogPack struct {
 	name     string
 	size     int64
 	listed   bool
-	read     bool           // its manifest was read
-	replaced bool           // by another pack, which was read
-	stored   []pack.Content // by their places
-	first    blob.Name      // that its manifest tells of
+	read     bool // its manifest was read
+	replaced bool // by another pack, which was read
+	stored   pack.Contents
+	first    blob.Name // that its manifest tells of
 	last     blob.Name
-}
-
-// slot is a content in a pack.
-type slot struct {
-	pack *catalogPack
-	at   int
-}
-
-func (s slot) content() pack.Content { return s.pack.stored[s.at] }
-
-// versionKey tells versions apart, also those that two machines have given one name and number.
-type versionKey struct {
-	source, path string
-	number       int
-	root         blob.Ref
 }
 
 type catalogVersion struct {
@@ -70,17 +54,10 @@ type catalogVersion struct {
 	compared     bool          // with the index, which has a place for all of it
 }
 
-// catalogPart is an extent and where its bytes should stand.
+// catalogPart is an extent and whose manifest says so.
 type catalogPart struct {
-	offset, size int64
-	sum          blob.Ref
-	at           location
-	by           *catalogPack // whose manifest says so
-}
-
-type location struct {
-	pack *catalogPack
-	raw  int64
+	blob.Extent
+	by *catalogPack
 }
 
 // noLimit is the until of a catalog of everything.
@@ -90,7 +67,7 @@ var noLimit time.Time
 const catalogLimit = 1 << 17
 
 func newCatalog(span blob.Span, limit int, until time.Time) *catalog {
-	c := &catalog{limit: cmp.Or(limit, catalogLimit), until: until, packs: map[string]*catalogPack{}, versions: map[versionKey]*catalogVersion{},
+	c := &catalog{limit: cmp.Or(limit, catalogLimit), until: until, packs: map[string]*catalogPack{}, versions: map[blob.Chain]*catalogVersion{},
 		strings: map[string]string{}, diggers: map[string]bool{}}
 	c.span.Store(&span)
 	return c
@@ -161,7 +138,7 @@ func (a *Archive) versions(ctx context.Context, info blob.Info, of func(blob.Nam
 }
 
 func keeping(of func(blob.Name) bool) pack.Keep {
-	return func(v *blob.Version) bool { return of == nil || of(blob.Name{Source: v.Source, Path: v.Path}) }
+	return func(v *blob.Version) bool { return of == nil || of(v.Name()) }
 }
 
 func (a *Archive) reading(ctx context.Context, info blob.Info, read func(blob.Pack) (*pack.Reader, error)) (r *pack.Reader, err error) {
@@ -201,7 +178,7 @@ func (a *Archive) load(ctx context.Context, c *catalog, infos []blob.Info, read 
 	}
 	slices.SortFunc(again, func(a, b blob.Info) int { return cmp.Compare(a.Name, b.Name) })
 	c.span.Store(fresh.span.Load())
-	c.packs, c.versions, c.bySum, c.strings, c.again = fresh.packs, fresh.versions, nil, fresh.strings, false
+	c.packs, c.versions, c.strings, c.again = fresh.packs, fresh.versions, fresh.strings, false
 	c.graves, c.losses, c.diggers = fresh.graves, fresh.losses, fresh.diggers
 	return c.load(ctx, again, a.manifest, func(string, error) {})
 }
@@ -245,7 +222,12 @@ func (c *catalog) load(ctx context.Context, infos []blob.Info, read manifestFunc
 			return r.err
 		}
 	}
-	c.bySum = nil
+	c.stock = pack.Stock{}
+	for name, p := range c.packs {
+		if p.listed {
+			c.stock.Add(name, p.stored)
+		}
+	}
 	c.finish()
 	return ctx.Err()
 }
@@ -278,7 +260,6 @@ func (c *catalog) read(p *catalogPack, r *pack.Reader) {
 	m := r.Manifest()
 	p.read, p.stored = true, r.Stored()
 	p.first, p.last = r.Names()
-	slices.SortFunc(p.stored, func(a, b pack.Content) int { return cmp.Compare(a.Raw, b.Raw) })
 	for _, name := range m.Replaces {
 		old := c.pack(name)
 		c.again = c.again || old.read && !old.replaced
@@ -295,24 +276,19 @@ func (c *catalog) read(p *catalogPack, r *pack.Reader) {
 
 // shrink ends the span so that a good part of the versions is behind it: those of one file stay together.
 func (c *catalog) shrink(limit int) {
-	names := make([]blob.Name, 0, len(c.versions))
-	for key := range c.versions {
-		names = append(names, blob.Name{Source: key.source, Path: key.path})
-	}
-	span := c.span.Load().Cut(names, limit*3/4)
+	span := c.span.Load().Cut(maps.Keys(c.versions), limit)
 	c.span.Store(&span)
-	maps.DeleteFunc(c.versions, func(key versionKey, _ *catalogVersion) bool {
-		return !span.Has(blob.Name{Source: key.source, Path: key.path})
-	})
+	maps.DeleteFunc(c.versions, func(key blob.Chain, _ *catalogVersion) bool { return !span.Has(key.Name) })
 }
 
 // version takes in what a pack of some time says of one.
 func (c *catalog) version(p *catalogPack, v blob.Version, created time.Time) {
-	if p.replaced || !c.span.Load().Has(blob.Name{Source: v.Source, Path: v.Path}) || !c.until.IsZero() && !v.At(c.until, created) {
+	if p.replaced || !c.span.Load().Has(v.Name()) || !c.until.IsZero() && !v.At(c.until, created) {
 		return
 	}
 	v.Archived = v.State(created).Archived
-	key := versionKey{c.intern(v.Source), v.Path, v.Number, v.Root}
+	v.Source = c.intern(v.Source)
+	key := v.Chain()
 	have := c.versions[key]
 	if have == nil {
 		have = &catalogVersion{}
@@ -320,18 +296,14 @@ func (c *catalog) version(p *catalogPack, v blob.Version, created time.Time) {
 	}
 	if have.said == nil || cmp.Or(cmp.Compare(v.Size, have.Size), v.Archived.Compare(have.Archived), strings.Compare(p.name, have.said.name)) > 0 {
 		have.Version, have.said = v, p
-		have.Source, have.Path, have.Extents, have.Earlier = key.source, key.path, nil, nil
+		have.Path, have.Extents, have.Earlier = key.Path, nil, nil
 		have.Format, have.Role, have.Claim = c.intern(v.Format), c.intern(v.Role), c.intern(v.Claim)
 	}
 	for _, e := range v.Extents {
-		at := location{p, e.Raw}
 		if e.CopyOf != nil {
-			at.raw = e.CopyOf.Raw
-			if e.CopyOf.Pack != "" {
-				at.pack = c.pack(e.CopyOf.Pack)
-			}
+			e.CopyOf.Pack = c.intern(e.CopyOf.Pack)
 		}
-		have.parts = append(have.parts, catalogPart{e.Offset, e.Size, e.SHA256, at, p})
+		have.parts = append(have.parts, catalogPart{e, p})
 	}
 }
 
@@ -355,86 +327,42 @@ func (c *catalog) finish() {
 	for _, v := range c.versions {
 		if losses := c.losses.Of(&v.Version); len(losses) > 0 {
 			v.parts = slices.DeleteFunc(v.parts, func(p catalogPart) bool {
-				_, ok := c.find(p)
-				return !ok && touches(losses, p.offset, p.size)
+				_, ok := c.find(&p)
+				return !ok && blob.Touches(losses, p.Offset, p.Size)
 			})
 		}
-		slices.SortStableFunc(v.parts, func(a, b catalogPart) int {
-			return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(b.size, a.size))
-		})
+		slices.SortStableFunc(v.parts, func(a, b catalogPart) int { return a.Compare(&b.Extent) })
 		end := int64(0)
 		v.parts = slices.DeleteFunc(v.parts, func(p catalogPart) bool {
-			if p.offset < end || p.size == 0 && v.Size > 0 {
+			if p.Offset < end || p.Size == 0 && v.Size > 0 {
 				return true
 			}
-			end = p.offset + p.size
+			end = p.Offset + p.Size
 			return false
 		})
 	}
 }
 
-// touches says whether some of these bytes are lost.
-func touches(losses []blob.Loss, offset, size int64) bool {
-	return slices.ContainsFunc(losses, func(l blob.Loss) bool { return l.Offset < offset+size && offset < l.Offset+l.Size })
-}
+// said is where the manifest says that the bytes stand.
+func (p *catalogPart) said() blob.Copy { return p.Place(p.by.name) }
 
 // find returns where the bytes of a part stand: where its manifest says, else where the same bytes stand now.
-func (c *catalog) find(p catalogPart) (location, bool) {
-	if p.at.pack.listed && p.at.has(p.size, p.sum) {
-		return p.at, true
-	}
-	if c.bySum == nil {
-		c.sortBySum()
-	}
-	sum := pack.ShortSum(p.sum[:16])
-	i, ok := slices.BinarySearchFunc(c.bySum, sum, func(s slot, sum pack.ShortSum) int {
-		have := s.content().Sum
-		return bytes.Compare(have[:], sum[:])
-	})
-	if !ok || c.bySum[i].content().Size != p.size {
-		return location{}, false
-	}
-	return location{c.bySum[i].pack, c.bySum[i].content().Raw}, true
-}
-
-func (c *catalog) sortBySum() {
-	c.bySum = []slot{}
-	for _, p := range c.packs {
-		for i := range p.stored {
-			if p.listed {
-				c.bySum = append(c.bySum, slot{p, i})
-			}
-		}
-	}
-	slices.SortFunc(c.bySum, func(a, b slot) int {
-		x, y := a.content().Sum, b.content().Sum
-		return bytes.Compare(x[:], y[:])
-	})
-}
-
-// has says whether a pack stores a content there.
-func (l location) has(size int64, sum blob.Ref) bool {
-	i, _ := slices.BinarySearchFunc(l.pack.stored, l.raw, func(c pack.Content, raw int64) int { return cmp.Compare(c.Raw, raw) })
-	for ; i < len(l.pack.stored) && l.pack.stored[i].Raw == l.raw; i++ {
-		if have := l.pack.stored[i]; have.Size == size && have.Sum == pack.ShortSum(sum[:16]) {
-			return true
-		}
-	}
-	return false
+func (c *catalog) find(p *catalogPart) (blob.Copy, bool) {
+	return c.stock.Find(p.said(), p.Size, p.SHA256)
 }
 
 // placedVersion is a version and where its parts stand. It is read while the catalog goes on to other originals, by somebody else.
 type placedVersion struct {
 	*catalogVersion
-	at     []location // of its parts; the zero one is nowhere
+	at     []blob.Copy // of its parts; the zero one is nowhere
 	losses []blob.Loss
 }
 
 // place finds the parts of a version.
 func (c *catalog) place(v *catalogVersion) *placedVersion {
-	placed := &placedVersion{v, make([]location, len(v.parts)), c.losses.Of(&v.Version)}
-	for i, p := range v.parts {
-		placed.at[i], _ = c.find(p)
+	placed := &placedVersion{v, make([]blob.Copy, len(v.parts)), c.losses.Of(&v.Version)}
+	for i := range v.parts {
+		placed.at[i], _ = c.find(&v.parts[i])
 	}
 	return placed
 }
@@ -444,23 +372,23 @@ func (c *catalog) place(v *catalogVersion) *placedVersion {
 func (v *placedVersion) extents(from, to int64) ([]blob.Extent, error) {
 	var extents []blob.Extent
 	end := from
-	for i, p := range v.parts {
-		if p.offset < from {
+	for i := range v.parts {
+		p, at := &v.parts[i], &v.at[i]
+		if p.Offset < from {
 			continue
 		}
 		if end >= to && end > 0 {
 			break
 		}
-		if p.offset != end {
-			return nil, v.gap(end, min(p.offset, to))
+		if p.Offset != end {
+			return nil, v.gap(end, min(p.Offset, to))
 		}
-		at := v.at[i]
-		if at.pack == nil {
+		if at.Pack == "" {
 			return nil, fmt.Errorf("%d bytes at %d of %s/%s version %d stood in pack %s: %w",
-				p.size, p.offset, v.Source, v.Path, v.Number, p.at.pack.name, blob.ErrNotFound)
+				p.Size, p.Offset, v.Source, v.Path, v.Number, p.said().Pack, blob.ErrNotFound)
 		}
-		extents = append(extents, blob.Extent{Offset: p.offset, Size: p.size, SHA256: p.sum, CopyOf: &blob.Copy{Pack: at.pack.name, Raw: at.raw}})
-		end += p.size
+		extents = append(extents, blob.Extent{Offset: p.Offset, Size: p.Size, SHA256: p.SHA256, CopyOf: at})
+		end += p.Size
 	}
 	if end < to {
 		return nil, v.gap(end, to)

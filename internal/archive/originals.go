@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
@@ -43,7 +41,7 @@ func (a *Archive) indexedOriginals(ctx context.Context, o RestoreOptions) iter.S
 			part := func(ctx context.Context, from, to int64) io.Reader {
 				return &content{ctx: ctx, archive: a, version: v, offset: from, end: to}
 			}
-			if !yield(original{Version: v.Version, newest: v.Newest, lost: within(losses.Of(&v.Version), v.Size), place: place{raw: v.Chain}, part: part}, err) || err != nil {
+			if !yield(original{Version: v.Version, newest: v.Newest, lost: within(losses.Of(&v.Version), v.Size), place: blob.Copy{Raw: v.Chain}, part: part}, err) || err != nil {
 				return
 			}
 		}
@@ -108,9 +106,9 @@ func (a *Archive) filesOf(ctx context.Context, run string) (map[string]bool, err
 
 func (a *Archive) packedOriginal(c *catalog, v *catalogVersion) original {
 	placed := c.place(v)
-	var at place
-	if len(placed.at) > 0 && placed.at[0].pack != nil {
-		at = place{placed.at[0].pack.name, placed.at[0].raw}
+	var at blob.Copy
+	if len(placed.at) > 0 {
+		at = placed.at[0]
 	}
 	return original{Version: v.Version, newest: v.newest, place: at, part: func(ctx context.Context, from, to int64) io.Reader {
 		extents, err := placed.extents(from, to)
@@ -133,8 +131,7 @@ func (c *catalog) sorted() []*catalogVersion {
 		all = append(all, v)
 	}
 	slices.SortFunc(all, func(a, b *catalogVersion) int {
-		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number),
-			strings.Compare(string(a.Root[:]), string(b.Root[:])))
+		return a.Chain().Compare(b.Chain())
 	})
 	var last *catalogVersion // the newest so far, from the end
 	for _, v := range slices.Backward(all) {

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"io/fs"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -120,19 +118,10 @@ type original struct {
 	blob.Version
 	newest bool
 	lost   []blob.Loss // of a restore that wants what is left
-	place  place
-	part   func(ctx context.Context, from, to int64) io.Reader
-}
-
-// place is where an original begins, as far as it is worth to read those that are near together. The index met them in the order of
-// the packs, nearly.
-type place struct {
-	pack string // "" when raw is a chain
-	raw  int64
-}
-
-func (p place) compare(q place) int {
-	return cmp.Or(strings.Compare(p.pack, q.pack), cmp.Compare(p.raw, q.raw))
+	// place is where it begins, as far as it is worth to read those that are near together: without a pack Raw is its chain, for the
+	// index met them in the order of the packs, nearly.
+	place blob.Copy
+	part  func(ctx context.Context, from, to int64) io.Reader
 }
 
 // read gives all of an original. At its end it has proved to be what was archived.
@@ -189,7 +178,7 @@ const gathered = 1 << 15
 func (r *restorer) choose(ctx context.Context, jobs chan<- job) error {
 	var some []job
 	hand := func() error {
-		slices.SortStableFunc(some, func(a, b job) int { return a.place.compare(b.place) })
+		slices.SortStableFunc(some, func(a, b job) int { return a.place.Compare(b.place) })
 		for _, j := range some {
 			select {
 			case jobs <- j:

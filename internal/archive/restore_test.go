@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
 )
 
@@ -359,7 +360,7 @@ func TestRestoreWhileTheCatalogGoesOn(t *testing.T) {
 	for _, p := range c.packs { // as advance leaves it for a moment
 		p.listed = false
 	}
-	c.bySum = nil
+	c.stock = pack.Stock{}
 	clear(c.versions)
 	if len(found) != len(w.was) {
 		t.Errorf("%d originals of %d", len(found), len(w.was))
@@ -388,11 +389,11 @@ func TestRestoreInTheOrderOfThePacks(t *testing.T) {
 			defer close(jobs)
 			err = r.choose(t.Context(), jobs)
 		}()
-		var places []place
+		var places []blob.Copy
 		for j := range jobs {
 			places = append(places, j.place)
 		}
-		if err = errors.Join(err, r.close()); err != nil || len(places) != 40 || !slices.IsSortedFunc(places, place.compare) || places[0] == places[39] {
+		if err = errors.Join(err, r.close()); err != nil || len(places) != 40 || !slices.IsSortedFunc(places, blob.Copy.Compare) || places[0] == places[39] {
 			t.Errorf("they are read at %v, %v", places, err)
 		}
 	}

@@ -150,7 +150,7 @@ func (v *verifier) state(ctx context.Context, db *sqlite.DB, s *index.State, kno
 	if err != nil {
 		return err
 	}
-	cv := v.catalog.versions[versionKey{s.Source, s.Path, s.Number, s.Root}]
+	cv := v.catalog.versions[s.Version.Chain()]
 	if cv == nil {
 		if there && len(v.unread) == 0 {
 			v.add(stateFinding(s, "the index has a version that no pack tells of"))
@@ -228,7 +228,7 @@ func (v *verifier) extent(ctx context.Context, db *sqlite.DB, s *index.State, e 
 		return false, nil
 	case v.unread[p.name]:
 		return false, v.unlisted(ctx, db, s, e)
-	case !location{p, e.CopyOf.Raw}.has(e.Size, e.SHA256):
+	case !p.stored.Has(e.CopyOf.Raw, e.Size, e.SHA256):
 		f := stateFinding(s, fmt.Sprintf("the pack has not the %d bytes at %d where the index says", e.Size, e.Offset))
 		f.Pack = p.name
 		v.add(f)

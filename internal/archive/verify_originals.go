@@ -40,9 +40,9 @@ func (v *verifier) originals() {
 			v.complete(cv)
 		}
 		for _, p := range cv.parts {
-			if at, ok := c.find(p); ok && at.pack != p.by && broken[at] > 0 {
+			if at, ok := c.find(&p); ok && at.Pack != p.by.name && broken[at] > 0 {
 				f := cv.finding(KindDamaged, reasonCopy, hintBackup)
-				f.Pack, f.LostOffset, f.LostBytes = at.pack.name, p.offset, min(broken[at], p.size)
+				f.Pack, f.LostOffset, f.LostBytes = at.Pack, p.Offset, min(broken[at], p.Size)
 				v.add(f)
 			}
 		}
@@ -64,9 +64,9 @@ func (v *verifier) replaced() {
 const reasonCopy = "a copy of bytes that are damaged there"
 
 // copies names what a version loses by damage in packs whose manifests do not tell of it.
-func (v *verifier) copies(s *index.State, broken map[location]int64) {
+func (v *verifier) copies(s *index.State, broken map[blob.Copy]int64) {
 	for _, e := range s.Extents {
-		if n := broken[location{v.catalog.packs[e.CopyOf.Pack], e.CopyOf.Raw}]; n > 0 {
+		if n := broken[*e.CopyOf]; n > 0 {
 			v.add(Finding{
 				Kind: KindDamaged, Pack: e.CopyOf.Pack, Source: s.Source, Path: s.Path, Version: s.Number,
 				LostOffset: e.Offset, LostBytes: min(n, e.Size), Reason: reasonCopy, Hint: hintBackup,
@@ -80,11 +80,11 @@ func (cv *catalogVersion) finding(kind, reason, hint string) Finding {
 }
 
 // broken says how many bytes each damaged extent has lost.
-func (v *verifier) broken() map[location]int64 {
-	broken := map[location]int64{}
+func (v *verifier) broken() map[blob.Copy]int64 {
+	broken := map[blob.Copy]int64{}
 	for i, l := range v.losses {
 		if l.Source != "" { // else the manifest is lost, and nobody knows what stood where
-			broken[location{v.catalog.pack(v.lossAt[i]), l.Raw}] += l.Size
+			broken[blob.Copy{Pack: v.lossAt[i], Raw: l.Raw}] += l.Size
 		}
 	}
 	return broken
@@ -103,18 +103,19 @@ func (v *verifier) complete(cv *catalogVersion) {
 		v.add(f)
 	}
 	for _, p := range cv.parts {
-		if p.offset > end {
-			gap(p.offset)
+		if p.Offset > end {
+			gap(p.Offset)
 		}
-		end = p.offset + p.size
-		if _, ok := v.catalog.find(p); ok {
+		end = p.Offset + p.Size
+		if _, ok := v.catalog.find(&p); ok {
 			continue
 		}
-		f := cv.finding(KindMissing, fmt.Sprintf("a copy of bytes in pack %s, which is not there", p.at.pack.name), hintBackup)
-		if p.at.pack.listed {
-			f.Kind, f.Reason = KindDamaged, fmt.Sprintf("a copy of bytes in pack %s, whose manifest does not have them", p.at.pack.name)
+		name := p.said().Pack
+		f := cv.finding(KindMissing, fmt.Sprintf("a copy of bytes in pack %s, which is not there", name), hintBackup)
+		if at := v.catalog.packs[name]; at != nil && at.listed {
+			f.Kind, f.Reason = KindDamaged, fmt.Sprintf("a copy of bytes in pack %s, whose manifest does not have them", name)
 		}
-		f.Pack, f.LostOffset, f.LostBytes = p.at.pack.name, p.offset, p.size
+		f.Pack, f.LostOffset, f.LostBytes = name, p.Offset, p.Size
 		v.add(f)
 	}
 	if end < cv.Size {

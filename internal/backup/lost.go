@@ -70,14 +70,6 @@ type goner struct {
 	told     bool // of some of them others tell too
 }
 
-type chain struct {
-	source, path string
-	number       int
-	root         blob.Ref
-}
-
-func chainOf(v *blob.Version) chain { return chain{v.Source, v.Path, v.Number, v.Root} }
-
 type fact struct{ kind, key string }
 
 // content is what a pack stores of a chain.
@@ -97,7 +89,7 @@ func (b *Backup) ask(ctx context.Context, in Source, listed []Pack, gone map[str
 	for _, p := range listed {
 		present[p.Name] = true
 	}
-	wanted, facts := map[chain][]*content{}, map[fact][]*goner{}
+	wanted, facts := map[blob.Chain][]*content{}, map[fact][]*goner{}
 	for _, g := range gone {
 		if err := b.recall(ctx, g, wanted, facts); err != nil {
 			return err
@@ -106,9 +98,9 @@ func (b *Backup) ask(ctx context.Context, in Source, listed []Pack, gone map[str
 	var graves blob.Graveyard
 	for _, p := range listed {
 		m, err := manifest(ctx, in, p.Name, func(v *blob.Version) bool {
-			for _, c := range wanted[chainOf(v)] {
+			for _, c := range wanted[v.Chain()] {
 				for _, e := range v.Extents {
-					if e.CopyOf == nil || present[e.CopyOf.Pack] {
+					if present[e.Place("").Pack] {
 						c.have = append(c.have, span{e.Offset, e.Offset + e.Size})
 					}
 				}
@@ -130,7 +122,7 @@ func (b *Backup) ask(ctx context.Context, in Source, listed []Pack, gone map[str
 }
 
 // recall reads what a pack stored from the backup.
-func (b *Backup) recall(ctx context.Context, g *goner, wanted map[chain][]*content, facts map[fact][]*goner) error {
+func (b *Backup) recall(ctx context.Context, g *goner, wanted map[blob.Chain][]*content, facts map[fact][]*goner) error {
 	m, err := manifest(ctx, b.packs, g.Name, func(v *blob.Version) bool {
 		c := content{Version: *v}
 		for _, e := range v.Extents {
@@ -139,7 +131,7 @@ func (b *Backup) recall(ctx context.Context, g *goner, wanted map[chain][]*conte
 			}
 		}
 		if c.Extents, c.Earlier = nil, nil; len(c.stored) > 0 {
-			g.contents, wanted[chainOf(v)] = append(g.contents, &c), append(wanted[chainOf(v)], &c)
+			g.contents, wanted[v.Chain()] = append(g.contents, &c), append(wanted[v.Chain()], &c)
 		}
 		return false
 	})
@@ -185,15 +177,10 @@ func unreadable(err error) bool {
 	return errors.Is(err, blob.ErrCorrupt) || errors.Is(err, blob.ErrNotFound)
 }
 
-func manifest(ctx context.Context, in Source, name string, keep pack.Keep) (m blob.Manifest, err error) {
-	p, err := in.Open(ctx, name)
+func manifest(ctx context.Context, in Source, name string, keep pack.Keep) (blob.Manifest, error) {
+	r, err := pack.Read(ctx, in, name, keep)
 	if err != nil {
-		return m, err
-	}
-	defer func() { err = errors.Join(err, p.Close()) }()
-	r, err := pack.OpenSome(ctx, p, name, keep)
-	if err != nil {
-		return m, err
+		return blob.Manifest{}, err
 	}
 	return r.Manifest(), nil
 }

@@ -59,8 +59,8 @@ type Extent struct {
 	CopyOf *Copy `json:"copy_of,omitempty"`
 }
 
-// Copy is where the bytes of a copied extent stood when its pack was written. When gc has since replaced that
-// pack, the extent's SHA256 still finds them.
+// Copy is a place where bytes stand: of a copied extent, where they stood when its pack was written. When gc has since
+// replaced that pack, the extent's SHA256 still finds them.
 type Copy struct {
 	Pack string `json:"pack"` // "" is the same pack
 	Raw  int64  `json:"raw"`

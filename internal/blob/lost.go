@@ -49,6 +49,9 @@ func (l Loss) Key() string {
 	return fileKey(l.Source, l.Path, number(int64(l.Number)), l.Root[:], number(l.Offset))
 }
 
+// Chain is the chain that lost them.
+func (l *Loss) Chain() Chain { return Chain{Name{l.Source, l.Path}, l.Number, l.Root} }
+
 // Fact writes l down.
 func (l Loss) Fact(at time.Time) Fact {
 	v := lossValue{named: nameFile(l.Source, l.Path), Number: l.Number, Root: l.Root, Offset: l.Offset, Size: l.Size, Pack: l.Pack, Since: l.Since.UTC()}
@@ -78,16 +81,10 @@ func ParseLoss(f Fact) (Loss, error) {
 	return l, nil
 }
 
-type originalChain struct {
-	source, path string
-	number       int
-	root         Ref
-}
-
 // Losses are what some facts say together. The zero value is ready to use.
 type Losses struct {
 	facts  map[string]lossFact
-	chains map[originalChain][]string
+	chains map[Chain][]string
 }
 
 type lossFact struct {
@@ -107,11 +104,11 @@ func (y *Losses) Add(f Fact, pack string) {
 		return
 	}
 	if y.facts == nil {
-		y.facts, y.chains = map[string]lossFact{}, map[originalChain][]string{}
+		y.facts, y.chains = map[string]lossFact{}, map[Chain][]string{}
 	}
 	l, err := ParseLoss(f)
 	y.facts[f.Key] = lossFact{l, f.Time, pack, err == nil}
-	chain := originalChain{l.Source, l.Path, l.Number, l.Root}
+	chain := l.Chain()
 	if err == nil && !slices.Contains(y.chains[chain], f.Key) {
 		y.chains[chain] = append(y.chains[chain], f.Key)
 	}
@@ -120,13 +117,18 @@ func (y *Losses) Add(f Fact, pack string) {
 // Of returns what is lost of a version, in the order of its bytes.
 func (y *Losses) Of(v *Version) []Loss {
 	var all []Loss
-	for _, key := range y.chains[originalChain{v.Source, v.Path, v.Number, v.Root}] {
+	for _, key := range y.chains[v.Chain()] {
 		if f := y.facts[key]; f.live {
 			all = append(all, f.Loss)
 		}
 	}
 	slices.SortFunc(all, func(a, b Loss) int { return cmp.Compare(a.Offset, b.Offset) })
 	return all
+}
+
+// Touches says whether some bytes of a version are lost.
+func Touches(all []Loss, offset, size int64) bool {
+	return slices.ContainsFunc(all, func(l Loss) bool { return l.Offset < offset+size && offset < l.Offset+l.Size })
 }
 
 // Covers says whether all of some bytes of a version, size of them or only a place, are lost. all is in order.

@@ -2,6 +2,7 @@ package blob
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -28,10 +29,15 @@ func (s Span) Meets(first, last Name) bool {
 	return (s.After == nil || last.Compare(*s.After) > 0) && (s.Until == nil || first.Compare(*s.Until) <= 0)
 }
 
-// Cut shortens s so that it ends with the n-th of some names of its own, counted from 0 in their order.
-func (s Span) Cut(names []Name, n int) Span {
+// Cut shortens s, of which there are more than limit chains, so that a good part of them is behind it. Those of one original stay
+// together.
+func (s Span) Cut(chains iter.Seq[Chain], limit int) Span {
+	names := make([]Name, 0, limit)
+	for c := range chains {
+		names = append(names, c.Name)
+	}
 	slices.SortFunc(names, Name.Compare)
-	return Span{s.After, &names[n]}
+	return Span{s.After, &names[limit*3/4]}
 }
 
 // Next is what follows s. There is something only if s has an end.

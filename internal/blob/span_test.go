@@ -2,6 +2,8 @@ package blob
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 )
 
@@ -15,13 +17,15 @@ func TestSpans(t *testing.T) {
 	spans := 0
 	for span, more := (Span{}), true; more; span, more = span.Next() {
 		var in []Name
+		chains := map[Chain]bool{}
 		for i := len(names) - 1; i >= 0; i-- {
 			if span.Has(names[i]) {
-				in = append(in, names[i])
+				in, chains[Chain{Name: names[i]}] = append(in, names[i]), true
 			}
 		}
 		if len(in) > 3 {
-			span = span.Cut(in, 2)
+			slices.SortFunc(in, Name.Compare)
+			span = span.Cut(maps.Keys(chains), 3)
 			in = in[:3]
 		}
 		for _, n := range in {

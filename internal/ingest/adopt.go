@@ -176,12 +176,7 @@ func (g *Ingester) leftOut(ctx context.Context, m *blob.Manifest) (dead []index.
 
 // manifest reads what a pack tells, of the versions that keep wants: nil is all.
 func (g *Ingester) manifest(ctx context.Context, name string, keep pack.Keep) (blob.Manifest, error) {
-	p, err := g.Packs.Open(ctx, name)
-	if err != nil {
-		return blob.Manifest{}, fmt.Errorf("pack %s: %w", name, err)
-	}
-	defer p.Close()
-	r, err := pack.OpenSome(ctx, p, name, keep)
+	r, err := pack.Read(ctx, g.Packs, name, keep)
 	if err != nil {
 		return blob.Manifest{}, err
 	}

@@ -15,8 +15,8 @@ type toldPack struct {
 // look notes what a version names, and does not keep it.
 func (t *toldPack) look(v *blob.Version) bool {
 	for i := range v.Extents {
-		if e := &v.Extents[i]; e.CopyOf != nil && e.CopyOf.Pack != "" {
-			t.names[e.CopyOf.Pack] = true
+		if other := v.Extents[i].Place("").Pack; other != "" {
+			t.names[other] = true
 		}
 	}
 	return false
@@ -42,8 +42,8 @@ func (g *Ingester) placesIn(ctx context.Context, packs []toldPack) (*places, err
 		}
 		if _, err := g.manifest(ctx, t.Name, func(v *blob.Version) bool {
 			for i := range v.Extents {
-				if e := &v.Extents[i]; e.CopyOf != nil && e.CopyOf.Pack != "" && !p.there(e.CopyOf.Pack) {
-					wanted[e.SHA256] = true
+				if other := v.Extents[i].Place("").Pack; other != "" && !p.there(other) {
+					wanted[v.Extents[i].SHA256] = true
 				}
 			}
 			return false

@@ -8,12 +8,6 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-type chainKey struct {
-	source, path string
-	number       int
-	root         blob.Ref
-}
-
 // chain is one content and its growth. There is one for each original, so it is no larger than it must be.
 type chain struct {
 	*kind
@@ -39,7 +33,7 @@ func (c *chain) version() blob.Version {
 		ModTime: c.ModTime, Mode: c.Mode, Format: c.Format, Role: c.Role, Claim: c.Claim}
 }
 
-func (c *chain) key() chainKey { return chainKey{c.Source, c.Path, c.Number, c.Root} }
+func (c *chain) key() blob.Chain { return blob.Chain{Name: c.name(), Number: c.Number, Root: c.Root} }
 
 func (c *chain) name() blob.Name { return blob.Name{Source: c.Source, Path: c.Path} }
 
@@ -64,21 +58,18 @@ func (c *chain) setStates(all []blob.State) {
 	}
 }
 
-// part is an extent of a chain. at is nil when no pack has its bytes.
+// part is an extent of a chain, as a manifest has it. at is nil when no pack has its bytes.
 type part struct {
-	offset, size int64
-	sum          blob.Ref
-	raw          int64      // as a manifest has it
-	copyOf       *blob.Copy // too
-	by           string     // the pack whose manifest that is
-	at           *entry
+	blob.Extent
+	by string // the pack whose manifest that is
+	at *entry
 }
 
 // cover chooses the fewest parts that make up a whole of size bytes, the newest where there are several. Where bytes
 // are missing, nothing is left out.
 func cover(parts []part, size int64) []part {
 	slices.SortStableFunc(parts, func(a, b part) int {
-		return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(b.size, a.size), cmp.Compare(b.by, a.by))
+		return cmp.Or(a.Compare(&b.Extent), cmp.Compare(b.by, a.by))
 	})
 	if size == 0 {
 		return parts[:min(1, len(parts))]
@@ -87,11 +78,11 @@ func cover(parts []part, size int64) []part {
 	ways := map[int64]way{size: {}}
 	for i := len(parts) - 1; i >= 0; i-- {
 		p := &parts[i]
-		rest, ok := ways[p.offset+p.size]
-		if have, known := ways[p.offset]; !ok || p.size == 0 || known && have.steps < rest.steps+1 {
+		rest, ok := ways[p.Offset+p.Size]
+		if have, known := ways[p.Offset]; !ok || p.Size == 0 || known && have.steps < rest.steps+1 {
 			continue
 		}
-		ways[p.offset] = way{rest.steps + 1, i}
+		ways[p.Offset] = way{rest.steps + 1, i}
 	}
 	if _, ok := ways[0]; !ok {
 		return parts
@@ -100,7 +91,7 @@ func cover(parts []part, size int64) []part {
 	for at := int64(0); at < size; {
 		p := parts[ways[at].next]
 		chosen = append(chosen, p)
-		at += p.size
+		at += p.Size
 	}
 	return chosen
 }

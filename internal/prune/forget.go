@@ -127,8 +127,7 @@ func (h *holdings) byPlace() []*chain {
 	}
 	return slices.SortedFunc(h.chains, func(a, b *chain) int {
 		x, y := begins(a), begins(b)
-		return cmp.Or(strings.Compare(x.pack, y.pack), cmp.Compare(x.raw, y.raw), strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path),
-			cmp.Compare(a.Number, b.Number), bytes.Compare(a.Root[:], b.Root[:]))
+		return cmp.Or(x.Compare(y.Copy), a.key().Compare(b.key()))
 	})
 }
 
@@ -211,7 +210,7 @@ func (f *Forget) searchRemains(ctx context.Context, c *chain) (n int64, err erro
 		var run []blob.Extent
 		for ; i < len(c.parts); i++ {
 			p := &c.parts[i]
-			if p.at == nil || len(run) > 0 && p.offset != run[len(run)-1].Offset+run[len(run)-1].Size {
+			if p.at == nil || len(run) > 0 && p.Offset != run[len(run)-1].Offset+run[len(run)-1].Size {
 				break
 			}
 			run = append(run, p.standing())
@@ -231,7 +230,7 @@ func (f *Forget) searchRemains(ctx context.Context, c *chain) (n int64, err erro
 
 // standing is a part as a library reads it.
 func (p *part) standing() blob.Extent {
-	return blob.Extent{Offset: p.offset, Size: p.size, SHA256: p.sum, CopyOf: &blob.Copy{Pack: p.at.pack, Raw: p.at.raw}}
+	return blob.Extent{Offset: p.Offset, Size: p.Size, SHA256: p.SHA256, CopyOf: &p.at.Copy}
 }
 
 // inside counts what a layer holds. One that cannot be opened holds nothing that anybody could read.
@@ -281,10 +280,10 @@ func layerOf(v *blob.Version, head []byte) string {
 func (c *chain) whole() bool {
 	end := int64(0)
 	for _, p := range c.parts {
-		if p.at == nil || p.offset != end {
+		if p.at == nil || p.Offset != end {
 			return false
 		}
-		end += p.size
+		end += p.Size
 	}
 	return end >= c.Size
 }

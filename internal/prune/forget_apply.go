@@ -35,7 +35,7 @@ func (f *Forget) Apply(ctx context.Context) (a Forgotten, err error) {
 		return r.version(c, found)
 	})
 	if err != nil {
-		return a, errors.Join(fmt.Errorf("forget: %w", err), r.abort())
+		return a, errors.Join(fmt.Errorf("forget: %w", err), r.writer.Abort())
 	}
 	if err := r.seal(); err != nil {
 		return a, fmt.Errorf("forget: %w", err)

@@ -43,7 +43,7 @@ func (b *bundle) planChain(c *chain) {
 		}
 		f := &fold{chain: c, parts: slices.Clone(c.parts[i:j])}
 		for _, p := range f.parts {
-			f.size += p.size
+			f.size += p.Size
 			b.moves[p.at] = &moving{}
 		}
 		b.folds = append(b.folds, f)
@@ -56,10 +56,10 @@ func (b *bundle) foldEnd(parts []part, i int) (end int) {
 	total, largest := int64(0), int64(0)
 	for j := i; j < len(parts); j++ {
 		p := parts[j]
-		if p.at == nil || b.members[p.at.pack] == nil || len(p.at.refs) > 1 || p.offset != parts[i].offset+total || total+p.size > pack.ExtentSize {
+		if p.at == nil || b.members[p.at.Pack] == nil || len(p.at.refs) > 1 || p.Offset != parts[i].Offset+total || total+p.Size > pack.ExtentSize {
 			break
 		}
-		total, largest = total+p.size, max(largest, p.size)
+		total, largest = total+p.Size, max(largest, p.Size)
 		if total <= b.gc.Format.Member() || 2*largest <= total {
 			end = j + 1
 		}
@@ -69,7 +69,7 @@ func (b *bundle) foldEnd(parts []part, i int) (end int) {
 
 // join writes the extents of a fold as one entry.
 func (b *bundle) join(ctx context.Context, f *fold) error {
-	m := &moving{owner: ref{f.chain, &f.parts[0]}, Extent: blob.Extent{Offset: f.parts[0].offset, Size: f.size}}
+	m := &moving{owner: ref{f.chain, &f.parts[0]}, Extent: blob.Extent{Offset: f.parts[0].Offset, Size: f.size}}
 	var content []blob.Extent
 	for i := range f.parts {
 		m.of, content = append(m.of, f.parts[i].at), append(content, f.parts[i].standing())

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
@@ -68,8 +67,7 @@ func versions(lines map[*chain][]blob.Extent) []blob.Version {
 		all = append(all, v)
 	}
 	slices.SortFunc(all, func(a, b blob.Version) int {
-		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number),
-			strings.Compare(string(a.Root[:]), string(b.Root[:])))
+		return a.Chain().Compare(b.Chain())
 	})
 	return all
 }
@@ -96,8 +94,7 @@ func (b *bundle) lines(main *newVolume) (lines map[*chain][]blob.Extent, twins [
 		}
 	}
 	slices.SortFunc(twins, func(a, b twin) int {
-		return cmp.Or(strings.Compare(a.chain.Source, b.chain.Source), strings.Compare(a.chain.Path, b.chain.Path),
-			cmp.Compare(a.chain.Number, b.chain.Number), cmp.Compare(a.part.offset, b.part.offset))
+		return cmp.Or(a.chain.key().Compare(b.chain.key()), cmp.Compare(a.part.Offset, b.part.Offset))
 	})
 	return lines, twins
 }
@@ -117,7 +114,7 @@ func (b *bundle) dead() (all []index.VersionKey) {
 // link makes twins hard links. One whose name the pack cannot hold gets its bytes in a pack of its own.
 func (b *bundle) link(ctx context.Context, main *newVolume, lines map[*chain][]blob.Extent, twins []twin) error {
 	for _, t := range twins {
-		v, e := t.chain.version(), blob.Extent{Offset: t.part.offset, Size: t.part.size, SHA256: t.part.sum}
+		v, e := t.chain.version(), blob.Extent{Offset: t.part.Offset, Size: t.part.Size, SHA256: t.part.SHA256}
 		err := main.writer.Link(&v, &e, &t.to.Extent)
 		if err == nil {
 			lines[t.chain] = append(lines[t.chain], e)
@@ -126,11 +123,11 @@ func (b *bundle) link(ctx context.Context, main *newVolume, lines map[*chain][]b
 		if !errors.Is(err, pack.ErrNameTaken) {
 			return err
 		}
-		from, err := b.source(ctx, t.part.at.pack)
+		from, err := b.source(ctx, t.part.at.Pack)
 		if err != nil {
 			return err
 		}
-		if err := b.put(ctx, &moving{owner: ref{t.chain, t.part}, Extent: e}, from.Reader(ctx, t.part.at.raw, t.part.size)); err != nil {
+		if err := b.put(ctx, &moving{owner: ref{t.chain, t.part}, Extent: e}, from.Reader(ctx, t.part.at.Raw, t.part.Size)); err != nil {
 			return err
 		}
 	}
@@ -145,15 +142,14 @@ func (b *bundle) strangers(lines map[*chain][]blob.Extent) {
 			if b.members[p.by] == nil {
 				continue
 			}
-			e := blob.Extent{Offset: p.offset, Size: p.size, SHA256: p.sum}
+			e := blob.Extent{Offset: p.Offset, Size: p.Size, SHA256: p.SHA256}
 			switch m := b.moves[p.at]; {
 			case p.at == nil: // lost; what was said of it stays said
-				e.CopyOf = &blob.Copy{Pack: p.by, Raw: p.raw}
-				if p.copyOf != nil && p.copyOf.Pack != "" {
-					e.CopyOf = p.copyOf
-				}
+				said := p.Place(p.by)
+				e.CopyOf = &said
 			case m == nil:
-				e.CopyOf = &blob.Copy{Pack: p.at.pack, Raw: p.at.raw}
+				at := p.at.Copy
+				e.CopyOf = &at
 			case m.volume.name != "" && !m.holds(c, p):
 				e.CopyOf = &blob.Copy{Pack: m.volume.name, Raw: m.Raw}
 			default:
@@ -171,6 +167,7 @@ func (b *bundle) settle(ctx context.Context, rows []*index.PackRow) error {
 	var guests []uint64
 	for _, old := range b.group {
 		delete(h.byName, old.Name)
+		h.stock.Remove(old.Name)
 		guests = append(guests, old.guests...)
 		if len(rows) > 1 { // who needs something of one that is told by another
 			guests = append(guests, old.told...)
@@ -180,7 +177,7 @@ func (b *bundle) settle(ctx context.Context, rows []*index.PackRow) error {
 	for _, row := range rows {
 		v := &volume{Info: blob.Info{Name: row.Name, Size: row.Size}, guests: guests}
 		m, err := b.gc.open(ctx, v, func(told *blob.Version) bool {
-			v.told = append(v.told, hashOf(told))
+			v.told = append(v.told, hashOf(told.Chain()))
 			return false
 		})
 		if err != nil {

@@ -1,7 +1,6 @@
 package prune
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -129,12 +128,12 @@ type moving struct {
 // moving is an entry that becomes one of its owner's.
 func (b *bundle) moving(x *entry) *moving {
 	o := ownerOf(x)
-	return &moving{owner: o, Extent: blob.Extent{Offset: o.part.offset, Size: x.size, SHA256: x.sum}, of: []*entry{x}}
+	return &moving{owner: o, Extent: blob.Extent{Offset: o.part.Offset, Size: x.size, SHA256: x.sum}, of: []*entry{x}}
 }
 
 // holds says whether a part of a chain lies in it under the chain's own name.
 func (m *moving) holds(c *chain, p *part) bool {
-	return m.owner.chain == c && p.offset >= m.Offset && p.offset+p.size <= m.Offset+m.Size
+	return m.owner.chain == c && p.Offset >= m.Offset && p.Offset+p.Size <= m.Offset+m.Size
 }
 
 func newBundle(w *rewriter, group group) *bundle {
@@ -238,7 +237,7 @@ func (b *bundle) needed(v *volume) (units []oldUnit) {
 	for _, members := range v.units {
 		u := oldUnit{members: members, whole: len(members) > 1 || members[0].RawSize >= b.gc.Format.Member()/2}
 		last := members[len(members)-1]
-		for ; i < len(v.entries) && v.entries[i].raw <= last.Raw+last.RawSize; i++ { // an empty one begins where it ends
+		for ; i < len(v.entries) && v.entries[i].Raw <= last.Raw+last.RawSize; i++ { // an empty one begins where it ends
 			x := v.entries[i]
 			if len(x.refs) == 0 || b.moves[x] != nil {
 				u.whole = false
@@ -306,7 +305,7 @@ func (b *bundle) copyUnit(ctx context.Context, from *pack.View, u oldUnit, lifts
 		}
 	}
 	for _, x := range u.needed {
-		if err := b.put(ctx, b.moving(x), from.Reader(ctx, x.raw, x.size)); err != nil {
+		if err := b.put(ctx, b.moving(x), from.Reader(ctx, x.Raw, x.size)); err != nil {
 			return err
 		}
 	}
@@ -322,7 +321,7 @@ func (b *bundle) lifted(ctx context.Context, unit *pack.Unit, u oldUnit) error {
 	return b.into(ctx, all, func(w *pack.Writer) error {
 		base, err := w.Append(unit)
 		for i, m := range all {
-			m.Raw = base + u.needed[i].raw - u.members[0].Raw
+			m.Raw = base + u.needed[i].Raw - u.members[0].Raw
 		}
 		return err
 	})
@@ -353,8 +352,7 @@ func ownerOf(x *entry) ref {
 			}
 			return 3
 		}
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path),
-			cmp.Compare(a.Number, b.Number), bytes.Compare(a.Root[:], b.Root[:]), cmp.Compare(a.part.offset, b.part.offset))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.key().Compare(b.key()), cmp.Compare(a.part.Offset, b.part.Offset))
 	})
 }
 

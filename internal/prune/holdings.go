@@ -1,8 +1,6 @@
 package prune
 
 import (
-	"bytes"
-	"cmp"
 	"hash/maphash"
 	"slices"
 	"time"
@@ -17,7 +15,7 @@ import (
 type holdings struct {
 	volumes []*volume // by name; those that others replace left out
 	byName  map[string]*volume
-	sums    []slot // of all contents, once somebody has looked for one
+	stock   pack.Stock
 	graves  blob.Graveyard
 	losses  blob.Losses
 	clock   time.Time        // no pack is younger
@@ -37,13 +35,13 @@ type holdings struct {
 type volume struct {
 	blob.Info
 	units  [][]blob.Member
-	stored []pack.Content // by raw offset, each once
-	needed []bool         // of stored, when it is measured
-	told   []uint64       // hashes of the keys of the chains that its manifest tells of
-	guests []uint64       // too, of those that other packs tell of and that need something of this one
-	said   []uint64       // too, of the keys of its facts
-	says   int            // bytes of memory that these facts take
-	first  blob.Name      // of told
+	stored pack.Contents
+	needed []bool    // of stored, when it is measured
+	told   []uint64  // hashes of the keys of the chains that its manifest tells of
+	guests []uint64  // too, of those that other packs tell of and that need something of this one
+	said   []uint64  // too, of the keys of its facts
+	says   int       // bytes of memory that these facts take
+	first  blob.Name // of told
 	last   blob.Name
 	dead   int64 // of told
 	unused int64 // bytes that gc would save, roughly
@@ -52,25 +50,14 @@ type volume struct {
 	lines   []*chain // of the selection
 }
 
-// slot is a content in a volume.
-type slot struct {
-	volume *volume
-	at     int
-}
-
-type place struct {
-	pack string
-	raw  int64
-}
-
 // entry is an extent whose bytes stand in a pack.
 type entry struct {
-	place
-	size  int64
-	sum   blob.Ref
-	owner *chain // whose name it has; nil when that is not in the selection
-	from  int64  // where it stands in the owner
-	refs  []ref  // who needs it
+	blob.Copy // where it stands
+	size      int64
+	sum       blob.Ref
+	owner     *chain // whose name it has; nil when that is not in the selection
+	from      int64  // where it stands in the owner
+	refs      []ref  // who needs it
 }
 
 // ref is a stretch of a chain that lies in an entry.
@@ -79,28 +66,22 @@ type ref struct {
 	part *part
 }
 
-func (c *chain) has(k *chainKey) bool {
-	return c.Path == k.path && c.Root == k.root && c.Number == k.number && c.Source == k.source
-}
-
 var chainSeed = maphash.MakeSeed()
 
-// hashOf is the hash of the key of a version's chain.
-func hashOf(v *blob.Version) uint64 {
-	return maphash.Comparable(chainSeed, chainKey{v.Source, v.Path, v.Number, v.Root})
-}
+// hashOf is the hash of the key of a chain.
+func hashOf(k blob.Chain) uint64 { return maphash.Comparable(chainSeed, k) }
 
 // chain finds a chain, nil when there is none.
-func (h *holdings) chain(k chainKey) *chain {
-	c := h.buckets[maphash.Comparable(chainSeed, k)]
-	for c != nil && !c.has(&k) {
+func (h *holdings) chain(k blob.Chain) *chain {
+	c := h.buckets[hashOf(k)]
+	for c != nil && c.key() != k {
 		c = c.next
 	}
 	return c
 }
 
-func (h *holdings) addChain(k chainKey, c *chain) {
-	at := maphash.Comparable(chainSeed, k)
+func (h *holdings) addChain(c *chain) {
+	at := hashOf(c.key())
 	c.next, h.buckets[at] = h.buckets[at], c
 	h.count++
 }
@@ -144,7 +125,7 @@ func (h *holdings) drop(gone func(*chain) bool) {
 	h.buckets, h.count = map[uint64]*chain{}, 0
 	for _, c := range all {
 		if !gone(c) {
-			h.addChain(c.key(), c)
+			h.addChain(c)
 		}
 	}
 }
@@ -161,13 +142,12 @@ func (h *holdings) deselect() {
 // that of the newer pack.
 func (h *holdings) version(v *volume, told *blob.Version, created time.Time) {
 	k := h.kindOf(told)
-	key := chainKey{k.Source, told.Path, told.Number, told.Root}
 	states := told.States(created)
-	c := h.chain(key)
+	c := h.chain(told.Chain())
 	if c == nil {
 		c = &chain{Path: told.Path, Number: told.Number, Root: told.Root}
 		c.take(told, k)
-		h.addChain(key, c)
+		h.addChain(c)
 	} else {
 		states = blob.Merged(c.states(), states)
 		if told.Size >= c.Size {
@@ -177,8 +157,8 @@ func (h *holdings) version(v *volume, told *blob.Version, created time.Time) {
 	c.setStates(states)
 	c.parts = slices.Grow(c.parts, len(told.Extents))
 	for _, e := range told.Extents {
-		c.parts = append(c.parts, part{offset: e.Offset, size: e.Size, sum: e.SHA256, raw: e.Raw, copyOf: e.CopyOf, by: v.Name})
-		if i, ok := v.at(e.Raw); ok && e.CopyOf == nil {
+		c.parts = append(c.parts, part{Extent: e, by: v.Name})
+		if i, ok := v.stored.At(e.Raw); ok && e.CopyOf == nil {
 			if x := v.entry(i, e.SHA256); x.owner == nil {
 				x.owner, x.from = c, e.Offset
 			}
@@ -198,33 +178,22 @@ func (h *holdings) kindOf(v *blob.Version) *kind {
 	return have
 }
 
-// at finds the content that begins at a place.
-func (v *volume) at(raw int64) (i int, ok bool) {
-	return slices.BinarySearchFunc(v.stored, raw, func(c pack.Content, raw int64) int { return cmp.Compare(c.Raw, raw) })
-}
-
 // entry is the entry with a content.
 func (v *volume) entry(i int, sum blob.Ref) *entry {
 	if v.entries == nil {
 		v.entries = make([]*entry, len(v.stored))
 	}
 	if v.entries[i] == nil {
-		v.entries[i] = &entry{place: place{v.Name, v.stored[i].Raw}, size: v.stored[i].Size, sum: sum}
+		v.entries[i] = &entry{Copy: blob.Copy{Pack: v.Name, Raw: v.stored[i].Raw}, size: v.stored[i].Size, sum: sum}
 	}
 	return v.entries[i]
-}
-
-func (v *volume) has(i int, p *part) bool {
-	return v.stored[i].Size == p.size && v.stored[i].Sum == pack.ShortSum(p.sum[:16])
 }
 
 // resolve finds where a chain lies, and tells what it needs there.
 func (h *holdings) resolve(c *chain) {
 	v := c.version()
 	if losses := h.losses.Of(&v); len(losses) > 0 { // the pieces that are left count, not the whole that is nowhere
-		c.parts = slices.DeleteFunc(c.parts, func(p part) bool {
-			return h.find(&p) == nil && slices.ContainsFunc(losses, func(l blob.Loss) bool { return l.Offset < p.offset+p.size && p.offset < l.Offset+l.Size })
-		})
+		c.parts = slices.DeleteFunc(c.parts, func(p part) bool { return h.find(&p) == nil && blob.Touches(losses, p.Offset, p.Size) })
 	}
 	c.parts = cover(c.parts, c.Size)
 	for i := range c.parts {
@@ -238,40 +207,11 @@ func (h *holdings) resolve(c *chain) {
 
 // find returns where the bytes of a part stand: where its manifest says, else where the same bytes stand now.
 func (h *holdings) find(p *part) *entry {
-	at := place{p.by, p.raw}
-	if p.copyOf != nil {
-		at.raw = p.copyOf.Raw
-		if p.copyOf.Pack != "" {
-			at.pack = p.copyOf.Pack
-		}
+	at, ok := h.stock.Find(p.Place(p.by), p.Size, p.SHA256)
+	if !ok {
+		return nil
 	}
-	if v := h.byName[at.pack]; v != nil {
-		if i, ok := v.at(at.raw); ok && v.has(i, p) {
-			return v.entry(i, p.sum)
-		}
-	}
-	if s := h.newest(p.sum); s.volume != nil && s.volume.has(s.at, p) {
-		return s.volume.entry(s.at, p.sum)
-	}
-	return nil
+	v := h.byName[at.Pack]
+	i, _ := v.stored.At(at.Raw)
+	return v.entry(i, p.SHA256)
 }
-
-// newest returns the youngest pack that has some content. Not every gc looks for one.
-func (h *holdings) newest(ref blob.Ref) (found slot) {
-	if h.sums == nil {
-		h.sums = []slot{}
-		for _, v := range h.volumes {
-			for i := range v.stored {
-				h.sums = append(h.sums, slot{v, i})
-			}
-		}
-		slices.SortStableFunc(h.sums, func(a, b slot) int { return bytes.Compare(a.sum(), b.sum()) })
-	}
-	i, _ := slices.BinarySearchFunc(h.sums, ref[:16], func(s slot, sum []byte) int { return bytes.Compare(s.sum(), sum) })
-	for ; i < len(h.sums) && bytes.Equal(h.sums[i].sum(), ref[:16]); i++ {
-		found = h.sums[i]
-	}
-	return found
-}
-
-func (s slot) sum() []byte { return s.volume.stored[s.at].Sum[:] }

@@ -95,7 +95,7 @@ func (p *Pruner) mark(ctx context.Context, orders []index.LedgerOrder, out *Appl
 		done[m.orders[x.VersionKey]] = true
 		return r.mark(m.ledgers[x.VersionKey], &x, out.Plan, now)
 	}); err != nil {
-		return nil, errors.Join(err, r.abort())
+		return nil, errors.Join(err, r.writer.Abort())
 	}
 	if err := r.seal(); err != nil || len(done) == 0 {
 		return done, err
@@ -192,7 +192,7 @@ func (p *Pruner) countPayloads(ctx context.Context, plan *Plan) (marked map[int6
 		marked[m.orders[x.VersionKey]] = true
 		return r.mark(m.ledgers[x.VersionKey], &x, plan.ID, plan.Created)
 	}); err != nil {
-		return nil, errors.Join(err, r.abort())
+		return nil, errors.Join(err, r.writer.Abort())
 	}
 	if err := r.seal(); err != nil {
 		return nil, err

@@ -159,16 +159,9 @@ func (r *replacer) seal() error {
 		return nil
 	}
 	if err := r.gc.Index.Date(r.ctx, r.manifest.Facts); err != nil {
-		return errors.Join(err, r.abort())
+		return errors.Join(err, r.writer.Abort())
 	}
 	_, _, err := r.writer.Seal(r.ctx, r.manifest)
 	r.writer, r.manifest = nil, blob.Manifest{}
 	return err
-}
-
-func (r *replacer) abort() error {
-	if r.writer == nil {
-		return nil
-	}
-	return r.writer.Abort()
 }

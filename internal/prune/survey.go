@@ -3,8 +3,6 @@ package prune
 import (
 	"cmp"
 	"context"
-	"errors"
-	"hash/maphash"
 	"math"
 	"slices"
 
@@ -31,7 +29,7 @@ func (g *GC) survey(ctx context.Context) (*holdings, error) {
 // walk reads all manifests, and calls each for one span of the originals after the other, of which the chains that wanted
 // names (nil: all) are selected then: at most ChainLimit at a time. A pack that cannot be read ends it: it may need what
 // would be thrown away.
-func (g *GC) walk(ctx context.Context, wanted pack.Keep, each func(*holdings, blob.Span) error) (*holdings, error) {
+func (g *GC) walk(ctx context.Context, wanted func(blob.Name) bool, each func(*holdings, blob.Span) error) (*holdings, error) {
 	s := &selecting{gc: g, wanted: wanted, limit: cmp.Or(g.ChainLimit, chainLimit), replaced: map[string]bool{}}
 	err := s.gather(ctx)
 	if err == nil && slices.ContainsFunc(s.holdings.volumes, func(v *volume) bool { return s.replaced[v.Name] }) {
@@ -60,16 +58,14 @@ func (g *GC) walk(ctx context.Context, wanted pack.Keep, each func(*holdings, bl
 // selecting goes from span to span.
 type selecting struct {
 	gc       *GC
-	wanted   pack.Keep
+	wanted   func(blob.Name) bool
 	limit    int
 	replaced map[string]bool // packs that others replace
 	holdings *holdings
 	span     blob.Span
 }
 
-func (s *selecting) keep(told *blob.Version) bool {
-	return s.span.Has(nameOf(told)) && (s.wanted == nil || s.wanted(told))
-}
+func (s *selecting) wants(n blob.Name) bool { return s.span.Has(n) && (s.wanted == nil || s.wanted(n)) }
 
 // gather takes in what the manifests say, one after the other, but for the packs that are known to be replaced, and
 // learns which are. The chains are those of a first span.
@@ -83,11 +79,11 @@ func (s *selecting) gather(ctx context.Context) error {
 		}
 		v := &volume{Info: info}
 		m, err := s.gc.open(ctx, v, func(told *blob.Version) bool {
-			v.told = append(v.told, hashOf(told))
+			v.told = append(v.told, hashOf(told.Chain()))
 			for i := range told.Extents {
 				h.told += told.Extents[i].Size
 			}
-			return s.keep(told)
+			return s.wants(told.Name())
 		})
 		if err != nil {
 			return err
@@ -103,8 +99,6 @@ func (s *selecting) gather(ctx context.Context) error {
 	return nil
 }
 
-func nameOf(v *blob.Version) blob.Name { return blob.Name{Source: v.Source, Path: v.Path} }
-
 // selectSpan selects the chains of the span, which may end before its end.
 func (s *selecting) selectSpan(ctx context.Context) error {
 	h := s.holdings
@@ -112,10 +106,11 @@ func (s *selecting) selectSpan(ctx context.Context) error {
 		if !s.span.Meets(v.first, v.last) {
 			continue
 		}
-		m, err := s.gc.open(ctx, v, s.keep)
+		r, err := pack.ReadOf(ctx, s.gc.Packs, v.Name, s.wants)
 		if err != nil {
 			return err
 		}
+		m := r.Manifest()
 		s.span = h.take(v, &m, s.span, h.graves.Room(s.limit))
 	}
 	return nil
@@ -138,7 +133,7 @@ func (g *GC) selectGroup(ctx context.Context, h *holdings, group group) error {
 			!slices.ContainsFunc(v.said, func(hash uint64) bool { return facts[hash] }) {
 			continue
 		}
-		m, err := g.open(ctx, v, func(told *blob.Version) bool { return chains[hashOf(told)] })
+		m, err := g.open(ctx, v, func(told *blob.Version) bool { return chains[hashOf(told.Chain())] })
 		if err != nil {
 			return err
 		}
@@ -171,11 +166,7 @@ func (h *holdings) take(v *volume, m *blob.Manifest, span blob.Span, limit int) 
 	if h.count <= limit {
 		return span
 	}
-	names := make([]blob.Name, 0, h.count)
-	for c := range h.chains {
-		names = append(names, c.name())
-	}
-	span = span.Cut(names, limit*3/4)
+	span = span.Cut(func(yield func(blob.Chain) bool) { h.chains(func(c *chain) bool { return yield(c.key()) }) }, limit)
 	h.drop(func(c *chain) bool { return !span.Has(c.name()) })
 	return span
 }
@@ -200,20 +191,13 @@ func (g *GC) judge(h *holdings, c *chain) {
 
 // open reads the manifest of a pack with the versions that keep wants, and what the pack stores.
 func (g *GC) open(ctx context.Context, v *volume, keep pack.Keep) (m blob.Manifest, err error) {
-	p, err := g.Packs.Open(ctx, v.Name)
-	if err != nil {
-		return m, err
-	}
-	defer func() { err = errors.Join(err, p.Close()) }()
-	r, err := pack.OpenSome(ctx, p, v.Name, keep)
+	r, err := pack.Read(ctx, g.Packs, v.Name, keep)
 	if err != nil {
 		return m, err
 	}
 	if v.units == nil {
 		v.first, v.last = r.Names()
 		v.units, v.stored = r.Units(), r.Stored()
-		slices.SortStableFunc(v.stored, func(a, b pack.Content) int { return cmp.Compare(a.Raw, b.Raw) })
-		v.stored = slices.CompactFunc(v.stored, func(a, b pack.Content) bool { return a.Raw == b.Raw })
 		v.needed = make([]bool, len(v.stored))
 	}
 	return r.Manifest(), nil
@@ -221,7 +205,8 @@ func (g *GC) open(ctx context.Context, v *volume, keep pack.Keep) (m blob.Manife
 
 // add makes a pack one of those that are there.
 func (g *GC) add(h *holdings, v *volume, m *blob.Manifest) {
-	h.volumes, h.byName[v.Name], h.sums = append(h.volumes, v), v, nil
+	h.volumes, h.byName[v.Name] = append(h.volumes, v), v
+	h.stock.Add(v.Name, v.stored)
 	if m.Created.After(h.clock) {
 		h.clock = m.Created
 	}
@@ -250,9 +235,9 @@ func (h *holdings) measure() {
 			h.spared++
 		}
 		for i := range c.parts {
-			if p := &c.parts[i]; p.at != nil && p.at.pack != p.by && !c.dead {
-				v := h.byName[p.at.pack]
-				v.guests = append(v.guests, maphash.Comparable(chainSeed, c.key()))
+			if p := &c.parts[i]; p.at != nil && p.at.Pack != p.by && !c.dead {
+				v := h.byName[p.at.Pack]
+				v.guests = append(v.guests, hashOf(c.key()))
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func (p *Pruner) unmark(ctx context.Context, back map[string]bool, out *Undone) 
 	u.library = pack.NewLibrary(gc.Packs, 16<<20)
 	defer func() { err = errors.Join(err, u.library.Close()) }()
 	if done, err = u.all(layers, orders, out); err != nil {
-		return nil, errors.Join(err, u.abort())
+		return nil, errors.Join(err, u.writer.Abort())
 	}
 	if err := u.seal(); err != nil || len(done) == 0 {
 		return done, err
@@ -69,7 +69,7 @@ func (u *unmarking) all(layers map[index.VersionKey][]blob.Tombstone, orders map
 	keys := slices.SortedFunc(maps.Keys(layers), func(a, b index.VersionKey) int {
 		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number))
 	})
-	_, err := u.gc.walk(u.ctx, func(v *blob.Version) bool { return wanted[nameOf(v)] }, func(h *holdings, span blob.Span) error {
+	_, err := u.gc.walk(u.ctx, func(n blob.Name) bool { return wanted[n] }, func(h *holdings, span blob.Span) error {
 		if u.holdings == nil {
 			u.holdings, u.clock = h, h.clock
 		}
@@ -191,7 +191,7 @@ func (u *unmarking) pieces(marked *blob.Version, layers []blob.Tombstone) (all [
 		if i < len(layers)-1 && (to == from || len(layers[0].Redacted.Places) == 0) {
 			continue // nothing was added; what is compressed cannot grow
 		}
-		c := u.holdings.chain(chainKey{marked.Source, marked.Path, marked.Number, root})
+		c := u.holdings.chain(blob.Chain{Name: marked.Name(), Number: marked.Number, Root: root})
 		if c == nil || !c.whole() || c.Size < to {
 			return nil
 		}

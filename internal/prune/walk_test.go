@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -32,7 +31,7 @@ func TestWalkHoldsLittle(t *testing.T) {
 			if h.count > limit+8 { // versions of one file stay together
 				t.Errorf("%d chains are held, %d may be", h.count, limit)
 			}
-			for _, c := range slices.SortedFunc(h.chains, func(a, b *chain) int { return strings.Compare(fmt.Sprint(a.key()), fmt.Sprint(b.key())) }) {
+			for _, c := range slices.SortedFunc(h.chains, func(a, b *chain) int { return a.key().Compare(b.key()) }) {
 				if !span.Has(c.name()) {
 					t.Errorf("%s is behind the span", c.Path)
 				}
@@ -82,14 +81,14 @@ func TestByPlace(t *testing.T) {
 	}
 	placed := 0
 	_, err := w.collector(Options{}).walk(t.Context(), nil, func(h *holdings, _ blob.Span) error {
-		var last place
+		var last blob.Copy
 		all := h.byPlace()
 		for _, c := range all {
 			if len(c.parts) == 0 || c.parts[0].at == nil {
 				continue
 			}
-			at := c.parts[0].at.place
-			if at.pack < last.pack || at.pack == last.pack && at.raw < last.raw {
+			at := c.parts[0].at.Copy
+			if at.Compare(last) < 0 {
 				t.Errorf("%v comes after %v", at, last)
 			}
 			last = at

@@ -21,9 +21,9 @@ func (r *Repair) Apply(ctx context.Context, p *Plan) (packs []string, err error)
 			return nil, fmt.Errorf("put pack %s aside: %w", h.Name, err)
 		}
 	}
-	w := &writer{repair: r, ctx: ctx, clock: p.survey.clock, stored: map[extent]place{}}
+	w := &writer{repair: r, ctx: ctx, clock: p.survey.clock, stored: map[extent]blob.Copy{}}
 	if err := w.write(p, wrecks); err != nil {
-		return w.packs, errors.Join(fmt.Errorf("repair: %w", err), w.abort())
+		return w.packs, errors.Join(fmt.Errorf("repair: %w", err), w.pack.Abort())
 	}
 	for _, h := range wrecks {
 		if h.missing {

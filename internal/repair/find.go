@@ -17,9 +17,9 @@ import (
 // found is a run of bytes of a chain that is there.
 type found struct {
 	offset, size int64
-	sum          blob.Ref // of exactly these bytes
-	at           *place   // they stand in a sound pack; nil when they must be stored
-	told         bool     // a sound pack says so
+	sum          blob.Ref   // of exactly these bytes
+	at           *blob.Copy // they stand in a sound pack; nil when they must be stored
+	told         bool       // a sound pack says so
 	from         string
 	open         opener
 }
@@ -41,9 +41,7 @@ func hashOf(r io.Reader, size int64) (blob.Ref, error) {
 
 // settle finds every byte of a chain, or says that it is lost.
 func (s *survey) settle(ctx context.Context, c *chain) error {
-	slices.SortStableFunc(c.parts, func(a, b part) int {
-		return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(b.size, a.size))
-	})
+	slices.SortStableFunc(c.parts, func(a, b part) int { return a.Compare(&b.Extent) })
 	c.tell, c.found, c.lost = !c.said.teller(), nil, nil
 	whole := span{0, c.Size}
 	c.standing(s)
@@ -88,8 +86,8 @@ func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 // packOf names the pack that had bytes, as far as one is known.
 func (c *chain) packOf(gap span) string {
 	for _, p := range c.parts {
-		if p.offset < gap.to && gap.from < p.offset+p.size {
-			return p.at.pack
+		if p.Offset < gap.to && gap.from < p.Offset+p.Size {
+			return p.said().Pack
 		}
 	}
 	return ""
@@ -99,26 +97,14 @@ func (c *chain) packOf(gap span) string {
 func (c *chain) standing(s *survey) {
 	end := int64(-1)
 	for _, p := range c.parts {
-		at, ok := s.find(p)
-		if !ok || p.offset < end || p.size == 0 && (c.Size > 0 || len(c.found) > 0) {
+		at, ok := s.stock.Find(p.said(), p.Size, p.SHA256) // a sound place: where the manifest says, else where the same bytes stand now
+		if !ok || p.Offset < end || p.Size == 0 && (c.Size > 0 || len(c.found) > 0) {
 			continue
 		}
 		told := p.by.teller()
-		c.found = append(c.found, found{offset: p.offset, size: p.size, sum: p.sum, at: &at, told: told})
-		end = p.offset + p.size
+		c.found = append(c.found, found{offset: p.Offset, size: p.Size, sum: p.SHA256, at: &at, told: told})
+		end = p.Offset + p.Size
 	}
-}
-
-// find returns the sound place of a part: where its manifest says, else where the same bytes stand now.
-func (s *survey) find(p part) (place, bool) {
-	if h := s.holdings[p.at.pack]; h.teller() && h.has(p.at.raw, p.size, p.sum) {
-		return p.at, true
-	}
-	at, ok := s.newest(p.sum)
-	if !ok || at.content().Size != p.size {
-		return place{}, false
-	}
-	return place{at.Name, at.content().Raw}, true
 }
 
 // gaps are the bytes of a whole that nothing was found of. found is in order.
@@ -144,16 +130,16 @@ func (s *survey) wholes(ctx context.Context, c *chain, gap span) ([]found, error
 // backedUp fills it with the parts that the chain has in the backup, which may be cut otherwise.
 func (s *survey) backedUp(ctx context.Context, c *chain, gap span) ([]found, error) {
 	var parts []part
-	for _, e := range s.backups[chainKey{c.Source, c.Path, c.Number, c.Root}] {
-		parts = append(parts, part{offset: e.Offset, size: e.Size, sum: e.SHA256})
+	for _, e := range s.backups[c.Version.Chain()] {
+		parts = append(parts, part{Extent: e})
 	}
-	slices.SortFunc(parts, func(a, b part) int { return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(b.size, a.size)) })
+	slices.SortFunc(parts, func(a, b part) int { return a.Compare(&b.Extent) })
 	return s.fill(ctx, c, gap, parts)
 }
 
 func (s *survey) fill(ctx context.Context, c *chain, gap span, parts []part) (all []found, err error) {
 	for _, p := range parts {
-		from, to := max(p.offset, gap.from), min(p.offset+p.size, gap.to)
+		from, to := max(p.Offset, gap.from), min(p.Offset+p.Size, gap.to)
 		if from >= to {
 			continue
 		}
@@ -171,14 +157,14 @@ func (s *survey) fill(ctx context.Context, c *chain, gap span, parts []part) (al
 
 // part finds the content of a part, and takes the bytes from one place to another of it.
 func (s *survey) part(ctx context.Context, c *chain, p part, from, to int64) (*found, error) {
-	have, err := s.content(ctx, p.sum, p.size)
+	have, err := s.content(ctx, p.SHA256, p.Size)
 	if err != nil {
 		return nil, err
 	}
 	if have != nil {
-		return cut(ctx, have.opener(span{from - p.offset, to - p.offset}), span{from, to}, have.holding.from)
+		return cut(ctx, have.opener(span{from - p.Offset, to - p.Offset}), span{from, to}, have.holding.from)
 	}
-	if s.atSource(ctx, c, span{p.offset, p.offset + p.size}, p.sum) {
+	if s.atSource(ctx, c, span{p.Offset, p.Offset + p.Size}, p.SHA256) {
 		return cut(ctx, s.source(c, span{from, to}), span{from, to}, FromSource)
 	}
 	return nil, ctx.Err()
@@ -203,18 +189,19 @@ type readCloser struct {
 // pieces fills a gap with what damaged packs have of parts that are whole nowhere: members that are as they were written.
 func (s *survey) pieces(ctx context.Context, c *chain, gap span) (all []found, err error) {
 	for _, p := range c.parts {
-		h := s.holdings[p.at.pack]
-		if h == nil || h.wreck == nil || !h.wreck.Known || p.by != nil && p.by.Name != h.Name && !h.has(p.at.raw, p.size, p.sum) {
+		at := p.said()
+		h := s.holdings[at.Pack]
+		if h == nil || h.wreck == nil || !h.wreck.Known || p.by != nil && p.by.Name != h.Name && !h.stored.Has(at.Raw, p.Size, p.SHA256) {
 			continue
 		}
 		for _, run := range runs(h.wreck.Sure) {
-			from := max(gap.from, p.offset+max(0, run.from-p.at.raw))
-			to := min(gap.to, p.offset+min(p.size, run.to-p.at.raw))
+			from := max(gap.from, p.Offset+max(0, run.from-at.Raw))
+			to := min(gap.to, p.Offset+min(p.Size, run.to-at.Raw))
 			if from >= to {
 				continue
 			}
-			one := &candidate{holding: h, members: h.wreck.Sure, raw: p.at.raw}
-			f, err := cut(ctx, one.opener(span{from - p.offset, to - p.offset}), span{from, to}, FromPack)
+			one := &candidate{holding: h, members: h.wreck.Sure, raw: at.Raw}
+			f, err := cut(ctx, one.opener(span{from - p.Offset, to - p.Offset}), span{from, to}, FromPack)
 			if err != nil {
 				return nil, err
 			}

@@ -2,7 +2,6 @@ package repair
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -74,63 +73,31 @@ func (o offer) candidate() *candidate {
 	return c
 }
 
-// slot is a content of a pack.
-type slot struct {
-	*holding
-	at int
-}
-
-func (s slot) content() pack.Content { return s.stored[s.at] }
-
-// sort makes the lists by sums, of which those that came first stay first.
+// sort lists what packs offer by its sums: what came first stays first.
 func (s *survey) sort() {
-	for _, name := range s.names() {
-		if h := s.holdings[name]; h.teller() {
-			for i := range h.stored {
-				s.sums = append(s.sums, slot{h, i})
-			}
+	for name, h := range s.holdings {
+		if h.teller() {
+			s.stock.Add(name, h.stored)
 		}
 	}
-	slices.SortStableFunc(s.sums, func(a, b slot) int { return compareSums(a.content().Sum, b.content().Sum) })
 	slices.SortStableFunc(s.pool, func(a, b offer) int { return compareSums(a.content().Sum, b.content().Sum) })
 }
 
 func compareSums(a, b pack.ShortSum) int { return bytes.Compare(a[:], b[:]) }
 
-// newest returns the youngest sound pack that has some content.
-func (s *survey) newest(sum blob.Ref) (found slot, ok bool) {
-	short := pack.ShortSum(sum[:16])
-	i, _ := slices.BinarySearchFunc(s.sums, short, func(x slot, sum pack.ShortSum) int { return compareSums(x.content().Sum, sum) })
-	for ; i < len(s.sums) && s.sums[i].content().Sum == short; i++ {
-		found, ok = s.sums[i], true
-	}
-	return found, ok
-}
-
-// has says whether a pack stores a content there.
-func (h *holding) has(raw, size int64, sum blob.Ref) bool {
-	i, _ := slices.BinarySearchFunc(h.stored, raw, func(c pack.Content, raw int64) int { return cmp.Compare(c.Raw, raw) })
-	for ; i < len(h.stored) && h.stored[i].Raw == raw; i++ {
-		if c := h.stored[i]; c.Size == size && c.Sum == pack.ShortSum(sum[:16]) {
-			return true
-		}
-	}
-	return false
-}
-
 // lazily opens a pack when it is first read.
 type lazily struct {
 	blob.Pack
+	blob.Info
 	survey *survey
-	name   string
-	size   int64
+	store  blob.Store
 }
 
-func (l *lazily) Size() int64 { return l.size }
+func (l *lazily) Size() int64 { return l.Info.Size }
 
 func (l *lazily) ReadAt(p []byte, offset int64) (int, error) {
 	if l.Pack == nil {
-		opened, err := l.survey.repair.Packs.Open(context.Background(), l.name)
+		opened, err := l.store.Open(context.Background(), l.Name)
 		if err != nil {
 			return 0, err
 		}

@@ -8,15 +8,12 @@
 package repair
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io"
 	"iter"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
@@ -177,7 +174,7 @@ func (p *Plan) sort() {
 	slices.SortFunc(p.chains, byName)
 	for _, losses := range [][]blob.Loss{p.Lost, p.Known, p.Found} {
 		slices.SortStableFunc(losses, func(a, b blob.Loss) int {
-			return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Path, b.Path), cmp.Compare(a.Number, b.Number), bytes.Compare(a.Root[:], b.Root[:]))
+			return a.Chain().Compare(b.Chain())
 		})
 	}
 }

@@ -49,7 +49,7 @@ type original struct {
 	path    string
 	root    blob.Ref
 	content []byte
-	stored  map[blob.Ref]place // extents
+	stored  map[blob.Ref]blob.Copy // extents
 	packs   map[string]bool
 }
 
@@ -83,7 +83,7 @@ func (w *world) add() {
 	m := blob.Manifest{Facts: []blob.Fact{{Kind: factSource, Key: "s", Time: w.now, Value: []byte(`{"root":"/s"}`)}}}
 	var grown []*original
 	for range 1 + w.rnd.IntN(6) {
-		c := &original{path: fmt.Sprintf("%d.jsonl", len(w.chains)), stored: map[blob.Ref]place{}, packs: map[string]bool{}}
+		c := &original{path: fmt.Sprintf("%d.jsonl", len(w.chains)), stored: map[blob.Ref]blob.Copy{}, packs: map[string]bool{}}
 		if len(w.chains) > 0 && w.rnd.IntN(2) == 0 {
 			c = w.chains[w.rnd.IntN(len(w.chains))]
 		}

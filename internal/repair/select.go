@@ -6,20 +6,17 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
 // chainLimit is how many chains are in memory at a time.
 const chainLimit = 1 << 16
 
-// wants says whether the selection is to have a version.
-func (s *survey) wants(v *blob.Version) bool {
-	name := blob.Name{Source: v.Source, Path: v.Path}
-	return s.span.Has(name) && !s.named[name]
-}
+// wants says whether the selection is to have an original.
+func (s *survey) wants(n blob.Name) bool { return s.span.Has(n) && !s.named[n] }
 
 // selectSpan selects the chains of the span, which ends earlier where there are too many. Those of one file stay together.
 func (s *survey) selectSpan(ctx context.Context) error {
@@ -28,15 +25,17 @@ func (s *survey) selectSpan(ctx context.Context) error {
 
 // selectNamed selects the chains of some originals, however many there are.
 func (s *survey) selectNamed(ctx context.Context, names map[blob.Name]bool) error {
-	return s.gather(ctx, func(v *blob.Version) bool { return names[blob.Name{Source: v.Source, Path: v.Path}] }, 0)
+	return s.gather(ctx, func(n blob.Name) bool { return names[n] }, 0)
 }
 
 // deselect forgets all that is needed for looking.
-func (s *survey) deselect() { s.chains, s.backups, s.sums, s.pool, s.tried = nil, nil, nil, nil, nil }
+func (s *survey) deselect() {
+	s.chains, s.backups, s.stock, s.pool, s.tried = nil, nil, pack.Stock{}, nil, nil
+}
 
 // gather makes a selection of the versions that are wanted, with no more than limit chains. 0 is no limit.
-func (s *survey) gather(ctx context.Context, wanted func(*blob.Version) bool, limit int) error {
-	s.chains, s.backups = map[chainKey]*chain{}, map[chainKey][]blob.Extent{}
+func (s *survey) gather(ctx context.Context, wanted func(blob.Name) bool, limit int) error {
+	s.chains, s.backups = map[blob.Chain]*chain{}, map[blob.Chain][]blob.Extent{}
 	for _, name := range s.names() {
 		h := s.holdings[name]
 		if h.replaced || h.sound && !s.span.Meets(h.first, h.last) {
@@ -50,7 +49,7 @@ func (s *survey) gather(ctx context.Context, wanted func(*blob.Version) bool, li
 			}
 		}
 		for i := range versions {
-			if v := &versions[i]; wanted(v) {
+			if v := &versions[i]; wanted(v.Name()) {
 				s.version(h, v)
 			}
 		}
@@ -71,7 +70,7 @@ func (s *survey) gather(ctx context.Context, wanted func(*blob.Version) bool, li
 			return fmt.Errorf("read the backup: pack %s: %w", h.Name, err)
 		}
 		for i := range versions {
-			key := keyOf(&versions[i])
+			key := versions[i].Chain()
 			s.backups[key] = append(s.backups[key], versions[i].Extents...)
 		}
 	}
@@ -83,37 +82,22 @@ func (s *survey) shrink(limit int) {
 	if limit == 0 || len(s.chains) <= limit {
 		return
 	}
-	names := make([]blob.Name, 0, len(s.chains))
-	for _, c := range s.chains {
-		names = append(names, c.name())
-	}
-	s.span = s.span.Cut(names, limit*3/4)
-	maps.DeleteFunc(s.chains, func(_ chainKey, c *chain) bool { return !s.span.Has(c.name()) })
+	s.span = s.span.Cut(maps.Keys(s.chains), limit)
+	maps.DeleteFunc(s.chains, func(key blob.Chain, _ *chain) bool { return !s.span.Has(key.Name) })
 }
-
-func (c *chain) name() blob.Name { return blob.Name{Source: c.Source, Path: c.Path} }
-
-func keyOf(v *blob.Version) chainKey { return chainKey{v.Source, v.Path, v.Number, v.Root} }
 
 // version takes in what a manifest says of a version.
 func (s *survey) version(h *holding, v *blob.Version) {
 	c := s.chain(v, h)
 	c.states = blob.Merged(c.states, v.States(h.manifest.Created))
 	for _, e := range v.Extents {
-		at := place{h.Name, e.Raw}
-		if e.CopyOf != nil {
-			at.raw = e.CopyOf.Raw
-			if e.CopyOf.Pack != "" {
-				at.pack = e.CopyOf.Pack
-			}
-		}
-		c.parts = append(c.parts, part{e.Offset, e.Size, e.SHA256, at, h})
+		c.parts = append(c.parts, part{e, h})
 	}
 }
 
 // chain returns the chain of a version, brought up to that state of it if it is a later one.
 func (s *survey) chain(v *blob.Version, by *holding) *chain {
-	key := keyOf(v)
+	key := v.Chain()
 	c := s.chains[key]
 	if c == nil {
 		c = &chain{Version: *v, said: by}
@@ -128,7 +112,7 @@ func (s *survey) chain(v *blob.Version, by *holding) *chain {
 
 // asked adds what only the index knows: versions of which bytes lie in packs whose manifests are lost, and those that no
 // manifest tells of any more, wherever their bytes are.
-func (s *survey) asked(ctx context.Context, wanted func(*blob.Version) bool, limit int) error {
+func (s *survey) asked(ctx context.Context, wanted func(blob.Name) bool, limit int) error {
 	if s.repair.Index == nil || len(s.silent) == 0 {
 		return nil
 	}
@@ -140,13 +124,13 @@ func (s *survey) asked(ctx context.Context, wanted func(*blob.Version) bool, lim
 		if n++; n%1024 == 0 {
 			s.shrink(limit)
 		}
-		if !s.span.Has(blob.Name{Source: state.Source, Path: state.Path}) {
+		if !s.span.Has(state.Name()) {
 			break // they come by name
 		}
-		if !wanted(&state.Version) {
+		if !wanted(state.Name()) {
 			continue
 		}
-		have := s.chains[keyOf(&state.Version)]
+		have := s.chains[state.Version.Chain()]
 		untold := have == nil || have.Size < state.Size
 		if untold {
 			s.chain(&state.Version, nil)
@@ -154,7 +138,7 @@ func (s *survey) asked(ctx context.Context, wanted func(*blob.Version) bool, lim
 		for _, e := range state.Extents {
 			if untold || s.silent[e.CopyOf.Pack] {
 				c := s.chain(&state.Version, nil)
-				c.parts = append(c.parts, part{e.Offset, e.Size, e.SHA256, place{e.CopyOf.Pack, e.CopyOf.Raw}, nil})
+				c.parts = append(c.parts, part{e, nil})
 			}
 		}
 	}
@@ -166,6 +150,4 @@ func (s *survey) sorted() []*chain {
 	return slices.SortedFunc(maps.Values(s.chains), byName)
 }
 
-func byName(a, b *chain) int {
-	return cmp.Or(a.name().Compare(b.name()), cmp.Compare(a.Number, b.Number), strings.Compare(string(a.Root[:]), string(b.Root[:])))
-}
+func byName(a, b *chain) int { return a.Version.Chain().Compare(b.Version.Chain()) }

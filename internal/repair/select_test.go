@@ -31,7 +31,7 @@ func TestSelectionsHoldLittle(t *testing.T) {
 			}
 			for _, c := range s.sorted() {
 				w.check(s.settle(ctx, c))
-				now = append(now, fmt.Sprint(c.name(), c.Number, c.Size, c.SHA256, c.tell, len(c.found), len(c.states), c.lost))
+				now = append(now, fmt.Sprint(c.Name(), c.Number, c.Size, c.SHA256, c.tell, len(c.found), len(c.states), c.lost))
 			}
 		}
 		if all == nil {

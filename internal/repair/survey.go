@@ -1,7 +1,6 @@
 package repair
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +22,7 @@ type survey struct {
 	holdings map[string]*holding
 	offsite  []*holding // packs of the backup
 	silent   map[string]bool
-	sums     []slot // of what sound packs store that nobody replaces
+	stock    pack.Stock // of sound packs that nobody replaces
 	pool     []offer
 	tried    map[offer]*candidate // of pool
 	graves   blob.Graveyard
@@ -36,16 +35,16 @@ type survey struct {
 
 	span    blob.Span
 	named   map[blob.Name]bool // originals that have had a selection of their own
-	chains  map[chainKey]*chain
-	backups map[chainKey][]blob.Extent
+	chains  map[blob.Chain]*chain
+	backups map[blob.Chain][]blob.Extent
 }
 
 // holding is a pack of the archive, or of the backup.
 type holding struct {
 	blob.Info
-	manifest blob.Manifest  // of a sound pack without versions, which are read when they are selected
-	stored   []pack.Content // by place
-	first    blob.Name      // of the versions of a sound pack
+	manifest blob.Manifest // of a sound pack without versions, which are read when they are selected
+	stored   pack.Contents
+	first    blob.Name // of the versions of a sound pack
 	last     blob.Name
 	sound    bool // as it was written, as far as a verify says
 	told     bool // what it held is known
@@ -59,20 +58,9 @@ type holding struct {
 // teller says whether what the manifest says will stay said.
 func (h *holding) teller() bool { return h != nil && h.sound && !h.replaced }
 
-type place struct {
-	pack string
-	raw  int64
-}
-
 type extent struct {
 	size int64
 	sum  blob.Ref
-}
-
-type chainKey struct {
-	source, path string
-	number       int
-	root         blob.Ref
 }
 
 // chain is one content and its growth.
@@ -90,10 +78,16 @@ type chain struct {
 
 // part is an extent as something tells of it: by a manifest, or the index, for which by is nil.
 type part struct {
-	offset, size int64
-	sum          blob.Ref
-	at           place
-	by           *holding
+	blob.Extent
+	by *holding
+}
+
+// said is where its bytes stand.
+func (p *part) said() blob.Copy {
+	if p.by == nil {
+		return *p.CopyOf
+	}
+	return p.Place(p.by.Name)
 }
 
 func newSurvey(r *Repair) *survey {
@@ -173,79 +167,48 @@ func (s *survey) wrecks() (all []*holding) {
 
 // look reads the manifest of a pack, or what there is of a damaged one.
 func (s *survey) look(ctx context.Context, h *holding) error {
-	p, err := s.repair.Packs.Open(ctx, h.Name)
-	if err != nil {
-		return err
-	}
 	if !slices.Contains(s.repair.Damaged, h.Name) {
-		err := h.glance(ctx, p)
+		err := h.glance(ctx, s.repair.Packs)
 		if err == nil {
 			h.sound, h.told = true, true
 			s.said(h)
 			h.manifest.Facts = nil // there may be more of them than of originals
-			return p.Close()
 		}
 		if !errors.Is(err, blob.ErrCorrupt) {
-			return errors.Join(err, p.Close())
+			return err
 		}
+	}
+	p, err := s.repair.Packs.Open(ctx, h.Name)
+	if err != nil {
+		return err
 	}
 	h.pack = &tolerant{p, ctx}
 	s.open = append(s.open, p)
 	if h.wreck, err = pack.Survey(ctx, h.Name, h.pack); err != nil {
 		return err
 	}
-	h.manifest, h.told = h.wreck.Manifest, h.wreck.Known
-	if h.wreck.Known {
-		h.stored = contents(h.manifest.Versions)
-		return nil
-	}
-	for _, e := range h.wreck.Entries {
-		h.stored = append(h.stored, pack.Content{Raw: e.Raw, Size: e.Size, Sum: pack.ShortSum(e.SHA256[:16])})
-	}
-	sortContents(h.stored)
+	h.manifest, h.told, h.stored = h.wreck.Manifest, h.wreck.Known, h.wreck.Stored()
 	return nil
 }
 
 // glance reads a manifest but for its versions.
-func (h *holding) glance(ctx context.Context, p blob.Pack) error {
-	r, err := pack.OpenSome(ctx, p, h.Name, func(*blob.Version) bool { return false })
+func (h *holding) glance(ctx context.Context, in blob.Store) error {
+	r, err := pack.Read(ctx, in, h.Name, func(*blob.Version) bool { return false })
 	if err != nil {
 		return err
 	}
 	h.manifest, h.stored = r.Manifest(), r.Stored()
 	h.first, h.last = r.Names()
-	sortContents(h.stored)
 	return nil
 }
 
-// versions reads those of a manifest that are wanted, and gives them to each.
-func (h *holding) versions(ctx context.Context, in blob.Store, wanted pack.Keep) (all []blob.Version, err error) {
-	p, err := in.Open(ctx, h.Name)
+// versions reads those of some originals (nil: of all) in a manifest.
+func (h *holding) versions(ctx context.Context, in blob.Store, of func(blob.Name) bool) ([]blob.Version, error) {
+	r, err := pack.ReadOf(ctx, in, h.Name, of)
 	if err != nil {
 		return nil, err
 	}
-	r, err := pack.OpenSome(ctx, p, h.Name, wanted)
-	if err = errors.Join(err, p.Close()); err != nil {
-		return nil, err
-	}
 	return r.Manifest().Versions, nil
-}
-
-// contents are what a manifest says that its pack stores.
-func contents(versions []blob.Version) (all []pack.Content) {
-	for i := range versions {
-		for _, e := range versions[i].Extents {
-			if e.CopyOf == nil {
-				all = append(all, pack.Content{Raw: e.Raw, Size: e.Size, Sum: pack.ShortSum(e.SHA256[:16])})
-			}
-		}
-	}
-	sortContents(all)
-	return all
-}
-
-func sortContents(all []pack.Content) {
-	slices.SortStableFunc(all, func(a, b pack.Content) int { return cmp.Compare(a.Raw, b.Raw) })
 }
 
 // tolerant gives zeros for what the disk does not give, which then is damage like any other.
@@ -306,13 +269,8 @@ func (s *survey) backup(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		p, err := s.repair.Backup.Open(ctx, info.Name)
-		if err != nil {
-			return err
-		}
-		s.open = append(s.open, p)
-		h := &holding{Info: info, pack: p, from: FromBackup}
-		err = h.glance(ctx, p)
+		h := &holding{Info: info, pack: &lazily{survey: s, store: s.repair.Backup, Info: info}, from: FromBackup}
+		err = h.glance(ctx, s.repair.Backup)
 		if errors.Is(err, blob.ErrCorrupt) {
 			s.repair.Log.WarnContext(ctx, "a pack of the backup is damaged too", "pack", info.Name, "err", err)
 			continue
@@ -346,7 +304,7 @@ func (s *survey) take(h *holding) {
 		s.offer(h)
 		s.offerTorn(h)
 	case h.replaced && h.sound: // it will be removed
-		h.pack = &lazily{survey: s, name: h.Name, size: h.Size}
+		h.pack = &lazily{survey: s, store: s.repair.Packs, Info: h.Info}
 		s.offer(h)
 	}
 }

@@ -81,7 +81,7 @@ func (s *survey) strays(ctx context.Context) (all []stray, err error) {
 			}
 		}
 		if h.teller() {
-			if _, err := h.versions(ctx, s.repair.Packs, told); err != nil {
+			if _, err := pack.Read(ctx, s.repair.Packs, name, told); err != nil {
 				return nil, fmt.Errorf("pack %s: %w", name, err)
 			}
 		}
@@ -95,7 +95,7 @@ func (s *survey) strays(ctx context.Context) (all []stray, err error) {
 		}
 	}
 	return slices.DeleteFunc(all, func(x stray) bool {
-		_, stands := s.newest(x.entry.SHA256)
+		_, _, stands := s.stock.Newest(x.entry.SHA256)
 		return stands || wanted[x.entry.SHA256]
 	}), nil
 }
@@ -119,7 +119,7 @@ func (s *survey) adopt(ctx context.Context, x stray) error {
 		v.Path = base
 	}
 	if c := s.owner(&v, root, offset); c != nil {
-		c.parts = append(c.parts, part{offset, e.Size, e.SHA256, place{h.Name, e.Raw}, h})
+		c.parts = append(c.parts, part{blob.Extent{Offset: offset, Size: e.Size, SHA256: e.SHA256, Raw: e.Raw}, h})
 		return nil
 	}
 	if base != "" {
@@ -141,7 +141,7 @@ func (s *survey) adopt(ctx context.Context, x stray) error {
 		return nil
 	}
 	c := s.chain(&v, h)
-	c.parts = append(c.parts, part{0, e.Size, e.SHA256, place{h.Name, e.Raw}, h})
+	c.parts = append(c.parts, part{blob.Extent{Size: e.Size, SHA256: e.SHA256, Raw: e.Raw}, h})
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (s *survey) owner(v *blob.Version, root string, offset int64) (owner *chain
 		if c.Source != v.Source || c.Path != v.Path || !named || c.buried || offset+v.Size > c.Size {
 			continue
 		}
-		known := slices.ContainsFunc(c.parts, func(p part) bool { return p.offset < offset+v.Size && offset < p.offset+p.size })
+		known := slices.ContainsFunc(c.parts, func(p part) bool { return p.Offset < offset+v.Size && offset < p.Offset+p.Size })
 		if known {
 			continue
 		}
@@ -188,7 +188,7 @@ func (s *survey) grown(ctx context.Context, v blob.Version, root string, offset 
 			return false, err
 		}
 		h := tail.holding
-		c.parts = append(c.parts, part{offset, e.Size, e.SHA256, place{h.Name, e.Raw}, h})
+		c.parts = append(c.parts, part{blob.Extent{Offset: offset, Size: e.Size, SHA256: e.SHA256, Raw: e.Raw}, h})
 		c.Size, c.SHA256, c.ModTime, c.said = offset+e.Size, blob.Ref(whole.Sum(nil)), e.ModTime, h
 		return true, nil
 	}
@@ -198,7 +198,7 @@ func (s *survey) grown(ctx context.Context, v blob.Version, root string, offset 
 // copy writes what was found.
 func (s *survey) copy(ctx context.Context, w io.Writer, f found) error {
 	if f.at != nil {
-		e := blob.Extent{Size: f.size, SHA256: f.sum, CopyOf: &blob.Copy{Pack: f.at.pack, Raw: f.at.raw}}
+		e := blob.Extent{Size: f.size, SHA256: f.sum, CopyOf: f.at}
 		_, err := io.Copy(w, s.library.Reader(ctx, []blob.Extent{e}))
 		return err
 	}

@@ -14,10 +14,10 @@ import (
 // writer puts what was found into new packs.
 type writer struct {
 	repair *Repair
-	ctx    context.Context  // a writer lives as long as the call that made it
-	clock  time.Time        // new packs are younger
-	packs  []string         // that are sealed
-	stored map[extent]place // contents in them
+	ctx    context.Context      // a writer lives as long as the call that made it
+	clock  time.Time            // new packs are younger
+	packs  []string             // that are sealed
+	stored map[extent]blob.Copy // contents in them
 
 	pack     *pack.Writer // nil between packs
 	manifest blob.Manifest
@@ -96,7 +96,7 @@ func (w *writer) extent(v *blob.Version, e *blob.Extent, f *found) error {
 		at = &stands
 	}
 	if at != nil {
-		e.CopyOf = &blob.Copy{Pack: at.pack, Raw: at.raw}
+		e.CopyOf = at
 		return nil
 	}
 	if of := w.pack.Holds(e); of != nil {
@@ -118,18 +118,11 @@ func (w *writer) seal() error {
 	for _, v := range m.Versions {
 		for _, e := range v.Extents {
 			if e.CopyOf == nil && e.Size > 0 {
-				w.stored[extent{e.Size, e.SHA256}] = place{m.Pack, e.Raw}
+				w.stored[extent{e.Size, e.SHA256}] = blob.Copy{Pack: m.Pack, Raw: e.Raw}
 			}
 		}
 	}
 	w.packs = append(w.packs, m.Pack)
 	w.pack, w.manifest = nil, blob.Manifest{}
 	return nil
-}
-
-func (w *writer) abort() error {
-	if w.pack == nil {
-		return nil
-	}
-	return w.pack.Abort()
 }

@@ -202,7 +202,7 @@ func (t *told) add(v *blob.Version) {
 			t.stored = append(t.stored, Content{e.Raw, e.Size, ShortSum(e.SHA256[:16])})
 		}
 	}
-	name := blob.Name{Source: v.Source, Path: v.Path}
+	name := v.Name()
 	if t.first == (blob.Name{}) || name.Compare(t.first) < 0 {
 		t.first = name
 	}
@@ -252,7 +252,7 @@ func (d *decoder) some(data []byte) error {
 		return nil
 	}
 	v, err := d.version(data)
-	if d.before = v; err == nil && d.of(blob.Name{Source: v.Source, Path: v.Path}) {
+	if d.before = v; err == nil && d.of(v.Name()) {
 		d.m.Versions = append(d.m.Versions, v)
 	}
 	return err

@@ -72,16 +72,6 @@ type Reader struct {
 	place    place
 }
 
-// Content is the content of an entry, as the manifest tells it.
-type Content struct {
-	Raw  int64 // of its first byte
-	Size int64
-	Sum  ShortSum
-}
-
-// ShortSum is half of a SHA-256: enough to tell contents apart where there is one for each of very many.
-type ShortSum [16]byte
-
 // Keep says of a version whether it is wanted.
 type Keep func(*blob.Version) bool
 
@@ -101,6 +91,30 @@ func OpenSome(ctx context.Context, p blob.Pack, name string, keep Keep) (*Reader
 // line that is not wanted.
 func OpenOf(ctx context.Context, p blob.Pack, name string, of func(blob.Name) bool) (*Reader, error) {
 	return open(ctx, p, name, wish{of: of})
+}
+
+// Opener opens packs, as a Store does.
+type Opener interface {
+	Open(ctx context.Context, name string) (blob.Pack, error)
+}
+
+// Read opens a pack of a store, reads its manifest as OpenSome does, and closes it.
+func Read(ctx context.Context, store Opener, name string, keep Keep) (*Reader, error) {
+	return read(ctx, store, name, wish{keep: keep})
+}
+
+// ReadOf is Read as OpenOf is Open.
+func ReadOf(ctx context.Context, store Opener, name string, of func(blob.Name) bool) (*Reader, error) {
+	return read(ctx, store, name, wish{of: of})
+}
+
+func read(ctx context.Context, store Opener, name string, wanted wish) (*Reader, error) {
+	p, err := store.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := open(ctx, p, name, wanted)
+	return r, errors.Join(err, p.Close())
 }
 
 func open(ctx context.Context, p blob.Pack, name string, wanted wish) (*Reader, error) {
@@ -213,8 +227,11 @@ func (r *Reader) checkMembers(name string) error {
 // Manifest returns the manifest, with the pack's name. The caller must not change what it points to.
 func (r *Reader) Manifest() blob.Manifest { return r.manifest }
 
-// Stored are the contents that the pack has, of all versions, in the order of the manifest.
-func (r *Reader) Stored() []Content { return r.told.stored }
+// Stored are the contents that the pack has, of all versions.
+func (r *Reader) Stored() Contents {
+	r.told.stored = contentsOf(r.told.stored)
+	return r.told.stored
+}
 
 // Names are the first and the last name of all originals that the pack tells of, in their order.
 func (r *Reader) Names() (first, last blob.Name) { return r.told.first, r.told.last }

@@ -16,7 +16,7 @@
 // Where several goroutines compress, each has a Builder that makes Units, and the one that has the Writer appends them, in any order.
 //
 // Reading needs no state but the rows of the manifest: View reads ranges of the tar stream and inflates only the
-// members that they touch.
+// members that they touch. A Stock knows which contents stand where, of many packs.
 //
 // It promises that any tar and gzip read every pack without a word, that equal input makes equal bytes (but for the
 // manifest's nonce), and that what it returns is what was written: damaged bytes are blob.ErrCorrupt.

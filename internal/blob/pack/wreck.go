@@ -45,6 +45,18 @@ type WreckEntry struct {
 	Mode    uint32
 }
 
+// Stored are the contents that the pack should have, or those that are there where the manifest is not known.
+func (w *Wreck) Stored() Contents {
+	var t told
+	for i := range w.Manifest.Versions {
+		t.add(&w.Manifest.Versions[i])
+	}
+	for _, e := range w.Entries {
+		t.stored = append(t.stored, Content{e.Raw, e.Size, ShortSum(e.SHA256[:16])})
+	}
+	return contentsOf(t.stored)
+}
+
 // Survey reads every byte of a damaged pack for what can still be had of it. name is what it is called.
 func Survey(ctx context.Context, name string, p blob.Pack) (*Wreck, error) {
 	s := newSalvage()

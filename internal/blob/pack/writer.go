@@ -210,8 +210,11 @@ func (w *Writer) takeNames(entries []Entry) error {
 	return nil
 }
 
-// Abort drops the pack. After Seal it does nothing.
+// Abort drops the pack. After Seal, and where there is none, it does nothing.
 func (w *Writer) Abort() error {
+	if w == nil {
+		return nil
+	}
 	if w.err == nil {
 		w.err = errors.New("the pack was aborted")
 	}

@@ -1,0 +1,58 @@
+package pack
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+// TestStock asks for contents at random and looks through all packs for each.
+func TestStock(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	ref := func(n int) blob.Ref { return blob.RefOf(fmt.Append(nil, n)) }
+	var s Stock
+	packs := map[string]Contents{}
+	for round := range 200 {
+		name := fmt.Sprintf("p%02d", r.IntN(12))
+		if r.IntN(3) == 0 {
+			s.Remove(name)
+			delete(packs, name)
+		} else {
+			var all []Content
+			for range r.IntN(8) {
+				sum := ref(r.IntN(9))
+				all = append(all, Content{Raw: int64(1 + r.IntN(6)), Size: int64(r.IntN(2)), Sum: ShortSum(sum[:16])})
+			}
+			packs[name] = contentsOf(all)
+			s.Add(name, packs[name])
+		}
+		said, size, sum := blob.Copy{Pack: name, Raw: int64(r.IntN(8))}, int64(r.IntN(2)), ref(r.IntN(9))
+		stands := func(at blob.Copy, size int64) bool {
+			return slices.Contains(packs[at.Pack], Content{at.Raw, size, ShortSum(sum[:16])})
+		}
+		newest := ""
+		for pack, all := range packs {
+			if slices.ContainsFunc(all, func(c Content) bool { return bytes.Equal(c.Sum[:], sum[:16]) }) {
+				newest = max(newest, pack)
+			}
+		}
+		at, has, ok := s.Newest(sum)
+		if ok != (newest != "") || at.Pack != newest || ok && !stands(at, has) {
+			t.Fatalf("round %d: the newest is at %v, not in %q", round, at, newest)
+		}
+		found, there := s.Find(said, size, sum)
+		want, wanted := at, ok && has == size
+		if stands(said, size) {
+			want, wanted = said, true
+		}
+		if there != wanted || there && found != want {
+			t.Fatalf("round %d: it is found at %v, not at %v", round, found, want)
+		}
+	}
+}
