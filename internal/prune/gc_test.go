@@ -3,7 +3,6 @@ package prune
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"flag"
 	"log/slog"
@@ -16,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 	"github.com/txarchive/txarchive/internal/blob/local"
 	"github.com/txarchive/txarchive/internal/disk"
@@ -130,33 +128,9 @@ func TestGCEndsWithNamesThatCannotStandInOnePack(t *testing.T) {
 	w.settled(w.db)
 }
 
-// openStore counts the packs that are open.
-type openStore struct {
-	blob.Store
-	open, most int
-}
-
-func (s *openStore) Open(ctx context.Context, name string) (blob.Pack, error) {
-	p, err := s.Store.Open(ctx, name)
-	if s.open++; s.open > s.most {
-		s.most = s.open
-	}
-	return &openPack{p, s}, err
-}
-
-type openPack struct {
-	blob.Pack
-	s *openStore
-}
-
-func (p *openPack) Close() error {
-	p.s.open--
-	return p.Pack.Close()
-}
-
 // TestGCOpensFewPacks puts many packs together, each with the next tails of some originals.
 func TestGCOpensFewPacks(t *testing.T) {
-	store := &openStore{Store: blobtest.NewMemory()}
+	store := &blobtest.Counted{Store: blobtest.NewMemory()}
 	w := newWorld(t, 1, store)
 	for i := range 5 * openPacks {
 		p := w.begin()
@@ -169,8 +143,8 @@ func TestGCOpensFewPacks(t *testing.T) {
 		}
 		p.seal()
 	}
-	if r := w.gc(Options{}); r.PacksAfter >= mergeFew || store.most > openPacks || store.open != 0 {
-		t.Errorf("%d packs are left; %d were open at a time, and %d are", r.PacksAfter, store.most, store.open)
+	if r := w.gc(Options{}); r.PacksAfter >= mergeFew || store.Most > openPacks || store.Now != 0 {
+		t.Errorf("%d packs are left; %d were open at a time, and %d are", r.PacksAfter, store.Most, store.Now)
 	}
 	w.compare(w.db, 0)
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/blob/blobtest"
 )
 
 // TestSelectionsHoldLittle makes selections of all originals with more and fewer of them at a time: never more than allowed,
@@ -61,4 +63,21 @@ func TestFactsAreNotHeld(t *testing.T) {
 		}
 	}
 	w.check(s.close())
+}
+
+// TestPlanOpensWhatItNeeds wants no packs to be open of a backup, which may have thousands, that a plan needs nothing of.
+func TestPlanOpensWhatItNeeds(t *testing.T) {
+	w := newWorld(t, rand.Uint64())
+	for range 20 {
+		w.add()
+	}
+	r := w.repair(nil)
+	packs := &blobtest.Counted{Store: w.packs}
+	r.Packs, r.Backup = packs, packs
+	p, err := r.Plan(ctx)
+	w.check(err)
+	if !p.Empty() || packs.Now > 0 || packs.Most != 1 {
+		t.Errorf("a plan of %d chains has %d packs open, and had %d", p.told, packs.Now, packs.Most)
+	}
+	w.check(p.Close())
 }
