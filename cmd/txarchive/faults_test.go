@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -52,10 +53,20 @@ var ways = map[string]func(op string, first bool) error{
 	"EIO from then on": func(string, bool) error { return syscall.EIO },
 }
 
+// oneByOne has ask called by one operation at a time: some are side by side.
+func oneByOne(ask func(op, path string) error) func(op, path string) error {
+	var mu sync.Mutex
+	return func(op, path string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		return ask(op, path)
+	}
+}
+
 // faulty runs a command inside, with a file system that asks before each operation.
 func faulty(t *testing.T, b *bench, fault func(op, path string) error) (code int, stderr string) {
 	var out, errs bytes.Buffer
-	a := &app{in: strings.NewReader(""), out: &out, err: &errs, now: time.Now, log: slog.New(slog.DiscardHandler), fault: fault, getenv: func(key string) string {
+	a := &app{in: strings.NewReader(""), out: &out, err: &errs, now: time.Now, log: slog.New(slog.DiscardHandler), fault: oneByOne(fault), getenv: func(key string) string {
 		return map[string]string{"TXARCHIVE_DIR": b.dir, "HOME": "/nonexistent"}[key]
 	}, room: b.room}
 	return execute(t.Context(), a, b.args()), errs.String()
@@ -147,7 +158,7 @@ func dying(at string) int {
 	a.room, _ = strconv.Atoi(room)
 	a.loads = 0 // as faulty has it: every first load has an index of its own
 	count := 0
-	a.fault = func(op, path string) error {
+	a.fault = oneByOne(func(op, path string) error {
 		count++
 		if count == left {
 			if self, err := os.FindProcess(os.Getpid()); err == nil {
@@ -168,7 +179,7 @@ func dying(at string) int {
 		}
 		fmt.Fprintf(file, "%s\t%s\t%d\t%s\n", op, path, inodeOf(path), kept)
 		return nil
-	}
+	})
 	return execute(context.Background(), a, os.Args[1:])
 }
 

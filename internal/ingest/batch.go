@@ -28,7 +28,14 @@ type batcher struct {
 	ctx     context.Context
 	commits chan<- *batch
 	current *batch
+	sealed  *sealed  // the pack before, which may not be committed yet
 	waiting []*piece // copies of content that is still on its way
+}
+
+// sealed is a pack that is durable, with what it holds.
+type sealed struct {
+	name string
+	*pack.Writer
 }
 
 // batch is one pack in the making, and then its transaction.
@@ -141,6 +148,13 @@ func (b *batcher) settle(p *piece) (bool, error) {
 		}
 		return err == nil, err
 	}
+	if b.sealed != nil {
+		if of := b.sealed.Holds(e); of != nil {
+			e.CopyOf = &blob.Copy{Pack: b.sealed.name, Raw: of.Raw}
+			b.place(p)
+			return true, nil
+		}
+	}
 	stored, err := b.g.stored(b.ctx, v.SHA256)
 	if errors.Is(err, index.ErrNotFound) {
 		return false, nil
@@ -166,6 +180,7 @@ func (b *batcher) seal() error {
 	if err := b.g.seal(b.ctx, c); err != nil {
 		return err
 	}
+	b.sealed = &sealed{c.pack.Name, c.writer}
 	select {
 	case b.commits <- c:
 		return nil
