@@ -89,7 +89,7 @@ func (d *doctor) packs(ctx context.Context, c *check) error {
 	for _, name := range unknown {
 		c.item(name)
 	}
-	c.end(checkNote, plural(c.Count, "pack is", "packs are")+" not indexed yet", "the next ingest takes them in")
+	c.end(checkNote, plural(c.Count, "pack is", "packs are")+" not indexed yet", "`txarchive ingest` takes them in, or says why it cannot")
 	return nil
 }
 

@@ -37,7 +37,7 @@ func (a *app) printStatus(s *statusReport) {
 }
 
 func notIndexed(packs int64) string {
-	return plural(packs, "pack is", "packs are") + " not indexed yet: an ingest is at work, or the next one takes them in"
+	return plural(packs, "pack is", "packs are") + " not indexed yet: an ingest is at work, or the next one takes them in, or says why it cannot"
 }
 
 // tellUnindexed says what a search cannot have found: within a first load, that is everything.
