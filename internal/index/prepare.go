@@ -413,9 +413,6 @@ func (c *Collector) numbers(facets []uint32, text string) []uint32 {
 	return slices.Clip(all)
 }
 
-// Scope is the place in which local run ids are unique.
-func Scope(source, root string) string { return source + "/" + root }
-
 // settle gives rows without a time the nearest known one, and the file's where there is none.
 func (c *Collector) settle() {
 	if c.pending == 0 {

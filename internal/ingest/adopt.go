@@ -305,7 +305,7 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 			return context.Cause(ctx)
 		}
 	}
-	in := format.Input{Path: s.Path, Dir: of.dir, Root: s.Claim, Role: s.Role, Size: s.Size, Reader: g.Originals.Reader(ctx, s.Extents)}
+	in := inputOf(&s.Version, of.dir, g.Originals.Reader(ctx, s.Extents))
 	records := f.Parse(in)
 	if left != nil {
 		in.Reader = left.read

@@ -137,7 +137,8 @@ func (s *scan) ask(files *opener, file *file, head []byte) (c stance, err error)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return c, err
 	}
-	h := format.Head{Path: file.path, Dir: slashed(s.root.Dir), Size: file.size, Bytes: head[:n]}
+	h := s.head(file.path)
+	h.Size, h.Bytes = file.size, head[:n]
 	for _, one := range s.g.Formats {
 		if c.claim.Strength == format.Certain { // nobody claims more
 			if w, ok := one.(format.Withholder); !ok || !w.Withholds(h) {
@@ -148,16 +149,31 @@ func (s *scan) ask(files *opener, file *file, head []byte) (c stance, err error)
 			c.format, c.claim = one, claim
 		}
 	}
+	c.claim.Root = index.Below(h.Dir, c.claim.Root)
 	if c.claim.Strength == format.None && !c.claim.Skip || c.claim.Role == format.Other {
 		c.format = nil
 	}
-	if c.claim.Strength == format.None && !c.claim.Skip && isZip(h.Path) {
+	if c.claim.Strength == format.None && !c.claim.Skip && isZip(file.path) {
 		if list, err := zipped.Open(f, h.Size); err == nil {
-			c.format, c.claim, _ = exported(s.g.Formats, h.Path, list)
+			c.format, c.claim, _ = exported(s.g.Formats, file.path, list)
 			c.zip = c.format != nil
 		}
 	}
 	return c, nil
+}
+
+// head is what a format sees of a file by its path alone.
+func (s *scan) head(p string) format.Head {
+	dir := slashed(s.root.Dir)
+	return format.Head{Path: path.Join(dir, p), Dir: dir}
+}
+
+// here is a directory that a format owns as far as it lies in the source: all of that where the source begins inside of it.
+func here(root string) string {
+	if root == ".." || strings.HasPrefix(root, "../") {
+		return "."
+	}
+	return root
 }
 
 // owners are the directories that formats own because of files which were asked, and the names of the formats. Where two
@@ -168,7 +184,7 @@ func (s *scan) owners() map[string]string {
 		if said.claim.Root == "" || said.claim.Strength <= format.Weak || said.claim.Skip {
 			continue
 		}
-		r, name := path.Clean(said.claim.Root), ""
+		r, name := here(path.Clean(said.claim.Root)), ""
 		if said.format != nil {
 			name = said.format.Name()
 		}

@@ -108,10 +108,11 @@ func (g *Ingester) survey(ctx context.Context, found *Found) error {
 	shared := belongings{}
 	formats := map[string]string{}
 	for c := range work.left {
-		if c.format != nil && c.root != "" {
-			formats[c.root] = c.formatName()
+		root := here(c.root)
+		if c.format != nil && root != "" {
+			formats[root] = c.formatName()
 		}
-		one := surveyed{number: uint32(len(files)), size: c.size, mtime: c.mtime, belonging: shared.of(belonging{c.root, c.formatName()})}
+		one := surveyed{number: uint32(len(files)), size: c.size, mtime: c.mtime, belonging: shared.of(belonging{root, c.formatName()})}
 		if one.state, one.missing, err = s.stateOf(ctx, c); err != nil {
 			return err
 		}

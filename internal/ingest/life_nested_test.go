@@ -1,66 +1,201 @@
 package ingest_test
 
 import (
+	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/ingest"
 )
 
-// TestNestedSources has the directory of one run as a source of its own, and what it lies in as another, whichever comes first: what is in
-// both counts once.
+// unlike are cases of which a copy in a directory of another name counts beside the original: nothing in the files says whose they are.
+var unlike = map[string]string{
+	"chibi/destroyed": "an inbox alone", "chibi/empty": "empty logs", "chibi/oldest": "a context without messages", "chibi/places": "an empty log",
+	"chibi/readable": "entries without ids or times", "devflow/bases": "a run without an id is called as its directory",
+	"flowstudio/elsewhere": "a run is called as its directory",
+}
+
+// guessed are cases where the names of directories do not tell the programs apart: what a file is taken for depends on where the source begins.
+var guessed = map[string]string{"openclaw/places": "sessions of an agent, in no directory agents, are like those of Pi"}
+
+// TestNestedSources names each file of each case as a source, or each directory that lies in it, before the whole, which is copied and moved
+// then: what is in several sources counts once.
 func TestNestedSources(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ tree, dir string }{
-		{"format/flowstudio/testdata/names/in", "swarm"},
-		{"format/flowstudio/testdata/sdk/in", "swarm/runs"},
-		{"../../testdata/runs/flow-studio", "swarm/runs/run-20261121-000535-yhmzca"},
-		{"format/flowstudio/testdata/products/in", "swarm/runs/run-20261120-100000-abc123"},
-		{"format/flowstudio/testdata/older/in", "swarm/runs/health-check"},
-		{"format/flowstudio/testdata/elsewhere/in", "copy/old-run"},
-		{"format/flowstudio/testdata/aside/in", "swarm/runs/_corrupt"},
-		{"format/flowstudio/testdata/aside/in", "swarm/examples/good-run"},
-		{"format/kimi/testdata/cli/in", "home/.kimi/sessions/0123456789abcdef0123456789abcdef"},
-		{"format/kimi/testdata/cli/in", "home/.kimi/sessions/0123456789abcdef0123456789abcdef/5a000000-0000-4000-8000-0000000000c1"},
-		{"format/kimi/testdata/code/in", "home/.kimi-code/sessions/wd_shop_0123456789ab/session_5a000000-0000-4000-8000-000000000001/agents/agent-0"},
-		{"format/cline/testdata/zoo/in", "saoudrizwan.claude-dev/tasks/1790000000000"},
-		{"format/cline/testdata/copied/in", "data/sessions/1791000000000_aaaaa"},
-		{"format/cursor/testdata/chat/in", "home/.cursor/chats/0123456789abcdef0123456789abcdef/cc000000-0000-4000-8000-00000000000a"},
-		{"format/cursor/testdata/rows/in", "home/.config/Cursor/User/workspaceStorage/0f"},
-		{"format/copilotvscode/testdata/document/in", "Code/User/workspaceStorage/0123456789abcdef0123456789abcdef"},
-	} {
-		t.Run(strings.TrimPrefix(c.tree, "../../testdata/")+"/"+c.dir, func(t *testing.T) {
+	all, err := filepath.Glob("format/*/testdata/*/in")
+	if err != nil || len(all) < 150 {
+		t.Fatalf("%d cases: %v", len(all), err)
+	}
+	for _, in := range all {
+		parts := strings.Split(filepath.ToSlash(in), "/")
+		name := parts[1] + "/" + parts[3]
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tree, err := filepath.Abs(c.tree)
-			if err != nil {
-				t.Fatal(err)
+			n := newNest(t, in)
+			if guessed[name] != "" {
+				return
 			}
-			first, last, whole := newWorld(t), newWorld(t), newWorld(t)
-			first.ingest("inner", filepath.Join(tree, c.dir), ".")
-			first.ingest("outer", tree, ".")
-			last.ingest("outer", tree, ".")
-			last.ingest("inner", filepath.Join(tree, c.dir), ".")
-			whole.ingest("outer", tree, ".")
-			for order, w := range map[string]*world{"inner first": first, "outer first": last} {
-				if got, want := w.counted(), whole.counted(); !maps.Equal(got, want) {
-					t.Errorf("%s:\n got %+v\nwant %+v", order, got, want)
-				}
-				if got, want := w.ask("SELECT run_id || ' ' || native_id FROM v_runs ORDER BY 1"), whole.ask("SELECT run_id || ' ' || native_id FROM v_runs ORDER BY 1"); !slices.Equal(got, want) {
-					t.Errorf("%s: runs %q, want %q", order, got, want)
-				}
-				w.madeAgain(order)
-			}
+			n.before("directories", n.levels...)
+			w := n.before("files", n.files)
+			n.elsewhere(w, unlike[name] == "")
+			w.madeAgain(name)
 		})
 	}
 }
 
-// counted are the totals of each format.
-func (w *world) counted() map[string]counts {
-	w.t.Helper()
-	all := map[string]counts{}
-	for name, sums := range w.totals().Formats {
-		all[name] = countsOf(sums)
+// nest is a directory, alone in the one of a user, and what an archive of it tells.
+type nest struct {
+	t                *testing.T
+	home, tree       string
+	levels           [][]string // the directories in it, the innermost first
+	files            []string
+	counted, tallied []string
+}
+
+func newNest(t *testing.T, in string) *nest {
+	n := &nest{t: t, home: filepath.Join(t.TempDir(), "home", "ada")}
+	n.tree = filepath.Join(n.home, "tree")
+	if err := os.CopyFS(n.tree, os.DirFS(in)); err != nil {
+		t.Fatal(err)
 	}
+	if err := filepath.WalkDir(n.tree, func(p string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil || p == n.tree:
+		case e.IsDir():
+			depth := strings.Count(p[len(n.tree):], string(filepath.Separator))
+			n.levels = append(n.levels, make([][]string, max(0, depth-len(n.levels)))...)
+			n.levels[depth-1] = append(n.levels[depth-1], p)
+		default:
+			n.files = append(n.files, p)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(n.levels)
+	w := newWorld(t)
+	w.named(append(slices.Concat(append(n.levels, n.files)...), n.tree)...) // together they are one source
+	n.counted, n.tallied = w.counted(true), w.counted(false)
+	link := filepath.Join(n.home, "link")
+	if err := os.Symlink(n.tree, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range append(slices.Concat(n.levels...), link) {
+		w.named(p)
+	}
+	if got := w.counted(true); !slices.Equal(got, n.counted) {
+		t.Errorf("what lies in it later:\n%s", difference(got, n.counted))
+	}
+	if sources := w.ask("SELECT DISTINCT source FROM v_files"); len(sources) > 1 {
+		t.Errorf("sources %q", sources)
+	}
+	return n
+}
+
+// before has sources that lie in the tree first.
+func (n *nest) before(what string, places ...[]string) *world {
+	n.t.Helper()
+	w := newWorld(n.t)
+	for _, some := range places {
+		if len(some) > 0 {
+			w.named(some...)
+		}
+	}
+	w.named(n.tree)
+	if got := w.counted(true); !slices.Equal(got, n.counted) {
+		n.t.Errorf("%s first:\n%s", what, difference(got, n.counted))
+		for _, p := range slices.Concat(places...) {
+			one := newWorld(n.t)
+			one.named(p)
+			one.named(n.tree)
+			if got := one.counted(true); !slices.Equal(got, n.counted) {
+				n.t.Errorf("%s first:\n%s", strings.TrimPrefix(p, n.tree), difference(got, n.counted))
+			}
+		}
+	}
+	return w
+}
+
+// elsewhere copies the tree and moves the home that it lies in.
+func (n *nest) elsewhere(w *world, same bool) {
+	n.t.Helper()
+	copied := filepath.Join(filepath.Dir(filepath.Dir(n.home)), "mnt", "copy")
+	if err := os.CopyFS(copied, os.DirFS(n.tree)); err != nil {
+		n.t.Fatal(err)
+	}
+	moved := filepath.Join(filepath.Dir(n.home), "bob")
+	if err := os.Rename(n.home, moved); err != nil {
+		n.t.Fatal(err)
+	}
+	for _, p := range []string{copied, filepath.Join(moved, filepath.Base(n.tree))} {
+		w.named(p)
+		if got := w.counted(false); same && !slices.Equal(got, n.tallied) {
+			n.t.Errorf("%s:\n%s", p, difference(got, n.tallied))
+		}
+	}
+	if err := os.Rename(moved, n.home); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// named ingests what somebody names.
+func (w *world) named(places ...string) {
+	w.t.Helper()
+	roots, err := ingest.Roots(w.t.Context(), w.index, places)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := w.Run(w.t.Context(), roots); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// countedRows is what views count, without ids that are made of places.
+const countedRows = `SELECT json_array('run', format, native_id, conversations, events, messages, tool_calls, tool_results, input_tokens, output_tokens, cost_microusd)
+		FROM v_runs WHERE counted
+	UNION ALL SELECT json_array('conversation', c.format, r.native_id, c.native_id) FROM v_conversations c JOIN v_runs r USING (run_id) WHERE c.counted
+	UNION ALL SELECT json_array('usage', format, count(*), sum(input_tokens), sum(output_tokens), sum(cost_microusd)) FROM v_usage WHERE counted GROUP BY format
+	UNION ALL SELECT json_array('receipts', format, kind, count(*)) FROM v_receipts WHERE counted GROUP BY format, kind
+	UNION ALL SELECT json_array('link', format, kind, from_native_id, to_native_id) FROM v_links WHERE counted`
+
+// counted is what an archive counts, by itself and in its views, wherever it lies; with problems where these are asked for.
+func (w *world) counted(problems bool) (all []string) {
+	w.t.Helper()
+	for name, sums := range w.totals().Formats {
+		c := countsOf(sums)
+		if !problems {
+			c.problems = 0
+		}
+		if c != (counts{}) {
+			all = append(all, fmt.Sprintf("%s %+v", name, c))
+		}
+	}
+	all = append(all, w.ask(countedRows)...)
+	slices.Sort(all)
 	return all
+}
+
+// difference shows the lines that only one of two has.
+func difference(got, want []string) string {
+	var b strings.Builder
+	left := map[string]int{}
+	for _, line := range want {
+		left[line]++
+	}
+	for _, line := range got {
+		if left[line]--; left[line] < 0 {
+			fmt.Fprintln(&b, "  +", line)
+		}
+	}
+	for _, line := range slices.Sorted(maps.Keys(left)) {
+		if left[line] > 0 {
+			fmt.Fprintln(&b, "  -", line)
+		}
+	}
+	return b.String()
 }

@@ -215,7 +215,7 @@ func (s *scan) byPath(p string) (named byte, root string) {
 		return leftOut, ""
 	}
 	var best format.Claim
-	h := format.Head{Path: p, Dir: slashed(s.root.Dir)}
+	h := s.head(p)
 	for i, f := range s.g.Formats {
 		if c := f.Detect(h); c.Skip || c.Strength > max(best.Strength, format.Weak) {
 			best, named = c, byte(i+1)
@@ -224,11 +224,10 @@ func (s *scan) byPath(p string) (named byte, root string) {
 	if best.Skip {
 		return leftOut, ""
 	}
-	root = best.Root
-	if root != "" {
-		root = path.Clean(root)
+	if best.Root == "" {
+		return named, ""
 	}
-	return named, root
+	return named, here(path.Clean(index.Below(h.Dir, best.Root)))
 }
 
 func (s *scan) compare(ctx context.Context, f *surveyed, p string) error {

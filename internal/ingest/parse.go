@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/disk"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/dbcopy"
@@ -31,6 +33,15 @@ func (g *Ingester) parseInto(ctx context.Context, c *index.Collector, f format.F
 		c.Add(record)
 	}
 	return nil
+}
+
+// inputOf is a version for its parser, dir the root of its source.
+func inputOf(v *blob.Version, dir string, r io.Reader) format.Input {
+	in := format.Input{Path: path.Join(dir, v.Path), Dir: dir, Role: v.Role, Size: v.Size, Reader: r}
+	if v.Claim != "" {
+		in.Root = path.Join(dir, v.Claim)
+	}
+	return in
 }
 
 // rowsLayer is the name of the layer that the rows of a database make: "rows:<format>:<role>".
@@ -69,8 +80,8 @@ func exportRows(ctx context.Context, e format.Exporter, role string, r io.Reader
 		return err
 	}
 	defer remove()
-	path := filepath.Join(dir, "copy.db")
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	name := filepath.Join(dir, "copy.db")
+	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
@@ -78,7 +89,7 @@ func exportRows(ctx context.Context, e format.Exporter, role string, r io.Reader
 	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	if err := dbcopy.Rows(ctx, path, queriesOf(e.Export(role)), w); err != nil {
+	if err := dbcopy.Rows(ctx, name, queriesOf(e.Export(role)), w); err != nil {
 		return &databaseError{err}
 	}
 	return nil

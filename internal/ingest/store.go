@@ -345,6 +345,5 @@ func (st *stored) subject() index.Subject {
 
 // parse hands the records of a content to the collector.
 func (st *stored) parse(r io.Reader) error {
-	return st.s.g.parseInto(st.ctx, st.collector, st.c.format, format.Input{
-		Path: st.v.Path, Dir: slashed(st.s.root.Dir), Root: st.v.Claim, Role: st.v.Role, Size: st.v.Size, Reader: r}, st.c.claim.Database)
+	return st.s.g.parseInto(st.ctx, st.collector, st.c.format, inputOf(&st.v, slashed(st.s.root.Dir), r), st.c.claim.Database)
 }

@@ -50,6 +50,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 type commit struct {
 	*tx
 	batch       index.Batch
+	sites       index.Sites    // of all sources
 	touched     map[int64]bool // run_names whose runs must be resolved
 	keys        map[int64]bool // usage to judge, by the numbers of their ids; false: one row is new, and that is all that is known
 	eids        map[int64]bool // event ids to judge; true: even if only one row has it, because others may have gone
@@ -159,6 +160,11 @@ func (c *commit) facts(first bool) error {
 			fresh = append(fresh, f.Fact)
 		}
 	}
+	sites, err := sitesOf(c.calm, c.tx)
+	if err != nil {
+		return fmt.Errorf("sites: %w", err)
+	}
+	c.sites = sites
 	if err := c.settleFacts(fresh); err != nil {
 		return fmt.Errorf("tombstones: %w", err)
 	}

@@ -117,7 +117,7 @@ func (c *commit) reopen(fact string, next *index.Ledger) error {
 func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, buried bool) error {
 	scope := r.Scope
 	if r.Local {
-		scope = index.Scope(o.Source, o.Claim)
+		scope = c.sites.Scope(o.Source, o.Claim)
 	}
 	name, _, err := c.namedRun(cmp.Or(r.Format, o.Format), r.NativeID, scope)
 	if err != nil {
@@ -262,7 +262,7 @@ func (c *commit) lookUpNames(originals []*index.Parsed) error {
 		for _, r := range p.Runs {
 			key := runName{format: format, native: r.ID}
 			if r.Local {
-				key.scope = index.Scope(p.Source, p.Claim)
+				key.scope = c.sites.Scope(p.Source, p.Claim)
 			}
 			if _, known := c.knownNames[key]; !known {
 				c.knownNames[key] = 0
@@ -327,7 +327,7 @@ func (c *commit) ledgerLinks(o *owner, links []index.LedgerLink) error {
 	}
 	scope := func(local bool) string {
 		if local {
-			return index.Scope(o.Source, o.Claim)
+			return c.sites.Scope(o.Source, o.Claim)
 		}
 		return ""
 	}

@@ -61,7 +61,11 @@ func (d *ledgers) one() (*index.Ledger, error) {
 		return nil, err
 	}
 	v.Root, v.SHA256, v.ModTime = blob.Ref(root), blob.Ref(sum), time.Unix(0, mtime).UTC()
-	d.scope = index.Scope(v.Source, v.Claim)
+	sites, err := sitesOf(d.ctx, d.tx)
+	if err != nil {
+		return nil, err
+	}
+	d.scope = sites.Scope(v.Source, v.Claim)
 	names, err := d.names()
 	if err != nil {
 		return nil, err

@@ -265,7 +265,7 @@ func (c *commit) end(o *owner, e transcript.End) []string {
 	if e.Type == "run" || e.Type == "conversation" {
 		for _, r := range o.Runs {
 			if r.Local {
-				scope = index.Scope(o.Source, o.Claim)
+				scope = c.sites.Scope(o.Source, o.Claim)
 			}
 		}
 	}

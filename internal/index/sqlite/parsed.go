@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"fmt"
+	"path"
 	"reflect"
 	"strings"
 
@@ -165,7 +166,7 @@ func (c *commit) runName(o *owner, native string) (id int64, err error) {
 		}
 	}
 	if o.local[native] {
-		scope = index.Scope(o.Source, o.Claim)
+		scope = c.sites.Scope(o.Source, o.Claim)
 	}
 	id, fresh, err := c.namedRun(o.Format, native, scope)
 	if err != nil {
@@ -413,8 +414,8 @@ func (c *commit) problems(o *owner) error {
 
 // identifyProblems gives the problems of a version their identity: what and where it is in which content, for which
 // run, so that those of a copy are the same ones: of a copy of the bytes that could not be read, where the run is this
-// original alone, else of the whole. What names no run is known by its path below the root, and so is a file of fewer than
-// alike bytes: many of one run can be empty.
+// original alone, else of the whole. What names no run is known by the name of the file, and so is a file of fewer than alike bytes with those
+// of the directories that it lies in: many of one run can be empty. No more of the path: it is another where sources lie in each other, and in copies.
 func (c *commit) identifyProblems(o *owner) error {
 	const alike = 16
 	type problem struct {
@@ -431,9 +432,13 @@ func (c *commit) identifyProblems(o *owner) error {
 	}, o.version); err != nil {
 		return err
 	}
+	file := c.sites.Path(o.Source, o.Path)
+	name := path.Base(file)
 	for _, p := range all {
-		if p.run == "" || o.Size < alike {
-			p.run += "/" + strings.TrimPrefix(o.Path, o.Claim+"/")
+		if p.run == "" {
+			p.run = "/" + name
+		} else if o.Size < alike {
+			p.run += "/" + lastOf(file, 3)
 		}
 		content := []string{o.SHA256.String(), p.inner}
 		if p.sum != 0 {
@@ -445,6 +450,12 @@ func (c *commit) identifyProblems(o *owner) error {
 		}
 	}
 	return nil
+}
+
+// lastOf are so many names at the end of a path.
+func lastOf(file string, names int) string {
+	all := strings.Split(file, "/")
+	return strings.Join(all[max(0, len(all)-names):], "/")
 }
 
 func jsonOrNil(a transcript.Attributes) (any, error) {

@@ -41,8 +41,8 @@ type Withholder interface {
 
 // Head is what Detect may look at.
 type Head struct {
-	Path  string // slash-separated, relative to the source's root
-	Dir   string // the source's root, slash-separated, "" where nobody knows: see Full
+	Path  string // slash-separated, from the root of the file system: what lies above the source tells whose a file is, too
+	Dir   string // the source's root, which Path begins with; "" where nobody knows it, and Path is relative to it
 	Size  int64
 	Bytes []byte // up to HeadSize first bytes
 }
@@ -67,8 +67,8 @@ type Claim struct {
 	// Role tells Parse and Text which of the format's kinds of file this is.
 	Role string
 	// Root is the directory that this file makes a root of the format: every file below it is archived,
-	// with the role Other where no format claims it. It is a path relative to the source's root, "." for
-	// the source's root itself, and "" when the file stands alone.
+	// with the role Other where no format claims it. It is the beginning of the Path, "." where that is relative and all of it is meant, and ""
+	// when the file stands alone. It may lie above the source.
 	Root string
 	// Database marks an SQLite file: Parse reads the rows that Export names, one JSON object per line; those of a
 	// Splitter become originals of their own.

@@ -70,33 +70,16 @@ func (p Place) Expand(home string, env func(string) string) []string {
 	return all
 }
 
-// Full is the path of a file with the name of its source's root before it. A directory that is called as the run in it may be a source of
-// its own, or lie in another: it is the same run.
-func (h Head) Full() string { return path.Join(rootName(h.Dir), h.Path) }
+// Top is the root of the source as a Path has it: a directory that may be called otherwise than its program does.
+func (h Head) Top() string { return cmp.Or(h.Dir, ".") }
 
-// Full is as that of a Head.
-func (in Input) Full() string { return path.Join(rootName(in.Dir), in.Path) }
+// Top is as that of a Head.
+func (in Input) Top() string { return cmp.Or(in.Dir, ".") }
 
-// Whole is the path of a file from the root of its file system, as far as that is known.
-func (h Head) Whole() string { return path.Join(h.Dir, h.Path) }
+// Below is the path of a file in its source.
+func (h Head) Below() string { return below(h.Dir, h.Path) }
 
-// Whole is as that of a Head.
-func (in Input) Whole() string { return path.Join(in.Dir, in.Path) }
+// Below is as that of a Head.
+func (in Input) Below() string { return below(in.Dir, in.Path) }
 
-// Below is a directory of a Full path as a Claim has it, relative to the source's root. ok is false for one that lies above.
-func (h Head) Below(dir string) (root string, ok bool) {
-	name := rootName(h.Dir)
-	if name == "" || dir == name {
-		return cmp.Or(strings.TrimPrefix(dir, name), "."), true
-	}
-	return strings.CutPrefix(dir, name+"/")
-}
-
-// rootName is how a directory is called, "" for the root of a file system, or of a drive.
-func rootName(dir string) string {
-	name := path.Base(dir)
-	if name == "." || name == "/" || strings.HasSuffix(name, ":") {
-		return ""
-	}
-	return name
-}
+func below(dir, file string) string { return strings.TrimPrefix(strings.TrimPrefix(file, dir), "/") }

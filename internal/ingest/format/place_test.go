@@ -26,23 +26,3 @@ func TestExpand(t *testing.T) {
 		}
 	}
 }
-
-func TestBelow(t *testing.T) {
-	for _, c := range []struct {
-		dir, full, want string
-		ok              bool
-	}{
-		{"", ".", ".", true},
-		{"", "runs/one", "runs/one", true},
-		{"one", "one", ".", true},
-		{"/swarm/runs", "runs/one", "one", true},
-		{"/swarm/run", "runs/one", "runs/one", false},
-		{"/one", ".", ".", false},
-		{"/", "one", "one", true},
-		{"C:", "one", "one", true},
-	} {
-		if got, ok := (Head{Dir: c.dir}).Below(c.full); got != c.want || ok != c.ok {
-			t.Errorf("%q below %q: %q %v", c.full, c.dir, got, ok)
-		}
-	}
-}

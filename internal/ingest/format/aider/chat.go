@@ -265,7 +265,7 @@ const conversation = "main"
 // state says what is known of the conversation, and again when more is.
 func (p *parser) state() {
 	t := &p.talk
-	project := path.Dir(p.in.Path)
+	project := path.Dir(p.in.Below())
 	if project == "." {
 		project = ""
 	}

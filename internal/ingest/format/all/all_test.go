@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
@@ -116,6 +117,28 @@ func TestNobodyElses(t *testing.T) {
 			}
 			if c := f.Detect(h); c.Strength != format.None && !c.Skip {
 				t.Errorf("%s claims %s of %s", f.Name(), h.Path, name)
+			}
+		}
+	})
+}
+
+// TestWherever asks formats of the files of all cases below a home: what a file is, and the directory that is its format's, do not depend on
+// what lies above.
+func TestWherever(t *testing.T) {
+	const home = "/home/ada/tree"
+	heads(t, func(_, name string, h format.Head) {
+		if !strings.HasSuffix(filepath.ToSlash(name), "/in/"+h.Path) {
+			return
+		}
+		there := h
+		there.Dir, there.Path = home, home+"/"+h.Path
+		for _, f := range Formats() {
+			claim, want := f.Detect(there), f.Detect(h)
+			if claim.Root = index.Below(home, claim.Root); claim.Root == ".." { // no path shows it alone
+				claim.Root = "."
+			}
+			if claim != want {
+				t.Errorf("%s of %s:\n%+v, want\n%+v", f.Name(), name, claim, want)
 			}
 		}
 	})

@@ -34,7 +34,7 @@ var _ format.Placed = amp{}
 func (amp) Name() string { return "amp" }
 
 // Version counts changes of what Parse yields.
-func (amp) Version() int { return 3 }
+func (amp) Version() int { return 4 }
 
 const roleThread = "thread"
 
@@ -54,7 +54,7 @@ func (amp) Detect(h format.Head) format.Claim {
 	switch {
 	case len(head) > 0 && !format.BeginsObject(head), !named && !bytes.Contains(head, []byte(`"T-`)):
 		return format.Claim{}
-	case named && (path.Dir(h.Path) == "." || strings.HasPrefix(path.Base(path.Dir(h.Path)), "threads")):
+	case named && (path.Dir(h.Path) == h.Top() || strings.HasPrefix(path.Base(path.Dir(h.Path)), "threads")):
 		return format.Claim{Strength: format.Certain, Role: roleThread}
 	}
 	v := format.ParseStart(head)

@@ -60,7 +60,7 @@ var (
 
 func (awf) Name() string { return "awf" }
 
-func (awf) Version() int { return 2 }
+func (awf) Version() int { return 3 }
 
 func (awf) Places() []format.Place {
 	place := format.Place{Name: "awf", Deletes: "transcripts and states are never deleted; old rows of history.db may be purged"}

@@ -29,7 +29,7 @@ type chats struct{}
 func (chats) Name() string { return "chat-jsonl" }
 
 // Version counts changes of what Parse yields.
-func (chats) Version() int { return 3 }
+func (chats) Version() int { return 4 }
 
 const roleLog = "log"
 

@@ -54,7 +54,7 @@ const (
 func (Format) Name() string { return "chibi" }
 
 // Version is the version of the parser.
-func (Format) Version() int { return 3 }
+func (Format) Version() int { return 4 }
 
 // Places returns Chibi's home.
 func (Format) Places() []format.Place {

@@ -18,6 +18,9 @@ func parseUsage(in format.Input, out *emitter) {
 	for o := range out.Each(format.Objects(in.Reader, "", out.problem)) {
 		n++
 		u := readUsage(o.Value)
+		if n == 1 { // of a context without a log it is all that tells it from others of the name
+			out.Emit(&transcript.Run{ID: out.run, Local: true, Named: true, Anchor: anchor(u.Time, "")})
+		}
 		// The program only appends, but the file may be cut or carried to another home; what it says of a
 		// request stays the same.
 		key := strings.Join([]string{

@@ -21,15 +21,15 @@ func (claudeCode) Detect(h format.Head) format.Claim {
 		if p.agent == "" || p.session == "" {
 			return format.Claim{}
 		}
-		return format.Claim{Strength: p.strength(format.Likely), Role: roleMeta, Root: p.root()}
+		return format.Claim{Strength: p.strength(format.Likely), Role: roleMeta, Root: p.root(h.Top())}
 	case name == titleFile && p.session != "":
-		return format.Claim{Strength: p.strength(format.Weak), Role: roleTitle, Root: p.root()}
+		return format.Claim{Strength: p.strength(format.Weak), Role: roleTitle, Root: p.root(h.Top())}
 	case path.Ext(name) == ".json":
 		return format.Claim{}
 	case name == "journal.jsonl" && p.session != "":
-		return format.Claim{Strength: p.strength(format.Weak), Role: roleJournal, Root: p.root(), Log: true}
+		return format.Claim{Strength: p.strength(format.Weak), Role: roleJournal, Root: p.root(h.Top()), Log: true}
 	}
-	claim := format.Claim{Role: roleSession, Root: p.root(), Log: true}
+	claim := format.Claim{Role: roleSession, Root: p.root(h.Top()), Log: true}
 	if p.agent != "" {
 		claim.Role = roleAgent
 	}

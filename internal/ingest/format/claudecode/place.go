@@ -25,7 +25,7 @@ const titleFile = "custom-title.json"
 func placeOf(file string) place {
 	dir, name := path.Split(file)
 	p := place{stem: strings.TrimSuffix(strings.TrimSuffix(name, path.Ext(name)), ".meta")}
-	dirs := strings.Split(strings.Trim(dir, "/"), "/")
+	dirs := strings.Split(strings.TrimSuffix(dir, "/"), "/")
 	above := len(dirs) // of the session's own directory, or of the file
 	for i := len(dirs) - 1; i > 0 && !p.output; i-- {
 		p.output = dirs[i] == "tool-results" && (format.IsUUID(dirs[i-1]) || i > 1 && isSlug(dirs[i-2]))
@@ -70,12 +70,12 @@ func isSlug(name string) bool {
 
 // root is the directory whose files all are Claude Code's: the projects directory, where it is plain that it is
 // one, else the project's own. What is called "projects" elsewhere may hold anything.
-func (p place) root() string {
+func (p place) root(top string) string {
 	if p.slug == "" {
 		return ""
 	}
 	parent := path.Dir(p.slug)
-	if parent == "." || path.Base(parent) == "projects" {
+	if parent == top || path.Base(parent) == "projects" {
 		return parent
 	}
 	return p.slug

@@ -34,7 +34,7 @@ var (
 func (cline) Name() string { return "cline" }
 
 // Version counts changes of what Parse yields.
-func (cline) Version() int { return 4 }
+func (cline) Version() int { return 5 }
 
 // The roles of the files.
 const (
@@ -50,7 +50,7 @@ const (
 func (cline) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		p := &parser{out: format.Sink{Yield: yield}, in: in, keys: map[string]bool{}, calls: map[string][]transcript.Call{}}
-		p.file = placed(in)
+		p.file = placed(in.Path)
 		p.task, p.nameless = taskOf(p.file)
 		switch in.Role {
 		case roleUI:

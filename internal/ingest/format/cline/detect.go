@@ -26,7 +26,7 @@ func (cline) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Skip: true}
 	}
 	if f, ok := taskFiles[name]; ok {
-		claim := format.Claim{Strength: format.Likely, Role: f.role, Root: rootOf(dir, "tasks")}
+		claim := format.Claim{Strength: format.Likely, Role: f.role, Root: rootOf(dir, "tasks", h.Top())}
 		if path.Base(claim.Root) == "tasks" {
 			claim.Strength = format.Certain
 		}
@@ -53,7 +53,7 @@ func (cline) Withholds(h format.Head) bool {
 }
 
 func detectSession(h format.Head, dir string) format.Claim {
-	claim := format.Claim{Strength: format.Likely, Role: roleSession, Root: rootOf(dir, "sessions")}
+	claim := format.Claim{Strength: format.Likely, Role: roleSession, Root: rootOf(dir, "sessions", h.Top())}
 	head := bytes.TrimSpace(format.TrimBOM(h.Bytes))
 	switch {
 	case path.Base(claim.Root) == "sessions" && (len(head) == 0 || head[0] == '{' || head[0] == '['):
@@ -66,11 +66,8 @@ func detectSession(h format.Head, dir string) format.Claim {
 }
 
 // rootOf is the directory of all tasks or sessions, as far as the source shows it, for that of one.
-func rootOf(dir, name string) string {
-	if dir == "." {
-		return "."
-	}
-	if above := path.Dir(dir); path.Base(above) == name || above == "." {
+func rootOf(dir, name, top string) string {
+	if above := path.Dir(dir); path.Base(above) == name || above == top && dir != top {
 		return above
 	}
 	return dir
@@ -79,16 +76,16 @@ func rootOf(dir, name string) string {
 // taskID is what the programs call the folders of tasks and sessions.
 var taskID = lazyregexp.New(`^([0-9]{13}(_[0-9A-Za-z]+)?|[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12})$`)
 
-// placed is the path of a file below the folder of its task: the source may be that.
-func placed(in format.Input) string {
-	if full := in.Full(); path.Dir(in.Path) == "." && taskID.MatchString(path.Base(path.Dir(full))) {
-		return full
+// placed is the path of a file with the folder of its task. One that is called otherwise, elsewhere, is a folder like any other.
+func placed(file string) string {
+	dir := path.Dir(file)
+	if above := path.Base(path.Dir(dir)); above != "tasks" && above != "sessions" && !taskID.MatchString(path.Base(dir)) {
+		return path.Base(file)
 	}
-	return in.Path
+	return file
 }
 
-// taskOf is the task or session whose folder a file lies in. Where the source is the folder of a task that is called otherwise, it is the
-// only one here.
+// taskOf is the task or session whose folder a file lies in.
 func taskOf(file string) (task string, nameless bool) {
 	if dir := path.Base(path.Dir(file)); dir != "." && dir != "/" {
 		return dir, false

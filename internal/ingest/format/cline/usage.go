@@ -12,11 +12,11 @@ import (
 // only they or only Cline writes, else by how a task begins, else by what tasks are called.
 func (p *parser) wholePrompt() bool {
 	for _, x := range extensions {
-		if strings.Contains(p.in.Whole(), x.folder) {
+		if strings.Contains(p.in.Path, x.folder) {
 			return x.source != "cline"
 		}
 	}
-	if strings.Contains(p.in.Whole(), ".cline/data/") {
+	if strings.Contains(p.in.Path, ".cline/data/") {
 		return false
 	}
 	begins, task := "", false

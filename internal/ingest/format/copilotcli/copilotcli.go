@@ -36,7 +36,7 @@ var (
 func (copilot) Name() string { return "copilot-cli" }
 
 // Version counts changes of what Parse yields.
-func (copilot) Version() int { return 3 }
+func (copilot) Version() int { return 4 }
 
 // The roles of the files.
 const (

@@ -42,7 +42,7 @@ var (
 func (vscode) Name() string { return "copilot-vscode" }
 
 // Version counts changes of what Parse yields.
-func (vscode) Version() int { return 3 }
+func (vscode) Version() int { return 4 }
 
 // The roles of the files. Those of transcripts are Copilot CLI's, behind roleTranscript.
 const (
@@ -147,7 +147,7 @@ func (p *parser) end() {
 	if p.Done() {
 		return
 	}
-	c, hash := p.is, workspaceOf(p.in.Whole())
+	c, hash := p.is, workspaceOf(p.in.Path)
 	if hash != "" {
 		p.facts.Set("workspace", hash)
 	}

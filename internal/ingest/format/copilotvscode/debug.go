@@ -23,7 +23,7 @@ func detectDebug(h format.Head) format.Claim {
 	if sessionOf(h.Path) == mainName {
 		claim.Role = roleDebug
 	}
-	above := path.Dir(path.Dir(h.Whole()))
+	above := path.Dir(path.Dir(h.Path))
 	if path.Base(above) == debugDir && strings.EqualFold(path.Base(path.Dir(above)), extensionDir) {
 		return claim
 	}
@@ -38,7 +38,7 @@ func detectDebug(h format.Head) format.Claim {
 
 // debug yields the requests of a debug log, and a row for each other line.
 func (p *parser) debug() {
-	dir := path.Dir(p.in.Whole())
+	dir := path.Dir(p.in.Path)
 	name, session, version := sessionOf(p.in.Path), path.Base(dir), ""
 	if path.Base(path.Dir(dir)) != debugDir && !format.IsUUID(session) {
 		session = ""

@@ -24,8 +24,7 @@ func (f vscode) Detect(h format.Head) format.Claim {
 	if ext != ".json" && ext != ".jsonl" && !isDocument(h.Bytes, false) { // every file is asked about
 		return format.Claim{}
 	}
-	whole := h.Whole()
-	placed := sessionDirs[path.Base(path.Dir(whole))]
+	placed := sessionDirs[path.Base(path.Dir(h.Path))]
 	claim := format.Claim{Strength: format.Certain, Role: roleDocument}
 	if placed {
 		claim.Root = path.Dir(h.Path)
@@ -39,7 +38,7 @@ func (f vscode) Detect(h format.Head) format.Claim {
 		if !isLog(h.Bytes, placed) && !(placed && isUnread(h)) {
 			return detectDebug(h)
 		}
-	case ext == ".json" && isWorkspace(whole) && (format.HasKeys(h.Bytes, "folder") || format.HasKeys(h.Bytes, "workspace")):
+	case ext == ".json" && isWorkspace(h.Path) && (format.HasKeys(h.Bytes, "folder") || format.HasKeys(h.Bytes, "workspace")):
 		return format.Claim{Strength: format.Likely, Role: roleWorkspace}
 	case placed && ext != ".json", !isDocument(h.Bytes, placed) && !(placed && isUnread(h)):
 		return format.Claim{}

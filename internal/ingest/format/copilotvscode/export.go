@@ -25,7 +25,7 @@ const turnsAttribute = "turns"
 func (p *parser) export(requests format.Value) {
 	first := firstOf(requests)
 	id := first.Get("requestId").Str()
-	if id == "" || p.whole.Get("sessionId").IsString() || sessionDirs[path.Base(path.Dir(p.in.Whole()))] {
+	if id == "" || p.whole.Get("sessionId").IsString() || sessionDirs[path.Base(path.Dir(p.in.Path))] {
 		return
 	}
 	p.created, _ = first.Get("timestamp").Int()

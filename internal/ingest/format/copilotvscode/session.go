@@ -265,7 +265,7 @@ func (p *parser) planned(n int, v format.Value) []string {
 
 // workspace yields what directory was open where the sessions of a group were had.
 func (p *parser) workspace() {
-	p.session = path.Base(path.Dir(p.in.Whole()))
+	p.session = path.Base(path.Dir(p.in.Path))
 	v, _ := p.Document(p.in.Reader, p.problem)
 	dir := format.FileURI(v.Get("folder").Str())
 	if dir == "" {

@@ -70,7 +70,7 @@ func (cursor) Places() []format.Place {
 // Parse yields the records of one file.
 func (cursor) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{Sink: format.Sink{Yield: yield}, in: in, where: place(in.Whole())}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, where: place(in.Path, in.Top())}
 		switch in.Role {
 		case roleTranscript:
 			p.lines()

@@ -15,11 +15,10 @@ var hash = lazyregexp.New(`^[0-9a-f]{32}$`)
 // Detect claims transcripts by where they lie or how their lines begin, and databases by their names and tables. Only the directories
 // of transcripts are a root: tokens, settings and caches lie beside them.
 func (cursor) Detect(h format.Head) format.Claim {
-	name, dir, own, at := path.Base(h.Path), path.Dir(h.Path), "", spot{}
+	name, dir, at := path.Base(h.Path), path.Dir(h.Path), spot{}
 	switch path.Ext(name) {
 	case ".json", ".jsonl", ".txt": // every file is asked about
-		own, at = path.Dir(h.Whole()), place(h.Whole())
-		at.root = place(h.Path).root
+		at = place(h.Path, h.Top())
 	}
 	switch {
 	case cursor{}.Withholds(h):
@@ -28,9 +27,9 @@ func (cursor) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Role: roleState, Database: true, Secret: true}
 	case name == storeName && isStore(h):
 		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true, Secret: true}
-	case name == metaName && hash.MatchString(path.Base(path.Dir(own))) && format.HasKeys(h.Bytes, "schemaVersion", "hasConversation"):
+	case name == metaName && hash.MatchString(path.Base(path.Dir(dir))) && format.HasKeys(h.Bytes, "schemaVersion", "hasConversation"):
 		return format.Claim{Strength: format.Certain, Role: roleMeta}
-	case name == workspaceName && at.workspace != "" && path.Base(own) == at.workspace && strings.Contains("/"+h.Whole(), "/Cursor/User/") && // other editors have the same
+	case name == workspaceName && at.workspace != "" && path.Base(dir) == at.workspace && strings.Contains("/"+h.Path, "/Cursor/User/") && // other editors have the same
 		(format.HasKeys(h.Bytes, "folder") || format.HasKeys(h.Bytes, "workspace")):
 		return format.Claim{Strength: format.Likely, Role: roleWorkspace}
 	case path.Ext(name) == ".jsonl" && at.root != "":
@@ -41,7 +40,7 @@ func (cursor) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Role: rolePlain, Root: at.root}
 	case path.Ext(name) == ".txt" && at.session == path.Base(dir) && isPlain(h.Bytes):
 		return format.Claim{Strength: format.Likely, Role: rolePlain}
-	case path.Ext(name) == ".txt" && isOutput(dir):
+	case path.Ext(name) == ".txt" && isOutput(dir, h.Top()):
 		return format.Claim{Strength: format.Weak, Role: format.Other}
 	case path.Ext(name) == ".ndjson":
 		return detectRows(h, dir)
@@ -50,11 +49,11 @@ func (cursor) Detect(h format.Head) format.Claim {
 }
 
 // isOutput knows the directories of what tools and terminals gave, beside the transcripts of a workspace.
-func isOutput(dir string) bool {
+func isOutput(dir, top string) bool {
 	above := path.Dir(path.Dir(dir))
 	switch path.Base(dir) {
 	case "agent-tools":
-		return above == "." || path.Base(above) == "projects"
+		return above == top || path.Base(above) == "projects"
 	case "terminals":
 		return path.Base(above) == "projects"
 	}
@@ -106,7 +105,7 @@ func isStore(h format.Head) bool {
 		return false
 	}
 	return bytes.Contains(h.Bytes, []byte("TABLE blobs")) && bytes.Contains(h.Bytes, []byte("TABLE meta")) ||
-		hash.MatchString(path.Base(path.Dir(path.Dir(h.Whole()))))
+		hash.MatchString(path.Base(path.Dir(path.Dir(h.Path))))
 }
 
 // isTranscript says that a line begins as the program writes them. Its lines have nothing before the role.

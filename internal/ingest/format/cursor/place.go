@@ -30,12 +30,12 @@ type spot struct {
 
 // place reads <slug>/agent-transcripts/<id>.jsonl, <id>/<id>.jsonl and <parent>/subagents/<id>.jsonl, and for what comes from a
 // database the directory that has the name of the session.
-func place(file string) (at spot) {
+func place(file, top string) (at spot) {
 	dir := path.Dir(file)
 	at.session = strings.TrimSuffix(path.Base(file), path.Ext(file))
 	switch {
 	case path.Ext(file) == ".ndjson":
-		at.session, at.workspace = path.Base(dir), workspaceOf(dir)
+		at.session, at.workspace = path.Base(dir), workspaceOf(dir, top)
 		if at.session == storeName {
 			at.session = path.Base(path.Dir(dir))
 		}
@@ -44,7 +44,7 @@ func place(file string) (at spot) {
 		at.session = path.Base(dir)
 		return at
 	case path.Base(file) == workspaceName:
-		at.workspace = workspaceOf(dir)
+		at.workspace = workspaceOf(dir, top)
 		at.session = workspaceMark + at.workspace
 		return at
 	case path.Base(dir) == subagentsDir:
@@ -67,9 +67,9 @@ func place(file string) (at spot) {
 
 // workspaceOf is the name that the editor has for a directory which was open, in the path of what it keeps of that: a hash, or a number
 // for a window without a directory.
-func workspaceOf(dir string) string {
+func workspaceOf(dir, top string) string {
 	for ; dir != "." && dir != "/"; dir = path.Dir(dir) {
-		if name := path.Base(dir); path.Base(path.Dir(dir)) == workspacesDir || path.Dir(dir) == "." && workspace.MatchString(name) {
+		if name := path.Base(dir); path.Base(path.Dir(dir)) == workspacesDir || path.Dir(dir) == top && workspace.MatchString(name) {
 			return name
 		}
 	}

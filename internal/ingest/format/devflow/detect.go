@@ -14,7 +14,7 @@ import (
 
 // Detect knows devflow's files by their place below .devflow, and below any other base by place and content.
 func (Format) Detect(h format.Head) format.Claim {
-	at, found := locate(h.Path)
+	at, found := locate(h.Path, h.Below())
 	switch {
 	case found && len(at.below) > 0:
 		return at.claimArtifact(h)
@@ -72,8 +72,9 @@ type place struct {
 // month is what devflow calls the directories in archive/.
 var month = lazyregexp.New(`^\d{4}-\d\d$`)
 
-// locate finds a file's place. root and sure are set where the path has a .devflow, even if the rest says nothing.
-func locate(p string) (at place, found bool) {
+// locate finds a file's place. root and sure are set where the path has a .devflow, even if the rest says nothing. below is the path in a
+// source.
+func locate(p, below string) (at place, found bool) {
 	names := strings.Split(p, "/")
 	start := 0
 	if i := slices.Index(names, ".devflow"); i >= 0 && i < len(names)-1 {
@@ -99,7 +100,7 @@ func locate(p string) (at place, found bool) {
 	if at.sure {
 		return at, false
 	}
-	return within(names)
+	return within(strings.Split(below, "/"))
 }
 
 // within finds the place of a file where the source is runs/, archive/ or a month in it.

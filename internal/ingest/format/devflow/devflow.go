@@ -38,7 +38,7 @@ const (
 func (Format) Name() string { return "devflow" }
 
 // Version is the version of Parse.
-func (Format) Version() int { return 2 }
+func (Format) Version() int { return 3 }
 
 // Parse yields the records of one file. Documents are read whole, up to format.DocumentLimit each; an archive is
 // streamed member by member.
@@ -58,7 +58,7 @@ func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		case roleMetadata:
 			p.metadata(in.Reader)
 		case roleArtifact, roleArtifactGz:
-			at, _ := locate(in.Path)
+			at, _ := locate(in.Path, in.Below())
 			p.dir = at.dir
 			if in.Role == roleArtifactGz {
 				p.inner = "gzip"

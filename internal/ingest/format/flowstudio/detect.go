@@ -2,6 +2,7 @@ package flowstudio
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"strings"
 	"unicode/utf8"
@@ -14,16 +15,14 @@ const maxProduct = 4 << 20
 
 // Detect claims whole run directories by path, and elsewhere the files whose place and content agree.
 func (flowStudio) Detect(h format.Head) format.Claim {
-	file := h.Full()
-	dir, beside, ok := locate(file)
-	root, inside := h.Below(dir)
+	root, beside, ok := locate(h.Path)
 	switch {
-	case !ok || !inside:
+	case !ok:
 		return detectLoose(h)
 	case beside:
 		return format.Claim{Strength: format.Certain, Role: format.Other, Root: root}
 	}
-	p := placeOf(file, dir)
+	p := placeOf(h.Path, root)
 	role := ""
 	if !p.aside && !isLeftover(p.name) {
 		role = p.role()
@@ -112,8 +111,8 @@ func detectLoose(h format.Head) format.Claim {
 		if len(parts) < depth {
 			continue
 		}
-		root := path.Join(append([]string{"."}, parts[:len(parts)-depth]...)...)
-		p := placeOf(h.Full(), format.Head{Dir: h.Dir, Path: root}.Full())
+		root := cmp.Or(strings.Join(parts[:len(parts)-depth], "/"), ".")
+		p := placeOf(h.Path, root)
 		if isLeftover(p.name) {
 			continue
 		}

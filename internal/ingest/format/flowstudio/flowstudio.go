@@ -28,7 +28,7 @@ var _ format.UsageResolver = flowStudio{}
 func (flowStudio) Name() string { return "flow-studio" }
 
 // Version counts changes of what Parse yields.
-func (flowStudio) Version() int { return 4 }
+func (flowStudio) Version() int { return 5 }
 
 // The roles of the files of a run.
 const (
@@ -48,7 +48,7 @@ const (
 // Parse yields the records of one file of a run.
 func (flowStudio) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{Sink: format.Sink{Yield: yield}, in: in, place: placeOf(in.Full(), format.Input{Dir: in.Dir, Path: in.Root}.Full())}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, place: placeOf(in.Path, in.Root)}
 		switch in.Role {
 		case roleTranscript:
 			p.transcript()

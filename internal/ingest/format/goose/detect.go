@@ -41,7 +41,7 @@ func detectDatabase(h format.Head, name, dir string) format.Claim {
 			claim.Strength = format.Likely
 		}
 	case name == databaseName && inGoose(dir):
-	case name == databaseName && (path.Base(dir) == sessionsDir || dir == ".") && !format.ShowsSchema(h.Bytes):
+	case name == databaseName && (path.Base(dir) == sessionsDir || dir == h.Top()) && !format.ShowsSchema(h.Bytes):
 		claim.Strength = format.Likely
 	default:
 		return format.Claim{}

@@ -26,7 +26,7 @@ var (
 
 // placeOf reads <bucket>/<session>/wire.jsonl, <bucket>/<session>/subagents/<agent>/wire.jsonl and
 // <bucket>/<session>/agents/<agent>/wire.jsonl, whatever stands before, and the same of the notes beside. A source may begin anywhere in it.
-func placeOf(file string) place {
+func placeOf(file, top string) place {
 	var p place
 	dir := path.Dir(file)
 	placed := false // below a directory that only sessions have
@@ -46,13 +46,13 @@ func placeOf(file string) place {
 	known := bucketName.MatchString(bucket)
 	store := path.Base(path.Dir(above))
 	switch {
-	case known && (store == "sessions" || path.Dir(above) == "."):
+	case known && (store == "sessions" || path.Dir(above) == top):
 		p.root = path.Dir(above)
 	case known:
 		p.root = above
 	case bucket == "sessions" || bucket == "imported_sessions":
 		p.root, bucket = above, ""
-	case store == "sessions" && above != ".":
+	case store == "sessions" && above != top:
 		p.root, known = path.Dir(above), true
 	default:
 		p.root, bucket = dir, ""
@@ -76,12 +76,12 @@ func (kimi) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	switch {
 	case name == "context.jsonl":
-		if p := placeOf(h.Whole()); p.session != "" && p.root != path.Dir(h.Whole()) && has(h.Bytes, `"role"`) {
-			return format.Claim{Strength: format.Certain, Role: roleChat, Root: placeOf(h.Path).root, Log: true}
+		if p := placeOf(h.Path, h.Top()); p.session != "" && p.root != path.Dir(h.Path) && has(h.Bytes, `"role"`) {
+			return format.Claim{Strength: format.Certain, Role: roleChat, Root: p.root, Log: true}
 		}
 	case path.Ext(name) == ".jsonl":
 		return wire(h, name)
-	case name == "state.json" && (bucketName.MatchString(path.Base(path.Dir(path.Dir(h.Whole())))) ||
+	case name == "state.json" && (bucketName.MatchString(path.Base(path.Dir(path.Dir(h.Path)))) ||
 		has(h.Bytes, `"isCustomTitle"`, `"agents"`) || has(h.Bytes, `"approval"`, `"title_generated"`)):
 		return document(h, roleState)
 	case name == "meta.json" && has(h.Bytes, `"agent_id"`, `"launch_spec"`):
@@ -91,24 +91,24 @@ func (kimi) Detect(h format.Head) format.Claim {
 }
 
 func document(h format.Head, role string) format.Claim {
-	p := placeOf(h.Whole())
+	p := placeOf(h.Path, h.Top())
 	if p.session == "" || role == roleMeta && p.agent == "" {
 		return format.Claim{}
 	}
-	return format.Claim{Strength: format.Certain, Role: role, Root: placeOf(h.Path).root}
+	return format.Claim{Strength: format.Certain, Role: role, Root: p.root}
 }
 
 func wire(h format.Head, name string) format.Claim {
 	claim := format.Claim{Strength: format.Certain, Role: roleWire, Log: true}
-	p, root := placeOf(h.Whole()), placeOf(h.Path).root
+	p := placeOf(h.Path, h.Top())
 	placed := name == wireFile && p.session != ""
 	switch known, foreign := look(h); {
 	case known && placed:
-		claim.Root = root
+		claim.Root = p.root
 	case known:
 		claim.Strength = format.Likely
 	case placed && !foreign && (p.bucket != "" || sessionID.MatchString(p.session)):
-		claim.Strength, claim.Root = format.Likely, root
+		claim.Strength, claim.Root = format.Likely, p.root
 	default:
 		return format.Claim{}
 	}

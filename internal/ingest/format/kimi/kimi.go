@@ -34,7 +34,7 @@ var (
 func (kimi) Name() string { return "kimi" }
 
 // Version counts changes of what Parse yields.
-func (kimi) Version() int { return 2 }
+func (kimi) Version() int { return 3 }
 
 // The roles of the files.
 const (
@@ -52,7 +52,7 @@ func (kimi) Places() []format.Place {
 // Parse yields the records of one file.
 func (kimi) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{Sink: format.Sink{Yield: yield}, in: in, place: placeOf(in.Whole()), names: map[string]string{}, tasks: map[string]task{}, keys: map[string]int{},
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, place: placeOf(in.Path, in.Top()), names: map[string]string{}, tasks: map[string]task{}, keys: map[string]int{},
 			told: map[string]bool{}, prompts: map[uint64]bool{}}
 		switch in.Role {
 		case roleWire:

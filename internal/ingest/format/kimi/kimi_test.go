@@ -46,7 +46,7 @@ func TestPlaces(t *testing.T) {
 		{"backup/" + md5 + "/" + id + "/state.json", place{id, "", md5, "backup/" + md5}},
 		{"export/wire.jsonl", place{"", "", "", "export"}},
 	} {
-		if got := placeOf(c.path); got != c.want {
+		if got := placeOf(c.path, "."); got != c.want {
 			t.Errorf("%s:\n got %+v\nwant %+v", c.path, got, c.want)
 		}
 	}

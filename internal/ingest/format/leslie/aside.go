@@ -28,8 +28,8 @@ func workspaceRun() *transcript.Run {
 }
 
 // owner gives the run that a file's place assigns it to: the thread of its directory or name, or the objective.
-func owner(p string) *transcript.Run {
-	at, found := locate(p)
+func owner(in format.Input) *transcript.Run {
+	at, found := locate(in.Path, in.Below())
 	if !found || len(at.rel) < 2 {
 		return workspaceRun()
 	}
@@ -147,9 +147,9 @@ func parseDocument(in format.Input, b []byte, s *format.Sink) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	run := owner(in.Path)
+	run := owner(in)
 	event := row(run.ID, "document", transcript.Time{}, transcript.Origin{Length: int64(len(b))}, text)
-	if at, found := locate(in.Path); found && len(at.rel) > 4 && at.rel[2] == "context" && at.rel[3] == "inherited" {
+	if at, found := locate(in.Path, in.Below()); found && len(at.rel) > 4 && at.rel[2] == "context" && at.rel[3] == "inherited" {
 		event.Attributes = transcript.Attributes{"copied_from": at.rel[4]}
 	}
 	if s.Emit(run) {

@@ -2,6 +2,7 @@ package leslie
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ import (
 // Detect knows Leslie's files by their place below .leslie, or below a directory that is laid out like one, and
 // a transcript anywhere by its first lines.
 func (Format) Detect(h format.Head) format.Claim {
-	at, found := locate(h.Path)
+	at, found := locate(h.Path, h.Below())
 	switch {
 	case found && at.transcript():
 		return format.Claim{Strength: format.Certain, Role: roleTranscript, Root: at.root}
@@ -31,31 +32,29 @@ type place struct {
 	rel  []string
 }
 
-// locate finds the root of a path: the last .leslie, else the directory above threads/thread-<8 hex> or above
-// logs of known names, for sources that start at or below .leslie itself.
-func locate(p string) (place, bool) {
+// locate finds the root of a path: the last .leslie, else the directory above threads/thread-<8 hex> or above logs of known names. below is
+// the path in a source, which may be threads or logs under another name.
+func locate(p, below string) (place, bool) {
 	names := strings.Split(p, "/")
 	for i := len(names) - 2; i >= 0; i-- {
 		if names[i] == ".leslie" {
 			return place{strings.Join(names[:i+1], "/"), names[i+1:]}, true
 		}
 	}
-	if len(names) > 1 && isID("thread-", names[0]) {
-		return place{".", append([]string{"threads"}, names...)}, true
-	}
-	if len(names) == 2 && names[0] == "workers" && isID("thread-", stem(names[1])) {
-		return place{".", append([]string{"logs"}, names...)}, true
-	}
 	for i := 0; i+2 < len(names); i++ {
 		known := names[i] == "threads" && isID("thread-", names[i+1]) ||
 			names[i] == "logs" && (isID("obj-", names[i+1]) || names[i+1] == "workers" && isID("thread-", stem(names[i+2])))
 		if known {
-			root := "."
-			if i > 0 {
-				root = strings.Join(names[:i], "/")
-			}
-			return place{root, names[i:]}, true
+			return place{cmp.Or(strings.Join(names[:i], "/"), "."), names[i:]}, true
 		}
+	}
+	top := cmp.Or(strings.TrimSuffix(strings.TrimSuffix(p, below), "/"), ".")
+	names = strings.Split(below, "/")
+	if len(names) > 1 && isID("thread-", names[0]) {
+		return place{top, append([]string{"threads"}, names...)}, true
+	}
+	if len(names) == 2 && names[0] == "workers" && isID("thread-", stem(names[1])) {
+		return place{top, append([]string{"logs"}, names...)}, true
 	}
 	return place{}, false
 }

@@ -41,7 +41,7 @@ const (
 func (Format) Name() string { return "leslie" }
 
 // Version is the version of Parse.
-func (Format) Version() int { return 2 }
+func (Format) Version() int { return 3 }
 
 // Parse yields the records of one file. Only worker, SDK and other logs are streamed; the rest is read whole, up
 // to format.DocumentLimit.

@@ -12,7 +12,7 @@ import (
 // parseWorker reads logs/workers/<thread>.ndjson. Each line is a row; a cost in it is usage of the thread, failed
 // attempts included, since they were paid for; start and end of an attempt make a step.
 func parseWorker(in format.Input, s *format.Sink) {
-	w := worker{Sink: s, file: owner(in.Path), seen: map[string]bool{}, equal: map[string]int{}}
+	w := worker{Sink: s, file: owner(in), seen: map[string]bool{}, equal: map[string]int{}}
 	problem := func(p *transcript.Problem) { p.Run = w.file.ID; s.Emit(p) }
 	for line := range s.Each(format.Objects(in.Reader, "", problem)) {
 		w.line(line)
@@ -103,7 +103,7 @@ func (w *worker) advance(run, kind string, ended transcript.Outcome, when transc
 // parseLog reads the logs that only people read: one row per line. Nothing counts in them, so a line that does
 // not parse is kept as text and is no problem. The last one is read when it has its end: what grows in a log is new lines.
 func parseLog(in format.Input, s *format.Sink) {
-	run := owner(in.Path)
+	run := owner(in)
 	introduced := false
 	for line, err := range format.Lines(in.Reader, "") {
 		if err != nil {

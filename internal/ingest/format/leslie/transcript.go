@@ -64,7 +64,7 @@ func parseTranscript(in format.Input, text string, s *format.Sink) {
 	entries := splitEntries(text[size:], int64(size), lines+1)
 	facts := attributes(h, entries, text)
 	rank := 0
-	if at, found := locate(in.Path); found && at.home(h.thread) {
+	if at, found := locate(in.Path, in.Below()); found && at.home(h.thread) {
 		rank = 1
 	}
 	id := h.id()

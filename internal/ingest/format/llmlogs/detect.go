@@ -29,7 +29,7 @@ func (f llmlogs) Detect(h format.Head) format.Claim {
 		case hasTables(h.Bytes, "responses", "conversations") && (name == databaseName || hasAll(h.Bytes, "datetime_utc", "conversation_id")),
 			hasTables(h.Bytes, "turns", "threads") && (name == databaseName || hasAll(h.Bytes, "tip_message_hash", "parent_message_hash")):
 			claim.Strength = format.Likely
-		case name == databaseName && path.Dir(h.Path) == "." && !format.ShowsSchema(h.Bytes): // its directory is the source
+		case name == databaseName && path.Dir(h.Path) == h.Top() && !format.ShowsSchema(h.Bytes): // its directory is the source
 			claim.Strength = format.Likely
 		default:
 			return format.Claim{}

@@ -25,8 +25,8 @@ func (openclaw) Detect(h format.Head) format.Claim {
 	case path.Base(dir) == storeName && base == "chats.ndjson" && bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+roleNodes+`"`)):
 		return format.Claim{Strength: format.Certain, Role: roleNodes}
 	}
-	root, own := rootOf(dir)
-	if base == "sessions.json" && (root != "" || dir == ".") && isChats(h.Bytes) {
+	root, own := rootOf(dir, h.Top())
+	if base == "sessions.json" && (root != "" || dir == h.Top()) && isChats(h.Bytes) {
 		return format.Claim{Strength: format.Likely, Role: roleChats, Root: root}
 	}
 	n := nameOf(h.Path)
@@ -40,7 +40,7 @@ func (openclaw) Detect(h format.Head) format.Claim {
 		known, foreign = bytes.HasPrefix(h.Bytes, []byte("\x28\xb5\x2f\xfd")) && (n.kept == "reset" || n.kept == "deleted"), true
 	}
 	named := n.kept != "" || uuid.MatchString(n.session) && !strings.HasSuffix(base, "Z_"+n.session+".jsonl")
-	below := root != "" && path.Dir(root) != "." // the source may begin with the agents
+	below := root != "" && path.Dir(root) != h.Top() // the source may begin with the agents
 	switch {
 	case own && (known || !foreign), below && (known || named && !foreign), root != "" && known && (named || isOurs(h.Bytes)):
 	case known && (named || isOurs(h.Bytes)):
@@ -66,7 +66,7 @@ func (openclaw) Withholds(h format.Head) bool {
 var uuid = lazyregexp.New(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // rootOf gives the directory that may hold an agent's sessions and nothing else. own says that the path shows whose it is.
-func rootOf(dir string) (root string, own bool) {
+func rootOf(dir, top string) (root string, own bool) {
 	if path.Base(dir) != "sessions" {
 		return "", false
 	}
@@ -75,11 +75,12 @@ func rootOf(dir string) (root string, own bool) {
 	case ".openclaw", ".clawdbot", ".moltbot":
 		return dir, true
 	}
-	agents := path.Base(path.Dir(above))
-	if agents != "agents" && agents != "." {
+	agents := path.Dir(above)
+	own = path.Base(agents) == "agents"
+	if !own && agents != top && above != top {
 		return "", false
 	}
-	return dir, agents == "agents"
+	return dir, own
 }
 
 // isOurs says that the head names the program: in the directory that a session works in, or in what it adds to a session.

@@ -42,7 +42,7 @@ var (
 func (openclaw) Name() string { return "openclaw" }
 
 // Version counts changes of what Parse yields.
-func (openclaw) Version() int { return 3 }
+func (openclaw) Version() int { return 4 }
 
 // The roles of the files.
 const (

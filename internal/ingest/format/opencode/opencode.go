@@ -35,7 +35,7 @@ var (
 func (opencode) Name() string { return "opencode" }
 
 // Version counts changes of what Parse yields.
-func (opencode) Version() int { return 2 }
+func (opencode) Version() int { return 3 }
 
 // The roles of the files.
 const (

@@ -31,7 +31,7 @@ func (pi) Detect(h format.Head) format.Claim {
 	switch {
 	case placed.MatchString(path.Base(dir)) && (known || own && !foreign):
 		claim.Root = dir
-		if above := path.Dir(dir); path.Base(above) == "sessions" || above == "." {
+		if above := path.Dir(dir); path.Base(above) == "sessions" || above == h.Top() {
 			claim.Root = above
 		}
 	case own && known:

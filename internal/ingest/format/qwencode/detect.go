@@ -43,9 +43,9 @@ func placeOf(file string) place {
 
 // root is the directory whose files all are the program's: that of all projects, where it is plain that it is one, else the
 // project's own.
-func (p place) root() string {
+func (p place) root(top string) string {
 	parent := path.Dir(p.project)
-	if path.Base(parent) == "projects" || parent == "." && strings.HasPrefix(p.project, "-") {
+	if path.Base(parent) == "projects" || parent == top && strings.HasPrefix(path.Base(p.project), "-") {
 		return parent
 	}
 	return p.project
@@ -62,7 +62,7 @@ func (q qwen) Detect(h format.Head) format.Claim {
 		}
 	case ".json":
 		if p.session != "" && p.agent != "" && strings.HasSuffix(name, ".meta.json") && format.MayHave(h.Bytes, `"agentType"`, `"parentSessionId"`) {
-			return format.Claim{Strength: format.Certain, Role: roleMeta, Root: p.root()}
+			return format.Claim{Strength: format.Certain, Role: roleMeta, Root: p.root(h.Top())}
 		}
 		return q.past(h)
 	case ".jsonl":
@@ -83,11 +83,11 @@ func (p place) log(h format.Head) format.Claim {
 	known, foreign := look(h)
 	switch {
 	case known && p.project != "":
-		claim.Root = p.root()
+		claim.Root = p.root(h.Top())
 	case known:
 		claim.Strength = format.Likely
 	case !foreign && p.project != "" && (p.session != "" || sessionID.MatchString(p.stem)):
-		claim.Strength, claim.Root = format.Likely, p.root()
+		claim.Strength, claim.Root = format.Likely, p.root(h.Top())
 	default:
 		return format.Claim{}
 	}
