@@ -1,6 +1,7 @@
 package kimi
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"strconv"
@@ -31,14 +32,17 @@ func (kimi) Resolve(f *transcript.Family) {
 	if own == 0 { // nothing was said in it since it was made
 		own = math.MaxInt64
 	}
+	ends := map[string]int64{} // of what was copied; a copy of the file may end before the line that says so
+	for _, c := range f.Conversations {
+		ends[c.ID] = max(ends[c.ID], forkOf(c))
+	}
 	for _, c := range f.Conversations {
 		if c.ID != f.Run.ID && !strings.HasSuffix(f.Run.ID, "/"+c.ID) {
 			continue // a subagent inside of its parent's file
 		}
 		name(c, f.Run)
 		if c.CopiedUntil = 0; forked {
-			at, _ := c.Attributes[forkedAt].(string)
-			c.CopiedUntil = offsetOf(at)
+			c.CopiedUntil = cmp.Or(forkOf(c), ends[c.ID])
 		}
 		if made {
 			c.CopiedUntil = max(c.CopiedUntil, own)
@@ -55,6 +59,11 @@ func (kimi) Resolve(f *transcript.Family) {
 // forkedAt is the attribute of a conversation that says where the line stands that ends what a fork copied. Each content of a wire has
 // its own: the program writes it anew.
 const forkedAt = "forked_at"
+
+func forkOf(c *transcript.FamilyConversation) int64 {
+	at, _ := c.Attributes[forkedAt].(string)
+	return offsetOf(at)
+}
 
 func offsetOf(s string) int64 {
 	n, _ := strconv.ParseInt(s, 10, 64)

@@ -1,0 +1,76 @@
+package ingest_test
+
+import (
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// behind are cases of which a copy that ends sooner counts otherwise.
+var behind = map[string]string{
+	"claudecode/layouts": "a line that tells whose the file is comes too late",
+	"geminicli/replaced": "what the log took back stands in the copy",
+	"kimi/cli":           "a wire without an id is known by its first line",
+}
+
+// TestBehind has a copy of each case that is behind: logs end before those of the original do, and files have other times.
+// Whichever comes first, what is in both counts once. (Of two runs with the same history, which has it is another question.)
+func TestBehind(t *testing.T) {
+	t.Parallel()
+	all, err := filepath.Glob("format/*/testdata/*/in")
+	if err != nil || len(all) < 150 {
+		t.Fatalf("%d cases: %v", len(all), err)
+	}
+	for _, in := range all {
+		parts := strings.Split(filepath.ToSlash(in), "/")
+		name := parts[1] + "/" + parts[3]
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if unlike[name]+behind[name] != "" {
+				return
+			}
+			s := newTree(t)
+			if err := os.CopyFS(filepath.Join(s.dir, "new", "ada"), os.DirFS(in)); err != nil {
+				t.Fatal(err)
+			}
+			files := s.files()
+			for _, p := range slices.Sorted(maps.Keys(files)) {
+				content := files[p]
+				old := "old/ada" + strings.TrimPrefix(p, "new/ada")
+				first := strings.IndexByte(content, '\n') + 1
+				switch ext := path.Ext(p); {
+				case ext == ".json" || ext == ".gz" || ext == ".zst" || first == 0:
+					s.write(old, content)
+				default: // its head is there, which says whose it is
+					s.write(old, content[:(first+len(content))/2])
+				}
+			}
+			whole := newWorld(t)
+			whole.named(filepath.Join(s.dir, "new/ada"))
+			want := whole.sums()
+			for _, order := range [][]string{{"old/ada", "new/ada"}, {"new/ada", "old/ada"}} {
+				w := newWorld(t)
+				for _, dir := range order {
+					w.named(filepath.Join(s.dir, dir))
+				}
+				if got := w.sums(); !slices.Equal(got, want) {
+					t.Errorf("%q:\n%s", order, difference(got, want))
+				}
+			}
+		})
+	}
+}
+
+// sums are what an archive counts of each format.
+func (w *world) sums() (all []string) {
+	for _, line := range w.counted(false) {
+		if !strings.HasPrefix(line, "[") || strings.HasPrefix(line, `["usage"`) || strings.HasPrefix(line, `["receipts"`) {
+			all = append(all, line)
+		}
+	}
+	return all
+}
