@@ -65,19 +65,18 @@ func widthOf(s string) int {
 	return text.StringWidthWithoutEscSequences(s)
 }
 
-// hidden says whether a terminal would act on a character, or a person not see it.
+// unseen are characters without a shape of their own: those that turn the direction of text around, fillers, tags, selectors of variants.
+// A text can be written in them that a person does not see and a model reads.
+var unseen = []*unicode.RangeTable{unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Zl, unicode.Zp}
+
+// hidden says whether a terminal would act on a character, or a person not see it. What joins letters of Persian and parts of an emoji
+// stays, and what makes a sign one; signs of Arabic that stand before a number are seen.
 func hidden(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t':
+	switch r {
+	case '\n', '\t', '\u200c', '\u200d', '\ufe0e', '\ufe0f':
 		return false
-	case unicode.IsControl(r), r == '\u2028', r == '\u2029', r == '\ufeff', r == '\u061c':
-		return true
-	case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069', r == '\u200e', r == '\u200f', r == '\u200b', r == '\u2060':
-		return true
-	case r >= 0xe0000 && r <= 0xe007f: // invisible letters
-		return true
 	}
-	return false
+	return unicode.IsControl(r) || unicode.In(r, unseen...) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
 // maxSequence bounds what an escape sequence may swallow: one that never ends must not hide the rest of a text.
