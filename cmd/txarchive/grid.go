@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
@@ -167,31 +166,21 @@ func (g *grid) widths(total int) []int {
 	return need
 }
 
+// farthest is how far the rows of a column make room for its widest cell. What stands behind a wider one begins further right than in
+// other rows: a column of texts would else be a thousand times its widest, in spaces.
+const farthest = 1 << 10
+
 // render prints the table, cut to a width where it can be (0 is any).
 func (g *grid) render(width int, c ink) string {
-	t := table.NewWriter()
-	style := table.StyleDefault
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
-	style.Format = table.FormatOptionsDefault
-	style.Format.Header, style.Format.Footer = text.FormatDefault, text.FormatDefault
-	t.SetStyle(style)
-	t.SuppressTrailingSpaces()
-	head := make(table.Row, len(g.columns))
 	widths := g.widths(width)
-	var configs []table.ColumnConfig
+	rows := make([]string, 0, len(g.rows)+1)
+	head := make([]string, len(g.columns))
 	for i, col := range g.columns {
 		head[i] = c.bold(cut(col.head, widths[i]))
-		config := table.ColumnConfig{Number: i + 1, Align: text.AlignLeft, AlignHeader: text.AlignLeft}
-		if col.right {
-			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
-		}
-		configs = append(configs, config)
 	}
-	t.AppendHeader(head)
-	t.SetColumnConfigs(configs)
+	rows = append(rows, g.row(head, widths))
+	shown := make([]string, len(g.columns))
 	for n, cells := range g.rows {
-		row := make(table.Row, len(cells))
 		for i, cell := range cells {
 			if flex := g.columns[i].flex; flex != nil {
 				cell = flex(cell, widths[i])
@@ -199,11 +188,29 @@ func (g *grid) render(width int, c ink) string {
 			if g.footer && n == len(g.rows)-1 {
 				cell = c.bold(cell)
 			}
-			row[i] = cell
+			shown[i] = cell
 		}
-		t.AppendRow(row)
+		rows = append(rows, g.row(shown, widths))
 	}
-	return t.Render()
+	return strings.Join(rows, "\n")
+}
+
+// row puts cells side by side, without spaces behind the last.
+func (g *grid) row(cells []string, widths []int) string {
+	var b strings.Builder
+	gap := 0
+	for i, cell := range cells {
+		room := max(min(widths[i], farthest)-widthOf(cell), 0)
+		if g.columns[i].right || cell == "" {
+			gap, room = gap+room, 0
+		}
+		if cell != "" {
+			b.WriteString(strings.Repeat(" ", gap) + cell)
+			gap = 0
+		}
+		gap += room + 2
+	}
+	return b.String()
 }
 
 // folded prints as many columns as there is room for beside the first, and the others below them, likewise.

@@ -23,6 +23,21 @@ func TestGridFits(t *testing.T) {
 	}
 }
 
+// TestGridWide: a table is not many times what stands in it because of one wide cell.
+func TestGridWide(t *testing.T) {
+	g := grid{columns: []column{{head: "text"}, {head: "id"}}}
+	wide := strings.Repeat("x", 1<<16)
+	g.add(wide, "c1")
+	for range 1000 {
+		g.add("short", "c2")
+	}
+	out := g.render(0, ink{})
+	lines := strings.Split(out, "\n")
+	if len(out) > 3<<20 || lines[1] != wide+"  c1" || lines[2] != "short"+strings.Repeat(" ", farthest-3)+"c2" {
+		t.Errorf("%d bytes for %d rows, the second %q", len(out), len(lines), lines[2])
+	}
+}
+
 // TestGridLean: a table gives up what can be spared before it cuts names to pieces.
 func TestGridLean(t *testing.T) {
 	g := &grid{columns: []column{{head: "model", flex: cutMiddle}, {head: "in", right: true, spare: 2}, {head: "cost", right: true}, {head: "share", right: true, spare: 1}}}
