@@ -192,6 +192,7 @@ func (c *Collector) Add(r transcript.Record) {
 		c.event(r)
 	case *transcript.Usage:
 		if c.fresh(r.Origin) {
+			bound(r)
 			c.out.Usage = append(c.out.Usage, r)
 			c.out.Bytes += recordSize
 		}

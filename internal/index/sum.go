@@ -165,3 +165,20 @@ func Add(a, b int64) int64 {
 		return sum
 	}
 }
+
+// What one usage record may say: more than any request has, and little enough for sums of millions of records.
+const (
+	MostTokens = 1 << 40
+	MostNano   = 1_000_000_000_000_000 // nano-USD: a million dollars
+)
+
+// bound takes out of a record what no request can have, so that one broken original does not spoil the sums of others: a
+// negative number of tokens or requests is unknown, and what is too large is cut. Money below zero is a credit.
+func bound(u *transcript.Usage) {
+	for _, n := range [...]*transcript.Count{&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &u.CacheWrite1h, &u.Reasoning, &u.Requests} {
+		if n.N = min(n.N, MostTokens); n.N < 0 {
+			*n = transcript.Count{}
+		}
+	}
+	u.Cost.N = max(-MostNano, min(u.Cost.N, MostNano))
+}

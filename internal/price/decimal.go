@@ -102,17 +102,23 @@ func mulDiv(a, b, c int64) (int64, bool) {
 	return int64(q), q <= math.MaxInt64
 }
 
-// amount returns tokens*pico*ppm/1e6 picodollars, rounded half up; false when it does not fit.
+// amount returns tokens*pico*ppm/1e6 picodollars, rounded half up; the most there is and false when it does not fit.
 func amount(tokens, pico, ppm int64) (int64, bool) {
 	if hi, lo := bits.Mul64(uint64(tokens), uint64(pico)); hi == 0 && lo <= math.MaxInt64 {
 		if ppm == one {
 			return int64(lo), true
 		}
-		return mulDiv(int64(lo), ppm, one)
+		if n, ok := mulDiv(int64(lo), ppm, one); ok {
+			return n, true
+		}
+		return math.MaxInt64, false
 	}
 	n := new(big.Int).Mul(big.NewInt(tokens), big.NewInt(pico))
 	n.Mul(n, big.NewInt(ppm)).Add(n, big.NewInt(one/2)).Div(n, big.NewInt(one))
-	return n.Int64(), n.IsInt64()
+	if !n.IsInt64() {
+		return math.MaxInt64, false
+	}
+	return n.Int64(), true
 }
 
 func nameOf(names []string, i int) string {

@@ -104,6 +104,7 @@ func TestPrice(t *testing.T) {
 		{"no counts", Request{Model: "gpt-5.4", CacheRead: k(5)}, -1, "", "", "", "no token counts"},
 		{"output unknown", Request{Model: "gpt-5.4", Input: k(1000)}, 2_500_000, "gpt-5.4", RuleExact, "input_or_output_unknown", ""},
 		{"negative", Request{Model: "gpt-5.4", Input: k(1000), Output: k(0), CacheRead: k(-1)}, 2_500_000, "gpt-5.4", RuleExact, "negative_tokens_ignored", ""},
+		{"far too many", Request{Model: "gpt-5.4", Input: k(1<<63 - 1), Output: k(0)}, -1, "gpt-5.4", RuleExact, "long_prompt", "token count out of range"},
 		{"too many", Request{Model: "gpt-5.4", Input: k(1 << 62), Output: k(0)}, -1, "gpt-5.4", RuleExact, "long_prompt", "token count out of range"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -112,6 +113,9 @@ func TestPrice(t *testing.T) {
 			got := int64(-1)
 			if r.NanoUSD.Known {
 				got = r.NanoUSD.N
+			}
+			if i := slices.IndexFunc(r.Lines, func(l Line) bool { return l.Amount < 0 }); i >= 0 {
+				t.Errorf("line %v", r.Lines[i])
 			}
 			if flags := strings.Join(r.Flags, " "); got != c.nano || r.Match.Key != c.key || r.Match.Rule != c.rule || flags != c.flags || r.Reason != c.why {
 				t.Errorf("got %d %q %q flags %q reason %q\nwant %d %q %q flags %q reason %q\nlines %v",

@@ -168,12 +168,6 @@ func pullTime(q index.SumQuery) index.SumQuery {
 	return q
 }
 
-// limits of what one record adds, as usageSpent has them.
-const (
-	mostTokens = 1 << 40
-	mostNano   = 1_000_000_000_000_000
-)
-
 // measure is a number of Spent over the table u.
 type measure struct {
 	name, expr string
@@ -198,12 +192,12 @@ var measures = sync.OnceValue(func() (all []measure) {
 		add(name, fmt.Sprintf("max(%d, min(%d, coalesce(u.%s, %d)))", -most, most, name, unknown))
 	}
 	add("rows", "1")
-	cut("requests", mostTokens, 1)
+	cut("requests", index.MostTokens, 1)
 	for _, name := range []string{"input", "output", "cache_read", "cache_write", "cache_write_1h", "reasoning"} {
-		cut(name, mostTokens, 0)
+		cut(name, index.MostTokens, 0)
 	}
-	cut("reported", mostNano, 0)
-	cut("calculated", mostNano, 0)
+	cut("reported", index.MostNano, 0)
+	cut("calculated", index.MostNano, 0)
 	return all
 })
 

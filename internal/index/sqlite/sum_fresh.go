@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -39,7 +40,7 @@ type freshSum struct {
 type freshMoney struct{ high, low int64 }
 
 func (m *freshMoney) add(nano int64) {
-	nano = max(-mostNano, min(mostNano, nano))
+	nano = max(-index.MostNano, min(index.MostNano, nano))
 	m.high += nano >> 30
 	m.low += nano & (1<<30 - 1)
 }
@@ -65,7 +66,7 @@ func (t *tx) spends(run, version, texts int64, u *transcript.Usage, calculated a
 	}
 	for i, n := range [...]transcript.Count{transcript.Known(1), requests, u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWrite1h, u.Reasoning} {
 		if n.Known {
-			s.counts[i] += max(-mostTokens, min(mostTokens, n.N))
+			s.counts[i] += max(-index.MostTokens, min(index.MostTokens, n.N))
 		}
 	}
 	if u.Cost.Known {

@@ -246,6 +246,11 @@ func TestSumsOfHostileNumbers(t *testing.T) {
 			t.Errorf("%s: %v", q, err)
 		}
 	}
+	const most = "SELECT sum(input_tokens), sum(output_tokens), sum(reported_cost_nanousd) FROM v_usage"
+	want := fmt.Sprint(200*int64(index.MostTokens)+5, 5, 200*int64(index.MostNano)+7)
+	if _, rows, err := asked(t.Context(), db, index.Question{SQL: most}); err != nil || rows[0] != want {
+		t.Errorf("%s: %v, %v, want %s", most, rows, err, want)
+	}
 }
 
 // Credits are amounts below zero: half up is towards zero there.
