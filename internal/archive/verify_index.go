@@ -167,7 +167,7 @@ func (v *verifier) state(ctx context.Context, db *sqlite.DB, s *index.State, kno
 		what         string
 		index, packs any
 	}{
-		{"size", s.Size, cv.Size}, {"SHA-256", s.SHA256, cv.SHA256}, {"mtime", s.ModTime.UnixNano(), cv.ModTime.UnixNano()},
+		{"size", s.Size, cv.Size}, {"SHA-256", s.SHA256, cv.SHA256}, {"mtime", blob.Nano(s.ModTime), blob.Nano(cv.ModTime)},
 		{"mode", s.Mode, cv.Mode}, {"format", s.Format, cv.Format}, {"role", s.Role, cv.Role}, {"root", s.Claim, cv.Claim},
 	} {
 		if c.index != c.packs {

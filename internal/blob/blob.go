@@ -12,6 +12,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"math"
 	"strings"
 	"time"
 )
@@ -45,6 +46,18 @@ func (r *Ref) UnmarshalText(b []byte) error {
 	}
 	_, err := hex.Decode(r[:], b)
 	return err
+}
+
+// Nano is a time in nanoseconds since 1970, or the nearest of 1677 to 2262 that an int64 can say. Files may have any: 1601 is
+// where Windows begins to count.
+func Nano(t time.Time) int64 {
+	switch first, last := time.Unix(0, math.MinInt64), time.Unix(0, math.MaxInt64); {
+	case t.Before(first):
+		return math.MinInt64
+	case t.After(last):
+		return math.MaxInt64
+	}
+	return t.UnixNano()
 }
 
 // Extent is a run of bytes of a chain that one tar entry holds: a whole original, or a tail by which it grew.
@@ -81,7 +94,7 @@ type Version struct {
 	Root    Ref       `json:"root"`
 	Size    int64     `json:"size"`
 	SHA256  Ref       `json:"sha256"` // of all Size bytes
-	ModTime time.Time `json:"mtime"`  // with nanoseconds; years 0 to 9999
+	ModTime time.Time `json:"mtime"`  // with nanoseconds; years 0 to 9999, of which an index knows those that Nano does
 	Mode    uint32    `json:"mode"`   // permission bits
 	Format  string    `json:"format,omitempty"`
 	Role    string    `json:"role,omitempty"`

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/txarchive/txarchive/internal/blob"
 )
 
 // openBelow opens a regular file below a directory by one call, which follows no link and never leaves the directory. nil when that
@@ -90,7 +92,7 @@ func openDir(dir string) (*os.File, error) {
 func lookAt(dir *os.File, e fs.DirEntry) (metadata, error) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(int(dir.Fd()), e.Name(), &st, unix.AT_SYMLINK_NOFOLLOW); err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG {
-		return metadata{size: st.Size, mtime: st.Mtim.Nano(), inode: st.Ino}, nil
+		return metadata{size: st.Size, mtime: blob.Nano(time.Unix(st.Mtim.Unix())), inode: st.Ino}, nil
 	}
 	info, err := e.Info()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 )
 
@@ -74,7 +75,7 @@ type metadata struct {
 }
 
 func metadataOf(info fs.FileInfo) metadata {
-	return metadata{mode: info.Mode().Type(), size: info.Size(), mtime: info.ModTime().UnixNano(), inode: inode(info)}
+	return metadata{mode: info.Mode().Type(), size: info.Size(), mtime: blob.Nano(info.ModTime()), inode: inode(info)}
 }
 
 func (s *scan) meet(rel string, is metadata) {

@@ -62,7 +62,7 @@ func (w *worker) kept(p string, own *claimed) error {
 		return err
 	}
 	defer f.Close()
-	stat := index.Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Inode: partInode}
+	stat := index.Stat{Size: info.Size(), ModTime: blob.Nano(info.ModTime()), Inode: partInode}
 	if w.s.was(own, stat) {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (w *worker) split(c *claimed, info fs.FileInfo, splits []format.Split) erro
 	if lacks != nil {
 		return lacks
 	}
-	stat := index.Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Inode: inode(info)}
+	stat := index.Stat{Size: info.Size(), ModTime: blob.Nano(info.ModTime()), Inode: inode(info)}
 	w.s.remember(c.path, stat)
 	if w.s.g.Now().Sub(info.ModTime()) < youngAge {
 		w.s.distrust(c.path)
@@ -158,9 +158,9 @@ func (w *worker) part(c *claimed, info fs.FileInfo, db *dbcopy.Copy, split forma
 	if err != nil {
 		return err
 	}
-	own.size, own.mtime = size, info.ModTime().UnixNano()
+	own.size, own.mtime = size, blob.Nano(info.ModTime())
 	if p.Changed > 0 {
-		own.mtime = time.UnixMilli(p.Changed).UnixNano()
+		own.mtime = blob.Nano(time.UnixMilli(p.Changed))
 	}
 	return w.apart(own, rows, info.Mode(), partStat(p))
 }

@@ -91,7 +91,7 @@ func (w *worker) once(c *claimed) error {
 		return w.parts(c, info, splits)
 	}
 	v := blob.Version{
-		Source: w.s.root.Source, Path: c.path, Number: 1, Size: info.Size(), ModTime: info.ModTime(), Mode: uint32(info.Mode().Perm()),
+		Source: w.s.root.Source, Path: c.path, Number: 1, Size: info.Size(), ModTime: time.Unix(0, blob.Nano(info.ModTime())), Mode: uint32(info.Mode().Perm()),
 		Format: c.formatName(), Role: c.claim.Role, Claim: c.root,
 	}
 	content, done, err := w.content(c, f)
@@ -106,7 +106,7 @@ func (w *worker) once(c *claimed) error {
 		}
 		v.Size = inside.Size()
 	}
-	stat := index.Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Inode: inode(info)}
+	stat := index.Stat{Size: info.Size(), ModTime: blob.Nano(info.ModTime()), Inode: inode(info)}
 	if w.s.g.Now().Sub(info.ModTime()) < youngAge {
 		w.s.distrust(c.path)
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/ingest/zipped"
@@ -92,7 +93,7 @@ func (w *worker) unzip(c *claimed, f original, info fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
-	w.s.remember(c.path, index.Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Inode: inode(info)})
+	w.s.remember(c.path, index.Stat{Size: info.Size(), ModTime: blob.Nano(info.ModTime()), Inode: inode(info)})
 	after, err := f.Stat()
 	if err != nil || w.s.g.Now().Sub(info.ModTime()) < youngAge || after.Size() != info.Size() || !after.ModTime().Equal(info.ModTime()) {
 		w.s.distrust(c.path)
@@ -162,7 +163,7 @@ func (w *worker) member(own *claimed, file *zipped.File, zip fs.FileInfo) error 
 	if at.IsZero() || at.After(zip.ModTime()) {
 		at = zip.ModTime() // nothing in it is newer, whatever zone its time is meant in
 	}
-	own.size, own.mtime = file.Size, at.UnixNano()
+	own.size, own.mtime = file.Size, blob.Nano(at)
 	return w.apart(own, content, zip.Mode(), index.Stat{Size: own.size, ModTime: own.mtime, Inode: partInode})
 }
 

@@ -80,7 +80,7 @@ func (c *commit) supplant(id, chain int64, v *blob.Version) error {
 		return err
 	}
 	return c.exec(`UPDATE versions SET parser = 0, parsed = 0, grave = NULL, size = ?, sha256 = ?, mtime = ?, mode = ?, format = ?, role = ?,
-		root_dir = ? WHERE id = ?`, v.Size, v.SHA256[:], v.ModTime.UnixNano(), v.Mode, format, role, v.Claim, id)
+		root_dir = ? WHERE id = ?`, v.Size, v.SHA256[:], blob.Nano(v.ModTime), v.Mode, format, role, v.Claim, id)
 }
 
 // layTombstone buries a version when a tombstone that is known lies on what it has become.

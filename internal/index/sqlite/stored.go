@@ -139,7 +139,7 @@ func (c *commit) grow(id, chain int64, v *blob.Version) error {
 	const moved = "mtime <> ?2 AND " + atFile
 	if err := c.exec(`UPDATE versions AS v SET parser = CASE WHEN size < ?1 OR `+moved+` THEN 0 ELSE parser END, parsed = CASE WHEN `+moved+` THEN 0 ELSE parsed END,
 		grave = CASE WHEN size < ?1 THEN NULL ELSE grave END, size = ?1, mtime = ?2, sha256 = ?, mode = ?,
-		format = ?, role = ?, root_dir = ? WHERE id = ? AND size <= ?1`, v.Size, v.ModTime.UnixNano(), v.SHA256[:], v.Mode, format, role, v.Claim, id); err != nil {
+		format = ?, role = ?, root_dir = ? WHERE id = ? AND size <= ?1`, v.Size, blob.Nano(v.ModTime), v.SHA256[:], v.Mode, format, role, v.Claim, id); err != nil {
 		return err
 	}
 	return c.exec("UPDATE chains SET size = ?, sha256 = ? WHERE id = ? AND size <= ?", v.Size, v.SHA256[:], chain, v.Size)
@@ -163,7 +163,7 @@ func (c *commit) addVersion(file int64, v *blob.Version) (id, chain int64, err e
 	if err != nil {
 		return 0, 0, err
 	}
-	err = c.waiting.versions.add(id, file, v.Number, chain, v.Size, v.SHA256[:], v.ModTime.UnixNano(), int64(v.Mode), format, role, v.Claim, int64(0), int64(0))
+	err = c.waiting.versions.add(id, file, v.Number, chain, v.Size, v.SHA256[:], blob.Nano(v.ModTime), int64(v.Mode), format, role, v.Claim, int64(0), int64(0))
 	if err == nil && v.Number > 1 {
 		err = c.supersede(file, v.Number)
 	}
