@@ -248,6 +248,19 @@ func TestLifeCodex(t *testing.T) {
 	l.copied("laptop", all)
 }
 
+// TestLifeCodexForkOfLess has a fork whose copied history is less than what it was taken for, as another file of it tells: what stands behind
+// that is its own.
+func TestLifeCodexForkOfLess(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "codex")
+	said := codexHead(codexA, "") + codexTurn(codexA, 1) + codexLine("event_msg", `{"type":"collab_agent_spawn_end","call_id":"c1","new_thread_id":"`+claudeA+`"}`)
+	l.write(codexDay+rollout(codexA), said)
+	l.write(codexDay+rollout(codexB), codexHead(codexB, `,"forked_from_id":"`+codexA+`"`)+said+codexTurn(codexB, 3))
+	l.meet("forked", counts{runs: 2, conversations: 2, events: 4, in: 30, out: 9, links: 2})
+	l.write("kept/"+rollout(codexB), codexHead(codexB, "")+codexTurn("other", 1))
+	l.meet("of less", counts{runs: 2, conversations: 2, events: 6, in: 40, out: 12, links: 3})
+}
+
 // TestForkThatWasSpawned: a thread may be a copy of the one that started it. That is one link.
 func TestForkThatWasSpawned(t *testing.T) {
 	t.Parallel()

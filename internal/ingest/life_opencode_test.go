@@ -197,6 +197,22 @@ func TestLifeOpenCodeSecond(t *testing.T) {
 	w.opencode("version 2 alone", want)
 }
 
+// TestLifeOpenCodeForkLate has a session in files and in a database, of which is told only later that it is a fork: what stands in both is a
+// copy in both.
+func TestLifeOpenCodeForkLate(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	s.openTree("completed")
+	b := newOpenBase(t, filepath.Join(s.dir, "opencode", "opencode.db"))
+	b.migrated()
+	w.ingest("home", s.dir, ".")
+	w.opencode("a session", counts{runs: 1, conversations: 1, events: 3, calls: 1, results: 1, in: 10, out: 25, cost: 250000})
+	b.do("CREATE TABLE session_message (id text PRIMARY KEY, session_id text NOT NULL, type text NOT NULL, seq integer NOT NULL, time_created integer, time_updated integer, data text NOT NULL)")
+	b.do("CREATE TABLE session_v2 (id text PRIMARY KEY, project_id text, parent_id text, fork_session_id text, directory text, title text, version text, time_created integer, time_updated integer)")
+	b.do("INSERT INTO session_v2 VALUES ('ses_a', 'p', NULL, 'ses_z', '/home/ada/shop', 'Mend the basket', '2.0.8', 1780000400000, 1780000400000)")
+	w.ingest("home", s.dir, ".")
+	w.opencode("a fork", counts{runs: 1, conversations: 1, calls: 0, links: 1})
+}
+
 // TestLifeOpenCodeFile has a source that is nothing but the database, of a name of its own.
 func TestLifeOpenCodeFile(t *testing.T) {
 	s, w := newTree(t), newWorld(t)

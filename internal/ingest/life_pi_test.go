@@ -60,6 +60,19 @@ func TestLifePi(t *testing.T) {
 	l.copied("laptop", all)
 }
 
+// TestLifePiParentLate has a fork that does not say of what, and another file of the same session, with none of its entries, that does.
+func TestLifePiParentLate(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "pi")
+	l.write(piFile(piA), piHead(piA, 0, "")+piTurn("a", 1)+piTurn("a", 2))
+	l.write(piFile(piB), piHead(piB, 30, "")+piTurn("a", 1)+piTurn("b", 200))
+	l.meet("copied", counts{runs: 2, conversations: 2, events: 6, in: 30, out: 9, cost: 30000, links: 1})
+	l.answers("copied", "SELECT statements, path FROM v_links", "1 "+piFile(piB))
+	l.write("later/"+piFile(piB), piHead(piB, 30, `,"parentSession":"/home/ada/`+piFile(piA)+`"`)+piTurn("c", 400))
+	l.meet("stated", counts{runs: 2, conversations: 3, events: 8, in: 40, out: 12, cost: 40000, links: 1})
+	l.answers("stated", "SELECT statements, path FROM v_links", "1 later/"+piFile(piB))
+}
+
 // TestLifePiFirst has a session of version 1, without ids, and a branch of it. A newer program opens the session and writes it
 // anew with ids that it makes up.
 func TestLifePiFirst(t *testing.T) {

@@ -91,6 +91,7 @@ type commit struct {
 	graveless *bool                     // there are no tombstones, once that was looked up
 	unburied  *bool                     // there are no graves, once that was looked up
 	partial   map[int64]bool            // transcripts of which the beginning was pruned
+	stating   []int64                   // versions of which the commit has links
 
 	rootsNamed map[uint64]bool // by tombstones, once they were looked up: see graveRoots
 }

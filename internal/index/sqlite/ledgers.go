@@ -277,7 +277,7 @@ func (d *ledgers) usage(x *ledgerName) error {
 func (d *ledgers) links() ([]index.LedgerLink, error) {
 	var all []index.LedgerLink
 	return all, d.walk(`SELECT l.edge, l.statement, l.event_native, l.derived, l.kind, l.from_type, l.from_scope = ?2, l.from_id, l.from_conversation,
-		l.to_type, l.to_scope = ?2, l.to_id, l.to_conversation, l.uncounted, l.time, l.tz, l.line, l.offset, l.length, i.name
+		l.to_type, l.to_scope = ?2, l.to_id, l.to_conversation, l.uncounted <> 0, l.time, l.tz, l.line, l.offset, l.length, i.name
 		FROM links l LEFT JOIN names i ON i.id = l.inner WHERE l.version = ?1
 		UNION SELECT l.edge, l.statement, NULL, 1, l.kind, l.from_type, l.from_scope = ?2, l.from_id, '', l.to_type, l.to_scope = ?2, l.to_id, '', 0, NULL, NULL, 0, 0, 0, NULL
 		FROM transcripts t CROSS JOIN run_names n ON n.id = t.run_name CROSS JOIN links l ON l.from_id = n.native_id AND l.from_scope = n.scope AND l.format = n.format

@@ -224,6 +224,9 @@ func (c *commit) links(o *owner) error {
 	if err != nil {
 		return err
 	}
+	if len(o.Links) > 0 {
+		c.stating = append(c.stating, o.version)
+	}
 	for _, l := range o.Links {
 		from, to := c.end(o, l.From), c.end(o, l.To)
 		place, err := c.place(l.Origin)

@@ -276,10 +276,14 @@ func (c *commit) copied(t *take) error {
 	if t.copiedUntil == 0 && t.was.copiedUntil == 0 {
 		return nil
 	}
-	for _, query := range []string{
-		"UPDATE events SET verdict = 2 WHERE transcript = ? AND offset < ? AND verdict = 0 AND global = 0",
-		"UPDATE events SET verdict = 0 WHERE transcript = ? AND offset >= ? AND verdict = 2 AND global = 0",
-	} {
+	// One that was held against another is a copy, too, and who was held against one that is a copy now may count: all are judged after this.
+	const before = " WHERE transcript = ?1 AND offset < ?2 AND verdict IN (0, 1) AND global = 0"
+	const behind = " WHERE transcript = ?1 AND offset >= ?2 AND verdict = 2 AND global = 0"
+	if err := c.each("SELECT eid FROM events"+before+" AND eid IS NOT NULL UNION SELECT eid FROM events"+behind+" AND eid IS NOT NULL",
+		intoSet(c.eids), t.id, t.copiedUntil); err != nil {
+		return err
+	}
+	for _, query := range []string{"UPDATE events SET verdict = 2" + before, "UPDATE events SET verdict = 0" + behind} {
 		if err := c.exec(query, t.id, t.copiedUntil); err != nil {
 			return err
 		}
@@ -287,9 +291,9 @@ func (c *commit) copied(t *take) error {
 	if err := c.exec("UPDATE transcripts SET copied_until = ? WHERE id = ?", t.copiedUntil, t.id); err != nil {
 		return err
 	}
-	// What a copied line says that this run did, the original did.
-	if err := c.exec(`UPDATE links SET uncounted = 1 WHERE version = ? AND offset < ? AND uncounted = 0
-		AND from_id = (SELECT native_id FROM run_names WHERE id = ?)`, t.version, t.copiedUntil, t.runName); err != nil {
+	// What a copied line says that this run did, the original did. What does not count for another reason, too, is told apart.
+	if err := c.exec(`UPDATE links SET uncounted = (uncounted & 1) | 2 * (offset < ?2) WHERE version = ?1
+		AND from_id = (SELECT native_id FROM run_names WHERE id = ?3)`, t.version, t.copiedUntil, t.runName); err != nil {
 		return err
 	}
 	return c.recount(t.id)

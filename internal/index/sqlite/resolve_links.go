@@ -82,3 +82,20 @@ func (c *commit) joinEdges() error {
 	}
 	return nil
 }
+
+// statedLinks takes back the links that follow from copied events where the commit has brought one that an original states, as copyLinks
+// would not have made them had it come first.
+func (c *commit) statedLinks() error {
+	if len(c.stating) == 0 {
+		return nil
+	}
+	if err := c.fill("stating_versions", c.stating); err != nil {
+		return err
+	}
+	return c.exec(`DELETE FROM links WHERE id IN (
+		SELECT d.id FROM (SELECT l.format, l.from_id AS id FROM temp.stating_versions x CROSS JOIN links l ON l.version = x.id
+			UNION SELECT l.format, l.to_id FROM temp.stating_versions x CROSS JOIN links l ON l.version = x.id) e
+		CROSS JOIN links d ON d.from_id = e.id AND d.format = e.format AND d.derived = 1 AND EXISTS (
+			SELECT 1 FROM links l WHERE l.derived = 0 AND l.uncounted = 0 AND l.format = d.format
+				AND (l.from_id = d.from_id AND l.to_id = d.to_id OR l.from_id = d.to_id AND l.to_id = d.from_id)))`)
+}

@@ -199,7 +199,7 @@ func (c *commit) countFirst(rows []judged) (changed, copies map[int64]bool, err 
 // a conversation with copied events has one to where they come from, unless the two are linked already. Of two that each
 // have events of the other, one is the copy: they have one link.
 func (c *commit) copyLinks(copies map[int64]bool) error {
-	if err := c.exec(`UPDATE links SET uncounted = coalesce((SELECT min(e.verdict) = 2 FROM events e CROSS JOIN transcripts t ON t.id = e.transcript
+	if err := c.exec(`UPDATE links SET uncounted = (uncounted & 2) | coalesce((SELECT min(e.verdict) = 2 FROM events e CROSS JOIN transcripts t ON t.id = e.transcript
 		WHERE e.eid = links.event AND e.native = links.event_native AND e.verdict IN (0, 2) AND t.run_name IN (SELECT run_name FROM transcripts WHERE version = links.version)), 0)
 		WHERE event IN (SELECT id FROM temp.judged_eids) AND NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = links.version AND v.grave IS NOT NULL)`); err != nil {
 		return err
