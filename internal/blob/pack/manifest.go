@@ -49,6 +49,7 @@ type versionLine struct {
 type factLine struct {
 	Type string `json:"type"`
 	blob.Fact
+	KeyRaw []byte `json:"key_b64,omitempty"`
 }
 
 // copyLine repeats what a copy in another pack means, in a form that sed can read. Only README.txt relies on it.
@@ -81,9 +82,11 @@ func encodeManifest(m blob.Manifest, id, nonce string) ([]byte, error) {
 		}
 	}
 	for _, fact := range m.Facts {
-		fact.Time = jsonTime(fact.Time)
+		line := factLine{Type: lineFact, Fact: fact}
+		line.Time = jsonTime(fact.Time)
+		line.Key, line.KeyRaw = blob.Readable(fact.Key)
 		if err == nil {
-			err = enc.Encode(factLine{lineFact, fact})
+			err = enc.Encode(line)
 		}
 	}
 	if err != nil {
@@ -264,6 +267,7 @@ func decodeFact(data []byte) (blob.Fact, error) {
 	}
 	var line factLine
 	err := json.Unmarshal(data, &line)
+	exact(&line.Key, line.KeyRaw)
 	return line.Fact, err
 }
 
