@@ -53,10 +53,12 @@ func (db *DB) Unknown(ctx context.Context) iter.Seq2[index.UnknownType, error] {
 }
 
 // gapsSQL looks at the newest version of each original. The order of lines does not matter: those that were written
-// at once may stand swapped. Numbers begin where they begin, since a producer may have cut the beginning off.
+// at once may stand swapped. Numbers begin where they begin, since a producer may have cut the beginning off. What nobody counts to is
+// no number of an event: differences of such would not fit.
 const gapsSQL = `WITH numbered AS MATERIALIZED (
 	SELECT DISTINCT t.version, e.attributes ->> '$.seq' AS seq FROM transcripts t CROSS JOIN events e ON e.transcript = t.id
 	WHERE t.verdict IN (0, 6) AND e.attributes IS NOT NULL AND json_type(e.attributes, '$.seq') = 'integer'
+		AND e.attributes ->> '$.seq' BETWEEN -1099511627776 AND 1099511627776
 ), beside AS (
 	SELECT version, lag(seq) OVER (PARTITION BY version ORDER BY seq) AS before, seq FROM numbered
 )

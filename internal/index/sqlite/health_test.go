@@ -1,8 +1,14 @@
 package sqlite
 
 import (
+	"fmt"
 	"maps"
+	"math"
+	"slices"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/index/indextest"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // TestNotes keeps notes and finds them by their prefix, whatever stands in it.
@@ -28,6 +34,30 @@ func TestNotes(t *testing.T) {
 		if got, err := db.Noted(ctx, prefix); err != nil || !maps.Equal(got, want) {
 			t.Errorf("%q: %v, %v, want %v", prefix, got, err, want)
 		}
+	}
+}
+
+// TestGapsOfHostileNumbers has originals with gaps, and with numbers whose differences are none.
+func TestGapsOfHostileNumbers(t *testing.T) {
+	db := newDB(t)
+	for name, numbers := range map[string][]int64{"gap": {1, 2, 5}, "hostile": {math.MinInt64, 1, 4, math.MaxInt64}, "none": {math.MinInt64 + 1, math.MaxInt64 - 1}} {
+		o := indextest.Original{Source: "src", Path: name, Format: "awf", Claim: ".", Size: 1000,
+			Records: []transcript.Record{&transcript.Run{ID: name}, &transcript.Conversation{Run: name}}}
+		for i, n := range numbers {
+			o.Records = append(o.Records, &transcript.Event{Run: name, Conversation: name, Kind: transcript.KindMessage, Seq: transcript.Known(n),
+				Origin: indextest.Place(i), Parts: []transcript.Part{{Text: "basket"}}})
+		}
+		addUsage(t, db, o)
+	}
+	var got []string
+	for g, err := range db.Gaps(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprint(g.Key.Path, " ", g.Missing))
+	}
+	if want := []string{"gap 2", "hostile 2"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
