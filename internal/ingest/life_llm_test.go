@@ -245,3 +245,21 @@ func TestLifeLLMFew(t *testing.T) {
 	b.do("INSERT INTO turns VALUES ('t1', 'c1', 'a', 'b', 'gpt-5', NULL, 10, 3, NULL, '2026-08-01T10:00:00+00:00')")
 	w.meets("few columns", "llm-logs", s.dir, counts{runs: 2, conversations: 2, events: 2, in: 10, out: 3, links: 1}, 2, 0, 0)
 }
+
+// TestLifeLLMLongIDs has conversations whose ids no file system takes for a name.
+func TestLifeLLMLongIDs(t *testing.T) {
+	s, w := newTree(t), newWorld(t)
+	b := newBase(s, llmDir+"logs.db", llmFirst)
+	for _, id := range []string{strings.Repeat("x", 100_000), strings.Repeat("x", 99_999), strings.Repeat("y/", 3000) + "y", strings.Repeat("[", 250)} {
+		b.do("INSERT INTO conversations VALUES (?, 'Baskets', 'gpt-5')", id)
+		b.do("INSERT INTO responses (id, model, prompt, response, conversation_id, datetime_utc) VALUES (?, 'gpt-5', 'mend the basket', 'mended', ?, '2026-08-01T10:00:00')", id, id)
+	}
+	w.meets("long ids", "llm-logs", s.dir, counts{runs: 4, conversations: 4, events: 8}, 4, 0, 0)
+	for _, path := range w.ask("SELECT path FROM v_files") {
+		for _, step := range strings.Split(path, "/") {
+			if len(step) > 255 || len(path) > 2000 {
+				t.Errorf("a path of %d bytes with a step of %d: %.60s", len(path), len(step), path)
+			}
+		}
+	}
+}

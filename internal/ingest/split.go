@@ -3,7 +3,9 @@ package ingest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/url"
@@ -233,12 +235,19 @@ func (s *scan) countParts(ctx context.Context, c *claimed, splits []format.Split
 	return nil
 }
 
-// partPath is the path of a part: below that of its database, whatever its name is made of.
+// longestName is how long the name of a part may be, longestStep each step of it: no file system takes longer ones at a restore.
+const longestName, longestStep = 1024, 192
+
+// partPath is the path of a part: below that of its database, whatever its name is made of. What is too long for a name ends in its hash.
 func partPath(database, name string) string {
+	own := name
 	if !fs.ValidPath(name) || strings.ContainsAny(name, "\\:\x00") {
-		name = url.PathEscape(name)
+		own = url.PathEscape(name)
 	}
-	return database + "/" + name + ".ndjson"
+	if len(own) > longestName || slices.ContainsFunc(strings.Split(own, "/"), func(step string) bool { return len(step) > longestStep }) {
+		own = fmt.Sprintf("%s~%x", url.PathEscape(name[:min(len(name), longestStep/4)]), sha256.Sum256([]byte(name)))
+	}
+	return database + "/" + own + ".ndjson"
 }
 
 // wake looks again at databases whose write-ahead log has changed: it has what they themselves do not show yet. Where the
