@@ -207,14 +207,17 @@ func (c *Collector) Add(r transcript.Record) {
 	case *transcript.Link:
 		if c.fresh(r.Origin) {
 			c.out.Links = append(c.out.Links, r)
+			c.out.Bytes += recordSize
 		}
 	case *transcript.Hint:
 		if c.fresh(r.Origin) {
 			c.out.Hints = append(c.out.Hints, r)
+			c.out.Bytes += recordSize
 		}
 	case *transcript.Problem:
 		if r.Origin.Offset >= c.out.From {
 			c.out.Problems = append(c.out.Problems, r)
+			c.out.Bytes += recordSize
 		}
 	}
 }

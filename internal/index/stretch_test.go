@@ -90,3 +90,18 @@ func TestForgets(t *testing.T) {
 		runtime.KeepAlive(c)
 	}
 }
+
+// TestSizeIsOfAll: whatever an original may be full of makes a stretch larger, so that it ends in time.
+func TestSizeIsOfAll(t *testing.T) {
+	for _, r := range []transcript.Record{&transcript.Problem{Kind: "bad json"}, &transcript.Link{Kind: "fork"}, &transcript.Hint{Key: "k"}, &transcript.Usage{},
+		&transcript.Receipt{}, &transcript.Step{}} {
+		c := NewCollector(new(Lexicon))
+		c.Reset(Subject{Format: "leslie", Size: 1000})
+		for range 100 {
+			c.Add(r)
+		}
+		if c.Size() < 100*recordSize {
+			t.Errorf("100 records %T are %d bytes", r, c.Size())
+		}
+	}
+}

@@ -416,6 +416,7 @@ func (c *commit) problems(o *owner) error {
 // run, so that those of a copy are the same ones: of a copy of the bytes that could not be read, where the run is this
 // original alone, else of the whole. What names no run is known by the name of the file, and so is a file of fewer than alike bytes with those
 // of the directories that it lies in: many of one run can be empty. No more of the path: it is another where sources lie in each other, and in copies.
+// What is known by its own bytes stays known as the original grows: an original may be nothing but lines that cannot be read.
 func (c *commit) identifyProblems(o *owner) error {
 	const alike = 16
 	type problem struct {
@@ -424,12 +425,12 @@ func (c *commit) identifyProblems(o *owner) error {
 	}
 	var all []problem
 	if err := c.each(`SELECT p.id, p.offset, p.sum, p.kind, coalesce(n.native_id, ''), coalesce(i.name, '') FROM problems p
-		LEFT JOIN run_names n ON n.id = p.run_name LEFT JOIN names i ON i.id = p.inner WHERE p.version = ?`, func(r *sql.Rows) error {
+		LEFT JOIN run_names n ON n.id = p.run_name LEFT JOIN names i ON i.id = p.inner WHERE p.version = ? AND (p.identity = 0 OR p.sum = 0 OR p.offset < ?)`, func(r *sql.Rows) error {
 		var p problem
 		err := r.Scan(&p.id, &p.offset, &p.sum, &p.kind, &p.run, &p.inner)
 		all = append(all, p)
 		return err
-	}, o.version); err != nil {
+	}, o.version, alike); err != nil {
 		return err
 	}
 	file := c.sites.Path(o.Source, o.Path)
