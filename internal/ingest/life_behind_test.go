@@ -21,13 +21,7 @@ var behind = map[string]string{
 // Whichever comes first, what is in both counts once. (Of two runs with the same history, which has it is another question.)
 func TestBehind(t *testing.T) {
 	t.Parallel()
-	all, err := filepath.Glob("format/*/testdata/*/in")
-	if err != nil || len(all) < 150 {
-		t.Fatalf("%d cases: %v", len(all), err)
-	}
-	for _, in := range all {
-		parts := strings.Split(filepath.ToSlash(in), "/")
-		name := parts[1] + "/" + parts[3]
+	for name, in := range someCases(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if unlike[name]+behind[name] != "" {

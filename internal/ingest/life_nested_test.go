@@ -1,9 +1,11 @@
 package ingest_test
 
 import (
+	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,24 @@ import (
 
 	"github.com/txarchive/txarchive/internal/ingest"
 )
+
+var cases = flag.Int("cases", 1, "how many cases of each format TestNestedSources and TestBehind take; 0 is every one")
+
+// someCases are cases of every format, by name.
+func someCases(t *testing.T) map[string]string {
+	all, err := filepath.Glob("format/*/testdata/*/in")
+	if err != nil || len(all) < 150 {
+		t.Fatalf("%d cases: %v", len(all), err)
+	}
+	taken, of := map[string]string{}, map[string]int{}
+	for _, i := range rand.Perm(len(all)) {
+		parts := strings.Split(filepath.ToSlash(all[i]), "/")
+		if of[parts[1]]++; *cases == 0 || of[parts[1]] <= *cases {
+			taken[parts[1]+"/"+parts[3]] = all[i]
+		}
+	}
+	return taken
+}
 
 // unlike are cases of which a copy in a directory of another name counts beside the original: nothing in the files says whose they are.
 var unlike = map[string]string{
@@ -27,13 +47,7 @@ var guessed = map[string]string{"openclaw/places": "sessions of an agent, in no 
 // then: what is in several sources counts once.
 func TestNestedSources(t *testing.T) {
 	t.Parallel()
-	all, err := filepath.Glob("format/*/testdata/*/in")
-	if err != nil || len(all) < 150 {
-		t.Fatalf("%d cases: %v", len(all), err)
-	}
-	for _, in := range all {
-		parts := strings.Split(filepath.ToSlash(in), "/")
-		name := parts[1] + "/" + parts[3]
+	for name, in := range someCases(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := newNest(t, in)

@@ -42,7 +42,7 @@ var fields = []Info{
 	{Name: "tag", Help: "tag that was put on a run", Example: "tag:release"},
 	{Name: "from", Help: "sender of a message between runs or agents", Example: "from:planner"},
 	{Name: "path", Help: "path of the original file", Example: "path:*2026/11*"},
-	{Name: "touches", Help: "file that a tool call names", Example: "touches:src/health.py"},
+	{Name: "touches", Help: "file that a tool call names", Example: "touches:*src/health.py"},
 	{Name: "attr", Help: "any other attribute that a producer states", Example: "attr:stop_reason=max_tokens"},
 	{Name: "id", Help: "id of a conversation or event, or the beginning of one", Example: "id:3f9c2a"},
 	{Name: "source", Help: "name of a source", Example: "source:runs"},
