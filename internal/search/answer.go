@@ -118,13 +118,11 @@ func (a *Answer) readAhead(ctx context.Context, hits iter.Seq2[found, error]) it
 				unread[i] = &some[i]
 			}
 			var err error
-			beside := func() {
-				err = a.found.learn(ctx, some)
-				a.aside(ctx)
-			}
-			if a.o.NoSnippets {
-				beside()
+			learn := func() { err = a.found.learn(ctx, some) }
+			if a.o.NoSnippets { // hits that wait for no texts wait for no coverage
+				learn()
 			} else {
+				beside := func() { learn(); a.aside(ctx) }
 				a.s.readAll(ctx, unread, beside, func(f *found) { f.snippet = a.marks.snippet(f.text) })
 			}
 			if err != nil {

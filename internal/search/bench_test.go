@@ -38,7 +38,7 @@ type bench struct {
 }
 
 // BenchmarkSearch is the newest twenty hits of queries of many classes, with and without snippets from packs, and the
-// twenty best; each query is asked three times and its best time counts.
+// twenty best without; each query is asked three times and its best time counts.
 func BenchmarkSearch(b *testing.B) {
 	if *benchArchive == "" {
 		b.Skip("no -bench-archive")
@@ -46,7 +46,7 @@ func BenchmarkSearch(b *testing.B) {
 	x := openBench(b)
 	newest := search.Options{NoSnippets: true, Limit: 20}
 	snippets := search.Options{Limit: 20}
-	best := search.Options{Sort: search.Relevance, Limit: 20}
+	best := search.Options{Sort: search.Relevance, NoSnippets: true, Limit: 20}
 	for _, c := range x.classes() {
 		b.Run(c.name, func(b *testing.B) {
 			queries := c.queries()
