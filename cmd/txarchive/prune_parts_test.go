@@ -26,7 +26,7 @@ func samples(t *testing.T, source string, all ...string) {
 // kin are samples of agents that say something of each other's runs: forks and resumes with the history of another, sub-agents, models and
 // titles that stand in other files, copies, empty files.
 var kin = []string{"claudecode/fork", "claudecode/advisor", "claudecode/layouts", "claudecode/lines", "codex/forks", "codex/unnamed-turns", "codex/moved",
-	"codex/pages", "geminicli/subagent", "geminicli/migrated", "opencode/tree", "copilotcli/resumed", "cline/copied", "cline/subagents",
+	"codex/pages", "geminicli/subagent", "geminicli/migrated", "opencode/tree", "opencode/second", "copilotcli/resumed", "cline/copied", "cline/subagents",
 	"chatgpt/tree", "chatgpt/twice", "claudeai/twice", "amp/fork",
 	"openclaw/chats", "pi/fork", "pi/first"}
 

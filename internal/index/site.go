@@ -24,7 +24,7 @@ type Sites []Site
 func (all Sites) Scope(source, root string) string {
 	i := slices.IndexFunc(all, func(s Site) bool { return s.Source == source })
 	if i < 0 || all[i].Root == "" {
-		return source + "/" + root
+		return source + "/" + path.Clean(root)
 	}
 	own := all[i]
 	dir := path.Join(own.Root, root)

@@ -58,3 +58,13 @@ func TestScope(t *testing.T) {
 		}
 	}
 }
+
+// TestScopeOfASourceThatNobodyKnowsYet wants a place to be called alike before and after the fact of its source is read.
+func TestScopeOfASourceThatNobodyKnowsYet(t *testing.T) {
+	known := Sites{{Source: "s", Root: "/home/ada/runs"}}
+	for _, root := range []string{"", ".", "a/b"} {
+		if before, after := Sites(nil).Scope("s", root), known.Scope("s", root); before != after {
+			t.Errorf("%q is %q, and then %q", root, before, after)
+		}
+	}
+}

@@ -143,11 +143,11 @@ func (c *commit) run() error {
 	return c.settle()
 }
 
-// facts takes in the tombstones and losses of the batch, or all other facts.
+// facts takes in the sources, tombstones and losses of the batch, or all other facts: what a run is called may hang on where its source lies.
 func (c *commit) facts(first bool) error {
 	var fresh []blob.Fact
 	for _, f := range c.batch.Facts {
-		if (f.Kind == blob.FactTombstone || f.Kind == blob.FactLost) != first {
+		if (f.Kind == "source" || f.Kind == blob.FactTombstone || f.Kind == blob.FactLost) != first {
 			continue
 		}
 		if err := c.loss(f.Fact); err != nil {
