@@ -161,11 +161,12 @@ func (c *commit) facts(first bool) error {
 			fresh = append(fresh, f.Fact)
 		}
 	}
-	sites, err := sitesOf(c.calm, c.tx)
-	if err != nil {
-		return fmt.Errorf("sites: %w", err)
+	if first {
+		var err error
+		if c.sites, err = sitesOf(c.calm, c.tx); err != nil {
+			return fmt.Errorf("sites: %w", err)
+		}
 	}
-	c.sites = sites
 	if err := c.settleFacts(fresh); err != nil {
 		return fmt.Errorf("tombstones: %w", err)
 	}

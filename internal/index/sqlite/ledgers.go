@@ -26,9 +26,13 @@ func (db *DB) Ledgers(ctx context.Context, orders []index.LedgerOrder) ([]index.
 		return nil, fmt.Errorf("write ledgers: %w", engine.Damage(err))
 	}
 	defer tx.Rollback()
+	sites, err := sitesOf(ctx, tx)
+	if err != nil {
+		return nil, fmt.Errorf("write ledgers: %w", engine.Damage(err))
+	}
 	all := make([]index.Ledger, 0, len(orders))
 	for _, o := range orders {
-		l, err := (&ledgers{snapshot: snapshot{ctx, tx}, order: o}).one()
+		l, err := (&ledgers{snapshot: snapshot{ctx, tx}, sites: sites, order: o}).one()
 		if err != nil {
 			return nil, fmt.Errorf("write ledger of version %d: %w", o.Version, engine.Damage(err))
 		}
@@ -40,6 +44,7 @@ func (db *DB) Ledgers(ctx context.Context, orders []index.LedgerOrder) ([]index.
 // ledgers makes one ledger.
 type ledgers struct {
 	snapshot
+	sites  index.Sites
 	order  index.LedgerOrder
 	scope  string // of the version
 	parsed int64
@@ -61,11 +66,7 @@ func (d *ledgers) one() (*index.Ledger, error) {
 		return nil, err
 	}
 	v.Root, v.SHA256, v.ModTime = blob.Ref(root), blob.Ref(sum), time.Unix(0, mtime).UTC()
-	sites, err := sitesOf(d.ctx, d.tx)
-	if err != nil {
-		return nil, err
-	}
-	d.scope = sites.Scope(v.Source, v.Claim)
+	d.scope = d.sites.Scope(v.Source, v.Claim)
 	names, err := d.names()
 	if err != nil {
 		return nil, err
