@@ -76,7 +76,7 @@ func (db *DB) purge(ctx context.Context, all bool, p *index.Purged) error {
 			return err
 		}
 	}
-	if err := db.tidy(ctx, segmentsQuiet); err != nil {
+	if err := db.tidy(ctx, segmentsPurged); err != nil {
 		return err
 	}
 	free, err := db.free(ctx, vacuumShare)

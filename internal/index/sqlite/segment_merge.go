@@ -11,13 +11,15 @@ import (
 )
 
 // A query asks every segment, so there should be few; merging writes them anew, so it should happen rarely. When there
-// are more than segmentsKept, or segmentsQuiet in a quiet hour, a run of at most mergeRun neighbours becomes one, of at most mergePages (128 MB, about
-// a second). What is larger than half of that is left alone: a very large archive has a segment more for each.
+// are more than segmentsKept, segmentsQuiet in a quiet hour, or segmentsPurged where space is given back, a run of at most
+// mergeRun neighbours becomes one, of at most mergePages (128 MB, about a second). What is larger than half of that is left
+// alone: a very large archive has a segment more for each.
 const (
-	segmentsKept  = 8
-	segmentsQuiet = 4
-	mergeRun      = 8
-	mergePages    = 32 << 10
+	segmentsKept   = 8
+	segmentsQuiet  = 4
+	segmentsPurged = 1 // of the words that they share each has its own list
+	mergeRun       = 8
+	mergePages     = 32 << 10
 )
 
 // nativePages bounds one step of a merge that FTS5 itself has begun: some tenths of a second.
