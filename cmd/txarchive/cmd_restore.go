@@ -23,8 +23,8 @@ import (
 // restoreOptions are what the flags say besides what the archive is told.
 type restoreOptions struct {
 	archive.RestoreOptions
-	at      string
-	inPlace bool
+	at, run, children string
+	inPlace           bool
 }
 
 func newRestoreCommand(a *app) *cobra.Command {
@@ -36,6 +36,8 @@ func newRestoreCommand(a *app) *cobra.Command {
 			"--source, a --run, or paths, those on this machine (/home/ada/.codex/...) too. With --in-place they go where they came\n" +
 			"from. Files that are there already with other content are left alone unless --overwrite; --dry-run says what would be\n" +
 			"written, and writes nothing.\n\n" +
+			"With a run come the files of its sub-agents and other sub-runs, and of theirs, unless --children stay. Its forks do not:\n" +
+			"`tree` shows both.\n\n" +
 			"--at gives the state that was archived at a time: of each file the version that it had then, as far as it had grown.\n" +
 			"A date means its end.\n\n" +
 			"An original that has lost bytes by damage fails. With --damaged what is left of it is written beside the others as\n" +
@@ -58,14 +60,15 @@ func newRestoreCommand(a *app) *cobra.Command {
 	f.BoolVar(&o.inPlace, "in-place", false, "write where the files came from")
 	f.BoolVar(&o.All, "all", false, "everything, the newest version of each file")
 	f.StringVar(&o.Source, "source", "", "files of this source, `NAME`")
-	f.StringVar(&o.Run, "run", "", "files of the run `ID`")
+	f.StringVar(&o.run, "run", "", "files of the run `ID`, and of its sub-agents")
+	f.StringVar(&o.children, "children", "follow", "with --run: what its children `DO`: follow or stay")
 	f.StringVar(&o.at, "at", "", "as it was archived at this `TIME` (2026-11-20, 2026-11-20T08:00, 7d)")
 	f.IntVar(&o.Version, "version", 0, "version `N` instead of the newest")
 	f.BoolVar(&o.AllVersions, "all-versions", false, "every version; earlier ones beside the newest under names of their own")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be written, write nothing")
 	f.BoolVar(&o.Damaged, "damaged", false, "write what is left of originals that have lost bytes, as NAME@damaged")
 	f.BoolVar(&o.Overwrite, "overwrite", false, "replace files that are in the way")
-	completing(cmd, map[string]cobra.CompletionFunc{"source": a.completeSources, "run": a.completeRuns})
+	completing(cmd, map[string]cobra.CompletionFunc{"source": a.completeSources, "run": a.completeRuns, "children": fixed("follow", "stay")})
 	return cmd
 }
 
@@ -80,9 +83,13 @@ func (o *restoreOptions) check(a *app) error {
 		return usage("only one version of a file can stand in its place", "--to DIR takes all")
 	case o.inPlace && o.Damaged:
 		return usage("--damaged writes what no source had", "--to DIR takes it")
-	case !o.All && o.Source == "" && o.Run == "" && len(o.Paths) == 0:
+	case !o.All && o.Source == "" && o.run == "" && len(o.Paths) == 0:
 		return usage("what?", "--all, --source NAME, --run ID, or SOURCE/PATH")
-	case o.All && (o.Source != "" || o.Run != "" || len(o.Paths) > 0):
+	case o.children != "follow" && o.children != "stay":
+		return usage(fmt.Sprintf("children do not %q", o.children), "--children follow or --children stay")
+	case o.run == "" && o.children == "stay":
+		return usage("--children goes with --run", "--run ID")
+	case o.All && (o.Source != "" || o.run != "" || len(o.Paths) > 0):
 		return usage("--all is everything: nothing else can be named beside it", "leave out --all")
 	}
 	if o.at == "" {
@@ -106,7 +113,7 @@ func runRestore(ctx context.Context, a *app, o restoreOptions) error {
 		a.undone = "files that were restored are whole; run the command again to go on"
 	}
 	open := a.packsOnly // the manifests tell of all originals; only of which run they are, and where from, they do not know
-	if o.Run != "" || o.inPlace || slices.ContainsFunc(o.Paths, filepath.IsAbs) {
+	if o.run != "" || o.inPlace || slices.ContainsFunc(o.Paths, filepath.IsAbs) {
 		open = a.read
 	}
 	store, err := open(ctx)
@@ -114,8 +121,8 @@ func runRestore(ctx context.Context, a *app, o restoreOptions) error {
 		return err
 	}
 	defer store.Close()
-	if o.Run != "" {
-		if o.Run, err = onlyRun(ctx, store, o.Run, "`txarchive show ID` says which run it belongs to"); err != nil {
+	if o.run != "" {
+		if o.Runs, err = o.family(ctx, store); err != nil {
 			return err
 		}
 	}
@@ -137,6 +144,15 @@ func runRestore(ctx context.Context, a *app, o restoreOptions) error {
 		}
 	}
 	return restoreFiles(ctx, a, o, store)
+}
+
+// family is the run that was asked for, and its children where they follow.
+func (o *restoreOptions) family(ctx context.Context, store *archive.Archive) ([]string, error) {
+	run, err := onlyRun(ctx, store, o.run, "`txarchive show ID` says which run it belongs to")
+	if err != nil || o.children == "stay" {
+		return []string{run}, err
+	}
+	return index.Family(ctx, store.Index(), run)
 }
 
 // archived is the name in the archive of a path on this machine, SOURCE/PATH; of any other path it is the path itself. Where
@@ -172,6 +188,7 @@ type restoreSum struct {
 	Unchanged int64         `json:"unchanged"` // stand there already, byte for byte
 	Marked    int64         `json:"marked"`    // of all these, those with marks where payloads were
 	Failed    []restoreFail `json:"failed"`
+	Runs      []string      `json:"runs"` // with --run: this one, and those of its children that follow
 }
 
 type restoreFail struct {
@@ -206,7 +223,7 @@ func notRestored(r *archive.Restored) restoreFail {
 }
 
 func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.Archive) error {
-	sum := restoreSum{To: orNull(o.To), At: instant{o.At}, DryRun: o.DryRun, Failed: []restoreFail{}}
+	sum := restoreSum{To: orNull(o.To), At: instant{o.At}, DryRun: o.DryRun, Failed: []restoreFail{}, Runs: append([]string{}, o.Runs...)}
 	marked := map[index.VersionKey]bool{}
 	if o.At.IsZero() {
 		var err error
@@ -288,7 +305,11 @@ func (a *app) printRestored(o restoreOptions, sum *restoreSum) {
 			where = "where it came from"
 		}
 	}
-	fmt.Fprintf(a.out, "%s (%s) %s %s", plural(sum.Files, "file", "files"), size(sum.Bytes), verb, where)
+	of := ""
+	if n := int64(len(sum.Runs)); n > 1 {
+		of = fmt.Sprintf(" of %d runs", n)
+	}
+	fmt.Fprintf(a.out, "%s (%s)%s %s %s", plural(sum.Files, "file", "files"), size(sum.Bytes), of, verb, where)
 	if sum.Unchanged > 0 {
 		fmt.Fprintf(a.out, ", %s there already", plural(sum.Unchanged, "is", "are"))
 	}

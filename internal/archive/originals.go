@@ -24,9 +24,7 @@ func (a *Archive) originals(ctx context.Context, o RestoreOptions) iter.Seq2[ori
 
 func (a *Archive) indexedOriginals(ctx context.Context, o RestoreOptions) iter.Seq2[original, error] {
 	return func(yield func(original, error) bool) {
-		filter := index.VersionFilter{
-			Source: o.Source, Run: o.Run, Number: o.Version, Newest: o.Version == 0 && !o.AllVersions,
-		}
+		filter := index.VersionFilter{Source: o.Source, Number: o.Version, Newest: o.Version == 0 && !o.AllVersions}
 		var losses blob.Losses
 		if o.Damaged {
 			for f, err := range a.Index().Facts(ctx, blob.FactLost) {
@@ -37,7 +35,7 @@ func (a *Archive) indexedOriginals(ctx context.Context, o RestoreOptions) iter.S
 				losses.Add(f, "")
 			}
 		}
-		for v, err := range a.Index().Versions(ctx, filter) {
+		for v, err := range a.versionsOf(ctx, filter, o.Runs) {
 			part := func(ctx context.Context, from, to int64) io.Reader {
 				return &content{ctx: ctx, archive: a, version: v, offset: from, end: to}
 			}
@@ -50,7 +48,7 @@ func (a *Archive) indexedOriginals(ctx context.Context, o RestoreOptions) iter.S
 
 func (a *Archive) packedOriginals(ctx context.Context, o RestoreOptions) iter.Seq2[original, error] {
 	return func(yield func(original, error) bool) {
-		ofRun, err := a.filesOf(ctx, o.Run)
+		ofRuns, err := a.filesOf(ctx, o.Runs)
 		if err != nil {
 			yield(original{}, err)
 			return
@@ -64,7 +62,7 @@ func (a *Archive) packedOriginals(ctx context.Context, o RestoreOptions) iter.Se
 				if o.Version != 0 {
 					wanted = v.Number == o.Version
 				}
-				if !wanted || c.buried(v) || o.Source != "" && v.Source != o.Source || o.Run != "" && !ofRun[v.Source+"/"+v.Path] {
+				if !wanted || c.buried(v) || o.Source != "" && v.Source != o.Source || ofRuns != nil && !ofRuns[v.Source+"/"+v.Path] {
 					continue
 				}
 				found := a.packedOriginal(c, v)
@@ -86,16 +84,38 @@ func (a *Archive) packedOriginals(ctx context.Context, o RestoreOptions) iter.Se
 	}
 }
 
-// filesOf names the files that speak of a run, nil when none is asked for.
-func (a *Archive) filesOf(ctx context.Context, run string) (map[string]bool, error) {
-	if run == "" {
+// versionsOf yields what an index has of runs, each version once however many of them it holds; without runs, of all.
+func (a *Archive) versionsOf(ctx context.Context, of index.VersionFilter, runs []string) iter.Seq2[index.FileVersion, error] {
+	if len(runs) == 0 {
+		return a.Index().Versions(ctx, of)
+	}
+	return func(yield func(index.FileVersion, error) bool) {
+		met := map[index.VersionKey]bool{}
+		for _, of.Run = range runs {
+			for v, err := range a.Index().Versions(ctx, of) {
+				key := index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}
+				if met[key] {
+					continue
+				}
+				met[key] = err == nil
+				if !yield(v, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// filesOf names the files that speak of runs, nil when none is asked for.
+func (a *Archive) filesOf(ctx context.Context, runs []string) (map[string]bool, error) {
+	if len(runs) == 0 {
 		return nil, nil
 	}
 	if a.Index() == nil {
 		return nil, fmt.Errorf("the originals of a run: %w", a.noIndex())
 	}
 	files := map[string]bool{}
-	for v, err := range a.Index().Versions(ctx, index.VersionFilter{Run: run}) {
+	for v, err := range a.versionsOf(ctx, index.VersionFilter{}, runs) {
 		if err != nil {
 			return nil, err
 		}

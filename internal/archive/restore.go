@@ -17,7 +17,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 )
 
-// RestoreOptions say what is restored, and where to. Source, Run and Paths narrow each other.
+// RestoreOptions say what is restored, and where to. Source, Runs and Paths narrow each other.
 type RestoreOptions struct {
 	To string // directory; it is made where it lacks
 	// Roots puts the files of each source below a directory of its own, without the source's name, in place of To:
@@ -29,7 +29,7 @@ type RestoreOptions struct {
 	// have, as far as they have it. Zero is now.
 	At     time.Time
 	Source string
-	Run    string // public id; needs the index
+	Runs   []string // public ids: what any of them holds; needs the index
 	// Paths are files or directories, as in the source or with the source's name before them.
 	Paths []string
 	All   bool // needed when nothing else narrows
@@ -77,7 +77,7 @@ var errChoice = errors.New("say what to restore: all, a source, a run or paths")
 // Errors: index.ErrNotFound when nothing is meant, or nothing by one of the paths, blob.ErrCorrupt when bytes are damaged, fs.ErrExist when only
 // other files stood in the way.
 func (a *Archive) Restore(ctx context.Context, o RestoreOptions, report func(Restored)) error {
-	if !o.All && o.Source == "" && o.Run == "" && len(o.Paths) == 0 {
+	if !o.All && o.Source == "" && len(o.Runs) == 0 && len(o.Paths) == 0 {
 		return errChoice
 	}
 	r := &restorer{archive: a, opts: o, targets: map[string]*target{}, report: report, names: newNames(), met: make([]bool, len(o.Paths))}

@@ -121,7 +121,7 @@ func TestRestoreChoice(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	for _, o := range []RestoreOptions{{Source: "none"}, {Paths: []string{"a/lo"}}, {All: true, Version: 3}, {Run: "nobody"}} {
+	for _, o := range []RestoreOptions{{Source: "none"}, {Paths: []string{"a/lo"}}, {All: true, Version: 3}, {Runs: []string{"nobody"}}} {
 		if _, _, err := restoreAll(t, r, o); !errors.Is(err, index.ErrNotFound) {
 			t.Errorf("%+v: %v", o, err)
 		}

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // Branch is a run, group or actor in a tree of links, with what it leads to.
@@ -99,6 +100,23 @@ func (b *Branch) format(node Node) string {
 		return node.Format
 	}
 	return b.Run.Format
+}
+
+// Family returns the ids of a run and of all below it that are known: its children, to which links of the kind parent lead, the oldest link
+// first, then theirs.
+func Family(ctx context.Context, x Reader, run string) ([]string, error) {
+	ids := []string{run}
+	for i := 0; i < len(ids); i++ {
+		for l, err := range x.Links(ctx, Node{Run: ids[i]}) {
+			if err != nil {
+				return nil, err
+			}
+			if l.Kind == "parent" && l.From.Run == ids[i] && l.To.Run != "" && !slices.Contains(ids, l.To.Run) {
+				ids = append(ids, l.To.Run)
+			}
+		}
+	}
+	return ids, nil
 }
 
 // leaves says whether a link goes out from b rather than in.
