@@ -47,7 +47,8 @@ type app struct {
 	pager    *pager    // nil unless results go through one
 	redactor *redactor // likewise, before the pager
 
-	undone string // what an interruption leaves behind and what to do then; of commands that only read nothing is to be said
+	undone  string  // what an interruption leaves behind and what to do then; of commands that only read nothing is to be said
+	results *outlet // where out leads to in the end
 
 	log     *slog.Logger
 	command string // as it was typed, for the lock
@@ -136,7 +137,7 @@ func (a *app) openAs(ctx context.Context, mode archive.Mode, options archive.Opt
 		return nil, err
 	}
 	if mode == archive.Write {
-		a.undone = firstOf(a.undone, hintUndone)
+		a.works(firstOf(a.undone, hintUndone))
 	}
 	store, err := archive.Open(ctx, dir, mode, options)
 	old := err
@@ -222,7 +223,7 @@ func (a *app) create(ctx context.Context) (*archive.Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.undone = firstOf(a.undone, hintUndone)
+	a.works(firstOf(a.undone, hintUndone))
 	if err := archive.Create(ctx, dir, a.options()); err != nil {
 		return nil, err
 	}

@@ -43,6 +43,7 @@ type proof struct {
 }
 
 func runBackupVerify(ctx context.Context, a *app, o backup.VerifyOptions, dir string) error {
+	a.works("nothing was changed")
 	b, err := backup.Open(dir, a.backupOptions())
 	if err != nil {
 		return err
@@ -193,7 +194,7 @@ func newBackupRestoreCommand(a *app) *cobra.Command {
 }
 
 func runBackupRestore(ctx context.Context, a *app, dir, id, to string) error {
-	a.undone = hintUndone
+	a.works(hintUndone)
 	b, err := backup.Open(dir, a.backupOptions())
 	if err != nil {
 		return err

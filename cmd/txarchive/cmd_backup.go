@@ -50,7 +50,7 @@ func (a *app) backupOptions() backup.Options {
 }
 
 func runBackup(ctx context.Context, a *app, o backupOptions, dir string) error {
-	a.undone = hintUndone
+	a.works(hintUndone)
 	if o.keep.Last < 0 {
 		return usage("a number of backups cannot be negative", "--keep-last 14")
 	}

@@ -99,6 +99,7 @@ func runNightly(ctx context.Context, a *app, o nightlyOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	a.works(hintUndone)
 	store, err := a.packsOnly(ctx) // is there an archive at all?
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ func newReindexCommand(a *app) *cobra.Command {
 
 func runReindex(ctx context.Context, a *app) error {
 	began := time.Now()
-	a.undone = "the index is still the one from before"
+	a.works("the index is still the one from before")
 	store, err := a.withoutIndex(ctx, archive.Write)
 	if err != nil {
 		return err

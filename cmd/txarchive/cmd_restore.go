@@ -110,7 +110,7 @@ func runRestore(ctx context.Context, a *app, o restoreOptions) error {
 		return err
 	}
 	if !o.DryRun {
-		a.undone = "files that were restored are whole; run the command again to go on"
+		a.works("files that were restored are whole; run the command again to go on")
 	}
 	open := a.packsOnly // the manifests tell of all originals; only of which run they are, and where from, they do not know
 	if o.run != "" || o.inPlace || slices.ContainsFunc(o.Paths, filepath.IsAbs) {

@@ -60,7 +60,7 @@ func newVerifyCommand(a *app) *cobra.Command {
 func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) error {
 	options := a.options()
 	options.NoIndex = true // packs can be proved without it
-	a.undone = "nothing was changed"
+	a.works("nothing was changed")
 	mode := archive.Read
 	if deep {
 		mode = archive.Write // for the lock: the packs must stay as they are

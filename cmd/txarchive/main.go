@@ -63,6 +63,18 @@ func (a *app) begins(command string) {
 	}
 }
 
+// works is called before work that goes on when nobody reads what is printed about it any more: a closed pipe would end the process in its
+// midst. undone is what an interruption leaves behind, and what to do then.
+func (a *app) works(undone string) {
+	a.undone = undone
+	if a.results != nil {
+		a.results.optional = true
+	}
+	if a.ends {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // writing fails instead
+	}
+}
+
 // listens is called before something is done that should not be ended in the midst, or another handling of signals begins.
 func (a *app) listens() {
 	if a.listen != nil {

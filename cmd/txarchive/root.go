@@ -14,7 +14,7 @@ import (
 // execute is the program: it runs one command line and returns the exit code.
 func execute(ctx context.Context, a *app, args []string) int {
 	results := &outlet{to: a.out}
-	a.out = results
+	a.out, a.results = results, results
 	root := newRootWith(a, calledIn(args))
 	if i := slices.Index(args, "--json"); i >= 0 && !slices.Contains(args[:i], "--") {
 		a.json = true // also for what is wrong with the flags before it

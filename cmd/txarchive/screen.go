@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -33,12 +35,16 @@ func terminal(stream any) (width int, ok bool) {
 // outlet is where results go. It remembers that they did not arrive, so that no command need look at every line that it
 // prints, and none is fine when the disk under its results was full.
 type outlet struct {
-	to     io.Writer
-	failed error
+	to       io.Writer
+	optional bool // it does not matter that nobody reads them any more
+	failed   error
 }
 
 func (o *outlet) Write(b []byte) (int, error) {
 	n, err := o.to.Write(b)
+	if o.optional && errors.Is(err, syscall.EPIPE) {
+		return len(b), nil
+	}
 	if o.failed == nil {
 		o.failed = err
 	}

@@ -75,3 +75,39 @@ func TestCtrlC(t *testing.T) {
 		t.Errorf("an ingest that was interrupted and run again: %s", firstDifference(got, want))
 	}
 }
+
+// TestClosedPipe has commands print into pipes that nobody reads: those that work go on to their end, those that only read end silently.
+func TestClosedPipe(t *testing.T) {
+	top := t.TempDir()
+	bin, archive := program(t), filepath.Join(top, "archive")
+	examples, err := filepath.Abs(runs)
+	must(t, err)
+	r, w, err := os.Pipe()
+	must(t, errors.Join(err, r.Close()))
+	defer w.Close()
+	unread := func(stderr *os.File, args ...string) *os.ProcessState {
+		c := exec.Command(bin, append([]string{"--archive", archive}, args...)...)
+		c.Stdout, c.Stderr = w, stderr
+		_ = c.Run() // the state says it
+		return c.ProcessState
+	}
+	back, backup := filepath.Join(top, "back"), filepath.Join(top, "backup")
+	for _, args := range [][]string{
+		{"ingest", "-v", examples}, {"backup", "-v", backup}, {"verify", "-v"}, {"restore", "-v", "--all", "--to", back},
+		{"prune", "-v", "--query", "format:awf", "--yes"}, {"gc", "-v"}, {"reindex", "-v"}, {"backup", "verify", "--full", backup}, {"nightly", "-v"},
+	} {
+		if state := unread(w, args...); state.ExitCode() != exitFine {
+			t.Errorf("%s: %v", args[0], state)
+		}
+	}
+	out, err := exec.Command(bin, "--archive", archive, "status", "--json").Output()
+	if err != nil || !bytes.Contains(out, []byte(`"failed_steps":[],"problems":[]`)) || bytes.Contains(out, []byte(`"nightly":{"started":null`)) {
+		t.Errorf("the nightly has not come to its end: %v\n%s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(back, "runs")); err != nil {
+		t.Error(err)
+	}
+	if state := unread(nil, "list"); state.Sys().(syscall.WaitStatus).Signal() != syscall.SIGPIPE {
+		t.Errorf("list: %v", state)
+	}
+}

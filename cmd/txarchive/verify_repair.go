@@ -33,7 +33,7 @@ type repairing struct {
 }
 
 func runRepair(ctx context.Context, a *app, o repairOptions) (err error) {
-	a.undone = "nothing was changed"
+	a.works("nothing was changed")
 	mode := archive.Write
 	if o.dryRun {
 		mode = archive.Read
@@ -60,7 +60,7 @@ func runRepair(ctx context.Context, a *app, o repairOptions) (err error) {
 		return refused("nothing was changed: "+plural(w.plan.LostBytes(), "byte is", "bytes are")+" nowhere any more",
 			"--from BACKUP looks there too; --yes saves the rest and keeps in mind what is lost")
 	}
-	a.undone = hintUndone
+	a.works(hintUndone)
 	if err := w.apply(ctx); err != nil {
 		return err
 	}
