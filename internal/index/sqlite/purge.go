@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -29,8 +30,12 @@ const (
 	spareShare  = 0.005
 )
 
-// purgedKey is where the index remembers what had been taken out of it when it was last purged.
-const purgedKey = "purged"
+// purgedKey is where the index remembers what had been taken out of it when it was last purged, rebuiltKey how many pages it had
+// when its file was last written anew.
+const (
+	purgedKey  = "purged"
+	rebuiltKey = "rebuilt"
+)
 
 // takenOut changes whenever facts take something out of the index.
 const takenOut = "SELECT count(*) || ' ' || coalesce(max(time), 0) FROM facts WHERE kind IN ('tombstone', 'ledger')"
@@ -76,18 +81,26 @@ func (db *DB) purge(ctx context.Context, all bool, p *index.Purged) error {
 			return err
 		}
 	}
-	if err := db.tidy(ctx, segmentsPurged); err != nil {
+	if err := db.tidy(ctx, segmentsPurged); err != nil && !errors.Is(err, index.ErrFull) { // joining them may wait for room
 		return err
 	}
 	free, err := db.free(ctx, vacuumShare)
 	if err != nil {
 		return err
 	}
+	grown, err := db.grown(ctx)
+	if err != nil {
+		return err
+	}
 	shrink := db.giveBack
-	if p.Rebuilt = all || free; p.Rebuilt {
+	if p.Rebuilt = all || free || grown; p.Rebuilt {
 		shrink = db.vacuum
 	}
-	if err := shrink(ctx); err != nil {
+	err = shrink(ctx)
+	if !all && !free && errors.Is(engine.Damage(err), index.ErrFull) { // so may this
+		p.Rebuilt, err = false, db.giveBack(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	var frames, moved int
@@ -206,6 +219,21 @@ func (db *DB) free(ctx context.Context, share float64) (bool, error) {
 	return free >= vacuumPages && float64(free) >= share*float64(pages), nil
 }
 
+// grown says whether the file has grown by half since it was last written anew: rows that came in between others have split
+// their pages, and left a fifth of them empty. As long as less than 1 MB could be had, it has not.
+func (db *DB) grown(ctx context.Context) (bool, error) {
+	var pages, then int64
+	err := db.w.GetContext(ctx, &pages, "PRAGMA page_count")
+	if err != nil || vacuumShare*float64(pages) < vacuumPages {
+		return false, err
+	}
+	was, err := db.Recall(ctx, rebuiltKey)
+	if was != "" && err == nil {
+		then, err = strconv.ParseInt(was, 10, 64)
+	}
+	return 2*pages > 3*then, err
+}
+
 // giveBack makes the file as much smaller as is free in it, when that is worth it.
 func (db *DB) giveBack(ctx context.Context) error {
 	some, err := db.free(ctx, spareShare)
@@ -234,7 +262,14 @@ func (db *DB) vacuum(ctx context.Context) error {
 	if err == nil {
 		_, err = w.ExecContext(ctx, "VACUUM")
 	}
-	return errors.Join(err, w.Close())
+	if err = errors.Join(err, w.Close()); err != nil {
+		return err
+	}
+	var pages string
+	if err := db.w.GetContext(ctx, &pages, "PRAGMA page_count"); err != nil {
+		return err
+	}
+	return db.Remember(ctx, rebuiltKey, pages)
 }
 
 // vacuumer is a connection of its own for that. What it puts aside lies beside the index, in files without a name: nobody else can

@@ -65,3 +65,23 @@ func TestVacuumKeepsNothingInMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestPurgeWritesAnewWhatHasGrown: the first time, and when the file has grown by half since, but not for less.
+func TestPurgeWritesAnewWhatHasGrown(t *testing.T) {
+	db := newDB(t)
+	if _, err := db.w.Exec("CREATE TABLE filler (x)"); err != nil {
+		t.Fatal(err)
+	}
+	for i, grows := range []struct {
+		mb      int
+		rebuilt bool
+	}{{1, false}, {25, true}, {0, false}, {10, false}, {5, true}, {1, false}} {
+		if _, err := db.w.Exec("WITH RECURSIVE n(i) AS (SELECT 1 WHERE ? > 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?) INSERT INTO filler SELECT zeroblob(1 << 20) FROM n",
+			grows.mb, grows.mb); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := db.Purge(t.Context(), false); err != nil || p.Rebuilt != grows.rebuilt {
+			t.Errorf("%d: %d MB more, written anew: %v, want %v (%v)", i, grows.mb, p.Rebuilt, grows.rebuilt, err)
+		}
+	}
+}
