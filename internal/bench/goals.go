@@ -27,6 +27,7 @@ var goals = []goal{
 	{section: "increment", name: "a line more, commit, wall, p95", most: 25},
 	{section: "read", name: "search, common word / rg -c", most: 0.15, from: 500},
 	{section: "read", name: "cost by day and model / DuckDB", most: 0.03, from: 500},
+	{section: "upkeep", name: "gc of all, archive / raw", most: 0.55},
 	{section: "upkeep", name: "prune and gc, wall", most: 10, upTo: 500},
 }
 
