@@ -125,6 +125,8 @@ func TestProposals(t *testing.T) {
 		{"permission before:2020", "permission"},
 		{"permission role:ser", "permission role:*ser*"},
 		{"role:ser", "role:*ser*"},
+		{"2026-11", "during:2026-11"},
+		{"permission yesterday role:user", "permission role:user during:yesterday"},
 	} {
 		_, cover := find(t, w.searcher(), c.query, Options{})
 		found := slices.ContainsFunc(cover.Proposals, func(p Proposal) bool { return p.Query == c.want })

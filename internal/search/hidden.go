@@ -167,9 +167,35 @@ func (a *Answer) propose(ctx context.Context, c *Coverage) error {
 			return err
 		}
 	}
+	if err := a.proposeDates(ctx, c); err != nil {
+		return err
+	}
 	for _, n := range leaves(a.tree.Root) {
 		if err := a.proposeText(ctx, c, n); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// proposeDates takes words for dates: yesterday, 2026-11, 7d.
+func (a *Answer) proposeDates(ctx context.Context, c *Coverage) error {
+	for _, n := range query.Conditions(a.tree.Root) {
+		word, ok := n.(query.Word)
+		if !ok {
+			continue
+		}
+		text := strings.TrimSpace(without(a.tree.Root, n).String() + " during:" + word.Text)
+		t, err := query.Parse(text, a.s.Now(), a.s.Location)
+		if err != nil {
+			continue // it is none
+		}
+		had := len(c.Proposals)
+		if err := a.offer(ctx, c, t, word.Text+" as a time"); err != nil {
+			return err
+		}
+		if len(c.Proposals) > had {
+			c.Proposals[had].Query = text // as people write it
 		}
 	}
 	return nil
