@@ -28,6 +28,7 @@ func newBackupVerifyCommand(a *app) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&o.Full, "full", false, "read every byte, and restore into a temporary archive")
 	cmd.Flags().StringVar(&o.Snapshot, "snapshot", "", "only the backup with this `ID`; backup list names them")
+	completing(cmd, map[string]cobra.CompletionFunc{"snapshot": a.completeSnapshots})
 	return cmd
 }
 
@@ -190,6 +191,7 @@ func newBackupRestoreCommand(a *app) *cobra.Command {
 	}
 	a.pathVar(cmd.Flags(), &to, "to", "`DIR` of the new archive")
 	cmd.Flags().StringVar(&snapshot, "snapshot", "", "the backup with this `ID` instead of the newest; backup list names them")
+	completing(cmd, map[string]cobra.CompletionFunc{"snapshot": a.completeSnapshots})
 	return cmd
 }
 
@@ -251,4 +253,20 @@ func (a *app) fill(ctx context.Context, b *backup.Backup, s *backup.Snapshot, to
 	r, err = b.Fill(ctx, *s, store.Packs(), m.reading("restore"))
 	m.stop()
 	return r, err
+}
+
+// completeSnapshots completes ids of the backups in a directory.
+func (a *app) completeSnapshots(_ *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(v) == 0 {
+		return nil, nothing
+	}
+	b, err := backup.Open(v[0], a.backupOptions())
+	if err != nil {
+		return nil, nothing
+	}
+	all, err := b.Snapshots()
+	if err != nil {
+		return nil, nothing
+	}
+	return distinct(all, func(s backup.Snapshot) string { return s.ID }, typed, nil), nothing
 }

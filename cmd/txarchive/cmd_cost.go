@@ -67,7 +67,7 @@ func newCostCommand(a *app) *cobra.Command {
 	f.StringVar(&o.budget, "budget", "", "hold this calendar month against so many `USD`, with a forecast")
 	completing(cmd, map[string]cobra.CompletionFunc{
 		"by": fixedList(cost.Keys...), "mode": fixed("auto", "reported", "calculated"), "format": fixed(sheetFormats...),
-		"run": a.completeRuns, "explain": a.completeThings, "tree": a.completeRuns,
+		"run": a.completeSome(""), "explain": a.completeThings, "tree": a.completeRuns,
 	})
 	return cmd
 }

@@ -32,7 +32,7 @@ func newHoldCommand(a *app) *cobra.Command {
 func newHoldAddCommand(a *app) *cobra.Command {
 	var h prune.Hold
 	var until string
-	cmd := &cobra.Command{Use: "add RUN...", Short: "Hold runs", Args: takes(1, many), ValidArgsFunction: a.completeRuns,
+	cmd := &cobra.Command{Use: "add RUN...", Short: "Hold runs", Args: takes(1, many), ValidArgsFunction: a.completeSome(""),
 		Example: "  txarchive hold add r7sk2 --owner legal --reason 'case 7' --until 90d",
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			if h.Owner == "" {
@@ -61,7 +61,7 @@ func newHoldAddCommand(a *app) *cobra.Command {
 
 func newHoldReleaseCommand(a *app) *cobra.Command {
 	var name string
-	cmd := &cobra.Command{Use: "release RUN...", Short: "End holds", Args: takes(1, many), ValidArgsFunction: a.completeRuns,
+	cmd := &cobra.Command{Use: "release RUN...", Short: "End holds", Args: takes(1, many), ValidArgsFunction: a.completeSome("is:held"),
 		Example: "  txarchive hold release r7sk2\n  txarchive hold release r7sk2 --name legal",
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return changeMarks(cmd.Context(), a, ids, "released", a.findMarked, func(p *prune.Pruner, run string) (facts []blob.Fact, err error) {

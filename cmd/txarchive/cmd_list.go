@@ -74,7 +74,7 @@ func (o *listOptions) flags(a *app, cmd *cobra.Command) {
 	f.StringSliceVar(&o.columns, "columns", nil, "`COLUMNS` to show, in this order; a wrong name lists them")
 	f.StringVar(&o.output, "format", "", "`FORMAT`: table (default), csv, json (an array), ndjson or markdown; --json is ndjson")
 	completing(cmd, map[string]cobra.CompletionFunc{
-		"format-name": completeFormats, "source": a.completeValues("source"), "columns": completeColumns,
+		"format-name": completeFormats, "query": a.completeQuery, "source": a.completeValues("source"), "columns": completeColumns,
 		"sort": fixed("started", "ended", "events", "tokens", "cost"), "format": fixed(sheetFormats...),
 		"status": fixed("succeeded", "failed", "cancelled", "running"), "project": a.completeValues("project"),
 	})

@@ -24,7 +24,7 @@ func newPinCommand(a *app) *cobra.Command {
 		Long: "Pin runs: no policy and no prune touches them until `txarchive unpin`. Pins are kept in the packs, like the originals." +
 			exits("4 no such run", "10 no archive", "11 another txarchive is writing"),
 		Example:           "  txarchive pin r7sk2 --reason 'the demo'\n  txarchive pin\n  txarchive list is:pinned",
-		ValidArgsFunction: a.completeRuns,
+		ValidArgsFunction: a.completeSome(""),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			if len(ids) == 0 {
 				return runPinList(cmd.Context(), a)
@@ -46,7 +46,7 @@ func newUnpinCommand(a *app) *cobra.Command {
 		Long:              "Take the pins off runs: policies decide on them again." + exits("4 no such run, or it is not pinned", "10 no archive", "11 another txarchive is writing"),
 		Example:           "  txarchive unpin r7sk2",
 		Args:              takes(1, many),
-		ValidArgsFunction: a.completeRuns,
+		ValidArgsFunction: a.completeSome("is:pinned"),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return changeMarks(cmd.Context(), a, ids, "unpinned", a.findMarked, func(p *prune.Pruner, run string) ([]blob.Fact, error) {
 				pins, err := p.Pins(cmd.Context())

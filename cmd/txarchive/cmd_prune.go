@@ -65,7 +65,7 @@ func newPruneCommand(a *app) *cobra.Command {
 	f.StringVar(&o.thin, "thin", "", "with --query and --run: only thin, to the `TIER` search, payloads or ledger")
 	f.BoolVar(&o.dropLedger, "drop-ledger", false, "with --query and --run: what the runs cost goes as well")
 	f.IntVar(&o.limit, "limit", 50, "show `N` runs of the plan; 0 is all")
-	completing(cmd, map[string]cobra.CompletionFunc{"run": a.completeRuns, "children": fixed("stay", "follow"), "thin": fixed("search", "payloads", "ledger")})
+	completing(cmd, map[string]cobra.CompletionFunc{"run": a.completeSome(""), "query": a.completeQuery, "children": fixed("stay", "follow"), "thin": fixed("search", "payloads", "ledger")})
 	return cmd
 }
 

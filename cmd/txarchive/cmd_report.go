@@ -255,5 +255,8 @@ func (a *app) completeReports(cmd *cobra.Command, v []string, typed string) ([]c
 	if err != nil {
 		return nil, nothing
 	}
+	if cmd.Name() == "remove" {
+		all = slices.DeleteFunc(all, func(r savedReport) bool { return r.Shipped })
+	}
 	return distinct(all, func(r savedReport) string { return r.Name }, typed, nil), nothing
 }

@@ -68,7 +68,7 @@ func newRestoreCommand(a *app) *cobra.Command {
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be written, write nothing")
 	f.BoolVar(&o.Damaged, "damaged", false, "write what is left of originals that have lost bytes, as NAME@damaged")
 	f.BoolVar(&o.Overwrite, "overwrite", false, "replace files that are in the way")
-	completing(cmd, map[string]cobra.CompletionFunc{"source": a.completeSources, "run": a.completeRuns, "children": fixed("follow", "stay")})
+	completing(cmd, map[string]cobra.CompletionFunc{"source": a.completeValues("source"), "run": a.completeSome(""), "children": fixed("follow", "stay")})
 	return cmd
 }
 

@@ -54,6 +54,16 @@ func fixedList(words ...string) cobra.CompletionFunc {
 	}
 }
 
+// withoutFiles offers no files to commands that take no arguments.
+func withoutFiles(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		withoutFiles(c)
+	}
+	if cmd.ValidArgsFunction == nil && !strings.Contains(cmd.Use, " ") {
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
+}
+
 // completing says how the values of flags are completed. It fails for flags that a command does not have, which a test
 // would see.
 func completing(cmd *cobra.Command, how map[string]cobra.CompletionFunc) {
@@ -64,23 +74,34 @@ func completing(cmd *cobra.Command, how map[string]cobra.CompletionFunc) {
 	}
 }
 
-// completeRuns completes ids of runs, the newest first.
+// completeRuns completes the id of one run, the newest first.
 func (a *app) completeRuns(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(v) > 0 {
 		return nil, nothing
 	}
-	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
-		var ids []cobra.Completion
-		for r, err := range store.Index().Runs(ctx, index.Selection{}, index.Page{Limit: looked}) {
-			if err != nil || len(ids) == completed {
-				break
-			}
-			if strings.HasPrefix(r.ID, typed) {
-				ids = append(ids, describedID(r.ID, r.Format, firstOf(r.Title, r.Flow, r.NativeID)))
-			}
+	return a.completeSome("")(cmd, v, typed)
+}
+
+// completeSome completes ids of runs that a query finds, any number of them.
+func (a *app) completeSome(text string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, taken []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		tree, err := query.Parse(text, a.now(), a.location())
+		if err != nil {
+			return nil, nothing
 		}
-		return ids
-	}), nothing | cobra.ShellCompDirectiveKeepOrder
+		return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
+			var ids []cobra.Completion
+			for r, err := range store.Index().Runs(ctx, index.Selection{Query: tree}, index.Page{Limit: looked}) {
+				if err != nil || len(ids) == completed {
+					break
+				}
+				if strings.HasPrefix(r.ID, typed) && !slices.Contains(taken, r.ID) {
+					ids = append(ids, describedID(r.ID, r.Format, firstOf(r.Title, r.Flow, r.NativeID)))
+				}
+			}
+			return ids
+		}), nothing | cobra.ShellCompDirectiveKeepOrder
+	}
 }
 
 // completeThings completes ids of runs, and of conversations for who types a c.
@@ -114,7 +135,7 @@ func describedID(id, format, what string) cobra.Completion {
 	return cobra.CompletionWithDesc(id, cut(line(format+" "+what), 60))
 }
 
-// completeTagging completes a run, then tags that there are.
+// completeTagging completes a run, then tags that there are; those to be removed are of the run.
 func (a *app) completeTagging(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(v) == 0 {
 		return a.completeRuns(cmd, v, typed)
@@ -123,6 +144,9 @@ func (a *app) completeTagging(cmd *cobra.Command, v []string, typed string) ([]c
 		rows, err := tags(ctx, store)
 		if err != nil {
 			return nil
+		}
+		if run, err := findRun(ctx, store, v[0]); cmd.Name() == "remove" && err == nil {
+			rows = slices.DeleteFunc(rows, func(r tagRow) bool { return r.Run != run })
 		}
 		return distinct(rows, func(r tagRow) string { return r.Tag }, typed, v[1:])
 	}), nothing
@@ -205,7 +229,11 @@ func (a *app) completeQuery(cmd *cobra.Command, _ []string, typed string) ([]cob
 	}
 	head, last := lastOf(value)
 	before += name + ":" + head
-	if values := query.Fields()[i].Values; values != nil {
+	values := query.Fields()[i].Values
+	if query.Fields()[i].Type == query.Time {
+		values = query.Times()
+	}
+	if values != nil {
 		return prefixed(before, slices.DeleteFunc(slices.Clone(values), func(s string) bool { return !strings.HasPrefix(s, last) })), nothing
 	}
 	return a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
@@ -242,8 +270,6 @@ func (a *app) fieldValues(ctx context.Context, store *archive.Archive, field, ty
 	switch field {
 	case "format":
 		return distinct(formatNames(), func(s string) string { return s }, typed, nil)
-	case "role":
-		return distinct([]string{"user", "assistant", "system", "tool"}, func(s string) string { return s }, typed, nil)
 	case "source":
 		sources, err := ingest.Sources(ctx, store.Index())
 		if err != nil {
@@ -257,18 +283,19 @@ func (a *app) fieldValues(ctx context.Context, store *archive.Archive, field, ty
 		}
 		return distinct(rows, func(r tagRow) string { return r.Tag }, typed, nil)
 	}
-	of := runFields[field]
-	if of == nil {
+	names, err := store.Index().Names(ctx, field)
+	if err != nil {
 		return nil
 	}
-	var runs []index.Run
-	for r, err := range store.Index().Runs(ctx, index.Selection{}, index.Page{Limit: looked}) {
-		if err != nil {
-			return nil
+	if of := runFields[field]; of != nil {
+		for r, err := range store.Index().Runs(ctx, index.Selection{}, index.Page{Limit: looked}) {
+			if err != nil {
+				return nil
+			}
+			names = append(names, of(r))
 		}
-		runs = append(runs, r)
 	}
-	return distinct(runs, of, typed, nil)
+	return distinct(names, func(s string) string { return s }, typed, nil)
 }
 
 // formatNames are the formats that this version knows.
@@ -295,14 +322,17 @@ func (a *app) completeSQL(cmd *cobra.Command, v []string, typed string) ([]cobra
 	}), nothing | cobra.ShellCompDirectiveNoSpace
 }
 
-// completePath completes SOURCE/PATH of originals, or ids.
+// completePath completes SOURCE/PATH of originals, or ids where these will do.
 func (a *app) completePath(cmd *cobra.Command, v []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(v) > 0 {
 		return nil, nothing
 	}
 	source, path, ok := strings.Cut(typed, "/")
 	if !ok {
-		ids, _ := a.completeThings(cmd, v, typed)
+		var ids []cobra.Completion
+		if cmd.Name() == "cat" {
+			ids, _ = a.completeThings(cmd, v, typed)
+		}
 		names := a.offering(cmd, func(ctx context.Context, store *archive.Archive) []cobra.Completion {
 			return a.fieldValues(ctx, store, "source", typed)
 		})

@@ -134,6 +134,7 @@ func newRootWith(a *app, name string) *cobra.Command {
 		for _, m := range h.commands {
 			if name == "" || m.name == name {
 				c := m.make(a)
+				withoutFiles(c)
 				c.GroupID = h.id
 				cmd.AddCommand(c)
 			}

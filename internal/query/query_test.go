@@ -389,3 +389,11 @@ func TestDocumented(t *testing.T) {
 		}
 	}
 }
+
+func TestTimesOffered(t *testing.T) {
+	for _, s := range Times() {
+		if _, err := Parse("during:"+s, time.Now(), nil); err != nil {
+			t.Error(err)
+		}
+	}
+}

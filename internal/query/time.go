@@ -14,6 +14,11 @@ type span struct {
 
 const datesHelp = "write a date (2026-11, 2026-11-20, 2026-11-20T10:00), an age (7d, 3h, 2w, 6mo, 1y) or a word (today, yesterday, this-week, last-month)"
 
+// Times are words and ages that a time field takes, for completion.
+func Times() []string {
+	return []string{"today", "yesterday", "this-week", "last-week", "this-month", "last-month", "this-year", "last-year", "1h", "24h", "7d", "30d"}
+}
+
 // when reads the value of a time field.
 func (p *parser) when(name string) (Node, error) {
 	from := p.i

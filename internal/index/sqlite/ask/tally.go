@@ -50,6 +50,22 @@ func (db *Reader) Tally(ctx context.Context, q *query.Tree, page index.Page, fie
 	return t.counts, t.rows, err
 }
 
+// Names gives what events have in a field (tool, role, kind, type, agent, model, flow, step), each once and in no order. No event is
+// read, so it is told at once. Of another field there is nothing.
+func (db *Reader) Names(ctx context.Context, field string) (names []string, err error) {
+	query := ""
+	switch field {
+	case "tool", "role", "kind", "type":
+		query = "SELECT DISTINCT n.id, n.name FROM scenes s CROSS JOIN names n ON n.id = s." + field
+	case "agent", "model", "flow", "step":
+		query = "SELECT DISTINCT 0, " + field + " FROM scenes WHERE " + field + " <> ''"
+	default:
+		return nil, nil
+	}
+	err = engine.Each(ctx, db.r, query, nil, scanName, func(n name) bool { names = append(names, n.text); return true })
+	return names, engine.Damage(err)
+}
+
 // tally is one Tally.
 type tally struct {
 	names  []map[int64]string // by field: what its numbers mean
