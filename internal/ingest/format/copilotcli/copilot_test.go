@@ -46,6 +46,12 @@ func TestRequests(t *testing.T) {
 	}
 	sum := func(at, input, output int64) *transcript.Usage { return stated(shutdownMark, at, input, output) }
 	request := func(at, input, output int64) *transcript.Usage { return stated(storeMark, at, input, output) }
+	saved := func(at, input, output int64) *transcript.Usage { return stated(checkpointMark, at, input, output) }
+	record := func(at, input, output int64) *transcript.Usage {
+		u := stated("", at, input, output)
+		u.Key = fmt.Sprintf("%ss#%d", recordMark, at)
+		return u
+	}
 	late := sum(0, 10, 1)
 	late.Time = transcript.Time{}
 	for name, c := range map[string]struct {
@@ -59,6 +65,14 @@ func TestRequests(t *testing.T) {
 		"the database came later":   {[]*transcript.Usage{sum(3, 10, 2), sum(6, 4, 1), request(5, 4, 1)}, "+-+"},
 		"a crash that no sum has":   {[]*transcript.Usage{sum(6, 4, 1), request(2, 50, 10), request(5, 4, 1)}, "-++"},
 		"of two machines":           {[]*transcript.Usage{sum(3, 10, 2), sum(3, 10, 2), request(1, 5, 1), request(1, 5, 1)}, "++--"},
+		"records":                   {[]*transcript.Usage{sum(3, 10, 2), record(1, 5, 1), record(2, 5, 1), record(4, 7, 7)}, "-+++"},
+		"a record is missing":       {[]*transcript.Usage{sum(3, 10, 2), record(2, 5, 1), record(4, 7, 7)}, "+-+"},
+		"records and a database":    {[]*transcript.Usage{sum(3, 5, 1), record(2, 5, 1), request(2, 5, 1), record(4, 7, 7), request(4, 7, 7)}, "-+-+-"},
+		"the database has more":     {[]*transcript.Usage{record(2, 5, 1), request(1, 5, 1), request(2, 5, 1)}, "-++"},
+		"the database knows less":   {[]*transcript.Usage{sum(3, 10, 2), request(1, 10, 0)}, "+-"},
+		"never shut down":           {[]*transcript.Usage{sum(3, 10, 2), saved(5, 4, 1)}, "++"},
+		"saved and recorded":        {[]*transcript.Usage{saved(3, 10, 2), record(2, 10, 2), saved(5, 4, 1), record(5, 4, 1), record(6, 7, 7)}, "-+-++"},
+		"saved, not all recorded":   {[]*transcript.Usage{saved(3, 10, 2), saved(5, 4, 1), record(5, 4, 1)}, "++-"},
 		"a shutdown without a time": {[]*transcript.Usage{late, request(1, 10, 1), request(9, 1, 1)}, "-++"},
 	} {
 		f := &transcript.Family{Usage: c.usage}
@@ -119,6 +133,7 @@ func TestGoesOn(t *testing.T) {
 	for _, c := range []struct {
 		said       int64
 		checkpoint bool
+		restored   bool
 		want       bool
 	}{
 		{said: 300, want: true},
@@ -126,9 +141,10 @@ func TestGoesOn(t *testing.T) {
 		{said: 800},
 		{said: 14}, // fits neither 300 nor 800
 		{said: 14, checkpoint: true, want: true},
+		{said: 800, restored: true, want: true},
 	} {
 		p := &parser{said: c.said, checkpoint: c.checkpoint, before: map[string]spending{"m": {output: 500}}}
-		if got := p.goesOn(map[string]spending{"m": {output: 800}}); got != c.want {
+		if got := p.goesOn(map[string]spending{"m": {output: 800}}, c.restored); got != c.want {
 			t.Errorf("%d tokens said, checkpoint %v: %v", c.said, c.checkpoint, got)
 		}
 	}

@@ -1,13 +1,14 @@
 // Package copilotcli reads what GitHub's Copilot CLI leaves in ~/.copilot/session-state: <session>/events.jsonl with
-// workspace.yaml beside it, and <session>.jsonl of older versions. Versions 0.0.420 to 1.0.34 were seen, of 1.0.67 to 1.0.91 pieces; of
+// workspace.yaml beside it, and <session>.jsonl of older versions. Versions 0.0.420 to 1.0.34 and 1.0.95 were seen, of 1.0.67 to 1.0.91 pieces; of
 // session-store.db, with a row for each request (schema 8, versions 1.0.73 to 1.0.91), what several readers of it say, who agree.
 // Layout and counting: docs/formats/copilot-cli.md.
 //
 // What it promises: a run and a conversation are a session, known by the sessionId of its first session.start. Every
 // line is at least one row; what a message of the assistant holds (words, reasoning, calls) are events of their own.
 //
-// Where readers of these files disagree: tokens are those of the requests in session-store.db, where it has all of them, else those
-// of session.shutdown, one set for each model; what the two say is the same. Older versions count
+// Where readers of these files disagree: tokens are those of the requests in session.usage_record (from about 1.0.94 on) or
+// session-store.db, where these have all of them, else those of session.shutdown and, from about then on, session.usage_checkpoint, one
+// set for each model; what they say is the same. Older versions count
 // in each what came after the last resume, so that all are added; newer ones count from the beginning, so that their growth
 // is (usage.go tells them apart). What messages say of their own
 // output is a part of that, so it is kept uncounted, for sessions that never shut down too. totalNanoAiu is the
@@ -36,7 +37,7 @@ var (
 func (copilot) Name() string { return "copilot-cli" }
 
 // Version counts changes of what Parse yields.
-func (copilot) Version() int { return 4 }
+func (copilot) Version() int { return 5 }
 
 // The roles of the files.
 const (
@@ -83,18 +84,18 @@ type parser struct {
 	in format.Input
 	format.Sink
 
-	session   string // native id; "" until a record needs it
-	rank      int    // of what the file says; see rankOf
-	titled    bool
-	model     string
-	version   string
-	names     map[string]string // of tools, by call id
-	asked     map[string]bool   // calls that a message asked for
-	spent     map[string]int64  // output tokens told so far, by request
-	shutdowns int
+	session string // native id; "" until a record needs it
+	rank    int    // of what the file says; see rankOf
+	titled  bool
+	model   string
+	version string
+	names   map[string]string // of tools, by call id
+	asked   map[string]bool   // calls that a message asked for
+	spent   map[string]int64  // output tokens told so far, by request
+	summed  int
 
-	before     map[string]spending // by the last shutdown, by model
-	closed     map[string]bool     // shutdowns, by id
+	before     map[string]spending // by the last sums, by model
+	closed     map[string]bool     // shutdowns and checkpoints, by id
 	said       int64               // output tokens that messages stated since
 	asks       bool                // any message since
 	checkpoint bool                // the program keeps its sums over a resume

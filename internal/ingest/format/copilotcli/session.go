@@ -79,7 +79,9 @@ func (p *parser) line(l line) {
 	case "session.start", "session.resume", "session.context_changed":
 		p.context(l)
 	case "session.usage_checkpoint":
-		p.checkpoint = true
+		p.saved(l)
+	case "session.usage_record":
+		p.record(l)
 	case "session.model_change":
 		p.switched(l.data.Get("newModel").Str())
 	case "session.title_changed":

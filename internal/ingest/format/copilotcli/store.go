@@ -45,7 +45,7 @@ func (p *parser) requests() {
 			named[session] = true
 			p.Emit(&transcript.Run{ID: session, Named: true})
 		}
-		if u := requestOf(session, o); u != nil {
+		if u := storedRequest(session, o); u != nil {
 			p.Emit(u)
 		} else {
 			p.Emit(&transcript.Event{
@@ -55,25 +55,35 @@ func (p *parser) requests() {
 	}
 }
 
-// requestOf reads a row; nil when it has no counts. Input includes what was cached, and output what was thought, as in
-// session.shutdown. Rows are numbered anew where the database was lost, so that their time is a part of what they are known by.
-func requestOf(session string, o format.Object) *transcript.Usage {
+// storedRequest reads a row; nil when it has no counts. Rows are numbered anew where the database was lost, so that their time is a
+// part of what they are known by.
+func storedRequest(session string, o format.Object) *transcript.Usage {
 	v := o.Value
+	u := requestOf(v, "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+	if u == nil {
+		return nil
+	}
 	at := v.Get("created_at")
+	u.Run, u.Conversation, u.Key, u.Time, u.Origin = session, session, fmt.Sprintf("%s%s%s#%s", session, storeMark, at.Text(), v.Get("id").Text()), at.Time(), o.Origin
+	u.Model, u.Agent, u.Status = v.Get("model").Str(), v.Get("agent_id").Str(), v.Get("finish_reason").Str()
+	if n, ok := v.Get("total_nano_aiu").Int(); ok && n > 0 {
+		u.Attributes = transcript.Attributes{"nano_aiu": n}
+	}
+	return u
+}
+
+// requestOf reads the counts of one request, which have these names; nil when there are none. Input includes what was cached, and
+// output what was thought, as in session.shutdown.
+func requestOf(v format.Value, input, output, read, write, reasoning string) *transcript.Usage {
 	u := &transcript.Usage{
-		Run: session, Conversation: session, Key: fmt.Sprintf("%s%s%s#%s", session, storeMark, at.Text(), v.Get("id").Text()), Origin: o.Origin,
-		Model: v.Get("model").Str(), Agent: v.Get("agent_id").Str(), Status: v.Get("finish_reason").Str(), Time: at.Time(),
-		Input: v.Get("input_tokens").Count(), Output: v.Get("output_tokens").Count(), CacheRead: v.Get("cache_read_tokens").Count(),
-		CacheWrite: v.Get("cache_write_tokens").Count(), Reasoning: v.Get("reasoning_tokens").Count(), Requests: transcript.Known(1),
+		Input: v.Get(input).Count(), Output: v.Get(output).Count(), CacheRead: v.Get(read).Count(), CacheWrite: v.Get(write).Count(),
+		Reasoning: v.Get(reasoning).Count(), Requests: transcript.Known(1),
 	}
 	if !u.Input.Known && !u.Output.Known && !u.CacheRead.Known && !u.CacheWrite.Known {
 		return nil
 	}
 	if u.Input.Known {
 		u.Input.N = max(u.Input.N-u.CacheRead.N-u.CacheWrite.N, 0)
-	}
-	if n, ok := v.Get("total_nano_aiu").Int(); ok && n > 0 {
-		u.Attributes = transcript.Attributes{"nano_aiu": n}
 	}
 	return u
 }

@@ -16,7 +16,7 @@ func pieceText(v format.Value) string {
 		return string(appendPiece(nil, v))
 	}
 	switch typ.Str() {
-	case "tool.execution_start", "session.shutdown", "session.start", "session.resume", "session.usage_checkpoint":
+	case "tool.execution_start", "session.shutdown", "session.start", "session.resume", "session.usage_checkpoint", "session.usage_record":
 		return ""
 	case "user.message":
 		return userText(data)
