@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"errors"
-	"slices"
 )
 
 // Branch is a run, group or actor in a tree of links, with what it leads to.
@@ -105,14 +104,14 @@ func (b *Branch) format(node Node) string {
 // Family returns the ids of a run and of all below it that are known: its children, to which links of the kind parent lead, the oldest link
 // first, then theirs.
 func Family(ctx context.Context, x Reader, run string) ([]string, error) {
-	ids := []string{run}
+	ids, met := []string{run}, map[string]bool{run: true}
 	for i := 0; i < len(ids); i++ {
 		for l, err := range x.Links(ctx, Node{Run: ids[i]}) {
 			if err != nil {
 				return nil, err
 			}
-			if l.Kind == "parent" && l.From.Run == ids[i] && l.To.Run != "" && !slices.Contains(ids, l.To.Run) {
-				ids = append(ids, l.To.Run)
+			if l.Kind == "parent" && l.From.Run == ids[i] && l.To.Run != "" && !met[l.To.Run] {
+				ids, met[l.To.Run] = append(ids, l.To.Run), true
 			}
 		}
 	}
