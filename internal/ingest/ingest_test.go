@@ -224,6 +224,10 @@ func TestExamples(t *testing.T) {
 			if got := w.ask("SELECT sum(messages) FROM v_runs WHERE counted"); got[0] != wantMessages[name] {
 				t.Errorf("%s messages, want %s", got[0], wantMessages[name])
 			}
+			const held = "SELECT sum(events), sum(messages), sum(tool_calls), sum(tool_results) FROM %s WHERE counted"
+			if got, want := w.ask(fmt.Sprintf(held, "v_conversations")), w.ask(fmt.Sprintf(held, "v_runs")); got[0] != want[0] {
+				t.Errorf("conversations that count hold %s, runs %s", got[0], want[0])
+			}
 			before := w.dump()
 			packs := w.packs()
 			if r := w.ingest(name, runs(t, name), "."); r.Packs != 0 || r.Unchanged != r.Files {
