@@ -107,6 +107,7 @@ func TestCasesOfAgents(t *testing.T) {
 		"qwen-code/broken": {Runs: 2, Conversations: 2, Problems: 4, User: 4, Assistant: 1, Calls: 1, Results: 1, Requests: 1},
 		"kimi/code": {Runs: 1, Conversations: 3, Links: 2, User: 2, Assistant: 4, Reasoning: 1, Calls: 2, Results: 2, System: 4,
 			Requests: 6, Input: 205, Output: 44, CacheRead: 710, CacheWrite: 50},
+		"kimi/desktop": {Runs: 1, Conversations: 1, User: 1, Requests: 2, Input: 3100, Output: 120, CacheRead: 400},
 		"kimi/fork": {Runs: 5, Conversations: 7, Links: 4, User: 7, Assistant: 4, Reasoning: 1, Calls: 2, Results: 2, System: 3,
 			Requests: 9, Input: 219, Output: 46, CacheRead: 1205, CacheWrite: 50},
 		"kimi/broken": {Runs: 1, Conversations: 1, Problems: 5, User: 2, Assistant: 1, Results: 1, Requests: 2, Input: 2, Output: 2},

@@ -34,7 +34,7 @@ var (
 func (kimi) Name() string { return "kimi" }
 
 // Version counts changes of what Parse yields.
-func (kimi) Version() int { return 3 }
+func (kimi) Version() int { return 4 }
 
 // The roles of the files.
 const (

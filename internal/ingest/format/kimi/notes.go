@@ -46,7 +46,7 @@ func (p *parser) state(doc format.Value, at transcript.Origin) {
 		title = ""
 	}
 	project := doc.Get("workDir").Str()
-	for _, v := range []format.Value{doc.Get("custom", "cwd"), doc.Get("worktree_path")} {
+	for _, v := range []format.Value{doc.Get("cwd"), doc.Get("custom", "cwd"), doc.Get("worktree_path")} {
 		if project == "" {
 			project = v.Str()
 		}
