@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -118,18 +119,21 @@ var errNoSources = usage("there is nothing to ingest: the archive has no sources
 func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archive, m *meter, dirs []string) (*ingest.Report, error) {
 	g := a.ingester(store)
 	g.All, g.DryRun, g.Pruned = o.all, o.dryRun, o.pruned
+	damaged, err := a.damagedPacks(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	g.Damaged = slices.Collect(maps.Keys(damaged))
 	g.BuildFrom, g.Build = a.loads, func(ctx context.Context) (*ingest.Building, error) { return building(ctx, store) }
 	g.Progress = m.ingesting()
 	adopted := 0
 	if !o.dryRun { // before anything is asked about sources: an index that was lost is made again here
-		var err error
 		if adopted, err = g.Adopt(ctx); err != nil && (!errors.Is(err, blob.ErrCorrupt) || ctx.Err() != nil) {
 			return nil, err // a damaged pack costs what is in it: Run names it
 		}
 		g.Adopted = err == nil
 	}
 	var roots []ingest.Root
-	var err error
 	if len(dirs) > 0 {
 		if roots, err = ingest.Roots(ctx, store.Index(), dirs); err == nil {
 			err = a.unfollowed(ctx, store, roots)
@@ -149,6 +153,9 @@ func bringIn(ctx context.Context, a *app, o ingestOptions, store *archive.Archiv
 	report, err := g.Run(ctx, roots)
 	if err == nil && !o.dryRun {
 		err = a.scanned(ctx, store, roots, report)
+	}
+	if err == nil && !o.dryRun && len(damaged) > 0 {
+		err = a.mend(ctx, store, damaged, report)
 	}
 	if report != nil {
 		report.Adopted += int64(adopted)
@@ -230,6 +237,9 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 	}
 	if r.Adopted > 0 {
 		fmt.Fprintf(a.out, "%s adopted that the index did not know\n", plural(r.Adopted, "pack", "packs"))
+	}
+	if r.Mended > 0 {
+		fmt.Fprintf(a.out, "%s mended: nothing is lost, and what is damaged is kept in quarantine/\n", plural(r.Mended, "damaged pack", "damaged packs"))
 	}
 	a.printLeft(r)
 	for _, name := range r.Missing {

@@ -77,6 +77,10 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 		}
 		defer drop()
 	}
+	packs, err := packsOf(ctx, store)
+	if err != nil {
+		return err
+	}
 	m := a.meter()
 	o.Progress = m.reading("verify")
 	findings := []archive.Finding{}
@@ -88,6 +92,7 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 	if err != nil && report.Findings == 0 {
 		return err
 	}
+	a.rememberFound(ctx, store, packs, &report, findings)
 	if a.json {
 		err := a.printJSON(struct {
 			OK bool `json:"ok"`
@@ -133,7 +138,7 @@ func verifyHint(r *archive.VerifyReport) string {
 	if r.DamagedPacks == 0 && r.LostFiles == 0 {
 		return "no original is lost; txarchive reindex makes the index again"
 	}
-	return "txarchive verify --repair saves all that is not damaged; --from BACKUP also what a backup has"
+	return "the next ingest mends what is whole elsewhere; txarchive verify --repair saves all that is not damaged, with --from BACKUP also what a backup has"
 }
 
 func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {

@@ -86,6 +86,17 @@ func (d *doctor) packs(ctx context.Context, c *check) error {
 		c.end(checkDamage, plural(c.Count, "pack is", "packs are")+" missing that the index knows", "`txarchive verify` names the files that are lost; "+hintMissing)
 		return nil
 	}
+	damaged, err := d.a.damagedPacks(ctx, d.store)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(damaged)) {
+		c.item(damaged[name])
+	}
+	if c.Count > 0 {
+		c.end(checkDamage, plural(c.Count, "pack is", "packs are")+" damaged", hintMend)
+		return nil
+	}
 	for _, name := range unknown {
 		c.item(name)
 	}

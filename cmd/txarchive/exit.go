@@ -71,6 +71,9 @@ const hintDamaged = "`txarchive verify` names what is damaged; `txarchive verify
 // hintMissing is what to do about packs that are not there.
 const hintMissing = "`txarchive verify --repair --from BACKUP` brings it back, or what its sources still have of it"
 
+// hintMend is what to do about packs of which a verify has said that they are damaged.
+const hintMend = "`txarchive ingest` mends them if all that they held is whole elsewhere; `txarchive verify --repair` saves what is, also with --from BACKUP"
+
 // hintUndone is what to do about a command that writes and was interrupted.
 const hintUndone = "what was done until now is kept; run the command again to go on"
 

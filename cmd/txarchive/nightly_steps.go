@@ -100,6 +100,9 @@ func (n *night) ingest(ctx context.Context, _ *nightly.State) (r nightly.Result,
 	if n := int64(len(report.NotFollowed)); n > 0 {
 		r.Summary += ", " + plural(n, "symbolic link", "symbolic links") + " not followed"
 	}
+	if report.Mended > 0 {
+		r.Summary += ", " + plural(report.Mended, "damaged pack", "damaged packs") + " mended"
+	}
 	for _, name := range report.Missing {
 		r.Problems = append(r.Problems, "missing: "+name)
 	}

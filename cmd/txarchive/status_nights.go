@@ -200,7 +200,7 @@ func (s *statusReport) attend(now time.Time) {
 		add("disk", "", "%s are free on the disk of the archive; %s should be, so that the nightly job can do its work", size(*s.Free), size(need))
 	}
 	if s.Verify.Damaged > 0 {
-		add("damaged", "", "%s damaged: txarchive verify", plural(s.Verify.Damaged, "pack is", "packs are"))
+		add("damaged", "", "%s damaged: txarchive verify says what that costs, txarchive ingest mends what is whole elsewhere", plural(s.Verify.Damaged, "pack is", "packs are"))
 	}
 	if b := s.Backup; b != nil && !b.OK {
 		last := "never went through"

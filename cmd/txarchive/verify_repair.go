@@ -61,7 +61,7 @@ func runRepair(ctx context.Context, a *app, o repairOptions) (err error) {
 			"--from BACKUP looks there too; --yes saves the rest and keeps in mind what is lost")
 	}
 	a.works(hintUndone)
-	if err := w.apply(ctx); err != nil {
+	if err := errors.Join(w.apply(ctx), a.forgetGone(ctx, store)); err != nil {
 		return err
 	}
 	return w.report()

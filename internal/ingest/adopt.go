@@ -57,10 +57,12 @@ func (g *Ingester) Adopt(ctx context.Context) (int, error) {
 	return n, damaged
 }
 
-// stored is where content lies. ErrNotFound also where a pack with some of it is missing: then it is stored again.
+// stored is where content lies. ErrNotFound also where a pack with some of it is missing or damaged: then it is stored again.
 func (g *Ingester) stored(ctx context.Context, ref blob.Ref) (index.Stored, error) {
 	s, err := g.Index.ByRef(ctx, ref)
-	if err == nil && slices.ContainsFunc(s.Extents, func(e blob.Extent) bool { return e.CopyOf != nil && g.missing[e.CopyOf.Pack] }) {
+	if err == nil && slices.ContainsFunc(s.Extents, func(e blob.Extent) bool {
+		return e.CopyOf != nil && (g.missing[e.CopyOf.Pack] || slices.Contains(g.Damaged, e.CopyOf.Pack))
+	}) {
 		return index.Stored{}, index.ErrNotFound
 	}
 	return s, err

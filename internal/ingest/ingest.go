@@ -53,6 +53,8 @@ type Ingester struct {
 	DryRun bool
 	// Adopted says that Adopt has just been called and found no fault: Run does not look again.
 	Adopted bool
+	// Damaged are packs that are not as they were written: content that they have counts as nowhere, and is stored again.
+	Damaged []string
 	// Build begins an index beside the present one. A first load of BuildFrom bytes and more fills that, and the present one stays
 	// as it was until the load is in. It may be nil.
 	Build     func(ctx context.Context) (*Building, error)
@@ -106,6 +108,7 @@ type Report struct {
 	Events      int64       `json:"events"`     // rows of the index that are new
 	Problems    []FileError `json:"problems"`   // files that could not be taken, or only in part
 	Missing     []string    `json:"missing"`    // sources whose root is not there
+	Mended      int64       `json:"mended"`     // damaged packs, all of which were stored again
 	Unreadable  int64       `json:"unparsable"` // lines or documents that no parser could read, in files read now
 }
 

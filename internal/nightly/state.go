@@ -89,6 +89,26 @@ func (s *State) save(fsys *disk.FS, dir string) error {
 	return fsys.WriteFile(filepath.Join(dir, stateFile), append(text, '\n'))
 }
 
+// Update changes what is remembered of an archive, unless a job is at work: that remembers what it finds itself.
+func Update(fsys *disk.FS, dir string, change func(*State)) error {
+	s, err := Load(dir)
+	if err != nil || s.Running != nil && !s.Killed() {
+		return err
+	}
+	s.prepare()
+	change(s)
+	return s.save(fsys, dir)
+}
+
+func (s *State) prepare() {
+	if s.Verified == nil {
+		s.Verified = map[string]time.Time{}
+	}
+	if s.Damaged == nil {
+		s.Damaged = map[string]string{}
+	}
+}
+
 // begin says that a job runs. One that was said to run and is not there any more was killed.
 func (s *State) begin(now time.Time) {
 	if s.Running != nil {
@@ -100,12 +120,7 @@ func (s *State) begin(now time.Time) {
 	}
 	s.PackBytes = 0
 	s.Running = &Running{Started: now, PID: os.Getpid(), Report: Report{Started: now, Finished: now, Steps: []StepReport{}}}
-	if s.Verified == nil {
-		s.Verified = map[string]time.Time{}
-	}
-	if s.Damaged == nil {
-		s.Damaged = map[string]string{}
-	}
+	s.prepare()
 }
 
 func (s *State) end(r *Report) {

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"database/sql"
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
@@ -44,7 +45,8 @@ func Code(err error) int {
 	return 0
 }
 
-// Damage turns errors of SQLite that are about its file into those of package index.
+// Damage turns errors of SQLite that are about its file into those of package index. That a transaction has ended says that its context has:
+// nobody else ends one that is still asked.
 func Damage(err error) error {
 	means := meaning(err)
 	if means == nil || errors.Is(err, means) {
@@ -54,6 +56,9 @@ func Damage(err error) error {
 }
 
 func meaning(err error) error {
+	if errors.Is(err, sql.ErrTxDone) {
+		return context.Canceled
+	}
 	switch Code(err) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return index.ErrDamaged
