@@ -31,7 +31,7 @@ var _ format.Placed = aider{}
 func (aider) Name() string { return "aider" }
 
 // Version counts changes of what Parse yields.
-func (aider) Version() int { return 2 }
+func (aider) Version() int { return 3 }
 
 // The roles of the files.
 const (

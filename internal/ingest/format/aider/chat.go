@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
@@ -51,6 +52,7 @@ type talk struct {
 	id      string // of the run, once the first prompt is known
 	head    []said // before that
 	marked  transcript.Truth
+	noticed bool   // the line before begins like a message of the program
 	fence   string // of the code that an answer is in
 
 	title, model, version string
@@ -98,6 +100,7 @@ func (p *parser) line(line format.Line) {
 	if p.open.over && (strings.TrimSpace(text) == "" || strings.HasPrefix(text, ">")) {
 		p.close()
 	}
+	p.mark(text)
 	kind := p.kindOf(text)
 	switch {
 	case kind == p.open.kind && kind != none: // of the program's messages only those that go on are open
@@ -133,18 +136,41 @@ func isTag(text, begins string) bool {
 	return ok && (rest == ">" || strings.HasPrefix(rest, "ing-content-") && strings.HasSuffix(rest, ">"))
 }
 
-// kindOf says what a line is, by how it begins, and where the conversation shows it by how it ends.
-func (p *parser) kindOf(text string) string {
-	begins, blank := none, strings.TrimSpace(text) == ""
+// beginning says what a line is by how it begins.
+func beginning(text string) string {
 	switch {
 	case strings.HasPrefix(text, "####") && !strings.HasPrefix(text, "#####"):
-		begins = prompt
+		return prompt
 	case strings.HasPrefix(text, "> "):
-		begins = notice
+		return notice
 	}
-	if begins != none && p.talk.marked == transcript.Unstated && p.open.kind != answer && p.open.kind != thought {
-		p.talk.marked = transcript.True(isMarked(text) || strings.HasPrefix(text, "> Tokens: "))
+	return none
+}
+
+// spoken knows a command line that says what to ask, which may have several lines.
+var spoken = lazyregexp.New(`^> .* (-m|--message|--msg)[ =]`)
+
+// mark tells by the first of the program's lines whether they are marked. One that is not may be the first line of a message that has several, which
+// is marked at its end: then another one follows before the next message does.
+func (p *parser) mark(text string) {
+	t, begins := &p.talk, beginning(text)
+	if t.marked != transcript.Unstated || p.open.kind == answer || p.open.kind == thought {
+		return
 	}
+	within := p.open.kind == notice
+	switch {
+	case isMarked(text) && (within || begins != none), begins == notice && strings.HasPrefix(text, "> Tokens: "):
+		t.marked = transcript.Yes
+	case within && begins == notice && t.noticed, begins == prompt && !(within && spoken.MatchString(string(p.open.raw))):
+		t.marked = transcript.No
+		p.close()
+	}
+	t.noticed = begins == notice
+}
+
+// kindOf says what a line is, by how it begins, and where the conversation shows it by how it ends.
+func (p *parser) kindOf(text string) string {
+	begins, blank := beginning(text), strings.TrimSpace(text) == ""
 	inAnswer, marked := p.open.kind == answer || p.open.kind == thought, p.talk.marked == transcript.Yes
 	switch {
 	case strings.HasPrefix(text, "> Tokens: "):
@@ -170,7 +196,7 @@ func (p *parser) goesOn(text string) bool {
 	if strings.HasPrefix(text, "> Tokens: ") && strings.Contains(text, " Cost: ") {
 		return false
 	}
-	return p.talk.marked == transcript.Yes && !isMarked(text)
+	return p.talk.marked != transcript.No && !isMarked(text)
 }
 
 // code follows the fences of code in an answer.

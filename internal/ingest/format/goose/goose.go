@@ -1,6 +1,7 @@
 // Package goose reads the sessions of Goose, Block's agent: the database sessions/sessions.db (from 1.10), and the files
 // sessions/<session>.jsonl of the versions before, which the program takes over into it. Checked in November 2026 against the
-// program's session store of 1.0 to 1.45 (schemas 0 to 15), its messages and its page on logs. Layout and counting: docs/formats/goose.md.
+// program's session store of 1.0 to 1.45 (schemas 0 to 15; 16 and 17 add nothing that is read), its messages and its page on logs.
+// Layout and counting: docs/formats/goose.md.
 //
 // What it promises: a run and its one conversation are a session. The database numbers sessions anew each day, so that such a session is
 // known by its number and when it was made. Messages are known by what the program calls them, when they were made and what
