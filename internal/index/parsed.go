@@ -45,8 +45,9 @@ type Parsed struct {
 	Links         []*transcript.Link
 	Hints         []*transcript.Hint
 	Problems      []*transcript.Problem
-	Bytes         int // memory that all of these hold, roughly, but for Words
-	Held          int // and that Words took since the last stretch
+	Unsaid        int64 // problems beside these, that one of kind MoreProblems counts
+	Bytes         int   // memory that all of these hold, roughly, but for Words
+	Held          int   // and that Words took since the last stretch
 }
 
 // Holding is what a version holds of one conversation.

@@ -27,6 +27,7 @@ type Collector struct {
 	always  []*heard // runs that each stretch tells: a guess, or one that is unique only here
 	order   []*held  // conversations that something was said of since the last Take
 	known   bool     // all records so far are indexed already
+	unread  unread
 	near    int64
 	pending int   // rows at the end of out.Rows that wait for a time
 	last    int64 // end of the last record
@@ -68,7 +69,7 @@ func (c *Collector) Reset(s Subject) {
 	c.known = s.From > 0
 	clear(c.always)
 	c.always = c.always[:0]
-	c.near, c.pending, c.last = 0, 0, s.From
+	c.near, c.pending, c.last, c.unread = 0, 0, s.From, unread{}
 	c.start()
 }
 
@@ -111,6 +112,9 @@ func (c *Collector) newWords() int { return c.terms.Words().Len() - c.words }
 // all that was ever said. last says that the version is at its end.
 func (c *Collector) Take(last bool) *Parsed {
 	c.settle()
+	if last {
+		c.restUnread()
+	}
 	out := c.out
 	out.Last, out.Until = last, c.last
 	c.rows = out.Rows
@@ -215,10 +219,7 @@ func (c *Collector) Add(r transcript.Record) {
 			c.out.Bytes += recordSize
 		}
 	case *transcript.Problem:
-		if r.Origin.Offset >= c.out.From {
-			c.out.Problems = append(c.out.Problems, r)
-			c.out.Bytes += recordSize
-		}
+		c.problem(r)
 	}
 }
 

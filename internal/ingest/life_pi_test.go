@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/txarchive/txarchive/internal/index"
 )
 
 const (
@@ -136,4 +138,30 @@ func TestLifeOpenClaw(t *testing.T) {
 	// A session that goes on from it copies the last turn.
 	l.write(clawHouse+"2026-11-05T10-00-00-000Z_"+claudeB+".jsonl", piHead(claudeB, 59, `,"parentSession":"/home/ada/`+live+`"`)+piTurn("d", 500)+piTurn("e", 600))
 	l.meet("followed", counts{runs: 2, conversations: 2, events: 11, results: 1, in: 50, out: 15, cost: 50000, links: 1})
+}
+
+// TestLifePiUnreadable has a session with more lines that cannot be read than are told one by one, which goes on among them.
+func TestLifePiUnreadable(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, "pi")
+	const rest = "SELECT line, reason FROM v_problems WHERE kind = '" + index.MoreProblems + "'"
+	broken := func(n int) string { return strings.Repeat("{x\n", n) }
+	want := counts{runs: 1, conversations: 1, events: 2, in: 10, out: 3, cost: 10000, problems: index.MostProblems}
+	l.write(piFile(piA), piHead(piA, 0, "")+piTurn("a", 1)+broken(index.MostProblems))
+	l.meet("all are told", want)
+	l.answers("all are told", rest)
+	want.problems++
+	l.append(piFile(piA), broken(3)+"{to")
+	l.meet("some are not", want)
+	l.answers("some are not", rest, "10004 4 problems from here on, beyond the first 10000 of this file")
+	l.append(piFile(piA), "rn\n"+piTurn("a", 2))
+	want.events, want.in, want.out, want.cost = 4, 20, 6, 20000
+	l.meet("gone on", want)
+	l.append(piFile(piA), piTurn("a", 3)+broken(1))
+	want.events, want.in, want.out, want.cost = 6, 30, 9, 30000
+	l.meet("and on", want)
+	l.answers("and on", rest, "10004 5 problems from here on, beyond the first 10000 of this file")
+	l.once("and on")
+	l.write("backup/"+piFile(piA), l.read(piFile(piA))+broken(1))
+	l.meet("a copy that has grown", want)
 }

@@ -181,7 +181,7 @@ func (s *scan) committed(c *batch) {
 		r.RawBytes += p.size
 		if p.rows != nil {
 			r.Events += int64(len(p.rows.Rows))
-			r.Unreadable += int64(len(p.rows.Problems))
+			r.Unreadable += int64(len(p.rows.Problems)) + p.rows.Unsaid
 		}
 		if !p.last {
 			continue

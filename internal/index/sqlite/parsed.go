@@ -89,9 +89,10 @@ func (c *commit) filled(o *owner) (bool, error) {
 }
 
 // unsay takes back what a parse replaces: everything when it starts from the beginning (of an original that grew, too: its
-// first line may have been torn, and what was said of the run a guess), else the problems of the torn end that it reads again.
+// first line may have been torn, and what was said of the run a guess), else the problems of the torn end that it reads again,
+// and how many were not told.
 func (c *commit) unsay(o *owner) error {
-	if err := c.exec("DELETE FROM problems WHERE version = ? AND offset >= ?", o.version, o.From); err != nil {
+	if err := c.exec("DELETE FROM problems WHERE version = ? AND (offset >= ? OR kind = ?)", o.version, o.From, index.MoreProblems); err != nil {
 		return err
 	}
 	if o.From > 0 {
