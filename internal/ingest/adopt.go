@@ -13,6 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // Adopt brings packs into the index that it does not know: those that a crash left between the pack and the
@@ -51,7 +52,7 @@ func (g *Ingester) Adopt(ctx context.Context) (int, error) {
 	if _, err := g.Price(ctx); err != nil { // before anything is parsed, which is priced with the same book
 		return n, err
 	}
-	if err := g.parseWanted(ctx); err != nil {
+	if err := g.parseWanted(ctx, nil); err != nil {
 		return n, err
 	}
 	return n, damaged
@@ -186,8 +187,8 @@ func (g *Ingester) manifest(ctx context.Context, name string, keep pack.Keep) (b
 }
 
 // parseWanted parses versions from their packs whose rows the index lacks: adopted ones, those of an older parser,
-// and those that came to count after a copy of theirs had been left out.
-func (g *Ingester) parseWanted(ctx context.Context) error {
+// those that came to count after a copy of theirs had been left out, and those with more rows than a scan holds. report, if any, counts them.
+func (g *Ingester) parseWanted(ctx context.Context, report *Report) error {
 	const rounds = 4 // a commit may bring a copy to count; it settles at once in practice
 	for range rounds {
 		var wanted []index.Unparsed
@@ -201,7 +202,7 @@ func (g *Ingester) parseWanted(ctx context.Context) error {
 			return nil
 		}
 		slices.SortFunc(wanted, byPlace)
-		if err := g.parseAll(ctx, wanted); err != nil {
+		if err := g.parseAll(ctx, wanted, report); err != nil {
 			return err
 		}
 	}
@@ -218,7 +219,7 @@ func byPlace(a, b index.Unparsed) int {
 const statesAtOnce = 1 << 11
 
 // parseAll parses versions on all cores and commits their rows in batches.
-func (g *Ingester) parseAll(ctx context.Context, wanted []index.Unparsed) error {
+func (g *Ingester) parseAll(ctx context.Context, wanted []index.Unparsed, report *Report) error {
 	sources, err := g.provenances(ctx)
 	if err != nil {
 		return err
@@ -243,7 +244,7 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.Unparsed) error 
 		})
 	}
 	writer.Go(func() {
-		if err := g.commitParsed(ctx, parsed, int64(len(wanted))); err != nil {
+		if err := g.commitParsed(ctx, parsed, int64(len(wanted)), report); err != nil {
 			cancel(err)
 		}
 	})
@@ -319,22 +320,20 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 		}
 		return send(c.Take(true))
 	}
-	if g.isDatabase(f, s.Role) {
-		if err := g.parseDatabase(ctx, c, f, in); err != nil {
-			return g.unreadable(ctx, s, err)
+	take := func(record transcript.Record) error {
+		if c.Add(record); c.Size() < stretch {
+			return nil
 		}
-		return send(c.Take(true))
+		return send(c.Take(false))
 	}
-	for record, err := range records {
-		if err != nil {
-			return g.unreadable(ctx, s, err)
-		}
-		c.Add(record)
-		if c.Size() >= stretch {
-			if err := send(c.Take(false)); err != nil {
-				return err
-			}
-		}
+	var err error
+	if g.isDatabase(f, s.Role) {
+		err = parseDatabase(ctx, f, in, take)
+	} else {
+		err = takeAll(records, take)
+	}
+	if err != nil {
+		return g.unreadable(ctx, s, err)
 	}
 	return send(c.Take(true))
 }
@@ -392,7 +391,7 @@ func (g *Ingester) isDatabase(f format.Format, role string) bool {
 }
 
 // commitParsed gathers rows into transactions.
-func (g *Ingester) commitParsed(ctx context.Context, in <-chan *index.Parsed, total int64) error {
+func (g *Ingester) commitParsed(ctx context.Context, in <-chan *index.Parsed, total int64, report *Report) error {
 	var rows []*index.Parsed
 	size, words, done := 0, 0, int64(0)
 	flush := func() error {
@@ -409,6 +408,9 @@ func (g *Ingester) commitParsed(ctx context.Context, in <-chan *index.Parsed, to
 			continue
 		}
 		rows = append(rows, p)
+		if report != nil {
+			report.count(p)
+		}
 		size, words = size+p.Bytes+versionRows, words+p.Held
 		if size >= batchRows || words >= batchHeld {
 			failed = flush()

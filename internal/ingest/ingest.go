@@ -112,6 +112,12 @@ type Report struct {
 	Unreadable  int64       `json:"unparsable"` // lines or documents that no parser could read, in files read now
 }
 
+// count adds what a stretch of an original brings.
+func (r *Report) count(p *index.Parsed) {
+	r.Events += int64(len(p.Rows))
+	r.Unreadable += int64(len(p.Problems)) + p.Unsaid
+}
+
 // FileError is why a file was not taken, or not as a whole.
 type FileError struct {
 	Source string `json:"source"`
@@ -162,7 +168,7 @@ func (g *Ingester) run(ctx context.Context, roots []Root) (*Report, error) {
 	if g.DryRun {
 		return report, nil
 	}
-	if err := g.parseWanted(ctx); err != nil {
+	if err := g.parseWanted(ctx, report); err != nil {
 		return report, err
 	}
 	if err := g.unreadError(); err != nil {

@@ -163,7 +163,7 @@ func (st *stored) cut(last bool) error {
 	p.version.Size = st.offset
 	p.version.SHA256 = blob.Ref(st.h.Sum(nil))
 	p.version.Extents = st.extents
-	if st.c.format != nil {
+	if st.c.format != nil && !st.dense {
 		p.rows = st.collector.Take(last)
 		p.rows.Size, p.rows.SHA256 = st.offset, p.version.SHA256
 		st.resize(extent.Size, p.rows.Held)

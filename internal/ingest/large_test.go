@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/txarchive/txarchive/internal/blob/pack"
+	"github.com/txarchive/txarchive/internal/ingest"
 )
 
 // TestEqualLargeFiles: of files that have one content it is stored once, also when none of them is in the index before the
@@ -37,4 +38,43 @@ func TestEqualLargeFiles(t *testing.T) {
 		}
 		w.same("reindex", again.dump(), before)
 	}
+}
+
+// TestDense has a document, and a copy of a log, with more rows than a scan holds: they are parsed in stretches from their packs, and all of it
+// is told as if they were not.
+func TestDense(t *testing.T) {
+	t.Parallel()
+	const turns, lines = 6, 6
+	words := strings.Repeat("w ", 1<<21) // each takes two bytes here and four in its row
+	s, w := newTree(t), newWorld(t)
+	put := map[string]int{}
+	w.Progress = func(p ingest.Progress) {
+		if p.Stage == "parse" {
+			put[p.Path]++
+		}
+	}
+	thread := make([]string, turns)
+	for i := range thread {
+		thread[i] = ampTurn(2*i, words)
+	}
+	log := strings.Repeat("{x\n", 5)
+	for i := range lines {
+		log += awfLine(runA, 1+i, words)
+	}
+	s.write(ampFile(ampA), ampThread(ampA, "", thread...))
+	s.write(transcriptA, log)
+	if r := w.ingest("s", s.dir, "."); r.Events != 2*turns+lines || r.Unreadable != 5 {
+		t.Errorf("%d rows and %d lines that cannot be read, want %d and 5: %+v", r.Events, r.Unreadable, 2*turns+lines, r.Problems)
+	}
+	s.write("copy/"+transcriptA, log)
+	if r := w.ingest("s", s.dir, "."); r.Copies != 1 || len(r.Problems) > 0 {
+		t.Errorf("the copy: %+v", r)
+	}
+	if put[ampFile(ampA)] != 1 || put["copy/"+transcriptA] == 0 || put[transcriptA] > 0 {
+		t.Errorf("put off were %v, want the document and the copy", put)
+	}
+	if got := w.totals().Totals.Events; got != 2*turns+lines {
+		t.Errorf("%d events, want %d", got, 2*turns+lines)
+	}
+	w.madeAgain("dense")
 }

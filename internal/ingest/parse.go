@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,23 +15,23 @@ import (
 
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/disk"
-	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/dbcopy"
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// parseInto hands the records of one original to a collector. The error is the reader's; what is wrong with the
-// content is a problem among the records.
-func (g *Ingester) parseInto(ctx context.Context, c *index.Collector, f format.Format, in format.Input, database bool) error {
-	if database {
-		return g.parseDatabase(ctx, c, f, in)
-	}
-	for record, err := range f.Parse(in) {
+// taker takes one record after the other; its error ends the parse.
+type taker func(transcript.Record) error
+
+// takeAll hands records to a taker. The error is its own or the reader's; what is wrong with the content is a problem among the records.
+func takeAll(records iter.Seq2[transcript.Record, error], take taker) error {
+	for record, err := range records {
 		if err != nil {
 			return err
 		}
-		c.Add(record)
+		if err := take(record); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -113,7 +114,7 @@ func (e *databaseError) Unwrap() error { return e.error }
 
 // parseDatabase gives the parser the rows of a database as JSON lines. in.Reader has the database itself. What SQLite
 // cannot read is a problem of the original; the rows before it count.
-func (g *Ingester) parseDatabase(ctx context.Context, c *index.Collector, f format.Format, in format.Input) error {
+func parseDatabase(ctx context.Context, f format.Format, in format.Input, take taker) error {
 	e, ok := f.(format.Exporter)
 	if !ok {
 		return nil
@@ -127,19 +128,16 @@ func (g *Ingester) parseDatabase(ctx context.Context, c *index.Collector, f form
 	}()
 	in.Reader = pr
 	layer := rowsLayer + f.Name() + ":" + in.Role
-	for record, err := range f.Parse(in) {
-		if err != nil {
-			pr.Close()
-			return errors.Join(err, <-failed)
-		}
-		c.Add(inLayer(record, layer))
+	if err := takeAll(f.Parse(in), func(r transcript.Record) error { return take(inLayer(r, layer)) }); err != nil {
+		pr.CloseWithError(err)
+		<-failed
+		return err
 	}
 	_, drained := io.Copy(io.Discard, pr)
 	err := <-failed
 	var bad *databaseError
 	if errors.As(err, &bad) && ctx.Err() == nil {
-		c.Add(&transcript.Problem{Kind: "bad database", Reason: "SQLite cannot read it: " + reason(err), Origin: transcript.Origin{Inner: layer}})
-		return nil
+		return take(&transcript.Problem{Kind: "bad database", Reason: "SQLite cannot read it: " + reason(err), Origin: transcript.Origin{Inner: layer}})
 	}
 	return errors.Join(err, drained, ctx.Err())
 }

@@ -180,8 +180,7 @@ func (s *scan) committed(c *batch) {
 	for _, p := range c.pieces {
 		r.RawBytes += p.size
 		if p.rows != nil {
-			r.Events += int64(len(p.rows.Rows))
-			r.Unreadable += int64(len(p.rows.Problems)) + p.rows.Unsaid
+			r.count(p.rows)
 		}
 		if !p.last {
 			continue

@@ -16,6 +16,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest/dbcopy"
 	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
 )
 
 // youngAge is how old a file's time must be for its metadata to be trusted: a write within the clock's
@@ -198,6 +199,7 @@ type stored struct {
 	extentLen  int64             // of the next
 	extentHash hash.Hash
 	first      bool // no piece was sent yet
+	dense      bool // its rows, from here on, are too many
 	asked      bool // it was pruned and is to be archived again
 	forgotten  bool // it was pruned and must never be archived again
 }
@@ -320,7 +322,7 @@ func (w *worker) send(d delivery) error {
 	}
 }
 
-// parseWhole parses content that is stored in one piece. nil when no format claims it.
+// parseWhole parses content that is stored in one piece. nil when no format claims it, and when its rows are too many.
 func (st *stored) parseWhole(r io.Reader) (*index.Parsed, error) {
 	if st.c.format == nil {
 		return nil, nil
@@ -329,7 +331,7 @@ func (st *stored) parseWhole(r io.Reader) (*index.Parsed, error) {
 		return nil, fmt.Errorf("parse before hash")
 	}
 	st.collector.Reset(st.subject())
-	if err := st.parse(r); err != nil {
+	if err := st.parse(r); err != nil || st.dense {
 		return nil, err
 	}
 	return st.collector.Take(true), nil
@@ -343,7 +345,31 @@ func (st *stored) subject() index.Subject {
 	}
 }
 
-// parse hands the records of a content to the collector.
-func (st *stored) parse(r io.Reader) error {
-	return st.s.g.parseInto(st.ctx, st.collector, st.c.format, inputOf(&st.v, slashed(st.s.root.Dir), r), st.c.claim.Database)
+// mostRows is how much memory the rows of one piece may take, roughly. A document, or a copy of a long log, has more: all of them come
+// at once, since all of its bytes were read before. Such a piece is stored without rows, and parsed in stretches from its pack
+// when the scan is over.
+const mostRows = 2 * extentRows
+
+// errDense ends a parse that has given mostRows.
+var errDense = errors.New("more rows than are held at once")
+
+// parse hands the records of a content to the collector, and says in dense that there were too many.
+func (st *stored) parse(r io.Reader) (err error) {
+	in := inputOf(&st.v, slashed(st.s.root.Dir), r)
+	take := func(record transcript.Record) error {
+		if st.collector.Add(record); st.collector.Size() >= mostRows {
+			return errDense
+		}
+		return nil
+	}
+	if st.c.claim.Database {
+		err = parseDatabase(st.ctx, st.c.format, in, take)
+	} else {
+		err = takeAll(st.c.format.Parse(in), take)
+	}
+	if errors.Is(err, errDense) {
+		st.dense, err = true, nil
+		st.collector.Reset(index.Subject{}) // which lets go of them
+	}
+	return err
 }

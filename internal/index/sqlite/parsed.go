@@ -67,11 +67,15 @@ func (c *commit) parsed(p *index.Parsed) error {
 			return err
 		}
 	}
+	parser, until := int64(p.Parser), p.Until
+	if !p.Last { // should no more come, all of it is parsed again
+		parser, until = 0, 0
+	}
 	if row := c.waiting.versions.row(o.version); row != nil {
-		row[versionParser], row[versionParsed] = int64(p.Parser), p.Until
+		row[versionParser], row[versionParsed] = parser, until
 		return nil
 	}
-	return c.exec("UPDATE versions SET parser = ?, parsed = ? WHERE id = ?", p.Parser, p.Until, o.version)
+	return c.exec("UPDATE versions SET parser = ?, parsed = ? WHERE id = ?", parser, until, o.version)
 }
 
 // nothing is the content of an empty file.
@@ -407,8 +411,8 @@ func (c *commit) problems(o *owner) error {
 			return err
 		}
 	}
-	if len(o.Problems) == 0 && o.From == 0 { // else those of before are known by what the original has become
-		return nil
+	if len(o.Problems) == 0 && o.From == 0 && (o.First || !o.Last) {
+		return nil // else those of before are known by what the original has become
 	}
 	return c.identifyProblems(o)
 }

@@ -30,7 +30,10 @@ type take struct {
 	source, path                            string
 	transcript.Conversation
 
-	lossy      bool // some of its bytes are lost
+	lossy      bool  // some of its bytes are lost
+	parsed     bool  // to the end, by this program or another
+	reach      int64 // the last seq of all that have the same bytes, and whether others of these come before it: see steady
+	behind     bool
 	superseded bool // a newer version of its file holds the same conversation
 	was        struct {
 		conversation             sql.NullInt64
@@ -63,7 +66,7 @@ func (c *commit) loadTakes() (map[int64][]*take, error) {
 		return all, nil
 	}
 	err = c.each(`SELECT t.id, n.run, t.run_name, t.version, v.file, v.number, t.native_id, t.conversation, t.verdict, t.judged, t.indexed, t.copied_until,
-		t.shared, t.aside, t.ord, t.rank, t.seq_base, t.last_seq, t.rows, t.first_time, t.last_time, v.sha256, v.size, s.name, f.path, t.stated,
+		t.shared, t.aside, t.ord, t.rank, t.seq_base, t.last_seq, t.rows, t.first_time, t.last_time, v.sha256, v.size, v.parser <> 0, s.name, f.path, t.stated,
 		n.native_id, i.key, i.anchor, (SELECT name FROM names WHERE id = i.format)
 		FROM temp.unread_runs r CROSS JOIN runs i ON i.id = r.id CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
 		CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file
@@ -71,7 +74,7 @@ func (c *commit) loadTakes() (map[int64][]*take, error) {
 		t := &take{}
 		var stated []byte
 		if err := r.Scan(&t.id, &t.run, &t.runName, &t.version, &t.file, &t.number, &t.native, &t.conversation, &t.verdict, &t.judged, &t.indexed, &t.copiedUntil,
-			&t.shared, &t.aside, &t.order, &t.rank, &t.seqBase, &t.lastSeq, &t.rows, &t.first, &t.last, &t.sha, &t.size,
+			&t.shared, &t.aside, &t.order, &t.rank, &t.seqBase, &t.lastSeq, &t.rows, &t.first, &t.last, &t.sha, &t.size, &t.parsed,
 			&t.source, &t.path, &stated, &t.Run, &t.key.native, &t.key.anchor, &t.key.format); err != nil {
 			return err
 		}
@@ -146,6 +149,7 @@ func (c *commit) electRun(run int64, takes []*take) error {
 		groups[name] = append(groups[name], t)
 	}
 	for name, group := range groups {
+		steady(group)
 		slices.SortFunc(group, better)
 		id := func(extra ...string) string {
 			return index.PublicID("c", append([]string{"conversation", key.format, key.native, key.anchor, name}, extra...)...)
@@ -168,10 +172,34 @@ func (c *commit) electRun(run int64, takes []*take) error {
 	return nil
 }
 
+// steady keeps originals that are parsed in stretches from passing rows to each other while they are on their way: of those with the same
+// bytes, one that is not parsed to its end takes no rows of another, and keeps its own. When all are, the place decides.
+func steady(group []*take) {
+	for _, t := range group {
+		t.reach = t.lastSeq
+	}
+	if !slices.ContainsFunc(group, func(t *take) bool { return !t.parsed }) {
+		return
+	}
+	for _, t := range group {
+		whole, begun := false, false // there are rows of one that is, and of one that is not
+		for _, o := range group {
+			if o == t || o.sameBytes(t) {
+				t.reach = max(t.reach, o.lastSeq)
+				whole, begun = whole || o.indexed == 1 && o.parsed, begun || o.indexed == 1 && !o.parsed
+			}
+		}
+		t.behind = !t.parsed
+		if begun && !whole {
+			t.behind = t.indexed != 1
+		}
+	}
+}
+
 // better orders the transcripts of one conversation: the one that counts first.
 func better(a, b *take) int {
 	return cmp.Or(cmp.Compare(b.rank, a.rank), compareBool(a.superseded, b.superseded), cmp.Compare(a.judged, b.judged),
-		cmp.Compare(b.lastSeq, a.lastSeq), bytes.Compare(a.sha, b.sha),
+		cmp.Compare(b.reach, a.reach), bytes.Compare(a.sha, b.sha), compareBool(a.behind, b.behind),
 		cmp.Compare(a.source, b.source), cmp.Compare(a.path, b.path), cmp.Compare(b.number, a.number))
 }
 

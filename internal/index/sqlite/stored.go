@@ -135,11 +135,11 @@ func (c *commit) grow(id, chain int64, v *blob.Version) error {
 	if err != nil {
 		return err
 	}
-	// What grew must be parsed: parser 0 says so until its rows follow.
-	const moved = "mtime <> ?2 AND " + atFile
+	// What grew, or is another format's now, must be parsed: parser 0 says so until its rows follow.
+	const moved = "(mtime <> ?2 AND " + atFile + " OR format IS NOT ?5 OR role IS NOT ?6 OR root_dir <> ?7)"
 	if err := c.exec(`UPDATE versions AS v SET parser = CASE WHEN size < ?1 OR `+moved+` THEN 0 ELSE parser END, parsed = CASE WHEN `+moved+` THEN 0 ELSE parsed END,
-		grave = CASE WHEN size < ?1 THEN NULL ELSE grave END, size = ?1, mtime = ?2, sha256 = ?, mode = ?,
-		format = ?, role = ?, root_dir = ? WHERE id = ? AND size <= ?1`, v.Size, blob.Nano(v.ModTime), v.SHA256[:], v.Mode, format, role, v.Claim, id); err != nil {
+		grave = CASE WHEN size < ?1 THEN NULL ELSE grave END, size = ?1, mtime = ?2, sha256 = ?3, mode = ?4,
+		format = ?5, role = ?6, root_dir = ?7 WHERE id = ?8 AND size <= ?1`, v.Size, blob.Nano(v.ModTime), v.SHA256[:], v.Mode, format, role, v.Claim, id); err != nil {
 		return err
 	}
 	return c.exec("UPDATE chains SET size = ?, sha256 = ? WHERE id = ? AND size <= ?", v.Size, v.SHA256[:], chain, v.Size)
