@@ -256,7 +256,7 @@ func (w *forgetting) apply(ctx context.Context) error {
 		return err
 	}
 	// Rows that no original states any more, or old generations: an index that is made from the packs has none of it.
-	if _, _, err := rebuild(ctx, w.app, w.store); err != nil {
+	if _, _, _, err := rebuild(ctx, w.app, w.store); err != nil {
 		return err
 	}
 	w.rebuilt = true

@@ -34,7 +34,8 @@ func runReindex(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	n, damage, err := rebuild(ctx, a, store)
+	n, missing, damage, err := rebuild(ctx, a, store)
+	damage = errors.Join(damage, missing)
 	if err := errors.Join(err, store.Close()); err != nil {
 		return err
 	}
@@ -54,31 +55,30 @@ func runReindex(ctx context.Context, a *app) error {
 	return corrupt(damage.Error(), hintDamaged)
 }
 
-// rebuild fills the next generation of the index. damage is about packs, and originals in them, that could not be read or that only
-// the index before knows.
-func rebuild(ctx context.Context, a *app, store *archive.Archive) (n int, damage, err error) {
+// rebuild fills the next generation of the index. missing is about packs that only the index before knows, damage about packs, and
+// originals in them, that could not be read.
+func rebuild(ctx context.Context, a *app, store *archive.Archive) (n int, missing, damage, err error) {
 	db, publish, abort, err := store.NewIndex(ctx)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, nil, err
 	}
 	defer abort()
 	g := a.ingester(store)
 	g.Index = db
 	n, damage, err = refill(ctx, a, g)
 	if err != nil {
-		return n, nil, err
+		return n, nil, nil, err
 	}
 	if before := store.Index(); before != nil {
-		missing, err := missingFrom(ctx, before, db)
+		missing, err = missingFrom(ctx, before, db)
 		if err != nil && !errors.Is(err, blob.ErrCorrupt) && !errors.Is(err, index.ErrDamaged) { // it may be why there is to be another
-			return n, nil, err
+			return n, nil, nil, err
 		}
-		damage = errors.Join(damage, missing)
 	}
 	if err := db.Optimize(ctx); err != nil {
-		return n, nil, err
+		return n, nil, nil, err
 	}
-	return n, damage, publish()
+	return n, missing, damage, publish()
 }
 
 // errPackGone says that an index knew a pack that is not there. It is a blob.ErrCorrupt.

@@ -72,9 +72,9 @@ func (n *night) index(ctx context.Context, _ *nightly.State) (nightly.Result, er
 	if store, err = n.app.withoutIndex(ctx, archive.Write); err != nil {
 		return nightly.Result{}, err
 	}
-	packs, damage, err := rebuild(ctx, n.app, store)
+	packs, missing, damage, err := rebuild(ctx, n.app, store)
 	r := nightly.Result{Summary: "was damaged; made again from " + plural(packs, "pack", "packs"), Problems: []string{"the index was damaged and was made again"}}
-	if damage != nil {
+	if damage = errors.Join(damage, missing); damage != nil {
 		r.Problems = append(r.Problems, damage.Error())
 	}
 	return r, errors.Join(err, store.Close())

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/base64"
 	"flag"
 	"fmt"
@@ -378,6 +379,38 @@ func (b *broken) blinded(name string, now map[string][]byte) bool {
 		}
 	}
 	return false
+}
+
+// TestRepairByNamesAlone has a pack go of which a damaged index knows the name and nothing else: the rest is repaired, and what it held
+// is there again when it comes back.
+func TestRepairByNamesAlone(t *testing.T) {
+	dir := filled(t)
+	was := dumpViews(t, dir)
+	packs, err := filepath.Glob(filepath.Join(dir, "packs/*/*/*.gz"))
+	must(t, err)
+	away := filepath.Join(t.TempDir(), "away")
+	must(t, os.Rename(packs[0], away))
+	file := filepath.Join(dir, "index.db")
+	db, err := sql.Open("sqlite", "file:"+file+"?mode=ro")
+	must(t, err)
+	var page, size int
+	must(t, db.QueryRow("SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = 'versions'").Scan(&page, &size))
+	must(t, db.Close())
+	data, err := os.ReadFile(file)
+	must(t, err)
+	copy(data[(page-1)*size:page*size], bytes.Repeat([]byte{0xff}, size))
+	written(t, file, data)
+	report := decode[repairJSON](t, call(t, dir, "verify", "--repair", "--yes", "--json"))
+	if !report.OK || !report.Rebuilt || len(report.Wrecks) != 1 || !report.Wrecks[0].Missing || report.Wrecks[0].Told || !strings.Contains(packs[0], report.Wrecks[0].Pack) {
+		t.Errorf("%+v", report)
+	}
+	call(t, dir, "verify", "--deep")
+	call(t, dir, "reindex")
+	must(t, os.Rename(away, packs[0]))
+	call(t, dir, "gc")
+	if is := dumpViews(t, dir); !slices.Equal(is, was) {
+		t.Errorf("%s", firstDifference(is, was))
+	}
 }
 
 // TestIngestAfterLoss has content that was lost in part come again, in another file and in its own: it is stored whole, and

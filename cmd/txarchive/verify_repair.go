@@ -98,6 +98,9 @@ func (w *repairing) look(ctx context.Context) error {
 	if r.Index != nil && err != nil && ctx.Err() == nil { // it says nothing that can be believed
 		w.distrust(ctx, err)
 		r.Index = nil
+		if gone, err := store.Missing(ctx); err == nil { // at best it still names packs
+			r.Missing = append(r.Missing, gone...)
+		}
 		w.plan, err = r.Plan(ctx)
 	}
 	return err
@@ -191,7 +194,7 @@ func (w *repairing) apply(ctx context.Context) error {
 }
 
 func (w *repairing) rebuild(ctx context.Context) error {
-	_, damage, err := rebuild(ctx, w.app, w.store)
+	_, _, damage, err := rebuild(ctx, w.app, w.store) // packs that are missing are wrecks of the plan
 	w.rebuilt = err == nil
 	return errors.Join(err, damage)
 }

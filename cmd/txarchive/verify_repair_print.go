@@ -89,6 +89,9 @@ func (w *repairing) shown() error {
 		text := what + " pack " + line(x.Pack)
 		if !x.Told {
 			text += ": nothing tells what it held"
+			if x.Missing {
+				text += ", and it is taken in when it comes back"
+			}
 		}
 		fmt.Fprintln(a.out, text)
 	}

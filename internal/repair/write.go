@@ -36,7 +36,7 @@ func (w *writer) write(p *Plan, wrecks []*holding) error {
 	}
 	var replaces []string
 	for _, h := range wrecks {
-		if !h.replaced {
+		if !h.replaced && (h.told || !h.missing) { // else it may come back, or be in a backup
 			replaces = append(replaces, h.Name)
 		}
 	}

@@ -215,36 +215,24 @@ func (db *DB) states(ctx context.Context, query string, args ...any) iter.Seq2[i
 			if err == nil {
 				s.Extents, err = extents(ctx, conn, chain, s.Size)
 			}
-			if !yield(s, err) || err != nil {
+			if !yield(s, engine.Damage(err)) || err != nil {
 				return
 			}
 		}
 		if err := rows.Err(); err != nil {
-			yield(index.State{}, err)
+			yield(index.State{}, engine.Damage(err))
 		}
 	}
 }
 
 // Packs yields the names of the packs that are indexed.
 func (db *DB) Packs(ctx context.Context) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		rows, err := db.reading().QueryContext(ctx, "SELECT name FROM packs ORDER BY name")
-		if err != nil {
-			yield("", engine.Damage(err))
-			return
+	return engine.Stream(ctx, db.r, "SELECT name FROM packs ORDER BY name", nil, func(rows *sqlx.Rows) (name string, err error) {
+		if err = rows.Scan(&name); err == nil && !blob.ValidName(name) {
+			err = fmt.Errorf("%w: it names a pack that cannot be", index.ErrDamaged)
 		}
-		defer rows.Close()
-		for rows.Next() {
-			var name string
-			err := rows.Scan(&name)
-			if !yield(name, err) || err != nil {
-				return
-			}
-		}
-		if err := rows.Err(); err != nil {
-			yield("", err)
-		}
-	}
+		return name, err
+	})
 }
 
 // Facts yields the newest fact of every key of a kind, those that were taken back left out.

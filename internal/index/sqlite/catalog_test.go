@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,6 +70,22 @@ func TestStatesIn(t *testing.T) {
 		}
 		if what := fmt.Sprint(step[3]); strings.Contains(what, "TEMP B-TREE FOR ORDER BY") || strings.HasPrefix(what, "SCAN v") {
 			t.Error(what)
+		}
+	}
+}
+
+// TestPacksOfNoName: a name that no pack can have is damage, and not a pack that is missing.
+func TestPacksOfNoName(t *testing.T) {
+	db := newDB(t)
+	if err := db.Commit(t.Context(), workBatch(0, 1, false)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.w.Exec("UPDATE packs SET name = 'no/../name'"); err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range db.Packs(t.Context()) {
+		if !errors.Is(err, index.ErrDamaged) {
+			t.Errorf("%q: %v", name, err)
 		}
 	}
 }
