@@ -50,7 +50,7 @@ var (
 
 func (claudeCode) Name() string { return "claude-code" }
 
-func (claudeCode) Version() int { return 5 }
+func (claudeCode) Version() int { return 6 }
 
 func (claudeCode) Places() []format.Place {
 	place := format.Place{

@@ -20,11 +20,20 @@ type place struct {
 // titleFile is the name of the note in a session's directory that has the title which the user gave it.
 const titleFile = "custom-title.json"
 
+// setAside are the words in the name of an earlier transcript of a session that the program kept instead of overwriting it:
+// <session>.orphaned-<time>-<word>.jsonl and <session>.jsonl.superseded-<time>.
+var setAside = []string{".orphaned-", ".superseded-"}
+
 // placeOf reads <slug>/<session>.jsonl, <slug>/agent-<id>.jsonl (older versions) and
 // <slug>/<session>/subagents/[workflows/<id>/]agent-<id>.jsonl and <slug>/<session>/custom-title.json, whatever stands before.
 func placeOf(file string) place {
 	dir, name := path.Split(file)
 	p := place{stem: strings.TrimSuffix(strings.TrimSuffix(name, path.Ext(name)), ".meta")}
+	for _, mark := range setAside {
+		if id, _, ok := strings.Cut(name, mark); ok && format.IsUUID(strings.TrimSuffix(id, ".jsonl")) {
+			p.stem = strings.TrimSuffix(id, ".jsonl")
+		}
+	}
 	dirs := strings.Split(strings.TrimSuffix(dir, "/"), "/")
 	above := len(dirs) // of the session's own directory, or of the file
 	for i := len(dirs) - 1; i > 0 && !p.output; i-- {

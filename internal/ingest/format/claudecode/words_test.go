@@ -116,6 +116,8 @@ func TestDetect(t *testing.T) {
 		{"swarm/runs/r/build/llm/a-b-claude.jsonl", `{"timestamp":"t","phase":"work","type":"assistant","message":{"content":[]},"sessionId":"s"}`, "", ""},
 		{"stream.jsonl", `{"type":"assistant","message":{"content":[]},"session_id":"s","uuid":"u"}`, "", ""},
 		{"-a-b/" + id + ".jsonl.tmp", user, "", ""},
+		{"-a-b/" + id + ".jsonl.superseded-1790840000000", user, roleSession, "."},
+		{"-a-b/" + id + ".orphaned-1790840000000-ab12.jsonl", "", roleSession, "."},
 		{"-a-b/" + id + "/tool-results/1.txt", "words", format.Other, ""},
 		{"-a-b/" + id + "/tool-results/1.txt", user, format.Other, ""},
 		{"projects/shop/" + id + "/tool-results/deep/1.jsonl", user, format.Other, ""},
