@@ -37,7 +37,7 @@ var doors = map[string][]string{
 	"index/sqlite":        {"index", "index/sqlite/ask", "index/sqlite/where", "index/sqlite/schema", "index/sqlite/engine", "index/sqlite/fts5", "transcript", "term", "query", "price", "blob", "disk", "migrations"},
 	"index/sqlite/ask":    {"index", "index/sqlite/where", "index/sqlite/schema", "index/sqlite/engine", "index/sqlite/fts5", "transcript", "term", "query", "blob"},
 	"index/sqlite/where":  {"index", "index/sqlite/schema", "index/sqlite/fts5", "query", "term"},
-	"index/sqlite/schema": {"transcript"},
+	"index/sqlite/schema": {"index", "transcript"},
 	"index/sqlite/engine": {"index", "transcript"},
 	"index/sqlite/fts5":   {},
 	"index/indextest":     {"index", "blob", "query", "transcript", "price"},

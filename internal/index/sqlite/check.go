@@ -53,5 +53,10 @@ func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 			report(fmt.Sprintf("%d %s", n, c.problem))
 		}
 	}
+	for _, err := range db.TermsAny(ctx, nil, 0, 0) { // it reads all blocks of words, and yields none
+		if err != nil {
+			return fmt.Errorf("check index: %w", err)
+		}
+	}
 	return nil
 }

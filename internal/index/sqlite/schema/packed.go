@@ -2,11 +2,13 @@ package schema
 
 import (
 	"encoding/binary"
-	"errors"
+	"fmt"
+
+	"github.com/txarchive/txarchive/internal/index"
 )
 
-// ErrWords is what an Unpacker gives for bytes that no Packer has written.
-var ErrWords = errors.New("not a block of words")
+// errWords is what a walker gives for bytes that no Packer has written.
+var errWords = fmt.Errorf("%w: not a block of words", index.ErrDamaged)
 
 // nibble is what half a byte holds: a length that does not go into it goes on as a uvarint.
 const nibble = 15
@@ -139,7 +141,7 @@ func (w *walker) slow() bool {
 // err is what was wrong with the block.
 func (w *walker) err() error {
 	if w.broken {
-		return ErrWords
+		return errWords
 	}
 	return nil
 }
