@@ -79,6 +79,8 @@ func (o *restoreOptions) check(a *app) error {
 		return usage("where to?", "--to DIR, or --in-place")
 	case o.To != "" && o.inPlace:
 		return usage("--to and --in-place are two places", "leave out one")
+	case o.Version < 0:
+		return usage("versions count from 1", "--version 1 is the first")
 	case o.inPlace && o.AllVersions:
 		return usage("only one version of a file can stand in its place", "--to DIR takes all")
 	case o.inPlace && o.Damaged:

@@ -46,7 +46,7 @@ func newSQLCommand(a *app) *cobra.Command {
 	f.StringVar(&o.format, "format", "", "`FORMAT`: table (default), csv, json (an array), ndjson or markdown")
 	f.StringArrayVar(&o.params, "param", nil, "`NAME=TEXT` for :NAME in the statement, or NAME:=NUMBER; may be repeated")
 	f.IntVar(&o.limit, "limit", 0, "stop after `N` rows (exit code 7); 0 is no limit")
-	f.Var((*ageValue)(&o.timeout), "timeout", "stop after this `TIME` (exit code 7; default 5m)")
+	f.Var((*ageValue)(&o.timeout), "timeout", "stop after this `TIME` (exit code 7; default "+strings.TrimSuffix(index.ConsoleTime.String(), "0s")+")")
 	completing(cmd, map[string]cobra.CompletionFunc{"format": fixed(sheetFormats...)})
 	return cmd
 }

@@ -81,6 +81,9 @@ type Console interface {
 	Query(ctx context.Context, q Question, columns func([]string) error, row func([]any) error) error
 }
 
+// ConsoleTime is how long a statement may take where the question says nothing.
+const ConsoleTime = 5 * time.Minute
+
 // Question is a statement and its limits; 0 means the console's own.
 type Question struct {
 	SQL    string

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/url"
 	"sync"
-	"time"
 
 	driver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -21,9 +20,8 @@ var _ index.Console = (*DB)(nil)
 
 // The limits of the console.
 const (
-	consoleTime  = time.Minute // where the question says none
-	consoleValue = 16 << 20    // bytes of a string, blob or row
-	consoleSQL   = 1 << 20     // bytes of a statement
+	consoleValue = 16 << 20 // bytes of a string, blob or row
+	consoleSQL   = 1 << 20  // bytes of a statement
 )
 
 // consolePragmas: what must be sorted or kept on the side goes to temporary files, not to memory.
@@ -90,7 +88,7 @@ func (db *DB) Query(ctx context.Context, q index.Question, columns func([]string
 		}
 	}
 	if q.Time <= 0 {
-		q.Time = consoleTime
+		q.Time = index.ConsoleTime
 	}
 	c := &db.console
 	c.running.Lock()
