@@ -10,10 +10,11 @@ import (
 )
 
 func (a *app) printStatus(s *statusReport) {
-	if len(s.Sources) == 0 {
-		a.note("There are no sources yet. Next: txarchive ingest DIR, or txarchive source add DIR")
-	} else {
+	switch {
+	case len(s.Sources) > 0:
 		fmt.Fprintf(a.out, "%s\n\n", a.fitted(a.statusGrid(s)))
+	case s.Unindexed == 0: // else the first ingest is at work
+		a.note("There are no sources yet. Next: txarchive ingest DIR, or txarchive source add DIR")
 	}
 	fmt.Fprintln(a.out, a.wrapped("", a.storageLine(s), "  "))
 	a.printNights(s)
