@@ -1,6 +1,10 @@
 package format
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
 
 // TextOf is what Text of most formats does: the text of a piece that is a JSON value. what names the piece in an error.
 func TextOf(what string, raw []byte, text func(Value) string) (string, error) {
@@ -34,4 +38,15 @@ func appendText(dst []byte, depth int, key string, v Value, visit func([]byte, i
 		dst = AppendStrings(dst, v)
 	}
 	return dst
+}
+
+// LooseText is the text of a file that may be anything: all strings of a JSON object or array, else the file as it stands.
+func LooseText(b []byte) string {
+	b = TrimBOM(b)
+	if t := bytes.TrimSpace(b); len(t) > 0 && (t[0] == '{' || t[0] == '[') {
+		if v, err := ParseJSON(b); err == nil {
+			return AllStrings(v)
+		}
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD")
 }

@@ -1,6 +1,8 @@
 package claudecode
 
 import (
+	"errors"
+
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -70,6 +72,27 @@ func parseJournal(in format.Input, out *format.Sink) {
 			Time: stamp(o.Value.Get("timestamp")), Origin: o.Origin, Parts: []transcript.Part{{Text: textOf(o.Value)}},
 		})
 	}
+}
+
+// maxOutput is the largest output, in bytes, whose words are found.
+const maxOutput = 16 << 20
+
+// parseOutput reads what a tool gave back that was too long for the transcript, which has its beginning only.
+func parseOutput(in format.Input, out *format.Sink) {
+	raw, err := format.ReadAll(in.Reader, maxOutput)
+	if errors.Is(err, format.ErrTooLarge) {
+		return
+	}
+	if err != nil {
+		out.Fail(err)
+		return
+	}
+	id := placeOf(in.Path).session
+	out.Emit(&transcript.Run{ID: id, Named: true})
+	out.Emit(&transcript.Event{
+		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindToolResult, Role: "tool", Type: "tool-results",
+		Origin: transcript.Origin{Length: int64(len(raw))}, Parts: []transcript.Part{{Text: format.LooseText(raw)}},
+	})
 }
 
 // Resolve names sub-agents by the note beside their file, or else by the call that started them, and sessions by theirs.

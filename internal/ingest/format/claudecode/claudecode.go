@@ -1,5 +1,6 @@
 // Package claudecode reads the sessions that Claude Code keeps below its projects directory: session and sub-agent
-// transcripts, the notes beside sub-agents (agent-*.meta.json) and sessions (custom-title.json), and the journals of workflows.
+// transcripts, the notes beside sub-agents (agent-*.meta.json) and sessions (custom-title.json), the journals of workflows, and what tools
+// gave back that was too long for a transcript.
 //
 // Producer: Claude Code 1.0 to 2.1.29x; checked in November 2026 against published sample sessions and against what other
 // readers of these files found (ccusage, agentsview). There is no published description; docs/formats/claude-code.md
@@ -35,6 +36,7 @@ const (
 	roleJournal = "journal"
 	roleMeta    = "meta"
 	roleTitle   = "title"
+	roleOutput  = "output"
 )
 
 // New returns the format.
@@ -73,6 +75,8 @@ func (claudeCode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			parseMeta(in, out)
 		case roleTitle:
 			parseTitle(in, out)
+		case roleOutput:
+			parseOutput(in, out)
 		}
 	}
 }

@@ -29,3 +29,7 @@ func FuzzTitle(f *testing.F) {
 func FuzzMeta(f *testing.F) {
 	formattest.Fuzz(f, New(), roleMeta, "-home-ada-shop/0a000000-0000-4000-8000-00000000000a/subagents/agent-c0ffee1.meta.json")
 }
+
+func FuzzOutput(f *testing.F) {
+	formattest.Fuzz(f, New(), roleOutput, "-home-ada-shop/0a000000-0000-4000-8000-00000000000a/tool-results/t1.txt")
+}

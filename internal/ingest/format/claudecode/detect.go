@@ -14,7 +14,11 @@ func (claudeCode) Detect(h format.Head) format.Claim {
 	p := placeOf(h.Path)
 	switch {
 	case p.output:
-		return format.Claim{Strength: format.Certain, Role: format.Other}
+		c := format.Claim{Strength: format.Certain, Role: format.Other}
+		if format.IsUUID(p.session) && h.Size > 0 && h.Size <= maxOutput && format.IsText(h.Bytes) {
+			c.Role, c.Root = roleOutput, p.root(h.Top())
+		}
+		return c
 	case strings.HasSuffix(name, ".tmp"):
 		return format.Claim{}
 	case strings.HasSuffix(name, ".meta.json"):

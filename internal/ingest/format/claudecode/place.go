@@ -11,7 +11,7 @@ import (
 type place struct {
 	stem    string // of the name
 	slug    string // the project's directory, "" when none looks like one
-	session string // of sub-agents and titles: the directory that they lie in, "" in the old layout
+	session string // of sub-agents, titles and outputs: the directory that they lie in, "" in the old layout
 	above   string // the same of a directory that nothing else shows to be a session's
 	agent   string // of sub-agents: the id in their name
 	output  bool   // what a tool gave back, which may be anything, a transcript as well
@@ -37,7 +37,9 @@ func placeOf(file string) place {
 	dirs := strings.Split(strings.TrimSuffix(dir, "/"), "/")
 	above := len(dirs) // of the session's own directory, or of the file
 	for i := len(dirs) - 1; i > 0 && !p.output; i-- {
-		p.output = dirs[i] == "tool-results" && (format.IsUUID(dirs[i-1]) || i > 1 && isSlug(dirs[i-2]))
+		if p.output = dirs[i] == "tool-results" && (format.IsUUID(dirs[i-1]) || i > 1 && isSlug(dirs[i-2])); p.output {
+			p.session, above = dirs[i-1], i-1
+		}
 	}
 	if i := len(dirs) - 1; name == titleFile && (format.IsUUID(dirs[i]) || i > 0 && isSlug(dirs[i-1])) {
 		p.session, above = dirs[i], i

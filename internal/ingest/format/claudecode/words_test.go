@@ -118,14 +118,16 @@ func TestDetect(t *testing.T) {
 		{"-a-b/" + id + ".jsonl.tmp", user, "", ""},
 		{"-a-b/" + id + ".jsonl.superseded-1790840000000", user, roleSession, "."},
 		{"-a-b/" + id + ".orphaned-1790840000000-ab12.jsonl", "", roleSession, "."},
-		{"-a-b/" + id + "/tool-results/1.txt", "words", format.Other, ""},
-		{"-a-b/" + id + "/tool-results/1.txt", user, format.Other, ""},
-		{"projects/shop/" + id + "/tool-results/deep/1.jsonl", user, format.Other, ""},
+		{"-a-b/" + id + "/tool-results/1.txt", "words", roleOutput, "."},
+		{"-a-b/" + id + "/tool-results/1.txt", user, roleOutput, "."},
+		{"projects/shop/" + id + "/tool-results/deep/1.jsonl", user, roleOutput, ""},
+		{"-a-b/" + id + "/tool-results/1.pdf", "%PDF\x00", format.Other, ""},
+		{"-a-b/named/tool-results/1.txt", "words", format.Other, ""},
 		{"tests/tool-results/1.jsonl", user, roleSession, ""},
 		{"-a-b/memory/notes.json", "{}", "", ""},
 	} {
 		got := formattest.Detect(New(), c.path, []byte(c.content))
-		if got.Role != c.role || got.Root != c.root || (got.Strength > 0) != (c.role != "") || got.Log != (c.role != "" && c.role != roleMeta && c.role != roleTitle && c.role != format.Other) {
+		if got.Role != c.role || got.Root != c.root || (got.Strength > 0) != (c.role != "") || got.Log != (c.role != "" && c.role != roleMeta && c.role != roleOutput && c.role != roleTitle && c.role != format.Other) {
 			t.Errorf("%s: %+v, want %q %q", c.path, got, c.role, c.root)
 		}
 	}

@@ -1,7 +1,6 @@
 package leslie
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 
@@ -53,18 +52,6 @@ func row(run, kind string, when transcript.Time, at transcript.Origin, text stri
 	}
 }
 
-// looseText is what search finds in anything but a transcript: the strings of a JSON object or array, other text
-// as it stands.
-func looseText(b []byte) string {
-	b = format.TrimBOM(b)
-	if t := bytes.TrimSpace(b); len(t) > 0 && (t[0] == '{' || t[0] == '[') {
-		if v, err := format.ParseJSON(b); err == nil {
-			return format.AllStrings(v)
-		}
-	}
-	return strings.ToValidUTF8(string(b), "\uFFFD")
-}
-
 // document gives the JSON object that b is, or says why it is none. An empty document is a bad one.
 func document(b []byte) (format.Value, *transcript.Problem) {
 	v, err := format.ParseJSON(format.TrimBOM(b))
@@ -107,7 +94,7 @@ func scalars(v format.Value, keys ...string) transcript.Attributes {
 
 // unparsed keeps a document that does not parse as text, so that it is found.
 func unparsed(b []byte, s *format.Sink) {
-	text := looseText(b)
+	text := format.LooseText(b)
 	if strings.TrimSpace(text) == "" {
 		return
 	}
@@ -134,7 +121,7 @@ func parseObjectives(in format.Input, b []byte, s *format.Sink) {
 		if in.Role == roleObjectives {
 			run.Rank = 1
 		}
-		if !s.Emit(run) || !s.Emit(row(run.ID, "objective", run.Started, origin(b, o), looseText(o.Raw()))) {
+		if !s.Emit(run) || !s.Emit(row(run.ID, "objective", run.Started, origin(b, o), format.LooseText(o.Raw()))) {
 			return
 		}
 	}
@@ -143,7 +130,7 @@ func parseObjectives(in format.Input, b []byte, s *format.Sink) {
 // parseDocument yields what a thread wrote down (a plan, a design, a lesson) as one row. In a copied thread the
 // row says whose it was.
 func parseDocument(in format.Input, b []byte, s *format.Sink) {
-	text := looseText(b)
+	text := format.LooseText(b)
 	if strings.TrimSpace(text) == "" {
 		return
 	}

@@ -66,7 +66,7 @@ func (Format) Text(role string, raw []byte, _ int) (string, error) {
 		e := cutEntry(string(raw))
 		return e.text(e.content()), nil
 	}
-	return looseText(raw), nil
+	return format.LooseText(raw), nil
 }
 
 func parseWhole(in format.Input, s *format.Sink) {

@@ -40,7 +40,7 @@ func (w *worker) line(line format.Object) {
 		w.Emit(run)
 	}
 	kind, when := v.Get("event").Str(), v.Get("timestamp").Time()
-	event := row(run.ID, kind, when, line.Origin, looseText(v.Raw()))
+	event := row(run.ID, kind, when, line.Origin, format.LooseText(v.Raw()))
 	event.Kind = transcript.KindLifecycle
 	ended := workerOutcome(kind, v)
 	if ended == transcript.Failed {
@@ -143,13 +143,13 @@ func logLine(role, run string, line format.Line) transcript.Record {
 	if _, after, found := strings.Cut(string(line.Bytes), " time="); found {
 		when, _, _ = strings.Cut(after, " ")
 	}
-	return row(run, "log", format.Time(when), line.Origin, looseText(line.Bytes))
+	return row(run, "log", format.Time(when), line.Origin, format.LooseText(line.Bytes))
 }
 
 // sdkLine makes a row of a message that an agent SDK sent. What it says of tokens and cost is in the worker's
 // log as well, and counts there.
 func sdkLine(run string, line format.Line) *transcript.Event {
-	event := row(run, "sdk", transcript.Time{}, line.Origin, looseText(line.Bytes))
+	event := row(run, "sdk", transcript.Time{}, line.Origin, format.LooseText(line.Bytes))
 	v, err := format.ParseJSON(line.Bytes)
 	if err != nil {
 		return event

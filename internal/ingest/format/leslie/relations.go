@@ -73,7 +73,7 @@ func (r *relations) threads(all format.Value) {
 		}
 		run.Attributes = scalars(t, "objective", "session_id", "storage_path", "parent_id")
 		run.Attributes.Set("tags", format.AllStrings(t.Get("tags")))
-		if !r.Emit(run) || !r.Emit(row(run.ID, "thread", run.Started, origin(r.b, t), looseText(t.Raw()))) {
+		if !r.Emit(run) || !r.Emit(row(run.ID, "thread", run.Started, origin(r.b, t), format.LooseText(t.Raw()))) {
 			return
 		}
 		if parent := t.Get("parent_id").Str(); parent != "" {
@@ -115,7 +115,7 @@ func (r *relations) operations(all format.Value) {
 	for op := range all.Items() {
 		run := ownerOf(op)
 		kind, when := "operation "+op.Get("command").Str(), op.Get("timestamp").Time()
-		if !r.Emit(run) || !r.Emit(row(run.ID, kind, when, origin(r.b, op), looseText(op.Raw()))) {
+		if !r.Emit(run) || !r.Emit(row(run.ID, kind, when, origin(r.b, op), format.LooseText(op.Raw()))) {
 			return
 		}
 	}
