@@ -37,7 +37,7 @@ var (
 func (copilot) Name() string { return "copilot-cli" }
 
 // Version counts changes of what Parse yields.
-func (copilot) Version() int { return 5 }
+func (copilot) Version() int { return 6 }
 
 // The roles of the files.
 const (
