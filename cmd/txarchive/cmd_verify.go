@@ -24,7 +24,8 @@ func newVerifyCommand(a *app) *cobra.Command {
 		Use:   "verify",
 		Short: "Prove that every byte is still there",
 		Long: "Read every pack, check every byte of it against its hashes, and prove the index against the packs. What is damaged is\n" +
-			"named with the files and runs that it touches. Reading is all it does.\n\n" +
+			"named with the files and runs that it touches. It changes nothing: status tells of what it found, and the next ingest\n" +
+			"mends what is whole elsewhere.\n\n" +
 			"--deep also makes the index again from the packs, beside the present one, compares every row and every word of the two,\n" +
 			"and throws it away: it takes as long as reindex, and keeps other writers out meanwhile.\n\n" +
 			"--repair saves everything that is not itself damaged: it writes what is good in damaged packs into new ones, looks for\n" +

@@ -96,6 +96,7 @@ var exitTable = []struct {
 	{backup.ErrOther, exitRefused, "name another directory; --moved says that it is the same archive, at another place"},
 	{backup.ErrNoSnapshot, exitNotFound, "txarchive backup list DIR"},
 	{archive.ErrNotEmpty, exitRefused, "an archive needs a directory of its own: name one that is missing or empty"},
+	{archive.ErrInside, exitRefused, "name a directory outside of it"},
 	{archive.ErrTooNew, exitTooNew, "install a newer txarchive"},
 	{blob.ErrTooNew, exitTooNew, "install a newer txarchive"},
 	{index.ErrTooNew, exitTooNew, "install a newer txarchive, or make the index again with this one: txarchive reindex"},

@@ -61,16 +61,21 @@ func (a *app) mend(ctx context.Context, store *archive.Archive, damaged map[stri
 	if err != nil {
 		return err
 	}
-	if w.plan, err = r.Plan(ctx); err != nil {
-		return err
+	w.plan, err = r.Plan(ctx)
+	if ctx.Err() != nil {
+		return errors.Join(err, ctx.Err())
 	}
-	defer func() { err = errors.Join(err, w.plan.Close()) }()
-	if len(w.plan.Lost) > 0 || w.plan.LostFacts > 0 {
+	if err != nil || len(w.plan.Lost) > 0 || w.plan.LostFacts > 0 {
 		for _, name := range w.before.Hurt {
 			report.Problems = append(report.Problems, ingest.FileError{Stage: "mend", Reason: damaged[name], Err: blob.ErrCorrupt})
 		}
-		return nil
+		if err != nil { // what was ingested is in all the same
+			a.log.WarnContext(ctx, "damaged packs cannot be mended", "err", err)
+			return nil
+		}
+		return w.plan.Close()
 	}
+	defer func() { err = errors.Join(err, w.plan.Close()) }()
 	if err := w.apply(ctx); err != nil {
 		return err
 	}
@@ -89,14 +94,14 @@ func (a *app) stillDamaged(ctx context.Context, store *archive.Archive, damaged 
 			continue
 		}
 		err := store.VerifyPack(ctx, p.Name, func(archive.Finding) {})
-		switch {
-		case errors.Is(err, blob.ErrCorrupt) && ctx.Err() == nil:
-			names = append(names, p.Name)
-		case err != nil:
-			return nil, err
-		default:
-			a.remembers(ctx, store, func(s *nightly.State) { s.Found(p, a.now(), "") })
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
+		if err != nil {
+			names = append(names, p.Name)
+			continue
+		}
+		a.remembers(ctx, store, func(s *nightly.State) { s.Found(p, a.now(), "") })
 	}
 	return names, nil
 }

@@ -66,6 +66,9 @@ type Restored struct {
 	Lost    []blob.Loss // for damaged: in the order of their bytes
 }
 
+// ErrInside is a restore into the archive itself.
+var ErrInside = errors.New("it lies in the archive")
+
 // errChoice is a restore that does not say of what.
 var errChoice = errors.New("say what to restore: all, a source, a run or paths")
 
@@ -75,7 +78,7 @@ var errChoice = errors.New("say what to restore: all, a source, a run or paths")
 // disk stops all.
 //
 // Errors: index.ErrNotFound when nothing is meant, or nothing by one of the paths, blob.ErrCorrupt when bytes are damaged, fs.ErrExist when only
-// other files stood in the way.
+// other files stood in the way, ErrInside.
 func (a *Archive) Restore(ctx context.Context, o RestoreOptions, report func(Restored)) error {
 	if !o.All && o.Source == "" && len(o.Runs) == 0 && len(o.Paths) == 0 {
 		return errChoice

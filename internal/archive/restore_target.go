@@ -39,7 +39,7 @@ func (r *restorer) target(source string) (*target, error) {
 		return nil, err
 	}
 	if rel, err := filepath.Rel(r.archive.dir, dir); err == nil && filepath.IsLocal(rel) {
-		return nil, fmt.Errorf("%s lies in the archive", dir)
+		return nil, fmt.Errorf("%s: %w", dir, ErrInside)
 	}
 	t := &target{dir: dir}
 	r.targets[source] = t
