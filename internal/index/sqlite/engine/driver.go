@@ -56,10 +56,11 @@ func Damage(err error) error {
 }
 
 func meaning(err error) error {
-	if errors.Is(err, sql.ErrTxDone) {
-		return context.Canceled
-	}
 	switch Code(err) {
+	case 0:
+		if errors.Is(err, sql.ErrTxDone) {
+			return context.Canceled
+		}
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return index.ErrDamaged
 	case sqlite3.SQLITE_FULL:
