@@ -185,56 +185,6 @@ func (c *Collector) keep(rows []Row) []Row {
 	return slices.Clip(c.few[from:])
 }
 
-// Add takes one record. Records before the subject's From are indexed already; they only move the counters.
-func (c *Collector) Add(r transcript.Record) {
-	switch r := r.(type) {
-	case *transcript.Run:
-		c.run(r)
-	case *transcript.Conversation:
-		c.conversation(r)
-	case *transcript.Event:
-		c.event(r)
-	case *transcript.Usage:
-		if c.fresh(r.Origin) {
-			bound(r)
-			c.out.Usage = append(c.out.Usage, r)
-			c.out.Bytes += recordSize
-		}
-	case *transcript.Receipt:
-		if c.fresh(r.Origin) {
-			c.out.Receipts = append(c.out.Receipts, r)
-			c.out.Bytes += recordSize
-		}
-	case *transcript.Step:
-		c.out.Steps = append(c.out.Steps, r) // ends later than it begins: always told again
-		c.out.Bytes += recordSize
-	case *transcript.Link:
-		if c.fresh(r.Origin) {
-			c.out.Links = append(c.out.Links, r)
-			c.out.Bytes += recordSize
-		}
-	case *transcript.Hint:
-		if c.fresh(r.Origin) {
-			c.out.Hints = append(c.out.Hints, r)
-			c.out.Bytes += recordSize
-		}
-	case *transcript.Problem:
-		c.problem(r)
-	}
-}
-
-// fresh says whether a record is new, and remembers how far the parse has come.
-func (c *Collector) fresh(o transcript.Origin) bool {
-	if o.Inner != "" {
-		return true
-	}
-	if o.Offset < c.out.From {
-		return false
-	}
-	c.last, c.known = max(c.last, o.End()), false
-	return true
-}
-
 func (c *Collector) run(r *transcript.Run) {
 	c.forget()
 	have, again := c.memory.run(r.ID)
@@ -312,7 +262,7 @@ func (c *Collector) home(e *transcript.Event) *held {
 	return c.hold(conversationKey{run: e.Run, aside: true})
 }
 
-func (c *Collector) event(e *transcript.Event) {
+func (c *Collector) event(e *transcript.Event, look func() error) error {
 	v := c.home(e)
 	c.list(v)
 	v.LastSeq++
@@ -322,11 +272,17 @@ func (c *Collector) event(e *transcript.Event) {
 		c.near = e.Time.UnixMicro
 	}
 	if !c.fresh(e.Origin) {
-		return
+		return nil
 	}
 	id, scene, rest := attributes(e)
 	native := ParseNativeID(id)
 	for i := range n {
+		if i > 0 && i%someParts == 0 {
+			if err := look(); err != nil {
+				return err
+			}
+			c.list(v)
+		}
 		part := transcript.Part{}
 		if len(e.Parts) > 0 {
 			part = e.Parts[i]
@@ -346,6 +302,7 @@ func (c *Collector) event(e *transcript.Event) {
 	if c.near != 0 {
 		c.settle()
 	}
+	return nil
 }
 
 func (c *Collector) row(e *transcript.Event, v *held, part *transcript.Part, scene Scene) Row {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"testing"
@@ -103,5 +104,36 @@ func TestSizeIsOfAll(t *testing.T) {
 		if c.Size() < 100*recordSize {
 			t.Errorf("100 records %T are %d bytes", r, c.Size())
 		}
+	}
+}
+
+// TestStretchesOfParts takes an event of many parts in stretches: none holds more than a few thousand, and each row is what it would be in one.
+func TestStretchesOfParts(t *testing.T) {
+	const parts = 3*someParts + 1
+	c := NewCollector(new(Lexicon))
+	c.Reset(Subject{Format: "leslie", Size: 1000})
+	c.Add(&transcript.Run{ID: "a"})
+	c.Add(&transcript.Conversation{ID: "a", Run: "a"})
+	event := &transcript.Event{Conversation: "a", Kind: transcript.KindMessage, Origin: transcript.Origin{Length: 10}, Parts: make([]transcript.Part, parts)}
+	next := 0
+	take := func() error {
+		p := c.Take(false)
+		if len(p.Rows) > someParts {
+			t.Errorf("%d rows at a time", len(p.Rows))
+		}
+		for i := range p.Rows {
+			if r := &p.Rows[i]; r.Part != next || r.Parts != parts || r.Seq != 1 || p.Conversations[r.Conversation].ID != "a" {
+				t.Fatalf("part %d of %d at %d, in conversation %d: want part %d", r.Part, r.Parts, r.Seq, r.Conversation, next)
+			}
+			next++
+		}
+		return nil
+	}
+	if err := c.AddSome(event, take); err != nil || next != parts {
+		t.Errorf("%d of %d parts, %v", next, parts, err)
+	}
+	failed := errors.New("enough")
+	if err := c.AddSome(event, func() error { return failed }); err != failed {
+		t.Errorf("look's error became %v", err)
 	}
 }

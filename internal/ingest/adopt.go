@@ -233,11 +233,17 @@ func (g *Ingester) parseAll(ctx context.Context, wanted []index.Unparsed, report
 	states, parsed := make(chan index.State), make(chan *index.Parsed, 1) // no more: a stretch of a large original is many megabytes
 	var readers, writer sync.WaitGroup
 	var lexicon index.Lexicon
+	whole := newWholes() // which of them are, nobody says here
 	for range workers() {
 		readers.Go(func() {
 			c := index.NewCollector(&lexicon)
 			for s := range states {
-				if err := g.parseStored(ctx, c, s, losses.Of(&s.Version), sources[s.Source], parsed); err != nil {
+				release, err := whole.hold(ctx, s.Size)
+				if err == nil {
+					err = g.parseStored(ctx, c, s, losses.Of(&s.Version), sources[s.Source], parsed)
+					release()
+				}
+				if err != nil {
 					cancel(err)
 				}
 			}
@@ -320,12 +326,13 @@ func (g *Ingester) parseStored(ctx context.Context, c *index.Collector, s index.
 		}
 		return send(c.Take(true))
 	}
-	take := func(record transcript.Record) error {
-		if c.Add(record); c.Size() < stretch {
+	look := func() error {
+		if c.Size() < stretch {
 			return nil
 		}
 		return send(c.Take(false))
 	}
+	take := func(record transcript.Record) error { return c.AddSome(record, look) }
 	var err error
 	if g.isDatabase(f, s.Role) {
 		err = parseDatabase(ctx, f, in, take)

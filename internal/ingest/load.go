@@ -10,6 +10,23 @@ import (
 // half of it is sealed at once, and one that has less after a while, so whoever waits for room gets it.
 const loadBytes = 2 * batchHeld
 
+// wholeBytes is how much of originals that are read as a whole may be in memory at a time. A larger one is read while there is no other.
+const wholeBytes = 64 << 20
+
+// wholes are the originals that are being read as a whole.
+type wholes struct{ room *semaphore.Weighted }
+
+func newWholes() wholes { return wholes{semaphore.NewWeighted(wholeBytes)} }
+
+// hold waits until there is room for an original of so many bytes, and returns what makes room again. Small ones do not count.
+func (w wholes) hold(ctx context.Context, size int64) (release func(), err error) {
+	if size < wholeBytes/16 {
+		return func() {}, nil
+	}
+	n := min(size, wholeBytes)
+	return func() { w.room.Release(n) }, w.room.Acquire(ctx, n)
+}
+
 // load is the rows that are on their way.
 type load struct{ room *semaphore.Weighted }
 

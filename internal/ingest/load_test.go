@@ -8,10 +8,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"time"
 
+	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/blob/pack"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
 // TestLoad has several readers send rows, and a writer take them in: never more is on its way than may be, but for what is more by itself,
@@ -79,5 +82,32 @@ func TestDenseExtents(t *testing.T) {
 		if st.resize(c.size, c.rows); st.extentLen != c.want {
 			t.Errorf("after %d bytes with %d of rows: %d, want %d", c.size, c.rows, st.extentLen, c.want)
 		}
+	}
+}
+
+// TestWholes wants a large original to be read while there is no other, small ones at any time, and one that is too large not at all.
+func TestWholes(t *testing.T) {
+	w := newWholes()
+	release, err := w.hold(t.Context(), 10*wholeBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.hold(t.Context(), wholeBytes/16-1); err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := w.hold(ctx, wholeBytes/16); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a second one was let in: %v", err)
+	}
+	release()
+	for range 16 {
+		if _, err := w.hold(t.Context(), wholeBytes/16); err != nil {
+			t.Error(err)
+		}
+	}
+	in := inputOf(&blob.Version{Size: format.DocumentLimit + 1}, "", iotest.ErrReader(errors.New("it was begun")))
+	if _, err := format.ReadAll(in.Reader, format.DocumentLimit); !errors.Is(err, format.ErrTooLarge) {
+		t.Errorf("too large: %v", err)
 	}
 }

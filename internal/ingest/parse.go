@@ -38,11 +38,28 @@ func takeAll(records iter.Seq2[transcript.Record, error], take taker) error {
 
 // inputOf is a version for its parser, dir the root of its source.
 func inputOf(v *blob.Version, dir string, r io.Reader) format.Input {
+	if _, ok := r.(interface{ Len() int }); !ok {
+		r = &sized{r, v.Size}
+	}
 	in := format.Input{Path: path.Join(dir, v.Path), Dir: dir, Role: v.Role, Size: v.Size, Reader: r}
 	if v.Claim != "" {
 		in.Root = path.Join(dir, v.Claim)
 	}
 	return in
+}
+
+// sized says how much there is to read: whoever reads all of it makes room for that at once, and what is too large is not begun.
+type sized struct {
+	r    io.Reader
+	left int64
+}
+
+func (s *sized) Len() int { return int(max(s.left, 0)) }
+
+func (s *sized) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	s.left -= int64(n)
+	return n, err
 }
 
 // rowsLayer is the name of the layer that the rows of a database make: "rows:<format>:<role>".

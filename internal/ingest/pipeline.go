@@ -36,7 +36,7 @@ type keeper struct {
 func (s *scan) store(ctx context.Context, work *queue, facts []blob.Fact) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s.load = newLoad()
+	s.load, s.wholes = newLoad(), newWholes()
 	s.keeper = &keeper{stats: map[uint64]index.Stat{}, distrust: map[string]bool{}, sizes: map[int64]bool{}, content: map[blob.Ref]bool{}}
 	if s.empty {
 		s.keeper.met = make([]uint64, metContents/64)

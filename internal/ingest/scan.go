@@ -31,6 +31,7 @@ type scan struct {
 	ignored []ignored   // files that belong to nothing known
 	keeper  *keeper
 	load    load
+	wholes  wholes
 	first   bool // the index has no version of a file of this source
 	empty   bool // nor of any other
 	graves  tombstones

@@ -355,13 +355,21 @@ var errDense = errors.New("more rows than are held at once")
 
 // parse hands the records of a content to the collector, and says in dense that there were too many.
 func (st *stored) parse(r io.Reader) (err error) {
+	if !st.c.claim.Log && !st.c.claim.Database {
+		release, err := st.s.wholes.hold(st.ctx, st.v.Size)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
 	in := inputOf(&st.v, slashed(st.s.root.Dir), r)
-	take := func(record transcript.Record) error {
-		if st.collector.Add(record); st.collector.Size() >= mostRows {
+	look := func() error {
+		if st.collector.Size() >= mostRows {
 			return errDense
 		}
 		return nil
 	}
+	take := func(record transcript.Record) error { return st.collector.AddSome(record, look) }
 	if st.c.claim.Database {
 		err = parseDatabase(st.ctx, st.c.format, in, take)
 	} else {

@@ -12,8 +12,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// DocumentLimit is the largest document, in bytes, that a parser should read whole.
-const DocumentLimit = 256 << 20
+// DocumentLimit is the largest document, in bytes, that a parser should read whole: with what is noted of it, and what it says, it takes
+// three times that.
+const DocumentLimit = 128 << 20
 
 // What a compressed original may grow to: freely up to freeOutput, then up to maxRatio times what was read, and
 // never beyond maxOutput. Real transcripts stay under a ratio of 100.

@@ -37,9 +37,14 @@ func open(column string) string {
 		'$.summarizationEncryptionKey', '$.conversationEncryptionKey', '$.encryptionKey') END`
 }
 
-// heads is the list of messages that a composer has, as rows of json_each named h.
-const heads = `(SELECT CASE WHEN json_valid(CAST(value AS TEXT)) THEN CAST(value AS TEXT) ELSE '{}' END AS v
-	FROM cursorDiskKV WHERE key = 'composerData:' || ?1) c, json_each(c.v, '$.fullConversationHeadersOnly') h`
+// Of a composer: its JSON, when it was created, and the list of its messages, as rows of json_each named h. When it was created is a query of its own: SQLite
+// asks it once, and would go through the JSON again for each message.
+const (
+	composer = `(SELECT CASE WHEN json_valid(CAST(value AS TEXT)) THEN CAST(value AS TEXT) ELSE '{}' END AS v
+		FROM cursorDiskKV WHERE key = 'composerData:' || ?1) c`
+	created = `(SELECT json_extract(c.v, '$.createdAt') FROM ` + composer + `)`
+	heads   = composer + `, json_each(c.v, '$.fullConversationHeadersOnly') h`
+)
 
 func stateSplits() []format.Split {
 	return []format.Split{{
@@ -66,7 +71,7 @@ func stateSplits() []format.Split {
 		LEFT JOIN cursorDiskKV d ON d.key = 'composerData:' || b.c WHERE b.c <> '' GROUP BY b.c`,
 		Rows: []format.Query{{
 			Name: tableBubble, SQL: `SELECT ?1 AS composer, json_extract(h.value, '$.bubbleId') AS bubble, json_extract(h.value, '$.type') AS type,
-			json_extract(h.value, '$.createdAt') AS created, json_extract(c.v, '$.createdAt') AS started, CAST(d.value AS TEXT) AS value
+			json_extract(h.value, '$.createdAt') AS created, ` + created + ` AS started, CAST(d.value AS TEXT) AS value
 			FROM ` + heads + ` JOIN cursorDiskKV d ON d.key = 'bubbleId:' || ?1 || ':' || json_extract(h.value, '$.bubbleId')
 			WHERE h.type = 'object' AND d.value NOT NULL ORDER BY h.key`, JSON: []string{"value"},
 		}, {
