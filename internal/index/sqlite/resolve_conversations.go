@@ -181,16 +181,33 @@ func steady(group []*take) {
 	if !slices.ContainsFunc(group, func(t *take) bool { return !t.parsed }) {
 		return
 	}
-	for _, t := range group {
-		whole, begun := false, false // there are rows of one that is, and of one that is not
-		for _, o := range group {
-			if o == t || o.sameBytes(t) {
-				t.reach = max(t.reach, o.lastSeq)
-				whole, begun = whole || o.indexed == 1 && o.parsed, begun || o.indexed == 1 && !o.parsed
-			}
+	type bytesOf struct {
+		sha   string
+		alone *take // some of its bytes are lost: it is like no other
+	}
+	type copies struct {
+		reach        int64
+		whole, begun bool // there are rows of one that is parsed to its end, and of one that is not
+	}
+	all := map[bytesOf]copies{}
+	of := func(t *take) bytesOf {
+		if t.lossy {
+			return bytesOf{alone: t}
 		}
-		t.behind = !t.parsed
-		if begun && !whole {
+		return bytesOf{sha: string(t.sha)}
+	}
+	for _, t := range group {
+		x, met := all[of(t)]
+		if !met {
+			x.reach = t.lastSeq
+		}
+		has := t.indexed == 1
+		all[of(t)] = copies{max(x.reach, t.lastSeq), x.whole || has && t.parsed, x.begun || has && !t.parsed}
+	}
+	for _, t := range group {
+		x := all[of(t)]
+		t.reach, t.behind = x.reach, !t.parsed
+		if x.begun && !x.whole {
 			t.behind = t.indexed != 1
 		}
 	}
