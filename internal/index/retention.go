@@ -95,7 +95,8 @@ type Freed struct {
 }
 
 // EstateVersion is a version and the runs, by number and sorted, that hold it: those of which it says something, else those that it only
-// names. One that nobody holds is an original that no format reads.
+// names. One that nobody holds is an original that no format reads. One that stays goes with none of them, for it has rows of other runs that
+// do not count, such as prompts of sessions of which nothing else is left.
 type EstateVersion struct {
 	ID           int64 // private
 	Source, Path string
@@ -103,6 +104,7 @@ type EstateVersion struct {
 	SHA256       blob.Ref
 	Size         int64
 	Buried       bool // only a ledger is left of it
+	Stays        bool
 	Holders      []int32
 }
 

@@ -40,7 +40,7 @@ func (s *stand) versions(runs []planned, to *List[PlannedVersion]) ([]held, erro
 			return nil, err
 		}
 		holders := v.Holders
-		if len(holders) == 0 && !v.Buried {
+		if len(holders) == 0 && !v.Buried && !v.Stays {
 			holders = h.around(v)
 		}
 		x, run := h.planned(v, holders)
@@ -62,7 +62,7 @@ func (s *stand) versions(runs []planned, to *List[PlannedVersion]) ([]held, erro
 
 // planned is a version with the runs of a plan that have to do with it, nil when none has, and the place of the first.
 func (h *holding) planned(v *index.EstateVersion, holders []int32) (x *PlannedVersion, run int32) {
-	goes := true
+	goes := !v.Stays
 	for _, number := range holders {
 		at := h.place[number] - 1
 		goes = goes && at >= 0 && h.runs[at].ends
@@ -91,7 +91,7 @@ func (h *holding) ends(number int32) bool {
 // directory is one in which a run that ends holds originals.
 type directory struct {
 	runs  []int32 // numbers
-	stays bool    // another run holds some, too
+	stays bool    // one that stays stands in it, too
 }
 
 // beside looks for directories where only runs that end hold originals, if there are originals of no run.
@@ -132,7 +132,10 @@ func (s *stand) beside(h *holding) error {
 			return err
 		}
 		for _, number := range v.Holders {
-			h.in(v, number)
+			h.in(v, number, h.ends(number) && !v.Stays)
+		}
+		if v.Stays && len(v.Holders) == 0 {
+			h.in(v, 0, false)
 		}
 	}
 	for _, d := range h.dirs {
@@ -142,11 +145,10 @@ func (s *stand) beside(h *holding) error {
 	return nil
 }
 
-// in tells the directories above an original of a run that holds it.
-func (h *holding) in(v *index.EstateVersion, number int32) {
-	ends := h.ends(number)
+// in tells the directories above an original of a run that holds it, and whether it goes as far as that run is concerned.
+func (h *holding) in(v *index.EstateVersion, number int32, goes bool) {
 	above(v.Source, v.Path, func(dir string) bool {
-		if d := h.dirs[dir]; d != nil && !ends {
+		if d := h.dirs[dir]; d != nil && !goes {
 			d.stays, d.runs = true, nil
 		} else if d != nil && !d.stays {
 			d.runs = append(d.runs, number)

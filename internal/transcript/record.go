@@ -15,7 +15,7 @@ type Run struct {
 	Anchor string `json:",omitzero"`
 	// Anchored says that Anchor alone is the identity of a Local run: the ID may change (a renamed context).
 	Anchored bool `json:",omitzero"`
-	// Rank weighs this evidence against other originals' (0 lowest).
+	// Rank weighs this evidence against other originals': of each field the highest that states it is taken.
 	Rank int `json:",omitzero"`
 
 	// Group is what runs are grouped by: a thread, a workflow, a project family. A run that is only Named and called as its Group tells what

@@ -26,9 +26,10 @@ type estate struct {
 	kin     []int32 // by number, another run of the family or the same
 	names   []int32 // by row of run_names, the number of the run or -1
 	holders holders
-	chains  []int64  // by row of versions
-	buried  []bool   // by row of versions
-	sources []string // sorted
+	chains  []int64        // by row of versions
+	buried  []bool         // by row of versions
+	stays   map[int64]bool // versions, by row
+	sources []string       // sorted
 	formats map[int64]string
 }
 
@@ -49,7 +50,7 @@ func (db *DB) Estate(ctx context.Context, costs bool) (index.Estate, error) {
 		return nil, fmt.Errorf("read runs: %w", engine.Damage(err))
 	}
 	e := &estate{snapshot: snapshot{ctx, tx}}
-	steps := []func() error{e.numberRuns, e.readNames, e.readSources, e.readVersions, e.readClaims, e.readTranscripts, e.readOthers, e.readStored,
+	steps := []func() error{e.numberRuns, e.readNames, e.readSources, e.readVersions, e.readClaims, e.readTranscripts, e.readOthers, e.readStays, e.readStored,
 		e.readParents, e.readThinned}
 	if costs {
 		steps = append(steps, e.readCosts)
@@ -235,6 +236,21 @@ func (e *estate) readOthers() error {
 	}
 	e.holders.settle()
 	return nil
+}
+
+// readStays finds the versions that only tell of runs which others are about, as a history of prompts does, and that have rows of one of
+// which there is nothing else.
+func (e *estate) readStays() error {
+	const telling = "NOT coalesce(o.stated ->> '$.Named', 0)"
+	e.stays = map[int64]bool{}
+	return e.walk(`WITH v AS (SELECT DISTINCT t.version FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
+			WHERE r.counted = 0 AND r.pruned = 0 AND t.indexed = 1 AND t.rows > 0)
+		SELECT version FROM v WHERE (SELECT count(*) > 1 AND sum(`+telling+`) = 0 FROM run_claims o WHERE o.version = v.version)`, func(r *sqlx.Rows) error {
+		var version int64
+		err := r.Scan(&version)
+		e.stays[version] = true
+		return err
+	})
 }
 
 // readStored shares packs out by raw size: exact enough to compare runs; what a plan frees is counted by members.

@@ -151,7 +151,7 @@ func (e *estate) versions(query string) iter.Seq2[*index.EstateVersion, error] {
 				return err
 			}
 			copy(v.SHA256[:], sum)
-			v.Holders = e.holders.of(v.ID)
+			v.Holders, v.Stays = e.holders.of(v.ID), e.stays[v.ID]
 			if !yield(&v, nil) {
 				return engine.ErrStop
 			}

@@ -74,12 +74,13 @@ func parseJournal(in format.Input, out *format.Sink) {
 	}
 }
 
-// maxOutput is the largest output, in bytes, whose words are found.
-const maxOutput = 16 << 20
+// maxAside is the largest text beside the transcripts, in bytes, whose words are found.
+const maxAside = 16 << 20
 
-// parseOutput reads what a tool gave back that was too long for the transcript, which has its beginning only.
-func parseOutput(in format.Input, out *format.Sink) {
-	raw, err := format.ReadAll(in.Reader, maxOutput)
+// parseText reads a file that is one text: what a tool gave back that was too long for the transcript, which has its beginning only,
+// or what was pasted into a prompt.
+func parseText(in format.Input, out *format.Sink, e transcript.Event) {
+	raw, err := format.ReadAll(in.Reader, maxAside)
 	if errors.Is(err, format.ErrTooLarge) {
 		return
 	}
@@ -87,12 +88,10 @@ func parseOutput(in format.Input, out *format.Sink) {
 		out.Fail(err)
 		return
 	}
-	id := placeOf(in.Path).session
-	out.Emit(&transcript.Run{ID: id, Named: true})
-	out.Emit(&transcript.Event{
-		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindToolResult, Role: "tool", Type: "tool-results",
-		Origin: transcript.Origin{Length: int64(len(raw))}, Parts: []transcript.Part{{Text: format.LooseText(raw)}},
-	})
+	out.Emit(&transcript.Run{ID: e.Run, Named: true})
+	e.Verdict, e.Origin = transcript.Uncounted, transcript.Origin{Length: int64(len(raw))}
+	e.Parts = []transcript.Part{{Text: format.LooseText(raw)}}
+	out.Emit(&e)
 }
 
 // Resolve names sub-agents by the note beside their file, or else by the call that started them, and sessions by theirs.

@@ -1,6 +1,6 @@
 // Package claudecode reads the sessions that Claude Code keeps below its projects directory: session and sub-agent
 // transcripts, the notes beside sub-agents (agent-*.meta.json) and sessions (custom-title.json), the journals of workflows, and what tools
-// gave back that was too long for a transcript.
+// gave back that was too long for a transcript; and beside that directory all prompts (history.jsonl) and what was pasted into them.
 //
 // Producer: Claude Code 1.0 to 2.1.29x; checked in November 2026 against published sample sessions and against what other
 // readers of these files found (ccusage, agentsview). There is no published description; docs/formats/claude-code.md
@@ -24,6 +24,7 @@ package claudecode
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -37,6 +38,8 @@ const (
 	roleMeta    = "meta"
 	roleTitle   = "title"
 	roleOutput  = "output"
+	roleHistory = "history"
+	rolePaste   = "paste"
 )
 
 // New returns the format.
@@ -55,11 +58,12 @@ func (claudeCode) Name() string { return "claude-code" }
 func (claudeCode) Version() int { return 6 }
 
 func (claudeCode) Places() []format.Place {
-	place := format.Place{
-		Name: "claude-code", Deletes: "transcripts older than cleanupPeriodDays (30 days unless set) are deleted at start-up",
-		List: true,
+	at := func(below, deletes string) []format.Place {
+		place := format.Place{Name: "claude-code", Deletes: deletes, List: true}
+		return place.At("~/.claude/"+below, "~/.config/claude/"+below, "$XDG_CONFIG_HOME/claude/"+below, "$CLAUDE_CONFIG_DIR/"+below)
 	}
-	return place.At("~/.claude/projects", "~/.config/claude/projects", "$XDG_CONFIG_HOME/claude/projects", "$CLAUDE_CONFIG_DIR/projects")
+	const aged = " older than cleanupPeriodDays (30 days unless set) are deleted at start-up"
+	return slices.Concat(at("projects", "transcripts"+aged), at(pasteDir, "pasted texts"+aged), at(historyFile, ""))
 }
 
 // Parse reads one original; see the package comment for what becomes of it.
@@ -76,7 +80,11 @@ func (claudeCode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		case roleTitle:
 			parseTitle(in, out)
 		case roleOutput:
-			parseOutput(in, out)
+			parseText(in, out, transcript.Event{Run: placeOf(in.Path).session, Kind: transcript.KindToolResult, Role: "tool", Type: "tool-results"})
+		case roleHistory:
+			parseHistory(in, out)
+		case rolePaste:
+			parseText(in, out, transcript.Event{Run: pasteDir, Kind: transcript.KindMessage, Role: "user", Type: rolePaste})
 		}
 	}
 }

@@ -33,3 +33,9 @@ func FuzzMeta(f *testing.F) {
 func FuzzOutput(f *testing.F) {
 	formattest.Fuzz(f, New(), roleOutput, "-home-ada-shop/0a000000-0000-4000-8000-00000000000a/tool-results/t1.txt")
 }
+
+func FuzzHistory(f *testing.F) { formattest.Fuzz(f, New(), roleHistory, ".claude/history.jsonl") }
+
+func FuzzPaste(f *testing.F) {
+	formattest.Fuzz(f, New(), rolePaste, ".claude/paste-cache/0123456789abcdef.txt")
+}

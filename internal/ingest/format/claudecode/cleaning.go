@@ -12,10 +12,10 @@ var _ format.Cleaner = claudeCode{}
 func (claudeCode) Cleanings() []format.Cleaning {
 	return []format.Cleaning{{
 		Unit: func(file, _ string) (group, unit string) {
-			if path.Ext(file) != ".jsonl" {
-				return "", ""
+			if name := path.Base(file); path.Ext(name) == ".jsonl" && name != historyFile || pasteName.MatchString(name) {
+				return "", file
 			}
-			return "", file
+			return "", ""
 		},
 		Days: 30, Setting: &format.Setting{Name: "settings.json", Key: "cleanupPeriodDays"},
 	}}

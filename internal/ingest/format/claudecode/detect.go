@@ -15,12 +15,16 @@ func (claudeCode) Detect(h format.Head) format.Claim {
 	switch {
 	case p.output:
 		c := format.Claim{Strength: format.Certain, Role: format.Other}
-		if format.IsUUID(p.session) && h.Size > 0 && h.Size <= maxOutput && format.IsText(h.Bytes) {
+		if format.IsUUID(p.session) && h.Size > 0 && h.Size <= maxAside && format.IsText(h.Bytes) {
 			c.Role, c.Root = roleOutput, p.root(h.Top())
 		}
 		return c
 	case strings.HasSuffix(name, ".tmp"):
 		return format.Claim{}
+	case isHistory(h):
+		return format.Claim{Strength: format.Likely, Role: roleHistory, Log: true}
+	case isPaste(h):
+		return format.Claim{Strength: format.Likely, Role: rolePaste}
 	case strings.HasSuffix(name, ".meta.json"):
 		if p.agent == "" || p.session == "" {
 			return format.Claim{}

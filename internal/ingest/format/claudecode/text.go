@@ -10,8 +10,11 @@ import (
 // Text decodes a part from its own bytes. The text of a value does not depend on what stands around it, so blocks,
 // lines, notes and the copies of results in toolUseResult are all read the same way.
 func (claudeCode) Text(role string, raw []byte, _ int) (string, error) {
-	if role == roleOutput {
+	switch role {
+	case roleOutput, rolePaste:
 		return format.LooseText(raw), nil
+	case roleHistory:
+		return format.TextOf(role, raw, historyText)
 	}
 	v, err := format.ParseJSON(format.TrimBOM(raw))
 	if err != nil {

@@ -89,6 +89,7 @@ func TestExtra(t *testing.T) {
 func TestDetect(t *testing.T) {
 	const id = "0a000000-0000-4000-8000-00000000000a"
 	const user = `{"parentUuid":null,"isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":"x"},"uuid":"u"}` + "\n"
+	const prompt = `{"display":"x","pastedContents":{},"timestamp":1,"project":"/a","sessionId":"s"}` + "\n"
 	long := `{"parentUuid":null,"isSidechain":false,"sessionId":"s","message":{"content":[{"type":"text","text":"` + string(bytes.Repeat([]byte("word "), 4000)) + `"}]},"type":"assistant"}`
 	for _, c := range []struct{ path, content, role, root string }{
 		{".claude/projects/-a-b/" + id + ".jsonl", user, roleSession, ".claude/projects"},
@@ -125,9 +126,17 @@ func TestDetect(t *testing.T) {
 		{"-a-b/named/tool-results/1.txt", "words", format.Other, ""},
 		{"tests/tool-results/1.jsonl", user, roleSession, ""},
 		{"-a-b/memory/notes.json", "{}", "", ""},
+		{".claude/history.jsonl", prompt, roleHistory, ""},
+		{"history.jsonl", "\x00\n" + prompt, roleHistory, ""},
+		{"prompts.jsonl", prompt, "", ""},
+		{"history.jsonl", `{"session_id":"s","ts":1,"text":"x"}`, "", ""},
+		{".claude/paste-cache/0123456789abcdef.txt", "words", rolePaste, ""},
+		{".claude/paste-cache/0123456789abcdef.txt", "\x00", "", ""},
+		{".claude/paste-cache/notes.txt", "words", "", ""},
+		{"0123456789abcdef.txt", "words", "", ""},
 	} {
 		got := formattest.Detect(New(), c.path, []byte(c.content))
-		if got.Role != c.role || got.Root != c.root || (got.Strength > 0) != (c.role != "") || got.Log != (c.role != "" && c.role != roleMeta && c.role != roleOutput && c.role != roleTitle && c.role != format.Other) {
+		if got.Role != c.role || got.Root != c.root || (got.Strength > 0) != (c.role != "") || got.Log != (c.role != "" && c.role != roleMeta && c.role != roleOutput && c.role != rolePaste && c.role != roleTitle && c.role != format.Other) {
 			t.Errorf("%s: %+v, want %q %q", c.path, got, c.role, c.root)
 		}
 	}

@@ -1,0 +1,73 @@
+package claudecode
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// What lies beside the projects directory: history.jsonl has every prompt, also those of sessions whose transcripts the program
+// has deleted, and pasteDir texts that were pasted into them, which it deletes in time.
+const (
+	historyFile = "history.jsonl"
+	pasteDir    = "paste-cache"
+)
+
+// hearsay is the rank of what the history says of a session: any transcript of it knows better.
+const hearsay = -1
+
+// pasteName is what the program calls a pasted text: the beginning of its SHA-256.
+var pasteName = lazyregexp.New(`^[0-9a-f]{16}\.txt$`)
+
+// isHistory knows the history by its lines; those before 2.0 name no session.
+func isHistory(h format.Head) bool {
+	return path.Base(h.Path) == historyFile && format.AnyLine(h.Bytes, func(line []byte) bool {
+		return bytes.HasPrefix(line, []byte("{")) && format.HasKeys(line, "display", "pastedContents", "timestamp")
+	})
+}
+
+func isPaste(h format.Head) bool {
+	return path.Base(path.Dir(h.Path)) == pasteDir && pasteName.MatchString(path.Base(h.Path)) && h.Size <= maxAside && format.IsText(h.Bytes)
+}
+
+// parseHistory yields the prompts, each of its session, which has a title and a project by them if nothing else is left of it.
+func parseHistory(in format.Input, out *format.Sink) {
+	named, titled := map[string]bool{}, map[string]bool{}
+	for o := range out.Each(format.Objects(in.Reader, "", func(pr *transcript.Problem) { out.Problem(historyFile, pr) })) {
+		prompt, project := o.Value.Get("display").Str(), o.Value.Get("project").Str()
+		id := o.Value.Get("sessionId").Str()
+		if id == "" {
+			id = strings.TrimSuffix(historyFile+"@"+project, "@")
+		}
+		run := &transcript.Run{ID: id, Rank: hearsay, Named: true, Project: project}
+		if !titled[id] && !strings.HasPrefix(prompt, "/") { // a command of the program
+			run.Title = shorten(prompt)
+			titled[id] = true
+		}
+		if run.Title != "" || !named[id] {
+			named[id] = true
+			out.Emit(run)
+		}
+		out.Emit(&transcript.Event{
+			Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindMessage, Role: "user", Type: roleHistory,
+			Time: stamp(o.Value.Get("timestamp")), Origin: o.Origin, Parts: []transcript.Part{{Text: historyText(o.Value)}},
+		})
+	}
+}
+
+// historyText is a prompt, and what was pasted into it as far as it stands there.
+func historyText(v format.Value) string {
+	return format.Build(func(b []byte) []byte {
+		b = format.AppendStrings(b, v.Get("display"))
+		for _, pasted := range v.Get("pastedContents").Fields() {
+			if content := pasted.Get("content"); !content.IsBase64() {
+				b = format.AppendStrings(b, content)
+			}
+		}
+		return b
+	})
+}
