@@ -112,13 +112,11 @@ func commands(t *testing.T, root string) []writing {
 	must(t, os.CopyFS(lone, os.DirFS(filepath.Join(source, "awf"))))
 	call(t, hurt, "ingest", lone)
 	must(t, os.RemoveAll(lone))
-	packs, err := filepath.Glob(filepath.Join(hurt, "packs/*/*/*"))
-	must(t, err)
-	for _, i := range []int{0, len(packs) / 2} {
-		data, err := os.ReadFile(packs[i])
-		must(t, err)
-		data[len(data)/3] ^= 8
-		written(t, packs[i], data)
+	flipPacks(t, hurt)
+	mended := copied("mended") // of a source that has all of it
+	flipPacks(t, mended)
+	if code, _, _ := inside(t.Context(), mended, "", "verify"); code != exitCorrupt { // which remembers it
+		t.Fatalf("verify of damaged packs: exit %d", code)
 	}
 	moved := filepath.Join(root, "away") // so that the source gives nothing back
 	must(t, os.CopyFS(moved, os.DirFS(source)))
@@ -150,6 +148,7 @@ func commands(t *testing.T, root string) []writing {
 		{name: "gc", from: pruned, line: plain("gc")},
 		{name: "forget", from: base, line: plain("forget", "--match", all[2].marks[3], "--apply", "--yes"), over: []string{"nothing in the archive matches"}},
 		{name: "repair", from: hurt, unwell: true, line: plain("verify", "--repair", "--yes")},
+		{name: "mend", from: mended, unwell: true, line: plain("ingest", source)},
 		{name: "tag", from: base, line: plain("tag", "add", id(all[0]), "first")},
 		{name: "pin", from: base, line: plain("pin", id(all[0]), "--reason", "demo")},
 		{name: "backup", from: base, beside: filepath.Join(root, "none"), line: func(b string) []string { return []string{"backup", b} }, same: full},
@@ -170,6 +169,19 @@ func commands(t *testing.T, root string) []writing {
 					t.Errorf("restored are %d files, want %d", len(got), len(want))
 				}
 			}},
+	}
+}
+
+// flipPacks damages two packs of an archive.
+func flipPacks(t *testing.T, dir string) {
+	t.Helper()
+	packs, err := filepath.Glob(filepath.Join(dir, "packs/*/*/*"))
+	must(t, err)
+	for _, i := range []int{0, len(packs) / 2} {
+		data, err := os.ReadFile(packs[i])
+		must(t, err)
+		data[len(data)/3] ^= 8
+		written(t, packs[i], data)
 	}
 }
 

@@ -80,7 +80,14 @@ func (a *app) mend(ctx context.Context, store *archive.Archive, damaged map[stri
 		return err
 	}
 	report.Mended = int64(len(w.before.Hurt))
-	return a.forgetGone(ctx, store)
+	if err := a.forgetGone(ctx, store); err != nil {
+		return err
+	}
+	now, err := a.ingester(store).Run(ctx, nil) // of what is stored more can be read than before
+	if now != nil {
+		report.Problems = append(slices.DeleteFunc(report.Problems, func(p ingest.FileError) bool { return p.Stage == "adopt" }), now.Problems...)
+	}
+	return err
 }
 
 // stillDamaged reads packs again: somebody may have brought one back, or the disk has come to its senses.

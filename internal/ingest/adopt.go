@@ -21,12 +21,12 @@ import (
 // cannot be read is left out and named in the error, after all others were adopted.
 func (g *Ingester) Adopt(ctx context.Context) (int, error) {
 	g.prepare()
-	known, missing := map[string]bool{}, map[string]bool{}
+	known := map[string]bool{}
 	for name, err := range g.Index.Packs(ctx) {
 		if err != nil {
 			return 0, err
 		}
-		known[name], missing[name] = true, true
+		known[name] = true
 	}
 	for name, err := range g.Index.Replaced(ctx) {
 		if err != nil {
@@ -35,6 +35,7 @@ func (g *Ingester) Adopt(ctx context.Context) (int, error) {
 		known[name] = true
 	}
 	var unknown []blob.Info
+	there := map[string]bool{}
 	for info, err := range g.Packs.List(ctx) {
 		if err != nil {
 			return 0, err
@@ -42,12 +43,20 @@ func (g *Ingester) Adopt(ctx context.Context) (int, error) {
 		if !known[info.Name] {
 			unknown = append(unknown, info)
 		}
-		delete(missing, info.Name)
+		there[info.Name] = true
 	}
-	g.missing = missing
 	n, damaged := g.replay(ctx, unknown)
 	if damaged != nil && !errors.Is(damaged, blob.ErrCorrupt) {
 		return n, damaged
+	}
+	g.missing = map[string]bool{}
+	for name, err := range g.Index.Packs(ctx) { // without those that one of the unknown replaces
+		if err != nil {
+			return n, err
+		}
+		if !there[name] {
+			g.missing[name] = true
+		}
 	}
 	if _, err := g.Price(ctx); err != nil { // before anything is parsed, which is priced with the same book
 		return n, err
