@@ -117,6 +117,8 @@ type Unparsed struct{ Version, Pack, Raw int64 }
 type Catalog interface {
 	// Sources returns the names of the sources of which the index has versions, among others of which it has none.
 	Sources(ctx context.Context) ([]string, error)
+	// Unclaimed yields the paths of files of a source that were archived as nothing that one of these parsers reads.
+	Unclaimed(ctx context.Context, source string, parsers map[string]int) iter.Seq2[string, error]
 	// Newest returns the newest version of a file. ErrNotFound when there is none.
 	Newest(ctx context.Context, source, path string) (State, error)
 	// HasSize says whether any version has this size, so that its content may be known.

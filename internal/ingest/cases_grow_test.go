@@ -81,3 +81,31 @@ func told(name, content string) int {
 	}
 	return len(content)
 }
+
+// TestCasesLearned archives the files of all cases when no format is known, and expects of the formats that come later what they
+// give at once. Databases and zips, which they take apart, are none of these files, nor is what they leave out.
+func TestCasesLearned(t *testing.T) {
+	s, once, w := newTree(t), newWorld(t), newWorld(t)
+	for name, content := range caseFiles(t) {
+		if !strings.HasPrefix(content, "SQLite format 3\x00") && !strings.HasPrefix(content, "PK") {
+			s.write(name, content)
+		}
+	}
+	once.All = true
+	once.ingest("home", s.dir, ".")
+	want := once.dump()
+	for name := range s.files() {
+		if !strings.Contains(want, " path="+name+" ") {
+			s.remove(name)
+		}
+	}
+	known := w.Formats
+	w.All, w.Formats = true, nil
+	w.ingest("home", s.dir, ".")
+	w.Formats = known
+	w.ingest("home", s.dir, ".")
+	w.same("learned", w.dump(), want)
+	if r := w.ingest("home", s.dir, "."); r.Unchanged != r.Files {
+		t.Errorf("%d files, %d of them unchanged", r.Files, r.Unchanged)
+	}
+}

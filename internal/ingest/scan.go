@@ -35,10 +35,11 @@ type scan struct {
 	first   bool // the index has no version of a file of this source
 	empty   bool // nor of any other
 	graves  tombstones
-	learned []string // roots below which not all files were looked at since they are known
-	news    bool     // learned holds some that are not remembered yet
-	host    string   // that runs are given which name none
-	relearn bool     // the formats are not those of the last scan: look at what belonged to none
+	learned []string        // roots below which not all files were looked at since they are known
+	news    bool            // learned holds some that are not remembered yet
+	host    string          // that runs are given which name none
+	relearn bool            // the formats are not those of the last scan: look at what belonged to none
+	other   map[uint64]bool // then, what was archived all the same, by the hashes of their paths
 
 	prepared   chan struct{} // closed when the index has told what it knows of the source; nil when nobody asks it
 	unprepared error         // that it could not, once prepared is closed

@@ -132,12 +132,27 @@ func (s *scan) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	s.first, s.empty = !slices.Contains(sources, source), len(sources) == 0
-	if s.relearn, err = g.newFormats(ctx, source); err != nil {
+	if err = s.prepareAgain(ctx); err != nil {
 		return err
 	}
 	all, err := g.provenances(ctx)
 	s.host = all[source].host
 	return err
+}
+
+// prepareAgain finds out what other formats than those of the last scan may know.
+func (s *scan) prepareAgain(ctx context.Context) (err error) {
+	if s.relearn, err = s.g.newFormats(ctx, s.root.Source); err != nil || !s.relearn {
+		return err
+	}
+	s.other = map[uint64]bool{}
+	for p, err := range s.g.Index.Unclaimed(ctx, s.root.Source, s.g.parsers()) {
+		if err != nil {
+			return err
+		}
+		s.other[pathHash(p)] = true
+	}
+	return nil
 }
 
 // learnedKey is where the index remembers roots that were recognised by scans which did not see all that lies below
@@ -207,10 +222,17 @@ func (s *scan) choose(ctx context.Context) (*queue, []blob.Fact, error) {
 		return nil, nil, err
 	}
 	s.wake()
-	files, err := s.detect(ctx, func(_ uint32, e *entry) bool { return !e.known })
+	files, err := s.detect(ctx, func(i uint32, e *entry) bool {
+		return !e.known || len(s.other) > 0 && s.other[pathHash(s.files.path(i))]
+	})
 	if err != nil {
 		return nil, nil, err
 	}
+	files = slices.DeleteFunc(files, func(i uint32) bool { // what still is no format's was read
+		e := s.files.at(i)
+		e.known = e.known && s.stances.at(e.stance).format == nil
+		return e.known
+	})
 	owners := s.owners()
 	roots, fresh := together(known, owners)
 	// A root that is recognised now means that what lies below it may be something else than it was without.

@@ -55,6 +55,15 @@ func (db *DB) Sources(ctx context.Context) (names []string, err error) {
 	return names, engine.Damage(err)
 }
 
+// Unclaimed yields the paths of files of a source that were archived as nothing that one of these parsers reads.
+func (db *DB) Unclaimed(ctx context.Context, source string, parsers map[string]int) iter.Seq2[string, error] {
+	current, _ := json.Marshal(parsers) // names and numbers always can be
+	return engine.Stream(ctx, db.r, `SELECT f.path FROM originals v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
+		WHERE s.name = ? AND v.number = (SELECT max(number) FROM versions WHERE file = f.id)
+		AND (v.format IS NULL OR v.format NOT IN (SELECT x.id FROM json_each(?) p CROSS JOIN names x ON x.name = p.key))`,
+		[]any{source, string(current)}, func(rows *sqlx.Rows) (path string, err error) { return path, rows.Scan(&path) })
+}
+
 // Newest returns the newest version of a file.
 func (db *DB) Newest(ctx context.Context, source, path string) (index.State, error) {
 	row := db.reading().QueryRowContext(ctx, selectState+`WHERE s.name = ? AND f.path = ? ORDER BY v.number DESC LIMIT 1`, source, path)
