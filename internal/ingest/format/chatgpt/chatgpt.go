@@ -34,7 +34,7 @@ var _ format.Zipped = chatgpt{}
 func (chatgpt) Name() string { return "chatgpt-export" }
 
 // Version counts changes of what Parse yields.
-func (chatgpt) Version() int { return 2 }
+func (chatgpt) Version() int { return 3 }
 
 const roleConversations = "conversations"
 

@@ -38,7 +38,7 @@ var (
 func (cursor) Name() string { return "cursor" }
 
 // Version counts changes of what Parse yields.
-func (cursor) Version() int { return 3 }
+func (cursor) Version() int { return 4 }
 
 // The roles of the files.
 const (

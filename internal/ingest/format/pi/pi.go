@@ -38,7 +38,7 @@ var (
 func (pi) Name() string { return "pi" }
 
 // Version counts changes of what Parse yields.
-func (pi) Version() int { return 3 }
+func (pi) Version() int { return 4 }
 
 const roleSession = "session"
 
