@@ -255,14 +255,19 @@ func cut(s string, width int) string {
 	return text.Snip(s, width, "…")
 }
 
-// cutMiddle shortens a line to a width and leaves both ends, at which names of models and paths differ. What has wide
-// characters is cut at its end.
+// cutMiddle shortens a line to a width and leaves both ends, at which names of models and paths differ; of a model's
+// name the day goes first. What has wide characters is cut at its end.
 func cutMiddle(s string, width int) string {
 	runes := []rune(s)
 	if len(runes) <= width || widthOf(s) != len(runes) || width < 3 {
 		return cut(s, width)
 	}
 	tail := (width - 1) / 2
+	if name := len(runes) - len("-20250929"); name > 0 && runes[name] == '-' && strings.Trim(string(runes[name+1:]), "0123456789") == "" {
+		if tail = width - 1 - name; tail < 0 {
+			return cutMiddle(string(runes[:name]), width)
+		}
+	}
 	return string(runes[:width-1-tail]) + "…" + string(runes[len(runes)-tail:])
 }
 

@@ -160,11 +160,19 @@ func (p *parser) value(at int, until string) (Value, error) {
 	case strings.Trim(word, "*") == "":
 		text, match = "", Starts
 	case i >= 0:
-		name, before, after := p.text[at:from], text[:i], strings.Trim(text[i:], "*")
-		return Value{}, p.errorf(from, "a star stands at the end of a value, or at both ends",
-			`%s%.60s* begins so, %[1]s*%.60[3]s* contains it, %[1]s%.60[4]q has the star itself`, name, before, after, word)
+		return Value{}, p.errorf(from, "a star stands at the end of a value, or at both ends", "%s", starHint(p.text[at:from], word))
 	}
 	return Value{text, match}, nil
+}
+
+// starHint says what may be written for a value with a star elsewhere.
+func starHint(name, word string) (hint string) {
+	pieces := strings.Split(word, "*")
+	if pieces[0] != "" {
+		hint = fmt.Sprintf("%s%.60s* begins so, ", name, pieces[0])
+	}
+	longest := slices.MaxFunc(pieces[1:], func(a, b string) int { return len(a) - len(b) })
+	return hint + fmt.Sprintf("%s*%.60s* contains it, %[1]s%.60[3]q has the star itself", name, longest, word)
 }
 
 // checked returns v in the spelling of its field. A field with a closed list takes no other value.

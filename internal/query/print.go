@@ -119,6 +119,9 @@ func (n Field) String() string {
 // String prints the value with its stars, in quotes where it needs them.
 func (v Value) String() string {
 	text := v.Text
+	if text == "" && v.Match == Starts {
+		return "*"
+	}
 	if text == "" || strings.ContainsAny(text, "\"“*,=()") || strings.ContainsFunc(text, unicode.IsSpace) {
 		text = quote(text)
 	}

@@ -82,7 +82,7 @@ var trees = []struct {
 	{"kind:Tool-Result", field("kind", "tool_result"), "kind:tool_result"},
 	{`model:claude-* path:*src* tool:* project:""`, And{[]Node{
 		Field{Name: "model", Values: []Value{{"claude-", Starts}}}, Field{Name: "path", Values: []Value{{"src", Contains}}},
-		Field{Name: "tool", Values: []Value{{"", Starts}}}, Field{Name: "project", Values: []Value{{"", Whole}}}}}, `model:claude-* path:*src* tool:""* project:""`},
+		Field{Name: "tool", Values: []Value{{"", Starts}}}, Field{Name: "project", Values: []Value{{"", Whole}}}}}, `model:claude-* path:*src* tool:* project:""`},
 	{`path:*"a b"* path:"a b"*`, And{[]Node{Field{Name: "path", Values: []Value{{"a b", Contains}}}, Field{Name: "path", Values: []Value{{"a b", Starts}}}}}, ""},
 	{"attr:stop_reason=max_tokens,end", Field{Name: "attr", Key: "stop_reason", Values: []Value{{Text: "max_tokens"}, {Text: "end"}}}, ""},
 	{`attr:mode attr:"a b"=c`, And{[]Node{Field{Name: "attr", Key: "mode"}, Field{Name: "attr", Key: "a b", Values: []Value{{Text: "c"}}}}}, ""},
@@ -238,6 +238,7 @@ func TestErrors(t *testing.T) {
 		{"role:user,", 11, "value is missing"},
 		{`tool:"a"b`, 9, "comma"},
 		{`model:claude-*4-5*`, 7, `model:claude-* begins so, model:*4-5* contains it, model:"claude-*4-5*" has`},
+		{`path:**/*.go`, 6, `path:*.go* contains it, path:"**/*.go" has`},
 		{`role:user,a*b`, 11, "at both ends"},
 		{`path:**/x`, 6, "path:*/x*"},
 		{"attr:=x", 6, "value is missing"},
