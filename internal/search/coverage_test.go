@@ -114,6 +114,17 @@ func TestSourcesAreSlow(t *testing.T) {
 	}
 }
 
+// TestHiddenAsTyped: what leaves out is named as it was typed.
+func TestHiddenAsTyped(t *testing.T) {
+	w := newWorld(t)
+	w.take(talk("one", "words", "more words"))
+	for _, by := range []string{"during:last-year", "tool:*"} {
+		if _, c := find(t, w.searcher(), "words "+by, Options{}); len(c.Hidden) != 1 || c.Hidden[0].By != by {
+			t.Errorf("%s: %+v", by, c.Hidden)
+		}
+	}
+}
+
 func TestProposals(t *testing.T) {
 	w := newWorld(t)
 	w.take(talk("one", "the permission was denied by the server", "数据库连接失败", "health check"))
@@ -127,6 +138,7 @@ func TestProposals(t *testing.T) {
 		{"role:ser", "role:*ser*"},
 		{"2026-11", "during:2026-11"},
 		{"permission yesterday role:user", "permission role:user during:yesterday"},
+		{"permission (after:2000) role:nobody", "permission after:2000"},
 	} {
 		_, cover := find(t, w.searcher(), c.query, Options{})
 		found := slices.ContainsFunc(cover.Proposals, func(p Proposal) bool { return p.Query == c.want })

@@ -146,11 +146,16 @@ func (o Options) defaults() Options {
 //
 // Errors: *query.SyntaxError; *index.UnsupportedError for a cursor or an order that there is not.
 func (s *Searcher) Find(ctx context.Context, text string, o Options) (*Answer, error) {
-	tree, err := query.Parse(text, s.Now(), s.Location)
+	now := s.Now()
+	tree, err := query.Parse(text, now, s.Location)
 	if err != nil {
 		return nil, err
 	}
-	return s.FindTree(ctx, tree, o)
+	a, err := s.FindTree(ctx, tree, o)
+	if err == nil {
+		a.typed = typedTimes(text, now, s.Location)
+	}
+	return a, err
 }
 
 // FindTree is Find for a query that is parsed already.
