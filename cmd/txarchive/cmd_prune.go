@@ -285,5 +285,9 @@ func undoPrune(ctx context.Context, a *app, p *prune.Pruner, ing *ingest.Ingeste
 	for _, id := range done.Runs {
 		fmt.Fprintln(a.out, id)
 	}
-	return nil
+	n, err := p.Takes(ctx, done.Runs)
+	if n > 0 {
+		a.note("The policy of this archive takes %s of these again at the next nightly run, unless it is pinned: txarchive pin RUN", plural(n, "run", "runs"))
+	}
+	return err
 }

@@ -80,7 +80,7 @@ func (a *app) printDecided(plan *prune.Plan, n int, word string) error {
 	const most = 5000
 	var g *grid
 	begin := func() {
-		g = &grid{columns: []column{{head: "run"}, {head: "stored", right: true, spare: 1}, {head: "why", flex: cut}, {head: "what", flex: cut}}}
+		g = &grid{columns: []column{{head: "run"}, {head: "format", spare: 2}, {head: "frees", right: true, spare: 1}, {head: "why", flex: cut}, {head: "what", flex: cut}}}
 	}
 	begin()
 	fmt.Fprintf(a.out, "%s\n", line(word))
@@ -94,7 +94,7 @@ func (a *app) printDecided(plan *prune.Plan, n int, word string) error {
 			fmt.Fprintf(a.out, "%s\n", a.fitted(g))
 			begin()
 		}
-		g.add(r.RunID, size(r.Bytes), why(&r.Decision, 1), firstOf(r.Title, r.Native)+", "+r.Format)
+		g.add(r.RunID, r.Format, size(r.Bytes), why(&r.Decision, 1), firstOf(r.Title, r.Native))
 	}
 	fmt.Fprintf(a.out, "%s\n\n", a.fitted(g))
 	return nil
@@ -129,11 +129,7 @@ func planSum(p *prune.Plan) string {
 	pruned := p.Pruned()
 	var parts []string
 	if pruned > 0 {
-		goes := plural(pruned, "run goes", "runs go")
-		if f := &p.Frees; f.Originals > 0 {
-			goes += fmt.Sprintf(" (%s of %s)", plural(f.Originals, "original", "originals"), size(f.RawBytes))
-		}
-		parts = append(parts, goes)
+		parts = append(parts, plural(pruned, "run goes", "runs go"))
 	}
 	if n := p.Runs.Len() - pruned; n > 0 {
 		parts = append(parts, plural(n, "run becomes thinner", "runs become thinner"))
@@ -141,6 +137,9 @@ func planSum(p *prune.Plan) string {
 	parts = append(parts, fmt.Sprintf("%s kept", plural(p.Kept, "is", "are")))
 	text := strings.Join(parts, ", ") + "."
 	f := &p.Frees
+	if f.Originals > 0 { // those of runs of which only the ledger stays, too
+		text += fmt.Sprintf("\n%s, of %s, with them.", plural(f.Originals, "original goes", "originals go"), size(f.RawBytes))
+	}
 	if f.Marked > 0 {
 		text += fmt.Sprintf("\n%s of payloads in %s become marks of the same length.", size(f.PayloadBytes), plural(f.Marked, "original", "originals"))
 	}

@@ -257,26 +257,53 @@ func (s *stand) byPolicy(plan *Plan, c Choice, now time.Time) error {
 	return err
 }
 
-// Explain decides on one run as a policy does, with all runs around it.
-func (p *Pruner) Explain(ctx context.Context, pol *policy.Policy, run string) (decision *policy.Decision, of *policy.Run, err error) {
+// decide has a policy decide on all runs as they are.
+func (p *Pruner) decide(ctx context.Context, pol *policy.Policy, each func(*policy.Run, *policy.Decision)) error {
 	s, err := p.survey(ctx, pol.UsesCost())
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	err = pol.Decide(s, p.now(), func(_ int, r *policy.Run, d *policy.Decision) error {
+		each(r, d)
+		return nil
+	})
+	return errors.Join(err, s.Close())
+}
+
+// Explain decides on one run as a policy does, with all runs around it.
+func (p *Pruner) Explain(ctx context.Context, pol *policy.Policy, run string) (decision *policy.Decision, of *policy.Run, err error) {
+	err = p.decide(ctx, pol, func(r *policy.Run, d *policy.Decision) {
 		if r.ID == run {
 			x := *r // the next one takes its place
 			of, decision = &x, d
 		}
-		return nil
 	})
-	if err := errors.Join(err, s.Close()); err != nil {
-		return nil, nil, err
+	if err == nil && of == nil {
+		err = fmt.Errorf("run %s: %w", run, index.ErrNotFound)
 	}
-	if of == nil {
-		return nil, nil, fmt.Errorf("run %s: %w", run, index.ErrNotFound)
+	return decision, of, err
+}
+
+// Takes is how many of some runs the policy that was applied last would thin or prune; 0 where there is none.
+func (p *Pruner) Takes(ctx context.Context, runs []string) (n int, err error) {
+	text, err := p.LastPolicy(ctx)
+	if err != nil || text == "" {
+		return 0, err
 	}
-	return decision, of, nil
+	pol, err := policy.Parse([]byte(text))
+	if err != nil {
+		return 0, err
+	}
+	some := make(map[string]bool, len(runs))
+	for _, id := range runs {
+		some[id] = true
+	}
+	err = p.decide(ctx, pol, func(r *policy.Run, d *policy.Decision) {
+		if some[r.ID] && d.Action != policy.Keep {
+			n++
+		}
+	})
+	return n, err
 }
 
 // planID is short and the same for the same plan.
