@@ -252,9 +252,6 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 		}
 		fmt.Fprintln(a.out, "problem: "+line(problemText(&p)))
 	}
-	if taken == 0 && r.Files == 0 && r.Excluded == 0 && len(r.Missing)+len(r.Problems)+len(r.NotFollowed) == 0 {
-		fmt.Fprintln(a.out, "The directory is empty.")
-	}
 }
 
 // problemText says where something is wrong, unless it is the archive itself, and what.

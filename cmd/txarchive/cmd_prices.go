@@ -29,8 +29,8 @@ func newPricesCommand(a *app) *cobra.Command {
 	}
 	list := &cobra.Command{
 		Use: "list [PATTERN]", Short: "List the tables and the models that the archive uses, or the models of a pattern",
-		Long: "Without PATTERN, list the tables, and the models that the archive holds usage of, with the price that each was\n" +
-			"given. With it, list the rows of the newest table whose model contains PATTERN, or is like it where it has * or ?.\n" +
+		Long: "Without PATTERN, list the tables, and the models that the archive holds usage of, with the row of a table that\n" +
+			"prices each. With it, list the rows of the newest table whose model contains PATTERN, or is like it where it has * or ?.\n" +
 			"Prices are US dollars per million tokens." + exits("4 no such model"),
 		Example: "  txarchive prices list\n  txarchive prices list sonnet-4\n  txarchive prices list 'gpt-5*' --json | jq -r .model",
 		Args:    takes(0, 1),
@@ -143,13 +143,13 @@ func runPricesUsed(ctx context.Context, a *app, book *price.Book) error {
 		a.note("The archive uses no model yet. txarchive prices list '*' lists all prices")
 		return nil
 	}
-	g = &grid{columns: []column{{head: "model used", flex: cutMiddle}, {head: "records", right: true, spare: 3}, {head: "row", flex: cutMiddle}, {head: "table", spare: 2}, {head: "said", flex: cut, spare: 1}}}
+	g = &grid{columns: []column{{head: "model used", flex: cutMiddle}, {head: "records", right: true, spare: 3}, {head: "row", flex: cutMiddle}, {head: "table", spare: 2}, {head: "reason", flex: cut, spare: 1}}}
 	for _, m := range used {
 		row := keyText(m.Row)
 		if m.Row != nil && m.Model != nil && *m.Row == *m.Model {
 			row = "the same" // said twice, names of dated models would both be cut where they differ
 		}
-		g.add(keyText(m.Model), number(m.Records), row, keyText(m.Table), strings.TrimPrefix(keyText(m.Reason), "-"))
+		g.add(keyText(m.Model), number(m.Records), row, keyText(m.Table), strings.ReplaceAll(strings.TrimPrefix(keyText(m.Reason), "-"), "_", " "))
 	}
 	fmt.Fprintf(a.out, "\n%s\n", a.fitted(g))
 	return nil

@@ -266,8 +266,12 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 		failed = notFound(failed.Error(), hintFiles)
 	case !o.At.IsZero():
 		failed = notFound("nothing of that was in the archive then", "--at is when originals were stored, not when they were written")
+	case o.All:
+		failed = notFound("the archive holds no originals", "txarchive ingest DIR")
+	case o.Source != "":
+		failed = notFound(fmt.Sprintf("nothing of a source %q is in the archive", o.Source), "txarchive source list")
 	default:
-		failed = notFound("no original is like that", hintFiles)
+		failed = notFound("no original has that name", hintFiles+"; a run is restored with --run ID")
 	}
 	if a.json {
 		if failed != nil && sum.Files+sum.Unchanged == 0 && len(sum.Failed) == 0 {

@@ -146,7 +146,7 @@ func (a *app) add(ctx context.Context, store *archive.Archive, known []ingest.Na
 func (a *app) source(ctx context.Context, store *archive.Archive, known []ingest.Named, w wanted, o sourceOptions) (*ingest.Named, error) {
 	roots, err := ingest.Roots(ctx, store.Index(), []string{w.dir})
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsRune(w.dir, filepath.Separator) {
-		return nil, notFound(w.dir+" is no directory here, and no program that txarchive knows", "programs are "+strings.Join(all.Programs(), ", "))
+		return nil, notFound(fmt.Sprintf("%q is no directory here, and no program that txarchive knows", w.dir), "programs are "+strings.Join(all.Programs(), ", "))
 	}
 	if err != nil {
 		return nil, excluded(err)

@@ -115,8 +115,13 @@ func (a *app) answer(ctx context.Context, store *archive.Archive, o sqlOptions, 
 	if end := out.end(); err == nil || errors.Is(err, index.ErrLimit) {
 		err = errors.Join(err, end)
 	}
-	if wrong, ok := errors.AsType[*index.SQLError](err); ok && wrong.Line > 0 && !a.json {
-		fmt.Fprintln(a.err, pointAt(statement, wrong.Line, wrong.Column))
+	if wrong, ok := errors.AsType[*index.SQLError](err); ok {
+		if wrong.Line > 0 && !a.json {
+			fmt.Fprintln(a.err, pointAt(statement, wrong.Line, wrong.Column))
+		}
+		if near := nearName(ctx, store.Index(), statement, wrong.Message); near != "" {
+			err = usage(err.Error(), "did you mean "+near+"?")
+		}
 	}
 	return rows, err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,10 +31,10 @@ func newVersionCommand(a *app) *cobra.Command {
 func runVersion(a *app) error {
 	v, c := build()
 	formats := map[string]int{}
-	names := ""
+	var names []string
 	for _, f := range all.Formats() {
 		formats[f.Name()] = f.Version()
-		names += fmt.Sprintf(" %s %d", f.Name(), f.Version())
+		names = append(names, fmt.Sprintf("%s %d", f.Name(), f.Version()))
 	}
 	if a.json {
 		return a.printJSON(map[string]any{"version": v, "commit": orNull(c), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "formats": formats})
@@ -42,7 +43,8 @@ func runVersion(a *app) error {
 	if c != "" {
 		fmt.Fprintf(a.out, " (%s)", c)
 	}
-	fmt.Fprintf(a.out, "\n%s, %s/%s\nformats and their parsers:%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, names)
+	fmt.Fprintf(a.out, "\n%s, %s/%s\n%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		a.wrapped("", "formats and their parsers: "+strings.Join(names, ", "), "  "))
 	return nil
 }
 

@@ -264,8 +264,11 @@ func cutMiddle(s string, width int) string {
 	}
 	tail := (width - 1) / 2
 	if name := len(runes) - len("-20250929"); name > 0 && runes[name] == '-' && strings.Trim(string(runes[name+1:]), "0123456789") == "" {
-		if tail = width - 1 - name; tail < 0 {
+		switch tail = width - 1 - name; {
+		case tail < 0:
 			return cutMiddle(string(runes[:name]), width)
+		case tail < 4:
+			return string(runes[:name]) + "…"
 		}
 	}
 	return string(runes[:width-1-tail]) + "…" + string(runes[len(runes)-tail:])

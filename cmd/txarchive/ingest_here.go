@@ -62,15 +62,23 @@ func (a *app) rootsHere(ctx context.Context, store *archive.Archive, g *ingest.I
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
+	taken := "taken and followed from now on"
+	if g.DryRun {
+		taken = "to be taken and followed"
+	}
+	a.note("There are no sources yet. Below %s, %s:", a.shown(here), taken)
+	widest := 0
+	for _, h := range found {
+		widest = max(widest, len(strings.Join(h.Formats, ", ")))
+	}
 	dirs := make([]string, 0, len(found))
-	a.note("There are no sources yet. Below %s there are:", a.shown(here))
 	for _, h := range found {
 		dirs = append(dirs, h.Dir)
 		below, err := filepath.Rel(here, h.Dir)
 		if err != nil {
 			return nil, err
 		}
-		a.note("  %-12s  %s", strings.Join(h.Formats, ", "), filepath.Join(".", below))
+		a.note("  %-*s  %s", widest, strings.Join(h.Formats, ", "), filepath.Join(".", below))
 	}
 	return dirs, nil
 }

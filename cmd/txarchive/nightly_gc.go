@@ -42,7 +42,10 @@ func (n *night) gc(ctx context.Context, state *nightly.State) (r nightly.Result,
 	r.Detail = gcReport(&report, false, time.Since(began))
 	r.Summary = "nothing to give back, nothing to merge"
 	if report.Freed() != 0 || report.PacksBefore != report.PacksAfter {
-		r.Summary = fmt.Sprintf("%s freed, %s became %s", size(report.Freed()), plural(report.PacksBefore, "pack", "packs"), number(report.PacksAfter))
+		r.Summary = size(report.Freed()) + " freed"
+		if n := report.Rewritten + report.Merged + report.Removed; n > 0 {
+			r.Summary += fmt.Sprintf(", %s became %s", plural(report.PacksBefore, "pack", "packs"), number(report.PacksAfter))
+		}
 	}
 	if report.Spared > 0 {
 		r.Summary += ", " + plural(report.Spared, "original", "originals") + " in their grace"

@@ -156,9 +156,12 @@ func (a *app) printDiff(c *cost.Comparison, by []string, left int) {
 	if left > 0 {
 		a.note("%s: --limit 0 shows all", plural(left, "more row", "more rows"))
 	}
-	fmt.Fprintf(a.out, "\n%s\n", a.wrapped("", fmt.Sprintf("%s new (%s), %s gone (%s), %s on both sides (%s, %s before)",
-		plural(c.Runs.New.Runs, "run is", "runs are"), dollars(c.Runs.New.After), plural(c.Runs.Gone.Runs, "is", "are"), dollars(c.Runs.Gone.Before),
-		plural(c.Runs.Both.Runs, "is", "are"), dollars(c.Runs.Both.After), dollars(c.Runs.Both.Before)), "  "))
+	runs := fmt.Sprintf("%s new (%s), %s gone (%s)", plural(c.Runs.New.Runs, "run is", "runs are"), dollars(c.Runs.New.After),
+		plural(c.Runs.Gone.Runs, "is", "are"), dollars(c.Runs.Gone.Before))
+	if n := c.Runs.Both.Runs; n > 0 {
+		runs += fmt.Sprintf(", %s on both sides (%s, %s before)", plural(n, "is", "are"), dollars(c.Runs.Both.After), dollars(c.Runs.Both.Before))
+	}
+	fmt.Fprintf(a.out, "\n%s\n", a.wrapped("", runs, "  "))
 	for _, p := range c.Prices {
 		class := strings.ReplaceAll(p.Class, "_", " ")
 		switch {

@@ -96,7 +96,7 @@ func (a *app) printSchedule(r *scheduleReport) {
 		fmt.Fprintf(a.out, "runs next %s, by %s: %s\n", a.clock(r.Next.Time), *r.With, line(strings.Join(r.Paths, ", ")))
 	}
 	if r.LastOK == nil {
-		fmt.Fprintln(a.out, "has not run yet")
+		fmt.Fprintln(a.out, "the nightly job has not run yet")
 		return
 	}
 	how := "went well"

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
 )
 
 // sqlDictionary is what a statement can name.
@@ -82,6 +83,30 @@ func (d *sqlDictionary) columnsOf(statement string) []string {
 		}
 	}
 	return some
+}
+
+// nearName is the view or column that a statement was told not to have meant, "" where none is like it.
+func nearName(ctx context.Context, console index.Console, statement, message string) (near string) {
+	what, name, _ := strings.Cut(message, ": ")
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	if what != "no such table" && what != "no such column" {
+		return ""
+	}
+	words, err := sqlWords(ctx, console)
+	if err != nil {
+		return "" // it is only a hint
+	}
+	some := words.views
+	if what == "no such column" {
+		some = words.columnsOf(statement)
+	}
+	least := (len(name) + 2) / 3
+	for _, w := range some {
+		if d := query.Distance([]rune(strings.ToLower(name)), []rune(w)); d < least {
+			near, least = w, d
+		}
+	}
+	return near
 }
 
 // starting are the words that begin with another, in any case, each once and sorted.

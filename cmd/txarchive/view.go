@@ -141,7 +141,12 @@ func (v *viewer) fields(fields [][2]string) {
 			fmt.Fprintf(v.a.out, "- %s: %s\n", f[0], markdown(value))
 			continue
 		}
-		fmt.Fprintln(v.a.out, v.a.wrapped(v.ink.dim(fmt.Sprintf("%-13s", f[0])), value, strings.Repeat(" ", 13))) // whole: for cat, and to be read
+		head := v.ink.dim(fmt.Sprintf("%-13s", f[0]))
+		if f[0] == "original" {
+			fmt.Fprintln(v.a.out, head+value) // a path is copied as it stands
+			continue
+		}
+		fmt.Fprintln(v.a.out, v.a.wrapped(head, value, strings.Repeat(" ", 13))) // whole: to be read
 	}
 }
 

@@ -185,7 +185,7 @@ func (r *resolver) add(p place) error {
 		dir := p.path
 		switch p.kind {
 		case placeMissing:
-			return fmt.Errorf("%s: no such directory: %w", p.given, fs.ErrNotExist)
+			return fmt.Errorf("%s: %w", p.given, fs.ErrNotExist)
 		case placeFile:
 			dir = filepath.Dir(p.path)
 		}
