@@ -7,6 +7,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/archive"
 	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/query"
 )
 
 type listOptions struct {
@@ -114,7 +115,7 @@ func runListRuns(ctx context.Context, a *app, o listOptions) error {
 		}
 	}))
 	if err == nil && w.n == 0 {
-		a.nothingListed(ctx, store, o, "run")
+		a.nothingListed(ctx, store, o, of.Query, "run")
 	}
 	return err
 }
@@ -151,14 +152,14 @@ func runListConversations(ctx context.Context, a *app, o listOptions, v []string
 	}
 	err = w.write(o.ordered(conversationRows(ctx, store, runs, o.allVersions)))
 	if err == nil && w.n == 0 {
-		a.nothingListed(ctx, store, o, "conversation")
+		a.nothingListed(ctx, store, o, of.Query, "conversation")
 	}
 	return err
 }
 
 // nothingListed says why a list may be empty.
-func (a *app) nothingListed(ctx context.Context, store *archive.Archive, o listOptions, what string) {
-	if o.query == "" && o.formatName+o.source+o.project+o.status == "" {
+func (a *app) nothingListed(ctx context.Context, store *archive.Archive, o listOptions, asked *query.Tree, what string) {
+	if asked.Root == nil {
 		known := int64(0)
 		for _, err := range store.Index().Runs(ctx, index.Selection{Named: true}, index.Page{}) {
 			if err == nil {
@@ -178,6 +179,6 @@ func (a *app) nothingListed(ctx context.Context, store *archive.Archive, o listO
 		return
 	}
 	a.note("No %s is like that.", what)
-	a.tryLooser("list", o.query)
+	a.tryLooser("list", asked.String())
 	a.tryShow(ctx, store, o.query)
 }

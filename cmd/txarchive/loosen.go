@@ -40,12 +40,38 @@ func (a *app) tryShow(ctx context.Context, store *archive.Archive, text string) 
 	}
 }
 
+// tryFormat says of a query that found nothing that a format it names is none, and which it may have meant.
+func (a *app) tryFormat(text string) {
+	t, err := query.Parse(text, a.now(), a.location())
+	if err != nil || t.Root == nil {
+		return
+	}
+	names := formatNames()
+	for n := range query.Leaves(t.Root) {
+		f, ok := n.(query.Field)
+		if !ok || f.Name != "format" {
+			continue
+		}
+		for _, v := range f.Values {
+			if v.Match != query.Whole || v.Text == "" || slices.Contains(names, strings.ToLower(v.Text)) {
+				continue
+			}
+			near := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return query.Distance([]rune(v.Text), []rune(name)) > 2 })
+			if len(near) == 0 {
+				near = names
+			}
+			a.note("There is no format %q. Try %s", v.Text, strings.Join(near, ", "))
+		}
+	}
+}
+
 // tryLooser says what a query that found nothing may have been meant to be.
 func (a *app) tryLooser(command, text string) {
 	t, err := query.Parse(text, a.now(), a.location())
 	if err != nil {
 		return
 	}
+	a.tryFormat(text)
 	if q := loosened(t); q != "" {
 		a.note("Try: txarchive %s %s   (a value is compared as a whole)", command, shellQuote(strings.TrimSpace(q)))
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/txarchive/txarchive/internal/index"
 )
@@ -185,7 +186,7 @@ func (r *resolver) add(p place) error {
 		dir := p.path
 		switch p.kind {
 		case placeMissing:
-			return fmt.Errorf("%s: %w", p.given, fs.ErrNotExist)
+			return &fs.PathError{Op: "open", Path: p.given, Err: syscall.ENOENT}
 		case placeFile:
 			dir = filepath.Dir(p.path)
 		}
