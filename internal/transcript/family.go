@@ -7,7 +7,7 @@ type Family struct {
 	Run *Run // as merged from all originals; read only
 
 	// Conversations as their originals state them, one entry per original that holds (a part of) one; set
-	// Title, Agent, Engine, Model, Flow, Step, Mode, Status, Silent, Attributes, and Verdict where the whole original
+	// Title, Agent, Engine, Model, Flow, Step, Mode, Status, Project, Silent, Attributes, and Verdict where the whole original
 	// counts for nothing (a window that repeats the log: DerivedTotal).
 	Conversations []*FamilyConversation
 	Receipts      []*Receipt // set Conversation

@@ -9,8 +9,9 @@ import (
 
 // The keys of hints: alone in the run that they are of, followed by the id of a sub-agent in its session's.
 const (
-	hintAgent = "agent"
-	hintTitle = "title"
+	hintAgent   = "agent"
+	hintTitle   = "title"
+	hintProject = "project"
 )
 
 func hint(out *format.Sink, run, key, value string, at transcript.Origin) {
@@ -94,15 +95,18 @@ func parseText(in format.Input, out *format.Sink, e transcript.Event) {
 	out.Emit(&e)
 }
 
-// Resolve names sub-agents by the note beside their file, or else by the call that started them, and sessions by theirs.
+// Resolve names sub-agents by the note beside their file, or else by the call that started them, and sessions by theirs. What a
+// session is about its sub-agents are about.
 func (claudeCode) Resolve(f *transcript.Family) {
 	for _, c := range f.Conversations {
 		if !c.Child {
 			title(c, f.Hints)
+			project(c, f.Hints)
 			continue
 		}
 		for _, hints := range f.Related {
 			name(c, hints, " "+c.ID)
+			project(c, hints)
 		}
 		name(c, f.Hints, "")
 	}
@@ -112,6 +116,14 @@ func title(c *transcript.FamilyConversation, hints []*transcript.Hint) {
 	for _, h := range hints {
 		if h.Key == hintTitle {
 			c.Title = h.Value
+		}
+	}
+}
+
+func project(c *transcript.FamilyConversation, hints []*transcript.Hint) {
+	for _, h := range hints {
+		if h.Key == hintProject {
+			c.Project = h.Value
 		}
 	}
 }

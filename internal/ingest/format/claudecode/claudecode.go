@@ -1,6 +1,7 @@
 // Package claudecode reads the sessions that Claude Code keeps below its projects directory: session and sub-agent
 // transcripts, the notes beside sub-agents (agent-*.meta.json) and sessions (custom-title.json), the journals of workflows, and what tools
-// gave back that was too long for a transcript; and beside that directory all prompts (history.jsonl) and what was pasted into them.
+// gave back that was too long for a transcript; beside that directory all prompts (history.jsonl) and
+// what was pasted into them; and what the desktop program notes of its sessions.
 //
 // Producer: Claude Code 1.0 to 2.1.29x; checked in November 2026 against published sample sessions and against what other
 // readers of these files found (ccusage, agentsview). There is no published description; docs/formats/claude-code.md
@@ -24,7 +25,6 @@ package claudecode
 
 import (
 	"iter"
-	"slices"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -40,6 +40,7 @@ const (
 	roleOutput  = "output"
 	roleHistory = "history"
 	rolePaste   = "paste"
+	roleDesktop = "desktop"
 )
 
 // New returns the format.
@@ -58,12 +59,26 @@ func (claudeCode) Name() string { return "claude-code" }
 func (claudeCode) Version() int { return 6 }
 
 func (claudeCode) Places() []format.Place {
-	at := func(below, deletes string) []format.Place {
-		place := format.Place{Name: "claude-code", Deletes: deletes, List: true}
-		return place.At("~/.claude/"+below, "~/.config/claude/"+below, "$XDG_CONFIG_HOME/claude/"+below, "$CLAUDE_CONFIG_DIR/"+below)
-	}
 	const aged = " older than cleanupPeriodDays (30 days unless set) are deleted at start-up"
-	return slices.Concat(at("projects", "transcripts"+aged), at(pasteDir, "pasted texts"+aged), at(historyFile, ""))
+	homes := []string{"~/.claude", "~/.config/claude", "$XDG_CONFIG_HOME/claude", "$CLAUDE_CONFIG_DIR"}
+	var all []format.Place
+	add := func(home, below, deletes string) {
+		all = append(all, format.Place{Name: "claude-code", Path: home + "/" + below, Deletes: deletes, List: home == "$CLAUDE_CONFIG_DIR"})
+	}
+	for _, home := range append(homes, "~/Library/Developer/Xcode/CodingAssistant/ClaudeAgentConfig") {
+		add(home, "projects", "transcripts"+aged)
+	}
+	for _, home := range homes {
+		add(home, pasteDir, "pasted texts"+aged)
+		add(home, historyFile, "")
+	}
+	for _, home := range format.ConfigHomes {
+		for _, program := range []string{"Claude", "Claude-3p"} {
+			add(home, program+"/local-agent-mode-sessions", "")
+			add(home, program+"/claude-code-sessions", "")
+		}
+	}
+	return all
 }
 
 // Parse reads one original; see the package comment for what becomes of it.
@@ -83,6 +98,8 @@ func (claudeCode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			parseText(in, out, transcript.Event{Run: placeOf(in.Path).session, Kind: transcript.KindToolResult, Role: "tool", Type: "tool-results"})
 		case roleHistory:
 			parseHistory(in, out)
+		case roleDesktop:
+			parseDesktop(in, out)
 		case rolePaste:
 			parseText(in, out, transcript.Event{Run: pasteDir, Kind: transcript.KindMessage, Role: "user", Type: rolePaste})
 		}

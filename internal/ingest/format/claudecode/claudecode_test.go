@@ -39,3 +39,7 @@ func FuzzHistory(f *testing.F) { formattest.Fuzz(f, New(), roleHistory, ".claude
 func FuzzPaste(f *testing.F) {
 	formattest.Fuzz(f, New(), rolePaste, ".claude/paste-cache/0123456789abcdef.txt")
 }
+
+func FuzzDesktop(f *testing.F) {
+	formattest.Fuzz(f, New(), roleDesktop, "local-agent-mode-sessions/o/u/local_0a000000-0000-4000-8000-00000000000a.json")
+}

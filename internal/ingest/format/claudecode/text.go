@@ -15,6 +15,8 @@ func (claudeCode) Text(role string, raw []byte, _ int) (string, error) {
 		return format.LooseText(raw), nil
 	case roleHistory:
 		return format.TextOf(role, raw, historyText)
+	case roleDesktop:
+		return format.TextOf(role, raw, desktopText)
 	}
 	v, err := format.ParseJSON(format.TrimBOM(raw))
 	if err != nil {

@@ -134,9 +134,12 @@ func TestDetect(t *testing.T) {
 		{".claude/paste-cache/0123456789abcdef.txt", "\x00", "", ""},
 		{".claude/paste-cache/notes.txt", "words", "", ""},
 		{"0123456789abcdef.txt", "words", "", ""},
+		{"claude-code-sessions/o/u/local_1.json", `{"sessionId":"local_1","cliSessionId":"s","cwd":"/a"}`, roleDesktop, ""},
+		{"claude-code-sessions/o/u/local_1.json", `{"sessionId":"local_1"}`, "", ""},
+		{"claude-code-sessions/o/u/spaces.json", `{"sessionId":"local_1","cliSessionId":"s","cwd":"/a"}`, "", ""},
 	} {
 		got := formattest.Detect(New(), c.path, []byte(c.content))
-		if got.Role != c.role || got.Root != c.root || (got.Strength > 0) != (c.role != "") || got.Log != (c.role != "" && c.role != roleMeta && c.role != roleOutput && c.role != rolePaste && c.role != roleTitle && c.role != format.Other) {
+		if got.Role != c.role || got.Root != c.root || (got.Strength > 0) != (c.role != "") || got.Log != (c.role != "" && c.role != roleMeta && c.role != roleOutput && c.role != rolePaste && c.role != roleDesktop && c.role != roleTitle && c.role != format.Other) {
 			t.Errorf("%s: %+v, want %q %q", c.path, got, c.role, c.root)
 		}
 	}

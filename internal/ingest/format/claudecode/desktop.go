@@ -1,0 +1,49 @@
+package claudecode
+
+import (
+	"cmp"
+	"path"
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// isDesktop knows what the desktop program notes of a session that it holds: local_<id>.json. The transcript is Claude Code's; in Cowork
+// mode it lies in a directory of the same name, below .claude/projects.
+func isDesktop(h format.Head) bool {
+	name := path.Base(h.Path)
+	return strings.HasPrefix(name, "local_") && path.Ext(name) == ".json" && format.HasKeys(h.Bytes, "sessionId", "cwd") &&
+		(format.HasKeys(h.Bytes, "cliSessionId") || format.HasKeys(h.Bytes, "lastActivityAt"))
+}
+
+// parseDesktop reads the title and the folder that a session is about: a transcript of Cowork only knows the path in its virtual machine.
+func parseDesktop(in format.Input, out *format.Sink) {
+	doc, at := out.Document(in.Reader, func(pr *transcript.Problem) { out.Problem(placeOf(in.Path).stem, pr) })
+	if !doc.Exists() {
+		return
+	}
+	id := cmp.Or(doc.Get("cliSessionId").Str(), doc.Get("sessionId").Str(), placeOf(in.Path).stem)
+	run := &transcript.Run{ID: id, Rank: 1, Named: true, Title: shorten(doc.Get("title").Str())}
+	for folder := range doc.Get("userSelectedFolders").Items() {
+		run.Project = folder.Str()
+		break
+	}
+	out.Emit(run)
+	hint(out, id, hintTitle, run.Title, at)
+	hint(out, id, hintProject, run.Project, at)
+	out.Emit(&transcript.Event{
+		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: roleDesktop, Time: stamp(doc.Get("createdAt")), Origin: at,
+		Parts: []transcript.Part{{Text: desktopText(doc)}},
+	})
+}
+
+// desktopText is what people have written: the rest is settings, and a prompt that the program wrote.
+func desktopText(v format.Value) string {
+	return format.Build(func(b []byte) []byte {
+		for _, key := range []string{"title", "initialMessage", "userSelectedFolders"} {
+			b = format.AppendStrings(b, v.Get(key))
+		}
+		return b
+	})
+}
