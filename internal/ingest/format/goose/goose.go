@@ -35,7 +35,7 @@ var (
 func (goose) Name() string { return "goose" }
 
 // Version counts changes of what Parse yields.
-func (goose) Version() int { return 2 }
+func (goose) Version() int { return 3 }
 
 // The roles of the files.
 const (

@@ -38,7 +38,7 @@ func (p *parser) message(role string, at transcript.Time, content, metadata form
 		}
 	}
 	for item := range content.Items() {
-		if t := item.Get("type"); t.Is("thinking") {
+		if item.Get("type").Is("thinking") && item.Get("thinking").IsString() {
 			thoughts = append(thoughts, item)
 			continue
 		}
