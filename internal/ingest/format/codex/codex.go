@@ -47,7 +47,7 @@ const (
 
 // Places says where the program keeps its files.
 func (codex) Places() []format.Place {
-	return format.Place{Name: "codex"}.At("~/.codex", "$CODEX_HOME")
+	return format.Place{Name: "codex"}.At("~/.codex", "$CODEX_HOME", "~/Library/Developer/Xcode/CodingAssistant/codex")
 }
 
 // Parse yields the records of one file.
