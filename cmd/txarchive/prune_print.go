@@ -138,7 +138,7 @@ func planSum(p *prune.Plan) string {
 	text := strings.Join(parts, ", ") + "."
 	f := &p.Frees
 	if f.Originals > 0 { // those of runs of which only the ledger stays, too
-		text += fmt.Sprintf("\n%s, of %s, with them.", plural(f.Originals, "original goes", "originals go"), size(f.RawBytes))
+		text += fmt.Sprintf("\nOriginals that go with them: %s (%s).", number(f.Originals), size(f.RawBytes))
 	}
 	if f.Marked > 0 {
 		text += fmt.Sprintf("\n%s of payloads in %s become marks of the same length.", size(f.PayloadBytes), plural(f.Marked, "original", "originals"))
