@@ -119,7 +119,7 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 	if err := o.settle(a); err != nil {
 		return err
 	}
-	o.spare = true
+	o.spare, o.money = true, r.Shipped
 	return runStatement(a.page(ctx), a, o, *r.SQL, given)
 }
 

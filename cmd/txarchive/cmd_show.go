@@ -17,6 +17,7 @@ type showOptions struct {
 	last     int
 	around   string
 	context  int
+	near     bool // what stands around an event, and nobody said how much of it
 	tools    string
 	versions bool
 	timeline bool
@@ -39,6 +40,7 @@ func newShowCommand(a *app) *cobra.Command {
 		Args:              takes(0, 1),
 		ValidArgsFunction: a.completeThings,
 		RunE: func(cmd *cobra.Command, v []string) error {
+			o.near = !cmd.Flags().Changed("context") && (o.around != "" || o.timeline)
 			return runShow(cmd.Context(), a, o, strings.Join(v, ""))
 		},
 	}
@@ -96,6 +98,9 @@ func runShow(ctx context.Context, a *app, o showOptions, id string) error {
 	if err != nil {
 		return err
 	}
+	if what.event != "" && o.near {
+		o.context = 3
+	}
 	if what.event == "" && o.context > 0 {
 		return usage("-C is about what stands around an event, and none is named", "--around NUMBER, or ID:NUMBER, names one")
 	}
@@ -134,9 +139,6 @@ func (o *showOptions) target(id string) string {
 
 func (o *showOptions) options() search.ShowOptions {
 	s := search.ShowOptions{Before: o.context, After: o.context, Limit: o.first, Duplicates: o.all}
-	if o.around != "" && o.context == 0 {
-		s.Before, s.After = 3, 3
-	}
 	if o.last > 0 {
 		s.Limit, s.Last = o.last, true
 	}

@@ -20,6 +20,7 @@ type sqlOptions struct {
 	format  string
 	params  []string
 	spare   bool // params may have more than the statement
+	money   bool // tables have costs in dollars
 	limit   int
 	timeout time.Duration
 }
@@ -106,6 +107,9 @@ func (a *app) answer(ctx context.Context, store *archive.Archive, o sqlOptions, 
 	out, err := newRowWriter(a, o.format)
 	if err != nil {
 		return 0, err
+	}
+	if o.money && o.format == "table" {
+		out = out.inDollars()
 	}
 	q := index.Question{SQL: statement, Params: params, Spare: o.spare, Rows: o.limit, Time: o.timeout}
 	err = store.Index().Query(ctx, q, out.columns, func(v []any) error {

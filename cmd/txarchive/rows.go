@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -35,6 +36,32 @@ func newRowWriter(a *app, format string) (*rowWriter, error) {
 		return markdownRows(a), nil
 	}
 	return nil, usage(fmt.Sprintf("there is no format %q", format), "--format table, csv, json, ndjson or markdown")
+}
+
+// inDollars prints costs as people read them.
+func (w *rowWriter) inDollars() *rowWriter {
+	costs := map[int]bool{}
+	return &rowWriter{
+		columns: func(names []string) error {
+			names = slices.Clone(names)
+			for i, n := range names {
+				if n == "cost_microusd" {
+					names[i], costs[i] = "cost", true
+				}
+			}
+			return w.columns(names)
+		},
+		row: func(values []any) error {
+			values = slices.Clone(values)
+			for i := range costs {
+				if micro, ok := values[i].(int64); ok {
+					values[i] = dollars(&micro)
+				}
+			}
+			return w.row(values)
+		},
+		end: w.end,
+	}
 }
 
 // formatOr is the format that was asked for, else what --json means, else a table.
@@ -99,7 +126,11 @@ func tableRows(a *app) *rowWriter {
 // numeric says whether a column has numbers only.
 func (g *grid) numeric(i int) bool {
 	for _, row := range g.rows {
-		if _, err := strconv.ParseFloat(row[i], 64); err != nil && row[i] != "" {
+		cell := row[i]
+		if usd, ok := strings.CutPrefix(cell, "$"); ok {
+			cell = strings.ReplaceAll(usd, ",", "")
+		}
+		if _, err := strconv.ParseFloat(cell, 64); err != nil && cell != "" {
 			return false
 		}
 	}

@@ -16,9 +16,7 @@ import (
 // timeline shows all of a run in the order of time; of a conversation, or an event, the run that it belongs to.
 func (v *viewer) timeline(ctx context.Context, what thing) error {
 	o := v.o.options()
-	if o.Around = what.event; what.event != "" && v.o.context == 0 {
-		o.Before, o.After = 3, 3
-	}
+	o.Around = what.event
 	line, err := v.a.searcher(v.store).Timeline(ctx, what.run, o)
 	if err != nil {
 		return err
