@@ -37,7 +37,7 @@ func newRestoreCommand(a *app) *cobra.Command {
 			"from. Files that are there already with other content are left alone unless --overwrite; --dry-run says what would be\n" +
 			"written, and writes nothing.\n\n" +
 			"With a run come the files of its sub-agents and other sub-runs, and of theirs, unless --children stay. Its forks do not:\n" +
-			"`tree` shows both.\n\n" +
+			"`tree` shows both. Nor does a log that mentions it among others, such as a history of prompts.\n\n" +
 			"--at gives the state that was archived at a time: of each file the version that it had then, as far as it had grown.\n" +
 			"A date means its end.\n\n" +
 			"An original that has lost bytes by damage fails. With --damaged what is left of it is written beside the others as\n" +

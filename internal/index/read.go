@@ -258,7 +258,7 @@ type Link struct {
 type VersionFilter struct {
 	Source       string
 	Path         string
-	Run          string // public id: originals that speak of it
+	Run          string // public id: originals that speak of it; a history of several runs only where one does not count
 	Conversation string // public id: originals that hold it, copies too
 	Number       int
 	Newest       bool

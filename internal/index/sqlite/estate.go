@@ -10,6 +10,7 @@ import (
 
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
 var (
@@ -241,11 +242,10 @@ func (e *estate) readOthers() error {
 // readStays finds the versions that only tell of runs which others are about, as a history of prompts does, and that have rows of one of
 // which there is nothing else.
 func (e *estate) readStays() error {
-	const telling = "NOT coalesce(o.stated ->> '$.Named', 0)"
 	e.stays = map[int64]bool{}
 	return e.walk(`WITH v AS (SELECT DISTINCT t.version FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
 			WHERE r.counted = 0 AND r.pruned = 0 AND t.indexed = 1 AND t.rows > 0)
-		SELECT version FROM v WHERE (SELECT count(*) > 1 AND sum(`+telling+`) = 0 FROM run_claims o WHERE o.version = v.version)`, func(r *sqlx.Rows) error {
+		SELECT version FROM v WHERE `+schema.Hearsay("v.version"), func(r *sqlx.Rows) error {
 		var version int64
 		err := r.Scan(&version)
 		e.stays[version] = true

@@ -13,6 +13,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
 )
 
 // Versions yields versions of originals by path, source and number.
@@ -42,7 +43,8 @@ func selectVersions(of index.VersionFilter) (query string, args []any) {
 	if of.Run != "" {
 		add(`v.id IN (SELECT k.version FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN run_claims k ON k.run_name = n.id
 			WHERE r.run_id = ?1 AND NOT coalesce(k.stated ->> '$.Named', 0)
-			UNION SELECT t.version FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id WHERE r.run_id = ?1)`, of.Run)
+			UNION SELECT t.version FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
+				WHERE r.run_id = ?1 AND (r.counted = 0 OR NOT `+schema.Hearsay("t.version")+`))`, of.Run)
 		conds[len(conds)-1] = strings.ReplaceAll(conds[len(conds)-1], "?1", fmt.Sprintf("?%d", len(args)))
 	}
 	if of.Conversation != "" {
