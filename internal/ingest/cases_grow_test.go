@@ -42,6 +42,29 @@ func TestCasesGrow(t *testing.T) {
 	w.same("grown", w.dump(), once.dump())
 }
 
+// TestCasesTorn meets the logs of all cases in the middle of their first lines, which tell whose they are, and expects when they are whole
+// what an index says that is made again: nothing is left of what was guessed.
+func TestCasesTorn(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 3))
+	content := caseFiles(t)
+	s, w := newTree(t), newWorld(t)
+	for _, name := range slices.Sorted(maps.Keys(content)) {
+		whole := content[name]
+		if first, _, _ := strings.Cut(whole, "\n"); claimOf(name, whole).Log {
+			whole = first[:r.IntN(len(first)+1)]
+		}
+		s.write(name, whole)
+	}
+	w.ingest("home", s.dir, ".")
+	for name, whole := range content {
+		s.write(name, whole)
+	}
+	w.ingest("home", s.dir, ".")
+	w.madeAgain("whole")
+}
+
 // caseFiles are the files of all cases, each case in a directory of its own, but for those of which a later line may say whose
 // the first ones are.
 func caseFiles(t *testing.T) map[string]string {

@@ -96,16 +96,16 @@ func (c *commit) filled(o *owner) (bool, error) {
 // first line may have been torn, and what was said of the run a guess), else the problems of the torn end that it reads again,
 // and how many were not told.
 func (c *commit) unsay(o *owner) error {
-	if err := c.exec("DELETE FROM problems WHERE version = ? AND (offset >= ? OR kind = ?)", o.version, o.From, index.MoreProblems); err != nil {
-		return err
+	if o.From == 0 { // before its problems go: a run may have been named by them alone
+		if err := c.usages.flush(); err != nil {
+			return err
+		}
+		if err := c.concerns(o.version); err != nil {
+			return err
+		}
 	}
-	if o.From > 0 {
-		return nil
-	}
-	if err := c.usages.flush(); err != nil {
-		return err
-	}
-	if err := c.concerns(o.version); err != nil {
+	err := c.exec("DELETE FROM problems WHERE version = ? AND (offset >= ? OR kind = ?)", o.version, o.From, index.MoreProblems)
+	if err != nil || o.From > 0 {
 		return err
 	}
 	var ids []int64
