@@ -58,7 +58,7 @@ func recipes(t *testing.T) []recipe {
 
 // recipeAnswers are what some of the statements say of the examples, as jq and wc count them in the files.
 var recipeAnswers = map[string][]string{
-	"How many entries of each type 2":      {"tool.call 4", "tool.result 4", "message.assistant 2", "message.user 2", "step.completed 2", "step.started 2"},
+	"How many events of each type 2":       {"tool.call 4", "tool.result 4", "message.assistant 2", "message.user 2", "step.completed 2", "step.started 2"},
 	"Router against agent-emitted calls 1": {"agent_emitted 10 0", "router 4 4"},
 	"From parent to child 1": {
 		"0 d9e0f8d2-05ed-4832-81ac-001832ba3b42 review completed 1",
@@ -134,7 +134,7 @@ func TestRecipeTexts(t *testing.T) {
 	}
 	defer console.Close()
 	for _, c := range []struct{ name, says string }{
-		{"First and last entries 1", "Context created"},
+		{"First and last events 1", "Context created"},
 		{"Every assistant text 1", "Done with 3 tools."},
 		{"Calls with their results 1", "Read"},
 		{"Receipts of failed steps in runs that succeeded 1", `"agent_key": "fixer"`},
