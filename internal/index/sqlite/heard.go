@@ -38,7 +38,7 @@ func (c *commit) hearTranscript(o *owner, id, name int64, native, stated string,
 	}
 	t := &take{id: id, runName: name, version: o.version, file: c.fileOf(o), number: int64(o.Number), native: native, indexed: int(flag(indexed)),
 		shared: v.Shared, aside: v.Aside, order: v.Order, rank: int64(v.Rank), lastSeq: v.LastSeq, rows: v.TotalRows,
-		sha: o.SHA256[:], size: o.Size, parsed: o.Last, source: o.Source, path: o.Path, Conversation: v.Conversation}
+		sha: o.SHA256[:], parsed: o.Last, source: o.Source, path: o.Path, Conversation: v.Conversation}
 	t.Started, t.Ended = timeAsRead(v.Started), timeAsRead(v.Ended)
 	h.unsure = !asRead(stated, &t.Attributes) || h.unsure
 	h.takes = append(h.takes, t)

@@ -362,14 +362,15 @@ func (c *commit) twin(o *owner, name int64, native string, aside bool) (bool, er
 		return false, err
 	}
 	same := false
-	err = c.few(`SELECT s.name, f.path, v.number FROM transcripts t CROSS JOIN versions v ON v.id = t.version CROSS JOIN versions mine ON mine.id = ?
-		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source
-		WHERE t.run_name = ? AND t.native_id = ? AND t.aside = ? AND t.indexed = 1 AND v.size = mine.size AND v.sha256 = mine.sha256`, func(r *sql.Rows) error {
+	// Those with the same bytes are few, those of one conversation may be thousands; and of many copies the first has the rows.
+	err = c.few(`SELECT s.name, f.path, v.number FROM versions mine CROSS JOIN versions v INDEXED BY versions_sha256 ON v.sha256 = mine.sha256 AND v.size = mine.size
+		CROSS JOIN transcripts t ON t.version = v.id AND t.run_name = ? AND t.native_id = ? AND t.aside = ? AND t.indexed = 1
+		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE mine.id = ? LIMIT ?`, func(r *sql.Rows) error {
 		var key index.VersionKey
 		err := r.Scan(&key.Source, &key.Path, &key.Number)
 		same = same || !lossy[key]
 		return err
-	}, o.version, name, native, aside)
+	}, name, native, aside, o.version, len(lossy)+1)
 	return same, err
 }
 

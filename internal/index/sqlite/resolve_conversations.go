@@ -26,7 +26,6 @@ type take struct {
 	first, last                             sql.NullInt64
 	sha                                     []byte
 	key                                     struct{ format, native, anchor string } // of the run
-	size                                    int64
 	source, path                            string
 	transcript.Conversation
 
@@ -42,9 +41,17 @@ type take struct {
 	}
 }
 
-// sameBytes says whether two versions have the same content, of which nothing is lost.
-func (t *take) sameBytes(o *take) bool {
-	return t.size == o.size && bytes.Equal(t.sha, o.sha) && !t.lossy && !o.lossy
+// bytesOf is equal for transcripts of versions with the same content, of which nothing is lost.
+type bytesOf struct {
+	sha   string
+	alone *take // some of its bytes are lost: it is like no other
+}
+
+func (t *take) bytes() bytesOf {
+	if t.lossy {
+		return bytesOf{alone: t}
+	}
+	return bytesOf{sha: string(t.sha)}
 }
 
 func (c *commit) loadTakes() (map[int64][]*take, error) {
@@ -66,7 +73,7 @@ func (c *commit) loadTakes() (map[int64][]*take, error) {
 		return all, nil
 	}
 	err = c.each(`SELECT t.id, n.run, t.run_name, t.version, v.file, v.number, t.native_id, t.conversation, t.verdict, t.judged, t.indexed, t.copied_until,
-		t.shared, t.aside, t.ord, t.rank, t.seq_base, t.last_seq, t.rows, t.first_time, t.last_time, v.sha256, v.size, v.parser <> 0, s.name, f.path, t.stated,
+		t.shared, t.aside, t.ord, t.rank, t.seq_base, t.last_seq, t.rows, t.first_time, t.last_time, v.sha256, v.parser <> 0, s.name, f.path, t.stated,
 		n.native_id, i.key, i.anchor, (SELECT name FROM names WHERE id = i.format)
 		FROM temp.unread_runs r CROSS JOIN runs i ON i.id = r.id CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
 		CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file
@@ -74,7 +81,7 @@ func (c *commit) loadTakes() (map[int64][]*take, error) {
 		t := &take{}
 		var stated []byte
 		if err := r.Scan(&t.id, &t.run, &t.runName, &t.version, &t.file, &t.number, &t.native, &t.conversation, &t.verdict, &t.judged, &t.indexed, &t.copiedUntil,
-			&t.shared, &t.aside, &t.order, &t.rank, &t.seqBase, &t.lastSeq, &t.rows, &t.first, &t.last, &t.sha, &t.size, &t.parsed,
+			&t.shared, &t.aside, &t.order, &t.rank, &t.seqBase, &t.lastSeq, &t.rows, &t.first, &t.last, &t.sha, &t.parsed,
 			&t.source, &t.path, &stated, &t.Run, &t.key.native, &t.key.anchor, &t.key.format); err != nil {
 			return err
 		}
@@ -181,31 +188,21 @@ func steady(group []*take) {
 	if !slices.ContainsFunc(group, func(t *take) bool { return !t.parsed }) {
 		return
 	}
-	type bytesOf struct {
-		sha   string
-		alone *take // some of its bytes are lost: it is like no other
-	}
 	type copies struct {
 		reach        int64
 		whole, begun bool // there are rows of one that is parsed to its end, and of one that is not
 	}
 	all := map[bytesOf]copies{}
-	of := func(t *take) bytesOf {
-		if t.lossy {
-			return bytesOf{alone: t}
-		}
-		return bytesOf{sha: string(t.sha)}
-	}
 	for _, t := range group {
-		x, met := all[of(t)]
+		x, met := all[t.bytes()]
 		if !met {
 			x.reach = t.lastSeq
 		}
 		has := t.indexed == 1
-		all[of(t)] = copies{max(x.reach, t.lastSeq), x.whole || has && t.parsed, x.begun || has && !t.parsed}
+		all[t.bytes()] = copies{max(x.reach, t.lastSeq), x.whole || has && t.parsed, x.begun || has && !t.parsed}
 	}
 	for _, t := range group {
-		x := all[of(t)]
+		x := all[t.bytes()]
 		t.reach, t.behind = x.reach, !t.parsed
 		if x.begun && !x.whole {
 			t.behind = t.indexed != 1
@@ -228,7 +225,7 @@ func compareBool(a, b bool) int { return cmp.Compare(flag(a), flag(b)) }
 func (c *commit) electOne(run int64, group []*take, id func(...string) string) error {
 	winner := group[0]
 	count := []*take{winner}
-	var holders []*take
+	holders := map[bytesOf]*take{}
 	taken := map[string]bool{}
 	for i, t := range group {
 		t.verdict = t.judged
@@ -238,14 +235,14 @@ func (c *commit) electOne(run int64, group []*take, id func(...string) string) e
 		case i > 0:
 			t.verdict = schema.Duplicate
 		}
-		if h := slices.IndexFunc(holders, t.sameBytes); h >= 0 {
-			t.conversation = holders[h].conversation
+		if h := holders[t.bytes()]; h != nil {
+			t.conversation = h.conversation
 			if err := c.release(t); err != nil {
 				return err
 			}
 			continue
 		}
-		holders = append(holders, t)
+		holders[t.bytes()] = t
 		if t.indexed == 0 {
 			if err := c.takeOver(t, group[i+1:]); err != nil {
 				return err
@@ -308,16 +305,21 @@ func (c *commit) electShared(run int64, group []*take, id func(...string) string
 	for _, t := range group {
 		t.verdict = t.judged
 	}
-	var holders []*take // transcripts that hold rows
+	type held struct {
+		bytesOf
+		verdict int
+	}
+	holders := map[held]*take{} // transcripts that hold rows
 	for _, t := range group {
-		twin := slices.IndexFunc(holders, func(h *take) bool { return h.sameBytes(t) && h.verdict == t.verdict })
-		if twin < 0 {
-			holders = append(holders, t)
+		key := held{t.bytes(), t.verdict}
+		twin := holders[key]
+		if twin == nil {
+			holders[key] = t
 			continue
 		}
 		t.verdict = schema.Duplicate
-		if holders[twin].indexed == 0 {
-			if err := c.takeOver(holders[twin], []*take{t}); err != nil {
+		if twin.indexed == 0 {
+			if err := c.takeOver(twin, []*take{t}); err != nil {
 				return err
 			}
 		}

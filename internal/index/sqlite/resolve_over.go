@@ -10,7 +10,7 @@ const notItsOwn = `SELECT 1 FROM versions v JOIN versions w ON w.id = ?2
 // takeOver moves the rows of a transcript with the same bytes to t, unless they must be made again for it.
 func (c *commit) takeOver(t *take, from []*take) error {
 	for _, o := range from {
-		if o.indexed != 1 || !o.sameBytes(t) {
+		if o.indexed != 1 || o.bytes() != t.bytes() {
 			continue
 		}
 		var n int

@@ -105,37 +105,72 @@ func (c *commit) judgeEvents() error {
 	if err := c.fill("several_eids", sorted(several)); err != nil {
 		return err
 	}
-	twice := map[int64]bool{}
-	if err := c.each(`SELECT x.id FROM temp.several_eids x CROSS JOIN events e ON e.eid = x.id GROUP BY x.id, e.native
-		HAVING min(e.transcript) <> max(e.transcript) OR max(e.global) = 0 AND min(e.seq) <> max(e.seq) OR max(e.verdict IN (1, 2))`, intoSet(twice)); err != nil {
+	twice, err := c.findTwice()
+	if err != nil || len(twice) == 0 {
 		return err
 	}
-	if len(twice) == 0 {
-		return nil
-	}
-	if err := c.fill("judged_eids", sorted(twice)); err != nil {
-		return err
-	}
-	rows, err := c.loadTwice()
-	if err != nil {
-		return err
-	}
-	changed, copies, err := c.countFirst(rows)
-	if err != nil {
-		return err
+	changed, copies := map[int64]bool{}, map[int64]bool{}
+	for _, lot := range twice {
+		if err := c.fill("judged_eids", lot); err != nil {
+			return err
+		}
+		rows, err := c.loadTwice()
+		if err != nil {
+			return err
+		}
+		if err := c.countFirst(rows, changed, copies); err != nil {
+			return err
+		}
 	}
 	if err := c.recountAll(changed); err != nil {
+		return err
+	}
+	if err := c.judgeLinks(); err != nil {
 		return err
 	}
 	return c.copyLinks(copies)
 }
 
-// loadTwice reads the events whose ids stand more than once.
+// twiceLot is how many events are judged at a time: more only if as many have one id.
+const twiceLot = 8192
+
+// findTwice notes in temp.twice which ids stand more than once where they mean the same event, and gives their hashes in lots.
+func (c *commit) findTwice() (lots [][]int64, err error) {
+	if err := c.put(`CREATE TEMP TABLE IF NOT EXISTS twice (eid INTEGER, native, conversation INTEGER, rows INTEGER, PRIMARY KEY (eid, native, conversation)) WITHOUT ROWID`); err != nil {
+		return nil, err
+	}
+	if err := c.put("DELETE FROM temp.twice"); err != nil {
+		return nil, err
+	}
+	if err := c.exec(`INSERT INTO temp.twice SELECT x.id, e.native, ` + meantIn + ` AS meant, count(*)
+		FROM temp.several_eids x CROSS JOIN events e ON e.eid = x.id CROSS JOIN transcripts t ON t.id = e.transcript GROUP BY x.id, e.native, meant
+		HAVING min(e.transcript) <> max(e.transcript) OR max(e.global) = 0 AND min(e.seq) <> max(e.seq) OR max(e.verdict IN (1, 2))`); err != nil {
+		return nil, err
+	}
+	left := int64(0)
+	err = c.each("SELECT eid, sum(rows) FROM temp.twice GROUP BY eid", func(r *sql.Rows) error {
+		var eid, rows int64
+		err := r.Scan(&eid, &rows)
+		if left < rows {
+			lots, left = append(lots, nil), twiceLot
+		}
+		lots[len(lots)-1] = append(lots[len(lots)-1], eid)
+		left -= rows
+		return err
+	})
+	return lots, err
+}
+
+// meantIn is the conversation in which an event's id means it, 0 for one that means the same in the whole format.
+const meantIn = "CASE e.global WHEN 0 THEN t.conversation ELSE 0 END"
+
+// loadTwice reads the events of a lot.
 func (c *commit) loadTwice() ([]judged, error) {
 	var rows []judged
 	err := c.each(`SELECT e.id, x.id, e.native, e.transcript, e.verdict, e.global, t.conversation, t.verdict,
 		v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), t.rank, v.number, f.id, n.conversation_id, t.ord, s.name || '/' || f.path, e.seq, e.part
 		FROM temp.judged_eids x CROSS JOIN events e ON e.eid = x.id CROSS JOIN transcripts t ON t.id = e.transcript
+		CROSS JOIN temp.twice d ON d.eid = x.id AND d.native = e.native AND d.conversation = `+meantIn+`
 		CROSS JOIN conversations n ON n.id = t.conversation
 		CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source
 		WHERE e.verdict IN (0, 1) OR e.global > 0 AND e.verdict = 2 OR e.global = 0 AND e.verdict = 6`, func(r *sql.Rows) error {
@@ -160,11 +195,10 @@ func (c *commit) loadTwice() ([]judged, error) {
 	return rows, err
 }
 
-// countFirst lets the first event of each group count, and says of the others what they are. It returns the transcripts
+// countFirst lets the first event of each group count, and says of the others what they are. It notes the transcripts
 // whose counts changed, and those with an event that may be a copy of another one than before.
-func (c *commit) countFirst(rows []judged) (changed, copies map[int64]bool, err error) {
-	changed, copies = map[int64]bool{}, map[int64]bool{}
-	err = groups(rows, func(group []judged) error {
+func (c *commit) countFirst(rows []judged, changed, copies map[int64]bool) error {
+	return groups(rows, func(group []judged) error {
 		first, moved := group[0], false
 		for _, j := range group {
 			verdict := schema.Duplicate
@@ -191,68 +225,6 @@ func (c *commit) countFirst(rows []judged) (changed, copies map[int64]bool, err 
 		}
 		return nil
 	})
-	return changed, copies, err
-}
-
-// copyLinks brings the links in line with what was found to be copied: a link that a copied event states is none (the
-// event of its run: the rows of an original may be those of another with the same bytes; what a ledger says of one stays said), and
-// a conversation with copied events has one to where they come from, unless the two are linked already. Of two that each
-// have events of the other, one is the copy: they have one link.
-func (c *commit) copyLinks(copies map[int64]bool) error {
-	if err := c.exec(`UPDATE links SET uncounted = (uncounted & 2) | coalesce((SELECT min(e.verdict) = 2 FROM events e CROSS JOIN transcripts t ON t.id = e.transcript
-		WHERE e.eid = links.event AND e.native = links.event_native AND e.verdict IN (0, 2) AND t.run_name IN (SELECT run_name FROM transcripts WHERE version = links.version)), 0)
-		WHERE event IN (SELECT id FROM temp.judged_eids) AND NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = links.version AND v.grave IS NOT NULL)`); err != nil {
-		return err
-	}
-	for _, id := range sorted(copies) {
-		if err := c.exec("DELETE FROM links WHERE derived = 1 AND version = (SELECT version FROM transcripts WHERE id = ?)", id); err != nil {
-			return err
-		}
-		type copied struct {
-			version, format, at, fromRun, toRun int64
-			name, fromScope, from, toScope, to  string
-		}
-		var all []copied
-		if err := c.each(`SELECT t.version, n.format, f.name, o.scope, o.native_id, n.scope, n.native_id, min(e.offset), o.run, n.run
-			FROM transcripts t JOIN run_names n ON n.id = t.run_name JOIN names f ON f.id = n.format
-			CROSS JOIN events e ON e.transcript = t.id AND e.verdict = 2 AND e.global > 0
-			CROSS JOIN events w ON w.eid = e.eid AND w.native = e.native AND w.verdict = 0 CROSS JOIN transcripts x ON x.id = w.transcript JOIN run_names o ON o.id = x.run_name
-			WHERE t.id = ? AND o.run <> n.run AND NOT EXISTS (SELECT 1 FROM links l WHERE l.derived = 0 AND l.uncounted = 0 AND l.format = n.format
-				AND (l.from_id = o.native_id AND l.to_id = n.native_id OR l.from_id = n.native_id AND l.to_id = o.native_id))
-			GROUP BY o.id ORDER BY o.native_id`, func(r *sql.Rows) error {
-			var k copied
-			err := r.Scan(&k.version, &k.format, &k.name, &k.fromScope, &k.from, &k.toScope, &k.to, &k.at, &k.fromRun, &k.toRun)
-			all = append(all, k)
-			return err
-		}, id); err != nil {
-			return err
-		}
-		for _, k := range all {
-			if k.from > k.to {
-				if mutual, err := c.copiesOf(k.fromRun, k.toRun); err != nil || mutual {
-					if err != nil {
-						return err
-					}
-					continue
-				}
-			}
-			edge := edgeOf(k.name, "fork", []string{"run", k.fromScope, k.from, ""}, []string{"run", k.toScope, k.to, ""})
-			if err := c.exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation, to_type, to_scope, to_id,
-				to_conversation, format, statement, uncounted, derived, line, offset, length) VALUES (?1, ?2, 'fork', 'run', ?3, ?4, '', 'run', ?5, ?6, '', ?7, ?2, 0, 1, 0, ?8, 0)`,
-				k.version, edge, k.fromScope, k.from, k.toScope, k.to, k.format, k.at); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// copiesOf says whether a run has events that were copied from another one.
-func (c *commit) copiesOf(run, other int64) (bool, error) {
-	var n int
-	return c.get(`SELECT 1 FROM run_names n CROSS JOIN transcripts t ON t.run_name = n.id CROSS JOIN events e ON e.transcript = t.id AND e.verdict = 2 AND e.global > 0
-		CROSS JOIN events w ON w.eid = e.eid AND w.native = e.native AND w.verdict = 0 CROSS JOIN transcripts x ON x.id = w.transcript
-		CROSS JOIN run_names o ON o.id = x.run_name WHERE n.run = ? AND o.run = ? LIMIT 1`, []any{run, other}, &n)
 }
 
 func (c *commit) recountAll(transcripts map[int64]bool) error {

@@ -1,0 +1,108 @@
+package sqlite
+
+import (
+	"database/sql"
+	"maps"
+	"slices"
+)
+
+// What follows for links from events that were found to be copied. All that stand in the same place as very many others are looked
+// through once, and not once for each.
+
+// judgeLinks says of links that events state which are judged whether they count: a link that a copied event states is none (the
+// event of its run: the rows of an original may be those of another with the same bytes; what a ledger says of one stays said).
+func (c *commit) judgeLinks() error {
+	return c.exec(`WITH stating AS MATERIALIZED (SELECT DISTINCT l.event AS eid, l.event_native AS native FROM (SELECT DISTINCT eid FROM temp.twice) x CROSS JOIN links l ON l.event = x.eid),
+		spoken AS MATERIALIZED (SELECT s.eid, s.native, t.run_name, min(e.verdict) = 2 AS copied FROM stating s CROSS JOIN events e ON e.eid = s.eid AND e.native = s.native
+			CROSS JOIN transcripts t ON t.id = e.transcript WHERE e.verdict IN (0, 2) GROUP BY s.eid, s.native, t.run_name)
+		UPDATE links SET uncounted = (uncounted & 2) | coalesce((SELECT min(k.copied) FROM transcripts t CROSS JOIN spoken k ON k.eid = links.event AND k.native = links.event_native AND k.run_name = t.run_name
+			WHERE t.version = links.version), 0)
+		WHERE event IN (SELECT eid FROM temp.twice) AND NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = links.version AND v.grave IS NOT NULL)`)
+}
+
+// copied says that a run has events of another one.
+type copied struct {
+	version, format, at                int64 // which original has them, the first of them at which offset
+	name, fromScope, from, toScope, to string
+	fromRun, toRun                     int64
+}
+
+// copyLinks gives transcripts with copied events a link to where they come from, unless the two runs are linked already. Of two
+// that each have events of the other, one is the copy: they have one link.
+func (c *commit) copyLinks(transcripts map[int64]bool) error {
+	if len(transcripts) == 0 {
+		return nil
+	}
+	all, err := c.copiedIn(sorted(transcripts))
+	if err != nil {
+		return err
+	}
+	if err := c.exec("DELETE FROM links WHERE derived = 1 AND version IN (SELECT t.version FROM temp.copying x CROSS JOIN transcripts t ON t.id = x.id)"); err != nil {
+		return err
+	}
+	mutual, err := c.mutual(all)
+	if err != nil {
+		return err
+	}
+	for _, k := range all {
+		if k.from > k.to && mutual[[2]int64{k.toRun, k.fromRun}] {
+			continue
+		}
+		edge := edgeOf(k.name, "fork", []string{"run", k.fromScope, k.from, ""}, []string{"run", k.toScope, k.to, ""})
+		// A run that many are copied from has as many links: those of the other end are looked through.
+		if err := c.exec(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation, to_type, to_scope, to_id,
+			to_conversation, format, statement, uncounted, derived, line, offset, length) SELECT ?1, ?2, 'fork', 'run', ?3, ?4, '', 'run', ?5, ?6, '', ?7, ?2, 0, 1, 0, ?8, 0
+			WHERE NOT EXISTS (SELECT 1 FROM links l WHERE l.to_id = ?6 AND +l.from_id = ?4 AND l.derived = 0 AND l.uncounted = 0 AND l.format = ?7)
+			AND NOT EXISTS (SELECT 1 FROM links l WHERE l.from_id = ?6 AND +l.to_id = ?4 AND l.derived = 0 AND l.uncounted = 0 AND l.format = ?7)`,
+			k.version, edge, k.fromScope, k.from, k.toScope, k.to, k.format, k.at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mutual gives of runs with events of another the pairs, from and to, that may have events of each other.
+func (c *commit) mutual(all []copied) (map[[2]int64]bool, error) {
+	runs := map[int64]bool{}
+	for _, k := range all {
+		if k.from > k.to {
+			runs[k.fromRun] = true
+		}
+	}
+	pairs := map[[2]int64]bool{}
+	if len(runs) == 0 {
+		return pairs, nil
+	}
+	if err := c.fill("copying_runs", slices.Sorted(maps.Keys(runs))); err != nil {
+		return nil, err
+	}
+	transcripts := map[int64]bool{}
+	if err := c.each("SELECT t.id FROM temp.copying_runs x CROSS JOIN run_names n ON n.run = x.id CROSS JOIN transcripts t ON t.run_name = n.id", intoSet(transcripts)); err != nil {
+		return nil, err
+	}
+	back, err := c.copiedIn(sorted(transcripts))
+	for _, k := range back {
+		pairs[[2]int64{k.fromRun, k.toRun}] = true
+	}
+	return pairs, err
+}
+
+// copiedIn tells of transcripts which runs their copied events come from.
+func (c *commit) copiedIn(transcripts []int64) (all []copied, err error) {
+	if err := c.fill("copying", transcripts); err != nil {
+		return nil, err
+	}
+	err = c.each(`WITH ids AS MATERIALIZED (SELECT DISTINCT e.eid, e.native FROM temp.copying x CROSS JOIN events e ON e.transcript = x.id AND e.verdict = 2 AND e.global > 0),
+		first AS MATERIALIZED (SELECT DISTINCT w.eid, w.native, o.scope, o.native_id, o.run, o.id FROM ids i CROSS JOIN events w ON w.eid = i.eid AND w.native = i.native AND w.verdict = 0
+			CROSS JOIN transcripts x ON x.id = w.transcript CROSS JOIN run_names o ON o.id = x.run_name)
+		SELECT t.version, n.format, f.name, o.scope, o.native_id, n.scope, n.native_id, min(e.offset), o.run, n.run
+		FROM temp.copying x CROSS JOIN transcripts t ON t.id = x.id CROSS JOIN run_names n ON n.id = t.run_name CROSS JOIN names f ON f.id = n.format
+		CROSS JOIN events e ON e.transcript = t.id AND e.verdict = 2 AND e.global > 0 CROSS JOIN first o ON o.eid = e.eid AND o.native = e.native
+		WHERE o.run <> n.run GROUP BY t.id, o.id ORDER BY t.id, o.native_id`, func(r *sql.Rows) error {
+		var k copied
+		err := r.Scan(&k.version, &k.format, &k.name, &k.fromScope, &k.from, &k.toScope, &k.to, &k.at, &k.fromRun, &k.toRun)
+		all = append(all, k)
+		return err
+	})
+	return all, err
+}
