@@ -26,7 +26,7 @@ func newStatusCommand(a *app) *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Say how fresh the archive is, source by source, and what needs attention",
+		Short: "Say how fresh the archive is, and what needs attention",
 		Long: "Say of each source where it is, when it was last scanned, when something new was last stored of it and what had\n" +
 			"problems; what is there and not archived yet, and what its program will delete before the next nightly run (by\n" +
 			"names, sizes and times of files, none is opened; --no-scan leaves this out); how the last nightly run went and when the\n" +

@@ -143,9 +143,18 @@ func verifyHint(r *archive.VerifyReport) string {
 }
 
 func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {
+	alike := func(i, j int) bool { // two originals that one damage has hit
+		return j >= 0 && j < len(findings) && findings[i].Place() == findings[j].Place() && findings[i].Reason == findings[j].Reason &&
+			findings[i].Original() != "" && findings[j].Original() != "" && !findings[i].Notice()
+	}
 	for i := range findings {
 		f := &findings[i]
 		text := line(f.String())
+		if before := alike(i, i-1); before || alike(i, i+1) { // which is said once
+			if text = "  " + strings.TrimSpace(line(f.Original())); !before {
+				fmt.Fprintln(a.out, a.ink().red(line(f.Place()+": "+f.Reason)))
+			}
+		}
 		if f.Notice() {
 			a.note("%s", text)
 			continue

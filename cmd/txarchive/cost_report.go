@@ -42,7 +42,7 @@ func (v *accountant) report(ctx context.Context) error {
 		return nil
 	}
 	if len(r.Rows) == 0 {
-		v.a.note("Nothing was spent: no usage is like that")
+		v.nothingSpent()
 		v.remarks(r)
 		v.a.tryLooser("cost", v.o.query)
 		return nil

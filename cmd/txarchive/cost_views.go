@@ -36,7 +36,7 @@ func (v *accountant) blocks(ctx context.Context) error {
 		return v.sheet(append([]string{"start", "end", "first", "last", "gap", "active"}, figureNames...), rows)
 	}
 	if len(all) == 0 {
-		v.a.note("Nothing was spent: no usage is like that")
+		v.nothingSpent()
 		return nil
 	}
 	fmt.Fprintln(v.a.out, v.a.fitted(v.blockGrid(all)))
@@ -44,6 +44,15 @@ func (v *accountant) blocks(ctx context.Context) error {
 		v.a.note("%s before these: --limit 0 shows all", plural(left, "block", "blocks"))
 	}
 	return nil
+}
+
+// nothingSpent says that there is no usage, or none like what was asked for.
+func (v *accountant) nothingSpent() {
+	if o := &v.o; o.query+o.run+o.since+o.until == "" {
+		v.a.note("The archive holds no usage yet.")
+		return
+	}
+	v.a.note("Nothing was spent: no usage is like that")
 }
 
 // count is exact where there is room for it.

@@ -59,7 +59,10 @@ func (f *Finding) Notice() bool {
 	return f.Kind == KindUnindexed || f.Kind == KindLeftover || f.Kind == KindLost
 }
 
-func (f *Finding) String() string {
+func (f *Finding) String() string { return f.Place() + f.Original() + ": " + f.Reason }
+
+// Place is the kind of a finding, with the bytes of the pack that it is about.
+func (f *Finding) Place() string {
 	text := f.Kind
 	if f.Pack != "" {
 		text += " pack " + f.Pack
@@ -67,16 +70,21 @@ func (f *Finding) String() string {
 			text += fmt.Sprintf(" (%d bytes at %d)", f.Size, f.Offset)
 		}
 	}
+	return text
+}
+
+// Original is which original a finding is about, and which bytes of it; "" where it is about none.
+func (f *Finding) Original() (text string) {
 	switch {
 	case f.Path != "":
-		text += fmt.Sprintf(" %s/%s version %d", f.Source, f.Path, f.Version)
+		text = fmt.Sprintf(" %s/%s version %d", f.Source, f.Path, f.Version)
 	case f.Entry != "":
-		text += " entry " + f.Entry
+		text = " entry " + f.Entry
 	}
 	if f.LostBytes > 0 {
 		text += fmt.Sprintf(", %d bytes at %d", f.LostBytes, f.LostOffset)
 	}
-	return text + ": " + f.Reason
+	return text
 }
 
 // VerifyOptions say how much is read.
