@@ -51,6 +51,7 @@ type talk struct {
 	at      transcript.Time
 	id      string // of the run, once the first prompt is known
 	head    []said // before that
+	opens   string // the first answer among them
 	marked  transcript.Truth
 	noticed bool   // the line before begins like a message of the program
 	fence   string // of the code that an answer is in
@@ -222,7 +223,9 @@ func (p *parser) close() {
 	b.kind, p.talk.fence = none, ""
 	p.talk.hear(&s)
 	if p.talk.id == "" {
-		p.talk.head = append(p.talk.head, s)
+		if p.talk.head = append(p.talk.head, s); s.kind == answer && p.talk.opens == "" {
+			p.talk.opens = s.text
+		}
 		switch first, known := p.talk.first(s); {
 		case p.talk.started == "":
 			p.orphan()
@@ -255,12 +258,7 @@ func (t *talk) first(s said) (string, bool) {
 	if s.kind == prompt || s.kind == aside {
 		return s.text, true
 	}
-	for _, earlier := range t.head {
-		if earlier.kind == answer && s.kind == notice && aboutTokens.MatchString(s.text) {
-			return earlier.text, true
-		}
-	}
-	return "", false
+	return t.opens, t.opens != "" && s.kind == notice && aboutTokens.MatchString(s.text)
 }
 
 // identify makes an id of when the program was started and what was said first.
