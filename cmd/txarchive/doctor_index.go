@@ -187,7 +187,7 @@ func (d *doctor) problems(ctx context.Context, c *check) error {
 		key := [3]string{p.Format, p.Kind, remedy(&p)}
 		g := groups[key]
 		if g == nil {
-			g = &group{format: firstOf(p.Format, "scan"), kind: p.Kind, remedy: key[2], example: fmt.Sprintf("%s/%s: %s", p.Key.Source, p.Key.Path, p.Reason)}
+			g = &group{format: p.Format, kind: p.Kind, remedy: key[2], example: fmt.Sprintf("%s/%s: %s", p.Key.Source, p.Key.Path, p.Reason)}
 			groups[key] = g
 		}
 		g.n++
@@ -197,7 +197,7 @@ func (d *doctor) problems(ctx context.Context, c *check) error {
 	})
 	var hints []string
 	for _, g := range sorted {
-		c.item(fmt.Sprintf("%s %s %s, as in %s", number(g.n), g.format, g.kind, g.example))
+		c.item(fmt.Sprintf("%s %s, as in %s", number(g.n), strings.TrimSpace(g.format+" "+g.kind), g.example))
 		if g.remedy != "" && !slices.Contains(hints, g.remedy) {
 			hints = append(hints, g.remedy)
 		}
