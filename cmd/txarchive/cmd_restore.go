@@ -268,10 +268,12 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 		failed = notFound("nothing of that was in the archive then", "--at is when originals were stored, not when they were written")
 	case o.All:
 		failed = notFound("the archive holds no originals", "txarchive ingest DIR")
+	case len(o.Paths) > 0:
+		failed = notFound("no original has that name", hintFiles+"; a run is restored with --run ID")
 	case o.Source != "":
 		failed = notFound(fmt.Sprintf("nothing of a source %q is in the archive", o.Source), "txarchive source list")
 	default:
-		failed = notFound("no original has that name", hintFiles+"; a run is restored with --run ID")
+		failed = notFound("no original is like that", hintFiles)
 	}
 	if a.json {
 		if failed != nil && sum.Files+sum.Unchanged == 0 && len(sum.Failed) == 0 {

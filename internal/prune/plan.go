@@ -292,7 +292,7 @@ func (p *Pruner) Takes(ctx context.Context, runs []string) (n int, err error) {
 	}
 	pol, err := policy.Parse([]byte(text))
 	if err != nil {
-		return 0, err
+		return 0, nil // one that is not understood any more takes nothing
 	}
 	some := make(map[string]bool, len(runs))
 	for _, id := range runs {
