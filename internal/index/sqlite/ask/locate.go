@@ -67,7 +67,7 @@ func (db *Reader) Speakers(ctx context.Context, of index.VersionKey) iter.Seq2[s
 	return engine.Stream(ctx, db.r, `WITH v AS (SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?2 CROSS JOIN originals v ON v.file = f.id AND v.number = ?3
 			WHERE s.name = ?1),
 		said AS (SELECT k.run_name FROM v CROSS JOIN run_claims k ON k.version = v.id WHERE NOT coalesce(k.stated ->> '$.Named', 0)
-			UNION SELECT t.run_name FROM v CROSS JOIN transcripts t ON t.version = v.id)
+			UNION SELECT t.run_name FROM v CROSS JOIN transcripts t ON t.version = v.id WHERE NOT `+schema.Hearsay("v.id")+`)
 		SELECT DISTINCT r.run_id FROM said CROSS JOIN run_names n ON n.id = said.run_name CROSS JOIN runs r ON r.id = n.run WHERE r.counted = 1
 		ORDER BY coalesce(r.started, -1 << 62) DESC, r.run_id DESC`, []any{of.Source, of.Path, of.Number},
 		func(rows *sqlx.Rows) (id string, err error) { return id, rows.Scan(&id) })
