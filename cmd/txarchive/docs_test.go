@@ -139,3 +139,37 @@ func TestNamedPages(t *testing.T) {
 		t.Errorf("only %d pages are named", found)
 	}
 }
+
+var (
+	namedTest = regexp.MustCompile("`(Test[A-Za-z]+)`")
+	testFunc  = regexp.MustCompile(`(?m)^func (Test[A-Za-z]+)\(`)
+)
+
+// TestTestsExist looks for the tests that documents appeal to.
+func TestTestsExist(t *testing.T) {
+	there, named := map[string]bool{"TestReadFile": true}, map[string]string{} // an example of a name
+	must(t, filepath.WalkDir("../..", func(path string, _ os.DirEntry, err error) error {
+		ext := filepath.Ext(path)
+		if err != nil || ext != ".md" && !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		for _, m := range testFunc.FindAllSubmatch(b, -1) {
+			there[string(m[1])] = true
+		}
+		if ext == ".md" {
+			for _, m := range namedTest.FindAllSubmatch(b, -1) {
+				named[string(m[1])] = path
+			}
+		}
+		return err
+	}))
+	if len(named) < 20 {
+		t.Errorf("documents name %d tests", len(named))
+	}
+	for name, path := range named {
+		if !there[name] {
+			t.Errorf("%s: there is no %s", path, name)
+		}
+	}
+}
