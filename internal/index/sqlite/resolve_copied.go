@@ -1,10 +1,6 @@
 package sqlite
 
-import (
-	"database/sql"
-	"maps"
-	"slices"
-)
+import "database/sql"
 
 // What follows for links from events that were found to be copied. All that stand in the same place as very many others are looked
 // through once, and not once for each.
@@ -37,7 +33,8 @@ func (c *commit) copyLinks(transcripts map[int64]bool) error {
 	if err != nil {
 		return err
 	}
-	if err := c.exec("DELETE FROM links WHERE derived = 1 AND version IN (SELECT t.version FROM temp.copying x CROSS JOIN transcripts t ON t.id = x.id)"); err != nil {
+	if err := c.exec(`DELETE FROM links WHERE id IN (SELECT l.id FROM temp.copying x CROSS JOIN transcripts t ON t.id = x.id CROSS JOIN run_names n ON n.id = t.run_name
+		CROSS JOIN links l ON l.to_id = n.native_id AND l.to_scope = n.scope AND +l.version = t.version AND l.derived = 1)`); err != nil {
 		return err
 	}
 	mutual, err := c.mutual(all)
@@ -73,7 +70,7 @@ func (c *commit) mutual(all []copied) (map[[2]int64]bool, error) {
 	if len(runs) == 0 {
 		return pairs, nil
 	}
-	if err := c.fill("copying_runs", slices.Sorted(maps.Keys(runs))); err != nil {
+	if err := c.fill("copying_runs", sorted(runs)); err != nil {
 		return nil, err
 	}
 	transcripts := map[int64]bool{}
