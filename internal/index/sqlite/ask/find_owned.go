@@ -27,6 +27,13 @@ type owned struct {
 	dense   bool
 }
 
+func (o *owned) rows() (n int64) {
+	for i := range o.holders {
+		n += o.holders[i].rows
+	}
+	return n
+}
+
 // allOwned is the owners of rows that do not count, too: most searches count those beside the others.
 type allOwned struct {
 	owned

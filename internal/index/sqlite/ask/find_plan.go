@@ -140,8 +140,15 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 			return err
 		}
 		scarce := false
-		if !o.dense && c.Stretch != "" && words != nil && !words.without {
-			if scarce, err = p.scarce(c); err != nil {
+		if !o.dense && words != nil && !words.without {
+			most := mostScarce
+			if c.Stretch == "" {
+				most = int(min(mostScarce, o.rows()/listedFor))
+			}
+			if most > 0 {
+				scarce, err = p.scarce(c, most)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -154,11 +161,15 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 	return err
 }
 
-// mostScarce is how many rows are rather looked at one by one than looked for among those of owners.
-const mostScarce = 4096
+// mostScarce is how many rows are rather looked at one by one than looked for among those of owners: to look at one takes as long as to
+// list some of theirs.
+const (
+	mostScarce = 4096
+	listedFor  = 16
+)
 
-// scarce says whether few rows have the words.
-func (p *planner) scarce(c where.Cond) (bool, error) {
+// scarce says whether few rows have the words: at most so many.
+func (p *planner) scarce(c where.Cond, most int) (bool, error) {
 	words, err := p.sieve(c)
 	if err != nil {
 		return false, err
@@ -167,7 +178,7 @@ func (p *planner) scarce(c where.Cond) (bool, error) {
 	if row == 0 {
 		row = math.MaxInt64
 	}
-	for range mostScarce {
+	for range most + 1 {
 		if row, err = words.Down(row - 1); err != nil || row < c.From || row < 0 {
 			return true, err
 		}
