@@ -260,20 +260,8 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 		}
 	})
 	m.stop()
-	switch restored := sum.Files+sum.Unchanged > 0 || len(sum.Failed) > 0; {
-	case !errors.Is(failed, index.ErrNotFound):
-	case restored:
-		failed = notFound(failed.Error(), hintFiles)
-	case !o.At.IsZero():
-		failed = notFound("nothing of that was in the archive then", "--at is when originals were stored, not when they were written")
-	case o.All:
-		failed = notFound("the archive holds no originals", "txarchive ingest DIR")
-	case len(o.Paths) > 0:
-		failed = notFound("no original has that name", hintFiles+"; a run is restored with --run ID")
-	case o.Source != "":
-		failed = notFound(fmt.Sprintf("nothing of a source %q is in the archive", o.Source), "txarchive source list")
-	default:
-		failed = notFound("no original is like that", hintFiles)
+	if errors.Is(failed, index.ErrNotFound) {
+		failed = notFoundBy(o, failed, sum.Files+sum.Unchanged > 0 || len(sum.Failed) > 0)
 	}
 	if a.json {
 		if failed != nil && sum.Files+sum.Unchanged == 0 && len(sum.Failed) == 0 {
@@ -286,6 +274,23 @@ func restoreFiles(ctx context.Context, a *app, o restoreOptions, store *archive.
 		a.note("--damaged writes what is left of originals that have lost bytes")
 	}
 	return failed
+}
+
+// notFoundBy says what was asked for that is not there, beside what was restored.
+func notFoundBy(o restoreOptions, err error, restored bool) error {
+	switch {
+	case restored:
+		return notFound(err.Error(), hintFiles)
+	case !o.At.IsZero():
+		return notFound("nothing of that was in the archive then", "--at is when originals were stored, not when they were written")
+	case o.All:
+		return notFound("the archive holds no originals", "txarchive ingest DIR")
+	case len(o.Paths) > 0:
+		return notFound("no original has that name", hintFiles+"; a run is restored with --run ID")
+	case o.Source != "":
+		return notFound(fmt.Sprintf("nothing of a source %q is in the archive", o.Source), "txarchive source list")
+	}
+	return notFound("no original is like that", hintFiles)
 }
 
 // printRestored tells people what was restored and what was not.

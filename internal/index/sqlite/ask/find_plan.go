@@ -139,18 +139,9 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 		if err != nil {
 			return err
 		}
-		scarce := false
-		if !o.dense && words != nil && !words.without {
-			most := mostScarce
-			if c.Stretch == "" {
-				most = int(min(mostScarce, o.rows()/listedFor))
-			}
-			if most > 0 {
-				scarce, err = p.scarce(c, most)
-			}
-			if err != nil {
-				return err
-			}
+		scarce, err := p.scarce(o, c, words)
+		if err != nil {
+			return err
 		}
 		if !o.dense && !scarce {
 			c.Own, c.Owned = nil, nil // as all of theirs are
@@ -161,15 +152,22 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 	return err
 }
 
-// mostScarce is how many rows are rather looked at one by one than looked for among those of owners: to look at one takes as long as to
-// list some of theirs.
+// mostScarce is how many rows are rather looked at one by one than looked for among those of owners. To look at one takes as long as to
+// list listedFor of theirs.
 const (
 	mostScarce = 4096
 	listedFor  = 16
 )
 
-// scarce says whether few rows have the words: at most so many.
-func (p *planner) scarce(c where.Cond, most int) (bool, error) {
+// scarce says whether few rows have the words, beside those of owners.
+func (p *planner) scarce(o owned, c where.Cond, words *sieve) (bool, error) {
+	most := int64(mostScarce)
+	if c.Stretch == "" {
+		most = min(most, o.rows()/listedFor)
+	}
+	if o.dense || words == nil || words.without || most == 0 {
+		return false, nil
+	}
 	words, err := p.sieve(c)
 	if err != nil {
 		return false, err
