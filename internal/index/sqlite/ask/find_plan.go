@@ -139,11 +139,12 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 		if err != nil {
 			return err
 		}
-		scarce, err := p.scarce(o, c, words)
-		if err != nil {
+		switch few, err := p.scarce(o, c, words); {
+		case err != nil:
 			return err
-		}
-		if !o.dense && !scarce {
+		case few:
+			words = words.among(o.holders)
+		case !o.dense:
 			c.Own, c.Owned = nil, nil // as all of theirs are
 			return p.within(p.rowsOf(o.holders, of), c, words, visit)
 		}
@@ -159,7 +160,10 @@ const (
 	listedFor  = 16
 )
 
-// scarce says whether few rows have the words, beside those of owners.
+// among is the rows that have the words where owners have some.
+func (s *sieve) among(owners []holder) *sieve { return &sieve{Rows: both{s.Rows, spansOf(owners)}} }
+
+// scarce says whether few rows have the words where owners have theirs.
 func (p *planner) scarce(o owned, c where.Cond, words *sieve) (bool, error) {
 	most := int64(mostScarce)
 	if c.Stretch == "" {
@@ -172,6 +176,7 @@ func (p *planner) scarce(o owned, c where.Cond, words *sieve) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	words = words.among(o.holders)
 	row := c.To
 	if row == 0 {
 		row = math.MaxInt64

@@ -110,6 +110,30 @@ func (l *listing) Down(at int64) (int64, error) {
 	}
 }
 
+// spans is the ids between which owners have their rows, the greatest first and none side by side. It implements fts5.Rows.
+type spans [][2]int64
+
+// spansOf takes owners by their last rows, the greatest first.
+func spansOf(owners []holder) (all spans) {
+	for _, o := range owners {
+		if n := len(all) - 1; n >= 0 && o.last >= all[n][0]-1 {
+			all[n][0] = min(all[n][0], o.first)
+		} else {
+			all = append(all, [2]int64{o.first, o.last})
+		}
+	}
+	return all
+}
+
+// Down implements fts5.Rows.
+func (s spans) Down(at int64) (int64, error) {
+	i := sort.Search(len(s), func(i int) bool { return s[i][0] <= at })
+	if i == len(s) {
+		return -1, nil
+	}
+	return min(at, s[i][1]), nil
+}
+
 // every is all rows there are. It implements fts5.Rows.
 type every struct {
 	*planner
