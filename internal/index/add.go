@@ -20,33 +20,28 @@ func (c *Collector) AddSome(r transcript.Record, look func() error) error {
 			return err
 		}
 	case *transcript.Usage:
-		if c.fresh(r.Origin) {
-			bound(r)
-			c.out.Usage = append(c.out.Usage, r)
-			c.out.Bytes += recordSize
-		}
+		bound(r)
+		addNew(c, &c.out.Usage, r, r.Origin)
 	case *transcript.Receipt:
-		if c.fresh(r.Origin) {
-			c.out.Receipts = append(c.out.Receipts, r)
-			c.out.Bytes += recordSize
-		}
+		addNew(c, &c.out.Receipts, r, r.Origin)
 	case *transcript.Step:
 		c.out.Steps = append(c.out.Steps, r) // ends later than it begins: always told again
 		c.out.Bytes += recordSize
 	case *transcript.Link:
-		if c.fresh(r.Origin) {
-			c.out.Links = append(c.out.Links, r)
-			c.out.Bytes += recordSize
-		}
+		addNew(c, &c.out.Links, r, r.Origin)
 	case *transcript.Hint:
-		if c.fresh(r.Origin) {
-			c.out.Hints = append(c.out.Hints, r)
-			c.out.Bytes += recordSize
-		}
+		addNew(c, &c.out.Hints, r, r.Origin)
 	case *transcript.Problem:
 		c.problem(r)
 	}
 	return look()
+}
+
+func addNew[R any](c *Collector, to *[]R, r R, at transcript.Origin) {
+	if c.fresh(at) {
+		*to = append(*to, r)
+		c.out.Bytes += recordSize
+	}
 }
 
 // fresh says whether a record is new, and remembers how far the parse has come.
