@@ -112,21 +112,16 @@ type treePrinter struct {
 
 // node prints a node behind its branch and its children below it.
 func (p *treePrinter) node(n *search.Node, branch, margin string) {
-	for i, s := range p.lines(n) {
-		lead := branch
-		if i > 0 {
-			lead = margin
-			if len(n.Children) > 0 {
-				lead += "│ "
-			} else {
-				lead += "  "
-			}
+	below := margin + "  "
+	if len(n.Children) > 0 {
+		below = margin + "│ "
+	}
+	head, used := p.lines(n)
+	fmt.Fprintln(p.a.out, p.ink.dim(branch)+p.color(n, head.in(p.room(branch))))
+	for _, parts := range used {
+		for _, row := range rows(parts, p.room(below)) {
+			fmt.Fprintln(p.a.out, p.ink.dim(below+row))
 		}
-		room := 0
-		if p.width > 0 {
-			room = max(p.width-widthOf(lead), 20)
-		}
-		fmt.Fprintln(p.a.out, p.ink.dim(lead)+p.color(n, i, cut(s, room)))
 	}
 	for i, child := range n.Children {
 		if i < len(n.Children)-1 {
@@ -137,10 +132,42 @@ func (p *treePrinter) node(n *search.Node, branch, margin string) {
 	}
 }
 
-func (p *treePrinter) color(n *search.Node, lineNumber int, s string) string {
+// room is how many columns of a line are left behind its lead; 0 is any number.
+func (p *treePrinter) room(lead string) int {
+	if p.width == 0 {
+		return 0
+	}
+	return max(p.width-widthOf(lead), 20)
+}
+
+// identity is the first line of a node. Its name is what a narrow terminal shortens: ids are typed again, and how it is linked
+// stands in no other line.
+type identity struct{ id, name, after string }
+
+func (h identity) in(room int) string {
+	name := h.name
+	if room > 0 {
+		name = cut(name, max(room-widthOf(h.id)-widthOf(h.after), 8))
+	}
+	return cut(h.id+name+h.after, room)
+}
+
+// rows puts parts side by side in rows that fit, and none is cut: the last is a cost.
+func rows(parts []string, room int) []string {
+	rows := parts[:1:1]
+	for _, part := range parts[1:] {
+		last := len(rows) - 1
+		if row := rows[last] + "  " + part; room == 0 || widthOf(row) <= room {
+			rows[last] = row
+		} else {
+			rows = append(rows, part)
+		}
+	}
+	return rows
+}
+
+func (p *treePrinter) color(n *search.Node, s string) string {
 	switch {
-	case lineNumber > 0:
-		return p.ink.dim(s)
 	case !n.Found && n.Kind != "" && n.Type != "actor":
 		return p.ink.yellow(s)
 	case n.Run.Outcome == transcript.Failed:
@@ -152,26 +179,29 @@ func (p *treePrinter) color(n *search.Node, lineNumber int, s string) string {
 }
 
 // lines are what is said of a node: who it is, and what it used.
-func (p *treePrinter) lines(n *search.Node) []string {
+func (p *treePrinter) lines(n *search.Node) (identity, [][]string) {
 	link := ""
 	if n.Kind != "" && n.Kind != "parent" {
 		link = " [" + n.Kind + "]"
 	}
-	name := line(fmt.Sprintf("%s %s%s", firstOf(n.Type, "run"), n.NativeID, link))
+	other := identity{name: line(firstOf(n.Type, "run") + " " + n.NativeID), after: link}
+	r := &n.Run
 	switch {
 	case n.Type == "actor":
-		return []string{name}
-	case !n.Found && n.Kind != "" && !n.Run.Pruned:
-		return []string{name + ": announced, never found"}
-	case n.Run.ID == "" && n.Seen:
-		return []string{name + "  (see above)"}
-	case n.Run.ID == "":
-		return []string{name}
+		return other, nil
+	case !n.Found && n.Kind != "" && !r.Pruned:
+		other.after += ": announced, never found"
+		return other, nil
+	case r.ID == "" && n.Seen:
+		other.after += "  (see above)"
+		return other, nil
+	case r.ID == "":
+		return other, nil
 	}
-	r := &n.Run
-	head := strings.Join(said(r.ID, r.Format, firstOf(r.Title, r.Flow, r.Agent, n.NativeID, r.NativeID)+link), "  ")
+	head := identity{r.ID + "  " + r.Format + "  ", line(firstOf(r.Title, r.Flow, r.Agent, n.NativeID, r.NativeID)), link}
 	if n.Seen {
-		return []string{head + "  (see above)"}
+		head.after += "  (see above)"
+		return head, nil
 	}
 	parts := []string{p.a.when(r.Started), firstOf(r.Status, string(r.Outcome)), plural(n.Own.Events, "event", "events")}
 	if r.Pruned {
@@ -181,12 +211,12 @@ func (p *treePrinter) lines(n *search.Node) []string {
 		parts = append(parts, tokens)
 	}
 	parts = append(parts, strings.Join(p.tags[r.ID], ", "))
-	lines := []string{head, strings.Join(said(parts...), "  ")}
+	lines := [][]string{said(parts...)}
 	if len(n.Children) > 0 && n.All.Runs > 1 {
 		all := fmt.Sprintf("all %s", plural(n.All.Runs, "run", "runs"))
-		lines = append(lines, strings.Join(said(all, plural(n.All.Events, "event", "events"), inOut(&n.All)), "  "))
+		lines = append(lines, said(all, plural(n.All.Events, "event", "events"), inOut(&n.All)))
 	}
-	return lines
+	return head, lines
 }
 
 func inOut(t *search.Totals) string {
