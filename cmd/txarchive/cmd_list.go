@@ -18,6 +18,7 @@ type listOptions struct {
 	reverse, allVersions, unlimited bool
 	limit                           int
 	columns                         []string
+	typed                           query.Typed // times of the query
 }
 
 // listed is how many rows a table for people has unless more are asked for.
@@ -179,6 +180,10 @@ func (a *app) nothingListed(ctx context.Context, store *archive.Archive, o listO
 		return
 	}
 	a.note("No %s is like that.", what)
-	a.tryLooser("list", asked.String())
+	command := "list"
+	if what == "conversation" {
+		command = "list conversations --query"
+	}
+	a.tryLooser(command, o.typed.Print(asked))
 	a.tryShow(ctx, store, o.query)
 }

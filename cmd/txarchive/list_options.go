@@ -42,10 +42,12 @@ func (o *listOptions) settle(a *app, all []listColumn) error {
 func (o *listOptions) selection(a *app) (index.Selection, error) {
 	var parts []query.Node
 	if o.query != "" {
-		tree, err := query.Parse(o.query, a.now(), a.location())
+		now := a.now()
+		tree, err := query.Parse(o.query, now, a.location())
 		if err != nil {
 			return index.Selection{}, err
 		}
+		o.typed = query.TypedTimes(o.query, now, a.location())
 		parts = append(parts, tree.Root)
 	}
 	for _, f := range []struct{ flag, value string }{{"format", o.formatName}, {"source", o.source}, {"project", o.project}} {

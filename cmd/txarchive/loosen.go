@@ -12,8 +12,8 @@ import (
 // looseFields are compared with the whole of what a producer states, which people often know a part of.
 var looseFields = []string{"project", "model", "path", "group", "source", "agent", "tool", "flow", "step", "format"}
 
-// loosened is a query that found nothing, with its first such value as a part of what it is compared with; "" when it has none.
-func loosened(t *query.Tree) string {
+// loosened is a query that found nothing, with its first such value as a part of what it is compared with; nil when it has none.
+func loosened(t *query.Tree) *query.Tree {
 	of := slices.Clone(query.Conditions(t.Root))
 	for i, n := range of {
 		f, ok := n.(query.Field)
@@ -24,10 +24,10 @@ func loosened(t *query.Tree) string {
 			f.Values = slices.Clone(f.Values)
 			f.Values[j].Match = query.Contains
 			of[i] = f
-			return (&query.Tree{Root: query.And{Of: of}}).String()
+			return &query.Tree{Root: query.And{Of: of}}
 		}
 	}
-	return ""
+	return nil
 }
 
 // tryShow says of a query that found nothing when its only word is an id: those stand in no text.
@@ -67,12 +67,14 @@ func (a *app) tryFormat(text string) {
 
 // tryLooser says what a query that found nothing may have been meant to be.
 func (a *app) tryLooser(command, text string) {
-	t, err := query.Parse(text, a.now(), a.location())
+	now := a.now()
+	t, err := query.Parse(text, now, a.location())
 	if err != nil {
 		return
 	}
 	a.tryFormat(text)
-	if q := loosened(t); q != "" {
+	if t = loosened(t); t != nil {
+		q := query.TypedTimes(text, now, a.location()).Print(t)
 		a.note("Try: txarchive %s %s   (a value is compared as a whole)", command, shellQuote(strings.TrimSpace(q)))
 	}
 }

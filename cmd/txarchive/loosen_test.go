@@ -21,7 +21,7 @@ func TestLoosened(t *testing.T) {
 	} {
 		tree, err := query.Parse(in, time.Time{}, time.UTC)
 		must(t, err)
-		if got := loosened(tree); got != want {
+		if got := loosened(tree).String(); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -144,6 +145,32 @@ func (n Range) String() string {
 		return "before:" + to
 	}
 	return "during:" + from + ".." + to
+}
+
+// Typed are the times of a query as they were typed (on:today), by how they are printed.
+type Typed map[string]string
+
+// TypedTimes finds the times in the text of a query; those in quotes stay as they are printed.
+func TypedTimes(text string, now time.Time, loc *time.Location) Typed {
+	times := Typed{}
+	for word := range strings.FieldsSeq(text) {
+		word = strings.Trim(word, "()")
+		if t, err := Parse(word, now, loc); err == nil {
+			if r, ok := t.Root.(Range); ok {
+				times[r.String()] = word
+			}
+		}
+	}
+	return times
+}
+
+// Print prints a query, or a part of one, with its times as they were typed.
+func (times Typed) Print(n fmt.Stringer) string {
+	text := n.String()
+	for printed, typed := range times {
+		text = strings.ReplaceAll(text, printed, typed)
+	}
+	return text
 }
 
 // String prints the comparison in USD, seconds or as a count.

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -155,6 +156,23 @@ func TestTimes(t *testing.T) {
 	}
 	if tree, err := Parse("after:1h", now.Add(632*time.Millisecond), berlin); err != nil || tree.String() != "after:2026-11-20T22:30:00Z" {
 		t.Errorf("an age begins at a second: %v, %v", tree, err)
+	}
+}
+
+func TestTypedTimes(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	for _, c := range []struct{ in, want string }{
+		{"x after:7d", ""},
+		{"(on:today OR before:2026-10) NOT during:2026-01..2026-03", "(on:today OR before:2026-10) -during:2026-01..2026-03"},
+		{`on:"2026-11-20 10:00" after:1h`, "during:2026-11-20T10:00:00Z..2026-11-20T10:01:00Z after:1h"},
+	} {
+		tree, err := Parse(c.in, now, time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := TypedTimes(c.in, now, time.UTC).Print(tree); got != cmp.Or(c.want, c.in) {
+			t.Errorf("%q: %q", c.in, got)
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ type Answer struct {
 	s            *Searcher
 	tree         *query.Tree
 	o            Options
-	typed        map[string]string // times of the query as they were typed, by how they are printed
+	typed        query.Typed
 	alternatives []alternative
 	candidates   *candidates
 	marks        *marker

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -42,29 +41,6 @@ func filters(n query.Node) []query.Node {
 	return out
 }
 
-// typedTimes are the times of a query as they were typed (on:today), by how they are printed.
-func typedTimes(text string, now time.Time, zone *time.Location) map[string]string {
-	times := map[string]string{}
-	for word := range strings.FieldsSeq(text) {
-		word = strings.Trim(word, "()")
-		if t, err := query.Parse(word, now, zone); err == nil {
-			if r, ok := t.Root.(query.Range); ok {
-				times[r.String()] = word
-			}
-		}
-	}
-	return times
-}
-
-// asTyped prints a part of the query with its times as they were typed.
-func (a *Answer) asTyped(n fmt.Stringer) string {
-	text := n.String()
-	for printed, typed := range a.typed {
-		text = strings.ReplaceAll(text, printed, typed)
-	}
-	return text
-}
-
 // without returns a query without one of its conditions, and more instead.
 func without(n, drop query.Node, more ...query.Node) *query.Tree {
 	var of []query.Node
@@ -93,7 +69,7 @@ func (a *Answer) hidden(ctx context.Context, c *Coverage) error {
 			return err
 		}
 		if n > 0 || more {
-			c.Hidden = append(c.Hidden, Hidden{By: a.asTyped(f), Hits: n, AtLeast: more})
+			c.Hidden = append(c.Hidden, Hidden{By: a.typed.Print(f), Hits: n, AtLeast: more})
 		}
 	}
 	return nil
@@ -187,7 +163,7 @@ func (a *Answer) propose(ctx context.Context, c *Coverage) error {
 		}
 	}
 	for _, f := range filters(a.tree.Root) {
-		if err := a.offer(ctx, c, without(a.tree.Root, f), "without "+a.asTyped(f)); err != nil {
+		if err := a.offer(ctx, c, without(a.tree.Root, f), "without "+a.typed.Print(f)); err != nil {
 			return err
 		}
 	}
@@ -250,7 +226,7 @@ func (a *Answer) offer(ctx context.Context, c *Coverage, t *query.Tree, why stri
 	}
 	for _, err := range sub.stream(ctx, "") {
 		if err == nil {
-			c.Proposals = append(c.Proposals, Proposal{Query: a.asTyped(t), Why: why})
+			c.Proposals = append(c.Proposals, Proposal{Query: a.typed.Print(t), Why: why})
 		} else if errors.Is(err, errBudget) {
 			err = nil
 		}

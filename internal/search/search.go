@@ -153,7 +153,7 @@ func (s *Searcher) Find(ctx context.Context, text string, o Options) (*Answer, e
 	}
 	a, err := s.FindTree(ctx, tree, o)
 	if err == nil {
-		a.typed = typedTimes(text, now, s.Location)
+		a.typed = query.TypedTimes(text, now, s.Location)
 	}
 	return a, err
 }
