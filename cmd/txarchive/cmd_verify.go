@@ -98,8 +98,9 @@ func runVerify(ctx context.Context, a *app, o archive.VerifyOptions, deep bool) 
 		err := a.printJSON(struct {
 			OK bool `json:"ok"`
 			archive.VerifyReport
-			List []archive.Finding `json:"list"`
-		}{report.Findings == 0, report, findings})
+			Elapsed int64             `json:"elapsed_us"`
+			List    []archive.Finding `json:"list"`
+		}{report.Findings == 0, report, report.Duration.Microseconds(), findings})
 		if err != nil {
 			return err
 		}
