@@ -42,7 +42,7 @@ func newSearchCommand(a *app) *cobra.Command {
 		ValidArgsFunction: a.completeQuery,
 	}
 	f := cmd.Flags()
-	f.IntVarP(&o.Limit, "limit", "n", 20, "show `N` hits, with --files and --facets all; 0 is no limit")
+	f.IntVarP(&o.Limit, "limit", "n", 20, "show `N` hits, or originals with --files; 0 is no limit, as it is with --files and --facets unless told")
 	f.StringVar(&o.After, "after", "", "go on after the hit with this `CURSOR`")
 	f.StringVar(&o.sort, "sort", string(search.Newest), "`ORDER`: newest, oldest, or relevance: that ranks the newest 500 hits")
 	f.IntVarP(&o.Context, "context", "C", 0, "show `N` events before and after each hit")

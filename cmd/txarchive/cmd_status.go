@@ -110,13 +110,17 @@ func runStatus(ctx context.Context, a *app, o statusOptions) error {
 	} else if !a.quiet {
 		a.printStatus(s)
 	}
-	return errors.Join(err, s.verdict(&o))
+	return errors.Join(err, s.verdict(&o, !a.json && !a.quiet))
 }
 
-// verdict is what status ends in.
-func (s *statusReport) verdict(o *statusOptions) error {
+// verdict is what status ends in; said is that people have read what it found.
+func (s *statusReport) verdict(o *statusOptions, said bool) error {
 	if s.OK && o.check && len(s.Attention) > 0 {
-		return crossed(plural(len(s.Attention), "thing needs", "things need")+" attention: "+s.Attention[0].Text, "txarchive status")
+		text := plural(len(s.Attention), "thing needs", "things need") + " attention"
+		if said {
+			return crossed(text, "")
+		}
+		return crossed(text+": "+s.Attention[0].Text, "txarchive status")
 	}
 	if s.OK {
 		return nil

@@ -54,7 +54,7 @@ type File struct {
 }
 
 // Files yields the originals that have hits, each once, in the order of their first hits, in place of Results.
-// Options.Limit bounds the hits that are looked at.
+// Options.Limit bounds the originals; those that are named by then may come again after the cursor.
 func (a *Answer) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		if all, told, err := a.originals(); told {
@@ -68,17 +68,22 @@ func (a *Answer) Files() iter.Seq2[File, error] {
 			}
 			return
 		}
-		a.o.NoSnippets = true
+		limit, last := a.o.Limit, a.o.After
+		a.o.NoSnippets, a.o.Limit = true, 0
 		seen := map[File]bool{}
 		for r, err := range a.Results() {
 			f := File{Source: r.Place.Source, Path: r.Place.Path, Version: r.Place.Number}
-			if err == nil && seen[f] {
-				continue
-			}
-			seen[f] = true
-			if !yield(f, err) || err != nil {
+			switch {
+			case err != nil:
+				yield(f, err)
+				return
+			case !seen[f] && limit > 0 && len(seen) == limit: // its hit is for the next page
+				a.shown, a.next = a.shown-1, last
+				return
+			case !seen[f] && !yield(f, nil):
 				return
 			}
+			seen[f], last = true, r.Cursor
 		}
 	}
 }

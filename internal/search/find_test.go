@@ -55,8 +55,10 @@ func TestOrdersAndPages(t *testing.T) {
 			if !c.Complete || c.More || c.Next != nil || c.Partial != nil || c.Shown != len(want) {
 				t.Fatalf("%s %s: %+v", q.text, sort, c)
 			}
-			if files, want := w.files(q.text, sort), filesOf(got); !slices.Equal(files, want) {
-				t.Fatalf("%s %s is in the files %v, want %v", q.text, sort, files, want)
+			for _, limit := range []int{0, 1, 3} {
+				if files, want := w.files(q.text, Options{Sort: sort, Limit: limit}), filesOf(got); !slices.Equal(files, want) {
+					t.Fatalf("%s %s is in the files %v, want %v, %d a page", q.text, sort, files, want, limit)
+				}
 			}
 			if paged := w.pages(q.text, Options{Sort: sort, NoSnippets: true, Limit: 1 + s.IntN(40)}, nil); !slices.Equal(paged, want) {
 				t.Fatalf("%s %s by pages: %d hits, want %d", q.text, sort, len(paged), len(want))
@@ -70,18 +72,30 @@ func TestOrdersAndPages(t *testing.T) {
 	}
 }
 
-// files are the originals that have hits, in the order of their first ones.
-func (w *world) files(text string, sort Sort) (all []File) {
+// files are the originals that have hits, in the order of their first ones, page by page.
+func (w *world) files(text string, o Options) (all []File) {
 	w.t.Helper()
-	a, err := w.searcher().Find(w.t.Context(), text, Options{Sort: sort})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	for f, err := range a.Files() {
+	for more := true; more; {
+		a, err := w.searcher().Find(w.t.Context(), text, o)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		all = append(all, f)
+		page := 0
+		for f, err := range a.Files() {
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if page++; !slices.Contains(all, f) {
+				all = append(all, f)
+			}
+		}
+		c, err := a.Coverage(w.t.Context())
+		if err != nil || c.More && page != o.Limit || o.Limit > 0 && page > o.Limit || c.More && *c.Next == o.After {
+			w.t.Fatalf("%s: %d files of %d, %+v, %v", text, page, o.Limit, c, err)
+		}
+		if more = c.More; more {
+			o.After = *c.Next
+		}
 	}
 	return all
 }
