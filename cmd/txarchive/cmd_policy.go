@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/policy"
 )
 
@@ -125,11 +124,8 @@ func runPolicyExplain(ctx context.Context, a *app, file, id string) error {
 		return err
 	}
 	d, r, err := pruner.Explain(ctx, p, run)
-	if errors.Is(err, index.ErrNotFound) {
-		return notFound(fmt.Sprintf("nothing of the run %s is in the archive: it was pruned, or others only name it", run), "txarchive show "+run)
-	}
 	if err != nil {
-		return err
+		return nothingOf(ctx, store, err, run)
 	}
 	if a.json {
 		return a.printJSON(map[string]any{"run_id": d.RunID, "action": d.Action, "tier": orNull(string(d.Tier)), "rule": orNull(d.Rule), "group": orNull(d.Group),

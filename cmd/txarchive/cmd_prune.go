@@ -222,7 +222,8 @@ func planFor(ctx context.Context, a *app, o pruneOptions, store *archive.Archive
 	if err != nil {
 		return nil, err
 	}
-	return p.Make(ctx, c)
+	plan, err := p.Make(ctx, c)
+	return plan, nothingOf(ctx, store, err, c.Runs...)
 }
 
 func savePlan(a *app, path string, plan *prune.Plan) error {

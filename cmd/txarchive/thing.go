@@ -73,6 +73,24 @@ func onlyRun(ctx context.Context, store *archive.Archive, id, hint string) (stri
 	return what.run, err
 }
 
+// nothingOf says of which of some runs that the index knows there is nothing to decide on, and why; any other error stays.
+func nothingOf(ctx context.Context, store *archive.Archive, err error, runs ...string) error {
+	if !errors.Is(err, index.ErrNotFound) {
+		return err
+	}
+	for _, id := range runs {
+		switch r, bad := store.Index().Run(ctx, id); {
+		case bad != nil:
+		case r.Pruned:
+			return notFound(fmt.Sprintf("the run %s was pruned already", id), "`txarchive prune --undo "+id+"` brings it back, until gc")
+		case !r.Counted:
+			return notFound(fmt.Sprintf("the archive has no transcript of the run %s that could go", id),
+				"`txarchive show "+id+" --all` names what tells of it; `txarchive forget` takes words out of that")
+		}
+	}
+	return err
+}
+
 // candidatesNamed is how many things an ambiguous id is said to mean.
 const candidatesNamed = 5
 

@@ -78,7 +78,7 @@ func (v *viewer) header(ctx context.Context, r *index.Run) error {
 	case r.Pruned:
 		counts = "nothing of it any more: pruned, what it cost stays"
 	case !r.Counted:
-		counts = "nothing of it: only named by others"
+		counts = "no transcript of it, only what others say"
 	}
 	thinned, err := v.thinned(ctx, r)
 	if err != nil {
