@@ -143,6 +143,9 @@ func verifyHint(r *archive.VerifyReport) string {
 	return "the next ingest mends what is whole elsewhere; txarchive verify --repair saves all that is not damaged, with --from BACKUP also what a backup has"
 }
 
+// touchedNamed is how many runs are named that a damaged original tells of: a log may tell of all.
+const touchedNamed = 10
+
 func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {
 	alike := func(i, j int) bool { // two originals that one damage has hit
 		return j >= 0 && j < len(findings) && findings[i].Place() == findings[j].Place() && findings[i].Reason == findings[j].Reason &&
@@ -160,8 +163,10 @@ func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {
 			a.note("%s", text)
 			continue
 		}
-		if len(f.Runs) > 0 {
-			text += ", touches " + line(strings.Join(f.Runs, " "))
+		if n := len(f.Runs); n > touchedNamed {
+			text += ", touches " + strings.Join(f.Runs[:touchedNamed], " ") + " and " + plural(n-touchedNamed, "more run", "more runs") + " (--json names all)"
+		} else if n > 0 {
+			text += ", touches " + strings.Join(f.Runs, " ")
 		}
 		fmt.Fprintln(a.out, a.ink().red(text))
 		if f.Hint != "" && (i+1 == len(findings) || findings[i+1].Hint != f.Hint) { // once for all that it helps against

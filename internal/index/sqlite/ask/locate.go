@@ -62,14 +62,15 @@ func selectVersions(of index.VersionFilter) (query string, args []any) {
 		WHERE ` + strings.Join(conds, " AND ") + " ORDER BY f.path, s.name, v.number", args
 }
 
-// Speakers yields the ids of the runs that count and to which a version belongs, as Versions finds those of a run: the latest start first.
-func (db *Reader) Speakers(ctx context.Context, of index.VersionKey) iter.Seq2[string, error] {
+// Speakers yields the ids of the runs that count and to which a version belongs, as Versions finds those of a run: the latest start
+// first. With hearsay they are all runs that it tells of, those too that have only a prompt in a history of several.
+func (db *Reader) Speakers(ctx context.Context, of index.VersionKey, hearsay bool) iter.Seq2[string, error] {
 	return engine.Stream(ctx, db.r, `WITH v AS (SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?2 CROSS JOIN originals v ON v.file = f.id AND v.number = ?3
 			WHERE s.name = ?1),
 		said AS (SELECT k.run_name FROM v CROSS JOIN run_claims k ON k.version = v.id WHERE NOT coalesce(k.stated ->> '$.Named', 0)
-			UNION SELECT t.run_name FROM v CROSS JOIN transcripts t ON t.version = v.id WHERE NOT `+schema.Hearsay("v.id")+`)
-		SELECT DISTINCT r.run_id FROM said CROSS JOIN run_names n ON n.id = said.run_name CROSS JOIN runs r ON r.id = n.run WHERE r.counted = 1
-		ORDER BY coalesce(r.started, -1 << 62) DESC, r.run_id DESC`, []any{of.Source, of.Path, of.Number},
+			UNION SELECT t.run_name FROM v CROSS JOIN transcripts t ON t.version = v.id WHERE ?4 OR NOT `+schema.Hearsay("v.id")+`)
+		SELECT DISTINCT r.run_id FROM said CROSS JOIN run_names n ON n.id = said.run_name CROSS JOIN runs r ON r.id = n.run WHERE ?4 OR r.counted = 1
+		ORDER BY coalesce(r.started, -1 << 62) DESC, r.run_id DESC`, []any{of.Source, of.Path, of.Number, hearsay},
 		func(rows *sqlx.Rows) (id string, err error) { return id, rows.Scan(&id) })
 }
 
