@@ -156,7 +156,7 @@ func (a *app) printProof(p *proof) {
 	if p.Full {
 		how = "read and compared with their hashes"
 	}
-	fmt.Fprintf(a.out, "%s, %s of %s %s\n", plural(p.Snapshots, "backup", "backups"), plural(p.Packs, "pack", "packs"), size(p.Bytes), how)
+	fmt.Fprintf(a.out, "%s, %s (%s) %s\n", plural(p.Snapshots, "backup", "backups"), plural(p.Packs, "pack", "packs"), size(p.Bytes), how)
 	if p.Extra > 0 {
 		a.note("%s in no backup: left alone", plural(p.Extra, "pack stands there that is", "packs stand there that are"))
 	}
@@ -229,7 +229,7 @@ func runBackupRestore(ctx context.Context, a *app, dir, id, to string) error {
 		fmt.Fprintln(a.out, a.ink().red("damaged: "+line(d.Reason)))
 	}
 	if !a.quiet {
-		fmt.Fprintf(a.out, "%s of %s restored to %s and indexed\n", plural(r.Copied+r.Present, "pack", "packs"), size(r.Bytes), line(a.shown(store.Dir())))
+		fmt.Fprintf(a.out, "%s (%s) restored to %s and indexed\n", plural(r.Copied+r.Present, "pack", "packs"), size(r.Bytes), line(a.shown(store.Dir())))
 	}
 	return err
 }

@@ -100,9 +100,9 @@ func origin(store *archive.Archive) backup.Origin {
 }
 
 func (a *app) printBackup(b *backup.Backup, r *backup.Report) {
-	fmt.Fprintf(a.out, "%s of %s backed up, %s of %s new\n", plural(r.Packs, "pack", "packs"), size(r.Bytes), number(r.Copied), size(r.CopiedBytes))
+	fmt.Fprintf(a.out, "%s (%s) backed up, %s (%s) new\n", plural(r.Packs, "pack", "packs"), size(r.Bytes), number(r.Copied), size(r.CopiedBytes))
 	if r.Expired+r.Removed > 0 {
-		fmt.Fprintf(a.out, "%s expired, %s of %s removed\n", plural(r.Expired, "backup", "backups"), plural(r.Removed, "pack", "packs"), size(r.RemovedBytes))
+		fmt.Fprintf(a.out, "%s expired, %s (%s) removed\n", plural(r.Expired, "backup", "backups"), plural(r.Removed, "pack", "packs"), size(r.RemovedBytes))
 	}
 	for _, d := range r.Damaged {
 		fmt.Fprintln(a.out, a.ink().red("not backed up: "+line(d.Reason)))

@@ -143,7 +143,7 @@ func (a *app) printGC(r *prune.Report, dryRun bool, took time.Duration) {
 		would, became = "would be ", "would become"
 	}
 	if r.Rewritten+r.Merged+r.Removed == 0 {
-		fmt.Fprintf(a.out, "No pack has anything to give back: %s of %s\n", plural(r.PacksBefore, "pack", "packs"), size(r.Before))
+		fmt.Fprintf(a.out, "No pack has anything to give back: %s (%s)\n", plural(r.PacksBefore, "pack", "packs"), size(r.Before))
 	} else {
 		fmt.Fprintf(a.out, "%s %srewritten, %s merged: %s %s %s, %s -> %s\n", plural(r.Rewritten, "pack", "packs"), would, number(r.Merged),
 			number(r.PacksBefore), became, number(r.PacksAfter), size(r.Before), size(r.After))

@@ -232,7 +232,7 @@ func (a *app) printIngest(o ingestOptions, r *ingest.Report, took time.Duration)
 	case o.dryRun && taken > 0:
 		fmt.Fprintf(a.out, "%s to read\n", size(r.RawBytes))
 	case r.Packs > 0:
-		fmt.Fprintf(a.out, "%s in %s of %s, %s indexed, %s\n", size(r.RawBytes), plural(r.Packs, "pack", "packs"), size(r.StoredBytes),
+		fmt.Fprintf(a.out, "%s in %s (%s), %s indexed, %s\n", size(r.RawBytes), plural(r.Packs, "pack", "packs"), size(r.StoredBytes),
 			plural(r.Events, "row", "rows"), took.Round(time.Millisecond))
 	}
 	if r.Adopted > 0 {

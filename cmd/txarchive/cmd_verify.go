@@ -183,7 +183,7 @@ func (a *app) printVerify(r *archive.VerifyReport, findings []archive.Finding) {
 	if !r.Quick || r.Index != "sound" { // which a quick look does not prove
 		checked += ", index " + r.Index
 	}
-	fmt.Fprintf(a.out, "%s of %s, %s of %s %s, %s\n", plural(r.Packs, "pack", "packs"), size(r.PackBytes), plural(r.Versions, "original", "originals"),
+	fmt.Fprintf(a.out, "%s (%s), %s (%s) %s, %s\n", plural(r.Packs, "pack", "packs"), size(r.PackBytes), plural(r.Versions, "original", "originals"),
 		size(r.OriginalBytes), checked, r.Duration.Round(time.Millisecond))
 	switch {
 	case r.Findings > 0:

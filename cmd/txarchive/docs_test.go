@@ -109,7 +109,7 @@ func TestReadme(t *testing.T) {
 		}
 		got.WriteString("./txarchive " + command + "\n" + stdout + stderr)
 	}
-	varying := regexp.MustCompile(`[0-9.]+(ms|µs|s)\b|[0-9.]+ KiB, |[0-9,]+ rows`)
+	varying := regexp.MustCompile(`[0-9.]+(ms|µs|s)\b|[0-9.]+ KiB\), |[0-9,]+ rows`)
 	same := func(s string) string {
 		s = strings.ReplaceAll(strings.ReplaceAll(s, top+"/archive", "demo-archive"), top+"/restored", "demo-restored")
 		return varying.ReplaceAllString(s, "N")

@@ -80,7 +80,7 @@ func (d *doctor) leftovers(ctx context.Context, c *check) error {
 		return err
 	}
 	if s.Leftovers > 0 {
-		c.item(fmt.Sprintf("%s of %s", plural(s.Leftovers, "unfinished file", "unfinished files"), size(s.LeftoverBytes)))
+		c.item(fmt.Sprintf("%s (%s)", plural(s.Leftovers, "unfinished file", "unfinished files"), size(s.LeftoverBytes)))
 	}
 	if s.OldIndexBytes > emptyIndex {
 		c.item("older generations of the index, " + size(s.OldIndexBytes))

@@ -178,7 +178,7 @@ func (n *night) verify(ctx context.Context, state *nightly.State) (r nightly.Res
 	}
 	c := state.Coverage(packs, n.app.now(), n.opts.verifyDays)
 	r.Detail = verifyShare{done, bytes, c}
-	r.Summary = fmt.Sprintf("%s of %s read, %s of %s within %s", plural(done, "pack", "packs"), size(bytes), size(c.Covered), size(c.Bytes),
+	r.Summary = fmt.Sprintf("%s (%s) read, %s of %s within %s", plural(done, "pack", "packs"), size(bytes), size(c.Covered), size(c.Bytes),
 		plural(c.Days, "day", "days"))
 	return r, nil
 }
@@ -279,7 +279,7 @@ func (n *night) backup(ctx context.Context, state *nightly.State) (r nightly.Res
 	now := n.app.now().UTC()
 	state.Backup.Last, state.Backup.OK = &now, true
 	r.Detail = report
-	r.Summary = fmt.Sprintf("%s of %s new, %s in all, %s", plural(report.Copied, "pack", "packs"), size(report.CopiedBytes), size(report.Bytes),
+	r.Summary = fmt.Sprintf("%s (%s) new, %s in all, %s", plural(report.Copied, "pack", "packs"), size(report.CopiedBytes), size(report.Bytes),
 		plural(report.Snapshots, "backup", "backups"))
 	return r, nil
 }

@@ -70,7 +70,7 @@ const newShown = 5
 // storageLine is what the archive takes on disk.
 func (a *app) storageLine(s *statusReport) string {
 	d := &s.Storage
-	parts := []string{fmt.Sprintf("%s of %s", plural(d.Packs, "pack", "packs"), size(d.PackBytes)), "index " + size(d.IndexBytes)}
+	parts := []string{fmt.Sprintf("%s (%s)", plural(d.Packs, "pack", "packs"), size(d.PackBytes)), "index " + size(d.IndexBytes)}
 	if d.OldIndexBytes > 0 {
 		parts = append(parts, "older index "+size(d.OldIndexBytes))
 	}
