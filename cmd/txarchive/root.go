@@ -13,6 +13,12 @@ import (
 
 // execute is the program: it runs one command line and returns the exit code.
 func execute(ctx context.Context, a *app, args []string) int {
+	if a.getenv(wordsAsTyped) != "" && len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		args = slices.Clone(args)
+		for i := range args {
+			args[i] = a.unquoted(args[i])
+		}
+	}
 	results := &outlet{to: a.out}
 	a.out, a.results = results, results
 	root := newRootWith(a, calledIn(args))
@@ -41,7 +47,7 @@ Where help and messages name docs/cost.md, "txarchive docs cost" is the page.`
 
 const rootExample = `  txarchive ingest ~/.local/share/awf     take what is there; run it again for what is new
   txarchive search 'permission denied'    find it in any prompt, answer, tool input or output
-  txarchive show 5kd8                     read a run, a conversation or an event by the start of its id
+  txarchive show r7sk2                    read a run, a conversation or an event by the start of its id
   txarchive restore --all --to /tmp/back  get the original files back, byte for byte`
 
 // heading is a group of commands in the help.
@@ -181,17 +187,6 @@ func alsoCalled(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		c.SuggestFor = otherNames[c.Name()]
 		alsoCalled(c)
-	}
-}
-
-// shellsOnly has the library's command for completion refuse shells that it does not know: its help would be read by a
-// shell as if it were the script.
-func shellsOnly(root *cobra.Command) {
-	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
-			c.Args, c.RunE = noCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
-		}
 	}
 }
 

@@ -1,0 +1,25 @@
+package main
+
+import "testing"
+
+func TestUnquoted(t *testing.T) {
+	a := &app{getenv: func(name string) string { return map[string]string{"HOME": "/home/ada", "x": "it's"}[name] }}
+	for in, want := range map[string]string{
+		`tool:Bash`:          `tool:Bash`,
+		`'x tool:Ba`:         `x tool:Ba`,
+		`"x tool:Ba`:         `x tool:Ba`,
+		`'a'"b"c\ d`:         `abc d`,
+		`"say \"so\" \n"`:    `say "so" \n`,
+		`'$HOME'"'"`:         `$HOME'`,
+		`$HOME/x ${x}`:       `/home/ada/x it's`,
+		`"$x" \$x`:           `it's $x`,
+		`$(rm x)` + "`rm x`": `$(rm x)` + "`rm x`",
+		`'(rm x); $(rm x)'`:  `(rm x); $(rm x)`,
+		`\`:                  `\`,
+		``:                   ``,
+	} {
+		if got := a.unquoted(in); got != want {
+			t.Errorf("%s is read as %s, want %s", in, got, want)
+		}
+	}
+}
