@@ -79,6 +79,7 @@ type Row struct {
 	Global       int      // of the native id: 0 unique in the conversation, 2 in the format, 1 and first written here
 	Native       NativeID // of the event; in the first of its rows, or all when there is an EID
 	Attributes   string   // JSON, in the first row
+	Prompt       int64    // hash of what of the event is Retold, in the first row; 0: nothing
 	T            []uint32 // terms for search, as numbers in Parsed.Words: facets, then words with the parts of identifiers (Same)
 	Call         *transcript.Call
 	Result       *transcript.Result

@@ -140,6 +140,9 @@ func (c *Collector) Take(last bool) *Parsed {
 		out.Runs = append(out.Runs, run)
 	}
 	for _, v := range c.order {
+		if r, ok := c.memory.runs.get(v.Run); ok && v.Aside {
+			v.Rank = min(r.Rank, 0)
+		}
 		out.Conversations = append(out.Conversations, v.Holding)
 	}
 	c.unlist()
@@ -294,6 +297,9 @@ func (c *Collector) event(e *transcript.Event, look func() error) error {
 		}
 		if i == 0 {
 			row.Attributes = rest
+			if e.Retold != "" {
+				row.Prompt = Hash("prompt", e.Retold)
+			}
 		}
 		c.out.Rows = append(c.out.Rows, row)
 		c.out.Bytes += rowSize + 4*len(row.T) + len(row.Native.Text) + len(row.Attributes)

@@ -26,3 +26,8 @@ func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().Fin
 
 // FindStringIndex is that of package regexp.
 func (r *Regexp) FindStringIndex(s string) []int { return r.compiled().FindStringIndex(s) }
+
+// ReplaceAllStringFunc is that of package regexp.
+func (r *Regexp) ReplaceAllStringFunc(s string, with func(string) string) string {
+	return r.compiled().ReplaceAllStringFunc(s, with)
+}

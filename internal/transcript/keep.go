@@ -13,6 +13,7 @@ func Keep(r Record) Record {
 	}
 	kept := *e
 	kept.Parts = slices.Clone(e.Parts)
+	kept.Retold = strings.Clone(kept.Retold)
 	for i := range kept.Parts {
 		kept.Parts[i].Text = strings.Clone(kept.Parts[i].Text)
 	}

@@ -15,7 +15,7 @@ type Run struct {
 	Anchor string `json:",omitzero"`
 	// Anchored says that Anchor alone is the identity of a Local run: the ID may change (a renamed context).
 	Anchored bool `json:",omitzero"`
-	// Rank weighs this evidence against other originals': of each field the highest that states it is taken.
+	// Rank weighs this evidence against other originals': of each field the highest that states it is taken. Below 0 it is Hearsay.
 	Rank int `json:",omitzero"`
 
 	// Group is what runs are grouped by: a thread, a workflow, a project family. A run that is only Named and called as its Group tells what
@@ -45,6 +45,10 @@ type Run struct {
 
 	Attributes Attributes `json:",omitzero"`
 }
+
+// Hearsay is the Rank of what only tells again what others say of a run, as a history of all prompts does: one of those (Event.Retold) is
+// a copy where a conversation of the run has it.
+const Hearsay = -1
 
 // Conversation is what one original says of one ordered stream of events of a run. It comes before the first
 // event that names it, and may be yielded again with more fields set.
@@ -103,11 +107,13 @@ type Event struct {
 	// event under both.
 	OrRole  string  `json:",omitzero"`
 	Verdict Verdict `json:",omitzero"` // "" is Counted; Uncounted for rows that stats leaves out; CopiedHistory where the original itself shows it
-	Kind    Kind    `json:",omitzero"`
-	Role    string  `json:",omitzero"` // user, assistant, system, tool, or as written
-	Type    string  `json:",omitzero"` // native type, as written
-	Time    Time    `json:",omitzero"`
-	Origin  Origin  `json:",omitzero"`
+	// Retold is a prompt as a history of prompts has it that the producer keeps beside its transcripts (Hearsay): in either of the two.
+	Retold string `json:",omitzero"`
+	Kind   Kind   `json:",omitzero"`
+	Role   string `json:",omitzero"` // user, assistant, system, tool, or as written
+	Type   string `json:",omitzero"` // native type, as written
+	Time   Time   `json:",omitzero"`
+	Origin Origin `json:",omitzero"`
 	// Seq is the native sequence number, kept as a fact. The order inside a conversation is the order in
 	// which the parser yields its events.
 	Seq Count `json:",omitzero"`

@@ -25,6 +25,7 @@ func checks() []check {
 		{"SELECT count(*) FROM calls c WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = c.event)", "tool calls without an event"},
 		{"SELECT count(*) FROM calls c WHERE c.paths IS NOT NULL AND NOT EXISTS (SELECT 1 FROM call_paths p WHERE p.id = c.paths)", "tool calls without their paths"},
 		{"SELECT count(*) FROM results c WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = c.event)", "tool results without an event"},
+		{"SELECT count(*) FROM prompts p WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = p.event)", "prompts without an event"},
 		{"SELECT count(*) FROM usage u WHERE NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = u.version)", "usage without a version"},
 		{"SELECT count(*) FROM extents x WHERE NOT EXISTS (SELECT 1 FROM packs p WHERE p.id = x.pack)", "extents without a pack"},
 		{"SELECT count(*) FROM versions v WHERE NOT EXISTS (SELECT 1 FROM files f WHERE f.id = v.file) OR NOT EXISTS (SELECT 1 FROM chains c WHERE c.id = v.chain)", "versions without a file or a chain"},

@@ -22,7 +22,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	c := &commit{
 		tx: t, batch: batch, bulkRows: db.bulkRows, slots: db.slots, told: db.told.take(), telling: map[*index.Words][]uint64{}, usages: usageRows(t), usageBefore: -1,
 		named: map[int64]runName{}, held: map[int64]heldTranscript{}, sources: map[string]int64{}, formats: map[int64]string{}, born: map[index.VersionKey]int64{},
-		files: map[fileKey]int64{}, knownNames: map[runName]int64{}, runs: map[string]int64{}, bornRuns: map[int64]*touchedName{}, identified: map[int64]int64{}, groups: map[int64]bool{}, heard: map[int64]*heard{}, takes: map[int64]*take{}, called: map[int64][]int64{}, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}, bounds: map[int64]*bounds{}, halves: halves{},
+		files: map[fileKey]int64{}, knownNames: map[runName]int64{}, runs: map[string]int64{}, bornRuns: map[int64]*touchedName{}, identified: map[int64]int64{}, groups: map[int64]bool{}, heard: map[int64]*heard{}, takes: map[int64]*take{}, called: map[int64][]int64{}, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}, hearsay: map[int64]bool{}, bounds: map[int64]*bounds{}, halves: halves{},
 	}
 	t.waiting = newWaiting(t)
 	c.newRuns = &drafts{to: &inserter{t: t, into: "OR FAIL INTO runs", columns: columnList(runColumns)}}
@@ -68,6 +68,7 @@ type commit struct {
 	heard       map[int64]*heard           // names of runs that this commit has added, with what it was told of them
 	takes       map[int64]*take            // transcripts of those
 	byHeart     map[int64]bool             // runs of which nothing need be read
+	hearsay     map[int64]bool             // runs of which an original only tells again what others say
 	unread      int                        // how many others are touched
 	identified  map[int64]int64            // what names mean that this commit has added, as far as it wrote that with them
 	newRuns     *drafts                    // those of which nothing is written yet

@@ -77,6 +77,7 @@ const (
 
 func (c *commit) writeEvents() error {
 	b := inserter{t: c.tx, into: "OR FAIL INTO events", columns: columnList(eventColumns)}
+	prompts := inserter{t: c.tx, into: "OR FAIL INTO prompts", columns: columnList("event, text")}
 	for i := range c.rows {
 		r := &c.rows[i]
 		scene, err := c.scene(r.Row)
@@ -96,8 +97,13 @@ func (c *commit) writeEvents() error {
 			schema.Moment(r.id, r.Near), nullZone(r.Time), inner, r.Offset, r.Length, int64(r.Line)-r.Seq, r.TextBytes, eid, scene, nullNative(&r.Native), null(r.Attributes)); err != nil {
 			return err
 		}
+		if r.Prompt != 0 {
+			if err := prompts.add(r.id, r.Prompt); err != nil {
+				return err
+			}
+		}
 	}
-	return b.flush()
+	return cmp.Or(b.flush(), prompts.flush())
 }
 
 func (c *commit) writeCalls() error {

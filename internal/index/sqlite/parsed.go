@@ -146,6 +146,7 @@ func (c *commit) dropRows(transcript int64) error {
 		"DELETE FROM fts WHERE rowid IN (SELECT id FROM events WHERE transcript = ?)",
 		"DELETE FROM calls WHERE event IN (SELECT id FROM events WHERE transcript = ?)",
 		"DELETE FROM results WHERE event IN (SELECT id FROM events WHERE transcript = ?)",
+		"DELETE FROM prompts WHERE event IN (SELECT id FROM events WHERE transcript = ?)",
 		"DELETE FROM events WHERE transcript = ?",
 		"UPDATE transcripts SET events = 0, messages = 0, calls = 0, results = 0, indexed = 0 WHERE id = ?",
 	} {

@@ -49,6 +49,9 @@ func (c *commit) resolve() error {
 	if err := c.judgeEvents(); err != nil {
 		return err
 	}
+	if err := c.judgeRetold(); err != nil {
+		return err
+	}
 	if err := c.statedLinks(); err != nil {
 		return err
 	}

@@ -125,6 +125,9 @@ func (c *commit) elect(families map[int64]*family) error {
 		if err := c.electRun(run, takes); err != nil {
 			return err
 		}
+		if slices.ContainsFunc(takes, func(t *take) bool { return t.aside && t.rank < 0 }) {
+			c.hearsay[run] = true
+		}
 	}
 	return nil
 }

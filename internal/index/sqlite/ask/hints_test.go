@@ -114,7 +114,7 @@ func TestBounds(t *testing.T) {
 	}
 	sameNumbers(t, db.Reader, r)
 	// An index of before.
-	for _, query := range []string{"DROP TABLE bounds", "DROP TRIGGER usage_repriced", "DELETE FROM goose_db_version WHERE version_id >= 7"} {
+	for _, query := range []string{"DROP TABLE bounds", "DROP TRIGGER usage_repriced", "DROP TABLE prompts", "DELETE FROM goose_db_version WHERE version_id >= 7"} {
 		if _, err := db.raw.Exec(query); err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"strings"
 
@@ -16,9 +17,6 @@ const (
 	historyFile = "history.jsonl"
 	pasteDir    = "paste-cache"
 )
-
-// hearsay is the rank of what the history says of a session: any transcript of it knows better.
-const hearsay = -1
 
 // pasteName is what the program calls a pasted text: the beginning of its SHA-256.
 var pasteName = lazyregexp.New(`^[0-9a-f]{16}\.txt$`)
@@ -43,7 +41,7 @@ func parseHistory(in format.Input, out *format.Sink) {
 		if id == "" {
 			id = strings.TrimSuffix(historyFile+"@"+project, "@")
 		}
-		run := &transcript.Run{ID: id, Rank: hearsay, Named: true, Project: project}
+		run := &transcript.Run{ID: id, Rank: transcript.Hearsay, Named: true, Project: project}
 		if !titled[id] && !strings.HasPrefix(prompt, "/") { // a command of the program
 			run.Title = shorten(prompt)
 			titled[id] = true
@@ -53,10 +51,19 @@ func parseHistory(in format.Input, out *format.Sink) {
 			out.Emit(run)
 		}
 		out.Emit(&transcript.Event{
-			Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindMessage, Role: "user", Type: roleHistory,
+			Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindMessage, Role: "user", Type: roleHistory, Retold: withPastes(prompt, o.Value),
 			Time: stamp(o.Value.Get("timestamp")), Origin: o.Origin, Parts: []transcript.Part{{Text: historyText(o.Value)}},
 		})
 	}
+}
+
+// pasted is what stands in a prompt for a text that was pasted into it; a transcript has the text.
+var pasted = lazyregexp.New(`\[Pasted text #([0-9]+)[^\]]*\]`)
+
+func withPastes(prompt string, v format.Value) string {
+	return pasted.ReplaceAllStringFunc(prompt, func(mark string) string {
+		return cmp.Or(v.Get("pastedContents", pasted.FindStringSubmatch(mark)[1], "content").Str(), mark)
+	})
 }
 
 // historyText is a prompt, and what was pasted into it as far as it stands there.

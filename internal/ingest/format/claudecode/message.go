@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 
 	"github.com/txarchive/txarchive/internal/ingest/format"
@@ -120,7 +121,9 @@ func (s *saying) titled(v format.Value) {
 		return
 	}
 	if words := v.Get("text"); v.IsString() || words.IsString() {
-		s.facts.prompted(s.user.Parts[len(s.user.Parts)-1].Text)
+		text := s.user.Parts[len(s.user.Parts)-1].Text
+		s.user.Retold = cmp.Or(s.user.Retold, text)
+		s.facts.prompted(text)
 	}
 }
 

@@ -268,7 +268,7 @@ func (r *reader) attached(l *line, e *transcript.Event) {
 		said = said.Get("prompt")
 		e.Kind, e.Role = transcript.KindSystem, "system"
 		if l.queued() {
-			e.Kind, e.Role = transcript.KindMessage, "user"
+			e.Kind, e.Role, e.Retold = transcript.KindMessage, "user", said.Str()
 		}
 	case "prompt_snapshot": // with the descriptions of all tools, in each session again
 		said = said.Get("systemPrompt")

@@ -31,19 +31,16 @@ func (p *parser) aside() {
 				title = m.Str()
 			}
 		}
+		rank := nameRank
 		if p.in.Role == roleHistory {
-			e.Kind, e.Role = transcript.KindMessage, "user"
+			e.Kind, e.Role, e.Retold, rank = transcript.KindMessage, "user", o.Value.Get("text").Str(), transcript.Hearsay
 		}
 		if e.Run == "" {
 			e.Run = p.in.Role // a line that names no thread
 		}
 		if title != "" || !named[e.Run] {
 			named[e.Run] = true
-			run := &transcript.Run{ID: e.Run, Named: true, Title: title}
-			if title != "" {
-				run.Rank = nameRank
-			}
-			p.Emit(run)
+			p.Emit(&transcript.Run{ID: e.Run, Rank: rank, Named: true, Title: title})
 		}
 		p.Emit(e)
 	}

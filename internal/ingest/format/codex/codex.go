@@ -35,7 +35,7 @@ var (
 func (codex) Name() string { return "codex" }
 
 // Version counts changes of what Parse yields.
-func (codex) Version() int { return 3 }
+func (codex) Version() int { return 4 }
 
 // The roles of the files.
 const (

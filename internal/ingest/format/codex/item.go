@@ -72,7 +72,7 @@ func (p *parser) message(e *transcript.Event, it item) {
 			e.Kind, e.Role = transcript.KindSystem, "system"
 			return
 		}
-		e.Kind = transcript.KindMessage
+		e.Kind, e.Retold = transcript.KindMessage, first
 		p.prompts[hash(e.Parts[0].Text)] = true
 		p.prompts[hash(first)] = true
 		if !p.inherits {

@@ -31,7 +31,7 @@ var _ format.Placed = gemini{}
 func (gemini) Name() string { return "gemini-cli" }
 
 // Version counts changes of what Parse yields.
-func (gemini) Version() int { return 2 }
+func (gemini) Version() int { return 3 }
 
 // The roles of the files.
 const (

@@ -1,6 +1,7 @@
 package geminicli
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,14 +68,11 @@ func (p *parser) message(v format.Value, name string) {
 	}
 	switch {
 	case m.typ == "user":
-		p.said(&m, transcript.KindMessage, "user")
-		if text := textOf(m.display); text != "" {
-			p.prompted(text)
-		} else {
-			p.prompted(textOf(m.content))
-		}
+		words := cmp.Or(textOf(m.display), textOf(m.content))
+		p.said(&m, transcript.KindMessage, "user", words)
+		p.prompted(words)
 	case m.typ == "info", m.typ == "error", m.typ == "warning":
-		p.said(&m, transcript.KindSystem, "system")
+		p.said(&m, transcript.KindSystem, "system", "")
 	case m.typ == "gemini" || patched && m.typ == "":
 		p.answer(&m)
 		if m.told || patched {
@@ -124,9 +122,9 @@ func (p *parser) event(m *message, suffix string, kind transcript.Kind, role str
 	}
 }
 
-func (p *parser) said(m *message, kind transcript.Kind, role string) {
+func (p *parser) said(m *message, kind transcript.Kind, role, prompt string) {
 	e := p.event(m, "", kind, role)
-	e.Parts = []transcript.Part{{Text: pieceText(m.value)}}
+	e.Retold, e.Parts = prompt, []transcript.Part{{Text: pieceText(m.value)}}
 	m.told = true
 	p.Emit(e)
 }
@@ -170,7 +168,7 @@ func (p *parser) answer(m *message) {
 		n++
 	}
 	if textOf(m.content) != "" || hasMedia(m.content) {
-		p.said(m, transcript.KindMessage, "assistant")
+		p.said(m, transcript.KindMessage, "assistant", "")
 	}
 	n = 0
 	for c := range m.calls.Items() {

@@ -15,11 +15,11 @@ func (p *parser) prompts() {
 		}
 		if !named[session] {
 			named[session] = true
-			p.Emit(&transcript.Run{ID: session, Named: true})
+			p.Emit(&transcript.Run{ID: session, Rank: transcript.Hearsay, Named: true})
 		}
 		p.Emit(&transcript.Event{
 			Run: session, Verdict: transcript.Uncounted, Kind: transcript.KindMessage, Role: entry.Get("type").Str(),
-			Type: "prompt", Time: entry.Get("timestamp").Time(), Origin: p.origin(entry),
+			Type: "prompt", Retold: entry.Get("message").Str(), Time: entry.Get("timestamp").Time(), Origin: p.origin(entry),
 			Parts: []transcript.Part{{Text: pieceText(entry)}},
 		})
 		if p.Done() {

@@ -61,6 +61,7 @@ func (m *mouth) user() {
 			}
 			shown = strings.TrimSpace(part.Get("text").Str())
 		}
+		e.Retold = shown
 		m.prompted(shown)
 	}
 	m.Emit(e)

@@ -38,7 +38,7 @@ var (
 func (qwen) Name() string { return "qwen-code" }
 
 // Version counts changes of what Parse yields.
-func (qwen) Version() int { return 3 }
+func (qwen) Version() int { return 4 }
 
 // The roles of the files. Those of old versions are Gemini CLI's, behind rolePast.
 const (
