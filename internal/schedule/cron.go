@@ -9,6 +9,10 @@ import (
 // does not catch up on what it slept through: it is started every hour from its time on instead.
 const CatchUp = "--unless-within=20h"
 
+// cronEscapes writes what cron reads before the shell does: a bare % ends the command, and of a backslash before % or another
+// backslash only the second character is left.
+var cronEscapes = strings.NewReplacer(`\\`, `\\\\`, `\%`, `\\\%`, "%", `\%`)
+
 // crontab is the block of lines of a job in a crontab. cron has no jitter.
 func (j *Job) crontab() (string, error) {
 	words := make([]string, 0, len(j.Command)+1)
@@ -16,7 +20,7 @@ func (j *Job) crontab() (string, error) {
 		if strings.ContainsAny(arg, "\n\r") {
 			return "", fmt.Errorf("%q has a line break, which no crontab can have: %w", arg, ErrUnusable)
 		}
-		words = append(words, strings.ReplaceAll(shellQuote(arg), "%", `\%`)) // cron makes a line feed of a bare one
+		words = append(words, cronEscapes.Replace(shellQuote(arg)))
 	}
 	hours := fmt.Sprintf("%d-23", j.Hour)
 	if j.Hour == 23 {
