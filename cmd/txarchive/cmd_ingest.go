@@ -201,6 +201,8 @@ func ingestVerdict(r *ingest.Report) error {
 			text = "finished; " + plural(r.Unreadable, "line or document", "lines or documents") + " could not be read"
 		}
 		return problems(text, "all bytes that could be read are stored; `txarchive sql 'SELECT source, path, line, reason FROM v_problems'` tells what was wrong")
+	case len(r.Missing) > 0 && !slices.ContainsFunc(r.Missing, func(name string) bool { return !strings.Contains(name, "/") }):
+		return problems(plural(len(r.Missing), "path is", "paths are")+" not there", "check the path; what was stored from there stays")
 	case len(r.Missing) > 0:
 		return problems(plural(len(r.Missing), "source is", "sources are")+" missing", "what was stored of it stays; `txarchive source remove NAME` follows it no longer")
 	}

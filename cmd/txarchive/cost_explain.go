@@ -54,8 +54,11 @@ func (v *accountant) explain(ctx context.Context) error {
 	if left > 0 {
 		fmt.Fprintf(v.a.out, "and %s: --limit 0 shows all\n", plural(left, "more record", "more records"))
 	}
-	f := &x.Figures
-	fmt.Fprintln(v.a.out, v.ink.bold(fmt.Sprintf("%s in %s, %s", usd(f.Nano), plural(f.Requests, "request", "requests"), plural(f.All(), "token", "tokens"))))
+	f, cost := &x.Figures, usd(x.Figures.Nano)
+	if f.Nano == nil {
+		cost = "no cost known"
+	}
+	fmt.Fprintln(v.a.out, v.ink.bold(fmt.Sprintf("%s in %s, %s", cost, plural(f.Requests, "request", "requests"), plural(f.All(), "token", "tokens"))))
 	if f.Unpriced > 0 {
 		v.a.note("Without %s whose cost is unknown", plural(f.Unpriced, "request", "requests"))
 	}

@@ -63,6 +63,7 @@ var exitCases = []struct {
 	{"full", "policy exmple", 2, "did you mean example?"},
 	{"full", "help serch", 2, "did you mean search?"},
 	{"full", "stats --frobnicate", 2, "unknown flag"},
+	{"full", "restore --all --dry-run --to main.go", 8, "not a directory"},
 	{"full", "tree r4tga --kinds parnt", 2, "no links of the kind"},
 	{"full", "tree r4tga --kinds parent,reference", 0, ""},
 	{"full", "grep x", 2, "did you mean search?"},

@@ -256,11 +256,15 @@ func cut(s string, width int) string {
 }
 
 // cutMiddle shortens a line to a width and leaves both ends, at which names of models and paths differ; of a model's
-// name the day goes first. What has wide characters is cut at its end.
+// name the day goes first.
 func cutMiddle(s string, width int) string {
 	runes := []rune(s)
-	if len(runes) <= width || widthOf(s) != len(runes) || width < 3 {
+	switch n := widthOf(s); {
+	case n <= width || width < 3:
 		return cut(s, width)
+	case n != len(runes): // some take two columns, or none
+		end := tail(s, (width+1)/2)
+		return text.Trim(s, width-widthOf(end)) + end
 	}
 	tail := (width - 1) / 2
 	if name := len(runes) - len("-20250929"); name > 0 && runes[name] == '-' && strings.Trim(string(runes[name+1:]), "0123456789") == "" {

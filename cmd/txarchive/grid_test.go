@@ -84,6 +84,9 @@ func TestCutMiddle(t *testing.T) {
 			t.Errorf("%d columns: %q, want %q", width, got, want)
 		}
 	}
+	if got, want := cutMiddle("leslie/修复这个bug/transcript-7.txt", 20), "leslie/修…ipt-7.txt"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	// The day of a model says less than its name, which is cut only when that alone is too long.
 	for width, want := range map[int]string{26: "claude-sonnet-4-5-20250929", 24: "claude-sonnet-4-5…250929", 18: "claude-sonnet-4-5…", 12: "claude…t-4-5"} {
 		if got := cutMiddle("claude-sonnet-4-5-20250929", width); got != want {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -61,7 +59,7 @@ func (h *hits) row(e *index.Event, s search.Snippet, found bool) {
 		return
 	}
 	if h.width > 20 {
-		body = text.WrapSoft(body, h.width-5)
+		body = folded(body, h.width-5)
 	}
 	fmt.Fprintln(h.a.out, indent(body, "    "))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
 
 	"github.com/txarchive/txarchive/internal/transcript"
@@ -109,6 +110,15 @@ func (a *app) wrapped(lead, words, margin string) string {
 		used += n
 	}
 	return b.String()
+}
+
+// folded is a text in lines of a width, with nothing behind their last words.
+func folded(s string, width int) string {
+	lines := strings.Split(text.WrapSoft(s, width), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // size is bytes for people.

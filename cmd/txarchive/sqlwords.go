@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/query"
 )
@@ -135,7 +133,7 @@ func (d *sqlDictionary) schema(view string, width int) (string, bool) {
 		}
 		list := strings.Join(d.columns[v], ", ")
 		if width > 20 {
-			list = text.WrapSoft(list, width-5)
+			list = folded(list, width-5)
 		}
 		fmt.Fprintf(&b, "%s\n%s\n", v, indent(list, "    "))
 	}

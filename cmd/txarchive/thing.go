@@ -48,6 +48,8 @@ func find(ctx context.Context, store *archive.Archive, id string) (thing, error)
 			before, _, _ := strings.Cut(id, ":")
 			if r, err := store.Index().Run(ctx, before); err == nil {
 				hint = "events are numbered by conversation, not by run: `txarchive show " + r.ID + "` names them"
+			} else if c, err := store.Index().Conversation(ctx, before); err == nil && before != id {
+				hint = "`txarchive show " + c.ID + " --last 1` shows the last event that it has"
 			}
 			return thing{}, notFound(fmt.Sprintf("there is no run, conversation or event %q", id), hint)
 		}

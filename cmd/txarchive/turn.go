@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/txarchive/txarchive/internal/search"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
@@ -105,7 +103,7 @@ func (v *viewer) body(p *search.Piece, tool bool) {
 		margin = "    "
 	}
 	if v.width > 20 {
-		body = text.WrapSoft(body, v.width-len(margin)-1)
+		body = folded(body, v.width-len(margin)-1)
 	}
 	fmt.Fprintln(v.a.out, indent(body, margin))
 }

@@ -115,5 +115,5 @@ type VerifyReport struct {
 	LostBytes     int64         `json:"lost_bytes"`
 	KnownBytes    int64         `json:"known_lost_bytes"` // that a repair has given up before
 	Hurt          []string      `json:"-"`                // packs whose files are not as they were written
-	Duration      time.Duration `json:"duration_ns"` // what scripts read before every report had elapsed_us
+	Duration      time.Duration `json:"duration_ns"`      // what scripts read before every report had elapsed_us
 }

@@ -48,6 +48,9 @@ func (r *restorer) target(source string) (*target, error) {
 			return nil, err
 		}
 	}
+	if info, bad := os.Stat(dir); bad == nil && !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+	}
 	t.look, err = os.OpenRoot(dir)
 	if r.opts.DryRun && errors.Is(err, fs.ErrNotExist) {
 		return t, nil

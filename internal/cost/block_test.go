@@ -91,4 +91,10 @@ func TestDiff(t *testing.T) {
 	if !slices.Equal(got, want) || *d.Totals.Cost != 17 {
 		t.Errorf("%q, want %q; in all %s", got, want, value(d.Totals.Cost))
 	}
+	// Where nothing was spent on one side, all of the other is the change.
+	nothing := run(t, db, cost.Options{By: []string{"model"}, Until: midnight.AddDate(0, 0, -9)})
+	some := run(t, db, cost.Options{By: []string{"model"}, Until: midnight})
+	if more, less := cost.Diff(nothing, some).Totals, cost.Diff(some, nothing).Totals; value(more.Cost) != "433" || value(less.Cost) != "-433" || more.Rate != nil {
+		t.Errorf("from nothing %s, to nothing %s", value(more.Cost), value(less.Cost))
+	}
 }

@@ -89,7 +89,12 @@ func change(keys []Key, before, after *Figures) Change {
 		return c
 	}
 	c.Before, c.After = *before, *after
-	if before.Cost != nil && after.Cost != nil {
+	switch {
+	case before.Requests == 0: // of all groups together: there were none
+		c.Cost = after.Cost
+	case after.Requests == 0 && before.Cost != nil:
+		c.Cost = new(-*before.Cost)
+	case before.Cost != nil && after.Cost != nil:
 		c.Cost = new(*after.Cost - *before.Cost)
 		if b, a := before.All(), after.All(); b > 0 && a > 0 {
 			c.Volume = new(scale(*before.Cost, a-b, b))
