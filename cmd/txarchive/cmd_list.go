@@ -184,6 +184,6 @@ func (a *app) nothingListed(ctx context.Context, store *archive.Archive, o listO
 	if what == "conversation" {
 		command = "list conversations --query"
 	}
-	a.tryLooser(command, o.typed.Print(asked))
+	a.tryLooser(ctx, store, command, o.typed.Print(asked))
 	a.tryShow(ctx, store, o.query)
 }

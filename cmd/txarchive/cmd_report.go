@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -106,9 +108,14 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 	if err != nil {
 		return err
 	}
-	for name := range given {
+	for name, value := range given {
 		if _, ok := r.Parameters[name]; !ok {
 			return usage(fmt.Sprintf("%s has no parameter %q", r.Name, name), "it has: "+firstOf(strings.Join(slices.Sorted(maps.Keys(r.Parameters)), ", "), "none"))
+		}
+		if text, ok := value.(string); ok && r.Shipped {
+			if given[name], err = a.moment(name, text); err != nil {
+				return err
+			}
 		}
 	}
 	for name, value := range r.Parameters {
@@ -121,6 +128,25 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 	}
 	o.spare, o.money = true, r.Shipped
 	return runStatement(a.page(ctx), a, o, *r.SQL, given)
+}
+
+// stamped begins a time as views write it, to any precision.
+var stamped = regexp.MustCompile(`^[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T.*)?)?)?$`)
+
+// moment is a date for a report of the program, which compares it as text: an age or a word would find nothing.
+func (a *app) moment(name, text string) (string, error) {
+	if name != "since" && name != "until" || stamped.MatchString(text) {
+		return text, nil
+	}
+	ends := map[string]string{name: text}
+	from, to, err := period(ends["since"], ends["until"], a.now(), a.location())
+	if err != nil || text == "" {
+		return "", usage(fmt.Sprintf("%s=%q is no date", name, text), "write 2026-11, 2026-11-20, 7d, yesterday or last-month")
+	}
+	if name == "until" {
+		from = to.Add(-time.Microsecond)
+	}
+	return from.UTC().Format(stampLayout), nil
 }
 
 // runAs runs a command that stands in no tree.

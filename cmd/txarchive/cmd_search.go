@@ -96,9 +96,9 @@ func runSearch(ctx context.Context, a *app, o searchOptions, query string) error
 	} else {
 		a.printCoverage(coverage)
 		if coverage.Shown == 0 && coverage.Partial == nil {
-			a.tryFormat(query)
+			a.tryNames(ctx, store, query)
 			a.tryShow(ctx, store, query)
-			if err := a.tellUnindexed(ctx, store); err != nil {
+			if err := a.tellUnindexed(ctx, store, coverage.Rows); err != nil {
 				return err
 			}
 		}

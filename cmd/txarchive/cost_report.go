@@ -44,7 +44,7 @@ func (v *accountant) report(ctx context.Context) error {
 	if len(r.Rows) == 0 {
 		v.nothingSpent()
 		v.remarks(r)
-		v.a.tryLooser("cost", v.o.query)
+		v.a.tryLooser(ctx, v.store, "cost", v.o.query)
 		return nil
 	}
 	if v.o.chart {

@@ -40,39 +40,45 @@ func (a *app) tryShow(ctx context.Context, store *archive.Archive, text string) 
 	}
 }
 
-// tryFormat says of a query that found nothing that a format it names is none, and which it may have meant.
-func (a *app) tryFormat(text string) {
+// tryNames says of a query that found nothing that a format it names is none, and which values of fields it may have meant.
+func (a *app) tryNames(ctx context.Context, store *archive.Archive, text string) {
 	t, err := query.Parse(text, a.now(), a.location())
 	if err != nil || t.Root == nil {
 		return
 	}
-	names := formatNames()
 	for n := range query.Leaves(t.Root) {
 		f, ok := n.(query.Field)
-		if !ok || f.Name != "format" {
+		if !ok {
 			continue
 		}
+		names := a.fieldValues(ctx, store, f.Name, "")
 		for _, v := range f.Values {
-			if v.Match != query.Whole || v.Text == "" || slices.Contains(names, strings.ToLower(v.Text)) {
+			same := func(name string) bool { return strings.EqualFold(name, v.Text) }
+			if v.Match != query.Whole || v.Text == "" || slices.ContainsFunc(names, same) {
 				continue
 			}
-			near := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return query.Distance([]rune(v.Text), []rune(name)) > 2 })
-			if len(near) == 0 {
-				near = names
+			far := func(name string) bool { return query.Distance([]rune(v.Text), []rune(name)) > min(2, len(v.Text)/2) }
+			near := slices.DeleteFunc(slices.Clone(names), far)
+			switch {
+			case f.Name == "format" && len(near) == 0:
+				a.note("There is no format %q. Try %s", v.Text, strings.Join(formatNames(), ", "))
+			case f.Name == "format":
+				a.note("There is no format %q. Try %s", v.Text, strings.Join(near, ", "))
+			case len(near) > 0:
+				a.note("Did you mean %s:%s instead of %s?", f.Name, strings.Join(near[:min(len(near), 5)], ","), v.Text)
 			}
-			a.note("There is no format %q. Try %s", v.Text, strings.Join(near, ", "))
 		}
 	}
 }
 
 // tryLooser says what a query that found nothing may have been meant to be.
-func (a *app) tryLooser(command, text string) {
+func (a *app) tryLooser(ctx context.Context, store *archive.Archive, command, text string) {
 	now := a.now()
 	t, err := query.Parse(text, now, a.location())
 	if err != nil {
 		return
 	}
-	a.tryFormat(text)
+	a.tryNames(ctx, store, text)
 	if t = loosened(t); t != nil {
 		q := query.TypedTimes(text, now, a.location()).Print(t)
 		a.note("Try: txarchive %s %s   (a value is compared as a whole)", command, shellQuote(strings.TrimSpace(q)))

@@ -41,11 +41,15 @@ func notIndexed(packs int64) string {
 	return plural(packs, "pack is", "packs are") + " not indexed yet: an ingest is at work, or the next one takes them in, or says why it cannot"
 }
 
-// tellUnindexed says what a search cannot have found: within a first load, that is everything.
-func (a *app) tellUnindexed(ctx context.Context, store *archive.Archive) error {
+// tellUnindexed says what a search of so many rows cannot have found: within a first load, that is everything.
+func (a *app) tellUnindexed(ctx context.Context, store *archive.Archive, rows *int64) error {
 	packs, _, err := unindexedPacks(ctx, store)
-	if err == nil && len(packs) > 0 {
+	switch {
+	case err != nil:
+	case len(packs) > 0:
 		a.note("%s", notIndexed(int64(len(packs))))
+	case rows != nil && *rows == 0:
+		a.note("There is nothing to search yet. Next: txarchive ingest DIR")
 	}
 	return err
 }
