@@ -109,7 +109,7 @@ func (a *app) answer(ctx context.Context, store *archive.Archive, o sqlOptions, 
 		return 0, err
 	}
 	if o.money && o.format == "table" {
-		out = out.inDollars()
+		out = out.forPeople(a)
 	}
 	q := index.Question{SQL: statement, Params: params, Spare: o.spare, Rows: o.limit, Time: o.timeout}
 	err = store.Index().Query(ctx, q, out.columns, func(v []any) error {

@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -38,8 +40,8 @@ func newRowWriter(a *app, format string) (*rowWriter, error) {
 	return nil, usage(fmt.Sprintf("there is no format %q", format), "--format table, csv, json, ndjson or markdown")
 }
 
-// inDollars prints costs as people read them.
-func (w *rowWriter) inDollars() *rowWriter {
+// forPeople prints costs and times as people read them.
+func (w *rowWriter) forPeople(a *app) *rowWriter {
 	costs := map[int]bool{}
 	return &rowWriter{
 		columns: func(names []string) error {
@@ -53,9 +55,16 @@ func (w *rowWriter) inDollars() *rowWriter {
 		},
 		row: func(values []any) error {
 			values = slices.Clone(values)
-			for i := range costs {
-				if micro, ok := values[i].(int64); ok {
-					values[i] = dollars(&micro)
+			for i, v := range values {
+				switch v := v.(type) {
+				case int64:
+					if costs[i] {
+						values[i] = dollars(&v)
+					}
+				case string:
+					if t, err := time.Parse(stampLayout, v); err == nil {
+						values[i] = a.clock(t)
+					}
 				}
 			}
 			return w.row(values)
@@ -95,6 +104,9 @@ func tableRows(a *app) *rowWriter {
 		}
 		for i := range g.columns {
 			g.columns[i].right = len(g.rows) > 0 && g.numeric(i)
+			if g.columns[i].flex = cut; g.ids(i) {
+				g.columns[i].flex = nil
+			}
 		}
 		shown = true
 		_, err := fmt.Fprintln(a.out, a.fitted(&g))
@@ -104,7 +116,7 @@ func tableRows(a *app) *rowWriter {
 	return &rowWriter{
 		columns: func(names []string) error {
 			for _, n := range names {
-				g.columns = append(g.columns, column{head: line(n), flex: cut})
+				g.columns = append(g.columns, column{head: line(n)})
 			}
 			return nil
 		},
@@ -121,6 +133,14 @@ func tableRows(a *app) *rowWriter {
 		},
 		end: flush,
 	}
+}
+
+// publicID is the id of a run, conversation, event or usage record.
+var publicID = regexp.MustCompile(`^[rcu][0-9a-z]{12}(:[0-9]+(\.[0-9]+)?)?$`)
+
+// ids says whether a column has ids only, which are typed again: what is cut of them names nothing.
+func (g *grid) ids(i int) bool {
+	return len(g.rows) > 0 && !slices.ContainsFunc(g.rows, func(row []string) bool { return row[i] != "" && !publicID.MatchString(row[i]) })
 }
 
 // numeric says whether a column has numbers only.

@@ -92,3 +92,15 @@ func TestScreens(t *testing.T) {
 		}
 	}
 }
+
+// TestGridIDs: ids of a statement's rows are typed again, so other columns are cut.
+func TestGridIDs(t *testing.T) {
+	slave, screen := terminalOf(t, 50)
+	w := tableRows(&app{out: slave, color: "never", getenv: func(string) string { return "" }})
+	must(t, w.columns([]string{"event_id", "run_id", "title"}))
+	must(t, w.row([]any{"c02r1h4ym8mv7:8.1", "r4tga7f3ymvx3", "make the login page faster"}))
+	must(t, w.end())
+	if got, want := screen(), "event_id           run_id         title\nc02r1h4ym8mv7:8.1  r4tga7f3ymvx3  make the login …\n"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
