@@ -208,13 +208,13 @@ func (w *forgetting) touched(ctx context.Context) (runs []string, err error) {
 	if len(of) == 0 {
 		return nil, nil
 	}
-	estate, err := w.store.Index().Estate(ctx, false)
+	inventory, err := w.store.Index().Inventory(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, estate.Close()) }()
+	defer func() { err = errors.Join(err, inventory.Close()) }()
 	holders := map[int]bool{}
-	for v, err := range estate.Versions() {
+	for v, err := range inventory.Versions() {
 		if err != nil {
 			return nil, err
 		}
@@ -224,7 +224,7 @@ func (w *forgetting) touched(ctx context.Context) (runs []string, err error) {
 			}
 		}
 	}
-	for r, err := range estate.Runs() {
+	for r, err := range inventory.Runs() {
 		if err != nil {
 			return nil, err
 		}

@@ -35,7 +35,7 @@ func (d *doctor) index(ctx context.Context, c *check) error {
 		parsers[f.Name()] = f.Version()
 	}
 	unread := int64(0)
-	for s, err := range d.store.Index().Wanted(ctx, parsers) {
+	for s, err := range d.store.Index().ToReparse(ctx, parsers) {
 		if err != nil {
 			return err
 		}

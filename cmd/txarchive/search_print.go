@@ -90,7 +90,7 @@ func (a *app) searchedSources(ctx context.Context, store *archive.Archive) (look
 	if err != nil {
 		return nil, err
 	}
-	notes, err := store.Index().Noted(ctx, scannedKey)
+	notes, err := store.Index().LoadLocal(ctx, scannedKey)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (a *app) scanned(ctx context.Context, store *archive.Archive, roots []inges
 			notes[scannedKey+k.Name] = a.now().UTC().Format(time.RFC3339Nano)
 		}
 	}
-	return store.Index().Note(ctx, notes)
+	return store.Index().SaveLocal(ctx, notes)
 }
 
 // sourceStates are the sources with what is stored of them.
@@ -41,7 +41,7 @@ func (a *app) sourceStates(ctx context.Context, store *archive.Archive) ([]*sour
 	if err != nil {
 		return nil, err
 	}
-	notes, err := store.Index().Noted(ctx, scannedKey)
+	notes, err := store.Index().LoadLocal(ctx, scannedKey)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (a *app) sourceStates(ctx context.Context, store *archive.Archive) ([]*sour
 		s := &sourceStatus{Name: k.Name, Root: k.Root, Only: k.Only, State: sourceState(k), roots: k.Roots()}
 		all, by[k.Name] = append(all, s), s
 	}
-	for stock, err := range store.Index().Stocks(ctx) {
+	for stock, err := range store.Index().SourceStats(ctx) {
 		if err != nil {
 			return nil, err
 		}

@@ -98,7 +98,7 @@ func (v *viewer) thinned(ctx context.Context, r *index.Run) (string, error) {
 		return "", nil
 	}
 	text := map[string]string{"search": "its words are not found any more", "payloads": "marks stand where large payloads were"}[r.Thinned]
-	for g, err := range v.store.Index().Graves(ctx, r.ID) {
+	for g, err := range v.store.Index().PrunedVersions(ctx, r.ID) {
 		if err != nil {
 			return "", err
 		}

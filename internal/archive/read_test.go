@@ -184,7 +184,7 @@ func TestConsoleText(t *testing.T) {
 	single := `{"role":"user","text":"hello"}`
 	blocks := `{"blocks":[{"a":1},{"b":2}],"pad":"` + strings.Repeat("x", 70000) + `"}`
 	w.withRun("a.jsonl", single+"\n"+blocks+"\n", func(p *index.Parsed) {
-		row := index.Row{Saying: &index.Saying{Kind: transcript.KindMessage}, Verdict: transcript.Counted, Near: testTime.UnixMicro()}
+		row := index.Row{Labels: &index.Labels{Kind: transcript.KindMessage}, Verdict: transcript.Counted, Near: testTime.UnixMicro()}
 		one, first, second := row, row, row
 		one.Seq, one.Parts, one.Line, one.Length = 1, 1, 1, int64(len(single))
 		first.Seq, first.Parts, first.Line = 2, 2, 2

@@ -292,8 +292,8 @@ func (w *world) withRun(path, content string, edit ...func(*index.Parsed)) blob.
 		},
 		First: true, Last: true, Until: v.Size, Words: new(index.Words),
 		Runs:          []*transcript.Run{{ID: "run of " + path}},
-		Conversations: []index.Holding{{Conversation: transcript.Conversation{ID: "c", Run: "run of " + path}, LastSeq: 1, TotalRows: 1}},
-		Rows:          []index.Row{{Saying: &index.Saying{Kind: transcript.KindMessage}, Seq: 1, Parts: 1, Verdict: transcript.Counted, Near: testTime.UnixMicro(), Length: 10, Line: 1}},
+		Conversations: []index.Transcript{{Conversation: transcript.Conversation{ID: "c", Run: "run of " + path}, LastSeq: 1, TotalRows: 1}},
+		Rows:          []index.Row{{Labels: &index.Labels{Kind: transcript.KindMessage}, Seq: 1, Parts: 1, Verdict: transcript.Counted, Near: testTime.UnixMicro(), Length: 10, Line: 1}},
 	}
 	for _, e := range edit {
 		e(p)

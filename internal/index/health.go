@@ -9,24 +9,24 @@ import (
 // Health is what an index can tell of how the archive fares. Some of it depends on when and where things were
 // stored, so no view shows it.
 type Health interface {
-	// Stocks yields what is stored of each source, by name.
-	Stocks(ctx context.Context) iter.Seq2[Stock, error]
+	// SourceStats yields what is stored of each source, by name.
+	SourceStats(ctx context.Context) iter.Seq2[SourceStats, error]
 	// Unknown yields the event types that a parser did not know, the most frequent first.
 	Unknown(ctx context.Context) iter.Seq2[UnknownType, error]
 	// Gaps yields the originals in which the numbers that their producer gave to events leave some out.
 	Gaps(ctx context.Context) iter.Seq2[Gap, error]
 }
 
-// Notebook keeps what one machine alone needs to know. It may be lost at any time, with the index.
-type Notebook interface {
-	// Note keeps texts under keys.
-	Note(ctx context.Context, notes map[string]string) error
-	// Noted returns all that was kept under keys with a prefix.
-	Noted(ctx context.Context, prefix string) (map[string]string, error)
+// LocalState keeps what one machine alone needs to know. It may be lost at any time, with the index.
+type LocalState interface {
+	// SaveLocal keeps texts under keys.
+	SaveLocal(ctx context.Context, notes map[string]string) error
+	// LoadLocal returns all that was kept under keys with a prefix.
+	LoadLocal(ctx context.Context, prefix string) (map[string]string, error)
 }
 
-// Stock is what is stored of one source.
-type Stock struct {
+// SourceStats is what is stored of one source.
+type SourceStats struct {
 	Source     string
 	Files      int64 // by their newest versions, as is Bytes
 	Bytes      int64

@@ -88,10 +88,10 @@ type FactRow struct {
 // State is what the index knows of a version. Its Extents are all of its chain's and name their packs in CopyOf.
 type State struct {
 	blob.Version
-	Parser int   // version of the parser that made its rows, 0 when it was not parsed
-	Parsed int64 // records before this offset are indexed
-	Again  bool  // all of its rows must be made again
-	Buried bool  // it was pruned; its Extents are there until gc
+	Parser     int   // version of the parser that made its rows, 0 when it was not parsed
+	Parsed     int64 // records before this offset are indexed
+	Again      bool  // all of its rows must be made again
+	Tombstoned bool  // it was pruned; its Extents are there until gc
 }
 
 // Stored is content that some version has as a whole. Extents name their packs in CopyOf.
@@ -128,9 +128,9 @@ type Catalog interface {
 	// Recall returns what Remember was told under a key, "" when nothing or when it was lost.
 	Recall(ctx context.Context, key string) (string, error)
 	Remember(ctx context.Context, key, value string) error
-	// Wanted yields the versions that must be parsed again from their packs. parsers is the current version of
+	// ToReparse yields the versions that must be parsed again from their packs. parsers is the current version of
 	// each format's parser.
-	Wanted(ctx context.Context, parsers map[string]int) iter.Seq2[State, error]
+	ToReparse(ctx context.Context, parsers map[string]int) iter.Seq2[State, error]
 	// Unparsed yields those of them that there is a parser for, in no order. StatesOf yields what is known of
 	// some, in their order; those that are no more are left out.
 	Unparsed(ctx context.Context, parsers map[string]int) iter.Seq2[Unparsed, error]
@@ -144,10 +144,10 @@ type Catalog interface {
 	Replaced(ctx context.Context) iter.Seq2[string, error]
 	// Facts yields the newest fact of every key of a kind ("" is every kind), taken back ones left out.
 	Facts(ctx context.Context, kind string) iter.Seq2[blob.Fact, error]
-	// Date gives those of new facts a later time that are not later than what was told of their keys before, as when clocks differ
+	// EnsureNewer gives those of new facts a later time that are not later than what was told of their keys before, as when clocks differ
 	// or go back: else the older ones would stay in force.
-	Date(ctx context.Context, facts []blob.Fact) error
+	EnsureNewer(ctx context.Context, facts []blob.Fact) error
 	// Stats returns what the last scans saw of a source, by a hash of the path. SaveStats replaces entries and forgets gone ones.
-	Stats(ctx context.Context, source string) (*Seen, error)
+	Stats(ctx context.Context, source string) (*StatCache, error)
 	SaveStats(ctx context.Context, source string, stats map[uint64]Stat, gone []uint64) error
 }

@@ -36,7 +36,7 @@ type Parsed struct {
 
 	Runs          []*transcript.Run
 	Again         map[string]bool // native ids of runs of which an earlier stretch has told more: what is said here completes it
-	Conversations []Holding
+	Conversations []Transcript
 	Rows          []Row  // in the order of the original
 	Words         *Words // what the numbers in Rows mean
 	Usage         []*transcript.Usage
@@ -50,8 +50,8 @@ type Parsed struct {
 	Held          int   // and that Words took since the last stretch
 }
 
-// Holding is what a version holds of one conversation.
-type Holding struct {
+// Transcript is what a version holds of one conversation.
+type Transcript struct {
 	transcript.Conversation
 	Aside bool // made for uncounted rows of the run
 	Again bool // an earlier stretch has told more of it, as of Parsed.Again
@@ -63,7 +63,7 @@ type Holding struct {
 
 // Row is one part of one event.
 type Row struct {
-	*Saying
+	*Labels
 	Conversation int   // index in Parsed.Conversations
 	Seq          int64 // in the conversation's part that this version holds, from 1
 	Part, Parts  int
@@ -85,8 +85,8 @@ type Row struct {
 	Result       *transcript.Result
 }
 
-// Saying is what a row says that many others say as well: they share one, as far as one Collector has made them.
-type Saying struct {
+// Labels is what a row says that many others say as well: they share one, as far as one Collector has made them.
+type Labels struct {
 	Kind             transcript.Kind
 	Role, Type, Tool string
 	Scene

@@ -54,8 +54,8 @@ type Originals interface {
 	LocateAll(ctx context.Context, places []Place) ([][]Piece, error)
 }
 
-// Census is what there is, as stats counts it. Problems are of the newest version of each file.
-type Census interface {
+// Statistics is what there is, as stats counts it. Problems are of the newest version of each file.
+type Statistics interface {
 	Totals(ctx context.Context) (Stats, error)
 	// Tables returns what each table takes in the index's file, the largest first. It reads most of the file.
 	Tables(ctx context.Context) ([]Table, error)

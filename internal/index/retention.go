@@ -10,31 +10,31 @@ import (
 
 // Retention is what prune asks of an index.
 type Retention interface {
-	// Estate opens what is said of all runs that count and all versions, as of now. costs also sums the cost of each run.
-	Estate(ctx context.Context, costs bool) (Estate, error)
+	// Inventory opens what is said of all runs that count and all versions, as of now. costs also sums the cost of each run.
+	Inventory(ctx context.Context, costs bool) (Inventory, error)
 	// Volumes gives what packs consist of, by pack (private ids).
 	Volumes(ctx context.Context, packs []int64) (map[int64]Volume, error)
-	// Frees estimates by how much the index shrinks when runs leave it, once it is cleaned.
-	Frees(ctx context.Context, leaving *Leaving) (Freed, error)
+	// EstimateFreed estimates by how much the index shrinks when runs leave it, once it is cleaned.
+	EstimateFreed(ctx context.Context, leaving *Removal) (Freed, error)
 	// Ledgers gives what is to stay when runs are pruned or thinned in versions.
 	Ledgers(ctx context.Context, orders []LedgerOrder) ([]Ledger, error)
-	// Graves yields what was pruned or thinned, by run and version: of one run, or of all ("").
-	Graves(ctx context.Context, run string) iter.Seq2[Grave, error]
+	// PrunedVersions yields what was pruned or thinned, by run and version: of one run, or of all ("").
+	PrunedVersions(ctx context.Context, run string) iter.Seq2[PrunedVersion, error]
 }
 
-// Estate is the runs that there are and what they are stored in. There may be millions: what is gone through is not kept, and what
+// Inventory is the runs that there are and what they are stored in. There may be millions: what is gone through is not kept, and what
 // is yielded is good until the next. It must be closed.
-type Estate interface {
+type Inventory interface {
 	// Len is how many runs count: they are called by the numbers below it, and are in the order of their ids.
 	Len() int
 	// Runs yields them in no order, the same each time.
-	Runs() iter.Seq2[*EstateRun, error]
+	Runs() iter.Seq2[*InventoryRun, error]
 	// Versions yields all, in no order.
-	Versions() iter.Seq2[*EstateVersion, error]
+	Versions() iter.Seq2[*InventoryVersion, error]
 	// VersionsByPath yields them by path, source and number, which takes longer.
-	VersionsByPath() iter.Seq2[*EstateVersion, error]
+	VersionsByPath() iter.Seq2[*InventoryVersion, error]
 	// Packs yields those with bytes that nothing needs any more when versions (private ids) go.
-	Packs(goes func(version int64) bool) iter.Seq2[*EstatePack, error]
+	Packs(goes func(version int64) bool) iter.Seq2[*InventoryPack, error]
 	Close() error
 }
 
@@ -45,21 +45,21 @@ type Volume struct {
 	Manifest int64         // bytes of all else
 }
 
-// EstatePack is all that stands in a pack, in no order.
-type EstatePack struct {
+// InventoryPack is all that stands in a pack, in no order.
+type InventoryPack struct {
 	ID      int64 // private
-	Extents []EstateExtent
+	Extents []InventoryExtent
 }
 
-// EstateExtent is where bytes of a content lie. It goes with all versions that have it, or some of them stay; neither is said of one that
+// InventoryExtent is where bytes of a content lie. It goes with all versions that have it, or some of them stay; neither is said of one that
 // was without a version before.
-type EstateExtent struct {
+type InventoryExtent struct {
 	Raw, Size   int64
 	Goes, Stays bool
 }
 
-// EstateRun is a run as policies look at it. Times are microseconds, 0 is unknown.
-type EstateRun struct {
+// InventoryRun is a run as policies look at it. Times are microseconds, 0 is unknown.
+type InventoryRun struct {
 	Number, ParentNumber                                                                  int // -1: no parent
 	ID, Native, Format, Source, Group, Project, Flow, Agent, Status, Model, Title, Parent string
 	Outcome                                                                               transcript.Outcome
@@ -71,16 +71,16 @@ type EstateRun struct {
 	Family                                                                                int              // number of one of those that are forks, parents and children of each other
 }
 
-// Leaving is what is taken out of an index, and what is put in instead.
-type Leaving struct {
-	Runs      []LeavingRun
+// Removal is what is taken out of an index, and what is put in instead.
+type Removal struct {
+	Runs      []RemovedRun
 	Originals int      // that go
 	Ledgers   []Ledger // that come, or some of them
 	Times     float64  // so many times as many come
 }
 
-// LeavingRun is a run whose words go, and maybe more.
-type LeavingRun struct {
+// RemovedRun is a run whose words go, and maybe more.
+type RemovedRun struct {
 	ID, Format string
 	Held       int64 // rows of the index
 	Thinned    bool  // before: it has no words
@@ -91,19 +91,19 @@ type LeavingRun struct {
 // Freed is what an index gives back, in bytes.
 type Freed struct {
 	Bytes int64   // with what it gives back whenever it is cleaned
-	Words []int64 // of them, of full text, as Leaving.Runs
+	Words []int64 // of them, of full text, as Removal.Runs
 }
 
-// EstateVersion is a version and the runs, by number and sorted, that hold it: those of which it says something, else those that it only
+// InventoryVersion is a version and the runs, by number and sorted, that hold it: those of which it says something, else those that it only
 // names. One that nobody holds is an original that no format reads. One that stays goes with none of them, for it has rows of other runs that
 // do not count, such as prompts of sessions of which nothing else is left.
-type EstateVersion struct {
+type InventoryVersion struct {
 	ID           int64 // private
 	Source, Path string
 	Number       int
 	SHA256       blob.Ref
 	Size         int64
-	Buried       bool // only a ledger is left of it
+	Tombstoned   bool // only a ledger is left of it
 	Stays        bool
 	Holders      []int32
 }
@@ -111,12 +111,12 @@ type EstateVersion struct {
 // LedgerOrder says what is to happen to runs in a version. Only Run, Action, Tier, Over, Plan, Rule and Reason of Runs
 // are looked at.
 type LedgerOrder struct {
-	Version int64 // private id
-	Bury    bool
-	Buried  bool            // it is already: Bury is set as well
-	Drop    map[string]bool // runs whose usage goes as well
-	Undo    map[string]bool // runs of which nothing is to be kept, because all comes back
-	Runs    []LedgerRun
+	Version    int64 // private id
+	Tombstone  bool
+	Tombstoned bool            // it is already: Tombstone is set as well
+	Drop       map[string]bool // runs whose usage goes as well
+	Undo       map[string]bool // runs of which nothing is to be kept, because all comes back
+	Runs       []LedgerRun
 }
 
 // Payloads is what can be dropped of one original without changing anything but text, and what stays of it.
@@ -129,8 +129,8 @@ type Payloads struct {
 	Why    string     // they do
 }
 
-// Grave is what was pruned or thinned of a run in a version.
-type Grave struct {
+// PrunedVersion is what was pruned or thinned of a run in a version.
+type PrunedVersion struct {
 	LedgerRun        // without Claim, Usage and Hints
 	Format           string
 	Version          int64 // private id

@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// Seen is what the last scans saw of the files of a source, by the hashes of their paths: forty bytes of each, since there
+// StatCache is what the last scans saw of the files of a source, by the hashes of their paths: forty bytes of each, since there
 // may be millions. Nil has none.
-type Seen struct{ all []pathStat }
+type StatCache struct{ all []pathStat }
 
 type pathStat struct {
 	path uint64
 	stat Stat
 }
 
-// NewSeen makes room for n files.
-func NewSeen(n int) *Seen { return &Seen{make([]pathStat, 0, n)} }
+// NewStatCache makes room for n files.
+func NewStatCache(n int) *StatCache { return &StatCache{make([]pathStat, 0, n)} }
 
 // Add takes in a file. All are there before Find is asked.
-func (s *Seen) Add(path uint64, stat Stat) { s.all = append(s.all, pathStat{path, stat}) }
+func (s *StatCache) Add(path uint64, stat Stat) { s.all = append(s.all, pathStat{path, stat}) }
 
 // Sort must be called when all were added.
-func (s *Seen) Sort() {
+func (s *StatCache) Sort() {
 	slices.SortFunc(s.all, func(a, b pathStat) int { return cmp.Compare(a.path, b.path) })
 }
 
 // Len is the number of files.
-func (s *Seen) Len() int {
+func (s *StatCache) Len() int {
 	if s == nil {
 		return 0
 	}
@@ -34,10 +34,10 @@ func (s *Seen) Len() int {
 }
 
 // At is the i-th file, in no order that means anything.
-func (s *Seen) At(i int) (path uint64, stat Stat) { return s.all[i].path, s.all[i].stat }
+func (s *StatCache) At(i int) (path uint64, stat Stat) { return s.all[i].path, s.all[i].stat }
 
 // Find is what was seen of a file, and its place among all.
-func (s *Seen) Find(path uint64) (stat Stat, at int, ok bool) {
+func (s *StatCache) Find(path uint64) (stat Stat, at int, ok bool) {
 	if s == nil {
 		return stat, 0, false
 	}

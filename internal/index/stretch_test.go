@@ -77,8 +77,8 @@ func TestForgets(t *testing.T) {
 			if from == 0 && c.Size() >= 4<<20 {
 				c.Take(false)
 			}
-			m := &c.memory
-			if n := max(len(m.runs.young)+len(m.runs.old), len(m.conversations.young)+len(m.conversations.old), len(c.spoken), len(c.order)); n > 3*mostKept {
+			m := &c.state
+			if n := max(len(m.runs.young)+len(m.runs.old), len(m.conversations.young)+len(m.conversations.old), len(c.runs), len(c.order)); n > 3*mostKept {
 				t.Fatalf("%s: %d are kept as they are after %d", what, n, i)
 			}
 		}

@@ -190,7 +190,7 @@ func (b *batcher) seal() error {
 }
 
 func (g *Ingester) seal(ctx context.Context, c *batch) error {
-	if err := g.Index.Date(ctx, c.facts); err != nil {
+	if err := g.Index.EnsureNewer(ctx, c.facts); err != nil {
 		return errors.Join(err, c.writer.Abort())
 	}
 	m, info, err := c.writer.Seal(ctx, blob.Manifest{Versions: c.versions, Facts: c.facts})

@@ -17,19 +17,19 @@ func TestPayloadPlaces(t *testing.T) {
 		rows []index.Row
 		want string // the places, with the string that is there
 	}{
-		{`{"content":"` + long + `","short":"x"}`, []index.Row{{Saying: &index.Saying{Kind: transcript.KindToolResult}}}, long},
-		{`{"content":"` + long + `"}`, []index.Row{{Saying: &index.Saying{Kind: transcript.KindMessage, Role: "user"}}}, ""},
-		{`{"data":"` + code + `"}`, []index.Row{{Saying: &index.Saying{Kind: transcript.KindMessage, Role: "user"}}}, code},
-		{`{"data":"data:image/png;base64,` + code + `"}`, []index.Row{{Saying: &index.Saying{Kind: transcript.KindMessage, Role: "user"}}}, "data:image/png;base64," + code},
-		{`{"signature":"` + code + `"}`, []index.Row{{Saying: &index.Saying{Kind: transcript.KindReasoning}}}, ""},
-		{`{"text":"` + code + `"}`, []index.Row{{Saying: &index.Saying{Kind: transcript.KindMessage, Role: "assistant"}}}, ""},
-		{`{"input":"` + long + `"}`, []index.Row{{Saying: &index.Saying{Kind: transcript.KindToolCall}, Call: &transcript.Call{}}}, ""},
+		{`{"content":"` + long + `","short":"x"}`, []index.Row{{Labels: &index.Labels{Kind: transcript.KindToolResult}}}, long},
+		{`{"content":"` + long + `"}`, []index.Row{{Labels: &index.Labels{Kind: transcript.KindMessage, Role: "user"}}}, ""},
+		{`{"data":"` + code + `"}`, []index.Row{{Labels: &index.Labels{Kind: transcript.KindMessage, Role: "user"}}}, code},
+		{`{"data":"data:image/png;base64,` + code + `"}`, []index.Row{{Labels: &index.Labels{Kind: transcript.KindMessage, Role: "user"}}}, "data:image/png;base64," + code},
+		{`{"signature":"` + code + `"}`, []index.Row{{Labels: &index.Labels{Kind: transcript.KindReasoning}}}, ""},
+		{`{"text":"` + code + `"}`, []index.Row{{Labels: &index.Labels{Kind: transcript.KindMessage, Role: "assistant"}}}, ""},
+		{`{"input":"` + long + `"}`, []index.Row{{Labels: &index.Labels{Kind: transcript.KindToolCall}, Call: &transcript.Call{}}}, ""},
 		{`{"input":{"output":1,"a":"` + long + `"},"state":{"output":["` + code + `"]}}`, []index.Row{
-			{Saying: &index.Saying{Kind: transcript.KindToolCall}, Call: &transcript.Call{}}, {Saying: &index.Saying{Kind: transcript.KindToolResult}, Result: &transcript.Result{}}}, code},
-		{`{"` + long + `":"key"}`, []index.Row{{Saying: &index.Saying{Kind: transcript.KindToolResult}}}, ""},
-		{`{"content":"` + long, []index.Row{{Saying: &index.Saying{Kind: transcript.KindToolResult}}}, ""},
+			{Labels: &index.Labels{Kind: transcript.KindToolCall}, Call: &transcript.Call{}}, {Labels: &index.Labels{Kind: transcript.KindToolResult}, Result: &transcript.Result{}}}, code},
+		{`{"` + long + `":"key"}`, []index.Row{{Labels: &index.Labels{Kind: transcript.KindToolResult}}}, ""},
+		{`{"content":"` + long, []index.Row{{Labels: &index.Labels{Kind: transcript.KindToolResult}}}, ""},
 	} {
-		p := &index.Parsed{Rows: c.rows, Conversations: []index.Holding{{Conversation: transcript.Conversation{Run: "r"}}}}
+		p := &index.Parsed{Rows: c.rows, Conversations: []index.Transcript{{Conversation: transcript.Conversation{Run: "r"}}}}
 		for i := range p.Rows {
 			p.Rows[i].Length = int64(len(c.doc))
 		}

@@ -269,7 +269,7 @@ func (s *stretches) add(x *index.Parsed) {
 		have, ok := s.conversations[key]
 		if !ok {
 			have = len(s.Conversations)
-			s.conversations[key], s.Conversations = have, append(s.Conversations, index.Holding{Aside: v.Aside})
+			s.conversations[key], s.Conversations = have, append(s.Conversations, index.Transcript{Aside: v.Aside})
 		}
 		all := &s.Conversations[have]
 		index.Overlay(&all.Conversation, &v.Conversation)

@@ -20,7 +20,7 @@ type scan struct {
 	root    Root
 	dir     *os.Root
 	around  []Named // the sources of the archive, and what is scanned now
-	before  *index.Seen
+	before  *index.StatCache
 	seen    []bool // of before
 	files   listing
 	total   int64

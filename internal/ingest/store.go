@@ -209,7 +209,7 @@ func (st *stored) compare(state index.State) error {
 	st.v.Number = state.Number
 	plain := st.f
 	// Of what has lost bytes the whole is stored once more, as the next version.
-	if st.v.Size >= state.Size && (state.Buried || whole(state.Extents, state.Size)) {
+	if st.v.Size >= state.Size && (state.Tombstoned || whole(state.Extents, state.Size)) {
 		st.f = st.redacted(state)
 		h := sha256.New()
 		n, err := io.Copy(h, io.NewSectionReader(st.f, 0, state.Size))
@@ -222,13 +222,13 @@ func (st *stored) compare(state index.State) error {
 		if bytes.Equal(h.Sum(nil), state.SHA256[:]) {
 			sameClaim := state.Format == st.v.Format && state.Role == st.v.Role && state.Claim == st.v.Claim
 			switch {
-			case st.v.Size == state.Size && state.Buried:
+			case st.v.Size == state.Size && state.Tombstoned:
 				st.kind = piecePruned
 				return nil
 			case st.v.Size == state.Size:
 				st.kind = pieceTouched
 				return nil
-			case state.Buried: // what it has grown from is not here any more
+			case state.Tombstoned: // what it has grown from is not here any more
 			case sameClaim && (st.c.claim.Log || st.c.format == nil) && state.Size > 0:
 				st.kind, st.from, st.v.Root, st.rows = pieceGrown, state.Size, state.Root, state.Parsed
 				return nil

@@ -26,7 +26,7 @@ func TestWalkBesideIndex(t *testing.T) {
 	}
 	for _, unprepared := range []error{nil, errors.New("no index")} {
 		for _, below := range []string{".", "3/3"} {
-			s := &scan{g: &Ingester{}, root: Root{Dir: dir, Below: below}, report: &Report{}, before: &index.Seen{}, prepared: make(chan struct{}), unprepared: unprepared}
+			s := &scan{g: &Ingester{}, root: Root{Dir: dir, Below: below}, report: &Report{}, before: &index.StatCache{}, prepared: make(chan struct{}), unprepared: unprepared}
 			ended := make(chan error)
 			go func() { ended <- s.walk(context.Background()) }()
 			select {

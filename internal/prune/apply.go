@@ -130,7 +130,7 @@ func factsOf(ledgers []index.Ledger, orders []index.LedgerOrder, plan string, no
 			return nil, err
 		}
 		facts = append(facts, f)
-		if l.Buried && !orders[i].Buried {
+		if l.Buried && !orders[i].Tombstoned {
 			facts = append(facts, blob.Bury(&l.Version, plan).Fact(now))
 		}
 	}
@@ -191,7 +191,7 @@ func (*doneParts) hash(run string, key index.VersionKey) uint64 {
 
 func (w *work) readDone(ctx context.Context) error {
 	w.done = doneParts{make([]bool, len(w.plan.runs)), map[uint64]struct{}{}}
-	for g, err := range w.Index.Graves(ctx, "") {
+	for g, err := range w.Index.PrunedVersions(ctx, "") {
 		if err != nil {
 			return err
 		}
@@ -393,7 +393,7 @@ func (p *Plan) marks(v *PlannedVersion) bool {
 
 // order says what is to happen to one original.
 func (p *Plan) order(v *PlannedVersion, h held) (index.LedgerOrder, error) {
-	o := index.LedgerOrder{Version: h.id, Bury: v.Goes || h.buried, Buried: h.buried, Drop: map[string]bool{}}
+	o := index.LedgerOrder{Version: h.id, Tombstone: v.Goes || h.buried, Tombstoned: h.buried, Drop: map[string]bool{}}
 	for _, id := range v.Runs {
 		at, _ := p.find(id)
 		r, err := p.Runs.get(at)

@@ -60,7 +60,7 @@ func (s versionSet) has(version int64) bool {
 const countedFacts = 128
 
 // countFacts finds out what ledgers and tombstones take in packs, from some of them when they are many, and gives these.
-func (p *Pruner) countFacts(ctx context.Context, plan *Plan, marked map[int64]bool) (*index.Leaving, error) {
+func (p *Pruner) countFacts(ctx context.Context, plan *Plan, marked map[int64]bool) (*index.Removal, error) {
 	step, of := 1, plan.Versions.Len()-len(marked)
 	if of > 2*countedFacts {
 		step = of / countedFacts
@@ -84,7 +84,7 @@ func (p *Pruner) countFacts(ctx context.Context, plan *Plan, marked map[int64]bo
 		}
 		some = append(some, o)
 	}
-	come := &index.Leaving{}
+	come := &index.Removal{}
 	if len(some) == 0 {
 		return come, nil
 	}
@@ -110,9 +110,9 @@ func (p *Pruner) countFacts(ctx context.Context, plan *Plan, marked map[int64]bo
 }
 
 // countIndex finds out what gc gives back of the index when it cleans it.
-func (p *Pruner) countIndex(ctx context.Context, plan *Plan, leaving *index.Leaving) error {
+func (p *Pruner) countIndex(ctx context.Context, plan *Plan, leaving *index.Removal) error {
 	leaving.Originals = plan.Frees.Originals
-	leaving.Runs = make([]index.LeavingRun, 0, plan.Runs.Len())
+	leaving.Runs = make([]index.RemovedRun, 0, plan.Runs.Len())
 	formats := map[string]string{} // one copy of each
 	for r, err := range plan.Runs.All() {
 		if err != nil {
@@ -122,9 +122,9 @@ func (p *Pruner) countIndex(ctx context.Context, plan *Plan, leaving *index.Leav
 			formats[r.Format] = r.Format
 		}
 		x := &plan.runs[len(leaving.Runs)]
-		leaving.Runs = append(leaving.Runs, index.LeavingRun{ID: x.id, Format: formats[r.Format], Held: int64(x.rows), Thinned: x.thinned, Rows: x.ends, Ledger: x.ends && !r.Ledger})
+		leaving.Runs = append(leaving.Runs, index.RemovedRun{ID: x.id, Format: formats[r.Format], Held: int64(x.rows), Thinned: x.thinned, Rows: x.ends, Ledger: x.ends && !r.Ledger})
 	}
-	freed, err := p.Index.Frees(ctx, leaving)
+	freed, err := p.Index.EstimateFreed(ctx, leaving)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ type span struct {
 const tarBlock = 512
 
 // spans are the entries of a pack, in order, and how many of its extents go.
-func spans(p *index.EstatePack) (all []*span, gone int64) {
+func spans(p *index.InventoryPack) (all []*span, gone int64) {
 	at := map[int64]*span{}
 	for _, x := range p.Extents {
 		e := at[x.Raw]

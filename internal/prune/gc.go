@@ -20,7 +20,7 @@ type Shelf interface {
 	index.Cleaner
 	Packs(ctx context.Context) iter.Seq2[string, error]
 	Replaced(ctx context.Context) iter.Seq2[string, error]
-	Date(ctx context.Context, facts []blob.Fact) error
+	EnsureNewer(ctx context.Context, facts []blob.Fact) error
 }
 
 // GC rewrites packs without what nobody needs, merges small ones, and gives space back. It needs the archive's lock,

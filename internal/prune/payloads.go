@@ -51,7 +51,7 @@ func (p *Pruner) toMark(ctx context.Context, orders []index.LedgerOrder) (*marki
 				over[r.Run] = r.Over
 			}
 		}
-		if o.Bury || len(over) == 0 {
+		if o.Tombstone || len(over) == 0 {
 			continue
 		}
 		all, err := p.Index.Ledgers(ctx, []index.LedgerOrder{o})

@@ -359,10 +359,10 @@ func said(r *policy.Run) (all [16]byte) {
 }
 
 // alsoSays takes in an original of the run, in whatever order they come.
-func (r *planned) alsoSays(v *index.EstateVersion) {
+func (r *planned) alsoSays(v *index.InventoryVersion) {
 	b := appendText(appendText(make([]byte, 0, 512), v.Source), v.Path)
 	b = strconv.AppendInt(b, int64(v.Number), 10)
-	sum := sha256.Sum256(strconv.AppendBool(append(b, v.SHA256[:]...), v.Buried))
+	sum := sha256.Sum256(strconv.AppendBool(append(b, v.SHA256[:]...), v.Tombstoned))
 	subtle.XORBytes(r.said[:ownBytes], r.said[:ownBytes], sum[:])
 }
 

@@ -90,10 +90,10 @@ func (p *Pruner) now() time.Time { return p.Now().UTC().Truncate(time.Microsecon
 
 // stand is what the archive is like at one moment. It must be closed.
 type stand struct {
-	index.Estate
+	index.Inventory
 	marks map[string]*marked // by run
 	costs bool
-	shown *index.EstateRun // the one that Each shows
+	shown *index.InventoryRun // the one that Each shows
 }
 
 // marked is what people have said of a run.
@@ -110,7 +110,7 @@ func (p *Pruner) survey(ctx context.Context, costs bool) (*stand, error) {
 		return nil, err
 	}
 	var err error
-	s.Estate, err = p.Index.Estate(ctx, costs)
+	s.Inventory, err = p.Index.Inventory(ctx, costs)
 	return s, err
 }
 
@@ -132,7 +132,7 @@ func (s *stand) Each(do func(number, parent int, r *policy.Run) error) error {
 	return nil
 }
 
-func policyRun(r *index.EstateRun) policy.Run {
+func policyRun(r *index.InventoryRun) policy.Run {
 	return policy.Run{ID: r.ID, Native: r.Native, Format: r.Format, Source: r.Source, Group: r.Group, Project: r.Project, Flow: r.Flow, Agent: r.Agent,
 		Status: r.Status, Outcome: r.Outcome, Model: r.Model, Title: r.Title, Parent: r.Parent, Bytes: r.Bytes, CostNanoUSD: r.Cost, Thinned: policy.Tier(r.Thinned),
 		Started: instant(r.Started), Ended: instant(r.Ended), LastActivity: instant(r.Active)}

@@ -158,7 +158,7 @@ func (r *replacer) seal() error {
 	if r.writer == nil {
 		return nil
 	}
-	if err := r.gc.Index.Date(r.ctx, r.manifest.Facts); err != nil {
+	if err := r.gc.Index.EnsureNewer(r.ctx, r.manifest.Facts); err != nil {
 		return errors.Join(err, r.writer.Abort())
 	}
 	_, _, err := r.writer.Seal(r.ctx, r.manifest)

@@ -50,9 +50,9 @@ func (p *Pruner) Undo(ctx context.Context, names []string) (*Undone, error) {
 }
 
 // graves are those in which somebody lies: what has come again since needs no undo, and its bytes cannot be missed.
-func (p *Pruner) graves(ctx context.Context) iter.Seq2[index.Grave, error] {
-	return func(yield func(index.Grave, error) bool) {
-		for g, err := range p.Index.Graves(ctx, "") {
+func (p *Pruner) graves(ctx context.Context) iter.Seq2[index.PrunedVersion, error] {
+	return func(yield func(index.PrunedVersion, error) bool) {
+		for g, err := range p.Index.PrunedVersions(ctx, "") {
 			if !g.Ended && !yield(g, err) {
 				return
 			}
@@ -96,7 +96,7 @@ func (p *Pruner) newest(ctx context.Context) (string, error) {
 		graves, open int // open: that have not ended
 	}
 	plans := map[string]work{}
-	for g, err := range p.Index.Graves(ctx, "") {
+	for g, err := range p.Index.PrunedVersions(ctx, "") {
 		if err != nil {
 			return "", err
 		}

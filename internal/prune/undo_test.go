@@ -16,13 +16,13 @@ import (
 // read is an index with graves that knows whether somebody reads them.
 type read struct {
 	Register
-	graves []index.Grave
+	graves []index.PrunedVersion
 	now    bool
 	asked  []int64 // versions of which ledgers were asked
 }
 
-func (r *read) Graves(context.Context, string) iter.Seq2[index.Grave, error] {
-	return func(yield func(index.Grave, error) bool) {
+func (r *read) PrunedVersions(context.Context, string) iter.Seq2[index.PrunedVersion, error] {
+	return func(yield func(index.PrunedVersion, error) bool) {
 		r.now = true
 		defer func() { r.now = false }()
 		for _, g := range r.graves {
@@ -40,13 +40,13 @@ func (*read) Facts(context.Context, string) iter.Seq2[blob.Fact, error] {
 func (r *read) Ledgers(_ context.Context, orders []index.LedgerOrder) (all []index.Ledger, err error) {
 	for _, o := range orders {
 		r.asked = append(r.asked, o.Version)
-		all = append(all, index.Ledger{Version: blob.Version{Path: fmt.Sprint(o.Version)}, Buried: o.Bury, Runs: []index.LedgerRun{{Run: "stays"}}})
+		all = append(all, index.Ledger{Version: blob.Version{Path: fmt.Sprint(o.Version)}, Buried: o.Tombstone, Runs: []index.LedgerRun{{Run: "stays"}}})
 	}
 	return all, nil
 }
 
 func (r *read) lose(run, plan string, version int, tombstone, ledger string) {
-	g := index.Grave{Version: int64(version), Tombstone: tombstone, Fact: ledger, Time: 1}
+	g := index.PrunedVersion{Version: int64(version), Tombstone: tombstone, Fact: ledger, Time: 1}
 	g.Run, g.Plan = run, plan
 	r.graves = append(r.graves, g)
 }

@@ -119,7 +119,7 @@ func (p *Pruner) layers(ctx context.Context, back map[string]bool, under map[blo
 	return layers, orders, nil
 }
 
-func layersOf(under map[blob.Ref][]blob.Tombstone, g *index.Grave) (all []blob.Tombstone) {
+func layersOf(under map[blob.Ref][]blob.Tombstone, g *index.PrunedVersion) (all []blob.Tombstone) {
 	for root := g.Root; ; {
 		found := false
 		for _, t := range under[root] {

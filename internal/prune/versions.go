@@ -40,7 +40,7 @@ func (s *stand) versions(runs []planned, to *List[PlannedVersion]) ([]held, erro
 			return nil, err
 		}
 		holders := v.Holders
-		if len(holders) == 0 && !v.Buried && !v.Stays {
+		if len(holders) == 0 && !v.Tombstoned && !v.Stays {
 			holders = h.around(v)
 		}
 		x, run := h.planned(v, holders)
@@ -50,7 +50,7 @@ func (s *stand) versions(runs []planned, to *List[PlannedVersion]) ([]held, erro
 		if err := to.add(x); err != nil {
 			return nil, err
 		}
-		all = append(all, held{v.ID, run, v.Buried})
+		all = append(all, held{v.ID, run, v.Tombstoned})
 		for _, number := range v.Holders {
 			if at := h.place[number] - 1; at >= 0 {
 				runs[at].alsoSays(v)
@@ -61,12 +61,12 @@ func (s *stand) versions(runs []planned, to *List[PlannedVersion]) ([]held, erro
 }
 
 // planned is a version with the runs of a plan that have to do with it, nil when none has, and the place of the first.
-func (h *holding) planned(v *index.EstateVersion, holders []int32) (x *PlannedVersion, run int32) {
+func (h *holding) planned(v *index.InventoryVersion, holders []int32) (x *PlannedVersion, run int32) {
 	goes := !v.Stays
 	for _, number := range holders {
 		at := h.place[number] - 1
 		goes = goes && at >= 0 && h.runs[at].ends
-		if at < 0 || v.Buried && !h.runs[at].ends { // what is but a ledger is as thin already
+		if at < 0 || v.Tombstoned && !h.runs[at].ends { // what is but a ledger is as thin already
 			continue
 		}
 		if x == nil {
@@ -102,7 +102,7 @@ func (s *stand) beside(h *holding) error {
 		if err != nil {
 			return err
 		}
-		if len(v.Holders) == 0 && !v.Buried {
+		if len(v.Holders) == 0 && !v.Tombstoned {
 			orphans = true
 			break
 		}
@@ -146,7 +146,7 @@ func (s *stand) beside(h *holding) error {
 }
 
 // in tells the directories above an original of a run that holds it, and whether it goes as far as that run is concerned.
-func (h *holding) in(v *index.EstateVersion, number int32, goes bool) {
+func (h *holding) in(v *index.InventoryVersion, number int32, goes bool) {
 	above(v.Source, v.Path, func(dir string) bool {
 		if d := h.dirs[dir]; d != nil && !goes {
 			d.stays, d.runs = true, nil
@@ -159,7 +159,7 @@ func (h *holding) in(v *index.EstateVersion, number int32, goes bool) {
 
 // around are the runs with which an original of no run goes: those of the nearest directory above it in which a run has any, if all
 // of them end. The root of a source decides nothing.
-func (h *holding) around(v *index.EstateVersion) (runs []int32) {
+func (h *holding) around(v *index.InventoryVersion) (runs []int32) {
 	above(v.Source, v.Path, func(dir string) bool {
 		d := h.dirs[dir]
 		if d != nil && !d.stays {

@@ -14,7 +14,7 @@ type Index interface {
 	index.Reader
 	index.Lookup
 	index.Originals
-	index.Census
+	index.Statistics
 }
 
 // Run asks a new index of open everything that an index must do.

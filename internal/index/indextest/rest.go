@@ -205,7 +205,7 @@ func testOrder(t *testing.T, open func(*testing.T) Index) {
 		}
 		sameWanted(t, x, map[string]int{"awf": 1})
 		sameWanted(t, x, map[string]int{"awf": 99})
-		for s := range x.Wanted(t.Context(), map[string]int{"awf": 1}) {
+		for s := range x.ToReparse(t.Context(), map[string]int{"awf": 1}) {
 			for _, o := range world {
 				if o.Path == s.Path && o.number() == s.Number {
 					b := Batch("", o)
@@ -224,7 +224,7 @@ func testOrder(t *testing.T, open func(*testing.T) Index) {
 	}
 }
 
-// sameWanted asks for what is to be parsed by places, one and all, and wants the states that Wanted gives of what there is a
+// sameWanted asks for what is to be parsed by places, one and all, and wants the states that ToReparse gives of what there is a
 // parser for.
 func sameWanted(t *testing.T, x Index, parsers map[string]int) {
 	t.Helper()
@@ -232,7 +232,7 @@ func sameWanted(t *testing.T, x Index, parsers map[string]int) {
 		return fmt.Sprint(s.Source, s.Path, s.Number, s.Root, s.Size, s.Parsed, s.Again, len(s.Extents))
 	}
 	want := map[string]bool{}
-	for _, s := range all(t, x.Wanted(t.Context(), parsers)) {
+	for _, s := range all(t, x.ToReparse(t.Context(), parsers)) {
 		if parsers[s.Format] > 0 {
 			want[name(s)] = true
 		}

@@ -91,12 +91,12 @@ func plus(a, b transcript.Count) transcript.Count {
 }
 
 // halves finds how long calls took whose results stand in the same transcript. Rows come in the order of their times.
-type halves map[halfKey]half
+type halves map[halfKey]callHalf
 
 type halfKey struct{ transcript, call int64 }
 
-// half is what was met of a call: the times of its first and its last, and whether there were calls and results.
-type half struct {
+// callHalf is what was met of a call: the times of its first and its last, and whether there were calls and results.
+type callHalf struct {
 	first, last          int64
 	timed, called, ended bool
 }

@@ -42,7 +42,7 @@ type scanner interface{ Scan(...any) error }
 func scanState(r scanner) (s index.State, chain int64, err error) {
 	var id, mtime int64
 	var root, sha []byte
-	err = r.Scan(&id, &s.Source, &s.Path, &s.Number, &root, &s.Size, &sha, &mtime, &s.Mode, &s.Format, &s.Role, &s.Claim, &s.Parser, &s.Parsed, &s.Again, &s.Buried, &chain)
+	err = r.Scan(&id, &s.Source, &s.Path, &s.Number, &root, &s.Size, &sha, &mtime, &s.Mode, &s.Format, &s.Role, &s.Claim, &s.Parser, &s.Parsed, &s.Again, &s.Tombstoned, &chain)
 	copy(s.Root[:], root)
 	copy(s.SHA256[:], sha)
 	s.ModTime = time.Unix(0, mtime).UTC()
@@ -167,9 +167,9 @@ func (db *DB) StatesIn(ctx context.Context, in blob.Span) iter.Seq2[index.State,
 	}
 }
 
-// Wanted yields the versions whose rows must be made again from their packs: they came to count after a copy
+// ToReparse yields the versions whose rows must be made again from their packs: they came to count after a copy
 // of theirs had been left out, or were stored and not parsed, or parsed by an older parser than parsers says.
-func (db *DB) Wanted(ctx context.Context, parsers map[string]int) iter.Seq2[index.State, error] {
+func (db *DB) ToReparse(ctx context.Context, parsers map[string]int) iter.Seq2[index.State, error] {
 	current, err := json.Marshal(parsers)
 	if err != nil {
 		return func(yield func(index.State, error) bool) { yield(index.State{}, err) }
@@ -261,8 +261,8 @@ var lookUpFactTimes = sync.OnceValue(func() string {
 	SELECT f.kind, f.key, f.time FROM k CROSS JOIN facts f ON f.kind = k.kind AND f.key = k.key WHERE f.time >= ?`
 })
 
-// Date makes new facts newer than what they replace.
-func (db *DB) Date(ctx context.Context, facts []blob.Fact) error {
+// EnsureNewer makes new facts newer than what they replace.
+func (db *DB) EnsureNewer(ctx context.Context, facts []blob.Fact) error {
 	type told struct{ kind, key string }
 	for lot := range slices.Chunk(facts, lookLot) {
 		args, oldest := make([]any, 2*lookLot, 2*lookLot+1), lot[0].Time
@@ -293,7 +293,7 @@ func (db *DB) Date(ctx context.Context, facts []blob.Fact) error {
 }
 
 // Stats returns what the last scans saw of a source.
-func (db *DB) Stats(ctx context.Context, source string) (*index.Seen, error) {
+func (db *DB) Stats(ctx context.Context, source string) (*index.StatCache, error) {
 	n := 0
 	if err := db.reading().QueryRowContext(ctx, "SELECT count(*) FROM local_scan WHERE source = ?", source).Scan(&n); err != nil {
 		return nil, err
@@ -303,7 +303,7 @@ func (db *DB) Stats(ctx context.Context, source string) (*index.Seen, error) {
 		return nil, err
 	}
 	defer rows.Close()
-	all := index.NewSeen(n)
+	all := index.NewStatCache(n)
 	for rows.Next() {
 		var path, inode int64
 		var s index.Stat
@@ -356,7 +356,7 @@ func (db *DB) Recall(ctx context.Context, key string) (value string, err error) 
 
 // Remember keeps a value under a key until the index is made again.
 func (db *DB) Remember(ctx context.Context, key, value string) error {
-	return db.Note(ctx, map[string]string{key: value})
+	return db.SaveLocal(ctx, map[string]string{key: value})
 }
 
 // querier is a pool, or one connection.

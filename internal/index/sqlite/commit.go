@@ -22,11 +22,11 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	c := &commit{
 		tx: t, batch: batch, bulkRows: db.bulkRows, slots: db.slots, told: db.told.take(), telling: map[*index.Words][]uint64{}, usages: usageRows(t), usageBefore: -1,
 		named: map[int64]runName{}, held: map[int64]heldTranscript{}, sources: map[string]int64{}, formats: map[int64]string{}, born: map[index.VersionKey]int64{},
-		files: map[fileKey]int64{}, knownNames: map[runName]int64{}, runs: map[string]int64{}, bornRuns: map[int64]*touchedName{}, identified: map[int64]int64{}, groups: map[int64]bool{}, heard: map[int64]*heard{}, takes: map[int64]*take{}, called: map[int64][]int64{}, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}, hearsay: map[int64]bool{}, bounds: map[int64]*bounds{}, halves: halves{},
+		files: map[fileKey]int64{}, knownNames: map[runName]int64{}, runs: map[string]int64{}, bornRuns: map[int64]*touchedName{}, identified: map[int64]int64{}, groups: map[int64]bool{}, claimCache: map[int64]*claimCache{}, candidates: map[int64]*candidate{}, called: map[int64][]int64{}, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}, hearsay: map[int64]bool{}, bounds: map[int64]*bounds{}, halves: halves{},
 	}
-	t.waiting = newWaiting(t)
-	c.newRuns = &drafts{to: &inserter{t: t, into: "OR FAIL INTO runs", columns: columnList(runColumns)}}
-	if c.met, err = t.whatIsMet(); err != nil {
+	t.buffer = newWriteBuffer(t)
+	c.newRuns = &pendingRows{to: &inserter{t: t, into: "OR FAIL INTO runs", columns: columnList(runColumns)}}
+	if c.seen, err = t.loadFilters(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	if err := c.run(); err != nil {
@@ -54,7 +54,7 @@ type commit struct {
 	touched     map[int64]bool // run_names whose runs must be resolved
 	keys        map[int64]bool // usage to judge, by the numbers of their ids; false: one row is new, and that is all that is known
 	eids        map[int64]bool // event ids to judge; true: even if only one row has it, because others may have gone
-	met         *met
+	seen        *seenFilters
 	usages      *inserter
 	usageBefore int64                      // the last row id of usage before any was written; below 0 while nobody has asked
 	sources     map[string]int64           // ids by name, as far as they were looked up
@@ -65,13 +65,13 @@ type commit struct {
 	bornRuns    map[int64]*touchedName     // runs that this commit has added, with what makes them
 	called      map[int64][]int64          // the touched names of runs
 	groups      map[int64]bool             // names of runs that tell of their group
-	heard       map[int64]*heard           // names of runs that this commit has added, with what it was told of them
-	takes       map[int64]*take            // transcripts of those
-	byHeart     map[int64]bool             // runs of which nothing need be read
+	claimCache  map[int64]*claimCache      // names of runs that this commit has added, with what it was told of them
+	candidates  map[int64]*candidate       // transcripts of those
+	cachedRuns  map[int64]bool             // runs of which nothing need be read
 	hearsay     map[int64]bool             // runs of which an original only tells again what others say
 	unread      int                        // how many others are touched
 	identified  map[int64]int64            // what names mean that this commit has added, as far as it wrote that with them
-	newRuns     *drafts                    // those of which nothing is written yet
+	newRuns     *pendingRows               // those of which nothing is written yet
 	born        map[index.VersionKey]int64 // versions that this commit has added, of which nothing is said yet and on which no tombstone lies
 	rows        []pendingRow
 	bounds      map[int64]*bounds        // of the versions of which the commit has numbers
@@ -141,7 +141,7 @@ func (c *commit) run() error {
 	if err := c.resolve(); err != nil {
 		return fmt.Errorf("resolve: %w", err)
 	}
-	return c.settle()
+	return c.flushBuffer()
 }
 
 // facts takes in the sources, tombstones and losses of the batch, or all other facts: what a run is called may hang on where its source lies.

@@ -27,7 +27,7 @@ func (c *commit) writeRows() error {
 		return nil
 	}
 	slices.SortStableFunc(c.rows, func(a, b pendingRow) int { return cmp.Compare(a.Near, b.Near) })
-	if err := c.allot(); err != nil {
+	if err := c.assignRowIDs(); err != nil {
 		return err
 	}
 	words := startBulk(c.rows)
@@ -262,10 +262,10 @@ func (c *commit) countRows() error {
 		}
 	}
 	for id, n := range all {
-		if t := c.takes[id]; t != nil {
+		if t := c.candidates[id]; t != nil {
 			t.first, t.last = nullable(n.first), nullable(n.last)
 		}
-		if row := c.waiting.transcripts.row(id); row != nil { // nothing was counted before
+		if row := c.buffer.transcripts.row(id); row != nil { // nothing was counted before
 			copy(row[transcriptEvents:], []any{n.events, n.messages, n.calls, n.results, orNil(n.first), orNil(n.last), n.from, n.to})
 			continue
 		}

@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	_ index.Health   = (*DB)(nil)
-	_ index.Notebook = (*DB)(nil)
+	_ index.Health     = (*DB)(nil)
+	_ index.LocalState = (*DB)(nil)
 )
 
 const stocksSQL = `SELECT s.name,
@@ -27,9 +27,9 @@ const stocksSQL = `SELECT s.name,
 		CROSS JOIN packs p ON p.id = x.pack WHERE f.source = s.id)
 	FROM sources s ORDER BY 1`
 
-// Stocks yields what is stored of each source.
-func (db *DB) Stocks(ctx context.Context) iter.Seq2[index.Stock, error] {
-	return engine.Stream(ctx, db.r, stocksSQL, nil, func(rows *sqlx.Rows) (h index.Stock, err error) {
+// SourceStats yields what is stored of each source.
+func (db *DB) SourceStats(ctx context.Context) iter.Seq2[index.SourceStats, error] {
+	return engine.Stream(ctx, db.r, stocksSQL, nil, func(rows *sqlx.Rows) (h index.SourceStats, err error) {
 		var stored *int64
 		err = rows.Scan(&h.Source, &h.Files, &h.Bytes, &h.Versions, &stored)
 		if stored != nil {
@@ -76,8 +76,8 @@ func (db *DB) Gaps(ctx context.Context) iter.Seq2[index.Gap, error] {
 	})
 }
 
-// Note keeps texts of this machine.
-func (db *DB) Note(ctx context.Context, notes map[string]string) error {
+// SaveLocal keeps texts of this machine.
+func (db *DB) SaveLocal(ctx context.Context, notes map[string]string) error {
 	if len(notes) == 0 {
 		return nil
 	}
@@ -94,14 +94,14 @@ func (db *DB) Note(ctx context.Context, notes map[string]string) error {
 	return t.Commit()
 }
 
-// note is one that was kept.
-type note struct{ key, value string }
+// localState is one that was kept.
+type localState struct{ key, value string }
 
-// Noted returns what was kept under keys with a prefix.
-func (db *DB) Noted(ctx context.Context, prefix string) (map[string]string, error) {
+// LoadLocal returns what was kept under keys with a prefix.
+func (db *DB) LoadLocal(ctx context.Context, prefix string) (map[string]string, error) {
 	notes := map[string]string{}
 	err := engine.Each(ctx, db.r, "SELECT key, value FROM local_state WHERE substr(key, 1, ?) = ?", []any{len([]rune(prefix)), prefix},
-		func(rows *sqlx.Rows) (n note, err error) { return n, rows.Scan(&n.key, &n.value) },
-		func(n note) bool { notes[n.key] = n.value; return true })
+		func(rows *sqlx.Rows) (n localState, err error) { return n, rows.Scan(&n.key, &n.value) },
+		func(n localState) bool { notes[n.key] = n.value; return true })
 	return notes, engine.Damage(err)
 }

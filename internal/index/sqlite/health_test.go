@@ -15,14 +15,14 @@ import (
 func TestNotes(t *testing.T) {
 	db := newDB(t)
 	ctx := t.Context()
-	if err := db.Note(ctx, nil); err != nil {
+	if err := db.SaveLocal(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	all := map[string]string{"scanned/a": "1", "scanned/数据%_": "2", "other/a": "3", "scanned": "4"}
-	if err := db.Note(ctx, all); err != nil {
+	if err := db.SaveLocal(ctx, all); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Note(ctx, map[string]string{"scanned/a": "5"}); err != nil {
+	if err := db.SaveLocal(ctx, map[string]string{"scanned/a": "5"}); err != nil {
 		t.Fatal(err)
 	}
 	for prefix, want := range map[string]map[string]string{
@@ -31,7 +31,7 @@ func TestNotes(t *testing.T) {
 		"scanned/_":  {},
 		"nothing of": {},
 	} {
-		if got, err := db.Noted(ctx, prefix); err != nil || !maps.Equal(got, want) {
+		if got, err := db.LoadLocal(ctx, prefix); err != nil || !maps.Equal(got, want) {
 			t.Errorf("%q: %v, %v, want %v", prefix, got, err, want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestGapsOfHostileNumbers(t *testing.T) {
 func TestHealthOfNothing(t *testing.T) {
 	db := newDB(t)
 	ctx := t.Context()
-	for s, err := range db.Stocks(ctx) {
+	for s, err := range db.SourceStats(ctx) {
 		t.Errorf("%v, %v", s, err)
 	}
 	for u, err := range db.Unknown(ctx) {

@@ -34,7 +34,7 @@ func (c *commit) ledger(f blob.Fact) error {
 		Format:     l.Version.Format, Role: l.Version.Role, Claim: l.Version.Claim, Size: l.Version.Size, SHA256: l.Version.SHA256,
 	}}, version: version, names: map[string]int64{}, wanted: map[string]bool{}}
 	if key.Valid {
-		if err := c.silence(version); err != nil {
+		if err := c.deleteStatements(version); err != nil {
 			return err
 		}
 	} else if l.Buried {
@@ -130,7 +130,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, buried boo
 		return err
 	}
 	if !buried {
-		if err := c.dropRun(o.version, name, &grave{r.Until, r.Action, r.Tier}); err != nil {
+		if err := c.dropRun(o.version, name, &prunedRun{r.Until, r.Action, r.Tier}); err != nil {
 			return err
 		}
 		if err := c.exec("UPDATE versions SET parser = -1 WHERE id = ? AND ? > 0 AND parsed > ?", o.version, r.Until, r.Until); err != nil {
@@ -138,7 +138,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, buried boo
 		}
 	}
 	if r.Claim != nil {
-		stated, err := runSaid(r.Claim)
+		stated, err := marshalRun(r.Claim)
 		if err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, buried boo
 }
 
 // dropRun removes what a version that stays says of a run, or only its words.
-func (c *commit) dropRun(version, name int64, g *grave) error {
+func (c *commit) dropRun(version, name int64, g *prunedRun) error {
 	var transcripts []int64
 	if err := c.each("SELECT id FROM transcripts WHERE version = ? AND run_name = ?", func(r *sql.Rows) error {
 		var id int64
@@ -233,7 +233,7 @@ func (c *commit) namedRun(formatName, native, scope string) (id int64, fresh boo
 	}
 	key := runName{format, native, scope}
 	id, looked := c.knownNames[key]
-	if !looked && meets(c.met.names, key) {
+	if !looked && addKey(c.seen.names, key) {
 		if _, err := c.get("SELECT id FROM run_names WHERE format = ? AND native_id = ? AND scope = ?", []any{format, native, scope}, &id); err != nil {
 			return 0, false, err
 		}
@@ -243,7 +243,7 @@ func (c *commit) namedRun(formatName, native, scope string) (id int64, fresh boo
 		if id, err = c.id("run_names"); err != nil {
 			return 0, false, err
 		}
-		if err := c.waiting.names.add(id, format, native, scope, nil); err != nil {
+		if err := c.buffer.names.add(id, format, native, scope, nil); err != nil {
 			return 0, false, err
 		}
 	}
@@ -266,7 +266,7 @@ func (c *commit) lookUpNames(originals []*index.Parsed) error {
 			}
 			if _, known := c.knownNames[key]; !known {
 				c.knownNames[key] = 0
-				if meets(c.met.names, key) {
+				if addKey(c.seen.names, key) {
 					missing = append(missing, key)
 				}
 			}
@@ -307,7 +307,7 @@ func (c *commit) ledgerUsage(o *owner, u *index.LedgerUsage) error {
 		return err
 	}
 	c.keys[key] = true
-	c.met.usage.add(key)
+	c.seen.usage.add(key)
 	var alias any
 	if u.Alias != "" {
 		other, err := usageKey(u.Alias)
@@ -315,7 +315,7 @@ func (c *commit) ledgerUsage(o *owner, u *index.LedgerUsage) error {
 			return err
 		}
 		alias, c.keys[other] = other, true
-		c.met.usage.add(other)
+		c.seen.usage.add(other)
 	}
 	return c.insertUsage(o.version, name, &u.Usage, u.ID, alias, nil, true)
 }
@@ -354,7 +354,7 @@ func (c *commit) exceptGraves(o *owner) error {
 	if o.born {
 		return nil // a ledger would have told of it
 	}
-	graves, err := c.graves(o.version)
+	graves, err := c.prunedRuns(o.version)
 	if err != nil || len(graves) == 0 {
 		return err
 	}
@@ -362,7 +362,7 @@ func (c *commit) exceptGraves(o *owner) error {
 	o.Parsed = &p
 	over := func(run string, at transcript.Origin) bool {
 		g := graves[run]
-		return g.over(at.Inner, at.Offset) && g.drops()
+		return g.covers(at.Inner, at.Offset) && g.drops()
 	}
 	back := map[string]bool{} // runs that go on behind their grave
 	p.Usage = except(p.Usage, back, func(u *transcript.Usage) (string, bool) { return u.Run, over(u.Run, u.Origin) })
@@ -373,7 +373,7 @@ func (c *commit) exceptGraves(o *owner) error {
 	for _, r := range p.Rows {
 		run := p.Conversations[r.Conversation].Run
 		switch g := graves[run]; {
-		case !g.over(r.Inner, r.Offset):
+		case !g.covers(r.Inner, r.Offset):
 			back[run] = true
 			rows = append(rows, r)
 		case !g.drops():

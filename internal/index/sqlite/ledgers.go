@@ -51,7 +51,7 @@ type ledgers struct {
 }
 
 func (d *ledgers) one() (*index.Ledger, error) {
-	l := &index.Ledger{Buried: d.order.Bury}
+	l := &index.Ledger{Buried: d.order.Tombstone}
 	v := &l.Version
 	var root, sum []byte
 	var mtime int64
@@ -116,15 +116,15 @@ func (d *ledgers) names() ([]ledgerName, error) {
 		o := ordered[x.Run]
 		delete(ordered, x.Run)
 		switch {
-		case d.order.Undo[x.Run] || x.Tier == "named" && !d.order.Bury:
+		case d.order.Undo[x.Run] || x.Tier == "named" && !d.order.Tombstone:
 			return nil
 		case o != nil && losing(x.Action, x.Tier) > losing(o.Action, o.Tier): // as thin already
 		case o != nil:
 			x.Action, x.Tier, x.Over, x.Plan, x.Rule, x.Reason = o.Action, o.Tier, o.Over, o.Plan, o.Rule, o.Reason
-			if x.Until = 0; !d.order.Bury {
+			if x.Until = 0; !d.order.Tombstone {
 				x.Until = d.parsed
 			}
-		case x.Action == "" && !d.order.Bury:
+		case x.Action == "" && !d.order.Tombstone:
 			return nil
 		case x.Action == "": // only named: it goes on being named
 			x.Action, x.Tier = index.LedgerThin, "named"
@@ -180,7 +180,7 @@ func (d *ledgers) fill(x *ledgerName) error {
 			return err
 		}
 	}
-	if !d.order.Bury {
+	if !d.order.Tombstone {
 		return nil
 	}
 	// A title is words of the transcript, which no ledger keeps.
@@ -202,7 +202,7 @@ func (d *ledgers) claim(x *ledgerName) error {
 		if err := r.Scan(&stated, &native, &rank); err != nil {
 			return err
 		}
-		run, err := readRun(stated, native, rank)
+		run, err := unmarshalRun(stated, native, rank)
 		if err != nil {
 			return err
 		}
@@ -300,25 +300,25 @@ func (d *ledgers) links() ([]index.LedgerLink, error) {
 	}, d.order.Version, d.scope)
 }
 
-// Graves yields what was pruned or thinned, by run and version: of one run, or of all.
-func (db *DB) Graves(ctx context.Context, run string) iter.Seq2[index.Grave, error] {
-	return func(yield func(index.Grave, error) bool) {
+// PrunedVersions yields what was pruned or thinned, by run and version: of one run, or of all.
+func (db *DB) PrunedVersions(ctx context.Context, run string) iter.Seq2[index.PrunedVersion, error] {
+	return func(yield func(index.PrunedVersion, error) bool) {
 		err := engine.Each(ctx, db.r, `SELECT r.run_id, n.native_id, n.scope <> '', f.name, g.action, g.tier, g.over, g.until, g.plan, g.rule, g.reason, g.time, g.fact,
 		v.id, s.name, x.path, v.number, c.root, v.sha256, v.size, coalesce(v.grave, ''),
 		v.grave IS NOT NULL AND NOT EXISTS (SELECT 1 FROM facts d WHERE d.kind = 'tombstone' AND d.key = v.grave AND d.value IS NOT NULL), (SELECT coalesce(sum(e.size), -1) FROM extents e WHERE e.chain = v.chain), r.pruned, r.counted
 		FROM runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN graves g ON g.run_name = n.id CROSS JOIN names f ON f.id = r.format
 		CROSS JOIN versions v ON v.id = g.version CROSS JOIN chains c ON c.id = v.chain CROSS JOIN files x ON x.id = v.file CROSS JOIN sources s ON s.id = x.source
 		WHERE g.tier <> 'named' AND r.id IN (SELECT k.run FROM graves b JOIN run_names k ON k.id = b.run_name WHERE ?1 = '' UNION ALL SELECT id FROM runs WHERE run_id = ?1)
-		ORDER BY r.id, s.name, x.path, v.number`, []any{run}, func(rows *sqlx.Rows) (g index.Grave, err error) {
+		ORDER BY r.id, s.name, x.path, v.number`, []any{run}, func(rows *sqlx.Rows) (g index.PrunedVersion, err error) {
 			var root, sum []byte
 			err = rows.Scan(&g.Run, &g.NativeID, &g.Local, &g.Format, &g.Action, &g.Tier, &g.Over, &g.Until, &g.Plan, &g.Rule, &g.Reason, &g.Time, &g.Fact,
 				&g.Version, &g.Key.Source, &g.Key.Path, &g.Key.Number, &root, &sum, &g.Size, &g.Tombstone, &g.Ended, &g.Bytes, &g.RunPruned, &g.Alive)
 			copy(g.Root[:], root)
 			copy(g.SHA256[:], sum)
 			return g, err
-		}, func(g index.Grave) bool { return yield(g, nil) })
+		}, func(g index.PrunedVersion) bool { return yield(g, nil) })
 		if err != nil {
-			yield(index.Grave{}, fmt.Errorf("read what was pruned: %w", engine.Damage(err)))
+			yield(index.PrunedVersion{}, fmt.Errorf("read what was pruned: %w", engine.Damage(err)))
 		}
 	}
 }

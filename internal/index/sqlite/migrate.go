@@ -37,7 +37,7 @@ var latest = sync.OnceValues(func() (int64, error) {
 
 // version reads the version of the schema, 0 for a file without any. The database is a Pool of the engine.
 func version(ctx context.Context, db *sql.DB) (v int64, err error) {
-	err = db.QueryRowContext(engine.Asked(ctx), schemaVersion).Scan(&v)
+	err = db.QueryRowContext(engine.Polled(ctx), schemaVersion).Scan(&v)
 	if engine.Code(err) == sqlite3.SQLITE_ERROR { // no such table: nothing was ever applied
 		return 0, nil
 	}

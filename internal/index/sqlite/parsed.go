@@ -23,7 +23,7 @@ type owner struct {
 	born    bool             // nothing is said of it yet
 	first   map[int64]bool   // names that nothing was called by before it
 
-	cut  map[string]*grave     // runs of which something was pruned, by native id
+	cut  map[string]*prunedRun // runs of which something was pruned, by native id
 	gone func(run string) bool // of which nothing is left here
 }
 
@@ -71,7 +71,7 @@ func (c *commit) parsed(p *index.Parsed) error {
 	if !p.Last { // should no more come, all of it is parsed again
 		parser, until = 0, 0
 	}
-	if row := c.waiting.versions.row(o.version); row != nil {
+	if row := c.buffer.versions.row(o.version); row != nil {
 		row[versionParser], row[versionParsed] = parser, until
 		return nil
 	}
@@ -100,7 +100,7 @@ func (c *commit) unsay(o *owner) error {
 		if err := c.usages.flush(); err != nil {
 			return err
 		}
-		if err := c.concerns(o.version); err != nil {
+		if err := c.touchVersion(o.version); err != nil {
 			return err
 		}
 	}
@@ -180,9 +180,9 @@ func (c *commit) runName(o *owner, native string) (id int64, err error) {
 	}
 	if fresh {
 		o.first[id] = true
-		c.heard[id] = &heard{}
+		c.claimCache[id] = &claimCache{}
 	}
-	if h := c.heard[id]; h != nil && !o.born {
+	if h := c.claimCache[id]; h != nil && !o.born {
 		h.unsure = true
 	}
 	o.names[native] = id
@@ -204,13 +204,13 @@ func (c *commit) claims(o *owner) error {
 				return err
 			}
 		}
-		stated, err := runSaid(r)
+		stated, err := marshalRun(r)
 		if err != nil {
 			return err
 		}
 		if o.born {
-			c.hear(o, name, r, stated)
-			if err := c.waiting.claims.add(name, o.version, r.Rank, stated, flag(onlyNames(r))); err != nil {
+			c.cacheClaim(o, name, r, stated)
+			if err := c.buffer.claims.add(name, o.version, r.Rank, stated, flag(onlyNames(r))); err != nil {
 				return err
 			}
 			continue
@@ -229,7 +229,7 @@ func (c *commit) completeRun(o *owner, name int64, r *transcript.Run) (*transcri
 	all, stated, rank := &transcript.Run{}, []byte(nil), 0
 	known, err := c.get("SELECT stated, rank FROM run_claims WHERE run_name = ? AND version = ?", []any{name, o.version}, &stated, &rank)
 	if known {
-		all, err = readRun(stated, r.ID, rank)
+		all, err = unmarshalRun(stated, r.ID, rank)
 	}
 	if err != nil {
 		return nil, err
@@ -288,7 +288,7 @@ type heldTranscript struct {
 	shared        bool
 }
 
-func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool, err error) {
+func (c *commit) transcript(o *owner, v *index.Transcript) (id int64, indexed bool, err error) {
 	name, err := c.runName(o, v.Run)
 	if err != nil {
 		return 0, false, err
@@ -302,7 +302,7 @@ func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool,
 			return 0, false, err
 		}
 	}
-	stated, err := conversationSaid(&v.Conversation, v.Aside)
+	stated, err := marshalConversation(&v.Conversation, v.Aside)
 	if err != nil {
 		return 0, false, err
 	}
@@ -329,15 +329,15 @@ func (c *commit) transcript(o *owner, v *index.Holding) (id int64, indexed bool,
 		return 0, false, err
 	}
 	c.held[id] = heldTranscript{name, o.version, native, v.Shared}
-	c.hearTranscript(o, id, name, native, stated, v, !same)
+	c.cacheCandidate(o, id, name, native, stated, v, !same)
 	none := int64(0)
-	err = c.waiting.transcripts.add(id, none, none, none, none, nil, nil, nil, nil,
+	err = c.buffer.transcripts.add(id, none, none, none, none, nil, nil, nil, nil,
 		nil, none, none, flag(!same), none, v.TotalRows, o.version, name, native, flag(v.Shared), flag(v.Aside), v.Order, v.Rank, stated, v.LastSeq)
 	return id, !same, err
 }
 
 // completeConversation is completeRun for a conversation.
-func (c *commit) completeConversation(o *owner, name int64, native string, v *index.Holding) error {
+func (c *commit) completeConversation(o *owner, name int64, native string, v *index.Transcript) error {
 	var stated []byte
 	all := transcript.Conversation{ID: v.ID, Run: v.Run}
 	known, err := c.get("SELECT stated, ord, rank, shared FROM transcripts WHERE version = ? AND run_name = ? AND native_id = ? AND aside = ?",
@@ -345,7 +345,7 @@ func (c *commit) completeConversation(o *owner, name int64, native string, v *in
 	if err != nil || !known {
 		return err
 	}
-	if err := readConversation(stated, &all); err != nil {
+	if err := unmarshalConversation(stated, &all); err != nil {
 		return err
 	}
 	index.Overlay(&all, &v.Conversation)

@@ -139,15 +139,15 @@ func (t *tx) rewriteSegment() (bool, error) {
 	if s.Merging() {
 		return true, t.continueMerge()
 	}
-	run := spoilt(s.All())
+	run := fragmented(s.All())
 	if run == nil {
 		return false, nil
 	}
 	return true, t.mergeSegments(s, run)
 }
 
-// spoilt are the first segments that have deleted rows, neighbours: when each must be written anew they may as well become one.
-func spoilt(all []fts5.Segment) (run []fts5.Segment) {
+// fragmented are the first segments that have deleted rows, neighbours: when each must be written anew they may as well become one.
+func fragmented(all []fts5.Segment) (run []fts5.Segment) {
 	pages := 0
 	for i, g := range all {
 		pages += g.Pages()

@@ -27,7 +27,7 @@ func TestPurgeForgetsWhatRowsShared(t *testing.T) {
 		if _, err := x.get("SELECT v.id FROM versions v JOIN files f ON f.id = v.file WHERE f.path = 'gone'", nil, &version); err != nil {
 			return err
 		}
-		if err := c.silence(version); err != nil {
+		if err := c.deleteStatements(version); err != nil {
 			return err
 		}
 		return x.exec("DELETE FROM conversations WHERE run IN (SELECT id FROM runs WHERE native_id = 'gone')")

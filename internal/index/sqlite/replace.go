@@ -25,7 +25,7 @@ const replacedKey = "replaced pack "
 // whatever they overlap.
 func (c *commit) extent(chain int64, e blob.Extent, pack, raw int64, alone, moved bool) error {
 	if alone {
-		return c.waiting.extents.add(chain, e.Offset, e.Size, pack, raw, e.SHA256[:])
+		return c.buffer.extents.add(chain, e.Offset, e.Size, pack, raw, e.SHA256[:])
 	}
 	if within, err := c.within(chain, e.Offset, e.Size); err != nil || within && !moved {
 		return err

@@ -23,7 +23,7 @@ func (c *commit) resolve() error {
 	if runs, err = c.relatives(runs); err != nil {
 		return err
 	}
-	unread := c.learnByHeart(runs)
+	unread := c.splitCached(runs)
 	if c.unread = len(unread); c.unread > 0 {
 		if err := c.fill("unread_runs", unread); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (c *commit) resolve() error {
 	if err := c.judgeEvents(); err != nil {
 		return err
 	}
-	if err := c.judgeRetold(); err != nil {
+	if err := c.judgeHearsay(); err != nil {
 		return err
 	}
 	if err := c.statedLinks(); err != nil {

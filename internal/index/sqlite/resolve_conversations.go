@@ -13,8 +13,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// take is a transcript, what one version holds of one conversation, while it is judged.
-type take struct {
+// candidate is a transcript, what one version holds of one conversation, while it is judged.
+type candidate struct {
 	id, run, runName, version, file, number int64
 	native                                  string
 	conversation                            sql.NullInt64
@@ -44,24 +44,24 @@ type take struct {
 // bytesOf is equal for transcripts of versions with the same content, of which nothing is lost.
 type bytesOf struct {
 	sha   string
-	alone *take // some of its bytes are lost: it is like no other
+	alone *candidate // some of its bytes are lost: it is like no other
 }
 
-func (t *take) bytes() bytesOf {
+func (t *candidate) bytes() bytesOf {
 	if t.lossy {
 		return bytesOf{alone: t}
 	}
 	return bytesOf{sha: string(t.sha)}
 }
 
-func (c *commit) loadTakes() (map[int64][]*take, error) {
-	all := map[int64][]*take{}
+func (c *commit) loadCandidates() (map[int64][]*candidate, error) {
+	all := map[int64][]*candidate{}
 	lossy, err := c.lossyVersions()
 	if err != nil {
 		return nil, err
 	}
-	for run := range c.byHeart {
-		takes, err := c.heardTakes(run, lossy)
+	for run := range c.cachedRuns {
+		takes, err := c.cachedCandidates(run, lossy)
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +78,7 @@ func (c *commit) loadTakes() (map[int64][]*take, error) {
 		FROM temp.unread_runs r CROSS JOIN runs i ON i.id = r.id CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
 		CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file
 		CROSS JOIN sources s ON s.id = f.source`, func(r *sql.Rows) error {
-		t := &take{}
+		t := &candidate{}
 		var stated []byte
 		if err := r.Scan(&t.id, &t.run, &t.runName, &t.version, &t.file, &t.number, &t.native, &t.conversation, &t.verdict, &t.judged, &t.indexed, &t.copiedUntil,
 			&t.shared, &t.aside, &t.order, &t.rank, &t.seqBase, &t.lastSeq, &t.rows, &t.first, &t.last, &t.sha, &t.parsed,
@@ -92,7 +92,7 @@ func (c *commit) loadTakes() (map[int64][]*take, error) {
 		if !t.aside {
 			t.ID = t.native
 		}
-		return readConversation(stated, &t.Conversation)
+		return unmarshalConversation(stated, &t.Conversation)
 	})
 	return all, err
 }
@@ -100,7 +100,7 @@ func (c *commit) loadTakes() (map[int64][]*take, error) {
 // elect decides for every conversation of the touched runs which of its transcripts counts, gives each its
 // place, and moves rows to where they belong.
 func (c *commit) elect(families map[int64]*family) error {
-	all, err := c.loadTakes()
+	all, err := c.loadCandidates()
 	if err != nil {
 		return err
 	}
@@ -125,21 +125,21 @@ func (c *commit) elect(families map[int64]*family) error {
 		if err := c.electRun(run, takes); err != nil {
 			return err
 		}
-		if slices.ContainsFunc(takes, func(t *take) bool { return t.aside && t.rank < 0 }) {
+		if slices.ContainsFunc(takes, func(t *candidate) bool { return t.aside && t.rank < 0 }) {
 			c.hearsay[run] = true
 		}
 	}
 	return nil
 }
 
-func markSuperseded(takes []*take) {
+func markSuperseded(takes []*candidate) {
 	type key struct {
 		name, file int64
 		native     string
 		aside      bool
 	}
 	newest := map[key]int64{}
-	of := func(t *take) key { return key{t.runName, t.file, t.native, t.aside} }
+	of := func(t *candidate) key { return key{t.runName, t.file, t.native, t.aside} }
 	for _, t := range takes {
 		newest[of(t)] = max(newest[of(t)], t.number)
 	}
@@ -148,9 +148,9 @@ func markSuperseded(takes []*take) {
 	}
 }
 
-func (c *commit) electRun(run int64, takes []*take) error {
+func (c *commit) electRun(run int64, takes []*candidate) error {
 	key := &takes[0].key
-	groups := map[string][]*take{}
+	groups := map[string][]*candidate{}
 	for _, t := range takes {
 		name := "c" + t.native
 		if t.aside {
@@ -159,8 +159,8 @@ func (c *commit) electRun(run int64, takes []*take) error {
 		groups[name] = append(groups[name], t)
 	}
 	for name, group := range groups {
-		steady(group)
-		slices.SortFunc(group, better)
+		pinUnfinished(group)
+		slices.SortFunc(group, byMerit)
 		id := func(extra ...string) string {
 			return index.PublicID("c", append([]string{"conversation", key.format, key.native, key.anchor, name}, extra...)...)
 		}
@@ -174,7 +174,7 @@ func (c *commit) electRun(run int64, takes []*take) error {
 			return err
 		}
 		for _, t := range group {
-			if err := c.writeTake(t); err != nil {
+			if err := c.writeCandidate(t); err != nil {
 				return err
 			}
 		}
@@ -182,13 +182,13 @@ func (c *commit) electRun(run int64, takes []*take) error {
 	return nil
 }
 
-// steady keeps originals that are parsed in stretches from passing rows to each other while they are on their way: of those with the same
+// pinUnfinished keeps originals that are parsed in stretches from passing rows to each other while they are on their way: of those with the same
 // bytes, one that is not parsed to its end takes no rows of another, and keeps its own. When all are, the place decides.
-func steady(group []*take) {
+func pinUnfinished(group []*candidate) {
 	for _, t := range group {
 		t.reach = t.lastSeq
 	}
-	if !slices.ContainsFunc(group, func(t *take) bool { return !t.parsed }) {
+	if !slices.ContainsFunc(group, func(t *candidate) bool { return !t.parsed }) {
 		return
 	}
 	type copies struct {
@@ -213,8 +213,8 @@ func steady(group []*take) {
 	}
 }
 
-// better orders the transcripts of one conversation: the one that counts first.
-func better(a, b *take) int {
+// byMerit orders the transcripts of one conversation: the one that counts first.
+func byMerit(a, b *candidate) int {
 	return cmp.Or(cmp.Compare(b.rank, a.rank), compareBool(a.superseded, b.superseded), cmp.Compare(a.judged, b.judged),
 		cmp.Compare(b.reach, a.reach), bytes.Compare(a.sha, b.sha), compareBool(a.behind, b.behind),
 		cmp.Compare(a.source, b.source), cmp.Compare(a.path, b.path), cmp.Compare(b.number, a.number))
@@ -225,10 +225,10 @@ func compareBool(a, b bool) int { return cmp.Compare(flag(a), flag(b)) }
 // electOne lets the first transcript count. The others are earlier versions or copies of it, each a conversation of
 // its own; of those with the same bytes only the first holds rows. A copy that went on by itself counts as well: what
 // it shares with others is judged by event.
-func (c *commit) electOne(run int64, group []*take, id func(...string) string) error {
+func (c *commit) electOne(run int64, group []*candidate, id func(...string) string) error {
 	winner := group[0]
-	count := []*take{winner}
-	holders := map[bytesOf]*take{}
+	count := []*candidate{winner}
+	holders := map[bytesOf]*candidate{}
 	taken := map[string]bool{}
 	for i, t := range group {
 		t.verdict = t.judged
@@ -278,7 +278,7 @@ func (c *commit) electOne(run int64, group []*take, id func(...string) string) e
 
 // ownEvent gives the id of the first event of a copy that none of the transcripts that count has, "" when it says nothing that
 // they do not say. Only ids that mean the same event wherever they stand can tell.
-func (c *commit) ownEvent(t *take, count []*take) (first string, err error) {
+func (c *commit) ownEvent(t *candidate, count []*candidate) (first string, err error) {
 	if t.verdict != schema.Duplicate || t.judged != schema.Counted || t.indexed != 1 {
 		return "", nil
 	}
@@ -300,11 +300,11 @@ func (c *commit) ownEvent(t *take, count []*take) (first string, err error) {
 	return first, err
 }
 
-// wanted marks a transcript whose rows must be made again from its pack (index.Catalog.Wanted).
+// wanted marks a transcript whose rows must be made again from its pack (index.Catalog.ToReparse).
 const wanted = 2
 
 // electShared joins all transcripts to one conversation, in their order; what is said twice is judged by event.
-func (c *commit) electShared(run int64, group []*take, id func(...string) string) error {
+func (c *commit) electShared(run int64, group []*candidate, id func(...string) string) error {
 	for _, t := range group {
 		t.verdict = t.judged
 	}
@@ -312,7 +312,7 @@ func (c *commit) electShared(run int64, group []*take, id func(...string) string
 		bytesOf
 		verdict int
 	}
-	holders := map[held]*take{} // transcripts that hold rows
+	holders := map[held]*candidate{} // transcripts that hold rows
 	for _, t := range group {
 		key := held{t.bytes(), t.verdict}
 		twin := holders[key]
@@ -322,7 +322,7 @@ func (c *commit) electShared(run int64, group []*take, id func(...string) string
 		}
 		t.verdict = schema.Duplicate
 		if twin.indexed == 0 {
-			if err := c.takeOver(twin, []*take{t}); err != nil {
+			if err := c.takeOver(twin, []*candidate{t}); err != nil {
 				return err
 			}
 		}
@@ -330,7 +330,7 @@ func (c *commit) electShared(run int64, group []*take, id func(...string) string
 			return err
 		}
 	}
-	slices.SortFunc(group, func(a, b *take) int {
+	slices.SortFunc(group, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(a.verdict, b.verdict), cmp.Compare(a.order, b.order), compareBool(b.superseded, a.superseded),
 			cmp.Compare(a.source, b.source), cmp.Compare(a.path, b.path), cmp.Compare(a.number, b.number))
 	})
@@ -366,8 +366,8 @@ func (c *commit) electShared(run int64, group []*take, id func(...string) string
 }
 
 // rejudgeBefore has the events judged anew of what was the newest version of a file until now: another file's are preferred to them.
-func (c *commit) rejudgeBefore(group []*take) error {
-	newest, before := map[int64]*take{}, map[int64]*take{}
+func (c *commit) rejudgeBefore(group []*candidate) error {
+	newest, before := map[int64]*candidate{}, map[int64]*candidate{}
 	for _, t := range group {
 		if n := newest[t.file]; n == nil || t.number > n.number {
 			newest[t.file] = t
@@ -389,12 +389,12 @@ func (c *commit) rejudgeBefore(group []*take) error {
 	return nil
 }
 
-func (c *commit) writeTake(t *take) error {
+func (c *commit) writeCandidate(t *candidate) error {
 	if t.was.conversation == t.conversation && t.was.verdict == t.verdict && t.was.judged == t.judged && t.was.indexed == t.indexed &&
 		t.was.seqBase == t.seqBase {
 		return nil
 	}
-	if row := c.waiting.transcripts.row(t.id); row != nil {
+	if row := c.buffer.transcripts.row(t.id); row != nil {
 		copy(row[transcriptJudged:], []any{t.conversation.Int64, int64(t.verdict), int64(t.judged), int64(t.indexed), t.seqBase})
 		return nil
 	}
@@ -412,7 +412,7 @@ func (c *commit) writeTake(t *take) error {
 }
 
 // conversation writes the row of a conversation and returns its id.
-func (c *commit) conversation(run int64, public string, t *take, of *int64) (sql.NullInt64, error) {
+func (c *commit) conversation(run int64, public string, t *candidate, of *int64) (sql.NullInt64, error) {
 	attributes, err := jsonOrNil(t.Attributes)
 	if err != nil {
 		return sql.NullInt64{}, err
@@ -442,7 +442,7 @@ func (c *commit) conversation(run int64, public string, t *take, of *int64) (sql
 			status = ?, version = ?, project = ?, branch = ?, started = ?, ended = ?, child = ?, attributes = ? WHERE id = ?`, append(said, id)...)
 	default:
 		if id, err = c.id("conversations"); err == nil {
-			err = c.waiting.conversations.add(append(said, id, public, t.native)...)
+			err = c.buffer.conversations.add(append(said, id, public, t.native)...)
 		}
 	}
 	return sql.NullInt64{Int64: id, Valid: true}, err

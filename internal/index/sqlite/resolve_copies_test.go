@@ -36,7 +36,7 @@ func TestCopiesInStretches(t *testing.T) {
 		}
 		for range 4 {
 			left := map[string][]*index.Parsed{}
-			for s, err := range db.Wanted(t.Context(), map[string]int{"f": 1}) {
+			for s, err := range db.ToReparse(t.Context(), map[string]int{"f": 1}) {
 				if err != nil {
 					t.Fatal(err)
 				}

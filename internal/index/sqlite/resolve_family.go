@@ -123,7 +123,7 @@ func (c *commit) loadUsage(all map[int64]*family) error {
 		var stated []byte
 		var row familyUsage
 		w := &row.said
-		if err := r.Scan(&run, &local, &row.id, keyOf{&row.key}, &stated, &w.verdict, &w.conversation, &w.agent, &w.engine, &w.flow, &w.step, &w.model, &w.provider,
+		if err := r.Scan(&run, &local, &row.id, usageIDScanner{&row.key}, &stated, &w.verdict, &w.conversation, &w.agent, &w.engine, &w.flow, &w.step, &w.model, &w.provider,
 			engine.Time(&w.time), engine.Zone(&w.time)); err != nil {
 			return err
 		}
@@ -231,11 +231,11 @@ func (c *commit) kin(all map[int64]bool) error {
 
 // resolveFamily lets the format name and judge the members of one run and writes what it said. The transcripts
 // get their new statements in place.
-func (c *commit) resolveFamily(f *family, transcripts []*take) error {
-	slices.SortFunc(transcripts, func(a, b *take) int {
+func (c *commit) resolveFamily(f *family, transcripts []*candidate) error {
+	slices.SortFunc(transcripts, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.source, b.source), cmp.Compare(a.number, b.number), cmp.Compare(a.native, b.native))
 	})
-	members := make([]*take, 0, len(transcripts))
+	members := make([]*candidate, 0, len(transcripts))
 	for _, t := range transcripts {
 		if t.aside {
 			continue
@@ -272,7 +272,7 @@ func (c *commit) resolveFamily(f *family, transcripts []*take) error {
 }
 
 // copied marks the events before the offset that a resolver named as copied history, and those behind it as none.
-func (c *commit) copied(t *take) error {
+func (c *commit) copied(t *candidate) error {
 	if t.copiedUntil == 0 && t.was.copiedUntil == 0 {
 		return nil
 	}
@@ -300,7 +300,7 @@ func (c *commit) copied(t *take) error {
 }
 
 // copiedUsage marks the usage before the offset that a resolver named as copied history, and that behind it as none.
-func (c *commit) copiedUsage(t *take) error {
+func (c *commit) copiedUsage(t *candidate) error {
 	if t.copiedUntil == 0 && t.was.copiedUntil == 0 {
 		return nil
 	}

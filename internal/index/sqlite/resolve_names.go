@@ -23,12 +23,12 @@ type touchedName struct {
 func (c *commit) identifyNew() error {
 	var fresh []touchedName
 	for _, id := range sorted(c.touched) {
-		if n := c.named[id]; n.scope == "" && c.waiting.names.row(id) != nil {
+		if n := c.named[id]; n.scope == "" && c.buffer.names.row(id) != nil {
 			fresh = append(fresh, touchedName{id: id, runName: n, key: n.native})
 		}
 	}
 	return c.eachRun(fresh, func(n *touchedName, run int64) error {
-		c.identified[n.id], c.waiting.names.row(n.id)[nameRun] = run, run
+		c.identified[n.id], c.buffer.names.row(n.id)[nameRun] = run, run
 		return nil
 	})
 }
@@ -133,7 +133,7 @@ func (c *commit) eachRun(names []touchedName, found func(n *touchedName, run int
 			}
 			number := index.IDNumber("run", format, lot[i].key, lot[i].anchor)
 			public[i] = index.WriteID("r", number)
-			if c.met.runs.add(number) {
+			if c.seen.runs.add(number) {
 				args[asked] = public[i]
 				asked++
 			}

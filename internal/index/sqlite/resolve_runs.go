@@ -21,9 +21,9 @@ type claim struct {
 // the same run is silent.
 func (c *commit) loadClaims() (map[int64][]claim, error) {
 	all := map[int64][]claim{}
-	for run := range c.byHeart {
+	for run := range c.cachedRuns {
 		for _, name := range c.called[run] {
-			all[run] = append(all[run], c.heard[name].claims...)
+			all[run] = append(all[run], c.claimCache[name].claims...)
 		}
 	}
 	if c.unread > 0 {
@@ -53,7 +53,7 @@ func (c *commit) readClaims(all map[int64][]claim) error {
 		var rank int
 		err := r.Scan(&run, &k.name, &native, &k.file, &k.number, &rank, &k.stated)
 		if err == nil {
-			k.Run, err = readRun([]byte(k.stated), native, rank)
+			k.Run, err = unmarshalRun([]byte(k.stated), native, rank)
 		}
 		if err != nil {
 			return err
@@ -82,7 +82,7 @@ func (c *commit) mergeRuns() (map[int64]*transcript.Run, error) {
 			null(run.Host), null(run.Version), null(run.Status), null(string(run.Outcome)), null(run.Error), nullTime(run.Started), nullTime(run.Ended),
 			flag(run.Stub), flag(run.Child), attributes}
 		if row := c.newRuns.row(id); row != nil {
-			copy(row[runSaidFrom:], said)
+			copy(row[runStatedFrom:], said)
 			continue
 		}
 		if err := c.exec(`UPDATE runs SET counted = ?, "group" = ?, project = ?, branch = ?, flow = ?, title = ?, agent = ?, model = ?,

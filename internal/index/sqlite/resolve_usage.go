@@ -12,7 +12,7 @@ import (
 // toJudge takes the usage_id of a row as one to judge, whether rows that were there have it or not.
 func (c *commit) toJudge(r *sql.Rows) error {
 	var key int64
-	err := r.Scan(keyOf{&key})
+	err := r.Scan(usageIDScanner{&key})
 	c.keys[key] = true
 	return err
 }
@@ -70,7 +70,7 @@ func (c *commit) judgeUsage() error {
 	if err != nil {
 		return err
 	}
-	err = groups(rows, func(group []judged) error {
+	err = groups(rows, func(group []duplicate) error {
 		for i, j := range group {
 			verdict, of := stated[j.id], any(nil)
 			if i > 0 && verdict == schema.Counted {
@@ -112,17 +112,17 @@ func (c *commit) judgeSpoken(keys []int64) error {
 }
 
 // loadJudgedUsage reads the rows of the keys to judge, and the verdicts that their originals state, by row.
-func (c *commit) loadJudgedUsage(keys []int64) (rows []judged, stated map[int64]int, err error) {
+func (c *commit) loadJudgedUsage(keys []int64) (rows []duplicate, stated map[int64]int, err error) {
 	stated = map[int64]int{}
 	err = c.inLots(`SELECT u.id, u.usage_id, u.verdict, u.stated_verdict, u.rank, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file),
 		v.number, f.id, coalesce(u.time, 0), s.name || '/' || f.path, u.offset, CASE n.scope WHEN '' THEN 0 ELSE coalesce(n.run, 0) END
 		FROM k CROSS JOIN usage u ON u.usage_id = k.id CROSS JOIN versions v ON v.id = u.version
 		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source CROSS JOIN run_names n ON n.id = u.run_name`, keys, func(r *sql.Rows) error {
-		var j judged
+		var j duplicate
 		var said int
 		var rank, newest, time, offset, run int64
 		var path string
-		if err := r.Scan(&j.id, keyOf{&j.group}, &j.was, &said, &rank, &newest, &j.number, &j.file, &time, &path, &offset, &run); err != nil {
+		if err := r.Scan(&j.id, usageIDScanner{&j.group}, &j.was, &said, &rank, &newest, &j.number, &j.file, &time, &path, &offset, &run); err != nil {
 			return err
 		}
 		// Where a run's id is unique only in its place, so is what it calls its requests.

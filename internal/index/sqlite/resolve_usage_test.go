@@ -34,12 +34,12 @@ func TestOneOfEachRequestCounts(t *testing.T) {
 	for len(files) > 0 {
 		gone := r.IntN(len(files))
 		inTx(t, first, func(x *tx) error {
-			c := &commit{tx: x, met: &met{}, keys: map[int64]bool{}, touched: map[int64]bool{}, eids: map[int64]bool{}, usageBefore: -1}
+			c := &commit{tx: x, seen: &seenFilters{}, keys: map[int64]bool{}, touched: map[int64]bool{}, eids: map[int64]bool{}, usageBefore: -1}
 			var version int64
 			if _, err := x.get("SELECT v.id FROM versions v JOIN files f ON f.id = v.file WHERE f.path = ?", []any{files[gone].Path}, &version); err != nil {
 				return err
 			}
-			if err := c.silence(version); err != nil {
+			if err := c.deleteStatements(version); err != nil {
 				return err
 			}
 			return c.judgeUsage()

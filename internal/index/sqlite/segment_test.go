@@ -349,7 +349,7 @@ func TestSpoilt(t *testing.T) {
 			}
 			all = append(all, g)
 		}
-		got := spoilt(all)
+		got := fragmented(all)
 		if len(got) != c.upTo-c.from || len(got) > 0 && got[0].ID != c.from {
 			t.Errorf("%v: %v", c.pages, got)
 		}

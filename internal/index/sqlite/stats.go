@@ -11,7 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
 )
 
-var _ index.Census = (*DB)(nil)
+var _ index.Statistics = (*DB)(nil)
 
 // formatSum is a statement that gives a format, NULL for what has none, and the numbers of some fields.
 type formatSum struct {

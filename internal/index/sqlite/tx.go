@@ -26,12 +26,12 @@ type tx struct {
 	args      []driver.NamedValue // of exec, used again
 	names     *names
 	texts     map[usageTexts]int64
-	next      map[string]int64       // next row id of a table
-	fresh     map[freshKey]*freshSum // of usage that was added
+	next      map[string]int64              // next row id of a table
+	fresh     map[pendingSumKey]*pendingSum // of usage that was added
 	freshRows int
 	block     []byte // of words, the last that was read
 
-	waiting *waiting // nil where nothing waits
+	buffer *writeBuffer // nil where nothing waits
 }
 
 func (db *DB) begin(ctx context.Context) (*tx, error) {
@@ -53,7 +53,7 @@ func (db *DB) begin(ctx context.Context) (*tx, error) {
 		return nil, errors.Join(fmt.Errorf("begin: %w", engine.Damage(err)), conn.Close())
 	}
 	return &tx{Tx: t, conn: conn.Conn, torn: &db.torn, ctx: ctx, calm: calm,
-		names: &names{ids: map[string]int64{}, scenes: map[index.Saying]int64{}, sayings: map[*index.Saying]int64{}}, texts: map[usageTexts]int64{}, next: map[string]int64{}, fresh: map[freshKey]*freshSum{}}, nil
+		names: &names{ids: map[string]int64{}, scenes: map[index.Labels]int64{}, sayings: map[*index.Labels]int64{}}, texts: map[usageTexts]int64{}, next: map[string]int64{}, fresh: map[pendingSumKey]*pendingSum{}}, nil
 }
 
 // Rollback ends the transaction, unless that was done, and gives the connection back.
@@ -73,7 +73,7 @@ func (t *tx) end() error {
 
 // exec runs a statement past database/sql. It is not interrupted, only left out, when the context ends: see execLong.
 func (t *tx) exec(query string, args ...any) error {
-	if err := t.settle(); err != nil {
+	if err := t.flushBuffer(); err != nil {
 		return err
 	}
 	return t.put(query, args...)
@@ -94,7 +94,7 @@ func (t *tx) put(query string, args ...any) error {
 
 // execLong runs a statement that may take long, until the context ends.
 func (t *tx) execLong(query string, args ...any) error {
-	if err := t.settle(); err != nil {
+	if err := t.flushBuffer(); err != nil {
 		return err
 	}
 	_, err := t.ExecContext(t.ctx, query, args...)
@@ -103,7 +103,7 @@ func (t *tx) execLong(query string, args ...any) error {
 
 // get scans one row into dest and says whether there was one.
 func (t *tx) get(query string, args []any, dest ...any) (bool, error) {
-	if err := t.settle(); err != nil {
+	if err := t.flushBuffer(); err != nil {
 		return false, err
 	}
 	return t.look(query, args, dest...)
@@ -135,7 +135,7 @@ func (t *tx) few(query string, row func(*sql.Rows) error, args ...any) error {
 }
 
 func (t *tx) scan(ctx context.Context, query string, row func(*sql.Rows) error, args []any) error {
-	if err := t.settle(); err != nil {
+	if err := t.flushBuffer(); err != nil {
 		return err
 	}
 	return t.lookAll(ctx, query, row, args)
@@ -174,7 +174,7 @@ func (t *tx) beside(query string, row func(*sql.Rows) error, args ...any) error 
 	if err := t.ctx.Err(); err != nil {
 		return err
 	}
-	if err := t.settlePlaces(); err != nil {
+	if err := t.flushFiles(); err != nil {
 		return err
 	}
 	return t.lookAll(t.calm, query, row, args)
@@ -200,8 +200,8 @@ func (t *tx) fill(table string, values []int64) error {
 // names interns what repeats.
 type names struct {
 	ids     map[string]int64
-	scenes  map[index.Saying]int64
-	sayings map[*index.Saying]int64 // the same, as far as rows were met that share one
+	scenes  map[index.Labels]int64
+	sayings map[*index.Labels]int64 // the same, as far as rows were met that share one
 }
 
 // name returns the id of a string, nil for "".
@@ -235,16 +235,16 @@ func (t *tx) nameID(s string) (int64, error) {
 
 // scene returns the id of what a row says as many others do.
 func (t *tx) scene(r *index.Row) (id int64, err error) {
-	if id, ok := t.names.sayings[r.Saying]; ok {
+	if id, ok := t.names.sayings[r.Labels]; ok {
 		return id, nil
 	}
-	if id, err = t.sceneNamed(r.Saying); err == nil {
-		t.names.sayings[r.Saying] = id
+	if id, err = t.sceneNamed(r.Labels); err == nil {
+		t.names.sayings[r.Labels] = id
 	}
 	return id, err
 }
 
-func (t *tx) sceneNamed(s *index.Saying) (id int64, err error) {
+func (t *tx) sceneNamed(s *index.Labels) (id int64, err error) {
 	if id, ok := t.names.scenes[*s]; ok {
 		return id, nil
 	}

@@ -88,7 +88,7 @@ func shortened(text string) string {
 // Size returns the events that count, the rows that a search looks through unless it is told to look at all
 // versions, and the problems.
 func (db *Reader) Size(ctx context.Context) (events, rows, problems int64, err error) {
-	err = db.r.QueryRowxContext(engine.Asked(ctx), `SELECT
+	err = db.r.QueryRowxContext(engine.Polled(ctx), `SELECT
 		(SELECT coalesce(sum(events), 0) FROM transcript_sums WHERE verdict = 0),
 		(SELECT coalesce(sum(rows), 0) FROM transcript_sums WHERE verdict IN (0, 6)),
 		(SELECT count(DISTINCT p.identity) FROM problems p CROSS JOIN versions v ON v.id = p.version
@@ -102,7 +102,7 @@ func (db *Reader) Size(ctx context.Context) (events, rows, problems int64, err e
 
 // Thinned returns how many runs have originals that a policy has taken words of out of the index.
 func (db *Reader) Thinned(ctx context.Context) (runs int64, err error) {
-	err = db.r.GetContext(engine.Asked(ctx), &runs, `SELECT count(DISTINCT n.run) FROM graves g CROSS JOIN run_names n ON n.id = g.run_name
+	err = db.r.GetContext(engine.Polled(ctx), &runs, `SELECT count(DISTINCT n.run) FROM graves g CROSS JOIN run_names n ON n.id = g.run_name
 		CROSS JOIN versions v ON v.id = g.version WHERE g.action = 'thin' AND g.tier IN ('search', 'payloads') AND v.grave IS NULL`)
 	if err != nil {
 		err = fmt.Errorf("thinned runs: %w", engine.Damage(err))

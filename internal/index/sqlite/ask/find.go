@@ -61,12 +61,12 @@ type finder struct {
 	ctx   context.Context
 	page  index.Page
 	yield func(index.Hit, error) bool
-	tx    *reading
+	tx    *snapshot
 	from  *key // hits up to and with this one were seen
 	n     int  // hits yielded
 	met   int  // rows found, seen ones and those that are not ready among them
 	err   error
-	filed filing
+	filed spills
 	hour  int64             // that rows come from
 	held  []key             // rows than which later ones may come
 	take  func([]key) error // yields hits
@@ -145,7 +145,7 @@ func (f *finder) run(db *Reader, q *query.Tree) error {
 
 // window gives a condition the bounds of the rows that it is about, wherever they are filed.
 func (f *finder) window(c *where.Cond) (err error) {
-	if f.filed, err = f.tx.filing(f.ctx); err == nil {
+	if f.filed, err = f.tx.readSpills(f.ctx); err == nil {
 		c.From, c.To = f.filed.window(c.From, c.To)
 	}
 	return err

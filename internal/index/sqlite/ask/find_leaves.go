@@ -98,7 +98,7 @@ func (l *leaves) pairs(what string, texts [][]byte, segments []int, to any) erro
 		ids[i] = int64(s)
 	}
 	var all []byte
-	err := sqlx.GetContext(engine.Asked(l.ctx), l.tx, &all, "SELECT json_group_array("+what+") FROM json_each(?) t CROSS JOIN json_each(?) s", string(append(list, ']')), asList(ids))
+	err := sqlx.GetContext(engine.Polled(l.ctx), l.tx, &all, "SELECT json_group_array("+what+") FROM json_each(?) t CROSS JOIN json_each(?) s", string(append(list, ']')), asList(ids))
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ const mostStretched = 16
 type planner struct {
 	measures
 	ctx context.Context
-	tx  *reading
+	tx  *snapshot
 	all bool
 	few bool // not all hits are wanted
 	met *int // rows that walks have found
@@ -96,10 +96,10 @@ type planner struct {
 // walked that have the words: a filter that few things pass costs as little as one that most pass.
 func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 	if len(c.Open) > 0 {
-		return p.opened(c, visit)
+		return p.walkPrefixes(c, visit)
 	}
 	if (p.few || bounded(c.To)) && many(c) {
-		edge, err := p.recently(c, visit)
+		edge, err := p.walkRecent(c, visit)
 		if err != nil || edge <= c.From {
 			return err
 		}
@@ -107,7 +107,7 @@ func (p *planner) walks(c where.Cond, visit func(walk) error) error {
 			c.To = edge
 		}
 	}
-	words, err := p.sieve(c)
+	words, err := p.textFilter(c)
 	if err != nil {
 		return err
 	}
@@ -161,10 +161,12 @@ const (
 )
 
 // among is the rows that have the words where owners have some.
-func (s *sieve) among(owners []holder) *sieve { return &sieve{Rows: both{s.Rows, spansOf(owners)}} }
+func (s *textFilter) among(owners []holder) *textFilter {
+	return &textFilter{Rows: both{s.Rows, spansOf(owners)}}
+}
 
 // scarce says whether few rows have the words where owners have theirs.
-func (p *planner) scarce(o owned, c where.Cond, words *sieve) (bool, error) {
+func (p *planner) scarce(o owned, c where.Cond, words *textFilter) (bool, error) {
 	most := int64(mostScarce)
 	if c.Stretch == "" {
 		most = min(most, o.rows()/listedFor)
@@ -172,7 +174,7 @@ func (p *planner) scarce(o owned, c where.Cond, words *sieve) (bool, error) {
 	if o.dense || words == nil || words.without || most == 0 {
 		return false, nil
 	}
-	words, err := p.sieve(c)
+	words, err := p.textFilter(c)
 	if err != nil {
 		return false, err
 	}
@@ -182,7 +184,7 @@ func (p *planner) scarce(o owned, c where.Cond, words *sieve) (bool, error) {
 		row = math.MaxInt64
 	}
 	for range most + 1 {
-		if row, err = words.Down(row - 1); err != nil || row < c.From || row < 0 {
+		if row, err = words.Advance(row - 1); err != nil || row < c.From || row < 0 {
 			return true, err
 		}
 	}
@@ -191,23 +193,23 @@ func (p *planner) scarce(o owned, c where.Cond, words *sieve) (bool, error) {
 
 // everywhere walks all rows that have the words, or all there are. It stops at the end of the hour when it has met most of
 // them, and says where that is, 0 when it came to the end.
-func (p *planner) everywhere(c where.Cond, words *sieve, most int, visit func(walk) error) (edge int64, err error) {
+func (p *planner) everywhere(c where.Cond, words *textFilter, most int, visit func(walk) error) (edge int64, err error) {
 	switch {
 	case words == nil && !c.Listed():
 		return 0, visit(walk{Cond: c})
 	case words == nil:
-		words = &sieve{Rows: p.every()}
+		words = &textFilter{Rows: p.every()}
 	case words.without:
-		words = &sieve{Rows: except{p.every(), words.Rows}}
+		words = &textFilter{Rows: except{p.every(), words.Rows}}
 	}
 	next := c.To
 	if next == 0 {
 		next = math.MaxInt64
 	}
 	c.Match, c.Not = nil, nil
-	l := p.lister(c, visit)
+	l := p.batcher(c, visit)
 	for n := 0; ; n++ {
-		row, err := words.Down(next - 1)
+		row, err := words.Advance(next - 1)
 		if err != nil {
 			return 0, err
 		}
@@ -225,7 +227,7 @@ func (p *planner) everywhere(c where.Cond, words *sieve, most int, visit func(wa
 }
 
 // newest tries the newest rows, and returns the beginning of the hour of the last of them; 0 when those are all.
-func (p *planner) newest(c where.Cond, words *sieve, visit func(walk) error) (edge int64, err error) {
+func (p *planner) newest(c where.Cond, words *textFilter, visit func(walk) error) (edge int64, err error) {
 	if words != nil || c.Listed() {
 		return p.everywhere(c, words, p.probe, visit)
 	}
@@ -246,7 +248,7 @@ func (p *planner) newest(c where.Cond, words *sieve, visit func(walk) error) (ed
 }
 
 // within walks those of some rows that meet a condition and have the words.
-func (p *planner) within(rows fts5.Rows, c where.Cond, words *sieve, visit func(walk) error) error {
+func (p *planner) within(rows fts5.Rows, c where.Cond, words *textFilter, visit func(walk) error) error {
 	switch {
 	case words == nil:
 	case words.without:
@@ -254,6 +256,6 @@ func (p *planner) within(rows fts5.Rows, c where.Cond, words *sieve, visit func(
 	default:
 		rows = both{words.Rows, rows}
 	}
-	_, err := p.everywhere(c, &sieve{Rows: rows}, math.MaxInt, visit)
+	_, err := p.everywhere(c, &textFilter{Rows: rows}, math.MaxInt, visit)
 	return err
 }

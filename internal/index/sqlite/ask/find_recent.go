@@ -68,9 +68,9 @@ const manyTerms = 48
 // bounded says that the segments of a window may be fewer than all, however many rows are wanted.
 func bounded(to int64) bool { return to > 0 && to < math.MaxInt64 }
 
-// recently walks the newest rows that have one of many words, and returns where they begin: the greatest id when all rows of a
+// walkRecent walks the newest rows that have one of many words, and returns where they begin: the greatest id when all rows of a
 // long window are wanted.
-func (p *planner) recently(c where.Cond, visit func(walk) error) (edge int64, err error) {
+func (p *planner) walkRecent(c where.Cond, visit func(walk) error) (edge int64, err error) {
 	e, _ := c.Expression()
 	to := c.To
 	if to == 0 {
@@ -88,7 +88,7 @@ func (p *planner) recently(c where.Cond, visit func(walk) error) (edge int64, er
 		return 0, err
 	}
 	c.From = r.edge
-	_, err = p.everywhere(c, &sieve{Rows: rows}, math.MaxInt, visit)
+	_, err = p.everywhere(c, &textFilter{Rows: rows}, math.MaxInt, visit)
 	return r.edge, err
 }
 
@@ -101,7 +101,7 @@ func many(c where.Cond) bool {
 // Pace returns about when so many rows have come since a time, in microseconds; the greatest time when there are not so many.
 func (db *Reader) Pace(ctx context.Context, from int64, rows int) (to int64, err error) {
 	var id int64
-	err = db.r.GetContext(engine.Asked(ctx), &id, "SELECT id FROM fts_docsize WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", schema.HourOf(from)<<schema.SlotBits, rows)
+	err = db.r.GetContext(engine.Polled(ctx), &id, "SELECT id FROM fts_docsize WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", schema.HourOf(from)<<schema.SlotBits, rows)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return math.MaxInt64, nil

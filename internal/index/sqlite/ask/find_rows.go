@@ -9,7 +9,7 @@ import (
 )
 
 // union is the rows of one alternative or the other, inside of the window of c; nil when the owners have too many.
-func (p *planner) union(u where.Union, c where.Cond) (*sieve, error) {
+func (p *planner) union(u where.Union, c where.Cond) (*textFilter, error) {
 	of := u.Owners
 	of.From, of.To = c.From, c.To
 	o, err := p.owned(of)
@@ -27,27 +27,27 @@ func (p *planner) union(u where.Union, c where.Cond) (*sieve, error) {
 // either is what at least one of two has.
 type either [2]fts5.Rows
 
-// Down implements fts5.Rows.
-func (e either) Down(at int64) (int64, error) {
-	one, err := e[0].Down(at)
+// Advance implements fts5.Rows.
+func (e either) Advance(at int64) (int64, error) {
+	one, err := e[0].Advance(at)
 	if err != nil {
 		return -1, err
 	}
-	other, err := e[1].Down(at)
+	other, err := e[1].Advance(at)
 	return max(one, other), err
 }
 
 // both is what each of two has.
 type both [2]fts5.Rows
 
-// Down implements fts5.Rows.
-func (b both) Down(at int64) (int64, error) {
+// Advance implements fts5.Rows.
+func (b both) Advance(at int64) (int64, error) {
 	for {
-		one, err := b[0].Down(at)
+		one, err := b[0].Advance(at)
 		if err != nil || one < 0 {
 			return -1, err
 		}
-		other, err := b[1].Down(one)
+		other, err := b[1].Advance(one)
 		if err != nil || other == one || other < 0 {
 			return other, err
 		}
@@ -58,14 +58,14 @@ func (b both) Down(at int64) (int64, error) {
 // except is what one has and another has not.
 type except [2]fts5.Rows
 
-// Down implements fts5.Rows.
-func (e except) Down(at int64) (int64, error) {
+// Advance implements fts5.Rows.
+func (e except) Advance(at int64) (int64, error) {
 	for {
-		row, err := e[0].Down(at)
+		row, err := e[0].Advance(at)
 		if err != nil || row < 0 {
 			return -1, err
 		}
-		if other, err := e[1].Down(row); err != nil || other != row {
+		if other, err := e[1].Advance(row); err != nil || other != row {
 			return row, err
 		}
 		at = row - 1
@@ -85,8 +85,8 @@ func (p *planner) rowsOf(owners []holder, c where.Cond) fts5.Rows {
 	return &listing{owners: owners, most: p.lookedUp, rows: func(of []holder) ([]int64, error) { return p.rowIDs(of, c) }}
 }
 
-// Down implements fts5.Rows. What is newer than all rows of owners that were not looked up is known to be complete.
-func (l *listing) Down(at int64) (int64, error) {
+// Advance implements fts5.Rows. What is newer than all rows of owners that were not looked up is known to be complete.
+func (l *listing) Advance(at int64) (int64, error) {
 	for {
 		l.ids = l.ids[:sort.Search(len(l.ids), func(i int) bool { return l.ids[i] > at })]
 		n := len(l.ids)
@@ -125,8 +125,8 @@ func spansOf(owners []holder) (all spans) {
 	return all
 }
 
-// Down implements fts5.Rows.
-func (s spans) Down(at int64) (int64, error) {
+// Advance implements fts5.Rows.
+func (s spans) Advance(at int64) (int64, error) {
 	i := sort.Search(len(s), func(i int) bool { return s[i][0] <= at })
 	if i == len(s) {
 		return -1, nil
@@ -147,8 +147,8 @@ const mostEvery = 4096
 
 func (p *planner) every() fts5.Rows { return &every{planner: p, most: max(p.probe, 1)} }
 
-// Down implements fts5.Rows.
-func (e *every) Down(at int64) (int64, error) {
+// Advance implements fts5.Rows.
+func (e *every) Advance(at int64) (int64, error) {
 	for {
 		e.ids = e.ids[sort.Search(len(e.ids), func(i int) bool { return e.ids[i] <= at }):]
 		switch {

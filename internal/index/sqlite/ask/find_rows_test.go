@@ -30,7 +30,7 @@ func TestSpans(t *testing.T) {
 					want = max(want, min(at, o.last))
 				}
 			}
-			if got, _ := s.Down(at); got != want {
+			if got, _ := s.Advance(at); got != want {
 				t.Fatalf("%v: below %d is %d, not %d", owners, at, got, want)
 			}
 		}

@@ -61,7 +61,7 @@ func (db *Reader) Labels(ctx context.Context, conversations []string, take func(
 const mostLabels = 512
 
 // learnLabels makes sure that labels are known.
-func (r *reading) learnLabels(ctx context.Context, conversations []string) error {
+func (r *snapshot) learnLabels(ctx context.Context, conversations []string) error {
 	if len(r.labels) > mostLabels {
 		clear(r.labels)
 	}

@@ -153,7 +153,7 @@ func (db *Reader) LocateAll(ctx context.Context, places []index.Place) ([][]inde
 // locator looks where bytes lie, on one connection.
 type locator struct {
 	conn   *sqlx.Conn
-	memory *memory
+	memory *cache
 }
 
 func (db *Reader) locating(ctx context.Context, do func(*locator) error) error {
@@ -164,7 +164,7 @@ func (db *Reader) locating(ctx context.Context, do func(*locator) error) error {
 		return err
 	}
 	defer conn.Close()
-	m, err := remembered(ctx, conn, conn)
+	m, err := connCache(ctx, conn, conn)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func scanOwner(rows *sqlx.Rows) (o owner, err error) {
 const mostKnown = 4096
 
 // events reads rows, and leaves out those that nothing owns any more.
-func (r *reading) events(ctx context.Context, query string, args ...any) (found []eventRow, err error) {
+func (r *snapshot) events(ctx context.Context, query string, args ...any) (found []eventRow, err error) {
 	err = engine.Each(ctx, r, selectEvents+query, args, scanEvent, func(e eventRow) bool { found = append(found, e); return true })
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (r *reading) events(ctx context.Context, query string, args ...any) (found 
 }
 
 // complete tells of rows what they have in common with others.
-func (r *reading) complete(ctx context.Context, rows []eventRow) ([]eventRow, error) {
+func (r *snapshot) complete(ctx context.Context, rows []eventRow) ([]eventRow, error) {
 	var owners, names, scenes []int64
 	for _, e := range rows {
 		owners, names, scenes = append(owners, e.transcript), append(names, e.inner), append(scenes, e.scene)
@@ -106,14 +106,14 @@ func (r *reading) complete(ctx context.Context, rows []eventRow) ([]eventRow, er
 	return owned, nil
 }
 
-func (r *reading) learnOwners(ctx context.Context, ids []int64) error {
+func (r *snapshot) learnOwners(ctx context.Context, ids []int64) error {
 	return learn(ids, r.owners, func(unknown string) error {
 		return engine.Each(ctx, r, selectOwners, []any{unknown}, scanOwner, func(o owner) bool { r.owners[o.transcript] = o; return true })
 	})
 }
 
 // learnNames makes sure that names are known.
-func (r *reading) learnNames(ctx context.Context, ids []int64) error {
+func (r *snapshot) learnNames(ctx context.Context, ids []int64) error {
 	return learn(ids, r.names, func(unknown string) error {
 		return engine.Each(ctx, r, "SELECT id, name FROM names WHERE id IN (SELECT value FROM json_each(?))", []any{unknown}, scanName,
 			func(n name) bool { r.names[n.id] = n.text; return true })
@@ -139,7 +139,7 @@ func scanScene(rows *sqlx.Rows) (s numberedScene, err error) {
 }
 
 // learnScenes makes sure that it is known what scenes say.
-func (r *reading) learnScenes(ctx context.Context, ids []int64) error {
+func (r *snapshot) learnScenes(ctx context.Context, ids []int64) error {
 	return learn(ids, r.scenes, func(unknown string) error {
 		return engine.Each(ctx, r, selectScenes+" WHERE s.id IN (SELECT value FROM json_each(?))", []any{unknown}, scanScene,
 			func(s numberedScene) bool { r.scenes[s.id] = s.scene; return true })

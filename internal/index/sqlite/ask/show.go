@@ -140,7 +140,7 @@ func (db *Reader) events(ctx context.Context, conversation string, span index.Sp
 
 // passage yields the rows of so many events.
 type passage struct {
-	tx    *reading
+	tx    *snapshot
 	left  int        // events
 	seq   int64      // of the last one
 	some  []eventRow // that are completed at once
@@ -174,7 +174,7 @@ func (p *passage) give(ctx context.Context) error {
 	return err
 }
 
-func (db *Reader) stretches(ctx context.Context, tx *reading, conversation string, all bool) ([]stretch, error) {
+func (db *Reader) stretches(ctx context.Context, tx *snapshot, conversation string, all bool) ([]stretch, error) {
 	query := `SELECT t.id, t.seq_base FROM conversations c CROSS JOIN transcripts t ON t.conversation = c.id WHERE c.conversation_id = ?`
 	if !all {
 		query += ` AND t.verdict = (SELECT min(o.verdict) FROM transcripts o WHERE o.conversation = c.id)`
@@ -190,7 +190,7 @@ func (db *Reader) stretches(ctx context.Context, tx *reading, conversation strin
 }
 
 // lastSeq returns the seq of the limit-th event from the end.
-func lastSeq(ctx context.Context, tx *reading, stretches []stretch, where string, from, to int64, limit int) (int64, error) {
+func lastSeq(ctx context.Context, tx *snapshot, stretches []stretch, where string, from, to int64, limit int) (int64, error) {
 	for _, s := range slices.Backward(stretches) {
 		first := from
 		err := engine.Each(ctx, tx, "SELECT e.seq FROM events e WHERE e.transcript = ? AND e.part = 0 AND e.seq BETWEEN ? AND ?"+where+" ORDER BY e.seq DESC LIMIT ?",

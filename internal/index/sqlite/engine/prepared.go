@@ -30,7 +30,7 @@ func (c cachingConnector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("the driver has no contexts"), inner.Close())
 	}
-	return &Cached{Conn: conn, kept: c.kept, statements: map[string]*list.Element{}, recent: list.New(), asker: newAsker(inner)}, nil
+	return &Cached{Conn: conn, kept: c.kept, statements: map[string]*list.Element{}, recent: list.New(), poller: newPoller(inner)}, nil
 }
 
 // Conn is what connections of the engine can do and database/sql makes use of.
@@ -54,7 +54,7 @@ type Cached struct {
 	memory     any                      // see Reading.Memory
 	version    int64                    // of the file that it is of
 	given      *given                   // nil before the first Give
-	asker      *asker                   // nil where the driver must see to contexts
+	poller     *poller                  // nil where the driver must see to contexts
 }
 
 // Stmt is what statements of the engine can do.
@@ -77,14 +77,14 @@ func (c *Cached) QueryContext(ctx context.Context, text string, args []sqldriver
 		return c.query(ctx, text, args)
 	}
 	var rows sqldriver.Rows
-	err := c.asker.during(asks, func() (err error) {
+	err := c.poller.during(asks, func() (err error) {
 		rows, err = c.query(ctx, text, args)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &askedRows{rows, c.asker, asks}, nil
+	return &polledRows{rows, c.poller, asks}, nil
 }
 
 func (c *Cached) query(ctx context.Context, text string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
@@ -171,7 +171,7 @@ func (c *Cached) Close() error {
 		c.given = nil
 	}
 	err := c.Conn.Close()
-	c.asker.close()
+	c.poller.close()
 	return errors.Join(append(errs, err)...)
 }
 

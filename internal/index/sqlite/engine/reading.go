@@ -53,27 +53,27 @@ func (r *Reading) Rollback() error {
 
 // QueryContext is that of database/sql.
 func (r *Reading) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return r.conn.QueryContext(Asked(ctx), query, args...)
+	return r.conn.QueryContext(Polled(ctx), query, args...)
 }
 
 // QueryxContext is that of sqlx.
 func (r *Reading) QueryxContext(ctx context.Context, query string, args ...any) (*sqlx.Rows, error) {
-	return r.conn.QueryxContext(Asked(ctx), query, args...)
+	return r.conn.QueryxContext(Polled(ctx), query, args...)
 }
 
 // QueryRowxContext is that of sqlx.
 func (r *Reading) QueryRowxContext(ctx context.Context, query string, args ...any) *sqlx.Row {
-	return r.conn.QueryRowxContext(Asked(ctx), query, args...)
+	return r.conn.QueryRowxContext(Polled(ctx), query, args...)
 }
 
 // GetContext is that of sqlx.
 func (r *Reading) GetContext(ctx context.Context, to any, query string, args ...any) error {
-	return r.conn.GetContext(Asked(ctx), to, query, args...)
+	return r.conn.GetContext(Polled(ctx), to, query, args...)
 }
 
 // SelectContext is that of sqlx.
 func (r *Reading) SelectContext(ctx context.Context, to any, query string, args ...any) error {
-	return r.conn.SelectContext(Asked(ctx), to, query, args...)
+	return r.conn.SelectContext(Polled(ctx), to, query, args...)
 }
 
 // Raw is that of database/sql.
@@ -88,7 +88,7 @@ type Raw interface {
 // since.
 func Remembered(ctx context.Context, q sqlx.QueryerContext, conn Raw, begin func() any) (memory any, err error) {
 	var version int64 // tells states apart that one connection has seen
-	if err := sqlx.GetContext(Asked(ctx), q, &version, "PRAGMA data_version"); err != nil {
+	if err := sqlx.GetContext(Polled(ctx), q, &version, "PRAGMA data_version"); err != nil {
 		return nil, err
 	}
 	return memory, conn.Raw(func(conn any) error {

@@ -25,7 +25,7 @@ func Stream[T any](ctx context.Context, q sqlx.QueryerContext, query string, arg
 
 // Each calls yield for what scan makes of each row, until yield says no. q is of a Pool.
 func Each[T any](ctx context.Context, q sqlx.QueryerContext, query string, args []any, scan func(*sqlx.Rows) (T, error), yield func(T) bool) error {
-	rows, err := q.QueryxContext(Asked(ctx), query, args...)
+	rows, err := q.QueryxContext(Polled(ctx), query, args...)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ type Column struct {
 type Phrase struct {
 	Column Column
 	Terms  []string
-	Open   bool
+	Prefix bool
 }
 
 // And is what all say, Or what at least one does.
@@ -37,7 +37,7 @@ func (p *Phrase) String() string { return p.Column.Name + " : " + p.text() }
 
 func (p *Phrase) text() string {
 	s := quoted(strings.Join(p.Terms, " "))
-	if p.Open {
+	if p.Prefix {
 		s += " *"
 	}
 	return s
@@ -88,7 +88,7 @@ func phrasesOf(of []Expr, to []*Phrase) []*Phrase {
 
 // whole is the terms of a phrase that are.
 func (p *Phrase) whole() []string {
-	if p.Open && len(p.Terms) > 0 {
+	if p.Prefix && len(p.Terms) > 0 {
 		return p.Terms[:len(p.Terms)-1]
 	}
 	return p.Terms
@@ -97,7 +97,7 @@ func (p *Phrase) whole() []string {
 // Size is about how many terms an expression asks for: the beginning of one stands for many.
 func Size(e Expr) (n int) {
 	for _, p := range e.phrases(nil) {
-		if n += len(p.Terms); p.Open && len(p.Terms) == 1 {
+		if n += len(p.Terms); p.Prefix && len(p.Terms) == 1 {
 			n += leavesAtOnce
 		}
 	}
@@ -139,18 +139,18 @@ func (v *View) Rows(e Expr) (Rows, error) {
 			all = append(all, w)
 		}
 	}
-	return anyOf(v, all), nil
+	return unite(v, all), nil
 }
 
-func (p *Phrase) in(a *asked, segment int) walker { return alike{p}.in(a, segment) }
+func (p *Phrase) in(a *asked, segment int) walker { return phraseGroup{p}.in(a, segment) }
 
-// tail walks a whole term of a phrase in a segment, nil where that has none.
-func (p *Phrase) tail(a *asked, segment int, term string) *tail {
+// iterate walks a whole term of a phrase in a segment, nil where that has none.
+func (p *Phrase) iterate(a *asked, segment int, term string) *iterator {
 	l := a.lists[a.terms[term]*len(a.view.segments)+segment]
 	if l == nil {
 		return nil
 	}
-	return l.tail(p.Column.Number)
+	return l.iterate(p.Column.Number)
 }
 
 func (x And) in(a *asked, segment int) walker {
@@ -162,11 +162,11 @@ func (x And) in(a *asked, segment int) walker {
 		}
 		all = append(all, w)
 	}
-	return inTurn(all)
+	return intersect(all)
 }
 
 func (x Or) in(a *asked, segment int) walker {
-	phrases, others := together(x)
+	phrases, others := groupPhrases(x)
 	var all []walker
 	for _, e := range append(others, phrases...) {
 		if w := e.in(a, segment); w != nil {
@@ -176,7 +176,7 @@ func (x Or) in(a *asked, segment int) walker {
 	if len(all) == 0 {
 		return nil
 	}
-	return anyOf(a.view, all)
+	return unite(a.view, all)
 }
 
 func (x Not) in(a *asked, segment int) walker {
@@ -184,5 +184,5 @@ func (x Not) in(a *asked, segment int) walker {
 	if of == nil || without == nil {
 		return of
 	}
-	return butNot{of, without}
+	return difference{of, without}
 }

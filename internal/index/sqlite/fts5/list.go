@@ -9,7 +9,7 @@ import (
 
 // list is the doclist of one term in one segment, read as far as it is walked.
 type list struct {
-	shelf   *Shelf
+	shelf   *Cache
 	segment *part
 	pieces  []piece // rising
 	at      int     // the piece that was read last
@@ -119,8 +119,8 @@ func (l *list) take(k int, leaf []byte) error {
 	return err
 }
 
-// tail walks a list from its newest row on.
-type tail struct {
+// iterator walks a list from its newest row on.
+type iterator struct {
 	*list
 	column int
 	piece  int    // that is unpacked; len(pieces) at first
@@ -130,17 +130,17 @@ type tail struct {
 	left   int    // rows that were not passed by
 }
 
-func (l *list) tail(column int) *tail {
+func (l *list) iterate(column int) *iterator {
 	if l.view != l.shelf.view {
 		l.view, l.tails = l.shelf.view, 0
 	}
 	l.tails++
 	l.shelf.tails++
-	return &tail{list: l, column: column, piece: len(l.pieces)}
+	return &iterator{list: l, column: column, piece: len(l.pieces)}
 }
 
 // before returns the last piece that may hold rows up to at.
-func (t *tail) before(at int64) int {
+func (t *iterator) before(at int64) int {
 	below, above := 0, t.piece
 	if above > 0 && t.pieces[above-1].first <= at { // most go on to the next
 		return above - 1
@@ -171,8 +171,8 @@ func upTo(ids []int64, at int64) int {
 	return above
 }
 
-// Down implements Rows.
-func (t *tail) Down(at int64) (int64, error) {
+// Advance implements Rows.
+func (t *iterator) Advance(at int64) (int64, error) {
 	for {
 		if t.left > 0 && t.ids[t.left-1] > at {
 			t.left = upTo(t.ids[:t.left-1], at)
@@ -196,7 +196,7 @@ func (t *tail) Down(at int64) (int64, error) {
 }
 
 // counts says whether the row that was reached is there and has the term in the column.
-func (t *tail) counts(row int64) (bool, error) {
+func (t *iterator) counts(row int64) (bool, error) {
 	if gone, err := t.segment.gone(t.shelf.store, row); gone || err != nil {
 		return false, err
 	}
@@ -216,7 +216,7 @@ func (t *tail) counts(row int64) (bool, error) {
 
 // unpack finds the rows of a piece. As far as there is room they are kept with the list: of the first one, where most walks end,
 // and of others when they are unpacked again.
-func (t *tail) unpack() error {
+func (t *iterator) unpack() error {
 	if err := t.read(t.piece); err != nil {
 		return err
 	}
@@ -281,7 +281,7 @@ func (r *rows) unpack(data []byte) error {
 }
 
 // onLeaf is the position list of the row that was reached as far as it stands on the leaf of the row.
-func (t *tail) onLeaf() (list []byte, whole bool) {
+func (t *iterator) onLeaf() (list []byte, whole bool) {
 	data := t.data[t.starts[t.left-1]:]
 	size, n := varint(data)
 	data = data[n:]
@@ -289,7 +289,7 @@ func (t *tail) onLeaf() (list []byte, whole bool) {
 }
 
 // positions is the position list of the row that was reached.
-func (t *tail) positions() ([]byte, error) {
+func (t *iterator) positions() ([]byte, error) {
 	list, whole := t.onLeaf()
 	if whole {
 		return list, nil
@@ -372,9 +372,9 @@ func (v *View) Frequencies(column Column, terms []string, rows []int64) ([]Frequ
 
 // count adds how often the term stands in rows that the list has.
 func (l *list) count(column int, rows []int64, to []int) error {
-	t := l.tail(column)
+	t := l.iterate(column)
 	for i := 0; i < len(rows); {
-		row, err := t.Down(rows[i])
+		row, err := t.Advance(rows[i])
 		if err != nil || row < 0 {
 			return err
 		}

@@ -10,16 +10,16 @@ import (
 // Prefix returns the rows with from <= row < to that have terms in a column that begin with one of some texts. FTS5 itself makes
 // one list of all such rows, with their positions, before it gives the first.
 func (v *View) Prefix(column Column, texts []string, from, to int64) (*RowSet, error) {
-	b := beginning{view: v, column: column.Number, from: from, to: to}
+	b := prefixScan{view: v, column: column.Number, from: from, to: to}
 	if err := b.read(v.segments, texts); err != nil {
 		return nil, err
 	}
 	return b.rows.set(), nil
 }
 
-// beginning gathers rows of terms that begin with a key: those in a window that have such a term in a column, and have it
+// prefixScan gathers rows of terms that begin with a key: those in a window that have such a term in a column, and have it
 // right behind some places when those are given.
-type beginning struct {
+type prefixScan struct {
 	view     *View
 	column   int
 	from, to int64
@@ -35,7 +35,7 @@ type beginning struct {
 }
 
 // add takes a row.
-func (b *beginning) add(row int64) {
+func (b *prefixScan) add(row int64) {
 	if row < b.from {
 		return
 	}
@@ -45,7 +45,7 @@ func (b *beginning) add(row int64) {
 }
 
 // read looks at all leaves with terms that begin with one of some texts.
-func (b *beginning) read(segments []*part, texts []string) error {
+func (b *prefixScan) read(segments []*part, texts []string) error {
 	keys := make([][]byte, len(texts))
 	for i, t := range texts {
 		keys[i] = append([]byte{mainPrefix}, t...)
@@ -67,7 +67,7 @@ func (b *beginning) read(segments []*part, texts []string) error {
 }
 
 // leaves looks at some leaves with terms, and at what follows each of them of its last term.
-func (b *beginning) leaves(pages []int64) error {
+func (b *prefixScan) leaves(pages []int64) error {
 	ids := make([]int64, len(pages))
 	for i, page := range pages {
 		ids[i] = PageID(b.segment.ID, page>>1)
@@ -91,7 +91,7 @@ func (b *beginning) leaves(pages []int64) error {
 		if b.behind != nil {
 			walk = b.look
 		}
-		if err := walk(o.tail(b.column)); err != nil {
+		if err := walk(o.iterate(b.column)); err != nil {
 			return err
 		}
 	}
@@ -99,9 +99,9 @@ func (b *beginning) leaves(pages []int64) error {
 }
 
 // walk takes the rows of a list that lie in the window.
-func (b *beginning) walk(t *tail) error {
+func (b *prefixScan) walk(t *iterator) error {
 	for at := b.to - 1; ; {
-		row, err := t.Down(at)
+		row, err := t.Advance(at)
 		if err != nil || row < b.from || row < 0 {
 			return err
 		}
@@ -111,9 +111,9 @@ func (b *beginning) walk(t *tail) error {
 }
 
 // look takes those of the wanted rows that a list has behind a place.
-func (b *beginning) look(t *tail) error {
+func (b *prefixScan) look(t *iterator) error {
 	for left := b.behind; len(left) > 0; {
-		row, err := t.Down(left[len(left)-1].row)
+		row, err := t.Advance(left[len(left)-1].row)
 		if err != nil || row < 0 {
 			return err
 		}
@@ -129,7 +129,7 @@ func (b *beginning) look(t *tail) error {
 }
 
 // follows takes a row when a term stands in it right behind one of the places.
-func (b *beginning) follows(row int64, positions []byte) {
+func (b *prefixScan) follows(row int64, positions []byte) {
 	i, ok := slices.BinarySearchFunc(b.behind, row, place.compareRow)
 	if !ok {
 		return
@@ -149,7 +149,7 @@ func (b *beginning) follows(row int64, positions []byte) {
 }
 
 // terms takes those of a leaf that begin with the key.
-func (b *beginning) terms(leaf []byte, page int64) error {
+func (b *prefixScan) terms(leaf []byte, page int64) error {
 	e, err := entriesOf(leaf)
 	var term []byte // no more of it than of the key
 	begins := false
@@ -174,12 +174,12 @@ func (b *beginning) terms(leaf []byte, page int64) error {
 }
 
 // last keeps the last term of a leaf: what follows it may go on on later ones.
-func (b *beginning) last(rows []byte, page int64) {
+func (b *prefixScan) last(rows []byte, page int64) {
 	b.open = append(b.open, newOpened(b.view.shelf, b.segment, rows, page))
 }
 
 // list takes the rows of a list that stands on one leaf.
-func (b *beginning) list(data []byte) error {
+func (b *prefixScan) list(data []byte) error {
 	row := int64(0)
 	for len(data) > 0 {
 		delta, n := varint(data)

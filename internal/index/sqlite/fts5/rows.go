@@ -8,28 +8,28 @@ import (
 
 // Rows walks rows in falling order.
 type Rows interface {
-	// Down returns the greatest row that is not above at, negative when there is none. at falls from call to call.
-	Down(at int64) (int64, error)
+	// Advance returns the greatest row that is not above at, negative when there is none. at falls from call to call.
+	Advance(at int64) (int64, error)
 }
 
 // walker is Rows that tell what they would read.
 type walker interface {
 	Rows
 	// next adds the tails that are asked first.
-	next(to []*tail) []*tail
+	next(to []*iterator) []*iterator
 	// size is about how many leaves there are to walk.
 	size() int
 }
 
-func (t *tail) next(to []*tail) []*tail { return append(to, t) }
-func (t *tail) size() int               { return len(t.pieces) }
+func (t *iterator) next(to []*iterator) []*iterator { return append(to, t) }
+func (t *iterator) size() int                       { return len(t.pieces) }
 
-// every is the rows that all have, the one with the fewest first.
-type every []walker
+// intersection is the rows that all have, the one with the fewest first.
+type intersection []walker
 
-func (e every) Down(at int64) (int64, error) {
+func (e intersection) Advance(at int64) (int64, error) {
 	for agreed, i := 0, 0; agreed < len(e); i = (i + 1) % len(e) {
-		row, err := e[i].Down(at)
+		row, err := e[i].Advance(at)
 		if err != nil || row < 0 {
 			return -1, err
 		}
@@ -41,21 +41,21 @@ func (e every) Down(at int64) (int64, error) {
 	return at, nil
 }
 
-func (e every) next(to []*tail) []*tail { return e[0].next(to) }
-func (e every) size() int               { return e[0].size() }
+func (e intersection) next(to []*iterator) []*iterator { return e[0].next(to) }
+func (e intersection) size() int                       { return e[0].size() }
 
-// inTurn makes one walker of what all must have.
-func inTurn(of []walker) walker {
+// intersect makes one walker of what all must have.
+func intersect(of []walker) walker {
 	slices.SortStableFunc(of, func(a, b walker) int { return a.size() - b.size() })
 	if len(of) == 1 {
 		return of[0]
 	}
-	return every(of)
+	return intersection(of)
 }
 
-// either is the rows that at least one has.
-type either struct {
-	shelf *Shelf
+// union is the rows that at least one has.
+type union struct {
+	shelf *Cache
 	heads []head // a heap, greatest row first
 }
 
@@ -64,19 +64,19 @@ type head struct {
 	of  walker
 }
 
-func anyOf(v *View, of []walker) walker {
+func unite(v *View, of []walker) walker {
 	if len(of) == 1 {
 		return of[0]
 	}
-	e := &either{shelf: v.shelf, heads: make([]head, len(of))}
+	e := &union{shelf: v.shelf, heads: make([]head, len(of))}
 	for i, w := range of {
 		e.heads[i] = head{math.MaxInt64, w}
 	}
 	return e
 }
 
-// Down implements Rows.
-func (e *either) Down(at int64) (int64, error) {
+// Advance implements Rows.
+func (e *union) Advance(at int64) (int64, error) {
 	at = min(at, math.MaxInt64-1)
 	if len(e.heads) > 0 && e.heads[0].row == math.MaxInt64 { // not asked yet
 		if err := e.shelf.fetch(e.next(nil), at); err != nil {
@@ -84,7 +84,7 @@ func (e *either) Down(at int64) (int64, error) {
 		}
 	}
 	for len(e.heads) > 0 && e.heads[0].row > at {
-		row, err := e.heads[0].of.Down(at)
+		row, err := e.heads[0].of.Advance(at)
 		if err != nil {
 			return -1, err
 		}
@@ -100,14 +100,14 @@ func (e *either) Down(at int64) (int64, error) {
 	return e.heads[0].row, nil
 }
 
-func (e *either) next(to []*tail) []*tail {
+func (e *union) next(to []*iterator) []*iterator {
 	for _, h := range e.heads {
 		to = h.of.next(to)
 	}
 	return to
 }
 
-func (e *either) size() (n int) {
+func (e *union) size() (n int) {
 	for _, h := range e.heads {
 		n += h.of.size()
 	}
@@ -115,30 +115,30 @@ func (e *either) size() (n int) {
 }
 
 // heap.Interface
-func (e *either) Len() int           { return len(e.heads) }
-func (e *either) Less(i, j int) bool { return e.heads[i].row > e.heads[j].row }
-func (e *either) Swap(i, j int)      { e.heads[i], e.heads[j] = e.heads[j], e.heads[i] }
-func (e *either) Push(x any)         { e.heads = append(e.heads, x.(head)) }
-func (e *either) Pop() any {
+func (e *union) Len() int           { return len(e.heads) }
+func (e *union) Less(i, j int) bool { return e.heads[i].row > e.heads[j].row }
+func (e *union) Swap(i, j int)      { e.heads[i], e.heads[j] = e.heads[j], e.heads[i] }
+func (e *union) Push(x any)         { e.heads = append(e.heads, x.(head)) }
+func (e *union) Pop() any {
 	last := e.heads[len(e.heads)-1]
 	e.heads = e.heads[:len(e.heads)-1]
 	return last
 }
 
-// butNot is the rows of one that another has not.
-type butNot struct {
+// difference is the rows of one that another has not.
+type difference struct {
 	walker
 	without walker
 }
 
-// Down implements Rows.
-func (b butNot) Down(at int64) (int64, error) {
+// Advance implements Rows.
+func (b difference) Advance(at int64) (int64, error) {
 	for {
-		row, err := b.walker.Down(at)
+		row, err := b.walker.Advance(at)
 		if err != nil || row < 0 {
 			return -1, err
 		}
-		if other, err := b.without.Down(row); err != nil || other != row {
+		if other, err := b.without.Advance(row); err != nil || other != row {
 			return row, err
 		}
 		at = row - 1
@@ -147,28 +147,28 @@ func (b butNot) Down(at int64) (int64, error) {
 
 // sequence is the rows that have terms side by side.
 type sequence struct {
-	every
-	words  []*tail // in the order of the phrase
+	intersection
+	words  []*iterator // in the order of the phrase
 	places []uint64
 	word   []uint64
 }
 
-func newSequence(words []*tail) walker {
+func newSequence(words []*iterator) walker {
 	if len(words) == 1 {
 		return words[0]
 	}
 	s := &sequence{words: words}
 	for _, w := range words {
-		s.every = append(s.every, w)
+		s.intersection = append(s.intersection, w)
 	}
-	slices.SortStableFunc(s.every, func(a, b walker) int { return a.size() - b.size() })
+	slices.SortStableFunc(s.intersection, func(a, b walker) int { return a.size() - b.size() })
 	return s
 }
 
-// Down implements Rows.
-func (s *sequence) Down(at int64) (int64, error) {
+// Advance implements Rows.
+func (s *sequence) Advance(at int64) (int64, error) {
 	for {
-		row, err := s.every.Down(at)
+		row, err := s.intersection.Advance(at)
 		if err != nil || row < 0 {
 			return -1, err
 		}
@@ -194,7 +194,7 @@ func (s *sequence) beside() (bool, error) {
 		if i == 0 {
 			continue
 		}
-		if s.places = beside(s.places, s.word); len(s.places) == 0 {
+		if s.places = adjacent(s.places, s.word); len(s.places) == 0 {
 			return false, nil
 		}
 	}

@@ -74,8 +74,8 @@ type setWalk struct {
 	word int   // none above it is wanted
 }
 
-// Down implements Rows.
-func (w *setWalk) Down(at int64) (int64, error) {
+// Advance implements Rows.
+func (w *setWalk) Advance(at int64) (int64, error) {
 	w.at = min(w.at, at)
 	key := w.at >> 6
 	if w.word > 0 && w.keys[w.word] > key {

@@ -18,7 +18,7 @@ type Store interface {
 
 // View reads one state of an index, or some segments of it. It serves one goroutine.
 type View struct {
-	shelf    *Shelf
+	shelf    *Cache
 	segments []*part
 	measures Measures
 }
@@ -138,7 +138,7 @@ func (v *View) lists(terms []string) ([]*list, error) {
 }
 
 // find looks terms up in segments.
-func (s *Shelf) find(terms []string, in []*part) error {
+func (s *Cache) find(terms []string, in []*part) error {
 	terms = slices.Clone(terms)
 	slices.Sort(terms)
 	keys := make([][]byte, len(terms))
@@ -193,7 +193,7 @@ func (s *Shelf) find(terms []string, in []*part) error {
 const sampled = 8
 
 // separators are those of terms that rise, for each segment. What lies between two terms with the same one has that, too.
-func (s *Shelf) separators(keys [][]byte, in []*part) ([]int64, error) {
+func (s *Cache) separators(keys [][]byte, in []*part) ([]int64, error) {
 	if len(keys) <= 2*sampled {
 		return s.store.Separators(keys, numbers(in))
 	}
@@ -242,7 +242,7 @@ func numbers(segments []*part) []int {
 }
 
 // newOpened is a list whose term stands on the leaf of a separator, with what follows it there.
-func newOpened(shelf *Shelf, s *part, rows []byte, page int64) *opened {
+func newOpened(shelf *Cache, s *part, rows []byte, page int64) *opened {
 	leaf := int(page >> 1)
 	o := &opened{list: &list{shelf: shelf, segment: s}, next: leaf + 1}
 	if len(rows) > 0 {
@@ -257,7 +257,7 @@ func newOpened(shelf *Shelf, s *part, rows []byte, page int64) *opened {
 }
 
 // complete finds the leaves that lists go on on: by their doclist indexes, or leaf by leaf where there are few.
-func (s *Shelf) complete(open []*opened) error {
+func (s *Cache) complete(open []*opened) error {
 	for len(open) > 0 {
 		ids := make([]int64, len(open))
 		for i, o := range open {
@@ -326,7 +326,7 @@ func (o *opened) branch(b []byte) (more bool, err error) {
 }
 
 // fetch reads at once what tails need for their next row.
-func (s *Shelf) fetch(tails []*tail, at int64) error {
+func (s *Cache) fetch(tails []*iterator, at int64) error {
 	type need struct {
 		*list
 		piece int

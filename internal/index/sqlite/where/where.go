@@ -67,7 +67,7 @@ var InWords = fts5.Column{Number: 0, Name: "t"}
 
 // Facet asks for a value of a field; open says that it may go on.
 func Facet(field, value string, open bool) *fts5.Phrase {
-	return &fts5.Phrase{Column: InWords, Terms: []string{index.Facet(field, value)}, Open: open}
+	return &fts5.Phrase{Column: InWords, Terms: []string{index.Facet(field, value)}, Prefix: open}
 }
 
 // Expression is match, open and not in one; ok is false when there is nothing to match.
@@ -323,7 +323,7 @@ func terms(words []string, open bool, instead ...[]string) Cond {
 	}
 	any := make([]fts5.Expr, len(instead))
 	for i, sequence := range instead {
-		any[i] = &fts5.Phrase{Column: InWords, Terms: sequence, Open: open}
+		any[i] = &fts5.Phrase{Column: InWords, Terms: sequence, Prefix: open}
 	}
 	match := OneOf(any)
 	if open && len(words) == 1 {

@@ -1,0 +1,100 @@
+package sqlite
+
+import (
+	"hash/maphash"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/engine"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// seenFilters tell which events, usage records, files, names of runs and runs the index may have. Most of a first load is new: what no
+// filter has seen needs no lookup in the index, and lookups are most of what resolving costs. A filter is nil, and sees
+// everything, for a table that had rows when this connection first wrote to the index, or if another connection has written since.
+type seenFilters struct{ events, usage, files, names, runs bloomFilter }
+
+// bloomFilter is a Bloom filter with one hash function: a bit for each hash modulo its size. Nil contains everything. What a transaction
+// adds that fails stays in it.
+type bloomFilter []uint64
+
+// add adds a hash and reports whether it may have been there before.
+func (h bloomFilter) add(hash int64) bool {
+	if len(h) == 0 {
+		return true
+	}
+	at := uint64(hash) % uint64(64*len(h))
+	bit := uint64(1) << (at % 64)
+	before := h[at/64]&bit != 0
+	h[at/64] |= bit
+	return before
+}
+
+// addKey is add for keys of any type.
+func addKey[K comparable](h bloomFilter, key K) bool {
+	return h.add(int64(maphash.Comparable(filterSeed, key)))
+}
+
+var filterSeed = maphash.MakeSeed()
+
+// Sizes of the filters, in bits: 4 MiB in all. With a million rows one lookup in sixteen is made for nothing.
+const (
+	eventBits = 1 << 24
+	otherBits = 1 << 22
+)
+
+// loadFilters returns the filters of this connection.
+func (t *tx) loadFilters() (*seenFilters, error) {
+	fresh := false
+	m, err := engine.Remembered(t.calm, t.Tx, t.conn, func() any { fresh = true; return &seenFilters{} })
+	if err != nil {
+		return nil, engine.Damage(err)
+	}
+	known := m.(*seenFilters)
+	if !fresh {
+		return known, nil
+	}
+	for _, table := range []struct {
+		name   string
+		hashes *bloomFilter
+		size   int
+	}{
+		{"events", &known.events, eventBits}, {"usage", &known.usage, otherBits},
+		{"files", &known.files, otherBits}, {"run_names", &known.names, otherBits}, {"runs", &known.runs, otherBits},
+	} {
+		var empty bool
+		if _, err := t.get("SELECT NOT EXISTS (SELECT 1 FROM "+table.name+")", nil, &empty); err != nil {
+			return nil, err
+		}
+		if empty {
+			*table.hashes = make(bloomFilter, table.size/64)
+		}
+	}
+	return known, nil
+}
+
+// meetEvent notes the event of a row as one to judge, unless nobody has said its id before but other parts of it.
+func (c *commit) meetEvent(row int) {
+	r := &c.rows[row]
+	alone := r.Verdict == transcript.CopiedHistory || r.Verdict == transcript.DuplicateOf
+	part := false
+	if row > 0 {
+		last := &c.rows[row-1]
+		part = last.EID == r.EID && last.transcript == r.transcript && last.Seq == r.Seq
+	}
+	if part || !c.seen.events.add(r.EID) {
+		if alone {
+			c.eids[r.EID] = true
+		}
+		return
+	}
+	c.eids[r.EID] = c.eids[r.EID] || alone
+}
+
+// meetUsage notes the number of a usage_id as one to judge, unless no row has said it before. Rows say their own, and one for which
+// they speak.
+func (c *commit) meetUsage(number int64, speaks bool) {
+	if !c.seen.usage.add(number) {
+		return
+	}
+	_, again := c.keys[number]
+	c.keys[number] = again || speaks || c.seen.usage != nil
+}

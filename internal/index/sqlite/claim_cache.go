@@ -1,0 +1,123 @@
+package sqlite
+
+import (
+	"strings"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// Most runs are new, and only originals of this commit speak of them. They are resolved from what is in memory: to write those rows, to
+// read and parse them again and to update them took longer than everything else that is done to resolve them.
+
+// claimCache holds the claims and transcripts under a name of a run that this commit has added.
+type claimCache struct {
+	claims     []claim
+	candidates []*candidate
+	unsure     bool // reading the rows would give something else
+}
+
+// cacheClaim keeps a claim as loadClaims would read it.
+func (c *commit) cacheClaim(o *owner, name int64, r *transcript.Run, stated string) {
+	h := c.claimCache[name]
+	if h == nil {
+		return
+	}
+	said := *r
+	said.Guess, said.Started, said.Ended = false, roundTripTime(r.Started), roundTripTime(r.Ended)
+	file := c.fileOf(o)
+	h.unsure = !roundTrip(stated, &said.Attributes) || file == 0 || h.unsure
+	h.claims = append(h.claims, claim{name: name, file: file, number: int64(o.Number), Run: &said, stated: stated})
+}
+
+// cacheCandidate keeps a transcript as loadCandidates would read it.
+func (c *commit) cacheCandidate(o *owner, id, name int64, native, stated string, v *index.Transcript, indexed bool) {
+	h := c.claimCache[name]
+	if h == nil {
+		return
+	}
+	t := &candidate{id: id, runName: name, version: o.version, file: c.fileOf(o), number: int64(o.Number), native: native, indexed: int(flag(indexed)),
+		shared: v.Shared, aside: v.Aside, order: v.Order, rank: int64(v.Rank), lastSeq: v.LastSeq, rows: v.TotalRows,
+		sha: o.SHA256[:], parsed: o.Last, source: o.Source, path: o.Path, Conversation: v.Conversation}
+	t.Started, t.Ended = roundTripTime(v.Started), roundTripTime(v.Ended)
+	h.unsure = !roundTrip(stated, &t.Attributes) || h.unsure
+	h.candidates = append(h.candidates, t)
+	c.candidates[id] = t
+}
+
+func (c *commit) fileOf(o *owner) int64 { return c.files[fileKey{c.sources[o.Source], o.Path}] }
+
+// roundTrip makes attributes what they are after being written as JSON and read again. It reports whether everything that is stated
+// survives that unchanged.
+func roundTrip(stated string, a *transcript.Attributes) bool {
+	const exact = 1 << 53 // of the numbers that JSON gives back as they were
+	if strings.Contains(stated, `\ufffd`) {
+		return false // of bytes that are no text
+	}
+	if *a == nil {
+		return true
+	}
+	read := make(transcript.Attributes, len(*a))
+	for key, v := range *a {
+		switch n := v.(type) {
+		case string, bool, float64:
+		case int64:
+			if v = float64(n); n > exact || n < -exact {
+				return false
+			}
+		default:
+			return false
+		}
+		read[key] = v
+	}
+	*a = read
+	return true
+}
+
+// roundTripTime is a time after being written and read again: of an unknown one nothing is left.
+func roundTripTime(t transcript.Time) transcript.Time {
+	if !t.Valid {
+		return transcript.Time{}
+	}
+	return t
+}
+
+// splitCached fills cachedRuns with the runs of which everything is in memory, and returns the others.
+func (c *commit) splitCached(runs []int64) (rest []int64) {
+	c.cachedRuns = map[int64]bool{}
+	for _, run := range runs {
+		if c.bornRuns[run] != nil && !c.unsaid && len(c.partial) == 0 && c.allCached(c.called[run]) {
+			c.cachedRuns[run] = true
+		} else {
+			rest = append(rest, run)
+		}
+	}
+	return rest
+}
+
+func (c *commit) allCached(names []int64) bool {
+	for _, name := range names {
+		if h := c.claimCache[name]; h == nil || h.unsure {
+			return false
+		}
+	}
+	return true
+}
+
+// cachedCandidates are the transcripts of a run that is in memory.
+func (c *commit) cachedCandidates(run int64, lossy map[index.VersionKey]bool) (all []*candidate, err error) {
+	born := c.bornRuns[run]
+	format, err := c.formatName(born.format)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range c.called[run] {
+		for _, t := range c.claimCache[name].candidates {
+			t.run, t.key.format, t.key.native, t.key.anchor = run, format, born.key, born.anchor
+			t.lossy = lossy[index.VersionKey{Source: t.source, Path: t.path, Number: int(t.number)}]
+			t.was.indexed = t.indexed
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}

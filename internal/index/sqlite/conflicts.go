@@ -1,0 +1,102 @@
+package sqlite
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/binary"
+	"encoding/hex"
+
+	"github.com/txarchive/txarchive/internal/blob"
+)
+
+// Two originals may have one source, path and number: what was redacted takes the place of what lies under a tombstone,
+// and two machines may have called two files alike. The index has room for one, and keeps the same one whatever the
+// order in which packs come; the other stays in the packs, where verify names it. When the one gets a tombstone, only a
+// reindex brings the other in, because its rows were left out before.
+
+// wins reports whether a version replaces another that has its name and number.
+func (c *commit) wins(v *blob.Version, rival blob.Ref, rivalBuried bool) (bool, error) {
+	buried, err := c.hasTombstone(v)
+	if err != nil || buried || len(v.Extents) == 0 || v.Extents[0].Offset > 0 {
+		return false, err
+	}
+	return rivalBuried || bytes.Compare(v.Root[:], rival[:]) < 0, nil
+}
+
+// hasTombstone reports whether a version, or what it has grown to, has a tombstone.
+func (c *commit) hasTombstone(v *blob.Version) (bool, error) {
+	if _, yes, err := c.tombstoneOf(v.Source, v.Path, v.SHA256); err != nil || yes {
+		return yes, err
+	}
+	if named, err := c.tombstonedRoots(); err != nil || !named[rootStart(v.Root)] {
+		return false, err
+	}
+	var n int
+	return c.get(`SELECT 1 FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL AND value ->> '$.root' = ? AND value ->> '$.version' = ?
+		AND value ->> '$.size' >= ?`, []any{v.Root.String(), v.Number, v.Size}, &n)
+}
+
+// tombstonedRoots are the first bytes of the roots that tombstones name. A replacement mostly has a root of its own, and to scan
+// all tombstones for each would take quadratic time when much is redacted at once. The tombstones of a batch are written before
+// its packs.
+func (c *commit) tombstonedRoots() (map[uint64]bool, error) {
+	if c.rootsNamed != nil {
+		return c.rootsNamed, nil
+	}
+	c.rootsNamed = map[uint64]bool{}
+	return c.rootsNamed, c.each(`SELECT value ->> '$.root' FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL AND value ->> '$.root' IS NOT NULL`,
+		func(r *sql.Rows) error {
+			var text string
+			if err := r.Scan(&text); err != nil {
+				return err
+			}
+			var root blob.Ref
+			if _, err := hex.Decode(root[:], []byte(text[:min(len(text), 2*len(root))])); err == nil {
+				c.rootsNamed[rootStart(root)] = true
+			}
+			return nil
+		})
+}
+
+func rootStart(root blob.Ref) uint64 { return binary.BigEndian.Uint64(root[:]) }
+
+// replaceVersion puts a version in the place of another. Its extents and its rows follow.
+func (c *commit) replaceVersion(id, chain int64, v *blob.Version) error {
+	if err := c.deleteStatements(id); err != nil {
+		return err
+	}
+	if err := c.exec("DELETE FROM extents WHERE chain = ?", chain); err != nil {
+		return err
+	}
+	if err := c.exec("UPDATE chains SET root = ?, size = ?, sha256 = ? WHERE id = ?", v.Root[:], v.Size, v.SHA256[:], chain); err != nil {
+		return err
+	}
+	format, err := c.name(v.Format)
+	if err != nil {
+		return err
+	}
+	role, err := c.name(v.Role)
+	if err != nil {
+		return err
+	}
+	return c.exec(`UPDATE versions SET parser = 0, parsed = 0, grave = NULL, size = ?, sha256 = ?, mtime = ?, mode = ?, format = ?, role = ?,
+		root_dir = ? WHERE id = ?`, v.Size, v.SHA256[:], blob.Nano(v.ModTime), v.Mode, format, role, v.Claim, id)
+}
+
+// coverVersion hides a version if its present content has a tombstone.
+func (c *commit) coverVersion(id, chain int64, known bool, v *blob.Version) error {
+	key, yes, err := c.tombstoneOf(v.Source, v.Path, v.SHA256)
+	if err != nil || !yes {
+		return err
+	}
+	delete(c.born, versionKey(v))
+	if known {
+		var n int
+		open, err := c.get("SELECT 1 FROM versions WHERE id = ? AND grave IS NULL AND sha256 = ?", []any{id, v.SHA256[:]}, &n)
+		if err != nil || !open {
+			return err // it is hidden already, or has grown beyond
+		}
+		return c.hideVersion(id, key)
+	}
+	return c.exec("UPDATE versions SET grave = ? WHERE chain = ?", key, chain)
+}

@@ -1,0 +1,62 @@
+package sqlite
+
+import (
+	"sync"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
+)
+
+// indexedWords tells which words of the last lists are in the table of terms, a bit for each number. It only ever knows what is
+// committed: a commit takes it, and gives it back when it is done.
+type indexedWords struct {
+	mu    sync.Mutex
+	lists map[*index.Words][]uint64
+}
+
+func (t *indexedWords) take() map[*index.Words][]uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lists := t.lists
+	t.lists = nil
+	return lists
+}
+
+func (t *indexedWords) put(lists map[*index.Words][]uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lists = lists
+}
+
+// terms adds the words of some rows that are not in the table of terms yet, as a run of their own.
+func (c *commit) terms(rows *fts5.Builder) error {
+	var told [][]uint64
+	for _, list := range rows.Lists() {
+		told = append(told, c.toldOf(list.(*index.Words)))
+	}
+	run := runWriter{t: c.tx}
+	err := rows.Terms(func(list int, n uint32, term []byte) error {
+		if bits := &told[list][n/64]; *bits&(1<<(n%64)) == 0 && index.IsWord(term) {
+			*bits |= 1 << (n % 64)
+			return run.add(term)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return run.flush()
+}
+
+// toldOf returns the bits of a list. A list of which a commit has no rows is forgotten.
+func (c *commit) toldOf(words *index.Words) []uint64 {
+	bits := c.telling[words]
+	if bits == nil {
+		bits = c.told[words]
+	}
+	if more := words.Len()/64 + 1 - len(bits); more > 0 {
+		bits = append(bits, make([]uint64, more)...)
+	}
+	c.telling[words] = bits
+	return bits
+}

@@ -1,0 +1,321 @@
+package sqlite
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// packs adds packs that are not there yet: their rows first, because their versions may lie in each other, then what
+// their manifests tell of, then what follows from it for the packs that they replace.
+func (c *commit) packs(all []*index.PackRow) error {
+	ids := make([]int64, len(all))
+	for i, p := range all {
+		var err error
+		if ids[i], err = c.pack(p); err != nil {
+			return fmt.Errorf("pack %s: %w", p.Name, err)
+		}
+	}
+	for i, p := range all {
+		for j := range p.Versions {
+			if j%lookLot == 0 {
+				if err := c.lookUpFiles(p.Versions[j:min(j+lookLot, len(p.Versions))]); err != nil {
+					return fmt.Errorf("pack %s: %w", p.Name, err)
+				}
+			}
+			if err := c.version(ids[i], p, &p.Versions[j]); err != nil {
+				return fmt.Errorf("pack %s: %w", p.Name, err)
+			}
+		}
+	}
+	return c.replace(all, ids)
+}
+
+// pack adds the row of a pack and its members.
+func (c *commit) pack(p *index.PackRow) (int64, error) {
+	id, err := c.id("packs")
+	if err != nil {
+		return 0, err
+	}
+	if err := c.exec("INSERT INTO packs (id, name, size, created, writer) VALUES (?, ?, ?, ?, ?)",
+		id, p.Name, p.Size, p.Created.UnixMicro(), p.Writer); err != nil {
+		return 0, err
+	}
+	members := inserter{t: c.tx, into: "OR FAIL INTO members", columns: columnList("pack, raw, raw_size, offset, size")}
+	for _, m := range p.Members {
+		if err := members.add(id, m.Raw, m.RawSize, m.Offset, m.Size); err != nil {
+			return 0, err
+		}
+	}
+	return id, members.flush()
+}
+
+// version adds a version or prolongs it, with the extents that the pack brought.
+func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
+	file, fresh, err := c.file(v.Source, v.Path)
+	if err != nil {
+		return err
+	}
+	var id, chain int64
+	var size int64
+	var grave sql.NullString
+	var root []byte
+	known := !fresh
+	if known {
+		if known, err = c.get("SELECT v.id, v.chain, v.size, v.grave, c.root FROM versions v JOIN chains c ON c.id = v.chain WHERE v.file = ? AND v.number = ?",
+			[]any{file, v.Number}, &id, &chain, &size, &grave, &root); err != nil {
+			return err
+		}
+	}
+	switch {
+	case known && blob.Ref(root) != v.Root:
+		wins, err := c.wins(v, blob.Ref(root), grave.Valid)
+		if err != nil || !wins {
+			return err
+		}
+		if err := c.replaceVersion(id, chain, v); err != nil {
+			return err
+		}
+	case known:
+		if grave.Valid && v.Size > size { // what grew lies under no tombstone
+			if err := c.deleteStatements(id); err != nil {
+				return err
+			}
+		}
+		err = c.grow(id, chain, v)
+	default:
+		id, chain, err = c.addVersion(file, v)
+		c.born[versionKey(v)] = id
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.coverVersion(id, chain, known, v); err != nil {
+		return err
+	}
+	if err := c.extents(pack, p, chain, v, known); err != nil || !grave.Valid {
+		return err
+	}
+	return c.liftEndedTombstone(grave.String, v)
+}
+
+// extents says where the pack has the bytes of a chain; known is whether the chain was there before.
+func (c *commit) extents(pack int64, p *index.PackRow, chain int64, v *blob.Version, known bool) (err error) {
+	alone := !known && len(v.Extents) == 1
+	for _, e := range v.Extents {
+		in, raw, there := pack, e.Raw, true
+		if e.CopyOf != nil {
+			raw = e.CopyOf.Raw
+			if e.CopyOf.Pack != "" {
+				if in, raw, there, err = c.placeOf(e); err != nil {
+					return err
+				}
+			}
+		}
+		if !there {
+			continue // verify names what is lost
+		}
+		if err := c.extent(chain, e, in, raw, alone, len(p.Replaces) > 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *commit) grow(id, chain int64, v *blob.Version) error {
+	format, err := c.name(v.Format)
+	if err != nil {
+		return err
+	}
+	role, err := c.name(v.Role)
+	if err != nil {
+		return err
+	}
+	// What grew, or is another format's now, must be parsed: parser 0 says so until its rows follow.
+	const moved = "(mtime <> ?2 AND " + atFile + " OR format IS NOT ?5 OR role IS NOT ?6 OR root_dir <> ?7)"
+	if err := c.exec(`UPDATE versions AS v SET parser = CASE WHEN size < ?1 OR `+moved+` THEN 0 ELSE parser END, parsed = CASE WHEN `+moved+` THEN 0 ELSE parsed END,
+		grave = CASE WHEN size < ?1 THEN NULL ELSE grave END, size = ?1, mtime = ?2, sha256 = ?3, mode = ?4,
+		format = ?5, role = ?6, root_dir = ?7 WHERE id = ?8 AND size <= ?1`, v.Size, blob.Nano(v.ModTime), v.SHA256[:], v.Mode, format, role, v.Claim, id); err != nil {
+		return err
+	}
+	return c.exec("UPDATE chains SET size = ?, sha256 = ? WHERE id = ? AND size <= ?", v.Size, v.SHA256[:], chain, v.Size)
+}
+
+func (c *commit) addVersion(file int64, v *blob.Version) (id, chain int64, err error) {
+	if chain, err = c.id("chains"); err != nil {
+		return 0, 0, err
+	}
+	if err := c.buffer.chains.add(chain, v.Root[:], v.Size, v.SHA256[:]); err != nil {
+		return 0, 0, err
+	}
+	if id, err = c.id("versions"); err != nil {
+		return 0, 0, err
+	}
+	format, err := c.name(v.Format)
+	if err != nil {
+		return 0, 0, err
+	}
+	role, err := c.name(v.Role)
+	if err != nil {
+		return 0, 0, err
+	}
+	err = c.buffer.versions.add(id, file, v.Number, chain, v.Size, v.SHA256[:], blob.Nano(v.ModTime), int64(v.Mode), format, role, v.Claim, int64(0), int64(0))
+	if err == nil && v.Number > 1 {
+		err = c.supersede(file, v.Number)
+	}
+	return id, chain, err
+}
+
+func versionKey(v *blob.Version) index.VersionKey {
+	return index.VersionKey{Source: v.Source, Path: v.Path, Number: v.Number}
+}
+
+// supersede marks what older versions of a file say as to be judged again, and lets those that are empty say nothing (filled).
+func (c *commit) supersede(file int64, number int) error {
+	empty := map[int64]bool{}
+	if err := c.each(`SELECT v.id FROM versions v WHERE v.file = ? AND v.number < ? AND v.sha256 = ? AND v.parser <> 0 AND v.grave IS NULL
+		AND NOT EXISTS (SELECT 1 FROM graves g WHERE g.version = v.id)`, intoSet(empty), file, number, nothing[:]); err != nil {
+		return err
+	}
+	for _, version := range sorted(empty) {
+		if err := c.deleteStatements(version); err != nil {
+			return err
+		}
+	}
+	const names = `SELECT run_name FROM run_claims WHERE version IN (SELECT id FROM versions WHERE file = ?1 AND number < ?2)
+		UNION SELECT run_name FROM transcripts WHERE version IN (SELECT id FROM versions WHERE file = ?1 AND number < ?2)
+		UNION SELECT run_name FROM usage WHERE version IN (SELECT id FROM versions WHERE file = ?1 AND number < ?2)`
+	if err := c.each(names, intoSet(c.touched), file, number); err != nil {
+		return err
+	}
+	const keys = `SELECT usage_id FROM usage WHERE version IN (SELECT id FROM versions WHERE file = ?1 AND number < ?2)`
+	return c.each(keys, c.toJudge, file, number)
+}
+
+func intoSet(set map[int64]bool) func(*sql.Rows) error {
+	return func(r *sql.Rows) error {
+		var id int64
+		if err := r.Scan(&id); err != nil {
+			return err
+		}
+		set[id] = true
+		return nil
+	}
+}
+
+func (c *commit) source(name string) (id int64, err error) {
+	if id, ok := c.sources[name]; ok {
+		return id, nil
+	}
+	ok, err := c.look("SELECT id FROM sources WHERE name = ?", []any{name}, &id)
+	if err == nil && !ok {
+		if id, err = c.id("sources"); err == nil {
+			err = c.put("INSERT INTO sources (id, name) VALUES (?, ?)", id, name)
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	c.sources[name] = id
+	return id, nil
+}
+
+// file returns the row of a file, and whether it was made now.
+func (c *commit) file(source, path string) (id int64, fresh bool, err error) {
+	src, err := c.source(source)
+	if err != nil {
+		return 0, false, err
+	}
+	key := fileKey{src, path}
+	id, known := c.files[key]
+	if !known && addKey(c.seen.files, key) {
+		if _, err := c.get("SELECT id FROM files WHERE source = ? AND path = ?", []any{src, path}, &id); err != nil {
+			return 0, false, err
+		}
+	}
+	if id != 0 {
+		return id, false, nil
+	}
+	if id, err = c.id("files"); err != nil {
+		return 0, false, err
+	}
+	c.files[key] = id
+	return id, true, c.buffer.files.add(id, src, path)
+}
+
+// fileKey is what makes a file one.
+type fileKey struct {
+	source int64
+	path   string
+}
+
+// lookLot is how many keys one statement looks up.
+const lookLot = 64
+
+// lookUpFiles finds the rows of the files of some versions.
+func (c *commit) lookUpFiles(versions []blob.Version) error {
+	var missing []fileKey
+	for i := range versions {
+		src, err := c.source(versions[i].Source)
+		if err != nil {
+			return err
+		}
+		key := fileKey{src, versions[i].Path}
+		if _, known := c.files[key]; !known {
+			c.files[key] = 0
+			if addKey(c.seen.files, key) {
+				missing = append(missing, key)
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	args := make([]any, 2*lookLot)
+	for i, key := range missing {
+		args[2*i], args[2*i+1] = key.source, key.path
+	}
+	return c.lookAll(c.calm, lookUpFiles(), func(r *sql.Rows) error {
+		var key fileKey
+		var id int64
+		err := r.Scan(&id, &key.source, &key.path)
+		c.files[key] = id
+		return err
+	}, args)
+}
+
+var lookUpFiles = sync.OnceValue(func() string {
+	return "WITH k (source, path) AS (VALUES (?, ?)" + strings.Repeat(", (?, ?)", lookLot-1) + `)
+	SELECT f.id, f.source, f.path FROM k CROSS JOIN files f ON f.path = k.path AND f.source = k.source`
+})
+
+// fact keeps the newest fact of a kind and key, by time, then by pack name, and says whether it is news: gc tells again
+// what older packs have told. Of a ledger it keeps that there is one: the rest becomes rows.
+func (c *commit) fact(f index.FactRow) (news bool, err error) {
+	if f.Kind == "source" {
+		if _, err := c.source(f.Key); err != nil {
+			return false, err
+		}
+	}
+	var value any
+	switch {
+	case takenBack(f.Fact):
+	case f.Kind == index.FactLedger:
+		value = "{}"
+	default:
+		value = string(f.Value)
+	}
+	var last int64
+	told, err := c.look("SELECT time FROM facts WHERE kind = ? AND key = ?", []any{f.Kind, f.Key}, &last)
+	if err != nil {
+		return false, err
+	}
+	err = c.put(`INSERT INTO facts (kind, key, time, pack, value) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (kind, key) DO UPDATE SET time = excluded.time, pack = excluded.pack, value = excluded.value
+		WHERE (excluded.time, excluded.pack) > (time, pack)`, f.Kind, f.Key, f.Time.UnixMicro(), f.Pack, value)
+	return !told || f.Time.UnixMicro() > last, err
+}

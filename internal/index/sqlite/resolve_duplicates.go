@@ -1,0 +1,341 @@
+package sqlite
+
+import (
+	"cmp"
+	"database/sql"
+	"slices"
+	"strconv"
+
+	"github.com/txarchive/txarchive/internal/index"
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+)
+
+// What is said twice: events with one id in a shared conversation, calls with one key in a run, requests with
+// one key anywhere, receipts and steps with one key in a run. In each group exactly one row counts, and which
+// one does not depend on when it came.
+
+// duplicate is one row of such a group.
+type duplicate struct {
+	id, group    int64
+	transcript   int64
+	conversation int64
+	global       bool  // of an event: all events of a transcript with this id are one entry
+	event        int64 // seq, which the parts of one event share
+	was          int
+	file, number int64   // whose version it stands in, where several may have it
+	prefer       []int64 // larger is better, compared in turn
+	place        []any   // ties: smaller is better
+}
+
+func byPreference(a, b duplicate) int {
+	for i := range a.prefer {
+		if n := cmp.Compare(b.prefer[i], a.prefer[i]); n != 0 {
+			return n
+		}
+	}
+	for i := range a.place {
+		switch x := a.place[i].(type) {
+		case string:
+			if n := cmp.Compare(x, b.place[i].(string)); n != 0 {
+				return n
+			}
+		case int64:
+			if n := cmp.Compare(x, b.place[i].(int64)); n != 0 {
+				return n
+			}
+		}
+	}
+	return cmp.Compare(a.id, b.id)
+}
+
+// groups calls judge for every run of rows with one group id, best first. Of versions of one file the last that has a row is
+// preferred; those of others say nothing about it, for how often a file was archived is nobody's merit.
+func groups(rows []duplicate, judge func([]duplicate) error) error {
+	type said struct{ group, file int64 }
+	last := map[said]int64{}
+	for _, j := range rows {
+		last[said{j.group, j.file}] = max(last[said{j.group, j.file}], j.number)
+	}
+	for i, j := range rows {
+		rows[i].prefer = append(j.prefer, flag(j.number == last[said{j.group, j.file}]))
+	}
+	slices.SortFunc(rows, func(a, b duplicate) int {
+		if n := cmp.Compare(a.group, b.group); n != 0 {
+			return n
+		}
+		return byPreference(a, b) // rows of two groups need not have the same to compare
+	})
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && rows[n].group == rows[0].group {
+			n++
+		}
+		if err := judge(rows[:n]); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// judgeEvents lets one of several events with one native id count: inside a conversation, or in the whole format
+// where the id is unique there. What was said last counts, at the conversation that wrote it first. If that is an
+// uncounted row, no event of the id counts.
+func (c *commit) judgeEvents() error {
+	if len(c.eids) == 0 {
+		return nil
+	}
+	if err := c.fill("new_eids", sorted(c.eids)); err != nil {
+		return err
+	}
+	// Most ids stand once and count: only the others are looked at more closely. The index alone tells which stand more often.
+	several := map[int64]bool{}
+	if err := c.each(`SELECT x.id FROM temp.new_eids x CROSS JOIN events e INDEXED BY events_eid ON e.eid = x.id GROUP BY x.id HAVING count(*) > 1`,
+		intoSet(several)); err != nil {
+		return err
+	}
+	for id, alone := range c.eids {
+		if alone {
+			several[id] = true
+		}
+	}
+	if len(several) == 0 {
+		return nil
+	}
+	if err := c.fill("several_eids", sorted(several)); err != nil {
+		return err
+	}
+	twice, err := c.findTwice()
+	if err != nil || len(twice) == 0 {
+		return err
+	}
+	changed, copies := map[int64]bool{}, map[int64]bool{}
+	for _, lot := range twice {
+		if err := c.fill("judged_eids", lot); err != nil {
+			return err
+		}
+		rows, err := c.loadTwice()
+		if err != nil {
+			return err
+		}
+		if err := c.countFirst(rows, changed, copies); err != nil {
+			return err
+		}
+	}
+	if err := c.recountAll(changed); err != nil {
+		return err
+	}
+	if err := c.judgeLinks(); err != nil {
+		return err
+	}
+	return c.copyLinks(copies)
+}
+
+// twiceLot is how many events are judged at a time: more only if as many have one id.
+const twiceLot = 8192
+
+// findTwice notes in temp.twice which ids stand more than once where they mean the same event, and gives their hashes in lots.
+func (c *commit) findTwice() (lots [][]int64, err error) {
+	if err := c.put(`CREATE TEMP TABLE IF NOT EXISTS twice (eid INTEGER, native, conversation INTEGER, rows INTEGER, PRIMARY KEY (eid, native, conversation)) WITHOUT ROWID`); err != nil {
+		return nil, err
+	}
+	if err := c.put("DELETE FROM temp.twice"); err != nil {
+		return nil, err
+	}
+	if err := c.exec(`INSERT INTO temp.twice SELECT x.id, e.native, ` + meantIn + ` AS meant, count(*)
+		FROM temp.several_eids x CROSS JOIN events e ON e.eid = x.id CROSS JOIN transcripts t ON t.id = e.transcript GROUP BY x.id, e.native, meant
+		HAVING min(e.transcript) <> max(e.transcript) OR max(e.global) = 0 AND min(e.seq) <> max(e.seq) OR max(e.verdict IN (1, 2))`); err != nil {
+		return nil, err
+	}
+	left := int64(0)
+	err = c.each("SELECT eid, sum(rows) FROM temp.twice GROUP BY eid", func(r *sql.Rows) error {
+		var eid, rows int64
+		err := r.Scan(&eid, &rows)
+		if left < rows {
+			lots, left = append(lots, nil), twiceLot
+		}
+		lots[len(lots)-1] = append(lots[len(lots)-1], eid)
+		left -= rows
+		return err
+	})
+	return lots, err
+}
+
+// meantIn is the conversation in which an event's id means it, 0 for one that means the same in the whole format.
+const meantIn = "CASE e.global WHEN 0 THEN t.conversation ELSE 0 END"
+
+// loadTwice reads the events of a lot.
+func (c *commit) loadTwice() ([]duplicate, error) {
+	var rows []duplicate
+	err := c.each(`SELECT e.id, x.id, e.native, e.transcript, e.verdict, e.global, t.conversation, t.verdict,
+		v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), t.rank, v.number, f.id, n.conversation_id, t.ord, s.name || '/' || f.path, e.seq, e.part
+		FROM temp.judged_eids x CROSS JOIN events e ON e.eid = x.id CROSS JOIN transcripts t ON t.id = e.transcript
+		CROSS JOIN temp.twice d ON d.eid = x.id AND d.native = e.native AND d.conversation = `+meantIn+`
+		CROSS JOIN conversations n ON n.id = t.conversation
+		CROSS JOIN versions v ON v.id = t.version CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source
+		WHERE e.verdict IN (0, 1) OR e.global > 0 AND e.verdict = 2 OR e.global = 0 AND e.verdict = 6`, func(r *sql.Rows) error {
+		var j duplicate
+		var global, verdict, newest, rank, seq, part int64
+		var native, public, ord, path string
+		if err := r.Scan(&j.id, &j.group, &native, &j.transcript, &j.was, &global, &j.conversation, &verdict, &newest, &rank, &j.number, &j.file, &public, &ord, &path, &seq, &part); err != nil {
+			return err
+		}
+		if j.group = index.Hash(strconv.FormatInt(j.group, 10), native); global == 0 {
+			j.group ^= j.conversation << 20 // such ids are only compared inside a conversation
+		}
+		j.event, j.global = seq, global > 0
+		j.prefer = []int64{flag(verdict == schema.Counted), flag(global == 1), newest, rank}
+		j.place = []any{public, ord, path, -seq, part}
+		if global > 0 {
+			j.place = []any{path, ord, public, -seq, part}
+		}
+		rows = append(rows, j)
+		return nil
+	})
+	return rows, err
+}
+
+// countFirst lets the first event of each group count, and says of the others what they are. It notes the transcripts
+// whose counts changed, and those with an event that may be a copy of another one than before.
+func (c *commit) countFirst(rows []duplicate, changed, copies map[int64]bool) error {
+	return groups(rows, func(group []duplicate) error {
+		first, moved := group[0], false
+		for _, j := range group {
+			verdict := schema.Duplicate
+			switch {
+			case j.was == schema.Uncounted: // what is no event, or no longer one
+				continue
+			case j.transcript == first.transcript && (j.global || j.event == first.event):
+				verdict = schema.Counted // another part of the same event, another event of the same entry
+			case j.conversation != first.conversation:
+				verdict = schema.CopiedHistory
+			}
+			if verdict == j.was {
+				continue
+			}
+			changed[j.transcript], moved = true, true
+			if err := c.exec("UPDATE events SET verdict = ? WHERE id = ?", verdict, j.id); err != nil {
+				return err
+			}
+		}
+		for _, j := range group {
+			if moved {
+				copies[j.transcript] = true
+			}
+		}
+		return nil
+	})
+}
+
+func (c *commit) recountAll(transcripts map[int64]bool) error {
+	for _, id := range sorted(transcripts) {
+		if err := c.recount(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recount counts the rows of a transcript again.
+func (c *commit) recount(transcript int64) error {
+	return c.exec(`UPDATE transcripts SET
+		events = (SELECT count(*) FROM events WHERE transcript = ?1 AND part = 0 AND verdict = 0),
+		messages = (SELECT count(DISTINCT e.seq) FROM events e WHERE transcript = ?1 AND verdict = 0 AND scene IN (SELECT s.id FROM names k CROSS JOIN scenes s ON s.kind = k.id WHERE k.name = 'message')),
+		calls = (SELECT count(*) FROM events e CROSS JOIN calls c ON c.event = e.id WHERE e.transcript = ?1 AND c.verdict = 0 AND e.verdict = 0),
+		results = (SELECT count(*) FROM events e CROSS JOIN results r ON r.event = e.id WHERE e.transcript = ?1 AND e.verdict = 0)
+		WHERE id = ?1`, transcript)
+}
+
+// judgeCalls lets one of several calls with one key count, in each touched run that has any. Most keys have one call, which
+// is left alone when it counts.
+func (c *commit) judgeCalls() error {
+	var rows []duplicate
+	err := c.each(`SELECT c.event, c.key, c.transcript, c.verdict, t.verdict = 0 AND e.verdict = 0, c.rank, v.conversation_id, t.seq_base + e.seq, e.part
+		FROM temp.touched_runs r CROSS JOIN run_names n ON n.run = r.id CROSS JOIN transcripts t ON t.run_name = n.id
+		CROSS JOIN calls c ON c.transcript = t.id CROSS JOIN events e ON e.id = c.event CROSS JOIN conversations v ON v.id = t.conversation
+		WHERE c.key IS NOT NULL AND (c.verdict <> 0 OR EXISTS (SELECT 1 FROM calls d WHERE d.key = c.key AND d.event <> c.event))`, func(r *sql.Rows) error {
+		var j duplicate
+		var live, rank, seq, part int64
+		var conversation string
+		if err := r.Scan(&j.id, &j.group, &j.transcript, &j.was, &live, &rank, &conversation, &seq, &part); err != nil {
+			return err
+		}
+		j.prefer = []int64{live, rank}
+		j.place = []any{conversation, seq, part}
+		rows = append(rows, j)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	changed := map[int64]bool{}
+	err = groups(rows, func(group []duplicate) error {
+		for i, j := range group {
+			verdict := schema.Counted
+			if i > 0 {
+				verdict = schema.Duplicate
+			}
+			if verdict == j.was {
+				continue
+			}
+			changed[j.transcript] = true
+			if err := c.exec("UPDATE calls SET verdict = ? WHERE event = ?", verdict, j.id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.recountAll(changed)
+}
+
+// judgeReceipts lets one receipt and one step of a key count in each touched run: the highest rank, then the newest version.
+func (c *commit) judgeReceipts() error {
+	// What resolvers are not given is left as it was stated: they may have seen it before, when it counted still.
+	const unresolved = ", native_conversation = CASE WHEN ?1 = 0 OR stated IS NULL THEN native_conversation ELSE coalesce(stated ->> 'Conversation', '') END"
+	for _, table := range []struct{ name, rank, also string }{{"receipts", "0", unresolved}, {"steps", "x.rank", ""}} {
+		var rows []duplicate
+		err := c.beside(`SELECT x.id, n.run, x.key, x.verdict, `+table.rank+`, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), v.number, f.id,
+			s.name || '/' || f.path, x.offset FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id CROSS JOIN `+table.name+` x ON x.run_name = n.id
+			CROSS JOIN versions v ON v.id = x.version CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source`, func(r *sql.Rows) error {
+			var j duplicate
+			var run, rank, newest, offset int64
+			var key, path string
+			if err := r.Scan(&j.id, &run, &key, &j.was, &rank, &newest, &j.number, &j.file, &path, &offset); err != nil {
+				return err
+			}
+			j.group = groupOf(run, key)
+			j.prefer = []int64{rank, newest}
+			j.place = []any{path, offset}
+			rows = append(rows, j)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		err = groups(rows, func(group []duplicate) error {
+			for i, j := range group {
+				verdict := schema.Counted
+				switch {
+				case i > 0 && j.prefer[1] == 0:
+					verdict = schema.EarlierVersion
+				case i > 0:
+					verdict = schema.Duplicate
+				}
+				if verdict == j.was {
+					continue
+				}
+				if err := c.exec("UPDATE "+table.name+" SET verdict = ?1"+table.also+" WHERE id = ?2", verdict, j.id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

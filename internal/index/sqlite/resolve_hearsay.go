@@ -1,0 +1,55 @@
+package sqlite
+
+import (
+	"database/sql"
+
+	"github.com/txarchive/txarchive/internal/index/sqlite/schema"
+)
+
+// judgeHearsay finds the uncounted prompts of hearsay (transcript.Hearsay) that a conversation of their run has, too: they are copies.
+func (c *commit) judgeHearsay() error {
+	if len(c.hearsay) == 0 {
+		return nil
+	}
+	if err := c.fill("hearsay_runs", sorted(c.hearsay)); err != nil {
+		return err
+	}
+	type text struct{ run, hash int64 }
+	type prompt struct {
+		text
+		event   int64
+		verdict int
+	}
+	prompts := func(which string, take func(*prompt)) error {
+		return c.each(`SELECT x.id, p.text, e.id, e.verdict FROM temp.hearsay_runs x CROSS JOIN run_names n ON n.run = x.id
+			CROSS JOIN transcripts t ON t.run_name = n.id CROSS JOIN events e ON e.transcript = t.id CROSS JOIN prompts p ON p.event = e.id
+			WHERE `+which, func(r *sql.Rows) error {
+			var p prompt
+			err := r.Scan(&p.run, &p.hash, &p.event, &p.verdict)
+			take(&p)
+			return err
+		})
+	}
+	said := map[text]bool{}
+	if err := prompts("t.aside = 0 AND t.verdict = 0 AND e.verdict = 0", func(p *prompt) { said[p.text] = true }); err != nil {
+		return err
+	}
+	changed := map[int64]int{}
+	if err := prompts("t.aside = 1 AND e.verdict IN (1, 6)", func(p *prompt) {
+		verdict := schema.Uncounted
+		if said[p.text] {
+			verdict = schema.Duplicate
+		}
+		if verdict != p.verdict {
+			changed[p.event] = verdict
+		}
+	}); err != nil {
+		return err
+	}
+	for _, event := range sorted(changed) {
+		if err := c.exec("UPDATE events SET verdict = ? WHERE id = ?", changed[event], event); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package sqlite
+
+import "database/sql"
+
+// notItsOwn says of the rows of a version v that w, which has the same bytes, would have others: they stand at the time of the file, and
+// w's has another; they are of v as it was before; or one of both was thinned, and the other has more words.
+const notItsOwn = `SELECT 1 FROM versions v JOIN versions w ON w.id = ?2
+	WHERE v.id = ?1 AND (v.parser < 1 OR v.mtime / 1000 <> w.mtime / 1000 AND ` + atFile + ` OR EXISTS (SELECT 1 FROM graves g WHERE g.version IN (?1, ?2)))`
+
+// takeOver moves the rows of a transcript with the same bytes to t, unless they must be made again for it.
+func (c *commit) takeOver(t *candidate, from []*candidate) error {
+	for _, o := range from {
+		if o.indexed != 1 || o.bytes() != t.bytes() {
+			continue
+		}
+		var n int
+		if others, err := c.get(notItsOwn, []any{o.version, t.version}, &n); err != nil {
+			return err
+		} else if others {
+			break
+		}
+		for _, query := range []string{
+			"UPDATE calls SET transcript = ?1 WHERE event IN (SELECT id FROM events WHERE transcript = ?2)",
+			"UPDATE results SET transcript = ?1 WHERE event IN (SELECT id FROM events WHERE transcript = ?2)",
+			"UPDATE events SET transcript = ?1 WHERE transcript = ?2",
+		} {
+			if err := c.exec(query, t.id, o.id); err != nil {
+				return err
+			}
+		}
+		if err := c.exec(`UPDATE transcripts SET (events, messages, calls, results, first_time, last_time, first_row, last_row) =
+			(SELECT o.events, o.messages, o.calls, o.results, o.first_time, o.last_time, o.first_row, o.last_row FROM transcripts o WHERE o.id = ?2) WHERE id = ?1`, t.id, o.id); err != nil {
+			return err
+		}
+		if err := c.ownCalls(t, o); err != nil {
+			return err
+		}
+		// They lie elsewhere now, and of several copies of an event the place decides.
+		if err := c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), t.id); err != nil {
+			return err
+		}
+		if err := c.exec("UPDATE links SET version = ? WHERE version = ? AND derived = 1", t.version, o.version); err != nil {
+			return err
+		}
+		t.indexed, t.first, t.last = 1, o.first, o.last
+		return c.release(o)
+	}
+	if t.rows > 0 {
+		t.indexed = wanted
+	}
+	return nil
+}
+
+// release drops the rows of a transcript that a copy holds, and the links that follow from them.
+func (c *commit) release(t *candidate) error {
+	if t.indexed == 0 {
+		return nil
+	}
+	t.indexed = 0
+	if err := c.exec("DELETE FROM links WHERE version = ? AND derived = 1", t.version); err != nil {
+		return err
+	}
+	return c.dropRows(t.id)
+}
+
+// widenBounds says of a version that it may have what another has: calls between whose numbers all of them lie.
+const widenBounds = `INSERT INTO bounds (version, astray, duration_most, duration_least) SELECT ?1, astray, duration_most, duration_least FROM bounds WHERE version = ?2
+	ON CONFLICT (version) DO UPDATE SET astray = max(astray, excluded.astray),
+		duration_least = min(coalesce(duration_least, duration_most, excluded.duration_least, excluded.duration_most),
+			coalesce(excluded.duration_least, excluded.duration_most, duration_least, duration_most)),
+		duration_most = max(coalesce(duration_most, excluded.duration_most), coalesce(excluded.duration_most, duration_most))`
+
+// ownCalls has the calls and results that t has taken over from o found as its own: by their numbers, and by those of the same calls in what
+// its file will grow by.
+func (c *commit) ownCalls(t, o *candidate) error {
+	if err := c.exec(widenBounds, t.version, o.version); err != nil {
+		return err
+	}
+	var scopes [2]callScope
+	for i, x := range []*candidate{o, t} {
+		var n runName
+		if _, err := c.get("SELECT format, native_id, scope FROM run_names WHERE id = ?", []any{x.runName}, &n.format, &n.native, &n.scope); err != nil {
+			return err
+		}
+		scopes[i] = scopeOf(heldTranscript{x.runName, x.version, x.native, x.shared}, n)
+	}
+	if scopes[0] == scopes[1] {
+		return nil
+	}
+	var ids []string
+	if err := c.each("SELECT DISTINCT k.call_id FROM events e CROSS JOIN calls k ON k.event = e.id WHERE e.transcript = ?", func(r *sql.Rows) error {
+		var id string
+		err := r.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, t.id); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		for _, table := range []string{"calls", "results"} {
+			if err := c.exec("UPDATE "+table+" SET call = ?1 WHERE call = ?2 AND transcript = ?3", scopes[1].call(id), scopes[0].call(id), t.id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

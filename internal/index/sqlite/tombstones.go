@@ -1,0 +1,201 @@
+package sqlite
+
+import (
+	"database/sql"
+
+	"github.com/txarchive/txarchive/internal/blob"
+	"github.com/txarchive/txarchive/internal/index"
+)
+
+// settleFacts applies new tombstones and ledgers. Tombstones come first: what a ledger keeps of a version replaces
+// everything that the version states.
+func (c *commit) settleFacts(fresh []blob.Fact) error {
+	for _, f := range fresh {
+		if f.Kind == blob.FactTombstone {
+			if err := c.applyTombstone(f); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range fresh {
+		if f.Kind == index.FactLedger {
+			if err := c.ledger(f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func takenBack(f blob.Fact) bool { return len(f.Value) == 0 || string(f.Value) == "null" }
+
+// applyTombstone hides the versions that a tombstone names, or brings them back when it is taken back and their bytes are still there.
+func (c *commit) applyTombstone(f blob.Fact) error {
+	if takenBack(f) {
+		return c.liftTombstone(f.Key, c.deleteStatements)
+	}
+	t, err := blob.ParseTombstone(f)
+	if err != nil {
+		return nil // ignored: verify reports packs that are wrong
+	}
+	found := map[int64]bool{}
+	if err := c.each(`SELECT v.id FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?2 CROSS JOIN versions v ON v.file = f.id
+		JOIN chains c ON c.id = v.chain WHERE s.name = ?1 AND v.grave IS NULL AND (v.sha256 = ?3 OR v.number = ?4 AND c.root = ?5 AND v.size <= ?6)`,
+		intoSet(found), t.Source, t.Path, t.SHA256[:], t.Number, t.Root[:], t.Size); err != nil {
+		return err
+	}
+	for _, id := range sorted(found) {
+		if err := c.hideVersion(id, f.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// liftTombstone has versions under a tombstone parsed again; before is called for each, to clear what the index has of it. Versions
+// of which no bytes are left stay hidden.
+func (c *commit) liftTombstone(key string, before func(version int64) error) error {
+	found := map[int64]bool{}
+	if err := c.each(`SELECT v.id FROM versions v WHERE v.grave = ? AND v.size <= (SELECT coalesce(sum(x.size), -1) FROM extents x WHERE x.chain = v.chain)`,
+		intoSet(found), key); err != nil {
+		return err
+	}
+	for _, id := range sorted(found) {
+		if err := before(id); err != nil {
+			return err
+		}
+		if err := c.exec("UPDATE versions SET grave = NULL, parser = 0, parsed = 0 WHERE id = ?", id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// liftEndedTombstone brings back a version whose tombstone was taken back before its bytes came: gc moves them to packs that are younger
+// than both. A ledger that is no older than that retraction says what some runs have lost all the same.
+func (c *commit) liftEndedTombstone(key string, v *blob.Version) error {
+	var n int
+	stands, err := c.get("SELECT 1 FROM facts WHERE kind = 'tombstone' AND key = ? AND value IS NOT NULL", []any{key}, &n)
+	if err != nil || stands {
+		return err
+	}
+	told, err := c.get(`SELECT 1 FROM facts t JOIN facts l ON l.kind = 'ledger' AND l.key = ? AND l.value IS NOT NULL AND l.time >= t.time
+		WHERE t.kind = 'tombstone' AND t.key = ?`, []any{index.LedgerKey(v), key}, &n)
+	if err != nil {
+		return err
+	}
+	if told {
+		return c.liftTombstone(key, c.touchVersion)
+	}
+	return c.liftTombstone(key, c.deleteStatements)
+}
+
+// hideVersion deletes everything that a version states, and marks it with the key of its tombstone.
+func (c *commit) hideVersion(version int64, key string) error {
+	if err := c.deleteStatements(version); err != nil {
+		return err
+	}
+	return c.exec("UPDATE versions SET grave = ?, parser = 0, parsed = 0 WHERE id = ?", key, version)
+}
+
+// touchVersion has the runs and the usage that a version states resolved again.
+func (c *commit) touchVersion(version int64) error {
+	const names = `SELECT run_name FROM run_claims WHERE version = ?1 UNION SELECT run_name FROM transcripts WHERE version = ?1
+		UNION SELECT run_name FROM usage WHERE version = ?1 UNION SELECT run_name FROM receipts WHERE version = ?1
+		UNION SELECT run_name FROM steps WHERE version = ?1 UNION SELECT run_name FROM hints WHERE version = ?1
+		UNION SELECT run_name FROM graves WHERE version = ?1 UNION SELECT run_name FROM problems WHERE version = ?1 AND run_name IS NOT NULL`
+	c.unsaid = true
+	if err := c.each(names, intoSet(c.touched), version); err != nil {
+		return err
+	}
+	if err := c.each("SELECT usage_id FROM usage WHERE version = ?", c.toJudge, version); err != nil {
+		return err
+	}
+	return c.each("SELECT alias FROM usage WHERE version = ? AND alias IS NOT NULL", intoSet(c.keys), version)
+}
+
+// deleteStatements deletes everything that a version, or a ledger in its place, states.
+func (c *commit) deleteStatements(version int64) error {
+	if err := c.touchVersion(version); err != nil {
+		return err
+	}
+	transcripts := map[int64]bool{}
+	if err := c.each("SELECT id FROM transcripts WHERE version = ?", intoSet(transcripts), version); err != nil {
+		return err
+	}
+	for _, id := range sorted(transcripts) {
+		if err := c.dropRows(id); err != nil {
+			return err
+		}
+	}
+	for _, table := range []string{"run_claims", "transcripts", "usage", "receipts", "steps", "links", "hints", "problems", "graves", "bounds"} {
+		if err := c.exec("DELETE FROM "+table+" WHERE version = ?", version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tombstoneOf reports whether a content of a file has a tombstone, and returns its key.
+func (c *commit) tombstoneOf(source, path string, sum blob.Ref) (key string, yes bool, err error) {
+	if c.graveless == nil {
+		var n int
+		some, err := c.look("SELECT 1 FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL LIMIT 1", nil, &n)
+		if err != nil {
+			return "", false, err
+		}
+		none := !some
+		c.graveless = &none
+	}
+	if *c.graveless {
+		return "", false, nil
+	}
+	key = blob.Tombstone{Source: source, Path: path, SHA256: sum}.Key()
+	var n int
+	yes, err = c.get("SELECT 1 FROM facts WHERE kind = 'tombstone' AND key = ? AND value IS NOT NULL", []any{key}, &n)
+	return key, yes, err
+}
+
+// prunedRun is what was pruned of a run in a version.
+type prunedRun struct {
+	until        int64
+	action, tier string
+}
+
+// covers reports whether what stands at a place was pruned.
+func (g *prunedRun) covers(inner string, offset int64) bool {
+	return g != nil && (g.until == 0 || inner != "" || offset < g.until)
+}
+
+func (g *prunedRun) drops() bool {
+	r := index.LedgerRun{Action: g.action, Tier: g.tier}
+	return r.Drops()
+}
+
+// prunedRuns reads what was pruned in a version, by the native id of the run. Facts come before what is parsed: none are added
+// between two calls.
+func (c *commit) prunedRuns(version int64) (all map[string]*prunedRun, err error) {
+	if c.unburied == nil {
+		var n int
+		some, err := c.look("SELECT 1 FROM graves LIMIT 1", nil, &n)
+		if err != nil {
+			return nil, err
+		}
+		none := !some
+		c.unburied = &none
+	}
+	if *c.unburied {
+		return nil, nil
+	}
+	err = c.each("SELECT n.native_id, g.until, g.action, g.tier FROM graves g JOIN run_names n ON n.id = g.run_name WHERE g.version = ?",
+		func(r *sql.Rows) error {
+			if all == nil {
+				all = map[string]*prunedRun{}
+			}
+			g, native := &prunedRun{}, ""
+			err := r.Scan(&native, &g.until, &g.action, &g.tier)
+			all[native] = g
+			return err
+		}, version)
+	return all, err
+}
