@@ -131,7 +131,7 @@ func runPolicyExplain(ctx context.Context, a *app, file, id string) error {
 		return a.printJSON(map[string]any{"run_id": d.RunID, "action": d.Action, "tier": orNull(string(d.Tier)), "rule": orNull(d.Rule), "group": orNull(d.Group),
 			"reasons": d.Reasons, "until": instant{d.Until}, "bytes": d.Bytes, "ledger": d.Ledger})
 	}
-	fmt.Fprintln(a.out, cut(strings.Join([]string{r.ID, r.Format, size(r.Bytes), line(firstOf(r.Title, r.Native))}, "  "), a.width()))
+	fmt.Fprintln(a.out, cut(strings.Join([]string{r.ID, r.Format, size(r.Bytes), line(firstOf(r.Title, r.Flow, r.Native))}, "  "), a.width()))
 	fmt.Fprintln(a.out, a.wrapped(line(decisionWord(d))+": ", line(why(d, len(d.Reasons))), "  "))
 	if !d.Until.IsZero() {
 		fmt.Fprintln(a.out, "until "+a.clock(d.Until)+", if nothing else changes")

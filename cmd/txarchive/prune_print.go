@@ -94,7 +94,7 @@ func (a *app) printDecided(plan *prune.Plan, n int, word string) error {
 			fmt.Fprintf(a.out, "%s\n", a.fitted(g))
 			begin()
 		}
-		g.add(r.RunID, r.Format, size(r.Bytes), why(&r.Decision, 1), firstOf(r.Title, r.Native))
+		g.add(r.RunID, r.Format, size(r.Bytes), why(&r.Decision, 1), firstOf(r.Title, r.Flow, r.Native))
 	}
 	fmt.Fprintf(a.out, "%s\n\n", a.fitted(g))
 	return nil

@@ -61,6 +61,7 @@ type PlannedRun struct {
 	Format  string     `json:"format"`
 	Source  string     `json:"source"`
 	Native  string     `json:"native_id"`
+	Flow    string     `json:"flow"`
 	Title   string     `json:"title"`
 	Started *time.Time `json:"started"`
 	State   string     `json:"state"` // hash of all that decides on it and of its originals
@@ -321,7 +322,7 @@ func planID(p *Plan) (string, error) {
 
 // plan adds a decision to runs of a plan, with what people want to know of its run.
 func (s *stand) plan(runs *[]planned, to *List[PlannedRun], number int, r *policy.Run, d *policy.Decision) error {
-	x := PlannedRun{Decision: *d, Format: r.Format, Source: r.Source, Native: r.Native, Title: r.Title}
+	x := PlannedRun{Decision: *d, Format: r.Format, Source: r.Source, Native: r.Native, Flow: r.Flow, Title: r.Title}
 	if !r.Started.IsZero() {
 		x.Started = &r.Started
 	}
