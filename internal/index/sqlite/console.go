@@ -154,7 +154,7 @@ func run(ctx context.Context, conn *sql.Conn, statement string, q index.Question
 	}
 	for n := 0; rows.Next(); n++ {
 		if q.Rows > 0 && n == q.Rows {
-			return fmt.Errorf("stopped after %d rows: %w", q.Rows, index.ErrLimit)
+			return fmt.Errorf("stopped after row %d: %w", q.Rows, index.ErrLimit)
 		}
 		values, to := make([]any, len(names)), make([]any, len(names))
 		for i := range values {
