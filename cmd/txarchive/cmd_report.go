@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 	"github.com/txarchive/txarchive/internal/index"
 	"github.com/txarchive/txarchive/internal/ingest"
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 func newReportCommand(a *app) *cobra.Command {
@@ -131,7 +131,7 @@ func runReport(ctx context.Context, a *app, o sqlOptions, v []string) error {
 }
 
 // stamped begins a time as views write it, to any precision.
-var stamped = regexp.MustCompile(`^[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T.*)?)?)?$`)
+var stamped = lazyregexp.New(`^[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T.*)?)?)?$`)
 
 // moment is a date for a report of the program, which compares it as text: an age or a word would find nothing.
 func (a *app) moment(name, text string) (string, error) {

@@ -182,7 +182,7 @@ func (p *treePrinter) color(n *search.Node, s string) string {
 func (p *treePrinter) lines(n *search.Node) (identity, [][]string) {
 	link := ""
 	if n.Kind != "" && n.Kind != "parent" {
-		link = " [" + n.Kind + "]"
+		link = " [" + line(n.Kind) + "]"
 	}
 	other := identity{name: line(firstOf(n.Type, "run") + " " + n.NativeID), after: link}
 	r := &n.Run

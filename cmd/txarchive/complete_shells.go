@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 // The library's scripts have the shell evaluate what was typed so far: fish ran what stood in quotes, bash and zsh what double quotes
@@ -107,10 +108,11 @@ func printScript(root, shell *cobra.Command, changes []scriptChange) error {
 	case "fish":
 		err = root.GenFishCompletion(&b, !bare)
 	default:
-		if err = root.GenZshCompletion(&b); bare {
-			b.Reset()
-			err = root.GenZshCompletionNoDesc(&b)
+		print := root.GenZshCompletion
+		if bare {
+			print = root.GenZshCompletionNoDesc
 		}
+		err = print(&b)
 	}
 	script := b.String()
 	for _, change := range changes {
@@ -156,4 +158,4 @@ func (a *app) unquoted(word string) string {
 	return b.String()
 }
 
-var variable = regexp.MustCompile(`^\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})`)
+var variable = lazyregexp.New(`^\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})`)

@@ -65,7 +65,11 @@ func (a *app) tryNames(ctx context.Context, store *archive.Archive, text string)
 			case f.Name == "format":
 				a.note("There is no format %q. Try %s", v.Text, strings.Join(near, ", "))
 			case len(near) > 0:
-				a.note("Did you mean %s:%s instead of %s?", f.Name, strings.Join(near[:min(len(near), 5)], ","), v.Text)
+				meant := query.Field{Name: f.Name}
+				for _, name := range near[:min(len(near), 5)] {
+					meant.Values = append(meant.Values, query.Value{Text: name})
+				}
+				a.note("Did you mean %s instead of %s?", meant, v.Text)
 			}
 		}
 	}

@@ -6,12 +6,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
 // rowWriter prints the rows of a statement as they come.
@@ -136,7 +137,7 @@ func tableRows(a *app) *rowWriter {
 }
 
 // publicID is the id of a run, conversation, event or usage record.
-var publicID = regexp.MustCompile(`^[rcu][0-9a-z]{12}(:[0-9]+(\.[0-9]+)?)?$`)
+var publicID = lazyregexp.New(`^[rcu][0-9a-z]{12}(:[0-9]+(\.[0-9]+)?)?$`)
 
 // ids says whether a column has ids only, which are typed again: what is cut of them names nothing.
 func (g *grid) ids(i int) bool {
