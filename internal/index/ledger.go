@@ -25,7 +25,7 @@ type Ledger struct {
 	Version blob.Version // without extents
 	Buried  bool         // nothing else stays of the version: a tombstone lies on it
 	Runs    []LedgerRun
-	Links   []LedgerLink // of a buried version
+	Links   []LedgerLink // of a tombstoned version
 }
 
 // The actions of a LedgerRun: Prune ends the run, Thin leaves it with less.
@@ -107,7 +107,7 @@ func (l *Ledger) Has(nativeID string) bool {
 	return l != nil && slices.ContainsFunc(l.Runs, func(r LedgerRun) bool { return r.NativeID == nativeID })
 }
 
-// Fact writes the ledger down. One without runs and without a grave takes the fact back.
+// Fact writes the ledger down. One without runs and without a tombstone takes the fact back.
 func (l *Ledger) Fact(at time.Time) (blob.Fact, error) {
 	f := blob.Fact{Kind: FactLedger, Key: LedgerKey(&l.Version), Time: at, Value: json.RawMessage("null")}
 	if len(l.Runs) == 0 && !l.Buried {

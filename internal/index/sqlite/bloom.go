@@ -44,7 +44,7 @@ const (
 // loadFilters returns the filters of this connection.
 func (t *tx) loadFilters() (*seenFilters, error) {
 	fresh := false
-	m, err := engine.Remembered(t.calm, t.Tx, t.conn, func() any { fresh = true; return &seenFilters{} })
+	m, err := engine.Remembered(t.unending, t.Tx, t.conn, func() any { fresh = true; return &seenFilters{} })
 	if err != nil {
 		return nil, engine.Damage(err)
 	}
@@ -71,8 +71,8 @@ func (t *tx) loadFilters() (*seenFilters, error) {
 	return known, nil
 }
 
-// meetEvent notes the event of a row as one to judge, unless nobody has said its id before but other parts of it.
-func (c *commit) meetEvent(row int) {
+// seeEvent notes the event of a row as one to judge, unless nobody has said its id before but other parts of it.
+func (c *commit) seeEvent(row int) {
 	r := &c.rows[row]
 	alone := r.Verdict == transcript.CopiedHistory || r.Verdict == transcript.DuplicateOf
 	part := false
@@ -89,9 +89,9 @@ func (c *commit) meetEvent(row int) {
 	c.eids[r.EID] = c.eids[r.EID] || alone
 }
 
-// meetUsage notes the number of a usage_id as one to judge, unless no row has said it before. Rows say their own, and one for which
+// seeUsage notes the number of a usage_id as one to judge, unless no row has said it before. Rows say their own, and one for which
 // they speak.
-func (c *commit) meetUsage(number int64, speaks bool) {
+func (c *commit) seeUsage(number int64, speaks bool) {
 	if !c.seen.usage.add(number) {
 		return
 	}

@@ -192,10 +192,10 @@ func (b *bounds) widen(o *bounds) (wider bool) {
 func (c *commit) boundsBefore(versions []int64) (map[int64]*bounds, error) {
 	before := map[int64]*bounds{}
 	var last int64
-	if _, err := c.look("SELECT coalesce(max(version), 0) FROM bounds", nil, &last); err != nil || versions[0] > last {
+	if _, err := c.getDirect("SELECT coalesce(max(version), 0) FROM bounds", nil, &last); err != nil || versions[0] > last {
 		return before, err
 	}
-	return before, c.few("SELECT b.* FROM json_each(?) j CROSS JOIN bounds b ON b.version = j.value", func(r *sql.Rows) error {
+	return before, c.eachBrief("SELECT b.* FROM json_each(?) j CROSS JOIN bounds b ON b.version = j.value", func(r *sql.Rows) error {
 		var version int64
 		var of [2 * boundNumbers]sql.NullInt64
 		b := &bounds{}
@@ -226,7 +226,7 @@ func (c *commit) pairBefore(before map[int64]*bounds) error {
 	}
 	var calls []int64
 	of := map[int64]bool{}
-	for key := range c.halves {
+	for key := range c.callHalves {
 		if version := c.held[key.transcript].version; before[version] != nil {
 			calls, of[version] = append(calls, key.call), true
 		}
@@ -235,7 +235,7 @@ func (c *commit) pairBefore(before map[int64]*bounds) error {
 		return nil
 	}
 	most, n := 64+4*len(calls), 0
-	if err := c.few(pairsSQL, func(r *sql.Rows) error {
+	if err := c.eachBrief(pairsSQL, func(r *sql.Rows) error {
 		var version int64
 		var took sql.NullInt64
 		if err := r.Scan(&version, &took); err != nil {

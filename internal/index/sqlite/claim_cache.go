@@ -86,7 +86,7 @@ func roundTripTime(t transcript.Time) transcript.Time {
 func (c *commit) splitCached(runs []int64) (rest []int64) {
 	c.cachedRuns = map[int64]bool{}
 	for _, run := range runs {
-		if c.bornRuns[run] != nil && !c.unsaid && len(c.partial) == 0 && c.allCached(c.called[run]) {
+		if c.addedRuns[run] != nil && !c.deleted && len(c.truncated) == 0 && c.allCached(c.namesOf[run]) {
 			c.cachedRuns[run] = true
 		} else {
 			rest = append(rest, run)
@@ -106,12 +106,12 @@ func (c *commit) allCached(names []int64) bool {
 
 // cachedCandidates are the transcripts of a run that is in memory.
 func (c *commit) cachedCandidates(run int64, lossy map[index.VersionKey]bool) (all []*candidate, err error) {
-	born := c.bornRuns[run]
+	born := c.addedRuns[run]
 	format, err := c.formatName(born.format)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range c.called[run] {
+	for _, name := range c.namesOf[run] {
 		for _, t := range c.claimCache[name].candidates {
 			t.run, t.key.format, t.key.native, t.key.anchor = run, format, born.key, born.anchor
 			t.lossy = lossy[index.VersionKey{Source: t.source, Path: t.path, Number: int(t.number)}]

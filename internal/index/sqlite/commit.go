@@ -20,12 +20,12 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	}
 	defer t.Rollback()
 	c := &commit{
-		tx: t, batch: batch, bulkRows: db.bulkRows, slots: db.slots, told: db.told.take(), telling: map[*index.Words][]uint64{}, usages: usageRows(t), usageBefore: -1,
-		named: map[int64]runName{}, held: map[int64]heldTranscript{}, sources: map[string]int64{}, formats: map[int64]string{}, born: map[index.VersionKey]int64{},
-		files: map[fileKey]int64{}, knownNames: map[runName]int64{}, runs: map[string]int64{}, bornRuns: map[int64]*touchedName{}, identified: map[int64]int64{}, groups: map[int64]bool{}, claimCache: map[int64]*claimCache{}, candidates: map[int64]*candidate{}, called: map[int64][]int64{}, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, partial: map[int64]bool{}, hearsay: map[int64]bool{}, bounds: map[int64]*bounds{}, halves: halves{},
+		tx: t, batch: batch, bulkRows: db.bulkRows, slots: db.slots, indexed: db.words.take(), indexing: map[*index.Words][]uint64{}, usages: usageRows(t), usageBefore: -1,
+		runNames: map[int64]runName{}, held: map[int64]heldTranscript{}, sources: map[string]int64{}, formats: map[int64]string{}, addedVersions: map[index.VersionKey]int64{},
+		files: map[fileKey]int64{}, knownNames: map[runName]int64{}, runs: map[string]int64{}, addedRuns: map[int64]*touchedName{}, identified: map[int64]int64{}, groups: map[int64]bool{}, claimCache: map[int64]*claimCache{}, candidates: map[int64]*candidate{}, namesOf: map[int64][]int64{}, touched: map[int64]bool{}, keys: map[int64]bool{}, eids: map[int64]bool{}, truncated: map[int64]bool{}, hearsay: map[int64]bool{}, bounds: map[int64]*bounds{}, callHalves: halves{},
 	}
 	t.buffer = newWriteBuffer(t)
-	c.newRuns = &pendingRows{to: &inserter{t: t, into: "OR FAIL INTO runs", columns: columnList(runColumns)}}
+	c.runRows = &pendingRows{to: &inserter{t: t, into: "OR FAIL INTO runs", columns: columnList(runColumns)}}
 	if c.seen, err = t.loadFilters(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -35,7 +35,7 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	if err := t.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	db.told.put(c.telling)
+	db.words.put(c.indexing)
 	if !c.bulk {
 		return nil
 	}
@@ -46,55 +46,61 @@ func (db *DB) Commit(ctx context.Context, batch index.Batch) error {
 	return nil
 }
 
-// commit is the work of one Commit.
+// commit is the work of one Commit. Maps from names to ids hold what was looked up or added so far.
 type commit struct {
 	*tx
-	batch       index.Batch
-	sites       index.Sites    // of all sources
-	touched     map[int64]bool // run_names whose runs must be resolved
-	keys        map[int64]bool // usage to judge, by the numbers of their ids; false: one row is new, and that is all that is known
-	eids        map[int64]bool // event ids to judge; true: even if only one row has it, because others may have gone
+	batch index.Batch
+	sites index.Sites // of all sources
+
+	// What must be resolved: run_names; usage, by the number of its id, and native ids of events. A value of true says that even
+	// what only one row has must be looked at, because other rows may have gone.
+	touched map[int64]bool
+	keys    map[int64]bool
+	eids    map[int64]bool
+	deleted bool // statements were deleted: names may belong to no run any more
+
 	seen        *seenFilters
 	usages      *inserter
-	usageBefore int64                      // the last row id of usage before any was written; below 0 while nobody has asked
-	sources     map[string]int64           // ids by name, as far as they were looked up
-	formats     map[int64]string           // names of formats by id, likewise
-	files       map[fileKey]int64          // ids of files, likewise; 0 of those that are not there
-	knownNames  map[runName]int64          // ids of names of runs, likewise
-	runs        map[string]int64           // ids of runs by public id, likewise
-	bornRuns    map[int64]*touchedName     // runs that this commit has added, with what makes them
-	called      map[int64][]int64          // the touched names of runs
-	groups      map[int64]bool             // names of runs that tell of their group
-	claimCache  map[int64]*claimCache      // names of runs that this commit has added, with what it was told of them
-	candidates  map[int64]*candidate       // transcripts of those
-	cachedRuns  map[int64]bool             // runs of which nothing need be read
-	hearsay     map[int64]bool             // runs of which an original only tells again what others say
-	unread      int                        // how many others are touched
-	identified  map[int64]int64            // what names mean that this commit has added, as far as it wrote that with them
-	newRuns     *pendingRows               // those of which nothing is written yet
-	born        map[index.VersionKey]int64 // versions that this commit has added, of which nothing is said yet and on which no tombstone lies
-	rows        []pendingRow
-	bounds      map[int64]*bounds        // of the versions of which the commit has numbers
-	halves      halves                   // of their calls
-	named       map[int64]runName        // names of runs, as far as something was said of them
-	held        map[int64]heldTranscript // transcripts, likewise
+	usageBefore int64 // the last row id of usage before this commit; below 0 if unknown
 
-	paths map[int64][]string // that calls touch, by the hash of all of a call
+	sources    map[string]int64
+	formats    map[int64]string
+	files      map[fileKey]int64 // 0: there is no such file
+	knownNames map[runName]int64
+	runs       map[string]int64 // by public id
+	identified map[int64]int64  // runs by names that this commit has added and written with their run
+
+	addedRuns     map[int64]*touchedName
+	addedVersions map[index.VersionKey]int64 // without statements so far, and without a tombstone
+	runRows       *pendingRows               // of addedRuns
+
+	namesOf    map[int64][]int64 // touched names by run
+	groups     map[int64]bool    // names of runs that tell of their group
+	hearsay    map[int64]bool    // runs with originals of transcript.Hearsay
+	claimCache map[int64]*claimCache
+	candidates map[int64]*candidate // in claimCache
+	cachedRuns map[int64]bool       // runs that are resolved from claimCache
+	unread     int                  // how many other runs are touched
+
+	rows       []pendingRow
+	bounds     map[int64]*bounds // by version
+	callHalves halves            // of calls in rows
+	runNames   map[int64]runName
+	held       map[int64]heldTranscript
+	paths      map[int64][]string // that calls touch, by the hash of the list
+	linking    []int64            // versions that state links
+	truncated  map[int64]bool     // transcripts of which the beginning was pruned
 
 	bulkRows int
 	slots    int64
 	bulk     bool                      // the words of the rows became segments
-	told     map[*index.Words][]uint64 // before this commit: see told
-	telling  map[*index.Words][]uint64 // with what it tells
+	indexed  map[*index.Words][]uint64 // words in the table of terms before this commit: see indexedWords
+	indexing map[*index.Words][]uint64 // and after it
 
-	lossy     map[index.VersionKey]bool // versions of which bytes are lost, once they were looked up
-	unsaid    bool                      // something was taken back: names of runs may mean nothing any more
-	graveless *bool                     // there are no tombstones, once that was looked up
-	unburied  *bool                     // there are no graves, once that was looked up
-	partial   map[int64]bool            // transcripts of which the beginning was pruned
-	stating   []int64                   // versions of which the commit has links
-
-	rootsNamed map[uint64]bool // by tombstones, once they were looked up: see graveRoots
+	lossy         map[index.VersionKey]bool // versions of which bytes are lost; nil: not looked up
+	noTombstones  *bool                     // nil: not looked up, as nothingPruned
+	nothingPruned *bool
+	rootsNamed    map[uint64]bool // by tombstones: see tombstonedRoots
 }
 
 func (c *commit) run() error {
@@ -102,8 +108,8 @@ func (c *commit) run() error {
 	if err != nil || len(fresh) == 0 && len(c.batch.All()) > 0 {
 		return err
 	}
-	// Tombstones come before the packs, because what they bury makes room for what takes its place, and so do losses: what
-	// is lost is looked for nowhere.
+	// Tombstones come before the packs, because a version that they hide gives way to its replacement; and so do losses,
+	// because nobody looks for what is lost.
 	if err := c.facts(true); err != nil {
 		return err
 	}
@@ -164,7 +170,7 @@ func (c *commit) facts(first bool) error {
 	}
 	if first {
 		var err error
-		if c.sites, err = sitesOf(c.calm, c.tx); err != nil {
+		if c.sites, err = sitesOf(c.unending, c.tx); err != nil {
 			return fmt.Errorf("sites: %w", err)
 		}
 	}

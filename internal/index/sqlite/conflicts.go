@@ -16,8 +16,8 @@ import (
 
 // wins reports whether a version replaces another that has its name and number.
 func (c *commit) wins(v *blob.Version, rival blob.Ref, rivalBuried bool) (bool, error) {
-	buried, err := c.hasTombstone(v)
-	if err != nil || buried || len(v.Extents) == 0 || v.Extents[0].Offset > 0 {
+	tombstoned, err := c.hasTombstone(v)
+	if err != nil || tombstoned || len(v.Extents) == 0 || v.Extents[0].Offset > 0 {
 		return false, err
 	}
 	return rivalBuried || bytes.Compare(v.Root[:], rival[:]) < 0, nil
@@ -89,7 +89,7 @@ func (c *commit) coverVersion(id, chain int64, known bool, v *blob.Version) erro
 	if err != nil || !yes {
 		return err
 	}
-	delete(c.born, versionKey(v))
+	delete(c.addedVersions, versionKey(v))
 	if known {
 		var n int
 		open, err := c.get("SELECT 1 FROM versions WHERE id = ? AND grave IS NULL AND sha256 = ?", []any{id, v.SHA256[:]}, &n)

@@ -61,7 +61,7 @@ func (c *commit) writeWords() error {
 	for i := range c.rows {
 		r := &c.rows[i]
 		b = r.words.Append(b[:0], r.T)
-		if err := c.put("INSERT INTO fts (rowid, t) VALUES (?, ?)", r.id, string(b)); err != nil {
+		if err := c.execDirect("INSERT INTO fts (rowid, t) VALUES (?, ?)", r.id, string(b)); err != nil {
 			return err
 		}
 	}
@@ -91,7 +91,7 @@ func (c *commit) writeEvents() error {
 		var eid any
 		if r.EID != 0 {
 			eid = r.EID
-			c.meetEvent(i)
+			c.seeEvent(i)
 		}
 		if err := b.add(r.id, r.transcript, r.Seq, schema.Shape(r.Part, r.Parts, r.Global), schema.VerdictNumber[r.Verdict],
 			schema.Moment(r.id, r.Near), nullZone(r.Time), inner, r.Offset, r.Length, int64(r.Line)-r.Seq, r.TextBytes, eid, scene, nullNative(&r.Native), null(r.Attributes)); err != nil {
@@ -165,7 +165,7 @@ func (c *commit) writeCall(to *inserter, r *pendingRow, s callScope) error {
 		paths, c.paths[list] = list, r.Call.Paths
 	}
 	call := s.call(r.Call.ID)
-	c.halves.called(s.bounds, r, call)
+	c.callHalves.called(s.bounds, r, call)
 	return to.add(r.id, r.transcript, call, r.Call.ID, key, r.Call.Rank, schema.Counted, name, r.Call.Input, paths)
 }
 
@@ -179,7 +179,7 @@ func (c *commit) writeResult(to *inserter, r *pendingRow, s callScope) error {
 		failed = flag(r.Result.Failed == transcript.Yes)
 	}
 	call := s.call(r.Result.Call)
-	c.halves.ended(s.bounds, r, call)
+	c.callHalves.ended(s.bounds, r, call)
 	return to.add(r.id, r.transcript, call, name, failed, null(r.Result.Status),
 		nullCount(r.Result.Duration), r.Result.Output, flag(r.Result.Cut))
 }
@@ -209,7 +209,7 @@ func (c *commit) callScopes() map[int64]callScope {
 			continue
 		}
 		t := c.held[r.transcript]
-		s := scopeOf(t, c.named[t.name])
+		s := scopeOf(t, c.runNames[t.name])
 		s.bounds = c.boundsOf(t.version)
 		scopes[r.transcript] = s
 	}

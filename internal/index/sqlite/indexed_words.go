@@ -32,7 +32,7 @@ func (t *indexedWords) put(lists map[*index.Words][]uint64) {
 func (c *commit) terms(rows *fts5.Builder) error {
 	var told [][]uint64
 	for _, list := range rows.Lists() {
-		told = append(told, c.toldOf(list.(*index.Words)))
+		told = append(told, c.indexedBits(list.(*index.Words)))
 	}
 	run := runWriter{t: c.tx}
 	err := rows.Terms(func(list int, n uint32, term []byte) error {
@@ -48,15 +48,15 @@ func (c *commit) terms(rows *fts5.Builder) error {
 	return run.flush()
 }
 
-// toldOf returns the bits of a list. A list of which a commit has no rows is forgotten.
-func (c *commit) toldOf(words *index.Words) []uint64 {
-	bits := c.telling[words]
+// indexedBits returns the bits of a list. A list of which a commit has no rows is forgotten.
+func (c *commit) indexedBits(words *index.Words) []uint64 {
+	bits := c.indexing[words]
 	if bits == nil {
-		bits = c.told[words]
+		bits = c.indexed[words]
 	}
 	if more := words.Len()/64 + 1 - len(bits); more > 0 {
 		bits = append(bits, make([]uint64, more)...)
 	}
-	c.telling[words] = bits
+	c.indexing[words] = bits
 	return bits
 }

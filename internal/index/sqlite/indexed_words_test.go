@@ -29,10 +29,10 @@ func TestToldOnce(t *testing.T) {
 			step.rows[i].id = int64(i + 1)
 		}
 		inTx(t, db, func(x *tx) error {
-			c := &commit{tx: x, told: told, telling: map[*index.Words][]uint64{}}
+			c := &commit{tx: x, indexed: told, indexing: map[*index.Words][]uint64{}}
 			words := startBulk(step.rows)
 			defer words.close()
-			told = c.telling
+			told = c.indexing
 			return words.each(c.terms)
 		})
 		all = append(all, step.want...)

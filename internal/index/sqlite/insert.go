@@ -73,7 +73,7 @@ func (b *inserter) flush() error {
 		return nil
 	}
 	err := b.t.withConn(func(c *engine.Cached) error {
-		return c.Give(b.t.calm, b.statement(), len(b.names), b.values)
+		return c.Give(b.t.unending, b.statement(), len(b.names), b.values)
 	})
 	clear(b.values)
 	b.values, b.stated = b.values[:0], 0

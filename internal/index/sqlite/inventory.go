@@ -22,16 +22,16 @@ var (
 // bytes for both.
 type inventory struct {
 	snapshot
-	runs    []held  // by number
-	number  []int32 // by row of runs, -1 for those that do not count
-	kin     []int32 // by number, another run of the family or the same
-	names   []int32 // by row of run_names, the number of the run or -1
-	holders holders
-	chains  []int64        // by row of versions
-	buried  []bool         // by row of versions
-	stays   map[int64]bool // versions, by row
-	sources []string       // sorted
-	formats map[int64]string
+	runs       []held  // by number
+	number     []int32 // by row of runs, -1 for those that do not count
+	kin        []int32 // by number, another run of the family or the same
+	names      []int32 // by row of run_names, the number of the run or -1
+	holders    holders
+	chains     []int64        // by row of versions
+	tombstoned []bool         // by row of versions
+	stays      map[int64]bool // versions, by row
+	sources    []string       // sorted
+	formats    map[int64]string
 }
 
 // held is what is known of a run from its versions. Times are microseconds.
@@ -160,24 +160,24 @@ func (e *inventory) readVersions() error {
 		return err
 	}
 	e.holders = holders{first: first}
-	e.chains, e.buried = make([]int64, len(first)), make([]bool, len(first))
+	e.chains, e.tombstoned = make([]int64, len(first)), make([]bool, len(first))
 	var id, chain int64
-	var buried bool
+	var tombstoned bool
 	return e.walk("SELECT id, chain, grave IS NOT NULL FROM versions", func(r *sqlx.Rows) error {
-		err := r.Scan(&id, &chain, &buried)
-		e.chains[id], e.buried[id] = chain, buried
+		err := r.Scan(&id, &chain, &tombstoned)
+		e.chains[id], e.tombstoned[id] = chain, tombstoned
 		return err
 	})
 }
 
-// readClaims takes those that say something of a run before those that only name one. A version that is buried went with the runs that
+// readClaims takes those that say something of a run before those that only name one. A version that is tombstoned went with the runs that
 // held it, which may be no more, and falls to none that it only names.
 func (e *inventory) readClaims() error {
 	return e.walk("SELECT version, run_name, named FROM run_claims", func(r *sqlx.Rows) error {
 		var version, name int64
 		var named bool
 		err := r.Scan(&version, &name, &named)
-		if !named || !e.buried[version] {
+		if !named || !e.tombstoned[version] {
 			e.holders.add(version, e.names[name], named)
 		}
 		return err
@@ -293,7 +293,7 @@ func (e *inventory) share(stored []float64) error {
 			if x.source == 0 || source < x.source {
 				x.source = source
 			}
-			if !e.buried[id] {
+			if !e.tombstoned[id] {
 				x.bytes += int64(stored[e.chains[id]]+0.5) / int64(len(all))
 			}
 		}
@@ -338,13 +338,13 @@ func (e *inventory) family(run int32) int32 {
 // tiers in the order in which they lose more.
 var tiers = []string{"", "search", "payloads", "ledger"}
 
-// readThinned finds the tier that every version of a run has reached; versions that are buried matter where there is
+// readThinned finds the tier that every version of a run has reached; versions that are tombstoned matter where there is
 // no other.
 func (e *inventory) readThinned() error {
 	type reached struct {
 		alive, thinned int32 // versions that are there
 		least          uint8
-		buried         bool
+		tombstoned     bool
 	}
 	all := map[int32]*reached{}
 	last, seen := int64(0), map[int32]bool{} // runs of one version
@@ -369,8 +369,8 @@ func (e *inventory) readThinned() error {
 			all[run] = x
 		}
 		n := uint8(max(0, slices.Index(tiers, tier)))
-		if e.buried[version] {
-			x.buried = x.buried || n > 0
+		if e.tombstoned[version] {
+			x.tombstoned = x.tombstoned || n > 0
 			return nil
 		}
 		x.thinned, x.least = x.thinned+1, min(x.least, n)
@@ -379,7 +379,7 @@ func (e *inventory) readThinned() error {
 		return err
 	}
 	for version := range e.chains {
-		if e.chains[version] == 0 || e.buried[version] {
+		if e.chains[version] == 0 || e.tombstoned[version] {
 			continue
 		}
 		for _, run := range e.holders.of(int64(version)) {
@@ -392,7 +392,7 @@ func (e *inventory) readThinned() error {
 		switch {
 		case x.alive > 0 && x.alive == x.thinned:
 			e.runs[run].thinned = x.least
-		case x.alive == 0 && x.buried:
+		case x.alive == 0 && x.tombstoned:
 			e.runs[run].thinned = uint8(len(tiers) - 1)
 		}
 	}

@@ -180,7 +180,7 @@ func (e *inventory) packs(goes func(version int64) bool, yield func(*index.Inven
 		case chain == 0:
 		case goes(int64(version)):
 			fate[chain] |= ends
-		case !e.buried[version]:
+		case !e.tombstoned[version]:
 			fate[chain] |= stays
 		}
 	}

@@ -57,7 +57,7 @@ func (c *commit) ledger(f blob.Fact) error {
 // all that is left.
 func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
 	v := &l.Version
-	delete(c.born, versionKey(v))
+	delete(c.addedVersions, versionKey(v))
 	file, _, err := c.file(v.Source, v.Path)
 	if err != nil {
 		return 0, err
@@ -114,7 +114,7 @@ func (c *commit) reopen(fact string, next *index.Ledger) error {
 }
 
 // ledgerRun writes what stays of one run.
-func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, buried bool) error {
+func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, tombstoned bool) error {
 	scope := r.Scope
 	if r.Local {
 		scope = c.sites.Scope(o.Source, o.Claim)
@@ -129,7 +129,7 @@ func (c *commit) ledgerRun(o *owner, f blob.Fact, r *index.LedgerRun, buried boo
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.version, name, f.Key, r.Until, r.Action, r.Tier, r.Over, r.Plan, r.Rule, r.Reason, f.Time.UnixMicro()); err != nil {
 		return err
 	}
-	if !buried {
+	if !tombstoned {
 		if err := c.dropRun(o.version, name, &prunedRun{r.Until, r.Action, r.Tier}); err != nil {
 			return err
 		}
@@ -181,7 +181,7 @@ func (c *commit) dropRun(version, name int64, g *prunedRun) error {
 			}
 			continue
 		}
-		if err := c.dropRows(id); err != nil {
+		if err := c.deleteRows(id); err != nil {
 			return err
 		}
 		if err := c.exec("DELETE FROM transcripts WHERE id = ?", id); err != nil {
@@ -247,7 +247,7 @@ func (c *commit) namedRun(formatName, native, scope string) (id int64, fresh boo
 			return 0, false, err
 		}
 	}
-	c.knownNames[key], c.named[id] = id, key
+	c.knownNames[key], c.runNames[id] = id, key
 	return id, fresh, nil
 }
 
@@ -278,7 +278,7 @@ func (c *commit) lookUpNames(originals []*index.Parsed) error {
 		for i, key := range lot {
 			args[3*i], args[3*i+1], args[3*i+2] = key.format, key.native, key.scope
 		}
-		if err := c.lookAll(c.calm, lookUpNames(), func(r *sql.Rows) error {
+		if err := c.eachDirect(c.unending, lookUpNames(), func(r *sql.Rows) error {
 			var key runName
 			var id int64
 			err := r.Scan(&id, &key.format, &key.native, &key.scope)
@@ -404,7 +404,7 @@ func except[T any](all []*T, back map[string]bool, lies func(*T) (string, bool))
 
 // countPartial counts the rows of transcripts whose beginning was pruned: their versions speak of more.
 func (c *commit) countPartial() error {
-	for _, id := range sorted(c.partial) {
+	for _, id := range sorted(c.truncated) {
 		if err := c.exec("UPDATE transcripts SET rows = (SELECT count(*) FROM events e WHERE e.transcript = ?1) WHERE id = ?1 AND indexed = 1", id); err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func (c *commit) lossyVersions() (map[index.VersionKey]bool, error) {
 		return c.lossy, nil
 	}
 	all := map[index.VersionKey]bool{}
-	err := c.beside("SELECT value FROM facts WHERE kind = ? AND value IS NOT NULL", func(r *sql.Rows) error {
+	err := c.eachBeside("SELECT value FROM facts WHERE kind = ? AND value IS NOT NULL", func(r *sql.Rows) error {
 		var value string
 		err := r.Scan(&value)
 		if l, bad := blob.ParseLoss(blob.Fact{Kind: blob.FactLost, Value: json.RawMessage(value)}); bad == nil {

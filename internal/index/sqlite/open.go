@@ -40,7 +40,7 @@ type DB struct {
 
 	bulkRows int   // batches of as many rows become segments
 	slots    int64 // rows that one hour takes
-	told     indexedWords
+	words    indexedWords
 }
 
 // Options says how to open an index.

@@ -62,18 +62,18 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	}
 	var id, chain int64
 	var size int64
-	var grave sql.NullString
+	var tombstone sql.NullString
 	var root []byte
 	known := !fresh
 	if known {
 		if known, err = c.get("SELECT v.id, v.chain, v.size, v.grave, c.root FROM versions v JOIN chains c ON c.id = v.chain WHERE v.file = ? AND v.number = ?",
-			[]any{file, v.Number}, &id, &chain, &size, &grave, &root); err != nil {
+			[]any{file, v.Number}, &id, &chain, &size, &tombstone, &root); err != nil {
 			return err
 		}
 	}
 	switch {
 	case known && blob.Ref(root) != v.Root:
-		wins, err := c.wins(v, blob.Ref(root), grave.Valid)
+		wins, err := c.wins(v, blob.Ref(root), tombstone.Valid)
 		if err != nil || !wins {
 			return err
 		}
@@ -81,7 +81,7 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 			return err
 		}
 	case known:
-		if grave.Valid && v.Size > size { // what grew lies under no tombstone
+		if tombstone.Valid && v.Size > size { // what grew lies under no tombstone
 			if err := c.deleteStatements(id); err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 		err = c.grow(id, chain, v)
 	default:
 		id, chain, err = c.addVersion(file, v)
-		c.born[versionKey(v)] = id
+		c.addedVersions[versionKey(v)] = id
 	}
 	if err != nil {
 		return err
@@ -97,10 +97,10 @@ func (c *commit) version(pack int64, p *index.PackRow, v *blob.Version) error {
 	if err := c.coverVersion(id, chain, known, v); err != nil {
 		return err
 	}
-	if err := c.extents(pack, p, chain, v, known); err != nil || !grave.Valid {
+	if err := c.extents(pack, p, chain, v, known); err != nil || !tombstone.Valid {
 		return err
 	}
-	return c.liftEndedTombstone(grave.String, v)
+	return c.liftEndedTombstone(tombstone.String, v)
 }
 
 // extents says where the pack has the bytes of a chain; known is whether the chain was there before.
@@ -211,10 +211,10 @@ func (c *commit) source(name string) (id int64, err error) {
 	if id, ok := c.sources[name]; ok {
 		return id, nil
 	}
-	ok, err := c.look("SELECT id FROM sources WHERE name = ?", []any{name}, &id)
+	ok, err := c.getDirect("SELECT id FROM sources WHERE name = ?", []any{name}, &id)
 	if err == nil && !ok {
 		if id, err = c.id("sources"); err == nil {
-			err = c.put("INSERT INTO sources (id, name) VALUES (?, ?)", id, name)
+			err = c.execDirect("INSERT INTO sources (id, name) VALUES (?, ?)", id, name)
 		}
 	}
 	if err != nil {
@@ -279,7 +279,7 @@ func (c *commit) lookUpFiles(versions []blob.Version) error {
 	for i, key := range missing {
 		args[2*i], args[2*i+1] = key.source, key.path
 	}
-	return c.lookAll(c.calm, lookUpFiles(), func(r *sql.Rows) error {
+	return c.eachDirect(c.unending, lookUpFiles(), func(r *sql.Rows) error {
 		var key fileKey
 		var id int64
 		err := r.Scan(&id, &key.source, &key.path)
@@ -310,11 +310,11 @@ func (c *commit) fact(f index.FactRow) (news bool, err error) {
 		value = string(f.Value)
 	}
 	var last int64
-	told, err := c.look("SELECT time FROM facts WHERE kind = ? AND key = ?", []any{f.Kind, f.Key}, &last)
+	told, err := c.getDirect("SELECT time FROM facts WHERE kind = ? AND key = ?", []any{f.Kind, f.Key}, &last)
 	if err != nil {
 		return false, err
 	}
-	err = c.put(`INSERT INTO facts (kind, key, time, pack, value) VALUES (?, ?, ?, ?, ?)
+	err = c.execDirect(`INSERT INTO facts (kind, key, time, pack, value) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (kind, key) DO UPDATE SET time = excluded.time, pack = excluded.pack, value = excluded.value
 		WHERE (excluded.time, excluded.pack) > (time, pack)`, f.Kind, f.Key, f.Time.UnixMicro(), f.Pack, value)
 	return !told || f.Time.UnixMicro() > last, err

@@ -31,10 +31,10 @@ type owner struct {
 // whole batch by time.
 func (c *commit) parsed(p *index.Parsed) error {
 	o := &owner{Parsed: p, names: map[string]int64{}, wanted: map[string]bool{}, first: map[int64]bool{}}
-	var grave sql.NullString
-	if o.version, o.born = c.born[p.VersionKey]; !o.born {
+	var tombstone sql.NullString
+	if o.version, o.born = c.addedVersions[p.VersionKey]; !o.born {
 		ok, err := c.get(`SELECT v.id, v.grave FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
-			WHERE s.name = ? AND f.path = ? AND v.number = ?`, []any{p.Source, p.Path, p.Number}, &o.version, &grave)
+			WHERE s.name = ? AND f.path = ? AND v.number = ?`, []any{p.Source, p.Path, p.Number}, &o.version, &tombstone)
 		if err != nil {
 			return err
 		}
@@ -42,8 +42,8 @@ func (c *commit) parsed(p *index.Parsed) error {
 			return fmt.Errorf("version %d: %w", p.Number, index.ErrNotFound)
 		}
 	}
-	delete(c.born, p.VersionKey)
-	if grave.Valid {
+	delete(c.addedVersions, p.VersionKey)
+	if tombstone.Valid {
 		return nil
 	}
 	if err := c.exceptGraves(o); err != nil {
@@ -121,7 +121,7 @@ func (c *commit) unsay(o *owner) error {
 		return err
 	}
 	for _, id := range ids {
-		if err := c.dropRows(id); err != nil {
+		if err := c.deleteRows(id); err != nil {
 			return err
 		}
 	}
@@ -137,8 +137,8 @@ func (c *commit) unsay(o *owner) error {
 	return c.exec("DELETE FROM bounds WHERE version = ?1 AND NOT EXISTS (SELECT 1 FROM usage WHERE version = ?1)", o.version)
 }
 
-// dropRows removes the event rows of a transcript, words included.
-func (c *commit) dropRows(transcript int64) error {
+// deleteRows removes the event rows of a transcript, words included.
+func (c *commit) deleteRows(transcript int64) error {
 	if err := c.each("SELECT eid FROM events WHERE transcript = ? AND eid IS NOT NULL", intoSet(c.eids), transcript); err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func (c *commit) transcripts(o *owner) error {
 			ids[i] = id
 		}
 		if g := o.cut[v.Run]; g != nil && g.drops() {
-			c.partial[id] = true
+			c.truncated[id] = true
 		}
 	}
 	for i := range o.Rows {
@@ -364,7 +364,7 @@ func (c *commit) twin(o *owner, name int64, native string, aside bool) (bool, er
 	}
 	same := false
 	// Those with the same bytes are few, those of one conversation may be thousands; and of many copies the first has the rows.
-	err = c.few(`SELECT s.name, f.path, v.number FROM versions mine CROSS JOIN versions v INDEXED BY versions_sha256 ON v.sha256 = mine.sha256 AND v.size = mine.size
+	err = c.eachBrief(`SELECT s.name, f.path, v.number FROM versions mine CROSS JOIN versions v INDEXED BY versions_sha256 ON v.sha256 = mine.sha256 AND v.size = mine.size
 		CROSS JOIN transcripts t ON t.version = v.id AND t.run_name = ? AND t.native_id = ? AND t.aside = ? AND t.indexed = 1
 		CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source WHERE mine.id = ? LIMIT ?`, func(r *sql.Rows) error {
 		var key index.VersionKey
@@ -381,7 +381,7 @@ func (c *commit) hints(o *owner) error {
 		if err != nil {
 			return err
 		}
-		if err := c.put("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)",
+		if err := c.execDirect("INSERT OR IGNORE INTO hints (run_name, key, value, version) VALUES (?, ?, ?, ?)",
 			name, h.Key, h.Value, o.version); err != nil {
 			return err
 		}

@@ -49,11 +49,11 @@ func (c *commit) writeUsage(o *owner, u *transcript.Usage, identity []string) er
 		stated = string(b)
 	}
 	key, alias := index.IDNumber(identity...), any(nil)
-	c.meetUsage(key, false)
+	c.seeUsage(key, false)
 	if u.Alias != "" {
 		other := index.IDNumber("usage", o.Format, u.Alias)
 		alias = other
-		c.meetUsage(other, true)
+		c.seeUsage(other, true)
 	}
 	return c.insertUsage(o.version, name, u, usageID(key), alias, stated, false)
 }
@@ -80,7 +80,7 @@ func (k usageIDScanner) Scan(v any) (err error) {
 
 func (c *commit) insertUsage(version, name int64, u *transcript.Usage, usageID string, alias, stated any, ledger bool) error {
 	if c.usageBefore < 0 {
-		if _, err := c.look("SELECT coalesce(max(id), 0) FROM usage", nil, &c.usageBefore); err != nil {
+		if _, err := c.getDirect("SELECT coalesce(max(id), 0) FROM usage", nil, &c.usageBefore); err != nil {
 			return err
 		}
 	}
@@ -167,7 +167,7 @@ func (c *commit) receipts(o *owner) error {
 			null(r.Provider), null(r.Model), null(r.Mode), null(r.Status), null(string(r.Outcome)), null(r.Error),
 			nullTime(r.Started), nullTime(r.Ended), nullCount(r.Duration), null(r.Transcript), nullCount(r.ToolCalls), flag(r.Stub),
 			string(stated), attributes}
-		if err := c.put(`INSERT INTO receipts (version, run_name, key, native_conversation, kind, flow, step, agent, engine,
+		if err := c.execDirect(`INSERT INTO receipts (version, run_name, key, native_conversation, kind, flow, step, agent, engine,
 			provider, model, mode, status, outcome, error, started, ended, duration, transcript, tool_calls, stub, stated, attributes,
 			line, offset, length, inner, verdict)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`, append(args, place...)...); err != nil {
@@ -202,7 +202,7 @@ func (c *commit) steps(o *owner) error {
 		args := []any{o.version, name, s.Key, s.Rank, s.Conversation, null(s.Parent), null(s.Name), null(s.Kind), null(s.Path), null(s.Flow),
 			null(s.Agent), null(s.Engine), null(s.Model), nullCount(s.Iteration), nullCount(s.Attempt), null(s.Status), null(string(s.Outcome)),
 			null(s.Error), nullTime(s.Started), nullTime(s.Ended), nullCount(s.Duration), null(s.ChildRun), stated, attributes}
-		if err := c.put(insertStep, append(args, place...)...); err != nil {
+		if err := c.execDirect(insertStep, append(args, place...)...); err != nil {
 			return err
 		}
 	}
@@ -225,7 +225,7 @@ func (c *commit) links(o *owner) error {
 		return err
 	}
 	if len(o.Links) > 0 {
-		c.stating = append(c.stating, o.version)
+		c.linking = append(c.linking, o.version)
 	}
 	for _, l := range o.Links {
 		from, to := c.end(o, l.From), c.end(o, l.To)
@@ -252,7 +252,7 @@ func (c *commit) links(o *owner) error {
 		}
 		args := []any{o.version, edge, l.Kind, from[0], from[1], from[2], from[3], to[0], to[1], to[2], to[3], format, statement,
 			flag(l.Uncounted), event, native, nullTime(l.Time), nullZone(l.Time), attributes}
-		if err := c.put(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation,
+		if err := c.execDirect(`INSERT INTO links (version, edge, kind, from_type, from_scope, from_id, from_conversation,
 			to_type, to_scope, to_id, to_conversation, format, statement, uncounted, event, event_native, time, tz, attributes, line, offset, length, inner)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(args, place...)...); err != nil {
 			return err

@@ -73,7 +73,7 @@ func (db *DB) purge(ctx context.Context, all bool, p *index.Purged) error {
 		if err := db.rewriteSegments(ctx, p); err != nil {
 			return err
 		}
-		db.told.put(nil)
+		db.words.put(nil)
 		if err := db.dropTerms(ctx); err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ func (c *commit) within(chain, offset, size int64) (bool, error) {
 }
 
 // placeOf returns where a copy lies: in the pack that it names, or, when gc has replaced that, where the same bytes are
-// now. It is nowhere when the pack is lost, or when the version that needs it is buried.
+// now. It is nowhere when the pack is lost, or when the version that needs it is tombstoned.
 func (c *commit) placeOf(e blob.Extent) (pack, raw int64, ok bool, err error) {
 	ok, err = c.get("SELECT id FROM packs WHERE name = ?", []any{e.CopyOf.Pack}, &pack)
 	if err != nil || ok {
@@ -72,7 +72,7 @@ func (c *commit) placeOf(e blob.Extent) (pack, raw int64, ok bool, err error) {
 // its hash.
 func (c *commit) replace(all []*index.PackRow, ids []int64) error {
 	for _, p := range all {
-		if err := c.buryDeep(p.Dead); err != nil {
+		if err := c.deleteDeadExtents(p.Dead); err != nil {
 			return fmt.Errorf("versions that pack %s left out: %w", p.Name, err)
 		}
 		if err := c.moveFacts(p); err != nil {
@@ -87,9 +87,9 @@ func (c *commit) replace(all []*index.PackRow, ids []int64) error {
 	return nil
 }
 
-// buryDeep takes the places of buried versions away of which no pack tells any more. Their bytes may still be there for the sake of
+// deleteDeadExtents takes the places of tombstoned versions away of which no pack tells any more. Their bytes may still be there for the sake of
 // another version; brought back by these, they would be in the index alone.
-func (c *commit) buryDeep(dead []index.VersionKey) error {
+func (c *commit) deleteDeadExtents(dead []index.VersionKey) error {
 	for _, k := range dead {
 		if err := c.exec(`DELETE FROM extents WHERE chain IN (SELECT v.chain FROM sources s CROSS JOIN files f ON f.source = s.id AND f.path = ?
 			CROSS JOIN versions v ON v.file = f.id AND v.number = ? WHERE s.name = ? AND v.grave IS NOT NULL)`, k.Path, k.Number, k.Source); err != nil {
@@ -246,7 +246,7 @@ func (c *commit) needless(x *lying) (bool, error) {
 
 // buriedChain says whether no version needs the bytes of a chain any more.
 func (c *commit) buriedChain(chain int64) (bool, error) {
-	buried := true
+	tombstoned := true
 	var keys []string
 	if err := c.each(`SELECT s.name, f.path, v.sha256 FROM versions v JOIN files f ON f.id = v.file JOIN sources s ON s.id = f.source
 		WHERE v.chain = ?`, func(r *sql.Rows) error {
@@ -265,9 +265,9 @@ func (c *commit) buriedChain(chain int64) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		buried = buried && ok
+		tombstoned = tombstoned && ok
 	}
-	return buried, nil
+	return tombstoned, nil
 }
 
 // Replaced yields the packs that others have replaced and whose files may still be there.

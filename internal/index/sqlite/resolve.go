@@ -25,7 +25,7 @@ func (c *commit) resolve() error {
 	}
 	unread := c.splitCached(runs)
 	if c.unread = len(unread); c.unread > 0 {
-		if err := c.fill("unread_runs", unread); err != nil {
+		if err := c.fillTemp("unread_runs", unread); err != nil {
 			return err
 		}
 	}

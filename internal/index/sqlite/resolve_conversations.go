@@ -283,7 +283,7 @@ func (c *commit) ownEvent(t *candidate, count []*candidate) (first string, err e
 		return "", nil
 	}
 	// What was a copy stays one while the other only grows.
-	if _, fresh := c.held[t.id]; !fresh && !c.unsaid && len(count) == 1 && t.was.verdict == schema.Duplicate && t.was.conversation.Valid &&
+	if _, fresh := c.held[t.id]; !fresh && !c.deleted && len(count) == 1 && t.was.verdict == schema.Duplicate && t.was.conversation.Valid &&
 		count[0].was.verdict == schema.Counted && count[0].was.conversation.Valid {
 		return "", nil
 	}
@@ -405,9 +405,9 @@ func (c *commit) writeCandidate(t *candidate) error {
 		}
 	}
 	if t.was.verdict == t.verdict && t.was.judged == t.judged && t.was.indexed == t.indexed && t.was.seqBase == t.seqBase {
-		return c.put("UPDATE transcripts SET conversation = ? WHERE id = ?", t.conversation, t.id)
+		return c.execDirect("UPDATE transcripts SET conversation = ? WHERE id = ?", t.conversation, t.id)
 	}
-	return c.put("UPDATE transcripts SET conversation = ?, verdict = ?, judged = ?, indexed = ?, seq_base = ? WHERE id = ?",
+	return c.execDirect("UPDATE transcripts SET conversation = ?, verdict = ?, judged = ?, indexed = ?, seq_base = ? WHERE id = ?",
 		t.conversation, t.verdict, t.judged, t.indexed, t.seqBase, t.id)
 }
 
@@ -431,7 +431,7 @@ func (c *commit) conversation(run int64, public string, t *candidate, of *int64)
 	said := []any{run, verdict, orNil(of), null(t.Title), null(t.Agent), null(t.Engine), null(t.Model), null(t.Flow), null(t.Step), null(t.Mode),
 		null(t.Status), null(t.Version), null(t.Project), null(t.Branch), started, ended, flag(t.Child), attributes}
 	var id int64
-	known := c.bornRuns[run] == nil
+	known := c.addedRuns[run] == nil
 	if known {
 		known, err = c.get("SELECT id FROM conversations WHERE conversation_id = ?", []any{public}, &id)
 	}

@@ -70,7 +70,7 @@ func (c *commit) mutual(all []copied) (map[[2]int64]bool, error) {
 	if len(runs) == 0 {
 		return pairs, nil
 	}
-	if err := c.fill("copying_runs", sorted(runs)); err != nil {
+	if err := c.fillTemp("copying_runs", sorted(runs)); err != nil {
 		return nil, err
 	}
 	transcripts := map[int64]bool{}
@@ -86,7 +86,7 @@ func (c *commit) mutual(all []copied) (map[[2]int64]bool, error) {
 
 // copiedIn tells of transcripts which runs their copied events come from.
 func (c *commit) copiedIn(transcripts []int64) (all []copied, err error) {
-	if err := c.fill("copying", transcripts); err != nil {
+	if err := c.fillTemp("copying", transcripts); err != nil {
 		return nil, err
 	}
 	err = c.each(`WITH ids AS MATERIALIZED (SELECT DISTINCT e.eid, e.native FROM temp.copying x CROSS JOIN events e ON e.transcript = x.id AND e.verdict = 2 AND e.global > 0),

@@ -85,7 +85,7 @@ func (c *commit) judgeEvents() error {
 	if len(c.eids) == 0 {
 		return nil
 	}
-	if err := c.fill("new_eids", sorted(c.eids)); err != nil {
+	if err := c.fillTemp("new_eids", sorted(c.eids)); err != nil {
 		return err
 	}
 	// Most ids stand once and count: only the others are looked at more closely. The index alone tells which stand more often.
@@ -102,7 +102,7 @@ func (c *commit) judgeEvents() error {
 	if len(several) == 0 {
 		return nil
 	}
-	if err := c.fill("several_eids", sorted(several)); err != nil {
+	if err := c.fillTemp("several_eids", sorted(several)); err != nil {
 		return err
 	}
 	twice, err := c.findTwice()
@@ -111,7 +111,7 @@ func (c *commit) judgeEvents() error {
 	}
 	changed, copies := map[int64]bool{}, map[int64]bool{}
 	for _, lot := range twice {
-		if err := c.fill("judged_eids", lot); err != nil {
+		if err := c.fillTemp("judged_eids", lot); err != nil {
 			return err
 		}
 		rows, err := c.loadTwice()
@@ -136,10 +136,10 @@ const twiceLot = 8192
 
 // findTwice notes in temp.twice which ids stand more than once where they mean the same event, and gives their hashes in lots.
 func (c *commit) findTwice() (lots [][]int64, err error) {
-	if err := c.put(`CREATE TEMP TABLE IF NOT EXISTS twice (eid INTEGER, native, conversation INTEGER, rows INTEGER, PRIMARY KEY (eid, native, conversation)) WITHOUT ROWID`); err != nil {
+	if err := c.execDirect(`CREATE TEMP TABLE IF NOT EXISTS twice (eid INTEGER, native, conversation INTEGER, rows INTEGER, PRIMARY KEY (eid, native, conversation)) WITHOUT ROWID`); err != nil {
 		return nil, err
 	}
-	if err := c.put("DELETE FROM temp.twice"); err != nil {
+	if err := c.execDirect("DELETE FROM temp.twice"); err != nil {
 		return nil, err
 	}
 	if err := c.exec(`INSERT INTO temp.twice SELECT x.id, e.native, ` + meantIn + ` AS meant, count(*)
@@ -297,7 +297,7 @@ func (c *commit) judgeReceipts() error {
 	const unresolved = ", native_conversation = CASE WHEN ?1 = 0 OR stated IS NULL THEN native_conversation ELSE coalesce(stated ->> 'Conversation', '') END"
 	for _, table := range []struct{ name, rank, also string }{{"receipts", "0", unresolved}, {"steps", "x.rank", ""}} {
 		var rows []duplicate
-		err := c.beside(`SELECT x.id, n.run, x.key, x.verdict, `+table.rank+`, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), v.number, f.id,
+		err := c.eachBeside(`SELECT x.id, n.run, x.key, x.verdict, `+table.rank+`, v.number = (SELECT max(w.number) FROM versions w WHERE w.file = v.file), v.number, f.id,
 			s.name || '/' || f.path, x.offset FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id CROSS JOIN `+table.name+` x ON x.run_name = n.id
 			CROSS JOIN versions v ON v.id = x.version CROSS JOIN files f ON f.id = v.file CROSS JOIN sources s ON s.id = f.source`, func(r *sql.Rows) error {
 			var j duplicate

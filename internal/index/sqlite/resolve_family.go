@@ -46,7 +46,7 @@ func (c *commit) families(merged map[int64]*transcript.Run) (map[int64]*family, 
 	if c.batch.Resolvers == nil {
 		return all, nil
 	}
-	err := c.beside(`SELECT r.id, f.name FROM temp.touched_runs t CROSS JOIN runs r ON r.id = t.id JOIN names f ON f.id = r.format`,
+	err := c.eachBeside(`SELECT r.id, f.name FROM temp.touched_runs t CROSS JOIN runs r ON r.id = t.id JOIN names f ON f.id = r.format`,
 		func(r *sql.Rows) error {
 			var id int64
 			var format string
@@ -94,7 +94,7 @@ func statedRows(table, join, where string) string {
 
 // loadStated reads the stated records of one table for families.
 func loadStated[T any](c *commit, all map[int64]*family, table, where string, add func(*family, int64, *T)) error {
-	return c.beside("SELECT n.run, x.id, x.stated"+statedRows(table, "", where), func(r *sql.Rows) error {
+	return c.eachBeside("SELECT n.run, x.id, x.stated"+statedRows(table, "", where), func(r *sql.Rows) error {
 		var run, id int64
 		var stated []byte
 		if err := r.Scan(&run, &id, &stated); err != nil {
@@ -115,7 +115,7 @@ func loadStated[T any](c *commit, all map[int64]*family, table, where string, ad
 
 // loadUsage reads what the originals state as usage for families, and what the rows say of it now.
 func (c *commit) loadUsage(all map[int64]*family) error {
-	return c.beside(`SELECT n.run, n.scope <> '', x.id, x.usage_id, x.stated, x.stated_verdict, coalesce(x.native_conversation, n.native_id), coalesce(w.agent, ''),
+	return c.eachBeside(`SELECT n.run, n.scope <> '', x.id, x.usage_id, x.stated, x.stated_verdict, coalesce(x.native_conversation, n.native_id), coalesce(w.agent, ''),
 		coalesce(w.engine, ''), coalesce(w.flow, ''), coalesce(w.step, ''), coalesce(w.model, ''), coalesce(w.provider, ''), x.time, x.tz`+
 		statedRows("usage", "CROSS JOIN usage_texts w ON w.id = x.texts", ""), func(r *sql.Rows) error {
 		var run int64
@@ -144,7 +144,7 @@ func (c *commit) loadUsage(all map[int64]*family) error {
 }
 
 func (c *commit) loadHints(all map[int64]*family) error {
-	return c.beside(`SELECT DISTINCT n.run, n.native_id, h.key, h.value FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
+	return c.eachBeside(`SELECT DISTINCT n.run, n.native_id, h.key, h.value FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
 		CROSS JOIN hints h ON h.run_name = n.id ORDER BY 1, 3, 4`, func(r *sql.Rows) error {
 		var run int64
 		h := &transcript.Hint{}
@@ -161,7 +161,7 @@ func (c *commit) loadHints(all map[int64]*family) error {
 // loadRelated reads the hints of the runs that families were forked from or are children of. What a fork has copied of a run stays a copy
 // when that run is pruned: its ledger has the hints, and its usage counts there.
 func (c *commit) loadRelated(all map[int64]*family) error {
-	return c.beside(`SELECT t.id, p.native_id, h.key, h.value FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
+	return c.eachBeside(`SELECT t.id, p.native_id, h.key, h.value FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id
 		CROSS JOIN links l ON l.to_id = n.native_id AND l.format = n.format AND l.to_scope = n.scope AND l.to_type IN ('run', 'conversation') AND l.kind IN ('fork', 'parent')
 		CROSS JOIN run_names p ON p.native_id = l.from_id AND p.format = l.format AND p.scope = l.from_scope AND p.run <> n.run
 		CROSS JOIN runs r ON r.id = p.run AND (r.counted = 1 OR `+hasGrave+`)
@@ -191,7 +191,7 @@ func (c *commit) loadRelated(all map[int64]*family) error {
 // relatives fills temp.touched_runs with touched runs, and adds those of which something follows from what is known of a touched one now: the members of a
 // group, and children and forks, of whose events it may say which are copies.
 func (c *commit) relatives(runs []int64) ([]int64, error) {
-	if err := c.fill("touched_runs", runs); err != nil {
+	if err := c.fillTemp("touched_runs", runs); err != nil {
 		return runs, err
 	}
 	all := map[int64]bool{}
@@ -205,7 +205,7 @@ func (c *commit) relatives(runs []int64) ([]int64, error) {
 		return runs, err
 	}
 	runs = sorted(all)
-	return runs, c.fill("touched_runs", runs)
+	return runs, c.fillTemp("touched_runs", runs)
 }
 
 // kin adds the children and forks of touched runs whose format resolves them.
@@ -213,7 +213,7 @@ func (c *commit) kin(all map[int64]bool) error {
 	if c.batch.Resolvers == nil {
 		return nil
 	}
-	return c.beside(`SELECT DISTINCT f.name, n.run FROM temp.touched_runs t CROSS JOIN run_names p ON p.run = t.id
+	return c.eachBeside(`SELECT DISTINCT f.name, n.run FROM temp.touched_runs t CROSS JOIN run_names p ON p.run = t.id
 		CROSS JOIN links l ON l.from_id = p.native_id AND l.format = p.format AND l.from_scope = p.scope AND l.kind IN ('fork', 'parent')
 		CROSS JOIN run_names n ON n.native_id = l.to_id AND n.format = l.format AND n.scope = l.to_scope JOIN names f ON f.id = n.format
 		WHERE n.run IS NOT NULL`, func(r *sql.Rows) error {

@@ -11,7 +11,7 @@ func (c *commit) judgeHearsay() error {
 	if len(c.hearsay) == 0 {
 		return nil
 	}
-	if err := c.fill("hearsay_runs", sorted(c.hearsay)); err != nil {
+	if err := c.fillTemp("hearsay_runs", sorted(c.hearsay)); err != nil {
 		return err
 	}
 	type text struct{ run, hash int64 }

@@ -58,7 +58,7 @@ func (c *commit) joinEdges() error {
 	var all []link
 	const side = `SELECT l.id, l.edge, f.name, l.kind, l.from_type, l.from_scope, l.from_id, l.from_conversation, l.to_type, l.to_scope, l.to_id, l.to_conversation
 		FROM temp.touched_runs t CROSS JOIN run_names n ON n.run = t.id AND n.scope <> '' CROSS JOIN links l ON `
-	err := c.beside(side+`l.from_id = n.native_id AND l.from_scope = n.scope AND l.format = n.format JOIN names f ON f.id = l.format
+	err := c.eachBeside(side+`l.from_id = n.native_id AND l.from_scope = n.scope AND l.format = n.format JOIN names f ON f.id = l.format
 		UNION `+side+`l.to_id = n.native_id AND l.to_scope = n.scope AND l.format = n.format JOIN names f ON f.id = l.format`, func(r *sql.Rows) error {
 		l := link{from: make([]string, 4), to: make([]string, 4)}
 		err := r.Scan(&l.id, &l.was, &l.format, &l.kind, &l.from[0], &l.from[1], &l.from[2], &l.from[3], &l.to[0], &l.to[1], &l.to[2], &l.to[3])
@@ -86,10 +86,10 @@ func (c *commit) joinEdges() error {
 // statedLinks takes back the links that follow from copied events where the commit has brought one that an original states, as copyLinks
 // would not have made them had it come first.
 func (c *commit) statedLinks() error {
-	if len(c.stating) == 0 {
+	if len(c.linking) == 0 {
 		return nil
 	}
-	if err := c.fill("stating_versions", c.stating); err != nil {
+	if err := c.fillTemp("stating_versions", c.linking); err != nil {
 		return err
 	}
 	return c.exec(`DELETE FROM links WHERE id IN (

@@ -8,7 +8,7 @@ func tellsOfGroup(r *transcript.Run) bool { return r.Named && r.Group != "" && r
 
 // members adds the runs of groups of which something else is known now.
 func (c *commit) members(all map[int64]bool) error {
-	if err := c.beside(`SELECT n.id FROM temp.touched_runs t CROSS JOIN runs g ON g.id = t.id AND g."group" = g.native_id AND g.counted = 0
+	if err := c.eachBeside(`SELECT n.id FROM temp.touched_runs t CROSS JOIN runs g ON g.id = t.id AND g."group" = g.native_id AND g.counted = 0
 		CROSS JOIN run_names n ON n.run = g.id`, intoSet(c.groups)); err != nil {
 		return err
 	}

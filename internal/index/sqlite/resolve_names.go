@@ -23,7 +23,7 @@ type touchedName struct {
 func (c *commit) identifyNew() error {
 	var fresh []touchedName
 	for _, id := range sorted(c.touched) {
-		if n := c.named[id]; n.scope == "" && c.buffer.names.row(id) != nil {
+		if n := c.runNames[id]; n.scope == "" && c.buffer.names.row(id) != nil {
 			fresh = append(fresh, touchedName{id: id, runName: n, key: n.native})
 		}
 	}
@@ -41,7 +41,7 @@ func (c *commit) identify() ([]int64, error) {
 	for _, id := range sorted(c.touched) {
 		if run, known := c.identified[id]; known {
 			runs[run] = true
-			c.called[run] = append(c.called[run], id)
+			c.namesOf[run] = append(c.namesOf[run], id)
 		} else {
 			rest = append(rest, id)
 		}
@@ -52,14 +52,14 @@ func (c *commit) identify() ([]int64, error) {
 	}
 	err = c.eachRun(all, func(n *touchedName, run int64) error {
 		runs[run] = true
-		c.called[run] = append(c.called[run], n.id)
+		c.namesOf[run] = append(c.namesOf[run], n.id)
 		if n.run.Int64 == run {
 			return nil
 		}
 		if n.run.Valid {
 			runs[n.run.Int64] = true
 		}
-		return c.put("UPDATE run_names SET run = ? WHERE id = ?", run, n.id)
+		return c.execDirect("UPDATE run_names SET run = ? WHERE id = ?", run, n.id)
 	})
 	return sorted(runs), err
 }
@@ -69,7 +69,7 @@ func (c *commit) touchedNames(ids []int64) (all []touchedName, err error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	if err := c.fill("touched", ids); err != nil {
+	if err := c.fillTemp("touched", ids); err != nil {
 		return nil, err
 	}
 	anchors, anchored, err := c.anchors()
@@ -148,8 +148,8 @@ func (c *commit) eachRun(names []touchedName, found func(n *touchedName, run int
 				if err != nil {
 					return err
 				}
-				c.runs[public[i]], c.bornRuns[id] = id, n
-				if err := c.newRuns.add(id, public[i], n.format, n.key, n.anchor, n.native, int64(0)); err != nil {
+				c.runs[public[i]], c.addedRuns[id] = id, n
+				if err := c.runRows.add(id, public[i], n.format, n.key, n.anchor, n.native, int64(0)); err != nil {
 					return err
 				}
 			}
@@ -166,7 +166,7 @@ func (c *commit) lookUpRuns(public []any, asked int) error {
 	if asked == 0 {
 		return nil
 	}
-	return c.lookAll(c.calm, runsByID(), func(r *sql.Rows) error {
+	return c.eachDirect(c.unending, runsByID(), func(r *sql.Rows) error {
 		var id int64
 		var public string
 		err := r.Scan(&id, &public)
@@ -182,7 +182,7 @@ var runsByID = sync.OnceValue(func() string {
 func (c *commit) formatName(id int64) (name string, err error) {
 	name, ok := c.formats[id]
 	if !ok {
-		_, err = c.look("SELECT name FROM names WHERE id = ?", []any{id}, &name)
+		_, err = c.getDirect("SELECT name FROM names WHERE id = ?", []any{id}, &name)
 		c.formats[id] = name
 	}
 	return name, err

@@ -22,7 +22,7 @@ type claim struct {
 func (c *commit) loadClaims() (map[int64][]claim, error) {
 	all := map[int64][]claim{}
 	for run := range c.cachedRuns {
-		for _, name := range c.called[run] {
+		for _, name := range c.namesOf[run] {
 			all[run] = append(all[run], c.claimCache[name].claims...)
 		}
 	}
@@ -81,7 +81,7 @@ func (c *commit) mergeRuns() (map[int64]*transcript.Run, error) {
 		said := []any{flag(counted), null(run.Group), null(run.Project), null(run.Branch), null(run.Flow), null(run.Title), null(run.Agent), null(run.Model),
 			null(run.Host), null(run.Version), null(run.Status), null(string(run.Outcome)), null(run.Error), nullTime(run.Started), nullTime(run.Ended),
 			flag(run.Stub), flag(run.Child), attributes}
-		if row := c.newRuns.row(id); row != nil {
+		if row := c.runRows.row(id); row != nil {
 			copy(row[runStatedFrom:], said)
 			continue
 		}
@@ -90,7 +90,7 @@ func (c *commit) mergeRuns() (map[int64]*transcript.Run, error) {
 			return nil, err
 		}
 	}
-	return all, c.newRuns.flush()
+	return all, c.runRows.flush()
 }
 
 // mergeClaims joins statements field by field: the highest rank that states a field wins; among equals the
@@ -175,7 +175,7 @@ const hasGrave = `EXISTS (SELECT 1 FROM run_names n CROSS JOIN graves g ON g.run
 // finishRuns fills in what only the events tell, and removes runs that nothing means any more. Nothing is taken back of a statement that
 // fails, since the transaction is: else SQLite would keep each page that it changes in memory as it was.
 func (c *commit) finishRuns() error {
-	if c.unsaid {
+	if c.deleted {
 		if err := c.exec(forgetNames); err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (c *commit) finishRuns() error {
 			ended = coalesce(ended, (SELECT max(t.last_time) FROM transcripts t JOIN run_names n ON n.id = t.run_name WHERE n.run = runs.id))
 			WHERE id IN temp.touched_runs AND (started IS NULL OR ended IS NULL)`,
 	}
-	if c.unread > 0 { // of those known by heart each has its name, and each of its conversations a transcript
+	if c.unread > 0 { // of those in the claim cache each has its name, and each of its conversations a transcript
 		queries = append(queries,
 			`DELETE FROM conversations WHERE run IN temp.unread_runs AND NOT EXISTS (SELECT 1 FROM transcripts t WHERE t.conversation = conversations.id)`,
 			`DELETE FROM runs WHERE id IN temp.unread_runs AND NOT EXISTS (SELECT 1 FROM run_names n WHERE n.run = runs.id)`,

@@ -60,7 +60,7 @@ func (c *commit) release(t *candidate) error {
 	if err := c.exec("DELETE FROM links WHERE version = ? AND derived = 1", t.version); err != nil {
 		return err
 	}
-	return c.dropRows(t.id)
+	return c.deleteRows(t.id)
 }
 
 // widenBounds says of a version that it may have what another has: calls between whose numbers all of them lie.

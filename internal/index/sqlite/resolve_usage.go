@@ -29,7 +29,7 @@ func (c *commit) inLots(query string, keys []int64, row func(*sql.Rows) error) e
 		for i, key := range lot {
 			args[2*i], args[2*i+1] = usageID(key), key
 		}
-		if err := c.few(query, row, args...); err != nil {
+		if err := c.eachBrief(query, row, args...); err != nil {
 			return err
 		}
 	}

@@ -159,13 +159,13 @@ func (t *tx) addSizes(b *fts5.Builder, origin uint64) error {
 
 // settleFTS makes FTS5 write the rows that it has pending in this transaction.
 func (t *tx) settleFTS() error {
-	return t.put("INSERT INTO fts (fts) VALUES ('flush')") // words have nothing to do with what waits, here and below
+	return t.execDirect("INSERT INTO fts (fts) VALUES ('flush')") // words have nothing to do with what waits, here and below
 }
 
 // forgetFTS makes FTS5 read the structure record again: a merge of no pages drops what it remembers of it and does
 // nothing else. FTS5 notices by itself only what other connections have written.
 func (t *tx) forgetFTS() error {
-	return t.put("INSERT INTO fts (fts, rank) VALUES ('merge', 0)")
+	return t.execDirect("INSERT INTO fts (fts, rank) VALUES ('merge', 0)")
 }
 
 func (t *tx) structure() (*fts5.Structure, error) {
@@ -178,12 +178,12 @@ func (t *tx) structure() (*fts5.Structure, error) {
 
 func (t *tx) record(id int) ([]byte, error) {
 	var b []byte
-	_, err := t.look("SELECT block FROM fts_data WHERE id = ?", []any{id}, &b)
+	_, err := t.getDirect("SELECT block FROM fts_data WHERE id = ?", []any{id}, &b)
 	return b, err
 }
 
 func (t *tx) putRecord(id int, b []byte) error {
-	return t.put("REPLACE INTO fts_data (id, block) VALUES (?, ?)", id, b)
+	return t.execDirect("REPLACE INTO fts_data (id, block) VALUES (?, ?)", id, b)
 }
 
 // segmentSink writes the pages of one segment.

@@ -206,7 +206,7 @@ func (s segmentSource) Tombstones(segment, pages int) ([][]byte, error) {
 
 func (s segmentSource) pages(first, last int64) ([][]byte, error) {
 	var pages [][]byte
-	err := s.t.few("SELECT block FROM fts_data WHERE id BETWEEN ? AND ? ORDER BY id", func(rows *sql.Rows) error {
+	err := s.t.eachBrief("SELECT block FROM fts_data WHERE id BETWEEN ? AND ? ORDER BY id", func(rows *sql.Rows) error {
 		var b []byte
 		err := rows.Scan(&b)
 		pages = append(pages, b)

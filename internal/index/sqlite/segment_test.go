@@ -120,7 +120,7 @@ func TestColumns(t *testing.T) {
 			if err := b.Add(id, words.Words(), words.Add(nil, []byte(texts[0])), words.Add(nil, []byte(texts[1]))); err != nil {
 				return err
 			}
-			if err := x.put("INSERT INTO two (rowid, a, b) VALUES (?, ?, ?)", id, texts[0], texts[1]); err != nil {
+			if err := x.execDirect("INSERT INTO two (rowid, a, b) VALUES (?, ?, ?)", id, texts[0], texts[1]); err != nil {
 				return err
 			}
 		}

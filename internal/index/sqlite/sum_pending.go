@@ -54,10 +54,10 @@ func (t *tx) spends(run, version, texts int64, u *transcript.Usage, calculated a
 	if u.Time.Valid {
 		key.hour = floor(u.Time.UnixMicro, 3_600_000_000)
 	}
-	s := t.fresh[key]
+	s := t.pendingSums[key]
 	if s == nil {
 		s = &pendingSum{}
-		t.fresh[key] = s
+		t.pendingSums[key] = s
 	}
 	t.freshRows++
 	requests := u.Requests
@@ -89,7 +89,7 @@ func floor(n, by int64) int64 {
 // settleFresh notes the runs that SQL must sum, and returns those of the others: their formats by run.
 func (t *tx) settleFresh() (formats map[int64]int64, err error) {
 	runs := map[int64]bool{}
-	for key := range t.fresh {
+	for key := range t.pendingSums {
 		runs[key.run] = true
 	}
 	if t.freshRows <= fewFresh {
@@ -100,12 +100,12 @@ func (t *tx) settleFresh() (formats map[int64]int64, err error) {
 		}
 		return nil, nil
 	}
-	if err := t.fill("spenders", sorted(runs)); err != nil {
+	if err := t.fillTemp("spenders", sorted(runs)); err != nil {
 		return nil, err
 	}
 	var known []int64
 	formats = map[int64]int64{}
-	err = t.few(`SELECT n.id, n.format, n.id IN (SELECT run_name FROM usage_touched) OR EXISTS (SELECT 1 FROM usage_threads WHERE run_name = n.id)
+	err = t.eachBrief(`SELECT n.id, n.format, n.id IN (SELECT run_name FROM usage_touched) OR EXISTS (SELECT 1 FROM usage_threads WHERE run_name = n.id)
 		FROM temp.spenders s CROSS JOIN run_names n ON n.id = s.id`, func(r *sql.Rows) error {
 		var run, format int64
 		var before bool
@@ -136,8 +136,8 @@ func (t *tx) addFresh(formats map[int64]int64) error {
 	for texts, id := range t.texts {
 		said[id] = &texts
 	}
-	keys := make([]pendingSumKey, 0, len(t.fresh))
-	for key := range t.fresh {
+	keys := make([]pendingSumKey, 0, len(t.pendingSums))
+	for key := range t.pendingSums {
 		if _, ok := formats[key.run]; ok {
 			keys = append(keys, key)
 		}
@@ -165,7 +165,7 @@ func (t *tx) addFresh(formats map[int64]int64) error {
 		if err != nil {
 			return err
 		}
-		day, s := floor(key.hour, 24), t.fresh[key]
+		day, s := floor(key.hour, 24), t.pendingSums[key]
 		values := []any{key.run, key.conversation, int64(i + 1), key.version, key.texts, number, day, key.hour - 24*day}
 		for _, n := range s.counts {
 			values = append(values, n)
@@ -202,12 +202,12 @@ func (t *tx) series(all map[series]int64, s series) (id int64, err error) {
 	if id, ok := all[s]; ok {
 		return id, nil
 	}
-	known, err := t.look("SELECT id FROM usage_series WHERE (model, format, reason, has_reported) = (?, ?, ?, ?)", []any{s.model, s.format, s.reason, s.reported}, &id)
+	known, err := t.getDirect("SELECT id FROM usage_series WHERE (model, format, reason, has_reported) = (?, ?, ?, ?)", []any{s.model, s.format, s.reason, s.reported}, &id)
 	if err != nil {
 		return 0, err
 	}
 	if !known {
-		if err := t.few("INSERT INTO usage_series (model, format, reason, has_reported) VALUES (?, ?, ?, ?) RETURNING id",
+		if err := t.eachBrief("INSERT INTO usage_series (model, format, reason, has_reported) VALUES (?, ?, ?, ?) RETURNING id",
 			func(r *sql.Rows) error { return r.Scan(&id) }, s.model, s.format, s.reason, s.reported); err != nil {
 			return 0, err
 		}

@@ -34,7 +34,7 @@ func (t *tx) textsID(texts usageTexts) (id int64, err error) {
 		return id, nil
 	}
 	hash := index.Hash(texts[:]...)
-	known, err := t.look("SELECT id FROM usage_texts WHERE hash = ?", []any{hash}, &id)
+	known, err := t.getDirect("SELECT id FROM usage_texts WHERE hash = ?", []any{hash}, &id)
 	if err != nil {
 		return 0, err
 	}
@@ -46,7 +46,7 @@ func (t *tx) textsID(texts usageTexts) (id int64, err error) {
 		for _, s := range texts {
 			args = append(args, null(s))
 		}
-		if err := t.put(insertTexts(), args...); err != nil {
+		if err := t.execDirect(insertTexts(), args...); err != nil {
 			return 0, err
 		}
 	}

@@ -104,7 +104,7 @@ func (c *commit) touchVersion(version int64) error {
 		UNION SELECT run_name FROM usage WHERE version = ?1 UNION SELECT run_name FROM receipts WHERE version = ?1
 		UNION SELECT run_name FROM steps WHERE version = ?1 UNION SELECT run_name FROM hints WHERE version = ?1
 		UNION SELECT run_name FROM graves WHERE version = ?1 UNION SELECT run_name FROM problems WHERE version = ?1 AND run_name IS NOT NULL`
-	c.unsaid = true
+	c.deleted = true
 	if err := c.each(names, intoSet(c.touched), version); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (c *commit) deleteStatements(version int64) error {
 		return err
 	}
 	for _, id := range sorted(transcripts) {
-		if err := c.dropRows(id); err != nil {
+		if err := c.deleteRows(id); err != nil {
 			return err
 		}
 	}
@@ -138,16 +138,16 @@ func (c *commit) deleteStatements(version int64) error {
 
 // tombstoneOf reports whether a content of a file has a tombstone, and returns its key.
 func (c *commit) tombstoneOf(source, path string, sum blob.Ref) (key string, yes bool, err error) {
-	if c.graveless == nil {
+	if c.noTombstones == nil {
 		var n int
-		some, err := c.look("SELECT 1 FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL LIMIT 1", nil, &n)
+		some, err := c.getDirect("SELECT 1 FROM facts WHERE kind = 'tombstone' AND value IS NOT NULL LIMIT 1", nil, &n)
 		if err != nil {
 			return "", false, err
 		}
 		none := !some
-		c.graveless = &none
+		c.noTombstones = &none
 	}
-	if *c.graveless {
+	if *c.noTombstones {
 		return "", false, nil
 	}
 	key = blob.Tombstone{Source: source, Path: path, SHA256: sum}.Key()
@@ -175,16 +175,16 @@ func (g *prunedRun) drops() bool {
 // prunedRuns reads what was pruned in a version, by the native id of the run. Facts come before what is parsed: none are added
 // between two calls.
 func (c *commit) prunedRuns(version int64) (all map[string]*prunedRun, err error) {
-	if c.unburied == nil {
+	if c.nothingPruned == nil {
 		var n int
-		some, err := c.look("SELECT 1 FROM graves LIMIT 1", nil, &n)
+		some, err := c.getDirect("SELECT 1 FROM graves LIMIT 1", nil, &n)
 		if err != nil {
 			return nil, err
 		}
 		none := !some
-		c.unburied = &none
+		c.nothingPruned = &none
 	}
-	if *c.unburied {
+	if *c.nothingPruned {
 		return nil, nil
 	}
 	err = c.each("SELECT n.native_id, g.until, g.action, g.tier FROM graves g JOIN run_names n ON n.id = g.run_name WHERE g.version = ?",

@@ -15,23 +15,23 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// tx is one write transaction with what it knows by heart: interned names, next ids.
+// tx is one write transaction with its caches: interned names, next row ids.
 type tx struct {
 	*sqlx.Tx
-	conn      *sql.Conn    // that the transaction is on
-	torn      *atomic.Bool // of the index
-	ended     bool         // it was committed
-	ctx       context.Context
-	calm      context.Context     // ctx that does not end: for statements that are over at once
-	args      []driver.NamedValue // of exec, used again
-	names     *names
-	texts     map[usageTexts]int64
-	next      map[string]int64              // next row id of a table
-	fresh     map[pendingSumKey]*pendingSum // of usage that was added
-	freshRows int
-	block     []byte // of words, the last that was read
+	conn        *sql.Conn    // that the transaction is on
+	torn        *atomic.Bool // of the index
+	ended       bool         // it was committed
+	ctx         context.Context
+	unending    context.Context     // ctx without its end: for statements that are over at once
+	args        []driver.NamedValue // of exec, used again
+	names       *names
+	texts       map[usageTexts]int64
+	next        map[string]int64              // next row id of a table
+	pendingSums map[pendingSumKey]*pendingSum // of usage that was added
+	freshRows   int
+	block       []byte // of words, the last that was read
 
-	buffer *writeBuffer // nil where nothing waits
+	buffer *writeBuffer // nil where nothing is buffered
 }
 
 func (db *DB) begin(ctx context.Context) (*tx, error) {
@@ -41,19 +41,19 @@ func (db *DB) begin(ctx context.Context) (*tx, error) {
 	}
 	// With a context that ends, database/sql would roll back on its own, and rows that inserters hand to the driver after
 	// that would stand outside of any transaction.
-	calm := context.WithoutCancel(ctx)
+	unending := context.WithoutCancel(ctx)
 	if db.options.Unlogged { // what is written could not be undone: it ends before there is a transaction, or not at all
 		if err := ctx.Err(); err != nil {
 			return nil, errors.Join(fmt.Errorf("begin: %w", err), conn.Close())
 		}
-		ctx = calm
+		ctx = unending
 	}
-	t, err := conn.BeginTxx(calm, nil)
+	t, err := conn.BeginTxx(unending, nil)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("begin: %w", engine.Damage(err)), conn.Close())
 	}
-	return &tx{Tx: t, conn: conn.Conn, torn: &db.torn, ctx: ctx, calm: calm,
-		names: &names{ids: map[string]int64{}, scenes: map[index.Labels]int64{}, sayings: map[*index.Labels]int64{}}, texts: map[usageTexts]int64{}, next: map[string]int64{}, fresh: map[pendingSumKey]*pendingSum{}}, nil
+	return &tx{Tx: t, conn: conn.Conn, torn: &db.torn, ctx: ctx, unending: unending,
+		names: &names{ids: map[string]int64{}, scenes: map[index.Labels]int64{}, sayings: map[*index.Labels]int64{}}, texts: map[usageTexts]int64{}, next: map[string]int64{}, pendingSums: map[pendingSumKey]*pendingSum{}}, nil
 }
 
 // Rollback ends the transaction, unless that was done, and gives the connection back.
@@ -76,11 +76,11 @@ func (t *tx) exec(query string, args ...any) error {
 	if err := t.flushBuffer(); err != nil {
 		return err
 	}
-	return t.put(query, args...)
+	return t.execDirect(query, args...)
 }
 
-// put is exec for what has to do with no row that waits.
-func (t *tx) put(query string, args ...any) error {
+// execDirect is exec for tables of which no row is buffered.
+func (t *tx) execDirect(query string, args ...any) error {
 	t.args = t.args[:0]
 	for i, v := range args {
 		value, err := driver.DefaultParameterConverter.ConvertValue(v)
@@ -89,7 +89,7 @@ func (t *tx) put(query string, args ...any) error {
 		}
 		t.args = append(t.args, driver.NamedValue{Ordinal: i + 1, Value: value})
 	}
-	return t.withConn(func(c *engine.Cached) error { return c.Run(t.calm, query, t.args) })
+	return t.withConn(func(c *engine.Cached) error { return c.Run(t.unending, query, t.args) })
 }
 
 // execLong runs a statement that may take long, until the context ends.
@@ -106,15 +106,15 @@ func (t *tx) get(query string, args []any, dest ...any) (bool, error) {
 	if err := t.flushBuffer(); err != nil {
 		return false, err
 	}
-	return t.look(query, args, dest...)
+	return t.getDirect(query, args, dest...)
 }
 
-// look is get for what has to do with no row that waits.
-func (t *tx) look(query string, args []any, dest ...any) (bool, error) {
+// getDirect is get for tables of which no row is buffered.
+func (t *tx) getDirect(query string, args []any, dest ...any) (bool, error) {
 	if err := t.ctx.Err(); err != nil {
 		return false, err
 	}
-	err := t.QueryRowContext(t.calm, query, args...).Scan(dest...)
+	err := t.QueryRowContext(t.unending, query, args...).Scan(dest...)
 	if err == sql.ErrNoRows {
 		return false, nil
 	}
@@ -126,23 +126,23 @@ func (t *tx) each(query string, row func(*sql.Rows) error, args ...any) error {
 	return t.scan(t.ctx, query, row, args)
 }
 
-// few is each for a query that is over at once: to be ready to interrupt it would take longer.
-func (t *tx) few(query string, row func(*sql.Rows) error, args ...any) error {
+// eachBrief is each for a query that is over at once: to make it interruptible would take longer.
+func (t *tx) eachBrief(query string, row func(*sql.Rows) error, args ...any) error {
 	if err := t.ctx.Err(); err != nil {
 		return err
 	}
-	return t.scan(t.calm, query, row, args)
+	return t.scan(t.unending, query, row, args)
 }
 
 func (t *tx) scan(ctx context.Context, query string, row func(*sql.Rows) error, args []any) error {
 	if err := t.flushBuffer(); err != nil {
 		return err
 	}
-	return t.lookAll(ctx, query, row, args)
+	return t.eachDirect(ctx, query, row, args)
 }
 
-// lookAll is scan for what has to do with no row that waits.
-func (t *tx) lookAll(ctx context.Context, query string, row func(*sql.Rows) error, args []any) error {
+// eachDirect is scan for tables of which no row is buffered.
+func (t *tx) eachDirect(ctx context.Context, query string, row func(*sql.Rows) error, args []any) error {
 	rows, err := t.QueryContext(ctx, query, args...)
 	if err != nil {
 		return engine.Damage(err)
@@ -160,7 +160,7 @@ func (t *tx) lookAll(ctx context.Context, query string, row func(*sql.Rows) erro
 func (t *tx) id(table string) (int64, error) {
 	n, ok := t.next[table]
 	if !ok {
-		if _, err := t.look("SELECT coalesce(max(id), 0) FROM "+table, nil, &n); err != nil { // all ids of a commit are from here
+		if _, err := t.getDirect("SELECT coalesce(max(id), 0) FROM "+table, nil, &n); err != nil { // all ids of a commit are from here
 			return 0, err
 		}
 	}
@@ -169,23 +169,23 @@ func (t *tx) id(table string) (int64, error) {
 	return n, nil
 }
 
-// beside is each for what has nothing to do with run_claims, transcripts and conversations, and is over at once.
-func (t *tx) beside(query string, row func(*sql.Rows) error, args ...any) error {
+// eachBeside is each for queries that are over at once and do not read run_claims, transcripts or conversations.
+func (t *tx) eachBeside(query string, row func(*sql.Rows) error, args ...any) error {
 	if err := t.ctx.Err(); err != nil {
 		return err
 	}
 	if err := t.flushFiles(); err != nil {
 		return err
 	}
-	return t.lookAll(t.calm, query, row, args)
+	return t.eachDirect(t.unending, query, row, args)
 }
 
-// fill empties a temporary table of one integer column and puts values in.
-func (t *tx) fill(table string, values []int64) error {
-	if err := t.put("CREATE TEMP TABLE IF NOT EXISTS " + table + " (id INTEGER PRIMARY KEY)"); err != nil {
+// fillTemp empties a temporary table of one integer column and puts values in.
+func (t *tx) fillTemp(table string, values []int64) error {
+	if err := t.execDirect("CREATE TEMP TABLE IF NOT EXISTS " + table + " (id INTEGER PRIMARY KEY)"); err != nil {
 		return err
 	}
-	if err := t.put("DELETE FROM temp." + table); err != nil {
+	if err := t.execDirect("DELETE FROM temp." + table); err != nil {
 		return err
 	}
 	b := inserter{t: t, into: "OR IGNORE INTO temp." + table, columns: columnList("id")}
@@ -217,7 +217,7 @@ func (t *tx) nameID(s string) (int64, error) {
 		return id, nil
 	}
 	var id int64
-	ok, err := t.look("SELECT id FROM names WHERE name = ?", []any{s}, &id)
+	ok, err := t.getDirect("SELECT id FROM names WHERE name = ?", []any{s}, &id)
 	if err != nil {
 		return 0, err
 	}
@@ -225,7 +225,7 @@ func (t *tx) nameID(s string) (int64, error) {
 		if id, err = t.id("names"); err != nil {
 			return 0, err
 		}
-		if err := t.put("INSERT INTO names (id, name) VALUES (?, ?)", id, s); err != nil {
+		if err := t.execDirect("INSERT INTO names (id, name) VALUES (?, ?)", id, s); err != nil {
 			return 0, err
 		}
 	}
@@ -266,14 +266,14 @@ func (t *tx) sceneNamed(s *index.Labels) (id int64, err error) {
 
 // sceneOf returns the id of a scene, by its columns; one that is new is written.
 func (t *tx) sceneOf(columns ...any) (id int64, err error) {
-	ok, err := t.look("SELECT id FROM scenes WHERE kind = ? AND role = ? AND type = ? AND tool = ? AND agent = ? AND model = ? AND flow = ? AND step = ?", columns, &id)
+	ok, err := t.getDirect("SELECT id FROM scenes WHERE kind = ? AND role = ? AND type = ? AND tool = ? AND agent = ? AND model = ? AND flow = ? AND step = ?", columns, &id)
 	if ok || err != nil {
 		return id, err
 	}
 	if id, err = t.id("scenes"); err != nil {
 		return 0, err
 	}
-	err = t.put("INSERT INTO scenes (id, kind, role, type, tool, agent, model, flow, step) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", append([]any{id}, columns...)...)
+	err = t.execDirect("INSERT INTO scenes (id, kind, role, type, tool, agent, model, flow, step) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", append([]any{id}, columns...)...)
 	return id, err
 }
 

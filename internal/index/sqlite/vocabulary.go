@@ -41,7 +41,7 @@ func (w *runWriter) add(word []byte) error {
 // begin gives the run its place, behind all others.
 func (w *runWriter) begin() error {
 	var last int64
-	_, err := w.t.look("SELECT coalesce(max(id), 0) FROM terms", nil, &last)
+	_, err := w.t.getDirect("SELECT coalesce(max(id), 0) FROM terms", nil, &last)
 	w.id = (last>>schema.RunBits + 1) << schema.RunBits
 	return err
 }
@@ -56,7 +56,7 @@ func (w *runWriter) flush() error {
 		}
 	}
 	w.packed = w.words.Take(w.packed[:0])
-	err := w.t.put("INSERT INTO terms (id, words) VALUES (?, ?)", w.id, w.packed)
+	err := w.t.execDirect("INSERT INTO terms (id, words) VALUES (?, ?)", w.id, w.packed)
 	w.id++
 	return err
 }
@@ -72,7 +72,7 @@ func (t *tx) joinTerms(kept int) error {
 	all := make([]size, len(runs))
 	for i, run := range runs { // one by one: a statement that groups them would hold all words to sort them
 		all[i].run = run
-		_, err := t.look("SELECT sum(length(words)) FROM terms WHERE id >= ? AND id < ?", []any{run << schema.RunBits, (run + 1) << schema.RunBits}, &all[i].bytes)
+		_, err := t.getDirect("SELECT sum(length(words)) FROM terms WHERE id >= ? AND id < ?", []any{run << schema.RunBits, (run + 1) << schema.RunBits}, &all[i].bytes)
 		if err != nil {
 			return err
 		}

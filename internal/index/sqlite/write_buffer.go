@@ -95,7 +95,7 @@ func (t *tx) addTranscripts(rows [][]any) error {
 		if s.transcripts == 0 {
 			continue
 		}
-		if err := t.put(`INSERT INTO transcript_sums (verdict, events, rows) VALUES (?, ?, ?)
+		if err := t.execDirect(`INSERT INTO transcript_sums (verdict, events, rows) VALUES (?, ?, ?)
 			ON CONFLICT (verdict) DO UPDATE SET events = events + excluded.events, rows = rows + excluded.rows`, verdict, s.events, s.rows); err != nil {
 			return err
 		}

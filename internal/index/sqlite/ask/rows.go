@@ -17,7 +17,7 @@ const selectEvents = `SELECT e.id, e.transcript, e.seq, e.part, e.parts, e.verdi
 	coalesce(e.time, e.near, 0), e.text_bytes, e.scene, e.native, e.attributes, (SELECT call_id FROM calls WHERE event = e.id), (SELECT failed FROM results WHERE event = e.id),
 	e.line, e.offset, e.length FROM events e `
 
-// eventRow is an event with its private id, and with the numbers of what is known of it by heart.
+// eventRow is an event with its private id, with the numbers of its names, which the connection has cached.
 type eventRow struct {
 	id, transcript int64
 	verdict        int

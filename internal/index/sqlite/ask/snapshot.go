@@ -10,7 +10,7 @@ import (
 	"github.com/txarchive/txarchive/internal/index/sqlite/fts5"
 )
 
-// snapshot is one state of the index, with what the connection knows of it by heart.
+// snapshot is one state of the index, with what the connection knows of it in its cache.
 type snapshot struct {
 	*engine.Reading
 	*cache
@@ -57,7 +57,7 @@ func (db *Reader) read(ctx context.Context) (*snapshot, error) {
 	return &snapshot{tx, m}, nil
 }
 
-// connCache is what the connection that q asks knows by heart.
+// connCache is what the connection that q asks knows in its cache.
 func connCache(ctx context.Context, q sqlx.QueryerContext, conn engine.Raw) (*cache, error) {
 	m, err := engine.Remembered(ctx, q, conn, func() any {
 		return &cache{names: map[int64]string{}, scenes: map[int64]scene{}, owners: map[int64]owner{}, labels: map[string]label{}, placed: map[int64][]place{},
