@@ -221,7 +221,7 @@ func (b *broken) round(t *testing.T, did string, deep bool) int {
 		if _, again := now[p.name]; again {
 			continue
 		}
-		h := blobtest.Harms[b.r.IntN(len(blobtest.Harms))]
+		h := blobtest.Corruptions[b.r.IntN(len(blobtest.Corruptions))]
 		is := h.Do(b.r, bytes.Clone(p.data), p.members, bytes.Clone(b.packs[b.r.IntN(len(b.packs))].data))
 		if is != nil && bytes.Equal(is, p.data) {
 			continue

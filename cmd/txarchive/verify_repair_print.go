@@ -61,13 +61,13 @@ func (w *repairing) json() repairJSON {
 	p := w.plan
 	j := repairJSON{
 		OK: w.before.Findings == 0, Applied: w.after != nil, DryRun: w.o.dryRun, Wrecks: []wreckJSON{},
-		SavedFiles: p.Saved.Originals, SavedBytes: p.Saved.Bytes, FromPacks: p.Saved.From[repair.FromPack],
-		FromBackup: p.Saved.From[repair.FromBackup], FromSource: p.Saved.From[repair.FromSource],
+		SavedFiles: p.Recovered.Originals, SavedBytes: p.Recovered.Bytes, FromPacks: p.Recovered.From[repair.FromPack],
+		FromBackup: p.Recovered.From[repair.FromBackup], FromSource: p.Recovered.From[repair.FromSource],
 		Lost: lossesJSON(p.Lost), Known: lossesJSON(p.Known), Found: lossesJSON(p.Found), Unnamed: p.Unnamed, LostFacts: p.LostFacts,
 		Packs: append([]string{}, w.packs...), Rebuilt: w.rebuilt, Left: append([]archive.Finding{}, w.left...),
 	}
-	for _, x := range p.Wrecks {
-		j.Wrecks = append(j.Wrecks, wreckJSON{x.Pack, x.Size, x.Missing, x.Told})
+	for _, x := range p.Damaged {
+		j.Wrecks = append(j.Wrecks, wreckJSON{x.Pack, x.Size, x.Missing, x.ContentKnown})
 	}
 	if w.after != nil {
 		j.OK = w.after.Findings == 0
@@ -81,13 +81,13 @@ func (w *repairing) shown() error {
 		return nil
 	}
 	a, p := w.app, w.plan
-	for _, x := range p.Wrecks {
+	for _, x := range p.Damaged {
 		what := "damaged"
 		if x.Missing {
 			what = "missing"
 		}
 		text := what + " pack " + line(x.Pack)
-		if !x.Told {
+		if !x.ContentKnown {
 			text += ": nothing tells what it held"
 			if x.Missing {
 				text += ", and it is taken in when it comes back"
@@ -95,9 +95,9 @@ func (w *repairing) shown() error {
 		}
 		fmt.Fprintln(a.out, text)
 	}
-	if n := p.Saved.Originals; n > 0 {
-		fmt.Fprintf(a.out, "saved   %s of %s: %s from the packs, %s from the backup, %s from the sources\n", size(p.Saved.Bytes), plural(n, "original", "originals"),
-			size(p.Saved.From[repair.FromPack]), size(p.Saved.From[repair.FromBackup]), size(p.Saved.From[repair.FromSource]))
+	if n := p.Recovered.Originals; n > 0 {
+		fmt.Fprintf(a.out, "saved   %s of %s: %s from the packs, %s from the backup, %s from the sources\n", size(p.Recovered.Bytes), plural(n, "original", "originals"),
+			size(p.Recovered.From[repair.FromPack]), size(p.Recovered.From[repair.FromBackup]), size(p.Recovered.From[repair.FromSource]))
 	}
 	for _, name := range p.Unnamed {
 		fmt.Fprintln(a.out, "saved   by its name in the pack alone: "+line(name))
@@ -150,7 +150,7 @@ func (w *repairing) report() error {
 		return corrupt(plural(w.after.Findings, "thing is", "things are")+" still not as stored", "txarchive verify names them")
 	}
 	if !a.json && !a.quiet {
-		if slices.ContainsFunc(w.plan.Wrecks, func(wreck repair.Wreck) bool { return !wreck.Missing }) {
+		if slices.ContainsFunc(w.plan.Damaged, func(wreck repair.DamagedPack) bool { return !wreck.Missing }) {
 			fmt.Fprintf(a.out, "The damaged packs are kept in %s.\n", line(a.shown(w.store.Aside())))
 		}
 		fmt.Fprintln(a.out, a.ink().green("Everything that is left is as it was stored."))

@@ -24,8 +24,8 @@ type catalog struct {
 	limit    int
 	packs    map[string]*catalogPack
 	versions map[blob.Chain]*catalogVersion
-	stock    pack.Stock // of the packs that are listed
-	graves   blob.Graveyard
+	stock    pack.ContentIndex // of the packs that are listed
+	graves   blob.Tombstones
 	losses   blob.Losses
 	diggers  map[string]bool   // packs that tell of tombstones and their retractions
 	strings  map[string]string // one copy of each
@@ -137,7 +137,7 @@ func (a *Archive) versions(ctx context.Context, info blob.Info, of func(blob.Nam
 	return a.reading(ctx, info, func(p blob.Pack) (*pack.Reader, error) { return pack.OpenOf(ctx, p, "", of) })
 }
 
-func keeping(of func(blob.Name) bool) pack.Keep {
+func keeping(of func(blob.Name) bool) pack.Filter {
 	return func(v *blob.Version) bool { return of == nil || of(v.Name()) }
 }
 
@@ -222,7 +222,7 @@ func (c *catalog) load(ctx context.Context, infos []blob.Info, read manifestFunc
 			return r.err
 		}
 	}
-	c.stock = pack.Stock{}
+	c.stock = pack.ContentIndex{}
 	for name, p := range c.packs {
 		if p.listed {
 			c.stock.Add(name, p.stored)
@@ -250,7 +250,7 @@ func (c *catalog) add(p *catalogPack, r *pack.Reader) {
 	for i := range m.Versions {
 		c.version(p, m.Versions[i], m.Created)
 	}
-	if limit := c.graves.Room(c.limit); len(c.versions) > limit {
+	if limit := c.graves.VersionBudget(c.limit); len(c.versions) > limit {
 		c.shrink(limit)
 	}
 }

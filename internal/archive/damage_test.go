@@ -51,7 +51,7 @@ func TestDamage(t *testing.T) {
 			if slices.ContainsFunc(hurt, func(h damagedPack) bool { return h.name == p.name }) {
 				continue
 			}
-			h := blobtest.Harms[r.IntN(len(blobtest.Harms))]
+			h := blobtest.Corruptions[r.IntN(len(blobtest.Corruptions))]
 			other := packs[r.IntN(len(packs))].was
 			is := h.Do(r, bytes.Clone(p.was), p.members, bytes.Clone(other))
 			if is != nil && bytes.Equal(is, p.was) {

@@ -67,7 +67,7 @@ func (w *world) repairRound(r *rand.Rand, packs []packFile, did string) (n int, 
 	hurt := map[string]bool{}
 	for range 1 + r.IntN(3) {
 		p := packs[r.IntN(len(packs))]
-		h := blobtest.Harms[r.IntN(len(blobtest.Harms))]
+		h := blobtest.Corruptions[r.IntN(len(blobtest.Corruptions))]
 		is := h.Do(r, bytes.Clone(p.was), p.members, bytes.Clone(packs[r.IntN(len(packs))].was))
 		if hurt[p.name] || is != nil && bytes.Equal(is, p.was) {
 			continue
@@ -100,7 +100,7 @@ func (w *world) mend(did string, blind bool) (lost, saved int64) {
 	for _, f := range before {
 		named[fmt.Sprintf("%s/%s@%d", f.Source, f.Path, f.Version)] = true
 	}
-	m := &repair.Repair{Packs: a.Packs(), Damaged: report.Hurt, Aside: a.KeepAside, Writer: a.WriterID(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	m := &repair.Repair{Packs: a.Packs(), Damaged: report.Hurt, Quarantine: a.KeepAside, Writer: a.WriterID(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		ChainLimit: len(did) % 4}
 	if !blind {
 		m.Index = a.Index()
@@ -131,10 +131,10 @@ func (w *world) mend(did string, blind bool) (lost, saved int64) {
 	}
 	if !blind {
 		w.givenBack(a, gone, did)
-		return plan.LostBytes(), plan.Saved.Bytes
+		return plan.LostBytes(), plan.Recovered.Bytes
 	}
 	w.pieces(a, did)
-	return plan.LostBytes(), plan.Saved.Bytes
+	return plan.LostBytes(), plan.Recovered.Bytes
 }
 
 // adopt has the index learn of a pack.

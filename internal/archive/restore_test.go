@@ -360,7 +360,7 @@ func TestRestoreWhileTheCatalogGoesOn(t *testing.T) {
 	for _, p := range c.packs { // as advance leaves it for a moment
 		p.listed = false
 	}
-	c.stock = pack.Stock{}
+	c.stock = pack.ContentIndex{}
 	clear(c.versions)
 	if len(found) != len(w.was) {
 		t.Errorf("%d originals of %d", len(found), len(w.was))

@@ -76,12 +76,12 @@ func (v *verifier) compare(ctx context.Context, db *sqlite.DB, first bool) error
 }
 
 // knownGraves are those that the index knows: who digs one up, or lays one, may have died before he could say so. Mostly it knows all.
-func (v *verifier) knownGraves(ctx context.Context, known map[string]bool) (*blob.Graveyard, error) {
+func (v *verifier) knownGraves(ctx context.Context, known map[string]bool) (*blob.Tombstones, error) {
 	unknown := func(pack string) bool { return !known[pack] }
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(v.catalog.diggers)), unknown) {
 		return &v.catalog.graves, nil
 	}
-	var graves blob.Graveyard
+	var graves blob.Tombstones
 	for name := range v.catalog.diggers {
 		if !known[name] {
 			continue

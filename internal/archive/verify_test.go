@@ -275,7 +275,7 @@ func TestVerifyReplaced(t *testing.T) {
 func TestTombstones(t *testing.T) {
 	w := newWorld(t)
 	w.put(file{source: "runs", path: "dead", content: "dead"}, file{source: "runs", path: "alive", content: "alive"})
-	bury := blob.Bury(&w.was["runs/dead@1"].Version, "")
+	bury := blob.NewTombstone(&w.was["runs/dead@1"].Version, "")
 	check := func(when, want string) {
 		var bare *Archive
 		a := withoutIndex(t, w, &bare)

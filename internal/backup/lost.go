@@ -95,7 +95,7 @@ func (b *Backup) ask(ctx context.Context, in Source, listed []Pack, gone map[str
 			return err
 		}
 	}
-	var graves blob.Graveyard
+	var graves blob.Tombstones
 	for _, p := range listed {
 		m, err := manifest(ctx, in, p.Name, func(v *blob.Version) bool {
 			for _, c := range wanted[v.Chain()] {
@@ -147,7 +147,7 @@ func (b *Backup) recall(ctx context.Context, g *goner, wanted map[blob.Chain][]*
 }
 
 // isElsewhere says whether the archive needs nothing of a pack. Single facts may have been forgotten.
-func (g *goner) isElsewhere(graves *blob.Graveyard) bool {
+func (g *goner) isElsewhere(graves *blob.Tombstones) bool {
 	for _, c := range g.contents {
 		if _, buried := graves.Of(&c.Version); !buried && !c.whole() {
 			return false
@@ -177,7 +177,7 @@ func unreadable(err error) bool {
 	return errors.Is(err, blob.ErrCorrupt) || errors.Is(err, blob.ErrNotFound)
 }
 
-func manifest(ctx context.Context, in Source, name string, keep pack.Keep) (blob.Manifest, error) {
+func manifest(ctx context.Context, in Source, name string, keep pack.Filter) (blob.Manifest, error) {
 	r, err := pack.Read(ctx, in, name, keep)
 	if err != nil {
 		return blob.Manifest{}, err

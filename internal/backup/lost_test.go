@@ -16,7 +16,7 @@ func TestLost(t *testing.T) {
 	whole, head, tail := part{file: "a", to: 300}, part{file: "b", to: 100}, part{file: "b", from: 100, to: 200}
 	bury := func(p part) blob.Manifest {
 		v := p.version()
-		return blob.Manifest{Facts: []blob.Fact{blob.Bury(&v, "").Fact(time.Unix(2e9, 0))}}
+		return blob.Manifest{Facts: []blob.Fact{blob.NewTombstone(&v, "").Fact(time.Unix(2e9, 0))}}
 	}
 	tag := blob.Manifest{Facts: []blob.Fact{{Kind: "tag", Key: "k", Time: time.Unix(1, 0), Value: json.RawMessage(`1`)}}}
 	for _, c := range []struct {

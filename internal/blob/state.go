@@ -15,7 +15,7 @@ type State struct {
 	Mode     uint32    `json:"mode"`
 }
 
-// State returns the state that v is, as a pack of that time tells it.
+// State returns the state that v is in. created is when its pack was written.
 func (v *Version) State(created time.Time) State {
 	s := State{Archived: v.Archived, Size: v.Size, SHA256: v.SHA256, ModTime: v.ModTime, Mode: v.Mode}
 	if s.Archived.IsZero() {
@@ -24,13 +24,13 @@ func (v *Version) State(created time.Time) State {
 	return s
 }
 
-// States returns all states that a pack of that time tells of, in order.
+// States returns all states that the version line of a pack names, in order. created is when the pack was written.
 func (v *Version) States(created time.Time) []State {
-	return Merged(v.Earlier, []State{v.State(created)})
+	return MergeStates(v.Earlier, []State{v.State(created)})
 }
 
-// Tell makes v tell of all states of its chain, which have been archived by other packs.
-func (v *Version) Tell(states []State) {
+// SetStates makes v name all states of its chain, which other packs have archived.
+func (v *Version) SetStates(states []State) {
 	v.Earlier = slices.Clone(states)
 	for i, s := range slices.Backward(states) {
 		if now := v.State(s.Archived); now.same(s) {
@@ -55,9 +55,9 @@ func (s State) same(other State) bool {
 	return s.Size == other.Size && s.SHA256 == other.SHA256 && s.ModTime.Equal(other.ModTime) && s.Mode == other.Mode
 }
 
-// Merged returns the states of one chain that two packs tell of, each once and in order: a clock may have been wrong, but
-// a larger one is a later one.
-func Merged(a, b []State) []State {
+// MergeStates merges the states of one chain that two packs name, each once and in order. They are ordered by size, because a
+// chain only grows while a clock may be wrong.
+func MergeStates(a, b []State) []State {
 	all := slices.Concat(a, b)
 	slices.SortStableFunc(all, func(a, b State) int { return cmp.Or(cmp.Compare(a.Size, b.Size), a.Archived.Compare(b.Archived)) })
 	return slices.CompactFunc(all, func(a, b State) bool { return a.Archived.Equal(b.Archived) && a.same(b) })

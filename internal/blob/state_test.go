@@ -13,13 +13,13 @@ func TestStates(t *testing.T) {
 		return Version{Size: int64(size), SHA256: RefOf(make([]byte, size)), ModTime: day(mtime), Mode: 0o600}
 	}
 	small, touched, large := version(10, 1), version(10, 3), version(30, 5)
-	states := Merged(large.States(day(6)), Merged(touched.States(day(4)), small.States(day(2))))
+	states := MergeStates(large.States(day(6)), MergeStates(touched.States(day(4)), small.States(day(2))))
 	joined := large
-	joined.Tell(states)
+	joined.SetStates(states)
 	if !joined.Archived.Equal(day(6)) || len(joined.Earlier) != 2 {
 		t.Fatalf("%+v", joined)
 	}
-	if again := joined.States(day(9)); !slices.Equal(again, states) || !slices.Equal(Merged(again, states), states) {
+	if again := joined.States(day(9)); !slices.Equal(again, states) || !slices.Equal(MergeStates(again, states), states) {
 		t.Errorf("told are %v, want %v", again, states)
 	}
 	for n, want := range map[int]*Version{1: nil, 2: &small, 3: &small, 4: &touched, 5: &touched, 6: &large, 9: &large} {

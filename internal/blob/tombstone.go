@@ -21,12 +21,12 @@ func Readable(s string) (string, []byte) {
 	return strings.ToValidUTF8(s, "\uFFFD"), []byte(s)
 }
 
-// FactTombstone is the kind of the facts that bury versions.
+// FactTombstone is the kind of the facts that mark versions as deleted.
 const FactTombstone = "tombstone"
 
-// Tombstone buries one version, and with it every earlier state of its chain: nothing restores, indexes or archives
-// it again, and its bytes may go, unless a newer fact of the same key takes the tombstone back. What the file has
-// grown to or become since is not buried.
+// Tombstone marks one version as deleted, and with it every earlier state of its chain: nothing restores, indexes or
+// archives it again, and gc may drop its bytes, unless a newer fact of the same key retracts the tombstone. Later states
+// and later versions of the file are not affected.
 type Tombstone struct {
 	Source string // exact bytes, as in Version
 	Path   string
@@ -34,7 +34,7 @@ type Tombstone struct {
 	Number int // these three name the chain and how much of it: 0 when they are unknown
 	Root   Ref
 	Size   int64
-	Plan   string // which prune dug the grave, "" when it was none
+	Plan   string // id of the prune plan that wrote it, "" when there was none
 	// Redacted is what took the place of the version, nil when nothing did.
 	Redacted *Redaction
 }
@@ -49,8 +49,8 @@ type tombstoneValue struct {
 	Redacted *Redaction `json:"redacted,omitempty"`
 }
 
-// Bury returns the tombstone of a version.
-func Bury(v *Version, plan string) Tombstone {
+// NewTombstone returns the tombstone of a version.
+func NewTombstone(v *Version, plan string) Tombstone {
 	return Tombstone{Source: v.Source, Path: v.Path, SHA256: v.SHA256, Number: v.Number, Root: v.Root, Size: v.Size, Plan: plan}
 }
 
@@ -69,7 +69,7 @@ func (t Tombstone) Fact(at time.Time) Fact {
 	return Fact{Kind: FactTombstone, Key: t.Key(), Time: at, Value: value}
 }
 
-// Retract returns the fact that takes t back.
+// Retract returns the fact that retracts t.
 func (t Tombstone) Retract(at time.Time) Fact {
 	return Fact{Kind: FactTombstone, Key: t.Key(), Time: at, Value: json.RawMessage("null")}
 }
@@ -96,41 +96,41 @@ func ParseTombstone(f Fact) (Tombstone, error) {
 	return t, nil
 }
 
-// Grave is what counts of a tombstone that lies on a version.
-type Grave struct {
+// Deletion is what the live tombstone of a version says.
+type Deletion struct {
 	Plan     string
 	Redacted *Redaction
 	Since    time.Time // what a grace period counts from
-	Named    bool      // the tombstone names a content that begins as the version does
+	SameRoot bool      // the tombstone names a content that begins as the version does
 }
 
-// Graveyard is every tombstone that some facts say together. The zero value is ready to use; a nil one is empty. An archive may
-// have pruned a million originals: a tombstone takes ninety bytes here, and names stay where they are.
-type Graveyard struct {
-	all      []grave
+// Tombstones is a set of tombstones, built fact by fact. The zero value is ready to use; a nil one is empty. An archive may have
+// pruned a million originals: a tombstone takes ninety bytes here, for names are kept as hashes only.
+type Tombstones struct {
+	all      []tombstoneEntry
 	byKey    map[hash]int32       // places in all
 	byChain  map[hash]int32       // too, of the first that names a chain
 	more     map[hash][]int32     // the others, which few chains have
-	tellings []telling            // of all
+	origins  []tombstoneOrigin    // of all
 	redacted map[int32]*Redaction // by place in all
-	words    []string             // plans and packs
-	places   map[string]int32     // of words
+	texts    []string             // plans and packs
+	textIDs  map[string]int32     // places in texts
 }
 
 type hash [16]byte
 
-// grave is a fact about a tombstone, the newest of its key.
-type grave struct {
-	size int64
-	root uint64
-	told int32 // place in tellings
+// tombstoneEntry is a fact about a tombstone, the newest of its key.
+type tombstoneEntry struct {
+	size   int64
+	root   uint64
+	origin int32 // place in origins
 }
 
-// telling is what facts have in common that one prune has laid.
-type telling struct {
+// tombstoneOrigin is what all tombstone facts of one prune have in common; each is kept once.
+type tombstoneOrigin struct {
 	since      int64 // seconds
 	nano       int32 // of since
-	plan, pack int32 // places in words
+	plan, pack int32 // places in texts
 	live       bool
 }
 
@@ -147,112 +147,114 @@ func ShortKey(key string) (k [16]byte) {
 	return [16]byte(sum[:16])
 }
 
-// Add takes in a fact as the manifest of a pack says it, in any order; what is no tombstone it leaves alone.
-func (y *Graveyard) Add(f Fact, pack string) {
+// Add adds a fact of the manifest of pack. Facts may come in any order; those of other kinds are ignored.
+func (ts *Tombstones) Add(f Fact, pack string) {
 	if f.Kind != FactTombstone {
 		return
 	}
-	if y.byKey == nil {
-		y.byKey, y.byChain, y.more = map[hash]int32{}, map[hash]int32{}, map[hash][]int32{}
-		y.redacted, y.places = map[int32]*Redaction{}, map[string]int32{}
+	if ts.byKey == nil {
+		ts.byKey, ts.byChain, ts.more = map[hash]int32{}, map[hash]int32{}, map[hash][]int32{}
+		ts.redacted, ts.textIDs = map[int32]*Redaction{}, map[string]int32{}
 	}
 	key := hash(ShortKey(f.Key))
-	at, ok := y.byKey[key]
+	at, ok := ts.byKey[key]
 	if !ok {
-		at = int32(len(y.all))
-		y.all, y.byKey[key] = append(y.all, grave{}), at
-	} else if was := &y.tellings[y.all[at].told]; f.Time.Before(was.time()) || f.Time.Equal(was.time()) && pack <= y.words[was.pack] {
+		at = int32(len(ts.all))
+		ts.all, ts.byKey[key] = append(ts.all, tombstoneEntry{}), at
+	} else if was := &ts.origins[ts.all[at].origin]; f.Time.Before(was.time()) || f.Time.Equal(was.time()) && pack <= ts.texts[was.pack] {
 		return
 	}
 	t, err := ParseTombstone(f)
-	y.all[at] = grave{t.Size, beginning(&t.Root), y.telling(telling{f.Time.Unix(), int32(f.Time.Nanosecond()), y.word(t.Plan), y.word(pack), err == nil})}
+	ts.all[at] = tombstoneEntry{t.Size, rootPrefix(&t.Root), ts.internOrigin(tombstoneOrigin{f.Time.Unix(), int32(f.Time.Nanosecond()), ts.intern(t.Plan), ts.intern(pack), err == nil})}
 	if err != nil {
 		return
 	}
 	if t.Number > 0 {
-		y.name(at, chainHash(t.Source, t.Path, t.Number, t.Root))
+		ts.addChain(at, chainHash(t.Source, t.Path, t.Number, t.Root))
 	}
-	if delete(y.redacted, at); t.Redacted != nil {
-		y.redacted[at] = t.Redacted
+	if delete(ts.redacted, at); t.Redacted != nil {
+		ts.redacted[at] = t.Redacted
 	}
 }
 
-// telling is the place of one. Those of one prune come one after the other.
-func (y *Graveyard) telling(t telling) int32 {
-	if n := len(y.tellings); n == 0 || y.tellings[n-1] != t {
-		y.tellings = append(y.tellings, t)
+// internOrigin returns the place of t in origins. The facts of one prune follow each other, so the last one is enough to compare with.
+func (ts *Tombstones) internOrigin(t tombstoneOrigin) int32 {
+	if n := len(ts.origins); n == 0 || ts.origins[n-1] != t {
+		ts.origins = append(ts.origins, t)
 	}
-	return int32(len(y.tellings) - 1)
+	return int32(len(ts.origins) - 1)
 }
 
-func (y *Graveyard) word(s string) int32 {
-	at, ok := y.places[s]
+func (ts *Tombstones) intern(s string) int32 {
+	at, ok := ts.textIDs[s]
 	if !ok {
-		at = int32(len(y.words))
+		at = int32(len(ts.texts))
 		s = strings.Clone(s)
-		y.words, y.places[s] = append(y.words, s), at
+		ts.texts, ts.textIDs[s] = append(ts.texts, s), at
 	}
 	return at
 }
 
-// name notes that a tombstone names a chain.
-func (y *Graveyard) name(at int32, chain hash) {
-	first, ok := y.byChain[chain]
+// addChain notes that a tombstone names a chain.
+func (ts *Tombstones) addChain(at int32, chain hash) {
+	first, ok := ts.byChain[chain]
 	switch {
 	case !ok:
-		y.byChain[chain] = at
-	case first != at && !slices.Contains(y.more[chain], at):
-		y.more[chain] = append(y.more[chain], at)
+		ts.byChain[chain] = at
+	case first != at && !slices.Contains(ts.more[chain], at):
+		ts.more[chain] = append(ts.more[chain], at)
 	}
 }
 
-// beginning tells roots apart.
-func beginning(root *Ref) uint64 { return binary.BigEndian.Uint64(root[:]) }
+// rootPrefix is enough of a root to tell it from others.
+func rootPrefix(root *Ref) uint64 { return binary.BigEndian.Uint64(root[:]) }
 
-// Of returns the grave in which a version lies.
-func (y *Graveyard) Of(v *Version) (Grave, bool) {
-	if y == nil || len(y.all) == 0 {
-		return Grave{}, false
+// Of returns the deletion of a version; ok is false when no live tombstone covers it.
+func (ts *Tombstones) Of(v *Version) (Deletion, bool) {
+	if ts == nil || len(ts.all) == 0 {
+		return Deletion{}, false
 	}
 	// By key first, whatever the number: a tombstone need not name the path, when that is what must be forgotten.
-	if at, ok := y.byKey[fileHash(v.Source, v.Path, v.SHA256[:])]; ok && y.live(at) {
-		return y.grave(at, v), true
+	if at, ok := ts.byKey[fileHash(v.Source, v.Path, v.SHA256[:])]; ok && ts.isLive(at) {
+		return ts.deletion(at, v), true
 	}
 	chain := chainHash(v.Source, v.Path, v.Number, v.Root)
-	first, ok := y.byChain[chain]
+	first, ok := ts.byChain[chain]
 	if !ok {
-		return Grave{}, false
+		return Deletion{}, false
 	}
-	for _, at := range append([]int32{first}, y.more[chain]...) {
-		if y.live(at) && v.Size <= y.all[at].size {
-			return y.grave(at, v), true
+	for _, at := range append([]int32{first}, ts.more[chain]...) {
+		if ts.isLive(at) && v.Size <= ts.all[at].size {
+			return ts.deletion(at, v), true
 		}
 	}
-	return Grave{}, false
+	return Deletion{}, false
 }
 
-func (y *Graveyard) live(at int32) bool { return y.tellings[y.all[at].told].live }
+func (ts *Tombstones) isLive(at int32) bool { return ts.origins[ts.all[at].origin].live }
 
-func (y *Graveyard) grave(at int32, v *Version) Grave {
-	g, t := &y.all[at], &y.tellings[y.all[at].told]
-	return Grave{Plan: y.words[t.plan], Redacted: y.redacted[at], Since: t.time(), Named: g.root == beginning(&v.Root)}
+func (ts *Tombstones) deletion(at int32, v *Version) Deletion {
+	g, t := &ts.all[at], &ts.origins[ts.all[at].origin]
+	return Deletion{Plan: ts.texts[t.plan], Redacted: ts.redacted[at], Since: t.time(), SameRoot: g.root == rootPrefix(&v.Root)}
 }
 
-func (t *telling) time() time.Time { return time.Unix(t.since, int64(t.nano)).UTC() }
+func (t *tombstoneOrigin) time() time.Time { return time.Unix(t.since, int64(t.nano)).UTC() }
 
 // Len is the number of live tombstones.
-func (y *Graveyard) Len() (n int) {
-	if y == nil {
+func (ts *Tombstones) Len() (n int) {
+	if ts == nil {
 		return 0
 	}
-	for at := range y.all {
-		if y.live(int32(at)) {
+	for at := range ts.all {
+		if ts.isLive(int32(at)) {
 			n++
 		}
 	}
 	return n
 }
 
-// Room is how many versions may be held where there is room for so many if nobody has died: five tombstones take as much memory as one
-// version does. Half of it stays: for each span all manifests may have to be read.
-func (y *Graveyard) Room(versions int) int { return max(versions-len(y.all)/5, versions/2, 1) }
+// VersionBudget is how many versions may be in memory beside the tombstones, where versions would fit without them: five tombstones
+// take as much as one version. At least half are allowed, because every span of names may have to read all manifests again.
+func (ts *Tombstones) VersionBudget(versions int) int {
+	return max(versions-len(ts.all)/5, versions/2, 1)
+}

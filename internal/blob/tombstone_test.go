@@ -12,7 +12,7 @@ import (
 
 func TestTombstone(t *testing.T) {
 	v := Version{Source: "runs", Path: "a/\xff.jsonl", Number: 2, Root: RefOf([]byte("a")), Size: 2, SHA256: RefOf([]byte("ab"))}
-	dead := Bury(&v, "plan")
+	dead := NewTombstone(&v, "plan")
 	at := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	f := dead.Fact(at)
 	if back, err := ParseTombstone(f); err != nil || back != dead {
@@ -36,14 +36,14 @@ func TestTombstone(t *testing.T) {
 	}
 }
 
-func TestGraveyard(t *testing.T) {
+func TestTombstones(t *testing.T) {
 	at := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	v := Version{Source: "runs", Path: "a", Number: 1, Root: RefOf([]byte("a")), Size: 2, SHA256: RefOf([]byte("ab"))}
 	start, grown, elsewhere := v, v, v
 	start.Size, start.SHA256 = 1, RefOf([]byte("a"))
 	grown.Size, grown.SHA256 = 3, RefOf([]byte("abc"))
 	elsewhere.Path = "b"
-	dead := Bury(&v, "")
+	dead := NewTombstone(&v, "")
 	type add struct {
 		f    Fact
 		pack string
@@ -59,7 +59,7 @@ func TestGraveyard(t *testing.T) {
 		"by name of pack":   {[]add{{dead.Fact(at), "2"}, {dead.Retract(at), "1"}}, true},
 		"by name, backward": {[]add{{dead.Retract(at), "2"}, {dead.Fact(at), "1"}}, false},
 	} {
-		var y Graveyard
+		var y Tombstones
 		for _, a := range c.facts {
 			y.Add(a.f, a.pack)
 		}
@@ -79,13 +79,13 @@ func TestGraveyard(t *testing.T) {
 			}
 		}
 	}
-	if _, ok := (*Graveyard)(nil).Of(&v); ok {
-		t.Error("in no graveyard")
+	if _, ok := (*Tombstones)(nil).Of(&v); ok {
+		t.Error("deleted by an empty set")
 	}
 }
 
-// TestGraveyardModel lays tombstones and takes them back in any order, and asks what lies under them as a list of all would say.
-func TestGraveyardModel(t *testing.T) {
+// TestTombstonesModel adds tombstones and retractions in any order, and compares each answer with that of a plain list.
+func TestTombstonesModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(rand.Uint64(), 3))
 	some := func(chain bool) Version { // of a content it is known what it begins with; somebody may have another original of that content
 		k := r.IntN(4)
@@ -100,11 +100,11 @@ func TestGraveyardModel(t *testing.T) {
 			Fact
 			pack string
 		}
-		var y Graveyard
+		var y Tombstones
 		newest := map[string]told{}
 		for range r.IntN(8) {
 			v := some(true)
-			tomb := Bury(&v, fmt.Sprint("p", r.IntN(3)))
+			tomb := NewTombstone(&v, fmt.Sprint("p", r.IntN(3)))
 			at := time.Unix(0, int64(r.IntN(4)))
 			f := told{tomb.Fact(at), fmt.Sprint(r.IntN(9))}
 			if r.IntN(3) == 0 {
@@ -138,17 +138,17 @@ func TestGraveyardModel(t *testing.T) {
 	}
 }
 
-// TestGraveyardHoldsLittle has many tombstones and wants each to take little memory: those of a million originals are held at once.
-func TestGraveyardHoldsLittle(t *testing.T) {
+// TestTombstonesHoldsLittle has many tombstones and wants each to take little memory: those of a million originals are held at once.
+func TestTombstonesHoldsLittle(t *testing.T) {
 	const n = 100_000
-	var y Graveyard
+	var y Tombstones
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for i := range n {
 		path := fmt.Sprintf("threads/thread-%08x/.meta/transcripts/20260315-0746-segment-%07d.txt", i/1000, i)
 		v := Version{Source: "runs", Path: path, Number: 1, Root: RefOf([]byte(path)), SHA256: RefOf([]byte(path)), Size: 270}
-		y.Add(Bury(&v, "p123456789").Fact(time.Unix(0, 0)), "2026/11/20261122T051719.903647Z-9v30kk1p-d73ac6b54bc66a91")
+		y.Add(NewTombstone(&v, "p123456789").Fact(time.Unix(0, 0)), "2026/11/20261122T051719.903647Z-9v30kk1p-d73ac6b54bc66a91")
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -158,7 +158,7 @@ func TestGraveyardHoldsLittle(t *testing.T) {
 		t.Logf("%d bytes each", each)
 	}
 	runtime.KeepAlive(&y)
-	if room := y.Room(n); room > n-n/5 || room < n/2 || y.Room(1) != 1 {
+	if room := y.VersionBudget(n); room > n-n/5 || room < n/2 || y.VersionBudget(1) != 1 {
 		t.Errorf("beside them there is room for %d of %d versions", room, n)
 	}
 }

@@ -187,7 +187,7 @@ func (g *Ingester) leftOut(ctx context.Context, m *blob.Manifest) (dead []index.
 }
 
 // manifest reads what a pack tells, of the versions that keep wants: nil is all.
-func (g *Ingester) manifest(ctx context.Context, name string, keep pack.Keep) (blob.Manifest, error) {
+func (g *Ingester) manifest(ctx context.Context, name string, keep pack.Filter) (blob.Manifest, error) {
 	r, err := pack.Read(ctx, g.Packs, name, keep)
 	if err != nil {
 		return blob.Manifest{}, err

@@ -84,7 +84,7 @@ func (st *stored) buried() (buried bool, err error) {
 func (st *stored) leaveOut(state index.State) error {
 	s := st.s
 	if state.Source != "" {
-		_, st.forgotten = s.graves.on(blob.Bury(&state.Version, "").Key())
+		_, st.forgotten = s.graves.on(blob.NewTombstone(&state.Version, "").Key())
 	}
 	if !s.g.Pruned || st.forgotten {
 		s.keeper.mu.Lock()
@@ -98,7 +98,7 @@ func (st *stored) leaveOut(state index.State) error {
 		v = st.v
 	}
 	now := s.g.Now().UTC().Truncate(time.Microsecond)
-	facts := []blob.Fact{blob.Bury(&v, "").Retract(now)}
+	facts := []blob.Fact{blob.NewTombstone(&v, "").Retract(now)}
 	there := int64(-1) // even an empty content has a place
 	if len(state.Extents) > 0 {
 		there = 0

@@ -131,7 +131,7 @@ func factsOf(ledgers []index.Ledger, orders []index.LedgerOrder, plan string, no
 		}
 		facts = append(facts, f)
 		if l.Buried && !orders[i].Tombstoned {
-			facts = append(facts, blob.Bury(&l.Version, plan).Fact(now))
+			facts = append(facts, blob.NewTombstone(&l.Version, plan).Fact(now))
 		}
 	}
 	return facts, nil

@@ -162,8 +162,8 @@ func (r *redactor) bury(c *chain, redaction *blob.Redaction) error {
 		return err
 	}
 	v := c.version()
-	t := blob.Bury(&v, blob.PlanForget)
-	if grave, ok := r.forget.holdings.graves.Of(&v); ok && redaction == nil && grave.Named {
+	t := blob.NewTombstone(&v, blob.PlanForget)
+	if grave, ok := r.forget.holdings.graves.Of(&v); ok && redaction == nil && grave.SameRoot {
 		redaction = grave.Redacted // what took its place stays known for what it is
 	}
 	t.Redacted = redaction
@@ -178,7 +178,7 @@ func (r *redactor) bury(c *chain, redaction *blob.Redaction) error {
 // put stores what takes the place of a version.
 func (r *redactor) put(c *chain, size int64, places [][2]int64, open func() io.Reader) error {
 	told := c.version()
-	told.Tell(c.states())
+	told.SetStates(c.states())
 	if size != c.Size { // compressed: what its beginning was then, nobody can say
 		told.Earlier = nil
 	}

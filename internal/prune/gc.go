@@ -191,7 +191,7 @@ func (g *GC) exhausted(done int64) bool {
 
 // begin starts a pack that is younger than all up to clock, and sets it.
 func (g *GC) begin(ctx context.Context, clock *time.Time) (*pack.Writer, error) {
-	*clock = pack.Younger(g.Now(), *clock)
+	*clock = pack.MonotonicTime(g.Now(), *clock)
 	return pack.Begin(ctx, g.Packs, g.Writer, *clock, g.Format)
 }
 

@@ -63,7 +63,7 @@ func versions(lines map[*chain][]blob.Extent) []blob.Version {
 		v := c.version()
 		slices.SortFunc(extents, func(a, b blob.Extent) int { return cmp.Compare(a.Offset, b.Offset) })
 		v.Extents = extents
-		v.Tell(c.states())
+		v.SetStates(c.states())
 		all = append(all, v)
 	}
 	slices.SortFunc(all, func(a, b blob.Version) int {

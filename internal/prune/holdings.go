@@ -15,8 +15,8 @@ import (
 type holdings struct {
 	volumes []*volume // by name; those that others replace left out
 	byName  map[string]*volume
-	stock   pack.Stock
-	graves  blob.Graveyard
+	stock   pack.ContentIndex
+	graves  blob.Tombstones
 	losses  blob.Losses
 	clock   time.Time        // no pack is younger
 	dead    int64            // chains
@@ -149,7 +149,7 @@ func (h *holdings) version(v *volume, told *blob.Version, created time.Time) {
 		c.take(told, k)
 		h.addChain(c)
 	} else {
-		states = blob.Merged(c.states(), states)
+		states = blob.MergeStates(c.states(), states)
 		if told.Size >= c.Size {
 			c.take(told, k)
 		}

@@ -134,10 +134,10 @@ func (r *replacer) mark(l *index.Ledger, x *index.Payloads, plan string, now tim
 	if err != nil {
 		return err
 	}
-	if key := blob.Bury(&v, "").Key(); r.standing.has(key) { // it was like that before, and was undone
-		r.manifest.Facts = append(r.manifest.Facts, blob.Bury(&v, "").Retract(now))
+	if key := blob.NewTombstone(&v, "").Key(); r.standing.has(key) { // it was like that before, and was undone
+		r.manifest.Facts = append(r.manifest.Facts, blob.NewTombstone(&v, "").Retract(now))
 	}
-	grave := blob.Bury(&old, plan)
+	grave := blob.NewTombstone(&old, plan)
 	grave.Redacted = &blob.Redaction{SHA256: v.SHA256, Root: v.Root, Places: x.Places, Payloads: true}
 	stays := *l
 	stays.Version = v

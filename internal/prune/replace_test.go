@@ -19,9 +19,9 @@ func TestMarksFarFromTheStart(t *testing.T) {
 	content := bytes.Repeat([]byte("0123456789abcde\n"), pack.ExtentSize/16+100)
 	v := blob.Version{Source: "runs", Path: "long", Number: 1, Size: int64(len(content)), SHA256: blob.RefOf(content),
 		Root: blob.RefOf(content[:pack.ExtentSize]), ModTime: testTime, Mode: 0o600}
-	var graves blob.Graveyard
+	var graves blob.Tombstones
 	for round := range 3 {
-		graves.Add(blob.Bury(&v, blob.PlanForget).Fact(w.tick()), "pack")
+		graves.Add(blob.NewTombstone(&v, blob.PlanForget).Fact(w.tick()), "pack")
 		content = slices.Clone(content)
 		copy(content[len(content)-40+10*round:], "RED")
 		r := &replacer{gc: w.collector(Options{}), ctx: t.Context()}

@@ -93,7 +93,7 @@ func (s *selecting) gather(ctx context.Context) error {
 		}
 		if !s.replaced[info.Name] {
 			s.gc.add(h, v, &m)
-			s.span = h.take(v, &m, s.span, h.graves.Room(s.limit))
+			s.span = h.take(v, &m, s.span, h.graves.VersionBudget(s.limit))
 		}
 	}
 	return nil
@@ -111,7 +111,7 @@ func (s *selecting) selectSpan(ctx context.Context) error {
 			return err
 		}
 		m := r.Manifest()
-		s.span = h.take(v, &m, s.span, h.graves.Room(s.limit))
+		s.span = h.take(v, &m, s.span, h.graves.VersionBudget(s.limit))
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (g *GC) judge(h *holdings, c *chain) {
 }
 
 // open reads the manifest of a pack with the versions that keep wants, and what the pack stores.
-func (g *GC) open(ctx context.Context, v *volume, keep pack.Keep) (m blob.Manifest, err error) {
+func (g *GC) open(ctx context.Context, v *volume, keep pack.Filter) (m blob.Manifest, err error) {
 	r, err := pack.Read(ctx, g.Packs, v.Name, keep)
 	if err != nil {
 		return m, err

@@ -155,7 +155,7 @@ func (u *unmarking) original(layers []blob.Tombstone, order index.LedgerOrder) (
 		return false, err
 	}
 	facts := []blob.Fact{first.Retract(u.now), {Kind: index.FactLedger, Key: index.LedgerKey(&marked), Time: u.now, Value: []byte("null")}}
-	if grave := blob.Bury(&marked, ""); !u.standing.has(grave.Key()) {
+	if grave := blob.NewTombstone(&marked, ""); !u.standing.has(grave.Key()) {
 		facts = append(facts, grave.Fact(u.now))
 	}
 	l.Version.Root, l.Buried, l.Links = v.Root, false, nil

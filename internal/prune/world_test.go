@@ -239,7 +239,7 @@ func (w *world) ingest() {
 func (w *world) bury(n int) {
 	p := w.begin()
 	for _, m := range p.some(false)[:min(n, len(p.some(false)))] {
-		t := blob.Bury(&m.Version, "")
+		t := blob.NewTombstone(&m.Version, "")
 		p.manifest.Facts = append(p.manifest.Facts, t.Fact(w.now))
 		m.buried = w.now
 	}
@@ -256,7 +256,7 @@ func (w *world) gc(o Options) Report {
 func (w *world) collector(o Options) *GC {
 	w.collected++
 	format := w.opts
-	format.Told = w.collected % 4
+	format.MaxRecords = w.collected % 4
 	return &GC{Packs: w.store, Index: w.db, Writer: "box1", Now: w.tick, Log: discard, Format: format, Options: o,
 		ChainLimit: w.collected % 3, factsRoom: 2000} // all chains at a time, or hardly any
 }

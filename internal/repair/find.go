@@ -14,12 +14,12 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// found is a run of bytes of a chain that is there.
-type found struct {
+// segment is a run of bytes of a chain that is there.
+type segment struct {
 	offset, size int64
 	sum          blob.Ref   // of exactly these bytes
 	at           *blob.Copy // they stand in a sound pack; nil when they must be stored
-	told         bool       // a sound pack says so
+	recorded     bool       // a sound pack says so
 	from         string
 	open         opener
 }
@@ -40,12 +40,12 @@ func hashOf(r io.Reader, size int64) (blob.Ref, error) {
 }
 
 // settle finds every byte of a chain, or says that it is lost.
-func (s *survey) settle(ctx context.Context, c *chain) error {
+func (s *inventory) settle(ctx context.Context, c *chain) error {
 	slices.SortStableFunc(c.parts, func(a, b part) int { return a.Compare(&b.Extent) })
-	c.tell, c.found, c.lost = !c.said.teller(), nil, nil
+	c.rewrite, c.found, c.lost = !c.newest.isAuthoritative(), nil, nil
 	whole := span{0, c.Size}
-	c.standing(s)
-	steps := []func(context.Context, *chain, span) ([]found, error){s.wholes, s.pieces, s.backedUp, s.whole}
+	c.addSound(s)
+	steps := []func(context.Context, *chain, span) ([]segment, error){s.wholes, s.pieces, s.backedUp, s.whole}
 	if c.buried {
 		steps = steps[:2]
 	}
@@ -56,14 +56,14 @@ func (s *survey) settle(ctx context.Context, c *chain) error {
 				return err
 			}
 			c.found = append(c.found, more...)
-			slices.SortFunc(c.found, func(a, b found) int { return cmp.Compare(a.offset, b.offset) })
+			slices.SortFunc(c.found, func(a, b segment) int { return cmp.Compare(a.offset, b.offset) })
 		}
 	}
 	for _, f := range c.found {
-		c.tell = c.tell || !f.told
+		c.rewrite = c.rewrite || !f.recorded
 	}
 	if c.Size == 0 && len(c.found) == 0 { // no bytes are always there
-		c.found, c.tell = []found{{sum: c.SHA256, from: FromPack, open: nothing}}, true
+		c.found, c.rewrite = []segment{{sum: c.SHA256, from: FromPack, open: openEmpty}}, true
 	}
 	if c.buried {
 		return nil
@@ -77,7 +77,7 @@ func (s *survey) settle(ctx context.Context, c *chain) error {
 	return nil
 }
 
-func nothing(context.Context) (io.ReadCloser, error) { return io.NopCloser(eof{}), nil }
+func openEmpty(context.Context) (io.ReadCloser, error) { return io.NopCloser(eof{}), nil }
 
 type eof struct{}
 
@@ -87,28 +87,28 @@ func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 func (c *chain) packOf(gap span) string {
 	for _, p := range c.parts {
 		if p.Offset < gap.to && gap.from < p.Offset+p.Size {
-			return p.said().Pack
+			return p.location().Pack
 		}
 	}
 	return ""
 }
 
-// standing takes what stands in sound packs, the longest extents first.
-func (c *chain) standing(s *survey) {
+// addSound takes what stands in sound packs, the longest extents first.
+func (c *chain) addSound(s *inventory) {
 	end := int64(-1)
 	for _, p := range c.parts {
-		at, ok := s.stock.Find(p.said(), p.Size, p.SHA256) // a sound place: where the manifest says, else where the same bytes stand now
+		at, ok := s.contents.Find(p.location(), p.Size, p.SHA256) // a sound place: where the manifest says, else where the same bytes stand now
 		if !ok || p.Offset < end || p.Size == 0 && (c.Size > 0 || len(c.found) > 0) {
 			continue
 		}
-		told := p.by.teller()
-		c.found = append(c.found, found{offset: p.Offset, size: p.Size, sum: p.SHA256, at: &at, told: told})
+		told := p.by.isAuthoritative()
+		c.found = append(c.found, segment{offset: p.Offset, size: p.Size, sum: p.SHA256, at: &at, recorded: told})
 		end = p.Offset + p.Size
 	}
 }
 
 // gaps are the bytes of a whole that nothing was found of. found is in order.
-func gaps(all []found, whole span) (out []span) {
+func gaps(all []segment, whole span) (out []span) {
 	at := whole.from
 	for _, f := range all {
 		if f.offset > at {
@@ -123,12 +123,12 @@ func gaps(all []found, whole span) (out []span) {
 }
 
 // wholes fills a gap with parts whose content is elsewhere: in damaged packs, in the backup, in the source.
-func (s *survey) wholes(ctx context.Context, c *chain, gap span) ([]found, error) {
+func (s *inventory) wholes(ctx context.Context, c *chain, gap span) ([]segment, error) {
 	return s.fill(ctx, c, gap, c.parts)
 }
 
 // backedUp fills it with the parts that the chain has in the backup, which may be cut otherwise.
-func (s *survey) backedUp(ctx context.Context, c *chain, gap span) ([]found, error) {
+func (s *inventory) backedUp(ctx context.Context, c *chain, gap span) ([]segment, error) {
 	var parts []part
 	for _, e := range s.backups[c.Version.Chain()] {
 		parts = append(parts, part{Extent: e})
@@ -137,7 +137,7 @@ func (s *survey) backedUp(ctx context.Context, c *chain, gap span) ([]found, err
 	return s.fill(ctx, c, gap, parts)
 }
 
-func (s *survey) fill(ctx context.Context, c *chain, gap span, parts []part) (all []found, err error) {
+func (s *inventory) fill(ctx context.Context, c *chain, gap span, parts []part) (all []segment, err error) {
 	for _, p := range parts {
 		from, to := max(p.Offset, gap.from), min(p.Offset+p.Size, gap.to)
 		if from >= to {
@@ -156,13 +156,13 @@ func (s *survey) fill(ctx context.Context, c *chain, gap span, parts []part) (al
 }
 
 // part finds the content of a part, and takes the bytes from one place to another of it.
-func (s *survey) part(ctx context.Context, c *chain, p part, from, to int64) (*found, error) {
+func (s *inventory) part(ctx context.Context, c *chain, p part, from, to int64) (*segment, error) {
 	have, err := s.content(ctx, p.SHA256, p.Size)
 	if err != nil {
 		return nil, err
 	}
 	if have != nil {
-		return cut(ctx, have.opener(span{from - p.Offset, to - p.Offset}), span{from, to}, have.holding.from)
+		return cut(ctx, have.opener(span{from - p.Offset, to - p.Offset}), span{from, to}, have.info.from)
 	}
 	if s.atSource(ctx, c, span{p.Offset, p.Offset + p.Size}, p.SHA256) {
 		return cut(ctx, s.source(c, span{from, to}), span{from, to}, FromSource)
@@ -171,8 +171,8 @@ func (s *survey) part(ctx context.Context, c *chain, p part, from, to int64) (*f
 }
 
 // cut makes a find of what open gives.
-func cut(ctx context.Context, open opener, of span, from string) (*found, error) {
-	f := &found{offset: of.from, size: of.to - of.from, from: from, open: open}
+func cut(ctx context.Context, open opener, of span, from string) (*segment, error) {
+	f := &segment{offset: of.from, size: of.to - of.from, from: from, open: open}
 	r, err := open(ctx)
 	if err != nil {
 		return nil, err
@@ -187,20 +187,20 @@ type readCloser struct {
 }
 
 // pieces fills a gap with what damaged packs have of parts that are whole nowhere: members that are as they were written.
-func (s *survey) pieces(ctx context.Context, c *chain, gap span) (all []found, err error) {
+func (s *inventory) pieces(ctx context.Context, c *chain, gap span) (all []segment, err error) {
 	for _, p := range c.parts {
-		at := p.said()
-		h := s.holdings[at.Pack]
-		if h == nil || h.wreck == nil || !h.wreck.Known || p.by != nil && p.by.Name != h.Name && !h.stored.Has(at.Raw, p.Size, p.SHA256) {
+		at := p.location()
+		h := s.packs[at.Pack]
+		if h == nil || h.salvaged == nil || !h.salvaged.HasManifest || p.by != nil && p.by.Name != h.Name && !h.stored.Has(at.Raw, p.Size, p.SHA256) {
 			continue
 		}
-		for _, run := range runs(h.wreck.Sure) {
+		for _, run := range runs(h.salvaged.Sure) {
 			from := max(gap.from, p.Offset+max(0, run.from-at.Raw))
 			to := min(gap.to, p.Offset+min(p.Size, run.to-at.Raw))
 			if from >= to {
 				continue
 			}
-			one := &candidate{holding: h, members: h.wreck.Sure, raw: at.Raw}
+			one := &candidate{info: h, members: h.salvaged.Sure, raw: at.Raw}
 			f, err := cut(ctx, one.opener(span{from - p.Offset, to - p.Offset}), span{from, to}, FromPack)
 			if err != nil {
 				return nil, err
@@ -228,7 +228,7 @@ func runs(members []blob.Member) (all []span) {
 const extentSize = 16 << 20
 
 // whole fills a gap with what the source has, when it begins with all of the content.
-func (s *survey) whole(ctx context.Context, c *chain, gap span) (all []found, err error) {
+func (s *inventory) whole(ctx context.Context, c *chain, gap span) (all []segment, err error) {
 	if !s.atSource(ctx, c, span{0, c.Size}, c.SHA256) {
 		return nil, ctx.Err()
 	}
@@ -245,7 +245,7 @@ func (s *survey) whole(ctx context.Context, c *chain, gap span) (all []found, er
 }
 
 // source opens a run of bytes of an original where it came from.
-func (s *survey) source(c *chain, of span) opener {
+func (s *inventory) source(c *chain, of span) opener {
 	return func(context.Context) (io.ReadCloser, error) {
 		var at struct{ Root string }
 		if err := json.Unmarshal(s.roots[c.Source].Value, &at); err != nil || at.Root == "" {
@@ -260,7 +260,7 @@ func (s *survey) source(c *chain, of span) opener {
 }
 
 // atSource says whether the source of an original has a content where it should be.
-func (s *survey) atSource(ctx context.Context, c *chain, of span, sum blob.Ref) bool {
+func (s *inventory) atSource(ctx context.Context, c *chain, of span, sum blob.Ref) bool {
 	if s.repair.Original == nil || c.buried {
 		return false
 	}

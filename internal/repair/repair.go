@@ -45,12 +45,12 @@ type Repair struct {
 	Missing []string   // packs that are not there and should be, besides those that the index knows
 	// Original opens an original below the root of its source. It may be nil.
 	Original func(root, path string) (File, error)
-	// Aside keeps a damaged pack where nothing removes it; it may be there already.
-	Aside  func(ctx context.Context, name string) error
-	Writer string // id of this writer in pack names
-	Now    func() time.Time
-	Log    *slog.Logger
-	Format pack.Options // of new packs
+	// Quarantine keeps a damaged pack where nothing removes it; it may be there already.
+	Quarantine func(ctx context.Context, name string) error
+	Writer     string // id of this writer in pack names
+	Now        func() time.Time
+	Log        *slog.Logger
+	Format     pack.Options // of new packs
 	// Progress is told how many originals are looked at. It may be nil.
 	Progress func(done, total int64)
 	// ChainLimit is how many originals are in memory at a time: 0 is 65,536.
@@ -64,16 +64,16 @@ const (
 	FromSource = "source" // in the original's source, which has the same bytes
 )
 
-// Wreck is a pack that is damaged or missing.
-type Wreck struct {
+// DamagedPack is a pack that is damaged or missing.
+type DamagedPack struct {
 	Pack string
 	Size int64
-	// Missing says that there is no such file, and Told that what it held is known, by its manifest, the index or a backup.
-	Missing, Told bool
+	// Missing says that there is no such file, and ContentKnown that what it held is known, by its manifest, the index or a backup.
+	Missing, ContentKnown bool
 }
 
-// Saved is how much is stored again.
-type Saved struct {
+// Recovered is how much is stored again.
+type Recovered struct {
 	Originals int64 // versions
 	Bytes     int64
 	From      map[string]int64 // bytes by where they were found
@@ -81,25 +81,25 @@ type Saved struct {
 
 // Plan is what a repair will do. It holds open files until Close, and memory for each original of the archive.
 type Plan struct {
-	Wrecks []Wreck
-	Saved  Saved
-	Lost   []blob.Loss // new ones
-	Known  []blob.Loss // acknowledged before, and found nowhere now either
-	Found  []blob.Loss // acknowledged before, of which bytes are there again
+	Damaged   []DamagedPack
+	Recovered Recovered
+	Lost      []blob.Loss // new ones
+	Known     []blob.Loss // acknowledged before, and found nowhere now either
+	Found     []blob.Loss // acknowledged before, of which bytes are there again
 	// Unnamed are entries of packs whose manifest is lost that are saved under the name that they have there.
 	Unnamed []string
 	// LostFacts is how many facts of lost manifests nobody can tell again.
 	LostFacts int64
 
-	survey *survey     // until Close
-	chains []*chain    // that are told again, until Close
-	facts  []blob.Fact // too
-	told   int         // chains
+	inventory *inventory  // until Close
+	chains    []*chain    // that are told again, until Close
+	facts     []blob.Fact // too
+	rewritten int         // chains
 }
 
 // Empty says whether there is nothing to do.
 func (p *Plan) Empty() bool {
-	return len(p.Wrecks) == 0 && len(p.Lost) == 0 && len(p.Found) == 0 && p.told == 0
+	return len(p.Damaged) == 0 && len(p.Lost) == 0 && len(p.Found) == 0 && p.rewritten == 0
 }
 
 // LostBytes is how many bytes the plan gives up.
@@ -112,17 +112,17 @@ func (p *Plan) LostBytes() (n int64) {
 
 // Close ends what the plan can do. What it says stays.
 func (p *Plan) Close() error {
-	if p.survey == nil {
+	if p.inventory == nil {
 		return nil
 	}
-	err := p.survey.close()
-	p.survey, p.chains, p.facts = nil, nil, nil
+	err := p.inventory.close()
+	p.inventory, p.chains, p.facts = nil, nil, nil
 	return err
 }
 
 // Plan looks at every manifest and, for what is damaged or missing, everywhere for the same bytes. It changes nothing.
 func (r *Repair) Plan(ctx context.Context) (p *Plan, err error) {
-	s := newSurvey(r)
+	s := newInventory(r)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -131,37 +131,37 @@ func (r *Repair) Plan(ctx context.Context) (p *Plan, err error) {
 	if err := s.read(ctx); err != nil {
 		return nil, err
 	}
-	p = &Plan{survey: s, Saved: Saved{From: map[string]int64{}}, Lost: []blob.Loss{}, Known: []blob.Loss{}, Found: []blob.Loss{}, Unnamed: []string{}}
+	p = &Plan{inventory: s, Recovered: Recovered{From: map[string]int64{}}, Lost: []blob.Loss{}, Known: []blob.Loss{}, Found: []blob.Loss{}, Unnamed: []string{}}
 	done := int64(0)
-	if err := s.unnamed(ctx, p, &done); err != nil {
+	if err := s.adoptOrphans(ctx, p, &done); err != nil {
 		return nil, err
 	}
 	for more := true; more; s.span, more = s.span.Next() {
 		if err := s.selectSpan(ctx); err != nil {
 			return nil, err
 		}
-		if err := s.settleAll(ctx, p, &done); err != nil {
+		if err := s.locateAll(ctx, p, &done); err != nil {
 			return nil, err
 		}
 	}
 	s.deselect()
 	p.sort()
-	if err := s.tellFacts(ctx, p); err != nil {
+	if err := s.collectFacts(ctx, p); err != nil {
 		return nil, err
 	}
-	for _, h := range s.wrecks() {
-		p.Wrecks = append(p.Wrecks, Wreck{Pack: h.Name, Size: h.Size, Missing: h.missing, Told: h.told || h.replaced})
+	for _, h := range s.damaged() {
+		p.Damaged = append(p.Damaged, DamagedPack{Pack: h.Name, Size: h.Size, Missing: h.missing, ContentKnown: h.known || h.replaced})
 	}
 	return p, nil
 }
 
-// settleAll settles the chains of the selection.
-func (s *survey) settleAll(ctx context.Context, p *Plan, done *int64) error {
+// locateAll settles the chains of the selection.
+func (s *inventory) locateAll(ctx context.Context, p *Plan, done *int64) error {
 	for _, c := range s.sorted() {
 		if err := s.settle(ctx, c); err != nil {
 			return err
 		}
-		p.take(s, c)
+		p.addChain(s, c)
 		if *done++; s.repair.Progress != nil {
 			s.repair.Progress(*done, max(*done, s.total))
 		}
@@ -179,20 +179,20 @@ func (p *Plan) sort() {
 	}
 }
 
-// take adds to the plan what became of a chain.
-func (p *Plan) take(s *survey, c *chain) {
-	if c.tell {
-		p.chains, p.told = append(p.chains, c), p.told+1
+// addChain adds to the plan what became of a chain.
+func (p *Plan) addChain(s *inventory, c *chain) {
+	if c.rewrite {
+		p.chains, p.rewritten = append(p.chains, c), p.rewritten+1
 		stored := false
 		for _, f := range c.found {
 			if f.at == nil {
-				p.Saved.Bytes += f.size
-				p.Saved.From[f.from] += f.size
+				p.Recovered.Bytes += f.size
+				p.Recovered.From[f.from] += f.size
 				stored = true
 			}
 		}
 		if stored {
-			p.Saved.Originals++
+			p.Recovered.Originals++
 		}
 	}
 	before := s.losses.Of(&c.Version)

@@ -169,7 +169,7 @@ func (w *world) harm() (hurt map[string]bool) {
 		data := w.read(w.packs, name)
 		opened, err := pack.Open(ctx, blobtest.Bytes(data), name)
 		w.check(err)
-		harm := blobtest.Harms[w.rnd.IntN(len(blobtest.Harms))]
+		harm := blobtest.Corruptions[w.rnd.IntN(len(blobtest.Corruptions))]
 		after := harm.Do(w.rnd, bytes.Clone(data), opened.Manifest().Members, other)
 		if after == nil { // a pack that is gone is known to the index alone, which this world has not
 			after = []byte{}
@@ -188,8 +188,8 @@ func (w *world) repair(hurt map[string]bool) *Repair {
 	r := &Repair{
 		Packs: w.packs, Damaged: slices.Sorted(maps.Keys(hurt)), Writer: "box1", Now: func() time.Time { return w.now.Add(time.Hour) },
 		Log: slog.New(slog.DiscardHandler), ChainLimit: len(w.names) % 4, // all at a time, or hardly any
-		Format: pack.Options{MemberSize: 4 << 10, Told: len(w.chains) % 3 * 2},
-		Aside: func(_ context.Context, name string) error {
+		Format: pack.Options{MemberSize: 4 << 10, MaxRecords: len(w.chains) % 3 * 2},
+		Quarantine: func(_ context.Context, name string) error {
 			w.aside[name] = true
 			return nil
 		},
@@ -217,7 +217,7 @@ func (w *world) apply(hurt map[string]bool) {
 	made, err := r.Apply(ctx, p)
 	w.check(errors.Join(err, p.Close()))
 	for _, name := range made {
-		w.tellsLittle(name, cmp.Or(r.Format.Told, math.MaxInt))
+		w.tellsLittle(name, cmp.Or(r.Format.MaxRecords, math.MaxInt))
 	}
 	for name := range hurt {
 		if !w.aside[name] {
@@ -344,14 +344,14 @@ func TestModel(t *testing.T) {
 
 func TestGaps(t *testing.T) {
 	for _, c := range []struct {
-		found []found
+		found []segment
 		want  []span
 	}{
 		{nil, []span{{0, 10}}},
-		{[]found{{offset: 0, size: 10}}, nil},
-		{[]found{{offset: 2, size: 3}}, []span{{0, 2}, {5, 10}}},
-		{[]found{{offset: 0, size: 6}, {offset: 2, size: 2}, {offset: 6, size: 1}}, []span{{7, 10}}},
-		{[]found{{offset: 0, size: 0}, {offset: 8, size: 5}}, []span{{0, 8}}},
+		{[]segment{{offset: 0, size: 10}}, nil},
+		{[]segment{{offset: 2, size: 3}}, []span{{0, 2}, {5, 10}}},
+		{[]segment{{offset: 0, size: 6}, {offset: 2, size: 2}, {offset: 6, size: 1}}, []span{{7, 10}}},
+		{[]segment{{offset: 0, size: 0}, {offset: 8, size: 5}}, []span{{0, 8}}},
 	} {
 		if got := gaps(c.found, span{0, 10}); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("gaps of %v are %v, want %v", c.found, got, c.want)

@@ -16,28 +16,28 @@ import (
 const chainLimit = 1 << 16
 
 // wants says whether the selection is to have an original.
-func (s *survey) wants(n blob.Name) bool { return s.span.Has(n) && !s.named[n] }
+func (s *inventory) wants(n blob.Name) bool { return s.span.Has(n) && !s.named[n] }
 
 // selectSpan selects the chains of the span, which ends earlier where there are too many. Those of one file stay together.
-func (s *survey) selectSpan(ctx context.Context) error {
-	return s.gather(ctx, s.wants, s.graves.Room(cmp.Or(s.repair.ChainLimit, chainLimit)))
+func (s *inventory) selectSpan(ctx context.Context) error {
+	return s.gather(ctx, s.wants, s.tombstones.VersionBudget(cmp.Or(s.repair.ChainLimit, chainLimit)))
 }
 
 // selectNamed selects the chains of some originals, however many there are.
-func (s *survey) selectNamed(ctx context.Context, names map[blob.Name]bool) error {
+func (s *inventory) selectNamed(ctx context.Context, names map[blob.Name]bool) error {
 	return s.gather(ctx, func(n blob.Name) bool { return names[n] }, 0)
 }
 
 // deselect forgets all that is needed for looking.
-func (s *survey) deselect() {
-	s.chains, s.backups, s.stock, s.pool, s.tried = nil, nil, pack.Stock{}, nil, nil
+func (s *inventory) deselect() {
+	s.chains, s.backups, s.contents, s.candidates, s.checked = nil, nil, pack.ContentIndex{}, nil, nil
 }
 
 // gather makes a selection of the versions that are wanted, with no more than limit chains. 0 is no limit.
-func (s *survey) gather(ctx context.Context, wanted func(blob.Name) bool, limit int) error {
+func (s *inventory) gather(ctx context.Context, wanted func(blob.Name) bool, limit int) error {
 	s.chains, s.backups = map[blob.Chain]*chain{}, map[blob.Chain][]blob.Extent{}
 	for _, name := range s.names() {
-		h := s.holdings[name]
+		h := s.packs[name]
 		if h.replaced || h.sound && !s.span.Meets(h.first, h.last) {
 			continue
 		}
@@ -55,11 +55,11 @@ func (s *survey) gather(ctx context.Context, wanted func(blob.Name) bool, limit 
 		}
 		s.shrink(limit)
 	}
-	if err := s.asked(ctx, wanted, limit); err != nil {
+	if err := s.addIndexed(ctx, wanted, limit); err != nil {
 		return fmt.Errorf("ask the index: %w", err)
 	}
 	for _, c := range s.chains {
-		_, c.buried = s.graves.Of(&c.Version)
+		_, c.buried = s.tombstones.Of(&c.Version)
 	}
 	for _, h := range s.offsite {
 		if !s.span.Meets(h.first, h.last) {
@@ -78,7 +78,7 @@ func (s *survey) gather(ctx context.Context, wanted func(blob.Name) bool, limit 
 }
 
 // shrink ends the span so that a good part of too many chains is behind it.
-func (s *survey) shrink(limit int) {
+func (s *inventory) shrink(limit int) {
 	if limit == 0 || len(s.chains) <= limit {
 		return
 	}
@@ -87,33 +87,33 @@ func (s *survey) shrink(limit int) {
 }
 
 // version takes in what a manifest says of a version.
-func (s *survey) version(h *holding, v *blob.Version) {
+func (s *inventory) version(h *packInfo, v *blob.Version) {
 	c := s.chain(v, h)
-	c.states = blob.Merged(c.states, v.States(h.manifest.Created))
+	c.states = blob.MergeStates(c.states, v.States(h.manifest.Created))
 	for _, e := range v.Extents {
 		c.parts = append(c.parts, part{e, h})
 	}
 }
 
 // chain returns the chain of a version, brought up to that state of it if it is a later one.
-func (s *survey) chain(v *blob.Version, by *holding) *chain {
+func (s *inventory) chain(v *blob.Version, by *packInfo) *chain {
 	key := v.Chain()
 	c := s.chains[key]
 	if c == nil {
-		c = &chain{Version: *v, said: by}
+		c = &chain{Version: *v, newest: by}
 		s.chains[key] = c
 	}
 	if v.Size > c.Size || v.Size == c.Size && by != nil {
-		c.Version, c.said = *v, by
+		c.Version, c.newest = *v, by
 	}
 	c.Extents, c.Archived, c.Earlier = nil, time.Time{}, nil
 	return c
 }
 
-// asked adds what only the index knows: versions of which bytes lie in packs whose manifests are lost, and those that no
+// addIndexed adds what only the index knows: versions of which bytes lie in packs whose manifests are lost, and those that no
 // manifest tells of any more, wherever their bytes are.
-func (s *survey) asked(ctx context.Context, wanted func(blob.Name) bool, limit int) error {
-	if s.repair.Index == nil || len(s.silent) == 0 {
+func (s *inventory) addIndexed(ctx context.Context, wanted func(blob.Name) bool, limit int) error {
+	if s.repair.Index == nil || len(s.unreadable) == 0 {
 		return nil
 	}
 	n := 0
@@ -136,7 +136,7 @@ func (s *survey) asked(ctx context.Context, wanted func(blob.Name) bool, limit i
 			s.chain(&state.Version, nil)
 		}
 		for _, e := range state.Extents {
-			if untold || s.silent[e.CopyOf.Pack] {
+			if untold || s.unreadable[e.CopyOf.Pack] {
 				c := s.chain(&state.Version, nil)
 				c.parts = append(c.parts, part{e, nil})
 			}
@@ -146,7 +146,7 @@ func (s *survey) asked(ctx context.Context, wanted func(blob.Name) bool, limit i
 	return nil
 }
 
-func (s *survey) sorted() []*chain {
+func (s *inventory) sorted() []*chain {
 	return slices.SortedFunc(maps.Values(s.chains), byName)
 }
 

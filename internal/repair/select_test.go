@@ -23,7 +23,7 @@ func TestSelectionsHoldLittle(t *testing.T) {
 	for _, limit := range []int{1 << 20, 20, 5, 1} {
 		r := w.repair(nil)
 		r.ChainLimit = limit
-		s := newSurvey(r)
+		s := newInventory(r)
 		w.check(s.read(ctx))
 		var now []string
 		for more := true; more; s.span, more = s.span.Next() {
@@ -33,7 +33,7 @@ func TestSelectionsHoldLittle(t *testing.T) {
 			}
 			for _, c := range s.sorted() {
 				w.check(s.settle(ctx, c))
-				now = append(now, fmt.Sprint(c.Name(), c.Number, c.Size, c.SHA256, c.tell, len(c.found), len(c.states), c.lost))
+				now = append(now, fmt.Sprint(c.Name(), c.Number, c.Size, c.SHA256, c.rewrite, len(c.found), len(c.states), c.lost))
 			}
 		}
 		if all == nil {
@@ -53,11 +53,11 @@ func TestFactsAreNotHeld(t *testing.T) {
 	for range 5 {
 		w.add()
 	}
-	s := newSurvey(w.repair(nil))
+	s := newInventory(w.repair(nil))
 	for info, err := range w.packs.List(ctx) {
 		w.check(err)
-		h := &holding{Info: info, from: FromPack}
-		w.check(s.look(ctx, h))
+		h := &packInfo{Info: info, from: FromPack}
+		w.check(s.readPack(ctx, h))
 		if len(h.manifest.Facts) > 0 || len(s.roots) == 0 {
 			t.Errorf("%d facts of %s are held, %d sources are known", len(h.manifest.Facts), h.Name, len(s.roots))
 		}
@@ -77,7 +77,7 @@ func TestPlanOpensWhatItNeeds(t *testing.T) {
 	p, err := r.Plan(ctx)
 	w.check(err)
 	if !p.Empty() || packs.Now > 0 || packs.Most != 1 {
-		t.Errorf("a plan of %d chains has %d packs open, and had %d", p.told, packs.Now, packs.Most)
+		t.Errorf("a plan of %d chains has %d packs open, and had %d", p.rewritten, packs.Now, packs.Most)
 	}
 	w.check(p.Close())
 }

@@ -14,24 +14,24 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// survey is what manifests, and the index in place of those that are lost, say of an archive. Of most contents it only
+// inventory is what manifests, and the index in place of those that are lost, say of an archive. Of most contents it only
 // knows what stands where, some fifty bytes. The chains, of which each takes most of a kilobyte, are those of a selection.
-type survey struct {
-	repair   *Repair
-	began    time.Time
-	holdings map[string]*holding
-	offsite  []*holding // packs of the backup
-	silent   map[string]bool
-	stock    pack.Stock // of sound packs that nobody replaces
-	pool     []offer
-	tried    map[offer]*candidate // of pool
-	graves   blob.Graveyard
-	losses   blob.Losses
-	roots    map[string]blob.Fact // of sources
-	library  *pack.Library
-	clock    time.Time // no pack is younger
-	open     []io.Closer
-	total    int64 // contents
+type inventory struct {
+	repair     *Repair
+	began      time.Time
+	packs      map[string]*packInfo
+	offsite    []*packInfo // packs of the backup
+	unreadable map[string]bool
+	contents   pack.ContentIndex // of sound packs that nobody replaces
+	candidates []candidateRef
+	checked    map[candidateRef]*candidate // of pool
+	tombstones blob.Tombstones
+	losses     blob.Losses
+	roots      map[string]blob.Fact // of sources
+	library    *pack.Library
+	clock      time.Time // no pack is younger
+	open       []io.Closer
+	total      int64 // contents
 
 	span    blob.Span
 	named   map[blob.Name]bool // originals that have had a selection of their own
@@ -39,24 +39,24 @@ type survey struct {
 	backups map[blob.Chain][]blob.Extent
 }
 
-// holding is a pack of the archive, or of the backup.
-type holding struct {
+// packInfo is a pack of the archive, or of the backup.
+type packInfo struct {
 	blob.Info
 	manifest blob.Manifest // of a sound pack without versions, which are read when they are selected
 	stored   pack.Contents
 	first    blob.Name // of the versions of a sound pack
 	last     blob.Name
 	sound    bool // as it was written, as far as a verify says
-	told     bool // what it held is known
+	known    bool // what it held is known
 	missing  bool
 	replaced bool
-	wreck    *pack.Wreck
+	salvaged *pack.Salvaged
 	pack     blob.Pack
 	from     string
 }
 
-// teller says whether what the manifest says will stay said.
-func (h *holding) teller() bool { return h != nil && h.sound && !h.replaced }
+// isAuthoritative says whether what the manifest says will stay said.
+func (h *packInfo) isAuthoritative() bool { return h != nil && h.sound && !h.replaced }
 
 type extent struct {
 	size int64
@@ -66,39 +66,39 @@ type extent struct {
 // chain is one content and its growth.
 type chain struct {
 	blob.Version // the present state, without extents
-	said         *holding
+	newest       *packInfo
 	parts        []part
 	states       []blob.State // all that manifests tell of
 	buried       bool
 
-	tell  bool    // the new pack must tell of it
-	found []found // what is there of it, in order, after settle
-	lost  []blob.Loss
+	rewrite bool      // the new pack must tell of it
+	found   []segment // what is there of it, in order, after settle
+	lost    []blob.Loss
 }
 
 // part is an extent as something tells of it: by a manifest, or the index, for which by is nil.
 type part struct {
 	blob.Extent
-	by *holding
+	by *packInfo
 }
 
-// said is where its bytes stand.
-func (p *part) said() blob.Copy {
+// location is where its bytes stand.
+func (p *part) location() blob.Copy {
 	if p.by == nil {
 		return *p.CopyOf
 	}
 	return p.Place(p.by.Name)
 }
 
-func newSurvey(r *Repair) *survey {
+func newInventory(r *Repair) *inventory {
 	library := pack.NewLibrary(r.Packs, 8<<20)
-	return &survey{
-		library: library, open: []io.Closer{library}, repair: r, began: r.Now().UTC().Truncate(time.Microsecond), holdings: map[string]*holding{},
-		tried: map[offer]*candidate{}, roots: map[string]blob.Fact{}, silent: map[string]bool{},
+	return &inventory{
+		library: library, open: []io.Closer{library}, repair: r, began: r.Now().UTC().Truncate(time.Microsecond), packs: map[string]*packInfo{},
+		checked: map[candidateRef]*candidate{}, roots: map[string]blob.Fact{}, unreadable: map[string]bool{},
 	}
 }
 
-func (s *survey) close() error {
+func (s *inventory) close() error {
 	var errs []error
 	for _, c := range s.open {
 		errs = append(errs, c.Close())
@@ -108,16 +108,16 @@ func (s *survey) close() error {
 }
 
 // read takes in the archive, its index and the backup, but for the chains.
-func (s *survey) read(ctx context.Context) error {
+func (s *inventory) read(ctx context.Context) error {
 	for info, err := range s.repair.Packs.List(ctx) {
 		if err != nil {
 			return err
 		}
-		h := &holding{Info: info, from: FromPack}
-		if err := s.look(ctx, h); err != nil {
+		h := &packInfo{Info: info, from: FromPack}
+		if err := s.readPack(ctx, h); err != nil {
 			return fmt.Errorf("pack %s: %w", info.Name, err)
 		}
-		s.holdings[info.Name] = h
+		s.packs[info.Name] = h
 	}
 	if err := s.missing(ctx); err != nil {
 		return err
@@ -126,14 +126,14 @@ func (s *survey) read(ctx context.Context) error {
 		return fmt.Errorf("read the backup: %w", err)
 	}
 	for _, name := range s.names() {
-		for _, old := range s.holdings[name].manifest.Replaces {
-			if h := s.holdings[old]; h != nil {
+		for _, old := range s.packs[name].manifest.Replaces {
+			if h := s.packs[old]; h != nil {
 				h.replaced = true
 			}
 		}
 	}
 	for _, name := range s.names() {
-		s.take(s.holdings[name])
+		s.addPack(s.packs[name])
 	}
 	s.sort()
 	if s.repair.Index == nil {
@@ -143,35 +143,35 @@ func (s *survey) read(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("ask the index: %w", err)
 		}
-		s.root(f)
+		s.addRoot(f)
 	}
-	for name, h := range s.holdings {
-		if !h.sound && !h.replaced && (h.wreck == nil || !h.wreck.Known) {
-			s.silent[name] = true
+	for name, h := range s.packs {
+		if !h.sound && !h.replaced && (h.salvaged == nil || !h.salvaged.HasManifest) {
+			s.unreadable[name] = true
 		}
 	}
 	return nil
 }
 
-func (s *survey) names() []string { return slices.Sorted(maps.Keys(s.holdings)) }
+func (s *inventory) names() []string { return slices.Sorted(maps.Keys(s.packs)) }
 
-// wrecks are the packs that will be replaced.
-func (s *survey) wrecks() (all []*holding) {
+// damaged are the packs that will be replaced.
+func (s *inventory) damaged() (all []*packInfo) {
 	for _, name := range s.names() {
-		if h := s.holdings[name]; !h.sound && !(h.missing && h.replaced) {
+		if h := s.packs[name]; !h.sound && !(h.missing && h.replaced) {
 			all = append(all, h)
 		}
 	}
 	return all
 }
 
-// look reads the manifest of a pack, or what there is of a damaged one.
-func (s *survey) look(ctx context.Context, h *holding) error {
+// readPack reads the manifest of a pack, or what there is of a damaged one.
+func (s *inventory) readPack(ctx context.Context, h *packInfo) error {
 	if !slices.Contains(s.repair.Damaged, h.Name) {
-		err := h.glance(ctx, s.repair.Packs)
+		err := h.readManifest(ctx, s.repair.Packs)
 		if err == nil {
-			h.sound, h.told = true, true
-			s.said(h)
+			h.sound, h.known = true, true
+			s.addFacts(h)
 			h.manifest.Facts = nil // there may be more of them than of originals
 		}
 		if !errors.Is(err, blob.ErrCorrupt) {
@@ -182,17 +182,17 @@ func (s *survey) look(ctx context.Context, h *holding) error {
 	if err != nil {
 		return err
 	}
-	h.pack = &tolerant{p, ctx}
+	h.pack = &zeroFillPack{p, ctx}
 	s.open = append(s.open, p)
-	if h.wreck, err = pack.Survey(ctx, h.Name, h.pack); err != nil {
+	if h.salvaged, err = pack.Salvage(ctx, h.Name, h.pack); err != nil {
 		return err
 	}
-	h.manifest, h.told, h.stored = h.wreck.Manifest, h.wreck.Known, h.wreck.Stored()
+	h.manifest, h.known, h.stored = h.salvaged.Manifest, h.salvaged.HasManifest, h.salvaged.Stored()
 	return nil
 }
 
-// glance reads a manifest but for its versions.
-func (h *holding) glance(ctx context.Context, in blob.Store) error {
+// readManifest reads a manifest but for its versions.
+func (h *packInfo) readManifest(ctx context.Context, in blob.Store) error {
 	r, err := pack.Read(ctx, in, h.Name, func(*blob.Version) bool { return false })
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func (h *holding) glance(ctx context.Context, in blob.Store) error {
 }
 
 // versions reads those of some originals (nil: of all) in a manifest.
-func (h *holding) versions(ctx context.Context, in blob.Store, of func(blob.Name) bool) ([]blob.Version, error) {
+func (h *packInfo) versions(ctx context.Context, in blob.Store, of func(blob.Name) bool) ([]blob.Version, error) {
 	r, err := pack.ReadOf(ctx, in, h.Name, of)
 	if err != nil {
 		return nil, err
@@ -211,15 +211,15 @@ func (h *holding) versions(ctx context.Context, in blob.Store, of func(blob.Name
 	return r.Manifest().Versions, nil
 }
 
-// tolerant gives zeros for what the disk does not give, which then is damage like any other.
-type tolerant struct {
+// zeroFillPack gives zeros for what the disk does not give, which then is damage like any other.
+type zeroFillPack struct {
 	blob.Pack
 	ctx context.Context // it lives as long as the plan
 }
 
 const sector = 4 << 10
 
-func (t *tolerant) ReadAt(p []byte, offset int64) (int, error) {
+func (t *zeroFillPack) ReadAt(p []byte, offset int64) (int, error) {
 	n, err := t.Pack.ReadAt(p, offset)
 	if err == nil || errors.Is(err, io.EOF) || t.ctx.Err() != nil {
 		return n, err
@@ -237,10 +237,10 @@ func (t *tolerant) ReadAt(p []byte, offset int64) (int, error) {
 }
 
 // missing adds the packs that should be there and are not.
-func (s *survey) missing(ctx context.Context) error {
+func (s *inventory) missing(ctx context.Context) error {
 	for _, name := range s.repair.Missing {
-		if s.holdings[name] == nil {
-			s.holdings[name] = &holding{Info: blob.Info{Name: name}, missing: true, from: FromPack}
+		if s.packs[name] == nil {
+			s.packs[name] = &packInfo{Info: blob.Info{Name: name}, missing: true, from: FromPack}
 		}
 	}
 	if s.repair.Index == nil {
@@ -250,10 +250,10 @@ func (s *survey) missing(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if h := s.holdings[name]; h != nil {
-			h.told = true
+		if h := s.packs[name]; h != nil {
+			h.known = true
 		} else {
-			s.holdings[name] = &holding{Info: blob.Info{Name: name}, missing: true, told: true, from: FromPack}
+			s.packs[name] = &packInfo{Info: blob.Info{Name: name}, missing: true, known: true, from: FromPack}
 		}
 	}
 	return nil
@@ -261,7 +261,7 @@ func (s *survey) missing(ctx context.Context) error {
 
 // backup reads the manifests of another store. Those of packs that are damaged or missing here take the place of what is not
 // known of them.
-func (s *survey) backup(ctx context.Context) error {
+func (s *inventory) backup(ctx context.Context) error {
 	if s.repair.Backup == nil {
 		return nil
 	}
@@ -269,8 +269,8 @@ func (s *survey) backup(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		h := &holding{Info: info, pack: &lazily{survey: s, store: s.repair.Backup, Info: info}, from: FromBackup}
-		err = h.glance(ctx, s.repair.Backup)
+		h := &packInfo{Info: info, pack: &lazyPack{survey: s, store: s.repair.Backup, Info: info}, from: FromBackup}
+		err = h.readManifest(ctx, s.repair.Backup)
 		if errors.Is(err, blob.ErrCorrupt) {
 			s.repair.Log.WarnContext(ctx, "a pack of the backup is damaged too", "pack", info.Name, "err", err)
 			continue
@@ -278,59 +278,59 @@ func (s *survey) backup(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if have := s.holdings[info.Name]; have != nil && !have.sound && (have.wreck == nil || !have.wreck.Known) {
-			have.manifest, have.told = h.manifest, true
+		if have := s.packs[info.Name]; have != nil && !have.sound && (have.salvaged == nil || !have.salvaged.HasManifest) {
+			have.manifest, have.known = h.manifest, true
 			if have.manifest.Versions, err = h.versions(ctx, s.repair.Backup, nil); err != nil {
 				return err
 			}
 		}
 		h.manifest.Facts = nil
 		s.offsite = append(s.offsite, h)
-		s.offer(h)
+		s.addCandidates(h)
 	}
 	return nil
 }
 
-// take adds what a manifest says but for its versions.
-func (s *survey) take(h *holding) {
+// addPack adds what a manifest says but for its versions.
+func (s *inventory) addPack(h *packInfo) {
 	m := &h.manifest
 	if m.Created.After(s.clock) {
 		s.clock = m.Created
 	}
-	s.said(h)
+	s.addFacts(h)
 	s.total += int64(len(h.stored))
 	switch {
-	case h.wreck != nil:
-		s.offer(h)
-		s.offerTorn(h)
+	case h.salvaged != nil:
+		s.addCandidates(h)
+		s.addTornCandidates(h)
 	case h.replaced && h.sound: // it will be removed
-		h.pack = &lazily{survey: s, store: s.repair.Packs, Info: h.Info}
-		s.offer(h)
+		h.pack = &lazyPack{survey: s, store: s.repair.Packs, Info: h.Info}
+		s.addCandidates(h)
 	}
 }
 
-// said takes in the facts of a manifest.
-func (s *survey) said(h *holding) {
+// addFacts takes in the facts of a manifest.
+func (s *inventory) addFacts(h *packInfo) {
 	for _, f := range h.manifest.Facts {
-		s.graves.Add(f, h.Name)
+		s.tombstones.Add(f, h.Name)
 		s.losses.Add(f, h.Name)
-		s.root(f)
+		s.addRoot(f)
 	}
 }
 
 // factSource is the kind of the facts that say where sources are.
 const factSource = "source"
 
-// root remembers where a source is.
-func (s *survey) root(f blob.Fact) {
+// addRoot remembers where a source is.
+func (s *inventory) addRoot(f blob.Fact) {
 	if have, ok := s.roots[f.Key]; f.Kind == factSource && (!ok || f.Time.After(have.Time)) {
 		s.roots[f.Key] = f
 	}
 }
 
-// tellFacts gathers what lost packs said besides.
-func (s *survey) tellFacts(ctx context.Context, p *Plan) error {
-	for _, h := range s.wrecks() {
+// collectFacts gathers what lost packs said besides.
+func (s *inventory) collectFacts(ctx context.Context, p *Plan) error {
+	for _, h := range s.damaged() {
 		if h.replaced {
 			continue
 		}

@@ -15,17 +15,17 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/pack"
 )
 
-// stray is an entry of a pack of which nothing is known.
-type stray struct {
-	holding *holding
-	entry   pack.WreckEntry
+// orphan is an entry of a pack of which nothing is known.
+type orphan struct {
+	info  *packInfo
+	entry pack.SalvagedEntry
 }
 
-// unnamed takes in what stands in packs of which nothing is known but the entries that are whole: each is an original, or
+// adoptOrphans takes in what stands in packs of which nothing is known but the entries that are whole: each is an original, or
 // the tail of one, by its name in the pack. What its format was, a later scan or reindex finds out by other versions.
 // The originals that may have to do with them are settled before all others.
-func (s *survey) unnamed(ctx context.Context, p *Plan, done *int64) error {
-	strays, err := s.strays(ctx)
+func (s *inventory) adoptOrphans(ctx context.Context, p *Plan, done *int64) error {
+	strays, err := s.orphans(ctx)
 	if err != nil || len(strays) == 0 {
 		return err
 	}
@@ -45,20 +45,20 @@ func (s *survey) unnamed(ctx context.Context, p *Plan, done *int64) error {
 		p.Unnamed = append(p.Unnamed, x.entry.Name)
 	}
 	s.named = names
-	return s.settleAll(ctx, p, done)
+	return s.locateAll(ctx, p, done)
 }
 
-// strays are the entries of which it is not known whose they are, and that no other pack has.
-func (s *survey) strays(ctx context.Context) (all []stray, err error) {
+// orphans are the entries of which it is not known whose they are, and that no other pack has.
+func (s *inventory) orphans(ctx context.Context) (all []orphan, err error) {
 	wanted := map[blob.Ref]bool{}
-	for _, h := range s.wrecks() {
-		if h.told || h.replaced || h.wreck == nil {
+	for _, h := range s.damaged() {
+		if h.known || h.replaced || h.salvaged == nil {
 			continue
 		}
-		entries := slices.Clone(h.wreck.Entries)
-		slices.SortFunc(entries, func(a, b pack.WreckEntry) int { return strings.Compare(a.Name, b.Name) })
+		entries := slices.Clone(h.salvaged.Entries)
+		slices.SortFunc(entries, func(a, b pack.SalvagedEntry) int { return strings.Compare(a.Name, b.Name) })
 		for _, e := range entries {
-			all = append(all, stray{h, e})
+			all = append(all, orphan{h, e})
 			wanted[e.SHA256] = false
 		}
 	}
@@ -74,13 +74,13 @@ func (s *survey) strays(ctx context.Context) (all []stray, err error) {
 		return false
 	}
 	for _, name := range s.names() {
-		h := s.holdings[name]
+		h := s.packs[name]
 		for i := range h.manifest.Versions {
 			if !h.replaced {
 				told(&h.manifest.Versions[i])
 			}
 		}
-		if h.teller() {
+		if h.isAuthoritative() {
 			if _, err := pack.Read(ctx, s.repair.Packs, name, told); err != nil {
 				return nil, fmt.Errorf("pack %s: %w", name, err)
 			}
@@ -94,14 +94,14 @@ func (s *survey) strays(ctx context.Context) (all []stray, err error) {
 			told(&state.Version)
 		}
 	}
-	return slices.DeleteFunc(all, func(x stray) bool {
-		_, _, stands := s.stock.Newest(x.entry.SHA256)
+	return slices.DeleteFunc(all, func(x orphan) bool {
+		_, _, stands := s.contents.Newest(x.entry.SHA256)
 		return stands || wanted[x.entry.SHA256]
 	}), nil
 }
 
 // name is what an entry is called as an original, or the tail of one.
-func (x stray) name() (source, name string) {
+func (x orphan) name() (source, name string) {
 	source, name, ok := strings.Cut(x.entry.Name, "/")
 	if !ok {
 		source, name = "found", x.entry.Name
@@ -110,8 +110,8 @@ func (x stray) name() (source, name string) {
 }
 
 // adopt makes an entry a version, or prolongs the one that it is the tail of.
-func (s *survey) adopt(ctx context.Context, x stray) error {
-	h, e := x.holding, x.entry
+func (s *inventory) adopt(ctx context.Context, x orphan) error {
+	h, e := x.info, x.entry
 	source, name := x.name()
 	v := blob.Version{Source: source, Path: name, Number: 1, Root: e.SHA256, Size: e.Size, SHA256: e.SHA256, ModTime: e.ModTime, Mode: e.Mode}
 	base, root, offset := pack.SplitTail(name)
@@ -137,7 +137,7 @@ func (s *survey) adopt(ctx context.Context, x stray) error {
 		v.Number = max(v.Number, c.Number+1)
 		v.Format, v.Role, v.Claim = c.Format, c.Role, c.Claim
 	}
-	if _, buried := s.graves.Of(&v); buried {
+	if _, buried := s.tombstones.Of(&v); buried {
 		return nil
 	}
 	c := s.chain(&v, h)
@@ -147,7 +147,7 @@ func (s *survey) adopt(ctx context.Context, x stray) error {
 
 // owner returns the chain of which nothing but the end is known and whose missing bytes an entry is by its name; nil when
 // there is none, or more than one.
-func (s *survey) owner(v *blob.Version, root string, offset int64) (owner *chain) {
+func (s *inventory) owner(v *blob.Version, root string, offset int64) (owner *chain) {
 	for _, c := range s.chains {
 		named := c.Root.Short() == root || root == "" && c.Number == 1
 		if c.Source != v.Source || c.Path != v.Path || !named || c.buried || offset+v.Size > c.Size {
@@ -166,7 +166,7 @@ func (s *survey) owner(v *blob.Version, root string, offset int64) (owner *chain
 }
 
 // grown adds a tail to the chain that ends where it begins.
-func (s *survey) grown(ctx context.Context, v blob.Version, root string, offset int64, e pack.WreckEntry) (bool, error) {
+func (s *inventory) grown(ctx context.Context, v blob.Version, root string, offset int64, e pack.SalvagedEntry) (bool, error) {
 	for _, c := range s.chains {
 		if c.Source != v.Source || c.Path != v.Path || c.Root.Short() != root || c.Size != offset || c.buried {
 			continue
@@ -187,16 +187,16 @@ func (s *survey) grown(ctx context.Context, v blob.Version, root string, offset 
 		if _, err := io.Copy(whole, tail.reader(ctx, span{0, e.Size})); err != nil {
 			return false, err
 		}
-		h := tail.holding
+		h := tail.info
 		c.parts = append(c.parts, part{blob.Extent{Offset: offset, Size: e.Size, SHA256: e.SHA256, Raw: e.Raw}, h})
-		c.Size, c.SHA256, c.ModTime, c.said = offset+e.Size, blob.Ref(whole.Sum(nil)), e.ModTime, h
+		c.Size, c.SHA256, c.ModTime, c.newest = offset+e.Size, blob.Ref(whole.Sum(nil)), e.ModTime, h
 		return true, nil
 	}
 	return false, nil
 }
 
 // copy writes what was found.
-func (s *survey) copy(ctx context.Context, w io.Writer, f found) error {
+func (s *inventory) copy(ctx context.Context, w io.Writer, f segment) error {
 	if f.at != nil {
 		e := blob.Extent{Size: f.size, SHA256: f.sum, CopyOf: f.at}
 		_, err := io.Copy(w, s.library.Reader(ctx, []blob.Extent{e}))

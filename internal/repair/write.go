@@ -23,7 +23,7 @@ type writer struct {
 	manifest blob.Manifest
 }
 
-func (w *writer) write(p *Plan, wrecks []*holding) error {
+func (w *writer) write(p *Plan, wrecks []*packInfo) error {
 	for _, c := range p.chains {
 		if err := w.chain(c); err != nil {
 			return fmt.Errorf("%s/%s version %d: %w", c.Source, c.Path, c.Number, err)
@@ -36,7 +36,7 @@ func (w *writer) write(p *Plan, wrecks []*holding) error {
 	}
 	var replaces []string
 	for _, h := range wrecks {
-		if !h.replaced && (h.told || !h.missing) { // else it may come back, or be in a backup
+		if !h.replaced && (h.known || !h.missing) { // else it may come back, or be in a backup
 			replaces = append(replaces, h.Name)
 		}
 	}
@@ -55,7 +55,7 @@ func (w *writer) begin() (err error) {
 	if w.pack != nil {
 		return nil
 	}
-	w.clock = pack.Younger(w.repair.Now(), w.clock)
+	w.clock = pack.MonotonicTime(w.repair.Now(), w.clock)
 	w.pack, err = pack.Begin(w.ctx, w.repair.Packs, w.repair.Writer, w.clock, w.repair.Format)
 	return err
 }
@@ -63,14 +63,14 @@ func (w *writer) begin() (err error) {
 // chain tells of one version what sound packs do not say of it, in two packs when one cannot have all its names: two machines have given
 // one name to two originals.
 func (w *writer) chain(c *chain) error {
-	left := slices.DeleteFunc(slices.Clone(c.found), func(f found) bool { return f.told })
+	left := slices.DeleteFunc(slices.Clone(c.found), func(f segment) bool { return f.recorded })
 	for {
 		if err := w.begin(); err != nil {
 			return err
 		}
 		v := c.Version
 		v.Extents = make([]blob.Extent, len(left))
-		v.Tell(c.states)
+		v.SetStates(c.states)
 		done, err := 0, error(nil)
 		for done < len(left) && err == nil {
 			if err = w.extent(&v, &v.Extents[done], &left[done]); err == nil {
@@ -89,7 +89,7 @@ func (w *writer) chain(c *chain) error {
 }
 
 // extent makes e what was found of v, with its content unless that stands somewhere.
-func (w *writer) extent(v *blob.Version, e *blob.Extent, f *found) error {
+func (w *writer) extent(v *blob.Version, e *blob.Extent, f *segment) error {
 	*e = blob.Extent{Offset: f.offset, Size: f.size, SHA256: f.sum}
 	at := f.at
 	if stands, ok := w.stored[extent{f.size, f.sum}]; ok && at == nil {

@@ -16,7 +16,7 @@ type Entry struct {
 	Raw  int64  // of the first byte of content, from the start of the unit
 	Size int64
 
-	extent *blob.Extent // that it holds, to be told where; nil in a unit that was lifted
+	extent *blob.Extent // that it holds, to be filled in with its place; nil in a unit that CopyUnit read
 }
 
 // Unit is what goes into a pack in one piece, and what gc moves or drops: a member of whole small entries, or
@@ -43,9 +43,9 @@ type Builder struct {
 	crowd   encoder // of units with many entries
 	small   []byte  // raw bytes of the small entries since the last Flush
 	entries []Entry
-	names   names  // of entries, as far as others than a Writer put them
-	window  []byte // of the large entry
-	first   []byte // member of it, raw
+	names   nameSet // of entries, as far as others than a Writer put them
+	window  []byte  // of the large entry
+	first   []byte  // member of it, raw
 	large   *LargeWriter
 }
 
@@ -120,13 +120,13 @@ func (b *Builder) link(l *link, target string) *Unit {
 // full says that the unit of small entries is as large as a member should be.
 func (b *Builder) full() bool {
 	size := b.opts.MemberSize
-	if b.isCrowd() {
+	if b.isCrowded() {
 		size = size * 8 / 5 // 256 KiB: in less, small entries find less that repeats
 	}
 	return len(b.small) >= size
 }
 
-func (b *Builder) isCrowd() bool { return len(b.entries) >= crowded }
+func (b *Builder) isCrowded() bool { return len(b.entries) >= crowded }
 
 // A unit of at least so many entries, 10 KiB each, is compressed at a higher level: its headers and manifest lines are a tenth of it, and
 // all else that is done for an entry takes ten times as long. It is 3 % smaller for 4 % more CPU of a load of such.
@@ -141,7 +141,7 @@ func (b *Builder) Flush() *Unit {
 		return nil
 	}
 	enc := &b.enc
-	if b.isCrowd() {
+	if b.isCrowded() {
 		enc = &b.crowd
 	}
 	unit := &Unit{Entries: b.entries, members: []stored{enc.member(b.small)}, raw: int64(len(b.small))}

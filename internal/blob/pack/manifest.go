@@ -141,16 +141,16 @@ func jsonTime(t time.Time) time.Time {
 	return t
 }
 
-// wish is what of a manifest is wanted: all, the versions that keep wants with all else, or the versions of some originals and
-// no facts.
-type wish struct {
-	keep Keep
+// selection is which lines of a manifest to decode: all of them, all but the versions that keep rejects, or only the versions of some
+// originals.
+type selection struct {
+	keep Filter
 	of   func(blob.Name) bool
 }
 
 // decodeManifest reads the lines of a manifest. Types that it does not know are left out, and what is not wanted.
-func decodeManifest(lines []byte, wanted wish) (m blob.Manifest, told told, id string, err error) {
-	d := decoder{m: &m, wish: wanted}
+func decodeManifest(lines []byte, wanted selection) (m blob.Manifest, summary summary, id string, err error) {
+	d := decoder{m: &m, selection: wanted}
 	n := 0
 	for line := range bytes.Lines(lines) {
 		if n++; n == 1 {
@@ -159,13 +159,13 @@ func decodeManifest(lines []byte, wanted wish) (m blob.Manifest, told told, id s
 			err = d.line(line)
 		}
 		if err != nil {
-			return blob.Manifest{}, told, "", fmt.Errorf("manifest line %d: %w", n, err)
+			return blob.Manifest{}, summary, "", fmt.Errorf("manifest line %d: %w", n, err)
 		}
 	}
 	if n == 0 {
-		return blob.Manifest{}, told, "", fmt.Errorf("the manifest has no lines")
+		return blob.Manifest{}, summary, "", fmt.Errorf("the manifest has no lines")
 	}
-	return m, d.told, id, nil
+	return m, d.summary, id, nil
 }
 
 func decodePack(data []byte, m *blob.Manifest) (id string, err error) {
@@ -187,19 +187,19 @@ func decodePack(data []byte, m *blob.Manifest) (id string, err error) {
 
 // decoder reads all lines but the first.
 type decoder struct {
-	wish
-	m      *blob.Manifest
-	told   told
-	before blob.Version
+	selection
+	m       *blob.Manifest
+	summary summary
+	before  blob.Version
 }
 
-// told is what a manifest says of all versions together.
-type told struct {
+// summary is what all versions of a manifest come to, those that the selection leaves out too.
+type summary struct {
 	stored      []Content
 	first, last blob.Name
 }
 
-func (t *told) add(v *blob.Version) {
+func (t *summary) add(v *blob.Version) {
 	for _, e := range v.Extents {
 		if e.CopyOf == nil {
 			t.stored = append(t.stored, Content{e.Raw, e.Size, ShortSum(e.SHA256[:16])})
@@ -230,7 +230,7 @@ func (d *decoder) line(data []byte) error {
 		if err != nil {
 			return err
 		}
-		d.told.add(&v)
+		d.summary.add(&v)
 		if d.before = v; d.keep == nil || d.keep(&v) {
 			m.Versions = append(m.Versions, v)
 		}
@@ -249,7 +249,7 @@ func (d *decoder) line(data []byte) error {
 	return nil
 }
 
-// some reads a version of an original that is wanted.
+// some decodes a version line when its original is wanted.
 func (d *decoder) some(data []byte) error {
 	if name, ok := quickName(data, &d.before); ok && !d.of(name) {
 		return nil

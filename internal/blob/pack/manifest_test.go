@@ -37,7 +37,7 @@ func TestManifestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _, gotID, err := decodeManifest(append(lines, `{"type":"from the future","x":1}`...), wish{})
+	got, _, gotID, err := decodeManifest(append(lines, `{"type":"from the future","x":1}`...), selection{})
 	if err != nil || gotID != id || !reflect.DeepEqual(got, m) {
 		t.Errorf("came back as\n%+v, want\n%+v, %v", got, m, err)
 	}
@@ -59,7 +59,7 @@ func TestManifestErrors(t *testing.T) {
 		first + `{"type":"other"`:               nil,
 		strings.Replace(first, `format":1`, `format":2`, 1): blob.ErrTooNew,
 	} {
-		_, _, _, err := decodeManifest([]byte(text), wish{})
+		_, _, _, err := decodeManifest([]byte(text), selection{})
 		if err == nil || want != nil && !errors.Is(err, want) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -78,7 +78,7 @@ func TestStrangeTimes(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		got, _, _, err := decodeManifest(lines, wish{})
+		got, _, _, err := decodeManifest(lines, selection{})
 		if err != nil || got.Versions[0].ModTime.Year() != want {
 			t.Errorf("%v came back as %v, %v", in, got.Versions, err)
 		}
@@ -96,7 +96,7 @@ func FuzzManifest(f *testing.F) {
 		f.Add([]byte(first + line))
 	}
 	f.Fuzz(func(t *testing.T, lines []byte) {
-		m, _, id, err := decodeManifest(lines, wish{})
+		m, _, id, err := decodeManifest(lines, selection{})
 		if err != nil {
 			return
 		}
@@ -104,7 +104,7 @@ func FuzzManifest(f *testing.F) {
 		if err != nil {
 			return // what no writer would be given
 		}
-		n, _, id2, err := decodeManifest(again, wish{})
+		n, _, id2, err := decodeManifest(again, selection{})
 		if err != nil || id2 != id {
 			t.Fatalf("%v, %q\n%s", err, id2, again)
 		}
@@ -226,13 +226,13 @@ func TestOpenOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, told, _, err := decodeManifest(lines, wish{})
+	all, told, _, err := decodeManifest(lines, selection{})
 	if err != nil || len(told.stored) != 0 || told.last == (blob.Name{}) {
 		t.Fatal(told, err)
 	}
 	for _, of := range all.Versions {
 		name := blob.Name{Source: of.Source, Path: of.Path}
-		got, told, _, err := decodeManifest(lines, wish{of: func(n blob.Name) bool { return n == name }})
+		got, told, _, err := decodeManifest(lines, selection{of: func(n blob.Name) bool { return n == name }})
 		var want []blob.Version
 		for _, v := range all.Versions {
 			if v.Source == of.Source && v.Path == of.Path {

@@ -29,9 +29,9 @@ func packID(writer string, now time.Time) (string, error) {
 	return now.Format(timeLayout) + "-" + writer, nil
 }
 
-// Younger is when a pack is begun whose word must count as the newest: now, but after the newest of the others, of which some may come
-// from another clock.
-func Younger(now, newest time.Time) time.Time {
+// MonotonicTime is the time to begin a pack at whose facts must count as the newest: now, or just after newest when that is later,
+// for another machine's clock may be ahead.
+func MonotonicTime(now, newest time.Time) time.Time {
 	if least := newest.Add(time.Millisecond); now.Before(least) {
 		return least
 	}

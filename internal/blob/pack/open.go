@@ -24,15 +24,15 @@ const (
 	trailerSize = len(trailerMagic) + 8 + len(trailerField) + 24 + sha256.Size + len(trailerBody)
 )
 
-// place is where the manifest of a pack is: what the trailer says.
-type place struct {
+// manifestLocation is where the manifest of a pack is, as the trailer says.
+type manifestLocation struct {
 	offset int64    // in the pack file
 	size   int64    // of its members, as stored
 	raw    int64    // of its tar header in the tar stream
 	sum    blob.Ref // of its members, as stored
 }
 
-func (p place) trailer() []byte {
+func (p manifestLocation) trailer() []byte {
 	b := make([]byte, 0, trailerSize)
 	b = append(b, trailerMagic...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(trailerSize))
@@ -46,9 +46,9 @@ func (p place) trailer() []byte {
 }
 
 // parseTrailer takes only what trailer makes: every byte of it is known or has a meaning.
-func parseTrailer(b []byte) (p place, ok bool) {
+func parseTrailer(b []byte) (p manifestLocation, ok bool) {
 	if len(b) != trailerSize {
-		return place{}, false
+		return manifestLocation{}, false
 	}
 	fields := b[len(trailerMagic)+8+len(trailerField):]
 	p.offset = int64(binary.LittleEndian.Uint64(fields))
@@ -68,12 +68,12 @@ func check(tail []byte) string {
 type Reader struct {
 	pack     blob.Pack
 	manifest blob.Manifest
-	told     told
-	place    place
+	summary  summary
+	place    manifestLocation
 }
 
-// Keep says of a version whether it is wanted.
-type Keep func(*blob.Version) bool
+// Filter says whether a version is wanted.
+type Filter func(*blob.Version) bool
 
 // Open reads the trailer and the manifest of a pack, and nothing else. With a name it also checks that the pack
 // is the one of that name: ErrCorrupt otherwise. The Reader does not own p.
@@ -82,15 +82,15 @@ func Open(ctx context.Context, p blob.Pack, name string) (*Reader, error) {
 }
 
 // OpenSome is Open for some versions: the manifest comes without the others.
-func OpenSome(ctx context.Context, p blob.Pack, name string, keep Keep) (*Reader, error) {
-	return open(ctx, p, name, wish{keep: keep})
+func OpenSome(ctx context.Context, p blob.Pack, name string, keep Filter) (*Reader, error) {
+	return open(ctx, p, name, selection{keep: keep})
 }
 
 // OpenOf is Open for the versions of some originals, and for nothing else: the manifest has no facts, and Stored and Names give nothing.
 // What goes through all originals by their names reads each manifest many times. A tenth of the time of the others is enough for a
 // line that is not wanted.
 func OpenOf(ctx context.Context, p blob.Pack, name string, of func(blob.Name) bool) (*Reader, error) {
-	return open(ctx, p, name, wish{of: of})
+	return open(ctx, p, name, selection{of: of})
 }
 
 // Opener opens packs, as a Store does.
@@ -99,16 +99,16 @@ type Opener interface {
 }
 
 // Read opens a pack of a store, reads its manifest as OpenSome does, and closes it.
-func Read(ctx context.Context, store Opener, name string, keep Keep) (*Reader, error) {
-	return read(ctx, store, name, wish{keep: keep})
+func Read(ctx context.Context, store Opener, name string, keep Filter) (*Reader, error) {
+	return read(ctx, store, name, selection{keep: keep})
 }
 
 // ReadOf is Read as OpenOf is Open.
 func ReadOf(ctx context.Context, store Opener, name string, of func(blob.Name) bool) (*Reader, error) {
-	return read(ctx, store, name, wish{of: of})
+	return read(ctx, store, name, selection{of: of})
 }
 
-func read(ctx context.Context, store Opener, name string, wanted wish) (*Reader, error) {
+func read(ctx context.Context, store Opener, name string, wanted selection) (*Reader, error) {
 	p, err := store.Open(ctx, name)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func read(ctx context.Context, store Opener, name string, wanted wish) (*Reader,
 	return r, errors.Join(err, p.Close())
 }
 
-func open(ctx context.Context, p blob.Pack, name string, wanted wish) (*Reader, error) {
+func open(ctx context.Context, p blob.Pack, name string, wanted selection) (*Reader, error) {
 	at := p.Size() - int64(trailerSize)
 	if at < 0 {
 		return nil, corrupt(name, 0, "%d bytes are no pack", p.Size())
@@ -144,7 +144,7 @@ func open(ctx context.Context, p blob.Pack, name string, wanted wish) (*Reader, 
 }
 
 // openManifest reads the manifest at where, which its trailer follows.
-func openManifest(ctx context.Context, p blob.Pack, name string, where place, wanted wish) (*Reader, error) {
+func openManifest(ctx context.Context, p blob.Pack, name string, where manifestLocation, wanted selection) (*Reader, error) {
 	// p.Size bounds the allocation, whatever the trailer says.
 	if where.offset < 0 || where.size <= 0 || where.size > p.Size() {
 		return nil, corrupt(name, where.offset, "no place for a manifest")
@@ -160,16 +160,16 @@ func openManifest(ctx context.Context, p blob.Pack, name string, where place, wa
 	if wrong != "" {
 		return nil, corrupt(name, where.offset, "%s", wrong)
 	}
-	m, told, said, err := decodeManifest(lines, wanted)
+	m, summary, stated, err := decodeManifest(lines, wanted)
 	if errors.Is(err, blob.ErrTooNew) {
 		return nil, fmt.Errorf("pack %s: %w", packName(id, check(append(tail, where.trailer()...))), err)
 	}
-	if err != nil || said != id {
+	if err != nil || stated != id {
 		return nil, corrupt(name, where.offset, "the manifest of %s: %v", id, err)
 	}
-	told.stored = slices.Clone(told.stored) // as long as it is, no longer: it is held of every pack
+	summary.stored = slices.Clone(summary.stored) // as long as it is, no longer: it is held of every pack
 	m.Pack = packName(id, check(append(tail, where.trailer()...)))
-	return &Reader{pack: p, manifest: m, told: told, place: where}, nil
+	return &Reader{pack: p, manifest: m, summary: summary, place: where}, nil
 }
 
 // manifestLines inflates the members of a manifest, and returns its content and the id in its entry's name.
@@ -229,12 +229,12 @@ func (r *Reader) Manifest() blob.Manifest { return r.manifest }
 
 // Stored are the contents that the pack has, of all versions.
 func (r *Reader) Stored() Contents {
-	r.told.stored = contentsOf(r.told.stored)
-	return r.told.stored
+	r.summary.stored = contentsOf(r.summary.stored)
+	return r.summary.stored
 }
 
 // Names are the first and the last name of all originals that the pack tells of, in their order.
-func (r *Reader) Names() (first, last blob.Name) { return r.told.first, r.told.last }
+func (r *Reader) Names() (first, last blob.Name) { return r.summary.first, r.summary.last }
 
 // View returns the tar stream up to the manifest. cache may be nil.
 func (r *Reader) View(cache *Cache) *View {

@@ -42,10 +42,10 @@ const (
 	// known of an extent grows with the original.
 	ExtentSize = 16 << 20
 
-	// packRaw and packTold are how much a pack holds, in raw bytes, and of how many versions or facts it tells, roughly: the index takes it
+	// packRaw and packRecords are how much a pack holds, in raw bytes and in versions and facts, roughly: the index takes it
 	// in at once.
-	packRaw  = 48 << 20
-	packTold = 16 << 10
+	packRaw     = 48 << 20
+	packRecords = 16 << 10
 
 	minMemberSize = 8 << 10 // any header fits in, PAX records with the longest names included
 	maxMemberSize = 8 << 20
@@ -68,7 +68,7 @@ var (
 type Options struct {
 	Level      int       // gzip level, 1 to 9, at least crowdLevel for many small entries; 0 is DefaultLevel
 	MemberSize int       // raw bytes per member, 8 KiB to 8 MiB; 0 is DefaultMemberSize
-	Told       int       // of how many versions or facts a pack tells when it is full; 0 is 16,384
+	MaxRecords int       // how many versions and facts make a pack full; 0 is 16,384
 	Rand       io.Reader // source of the manifest's nonce; nil is crypto/rand
 }
 
@@ -82,8 +82,8 @@ func (o Options) normal() Options {
 	if o.MemberSize == 0 {
 		o.MemberSize = DefaultMemberSize
 	}
-	if o.Told == 0 {
-		o.Told = packTold
+	if o.MaxRecords == 0 {
+		o.MaxRecords = packRecords
 	}
 	o.Level = min(max(o.Level, 1), 9)
 	o.MemberSize = min(max(o.MemberSize, minMemberSize), maxMemberSize)

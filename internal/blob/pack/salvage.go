@@ -2,212 +2,167 @@ package pack
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
+	"io"
+	"path"
+	"slices"
 	"strings"
+	"time"
+
+	"github.com/klauspost/compress/flate"
 
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// foundMember is a member, or a trailer, that a walk through a pack met without the help of its manifest.
-type foundMember struct {
-	blob.Member        // Raw counts the good members only
-	trailer     *place // set for a trailer
-	junk        int64  // bytes before it that belong to no member
+// Salvaged is what can still be read of a damaged pack.
+type Salvaged struct {
+	// Manifest is the pack's own, when HasManifest. That of another pack which was stored under this name does not count.
+	Manifest    blob.Manifest
+	HasManifest bool
+	// Sure are the members whose stored bytes are those of the manifest, wherever they are now. All has others too that
+	// inflate where they should stand: what is read by them is right only if its hash is. Both are sorted by Raw. When the manifest
+	// is not known, All is what was found, one behind the other, and nothing is sure.
+	Sure, All []blob.Member
+	// Torn is what damaged members give when they are inflated as far as that goes: some of it is right.
+	Torn []Torn
+	// Entries are those that are whole, with their content at Raw in All, when the manifest is not known.
+	Entries []SalvagedEntry
 }
 
-// scan walks through a pack from member to member by their own lengths, and searches for the next one where that
-// fails. visit gets each good member with its raw bytes. It returns how many bytes at the end belong to none.
-func scan(ctx context.Context, name string, p blob.Pack, visit func(f foundMember, raw []byte)) (junk int64, err error) {
-	head := make([]byte, trailerSize)
-	raw := int64(0)
-	good := int64(0) // where the last good member ended
-	for offset := int64(0); offset < p.Size(); {
-		n := min(int64(len(head)), p.Size()-offset)
-		if err := readAt(ctx, name, p, head[:n], offset); err != nil {
-			return 0, err
-		}
-		found, data, err := tryMember(ctx, name, p, head[:n], offset)
-		if err != nil {
-			return 0, err
-		}
-		if found == nil {
-			if offset, err = nextMember(ctx, name, p, offset+1); err != nil {
-				return 0, err
-			}
-			continue
-		}
-		found.junk, found.Raw = offset-good, raw
-		visit(*found, data)
-		raw += int64(len(data))
-		offset += found.Size
-		good = offset
-	}
-	return p.Size() - good, nil
+// Torn is a range of the tar stream that came out of a damaged member: some of its bytes may be wrong.
+type Torn struct {
+	Raw  int64
+	Data []byte
 }
 
-// tryMember returns the member at offset, or nil.
-func tryMember(ctx context.Context, name string, p blob.Pack, head []byte, offset int64) (*foundMember, []byte, error) {
-	if where, ok := parseTrailer(head); ok {
-		return &foundMember{Member: blob.Member{Offset: offset, Size: int64(trailerSize)}, trailer: &where}, nil, nil
-	}
-	size, _, ok := parseMember(head)
-	if !ok || size > p.Size()-offset {
-		return nil, nil, nil
-	}
-	data := make([]byte, size)
-	if err := readAt(ctx, name, p, data, offset); err != nil {
-		return nil, nil, err
-	}
-	raw, wrong := inflate(data)
-	if wrong != "" {
-		return nil, nil, nil
-	}
-	return &foundMember{Member: blob.Member{Offset: offset, Size: size, RawSize: int64(len(raw)), SHA256: blob.RefOf(data)}}, raw, nil
+// SalvagedEntry is a tar entry that was found without a manifest.
+type SalvagedEntry struct {
+	Entry
+	SHA256  blob.Ref
+	ModTime time.Time // to the second
+	Mode    uint32
 }
 
-// nextMember returns where the next member or trailer might begin, from offset on: the size of the pack if nowhere.
-func nextMember(ctx context.Context, name string, p blob.Pack, offset int64) (int64, error) {
-	const common = 10 // the bytes that members and trailers share
-	buf := make([]byte, 64<<10)
-	for offset < p.Size() {
-		n := min(int64(len(buf)), p.Size()-offset)
-		if err := readAt(ctx, name, p, buf[:n], offset); err != nil {
-			return 0, err
-		}
-		if i := bytes.Index(buf[:n], []byte(memberMagic[:common])); i >= 0 {
-			return offset + int64(i), nil
-		}
-		if n < int64(len(buf)) {
-			break
-		}
-		offset += n - common + 1
+// Stored are the contents that the pack should have, or those that are there where the manifest is not known.
+func (w *Salvaged) Stored() Contents {
+	var t summary
+	for i := range w.Manifest.Versions {
+		t.add(&w.Manifest.Versions[i])
 	}
-	return p.Size(), nil
-}
-
-// gone is the offset of a member that is nowhere in the pack.
-const gone = -1
-
-// tag is what else is known of an entry that is whole.
-type tag struct {
-	sum  blob.Ref
-	head header
-}
-
-type salvage struct {
-	walk    walker
-	members []blob.Member
-	whole   []Entry
-	tags    []tag // of whole
-	broken  []Entry
-	trailer *place
-	start   int64 // of the trailer
-}
-
-func newSalvage() *salvage {
-	s := &salvage{}
-	s.walk.done = func(e Entry, sum blob.Ref, whole bool) {
-		switch {
-		case e.Name == "" || e.Link != "":
-		case whole:
-			s.whole, s.tags = append(s.whole, e), append(s.tags, tag{sum, s.walk.head})
-		default:
-			s.broken = append(s.broken, e)
-		}
+	for _, e := range w.Entries {
+		t.stored = append(t.stored, Content{e.Raw, e.Size, ShortSum(e.SHA256[:16])})
 	}
-	return s
+	return contentsOf(t.stored)
 }
 
-func (s *salvage) visit(f foundMember, raw []byte) {
-	if f.trailer != nil {
-		s.trailer, s.start = f.trailer, f.Offset
-		return
-	}
-	s.members = append(s.members, f.Member)
-	if f.junk > 0 {
-		// A member may lack before this one: the entry that is open goes no further.
-		s.walk.finish()
-	}
-	// What is no header is the rest of an entry whose start is gone.
-	_ = s.walk.member(raw)
-}
-
-// salvage reports what can be said of a pack that does not open, because of why.
-func (v *verifier) salvage(ctx context.Context, why error) error {
-	s := newSalvage()
-	var junk []Damage
-	rest, err := scan(ctx, v.name, v.pack, func(f foundMember, raw []byte) {
-		if f.junk > 0 {
-			junk = append(junk, Damage{Offset: f.Offset - f.junk, Size: f.junk})
-		}
-		s.visit(f, raw)
-	})
-	if err != nil {
-		return err
+// Salvage reads every byte of a damaged pack and returns what is still good in it. name is the name of the pack.
+func Salvage(ctx context.Context, name string, p blob.Pack) (*Salvaged, error) {
+	s := newMemberScan()
+	if _, err := scan(ctx, name, p, s.visit); err != nil {
+		return nil, err
 	}
 	s.walk.finish()
-	if rest > 0 {
-		junk = append(junk, Damage{Offset: v.pack.Size() - rest, Size: rest})
+	w := &Salvaged{}
+	r, err := Open(ctx, p, "")
+	switch {
+	case err == nil:
+		w.Manifest, w.HasManifest = r.manifest, true
+	case errors.Is(err, blob.ErrTooNew):
+		return nil, err
+	default:
+		w.Manifest, w.HasManifest = s.manifest(ctx, p)
 	}
-	for _, d := range junk {
-		d.Reason = "bytes that belong to no member"
-		v.damage(d)
+	w.HasManifest = w.HasManifest && strings.HasPrefix(path.Base(name), idOf(&w.Manifest)+"-")
+	if !w.HasManifest {
+		w.Manifest, w.All = blob.Manifest{}, s.members
+		for i, e := range s.whole {
+			if !strings.HasPrefix(e.Name, manifestDir+"/") {
+				t := s.tags[i]
+				w.Entries = append(w.Entries, SalvagedEntry{e, t.sum, time.Unix(t.head.mtime, 0).UTC(), t.head.mode})
+			}
+		}
+		return w, nil
 	}
-	if m, ok := s.manifest(ctx, v.pack); ok {
-		v.damage(Damage{Offset: s.start, Reason: why.Error()})
-		v.prepare(m)
-		return v.members(ctx, s.table(m.Members))
+	w.Manifest.Pack = name
+	w.locateMembers(s)
+	return w, w.salvageTorn(ctx, name, p)
+}
+
+// idOf is the pack id that a manifest states.
+func idOf(m *blob.Manifest) string {
+	id, err := packID(m.Writer, m.Created)
+	if err != nil {
+		return ""
 	}
-	d := Damage{Reason: "the manifest is lost: " + why.Error()}
-	for _, e := range s.whole {
-		d.Readable = append(d.Readable, e.Name)
+	return id
+}
+
+// locateMembers matches the members of the manifest with those that the scan found.
+func (w *Salvaged) locateMembers(s *memberScan) {
+	inPlace, bySum := map[int64]blob.Member{}, map[blob.Ref]bool{}
+	for _, m := range s.members {
+		inPlace[m.Offset] = m
 	}
-	for _, e := range s.broken {
-		d.Lost = append(d.Lost, Loss{Entry: e.Name})
+	for _, m := range w.Manifest.Members {
+		bySum[m.SHA256] = true
 	}
-	v.damage(d)
+	for _, m := range s.table(w.Manifest.Members) {
+		if m.Offset != notFound {
+			w.Sure, w.All = append(w.Sure, m), append(w.All, m)
+		}
+	}
+	sure := map[int64]bool{}
+	for _, m := range w.Sure {
+		sure[m.Raw] = true
+	}
+	for _, m := range w.Manifest.Members {
+		f, ok := inPlace[m.Offset]
+		if ok && !sure[m.Raw] && f.Size == m.Size && f.RawSize == m.RawSize && !bySum[f.SHA256] {
+			w.All = append(w.All, m)
+		}
+	}
+	slices.SortFunc(w.All, func(a, b blob.Member) int { return cmp.Compare(a.Raw, b.Raw) })
+}
+
+// salvageTorn inflates the damaged members as far as they go, at their own offset or shifted as their neighbours are.
+func (w *Salvaged) salvageTorn(ctx context.Context, name string, p blob.Pack) error {
+	now := map[int64]int64{}
+	for _, m := range w.All {
+		now[m.Raw] = m.Offset
+	}
+	moved := int64(0)
+	for _, m := range w.Manifest.Members {
+		if at, ok := now[m.Raw]; ok {
+			moved = at - m.Offset
+			continue
+		}
+		at := m.Offset + moved
+		size := min(m.Size, p.Size()-at)
+		if at < 0 || size <= int64(memberHeader) || m.RawSize > maxMemberRaw {
+			continue
+		}
+		data := make([]byte, size)
+		if err := readAt(ctx, name, p, data, at); err != nil {
+			return err
+		}
+		if raw := inflateSome(data[memberHeader:], m.RawSize); len(raw) > 0 {
+			w.Torn = append(w.Torn, Torn{m.Raw, raw})
+		}
+	}
 	return nil
 }
 
-// manifest returns the manifest when it is still there: before the trailer, wherever bytes that are missing or too
-// many have moved both, or as one of the entries that are whole.
-func (s *salvage) manifest(ctx context.Context, p blob.Pack) (blob.Manifest, bool) {
-	if s.trailer != nil {
-		where := *s.trailer
-		where.offset = s.start - where.size
-		if r, err := openManifest(ctx, p, "", where, wish{}); err == nil {
-			return r.manifest, true
-		}
+// inflateSome returns what can be inflated of a deflate stream, size bytes at most, whatever its end says.
+func inflateSome(deflated []byte, size int64) []byte {
+	in := inflaters.Get().(*inflater)
+	defer inflaters.Put(in)
+	in.src.Reset(deflated)
+	if err := in.r.(flate.Resetter).Reset(&in.src, nil); err != nil {
+		return nil
 	}
-	for _, e := range s.whole {
-		if !strings.HasPrefix(e.Name, manifestDir+"/") {
-			continue
-		}
-		lines, err := (&View{Pack: p, Members: s.members}).ReadRange(ctx, e.Raw, e.Size)
-		if err != nil {
-			continue
-		}
-		if m, _, id, err := decodeManifest(lines, wish{}); err == nil && manifestName(id) == e.Name {
-			return m, true
-		}
-	}
-	return blob.Manifest{}, false
-}
-
-// table returns the members with the offsets where they were found. Those that were not have the offset gone.
-func (s *salvage) table(members []blob.Member) []blob.Member {
-	at := map[blob.Ref]int64{}
-	for _, m := range s.members {
-		at[m.SHA256] = m.Offset
-	}
-	table := make([]blob.Member, len(members))
-	for i, m := range members {
-		table[i] = m
-		offset, ok := at[m.SHA256]
-		if !ok {
-			offset = gone
-		}
-		table[i].Offset = offset
-	}
-	return table
+	var raw bytes.Buffer
+	_, _ = io.Copy(&raw, io.LimitReader(in.r, size)) // the error says where it ends
+	return raw.Bytes()
 }

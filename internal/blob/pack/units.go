@@ -13,7 +13,7 @@ import (
 // which CopyUnit refuses.
 func (r *Reader) Units() [][]blob.Member {
 	var units [][]blob.Member
-	ends := contentEnds(r.told.stored)
+	ends := contentEnds(r.summary.stored)
 	next, until := 0, int64(0) // the extents that begin before the present member end, and the latest of their ends
 	for _, m := range r.manifest.Members {
 		for next < len(ends) && ends[next].raw < m.Raw {

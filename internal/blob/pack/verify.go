@@ -48,51 +48,51 @@ func Verify(ctx context.Context, name string, p blob.Pack, report func(Damage)) 
 	}
 	switch {
 	case errors.Is(err, blob.ErrCorrupt):
-		err = v.salvage(ctx, err)
+		err = v.verifyWithoutManifest(ctx, err)
 	case err == nil:
 		v.prepare(r.manifest)
 		err = v.members(ctx, r.manifest.Members)
 	}
-	if err == nil && v.found > 0 {
-		err = fmt.Errorf("verify pack %s: %d damages: %w", name, v.found, blob.ErrCorrupt)
+	if err == nil && v.damages > 0 {
+		err = fmt.Errorf("verify pack %s: %d damages: %w", name, v.damages, blob.ErrCorrupt)
 	}
 	return err
 }
 
 type verifier struct {
-	name   string
-	pack   blob.Pack
-	report func(Damage)
-	found  int
+	name    string
+	pack    blob.Pack
+	report  func(Damage)
+	damages int
 
-	extents map[int64][]owned // by Raw: what the manifest says of an entry's content
-	links   map[string]bool   // entries that must be hard links
-	bad     []Damage          // damaged members, to be reported when it is known what they cost
-	badRaw  []blob.Member     // their ranges of the tar stream
+	extents map[int64][]manifestExtent // by Raw: what the manifest says of an entry's content
+	links   map[string]bool            // entries that must be hard links
+	bad     []Damage                   // damaged members, to be reported when it is known what they cost
+	badRaw  []blob.Member              // their ranges of the tar stream
 }
 
-// owned is an extent and whose it is.
-type owned struct {
+// manifestExtent is an extent of the manifest and its version.
+type manifestExtent struct {
 	blob.Extent
 	version *blob.Version
 	seen    bool
 }
 
-func (o *owned) name() string { return nameOf(o.version, &o.Extent) }
+func (o *manifestExtent) name() string { return nameOf(o.version, &o.Extent) }
 
 func (v *verifier) damage(d Damage) {
-	v.found++
+	v.damages++
 	d.Pack = v.name
 	v.report(d)
 }
 
 func (v *verifier) prepare(m blob.Manifest) {
-	v.extents, v.links = map[int64][]owned{}, map[string]bool{}
+	v.extents, v.links = map[int64][]manifestExtent{}, map[string]bool{}
 	for i := range m.Versions {
 		version := &m.Versions[i]
 		for _, e := range version.Extents {
 			raw := e.Raw
-			o := owned{Extent: e, version: version}
+			o := manifestExtent{Extent: e, version: version}
 			if e.CopyOf != nil {
 				if e.CopyOf.Pack != "" {
 					continue
@@ -129,13 +129,13 @@ func (v *verifier) members(ctx context.Context, table []blob.Member) error {
 		adrift = adrift && wrong != ""
 	}
 	w.finish()
-	v.settle()
+	v.reportLosses()
 	return nil
 }
 
 // member returns the raw bytes of a member, nil when they cannot be had, and what is wrong with it.
 func (v *verifier) member(ctx context.Context, m blob.Member) (raw []byte, reason string, err error) {
-	if m.Offset == gone {
+	if m.Offset == notFound {
 		return nil, "a member is gone", nil
 	}
 	data := make([]byte, m.Size)
@@ -189,12 +189,12 @@ func (v *verifier) entry(e Entry, sum blob.Ref, whole bool) {
 	}
 }
 
-// settle says what the bad members cost, and what else of the manifest is not in the pack.
-func (v *verifier) settle() {
+// reportLosses reports what the bad members cost, and what else of the manifest is not in the pack.
+func (v *verifier) reportLosses() {
 	for _, raw := range slices.Sorted(maps.Keys(v.extents)) {
 		for i := range v.extents[raw] {
 			o := &v.extents[raw][i]
-			if !o.seen && !v.blame(o, raw) {
+			if !o.seen && !v.attributeLoss(o, raw) {
 				v.damage(Damage{Reason: "an entry of the manifest is missing", Lost: []Loss{v.loss(o, raw, raw, raw+o.Size)}})
 			}
 		}
@@ -209,8 +209,8 @@ func (v *verifier) settle() {
 	}
 }
 
-// blame adds what is lost of an extent to the bad members that hold it.
-func (v *verifier) blame(o *owned, raw int64) bool {
+// attributeLoss adds what is lost of an extent to the bad members that hold it, and says whether there are any.
+func (v *verifier) attributeLoss(o *manifestExtent, raw int64) bool {
 	blamed := false
 	for i, m := range v.badRaw {
 		from, to := max(raw, m.Raw), min(raw+o.Size, m.Raw+m.RawSize)
@@ -223,7 +223,7 @@ func (v *verifier) blame(o *owned, raw int64) bool {
 	return blamed
 }
 
-func (v *verifier) loss(o *owned, raw, from, to int64) Loss {
+func (v *verifier) loss(o *manifestExtent, raw, from, to int64) Loss {
 	return Loss{
 		Source: o.version.Source, Path: o.version.Path, Version: o.version.Number,
 		Offset: o.Offset + from - raw, Size: max(to-from, 0), Raw: raw, Entry: o.name(),

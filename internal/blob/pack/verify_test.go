@@ -199,14 +199,14 @@ func TestWrongName(t *testing.T) {
 	}
 }
 
-// TestSurveyOfCut reads what is left when manifest and trailer are gone.
-func TestSurveyOfCut(t *testing.T) {
+// TestSalvageOfCut reads what is left when manifest and trailer are gone.
+func TestSalvageOfCut(t *testing.T) {
 	w, m, data := smallWorld(t)
 	last := m.Members[len(m.Members)-1]
 	cut := bytes.Clone(data[:last.Offset+last.Size])
 	cut[m.Members[0].Offset+30] ^= 0xff
 	p := blobtest.Bytes(cut)
-	found, err := Survey(context.Background(), "", p)
+	found, err := Salvage(context.Background(), "", p)
 	if err != nil {
 		t.Fatal(err)
 	}

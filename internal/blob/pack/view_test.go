@@ -84,7 +84,7 @@ func TestReadErrorsAreNotCorruption(t *testing.T) {
 	p := brokenPack{blobtest.Bytes(data)}
 	_, err := (&View{Pack: p, Members: m.Members}).ReadRange(ctx, 0, 10)
 	_, err2 := Open(ctx, p, "")
-	_, err3 := Survey(ctx, "", p)
+	_, err3 := Salvage(ctx, "", p)
 	for _, err := range []error{err, err2, err3, Verify(ctx, m.Pack, p, func(d Damage) { t.Error(d) })} {
 		if !errors.Is(err, errBroken) || errors.Is(err, blob.ErrCorrupt) {
 			t.Errorf("got %v", err)

@@ -17,24 +17,24 @@ import (
 // Writer puts extents into one pack: what it is given by Put it gathers in units, others make units that it appends. It belongs to one
 // goroutine. After an error that is not ErrNameTaken only Abort is left.
 type Writer struct {
-	up      blob.Upload
-	opts    Options
-	id      string
-	writer  string
-	created time.Time
-	offset  int64
-	raw     int64
-	builder *Builder
-	members []blob.Member
-	entries map[int64]Entry   // by Raw in the pack, links left out
-	links   map[string]string // entry name to target
-	late    []link            // to be made when all else has its place
-	holds   map[held]*blob.Extent
-	names   names // of all entries
-	err     error // why nothing more can be written
+	up           blob.Upload
+	opts         Options
+	id           string
+	writer       string
+	created      time.Time
+	offset       int64
+	raw          int64
+	builder      *Builder
+	members      []blob.Member
+	entries      map[int64]Entry   // by Raw in the pack, links left out
+	links        map[string]string // entry name to target
+	pendingLinks []link            // written last, behind all that they may link to
+	holds        map[contentKey]*blob.Extent
+	names        nameSet // of all entries
+	err          error   // why nothing more can be written
 }
 
-type held struct {
+type contentKey struct {
 	content blob.Ref
 	offset  int64
 }
@@ -43,7 +43,7 @@ type held struct {
 type link struct {
 	name  string
 	of    *blob.Extent
-	copy  *blob.Copy // that is told where of lies
+	copy  *blob.Copy // to be filled in with the place of of
 	mtime time.Time
 	mode  uint32
 }
@@ -62,21 +62,21 @@ func Begin(ctx context.Context, store blob.Store, writer string, now time.Time, 
 	opts = opts.normal()
 	return &Writer{
 		up: up, opts: opts, id: id, writer: writer, created: now.UTC().Truncate(time.Microsecond), builder: NewBuilder(opts),
-		entries: map[int64]Entry{}, links: map[string]string{}, holds: map[held]*blob.Extent{},
+		entries: map[int64]Entry{}, links: map[string]string{}, holds: map[contentKey]*blob.Extent{},
 	}, nil
 }
 
-// Full says that the pack has as much as one should, when its manifest tells of so many versions or facts.
-func (w *Writer) Full(told int) bool { return w.raw >= packRaw || told >= w.opts.Told }
+// Full says whether the pack is large enough to be sealed. records is how many versions and facts its manifest will have.
+func (w *Writer) Full(records int) bool { return w.raw >= packRaw || records >= w.opts.MaxRecords }
 
 // Put adds the extent e of v with its content, as Builder.Put does. e.Raw is right from Flush on. After ErrNameTaken the pack is as it
 // was, and nothing of the content was read.
 func (w *Writer) Put(v *blob.Version, e *blob.Extent, content io.Reader) error {
 	name := nameOf(v, e)
-	if err := w.takeNames([]Entry{{Name: name}}); err != nil {
+	if err := w.reserveNames([]Entry{{Name: name}}); err != nil {
 		return err
 	}
-	w.hold(e)
+	w.recordContent(e)
 	unit, err := w.builder.put(name, v, e, content)
 	if err != nil {
 		w.err = err
@@ -88,11 +88,11 @@ func (w *Writer) Put(v *blob.Version, e *blob.Extent, content io.Reader) error {
 
 // Holds returns what the pack has of the content of e, to Link e to; nil when it has none. Tails are not the same as beginnings of
 // originals, for gc joins only what nobody else needs.
-func (w *Writer) Holds(e *blob.Extent) *blob.Extent { return w.holds[held{e.SHA256, e.Offset}] }
+func (w *Writer) Holds(e *blob.Extent) *blob.Extent { return w.holds[contentKey{e.SHA256, e.Offset}] }
 
-func (w *Writer) hold(e *blob.Extent) {
+func (w *Writer) recordContent(e *blob.Extent) {
 	if w.Holds(e) == nil && e.Size > 0 { // an entry of no bytes costs no more than a link
-		w.holds[held{e.SHA256, e.Offset}] = e
+		w.holds[contentKey{e.SHA256, e.Offset}] = e
 	}
 }
 
@@ -100,11 +100,11 @@ func (w *Writer) hold(e *blob.Extent) {
 // has changed.
 func (w *Writer) Link(v *blob.Version, e, of *blob.Extent) error {
 	name := nameOf(v, e)
-	if err := w.takeNames([]Entry{{Name: name}}); err != nil {
+	if err := w.reserveNames([]Entry{{Name: name}}); err != nil {
 		return err
 	}
 	e.CopyOf = &blob.Copy{}
-	w.late = append(w.late, link{name, of, e.CopyOf, v.ModTime, v.Mode})
+	w.pendingLinks = append(w.pendingLinks, link{name, of, e.CopyOf, v.ModTime, v.Mode})
 	return nil
 }
 
@@ -119,8 +119,8 @@ func (w *Writer) makeLinks() error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	for i := range w.late {
-		l := &w.late[i]
+	for i := range w.pendingLinks {
+		l := &w.pendingLinks[i]
 		of, ok := w.entries[l.of.Raw]
 		if !ok {
 			return fmt.Errorf("entry %q links to what is not in the pack", l.name)
@@ -130,14 +130,14 @@ func (w *Writer) makeLinks() error {
 			return err
 		}
 	}
-	w.late = nil
+	w.pendingLinks = nil
 	return w.Flush()
 }
 
 // Append puts a unit into the pack, and returns where it begins in the tar stream: the content of its entries is at
 // base + Entry.Raw. After ErrNameTaken neither the pack nor the unit has changed.
 func (w *Writer) Append(unit *Unit) (base int64, err error) {
-	if err := w.takeNames(unit.Entries); err != nil {
+	if err := w.reserveNames(unit.Entries); err != nil {
 		return 0, err
 	}
 	return w.append(unit)
@@ -158,7 +158,7 @@ func (w *Writer) append(unit *Unit) (base int64, err error) {
 		entry.Raw += base
 		if entry.extent != nil {
 			entry.extent.Raw = entry.Raw
-			w.hold(entry.extent)
+			w.recordContent(entry.extent)
 		}
 		if entry.Link != "" {
 			w.links[entry.Name] = entry.Link
@@ -182,9 +182,9 @@ func (w *Writer) write(m stored) error {
 	return nil
 }
 
-// takeNames takes the names of entries, and refuses all of them where tar could not extract one: a name twice, a file that is a
+// reserveNames takes the names of entries, and refuses all of them where tar could not extract one: a name twice, a file that is a
 // directory too, a link to nothing.
-func (w *Writer) takeNames(entries []Entry) error {
+func (w *Writer) reserveNames(entries []Entry) error {
 	if w.err != nil {
 		return w.err
 	}
@@ -299,7 +299,7 @@ func (w *Writer) tail(lines []byte) ([]byte, error) {
 	for _, m := range unit.members {
 		tail.Write(m.data)
 	}
-	place := place{offset: w.offset, size: int64(tail.Len()), raw: w.raw, sum: blob.RefOf(tail.Bytes())}
+	place := manifestLocation{offset: w.offset, size: int64(tail.Len()), raw: w.raw, sum: blob.RefOf(tail.Bytes())}
 	tail.Write(place.trailer())
 	return tail.Bytes(), nil
 }

@@ -32,7 +32,7 @@ func TestRivals(t *testing.T) {
 		winner, loser = two, one
 	}
 	buried := last(winner)
-	tomb := blob.Bury(&buried, "").Fact(at)
+	tomb := blob.NewTombstone(&buried, "").Fact(at)
 	for i, order := range [][]*index.PackRow{
 		{one[0], two[0], one[1], two[1], one[2]}, {two[0], two[1], one[0], one[1], one[2]}, {one[0], one[1], one[2], two[0], two[1]},
 	} {

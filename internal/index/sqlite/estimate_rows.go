@@ -123,7 +123,7 @@ func (w *estimator) addLedgers() error {
 		key := len(index.LedgerKey(&l.Version))
 		more("facts", len(index.FactLedger)+key+times8+packName+len("{}"))
 		if l.Buried {
-			f := blob.Bury(&l.Version, "").Fact(time.Time{})
+			f := blob.NewTombstone(&l.Version, "").Fact(time.Time{})
 			more("facts", len(f.Kind)+len(f.Key)+times8+packName+len(f.Value))
 			w.change("versions", 0, n*float64(len(f.Key)))
 			w.add("versions", "versions_grave", n, row+len(f.Key))

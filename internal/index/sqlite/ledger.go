@@ -69,7 +69,7 @@ func (c *commit) ledgerVersion(l *index.Ledger) (id int64, err error) {
 	if id, _, err = c.addVersion(file, v); err != nil || !l.Buried {
 		return id, err
 	}
-	err = c.exec("UPDATE versions SET grave = ? WHERE id = ?", blob.Bury(v, "").Key(), id)
+	err = c.exec("UPDATE versions SET grave = ? WHERE id = ?", blob.NewTombstone(v, "").Key(), id)
 	return id, err
 }
 

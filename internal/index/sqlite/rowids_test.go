@@ -55,7 +55,7 @@ func TestFullHours(t *testing.T) {
 			t.Fatal(err)
 		}
 		narrow(t, db, 60)
-		tomb := index.FactRow{Pack: "p", Fact: blob.Bury(&first, "").Fact(indextest.Epoch)}
+		tomb := index.FactRow{Pack: "p", Fact: blob.NewTombstone(&first, "").Fact(indextest.Epoch)}
 		if err := db.Commit(t.Context(), index.Batch{Facts: []index.FactRow{tomb}}); err != nil { // slots become free
 			t.Fatal(err)
 		}

@@ -121,7 +121,7 @@ func TestScenesGo(t *testing.T) {
 	if n := scenes(); n != 1 {
 		t.Fatalf("%d scenes, want 1", n)
 	}
-	tomb := index.FactRow{Pack: "q", Fact: blob.Bury(&b.Pack.Versions[0], "").Fact(indextest.Epoch)}
+	tomb := index.FactRow{Pack: "q", Fact: blob.NewTombstone(&b.Pack.Versions[0], "").Fact(indextest.Epoch)}
 	if err := db.Commit(t.Context(), index.Batch{Facts: []index.FactRow{tomb}}); err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func TestGrownUnderTombstone(t *testing.T) {
 	}
 	commit("2026/11/a", version(0, 50))
 	grown := version(50, 100)
-	bury := blob.Bury(&grown, "")
+	bury := blob.NewTombstone(&grown, "")
 	commit("2026/11/b", grown, index.FactRow{Fact: bury.Fact(at), Pack: "2026/11/b"})
 	state, err := db.Newest(t.Context(), "s", "log")
 	if err != nil || state.Size != 100 || !state.Tombstoned {
@@ -67,7 +67,7 @@ func TestCameBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stone := blob.Bury(whole, "")
+	stone := blob.NewTombstone(whole, "")
 	later := at.Add(time.Minute)
 	commit("2026/11/a", nil, stone.Fact(at), ledger)
 	commit("2026/11/b", nil, stone.Retract(later), blob.Fact{Kind: ledger.Kind, Key: ledger.Key, Time: later, Value: []byte("null")})

@@ -10,13 +10,13 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// TestStock asks for contents at random and looks through all packs for each.
-func TestStock(t *testing.T) {
+// TestContentIndex asks for contents at random and looks through all packs for each.
+func TestContentIndex(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
 	ref := func(n int) blob.Ref { return blob.RefOf(fmt.Append(nil, n)) }
-	var s Stock
+	var s ContentIndex
 	packs := map[string]Contents{}
 	for round := range 200 {
 		name := fmt.Sprintf("p%02d", r.IntN(12))

@@ -11,9 +11,9 @@ import (
 	"github.com/txarchive/txarchive/internal/blob/blobtest"
 )
 
-// TestSurvey damages a pack of one large entry, and wants every member that is as it was written, wherever it stands, and none
+// TestSalvage damages a pack of one large entry, and wants every member that is as it was written, wherever it stands, and none
 // other, to be sure: also not one of the same lengths that inflates.
-func TestSurvey(t *testing.T) {
+func TestSalvage(t *testing.T) {
 	was, manifest := noisePack(t, 1)
 	foreign, other := noisePack(t, 2)
 	m := manifest.Members
@@ -43,17 +43,17 @@ func TestSurvey(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := Survey(t.Context(), manifest.Pack, p)
-			if err != nil || len(w.All) < c.all || w.Known == (c.all == 0) {
-				t.Fatalf("%v, %d members of %d, known %v", err, len(w.All), c.all, w.Known)
+			w, err := Salvage(t.Context(), manifest.Pack, p)
+			if err != nil || len(w.All) < c.all || w.HasManifest == (c.all == 0) {
+				t.Fatalf("%v, %d members of %d, known %v", err, len(w.All), c.all, w.HasManifest)
 			}
 			for i, one := range m {
 				sure := slices.ContainsFunc(w.Sure, func(s blob.Member) bool { return s.Raw == one.Raw })
-				if sure == slices.Contains(c.lost, i) && w.Known {
+				if sure == slices.Contains(c.lost, i) && w.HasManifest {
 					t.Errorf("member %d is sure: %v", i, sure)
 				}
 			}
-			if w.Known && len(w.Torn) != len(c.torn) {
+			if w.HasManifest && len(w.Torn) != len(c.torn) {
 				t.Errorf("%d members are torn, want %d", len(w.Torn), len(c.torn))
 			}
 		})

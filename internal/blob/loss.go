@@ -59,7 +59,7 @@ func (l Loss) Fact(at time.Time) Fact {
 	return Fact{Kind: FactLost, Key: l.Key(), Time: at, Value: value}
 }
 
-// Retract returns the fact that takes l back.
+// Retract returns the fact that retracts l.
 func (l Loss) Retract(at time.Time) Fact {
 	return Fact{Kind: FactLost, Key: l.Key(), Time: at, Value: json.RawMessage("null")}
 }
@@ -81,7 +81,7 @@ func ParseLoss(f Fact) (Loss, error) {
 	return l, nil
 }
 
-// Losses are what some facts say together. The zero value is ready to use.
+// Losses is a set of losses, built fact by fact. The zero value is ready to use.
 type Losses struct {
 	facts  map[string]lossFact
 	chains map[Chain][]string
@@ -94,31 +94,31 @@ type lossFact struct {
 	live bool
 }
 
-// Add takes in a fact as the manifest of a pack says it, in any order; what is no loss it leaves alone.
-func (y *Losses) Add(f Fact, pack string) {
+// Add adds a fact of the manifest of pack. Facts may come in any order; those of other kinds are ignored.
+func (ls *Losses) Add(f Fact, pack string) {
 	if f.Kind != FactLost {
 		return
 	}
-	have, ok := y.facts[f.Key]
+	have, ok := ls.facts[f.Key]
 	if c := f.Time.Compare(have.time); ok && (c < 0 || c == 0 && pack <= have.pack) {
 		return
 	}
-	if y.facts == nil {
-		y.facts, y.chains = map[string]lossFact{}, map[Chain][]string{}
+	if ls.facts == nil {
+		ls.facts, ls.chains = map[string]lossFact{}, map[Chain][]string{}
 	}
 	l, err := ParseLoss(f)
-	y.facts[f.Key] = lossFact{l, f.Time, pack, err == nil}
+	ls.facts[f.Key] = lossFact{l, f.Time, pack, err == nil}
 	chain := l.Chain()
-	if err == nil && !slices.Contains(y.chains[chain], f.Key) {
-		y.chains[chain] = append(y.chains[chain], f.Key)
+	if err == nil && !slices.Contains(ls.chains[chain], f.Key) {
+		ls.chains[chain] = append(ls.chains[chain], f.Key)
 	}
 }
 
 // Of returns what is lost of a version, in the order of its bytes.
-func (y *Losses) Of(v *Version) []Loss {
+func (ls *Losses) Of(v *Version) []Loss {
 	var all []Loss
-	for _, key := range y.chains[v.Chain()] {
-		if f := y.facts[key]; f.live {
+	for _, key := range ls.chains[v.Chain()] {
+		if f := ls.facts[key]; f.live {
 			all = append(all, f.Loss)
 		}
 	}

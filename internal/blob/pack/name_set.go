@@ -1,11 +1,11 @@
 package pack
 
-// names are names of entries that tar can extract beside each other. The zero value is ready to use.
-type names struct{ files, dirs map[string]bool }
+// nameSet is a set of entry names that tar can extract beside each other. The zero value is ready to use.
+type nameSet struct{ files, dirs map[string]bool }
 
-// add takes in a name, and reports whether it fits: none comes twice, and none is a directory that another lies in. It appends to made
+// add adds a name, and reports whether it fits: no name may come twice, and none may be a directory of another. It appends to made
 // the directories that only this name needs.
-func (s *names) add(name string, made []string) ([]string, bool) {
+func (s *nameSet) add(name string, made []string) ([]string, bool) {
 	if s.files == nil {
 		s.files, s.dirs = map[string]bool{}, map[string]bool{}
 	}
@@ -28,7 +28,7 @@ func (s *names) add(name string, made []string) ([]string, bool) {
 	return made, true
 }
 
-func (s *names) remove(entries []Entry, dirs []string) {
+func (s *nameSet) remove(entries []Entry, dirs []string) {
 	for _, entry := range entries {
 		delete(s.files, entry.Name)
 	}
@@ -37,7 +37,7 @@ func (s *names) remove(entries []Entry, dirs []string) {
 	}
 }
 
-func (s *names) clear() {
+func (s *nameSet) clear() {
 	clear(s.files)
 	clear(s.dirs)
 }

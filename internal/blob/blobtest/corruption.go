@@ -8,14 +8,14 @@ import (
 	"github.com/txarchive/txarchive/internal/blob"
 )
 
-// Harm is one way to damage a pack. It returns the bytes of the file, nil for none.
-type Harm struct {
+// Corruption is one way to damage a pack. It returns the bytes of the file, nil for none.
+type Corruption struct {
 	Name string
 	Do   func(r *rand.Rand, data []byte, m []blob.Member, other []byte) []byte
 }
 
-// Harms are all that there are. Each may change d; other is another pack.
-var Harms = []Harm{
+// Corruptions are all ways to damage a pack. Each may change d; other is another pack.
+var Corruptions = []Corruption{
 	{"flip a bit", func(r *rand.Rand, d []byte, _ []blob.Member, _ []byte) []byte {
 		d[r.IntN(len(d))] ^= 1 << r.IntN(8)
 		return d
