@@ -1,15 +1,17 @@
-// Package aider reads what Aider leaves in a repository: .aider.chat.history.md, to which each start of the program appends a heading
-// and all that is then said, and beside it .aider.input.history (what was typed, with times) and, where it was asked for,
-// .aider.llm.history (what went to the model, and came back). Checked in November 2026 against the program's InputOutput and Coder of
-// 0.5 to 0.86. Layout and counting: docs/formats/aider.md.
+// Package aider reads what Aider leaves in a repository: .aider.chat.history.md, where each start of the program appends a heading
+// and then the conversation; .aider.input.history (the user's input, with times); and, if switched on, .aider.llm.history (what was sent to
+// the model and what came back).
 //
-// What it promises: a run and its one conversation are what follows a heading, known by the time in it and its first prompt, since programs that are
-// started in the same second write to several files. Its events are known by their place in it, so that it is the same when the file
-// grows, when older conversations are cut off its head, and in copies of the repository.
+// Producer: Aider 0.5 to 0.86; checked in November 2026 against its InputOutput and Coder classes. Layout and counting:
+// docs/formats/aider.md.
 //
-// Where readers of these files disagree: the program ends each line of its own, and of a prompt, with two spaces, and a quotation or a
-// heading in an answer has none. Conversations without such spaces are told apart by the beginnings of lines alone, outside of code.
-// Tokens are what the program printed: rounded, and all requests of one prompt together.
+// Identity: the block of text after a heading is a run with one conversation, identified by the time in the heading and a hash of the first
+// prompt, since two programs started in the same second may write to several files. Events are identified by their place in the conversation.
+// So a conversation stays the same when the file grows, when older conversations are cut off its head, and in copies of the repository.
+//
+// Where readers of these files disagree: Aider ends each line of its own, and of a prompt, with two spaces; a quotation or a
+// heading in an answer has none. Conversations without such spaces are split by the beginnings of lines alone, except inside code.
+// Token counts are those that Aider printed: rounded, and summed over all requests of one prompt.
 package aider
 
 import (
@@ -33,14 +35,15 @@ func (aider) Name() string { return "aider" }
 // Version counts changes of what Parse yields.
 func (aider) Version() int { return 3 }
 
-// The roles of the files.
+// The roles of Aider's files.
 const (
 	roleChat  = "chat"
-	roleInput = "input" // what was typed
-	roleModel = "model" // what went to the model, and came back
+	roleInput = "input" // the user's input
+	roleModel = "model" // requests and responses of the model
 )
 
-// Places names the files that the program is told to write elsewhere. By itself it writes to the repository in which it is started.
+// Places returns the files that environment variables name, and those in the home directory. By default Aider writes to the repository in
+// which it is started.
 func (aider) Places() []format.Place {
 	return format.Place{Name: "aider"}.At("$AIDER_CHAT_HISTORY_FILE", "$AIDER_INPUT_HISTORY_FILE", "$AIDER_LLM_HISTORY_FILE", "~/"+chatName, "~/"+inputName)
 }
@@ -53,18 +56,18 @@ func (aider) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		case roleChat:
 			p.chat()
 		case roleInput:
-			p.entries(isTyped, "prompt")
+			p.entries(isInputHeader, "prompt")
 		case roleModel:
-			p.entries(isSent, "model")
+			p.entries(isModelHeader, "model")
 		}
 	}
 }
 
-// Text gives the text of one part of an event.
+// Text returns the text of one part of an event.
 func (aider) Text(role string, raw []byte, _ int) (string, error) {
 	switch role {
 	case roleChat:
-		return saidText(raw), nil
+		return blockText(raw), nil
 	case roleInput, roleModel:
 		return entryText(raw), nil
 	}
@@ -76,15 +79,15 @@ type parser struct {
 	in format.Input
 	format.Sink
 
-	talk talk  // what follows the last heading
-	open block // the lines that belong together and have no end yet
-	torn bool  // the last line has no end
+	session session // the conversation after the last heading
+	open    block   // the block that may still grow
+	torn    bool    // the last line has no line feed
 }
 
-// nobody is the run of what no heading, or no conversation, tells whose it is.
-const nobody = "aider"
+// unknownRun is the run of text that belongs to no conversation, or to one that is not known.
+const unknownRun = "aider"
 
-// lines gives each every line of the file, and cut those that are too long for a text to go on behind them.
+// lines calls each for every line of the file. For a line that is too long it calls cut, so that no block continues across it.
 func (p *parser) lines(each func(format.Line), cut func()) {
 	for line, err := range format.Lines(p.in.Reader, "") {
 		if err != nil {
@@ -93,7 +96,7 @@ func (p *parser) lines(each func(format.Line), cut func()) {
 		}
 		if line.Long {
 			cut()
-			p.Emit(&transcript.Problem{Run: nobody, Kind: "line too long", Reason: fmt.Sprintf("more than %d bytes", format.MaxLine), Origin: line.Origin})
+			p.Emit(&transcript.Problem{Run: unknownRun, Kind: "line too long", Reason: fmt.Sprintf("more than %d bytes", format.MaxLine), Origin: line.Origin})
 			continue
 		}
 		p.torn = line.Torn

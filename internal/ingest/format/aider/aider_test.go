@@ -44,7 +44,7 @@ func TestNumber(t *testing.T) {
 		"312": transcript.Known(312), "1,234": transcript.Known(1234), "4.2k": transcript.Known(4200), "18k": transcript.Known(18000), "1.5M": transcript.Known(1500000),
 		"": {}, "k": {}, "9999999999999999": {},
 	} {
-		if got := number(text); got != want {
+		if got := parseCount(text); got != want {
 			t.Errorf("%q: %+v, want %+v", text, got, want)
 		}
 	}

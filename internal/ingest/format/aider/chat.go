@@ -12,24 +12,24 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// The kinds of lines that belong together.
+// The kinds of blocks.
 const (
-	none    = ""
-	prompt  = "prompt"
-	answer  = "answer"
-	thought = "reasoning"
-	notice  = "notice" // one message of the program
-	aside   = "aside"  // what stands like a prompt and is none
-	opening = "heading"
+	kindNone      = ""
+	kindPrompt    = "prompt"
+	kindAnswer    = "answer"
+	kindReasoning = "reasoning"
+	kindNotice    = "notice" // one message of Aider's own
+	kindAside     = "aside"  // written like a prompt, but the user did not type it
+	kindHeading   = "heading"
 )
 
-// block is lines that belong together.
+// block collects consecutive lines of one kind.
 type block struct {
-	kind string
-	at   transcript.Origin // up to the last line that is not blank
-	raw  []byte            // of these and the blank ones behind them
-	size int               // of raw, up to the same
-	over bool              // unless the next line goes on: the last one looks like an end
+	kind   string
+	at     transcript.Origin // up to the last line that is not blank
+	raw    []byte            // all lines, trailing blank ones included
+	size   int               // length of raw up to the last line that is not blank
+	mayEnd bool              // the last line looks like the end; the next line decides
 }
 
 func (b *block) begin(kind string, line format.Line) {
@@ -45,163 +45,165 @@ func (b *block) add(line format.Line) {
 	}
 }
 
-// talk is the conversation that follows a heading.
-type talk struct {
-	started string
-	at      transcript.Time
-	id      string // of the run, once the first prompt is known
-	head    []said // before that
-	opens   string // the first answer among them
-	marked  transcript.Truth
-	noticed bool   // the line before begins like a message of the program
-	fence   string // of the code that an answer is in
+// session is the state of the conversation that follows a heading.
+type session struct {
+	started     string
+	at          transcript.Time
+	id          string           // of the run, known from the first prompt on
+	pending     []closedBlock    // blocks held back until id is known
+	firstAnswer string           // the first answer among them
+	marked      transcript.Truth // whether Aider's own lines end in two spaces
+	prevNotice  bool             // the previous line begins like a message of Aider
+	fence       string           // the opening code fence while an answer is inside a code block
 
 	title, model, version string
-	speaker, editor       string // the model that answers now, and the one that edits for an architect
-	architect             bool   // that is how it is worked
+	speaker, editor       string // the model that answers now, and the editor model in architect mode
+	architect             bool   // architect mode is on
 	turn                  turn
 	counts                map[string]int
 }
 
-// said is a block that is over.
-type said struct {
+// closedBlock is a complete block with its text.
+type closedBlock struct {
 	kind, text string
 	model      string
 	at         transcript.Origin
 }
 
-// chat yields the conversations of a file. What stands last may go on, and without a prompt nobody knows whose it is: then the file is read from
-// its start when it has grown.
+// chat yields the conversations of a file. The last block may still grow, and without a prompt its run is unknown. In both cases it yields a Run
+// with Guess set, so that the file is read from its start once it has grown.
 func (p *parser) chat() {
 	p.lines(p.line, p.close)
-	open := p.open.kind != none || p.torn
+	open := p.open.kind != kindNone || p.torn
 	p.close()
-	if p.Done() || !open && len(p.talk.head) == 0 {
+	if p.Done() || !open && len(p.session.pending) == 0 {
 		return
 	}
-	last := &transcript.Run{ID: p.talk.id, Guess: true}
+	last := &transcript.Run{ID: p.session.id, Guess: true}
 	if last.ID == "" {
-		last.ID, last.Named = nobody, true
+		last.ID, last.Named = unknownRun, true
 	}
 	p.Emit(last)
 	p.flush()
 }
 
-// line puts a line to what it belongs to.
+// line adds a line to the open block or starts the next one.
 func (p *parser) line(line format.Line) {
 	text := string(line.Bytes)
 	if started := startedAt(text); started != "" {
 		p.close()
-		p.orphan()
-		p.talk = talk{started: started, at: format.Time(started), counts: map[string]int{}}
-		p.open.begin(opening, line)
+		p.flushOrphans()
+		p.session = session{started: started, at: format.Time(started), counts: map[string]int{}}
+		p.open.begin(kindHeading, line)
 		p.close()
 		return
 	}
-	if p.open.over && (strings.TrimSpace(text) == "" || strings.HasPrefix(text, ">")) {
+	if p.open.mayEnd && (strings.TrimSpace(text) == "" || strings.HasPrefix(text, ">")) {
 		p.close()
 	}
-	p.mark(text)
+	p.detectMarking(text)
 	kind := p.kindOf(text)
 	switch {
-	case kind == p.open.kind && kind != none: // of the program's messages only those that go on are open
+	case kind == p.open.kind && kind != kindNone: // a notice is open only while it continues
 		p.open.add(line)
 	default:
 		p.close()
-		if kind != none {
+		if kind != kindNone {
 			p.open.begin(kind, line)
 		}
 	}
 	switch p.open.kind {
-	case notice:
-		switch p.open.over = false; {
-		case p.goesOn(text):
-		case p.open.size > len(text) && p.talk.marked == transcript.Yes:
-			p.open.over = true
+	case kindNotice:
+		switch p.open.mayEnd = false; {
+		case p.continues(text):
+		case p.open.size > len(text) && p.session.marked == transcript.Yes:
+			p.open.mayEnd = true
 		default:
 			p.close()
 		}
-	case thought:
-		if isTag(text, "</think") {
+	case kindReasoning:
+		if isThinkTag(text, "</think") {
 			p.close()
 		}
-	case answer:
-		p.talk.code(text)
+	case kindAnswer:
+		p.session.trackFence(text)
 	}
 }
 
-// isTag knows the lines around what a model thought: those of the program, and of a model whose own it does not know.
-func isTag(text, begins string) bool {
+// isThinkTag reports whether a line opens or closes reasoning: Aider's own tag, or the <think> of a model that Aider does not know.
+func isThinkTag(text, begins string) bool {
 	text = strings.TrimSpace(text)
 	rest, ok := strings.CutPrefix(text, begins)
 	return ok && (rest == ">" || strings.HasPrefix(rest, "ing-content-") && strings.HasSuffix(rest, ">"))
 }
 
-// beginning says what a line is by how it begins.
-func beginning(text string) string {
+// kindByPrefix returns the kind that the start of a line suggests.
+func kindByPrefix(text string) string {
 	switch {
 	case strings.HasPrefix(text, "####") && !strings.HasPrefix(text, "#####"):
-		return prompt
+		return kindPrompt
 	case strings.HasPrefix(text, "> "):
-		return notice
+		return kindNotice
 	}
-	return none
+	return kindNone
 }
 
-// spoken knows a command line that says what to ask, which may have several lines.
-var spoken = lazyregexp.New(`^> .* (-m|--message|--msg)[ =]`)
+// messageOption matches a command line with the message to send, which may span several lines.
+var messageOption = lazyregexp.New(`^> .* (-m|--message|--msg)[ =]`)
 
-// mark tells by the first of the program's lines whether they are marked. One that is not may be the first line of a message that has several, which
-// is marked at its end: then another one follows before the next message does.
-func (p *parser) mark(text string) {
-	t, begins := &p.talk, beginning(text)
-	if t.marked != transcript.Unstated || p.open.kind == answer || p.open.kind == thought {
+// detectMarking decides from the first of Aider's lines whether they end in two spaces. An unmarked line may also be the first line of a message of
+// several lines, which is marked at its end only: then another line follows before the next message does.
+func (p *parser) detectMarking(text string) {
+	t, begins := &p.session, kindByPrefix(text)
+	if t.marked != transcript.Unstated || p.open.kind == kindAnswer || p.open.kind == kindReasoning {
 		return
 	}
-	within := p.open.kind == notice
+	within := p.open.kind == kindNotice
 	switch {
-	case isMarked(text) && (within || begins != none), begins == notice && strings.HasPrefix(text, "> Tokens: "):
+	case hasTrailingSpaces(text) && (within || begins != kindNone), begins == kindNotice && strings.HasPrefix(text, "> Tokens: "):
 		t.marked = transcript.Yes
-	case within && begins == notice && t.noticed, begins == prompt && !(within && spoken.MatchString(string(p.open.raw))):
+	case within && begins == kindNotice && t.prevNotice, begins == kindPrompt && !(within && messageOption.MatchString(string(p.open.raw))):
 		t.marked = transcript.No
 		p.close()
 	}
-	t.noticed = begins == notice
+	t.prevNotice = begins == kindNotice
 }
 
-// kindOf says what a line is, by how it begins, and where the conversation shows it by how it ends.
+// kindOf returns the kind of a line, by its start and, where the lines of this conversation are marked, by its end.
 func (p *parser) kindOf(text string) string {
-	begins, blank := beginning(text), strings.TrimSpace(text) == ""
-	inAnswer, marked := p.open.kind == answer || p.open.kind == thought, p.talk.marked == transcript.Yes
+	begins, blank := kindByPrefix(text), strings.TrimSpace(text) == ""
+	inAnswer, marked := p.open.kind == kindAnswer || p.open.kind == kindReasoning, p.session.marked == transcript.Yes
 	switch {
 	case strings.HasPrefix(text, "> Tokens: "):
-		return notice
-	case p.open.kind == notice && !(begins == prompt && isMarked(text)): // it goes on
-		return notice
-	case begins != none && (isMarked(text) && marked || !marked && p.talk.fence == "" || marked && !inAnswer && begins == notice):
+		return kindNotice
+	case p.open.kind == kindNotice && !(begins == kindPrompt && hasTrailingSpaces(text)): // the notice continues
+		return kindNotice
+	case begins != kindNone && (hasTrailingSpaces(text) && marked || !marked && p.session.fence == "" || marked && !inAnswer && begins == kindNotice):
 		return begins
-	case p.open.kind == thought, p.open.kind == none && isTag(text, "<think"):
-		return thought
+	case p.open.kind == kindReasoning, p.open.kind == kindNone && isThinkTag(text, "<think"):
+		return kindReasoning
 	case inAnswer, !blank:
-		return answer
+		return kindAnswer
 	}
-	return none
+	return kindNone
 }
 
-// isMarked says that a line ends as the program's do.
-func isMarked(text string) bool { return strings.HasSuffix(strings.TrimSuffix(text, "\r"), "  ") }
+// hasTrailingSpaces reports whether a line ends in two spaces, as Aider's own lines do.
+func hasTrailingSpaces(text string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(text, "\r"), "  ")
+}
 
-// goesOn says that a message of the program has another line: the cost of tokens stands on one of its own where there were caches, and
-// of other messages only the last line is marked.
-func (p *parser) goesOn(text string) bool {
+// continues reports whether a message of Aider has another line. With caches, the cost of tokens stands on a line of its own; of other
+// messages only the last line is marked.
+func (p *parser) continues(text string) bool {
 	if strings.HasPrefix(text, "> Tokens: ") && strings.Contains(text, " Cost: ") {
 		return false
 	}
-	return p.talk.marked != transcript.No && !isMarked(text)
+	return p.session.marked != transcript.No && !hasTrailingSpaces(text)
 }
 
-// code follows the fences of code in an answer.
-func (t *talk) code(text string) {
+// trackFence tracks code fences in an answer.
+func (t *session) trackFence(text string) {
 	line := strings.TrimSpace(text)
 	mark := line[:len(line)-len(strings.TrimLeft(line, "`"))]
 	switch {
@@ -213,82 +215,82 @@ func (t *talk) code(text string) {
 	}
 }
 
-// close ends the lines that belong together.
+// close ends the open block.
 func (p *parser) close() {
 	b := &p.open
-	if b.kind == none {
+	if b.kind == kindNone {
 		return
 	}
-	s := said{kind: b.kind, at: b.at, text: saidText(b.raw[:b.size])}
-	b.kind, p.talk.fence = none, ""
-	p.talk.hear(&s)
-	if p.talk.id == "" {
-		if p.talk.head = append(p.talk.head, s); s.kind == answer && p.talk.opens == "" {
-			p.talk.opens = s.text
+	s := closedBlock{kind: b.kind, at: b.at, text: blockText(b.raw[:b.size])}
+	b.kind, p.session.fence = kindNone, ""
+	p.session.classify(&s)
+	if p.session.id == "" {
+		if p.session.pending = append(p.session.pending, s); s.kind == kindAnswer && p.session.firstAnswer == "" {
+			p.session.firstAnswer = s.text
 		}
-		switch first, known := p.talk.first(s); {
-		case p.talk.started == "":
-			p.orphan()
+		switch first, known := p.session.firstText(s); {
+		case p.session.started == "":
+			p.flushOrphans()
 		case known:
-			p.talk.identify(first)
-			p.state()
+			p.session.setID(first)
+			p.emitRun()
 			p.flush()
 		}
 		return
 	}
-	p.tell(s)
+	p.emitBlock(s)
 }
 
-// hear takes what a block says of the conversation, and who speaks in it.
-func (t *talk) hear(s *said) {
+// classify updates the conversation from a block and sets the block's final kind and model.
+func (t *session) classify(s *closedBlock) {
 	switch s.kind {
-	case prompt:
-		s.kind = t.prompt(s.text)
-	case answer:
-		t.turn.answer, t.turn.words = s.text, ""
-	case notice:
-		t.learn(s.text)
+	case kindPrompt:
+		s.kind = t.promptKind(s.text)
+	case kindAnswer:
+		t.turn.lastAnswer, t.turn.argument = s.text, ""
+	case kindNotice:
+		t.applyNotice(s.text)
 	}
 	s.model = t.speaker
 }
 
-// first is what a conversation begins with: a prompt, or, where the program acts on comments in files and notes no prompt, the answer that
-// tokens were paid for.
-func (t *talk) first(s said) (string, bool) {
-	if s.kind == prompt || s.kind == aside {
+// firstText returns the text that identifies the conversation and whether it is known: the first prompt, or, with --watch-files, where Aider
+// records no prompt, the first answer once its tokens are stated.
+func (t *session) firstText(s closedBlock) (string, bool) {
+	if s.kind == kindPrompt || s.kind == kindAside {
 		return s.text, true
 	}
-	return t.opens, t.opens != "" && s.kind == notice && aboutTokens.MatchString(s.text)
+	return t.firstAnswer, t.firstAnswer != "" && s.kind == kindNotice && aboutTokens.MatchString(s.text)
 }
 
-// identify makes an id of when the program was started and what was said first.
-func (t *talk) identify(first string) {
+// setID sets the id, made of the start time and a hash of the first text.
+func (t *session) setID(first string) {
 	h := fnv.New32a()
 	h.Write([]byte(first))
 	t.id = fmt.Sprintf("%s %08x", t.started, h.Sum32())
 }
 
-// orphan yields what was said before there was a prompt, or a heading: it is found, and counts for nothing.
-func (p *parser) orphan() {
-	if len(p.talk.head) > 0 && p.talk.id == "" {
-		p.Emit(&transcript.Run{ID: nobody, Named: true})
+// flushOrphans yields blocks before the first prompt or heading as uncounted events, which search still finds.
+func (p *parser) flushOrphans() {
+	if len(p.session.pending) > 0 && p.session.id == "" {
+		p.Emit(&transcript.Run{ID: unknownRun, Named: true})
 		p.flush()
 	}
 }
 
 func (p *parser) flush() {
-	for _, s := range p.talk.head {
-		p.tell(s)
+	for _, s := range p.session.pending {
+		p.emitBlock(s)
 	}
-	p.talk.head = nil
+	p.session.pending = nil
 }
 
-// conversation is the id of the one conversation that a run has.
+// conversation is the id of the only conversation in a run.
 const conversation = "main"
 
-// state says what is known of the conversation, and again when more is.
-func (p *parser) state() {
-	t := &p.talk
+// emitRun yields the run and its conversation, again whenever more is known.
+func (p *parser) emitRun() {
+	t := &p.session
 	project := path.Dir(p.in.Below())
 	if project == "." {
 		project = ""
@@ -297,41 +299,41 @@ func (p *parser) state() {
 	p.Emit(&transcript.Conversation{ID: conversation, Run: t.id, Shared: true, Title: t.title, Model: t.model, Version: t.version, Started: t.at, Project: project})
 }
 
-// tell yields the event of a block, and the tokens that it states.
-func (p *parser) tell(s said) {
-	t := &p.talk
+// emitBlock yields the event of a block and the usage that it states.
+func (p *parser) emitBlock(s closedBlock) {
+	t := &p.session
 	e := &transcript.Event{Run: t.id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: s.kind, Origin: s.at, Parts: []transcript.Part{{Text: s.text}}}
 	if t.id == "" {
-		e.Run, e.Time = nobody, t.at
+		e.Run, e.Time = unknownRun, t.at
 		p.Emit(e)
 		return
 	}
 	kind := s.kind
-	if kind == aside {
-		kind = prompt // they are numbered together
+	if kind == kindAside {
+		kind = kindPrompt // asides and prompts share one numbering
 	}
 	e.Conversation, t.counts[kind] = conversation, t.counts[kind]+1
 	e.ID = kind + " " + strconv.Itoa(t.counts[kind])
-	if kind == prompt && t.title == "" && s.text != "<blank>" && !strings.HasPrefix(s.text, "/") && !strings.HasPrefix(s.text, "!") {
+	if kind == kindPrompt && t.title == "" && s.text != "<blank>" && !strings.HasPrefix(s.text, "/") && !strings.HasPrefix(s.text, "!") {
 		if t.title = format.Title(s.text); t.title != "" {
-			p.state()
+			p.emitRun()
 		}
 	}
 	switch s.kind {
-	case prompt:
+	case kindPrompt:
 		e.Verdict, e.Kind, e.Role = transcript.Counted, transcript.KindMessage, "user"
-	case answer:
+	case kindAnswer:
 		e.Verdict, e.Kind, e.Role, e.Model = transcript.Counted, transcript.KindMessage, "assistant", s.model
-	case thought:
+	case kindReasoning:
 		if s.text == "" {
 			break
 		}
 		e.Verdict, e.Kind, e.Role, e.Model = transcript.Counted, transcript.KindReasoning, "assistant", s.model
-	case opening:
+	case kindHeading:
 		e.Kind, e.Time = transcript.KindLifecycle, t.at
 	}
 	p.Emit(e)
-	if s.kind == notice {
-		p.spent(s)
+	if s.kind == kindNotice {
+		p.emitUsage(s)
 	}
 }

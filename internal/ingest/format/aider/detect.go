@@ -9,15 +9,15 @@ import (
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
-// The names that the program gives its files, and many people the last, which has none by itself.
+// The names of Aider's files. The last has no default name, but many users call it this.
 const (
 	chatName  = ".aider.chat.history.md"
 	inputName = ".aider.input.history"
 	modelName = ".aider.llm.history"
 )
 
-// Detect claims files by their whole names, and those that people call otherwise by how they begin. Each stands alone: around them is
-// somebody's repository.
+// Detect claims files by name, and renamed ones by their first line. Each file stands alone and has no root: the directory around it is a
+// user's repository.
 func (aider) Detect(h format.Head) format.Claim {
 	role := map[string]string{chatName: roleChat, inputName: roleInput, modelName: roleModel}[path.Base(h.Path)]
 	if role != "" {
@@ -27,32 +27,35 @@ func (aider) Detect(h format.Head) format.Claim {
 	switch name := path.Base(h.Path); {
 	case path.Ext(name) == ".md" && startedAt(string(first)) != "":
 		return format.Claim{Strength: format.Likely, Role: roleChat, Log: true}
-	case strings.Contains(name, "llm") && strings.Contains(name, "history") && isSent(string(first)):
+	case strings.Contains(name, "llm") && strings.Contains(name, "history") && isModelHeader(string(first)):
 		return format.Claim{Strength: format.Likely, Role: roleModel, Log: true}
 	}
 	return format.Claim{}
 }
 
 var (
-	heading = lazyregexp.New(`^# aider chat started at ([0-9]{4}-[0-9]{2}-[0-9]{2}[0-9T: .]*)\s*$`)
-	sent    = lazyregexp.New(`^(TO LLM|LLM RESPONSE) [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+\s*$`)
-	typed   = lazyregexp.New(`^# [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:.]+\s*$`)
+	headingLine = lazyregexp.New(`^# aider chat started at ([0-9]{4}-[0-9]{2}-[0-9]{2}[0-9T: .]*)\s*$`)
+	modelHeader = lazyregexp.New(`^(TO LLM|LLM RESPONSE) [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+\s*$`)
+	inputHeader = lazyregexp.New(`^# [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:.]+\s*$`)
 )
 
-// startedAt is the time in the heading that a line is, "" for any other.
+// startedAt returns the time in a heading line, "" for any other line.
 func startedAt(line string) string {
 	if !strings.HasPrefix(line, "# aider") {
 		return ""
 	}
-	if m := heading.FindStringSubmatch(line); m != nil {
+	if m := headingLine.FindStringSubmatch(line); m != nil {
 		return strings.TrimSpace(m[1])
 	}
 	return ""
 }
 
-// isSent knows the line before what went to the model or came back, isTyped the one before a prompt.
-func isSent(line string) bool {
-	return (strings.HasPrefix(line, "TO") || strings.HasPrefix(line, "LLM")) && sent.MatchString(line)
+// isModelHeader reports whether a line heads an entry of the LLM history.
+func isModelHeader(line string) bool {
+	return (strings.HasPrefix(line, "TO") || strings.HasPrefix(line, "LLM")) && modelHeader.MatchString(line)
 }
 
-func isTyped(line string) bool { return strings.HasPrefix(line, "# ") && typed.MatchString(line) }
+// isInputHeader reports whether a line heads an entry of the input history.
+func isInputHeader(line string) bool {
+	return strings.HasPrefix(line, "# ") && inputHeader.MatchString(line)
+}

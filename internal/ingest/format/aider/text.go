@@ -2,9 +2,9 @@ package aider
 
 import "strings"
 
-// saidText gives what lines say that belong together, without the marks of the program: of a prompt the four hashes before each line, of a message
-// of the program what begins a quotation, of both the spaces that end their lines, of thoughts the lines around them.
-func saidText(raw []byte) string {
+// blockText returns the text of a block without Aider's markup: "####" before the lines of a prompt, ">" before those of a message of Aider,
+// the trailing spaces of both, and the tags around reasoning.
+func blockText(raw []byte) string {
 	text := strings.TrimRight(strings.TrimLeft(strings.ToValidUTF8(string(raw), "\uFFFD"), "\r\n"), " \t\r\n")
 	mark := ""
 	switch {
@@ -14,9 +14,9 @@ func saidText(raw []byte) string {
 		mark = ">"
 	}
 	lines := strings.Split(text, "\n")
-	if isTag(lines[0], "<think") {
+	if isThinkTag(lines[0], "<think") {
 		lines[0] = ""
-		if last := len(lines) - 1; isTag(lines[last], "</think") {
+		if last := len(lines) - 1; isThinkTag(lines[last], "</think") {
 			lines[last] = ""
 		}
 	}
@@ -30,18 +30,18 @@ func saidText(raw []byte) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// entryText gives an entry of the other files, without the line before it and the mark of each line that was typed.
+// entryText returns the text of an entry of an input or LLM history, without its header and the "+" before each line of input.
 func entryText(raw []byte) string {
 	first, rest, _ := strings.Cut(strings.ToValidUTF8(string(raw), "\uFFFD"), "\n")
 	lines := strings.Split(rest, "\n")
 	for i, line := range lines {
 		line = strings.TrimRight(line, "\r")
-		if isTyped(first) {
+		if isInputHeader(first) {
 			line = strings.TrimPrefix(line, "+")
 		}
 		lines[i] = line
 	}
-	if !isTyped(first) && !isSent(first) {
+	if !isInputHeader(first) && !isModelHeader(first) {
 		lines = append([]string{strings.TrimRight(first, "\r")}, lines...)
 	}
 	return strings.TrimSpace(strings.Join(lines, "\n"))

@@ -9,8 +9,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// What the program says of itself: its version, the model that answers from there on, and what a prompt took. Before July 2024 that was
-// said of each request, to the token.
+// What Aider prints about itself: its version, the model that answers from there on, and the tokens of a prompt. Before July 2024 it
+// printed exact tokens per request (aboutRequest).
 var (
 	aboutVersion = lazyregexp.New(`^[Aa]ider v([0-9][0-9A-Za-z.+-]*)`)
 	aboutModel   = lazyregexp.New(`^(?:Main model|Model|Models): ([^\s,]+)(?:$|,? (?:with|using) (architect edit)?)`)
@@ -19,8 +19,8 @@ var (
 	aboutRequest = lazyregexp.New(`^([0-9,]+) prompt tokens, ([0-9,]+) completion tokens(?:, \$([0-9.,]+) cost)?`)
 )
 
-// learn takes what a message of the program says of the conversation.
-func (t *talk) learn(text string) {
+// applyNotice updates the conversation from a message of Aider.
+func (t *session) applyNotice(text string) {
 	if m := aboutVersion.FindStringSubmatch(text); m != nil {
 		t.version = strings.TrimRight(m[1], ".")
 	}
@@ -33,8 +33,8 @@ func (t *talk) learn(text string) {
 	}
 }
 
-// spent yields what a message of the program says that was spent. The sum of the session behind it is none of it.
-func (p *parser) spent(s said) {
+// emitUsage yields the usage that a message of Aider states. It ignores the session's cost, a running total.
+func (p *parser) emitUsage(s closedBlock) {
 	var input, written, read, output, cost string
 	rounded := false
 	if m := aboutTokens.FindStringSubmatch(s.text); m != nil {
@@ -44,13 +44,13 @@ func (p *parser) spent(s said) {
 	} else {
 		return
 	}
-	t := &p.talk
+	t := &p.session
 	t.counts["usage"]++
 	u := &transcript.Usage{
 		Run: t.id, Conversation: conversation, Key: t.id + "/" + strconv.Itoa(t.counts["usage"]), Time: t.at, Origin: s.at, Model: s.model,
-		Input: number(input), Output: number(output), CacheWrite: number(written), CacheRead: number(read), Requests: transcript.Known(1), Estimated: rounded,
+		Input: parseCount(input), Output: parseCount(output), CacheWrite: parseCount(written), CacheRead: parseCount(read), Requests: transcript.Known(1), Estimated: rounded,
 	}
-	if u.Input.Known { // what was sent is all of the prompt
+	if u.Input.Known { // "sent" includes the cached part
 		u.Input.N = max(0, u.Input.N-u.CacheRead.N-u.CacheWrite.N)
 	}
 	if v, err := format.ParseJSON([]byte(strings.TrimRight(strings.ReplaceAll(cost, ",", ""), "."))); err == nil {
@@ -61,8 +61,8 @@ func (p *parser) spent(s said) {
 	p.Emit(u)
 }
 
-// number reads a count as the program prints it: 312, 1,234, 4.2k, 18k.
-func number(text string) transcript.Count {
+// parseCount reads a token count as Aider prints it: 312, 1,234, 4.2k, 18k.
+func parseCount(text string) transcript.Count {
 	scale := 1.0
 	switch {
 	case strings.HasSuffix(text, "k"):

@@ -1,15 +1,16 @@
-// Package amp reads the threads of Amp (Sourcegraph): threads/T-<uuid>.json, one JSON document for each thread, which the
-// program replaces as a whole whenever something is said. Programs of January 2026 (with a ledger) and of March 2026 (without
-// one) were looked at on 2026-11-23, as published on npm (@sourcegraph/amp); the producer documents nothing. Since spring 2026
-// new threads are kept on its server alone. Layout and counting: docs/formats/amp.md.
+// Package amp reads the threads of Amp (Sourcegraph): threads/T-<uuid>.json, one JSON document per thread, which Amp
+// rewrites as a whole with every change.
 //
-// What it promises: a run and a conversation are a thread, known by its id; a message is known by its thread and number, also
-// where a fork has copied it. What an edit took out of a thread was paid and stays.
+// Producer: the npm package @sourcegraph/amp of January 2026 (with a usage ledger) and of March 2026 (without one), checked on 2026-11-23;
+// the producer documents nothing. Since spring 2026 new threads are kept only on its server. Layout and counting: docs/formats/amp.md.
 //
-// Where readers of these files disagree: with a ledger, one takes cache tokens from a message for every entry that names it.
-// Entries of tools name the message that called them, so they would count twice: the entry of the answer alone has them here. A
-// thread that went on after the ledger was given up has entries for its first answers only; the others count by what they say.
-// Models that are not Anthropic's have their whole uncached prompt under the name of cache creation.
+// Identity: a thread is a run with one conversation, identified by its id. A message is identified by its thread and number, also
+// where a fork has copied it. Usage of messages that an edit removed from a thread was paid for and stays.
+//
+// Where readers of these files disagree: with a ledger, one reader takes the cache tokens of a message for every entry that names it.
+// Entries of tools name the message that called them, so these tokens would count twice: here only the entry of the answer has them. A
+// thread continued after the ledger was dropped has entries for its first answers only; the other answers count by their own usage.
+// For models that are not Anthropic's, Amp reports the whole uncached prompt as cache creation.
 package amp
 
 import (
@@ -43,7 +44,7 @@ var (
 	fileName = lazyregexp.New(`^T-[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\.json$`)
 )
 
-// Detect knows a thread by its name in its place, which may be the source itself, and one that lies elsewhere by its id. Its
+// Detect claims a thread by its name in the threads directory, which may be the source itself, and elsewhere by the id in it. The
 // directory is no root: secrets.json lies beside it.
 func (amp) Detect(h format.Head) format.Claim {
 	if path.Ext(h.Path) != ".json" {
@@ -65,8 +66,8 @@ func (amp) Detect(h format.Head) format.Claim {
 	return format.Claim{Strength: format.Likely, Role: roleThread}
 }
 
-// Places says where the program keeps threads: on every system below the home directory. AMP_DATA_DIR is what readers of
-// these files have for it.
+// Places returns where Amp keeps threads: below the home directory on every system. AMP_DATA_DIR is the variable that other readers of
+// these files use.
 func (amp) Places() []format.Place {
 	const deletes = "a thread that is deleted in it"
 	return []format.Place{
@@ -86,9 +87,9 @@ func (amp) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	}
 }
 
-// Text gives the text of one part of an event.
+// Text returns the text of one part of an event.
 func (amp) Text(_ string, raw []byte, _ int) (string, error) {
-	return format.TextOf("a thread", raw, func(v format.Value) string { return string(appendPiece(nil, v)) })
+	return format.TextOf("a thread", raw, func(v format.Value) string { return string(appendText(nil, v)) })
 }
 
 // parser is one parse of one file.
@@ -98,13 +99,13 @@ type parser struct {
 	lend  format.Lender
 	parts []transcript.Part
 
-	start    int64 // of the document in the file
-	doc      format.Value
-	id       string // of the thread
-	sub      bool   // a subagent's
-	messages []message
-	calls    map[string]string // names of calls, by id
-	ledger   ledger
+	start      int64 // of the document in the file
+	doc        format.Value
+	id         string // of the thread
+	isSubagent bool   // the thread is a subagent's
+	messages   []message
+	calls      map[string]string // names of tool calls, by id
+	ledger     ledger
 }
 
 func (p *parser) problem(kind, reason string, at transcript.Origin) {

@@ -7,7 +7,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// message yields the events of one message: what a person says is one, of all others each block is.
+// message yields the events of one message: a user message is one event, of all others each block is one.
 func (p *parser) message(m *message) {
 	role := m.v.Get("role").Word()
 	content := m.v.Get("content")
@@ -43,23 +43,23 @@ func uncounted(typ string) func(*transcript.Event) {
 	return func(e *transcript.Event) { e.Type, e.Verdict = typ, transcript.Uncounted }
 }
 
-// event yields one event of one part.
+// event yields an event with one part.
 func (p *parser) event(m *message, v format.Value, suffix string, kind transcript.Kind, role string, more ...func(*transcript.Event)) {
 	p.lend.Reset()
-	e := p.begin(m, v, suffix, kind, role)
-	e.Parts = append(p.parts[:0], transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendPiece(b, v) })})
+	e := p.newEvent(m, v, suffix, kind, role)
+	e.Parts = append(p.parts[:0], transcript.Part{Text: p.lend.Text(func(b []byte) []byte { return appendText(b, v) })})
 	for _, f := range more {
 		f(e)
 	}
 	p.Emit(e)
 }
 
-func (p *parser) begin(m *message, v format.Value, suffix string, kind transcript.Kind, role string) *transcript.Event {
+func (p *parser) newEvent(m *message, v format.Value, suffix string, kind transcript.Kind, role string) *transcript.Event {
 	e := &transcript.Event{
 		Conversation: p.id, ID: m.key + suffix, Global: true, Home: !m.copied, Kind: kind, Role: role, Type: m.v.Get("role").Word(), Time: m.at,
 		Origin: p.origin(v),
 	}
-	if m.again {
+	if m.nestedFork {
 		e.Global, e.Verdict = false, transcript.CopiedHistory
 	}
 	return e
@@ -75,14 +75,14 @@ func isPrompt(b format.Value) bool {
 	return b.IsString()
 }
 
-// prompt yields what a person says, with a part for each text and image.
+// prompt yields a user message, with a part for each text and image.
 func (p *parser) prompt(m *message, content format.Value) {
 	p.lend.Reset()
 	p.parts = p.parts[:0]
-	e := p.begin(m, m.v, "", transcript.KindMessage, "user")
+	e := p.newEvent(m, m.v, "", transcript.KindMessage, "user")
 	add := func(v format.Value) {
 		p.parts = append(p.parts, transcript.Part{
-			Text:   p.lend.Text(func(b []byte) []byte { return appendPiece(b, v) }),
+			Text:   p.lend.Text(func(b []byte) []byte { return appendText(b, v) }),
 			Offset: format.OffsetIn(m.v, v), Length: int64(v.Len()),
 		})
 	}
@@ -97,7 +97,7 @@ func (p *parser) prompt(m *message, content format.Value) {
 	if len(p.parts) == 0 {
 		return
 	}
-	if source := m.v.Get("source", "type"); source.IsString() { // the program's own words
+	if source := m.v.Get("source", "type"); source.IsString() { // written by Amp, not by the user
 		e.Kind, e.Role, e.Type = transcript.KindSystem, "system", source.Str()
 	}
 	if m.v.Get("interrupted").Bool() == transcript.Yes {
@@ -107,7 +107,7 @@ func (p *parser) prompt(m *message, content format.Value) {
 	p.Emit(e)
 }
 
-// block yields one block that is no prompt.
+// block yields one block that is not part of a prompt.
 func (p *parser) block(m *message, b format.Value, role, suffix string) {
 	typ := b.Get("type").Word()
 	kind := transcript.KindUnknown
@@ -161,7 +161,7 @@ func (p *parser) call(b format.Value) *transcript.Call {
 	return c
 }
 
-// result reads what a tool gave: its run is done, or went wrong, or the person did not want it.
+// result reads a tool result. A run that ended in an error, was cancelled or was rejected by the user has failed.
 func (p *parser) result(b format.Value) *transcript.Result {
 	run := b.Get("run")
 	r := &transcript.Result{Call: callOf(b), Status: run.Get("status").Word()}

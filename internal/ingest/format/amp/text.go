@@ -2,11 +2,10 @@ package amp
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// What search finds is what was said, thought, asked of tools and answered by them; not ids, signatures, pictures, and what the
-// program notes for itself.
+// Search finds what was said, reasoning, and the inputs and outputs of tools; not ids, signatures, images or bookkeeping of Amp.
 
-// appendSaid appends the texts of a prompt.
-func appendSaid(dst []byte, content format.Value) []byte {
+// appendPrompt appends the texts of a prompt.
+func appendPrompt(dst []byte, content format.Value) []byte {
 	if content.IsString() {
 		return format.AppendStrings(dst, content)
 	}
@@ -18,15 +17,15 @@ func appendSaid(dst []byte, content format.Value) []byte {
 	return dst
 }
 
-// appendPiece appends the text of what an event or a part of it is.
-func appendPiece(dst []byte, v format.Value) []byte {
+// appendText appends the text of an event or a part of one.
+func appendText(dst []byte, v format.Value) []byte {
 	if v.Get("type").Is("image") {
 		return format.AppendStrings(dst, v.Get("sourcePath"))
 	}
 	switch v.Type() {
 	case '[':
 		for item := range v.Items() {
-			dst = appendPiece(dst, item)
+			dst = appendText(dst, item)
 		}
 		return dst
 	case '{':
@@ -35,10 +34,10 @@ func appendPiece(dst []byte, v format.Value) []byte {
 			case "type", "id", "name", "toolUseID", "tool_use_id", "threadID", "status", "complete", "signature", "provider", "data", "openAIReasoning",
 				"metadata", "inputPartialJSON", "normalizedName", "~debug", "trackFiles", "isImage", "imageInfo", "mimeType", "mediaType":
 			case "input", "args":
-				dst = format.AppendStrings(dst, f) // a tool's own names
+				dst = format.AppendStrings(dst, f) // its keys are the tool's own
 			default:
 				if key != "content" || v.Get("isImage").Type() != 't' {
-					dst = appendPiece(dst, f)
+					dst = appendText(dst, f)
 				}
 			}
 		}

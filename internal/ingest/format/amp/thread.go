@@ -9,21 +9,21 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// message is one message of the thread.
+// message is one message of a thread.
 type message struct {
-	v      format.Value
-	key    string // its identity, the same in the thread that it was copied from
-	copied bool   // by a fork
-	again  bool   // by a fork of a fork: whose it was is not known here
-	at     transcript.Time
+	v          format.Value
+	key        string // identity of the message, the same in the original thread and in its forks
+	copied     bool   // copied by a fork
+	nestedFork bool   // copied by a fork of a fork, so the original thread is not known here
+	at         transcript.Time
 }
 
-// thread yields what the document says.
+// thread yields the records of the document.
 func (p *parser) thread() {
-	p.sub = p.doc.Get("mainThreadID").Str() != ""
-	p.list()
+	p.isSubagent = p.doc.Get("mainThreadID").Str() != ""
+	p.assignKeys()
 	p.ledger.read(p)
-	p.say()
+	p.emitRun()
 	p.links()
 	for i := range p.messages {
 		if p.Done() {
@@ -31,16 +31,16 @@ func (p *parser) thread() {
 		}
 		p.message(&p.messages[i])
 	}
-	p.spendings()
+	p.emitAllUsage()
 }
 
-// list makes keys for the messages. A fork begins with the messages of its origin, numbers included, and counts its own from 0.
-func (p *parser) list() {
+// assignKeys assigns keys to the messages. A fork begins with the messages of its origin, with their numbers, and numbers its own from 0.
+func (p *parser) assignKeys() {
 	for m := range p.doc.Get("messages").Items() {
 		p.messages = append(p.messages, message{v: m})
 	}
 	origin, copied := p.forkedFrom()
-	part := 0 // of the copied ones, from the last: each begins with a smaller number
+	part := 0 // counts runs of copied messages from the end: each run begins with a smaller number
 	homes := make([]string, len(p.messages))
 	for i := len(p.messages) - 1; i >= 0; i-- {
 		m := &p.messages[i]
@@ -48,19 +48,19 @@ func (p *parser) list() {
 		if i >= copied {
 			continue
 		}
-		if i+1 < copied && number(m.v) >= number(p.messages[i+1].v) && number(m.v) >= 0 {
+		if i+1 < copied && messageNumber(m.v) >= messageNumber(p.messages[i+1].v) && messageNumber(m.v) >= 0 {
 			part++
 		}
-		m.copied, m.again, homes[i] = true, part > 0, origin
-		if m.again {
+		m.copied, m.nestedFork, homes[i] = true, part > 0, origin
+		if m.nestedFork {
 			homes[i] = p.id + "^" + strconv.Itoa(part)
 		}
 	}
 	seen := map[string]int{}
 	for i := range p.messages {
 		m := &p.messages[i]
-		m.key = homes[i] + "/" + strconv.FormatInt(number(m.v), 10)
-		if number(m.v) < 0 {
+		m.key = homes[i] + "/" + strconv.FormatInt(messageNumber(m.v), 10)
+		if messageNumber(m.v) < 0 {
 			m.key = homes[i] + "/#" + strconv.Itoa(i)
 		}
 		if seen[m.key]++; seen[m.key] > 1 {
@@ -70,15 +70,15 @@ func (p *parser) list() {
 	}
 }
 
-// number is the number of a message in its thread, -1 for none: the program gives a few of its own none.
-func number(m format.Value) int64 {
+// messageNumber returns the number of a message in its thread, or -1: Amp gives some of its own messages none.
+func messageNumber(m format.Value) int64 {
 	if n, ok := m.Get("messageId").Int(); ok {
 		return n
 	}
 	return -1
 }
 
-// timeOf is when a message was sent, or an answer was complete.
+// timeOf returns when a prompt was sent or an answer was complete.
 func timeOf(m format.Value) transcript.Time {
 	if n, ok := m.Get("meta", "sentAt").Int(); ok {
 		return format.UnixMilli(n)
@@ -86,7 +86,7 @@ func timeOf(m format.Value) transcript.Time {
 	return cmp.Or(m.Get("usage", "timestamp").Time(), m.Get("timestamp").Time())
 }
 
-// forkedFrom gives the thread that this one is a copy of, and how many of its messages are.
+// forkedFrom returns the thread that this one is a fork of, and how many of its messages it copied.
 func (p *parser) forkedFrom() (origin string, copied int) {
 	last := p.doc.Get("forkPointIndex")
 	for r := range p.doc.Get("relationships").Items() {
@@ -105,8 +105,8 @@ func (p *parser) forkedFrom() (origin string, copied int) {
 	return origin, int(min(n, int64(len(p.messages)-1))) + 1
 }
 
-// say states the run and its conversation.
-func (p *parser) say() {
+// emitRun yields the run and its conversation.
+func (p *parser) emitRun() {
 	first := p.doc.Get("env", "initial")
 	created, _ := p.doc.Get("created").Int()
 	tree := format.Value{}
@@ -116,7 +116,7 @@ func (p *parser) say() {
 	run := transcript.Run{
 		ID: p.id, Title: p.doc.Get("title").Str(), Project: pathOf(tree.Get("uri"), tree.Get("displayName").Str()),
 		Branch: strings.TrimPrefix(tree.Get("repository", "ref").Str(), "refs/heads/"), Version: first.Get("platform", "clientVersion").Str(),
-		Started: format.UnixMilli(created), Child: p.sub,
+		Started: format.UnixMilli(created), Child: p.isSubagent,
 	}
 	for i := range p.messages {
 		m := &p.messages[i]
@@ -125,7 +125,7 @@ func (p *parser) say() {
 			run.Ended = m.at
 		}
 		if m.v.Get("role").Is("user") && run.Title == "" {
-			run.Title = format.Title(format.Build(func(b []byte) []byte { return appendSaid(b, m.v.Get("content")) }))
+			run.Title = format.Title(format.Build(func(b []byte) []byte { return appendPrompt(b, m.v.Get("content")) }))
 		}
 	}
 	if p.doc.Get("archived").Bool() == transcript.Yes {
@@ -134,11 +134,11 @@ func (p *parser) say() {
 	p.Emit(&run)
 	p.Emit(&transcript.Conversation{
 		ID: p.id, Run: p.id, Title: run.Title, Model: run.Model, Mode: p.doc.Get("agentMode").Str(), Version: run.Version, Project: run.Project,
-		Branch: run.Branch, Started: run.Started, Ended: run.Ended, Child: p.sub, Attributes: run.Attributes,
+		Branch: run.Branch, Started: run.Started, Ended: run.Ended, Child: p.isSubagent, Attributes: run.Attributes,
 	})
 }
 
-// pathOf is the directory that a URI names, or the URI, or what else the tree is called.
+// pathOf returns the path of a file URI, else the URI, else the display name of the tree.
 func pathOf(uri format.Value, name string) string {
 	if uri.IsObject() {
 		uri = cmp.Or(uri.Get("fsPath"), uri.Get("path"))
@@ -146,7 +146,7 @@ func pathOf(uri format.Value, name string) string {
 	return cmp.Or(format.FileURI(uri.Str()), uri.Str(), name)
 }
 
-// links states how this thread and others belong together. Either of the two says so.
+// links yields the links between this thread and others. Either side may state a link.
 func (p *parser) links() {
 	link := func(kind, from, to string, v format.Value, uncounted bool) {
 		if from != to && threadID.MatchString(from) && threadID.MatchString(to) {
@@ -183,7 +183,7 @@ func (p *parser) links() {
 			if sub := b.Get("run", "~debug", "threadID"); !m.copied {
 				link("parent", p.id, sub.Str(), sub, false)
 			}
-			if b.Get("type").Is("summary") { // older programs summed a thread up at the head of the next
+			if b.Get("type").Is("summary") { // older versions put a summary of a thread at the start of the next
 				link("resume", b.Get("summary", "thread").Str(), p.id, b, false)
 			}
 		}

@@ -9,33 +9,33 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// ledger is what the program wrote down of each request, in threads up to January 2026.
+// ledger holds the usageLedger of a thread: one entry per request, written up to January 2026.
 type ledger struct {
 	entries     []entry
-	answers     map[*message]int // the entry that has the cache of an answer
-	tools       map[string]bool  // calls that an entry tells the requests of
-	first, last int64            // numbers of answers that entries name
-	any         bool             // an entry names no answer, and may mean any
+	answers     map[*message]int // index of the entry that has the cache tokens of an answer
+	tools       map[string]bool  // tool call ids whose requests have entries
+	first, last int64            // range of the message numbers that answer entries name
+	unnamed     bool             // an answer entry names no message, so it may mean any
 }
 
-// entry is one request, or all that a tool made.
+// entry is one request, or all requests of one tool call.
 type entry struct {
 	v      format.Value
-	answer *message // that the request gave
+	answer *message // the answer whose cache tokens the entry takes
 }
 
-// read reads the ledger, and gives the answers that it names the times that it states.
+// read reads the ledger, and sets the time of an answer without one from its entry.
 func (l *ledger) read(p *parser) {
 	l.tools, l.answers, l.first, l.last = map[string]bool{}, map[*message]int{}, math.MaxInt64, -1
 	own := map[int64]*message{}
 	for i := range p.messages {
-		if m := &p.messages[i]; !m.copied && m.v.Get("role").Is("assistant") && number(m.v) >= 0 {
-			own[number(m.v)] = m
+		if m := &p.messages[i]; !m.copied && m.v.Get("role").Is("assistant") && messageNumber(m.v) >= 0 {
+			own[messageNumber(m.v)] = m
 		}
 	}
 	for v := range p.doc.Get("usageLedger", "events").Items() {
 		if v.IsObject() {
-			l.enter(v, own)
+			l.addEntry(v, own)
 		}
 	}
 	for m, i := range l.answers {
@@ -45,8 +45,8 @@ func (l *ledger) read(p *parser) {
 	}
 }
 
-// enter takes an entry. Of several that name an answer its own request has the cache.
-func (l *ledger) enter(v format.Value, own map[int64]*message) {
+// addEntry adds an entry. If several name the same answer, the cache tokens go to the answer's own request.
+func (l *ledger) addEntry(v format.Value, own map[int64]*message) {
 	n, ok := v.Get("toMessageId").Int()
 	e, m := entry{v: v}, own[n]
 	if tool := v.Get("toolUseID").Str(); tool != "" {
@@ -55,7 +55,7 @@ func (l *ledger) enter(v format.Value, own map[int64]*message) {
 	if isAnswer(v) && ok {
 		l.first, l.last = min(l.first, n), max(l.last, n)
 	}
-	l.any = l.any || isAnswer(v) && !ok
+	l.unnamed = l.unnamed || isAnswer(v) && !ok
 	if before, taken := l.answers[m]; ok && m != nil && (!taken || isAnswer(v) && !isAnswer(l.entries[before].v)) {
 		if taken {
 			l.entries[before].answer = nil
@@ -65,20 +65,20 @@ func (l *ledger) enter(v format.Value, own map[int64]*message) {
 	l.entries = append(l.entries, e)
 }
 
-// isAnswer reports whether an entry is the request of an answer, not of a tool or a title.
+// isAnswer reports whether an entry is the request of an answer, not that of a tool or a title.
 func isAnswer(v format.Value) bool {
 	typ := v.Get("operationType")
 	return typ.Is("inference") || !typ.Exists()
 }
 
-// tells reports whether the ledger tells the request of a message: it names it, or others on both sides of it.
-func (l *ledger) tells(m *message) bool {
+// covers reports whether the ledger includes the request of a message: it names the message, or messages on both sides of it.
+func (l *ledger) covers(m *message) bool {
 	_, named := l.answers[m]
-	return named || l.any || l.first <= number(m.v) && number(m.v) <= l.last
+	return named || l.unnamed || l.first <= messageNumber(m.v) && messageNumber(m.v) <= l.last
 }
 
-// spendings yields the usage: of the ledger, of the messages that it does not tell of, and of the requests of tools.
-func (p *parser) spendings() {
+// emitAllUsage yields the usage of ledger entries, of messages that the ledger does not cover, and of the requests of tools.
+func (p *parser) emitAllUsage() {
 	created, _ := p.doc.Get("created").Int()
 	now := format.UnixMilli(created)
 	for i := range p.messages {
@@ -86,26 +86,26 @@ func (p *parser) spendings() {
 		if m.at.Valid {
 			now = m.at
 		}
-		if usage := m.v.Get("usage"); usage.IsObject() && m.v.Get("role").Is("assistant") && (m.copied || !p.ledger.tells(m)) {
-			p.spend(m, p.spent(usage, m.v.Get("model").Str(), now, "message "+m.key))
+		if usage := m.v.Get("usage"); usage.IsObject() && m.v.Get("role").Is("assistant") && (m.copied || !p.ledger.covers(m)) {
+			p.emitUsage(m, p.readUsage(usage, m.v.Get("model").Str(), now, "message "+m.key))
 		}
 		for b := range m.v.Get("content").Items() {
-			p.ofTool(m, b, now)
+			p.toolUsage(m, b, now)
 		}
 	}
 	for i, e := range p.ledger.entries {
-		p.entry(i, e)
+		p.ledgerUsage(i, e)
 	}
 }
 
-// entry yields what one entry of the ledger tells. Tokens of the cache stand with its answer alone.
-func (p *parser) entry(i int, e entry) {
+// ledgerUsage yields the usage of one ledger entry. Only the entry of an answer has cache tokens.
+func (p *parser) ledgerUsage(i int, e entry) {
 	v, key := e.v, "event "+e.v.Get("id").Str()
 	if key == "event " {
 		key += p.id + " " + strconv.Itoa(i)
 	}
 	if sub := v.Get("subagentThreadID").Str(); sub != "" {
-		key = "thread " + sub // its own file tells it request by request
+		key = "thread " + sub // the subagent's own file has the single requests
 	}
 	u := &transcript.Usage{Key: key, Model: v.Get("model").Str(), Time: v.Get("timestamp").Time(), Origin: p.origin(v)}
 	u.Input, u.Output = count(v.Get("tokens", "input")), count(v.Get("tokens", "output"))
@@ -120,19 +120,19 @@ func (p *parser) entry(i int, e entry) {
 	if typ := v.Get("operationType").Str(); typ != "" && typ != "inference" {
 		u.Attributes.Set("operation", typ)
 	}
-	p.spend(nil, u)
+	p.emitUsage(nil, u)
 }
 
-// ofTool yields the requests that a tool has made, where no entry of the ledger tells them.
-func (p *parser) ofTool(m *message, b format.Value, now transcript.Time) {
+// toolUsage yields the usage of the requests that a tool made, unless the ledger has them.
+func (p *parser) toolUsage(m *message, b format.Value, now transcript.Time) {
 	call, debug := callOf(b), b.Get("run", "~debug")
 	if call == "" || p.ledger.tools[call] || !debug.IsObject() {
 		return
 	}
-	var sum *transcript.Usage // of a subagent with a thread of its own
+	var sum *transcript.Usage // of a subagent with its own thread
 	n := 0
 	for inference := range debug.Get("inferences").Items() {
-		u := p.spent(inference.Get("usage"), "", now, "tool "+call+"/"+strconv.Itoa(n))
+		u := p.readUsage(inference.Get("usage"), "", now, "tool "+call+"/"+strconv.Itoa(n))
 		if n++; u == nil {
 			continue
 		}
@@ -143,21 +143,21 @@ func (p *parser) ofTool(m *message, b format.Value, now transcript.Time) {
 		sub := debug.Get("threadID").Str()
 		switch {
 		case sub == "":
-			p.spend(m, u)
+			p.emitUsage(m, u)
 		case sum == nil:
 			sum = u
 			sum.Key = "thread " + sub
 		default:
-			add(sum, u)
+			addUsage(sum, u)
 		}
 	}
 	if sum != nil {
-		p.spend(m, sum)
+		p.emitUsage(m, sum)
 	}
 }
 
-// spent reads the usage of one request; nil when it states no tokens.
-func (p *parser) spent(v format.Value, model string, now transcript.Time, key string) *transcript.Usage {
+// readUsage reads the usage of one request. It returns nil if no tokens are stated.
+func (p *parser) readUsage(v format.Value, model string, now transcript.Time, key string) *transcript.Usage {
 	if !v.IsObject() {
 		return nil
 	}
@@ -176,8 +176,8 @@ func (p *parser) spent(v format.Value, model string, now transcript.Time, key st
 	return u
 }
 
-// spend yields a request.
-func (p *parser) spend(m *message, u *transcript.Usage) {
+// emitUsage yields the usage of one request.
+func (p *parser) emitUsage(m *message, u *transcript.Usage) {
 	if u == nil {
 		return
 	}
@@ -185,17 +185,17 @@ func (p *parser) spend(m *message, u *transcript.Usage) {
 	if !u.Requests.Known {
 		u.Requests = transcript.Known(1)
 	}
-	if m != nil && m.again {
+	if m != nil && m.nestedFork {
 		u.Verdict = transcript.CopiedHistory
 	}
-	if p.sub && !strings.HasPrefix(u.Key, "thread ") {
+	if p.isSubagent && !strings.HasPrefix(u.Key, "thread ") {
 		u.Alias = "thread " + p.id
 	}
-	// Of models that are not Anthropic's the program calls all of the prompt that was not cached a cache creation.
+	// For models that are not Anthropic's, Amp reports the uncached prompt as cache creation.
 	if !strings.Contains(u.Model, "claude") && u.Model != "" && u.Input.N == 0 && u.CacheWrite.N > 0 {
 		u.Input, u.CacheWrite = u.CacheWrite, transcript.Known(0)
 	}
-	u.Rank = u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N // a copy may be from the middle of an answer
+	u.Rank = u.Input.N + u.Output.N + u.CacheRead.N + u.CacheWrite.N // a copy may have been made in the middle of an answer
 	p.Emit(u)
 }
 
@@ -206,8 +206,8 @@ func credits(v format.Value) transcript.Attributes {
 	return nil
 }
 
-// add puts a further request into a sum.
-func add(sum, u *transcript.Usage) {
+// addUsage adds a request to a sum.
+func addUsage(sum, u *transcript.Usage) {
 	if !sum.Requests.Known {
 		sum.Requests = transcript.Known(1)
 	}
@@ -218,7 +218,7 @@ func add(sum, u *transcript.Usage) {
 	for _, c := range []struct{ to, n *transcript.Count }{
 		{&sum.Input, &u.Input}, {&sum.Output, &u.Output}, {&sum.CacheRead, &u.CacheRead}, {&sum.CacheWrite, &u.CacheWrite},
 	} {
-		c.to.N, c.to.Known = min(c.to.N+c.n.N, most), c.to.Known || c.n.Known
+		c.to.N, c.to.Known = min(c.to.N+c.n.N, maxCount), c.to.Known || c.n.Known
 	}
 	if n, ok := u.Attributes["credits"].(float64); ok {
 		before, _ := sum.Attributes["credits"].(float64)
@@ -226,11 +226,11 @@ func add(sum, u *transcript.Usage) {
 	}
 }
 
-// most is more than any request has; what is said beyond it must not overflow a sum.
-const most = 1 << 40
+// maxCount is an upper bound for the tokens of a request; larger values are cut to it, so that sums cannot overflow.
+const maxCount = 1 << 40
 
 func count(v format.Value) transcript.Count {
 	n := v.Count()
-	n.N = max(0, min(n.N, most))
+	n.N = max(0, min(n.N, maxCount))
 	return n
 }

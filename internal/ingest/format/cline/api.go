@@ -11,36 +11,36 @@ import (
 // hintModel is the key of the hints that say which model answered from a time on: "<ms>\t<model>".
 const hintModel = "model"
 
-// hint says which model answers from a time on; without one, from the start.
-func (p *parser) hint(at format.Value, model string) {
+// modelHint yields a hint that model answers from the time at on; an absent time means from the start.
+func (p *parser) modelHint(at format.Value, model string) {
 	ms, _ := at.Int()
 	if model == "" {
 		return
 	}
-	p.emit(&transcript.Hint{Run: p.task, Key: hintModel, Value: fmt.Sprintf("%016d\t%s", max(ms, 0), model), Origin: p.at})
+	p.emit(&transcript.Hint{Run: p.task, Key: hintModel, Value: fmt.Sprintf("%016d\t%s", max(ms, 0), model), Origin: p.docOrigin})
 }
 
-// api yields what the model saw, as uncounted rows of the run. It makes a conversation without a word, for tasks of
-// which nothing else is left.
+// api yields the messages of the model's side as uncounted rows. It also yields a conversation without events, for tasks of
+// which only this file is left.
 func (p *parser) api() {
-	p.say(transcript.Conversation{})
+	p.emitTask(transcript.Conversation{})
 	if !p.document() {
 		return
 	}
-	if !p.whole.IsArray() {
-		p.problem("not a task", "no list of messages", p.at)
+	if !p.doc.IsArray() {
+		p.problem("not a task", "no list of messages", p.docOrigin)
 		return
 	}
-	for v := range p.whole.Items() {
-		p.seen(v)
+	for v := range p.doc.Items() {
+		p.apiMessage(v)
 		if p.out.Done() {
 			return
 		}
 	}
 }
 
-// seen yields one message of the model's side: a row with a part for each block.
-func (p *parser) seen(v format.Value) {
+// apiMessage yields one message of the model's side: a row with a part for each block.
+func (p *parser) apiMessage(v format.Value) {
 	e := &transcript.Event{
 		Run: p.task, Verdict: transcript.Uncounted, Kind: transcript.KindMessage, Role: v.Get("role").Str(), Type: roleAPI, Origin: p.origin(v),
 	}
@@ -78,7 +78,7 @@ var blockKinds = map[string]transcript.Kind{
 	"tool_use": transcript.KindToolCall, "server_tool_use": transcript.KindToolCall, "tool_result": transcript.KindToolResult,
 }
 
-// environment reads what the programs tell the model of the place it works in.
+// environment reads model and working directory from the environment details that Roo and Kilo add to a prompt.
 func (p *parser) environment(text string, at format.Value) {
 	const before = "<environment_details>"
 	_, text, ok := strings.Cut(text, before)
@@ -87,7 +87,7 @@ func (p *parser) environment(text string, at format.Value) {
 	}
 	if _, rest, ok := strings.Cut(text, "<model>"); ok {
 		if model, _, ok := strings.Cut(rest, "</model>"); ok && model != "" && len(model) < 200 {
-			p.hint(at, model)
+			p.modelHint(at, model)
 			if model != p.model {
 				p.model = model
 				p.emit(&transcript.Run{ID: p.task, Model: model})

@@ -1,14 +1,15 @@
-// Package cline reads what Cline, Roo Code and Kilo Code (up to 5) leave in the storage of their editors: one folder for
-// each task, with ui_messages.json (what the person saw), api_conversation_history.json (what the model saw) and notes
-// beside them; and the sessions of Cline 4.1 and later, <session>/<session>.messages.json. Cline 3.0 to 4.1, Roo Code
-// 3.0 to 3.53 and Kilo Code 4 and 5 were looked at. Layout and counting: docs/formats/cline.md.
+// Package cline reads what Cline, Roo Code and Kilo Code (up to 5) keep in the storage of an editor: one folder per
+// task, with ui_messages.json (what the user saw), api_conversation_history.json (what the model saw) and metadata
+// files; and the sessions of Cline 4.1 and later, <session>/<session>.messages.json.
 //
-// What it promises: a run and a conversation are a task, known by the name of its folder, or a session. Of a task what
-// the person saw counts and what the model saw is searched, as uncounted rows, because it says most of it again. All
-// files are rewritten whole; the newest state counts. Requests that a rewind took out of it were paid and stay.
+// Producers: Cline 3.0 to 4.1, Roo Code 3.0 to 3.53, Kilo Code 4 and 5. Layout and counting: docs/formats/cline.md.
 //
-// Where readers of these files disagree: tokensIn is what was not cached in Cline, and the whole prompt in Roo and
-// Kilo since November 2025; a number below its cached parts can only be the former. Totals of a task in its notes
+// Identity: a task, identified by the name of its folder, or a session is a run with one conversation. Of a task, the
+// messages that the user saw count; those that the model saw repeat most of them and are uncounted rows, for search. All
+// files are rewritten as a whole; the newest state counts. Requests that a rewind removed were paid for and stay.
+//
+// Where readers of these files disagree: tokensIn is the uncached part in Cline, and the whole prompt in Roo and Kilo
+// since November 2025; a number smaller than its cached parts can only be the former. The totals in a task's metadata
 // repeat its requests.
 package cline
 
@@ -50,8 +51,8 @@ const (
 func (cline) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		p := &parser{out: format.Sink{Yield: yield}, in: in, keys: map[string]bool{}, calls: map[string][]transcript.Call{}}
-		p.file = placed(in.Path)
-		p.task, p.nameless = taskOf(p.file)
+		p.file = taskPath(in.Path)
+		p.task, p.unnamed = taskOf(p.file)
 		switch in.Role {
 		case roleUI:
 			p.ui()
@@ -69,7 +70,7 @@ func (cline) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	}
 }
 
-// Text gives the text of one part of an event.
+// Text returns the text of one part of an event.
 func (cline) Text(role string, raw []byte, part int) (string, error) {
 	if role == roleUI {
 		return format.TextOf(role, raw, uiText)
@@ -82,22 +83,22 @@ type parser struct {
 	out format.Sink
 	in  format.Input
 
-	file     string // with the folder of its task
-	task     string // native id
-	suffix   string // of its conversation's
-	nameless bool   // that one names nothing elsewhere
-	titled   bool
-	model    string
-	keys     map[string]bool              // of requests so far
-	calls    map[string][]transcript.Call // without a result so far, by what gives it
-	open     []message                    // requests that did not finish so far
-	count    int                          // of calls without an id
-	at       transcript.Origin            // of whole
-	whole    format.Value                 // the document that values are cut from
+	file         string // path with the task's folder
+	task         string // native id
+	suffix       string // of the conversation's id, after the task's
+	unnamed      bool   // the folder's name is unknown, so task is not unique
+	hasTitle     bool
+	model        string
+	keys         map[string]bool              // usage keys in use
+	calls        map[string][]transcript.Call // open calls, by the kind of message (or the call id) that brings the result
+	openRequests []message                    // requests without an api_req_finished so far (2024)
+	count        int                          // calls without an id so far
+	docOrigin    transcript.Origin            // of doc
+	doc          format.Value                 // the document that all values are parts of
 }
 
 func (p *parser) emit(r transcript.Record) {
-	if run, ok := r.(*transcript.Run); ok && p.nameless && run.ID == p.task {
+	if run, ok := r.(*transcript.Run); ok && p.unnamed && run.ID == p.task {
 		if run.Local = true; run.Started.Valid {
 			run.Anchor = strconv.FormatInt(run.Started.UnixMicro, 10) + " " + run.Title
 		}
@@ -105,27 +106,27 @@ func (p *parser) emit(r transcript.Record) {
 	p.out.Emit(r)
 }
 
-// problem reports what could not be read.
+// problem reports content that could not be read.
 func (p *parser) problem(kind, reason string, at transcript.Origin) {
 	p.emit(&transcript.Problem{Run: p.task, Kind: kind, Reason: reason, Origin: at})
 }
 
-// origin is the place of a value in the file.
+// origin returns the place of a value in the file.
 func (p *parser) origin(v format.Value) transcript.Origin {
-	o := p.at
-	o.Offset += format.OffsetIn(p.whole, v)
+	o := p.docOrigin
+	o.Offset += format.OffsetIn(p.doc, v)
 	o.Length = int64(v.Len())
 	return o
 }
 
-// document reads the file, which is one JSON value; false when it is none or cannot be read.
+// document reads the file as one JSON value and reports whether it is one.
 func (p *parser) document() bool {
-	p.whole, p.at = p.out.Document(p.in.Reader, func(pr *transcript.Problem) { p.out.Problem(p.task, pr) })
-	return p.whole.Exists()
+	p.doc, p.docOrigin = p.out.Document(p.in.Reader, func(pr *transcript.Problem) { p.out.Problem(p.task, pr) })
+	return p.doc.Exists()
 }
 
-// say states something of the task: of the run and its conversation alike.
-func (p *parser) say(c transcript.Conversation) {
+// emitTask yields fields of the task, for its run and its conversation alike.
+func (p *parser) emitTask(c transcript.Conversation) {
 	p.emit(&transcript.Run{
 		ID: p.task, Rank: 1, Title: c.Title, Model: c.Model, Project: c.Project, Agent: c.Agent, Started: c.Started, Child: c.Child,
 	})
@@ -133,7 +134,7 @@ func (p *parser) say(c transcript.Conversation) {
 	p.emit(&c)
 }
 
-// event is one row, uncounted until told otherwise.
+// event returns an uncounted event.
 func (p *parser) event(v format.Value, kind transcript.Kind, role, typ string, at transcript.Time) *transcript.Event {
 	return &transcript.Event{
 		Conversation: p.task + p.suffix, Verdict: transcript.Uncounted, Kind: kind, Role: role, Type: typ, Time: at, Origin: p.origin(v),

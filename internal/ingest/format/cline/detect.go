@@ -9,10 +9,10 @@ import (
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
-// taskFiles are what lies in the folder of a task, with one key that is in the file.
+// taskFiles maps the file names in a task's folder to their roles, with a key that the file contains.
 var taskFiles = map[string]struct{ role, key string }{
 	"ui_messages.json":              {roleUI, `"ts"`},
-	"claude_messages.json":          {roleUI, `"ts"`}, // what it was called in 2024
+	"claude_messages.json":          {roleUI, `"ts"`}, // its name in 2024
 	"api_conversation_history.json": {roleAPI, `"role"`},
 	"task_metadata.json":            {roleMetadata, `"model_usage"`},
 	"history_item.json":             {roleHistory, `"task"`},
@@ -47,7 +47,7 @@ func (cline) Detect(h format.Head) format.Claim {
 	return format.Claim{}
 }
 
-// Withholds knows the copies of the whole workspace for every step, in a git repository of the program's own.
+// Withholds leaves out checkpoints: copies of the whole workspace at every step, in a git repository.
 func (cline) Withholds(h format.Head) bool {
 	return strings.Contains(h.Path, "/checkpoints/") && strings.Contains(h.Path, "tasks/")
 }
@@ -65,7 +65,7 @@ func detectSession(h format.Head, dir string) format.Claim {
 	return claim
 }
 
-// rootOf is the directory of all tasks or sessions, as far as the source shows it, for that of one.
+// rootOf returns the directory of all tasks or sessions above that of one, as far as it lies in the source.
 func rootOf(dir, name, top string) string {
 	if above := path.Dir(dir); path.Base(above) == name || above == top && dir != top {
 		return above
@@ -73,11 +73,11 @@ func rootOf(dir, name, top string) string {
 	return dir
 }
 
-// taskID is what the programs call the folders of tasks and sessions.
+// taskID matches the names of task and session folders.
 var taskID = lazyregexp.New(`^([0-9]{13}(_[0-9A-Za-z]+)?|[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12})$`)
 
-// placed is the path of a file with the folder of its task. One that is called otherwise, elsewhere, is a folder like any other.
-func placed(file string) string {
+// taskPath returns a file's path if it lies in a task's or session's folder, else its base name alone.
+func taskPath(file string) string {
 	dir := path.Dir(file)
 	if above := path.Base(path.Dir(dir)); above != "tasks" && above != "sessions" && !taskID.MatchString(path.Base(dir)) {
 		return path.Base(file)
@@ -85,7 +85,7 @@ func placed(file string) string {
 	return file
 }
 
-// taskOf is the task or session whose folder a file lies in.
+// taskOf returns the task or session whose folder a file lies in.
 func taskOf(file string) (task string, nameless bool) {
 	if dir := path.Base(path.Dir(file)); dir != "." && dir != "/" {
 		return dir, false

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// known are the says and asks of Cline, Roo Code and Kilo Code up to the versions of November 2026 that count as the
-// program's own. Others count as well, and are of kind unknown.
-var known = sync.OnceValue(func() map[string]bool {
+// knownNames has the says and asks of Cline, Roo Code and Kilo Code up to the versions of November 2026 that count as
+// system events. Others count as well, with kind unknown.
+var knownNames = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
 	for name := range strings.FieldsSeq(`
 		error error_retry info api_req_finished api_req_retried api_req_retry_delayed api_req_rate_limit_wait api_req_rate_limited api_req_deleted

@@ -2,7 +2,7 @@ package cline
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// extensions are the folders that the programs have in an editor's storage.
+// extensions are the folders of the programs in an editor's globalStorage.
 var extensions = []struct{ source, folder string }{
 	{"cline", "saoudrizwan.claude-dev"},
 	{"roo-code", "rooveterinaryinc.roo-cline"},
@@ -12,12 +12,12 @@ var extensions = []struct{ source, folder string }{
 
 var editors = []string{"Code", "Code - Insiders", "Cursor", "Windsurf", "VSCodium", "Trae"}
 
-// servers are where editors keep them on machines that they work on from afar.
+// servers are the data directories of editors on remote machines.
 var servers = []string{
 	"~/.vscode-server/data", "~/.vscode-server-insiders/data", "~/.cursor-server/data", "~/.windsurf-server/data", "~/.vscodium-server/data",
 }
 
-// Places says where the programs keep their files. The setting customStoragePath of Roo and Kilo moves them, too.
+// Places returns where the programs keep their files. The setting customStoragePath of Roo and Kilo moves them; it is not read.
 func (cline) Places() []format.Place {
 	const deletes = "a task that is deleted in its list"
 	var all []format.Place

@@ -11,11 +11,11 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Resolve names the models of requests that do not say which it was, and judges what stands for deleted requests and what
-// of a session was copied.
+// Resolve sets the models of requests that do not state one, and the verdicts of requests that were deleted and of the copied
+// part of a session.
 func (cline) Resolve(f *transcript.Family) {
 	nameModels(f)
-	judgeDeleted(f)
+	resolveDeleted(f)
 	until := copiedUntil(f)
 	for _, c := range f.Conversations {
 		c.CopiedUntil = 0
@@ -25,8 +25,8 @@ func (cline) Resolve(f *transcript.Family) {
 	}
 }
 
-// copiedUntil is where a session's own messages begin: with the first prompt since it was forked or imported, and behind
-// the history of a task where the archive has the task, too.
+// copiedUntil returns the offset at which a session's own messages begin: at the first prompt since it was forked or imported, and
+// after the history of a task if the archive has the task, too.
 func copiedUntil(f *transcript.Family) int64 {
 	forked, task, until := int64(math.MinInt64), false, int64(0)
 	for _, c := range f.Conversations {
@@ -53,7 +53,7 @@ func copiedUntil(f *transcript.Family) int64 {
 		ms, err := strconv.ParseInt(stamp, 10, 64)
 		at, err2 := strconv.ParseInt(offset, 10, 64)
 		if h.Key == hintTurn && err == nil && err2 == nil && ms >= forked && ms <= first {
-			first, begins = ms, at // of the states of the file the last
+			first, begins = ms, at // of several states of the file, the last
 		}
 	}
 	return max(until, begins)
@@ -62,16 +62,16 @@ func copiedUntil(f *transcript.Family) int64 {
 // ResolvesUsage makes the format a format.UsageResolver.
 func (cline) ResolvesUsage() {}
 
-// answered is a model from a time on.
-type answered struct {
+// modelFrom is the model that answers from a time on.
+type modelFrom struct {
 	from  int64 // microseconds
 	model string
 }
 
-// nameModels gives each request the model that was the last one named before the next request began: prompts, which
-// name it, are written down after their request has begun.
+// nameModels sets the model of each request to the last one stated before the next request began: the prompt that
+// states it is written after its request has begun.
 func nameModels(f *transcript.Family) {
-	var models []answered
+	var models []modelFrom
 	for _, h := range f.Hints {
 		if h.Key != hintModel {
 			continue
@@ -81,12 +81,12 @@ func nameModels(f *transcript.Family) {
 		if err != nil || model == "" {
 			continue
 		}
-		models = append(models, answered{format.UnixMilli(ms).UnixMicro, model})
+		models = append(models, modelFrom{format.UnixMilli(ms).UnixMicro, model})
 	}
 	if len(models) == 0 {
 		return
 	}
-	slices.SortStableFunc(models, func(a, b answered) int { return int(max(min(a.from-b.from, 1), -1)) })
+	slices.SortStableFunc(models, func(a, b modelFrom) int { return int(max(min(a.from-b.from, 1), -1)) })
 	requests := slices.Clone(f.Usage)
 	slices.SortStableFunc(requests, func(a, b *transcript.Usage) int {
 		return int(max(min(a.Time.UnixMicro-b.Time.UnixMicro, 1), -1))
@@ -115,12 +115,12 @@ func nameModels(f *transcript.Family) {
 	}
 }
 
-// judgeDeleted keeps requests that a rewind deleted from counting twice: as they stood in an earlier state of the
-// file, and in the sum that took their place. Where the archive has all of them they count, else the sums do.
-func judgeDeleted(f *transcript.Family) {
-	states := statesOf(f.Usage)
-	gone := missing(states)
-	var deleted, summed tokens
+// resolveDeleted keeps deleted requests from counting twice: in an earlier state of the file, and in the deleted_api_reqs
+// that replaced them. The requests count if the archive has all of them, else the sum does.
+func resolveDeleted(f *transcript.Family) {
+	states := fileStates(f.Usage)
+	gone := missingFrom(states)
+	var deleted, summed totals
 	for key, u := range latest(states) {
 		switch isSum := u.Attributes[deletedMark] == true; {
 		case isSum && !gone[key]:
@@ -129,7 +129,7 @@ func judgeDeleted(f *transcript.Family) {
 			deleted.add(u)
 		}
 	}
-	if summed == (tokens{}) {
+	if summed == (totals{}) {
 		return
 	}
 	for _, u := range f.Usage {
@@ -140,19 +140,19 @@ func judgeDeleted(f *transcript.Family) {
 	}
 }
 
-// tokens are what a number of requests add up to.
-type tokens struct{ input, output, read, write int64 }
+// totals are the sums of several requests.
+type totals struct{ input, output, read, write int64 }
 
-func (t *tokens) add(u *transcript.Usage) {
+func (t *totals) add(u *transcript.Usage) {
 	t.input += u.Input.N
 	t.output += u.Output.N
 	t.read += u.CacheRead.N
 	t.write += u.CacheWrite.N
 }
 
-// statesOf parts the requests of a task by the state of the file that they stand in. They come in the order of files,
-// states and places.
-func statesOf(all []*transcript.Usage) (states []map[string]*transcript.Usage) {
+// fileStates groups the usage of a task by the state of the file that it comes from. Usage comes ordered by file,
+// state and offset, so an offset that does not increase starts the next state.
+func fileStates(all []*transcript.Usage) (states []map[string]*transcript.Usage) {
 	last := int64(1<<63 - 1)
 	for _, u := range all {
 		if strings.HasSuffix(u.Key, ":total") {
@@ -167,7 +167,7 @@ func statesOf(all []*transcript.Usage) (states []map[string]*transcript.Usage) {
 	return states
 }
 
-// latest gives the last statement of each request.
+// latest returns the last statement of each request.
 func latest(states []map[string]*transcript.Usage) map[string]*transcript.Usage {
 	all := map[string]*transcript.Usage{}
 	for _, state := range states {
@@ -178,8 +178,8 @@ func latest(states []map[string]*transcript.Usage) map[string]*transcript.Usage 
 	return all
 }
 
-// missing gives the requests that are older than a sum and stand in other states than it.
-func missing(states []map[string]*transcript.Usage) map[string]bool {
+// missingFrom returns the keys of requests that are no later than a deleted_api_reqs in a state of the file, and not in that state.
+func missingFrom(states []map[string]*transcript.Usage) map[string]bool {
 	all, gone := latest(states), map[string]bool{}
 	for _, state := range states {
 		until := int64(-1 << 63)

@@ -10,7 +10,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// session yields the records of <session>/<session>.messages.json, or of the file of a subagent beside it.
+// session yields the records of <session>/<session>.messages.json, or of a subagent's file beside it.
 func (p *parser) session() {
 	root := p.task
 	stem := strings.TrimSuffix(path.Base(p.in.Path), ".messages.json")
@@ -23,50 +23,50 @@ func (p *parser) session() {
 		p.task, c.Agent = root+"/"+stem, stem
 	}
 	read := p.document()
-	messages := p.whole
+	messages := p.doc
 	if !messages.IsArray() {
-		messages = p.whole.Get("messages")
+		messages = p.doc.Get("messages")
 	}
 	resumed, n := p.resumedAt(messages), 0
 	if resumed > 0 && !child {
-		p.suffix = "/session" // beside the conversation that the task is
+		p.suffix = "/session" // the task's own conversation has the plain id
 	}
-	p.say(c)
+	p.emitTask(c)
 	if child {
 		p.link(root, p.task)
 	}
 	if read && !messages.IsArray() {
-		p.problem("not a session", "no list of messages", p.at)
+		p.problem("not a session", "no list of messages", p.docOrigin)
 		return
 	}
 	begun := format.Value{}
 	for v := range messages.Items() {
 		n++
-		if !child && prompts(v) && !begun.Exists() {
+		if !child && isPrompt(v) && !begun.Exists() {
 			begun = v
 		}
 		if ms, ok := v.Get("ts").Int(); ok && begun.Exists() {
 			p.emit(&transcript.Hint{Run: p.task, Key: hintTurn, Value: fmt.Sprintf("%d\t%d", ms, p.origin(begun).Offset), Origin: p.origin(begun)})
 			begun = format.Value{}
 		}
-		p.turn(v, n, n <= resumed)
+		p.sessionMessage(v, n, n <= resumed)
 		if p.out.Done() {
 			return
 		}
 	}
 }
 
-// The keys of the hints that say what of a session is a copy.
+// The keys of the hints that tell which part of a session is copied.
 const (
-	hintTurn    = "turn"    // "<ms>\t<offset>" of each prompt; the time is that of the first message from it on that has one
-	hintForked  = "forked"  // ms: what is older was copied from another session, or from another program
-	hintResumed = "resumed" // offset: what stands before was a task once
+	hintTurn    = "turn"    // "<ms>\t<offset>" of each prompt; the time is that of the first message with one, from the prompt on
+	hintForked  = "forked"  // ms: earlier messages were copied from another session or program
+	hintResumed = "resumed" // offset: earlier messages are the history of a task
 )
 
-// resumeWarnings begin what the program adds to the history of a task that it goes on with as a session.
+// resumeWarnings are the beginnings of the message that Cline adds where a session continues a task.
 var resumeWarnings = []string{"[cline-legacy-resume-warning:v1]", "Warning: this is a legacy conversation"}
 
-// resumedAt is the number of messages before the one that says that they were a task once.
+// resumedAt returns the number of messages before the resume warning, 0 without one.
 func (p *parser) resumedAt(messages format.Value) int {
 	n := 0
 	for v := range messages.Items() {
@@ -86,8 +86,8 @@ func (p *parser) resumedAt(messages format.Value) int {
 	return 0
 }
 
-// prompts says whether a message is one of a person.
-func prompts(v format.Value) bool {
+// isPrompt reports whether a message has text of the user.
+func isPrompt(v format.Value) bool {
 	if v.Get("role").Is("user") {
 		for range textsOf(v) {
 			return true
@@ -96,7 +96,7 @@ func prompts(v format.Value) bool {
 	return false
 }
 
-// textsOf yields the texts of a message.
+// textsOf yields the text blocks of a message.
 func textsOf(v format.Value) iter.Seq[format.Value] {
 	return func(yield func(format.Value) bool) {
 		content := v.Get("content")
@@ -112,29 +112,29 @@ func textsOf(v format.Value) iter.Seq[format.Value] {
 	}
 }
 
-// turn yields the events of one message, one for each block, and its request.
-func (p *parser) turn(v format.Value, n int, resumed bool) {
+// sessionMessage yields the events of one message, one per block, and its usage.
+func (p *parser) sessionMessage(v format.Value, n int, resumed bool) {
 	var at transcript.Time
 	if ms, ok := v.Get("ts").Int(); ok {
 		at = format.UnixMilli(ms)
 	}
-	role, summary := v.Get("role").Str(), summarises(v)
-	model := first(v.Get("modelInfo"), "id", "modelId").Str()
+	role, summary := v.Get("role").Str(), isCompaction(v)
+	model := firstOf(v.Get("modelInfo"), "id", "modelId").Str()
 	if model != "" {
-		p.answers(model)
+		p.setModel(model)
 	}
-	told := false
+	emitted := false
 	block := func(b format.Value) {
 		e := p.event(v, "", role, b.Get("type").Str(), at)
-		e.Model, told = model, true
+		e.Model, emitted = model, true
 		part := transcript.Part{Text: blockText(b), Offset: format.OffsetIn(v, b), Length: int64(b.Len())}
-		p.block(e, &part, b)
+		p.classify(e, &part, b)
 		if summary && e.Kind == transcript.KindMessage {
 			e.Kind, e.Role = transcript.KindCompaction, "system"
 		}
 		e.Parts = []transcript.Part{part}
 		if e.Kind == transcript.KindMessage && role == "user" && e.Verdict == transcript.Counted {
-			p.prompted(message{text: textOf(b), at: at})
+			p.setTitle(message{text: textOf(b), at: at})
 		}
 		p.emit(e)
 	}
@@ -146,12 +146,12 @@ func (p *parser) turn(v format.Value, n int, resumed bool) {
 	case content.IsString():
 		block(content)
 	}
-	if !told {
+	if !emitted {
 		e := p.event(v, transcript.KindUnknown, role, "", at)
 		e.Parts = []transcript.Part{{Text: blockText(v)}}
 		p.emit(e)
 	}
-	p.turnUsage(v, n, at, model, resumed)
+	p.sessionUsage(v, n, at, model, resumed)
 }
 
 func textOf(b format.Value) format.Value {
@@ -161,10 +161,10 @@ func textOf(b format.Value) format.Value {
 	return b
 }
 
-// compactionSummary is what a message that stands for those before it says of itself, itself or in its metadata.
+// compactionSummary is the kind or type, in the message or its metadata, of a message that replaces those before it.
 const compactionSummary = "compaction_summary"
 
-func summarises(v format.Value) bool {
+func isCompaction(v format.Value) bool {
 	for _, said := range []format.Value{v.Get("metadata"), v} {
 		if said.Get("kind").Is(compactionSummary) || said.Get("type").Is(compactionSummary) {
 			return true
@@ -173,13 +173,13 @@ func summarises(v format.Value) bool {
 	return false
 }
 
-// displayed says that a message is only shown, and repeats a request.
-func displayed(v format.Value) bool {
+// isDisplayOnly reports whether a message is for display only; its metrics repeat a request.
+func isDisplayOnly(v format.Value) bool {
 	return v.Get("metadata", "displayOnly").Bool() == transcript.Yes || v.Get("displayOnly").Bool() == transcript.Yes
 }
 
-// first gives the first member of some names that is there.
-func first(v format.Value, names ...string) format.Value {
+// firstOf returns the first of several members that is not null.
+func firstOf(v format.Value, names ...string) format.Value {
 	for _, name := range names {
 		if m := v.Get(name); !m.IsNull() {
 			return m
@@ -188,8 +188,8 @@ func first(v format.Value, names ...string) format.Value {
 	return format.Value{}
 }
 
-// block says what a block is.
-func (p *parser) block(e *transcript.Event, part *transcript.Part, b format.Value) {
+// classify sets the kind, role and verdict of the event of a block, and its call or result.
+func (p *parser) classify(e *transcript.Event, part *transcript.Part, b format.Value) {
 	e.Verdict = transcript.Counted
 	typ := e.Type
 	if b.IsString() {
@@ -225,7 +225,7 @@ func (p *parser) block(e *transcript.Event, part *transcript.Part, b format.Valu
 	}
 }
 
-// failed says whether a call failed: the block says so, or one of the commands in it does.
+// failed reports whether a call failed: its block states so, or one of the commands in it failed.
 func failed(b format.Value) transcript.Truth {
 	for item := range b.Get("content").Items() {
 		if item.Get("success").Bool() == transcript.No {
@@ -235,17 +235,17 @@ func failed(b format.Value) transcript.Truth {
 	return b.Get("is_error").Bool()
 }
 
-// The members of an input that name files.
+// The members of a call's input that name files.
 var (
 	pathNames = []string{"path", "file_path"}
 	pathLists = []string{"paths", "files"}
 )
 
-// turnUsage yields the request behind a message. What is only shown repeats one. In the history of a task it is the sum of
-// all that the task took.
-func (p *parser) turnUsage(v format.Value, n int, at transcript.Time, model string, sum bool) {
+// sessionUsage yields the request of a message. Messages for display only repeat one and are skipped. With sum, the metrics stand for the
+// whole history of a task.
+func (p *parser) sessionUsage(v format.Value, n int, at transcript.Time, model string, sum bool) {
 	m := v.Get("metrics")
-	if !m.IsObject() || displayed(v) {
+	if !m.IsObject() || isDisplayOnly(v) {
 		return
 	}
 	id := v.Get("id").Text()
@@ -254,15 +254,15 @@ func (p *parser) turnUsage(v format.Value, n int, at transcript.Time, model stri
 	}
 	u := &transcript.Usage{
 		Run: p.task, Conversation: p.task + p.suffix, Time: at, Origin: p.origin(v), Model: model, Provider: v.Get("modelInfo", "provider").Str(),
-		Input: m.Get("inputTokens").Count(), Output: m.Get("outputTokens").Count(), CacheRead: first(m, "cacheReadTokens", "cacheRead").Count(),
-		CacheWrite: first(m, "cacheWriteTokens", "cacheWrite").Count(), Requests: transcript.Known(1), Cost: m.Get("cost").NanoUSD(),
+		Input: m.Get("inputTokens").Count(), Output: m.Get("outputTokens").Count(), CacheRead: firstOf(m, "cacheReadTokens", "cacheRead").Count(),
+		CacheWrite: firstOf(m, "cacheWriteTokens", "cacheWrite").Count(), Requests: transcript.Known(1), Cost: m.Get("cost").NanoUSD(),
 	}
 	if sum {
 		u.Requests = transcript.Count{}
 	}
 	u.Key = p.key(message{stamp: id})
 	if agent, _, many := strings.Cut(path.Base(p.task), "__"); many && at.Valid && v.Get("id").Text() != "" {
-		// A teammate has a file for each task, and one that goes on repeats what was before.
+		// A teammate has a file for each task, and a later file repeats the messages of earlier ones.
 		u.Key = fmt.Sprintf("%s/%s:%s@%d", path.Dir(p.task), agent, id, at.UnixMicro)
 	}
 	if u.Input.Known {

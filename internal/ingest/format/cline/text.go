@@ -2,11 +2,11 @@ package cline
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// uiText gives the text of a message that a person saw: what it says, decoded where that is JSON inside a string, its
-// reasoning and the summary of a context that was made shorter; no images.
+// uiText returns the text of a message in ui_messages.json: its text (the strings in it where it is JSON), its reasoning
+// and the summary of a condensed context; no images.
 func uiText(v format.Value) string {
 	if !v.IsObject() {
-		return string(appendPiece(nil, v))
+		return string(appendText(nil, v))
 	}
 	var dst []byte
 	for key, m := range v.Fields() {
@@ -14,45 +14,45 @@ func uiText(v format.Value) string {
 		case "text":
 			var inside format.Value
 			if !verbatim[v.Get("ask").Str()] && !verbatim[v.Get("say").Str()] {
-				inside = nested(m)
+				inside = insideJSON(m)
 			}
 			if inside.Exists() {
-				dst = appendPiece(dst, inside)
+				dst = appendText(dst, inside)
 			} else {
-				dst = appendPiece(dst, m)
+				dst = appendText(dst, m)
 			}
 		case "reasoning", "contextCondense", "contextTruncation", "files":
-			dst = appendPiece(dst, m)
+			dst = appendText(dst, m)
 		}
 	}
 	return string(dst)
 }
 
-// verbatim are the messages whose text is somebody's words. That of all others may be JSON that the program wrote.
+// verbatim are the messages whose text is taken as it is. The text of all others may be JSON written by the program.
 var verbatim = map[string]bool{
 	"task": true, "text": true, "user_feedback": true, "completion_result": true, "reasoning": true, "command": true, "command_output": true,
 	"mcp_server_response": true, "error": true,
 }
 
-// blockText gives the text of a block of a message of the model, of a string, or of a note.
-func blockText(v format.Value) string { return string(appendPiece(nil, v)) }
+// blockText returns the text of a block, a string, or a whole metadata file.
+func blockText(v format.Value) string { return string(appendText(nil, v)) }
 
-// deepest is how far the pieces of a value are told apart; below it every string counts.
-const deepest = 32
+// maxTextDepth bounds how deep skippedKeys and types are looked at; below it every string counts as text.
+const maxTextDepth = 32
 
-// silent are the members of a message, a block or a note that are no words.
-var silent = map[string]bool{
+// skippedKeys are members of a message, a block or a metadata file that hold no text to search.
+var skippedKeys = map[string]bool{
 	"id": true, "role": true, "tool_use_id": true, "call_id": true, "signature": true, "parentTaskId": true, "rootTaskId": true,
 	"childIds": true, "images": true, "apiProtocol": true, "cancelReason": true, "session_id": true, "sessionId": true,
 }
 
-func appendPiece(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
+func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
 
 func visit(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
 	switch {
-	case depth > deepest, key == "input", key == "arguments": // whatever a tool is asked, ids too
+	case depth > maxTextDepth, key == "input", key == "arguments": // all strings of a tool's input, ids included
 		return format.AppendStrings(dst, v), true
-	case key == "type", depth <= 2 && silent[key]:
+	case key == "type", depth <= 2 && skippedKeys[key]:
 		return dst, true
 	}
 	t := v.Get("type").Word()

@@ -12,7 +12,7 @@ import (
 type message struct {
 	value, text format.Value
 	ask         bool
-	name        string // of what is said or asked
+	name        string // value of say or ask
 	stamp       string // ts, as written
 	at          transcript.Time
 	partial     bool
@@ -50,30 +50,30 @@ func readMessage(v format.Value) message {
 	return m
 }
 
-// ui yields the records of what the person saw.
+// ui yields the records of ui_messages.json.
 func (p *parser) ui() {
-	p.say(transcript.Conversation{Rank: 1})
+	p.emitTask(transcript.Conversation{Rank: 1})
 	if !p.document() {
 		return
 	}
-	if !p.whole.IsArray() {
-		p.problem("not a task", "no list of messages", p.at)
+	if !p.doc.IsArray() {
+		p.problem("not a task", "no list of messages", p.docOrigin)
 		return
 	}
-	total := p.wholePrompt()
+	inclusive := p.inputIncludesCache()
 	first := true
-	for v := range p.whole.Items() {
+	for v := range p.doc.Items() {
 		m := readMessage(v)
 		switch {
 		case !v.IsObject():
-			p.row(m, transcript.KindUnknown, "")
+			p.uncountedRow(m, transcript.KindUnknown, "")
 		case m.partial:
-			p.row(m, transcript.KindNotice, "")
+			p.uncountedRow(m, transcript.KindNotice, "")
 		default:
 			if p.message(m, first); m.model != "" {
-				p.answers(m.model)
+				p.setModel(m.model)
 			}
-			p.request(m, total)
+			p.request(m, inclusive)
 			first = false
 		}
 		if p.out.Done() {
@@ -82,16 +82,16 @@ func (p *parser) ui() {
 	}
 }
 
-// row yields an uncounted event of a message.
-func (p *parser) row(m message, kind transcript.Kind, role string) {
+// uncountedRow yields an uncounted event for a message.
+func (p *parser) uncountedRow(m message, kind transcript.Kind, role string) {
 	e := p.event(m.value, kind, role, m.name, m.at)
 	e.Model = m.model
 	e.Parts = []transcript.Part{{Text: uiText(m.value)}}
 	p.emit(e)
 }
 
-// counted yields a counted event of a message.
-func (p *parser) counted(m message, kind transcript.Kind, role string, part transcript.Part) {
+// countedRow yields a counted event for a message.
+func (p *parser) countedRow(m message, kind transcript.Kind, role string, part transcript.Part) {
 	e := p.event(m.value, kind, role, m.name, m.at)
 	e.Verdict, e.Model = transcript.Counted, m.model
 	part.Text = uiText(m.value)
@@ -104,46 +104,46 @@ func (p *parser) message(m message, first bool) {
 	none := transcript.Part{}
 	switch {
 	case !m.ask && (m.name == "task" || m.name == "user_feedback" || first && m.name == "text"):
-		p.prompted(m)
-		p.counted(m, transcript.KindMessage, "user", none)
+		p.setTitle(m)
+		p.countedRow(m, transcript.KindMessage, "user", none)
 		return
 	case !m.ask && (m.name == "text" || m.name == "completion_result"):
 		if strings.TrimSpace(m.text.Text()) == "" {
-			p.row(m, transcript.KindNotice, "assistant")
+			p.uncountedRow(m, transcript.KindNotice, "assistant")
 			return
 		}
-		p.counted(m, transcript.KindMessage, "assistant", none)
+		p.countedRow(m, transcript.KindMessage, "assistant", none)
 		return
 	case !m.ask && m.name == "reasoning":
-		p.counted(m, transcript.KindReasoning, "assistant", none)
+		p.countedRow(m, transcript.KindReasoning, "assistant", none)
 		return
 	}
 	switch m.name {
 	case "tool", "command", "use_mcp_server":
-		p.counted(m, transcript.KindToolCall, "assistant", transcript.Part{Call: p.call(m)})
+		p.countedRow(m, transcript.KindToolCall, "assistant", transcript.Part{Call: p.call(m)})
 	case "command_output", "mcp_server_response":
-		p.counted(m, transcript.KindToolResult, "tool", transcript.Part{Result: p.result(m)})
+		p.countedRow(m, transcript.KindToolResult, "tool", transcript.Part{Result: p.result(m)})
 	case "api_req_started", "deleted_api_reqs":
-		p.row(m, transcript.KindLifecycle, "")
+		p.uncountedRow(m, transcript.KindLifecycle, "")
 	case "condense_context":
-		p.counted(m, transcript.KindCompaction, "system", none)
+		p.countedRow(m, transcript.KindCompaction, "system", none)
 	default:
 		kind := transcript.KindSystem
-		if !known()[m.name] {
+		if !knownNames()[m.name] {
 			kind = transcript.KindUnknown
 		}
-		p.counted(m, kind, "system", none)
+		p.countedRow(m, kind, "system", none)
 	}
 }
 
-// givenBy says which kind of message has the result of a call.
-var givenBy = map[string]string{"command": "command_output", "use_mcp_server": "mcp_server_response"}
+// resultOf maps a kind of call to the kind of message that brings its result.
+var resultOf = map[string]string{"command": "command_output", "use_mcp_server": "mcp_server_response"}
 
-// call reads a call. Messages have no ids for them.
+// call reads a call and numbers it: messages have no call ids.
 func (p *parser) call(m message) *transcript.Call {
 	p.count++
 	c := transcript.Call{ID: fmt.Sprintf("#%d", p.count), Name: m.name, Input: int64(len(m.text.Text()))}
-	inside := nested(m.text)
+	inside := insideJSON(m.text)
 	switch m.name {
 	case "tool":
 		if name := inside.Get("tool").Str(); name != "" {
@@ -157,13 +157,13 @@ func (p *parser) call(m message) *transcript.Call {
 	case "use_mcp_server":
 		c.Name = "mcp__" + inside.Get("serverName").Str() + "__" + inside.Get("toolName").Str()
 	}
-	if by := givenBy[m.name]; by != "" {
+	if by := resultOf[m.name]; by != "" {
 		p.calls[by] = append(p.calls[by], c)
 	}
 	return &c
 }
 
-// result pairs an output with the last call that gives such; more outputs of one call belong to it as well.
+// result pairs an output with the last call that brings such output; one call may have several.
 func (p *parser) result(m message) *transcript.Result {
 	r := &transcript.Result{Output: int64(len(m.text.Text()))}
 	if open := p.calls[m.name]; len(open) > 0 {
@@ -172,21 +172,21 @@ func (p *parser) result(m message) *transcript.Result {
 	return r
 }
 
-// prompted names the task after its first prompt.
-func (p *parser) prompted(m message) {
-	if p.titled {
+// setTitle sets the title from the first prompt.
+func (p *parser) setTitle(m message) {
+	if p.hasTitle {
 		return
 	}
 	if title := format.Title(m.text.Text()); title != "" {
-		p.titled = true
-		p.say(transcript.Conversation{Title: title, Started: m.at})
+		p.hasTitle = true
+		p.emitTask(transcript.Conversation{Title: title, Started: m.at})
 	}
 }
 
-// answers notes the model that answers from here on.
-func (p *parser) answers(model string) {
+// setModel records the model that answers from here on.
+func (p *parser) setModel(model string) {
 	if model != p.model {
 		p.model = model
-		p.say(transcript.Conversation{Model: model})
+		p.emitTask(transcript.Conversation{Model: model})
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// wholePrompt says whether tokensIn includes what was cached: in Roo and Kilo. They show by their folder, else by what
-// only they or only Cline writes, else by how a task begins, else by what tasks are called.
-func (p *parser) wholePrompt() bool {
+// inputIncludesCache reports whether tokensIn includes the cached tokens, as in Roo and Kilo. These are told from Cline by the extension's
+// folder, else by fields that only they or only Cline write, else by the first message, else by the task's name.
+func (p *parser) inputIncludesCache() bool {
 	for _, x := range extensions {
 		if strings.Contains(p.in.Path, x.folder) {
 			return x.source != "cline"
@@ -20,15 +20,15 @@ func (p *parser) wholePrompt() bool {
 		return false
 	}
 	begins, task := "", false
-	for v := range p.whole.Items() {
+	for v := range p.doc.Items() {
 		m := readMessage(v)
 		switch {
 		case v.Get("modelInfo").Exists(), v.Get("lastCheckpointHash").Exists():
 			return false
-		case v.Get("apiProtocol").Exists(), m.name == "api_req_started" && nested(m.text).Get("apiProtocol").Exists():
+		case v.Get("apiProtocol").Exists(), m.name == "api_req_started" && insideJSON(m.text).Get("apiProtocol").Exists():
 			return true
 		case !m.ask && m.name == "task":
-			task = true // of Zoo Code, too
+			task = true // Zoo Code writes it, too
 		}
 		if begins == "" && !m.partial {
 			begins = m.name
@@ -37,20 +37,20 @@ func (p *parser) wholePrompt() bool {
 	return !task && (begins == "text" || strings.Contains(p.task, "-"))
 }
 
-// request yields the tokens of a request, of requests that were deleted, of subagents, and the cost of making a context
-// shorter.
-func (p *parser) request(m message, total bool) {
-	counts := nested(m.text)
+// request yields the usage of a request, of deleted requests or of subagents, and the cost of condensing a context. inclusive says that
+// tokensIn includes the cached tokens.
+func (p *parser) request(m message, inclusive bool) {
+	counts := insideJSON(m.text)
 	switch m.name {
 	case "api_req_started":
-		p.open = append(p.open, m)
+		p.openRequests = append(p.openRequests, m)
 	case "api_req_finished":
-		// Of 2024: the counts of the last request that has none.
-		if len(p.open) == 0 {
+		// 2024: the counts of the last request that has none.
+		if len(p.openRequests) == 0 {
 			return
 		}
-		begun := p.open[len(p.open)-1]
-		if p.open = p.open[:len(p.open)-1]; countsOf(nested(begun.text)) {
+		begun := p.openRequests[len(p.openRequests)-1]
+		if p.openRequests = p.openRequests[:len(p.openRequests)-1]; hasCounts(insideJSON(begun.text)) {
 			return
 		}
 		m.stamp, m.at = begun.stamp, begun.at
@@ -72,10 +72,10 @@ func (p *parser) request(m message, total bool) {
 		CacheRead: counts.Get("cacheReads").Count(), CacheWrite: counts.Get("cacheWrites").Count(),
 	}
 	u.Cost = counts.Get("cost").NanoUSD()
-	if !countsOf(counts) {
-		return // it has begun, and nothing is known of it
+	if !hasCounts(counts) {
+		return // the request has only begun
 	}
-	if cached := u.CacheRead.N + u.CacheWrite.N; total && u.Input.N >= cached {
+	if cached := u.CacheRead.N + u.CacheWrite.N; inclusive && u.Input.N >= cached {
 		u.Input.N -= cached
 	}
 	if u.Cost.Known {
@@ -94,8 +94,8 @@ func (p *parser) request(m message, total bool) {
 	p.emit(u)
 }
 
-// countsOf says whether what is written of a request has any counts.
-func countsOf(v format.Value) bool {
+// hasCounts reports whether a request states any tokens or a cost.
+func hasCounts(v format.Value) bool {
 	for _, key := range []string{"tokensIn", "tokensOut", "cacheReads", "cacheWrites"} {
 		if v.Get(key).Count().Known {
 			return true
@@ -104,10 +104,10 @@ func countsOf(v format.Value) bool {
 	return v.Get("cost").NanoUSD().N != 0
 }
 
-// deletedMark is the attribute of what stands for requests that a rewind took away.
+// deletedMark is the attribute of usage that sums up requests removed by a rewind.
 const deletedMark = "deleted"
 
-// key names a request by the time of its message, which is its identity in a task.
+// key returns a usage key from the time of the message, which identifies a request in its task.
 func (p *parser) key(m message) string {
 	key := p.task + ":" + m.stamp
 	for n := 2; m.stamp == "" || p.keys[key]; n++ {
@@ -120,8 +120,8 @@ func (p *parser) key(m message) string {
 	return key
 }
 
-// nested gives the JSON object inside of a string, nil when there is none.
-func nested(text format.Value) format.Value {
+// insideJSON returns the JSON object inside a string, or an absent value.
+func insideJSON(text format.Value) format.Value {
 	s := strings.TrimSpace(text.Str())
 	if !strings.HasPrefix(s, "{") {
 		return format.Value{}

@@ -143,8 +143,8 @@ func TestGoesOn(t *testing.T) {
 		{said: 14, checkpoint: true, want: true},
 		{said: 800, restored: true, want: true},
 	} {
-		p := &parser{said: c.said, checkpoint: c.checkpoint, before: map[string]spending{"m": {output: 500}}}
-		if got := p.goesOn(map[string]spending{"m": {output: 800}}, c.restored); got != c.want {
+		p := &parser{outputSince: c.said, hasCheckpoints: c.checkpoint, lastTotals: map[string]modelTotals{"m": {output: 500}}}
+		if got := p.continues(map[string]modelTotals{"m": {output: 800}}, c.restored); got != c.want {
 			t.Errorf("%d tokens said, checkpoint %v: %v", c.said, c.checkpoint, got)
 		}
 	}

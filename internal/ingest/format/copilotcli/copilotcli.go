@@ -1,18 +1,18 @@
-// Package copilotcli reads what GitHub's Copilot CLI leaves in ~/.copilot/session-state: <session>/events.jsonl with
-// workspace.yaml beside it, and <session>.jsonl of older versions. Versions 0.0.420 to 1.0.34 and 1.0.95 were seen, of 1.0.67 to 1.0.91 pieces; of
-// session-store.db, with a row for each request (schema 8, versions 1.0.73 to 1.0.91), what several readers of it say, who agree.
-// Layout and counting: docs/formats/copilot-cli.md.
+// Package copilotcli reads what GitHub's Copilot CLI keeps in ~/.copilot/session-state: <session>/events.jsonl with
+// workspace.yaml beside it, and <session>.jsonl of older versions; and session-store.db, with a row for each request.
 //
-// What it promises: a run and a conversation are a session, known by the sessionId of its first session.start. Every
-// line is at least one row; what a message of the assistant holds (words, reasoning, calls) are events of their own.
+// Producer: versions 0.0.420 to 1.0.34 and 1.0.95 were seen, of 1.0.67 to 1.0.91 only pieces; for session-store.db (schema 8,
+// versions 1.0.73 to 1.0.91) the source is several readers of it, which agree. Layout and counting: docs/formats/copilot-cli.md.
+//
+// Identity: a session is a run with one conversation, identified by the sessionId of its first session.start. Every
+// line gives at least one row; the parts of an assistant.message (text, reasoning, tool requests) are events of their own.
 //
 // Where readers of these files disagree: tokens are those of the requests in session.usage_record (from about 1.0.94 on) or
-// session-store.db, where these have all of them, else those of session.shutdown and, from about then on, session.usage_checkpoint, one
-// set for each model; what they say is the same. Older versions count
-// in each what came after the last resume, so that all are added; newer ones count from the beginning, so that their growth
-// is (usage.go tells them apart). What messages say of their own
-// output is a part of that, so it is kept uncounted, for sessions that never shut down too. totalNanoAiu is the
-// vendor's unit and no cost in dollars.
+// in session-store.db, if these have all requests; else those of session.shutdown and, from about 1.0.94 on, of
+// session.usage_checkpoint, one set of totals for each model. Both state the same tokens. In older versions each set counts
+// from the last resume, so all sets are added; in newer ones each counts from the start of the session, so only its growth is
+// added (usage.go tells them apart). outputTokens of messages are a part of the totals, so they are kept uncounted, also
+// for sessions that never shut down. totalNanoAiu is the vendor's unit and not a cost in dollars.
 package copilotcli
 
 import (
@@ -44,11 +44,11 @@ const (
 	roleEvents    = "events"
 	roleWorkspace = "workspace" // workspace.yaml
 	roleStore     = "store"     // session-store.db
-	roleUsage     = "usage"     // the requests of a session, from there
+	roleUsage     = "usage"     // the requests of one session, from session-store.db
 )
 
-// Places says where the program keeps its files. Only the sessions are a root: configuration and tokens lie beside
-// them, and are left alone.
+// Places returns where Copilot CLI keeps its files. Only the sessions are a root: configuration and tokens beside
+// them are left alone.
 func (copilot) Places() []format.Place {
 	return format.Place{Name: "copilot-cli"}.At("~/.copilot", "$COPILOT_HOME")
 }
@@ -56,19 +56,19 @@ func (copilot) Places() []format.Place {
 // Parse yields the records of one file.
 func (copilot) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{Sink: format.Sink{Yield: yield}, in: in, names: map[string]string{}, asked: map[string]bool{}, spent: map[string]int64{}, closed: map[string]bool{}}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, toolNames: map[string]string{}, requested: map[string]bool{}, outputOf: map[string]int64{}, emittedIDs: map[string]bool{}}
 		switch in.Role {
 		case roleEvents:
 			p.events()
 		case roleWorkspace:
 			p.workspace()
 		case roleUsage:
-			p.requests()
+			p.storedRequests()
 		}
 	}
 }
 
-// Text gives the text of one part of an event.
+// Text returns the text of one part of an event.
 func (copilot) Text(role string, raw []byte, part int) (string, error) {
 	switch role {
 	case roleWorkspace:
@@ -84,24 +84,24 @@ type parser struct {
 	in format.Input
 	format.Sink
 
-	session string // native id; "" until a record needs it
-	rank    int    // of what the file says; see rankOf
-	titled  bool
-	model   string
-	version string
-	names   map[string]string // of tools, by call id
-	asked   map[string]bool   // calls that a message asked for
-	spent   map[string]int64  // output tokens told so far, by request
-	summed  int
+	session    string // native id; "" until a record needs it
+	rank       int    // of the file; see rankOf
+	hasTitle   bool
+	model      string
+	version    string
+	toolNames  map[string]string // by call id
+	requested  map[string]bool   // call ids that an assistant.message requested
+	outputOf   map[string]int64  // output tokens emitted so far, by request
+	totalsSeen int               // shutdowns and checkpoints so far
 
-	before     map[string]spending // by the last sums, by model
-	closed     map[string]bool     // shutdowns and checkpoints, by id
-	said       int64               // output tokens that messages stated since
-	asks       bool                // any message since
-	checkpoint bool                // the program keeps its sums over a resume
+	lastTotals     map[string]modelTotals // those of the last shutdown or checkpoint, by model
+	emittedIDs     map[string]bool        // shutdowns and checkpoints, by id
+	outputSince    int64                  // output tokens that messages stated since the last totals
+	messagesSince  bool                   // any message since the last totals
+	hasCheckpoints bool                   // this version writes checkpoints, and so keeps its totals over a resume
 }
 
-// problem reports what could not be read.
+// problem reports content that could not be read.
 func (p *parser) problem(pr *transcript.Problem) {
 	pr.Alone = true
 	p.Problem(p.session, pr)

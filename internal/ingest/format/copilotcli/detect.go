@@ -15,10 +15,10 @@ const (
 	eventsFile = "events.jsonl"
 )
 
-// sessionID is what the program calls a session's directory.
+// sessionID matches the name of a session's directory.
 var sessionID = lazyregexp.New(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// Detect claims the files of session-state by where they lie, and sessions elsewhere by their first line.
+// Detect claims the files of session-state by their place, and sessions elsewhere by their first lines.
 func (copilot) Detect(h format.Head) format.Claim {
 	name, dir := path.Base(h.Path), path.Dir(h.Path)
 	switch {
@@ -29,7 +29,7 @@ func (copilot) Detect(h format.Head) format.Claim {
 	case name == usageFile && path.Base(path.Dir(dir)) == storeName && bytes.HasPrefix(h.Bytes, []byte(`{"table":"usage"`)):
 		return format.Claim{Strength: format.Certain, Role: roleUsage}
 	case name == "workspace.yaml" && isWorkspace(h.Bytes):
-		return format.Claim{Strength: format.Likely, Role: roleWorkspace, Root: above(dir)}
+		return format.Claim{Strength: format.Likely, Role: roleWorkspace, Root: rootAbove(dir)}
 	case path.Ext(name) != ".jsonl":
 		return format.Claim{}
 	}
@@ -41,8 +41,8 @@ func (copilot) Detect(h format.Head) format.Claim {
 	case name == eventsFile && path.Base(path.Dir(dir)) == stateDir:
 		claim.Root = path.Dir(dir)
 	case name == eventsFile && (fits || sessionID.MatchString(path.Base(dir)) && !hasObject(h.Bytes)):
-		// The source may begin inside of session-state, or with one session.
-		claim.Root = above(dir)
+		// The source may be a directory inside session-state, or a single session.
+		claim.Root = rootAbove(dir)
 	case fits:
 		claim.Strength = format.Likely
 	default:
@@ -51,8 +51,8 @@ func (copilot) Detect(h format.Head) format.Claim {
 	return claim
 }
 
-// Withholds says that a file beside the sessions holds credentials: the program's own where the machine has no keychain, and
-// those of the servers that it asks.
+// Withholds leaves out files beside the sessions that hold credentials: Copilot's own on machines without a keychain, and
+// those of MCP servers.
 func (copilot) Withholds(h format.Head) bool {
 	switch name := path.Base(h.Path); name {
 	case "config.json":
@@ -64,15 +64,15 @@ func (copilot) Withholds(h format.Head) bool {
 	}
 }
 
-// above is the directory of all sessions, as far as the source shows it, for that of one session.
-func above(session string) string {
+// rootAbove returns the directory of all sessions above that of one, as far as it lies in the source.
+func rootAbove(session string) string {
 	if path.Base(path.Dir(session)) == stateDir {
 		return path.Dir(session)
 	}
 	return session
 }
 
-// hasObject says that some line could tell whose it is. Nothing may be there yet, or nothing that can be read.
+// hasObject reports whether any line is JSON and could identify the session. The file may be empty or unreadable so far.
 func hasObject(head []byte) bool {
 	return format.AnyLine(head, func(line []byte) bool {
 		_, err := format.ParseJSON(line)
@@ -80,20 +80,20 @@ func hasObject(head []byte) bool {
 	})
 }
 
-// said are the types of lines that are a session's wherever they stand.
-var said = []string{"user.message", "assistant.message", "assistant.turn_start", "tool.execution_start", "tool.execution_complete", "session.shutdown"}
+// sessionTypes are event types that only sessions have.
+var sessionTypes = []string{"user.message", "assistant.message", "assistant.turn_start", "tool.execution_start", "tool.execution_complete", "session.shutdown"}
 
-// isSession says that a line is one of a session: an envelope with the start in it, with the chain of ids, or with a type that
-// only sessions have. The line may be longer than what is there.
+// isSession reports whether a line is a session's: an envelope with a session.start, with the chain of ids, or with a type that
+// only sessions have. The line may be cut off.
 func isSession(head []byte) bool {
 	return format.AnyLine(head, func(line []byte) bool {
-		return bytes.HasPrefix(line, []byte("{")) && format.HasKeys(line, "type", "data") && !format.HasKeys(line, "customType") && !format.HasKeys(line, "message", "role") && // which are Pi's
+		return bytes.HasPrefix(line, []byte("{")) && format.HasKeys(line, "type", "data") && !format.HasKeys(line, "customType") && !format.HasKeys(line, "message", "role") && // customType and message are Pi's
 			(format.HasKeys(line, "session.start", "sessionId") || format.HasKeys(line, "copilotVersion") || format.HasKeys(line, "id", "timestamp", "parentId") ||
-				slices.ContainsFunc(said, func(t string) bool { return format.HasKeys(line, t) }))
+				slices.ContainsFunc(sessionTypes, func(t string) bool { return format.HasKeys(line, t) }))
 	})
 }
 
-// isWorkspace tells the program's workspace.yaml from those of others.
+// isWorkspace tells Copilot's workspace.yaml from other files of that name.
 func isWorkspace(head []byte) bool {
 	keys := 0
 	for line := range bytes.Lines(head) {
@@ -105,7 +105,7 @@ func isWorkspace(head []byte) bool {
 	return keys == 2
 }
 
-// sessionOf is the session that a file's path names.
+// sessionOf returns the session id in a file's path.
 func sessionOf(file string) string {
 	name := path.Base(file)
 	if name == eventsFile || name == "workspace.yaml" || name == usageFile {
@@ -116,8 +116,8 @@ func sessionOf(file string) string {
 	return strings.TrimSuffix(name, path.Ext(name))
 }
 
-// The ranks of what files say of a session: its directory goes before the file that an older version left beside it, as far as
-// there is anything in it.
+// The ranks of a session's files: the directory outranks the file that an older version left beside it, unless the directory's
+// file is empty.
 const (
 	rankFile      = 1
 	rankDirectory = 2

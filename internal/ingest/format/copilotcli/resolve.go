@@ -9,7 +9,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// The marks in the keys of usage: behind the session's id, those of records before the id of the request.
+// The marks in usage keys: after the session id, or, in a usage_record's key, before the request id.
 const (
 	shutdownMark   = ":shutdown:"
 	checkpointMark = ":checkpoint:"
@@ -17,10 +17,10 @@ const (
 	recordMark     = ":record:"
 )
 
-// Resolve says which of the statements of what a session took counts: of the two layouts the directory's, and of the requests (in the
-// session's own lines or in the database, whichever has more) and the sums in shutdowns and checkpoints the requests, where they are no
-// less than the sums. Where some of them are missing (they came with a newer version, or the database was lost) the sum counts; where
-// there is no sum the requests do.
+// Resolve decides which statement of a session's usage counts. Of the two layouts, the directory's does. Of the requests (from the
+// session's own lines or from the database, whichever has more) and the totals in shutdowns and checkpoints, the requests count if they
+// are no less than the totals. If some requests are missing (a newer version wrote the rest, or the database was lost), the totals count;
+// without totals the requests do.
 func (copilot) Resolve(f *transcript.Family) {
 	dir := slices.ContainsFunc(f.Conversations, func(c *transcript.FamilyConversation) bool { return path.Base(c.Path) == eventsFile && c.Events > 0 })
 	var sums, stored, recorded []*transcript.Usage
@@ -40,8 +40,8 @@ func (copilot) Resolve(f *transcript.Family) {
 	began := int64(math.MinInt64)
 	for _, until := range shutdowns(sums) {
 		within := func(u *transcript.Usage) bool { return u.Time.UnixMicro > began && u.Time.UnixMicro <= until }
-		sum, requests, derived := spentBy(sums, within), spentBy(recorded, within), [][]*transcript.Usage{stored, sums}
-		if all := spentBy(stored, within); all.prompt+all.output > requests.prompt+requests.output {
+		sum, requests, derived := sumUsage(sums, within), sumUsage(recorded, within), [][]*transcript.Usage{stored, sums}
+		if all := sumUsage(stored, within); all.prompt+all.output > requests.prompt+requests.output {
 			requests, derived[0] = all, recorded
 		}
 		if requests.prompt < sum.prompt || requests.output < sum.output || requests.requests == 0 {
@@ -59,8 +59,8 @@ func (copilot) Resolve(f *transcript.Family) {
 // ResolvesUsage makes the format a format.UsageResolver.
 func (copilot) ResolvesUsage() {}
 
-// shutdowns are the times of shutdowns, and the end of time. Where one has none, all is one span: requests are told by their times
-// alone. Checkpoints end no span: a request may be written within the second of one.
+// shutdowns returns the times of all shutdowns, then the end of time; without times on all totals there is one span, because requests
+// are assigned to spans by time alone. Checkpoints end no span: a request may be written within the same second.
 func shutdowns(sums []*transcript.Usage) (times []int64) {
 	for _, u := range sums {
 		switch {
@@ -74,10 +74,11 @@ func shutdowns(sums []*transcript.Usage) (times []int64) {
 	return append(slices.Compact(times), math.MaxInt64)
 }
 
-type spent struct{ prompt, output, requests int64 }
+// usageSum is the sum of several usage records.
+type usageSum struct{ prompt, output, requests int64 }
 
-// spentBy adds up usage, that of one key once.
-func spentBy(all []*transcript.Usage, of func(*transcript.Usage) bool) (s spent) {
+// sumUsage adds up the usage that of accepts, each key once.
+func sumUsage(all []*transcript.Usage, of func(*transcript.Usage) bool) (s usageSum) {
 	keys := map[string]bool{}
 	for _, u := range all {
 		if of(u) && !keys[u.Key] {

@@ -7,7 +7,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// line is one line of a session: the envelope.
+// line is the envelope of one line of a session.
 type line struct {
 	value, data    format.Value
 	typ, id, agent string
@@ -44,11 +44,11 @@ func (p *parser) events() {
 		p.line(l)
 	}
 	if p.session == "" {
-		p.begin(line{}) // a session that has just begun, or of which nothing can be read
+		p.begin(line{}) // a session that has only begun, or no line of which can be read
 	}
 }
 
-// begin names the session by its first line, which is its start in every file that is whole.
+// begin identifies the session by its first line, which is a session.start in every complete file.
 func (p *parser) begin(first line) {
 	if first.typ == "session.start" || first.typ == "session.resume" {
 		p.session = first.data.Get("sessionId").Str()
@@ -59,12 +59,12 @@ func (p *parser) begin(first line) {
 	if first.value.Exists() {
 		p.rank = rankOf(p.in.Path)
 	}
-	p.say(transcript.Conversation{Rank: p.rank}, nil)
+	p.emitSession(transcript.Conversation{Rank: p.rank}, nil)
 	p.Settle(p.session)
 }
 
-// say states something of the session: of the run and its conversation alike.
-func (p *parser) say(c transcript.Conversation, facts transcript.Attributes) {
+// emitSession yields fields of the session, for its run and its conversation alike.
+func (p *parser) emitSession(c transcript.Conversation, facts transcript.Attributes) {
 	p.Emit(&transcript.Run{
 		ID: p.session, Rank: 1, Title: c.Title, Model: c.Model, Version: c.Version, Project: c.Project, Branch: c.Branch,
 		Started: c.Started, Attributes: facts,
@@ -73,19 +73,19 @@ func (p *parser) say(c transcript.Conversation, facts transcript.Attributes) {
 	p.Emit(&c)
 }
 
-// line yields the rows of one line.
+// line yields the records of one line.
 func (p *parser) line(l line) {
 	switch l.typ {
 	case "session.start", "session.resume", "session.context_changed":
-		p.context(l)
+		p.applyContext(l)
 	case "session.usage_checkpoint":
-		p.saved(l)
+		p.checkpoint(l)
 	case "session.usage_record":
-		p.record(l)
+		p.usageRecord(l)
 	case "session.model_change":
-		p.switched(l.data.Get("newModel").Str())
+		p.setModel(l.data.Get("newModel").Str())
 	case "session.title_changed":
-		p.title(l.data.Get("title").Str())
+		p.setTitle(l.data.Get("title").Str())
 	case "session.shutdown":
 		p.shutdown(l)
 	case "user.message":
@@ -95,10 +95,10 @@ func (p *parser) line(l line) {
 		p.assistant(l)
 		return
 	case "tool.execution_start":
-		p.started(l)
+		p.toolStarted(l)
 		return
 	case "tool.execution_complete":
-		p.completed(l)
+		p.toolCompleted(l)
 		return
 	case "system.message", "system.notification":
 		e := p.event(l, transcript.KindSystem, "system")
@@ -107,11 +107,11 @@ func (p *parser) line(l line) {
 		p.Emit(e)
 		return
 	}
-	p.aside(l)
+	p.uncountedRow(l)
 }
 
-// context reads what the program knows of the place it works in.
-func (p *parser) context(l line) {
+// applyContext reads working directory, repository and version.
+func (p *parser) applyContext(l line) {
 	where := l.data.Get("context")
 	if l.typ == "session.context_changed" {
 		where = l.data
@@ -127,38 +127,38 @@ func (p *parser) context(l line) {
 	if v := l.data.Get("copilotVersion").Str(); v != "" {
 		p.version = v
 	}
-	p.say(transcript.Conversation{
+	p.emitSession(transcript.Conversation{
 		Version: p.version, Project: where.Get("cwd").Str(), Branch: where.Get("branch").Str(),
 		Started: l.data.Get("startTime").Time(),
 	}, facts)
-	p.switched(l.data.Get("selectedModel").Str())
+	p.setModel(l.data.Get("selectedModel").Str())
 }
 
-// switched notes the model that answers from here on.
-func (p *parser) switched(model string) {
+// setModel records the model that answers from here on.
+func (p *parser) setModel(model string) {
 	if model == "" || model == p.model {
 		return
 	}
 	p.model = model
-	p.say(transcript.Conversation{Model: model}, nil)
+	p.emitSession(transcript.Conversation{Model: model}, nil)
 }
 
-// prompted names the session after its first prompt.
-func (p *parser) prompted(text string) {
-	if !p.titled {
-		p.title(format.Title(text))
+// setTitleFrom sets the title from the first prompt.
+func (p *parser) setTitleFrom(text string) {
+	if !p.hasTitle {
+		p.setTitle(format.Title(text))
 	}
 }
 
-func (p *parser) title(title string) {
+func (p *parser) setTitle(title string) {
 	if title == "" {
 		return
 	}
-	p.titled = true
-	p.say(transcript.Conversation{Title: title}, nil)
+	p.hasTitle = true
+	p.emitSession(transcript.Conversation{Title: title}, nil)
 }
 
-// event is one row of a line, uncounted until told otherwise.
+// event returns an uncounted event for a line.
 func (p *parser) event(l line, kind transcript.Kind, role string) *transcript.Event {
 	e := &transcript.Event{
 		Conversation: p.session, Verdict: transcript.Uncounted, Kind: kind, Role: role, Type: l.typ, Time: l.at,
@@ -170,8 +170,8 @@ func (p *parser) event(l line, kind transcript.Kind, role string) *transcript.Ev
 	return e
 }
 
-// asideKinds are the types of lines that are known and no events, by name or by what stands before the first dot.
-var asideKinds = map[string]transcript.Kind{
+// uncountedKinds are the known types of uncounted lines, by full name or by the part before the first dot.
+var uncountedKinds = map[string]transcript.Kind{
 	"session.error": transcript.KindError, "session.info": transcript.KindNotice, "session.warning": transcript.KindNotice,
 	"session.compaction_start": transcript.KindCompaction, "session.compaction_complete": transcript.KindCompaction,
 	"session.truncation": transcript.KindCompaction, "assistant.reasoning": transcript.KindNotice,
@@ -194,12 +194,12 @@ var asideKinds = map[string]transcript.Kind{
 	"session_limits_exhausted": transcript.KindLifecycle,
 }
 
-// aside makes an uncounted row. One of a type that nobody has described says which version wrote it.
-func (p *parser) aside(l line) {
-	kind, known := asideKinds[l.typ]
+// uncountedRow yields an uncounted event. If its type is unknown, it records the version that wrote it.
+func (p *parser) uncountedRow(l line) {
+	kind, known := uncountedKinds[l.typ]
 	if !known {
 		family, _, _ := strings.Cut(l.typ, ".")
-		kind, known = asideKinds[family]
+		kind, known = uncountedKinds[family]
 	}
 	e := p.event(l, kind, "")
 	if !known {

@@ -8,15 +8,15 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// storeName is the database that newer versions keep beside session-state. Its table of requests says what each took;
-// everything else in it repeats what the sessions' own files say.
+// storeName is the database that newer versions keep beside session-state. Its table of requests has the usage of each; all other
+// tables repeat the sessions' own files.
 const (
 	storeName  = "session-store.db"
 	tableUsage = "assistant_usage_events"
 	usageFile  = "usage.ndjson"
 )
 
-// Split takes the requests out of the database, an original for each session. Older versions have no such
+// Split takes the requests out of the database, one original per session. Databases of older versions lack the
 // table.
 func (copilot) Split(role string) []format.Split {
 	if role != roleStore {
@@ -33,10 +33,11 @@ func (copilot) Split(role string) []format.Split {
 	}}
 }
 
+// Apart reports whether originals of a role come out of session-store.db.
 func (copilot) Apart(role string) bool { return role == roleStore || role == roleUsage }
 
-// requests yields what each request of a session took.
-func (p *parser) requests() {
+// storedRequests yields the usage of each request of a session.
+func (p *parser) storedRequests() {
 	p.session = sessionOf(p.in.Path)
 	named := map[string]bool{}
 	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
@@ -55,8 +56,8 @@ func (p *parser) requests() {
 	}
 }
 
-// storedRequest reads a row; nil when it has no counts. Rows are numbered anew where the database was lost, so that their time is a
-// part of what they are known by.
+// storedRequest reads a row; nil if it has no counts. The key includes the row's time, because rows are numbered anew after the
+// database was lost.
 func storedRequest(session string, o format.Object) *transcript.Usage {
 	v := o.Value
 	u := requestOf(v, "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
@@ -72,8 +73,8 @@ func storedRequest(session string, o format.Object) *transcript.Usage {
 	return u
 }
 
-// requestOf reads the counts of one request, which have these names; nil when there are none. Input includes what was cached, and
-// output what was thought, as in session.shutdown.
+// requestOf reads the counts of one request from members with these names; nil if there are none. As in session.shutdown, input
+// includes the cached tokens, and output includes reasoning.
 func requestOf(v format.Value, input, output, read, write, reasoning string) *transcript.Usage {
 	u := &transcript.Usage{
 		Input: v.Get(input).Count(), Output: v.Get(output).Count(), CacheRead: v.Get(read).Count(), CacheWrite: v.Get(write).Count(),

@@ -7,13 +7,13 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// pieceText gives the text of a line, or of a piece of one, from its own bytes: every string but ids, models and
-// what is encrypted; of a prompt what the user typed, not what the program made of it; of a tool at work nothing,
-// since the request has it; no images and other encoded data, which a session can have more of than words.
+// pieceText returns the text of a line, or of a value in one, from its own bytes: every string except ids, models and
+// encrypted data. Of a prompt it is what the user typed, not what Copilot made of it; of a tool.execution_start nothing,
+// since the request has it. Images and other encoded data, which can outweigh the text of a session, are left out.
 func pieceText(v format.Value) string {
 	data, typ := v.Get("data"), v.Get("type")
 	if !data.Exists() || !typ.IsString() {
-		return string(appendPiece(nil, v))
+		return string(appendText(nil, v))
 	}
 	switch typ.Str() {
 	case "tool.execution_start", "session.shutdown", "session.start", "session.resume", "session.usage_checkpoint", "session.usage_record":
@@ -23,23 +23,23 @@ func pieceText(v format.Value) string {
 	case "tool.execution_complete":
 		return resultText(data)
 	}
-	return string(appendPiece(nil, data))
+	return string(appendText(nil, data))
 }
 
 func userText(data format.Value) string {
-	dst := appendPiece(nil, data.Get("content"))
+	dst := appendText(nil, data.Get("content"))
 	if len(bytes.TrimSpace(dst)) == 0 {
-		dst = appendPiece(dst, data.Get("transformedContent"))
+		dst = appendText(dst, data.Get("transformedContent"))
 	}
-	return string(appendPiece(dst, data.Get("attachments")))
+	return string(appendText(dst, data.Get("attachments")))
 }
 
-// resultText gives the model's view of a result, and the user's where that has other words.
+// resultText returns the result as the model saw it, and as the user saw it where that differs.
 func resultText(data format.Value) string {
 	result := data.Get("result")
-	content := string(appendPiece(nil, result.Get("content")))
+	content := string(appendText(nil, result.Get("content")))
 	if !result.IsObject() {
-		content = string(appendPiece(nil, result))
+		content = string(appendText(nil, result))
 	}
 	var dst []byte
 	dst = append(dst, content...)
@@ -47,18 +47,18 @@ func resultText(data format.Value) string {
 		if key == "content" {
 			continue
 		}
-		if more := string(appendPiece(nil, m)); !strings.Contains(content, more) {
-			dst = appendPiece(dst, m)
+		if more := string(appendText(nil, m)); !strings.Contains(content, more) {
+			dst = appendText(dst, m)
 		}
 	}
-	return string(appendPiece(dst, data.Get("error")))
+	return string(appendText(dst, data.Get("error")))
 }
 
-// deepest is how far the pieces of a line are told apart; below it every string counts.
-const deepest = 32
+// maxTextDepth bounds how deep skippedKeys are looked at; below it every string counts as text.
+const maxTextDepth = 32
 
-// silent are the members of a line or a call that are no words.
-var silent = map[string]bool{
+// skippedKeys are members of a line or a call that hold no text to search.
+var skippedKeys = map[string]bool{
 	"toolCallId": true, "messageId": true, "apiCallId": true, "interactionId": true, "turnId": true, "sessionId": true,
 	"hookInvocationId": true, "id": true, "parentId": true, "timestamp": true, "role": true, "model": true, "newModel": true,
 	"previousModel": true, "agentId": true, "parentToolCallId": true, "reasoningOpaque": true, "encryptedContent": true,
@@ -66,13 +66,13 @@ var silent = map[string]bool{
 	"reasoningBlocks": true, "encrypted_content": true, "signature": true, "originatingMessageId": true,
 }
 
-func appendPiece(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
+func appendText(dst []byte, v format.Value) []byte { return format.AppendText(dst, v, visit) }
 
 func visit(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
 	switch {
-	case depth > deepest, key == "arguments": // whatever a tool is asked, ids too
+	case depth > maxTextDepth, key == "arguments": // all strings of a tool's input, ids included
 		return format.AppendStrings(dst, v), true
-	case key == "type", depth <= 2 && silent[key], (key == "data" || key == "blob") && v.IsString():
+	case key == "type", depth <= 2 && skippedKeys[key], (key == "data" || key == "blob") && v.IsString():
 		return dst, true
 	}
 	return dst, v.IsDataURL()

@@ -10,45 +10,45 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// spending is what a shutdown, or a checkpoint, says of one model.
-type spending struct {
+// modelTotals are the totals of one model in a shutdown or checkpoint.
+type modelTotals struct {
 	input, output, read, write int64
 	reasoning, requests        transcript.Count
 }
 
-func readSpending(metric format.Value) (s spending, ok bool) {
+func readTotals(metric format.Value) (s modelTotals, ok bool) {
 	u := metric.Get("usage")
-	return spending{
-		tokens(u, "inputTokens"), tokens(u, "outputTokens"), tokens(u, "cacheReadTokens"), tokens(u, "cacheWriteTokens"),
+	return modelTotals{
+		tokenCount(u, "inputTokens"), tokenCount(u, "outputTokens"), tokenCount(u, "cacheReadTokens"), tokenCount(u, "cacheWriteTokens"),
 		u.Get("reasoningTokens").Count(), metric.Get("requests", "count").Count(),
 	}, u.IsObject()
 }
 
-func (s spending) atLeast(other spending) bool {
+func (s modelTotals) atLeast(other modelTotals) bool {
 	return s.input >= other.input && s.output >= other.output && s.read >= other.read && s.write >= other.write
 }
 
-// since takes away what an earlier shutdown said.
-func (s spending) since(other spending) spending {
+// minus subtracts the totals of an earlier shutdown or checkpoint.
+func (s modelTotals) minus(other modelTotals) modelTotals {
 	less := func(n, other transcript.Count) transcript.Count {
 		if n.Known {
 			n.N = max(n.N-other.N, 0)
 		}
 		return n
 	}
-	return spending{
+	return modelTotals{
 		s.input - other.input, s.output - other.output, s.read - other.read, s.write - other.write,
 		less(s.reasoning, other.reasoning), less(s.requests, other.requests),
 	}
 }
 
-// goesOn says whether a shutdown repeats the sums of the one before it. Versions up to the spring of 2026 began anew with
-// each resume, later ones go on counting, and the newest say so (restored). What the messages between the two say of their output
-// tells the others apart; where they say nothing, that nothing has changed; else, and where they fit neither, whether the program
-// keeps sums beside the messages, as those later versions do.
-func (p *parser) goesOn(now map[string]spending, restored bool) bool {
+// continues reports whether these totals include those before. Versions up to the spring of 2026 started again from 0 with
+// each resume, later ones go on counting, and the newest state it (restored). Otherwise the output that messages stated between the two
+// decides. If no message stated any, equal totals without a message in between are included. In all other cases, and if the output fits
+// neither reading, the decision is whether this version writes checkpoints, as versions that go on counting do.
+func (p *parser) continues(now map[string]modelTotals, restored bool) bool {
 	var before, after int64
-	for model, s := range p.before {
+	for model, s := range p.lastTotals {
 		if !now[model].atLeast(s) {
 			return false
 		}
@@ -60,42 +60,42 @@ func (p *parser) goesOn(now map[string]spending, restored bool) bool {
 	switch {
 	case restored:
 		return true
-	case p.said > 0:
+	case p.outputSince > 0:
 		grown := after - before
-		off := abs(grown - p.said)
-		return off < abs(after-p.said) && (p.checkpoint || 2*off <= max(grown, p.said))
-	case len(p.before) == 0:
+		off := abs(grown - p.outputSince)
+		return off < abs(after-p.outputSince) && (p.hasCheckpoints || 2*off <= max(grown, p.outputSince))
+	case len(p.lastTotals) == 0:
 		return false
-	case !p.asks && maps.Equal(now, p.before):
-		return true // nobody asked anything since
+	case !p.messagesSince && maps.Equal(now, p.lastTotals):
+		return true // no message since
 	}
-	return p.checkpoint
+	return p.hasCheckpoints
 }
 
 func abs(n int64) int64 { return max(n, -n) }
 
-// shutdown yields the tokens that were spent since the last sums, or since the session began or was resumed, one row for each
+// shutdown yields the tokens spent since the last totals, or since the session began or was resumed, one usage record per
 // model.
 func (p *parser) shutdown(l line) {
-	p.sums(l, shutdownMark)
-	p.spent = map[string]int64{}
+	p.emitTotals(l, shutdownMark)
+	p.outputOf = map[string]int64{}
 }
 
-// saved yields the same of a checkpoint: newer versions write their sums after each turn.
-func (p *parser) saved(l line) {
-	p.checkpoint = true
-	p.sums(l, checkpointMark)
+// checkpoint does the same for a session.usage_checkpoint: newer versions write their totals after each turn.
+func (p *parser) checkpoint(l line) {
+	p.hasCheckpoints = true
+	p.emitTotals(l, checkpointMark)
 }
 
-func (p *parser) sums(l line, mark string) {
-	p.summed++
+func (p *parser) emitTotals(l line, mark string) {
+	p.totalsSeen++
 	id := l.id
 	if id == "" {
-		id = fmt.Sprintf("#%d", p.summed)
+		id = fmt.Sprintf("#%d", p.totalsSeen)
 	}
 	if models, now := metricsOf(l.data); mark == shutdownMark || len(models) > 0 {
-		if id = mark + id; !p.closed[id] {
-			p.close(l, id, models, now)
+		if id = mark + id; !p.emittedIDs[id] {
+			p.emitGrowth(l, id, models, now)
 		}
 	}
 	facts := transcript.Attributes{}
@@ -109,19 +109,19 @@ func (p *parser) sums(l line, mark string) {
 		}
 	}
 	if len(facts) > 0 || mark == shutdownMark {
-		p.say(transcript.Conversation{}, facts)
+		p.emitSession(transcript.Conversation{}, facts)
 	}
 }
 
-// metricsOf reads the sums of a line, of the last model of a name, as everywhere.
-func metricsOf(data format.Value) (models []string, now map[string]spending) {
-	now = map[string]spending{}
+// metricsOf reads the totals of a line. If a model occurs twice, the last one counts.
+func metricsOf(data format.Value) (models []string, now map[string]modelTotals) {
+	now = map[string]modelTotals{}
 	metrics := data.Get("modelMetrics")
 	if !metrics.Exists() {
 		metrics = data.Get("accountingSnapshot", "modelMetrics")
 	}
 	for model := range metrics.Fields() {
-		if s, ok := readSpending(metrics.Get(model)); ok && !slices.Contains(models, model) {
+		if s, ok := readTotals(metrics.Get(model)); ok && !slices.Contains(models, model) {
 			models = append(models, model)
 			now[model] = s
 		}
@@ -129,13 +129,13 @@ func metricsOf(data format.Value) (models []string, now map[string]spending) {
 	return models, now
 }
 
-// close yields what was spent up to a shutdown or checkpoint.
-func (p *parser) close(l line, id string, models []string, now map[string]spending) {
-	goesOn := p.goesOn(now, l.data.Get("usageAccountingWatermarks").IsObject() || l.data.Get("accountingSnapshot").IsObject())
+// emitGrowth yields the usage up to a shutdown or checkpoint.
+func (p *parser) emitGrowth(l line, id string, models []string, now map[string]modelTotals) {
+	continues := p.continues(now, l.data.Get("usageAccountingWatermarks").IsObject() || l.data.Get("accountingSnapshot").IsObject())
 	for _, model := range models {
 		s := now[model]
-		if before, ok := p.before[model]; ok && goesOn {
-			if s = s.since(before); s == (spending{reasoning: s.reasoning, requests: s.requests}) {
+		if before, ok := p.lastTotals[model]; ok && continues {
+			if s = s.minus(before); s == (modelTotals{reasoning: s.reasoning, requests: s.requests}) {
 				continue
 			}
 		}
@@ -145,16 +145,16 @@ func (p *parser) close(l line, id string, models []string, now map[string]spendi
 			CacheRead: transcript.Known(s.read), CacheWrite: transcript.Known(s.write), Reasoning: s.reasoning, Requests: s.requests,
 		})
 	}
-	p.closed[id] = true
+	p.emittedIDs[id] = true
 	if len(models) > 0 {
-		p.before = now
+		p.lastTotals = now
 	}
-	p.said, p.asks = 0, false
+	p.outputSince, p.messagesSince = 0, false
 }
 
-// record yields what one request took, as newer versions write it beside the answer. Those of subagents name another source, and
-// each source numbers its own.
-func (p *parser) record(l line) {
+// usageRecord yields the usage of one request, as newer versions write it beside the answer. Requests of subagents name another
+// source session, and each source has its own sequence numbers.
+func (p *parser) usageRecord(l line) {
 	v := l.data.Get("usage")
 	u := requestOf(v, "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens")
 	if u == nil {
@@ -175,14 +175,14 @@ func (p *parser) record(l line) {
 
 var factNames = map[string]string{"totalNanoAiu": "nano_aiu", "totalPremiumRequests": "premium_requests"}
 
-func tokens(v format.Value, name string) int64 {
+func tokenCount(v format.Value, name string) int64 {
 	n, _ := v.Get(name).Int()
 	return max(n, 0)
 }
 
-// spend keeps what a message says of its own output. The pieces of one request say it again and again: each row has
-// what the request has grown by. It counts nowhere, because a shutdown counts it, and without one prompts are unknown.
-func (p *parser) spend(l line, request, model string, output format.Value) {
+// messageOutput yields the output tokens that a message states, uncounted: a shutdown includes them, and without a shutdown the prompt's
+// tokens are unknown. The messages of one request repeat its count, so each record has only the growth.
+func (p *parser) messageOutput(l line, request, model string, output format.Value) {
 	n, ok := output.Int()
 	if !ok || n <= 0 {
 		return
@@ -192,13 +192,13 @@ func (p *parser) spend(l line, request, model string, output format.Value) {
 	}
 	grown := n
 	if request != "" {
-		grown = n - p.spent[request]
+		grown = n - p.outputOf[request]
 		if grown <= 0 {
 			return
 		}
-		p.spent[request] = n
+		p.outputOf[request] = n
 	}
-	p.said += grown
+	p.outputSince += grown
 	p.Emit(&transcript.Usage{
 		Run: p.session, Conversation: p.session, Verdict: transcript.DerivedTotal, Time: l.at, Origin: l.origin, Model: model,
 		RequestID: request, Output: transcript.Known(grown), Attributes: transcript.Attributes{"of": "assistant.message"},

@@ -8,10 +8,10 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// workspaceLimit is more than any workspace.yaml that a program writes.
+// workspaceLimit is larger than any workspace.yaml that Copilot writes.
 const workspaceLimit = 1 << 20
 
-// workspace yields what workspace.yaml says of its session. It is a list of scalars; whatever is not is passed over.
+// workspace yields the fields of workspace.yaml. The file is a flat list of scalars; anything else is skipped.
 func (p *parser) workspace() {
 	content, err := format.ReadAll(p.in.Reader, workspaceLimit)
 	if errors.Is(err, format.ErrTooLarge) {
@@ -56,7 +56,7 @@ func (p *parser) workspace() {
 	})
 }
 
-// scalar reads a plain or quoted scalar; block scalars and collections give "".
+// scalar returns the value of a plain or quoted scalar, "" for block scalars and collections.
 func scalar(s string) string {
 	s = strings.TrimSpace(s)
 	switch {

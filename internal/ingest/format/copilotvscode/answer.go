@@ -8,39 +8,39 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// part is one part of an answer.
-type part struct {
-	ids    []string // of its events; that of a text belongs to the part that begins it
+// answerPart is one part of an answer.
+type answerPart struct {
+	ids    []string // of its events; the event of a text belongs to the part that begins the text
 	hidden bool     // a call that the editor does not show
 }
 
-// joint says how a part belongs to the text around it.
-type joint int
+// textClass tells how a part of an answer relates to the text around it.
+type textClass int
 
-// The editor shows words and references to code that follow each other as one text, and looks past what it does with the code in it.
+// The editor shows consecutive texts and inline references as one text. Parts that apply code edits in between do not interrupt it.
 const (
-	apart joint = iota
-	within
-	words
+	notText textClass = iota
+	insideText
+	isText
 )
 
-func jointOf(v format.Value) joint {
+func classOf(v format.Value) textClass {
 	switch v.Get("kind").Str() {
 	case "", "markdownContent", "markdownVuln", "inlineReference":
-		return words
+		return isText
 	case "codeblockUri", "textEditGroup", "undoStop":
-		return within
+		return insideText
 	}
-	return apart
+	return notText
 }
 
-// passage gives how many parts of an answer, from the first one on, are one text: 0 where none begins.
-func passage(parts []format.Value) (n int) {
+// textRun returns the number of parts, from the first on, that form one text: 0 if the first is not text.
+func textRun(parts []format.Value) (n int) {
 	for i, v := range parts {
-		switch jointOf(v) {
-		case words:
+		switch classOf(v) {
+		case isText:
 			n = i + 1
-		case apart:
+		case notText:
 			return n
 		}
 		if n == 0 {
@@ -50,81 +50,82 @@ func passage(parts []format.Value) (n int) {
 	return n
 }
 
-// answer yields the events of the parts that an answer goes on with. p.whole has them.
-func (p *parser) answer(t *turn, parts []format.Value) {
+// answerParts yields the events of the next parts of an answer. They must lie in p.base.
+func (p *parser) answerParts(t *turn, parts []format.Value) {
 	for len(parts) > 0 {
-		n := passage(parts)
+		n := textRun(parts)
 		if n > 0 {
-			p.passage(t, parts[:n])
+			p.textEvent(t, parts[:n])
 		} else {
-			p.piece(t, parts[0])
+			p.partEvents(t, parts[0])
 			n = 1
 		}
 		parts = parts[n:]
 	}
 }
 
-// passage yields a text, called after the part that begins it. What a log tells of it in another line is an event of its own, since an event
-// stands in one place; and where that line replaces the end of it, the beginning is not told again, so the event stays as it was.
-func (p *parser) passage(t *turn, parts []format.Value) {
+// textEvent yields the event of a text, identified by the part that begins it. If a later line of a log continues the text, that
+// continuation is an event of its own, since an event has one place. If that line replaces the end of the text, the beginning is not in it,
+// so the first event stays as it was.
+func (p *parser) textEvent(t *turn, parts []format.Value) {
 	e := p.event(t, "answer/"+strconv.Itoa(len(t.parts)), transcript.KindMessage, "assistant", parts[0].Get("kind").Str())
-	e.Origin, e.Parts = p.stretch(parts)
-	ids := p.ids(func() { p.words(e, &t.spoken) })
+	e.Origin, e.Parts = p.textSpan(parts)
+	ids := p.collectIDs(func() { p.emitText(e, &t.hasText) })
 	for _, v := range parts {
-		if jointOf(v) == words || v.Get("kind").Is("codeblockUri") { // told with the text
-			t.parts = append(t.parts, part{ids: ids})
+		if classOf(v) == isText || v.Get("kind").Is("codeblockUri") { // part of the text's event
+			t.parts = append(t.parts, answerPart{ids: ids})
 			ids = nil
 		} else {
-			p.piece(t, v)
+			p.partEvents(t, v)
 		}
 	}
 }
 
-// stretch gives the place of some parts of an answer that follow each other, and of a text of them.
-func (p *parser) stretch(values []format.Value) (transcript.Origin, []transcript.Part) {
+// textSpan returns the place of consecutive parts of an answer and the event parts for their text.
+func (p *parser) textSpan(values []format.Value) (transcript.Origin, []transcript.Part) {
 	last := values[len(values)-1]
-	from := format.OffsetIn(p.whole, values[0])
-	at, length := p.at, format.OffsetIn(p.whole, last)+int64(last.Len())-from
+	from := format.OffsetIn(p.base, values[0])
+	at, length := p.baseOrigin, format.OffsetIn(p.base, last)+int64(last.Len())-from
 	if p.in.Role == roleDocument || p.pushed {
 		at.Offset, at.Length, from = at.Offset+from, length, 0
 	}
-	parts := []transcript.Part{{Text: passageText(values), Offset: from, Length: length}}
-	if beside := besideText(values); beside != "" {
+	parts := []transcript.Part{{Text: answerText(values), Offset: from, Length: length}}
+	if beside := notesText(values); beside != "" {
 		parts = append(parts, transcript.Part{Kind: transcript.KindNotice, Text: beside, Offset: from, Length: length})
 	}
 	return at, parts
 }
 
-// piece yields the events of a part of an answer that is no text.
-func (p *parser) piece(t *turn, v format.Value) {
+// partEvents yields the events of a part of an answer that is not text.
+func (p *parser) partEvents(t *turn, v format.Value) {
 	if p.pushed {
 		p.pushed = false
-		p.within(v, func() { p.piece(t, v) })
+		p.withBase(v, func() { p.partEvents(t, v) })
 		p.pushed = true
 		return
 	}
 	kind, suffix := v.Get("kind").Str(), "answer/"+strconv.Itoa(len(t.parts))
-	next := part{hidden: v.Get("presentation").Is("hidden")}
-	next.ids = p.ids(func() {
+	next := answerPart{hidden: v.Get("presentation").Is("hidden")}
+	next.ids = p.collectIDs(func() {
 		switch kind {
 		case "thinking":
-			p.words(p.event(t, suffix, transcript.KindReasoning, "assistant", kind, v), &t.wonder)
+			p.emitText(p.event(t, suffix, transcript.KindReasoning, "assistant", kind, v), &t.hasReasoning)
 		case "toolInvocationSerialized", "toolInvocation":
-			p.invocation(t, suffix, kind, v)
+			p.toolInvocation(t, suffix, kind, v)
 		default:
-			known, ok := asideKinds[kind]
+			known, ok := uncountedKinds[kind]
 			if !ok {
 				known = transcript.KindUnknown
 			}
-			p.aside(t, suffix, known, kind, v)
+			p.uncounted(t, suffix, known, kind, v)
 		}
 	})
 	t.parts = append(t.parts, next)
 }
 
-// words yields what the model said or thought, and notes that. Nothing but the marks around code, which the program puts around edits,
-// is nobody's words.
-func (p *parser) words(e *transcript.Event, some *bool) {
+// emitText yields a text or reasoning event and sets *some. What consists only of the code fences that VS Code puts around edits is an
+// uncounted notice.
+func (p *parser) emitText(e *transcript.Event, some *bool) {
 	if strings.Trim(e.Parts[0].Text, "` \t\r\n") == "" {
 		e.Kind, e.Role, e.Model, e.Verdict = transcript.KindNotice, "", "", transcript.Uncounted
 	} else {
@@ -133,8 +134,8 @@ func (p *parser) words(e *transcript.Event, some *bool) {
 	p.emit(e)
 }
 
-// asideKinds are the kinds of parts of an answer that are nobody's words.
-var asideKinds = map[string]transcript.Kind{
+// uncountedKinds are the known kinds of parts that are not text, reasoning or calls.
+var uncountedKinds = map[string]transcript.Kind{
 	"textEditGroup": transcript.KindNotice, "notebookEditGroup": transcript.KindNotice, "codeblockUri": transcript.KindNotice,
 	"workspaceEdit": transcript.KindNotice, "externalEdit": transcript.KindNotice, "multiDiffData": transcript.KindNotice, "treeData": transcript.KindNotice,
 	"progressMessage": transcript.KindNotice, "progressTask": transcript.KindNotice, "progressTaskSerialized": transcript.KindNotice, "command": transcript.KindNotice,

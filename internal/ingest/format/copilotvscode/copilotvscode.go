@@ -1,23 +1,26 @@
-// Package copilotvscode reads the chats of VS Code and its siblings, of GitHub Copilot and of whatever else answers there:
+// Package copilotvscode reads the chats of VS Code and its variants, with GitHub Copilot or any other chat participant:
 // User/workspaceStorage/<hash>/chatSessions/<session>.json (one document, rewritten with every change; until version 1.108) and
-// <session>.jsonl (since 1.109 a log of changes to that document), the same in globalStorage/emptyWindowChatSessions of windows without a
-// directory, the transcripts and debug logs that the extension keeps beside them, and exports of a chat under any name (a document without
-// what the session is called). What is said here was checked on 2026-11-23 against fifteen public exports of March 2025 to September 2026 (no real
-// log was at hand), against the public source of the program (the newest: chatModel.ts and chatService.ts at 00817b7f, chatSessionStore.ts and
-// objectMutationLog.ts at 047238f9, annotations.ts at acf29079, chatSessionOperationLog.ts at 03d43368, chatForkActions.ts at 052b484e; parts of 2025's) and of the extension
-// (conversation.ts at 2e5f7a6a, sessionTranscriptService.ts at d1a6fa48, chatDebugFileLoggerService.ts at 091f25f4), and against several
-// readers of such files, some with samples of versions up to 1.140. Layout and counting: docs/formats/copilot-vscode.md.
+// <session>.jsonl (since 1.109 a log of changes to that document); the same in globalStorage/emptyWindowChatSessions for windows without a
+// folder; the transcripts and debug logs that the Copilot Chat extension keeps beside them; and exports of a chat under any name (a document
+// without the session's id).
 //
-// What it promises: a run and a conversation are a session, known by its sessionId; the log counts before a document that a migration
-// left beside it, and both before a transcript. An export is a run called after its first request; what the session has as well counts there.
-// A prompt and each text, thought and call of the answer are events, known by the request and the place of their first part in
-// its answer, calls by their own id. What a change takes out of a log is taken back; what it takes out of a document is in the earlier version.
+// Producers, checked on 2026-11-23: fifteen public exports of March 2025 to September 2026 (no real log was at hand); the public source of
+// VS Code (the newest: chatModel.ts and chatService.ts at 00817b7f, chatSessionStore.ts and objectMutationLog.ts at 047238f9,
+// annotations.ts at acf29079, chatSessionOperationLog.ts at 03d43368, chatForkActions.ts at 052b484e; parts of 2025's) and of the extension
+// (conversation.ts at 2e5f7a6a, sessionTranscriptService.ts at d1a6fa48, chatDebugFileLoggerService.ts at 091f25f4); and several other
+// readers of these files, some with samples of versions up to 1.140. Layout and counting: docs/formats/copilot-vscode.md.
 //
-// Where readers of these files disagree: what is shown of a call (toolInvocationSerialized) is the call, also where the rounds of the
-// result tell it once more with its arguments, since old versions gave the two different ids, and a turn that was stopped has no
-// result. promptTokens is the prompt of the turn's last request alone, completionTokens the output of all of them, as the source says: both
-// are recorded once for a turn, and as an estimate where there was more than one request; where modelTotals has the sums of a turn these
-// count, and where a debug log has all requests of one those. thinking.tokens of a round are inside of the output and not added. Of the kinds of changes 3 deletes and 2 pushes, behind what it cuts off.
+// Identity: a session is a run with one conversation, identified by its sessionId. The log outranks a document that a migration left beside
+// it, and both outrank a transcript. An export is a run identified by its first request; what the session has as well counts there.
+// A prompt and each text, reasoning and call of an answer are events, identified by the request and the index of their first part in the
+// answer, calls by their own id. What a change removes from a log is retracted; what it removes from a document is in the earlier version.
+//
+// Where readers of these files disagree: the call shown in the answer (toolInvocationSerialized) is the call, even if toolCallRounds of the
+// result repeat it with its arguments, because old versions gave the two different ids and a cancelled turn has no
+// result. According to the source, promptTokens is the prompt of the turn's last request alone and completionTokens the output of all its
+// requests: both are recorded once per turn, as an estimate if there was more than one request. If modelTotals has the sums of a turn, these
+// count; if a debug log has all requests of a turn, those count. thinking.tokens of a round is included in the output and not added. Of the
+// kinds of changes, 3 deletes and 2 pushes, after truncating the array at its index.
 package copilotvscode
 
 import (
@@ -28,7 +31,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// New returns the format. cli is the one of Copilot CLI, whose lines the transcripts of the extension have.
+// New returns the format. cli is Copilot CLI's format, which reads the extension's transcripts.
 func New(cli format.Format) format.Format { return vscode{cli} }
 
 type vscode struct{ cli format.Format }
@@ -44,17 +47,17 @@ func (vscode) Name() string { return "copilot-vscode" }
 // Version counts changes of what Parse yields.
 func (vscode) Version() int { return 4 }
 
-// The roles of the files. Those of transcripts are Copilot CLI's, behind roleTranscript.
+// The roles of the files. Those of transcripts are roleTranscript followed by Copilot CLI's role.
 const (
 	roleDocument   = "session"
 	roleLog        = "session-log"
 	roleTranscript = "transcript-"
 	roleDebug      = "debug-log"
-	roleWorkspace  = "workspace"       // which directory was open
-	roleAside      = "debug-log-aside" // of what a session started
+	roleWorkspace  = "workspace"       // workspace.json: the folder that was open
+	roleChildLog   = "debug-log-aside" // debug log of a subagent or a title request
 )
 
-// The ranks of what files say of a session; what a transcript says has that of Copilot CLI, which is lower.
+// The ranks of a session's files. A transcript has Copilot CLI's rank, which is lower.
 const (
 	rankDocument = 3
 	rankLog      = 4
@@ -67,7 +70,7 @@ func (f vscode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		return f.cli.Parse(in)
 	}
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{Sink: format.Sink{Yield: yield}, in: in, rank: rankDocument, names: map[string]string{}}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, rank: rankDocument, agentNames: map[string]string{}}
 		switch in.Role {
 		case roleLog:
 			p.rank = rankLog
@@ -81,16 +84,16 @@ func (f vscode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 			p.debug()
 			return
 		}
-		p.end()
+		p.finish()
 	}
 }
 
-// Text gives the text of one part of an event.
+// Text returns the text of one part of an event.
 func (f vscode) Text(role string, raw []byte, part int) (string, error) {
 	if role, ok := strings.CutPrefix(role, roleTranscript); ok {
 		return f.cli.Text(role, raw, part)
 	}
-	if role == roleDebug || role == roleAside {
+	if role == roleDebug || role == roleChildLog {
 		return format.TextOf("a line of a debug log", raw, func(v format.Value) string { return debugText(role, v) })
 	}
 	return textOf(raw, part)
@@ -101,34 +104,34 @@ type parser struct {
 	in format.Input
 	format.Sink
 
-	session  string // native id; "" until a line tells it
-	exported bool
-	first    string // the request that an export of the session is called after
-	rank     int
-	created  int64                   // of the session, milliseconds since 1970
-	is       transcript.Conversation // what the file says of it
-	named    bool                    // is.Title is no prompt
-	said     bool                    // somebody asked something
-	facts    transcript.Attributes
-	names    map[string]string // of agents, by the call that started one
+	session         string // native id; "" until a line states it
+	exported        bool
+	firstRequest    string // an export of the session is identified by this request
+	rank            int
+	created         int64                   // creation of the session, milliseconds since 1970
+	conv            transcript.Conversation // what the file states about it
+	hasTitle        bool                    // conv.Title is a stated title, not the first prompt
+	hasConversation bool                    // the conversation was emitted, with its first event
+	facts           transcript.Attributes
+	agentNames      map[string]string // names of subagents, by the call that started one
 
-	turns  []*turn           // as a log has them now
-	whole  format.Value      // the document, request or change that values are cut from
-	at     transcript.Origin // of whole
-	told   bool              // the line has an event
-	seen   *[]string         // where ids of events are collected
-	quiet  bool              // events are only collected, not yielded
-	pushed bool              // values are parts of an answer that a line pushes, in their order
+	turns      []*turn           // the current state of a log
+	base       format.Value      // the document, request or change whose bytes values are located in
+	baseOrigin transcript.Origin // of base
+	emitted    bool              // the line has an event
+	collected  *[]string         // where ids of events are collected
+	dryRun     bool              // events are only collected, not yielded
+	pushed     bool              // values are parts of an answer that a line pushes, in their order
 }
 
-// problem reports what could not be read.
+// problem reports content that could not be read.
 func (p *parser) problem(pr *transcript.Problem) {
 	pr.Alone = true
 	p.Problem(p.session, pr)
 }
 
-// name makes the session the one that is stated, or that the file is called after.
-func (p *parser) name(id string) {
+// setSession sets the session to id, or to the one in the file's name if id is "". Only the first call has an effect.
+func (p *parser) setSession(id string) {
 	if p.session != "" {
 		return
 	}
@@ -138,55 +141,55 @@ func (p *parser) name(id string) {
 	p.Settle(p.session)
 }
 
-// end states what the whole file says of its session: of the run, and of the conversation where there is one.
-func (p *parser) end() {
+// finish yields the run with all that the file states about its session, and the conversation if there is one.
+func (p *parser) finish() {
 	if p.session == "" {
-		p.name("")
-		return // nothing in it but problems
+		p.setSession("")
+		return // the file has nothing but problems
 	}
 	if p.Done() {
 		return
 	}
-	c, hash := p.is, workspaceOf(p.in.Path)
+	c, hash := p.conv, workspaceOf(p.in.Path)
 	if hash != "" {
 		p.facts.Set("workspace", hash)
 	}
 	started := format.UnixMilli(p.created)
 	p.Emit(&transcript.Run{
 		ID: p.session, Rank: p.rank, Group: hash, Title: c.Title, Model: c.Model, Project: c.Project, Branch: c.Branch, Started: started,
-		Named: !p.said, Attributes: p.facts,
+		Named: !p.hasConversation, Attributes: p.facts,
 	})
-	if p.said {
+	if p.hasConversation {
 		c.ID, c.Run, c.Rank, c.Started = p.session, p.session, p.rank, started
 		p.Emit(&c)
 	}
 }
 
-// speak makes the session one that counts.
-func (p *parser) speak() {
-	if !p.said {
-		p.said = true
+// emitConversation yields the conversation before its first event.
+func (p *parser) emitConversation() {
+	if !p.hasConversation {
+		p.hasConversation = true
 		p.Emit(&transcript.Conversation{ID: p.session, Run: p.session, Rank: p.rank})
 	}
 }
 
-// frame makes v, which is a part of whole, what values are cut from.
-func (p *parser) frame(v format.Value) { p.at, p.whole = p.place(v), v }
+// setBase makes v, which is a part of base, the new base.
+func (p *parser) setBase(v format.Value) { p.baseOrigin, p.base = p.origin(v), v }
 
-// place is that of a value.
-func (p *parser) place(v format.Value) transcript.Origin {
-	at := p.at
-	at.Offset += format.OffsetIn(p.whole, v)
+// origin returns the place of a value in base.
+func (p *parser) origin(v format.Value) transcript.Origin {
+	at := p.baseOrigin
+	at.Offset += format.OffsetIn(p.base, v)
 	at.Length = int64(v.Len())
 	return at
 }
 
-// cut gives the place of an event that is some values, and its parts. In a log all events of a change stand where that does, since they
-// are told in another order than it has; in a document a value stands by itself.
-func (p *parser) cut(values ...format.Value) (transcript.Origin, []transcript.Part) {
-	at, whole := p.at, p.whole
+// locate returns the place of an event made of some values, and its parts. In a log all events of a change have the place of the change, since
+// they are yielded in another order than the change has them; in a document a single value has its own place.
+func (p *parser) locate(values ...format.Value) (transcript.Origin, []transcript.Part) {
+	at, whole := p.baseOrigin, p.base
 	if p.in.Role == roleDocument && len(values) == 1 {
-		at, whole = p.place(values[0]), values[0]
+		at, whole = p.origin(values[0]), values[0]
 	}
 	parts := make([]transcript.Part, 0, len(values))
 	for _, v := range values {
@@ -196,14 +199,14 @@ func (p *parser) cut(values ...format.Value) (transcript.Origin, []transcript.Pa
 }
 
 func (p *parser) text(v format.Value) string {
-	if p.in.Role == roleDebug || p.in.Role == roleAside {
+	if p.in.Role == roleDebug || p.in.Role == roleChildLog {
 		return debugText(p.in.Role, v)
 	}
 	return pieceText(v)
 }
 
-// row yields what the file says of the session and is no event: its place is its identity.
-func (p *parser) row(kind transcript.Kind, typ string, at transcript.Time, v format.Value) {
-	origin, parts := p.cut(v)
+// sessionRow yields an uncounted row for session data that is not an event. Its place is its identity.
+func (p *parser) sessionRow(kind transcript.Kind, typ string, at transcript.Time, v format.Value) {
+	origin, parts := p.locate(v)
 	p.Emit(&transcript.Event{Run: p.session, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Time: at, Origin: origin, Parts: parts})
 }

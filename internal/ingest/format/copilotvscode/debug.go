@@ -13,13 +13,13 @@ const (
 	mainName = "main"
 )
 
-// spanMark is in the keys of requests of a debug log, behind the session's id.
+// spanMark follows the session id in the usage keys of a debug log.
 const spanMark = ":span:"
 
-// detectDebug claims a log that the extension keeps for who looks for errors: debug-logs/<session>/main.jsonl, and beside it those of what
-// the session started (runSubagent-<agent>-<id>.jsonl, title-<id>.jsonl).
+// detectDebug claims debug logs of the extension: debug-logs/<session>/main.jsonl, and beside it those of what the session
+// started (runSubagent-<agent>-<id>.jsonl, title-<id>.jsonl).
 func detectDebug(h format.Head) format.Claim {
-	claim := format.Claim{Strength: format.Certain, Role: roleAside, Log: true}
+	claim := format.Claim{Strength: format.Certain, Role: roleChildLog, Log: true}
 	if sessionOf(h.Path) == mainName {
 		claim.Role = roleDebug
 	}
@@ -36,7 +36,7 @@ func detectDebug(h format.Head) format.Claim {
 	return format.Claim{}
 }
 
-// debug yields the requests of a debug log, and a row for each other line.
+// debug yields the usage of a debug log's requests, and a row for each other line.
 func (p *parser) debug() {
 	dir := path.Dir(p.in.Path)
 	name, session, version := sessionOf(p.in.Path), path.Base(dir), ""
@@ -44,18 +44,18 @@ func (p *parser) debug() {
 		session = ""
 	}
 	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
-		p.whole, p.at = o.Value, o.Origin
+		p.base, p.baseOrigin = o.Value, o.Origin
 		if session == "" {
 			session = o.Value.Get("sid").Str()
 		}
-		p.name(session)
+		p.setSession(session)
 		typ := o.Value.Get("type").Word()
 		if v := o.Value.Get("attrs", "copilotVersion").Str(); v != "" {
 			version = v
 		}
 		stamp, _ := o.Value.Get("ts").Int()
 		if at := format.UnixMilli(stamp); typ != "llm_request" || !p.span(o.Value, at, name) {
-			p.row(debugKind(typ), typ, at, o.Value)
+			p.sessionRow(debugKind(typ), typ, at, o.Value)
 		}
 	}
 	if p.Settle(p.session); p.session != "" && !p.Done() {
@@ -74,10 +74,11 @@ func debugKind(typ string) transcript.Kind {
 	return transcript.KindUnknown
 }
 
-// span yields what one request took; false when that is not stated, as of one that failed. Ids of spans begin anew when the editor does.
+// span yields the usage of one request, and reports whether it states any; failed requests do not. Span ids start again when the editor restarts,
+// so the time is part of the key.
 func (p *parser) span(v format.Value, at transcript.Time, file string) bool {
 	attrs := v.Get("attrs")
-	input, output, cached := amount(attrs.Get("inputTokens")), amount(attrs.Get("outputTokens")), amount(attrs.Get("cachedTokens"))
+	input, output, cached := tokenCount(attrs.Get("inputTokens")), tokenCount(attrs.Get("outputTokens")), tokenCount(attrs.Get("cachedTokens"))
 	if !input.Known && !output.Known {
 		return false
 	}
@@ -87,7 +88,7 @@ func (p *parser) span(v format.Value, at transcript.Time, file string) bool {
 	}
 	u := &transcript.Usage{
 		Run: p.session, Conversation: p.session, Key: p.session + spanMark + v.Get("sid").Str() + ":" + v.Get("spanId").Str() + ":" + v.Get("ts").Text(),
-		Time: at, Origin: p.at, Model: attrs.Get("model").Str(), RequestID: attrs.Get("responseId").Str(),
+		Time: at, Origin: p.baseOrigin, Model: attrs.Get("model").Str(), RequestID: attrs.Get("responseId").Str(),
 		Input: input, Output: output, CacheRead: cached, Requests: transcript.Known(1), Status: v.Get("status").Str(),
 	}
 	if file != mainName {
@@ -100,8 +101,8 @@ func (p *parser) span(v format.Value, at transcript.Time, file string) bool {
 	return true
 }
 
-// debugText is the text of a line. What a session's own log says of its turns the session says, and more; what a subagent was asked and
-// answered is nowhere else. The prompts of requests repeat all that was said before.
+// debugText returns the text of a line. Turns in a session's own log are skipped, since the session has them and more; prompts and answers of a
+// subagent are nowhere else. Prompts of requests repeat all earlier messages and are skipped, too.
 func debugText(role string, v format.Value) string {
 	typ := v.Get("type").Word()
 	if known := debugKind(typ) != transcript.KindUnknown; known && (typ == "llm_request" || role == roleDebug && typ != "discovery" && typ != "generic" && typ != "error" && typ != "hook") {
@@ -110,9 +111,9 @@ func debugText(role string, v format.Value) string {
 	return format.Build(func(dst []byte) []byte {
 		for _, m := range v.Get("attrs").Fields() {
 			if inner := m.Inside(); inner.IsObject() || inner.IsArray() {
-				dst = appendWords(dst, inner)
+				dst = appendStrings(dst, inner)
 			} else {
-				dst = appendWords(dst, m)
+				dst = appendStrings(dst, m)
 			}
 		}
 		return dst

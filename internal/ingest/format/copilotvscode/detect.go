@@ -8,8 +8,8 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// sessionDirs are what the program calls the directories of sessions: of a directory that is open, of windows without one, and on
-// the way from one window to another.
+// sessionDirs are the directories of sessions: of an open folder, of windows without one, and of sessions on the way from one window
+// to another.
 var sessionDirs = map[string]bool{"chatSessions": true, "emptyWindowChatSessions": true, "transferredChatSessions": true}
 
 const (
@@ -17,16 +17,16 @@ const (
 	extensionDir   = "github.copilot-chat" // in letters of either case
 )
 
-// Detect claims sessions by where they lie, and elsewhere by their beginning. Nothing else that the program keeps is anybody's here: tokens,
-// copies of code and the files of other extensions lie beside them.
+// Detect claims sessions by their place, and elsewhere by how they begin. Other files of the editor belong to no root: tokens,
+// copies of code and files of other extensions lie beside them.
 func (f vscode) Detect(h format.Head) format.Claim {
 	ext := path.Ext(h.Path)
 	if ext != ".json" && ext != ".jsonl" && !isDocument(h.Bytes, false) { // every file is asked about
 		return format.Claim{}
 	}
-	placed := sessionDirs[path.Base(path.Dir(h.Path))]
+	inSessionDir := sessionDirs[path.Base(path.Dir(h.Path))]
 	claim := format.Claim{Strength: format.Certain, Role: roleDocument}
-	if placed {
+	if inSessionDir {
 		claim.Root = path.Dir(h.Path)
 	}
 	switch {
@@ -35,28 +35,28 @@ func (f vscode) Detect(h format.Head) format.Claim {
 			return f.transcript(h)
 		}
 		claim.Role, claim.Log = roleLog, true
-		if !isLog(h.Bytes, placed) && !(placed && isUnread(h)) {
+		if !isLog(h.Bytes, inSessionDir) && !(inSessionDir && isUnreadable(h)) {
 			return detectDebug(h)
 		}
 	case ext == ".json" && isWorkspace(h.Path) && (format.HasKeys(h.Bytes, "folder") || format.HasKeys(h.Bytes, "workspace")):
 		return format.Claim{Strength: format.Likely, Role: roleWorkspace}
-	case placed && ext != ".json", !isDocument(h.Bytes, placed) && !(placed && isUnread(h)):
+	case inSessionDir && ext != ".json", !isDocument(h.Bytes, inSessionDir) && !(inSessionDir && isUnreadable(h)):
 		return format.Claim{}
 	}
-	if !placed {
+	if !inSessionDir {
 		claim.Strength = format.Likely
 	}
 	return claim
 }
 
-// isDocument says that a file begins as a session does, or as an export of one. What names a session stands behind its requests; an export has no
-// name and no version.
-func isDocument(head []byte, placed bool) bool {
+// isDocument reports whether a file begins like a session or an export of one. A session's id comes after its requests, so it may lie beyond the
+// head; an export has no id and no version.
+func isDocument(head []byte, inSessionDir bool) bool {
 	head = bytes.TrimSpace(format.TrimBOM(head))
 	if !bytes.HasPrefix(head, []byte("{")) {
 		return false
 	}
-	if placed {
+	if inSessionDir {
 		return format.HasKeys(head, "requests") || format.HasKeys(head, "sessionId")
 	}
 	if !format.HasKeys(head, "responderUsername", "requests") {
@@ -73,29 +73,29 @@ func isDocument(head []byte, placed bool) bool {
 	return start.Get("initialLocation").IsString() && firstOf(requests).Get("requestId").IsString()
 }
 
-// isLog says that a line begins as the program writes changes. The first one of a log has the whole session.
-func isLog(head []byte, placed bool) bool {
+// isLog reports whether a line begins like a change. The first line of a log has the whole session.
+func isLog(head []byte, inSessionDir bool) bool {
 	return format.AnyLine(head, func(line []byte) bool {
 		switch {
 		case bytes.HasPrefix(line, []byte(`{"kind":0,"v":{`)):
-			return placed || format.HasKeys(line, "version", "sessionId") && (format.HasKeys(line, "creationDate") || format.HasKeys(line, "requests"))
+			return inSessionDir || format.HasKeys(line, "version", "sessionId") && (format.HasKeys(line, "creationDate") || format.HasKeys(line, "requests"))
 		case bytes.HasPrefix(line, []byte(`{"kind":1,"k":[`)), bytes.HasPrefix(line, []byte(`{"kind":2,"k":[`)), bytes.HasPrefix(line, []byte(`{"kind":3,"k":[`)):
-			return placed
+			return inSessionDir
 		}
 		return false
 	})
 }
 
-// isUnread says that a file is called as a session is, and that no line of it tells what it is: there may be nothing in it yet, or
-// nothing that can be read.
-func isUnread(h format.Head) bool {
+// isUnreadable reports whether a file is named like a session and has no line that is JSON: it may be empty so far, or
+// damaged.
+func isUnreadable(h format.Head) bool {
 	return format.IsUUID(sessionOf(h.Path)) && !format.AnyLine(h.Bytes, func(line []byte) bool {
 		_, err := format.ParseJSON(line)
 		return err == nil
 	})
 }
 
-// isTranscript says that a log is one that the extension keeps for its hooks, by its place or by its first line.
+// isTranscript reports whether a log is a transcript of the extension, by its place or by a line.
 func isTranscript(h format.Head) bool {
 	dir := path.Dir(h.Path)
 	return path.Base(dir) == transcriptsDir && strings.EqualFold(path.Base(path.Dir(dir)), extensionDir) ||
@@ -116,13 +116,13 @@ func (f vscode) transcript(h format.Head) format.Claim {
 	return claim
 }
 
-// sessionOf is the session that a file is called after.
+// sessionOf returns the session id in a file's name.
 func sessionOf(file string) string {
 	return strings.TrimSuffix(path.Base(file), path.Ext(file))
 }
 
-// workspaceOf is what the program calls the directory that was open: a hash, in the path of what it keeps of that. "" for windows without one,
-// and where the path does not tell.
+// workspaceOf returns the hash by which the editor names the open folder, from the path of a session. It is "" for windows without a folder,
+// and where the path does not have it.
 func workspaceOf(file string) string {
 	dir := path.Dir(file)
 	hash := path.Base(path.Dir(dir))
@@ -134,7 +134,7 @@ func workspaceOf(file string) string {
 
 const workspaceName = "workspace.json"
 
-// isWorkspace says of a path that the program notes there which directory was open. Cursor has such files, too.
+// isWorkspace reports whether a path is that of a workspace.json, which names the open folder. Cursor has such files, too.
 func isWorkspace(file string) bool {
 	dir, name := path.Split("/" + file)
 	above := path.Dir(path.Clean(dir))

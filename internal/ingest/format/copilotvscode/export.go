@@ -12,29 +12,29 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// An export of a chat ("Chat: Export Chat...") is a session without a name and a time. It is called after its first request, which never changes, and
-// whoever has the session says of which requests it is made, so that what both have counts there. What only the export has counts here.
+// An export of a chat ("Chat: Export Chat...") is a session without an id and a time. It is identified by its first request, which never changes.
+// Files of the session state their requests in a hint, so that what both have counts in the session, and what only the export has counts here.
 
-// hintTurns is the key of a hint, at the run that an export would be, with the requests of a session.
+// hintTurns is the key of a hint that lists the requests of a session. Its run is the one that an export would be.
 const hintTurns = "turns"
 
-// turnsAttribute is what a conversation of an export says, to Resolve alone: its requests, each with the place where it ends.
+// turnsAttribute is an attribute of an export's conversation, for Resolve only: its requests, each with the offset at which it ends.
 const turnsAttribute = "turns"
 
-// export makes the file one, when it says whose requests it has, and not what the session is called.
-func (p *parser) export(requests format.Value) {
+// detectExport marks the file as an export if it has requests with ids but no session id.
+func (p *parser) detectExport(requests format.Value) {
 	first := firstOf(requests)
 	id := first.Get("requestId").Str()
-	if id == "" || p.whole.Get("sessionId").IsString() || sessionDirs[path.Base(path.Dir(p.in.Path))] {
+	if id == "" || p.base.Get("sessionId").IsString() || sessionDirs[path.Base(path.Dir(p.in.Path))] {
 		return
 	}
 	p.created, _ = first.Get("timestamp").Int()
-	if !isUnique(id) {
+	if !isGlobalID(id) {
 		id += "@" + strconv.FormatInt(p.created, 10)
 	}
 	p.exported = true
 	p.facts.Set("exported", true)
-	p.name(id)
+	p.setSession(id)
 }
 
 func firstOf(list format.Value) (first format.Value) {
@@ -44,29 +44,29 @@ func firstOf(list format.Value) (first format.Value) {
 	return first
 }
 
-// mark says which requests the turns are: an export where each of them ends, any other file that it has them, unless it has copied
-// them itself. p.whole has the requests.
-func (p *parser) mark(turns []*turn, requests format.Value) {
+// markTurns records the requests of turns: an export records where each of them ends, any other file that it has them, except those
+// that it has itself copied. The requests must lie in p.base.
+func (p *parser) markTurns(turns []*turn, requests format.Value) {
 	var marks []string
 	n := 0
 	for v := range requests.Items() {
 		if n == len(turns) {
-			break // nobody listens any more
+			break // the parse was stopped early
 		}
 		t := turns[n]
 		n++
-		if !isUnique(t.id) {
+		if !isGlobalID(t.id) {
 			continue
 		}
-		if p.first == "" {
-			p.first = t.id
+		if p.firstRequest == "" {
+			p.firstRequest = t.id
 		}
 		h := fnv.New64a()
 		h.Write([]byte(t.id))
 		mark := strconv.FormatUint(h.Sum64(), 36)
 		switch {
 		case p.exported:
-			end := p.place(v)
+			end := p.origin(v)
 			marks = append(marks, mark+"@"+strconv.FormatInt(end.End(), 10))
 		case !t.copied:
 			marks = append(marks, mark)
@@ -75,14 +75,14 @@ func (p *parser) mark(turns []*turn, requests format.Value) {
 	switch value := strings.Join(marks, " "); {
 	case value == "":
 	case p.exported:
-		p.is.Attributes.Set(turnsAttribute, value)
+		p.conv.Attributes.Set(turnsAttribute, value)
 	default:
-		p.Emit(&transcript.Hint{Run: p.first, Key: hintTurns, Value: value, Origin: p.at})
+		p.Emit(&transcript.Hint{Run: p.firstRequest, Key: hintTurns, Value: value, Origin: p.baseOrigin})
 	}
 }
 
-// copies says what of exports a session of the archive has as well: all up to the last request that it has.
-func copies(f *transcript.Family) {
+// resolveExports sets how much of an export the archive's session has as well: all up to the last request that both have.
+func resolveExports(f *transcript.Family) {
 	held := map[string]bool{}
 	for _, h := range f.Hints {
 		if h.Key == hintTurns {

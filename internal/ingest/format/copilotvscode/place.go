@@ -4,10 +4,10 @@ import "github.com/txarchive/txarchive/internal/ingest/format"
 
 var editors = []string{"Code", "Code - Insiders", "Code - Exploration", "Code - OSS", "VSCodium", "VSCodium - Insiders"}
 
-// servers are where editors keep them on machines that they work on from afar.
+// servers are the data directories of editors on remote machines.
 var servers = []string{"~/.vscode-server/data", "~/.vscode-server-insiders/data", "~/.vscodium-server/data"}
 
-// Places says where the program keeps its sessions. Those of a portable editor, and of a directory given by --user-data-dir, lie elsewhere.
+// Places returns where the editors keep sessions. Those of a portable editor elsewhere, or with --user-data-dir, are not known.
 func (vscode) Places() []format.Place {
 	var all []format.Place
 	add := func(user string) {

@@ -8,16 +8,16 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Resolve says which of two statements of what a turn took counts: the requests of a debug log, where their output is no less than the turn's,
-// since these have the prompts of all requests and what was read from a cache; else, where some of them are missing, the turn's.
-// Requests of a subagent are in a turn's sums by model alone, and count beside everything else.
+// Resolve decides which statement of a turn's usage counts. The requests of a debug log count if their output is no less than the turn's,
+// since they have the prompts and cache reads of all requests; otherwise some requests are missing and the turn's count.
+// Requests of a subagent are included only in modelTotals of a turn; without modelTotals they count beside it.
 //
-// Of exports it says what a session of the archive has as well.
+// It also marks what exports repeat of a session in the archive.
 func (vscode) Resolve(f *transcript.Family) {
-	copies(f)
+	resolveExports(f)
 	var turns, spans []*transcript.Usage
 	var began []int64
-	early := map[string]bool{} // keys of turns before their message was known
+	early := map[string]bool{} // keys of turns from before their message id was known
 	for _, u := range f.Usage {
 		switch {
 		case !u.Time.Valid:
@@ -33,19 +33,19 @@ func (vscode) Resolve(f *transcript.Family) {
 	began = append(slices.Compact(began), math.MaxInt64)
 	for i, at := range began[:len(began)-1] {
 		within := func(u *transcript.Usage) bool { return u.Time.UnixMicro >= at && u.Time.UnixMicro < began[i+1] }
-		turn, sums := outputOf(turns, func(u *transcript.Usage) bool { return within(u) && !early[u.Key] }, func(u *transcript.Usage) bool { return u.Rank < rankSums })
-		own, other := outputOf(spans, within, func(u *transcript.Usage) bool { return u.Agent == "" })
-		if own+other == 0 {
+		own, total := outputOf(turns, func(u *transcript.Usage) bool { return within(u) && !early[u.Key] }, func(u *transcript.Usage) bool { return u.Rank < rankSums })
+		spanOwn, spanRest := outputOf(spans, within, func(u *transcript.Usage) bool { return u.Agent == "" })
+		if spanOwn+spanRest == 0 {
 			continue
 		}
-		told := own >= turn && own+other >= sums && (own > 0 || sums > 0)
+		covered := spanOwn >= own && spanOwn+spanRest >= total && (spanOwn > 0 || total > 0)
 		for _, u := range turns {
-			if told && within(u) {
+			if covered && within(u) {
 				u.Verdict = transcript.DerivedTotal
 			}
 		}
 		for _, u := range spans {
-			if !told && within(u) && (u.Agent == "" || sums > 0) {
+			if !covered && within(u) && (u.Agent == "" || total > 0) {
 				u.Verdict = transcript.DerivedTotal
 			}
 		}
@@ -55,7 +55,7 @@ func (vscode) Resolve(f *transcript.Family) {
 // ResolvesUsage makes the format a format.UsageResolver.
 func (vscode) ResolvesUsage() {}
 
-// outputOf adds up the output of some usage, of one key once: that of which some is true, and of turns' sums or of all.
+// outputOf adds up the output of the usage in a span, each key once: separately for what some accepts and for the rest.
 func outputOf(all []*transcript.Usage, within, some func(*transcript.Usage) bool) (of, rest int64) {
 	most := map[string]*transcript.Usage{}
 	for _, u := range all {

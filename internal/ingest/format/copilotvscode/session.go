@@ -9,49 +9,49 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// document yields the records of a session that is one JSON object.
+// document yields the records of a session that is one JSON document.
 func (p *parser) document() {
-	if p.whole, p.at = p.Document(p.in.Reader, p.problem); !p.whole.Exists() {
+	if p.base, p.baseOrigin = p.Document(p.in.Reader, p.problem); !p.base.Exists() {
 		return
 	}
-	requests := p.whole.Get("requests")
-	if !p.whole.IsObject() || !requests.IsArray() && !p.whole.Get("sessionId").IsString() {
-		p.problem(&transcript.Problem{Kind: "not a session", Reason: "no requests and no sessionId", Origin: p.at})
+	requests := p.base.Get("requests")
+	if !p.base.IsObject() || !requests.IsArray() && !p.base.Get("sessionId").IsString() {
+		p.problem(&transcript.Problem{Kind: "not a session", Reason: "no requests and no sessionId", Origin: p.baseOrigin})
 		return
 	}
-	p.export(requests)
-	p.about(p.whole)
-	p.add(requests)
-	p.mark(p.turns, requests)
+	p.detectExport(requests)
+	p.readSession(p.base)
+	p.addRequests(requests)
+	p.markTurns(p.turns, requests)
 }
 
-// about reads what a session says of itself.
-func (p *parser) about(v format.Value) {
-	p.name(v.Get("sessionId").Str())
+// readSession reads the members of a session.
+func (p *parser) readSession(v format.Value) {
+	p.setSession(v.Get("sessionId").Str())
 	for key, m := range v.Fields() {
-		p.header(key, m)
+		p.readMember(key, m)
 	}
 }
 
-// header is one member of a session.
-func (p *parser) header(key string, v format.Value) {
+// readMember reads one member of a session.
+func (p *parser) readMember(key string, v format.Value) {
 	switch key {
 	case "creationDate":
 		p.created, _ = v.Int()
 	case "customTitle", "computedTitle":
 		if title := format.Title(v.Str()); title != "" {
-			p.is.Title, p.named = title, true
+			p.conv.Title, p.hasTitle = title, true
 		}
 	case "responderUsername":
-		p.is.Agent = v.Str()
+		p.conv.Agent = v.Str()
 	case "initialLocation":
 		p.facts.Set("location", v.Str())
 	case "workingDirectory":
 		if dir := format.FileURI(v.Str()); dir != "" {
-			p.is.Project = dir
+			p.conv.Project = dir
 		}
 	case "repoData":
-		p.is.Branch = v.Get("localBranch").Str()
+		p.conv.Branch = v.Get("localBranch").Str()
 		p.facts.Set("repository", v.Get("remoteUrl").Str())
 		p.facts.Set("commit", v.Get("localHeadCommit").Str())
 	}
@@ -60,29 +60,29 @@ func (p *parser) header(key string, v format.Value) {
 // log yields the records of a session that is a log of changes.
 func (p *parser) log() {
 	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
-		p.whole, p.at, p.told = o.Value, o.Origin, false
+		p.base, p.baseOrigin, p.emitted = o.Value, o.Origin, false
 		c := readChange(o.Value)
-		if c.kind == isSession {
-			p.name(c.value.Get("sessionId").Str())
+		if c.kind == changeInitial {
+			p.setSession(c.value.Get("sessionId").Str())
 		}
-		p.name("")
-		if p.change(c); !p.told {
+		p.setSession("")
+		if p.applyChange(c); !p.emitted {
 			kind := transcript.KindLifecycle
-			if c.kind == isUnknown {
+			if c.kind == changeUnknown {
 				kind = transcript.KindUnknown
 			}
-			p.row(kind, c.typ(), transcript.Time{}, o.Value)
+			p.sessionRow(kind, c.typ(), transcript.Time{}, o.Value)
 		}
 	}
 }
 
-// The kinds of changes.
+// The kinds of changes, as written.
 const (
-	isSession = 0 // as it is now
-	isSet     = 1
-	isPush    = 2
-	isDelete  = 3
-	isUnknown = -1
+	changeInitial = 0 // the whole session
+	changeSet     = 1
+	changePush    = 2
+	changeDelete  = 3
+	changeUnknown = -1
 )
 
 // change is one line of a log.
@@ -90,18 +90,18 @@ type change struct {
 	kind  int
 	path  []step
 	value format.Value
-	from  int // what stands there and behind is cut off before values are pushed; -1 for nothing
+	from  int // the array is truncated here before values are pushed; -1 for not at all
 }
 
-// step is a key or an index on the way to what is changed.
+// step is a key or an index in the path of a change.
 type step struct {
 	key string
 	n   int // -1 for a key
 }
 
 func readChange(v format.Value) change {
-	c := change{kind: isUnknown, value: v.Get("v"), from: -1}
-	if n, ok := v.Get("kind").Int(); ok && n >= isSession && n <= isDelete {
+	c := change{kind: changeUnknown, value: v.Get("v"), from: -1}
+	if n, ok := v.Get("kind").Int(); ok && n >= changeInitial && n <= changeDelete {
 		c.kind = int(n)
 	}
 	if n, ok := v.Get("i").Int(); ok && n >= 0 && n < 1<<31 {
@@ -114,16 +114,16 @@ func readChange(v format.Value) change {
 		}
 		c.path = append(c.path, step{s.Str(), -1})
 	}
-	if c.kind == isSession && !c.value.IsObject() || c.kind > isSession && len(c.path) == 0 {
-		c.kind = isUnknown
+	if c.kind == changeInitial && !c.value.IsObject() || c.kind > changeInitial && len(c.path) == 0 {
+		c.kind = changeUnknown
 	}
 	return c
 }
 
-// typ is what a row of a change is called: what it does, and to what.
+// typ returns the native type of a change's row: the kind of change and the path.
 func (c *change) typ() string {
 	var b strings.Builder
-	b.WriteString(map[int]string{isSession: "session", isSet: "set", isPush: "push", isDelete: "delete"}[c.kind])
+	b.WriteString(map[int]string{changeInitial: "session", changeSet: "set", changePush: "push", changeDelete: "delete"}[c.kind])
 	for _, s := range c.path[:min(len(c.path), 3)] {
 		if s.n < 0 && b.Len() > 0 {
 			b.WriteByte(' ')
@@ -133,92 +133,92 @@ func (c *change) typ() string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// change applies a change, and yields the events that it brings.
-func (p *parser) change(c change) {
+// applyChange applies a change and yields the resulting events.
+func (p *parser) applyChange(c change) {
 	switch {
-	case c.kind == isUnknown:
-	case c.kind == isSession:
-		p.about(c.value)
-		p.replace(0, c.value.Get("requests"))
+	case c.kind == changeUnknown:
+	case c.kind == changeInitial:
+		p.readSession(c.value)
+		p.replaceRequests(0, c.value.Get("requests"))
 	case c.path[0].key == "requests":
-		p.requests(c)
-	case c.kind == isSet && len(c.path) == 1:
-		p.header(c.path[0].key, c.value)
+		p.changeRequests(c)
+	case c.kind == changeSet && len(c.path) == 1:
+		p.readMember(c.path[0].key, c.value)
 	}
 }
 
-// requests is a change of the list of requests, or of one of them.
-func (p *parser) requests(c change) {
+// changeRequests applies a change to the list of requests, or to one of them.
+func (p *parser) changeRequests(c change) {
 	if len(c.path) == 1 {
 		if c.from < 0 || c.from > len(p.turns) {
 			c.from = len(p.turns)
 		}
-		if c.kind != isPush {
+		if c.kind != changePush {
 			c.from = 0
 		}
-		p.replace(c.from, c.value)
+		p.replaceRequests(c.from, c.value)
 		return
 	}
 	n := c.path[1].n
 	if n < 0 || n >= len(p.turns) {
-		return // of a request that nothing has told
+		return // a request that no line has stated
 	}
 	t := p.turns[n]
 	if len(c.path) == 2 {
-		if c.kind == isSet && c.value.IsObject() {
-			p.takeBack(t, t.all(), p.planned(n, c.value))
-			p.within(c.value, func() { p.turns[n] = p.request(n, c.value) })
+		if c.kind == changeSet && c.value.IsObject() {
+			p.retract(t, t.eventIDs(), p.plannedIDs(n, c.value))
+			p.withBase(c.value, func() { p.turns[n] = p.request(n, c.value) })
 		}
 		return
 	}
 	switch key := c.path[2].key; {
 	case key == "response":
-		p.response(t, c)
-	case c.kind == isDelete || !c.value.Exists():
+		p.changeResponse(t, c)
+	case c.kind == changeDelete || !c.value.Exists():
 	case key == "message" && (len(c.path) == 3 || len(c.path) == 4 && c.path[3].key == "text"):
-		p.within(c.value, func() { t.own = append(t.own, p.ids(func() { p.prompt(t, c.value) })...) })
+		p.withBase(c.value, func() { t.ownIDs = append(t.ownIDs, p.collectIDs(func() { p.prompt(t, c.value) })...) })
 	case key == "result" && len(c.path) == 3:
-		p.within(c.value, func() {
+		p.withBase(c.value, func() {
 			t.readResult(c.value)
-			p.note(t)
-			p.outcome(t, c.value, false)
+			p.applyTurn(t)
+			p.resultEvents(t, c.value, false)
 			p.usage(t, c.value)
 		})
 	case len(c.path) == 3:
-		t.read(key, c.value)
-		p.note(t)
-		if spends[key] {
-			p.within(c.value, func() { p.usage(t, c.value) })
+		t.readMember(key, c.value)
+		p.applyTurn(t)
+		if usageMembers[key] {
+			p.withBase(c.value, func() { p.usage(t, c.value) })
 		}
 	}
 }
 
-// response is a change of the answer to a request.
-func (p *parser) response(t *turn, c change) {
+// changeResponse applies a change to the answer of a request.
+func (p *parser) changeResponse(t *turn, c change) {
 	from := len(t.parts)
 	switch {
 	case len(c.path) > 3:
-		return // the program does not write it
-	case c.kind != isPush:
+		return // VS Code does not write such changes
+	case c.kind != changePush:
 		from = 0
 	case c.from >= 0 && c.from < from:
 		from = c.from
 	}
-	told, parts := t.from(from), slices.Collect(c.value.Items())
+	emitted, parts := t.eventIDsFrom(from), slices.Collect(c.value.Items())
 	t.parts = t.parts[:from]
-	if len(told) > 0 {
-		p.takeBack(t, told, p.dry(func() { p.answer(t, parts) }))
+	if len(emitted) > 0 {
+		p.retract(t, emitted, p.dryRunIDs(func() { p.answerParts(t, parts) }))
 		t.parts = t.parts[:from]
 	}
-	p.within(c.value, func() {
+	p.withBase(c.value, func() {
 		p.pushed = true
-		p.answer(t, parts)
+		p.answerParts(t, parts)
 		p.pushed = false
 	})
 }
 
-// replace puts requests where others stood, which are taken back.
-func (p *parser) replace(from int, requests format.Value) {
+// replaceRequests replaces the requests from an index on, and retracts those that are gone.
+func (p *parser) replaceRequests(from int, requests format.Value) {
 	if old := p.turns[from:]; len(old) > 0 {
 		again := map[string]format.Value{}
 		for v := range requests.Items() {
@@ -227,43 +227,43 @@ func (p *parser) replace(from int, requests format.Value) {
 		for i, t := range old {
 			var planned []string
 			if v, ok := again[t.id]; ok {
-				planned = p.planned(from+i, v)
+				planned = p.plannedIDs(from+i, v)
 			}
-			p.takeBack(t, t.all(), planned)
+			p.retract(t, t.eventIDs(), planned)
 		}
 	}
 	p.turns = p.turns[:from]
-	p.add(requests)
-	p.mark(p.turns[from:], requests)
+	p.addRequests(requests)
+	p.markTurns(p.turns[from:], requests)
 }
 
-// add yields the events of requests.
-func (p *parser) add(requests format.Value) {
+// addRequests yields the events of requests.
+func (p *parser) addRequests(requests format.Value) {
 	for v := range requests.Items() {
 		n := len(p.turns)
-		p.within(v, func() { p.turns = append(p.turns, p.request(n, v)) })
+		p.withBase(v, func() { p.turns = append(p.turns, p.request(n, v)) })
 		if p.Done() {
 			return
 		}
 	}
 }
 
-// within has values cut from v alone, which is a part of what they are cut from now.
-func (p *parser) within(v format.Value, do func()) {
-	at, whole := p.at, p.whole
-	p.frame(v)
+// withBase calls do with v, a part of base, as the base.
+func (p *parser) withBase(v format.Value, do func()) {
+	at, whole := p.baseOrigin, p.base
+	p.setBase(v)
 	do()
-	p.at, p.whole = at, whole
+	p.baseOrigin, p.base = at, whole
 }
 
-// planned gives the ids of the events that a request has.
-func (p *parser) planned(n int, v format.Value) []string {
+// plannedIDs returns the ids of the events that a request will have.
+func (p *parser) plannedIDs(n int, v format.Value) []string {
 	var t *turn
-	p.dry(func() { t = p.request(n, v) })
-	return t.all()
+	p.dryRunIDs(func() { t = p.request(n, v) })
+	return t.eventIDs()
 }
 
-// workspace yields what directory was open where the sessions of a group were had.
+// workspace yields the open folder as the project of a group of sessions.
 func (p *parser) workspace() {
 	p.session = path.Base(path.Dir(p.in.Path))
 	v, _ := p.Document(p.in.Reader, p.problem)

@@ -11,13 +11,13 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// pieceText gives the text of a piece of a session from its own bytes: a prompt, a part of an answer, what a call asked for and gave, a
-// change. What search finds is every string but ids, kinds, the looks of things and encoded data.
+// pieceText returns the text of a value of a session from its own bytes: a prompt, a part of an answer, a call or its result, a
+// change. That is every string but ids, kinds, styling and encoded data.
 func pieceText(v format.Value) string {
-	return format.Build(func(dst []byte) []byte { return appendPiece(dst, v) })
+	return format.Build(func(dst []byte) []byte { return appendText(dst, v) })
 }
 
-// textOf gives the text of a part of an event from its own bytes: one value, or the parts of an answer that are one text.
+// textOf returns the text of a part of an event from its own bytes: one value, or the parts of an answer that form one text.
 func textOf(raw []byte, part int) (string, error) {
 	v, err := format.ParseJSON(raw)
 	if kind := v.Get("kind"); err == nil && (part == 0 || !kind.Is("inlineReference") && !kind.Is("markdownVuln")) {
@@ -29,34 +29,34 @@ func textOf(raw []byte, part int) (string, error) {
 	}
 	parts := slices.Collect(all.Items())
 	if part > 0 {
-		return besideText(parts), nil
+		return notesText(parts), nil
 	}
-	return passageText(parts), nil
+	return answerText(parts), nil
 }
 
-// passageText gives the words of some parts of an answer as the editor shows them, one text with the names of what is referred to. Words that
-// follow words without space are a paragraph of their own there: the program has joined all others.
-func passageText(parts []format.Value) string {
+// answerText returns the text of some parts of an answer as the editor shows them: one text with the labels of inline references. If two
+// texts follow each other without white space, the second starts a new line: the program has already joined all others.
+func answerText(parts []format.Value) string {
 	if len(parts) == 1 {
 		return pieceText(parts[0])
 	}
 	return format.Build(func(dst []byte) []byte {
-		named := true // what was appended last is no words
+		named := true // the last appended string was a label, not text
 		for _, v := range parts {
-			if jointOf(v) != words {
+			if classOf(v) != isText {
 				continue
 			}
-			said, reference := pieceText(v), v.Get("kind").Is("inlineReference")
-			if !named && !reference && said != "" && len(dst) > 0 && dst[len(dst)-1] > ' ' && said[0] > ' ' {
+			text, reference := pieceText(v), v.Get("kind").Is("inlineReference")
+			if !named && !reference && text != "" && len(dst) > 0 && dst[len(dst)-1] > ' ' && text[0] > ' ' {
 				dst = append(dst, '\n')
 			}
-			dst, named = append(dst, said...), reference
+			dst, named = append(dst, text...), reference
 		}
 		return dst
 	})
 }
 
-// appendMarkdown appends what a part of an answer says, as it is written.
+// appendMarkdown appends the Markdown of a part of an answer, as written.
 func appendMarkdown(dst []byte, v format.Value) []byte {
 	if v.Get("kind").Is("inlineReference") {
 		return append(dst, label(v)...)
@@ -77,10 +77,10 @@ func appendMarkdown(dst []byte, v format.Value) []byte {
 		}
 		return dst
 	}
-	return appendWords(dst, v)
+	return appendStrings(dst, v)
 }
 
-// label is what the editor shows of a reference: its name, else that of the file, with the lines that are meant.
+// label returns what the editor shows for a reference: its name, else the file's, with the lines.
 func label(v format.Value) string {
 	to := v.Get("inlineReference")
 	for _, name := range []format.Value{v.Get("name"), to.Get("name")} {
@@ -107,22 +107,22 @@ func label(v format.Value) string {
 	return name + ":" + strconv.FormatInt(from, 10) + "-" + strconv.FormatInt(until, 10)
 }
 
-// besideText gives what else some parts of an answer say: the files that they refer to, and what the program warns of.
-func besideText(parts []format.Value) string {
+// notesText returns what some parts of an answer state beside their text: the files they refer to, and warnings about vulnerabilities.
+func notesText(parts []format.Value) string {
 	return format.Build(func(dst []byte) []byte {
 		for _, v := range parts {
-			var said format.Value
+			var value format.Value
 			switch kind := v.Get("kind"); {
 			case kind.Is("inlineReference"):
-				said = v.Get("inlineReference")
+				value = v.Get("inlineReference")
 			case kind.Is("codeblockUri"):
-				said = v.Get("uri")
+				value = v.Get("uri")
 			case kind.Is("markdownVuln"):
-				said = v.Get("vulnerabilities")
+				value = v.Get("vulnerabilities")
 			default:
 				continue
 			}
-			for line := range strings.SplitSeq(format.Build(func(b []byte) []byte { return appendWords(b, said) }), "\n") {
+			for line := range strings.SplitSeq(format.Build(func(b []byte) []byte { return appendStrings(b, value) }), "\n") {
 				if line != label(v) && !bytes.Contains(dst, []byte(line)) {
 					dst = append(append(dst, line...), '\n')
 				}
@@ -132,7 +132,7 @@ func besideText(parts []format.Value) string {
 	})
 }
 
-func appendPiece(dst []byte, v format.Value) []byte {
+func appendText(dst []byte, v format.Value) []byte {
 	kind := v.Get("kind")
 	switch {
 	case kind.Is("toolInvocationSerialized"), kind.Is("toolInvocation"):
@@ -140,35 +140,35 @@ func appendPiece(dst []byte, v format.Value) []byte {
 	case v.Get("arguments").IsString():
 		return appendArguments(dst, v.Get("arguments"))
 	case kind.Exists() && !kind.IsString(): // a change
-		return appendWords(dst, v.Get("v"))
-	case kind.Exists() && jointOf(v) == words, v.Get("value").Exists() && !kind.Exists():
+		return appendStrings(dst, v.Get("v"))
+	case kind.Exists() && classOf(v) == isText, v.Get("value").Exists() && !kind.Exists():
 		return appendMarkdown(dst, v)
 	}
-	return appendWords(dst, v)
+	return appendStrings(dst, v)
 }
 
-// appendCall appends what is shown of a call before it has a result.
+// appendCall appends the text of a call as shown, without its result.
 func appendCall(dst []byte, v format.Value) []byte {
-	dst = appendWords(dst, v.Get("invocationMessage"))
-	var commands []string // the one that the model gave, as it was changed, as it is shown, as it was confirmed
+	dst = appendStrings(dst, v.Get("invocationMessage"))
+	var commands []string // the same command as given by the model, as edited, as shown and as confirmed
 	for key, m := range v.Get("toolSpecificData").Fields() {
 		switch {
-		case key == "terminalCommandOutput" || key == "result" || unsaid[key]:
+		case key == "terminalCommandOutput" || key == "result" || skippedKeys[key]:
 		case m.IsObject() && (key == "commandLine" || key == "confirmation"):
 			for _, s := range m.Fields() {
 				if command := strings.TrimSpace(s.Str()); !slices.Contains(commands, command) {
 					commands = append(commands, command)
-					dst = appendWords(dst, s)
+					dst = appendStrings(dst, s)
 				}
 			}
 		default:
-			dst = appendWords(dst, m)
+			dst = appendStrings(dst, m)
 		}
 	}
-	return appendWords(dst, v.Get("resultDetails", "input"))
+	return appendStrings(dst, v.Get("resultDetails", "input"))
 }
 
-// appendArguments appends the strings of the arguments of a call, which are JSON in a string.
+// appendArguments appends the strings in the arguments of a call, which are JSON in a string.
 func appendArguments(dst []byte, v format.Value) []byte {
 	if inner := v.Inside(); inner.IsObject() || inner.IsArray() {
 		return format.AppendStrings(dst, inner)
@@ -176,15 +176,15 @@ func appendArguments(dst []byte, v format.Value) []byte {
 	return format.AppendStrings(dst, v)
 }
 
-// appendWords appends all strings of a value that are words. Of the place of a file that is its path.
-func appendWords(dst []byte, v format.Value) []byte {
-	details := v.Get("output").Exists() && v.Get("input").Exists() // its input is the call's
+// appendStrings appends all strings of a value that are text. Of a URI object it appends the path.
+func appendStrings(dst []byte, v format.Value) []byte {
+	details := v.Get("output").Exists() && v.Get("input").Exists() // resultDetails, whose input belongs to the call
 	return format.AppendText(dst, v, func(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
 		switch {
-		case depth > 0 && unsaid[key], details && depth == 1 && key == "input":
+		case depth > 0 && skippedKeys[key], details && depth == 1 && key == "input":
 			return dst, true
 		case v.IsString():
-			return dst, v.IsDataURL() || v.Len() > leastEncoded && v.IsBase64()
+			return dst, v.IsDataURL() || v.Len() > minEncodedLen && v.IsBase64()
 		case v.IsObject() && v.Get("path").IsString() && v.Get("scheme").IsString():
 			return format.AppendStrings(dst, v.Get("path")), true
 		}
@@ -192,11 +192,11 @@ func appendWords(dst []byte, v format.Value) []byte {
 	})
 }
 
-// leastEncoded is the length, in bytes, behind which letters and digits without a space are no word.
-const leastEncoded = 256
+// minEncodedLen is the length in bytes above which a string that looks like base64 is not text.
+const minEncodedLen = 256
 
-// unsaid are the members that are no words.
-var unsaid = map[string]bool{
+// skippedKeys are members that hold no text to search.
+var skippedKeys = map[string]bool{
 	"$mid": true, "id": true, "kind": true, "type": true, "uris": true, "baseUri": true, "external": true, "mimeType": true, "base64Data": true,
 	"encrypted": true, "metadata": true, "statefulMarker": true, "presentation": true, "icon": true, "iconPath": true, "language": true,
 	"resolveId": true, "undoStopId": true, "toolId": true, "toolCallId": true, "requestId": true, "responseId": true, "sessionId": true,

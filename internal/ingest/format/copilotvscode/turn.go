@@ -8,43 +8,43 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// turn is a request with its answer, as far as what comes later depends on it.
+// turn is a request with its answer, as far as later changes need it.
 type turn struct {
-	id           string
-	at           transcript.Time
-	stamp, done  int64 // when it was asked and answered, milliseconds since 1970
-	model, agent string
-	mode         string
-	system       bool // asked by the program
-	copied       bool // from another session
-	imported     bool // from a file
-	tokens       tokens
+	id              string
+	at              transcript.Time
+	stamp, done     int64 // time of the request and of the complete answer, milliseconds since 1970
+	model, agent    string
+	mode            string
+	systemInitiated bool // not asked by the user
+	copied          bool // from another session
+	imported        bool // from a file
+	usage           turnUsage
 
-	own    []string        // ids of the events that are no part of the answer
-	parts  []part          // of the answer
-	calls  map[string]bool // that the answer shows
-	spoken bool            // the answer has words
-	wonder bool            // and thoughts
-	rounds map[string]round
-	asked  []string          // their keys, in order
-	paired map[string]string // calls that the answer shows under other ids -> theirs
+	ownIDs       []string          // ids of the events that are not parts of the answer
+	parts        []answerPart      // of the answer
+	calls        map[string]bool   // calls that the answer shows
+	hasText      bool              // the answer has text
+	hasReasoning bool              // the answer has reasoning
+	rounds       map[string]round  // by call id
+	roundIDs     []string          // keys of rounds, in order
+	paired       map[string]string // ids in rounds of calls that the answer shows under other ids
 }
 
-// all gives the ids of a turn's events.
-func (t *turn) all() []string {
-	return append(slices.Clone(t.own), t.from(0)...)
+// eventIDs returns the ids of a turn's events.
+func (t *turn) eventIDs() []string {
+	return append(slices.Clone(t.ownIDs), t.eventIDsFrom(0)...)
 }
 
-// from gives the ids of the events that begin with the n-th part of the answer or behind it.
-func (t *turn) from(n int) (ids []string) {
+// eventIDsFrom returns the ids of the events that begin with the n-th part of the answer or after it.
+func (t *turn) eventIDsFrom(n int) (ids []string) {
 	for _, part := range t.parts[n:] {
 		ids = append(ids, part.ids...)
 	}
 	return ids
 }
 
-// read is one member of a request that is no piece of what was said.
-func (t *turn) read(key string, v format.Value) {
+// readMember reads a member of a request that is not content.
+func (t *turn) readMember(key string, v format.Value) {
 	switch key {
 	case "timestamp":
 		t.stamp, _ = v.Int()
@@ -58,70 +58,70 @@ func (t *turn) read(key string, v format.Value) {
 	case "modeInfo":
 		t.mode = v.Get("kind").Str()
 	case "isSystemInitiated":
-		t.system = v.Bool() == transcript.Yes
+		t.systemInitiated = v.Bool() == transcript.Yes
 	case "result":
 		t.readResult(v)
 	default:
-		t.tokens.read(key, v)
+		t.usage.read(key, v)
 	}
 }
 
-// request yields the events of a request and its answer. p.whole is the request.
+// request yields the events of a request and its answer. p.base is the request.
 func (p *parser) request(n int, v format.Value) *turn {
 	t := &turn{id: v.Get("requestId").Text(), calls: map[string]bool{}}
 	if t.id == "" {
 		t.id = "#" + strconv.Itoa(n)
 	}
 	for key, m := range v.Fields() {
-		t.read(key, m)
+		t.readMember(key, m)
 	}
-	// A fork gives what it copies new ids and the time at which it was made, and what was imported is older than its session.
+	// A fork gives copied requests new ids and the time of the fork. Imported requests are older than their session.
 	fork := p.created > 0 && t.stamp == p.created+int64(n) && t.done == t.stamp
 	t.imported = t.stamp > 0 && t.stamp < p.created && !p.exported
 	t.copied = fork || t.imported
 	if fork {
 		p.facts.Set("forked", true)
 	}
-	p.note(t)
+	p.applyTurn(t)
 	if !v.IsObject() {
-		t.own = p.ids(func() { p.aside(t, "request", transcript.KindUnknown, "", v) })
+		t.ownIDs = p.collectIDs(func() { p.uncounted(t, "request", transcript.KindUnknown, "", v) })
 		return t
 	}
-	t.own = p.ids(func() {
+	t.ownIDs = p.collectIDs(func() {
 		p.prompt(t, v.Get("message"))
 		if with := v.Get("variableData"); with.Get("variables").IsArray() && with.Get("variables").Len() > len("[]") {
-			p.aside(t, "with", transcript.KindNotice, "variableData", with)
+			p.uncounted(t, "with", transcript.KindNotice, "variableData", with)
 		}
 	})
 	response, result := v.Get("response"), v.Get("result")
-	if !response.IsArray() && response.Exists() && !response.IsNull() { // of early versions
-		p.answer(t, []format.Value{response})
+	if !response.IsArray() && response.Exists() && !response.IsNull() { // early versions
+		p.answerParts(t, []format.Value{response})
 	}
 	parts := slices.Collect(response.Items())
-	t.pair(parts)
-	p.answer(t, parts)
+	t.pairCalls(parts)
+	p.answerParts(t, parts)
 	if result.IsObject() {
-		p.outcome(t, result, true)
+		p.resultEvents(t, result, true)
 	}
 	p.usage(t, v)
-	t.rounds, t.asked = nil, nil // of a value that is gone
+	t.rounds, t.roundIDs = nil, nil // their value is no longer valid
 	return t
 }
 
-// note has the session be about the model that was asked last, in its mode.
-func (p *parser) note(t *turn) {
+// applyTurn sets the conversation's model, mode and project from its latest turn.
+func (p *parser) applyTurn(t *turn) {
 	if t.mode != "" {
-		p.is.Mode = t.mode
+		p.conv.Mode = t.mode
 	}
-	if _, model := t.tokens.asked(t.model); model != "" && (model != "auto" || p.is.Model == "") {
-		p.is.Model = model
+	if _, model := t.usage.providerModel(t.model); model != "" && (model != "auto" || p.conv.Model == "") {
+		p.conv.Model = model
 	}
-	if dir := t.tokens.folder; dir != "" && p.is.Project == "" {
-		p.is.Project = dir
+	if dir := t.usage.folder; dir != "" && p.conv.Project == "" {
+		p.conv.Project = dir
 	}
 }
 
-// prompt yields what was asked: the text of a message, or the message of an early version, which is its text.
+// prompt yields a prompt: the text of a message, or, in early versions, the message itself.
 func (p *parser) prompt(t *turn, message format.Value) {
 	text := message
 	if message.IsObject() {
@@ -129,26 +129,26 @@ func (p *parser) prompt(t *turn, message format.Value) {
 	}
 	if text.IsBlank() {
 		if message.Exists() {
-			p.aside(t, "prompt", transcript.KindNotice, "message", message)
+			p.uncounted(t, "prompt", transcript.KindNotice, "message", message)
 		}
 		return
 	}
 	kind, role := transcript.KindMessage, "user"
-	if t.system {
+	if t.systemInitiated {
 		kind, role = transcript.KindSystem, "system"
 	}
 	e := p.event(t, "prompt", kind, role, "message", text)
 	e.Model, e.Agent = "", ""
-	if !t.system && !p.named && p.is.Title == "" {
-		p.is.Title = format.Title(text.Str())
+	if !t.systemInitiated && !p.hasTitle && p.conv.Title == "" {
+		p.conv.Title = format.Title(text.Str())
 	}
 	p.emit(e)
 }
 
-// event is one of a turn, which counts unless it was copied.
+// event returns an event of a turn. It counts unless the turn was copied.
 func (p *parser) event(t *turn, suffix string, kind transcript.Kind, role, typ string, values ...format.Value) *transcript.Event {
-	at, parts := p.cut(values...)
-	_, model := t.tokens.asked(t.model)
+	at, parts := p.locate(values...)
+	_, model := t.usage.providerModel(t.model)
 	e := &transcript.Event{
 		Conversation: p.session, ID: t.id + "/" + suffix, Kind: kind, Role: role, Type: typ, Time: t.at, Origin: at, Parts: parts,
 		Verdict: transcript.Counted, Agent: t.agent, Model: model,
@@ -159,47 +159,47 @@ func (p *parser) event(t *turn, suffix string, kind transcript.Kind, role, typ s
 	return e
 }
 
-// aside yields a piece of a turn that is searched and does not count.
-func (p *parser) aside(t *turn, suffix string, kind transcript.Kind, typ string, values ...format.Value) {
+// uncounted yields an uncounted event of a turn.
+func (p *parser) uncounted(t *turn, suffix string, kind transcript.Kind, typ string, values ...format.Value) {
 	e := p.event(t, suffix, kind, "", typ, values...)
 	e.Verdict, e.Model = transcript.Uncounted, ""
 	p.emit(e)
 }
 
 func (p *parser) emit(e *transcript.Event) {
-	if p.seen != nil {
-		*p.seen = append(*p.seen, e.ID)
+	if p.collected != nil {
+		*p.collected = append(*p.collected, e.ID)
 	}
-	if p.quiet {
+	if p.dryRun {
 		return
 	}
-	p.told = true
-	p.speak()
+	p.emitted = true
+	p.emitConversation()
 	p.Emit(e)
 }
 
-// ids collects the ids of the events that are yielded meanwhile.
-func (p *parser) ids(do func()) []string {
-	outer := p.seen
+// collectIDs returns the ids of the events that do yields.
+func (p *parser) collectIDs(do func()) []string {
+	outer := p.collected
 	var ids []string
-	p.seen = &ids
+	p.collected = &ids
 	do()
-	if p.seen = outer; outer != nil {
+	if p.collected = outer; outer != nil {
 		*outer = append(*outer, ids...)
 	}
 	return ids
 }
 
-// dry collects the ids of events without yielding anything.
-func (p *parser) dry(do func()) []string {
-	outer := p.quiet
-	p.quiet = true
-	defer func() { p.quiet = outer }()
-	return p.ids(do)
+// dryRunIDs returns the ids of the events that do would yield, and yields none.
+func (p *parser) dryRunIDs(do func()) []string {
+	outer := p.dryRun
+	p.dryRun = true
+	defer func() { p.dryRun = outer }()
+	return p.collectIDs(do)
 }
 
-// takeBack says that some events of a turn are no longer there, but for those that are told again. p.whole is the change.
-func (p *parser) takeBack(t *turn, ids, again []string) {
+// retract takes back events of a turn that are gone, except those in again. p.base is the change.
+func (p *parser) retract(t *turn, ids, again []string) {
 	stay := map[string]bool{}
 	for _, id := range again {
 		stay[id] = true
@@ -209,7 +209,7 @@ func (p *parser) takeBack(t *turn, ids, again []string) {
 			continue
 		}
 		stay[id] = true
-		e := p.event(t, "", transcript.KindNotice, "", "removed", p.whole.Get("kind"))
+		e := p.event(t, "", transcript.KindNotice, "", "removed", p.base.Get("kind"))
 		e.ID, e.Verdict, e.Model = id, transcript.Uncounted, ""
 		p.emit(e)
 	}

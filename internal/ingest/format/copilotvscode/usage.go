@@ -7,57 +7,57 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// tokens are what a turn states of its requests.
-type tokens struct {
-	input, output         transcript.Count // of the last request, of all
-	lastInput, lastOutput transcript.Count // of the last request, as the extension has it
-	sums                  []sum            // of all, by model
+// turnUsage is what a turn states about its requests.
+type turnUsage struct {
+	input, output         transcript.Count // input of the last request, output of all
+	lastInput, lastOutput transcript.Count // of the last request, from the extension's metadata
+	totals                []modelTotal     // of all requests, by model
 	credits               float64
 	rounds                int64
 	resolved              string // the model that answered
-	message               string // id of the turn that a copy keeps
-	folder                string // that was open
-	stated                int64  // how often
+	message               string // message id, which a copy of the turn keeps
+	folder                string // the open folder
+	updates               int64  // usage records emitted so far
 }
 
-// sum is what a turn took of one model.
-type sum struct {
+// modelTotal is the usage of one model in a turn.
+type modelTotal struct {
 	model                 string
 	input, cached, output int64
 }
 
-// spends are the members of a request that state tokens.
-var spends = map[string]bool{"promptTokens": true, "completionTokens": true, "modelTotals": true, "copilotCredits": true}
+// usageMembers are the members of a request that state tokens.
+var usageMembers = map[string]bool{"promptTokens": true, "completionTokens": true, "modelTotals": true, "copilotCredits": true}
 
-func (k *tokens) read(key string, v format.Value) {
+func (k *turnUsage) read(key string, v format.Value) {
 	switch key {
 	case "promptTokens":
-		k.input = amount(v)
+		k.input = tokenCount(v)
 	case "completionTokens":
-		k.output = amount(v)
+		k.output = tokenCount(v)
 	case "copilotCredits":
 		k.credits, _ = v.Float()
 	case "modelTotals":
-		k.sums = nil
+		k.totals = nil
 		for m := range v.Items() {
-			k.sums = append(k.sums, sum{m.Get("model").Str(), count(m, "inputTokens"), count(m, "cachedTokens"), count(m, "outputTokens")})
+			k.totals = append(k.totals, modelTotal{m.Get("model").Str(), count(m, "inputTokens"), count(m, "cachedTokens"), count(m, "outputTokens")})
 		}
 	}
 }
 
-// amount is a number of tokens, unknown where it is none.
-func amount(v format.Value) transcript.Count {
+// tokenCount reads a number of tokens; negative ones are unknown.
+func tokenCount(v format.Value) transcript.Count {
 	if n := v.Count(); n.N >= 0 {
 		return n
 	}
 	return transcript.Count{}
 }
 
-func count(v format.Value, name string) int64 { return amount(v.Get(name)).N }
+func count(v format.Value, name string) int64 { return tokenCount(v.Get(name)).N }
 
-func (k *tokens) readResult(v format.Value) {
+func (k *turnUsage) readResult(v format.Value) {
 	meta := v.Get("metadata")
-	k.lastInput, k.lastOutput = amount(meta.Get("promptTokens")), amount(meta.Get("outputTokens"))
+	k.lastInput, k.lastOutput = tokenCount(meta.Get("promptTokens")), tokenCount(meta.Get("outputTokens"))
 	k.resolved, k.message = meta.Get("resolvedModel").Str(), meta.Get("modelMessageId").Str()
 	k.rounds = 0
 	for range meta.Get("toolCallRounds").Items() {
@@ -73,7 +73,7 @@ func (k *tokens) readResult(v format.Value) {
 	}
 }
 
-// folderOf is the first of the directories that the program tells the model of.
+// folderOf returns the first of the workspace folders in a prompt.
 func folderOf(text string) string {
 	_, after, ok := strings.Cut(text, "I am working in a workspace with the following folders:\n- ")
 	if !ok {
@@ -83,8 +83,8 @@ func folderOf(text string) string {
 	return strings.TrimSpace(dir)
 }
 
-// asked gives the provider and the model of a turn. What Copilot serves has no provider, as with Copilot CLI.
-func (k *tokens) asked(id string) (provider, model string) {
+// providerModel returns the provider and the model of a turn. Models served by Copilot have no provider, as in Copilot CLI.
+func (k *turnUsage) providerModel(id string) (provider, model string) {
 	provider, model, ok := strings.Cut(id, "/")
 	if !ok {
 		provider, model = "", id
@@ -98,29 +98,29 @@ func (k *tokens) asked(id string) (provider, model string) {
 	return provider, model
 }
 
-// Ranks of what is said of a turn: more output is later, and so is what is said later of the same.
+// Parts of the rank of a turn's usage: totals outrank all else, then more output, then the later statement.
 const (
 	rankSums   = 1 << 56
 	rankOutput = 1 << 20
 )
 
-// unique is the id of a request in the whole archive: an export of a session has the same.
-func (p *parser) unique(request string) string {
-	if isUnique(request) {
+// usageKey returns the key of a request, unique over the whole archive: an export of a session has the same.
+func (p *parser) usageKey(request string) string {
+	if isGlobalID(request) {
 		return request
 	}
 	return p.session + ":" + request
 }
 
-// isUnique says that nothing else is called like a request. Early versions counted them.
-func isUnique(request string) bool {
+// isGlobalID reports whether a request id is unique everywhere. Early versions numbered their requests.
+func isGlobalID(request string) bool {
 	id, ok := strings.CutPrefix(request, "request_")
 	return ok && format.IsUUID(id)
 }
 
-// usage yields what a turn took, as far as it is known now.
+// usage yields the usage of a turn, as far as it is known now.
 func (p *parser) usage(t *turn, v format.Value) {
-	k := &t.tokens
+	k := &t.usage
 	input, output := k.input, k.output
 	if !input.Known {
 		input = k.lastInput
@@ -128,14 +128,14 @@ func (p *parser) usage(t *turn, v format.Value) {
 	if !output.Known {
 		output = k.lastOutput
 	}
-	if p.quiet || input.N <= 0 && output.N <= 0 && len(k.sums) == 0 {
-		return // a turn that was stopped or failed states zeros
+	if p.dryRun || input.N <= 0 && output.N <= 0 && len(k.totals) == 0 {
+		return // a cancelled or failed turn states zeros
 	}
-	k.stated++
-	provider, model := k.asked(t.model)
+	k.updates++
+	provider, model := k.providerModel(t.model)
 	u := transcript.Usage{
-		Run: p.session, Conversation: p.session, Key: p.unique(t.id), Time: t.at, Origin: p.place(v), Model: model, Provider: provider,
-		RequestID: t.id, Rank: min(k.stated, rankOutput-1), Agent: t.agent,
+		Run: p.session, Conversation: p.session, Key: p.usageKey(t.id), Time: t.at, Origin: p.origin(v), Model: model, Provider: provider,
+		RequestID: t.id, Rank: min(k.updates, rankOutput-1), Agent: t.agent,
 	}
 	if k.credits > 0 {
 		u.Attributes.Set("credits", k.credits)
@@ -146,16 +146,16 @@ func (p *parser) usage(t *turn, v format.Value) {
 	if t.imported || t.copied && k.message == "" {
 		u.Verdict = transcript.CopiedHistory
 	}
-	if len(k.sums) == 0 {
+	if len(k.totals) == 0 {
 		u.Input, u.Output, u.Rank = input, output, u.Rank+min(max(output.N, 0), 1<<35)*rankOutput
 		if u.Estimated = k.rounds > 1 || k.rounds == 0 && len(t.calls) > 0; k.rounds > 0 {
 			u.Requests = transcript.Known(k.rounds)
 		}
-		p.speak()
+		p.emitConversation()
 		p.Emit(&u)
 		return
 	}
-	for i, s := range k.sums {
+	for i, s := range k.totals {
 		one := u
 		if i > 0 {
 			one.Key, one.Attributes = u.Key+":"+s.model, nil
@@ -166,7 +166,7 @@ func (p *parser) usage(t *turn, v format.Value) {
 		cached := min(s.cached, s.input)
 		one.Model, one.Rank = s.model, u.Rank+rankSums+min(s.output, 1<<35)*rankOutput
 		one.Input, one.CacheRead, one.Output = transcript.Known(s.input-cached), transcript.Known(cached), transcript.Known(s.output)
-		p.speak()
+		p.emitConversation()
 		p.Emit(&one)
 	}
 }

@@ -30,5 +30,5 @@ func FuzzDebug(f *testing.F) {
 }
 
 func FuzzAside(f *testing.F) {
-	formattest.Fuzz(f, New(copilotcli.New()), roleAside, "GitHub.copilot-chat/debug-logs/5e000000-0000-4000-8000-00000000000f/title-1.jsonl")
+	formattest.Fuzz(f, New(copilotcli.New()), roleChildLog, "GitHub.copilot-chat/debug-logs/5e000000-0000-4000-8000-00000000000f/title-1.jsonl")
 }

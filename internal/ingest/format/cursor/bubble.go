@@ -8,112 +8,112 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// The numbers that the editor has for a person who speaks, and for a mark where the conversation was made shorter.
+// Values that the editor writes: the type of a user's bubble, the capabilityType of a compaction, the status of a call that succeeded.
 const (
-	byUser          = 1
-	markCompaction  = 22
-	statusCompleted = "completed"
+	typeUser             = 1
+	capabilityCompaction = 22
+	statusCompleted      = "completed"
 )
 
-// bubble yields what one row says.
+// bubble yields the records of one row.
 func (p *parser) bubble(row, v format.Value, table string) {
 	b := &bubble{parser: p, value: v, id: row.Get("bubble").Text(), table: table}
 	if !p.started.Valid {
-		p.started = milli(row.Get("started"))
+		p.started = firstTime(row.Get("started"))
 	}
-	b.by, _ = v.Get("type").Int()
-	if b.by == 0 {
-		b.by, _ = row.Get("type").Int()
+	b.typ, _ = v.Get("type").Int()
+	if b.typ == 0 {
+		b.typ, _ = row.Get("type").Int()
 	}
-	b.at = milli(v.Get("createdAt"), row.Get("created"), v.Get("timingInfo", "clientRpcSendTime"), v.Get("timingInfo", "clientEndTime"))
+	b.at = firstTime(v.Get("createdAt"), row.Get("created"), v.Get("timingInfo", "clientRpcSendTime"), v.Get("timingInfo", "clientEndTime"))
 	n, _ := row.Get("abandoned").Int()
-	b.left = table == tableLost && n != 0
-	b.all()
+	b.abandoned = table == tableLost && n != 0
+	b.events()
 }
 
-// inline yields what a message says that stands in its composer.
-func (p *parser) inline(v format.Value, id string) {
-	b := &bubble{parser: p, value: v, id: id, table: tableComposer, at: milli(v.Get("createdAt"), v.Get("timingInfo", "clientRpcSendTime"))}
-	b.by, _ = v.Get("type").Int()
-	b.all()
+// inlineBubble yields the records of a message inside its composer.
+func (p *parser) inlineBubble(v format.Value, id string) {
+	b := &bubble{parser: p, value: v, id: id, table: tableComposer, at: firstTime(v.Get("createdAt"), v.Get("timingInfo", "clientRpcSendTime"))}
+	b.typ, _ = v.Get("type").Int()
+	b.events()
 }
 
-// bubble is one message of the editor while its events are made: words, thoughts, or a call and what it gave.
+// bubble is one message of the editor while its events are made: text, reasoning, or a call and its result.
 type bubble struct {
 	*parser
-	value format.Value
-	id    string
-	table string
-	by    int64
-	at    transcript.Time
-	left  bool // no list names it any more
-	told  bool
+	value     format.Value
+	id        string
+	table     string
+	typ       int64
+	at        transcript.Time
+	abandoned bool // the composer's list no longer names it
+	emitted   bool
 }
 
-func (b *bubble) all() {
+func (b *bubble) events() {
 	v := b.value
 	if b.id == "" {
 		b.calls++
 		b.id = fmt.Sprintf("#%d", b.calls)
 	}
 	if m := v.Get("modelInfo", "modelName").Str(); m != "" {
-		b.model, b.is.Model = m, m
+		b.model, b.conv.Model = m, m
 	}
-	if !b.at.Valid && !b.said {
-		b.at = b.started // when the conversation was, where no message tells
+	if !b.at.Valid && !b.hasMessages {
+		b.at = b.started // no message states a time so far: the conversation's start
 	}
 	if b.at.Valid {
-		b.started = b.at // of what follows and states no time
+		b.started = b.at // for later messages without a time
 	}
-	b.placed()
-	if b.by != byUser {
-		b.thought()
+	b.setProject()
+	if b.typ != typeUser {
+		b.reasoning()
 	}
-	b.words()
+	b.text()
 	b.tool()
 	if failure := v.Get("errorDetails"); failure.IsObject() || failure.IsString() {
 		e := b.event(transcript.KindError, "assistant", "error")
 		e.ID, e.Parts = b.id+"/error", []transcript.Part{b.part(failure)}
-		b.out(e, transcript.Uncounted)
+		b.emitEvent(e, transcript.Uncounted)
 	}
-	if !b.told {
+	if !b.emitted {
 		e := b.event(transcript.KindNotice, "", b.table)
-		if n, _ := v.Get("capabilityType").Int(); n == markCompaction {
+		if n, _ := v.Get("capabilityType").Int(); n == capabilityCompaction {
 			e.Kind, e.Role = transcript.KindCompaction, "system"
 		}
 		e.Parts = []transcript.Part{b.part(b.value)}
-		b.out(e, transcript.Uncounted)
+		b.emitEvent(e, transcript.Uncounted)
 	}
-	b.tokens()
+	b.usage()
 }
 
-// placed takes the directory that was worked in from a message that states it.
-func (b *bubble) placed() {
+// setProject sets the project from a message that states the workspace.
+func (b *bubble) setProject() {
 	for uri := range b.value.Get("workspaceUris").Items() {
-		if b.is.Project == "" {
-			b.is.Project = format.FileURI(uri.Str())
+		if b.conv.Project == "" {
+			b.conv.Project = format.FileURI(uri.Str())
 		}
 	}
 }
 
-func (b *bubble) out(e *transcript.Event, verdict transcript.Verdict) {
-	b.told = true
+func (b *bubble) emitEvent(e *transcript.Event, verdict transcript.Verdict) {
+	b.emitted = true
 	e.Verdict, e.Time = verdict, b.at
 	if e.Role == "assistant" {
 		e.Model = b.model
 	}
-	if b.left {
+	if b.abandoned {
 		e.Attributes.Set("abandoned", true)
 	}
 	if verdict == transcript.Counted {
 		b.rank = rankRows
-		b.speak()
+		b.emitConversation()
 		e.Conversation, e.Run = b.session, ""
 	}
 	b.Emit(e)
 }
 
-func (b *bubble) thought() {
+func (b *bubble) reasoning() {
 	v := b.value.Get("thinking")
 	text := v
 	if v.IsObject() {
@@ -124,31 +124,31 @@ func (b *bubble) thought() {
 	}
 	e := b.event(transcript.KindReasoning, "assistant", "thinking")
 	e.ID, e.Parts = b.id+"/thinking", []transcript.Part{b.part(v)}
-	b.out(e, transcript.Counted)
+	b.emitEvent(e, transcript.Counted)
 }
 
-func (b *bubble) words() {
+func (b *bubble) text() {
 	text := b.value.Get("text")
 	images := false
 	for range b.value.Get("images").Items() {
 		images = true
 	}
-	if text.IsBlank() && !(b.by == byUser && images) {
+	if text.IsBlank() && !(b.typ == typeUser && images) {
 		return
 	}
 	role := "assistant"
-	if b.by == byUser {
+	if b.typ == typeUser {
 		role = "user"
 	}
 	e := b.event(transcript.KindMessage, role, "text")
 	e.ID, e.Parts = b.id, []transcript.Part{b.part(b.value)}
-	b.out(e, transcript.Counted)
-	if b.by == byUser {
-		b.prompted(readTags(text.Str()).query)
+	b.emitEvent(e, transcript.Counted)
+	if b.typ == typeUser {
+		b.setTitleFrom(readTags(text.Str()).query)
 	}
 }
 
-// tool yields a call and, once it has ended, what it gave.
+// tool yields a call and, once it has ended, its result.
 func (b *bubble) tool() {
 	v := b.value.Get("toolFormerData")
 	name := v.Get("name").Str()
@@ -159,13 +159,13 @@ func (b *bubble) tool() {
 	input := inputOf(v)
 	e := b.event(transcript.KindToolCall, "assistant", "tool")
 	e.ID = b.id + "/call"
-	call := &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: format.Paths(inside(input), pathNames, nil)}
+	call := &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: format.Paths(insideJSON(input), pathNames, nil)}
 	e.Parts = []transcript.Part{b.part(v)}
 	e.Parts[0].Call = call
 	if s := v.Get("userDecision").Str(); s != "" {
 		e.Attributes = transcript.Attributes{"decision": s}
 	}
-	b.out(e, transcript.Counted)
+	b.emitEvent(e, transcript.Counted)
 
 	status := v.Get("status").Str()
 	gave := v.Get("result")
@@ -191,19 +191,19 @@ func (b *bubble) tool() {
 	}
 	r.Parts = []transcript.Part{b.part(gave)}
 	r.Parts[0].Result = result
-	b.out(r, transcript.Counted)
+	b.emitEvent(r, transcript.Counted)
 }
 
-// inside is the JSON that a string holds, or the value itself.
-func inside(v format.Value) format.Value {
+// insideJSON returns the JSON in a string, or the value itself.
+func insideJSON(v format.Value) format.Value {
 	if in := v.Inside(); in.Exists() {
 		return in
 	}
 	return v
 }
 
-// tokens yields the request that a message states, where it does.
-func (b *bubble) tokens() {
+// usage yields the request of a message that states its tokens.
+func (b *bubble) usage() {
 	count := b.value.Get("tokenCount")
 	input, output := count.Get("inputTokens").Count(), count.Get("outputTokens").Count()
 	if input.N <= 0 && output.N <= 0 {
@@ -214,7 +214,7 @@ func (b *bubble) tokens() {
 		at = b.started
 	}
 	b.Emit(&transcript.Usage{
-		Run: b.session, Conversation: b.session, Key: b.session + ":" + b.id, Rank: rankRows, Origin: b.parser.at, Time: at, Model: b.model,
+		Run: b.session, Conversation: b.session, Key: b.session + ":" + b.id, Rank: rankRows, Origin: b.parser.baseOrigin, Time: at, Model: b.model,
 		Input: input, Output: output, Requests: transcript.Known(1), Estimated: true,
 	})
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// chat yields the records of what was taken out of the database of a session of the command line: what it keeps of it, or its messages.
+// chat yields the records of an original from store.db, the database of a command line session: its metadata or its messages.
 func (p *parser) chat() {
-	p.session, p.rank, p.shared, p.order = p.where.session, rankRows, true, orderMessages
+	p.session, p.rank, p.shared, p.order = p.loc.session, rankRows, true, orderMessages
 	seen := map[string]int{}
 	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
-		p.at, p.whole = o.Origin, o.Value
+		p.baseOrigin, p.base = o.Origin, o.Value
 		p.lend.Reset()
 		p.chatRow(o.Value, seen)
 	}
@@ -23,18 +23,18 @@ func (p *parser) chatRow(v format.Value, seen map[string]int) {
 	data := v.Get("data")
 	switch table := v.Get("table").Word(); {
 	case table == tableMeta:
-		p.order = orderKept
+		p.order = orderMetadata
 		p.chatMeta(v)
 	case table != tableMessage && table != tableLost:
-		p.aside(v, transcript.KindUnknown, table)
+		p.uncountedRow(v, transcript.KindUnknown, table)
 	case !data.IsObject():
-		p.Emit(&transcript.Problem{Run: p.session, Kind: "bad json", Reason: "data of a row is no JSON object", Origin: p.at})
-	case !data.Get("role").IsString(): // a blob that is no message
-		p.aside(v, transcript.KindUnknown, table)
+		p.Emit(&transcript.Problem{Run: p.session, Kind: "bad json", Reason: "data of a row is no JSON object", Origin: p.baseOrigin})
+	case !data.Get("role").IsString(): // a blob that is not a message
+		p.uncountedRow(v, transcript.KindUnknown, table)
 	case table == tableLost && seen[v.Get("id").Str()] > 0:
 	default:
 		id := v.Get("id").Text()
-		if seen[id]++; seen[id] > 1 { // the same words once more are the same blob
+		if seen[id]++; seen[id] > 1 { // a repeated message is the same blob
 			id = fmt.Sprintf("%s#%d", id, seen[id])
 		}
 		p.chatMessage(id, data, table == tableLost)
@@ -43,17 +43,17 @@ func (p *parser) chatRow(v format.Value, seen map[string]int) {
 
 func (p *parser) chatMessage(id string, data format.Value, left bool) {
 	content := data.Get("content")
-	m := &message{parser: p, role: data.Get("role").Word(), id: id, left: left}
+	m := &message{parser: p, role: data.Get("role").Word(), id: id, abandoned: left}
 	if m.role == "user" {
-		p.place(content)
+		p.projectFrom(content)
 	}
-	m.all(content)
+	m.events(content)
 }
 
-// place takes the directory that was worked in from what the program says of the place before the first prompt.
-func (p *parser) place(content format.Value) {
+// projectFrom sets the project from the environment that Cursor describes before the first prompt.
+func (p *parser) projectFrom(content format.Value) {
 	const before = "Workspace Path: "
-	if p.is.Project != "" {
+	if p.conv.Project != "" {
 		return
 	}
 	text := content
@@ -61,56 +61,56 @@ func (p *parser) place(content format.Value) {
 		text = b.Get("text")
 		break
 	}
-	if _, after, ok := strings.Cut(text.Str(), before); ok && readTags(text.Str()).foreign {
+	if _, after, ok := strings.Cut(text.Str(), before); ok && readTags(text.Str()).injected {
 		dir, _, _ := strings.Cut(after, "\n")
 		if dir = strings.TrimSpace(dir); len(dir) < 4096 {
-			p.is.Project = dir
+			p.conv.Project = dir
 		}
 	}
 }
 
-// chatMeta is what the database keeps of its session.
+// chatMeta reads the metadata of a session.
 func (p *parser) chatMeta(row format.Value) {
 	v := row.Get("value")
 	p.model = v.Get("lastUsedModel").Str()
-	p.is = transcript.Conversation{
-		Title: format.Title(v.Get("name").Str()), Model: p.model, Mode: v.Get("mode").Str(), Started: milli(v.Get("createdAt")),
+	p.conv = transcript.Conversation{
+		Title: format.Title(v.Get("name").Str()), Model: p.model, Mode: v.Get("mode").Str(), Started: firstTime(v.Get("createdAt")),
 	}
-	p.kept, p.open = true, true
-	if p.is.Mode != "" {
-		p.facts = transcript.Attributes{"mode": p.is.Mode}
+	p.isMetadata, p.messagesElsewhere = true, true
+	if p.conv.Mode != "" {
+		p.facts = transcript.Attributes{"mode": p.conv.Mode}
 	}
-	p.hints()
-	p.aside(row, transcript.KindLifecycle, tableMeta)
+	p.emitHints()
+	p.uncountedRow(row, transcript.KindLifecycle, tableMeta)
 }
 
-// document is a small file beside a database: of a session of the command line its place, name and times, of a directory that was
-// open in the editor its path.
+// document reads meta.json of a command line session (title, directory, times) or workspace.json of a folder that was open in
+// the editor (its path).
 func (p *parser) document() {
-	p.session = p.where.session
+	p.session = p.loc.session
 	content, err := format.ReadAll(p.in.Reader, 1<<20)
 	if err != nil && !format.IsContent(err) {
 		p.Fail(err)
 		return
 	}
-	p.at = transcript.Origin{Length: int64(len(content))}
+	p.baseOrigin = transcript.Origin{Length: int64(len(content))}
 	v, bad := format.ParseJSON(content)
 	if err != nil || bad != nil || !v.IsObject() {
-		p.problem(&transcript.Problem{Kind: "bad json", Reason: "no JSON object", Origin: p.at})
+		p.problem(&transcript.Problem{Kind: "bad json", Reason: "no JSON object", Origin: p.baseOrigin})
 		return
 	}
-	p.whole, p.at.Offset, p.at.Length = v, v.OffsetIn(content), int64(v.Len())
-	p.kept = true
+	p.base, p.baseOrigin.Offset, p.baseOrigin.Length = v, v.OffsetIn(content), int64(v.Len())
+	p.isMetadata = true
 	if p.in.Role == roleWorkspace {
-		if p.is.Project = format.FileURI(v.Get("folder").Str()); p.is.Project == "" {
-			p.is.Project = format.FileURI(v.Get("workspace").Str())
+		if p.conv.Project = format.FileURI(v.Get("folder").Str()); p.conv.Project == "" {
+			p.conv.Project = format.FileURI(v.Get("workspace").Str())
 		}
-		p.aside(v, transcript.KindLifecycle, roleWorkspace)
+		p.uncountedRow(v, transcript.KindLifecycle, roleWorkspace)
 		return
 	}
-	p.is = transcript.Conversation{
-		Title: format.Title(v.Get("title").Str()), Project: v.Get("cwd").Str(), Started: milli(v.Get("createdAtMs")), Child: v.Get("isSubagent").Bool() == transcript.Yes,
+	p.conv = transcript.Conversation{
+		Title: format.Title(v.Get("title").Str()), Project: v.Get("cwd").Str(), Started: firstTime(v.Get("createdAtMs")), Child: v.Get("isSubagent").Bool() == transcript.Yes,
 	}
-	p.hints()
-	p.aside(v, transcript.KindLifecycle, roleMeta)
+	p.emitHints()
+	p.uncountedRow(v, transcript.KindLifecycle, roleMeta)
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
-// hash is what the program calls the directory of a workspace's sessions.
-var hash = lazyregexp.New(`^[0-9a-f]{32}$`)
+// workspaceHash matches the directory of a workspace's command line sessions.
+var workspaceHash = lazyregexp.New(`^[0-9a-f]{32}$`)
 
-// Detect claims transcripts by where they lie or how their lines begin, and databases by their names and tables. Only the directories
+// Detect claims transcripts by their place or their first lines, and databases by their names and tables. Only the directories
 // of transcripts are a root: tokens, settings and caches lie beside them.
 func (cursor) Detect(h format.Head) format.Claim {
-	name, dir, at := path.Base(h.Path), path.Dir(h.Path), spot{}
+	name, dir, at := path.Base(h.Path), path.Dir(h.Path), location{}
 	switch path.Ext(name) {
 	case ".json", ".jsonl", ".txt": // every file is asked about
-		at = place(h.Path, h.Top())
+		at = locate(h.Path, h.Top())
 	}
 	switch {
 	case cursor{}.Withholds(h):
@@ -27,9 +27,9 @@ func (cursor) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Role: roleState, Database: true, Secret: true}
 	case name == storeName && isStore(h):
 		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true, Secret: true}
-	case name == metaName && hash.MatchString(path.Base(path.Dir(dir))) && format.HasKeys(h.Bytes, "schemaVersion", "hasConversation"):
+	case name == metaName && workspaceHash.MatchString(path.Base(path.Dir(dir))) && format.HasKeys(h.Bytes, "schemaVersion", "hasConversation"):
 		return format.Claim{Strength: format.Certain, Role: roleMeta}
-	case name == workspaceName && at.workspace != "" && path.Base(dir) == at.workspace && strings.Contains("/"+h.Path, "/Cursor/User/") && // other editors have the same
+	case name == workspaceName && at.workspace != "" && path.Base(dir) == at.workspace && strings.Contains("/"+h.Path, "/Cursor/User/") && // other editors have such files, too
 		(format.HasKeys(h.Bytes, "folder") || format.HasKeys(h.Bytes, "workspace")):
 		return format.Claim{Strength: format.Likely, Role: roleWorkspace}
 	case path.Ext(name) == ".jsonl" && at.root != "":
@@ -40,7 +40,7 @@ func (cursor) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Role: rolePlain, Root: at.root}
 	case path.Ext(name) == ".txt" && at.session == path.Base(dir) && isPlain(h.Bytes):
 		return format.Claim{Strength: format.Likely, Role: rolePlain}
-	case path.Ext(name) == ".txt" && isOutput(dir, h.Top()):
+	case path.Ext(name) == ".txt" && isToolOutput(dir, h.Top()):
 		return format.Claim{Strength: format.Weak, Role: format.Other}
 	case path.Ext(name) == ".ndjson":
 		return detectRows(h, dir)
@@ -48,8 +48,8 @@ func (cursor) Detect(h format.Head) format.Claim {
 	return format.Claim{}
 }
 
-// isOutput knows the directories of what tools and terminals gave, beside the transcripts of a workspace.
-func isOutput(dir, top string) bool {
+// isToolOutput reports whether dir holds outputs of tools or terminals, beside the transcripts of a workspace.
+func isToolOutput(dir, top string) bool {
 	above := path.Dir(path.Dir(dir))
 	switch path.Base(dir) {
 	case "agent-tools":
@@ -60,7 +60,7 @@ func isOutput(dir, top string) bool {
 	return false
 }
 
-// detectRows knows what was taken out of a database.
+// detectRows claims originals that were taken out of a database.
 func detectRows(h format.Head, dir string) format.Claim {
 	switch {
 	case (path.Base(path.Dir(dir)) == stateName || path.Base(dir) == stateName) && hasTable(h.Bytes, tableComposer, tableHeader, tableBubble, tableLost, tableList):
@@ -80,14 +80,14 @@ func hasTable(head []byte, names ...string) bool {
 	return false
 }
 
-// Withholds knows the files that hold tokens: databases of editors of this family, their logs and backups, whatever is in them that is
-// no conversation, and the settings of the command line.
+// Withholds leaves out files that hold tokens: databases of this family of editors with other content, their journals and
+// backups, and the settings of the command line.
 func (cursor) Withholds(h format.Head) bool {
 	name, dir := path.Base(h.Path), path.Dir(h.Path)
 	switch {
 	case name == stateName:
 		return len(h.Bytes) > 0 && !format.IsSQLite(h.Bytes)
-	case strings.HasPrefix(name, stateName) || strings.HasPrefix(name, storeName+"-") && hash.MatchString(path.Base(path.Dir(dir))):
+	case strings.HasPrefix(name, stateName) || strings.HasPrefix(name, storeName+"-") && workspaceHash.MatchString(path.Base(path.Dir(dir))):
 		return true
 	case name == "mcp-auth.json":
 		return true
@@ -99,23 +99,23 @@ func (cursor) Withholds(h format.Head) bool {
 	return false
 }
 
-// isStore says that a database is one of a session of the command line, by its two tables, or by its place while its log alone has them.
+// isStore reports whether a database is that of a command line session, by its two tables, or by its place while only its WAL has them.
 func isStore(h format.Head) bool {
 	if !format.IsSQLite(h.Bytes) {
 		return false
 	}
 	return bytes.Contains(h.Bytes, []byte("TABLE blobs")) && bytes.Contains(h.Bytes, []byte("TABLE meta")) ||
-		hash.MatchString(path.Base(path.Dir(path.Dir(h.Path))))
+		workspaceHash.MatchString(path.Base(path.Dir(path.Dir(h.Path))))
 }
 
-// isTranscript says that a line begins as the program writes them. Its lines have nothing before the role.
+// isTranscript reports whether a line begins like Cursor's. These have nothing before the role.
 func isTranscript(head []byte) bool {
 	return format.AnyLine(head, func(line []byte) bool {
 		return bytes.HasPrefix(line, []byte(`{"role":"user","message":{"content":`)) || bytes.HasPrefix(line, []byte(`{"role":"assistant","message":{"content":`))
 	})
 }
 
-// isPlain says that a text begins with a line that says who speaks.
+// isPlain reports whether a text begins with a user's line.
 func isPlain(head []byte) bool {
 	head = format.TrimBOM(head)
 	return bytes.HasPrefix(head, []byte("user:\n")) || bytes.HasPrefix(head, []byte("user:\r\n"))

@@ -18,19 +18,19 @@ const (
 	workspacesDir  = "workspaceStorage"
 )
 
-// workspaceMark is before the name of a directory that was open, where it is called as a run.
+// workspaceMark precedes the id of an editor's workspace in the id of a run made from it.
 const workspaceMark = "workspace "
 
-// spot is what the path of a file tells.
-type spot struct {
-	session, parent, project string // project is the slug of the directory that was worked in
-	root                     string // the directory of the transcripts, "" where the path shows none
-	workspace                string // what the editor calls the directory that was open, "" where the path does not tell
+// location is what the path of a file states.
+type location struct {
+	session, parent, project string // project is the slug of the working directory
+	root                     string // the agent-transcripts directory, "" if it is not in the path
+	workspace                string // id of the editor's workspace, "" if it is not in the path
 }
 
-// place reads <slug>/agent-transcripts/<id>.jsonl, <id>/<id>.jsonl and <parent>/subagents/<id>.jsonl, and for what comes from a
-// database the directory that has the name of the session.
-func place(file, top string) (at spot) {
+// locate reads <slug>/agent-transcripts/<id>.jsonl, <id>/<id>.jsonl and <parent>/subagents/<id>.jsonl. For an original from a
+// database, the directory has the session's id.
+func locate(file, top string) (at location) {
 	dir := path.Dir(file)
 	at.session = strings.TrimSuffix(path.Base(file), path.Ext(file))
 	switch {
@@ -65,20 +65,20 @@ func place(file, top string) (at spot) {
 	return at
 }
 
-// workspaceOf is the name that the editor has for a directory which was open, in the path of what it keeps of that: a hash, or a number
-// for a window without a directory.
+// workspaceOf returns the editor's id of an open folder in the path of its storage: a hash, or a number for a window
+// without a folder.
 func workspaceOf(dir, top string) string {
 	for ; dir != "." && dir != "/"; dir = path.Dir(dir) {
-		if name := path.Base(dir); path.Base(path.Dir(dir)) == workspacesDir || path.Dir(dir) == top && workspace.MatchString(name) {
+		if name := path.Base(dir); path.Base(path.Dir(dir)) == workspacesDir || path.Dir(dir) == top && workspaceID.MatchString(name) {
 			return name
 		}
 	}
 	return ""
 }
 
-var workspace = lazyregexp.New(`^([0-9a-f]{32}|[0-9]{10,16})$`)
+var workspaceID = lazyregexp.New(`^([0-9a-f]{32}|[0-9]{10,16})$`)
 
-// slug is what the program calls the directory of a workspace: its path with a dash for everything that is no letter or digit.
+// slug returns Cursor's name for the directory of a workspace: the path with a dash for each run of characters other than letters and digits.
 func slug(dir string) string {
 	var b strings.Builder
 	dash := false
@@ -96,7 +96,7 @@ func slug(dir string) string {
 	return b.String()
 }
 
-// projectOf finds the directory that a slug stands for in the path of a file below it, "" when that does not lie there.
+// projectOf finds the directory of a slug in the path of a file below it; "" if the file does not lie there.
 func projectOf(file, name string) string {
 	file = strings.ReplaceAll(file, `\`, "/")
 	for i := range len(file) {

@@ -9,7 +9,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// The marks of a transcript that is plain text: who speaks, on a line of its own, and what a stretch of the assistant's is.
+// The marks of a plain text transcript: the speaker, on a line of its own, and the kind of a section of the assistant.
 const (
 	userLine      = "user:"
 	assistantLine = "assistant:"
@@ -18,9 +18,9 @@ const (
 	resultMark    = "[Tool result]"
 )
 
-// plain yields the records of a transcript that is plain text. What a mark begins goes on as long as lines are blank or indented.
+// plain yields the records of a plain text transcript. The section after a mark continues while lines are blank or indented.
 func (p *parser) plain() {
-	p.session, p.rank = p.where.session, rankPlain
+	p.session, p.rank = p.loc.session, rankPlain
 	p.begin()
 	content, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
 	if errors.Is(err, format.ErrTooLarge) {
@@ -32,65 +32,65 @@ func (p *parser) plain() {
 		return
 	}
 	text := string(content)
-	var s stretch
+	var s section
 	for line, offset := 1, 0; offset < len(text) && !p.Done(); line++ {
 		end := len(text)
 		if n := strings.IndexByte(text[offset:], '\n'); n >= 0 {
 			end = offset + n + 1
 		}
 		if next, begins := s.next(text[offset:end]); begins {
-			p.stretch(s, text)
+			p.section(s, text)
 			next.begin, next.line = offset, line
 			s = next
 		}
 		s.end = end
 		offset = end
 	}
-	p.stretch(s, text)
-	if !p.said && strings.TrimSpace(text) != "" && !p.Done() {
+	p.section(s, text)
+	if !p.hasMessages && strings.TrimSpace(text) != "" && !p.Done() {
 		p.problem(&transcript.Problem{Kind: "not a transcript", Reason: "no line says who speaks", Origin: transcript.Origin{Length: int64(len(text))}})
 	}
 }
 
-// stretch is some lines of a plain transcript that belong together.
-type stretch struct {
+// section is a group of lines of a plain text transcript that belong together.
+type section struct {
 	role, mark string
 	begin, end int
 	line       int
-	head       bool // the line that says who speaks
+	isSpeaker  bool // the line that names the speaker
 }
 
-// next says whether a line begins another stretch, and which.
-func (s *stretch) next(line string) (stretch, bool) {
+// next reports whether a line begins another section, and returns it.
+func (s *section) next(line string) (section, bool) {
 	word := strings.TrimSpace(format.TrimBOM(line))
 	switch {
 	case word == userLine:
-		return stretch{role: "user", head: true}, true
+		return section{role: "user", isSpeaker: true}, true
 	case word == assistantLine:
-		return stretch{role: "assistant", head: true}, true
+		return section{role: "assistant", isSpeaker: true}, true
 	case s.role == "assistant":
 		for _, m := range []string{thinkingMark, callMark, resultMark} {
 			if strings.HasPrefix(word, strings.TrimSpace(m)) {
-				return stretch{role: s.role, mark: m}, true
+				return section{role: s.role, mark: m}, true
 			}
 		}
 		if s.mark != "" && word != "" && line[0] != ' ' && line[0] != '\t' {
-			return stretch{role: s.role}, true
+			return section{role: s.role}, true
 		}
 	}
-	return stretch{role: s.role}, s.head
+	return section{role: s.role}, s.isSpeaker
 }
 
-// stretch yields the event of one.
-func (p *parser) stretch(s stretch, text string) {
+// section yields the event of a section.
+func (p *parser) section(s section, text string) {
 	raw := text[s.begin:s.end]
-	said := plainText(raw)
-	if s.head || strings.TrimSpace(said) == "" && s.mark != callMark && s.mark != resultMark {
+	content := plainText(raw)
+	if s.isSpeaker || strings.TrimSpace(content) == "" && s.mark != callMark && s.mark != resultMark {
 		return
 	}
-	p.at = transcript.Origin{Offset: int64(s.begin), Length: int64(len(raw)), Line: s.line}
+	p.baseOrigin = transcript.Origin{Offset: int64(s.begin), Length: int64(len(raw)), Line: s.line}
 	e := p.event(transcript.KindMessage, s.role, s.role)
-	e.Parts = []transcript.Part{{Text: said}}
+	e.Parts = []transcript.Part{{Text: content}}
 	name := plainName(raw)
 	switch s.mark {
 	case thinkingMark:
@@ -103,7 +103,7 @@ func (p *parser) stretch(s stretch, text string) {
 		e.Kind, e.Role = transcript.KindToolResult, "tool"
 		e.Parts[0].Result = &transcript.Result{Name: name, Output: int64(len(raw))}
 	}
-	if s.role == "" { // before anybody speaks
+	if s.role == "" { // before the first speaker
 		e.Kind = transcript.KindNotice
 		p.Emit(e)
 		return
@@ -113,13 +113,13 @@ func (p *parser) stretch(s stretch, text string) {
 		t = readTags(raw)
 		e.Time = t.at
 	}
-	p.speak()
+	p.emitConversation()
 	e.Verdict, e.Conversation, e.Run = transcript.Counted, p.session, ""
 	p.Emit(e)
-	p.prompted(t.query)
+	p.setTitleFrom(t.query)
 }
 
-// plainName is the tool that a mark names.
+// plainName returns the name of the tool after a mark.
 func plainName(raw string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(raw), "\n")
 	for _, m := range []string{callMark, resultMark} {
@@ -130,7 +130,7 @@ func plainName(raw string) string {
 	return ""
 }
 
-// plainText is the text of a stretch without its mark.
+// plainText returns the text of a section without its mark.
 func plainText(raw string) string {
 	text := strings.TrimSpace(format.TrimBOM(raw))
 	for _, m := range []string{thinkingMark, callMark, resultMark} {
@@ -138,5 +138,5 @@ func plainText(raw string) string {
 			return strings.ToValidUTF8(strings.TrimSpace(after), "\uFFFD")
 		}
 	}
-	return strings.ToValidUTF8(unwrapped(text), "\uFFFD")
+	return strings.ToValidUTF8(unwrap(text), "\uFFFD")
 }

@@ -6,30 +6,31 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// hintTitle is what a conversation is called, hintModel what it was last set to.
+// Keys of hints: the title of a conversation, and the model it was last set to.
 const (
 	hintTitle = "title"
 	hintModel = "model"
 )
 
-// totalMark is on the cost of a whole conversation.
+// totalMark is the attribute of usage that states the cost of a whole conversation.
 const totalMark = "total"
 
-// Resolve lets a conversation count once that is in a database and in transcripts: as the database has it, unless that has lost more
-// than the transcript lacks by its nature. It gives names to what states none. Nobody speaks in one that is in a database alone, without messages.
+// Resolve makes a conversation count once that is in a database and in transcripts: the database's events count, unless the transcript has
+// more, so that the database must have lost messages. It sets titles and models that are not stated. A conversation that is in a database
+// alone, without messages, is silent.
 func (cursor) Resolve(f *transcript.Family) {
 	names := map[string]string{}
 	for _, h := range f.Hints {
 		names[h.Key] = max(names[h.Key], h.Value)
 	}
-	var rows, most int64 // events of the database, and of the transcript that has most
+	var rows, most int64 // events in the database, and in the best transcript
 	var best *transcript.FamilyConversation
 	for _, c := range f.Conversations {
 		switch {
 		case fromDatabase(c):
 			rows = max(rows, c.Events)
 		case c.Verdict != transcript.Counted:
-		case best == nil || before(c, best):
+		case best == nil || outranks(c, best):
 			best, most = c, c.Events
 		}
 	}
@@ -61,11 +62,11 @@ func (cursor) Resolve(f *transcript.Family) {
 // ResolvesUsage makes the format a format.UsageResolver.
 func (cursor) ResolvesUsage() {}
 
-// fromDatabase says that an original was taken out of a database.
+// fromDatabase reports whether an original was taken out of a database.
 func fromDatabase(c *transcript.FamilyConversation) bool { return path.Ext(c.Path) == ".ndjson" }
 
-// before orders the transcripts of a conversation: the one that counts first.
-func before(a, b *transcript.FamilyConversation) bool {
+// outranks orders the transcripts of a conversation: the first one counts.
+func outranks(a, b *transcript.FamilyConversation) bool {
 	switch {
 	case a.Rank != b.Rank:
 		return a.Rank > b.Rank

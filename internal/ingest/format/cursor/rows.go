@@ -7,11 +7,11 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// rows yields the records of what was taken out of the editor's database: what it keeps of one conversation, or its messages.
+// rows yields the records of an original from the editor's database: the metadata of a conversation, or its messages.
 func (p *parser) rows() {
 	p.shared, p.order, p.rank = true, orderMessages, rankRows
 	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
-		p.at, p.whole = o.Origin, o.Value
+		p.baseOrigin, p.base = o.Origin, o.Value
 		p.lend.Reset()
 		p.row(o.Value)
 	}
@@ -19,47 +19,47 @@ func (p *parser) rows() {
 
 func (p *parser) row(v format.Value) {
 	if table := v.Get("table"); table.Is(tableList) {
-		p.list(v)
+		p.listRow(v)
 		return
 	}
-	p.owner(v.Get("composer").Text())
+	p.setSession(v.Get("composer").Text())
 	value := v.Get("value")
 	switch table := v.Get("table").Word(); {
-	case value.IsNull(): // it was emptied
-		p.aside(v, transcript.KindNotice, table)
+	case value.IsNull(): // Cursor has emptied the row
+		p.uncountedRow(v, transcript.KindNotice, table)
 	case !value.IsObject():
-		p.Emit(&transcript.Problem{Run: p.session, Kind: "bad json", Reason: "value of a row is no JSON object", Origin: p.at})
+		p.Emit(&transcript.Problem{Run: p.session, Kind: "bad json", Reason: "value of a row is no JSON object", Origin: p.baseOrigin})
 	case table == tableComposer:
 		p.composer(v, value)
 	case table == tableHeader:
-		p.header(v, value)
+		p.headerRow(v, value)
 	case table == tableBubble, table == tableLost:
 		p.bubble(v, value, table)
 	default:
-		p.aside(v, transcript.KindUnknown, table)
+		p.uncountedRow(v, transcript.KindUnknown, table)
 	}
 }
 
-// owner is the conversation that a row belongs to.
-func (p *parser) owner(id string) {
+// setSession switches to the conversation that a row belongs to.
+func (p *parser) setSession(id string) {
 	if id == "" {
-		id = p.where.session
+		id = p.loc.session
 	}
 	if id != p.session {
-		p.end()
-		p.session, p.said, p.open, p.model, p.started, p.is, p.facts = id, false, false, "", transcript.Time{}, transcript.Conversation{}, nil
+		p.finish()
+		p.session, p.hasMessages, p.messagesElsewhere, p.model, p.started, p.conv, p.facts = id, false, false, "", transcript.Time{}, transcript.Conversation{}, nil
 	}
 }
 
-// aside is an uncounted row.
-func (p *parser) aside(v format.Value, kind transcript.Kind, typ string) {
+// uncountedRow yields an uncounted event.
+func (p *parser) uncountedRow(v format.Value, kind transcript.Kind, typ string) {
 	e := p.event(kind, "", typ)
 	e.Conversation, e.Run = "", p.session
 	e.Parts = []transcript.Part{p.part(v)}
 	p.Emit(e)
 }
 
-// composer is what the editor keeps of a conversation. Those of early versions have its messages in them.
+// composer reads the editor's metadata of a conversation. Composers of early versions contain their messages.
 func (p *parser) composer(row, v format.Value) {
 	facts := transcript.Attributes{}
 	for name, key := range map[string]string{"mode": "unifiedMode", "status": "status"} {
@@ -72,56 +72,56 @@ func (p *parser) composer(row, v format.Value) {
 			facts[name] = n
 		}
 	}
-	p.model, p.order, p.started = v.Get("modelConfig", "modelName").Str(), orderKept, milli(v.Get("createdAt"))
-	p.known(v, p.started)
+	p.model, p.order, p.started = v.Get("modelConfig", "modelName").Str(), orderMetadata, firstTime(v.Get("createdAt"))
+	p.applyRecord(v, p.started)
 	p.facts = facts
 	for range v.Get("fullConversationHeadersOnly").Items() {
-		p.open = true
+		p.messagesElsewhere = true
 		break
 	}
-	p.relatives(v)
-	p.aside(row, transcript.KindLifecycle, tableComposer)
+	p.emitRelatives(v)
+	p.uncountedRow(row, transcript.KindLifecycle, tableComposer)
 	for b := range v.Get("conversation").Items() {
 		if b.IsObject() {
-			p.inline(b, b.Get("bubbleId").Text())
+			p.inlineBubble(b, b.Get("bubbleId").Text())
 		}
 	}
 	for id, b := range v.Get("conversationMap").Fields() {
 		if b.IsObject() {
-			p.inline(b, id)
+			p.inlineBubble(b, id)
 		}
 	}
-	p.spent(v.Get("usageData"))
+	p.usageData(v.Get("usageData"))
 }
 
-// known takes what a record of the editor says of a conversation.
-func (p *parser) known(v format.Value, started transcript.Time) {
-	p.kept = true
-	p.is = transcript.Conversation{
-		Title: format.Title(v.Get("name").Str()), Model: p.model, Project: folder(v), Started: started, Branch: branch(v), Mode: v.Get("unifiedMode").Str(),
+// applyRecord reads the fields that all records of a conversation share.
+func (p *parser) applyRecord(v format.Value, started transcript.Time) {
+	p.isMetadata = true
+	p.conv = transcript.Conversation{
+		Title: format.Title(v.Get("name").Str()), Model: p.model, Project: workspaceFolder(v), Started: started, Branch: lastBranch(v), Mode: v.Get("unifiedMode").Str(),
 		Child: v.Get("subagentInfo", "parentComposerId").Str() != "" || v.Get("isBestOfNSubcomposer").Bool() == transcript.Yes || v.Get("isSubagent").Bool() == transcript.Yes,
 	}
-	p.hints()
+	p.emitHints()
 }
 
-// hints tell the other originals of a conversation its name and model.
-func (p *parser) hints() {
-	if p.is.Title != "" {
-		p.Emit(&transcript.Hint{Run: p.session, Key: hintTitle, Value: p.is.Title, Origin: p.at})
+// emitHints passes title and model to the other originals of a conversation.
+func (p *parser) emitHints() {
+	if p.conv.Title != "" {
+		p.Emit(&transcript.Hint{Run: p.session, Key: hintTitle, Value: p.conv.Title, Origin: p.baseOrigin})
 	}
-	if p.is.Model != "" {
-		p.Emit(&transcript.Hint{Run: p.session, Key: hintModel, Value: p.is.Model, Origin: p.at})
+	if p.conv.Model != "" {
+		p.Emit(&transcript.Hint{Run: p.session, Key: hintModel, Value: p.conv.Model, Origin: p.baseOrigin})
 	}
 }
 
-// The order of what makes a conversation: its messages, then what is kept of it, whose name counts.
+// The order of the originals of a conversation: its messages, then its metadata, whose title counts.
 const (
 	orderMessages = "1"
-	orderKept     = "2"
+	orderMetadata = "2"
 )
 
-// relatives links a conversation to the one that started it, and to those that it started.
-func (p *parser) relatives(v format.Value) {
+// emitRelatives links a conversation to its parent and to its subagents.
+func (p *parser) emitRelatives(v format.Value) {
 	p.link(v.Get("subagentInfo", "parentComposerId").Str(), p.session)
 	for _, key := range []string{"subagentComposerIds", "subComposerIds"} {
 		for id := range v.Get(key).Items() {
@@ -130,42 +130,42 @@ func (p *parser) relatives(v format.Value) {
 	}
 }
 
-// header is the entry of a conversation in the list of all.
-func (p *parser) header(row, v format.Value) {
-	p.known(v, milli(row.Get("createdAt")))
+// headerRow reads the entry of a conversation in the list of all.
+func (p *parser) headerRow(row, v format.Value) {
+	p.applyRecord(v, firstTime(row.Get("createdAt")))
 	if n, ok := row.Get("isSubagent").Int(); ok && n != 0 {
-		p.is.Child = true
+		p.conv.Child = true
 	}
 	if workspace := row.Get("workspaceId").Str(); workspace != "" {
 		p.facts = transcript.Attributes{"workspace": workspace}
 	}
-	p.relatives(v)
-	p.aside(row, transcript.KindLifecycle, tableHeader)
+	p.emitRelatives(v)
+	p.uncountedRow(row, transcript.KindLifecycle, tableHeader)
 }
 
-// list is the conversations of a workspace, or those that are open: their names and times.
-func (p *parser) list(row format.Value) {
+// listRow reads the list of a workspace's conversations, or of the open ones: their titles and times.
+func (p *parser) listRow(row format.Value) {
 	for v := range row.Get("value", "allComposers").Items() {
 		id := v.Get("composerId").Str()
 		if id == "" {
 			continue
 		}
-		p.owner(id)
-		p.known(v, milli(v.Get("createdAt")))
-		p.relatives(v)
-		if p.where.workspace != "" {
-			p.facts = transcript.Attributes{"workspace": p.where.workspace}
+		p.setSession(id)
+		p.applyRecord(v, firstTime(v.Get("createdAt")))
+		p.emitRelatives(v)
+		if p.loc.workspace != "" {
+			p.facts = transcript.Attributes{"workspace": p.loc.workspace}
 		}
-		p.aside(v, transcript.KindLifecycle, tableList)
+		p.uncountedRow(v, transcript.KindLifecycle, tableList)
 	}
 	if p.session == "" {
-		p.owner("composers") // of nobody
-		p.aside(row, transcript.KindLifecycle, tableList)
+		p.setSession("composers") // the list names none
+		p.uncountedRow(row, transcript.KindLifecycle, tableList)
 	}
 }
 
-// folder is the directory that a conversation is about.
-func folder(v format.Value) string {
+// workspaceFolder returns the directory of a conversation.
+func workspaceFolder(v format.Value) string {
 	if dir := v.Get("workspaceIdentifier", "uri", "fsPath").Str(); dir != "" {
 		return dir
 	}
@@ -178,8 +178,8 @@ func folder(v format.Value) string {
 	return ""
 }
 
-// branch is the one that was worked on last.
-func branch(v format.Value) (name string) {
+// lastBranch returns the branch that was used last.
+func lastBranch(v format.Value) (name string) {
 	last := int64(-1)
 	for r := range v.Get("trackedGitRepos").Items() {
 		for b := range r.Get("branches").Items() {
@@ -194,8 +194,8 @@ func branch(v format.Value) (name string) {
 	return name
 }
 
-// milli reads a time that is milliseconds, or text.
-func milli(all ...format.Value) transcript.Time {
+// firstTime returns the first valid time, given in milliseconds or as text.
+func firstTime(all ...format.Value) transcript.Time {
 	for _, v := range all {
 		if n, ok := v.Int(); ok && n > 1e11 {
 			if t := format.UnixMilli(n); t.Valid {
@@ -208,14 +208,14 @@ func milli(all ...format.Value) transcript.Time {
 	return transcript.Time{}
 }
 
-// spent yields what early versions state of the cost of a conversation, in cents for each model.
-func (p *parser) spent(v format.Value) {
+// usageData yields the cost of a conversation in cents for each model, which early versions state.
+func (p *parser) usageData(v format.Value) {
 	for model, m := range v.Fields() {
 		cents, ok := m.Get("costInCents").Float()
 		if !ok || cents <= 0 || cents > 1e9 || strings.TrimSpace(model) == "" {
 			continue
 		}
-		u := &transcript.Usage{Run: p.session, Conversation: p.session, Key: p.session + ":cost:" + model, Origin: p.at, Model: model,
+		u := &transcript.Usage{Run: p.session, Conversation: p.session, Key: p.session + ":cost:" + model, Origin: p.baseOrigin, Model: model,
 			Cost: transcript.Known(int64(cents * 1e7)), CostSource: "usageData.costInCents", Requests: m.Get("amount").Count(), Time: p.started,
 			Attributes: transcript.Attributes{totalMark: true}}
 		p.Emit(u)

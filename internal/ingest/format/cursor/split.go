@@ -2,21 +2,21 @@ package cursor
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// The names of rows in what is taken out of databases.
+// The table names in originals taken out of databases.
 const (
-	tableComposer = "composer" // what the editor keeps of a conversation
-	tableHeader   = "header"   // its entry in the list of all, of newer versions
-	tableBubble   = "bubble"   // a message that the composer's list names, in its order
-	tableLost     = "lost"     // one that no list names
+	tableComposer = "composer" // metadata of a conversation
+	tableHeader   = "header"   // its entry in the list of all, in newer versions
+	tableBubble   = "bubble"   // messages in the composer's list, in its order
+	tableLost     = "lost"     // messages that the list does not name
 	tableList     = "list"     // the conversations of a workspace, or those that are open
 
 	tableMeta    = "meta"
 	tableMessage = "message"
 )
 
-// Split takes the conversations out of a database, and nothing else: it holds tokens, and of the editor gigabytes that are none. Rows of
-// the editor are rewritten under new numbers, so that the greatest number of a conversation's rows with how many there are tells
-// of every change; both are in the index of the keys, and no row is read for them.
+// Split takes the conversations out of a database and nothing else: the rest is tokens and, in the editor's, gigabytes of other data. The
+// editor rewrites rows under new rowids, so the greatest rowid of a conversation together with the number of its rows changes
+// with every change. Both come from the index of the keys, without reading rows.
 func (cursor) Split(role string) []format.Split {
 	switch role {
 	case roleState:
@@ -27,18 +27,19 @@ func (cursor) Split(role string) []format.Split {
 	return nil
 }
 
+// Apart reports whether originals of a role come out of a database.
 func (cursor) Apart(role string) bool {
 	return role == roleRows || role == roleChat || role == roleState || role == roleStore
 }
 
-// open removes what ciphers need from the JSON of a column.
-func open(column string) string {
+// withoutKeys returns SQL that removes encryption keys from the JSON of a column.
+func withoutKeys(column string) string {
 	return `CASE WHEN json_valid(` + column + `) THEN json_remove(` + column + `, '$.blobEncryptionKey', '$.speculativeSummarizationEncryptionKey',
 		'$.summarizationEncryptionKey', '$.conversationEncryptionKey', '$.encryptionKey') END`
 }
 
-// Of a composer: its JSON, when it was created, and the list of its messages, as rows of json_each named h. When it was created is a query of its own: SQLite
-// asks it once, and would go through the JSON again for each message.
+// A composer's JSON, its creation time, and the list of its messages as rows of json_each named h. The creation time is a subquery of its
+// own: SQLite evaluates it once, and would otherwise parse the JSON again for each message.
 const (
 	composer = `(SELECT CASE WHEN json_valid(CAST(value AS TEXT)) THEN CAST(value AS TEXT) ELSE '{}' END AS v
 		FROM cursorDiskKV WHERE key = 'composerData:' || ?1) c`
@@ -52,14 +53,14 @@ func stateSplits() []format.Split {
 		With: []string{"cursorDiskKV"},
 		Keys: `SELECT substr(key, 14) || '/composer', 0, rowid, substr(key, 14) FROM cursorDiskKV WHERE key > 'composerData:' AND key < 'composerData;'`,
 		Rows: []format.Query{{
-			Name: tableComposer, SQL: `SELECT ?1 AS composer, ` + open(`CAST(value AS TEXT)`) + ` AS value FROM cursorDiskKV WHERE key = 'composerData:' || ?1`, JSON: []string{"value"},
+			Name: tableComposer, SQL: `SELECT ?1 AS composer, ` + withoutKeys(`CAST(value AS TEXT)`) + ` AS value FROM cursorDiskKV WHERE key = 'composerData:' || ?1`, JSON: []string{"value"},
 		}},
 	}, {
 		Role: roleRows,
 		With: []string{"composerHeaders"},
 		Keys: `SELECT composerId || '/header', coalesce(lastUpdatedAt, 0), rowid + coalesce(length(value), 0), composerId FROM composerHeaders WHERE composerId NOT NULL`,
 		Rows: []format.Query{{
-			Name: tableHeader, SQL: `SELECT composerId AS composer, workspaceId, createdAt, lastUpdatedAt, isSubagent, ` + open(`CAST(value AS TEXT)`) + ` AS value
+			Name: tableHeader, SQL: `SELECT composerId AS composer, workspaceId, createdAt, lastUpdatedAt, isSubagent, ` + withoutKeys(`CAST(value AS TEXT)`) + ` AS value
 			FROM composerHeaders WHERE composerId = ?1`, JSON: []string{"value"},
 		}},
 	}, {
@@ -85,14 +86,14 @@ func stateSplits() []format.Split {
 		With: []string{"ItemTable"},
 		Keys: `SELECT 'composers', 0, max(rowid) + sum(length(value)), '' FROM ItemTable WHERE key IN ('composer.composerData', 'composer.composerHeaders') HAVING count(*) > 0`,
 		Rows: []format.Query{{
-			Name: tableList, SQL: `SELECT key, ` + open(`CAST(value AS TEXT)`) + ` AS value FROM ItemTable WHERE key IN ('composer.composerData', 'composer.composerHeaders') ORDER BY key`,
+			Name: tableList, SQL: `SELECT key, ` + withoutKeys(`CAST(value AS TEXT)`) + ` AS value FROM ItemTable WHERE key IN ('composer.composerData', 'composer.composerHeaders') ORDER BY key`,
 			JSON: []string{"value"},
 		}},
 	}}
 }
 
-// The messages of the command line are blobs that are called by their hashes. The newest root begins with the hashes of all
-// messages in their order, 34 bytes each.
+// The messages of the command line are blobs whose ids are hashes. The newest root begins with the ids of all messages in
+// order, 34 bytes each.
 const (
 	chatMeta = `SELECT CASE WHEN json_valid(value) THEN value ELSE CAST(unhex(value) AS TEXT) END AS v FROM meta WHERE key = '0'`
 	chatList = `WITH RECURSIVE m(v) AS (` + chatMeta + `),
@@ -108,7 +109,7 @@ func storeSplits() []format.Split {
 		Role: roleChat,
 		With: []string{"blobs", "meta"},
 		Keys: `SELECT 'meta', 0, max(rowid) * 1048576 + sum(length(value)), '' FROM meta WHERE key = '0' HAVING count(*) > 0`,
-		Rows: []format.Query{{Name: tableMeta, SQL: `WITH m(v) AS (` + chatMeta + `) SELECT ` + open(`v`) + ` AS value FROM m`, JSON: []string{"value"}}},
+		Rows: []format.Query{{Name: tableMeta, SQL: `WITH m(v) AS (` + chatMeta + `) SELECT ` + withoutKeys(`v`) + ` AS value FROM m`, JSON: []string{"value"}}},
 	}, {
 		Role: roleChat,
 		With: []string{"blobs", "meta"},

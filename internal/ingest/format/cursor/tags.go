@@ -8,11 +8,11 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// tags is what the program wraps a prompt in.
+// tags is what Cursor wraps around a prompt.
 type tags struct {
-	at      transcript.Time
-	query   string // the words of the person, as far as it can be told
-	foreign bool   // it is the program that speaks
+	at       transcript.Time
+	query    string // the user's text, as far as it can be told
+	injected bool   // the text was injected by Cursor
 }
 
 const (
@@ -20,10 +20,10 @@ const (
 	beginQuery, endQuery = "<user_query>", "</user_query>"
 )
 
-// notes are tags of what the program puts in the person's place.
-var notes = []string{"<user_info>", "<system_notification>", "<system_reminder>", "<system-reminder>", "<open_and_recently_viewed_files>", "<agent_transcripts>", "<rules>", "<git_status>"}
+// injectedTags begin messages that Cursor injects in the user's role.
+var injectedTags = []string{"<user_info>", "<system_notification>", "<system_reminder>", "<system-reminder>", "<open_and_recently_viewed_files>", "<agent_transcripts>", "<rules>", "<git_status>"}
 
-// readTags tells the time of a prompt and its words from what stands around them.
+// readTags separates the time and the user's text of a prompt from the tags around them.
 func readTags(text string) (t tags) {
 	rest := strings.TrimSpace(text)
 	if after, ok := strings.CutPrefix(rest, beginTime); ok {
@@ -36,9 +36,9 @@ func readTags(text string) (t tags) {
 		t.query, _, _ = strings.Cut(query, endQuery)
 		return t
 	}
-	for _, note := range notes {
+	for _, note := range injectedTags {
 		if strings.HasPrefix(rest, note) {
-			t.foreign = true
+			t.injected = true
 			return t
 		}
 	}
@@ -46,8 +46,8 @@ func readTags(text string) (t tags) {
 	return t
 }
 
-// unwrapped is a text without the tags around it that say nothing: the time, where it can be read, and those of the prompt.
-func unwrapped(text string) string {
+// unwrap removes the tags around a prompt: the time, if it can be read, and those of the query.
+func unwrap(text string) string {
 	rest := strings.TrimLeft(text, " \t\r\n")
 	if !strings.HasPrefix(rest, beginTime) && !strings.HasPrefix(rest, beginQuery) {
 		return text
@@ -70,7 +70,7 @@ func unwrapped(text string) string {
 	return query
 }
 
-var zone = lazyregexp.New(`^(.*\S)\s*\(UTC(?:([+-])(\d{1,2})(?::?(\d{2}))?)?\)$`)
+var timeAndZone = lazyregexp.New(`^(.*\S)\s*\(UTC(?:([+-])(\d{1,2})(?::?(\d{2}))?)?\)$`)
 
 // readTime reads "Friday, Jul 17, 2026, 12:26 AM (UTC+9)".
 func readTime(stamp string) transcript.Time {
@@ -78,7 +78,7 @@ func readTime(stamp string) transcript.Time {
 	if len(stamp) > 80 {
 		return transcript.Time{}
 	}
-	m := zone.FindStringSubmatch(stamp)
+	m := timeAndZone.FindStringSubmatch(stamp)
 	if m == nil {
 		return transcript.Time{}
 	}

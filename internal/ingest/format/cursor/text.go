@@ -2,17 +2,17 @@ package cursor
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// deepest is how far the pieces of a line are told apart; below it every string counts.
-const deepest = 32
+// maxTextDepth bounds how deep skippedKeys are looked at; below it every string counts as text.
+const maxTextDepth = 32
 
-// appendPiece gives the text of a line, a row or a piece of one, from its own bytes: of a prompt what the person typed; of a call the
-// tool and its input; of everything else every string but ids, types, ciphers and images.
-func appendPiece(dst []byte, role string, v format.Value) []byte {
+// appendValue appends the text of a line, a row or a part of one, from its own bytes: of a prompt what the user typed; of a call the
+// tool and its input; of everything else all strings except ids, types, encrypted data and images.
+func appendValue(dst []byte, role string, v format.Value) []byte {
 	switch {
 	case v.IsObject() && v.Get("table").IsString():
 		return appendRow(dst, v)
 	case v.IsString() && role == roleRows:
-		return appendInside(dst, v) // what a tool gave
+		return appendInside(dst, v) // a tool's result
 	case v.IsString():
 		return appendText(dst, v)
 	case v.IsObject() && role == roleRows && (v.Get("bubbleId").Exists() || v.Get("type").Type() == '0'):
@@ -23,7 +23,7 @@ func appendPiece(dst []byte, role string, v format.Value) []byte {
 	return appendDeep(dst, v, 0)
 }
 
-// appendRow gives what a row of a database says that is no piece of its own.
+// appendRow appends the text of a whole row of a database.
 func appendRow(dst []byte, v format.Value) []byte {
 	value := v.Get("value")
 	switch table := v.Get("table"); {
@@ -43,7 +43,7 @@ func appendRow(dst []byte, v format.Value) []byte {
 	return dst
 }
 
-// appendBubble gives the words of a message, and what was put to a prompt.
+// appendBubble appends the text of a message and the code attached to it.
 func appendBubble(dst []byte, v format.Value) []byte {
 	if text := v.Get("text"); text.IsString() {
 		dst = appendText(dst, text)
@@ -51,7 +51,7 @@ func appendBubble(dst []byte, v format.Value) []byte {
 	return appendDeep(dst, v.Get("attachedCodeChunks"), 1)
 }
 
-// appendText gives a string, without the tags around a prompt.
+// appendText appends a string, without the tags around a prompt.
 func appendText(dst []byte, v format.Value) []byte {
 	if v.IsDataURL() {
 		return dst
@@ -66,7 +66,7 @@ func appendText(dst []byte, v format.Value) []byte {
 	if text := string(own[:min(len(own), len(beginTime)+64)]); !mayWrap(text) {
 		return dst
 	}
-	return append(dst[:before], unwrapped(string(own))...)
+	return append(dst[:before], unwrap(string(own))...)
 }
 
 func mayWrap(head string) bool {
@@ -82,7 +82,7 @@ func mayWrap(head string) bool {
 	return false
 }
 
-// appendInside gives the strings of JSON that a string holds, which is how what tools give is written; else the string.
+// appendInside appends the strings of the JSON in a string, as results of tools are written; else the string.
 func appendInside(dst []byte, v format.Value) []byte {
 	if inside := v.Inside(); inside.IsObject() || inside.IsArray() {
 		return format.AppendStrings(dst, inside)
@@ -90,12 +90,12 @@ func appendInside(dst []byte, v format.Value) []byte {
 	return appendText(dst, v)
 }
 
-// isTool knows what the editor's database has of a call.
+// isTool reports whether a value is a tool call in the editor's database.
 func isTool(v format.Value) bool {
 	return v.Get("rawArgs").Exists() || v.Get("toolCallId").Exists() && v.Get("name").Exists() || v.Get("params").Exists() && v.Get("name").Exists()
 }
 
-// appendCall gives the name and the input of a call. What it gave is a piece of its own.
+// appendCall appends the name and the input of a call. The result has its own event.
 func appendCall(dst []byte, v format.Value) []byte {
 	dst = format.AppendStrings(dst, v.Get("name"))
 	input := inputOf(v)
@@ -105,7 +105,7 @@ func appendCall(dst []byte, v format.Value) []byte {
 	return format.AppendStrings(dst, input)
 }
 
-// inputOf is what a tool was asked: what the model wrote, else what the program made of it.
+// inputOf returns the input of a call: as the model wrote it, else as Cursor parsed it.
 func inputOf(v format.Value) format.Value {
 	for _, key := range []string{"rawArgs", "params"} {
 		if m := v.Get(key); m.Exists() && !m.IsNull() && m.Len() > len(`""`) {
@@ -115,22 +115,22 @@ func inputOf(v format.Value) format.Value {
 	return format.Value{}
 }
 
-// silent are the members of a line or piece that are no words.
-var silent = map[string]bool{
+// skippedKeys are members of a line or a part that hold no text to search.
+var skippedKeys = map[string]bool{
 	"id": true, "role": true, "tool_use_id": true, "toolCallId": true, "signature": true, "cache_control": true, "media_type": true,
 	"mimeType": true, "providerOptions": true, "experimental_providerMetadata": true, "modelCallId": true, "composerId": true, "bubbleId": true,
 	"createdAt": true, "toolCallBinary": true, "data": true,
 }
 
-// appendDeep appends what stands in a line, or where that is at 1, in a piece of one.
+// appendDeep appends the text of a line (at 0), or of a part of one (at 1).
 func appendDeep(dst []byte, v format.Value, at int) []byte {
 	call := at == 0 && (v.Get("type").Is("tool_use") || v.Get("type").Is("tool-call"))
 	return format.AppendText(dst, v, func(dst []byte, depth int, key string, v format.Value) ([]byte, bool) {
 		depth += at
 		switch {
-		case depth > deepest, call && depth == 1 && (key == "input" || key == "args"): // whatever a tool is asked, ids too
+		case depth > maxTextDepth, call && depth == 1 && (key == "input" || key == "args"): // all strings of a tool's input, ids included
 			return format.AppendStrings(dst, v), true
-		case key == "type", depth <= 2 && silent[key]:
+		case key == "type", depth <= 2 && skippedKeys[key]:
 			return dst, true
 		case depth == 1 && key == "text" && v.IsString():
 			return appendText(dst, v), true

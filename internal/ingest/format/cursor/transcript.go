@@ -7,30 +7,30 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// lines yields the records of a transcript that is lines of JSON.
+// lines yields the records of a JSON lines transcript.
 func (p *parser) lines() {
-	p.session, p.rank = p.where.session, rankTranscript
+	p.session, p.rank = p.loc.session, rankTranscript
 	p.begin()
 	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
-		p.at, p.whole = o.Origin, o.Value
+		p.baseOrigin, p.base = o.Origin, o.Value
 		p.lend.Reset()
 		p.line(o.Value)
 	}
 }
 
-// begin says whose child the session is.
+// begin links the session to its parent.
 func (p *parser) begin() {
-	p.is.Child = p.where.parent != ""
-	p.link(p.where.parent, p.session)
+	p.conv.Child = p.loc.parent != ""
+	p.link(p.loc.parent, p.session)
 }
 
-// link states that a session was started by another. Both ends are runs that this file names.
+// link yields a link from a session to one that it started. Both ends are runs that this file names.
 func (p *parser) link(parent, child string) {
 	if parent == "" || child == "" || parent == child {
 		return
 	}
 	p.Emit(&transcript.Link{
-		Kind: "parent", From: transcript.RunEnd(parent), To: transcript.RunEnd(child), Origin: p.at,
+		Kind: "parent", From: transcript.RunEnd(parent), To: transcript.RunEnd(child), Origin: p.baseOrigin,
 	})
 	for _, id := range []string{parent, child} {
 		if id != p.session {
@@ -39,23 +39,23 @@ func (p *parser) link(parent, child string) {
 	}
 }
 
-// line is a message, or a note of the program.
+// line yields the records of a line: a message, or a line without a role.
 func (p *parser) line(v format.Value) {
 	role := v.Get("role")
 	if !role.IsString() {
-		p.note(v)
+		p.noteLine(v)
 		return
 	}
 	content := v.Get("message", "content")
 	if !content.Exists() {
 		content = v.Get("content")
 	}
-	p.speak()
+	p.emitConversation()
 	p.message(role.Word(), content)
 }
 
-// note is a line without a role: the end of a turn, and what comes next.
-func (p *parser) note(v format.Value) {
+// noteLine yields an event for a line without a role, such as turn_ended.
+func (p *parser) noteLine(v format.Value) {
 	typ := v.Get("type").Word()
 	e := p.event(transcript.KindUnknown, "", typ)
 	switch {
@@ -71,52 +71,52 @@ func (p *parser) note(v format.Value) {
 	p.Emit(e)
 }
 
-// message yields the events of one message: one for all that a person says in it, one for each block of everything else.
+// message yields the events of one message: one event for all user content, else one for each block.
 func (p *parser) message(role string, content format.Value) {
 	m := &message{parser: p, role: role}
-	m.all(content)
+	m.events(content)
 }
 
 // message is one message while its events are made.
 type message struct {
 	*parser
-	role    string
-	id      string // its own, "" in transcripts
-	n       int
-	told    bool
-	user    *transcript.Event // what the person said
-	left    bool              // the newest list does not have it
-	foreign bool              // all of that was put there by the program
-	query   string            // its first words
+	role      string
+	id        string // its own id, "" in transcripts
+	n         int
+	emitted   bool
+	pending   *transcript.Event // the user's event, not yet emitted
+	abandoned bool              // not in the newest list
+	injected  bool              // all of the user content so far was injected by Cursor
+	query     string            // first text of the user
 }
 
-// all yields the events. What a person says stands where the first piece of it does.
-func (m *message) all(content format.Value) {
+// events yields the events of a message. User content has the place of its first block.
+func (m *message) events(content format.Value) {
 	if content.IsString() {
 		m.text(content, content)
 	}
 	for b := range content.Items() {
-		if m.isSaid(b) {
+		if m.isUserContent(b) {
 			m.block(b)
 		}
 	}
 	for b := range content.Items() {
-		if m.isSaid(b) {
-			m.spoken()
+		if m.isUserContent(b) {
+			m.emitUser()
 		} else {
 			m.block(b)
 		}
 	}
-	m.spoken()
-	if !m.told { // nothing in it that counts
+	m.emitUser()
+	if !m.emitted { // nothing in it counts
 		e := m.event(transcript.KindNotice, m.role, "")
-		e.Parts = []transcript.Part{m.part(m.whole)}
+		e.Parts = []transcript.Part{m.part(m.base)}
 		m.Emit(e)
 	}
 }
 
-// isSaid reports whether a block is of what a person says.
-func (m *message) isSaid(b format.Value) bool {
+// isUserContent reports whether a block is content of a user message.
+func (m *message) isUserContent(b format.Value) bool {
 	if m.role != "user" {
 		return false
 	}
@@ -127,7 +127,7 @@ func (m *message) isSaid(b format.Value) bool {
 	return b.IsString()
 }
 
-// block is one piece of a message. The editor writes those of Anthropic, the command line's database those of the AI SDK.
+// block reads one block of a message. The editor writes Anthropic's blocks, the command line's database those of the AI SDK.
 func (m *message) block(b format.Value) {
 	switch typ := b.Get("type").Word(); {
 	case b.IsString():
@@ -135,85 +135,85 @@ func (m *message) block(b format.Value) {
 	case !b.IsObject():
 	case typ == "text":
 		m.text(b, b.Get("text"))
-	case m.isSaid(b):
-		m.say(b, format.Value{})
+	case m.isUserContent(b):
+		m.addUser(b, format.Value{})
 	default:
-		m.piece(b, typ)
+		m.typedBlock(b, typ)
 	}
 }
 
-func (m *message) piece(b format.Value, typ string) {
+func (m *message) typedBlock(b format.Value, typ string) {
 	switch typ {
 	case "thinking", "redacted_thinking", "reasoning", "redacted-reasoning":
-		m.give(b, transcript.KindReasoning, "assistant", typ)
+		m.emitBlock(b, transcript.KindReasoning, "assistant", typ)
 	case "tool_use", "tool-call":
 		m.call(b, typ)
 	case "tool_result", "tool-result":
 		m.result(b, typ)
 	default:
-		m.other(b, typ)
+		m.uncountedBlock(b, typ)
 	}
 }
 
-// text is what somebody says, in a block or as the whole message.
+// text reads a text, in a block or as the whole message.
 func (m *message) text(b, text format.Value) {
 	switch {
 	case text.IsBlank():
 	case m.role == "user":
-		m.say(b, text)
+		m.addUser(b, text)
 	case m.role == "assistant":
-		m.give(b, transcript.KindMessage, "assistant", "text")
+		m.emitBlock(b, transcript.KindMessage, "assistant", "text")
 	default:
-		m.give(b, transcript.KindSystem, "system", "text")
+		m.emitBlock(b, transcript.KindSystem, "system", "text")
 	}
 }
 
-// say adds to what the person says, which is one event.
-func (m *message) say(b, text format.Value) {
-	if m.user == nil {
-		m.user, m.foreign, m.query = m.event(transcript.KindMessage, "user", "user"), true, ""
-		m.user.Verdict = transcript.Counted
+// addUser adds a block to the user's event.
+func (m *message) addUser(b, text format.Value) {
+	if m.pending == nil {
+		m.pending, m.injected, m.query = m.event(transcript.KindMessage, "user", "user"), true, ""
+		m.pending.Verdict = transcript.Counted
 	}
-	m.user.Parts = append(m.user.Parts, m.part(b))
+	m.pending.Parts = append(m.pending.Parts, m.part(b))
 	if !text.Exists() {
-		m.foreign = false
+		m.injected = false
 		return
 	}
 	t := readTags(text.Str())
-	if t.at.Valid && !m.user.Time.Valid {
-		m.user.Time = t.at
+	if t.at.Valid && !m.pending.Time.Valid {
+		m.pending.Time = t.at
 	}
-	if !t.foreign {
-		m.foreign = false
+	if !t.injected {
+		m.injected = false
 		if m.query == "" {
 			m.query = t.query
 		}
 	}
 }
 
-// spoken yields what the person said, if anything. What the program put in the person's place is told apart where messages have ids;
-// in a transcript everything is the person's.
-func (m *message) spoken() {
-	e := m.user
+// emitUser yields the user's event, if any. Injected text is told from a prompt only where messages have ids; in a transcript
+// everything is the user's.
+func (m *message) emitUser() {
+	e := m.pending
 	if e == nil {
 		return
 	}
-	m.user, e.ID = nil, m.eventID()
-	if m.foreign && m.id != "" {
+	m.pending, e.ID = nil, m.eventID()
+	if m.injected && m.id != "" {
 		e.Kind, e.Role = transcript.KindSystem, "system"
 	}
-	m.out(e)
-	m.prompted(m.query)
+	m.emitCounted(e)
+	m.setTitleFrom(m.query)
 }
 
-// prompted names the session after its first prompt.
-func (p *parser) prompted(text string) {
-	if p.is.Title == "" {
-		p.is.Title = format.Title(text)
+// setTitleFrom sets the title from the first prompt.
+func (p *parser) setTitleFrom(text string) {
+	if p.conv.Title == "" {
+		p.conv.Title = format.Title(text)
 	}
 }
 
-// eventID is the id of the next event of a message; "" where messages have none.
+// eventID returns the id of the next event of a message, "" where messages have none.
 func (m *message) eventID() string {
 	if m.id == "" {
 		return ""
@@ -222,84 +222,84 @@ func (m *message) eventID() string {
 	return fmt.Sprintf("%s/%d", m.id, m.n)
 }
 
-// give yields an event of one block.
-func (m *message) give(b format.Value, kind transcript.Kind, role, typ string) {
-	m.out(m.made(b, kind, role, typ))
+// emitBlock yields the event of one block.
+func (m *message) emitBlock(b format.Value, kind transcript.Kind, role, typ string) {
+	m.emitCounted(m.newEvent(b, kind, role, typ))
 }
 
-func (m *message) made(b format.Value, kind transcript.Kind, role, typ string) *transcript.Event {
+func (m *message) newEvent(b format.Value, kind transcript.Kind, role, typ string) *transcript.Event {
 	e := m.event(kind, role, typ)
 	e.Verdict, e.ID = transcript.Counted, m.eventID()
 	e.Parts = []transcript.Part{m.part(b)}
 	return e
 }
 
-// out yields an event that counts. The first makes the session one that does.
-func (m *message) out(e *transcript.Event) {
-	m.told = true
-	m.speak()
+// emitCounted yields a counted event, after the conversation if it is the first.
+func (m *message) emitCounted(e *transcript.Event) {
+	m.emitted = true
+	m.emitConversation()
 	e.Conversation, e.Run = m.session, ""
-	if m.left {
+	if m.abandoned {
 		e.Attributes = transcript.Attributes{"abandoned": true}
 	}
 	m.Emit(e)
 }
 
-// other is a block of a kind that does not count.
-func (m *message) other(b format.Value, typ string) {
+// uncountedBlock yields an uncounted event for a block of another kind.
+func (m *message) uncountedBlock(b format.Value, typ string) {
 	e := m.event(transcript.KindUnknown, m.role, typ)
 	e.Parts = []transcript.Part{m.part(b)}
-	m.told = true
+	m.emitted = true
 	m.Emit(e)
 }
 
 func (m *message) call(b format.Value, typ string) {
-	e := m.made(b, transcript.KindToolCall, "assistant", typ)
-	input := first(b, "input", "args")
-	id := first(b, "id", "toolCallId").Str()
+	e := m.newEvent(b, transcript.KindToolCall, "assistant", typ)
+	input := firstOf(b, "input", "args")
+	id := firstOf(b, "id", "toolCallId").Str()
 	if id == "" {
 		m.calls++
 		id = fmt.Sprintf("#%d", m.calls)
 	}
-	call := &transcript.Call{ID: id, Name: first(b, "name", "toolName").Str(), Input: int64(input.Len()), Paths: format.Paths(input, pathNames, nil)}
-	m.named(id, call.Name)
+	call := &transcript.Call{ID: id, Name: firstOf(b, "name", "toolName").Str(), Input: int64(input.Len()), Paths: format.Paths(input, pathNames, nil)}
+	m.setToolName(id, call.Name)
 	e.Parts[0].Call = call
-	m.out(e)
-	m.worked(call.Paths)
+	m.emitCounted(e)
+	m.setProjectFrom(call.Paths)
 }
 
-func (p *parser) named(id, name string) {
-	if p.names == nil {
-		p.names = map[string]string{}
+func (p *parser) setToolName(id, name string) {
+	if p.toolNames == nil {
+		p.toolNames = map[string]string{}
 	}
-	p.names[id] = name
+	p.toolNames[id] = name
 }
 
-// worked takes the directory that was worked in from the files that a call names: the slug alone does not tell it.
-func (p *parser) worked(paths []string) {
+// setProjectFrom derives the working directory from the paths of a call: the slug alone is ambiguous.
+func (p *parser) setProjectFrom(paths []string) {
 	for _, file := range paths {
-		if p.is.Project != "" || p.where.project == "" {
+		if p.conv.Project != "" || p.loc.project == "" {
 			return
 		}
-		p.is.Project = projectOf(file, p.where.project)
+		p.conv.Project = projectOf(file, p.loc.project)
 	}
 }
 
 func (m *message) result(b format.Value, typ string) {
-	e := m.made(b, transcript.KindToolResult, "tool", typ)
-	r := &transcript.Result{Call: first(b, "tool_use_id", "toolCallId").Str(), Name: b.Get("toolName").Str(), Output: int64(first(b, "content", "result", "output").Len())}
+	e := m.newEvent(b, transcript.KindToolResult, "tool", typ)
+	r := &transcript.Result{Call: firstOf(b, "tool_use_id", "toolCallId").Str(), Name: b.Get("toolName").Str(), Output: int64(firstOf(b, "content", "result", "output").Len())}
 	if r.Name == "" {
-		r.Name = m.names[r.Call]
+		r.Name = m.toolNames[r.Call]
 	}
-	if failed := first(b, "is_error", "isError"); failed.Exists() {
+	if failed := firstOf(b, "is_error", "isError"); failed.Exists() {
 		r.Failed = failed.Bool()
 	}
 	e.Parts[0].Result = r
-	m.out(e)
+	m.emitCounted(e)
 }
 
-// first is the first of some members that is there.
-func first(v format.Value, keys ...string) format.Value {
+// firstOf returns the first of several members that exists.
+func firstOf(v format.Value, keys ...string) format.Value {
 	for _, k := range keys {
 		if m := v.Get(k); m.Exists() {
 			return m
@@ -308,22 +308,22 @@ func first(v format.Value, keys ...string) format.Value {
 	return format.Value{}
 }
 
-// event is one row of a line, uncounted until told otherwise. Before anybody speaks it belongs to the run alone.
+// event returns an uncounted event for a line. Before the first message it belongs to the run alone.
 func (p *parser) event(kind transcript.Kind, role, typ string) *transcript.Event {
-	e := &transcript.Event{Conversation: p.session, Verdict: transcript.Uncounted, Kind: kind, Role: role, Type: typ, Origin: p.at}
-	if !p.said {
+	e := &transcript.Event{Conversation: p.session, Verdict: transcript.Uncounted, Kind: kind, Role: role, Type: typ, Origin: p.baseOrigin}
+	if !p.hasMessages {
 		e.Conversation, e.Run = "", p.session
 	}
 	return e
 }
 
-// part is a piece of the line that has its own bytes.
+// part returns the part for a value that has its own bytes in the line.
 func (p *parser) part(v format.Value) transcript.Part {
 	return transcript.Part{
-		Text:   p.lend.Text(func(b []byte) []byte { return appendPiece(b, p.in.Role, v) }),
-		Offset: format.OffsetIn(p.whole, v), Length: int64(v.Len()),
+		Text:   p.lend.Text(func(b []byte) []byte { return appendValue(b, p.in.Role, v) }),
+		Offset: format.OffsetIn(p.base, v), Length: int64(v.Len()),
 	}
 }
 
-// pathNames are the members of an input that name files.
+// pathNames are the members of a call's input that name files.
 var pathNames = []string{"path", "file_path", "filePath", "target_file", "targetFile", "relativeWorkspacePath", "effectiveUri", "target_notebook", "target_directory", "working_directory"}
