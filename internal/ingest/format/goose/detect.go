@@ -14,8 +14,8 @@ const (
 	databaseName = "sessions.db"
 )
 
-// Detect claims the database by its tables, or by name and place where its first page does not show them; rows that were taken out of
-// one; and files of sessions by how they begin, or by their place.
+// Detect claims a database by its tables, or by name and place if its first page does not show them; originals taken out of
+// one; and session files by how they begin, or by their place.
 func (f goose) Detect(h format.Head) format.Claim {
 	name, dir := path.Base(h.Path), path.Dir(h.Path)
 	switch {
@@ -25,7 +25,7 @@ func (f goose) Detect(h format.Head) format.Claim {
 		return detectDatabase(h, name, dir)
 	case path.Ext(name) == ".ndjson" && bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+tablePrefix)):
 		return format.Claim{Strength: format.Certain, Role: roleRows, Log: !bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+tableSession+`"`))}
-	case path.Ext(name) == ".jsonl" && inGoose(dir):
+	case path.Ext(name) == ".jsonl" && isSessionsDir(dir):
 		return format.Claim{Strength: format.Certain, Role: roleFile}
 	case path.Ext(name) == ".jsonl" && isSession(h.Bytes):
 		return format.Claim{Strength: format.Likely, Role: roleFile}
@@ -40,7 +40,7 @@ func detectDatabase(h format.Head, name, dir string) format.Claim {
 		if name != databaseName {
 			claim.Strength = format.Likely
 		}
-	case name == databaseName && inGoose(dir):
+	case name == databaseName && isSessionsDir(dir):
 	case name == databaseName && (path.Base(dir) == sessionsDir || dir == h.Top()) && !format.ShowsSchema(h.Bytes):
 		claim.Strength = format.Likely
 	default:
@@ -49,32 +49,32 @@ func detectDatabase(h format.Head, name, dir string) format.Claim {
 	return claim
 }
 
-// inGoose says that a directory is one of the program's for sessions.
-func inGoose(dir string) bool {
+// isSessionsDir reports whether a directory is Goose's for sessions.
+func isSessionsDir(dir string) bool {
 	return strings.HasSuffix("/"+dir, "/goose/"+sessionsDir) || strings.HasSuffix("/"+dir, "/goose/data/"+sessionsDir)
 }
 
-// isSession says that a file begins with what the program notes of a session.
+// isSession reports whether a file begins with the metadata line of a session.
 func isSession(head []byte) bool {
 	line, _, _ := bytes.Cut(format.TrimBOM(head), []byte("\n"))
 	return format.BeginsObject(line) && format.HasKeys(line, "description", "message_count") && format.HasKeys(line, "total_tokens")
 }
 
-// Withholds knows the keys of providers that the program keeps in a file where a machine has no better place.
+// Withholds leaves out secrets.yaml, in which Goose keeps API keys on machines without a keyring.
 func (goose) Withholds(h format.Head) bool {
 	return path.Base(h.Path) == "secrets.yaml" && path.Base(path.Dir(h.Path)) == "goose"
 }
 
-// numbered is what the database calls a session: the day, and how many there were on it.
-var numbered = lazyregexp.New(`^[0-9]{8}_[0-9]{1,5}$`)
+// dailyID matches the session ids of a database: the day, and a number that starts again each day.
+var dailyID = lazyregexp.New(`^[0-9]{8}_[0-9]{1,5}$`)
 
-// sessionID makes an id of what a database calls a session that holds for others, too.
+// sessionID makes the id of a session unique across databases.
 func sessionID(id, began string) string {
-	if numbered.MatchString(id) && began != "" {
+	if dailyID.MatchString(id) && began != "" {
 		return id + " " + began
 	}
 	return id
 }
 
-// fileSession is the session that a file is called after.
+// fileSession returns the session id in a file's name.
 func fileSession(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }

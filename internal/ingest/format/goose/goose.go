@@ -1,15 +1,16 @@
 // Package goose reads the sessions of Goose, Block's agent: the database sessions/sessions.db (from 1.10), and the files
-// sessions/<session>.jsonl of the versions before, which the program takes over into it. Checked in November 2026 against the
-// program's session store of 1.0 to 1.45 (schemas 0 to 15; 16 and 17 add nothing that is read), its messages and its page on logs.
-// Layout and counting: docs/formats/goose.md.
+// sessions/<session>.jsonl of earlier versions, which Goose imports into it.
 //
-// What it promises: a run and its one conversation are a session. The database numbers sessions anew each day, so that such a session is
-// known by its number and when it was made. Messages are known by what the program calls them, when they were made and what
-// they say: it gives one name to several, writes all of them anew under other numbers when it makes a conversation shorter, and copies them to a session
-// that goes on from another.
+// Producer: checked in November 2026 against the session store of Goose 1.0 to 1.45 (schemas 0 to 15; 16 and 17 add nothing that is read),
+// its messages and its documentation on logs. Layout and counting: docs/formats/goose.md.
 //
-// A request is a row of usage_ledger, whose input is the whole prompt. Without such rows (schemas before 15) what the session's own row
-// has counted counts, one sum for all of it. What the program carried forward from such a sum into the ledger is a derived total.
+// Identity: a session is a run with one conversation. The database numbers sessions anew each day, so such a session is
+// identified by its number and its creation time. Messages are identified by their id, creation time and content: Goose gives
+// one id to several messages, writes all of them again under other rowids when it compacts a conversation, and copies them to a session
+// that continues another.
+//
+// A request is a row of usage_ledger; its input is the whole prompt. Without such rows (schemas before 15), the counts in the session's own
+// row count, as one sum for the session. A sum that Goose carried forward into the ledger is a derived total.
 package goose
 
 import (
@@ -40,11 +41,11 @@ func (goose) Version() int { return 3 }
 // The roles of the files.
 const (
 	roleDatabase = "database"
-	roleRows     = "rows" // of one session
-	roleFile     = "file" // a session of the versions before the database
+	roleRows     = "rows" // the rows of one session
+	roleFile     = "file" // a session of a version before the database
 )
 
-// Places says where the program keeps its sessions: Linux and macOS, Windows, and early versions.
+// Places returns where Goose keeps sessions on Linux, macOS and Windows, and where early versions did.
 func (goose) Places() []format.Place {
 	const deletes = "sessions that are deleted, and messages behind one that is edited"
 	var all []format.Place
@@ -69,7 +70,7 @@ func (goose) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	}
 }
 
-// The ranks of what an original says of a session: what the program took over from a file counts.
+// The ranks of a session's originals: the database outranks the file that it imported.
 const (
 	rankFile = 1
 	rankRows = 2
@@ -80,14 +81,14 @@ type parser struct {
 	in format.Input
 	format.Sink
 
-	session string            // that is told of
-	bare    string            // as the program calls it
-	spoken  bool              // its conversation was stated
-	met     bool              // it was named
-	seen    map[string]int    // how often a message was met
-	at      transcript.Origin // of whole
-	whole   format.Value      // the line that values are cut from
-	lend    format.Lender
+	session         string            // id of the current session
+	nativeID        string            // the session's id as Goose writes it
+	hasConversation bool              // the conversation was emitted
+	runNamed        bool              // the run was emitted as named
+	seen            map[string]int    // occurrences of a message id
+	baseOrigin      transcript.Origin // of base
+	base            format.Value      // the line whose bytes values are located in
+	lend            format.Lender
 }
 
 func (p *parser) lines(line func(format.Value)) {
@@ -96,39 +97,39 @@ func (p *parser) lines(line func(format.Value)) {
 		p.Emit(pr)
 	}
 	for o := range p.Each(format.Objects(p.in.Reader, "", problem)) {
-		p.at, p.whole = o.Origin, o.Value
+		p.baseOrigin, p.base = o.Origin, o.Value
 		p.lend.Reset()
 		line(o.Value)
 	}
 }
 
-// conversation is the id of the one conversation that a session has.
+// conversation is the id of the only conversation in a session.
 const conversation = "main"
 
-// speak states the session and its conversation, once.
-func (p *parser) speak(rank int) {
-	if !p.spoken {
-		p.spoken = true
+// emitConversation yields the session and its conversation, once.
+func (p *parser) emitConversation(rank int) {
+	if !p.hasConversation {
+		p.hasConversation = true
 		p.Emit(&transcript.Run{ID: p.session, Rank: rank})
 		p.Emit(&transcript.Conversation{ID: conversation, Run: p.session, Rank: rank})
 	}
 }
 
-// part is a piece of a line that has its own bytes.
+// part returns the part for a value that has its own bytes in the line.
 func (p *parser) part(v format.Value) transcript.Part {
-	text := p.lend.Text(func(dst []byte) []byte { return appendPiece(dst, v) })
-	return transcript.Part{Text: text, Offset: format.OffsetIn(p.whole, v), Length: int64(v.Len())}
+	text := p.lend.Text(func(dst []byte) []byte { return appendValue(dst, v) })
+	return transcript.Part{Text: text, Offset: format.OffsetIn(p.base, v), Length: int64(v.Len())}
 }
 
-// aside is an uncounted row of the session.
-func (p *parser) aside(kind transcript.Kind, typ string, at transcript.Time) {
-	e := p.lend.Event(transcript.Event{Run: p.session, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Time: at, Origin: p.at})
-	e.Parts[0] = p.part(p.whole)
+// uncountedRow yields an uncounted row of the session.
+func (p *parser) uncountedRow(kind transcript.Kind, typ string, at transcript.Time) {
+	e := p.lend.Event(transcript.Event{Run: p.session, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Time: at, Origin: p.baseOrigin})
+	e.Parts[0] = p.part(p.base)
 	p.Emit(e)
 }
 
-// stamp reads a time in seconds, or in milliseconds where it cannot be one in seconds.
-func stamp(v format.Value) transcript.Time {
+// parseTime reads a time in seconds, or in milliseconds if it is too large for seconds.
+func parseTime(v format.Value) transcript.Time {
 	n, ok := v.Int()
 	switch {
 	case !ok:

@@ -5,59 +5,59 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// row is one row of a database.
+// row yields the records of one row of a database.
 func (p *parser) row(v format.Value) {
-	table, bare := v.Get("table").Word(), v.Get("session_id").Text()
+	table, id := v.Get("table").Word(), v.Get("session_id").Text()
 	if table == tableSession {
-		bare = v.Get("id").Text()
+		id = v.Get("id").Text()
 	}
-	if bare == "" {
-		p.Emit(&transcript.Problem{Run: p.session, Kind: "no session", Reason: "the row names no session", Origin: p.at})
+	if id == "" {
+		p.Emit(&transcript.Problem{Run: p.session, Kind: "no session", Reason: "the row names no session", Origin: p.baseOrigin})
 		return
 	}
-	if id := sessionID(bare, v.Get("began").Str()); id != p.session {
-		p.session, p.bare, p.spoken, p.met = id, bare, false, false
+	if session := sessionID(id, v.Get("began").Str()); session != p.session {
+		p.session, p.nativeID, p.hasConversation, p.runNamed = session, id, false, false
 	}
 	switch {
 	case table == tableSession:
-		p.known(v, rankRows)
+		p.sessionRow(v, rankRows)
 	case table == tableMessage:
-		p.speak(rankRows)
-		p.message(v.Get("role").Word(), stamp(v.Get("created_timestamp")), v.Get("content_json"), v.Get("metadata_json"), v.Get("message_id").Str())
+		p.emitConversation(rankRows)
+		p.message(v.Get("role").Word(), parseTime(v.Get("created_timestamp")), v.Get("content_json"), v.Get("metadata_json"), v.Get("message_id").Str())
 	case table == tableThread:
-		p.named()
-		p.aside(transcript.KindNotice, "thread", stamp(v.Get("created_timestamp")))
+		p.nameRun()
+		p.uncountedRow(transcript.KindNotice, "thread", parseTime(v.Get("created_timestamp")))
 	case table == tableUsage:
 		p.usage(v)
 	default:
-		p.named()
-		p.aside(transcript.KindUnknown, table, transcript.Time{})
+		p.nameRun()
+		p.uncountedRow(transcript.KindUnknown, table, transcript.Time{})
 	}
 }
 
-// named says that the session is meant here, and no more.
-func (p *parser) named() {
-	if !p.spoken && !p.met {
-		p.met = true
+// nameRun yields the session as a run that is only named here.
+func (p *parser) nameRun() {
+	if !p.hasConversation && !p.runNamed {
+		p.runNamed = true
 		p.Emit(&transcript.Run{ID: p.session, Named: true})
 	}
 }
 
-// entry is a line of a file: what the program notes of the session, in the first line, or a message.
+// entry yields the records of a line of a session file: the metadata in the first line, or a message.
 func (p *parser) entry(v format.Value) {
-	p.bare = p.session
+	p.nativeID = p.session
 	switch {
 	case v.Get("role").IsString():
-		p.speak(rankFile)
-		p.message(v.Get("role").Word(), stamp(v.Get("created")), v.Get("content"), v.Get("metadata"), v.Get("id").Str())
+		p.emitConversation(rankFile)
+		p.message(v.Get("role").Word(), parseTime(v.Get("created")), v.Get("content"), v.Get("metadata"), v.Get("id").Str())
 	case v.Get("message_count").Exists() || v.Get("description").Exists() || v.Get("working_dir").Exists():
-		p.known(v, rankFile)
+		p.sessionRow(v, rankFile)
 	default:
-		p.aside(transcript.KindUnknown, "", transcript.Time{})
+		p.uncountedRow(transcript.KindUnknown, "", transcript.Time{})
 	}
 }
 
-// The hints that a session's own row gives its conversation.
+// The keys of hints from a session's own row to its conversation.
 const (
 	hintTitle   = "title"
 	hintProject = "project"
@@ -66,9 +66,9 @@ const (
 	hintChild   = "child"
 )
 
-// known yields what the program notes of a session. In a database it is no run that counts by that: most are made before anybody says
-// anything.
-func (p *parser) known(v format.Value, rank int) {
+// sessionRow yields the metadata of a session. In a database it does not by itself make a run that counts: most sessions are created before
+// their first message.
+func (p *parser) sessionRow(v format.Value, rank int) {
 	title, model, mode := v.Get("name").Str(), modelOf(v.Get("model_config_json")), v.Get("goose_mode").Str()
 	if title == "" {
 		title = v.Get("description").Str()
@@ -76,7 +76,7 @@ func (p *parser) known(v format.Value, rank int) {
 	parent, typ := v.Get("parent_session_id").Text(), v.Get("session_type").Str()
 	started := v.Get("began").Time()
 	run := &transcript.Run{
-		ID: p.session, Rank: rank, Named: rank == rankRows && !p.spoken, Title: format.Title(title), Project: v.Get("working_dir").Str(), Model: model,
+		ID: p.session, Rank: rank, Named: rank == rankRows && !p.hasConversation, Title: format.Title(title), Project: v.Get("working_dir").Str(), Model: model,
 		Started: started, Child: parent != "" || typ == "sub_agent",
 	}
 	for name, value := range map[string]string{"type": typ, "schedule": v.Get("schedule_id").Str(), "mode": mode, "provider": v.Get("provider_name").Str()} {
@@ -86,7 +86,7 @@ func (p *parser) known(v format.Value, rank int) {
 	if parent != "" {
 		of := sessionID(parent, v.Get("parent_began").Str())
 		p.Emit(&transcript.Run{ID: of, Named: true})
-		p.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(of), To: transcript.RunEnd(p.session), Origin: p.at})
+		p.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(of), To: transcript.RunEnd(p.session), Origin: p.baseOrigin})
 	}
 	p.hint(hintTitle, run.Title)
 	p.hint(hintProject, run.Project)
@@ -95,17 +95,17 @@ func (p *parser) known(v format.Value, rank int) {
 	if run.Child {
 		p.hint(hintChild, "yes")
 	}
-	p.aside(transcript.KindLifecycle, "session", started)
-	p.total(v, model, started)
+	p.uncountedRow(transcript.KindLifecycle, "session", started)
+	p.sessionTotal(v, model, started)
 }
 
 func (p *parser) hint(key, value string) {
 	if value != "" {
-		p.Emit(&transcript.Hint{Run: p.session, Key: key, Value: value, Origin: p.at})
+		p.Emit(&transcript.Hint{Run: p.session, Key: key, Value: value, Origin: p.baseOrigin})
 	}
 }
 
-// modelOf is the model that a configuration names.
+// modelOf returns the model in a model configuration.
 func modelOf(config format.Value) string {
 	if name := config.Get("model_name").Str(); name != "" {
 		return name
@@ -113,14 +113,14 @@ func modelOf(config format.Value) string {
 	return config.Inside().Get("model_name").Str()
 }
 
-// Resolve gives a conversation what the program notes of its session.
+// Resolve sets the fields of a conversation from the metadata of its session.
 func (goose) Resolve(f *transcript.Family) {
-	said := map[string]string{}
+	hints := map[string]string{}
 	for _, h := range f.Hints {
-		said[h.Key] = max(said[h.Key], h.Value)
+		hints[h.Key] = max(hints[h.Key], h.Value)
 	}
 	for _, c := range f.Conversations {
-		c.Title, c.Project, c.Model, c.Mode = said[hintTitle], said[hintProject], said[hintModel], said[hintMode]
-		c.Child = said[hintChild] != ""
+		c.Title, c.Project, c.Model, c.Mode = hints[hintTitle], hints[hintProject], hints[hintModel], hints[hintMode]
+		c.Child = hints[hintChild] != ""
 	}
 }

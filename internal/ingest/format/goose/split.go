@@ -2,17 +2,17 @@ package goose
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// The names of rows in what is taken out of a database.
+// The table names in originals taken out of a database.
 const (
 	tablePrefix  = "goose "
 	tableSession = tablePrefix + "session"
 	tableMessage = tablePrefix + "message"
-	tableThread  = tablePrefix + "thread message" // as a client shows it, of schemas 10 and later
+	tableThread  = tablePrefix + "thread message" // as shown by a client, in schemas 10 and later
 	tableUsage   = tablePrefix + "usage"
 )
 
-// Split takes a database apart: of each session its own row, its messages, its requests, and what a client shows of it. The
-// columns that came with later schemas are looked for in a row of nulls where a table has none.
+// Split takes a database apart into a session's own row, its messages, its requests, and its thread as shown by a client. Columns
+// of later schemas are also in a row of NULLs (later), which SQL falls back to if a table lacks them.
 func (goose) Split(role string) []format.Split {
 	if role != roleDatabase {
 		return nil
@@ -20,12 +20,13 @@ func (goose) Split(role string) []format.Split {
 	return splits()
 }
 
+// Apart reports whether originals of a role come out of a database.
 func (goose) Apart(role string) bool { return role == roleRows || role == roleDatabase }
 
-// began is when the session of a row was made, as the database has it.
-const began = `(SELECT CAST(created_at AS TEXT) FROM sessions WHERE id = ?1) AS began`
+// beganColumn is SQL for the creation time of a row's session, as text.
+const beganColumn = `(SELECT CAST(created_at AS TEXT) FROM sessions WHERE id = ?1) AS began`
 
-// sessionSplit takes the sessions' own rows out; calls is SQL of how many requests the ledger has of session s.
+// sessionSplit takes out the sessions' own rows; calls is SQL for the number of requests of session s in the ledger.
 func sessionSplit(calls string) format.Split {
 	of := func(column string) string { return `(SELECT ` + column + ` FROM sessions WHERE id = s.id)` }
 	const later = `(SELECT NULL AS parent_session_id, NULL AS created_at, NULL AS updated_at, NULL AS accumulated_total_tokens, NULL AS total_tokens, NULL AS description, NULL AS cost_source) later`
@@ -37,15 +38,15 @@ func sessionSplit(calls string) format.Split {
 			FROM ` + later + `, sessions s WHERE s.id NOT NULL`,
 		Rows: []format.Query{{
 			Name: tableSession, JSON: []string{"extension_data", "recipe_json", "user_recipe_values_json", "model_config_json"},
-			SQL: `SELECT s.*, ` + began + `, ` + calls + ` AS calls,
+			SQL: `SELECT s.*, ` + beganColumn + `, ` + calls + ` AS calls,
 				(SELECT CAST(created_at AS TEXT) FROM sessions WHERE id = (SELECT parent_session_id FROM sessions WHERE id = ?1)) AS parent_began
 				FROM ` + later + `, sessions s WHERE s.id = ?1`,
 		}},
 	}
 }
 
-// messageSplit takes the messages of a table out. Their metadata is changed in place. (Without the rowid the sum would be that of the
-// outer query where there are none.)
+// messageSplit takes out the messages of a table. Goose changes their metadata in place, so its length is part of the number in Keys.
+// (Without the rowid, SQLite would evaluate the sum in the outer query if the table has no metadata_json.)
 func messageSplit(from, file, table string) format.Split {
 	return format.Split{
 		Role: roleRows, Log: true,
@@ -56,17 +57,17 @@ func messageSplit(from, file, table string) format.Split {
 			(SELECT NULL AS metadata_json) later`,
 		Rows: []format.Query{{
 			Name: table, JSON: []string{"content_json", "metadata_json"},
-			SQL: `SELECT m.*, ` + began + ` FROM (SELECT NULL AS created_at) later, ` + from + ` m WHERE m.session_id = ?1 ORDER BY m.created_timestamp, m.rowid`,
+			SQL: `SELECT m.*, ` + beganColumn + ` FROM (SELECT NULL AS created_at) later, ` + from + ` m WHERE m.session_id = ?1 ORDER BY m.created_timestamp, m.rowid`,
 		}},
 	}
 }
 
-// recorded counts the requests of session s that the ledger has.
-const recorded = `(SELECT count(*) FROM usage_ledger WHERE session_id = s.id AND coalesce(cost_source, '') <> '` + carried + `')`
+// ledgerCount is SQL for the number of requests of session s in the ledger.
+const ledgerCount = `(SELECT count(*) FROM usage_ledger WHERE session_id = s.id AND coalesce(cost_source, '') <> '` + carriedForward + `')`
 
 func splits() []format.Split {
 	return []format.Split{
-		with("usage_ledger", sessionSplit(recorded)),
+		with("usage_ledger", sessionSplit(ledgerCount)),
 		without("usage_ledger", sessionSplit(`0`)),
 		messageSplit("messages", "messages", tableMessage),
 		messageSplit("thread_messages", "thread", tableThread),
@@ -77,7 +78,7 @@ func splits() []format.Split {
 			max(rowid) * 1024 + count(*) % 1024, session_id FROM usage_ledger WHERE session_id NOT NULL GROUP BY session_id`,
 			Rows: []format.Query{{
 				Name: tableUsage, JSON: []string{"model_config"},
-				SQL: `SELECT u.rowid AS request, u.*, ` + began + `, (SELECT provider_name FROM sessions WHERE id = ?1) AS provider, (SELECT model_config_json FROM sessions WHERE id = ?1) AS model_config
+				SQL: `SELECT u.rowid AS request, u.*, ` + beganColumn + `, (SELECT provider_name FROM sessions WHERE id = ?1) AS provider, (SELECT model_config_json FROM sessions WHERE id = ?1) AS model_config
 				FROM (SELECT NULL AS provider_name, NULL AS model_config_json, NULL AS created_at) later, usage_ledger u WHERE u.session_id = ?1 ORDER BY u.rowid`,
 			}},
 		},

@@ -7,11 +7,11 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// Text gives the text of one part of an event. Thoughts that follow each other are a part, which by itself is no JSON.
+// Text returns the text of one part of an event. Consecutive thinking blocks are one part, which is not valid JSON by itself.
 func (goose) Text(role string, raw []byte, _ int) (string, error) {
 	v, err := format.ParseJSON(raw)
 	if err == nil {
-		return string(appendPiece(nil, v)), nil
+		return string(appendValue(nil, v)), nil
 	}
 	several, failed := format.ParseJSON(bytes.Join([][]byte{[]byte("["), raw, []byte("]")}, nil))
 	if failed != nil {
@@ -21,11 +21,11 @@ func (goose) Text(role string, raw []byte, _ int) (string, error) {
 	for item := range several.Items() {
 		all = append(all, item)
 	}
-	return string(appendThoughts(nil, all)), nil
+	return string(appendReasoning(nil, all)), nil
 }
 
-// appendThoughts gives the pieces of thoughts as they came, one behind the other; one that is signed was the last of its kind.
-func appendThoughts(dst []byte, all []format.Value) []byte {
+// appendReasoning appends the pieces of reasoning without a separator; a signature ends a block, so the next piece starts a new line.
+func appendReasoning(dst []byte, all []format.Value) []byte {
 	signed := false
 	for _, v := range all {
 		if signed && len(dst) > 0 {
@@ -37,15 +37,15 @@ func appendThoughts(dst []byte, all []format.Value) []byte {
 	return dst
 }
 
-// appendPiece gives the text of a line or a block, from its own bytes: of a call the tool and its input, of a result what the tool
-// gave; of a session its name and place; of everything else every string but ids, types, signatures and images.
-func appendPiece(dst []byte, v format.Value) []byte {
+// appendValue appends the text of a line or a block, from its own bytes: of a call the tool and its input, of a result the
+// output; of a session its name and directory; of everything else all strings except ids, types, signatures and images.
+func appendValue(dst []byte, v format.Value) []byte {
 	switch {
 	case v.Get("thinking").IsString():
-		return appendThoughts(dst, []format.Value{v})
+		return appendReasoning(dst, []format.Value{v})
 	case v.Get("toolCall").Exists():
 		for _, key := range []string{"value", "error"} {
-			dst = appendWords(dst, v.Get("toolCall", key))
+			dst = appendStrings(dst, v.Get("toolCall", key))
 		}
 		return dst
 	case v.Get("toolResult").Exists():
@@ -54,17 +54,17 @@ func appendPiece(dst []byte, v format.Value) []byte {
 		for _, key := range []string{"name", "description", "working_dir"} {
 			dst = format.AppendStrings(dst, v.Get(key))
 		}
-		return appendWords(appendWords(dst, v.Get("recipe_json")), v.Get("extension_data"))
+		return appendStrings(appendStrings(dst, v.Get("recipe_json")), v.Get("extension_data"))
 	case v.Get("content_json").IsArray():
 		for item := range v.Get("content_json").Items() {
-			dst = appendPiece(dst, item)
+			dst = appendValue(dst, item)
 		}
 		return dst
 	}
-	return appendWords(dst, v)
+	return appendStrings(dst, v)
 }
 
-// appendResult gives what a tool gave: its content, which was all of the value once, or why it failed.
+// appendResult appends the output of a tool: its content, which in older versions was the whole value, or its error.
 func appendResult(dst []byte, v format.Value) []byte {
 	value := v.Get("value")
 	content := value
@@ -73,23 +73,23 @@ func appendResult(dst []byte, v format.Value) []byte {
 	}
 	before := len(dst)
 	for item := range content.Items() {
-		dst = appendWords(dst, item)
+		dst = appendStrings(dst, item)
 	}
 	if len(dst) == before {
-		dst = appendWords(dst, value)
+		dst = appendStrings(dst, value)
 	}
-	return appendWords(dst, v.Get("error"))
+	return appendStrings(dst, v.Get("error"))
 }
 
-// silent are the members of blocks that are no words, and mute those that are none wherever they stand.
+// Members that hold no text to search: skippedKeys at the top of a block, alwaysSkipped at any depth.
 var (
-	silent = map[string]bool{"id": true, "type": true, "table": true, "role": true, "message_id": true, "session_id": true, "thread_id": true, "began": true}
-	mute   = map[string]bool{"mimeType": true, "annotations": true, "signature": true, "thoughtSignature": true}
+	skippedKeys   = map[string]bool{"id": true, "type": true, "table": true, "role": true, "message_id": true, "session_id": true, "thread_id": true, "began": true}
+	alwaysSkipped = map[string]bool{"mimeType": true, "annotations": true, "signature": true, "thoughtSignature": true}
 )
 
-func appendWords(dst []byte, v format.Value) []byte {
+func appendStrings(dst []byte, v format.Value) []byte {
 	binary := v.Get("type").Is("image") || v.Get("type").Is("redactedThinking")
 	return format.AppendText(dst, v, func(dst []byte, depth int, key string, m format.Value) ([]byte, bool) {
-		return dst, mute[key] || depth == 1 && (silent[key] || binary && key == "data") || m.IsDataURL()
+		return dst, alwaysSkipped[key] || depth == 1 && (skippedKeys[key] || binary && key == "data") || m.IsDataURL()
 	})
 }

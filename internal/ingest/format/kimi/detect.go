@@ -9,11 +9,11 @@ import (
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
-// place is what a file's path tells.
-type place struct {
-	session string // native id, "" where nothing shows that a directory is a session's
-	agent   string // of a subagent's file
-	bucket  string // what the program calls the directory that the session is about
+// location is what a file's path states.
+type location struct {
+	session string // native id, "" if nothing shows that the directory is a session's
+	agent   string // for a subagent's file
+	bucket  string // the program's name for the directory that the session is about
 	root    string
 }
 
@@ -24,18 +24,18 @@ var (
 	bucketName = lazyregexp.New(`^(wd_.+_[0-9a-f]{12}|([a-z0-9-]+_)?[0-9a-f]{32})$`)
 )
 
-// placeOf reads <bucket>/<session>/wire.jsonl, <bucket>/<session>/subagents/<agent>/wire.jsonl and
-// <bucket>/<session>/agents/<agent>/wire.jsonl, whatever stands before, and the same of the notes beside. A source may begin anywhere in it.
-func placeOf(file, top string) place {
-	var p place
+// locate reads <bucket>/<session>/wire.jsonl, <bucket>/<session>/subagents/<agent>/wire.jsonl and
+// <bucket>/<session>/agents/<agent>/wire.jsonl, and the files beside them. The source may begin anywhere in these paths.
+func locate(file, top string) location {
+	var p location
 	dir := path.Dir(file)
-	placed := false // below a directory that only sessions have
+	certain := false // below a directory that only sessions have
 	switch path.Base(path.Dir(dir)) {
 	case "agents", "subagents":
 		if p.agent = path.Base(dir); p.agent == "main" {
 			p.agent = ""
 		}
-		dir, placed = path.Dir(path.Dir(dir)), true
+		dir, certain = path.Dir(path.Dir(dir)), true
 	}
 	session, above := path.Base(dir), path.Dir(dir)
 	if session == "." || session == "/" || session == ".." {
@@ -63,20 +63,20 @@ func placeOf(file, top string) place {
 	switch {
 	case sessionID.MatchString(session):
 		p.session = session
-	case known: // the user's own name for it, which may be another session's elsewhere
+	case known: // a name given by the user, which may be used for another session elsewhere
 		p.session = bucket + "/" + session
-	case placed || p.root == above || strings.HasPrefix(session, "session_"):
+	case certain || p.root == above || strings.HasPrefix(session, "session_"):
 		p.session = session
 	}
 	return p
 }
 
-// Detect knows files by where they lie, and wires elsewhere by their lines.
+// Detect claims files by their place, and wires elsewhere by their lines.
 func (kimi) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	switch {
 	case name == "context.jsonl":
-		if p := placeOf(h.Path, h.Top()); p.session != "" && p.root != path.Dir(h.Path) && has(h.Bytes, `"role"`) {
+		if p := locate(h.Path, h.Top()); p.session != "" && p.root != path.Dir(h.Path) && has(h.Bytes, `"role"`) {
 			return format.Claim{Strength: format.Certain, Role: roleChat, Root: p.root, Log: true}
 		}
 	case path.Ext(name) == ".jsonl":
@@ -91,7 +91,7 @@ func (kimi) Detect(h format.Head) format.Claim {
 }
 
 func document(h format.Head, role string) format.Claim {
-	p := placeOf(h.Path, h.Top())
+	p := locate(h.Path, h.Top())
 	if p.session == "" || role == roleMeta && p.agent == "" {
 		return format.Claim{}
 	}
@@ -100,14 +100,14 @@ func document(h format.Head, role string) format.Claim {
 
 func wire(h format.Head, name string) format.Claim {
 	claim := format.Claim{Strength: format.Certain, Role: roleWire, Log: true}
-	p := placeOf(h.Path, h.Top())
-	placed := name == wireFile && p.session != ""
-	switch known, foreign := look(h); {
-	case known && placed:
+	p := locate(h.Path, h.Top())
+	inSession := name == wireFile && p.session != ""
+	switch known, foreign := inspect(h); {
+	case known && inSession:
 		claim.Root = p.root
 	case known:
 		claim.Strength = format.Likely
-	case placed && !foreign && (p.bucket != "" || sessionID.MatchString(p.session)):
+	case inSession && !foreign && (p.bucket != "" || sessionID.MatchString(p.session)):
 		claim.Strength, claim.Root = format.Likely, p.root
 	default:
 		return format.Claim{}
@@ -119,14 +119,14 @@ func has(b []byte, keys ...string) bool {
 	return !slices.ContainsFunc(keys, func(k string) bool { return !format.MayHave(b, k) })
 }
 
-// marks are strings of which a line of a wire has one.
-var marks = []string{`"protocol_version"`, `"turn.`, `"context.append_`, `"usage.record"`, `"config.update"`, `"payload"`}
+// wireMarks are strings of which every line of a wire has at least one.
+var wireMarks = []string{`"protocol_version"`, `"turn.`, `"context.append_`, `"usage.record"`, `"config.update"`, `"payload"`}
 
-// look reads the lines in the head until one tells. foreign says that there are whole objects and that none of them is of a wire.
-func look(h format.Head) (known, foreign bool) {
+// inspect reads the lines in the head until one is a wire's. foreign says that there are whole objects and none is a wire's.
+func inspect(h format.Head) (known, foreign bool) {
 	for line := range format.ObjectLines(h.Bytes) {
 		v, err := format.Value{}, error(nil)
-		if !format.MayHave(line, marks...) {
+		if !format.MayHave(line, wireMarks...) {
 			_, err = format.ParseJSON(line)
 			foreign = foreign || err == nil
 			continue
@@ -134,7 +134,7 @@ func look(h format.Head) (known, foreign bool) {
 		if v, err = format.ParseJSON(line); err != nil {
 			v = format.ParseStart(line)
 		}
-		if fits(v) {
+		if isWireLine(v) {
 			return true, false
 		}
 		foreign = foreign || err == nil
@@ -142,8 +142,8 @@ func look(h format.Head) (known, foreign bool) {
 	return false, foreign
 }
 
-// fits says whether an object is a line of a wire.
-func fits(v format.Value) bool {
+// isWireLine reports whether an object is a line of a wire.
+func isWireLine(v format.Value) bool {
 	switch v.Get("type").Str() {
 	case "metadata":
 		return v.Get("protocol_version").Exists()
@@ -159,7 +159,7 @@ func fits(v format.Value) bool {
 		return v.Get("modelAlias").Exists() || v.Get("profileName").Exists() || v.Get("systemPrompt").Exists()
 	case "":
 		kind := v.Get("message", "type").Str()
-		return v.Get("timestamp").Type() == '0' && v.Get("message", "payload").IsObject() && (wireKinds[kind] != "" || countedKinds[kind])
+		return v.Get("timestamp").Type() == '0' && v.Get("message", "payload").IsObject() && (uncountedMessages[kind] != "" || countedMessages[kind])
 	}
 	return false
 }

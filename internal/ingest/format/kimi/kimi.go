@@ -1,15 +1,16 @@
 // Package kimi reads the sessions of Moonshot AI's two programs: Kimi CLI (2025 to 2026; ~/.kimi/sessions/<hash of the
-// directory>/<session>/wire.jsonl, subagents in subagents/<id>/) and Kimi Code, which took its place
-// (~/.kimi-code/sessions/<directory>/<session>/agents/<agent>/wire.jsonl), with the state.json beside them. Files of Kimi Code
-// (wire protocol 1.4) were seen, of Kimi CLI none; checked in November 2026 against the sources of both (wire/types.py, session_fork.py;
-// agent/records/types.ts, session-store.ts, migration-legacy). Layout and counting: docs/formats/kimi.md.
+// directory>/<session>/wire.jsonl, subagents in subagents/<id>/) and its successor Kimi Code
+// (~/.kimi-code/sessions/<directory>/<session>/agents/<agent>/wire.jsonl), with the state.json beside them.
 //
-// What it promises: a run is a session, known by its id, which is the name of its directory; a subagent is a run of its own, a child of
-// it. A fork copies the whole directory, and says where the copy ends: what stands before is the origin's as long as the archive has
-// the origin. Forks of Kimi CLI do not say so; their lines are known by their times, which are exact to the microsecond.
+// Producers: files of Kimi Code (wire protocol 1.4) were seen, of Kimi CLI none; checked in November 2026 against the sources of both
+// (wire/types.py, session_fork.py; agent/records/types.ts, session-store.ts, migration-legacy). Layout and counting: docs/formats/kimi.md.
 //
-// Where readers of these files disagree: usage.record and step.end tell the tokens of the same request, so that step.end is used only
-// where a file has no usage.record. Tokens of subagents that ran inside of their parent's file (SubagentEvent) are counted; ccusage
+// Identity: a session is a run, identified by its id, which is the name of its directory; a subagent is a run of its own, a child of
+// it. A fork copies the whole directory and states where the copy ends: what comes before is the origin's as long as the archive has
+// the origin. Forks by Kimi CLI do not state it; their lines are identified by their times, which are exact to the microsecond.
+//
+// Where readers of these files disagree: usage.record and step.end state the tokens of the same request, so step.end is used only
+// in files without a usage.record. Tokens of subagents inside their parent's file (SubagentEvent) are counted; ccusage
 // leaves them out. Kimi CLI names no model, and none is guessed.
 package kimi
 
@@ -44,7 +45,7 @@ const (
 	roleMeta  = "meta"    // meta.json of a subagent
 )
 
-// Places says where the programs keep their sessions.
+// Places returns where the programs keep their sessions.
 func (kimi) Places() []format.Place {
 	return format.Place{Name: "kimi"}.At("~/.kimi-code/sessions", "$KIMI_CODE_HOME/sessions", "~/.kimi/sessions", "$KIMI_SHARE_DIR/sessions")
 }
@@ -52,8 +53,8 @@ func (kimi) Places() []format.Place {
 // Parse yields the records of one file.
 func (kimi) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{Sink: format.Sink{Yield: yield}, in: in, place: placeOf(in.Path, in.Top()), names: map[string]string{}, tasks: map[string]task{}, keys: map[string]int{},
-			told: map[string]bool{}, prompts: map[uint64]bool{}}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, loc: locate(in.Path, in.Top()), toolNames: map[string]string{}, tasks: map[string]task{}, keys: map[string]int{},
+			emitted: map[string]bool{}, prompts: map[uint64]bool{}}
 		switch in.Role {
 		case roleWire:
 			p.wire()
@@ -67,7 +68,7 @@ func (kimi) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	}
 }
 
-// Text gives the text of one part of an event.
+// Text returns the text of one part of an event.
 func (kimi) Text(role string, raw []byte, _ int) (string, error) {
 	return format.TextOf(role, raw, textOf)
 }
@@ -76,25 +77,25 @@ func (kimi) Text(role string, raw []byte, _ int) (string, error) {
 type parser struct {
 	in format.Input
 	format.Sink
-	place place
+	loc location
 
 	session, run, conversation string            // "" until they are known
-	guess                      bool              // no line told whose the file is
-	head                       *transcript.Event // the first line, when it does not say whose the file is
+	guessed                    bool              // no line states whose the file is
+	pending                    *transcript.Event // the first line, if it does not state whose the file is
 	facts                      facts
-	names                      map[string]string // of tools, by call id
-	tasks                      map[string]task   // what calls say of subagents inside of this file
-	keys                       map[string]int    // of usage, how often
-	told                       map[string]bool   // runs, conversations and links of subagents
-	made                       transcript.Time   // of the file, as it says
-	own                        bool              // a line was there that was not made with it
-	recorded                   bool              // a usage.record was there
-	prompts                    map[uint64]bool   // what was said, by its sum
+	toolNames                  map[string]string // by call id
+	tasks                      map[string]task   // what calls state about subagents inside this file
+	keys                       map[string]int    // occurrences of usage keys
+	emitted                    map[string]bool   // runs, conversations and links of subagents
+	fileTime                   transcript.Time   // creation of the file, from its metadata line
+	hasOwn                     bool              // a line had another time than the file's creation
+	hasRecords                 bool              // a usage.record was seen
+	prompts                    map[uint64]bool   // hashes of prompts
 
 	lend format.Lender // of the event of a line
 }
 
-// problem reports what could not be read.
+// problem reports content that could not be read.
 func (p *parser) problem(pr *transcript.Problem) {
 	pr.Alone = true
 	p.Problem(p.run, pr)

@@ -34,19 +34,19 @@ func TestPlaces(t *testing.T) {
 	const id, md5 = "5a000000-0000-4000-8000-000000000001", "0123456789abcdef0123456789abcdef"
 	for _, c := range []struct {
 		path string
-		want place
+		want location
 	}{
-		{".kimi-code/sessions/wd_a_0123456789ab/session_" + id + "/agents/main/wire.jsonl", place{"session_" + id, "", "wd_a_0123456789ab", ".kimi-code/sessions"}},
-		{"wd_a_0123456789ab/session_" + id + "/agents/agent-0/wire.jsonl", place{"session_" + id, "agent-0", "wd_a_0123456789ab", "."}},
-		{"session_" + id + "/agents/main/wire.jsonl", place{"session_" + id, "", "", "session_" + id}},
-		{"agents/main/wire.jsonl", place{"", "", "", "."}},
-		{md5 + "/" + id + "/wire.jsonl", place{id, "", md5, "."}},
-		{"sessions/" + md5 + "/mine/subagents/a1/wire.jsonl", place{md5 + "/mine", "a1", md5, "sessions"}},
-		{"imported_sessions/" + id + "/wire.jsonl", place{id, "", "", "imported_sessions"}},
-		{"backup/" + md5 + "/" + id + "/state.json", place{id, "", md5, "backup/" + md5}},
-		{"export/wire.jsonl", place{"", "", "", "export"}},
+		{".kimi-code/sessions/wd_a_0123456789ab/session_" + id + "/agents/main/wire.jsonl", location{"session_" + id, "", "wd_a_0123456789ab", ".kimi-code/sessions"}},
+		{"wd_a_0123456789ab/session_" + id + "/agents/agent-0/wire.jsonl", location{"session_" + id, "agent-0", "wd_a_0123456789ab", "."}},
+		{"session_" + id + "/agents/main/wire.jsonl", location{"session_" + id, "", "", "session_" + id}},
+		{"agents/main/wire.jsonl", location{"", "", "", "."}},
+		{md5 + "/" + id + "/wire.jsonl", location{id, "", md5, "."}},
+		{"sessions/" + md5 + "/mine/subagents/a1/wire.jsonl", location{md5 + "/mine", "a1", md5, "sessions"}},
+		{"imported_sessions/" + id + "/wire.jsonl", location{id, "", "", "imported_sessions"}},
+		{"backup/" + md5 + "/" + id + "/state.json", location{id, "", md5, "backup/" + md5}},
+		{"export/wire.jsonl", location{"", "", "", "export"}},
 	} {
-		if got := placeOf(c.path, "."); got != c.want {
+		if got := locate(c.path, "."); got != c.want {
 			t.Errorf("%s:\n got %+v\nwant %+v", c.path, got, c.want)
 		}
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// countedKinds are the types of messages of Kimi CLI that are events.
-var countedKinds = map[string]bool{"TurnBegin": true, "SteerInput": true, "ContentPart": true, "ToolCall": true, "ToolResult": true}
+// countedMessages are the message types of Kimi CLI that are counted events.
+var countedMessages = map[string]bool{"TurnBegin": true, "SteerInput": true, "ContentPart": true, "ToolCall": true, "ToolResult": true}
 
-// wireKinds are those that are none.
-var wireKinds = map[string]transcript.Kind{
+// uncountedMessages are its other known message types.
+var uncountedMessages = map[string]transcript.Kind{
 	"TurnEnd": transcript.KindLifecycle, "StepBegin": transcript.KindLifecycle, "StepInterrupted": transcript.KindLifecycle, "StatusUpdate": transcript.KindLifecycle,
 	"CompactionBegin": transcript.KindCompaction, "CompactionEnd": transcript.KindCompaction, "HookTriggered": transcript.KindLifecycle,
 	"HookResolved": transcript.KindLifecycle, "HookRequest": transcript.KindLifecycle, "MCPLoadingBegin": transcript.KindLifecycle,
@@ -23,23 +23,23 @@ var wireKinds = map[string]transcript.Kind{
 	"SubagentEvent": transcript.KindNotice,
 }
 
-// message is one of the wire of Kimi CLI: a type and what goes with it. That of a subagent may be inside of its parent's.
+// message is a wire message of Kimi CLI: a type and a payload. A subagent's may be inside its parent's.
 type message struct {
 	typ     string
 	payload format.Value
-	whole   format.Value // what it is known by
-	task    string       // call of the parent that the subagent works on, "" of the session's own
-	agent   string       // of a subagent with a file of its own
+	raw     format.Value // the whole message, whose bytes identify it
+	task    string       // the parent's call that started the subagent, "" for the session itself
+	agent   string       // id of a subagent that has its own file
 }
 
 func wireMessage(v format.Value) message {
-	return message{typ: v.Get("type").Word(), payload: v.Get("payload"), whole: v}
+	return message{typ: v.Get("type").Word(), payload: v.Get("payload"), raw: v}
 }
 
-// task is what a call says of the subagent that it starts.
+// task is what a call states about the subagent that it starts.
 type task struct{ agent, title string }
 
-// message yields what a line of Kimi CLI says.
+// message yields the records of a line of Kimi CLI.
 func (p *parser) message(l line, m message) {
 	l.typ = m.typ
 	body := m.payload
@@ -49,13 +49,13 @@ func (p *parser) message(l line, m message) {
 	var e *transcript.Event
 	switch m.typ {
 	case "TurnBegin", "SteerInput":
-		said := body.Get("user_input")
-		if !said.Exists() {
-			said = body
+		text := body.Get("user_input")
+		if !text.Exists() {
+			text = body
 		}
-		e = p.event(l, said, transcript.KindMessage, "user")
+		e = p.event(l, text, transcript.KindMessage, "user")
 		if m.task == "" {
-			p.prompted(firstText(said))
+			p.setTitleFrom(firstText(text))
 		}
 	case "ContentPart":
 		kind := transcript.KindMessage
@@ -77,35 +77,35 @@ func (p *parser) message(l line, m message) {
 			return
 		}
 	case "StatusUpdate":
-		if u := p.status(l, m); u != nil {
+		if u := p.statusUsage(l, m); u != nil {
 			p.Emit(u)
 			return
 		}
 	}
 	if e == nil {
-		kind, known := wireKinds[m.typ]
+		kind, known := uncountedMessages[m.typ]
 		if !known {
 			kind = transcript.KindUnknown
 		}
-		e = p.aside(l, kind)
+		e = p.uncountedRow(l, kind)
 	}
-	if m.agent != "" { // its own file tells it, too
+	if m.agent != "" { // its own file has it, too
 		e.Verdict = transcript.Uncounted
 		e.Attributes.Set("subagent", m.agent)
 	} else {
 		e.Conversation = cmp.Or(m.task, e.Conversation)
-		p.known(l, e, m)
+		p.setGlobalID(l, e, m)
 	}
 	p.Emit(e)
 }
 
-// known gives an event the identity that it has in copies of its line, where its time is a clock's own.
-func (p *parser) known(l line, e *transcript.Event, m message) {
-	if e.Verdict != transcript.Counted || !fine(l.clock) {
+// setGlobalID gives an event an id that copies of its line share, if its time is precise enough.
+func (p *parser) setGlobalID(l line, e *transcript.Event, m message) {
+	if e.Verdict != transcript.Counted || !isPrecise(l.clock) {
 		return
 	}
 	h := fnv.New64a()
-	h.Write(m.whole.Raw())
+	h.Write(m.raw.Raw())
 	e.ID, e.Global = string(l.clock.Raw())+" "+strconv.FormatUint(h.Sum64(), 16), true
 }
 
@@ -115,7 +115,7 @@ func (p *parser) call(l line, body format.Value) *transcript.Event {
 	c := &transcript.Call{ID: body.Get("id").Text(), Name: function.Get("name").Str(), Input: int64(args.Len())}
 	inside := args.Inside()
 	c.Paths = format.Paths(inside, pathNames, nil)
-	p.names[c.ID] = c.Name
+	p.toolNames[c.ID] = c.Name
 	if c.Name == "Task" || c.Name == "Agent" {
 		t := task{agent: inside.Get("subagent_name").Str(), title: format.Title(inside.Get("description").Str())}
 		if t.agent == "" {
@@ -128,8 +128,8 @@ func (p *parser) call(l line, body format.Value) *transcript.Event {
 	return e
 }
 
-// subagent yields what a subagent says through its parent. Newer versions give it a file of its own, too: then only its tokens are
-// told from here, should that file be missing.
+// subagent yields a message of a subagent in its parent's file. Newer versions also give the subagent a file of its own: then only its tokens
+// are taken from here, in case that file is missing.
 func (p *parser) subagent(l line, body format.Value) bool {
 	inner := wireMessage(body.Get("event"))
 	if inner.typ == "" {
@@ -142,17 +142,17 @@ func (p *parser) subagent(l line, body format.Value) bool {
 	switch {
 	case inner.agent != "":
 		id := agentRun(p.session, inner.agent)
-		if !p.told[id] {
-			p.told[id] = true
-			p.Emit(&transcript.Run{ID: id, Named: true, Child: true, Agent: body.Get("subagent_type").Str(), Group: p.place.bucket})
+		if !p.emitted[id] {
+			p.emitted[id] = true
+			p.Emit(&transcript.Run{ID: id, Named: true, Child: true, Agent: body.Get("subagent_type").Str(), Group: p.loc.bucket})
 			edge := &transcript.Link{Kind: "parent", From: transcript.RunEnd(p.session), To: transcript.RunEnd(id), Time: l.at, Origin: l.origin}
 			edge.Attributes.Set("call", inner.task)
 			p.Emit(edge)
 		}
 	case inner.task == "" || inner.task == p.conversation:
 		return false
-	case !p.told[inner.task]:
-		p.told[inner.task] = true
+	case !p.emitted[inner.task]:
+		p.emitted[inner.task] = true
 		t := p.tasks[inner.task]
 		p.Emit(&transcript.Conversation{ID: inner.task, Run: p.run, Child: true, Title: t.title, Agent: t.agent, Started: l.at})
 	}
@@ -160,30 +160,30 @@ func (p *parser) subagent(l line, body format.Value) bool {
 	return true
 }
 
-// status yields the tokens of a step, where a status has any.
-func (p *parser) status(l line, m message) *transcript.Usage {
-	u := p.spent(l, m.payload.Get("token_usage"), wireTokens, "")
+// statusUsage yields the tokens of a step, if a StatusUpdate states any.
+func (p *parser) statusUsage(l line, m message) *transcript.Usage {
+	u := p.readUsage(l, m.payload.Get("token_usage"), wireTokens, "")
 	if u == nil {
 		return nil
 	}
 	id := m.payload.Get("message_id").Text()
 	u.RequestID = id
-	agent := cmp.Or(m.agent, p.place.agent)
-	switch said := sum(u); {
-	case agent != "": // two files tell it, at two times
+	agent := cmp.Or(m.agent, p.loc.agent)
+	switch counts := countsText(u); {
+	case agent != "": // two files state it, with two times
 		u.Run = agentRun(p.session, agent)
-		u.Conversation, u.Key = agent, u.Run+" "+id+" "+said
+		u.Conversation, u.Key = agent, u.Run+" "+id+" "+counts
 		if m.agent == "" {
 			u.Rank = 1
 		}
-	case fine(l.clock):
-		u.Key = string(l.clock.Raw()) + " " + id + " " + said
+	case isPrecise(l.clock):
+		u.Key = string(l.clock.Raw()) + " " + id + " " + counts
 	default:
-		u.Key = p.run + " " + string(l.clock.Raw()) + " " + id + " " + said
+		u.Key = p.run + " " + string(l.clock.Raw()) + " " + id + " " + counts
 	}
 	if m.agent == "" && m.task != "" {
 		u.Conversation = m.task
 	}
-	u.Key = p.nth(u.Key)
+	u.Key = p.uniqueKey(u.Key)
 	return u
 }

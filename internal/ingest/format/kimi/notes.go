@@ -9,29 +9,29 @@ import (
 
 // The keys of hints.
 const (
-	hintOwn    = "own"    // offset of the first line that was not made with the file
-	hintOrigin = "origin" // run that this one was forked from
-	hintMadeOf = "made"   // run of Kimi CLI that this one was made of
+	hintOwn      = "own"    // offset of the first line that is younger than the file
+	hintOrigin   = "origin" // run that this one was forked from
+	hintMigrated = "made"   // run of Kimi CLI that this one was migrated from
 )
 
-// document reads a note beside a wire: one JSON object.
+// document reads state.json or meta.json: one JSON object.
 func (p *parser) document(read func(doc format.Value, at transcript.Origin)) {
-	p.name(line{})
+	p.identify(line{})
 	doc, at := p.Document(p.in.Reader, func(pr *transcript.Problem) { p.Problem(p.run, pr) })
 	if !doc.Exists() {
 		return
 	}
 	read(doc, at)
 	p.Emit(&transcript.Event{
-		Run: p.run, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: p.in.Role, Time: moment(doc.Get("createdAt")), Origin: at,
+		Run: p.run, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: p.in.Role, Time: parseTime(doc.Get("createdAt")), Origin: at,
 		Parts: []transcript.Part{{Text: textOf(doc)}},
 	})
 }
 
-// nameless are titles that the programs give before there is anything to call a session by.
-var nameless = []string{"", "New Session", "Untitled", "Imported session"}
+// placeholderTitles are titles that the programs give to a session before it has one.
+var placeholderTitles = []string{"", "New Session", "Untitled", "Imported session"}
 
-// state reads what is said of a session beside its wires.
+// state reads state.json, the metadata of a session.
 func (p *parser) state(doc format.Value, at transcript.Origin) {
 	title := doc.Get("title").Str()
 	if !doc.Get("isCustomTitle").Exists() {
@@ -42,7 +42,7 @@ func (p *parser) state(doc format.Value, at transcript.Origin) {
 	if custom := doc.Get("custom_title").Str(); custom != "" {
 		title = custom
 	}
-	if title = format.Title(title); slices.Contains(nameless, title) {
+	if title = format.Title(title); slices.Contains(placeholderTitles, title) {
 		title = ""
 	}
 	project := doc.Get("workDir").Str()
@@ -52,32 +52,32 @@ func (p *parser) state(doc format.Value, at transcript.Origin) {
 		}
 	}
 	r := &transcript.Run{
-		ID: p.run, Rank: rankNote, Named: true, Group: p.place.bucket, Title: title, Project: project, Started: moment(doc.Get("createdAt")),
+		ID: p.run, Rank: rankNote, Named: true, Group: p.loc.bucket, Title: title, Project: project, Started: parseTime(doc.Get("createdAt")),
 	}
 	if doc.Get("archived").Bool() == transcript.Yes || doc.Get("custom", "archived").Bool() == transcript.Yes {
 		r.Attributes.Set("archived", true)
 	}
 	p.Emit(r)
 	origin := doc.Get("forkedFrom").Str()
-	p.copied(hintOrigin, origin, p.run, at, false)
-	p.copied(hintMadeOf, doc.Get("custom", "kimi_cli_session_id").Str(), p.run, at, false)
+	p.emitFork(hintOrigin, origin, p.run, at, false)
+	p.emitFork(hintMigrated, doc.Get("custom", "kimi_cli_session_id").Str(), p.run, at, false)
 	for id, agent := range doc.Get("agents").Fields() {
 		if id == "main" || id == "" {
 			continue
 		}
 		child := agentRun(p.session, id)
-		p.Emit(&transcript.Run{ID: child, Named: true, Child: true, Rank: rankNote, Group: p.place.bucket, Project: project})
+		p.Emit(&transcript.Run{ID: child, Named: true, Child: true, Rank: rankNote, Group: p.loc.bucket, Project: project})
 		if above := agent.Get("parentAgentId").Str(); above != "" && above != "main" {
 			p.Emit(&transcript.Link{Kind: "call", From: transcript.RunEnd(agentRun(p.session, above)), To: transcript.RunEnd(child), Origin: at, Uncounted: true})
 		}
 		if origin != "" {
-			p.copied(hintOrigin, agentRun(origin, id), child, at, true)
+			p.emitFork(hintOrigin, agentRun(origin, id), child, at, true)
 		}
 	}
 }
 
-// copied says that a run was made of another one.
-func (p *parser) copied(key, from, to string, at transcript.Origin, uncounted bool) {
+// emitFork states that a run was made from another one.
+func (p *parser) emitFork(key, from, to string, at transcript.Origin, uncounted bool) {
 	if from == "" || from == to {
 		return
 	}
@@ -85,12 +85,12 @@ func (p *parser) copied(key, from, to string, at transcript.Origin, uncounted bo
 	p.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(from), To: transcript.RunEnd(to), Origin: at, Uncounted: uncounted})
 }
 
-// meta reads what Kimi CLI says of a subagent.
+// meta reads meta.json, which Kimi CLI writes for a subagent.
 func (p *parser) meta(doc format.Value, at transcript.Origin) {
 	status := doc.Get("status").Str()
 	r := &transcript.Run{
-		ID: p.run, Rank: rankNote, Named: true, Child: true, Group: p.place.bucket, Title: format.Title(doc.Get("description").Str()),
-		Agent: doc.Get("subagent_type").Str(), Model: doc.Get("launch_spec", "effective_model").Str(), Status: status, Outcome: outcomes[status], Started: moment(doc.Get("created_at")),
+		ID: p.run, Rank: rankNote, Named: true, Child: true, Group: p.loc.bucket, Title: format.Title(doc.Get("description").Str()),
+		Agent: doc.Get("subagent_type").Str(), Model: doc.Get("launch_spec", "effective_model").Str(), Status: status, Outcome: outcomes[status], Started: parseTime(doc.Get("created_at")),
 		Project: doc.Get("launch_spec", "work_dir").Str(),
 	}
 	p.Emit(r)

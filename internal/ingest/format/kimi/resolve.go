@@ -10,10 +10,10 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Resolve says what of a session was copied from another one, which of two statements of its tokens counts, and what the notes beside
-// it call it.
+// Resolve decides what of a session was copied from another one and which of two statements of its tokens counts, and sets fields from
+// the metadata files.
 func (kimi) Resolve(f *transcript.Family) {
-	own, made := int64(0), false
+	own, migrated := int64(0), false
 	forked, missing := false, false
 	for _, h := range f.Hints {
 		if h.Key == hintOwn {
@@ -21,30 +21,30 @@ func (kimi) Resolve(f *transcript.Family) {
 		}
 	}
 	for _, h := range f.Hints {
-		if h.Key != hintOrigin && h.Key != hintMadeOf {
+		if h.Key != hintOrigin && h.Key != hintMigrated {
 			continue
 		}
 		_, stored := f.Related[h.Value]
 		missing = missing || !stored
 		forked = forked || stored && h.Key == hintOrigin
-		made = made || stored && h.Key == hintMadeOf
+		migrated = migrated || stored && h.Key == hintMigrated
 	}
-	if own == 0 { // nothing was said in it since it was made
+	if own == 0 { // no message since it was made
 		own = math.MaxInt64
 	}
-	ends := map[string]int64{} // of what was copied; a copy of the file may end before the line that says so
+	ends := map[string]int64{} // where the copied part ends; a copy of the file may lack the line that states it
 	for _, c := range f.Conversations {
 		ends[c.ID] = max(ends[c.ID], forkOf(c))
 	}
 	for _, c := range f.Conversations {
 		if c.ID != f.Run.ID && !strings.HasSuffix(f.Run.ID, "/"+c.ID) {
-			continue // a subagent inside of its parent's file
+			continue // a subagent inside its parent's file
 		}
-		name(c, f.Run)
+		applyRun(c, f.Run)
 		if c.CopiedUntil = 0; forked {
 			c.CopiedUntil = cmp.Or(forkOf(c), ends[c.ID])
 		}
-		if made {
+		if migrated {
 			c.CopiedUntil = max(c.CopiedUntil, own)
 		}
 		if missing {
@@ -53,11 +53,11 @@ func (kimi) Resolve(f *transcript.Family) {
 			c.Attributes = facts
 		}
 	}
-	spend(f.Usage, f.Run)
+	resolveUsage(f.Usage, f.Run)
 }
 
-// forkedAt is the attribute of a conversation that says where the line stands that ends what a fork copied. Each content of a wire has
-// its own: the program writes it anew.
+// forkedAt is the attribute of a conversation with the offset of the line that ends the part a fork copied. Each version of a wire has
+// its own, because the program rewrites the file.
 const forkedAt = "forked_at"
 
 func forkOf(c *transcript.FamilyConversation) int64 {
@@ -70,7 +70,8 @@ func offsetOf(s string) int64 {
 	return n
 }
 
-func name(c *transcript.FamilyConversation, run *transcript.Run) {
+// applyRun sets a conversation's fields from those of its run.
+func applyRun(c *transcript.FamilyConversation, run *transcript.Run) {
 	if run.Title != "" {
 		c.Title = run.Title
 	}
@@ -82,9 +83,9 @@ func name(c *transcript.FamilyConversation, run *transcript.Run) {
 	}
 }
 
-// spend lets the ends of steps count only where there is no usage.record at all, and says what model a subagent asks, where only its
-// note does.
-func spend(usage []*transcript.Usage, run *transcript.Run) {
+// resolveUsage makes step.end count only if there is no usage.record at all, and sets the model of a subagent if only its meta.json
+// states one.
+func resolveUsage(usage []*transcript.Usage, run *transcript.Run) {
 	recorded := false
 	for _, u := range usage {
 		recorded = recorded || strings.Contains(u.Key, recordMark)

@@ -10,16 +10,16 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// line is one line of a wire, its members looked up once.
+// line is one line of a wire with its members, looked up once.
 type line struct {
-	value                               format.Value
-	origin                              transcript.Origin
-	at                                  transcript.Time
-	clock                               format.Value // the time as written
-	typ                                 string
-	event, message, model, usage, input format.Value
-	alias, profile, cwd, version, from  format.Value
-	content, disclosure                 format.Value
+	value                                      format.Value
+	origin                                     transcript.Origin
+	at                                         transcript.Time
+	clock                                      format.Value // the time, as written
+	typ                                        string
+	event, message, model, usage, input        format.Value
+	alias, profile, cwd, version, promptOrigin format.Value
+	content, disclosure                        format.Value
 }
 
 func readLine(o format.Object) (l line) {
@@ -29,9 +29,9 @@ func readLine(o format.Object) (l line) {
 		case "type":
 			l.typ = v.Word()
 		case "time", "created_at":
-			l.clock, l.at = v, moment(v)
+			l.clock, l.at = v, parseTime(v)
 		case "timestamp":
-			l.clock, l.at = v, moment(v)
+			l.clock, l.at = v, parseTime(v)
 		case "event":
 			l.event = v
 		case "message":
@@ -55,14 +55,14 @@ func readLine(o format.Object) (l line) {
 		case "app_version":
 			l.version = v
 		case "origin":
-			l.from = v
+			l.promptOrigin = v
 		}
 	}
 	return l
 }
 
-// moment reads a time: milliseconds, or seconds with a fraction.
-func moment(v format.Value) transcript.Time {
+// parseTime reads a time in milliseconds, in seconds with a fraction, or as text.
+func parseTime(v format.Value) transcript.Time {
 	if v.IsString() {
 		return v.Time()
 	}
@@ -76,8 +76,8 @@ func moment(v format.Value) transcript.Time {
 	return format.UnixMilli(int64(f))
 }
 
-// fine says that a time is a clock's own, which no two lines share by chance: it has more than thousandths of a second.
-func fine(clock format.Value) bool {
+// isPrecise reports whether a time has microseconds, so that no two lines share it by chance.
+func isPrecise(clock format.Value) bool {
 	if clock.Type() != '0' {
 		return false
 	}
@@ -85,130 +85,130 @@ func fine(clock format.Value) bool {
 	return len(fraction) >= 5 && strings.Trim(fraction, "0123456789") == ""
 }
 
-// wire yields the records of a wire.
+// wire yields the records of a wire.jsonl.
 func (p *parser) wire() {
 	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
 		p.line(readLine(o))
 	}
-	if p.run == "" && p.head != nil {
+	if p.run == "" && p.pending != nil {
 		p.begin(line{})
 	}
-	if p.run == "" { // nothing to read, but whose it would be is known by its place
-		p.name(line{})
+	if p.run == "" { // no line could be read; the place still identifies the run
+		p.identify(line{})
 		p.Settle(p.run)
 	}
 }
 
-// name settles whose the file is: by its place, or else by the first time in it, which a copy of it has, too.
-func (p *parser) name(first line) {
-	p.session = p.place.session
+// identify sets run and conversation: from the file's place, or else from its first time, which a copy of the file shares.
+func (p *parser) identify(first line) {
+	p.session = p.loc.session
 	if p.session == "" {
 		p.session = strings.TrimSuffix(path.Base(p.in.Path), ".jsonl")
-		if p.guess = !first.at.Valid; !p.guess {
+		if p.guessed = !first.at.Valid; !p.guessed {
 			p.session += "@" + strconv.FormatInt(first.at.UnixMicro, 10)
 		}
 	}
 	p.run, p.conversation = p.session, p.session
-	if p.place.agent != "" {
-		p.run, p.conversation = agentRun(p.session, p.place.agent), p.place.agent
+	if p.loc.agent != "" {
+		p.run, p.conversation = agentRun(p.session, p.loc.agent), p.loc.agent
 	}
 }
 
-// agentRun is the id of a subagent's run. Its own id is short and only means something in its session.
+// agentRun returns the run id of a subagent. Its own id is short and unique only within its session.
 func agentRun(session, agent string) string { return session + "/" + agent }
 
 func (p *parser) begin(first line) {
-	p.name(first)
-	p.say(transcript.Conversation{Started: first.at})
+	p.identify(first)
+	p.emitRun(transcript.Conversation{Started: first.at})
 	p.Settle(p.run)
-	if p.head != nil {
-		p.head.Conversation = p.conversation
-		p.Emit(p.head)
-		p.head = nil
+	if p.pending != nil {
+		p.pending.Conversation = p.conversation
+		p.Emit(p.pending)
+		p.pending = nil
 	}
-	if p.place.agent != "" {
+	if p.loc.agent != "" {
 		p.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(p.session), To: transcript.RunEnd(p.run), Time: first.at, Origin: first.origin})
 	}
 }
 
-// What the notes beside a wire say goes before what it does, and that before what is sent to the model.
+// The ranks of originals: the metadata files outrank the wire, and the wire outranks context.jsonl.
 const (
 	rankChat = 0
 	rankWire = 1
 	rankNote = 2
 )
 
-// say states something of the run and its conversation alike.
-func (p *parser) say(c transcript.Conversation) {
-	c.ID, c.Run, c.Child = p.conversation, p.run, p.place.agent != ""
+// emitRun yields fields of the run and its conversation alike.
+func (p *parser) emitRun(c transcript.Conversation) {
+	c.ID, c.Run, c.Child = p.conversation, p.run, p.loc.agent != ""
 	if c.Rank = rankWire; p.in.Role == roleChat {
 		c.Rank = rankChat
 	}
 	p.Emit(&transcript.Run{
-		ID: p.run, Rank: c.Rank, Child: c.Child, Group: p.place.bucket, Title: c.Title, Agent: c.Agent, Model: c.Model, Version: c.Version,
-		Project: c.Project, Started: c.Started, Guess: p.guess,
+		ID: p.run, Rank: c.Rank, Child: c.Child, Group: p.loc.bucket, Title: c.Title, Agent: c.Agent, Model: c.Model, Version: c.Version,
+		Project: c.Project, Started: c.Started, Guess: p.guessed,
 	})
 	p.Emit(&c)
 }
 
-// facts is what lines said of the session so far.
+// facts is what lines have stated about the session so far.
 type facts struct {
 	model, agent, project, version string
-	titled                         bool
+	hasTitle                       bool
 }
 
-// learn states what a line says for the first time, or anew.
-func (p *parser) learn(l *line) {
+// applyFacts yields run and conversation again if a line states something new.
+func (p *parser) applyFacts(l *line) {
 	var c transcript.Conversation
-	news := false
-	again := func(old *string, v format.Value, to *string) {
+	changed := false
+	update := func(old *string, v format.Value, to *string) {
 		if v.IsString() && v.Len() > len(`""`) && !v.Is(*old) {
 			if s := v.Str(); s != *old {
-				*old, *to, news = s, s, true
+				*old, *to, changed = s, s, true
 			}
 		}
 	}
 	switch l.typ {
 	case "config.update", "profile.bind":
-		again(&p.facts.model, l.alias, &c.Model)
-		again(&p.facts.project, l.cwd, &c.Project)
-		again(&p.facts.project, l.disclosure.Get("cwd"), &c.Project)
-		if p.place.agent != "" {
-			again(&p.facts.agent, l.profile, &c.Agent)
+		update(&p.facts.model, l.alias, &c.Model)
+		update(&p.facts.project, l.cwd, &c.Project)
+		update(&p.facts.project, l.disclosure.Get("cwd"), &c.Project)
+		if p.loc.agent != "" {
+			update(&p.facts.agent, l.profile, &c.Agent)
 		}
 	case "usage.record":
-		again(&p.facts.model, l.model, &c.Model)
+		update(&p.facts.model, l.model, &c.Model)
 	case "metadata":
-		again(&p.facts.version, l.version, &c.Version)
+		update(&p.facts.version, l.version, &c.Version)
 	}
-	if news {
-		p.say(c)
+	if changed {
+		p.emitRun(c)
 	}
 }
 
-// prompted names the session after its first prompt.
-func (p *parser) prompted(text string) {
-	if p.facts.titled || strings.HasPrefix(strings.TrimSpace(text), "<") {
+// setTitleFrom sets the title from the first prompt.
+func (p *parser) setTitleFrom(text string) {
+	if p.facts.hasTitle || strings.HasPrefix(strings.TrimSpace(text), "<") {
 		return
 	}
 	if title := format.Title(text); title != "" {
-		p.facts.titled = true
-		p.say(transcript.Conversation{Title: strings.Clone(title)})
+		p.facts.hasTitle = true
+		p.emitRun(transcript.Conversation{Title: strings.Clone(title)})
 	}
 }
 
-// line yields the rows of one line.
+// line yields the records of one line.
 func (p *parser) line(l line) {
 	p.lend.Reset()
 	if p.run == "" {
-		if p.place.session == "" && !l.at.Valid && l.typ == "metadata" && p.head == nil {
-			p.head = transcript.Keep(p.aside(l, transcript.KindLifecycle)).(*transcript.Event)
+		if p.loc.session == "" && !l.at.Valid && l.typ == "metadata" && p.pending == nil {
+			p.pending = transcript.Keep(p.uncountedRow(l, transcript.KindLifecycle)).(*transcript.Event)
 			return
 		}
 		p.begin(l)
 	}
-	p.learn(&l)
-	p.begun(&l)
+	p.applyFacts(&l)
+	p.markOwn(&l)
 	if l.typ == "" && l.message.Exists() {
 		p.message(l, wireMessage(l.message))
 		return
@@ -216,14 +216,14 @@ func (p *parser) line(l line) {
 	p.record(l)
 }
 
-// begun says where lines begin that were not made with the file: one that was made of a session of Kimi CLI has the time of its
-// making on all that it took over.
-func (p *parser) begun(l *line) {
+// markOwn records where lines begin that are younger than the file: a file migrated from a session of Kimi CLI has its creation
+// time on all lines that it took over.
+func (p *parser) markOwn(l *line) {
 	switch {
-	case l.typ == "metadata" && !p.made.Valid:
-		p.made = l.at
-	case p.made.Valid && !p.own && l.at.Valid && l.at != p.made:
-		p.own = true
+	case l.typ == "metadata" && !p.fileTime.Valid:
+		p.fileTime = l.at
+	case p.fileTime.Valid && !p.hasOwn && l.at.Valid && l.at != p.fileTime:
+		p.hasOwn = true
 		p.hint(p.run, hintOwn, strconv.FormatInt(l.origin.Offset, 10), l.origin)
 	}
 }
@@ -234,7 +234,7 @@ func (p *parser) hint(run, key, value string, at transcript.Origin) {
 	}
 }
 
-// event makes one of one value of a line. It lives until the next line.
+// event returns an event for one value of a line. It is valid until the next line.
 func (p *parser) event(l line, v format.Value, kind transcript.Kind, role string) *transcript.Event {
 	e := p.lend.Event(transcript.Event{
 		Conversation: p.conversation, Kind: kind, Role: role, Type: l.typ, Time: l.at, Origin: l.origin, Verdict: transcript.Counted,
@@ -247,8 +247,8 @@ func (p *parser) event(l line, v format.Value, kind transcript.Kind, role string
 	return e
 }
 
-// aside makes a row of a line that is no event: it is found.
-func (p *parser) aside(l line, kind transcript.Kind) *transcript.Event {
+// uncountedRow returns an uncounted event for a line.
+func (p *parser) uncountedRow(l line, kind transcript.Kind) *transcript.Event {
 	e := p.event(l, l.value, kind, "")
 	e.Verdict = transcript.Uncounted
 	return e

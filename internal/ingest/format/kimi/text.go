@@ -2,8 +2,8 @@ package kimi
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// textOf is every string of a value but ids, names of types, times and encoded data, what the program shows of a call once more, and
-// what it tells the model of its tools. It does not depend on what stands around the value. Arguments and what a tool gave are taken whole.
+// textOf returns all strings of a value except ids, type names, times, encoded data, the display form of a call and
+// tool definitions. It does not depend on what surrounds the value. Arguments and outputs of tools are taken as a whole.
 func textOf(v format.Value) string {
 	return format.Build(func(b []byte) []byte { return appendText(b, v) })
 }

@@ -7,29 +7,29 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// names are what the two programs call tokens.
-type names struct{ input, output, read, written string }
+// tokenNames are the names of token counts in one of the two programs.
+type tokenNames struct{ input, output, read, written string }
 
 var (
-	codeTokens = names{"inputOther", "output", "inputCacheRead", "inputCacheCreation"}
-	wireTokens = names{"input_other", "output", "input_cache_read", "input_cache_creation"}
+	codeTokens = tokenNames{"inputOther", "output", "inputCacheRead", "inputCacheCreation"}
+	wireTokens = tokenNames{"input_other", "output", "input_cache_read", "input_cache_creation"}
 )
 
-// The marks in the keys of usage of Kimi Code, behind the run's id.
+// The marks in usage keys of Kimi Code, after the run id.
 const (
 	recordMark = " record "
 	stepMark   = " step "
 )
 
-// most is more than any request has; what is said beyond it must not overflow a sum.
-const most = 1 << 40
+// maxCount is an upper bound for the tokens of a request; larger values are cut to it, so that sums cannot overflow.
+const maxCount = 1 << 40
 
-// spent reads the tokens of a request; nil when there are none.
-func (p *parser) spent(l line, v format.Value, of names, mark string) *transcript.Usage {
+// readUsage reads the tokens of a request; nil if there are none.
+func (p *parser) readUsage(l line, v format.Value, of tokenNames, mark string) *transcript.Usage {
 	u := &transcript.Usage{Run: p.run, Conversation: p.conversation, Time: l.at, Origin: l.origin, Requests: transcript.Known(1)}
 	for key, f := range v.Fields() {
 		n := f.Count()
-		n.N = max(0, min(n.N, most))
+		n.N = max(0, min(n.N, maxCount))
 		switch key {
 		case of.input:
 			u.Input = n
@@ -45,14 +45,14 @@ func (p *parser) spent(l line, v format.Value, of names, mark string) *transcrip
 		return nil
 	}
 	if mark != "" {
-		// The program writes the file anew when it has another version of the protocol: no place in it lasts.
-		u.Key = p.nth(p.run + mark + string(l.clock.Raw()) + " " + l.model.Str() + " " + sum(u))
+		// Kimi Code rewrites the file for another protocol version, so offsets are no identity.
+		u.Key = p.uniqueKey(p.run + mark + string(l.clock.Raw()) + " " + l.model.Str() + " " + countsText(u))
 	}
 	return u
 }
 
-// sum is the counts of a request as a text.
-func sum(u *transcript.Usage) string {
+// countsText returns the counts of a request as text.
+func countsText(u *transcript.Usage) string {
 	var b []byte
 	for _, n := range []transcript.Count{u.Input, u.Output, u.CacheRead, u.CacheWrite} {
 		b = append(strconv.AppendInt(b, n.N, 10), '/')
@@ -60,8 +60,8 @@ func sum(u *transcript.Usage) string {
 	return string(b)
 }
 
-// nth tells what is said twice in a file from what it is like.
-func (p *parser) nth(key string) string {
+// uniqueKey numbers equal keys within a file.
+func (p *parser) uniqueKey(key string) string {
 	p.keys[key]++
 	if n := p.keys[key]; n > 1 {
 		return key + "#" + strconv.Itoa(n)

@@ -8,13 +8,13 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// chat is the latest session of a chat, its name, and whose task it is: the key of another chat.
+// chat is a chat with its latest session, its label and the key of the chat that spawned it.
 type chat struct {
-	key, session, label, by string
-	at                      transcript.Origin
+	key, session, label, spawnedBy string
+	at                             transcript.Origin
 }
 
-// chats yields what sessions.json says of sessions.
+// chats yields the records of sessions.json.
 func chats(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		out := format.Sink{Yield: yield}
@@ -24,11 +24,11 @@ func chats(in format.Input) iter.Seq2[transcript.Record, error] {
 			all = append(all, chat{key, c.Get("sessionId").Str(), c.Get("label").Str(), c.Get("spawnedBy").Str(),
 				transcript.Origin{Offset: at.Offset + format.OffsetIn(v, c), Length: int64(c.Len())}})
 		}
-		tell(&out, all)
+		emitChats(&out, all)
 	}
 }
 
-// storedChats yields the same of the database's rows.
+// storedChats yields the records of the database's chats.
 func storedChats(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		out := format.Sink{Yield: yield}
@@ -38,18 +38,18 @@ func storedChats(in format.Input) iter.Seq2[transcript.Record, error] {
 			all = append(all, chat{strings.Clone(v.Get("session_key").Str()), strings.Clone(v.Get("session_id").Str()),
 				strings.Clone(v.Get("label").Str()), strings.Clone(v.Get("spawned_by").Str()), o.Origin})
 		}
-		tell(&out, all)
+		emitChats(&out, all)
 	}
 }
 
-// tell names the sessions of chats, and makes none of them one that counts.
-func tell(out *format.Sink, all []chat) {
+// emitChats yields the sessions of chats as runs that are only named here.
+func emitChats(out *format.Sink, all []chat) {
 	ids := map[string]string{}
 	for _, c := range all {
 		ids[c.key] = c.session
 	}
 	for _, c := range all {
-		by := ids[c.by]
+		by := ids[c.spawnedBy]
 		if c.session == "" {
 			continue
 		}

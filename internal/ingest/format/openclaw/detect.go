@@ -10,7 +10,7 @@ import (
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
-// Detect claims what lies in a directory sessions of an agent, and elsewhere sessions by name and content. Only these
+// Detect claims files in an agent's sessions directory, and elsewhere sessions by name and content. Only these
 // directories are a root: keys lie beside them.
 func (openclaw) Detect(h format.Head) format.Claim {
 	base, dir := path.Base(h.Path), path.Dir(h.Path)
@@ -22,8 +22,8 @@ func (openclaw) Detect(h format.Head) format.Claim {
 		return format.Claim{Strength: format.Certain, Role: roleStore, Database: true, Secret: true}
 	case path.Base(dir) == storeName && path.Ext(base) == ".ndjson" && bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+roleRows+`"`)):
 		return format.Claim{Strength: format.Certain, Role: roleRows, Log: true}
-	case path.Base(dir) == storeName && base == "chats.ndjson" && bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+roleNodes+`"`)):
-		return format.Claim{Strength: format.Certain, Role: roleNodes}
+	case path.Base(dir) == storeName && base == "chats.ndjson" && bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+roleStoredChats+`"`)):
+		return format.Claim{Strength: format.Certain, Role: roleStoredChats}
 	}
 	root, own := rootOf(dir, h.Top())
 	if base == "sessions.json" && (root != "" || dir == h.Top()) && isChats(h.Bytes) {
@@ -33,17 +33,17 @@ func (openclaw) Detect(h format.Head) format.Claim {
 	if !n.ok {
 		return format.Claim{}
 	}
-	claim := format.Claim{Strength: format.Certain, Role: roleSession, Log: !n.packed, Root: root}
-	known, foreign := pi.Look(h.Bytes)
-	if n.packed {
-		claim.Role = rolePacked
-		known, foreign = bytes.HasPrefix(h.Bytes, []byte("\x28\xb5\x2f\xfd")) && (n.kept == "reset" || n.kept == "deleted"), true
+	claim := format.Claim{Strength: format.Certain, Role: roleSession, Log: !n.compressed, Root: root}
+	known, foreign := pi.Inspect(h.Bytes)
+	if n.compressed {
+		claim.Role = roleCompressed
+		known, foreign = bytes.HasPrefix(h.Bytes, []byte("\x28\xb5\x2f\xfd")) && (n.reason == "reset" || n.reason == "deleted"), true
 	}
-	named := n.kept != "" || uuid.MatchString(n.session) && !strings.HasSuffix(base, "Z_"+n.session+".jsonl")
-	below := root != "" && path.Dir(root) != h.Top() // the source may begin with the agents
+	named := n.reason != "" || uuid.MatchString(n.session) && !strings.HasSuffix(base, "Z_"+n.session+".jsonl")
+	below := root != "" && path.Dir(root) != h.Top() // the source may begin at the agents
 	switch {
-	case own && (known || !foreign), below && (known || named && !foreign), root != "" && known && (named || isOurs(h.Bytes)):
-	case known && (named || isOurs(h.Bytes)):
+	case own && (known || !foreign), below && (known || named && !foreign), root != "" && known && (named || mentionsOpenClaw(h.Bytes)):
+	case known && (named || mentionsOpenClaw(h.Bytes)):
 		claim.Strength, claim.Root = format.Likely, ""
 	default:
 		return format.Claim{}
@@ -51,7 +51,7 @@ func (openclaw) Detect(h format.Head) format.Claim {
 	return claim
 }
 
-// Withholds says that a file holds keys, or is a lock. Of the database that has sessions as well these alone are taken.
+// Withholds leaves out files that hold keys, lock files, and other databases: only the sessions in openclaw-agent.sqlite are taken.
 func (openclaw) Withholds(h format.Head) bool {
 	switch base := path.Base(h.Path); {
 	case strings.HasSuffix(base, ".jsonl.lock"), base == "auth-profiles.json", base == "openclaw.json", base == "clawdbot.json", base == "moltbot.json":
@@ -62,10 +62,10 @@ func (openclaw) Withholds(h format.Head) bool {
 	}
 }
 
-// uuid is how the program names a session, at random; Pi's begin with a time.
+// uuid matches OpenClaw's session ids, which are random; Pi's begin with a time.
 var uuid = lazyregexp.New(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// rootOf gives the directory that may hold an agent's sessions and nothing else. own says that the path shows whose it is.
+// rootOf returns the directory that may hold an agent's sessions and nothing else. own says that the path shows that it is OpenClaw's.
 func rootOf(dir, top string) (root string, own bool) {
 	if path.Base(dir) != "sessions" {
 		return "", false
@@ -83,8 +83,8 @@ func rootOf(dir, top string) (root string, own bool) {
 	return dir, own
 }
 
-// isOurs says that the head names the program: in the directory that a session works in, or in what it adds to a session.
-func isOurs(head []byte) bool {
+// mentionsOpenClaw reports whether the head names OpenClaw: in the session's working directory, or in entries that it adds.
+func mentionsOpenClaw(head []byte) bool {
 	return format.AnyLine(head, func(line []byte) bool {
 		for _, mark := range []string{`"customType":"openclaw`, `"customType":"model-snapshot"`, `"provider":"openclaw`, `/.openclaw/`, `/.clawdbot/`, `/.moltbot/`} {
 			if bytes.Contains(line, []byte(mark)) {
@@ -95,7 +95,7 @@ func isOurs(head []byte) bool {
 	})
 }
 
-// isChats says that a document names sessions.
+// isChats reports whether a document lists sessions.
 func isChats(head []byte) bool {
 	start := bytes.TrimSpace(format.TrimBOM(head))
 	return bytes.HasPrefix(start, []byte("{")) && bytes.Contains(head, []byte(`"sessionId"`)) && bytes.Contains(head, []byte(`"updatedAt"`))

@@ -8,40 +8,40 @@ import (
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
-// name is what the name of a file says.
-type name struct {
-	session string
-	kept    string // why it was put aside: reset, deleted, bak, checkpoint; "" for the live file
-	when    string // it was, as far as the name says
-	packed  bool   // compressed
-	ok      bool   // it is a session's
+// fileName is what the name of a file states.
+type fileName struct {
+	session    string
+	reason     string // why the file was renamed or copied: reset, deleted, bak, checkpoint; "" for the live file
+	stamp      string // when, as far as the name says
+	compressed bool
+	ok         bool // the file is a session's
 }
 
 var (
-	// aside is what is added to the name of a file that is put aside, or copied before it is changed.
-	aside = lazyregexp.New(`^(.+)\.jsonl\.(?:(reset|deleted|bak)[.-](.+)|full\.bak|bak)$`)
-	// checkpoint is a copy from before a compaction.
-	checkpoint = lazyregexp.New(`^(.+)\.checkpoint\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.jsonl$`)
+	// archivedName matches the name of a file that was renamed, or copied before a change.
+	archivedName = lazyregexp.New(`^(.+)\.jsonl\.(?:(reset|deleted|bak)[.-](.+)|full\.bak|bak)$`)
+	// checkpointName matches the name of a copy from before a compaction.
+	checkpointName = lazyregexp.New(`^(.+)\.checkpoint\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.jsonl$`)
 )
 
-func nameOf(file string) (n name) {
+func nameOf(file string) (n fileName) {
 	base := path.Base(file)
 	if !strings.Contains(base, ".jsonl") {
 		return n
 	}
 	if plain, ok := strings.CutSuffix(base, ".zst"); ok {
-		base, n.packed = plain, true
+		base, n.compressed = plain, true
 	}
 	switch {
 	case strings.HasSuffix(base, ".trajectory.jsonl"):
 		return n
-	case checkpoint.MatchString(base):
-		n.session, n.kept = checkpoint.FindStringSubmatch(base)[1], "checkpoint"
-	case aside.MatchString(base):
-		m := aside.FindStringSubmatch(base)
-		n.session, n.kept, n.when = m[1], m[2], m[3]
-		if n.kept == "" {
-			n.kept = "bak"
+	case checkpointName.MatchString(base):
+		n.session, n.reason = checkpointName.FindStringSubmatch(base)[1], "checkpoint"
+	case archivedName.MatchString(base):
+		m := archivedName.FindStringSubmatch(base)
+		n.session, n.reason, n.stamp = m[1], m[2], m[3]
+		if n.reason == "" {
+			n.reason = "bak"
 		}
 	case strings.HasSuffix(base, ".jsonl"):
 		n.session = strings.TrimSuffix(base, ".jsonl")
@@ -49,28 +49,28 @@ func nameOf(file string) (n name) {
 		return n
 	}
 	n.session = pi.SessionOf(n.session)
-	if i := strings.LastIndex(n.session, "-topic-"); i > 0 { // a thread of a chat
+	if i := strings.LastIndex(n.session, "-topic-"); i > 0 { // a thread in a chat
 		n.session = n.session[:i]
 	}
 	n.ok = n.session != ""
 	return n
 }
 
-// order sorts the files of a session: copies, then what was put aside, then what is there.
-func (n name) order() string {
-	switch n.kept {
+// order sorts the files of a session: copies, then renamed files, then the live file.
+func (n fileName) order() string {
+	switch n.reason {
 	case "":
 		return "2"
 	case "reset", "deleted":
-		return "1 " + n.when
+		return "1 " + n.stamp
 	}
-	return "0 " + n.when
+	return "0 " + n.stamp
 }
 
-// rank prefers what is there to what was put aside, and both to copies.
-func (n name) rank() int { return int(n.order()[0] - '0') }
+// rank prefers the live file to renamed ones, and both to copies.
+func (n fileName) rank() int { return int(n.order()[0] - '0') }
 
-// agentOf is the agent whose directory a file lies in.
+// agentOf returns the agent whose directory a file lies in.
 func agentOf(file string) string {
 	dir := path.Dir(file)
 	if agent := path.Base(path.Dir(dir)); path.Base(dir) == "sessions" && agent != "." && agent != "/" && !strings.HasPrefix(agent, ".") {

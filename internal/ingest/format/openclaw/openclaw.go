@@ -1,22 +1,23 @@
-// Package openclaw reads the sessions of OpenClaw (before: Clawdbot, Moltbot): <session>.jsonl in agents/<agent>/sessions of
-// ~/.openclaw, with entries as Pi writes them, and sessions.json beside them, which says what chat a session belongs to. Versions
-// of January to July 2026 keep them there; checked in November 2026 against the program's artifacts.ts, archive-compression.ts,
-// transcript-rewrite.ts and session-transcript-files.fs.ts, its documentation and the reader of agentsview. Layout and counting:
-// docs/formats/openclaw.md.
+// Package openclaw reads the sessions of OpenClaw (formerly Clawdbot, Moltbot): <session>.jsonl in agents/<agent>/sessions of
+// ~/.openclaw, with entries as Pi writes them, and sessions.json beside them, which maps chats to sessions.
 //
-// What it promises: a run and a conversation are a session, known by the id in its header; all files of a session are joined,
+// Producer: versions of January to July 2026 keep sessions in these files; checked in November 2026 against OpenClaw's artifacts.ts,
+// archive-compression.ts, transcript-rewrite.ts and session-transcript-files.fs.ts, its documentation and the reader of agentsview.
+// Layout and counting: docs/formats/openclaw.md.
+//
+// Identity: a session is a run with one conversation, identified by the id in its header; all files of a session are joined,
 // entry by entry.
 //
 // Where sources and readers disagree:
 //
-//   - A reset or a deletion renames a file, with its reason and time; what is said next stands in another file, most often
-//     of another session, sometimes of the same. So each file counts, and each entry once. Readers that take the live files alone
-//     miss most of what was paid.
-//   - When the program cuts a long result short it writes all that follows again, under new ids and times, and may drop the
-//     first ones later. A message is known by the time in itself, and an answer that stands twice was asked once.
-//   - From July 2026 on (2026.7.2) live sessions are in a database, agents/<agent>/agent/openclaw-agent.sqlite, an entry a row; from
-//     2026.9.7 on long ones are compressed. It holds keys as well: the rows of sessions are taken and nothing else. What it lays down
-//     as .jsonl.reset and .jsonl.deleted, compressed too, is read.
+//   - A reset or a deletion renames a file, with its reason and time; the chat continues in another file, mostly
+//     of another session, sometimes of the same. So each file counts, and each entry once. Readers that take only the live files
+//     miss most of the paid requests.
+//   - When OpenClaw truncates a long result it writes all following entries again, under new ids and times, and may later drop the
+//     first copies. A message is identified by the time in itself, and an answer that is written twice was one request.
+//   - From July 2026 on (2026.7.2) live sessions are in a database, agents/<agent>/agent/openclaw-agent.sqlite, one row per entry; from
+//     2026.9.7 on long entries are compressed. The database also holds keys: only the rows of sessions are taken. The files that it still
+//     writes as .jsonl.reset and .jsonl.deleted, also compressed ones, are read.
 package openclaw
 
 import (
@@ -46,15 +47,15 @@ func (openclaw) Version() int { return 4 }
 
 // The roles of the files.
 const (
-	roleSession = "session"
-	rolePacked  = "session-zst" // the same, compressed by the program
-	roleChats   = "chats"       // sessions.json
-	roleStore   = "store"       // openclaw-agent.sqlite
-	roleRows    = "event"       // the entries of a session, from there
-	roleNodes   = "chat"        // what sessions.json says, from there
+	roleSession     = "session"
+	roleCompressed  = "session-zst" // a session compressed by OpenClaw
+	roleChats       = "chats"       // sessions.json
+	roleStore       = "store"       // openclaw-agent.sqlite
+	roleRows        = "event"       // the entries of one session, from the database
+	roleStoredChats = "chat"        // the content of sessions.json, from the database
 )
 
-// Places says where the program keeps its files, on every system alike.
+// Places returns where OpenClaw keeps its files, the same on every system.
 func (openclaw) Places() []format.Place {
 	place := format.Place{
 		Name:    "openclaw",
@@ -69,18 +70,18 @@ func (openclaw) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	switch in.Role {
 	case roleChats:
 		return chats(in)
-	case roleNodes:
+	case roleStoredChats:
 		return storedChats(in)
 	case roleRows:
-		return pi.Parse(in.Reader, stored(in.Path))
+		return pi.Parse(in.Reader, storedSession(in.Path))
 	}
 	n := nameOf(in.Path)
-	s := pi.Session{ID: n.session, Agent: agentOf(in.Path), Shared: true, Order: n.order(), Rank: n.rank(), Again: true, Prompt: asked}
-	if in.Role == rolePacked {
+	s := pi.Session{ID: n.session, Agent: agentOf(in.Path), Shared: true, Order: n.order(), Rank: n.rank(), Rewritten: true, Prompt: userText}
+	if in.Role == roleCompressed {
 		s.Inner = "zstd"
 	}
 	return pi.Parse(in.Reader, s)
 }
 
-// Text gives the text of one part of an event.
+// Text returns the text of one part of an event.
 func (openclaw) Text(role string, raw []byte, _ int) (string, error) { return pi.Text(role, raw) }

@@ -15,7 +15,7 @@ func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
 func FuzzSession(f *testing.F) { formattest.Fuzz(f, New(), roleSession, live) }
 
 func FuzzPacked(f *testing.F) {
-	formattest.Fuzz(f, New(), rolePacked, live+".reset.2026-11-03T11-00-00.000Z.zst")
+	formattest.Fuzz(f, New(), roleCompressed, live+".reset.2026-11-03T11-00-00.000Z.zst")
 }
 
 func FuzzChats(f *testing.F) {

@@ -2,9 +2,9 @@ package openclaw
 
 import "strings"
 
-// asked is what somebody wrote of a prompt: what the program says of the chat and the time stands before it. What it asks by
-// itself gives nothing.
-func asked(prompt string) string {
+// userText returns the user's part of a prompt, without the description of chat and time that OpenClaw puts before it. It is "" for
+// prompts of OpenClaw's own.
+func userText(prompt string) string {
 	for range 16 {
 		prompt = strings.TrimSpace(prompt)
 		line, rest, _ := strings.Cut(prompt, "\n")
@@ -15,7 +15,7 @@ func asked(prompt string) string {
 		case strings.HasPrefix(line, "System: ["):
 			prompt = rest
 		case strings.HasSuffix(line, ":") && strings.Contains(line, "(untrusted"):
-			// A list in a fence follows.
+			// A list in a code fence follows.
 			_, body, ok := strings.Cut(rest, "```")
 			_, after, closed := strings.Cut(body, "\n```")
 			if !ok || !closed {

@@ -8,13 +8,13 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format/pi"
 )
 
-// storeName is the database that newer versions keep an agent's sessions in, and its keys.
+// storeName is the database in which newer versions keep an agent's sessions, and its keys.
 const (
 	storeName = "openclaw-agent.sqlite"
 )
 
-// Split takes the entries out of the database, an original for each session, and what its chats are, in one. An entry is in one of
-// two columns, the second of which came later.
+// Split takes the entries out of the database, one original per session, and the list of chats, as one original. An entry is in one of
+// two columns; the second came with a later version.
 func (openclaw) Split(role string) []format.Split {
 	if role != roleStore {
 		return nil
@@ -28,31 +28,33 @@ func (openclaw) Split(role string) []format.Split {
 		Rows: []format.Query{{
 			Name: roleRows, SQL: `SELECT * FROM transcript_events WHERE session_id = ?1 ORDER BY seq`, JSON: entryColumns, Zstd: entryColumns[1:],
 		}},
-	}, nodes("session_nodes", "current_session_id"), nodes("session_entries", "session_id", "session_nodes")}
+	}, chatSplit("session_nodes", "current_session_id"), chatSplit("session_entries", "session_id", "session_nodes")}
 }
 
-// nodes are the chats in a table; earlier versions had another one. What changes with every message is not of them.
-func nodes(table, session string, without ...string) format.Split {
+// chatSplit takes out the chats in a table; earlier versions had another table. Columns that change with every message are left out.
+func chatSplit(table, session string, without ...string) format.Split {
 	return format.Split{
-		Role: roleNodes, With: []string{table}, Without: without,
+		Role: roleStoredChats, With: []string{table}, Without: without,
 		Keys: `SELECT 'chats', CAST(coalesce(max(updated_at), 0) AS INTEGER), count(*), '' FROM ` + table + ` HAVING count(*) > 0`,
-		Rows: []format.Query{{Name: roleNodes, SQL: `SELECT session_key, ` + session + ` AS session_id,
+		Rows: []format.Query{{Name: roleStoredChats, SQL: `SELECT session_key, ` + session + ` AS session_id,
 			CASE WHEN json_valid(entry_json) THEN json_extract(entry_json, '$.label') END AS label,
 			CASE WHEN json_valid(entry_json) THEN json_extract(entry_json, '$.spawnedBy') END AS spawned_by
 			FROM ` + table + ` WHERE ?1 = '' ORDER BY session_key`}},
 	}
 }
 
+// entryColumns are the columns that may hold an entry; the second is compressed.
 var entryColumns = []string{"event_json", "event_zstd"}
 
+// Apart reports whether originals of a role come out of the database.
 func (openclaw) Apart(role string) bool {
-	return role == roleStore || role == roleRows || role == roleNodes
+	return role == roleStore || role == roleRows || role == roleStoredChats
 }
 
-// stored is what is known of the session of some rows: it is as it is now.
-func stored(file string) pi.Session {
-	n := name{session: strings.TrimSuffix(path.Base(file), ".ndjson")}
-	s := pi.Session{ID: n.session, Shared: true, Order: n.order(), Rank: n.rank(), Again: true, Columns: entryColumns, Prompt: asked}
+// storedSession returns what is known about the session of some rows, which is live.
+func storedSession(file string) pi.Session {
+	n := fileName{session: strings.TrimSuffix(path.Base(file), ".ndjson")}
+	s := pi.Session{ID: n.session, Shared: true, Order: n.order(), Rank: n.rank(), Rewritten: true, Columns: entryColumns, Prompt: userText}
 	// agents/<agent>/agent/openclaw-agent.sqlite/<session>.ndjson
 	if home := path.Dir(path.Dir(file)); path.Base(home) == "agent" {
 		if agent := path.Base(path.Dir(home)); agent != "." && agent != "/" {

@@ -9,10 +9,10 @@ import (
 )
 
 var (
-	// named is what the program calls a session's file, by time and id.
-	named = lazyregexp.New(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}-[0-9]{3}Z_(.+)$`)
-	// placed is the directory of a project.
-	placed = lazyregexp.New(`^--.*--$`)
+	// sessionFile matches the name of a session's file: time and id.
+	sessionFile = lazyregexp.New(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}-[0-9]{3}Z_(.+)$`)
+	// projectDir matches the name of a project's directory.
+	projectDir = lazyregexp.New(`^--.*--$`)
 )
 
 // Detect claims sessions by place and content, elsewhere by content alone. Only their own directories are a root:
@@ -26,10 +26,10 @@ func (pi) Detect(h format.Head) format.Claim {
 		return format.Claim{}
 	}
 	claim := format.Claim{Strength: format.Certain, Role: roleSession, Log: true}
-	known, foreign := Look(h.Bytes)
-	own := named.MatchString(strings.TrimSuffix(name, ".jsonl"))
+	known, foreign := Inspect(h.Bytes)
+	own := sessionFile.MatchString(strings.TrimSuffix(name, ".jsonl"))
 	switch {
-	case placed.MatchString(path.Base(dir)) && (known || own && !foreign):
+	case projectDir.MatchString(path.Base(dir)) && (known || own && !foreign):
 		claim.Root = dir
 		if above := path.Dir(dir); path.Base(above) == "sessions" || above == h.Top() {
 			claim.Root = above
@@ -46,7 +46,7 @@ func (pi) Detect(h format.Head) format.Claim {
 	return claim
 }
 
-// Withholds says that a file beside the sessions holds keys: those of models that the user has added.
+// Withholds leaves out models.json, which may hold API keys of models that the user has added.
 func (pi) Withholds(h format.Head) bool {
 	if path.Base(h.Path) != "models.json" {
 		return false
@@ -55,17 +55,17 @@ func (pi) Withholds(h format.Head) bool {
 	return strings.Contains(head, `"providers"`) && strings.Contains(head, `"apiKey"`)
 }
 
-// SessionOf is the session that a file's name names.
+// SessionOf returns the session id in a file's name.
 func SessionOf(file string) string {
 	name := strings.TrimSuffix(path.Base(file), ".jsonl")
-	if m := named.FindStringSubmatch(name); m != nil {
+	if m := sessionFile.FindStringSubmatch(name); m != nil {
 		return m[1]
 	}
 	return name
 }
 
-// Look reads the lines in the head until one is an entry. foreign says that there are whole objects and none of them is one.
-func Look(head []byte) (known, foreign bool) {
+// Inspect reads the lines in the head until one is an entry. foreign says that there are whole objects and none is an entry.
+func Inspect(head []byte) (known, foreign bool) {
 	for line, whole := range format.ObjectLines(head) {
 		if !format.MayHave(line, `"session"`, `"timestamp"`, `"createdAt"`) {
 			foreign = foreign || whole && len(line) > 2
@@ -83,7 +83,7 @@ func Look(head []byte) (known, foreign bool) {
 	return false, foreign
 }
 
-// isEntry says that a line is the header of a session, or a message or change in it as nobody else writes them.
+// isEntry reports whether a line is a session header, or a message or change in the form that only these programs write.
 func isEntry(v format.Value) bool {
 	has := func(keys ...string) bool {
 		for _, key := range keys {
@@ -103,7 +103,7 @@ func isEntry(v format.Value) bool {
 	case "session":
 		return has("id", "timestamp") && (has("cwd") || v.Get("version").Exists()) && !v.Get("payload").Exists()
 	case "message":
-		return has("timestamp") && roles[v.Get("message", "role").Str()] && !v.Get("sessionId").Exists() && !v.Get("payload").Exists()
+		return has("timestamp") && messageRoles[v.Get("message", "role").Str()] && !v.Get("sessionId").Exists() && !v.Get("payload").Exists()
 	case "model_change":
 		return has("timestamp", "modelId")
 	case "thinking_level_change":
@@ -112,8 +112,8 @@ func isEntry(v format.Value) bool {
 	return false
 }
 
-// roles are those of messages that a first line may have.
-var roles = map[string]bool{
+// messageRoles are the roles of messages that may come first.
+var messageRoles = map[string]bool{
 	"user": true, "assistant": true, "toolResult": true, "bashExecution": true, "custom": true, "hookMessage": true, "system": true,
 	"branchSummary": true, "compactionSummary": true,
 }

@@ -10,20 +10,20 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// entry is one line of a session, its members looked up once.
+// entry is one line of a session with its members, looked up once.
 type entry struct {
 	value  format.Value
 	origin transcript.Origin
 	at     transcript.Time
 
 	typ, id                        string
-	kind                           string // of a line of version 4: header, entry, record, lane, fact
+	kind                           string // in version 4: header, entry, record, lane, fact
 	message, parent, usage, custom format.Value
 
-	key    string // what says which entry this is, wherever it is copied to; "" where only its place does
-	event  string // key, and what tells its events from those of another entry of that key: only what says the same is a copy
-	global bool   // key says it everywhere, not only in this session
-	again  bool   // this file has it already
+	key       string // identity of the entry, the same in copies; "" if only its place identifies it
+	eventKey  string // key plus a hash of the content, since two entries may share a key: only equal content is a copy
+	global    bool   // key is unique across sessions
+	duplicate bool   // this file already has the entry
 }
 
 func (e *entry) read(o format.Object) {
@@ -38,10 +38,10 @@ func (e *entry) read(o format.Object) {
 			e.kind = v.Word()
 		case "createdAt": // of a header
 			if !e.at.Valid {
-				e.at = stamp(v)
+				e.at = parseTime(v)
 			}
 		case "timestamp":
-			e.at = stamp(v)
+			e.at = parseTime(v)
 		case "message":
 			e.message = v
 		case "parentId":
@@ -57,25 +57,25 @@ func (e *entry) read(o format.Object) {
 	}
 }
 
-// heads says that the line is a header.
-func (e *entry) heads() bool { return e.typ == "session" || e.typ == "header" }
+// isHeader reports whether the line is a session header.
+func (e *entry) isHeader() bool { return e.typ == "session" || e.typ == "header" }
 
-// stamp reads a time, as text or in milliseconds.
-func stamp(v format.Value) transcript.Time {
+// parseTime reads a time as text or in milliseconds.
+func parseTime(v format.Value) transcript.Time {
 	if n, ok := v.Int(); ok {
 		return format.UnixMilli(n)
 	}
 	return v.Time()
 }
 
-// message is what a message says around its content.
+// message holds the members of a message.
 type message struct {
-	role, provider, model           string
-	content, usage, stop, fault     format.Value
-	call, tool, isError             format.Value
-	command, output, exit, details  format.Value
-	response, sent                  format.Value
-	cancelled, truncated, elsewhere transcript.Truth
+	role, provider, model              string
+	content, usage, stop, errorMessage format.Value
+	call, tool, isError                format.Value
+	command, output, exit, details     format.Value
+	response, timestamp                format.Value
+	cancelled, truncated, outputSaved  transcript.Truth
 }
 
 func readMessage(v format.Value) (m message) {
@@ -94,7 +94,7 @@ func readMessage(v format.Value) (m message) {
 		case "stopReason":
 			m.stop = f
 		case "errorMessage":
-			m.fault = f
+			m.errorMessage = f
 		case "toolCallId":
 			m.call = f
 		case "toolName":
@@ -106,7 +106,7 @@ func readMessage(v format.Value) (m message) {
 		case "responseId":
 			m.response = f
 		case "timestamp":
-			m.sent = f
+			m.timestamp = f
 		default:
 			m.shell(key, f)
 		}
@@ -114,7 +114,7 @@ func readMessage(v format.Value) (m message) {
 	return m
 }
 
-// shell takes what a command that the user ran has.
+// shell reads the members of a command that the user ran.
 func (m *message) shell(key string, f format.Value) {
 	switch key {
 	case "command":
@@ -128,35 +128,35 @@ func (m *message) shell(key string, f format.Value) {
 	case "truncated":
 		m.truncated = f.Bool()
 	case "fullOutputPath":
-		m.elsewhere = transcript.True(f.IsString())
+		m.outputSaved = transcript.True(f.IsString())
 	}
 }
 
-// own is the time in the message itself, in milliseconds: it stays what it is however often the message is written.
-func (m *message) own() (int64, bool) {
-	n, ok := m.sent.Int()
+// ownTime returns the time in the message itself, in milliseconds, which stays the same when the message is written again.
+func (m *message) ownTime() (int64, bool) {
+	n, ok := m.timestamp.Int()
 	return n, ok && n > 0
 }
 
-// identify says which entry this is: by its id and time or, in sessions that write entries again under new ones (Again) and
-// where there are none, by the message's own time.
+// identify sets an entry's key: its id and time, or the message's own time if there is no id or the program writes entries again under new
+// ids (Rewritten).
 func (r *reader) identify(e *entry, m *message) {
-	own, ok := m.own()
+	sent, ok := m.ownTime()
 	switch {
-	case ok && (r.s.Again || e.id == ""):
-		e.key, e.global = spoken(own, m), true
-		if at := format.UnixMilli(own); at.Valid {
-			e.at = at // that of the line is when it was written again
+	case ok && (r.s.Rewritten || e.id == ""):
+		e.key, e.global = messageKey(sent, m), true
+		if at := format.UnixMilli(sent); at.Valid {
+			e.at = at // the line's own time may be that of the rewrite
 		}
 	case e.id != "" && e.at.Valid:
-		var room [64]byte
-		b := strconv.AppendInt(append(append(room[:0], e.id...), ' '), e.at.UnixMicro, 36)
+		var buf [64]byte
+		b := strconv.AppendInt(append(append(buf[:0], e.id...), ' '), e.at.UnixMicro, 36)
 		key := len(b)
-		if !r.s.Again || m.role != "toolResult" { // which may be cut short when it is written again
-			b = e.appendSaid(b)
+		if !r.s.Rewritten || m.role != "toolResult" { // a result may be truncated when it is written again
+			b = e.appendHash(b)
 		}
-		e.event, e.global = string(b), true
-		e.key = e.event[:key]
+		e.eventKey, e.global = string(b), true
+		e.key = e.eventKey[:key]
 	case e.id != "":
 		e.key = e.id
 	case r.s.Shared:
@@ -166,23 +166,23 @@ func (r *reader) identify(e *entry, m *message) {
 		r.lines[line]++
 		e.key = "#" + strconv.FormatUint(line, 36) + "." + strconv.Itoa(r.lines[line])
 	}
-	if e.event == "" {
-		e.event = e.key
+	if e.eventKey == "" {
+		e.eventKey = e.key
 	}
 	if e.key != "" {
-		e.again = r.seen[e.event]
-		r.seen[e.event] = true
+		e.duplicate = r.seen[e.eventKey]
+		r.seen[e.eventKey] = true
 	}
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// appendSaid appends what stands for what an entry says. Ids are short, and what writes sessions by hand gives ids and times again.
-func (e *entry) appendSaid(b []byte) []byte {
+// appendHash appends a hash of an entry's content. Ids are short, and sessions written by hand repeat ids and times.
+func (e *entry) appendHash(b []byte) []byte {
 	sum := crc32.Update(0, castagnoli, e.message.Raw())
 	if !e.message.Exists() {
 		for key, f := range e.value.Fields() {
-			if key != "parentId" && key != "seq" { // a fork leaves entries out
+			if key != "parentId" && key != "seq" { // these change when a fork leaves entries out
 				sum = crc32.Update(sum, castagnoli, f.Raw())
 			}
 		}
@@ -190,10 +190,10 @@ func (e *entry) appendSaid(b []byte) []byte {
 	return strconv.AppendUint(append(b, ' '), uint64(sum), 36)
 }
 
-// spoken is what is known of a message by itself. A result may be cut short when it is written again.
-func spoken(own int64, m *message) string {
-	var room [128]byte
-	key := strconv.AppendInt(append(append(room[:0], m.role...), ' '), own, 36)
+// messageKey identifies a message by its own content. For a result it uses the call id, since a result may be truncated when it is written again.
+func messageKey(own int64, m *message) string {
+	var buf [128]byte
+	key := strconv.AppendInt(append(append(buf[:0], m.role...), ' '), own, 36)
 	key = append(key, ' ')
 	if call := m.call.Str(); call != "" {
 		return string(append(key, call...))

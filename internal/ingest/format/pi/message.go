@@ -7,8 +7,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// known are the types of entries that are the program's own books.
-var known = map[string]transcript.Kind{
+// uncountedKinds are the known types of entries that do not count.
+var uncountedKinds = map[string]transcript.Kind{
 	"model_change": transcript.KindLifecycle, "thinking_level_change": transcript.KindLifecycle, "custom": transcript.KindLifecycle,
 	"label": transcript.KindLifecycle, "session_info": transcript.KindNotice, "title_change": transcript.KindNotice,
 	"preview_change": transcript.KindNotice, "leaf": transcript.KindLifecycle, "checkpoint": transcript.KindLifecycle,
@@ -16,7 +16,7 @@ var known = map[string]transcript.Kind{
 	"lane": transcript.KindLifecycle, "fact": transcript.KindNotice,
 }
 
-// entry yields the rows of a line that is no header.
+// entry yields the records of a line that is not a header.
 func (r *reader) entry(e *entry, m *message) {
 	switch e.typ {
 	case "message":
@@ -24,17 +24,17 @@ func (r *reader) entry(e *entry, m *message) {
 		return
 	case "compaction", "compact":
 		r.system(e, transcript.KindCompaction, "")
-		r.spent(e, e.usage, "", "", e.typ)
+		r.entryUsage(e, e.usage, "", "", e.typ)
 		return
 	case "branch_summary":
 		r.system(e, transcript.KindSystem, "")
-		r.spent(e, e.usage, "", "", e.typ)
+		r.entryUsage(e, e.usage, "", "", e.typ)
 		return
 	case "custom_message":
 		r.system(e, transcript.KindSystem, e.custom.Str())
 		return
 	case "model_change":
-		r.switched(e.value.Get("modelId").Str())
+		r.setModel(e.value.Get("modelId").Str())
 	case "fact":
 		if e.value.Get("fact").Is("name") {
 			r.name = format.Title(e.value.Get("name").Str())
@@ -44,19 +44,19 @@ func (r *reader) entry(e *entry, m *message) {
 	case "title_change":
 		r.name = format.Title(e.value.Get("title").Str())
 	case "usage":
-		r.warmed(e)
+		r.recordUsage(e)
 	}
-	kind, ok := known[e.typ]
+	kind, ok := uncountedKinds[e.typ]
 	switch {
 	case e.kind == "record" && !ok:
 		kind = transcript.KindLifecycle
 	case !ok:
 		kind = transcript.KindUnknown
 	}
-	r.aside(e, kind)
+	r.uncountedRow(e, kind)
 }
 
-// system gives what the program or one of its extensions said.
+// system yields text of the program or one of its extensions.
 func (r *reader) system(e *entry, kind transcript.Kind, custom string) {
 	ev := r.event(e, kind, "system", e.typ)
 	ev.Attributes.Set("custom_type", custom)
@@ -69,12 +69,12 @@ func (r *reader) message(e *entry, m *message) {
 	case "user":
 		ev := r.event(e, transcript.KindMessage, "user", m.role)
 		ev.Parts[0] = r.part(e, m.content)
-		if !e.again {
-			r.prompted(m.content)
+		if !e.duplicate {
+			r.setPrompt(m.content)
 		}
 		r.Emit(ev)
 	case "assistant":
-		r.answer(e, m)
+		r.assistant(e, m)
 	case "toolResult":
 		r.result(e, m)
 	case "bashExecution":
@@ -87,46 +87,46 @@ func (r *reader) message(e *entry, m *message) {
 	}
 }
 
-// prompted takes the words of the first prompt for a title.
-func (r *reader) prompted(content format.Value) {
+// setPrompt sets the title from the first prompt.
+func (r *reader) setPrompt(content format.Value) {
 	if r.prompt != "" {
 		return
 	}
-	words := content.Str()
+	text := content.Str()
 	for item := range content.Items() {
-		if words = item.Get("text").Str(); !isSpace(words) {
+		if text = item.Get("text").Str(); !isSpace(text) {
 			break
 		}
 	}
-	// What a skill says stands before the words of the user.
-	if _, after, ok := strings.Cut(words, "</skill>"); ok && strings.HasPrefix(words, "<skill") && !isSpace(after) {
-		words = after
+	// The text of a skill precedes the user's.
+	if _, after, ok := strings.Cut(text, "</skill>"); ok && strings.HasPrefix(text, "<skill") && !isSpace(after) {
+		text = after
 	}
 	if r.s.Prompt != nil {
-		words = r.s.Prompt(words)
+		text = r.s.Prompt(text)
 	}
-	r.prompt = strings.Clone(format.Title(words))
+	r.prompt = strings.Clone(format.Title(text))
 }
 
-// switched notes the model that answers from here on.
-func (r *reader) switched(model string) {
+// setModel records the model that answers from here on.
+func (r *reader) setModel(model string) {
 	if model != "" {
 		r.model = model
 	}
 }
 
-// standsIn are names of no model: what OpenClaw itself put into the model's place.
-var standsIn = map[string]bool{"delivery-mirror": true, "gateway-injected": true}
+// placeholderModels are model names of messages that OpenClaw itself wrote in the assistant's role.
+var placeholderModels = map[string]bool{"delivery-mirror": true, "gateway-injected": true}
 
-// answer yields thoughts, words and calls of the model, and what it took.
-func (r *reader) answer(e *entry, m *message) {
-	if standsIn[m.model] {
+// assistant yields the reasoning, texts and calls of an answer, and its usage.
+func (r *reader) assistant(e *entry, m *message) {
+	if placeholderModels[m.model] {
 		m.model = ""
 	}
-	told := false
-	say := func(v format.Value, kind transcript.Kind, typ string) *transcript.Event {
+	emitted := false
+	newEvent := func(v format.Value, kind transcript.Kind, typ string) *transcript.Event {
 		ev := r.event(e, kind, "assistant", typ)
-		ev.Model, told = m.model, true
+		ev.Model, emitted = m.model, true
 		if stop := m.stop.Word(); stop != "" {
 			ev.Attributes.Set("stop_reason", stop)
 		}
@@ -134,38 +134,38 @@ func (r *reader) answer(e *entry, m *message) {
 		return ev
 	}
 	if !m.content.IsBlank() {
-		r.Emit(say(m.content, transcript.KindMessage, "text"))
+		r.Emit(newEvent(m.content, transcript.KindMessage, "text"))
 	}
 	for v := range m.content.Items() {
 		switch typ := v.Get("type").Word(); typ {
 		case "text":
 			if !v.Get("text").IsBlank() {
-				r.Emit(say(v, transcript.KindMessage, typ))
+				r.Emit(newEvent(v, transcript.KindMessage, typ))
 			}
 		case "thinking":
-			r.Emit(say(v, transcript.KindReasoning, typ))
-		case "toolCall", "toolUse", "tool_use", "functionCall": // the others are in what OpenClaw took over
-			ev := say(v, transcript.KindToolCall, typ)
+			r.Emit(newEvent(v, transcript.KindReasoning, typ))
+		case "toolCall", "toolUse", "tool_use", "functionCall": // all but the first only in sessions that OpenClaw imported
+			ev := newEvent(v, transcript.KindToolCall, typ)
 			ev.Parts[0].Call = r.call(e, v)
 			r.Emit(ev)
 		default:
-			ev := say(v, transcript.KindUnknown, typ)
+			ev := newEvent(v, transcript.KindUnknown, typ)
 			r.uncount(ev)
 			r.Emit(ev)
 		}
 	}
-	if m.fault.IsString() {
-		ev := say(m.fault, transcript.KindError, "errorMessage")
+	if m.errorMessage.IsString() {
+		ev := newEvent(m.errorMessage, transcript.KindError, "errorMessage")
 		r.uncount(ev)
 		r.Emit(ev)
 	}
-	if !told {
-		ev := say(format.Value{}, transcript.KindNotice, m.role)
+	if !emitted {
+		ev := newEvent(format.Value{}, transcript.KindNotice, m.role)
 		r.uncount(ev)
 		r.Emit(ev)
 	}
-	r.switched(m.model)
-	r.answered(e, m)
+	r.setModel(m.model)
+	r.answerUsage(e, m)
 }
 
 func (r *reader) call(e *entry, v format.Value) *transcript.Call {
@@ -175,35 +175,35 @@ func (r *reader) call(e *entry, v format.Value) *transcript.Call {
 	}
 	c := &transcript.Call{ID: v.Get("id").Str(), Name: v.Get("name").Word(), Input: int64(args.Len()), Paths: format.Paths(args, pathNames, nil)}
 	if c.ID == "" {
-		if !e.again {
+		if !e.duplicate {
 			r.calls++
 		}
 		c.ID = "#" + itoa(r.calls)
 		return c
 	}
-	r.names[c.ID] = c.Name
+	r.toolNames[c.ID] = c.Name
 	return c
 }
 
-// result yields what a tool gave.
+// result yields a tool result, and the usage of models that the tool asked.
 func (r *reader) result(e *entry, m *message) {
 	ev := r.event(e, transcript.KindToolResult, "tool", m.role)
 	ev.Parts[0] = r.part(e, m.content)
-	given := &transcript.Result{Call: m.call.Str(), Name: m.tool.Word(), Output: int64(m.content.Len())}
-	if given.Call == "" {
-		if !e.again && r.results < r.calls {
+	res := &transcript.Result{Call: m.call.Str(), Name: m.tool.Word(), Output: int64(m.content.Len())}
+	if res.Call == "" {
+		if !e.duplicate && r.results < r.calls {
 			r.results++
 		}
 		if r.results > 0 {
-			given.Call = "#" + itoa(r.results)
+			res.Call = "#" + itoa(r.results)
 		}
 	}
-	if given.Name == "" {
-		given.Name = r.names[given.Call]
+	if res.Name == "" {
+		res.Name = r.toolNames[res.Call]
 	}
-	given.Failed = m.isError.Bool()
-	given.Cut = m.details.Get("truncation", "truncated").Bool() == transcript.Yes || m.details.Get("fullOutputPath").IsString()
-	ev.Parts[0].Result = given
+	res.Failed = m.isError.Bool()
+	res.Cut = m.details.Get("truncation", "truncated").Bool() == transcript.Yes || m.details.Get("fullOutputPath").IsString()
+	ev.Parts[0].Result = res
 	if m.details.IsObject() || m.details.IsArray() {
 		more := r.part(e, m.details)
 		if more.Kind = transcript.KindToolResult; !strings.Contains(ev.Parts[0].Text, more.Text) {
@@ -211,10 +211,10 @@ func (r *reader) result(e *entry, m *message) {
 		}
 	}
 	r.Emit(ev)
-	r.worked(e, m)
+	r.toolUsage(e, m)
 }
 
-// shell yields a command that the user ran, a call and its result in one.
+// shell yields a command that the user ran, as a call and its result.
 func (r *reader) shell(e *entry, m *message) {
 	id := e.id
 	if id == "" {
@@ -229,16 +229,16 @@ func (r *reader) shell(e *entry, m *message) {
 	r.Emit(ev)
 	ev = r.event(e, transcript.KindToolResult, "tool", m.role)
 	ev.Parts[0] = r.part(e, m.output)
-	given := &transcript.Result{Call: id, Name: name, Output: int64(m.output.Len()), Cut: m.truncated == transcript.Yes || m.elsewhere == transcript.Yes}
+	res := &transcript.Result{Call: id, Name: name, Output: int64(m.output.Len()), Cut: m.truncated == transcript.Yes || m.outputSaved == transcript.Yes}
 	if n, ok := m.exit.Int(); ok {
-		given.Failed = transcript.True(n != 0)
+		res.Failed = transcript.True(n != 0)
 	}
 	if m.cancelled == transcript.Yes {
-		given.Failed, given.Status = transcript.Yes, "cancelled"
+		res.Failed, res.Status = transcript.Yes, "cancelled"
 	}
-	ev.Parts[0].Result = given
+	ev.Parts[0].Result = res
 	r.Emit(ev)
 }
 
-// pathNames are the members of an input that name files.
+// pathNames are the members of a call's input that name files.
 var pathNames = []string{"path", "file_path", "filePath", "file"}

@@ -1,20 +1,22 @@
-// Package pi reads the sessions of Pi, the coding agent (badlogic/pi-mono, now earendil-works/pi): one .jsonl a session, below
-// ~/.pi/agent/sessions/--<directory>--. Versions 1 to 3 of the layout were seen (Pi 0.8 of November 2025 to 1.0), of version 4, that
-// of its new harness, what others that read and write it have for tests; checked in November 2026 against its session-manager.ts,
+// Package pi reads the sessions of Pi, the coding agent (badlogic/pi-mono, now earendil-works/pi): one .jsonl file per session, below
+// ~/.pi/agent/sessions/--<directory>--.
+//
+// Producer: versions 1 to 3 of the layout were seen (Pi 0.8 of November 2025 to 1.0); of version 4, that of its new harness, only the
+// test data of other programs that read and write it. Checked in November 2026 against its session-manager.ts,
 // its docs/session-format.md and the readers of ccusage, agentsview and Ullage.
 // Other programs keep such entries, too: Parse reads them for package openclaw. Layout and counting: docs/formats/pi.md.
 //
-// What it promises: a run and a conversation are a session, known by the id in its header. Every line is at least one row; the
-// blocks of an answer are events of their own. All branches of the tree count: they were asked and paid.
+// Identity: a session is a run with one conversation, identified by the id in its header. Every line gives at least one row; the
+// blocks of an answer are events of their own. All branches of the tree count: all were sent and paid for.
 //
 // Where sources and readers disagree:
 //
-//   - A fork copies entries with their ids and timestamps, so that both together say which entry one is: ids are 8 hex digits
-//     and come again in other sessions. Entries of version 1 have none and got one, by chance, when a newer program opened their
-//     session and wrote it anew; forks of that time had new timestamps. What stays is the time in the message itself.
-//   - Readers count the usage of answers alone. Pi also counts what summaries (compaction, branch_summary), entries of type usage
-//     and the work that tools had done took, and so does this. What retainedTail of a compaction repeats counts nowhere.
-//   - A cost of 0 is unknown, not free: models that the program has no price of have it, too.
+//   - A fork copies entries with their ids and timestamps, so only both together identify an entry: ids are 8 hex digits
+//     and recur in other sessions. Entries of version 1 have no ids and were given random ones when a newer Pi opened and rewrote their
+//     session; forks of that time had new timestamps. The time in the message itself stays the same.
+//   - Other readers count only the usage of answers. Pi also counts the usage of summaries (compaction, branch_summary), of entries of type
+//     usage and of models that tools asked, and so does this package. What retainedTail of a compaction repeats counts nowhere.
+//   - A cost of 0 is unknown, not free: Pi also writes it for models without a price.
 package pi
 
 import (
@@ -42,7 +44,7 @@ func (pi) Version() int { return 4 }
 
 const roleSession = "session"
 
-// Places says where the program keeps its files, on every system alike.
+// Places returns where Pi keeps its files, the same on every system.
 func (pi) Places() []format.Place {
 	place := format.Place{Name: "pi", Deletes: "a session that is deleted in /resume"}
 	return place.At("~/.pi/agent/sessions", "$PI_CODING_AGENT_DIR/sessions", "$PI_CODING_AGENT_SESSION_DIR")
@@ -53,10 +55,10 @@ func (pi) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return Parse(in.Reader, Session{ID: SessionOf(in.Path)})
 }
 
-// Text gives the text of one part of an event.
+// Text returns the text of one part of an event.
 func (pi) Text(role string, raw []byte, _ int) (string, error) { return Text(role, raw) }
 
-// Text gives the text of a piece of a session from its own bytes.
+// Text returns the text of a part of a session from its own bytes.
 func Text(role string, raw []byte) (string, error) {
 	return format.TextOf(role, raw, textOf)
 }

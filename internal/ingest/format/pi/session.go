@@ -12,20 +12,20 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Session is what a format knows of a file of entries beside its content.
+// Session is what a format knows about a file of entries besides its content.
 type Session struct {
-	ID    string // what the file's name says; the header goes before it
+	ID    string // from the file's name; the id in the header takes precedence
 	Agent string
-	Inner string // the layer that the entries are in
-	// Shared says that several files have entries of one session, joined by entry in this order, preferred by rank.
+	Inner string // the layer that holds the entries; see transcript.Origin
+	// Shared says that several files hold entries of one session. They are joined entry by entry, sorted by Order, preferred by Rank.
 	Shared bool
 	Order  string
 	Rank   int
-	// Again says that the program writes entries again under new ids, as a branch without what it cut out of them.
-	Again bool
-	// Columns are those of a row of a database that may hold the entry, the first one that does; none where a line is the entry.
+	// Rewritten says that the program may write entries again under new ids, for example as a branch with a truncated result.
+	Rewritten bool
+	// Columns are the columns of a database row that may hold the entry; the first that does counts. Empty if the line itself is the entry.
 	Columns []string
-	// Prompt gives what the user wrote of a prompt, "" where that is nobody; nil leaves it as it is.
+	// Prompt returns the user's part of a prompt, "" if there is none; nil leaves prompts unchanged.
 	Prompt func(string) string
 }
 
@@ -34,7 +34,7 @@ func Parse(in io.Reader, s Session) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		r := &reader{
 			Sink: format.Sink{Yield: yield}, s: s,
-			seen: map[string]bool{}, lines: map[uint64]int{}, names: map[string]string{}, paid: map[string]bool{},
+			seen: map[string]bool{}, lines: map[uint64]int{}, toolNames: map[string]string{}, usageEmitted: map[string]bool{},
 		}
 		if s.Inner == "zstd" {
 			in = format.Zstd(in)
@@ -52,11 +52,11 @@ func Parse(in io.Reader, s Session) iter.Seq2[transcript.Record, error] {
 				return
 			}
 		}
-		r.end()
+		r.finish()
 	}
 }
 
-// entry takes the entry out of a row.
+// entry takes the entry out of a database row.
 func (s *Session) entry(row format.Object) format.Object {
 	for _, column := range s.Columns {
 		if v := row.Value.Get(column); v.IsObject() {
@@ -69,33 +69,33 @@ func (s *Session) entry(row format.Object) format.Object {
 	return row
 }
 
-// reader reads one file.
+// reader is one parse of one file.
 type reader struct {
 	format.Sink
 	s Session
 
 	run     string          // "" until a line is read
 	forked  bool            // entries may have been copied from another session
-	started transcript.Time // by the header
+	started transcript.Time // from the header
 	first   transcript.Time
 	last    transcript.Time
 
 	project, model, name, prompt string
 	facts                        transcript.Attributes
 
-	seen    map[string]bool
-	lines   map[uint64]int    // how often a line without an id stood so far
-	names   map[string]string // of tools, by call id
-	paid    map[string]bool   // entries of version 4 of which it is told what they took, by id
-	calls   int               // without an id so far
-	results int               // without one
-	before  string            // id of the entry before
+	seen         map[string]bool   // event keys
+	lines        map[uint64]int    // occurrences of lines without an id, by hash
+	toolNames    map[string]string // by call id
+	usageEmitted map[string]bool   // entries of version 4 whose usage was emitted, by id
+	calls        int               // calls without an id so far
+	results      int               // results without a call id so far
+	prevID       string            // id of the previous entry
 
-	now  entry
-	lend format.Lender // of its events
+	current entry
+	lend    format.Lender // of its events
 }
 
-// problem reports what could not be read.
+// problem reports content that could not be read.
 func (r *reader) problem(p *transcript.Problem) {
 	p.Alone, p.Run = true, r.s.ID
 	r.Problem(r.run, p)
@@ -103,16 +103,16 @@ func (r *reader) problem(p *transcript.Problem) {
 
 func (r *reader) line(o format.Object) {
 	r.lend.Reset()
-	e := &r.now
+	e := &r.current
 	e.read(o)
 	m := readMessage(e.message)
 	if !e.at.Valid {
-		e.at = stamp(m.sent)
+		e.at = parseTime(m.timestamp)
 	}
 	if r.run == "" {
 		r.begin(e)
 	}
-	if e.heads() {
+	if e.isHeader() {
 		r.header(e)
 		return
 	}
@@ -127,16 +127,16 @@ func (r *reader) line(o format.Object) {
 	}
 	r.entry(e, &m)
 	if e.id != "" && e.kind != "record" {
-		r.before = e.id
+		r.prevID = e.id
 	}
 }
 
-// begin names the session by its header, which is the first line in every file that is whole.
+// begin identifies the session by its header, which is the first line of every complete file.
 func (r *reader) begin(e *entry) {
-	if r.run = r.s.ID; e.heads() && e.id != "" {
+	if r.run = r.s.ID; e.isHeader() && e.id != "" {
 		r.run = e.id
 	}
-	if e.heads() {
+	if e.isHeader() {
 		r.started = e.at
 		r.project = e.value.Get("cwd").Str()
 		if n, ok := e.value.Get("version").Int(); ok {
@@ -144,12 +144,12 @@ func (r *reader) begin(e *entry) {
 		}
 		r.model = e.value.Get("modelId").Str()
 	}
-	r.say()
+	r.emitSession()
 	r.Settle(r.run)
 }
 
-// say states what is known of the session so far, of the run and its conversation alike.
-func (r *reader) say() {
+// emitSession yields what is known about the session so far, for its run and its conversation alike.
+func (r *reader) emitSession() {
 	started := r.started
 	if !started.Valid {
 		started = r.first
@@ -164,16 +164,16 @@ func (r *reader) say() {
 	})
 }
 
-// end tells what only the whole file says.
-func (r *reader) end() {
+// finish yields the session again, with what only the whole file states.
+func (r *reader) finish() {
 	if r.run == "" {
 		r.Settle(r.s.ID)
 		return
 	}
-	r.say()
+	r.emitSession()
 }
 
-// header is a session's first line: where it was begun, and what it came from.
+// header yields the records of a session header: its event, and links to the session that it was forked from.
 func (r *reader) header(e *entry) {
 	for _, key := range []string{"parentSession", "parentSessionId", "branchedFrom"} {
 		from := e.value.Get(key).Str()
@@ -189,30 +189,30 @@ func (r *reader) header(e *entry) {
 			Kind: "fork", From: transcript.RunEnd(parent), To: transcript.RunEnd(r.run), Time: e.at, Origin: e.origin,
 		})
 	}
-	r.aside(e, transcript.KindLifecycle)
+	r.uncountedRow(e, transcript.KindLifecycle)
 }
 
-// event begins an event of an entry, of one part.
+// event returns an event of an entry, with one part.
 func (r *reader) event(e *entry, kind transcript.Kind, role, typ string) *transcript.Event {
 	ev := r.lend.Event(transcript.Event{Conversation: r.run, Kind: kind, Role: role, Type: typ, Time: e.at, Origin: e.origin})
-	if e.again {
+	if e.duplicate {
 		ev.Verdict = transcript.DuplicateOf
 	} else {
-		ev.ID, ev.Global, ev.Home = e.event, e.global, e.global && r.home(e)
+		ev.ID, ev.Global, ev.Home = e.eventKey, e.global, e.global && r.isHome(e)
 	}
-	if e.parent.IsString() && r.before != "" && !e.parent.Is(r.before) {
+	if e.parent.IsString() && r.prevID != "" && !e.parent.Is(r.prevID) {
 		ev.Attributes.Set("parent", e.parent.Str())
 	}
 	return ev
 }
 
-// home says that an entry was first written to this file, as far as it tells: a fork copies what is older than itself.
-func (r *reader) home(e *entry) bool {
+// isHome reports whether an entry was first written to this file, as far as it states: a fork copies entries older than itself.
+func (r *reader) isHome(e *entry) bool {
 	return !r.forked || !r.started.Valid || !e.at.Valid || e.at.UnixMicro >= r.started.UnixMicro
 }
 
-// aside makes an uncounted row of an entry. Its place in the file is its identity.
-func (r *reader) aside(e *entry, kind transcript.Kind) {
+// uncountedRow yields an uncounted event for an entry. Its place in the file is its identity.
+func (r *reader) uncountedRow(e *entry, kind transcript.Kind) {
 	ev := r.event(e, kind, "", e.typ)
 	r.uncount(ev)
 	ev.Attributes.Set("custom_type", e.custom.Str())
@@ -224,7 +224,7 @@ func (r *reader) uncount(ev *transcript.Event) {
 	ev.Verdict, ev.ID, ev.Global, ev.Home = transcript.Uncounted, "", false, false
 }
 
-// part is a piece of an entry that has its own bytes, the whole entry where that is absent.
+// part returns the part for a value that has its own bytes in an entry, or for the whole entry if v is absent.
 func (r *reader) part(e *entry, v format.Value) transcript.Part {
 	p := transcript.Part{}
 	if v.Exists() {

@@ -2,8 +2,8 @@ package pi
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// textOf is every string of a value but ids, types, signatures and what is encoded. What a tool is asked is taken whole. The
-// text of a value does not depend on what stands around it.
+// textOf returns all strings of a value except ids, types, signatures and encoded data. Tool inputs are taken as a whole. The
+// text of a value does not depend on what surrounds it.
 func textOf(v format.Value) string {
 	return format.Build(func(b []byte) []byte { return appendText(b, v) })
 }
@@ -15,7 +15,7 @@ func appendText(dst []byte, v format.Value) []byte {
 	return format.AppendText(dst, v, visit)
 }
 
-// visitLine leaves out what only lines of version 4 have: how they hang together, and prompts that stand in entries, too.
+// visitLine skips members that only lines of version 4 have: references between lines, and prompts that entries repeat.
 func visitLine(dst []byte, depth int, key string, value format.Value) ([]byte, bool) {
 	if depth == 1 {
 		switch key {
@@ -31,7 +31,7 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 	case "type", "id", "parentId", "timestamp", "role", "api", "provider", "model", "modelId", "responseModel", "responseId", "usage",
 		"stopReason", "rawStopReason", "toolCallId", "thinkingSignature", "textSignature", "thoughtSignature", "signature", "mimeType",
 		"partialJson", "firstKeptEntryId", "targetId", "fromId", "retainedTail", "cwd", "parentSession", "parentSessionId", "branchedFrom", "thinkingLevel",
-		"event_zstd", "navigation_json": // of rows that could not be read
+		"event_zstd", "navigation_json": // of database rows whose entry could not be read
 		return dst, true
 	case "arguments", "input":
 		return format.AppendStrings(dst, value), true

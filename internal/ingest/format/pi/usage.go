@@ -7,16 +7,16 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// mostTokens is more than any request has; what is said beyond it must not overflow a sum.
-const mostTokens = 1 << 40
+// maxCount is an upper bound for the tokens of a request; larger values are cut to it, so that sums cannot overflow.
+const maxCount = 1 << 40
 
-// request reads what a request took; nil where that is nothing. Input is what was not cached, output has what was thought.
-func (r *reader) request(e *entry, v format.Value) *transcript.Usage {
+// readUsage reads the usage of a request; nil if it has none. Input excludes cached tokens, output includes reasoning.
+func (r *reader) readUsage(e *entry, v format.Value) *transcript.Usage {
 	u := &transcript.Usage{Run: r.run, Conversation: r.run, Time: e.at, Origin: e.origin, Requests: transcript.Known(1)}
 	sum := int64(0)
 	count := func(f format.Value) transcript.Count {
 		n := f.Count()
-		n.N = min(max(n.N, 0), mostTokens)
+		n.N = min(max(n.N, 0), maxCount)
 		sum += n.N
 		return n
 	}
@@ -48,29 +48,29 @@ func (r *reader) request(e *entry, v format.Value) *transcript.Usage {
 	if sum == 0 && u.Cost.N == 0 {
 		return nil
 	}
-	if r.home(e) {
+	if r.isHome(e) {
 		u.Rank = 1
 	}
 	return u
 }
 
-// answered tells the tokens of an answer.
-func (r *reader) answered(e *entry, m *message) {
-	u := r.request(e, m.usage)
+// answerUsage yields the usage of an answer.
+func (r *reader) answerUsage(e *entry, m *message) {
+	u := r.readUsage(e, m.usage)
 	if u == nil {
 		return
 	}
 	u.Provider, u.Model, u.RequestID, u.Status = m.provider, m.model, m.response.Str(), m.stop.Word()
-	if own, ok := m.own(); ok {
-		u.Alias = bySelf(u, own)
+	if sent, ok := m.ownTime(); ok {
+		u.Alias = selfKey(u, sent)
 	}
-	r.spend(e, u)
+	r.emitUsage(e, u)
 }
 
-// bySelf is a request as its message alone tells it.
-func bySelf(u *transcript.Usage, own int64) string {
-	var room [128]byte
-	key := strconv.AppendInt(append(room[:0], 't'), own, 36)
+// selfKey identifies a request by what its message alone states.
+func selfKey(u *transcript.Usage, own int64) string {
+	var buf [128]byte
+	key := strconv.AppendInt(append(buf[:0], 't'), own, 36)
 	for _, name := range []string{u.Provider, u.Model, u.RequestID} {
 		key = append(append(key, ' '), name...)
 	}
@@ -80,9 +80,9 @@ func bySelf(u *transcript.Usage, own int64) string {
 	return string(key)
 }
 
-// worked tells the tokens of the models that a tool asked, unless it says that they are other sessions' own.
-func (r *reader) worked(e *entry, m *message) {
-	u := r.request(e, m.usage)
+// toolUsage yields the usage of the models that a tool asked. It is a derived total if the tool ran sessions that have files of their own.
+func (r *reader) toolUsage(e *entry, m *message) {
+	u := r.readUsage(e, m.usage)
 	if u == nil {
 		return
 	}
@@ -90,10 +90,10 @@ func (r *reader) worked(e *entry, m *message) {
 	if u.Requests = (transcript.Count{}); namesSession(m.details) {
 		u.Verdict = transcript.DerivedTotal
 	}
-	r.spend(e, u)
+	r.emitUsage(e, u)
 }
 
-// namesSession says that a tool ran in sessions of their own, which have files.
+// namesSession reports whether a tool ran in sessions of its own, which have files.
 func namesSession(details format.Value) bool {
 	if details.Get("sessionFile").IsString() {
 		return true
@@ -106,41 +106,41 @@ func namesSession(details format.Value) bool {
 	return false
 }
 
-// spent tells the tokens of an entry that is no answer.
-func (r *reader) spent(e *entry, v format.Value, provider, model, of string) {
-	if u := r.request(e, v); u != nil {
+// entryUsage yields the usage of an entry that is not an answer.
+func (r *reader) entryUsage(e *entry, v format.Value, provider, model, of string) {
+	if u := r.readUsage(e, v); u != nil {
 		u.Provider, u.Model = provider, model
 		u.Attributes.Set("of", of)
-		r.spend(e, u)
+		r.emitUsage(e, u)
 	}
 }
 
-// warmed tells the tokens of an entry that is nothing else: what kept a cache warm or, in version 4, any request, most of
-// which an entry has told already.
-func (r *reader) warmed(e *entry) {
+// recordUsage yields the usage of an entry of type usage: a request that kept a cache warm, or, in version 4, any request, most of
+// which other entries state already.
+func (r *reader) recordUsage(e *entry) {
 	of := e.value.Get("kind").Str()
 	if e.kind == "record" {
 		entry := e.value.Get("entryId").Str()
-		if r.paid[entry] {
+		if r.usageEmitted[entry] {
 			return
 		}
-		of, r.paid[entry] = e.value.Get("cause").Str(), entry != ""
+		of, r.usageEmitted[entry] = e.value.Get("cause").Str(), entry != ""
 	}
-	r.spent(e, e.usage, e.value.Get("provider").Str(), e.value.Get("model").Str(), of)
+	r.entryUsage(e, e.usage, e.value.Get("provider").Str(), e.value.Get("model").Str(), of)
 }
 
-// spend gives a request its identity: its entry's or, where that may change, what its message alone tells.
-func (r *reader) spend(e *entry, u *transcript.Usage) {
+// emitUsage sets the key of a request, from its entry or, if the entry may be rewritten, from its message alone.
+func (r *reader) emitUsage(e *entry, u *transcript.Usage) {
 	if e.kind == "entry" {
-		if r.paid[e.id] {
+		if r.usageEmitted[e.id] {
 			return
 		}
-		r.paid[e.id] = e.id != ""
+		r.usageEmitted[e.id] = e.id != ""
 	}
 	switch {
-	case e.again:
+	case e.duplicate:
 		return
-	case u.Alias != "" && (r.s.Again || e.id == ""):
+	case u.Alias != "" && (r.s.Rewritten || e.id == ""):
 		u.Key, u.Alias = u.Alias, ""
 	case e.key != "" && e.global:
 		u.Key = e.key
