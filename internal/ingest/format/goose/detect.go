@@ -60,7 +60,7 @@ func isSession(head []byte) bool {
 	return format.BeginsObject(line) && format.HasKeys(line, "description", "message_count") && format.HasKeys(line, "total_tokens")
 }
 
-// Withholds leaves out secrets.yaml, in which Goose keeps API keys on machines without a keyring.
+// Withholds leaves out secrets.yaml, which holds the API keys of providers on machines with no better place for them.
 func (goose) Withholds(h format.Head) bool {
 	return path.Base(h.Path) == "secrets.yaml" && path.Base(path.Dir(h.Path)) == "goose"
 }

@@ -10,12 +10,12 @@ import (
 
 const (
 	databaseName = "logs.db"
-	// migrated is what the first table of the database has in it, which lists what was done to the others: it stands behind the
-	// first page, also in a copy that VACUUM made, where the schema itself is too long for a page.
-	migrated = "m010_create_new_log_tables"
+	// migrationName is a row of the first table, which lists the migrations. It lies after the first page, so it is found also in a copy made
+	// by VACUUM, whose schema is too long for a page.
+	migrationName = "m010_create_new_log_tables"
 )
 
-// Detect claims databases by what was done to them, by name and place or schema, or by columns that only they have, and rows that were taken out of one.
+// Detect claims databases by their migrations, by name and place or schema, or by columns that only they have; and originals taken out of one.
 func (f llmlogs) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	switch {
@@ -24,7 +24,7 @@ func (f llmlogs) Detect(h format.Head) format.Claim {
 	case format.IsSQLite(h.Bytes):
 		claim := format.Claim{Strength: format.Certain, Role: roleDatabase, Database: true}
 		switch {
-		case bytes.Contains(h.Bytes, []byte(migrated)):
+		case bytes.Contains(h.Bytes, []byte(migrationName)):
 		case name == databaseName && path.Base(path.Dir(h.Path)) == programDir:
 		case hasTables(h.Bytes, "responses", "conversations") && (name == databaseName || hasAll(h.Bytes, "datetime_utc", "conversation_id")),
 			hasTables(h.Bytes, "turns", "threads") && (name == databaseName || hasAll(h.Bytes, "tip_message_hash", "parent_message_hash")):
@@ -39,7 +39,7 @@ func (f llmlogs) Detect(h format.Head) format.Claim {
 		claim := format.Claim{Strength: format.Certain, Role: roleRows, Log: true}
 		for _, held := range []string{tableFragment, tableAttachment} {
 			if bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+held+`"`)) {
-				claim.Role, claim.Log = roleHeld, false
+				claim.Role, claim.Log = roleAttachment, false
 			}
 		}
 		return claim
@@ -47,12 +47,12 @@ func (f llmlogs) Detect(h format.Head) format.Claim {
 	return format.Claim{}
 }
 
-// Withholds knows the keys of providers beside the database.
+// Withholds leaves out keys.json, the API keys of providers beside the database.
 func (llmlogs) Withholds(h format.Head) bool {
 	return path.Base(h.Path) == "keys.json" && path.Base(path.Dir(h.Path)) == programDir
 }
 
-// hasTables says that a schema has these tables, however their names are quoted.
+// hasTables reports whether a schema creates these tables, however their names are quoted.
 func hasTables(head []byte, names ...string) bool {
 	for _, name := range names {
 		found := false
@@ -66,7 +66,7 @@ func hasTables(head []byte, names ...string) bool {
 	return true
 }
 
-// hasAll says that all of some names stand in a schema.
+// hasAll reports whether a schema contains all of some names.
 func hasAll(head []byte, names ...string) bool {
 	for _, name := range names {
 		if !bytes.Contains(head, []byte(name)) {
@@ -76,8 +76,8 @@ func hasAll(head []byte, names ...string) bool {
 	return true
 }
 
-// sessionOf is the conversation that an original belongs to, whose path below the database is <conversation>/<name>.ndjson, or
-// <conversation>/<response or message>/<name>.ndjson of what is held beside it.
+// sessionOf returns the conversation of an original. Its path below the database is <conversation>/<name>.ndjson, or
+// <conversation>/<response or message>/<name>.ndjson for a fragment or attachment.
 func sessionOf(file string) string {
 	dir, name := path.Split(strings.TrimSuffix(file, ".ndjson"))
 	if dir = path.Clean(dir); name != nameResponses && name != nameThread {

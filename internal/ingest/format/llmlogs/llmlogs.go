@@ -1,14 +1,16 @@
-// Package llmlogs reads logs.db of llm, Simon Willison's program for prompts on the command line: the tables conversations and
-// responses (0.5 to 0.31), the content-addressed threads, turns, messages and parts that took over from them (from 0.32), and the
-// table logs of the months before. Checked in November 2026 against the program's migrations m001 to m027, its message store and its
-// page on logging. Layout and counting: docs/formats/llm-logs.md.
+// Package llmlogs reads logs.db of llm, Simon Willison's command line program for prompts: the tables conversations and
+// responses (0.5 to 0.31), the content-addressed threads, turns, messages and parts that replaced them (from 0.32), and the
+// earliest table, logs.
 //
-// What it promises: a run and a conversation are a conversation of the program, whose thread has the same id. A message is known by
-// its hash, which names all that was said before it, too: where several threads have it, it counts in one.
+// Producer: checked in November 2026 against llm's migrations m001 to m027, its message store and its documentation on logging.
+// Layout and counting: docs/formats/llm-logs.md.
 //
-// A conversation that went on after the new tables came is in both kinds: the new ones tell again what was said before, with hashes
-// of their own. What responses has counts; in the thread the same is copied history. Input is without what came from a cache, as each
-// kind of provider states it.
+// Identity: a conversation of llm is a run with one conversation; its thread has the same id. A message is identified by
+// its hash, which covers all messages before it, too: if several threads have it, it counts in one.
+//
+// A conversation that was continued after the new tables came is in both kinds: the new ones repeat the earlier messages, with hashes
+// of their own. What responses has counts; in the thread the same is copied history. Input excludes cached tokens, which each
+// kind of provider states differently.
 package llmlogs
 
 import (
@@ -37,15 +39,15 @@ func (llmlogs) Version() int { return 1 }
 
 // The roles of the files.
 const (
-	roleDatabase = "database"
-	roleRows     = "rows" // of one conversation, in the order in which they were written
-	roleHeld     = "held" // a fragment or an attachment
+	roleDatabase   = "database"
+	roleRows       = "rows" // rows of one conversation, in the order in which they were written
+	roleAttachment = "held" // a fragment or an attachment
 )
 
-// programDir is the directory of the program below that of a system, in which its keys lie, too.
+// programDir is llm's directory in a system's configuration directory. It also holds API keys.
 const programDir = "io.datasette.llm"
 
-// Places says where the program keeps its database: Linux, macOS, Windows.
+// Places returns where llm keeps its database on Linux, macOS and Windows.
 func (llmlogs) Places() []format.Place {
 	return format.Place{Name: "llm", Holds: databaseName}.At("~/.config/"+programDir, "$XDG_CONFIG_HOME/"+programDir,
 		"~/Library/Application Support/"+programDir, "~/AppData/Roaming/"+programDir, "$APPDATA/"+programDir, "$LLM_USER_PATH")
@@ -55,16 +57,16 @@ func (llmlogs) Places() []format.Place {
 func (llmlogs) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		if in.Role == roleDatabase {
-			return // SQLite could not read it, which the scan says as long as it is so
+			return // SQLite could not read it; each scan reports that
 		}
 		p := &parser{in: in, Sink: format.Sink{Yield: yield}}
 		p.rows()
 	}
 }
 
-// Text gives the text of one part of an event.
+// Text returns the text of one part of an event.
 func (llmlogs) Text(role string, raw []byte, _ int) (string, error) {
-	return format.TextOf(role, raw, func(v format.Value) string { return string(appendPiece(nil, v)) })
+	return format.TextOf(role, raw, func(v format.Value) string { return string(appendValue(nil, v)) })
 }
 
 // parser is one parse of one file.
@@ -72,14 +74,14 @@ type parser struct {
 	in format.Input
 	format.Sink
 
-	session string              // the conversation that was stated last
-	model   string              // that answered in a thread last
-	calls   int                 // that have no id
-	waiting map[string][]string // of these, those without a result, by tool
-	first   string              // what the rows of the oldest table belong to
-	at      transcript.Origin   // of whole
-	whole   format.Value        // the row that values are cut from
-	lend    format.Lender
+	session    string              // the conversation emitted last
+	model      string              // the model of the last answer in a thread
+	calls      int                 // calls without an id so far
+	openCalls  map[string][]string // of these, those without a result, by tool
+	logsRun    string              // run of the rows of the table logs
+	baseOrigin transcript.Origin   // of base
+	base       format.Value        // the row whose bytes values are located in
+	lend       format.Lender
 }
 
 // rows yields the records of exported rows.
@@ -89,7 +91,7 @@ func (p *parser) rows() {
 		p.Emit(pr)
 	}
 	for o := range p.Each(format.Objects(p.in.Reader, "", problem)) {
-		p.at, p.whole = o.Origin, o.Value
+		p.baseOrigin, p.base = o.Origin, o.Value
 		p.lend.Reset()
 		p.row(o.Value)
 	}
@@ -104,38 +106,38 @@ func (p *parser) row(v format.Value) {
 	case tableMessage, tableLost:
 		p.message(v)
 	case tableTurn:
-		p.lone(v)
+		p.turn(v)
 	case tableLog:
 		p.log(v)
 	case tableFragment, tableAttachment:
-		p.held(v)
+		p.attachment(v)
 	default:
-		p.aside(p.named(v, "thread", "conversation_id", "id"), transcript.KindUnknown, v)
+		p.uncountedRow(p.idOf(v, "thread", "conversation_id", "id"), transcript.KindUnknown, v)
 	}
 }
 
-// conversation is the id of the one conversation that a run has.
+// conversation is the id of the only conversation in a run.
 const conversation = "main"
 
-// The order of what makes a conversation that is in both kinds of tables.
+// The order of the originals of a conversation that is in both kinds of tables.
 const (
 	orderResponses = "1"
 	orderThread    = "2"
 )
 
-// state says whose the rows are, once. what is known of the conversation may be said again.
-func (p *parser) state(session, order string, is transcript.Conversation) {
+// emitRun yields run and conversation, once; conv has the known fields.
+func (p *parser) emitRun(session, order string, conv transcript.Conversation) {
 	if session == p.session {
 		return
 	}
 	p.session = session
-	p.Emit(&transcript.Run{ID: session, Title: is.Title, Model: is.Model, Started: is.Started})
-	is.ID, is.Run, is.Shared, is.Order = conversation, session, true, order
-	p.Emit(&is)
+	p.Emit(&transcript.Run{ID: session, Title: conv.Title, Model: conv.Model, Started: conv.Started})
+	conv.ID, conv.Run, conv.Shared, conv.Order = conversation, session, true, order
+	p.Emit(&conv)
 }
 
-// named is the first id that a row has, else that of the original.
-func (p *parser) named(v format.Value, keys ...string) string {
+// idOf returns the first id that a row has, else that in the original's path.
+func (p *parser) idOf(v format.Value, keys ...string) string {
 	for _, key := range keys {
 		if s := v.Get(key).Text(); s != "" {
 			return s
@@ -144,28 +146,30 @@ func (p *parser) named(v format.Value, keys ...string) string {
 	return sessionOf(p.in.Path)
 }
 
-// event is one counted event of the conversation that was stated last.
+// event returns a counted event of the conversation emitted last.
 func (p *parser) event(kind transcript.Kind, role, id string, v format.Value) *transcript.Event {
-	e := p.lend.Event(transcript.Event{Conversation: conversation, Run: p.session, ID: id, Verdict: transcript.Counted, Kind: kind, Role: role, Origin: p.at})
+	e := p.lend.Event(transcript.Event{Conversation: conversation, Run: p.session, ID: id, Verdict: transcript.Counted, Kind: kind, Role: role, Origin: p.baseOrigin})
 	e.Parts[0] = p.part(v)
 	return e
 }
 
-// part is a piece of a row that has its own bytes.
+// part returns the part for a value that has its own bytes in a row.
 func (p *parser) part(v format.Value) transcript.Part {
-	text := p.lend.Text(func(dst []byte) []byte { return appendPiece(dst, v) })
-	return transcript.Part{Text: text, Offset: format.OffsetIn(p.whole, v), Length: int64(v.Len())}
+	text := p.lend.Text(func(dst []byte) []byte { return appendValue(dst, v) })
+	return transcript.Part{Text: text, Offset: format.OffsetIn(p.base, v), Length: int64(v.Len())}
 }
 
-// aside is an uncounted row of a run.
-func (p *parser) aside(session string, kind transcript.Kind, v format.Value) *transcript.Event {
+// uncountedRow yields an uncounted row of a run.
+func (p *parser) uncountedRow(session string, kind transcript.Kind, v format.Value) *transcript.Event {
 	if p.session != session {
 		p.Emit(&transcript.Run{ID: session, Named: true})
 	}
-	e := &transcript.Event{Run: session, Verdict: transcript.Uncounted, Kind: kind, Type: v.Get("table").Str(), Origin: p.at, Parts: []transcript.Part{p.part(v)}}
+	e := &transcript.Event{Run: session, Verdict: transcript.Uncounted, Kind: kind, Type: v.Get("table").Str(), Origin: p.baseOrigin, Parts: []transcript.Part{p.part(v)}}
 	p.Emit(e)
 	return e
 }
 
-// held yields a fragment of a prompt, or what was attached to one, which is found by its words, its path or its address.
-func (p *parser) held(v format.Value) { p.aside(sessionOf(p.in.Path), transcript.KindNotice, v) }
+// attachment yields a fragment of a prompt, or an attachment. Search finds it by its text, its path or its URL.
+func (p *parser) attachment(v format.Value) {
+	p.uncountedRow(sessionOf(p.in.Path), transcript.KindNotice, v)
+}

@@ -7,29 +7,29 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// response yields what one call of a model was given, and what it gave.
+// response yields the prompt and the answer of one call of a model.
 func (p *parser) response(v format.Value) {
 	id, at := v.Get("id").Text(), v.Get("datetime_utc").Time()
 	model := modelOf(v)
-	p.state(p.named(v, "conversation_id", "id"), orderResponses, transcript.Conversation{Title: v.Get("conversation_name").Str(), Model: model, Started: at})
-	s := said{parser: p, id: id, at: at, model: model}
-	s.words(transcript.KindSystem, "system", v.Get("system"))
+	p.emitRun(p.idOf(v, "conversation_id", "id"), orderResponses, transcript.Conversation{Title: v.Get("conversation_name").Str(), Model: model, Started: at})
+	s := messageEvents{parser: p, id: id, at: at, model: model}
+	s.text(transcript.KindSystem, "system", v.Get("system"))
 	for item := range v.Get("results").Items() {
 		s.result(id+"/result/"+item.Get("id").Text(), item, item)
 	}
-	s.words(transcript.KindMessage, "user", v.Get("prompt"))
-	s.words(transcript.KindReasoning, "assistant", v.Get("reasoning"))
-	s.words(transcript.KindMessage, "assistant", v.Get("response"))
+	s.text(transcript.KindMessage, "user", v.Get("prompt"))
+	s.text(transcript.KindReasoning, "assistant", v.Get("reasoning"))
+	s.text(transcript.KindMessage, "assistant", v.Get("response"))
 	for item := range v.Get("calls").Items() {
 		s.call(id+"/call/"+item.Get("id").Text(), item, item)
 	}
-	if !s.told {
-		s.out(s.event(transcript.KindLifecycle, "", id, v), transcript.Uncounted)
+	if !s.emitted {
+		s.emit(s.event(transcript.KindLifecycle, "", id, v), transcript.Uncounted)
 	}
 	s.usage(v)
 }
 
-// modelOf is the model that answered, as the provider calls it where that is known.
+// modelOf returns the model that answered, by the provider's name for it if known.
 func modelOf(v format.Value) string {
 	if s := v.Get("resolved_model").Str(); s != "" {
 		return s
@@ -37,28 +37,28 @@ func modelOf(v format.Value) string {
 	return v.Get("model").Str()
 }
 
-// said makes events of a response or message.
-type said struct {
+// messageEvents makes the events of a response or message.
+type messageEvents struct {
 	*parser
-	id     string
-	at     transcript.Time
-	model  string
-	facts  transcript.Attributes
-	home   bool // of a message, which several threads may have: it was written in this one
-	many   bool
-	copied bool // of a message: a response has told it
-	left   bool // the thread is no longer at it
-	told   bool
+	id        string
+	at        transcript.Time
+	model     string
+	facts     transcript.Attributes
+	home      bool // first written in this thread; only for messages
+	global    bool // ids are unique across threads; only for messages
+	copied    bool // a response has the message, too
+	abandoned bool // the thread's current chain does not have the message
+	emitted   bool
 }
 
-func (s *said) out(e *transcript.Event, verdict transcript.Verdict) {
-	s.told = true
-	e.Verdict, e.Time, e.Global, e.Home, e.Attributes = verdict, s.at, s.many, s.home, s.facts
+func (s *messageEvents) emit(e *transcript.Event, verdict transcript.Verdict) {
+	s.emitted = true
+	e.Verdict, e.Time, e.Global, e.Home, e.Attributes = verdict, s.at, s.global, s.home, s.facts
 	if e.Role == "assistant" {
 		e.Model = s.model
 	}
 	switch {
-	case s.left:
+	case s.abandoned:
 		e.Verdict = transcript.Uncounted
 	case s.copied && verdict == transcript.Counted:
 		e.Verdict = transcript.CopiedHistory
@@ -66,66 +66,66 @@ func (s *said) out(e *transcript.Event, verdict transcript.Verdict) {
 	s.Emit(e)
 }
 
-// words yields a text that is not blank.
-func (s *said) words(kind transcript.Kind, role string, v format.Value) {
+// text yields a text that is not blank.
+func (s *messageEvents) text(kind transcript.Kind, role string, v format.Value) {
 	if !v.IsBlank() {
 		e := s.event(kind, role, s.id+"/"+string(kind)+"/"+role, v)
-		s.out(e, transcript.Counted)
+		s.emit(e, transcript.Counted)
 	}
 }
 
-// call yields what a tool was asked: v of the piece.
-func (s *said) call(id string, piece, v format.Value) {
+// call yields a tool call: v is the call, piece the value with its bytes.
+func (s *messageEvents) call(id string, piece, v format.Value) {
 	e := s.event(transcript.KindToolCall, "assistant", id, piece)
 	input, call, name := v.Get("arguments"), v.Get("tool_call_id").Text(), v.Get("name").Str()
 	if call == "" {
 		s.calls++
 		call = "#" + strconv.Itoa(s.calls)
-		if s.waiting == nil {
-			s.waiting = map[string][]string{}
+		if s.openCalls == nil {
+			s.openCalls = map[string][]string{}
 		}
-		s.waiting[name] = append(s.waiting[name], call)
+		s.openCalls[name] = append(s.openCalls[name], call)
 	}
 	e.Parts[0].Call = &transcript.Call{ID: call, Name: name, Input: int64(input.Len()), Paths: format.Paths(input, pathNames, nil)}
-	s.out(e, transcript.Counted)
+	s.emit(e, transcript.Counted)
 }
 
-func (s *said) result(id string, piece, v format.Value) {
+func (s *messageEvents) result(id string, piece, v format.Value) {
 	e := s.event(transcript.KindToolResult, "tool", id, piece)
 	call, name := v.Get("tool_call_id").Text(), v.Get("name").Str()
-	if first := s.waiting[name]; call == "" && len(first) > 0 {
-		call, s.waiting[name] = first[0], first[1:]
+	if first := s.openCalls[name]; call == "" && len(first) > 0 {
+		call, s.openCalls[name] = first[0], first[1:]
 	}
 	e.Parts[0].Result = &transcript.Result{
 		Call: call, Name: name, Failed: transcript.True(!v.Get("exception").IsNull()), Output: int64(v.Get("output").Len()),
 	}
-	s.out(e, transcript.Counted)
+	s.emit(e, transcript.Counted)
 }
 
-// pathNames are the members of an input that name files.
+// pathNames are the members of a call's input that name files.
 var pathNames = []string{"path", "file_path", "filename", "file"}
 
-// thread yields what is known of one. Where it was forked from is another.
+// thread yields the metadata of a thread, and the link to the one it was forked from.
 func (p *parser) thread(v format.Value) {
-	id := p.named(v, "id")
-	p.state(id, orderThread, transcript.Conversation{Title: v.Get("name").Str(), Started: v.Get("datetime_utc").Time()})
+	id := p.idOf(v, "id")
+	p.emitRun(id, orderThread, transcript.Conversation{Title: v.Get("name").Str(), Started: v.Get("datetime_utc").Time()})
 	if origin := v.Get("forked_from").Str(); origin != "" && origin != id {
 		p.Emit(&transcript.Run{ID: origin, Named: true})
-		p.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(origin), To: transcript.RunEnd(id), Origin: p.at})
+		p.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(origin), To: transcript.RunEnd(id), Origin: p.baseOrigin})
 	}
-	p.aside(id, transcript.KindLifecycle, v)
+	p.uncountedRow(id, transcript.KindLifecycle, v)
 }
 
-// message yields the parts of a message, and the requests that ended in it.
+// message yields the parts of a message, and the usage of the turns that ended in it.
 func (p *parser) message(v format.Value) {
-	p.state(p.named(v, "thread"), orderThread, transcript.Conversation{})
+	p.emitRun(p.idOf(v, "thread"), orderThread, transcript.Conversation{})
 	own, _ := v.Get("own").Int()
 	copied, _ := v.Get("copied").Int()
-	s := said{
-		parser: p, id: v.Get("hash").Text(), at: v.Get("at").Time(), left: v.Get("table").Is(tableLost),
-		many: copied == 0, home: own != 0 && copied == 0, copied: copied != 0,
+	s := messageEvents{
+		parser: p, id: v.Get("hash").Text(), at: v.Get("at").Time(), abandoned: v.Get("table").Is(tableLost),
+		global: copied == 0, home: own != 0 && copied == 0, copied: copied != 0,
 	}
-	if s.left {
+	if s.abandoned {
 		s.facts = transcript.Attributes{"abandoned": true}
 	}
 	for turn := range v.Get("turns").Items() {
@@ -138,20 +138,20 @@ func (p *parser) message(v format.Value) {
 	}
 	role, n := v.Get("role").Word(), 0
 	for item := range v.Get("parts").Items() {
-		s.piece(role, s.id+"/"+strconv.Itoa(n), item)
+		s.messagePart(role, s.id+"/"+strconv.Itoa(n), item)
 		n++
 	}
-	if !s.told {
-		s.out(s.event(transcript.KindLifecycle, role, s.id, v), transcript.Uncounted)
+	if !s.emitted {
+		s.emit(s.event(transcript.KindLifecycle, role, s.id, v), transcript.Uncounted)
 	}
 	for turn := range v.Get("turns").Items() {
-		t := said{parser: p, id: turn.Get("id").Text(), at: turn.Get("datetime_utc").Time(), model: modelOf(turn)}
+		t := messageEvents{parser: p, id: turn.Get("id").Text(), at: turn.Get("datetime_utc").Time(), model: modelOf(turn)}
 		t.usage(turn)
 	}
 }
 
-// piece yields one part of a message.
-func (s *said) piece(role, id string, v format.Value) {
+// messagePart yields one part of a message.
+func (s *messageEvents) messagePart(role, id string, v format.Value) {
 	payload, typ := v.Get("payload"), v.Get("type").Word()
 	switch typ {
 	case "tool_call":
@@ -178,30 +178,30 @@ func (s *said) piece(role, id string, v format.Value) {
 	default:
 		e.Kind, e.Role = transcript.KindSystem, "system"
 	}
-	s.out(e, verdict)
+	s.emit(e, verdict)
 }
 
-// lone yields a turn that ended in no message: what it took.
-func (p *parser) lone(v format.Value) {
-	p.state(p.named(v, "thread"), orderThread, transcript.Conversation{Model: modelOf(v)})
-	e := p.aside(p.session, transcript.KindLifecycle, v)
-	s := said{parser: p, id: v.Get("id").Text(), at: v.Get("datetime_utc").Time(), model: modelOf(v)}
+// turn yields a turn that ended in no message, and its usage.
+func (p *parser) turn(v format.Value) {
+	p.emitRun(p.idOf(v, "thread"), orderThread, transcript.Conversation{Model: modelOf(v)})
+	e := p.uncountedRow(p.session, transcript.KindLifecycle, v)
+	s := messageEvents{parser: p, id: v.Get("id").Text(), at: v.Get("datetime_utc").Time(), model: modelOf(v)}
 	e.Time = s.at
 	s.usage(v)
 }
 
-// log yields a prompt and its answer as they were kept before there were conversations. Its numbers begin anew in each database.
+// log yields a row of the table logs, from before there were conversations. Its ids start again in each database, so the run includes a time.
 func (p *parser) log(v format.Value) {
 	id, at := v.Get("id").Text(), v.Get("datetime_utc").Time()
-	if p.first == "" {
-		p.first = "logs " + v.Get("datetime_utc").Str() + " " + id
+	if p.logsRun == "" {
+		p.logsRun = "logs " + v.Get("datetime_utc").Str() + " " + id
 	}
-	s := said{parser: p, id: id, at: at, model: v.Get("model").Str()}
-	p.state(p.first, orderResponses, transcript.Conversation{Title: format.Title(v.Get("prompt").Str()), Model: s.model, Started: at})
-	s.words(transcript.KindSystem, "system", v.Get("system"))
-	s.words(transcript.KindMessage, "user", v.Get("prompt"))
-	s.words(transcript.KindMessage, "assistant", v.Get("response"))
-	if !s.told {
-		s.out(s.event(transcript.KindLifecycle, "", id, v), transcript.Uncounted)
+	s := messageEvents{parser: p, id: id, at: at, model: v.Get("model").Str()}
+	p.emitRun(p.logsRun, orderResponses, transcript.Conversation{Title: format.Title(v.Get("prompt").Str()), Model: s.model, Started: at})
+	s.text(transcript.KindSystem, "system", v.Get("system"))
+	s.text(transcript.KindMessage, "user", v.Get("prompt"))
+	s.text(transcript.KindMessage, "assistant", v.Get("response"))
+	if !s.emitted {
+		s.emit(s.event(transcript.KindLifecycle, "", id, v), transcript.Uncounted)
 	}
 }

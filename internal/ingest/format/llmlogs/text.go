@@ -2,9 +2,9 @@ package llmlogs
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// appendPiece gives the text of a row or a piece of one, from its own bytes: of a call the tool and its input, of a result what the tool
-// gave, of a part its words without those that fragments lend, which are found beside it; of other rows names, words and addresses.
-func appendPiece(dst []byte, v format.Value) []byte {
+// appendValue appends the text of a row or a value in one, from its own bytes: of a call the tool and its input, of a result the
+// output, of a part its text without that of fragments, which have rows of their own; of other rows names, texts and URLs.
+func appendValue(dst []byte, v format.Value) []byte {
 	switch {
 	case !v.IsObject():
 		return format.AppendStrings(dst, v)
@@ -16,7 +16,7 @@ func appendPiece(dst []byte, v format.Value) []byte {
 	return appendTool(dst, v)
 }
 
-// appendRow gives what a row says that is no piece of its own.
+// appendRow appends the text of a whole row, as far as its values have no events of their own.
 func appendRow(dst []byte, v format.Value) []byte {
 	switch v.Get("table").Word() {
 	case tableResponse, tableMessage, tableLost, tableTurn, tableLog:
@@ -50,7 +50,7 @@ func appendPart(dst []byte, v format.Value) []byte {
 	return format.AppendStrings(format.AppendStrings(dst, v.Get("text")), payload)
 }
 
-// appendTool gives a call, or a result, whose tool is named by its call.
+// appendTool appends a call or a result. A result leaves out the tool's name, which its call has.
 func appendTool(dst []byte, v format.Value) []byte {
 	if !v.IsObject() {
 		return format.AppendStrings(dst, v)

@@ -5,22 +5,22 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// usage yields the tokens of a response or turn, whose id is the request's. What came from a cache stands in the details, in the words
-// of the provider: of OpenAI and Gemini it is part of the input, of Anthropic it is not.
-func (s *said) usage(v format.Value) {
+// usage yields the usage of a response or turn, keyed by its id. Cached tokens are in token_details, in the provider's
+// terms: for OpenAI and Gemini they are included in the input, for Anthropic they are not.
+func (s *messageEvents) usage(v format.Value) {
 	input, output, details := v.Get("input_tokens").Count(), v.Get("output_tokens").Count(), v.Get("token_details")
 	if !input.Known && !output.Known {
 		return
 	}
 	u := &transcript.Usage{
-		Run: s.session, Conversation: conversation, Key: s.id, Time: s.at, Origin: s.parser.at, Model: s.model, RequestID: v.Get("response_json", "id").Str(),
+		Run: s.session, Conversation: conversation, Key: s.id, Time: s.at, Origin: s.parser.baseOrigin, Model: s.model, RequestID: v.Get("response_json", "id").Str(),
 		Input: input, Output: output, Requests: transcript.Known(1),
-		Reasoning: first(details.Get("completion_tokens_details", "reasoning_tokens"), details.Get("output_tokens_details", "reasoning_tokens"), details.Get("thoughtsTokenCount")),
+		Reasoning: firstCount(details.Get("completion_tokens_details", "reasoning_tokens"), details.Get("output_tokens_details", "reasoning_tokens"), details.Get("thoughtsTokenCount")),
 	}
 	if n := v.Get("duration_ms").Count(); n.Known {
 		u.Attributes = transcript.Attributes{"duration_ms": n.N}
 	}
-	within := first(details.Get("prompt_tokens_details", "cached_tokens"), details.Get("input_tokens_details", "cached_tokens"), details.Get("cachedContentTokenCount"))
+	within := firstCount(details.Get("prompt_tokens_details", "cached_tokens"), details.Get("input_tokens_details", "cached_tokens"), details.Get("cachedContentTokenCount"))
 	if within.Known && within.N > 0 && input.Known {
 		u.CacheRead = within
 		u.Input = transcript.Known(max(0, input.N-within.N))
@@ -37,8 +37,8 @@ func (s *said) usage(v format.Value) {
 	s.Emit(u)
 }
 
-// first is the first of several numbers that one is there.
-func first(all ...format.Value) transcript.Count {
+// firstCount returns the first count that is known.
+func firstCount(all ...format.Value) transcript.Count {
 	for _, v := range all {
 		if n := v.Count(); n.Known {
 			return n

@@ -10,11 +10,11 @@ import (
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
-// databaseName is what the programs call their databases, with a channel or without.
+// databaseName matches the names of the programs' databases, with or without a channel.
 var databaseName = lazyregexp.New(`^(opencode|kilo)(-[A-Za-z0-9._-]+)?\.db$`)
 
-// Detect claims the records of the tree by where they lie and what they have, databases by name or schema, and rows
-// that were exported from one. Only storage is a root: credentials, logs and snapshots lie beside it.
+// Detect claims the records of the tree by place and content, databases by name or schema, and originals
+// exported from one. Only storage is a root: credentials, logs and snapshots lie beside it.
 func (opencode) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	switch {
@@ -37,7 +37,7 @@ func (opencode) Detect(h format.Head) format.Claim {
 	return detectRecord(h)
 }
 
-// Withholds knows the secrets of shared sessions.
+// Withholds leaves out records of shared sessions, which hold secrets.
 func (opencode) Withholds(h format.Head) bool {
 	if path.Ext(h.Path) != ".json" || format.IsSQLite(h.Bytes) {
 		return false
@@ -50,7 +50,7 @@ func detectRecord(h format.Head) format.Claim {
 	if (opencode{}).Withholds(h) {
 		return format.Claim{Strength: format.Certain, Skip: true}
 	}
-	at := place(h.Path)
+	at := locate(h.Path)
 	if at.role == "" {
 		return format.Claim{}
 	}
@@ -68,22 +68,22 @@ func detectRecord(h format.Head) format.Claim {
 	case rolePart:
 		fits = format.HasKeys(h.Bytes, "id", "type") && (format.HasKeys(h.Bytes, "messageID") || strings.HasPrefix(path.Base(h.Path), "prt_"))
 	}
-	if !fits && !(named.MatchString(path.Base(h.Path)) && isTorn(h)) {
+	if !fits && !(recordName.MatchString(path.Base(h.Path)) && isTorn(h)) {
 		return format.Claim{}
 	}
 	return claim
 }
 
-// named is what the program calls its records. (The source may begin at storage, which no path shows then.)
-var named = lazyregexp.New(`^(ses|msg|prt)_[0-9A-Za-z]+\.json$`)
+// recordName matches the names of records. (If the source begins at storage, no path shows storage.)
+var recordName = lazyregexp.New(`^(ses|msg|prt)_[0-9A-Za-z]+\.json$`)
 
-// isTorn says that a whole file is in sight and no JSON.
+// isTorn reports whether the head is the whole file and not JSON.
 func isTorn(h format.Head) bool {
 	_, err := format.ParseJSON(format.TrimBOM(h.Bytes))
 	return err != nil && int64(len(h.Bytes)) == h.Size
 }
 
-// hasSchema says that the first page of a database names the three tables, or the two of version 2.
+// hasSchema reports whether the first page of a database names the three tables of version 1, or the two of version 2.
 func hasSchema(head []byte) bool {
 	return hasTables(head, roleSession, roleMessage, rolePart) && bytes.Contains(head, []byte("message_id")) && bytes.Contains(head, []byte("session_id")) ||
 		hasTables(head, tableSession, tableMessage)
@@ -103,18 +103,18 @@ func isRows(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(`{"table":"message"`)) || bytes.HasPrefix(head, []byte(`{"table":"session`))
 }
 
-// spot is what the path of a record tells.
-type spot struct {
-	role, root        string
-	session, msg, own string // ids
+// location is what the path of a record states.
+type location struct {
+	role, root       string
+	session, msg, id string // id is the record's own
 }
 
-// place reads session/<project>/<id>, message/<session>/<id> and part/<message>/<id>, and the same of early versions:
+// locate reads session/<project>/<id>, message/<session>/<id> and part/<message>/<id>, and the layout of early versions:
 // session/info/<id>, session/message/<session>/<id> and session/part/<session>/<message>/<id>.
-func place(file string) (at spot) {
+func locate(file string) (at location) {
 	all := strings.Split(path.Clean(file), "/")
 	n := len(all)
-	at.own = strings.TrimSuffix(all[n-1], ".json")
+	at.id = strings.TrimSuffix(all[n-1], ".json")
 	dir := func(back int) string {
 		if n-1-back < 0 {
 			return ""
@@ -134,7 +134,7 @@ func place(file string) (at spot) {
 	case dir(2) == roleSession && !slices.Contains([]string{roleMessage, rolePart, "share"}, dir(1)):
 		at.role, depth = roleSession, 2
 	default:
-		return spot{own: at.own}
+		return location{id: at.id}
 	}
 	if at.root = strings.Join(all[:n-1-depth], "/"); at.root == "" {
 		at.root = "."

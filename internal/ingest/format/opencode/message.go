@@ -7,7 +7,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// message is the record that holds parts together.
+// message is a message record, which its parts refer to.
 type message struct {
 	value              format.Value
 	id, session        string
@@ -39,7 +39,7 @@ func readMessage(v format.Value) message {
 		case "path":
 			m.project = f.Get("cwd").Str()
 		case "time":
-			m.created, m.completed = stamp(f.Get("created")), stamp(f.Get("completed"))
+			m.created, m.completed = firstTime(f.Get("created")), firstTime(f.Get("completed"))
 		case "tokens":
 			m.tokens = f
 		case "cost":
@@ -57,30 +57,30 @@ func readMessage(v format.Value) message {
 	return m
 }
 
-// treeMessage reads a message of the tree. What it does not say its path does.
+// treeMessage reads a message of the tree. Missing ids are taken from its path.
 func (p *parser) treeMessage() message {
-	m := readMessage(p.whole)
-	m.origin = p.at
+	m := readMessage(p.base)
+	m.origin = p.baseOrigin
 	if m.id == "" {
-		m.id = p.where.own
+		m.id = p.loc.id
 	}
 	if m.session == "" {
-		m.session = p.where.session
+		m.session = p.loc.session
 	}
 	return m
 }
 
-// message yields what a message says of its session, and an uncounted row. Of a file of the tree it also says to which
-// session the parts below its id belong, and who answered them.
+// message yields what a message states about its session, and an uncounted row. From a file of the tree it also yields
+// which session the parts of the message belong to, and hints for them.
 func (p *parser) message(m message) {
-	p.name(m.session, m.id)
+	p.nameRun(m.session, m.id)
 	answer := m.role == "assistant"
 	if answer {
 		p.Emit(&transcript.Run{
-			ID: run(m.session, m.id), Local: true, Anchor: m.session, Anchored: m.session != "", Named: true, Rank: p.rank, Model: m.model, Project: m.project,
+			ID: runID(m.session, m.id), Local: true, Anchor: m.session, Anchored: m.session != "", Named: true, Rank: p.rank, Model: m.model, Project: m.project,
 		})
 		p.Emit(&transcript.Conversation{
-			ID: conversation, Run: run(m.session, m.id), Shared: true, Rank: p.rank, Order: p.order(m.id), Model: m.model, Agent: m.agent,
+			ID: conversation, Run: runID(m.session, m.id), Shared: true, Rank: p.rank, Order: p.order(m.id), Model: m.model, Agent: m.agent,
 		})
 	}
 	e := p.event(transcript.KindLifecycle, "message", m.session, m.id)
@@ -91,28 +91,28 @@ func (p *parser) message(m message) {
 	if m.failed {
 		e.Kind = transcript.KindError
 	}
-	e.Parts = []transcript.Part{p.piece(m.value)}
+	e.Parts = []transcript.Part{p.valuePart(m.value)}
 	p.Emit(e)
-	p.dated(hintFirst, m)
+	p.emitTimeHint(hintV1, m)
 	if p.in.Role != roleMessage {
-		return // of rows the parts follow
+		return // in rows the parts follow
 	}
 	if m.session != "" {
-		p.Emit(&transcript.Run{ID: run("", m.id), Local: true, Anchor: m.session, Anchored: true, Named: true})
+		p.Emit(&transcript.Run{ID: runID("", m.id), Local: true, Anchor: m.session, Anchored: true, Named: true})
 	}
 	if m.model != "" {
-		p.Emit(&transcript.Hint{Run: run(m.session, m.id), Key: hintModel, Value: m.id + "\t" + m.model + "\t" + m.provider, Origin: p.at})
+		p.Emit(&transcript.Hint{Run: runID(m.session, m.id), Key: hintModel, Value: m.id + "\t" + m.model + "\t" + m.provider, Origin: p.baseOrigin})
 	}
 	if at := m.at(); at.Valid {
-		p.Emit(&transcript.Hint{Run: run(m.session, m.id), Key: hintTime, Value: m.id + "\t" + strconv.FormatInt(at.UnixMicro, 10), Origin: p.at})
+		p.Emit(&transcript.Hint{Run: runID(m.session, m.id), Key: hintTime, Value: m.id + "\t" + strconv.FormatInt(at.UnixMicro, 10), Origin: p.baseOrigin})
 	}
 	if m.role == "user" || m.role == "assistant" {
-		p.Emit(&transcript.Hint{Run: run(m.session, m.id), Key: hintRole, Value: m.id + "\t" + m.role, Origin: p.at})
+		p.Emit(&transcript.Hint{Run: runID(m.session, m.id), Key: hintRole, Value: m.id + "\t" + m.role, Origin: p.baseOrigin})
 	}
-	p.total(m)
+	p.messageUsage(m)
 }
 
-// at is when a message was there as a whole.
+// at returns when a message was complete, or else created.
 func (m *message) at() transcript.Time {
 	if m.completed.Valid {
 		return m.completed
@@ -120,9 +120,9 @@ func (m *message) at() transcript.Time {
 	return m.created
 }
 
-// total yields the tokens of a message that has no steps, or whose steps stand elsewhere.
-func (p *parser) total(m message) {
-	u := p.usage(m.tokens, m.cost, m.session, m.id)
+// messageUsage yields the tokens of a message without steps, or whose steps are in other originals.
+func (p *parser) messageUsage(m message) {
+	u := p.readUsage(m.tokens, m.cost, m.session, m.id)
 	if u == nil || u.Input.N+u.Output.N+u.CacheRead.N+u.CacheWrite.N == 0 && !u.Cost.Known {
 		return
 	}
@@ -132,20 +132,20 @@ func (p *parser) total(m message) {
 	p.Emit(u)
 }
 
-// The attributes of a request: the message that it belongs to, and that it is all that the message states.
+// The attributes of usage: the message it belongs to, and that it is the message's total.
 const (
 	messageMark = "message"
 	wholeMark   = "whole"
 )
 
-// usage reads tokens; nil when there are none.
-func (p *parser) usage(tokens, cost format.Value, session, msg string) *transcript.Usage {
+// readUsage reads tokens; nil if there are none.
+func (p *parser) readUsage(tokens, cost format.Value, session, msg string) *transcript.Usage {
 	if !tokens.IsObject() {
 		return nil
 	}
 	reasoning := tokens.Get("reasoning").Count()
 	u := &transcript.Usage{
-		Run: p.name(session, msg), Conversation: conversation, Rank: int64(p.rank), Origin: p.at,
+		Run: p.nameRun(session, msg), Conversation: conversation, Rank: int64(p.rank), Origin: p.baseOrigin,
 		Input: tokens.Get("input").Count(), Output: tokens.Get("output").Count(), Reasoning: reasoning,
 		CacheRead: tokens.Get("cache", "read").Count(), CacheWrite: tokens.Get("cache", "write").Count(), Requests: transcript.Known(1),
 		Attributes: transcript.Attributes{messageMark: msg},

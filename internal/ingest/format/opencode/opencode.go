@@ -1,16 +1,16 @@
-// Package opencode reads what OpenCode leaves in its data directory: a tree of JSON files, storage/session, message and
-// part, one file a record (up to 1.1), and the SQLite database that took over its records with their ids (from 1.2).
-// Checked in November 2026 against the program's session store of 0.4 to 1.3; Kilo Code 7 has the same database. Layout
+// Package opencode reads the sessions in OpenCode's data directory: a tree of JSON files, storage/session, message and
+// part, one file per record (up to 1.1), and the SQLite database that took over its records with their ids (from 1.2).
+//
+// Producer: checked in November 2026 against OpenCode's session store of 0.4 to 1.3; Kilo Code 7 has the same database. Layout
 // and counting: docs/formats/opencode.md.
 //
-// What it promises: a run and a conversation are a session. Everything that speaks of it (files of the tree, exported
-// rows) is one shared conversation, known by the ids of its records; what the database says of a record counts before
-// what a file says. Not every part names its session, so runs are anchored: a message says which session the parts
-// below its id belong to.
+// Identity: a session is a run with one conversation. Its originals (files of the tree, exported rows) form one shared
+// conversation, whose events are identified by the ids of the records; a record in the database outranks the same record
+// in a file. Not every part names its session, so runs are anchored: a message states which session its parts belong to.
 //
 // Where readers of these files disagree: a request is a step-finish part, since message.tokens has only the last step
-// and message.cost all of them; a message without such a part counts itself. Which of the two holds only the whole
-// session tells: Resolve. Output includes reasoning. A cost of 0 is unknown, not free.
+// and message.cost all of them; a message without such a part counts itself. Which of the two holds is known only for the
+// whole session: see Resolve. Output includes reasoning. A cost of 0 is unknown, not free.
 package opencode
 
 import (
@@ -43,10 +43,10 @@ const (
 	roleMessage  = "message"
 	rolePart     = "part"
 	roleDatabase = "database"
-	roleRows     = "rows" // of one session or message, from a database
+	roleRows     = "rows" // rows of one session or message, from a database
 )
 
-// Places says where the program keeps its files, and Kilo Code 7 its own.
+// Places returns where OpenCode and Kilo Code 7 keep their files.
 func (opencode) Places() []format.Place {
 	const deletes = "sessions that are deleted, messages that are reverted, old tool output (compaction.prune)"
 	own := format.Place{Name: "opencode", Deletes: deletes}.At("~/.local/share/opencode", "$XDG_DATA_HOME/opencode", "$OPENCODE_DB")
@@ -57,11 +57,11 @@ func (opencode) Places() []format.Place {
 func (opencode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		if in.Role == roleDatabase {
-			return // SQLite could not read it, which the scan says as long as it is so
+			return // SQLite could not read it; each scan reports that
 		}
-		p := &parser{Sink: format.Sink{Yield: yield}, in: in, where: place(in.Path)}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, loc: locate(in.Path)}
 		if in.Role == roleRows {
-			p.rank = rowsRank
+			p.rank = rankRows
 			p.rows()
 			return
 		}
@@ -70,7 +70,7 @@ func (opencode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 		}
 		switch in.Role {
 		case roleSession:
-			p.session(p.whole)
+			p.session(p.base)
 		case roleMessage:
 			p.message(p.treeMessage())
 		case rolePart:
@@ -79,24 +79,24 @@ func (opencode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	}
 }
 
-// Text gives the text of one part of an event.
+// Text returns the text of one part of an event.
 func (opencode) Text(role string, raw []byte, _ int) (string, error) {
 	return format.TextOf(role, raw, pieceText)
 }
 
-// rowsRank makes what a database says outweigh what a file of the tree says.
-const rowsRank = 2
+// rankRows makes a record in the database outrank the same record in a file of the tree.
+const rankRows = 2
 
 // parser is one parse of one file.
 type parser struct {
 	in format.Input
 	format.Sink
 
-	where spot
-	rank  int
-	steps bool              // a request was seen among the parts
-	asked *message          // the message that the rows belong to
-	named map[string]bool   // runs that were stated
-	at    transcript.Origin // of whole
-	whole format.Value      // the document or line that values are cut from
+	loc        location
+	rank       int
+	hasSteps   bool              // a step-finish with tokens was seen among the parts
+	current    *message          // the message that the rows belong to
+	runNamed   map[string]bool   // runs emitted so far
+	baseOrigin transcript.Origin // of base
+	base       format.Value      // the document or line whose bytes values are located in
 }

@@ -56,7 +56,7 @@ func TestCopies(t *testing.T) {
 	const tree = "storage/message/ses_a/"
 	hint := func(key, value string) *transcript.Hint { return &transcript.Hint{Key: key, Value: value} }
 	f := &transcript.Family{Hints: []*transcript.Hint{
-		hint(hintFirst, "msg_1\t10"), hint(hintFirst, "msg_2\t30"), hint(hintSecond, "msg_1\t10"), hint(hintSecond, "msg_x\t30"), hint(hintSecond, "msg_3\t40"),
+		hint(hintV1, "msg_1\t10"), hint(hintV1, "msg_2\t30"), hint(hintV2, "msg_1\t10"), hint(hintV2, "msg_x\t30"), hint(hintV2, "msg_3\t40"),
 	}}
 	for _, path := range []string{tree + "msg_1.json", "storage/part/msg_2/prt_1.json", "opencode.db/ses_a/msg_1.ndjson",
 		"opencode.db/ses_a/msg_1.v2.ndjson", "opencode.db/ses_a/msg_x.v2.ndjson", "opencode.db/ses_a/msg_3.v2.ndjson", "opencode.db/ses_a/session.ndjson"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// part is one piece of a message.
+// part is one part record of a message.
 type part struct {
 	value            format.Value
 	id, msg, session string
@@ -17,7 +17,7 @@ type part struct {
 	ended            bool
 	timed            bool
 	synthetic        bool
-	of               *message // where its row is at hand
+	message          *message // its message, if at hand
 }
 
 func readPart(v format.Value) part {
@@ -35,24 +35,24 @@ func readPart(v format.Value) part {
 		case "synthetic":
 			t.synthetic = f.Bool() == transcript.Yes
 		case "time":
-			t.at, t.timed = stamp(f.Get("start"), f.Get("created")), f.Get("start").Exists()
+			t.at, t.timed = firstTime(f.Get("start"), f.Get("created")), f.Get("start").Exists()
 			t.ended = f.Get("end").Exists()
 		}
 	}
 	return t
 }
 
-// treePart reads a part of the tree. What it does not say its path does.
+// treePart reads a part of the tree. Missing ids are taken from its path.
 func (p *parser) treePart() part {
-	t := readPart(p.whole)
+	t := readPart(p.base)
 	if t.id == "" {
-		t.id = p.where.own
+		t.id = p.loc.id
 	}
 	if t.msg == "" {
-		t.msg = p.where.msg
+		t.msg = p.loc.msg
 	}
 	if t.session == "" {
-		t.session = p.where.session
+		t.session = p.loc.session
 	}
 	if !t.at.Valid {
 		t.at = idTime(t.id)
@@ -60,8 +60,8 @@ func (p *parser) treePart() part {
 	return t
 }
 
-// idTime is when the program made an id: its first 12 hex digits are the low 48 bits of 4096 times the milliseconds, so
-// that the time comes round every 2.2 years. Trees were written in the one round that began in June 2024.
+// idTime returns the time in an id: its first 12 hex digits are the low 48 bits of 4096 times the milliseconds, so the
+// time wraps every 2.2 years. All trees were written in the cycle that began in June 2024.
 func idTime(id string) transcript.Time {
 	const length, digits, began = 26, 12, 25 << 36
 	_, body, ok := strings.Cut(id, "_")
@@ -75,12 +75,12 @@ func idTime(id string) transcript.Time {
 	return format.UnixMilli(began + n>>12)
 }
 
-// role is whose words a text is, and whose else. A file of the tree does not say it, its message does (see Resolve); until
-// that is there, what the program gave a time to is the model's, and the rest the person's.
+// role returns the role of a text part, and the alternative role. A file of the tree does not state it, its message does (see Resolve).
+// Until the message is known, a part with a time is the assistant's and any other the user's.
 func (t *part) role() (role, or string) {
 	switch {
-	case t.of != nil && t.of.role != "":
-		return t.of.role, ""
+	case t.message != nil && t.message.role != "":
+		return t.message.role, ""
 	case t.timed || t.ended:
 		return "assistant", "user"
 	}
@@ -91,10 +91,10 @@ func (t *part) role() (role, or string) {
 func (p *parser) part(t part) {
 	e := p.event(transcript.KindUnknown, t.typ, t.session, t.msg)
 	e.ID, e.Time = t.msg+"/"+t.id, t.at
-	if t.of != nil && t.of.role == "assistant" {
-		e.Agent, e.Model = t.of.agent, t.of.model
+	if t.message != nil && t.message.role == "assistant" {
+		e.Agent, e.Model = t.message.agent, t.message.model
 	}
-	e.Parts = []transcript.Part{{Text: pieceText(t.value), Offset: format.OffsetIn(p.whole, t.value), Length: int64(t.value.Len())}}
+	e.Parts = []transcript.Part{{Text: pieceText(t.value), Offset: format.OffsetIn(p.base, t.value), Length: int64(t.value.Len())}}
 	switch t.typ {
 	case "text":
 		e.Verdict, e.Kind = transcript.Counted, transcript.KindMessage
@@ -111,7 +111,7 @@ func (p *parser) part(t part) {
 		return
 	case "step-finish":
 		e.Kind = transcript.KindLifecycle
-		p.step(t)
+		p.stepUsage(t)
 	case "step-start", "snapshot", "patch":
 		e.Kind = transcript.KindLifecycle
 	case "file", "agent", "subtask", "retry":
@@ -120,16 +120,16 @@ func (p *parser) part(t part) {
 	p.Emit(e)
 }
 
-// step yields the request that a step-finish ends.
-func (p *parser) step(t part) {
-	u := p.usage(t.value.Get("tokens"), t.value.Get("cost"), t.session, t.msg)
+// stepUsage yields the request that a step-finish ends.
+func (p *parser) stepUsage(t part) {
+	u := p.readUsage(t.value.Get("tokens"), t.value.Get("cost"), t.session, t.msg)
 	if u == nil {
 		return
 	}
-	p.steps = true
+	p.hasSteps = true
 	u.Key, u.Time = t.msg+"/"+t.id, t.at
-	if t.of != nil {
-		u.Model, u.Provider, u.Agent = t.of.model, t.of.provider, t.of.agent
+	if t.message != nil {
+		u.Model, u.Provider, u.Agent = t.message.model, t.message.provider, t.message.agent
 	}
 	p.Emit(u)
 }
@@ -141,7 +141,7 @@ func (p *parser) tool(e *transcript.Event, t part) {
 	if id == "" {
 		id = t.id
 	}
-	start, end := stamp(state.Get("time", "start")), stamp(state.Get("time", "end"))
+	start, end := firstTime(state.Get("time", "start")), firstTime(state.Get("time", "end"))
 	if start.Valid {
 		e.Time = start
 	}
@@ -150,12 +150,12 @@ func (p *parser) tool(e *transcript.Event, t part) {
 	e.Parts[0].Call = &transcript.Call{ID: id, Name: name, Input: int64(input.Len()), Paths: format.Paths(input, pathNames, nil)}
 	p.Emit(e)
 	if child := state.Get("metadata", "sessionId").Str(); name == "task" && child != "" && child != t.session {
-		p.link("parent", run(t.session, t.msg), child)
+		p.link("parent", runID(t.session, t.msg), child)
 	}
 	status := state.Get("status").Str()
 	if status != "completed" && status != "error" && status != "success" {
 		if p.in.Role == roleRows {
-			p.resultless(e, t)
+			p.retractResult(e, t)
 		}
 		return
 	}
@@ -175,43 +175,43 @@ func (p *parser) tool(e *transcript.Event, t part) {
 	p.Emit(r)
 }
 
-// resultless takes back the result that a file of the tree may have of a call: what the database says of a part counts.
-func (p *parser) resultless(call *transcript.Event, t part) {
-	named := t.value.Get("callID")
-	if !named.Exists() {
-		named = t.value
+// retractResult takes back the result of a call that a file of the tree may have stated: the part in the database outranks it.
+func (p *parser) retractResult(call *transcript.Event, t part) {
+	place := t.value.Get("callID")
+	if !place.Exists() {
+		place = t.value
 	}
 	e := p.event(transcript.KindNotice, "replaced", t.session, t.msg)
-	e.ID, e.Time, e.Parts = call.ID+"/result", call.Time, []transcript.Part{p.piece(named)}
+	e.ID, e.Time, e.Parts = call.ID+"/result", call.Time, []transcript.Part{p.valuePart(place)}
 	p.Emit(e)
 }
 
-// output gives what a tool gave, and what its metadata add to that.
+// output returns the output of a tool, and its metadata if they add anything.
 func (p *parser) output(state format.Value, status string) []transcript.Part {
-	piece := func(v format.Value) transcript.Part {
-		return transcript.Part{Text: pieceText(v), Offset: format.OffsetIn(p.whole, v), Length: int64(v.Len())}
+	valuePart := func(v format.Value) transcript.Part {
+		return transcript.Part{Text: pieceText(v), Offset: format.OffsetIn(p.base, v), Length: int64(v.Len())}
 	}
-	shown := state.Get("output")
-	if status == "error" || shown.IsNull() {
+	output := state.Get("output")
+	if status == "error" || output.IsNull() {
 		if failure := state.Get("error"); !failure.IsNull() {
-			shown = failure
+			output = failure
 		}
 	}
 	metadata := state.Get("metadata")
-	if shown.IsNull() {
-		shown, metadata = metadata, format.Value{}
-		if shown.IsNull() {
-			shown = state.Get("status")
+	if output.IsNull() {
+		output, metadata = metadata, format.Value{}
+		if output.IsNull() {
+			output = state.Get("status")
 		}
 	}
-	parts := []transcript.Part{piece(shown)}
+	parts := []transcript.Part{valuePart(output)}
 	if metadata.IsObject() {
-		if more := piece(metadata); !strings.Contains(parts[0].Text, more.Text) {
+		if more := valuePart(metadata); !strings.Contains(parts[0].Text, more.Text) {
 			parts = append(parts, more)
 		}
 	}
 	return parts
 }
 
-// pathNames are the members of an input that name files.
+// pathNames are the members of a call's input that name files.
 var pathNames = []string{"filePath", "path", "file_path"}

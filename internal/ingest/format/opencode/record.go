@@ -5,29 +5,29 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// document reads a file of the tree, which is one JSON object; false when it is none.
+// document reads a file of the tree as one JSON object and reports whether it is one.
 func (p *parser) document() bool {
-	v, at := p.Document(p.in.Reader, p.nobodys)
+	v, at := p.Document(p.in.Reader, p.problem)
 	if v.Exists() && !v.IsObject() {
-		p.nobodys(&transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: transcript.Origin{Length: p.in.Size}})
+		p.problem(&transcript.Problem{Kind: "not an object", Reason: "a JSON value of another type", Origin: transcript.Origin{Length: p.in.Size}})
 	}
-	p.whole, p.at = v, at
+	p.base, p.baseOrigin = v, at
 	return v.IsObject()
 }
 
-// nobodys reports what could not be read of a file that does not say whose it is.
-func (p *parser) nobodys(pr *transcript.Problem) { p.Emit(pr) }
+// problem reports content that could not be read, of a file whose run is unknown.
+func (p *parser) problem(pr *transcript.Problem) { p.Emit(pr) }
 
 // rows yields the records of exported rows: a session, or a message and its parts.
 func (p *parser) rows() {
-	for o := range p.Each(format.Objects(p.in.Reader, "", p.nobodys)) {
-		p.at, p.whole = o.Origin, o.Value
+	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
+		p.baseOrigin, p.base = o.Origin, o.Value
 		p.row(o.Value)
 	}
-	p.settle()
+	p.finishMessage()
 }
 
-// row is one row of a database.
+// row yields the records of one row of a database.
 func (p *parser) row(v format.Value) {
 	data := v.Get("data")
 	table := v.Get("table").Str()
@@ -35,28 +35,28 @@ func (p *parser) row(v format.Value) {
 	case table == roleSession, table == tableSession:
 		p.session(v)
 	case (table == roleMessage || table == rolePart || table == tableMessage) && !data.IsObject():
-		p.Emit(&transcript.Problem{Run: v.Get("session_id").Str(), Kind: "bad json", Reason: "data of a row is no JSON object", Origin: p.at})
+		p.Emit(&transcript.Problem{Run: v.Get("session_id").Str(), Kind: "bad json", Reason: "data of a row is no JSON object", Origin: p.baseOrigin})
 	case table == roleMessage:
-		p.settle()
+		p.finishMessage()
 		m := readMessage(data)
-		m.id, m.session, m.created = v.Get("id").Text(), v.Get("session_id").Text(), orMilli(m.created, v.Get("time_created"))
-		m.origin = p.at
-		asked := m // it outlives the row
-		asked.value, asked.tokens, asked.cost = format.Value{}, m.tokens.Clone(), m.cost.Clone()
-		p.asked = &asked
-		p.steps = false
+		m.id, m.session, m.created = v.Get("id").Text(), v.Get("session_id").Text(), timeOr(m.created, v.Get("time_created"))
+		m.origin = p.baseOrigin
+		current := m // a copy that outlives the row
+		current.value, current.tokens, current.cost = format.Value{}, m.tokens.Clone(), m.cost.Clone()
+		p.current = &current
+		p.hasSteps = false
 		p.message(m)
 	case table == rolePart:
 		t := readPart(data)
 		t.id, t.msg, t.session = v.Get("id").Text(), v.Get("message_id").Text(), v.Get("session_id").Text()
-		t.at = orMilli(t.at, v.Get("time_created"))
-		if p.asked != nil && p.asked.id == t.msg {
-			t.of = p.asked
+		t.at = timeOr(t.at, v.Get("time_created"))
+		if p.current != nil && p.current.id == t.msg {
+			t.message = p.current
 		}
 		p.part(t)
 	case table == tableMessage:
-		p.settle()
-		p.second(v)
+		p.finishMessage()
+		p.messageV2(v)
 	default:
 		e := p.event(transcript.KindUnknown, "", v.Get("session_id").Text(), "")
 		e.Parts = []transcript.Part{{Text: pieceText(v)}}
@@ -64,41 +64,41 @@ func (p *parser) row(v format.Value) {
 	}
 }
 
-// settle counts the tokens of a message itself when no step of it states any.
-func (p *parser) settle() {
-	if p.asked != nil && !p.steps {
-		p.total(*p.asked)
+// finishMessage yields the message's own tokens if none of its steps states any.
+func (p *parser) finishMessage() {
+	if p.current != nil && !p.hasSteps {
+		p.messageUsage(*p.current)
 	}
-	p.asked = nil
+	p.current = nil
 }
 
-func orMilli(t transcript.Time, ms format.Value) transcript.Time {
+func timeOr(t transcript.Time, ms format.Value) transcript.Time {
 	if n, ok := ms.Int(); ok && !t.Valid {
 		return format.UnixMilli(n)
 	}
 	return t
 }
 
-// run is the name by which a record calls its session: the id, or for parts that do not name it their message, of which
-// a message says where it belongs.
-func run(session, msg string) string {
+// runID returns the id by which a record refers to its run: the session's, or the message's for parts that do not name their
+// session.
+func runID(session, msg string) string {
 	if session != "" {
 		return session
 	}
 	return "message " + msg
 }
 
-// conversation is the id of the one conversation that a session has.
+// conversation is the id of the only conversation in a session.
 const conversation = "main"
 
-// name states that a run is meant, once.
-func (p *parser) name(session, msg string) string {
-	id := run(session, msg)
-	if p.named == nil {
-		p.named = map[string]bool{}
+// nameRun yields a run that is only named here, once, and returns its id.
+func (p *parser) nameRun(session, msg string) string {
+	id := runID(session, msg)
+	if p.runNamed == nil {
+		p.runNamed = map[string]bool{}
 	}
-	if !p.named[id] {
-		p.named[id] = true
+	if !p.runNamed[id] {
+		p.runNamed[id] = true
 		r := &transcript.Run{ID: id, Local: true, Named: true}
 		if session != "" {
 			r.Anchor, r.Anchored = session, true
@@ -109,19 +109,19 @@ func (p *parser) name(session, msg string) string {
 	return id
 }
 
-// order sorts the originals of a session: the session itself, then its messages with their parts. Ids rise with time.
+// order sorts the originals of a session: the session itself, then its messages with their parts. Ids increase with time.
 func (p *parser) order(msg string) string {
 	switch {
 	case p.in.Role == rolePart:
-		return msg + "/" + p.where.own
+		return msg + "/" + p.loc.id
 	case msg == "":
 		return ""
 	}
 	return msg
 }
 
-// event is one row of a record, uncounted until told otherwise.
+// event returns an uncounted event for a record.
 func (p *parser) event(kind transcript.Kind, typ, session, msg string) *transcript.Event {
-	p.name(session, msg)
-	return &transcript.Event{Conversation: conversation, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Origin: p.at}
+	p.nameRun(session, msg)
+	return &transcript.Event{Conversation: conversation, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Origin: p.baseOrigin}
 }

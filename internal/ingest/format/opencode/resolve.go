@@ -9,16 +9,16 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Resolve says which requests count: the steps of a message, and a message itself only where it has none. It names
-// the models and times of steps, and who speaks in texts, whose message is another file. Messages of a session that has no record
-// count, and make no conversation that does; parts of which not even a message is there are found.
+// Resolve decides which requests count: the steps of a message, or the message itself if it has none. It sets
+// models and times of steps and the roles of texts, which the messages state in other files. Messages of a session without a record
+// of its own count, but their conversation is silent; parts without even a message are uncounted.
 func (opencode) Resolve(f *transcript.Family) {
-	stated, spoken, models, times := false, false, map[string]string{}, map[string]transcript.Time{}
+	hasSession, hasMessages, models, times := false, false, map[string]string{}, map[string]transcript.Time{}
 	f.Roles = map[string]string{}
 	for _, h := range f.Hints {
 		switch h.Key {
 		case hintSession:
-			stated = true
+			hasSession = true
 		case hintModel:
 			msg, model, _ := strings.Cut(h.Value, "\t")
 			models[msg] = model
@@ -29,9 +29,9 @@ func (opencode) Resolve(f *transcript.Family) {
 			}
 		case hintRole:
 			msg, role, _ := strings.Cut(h.Value, "\t")
-			f.Roles[msg], spoken = role, true
-		case hintFirst, hintSecond:
-			spoken = true
+			f.Roles[msg], hasMessages = role, true
+		case hintV1, hintV2:
+			hasMessages = true
 		}
 	}
 	copied := copiedMessages(f.Hints)
@@ -61,20 +61,20 @@ func (opencode) Resolve(f *transcript.Family) {
 			u.Verdict = transcript.DerivedTotal
 		}
 	}
-	if stated {
+	if hasSession {
 		return
 	}
 	for _, c := range f.Conversations {
-		if c.Silent = true; !spoken && c.Verdict == transcript.Counted {
+		if c.Silent = true; !hasMessages && c.Verdict == transcript.Counted {
 			c.Verdict = transcript.Uncounted
 		}
 	}
 }
 
-// copiedMessages names those that are copies: those of a fork that were made before it was, and those of version 2 that were there
-// in version 1, which version 2 takes over as they are. Each is "<key of its hint>\t<message>".
+// copiedMessages returns the messages that are copies: in a fork, those created before the fork; in version 2, those not younger than
+// the last of version 1, since version 2 imports these unchanged. Each is "<key of its hint>\t<message>".
 func copiedMessages(hints []*transcript.Hint) map[string]bool {
-	forked, last := int64(math.MinInt64), int64(math.MinInt64)
+	forked, lastV1 := int64(math.MinInt64), int64(math.MinInt64)
 	type made struct {
 		msg, key string
 		at       int64
@@ -92,35 +92,35 @@ func copiedMessages(hints []*transcript.Hint) map[string]bool {
 		switch h.Key {
 		case hintForked:
 			forked = max(forked, at)
-		case hintFirst:
-			last = max(last, at)
+		case hintV1:
+			lastV1 = max(lastV1, at)
 			all = append(all, made{msg, h.Key, at})
-		case hintSecond:
+		case hintV2:
 			all = append(all, made{msg, h.Key, at})
 		}
 	}
 	copied := map[string]bool{}
 	for _, m := range all {
-		if m.at < forked || m.key == hintSecond && m.at <= last {
+		if m.at < forked || m.key == hintV2 && m.at <= lastV1 {
 			copied[m.key+"\t"+m.msg] = true
 		}
 	}
 	return copied
 }
 
-// messageOf is the message that an original belongs to, and the key of its hint.
+// messageOf returns the message that an original belongs to, and the key of its hint.
 func messageOf(file string) (msg, key string) {
 	if name, ok := strings.CutSuffix(path.Base(file), ".ndjson"); ok {
-		if first, ok := strings.CutSuffix(name, secondMark); ok {
-			return first, hintSecond
+		if first, ok := strings.CutSuffix(name, v2Suffix); ok {
+			return first, hintV2
 		}
-		return name, hintFirst
+		return name, hintV1
 	}
-	at := place(file)
+	at := locate(file)
 	if at.role == rolePart {
-		return at.msg, hintFirst
+		return at.msg, hintV1
 	}
-	return at.own, hintFirst
+	return at.id, hintV1
 }
 
 // ResolvesUsage makes the format a format.UsageResolver.

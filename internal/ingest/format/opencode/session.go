@@ -9,26 +9,24 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// hintSession says that a session's own record is there, hintModel which model a message came from:
-// "<message>\t<model>\t<provider>", hintRole who speaks in it: "<message>\t<role>", hintTime when it was complete, else made:
-// "<message>\t<microseconds>".
+// The keys of hints.
 const (
-	hintSession = "session"
-	hintModel   = "model"
-	hintRole    = "role"
-	hintTime    = "time"
+	hintSession = "session" // the session's own record exists
+	hintModel   = "model"   // "<message>\t<model>\t<provider>"
+	hintRole    = "role"    // "<message>\t<role>"
+	hintTime    = "time"    // "<message>\t<microseconds>": when a message was complete, or else created
 
-	hintFirst  = "first"  // "<message>\t<microseconds>": when a message of version 1 was made
-	hintSecond = "second" // the same of version 2
-	hintForked = "forked" // when a session was forked from another, in microseconds
+	hintV1     = "first"  // "<message>\t<microseconds>": when a message of version 1 was created
+	hintV2     = "second" // the same for version 2
+	hintForked = "forked" // "<microseconds>": when a session was forked from another
 )
 
-// forkedTitle is what version 1 calls a session that was forked, and all that says so.
+// forkedTitle matches the titles of forked sessions in version 1, the only trace of a fork there.
 var forkedTitle = lazyregexp.New(`\(fork #[0-9]+\)$`)
 
-// session yields the record of a session: a file of the tree, or a row.
+// session yields the records of a session record: a file of the tree, or a row.
 func (p *parser) session(v format.Value) {
-	id := cmp.Or(v.Get("id").Text(), p.where.own)
+	id := cmp.Or(v.Get("id").Text(), p.loc.id)
 	first := func(names ...string) string {
 		for _, name := range names {
 			if s := v.Get(name).Str(); s != "" {
@@ -41,8 +39,8 @@ func (p *parser) session(v format.Value) {
 	if parent == id {
 		parent = ""
 	}
-	p.named = map[string]bool{id: true}
-	started := stamp(v.Get("time", "created"), v.Get("time_created"))
+	p.runNamed = map[string]bool{id: true}
+	started := firstTime(v.Get("time", "created"), v.Get("time_created"))
 	title, project, version := v.Get("title").Str(), v.Get("directory").Str(), v.Get("version").Str()
 	p.Emit(&transcript.Run{
 		ID: id, Local: true, Anchor: id, Anchored: true, Rank: 1 + p.rank, Group: first("projectID", "project_id"), Project: project,
@@ -52,7 +50,7 @@ func (p *parser) session(v format.Value) {
 		ID: conversation, Run: id, Shared: true, Rank: 1 + p.rank, Title: title, Project: project, Version: version, Started: started,
 		Child: parent != "",
 	})
-	p.Emit(&transcript.Hint{Run: id, Key: hintSession, Value: "yes", Origin: p.at})
+	p.Emit(&transcript.Hint{Run: id, Key: hintSession, Value: "yes", Origin: p.baseOrigin})
 	if parent != "" {
 		p.link("parent", parent, id)
 	}
@@ -61,7 +59,7 @@ func (p *parser) session(v format.Value) {
 		p.link("fork", origin, id)
 	}
 	if started.Valid && (origin != "" || forkedTitle.MatchString(title)) {
-		p.Emit(&transcript.Hint{Run: id, Key: hintForked, Value: strconv.FormatInt(started.UnixMicro, 10), Origin: p.at})
+		p.Emit(&transcript.Hint{Run: id, Key: hintForked, Value: strconv.FormatInt(started.UnixMicro, 10), Origin: p.baseOrigin})
 	}
 	e := p.event(transcript.KindLifecycle, roleSession, id, "")
 	e.ID, e.Time = id, started
@@ -69,21 +67,21 @@ func (p *parser) session(v format.Value) {
 	p.Emit(e)
 }
 
-// link states that a session is the parent of another one, or what it was forked from. Both ends are runs that this file names.
+// link yields a link to a parent or to the origin of a fork. Both ends are runs that this file names.
 func (p *parser) link(kind, from, to string) {
 	p.Emit(&transcript.Link{
-		Kind: kind, From: transcript.RunEnd(from), To: transcript.RunEnd(to), Origin: p.at,
+		Kind: kind, From: transcript.RunEnd(from), To: transcript.RunEnd(to), Origin: p.baseOrigin,
 	})
 	for _, id := range []string{from, to} {
-		if !p.named[id] {
-			p.named[id] = true
+		if !p.runNamed[id] {
+			p.runNamed[id] = true
 			p.Emit(&transcript.Run{ID: id, Local: true, Anchor: id, Anchored: true, Named: true})
 		}
 	}
 }
 
-// stamp reads the first of several times in milliseconds that is one.
-func stamp(all ...format.Value) transcript.Time {
+// firstTime returns the first valid one of several times in milliseconds.
+func firstTime(all ...format.Value) transcript.Time {
 	for _, v := range all {
 		if n, ok := v.Int(); ok {
 			if t := format.UnixMilli(n); t.Valid {

@@ -8,23 +8,23 @@ import (
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
-// place is what a file's path tells.
-type place struct {
-	stem    string // of the name
-	project string // directory of the project, "" when none looks like one
+// location is what a file's path states.
+type location struct {
+	stem    string // of the file's name
+	project string // directory of the project, "" if the path shows none
 	session string // of a subagent
 	agent   string // id in the name of a subagent's file
 }
 
-// sessionID is what the program calls a session's file.
+// sessionID matches the name of a session's file.
 var sessionID = lazyregexp.New(`^[0-9a-fA-F-]{32,36}$`)
 
-// placeOf reads <project>/chats/[archive/]<session>.jsonl and <project>/subagents/<session>/agent-<id>.jsonl, whatever stands
+// locate reads <project>/chats/[archive/]<session>.jsonl and <project>/subagents/<session>/agent-<id>.jsonl. Any path may come
 // before.
-func placeOf(file string) place {
+func locate(file string) location {
 	name, dir := path.Base(file), path.Dir(file)
 	stem, _, _ := strings.Cut(name, ".")
-	p := place{stem: stem}
+	p := location{stem: stem}
 	above := path.Dir(dir)
 	id, isAgent := strings.CutPrefix(stem, "agent-")
 	switch {
@@ -41,9 +41,9 @@ func placeOf(file string) place {
 	return p
 }
 
-// root is the directory whose files all are the program's: that of all projects, where it is plain that it is one, else the
-// project's own.
-func (p place) root(top string) string {
+// root returns the directory that holds only Qwen Code's files: that of all projects if it is recognisable as such, else the
+// project's.
+func (p location) root(top string) string {
 	parent := path.Dir(p.project)
 	if path.Base(parent) == "projects" || parent == top && strings.HasPrefix(path.Base(p.project), "-") {
 		return parent
@@ -51,12 +51,12 @@ func (p place) root(top string) string {
 	return p.project
 }
 
-// Detect knows sessions by their place and their lines, and what old versions wrote by what Gemini CLI's format says of it.
+// Detect claims sessions by their place and their lines, and files of old versions by the claim of Gemini CLI's format.
 func (q qwen) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
-	p := placeOf(h.Path)
+	p := locate(h.Path)
 	switch path.Ext(name) {
-	case ".stream", ".lock", ".tmp": // what it is at: text that is written once more when it is whole
+	case ".stream", ".lock", ".tmp": // work in progress: its text is written again when complete
 		if p.project != "" && strings.Contains(name, ".jsonl") {
 			return format.Claim{Strength: format.Certain, Skip: true}
 		}
@@ -64,23 +64,23 @@ func (q qwen) Detect(h format.Head) format.Claim {
 		if p.session != "" && p.agent != "" && strings.HasSuffix(name, ".meta.json") && format.MayHave(h.Bytes, `"agentType"`, `"parentSessionId"`) {
 			return format.Claim{Strength: format.Certain, Role: roleMeta, Root: p.root(h.Top())}
 		}
-		return q.past(h)
+		return q.legacy(h)
 	case ".jsonl":
 		if claim := p.log(h); claim.Strength != format.None {
 			return claim
 		}
-		return q.past(h)
+		return q.legacy(h)
 	}
 	return format.Claim{}
 }
 
 // log claims transcripts.
-func (p place) log(h format.Head) format.Claim {
+func (p location) log(h format.Head) format.Claim {
 	claim := format.Claim{Strength: format.Certain, Role: roleSession, Log: true}
 	if p.session != "" {
 		claim.Role = roleAgent
 	}
-	known, foreign := look(h)
+	known, foreign := inspect(h)
 	switch {
 	case known && p.project != "":
 		claim.Root = p.root(h.Top())
@@ -94,22 +94,22 @@ func (p place) log(h format.Head) format.Claim {
 	return claim
 }
 
-// past claims what versions wrote that kept sessions as Gemini CLI does.
-func (q qwen) past(h format.Head) format.Claim {
+// legacy claims files of versions that kept sessions as Gemini CLI does.
+func (q qwen) legacy(h format.Head) format.Claim {
 	claim := q.gemini.Detect(h)
 	if claim.Strength != format.Weak {
 		return format.Claim{}
 	}
-	claim.Role = rolePast + claim.Role
+	claim.Role = roleLegacy + claim.Role
 	if claim.Strength = format.Likely; claim.Root != "" {
 		claim.Strength = format.Certain
 	}
 	return claim
 }
 
-// look reads the lines in the head until one tells. foreign says that there are whole objects and that none of them is a line of
-// this program's.
-func look(h format.Head) (known, foreign bool) {
+// inspect reads the lines in the head until one is a transcript's. foreign says that there are whole objects and none is
+// a transcript's.
+func inspect(h format.Head) (known, foreign bool) {
 	for line := range format.ObjectLines(h.Bytes) {
 		if !format.MayHave(line, `"sessionId"`) || !format.MayHave(line, `"parts"`, `"systemPayload"`) {
 			_, err := format.ParseJSON(line)
@@ -120,7 +120,7 @@ func look(h format.Head) (known, foreign bool) {
 		if err != nil {
 			v = format.ParseStart(line)
 		}
-		if fits(v) {
+		if isLine(v) {
 			return true, false
 		}
 		foreign = foreign || err == nil
@@ -128,8 +128,8 @@ func look(h format.Head) (known, foreign bool) {
 	return false, foreign
 }
 
-// fits says whether an object is a line of a transcript: the envelope with a message in parts, or with what the program says.
-func fits(v format.Value) bool {
+// isLine reports whether an object is a line of a transcript: the envelope with message parts or a system payload.
+func isLine(v format.Value) bool {
 	if !v.Get("uuid").IsString() || !v.Get("sessionId").IsString() {
 		return false
 	}

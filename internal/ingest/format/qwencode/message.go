@@ -7,23 +7,23 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// mouth is a line while its events are made.
-type mouth struct {
+// lineEvents is a line while its events are made.
+type lineEvents struct {
 	*parser
-	line  *line
-	again bool
-	told  bool
+	line      *line
+	duplicate bool
+	emitted   bool
 }
 
-// say makes an event of one value of the line.
-func (m *mouth) say(v format.Value, kind transcript.Kind, role string) *transcript.Event {
-	e := m.event(m.line, kind, role, m.again)
+// newEvent returns an event for one value of the line.
+func (m *lineEvents) newEvent(v format.Value, kind transcript.Kind, role string) *transcript.Event {
+	e := m.event(m.line, kind, role, m.duplicate)
 	e.Parts[0] = m.part(v)
-	m.told = true
+	m.emitted = true
 	return e
 }
 
-func (m *mouth) part(v format.Value) transcript.Part {
+func (m *lineEvents) part(v format.Value) transcript.Part {
 	part := transcript.Part{Text: m.lend.Text(func(b []byte) []byte { return appendText(b, v) })}
 	if at := format.OffsetIn(m.line.value, v); at > 0 {
 		part.Offset, part.Length = at, int64(v.Len())
@@ -31,58 +31,58 @@ func (m *mouth) part(v format.Value) transcript.Part {
 	return part
 }
 
-// aside gives a line that is no event: it is found.
-func (m *mouth) aside(kind transcript.Kind) {
-	e := m.say(m.line.value, kind, "")
+// uncountedRow yields an uncounted event for the line.
+func (m *lineEvents) uncountedRow(kind transcript.Kind) {
+	e := m.newEvent(m.line.value, kind, "")
 	e.Verdict, e.ID, e.Global, e.Home = transcript.Uncounted, "", false, false
 	e.Attributes.Set("version", m.facts.version)
 	m.Emit(e)
 }
 
-// typed are the subtypes of what a person said: while the model worked, or by voice.
-var typed = map[string]bool{"": true, "mid_turn_user_message": true, "realtime_message": true}
+// promptSubtypes are the subtypes of the user's own messages: sent while the model worked, or by voice.
+var promptSubtypes = map[string]bool{"": true, "mid_turn_user_message": true, "realtime_message": true}
 
-// user gives a prompt, or what the program put in the user's place, which has another subtype.
-func (m *mouth) user() {
-	said := m.line.message
-	if !said.Exists() {
-		said = m.line.value
+// user yields a prompt, or a message of another subtype, which Qwen Code injected.
+func (m *lineEvents) user() {
+	content := m.line.message
+	if !content.Exists() {
+		content = m.line.value
 	}
-	if !typed[m.line.subtype] {
-		m.Emit(m.say(said, transcript.KindSystem, "system"))
+	if !promptSubtypes[m.line.subtype] {
+		m.Emit(m.newEvent(content, transcript.KindSystem, "system"))
 		return
 	}
-	e := m.say(said, transcript.KindMessage, "user")
-	if !m.again {
-		shown := m.line.sys.Get("displayText").Str()
-		for part := range said.Get("parts").Items() {
-			if shown != "" {
+	e := m.newEvent(content, transcript.KindMessage, "user")
+	if !m.duplicate {
+		text := m.line.sys.Get("displayText").Str()
+		for part := range content.Get("parts").Items() {
+			if text != "" {
 				break
 			}
-			shown = strings.TrimSpace(part.Get("text").Str())
+			text = strings.TrimSpace(part.Get("text").Str())
 		}
-		e.Retold = shown
-		m.prompted(shown)
+		e.Retold = text
+		m.setTitleFrom(text)
 	}
 	m.Emit(e)
 }
 
-// system gives a line that the program says. Every such line is an event.
-func (m *mouth) system() {
+// system yields a line of type system. Every such line is an event.
+func (m *lineEvents) system() {
 	kind := transcript.KindSystem
 	if m.line.subtype == "chat_compression" {
 		kind = transcript.KindCompaction
 	}
-	m.Emit(m.say(m.line.value, kind, "system"))
+	m.Emit(m.newEvent(m.line.value, kind, "system"))
 }
 
-// piece is one part of a message.
-type piece struct {
+// messagePart is one part of a message.
+type messagePart struct {
 	value, text, call, response format.Value
 	thought                     bool
 }
 
-func readPiece(v format.Value) (c piece) {
+func readPart(v format.Value) (c messagePart) {
 	c.value = v
 	for key, f := range v.Fields() {
 		switch key {
@@ -99,62 +99,62 @@ func readPiece(v format.Value) (c piece) {
 	return c
 }
 
-// assistant gives what the model thought, said and called, each an event, and what it took.
-func (m *mouth) assistant() {
+// assistant yields the reasoning, texts and calls of an answer, each as an event, and its usage.
+func (m *lineEvents) assistant() {
 	for v := range m.line.message.Get("parts").Items() {
-		c := readPiece(v)
+		c := readPart(v)
 		switch {
 		case c.call.Exists():
 			m.call(c)
 		case c.thought:
 			if c.text.IsString() && c.text.Len() > len(`""`) {
-				m.answer(m.say(v, transcript.KindReasoning, "assistant"))
+				m.emitAssistant(m.newEvent(v, transcript.KindReasoning, "assistant"))
 			}
 		case !c.text.IsBlank():
-			m.answer(m.say(v, transcript.KindMessage, "assistant"))
-		case v.IsObject() && !c.text.Exists(): // an image, or what comes next
-			e := m.say(v, transcript.KindUnknown, "assistant")
+			m.emitAssistant(m.newEvent(v, transcript.KindMessage, "assistant"))
+		case v.IsObject() && !c.text.Exists(): // an image, or a kind of part not yet known
+			e := m.newEvent(v, transcript.KindUnknown, "assistant")
 			e.Verdict, e.ID, e.Global, e.Home = transcript.Uncounted, "", false, false
-			m.answer(e)
+			m.emitAssistant(e)
 		}
 	}
-	if !m.told {
-		m.aside(transcript.KindNotice)
+	if !m.emitted {
+		m.uncountedRow(transcript.KindNotice)
 	}
 	m.usage()
 }
 
-func (m *mouth) answer(e *transcript.Event) {
+func (m *lineEvents) emitAssistant(e *transcript.Event) {
 	if m.line.model.IsString() {
 		e.Model = m.facts.model
 	}
 	m.Emit(e)
 }
 
-func (m *mouth) call(c piece) {
-	e := m.say(c.value, transcript.KindToolCall, "assistant")
+func (m *lineEvents) call(c messagePart) {
+	e := m.newEvent(c.value, transcript.KindToolCall, "assistant")
 	args := c.call.Get("args")
 	e.Parts[0].Call = &transcript.Call{ID: c.call.Get("id").Text(), Name: c.call.Get("name").Str(), Input: int64(args.Len()), Paths: format.Paths(args, pathNames, pathLists)}
-	m.answer(e)
+	m.emitAssistant(e)
 }
 
-// result gives what a tool gave: one event for each line.
-func (m *mouth) result() {
-	said := m.line.message
-	if !said.Exists() {
-		said = m.line.value
+// result yields a tool result, one event for each line.
+func (m *lineEvents) result() {
+	content := m.line.message
+	if !content.Exists() {
+		content = m.line.value
 	}
-	e := m.say(said, transcript.KindToolResult, "tool")
+	e := m.newEvent(content, transcript.KindToolResult, "tool")
 	r := &transcript.Result{}
 	var response format.Value
 	for v := range m.line.message.Get("parts").Items() {
-		if c := readPiece(v); c.response.Exists() {
+		if c := readPart(v); c.response.Exists() {
 			response = c.response.Get("response")
 			r.Call, r.Name, r.Output = c.response.Get("id").Text(), c.response.Get("name").Str(), int64(response.Len())
 			break
 		}
 	}
-	var shown format.Value
+	var display format.Value
 	for key, f := range m.line.result.Fields() {
 		switch key {
 		case "callId":
@@ -168,7 +168,7 @@ func (m *mouth) result() {
 				r.Duration = transcript.Known(n * 1000)
 			}
 		case "resultDisplay":
-			shown = f
+			display = f
 		}
 	}
 	switch {
@@ -177,18 +177,18 @@ func (m *mouth) result() {
 	case r.Status == "success":
 		r.Failed = transcript.No
 	}
-	r.Cut = shown.Get("truncatedForSession").Bool() == transcript.Yes
+	r.Cut = display.Get("truncatedForSession").Bool() == transcript.Yes
 	e.Parts[0].Result = r
-	// What the screen showed is mostly a part of what the model got.
-	if m.line.message.Exists() && shown.Exists() {
-		if also := m.part(shown); also.Text != "" && !strings.Contains(e.Parts[0].Text, also.Text) {
-			e.Parts = append(e.Parts, also)
+	// What was displayed is mostly a part of the output.
+	if m.line.message.Exists() && display.Exists() {
+		if more := m.part(display); more.Text != "" && !strings.Contains(e.Parts[0].Text, more.Text) {
+			e.Parts = append(e.Parts, more)
 		}
 	}
 	m.Emit(e)
 }
 
-// The members of an input that name files.
+// The members of a call's input that name files.
 var (
 	pathNames = []string{"file_path", "absolute_path", "path", "notebook_path", "dir_path"}
 	pathLists = []string{"paths", "file_paths"}

@@ -6,19 +6,19 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// meta reads the note beside a subagent.
+// meta reads the meta.json of a subagent.
 func (p *parser) meta() {
-	p.run = agentRun(p.place.session, p.place.agent)
+	p.run = agentRun(p.loc.session, p.loc.agent)
 	doc, at := p.Document(p.in.Reader, func(pr *transcript.Problem) { p.Problem(p.run, pr) })
 	if !doc.Exists() {
 		return
 	}
 	session, agent := doc.Get("parentSessionId").Str(), doc.Get("agentId").Str()
 	if session == "" {
-		session = p.place.session
+		session = p.loc.session
 	}
 	if agent == "" {
-		agent = p.place.agent
+		agent = p.loc.agent
 	}
 	p.run = agentRun(session, agent)
 	status := doc.Get("status").Str()
@@ -28,8 +28,8 @@ func (p *parser) meta() {
 	}
 	r.Attributes.Set("call", doc.Get("toolUseId").Str())
 	p.Emit(r)
-	if above := doc.Get("parentAgentId").Str(); above != "" { // both lie side by side, as the session's
-		p.Emit(&transcript.Link{Kind: "call", From: transcript.RunEnd(agentRun(session, above)), To: transcript.RunEnd(p.run), Time: r.Started, Origin: at, Uncounted: true})
+	if parentAgent := doc.Get("parentAgentId").Str(); parentAgent != "" { // both are children of the session
+		p.Emit(&transcript.Link{Kind: "call", From: transcript.RunEnd(agentRun(session, parentAgent)), To: transcript.RunEnd(p.run), Time: r.Started, Origin: at, Uncounted: true})
 	}
 	p.Emit(&transcript.Event{
 		Run: p.run, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: "meta", Time: r.Started, Origin: at,
@@ -37,7 +37,7 @@ func (p *parser) meta() {
 	})
 }
 
-// modelOf is the model that a subagent asks: its own, or that of the session as it was told on the command line.
+// modelOf returns the model of a subagent: its own, or the session's as given on the command line.
 func modelOf(doc format.Value) string {
 	return cmp.Or(doc.Get("model").Str(), doc.Get("persistedCliFlags", "model").Str())
 }
@@ -47,7 +47,7 @@ var outcomes = map[string]transcript.Outcome{
 	"cancelled": transcript.Cancelled,
 }
 
-// Resolve names a subagent by the note beside its transcript, which alone says what model answers in it.
+// Resolve sets the fields of a subagent's conversation from its meta.json, which alone states the model.
 func (qwen) Resolve(f *transcript.Family) {
 	if !f.Run.Child {
 		return

@@ -1,18 +1,19 @@
 // Package qwencode reads the sessions of Alibaba's Qwen Code below ~/.qwen/projects: <project>/chats/<session>.jsonl (moved to
-// chats/archive by the program), subagents in <project>/subagents/<session>/agent-<id>.jsonl with a note agent-<id>.meta.json, and the
-// documents of versions before December 2025, ~/.qwen/tmp/<project>/chats/session-*.json, which are Gemini CLI's. Files of version 0.21
-// were seen, of old ones none; checked in November 2026 against chatRecordingService.ts, sessionService.ts and agent-transcript.ts of
-// the program. Layout and counting: docs/formats/qwen-code.md.
+// chats/archive by Qwen Code), subagents in <project>/subagents/<session>/agent-<id>.jsonl with metadata in agent-<id>.meta.json, and the
+// documents of versions before December 2025, ~/.qwen/tmp/<project>/chats/session-*.json, which have Gemini CLI's layout.
 //
-// What it promises: a run and a conversation are a session, known by the sessionId of its lines, which a copy of the file keeps
-// and a branch replaces. A subagent is a run of its own, a child of the session that started it. The uuid of a line is the same in a
-// branch: what a branch copied counts where it was written. Lines with one uuid are one message, told in pieces; a line that
-// stands again, byte for byte, was written twice and counts once.
+// Producer: files of version 0.21 were seen, of old versions none; checked in November 2026 against chatRecordingService.ts,
+// sessionService.ts and agent-transcript.ts of Qwen Code. Layout and counting: docs/formats/qwen-code.md.
 //
-// Where readers of these files disagree: the prompt's tokens have the cached ones in them, which ccusage does not subtract.
-// Output is what the candidates took. Thoughts are inside of it with most providers, and sometimes an estimate; where they are
-// said to be outside they are kept as an attribute and not added. What ui_telemetry lines say of requests is said of the same
-// requests by the answers, and not counted.
+// Identity: a session is a run with one conversation, identified by the sessionId of its lines, which a copy of the file keeps
+// and a branch replaces. A subagent is a run of its own, a child of the session that started it. A branch keeps the uuid of a
+// line it copies: the line counts where it was first written. Lines with one uuid are pieces of one message; a line that
+// is repeated byte for byte was written twice and counts once.
+//
+// Where readers of these files disagree: the prompt's token count includes the cached tokens, which ccusage does not subtract.
+// Output is the count of the candidates. With most providers it includes the thoughts, whose count is sometimes an estimate; if they are
+// stated to be outside they are kept as an attribute and not added. The requests in ui_telemetry lines are those of the
+// answers and are not counted again.
 package qwencode
 
 import (
@@ -23,8 +24,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// New returns the format. gemini is the one of Gemini CLI: it reads what old versions wrote, and leaves such files to this
-// format by a weak claim.
+// New returns the format. gemini is Gemini CLI's format: it reads files of old versions, and leaves them to this format by a
+// weak claim.
 func New(gemini format.Format) format.Format { return qwen{gemini} }
 
 type qwen struct{ gemini format.Format }
@@ -40,15 +41,15 @@ func (qwen) Name() string { return "qwen-code" }
 // Version counts changes of what Parse yields.
 func (qwen) Version() int { return 4 }
 
-// The roles of the files. Those of old versions are Gemini CLI's, behind rolePast.
+// The roles of the files. Those of old versions are roleLegacy followed by Gemini CLI's role.
 const (
 	roleSession = "session"
 	roleAgent   = "agent"
 	roleMeta    = "meta"
-	rolePast    = "gemini-"
+	roleLegacy  = "gemini-"
 )
 
-// Places says where the program keeps its files.
+// Places returns where Qwen Code keeps its files.
 func (qwen) Places() []format.Place {
 	var all []format.Place
 	for _, home := range []string{"~/.qwen", "$QWEN_HOME", "$QWEN_RUNTIME_DIR"} {
@@ -61,12 +62,12 @@ func (qwen) Places() []format.Place {
 
 // Parse yields the records of one file.
 func (q qwen) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
-	if role, old := strings.CutPrefix(in.Role, rolePast); old {
+	if role, old := strings.CutPrefix(in.Role, roleLegacy); old {
 		in.Role = role
 		return q.gemini.Parse(in)
 	}
 	return func(yield func(transcript.Record, error) bool) {
-		p := &parser{Sink: format.Sink{Yield: yield}, in: in, place: placeOf(in.Path), lines: map[uint64]bool{}, copied: map[string]bool{}}
+		p := &parser{Sink: format.Sink{Yield: yield}, in: in, loc: locate(in.Path), lines: map[uint64]bool{}, copied: map[string]bool{}}
 		switch in.Role {
 		case roleSession, roleAgent:
 			p.log()
@@ -76,10 +77,10 @@ func (q qwen) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	}
 }
 
-// Text gives the text of one part of an event.
+// Text returns the text of one part of an event.
 func (q qwen) Text(role string, raw []byte, part int) (string, error) {
-	if past, old := strings.CutPrefix(role, rolePast); old {
-		return q.gemini.Text(past, raw, part)
+	if legacy, old := strings.CutPrefix(role, roleLegacy); old {
+		return q.gemini.Text(legacy, raw, part)
 	}
 	return format.TextOf(role, raw, textOf)
 }
@@ -88,19 +89,19 @@ func (q qwen) Text(role string, raw []byte, part int) (string, error) {
 type parser struct {
 	in format.Input
 	format.Sink
-	place place
+	loc location
 
 	session, run string // "" until the first line
-	agent        string // of a subagent's file
+	agent        string // id of the subagent, for its file
 	facts        facts
-	lines        map[uint64]bool // that stood before, by their sum
+	lines        map[uint64]bool // hashes of earlier lines
 	copied       map[string]bool // sessions that lines were copied from
-	before       string          // uuid of the line before
+	prevID       string          // uuid of the previous line
 
 	lend format.Lender // of the events of a line
 }
 
-// problem reports what could not be read.
+// problem reports content that could not be read.
 func (p *parser) problem(pr *transcript.Problem) {
 	pr.Alone = true
 	p.Problem(p.run, pr)

@@ -8,7 +8,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// line is one line of a transcript, its members looked up once.
+// line is one line of a transcript with its members, looked up once.
 type line struct {
 	value                                       format.Value
 	origin                                      transcript.Origin
@@ -16,10 +16,10 @@ type line struct {
 	typ, subtype, uuid, session                 string
 	parent, agent, agentName, cwd, branch       format.Value
 	version, model, message, usage, result, sys format.Value
-	forked                                      format.Value
+	forkedFrom                                  format.Value
 }
 
-// readLine takes a line apart. last is the session of the file, most often the line's too.
+// readLine looks up the members of a line. last is the session of the file, which is mostly the line's, too.
 func readLine(o format.Object, last string) (l line) {
 	l.value, l.origin = o.Value, o.Origin
 	for key, v := range o.Value.Fields() {
@@ -59,7 +59,7 @@ func readLine(o format.Object, last string) (l line) {
 		case "agentName":
 			l.agentName = v
 		case "forkedFrom":
-			l.forked = v
+			l.forkedFrom = v
 		}
 	}
 	return l
@@ -70,43 +70,43 @@ func (p *parser) log() {
 	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
 		p.line(readLine(o, p.session))
 	}
-	if p.run == "" { // there is nothing to read in it: no session, but whose it would be is known by its name
-		p.Settle(p.name(line{}))
+	if p.run == "" { // no line could be read: no session, but the file's name still identifies the run
+		p.Settle(p.identify(line{}))
 	}
 }
 
-// name settles whose the file is, by its first line or else by its place, and gives the run.
-func (p *parser) name(first line) (run string) {
+// identify sets session and agent, from the first line or else from the file's place, and returns the run.
+func (p *parser) identify(first line) (run string) {
 	p.session = first.session
 	if p.in.Role != roleAgent {
 		if p.session == "" {
-			p.session = p.place.stem
+			p.session = p.loc.stem
 		}
 		return p.session
 	}
 	if p.session == "" {
-		p.session = p.place.session
+		p.session = p.loc.session
 	}
 	if p.agent = first.agent.Str(); p.agent == "" {
-		p.agent = p.place.agent
+		p.agent = p.loc.agent
 	}
 	return agentRun(p.session, p.agent)
 }
 
-// agentRun is the id of a subagent's run. Its own id is short and only means something in its session.
+// agentRun returns the run id of a subagent. Its own id is short and unique only within its session.
 func agentRun(session, agent string) string { return session + "/" + agent }
 
 func (p *parser) begin(first line) {
-	p.run = p.name(first)
-	p.learn(&first)
+	p.run = p.identify(first)
+	p.applyFacts(&first)
 	p.Settle(p.run)
 	if p.agent != "" {
 		p.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(p.session), To: transcript.RunEnd(p.run), Time: first.at, Origin: first.origin})
 	}
 }
 
-// say states something of the run and its conversation alike.
-func (p *parser) say(c transcript.Conversation) {
+// emitRun yields fields of the run and its conversation alike.
+func (p *parser) emitRun(c transcript.Conversation) {
 	c.ID, c.Run, c.Child = p.session, p.run, p.agent != ""
 	if c.Child {
 		c.ID = p.agent
@@ -118,74 +118,74 @@ func (p *parser) say(c transcript.Conversation) {
 	p.Emit(&c)
 }
 
-// What the note beside a subagent says of it goes before what its transcript does.
+// The ranks of originals: the meta.json of a subagent outranks its transcript.
 const (
 	rankLog  = 1
 	rankMeta = 2
 )
 
-// facts is what lines said of the session so far.
+// facts is what lines have stated about the session so far.
 type facts struct {
 	project, branch, version, model, agent string
 	title                                  string
-	said, started, prompted                bool
+	emitted, started, hasTitle             bool
 }
 
-// learn states what a line says for the first time, or anew. A branch begins where it says something of its own.
-func (p *parser) learn(l *line) {
+// applyFacts yields run and conversation again if a line states something new. A branch starts at its first own line.
+func (p *parser) applyFacts(l *line) {
 	var c transcript.Conversation
 	f := &p.facts
-	news := !f.said
-	f.said = true
-	again := func(old *string, v format.Value, to *string) {
+	changed := !f.emitted
+	f.emitted = true
+	update := func(old *string, v format.Value, to *string) {
 		if v.IsString() && v.Len() > len(`""`) && !v.Is(*old) {
 			if s := v.Str(); s != *old {
-				*old, *to, news = s, s, true
+				*old, *to, changed = s, s, true
 			}
 		}
 	}
 	if f.project == "" {
-		again(&f.project, l.cwd, &c.Project)
+		update(&f.project, l.cwd, &c.Project)
 	}
-	again(&f.branch, l.branch, &c.Branch)
-	again(&f.version, l.version, &c.Version)
-	again(&f.agent, l.agentName, &c.Agent)
+	update(&f.branch, l.branch, &c.Branch)
+	update(&f.version, l.version, &c.Version)
+	update(&f.agent, l.agentName, &c.Agent)
 	if l.typ == "assistant" {
-		again(&f.model, l.model, &c.Model)
+		update(&f.model, l.model, &c.Model)
 	}
-	if l.at.Valid && !f.started && !l.forked.Exists() {
-		f.started, news, c.Started = true, true, l.at
+	if l.at.Valid && !f.started && !l.forkedFrom.Exists() {
+		f.started, changed, c.Started = true, true, l.at
 	}
 	if l.subtype == "custom_title" {
-		again(&f.title, l.sys.Get("customTitle"), &c.Title)
-		f.prompted = f.prompted || f.title != ""
+		update(&f.title, l.sys.Get("customTitle"), &c.Title)
+		f.hasTitle = f.hasTitle || f.title != ""
 	}
-	if news {
-		p.say(c)
+	if changed {
+		p.emitRun(c)
 	}
 }
 
-// prompted names the session after its first prompt until it has a title.
-func (p *parser) prompted(text string) {
-	if p.facts.prompted || strings.HasPrefix(text, "<") {
+// setTitleFrom sets the title from the first prompt, unless there is a title.
+func (p *parser) setTitleFrom(text string) {
+	if p.facts.hasTitle || strings.HasPrefix(text, "<") {
 		return
 	}
 	if title := format.Title(text); title != "" {
-		p.facts.prompted = true
-		p.say(transcript.Conversation{Title: title})
+		p.facts.hasTitle = true
+		p.emitRun(transcript.Conversation{Title: title})
 	}
 }
 
-// line yields the rows of one line.
+// line yields the records of one line.
 func (p *parser) line(l line) {
 	p.lend.Reset()
 	if p.run == "" {
 		p.begin(l)
 	} else {
-		p.learn(&l)
+		p.applyFacts(&l)
 	}
 	p.copiedFrom(&l)
-	m := &mouth{parser: p, line: &l, again: p.repeats(&l)}
+	m := &lineEvents{parser: p, line: &l, duplicate: p.isRepeated(&l)}
 	switch l.typ {
 	case "user":
 		m.user()
@@ -196,17 +196,17 @@ func (p *parser) line(l line) {
 	case "system":
 		m.system()
 	default:
-		m.aside(transcript.KindUnknown)
+		m.uncountedRow(transcript.KindUnknown)
 	}
 	if l.uuid != "" {
-		p.before = l.uuid
+		p.prevID = l.uuid
 	}
 }
 
 var seed = maphash.MakeSeed()
 
-// repeats says that the same line stood before: one that was written again after a crash.
-func (p *parser) repeats(l *line) bool {
+// isRepeated reports whether the same line came before: it was written again after a crash.
+func (p *parser) isRepeated(l *line) bool {
 	if l.uuid == "" {
 		return false
 	}
@@ -216,9 +216,9 @@ func (p *parser) repeats(l *line) bool {
 	return before
 }
 
-// copiedFrom links the session to the one that its lines were copied from, and to the one that made it.
+// copiedFrom links the session to the one that its lines were copied from, and to the one that created it.
 func (p *parser) copiedFrom(l *line) {
-	kind, from := "fork", l.forked.Get("sessionId").Str()
+	kind, from := "fork", l.forkedFrom.Get("sessionId").Str()
 	if l.subtype == "parent_session" {
 		kind, from = "parent", l.sys.Get("parentSessionId").Str()
 	}
@@ -229,7 +229,7 @@ func (p *parser) copiedFrom(l *line) {
 	p.Emit(&transcript.Link{Kind: kind, From: transcript.RunEnd(from), To: transcript.RunEnd(p.run), Time: l.at, Origin: l.origin})
 }
 
-// event begins an event of one part.
+// event returns an event with one part.
 func (p *parser) event(l *line, kind transcript.Kind, role string, again bool) *transcript.Event {
 	e := p.lend.Event(transcript.Event{
 		Conversation: p.session, Run: p.run, Kind: kind, Role: role, Type: l.typ, Time: l.at, Origin: l.origin, Verdict: transcript.Counted,
@@ -241,10 +241,10 @@ func (p *parser) event(l *line, kind transcript.Kind, role string, again bool) *
 	case again:
 		e.Verdict = transcript.DuplicateOf
 	case l.uuid != "":
-		e.ID, e.Global, e.Home = l.uuid, true, !l.forked.Exists()
+		e.ID, e.Global, e.Home = l.uuid, true, !l.forkedFrom.Exists()
 	}
 	e.Attributes.Set("subtype", l.subtype)
-	if l.parent.IsString() && !l.parent.Is(p.before) {
+	if l.parent.IsString() && !l.parent.Is(p.prevID) {
 		e.Attributes.Set("parent", l.parent.Str())
 	}
 	return e

@@ -2,9 +2,9 @@ package qwencode
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// textOf is every string of a value but ids, names of types and places, encoded data, and what the program keeps of files before and
-// after a change, which the change itself says. It does not depend on what stands around the value. The arguments of a call and what a
-// tool gave are taken whole.
+// textOf returns all strings of a value except ids, names of types and places, encoded data, and file contents before and
+// after a change, since the change itself is there. It does not depend on what surrounds the value. Arguments and outputs of
+// tools are taken as a whole.
 func textOf(v format.Value) string {
 	return format.Build(func(b []byte) []byte { return appendText(b, v) })
 }

@@ -7,33 +7,33 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// most is more than any request has; what is said beyond it must not overflow a sum.
-const most = 1 << 40
+// maxCount is an upper bound for the tokens of a request; larger values are cut to it, so that sums cannot overflow.
+const maxCount = 1 << 40
 
-func tokens(v format.Value) transcript.Count {
+func tokenCount(v format.Value) transcript.Count {
 	n, ok := v.Int()
 	if !ok {
 		return transcript.Count{}
 	}
-	return transcript.Known(max(0, min(n, most)))
+	return transcript.Known(max(0, min(n, maxCount)))
 }
 
-// usage tells the tokens of an answer. A branch repeats them: its copies are marked, whether or not what they are copies of is there.
-func (m *mouth) usage() {
-	if !m.line.usage.IsObject() || m.again {
+// usage yields the usage of an answer. A branch repeats it: the copy is copied history, whether or not the archive has the origin.
+func (m *lineEvents) usage() {
+	if !m.line.usage.IsObject() || m.duplicate {
 		return
 	}
 	var prompt, cached, output, thoughts transcript.Count
 	for key, f := range m.line.usage.Fields() {
 		switch key {
 		case "promptTokenCount":
-			prompt = tokens(f)
+			prompt = tokenCount(f)
 		case "cachedContentTokenCount":
-			cached = tokens(f)
+			cached = tokenCount(f)
 		case "candidatesTokenCount":
-			output = tokens(f)
+			output = tokenCount(f)
 		case "thoughtsTokenCount":
-			thoughts = tokens(f)
+			thoughts = tokenCount(f)
 		}
 	}
 	if !prompt.Known && !cached.Known && !output.Known {
@@ -53,19 +53,19 @@ func (m *mouth) usage() {
 	}
 	switch {
 	case !thoughts.Known:
-	case thoughts.N <= output.N && !outside(m.line.usage, prompt.N, output.N, thoughts.N):
+	case thoughts.N <= output.N && !thoughtsOutside(m.line.usage, prompt.N, output.N, thoughts.N):
 		u.Reasoning = thoughts
 	default:
 		u.Attributes.Set("thoughts", thoughts.N)
 	}
-	if m.line.forked.Exists() {
+	if m.line.forkedFrom.Exists() {
 		u.Verdict = transcript.CopiedHistory
 	}
 	m.Emit(u)
 }
 
-// outside says that the total has the thoughts beside the candidates.
-func outside(usage format.Value, prompt, output, thoughts int64) bool {
+// thoughtsOutside reports whether the total counts the thoughts beside the candidates.
+func thoughtsOutside(usage format.Value, prompt, output, thoughts int64) bool {
 	total, ok := usage.Get("totalTokenCount").Int()
 	return ok && thoughts > 0 && total >= prompt+output+thoughts
 }
