@@ -154,19 +154,19 @@ var messageOption = lazyregexp.New(`^> .* (-m|--message|--msg)[ =]`)
 // detectMarking decides from the first of Aider's lines whether they end in two spaces. An unmarked line may also be the first line of a message of
 // several lines, which is marked at its end only: then another line follows before the next message does.
 func (p *parser) detectMarking(text string) {
-	t, begins := &p.session, kindByPrefix(text)
+	t, prefixKind := &p.session, kindByPrefix(text)
 	if t.marked != transcript.Unstated || p.open.kind == kindAnswer || p.open.kind == kindReasoning {
 		return
 	}
-	within := p.open.kind == kindNotice
+	inNotice := p.open.kind == kindNotice
 	switch {
-	case hasTrailingSpaces(text) && (within || begins != kindNone), begins == kindNotice && strings.HasPrefix(text, "> Tokens: "):
+	case hasTrailingSpaces(text) && (inNotice || prefixKind != kindNone), prefixKind == kindNotice && strings.HasPrefix(text, "> Tokens: "):
 		t.marked = transcript.Yes
-	case within && begins == kindNotice && t.prevNotice, begins == kindPrompt && !(within && messageOption.MatchString(string(p.open.raw))):
+	case inNotice && prefixKind == kindNotice && t.prevNotice, prefixKind == kindPrompt && !(inNotice && messageOption.MatchString(string(p.open.raw))):
 		t.marked = transcript.No
 		p.close()
 	}
-	t.prevNotice = begins == kindNotice
+	t.prevNotice = prefixKind == kindNotice
 }
 
 // kindOf returns the kind of a line, by its start and, where the lines of this conversation are marked, by its end.

@@ -8,11 +8,11 @@ import (
 )
 
 // entries yields the entries of an input or LLM history as uncounted events: they repeat the conversations, or add what was sent to
-// the model with a prompt. begins reports whether a line heads an entry.
-func (p *parser) entries(begins func(string) bool, typ string) {
+// the model with a prompt. isHeader reports whether a line heads an entry.
+func (p *parser) entries(isHeader func(string) bool, typ string) {
 	p.lines(func(line format.Line) {
 		switch {
-		case begins(string(line.Bytes)):
+		case isHeader(string(line.Bytes)):
 			p.entry(typ)
 			p.open.begin(typ, line)
 		case p.open.kind != kindNone:

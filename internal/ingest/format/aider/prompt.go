@@ -22,14 +22,14 @@ type turn struct {
 // promptKind returns the kind of a prompt-like block: kindPrompt, or kindAside for what Aider wrote itself. Asides are an empty prompt, a question of
 // Aider, what it found wrong with a file, the repeated argument of the command before, and the architect's answer as passed to the editor.
 func (t *session) promptKind(text string) string {
-	last, said := t.turn, collapseSpace(text)
+	last, words := t.turn, collapseSpace(text)
 	switch {
 	case text == "<blank>", text == "", question.MatchString(text), strings.HasPrefix(text, "# Fix any errors below, if possible."):
 		return kindAside
-	case last.argument != "" && strings.HasPrefix(said, last.argument):
+	case last.argument != "" && strings.HasPrefix(words, last.argument):
 		t.turn.argument = ""
 		return kindAside
-	case last.architect && last.lastAnswer != "" && collapseSpace(last.lastAnswer) == said:
+	case last.architect && last.lastAnswer != "" && collapseSpace(last.lastAnswer) == words:
 		t.turn, t.speaker = turn{}, t.editor
 		return kindAside
 	}

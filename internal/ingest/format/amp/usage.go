@@ -27,15 +27,15 @@ type entry struct {
 // read reads the ledger, and sets the time of an answer without one from its entry.
 func (l *ledger) read(p *parser) {
 	l.tools, l.answers, l.first, l.last = map[string]bool{}, map[*message]int{}, math.MaxInt64, -1
-	own := map[int64]*message{}
+	byNumber := map[int64]*message{}
 	for i := range p.messages {
 		if m := &p.messages[i]; !m.copied && m.v.Get("role").Is("assistant") && messageNumber(m.v) >= 0 {
-			own[messageNumber(m.v)] = m
+			byNumber[messageNumber(m.v)] = m
 		}
 	}
 	for v := range p.doc.Get("usageLedger", "events").Items() {
 		if v.IsObject() {
-			l.addEntry(v, own)
+			l.addEntry(v, byNumber)
 		}
 	}
 	for m, i := range l.answers {

@@ -67,8 +67,8 @@ func detectSession(h format.Head, dir string) format.Claim {
 
 // rootOf returns the directory of all tasks or sessions above that of one, as far as it lies in the source.
 func rootOf(dir, name, top string) string {
-	if above := path.Dir(dir); path.Base(above) == name || above == top && dir != top {
-		return above
+	if parent := path.Dir(dir); path.Base(parent) == name || parent == top && dir != top {
+		return parent
 	}
 	return dir
 }
@@ -79,7 +79,7 @@ var taskID = lazyregexp.New(`^([0-9]{13}(_[0-9A-Za-z]+)?|[0-9a-f]{8}-([0-9a-f]{4
 // taskPath returns a file's path if it lies in a task's or session's folder, else its base name alone.
 func taskPath(file string) string {
 	dir := path.Dir(file)
-	if above := path.Base(path.Dir(dir)); above != "tasks" && above != "sessions" && !taskID.MatchString(path.Base(dir)) {
+	if parent := path.Base(path.Dir(dir)); parent != "tasks" && parent != "sessions" && !taskID.MatchString(path.Base(dir)) {
 		return path.Base(file)
 	}
 	return file

@@ -16,11 +16,11 @@ import (
 func (cline) Resolve(f *transcript.Family) {
 	nameModels(f)
 	resolveDeleted(f)
-	until := copiedUntil(f)
+	copied := copiedUntil(f)
 	for _, c := range f.Conversations {
 		c.CopiedUntil = 0
 		if strings.HasSuffix(c.Path, ".messages.json") {
-			c.CopiedUntil = until
+			c.CopiedUntil = copied
 		}
 	}
 }
@@ -28,7 +28,7 @@ func (cline) Resolve(f *transcript.Family) {
 // copiedUntil returns the offset at which a session's own messages begin: at the first prompt since it was forked or imported, and
 // after the history of a task if the archive has the task, too.
 func copiedUntil(f *transcript.Family) int64 {
-	forked, task, until := int64(math.MinInt64), false, int64(0)
+	forked, task, offset := int64(math.MinInt64), false, int64(0)
 	for _, c := range f.Conversations {
 		if file, ok := taskFiles[path.Base(c.Path)]; ok && file.role == roleUI && c.Events > 0 {
 			task = true
@@ -41,22 +41,22 @@ func copiedUntil(f *transcript.Family) int64 {
 		case h.Key == hintForked:
 			forked = max(forked, at)
 		case h.Key == hintResumed && task:
-			until = at
+			offset = at
 		}
 	}
 	if forked == math.MinInt64 {
-		return until
+		return offset
 	}
-	first, begins := int64(math.MaxInt64), int64(math.MaxInt64)
+	first, promptOffset := int64(math.MaxInt64), int64(math.MaxInt64)
 	for _, h := range f.Hints {
 		stamp, offset, _ := strings.Cut(h.Value, "\t")
 		ms, err := strconv.ParseInt(stamp, 10, 64)
 		at, err2 := strconv.ParseInt(offset, 10, 64)
 		if h.Key == hintTurn && err == nil && err2 == nil && ms >= forked && ms <= first {
-			first, begins = ms, at // of several states of the file, the last
+			first, promptOffset = ms, at // of several states of the file, the last
 		}
 	}
-	return max(until, begins)
+	return max(offset, promptOffset)
 }
 
 // ResolvesUsage makes the format a format.UsageResolver.
@@ -182,14 +182,14 @@ func latest(states []map[string]*transcript.Usage) map[string]*transcript.Usage 
 func missingFrom(states []map[string]*transcript.Usage) map[string]bool {
 	all, gone := latest(states), map[string]bool{}
 	for _, state := range states {
-		until := int64(-1 << 63)
+		lastSum := int64(-1 << 63)
 		for _, u := range state {
 			if u.Attributes[deletedMark] == true {
-				until = max(until, u.Time.UnixMicro)
+				lastSum = max(lastSum, u.Time.UnixMicro)
 			}
 		}
 		for key, u := range all {
-			if _, own := state[key]; !own && u.Time.Valid && u.Time.UnixMicro <= until {
+			if _, present := state[key]; !present && u.Time.Valid && u.Time.UnixMicro <= lastSum {
 				gone[key] = true
 			}
 		}

@@ -39,15 +39,15 @@ func (p *parser) session() {
 		p.problem("not a session", "no list of messages", p.docOrigin)
 		return
 	}
-	begun := format.Value{}
+	prompt := format.Value{}
 	for v := range messages.Items() {
 		n++
-		if !child && isPrompt(v) && !begun.Exists() {
-			begun = v
+		if !child && isPrompt(v) && !prompt.Exists() {
+			prompt = v
 		}
-		if ms, ok := v.Get("ts").Int(); ok && begun.Exists() {
-			p.emit(&transcript.Hint{Run: p.task, Key: hintTurn, Value: fmt.Sprintf("%d\t%d", ms, p.origin(begun).Offset), Origin: p.origin(begun)})
-			begun = format.Value{}
+		if ms, ok := v.Get("ts").Int(); ok && prompt.Exists() {
+			p.emit(&transcript.Hint{Run: p.task, Key: hintTurn, Value: fmt.Sprintf("%d\t%d", ms, p.origin(prompt).Offset), Origin: p.origin(prompt)})
+			prompt = format.Value{}
 		}
 		p.sessionMessage(v, n, n <= resumed)
 		if p.out.Done() {
@@ -165,8 +165,8 @@ func textOf(b format.Value) format.Value {
 const compactionSummary = "compaction_summary"
 
 func isCompaction(v format.Value) bool {
-	for _, said := range []format.Value{v.Get("metadata"), v} {
-		if said.Get("kind").Is(compactionSummary) || said.Get("type").Is(compactionSummary) {
+	for _, holder := range []format.Value{v.Get("metadata"), v} {
+		if holder.Get("kind").Is(compactionSummary) || holder.Get("type").Is(compactionSummary) {
 			return true
 		}
 	}
@@ -261,7 +261,7 @@ func (p *parser) sessionUsage(v format.Value, n int, at transcript.Time, model s
 		u.Requests = transcript.Count{}
 	}
 	u.Key = p.key(message{stamp: id})
-	if agent, _, many := strings.Cut(path.Base(p.task), "__"); many && at.Valid && v.Get("id").Text() != "" {
+	if agent, _, isTeammate := strings.Cut(path.Base(p.task), "__"); isTeammate && at.Valid && v.Get("id").Text() != "" {
 		// A teammate has a file for each task, and a later file repeats the messages of earlier ones.
 		u.Key = fmt.Sprintf("%s/%s:%s@%d", path.Dir(p.task), agent, id, at.UnixMicro)
 	}

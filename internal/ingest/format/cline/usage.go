@@ -19,7 +19,7 @@ func (p *parser) inputIncludesCache() bool {
 	if strings.Contains(p.in.Path, ".cline/data/") {
 		return false
 	}
-	begins, task := "", false
+	firstName, task := "", false
 	for v := range p.doc.Items() {
 		m := readMessage(v)
 		switch {
@@ -30,11 +30,11 @@ func (p *parser) inputIncludesCache() bool {
 		case !m.ask && m.name == "task":
 			task = true // Zoo Code writes it, too
 		}
-		if begins == "" && !m.partial {
-			begins = m.name
+		if firstName == "" && !m.partial {
+			firstName = m.name
 		}
 	}
-	return !task && (begins == "text" || strings.Contains(p.task, "-"))
+	return !task && (firstName == "text" || strings.Contains(p.task, "-"))
 }
 
 // request yields the usage of a request, of deleted requests or of subagents, and the cost of condensing a context. inclusive says that
@@ -49,11 +49,11 @@ func (p *parser) request(m message, inclusive bool) {
 		if len(p.openRequests) == 0 {
 			return
 		}
-		begun := p.openRequests[len(p.openRequests)-1]
-		if p.openRequests = p.openRequests[:len(p.openRequests)-1]; hasCounts(insideJSON(begun.text)) {
+		started := p.openRequests[len(p.openRequests)-1]
+		if p.openRequests = p.openRequests[:len(p.openRequests)-1]; hasCounts(insideJSON(started.text)) {
 			return
 		}
-		m.stamp, m.at = begun.stamp, begun.at
+		m.stamp, m.at = started.stamp, started.at
 	case "deleted_api_reqs", "subagent_usage":
 	case "condense_context":
 		if cost := m.value.Get("contextCondense", "cost").NanoUSD(); cost.Known {

@@ -37,9 +37,9 @@ func (copilot) Resolve(f *transcript.Family) {
 			sums = append(sums, u)
 		}
 	}
-	began := int64(math.MinInt64)
-	for _, until := range shutdowns(sums) {
-		within := func(u *transcript.Usage) bool { return u.Time.UnixMicro > began && u.Time.UnixMicro <= until }
+	start := int64(math.MinInt64)
+	for _, end := range shutdowns(sums) {
+		within := func(u *transcript.Usage) bool { return u.Time.UnixMicro > start && u.Time.UnixMicro <= end }
 		sum, requests, derived := sumUsage(sums, within), sumUsage(recorded, within), [][]*transcript.Usage{stored, sums}
 		if all := sumUsage(stored, within); all.prompt+all.output > requests.prompt+requests.output {
 			requests, derived[0] = all, recorded
@@ -52,7 +52,7 @@ func (copilot) Resolve(f *transcript.Family) {
 				u.Verdict = transcript.DerivedTotal
 			}
 		}
-		began = until
+		start = end
 	}
 }
 

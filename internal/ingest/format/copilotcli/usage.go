@@ -62,8 +62,8 @@ func (p *parser) continues(now map[string]modelTotals, restored bool) bool {
 		return true
 	case p.outputSince > 0:
 		grown := after - before
-		off := abs(grown - p.outputSince)
-		return off < abs(after-p.outputSince) && (p.hasCheckpoints || 2*off <= max(grown, p.outputSince))
+		distance := abs(grown - p.outputSince)
+		return distance < abs(after-p.outputSince) && (p.hasCheckpoints || 2*distance <= max(grown, p.outputSince))
 	case len(p.lastTotals) == 0:
 		return false
 	case !p.messagesSince && maps.Equal(now, p.lastTotals):

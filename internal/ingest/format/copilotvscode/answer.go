@@ -123,13 +123,13 @@ func (p *parser) partEvents(t *turn, v format.Value) {
 	t.parts = append(t.parts, next)
 }
 
-// emitText yields a text or reasoning event and sets *some. What consists only of the code fences that VS Code puts around edits is an
+// emitText yields a text or reasoning event and sets *nonBlank. What consists only of the code fences that VS Code puts around edits is an
 // uncounted notice.
-func (p *parser) emitText(e *transcript.Event, some *bool) {
+func (p *parser) emitText(e *transcript.Event, nonBlank *bool) {
 	if strings.Trim(e.Parts[0].Text, "` \t\r\n") == "" {
 		e.Kind, e.Role, e.Model, e.Verdict = transcript.KindNotice, "", "", transcript.Uncounted
 	} else {
-		*some = true
+		*nonBlank = true
 	}
 	p.emit(e)
 }

@@ -23,8 +23,8 @@ func detectDebug(h format.Head) format.Claim {
 	if sessionOf(h.Path) == mainName {
 		claim.Role = roleDebug
 	}
-	above := path.Dir(path.Dir(h.Path))
-	if path.Base(above) == debugDir && strings.EqualFold(path.Base(path.Dir(above)), extensionDir) {
+	logsDir := path.Dir(path.Dir(h.Path))
+	if path.Base(logsDir) == debugDir && strings.EqualFold(path.Base(path.Dir(logsDir)), extensionDir) {
 		return claim
 	}
 	if format.AnyLine(h.Bytes, func(line []byte) bool {

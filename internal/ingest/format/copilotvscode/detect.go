@@ -137,6 +137,6 @@ const workspaceName = "workspace.json"
 // isWorkspace reports whether a path is that of a workspace.json, which names the open folder. Cursor has such files, too.
 func isWorkspace(file string) bool {
 	dir, name := path.Split("/" + file)
-	above := path.Dir(path.Clean(dir))
-	return name == workspaceName && strings.HasSuffix(above, "/User/workspaceStorage") && !strings.HasSuffix(above, "/Cursor/User/workspaceStorage")
+	parent := path.Dir(path.Clean(dir))
+	return name == workspaceName && strings.HasSuffix(parent, "/User/workspaceStorage") && !strings.HasSuffix(parent, "/Cursor/User/workspaceStorage")
 }

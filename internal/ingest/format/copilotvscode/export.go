@@ -83,11 +83,11 @@ func (p *parser) markTurns(turns []*turn, requests format.Value) {
 
 // resolveExports sets how much of an export the archive's session has as well: all up to the last request that both have.
 func resolveExports(f *transcript.Family) {
-	held := map[string]bool{}
+	stated := map[string]bool{}
 	for _, h := range f.Hints {
 		if h.Key == hintTurns {
 			for _, id := range strings.Fields(h.Value) {
-				held[id] = true
+				stated[id] = true
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func resolveExports(f *transcript.Family) {
 		all := true
 		for mark := range strings.FieldsSeq(turns) {
 			id, end, _ := strings.Cut(mark, "@")
-			if all = all && held[id]; held[id] {
+			if all = all && stated[id]; stated[id] {
 				c.CopiedUntil, _ = strconv.ParseInt(end, 10, 64)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 func (vscode) Resolve(f *transcript.Family) {
 	resolveExports(f)
 	var turns, spans []*transcript.Usage
-	var began []int64
+	var starts []int64
 	early := map[string]bool{} // keys of turns from before their message id was known
 	for _, u := range f.Usage {
 		switch {
@@ -25,27 +25,27 @@ func (vscode) Resolve(f *transcript.Family) {
 			spans = append(spans, u)
 		case u.Verdict != transcript.CopiedHistory:
 			turns = append(turns, u)
-			began = append(began, u.Time.UnixMicro)
+			starts = append(starts, u.Time.UnixMicro)
 			early[u.Alias] = true
 		}
 	}
-	slices.Sort(began)
-	began = append(slices.Compact(began), math.MaxInt64)
-	for i, at := range began[:len(began)-1] {
-		within := func(u *transcript.Usage) bool { return u.Time.UnixMicro >= at && u.Time.UnixMicro < began[i+1] }
-		own, total := outputOf(turns, func(u *transcript.Usage) bool { return within(u) && !early[u.Key] }, func(u *transcript.Usage) bool { return u.Rank < rankSums })
-		spanOwn, spanRest := outputOf(spans, within, func(u *transcript.Usage) bool { return u.Agent == "" })
+	slices.Sort(starts)
+	starts = append(slices.Compact(starts), math.MaxInt64)
+	for i, at := range starts[:len(starts)-1] {
+		inTurn := func(u *transcript.Usage) bool { return u.Time.UnixMicro >= at && u.Time.UnixMicro < starts[i+1] }
+		own, total := outputOf(turns, func(u *transcript.Usage) bool { return inTurn(u) && !early[u.Key] }, func(u *transcript.Usage) bool { return u.Rank < rankSums })
+		spanOwn, spanRest := outputOf(spans, inTurn, func(u *transcript.Usage) bool { return u.Agent == "" })
 		if spanOwn+spanRest == 0 {
 			continue
 		}
 		covered := spanOwn >= own && spanOwn+spanRest >= total && (spanOwn > 0 || total > 0)
 		for _, u := range turns {
-			if covered && within(u) {
+			if covered && inTurn(u) {
 				u.Verdict = transcript.DerivedTotal
 			}
 		}
 		for _, u := range spans {
-			if !covered && within(u) && (u.Agent == "" || total > 0) {
+			if !covered && inTurn(u) && (u.Agent == "" || total > 0) {
 				u.Verdict = transcript.DerivedTotal
 			}
 		}
@@ -55,20 +55,20 @@ func (vscode) Resolve(f *transcript.Family) {
 // ResolvesUsage makes the format a format.UsageResolver.
 func (vscode) ResolvesUsage() {}
 
-// outputOf adds up the output of the usage in a span, each key once: separately for what some accepts and for the rest.
-func outputOf(all []*transcript.Usage, within, some func(*transcript.Usage) bool) (of, rest int64) {
-	most := map[string]*transcript.Usage{}
+// outputOf adds up the output of the usage in a span, each key once: separately for requests that isOwn accepts and for the rest.
+func outputOf(all []*transcript.Usage, within, isOwn func(*transcript.Usage) bool) (own, rest int64) {
+	best := map[string]*transcript.Usage{}
 	for _, u := range all {
-		if within(u) && (most[u.Key] == nil || most[u.Key].Rank < u.Rank) {
-			most[u.Key] = u
+		if within(u) && (best[u.Key] == nil || best[u.Key].Rank < u.Rank) {
+			best[u.Key] = u
 		}
 	}
-	for _, u := range most {
-		if some(u) {
-			of += u.Output.N
+	for _, u := range best {
+		if isOwn(u) {
+			own += u.Output.N
 		} else {
 			rest += u.Output.N
 		}
 	}
-	return of, rest
+	return own, rest
 }

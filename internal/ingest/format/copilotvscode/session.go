@@ -220,13 +220,13 @@ func (p *parser) changeResponse(t *turn, c change) {
 // replaceRequests replaces the requests from an index on, and retracts those that are gone.
 func (p *parser) replaceRequests(from int, requests format.Value) {
 	if old := p.turns[from:]; len(old) > 0 {
-		again := map[string]format.Value{}
+		replacements := map[string]format.Value{}
 		for v := range requests.Items() {
-			again[v.Get("requestId").Str()] = v
+			replacements[v.Get("requestId").Str()] = v
 		}
 		for i, t := range old {
 			var planned []string
-			if v, ok := again[t.id]; ok {
+			if v, ok := replacements[t.id]; ok {
 				planned = p.plannedIDs(from+i, v)
 			}
 			p.retract(t, t.eventIDs(), planned)

@@ -57,8 +57,8 @@ func (t *turn) pairCalls(answer []format.Value) {
 		if len(ids) == len(t.roundIDs) || t.rounds[id].call.Exists() {
 			return
 		}
-		name, asked := v.Get("toolId").Str(), t.rounds[t.roundIDs[len(ids)]].call.Get("name")
-		if names[name] && !asked.Is(name) {
+		name, requested := v.Get("toolId").Str(), t.rounds[t.roundIDs[len(ids)]].call.Get("name")
+		if names[name] && !requested.Is(name) {
 			return
 		}
 		ids = append(ids, id)
@@ -76,15 +76,15 @@ func (t *turn) pairCalls(answer []format.Value) {
 // these are in the same value, they are further parts of the events.
 func (p *parser) toolInvocation(t *turn, suffix, kind string, v format.Value) {
 	id := callID(v.Get("toolCallId"))
-	own := id
+	nativeID := id
 	if id == "" {
-		own = "#" + suffix
-		id = t.id + own // unique across turns
+		nativeID = "#" + suffix
+		id = t.id + nativeID // unique across turns
 	}
 	if n := len(t.parts); n > 0 && t.parts[n-1].hidden && isInner(v) {
-		p.uncounted(t, "call/"+own, transcript.KindToolCall, kind, v)
+		p.uncounted(t, "call/"+nativeID, transcript.KindToolCall, kind, v)
 		for i, m := range shownResults(v) {
-			p.uncounted(t, "result/"+own+"/"+strconv.Itoa(i), transcript.KindToolResult, kind, m)
+			p.uncounted(t, "result/"+nativeID+"/"+strconv.Itoa(i), transcript.KindToolResult, kind, m)
 		}
 		return
 	}
@@ -93,37 +93,37 @@ func (p *parser) toolInvocation(t *turn, suffix, kind string, v format.Value) {
 	if data.Get("kind").Is("subagent") {
 		p.agentNames[id] = data.Get("agentName").Str()
 	}
-	asked, ok := t.rounds[id]
+	requested, ok := t.rounds[id]
 	if other := t.paired[id]; !ok && other != "" {
-		asked, t.calls[other] = t.rounds[other], true
+		requested, t.calls[other] = t.rounds[other], true
 	}
 	call, result := []format.Value{v}, shownResults(v)
-	if asked.call.IsObject() {
-		call = append(call, asked.call)
+	if requested.call.IsObject() {
+		call = append(call, requested.call)
 	}
-	if asked.content.IsObject() {
-		result = append(result, asked.content)
+	if requested.content.IsObject() {
+		result = append(result, requested.content)
 	}
-	e := p.event(t, "call/"+own, transcript.KindToolCall, "assistant", kind, call...)
+	e := p.event(t, "call/"+nativeID, transcript.KindToolCall, "assistant", kind, call...)
 	p.setSubagent(e, v)
-	if asked.at.Valid {
-		e.Time = asked.at
+	if requested.at.Valid {
+		e.Time = requested.at
 	} else if stamp, ok := data.Get("terminalCommandState", "timestamp").Int(); ok {
 		e.Time = format.UnixMilli(stamp)
 	}
 	name := v.Get("toolId").Str()
-	e.Parts[0].Call = &transcript.Call{ID: id, Name: name, Input: int64(max(asked.call.Get("arguments").Len(), details.Get("input").Len())), Paths: paths(v)}
+	e.Parts[0].Call = &transcript.Call{ID: id, Name: name, Input: int64(max(requested.call.Get("arguments").Len(), details.Get("input").Len())), Paths: paths(v)}
 	p.emit(e)
 	if len(result) == 0 {
 		return
 	}
 	at := e.Time
-	e = p.event(t, "result/"+own, transcript.KindToolResult, "tool", kind, result...)
+	e = p.event(t, "result/"+nativeID, transcript.KindToolResult, "tool", kind, result...)
 	e.Time, e.Model = at, ""
 	p.setSubagent(e, v)
 	r := &transcript.Result{Call: id, Name: name, Cut: data.Get("terminalCommandOutput", "truncated").Bool() == transcript.Yes}
-	for _, piece := range result {
-		r.Output = max(r.Output, int64(piece.Len()))
+	for _, value := range result {
+		r.Output = max(r.Output, int64(value.Len()))
 	}
 	r.Failed, r.Status, r.Duration = callOutcome(v)
 	e.Parts[0].Result = r
@@ -160,16 +160,16 @@ func shownResults(v format.Value) (values []format.Value) {
 }
 
 // callOutcome returns how a call ended, as far as it states that.
-func callOutcome(v format.Value) (failed transcript.Truth, status string, took transcript.Count) {
+func callOutcome(v format.Value) (failed transcript.Truth, status string, duration transcript.Count) {
 	state := v.Get("toolSpecificData", "terminalCommandState")
 	if code, ok := state.Get("exitCode").Int(); ok {
 		failed, status = transcript.True(code != 0), "exit "+strconv.FormatInt(code, 10)
 	}
-	if wrong := v.Get("resultDetails", "isError").Bool(); wrong != transcript.Unstated {
-		failed = wrong
+	if isError := v.Get("resultDetails", "isError").Bool(); isError != transcript.Unstated {
+		failed = isError
 	}
 	if ms, ok := state.Get("duration").Int(); ok && ms >= 0 && ms < 1<<40 {
-		took = transcript.Known(ms * 1000)
+		duration = transcript.Known(ms * 1000)
 	}
 	confirmed := v.Get("isConfirmed")
 	switch n, ok := confirmed.Get("type").Int(); {
@@ -178,7 +178,7 @@ func callOutcome(v format.Value) (failed transcript.Truth, status string, took t
 	case ok && n == 5:
 		status = "skipped"
 	}
-	return failed, status, took
+	return failed, status, duration
 }
 
 // paths returns the files that the shown message of a call names.
@@ -195,8 +195,8 @@ func paths(v format.Value) (files []string) {
 // that the whole turn is yielded, with its answer.
 func (p *parser) resultEvents(t *turn, result format.Value, whole bool) {
 	t.ownIDs = append(t.ownIDs, p.collectIDs(func() {
-		if wrong := result.Get("errorDetails"); wrong.IsObject() {
-			p.uncounted(t, "error", transcript.KindError, "errorDetails", wrong)
+		if details := result.Get("errorDetails"); details.IsObject() {
+			p.uncounted(t, "error", transcript.KindError, "errorDetails", details)
 		}
 		meta := result.Get("metadata")
 		n := 0
@@ -219,20 +219,20 @@ func (p *parser) resultEvents(t *turn, result format.Value, whole bool) {
 // roundEvents yields what one request to the model returned that the answer does not show. If the whole turn is yielded, these are
 // counted events; in a change of a log the answer may still follow.
 func (p *parser) roundEvents(t *turn, n string, r format.Value, whole bool) {
-	said, thought := r.Get("response"), r.Get("thinking")
+	response, thinking := r.Get("response"), r.Get("thinking")
 	switch {
-	case t.hasText || said.IsBlank():
+	case t.hasText || response.IsBlank():
 	case whole:
-		p.emit(p.event(t, "round/"+n, transcript.KindMessage, "assistant", "toolCallRounds", said))
+		p.emit(p.event(t, "round/"+n, transcript.KindMessage, "assistant", "toolCallRounds", response))
 	default:
-		p.uncounted(t, "round/"+n, transcript.KindNotice, "toolCallRounds", said)
+		p.uncounted(t, "round/"+n, transcript.KindNotice, "toolCallRounds", response)
 	}
 	switch {
-	case t.hasReasoning || !thought.IsObject() || strings.TrimSpace(pieceText(thought)) == "":
+	case t.hasReasoning || !thinking.IsObject() || strings.TrimSpace(pieceText(thinking)) == "":
 	case whole:
-		p.emit(p.event(t, "thought/"+n, transcript.KindReasoning, "assistant", "toolCallRounds", thought))
+		p.emit(p.event(t, "thought/"+n, transcript.KindReasoning, "assistant", "toolCallRounds", thinking))
 	default:
-		p.uncounted(t, "thought/"+n, transcript.KindReasoning, "toolCallRounds", thought)
+		p.uncounted(t, "thought/"+n, transcript.KindReasoning, "toolCallRounds", thinking)
 	}
 	if s := r.Get("summary"); !s.IsBlank() {
 		p.uncounted(t, "summary/round/"+n, transcript.KindCompaction, "summary", s)

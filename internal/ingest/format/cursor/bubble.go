@@ -168,28 +168,28 @@ func (b *bubble) tool() {
 	b.emitEvent(e, transcript.Counted)
 
 	status := v.Get("status").Str()
-	gave := v.Get("result")
-	if gave.IsNull() || gave.Len() <= len(`""`) {
+	output := v.Get("result")
+	if output.IsNull() || output.Len() <= len(`""`) {
 		if failure := v.Get("error"); !failure.IsNull() {
-			gave = failure
+			output = failure
 		}
 	}
-	if status != statusCompleted && status != "error" && status != "cancelled" && gave.IsNull() {
+	if status != statusCompleted && status != "error" && status != "cancelled" && output.IsNull() {
 		return
 	}
-	if gave.IsNull() {
-		gave = v.Get("status")
+	if output.IsNull() {
+		output = v.Get("status")
 	}
 	r := b.event(transcript.KindToolResult, "tool", "tool")
 	r.ID = b.id + "/result"
-	result := &transcript.Result{Call: id, Name: name, Status: status, Output: int64(gave.Len())}
+	result := &transcript.Result{Call: id, Name: name, Status: status, Output: int64(output.Len())}
 	switch status {
 	case statusCompleted:
 		result.Failed = transcript.No
 	case "error", "cancelled":
 		result.Failed = transcript.Yes
 	}
-	r.Parts = []transcript.Part{b.part(gave)}
+	r.Parts = []transcript.Part{b.part(output)}
 	r.Parts[0].Result = result
 	b.emitEvent(r, transcript.Counted)
 }

@@ -50,12 +50,12 @@ func (cursor) Detect(h format.Head) format.Claim {
 
 // isToolOutput reports whether dir holds outputs of tools or terminals, beside the transcripts of a workspace.
 func isToolOutput(dir, top string) bool {
-	above := path.Dir(path.Dir(dir))
+	grandparent := path.Dir(path.Dir(dir))
 	switch path.Base(dir) {
 	case "agent-tools":
-		return above == top || path.Base(above) == "projects"
+		return grandparent == top || path.Base(grandparent) == "projects"
 	case "terminals":
-		return path.Base(above) == "projects"
+		return path.Base(grandparent) == "projects"
 	}
 	return false
 }

@@ -38,7 +38,7 @@ func (p *parser) plain() {
 		if n := strings.IndexByte(text[offset:], '\n'); n >= 0 {
 			end = offset + n + 1
 		}
-		if next, begins := s.next(text[offset:end]); begins {
+		if next, isNew := s.next(text[offset:end]); isNew {
 			p.section(s, text)
 			next.begin, next.line = offset, line
 			s = next

@@ -23,7 +23,7 @@ func (cursor) Resolve(f *transcript.Family) {
 	for _, h := range f.Hints {
 		names[h.Key] = max(names[h.Key], h.Value)
 	}
-	var rows, most int64 // events in the database, and in the best transcript
+	var rows, bestEvents int64 // events in the database, and in the best transcript
 	var best *transcript.FamilyConversation
 	for _, c := range f.Conversations {
 		switch {
@@ -31,7 +31,7 @@ func (cursor) Resolve(f *transcript.Family) {
 			rows = max(rows, c.Events)
 		case c.Verdict != transcript.Counted:
 		case best == nil || outranks(c, best):
-			best, most = c, c.Events
+			best, bestEvents = c, c.Events
 		}
 	}
 	for _, c := range f.Conversations {
@@ -41,7 +41,7 @@ func (cursor) Resolve(f *transcript.Family) {
 		}
 		switch {
 		case c.Verdict != transcript.Counted || rows == 0:
-		case fromDatabase(c) && rows < most, !fromDatabase(c) && (rows >= most || c != best):
+		case fromDatabase(c) && rows < bestEvents, !fromDatabase(c) && (rows >= bestEvents || c != best):
 			c.Verdict = transcript.DuplicateOf
 		}
 	}

@@ -58,15 +58,15 @@ func appendText(dst []byte, v format.Value) []byte {
 	}
 	before := len(dst)
 	dst = format.AppendStrings(dst, v)
-	own := dst[before:]
-	if len(own) > 0 && own[0] == '\n' && before > 0 {
+	text := dst[before:]
+	if len(text) > 0 && text[0] == '\n' && before > 0 {
 		before++
-		own = own[1:]
+		text = text[1:]
 	}
-	if text := string(own[:min(len(own), len(beginTime)+64)]); !mayWrap(text) {
+	if head := string(text[:min(len(text), len(beginTime)+64)]); !mayWrap(head) {
 		return dst
 	}
-	return append(dst[:before], unwrap(string(own))...)
+	return append(dst[:before], unwrap(string(text))...)
 }
 
 func mayWrap(head string) bool {

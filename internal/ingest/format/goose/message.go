@@ -67,8 +67,8 @@ type message struct {
 // message in another session has the same id.
 func (m *message) identify(content format.Value, name string) {
 	owner := name
-	if made := generatedID.FindStringSubmatch(name); made != nil {
-		owner = made[1]
+	if match := generatedID.FindStringSubmatch(name); match != nil {
+		owner = match[1]
 	} else if name == "" {
 		owner = m.nativeID
 	}

@@ -37,23 +37,23 @@ func locate(file, top string) location {
 		}
 		dir, certain = path.Dir(path.Dir(dir)), true
 	}
-	session, above := path.Base(dir), path.Dir(dir)
+	session, parent := path.Base(dir), path.Dir(dir)
 	if session == "." || session == "/" || session == ".." {
 		p.root = dir
 		return p
 	}
-	bucket := path.Base(above)
+	bucket := path.Base(parent)
 	known := bucketName.MatchString(bucket)
-	store := path.Base(path.Dir(above))
+	store := path.Base(path.Dir(parent))
 	switch {
-	case known && (store == "sessions" || path.Dir(above) == top):
-		p.root = path.Dir(above)
+	case known && (store == "sessions" || path.Dir(parent) == top):
+		p.root = path.Dir(parent)
 	case known:
-		p.root = above
+		p.root = parent
 	case bucket == "sessions" || bucket == "imported_sessions":
-		p.root, bucket = above, ""
-	case store == "sessions" && above != top:
-		p.root, known = path.Dir(above), true
+		p.root, bucket = parent, ""
+	case store == "sessions" && parent != top:
+		p.root, known = path.Dir(parent), true
 	default:
 		p.root, bucket = dir, ""
 	}
@@ -65,7 +65,7 @@ func locate(file, top string) location {
 		p.session = session
 	case known: // a name given by the user, which may be used for another session elsewhere
 		p.session = bucket + "/" + session
-	case certain || p.root == above || strings.HasPrefix(session, "session_"):
+	case certain || p.root == parent || strings.HasPrefix(session, "session_"):
 		p.session = session
 	}
 	return p

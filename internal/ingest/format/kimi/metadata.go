@@ -67,8 +67,8 @@ func (p *parser) state(doc format.Value, at transcript.Origin) {
 		}
 		child := agentRun(p.session, id)
 		p.Emit(&transcript.Run{ID: child, Named: true, Child: true, Rank: rankNote, Group: p.loc.bucket, Project: project})
-		if above := agent.Get("parentAgentId").Str(); above != "" && above != "main" {
-			p.Emit(&transcript.Link{Kind: "call", From: transcript.RunEnd(agentRun(p.session, above)), To: transcript.RunEnd(child), Origin: at, Uncounted: true})
+		if parent := agent.Get("parentAgentId").Str(); parent != "" && parent != "main" {
+			p.Emit(&transcript.Link{Kind: "call", From: transcript.RunEnd(agentRun(p.session, parent)), To: transcript.RunEnd(child), Origin: at, Uncounted: true})
 		}
 		if origin != "" {
 			p.emitFork(hintOrigin, agentRun(origin, id), child, at, true)

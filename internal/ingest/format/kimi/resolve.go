@@ -13,11 +13,11 @@ import (
 // Resolve decides what of a session was copied from another one and which of two statements of its tokens counts, and sets fields from
 // the metadata files.
 func (kimi) Resolve(f *transcript.Family) {
-	own, migrated := int64(0), false
+	ownStart, migrated := int64(0), false
 	forked, missing := false, false
 	for _, h := range f.Hints {
 		if h.Key == hintOwn {
-			own = max(own, offsetOf(h.Value))
+			ownStart = max(ownStart, offsetOf(h.Value))
 		}
 	}
 	for _, h := range f.Hints {
@@ -29,8 +29,8 @@ func (kimi) Resolve(f *transcript.Family) {
 		forked = forked || stored && h.Key == hintOrigin
 		migrated = migrated || stored && h.Key == hintMigrated
 	}
-	if own == 0 { // no message since it was made
-		own = math.MaxInt64
+	if ownStart == 0 { // no message since it was made
+		ownStart = math.MaxInt64
 	}
 	ends := map[string]int64{} // where the copied part ends; a copy of the file may lack the line that states it
 	for _, c := range f.Conversations {
@@ -45,7 +45,7 @@ func (kimi) Resolve(f *transcript.Family) {
 			c.CopiedUntil = cmp.Or(forkOf(c), ends[c.ID])
 		}
 		if migrated {
-			c.CopiedUntil = max(c.CopiedUntil, own)
+			c.CopiedUntil = max(c.CopiedUntil, ownStart)
 		}
 		if missing {
 			facts := transcript.Attributes{"origin_missing": true}

@@ -37,8 +37,8 @@ func (f llmlogs) Detect(h format.Head) format.Claim {
 		return claim
 	case path.Ext(name) == ".ndjson" && bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+tablePrefix)):
 		claim := format.Claim{Strength: format.Certain, Role: roleRows, Log: true}
-		for _, held := range []string{tableFragment, tableAttachment} {
-			if bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+held+`"`)) {
+		for _, table := range []string{tableFragment, tableAttachment} {
+			if bytes.HasPrefix(h.Bytes, []byte(`{"table":"`+table+`"`)) {
 				claim.Role, claim.Log = roleAttachment, false
 			}
 		}

@@ -20,10 +20,10 @@ func (s *messageEvents) usage(v format.Value) {
 	if n := v.Get("duration_ms").Count(); n.Known {
 		u.Attributes = transcript.Attributes{"duration_ms": n.N}
 	}
-	within := firstCount(details.Get("prompt_tokens_details", "cached_tokens"), details.Get("input_tokens_details", "cached_tokens"), details.Get("cachedContentTokenCount"))
-	if within.Known && within.N > 0 && input.Known {
-		u.CacheRead = within
-		u.Input = transcript.Known(max(0, input.N-within.N))
+	cached := firstCount(details.Get("prompt_tokens_details", "cached_tokens"), details.Get("input_tokens_details", "cached_tokens"), details.Get("cachedContentTokenCount"))
+	if cached.Known && cached.N > 0 && input.Known {
+		u.CacheRead = cached
+		u.Input = transcript.Known(max(0, input.N-cached.N))
 	}
 	if n := details.Get("cache_read_input_tokens").Count(); n.Known {
 		u.CacheRead = n

@@ -70,14 +70,14 @@ func rootOf(dir, top string) (root string, own bool) {
 	if path.Base(dir) != "sessions" {
 		return "", false
 	}
-	above := path.Dir(dir)
-	switch path.Base(above) {
+	agentDir := path.Dir(dir)
+	switch path.Base(agentDir) {
 	case ".openclaw", ".clawdbot", ".moltbot":
 		return dir, true
 	}
-	agents := path.Dir(above)
+	agents := path.Dir(agentDir)
 	own = path.Base(agents) == "agents"
-	if !own && agents != top && above != top {
+	if !own && agents != top && agentDir != top {
 		return "", false
 	}
 	return dir, own

@@ -27,14 +27,14 @@ func (pi) Detect(h format.Head) format.Claim {
 	}
 	claim := format.Claim{Strength: format.Certain, Role: roleSession, Log: true}
 	known, foreign := Inspect(h.Bytes)
-	own := sessionFile.MatchString(strings.TrimSuffix(name, ".jsonl"))
+	hasName := sessionFile.MatchString(strings.TrimSuffix(name, ".jsonl"))
 	switch {
-	case projectDir.MatchString(path.Base(dir)) && (known || own && !foreign):
+	case projectDir.MatchString(path.Base(dir)) && (known || hasName && !foreign):
 		claim.Root = dir
-		if above := path.Dir(dir); path.Base(above) == "sessions" || above == h.Top() {
-			claim.Root = above
+		if parent := path.Dir(dir); path.Base(parent) == "sessions" || parent == h.Top() {
+			claim.Root = parent
 		}
-	case own && known:
+	case hasName && known:
 		if path.Base(dir) == "sessions" {
 			claim.Root = dir
 		}

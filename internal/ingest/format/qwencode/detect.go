@@ -25,15 +25,15 @@ func locate(file string) location {
 	name, dir := path.Base(file), path.Dir(file)
 	stem, _, _ := strings.Cut(name, ".")
 	p := location{stem: stem}
-	above := path.Dir(dir)
+	parent := path.Dir(dir)
 	id, isAgent := strings.CutPrefix(stem, "agent-")
 	switch {
 	case path.Base(dir) == "chats":
-		p.project = above
-	case path.Base(dir) == "archive" && path.Base(above) == "chats":
-		p.project = path.Dir(above)
-	case path.Base(above) == "subagents" && isAgent && id != "":
-		p.project, p.session = path.Dir(above), path.Base(dir)
+		p.project = parent
+	case path.Base(dir) == "archive" && path.Base(parent) == "chats":
+		p.project = path.Dir(parent)
+	case path.Base(parent) == "subagents" && isAgent && id != "":
+		p.project, p.session = path.Dir(parent), path.Base(dir)
 	}
 	if isAgent && id != "" {
 		p.agent = id
