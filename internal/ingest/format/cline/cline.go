@@ -2,7 +2,8 @@
 // task, with ui_messages.json (what the user saw), api_conversation_history.json (what the model saw) and metadata
 // files; and the sessions of Cline 4.1 and later, <session>/<session>.messages.json.
 //
-// Producers: Cline 3.0 to 4.1, Roo Code 3.0 to 3.53, Kilo Code 4 and 5. Layout and counting: docs/formats/cline.md.
+// Producers: Cline 3.0 to 4.1, Roo Code 3.0 to 3.53, Kilo Code 4 and 5, checked in November 2026. Layout and counting:
+// docs/formats/cline.md.
 //
 // Identity: a task, identified by the name of its folder, or a session is a run with one conversation. Of a task, the
 // messages that the user saw count; those that the model saw repeat most of them and are uncounted rows, for search. All

@@ -38,7 +38,7 @@ func read(t *testing.T, name string) []transcript.Record {
 	return formattest.Check(t, New(), o.Input(content))
 }
 
-// family gathers what files say of one task, each file a later state where paths repeat.
+// family collects the records of one task's files; a file whose path repeats is a later state.
 func family(all ...[]transcript.Record) *transcript.Family {
 	f := &transcript.Family{Run: &transcript.Run{}}
 	for _, records := range all {
@@ -55,7 +55,7 @@ func family(all ...[]transcript.Record) *transcript.Family {
 	return f
 }
 
-// TestModels names the requests of a Roo task, which do not say who answered, from what the model was told.
+// TestModels checks that requests of a Roo task, which state no model, get it from the environment details.
 func TestModels(t *testing.T) {
 	f := family(read(t, "roo/in/storage/tasks/*1/ui_messages.json"), read(t, "roo/in/storage/tasks/*1/api_conversation_history.json"))
 	New().(format.Resolver).Resolve(f)
@@ -66,7 +66,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// TestDeleted rewinds a task: what was deleted counts once, as requests where the archive saw them all, else as sum.
+// TestDeleted rewinds a task: deleted requests count once, by themselves if the archive has them all, else as a sum.
 func TestDeleted(t *testing.T) {
 	request := func(offset, ts, input int64, sum bool) *transcript.Usage {
 		u := &transcript.Usage{Key: fmt.Sprint(ts), Time: format.UnixMilli(ts), Input: transcript.Known(input),

@@ -23,8 +23,8 @@ func FuzzRequests(f *testing.F) {
 
 func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
 
-// TestApart adds up what messages say of their output: as much as the shutdowns, and no part of any total.
-func TestApart(t *testing.T) {
+// TestMessageOutput adds up the output tokens that messages state: as many as in the shutdowns, and uncounted.
+func TestMessageOutput(t *testing.T) {
 	var apart int64
 	for _, o := range formattest.Originals(t, New(), "testdata/session") {
 		for _, r := range o.Records() {
@@ -38,7 +38,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestRequests lets the requests of the database or the sums of shutdowns count, whichever has all that there was.
+// TestRequests checks that the requests of the database or the totals of shutdowns count, whichever is complete.
 func TestRequests(t *testing.T) {
 	stated := func(mark string, at, input, output int64) *transcript.Usage {
 		return &transcript.Usage{Key: fmt.Sprintf("s%s%d", mark, at), Time: format.UnixSeconds(at), Rank: rankDirectory,
@@ -91,7 +91,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestLayouts counts what the file of an older version took only where the session's directory has nothing.
+// TestLayouts checks that the usage in an older version's file counts only if the session's directory has no events.
 func TestLayouts(t *testing.T) {
 	for events, want := range map[int64]transcript.Verdict{0: "", 3: transcript.CopiedHistory} {
 		f := &transcript.Family{
@@ -107,7 +107,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestSecrets leaves out what holds tokens beside the sessions, and takes the database for one of requests.
+// TestSecrets checks that files with credentials beside the sessions are left out, and that the database is claimed.
 func TestSecrets(t *testing.T) {
 	skip := format.Claim{Strength: format.Certain, Skip: true}
 	for _, c := range []struct {
@@ -128,8 +128,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestGoesOn takes a shutdown for one that goes on counting only where the messages speak for it.
-func TestGoesOn(t *testing.T) {
+// TestContinues checks that a shutdown includes the totals before it only if the output of the messages suggests so.
+func TestContinues(t *testing.T) {
 	for _, c := range []struct {
 		said       int64
 		checkpoint bool
@@ -145,7 +145,7 @@ func TestGoesOn(t *testing.T) {
 	} {
 		p := &parser{outputSince: c.said, hasCheckpoints: c.checkpoint, lastTotals: map[string]modelTotals{"m": {output: 500}}}
 		if got := p.continues(map[string]modelTotals{"m": {output: 800}}, c.restored); got != c.want {
-			t.Errorf("%d tokens said, checkpoint %v: %v", c.said, c.checkpoint, got)
+			t.Errorf("%d tokens stated, checkpoint %v: %v", c.said, c.checkpoint, got)
 		}
 	}
 }

@@ -2,7 +2,8 @@
 // workspace.yaml beside it, and <session>.jsonl of older versions; and session-store.db, with a row for each request.
 //
 // Producer: versions 0.0.420 to 1.0.34 and 1.0.95 were seen, of 1.0.67 to 1.0.91 only pieces; for session-store.db (schema 8,
-// versions 1.0.73 to 1.0.91) the source is several readers of it, which agree. Layout and counting: docs/formats/copilot-cli.md.
+// versions 1.0.73 to 1.0.91) the source is several readers of it, which agree. Checked in November 2026. Layout and counting:
+// docs/formats/copilot-cli.md.
 //
 // Identity: a session is a run with one conversation, identified by the sessionId of its first session.start. Every
 // line gives at least one row; the parts of an assistant.message (text, reasoning, tool requests) are events of their own.

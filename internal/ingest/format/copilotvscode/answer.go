@@ -19,28 +19,28 @@ type textClass int
 
 // The editor shows consecutive texts and inline references as one text. Parts that apply code edits in between do not interrupt it.
 const (
-	notText textClass = iota
-	insideText
-	isText
+	classOther textClass = iota
+	classInside
+	classText
 )
 
 func classOf(v format.Value) textClass {
 	switch v.Get("kind").Str() {
 	case "", "markdownContent", "markdownVuln", "inlineReference":
-		return isText
+		return classText
 	case "codeblockUri", "textEditGroup", "undoStop":
-		return insideText
+		return classInside
 	}
-	return notText
+	return classOther
 }
 
 // textRun returns the number of parts, from the first on, that form one text: 0 if the first is not text.
 func textRun(parts []format.Value) (n int) {
 	for i, v := range parts {
 		switch classOf(v) {
-		case isText:
+		case classText:
 			n = i + 1
-		case notText:
+		case classOther:
 			return n
 		}
 		if n == 0 {
@@ -72,7 +72,7 @@ func (p *parser) textEvent(t *turn, parts []format.Value) {
 	e.Origin, e.Parts = p.textSpan(parts)
 	ids := p.collectIDs(func() { p.emitText(e, &t.hasText) })
 	for _, v := range parts {
-		if classOf(v) == isText || v.Get("kind").Is("codeblockUri") { // part of the text's event
+		if classOf(v) == classText || v.Get("kind").Is("codeblockUri") { // part of the text's event
 			t.parts = append(t.parts, answerPart{ids: ids})
 			ids = nil
 		} else {

@@ -21,7 +21,7 @@ const (
 // copies of code and files of other extensions lie beside them.
 func (f vscode) Detect(h format.Head) format.Claim {
 	ext := path.Ext(h.Path)
-	if ext != ".json" && ext != ".jsonl" && !isDocument(h.Bytes, false) { // every file is asked about
+	if ext != ".json" && ext != ".jsonl" && !isDocument(h.Bytes, false) { // a cheap test first: Detect sees every file
 		return format.Claim{}
 	}
 	inSessionDir := sessionDirs[path.Base(path.Dir(h.Path))]

@@ -43,7 +43,7 @@ func answerText(parts []format.Value) string {
 	return format.Build(func(dst []byte) []byte {
 		named := true // the last appended string was a label, not text
 		for _, v := range parts {
-			if classOf(v) != isText {
+			if classOf(v) != classText {
 				continue
 			}
 			text, reference := pieceText(v), v.Get("kind").Is("inlineReference")
@@ -141,7 +141,7 @@ func appendText(dst []byte, v format.Value) []byte {
 		return appendArguments(dst, v.Get("arguments"))
 	case kind.Exists() && !kind.IsString(): // a change
 		return appendStrings(dst, v.Get("v"))
-	case kind.Exists() && classOf(v) == isText, v.Get("value").Exists() && !kind.Exists():
+	case kind.Exists() && classOf(v) == classText, v.Get("value").Exists() && !kind.Exists():
 		return appendMarkdown(dst, v)
 	}
 	return appendStrings(dst, v)

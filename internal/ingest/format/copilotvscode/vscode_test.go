@@ -29,6 +29,6 @@ func FuzzDebug(f *testing.F) {
 	formattest.Fuzz(f, New(copilotcli.New()), roleDebug, "GitHub.copilot-chat/debug-logs/5e000000-0000-4000-8000-00000000000f/main.jsonl")
 }
 
-func FuzzAside(f *testing.F) {
+func FuzzChildLog(f *testing.F) {
 	formattest.Fuzz(f, New(copilotcli.New()), roleChildLog, "GitHub.copilot-chat/debug-logs/5e000000-0000-4000-8000-00000000000f/title-1.jsonl")
 }

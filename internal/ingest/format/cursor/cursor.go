@@ -96,7 +96,7 @@ func (cursor) Text(role string, raw []byte, _ int) (string, error) {
 	return format.TextOf(role, raw, func(v format.Value) string { return string(appendValue(nil, role, v)) })
 }
 
-// The ranks of what an original says of a conversation.
+// The ranks of originals of a conversation.
 const (
 	rankPlain      = 1
 	rankTranscript = 2

@@ -17,7 +17,7 @@ var workspaceHash = lazyregexp.New(`^[0-9a-f]{32}$`)
 func (cursor) Detect(h format.Head) format.Claim {
 	name, dir, at := path.Base(h.Path), path.Dir(h.Path), location{}
 	switch path.Ext(name) {
-	case ".json", ".jsonl", ".txt": // every file is asked about
+	case ".json", ".jsonl", ".txt": // a cheap test first: Detect sees every file
 		at = locate(h.Path, h.Top())
 	}
 	switch {

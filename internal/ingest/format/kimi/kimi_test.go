@@ -29,8 +29,8 @@ func FuzzMeta(f *testing.F) {
 
 func TestGrowth(t *testing.T) { formattest.Growth(t, New(), "alone.jsonl") }
 
-// TestPlaces tells sessions by their directories, and leaves what only looks like one.
-func TestPlaces(t *testing.T) {
+// TestLocate finds sessions by their directories, and skips paths that only look like one.
+func TestLocate(t *testing.T) {
 	const id, md5 = "5a000000-0000-4000-8000-000000000001", "0123456789abcdef0123456789abcdef"
 	for _, c := range []struct {
 		path string

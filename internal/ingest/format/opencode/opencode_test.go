@@ -20,7 +20,7 @@ func FuzzMessage(f *testing.F) {
 func FuzzPart(f *testing.F) { formattest.Fuzz(f, New(), rolePart, "storage/part/msg_1/prt_1.json") }
 func FuzzRows(f *testing.F) { formattest.Fuzz(f, New(), roleRows, "opencode.db/ses_1/msg_1.ndjson") }
 
-// TestMessages takes from the messages of a tree what its steps do not say of their requests: the model, and the time.
+// TestMessages checks that steps of a tree get the model and time of their requests from their messages.
 func TestMessages(t *testing.T) {
 	f := &transcript.Family{}
 	for _, o := range formattest.Originals(t, New(), "testdata/tree") {
@@ -51,7 +51,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestCopies tells what a fork took over, and what version 2 took over from version 1, wherever the files lie.
+// TestCopies finds the messages that a fork copied, and those that version 2 copied from version 1, in all layouts.
 func TestCopies(t *testing.T) {
 	const tree = "storage/message/ses_a/"
 	hint := func(key, value string) *transcript.Hint { return &transcript.Hint{Key: key, Value: value} }

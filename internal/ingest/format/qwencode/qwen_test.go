@@ -26,8 +26,8 @@ func FuzzMeta(f *testing.F) {
 
 func TestGrowth(t *testing.T) { formattest.Growth(t, own) }
 
-// TestPast leaves Gemini CLI's sessions to Gemini CLI, and takes those that Qwen Code wrote in the same way.
-func TestPast(t *testing.T) {
+// TestLegacy checks that Gemini CLI's sessions are left to its format, and those of Qwen Code in the same layout are claimed.
+func TestLegacy(t *testing.T) {
 	session := func(model string) []byte {
 		return []byte(`{"sessionId":"s","projectHash":"h","messages":[{"id":"1","type":"gemini","model": "` + model + `","content":"x"}]}`)
 	}

@@ -7,7 +7,7 @@ var editors = []string{"Code", "Code - Insiders", "Code - Exploration", "Code - 
 // servers are the data directories of editors on remote machines.
 var servers = []string{"~/.vscode-server/data", "~/.vscode-server-insiders/data", "~/.vscodium-server/data"}
 
-// Places returns where the editors keep sessions. Those of a portable editor elsewhere, or with --user-data-dir, are not known.
+// Places returns where the editors keep sessions. With --user-data-dir, or in a portable editor without $VSCODE_PORTABLE, they lie elsewhere.
 func (vscode) Places() []format.Place {
 	var all []format.Place
 	add := func(user string) {
