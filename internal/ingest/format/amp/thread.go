@@ -41,27 +41,27 @@ func (p *parser) assignKeys() {
 	}
 	origin, copied := p.forkedFrom()
 	part := 0 // counts runs of copied messages from the end: each run begins with a smaller number
-	homes := make([]string, len(p.messages))
+	owners := make([]string, len(p.messages))
 	for i := len(p.messages) - 1; i >= 0; i-- {
 		m := &p.messages[i]
-		homes[i] = p.id
+		owners[i] = p.id
 		if i >= copied {
 			continue
 		}
 		if i+1 < copied && messageNumber(m.v) >= messageNumber(p.messages[i+1].v) && messageNumber(m.v) >= 0 {
 			part++
 		}
-		m.copied, m.nestedFork, homes[i] = true, part > 0, origin
+		m.copied, m.nestedFork, owners[i] = true, part > 0, origin
 		if m.nestedFork {
-			homes[i] = p.id + "^" + strconv.Itoa(part)
+			owners[i] = p.id + "^" + strconv.Itoa(part)
 		}
 	}
 	seen := map[string]int{}
 	for i := range p.messages {
 		m := &p.messages[i]
-		m.key = homes[i] + "/" + strconv.FormatInt(messageNumber(m.v), 10)
+		m.key = owners[i] + "/" + strconv.FormatInt(messageNumber(m.v), 10)
 		if messageNumber(m.v) < 0 {
-			m.key = homes[i] + "/#" + strconv.Itoa(i)
+			m.key = owners[i] + "/#" + strconv.Itoa(i)
 		}
 		if seen[m.key]++; seen[m.key] > 1 {
 			m.key += "#" + strconv.Itoa(seen[m.key])

@@ -86,7 +86,7 @@ func taskPath(file string) string {
 }
 
 // taskOf returns the task or session whose folder a file lies in.
-func taskOf(file string) (task string, nameless bool) {
+func taskOf(file string) (task string, unnamed bool) {
 	if dir := path.Base(path.Dir(file)); dir != "." && dir != "/" {
 		return dir, false
 	}

@@ -119,13 +119,13 @@ func nameModels(f *transcript.Family) {
 // that replaced them. The requests count if the archive has all of them, else the sum does.
 func resolveDeleted(f *transcript.Family) {
 	states := fileStates(f.Usage)
-	gone := missingFrom(states)
+	missing := missingFrom(states)
 	var deleted, summed totals
 	for key, u := range latest(states) {
 		switch isSum := u.Attributes[deletedMark] == true; {
-		case isSum && !gone[key]:
+		case isSum && !missing[key]:
 			summed.add(u)
-		case !isSum && gone[key]:
+		case !isSum && missing[key]:
 			deleted.add(u)
 		}
 	}
@@ -134,7 +134,7 @@ func resolveDeleted(f *transcript.Family) {
 	}
 	for _, u := range f.Usage {
 		isSum := u.Attributes[deletedMark] == true
-		if isSum && (gone[u.Key] || deleted == summed) || !isSum && gone[u.Key] && deleted != summed {
+		if isSum && (missing[u.Key] || deleted == summed) || !isSum && missing[u.Key] && deleted != summed {
 			u.Verdict = transcript.DerivedTotal
 		}
 	}
@@ -180,7 +180,7 @@ func latest(states []map[string]*transcript.Usage) map[string]*transcript.Usage 
 
 // missingFrom returns the keys of requests that are no later than a deleted_api_reqs in a state of the file, and not in that state.
 func missingFrom(states []map[string]*transcript.Usage) map[string]bool {
-	all, gone := latest(states), map[string]bool{}
+	all, missing := latest(states), map[string]bool{}
 	for _, state := range states {
 		lastSum := int64(-1 << 63)
 		for _, u := range state {
@@ -190,9 +190,9 @@ func missingFrom(states []map[string]*transcript.Usage) map[string]bool {
 		}
 		for key, u := range all {
 			if _, present := state[key]; !present && u.Time.Valid && u.Time.UnixMicro <= lastSum {
-				gone[key] = true
+				missing[key] = true
 			}
 		}
 	}
-	return gone
+	return missing
 }

@@ -59,7 +59,7 @@ func (copilot) Resolve(f *transcript.Family) {
 // ResolvesUsage makes the format a format.UsageResolver.
 func (copilot) ResolvesUsage() {}
 
-// shutdowns returns the times of all shutdowns, then the end of time; without times on all totals there is one span, because requests
+// shutdowns returns the times of all shutdowns, then the end of time. If any total has no time there is only one span, because requests
 // are assigned to spans by time alone. Checkpoints end no span: a request may be written within the same second.
 func shutdowns(sums []*transcript.Usage) (times []int64) {
 	for _, u := range sums {

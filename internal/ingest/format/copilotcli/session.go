@@ -112,13 +112,13 @@ func (p *parser) line(l line) {
 
 // applyContext reads working directory, repository and version.
 func (p *parser) applyContext(l line) {
-	where := l.data.Get("context")
+	context := l.data.Get("context")
 	if l.typ == "session.context_changed" {
-		where = l.data
+		context = l.data
 	}
 	facts := transcript.Attributes{}
 	for name, v := range map[string]format.Value{
-		"repository": where.Get("repository"), "commit": where.Get("headCommit"), "producer": l.data.Get("producer"),
+		"repository": context.Get("repository"), "commit": context.Get("headCommit"), "producer": l.data.Get("producer"),
 	} {
 		if s := v.Str(); s != "" {
 			facts[name] = s
@@ -128,7 +128,7 @@ func (p *parser) applyContext(l line) {
 		p.version = v
 	}
 	p.emitSession(transcript.Conversation{
-		Version: p.version, Project: where.Get("cwd").Str(), Branch: where.Get("branch").Str(),
+		Version: p.version, Project: context.Get("cwd").Str(), Branch: context.Get("branch").Str(),
 		Started: l.data.Get("startTime").Time(),
 	}, facts)
 	p.setModel(l.data.Get("selectedModel").Str())

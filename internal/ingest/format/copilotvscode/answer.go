@@ -90,8 +90,8 @@ func (p *parser) textSpan(values []format.Value) (transcript.Origin, []transcrip
 		at.Offset, at.Length, from = at.Offset+from, length, 0
 	}
 	parts := []transcript.Part{{Text: answerText(values), Offset: from, Length: length}}
-	if beside := notesText(values); beside != "" {
-		parts = append(parts, transcript.Part{Kind: transcript.KindNotice, Text: beside, Offset: from, Length: length})
+	if notes := notesText(values); notes != "" {
+		parts = append(parts, transcript.Part{Kind: transcript.KindNotice, Text: notes, Offset: from, Length: length})
 	}
 	return at, parts
 }

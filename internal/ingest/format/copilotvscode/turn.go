@@ -198,17 +198,17 @@ func (p *parser) dryRunIDs(do func()) []string {
 	return p.collectIDs(do)
 }
 
-// retract takes back events of a turn that are gone, except those in again. p.base is the change.
-func (p *parser) retract(t *turn, ids, again []string) {
-	stay := map[string]bool{}
-	for _, id := range again {
-		stay[id] = true
+// retract takes back events of a turn, except those in keep. p.base is the change.
+func (p *parser) retract(t *turn, ids, keep []string) {
+	kept := map[string]bool{}
+	for _, id := range keep {
+		kept[id] = true
 	}
 	for _, id := range ids {
-		if stay[id] {
+		if kept[id] {
 			continue
 		}
-		stay[id] = true
+		kept[id] = true
 		e := p.event(t, "", transcript.KindNotice, "", "removed", p.base.Get("kind"))
 		e.ID, e.Verdict, e.Model = id, transcript.Uncounted, ""
 		p.emit(e)

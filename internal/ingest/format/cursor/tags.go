@@ -27,8 +27,8 @@ var injectedTags = []string{"<user_info>", "<system_notification>", "<system_rem
 func readTags(text string) (t tags) {
 	rest := strings.TrimSpace(text)
 	if after, ok := strings.CutPrefix(rest, beginTime); ok {
-		if stamp, behind, ok := strings.Cut(after, endTime); ok {
-			t.at, rest = readTime(stamp), strings.TrimSpace(behind)
+		if stamp, suffix, ok := strings.Cut(after, endTime); ok {
+			t.at, rest = readTime(stamp), strings.TrimSpace(suffix)
 		}
 	}
 	_, query, ok := strings.Cut(rest, beginQuery)
@@ -53,19 +53,19 @@ func unwrap(text string) string {
 		return text
 	}
 	if after, ok := strings.CutPrefix(rest, beginTime); ok {
-		stamp, behind, ok := strings.Cut(after, endTime)
+		stamp, suffix, ok := strings.Cut(after, endTime)
 		if !ok || !readTime(stamp).Valid {
 			return text
 		}
-		rest = strings.TrimLeft(behind, " \t\r\n")
+		rest = strings.TrimLeft(suffix, " \t\r\n")
 	}
 	query, ok := strings.CutPrefix(rest, beginQuery)
 	if !ok {
 		return rest
 	}
-	query, behind, _ := strings.Cut(query, endQuery)
-	if query = strings.TrimSpace(query); strings.TrimSpace(behind) != "" {
-		query += "\n" + strings.TrimSpace(behind)
+	query, suffix, _ := strings.Cut(query, endQuery)
+	if query = strings.TrimSpace(query); strings.TrimSpace(suffix) != "" {
+		query += "\n" + strings.TrimSpace(suffix)
 	}
 	return query
 }

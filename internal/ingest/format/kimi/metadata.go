@@ -9,7 +9,7 @@ import (
 
 // The keys of hints.
 const (
-	hintOwn      = "own"    // offset of the first line that is younger than the file
+	hintOwn      = "own"    // offset of the first line that was not written when the file was created
 	hintOrigin   = "origin" // run that this one was forked from
 	hintMigrated = "made"   // run of Kimi CLI that this one was migrated from
 )
@@ -52,7 +52,7 @@ func (p *parser) state(doc format.Value, at transcript.Origin) {
 		}
 	}
 	r := &transcript.Run{
-		ID: p.run, Rank: rankNote, Named: true, Group: p.loc.bucket, Title: title, Project: project, Started: parseTime(doc.Get("createdAt")),
+		ID: p.run, Rank: rankMetadata, Named: true, Group: p.loc.bucket, Title: title, Project: project, Started: parseTime(doc.Get("createdAt")),
 	}
 	if doc.Get("archived").Bool() == transcript.Yes || doc.Get("custom", "archived").Bool() == transcript.Yes {
 		r.Attributes.Set("archived", true)
@@ -66,7 +66,7 @@ func (p *parser) state(doc format.Value, at transcript.Origin) {
 			continue
 		}
 		child := agentRun(p.session, id)
-		p.Emit(&transcript.Run{ID: child, Named: true, Child: true, Rank: rankNote, Group: p.loc.bucket, Project: project})
+		p.Emit(&transcript.Run{ID: child, Named: true, Child: true, Rank: rankMetadata, Group: p.loc.bucket, Project: project})
 		if parent := agent.Get("parentAgentId").Str(); parent != "" && parent != "main" {
 			p.Emit(&transcript.Link{Kind: "call", From: transcript.RunEnd(agentRun(p.session, parent)), To: transcript.RunEnd(child), Origin: at, Uncounted: true})
 		}
@@ -89,7 +89,7 @@ func (p *parser) emitFork(key, from, to string, at transcript.Origin, uncounted 
 func (p *parser) meta(doc format.Value, at transcript.Origin) {
 	status := doc.Get("status").Str()
 	r := &transcript.Run{
-		ID: p.run, Rank: rankNote, Named: true, Child: true, Group: p.loc.bucket, Title: format.Title(doc.Get("description").Str()),
+		ID: p.run, Rank: rankMetadata, Named: true, Child: true, Group: p.loc.bucket, Title: format.Title(doc.Get("description").Str()),
 		Agent: doc.Get("subagent_type").Str(), Model: doc.Get("launch_spec", "effective_model").Str(), Status: status, Outcome: outcomes[status], Started: parseTime(doc.Get("created_at")),
 		Project: doc.Get("launch_spec", "work_dir").Str(),
 	}

@@ -99,11 +99,11 @@ func (p *parser) prompt(l line) {
 }
 
 // firstText returns the first text of a prompt, which is a string or an array of parts.
-func firstText(said format.Value) string {
-	if said.IsString() {
-		return said.Str()
+func firstText(prompt format.Value) string {
+	if prompt.IsString() {
+		return prompt.Str()
 	}
-	for part := range said.Items() {
+	for part := range prompt.Items() {
 		if text := strings.TrimSpace(part.Get("text").Str()); text != "" {
 			return text
 		}
@@ -111,7 +111,7 @@ func firstText(said format.Value) string {
 	return ""
 }
 
-// loopEvent yields the records of a context.append_loop_event: what the model said and did.
+// loopEvent yields the records of a context.append_loop_event: text, reasoning, calls and results.
 func (p *parser) loopEvent(l line) {
 	v := l.event
 	typ := v.Get("type").Word()

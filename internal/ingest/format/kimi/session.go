@@ -133,9 +133,9 @@ func (p *parser) begin(first line) {
 
 // The ranks of originals: the metadata files outrank the wire, and the wire outranks context.jsonl.
 const (
-	rankChat = 0
-	rankWire = 1
-	rankNote = 2
+	rankChat     = 0
+	rankWire     = 1
+	rankMetadata = 2
 )
 
 // emitRun yields fields of the run and its conversation alike.
@@ -216,8 +216,8 @@ func (p *parser) line(l line) {
 	p.record(l)
 }
 
-// markOwn records where lines begin that are younger than the file: a file migrated from a session of Kimi CLI has its creation
-// time on all lines that it took over.
+// markOwn records the first line with another time than the file's creation: a file migrated from a session of Kimi CLI has its
+// creation time on all lines that it took over.
 func (p *parser) markOwn(l *line) {
 	switch {
 	case l.typ == "metadata" && !p.fileTime.Valid:

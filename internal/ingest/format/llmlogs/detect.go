@@ -10,8 +10,8 @@ import (
 
 const (
 	databaseName = "logs.db"
-	// migrationName is a row of the first table, which lists the migrations. It lies after the first page, so it is found also in a copy made
-	// by VACUUM, whose schema is too long for a page.
+	// migrationName is in a row of the first table, which lists the migrations. That row is on the page after the first, also in a copy made
+	// by VACUUM, and so in the head, even if the schema is too long for the first page.
 	migrationName = "m010_create_new_log_tables"
 )
 

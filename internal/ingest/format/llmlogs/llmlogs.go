@@ -1,6 +1,6 @@
 // Package llmlogs reads logs.db of llm, Simon Willison's command line program for prompts: the tables conversations and
-// responses (0.5 to 0.31), the content-addressed threads, turns, messages and parts that replaced them (from 0.32), and the
-// earliest table, logs.
+// responses (0.5 to 0.31), the content-addressed threads, turns, messages and parts that replaced them (from 0.32), and, of
+// the months before, the table logs.
 //
 // Producer: checked in November 2026 against llm's migrations m001 to m027, its message store and its documentation on logging.
 // Layout and counting: docs/formats/llm-logs.md.

@@ -54,8 +54,8 @@ func responses(calls, results string) format.Query {
 // inThread is SQL that says that a turn belongs to the thread. Turns of the first weeks may name none.
 const inThread = `(thread_id = ` + threadID + ` OR thread_id IS NULL AND id = ` + threadID + `)`
 
-// threadID is SQL for the thread's id in the key. The key begins with 1 if the conversation began in the older tables or is a fork of one that
-// did, else with 0: such a thread repeats the earlier messages as messages of its own. For a time llm also wrote responses to both kinds of
+// threadID is SQL for the thread's id in the key. The key begins with 1 if the thread repeats earlier messages as messages of its own, because
+// its conversation began in the older tables or is a fork of one that did, else with 0. For a time llm also wrote responses to both kinds of
 // tables; these are recognised by their ids.
 const threadID = `substr(?1, 2)`
 
@@ -153,13 +153,13 @@ func attachmentSplit(table, id, uses string, with ...string) format.Split {
 }
 
 // ofResponse returns SQL for the uses in a table that references responses.
-func ofResponse(from, name, thing string) string {
-	return `SELECT coalesce(r.conversation_id, r.id) AS conversation, r.id AS owner, ` + name + ` AS name, ` + thing + ` AS thing FROM ` + from + ` JOIN responses r ON r.id = response_id`
+func ofResponse(from, name, id string) string {
+	return `SELECT coalesce(r.conversation_id, r.id) AS conversation, r.id AS owner, ` + name + ` AS name, ` + id + ` AS thing FROM ` + from + ` JOIN responses r ON r.id = response_id`
 }
 
 // ofPart returns SQL for the uses in a table that references parts.
-func ofPart(from, kind, thing string) string {
-	return reachCTE + ` SELECT thread AS conversation, reach.hash AS owner, '` + kind + `-' || p.position || '-' || u."order" AS name, ` + thing + ` AS thing
+func ofPart(from, kind, id string) string {
+	return reachCTE + ` SELECT thread AS conversation, reach.hash AS owner, '` + kind + `-' || p.position || '-' || u."order" AS name, ` + id + ` AS thing
 		FROM ` + from + ` u JOIN parts p ON p.id = u.part_id JOIN reach ON reach.hash = p.message_hash`
 }
 

@@ -230,7 +230,7 @@ func (p *parser) copiedFrom(l *line) {
 }
 
 // event returns an event with one part.
-func (p *parser) event(l *line, kind transcript.Kind, role string, again bool) *transcript.Event {
+func (p *parser) event(l *line, kind transcript.Kind, role string, duplicate bool) *transcript.Event {
 	e := p.lend.Event(transcript.Event{
 		Conversation: p.session, Run: p.run, Kind: kind, Role: role, Type: l.typ, Time: l.at, Origin: l.origin, Verdict: transcript.Counted,
 	})
@@ -238,7 +238,7 @@ func (p *parser) event(l *line, kind transcript.Kind, role string, again bool) *
 		e.Conversation = p.agent
 	}
 	switch {
-	case again:
+	case duplicate:
 		e.Verdict = transcript.DuplicateOf
 	case l.uuid != "":
 		e.ID, e.Global, e.Home = l.uuid, true, !l.forkedFrom.Exists()
