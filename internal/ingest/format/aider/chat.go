@@ -131,9 +131,9 @@ func (p *parser) line(line format.Line) {
 }
 
 // isThinkTag reports whether a line opens or closes reasoning: Aider's own tag, or the <think> of a model that Aider does not know.
-func isThinkTag(text, begins string) bool {
+func isThinkTag(text, prefix string) bool {
 	text = strings.TrimSpace(text)
-	rest, ok := strings.CutPrefix(text, begins)
+	rest, ok := strings.CutPrefix(text, prefix)
 	return ok && (rest == ">" || strings.HasPrefix(rest, "ing-content-") && strings.HasSuffix(rest, ">"))
 }
 
@@ -171,15 +171,15 @@ func (p *parser) detectMarking(text string) {
 
 // kindOf returns the kind of a line, by its start and, where the lines of this conversation are marked, by its end.
 func (p *parser) kindOf(text string) string {
-	begins, blank := kindByPrefix(text), strings.TrimSpace(text) == ""
+	prefixKind, blank := kindByPrefix(text), strings.TrimSpace(text) == ""
 	inAnswer, marked := p.open.kind == kindAnswer || p.open.kind == kindReasoning, p.session.marked == transcript.Yes
 	switch {
 	case strings.HasPrefix(text, "> Tokens: "):
 		return kindNotice
-	case p.open.kind == kindNotice && !(begins == kindPrompt && hasTrailingSpaces(text)): // the notice continues
+	case p.open.kind == kindNotice && !(prefixKind == kindPrompt && hasTrailingSpaces(text)): // the notice continues
 		return kindNotice
-	case begins != kindNone && (hasTrailingSpaces(text) && marked || !marked && p.session.fence == "" || marked && !inAnswer && begins == kindNotice):
-		return begins
+	case prefixKind != kindNone && (hasTrailingSpaces(text) && marked || !marked && p.session.fence == "" || marked && !inAnswer && prefixKind == kindNotice):
+		return prefixKind
 	case p.open.kind == kindReasoning, p.open.kind == kindNone && isThinkTag(text, "<think"):
 		return kindReasoning
 	case inAnswer, !blank:
