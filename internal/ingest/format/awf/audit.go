@@ -8,17 +8,17 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// audit gathers what the log says of each run. What the last line says replaces what earlier ones said (a run that
-// failed and was resumed has no error in the end), so a run is told in full when the log is read.
+// audit accumulates what the log says about each run. The last line about a run replaces what earlier ones said (a run that
+// failed and was resumed has no error in the end), so the full Run is yielded at the end of the log.
 type audit struct {
 	out   *format.Sink
 	file  string // name of the log
-	last  string // run of the line before
+	last  string // run of the previous line
 	runs  map[string]*transcript.Run
 	order []*transcript.Run
 }
 
-// parseAudit reads the audit log: two lines for each execution, and two more for each time it was resumed.
+// parseAudit reads the audit log: two lines per execution, and two more each time it is resumed.
 func parseAudit(in format.Input, out *format.Sink) {
 	a := &audit{out: out, file: path.Base(in.Path), runs: map[string]*transcript.Run{}}
 	for o := range out.Each(format.Objects(in.Reader, "", func(p *transcript.Problem) { out.Emit(p) })) {
@@ -33,11 +33,11 @@ func (a *audit) line(o format.Object) {
 	v := o.Value
 	id := v.Get("execution_id").Text()
 	if id != "" {
-		a.take(a.run(id), v)
+		a.update(a.findRun(id), v)
 	} else {
-		// A line of a kind that is not known yet. It parses, so it is no problem, and is found beside its neighbour.
+		// A line of an unknown kind. It is valid JSON, so it is not a problem; it becomes a row of the previous line's run.
 		id = cmp.Or(a.last, a.file)
-		a.run(id)
+		a.findRun(id)
 	}
 	a.last = id
 	a.out.Emit(&transcript.Event{
@@ -47,8 +47,8 @@ func (a *audit) line(o format.Object) {
 	})
 }
 
-// run finds a run. The log alone does not make it one that counts.
-func (a *audit) run(id string) *transcript.Run {
+// findRun returns the record of a run. The log alone does not make it a run that counts, so it is Named.
+func (a *audit) findRun(id string) *transcript.Run {
 	run := a.runs[id]
 	if run == nil {
 		run = &transcript.Run{ID: id, Rank: rankAudit, Named: true, Attributes: transcript.Attributes{}}
@@ -59,8 +59,8 @@ func (a *audit) run(id string) *transcript.Run {
 	return run
 }
 
-// take has a run say what a line says of it.
-func (a *audit) take(run *transcript.Run, v format.Value) {
+// update sets the fields of a run that a line states.
+func (a *audit) update(run *transcript.Run, v format.Value) {
 	if flow := v.Get("workflow_name").Str(); flow != "" {
 		run.Group, run.Flow = flow, flow
 	}
@@ -80,7 +80,7 @@ func (a *audit) take(run *transcript.Run, v format.Value) {
 	}
 }
 
-// auditText is every string of a line but its type, id and time.
+// auditText returns every string of a line except its type, id and time.
 func auditText(v format.Value) string {
 	var text []byte
 	for key, value := range v.Fields() {

@@ -1,24 +1,24 @@
-// Package awf reads what AWF (an agent workflow runner) keeps of its runs: ExchangeEvent transcripts, execution
-// states, the audit log and the history database.
+// Package awf reads the files that AWF (an agent workflow runner) keeps about its runs: ExchangeEvent transcripts,
+// execution states, the audit log and the history database.
 //
-// Producer: AWF, seen as of mid-2026 (audit schema_version 1); checked on 2026-11-20 against files written by the
-// program and against its writers. The layout is described in docs/formats/awf.md. Where the program's own
-// documents and its code differ, the code is followed:
+// Producer: AWF, seen as of mid-2026 (audit schema_version 1); checked on 2026-11-20 against files written by the program
+// and against its writers. The layout is described in docs/formats/awf.md. Where the program's own documents and its code
+// differ, this package follows the code:
 //
-//   - The file name of a transcript is not the run: `awf run` makes one UUID for the file and another for the
-//     run_id of its lines. A resumed run writes a second file under the old run_id, with seq from 1 again. So the run
-//     comes from the lines, and a conversation is one (file, run_id): its id is the run_id and the time of the first
-//     event, which a mirror (--debug-transcript-mirror) repeats and a resumed run does not.
-//   - run.started and run.completed are never written. A run starts and ends with its first and last event; its
-//     status is that of the state, else of the audit log. The history keeps the failed row of a run that was
-//     resumed later, so what it says of success is kept as attributes and not as status.
-//   - The path of message events is the workflow's name, that of tool events is empty. Both belong to the
-//     agent step that is open, if exactly one is.
-//   - The second text block of a user message is the system prompt; nothing marks it, so this is a guess, and
-//     marked as one.
-//   - A call may be reported by the router (tool.call) and by the agent (tool_use); equal ids within a run are one
-//     call and the router's report counts. A call without id counts by itself.
-//   - Tokens stand in states only, keyed by step name: a later iteration of a step replaces the earlier one.
+//   - The file name of a transcript is not the run: `awf run` makes one UUID for the file and another for the run_id of its
+//     lines. A resumed run writes a second file under the old run_id, with seq from 1 again. So the run comes from the
+//     lines, and a conversation is one (file, run_id): its id is the run_id and the time of the first event, which a mirror
+//     (--debug-transcript-mirror) repeats and a resumed run does not.
+//   - run.started and run.completed are never written. A run starts and ends with its first and last event; its status is
+//     that of the state, else of the audit log. The history keeps the failed row of a run that was resumed later, so its
+//     status becomes attributes and not the run's status.
+//   - The path of message events is the workflow's name, that of tool events is empty. Both belong to the agent step that
+//     is open, if exactly one is.
+//   - The second text block of a user message is the system prompt. Nothing marks it, so this is a guess, and the event
+//     says so (system_prompt_guess).
+//   - A call may be reported by the router (tool.call) and by the agent (tool_use); equal ids within a run are one call and
+//     the router's report counts. A call without id counts by itself.
+//   - Only states have tokens, keyed by step name: a later iteration of a step replaces the earlier one.
 package awf
 
 import (
@@ -37,7 +37,7 @@ const (
 	roleHistory    = "history"
 )
 
-// How much the kinds of files are worth as evidence of a run; see transcript.Run.Rank.
+// Ranks of the kinds of files as evidence about a run; see transcript.Run.Rank.
 const (
 	rankTranscript = 1
 	rankHistory    = 2
@@ -67,7 +67,7 @@ func (awf) Places() []format.Place {
 	return place.At("~/.local/share/awf", "$XDG_DATA_HOME/awf")
 }
 
-// Parse reads one original; see the package comment for what becomes of it.
+// Parse yields the records of one original. The package comment says how each kind of file is read.
 func (awf) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		out := &format.Sink{Yield: yield}
@@ -101,7 +101,7 @@ func (awf) Text(role string, raw []byte, part int) (string, error) {
 	return format.AllStrings(v), nil
 }
 
-// outcome translates the words of states, audit log and history.
+// outcome maps the status words of states, audit log and history to an Outcome.
 func outcome(status string) transcript.Outcome {
 	switch status {
 	case "":
@@ -118,8 +118,8 @@ func outcome(status string) transcript.Outcome {
 	return transcript.Other
 }
 
-// link is the edge from a run to one that it called.
-func link(parent, child string) *transcript.Link {
+// parentLink returns the link from a run to one that it called.
+func parentLink(parent, child string) *transcript.Link {
 	return &transcript.Link{
 		Kind: "parent",
 		From: transcript.RunEnd(parent),
@@ -127,13 +127,14 @@ func link(parent, child string) *transcript.Link {
 	}
 }
 
-// setCount and setTrue keep what is stated and leave out what is not.
+// setCount sets a numeric attribute if the original states a number.
 func setCount(a transcript.Attributes, key string, v format.Value) {
 	if n, ok := v.Int(); ok {
 		a[key] = n
 	}
 }
 
+// setTrue sets an attribute to true if the original states true.
 func setTrue(a transcript.Attributes, key string, v format.Value) {
 	if v.Bool() == transcript.Yes {
 		a[key] = true

@@ -10,8 +10,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// totals counts records by the rules of the archive: a run or call once, of several originals of one
-// conversation the one with most events.
+// totals counts records by the archive's rules: a run or call counts once; if several originals hold one conversation, the
+// one with most events counts.
 type totals struct {
 	runs, files, events, messages, calls, router, results, links, problems int
 	tokensIn, tokensOut                                                    int64
@@ -103,7 +103,7 @@ func (t *tally) sum() {
 	t.totals.runs, t.calls, t.router, t.totals.links = len(t.runs), len(calls), len(router), len(t.links)
 }
 
-// The cases of one trait each, counted.
+// TestCaseTotals counts the records of the cases that show one trait each.
 func TestCaseTotals(t *testing.T) {
 	for name, want := range map[string]totals{
 		"mirror":         {runs: 2, files: 3, events: 6, messages: 3, links: 1},
@@ -118,7 +118,7 @@ func TestCaseTotals(t *testing.T) {
 	}
 }
 
-// A prompt of megabytes is one line and one event.
+// TestLongLine: a prompt of megabytes is one line and one event.
 func TestLongLine(t *testing.T) {
 	long := strings.Repeat("word ", 300_000)
 	line := `{"seq":1,"run_id":"r","type":"message.user","path":"f","iteration":0,"timestamp":"2026-11-18T10:00:00Z","payload":{"role":"user","blocks":[{"type":"text","text":"` + long + `"}]}}`

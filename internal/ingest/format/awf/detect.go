@@ -8,12 +8,12 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// Detect knows AWF's files by their content wherever they lie (mirrors of transcripts may be anywhere), and by
-// their place where the content is empty or broken.
+// Detect recognises AWF's files by content wherever they lie (mirrors of transcripts may be anywhere), and by path where
+// the content is empty or broken.
 func (awf) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	switch ext := path.Ext(name); {
-	case ext == ".tmp": // left over by an atomic replace: kept below the root, not parsed
+	case ext == ".tmp": // left by an interrupted atomic replace: kept below the root, not parsed
 		return format.Claim{}
 	case format.IsSQLite(h.Bytes):
 		return detectHistory(h)
@@ -23,17 +23,17 @@ func (awf) Detect(h format.Head) format.Claim {
 	return detectLines(h)
 }
 
-// storage gives the root that a file makes: the parent of its directory, when that has the given name.
-func storage(file, dir string) (root string, ok bool) {
+// storageRoot returns the root that a file implies: the parent of its directory, if that directory has the given name.
+func storageRoot(file, dir string) (root string, ok bool) {
 	parent := path.Dir(file)
 	return path.Dir(parent), path.Base(parent) == dir
 }
 
-// detectHistory looks for the table in the database's first page, which holds the schema.
+// detectHistory looks for the table execution_records in the first page of the database, which holds the schema.
 func detectHistory(h format.Head) format.Claim {
 	dir, name := path.Split(h.Path)
 	if !bytes.Contains(h.Bytes, []byte("execution_records")) {
-		// The schema may still stand in the write-ahead log.
+		// The schema may still be in the write-ahead log only.
 		if name != "history.db" || path.Base(path.Clean(dir)) != "awf" {
 			return format.Claim{}
 		}
@@ -46,29 +46,29 @@ func detectHistory(h format.Head) format.Claim {
 }
 
 func detectState(h format.Head) format.Claim {
-	root, placed := storage(h.Path, "states")
+	root, inStates := storageRoot(h.Path, "states")
 	head := format.TrimBOM(h.Bytes)
 	v := format.ParseStart(head)
 	if v.IsObject() {
-		// The head may end in the middle of the object; what stands before is still found.
-		known := v.Get("WorkflowID").Exists() && (v.Get("States").Exists() || v.Get("WorkflowName").Exists() && v.Get("Status").Exists())
+		// The head may end in the middle of the object; the members before the cut are still found.
+		hasFields := v.Get("WorkflowID").Exists() && (v.Get("States").Exists() || v.Get("WorkflowName").Exists() && v.Get("Status").Exists())
 		switch {
-		case known && placed:
+		case hasFields && inStates:
 			return format.Claim{Strength: format.Certain, Role: roleState, Root: root}
-		case known:
+		case hasFields:
 			return format.Claim{Strength: format.Likely, Role: roleState}
 		}
 	}
-	// A torn state is known by its name, or by the key that the program writes first.
-	named := format.IsUUID(strings.TrimSuffix(path.Base(h.Path), ".json")) || bytes.Contains(h.Bytes, []byte(`"WorkflowID"`))
-	if placed && named && !parses(h, head) {
+	// A torn state is recognised by its name, or by the key that the program writes first.
+	hasName := format.IsUUID(strings.TrimSuffix(path.Base(h.Path), ".json")) || bytes.Contains(h.Bytes, []byte(`"WorkflowID"`))
+	if inStates && hasName && !headParses(h, head) {
 		return format.Claim{Strength: format.Likely, Role: roleState}
 	}
 	return format.Claim{}
 }
 
-// parses reports whether a head is JSON as far as it goes.
-func parses(h format.Head, b []byte) bool {
+// headParses reports whether a head is JSON as far as it goes.
+func headParses(h format.Head, b []byte) bool {
 	if int64(len(h.Bytes)) == h.Size {
 		_, err := format.ParseJSON(b)
 		return err == nil
@@ -79,13 +79,13 @@ func parses(h format.Head, b []byte) bool {
 	return false
 }
 
-// detectLines looks at the lines in the head until one tells. Broken lines tell nothing.
+// detectLines looks for the first line in the head that identifies the file. Broken lines are no evidence.
 func detectLines(h format.Head) format.Claim {
-	root, placed := storage(h.Path, "transcripts")
-	named := placed && path.Ext(h.Path) == ".jsonl" // then objects that are none of AWF's tell something, too
+	root, inTranscripts := storageRoot(h.Path, "transcripts")
+	likelyName := inTranscripts && path.Ext(h.Path) == ".jsonl" // then JSON objects that are not AWF's rule the file out
 	objects := false
 	for line, whole := range format.ObjectLines(h.Bytes) {
-		if !named && !format.MayHave(line, "run_id", "execution_id") {
+		if !likelyName && !format.MayHave(line, "run_id", "execution_id") {
 			continue
 		}
 		v, err := format.ParseJSON(line)
@@ -97,7 +97,7 @@ func detectLines(h format.Head) format.Claim {
 		}
 		objects = true
 		switch {
-		case placed && isTranscript(v, 4): // one that a later version may leave out
+		case inTranscripts && isTranscript(v, 4): // one of the five may be missing in a later version
 			return format.Claim{Strength: format.Certain, Role: roleTranscript, Root: root, Log: true}
 		case isTranscript(v, 5):
 			return format.Claim{Strength: format.Likely, Role: roleTranscript, Log: true}
@@ -109,7 +109,7 @@ func detectLines(h format.Head) format.Claim {
 	switch {
 	case name == "audit" && !objects && bytes.HasPrefix(format.TrimBOM(h.Bytes), []byte(`{"event":"workflow.`)): // its first line is torn
 		return claimAudit(h.Path)
-	case objects || !named:
+	case objects || !likelyName:
 		return format.Claim{}
 	case format.IsUUID(name):
 		return format.Claim{Strength: format.Likely, Role: roleTranscript, Log: true}
@@ -117,7 +117,7 @@ func detectLines(h format.Head) format.Claim {
 	return format.Claim{Strength: format.Weak, Role: roleTranscript, Log: true}
 }
 
-// isTranscript says that a line has at least so many of the five members that AWF gives every event.
+// isTranscript reports whether a line has at least that many of the five members that AWF gives every event.
 func isTranscript(v format.Value, least int) bool {
 	for _, key := range [...]string{"seq", "run_id", "type", "path", "iteration"} {
 		if v.Get(key).Exists() {
@@ -131,7 +131,7 @@ func isAudit(v format.Value) bool {
 	return v.Get("execution_id").Exists() && v.Get("schema_version").Exists() && v.Get("event").Exists()
 }
 
-// claimAudit makes a root only of AWF's own directory: $AWF_AUDIT_LOG may name a file among foreign ones.
+// claimAudit claims the directory as a root only if it is AWF's own: $AWF_AUDIT_LOG may name a file among foreign ones.
 func claimAudit(file string) format.Claim {
 	claim := format.Claim{Strength: format.Likely, Role: roleAudit, Log: true}
 	if path.Base(file) == "audit.jsonl" {

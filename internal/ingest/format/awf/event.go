@@ -9,7 +9,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// event makes the event of one line.
+// event returns the event of one line.
 func event(c *conversation, l *line) *transcript.Event {
 	e := &transcript.Event{
 		Conversation: c.id,
@@ -30,12 +30,12 @@ func event(c *conversation, l *line) *transcript.Event {
 	switch l.class() {
 	case "message":
 		e.Flow = where
-		if e.Kind == transcript.KindMessage && onlyThinks(e.Parts) {
+		if e.Kind == transcript.KindMessage && onlyReasoning(e.Parts) {
 			e.Kind = transcript.KindReasoning
 		}
-		c.steps.attribute(e)
+		c.steps.assignStep(e)
 	case "tool":
-		c.steps.attribute(e)
+		c.steps.assignStep(e)
 	case "step":
 		e.Step = l.stepName()
 		e.Attributes.Set("step_path", where)
@@ -50,7 +50,7 @@ func event(c *conversation, l *line) *transcript.Event {
 	return e
 }
 
-// kindOf gives kind and role by the native type.
+// kindOf returns the kind and role of a native type.
 func kindOf(name string) (transcript.Kind, string) {
 	switch name {
 	case "message.user", "message.assistant", "message.system":
@@ -66,7 +66,7 @@ func kindOf(name string) (transcript.Kind, string) {
 	return transcript.KindUnknown, ""
 }
 
-func onlyThinks(parts []transcript.Part) bool {
+func onlyReasoning(parts []transcript.Part) bool {
 	for _, part := range parts {
 		if part.Kind != transcript.KindReasoning {
 			return false
@@ -75,7 +75,7 @@ func onlyThinks(parts []transcript.Part) bool {
 	return len(parts) > 0
 }
 
-// fidelity gives who vouches for an event: one word, or several joined when its blocks differ.
+// fidelity returns who vouches for an event: one word, or several joined by commas if its blocks differ.
 func fidelity(p payload) string {
 	if s := p.fidelity.Str(); s != "" {
 		return s
@@ -89,7 +89,7 @@ func fidelity(p payload) string {
 	return strings.Join(words, ",")
 }
 
-// parts makes the pieces of an event: one, or one for each block.
+// parts returns the parts of an event: a single one, or one per block.
 func parts(c *conversation, e *transcript.Event, l *line) []transcript.Part {
 	if !l.isEvent() {
 		return []transcript.Part{{Text: blockText(l.raw)}}
@@ -122,7 +122,7 @@ func parts(c *conversation, e *transcript.Event, l *line) []transcript.Part {
 	return all
 }
 
-// blockPart makes the piece for one block of a message.
+// blockPart returns the part for one block of a message.
 func blockPart(c *conversation, block format.Value) transcript.Part {
 	part := transcript.Part{Kind: transcript.KindUnknown, Text: blockText(block)}
 	switch block.Get("type").Str() {
@@ -140,12 +140,12 @@ func blockPart(c *conversation, block format.Value) transcript.Part {
 	return part
 }
 
-// call makes a call. Its key joins the reports of the two channels; a call without an id is one by itself.
+// call returns a call. Its Key joins the reports of the two channels; a call without an id counts by itself.
 func call(c *conversation, id, name string, input format.Value, rank int) *transcript.Call {
 	made := &transcript.Call{ID: id, Key: id, Rank: rank, Name: name, Input: int64(input.Len()), Paths: paths(input)}
 	if id == "" {
-		c.anonymous++
-		made.ID = fmt.Sprintf("#%d", c.anonymous)
+		c.callsWithoutID++
+		made.ID = fmt.Sprintf("#%d", c.callsWithoutID)
 	}
 	return made
 }
@@ -161,8 +161,8 @@ func routerResult(p payload) *transcript.Result {
 	return made
 }
 
-// blockResult reads a tool_result block. AWF reserves the type and does not write it today, so the names of its
-// fields are those of the block types that it does write, then those of the agents it wraps.
+// blockResult reads a tool_result block. AWF reserves the type but does not write it today, so the field names are those of
+// the block types that it does write, then those of the agents it wraps.
 func blockResult(block format.Value) *transcript.Result {
 	made := &transcript.Result{Call: block.Get("tool_id").Text(), Name: block.Get("tool_name").Text(), Failed: block.Get("is_error").Bool()}
 	if made.Call == "" {
@@ -177,7 +177,7 @@ func blockResult(block format.Value) *transcript.Result {
 	return made
 }
 
-// paths gives the files that an input names. Some agents give the input as a string of JSON.
+// paths returns the files that an input names. Some agents write the input as a string of JSON.
 func paths(input format.Value) []string {
 	if input.IsString() {
 		input = input.Inside()

@@ -2,11 +2,12 @@ package awf
 
 import (
 	"cmp"
+
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Export names the only table of the history.
+// Export selects the only table of the history.
 func (awf) Export(role string) []format.Query {
 	if role != roleHistory {
 		return nil
@@ -14,8 +15,8 @@ func (awf) Export(role string) []format.Query {
 	return []format.Query{{Name: "execution_records", SQL: "SELECT * FROM execution_records ORDER BY started_at, id"}}
 }
 
-// parseHistory reads the rows of the history. A row is written once: that of a run which failed and was resumed
-// still says failed, so status, exit code and error are kept as what the history says.
+// parseHistory reads the rows of the history. AWF writes a row once: that of a run which failed and was later resumed still
+// says failed. So status, exit code and error become history_* attributes.
 func parseHistory(in format.Input, out *format.Sink) {
 	for o := range out.Each(format.Objects(in.Reader, "", func(p *transcript.Problem) { out.Emit(p) })) {
 		historyRow(o, out)
@@ -49,7 +50,7 @@ func historyRow(o format.Object, out *format.Sink) {
 	})
 }
 
-// nanos reads a time of the history; that of a run which never completed is far below zero.
+// nanos reads a time of the history. That of a run which never completed is far below zero, which means unknown.
 func nanos(v format.Value) transcript.Time {
 	n, _ := v.Int()
 	return format.UnixNano(n)

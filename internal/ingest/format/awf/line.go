@@ -7,7 +7,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// line is one line of a transcript, its members looked up once.
+// line is one line of a transcript with its members already looked up.
 type line struct {
 	raw    format.Value
 	origin transcript.Origin
@@ -19,7 +19,7 @@ type line struct {
 	body payload
 }
 
-// payload is the payload of a line, when that is an object or the bare list of blocks.
+// payload is the payload of a line, if that is an object or the bare list of blocks.
 type payload struct {
 	role, blocks, name, kind, err, fidelity, callID, input, output, child format.Value
 }
@@ -91,26 +91,26 @@ func readPayload(v format.Value) payload {
 	return p
 }
 
-// isEvent is isEvent(l.raw) without looking again.
+// isEvent returns isEvent(l.raw) without a second lookup.
 func (l *line) isEvent() bool {
 	return l.run.Exists() || l.seq.Exists() || l.at.Exists() || l.payload.Exists()
 }
 
-// blocks gives the blocks that the event is cut into; calls and results of the router stay whole.
+// blocks returns the blocks that become parts of the event; the router's calls and results are not split.
 func (l *line) blocks() format.Value {
-	if wholeEvent(l.name.Str()) {
+	if isRouterEvent(l.name.Str()) {
 		return format.Value{}
 	}
 	return l.body.blocks
 }
 
-// class is the first word of the type: message, tool, step, run.
+// class returns the first word of the type: message, tool, step, run.
 func (l *line) class() string {
 	class, _, _ := strings.Cut(l.kind, ".")
 	return class
 }
 
-// stepName gives the step's own name: the path holds the loops around it too.
+// stepName returns the step's own name. The path also contains the enclosing loops.
 func (l *line) stepName() string {
 	if name := l.body.name.Str(); name != "" {
 		return name

@@ -10,29 +10,30 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// parseState reads an execution state: one document for a run, replaced after every step.
+// parseState reads an execution state: one document per run, replaced after every step.
 func parseState(in format.Input, out *format.Sink) {
 	doc, at := out.Document(in.Reader, func(p *transcript.Problem) { out.Emit(p) })
 	if !doc.Exists() {
 		return
 	}
-	// A state is named by its run, so one that does not say the id is still somebody's.
+	// The file is named after its run, so the name stands in for a missing WorkflowID.
 	run := cmp.Or(doc.Get("WorkflowID").Text(), strings.TrimSuffix(path.Base(in.Path), ".json"))
-	s := &state{at: at.Offset, doc: doc, run: run, flow: doc.Get("WorkflowName").Str(), newer: newer(doc), out: out}
-	s.tell()
+	s := &state{at: at.Offset, doc: doc, run: run, flow: doc.Get("WorkflowName").Str(), updateRank: updateRank(doc), out: out}
+	s.emitAll()
 }
 
 type state struct {
-	at        int64 // where doc begins in the file
-	doc       format.Value
-	run, flow string
-	newer     int
-	out       *format.Sink
+	at         int64 // where doc begins in the file
+	doc        format.Value
+	run, flow  string
+	updateRank int
+	out        *format.Sink
 }
 
-// newer ranks the states of one run, of which copies of the storage may hold older ones: the second in which AWF wrote it.
-func newer(doc format.Value) int {
-	const most = math.MaxInt32 - rankState // what every int holds
+// updateRank orders the states of one run, since copies of the storage may hold older ones. It is the second in which AWF
+// wrote the state.
+func updateRank(doc format.Value) int {
+	const most = math.MaxInt32 - rankState // fits in an int of any size
 	return int(min(max(doc.Get("UpdatedAt").Time().UnixMicro/1e6, 0), most))
 }
 
@@ -40,15 +41,15 @@ func (s *state) origin(v format.Value) transcript.Origin {
 	return transcript.Origin{Offset: s.at + format.OffsetIn(s.doc, v), Length: int64(v.Len())}
 }
 
-func (s *state) tell() {
-	s.tellRun()
+func (s *state) emitAll() {
+	s.emitRun()
 	for key, value := range s.doc.Fields() {
 		switch key {
 		case "Inputs":
-			s.aside(value, transcript.KindNotice, "", key, "", s.doc.Get("StartedAt").Time())
+			s.emitUncounted(value, transcript.KindNotice, "", key, "", s.doc.Get("StartedAt").Time())
 		case "States":
 			for name, step := range value.Fields() {
-				s.tellStep(name, step)
+				s.emitStep(name, step)
 			}
 		}
 		if s.out.Done() {
@@ -57,11 +58,11 @@ func (s *state) tell() {
 	}
 }
 
-func (s *state) tellRun() {
+func (s *state) emitRun() {
 	doc := s.doc
 	status := doc.Get("Status").Str()
 	run := &transcript.Run{
-		ID: s.run, Rank: rankState + s.newer, Group: s.flow, Flow: s.flow,
+		ID: s.run, Rank: rankState + s.updateRank, Group: s.flow, Flow: s.flow,
 		Status: status, Outcome: outcome(status),
 		Started: doc.Get("StartedAt").Time(), Ended: doc.Get("CompletedAt").Time(),
 		Attributes: transcript.Attributes{},
@@ -74,7 +75,7 @@ func (s *state) tellRun() {
 	run.Attributes.Set("updated_at", doc.Get("UpdatedAt").Str())
 	s.out.Emit(run)
 	if parent := doc.Get("ParentRunID").Str(); parent != "" {
-		l := link(parent, s.run)
+		l := parentLink(parent, s.run)
 		l.Origin, l.Time = s.origin(doc.Get("ParentRunID")), run.Started
 		s.out.Emit(l)
 		if parent != s.run {
@@ -83,7 +84,7 @@ func (s *state) tellRun() {
 	}
 }
 
-// lastError is the error of the step that failed last: a state states none of the run.
+// lastError returns the error of the step that failed last, since a state has no error of the run itself.
 func lastError(doc format.Value) string {
 	text, last := "", int64(-1)
 	for _, step := range doc.Get("States").Fields() {
@@ -99,8 +100,8 @@ func lastError(doc format.Value) string {
 	return text
 }
 
-// tellStep tells the last execution of a step: its row, its tokens, and what it said.
-func (s *state) tellStep(key string, v format.Value) {
+// emitStep yields the last execution of a step: its row, its usage and its texts.
+func (s *state) emitStep(key string, v format.Value) {
 	if !v.IsObject() {
 		return
 	}
@@ -110,7 +111,7 @@ func (s *state) tellStep(key string, v format.Value) {
 		Run: s.run, Key: "state/" + key, Name: name, Flow: s.flow,
 		Attempt: v.Get("Attempt").Count(), Status: status, Outcome: outcome(status), Error: v.Get("Error").Str(),
 		Started: v.Get("StartedAt").Time(), Ended: v.Get("CompletedAt").Time(),
-		Rank: rankStateStep + s.newer, Origin: s.origin(v), Attributes: transcript.Attributes{"source": "state"},
+		Rank: rankStateStep + s.updateRank, Origin: s.origin(v), Attributes: transcript.Attributes{"source": "state"},
 	}
 	setCount(step.Attributes, "exit_code", v.Get("ExitCode"))
 	step.Attributes.Set("session_id", v.Get("Conversation", "SessionID").Str())
@@ -126,11 +127,11 @@ func (s *state) tellStep(key string, v format.Value) {
 	} else {
 		s.out.Emit(step)
 	}
-	s.said(name, v)
+	s.emitTexts(name, v)
 }
 
-// usage gives the tokens of a step as stored, nil for a step that used none. A plain agent step has all its tokens,
-// input and cache included, in TokensOutput; only conversation steps tell them apart.
+// usage returns the tokens of a step as stored, or nil if it used none. A plain agent step has all its tokens, input and
+// cache included, in TokensOutput; only conversation steps split them.
 func (s *state) usage(step *transcript.Step, v format.Value) *transcript.Usage {
 	used, input, output := v.Get("TokensUsed").Count(), v.Get("TokensInput").Count(), v.Get("TokensOutput").Count()
 	if used.N == 0 && input.N == 0 && output.N == 0 {
@@ -138,7 +139,7 @@ func (s *state) usage(step *transcript.Step, v format.Value) *transcript.Usage {
 	}
 	u := &transcript.Usage{
 		Run: s.run, Key: s.run + "/" + strings.TrimPrefix(step.Key, "state/") + "/" + v.Get("StartedAt").Text(),
-		Rank: int64(s.newer), Time: step.Ended, Origin: step.Origin, Input: input, Output: output,
+		Rank: int64(s.updateRank), Time: step.Ended, Origin: step.Origin, Input: input, Output: output,
 		Estimated: v.Get("TokensEstimated").Bool() == transcript.Yes,
 		Flow:      s.flow, Step: step.Name, Status: step.Status, Outcome: step.Outcome,
 		Attributes: transcript.Attributes{},
@@ -155,8 +156,8 @@ func (s *state) usage(step *transcript.Step, v format.Value) *transcript.Usage {
 	return u
 }
 
-// said gives what a step read and wrote as uncounted rows, in the order of the document.
-func (s *state) said(step string, v format.Value) {
+// emitTexts yields what a step read and wrote as uncounted rows, in document order.
+func (s *state) emitTexts(step string, v format.Value) {
 	at := v.Get("CompletedAt").Time()
 	if !at.Valid {
 		at = v.Get("StartedAt").Time()
@@ -164,19 +165,19 @@ func (s *state) said(step string, v format.Value) {
 	for key, value := range v.Fields() {
 		switch key {
 		case "Output", "Stderr":
-			s.aside(value, transcript.KindNotice, "", key, step, at)
+			s.emitUncounted(value, transcript.KindNotice, "", key, step, at)
 		case "Error":
-			s.aside(value, transcript.KindError, "", key, step, at)
+			s.emitUncounted(value, transcript.KindError, "", key, step, at)
 		case "Conversation":
 			for turn := range value.Get("Turns").Items() {
-				s.aside(turn.Get("Content"), transcript.KindMessage, turn.Get("Role").Str(), "Turn", step, at)
+				s.emitUncounted(turn.Get("Content"), transcript.KindMessage, turn.Get("Role").Str(), "Turn", step, at)
 			}
 		}
 	}
 }
 
-// aside gives one value as a row that is searched and not counted.
-func (s *state) aside(v format.Value, kind transcript.Kind, role, native, step string, at transcript.Time) {
+// emitUncounted yields one value as a row that is searchable but not counted.
+func (s *state) emitUncounted(v format.Value, kind transcript.Kind, role, native, step string, at transcript.Time) {
 	text := format.AllStrings(v)
 	if text == "" {
 		return

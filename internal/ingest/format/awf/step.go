@@ -2,13 +2,13 @@ package awf
 
 import (
 	"fmt"
-	"github.com/txarchive/txarchive/internal/ingest/format"
 
+	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// steps pairs the starts and ends of a run's steps. Parallel steps interleave, so an end goes to the oldest open
-// step of its path and iteration.
+// steps pairs the starts and ends of a run's steps. Parallel steps interleave, so an end closes the oldest open step with
+// the same path and iteration.
 type steps struct {
 	open  []*step
 	count map[string]int // starts seen, by path and iteration
@@ -17,41 +17,41 @@ type steps struct {
 // step is an open step.
 type step struct {
 	transcript.Step
-	place string // path and iteration
-	calls bool   // opened by step.call_workflow.started
+	place    string // path and iteration
+	fromCall bool   // opened by step.call_workflow.started
 }
 
-// line takes one line and tells the step that it starts, ends or names a child of.
-func (s *steps) line(c *conversation, l *line, out *format.Sink) {
+// observe updates the steps from one line and yields the step that it starts, ends or names a child of.
+func (s *steps) observe(c *conversation, l *line, out *format.Sink) {
 	if l.class() != "step" {
 		return
 	}
 	place := l.path.Str() + "#" + l.iteration.Text()
-	var told *step
+	var st *step
 	switch l.kind {
 	case "step.started":
-		told = s.start(c, l, place)
+		st = s.start(c, l, place)
 	case "step.call_workflow.started":
-		if told = s.find(place); told == nil {
-			told = s.start(c, l, place)
-			told.calls = true
+		if st = s.find(place); st == nil {
+			st = s.start(c, l, place)
+			st.fromCall = true
 		}
 	case "step.completed", "step.call_workflow.completed":
-		told = s.find(place)
-		if told == nil {
-			told = s.start(c, l, place)
-			told.Started = transcript.Time{}
-		} else if l.kind != "step.completed" && !told.calls {
+		st = s.find(place)
+		if st == nil {
+			st = s.start(c, l, place)
+			st.Started = transcript.Time{}
+		} else if l.kind != "step.completed" && !st.fromCall {
 			break // its own step.completed follows
 		}
-		s.end(told, l)
+		s.end(st, l)
 	default:
 		return
 	}
 	if child := l.child.Str(); child != "" {
-		told.ChildRun = child
+		st.ChildRun = child
 	}
-	copied := told.Step
+	copied := st.Step
 	out.Emit(&copied)
 }
 
@@ -60,7 +60,7 @@ func (s *steps) start(c *conversation, l *line, place string) *step {
 		s.count = map[string]int{}
 	}
 	s.count[place]++
-	made := &step{place: place, Step: transcript.Step{
+	st := &step{place: place, Step: transcript.Step{
 		Run:          c.run,
 		Conversation: c.id,
 		Key:          fmt.Sprintf("%s/%s.%d", c.id, place, s.count[place]),
@@ -73,19 +73,19 @@ func (s *steps) start(c *conversation, l *line, place string) *step {
 		Rank:         rankTranscript,
 		Origin:       l.origin,
 	}}
-	s.open = append(s.open, made)
-	return made
+	s.open = append(s.open, st)
+	return st
 }
 
-func (s *steps) end(told *step, l *line) {
-	told.Ended = l.now
-	told.Error = l.body.err.Text()
-	told.Outcome = transcript.Succeeded
-	if told.Error != "" {
-		told.Outcome = transcript.Failed
+func (s *steps) end(st *step, l *line) {
+	st.Ended = l.now
+	st.Error = l.body.err.Text()
+	st.Outcome = transcript.Succeeded
+	if st.Error != "" {
+		st.Outcome = transcript.Failed
 	}
 	for i, open := range s.open {
-		if open == told {
+		if open == st {
 			s.open = append(s.open[:i], s.open[i+1:]...)
 			return
 		}
@@ -101,12 +101,12 @@ func (s *steps) find(place string) *step {
 	return nil
 }
 
-// parent gives the key of the step around one that starts now: the newest open one that holds others. Inside
-// one branch of a parallel step nothing says which branch a new step belongs to.
+// parent returns the key of the step that encloses one starting now: the innermost open container. Inside a branch of a
+// parallel step it returns "", since no line says which branch a new step belongs to.
 func (s *steps) parent() string {
 	parent, parallel := "", false
 	for _, open := range s.open {
-		if !holds(open.Kind) {
+		if !isContainer(open.Kind) {
 			continue
 		}
 		if parallel {
@@ -117,7 +117,8 @@ func (s *steps) parent() string {
 	return parent
 }
 
-func holds(kind string) bool {
+// isContainer reports whether steps of a kind contain other steps.
+func isContainer(kind string) bool {
 	switch kind {
 	case "parallel", "for_each", "foreach", "while", "loop":
 		return true
@@ -125,9 +126,9 @@ func holds(kind string) bool {
 	return false
 }
 
-// attribute ties a message or call to the agent step that is open. Under parallel there may be several; then
-// the event says so and names none.
-func (s *steps) attribute(e *transcript.Event) {
+// assignStep assigns a message or call to the open agent step. Under parallel there may be several; then the event gets
+// step_ambiguous and no step.
+func (s *steps) assignStep(e *transcript.Event) {
 	var agent *step
 	for _, open := range s.open {
 		if open.Kind != "agent" {

@@ -6,7 +6,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// transcriptText gives the text of a part, from the part's own bytes (a block) or from those of its event.
+// transcriptText returns the text of a part, given the bytes of the part itself (a block) or of its event.
 func transcriptText(v format.Value, part int) string {
 	if !isEvent(v) {
 		return blockText(v)
@@ -21,23 +21,23 @@ func transcriptText(v format.Value, part int) string {
 	return restText(v, eventBlocks(v).Exists())
 }
 
-// isEvent tells the bytes of a line from those of a block in it. A block that looks like a line is never given a
-// place of its own.
+// isEvent reports whether v is a line, not a block of one. A block that looks like a line never gets a range of its own.
 func isEvent(v format.Value) bool {
 	return v.Get("run_id").Exists() || v.Get("seq").Exists() || v.Get("timestamp").Exists() || v.Get("payload").Exists()
 }
 
-// eventBlocks gives the blocks that an event is cut into; calls and results of the router stay whole.
+// eventBlocks returns the blocks that become parts of the event; the router's calls and results are not split.
 func eventBlocks(v format.Value) format.Value {
-	if wholeEvent(v.Get("type").Str()) {
+	if isRouterEvent(v.Get("type").Str()) {
 		return format.Value{}
 	}
 	return readPayload(v.Get("payload")).blocks
 }
 
-func wholeEvent(name string) bool { return strings.HasPrefix(name, "tool.") }
+// isRouterEvent reports whether a type is one of the router's, tool.call or tool.result.
+func isRouterEvent(name string) bool { return strings.HasPrefix(name, "tool.") }
 
-// blockText is every string of a block but its type and its ids.
+// blockText returns every string of a block except its type and ids.
 func blockText(block format.Value) string {
 	if !block.IsObject() {
 		return format.AllStrings(block)
@@ -54,8 +54,8 @@ func blockText(block format.Value) string {
 	})
 }
 
-// restText is every string of a line but ids, names and times of the line, and but the blocks when the event is
-// cut into them.
+// restText returns every string of a line except its ids, names and times, and except the blocks if these are parts of
+// their own (cut).
 func restText(v format.Value, cut bool) string {
 	return format.Build(func(text []byte) []byte {
 		for key, value := range v.Fields() {

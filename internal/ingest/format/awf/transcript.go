@@ -11,30 +11,30 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// conversation is what a transcript has told so far of one of its runs.
+// conversation is the state of one run while its transcript is read.
 type conversation struct {
-	id, run   string
-	named     bool // the lines name no run: the file's name stands in
-	flow      string
-	span      span
-	whole     *span // of all attempts of the run in this file
-	steps     steps
-	anonymous int    // calls without an id
-	early     uint64 // which of the first numbers its lines have had
-	seq       int64  // of the line before
+	id, run        string
+	fromFileName   bool // no line has named a run yet: the id comes from the file name
+	flow           string
+	span           span
+	whole          *span // over all attempts of the run in this file
+	steps          steps
+	callsWithoutID int    // number of calls without an id
+	seenSeqs       uint64 // bit set of the seq values below 64 seen so far
+	seq            int64  // of the previous line
 }
 
-// span is from when to when something went on.
+// span is a time range.
 type span struct{ first, last transcript.Time }
 
-// reader reads one transcript file. A mirror may hold the events of several runs, so everything is kept per run.
+// reader reads one transcript file. A mirror may hold the events of several runs, so the state is kept per run.
 type reader struct {
-	in     format.Input
-	out    *format.Sink
-	runs   map[string]*conversation
-	order  []*conversation
-	linked map[[2]string]bool
-	named  []string // runs that links name, in the order of the file
+	in          format.Input
+	out         *format.Sink
+	runs        map[string]*conversation
+	order       []*conversation
+	linked      map[[2]string]bool
+	linkTargets []string // runs that are the other end of a link, in file order
 }
 
 func parseTranscript(in format.Input, out *format.Sink) {
@@ -43,11 +43,11 @@ func parseTranscript(in format.Input, out *format.Sink) {
 		r.line(o)
 	}
 	r.out.Settle("")
-	r.end()
+	r.finish()
 }
 
-// problem tells of a bad line, which most likely belongs to the run of the line before, and where none is before to that of the
-// first: in a mirror it is the same one.
+// problem reports a bad line. It most likely belongs to the run of the previous line, or of the first line if there is none
+// before: in a mirror that is the same run.
 func (r *reader) problem(p *transcript.Problem) {
 	run := ""
 	if n := len(r.order); n > 0 {
@@ -59,35 +59,35 @@ func (r *reader) problem(p *transcript.Problem) {
 func (r *reader) line(o format.Object) {
 	l := readLine(o)
 	c := r.conversation(l)
-	c.span.saw(l.now)
-	c.whole.saw(l.now)
-	c.counts(l)
+	c.span.extend(l.now)
+	c.whole.extend(l.now)
+	c.noteSeq(l)
 	if c.flow == "" && l.class() == "message" {
 		c.flow = l.path.Str()
 	}
-	r.links(c, l)
-	c.steps.line(c, l, r.out)
+	r.emitLinks(c, l)
+	c.steps.observe(c, l, r.out)
 	r.out.Emit(event(c, l))
 }
 
-// conversation finds the run of a line; a line that names none goes with the one before.
+// conversation returns the conversation that a line belongs to. A line without a run_id belongs with the previous line.
 func (r *reader) conversation(l *line) *conversation {
 	run := l.run.Text()
-	named := false
+	fromFileName := false
 	if run == "" {
 		if n := len(r.order); n > 0 {
 			return r.order[n-1]
 		}
-		run, named = strings.TrimSuffix(path.Base(r.in.Path), ".jsonl"), true
+		run, fromFileName = strings.TrimSuffix(path.Base(r.in.Path), ".jsonl"), true
 	}
 	before := r.runs[run]
 	if before != nil {
-		before.named = named // a line names now what one without a run_id was taken for
-		if !before.beginsAgain(l) {
+		before.fromFileName = fromFileName // this line confirms the run that was taken from the file name
+		if !before.startsNewAttempt(l) {
 			return before
 		}
 	}
-	c := &conversation{id: run + "/" + beginning(l), run: run, named: named, whole: new(span)}
+	c := &conversation{id: run + "/" + firstLineKey(l), run: run, fromFileName: fromFileName, whole: new(span)}
 	if before != nil {
 		if before.id == c.id {
 			return before
@@ -104,38 +104,39 @@ func (r *reader) conversation(l *line) *conversation {
 	return c
 }
 
-// counts takes note of a line's number.
-func (c *conversation) counts(l *line) {
+// noteSeq records the seq of a line.
+func (c *conversation) noteSeq(l *line) {
 	if seq := l.seq.Count(); seq.Known {
 		c.seq = seq.N
-		c.early |= early(seq.N)
+		c.seenSeqs |= seqBit(seq.N)
 	}
 }
 
-// beginsAgain says that a line is the first of another attempt of the run: a resumed run counts from 1 again, and one mirror may have
-// both. Neighbours may be swapped, so it is a number that has been there.
-func (c *conversation) beginsAgain(l *line) bool {
+// startsNewAttempt reports whether a line is the first of another attempt of the run: a resumed run counts from 1 again,
+// and one mirror may hold both. Neighbouring lines may be swapped, so a lower seq alone is not enough: it must be one that
+// was already seen.
+func (c *conversation) startsNewAttempt(l *line) bool {
 	seq := l.seq.Count()
-	return seq.Known && seq.N < c.seq && c.early&early(seq.N) != 0
+	return seq.Known && seq.N < c.seq && c.seenSeqs&seqBit(seq.N) != 0
 }
 
-func early(seq int64) uint64 {
+func seqBit(seq int64) uint64 {
 	if seq < 0 || seq > 63 {
 		return 0
 	}
 	return 1 << seq
 }
 
-// beginning tells one transcript of a run from another: mirrors begin with the same line, a resumed run does not,
-// not even where a coarse clock gives both first lines one time.
-func beginning(l *line) string {
+// firstLineKey returns a key that distinguishes the transcripts of one run. Mirrors begin with the same line; a resumed run
+// does not, even if a coarse clock gives both first lines the same time.
+func firstLineKey(l *line) string {
 	sum := sha256.Sum256(l.raw.Raw())
 	return cmp.Or(l.at.Text(), l.seq.Text()+" "+l.kind) + "/" + hex.EncodeToString(sum[:4])
 }
 
-// saw moves the ends. Neighbouring lines of parallel steps may swap, so the last line need not be the
-// latest.
-func (s *span) saw(t transcript.Time) {
+// extend widens the range to include t. Neighbouring lines of parallel steps may be swapped, so the last line need not be
+// the latest.
+func (s *span) extend(t transcript.Time) {
 	if !t.Valid {
 		return
 	}
@@ -147,38 +148,38 @@ func (s *span) saw(t transcript.Time) {
 	}
 }
 
-// links tells the edges that a line states from either side, each once a file.
-func (r *reader) links(c *conversation, l *line) {
-	tell := func(parent, child, other string) *transcript.Link {
+// emitLinks yields the links that a line states in either direction, each once per file.
+func (r *reader) emitLinks(c *conversation, l *line) {
+	newLink := func(parent, child, other string) *transcript.Link {
 		pair := [2]string{parent, child}
 		if other == "" || r.linked[pair] {
 			return nil
 		}
 		r.linked[pair] = true
-		r.named = append(r.named, other)
-		made := link(parent, child)
+		r.linkTargets = append(r.linkTargets, other)
+		made := parentLink(parent, child)
 		made.Origin, made.Time = l.origin, l.now
 		return made
 	}
 	parent, child := l.parent.Str(), l.child.Str()
-	if made := tell(parent, c.run, parent); made != nil {
+	if made := newLink(parent, c.run, parent); made != nil {
 		r.out.Emit(made)
 	}
-	if made := tell(c.run, child, child); made != nil {
+	if made := newLink(c.run, child, child); made != nil {
 		made.Attributes = transcript.Attributes{"step": l.stepName()}
 		r.out.Emit(made)
 	}
 }
 
-// end tells what only the whole file says.
-func (r *reader) end() {
+// finish yields the records that need the whole file.
+func (r *reader) finish() {
 	for _, c := range r.order {
 		r.out.Emit(&transcript.Run{
-			ID: c.run, Rank: rankTranscript, Group: c.flow, Flow: c.flow, Started: c.whole.first, Ended: c.whole.last, Named: c.named, Guess: c.named,
+			ID: c.run, Rank: rankTranscript, Group: c.flow, Flow: c.flow, Started: c.whole.first, Ended: c.whole.last, Named: c.fromFileName, Guess: c.fromFileName,
 		})
 		r.out.Emit(&transcript.Conversation{ID: c.id, Run: c.run, Flow: c.flow, Started: c.span.first, Ended: c.span.last})
 	}
-	for _, id := range r.named {
+	for _, id := range r.linkTargets {
 		if r.runs[id] == nil {
 			r.runs[id] = &conversation{}
 			r.out.Emit(&transcript.Run{ID: id, Named: true})

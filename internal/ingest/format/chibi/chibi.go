@@ -1,18 +1,17 @@
-// Package chibi reads the home directory of Chibi, a command line chat program whose conversations are called
-// contexts. It owns the partitioned layout (contexts/<name>/transcript/), the one of early 2026 that cut the window
-// into partitions instead (active.jsonl and partitions/ beside transcript.jsonl), the flat one before it
-// (context.jsonl, transcript.jsonl, transcript_archive.jsonl), the single context.json before that, and what
-// lies beside them: inboxes, debug logs, summaries, prompts and state.json.
+// Package chibi reads the home directory of Chibi, a command line chat program whose conversations are called contexts. It
+// reads the partitioned layout (contexts/<name>/transcript/), that of early 2026, which partitioned the window instead
+// (active.jsonl and partitions/ beside transcript.jsonl), the flat one before it (context.jsonl, transcript.jsonl,
+// transcript_archive.jsonl), the single context.json before that, and the other files of a context: inboxes, debug logs,
+// summaries, prompts and state.json.
 //
-// A run is a context; its id is the name of the context's directory, unique only below the home. All logs of a
-// context are one conversation: an entry that stands in several files is one event, by its id. Which files
-// count is decided by Resolve, because no file knows its siblings: where transcript/ exists, context.jsonl is
-// a view of it.
+// A run is a context; its id is the name of the context's directory, unique only below the home. All logs of a context are
+// one conversation: an entry that appears in several files is one event, by its id. Resolve decides which files count,
+// because no file knows its siblings: where transcript/ exists, context.jsonl is a view of it.
 //
-// Sources: the program's serializers and readers (state, context and partition modules) as of late 2026, for
-// the entry types, the rotation and what compaction rewrites. Where its documentation disagrees (an id and a
-// model in response_meta.jsonl, empty content of anchors), the code was followed and the documented keys are
-// read as well when they occur. docs/formats/chibi.md tells the mapping to users.
+// Sources: the program's serializers and readers (state, context and partition modules) as of late 2026, for the entry
+// types, the rotation and what compaction rewrites. Where its documentation disagrees (an id and a model in
+// response_meta.jsonl, empty content of anchors), this package follows the code, and reads the documented keys as well if
+// they occur. docs/formats/chibi.md describes the mapping for users.
 package chibi
 
 import (
@@ -41,7 +40,7 @@ const (
 	roleWindow     = "window"     // context.jsonl, or active.jsonl and partitions/ of the context itself
 	roleOldest     = "oldest"     // context.json
 	roleReadable   = "readable"   // transcript.md
-	roleStray      = "stray"      // a log by content alone, anywhere
+	roleStray      = "stray"      // recognised as a log by content alone, anywhere
 	roleInbox      = "inbox"
 	roleUsage      = "usage"    // response_meta.jsonl
 	roleRequests   = "requests" // requests.jsonl
@@ -93,10 +92,10 @@ var errPart = errors.New("no such part")
 func (Format) Text(role string, raw []byte, part int) (string, error) {
 	switch role {
 	case roleSummary, rolePrompt:
-		return only(part, string(repaired(raw)))
+		return singlePart(part, string(validUTF8(raw)))
 	case roleReadable:
 		_, text := cutMarker(raw)
-		return only(part, string(repaired(text)))
+		return singlePart(part, string(validUTF8(text)))
 	}
 	v, err := format.ParseJSON(raw)
 	if err != nil {
@@ -109,22 +108,23 @@ func (Format) Text(role string, raw []byte, part int) (string, error) {
 		}
 		return "", errPart
 	case roleInbox:
-		return only(part, readPending(v).text)
+		return singlePart(part, readPending(v).text)
 	}
-	return only(part, readEntry(v).text)
+	return singlePart(part, readEntry(v).text)
 }
 
-func only(part int, text string) (string, error) {
+// singlePart returns the text of an event that has one part.
+func singlePart(part int, text string) (string, error) {
 	if part != 0 {
 		return "", errPart
 	}
 	return text, nil
 }
 
-// emitter is where the records of one file go.
+// emitter receives the records of one file.
 type emitter struct {
 	format.Sink
-	run string // the context that the file belongs to, "" where only its entries can tell
+	run string // the context that the file belongs to, "" if only its entries can tell
 }
 
 func (e *emitter) problem(p *transcript.Problem) {
@@ -132,5 +132,5 @@ func (e *emitter) problem(p *transcript.Problem) {
 	e.Emit(p)
 }
 
-// named says that a context exists, which alone makes no counted run of it.
-func (e *emitter) named() { e.Emit(&transcript.Run{ID: e.run, Local: true, Named: true}) }
+// emitNamedRun yields the context as a run that is only Named: the file alone does not make it a counted run.
+func (e *emitter) emitNamedRun() { e.Emit(&transcript.Run{ID: e.run, Local: true, Named: true}) }

@@ -6,7 +6,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// Cleanings is what Chibi deletes by age: cached tool outputs. Contexts go by settings of their own.
+// Cleanings describes what Chibi deletes by age: cached tool outputs. Contexts are deleted by settings of their own.
 func (Format) Cleanings() []format.Cleaning {
 	unit := func(file, _ string) (group, unit string) {
 		if !strings.Contains("/"+file, "/vfs/sys/tool_cache/") {

@@ -12,7 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// counts are what expected.json states of a home or of one of its contexts.
+// counts are the figures that expected.json states for a home or one of its contexts.
 type counts struct {
 	Events       int   `json:"events"`
 	Messages     int   `json:"messages"`
@@ -27,7 +27,7 @@ type counts struct {
 	Window       int   `json:"window_entries"`
 }
 
-// context is what all files of one context state.
+// context holds what all files of one context state.
 type context struct {
 	family  transcript.Family
 	events  []map[string]*transcript.Event // per conversation in the family, by id
@@ -36,7 +36,7 @@ type context struct {
 	anchors []string
 }
 
-// world is what a directory holds, joined as the archive joins it: files of a run by root and id, events by id,
+// world holds the contents of a directory, joined as the archive joins them: files of a run by root and id, events by id,
 // links by their ends.
 type world struct {
 	contexts map[string]*context           // by root and id
@@ -126,7 +126,7 @@ func (w *world) add(root, name string, record transcript.Record, own *transcript
 	return own
 }
 
-// all gives the context's counted events by id.
+// all returns the context's counted events by id.
 func (c *context) all() map[string]*transcript.Event {
 	all := map[string]*transcript.Event{}
 	for i, conversation := range c.family.Conversations {
@@ -154,7 +154,7 @@ func (c *context) count() (n counts) {
 		}
 	}
 	for i, conversation := range c.family.Conversations {
-		if conversation.Verdict == transcript.DerivedTotal && roleIn(conversation) == roleWindow {
+		if conversation.Verdict == transcript.DerivedTotal && conversationRole(conversation) == roleWindow {
 			n.Window += len(c.events[i])
 		}
 	}

@@ -9,27 +9,27 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// parseUsage reads response_meta.jsonl, the only place that states tokens. It names no model: Resolve takes
-// that from requests.jsonl, by the number of the request that is kept as an attribute.
+// parseUsage reads response_meta.jsonl, the only file with token counts. It names no model: Resolve takes that from
+// requests.jsonl by the request's number, which is kept as an attribute.
 func parseUsage(in format.Input, out *emitter) {
-	out.named()
-	equal := map[string]int{}
+	out.emitNamedRun()
+	occurrences := map[string]int{}
 	n := int64(0)
 	for o := range out.Each(format.Objects(in.Reader, "", out.problem)) {
 		n++
 		u := readUsage(o.Value)
-		if n == 1 { // of a context without a log it is all that tells it from others of the name
+		if n == 1 { // for a context without a log this is the only identity beside its name
 			out.Emit(&transcript.Run{ID: out.run, Local: true, Named: true, Anchor: anchor(u.Time, "")})
 		}
-		// The program only appends, but the file may be cut or carried to another home; what it says of a
-		// request stays the same.
+		// The program only appends, but the file may be cut or copied to another home. So the key consists of what the line
+		// says about the request.
 		key := strings.Join([]string{
 			out.run, strconv.FormatInt(u.Time.UnixMicro/1e6, 10),
 			countText(u.Input), countText(u.Output), u.RequestID,
 		}, "|")
-		equal[key]++
+		occurrences[key]++
 		u.Run, u.Origin = out.run, o.Origin
-		u.Key = key + "|" + strconv.Itoa(equal[key])
+		u.Key = key + "|" + strconv.Itoa(occurrences[key])
 		u.Attributes["request"] = n
 		out.Emit(u)
 	}
@@ -63,10 +63,10 @@ func countText(c transcript.Count) string {
 	return strconv.FormatInt(c.N, 10)
 }
 
-// parseRequests takes the model of each request. Their text repeats the history with every call and is left
-// to the bytes; nothing that counts is read from here, so a bad line is no problem.
+// parseRequests yields the model of each request as a hint. The text repeats the history with every call and is not
+// indexed. Nothing that counts is read from this file, so a bad line is not a problem.
 func parseRequests(in format.Input, out *emitter) {
-	out.named()
+	out.emitNamedRun()
 	n := 0
 	for o := range out.Each(format.Objects(in.Reader, "", func(*transcript.Problem) {})) {
 		n++

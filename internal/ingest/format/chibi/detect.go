@@ -8,13 +8,13 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// home is the name of Chibi's default home directory; below it a path alone is proof enough.
+// home is the name of Chibi's default home directory; below it a path alone is sufficient evidence.
 const home = ".chibi"
 
-// nameless stands for the context when its own directory is the root of the source.
-const nameless = "context"
+// unnamedContext is the context's name if its own directory is the root of the source.
+const unnamedContext = "context"
 
-// place is where a file stands in a home.
+// place is the location of a file in a home.
 type place struct {
 	home    string // directory above contexts/, or above the context's directory
 	context string // name of the context
@@ -22,7 +22,7 @@ type place struct {
 	sure    bool // the path goes through contexts/
 }
 
-// roleOf says what a path below a context's directory is, "" for what is only stored.
+// roleOf returns the role of a path below a context's directory, "" for files that are only stored.
 func roleOf(rest string) string {
 	if name, ok := strings.CutPrefix(rest, "transcript/"); ok {
 		name = strings.TrimPrefix(name, "partitions/")
@@ -74,7 +74,7 @@ func locate(file string) (place, bool) {
 	return locateBare(file)
 }
 
-// locateBare reads a path without contexts/: a context's directory was moved, or is the source itself.
+// locateBare locates a path without contexts/: a context's directory was moved, or is the source itself.
 func locateBare(file string) (place, bool) {
 	dir, rest := path.Dir(file), path.Base(file)
 	switch {
@@ -90,12 +90,12 @@ func locateBare(file string) (place, bool) {
 		return place{}, false
 	}
 	if dir == "." {
-		return place{home: ".", context: nameless, role: role}, true
+		return place{home: ".", context: unnamedContext, role: role}, true
 	}
 	return place{home: path.Dir(dir), context: path.Base(dir), role: role}, true
 }
 
-// contextOf gives the name of the context that an original belongs to, "" where only its entries tell.
+// contextOf returns the name of the context that an original belongs to, "" if only its entries tell.
 func contextOf(in format.Input) string {
 	if in.Role == roleStray || in.Role == roleState {
 		return ""
@@ -115,18 +115,19 @@ func (Format) Detect(h format.Head) format.Claim {
 		}
 		return format.Claim{}
 	}
-	if strings.HasSuffix(h.Path, ".jsonl") && !apart(h.Path) && look(h, isEntry) == yes {
+	if strings.HasSuffix(h.Path, ".jsonl") && !inContextOrVFS(h.Path) && testLines(h, isEntry) == yes {
 		return format.Claim{Strength: format.Likely, Role: roleStray, Log: true}
 	}
 	return format.Claim{}
 }
 
-// apart says that a path lies in a context or in vfs/, where a log of any other name is what somebody put there.
-func apart(file string) bool {
+// inContextOrVFS reports whether a path lies in a context or in vfs/, where a log of any other name was put by somebody
+// else.
+func inContextOrVFS(file string) bool {
 	return strings.Contains("/"+file, "/contexts/") || strings.Contains("/"+file, "/vfs/")
 }
 
-// detectState tells Chibi's state.json from the many others.
+// detectState distinguishes Chibi's state.json from the many others.
 func detectState(h format.Head) format.Claim {
 	dir := path.Dir(h.Path)
 	if path.Base(dir) == home {
@@ -139,7 +140,7 @@ func detectState(h format.Head) format.Claim {
 	return format.Claim{}
 }
 
-// strength weighs what a file's bytes say against its path.
+// strength combines the evidence of a file's bytes and of its path.
 func (p place) strength(h format.Head) format.Strength {
 	own := path.Base(p.home) == home
 	switch p.role {
@@ -154,7 +155,7 @@ func (p place) strength(h format.Head) format.Strength {
 		}
 		return p.pick(own, format.Likely, format.None)
 	}
-	switch look(h, p.test()) {
+	switch testLines(h, p.test()) {
 	case yes:
 		if p.sure || p.role == roleTranscript {
 			return format.Certain
@@ -163,14 +164,14 @@ func (p place) strength(h format.Head) format.Strength {
 	case no:
 		return p.pick(own || p.role == roleTranscript, format.Likely, format.None)
 	}
-	// Nothing to read: an empty file, or lines that are all broken.
+	// No line could be read: an empty file, or broken lines only.
 	if !p.sure && path.Base(h.Path) == "active.jsonl" && h.Size == 0 {
 		return format.Weak
 	}
 	return p.pick(true, format.Likely, format.None)
 }
 
-// pick gives nothing for paths outside contexts/, where a name alone means little.
+// pick returns then or otherwise by cond, but None for paths outside contexts/, where a name alone means little.
 func (p place) pick(cond bool, then, otherwise format.Strength) format.Strength {
 	switch {
 	case !p.sure:
@@ -181,7 +182,7 @@ func (p place) pick(cond bool, then, otherwise format.Strength) format.Strength 
 	return otherwise
 }
 
-// test gives the question to ask of each line of the file.
+// test returns the predicate for a line of the file.
 func (p place) test() func(format.Value) bool {
 	switch p.role {
 	case roleInbox:
@@ -197,7 +198,7 @@ func (p place) test() func(format.Value) bool {
 	return isEntry
 }
 
-// answer is what the first bytes of a file say.
+// answer is the evidence of a file's first bytes.
 type answer int
 
 const (
@@ -206,15 +207,15 @@ const (
 	no
 )
 
-// look asks every whole line of the head, past blank and broken ones. A head that is one cut line is judged by
-// the keys that come first in it.
-func look(h format.Head, test func(format.Value) bool) answer {
+// testLines applies test to every whole line of the head, skipping blank and broken ones. A head that consists of one cut
+// line is judged by its first keys.
+func testLines(h format.Head, test func(format.Value) bool) answer {
 	rest, found := format.TrimBOM(h.Bytes), unclear
 	for len(rest) > 0 {
 		line, after, whole := bytes.Cut(rest, []byte("\n"))
 		rest = after
 		if !whole && h.Size > int64(len(h.Bytes)) {
-			if found == unclear && looksCut(line) {
+			if found == unclear && isCutEntry(line) {
 				return yes
 			}
 			break
@@ -234,8 +235,8 @@ func look(h format.Head, test func(format.Value) bool) answer {
 	return found
 }
 
-// looksCut judges the start of a line that is longer than the head.
-func looksCut(line []byte) bool {
+// isCutEntry judges the start of a line that is longer than the head.
+func isCutEntry(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	if bytes.HasPrefix(line, []byte(`{"request":`)) || bytes.HasPrefix(line, []byte(`{"response":`)) {
 		return true
@@ -249,12 +250,13 @@ func isDocument(h format.Head) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(format.TrimBOM(h.Bytes)), []byte("{"))
 }
 
-// isEntry asks for all that a log entry has.
+// isEntry reports whether a line has all members that a log entry has.
 func isEntry(v format.Value) bool {
 	return v.Get("id").IsString() && v.Get("timestamp").Type() == '0' && isOldEntry(v)
 }
 
-// isOldEntry asks for what entries of every age have; the path has to say the rest.
+// isOldEntry reports whether a line has the members that entries of every version have; the path must supply the rest of
+// the evidence.
 func isOldEntry(v format.Value) bool {
 	return v.Get("entry_type").IsString() && v.Get("from").IsString() && v.Get("to").IsString()
 }
@@ -264,7 +266,7 @@ func isPending(v format.Value) bool {
 		v.Get("from").IsString() && v.Get("to").IsString()
 }
 
-// isDebug asks for a line with a timestamp, one other key, and nothing else unless the path is sure.
+// isDebug reports whether a line has a timestamp, the given key and, unless the path is sure, nothing else.
 func isDebug(v format.Value, key string, sure bool) bool {
 	n := 0
 	for range v.Fields() {

@@ -20,8 +20,8 @@ type entry struct {
 	text                           string
 }
 
-// readEntry decodes a line of a log. The text is every string of the line but ids, names and times, in the
-// line's order; a tool call's begins with the tool's name.
+// readEntry decodes a line of a log. The text is every string of the line except ids, names and times, in line order; that
+// of a tool call begins with the tool's name.
 func readEntry(v format.Value) entry {
 	var e entry
 	var text []byte
@@ -60,7 +60,7 @@ func readEntry(v format.Value) entry {
 	return e
 }
 
-// joined puts a line before a text, if both are there.
+// joined joins a line and a text with a newline if both are non-empty.
 func joined(line, text string) string {
 	if line == "" || text == "" {
 		return line + text
@@ -80,7 +80,7 @@ func appendMetadata(text []byte, v format.Value) []byte {
 	return text
 }
 
-// readTime reads Unix seconds, and times as text, which no known version writes.
+// readTime reads Unix seconds, and times written as text, which no known version writes.
 func readTime(v format.Value) transcript.Time {
 	if n, ok := v.Int(); ok {
 		return format.UnixSeconds(n)
@@ -91,7 +91,7 @@ func readTime(v format.Value) transcript.Time {
 	return v.Time()
 }
 
-// eventKind gives the kind of an entry type.
+// eventKind returns the kind of an entry type.
 func (e *entry) eventKind() transcript.Kind {
 	switch e.kind {
 	case "message":
@@ -110,13 +110,13 @@ func (e *entry) eventKind() transcript.Kind {
 	return transcript.KindUnknown
 }
 
-// isAnchor says that the window sent to the model starts anew here.
+// isAnchor reports whether the window sent to the model starts anew at this entry.
 func (e *entry) isAnchor() bool {
 	return e.kind == "context_created" || e.kind == "compaction" || e.kind == "archival"
 }
 
-// speaker gives the role of an entry. Old messages have none of their own: what goes to the user was said by
-// the assistant.
+// speaker returns the role of an entry. Old messages have no role of their own; one that goes to the user comes from the
+// assistant.
 func (e *entry) speaker() string {
 	switch e.kind {
 	case "message":
@@ -139,7 +139,7 @@ func (e *entry) speaker() string {
 	return e.role
 }
 
-// context gives the name of the context that the entry itself states, "" where it cannot be told.
+// context returns the name of the context that the entry itself states, "" if it cannot be told.
 func (e *entry) context() string {
 	switch e.kind {
 	case "message":
@@ -155,17 +155,17 @@ func (e *entry) context() string {
 	return ""
 }
 
-// identity gives the entry's id. Entries without one are known by what they say, and equal ones of a file by
-// their number, so that an entry that moves to another file stays one event.
+// identity assigns ids to entries without one. Such an entry is identified by a digest of its content, and equal ones of a
+// file by their ordinal, so that an entry that moves to another file stays one event. It counts the entries of each digest.
 type identity map[[12]byte]int
 
-func (known identity) of(e *entry) string {
+func (seen identity) id(e *entry) string {
 	if e.id != "" {
 		return e.id
 	}
 	sum := digest(e.kind, strconv.FormatInt(e.time.UnixMicro, 10), e.from, e.to, e.call, e.text)
-	n := known[sum]
-	known[sum] = n + 1
+	n := seen[sum]
+	seen[sum] = n + 1
 	made := "~" + hex.EncodeToString(sum[:])
 	if n > 0 {
 		made += "." + strconv.Itoa(n)
@@ -173,7 +173,7 @@ func (known identity) of(e *entry) string {
 	return made
 }
 
-// digest is short enough to keep for every entry of a log and long enough never to collide by chance.
+// digest is short enough to keep for every entry of a log and long enough to never collide by chance.
 func digest(fields ...string) (sum [12]byte) {
 	h := sha256.New()
 	for _, f := range fields {
@@ -185,13 +185,13 @@ func digest(fields ...string) (sum [12]byte) {
 	return sum
 }
 
-// cache is what the stub of a large result points at.
-const cache = "vfs:///sys/tool_cache/"
+// cachePrefix begins the address in the stub of a large result.
+const cachePrefix = "vfs:///sys/tool_cache/"
 
-// cached gives the address of a result that was put aside, "" when the content is the result itself. The
-// stub names it at its start; further on it is only quoted.
-func cached(content string) string {
-	i := strings.Index(content, cache)
+// cacheAddress returns the address of a result that was moved to the cache, "" if the content is the result itself. The
+// stub names it near its start; further on it is only quoted.
+func cacheAddress(content string) string {
+	i := strings.Index(content, cachePrefix)
 	if i < 0 || i > 128 {
 		return ""
 	}

@@ -36,10 +36,10 @@ func readPending(v format.Value) pending {
 	return m
 }
 
-// parseInbox yields what waits as uncounted rows and as links. A sender that is no context (a build server)
-// stays a name.
+// parseInbox yields the waiting messages as uncounted rows and as links. A sender that is not a context (a build server)
+// remains just a name.
 func parseInbox(in format.Input, out *emitter) {
-	out.named()
+	out.emitNamedRun()
 	for o := range out.Each(format.Objects(in.Reader, "", out.problem)) {
 		m := readPending(o.Value)
 		a := transcript.Attributes{}
@@ -54,13 +54,13 @@ func parseInbox(in format.Input, out *emitter) {
 		}
 		out.Emit(&transcript.Link{
 			Kind: "message",
-			From: transcript.RunEnd(m.from), To: transcript.RunEnd(out.run), // whatever it was called when this was sent
+			From: transcript.RunEnd(m.from), To: transcript.RunEnd(out.run), // under whatever name the sender knew it
 			ID: m.id, Time: m.time, Origin: o.Origin,
 		})
 	}
 }
 
-// The marks around inbox messages that were put before a prompt.
+// The lines around inbox messages that were inserted before a prompt.
 const (
 	inboxBegin = "--- INBOX MESSAGES ---"
 	inboxEnd   = "--- END INBOX ---"

@@ -9,7 +9,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// TestCases counts the golden cases as one archive would: what is a view adds nothing, what stands alone counts.
+// TestCases counts the golden cases as one archive would: a view adds nothing, a file that stands alone counts.
 func TestCases(t *testing.T) {
 	for _, tt := range []struct {
 		dir, context    string

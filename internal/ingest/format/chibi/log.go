@@ -17,10 +17,10 @@ type logParser struct {
 
 	run          transcript.Run
 	conversation transcript.Conversation
-	told         bool            // the run was yielded
-	begun        bool            // an entry stated the anchor
-	former       map[string]bool // names under which entries know the context, from its first on
-	last         transcript.Time // the latest time so far
+	emitted      bool            // the run was yielded as it is now
+	anchored     bool            // an entry has stated the anchor
+	knownNames   map[string]bool // names of the context in its entries, once the file has its first entry
+	last         transcript.Time // latest time so far
 
 	ids    identity
 	calls  pairing
@@ -41,80 +41,80 @@ func parseLog(in format.Input, out *emitter) {
 	for o := range out.Each(format.Objects(in.Reader, "", out.problem)) {
 		e := readEntry(o.Value)
 		if out.run == "" {
-			p.name(cmp.Or(e.context(), e.to, nameless))
+			p.name(cmp.Or(e.context(), e.to, unnamedContext))
 		}
 		p.entry(&e, o)
 	}
-	if p.last.Valid && p.endsRun() {
+	if p.last.Valid && p.hasLatest() {
 		p.run.Ended, p.conversation.Ended = p.last, p.last
-		p.told = false
+		p.emitted = false
 	}
 	if out.run != "" {
-		p.tell()
+		p.emitRun()
 	}
 }
 
-// name sets the context, which for a stray log only an entry can tell.
+// name sets the context, which for a stray log only an entry states.
 func (p *logParser) name(context string) {
 	p.out.run, p.run.ID, p.conversation.Run = context, context, context
 	if context != "" {
-		p.tell()
+		p.emitRun()
 	}
 }
 
-// tell yields the run and the conversation as known so far, if anything is new.
-func (p *logParser) tell() {
-	if p.told {
+// emitRun yields the run and the conversation as known so far, if anything is new.
+func (p *logParser) emitRun() {
+	if p.emitted {
 		return
 	}
-	p.told = true
+	p.emitted = true
 	run, conversation := p.run, p.conversation
 	p.out.Emit(&run)
 	p.out.Emit(&conversation)
 }
 
-// begin takes from the first entry what it says of the context's creation. Not every file holds the
-// beginning: a partition in the middle states an anchor that another file's outranks, but no start.
+// begin records what the first entry says about the context's creation. Not every file holds the beginning: a partition in
+// the middle states an anchor that another file's outranks, but no start.
 func (p *logParser) begin(e *entry, id string) {
-	if p.begun || !e.time.Valid {
+	if p.anchored || !e.time.Valid {
 		return
 	}
-	p.begun, p.told = true, false
+	p.anchored, p.emitted = true, false
 	if e.kind == "context_created" && p.in.Role != roleStray {
-		p.former = map[string]bool{p.run.ID: true}
+		p.knownNames = map[string]bool{p.run.ID: true}
 	}
-	p.run.Anchor, p.run.Anchored = anchor(e.time, id), true // a rename keeps the entries
+	p.run.Anchor, p.run.Anchored = anchor(e.time, id), true // a renamed context keeps its entries
 	if p.in.Role != roleTranscript || e.kind == "context_created" {
 		p.run.Started, p.conversation.Started = e.time, e.time
 		p.run.Attributes = transcript.Attributes{"first_entry": id}
 	}
 	if p.out.run != "" {
-		p.tell()
+		p.emitRun()
 	}
 }
 
-// maxFormer bounds what a hostile log may say.
-const maxFormer = 64
+// maxKnownNames bounds the number of names that a hostile log can state.
+const maxKnownNames = 64
 
-// known takes from an entry what the context was called when it was written: others may have links to that name. In the prompts that are
-// saved again after a compaction, which have no role, it is not the context's.
-func (p *logParser) known(e *entry) {
-	if p.former == nil || len(p.former) > maxFormer || !e.isAnchor() && (e.kind != "message" || e.role != "user") {
+// noteFormerName records the name that the context had when an entry was written, since others may have links to it.
+// Prompts that are saved again after a compaction, which have no role, do not have the context's name.
+func (p *logParser) noteFormerName(e *entry) {
+	if p.knownNames == nil || len(p.knownNames) > maxKnownNames || !e.isAnchor() && (e.kind != "message" || e.role != "user") {
 		return
 	}
-	if name := e.context(); name != "" && !p.former[name] {
-		p.former[name] = true
+	if name := e.context(); name != "" && !p.knownNames[name] {
+		p.knownNames[name] = true
 		p.out.Emit(&transcript.Run{ID: name, Local: true, Named: true, Anchor: p.run.Anchor, Anchored: true})
 	}
 }
 
-// anchor is what a context is known by beside its name; smallest is oldest.
+// anchor is the identity of a context beside its name; the smallest is the oldest.
 func anchor(t transcript.Time, id string) string {
 	return fmt.Sprintf("%012d/%s", t.UnixMicro/1e6, id)
 }
 
-// endsRun says whether the file holds the latest entries.
-func (p *logParser) endsRun() bool {
+// hasLatest reports whether the file holds the latest entries.
+func (p *logParser) hasLatest() bool {
 	switch p.in.Role {
 	case roleArchive:
 		return false
@@ -124,7 +124,8 @@ func (p *logParser) endsRun() bool {
 	return true
 }
 
-// order sorts the files of a context: the flat layout's before the partitions by time before the active file.
+// order returns a sort key for the files of a context: the flat layout's first, then the partitions by time, then the
+// active file.
 func order(in format.Input) string {
 	switch in.Role {
 	case roleOldest, roleReadable:
@@ -137,33 +138,33 @@ func order(in format.Input) string {
 		if path.Base(in.Path) == "context.jsonl" {
 			return "3"
 		}
-		return "4" + inTime(in.Path)
+		return "4" + partitionOrder(in.Path)
 	}
-	return inTime(in.Path)
+	return partitionOrder(in.Path)
 }
 
-// inTime sorts partitions by their seconds, and the active file behind them.
-func inTime(file string) string {
+// partitionOrder sorts partitions by their seconds, and the active file after them.
+func partitionOrder(file string) string {
 	name := strings.TrimSuffix(path.Base(file), ".jsonl")
 	if name == "active" {
 		return "~"
 	}
 	first, last, ok := strings.Cut(name, "-")
-	if ok && digits(first) && digits(last) {
+	if ok && isDigits(first) && isDigits(last) {
 		return fmt.Sprintf("5/%020s-%020s", first, last)
 	}
 	return "6/" + name
 }
 
-func digits(s string) bool {
+func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// entry yields one line of the log and the messages of other contexts that it delivers.
+// entry yields one line of the log and links for the messages of other contexts that it delivers.
 func (p *logParser) entry(e *entry, o format.Object) {
-	id := p.ids.of(e)
+	id := p.ids.id(e)
 	p.begin(e, id)
-	p.known(e)
+	p.noteFormerName(e)
 	if e.time.UnixMicro > p.last.UnixMicro {
 		p.last = e.time
 	}
@@ -174,7 +175,7 @@ func (p *logParser) entry(e *entry, o format.Object) {
 		part.Call = p.calls.call(e, id)
 	case "tool_result":
 		part.Result = p.calls.result(e)
-		if address := cached(e.content.Str()); address != "" {
+		if address := cacheAddress(e.content.Str()); address != "" {
 			part.Result.Cut = true
 			a["cached"] = address
 		}
@@ -186,7 +187,7 @@ func (p *logParser) entry(e *entry, o format.Object) {
 	a.Set("from", e.from)
 	a.Set("to", e.to)
 	a.Set("anchor", e.anchor)
-	a.Set("copy_of", p.copies.of(e, id))
+	a.Set("copy_of", p.copies.originalOf(e, id))
 	if e.flow {
 		a["flow_control"] = true
 	}
@@ -194,11 +195,11 @@ func (p *logParser) entry(e *entry, o format.Object) {
 		Run: p.out.run, ID: id, Kind: e.eventKind(), Role: e.speaker(), Type: e.kind, Time: e.time, Origin: o.Origin,
 		Parts: []transcript.Part{part}, Attributes: a,
 	})
-	p.delivered(e, id, o.Origin)
+	p.emitDelivered(e, id, o.Origin)
 }
 
-// delivered yields a link for each inbox message that was put before a prompt.
-func (p *logParser) delivered(e *entry, id string, at transcript.Origin) {
+// emitDelivered yields a link for each inbox message that was inserted before a prompt.
+func (p *logParser) emitDelivered(e *entry, id string, at transcript.Origin) {
 	if e.kind != "message" || e.speaker() != "user" || p.out.run == "" {
 		return
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// parseNote yields summary.md or system_prompt.md as one row that is found but not counted.
+// parseNote yields summary.md or system_prompt.md as one uncounted row.
 func parseNote(in format.Input, out *emitter) {
-	out.named()
+	out.emitNamedRun()
 	b, ok := document(in, out)
 	body := format.TrimBOM(b)
 	if !ok || len(bytes.TrimSpace(body)) == 0 {
@@ -18,7 +18,7 @@ func parseNote(in format.Input, out *emitter) {
 	e := &transcript.Event{
 		Run: out.run, Verdict: transcript.Uncounted, Kind: transcript.KindSystem, Role: "system", Type: "system_prompt",
 		Origin: transcript.Origin{Line: 1, Offset: int64(len(b) - len(body)), Length: int64(len(body))},
-		Parts:  []transcript.Part{{Text: string(repaired(body))}},
+		Parts:  []transcript.Part{{Text: string(validUTF8(body))}},
 	}
 	if in.Role == roleSummary {
 		e.Kind, e.Type = transcript.KindCompaction, "summary"
@@ -26,8 +26,8 @@ func parseNote(in format.Input, out *emitter) {
 	out.Emit(e)
 }
 
-// parseReadable reads transcript.md, the copy for people that old versions kept. Its blocks are events that
-// Resolve takes back where any log survives.
+// parseReadable reads transcript.md, the readable copy that old versions kept. Its blocks are events that Resolve marks as
+// derived if any log survives.
 func parseReadable(in format.Input, out *emitter) {
 	out.Emit(&transcript.Run{ID: out.run, Local: true})
 	out.Emit(&transcript.Conversation{
@@ -46,7 +46,7 @@ func parseReadable(in format.Input, out *emitter) {
 			out.Emit(&transcript.Event{
 				Run: out.run, Kind: transcript.KindMessage, Role: role, Type: "readable",
 				Origin: transcript.Origin{Line: line, Offset: int64(start), Length: int64(len(block))},
-				Parts:  []transcript.Part{{Text: string(repaired(text))}},
+				Parts:  []transcript.Part{{Text: string(validUTF8(text))}},
 			})
 		}
 		line += bytes.Count(b[start:end], []byte("\n"))
@@ -54,7 +54,7 @@ func parseReadable(in format.Input, out *emitter) {
 	}
 }
 
-// blockLength gives the bytes up to the next line that starts with a marker.
+// blockLength returns the number of bytes up to the next line that starts with a marker.
 func blockLength(b []byte) int {
 	for at := 0; ; {
 		n := bytes.IndexByte(b[at:], '\n')
@@ -68,12 +68,12 @@ func blockLength(b []byte) int {
 	}
 }
 
-// speakers are the marks at the start of a block of transcript.md.
+// speakers are the markers at the start of a block of transcript.md.
 var speakers = []struct{ mark, role string }{
 	{"[USER]:", "user"}, {"[ASSISTANT]:", "assistant"}, {"[SYSTEM]:", "system"}, {"[TOOL]:", "tool"},
 }
 
-// cutMarker takes the speaker from the start of a block: "[USER]: ".
+// cutMarker cuts the speaker's marker ("[USER]: ") off the start of a block.
 func cutMarker(b []byte) (role string, rest []byte) {
 	for _, s := range speakers {
 		if bytes.HasPrefix(b, []byte(s.mark)) {
@@ -83,5 +83,5 @@ func cutMarker(b []byte) (role string, rest []byte) {
 	return "", b
 }
 
-// repaired replaces bytes that are no UTF-8.
-func repaired(b []byte) []byte { return bytes.ToValidUTF8(b, []byte("\uFFFD")) }
+// validUTF8 replaces invalid UTF-8 by U+FFFD.
+func validUTF8(b []byte) []byte { return bytes.ToValidUTF8(b, []byte("\uFFFD")) }

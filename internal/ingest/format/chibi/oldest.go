@@ -5,8 +5,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// parseOldest reads context.json, the one document that a context was before there were logs: name, times and
-// messages as the model's API has them. No entry has a time.
+// parseOldest reads context.json, the single document of a context before there were logs: name, times and messages as in
+// the model's API. Its entries have no times.
 func parseOldest(in format.Input, out *emitter) {
 	run := transcript.Run{ID: out.run, Local: true}
 	v, offset := object(in, out)
@@ -32,7 +32,7 @@ func parseOldest(in format.Input, out *emitter) {
 	}
 }
 
-// message makes the event of one message.
+// message returns the event of one message.
 func message(m format.Value, run string, at transcript.Origin, ids identity) *transcript.Event {
 	parts := messageParts(m)
 	e := entry{id: m.Get("id").Text(), role: m.Get("role").Str(), kind: "message"}
@@ -47,11 +47,11 @@ func message(m format.Value, run string, at transcript.Origin, ids identity) *tr
 		role = "assistant"
 	}
 	return &transcript.Event{
-		Run: run, ID: ids.of(&e), Kind: parts[0].Kind, Role: role, Type: e.role, Origin: at, Parts: parts,
+		Run: run, ID: ids.id(&e), Kind: parts[0].Kind, Role: role, Type: e.role, Origin: at, Parts: parts,
 	}
 }
 
-// messageParts splits a message into what was said, or what a tool gave, and the calls it makes.
+// messageParts splits a message into its text, or a tool's result, and the calls it makes.
 func messageParts(m format.Value) []transcript.Part {
 	first := transcript.Part{Kind: transcript.KindMessage}
 	var text []byte

@@ -7,19 +7,19 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// pairing brings together the calls and results of old logs, which carry no call ids: n calls of a turn are
-// followed by their n results in order.
+// pairing pairs the calls and results of old logs, which have no call ids: the n calls of a turn are followed by their n
+// results in order.
 type pairing struct {
 	waiting  []waitingCall
-	answered bool // results of the present calls have come
+	answered bool // results of the current calls have come
 }
 
 type waitingCall struct{ id, tool string }
 
-// reach bounds how far a result looks for a call of its own tool.
-const reach = 64
+// maxSearch bounds how many waiting calls a result searches for one of its own tool.
+const maxSearch = 64
 
-// call describes a tool call, giving it an id if it has none.
+// call returns a tool call, with an id of its own if the entry has none.
 func (p *pairing) call(e *entry, eventID string) *transcript.Call {
 	input := e.content.Text()
 	c := &transcript.Call{ID: e.call, Name: e.to, Input: int64(len(input)), Paths: paths(input)}
@@ -33,22 +33,22 @@ func (p *pairing) call(e *entry, eventID string) *transcript.Call {
 	return c
 }
 
-// result describes a tool result and the call that it answers, if that stands in the same file. A copy of a
-// result has the generic sender "tool" and takes the first call that waits.
+// result returns a tool result with the call that it answers, if that is in the same file. A copy of a result has the
+// generic sender "tool" and answers the first waiting call.
 func (p *pairing) result(e *entry) *transcript.Result {
 	r := &transcript.Result{Call: e.call, Name: e.from, Output: int64(len(e.content.Text()))}
 	if r.Call != "" || len(p.waiting) == 0 {
 		return r
 	}
 	p.answered = true
-	near := p.waiting[:min(len(p.waiting), reach)]
+	near := p.waiting[:min(len(p.waiting), maxSearch)]
 	i := max(0, slices.IndexFunc(near, func(c waitingCall) bool { return c.tool == e.from }))
 	r.Call = p.waiting[i].id
 	p.waiting = slices.Delete(p.waiting, i, i+1)
 	return r
 }
 
-// paths gives the files that a call's arguments name.
+// paths returns the files that a call's arguments name.
 func paths(arguments string) []string {
 	v, err := format.ParseJSON([]byte(arguments))
 	if err != nil {
@@ -71,16 +71,15 @@ func paths(arguments string) []string {
 	return found
 }
 
-// copies finds the entries that the program wrote into its log again, when it saved a window that it had
-// compacted or cleared: an earlier entry's type and content under a new id, with generic names and the time
-// of the anchor before it.
+// copies finds entries that the program appended to its log again when it saved a window that it had compacted or cleared:
+// an earlier entry's type and content under a new id, with generic names and the time of the preceding anchor.
 type copies struct {
-	first  map[[12]byte]string // what an entry says -> id of the first that says it
+	first  map[[12]byte]string // digest of an entry -> id of the first one with it
 	anchor transcript.Time
 }
 
-// of gives the id of the entry that e repeats, "" for an entry of its own.
-func (c *copies) of(e *entry, id string) string {
+// originalOf returns the id of the entry that e repeats, "" if it repeats none.
+func (c *copies) originalOf(e *entry, id string) string {
 	if e.isAnchor() {
 		c.anchor = e.time
 		return ""
@@ -94,15 +93,15 @@ func (c *copies) of(e *entry, id string) string {
 		c.first[sum] = id
 		return ""
 	}
-	if first == id || !c.anchor.Valid || e.time != c.anchor || !e.generic() {
+	if first == id || !c.anchor.Valid || e.time != c.anchor || !e.hasGenericNames() {
 		return ""
 	}
 	return first
 }
 
-// generic says that an entry's names are those that the program writes from memory. A call's are complete
+// hasGenericNames reports whether an entry's names are those that the program writes from memory. A call has its full names
 // there too.
-func (e *entry) generic() bool {
+func (e *entry) hasGenericNames() bool {
 	switch e.kind {
 	case "message":
 		return e.role == "" && (e.from == "user" || e.to == "user")

@@ -9,25 +9,25 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Resolve judges the files of one context against each other, names the models of its requests, and finds those
-// that stand under an older name of the context, too.
+// Resolve sets the verdicts of the files of one context, names the models of its requests, and marks usage that also exists
+// under an older name of the context.
 //
-// Where transcript/ exists, it alone counts: context.jsonl is a view of it, saved again with new ids whenever
-// the program likes, and the flat layout's logs are what was left behind. Without it these are the log. The
-// one document of the oldest layout counts without any log, transcript.md without anything else.
+// Where transcript/ exists, it alone counts: context.jsonl is a view of it, saved with new ids at any time, and logs of the
+// flat layout are leftovers. Without it, these are the log. The single document of the oldest layout counts if there is no
+// log, transcript.md if there is nothing else.
 func (Format) Resolve(f *transcript.Family) {
-	judge(f.Conversations)
+	setVerdicts(f.Conversations)
 	nameModels(f)
-	renamed(f.Usage)
+	markRenamed(f.Usage)
 }
 
 // ResolvesUsage makes the format a format.UsageResolver.
 func (Format) ResolvesUsage() {}
 
-func judge(conversations []*transcript.FamilyConversation) {
+func setVerdicts(conversations []*transcript.FamilyConversation) {
 	var partitioned, flat, oldest bool
 	for _, c := range conversations {
-		switch roleIn(c) {
+		switch conversationRole(c) {
 		case roleTranscript:
 			partitioned = true
 		case roleWindow, roleLog, roleArchive, roleStray:
@@ -37,11 +37,11 @@ func judge(conversations []*transcript.FamilyConversation) {
 		}
 	}
 	for _, c := range conversations {
-		// What a file was before it was rewritten is judged as what it is now: every save of a window has other ids.
+		// An earlier version of a file gets the verdict of the file as it is now: every save of a window has other ids.
 		if c.Verdict != "" && c.Verdict != transcript.Counted && c.Verdict != transcript.EarlierVersion {
 			continue
 		}
-		switch role := roleIn(c); {
+		switch role := conversationRole(c); {
 		case role == roleWindow && partitioned:
 			c.Verdict = transcript.DerivedTotal
 		case (role == roleLog || role == roleArchive) && partitioned:
@@ -53,24 +53,24 @@ func judge(conversations []*transcript.FamilyConversation) {
 	}
 }
 
-// roleIn gives the role of the file that states a conversation.
-func roleIn(c *transcript.FamilyConversation) string {
+// conversationRole returns the role of the file that states a conversation.
+func conversationRole(c *transcript.FamilyConversation) string {
 	role, _ := c.Attributes["role"].(string)
 	return role
 }
 
-// renamed lets one of the requests count that a context carries along when it gets another name. They differ in
-// nothing but the name that their keys begin with.
-func renamed(usage []*transcript.Usage) {
-	said := func(u *transcript.Usage) string { return strings.TrimPrefix(u.Key, u.Run+"|") }
+// markRenamed lets a request count once if a context took it along to a new name. Such records differ only in the name that
+// their keys begin with.
+func markRenamed(usage []*transcript.Usage) {
+	requestKey := func(u *transcript.Usage) string { return strings.TrimPrefix(u.Key, u.Run+"|") }
 	owner := map[string]string{}
 	for _, u := range usage {
-		if have, ok := owner[said(u)]; !ok || u.Run < have {
-			owner[said(u)] = u.Run
+		if have, ok := owner[requestKey(u)]; !ok || u.Run < have {
+			owner[requestKey(u)] = u.Run
 		}
 	}
 	for _, u := range usage {
-		if owner[said(u)] != u.Run && u.Verdict != transcript.Uncounted {
+		if owner[requestKey(u)] != u.Run && u.Verdict != transcript.Uncounted {
 			u.Verdict = transcript.DuplicateOf
 		}
 	}
@@ -82,20 +82,20 @@ type request struct {
 	model          string
 }
 
-// nameModels gives each usage the model of its request: the one with the same number if both logs have as many
-// lines, else (one of the two flags was off for a while) the latest request that was made before.
+// nameModels sets the model of each usage to that of its request: the one with the same number if both logs have the same
+// number of lines, else (one of the two flags was off for a while) the latest request made before it.
 func nameModels(f *transcript.Family) {
 	requests := requestsOf(f.Hints)
 	var responses int64
 	for _, u := range f.Usage {
 		responses = max(responses, number(u.Attributes["request"]))
 	}
-	inStep := int64(len(requests)) == responses
+	sameLength := int64(len(requests)) == responses
 	for _, u := range f.Usage {
 		if u.Model != "" {
 			continue
 		}
-		if n := number(u.Attributes["request"]); inStep && n > 0 {
+		if n := number(u.Attributes["request"]); sameLength && n > 0 {
 			u.Model = requests[n-1].model
 		} else if u.Time.Valid {
 			u.Model = modelAt(requests, u.Time.UnixMicro/1e6)
@@ -103,7 +103,7 @@ func nameModels(f *transcript.Family) {
 	}
 }
 
-// requestsOf gives the requests by number, each once.
+// requestsOf returns the requests by number, each once.
 func requestsOf(hints []*transcript.Hint) []request {
 	var all []request
 	for _, h := range hints {
@@ -121,7 +121,7 @@ func requestsOf(hints []*transcript.Hint) []request {
 	return slices.CompactFunc(all, func(a, b request) bool { return a.number == b.number })
 }
 
-// modelAt gives the model of the latest request not after a second, "" when all came later.
+// modelAt returns the model of the latest request not after a second, "" if all came later.
 func modelAt(requests []request, second int64) string {
 	var best request
 	for _, r := range requests {

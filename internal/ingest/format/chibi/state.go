@@ -8,7 +8,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// document reads a whole file. What is too large or too broken to be read becomes a problem.
+// document reads a whole file. If it is too large, that is a problem.
 func document(in format.Input, out *emitter) ([]byte, bool) {
 	b, err := format.ReadAll(in.Reader, format.DocumentLimit)
 	switch {
@@ -22,7 +22,7 @@ func document(in format.Input, out *emitter) ([]byte, bool) {
 	return b, true
 }
 
-// object reads a file that is one JSON object. offset is where it begins.
+// object reads a file that is one JSON object. offset is where the object begins.
 func object(in format.Input, out *emitter) (v format.Value, offset int64) {
 	v, at := out.Document(in.Reader, out.problem)
 	if v.Exists() && !v.IsObject() {
@@ -32,8 +32,8 @@ func object(in format.Input, out *emitter) (v format.Value, offset int64) {
 	return v, at.Offset
 }
 
-// parseState yields what the home says of its contexts. That a context is listed makes no run of it; only a
-// log does. Old homes list names alone.
+// parseState yields what the home says about its contexts. A listed context is only Named: only a log makes a run of it.
+// Old homes list just names.
 func parseState(in format.Input, out *emitter) {
 	v, _ := object(in, out)
 	for c := range v.Get("contexts").Items() {
@@ -51,7 +51,7 @@ func parseState(in format.Input, out *emitter) {
 	}
 }
 
-// timers gives when the program will destroy a context; 0 is never.
+// timers returns the settings by which the program will destroy a context; 0 is never.
 func timers(c format.Value) transcript.Attributes {
 	a := transcript.Attributes{}
 	for _, key := range []string{"destroy_after_seconds_inactive", "destroy_at"} {

@@ -8,8 +8,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// kept is how many characters of outputs and messages the SDK modes keep.
-const kept = 500
+// sdkLimit is the number of characters to which the SDK modes cut outputs and messages.
+const sdkLimit = 500
 
 // readCall reads a tool call from a line or a block.
 func readCall(o format.Value) *transcript.Call {
@@ -44,12 +44,12 @@ func readResult(o format.Value) *transcript.Result {
 		r.Failed = transcript.True(success == transcript.No)
 	case isError != transcript.Unstated:
 		r.Failed = isError
-	case o.Get("error").Str() != "" || r.Status == "error": // the second of Gemini's stream
+	case o.Get("error").Str() != "" || r.Status == "error": // status is that of Gemini's stream
 		r.Failed = transcript.Yes
 	case r.Status == "success":
 		r.Failed = transcript.No
 	}
-	// The SDK's single-call mode cuts outputs and gives no ids; its session mode drops them.
+	// The SDK's single-call mode cuts outputs and gives no ids; its session mode omits outputs.
 	switch {
 	case isSession(o):
 		r.Cut = !output.Exists() || isCut(output)
@@ -59,13 +59,13 @@ func readResult(o format.Value) *transcript.Result {
 	return r
 }
 
-// isSession says that a line was written by the SDK engine's session mode.
+// isSession reports whether the SDK engine's session mode wrote a line.
 func isSession(o format.Value) bool { return o.Get("phase").Str() != "" }
 
-// isCut says that a string is as long as the SDK modes let any become.
-func isCut(v format.Value) bool { return v.IsString() && utf8.RuneCountInString(v.Str()) == kept }
+// isCut reports whether a string is as long as the SDK modes allow.
+func isCut(v format.Value) bool { return v.IsString() && utf8.RuneCountInString(v.Str()) == sdkLimit }
 
-// pairing gives calls without an id one, and results without an id the call that they answer.
+// pairing assigns an id to each call without one, and to each result without an id the call that it answers.
 type pairing struct {
 	numbered int
 	open     []openCall // unanswered calls, oldest first
@@ -76,7 +76,7 @@ type openCall struct {
 	blocked  bool // refused: no result is expected
 }
 
-// maxOpen bounds how many unanswered calls wait for a result.
+// maxOpen bounds the number of unanswered calls.
 const maxOpen = 1024
 
 func (p *pairing) call(c *transcript.Call, blocked bool) {
@@ -102,8 +102,8 @@ func (p *pairing) result(r *transcript.Result) {
 	p.open = append(p.open[:i], p.open[i+1:]...)
 }
 
-// find gives the open call that a result answers: the one with its id; without an id the oldest with its tool,
-// else the oldest; refused calls last.
+// find returns the index of the open call that a result answers: the one with its id; without an id the oldest with its
+// tool, else the oldest open call. Refused calls come last.
 func (p *pairing) find(r *transcript.Result) int {
 	if r.Call != "" {
 		for i, c := range p.open {

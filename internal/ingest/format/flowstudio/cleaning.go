@@ -7,8 +7,8 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// Cleanings is what Flow Studio prunes: whole runs, unless their names say that they are kept. Those with the tags
-// pinned and golden are kept too, which their paths do not tell.
+// Cleanings describes what Flow Studio prunes: whole runs, except those whose names exempt them. Runs tagged pinned or
+// golden are exempt too, but paths do not show tags.
 func (flowStudio) Cleanings() []format.Cleaning {
 	unit := func(_, root string) (group, unit string) {
 		name := path.Base(root)

@@ -13,18 +13,18 @@ import (
 // maxProduct is the largest product, in bytes, whose text is searchable.
 const maxProduct = 4 << 20
 
-// Detect claims whole run directories by path, and elsewhere the files whose place and content agree.
+// Detect claims whole run directories by path, and elsewhere files whose place and content agree.
 func (flowStudio) Detect(h format.Head) format.Claim {
-	root, beside, ok := locate(h.Path)
+	root, besideRuns, ok := locate(h.Path)
 	switch {
 	case !ok:
-		return detectLoose(h)
-	case beside:
+		return detectElsewhere(h)
+	case besideRuns:
 		return format.Claim{Strength: format.Certain, Role: format.Other, Root: root}
 	}
 	p := placeOf(h.Path, root)
 	role := ""
-	if !p.aside && !isLeftover(p.name) {
+	if !p.excluded && !isLeftover(p.name) {
 		role = p.role()
 	}
 	if role != "" {
@@ -34,15 +34,15 @@ func (flowStudio) Detect(h format.Head) format.Claim {
 	if p.flow == "" && isLeftover(p.name) {
 		claim.Role = roleLeftover
 	}
-	if p.aside {
-		// Nothing in here counts, whoever wrote it. Elsewhere another program's transcript that ended up in a run
-		// is still that program's.
+	if p.excluded {
+		// Nothing in a quarantined or hidden directory counts, whatever wrote it. Elsewhere, another program's transcript
+		// inside a run still belongs to that program, so the claim is weak.
 		claim.Strength = format.Certain
 	}
 	return claim
 }
 
-// role tells what the program's own files are from where they lie, "" for all others.
+// role returns the role of the program's own files by their place, "" for all others.
 func (p place) role() string {
 	switch {
 	case p.flow == "" && p.dir == "":
@@ -69,12 +69,12 @@ func (p place) role() string {
 	return ""
 }
 
-// isLeftover says that an atomic write was interrupted: <file>.<random>.tmp.
+// isLeftover reports whether a file was left by an interrupted atomic write: <file>.<random>.tmp.
 func isLeftover(name string) bool {
 	return strings.HasSuffix(name, ".tmp") || strings.Contains(name, ".tmp.")
 }
 
-// productRole says how a file that is none of the program's own is read: as text, line by line, or not at all.
+// productRole returns how to read a file that is not one of the program's own: as text, line by line, or not at all.
 func productRole(h format.Head) string {
 	switch {
 	case h.Size == 0 || isLeftover(path.Base(h.Path)) || !isText(h.Bytes):
@@ -87,7 +87,7 @@ func productRole(h format.Head) string {
 	return roleProduct
 }
 
-// isText says that the first bytes of a file are UTF-8 without NUL; the last character may be cut.
+// isText reports whether the first bytes of a file are UTF-8 without NUL. The last character may be cut.
 func isText(head []byte) bool {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return false
@@ -100,11 +100,11 @@ func isText(head []byte) bool {
 	return false
 }
 
-// detectLoose claims files of runs that lie elsewhere (a source that begins at swarm/runs or at a run, a copy):
-// the place in the run must fit, and the content too.
-func detectLoose(h format.Head) format.Claim {
+// detectElsewhere claims files of runs that lie elsewhere (a source that begins at swarm/runs or at a run, a copy): both
+// the place in the run and the content must fit.
+func detectElsewhere(h format.Head) format.Claim {
 	if ext := path.Ext(h.Path); ext != ".json" && ext != ".jsonl" && !strings.Contains(h.Path, "handoff/") {
-		return format.Claim{} // no role is told by such a name
+		return format.Claim{} // no role has such a name
 	}
 	parts := strings.Split(h.Path, "/")
 	for _, depth := range []int{1, 3} {
@@ -122,13 +122,13 @@ func detectLoose(h format.Head) format.Claim {
 			role = roleProduct
 		case role == "":
 			continue
-		case fits(role, h.Bytes):
-		case role == roleTranscript && namesEngine(p.name) && untold(h.Bytes):
+		case looksLike(role, h.Bytes):
+		case role == roleTranscript && namesEngine(p.name) && endsBeforeTime(h.Bytes):
 			strength = format.Weak
 		default:
 			continue
 		}
-		if p.aside {
+		if p.excluded {
 			role = productRole(h)
 		}
 		return format.Claim{Strength: strength, Role: role, Root: root, Log: role == roleTimeline}
@@ -136,14 +136,14 @@ func detectLoose(h format.Head) format.Claim {
 	return format.Claim{}
 }
 
-// fits says whether the first bytes of a file look like its role. Keys are looked for as text, so that a torn
-// first line or a document longer than the head is no obstacle.
-func fits(role string, head []byte) bool {
+// looksLike reports whether the first bytes of a file look like its role. It searches for keys as text, so a torn first
+// line or a document longer than the head does not matter.
+func looksLike(role string, head []byte) bool {
 	switch role {
 	case roleTranscript:
 		return format.HasKeys(head, "timestamp") && (format.HasKeys(head, "role") || format.HasKeys(head, "type"))
 	case roleReceipt:
-		whole := format.HasKeys(head, "tokens") // a torn one ends before them
+		whole := format.HasKeys(head, "tokens") // a torn receipt ends before its tokens
 		return format.HasKeys(head, "step_id", "agent_key") && (whole || format.HasKeys(head, "engine", "flow_key", "run_id"))
 	case rolePrompt:
 		return format.HasKeys(head, "prompt_hash")
@@ -161,13 +161,14 @@ func fits(role string, head []byte) bool {
 	return false
 }
 
-// untold says that the first bytes of a transcript do not reach the time, which stands last in a line of the cli mode.
-func untold(head []byte) bool {
+// endsBeforeTime reports whether the first bytes of a transcript end before the timestamp, which is the last member of a
+// line in cli mode.
+func endsBeforeTime(head []byte) bool {
 	cut := len(head) == format.HeadSize && bytes.IndexByte(head, '\n') < 0
 	return len(bytes.TrimSpace(head)) == 0 || cut && format.HasKeys(head, "type")
 }
 
-// namesEngine says that a transcript is named after one of the program's engines.
+// namesEngine reports whether a transcript's name ends in one of the program's engines.
 func namesEngine(name string) bool {
 	return strings.HasSuffix(name, "-claude.jsonl") || strings.HasSuffix(name, "-gemini.jsonl")
 }

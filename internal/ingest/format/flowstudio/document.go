@@ -12,7 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// document reads a whole JSON object. What is none is a problem unless quiet.
+// document reads a whole JSON object. Anything else is a problem, unless quiet is set.
 func (p *parser) document(quiet bool) (format.Value, transcript.Origin, bool) {
 	raw, err := format.ReadAll(p.in.Reader, format.DocumentLimit)
 	at := transcript.Origin{Length: int64(len(raw))}
@@ -47,7 +47,7 @@ func (p *parser) document(quiet bool) (format.Value, transcript.Origin, bool) {
 	return format.Value{}, at, false
 }
 
-// first gives the first of several members that is stated.
+// first returns the first of several members that is present and not null.
 func first(v format.Value, keys ...string) format.Value {
 	for _, k := range keys {
 		if m := v.Get(k); !m.IsNull() {
@@ -57,11 +57,11 @@ func first(v format.Value, keys ...string) format.Value {
 	return format.Value{}
 }
 
-// maxAttributes bounds what a hostile document may add to a row.
+// maxAttributes bounds the number of attributes that a hostile document can add to a row.
 const maxAttributes = 64
 
-// flatten puts the scalars of an object into attributes, those of objects in it under "outer.inner", lists of
-// strings joined by commas. Members named in without are left out.
+// flatten copies the scalars of an object into attributes, those of a nested object under "outer.inner", lists of strings
+// joined by commas. It skips the members named in without.
 func flatten(into transcript.Attributes, prefix string, v format.Value, without ...string) {
 	for key, m := range v.Fields() {
 		if len(into) >= maxAttributes || slices.Contains(without, key) {
@@ -85,7 +85,7 @@ func flatten(into transcript.Attributes, prefix string, v format.Value, without 
 	}
 }
 
-// scalar gives an attribute's value, nil for null, empty strings and everything that is no scalar.
+// scalar returns the attribute value of a scalar, nil for null, empty strings and everything else.
 func scalar(v format.Value) any {
 	switch v.Type() {
 	case '"':
@@ -105,7 +105,7 @@ func scalar(v format.Value) any {
 	return nil
 }
 
-// joined gives the strings of a list, parted by commas.
+// joined returns the strings of a list, separated by commas.
 func joined(v format.Value) string {
 	var list []string
 	for m := range v.Items() {
@@ -116,7 +116,7 @@ func joined(v format.Value) string {
 	return strings.Join(list, ",")
 }
 
-// stamp writes a time so that stamps sort as the times do.
+// stamp formats a time such that stamps sort bytewise in time order.
 func stamp(t transcript.Time) string {
 	if !t.Valid {
 		return ""
@@ -124,7 +124,7 @@ func stamp(t transcript.Time) string {
 	return time.UnixMicro(t.UnixMicro).UTC().Format("2006-01-02T15:04:05.000000Z")
 }
 
-// millis reads milliseconds as microseconds.
+// millis converts milliseconds to microseconds.
 func millis(v format.Value) transcript.Count {
 	c := v.Count()
 	const most = 1 << 52
@@ -135,7 +135,7 @@ func millis(v format.Value) transcript.Count {
 	return c
 }
 
-// outcome translates the status of a run or step.
+// outcome maps the status of a run or step to an Outcome.
 func outcome(status string) transcript.Outcome {
 	switch strings.ToLower(status) {
 	case "":

@@ -10,7 +10,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// TestReaderFails: an error of the reader ends the records and is handed on.
+// TestReaderFails: an error of the reader ends the records and is passed on.
 func TestReaderFails(t *testing.T) {
 	for _, role := range []string{roleTranscript, roleReceipt, roleTimeline, roleMeta, roleProduct, roleLines} {
 		if err := failing(role); err == nil {
@@ -19,7 +19,7 @@ func TestReaderFails(t *testing.T) {
 	}
 }
 
-// failing parses an original whose reader breaks, and gives the error that came out.
+// failing parses an original whose reader fails, and returns the error that Parse yields.
 func failing(role string) error {
 	broken := errors.New("disk is gone")
 	in := format.Input{

@@ -1,12 +1,18 @@
-// Package flowstudio reads the run directories of Flow Studio: swarm/runs/<run_id> and swarm/examples/<name>
-// with transcripts (five line shapes, by engine mode), step and prompt receipts, run metadata, the events.jsonl
-// timeline and what the agents left behind. Layout and traps are described in docs/formats/flow-studio.md;
-// checked against the program's writers in November 2026.
+// Package flowstudio reads the run directories of Flow Studio: swarm/runs/<run_id> and swarm/examples/<name>, with
+// transcripts (five line shapes, by engine mode), step and prompt receipts, run metadata, the events.jsonl timeline, and
+// the files that the agents produced.
 //
-// What it promises: a run is a run directory, a conversation one llm file, an event one line of it. Tokens that
-// count come from step receipts alone, cost from total_cost_usd of result lines alone; whatever else states
-// usage is listed with its verdict. Everything beside transcripts (timeline, receipts, hand-overs, products) is
-// searchable as uncounted rows. Which step and agent wrote a transcript is only known across files: Resolve.
+// Producer: Flow Studio; checked in November 2026 against the code that writes these files and a sample that the program
+// wrote itself. docs/formats/flow-studio.md describes the layout and its traps. Decided where sources disagree:
+//
+//   - The orchestrator mislabels transcripts, and ids may contain hyphens, so a file name is the weakest evidence of a
+//     transcript's step and agent. Receipts come first, then the timeline; only Resolve sees all files.
+//   - In cli mode a receipt states a default model, and Gemini's just "gemini": the transcript's model wins.
+//   - run_state.json says how far the orchestrator got, not how the run ended: its status is not the run's.
+//
+// A run is a run directory, a conversation one file of llm/, an event one line of it. Counted tokens come from step
+// receipts alone, counted cost from total_cost_usd of result lines alone; any other usage that a file states is listed with
+// its verdict. Everything else (timeline, receipts, handoffs, products) becomes uncounted rows, which are searchable.
 package flowstudio
 
 import (
@@ -41,8 +47,8 @@ const (
 	roleState      = "state"          // run_state.json
 	roleSpec       = "spec"           // spec.json
 	roleProduct    = "product"        // text that agents or the program left in the run
-	roleLines      = "product-lines"  // the same, one document a line
-	roleLeftover   = "leftover"       // of a write that was interrupted: at the top of a run it is all that some runs have
+	roleLines      = "product-lines"  // the same, with one document per line
+	roleLeftover   = "leftover"       // left by an interrupted write; at the top of a run it may be the only file
 )
 
 // Parse yields the records of one file of a run.
@@ -91,31 +97,31 @@ func (flowStudio) Text(role string, raw []byte, part int) (string, error) {
 	return e.parts[part].Text, nil
 }
 
-// parser is one parse of one file.
+// parser parses one file.
 type parser struct {
 	in    format.Input
 	place place
 	format.Sink
 }
 
-// problem reports what could not be read.
+// problem yields a problem of the file's run.
 func (p *parser) problem(pr *transcript.Problem) {
 	pr.Run = p.place.run
 	p.Emit(pr)
 }
 
-// run begins what this file says of its run. at is when the run was there by this file's evidence, weighed by
-// order: "1" the run's own record, "2" its timeline, "3" a file of one step.
+// run returns a Run record with the identity fields set. at is a time at which the run existed according to this file.
+// order ranks that evidence for the anchor: "1" the run's own record, "2" its timeline, "3" a file of one step.
 func (p *parser) run(rank int, order string, at transcript.Time) *transcript.Run {
-	r := &transcript.Run{ID: p.place.run, Local: p.place.local, Rank: rank, Named: p.place.aside}
+	r := &transcript.Run{ID: p.place.run, Local: p.place.local, Rank: rank, Named: p.place.excluded}
 	if r.Local && at.Valid {
 		r.Anchor = order + " " + stamp(at)
 	}
 	return r
 }
 
-// aside makes an uncounted row that belongs to the run.
-func (p *parser) aside(kind transcript.Kind, typ string, at transcript.Origin, text string) *transcript.Event {
+// uncounted returns an uncounted row that belongs to the run.
+func (p *parser) uncounted(kind transcript.Kind, typ string, at transcript.Origin, text string) *transcript.Event {
 	return &transcript.Event{
 		Run: p.place.run, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Origin: at,
 		Flow: p.place.flow, Parts: []transcript.Part{{Text: text}},

@@ -7,7 +7,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// entry is what one transcript line says by itself, before calls and results are paired.
+// entry holds what one transcript line states by itself, before calls and results are paired.
 type entry struct {
 	kind  transcript.Kind
 	role  string
@@ -16,7 +16,7 @@ type entry struct {
 	parts []transcript.Part
 }
 
-// readEntry reads a line of any of the five dialects. They are told apart line by line: a file may mix them.
+// readEntry reads a line in any of the five dialects. It identifies the dialect line by line, since a file may mix them.
 func readEntry(o format.Value) entry {
 	message := o.Get("message")
 	e := entry{typ: o.Get("type").Str(), role: o.Get("role").Str(), model: message.Get("model").Str()}
@@ -37,7 +37,8 @@ func readEntry(o format.Value) entry {
 	case len(e.parts) == 0:
 		e.parts = blockParts(o, blocks)
 		e.parts[0].Text = lineText(o, content, blocks[1:])
-		// The first block stands for the line, and the line's other strings are found with it.
+		// The first block's part is the line's own row and also has the line's other strings, so it has no range of its
+		// own.
 		e.parts[0].Offset, e.parts[0].Length = 0, 0
 	default:
 		skip := blocks
@@ -50,7 +51,7 @@ func readEntry(o format.Value) entry {
 	return e
 }
 
-// kindOf gives the kind of a line, and the role of lines that state none.
+// kindOf returns the kind of a line, and the role if the line states none.
 func kindOf(o format.Value, typ, role string) (transcript.Kind, string) {
 	switch typ {
 	case "":
@@ -83,15 +84,15 @@ func kindOf(o format.Value, typ, role string) (transcript.Kind, string) {
 	case "thinking", "reasoning", "ThinkingEvent":
 		return transcript.KindReasoning, "assistant"
 	}
-	// The SDK names its classes AssistantMessage, stand-ins for it AssistantMessageEvent.
+	// The SDK's class is AssistantMessage; stand-ins for it write AssistantMessageEvent.
 	if who, ok := strings.CutSuffix(strings.TrimSuffix(typ, "Event"), "Message"); ok {
 		return transcript.KindMessage, strings.ToLower(who)
 	}
 	return transcript.KindUnknown, role
 }
 
-// ownParts gives the call or result that a line is by itself: none for most lines, both for a role:"tool" line
-// that shows an output.
+// ownParts returns the call or result that the line itself is: none for most lines, both for a role:"tool" line that has an
+// output.
 func ownParts(o format.Value, typ string) []transcript.Part {
 	switch {
 	case typ == "tool_use" || typ == "ToolUseEvent":
@@ -114,7 +115,7 @@ func ownParts(o format.Value, typ string) []transcript.Part {
 	return nil
 }
 
-// outputsOf gives what a role:"tool" line shows of the result, in the order of the line.
+// outputsOf returns the members of a role:"tool" line that hold the result, in line order.
 func outputsOf(o format.Value) []format.Value {
 	var list []format.Value
 	for key, m := range o.Fields() {
@@ -133,7 +134,7 @@ func blocksOf(content format.Value) []format.Value {
 	return list
 }
 
-// blockParts makes a part of each content block.
+// blockParts returns a part for each content block.
 func blockParts(line format.Value, blocks []format.Value) []transcript.Part {
 	parts := make([]transcript.Part, len(blocks))
 	for i, b := range blocks {
@@ -159,6 +160,6 @@ func blockParts(line format.Value, blocks []format.Value) []transcript.Part {
 	return parts
 }
 
-// isLine tells a line that has several parts from a block of one, so that Text needs no more than the bytes:
-// such lines have a role or a message, and a block that has either is never shown apart.
+// isLine distinguishes a line with several parts from one of its blocks, so that Text needs only the bytes: such lines have
+// a role or a message, and a block that has either never gets a range of its own.
 func isLine(v format.Value) bool { return v.Get("role").Exists() || v.Get("message").Exists() }

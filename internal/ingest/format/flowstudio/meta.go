@@ -5,11 +5,11 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Ranks of what the files of a run say of it: meta.json knows best.
+// metaRank is the Run.Rank of the files that describe a run; meta.json is the best evidence.
 var metaRank = map[string]int{roleMeta: 4, roleLegacy: 3, roleState: 1, roleSpec: 1}
 
-// metadata reads one of the documents at the top of a run. run_state.json says how far the orchestrator came,
-// not how the run ended (it stays "pending"), so its status is no status of the run.
+// metadata reads one of the documents at the top of a run. run_state.json says how far the orchestrator got, not how the
+// run ended (it stays "pending"), so its status is not the run's.
 func (p *parser) metadata() {
 	v, at, ok := p.document(false)
 	if !ok {
@@ -31,7 +31,7 @@ func (p *parser) metadata() {
 	case roleSpec:
 		r = p.run(metaRank[p.in.Role], "3", transcript.Time{})
 		r.Attributes = transcript.Attributes{}
-		specOf(r, v)
+		setSpec(r, v)
 	default:
 		r, when = p.meta(v)
 	}
@@ -40,12 +40,12 @@ func (p *parser) metadata() {
 	if r.Error != "" {
 		kind = transcript.KindError
 	}
-	row := p.aside(kind, p.in.Role, at, rowText(p.in.Role, v))
+	row := p.uncounted(kind, p.in.Role, at, rowText(p.in.Role, v))
 	row.Time = when
 	p.Emit(row)
 }
 
-// meta reads meta.json, and run.json of older runs, which has some of the same members at the top.
+// meta reads meta.json, or the run.json of older runs, which has some of the same members at the top level.
 func (p *parser) meta(v format.Value) (*transcript.Run, transcript.Time) {
 	created := v.Get("created_at").Time()
 	r := p.run(metaRank[p.in.Role], "1", created)
@@ -67,12 +67,12 @@ func (p *parser) meta(v format.Value) (*transcript.Run, transcript.Time) {
 	if !spec.IsObject() {
 		spec = v
 	}
-	specOf(r, spec)
+	setSpec(r, spec)
 	return r, created
 }
 
-// specOf keeps what was asked of a run.
-func specOf(r *transcript.Run, spec format.Value) {
+// setSpec sets the attributes that say what a run was asked to do.
+func setSpec(r *transcript.Run, spec format.Value) {
 	for _, key := range []string{"backend", "initiator", "profile_id", "no_human_mid_flow"} {
 		if s := scalar(spec.Get(key)); s != nil {
 			r.Attributes[key] = s

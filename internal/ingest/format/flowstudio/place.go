@@ -7,7 +7,7 @@ import (
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
-// runID is the shape of ids that are unique by construction. Older runs and curated examples have free names.
+// runID matches ids that are unique by construction. Older runs and curated examples have arbitrary names.
 var runID = lazyregexp.New(`^run-[0-9]{8}-[0-9]{6}-[a-z0-9]{6}$`)
 
 // quarantine is where the program's garbage collector moves run directories that it cannot read.
@@ -15,22 +15,22 @@ const quarantine = "_corrupt"
 
 // place says where in a run a file lies.
 type place struct {
-	run   string // native id: the directory's name
-	local bool   // the id is a free name
-	aside bool   // quarantined or hidden: kept and searchable, but no run that counts
-	flow  string // directory of the flow, "" at the top of the run
-	dir   string // directory below the flow: llm, receipts, handoff, ...
-	name  string // base name of the file
+	run      string // native id: the directory's name
+	local    bool   // the id is an arbitrary name
+	excluded bool   // quarantined or hidden: kept and searchable, but not a run that counts
+	flow     string // directory of the flow, "" at the top of the run
+	dir      string // directory below the flow: llm, receipts, handoff, ...
+	name     string // base name of the file
 }
 
-// placeOf tells the place of a file from its path and the root of its claim, a run directory.
+// placeOf returns the place of a file, given its path and the root of its claim, which is a run directory.
 func placeOf(file, root string) place {
 	p := place{run: path.Base(root), name: path.Base(file)}
 	if path.Base(path.Dir(root)) == quarantine {
-		p.run, p.aside = quarantine+"/"+p.run, true
+		p.run, p.excluded = quarantine+"/"+p.run, true
 	}
 	if root != "." && strings.HasPrefix(path.Base(root), ".") || strings.HasPrefix(p.run, "_") {
-		p.aside = true
+		p.excluded = true
 	}
 	p.local = !runID.MatchString(path.Base(root))
 	rel := file
@@ -46,14 +46,14 @@ func placeOf(file, root string) place {
 	return p
 }
 
-// conversation is the native id of the transcript with the given base name beside this file's flow.
+// conversation returns the native id of the transcript with the given base name in this file's flow.
 func (p place) conversation(name string) string {
 	return p.flow + "/" + strings.TrimSuffix(name, ".jsonl")
 }
 
-// locate finds the run directory in a path that only this program uses: below swarm/runs or swarm/examples, or
-// below a directory named like a run. beside says that the file lies among the run directories.
-func locate(file string) (root string, beside, ok bool) {
+// locate finds the run directory in a path that only this program uses: below swarm/runs or swarm/examples, or below a
+// directory named like a run. besideRuns means that the file lies next to the run directories.
+func locate(file string) (root string, besideRuns, ok bool) {
 	parts := strings.Split(file, "/")
 	for i := 0; i+2 < len(parts); i++ {
 		if parts[i] != "swarm" || parts[i+1] != "runs" && parts[i+1] != "examples" {

@@ -11,7 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// product reads a text that an agent or the orchestrator left behind as one uncounted row.
+// product reads a text that an agent or the orchestrator produced, as one uncounted row.
 func (p *parser) product() {
 	p.Emit(p.run(0, "3", transcript.Time{}))
 	raw, err := format.ReadAll(p.in.Reader, maxProduct)
@@ -26,7 +26,7 @@ func (p *parser) product() {
 	if text == "" {
 		return
 	}
-	row := p.aside(transcript.KindNotice, p.productType(), transcript.Origin{Length: int64(len(raw))}, text)
+	row := p.uncounted(transcript.KindNotice, p.productType(), transcript.Origin{Length: int64(len(raw))}, text)
 	row.Step = p.productStep()
 	if v, err := format.ParseJSON(format.TrimBOM(raw)); err == nil {
 		row.Time = v.Get("timestamp").Time()
@@ -37,8 +37,8 @@ func (p *parser) product() {
 	p.Emit(row)
 }
 
-// productLines reads a product of many documents, one row a line. Whatever is no JSON stands for itself: products
-// have no problems.
+// productLines reads a product with one document per line, as one row per line. A line that is not JSON is kept as text:
+// products have no problems.
 func (p *parser) productLines() {
 	p.Emit(p.run(0, "3", transcript.Time{}))
 	for line, err := range format.Lines(p.in.Reader, "") {
@@ -51,7 +51,7 @@ func (p *parser) productLines() {
 		if len(bytes.TrimSpace(line.Bytes)) == 0 {
 			continue
 		}
-		row := p.aside(transcript.KindNotice, p.productType(), line.Origin, looseText(line.Bytes))
+		row := p.uncounted(transcript.KindNotice, p.productType(), line.Origin, looseText(line.Bytes))
 		if v, err := format.ParseJSON(line.Bytes); err == nil {
 			row.Time = first(v, "timestamp", "ts").Time()
 		}
@@ -59,10 +59,10 @@ func (p *parser) productLines() {
 	}
 }
 
-// productType names the kind of product by its directory.
+// productType returns the type of a product's rows, by its directory.
 func (p *parser) productType() string {
 	switch {
-	case p.place.aside:
+	case p.place.excluded:
 		return "quarantined"
 	case slices.Contains([]string{"handoff", "forensics", "routing", "nav"}, p.place.dir):
 		return p.place.dir
@@ -70,7 +70,7 @@ func (p *parser) productType() string {
 	return "product"
 }
 
-// productStep takes the step from the file names that the orchestrator gives.
+// productStep returns the step from the file names that the orchestrator gives.
 func (p *parser) productStep() string {
 	base := strings.TrimSuffix(p.place.name, path.Ext(p.place.name))
 	switch p.place.dir {
@@ -86,7 +86,7 @@ func (p *parser) productStep() string {
 	return ""
 }
 
-// looseText gives the strings of a JSON document, and any other text as it is.
+// looseText returns the strings of a JSON document, and any other text unchanged.
 func looseText(raw []byte) string {
 	raw = format.TrimBOM(raw)
 	if v, err := format.ParseJSON(raw); err == nil {

@@ -9,7 +9,7 @@ import (
 
 // receipt reads one file of receipts/.
 func (p *parser) receipt() {
-	// A prompt receipt is no receipt of a step, and no rule counts what is wrong with it.
+	// A prompt receipt is not a step receipt, and nothing is counted from it, so a broken one is not a problem.
 	v, at, ok := p.document(p.in.Role == rolePrompt)
 	if !ok {
 		p.Emit(p.run(0, "3", transcript.Time{}))
@@ -22,7 +22,7 @@ func (p *parser) receipt() {
 	p.stepReceipt(v, at)
 }
 
-// promptReceipt keeps the hashes of a compiled prompt.
+// promptReceipt yields the hashes of a compiled prompt.
 func (p *parser) promptReceipt(v format.Value, at transcript.Origin) {
 	step := v.Get("step_id").Str()
 	if step == "" {
@@ -36,26 +36,26 @@ func (p *parser) promptReceipt(v format.Value, at transcript.Origin) {
 	}
 	flatten(r.Attributes, "", v, "step_id", "compiled_at")
 	p.Emit(r)
-	row := p.aside(transcript.KindLifecycle, "prompt_receipt", at, rowText(p.in.Role, v))
+	row := p.uncounted(transcript.KindLifecycle, "prompt_receipt", at, rowText(p.in.Role, v))
 	row.Step, row.Time = step, when
 	p.Emit(row)
 }
 
-// receiptFields are what has a field of its own, or rows of its own.
+// receiptFields are the members that have a field or a row of their own, so they do not become attributes.
 var receiptFields = []string{
 	"engine", "mode", "provider", "model", "step_id", "flow_key", "agent_key", "started_at", "completed_at",
 	"duration_ms", "status", "error", "tool_calls", "telemetry",
 }
 
-// receiptKey is the identity of a receipt in its run. A receipt that is rewritten for its routing is the same, a
-// retry that overwrites the file begins at another time and is another. dir is the directory of the flow.
+// receiptKey returns the identity of a receipt in its run. A receipt rewritten for its routing is the same one; a retry
+// that overwrites the file starts at another time and is another. dir is the directory of the flow.
 func receiptKey(dir, step, agent, started string) string {
 	return dir + receiptSuffix(step, agent) + started
 }
 
 func receiptSuffix(step, agent string) string { return "/" + step + "/" + agent + "@" }
 
-// stepReceipt yields a step's receipt with its usage, its step and its text.
+// stepReceipt yields a step receipt with its usage, its steps and its text.
 func (p *parser) stepReceipt(v format.Value, at transcript.Origin) {
 	r := &transcript.Receipt{
 		Run: p.place.run, Kind: "step",
@@ -76,7 +76,7 @@ func (p *parser) stepReceipt(v format.Value, at transcript.Origin) {
 	r.Stub = r.Mode == "stub" || strings.Contains(r.Engine, "stub") || strings.HasSuffix(r.Model, "-stub")
 	r.Key = receiptKey(p.place.flow, r.Step, r.Agent, stamp(r.Started))
 	if p.place.name != r.Step+"-"+r.Agent+".json" {
-		r.Key += "/" + p.place.name // a second receipt of one step and agent is no rewrite of the first
+		r.Key += "/" + p.place.name // another receipt of the same step and agent is not a rewrite of the first
 	}
 	if file := baseName(v.Get("transcript_path").Str()); file != "" {
 		r.Transcript, r.Conversation = file, p.place.conversation(file)
@@ -93,7 +93,7 @@ func (p *parser) stepReceipt(v format.Value, at transcript.Origin) {
 	p.Emit(r)
 	p.receiptUsage(v, r)
 	p.receiptSteps(r)
-	row := p.aside(transcript.KindLifecycle, "receipt", at, rowText(p.in.Role, v))
+	row := p.uncounted(transcript.KindLifecycle, "receipt", at, rowText(p.in.Role, v))
 	if r.Error != "" {
 		row.Kind = transcript.KindError
 	}
@@ -101,8 +101,8 @@ func (p *parser) stepReceipt(v format.Value, at transcript.Origin) {
 	p.Emit(row)
 }
 
-// receiptUsage yields the tokens of the step, which count, and those of the session mode's other phases, which
-// are spent beside them and in no total.
+// receiptUsage yields the tokens of the step, which count, and those of the session mode's other phases, which cost extra
+// and are in no total.
 func (p *parser) receiptUsage(v format.Value, r *transcript.Receipt) {
 	base := transcript.Usage{
 		Run: r.Run, Conversation: r.Conversation, Time: r.Ended, Origin: r.Origin,
@@ -140,8 +140,8 @@ func (p *parser) receiptUsage(v format.Value, r *transcript.Receipt) {
 	}
 }
 
-// receiptSteps yields the step as the orchestrator numbers it and, below it, its execution by an agent: events
-// know the one, receipts the other, and one step may have several.
+// receiptSteps yields the step as the orchestrator numbers it and, below it, its execution by an agent. Timeline events
+// know the former, receipts the latter, and one step may have several executions.
 func (p *parser) receiptSteps(r *transcript.Receipt) {
 	parent := stepKey(r.Flow, r.Step, 1)
 	p.Emit(&transcript.Step{

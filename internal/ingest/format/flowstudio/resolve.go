@@ -7,46 +7,46 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// What a transcript's names rest on (attribute named_by), best first.
+// The evidence for a transcript's step, agent and engine (attribute named_by), best first.
 const (
-	byReceipt = "receipt"        // a receipt says that it is its transcript
-	byPrefix  = "receipt prefix" // a receipt's step and agent make up the name
-	byEvents  = "events"         // the timeline's do
-	byGuess   = "guess"          // the program's own pattern
+	byReceipt = "receipt"        // a receipt names it as its transcript
+	byPrefix  = "receipt prefix" // a receipt's step and agent compose the name
+	byEvents  = "events"         // step and agent of a timeline line compose the name
+	byGuess   = "guess"          // the program's own file name pattern
 )
 
-// pairHint is the key of hints that hold flow, step and agent of a timeline line, parted by tabs.
+// pairHint is the key of hints that hold flow, step and agent of a timeline line, separated by tabs.
 const pairHint = "pair"
 
-// Resolve names the transcripts of a run by its receipts and timeline, joins receipts, steps and usage to them,
-// and says which usage of transcripts a receipt has counted already.
+// Resolve names the transcripts of a run by its receipts and timeline, joins receipts, steps and usage to them, and marks
+// the usage of transcripts that a receipt already counts.
 func (flowStudio) Resolve(f *transcript.Family) {
-	c := gather(f)
-	owners := c.link(f.Receipts)
+	ev := gatherEvidence(f)
+	owners := ev.link(f.Receipts)
 	for _, v := range f.Conversations {
 		if v.ID != "" {
-			c.name(v, attempt(v, f.Receipts, owners[v.ID]))
+			ev.name(v, receiptOfAttempt(v, f.Receipts, owners[v.ID]))
 		}
 	}
-	c.steps(f.Steps)
-	c.usage(f.Usage, owners)
+	ev.steps(f.Steps)
+	ev.usage(f.Usage, owners)
 }
 
 // ResolvesUsage makes the format a format.UsageResolver.
 func (flowStudio) ResolvesUsage() {}
 
-// clues is what the originals of a run say, by the names that transcripts can have.
-type clues struct {
+// evidence indexes what the originals of a run state by the names that transcripts can have.
+type evidence struct {
 	conversations map[string]*transcript.FamilyConversation
 	byFile        map[string]*transcript.Receipt // "<flow dir>/<base name>" -> the receipt that says so
 	byStem        map[string]*transcript.Receipt // "<flow dir>/<step>-<agent>"
-	pairs         map[string]name                // the same, from the timeline
+	pairs         map[string]name                // as byStem, from the timeline
 	byKey         map[string]*transcript.Receipt
 	stems         map[string]string // "<flow dir>/<step>-<agent>" -> the first transcript so named
 }
 
-func gather(f *transcript.Family) *clues {
-	c := &clues{
+func gatherEvidence(f *transcript.Family) *evidence {
+	ev := &evidence{
 		conversations: map[string]*transcript.FamilyConversation{},
 		byFile:        map[string]*transcript.Receipt{},
 		byStem:        map[string]*transcript.Receipt{},
@@ -55,30 +55,30 @@ func gather(f *transcript.Family) *clues {
 		stems:         map[string]string{},
 	}
 	for _, v := range f.Conversations {
-		// Several originals may hold it: versions of a file that a retry overwrote, copies of the run.
-		if have := c.conversations[v.ID]; have == nil || have.Model == "" || v.Verdict != transcript.EarlierVersion {
-			c.conversations[v.ID] = v
+		// Several originals may hold a conversation: versions of a file that a retry overwrote, copies of the run.
+		if have := ev.conversations[v.ID]; have == nil || have.Model == "" || v.Verdict != transcript.EarlierVersion {
+			ev.conversations[v.ID] = v
 		}
-		if stem, _, ok := cutEngine(v.ID); ok && (c.stems[stem] == "" || v.ID < c.stems[stem]) {
-			c.stems[stem] = v.ID
+		if stem, _, ok := cutEngine(v.ID); ok && (ev.stems[stem] == "" || v.ID < ev.stems[stem]) {
+			ev.stems[stem] = v.ID
 		}
 	}
-	c.gatherNames(f)
-	return c
+	ev.gatherNames(f)
+	return ev
 }
 
-// gatherNames collects what receipts and timeline say.
-func (c *clues) gatherNames(f *transcript.Family) {
+// gatherNames indexes the names that receipts and timeline state.
+func (ev *evidence) gatherNames(f *transcript.Family) {
 	for _, r := range f.Receipts {
 		if r.Kind != "step" {
 			continue
 		}
-		c.byKey[r.Key] = r
+		ev.byKey[r.Key] = r
 		dir := flowDir(r)
 		if r.Transcript != "" {
-			newest(c.byFile, dir+"/"+strings.TrimSuffix(r.Transcript, ".jsonl"), r)
+			newest(ev.byFile, dir+"/"+strings.TrimSuffix(r.Transcript, ".jsonl"), r)
 		}
-		newest(c.byStem, dir+"/"+r.Step+"-"+r.Agent, r)
+		newest(ev.byStem, dir+"/"+r.Step+"-"+r.Agent, r)
 	}
 	for _, h := range f.Hints {
 		part := strings.Split(h.Value, "\t")
@@ -86,13 +86,13 @@ func (c *clues) gatherNames(f *transcript.Family) {
 			continue
 		}
 		stem, n := part[0]+"/"+part[1]+"-"+part[2], name{step: part[1], agent: part[2]}
-		if have, ok := c.pairs[stem]; !ok || n.step < have.step {
-			c.pairs[stem] = n
+		if have, ok := ev.pairs[stem]; !ok || n.step < have.step {
+			ev.pairs[stem] = n
 		}
 	}
 }
 
-// flowDir is the directory of the flow that a receipt lies in, which need not be the flow that it states.
+// flowDir returns the flow directory that a receipt lies in, which may differ from the flow that it states.
 func flowDir(r *transcript.Receipt) string {
 	dir, _, _ := strings.Cut(r.Key, receiptSuffix(r.Step, r.Agent))
 	return dir
@@ -107,10 +107,10 @@ func newest(m map[string]*transcript.Receipt, key string, r *transcript.Receipt)
 	}
 }
 
-// link joins every receipt to its one transcript and gives the newest receipt of each. A receipt that names no
-// transcript belongs to the one that its step, agent and engine make up; where only another engine's is there, to
-// that one.
-func (c *clues) link(receipts []*transcript.Receipt) map[string]*transcript.Receipt {
+// link joins each receipt to its one transcript and returns the newest receipt of each transcript. A receipt that names no
+// transcript belongs to the one that its step, agent and engine compose, else to the one of another engine with that step
+// and agent.
+func (ev *evidence) link(receipts []*transcript.Receipt) map[string]*transcript.Receipt {
 	owners := map[string]*transcript.Receipt{}
 	for _, r := range receipts {
 		if r.Kind != "step" {
@@ -118,9 +118,9 @@ func (c *clues) link(receipts []*transcript.Receipt) map[string]*transcript.Rece
 		}
 		id := flowDir(r) + "/" + strings.TrimSuffix(r.Transcript, ".jsonl")
 		if r.Transcript == "" {
-			id = c.composed(r)
+			id = ev.composedID(r)
 		}
-		if c.conversations[id] == nil {
+		if ev.conversations[id] == nil {
 			id = ""
 		}
 		r.Conversation = id
@@ -131,9 +131,9 @@ func (c *clues) link(receipts []*transcript.Receipt) map[string]*transcript.Rece
 	return owners
 }
 
-// attempt gives the receipt of a transcript that a retry has overwritten: the last one that had begun when its last
-// line was written. newest is that of the last attempt.
-func attempt(v *transcript.FamilyConversation, receipts []*transcript.Receipt, newest *transcript.Receipt) *transcript.Receipt {
+// receiptOfAttempt returns the receipt of a transcript that a retry has overwritten: the last one that had begun when the
+// transcript's last line was written. newest is the receipt of the last attempt.
+func receiptOfAttempt(v *transcript.FamilyConversation, receipts []*transcript.Receipt, newest *transcript.Receipt) *transcript.Receipt {
 	if v.Verdict != transcript.EarlierVersion || !v.Ended.Valid {
 		return newest
 	}
@@ -152,36 +152,36 @@ func attempt(v *transcript.FamilyConversation, receipts []*transcript.Receipt, n
 	return own
 }
 
-func (c *clues) composed(r *transcript.Receipt) string {
+func (ev *evidence) composedID(r *transcript.Receipt) string {
 	want := flowDir(r) + "/" + r.Step + "-" + r.Agent
-	if own := want + "-" + engineWord(r.Engine); c.conversations[own] != nil {
+	if own := want + "-" + engineWord(r.Engine); ev.conversations[own] != nil {
 		return own
 	}
-	return c.stems[want]
+	return ev.stems[want]
 }
 
-// name sets what is known of a conversation by the best evidence. owner is its receipt, nil if it has none.
-func (c *clues) name(v *transcript.FamilyConversation, owner *transcript.Receipt) {
-	about := maps.Clone(v.Attributes)
-	if about == nil {
-		about = transcript.Attributes{}
+// name names a conversation by the best evidence. owner is its receipt, nil if it has none.
+func (ev *evidence) name(v *transcript.FamilyConversation, owner *transcript.Receipt) {
+	attrs := maps.Clone(v.Attributes)
+	if attrs == nil {
+		attrs = transcript.Attributes{}
 	}
-	v.Attributes = about
+	v.Attributes = attrs
 	stem, engine, ok := cutEngine(v.ID)
 	switch {
-	case c.byFile[v.ID] != nil:
-		r := c.byFile[v.ID]
+	case ev.byFile[v.ID] != nil:
+		r := ev.byFile[v.ID]
 		v.Flow, v.Step, v.Agent, v.Engine = r.Flow, r.Step, r.Agent, engineWord(r.Engine)
-		about["named_by"] = byReceipt
+		attrs["named_by"] = byReceipt
 	case !ok:
-	case c.byStem[stem] != nil:
-		r := c.byStem[stem]
+	case ev.byStem[stem] != nil:
+		r := ev.byStem[stem]
 		v.Flow, v.Step, v.Agent, v.Engine = r.Flow, r.Step, r.Agent, engine
-		about["named_by"] = byPrefix
+		attrs["named_by"] = byPrefix
 	default:
-		if n, ok := c.pairs[stem]; ok {
+		if n, ok := ev.pairs[stem]; ok {
 			v.Step, v.Agent, v.Engine = n.step, n.agent, engine
-			about["named_by"] = byEvents
+			attrs["named_by"] = byEvents
 		}
 	}
 	if owner == nil {
@@ -192,18 +192,18 @@ func (c *clues) name(v *transcript.FamilyConversation, owner *transcript.Receipt
 		v.Model = owner.Model
 	}
 	if owner.Stub {
-		about["stub"] = true
+		attrs["stub"] = true
 	}
 	for _, key := range []string{"execution_mode", "execution_mode_effective", "fallback_reason"} {
 		if a, ok := owner.Attributes[key]; ok {
-			about[key] = a
+			attrs[key] = a
 		}
 	}
 }
 
-func (c *clues) steps(steps []*transcript.Step) {
+func (ev *evidence) steps(steps []*transcript.Step) {
 	joined := map[string]*transcript.Receipt{}
-	for _, r := range c.byKey {
+	for _, r := range ev.byKey {
 		newest(joined, executionKey(r.Flow, r.Step, r.Agent), r)
 	}
 	for _, s := range steps {
@@ -213,14 +213,14 @@ func (c *clues) steps(steps []*transcript.Step) {
 	}
 }
 
-// usage names what was spent. A receipt in cli mode states a default model; the transcript knows the real one.
-func (c *clues) usage(usage []*transcript.Usage, owners map[string]*transcript.Receipt) {
+// usage fills in the names of usage records. A receipt in cli mode states a default model; the transcript has the real one.
+func (ev *evidence) usage(usage []*transcript.Usage, owners map[string]*transcript.Receipt) {
 	for _, u := range usage {
-		// The receipt of an overwritten attempt is gone from the family, its usage is not.
-		if r := c.byKey[u.Receipt]; r != nil {
+		// The family no longer has the receipt of an overwritten attempt, but still has its usage.
+		if r := ev.byKey[u.Receipt]; r != nil {
 			u.Conversation = r.Conversation
 		}
-		v := c.conversations[u.Conversation]
+		v := ev.conversations[u.Conversation]
 		if v == nil || v.ID == "" {
 			continue
 		}
@@ -247,13 +247,13 @@ func (c *clues) usage(usage []*transcript.Usage, owners map[string]*transcript.R
 	}
 }
 
-// name is what a transcript's file name says, as far as it can be read.
+// name holds the parts of a transcript's file name, as far as they can be read.
 type name struct {
 	step, agent, engine string
 }
 
-// guessName splits a transcript's base name (without .jsonl) as the program's own pattern does: step up to the
-// first hyphen, engine after the last. Right only where step ids hold no hyphen.
+// guessName splits a transcript's base name (without .jsonl) by the program's own pattern: step up to the first hyphen,
+// engine after the last. That is right only where step ids contain no hyphen.
 func guessName(base string) (name, bool) {
 	step, rest, _ := strings.Cut(base, "-")
 	agent, engine, ok := cutLast(rest, "-")
@@ -263,7 +263,7 @@ func guessName(base string) (name, bool) {
 	return name{step, agent, engine}, true
 }
 
-// cutEngine splits a conversation's id into "<flow dir>/<step>-<agent>" and the engine, which is one word.
+// cutEngine splits a conversation id into "<flow dir>/<step>-<agent>" and the engine, which is one word.
 func cutEngine(id string) (stem, engine string, ok bool) {
 	stem, engine, ok = cutLast(id, "-")
 	return stem, engine, ok && stem != "" && engine != "" && !strings.Contains(engine, "/")
@@ -277,10 +277,10 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// baseName gives the last element of a path that a program wrote, on any system.
+// baseName returns the last element of a path that a program wrote on any system.
 func baseName(file string) string {
 	return file[strings.LastIndexAny(file, `/\`)+1:]
 }
 
-// engineWord turns the engine of a receipt ("claude-step") into the word that transcripts are named by.
+// engineWord returns the engine as transcript names have it, from that of a receipt ("claude-step").
 func engineWord(engine string) string { return strings.TrimSuffix(engine, "-step") }

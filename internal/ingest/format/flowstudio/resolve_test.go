@@ -11,7 +11,7 @@ import (
 
 const testRun = "run-20261120-100000-abc123"
 
-// resolved puts the files of a golden case and gives its one run after Resolve.
+// resolved loads the files of a golden case and returns its one run after Resolve.
 func resolved(t *testing.T, name string) *world {
 	t.Helper()
 	worlds := map[string]*world{}
@@ -23,7 +23,7 @@ func resolved(t *testing.T, name string) *world {
 		t.Fatalf("%s: no run %s in %v", name, testRun, sortedKeys(worlds))
 	}
 	flowStudio{}.Resolve(&w.family)
-	flowStudio{}.Resolve(&w.family) // settling twice changes nothing
+	flowStudio{}.Resolve(&w.family) // Resolve is idempotent
 	return w
 }
 

@@ -2,9 +2,8 @@ package flowstudio
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// What search finds is every string but the ids, names and times that stand at the top of a line, block or
-// document: those are facets and columns, and would bury the words. Inside inputs, outputs and payloads nothing
-// is left out.
+// The members whose strings are left out of the text: ids, names and times at the top level of a line, block or document.
+// They are facets and columns, and would drown the words. Inside inputs, outputs and payloads nothing is left out.
 var (
 	lineNames = set("type", "role", "timestamp", "ts", "id", "uuid", "session_id", "tool_use_id", "tool_call_id",
 		"call_id", "tool_id", "parent_tool_use_id", "phase", "model")
@@ -20,7 +19,7 @@ func set(names ...string) map[string]bool {
 	return m
 }
 
-// textWithout gives the strings of an object but those of the named members.
+// textWithout returns the strings of an object except those of the named members.
 func textWithout(v format.Value, names map[string]bool) string {
 	var text []byte
 	for key, m := range v.Fields() {
@@ -31,7 +30,7 @@ func textWithout(v format.Value, names map[string]bool) string {
 	return string(text)
 }
 
-// rowText gives the text of an uncounted row that is JSON.
+// rowText returns the text of an uncounted row that is JSON.
 func rowText(role string, v format.Value) string {
 	if role == roleTimeline {
 		return textWithout(v, timelineNames)
@@ -39,8 +38,8 @@ func rowText(role string, v format.Value) string {
 	return textWithout(v, documentNames)
 }
 
-// lineText gives the strings of a transcript line without those of the values in skip, which are members of the
-// line itself or items of content, its list of blocks.
+// lineText returns the strings of a transcript line except those of the values in skip. These are members of the line
+// itself or items of content, its list of blocks.
 func lineText(line, content format.Value, skip []format.Value) string {
 	var skipped map[int64]bool
 	if len(skip) > 0 {
@@ -77,8 +76,8 @@ func lineText(line, content format.Value, skip []format.Value) string {
 	return string(text)
 }
 
-// appendBlock appends the strings of a content block. The content of a tool result holds blocks again; no writer
-// goes deeper.
+// appendBlock appends the strings of a content block. The content of a tool result contains blocks again; no writer nests
+// deeper.
 func appendBlock(text []byte, b format.Value, depth int) []byte {
 	if !b.IsObject() || depth > 2 {
 		return format.AppendStrings(text, b)

@@ -8,14 +8,14 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// maxHints bounds what a hostile timeline may tell the resolver.
+// maxHints bounds the number of hints that a hostile timeline can produce.
 const maxHints = 10_000
 
-// timeline reads events.jsonl: one uncounted row a line (tool and message kinds repeat, cut, what transcripts
-// hold), the steps as the orchestrator saw them, and which agent worked under which step id.
+// timeline reads events.jsonl: one uncounted row per line (tool and message kinds repeat the content of transcripts, cut),
+// the steps as the orchestrator saw them, and the agent of each step id as hints.
 func (p *parser) timeline() {
 	begun := false
-	told := map[string]bool{}
+	hinted := map[string]bool{}
 	var ended transcript.Time
 	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
 		v := o.Value
@@ -28,15 +28,15 @@ func (p *parser) timeline() {
 		if kind == "run_completed" && at.Valid {
 			ended = at
 		}
-		row := p.aside(timelineKind(kind), kind, o.Origin, rowText(roleTimeline, v))
+		row := p.uncounted(timelineKind(kind), kind, o.Origin, rowText(roleTimeline, v))
 		row.Time, row.Seq = at, v.Get("seq").Count()
 		row.Flow, row.Step, row.Agent = v.Get("flow_key").Str(), v.Get("step_id").Str(), v.Get("agent_key").Str()
 		row.Role = v.Get("payload", "role").Str()
 		p.Emit(row)
 		p.timelineStep(row, v.Get("payload"))
 		hint := row.Flow + "\t" + row.Step + "\t" + row.Agent
-		if row.Step != "" && row.Agent != "" && !told[hint] && len(told) < maxHints {
-			told[hint] = true
+		if row.Step != "" && row.Agent != "" && !hinted[hint] && len(hinted) < maxHints {
+			hinted[hint] = true
 			p.Emit(&transcript.Hint{Run: row.Run, Key: pairHint, Value: hint, Origin: o.Origin})
 		}
 	}
@@ -45,13 +45,13 @@ func (p *parser) timeline() {
 	p.Emit(r)
 }
 
-// created is what the first line that has a time says of the run.
+// created returns what the first line that has a time says about the run.
 func (p *parser) created(v format.Value, at transcript.Time) *transcript.Run {
 	r := p.run(1, "2", at)
 	r.Started = at
 	r.Attributes = transcript.Attributes{}
 	if v.Get("kind").Str() == "run_created" {
-		specOf(r, v.Get("payload"))
+		setSpec(r, v.Get("payload"))
 	}
 	return r
 }
@@ -72,7 +72,7 @@ func timelineKind(kind string) transcript.Kind {
 	return transcript.KindLifecycle
 }
 
-// timelineStep yields the step that a line begins, ends or times.
+// timelineStep yields the step that a line starts, ends or times.
 func (p *parser) timelineStep(row *transcript.Event, payload format.Value) {
 	switch row.Type {
 	case "step_start", "step_end", "step_timing", "step_error", "step_failed":
@@ -106,7 +106,7 @@ func (p *parser) timelineStep(row *transcript.Event, payload format.Value) {
 	}
 	p.Emit(s)
 	if row.Agent != "" {
-		// Older programs name the agent: then this is its execution, too.
+		// Older versions name the agent; then the line describes its execution, too.
 		x := *s
 		x.Key, x.Parent, x.Kind, x.Agent = executionKey(row.Flow, row.Step, row.Agent), s.Key, "execution", row.Agent
 		x.Path += "/" + row.Agent
@@ -114,7 +114,7 @@ func (p *parser) timelineStep(row *transcript.Event, payload format.Value) {
 	}
 }
 
-// stepKey is the identity of one iteration of a step in its run.
+// stepKey returns the identity of one iteration of a step in its run.
 func stepKey(flow, step string, iteration int64) string {
 	if iteration > 1 {
 		return flow + "/" + step + "#" + strconv.FormatInt(iteration, 10)
@@ -122,5 +122,5 @@ func stepKey(flow, step string, iteration int64) string {
 	return flow + "/" + step
 }
 
-// executionKey is the identity of what an agent did under a step id.
+// executionKey returns the identity of an agent's execution under a step id.
 func executionKey(flow, step, agent string) string { return flow + "/" + step + "/" + agent }

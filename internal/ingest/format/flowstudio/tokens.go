@@ -7,24 +7,24 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Keys of the usage that transcripts state; Resolve tells the two apart by them.
+// Key prefixes of the usage that transcripts state; Resolve distinguishes cost and tokens by them.
 const (
 	costKey   = "cost:"
 	tokensKey = "tokens:"
 )
 
-// usage yields what a line says was spent, as two records: its cost, which no receipt has and which counts, and
-// its tokens, which the step's receipt states again and which therefore never do. Usage of single messages
-// (message.usage) is part of the result line's and left alone.
+// usage yields the usage of a line as two records: its cost, which no receipt has and which counts, and its tokens, which
+// the step's receipt states again and which therefore never count. It ignores usage of single messages (message.usage),
+// which the result line includes.
 func (s *session) usage(o format.Value, place transcript.Origin, at transcript.Time) {
 	cost := o.Get("total_cost_usd").NanoUSD()
 	tokens, stated := readTokens(o)
 	if !cost.Known && !stated {
 		return
 	}
-	s.spent++
-	// Attempts that overwrote each other were all spent: the time is what tells them apart.
-	key := s.place.run + "/" + s.id + ":" + strconv.Itoa(s.spent) + "@" + stamp(at)
+	s.usageCount++
+	// Attempts that overwrote each other all cost something; the time distinguishes them.
+	key := s.place.run + "/" + s.id + ":" + strconv.Itoa(s.usageCount) + "@" + stamp(at)
 	base := transcript.Usage{
 		Run: s.place.run, Conversation: s.id, Time: at, Origin: place,
 		Model: o.Get("model").Str(), Flow: s.place.flow,
@@ -51,7 +51,7 @@ func (s *session) usage(o format.Value, place transcript.Origin, at transcript.T
 	}
 }
 
-// readTokens reads the token counts of a line in any of the engines' shapes, false where there are none.
+// readTokens reads the token counts of a line in any of the engines' shapes. It returns false if there are none.
 func readTokens(o format.Value) (transcript.Usage, bool) {
 	var u transcript.Usage
 	if first(o, "promptTokenCount", "candidatesTokenCount").Exists() {
@@ -77,7 +77,8 @@ func readTokens(o format.Value) (transcript.Usage, bool) {
 	return u, true
 }
 
-// geminiTokens reads Gemini's own names, of its API or of the stats that end its stream: the prompt includes what came from a cache, candidates exclude thoughts.
+// geminiTokens reads Gemini's own names, as in its API or in the stats that end its stream. The prompt includes cached
+// tokens; candidates exclude thoughts.
 func geminiTokens(t format.Value) (transcript.Usage, bool) {
 	u := transcript.Usage{
 		Input:     first(t, "promptTokenCount", "input_tokens").Count(),

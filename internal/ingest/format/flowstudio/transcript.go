@@ -7,24 +7,24 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// session gathers what the lines of one transcript say of all of it.
+// session accumulates what the lines of one transcript say about the whole.
 type session struct {
 	*parser
-	id      string
-	pairs   pairing
-	spent   int // usage records so far
-	strong  bool
-	model   string
-	stub    bool
-	started transcript.Time
-	ended   transcript.Time
-	project string
-	about   transcript.Attributes
+	id          string
+	pairs       pairing
+	usageCount  int // number of lines with usage so far
+	strongModel bool
+	model       string
+	stub        bool
+	started     transcript.Time
+	ended       transcript.Time
+	project     string
+	attributes  transcript.Attributes
 }
 
-// transcript reads one llm file. The program writes it whole when a step ends, and again when that is retried.
+// transcript reads one file of llm/. The program writes it whole when a step ends, and again when the step is retried.
 func (p *parser) transcript() {
-	s := &session{parser: p, id: p.place.conversation(p.place.name), about: transcript.Attributes{}}
+	s := &session{parser: p, id: p.place.conversation(p.place.name), attributes: transcript.Attributes{}}
 	p.Emit(p.run(0, "3", transcript.Time{}))
 	p.Emit(s.conversation())
 	for object := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
@@ -35,14 +35,14 @@ func (p *parser) transcript() {
 	p.Emit(r)
 	c := s.conversation()
 	c.Model, c.Started, c.Ended, c.Project = s.model, s.started, s.ended, s.project
-	for k, v := range s.about {
+	for k, v := range s.attributes {
 		c.Attributes[k] = v
 	}
 	p.Emit(c)
 }
 
-// conversation begins what is said of the transcript. Its step and agent are a guess until Resolve has seen the
-// receipts.
+// conversation returns the Conversation record without what its lines state. Its step and agent are a guess until Resolve
+// has seen the receipts.
 func (s *session) conversation() *transcript.Conversation {
 	c := &transcript.Conversation{
 		ID: s.id, Run: s.place.run, Flow: s.place.flow, Attributes: transcript.Attributes{},
@@ -69,7 +69,7 @@ func (s *session) line(line format.Object) {
 	s.usage(o, line.Origin, at)
 }
 
-// pair completes the ids of the calls and results of a line.
+// pair fills in missing ids of the calls and results of a line.
 func (s *session) pair(ev *transcript.Event, blocked bool) {
 	var last *transcript.Call
 	for i := range ev.Parts {
@@ -80,14 +80,14 @@ func (s *session) pair(ev *transcript.Event, blocked bool) {
 			last = part.Call
 		case part.Result != nil:
 			if last != nil && part.Result.Call == "" {
-				part.Result.Call = last.ID // a role:"tool" line answers itself
+				part.Result.Call = last.ID // the result in a role:"tool" line belongs to the call in the same line
 			}
 			s.pairs.result(part.Result)
 		}
 	}
 }
 
-// note keeps what a line says of the whole conversation.
+// note records what a line says about the whole conversation.
 func (s *session) note(o format.Value, e *entry, at transcript.Time) {
 	if at.Valid {
 		if !s.started.Valid {
@@ -100,20 +100,20 @@ func (s *session) note(o format.Value, e *entry, at transcript.Time) {
 		if cwd := o.Get("cwd").Str(); cwd != "" {
 			s.project = cwd
 		}
-		flatten(s.about, "", o, "type", "subtype", "timestamp", "ts", "model", "cwd", "tools", "phase")
+		flatten(s.attributes, "", o, "type", "subtype", "timestamp", "ts", "model", "cwd", "tools", "phase")
 	}
-	// The init line knows the model best, then messages, then the result line.
+	// The init line is the best evidence of the model, then messages, then the result line.
 	strong := opening || e.kind == transcript.KindMessage
-	if e.model != "" && (s.model == "" || opening || strong && !s.strong) {
-		s.model, s.strong = e.model, strong
+	if e.model != "" && (s.model == "" || opening || strong && !s.strongModel) {
+		s.model, s.strongModel = e.model, strong
 	}
 	if e.typ == "" && strings.HasPrefix(o.Get("content").Str(), "[STUB") {
 		s.stub = true
-		s.about["stub"] = true
+		s.attributes["stub"] = true
 	}
 }
 
-// attributesOf keeps what only some dialects state of a line.
+// attributesOf returns the members of a line that only some dialects have.
 func attributesOf(o format.Value) transcript.Attributes {
 	var a transcript.Attributes
 	for _, key := range []string{"phase", "subtype", "blocked", "block_reason", "status", "num_turns", "duration_ms", "parent_tool_use_id"} {

@@ -9,13 +9,13 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// charged is what the usage of one run amounts to.
+// charged holds the totals of one run's usage.
 type charged struct {
 	TokensIn, TokensOut int64
 	Cost                float64 // nano-USD
 }
 
-// world is what an index would hold of one run, gathered record by record.
+// world holds what an index would hold about one run, collected record by record.
 type world struct {
 	runs     []*transcript.Run
 	events   []*transcript.Event
@@ -73,7 +73,7 @@ func put(t *testing.T, worlds map[string]*world, file string, content []byte) fo
 	return claim
 }
 
-// count gives what a run was charged, after Resolve; nil when the run is only named.
+// count returns the totals of a run after Resolve, or nil if the run is only named.
 func (w *world) count() *charged {
 	if !slices.ContainsFunc(w.runs, func(r *transcript.Run) bool { return !r.Named }) {
 		return nil
