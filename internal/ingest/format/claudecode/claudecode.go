@@ -1,26 +1,26 @@
 // Package claudecode reads the sessions that Claude Code keeps below its projects directory: session and sub-agent
-// transcripts, the notes beside sub-agents (agent-*.meta.json) and sessions (custom-title.json), the journals of workflows, and what tools
-// gave back that was too long for a transcript; beside that directory all prompts (history.jsonl) and
-// what was pasted into them; and what the desktop program notes of its sessions.
+// transcripts, the metadata of sub-agents (agent-*.meta.json) and sessions (custom-title.json), the journals of workflows,
+// and tool outputs that were too long for a transcript. Beside that directory it reads the history of all prompts
+// (history.jsonl) and the texts pasted into them, and elsewhere the desktop program's metadata of its sessions.
 //
-// Producer: Claude Code 1.0 to 2.1.29x; checked in November 2026 against published sample sessions and against what other
-// readers of these files found (ccusage, agentsview). There is no published description; docs/formats/claude-code.md
-// says what becomes what. Where sources and readers disagree:
+// Producer: Claude Code 1.0 to 2.1.29x; checked in November 2026 against published sample sessions and against the findings
+// of other readers of these files (ccusage, agentsview). There is no published description; docs/formats/claude-code.md
+// describes the mapping. Where sources and readers disagree:
 //
 //   - A session is a file, named by its stem. The sessionId of the lines may be another one: a resumed or forked file
-//     repeats lines of the session that it came from. A stem that is no UUID is no identity by itself (chat.jsonl), so
-//     the sessionId of the first line that has one is joined to it.
-//   - Lines are not events: one response is written as a line per block, and one line may hold several blocks. An event
-//     is a block, as docs/formats/claude-code.md counts them. Its id is the line's uuid,
-//     the same wherever the line is copied to: the blocks of a line count together, where it was written first. A uuid that comes again in one file counts the first time, a
-//     call or result that comes again under its id too.
-//   - One request is repeated with its whole usage on every line of the response, and output_tokens may grow from line
-//     to line: the largest of a (message.id, requestId) counts, over all files. Side chains ("/btw") replay messages
-//     under a new requestId; there message.id alone is the request and a line that is no side chain wins. Lines with a
+//     repeats lines of the session that it came from. A stem that is not a UUID is no identity by itself (chat.jsonl), so
+//     the sessionId of the first line that has one is appended to it.
+//   - Lines are not events: Claude Code writes a response as one line per block, and a line may hold several blocks. An
+//     event is a block, as docs/formats/claude-code.md counts them. Its id is the line's uuid, which copies of the line
+//     keep: the blocks of a line count together, where the line was first written. If a uuid comes again in one file, the
+//     first counts; so does the first call or result of an id.
+//   - Every line of a response repeats the usage of the whole request, and output_tokens may grow from line to line: the
+//     largest usage of a (message.id, requestId) counts, over all files. Side chains ("/btw") replay messages under a new
+//     requestId; there message.id alone identifies the request, and a line outside a side chain wins. Lines with a
 //     requestId of null are kept (ccusage drops them).
-//   - Lines without a type are no events and their usage is not counted: only test data has them.
-//   - The role "user" covers prompts, tool results, injected text and the summary after a compaction. Only prompts have
-//     the role user here.
+//   - Lines without a type are not events and their usage is not counted: only test data has them.
+//   - Lines of role "user" hold prompts, tool results, injected text and the summary after a compaction. Here only prompts
+//     have the role user.
 package claudecode
 
 import (
@@ -81,7 +81,7 @@ func (claudeCode) Places() []format.Place {
 	return all
 }
 
-// Parse reads one original; see the package comment for what becomes of it.
+// Parse yields the records of one original. The package comment says how each kind of file is read.
 func (claudeCode) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		out := &format.Sink{Yield: yield}

@@ -8,7 +8,7 @@ import (
 
 var _ format.Cleaner = claudeCode{}
 
-// Cleanings is what Claude Code deletes when it starts.
+// Cleanings describes what Claude Code deletes when it starts.
 func (claudeCode) Cleanings() []format.Cleaning {
 	return []format.Cleaning{{
 		Unit: func(file, _ string) (group, unit string) {

@@ -9,15 +9,15 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// isDesktop knows what the desktop program notes of a session that it holds: local_<id>.json. The transcript is Claude Code's; in Cowork
-// mode it lies in a directory of the same name, below .claude/projects.
+// isDesktop reports whether a file is the desktop program's metadata of a session: local_<id>.json. The transcript is
+// Claude Code's; in Cowork mode it lies in a directory of the same name, below .claude/projects.
 func isDesktop(h format.Head) bool {
 	name := path.Base(h.Path)
 	return strings.HasPrefix(name, "local_") && path.Ext(name) == ".json" && format.HasKeys(h.Bytes, "sessionId", "cwd") &&
 		(format.HasKeys(h.Bytes, "cliSessionId") || format.HasKeys(h.Bytes, "lastActivityAt"))
 }
 
-// parseDesktop reads the title and the folder that a session is about: a transcript of Cowork only knows the path in its virtual machine.
+// parseDesktop reads the title and the folder of a session. A Cowork transcript only has the path in its virtual machine.
 func parseDesktop(in format.Input, out *format.Sink) {
 	doc, at := out.Document(in.Reader, func(pr *transcript.Problem) { out.Problem(placeOf(in.Path).stem, pr) })
 	if !doc.Exists() {
@@ -33,12 +33,12 @@ func parseDesktop(in format.Input, out *format.Sink) {
 	hint(out, id, hintTitle, run.Title, at)
 	hint(out, id, hintProject, run.Project, at)
 	out.Emit(&transcript.Event{
-		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: roleDesktop, Time: stamp(doc.Get("createdAt")), Origin: at,
+		Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: roleDesktop, Time: timeOf(doc.Get("createdAt")), Origin: at,
 		Parts: []transcript.Part{{Text: desktopText(doc)}},
 	})
 }
 
-// desktopText is what people have written: the rest is settings, and a prompt that the program wrote.
+// desktopText returns the text that people have written. The rest is settings, and a prompt that the program wrote.
 func desktopText(v format.Value) string {
 	return format.Build(func(b []byte) []byte {
 		for _, key := range []string{"title", "initialMessage", "userSelectedFolders"} {

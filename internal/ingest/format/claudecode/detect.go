@@ -7,15 +7,15 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// Detect knows transcripts by their lines wherever they lie, and by their place where the content is empty or broken: a
+// Detect recognises transcripts by their lines wherever they lie, and by their path where the content is empty or broken: a
 // crash may leave a run of NUL bytes between good lines.
 func (claudeCode) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	p := placeOf(h.Path)
 	switch {
-	case p.output:
+	case p.isOutput:
 		c := format.Claim{Strength: format.Certain, Role: format.Other}
-		if format.IsUUID(p.session) && h.Size > 0 && h.Size <= maxAside && format.IsText(h.Bytes) {
+		if format.IsUUID(p.session) && h.Size > 0 && h.Size <= maxText && format.IsText(h.Bytes) {
 			c.Role, c.Root = roleOutput, p.root(h.Top())
 		}
 		return c
@@ -45,7 +45,7 @@ func (claudeCode) Detect(h format.Head) format.Claim {
 	}
 	native := path.Ext(name) == ".jsonl" && (p.agent != "" || format.IsUUID(p.stem))
 	placed := native && p.slug != ""
-	switch known, foreign := look(h, placed); {
+	switch known, foreign := inspectHead(h, placed); {
 	case known:
 		claim.Strength = p.strength(format.Likely)
 	case placed && !foreign:
@@ -56,7 +56,7 @@ func (claudeCode) Detect(h format.Head) format.Claim {
 	return claim
 }
 
-// strength is Certain in a project's directory, and what the content alone is worth elsewhere.
+// strength returns Certain in a project's directory, and the strength of the content elsewhere.
 func (p place) strength(content format.Strength) format.Strength {
 	if p.slug != "" {
 		return format.Certain
@@ -64,10 +64,10 @@ func (p place) strength(content format.Strength) format.Strength {
 	return content
 }
 
-// look reads the lines in the head until one tells. Of a line that is cut off, by the end of the head or by a crash,
-// what stands before is still found. foreign says that there are whole objects and that none of them could be Claude
-// Code's; only when that is asked are lines parsed that lack all keys by which one is known.
-func look(h format.Head, all bool) (known, foreign bool) {
+// inspectHead looks for a line in the head that identifies a transcript. It parses as much as there is of a line that the
+// end of the head or a crash has cut. foreign means that there are whole objects, and that some of them cannot be Claude
+// Code's. Unless all is set, it does not parse lines without any of the keys that identify one.
+func inspectHead(h format.Head, all bool) (known, foreign bool) {
 	for line := range format.ObjectLines(h.Bytes) {
 		if !all && !format.MayHave(line, "sessionId", "parentUuid", "leafUuid", "snapshot") {
 			continue
@@ -89,23 +89,23 @@ func look(h format.Head, all bool) (known, foreign bool) {
 	return false, foreign
 }
 
-// fit is how well an object looks like a line of a transcript.
+// fit is how well an object matches a line of a transcript.
 type fit int
 
 const (
 	fitsNot   fit = iota
-	fitsMaybe     // a type that is not known here, or too little of it
+	fitsMaybe     // an unknown type, or too few members
 	fitsWell
 )
 
-// shape is what an object has of a line of a transcript.
+// shape holds the members of an object that matter for fit.
 type shape struct {
 	kind string
 	has  map[string]bool
 
-	message bool // one with content
-	usage   bool // one that tells tokens
-	foreign bool // has what no line of Claude Code's has
+	message bool // has a message with content
+	usage   bool // has a message with token counts
+	foreign bool // has members that Claude Code never writes
 }
 
 func shapeOf(v format.Value) shape {
@@ -129,8 +129,8 @@ func shapeOf(v format.Value) shape {
 	return s
 }
 
-// needs names what lines of a type have beside the id of their session.
-var needs = map[string][]string{
+// requiredMembers are the members that lines of a type have besides their session's id.
+var requiredMembers = map[string][]string{
 	"queue-operation": {"operation"}, "progress": {"data"}, "system": {"subtype", "uuid"}, "custom-title": {"customTitle"},
 	"ai-title": {"aiTitle"}, "agent-name": {"agentName"}, "last-prompt": {"lastPrompt"}, "mode": {"mode"},
 	"permission-mode": {"permissionMode"}, "pr-link": {"prUrl"}, "attachment": {"attachment"},
@@ -158,7 +158,7 @@ func fits(v format.Value) fit {
 	case "file-history-snapshot":
 		well = has["snapshot"]
 	default:
-		members, known := needs[s.kind]
+		members, known := requiredMembers[s.kind]
 		well = known && has["sessionId"]
 		for _, name := range members {
 			well = well && has[name]

@@ -11,17 +11,17 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// What lies beside the projects directory: history.jsonl has every prompt, also those of sessions whose transcripts the program
-// has deleted, and pasteDir texts that were pasted into them, which it deletes in time.
+// The files beside the projects directory: history.jsonl has every prompt, even those of sessions whose transcripts the
+// program has deleted; pasteDir has texts pasted into prompts, which the program deletes after a while.
 const (
 	historyFile = "history.jsonl"
 	pasteDir    = "paste-cache"
 )
 
-// pasteName is what the program calls a pasted text: the beginning of its SHA-256.
+// pasteName matches the name of a pasted text: the beginning of its SHA-256.
 var pasteName = lazyregexp.New(`^[0-9a-f]{16}\.txt$`)
 
-// isHistory knows the history by its lines; those before 2.0 name no session.
+// isHistory reports whether a file is the history, by its lines. Those before 2.0 name no session.
 func isHistory(h format.Head) bool {
 	return path.Base(h.Path) == historyFile && format.AnyLine(h.Bytes, func(line []byte) bool {
 		return bytes.HasPrefix(line, []byte("{")) && format.HasKeys(line, "display", "pastedContents", "timestamp")
@@ -29,12 +29,13 @@ func isHistory(h format.Head) bool {
 }
 
 func isPaste(h format.Head) bool {
-	return path.Base(path.Dir(h.Path)) == pasteDir && pasteName.MatchString(path.Base(h.Path)) && h.Size <= maxAside && format.IsText(h.Bytes)
+	return path.Base(path.Dir(h.Path)) == pasteDir && pasteName.MatchString(path.Base(h.Path)) && h.Size <= maxText && format.IsText(h.Bytes)
 }
 
-// parseHistory yields the prompts, each of its session, which has a title and a project by them if nothing else is left of it.
+// parseHistory yields the prompts as rows of their sessions. They supply title and project of a session of which nothing
+// else is left.
 func parseHistory(in format.Input, out *format.Sink) {
-	named, titled := map[string]bool{}, map[string]bool{}
+	yielded, titled := map[string]bool{}, map[string]bool{}
 	for o := range out.Each(format.Objects(in.Reader, "", func(pr *transcript.Problem) { out.Problem(historyFile, pr) })) {
 		prompt, project := o.Value.Get("display").Str(), o.Value.Get("project").Str()
 		id := o.Value.Get("sessionId").Str()
@@ -46,18 +47,18 @@ func parseHistory(in format.Input, out *format.Sink) {
 			run.Title = shorten(prompt)
 			titled[id] = true
 		}
-		if run.Title != "" || !named[id] {
-			named[id] = true
+		if run.Title != "" || !yielded[id] {
+			yielded[id] = true
 			out.Emit(run)
 		}
 		out.Emit(&transcript.Event{
 			Run: id, Verdict: transcript.Uncounted, Kind: transcript.KindMessage, Role: "user", Type: roleHistory, Retold: withPastes(prompt, o.Value),
-			Time: stamp(o.Value.Get("timestamp")), Origin: o.Origin, Parts: []transcript.Part{{Text: historyText(o.Value)}},
+			Time: timeOf(o.Value.Get("timestamp")), Origin: o.Origin, Parts: []transcript.Part{{Text: historyText(o.Value)}},
 		})
 	}
 }
 
-// pasted is what stands in a prompt for a text that was pasted into it; a transcript has the text.
+// pasted matches the placeholder in a prompt for a text that was pasted into it. The transcript has the text itself.
 var pasted = lazyregexp.New(`\[Pasted text #([0-9]+)[^\]]*\]`)
 
 func withPastes(prompt string, v format.Value) string {
@@ -66,7 +67,7 @@ func withPastes(prompt string, v format.Value) string {
 	})
 }
 
-// historyText is a prompt, and what was pasted into it as far as it stands there.
+// historyText returns a prompt, and the pasted texts that the line itself contains.
 func historyText(v format.Value) string {
 	return format.Build(func(b []byte) []byte {
 		b = format.AppendStrings(b, v.Get("display"))

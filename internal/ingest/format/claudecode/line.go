@@ -7,13 +7,13 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// line is one line of a transcript, its members looked up once.
+// line is one line of a transcript with its members already looked up.
 type line struct {
 	raw    format.Value
 	origin transcript.Origin
 	now    transcript.Time
 
-	kind          string // type as written, "" when it has none
+	kind          string // type as written, "" if absent
 	uuid, session string
 
 	parent, logical, request, message, result, data, subtype, attachment format.Value
@@ -23,7 +23,7 @@ type line struct {
 	sidechain, meta, compact, apiError, background bool
 }
 
-// read takes a line apart. last is the session of the line before, most often the same.
+// read fills l from a line. last is the session of the previous line, usually the same.
 func (l *line) read(o format.Object, last string) {
 	*l = line{raw: o.Value, origin: o.Origin}
 	for key, value := range o.Value.Fields() {
@@ -31,11 +31,11 @@ func (l *line) read(o format.Object, last string) {
 		case "type":
 			l.kind = value.Word()
 		case "uuid":
-			l.uuid = id(value)
+			l.uuid = idText(value)
 		case "sessionId":
-			l.session = again(last, value)
+			l.session = reuse(last, value)
 		case "timestamp":
-			l.now = stamp(value)
+			l.now = timeOf(value)
 		case "parentUuid":
 			l.parent = value
 		case "logicalParentUuid":
@@ -61,13 +61,13 @@ func (l *line) read(o format.Object, last string) {
 		case "version":
 			l.version = value
 		default:
-			l.rare(key, value)
+			l.readRare(key, value)
 		}
 	}
 }
 
-// rare takes the members that few lines have.
-func (l *line) rare(key string, value format.Value) {
+// readRare sets the members that few lines have.
+func (l *line) readRare(key string, value format.Value) {
 	switch key {
 	case "subtype":
 		l.subtype = value
@@ -106,23 +106,23 @@ func (l *line) rare(key string, value format.Value) {
 	}
 }
 
-// again gives the string of a value without a copy when it is the one that came before.
-func again(last string, v format.Value) string {
+// reuse returns the string of a value, without a copy if it equals last.
+func reuse(last string, v format.Value) string {
 	if v.Is(last) {
 		return last
 	}
 	return v.Str()
 }
 
-// id gives an id as text: a string, or a number. Nothing else names anything.
-func id(v format.Value) string {
+// idText returns an id as text: a string or a number. Other types are not ids.
+func idText(v format.Value) string {
 	if t := v.Type(); t != '"' && t != '0' {
 		return ""
 	}
 	return v.Text()
 }
 
-func stamp(v format.Value) transcript.Time {
+func timeOf(v format.Value) transcript.Time {
 	if v.Type() == '0' {
 		n, _ := v.Int()
 		return format.UnixMilli(n)
@@ -130,30 +130,31 @@ func stamp(v format.Value) transcript.Time {
 	return v.Time()
 }
 
-// opens says that a line needs a conversation: it is said, or an event of the program.
-func (l *line) opens() bool { return l.said() || l.kind == "system" }
+// startsConversation reports whether a line needs a conversation: it is a message, or an event of the program.
+func (l *line) startsConversation() bool { return l.isMessage() || l.kind == "system" }
 
-func (l *line) said() bool { return l.kind == "user" || l.kind == "assistant" }
+func (l *line) isMessage() bool { return l.kind == "user" || l.kind == "assistant" }
 
-// injected says that a line of type user was not typed by one.
+// injected reports whether a line of type user was not typed by a user.
 func (l *line) injected() bool {
-	return l.meta || l.compact || l.prompted.Is("system") || foreign(l.source)
+	return l.meta || l.compact || l.prompted.Is("system") || notTyped(l.source)
 }
 
-// foreign says that what has an origin comes from none who typed it.
-func foreign(origin format.Value) bool {
+// notTyped reports whether an origin says that no user typed the text.
+func notTyped(origin format.Value) bool {
 	kind := origin.Get("kind").Str()
 	return kind != "" && kind != "user" && kind != "human"
 }
 
-// queued says whether the user typed what waited while a tool ran: the program queues notices in the same way.
-func (l *line) queued() bool {
+// typedInQueue reports whether a user typed the text that was queued while a tool ran. The program queues notices in the
+// same way.
+func (l *line) typedInQueue() bool {
 	mode := l.attachment.Get("commandMode")
-	return (!mode.Exists() || mode.Is("prompt")) && !foreign(l.attachment.Get("origin")) && !strings.HasPrefix(l.attachment.Get("prompt").Str(), taskNotice)
+	return (!mode.Exists() || mode.Is("prompt")) && !notTyped(l.attachment.Get("origin")) && !strings.HasPrefix(l.attachment.Get("prompt").Str(), taskNotice)
 }
 
-// taskNotice begins what the program says in the user's place when a sub-agent or a command in the background has ended. Versions
-// before 2.1.80 or so do not mark it in another way.
+// taskNotice begins the text that the program sends in the user's place when a sub-agent or a command in the background has
+// ended. Versions before about 2.1.80 mark it in no other way.
 const taskNotice = "<task-notification>"
 
 // message is the message of a line.

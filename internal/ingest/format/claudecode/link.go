@@ -2,45 +2,46 @@ package claudecode
 
 import (
 	"cmp"
+
 	"github.com/txarchive/txarchive/internal/ingest/format"
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// belongs links a sub-agent to its session, once.
-func (r *reader) belongs(l *line) {
-	if r.place.agent == "" || r.session == "" || r.agents[""] {
+// linkParent links a sub-agent to its session, once.
+func (r *reader) linkParent(l *line) {
+	if r.place.agent == "" || r.session == "" || r.linkedAgents[""] {
 		return
 	}
-	r.agents[""] = true
+	r.linkedAgents[""] = true
 	r.out.Emit(&transcript.Link{Kind: "parent", From: transcript.RunEnd(r.session), To: transcript.RunEnd(r.run), Time: l.now, Origin: l.origin})
 }
 
-// spawned links the session of a line to the sub-agent that a result names, also where that result stood before under another
-// uuid. The statement is the line's, and worth nothing where that is copied history.
-func (s *saying) spawned(agent, call string) {
-	if agent == "" || s.again {
+// linkResult links the session of a line to the sub-agent that a result names, even if the same result came before under
+// another uuid. The line states the link, so it does not count if the line is copied history.
+func (s *messageReader) linkResult(agent, call string) {
+	if agent == "" || s.repeated {
 		return
 	}
-	s.child(s.line, agent, s.line.uuid, call)
-	s.describe(s.line, agent, call)
+	s.linkChild(s.line, agent, s.line.uuid, call)
+	s.hintTask(s.line, agent, call)
 }
 
-// progress links the session of a line to the sub-agent that the line tells of, once for each call. The line is no
-// event, so the statement is the call's that it reports on, or stands and falls with the event before it.
-func (r *reader) progress(l *line) {
+// linkProgress links the session of a line to the sub-agent that the line mentions, once for each call. The line is not an
+// event, so the call that it reports on states the link, else the previous event.
+func (r *reader) linkProgress(l *line) {
 	agent := l.data.Get("agentId").Str()
 	if agent == "" || r.run == "" {
 		return
 	}
 	call := l.raw.Get("parentToolUseID").Str()
-	event := cmp.Or(r.tasks[call].event, r.latest)
-	if told := agent + " " + event; !r.agents[told] {
-		r.agents[told] = true
-		r.child(l, agent, event, call)
+	event := cmp.Or(r.tasks[call].event, r.lastEvent)
+	if key := agent + " " + event; !r.linkedAgents[key] {
+		r.linkedAgents[key] = true
+		r.linkChild(l, agent, event, call)
 	}
 }
 
-func (r *reader) child(l *line, agent, event, call string) {
+func (r *reader) linkChild(l *line, agent, event, call string) {
 	session := l.session
 	if r.place.agent != "" || session == "" {
 		session = r.session
@@ -57,22 +58,22 @@ func (r *reader) child(l *line, agent, event, call string) {
 	}
 }
 
-// copiedFrom names the session that a line says it came from. That says nothing of whether the archive has it, so these
-// links are kept and not counted.
-func (r *reader) copiedFrom(l *line) {
+// linkCopySource links the session that a line was copied from. The archive may not have it, so these links are kept but
+// not counted.
+func (r *reader) linkCopySource(l *line) {
 	session, kind := l.session, "resume"
 	if l.forked.Exists() {
 		session, kind = l.forked.Get("sessionId").Str(), "fork"
 	}
-	if session == "" || session == r.session || r.foreign[session] {
+	if session == "" || session == r.session || r.copiedSessions[session] {
 		return
 	}
-	r.foreign[session] = true
+	r.copiedSessions[session] = true
 	r.out.Emit(&transcript.Link{Kind: kind, From: transcript.RunEnd(session), To: transcript.RunEnd(r.run), Time: l.now, Origin: l.origin, Uncounted: true})
 }
 
-// continued names the session in which this one goes on, where it was sent to the background.
-func (r *reader) continued(l *line) {
+// linkContinuation links the session in which this one continues after it was sent to the background.
+func (r *reader) linkContinuation(l *line) {
 	next := l.continued.Str()
 	if next == "" || next == r.session || r.run == "" {
 		return
@@ -80,17 +81,17 @@ func (r *reader) continued(l *line) {
 	r.out.Emit(&transcript.Link{Kind: "fork", From: transcript.RunEnd(r.run), To: transcript.RunEnd(next), Time: l.now, Origin: l.origin, Uncounted: true})
 }
 
-// task is what a call says of the sub-agent that it starts. The sub-agent's own file does not say it; see Resolve.
+// task is what a call states about the sub-agent that it starts. The sub-agent's own file does not state it; see Resolve.
 type task struct{ event, agent, title string }
 
-func (r *reader) asks(e *transcript.Event, call *transcript.Call, input format.Value) {
+func (r *reader) noteTask(e *transcript.Event, call *transcript.Call, input format.Value) {
 	if call.Name == "Task" || call.Name == "Agent" {
 		r.tasks[call.ID] = task{e.ID, input.Get("subagent_type").Str(), input.Get("description").Str()}
 	}
 }
 
-// describe hands on what the call said of a sub-agent.
-func (r *reader) describe(l *line, agent, call string) {
+// hintTask yields what the call stated about a sub-agent as hints.
+func (r *reader) hintTask(l *line, agent, call string) {
 	t := r.tasks[call]
 	hint(r.out, r.run, hintAgent+" "+agent, t.agent, l.origin)
 	hint(r.out, r.run, hintTitle+" "+agent, t.title, l.origin)

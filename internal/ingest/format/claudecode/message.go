@@ -11,14 +11,13 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// say gives the events of a line of type user or assistant: one for what a user said in it, one for each block of all
-// else.
-func (r *reader) say(l *line, m message, again bool) {
-	s := &r.saying
-	*s = saying{reader: r, line: l, message: m, again: again, events: s.events[:0]}
+// message yields the events of a line of type user or assistant: one for the user's text in it, one for each other block.
+func (r *reader) message(l *line, m message, repeated bool) {
+	s := &r.msg
+	*s = messageReader{reader: r, line: l, message: m, repeated: repeated, events: s.events[:0]}
 	switch {
 	case m.content.IsString():
-		s.whole(m.content)
+		s.stringContent(m.content)
 	case m.content.IsArray():
 		for item := range m.content.Items() {
 			s.block(readBlock(item))
@@ -26,40 +25,40 @@ func (r *reader) say(l *line, m message, again bool) {
 	}
 	for _, e := range s.events {
 		if e.Verdict == transcript.Uncounted {
-			r.uncounted(e)
+			r.emitUncounted(e)
 		} else {
-			r.give(e)
+			r.emit(e)
 		}
 	}
-	if len(s.events) == 0 { // nothing in it that counts
-		e := r.event(l, again)
+	if len(s.events) == 0 { // nothing in it counts
+		e := r.event(l, repeated)
 		e.Kind, e.Parts[0].Text = transcript.KindNotice, r.text(l.raw)
-		r.uncounted(e)
+		r.emitUncounted(e)
 	}
-	if !again {
-		s.mentioned()
+	if !repeated {
+		s.linkMentioned()
 	}
-	r.copiedFrom(l)
+	r.linkCopySource(l)
 }
 
-// saying is a line while its events are made.
-type saying struct {
+// messageReader holds a line while its events are made.
+type messageReader struct {
 	*reader
-	line    *line
-	message message
-	again   bool
-	events  []*transcript.Event
-	user    *transcript.Event // what a user said in this line
+	line     *line
+	message  message
+	repeated bool
+	events   []*transcript.Event
+	user     *transcript.Event // the user's text in this line
 }
 
-// add makes an event of one value of the line.
-func (s *saying) add(v format.Value, kind transcript.Kind, role string) *transcript.Event {
-	e := s.event(s.line, s.again)
+// add appends an event for one value of the line.
+func (s *messageReader) add(v format.Value, kind transcript.Kind, role string) *transcript.Event {
+	e := s.event(s.line, s.repeated)
 	e.Kind, e.Role = kind, role
 	e.Parts[0] = s.part(v)
 	if s.line.kind == "assistant" {
 		if model := s.message.model; model.IsString() && !model.Is("<synthetic>") {
-			s.facts.model = again(s.facts.model, model)
+			s.facts.model = reuse(s.facts.model, model)
 			e.Model = s.facts.model
 		}
 		if s.line.apiError {
@@ -73,12 +72,12 @@ func (s *saying) add(v format.Value, kind transcript.Kind, role string) *transcr
 	return e
 }
 
-func (s *saying) part(v format.Value) transcript.Part {
+func (s *messageReader) part(v format.Value) transcript.Part {
 	return transcript.Part{Text: s.text(v), Offset: format.OffsetIn(s.line.raw, v), Length: int64(v.Len())}
 }
 
-// whole takes a message that is one string. Only users' count: assistants write blocks.
-func (s *saying) whole(v format.Value) {
+// stringContent adds a message whose content is one string. Only a user's counts: assistants write blocks.
+func (s *messageReader) stringContent(v format.Value) {
 	switch {
 	case v.IsBlank():
 	case s.line.kind == "user":
@@ -88,46 +87,46 @@ func (s *saying) whole(v format.Value) {
 	}
 }
 
-// prompt joins the texts and images of a line of type user to one event.
-func (s *saying) prompt(v format.Value) {
+// prompt joins the texts and images of a line of type user into one event.
+func (s *messageReader) prompt(v format.Value) {
 	if s.user != nil {
 		s.user.Parts = append(s.user.Parts, s.part(v))
-		s.titled(v)
+		s.noteTitle(v)
 		return
 	}
 	kind, role := transcript.KindMessage, "user"
 	switch {
 	case s.line.compact:
 		kind, role = transcript.KindCompaction, "system"
-	case s.line.injected(), notifies(v):
+	case s.line.injected(), isTaskNotice(v):
 		kind, role = transcript.KindSystem, "system"
 	}
 	s.user = s.add(v, kind, role)
 	s.user.Type = "user"
-	s.titled(v)
+	s.noteTitle(v)
 }
 
-// notifies says that a prompt tells of the end of a task.
-func notifies(v format.Value) bool {
+// isTaskNotice reports whether a prompt is the notice that a task has ended.
+func isTaskNotice(v format.Value) bool {
 	if v.IsObject() {
 		v = v.Get("text")
 	}
 	return v.IsString() && bytes.HasPrefix(v.Raw()[1:], []byte(taskNotice))
 }
 
-// titled takes the words of a prompt for a title, of whichever block has the first: an image may stand before them.
-func (s *saying) titled(v format.Value) {
-	if s.user.Role != "user" || s.again {
+// noteTitle takes a title from a prompt, from the first block with text: an image may precede it.
+func (s *messageReader) noteTitle(v format.Value) {
+	if s.user.Role != "user" || s.repeated {
 		return
 	}
 	if words := v.Get("text"); v.IsString() || words.IsString() {
 		text := s.user.Parts[len(s.user.Parts)-1].Text
 		s.user.Retold = cmp.Or(s.user.Retold, text)
-		s.facts.prompted(text)
+		s.facts.notePrompt(text)
 	}
 }
 
-func (s *saying) block(b block) {
+func (s *messageReader) block(b block) {
 	switch b.kind {
 	case "text":
 		switch {
@@ -153,8 +152,8 @@ func (s *saying) block(b block) {
 	}
 }
 
-// other is a block of a type that is not counted: documents, results of tools that ran on the server, what comes next.
-func (s *saying) other(b block) {
+// other adds a block of a type that is not counted: documents, results of tools that ran on the server, future types.
+func (s *messageReader) other(b block) {
 	e := s.add(b.raw, transcript.KindUnknown, s.line.kind)
 	e.Verdict = transcript.Uncounted
 	if kind := blockKinds[b.kind]; kind != "" {
@@ -168,36 +167,36 @@ func (s *saying) other(b block) {
 	}
 }
 
-// blockKinds are what blocks of other types are that are known.
+// blockKinds maps other known types of blocks to their kinds.
 var blockKinds = map[string]transcript.Kind{
 	"document": transcript.KindNotice, "container_upload": transcript.KindNotice, "fallback": transcript.KindLifecycle,
 	"compaction": transcript.KindCompaction,
 }
 
-func (s *saying) call(b block) {
+func (s *messageReader) call(b block) {
 	e := s.add(b.raw, transcript.KindToolCall, "assistant")
 	e.Type = b.kind
-	made := &transcript.Call{ID: id(b.id), Name: b.name.Str(), Input: int64(b.input.Len()), Paths: paths(b.input)}
+	made := &transcript.Call{ID: idText(b.id), Name: b.name.Str(), Input: int64(b.input.Len()), Paths: paths(b.input)}
 	e.Parts[0].Call = made
 	if made.ID == "" {
-		if !s.again {
-			s.unnamed++
+		if !s.repeated {
+			s.callsWithoutID++
 		}
-		made.ID = "#" + itoa(s.unnamed)
+		made.ID = "#" + itoa(s.callsWithoutID)
 		return
 	}
 	if _, known := s.calls[made.ID]; known {
-		repeat(e)
-	} else if !s.again {
+		markDuplicate(e)
+	} else if !s.repeated {
 		s.calls[made.ID] = made.Name
-		s.asks(e, made, b.input)
+		s.noteTask(e, made, b.input)
 	}
 }
 
-func (s *saying) result(b block) {
+func (s *messageReader) result(b block) {
 	e := s.add(b.raw, transcript.KindToolResult, "tool")
 	e.Type = b.kind
-	made := &transcript.Result{Call: id(b.answers), Failed: transcript.No}
+	made := &transcript.Result{Call: idText(b.answers), Failed: transcript.No}
 	if b.isError.Bool() == transcript.Yes {
 		made.Failed = transcript.Yes
 	}
@@ -207,28 +206,28 @@ func (s *saying) result(b block) {
 	e.Parts[0].Result = made
 	switch {
 	case made.Call == "":
-		if !s.again && s.replied < s.unnamed {
-			s.replied++
+		if !s.repeated && s.resultsWithoutID < s.callsWithoutID {
+			s.resultsWithoutID++
 		}
-		if s.replied > 0 {
-			made.Call = "#" + itoa(s.replied)
+		if s.resultsWithoutID > 0 {
+			made.Call = "#" + itoa(s.resultsWithoutID)
 		}
 	case s.results[made.Call]:
-		repeat(e)
-	case !s.again:
+		markDuplicate(e)
+	case !s.repeated:
 		s.results[made.Call] = true
 	}
 	made.Name = s.calls[made.Call]
 	s.details(b, e, made)
 }
 
-// repeat marks what this file told before under another uuid.
-func repeat(e *transcript.Event) {
+// markDuplicate marks an event that this file had before under another uuid.
+func markDuplicate(e *transcript.Event) {
 	e.Verdict, e.ID, e.Global, e.Home = transcript.DuplicateOf, "", false, false
 }
 
-// mentioned links the sub-agent of a toolUseResult that no result in its line took.
-func (s *saying) mentioned() {
+// linkMentioned links the sub-agent of a toolUseResult that belongs to no result in its line.
+func (s *messageReader) linkMentioned() {
 	agent := s.line.result.Get("agentId").Str()
 	if agent == "" {
 		return
@@ -237,12 +236,12 @@ func (s *saying) mentioned() {
 	if len(s.events) > 0 {
 		event = s.events[0].ID
 	}
-	s.agents[agent] = true
-	s.child(s.line, agent, event, "")
+	s.linkedAgents[agent] = true
+	s.linkChild(s.line, agent, event, "")
 }
 
-// details takes what toolUseResult adds to a result: it belongs to the first of a line.
-func (s *saying) details(b block, e *transcript.Event, made *transcript.Result) {
+// details adds what toolUseResult states about a result. It belongs to the first result of a line.
+func (s *messageReader) details(b block, e *transcript.Event, made *transcript.Result) {
 	copied := s.line.result
 	if !copied.Exists() {
 		return
@@ -251,7 +250,7 @@ func (s *saying) details(b block, e *transcript.Event, made *transcript.Result) 
 	for key, value := range copied.Fields() {
 		switch key {
 		case "agentId":
-			s.spawned(value.Str(), made.Call)
+			s.linkResult(value.Str(), made.Call)
 		case "interrupted":
 			if value.Bool() == transcript.Yes {
 				made.Status = "interrupted"
@@ -271,7 +270,7 @@ func (s *saying) details(b block, e *transcript.Event, made *transcript.Result) 
 			}
 		}
 	}
-	if extra(copied, b.raw) {
+	if hasMoreText(copied, b.raw) {
 		part := s.part(copied)
 		if part.Text != "" {
 			part.Kind = transcript.KindToolResult
@@ -280,7 +279,7 @@ func (s *saying) details(b block, e *transcript.Event, made *transcript.Result) 
 	}
 }
 
-// paths gives the files that an input names.
+// paths returns the files that an input names.
 func paths(input format.Value) []string {
 	var all []string
 	for key, value := range input.Fields() {

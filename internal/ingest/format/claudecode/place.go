@@ -7,25 +7,26 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// place is what the path of a file says of it.
+// place is what a file's path states.
 type place struct {
-	stem    string // of the name
-	slug    string // the project's directory, "" when none looks like one
-	session string // of sub-agents, titles and outputs: the directory that they lie in, "" in the old layout
-	above   string // the same of a directory that nothing else shows to be a session's
-	agent   string // of sub-agents: the id in their name
-	output  bool   // what a tool gave back, which may be anything, a transcript as well
+	stem         string // file name without its extension
+	slug         string // the project's directory, "" when none looks like one
+	session      string // for sub-agents, titles and outputs: the session directory that they lie in, "" in the old layout
+	maybeSession string // like session, but nothing else shows that the directory is a session's
+	agent        string // for sub-agents: the id in their name
+	isOutput     bool   // a tool's output, which may be anything, even a transcript
 }
 
-// titleFile is the name of the note in a session's directory that has the title which the user gave it.
+// titleFile is the file in a session's directory with the title that the user gave the session.
 const titleFile = "custom-title.json"
 
-// setAside are the words in the name of an earlier transcript of a session that the program kept instead of overwriting it:
+// setAside are the marks in the name of an earlier transcript of a session that the program kept instead of overwriting it:
 // <session>.orphaned-<time>-<word>.jsonl and <session>.jsonl.superseded-<time>.
 var setAside = []string{".orphaned-", ".superseded-"}
 
-// placeOf reads <slug>/<session>.jsonl, <slug>/agent-<id>.jsonl (older versions) and
-// <slug>/<session>/subagents/[workflows/<id>/]agent-<id>.jsonl and <slug>/<session>/custom-title.json, whatever stands before.
+// placeOf parses <slug>/<session>.jsonl, <slug>/agent-<id>.jsonl (older versions),
+// <slug>/<session>/subagents/[workflows/<id>/]agent-<id>.jsonl and <slug>/<session>/custom-title.json, whatever precedes
+// them.
 func placeOf(file string) place {
 	dir, name := path.Split(file)
 	p := place{stem: strings.TrimSuffix(strings.TrimSuffix(name, path.Ext(name)), ".meta")}
@@ -35,9 +36,9 @@ func placeOf(file string) place {
 		}
 	}
 	dirs := strings.Split(strings.TrimSuffix(dir, "/"), "/")
-	above := len(dirs) // of the session's own directory, or of the file
-	for i := len(dirs) - 1; i > 0 && !p.output; i-- {
-		if p.output = dirs[i] == "tool-results" && (format.IsUUID(dirs[i-1]) || i > 1 && isSlug(dirs[i-2])); p.output {
+	above := len(dirs) // index of the session's own directory, or number of directories above the file
+	for i := len(dirs) - 1; i > 0 && !p.isOutput; i-- {
+		if p.isOutput = dirs[i] == "tool-results" && (format.IsUUID(dirs[i-1]) || i > 1 && isSlug(dirs[i-2])); p.isOutput {
 			p.session, above = dirs[i-1], i-1
 		}
 	}
@@ -51,7 +52,7 @@ func placeOf(file string) place {
 		if format.IsUUID(dirs[i-1]) || i > 1 && isSlug(dirs[i-2]) {
 			p.session, above = dirs[i-1], i-1
 		} else {
-			p.above = dirs[i-1]
+			p.maybeSession = dirs[i-1]
 		}
 		break
 	}
@@ -64,8 +65,8 @@ func placeOf(file string) place {
 	return p
 }
 
-// isSlug knows the directory of a project: the path of its working directory with '-' for all but letters and digits,
-// which starts with '-' or, on Windows, with a drive.
+// isSlug reports whether name is a project's directory: the path of its working directory with '-' for all but letters and
+// digits, which starts with '-' or, on Windows, with a drive letter.
 func isSlug(name string) bool {
 	if len(name) < 2 {
 		return false
@@ -79,8 +80,8 @@ func isSlug(name string) bool {
 	return name[0] == '-' || name[0]|0x20 >= 'a' && strings.HasPrefix(name[1:], "--")
 }
 
-// root is the directory whose files all are Claude Code's: the projects directory, where it is plain that it is
-// one, else the project's own. What is called "projects" elsewhere may hold anything.
+// root returns the directory in which all files are Claude Code's: the projects directory where it is recognisable, else
+// the project's own. A directory called "projects" elsewhere may hold anything.
 func (p place) root(top string) string {
 	if p.slug == "" {
 		return ""

@@ -5,41 +5,41 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// reader reads one transcript, of a session or of a sub-agent.
+// reader reads the transcript of a session or of a sub-agent.
 type reader struct {
 	out   *format.Sink
 	place place
 
-	run, conversation string // "" until the file says whose it is
-	session           string // that the file is of, or belongs to
-	open              bool   // the conversation is told
-	rows              bool   // there is something to keep the run for
-	counted           bool   // something was said
+	run, conversation string // "" until the file's identity is known
+	session           string // session that the file is of, or belongs to
+	opened            bool   // the conversation was yielded
+	hasRows           bool   // there is a row, so the run is yielded
+	counted           bool   // there is a message
 
-	waiting []*transcript.Event // rows from before run was known
-	seen    map[string]bool     // uuids
-	calls   map[string]string   // names of tools by call id
-	results map[string]bool     // call ids that were answered
-	told    map[string]int64    // best rank by request
-	agents  map[string]bool     // sub-agents that were linked
-	foreign map[string]bool     // sessions that lines were copied from
-	tasks   map[string]task     // by call id
-	unnamed int                 // calls without an id
-	replied int                 // results without one
-	last    string              // session of the line before
-	before  string              // uuid of the line before
-	latest  string              // id of the event before
-	facts   facts
+	waiting          []*transcript.Event // rows read before run was known
+	seen             map[string]bool     // uuids
+	calls            map[string]string   // tool names by call id
+	results          map[string]bool     // answered call ids
+	bestRank         map[string]int64    // highest rank yielded by request
+	linkedAgents     map[string]bool     // linked sub-agents
+	copiedSessions   map[string]bool     // sessions that lines were copied from
+	tasks            map[string]task     // by call id
+	callsWithoutID   int                 // number of calls without an id
+	resultsWithoutID int                 // number of results without an id
+	lastSession      string              // session of the previous line
+	lastUUID         string              // uuid of the previous line
+	lastEvent        string              // id of the previous event
+	facts            facts
 
-	now    line          // the present one
-	lend   format.Lender // of its events
-	saying saying
-	spent  transcript.Usage
+	cur      line          // current line, reused
+	lend     format.Lender // allocates the events of the current line
+	msg      messageReader
+	usageBuf transcript.Usage
 }
 
 func parseSession(in format.Input, out *format.Sink) {
 	r := &reader{out: out, place: placeOf(in.Path), seen: map[string]bool{}, calls: map[string]string{}, results: map[string]bool{},
-		told: map[string]int64{}, agents: map[string]bool{}, foreign: map[string]bool{}, tasks: map[string]task{}}
+		bestRank: map[string]int64{}, linkedAgents: map[string]bool{}, copiedSessions: map[string]bool{}, tasks: map[string]task{}}
 	if in.Role != roleAgent {
 		r.place.agent = ""
 	}
@@ -47,7 +47,7 @@ func parseSession(in format.Input, out *format.Sink) {
 	for o := range out.Each(format.Objects(in.Reader, "", r.problem)) {
 		r.line(o)
 	}
-	r.end()
+	r.finish()
 }
 
 func (r *reader) problem(p *transcript.Problem) {
@@ -55,21 +55,21 @@ func (r *reader) problem(p *transcript.Problem) {
 	r.out.Problem(r.run, p)
 }
 
-// identify takes the identity of the file from its path where that is enough.
+// identify sets the identity of the file from its path where that is sufficient.
 func (r *reader) identify() {
 	switch {
 	case r.place.agent != "" && r.place.session != "":
-		r.is(r.place.session, "")
+		r.setIdentity(r.place.session, "")
 	case r.place.agent == "" && format.IsUUID(r.place.stem):
-		r.is(r.place.stem, "")
+		r.setIdentity(r.place.stem, "")
 	}
 }
 
-// is settles whose the file is, and hands on the rows that waited for it. session is "" when no line named one; then first,
-// the uuid of the first line that has one, tells files of one name apart.
-func (r *reader) is(session, first string) {
+// setIdentity sets the run and conversation of the file, and yields the rows that waited for them. session is "" if no line
+// named one; then first, the uuid of the first line that has one, distinguishes files of the same name.
+func (r *reader) setIdentity(session, first string) {
 	if session == "" && r.place.agent != "" {
-		session = r.place.above
+		session = r.place.maybeSession
 	}
 	r.session = session
 	switch stem := r.place.stem; {
@@ -89,63 +89,63 @@ func (r *reader) is(session, first string) {
 	r.out.Settle(r.run)
 }
 
-// agentRun is the id of a sub-agent's run. Its own id is short and only means something in its session.
+// agentRun returns the id of a sub-agent's run. The agent's own id is short and only unique in its session.
 func agentRun(session, agent string) string { return session + "/" + agent }
 
 func (r *reader) line(o format.Object) {
 	r.lend.Reset()
-	l := &r.now
-	l.read(o, r.last)
-	r.last = l.session
-	if r.run == "" && (l.session != "" || l.opens()) {
-		r.is(l.session, l.uuid)
+	l := &r.cur
+	l.read(o, r.lastSession)
+	r.lastSession = l.session
+	if r.run == "" && (l.session != "" || l.startsConversation()) {
+		r.setIdentity(l.session, l.uuid)
 	}
 	if r.run != "" {
-		r.belongs(l)
+		r.linkParent(l)
 	}
-	if l.opens() {
+	if l.startsConversation() {
 		r.begin(l)
 	}
-	r.facts.take(l)
+	r.facts.add(l)
 	if r.place.agent != "" && l.by.IsString() {
-		r.facts.agent = again(r.facts.agent, l.by)
+		r.facts.agent = reuse(r.facts.agent, l.by)
 	}
-	r.rows = true
-	again := l.uuid != "" && r.seen[l.uuid]
+	r.hasRows = true
+	repeated := l.uuid != "" && r.seen[l.uuid]
 	switch {
-	case l.said():
+	case l.isMessage():
 		m := readMessage(l.message)
 		r.usage(l, m)
-		r.say(l, m, again)
+		r.message(l, m, repeated)
 	case l.kind == "system":
-		r.system(l, again)
+		r.system(l, repeated)
 	default:
-		r.aside(l, again)
+		r.emitOther(l, repeated)
 	}
 	if l.uuid != "" && l.kind != "" {
-		r.seen[l.uuid], r.before = true, l.uuid
+		r.seen[l.uuid], r.lastUUID = true, l.uuid
 	}
 }
 
-// begin tells the conversation when its first line is there.
+// begin yields the conversation at its first line.
 func (r *reader) begin(l *line) {
-	r.counted = r.counted || l.said()
-	if r.open {
+	r.counted = r.counted || l.isMessage()
+	if r.opened {
 		return
 	}
-	r.open = true
+	r.opened = true
 	child := r.place.agent != ""
 	r.out.Emit(&transcript.Conversation{ID: r.conversation, Run: r.run, Started: l.now, Child: child})
 }
 
-// end tells what only the whole file says of the run. Several files of one run are one session in several places.
-func (r *reader) end() {
+// finish yields the records that need the whole file. Several files of one run are one session in several places.
+func (r *reader) finish() {
 	guess := r.run == ""
 	if guess && len(r.waiting) > 0 {
-		r.is("", "")
+		r.setIdentity("", "")
 	}
 	r.out.Settle(r.run)
-	if !r.rows {
+	if !r.hasRows {
 		return
 	}
 	f := &r.facts
@@ -153,32 +153,32 @@ func (r *reader) end() {
 	title := f.title(r.seen)
 	run := &transcript.Run{
 		ID: r.run, Named: !r.counted, Child: child, Title: title, Project: f.project, Branch: f.branch, Version: f.version,
-		Model: f.model, Agent: f.named(), Started: f.first, Ended: f.last, Guess: guess,
+		Model: f.model, Agent: f.agentName(), Started: f.first, Ended: f.last, Guess: guess,
 	}
 	r.out.Emit(run)
-	if !r.open {
+	if !r.opened {
 		return
 	}
 	r.out.Emit(&transcript.Conversation{
 		ID: r.conversation, Run: r.run, Child: child, Title: title, Project: f.project, Branch: f.branch, Version: f.version,
-		Model: f.model, Agent: f.named(), Started: f.first, Ended: f.last, Silent: !r.counted,
+		Model: f.model, Agent: f.agentName(), Started: f.first, Ended: f.last, Silent: !r.counted,
 	})
 }
 
-// home says that a line was first written to this file, as far as it tells: a session that is sent to the background is copied
-// into a new one, and all of its lines say that they are that one's.
-func (r *reader) home(l *line) bool {
+// isHome reports whether a line was first written to this file, as far as it shows. A session that is sent to the
+// background is copied into a new one, and all lines of the copy claim to be that one's.
+func (r *reader) isHome(l *line) bool {
 	return l.session != "" && l.session == r.session && !l.forked.Exists() && !l.background
 }
 
-// event begins an event of a line, of one part.
-func (r *reader) event(l *line, again bool) *transcript.Event {
+// event returns an event of a line, with one part.
+func (r *reader) event(l *line, repeated bool) *transcript.Event {
 	e := r.lend.Event(transcript.Event{Conversation: r.conversation, Run: r.run, Type: l.kind, Time: l.now, Origin: l.origin})
 	switch {
-	case again:
+	case repeated:
 		e.Verdict = transcript.DuplicateOf
 	case l.uuid != "":
-		e.ID, e.Global, e.Home = l.uuid, true, r.home(l)
+		e.ID, e.Global, e.Home = l.uuid, true, r.isHome(l)
 	}
 	if l.sidechain && r.place.agent == "" {
 		e.Attributes.Set("sidechain", true)
@@ -187,9 +187,10 @@ func (r *reader) event(l *line, again bool) *transcript.Event {
 	return e
 }
 
-// branch keeps the parent of a line that does not follow the one before: history was rewound, or calls ran side by side.
+// branch sets the parent of a line that does not follow the previous one: the user rewound the conversation, or calls ran
+// in parallel.
 func (r *reader) branch(l *line, e *transcript.Event) {
-	if parent := l.parent; parent.IsString() && !parent.Is(r.before) {
+	if parent := l.parent; parent.IsString() && !parent.Is(r.lastUUID) {
 		e.Attributes.Set("parent", parent.Str())
 	}
 	if l.logical.IsString() {
@@ -197,13 +198,14 @@ func (r *reader) branch(l *line, e *transcript.Event) {
 	}
 }
 
-// uncounted turns an event into a row that is only searched. Before the conversation begins it is one of the run.
-func (r *reader) uncounted(e *transcript.Event) {
+// emitUncounted yields an event as a row that is only searchable. Before the conversation begins, the row belongs to the
+// run.
+func (r *reader) emitUncounted(e *transcript.Event) {
 	e.Verdict, e.ID, e.Global, e.Home = transcript.Uncounted, "", false, false
 	if r.facts.version != "" {
 		e.Attributes.Set("version", r.facts.version)
 	}
-	if r.open {
+	if r.opened {
 		e.Run = ""
 	} else {
 		e.Conversation = ""
@@ -215,9 +217,9 @@ func (r *reader) uncounted(e *transcript.Event) {
 	r.out.Emit(e)
 }
 
-// system gives a line that the program says. Every such line is an event.
-func (r *reader) system(l *line, again bool) {
-	e := r.event(l, again)
+// system yields the event of a line that the program wrote. Every such line is an event.
+func (r *reader) system(l *line, repeated bool) {
+	e := r.event(l, repeated)
 	e.Kind, e.Role = transcript.KindSystem, "system"
 	subtype := l.subtype.Str()
 	e.Attributes.Set("subtype", subtype)
@@ -225,21 +227,21 @@ func (r *reader) system(l *line, again bool) {
 		e.Kind = transcript.KindCompaction
 	}
 	e.Parts[0].Text = r.text(l.raw)
-	r.give(e)
+	r.emit(e)
 }
 
-// give hands on an event that counts, unless it is a copy.
-func (r *reader) give(e *transcript.Event) {
+// emit yields an event that counts unless it is a copy.
+func (r *reader) emit(e *transcript.Event) {
 	if e.ID != "" {
-		r.latest = e.ID
+		r.lastEvent = e.ID
 	}
 	r.out.Emit(e)
 }
 
-// aside gives a line that is no event: it is found, and counted by type and version.
-func (r *reader) aside(l *line, again bool) {
-	e := r.event(l, again)
-	e.Kind, e.Role = asideKinds[l.kind], ""
+// emitOther yields a line that is not an event: it is searchable, and counted by type and version.
+func (r *reader) emitOther(l *line, repeated bool) {
+	e := r.event(l, repeated)
+	e.Kind, e.Role = otherKinds[l.kind], ""
 	if e.Kind == "" {
 		e.Kind = transcript.KindUnknown
 	}
@@ -247,39 +249,39 @@ func (r *reader) aside(l *line, again bool) {
 	switch l.kind {
 	case "progress":
 		e.Attributes.Set("subtype", l.data.Get("type").Str())
-		r.progress(l)
+		r.linkProgress(l)
 	case "attachment":
-		r.attached(l, e)
+		r.attachment(l, e)
 	case "continued-in":
-		r.continued(l)
+		r.linkContinuation(l)
 	}
 	if e.Parts[0].Length == 0 {
 		e.Parts[0].Text = r.text(l.raw)
 	}
-	r.uncounted(e)
+	r.emitUncounted(e)
 }
 
-// attached gives what the program put before the model beside a prompt. What it made of that (rendered) are the same words.
-func (r *reader) attached(l *line, e *transcript.Event) {
-	subtype, said := l.attachment.Get("type").Str(), l.attachment
+// attachment fills in the text of what the program added for the model to a prompt. Its rendered form has the same words.
+func (r *reader) attachment(l *line, e *transcript.Event) {
+	subtype, content := l.attachment.Get("type").Str(), l.attachment
 	e.Attributes.Set("subtype", subtype)
 	switch subtype {
 	case "queued_command":
-		said = said.Get("prompt")
+		content = content.Get("prompt")
 		e.Kind, e.Role = transcript.KindSystem, "system"
-		if l.queued() {
-			e.Kind, e.Role, e.Retold = transcript.KindMessage, "user", said.Str()
+		if l.typedInQueue() {
+			e.Kind, e.Role, e.Retold = transcript.KindMessage, "user", content.Str()
 		}
-	case "prompt_snapshot": // with the descriptions of all tools, in each session again
-		said = said.Get("systemPrompt")
+	case "prompt_snapshot": // it also has the descriptions of all tools, in each session again
+		content = content.Get("systemPrompt")
 	}
-	if said.Exists() {
-		e.Parts[0] = transcript.Part{Text: r.text(said), Offset: format.OffsetIn(l.raw, said), Length: int64(said.Len())}
+	if content.Exists() {
+		e.Parts[0] = transcript.Part{Text: r.text(content), Offset: format.OffsetIn(l.raw, content), Length: int64(content.Len())}
 	}
 }
 
-// asideKinds are what lines are that are no events, by type.
-var asideKinds = kinds(map[transcript.Kind][]string{
+// otherKinds maps the types of lines that are not events to their kinds.
+var otherKinds = kinds(map[transcript.Kind][]string{
 	transcript.KindNotice: {"progress", "attachment", "queue-operation", "summary", "ai-title", "custom-title", "agent-name", "last-prompt", "tag",
 		"task-summary", "content-replacement"},
 	transcript.KindCompaction: {"marble-origami-commit", "marble-origami-snapshot", "marble-origami-reset"},

@@ -7,8 +7,8 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// Text decodes a part from its own bytes. The text of a value does not depend on what stands around it, so blocks,
-// lines, notes and the copies of results in toolUseResult are all read the same way.
+// Text decodes a part from its own bytes. The text of a value does not depend on its surroundings, so blocks, lines,
+// metadata and the copies of results in toolUseResult are all decoded the same way.
 func (claudeCode) Text(role string, raw []byte, _ int) (string, error) {
 	switch role {
 	case roleOutput, rolePaste:
@@ -25,13 +25,13 @@ func (claudeCode) Text(role string, raw []byte, _ int) (string, error) {
 	return textOf(v), nil
 }
 
-// textOf is every string of a value but ids, names of types and places, encoded data, and what the program repeats for
-// its own use. The input of a tool is taken whole.
+// textOf returns every string of a value except ids, names of types and places, encoded data, and what the program repeats
+// for its own use. It includes all of a tool's input.
 func textOf(v format.Value) string {
 	return format.Build(func(b []byte) []byte { return appendText(b, v) })
 }
 
-// text is textOf until the next line.
+// text is like textOf; its result is valid until the next line.
 func (r *reader) text(v format.Value) string {
 	return r.lend.Text(func(b []byte) []byte { return appendText(b, v) })
 }
@@ -57,18 +57,18 @@ func visit(dst []byte, _ int, key string, value format.Value) ([]byte, bool) {
 	return dst, false
 }
 
-// extra says that the copy of a result in toolUseResult has words that the result's block and the call's input do not
-// have. Most often it is the same text again.
-func extra(copied, block format.Value) bool {
+// hasMoreText reports whether the copy of a result in toolUseResult has text that neither the result's block nor the call's
+// input has. Usually it is the same text again.
+func hasMoreText(copied, block format.Value) bool {
 	if copied.IsObject() && copied.Get("file").IsObject() {
-		return false // what Read gave, which the block has with line numbers
+		return false // the output of Read, which the block has with line numbers
 	}
 	written := copied.IsObject() && copied.Get("structuredPatch").Exists()
 	return !covered(copied, block, written)
 }
 
-// told says that a content begins with a text: most often it is the same, and need not be looked for.
-func told(content format.Value, text []byte) bool {
+// startsWith reports whether a content begins with a text. Usually they are the same, so this avoids a search.
+func startsWith(content format.Value, text []byte) bool {
 	for item := range content.Items() {
 		content = item.Get("text")
 		break
@@ -76,7 +76,7 @@ func told(content format.Value, text []byte) bool {
 	return content.IsString() && bytes.HasPrefix(content.Raw()[1:], text)
 }
 
-// covered compares strings as they are written: one program wrote both.
+// covered compares strings in their encoded form, since one program wrote both.
 func covered(v, block format.Value, written bool) bool {
 	switch v.Type() {
 	case '"':
@@ -84,7 +84,7 @@ func covered(v, block format.Value, written bool) bool {
 		for bytes.HasSuffix(body, []byte(`\n`)) {
 			body = body[:len(body)-2]
 		}
-		return len(body) == 0 || told(block.Get("content"), body) || bytes.Contains(block.Raw(), body)
+		return len(body) == 0 || startsWith(block.Get("content"), body) || bytes.Contains(block.Raw(), body)
 	case '[':
 		for item := range v.Items() {
 			if !covered(item, block, written) {
@@ -96,7 +96,7 @@ func covered(v, block format.Value, written bool) bool {
 			switch key {
 			case "content":
 				if written {
-					continue // the new content of a file, which is the call's input
+					continue // the new content of a file, which is in the call's input
 				}
 			case "type", "filePath", "oldString", "newString", "originalFile", "structuredPatch", "oldTodos", "newTodos", "edits",
 				"prompt", "description", "query", "url", "codeText", "mode", "status", "agentId", "agentType", "usage",

@@ -5,19 +5,19 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// mostTokens is more than any request has; what is said beyond it must not overflow a sum.
-const mostTokens = 1 << 40
+// maxTokens is more than any request has. Larger counts are clamped so that sums do not overflow.
+const maxTokens = 1 << 40
 
-// usage tells the tokens of a line's request, unless this file told as many of the same request already: every line of
-// a response repeats them.
+// usage yields the tokens of a line's request, unless this file had as many for the same request already: every line of a
+// response repeats them.
 func (r *reader) usage(l *line, m message) {
 	if l.kind != "assistant" || !m.usage.IsObject() || m.model.Is("<synthetic>") {
 		return
 	}
-	u := &r.spent
+	u := &r.usageBuf
 	*u = transcript.Usage{
 		Run: r.run, Conversation: r.conversation, Time: l.now, Origin: l.origin,
-		Model: again(r.facts.model, m.model), RequestID: id(l.request), Requests: transcript.Known(1),
+		Model: reuse(r.facts.model, m.model), RequestID: idText(l.request), Requests: transcript.Known(1),
 	}
 	var steps, written format.Value
 	for key, value := range m.usage.Fields() {
@@ -50,7 +50,7 @@ func (r *reader) usage(l *line, m message) {
 			}
 		}
 	}
-	splitWritten(u, written)
+	splitCacheWrite(u, written)
 	if l.effort.IsString() {
 		u.Attributes.Set("effort", l.effort.Str())
 	}
@@ -59,14 +59,14 @@ func (r *reader) usage(l *line, m message) {
 	}
 	r.requestKey(u, l, m.id)
 	key, alias := u.Key, u.Alias
-	r.spend(l, u)
-	r.beside(l, u, key, alias, steps)
+	r.emitUsage(l, u)
+	r.stepUsage(l, u, key, alias, steps)
 }
 
-// beside tells the tokens of the steps of a response that its sums leave out: of each model that the answering one asked for advice, of
-// compactions, and of models that had begun to answer when they were stopped, so that another one answered.
-func (r *reader) beside(l *line, u *transcript.Usage, key, alias string, steps format.Value) {
-	answering, named := u.Model, map[string]int{}
+// stepUsage yields the tokens of those steps of a response that its sums omit: of each model that the answering one asked
+// for advice, of compactions, and of models that had begun to answer when they were stopped, so that another one answered.
+func (r *reader) stepUsage(l *line, u *transcript.Usage, key, alias string, steps format.Value) {
+	answering, count := u.Model, map[string]int{}
 	for step := range steps.Items() {
 		model := step.Get("model").Str()
 		of := ""
@@ -75,7 +75,7 @@ func (r *reader) beside(l *line, u *transcript.Usage, key, alias string, steps f
 			of = "advisor"
 		case "compaction":
 			of, model = "compaction", newest(answering, model)
-		case "message": // what is refused before it says anything is not charged
+		case "message": // a refusal before any output is not charged
 			if model != "" && model != answering && step.Get("output_tokens").Count().N > 0 && fellBack(steps) {
 				of = "refused"
 			}
@@ -83,26 +83,26 @@ func (r *reader) beside(l *line, u *transcript.Usage, key, alias string, steps f
 		if of == "" {
 			continue
 		}
-		named[of]++
+		count[of]++
 		*u = transcript.Usage{
 			Run: u.Run, Conversation: u.Conversation, Time: u.Time, Origin: u.Origin, RequestID: u.RequestID, Requests: u.Requests,
 			Tier: u.Tier, Geo: u.Geo, Model: model, Input: step.Get("input_tokens").Count(), Output: step.Get("output_tokens").Count(),
 			CacheRead: step.Get("cache_read_input_tokens").Count(), CacheWrite: step.Get("cache_creation_input_tokens").Count(),
 			Attributes: transcript.Attributes{"of": of},
 		}
-		splitWritten(u, step.Get("cache_creation"))
-		mark := " " + of + " " + itoa(named[of])
+		splitCacheWrite(u, step.Get("cache_creation"))
+		suffix := " " + of + " " + itoa(count[of])
 		if key != "" {
-			u.Key = key + mark
+			u.Key = key + suffix
 		}
 		if alias != "" {
-			u.Alias = alias + mark
+			u.Alias = alias + suffix
 		}
-		r.spend(l, u)
+		r.emitUsage(l, u)
 	}
 }
 
-// fellBack says that another model answered than was asked.
+// fellBack reports whether another model answered than was asked.
 func fellBack(steps format.Value) bool {
 	for step := range steps.Items() {
 		if step.Get("type").Is("fallback_message") {
@@ -112,39 +112,39 @@ func fellBack(steps format.Value) bool {
 	return false
 }
 
-// splitWritten divides what went to the cache where it is told apart.
-func splitWritten(u *transcript.Usage, v format.Value) {
+// splitCacheWrite splits cache writes by their lifetime if that is stated.
+func splitCacheWrite(u *transcript.Usage, v format.Value) {
 	short, long := v.Get("ephemeral_5m_input_tokens").Count(), v.Get("ephemeral_1h_input_tokens").Count()
 	if short.N+long.N != 0 {
 		u.CacheWrite, u.CacheWrite1h = short, long
 	}
 }
 
-// spend tells a request, unless this file told as much of it already.
-func (r *reader) spend(l *line, u *transcript.Usage) {
+// emitUsage yields a request's usage, unless this file had as much of it already.
+func (r *reader) emitUsage(l *line, u *transcript.Usage) {
 	total := int64(0)
 	for _, n := range []transcript.Count{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWrite1h} {
-		total += max(-mostTokens, min(mostTokens, n.N))
+		total += max(-maxTokens, min(maxTokens, n.N))
 	}
-	// Of equals the one in the file that it was first written to is preferred.
+	// Among equals, the file in which the line was first written is preferred.
 	u.Rank = total << 1
-	if r.home(l) {
+	if r.isHome(l) {
 		u.Rank |= 1
 	}
 	if u.Key != "" {
-		if told, seen := r.told[u.Key]; seen && u.Rank <= told {
+		if best, seen := r.bestRank[u.Key]; seen && u.Rank <= best {
 			return
 		}
-		r.told[u.Key] = u.Rank
+		r.bestRank[u.Key] = u.Rank
 	}
 	given := *u
 	r.out.Emit(&given)
 }
 
-// requestKey gives a request its identity. On a side chain message.id alone is the request, and whoever has it outside
-// of one stands for it.
+// requestKey sets the identity of a request. On a side chain, message.id alone identifies it, and a record outside a side
+// chain with that id takes precedence.
 func (r *reader) requestKey(u *transcript.Usage, l *line, message format.Value) {
-	response := id(message)
+	response := idText(message)
 	switch {
 	case response == "" && l.uuid != "":
 		u.Key = "uuid " + l.uuid

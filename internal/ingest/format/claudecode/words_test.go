@@ -80,7 +80,7 @@ func TestExtra(t *testing.T) {
 		`{"content":[{"type":"text","text":"not told"}],"agentId":"c0ffee1"}`:      true,
 		`{"filenames":["line one"],"numFiles":1,"truncated":false,"mode":"files"}`: false,
 	} {
-		if got := extra(format.ParseStart([]byte(in)), format.ParseStart([]byte(block))); got != want {
+		if got := hasMoreText(format.ParseStart([]byte(in)), format.ParseStart([]byte(block))); got != want {
 			t.Errorf("%s: %v", in, got)
 		}
 	}

@@ -10,21 +10,21 @@ import (
 )
 
 var (
-	// rolloutName is what the program calls a thread's file.
+	// rolloutName matches the name of a thread's file.
 	rolloutName = lazyregexp.New(`^rollout-.*\.jsonl(\.zst)?$`)
-	// dated is the end of the directory that the program puts it in.
-	dated = lazyregexp.New(`(^|/)[0-9]{4}/[0-9]{2}/[0-9]{2}$`)
-	// stateName is the program's own index of its threads.
+	// dateDir matches the end of the directory that the program puts it in.
+	dateDir = lazyregexp.New(`(^|/)[0-9]{4}/[0-9]{2}/[0-9]{2}$`)
+	// stateName matches the program's own index of its threads.
 	stateName = lazyregexp.New(`^state(_[0-9]+)?\.sqlite$`)
 	threadID  = lazyregexp.New(uuid + `$`)
-	// pageName is what a further file of a thread is called, by thread and file.
-	pageName = lazyregexp.New(`(` + uuid + `)_(` + uuid + `)\.jsonl`)
+	// continuationName matches the name of a further file of a thread: the ids of thread and file.
+	continuationName = lazyregexp.New(`(` + uuid + `)_(` + uuid + `)\.jsonl`)
 )
 
 const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 
-// Detect claims rollouts by where they lie, and elsewhere by name and content or content alone. The home directory is
-// no root: configuration and logs beside the sessions may hold secrets and are left alone.
+// Detect claims rollouts by their place, and elsewhere by name and content or content alone. The home directory is not a
+// root: configuration and logs beside the sessions may hold secrets and are left alone.
 func (codex) Detect(h format.Head) format.Claim {
 	name := path.Base(h.Path)
 	if rolloutName.MatchString(name) {
@@ -64,11 +64,11 @@ func detectRollout(h format.Head, name string) format.Claim {
 	return format.Claim{}
 }
 
-// rootOf gives the directory that holds nothing but sessions, "" when the path does not show one. own says that it
-// is called as the program calls it; a source may begin inside of it.
+// rootOf returns the directory that contains only sessions, "" if the path does not show one. own reports whether it has
+// the program's name for it; a source may begin inside it.
 func rootOf(file string) (root string, own bool) {
 	dir := path.Dir(file)
-	cut := dated.FindStringIndex(dir)
+	cut := dateDir.FindStringIndex(dir)
 	if cut != nil {
 		dir = path.Clean(dir[:cut[0]])
 	}
@@ -82,8 +82,8 @@ func rootOf(file string) (root string, own bool) {
 	return "", false
 }
 
-// isRollout says that a line is the head of a rollout: a session_meta, or the bare header of 2025. The line may be
-// longer than what is there.
+// isRollout reports whether a line in the head is the head of a rollout: a session_meta, or the bare header of 2025. The
+// line may be longer than the head.
 func isRollout(head []byte) bool {
 	return format.AnyLine(head, func(line []byte) bool {
 		return bytes.HasPrefix(line, []byte("{")) && (format.HasKeys(line, "type", "payload", "session_meta") ||
@@ -95,9 +95,9 @@ func hasObject(head []byte, keys ...string) bool {
 	return format.AnyLine(head, func(line []byte) bool { return bytes.HasPrefix(line, []byte("{")) && format.HasKeys(line, keys...) })
 }
 
-// threadOf is the thread that a file's name names: the UUID at its end, the first where there are two, else the whole name.
+// threadOf returns the thread in a file's name: the UUID at its end, the first if there are two, else the whole name.
 func threadOf(file string) string {
-	if m := pageName.FindStringSubmatch(path.Base(file)); m != nil {
+	if m := continuationName.FindStringSubmatch(path.Base(file)); m != nil {
 		return m[1]
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(path.Base(file), ".zst"), ".jsonl")

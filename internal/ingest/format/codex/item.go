@@ -9,17 +9,17 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// item is what a model-visible item says beside its text.
+// item holds the members of a model-visible item besides its text.
 type item struct {
 	typ, role                string
 	name, callID, id, status format.Value
 	input, output, result    format.Value
 	inside, arguments        format.Value // JSON in the output and in the input
 	content                  format.Value
-	kinds                    format.Value // what each piece of a message's content is, from 2026-08 on
+	kinds                    format.Value // label of each content block of a message, from 2026-08 on
 }
 
-// item makes a row of a model-visible item: the kinds that are named here count.
+// item fills in the row of a model-visible item. The types named here count, unless they are marked Uncounted.
 func (p *parser) item(e *transcript.Event, v format.Value) {
 	part := &e.Parts[0]
 	text, it := p.itemText(v)
@@ -42,7 +42,7 @@ func (p *parser) item(e *transcript.Event, v format.Value) {
 		part.Result = p.result(e, it)
 	case "ghost_snapshot", "additional_tools":
 		e.Kind, e.Verdict = transcript.KindLifecycle, transcript.Uncounted
-	case "agent_message": // what another agent sent
+	case "agent_message": // a message from another agent
 		e.Kind, e.Verdict = transcript.KindNotice, transcript.Uncounted
 	case "compaction", "compaction_summary", "context_compaction", "compaction_trigger":
 		e.Kind, e.Verdict = transcript.KindCompaction, transcript.Uncounted
@@ -52,7 +52,7 @@ func (p *parser) item(e *transcript.Event, v format.Value) {
 	p.answered = p.answered || e.Role == "assistant"
 }
 
-// itemText is appendItem as a text until the next line.
+// itemText returns what appendItem appends as text that is valid until the next line.
 func (p *parser) itemText(v format.Value) (text string, it item) {
 	text = p.lend.Text(func(dst []byte) []byte {
 		dst, it = appendItem(dst, v)
@@ -61,7 +61,7 @@ func (p *parser) itemText(v format.Value) (text string, it item) {
 	return text, it
 }
 
-// message tells prompts from what the program writes in the user's name.
+// message distinguishes prompts from what the program writes in the user's name.
 func (p *parser) message(e *transcript.Event, it item) {
 	switch it.role {
 	case "assistant":
@@ -87,17 +87,17 @@ func (p *parser) message(e *transcript.Event, it item) {
 
 var seed = maphash.MakeSeed()
 
-// hash is only compared with others of the same parse.
+// hash values are only comparable within the process.
 func hash(s string) uint64 { return maphash.String(seed, s) }
 
-// injections are the starts of user messages that no user typed.
+// injections are the prefixes of user messages that no user typed.
 var injections = []string{
 	"<environment_context", "<user_instructions", "# AGENTS.md instructions", "<permissions", "<turn_aborted",
 	"<subagent_notification", "<user_shell_command", "<skill", "<INSTRUCTIONS", "<collaboration_mode", "<app-context",
 	"<user_editor", "<recommended_plugins", "<codex_internal_context", "<hook_prompt",
 }
 
-func injected(text string) bool {
+func isInjected(text string) bool {
 	text = strings.TrimLeft(text, " \t\r\n")
 	for _, start := range injections {
 		if strings.HasPrefix(text, start) {
@@ -107,23 +107,24 @@ func injected(text string) bool {
 	return false
 }
 
-// first gives the first text of a user's message, and whether a user typed it: the pieces say what they are, or else their start does.
+// first returns the first text of a user's message, and whether a user typed it. The labels of the content blocks say so,
+// or else the prefix does.
 func (it item) first() (text string, typed bool) {
-	n, told := 0, false
+	n, labelled := 0, false
 	for kind := range it.kinds.Items() {
 		if strings.HasPrefix(kind.Str(), "user.") {
 			return nthText(it.content, n), true
 		}
-		if told = kind.IsString(); !told {
+		if labelled = kind.IsString(); !labelled {
 			break
 		}
 		n++
 	}
 	text = nthText(it.content, 0)
-	return text, !told && !injected(text)
+	return text, !labelled && !isInjected(text)
 }
 
-// nthText is the text of a part of a message's content.
+// nthText returns the text of the n-th block of a message's content.
 func nthText(content format.Value, n int) string {
 	if content.IsString() {
 		return content.Str()
@@ -140,7 +141,7 @@ func nthText(content format.Value, n int) string {
 	return ""
 }
 
-// call reads a tool call. One without a name is named by its type.
+// call returns a tool call. One without a name is named by its type.
 func (p *parser) call(e *transcript.Event, it item) *transcript.Call {
 	c := &transcript.Call{ID: it.callID.Str(), Name: it.name.Word(), Input: int64(it.input.Len())}
 	if c.Name == "" {
@@ -157,10 +158,10 @@ func (p *parser) call(e *transcript.Event, it item) *transcript.Call {
 	return c
 }
 
-// patchHeads are the lines of a patch that name a file.
+// patchHeads are the prefixes of lines in a patch that name a file.
 var patchHeads = []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "}
 
-// pathsOf gives the files that a call names: in a patch, or in arguments by the usual keys.
+// pathsOf returns the files that a call names: in a patch, or in arguments by the usual keys.
 func pathsOf(arguments format.Value, text string) (paths []string) {
 	const longest = 4096
 	add := func(s string) {

@@ -18,8 +18,8 @@ type sessionMeta struct {
 	role, nickname, path                   string
 	branch, commit, repository             string
 	started, written                       transcript.Time
-	based                                  bool   // the history before this file stands in another, and nothing is copied
-	base                                   string // which
+	hasBase                                bool   // the history before this file is in another one, so nothing is copied
+	base                                   string // thread of that file
 	baseEnd, ownFrom                       transcript.Count
 }
 
@@ -39,7 +39,7 @@ func readMeta(v format.Value) (m sessionMeta) {
 		case "model_provider":
 			m.provider = f.Str()
 		case "history_base":
-			m.based, m.base, m.baseEnd = f.IsObject(), f.Get("thread_id").Str(), f.Get("end_ordinal_exclusive").Count()
+			m.hasBase, m.base, m.baseEnd = f.IsObject(), f.Get("thread_id").Str(), f.Get("end_ordinal_exclusive").Count()
 		case "subagent_history_start_ordinal":
 			m.ownFrom = f.Count()
 		case "forked_from_id":
@@ -66,7 +66,7 @@ func readMeta(v format.Value) (m sessionMeta) {
 	return m
 }
 
-// readSource reads who started the thread: a word, or {"subagent": "review"} or {"subagent": {"thread_spawn": {...}}}.
+// readSource reads who started the thread: a word, or {"subagent": "review"}, or {"subagent": {"thread_spawn": {...}}}.
 func (m *sessionMeta) readSource(v format.Value) {
 	if m.source = v.Str(); !v.IsObject() {
 		return
@@ -94,79 +94,79 @@ func (m *sessionMeta) readSource(v format.Value) {
 	}
 }
 
-// meta takes a head. The first one is the thread's own, also when other lines stand before it, unless the file's name
-// is another thread's; others came with history that was copied from the threads that they name.
+// meta processes a head. The first one is the thread's own, even after other lines, unless the file's name is another
+// thread's. Others came with history that was copied from the threads that they name.
 func (p *parser) meta(e *transcript.Event, v format.Value) {
 	e.Kind = transcript.KindLifecycle
 	late := p.thread != ""
-	if head := readMeta(v); !p.headed && (!late || head.id == p.thread || !p.named) {
-		p.headed = true
+	if head := readMeta(v); !p.headRead && (!late || head.id == p.thread || !p.fromFileName) {
+		p.headRead = true
 		head.written = e.Time
 		if p.head = head; !head.started.Valid {
 			p.head.started = e.Time
 		}
 		if p.begin(&e.Origin); late {
-			p.introduce(&e.Origin)
+			p.emitHeader(&e.Origin)
 		}
-		if head.ownFrom.Known && e.Seq.Known && !p.page() {
+		if head.ownFrom.Known && e.Seq.Known && !p.isContinuation() {
 			p.inherits = true
 			p.Emit(&transcript.Hint{Run: p.thread, Key: hintInherits, Value: "yes", Origin: e.Origin})
 		}
 		return
 	}
-	if id := v.Get("id").Str(); id != "" && id == p.head.parent && !p.page() {
+	if id := v.Get("id").Str(); id != "" && id == p.head.parent && !p.isContinuation() {
 		p.Emit(&transcript.Hint{Run: p.thread, Key: hintReplay, Value: id, Origin: e.Origin})
 	}
 }
 
-// begin names the thread and yields run and conversation, once. at is the line that makes it necessary, nil at the end
-// of a file that holds none.
+// begin sets the thread and yields run and conversation, once. at is the line that requires them, nil at the end of a file
+// without one.
 func (p *parser) begin(at *transcript.Origin) {
 	if p.thread != "" {
 		return
 	}
 	if p.thread = p.head.id; p.thread == "" {
 		p.thread = threadOf(p.in.Path)
-		p.named = threadID.MatchString(p.thread)
+		p.fromFileName = threadID.MatchString(p.thread)
 	}
 	p.conversation = p.thread
-	if m := pageName.FindStringSubmatch(path.Base(p.in.Path)); m != nil && m[1] == p.thread && m[2] != p.thread {
+	if m := continuationName.FindStringSubmatch(path.Base(p.in.Path)); m != nil && m[1] == p.thread && m[2] != p.thread {
 		p.conversation += "_" + m[2]
-	} else if p.head.based && p.head.base == p.thread {
+	} else if p.head.hasBase && p.head.base == p.thread {
 		p.conversation += fmt.Sprintf("_%d.%d", p.head.baseEnd.N, p.head.written.UnixMicro)
 	}
-	p.introduce(at)
+	p.emitHeader(at)
 }
 
-// page says that the file is not the first of its thread: going back in a thread, and long threads, make another, which
-// begins where the one before it was left.
-func (p *parser) page() bool { return p.conversation != p.thread }
+// isContinuation reports whether the file is not the first of its thread. Going back in a thread starts a further file, and
+// so does a long thread; it begins where the previous one was left.
+func (p *parser) isContinuation() bool { return p.conversation != p.thread }
 
-// introduce yields run and conversation as the head describes them.
-func (p *parser) introduce(at *transcript.Origin) {
+// emitHeader yields run and conversation as the head describes them.
+func (p *parser) emitHeader(at *transcript.Origin) {
 	m := &p.head
-	facts := transcript.Attributes{}
+	attrs := transcript.Attributes{}
 	for key, value := range map[string]string{
 		"originator": m.originator, "source": m.source, "provider": m.provider, "commit": m.commit,
 		"repository": m.repository, "nickname": m.nickname, "forked_from": m.forkedFrom,
 	} {
-		facts.Set(key, value)
+		attrs.Set(key, value)
 	}
 	child := m.parent != "" && m.parent != p.thread
 	rank := 1
-	if p.page() {
+	if p.isContinuation() {
 		rank = 0
 	}
 	p.Emit(&transcript.Run{
 		ID: p.thread, Rank: rank, Project: m.cwd, Branch: m.branch, Agent: m.role, Version: m.version,
-		Started: m.started, Child: child, Attributes: facts,
+		Started: m.started, Child: child, Attributes: attrs,
 	})
 	p.Emit(&transcript.Conversation{
 		ID: p.conversation, Run: p.thread, Project: m.cwd, Branch: m.branch, Agent: m.role,
 		Version: m.version, Started: m.started, Child: child,
 	})
 	if m.subagent && m.path != "" {
-		p.name(format.Title(path.Base(m.path))) // its task; what it was asked is encrypted
+		p.name(format.Title(path.Base(m.path))) // its task; its prompt is encrypted
 	}
 	if at == nil {
 		return
@@ -175,7 +175,7 @@ func (p *parser) introduce(at *transcript.Origin) {
 		p.link("parent", m.parent, p.thread, *at, false)
 	}
 	if m.forkedFrom != "" && m.forkedFrom != p.thread {
-		if !m.based && !p.page() {
+		if !m.hasBase && !p.isContinuation() {
 			p.Emit(&transcript.Hint{Run: p.thread, Key: hintFork, Value: m.forkedFrom, Origin: *at})
 		}
 		if m.forkedFrom != m.parent {
@@ -191,12 +191,12 @@ func (p *parser) link(kind, from, to string, at transcript.Origin, uncounted boo
 	})
 }
 
-// request is what editor extensions put before the user's own words.
+// request precedes the user's own words in prompts from editor extensions.
 const request = "## My request for Codex:"
 
-// title names the thread after its first prompt.
+// title sets the thread's title from its first prompt.
 func (p *parser) title(text string) {
-	if p.titled {
+	if p.hasTitle {
 		return
 	}
 	if _, own, ok := strings.Cut(text, request); ok {
@@ -208,7 +208,7 @@ func (p *parser) title(text string) {
 }
 
 func (p *parser) name(title string) {
-	p.titled = true
+	p.hasTitle = true
 	p.begin(nil)
 	p.Emit(&transcript.Run{ID: p.thread, Title: title})
 	p.Emit(&transcript.Conversation{ID: p.conversation, Run: p.thread, Title: title})

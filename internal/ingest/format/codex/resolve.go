@@ -18,15 +18,15 @@ import (
 const (
 	hintTurn   = "turn"   // "<offset> <turn>" of the first turn_context of each turn
 	hintFork   = "fork"   // thread that this one was forked from
-	hintReplay = "replay" // parent whose head stands in this file, too
+	hintReplay = "replay" // parent whose head is in this file too
 
-	hintPage     = "page-turn" // as hintTurn, in a further file of the thread
-	hintInherits = "inherits"  // lines of the parent stand first, and the head says how many
-	hintOwn      = "own"       // offset of the first line behind them
+	hintPage     = "page-turn" // as hintTurn, in a continuation
+	hintInherits = "inherits"  // the parent's lines come first, and the head says how many
+	hintOwn      = "own"       // offset of the first line after them
 )
 
-// turns gives every turn a name: its turn_id, or, before there were any, a checksum of all items up to it, which is
-// the same where these items were copied.
+// turns assigns every turn a name: its turn_id or, in versions without one, a checksum of all items up to it, which is the
+// same where these items were copied.
 type turns struct {
 	seen  map[string]bool
 	sum   uint32
@@ -35,8 +35,9 @@ type turns struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// item takes in an item; of what tools gave back only the length, for that is what a retention policy may take away.
-func (t *turns) item(typ string, payload format.Value) {
+// add adds an item to the checksum. Of tool outputs it adds only the length, because a retention policy may remove their
+// content.
+func (t *turns) add(typ string, payload format.Value) {
 	if strings.HasSuffix(typ, "_output") {
 		t.bytes += int64(payload.Len())
 		return
@@ -45,7 +46,7 @@ func (t *turns) item(typ string, payload format.Value) {
 	t.bytes += int64(payload.Len())
 }
 
-// begin gives the hint of a turn that begins at an offset, "" when the turn only goes on.
+// begin returns the hint for a turn that begins at an offset, "" if the turn merely continues.
 func (t *turns) begin(id string, offset int64) string {
 	if id == "" {
 		id = fmt.Sprintf("#%08x.%d", t.sum, t.bytes)
@@ -60,9 +61,9 @@ func (t *turns) begin(id string, offset int64) string {
 	return strconv.FormatInt(offset, 10) + " " + id
 }
 
-// Resolve says what of a fork's or subagent's file is its origin's history, copied with new times: everything before
-// the first turn that is none of the origin's. Without the origin nothing can be told: everything counts, and the
-// conversation says so.
+// Resolve marks the part of a fork's or subagent's file that is its origin's history, copied with new times: everything
+// before the first turn that the origin does not have. Without the origin this cannot be told: everything counts, and the
+// conversation gets the attribute origin_missing.
 func (codex) Resolve(f *transcript.Family) {
 	until, missing, inherits := int64(0), false, false
 	for _, h := range f.Hints {
@@ -85,25 +86,25 @@ func (codex) Resolve(f *transcript.Family) {
 		}
 		origin, stored := f.Related[h.Value]
 		if stored {
-			until = max(until, ownFrom(f.Hints, origin))
+			until = max(until, firstOwnTurn(f.Hints, origin))
 		}
 		missing = missing || !stored
 	}
 	for _, v := range f.Conversations {
 		if v.ID != v.Run {
-			continue // a further file repeats nothing
+			continue // a continuation repeats nothing
 		}
 		v.CopiedUntil = until
 		if missing {
-			facts := transcript.Attributes{"origin_missing": true}
-			maps.Copy(facts, v.Attributes)
-			v.Attributes = facts
+			attrs := transcript.Attributes{"origin_missing": true}
+			maps.Copy(attrs, v.Attributes)
+			v.Attributes = attrs
 		}
 	}
 }
 
-// ownFrom is the offset of the first turn that the origin does not have.
-func ownFrom(own, origin []*transcript.Hint) int64 {
+// firstOwnTurn returns the offset of the first turn that the origin does not have.
+func firstOwnTurn(own, origin []*transcript.Hint) int64 {
 	known := map[string]bool{}
 	for _, t := range turnsOf(origin, hintTurn, hintPage) {
 		known[t.id] = true

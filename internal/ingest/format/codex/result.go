@@ -8,7 +8,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// result reads the output of a call.
+// result returns the result of a call.
 func (p *parser) result(e *transcript.Event, it item) *transcript.Result {
 	r := &transcript.Result{Call: it.callID.Str(), Status: it.status.Str(), Output: int64(it.output.Len())}
 	r.Name = p.calls[r.Call]
@@ -56,8 +56,8 @@ func seconds(s float64) transcript.Count {
 	return transcript.Known(int64(s*1e6 + 0.5))
 }
 
-// readHeader reads the lines that the shell tools put before an output: "Exit code: 1" or "Process exited with code
-// 1", "Wall time: 0.1 seconds", and "Total output lines: 900" where it was cut.
+// readHeader reads the lines that the shell tools put before an output: "Exit code: 1" or "Process exited with code 1",
+// "Wall time: 0.1 seconds", and "Total output lines: 900" if it was cut.
 func readHeader(r *transcript.Result, output format.Value) {
 	const longest = 400
 	head := beforeOutput(output.Raw()[1:min(output.Len(), longest)])
@@ -79,8 +79,8 @@ func readHeader(r *transcript.Result, output format.Value) {
 	}
 }
 
-// beforeOutput gives what stands before the line that begins with "Output:", nil when there is none. Few outputs have a header,
-// and few have a capital O near their start, while what parts lines is everywhere.
+// beforeOutput returns what precedes the line that begins with "Output:", nil if there is none. It searches for the capital
+// O, since few outputs have a header, and few have an O near their start, while line separators are everywhere.
 func beforeOutput(raw []byte) []byte {
 	const start, label = `\n`, "Output:"
 	for at := 0; ; at++ {

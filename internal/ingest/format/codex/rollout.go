@@ -8,8 +8,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// line is what a line of a rollout says around its payload. Lines of 2025-05 to 2025-08 have no envelope: payload is
-// nil and the line itself is an item, a header or a state.
+// line holds the members of a rollout line around its payload. Lines of 2025-05 to 2025-08 have no envelope: payload is
+// absent and the line itself is an item, a header or a state.
 type line struct {
 	typ     string
 	at      format.Value
@@ -56,8 +56,7 @@ func (p *parser) rollout(r io.Reader, inner string) {
 	p.begin(nil)
 }
 
-// line yields what one line says: first what follows from it, last its event, so that a conversation is known before
-// its first event.
+// line yields the records of one line. Its event comes last, so that the conversation precedes its first event.
 func (p *parser) line(o format.Object) {
 	l := readLine(o.Value)
 	p.lend.Reset()
@@ -76,7 +75,7 @@ func (p *parser) line(o format.Object) {
 		p.item(e, o.Value)
 	case l.typ == "response_item":
 		p.item(e, l.payload)
-		p.turns.item(e.Type, l.payload)
+		p.turns.add(e.Type, l.payload)
 	case l.typ == "event_msg":
 		if p.notice(e, o.Value, l.payload); e.Kind == "" {
 			return
@@ -92,7 +91,7 @@ func (p *parser) line(o format.Object) {
 		p.record(e, l.payload)
 	case l.typ == "inter_agent_communication":
 		e.Kind = transcript.KindNotice
-	case known[l.typ]:
+	case bookkeepingTypes[l.typ]:
 		e.Kind = transcript.KindLifecycle
 	default:
 		e.Kind = transcript.KindUnknown
@@ -105,13 +104,13 @@ func (p *parser) line(o format.Object) {
 	p.Emit(e)
 }
 
-// known are the types of lines that keep the program's own books.
-var known = map[string]bool{
+// bookkeepingTypes are the types of lines for the program's own bookkeeping.
+var bookkeepingTypes = map[string]bool{
 	"world_state": true, "inter_agent_communication_metadata": true, "retained_context": true, "security_risk_score": true,
 	"realtime_item": true,
 }
 
-// turn takes what a turn_context says of the requests that follow.
+// turn records what a turn_context states about the requests that follow.
 func (p *parser) turn(e *transcript.Event, payload format.Value) {
 	e.Kind = transcript.KindLifecycle
 	var id, model string
@@ -138,7 +137,7 @@ func (p *parser) turn(e *transcript.Event, payload format.Value) {
 	if value := p.turns.begin(id, e.Origin.Offset); value != "" {
 		p.tier, p.answered = p.nextTier, false
 		key := hintTurn
-		if p.page() {
+		if p.isContinuation() {
 			key = hintPage
 		}
 		p.Emit(&transcript.Hint{Run: p.thread, Key: key, Value: value, Origin: e.Origin})

@@ -2,10 +2,10 @@ package codex
 
 import "github.com/txarchive/txarchive/internal/ingest/format"
 
-// What search finds is every string of a line but ids, types and times, which are facets and columns; not what is
-// encrypted, no images, and not what only repeats a counted event: there the text is empty.
+// The text of a line is every string in it except ids, types and times, which are facets and columns. It excludes encrypted
+// data and images, and is empty if the line only repeats a counted event.
 
-// lineText gives the text of a line, or of an event_msg's payload alone (see notice).
+// lineText returns the text of a line, or of an event_msg's payload alone (see notice).
 func lineText(v format.Value) string { return string(appendLine(nil, v, readLine(v))) }
 
 func appendLine(dst []byte, v format.Value, l line) []byte {
@@ -15,10 +15,10 @@ func appendLine(dst []byte, v format.Value, l line) []byte {
 	case l.typ == "response_item":
 		dst, _ = appendItem(dst, l.payload)
 	case l.typ == "event_msg":
-		if !silent[l.payload.Get("type").Word()] {
+		if !silentTypes[l.payload.Get("type").Word()] {
 			dst, _ = appendItem(dst, l.payload)
 		}
-	case l.typ == "turn_context": // settings, and instructions that stand in a message
+	case l.typ == "turn_context": // settings, and instructions that a message has as well
 	case l.typ == "compacted":
 		dst = appendCompacted(dst, l.payload)
 	default:
@@ -27,7 +27,7 @@ func appendLine(dst []byte, v format.Value, l line) []byte {
 	return dst
 }
 
-// appendCompacted appends the summary. The history that replaces the old one ends in it; the rest are copies.
+// appendCompacted appends the summary. In a replacement history that is the last item; the rest are copies.
 func appendCompacted(dst []byte, v format.Value) []byte {
 	start := len(dst)
 	if dst = format.AppendStrings(dst, v.Get("message")); len(dst) > start {
@@ -41,7 +41,7 @@ func appendCompacted(dst []byte, v format.Value) []byte {
 	return dst
 }
 
-// appendItem appends the text of an item and gives what its members say.
+// appendItem appends the text of an item and returns its other members.
 func appendItem(dst []byte, v format.Value) ([]byte, item) {
 	if !v.IsObject() {
 		return format.AppendStrings(dst, v), item{}
@@ -50,7 +50,7 @@ func appendItem(dst []byte, v format.Value) ([]byte, item) {
 	start := len(dst)
 	for key, m := range v.Fields() {
 		switch key {
-		case "item": // of an item_completed
+		case "item": // in an item_completed
 			dst, _ = appendItem(dst, m)
 		case "name":
 			it.name = m
@@ -76,7 +76,7 @@ func appendItem(dst []byte, v format.Value) ([]byte, item) {
 		case "summary":
 			dst = appendBlocks(dst, m)
 		default:
-			if !it.take(key, m) {
+			if !it.setField(key, m) {
 				dst = appendValue(dst, m)
 			}
 		}
@@ -90,8 +90,8 @@ func appendItem(dst []byte, v format.Value) ([]byte, item) {
 	return dst, it
 }
 
-// take reads a member that is no text, and says that it is none.
-func (it *item) take(key string, m format.Value) bool {
+// setField sets a member that is not text, and reports whether it is one.
+func (it *item) setField(key string, m format.Value) bool {
 	switch key {
 	case "type":
 		it.typ = m.Word()
@@ -103,7 +103,7 @@ func (it *item) take(key string, m format.Value) bool {
 		it.id = m
 	case "status":
 		it.status = m
-	case "result": // whether it is text the type says
+	case "result": // its type decides whether it is text
 		it.result = m
 	case "internal_chat_message_metadata_passthrough":
 		it.kinds = m.Get("content_item_kinds")
@@ -115,8 +115,8 @@ func (it *item) take(key string, m format.Value) bool {
 	return true
 }
 
-// appendNested appends a value that may be a string with JSON inside: then the strings of that, so that escapes do
-// not glue words together. It gives the JSON inside, or a value that is JSON itself.
+// appendNested appends a value that may be a string with JSON inside. It then appends the strings of that JSON, so that
+// escapes do not join words. It returns the JSON inside, or a value that is itself JSON.
 func appendNested(dst []byte, v format.Value) ([]byte, format.Value) {
 	switch {
 	case v.IsArray():
@@ -153,7 +153,7 @@ func appendBlocks(dst []byte, v format.Value) []byte {
 	return dst
 }
 
-// appendValue is AppendStrings without images.
+// appendValue is like AppendStrings but omits images.
 func appendValue(dst []byte, v format.Value) []byte {
 	if v.IsDataURL() {
 		return dst

@@ -10,7 +10,7 @@ import (
 
 func TestGrowth(t *testing.T) { formattest.Growth(t, New()) }
 
-// TestMissingOrigin takes the origin away: everything counts again, and the conversation says why.
+// TestMissingOrigin removes the origin: everything counts again, and the conversation says why.
 func TestMissingOrigin(t *testing.T) {
 	files := formattest.Originals(t, New(), "testdata/forks")
 	origin, fork := files[0], files[1]
@@ -36,7 +36,7 @@ func TestMissingOrigin(t *testing.T) {
 	}
 }
 
-// kept are the records of one type.
+// kept returns the records of one type.
 func kept[T transcript.Record](o *formattest.Original) (all []T) {
 	for _, record := range o.Records() {
 		if r, ok := record.(T); ok {

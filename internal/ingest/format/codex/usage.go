@@ -7,11 +7,11 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// tokens are the counters of a token_count. Input includes what came from the cache and what went into it, output
-// includes reasoning.
+// tokens are the counters of a token_count. Input includes tokens read from and written to the cache, output includes
+// reasoning.
 type tokens struct {
 	input, cached, written, output, reasoning int64
-	tellsWritten, tellsReasoning              bool
+	hasWritten, hasReasoning                  bool
 }
 
 func readTokens(v format.Value) (t tokens, ok bool) {
@@ -22,11 +22,11 @@ func readTokens(v format.Value) (t tokens, ok bool) {
 		case "cached_input_tokens":
 			t.cached, _ = m.Int()
 		case "cache_write_input_tokens":
-			t.written, t.tellsWritten = m.Int()
+			t.written, t.hasWritten = m.Int()
 		case "output_tokens":
 			t.output, _ = m.Int()
 		case "reasoning_output_tokens":
-			t.reasoning, t.tellsReasoning = m.Int()
+			t.reasoning, t.hasReasoning = m.Int()
 		}
 	}
 	return t, v.IsObject()
@@ -36,16 +36,16 @@ func (t tokens) counts() [5]int64 {
 	return [5]int64{t.input, t.cached, t.written, t.output, t.reasoning}
 }
 
-// since gives the growth of a total, false when any counter went down.
+// since returns the growth of a total, false if any counter went down.
 func (t tokens) since(before tokens) (grown tokens, ok bool) {
-	if grown, ok = t.less(before); !ok {
+	if grown, ok = t.sub(before); !ok {
 		return t, false
 	}
 	return grown, true
 }
 
-// less takes tokens away, and says that none has become negative.
-func (t tokens) less(other tokens) (tokens, bool) {
+// sub returns t - other, and whether no counter became negative.
+func (t tokens) sub(other tokens) (tokens, bool) {
 	t.input -= other.input
 	t.cached -= other.cached
 	t.written -= other.written
@@ -59,27 +59,27 @@ func (t tokens) less(other tokens) (tokens, bool) {
 	return t, true
 }
 
-// meter follows the counters of a thread along its file.
+// meter tracks the counters of a thread along its file.
 type meter struct {
-	total  tokens
-	last   tokens // of the last line without totals
-	seen   bool   // a total
-	alone  int    // requests that no total states
-	resets int
+	total        tokens
+	last         tokens // of the last line without totals
+	seen         bool   // a total was read
+	withoutTotal int    // number of requests without a total
+	resets       int
 
-	records  []record        // that no token_count has stood for yet
-	told     map[string]bool // keys of all records
-	unpaired *[5]int64       // request of the last token_count, which no record stands beside
+	records  []record        // not yet covered by a token_count
+	seenKeys map[string]bool // keys of all records
+	unpaired *[5]int64       // counters of the last token_count, if no record preceded it
 }
 
-// record is what a token_usage_record says of one response, and under which key.
+// record is the usage of one response in a token_usage_record, and its key.
 type record struct {
 	tokens
 	key string
 }
 
-// request gives what one token_count says was spent since the one before, and a key that is the same wherever the
-// same history stands. ok is false when that is nothing.
+// request returns what was spent between the previous token_count and this one, and a key that is the same in every copy of
+// the history. ok is false if nothing was spent.
 func (m *meter) request(info format.Value) (spent tokens, key string, ok bool) {
 	var totalValue, lastValue format.Value
 	for name, v := range info.Fields() {
@@ -96,12 +96,12 @@ func (m *meter) request(info format.Value) (spent tokens, key string, ok bool) {
 	case !hasTotal && !hasLast:
 		return tokens{}, "", false
 	case !hasTotal:
-		if m.alone > 0 && last == m.last {
+		if m.withoutTotal > 0 && last == m.last {
 			return tokens{}, "", false
 		}
 		m.last = last
-		m.alone++
-		return last, "#" + strconv.Itoa(m.alone), last.counts() != [5]int64{}
+		m.withoutTotal++
+		return last, "#" + strconv.Itoa(m.withoutTotal), last.counts() != [5]int64{}
 	}
 	grown, rising := total.since(m.total)
 	if !m.seen || !rising {
@@ -121,22 +121,22 @@ func (m *meter) request(info format.Value) (spent tokens, key string, ok bool) {
 	return grown, key, grown.counts() != [5]int64{}
 }
 
-// tokens yields the request that a token_count tells of, and says whether it does.
+// tokens yields the request that a token_count reports, and returns whether it reports one.
 func (p *parser) tokens(e *transcript.Event, info format.Value) bool {
 	spent, key, ok := p.meter.request(info)
 	if !ok {
 		return false
 	}
 	p.begin(&e.Origin)
-	spent, beside := p.meter.settle(spent)
+	spent, alias := p.meter.matchRecord(spent)
 	u := p.usage(e, spent)
-	u.Key, u.Alias = p.conversation+":"+key, beside
+	u.Key, u.Alias = p.conversation+":"+key, alias
 	p.Emit(u)
 	return true
 }
 
-// record yields the request that a token_usage_record tells of. Versions from 0.153 on write one for each response and
-// a token_count after it: then that counts, and speaks for the record.
+// record yields the request that a token_usage_record reports. Versions from 0.153 on write one for each response and then
+// a token_count: that one counts, and stands for the record.
 func (p *parser) record(e *transcript.Event, v format.Value) {
 	spent, ok := readTokens(v.Get("usage"))
 	if !ok || spent.counts() == [5]int64{} {
@@ -148,7 +148,7 @@ func (p *parser) record(e *transcript.Event, v format.Value) {
 	if r.key = "response:" + id; id == "" {
 		r.key = p.conversation + ":@" + strconv.FormatInt(e.Origin.Offset, 10)
 	}
-	if !p.meter.takes(r) {
+	if !p.meter.isNew(r) {
 		return
 	}
 	u := p.usage(e, spent)
@@ -156,15 +156,15 @@ func (p *parser) record(e *transcript.Event, v format.Value) {
 	p.Emit(u)
 }
 
-// takes says whether a record is a request that neither a record nor a token_count has told of.
-func (m *meter) takes(r record) bool {
-	if m.told[r.key] {
+// isNew reports whether a record is a request that neither a record nor a token_count has reported.
+func (m *meter) isNew(r record) bool {
+	if m.seenKeys[r.key] {
 		return false
 	}
-	if m.told == nil {
-		m.told = map[string]bool{}
+	if m.seenKeys == nil {
+		m.seenKeys = map[string]bool{}
 	}
-	m.told[r.key] = true
+	m.seenKeys[r.key] = true
 	if before := m.unpaired; before != nil && *before == r.counts() {
 		m.unpaired = nil
 		return false
@@ -174,9 +174,9 @@ func (m *meter) takes(r record) bool {
 	return true
 }
 
-// settle gives the key of the record that a token_count stands for, the last one before it. Where the totals have grown by
-// earlier ones as well, those stay requests of their own.
-func (m *meter) settle(spent tokens) (tokens, string) {
+// matchRecord returns the key of the record that a token_count stands for, which is the last one before it. If earlier
+// records also contributed to the totals, those remain requests of their own.
+func (m *meter) matchRecord(spent tokens) (tokens, string) {
 	records := m.records
 	if m.records = m.records[:0]; len(records) == 0 {
 		counts := spent.counts()
@@ -187,9 +187,9 @@ func (m *meter) settle(spent tokens) (tokens, string) {
 	last := records[len(records)-1]
 	rest := spent
 	for _, r := range records[:len(records)-1] {
-		rest, _ = rest.less(r.tokens)
+		rest, _ = rest.sub(r.tokens)
 	}
-	if _, ok := rest.less(last.tokens); ok {
+	if _, ok := rest.sub(last.tokens); ok {
 		spent = rest
 	}
 	return spent, last.key
@@ -202,13 +202,13 @@ func (p *parser) usage(e *transcript.Event, spent tokens) *transcript.Usage {
 		Input:     transcript.Known(max(spent.input-spent.cached-spent.written, 0)),
 		CacheRead: transcript.Known(spent.cached), Output: transcript.Known(spent.output), Requests: transcript.Known(1),
 	}
-	if spent.tellsWritten {
+	if spent.hasWritten {
 		u.CacheWrite = transcript.Known(spent.written)
 	}
-	if spent.tellsReasoning {
+	if spent.hasReasoning {
 		u.Reasoning = transcript.Known(spent.reasoning)
 	}
-	if p.tier == "fast" { // what priority is called in settings
+	if p.tier == "fast" { // the settings' name of the priority tier
 		u.Speed = p.tier
 	} else {
 		u.Tier = p.tier

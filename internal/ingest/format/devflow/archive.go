@@ -12,14 +12,14 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// member is what the name of an archive's member says. Names are data: nothing is opened by them, and steps that
-// lead out of the archive are ignored.
+// member is the parsed name of an archive member. Names are data: nothing is opened by them, and path elements that lead
+// out of the archive are ignored.
 type member struct {
 	dir, role string
 	below     string // of an artifact
 }
 
-// memberOf reads <run>/<file> and <run>/artifacts/<below>.
+// memberOf parses <run>/<file> and <run>/artifacts/<below>.
 func memberOf(name string) member {
 	var steps []string
 	for _, step := range strings.Split(name, "/") {
@@ -40,7 +40,7 @@ func memberOf(name string) member {
 	return member{}
 }
 
-// parseArchive reads the runs in an archive. What comes before a tear in it is read.
+// parseArchive reads the runs in an archive. Of a torn one it reads what comes before the tear.
 func parseArchive(r io.Reader, s *format.Sink) {
 	runs := map[string][]*transcript.Run{}
 	readMembers(r, &format.Sink{Yield: func(record transcript.Record, err error) bool {
@@ -48,10 +48,10 @@ func parseArchive(r io.Reader, s *format.Sink) {
 			runs[run.ID] = append(runs[run.ID], run)
 			return true
 		}
-		return hand(s, record, err)
+		return forward(s, record, err)
 	}})
 	for _, id := range slices.Sorted(maps.Keys(runs)) {
-		for _, run := range settle(runs[id]) {
+		for _, run := range mergeRuns(runs[id]) {
 			if s.Done() || !s.Emit(run) {
 				return
 			}
@@ -59,9 +59,9 @@ func parseArchive(r io.Reader, s *format.Sink) {
 	}
 }
 
-// settle orders what the members of one archive say of a run. What one original says later replaces what it said
-// before, so the best comes last, and where one member makes it a run, none may just name it.
-func settle(runs []*transcript.Run) []*transcript.Run {
+// mergeRuns orders what the members of one archive say about a run. A later record of one original replaces earlier ones,
+// so the best comes last; and if any member makes it a counted run, records that merely name it are dropped.
+func mergeRuns(runs []*transcript.Run) []*transcript.Run {
 	slices.SortStableFunc(runs, func(a, b *transcript.Run) int { return cmp.Compare(a.Rank, b.Rank) })
 	counted := slices.DeleteFunc(slices.Clone(runs), func(r *transcript.Run) bool { return r.Named })
 	if len(counted) > 0 {
@@ -72,12 +72,12 @@ func settle(runs []*transcript.Run) []*transcript.Run {
 
 func readMembers(r io.Reader, s *format.Sink) {
 	seen := map[string]bool{}
-	told := false // a tear goes through a member as well as through the archive: one problem
-	beside := &twins{Sink: s, packed: map[string]bool{}}
-	defer beside.flush()
+	reported := false // a tear damages both a member and the archive: report it once
+	pairs := &transcriptPairs{Sink: s, hasGzip: map[string]bool{}}
+	defer pairs.flush()
 	for file, err := range format.TarFiles(format.Gunzip(r)) {
 		if err != nil && format.IsContent(err) {
-			if !told {
+			if !reported {
 				s.Emit(&transcript.Problem{Kind: contentKind(err), Reason: err.Error()})
 			}
 			return
@@ -91,14 +91,14 @@ func readMembers(r io.Reader, s *format.Sink) {
 			continue
 		}
 		if seen[file.Name] {
-			// A place in an archive is named by its member, and the first of a name answers.
+			// A place in an archive is identified by the member's name, which opens the first member of that name.
 			s.Emit(&transcript.Problem{Run: m.dir, Kind: "member twice", Reason: "an earlier member has the same name"})
 			continue
 		}
 		seen[file.Name] = true
-		p := &parser{Sink: beside.sinkOf(m), inner: "gzip+tar:" + file.Name, dir: m.dir, archived: true}
+		p := &parser{Sink: pairs.sinkOf(m), inner: "gzip+tar:" + file.Name, dir: m.dir, archived: true}
 		p.member(m, file)
-		told = p.broken
+		reported = p.broken
 		if s.Done() {
 			return
 		}
@@ -121,7 +121,7 @@ func (p *parser) member(m member, file format.TarFile) {
 	}
 }
 
-// memberLayer is the layer that still opens when a document's own compression does not.
+// memberLayer returns the layer that still opens if the document's own compression is broken.
 func memberLayer(inner string) string {
 	if name, ok := strings.CutPrefix(inner, "gzip+tar+gzip:"); ok {
 		return "gzip+tar:" + name
@@ -129,33 +129,33 @@ func memberLayer(inner string) string {
 	return ""
 }
 
-// twins keeps apart the transcript.json and the transcript.json.gz of one run, which an archive may have both: then the
-// second counts, if it can be read, and the first is only searched. So a transcript.json waits for the end of the archive.
-type twins struct {
+// transcriptPairs handles archives that contain both transcript.json and transcript.json.gz of a run: the .gz counts if it can be
+// read, and the other is only searchable. So the records of a transcript.json are held back until the end of the archive.
+type transcriptPairs struct {
 	*format.Sink
-	packed map[string]bool // directories whose transcript.json.gz has turns to tell
-	held   []struct {
+	hasGzip  map[string]bool // directories with a readable transcript.json.gz
+	heldBack []struct {
 		dir    string
 		record transcript.Record
 	}
 }
 
-// sinkOf is where the records of a member go.
-func (t *twins) sinkOf(m member) *format.Sink {
+// sinkOf returns the sink for the records of a member.
+func (t *transcriptPairs) sinkOf(m member) *format.Sink {
 	switch m.role {
 	case roleTranscriptGz:
 		return &format.Sink{Yield: func(record transcript.Record, err error) bool {
 			if _, ok := record.(*transcript.Conversation); ok {
-				t.packed[m.dir] = true
+				t.hasGzip[m.dir] = true
 			}
-			return hand(t.Sink, record, err)
+			return forward(t.Sink, record, err)
 		}}
 	case roleTranscript:
 		return &format.Sink{Yield: func(record transcript.Record, err error) bool {
 			if err != nil {
-				return hand(t.Sink, nil, err)
+				return forward(t.Sink, nil, err)
 			}
-			t.held = append(t.held, struct {
+			t.heldBack = append(t.heldBack, struct {
 				dir    string
 				record transcript.Record
 			}{m.dir, record})
@@ -165,8 +165,8 @@ func (t *twins) sinkOf(m member) *format.Sink {
 	return t.Sink
 }
 
-// hand is what a sink before s yields to.
-func hand(s *format.Sink, record transcript.Record, err error) bool {
+// forward passes a record or an error on to s.
+func forward(s *format.Sink, record transcript.Record, err error) bool {
 	if err != nil {
 		s.Fail(err)
 		return false
@@ -174,9 +174,9 @@ func hand(s *format.Sink, record transcript.Record, err error) bool {
 	return s.Emit(record)
 }
 
-func (t *twins) flush() {
-	for _, h := range t.held {
-		if t.packed[h.dir] {
+func (t *transcriptPairs) flush() {
+	for _, h := range t.heldBack {
+		if t.hasGzip[h.dir] {
 			switch r := h.record.(type) {
 			case *transcript.Conversation:
 				continue

@@ -8,9 +8,9 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// artifact yields the text of an artifact as one row of its run, which it only names: a directory with nothing
-// but artifacts is no run. A torn .gz is searchable as far as it goes; products are no counted documents, so
-// it is no problem.
+// artifact yields the text of an artifact as one row of its run, which is only Named: a directory with nothing but
+// artifacts is not a run. A torn .gz is searchable as far as it goes. Artifacts are not counted documents, so a tear is not
+// a problem.
 func (p *parser) artifact(name string, r io.Reader) {
 	if p.dir == "" {
 		return
@@ -36,7 +36,7 @@ func (p *parser) artifact(name string, r io.Reader) {
 	if err != nil || len(b) == format.DocumentLimit {
 		event.Attributes["torn"] = true
 	}
-	// A review tells its own tokens. They are in no total of the run and stay a fact of the review.
+	// A review states its own tokens. They are in no total of the run and remain an attribute of the review.
 	if v, err := format.ParseJSON(b); err == nil {
 		for _, path := range [][]string{{"metrics", "tokensUsed"}, {"tokensUsed"}} {
 			if n := v.Get(path...).Count(); n.Known {

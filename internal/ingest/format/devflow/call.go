@@ -8,9 +8,9 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// appendCall adds the part of a call and, if it has output or an error, the part of its result. The call's own
-// bytes are its object; the result's are the members "output" and "error" in it, from the first one's key to the
-// last one's value, so that Text can tell the two apart by their first byte.
+// appendCall appends the part of a call and, if it has output or an error, the part of its result. The bytes of the call's
+// part are its object. Those of the result's are the members "output" and "error" in it, from the first one's key to the
+// last one's value, so that Text can distinguish the two by their first byte.
 func (t *turnReader) appendCall(parts []transcript.Part, turn, call format.Value) []transcript.Part {
 	t.calls++
 	id := t.callID(call.Get("id").Str())
@@ -24,7 +24,7 @@ func (t *turnReader) appendCall(parts []transcript.Part, turn, call format.Value
 	if raw == nil {
 		return parts
 	}
-	failed := present(call.Get("error"))
+	failed := isPresent(call.Get("error"))
 	return append(parts, transcript.Part{
 		Kind: transcript.KindToolResult, Role: "tool", Text: partText(raw, len(parts)),
 		Offset: at + inside, Length: int64(len(raw)),
@@ -35,7 +35,7 @@ func (t *turnReader) appendCall(parts []transcript.Part, turn, call format.Value
 	})
 }
 
-// callID gives a call's id if the transcript has it once, else one of our own.
+// callID returns a call's id if it is unique in the transcript, else a generated one.
 func (t *turnReader) callID(native string) string {
 	id := native
 	for n := t.calls; id == "" || t.ids[id]; n++ {
@@ -45,15 +45,15 @@ func (t *turnReader) callID(native string) string {
 	return id
 }
 
-// present reports whether output or error of a call says anything: the writer leaves out empty ones.
-func present(v format.Value) bool { return !v.IsNull() && !v.Is("") }
+// isPresent reports whether output or error of a call says anything: the writer omits empty ones.
+func isPresent(v format.Value) bool { return !v.IsNull() && !v.Is("") }
 
-// resultBytes cuts what a call says of its result out of the call, where it stands at an offset: nil when there is none.
+// resultBytes returns the bytes of a call that hold its result, and their offset in it; nil if there is no result.
 func resultBytes(call format.Value) (raw []byte, at int64) {
 	first, last := int64(-1), int64(-1)
 	for _, key := range []string{"output", "error"} {
 		v := call.Get(key)
-		if !present(v) {
+		if !isPresent(v) {
 			continue
 		}
 		at := format.OffsetIn(call, v)
@@ -68,7 +68,7 @@ func resultBytes(call format.Value) (raw []byte, at int64) {
 	return call.Raw()[first:last], first
 }
 
-// keyStart finds the opening quote of the key that b ends with, colon included.
+// keyStart returns the offset of the opening quote of the key that b ends with, colon included.
 func keyStart(b []byte) int64 {
 	end := bytes.LastIndexByte(b, '"')
 	for start := end - 1; start >= 0; start-- {
@@ -86,7 +86,7 @@ func keyStart(b []byte) int64 {
 	return int64(max(end, 0))
 }
 
-// paths lists the files that an input names.
+// paths returns the files that an input names.
 func paths(input format.Value) []string {
 	var found []string
 	add := func(v format.Value) {

@@ -7,8 +7,8 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// Cleanings is what devflow does with finished runs: after 7 days, but for the newest 100, their directories go into
-// archives. Failed and running ones stay, which their paths do not tell.
+// Cleanings describes what devflow does with finished runs: after 7 days, their directories are moved into archives, except
+// for the newest 100. Failed and running ones stay, but paths do not show that.
 func (Format) Cleanings() []format.Cleaning {
 	unit := func(file, root string) (group, unit string) {
 		runs := path.Join(root, "runs")

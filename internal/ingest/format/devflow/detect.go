@@ -12,7 +12,7 @@ import (
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
-// Detect knows devflow's files by their place below .devflow, and below any other base by place and content.
+// Detect recognises devflow's files by their place below .devflow, and below any other base by place and content.
 func (Format) Detect(h format.Head) format.Claim {
 	at, found := locate(h.Path, h.Below())
 	switch {
@@ -33,7 +33,7 @@ func (Format) Detect(h format.Head) format.Claim {
 	case hasKeys(role, h):
 		return format.Claim{Strength: format.Likely, Role: role, Root: cmp.Or(at.root, path.Dir(h.Path))}
 	case found && isTorn(role, h) && (role != roleMetadata || workflowID.MatchString(at.dir)),
-		found && tornOff(role, h) && workflowID.MatchString(at.dir):
+		found && isTruncated(role, h) && workflowID.MatchString(at.dir):
 		return format.Claim{Strength: format.Weak, Role: role, Root: at.root}
 	case at.sure:
 		return format.Claim{Strength: format.Weak, Role: format.Other, Root: at.root}
@@ -41,7 +41,7 @@ func (Format) Detect(h format.Head) format.Claim {
 	return format.Claim{}
 }
 
-// workflowID is what devflow's workflows call a run. Callers of its store may choose any other name.
+// workflowID matches the names that devflow's workflows give to runs. Callers of its store may choose any other name.
 var workflowID = lazyregexp.New(`^\d{4}-\d\d-\d\d-.`)
 
 func roleOf(name string) string {
@@ -56,24 +56,24 @@ func roleOf(name string) string {
 	return ""
 }
 
-// place is where a file lies: <base>/runs/<dir>/<file>, <base>/runs/<dir>/artifacts/<below>, or, with neither,
-// <base>/archive/*/*.tar.gz.
+// place is the location of a file: <base>/runs/<dir>/<file>, <base>/runs/<dir>/artifacts/<below>, or, with neither dir nor
+// file, <base>/archive/*/*.tar.gz.
 type place struct {
-	// root is the base where that is a .devflow. Any other directory may be a whole project that happens to have
-	// runs in it: then only <base>/runs or <base>/archive is devflow's.
-	root  string
-	sure  bool // the path has a .devflow
-	dir   string
-	file  string
-	below []string
-	alone string // the run of an archive of which no directory above tells
+	// root is the base if that is a .devflow. Any other directory may be a whole project that happens to contain runs: then
+	// only <base>/runs or <base>/archive is devflow's.
+	root         string
+	sure         bool // the path contains .devflow
+	dir          string
+	file         string
+	below        []string
+	runOfArchive string // the run of an archive in a source that is archive/ or a month in it
 }
 
-// month is what devflow calls the directories in archive/.
+// month matches the directories in archive/.
 var month = lazyregexp.New(`^\d{4}-\d\d$`)
 
-// locate finds a file's place. root and sure are set where the path has a .devflow, even if the rest says nothing. below is the path in a
-// source.
+// locate finds a file's place. root and sure are set if the path contains .devflow, even if the rest does not match. below
+// is the path in a source.
 func locate(p, below string) (at place, found bool) {
 	names := strings.Split(p, "/")
 	start := 0
@@ -100,26 +100,26 @@ func locate(p, below string) (at place, found bool) {
 	if at.sure {
 		return at, false
 	}
-	return within(strings.Split(below, "/"))
+	return locateInSource(strings.Split(below, "/"))
 }
 
-// within finds the place of a file where the source is runs/, archive/ or a month in it.
-func within(names []string) (at place, found bool) {
+// locateInSource finds the place of a file if the source is runs/, archive/ or a month in it.
+func locateInSource(names []string) (at place, found bool) {
 	last := len(names) - 1
 	run, packed := strings.CutSuffix(names[last], ".tar.gz")
 	switch {
 	case last > 1 && names[1] == "artifacts" && workflowID.MatchString(names[0]):
 		return place{dir: names[0], file: names[1], below: names[2:]}, true
 	case packed && workflowID.MatchString(run) && (last == 0 || last == 1 && month.MatchString(names[0])):
-		return place{alone: run}, true
+		return place{runOfArchive: run}, true
 	}
 	return place{}, false
 }
 
-// hasKeys reports whether the first bytes hold the keys of a role. What a run was given comes before most of
-// them and may be long, so the ones after it are asked for only where they must be in sight.
+// hasKeys reports whether the first bytes contain the keys of a role. A run's input precedes most keys and may be long, so
+// the keys after it are required only if the whole document is in the head.
 func hasKeys(role string, h format.Head) bool {
-	b, whole := h.Bytes, int64(len(h.Bytes)) == h.Size && !tornOff(role, h)
+	b, whole := h.Bytes, int64(len(h.Bytes)) == h.Size && !isTruncated(role, h)
 	if role == roleTranscriptGz {
 		b, whole = inflate(b), false
 	}
@@ -133,8 +133,9 @@ func hasKeys(role string, h format.Head) bool {
 	return has("metadata") && (has("turns") || !whole && has("flowId"))
 }
 
-// tornOff reports whether all of a document is in sight and none it is: what the program writes last is missing.
-func tornOff(role string, h format.Head) bool {
+// isTruncated reports whether the head holds the whole file and it is not valid JSON: the end, which the program writes
+// last, is missing.
+func isTruncated(role string, h format.Head) bool {
 	if int64(len(h.Bytes)) < h.Size || role == roleTranscriptGz {
 		return false
 	}
@@ -142,8 +143,8 @@ func tornOff(role string, h format.Head) bool {
 	return err != nil
 }
 
-// isTorn reports whether a document shows nothing of another program: it is empty, or no JSON or gzip from its
-// first byte on.
+// isTorn reports whether nothing in a document points to another program: it is empty, or not JSON or gzip from its first
+// byte.
 func isTorn(role string, h format.Head) bool {
 	b := bytes.TrimSpace(h.Bytes)
 	if role == roleTranscriptGz {
@@ -152,14 +153,14 @@ func isTorn(role string, h format.Head) bool {
 	return len(b) == 0 || b[0] != '{' && b[0] != '['
 }
 
-// inflate gives what the first bytes of a .gz hold.
+// inflate returns the content of the first bytes of a .gz.
 func inflate(b []byte) []byte {
 	out, _ := io.ReadAll(io.LimitReader(format.Gunzip(bytes.NewReader(b)), format.HeadSize))
 	return out
 }
 
-// claimArtifact claims text as artifact and keeps the rest. Below a base of any name the run's must be one that
-// only a workflow gives.
+// claimArtifact claims text as an artifact, and other content as Other. Below a base of any name, the run's name must be
+// one that only a workflow gives.
 func (p place) claimArtifact(h format.Head) format.Claim {
 	if !p.sure && !workflowID.MatchString(p.dir) {
 		return format.Claim{}
@@ -178,8 +179,8 @@ func (p place) claimArtifact(h format.Head) format.Claim {
 	return c
 }
 
-// claimArchive claims an archive by its place, or by a run among the members in sight: a transcript alone is one where the
-// archive is named as the run.
+// claimArchive claims an archive by its place, or by a run among the members in the head. A transcript alone is sufficient
+// if the archive is named after the run.
 func (p place) claimArchive(h format.Head) format.Claim {
 	c := format.Claim{Strength: format.Certain, Role: roleArchive, Root: p.root}
 	if p.sure {
@@ -191,7 +192,7 @@ func (p place) claimArchive(h format.Head) format.Claim {
 		}
 		m := memberOf(file.Name)
 		own := m.dir+".tar.gz" == path.Base(h.Path) && (m.role == roleTranscript || m.role == roleTranscriptGz)
-		if m.dir != "" && (m.role == roleMetadata || own) && (p.alone == "" || p.alone == m.dir) {
+		if m.dir != "" && (m.role == roleMetadata || own) && (p.runOfArchive == "" || p.runOfArchive == m.dir) {
 			c.Strength = format.Likely
 			return c
 		}

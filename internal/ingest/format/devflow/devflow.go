@@ -1,13 +1,14 @@
-// Package devflow reads what devflow keeps of its runs below a base directory (.devflow by default): transcripts
-// and metadata as JSON, plain or gzip, the artifacts of a run, and the .tar.gz archives that old runs move into.
+// Package devflow reads the files that devflow keeps about its runs below a base directory (.devflow by default):
+// transcripts and metadata as JSON, plain or gzip, the artifacts of a run, and the .tar.gz archives that old runs are moved
+// into.
 //
-// Written by devflow's transcript and artifact packages as of ADR-011; the layout was checked against writers,
-// loader and files on 2026-11-20. Decided where text and code differ: of transcript.json.gz and transcript.json the
-// first counts whatever its size, as for the program's loader, and a broken one gives way to the other; the
-// metadata inside a transcript is newer than metadata.json; totals of a run count, tokens of its turns are listed.
+// Producer: devflow's transcript and artifact packages as of ADR-011; the layout was checked against writers, loader and
+// files on 2026-11-20. Decided where its documents and code differ: of transcript.json.gz and transcript.json the first
+// counts whatever its size, as in the program's loader, and a broken one yields to the other; the metadata inside a
+// transcript is newer than metadata.json; the totals of a run count, the tokens of its turns are only listed.
 //
-// A run is known by its runId, so that a live directory, its archive and its restored directory are one run. A
-// directory with nothing but artifacts is none. docs/formats/devflow.md has it in full.
+// A run is identified by its runId, so a live directory, its archive and its restored directory are one run. A directory
+// with nothing but artifacts is not a run. docs/formats/devflow.md has the details.
 package devflow
 
 import (
@@ -40,8 +41,8 @@ func (Format) Name() string { return "devflow" }
 // Version is the version of Parse.
 func (Format) Version() int { return 3 }
 
-// Parse yields the records of one file. Documents are read whole, up to format.DocumentLimit each; an archive is
-// streamed member by member.
+// Parse yields the records of one file. Documents are read whole, up to format.DocumentLimit each; an archive is streamed
+// member by member.
 func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		s := &format.Sink{Yield: yield}
@@ -74,14 +75,14 @@ func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 // parser reads one document: a file, or a member of an archive.
 type parser struct {
 	*format.Sink
-	inner    string // layer that offsets count in
-	dir      string // name of the run's directory, "" when not known
+	inner    string // layer that offsets refer to
+	dir      string // name of the run's directory, "" if unknown
 	archived bool
 	gzip     bool
-	broken   bool // the document did not come out of its layers whole
+	broken   bool // the document's layers (gzip, tar) could not be read to the end
 }
 
-// rank weighs a transcript: what lies in a live directory before what was archived, .gz before .json.
+// rank returns the Conversation.Rank of a transcript: a live directory before an archive, .gz before .json.
 func (p *parser) rank() int {
 	rank := 1
 	if p.gzip {
@@ -93,7 +94,7 @@ func (p *parser) rank() int {
 	return rank
 }
 
-// The metadata of a transcript outranks every metadata.json, and that what only a path says.
+// transcriptRank returns the Run.Rank of a transcript: its metadata outranks every metadata.json, and that a mere path.
 func (p *parser) transcriptRank() int { return 2 + p.rank() }
 
 func (p *parser) metadataRank() int {
@@ -103,7 +104,7 @@ func (p *parser) metadataRank() int {
 	return 2
 }
 
-// origin is the place of a value that was cut from the document b.
+// origin returns the place of a value that was parsed from the document b.
 func (p *parser) origin(b []byte, v format.Value) transcript.Origin {
 	return transcript.Origin{Inner: p.inner, Offset: v.OffsetIn(b), Length: int64(v.Len())}
 }

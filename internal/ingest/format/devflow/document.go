@@ -10,8 +10,8 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// read gives a whole document and the JSON object in it. When it is none, it says so, and that there is a run of
-// this name all the same: of what kind is for its other documents to say.
+// read returns a whole document and the JSON object in it. If it is none, read yields a problem, and the run all the same:
+// what kind of run it is, its other documents say.
 func (p *parser) read(r io.Reader) (b []byte, doc format.Value, ok bool) {
 	b, err := format.ReadAll(r, format.DocumentLimit)
 	if err != nil && !format.IsContent(err) {
@@ -42,7 +42,7 @@ func (p *parser) read(r io.Reader) (b []byte, doc format.Value, ok bool) {
 	return nil, doc, false
 }
 
-// contentKind names what is wrong with a layer.
+// contentKind returns the problem kind for an error of a layer.
 func contentKind(err error) string {
 	var c *format.ContentError
 	if errors.As(err, &c) {
@@ -51,12 +51,13 @@ func contentKind(err error) string {
 	return "too large"
 }
 
-// runID is the run's id as the document states it, else its directory's name.
+// runID returns the run's id as the document states it, else its directory's name.
 func (p *parser) runID(doc, meta format.Value) string {
 	return cmp.Or(doc.Get("runId").Str(), meta.Get("runId").Str(), p.dir)
 }
 
-// tornID is the run's id where a document that is none still states it whole: its directory may have been renamed.
+// tornID returns the run's id from a document that is not valid JSON but still contains the whole id: its directory may
+// have been renamed. Else it returns the directory's name.
 func (p *parser) tornID(b []byte) string {
 	v := format.ParseStart(format.TrimBOM(b))
 	for _, id := range []format.Value{v.Get("runId"), v.Get("metadata", "runId")} {
@@ -67,8 +68,8 @@ func (p *parser) tornID(b []byte) string {
 	return p.dir
 }
 
-// noRun reports a document that belongs to no run that one could name.
-func (p *parser) noRun(b []byte) {
+// emitNoRun yields the problem of a document without a run id.
+func (p *parser) emitNoRun(b []byte) {
 	p.Emit(&transcript.Problem{
 		Kind: "no run id", Reason: "neither a runId nor a directory of its own",
 		Origin: transcript.Origin{Inner: p.inner, Length: int64(len(b))},
@@ -83,7 +84,7 @@ func (p *parser) metadata(r io.Reader) {
 	}
 	id := p.runID(doc, format.Value{})
 	if id == "" {
-		p.noRun(b)
+		p.emitNoRun(b)
 		return
 	}
 	run := p.run(id, doc, p.metadataRank())
@@ -102,7 +103,7 @@ func (p *parser) metadata(r io.Reader) {
 
 func byOffset(a, b *transcript.Event) int { return cmp.Compare(a.Origin.Offset, b.Origin.Offset) }
 
-// run is what metadata say of a run.
+// run returns the Run that metadata describe.
 func (p *parser) run(id string, meta format.Value, rank int) *transcript.Run {
 	status := meta.Get("status").Str()
 	run := &transcript.Run{
@@ -136,7 +137,7 @@ func outcome(status string) transcript.Outcome {
 	return transcript.Other
 }
 
-// metadataRows makes what a run was given, and why it failed, searchable: the ticket stands there.
+// metadataRows returns rows for the input and the error of a run, so that a ticket in the input is found.
 func (p *parser) metadataRows(b []byte, run string, meta format.Value) []*transcript.Event {
 	var rows []*transcript.Event
 	for _, m := range []struct {
@@ -159,8 +160,8 @@ func (p *parser) metadataRows(b []byte, run string, meta format.Value) []*transc
 	return rows
 }
 
-// totals yields the usage that counts: one a run, whichever of its documents tells it best. A run that is still
-// running has zeros there, which state nothing; and a cost of zero means that no caller set one.
+// totals yields the usage that counts: one per run, from the document with the highest rank. A run that is still running
+// has zeros there, which mean nothing; a cost of zero means that no caller set one.
 func (p *parser) totals(b []byte, meta format.Value, run *transcript.Run) {
 	u := &transcript.Usage{
 		Run: run.ID, Key: run.ID, Rank: int64(run.Rank), Time: run.Ended, Origin: p.origin(b, meta),

@@ -6,8 +6,8 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// Text gives the text of one part. Part 0 is a turn (without its calls), a value of the metadata or an artifact;
-// the parts after it are calls, by their object, and results, by their members of the call.
+// Text returns the text of one part. Part 0 is a turn (without its calls), a value of the metadata or an artifact; the
+// parts after it are calls, by their object, and results, by their members of the call.
 func (Format) Text(_ string, raw []byte, part int) (string, error) { return partText(raw, part), nil }
 
 func partText(raw []byte, part int) string {
@@ -24,7 +24,7 @@ func partText(raw []byte, part int) string {
 	return strings.ToValidUTF8(string(raw), "\uFFFD")
 }
 
-// turnText is every string of a turn but its role, its time and its calls.
+// turnText returns every string of a turn except its role, its time and its calls.
 func turnText(turn format.Value) string {
 	var text []byte
 	for key, v := range turn.Fields() {
@@ -36,7 +36,7 @@ func turnText(turn format.Value) string {
 	return string(text)
 }
 
-// callText is every string of a call but its id and its result, or every string of a result.
+// callText returns every string of a call except its id and its result, or every string of a result.
 func callText(raw []byte) string {
 	if len(raw) > 0 && raw[0] == '"' {
 		wrapped := append(append([]byte{'{'}, raw...), '}')

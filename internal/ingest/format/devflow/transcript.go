@@ -11,7 +11,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// transcript parses a transcript.json, inflated.
+// transcript parses an inflated transcript.json.
 func (p *parser) transcript(r io.Reader) {
 	b, doc, ok := p.read(r)
 	if !ok {
@@ -20,7 +20,7 @@ func (p *parser) transcript(r io.Reader) {
 	meta := doc.Get("metadata")
 	id := p.runID(doc, meta)
 	if id == "" {
-		p.noRun(b)
+		p.emitNoRun(b)
 		return
 	}
 	run := p.run(id, meta, p.transcriptRank())
@@ -41,7 +41,7 @@ func (p *parser) transcript(r io.Reader) {
 	for turn := range turns.Items() {
 		events = append(events, t.event(turn))
 	}
-	// Metadata come before turns, but nothing says that they must.
+	// Metadata usually precede turns, but the format does not require it.
 	slices.SortStableFunc(events, byOffset)
 	for _, event := range events {
 		if !p.Emit(event) {
@@ -52,7 +52,7 @@ func (p *parser) transcript(r io.Reader) {
 	n := 0
 	for turn := range turns.Items() {
 		n++
-		for _, record := range t.asides(turn, n) {
+		for _, record := range t.turnRecords(turn, n) {
 			if !p.Emit(record) {
 				return
 			}
@@ -60,7 +60,7 @@ func (p *parser) transcript(r io.Reader) {
 	}
 }
 
-// title is the first line of the first user turn.
+// title returns the first line of the first user turn.
 func title(turns format.Value) string {
 	for turn := range turns.Items() {
 		if turn.Get("role").Str() != "user" {
@@ -71,16 +71,16 @@ func title(turns format.Value) string {
 	return ""
 }
 
-// turnReader makes events of turns, one after the other.
+// turnReader converts turns to events, in order.
 type turnReader struct {
 	*parser
 	b     []byte
 	run   string
-	ids   map[string]bool // of calls so far
+	ids   map[string]bool // ids of calls so far
 	calls int
 }
 
-// event makes the event of a turn: a part for the turn itself, and one for each call and each result in it.
+// event returns the event of a turn: a part for the turn itself, and one for each call and each result in it.
 func (t *turnReader) event(turn format.Value) *transcript.Event {
 	role := turn.Get("role").Str()
 	event := &transcript.Event{
@@ -107,12 +107,13 @@ func (t *turnReader) event(turn format.Value) *transcript.Event {
 	return event
 }
 
-// asides are the records that a turn gives beside its event: its share of the run's tokens, and the end of a node.
-func (t *turnReader) asides(turn format.Value, n int) []transcript.Record {
+// turnRecords returns the records of a turn besides its event: its share of the run's tokens, and the step of a node that
+// ended.
+func (t *turnReader) turnRecords(turn format.Value, n int) []transcript.Record {
 	var records []transcript.Record
 	in, out := turn.Get("tokensIn").Count(), turn.Get("tokensOut").Count()
-	told, untold := share(turn.Get("role").Str(), in, out)
-	for _, u := range []*transcript.Usage{told, untold} {
+	inTotals, outside := splitTokens(turn.Get("role").Str(), in, out)
+	for _, u := range []*transcript.Usage{inTotals, outside} {
 		if u == nil {
 			continue
 		}
@@ -126,9 +127,9 @@ func (t *turnReader) asides(turn format.Value, n int) []transcript.Record {
 	return records
 }
 
-// share splits a turn's tokens into those that are in the run's totals (input of system and user turns, output of
-// assistant turns) and those that are in none. Neither is added to anything.
-func share(role string, in, out transcript.Count) (told, untold *transcript.Usage) {
+// splitTokens splits a turn's tokens into those that the run's totals contain (input of system and user turns, output of
+// assistant turns) and those in no total. Neither part is added to anything.
+func splitTokens(role string, in, out transcript.Count) (inTotals, outside *transcript.Usage) {
 	put := func(u **transcript.Usage, verdict transcript.Verdict, in, out transcript.Count) {
 		if !in.Known && !out.Known {
 			return
@@ -145,22 +146,22 @@ func share(role string, in, out transcript.Count) (told, untold *transcript.Usag
 	}
 	none := transcript.Count{}
 	if role == "system" || role == "user" {
-		put(&told, transcript.DerivedTotal, in, none)
+		put(&inTotals, transcript.DerivedTotal, in, none)
 	} else {
-		put(&untold, transcript.OutsideReceipt, in, none)
+		put(&outside, transcript.OutsideReceipt, in, none)
 	}
 	if role == "assistant" {
-		put(&told, transcript.DerivedTotal, none, out)
+		put(&inTotals, transcript.DerivedTotal, none, out)
 	} else {
-		put(&untold, transcript.OutsideReceipt, none, out)
+		put(&outside, transcript.OutsideReceipt, none, out)
 	}
-	return told, untold
+	return inTotals, outside
 }
 
-// nodeTurn is what the wrapper around a flow's nodes says when one has ended.
+// nodeTurn matches the text that the wrapper around a flow's nodes writes when a node ends.
 var nodeTurn = lazyregexp.New(`(?s)^Node (\S+) (?:(completed) in (\S+)|(failed): (.*))$`)
 
-// node makes a step of the turn that ended it. m is its match of nodeTurn.
+// node returns a step for the turn that ended it. m is its match of nodeTurn.
 func (t *turnReader) node(turn format.Value, n int, m []string) *transcript.Step {
 	step := &transcript.Step{
 		Run: t.run, Key: fmt.Sprintf("node:%d", n), Name: m[1], Kind: "node", Status: m[2] + m[4], Error: m[5],

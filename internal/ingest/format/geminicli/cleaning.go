@@ -9,7 +9,7 @@ import (
 
 var _ format.Cleaner = gemini{}
 
-// Cleanings is what Gemini CLI deletes when it starts: sessions that are old, in the versions that do so unless told
+// Cleanings describes what Gemini CLI deletes when it starts: old sessions, in the versions that do so unless told
 // otherwise.
 func (gemini) Cleanings() []format.Cleaning {
 	return []format.Cleaning{{

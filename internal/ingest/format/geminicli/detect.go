@@ -9,13 +9,14 @@ import (
 	"github.com/txarchive/txarchive/internal/lazyregexp"
 )
 
-// sessionName is what the program calls a session's file.
+// sessionName matches the name of a session's file.
 var sessionName = lazyregexp.New(`^session-.*\.jsonl?$`)
 
-// qwenModel is what only another program says: Qwen Code, which kept sessions in the same way until December 2025.
+// qwenModel matches a model that only another program writes: Qwen Code, which kept sessions in the same way until December
+// 2025.
 var qwenModel = lazyregexp.New(`"model"\s*:\s*"(qwen|coder-model|vision-model)`)
 
-// Detect claims files, weakly those of Qwen Code: they are of that program's format where there is one.
+// Detect claims files, those of Qwen Code weakly: they belong to that program's format if it is registered.
 func (g gemini) Detect(h format.Head) format.Claim {
 	claim := g.detect(h)
 	if claim.Strength != format.None && (strings.Contains("/"+h.Path, "/.qwen/") || qwenModel.MatchString(string(h.Bytes))) {
@@ -24,7 +25,7 @@ func (g gemini) Detect(h format.Head) format.Claim {
 	return claim
 }
 
-// detect claims the files in a directory chats by where they lie, and sessions elsewhere by their content.
+// detect claims the files in a directory called chats by their place, and sessions elsewhere by their content.
 func (gemini) detect(h format.Head) format.Claim {
 	name, dir := path.Base(h.Path), path.Dir(h.Path)
 	claim := format.Claim{Strength: format.Certain, Role: roleDocument}
@@ -51,8 +52,8 @@ func (gemini) detect(h format.Head) format.Claim {
 	return claim
 }
 
-// isSession says whether the first bytes look like a session: its header, in a line of a log or, in a document of any
-// order of keys, its first message.
+// isSession reports whether the first bytes look like a session: its header, in a line of a log, or its first message, in a
+// document with any order of keys.
 func isSession(head []byte, log bool) bool {
 	start := bytes.TrimSpace(format.TrimBOM(head))
 	object := func(line []byte) bool { return bytes.HasPrefix(line, []byte("{")) }
@@ -63,8 +64,8 @@ func isSession(head []byte, log bool) bool {
 		format.HasKeys(head, "messages", "id", "timestamp", "type") && (format.HasKeys(head, "gemini") || format.HasKeys(head, "lastUpdated"))
 }
 
-// hasLine says whether a log has a line that could be a header or a message, with less in it than isSession asks for: where
-// only subagents lie, their header may be torn, or lack the project.
+// hasLine reports whether a log has a line that could be a header or a message, with fewer members than isSession requires:
+// where there are only subagents, their header may be torn, or lack the project.
 func hasLine(head []byte) bool {
 	return format.AnyLine(head, func(line []byte) bool {
 		switch {
@@ -77,9 +78,9 @@ func hasLine(head []byte) bool {
 	})
 }
 
-// place says what a file's path tells: its name without the ending, the session whose subagent it is, the project's
-// directory.
-func place(file string) (name, parent, project string) {
+// parsePath returns what a file's path states: its name without the extension, the session whose subagent it is, and the
+// project's directory.
+func parsePath(file string) (name, parent, project string) {
 	name = strings.TrimSuffix(strings.TrimSuffix(path.Base(file), "l"), ".json")
 	dir := path.Dir(file)
 	if path.Base(dir) != "chats" && path.Base(path.Dir(dir)) == "chats" {

@@ -1,16 +1,18 @@
 // Package geminicli reads the sessions of Google's Gemini CLI below ~/.gemini/tmp/<project>: chats/session-*.json (one
 // document, rewritten with every change; until about version 0.40) and chats/session-*.jsonl (a log), subagents in
-// chats/<session>/, and logs.json, the prompts. Versions 0.1 to 0.40 were seen; checked in November 2026 against
-// chatRecordingService.ts of the program. Layout and counting: docs/formats/gemini-cli.md.
+// chats/<session>/, and logs.json, the prompts.
 //
-// What it promises: a run and a conversation are a session, known by its sessionId; the document that a migration
-// leaves beside the log is the same one, and so are earlier states of either. A message is written again whenever
-// it changes: what stands last counts, known by session, message and place in it. Messages that were rewound or
-// replaced stay: they were asked and answered.
+// Producer: versions 0.1 to 0.40 were seen; checked in November 2026 against chatRecordingService.ts of the program.
+// docs/formats/gemini-cli.md describes layout and counting.
 //
-// Where readers of these files disagree: tokens are those of one request, not a running total, so nothing is
-// subtracted from one message to the next; cached ones are inside of input, thoughts beside output, and what tools
-// added to the prompt beside input.
+// A run and its conversation are a session, identified by its sessionId. The document that a migration leaves beside the
+// log is the same session, and so are earlier states of either. The program writes a message again whenever it changes: the
+// last version counts, identified by session, message and place in it. Messages that were rewound or replaced remain: they
+// were requested and answered.
+//
+// Where readers of these files disagree: token counts are those of one request, not a running total, so nothing is
+// subtracted between messages. Cached tokens are part of input; thoughts are not part of output, and what tools added to
+// the prompt is not part of input.
 package geminicli
 
 import (
@@ -40,7 +42,8 @@ const (
 	rolePrompts  = "prompts" // logs.json
 )
 
-// Places says where the program keeps its files. GEMINI_CLI_HOME replaces the home directory, not ~/.gemini.
+// Places returns the directories where the program keeps its files. GEMINI_CLI_HOME replaces the home directory, not
+// ~/.gemini.
 func (gemini) Places() []format.Place {
 	place := format.Place{Name: "gemini-cli", Deletes: "sessions that are older, or more, than general.sessionRetention allows are deleted at start-up"}
 	return place.At("~/.gemini/tmp", "$GEMINI_CLI_HOME/.gemini/tmp")
@@ -66,31 +69,31 @@ func (gemini) Text(role string, raw []byte, _ int) (string, error) {
 	return format.TextOf(role, raw, pieceText)
 }
 
-// parser is one parse of one file.
+// parser parses one file.
 type parser struct {
 	in format.Input
 	format.Sink
 
-	session  string // native id; "" until a record needs it
-	head     header
-	titled   bool
-	model    string
-	answers  map[string]answered // of the model so far, by message
-	spent    map[string]bool     // messages that stated tokens
-	pieces   map[string][]string // suffixes of the ids of a message's events, as it stands now
-	requests []*transcript.Usage // of a document, as its last messages tell them
-	byKey    map[string]*transcript.Usage
-	at       transcript.Origin // of whole
-	whole    format.Value      // the document or line that values are cut from
+	session   string // native id; "" until a record needs it
+	head      header
+	hasTitle  bool
+	model     string
+	answers   map[string]answerMeta // the model's answers so far, by message
+	hasTokens map[string]bool       // messages that stated tokens
+	suffixes  map[string][]string   // suffixes of the event ids of each message's last version
+	requests  []*transcript.Usage   // of a document, as its last messages state them
+	byKey     map[string]*transcript.Usage
+	at        transcript.Origin // origin of whole
+	whole     format.Value      // the document or line that values are cut from
 }
 
-// problem reports what could not be read.
+// problem yields a problem of the session.
 func (p *parser) problem(pr *transcript.Problem) {
 	pr.Run, pr.Alone = p.session, true
 	p.Emit(pr)
 }
 
-// origin is the place of a value in the file.
+// origin returns the place of a value in the file.
 func (p *parser) origin(v format.Value) transcript.Origin {
 	o := p.at
 	o.Offset += format.OffsetIn(p.whole, v)

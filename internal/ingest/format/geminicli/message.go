@@ -19,19 +19,19 @@ type message struct {
 	content, display        format.Value
 	thoughts, calls, tokens format.Value
 	model                   string
-	told                    bool     // any event so far
-	pieces                  []string // suffixes of the ids of its events
-	named                   format.Value
+	hasEvents               bool     // an event was yielded
+	suffixes                []string // suffixes of the ids of its events
+	idValue                 format.Value
 }
 
-// readMessage reads a message; without an id it is known by the name given.
+// readMessage reads a message. name is its id if it has none.
 func (p *parser) readMessage(v format.Value, name string) message {
 	m := message{value: v, id: name, origin: p.origin(v)}
 	for key, f := range v.Fields() {
 		switch key {
 		case "id":
 			if id := f.Text(); id != "" {
-				m.id, m.named = id, f
+				m.id, m.idValue = id, f
 			}
 		case "type":
 			m.typ = f.Str()
@@ -54,8 +54,8 @@ func (p *parser) readMessage(v format.Value, name string) message {
 	return m
 }
 
-// message yields the events of a message: one for what was said, one for each thought, call and result. All lie in the
-// message's bytes; their ids tell them from one another and from those of other versions of it.
+// message yields the events of a message: one for its text, one for each thought, call and result. All lie in the message's
+// bytes; their ids distinguish them from one another and match those of other versions of the message.
 func (p *parser) message(v format.Value, name string) {
 	m := p.readMessage(v, name)
 	p.begin()
@@ -64,25 +64,25 @@ func (p *parser) message(v format.Value, name string) {
 		if m.typ == "message_update" {
 			m.typ = ""
 		}
-		m.complete(p.answers[m.id])
+		m.fillFrom(p.answers[m.id])
 	}
 	switch {
 	case m.typ == "user":
 		words := cmp.Or(textOf(m.display), textOf(m.content))
-		p.said(&m, transcript.KindMessage, "user", words)
-		p.prompted(words)
+		p.emitMessage(&m, transcript.KindMessage, "user", words)
+		p.titleFromPrompt(words)
 	case m.typ == "info", m.typ == "error", m.typ == "warning":
-		p.said(&m, transcript.KindSystem, "system", "")
+		p.emitMessage(&m, transcript.KindSystem, "system", "")
 	case m.typ == "gemini" || patched && m.typ == "":
 		p.answer(&m)
-		if m.told || patched {
+		if m.hasEvents || patched {
 			break
 		}
 		fallthrough
 	default:
 		e := p.event(&m, "", transcript.KindUnknown, "")
 		if e.Verdict = transcript.Uncounted; m.typ == "gemini" {
-			e.Kind = transcript.KindNotice // a request without any words
+			e.Kind = transcript.KindNotice // a request without text
 		}
 		e.Parts = []transcript.Part{{Text: pieceText(v)}}
 		p.Emit(e)
@@ -91,51 +91,51 @@ func (p *parser) message(v format.Value, name string) {
 		p.usage(&m)
 	}
 	if !patched {
-		p.replace(&m)
+		p.retractReplaced(&m)
 	}
 }
 
-// replace takes back the events of an earlier version of a message that this one has no longer.
-func (p *parser) replace(m *message) {
-	if !m.named.Exists() {
+// retractReplaced makes those events of an earlier version uncounted that this version of a message no longer has.
+func (p *parser) retractReplaced(m *message) {
+	if !m.idValue.Exists() {
 		return
 	}
-	if p.pieces == nil {
-		p.pieces = map[string][]string{}
+	if p.suffixes == nil {
+		p.suffixes = map[string][]string{}
 	}
-	before, now := p.pieces[m.id], m.pieces
-	p.pieces[m.id] = now
+	before, now := p.suffixes[m.id], m.suffixes
+	p.suffixes[m.id] = now
 	for _, suffix := range before {
 		if !slices.Contains(now, suffix) {
 			e := p.event(m, suffix, transcript.KindNotice, "")
-			e.Verdict, e.Type, e.Parts = transcript.Uncounted, "replaced", []transcript.Part{p.part(m, m.named)}
+			e.Verdict, e.Type, e.Parts = transcript.Uncounted, "replaced", []transcript.Part{p.part(m, m.idValue)}
 			p.Emit(e)
 		}
 	}
 }
 
 func (p *parser) event(m *message, suffix string, kind transcript.Kind, role string) *transcript.Event {
-	m.pieces = append(m.pieces, suffix)
+	m.suffixes = append(m.suffixes, suffix)
 	return &transcript.Event{
 		Conversation: p.session, ID: m.id + suffix, Kind: kind, Role: role, Type: m.typ, Time: m.at, Origin: m.origin,
 		Verdict: transcript.Counted,
 	}
 }
 
-func (p *parser) said(m *message, kind transcript.Kind, role, prompt string) {
+func (p *parser) emitMessage(m *message, kind transcript.Kind, role, prompt string) {
 	e := p.event(m, "", kind, role)
 	e.Retold, e.Parts = prompt, []transcript.Part{{Text: pieceText(m.value)}}
-	m.told = true
+	m.hasEvents = true
 	p.Emit(e)
 }
 
-// answered is what a $patch of a message does not repeat.
-type answered struct {
+// answerMeta holds the members that a $patch of a message does not repeat.
+type answerMeta struct {
 	model string
 	at    transcript.Time
 }
 
-func (m *message) complete(a answered) {
+func (m *message) fillFrom(a answerMeta) {
 	if m.model == "" {
 		m.model = a.model
 	}
@@ -144,12 +144,12 @@ func (m *message) complete(a answered) {
 	}
 }
 
-// answer yields thoughts, words and calls of the model.
+// answer yields the thoughts, text and calls of the model.
 func (p *parser) answer(m *message) {
 	if p.answers == nil {
-		p.answers = map[string]answered{}
+		p.answers = map[string]answerMeta{}
 	}
-	p.answers[m.id] = answered{m.model, m.at}
+	p.answers[m.id] = answerMeta{m.model, m.at}
 	if m.model != "" && m.model != p.model {
 		p.model = m.model
 		p.Emit(&transcript.Run{ID: p.session, Model: m.model})
@@ -163,12 +163,12 @@ func (p *parser) answer(m *message) {
 			e.Time = at
 		}
 		e.Parts = []transcript.Part{p.part(m, t)}
-		m.told = true
+		m.hasEvents = true
 		p.Emit(e)
 		n++
 	}
 	if textOf(m.content) != "" || hasMedia(m.content) {
-		p.said(m, transcript.KindMessage, "assistant", "")
+		p.emitMessage(m, transcript.KindMessage, "assistant", "")
 	}
 	n = 0
 	for c := range m.calls.Items() {
@@ -177,11 +177,11 @@ func (p *parser) answer(m *message) {
 	}
 }
 
-// hasMedia says that content has a part that is no text, such as an image that the model made.
+// hasMedia reports whether content has a part that is not text, such as an image made by the model.
 func hasMedia(content format.Value) bool {
 	for item := range content.Items() {
 		for key, f := range item.Fields() {
-			if key != "text" && key != "thought" && key != "thoughtSignature" && filled(f) {
+			if key != "text" && key != "thought" && key != "thoughtSignature" && hasValue(f) {
 				return true
 			}
 		}
@@ -189,7 +189,7 @@ func hasMedia(content format.Value) bool {
 	return false
 }
 
-// part is a piece of a message that has its own bytes.
+// part returns a part of a message that has a range of its own.
 func (p *parser) part(m *message, v format.Value) transcript.Part {
 	return transcript.Part{Text: pieceText(v), Offset: format.OffsetIn(m.value, v), Length: int64(v.Len())}
 }
@@ -225,13 +225,13 @@ func readCall(v format.Value) (c toolCall) {
 	return c
 }
 
-// call yields a call and its result, if it has any.
+// call yields a call and its result, if any.
 func (p *parser) call(m *message, v format.Value, index string) {
 	c := readCall(v)
 	if c.id == "" {
 		c.id = m.id + "/" + index
 	}
-	m.told = true
+	m.hasEvents = true
 	e := p.event(m, "/call/"+index, transcript.KindToolCall, "assistant")
 	e.Type = "tool_call"
 	part := p.part(m, v)
@@ -246,10 +246,10 @@ func (p *parser) call(m *message, v format.Value, index string) {
 
 func (p *parser) result(m *message, c toolCall, index string) {
 	shown, also := c.result, c.display
-	if !filled(shown) {
+	if !hasValue(shown) {
 		shown, also = also, format.Value{}
 	}
-	if !filled(shown) {
+	if !hasValue(shown) {
 		return
 	}
 	e := p.event(m, "/result/"+index, transcript.KindToolResult, "tool")
@@ -266,8 +266,8 @@ func (p *parser) result(m *message, c toolCall, index string) {
 		part.Result.Failed = transcript.No
 	}
 	e.Parts = []transcript.Part{part}
-	// What the screen showed is mostly a part of what the model got.
-	if filled(also) {
+	// What the screen showed is usually part of what the model got.
+	if hasValue(also) {
 		if other := p.part(m, also); !strings.Contains(part.Text, other.Text) {
 			e.Parts = append(e.Parts, other)
 		}
@@ -275,8 +275,8 @@ func (p *parser) result(m *message, c toolCall, index string) {
 	p.Emit(e)
 }
 
-// filled says that a value is there and holds anything.
-func filled(v format.Value) bool {
+// hasValue reports whether a value is present and not empty.
+func hasValue(v format.Value) bool {
 	switch string(v.Raw()) {
 	case "", "null", `""`, "[]", "{}", "false":
 		return false

@@ -4,17 +4,17 @@ import "github.com/txarchive/txarchive/internal/transcript"
 
 // prompts yields the rows of logs.json: prompts of sessions whose files may be gone.
 func (p *parser) prompts() {
-	if !p.read() {
+	if !p.readDocument() {
 		return
 	}
-	named := map[string]bool{}
+	yielded := map[string]bool{}
 	for entry := range p.whole.Items() {
 		session := entry.Get("sessionId").Str()
 		if session == "" {
 			continue
 		}
-		if !named[session] {
-			named[session] = true
+		if !yielded[session] {
+			yielded[session] = true
 			p.Emit(&transcript.Run{ID: session, Rank: transcript.Hearsay, Named: true})
 		}
 		p.Emit(&transcript.Event{

@@ -8,7 +8,7 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// header is what a session states of itself, in the head of its file and in $set.
+// header holds what a session states about itself, in the head of its file and in $set.
 type header struct {
 	id, hash, kind, summary, directory string
 	started                            transcript.Time
@@ -40,15 +40,15 @@ func readHeader(v format.Value) (h header) {
 	return h
 }
 
-// read reads a file that is one JSON value; false when it is none or cannot be read.
-func (p *parser) read() bool {
+// readDocument reads a file that is one JSON value. It returns false if it is none or cannot be read.
+func (p *parser) readDocument() bool {
 	p.whole, p.at = p.Document(p.in.Reader, p.problem)
 	return p.whole.Exists()
 }
 
 // document yields the records of a session that is one JSON object.
 func (p *parser) document() {
-	if !p.read() {
+	if !p.readDocument() {
 		return
 	}
 	p.head = readHeader(p.whole)
@@ -72,38 +72,38 @@ func (p *parser) log() {
 	}
 }
 
-// line is one record of a log.
+// line yields the records of one line of a log.
 func (p *parser) line(v format.Value) {
 	set, patch, id := v.Get("$set"), v.Get("$patch"), v.Get("id")
 	switch {
 	case set.Exists():
-		p.set("$set", set)
+		p.applyChange("$set", set)
 	case patch.Exists():
-		p.set("$patch", patch)
+		p.applyChange("$patch", patch)
 	case v.Get("$rewindTo").Exists():
-		p.aside(v, transcript.KindLifecycle, "$rewindTo")
+		p.emitUncounted(v, transcript.KindLifecycle, "$rewindTo")
 	case v.Get("sessionId").Exists() && !id.Exists():
 		if h := readHeader(v); p.session == "" {
 			p.head = h
 			p.begin()
 			p.title(h.summary)
 		}
-		p.aside(v, transcript.KindLifecycle, "header")
+		p.emitUncounted(v, transcript.KindLifecycle, "header")
 		p.messages(v.Get("messages"))
 	case id.Exists() && v.Get("type").Is("message_update"):
-		p.aside(v, transcript.KindLifecycle, "message_update")
+		p.emitUncounted(v, transcript.KindLifecycle, "message_update")
 		p.message(v, "")
 	case id.Exists() || v.Get("type").Exists():
 		p.message(v, fmt.Sprintf("#%d", p.at.Line))
 	default:
-		p.aside(v, transcript.KindUnknown, "")
+		p.emitUncounted(v, transcript.KindUnknown, "")
 	}
 }
 
-// set is a change of what the session states of itself. It may carry the whole list of messages; a $patch may be about
-// one message.
-func (p *parser) set(typ string, v format.Value) {
-	p.aside(p.whole, transcript.KindLifecycle, typ)
+// applyChange processes a change of what the session states about itself. It may contain the whole list of messages; a
+// $patch may change one message.
+func (p *parser) applyChange(typ string, v format.Value) {
+	p.emitUncounted(p.whole, transcript.KindLifecycle, typ)
 	h := readHeader(v)
 	if h.summary != "" {
 		p.title(h.summary)
@@ -124,7 +124,7 @@ func (p *parser) messages(list format.Value) {
 		if n++; m.IsObject() {
 			p.message(m, fmt.Sprintf("#%d", n))
 		} else {
-			p.aside(m, transcript.KindUnknown, "")
+			p.emitUncounted(m, transcript.KindUnknown, "")
 		}
 		if p.Done() {
 			return
@@ -132,8 +132,8 @@ func (p *parser) messages(list format.Value) {
 	}
 }
 
-// aside makes an uncounted row. Its place in the file is its identity.
-func (p *parser) aside(v format.Value, kind transcript.Kind, typ string) {
+// emitUncounted yields an uncounted row, identified by its place in the file.
+func (p *parser) emitUncounted(v format.Value, kind transcript.Kind, typ string) {
 	p.begin()
 	p.Emit(&transcript.Event{
 		Conversation: p.session, Verdict: transcript.Uncounted, Kind: kind, Type: typ, Origin: p.origin(v),
@@ -141,12 +141,12 @@ func (p *parser) aside(v format.Value, kind transcript.Kind, typ string) {
 	})
 }
 
-// begin names the session and yields run and conversation, once.
+// begin sets the session and yields run and conversation, once.
 func (p *parser) begin() {
 	if p.session != "" {
 		return
 	}
-	name, parent, project := place(p.in.Path)
+	name, parent, project := parsePath(p.in.Path)
 	if p.session = p.head.id; p.session == "" {
 		p.session = name
 	}
@@ -161,10 +161,10 @@ func (p *parser) begin() {
 	if project == "" {
 		project = p.head.hash
 	}
-	var facts transcript.Attributes
-	facts.Set("project_hash", p.head.hash)
+	var attrs transcript.Attributes
+	attrs.Set("project_hash", p.head.hash)
 	p.Emit(&transcript.Run{
-		ID: p.session, Rank: rank, Group: project, Project: p.head.directory, Started: p.head.started, Child: child, Attributes: facts,
+		ID: p.session, Rank: rank, Group: project, Project: p.head.directory, Started: p.head.started, Child: child, Attributes: attrs,
 	})
 	p.Emit(&transcript.Conversation{
 		ID: p.session, Run: p.session, Shared: true, Order: order, Rank: rank, Project: p.head.directory,
@@ -182,9 +182,10 @@ func (p *parser) link(parent, child string, uncounted bool) {
 	})
 }
 
-// prompted names the session after its first prompt until there is a summary. What the program says of the place first is none.
-func (p *parser) prompted(text string) {
-	if !p.titled && !strings.HasPrefix(text, "<session_context>") {
+// titleFromPrompt titles the session by its first prompt until there is a summary. The program's initial message about the
+// session's context is not a prompt.
+func (p *parser) titleFromPrompt(text string) {
+	if !p.hasTitle && !strings.HasPrefix(text, "<session_context>") {
 		p.title(format.Title(text))
 	}
 }
@@ -193,7 +194,7 @@ func (p *parser) title(title string) {
 	if title == "" {
 		return
 	}
-	p.titled = true
+	p.hasTitle = true
 	p.Emit(&transcript.Run{ID: p.session, Title: title})
 	p.Emit(&transcript.Conversation{ID: p.session, Run: p.session, Shared: true, Title: title})
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// pieceText gives the text of a piece of a session from its own bytes: a message, a thought, a call, a result, a
-// record of the log. What search finds is every string but ids, states and times; of a message only what was said, of a
-// call what was asked, since the rest are pieces of their own; never images.
+// pieceText returns the text of a piece of a session from its own bytes: a message, a thought, a call, a result, a record
+// of the log. That is every string except ids, states and times, and never images. Of a message it is only the content, of
+// a call only the arguments, since the rest are pieces of their own.
 func pieceText(v format.Value) string {
 	if !v.IsObject() {
 		return textOf(v)
@@ -41,7 +41,7 @@ func pieceText(v format.Value) string {
 	return string(dst)
 }
 
-// textOf gives the text of content: a string, a part, or a list of these.
+// textOf returns the text of content: a string, a part, or a list of these.
 func textOf(v format.Value) string { return string(appendPiece(nil, v)) }
 
 func appendPiece(dst []byte, v format.Value) []byte {

@@ -2,11 +2,10 @@ package geminicli
 
 import "github.com/txarchive/txarchive/internal/transcript"
 
-// logRank makes what a log says of a request outweigh what a document says; after that later versions outweigh
-// earlier ones.
+// logRank makes a log's figures for a request outrank a document's. Within a log, later versions outrank earlier ones.
 const logRank = 1 << 48
 
-// usage yields the tokens of a message's request. A later version of the message that has none takes them back.
+// usage yields the tokens of a message's request. A later version of the message without tokens retracts them.
 func (p *parser) usage(m *message) {
 	var input, output, cached, thoughts, tool int64
 	for key, f := range m.tokens.Fields() {
@@ -27,15 +26,15 @@ func (p *parser) usage(m *message) {
 	}
 	requests := int64(1)
 	if input+output+cached+thoughts+tool == 0 {
-		if !p.spent[m.id] {
+		if !p.hasTokens[m.id] {
 			return
 		}
 		requests = 0
 	}
-	if p.spent == nil {
-		p.spent = map[string]bool{}
+	if p.hasTokens == nil {
+		p.hasTokens = map[string]bool{}
 	}
-	p.spent[m.id] = true
+	p.hasTokens[m.id] = true
 	cached = min(cached, input)
 	u := &transcript.Usage{
 		Run: p.session, Conversation: p.session, Key: p.session + ":" + m.id, Time: m.at, Origin: m.origin, Model: m.model,
@@ -47,7 +46,8 @@ func (p *parser) usage(m *message) {
 		p.Emit(u)
 		return
 	}
-	// Of a document the places say nothing of what came first in another state of it: it tells each request once.
+	// In a document, offsets do not show the order of versions across its states, so each request is yielded once, at the
+	// end.
 	if before := p.byKey[u.Key]; before != nil {
 		*before = *u
 		return

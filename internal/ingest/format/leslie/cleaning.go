@@ -7,7 +7,7 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// Cleanings is what Leslie deletes: of more than 50 transcripts of a thread the first by name.
+// Cleanings describes what Leslie deletes: of more than 50 transcripts of a thread, the first by name.
 func (Format) Cleanings() []format.Cleaning {
 	unit := func(file, _ string) (group, unit string) {
 		dir := path.Dir(file)

@@ -10,20 +10,20 @@ import (
 	"github.com/txarchive/txarchive/internal/ingest/format"
 )
 
-// Detect knows Leslie's files by their place below .leslie, or below a directory that is laid out like one, and
-// a transcript anywhere by its first lines.
+// Detect recognises Leslie's files by their place below .leslie, or below a directory with the same layout, and a
+// transcript anywhere by its first lines.
 func (Format) Detect(h format.Head) format.Claim {
 	at, found := locate(h.Path, h.Below())
 	switch {
-	case found && at.transcript():
+	case found && at.isTranscript():
 		return format.Claim{Strength: format.Certain, Role: roleTranscript, Root: at.root}
 	case hasHeader(h.Bytes):
 		return format.Claim{Strength: format.Likely, Role: roleTranscript, Root: at.root}
 	case found:
 		role, strength := at.role(h)
-		return format.Claim{Strength: strength, Role: role, Root: at.root, Log: appended(role)}
+		return format.Claim{Strength: strength, Role: role, Root: at.root, Log: isAppendOnly(role)}
 	}
-	return stray(h)
+	return detectStray(h)
 }
 
 // place is where a file lies in a .leslie directory: its root, and the names below it.
@@ -32,8 +32,8 @@ type place struct {
 	rel  []string
 }
 
-// locate finds the root of a path: the last .leslie, else the directory above threads/thread-<8 hex> or above logs of known names. below is
-// the path in a source, which may be threads or logs under another name.
+// locate finds the root of a path: the last .leslie, else the directory above threads/thread-<8 hex> or above logs of known
+// names. below is the path in a source, which may itself be a threads or logs directory of another name.
 func locate(p, below string) (place, bool) {
 	names := strings.Split(p, "/")
 	for i := len(names) - 2; i >= 0; i-- {
@@ -67,18 +67,18 @@ func isID(prefix, name string) bool {
 
 func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 
-// transcript reports whether the place is a .txt in some .meta/transcripts, a copied one included.
-func (p place) transcript() bool {
+// isTranscript reports whether the place is a .txt in some .meta/transcripts, that of a copied thread included.
+func (p place) isTranscript() bool {
 	n := len(p.rel)
 	return n >= 3 && p.rel[n-3] == ".meta" && p.rel[n-2] == "transcripts" && strings.HasSuffix(p.rel[n-1], ".txt")
 }
 
-// home reports whether the place is where transcripts of a thread are written, and not one of their copies.
-func (p place) home(thread string) bool {
-	return p.transcript() && len(p.rel) == 5 && p.rel[0] == "threads" && p.rel[1] == thread
+// isHome reports whether the place is where the transcripts of a thread are written, not where they are copied to.
+func (p place) isHome(thread string) bool {
+	return p.isTranscript() && len(p.rel) == 5 && p.rel[0] == "threads" && p.rel[1] == thread
 }
 
-// role is what a file is by its place. What only holds text is a weak claim: another format's file may lie there.
+// role returns the role of a file by its place. Mere text is a weak claim: it may be another format's file.
 func (p place) role(h format.Head) (string, format.Strength) {
 	name := p.rel[len(p.rel)-1]
 	if role := listRole(name); role != "" && len(p.rel) == 1 {
@@ -114,8 +114,8 @@ func listRole(name string) string {
 	return ""
 }
 
-// stray claims the two lists where the path says nothing, by name and keys.
-func stray(h format.Head) format.Claim {
+// detectStray claims the two lists by name and keys where the path is no evidence.
+func detectStray(h format.Head) format.Claim {
 	role, key := listRole(path.Base(h.Path)), `"threads"`
 	if strings.HasPrefix(role, roleObjectives) {
 		key = `"thread_ids"`
@@ -123,10 +123,10 @@ func stray(h format.Head) format.Claim {
 	if role == "" || !bytes.Contains(h.Bytes, []byte(key)) {
 		return format.Claim{}
 	}
-	return format.Claim{Strength: format.Likely, Role: role, Root: path.Dir(h.Path), Log: appended(role)}
+	return format.Claim{Strength: format.Likely, Role: role, Root: path.Dir(h.Path), Log: isAppendOnly(role)}
 }
 
-// hasHeader reports whether text starts as a transcript does: the thread, and "---" within the first KiB.
+// hasHeader reports whether text starts like a transcript: with the thread, and "---" within the first KiB.
 func hasHeader(b []byte) bool {
 	b = format.TrimBOM(b)
 	if !bytes.HasPrefix(b, []byte("Thread ID: ")) {
@@ -136,5 +136,5 @@ func hasHeader(b []byte) bool {
 	return bytes.Contains(b, []byte("\n---\n")) || bytes.Contains(b, []byte("\n---\r\n"))
 }
 
-// appended says whether Leslie only ever appends to the files of a role.
-func appended(role string) bool { return role == roleWorker || role == roleSDK || role == roleLog }
+// isAppendOnly reports whether Leslie only appends to the files of a role.
+func isAppendOnly(role string) bool { return role == roleWorker || role == roleSDK || role == roleLog }

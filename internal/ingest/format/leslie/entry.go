@@ -8,17 +8,17 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// Limits of the writer, in UTF-16 units. What was longer is cut to them and ends in three dots.
+// Limits of the writer, in UTF-16 code units. It cuts longer text to them, with "..." at the end.
 const (
 	entryLimit = 200
 	fileLimit  = 20480
 )
 
-// marker is the first line of an entry, as words.
+// marker identifies the kind of an entry by the words of its first line.
 type marker string
 
 const (
-	markNone      marker = "" // text that stands before the first marker
+	markNone      marker = "" // text before the first marker
 	markUser      marker = "user"
 	markAssistant marker = "assistant"
 	markCall      marker = "Tool call"
@@ -34,14 +34,14 @@ type entry struct {
 	origin transcript.Origin
 }
 
-// nextLine cuts the first line off text: without LF and a CR before it, and what follows.
+// nextLine splits text after its first line. It returns the line without its LF or CRLF, and the rest.
 func nextLine(text string) (line, rest string) {
 	line, rest, _ = strings.Cut(text, "\n")
 	return strings.TrimSuffix(line, "\r"), rest
 }
 
-// readMarker says what a line marks that text follows, if it is a marker line at all. Whether it counts depends on the
-// line before.
+// readMarker parses a marker line that is followed by text. It returns markNone if the line is no marker. Whether a marker
+// counts depends on the line before it.
 func readMarker(line, text string) (m marker, name string) {
 	if line == "" || line[0] != '[' {
 		switch line {
@@ -71,7 +71,7 @@ func readMarker(line, text string) (m marker, name string) {
 	return m, name
 }
 
-// cutEntry reads one entry from its own text.
+// cutEntry parses the text of one entry.
 func cutEntry(raw string) entry {
 	line, rest := nextLine(raw)
 	m, name := readMarker(line, rest)
@@ -81,8 +81,8 @@ func cutEntry(raw string) entry {
 	return entry{marker: m, name: name, body: rest}
 }
 
-// content is what the entry says: decoded, with LF line ends, without empty lines at its end and, for a user's
-// entry, without the tags around what the user wrote.
+// content returns the body as valid UTF-8 with LF line ends, without trailing empty lines and, for a user's entry, without
+// the tags around the user's text.
 func (e entry) content() string {
 	t := e.body
 	if !utf8.ValidString(t) {
@@ -99,8 +99,8 @@ func (e entry) content() string {
 	return strings.TrimSuffix(t, "\n</user_query>")
 }
 
-// text is what search finds: the content, after a call's name. A result's name is its call's, but for text that
-// imitates a marker: where it has a blank it is words that stand nowhere else.
+// text returns the searchable text: the content, after the tool's name for a call. A result's name is that of its call,
+// except in text that imitates a marker: a name with a blank consists of words that appear nowhere else.
 func (e entry) text(content string) string {
 	if e.marker == markCall || e.marker == markResult && strings.ContainsAny(e.name, " \t") {
 		return strings.TrimSuffix(e.name+"\n"+content, "\n")
@@ -108,8 +108,8 @@ func (e entry) text(content string) string {
 	return content
 }
 
-// cut reports whether the writer kept only the start of a call, a result or an error.
-func (e entry) cut(content string) bool {
+// isCut reports whether the writer kept only the start of a call, a result or an error.
+func (e entry) isCut(content string) bool {
 	switch e.marker {
 	case markCall, markResult, markError:
 		return len(content) >= entryLimit && strings.HasSuffix(content, "...") && units(content) == entryLimit
@@ -117,7 +117,7 @@ func (e entry) cut(content string) bool {
 	return false
 }
 
-// units counts UTF-16 units, the measure of the writer.
+// units counts UTF-16 code units, in which the writer measures.
 func units(s string) int {
 	n := 0
 	for _, r := range s {
@@ -126,37 +126,38 @@ func units(s string) int {
 	return n
 }
 
-// usualEntries is how many entries most transcripts have at most: they grow to 20 KiB, and an entry to 200 characters but for texts.
+// usualEntries is the capacity to start with: most transcripts have at most this many entries, since they grow to 20 KiB
+// and entries other than messages to 200 units.
 const usualEntries = 24
 
-// splitEntries cuts the body of a transcript at its markers. base and line say where the body starts in the
-// file. Text before the first marker, if there is any, is an entry without marker.
+// splitEntries splits the body of a transcript at its markers. base and line are the body's offset and first line in the
+// file. Text before the first marker becomes an entry without a marker.
 func splitEntries(body string, base int64, line int) []entry {
 	entries := make([]entry, 0, usualEntries)
-	open := entry{origin: transcript.Origin{Line: line, Offset: base}} // that has not ended yet
-	from, text := 0, 0                                                 // where it begins, and what it says
+	open := entry{origin: transcript.Origin{Line: line, Offset: base}} // the entry that has not ended yet
+	start, bodyStart := 0, 0                                           // start of the entry, and of its body
 	end := func(at int) {
-		open.body, open.origin.Length = body[text:at], int64(at-from)
+		open.body, open.origin.Length = body[bodyStart:at], int64(at-start)
 		if open.marker != markNone || len(strings.TrimSpace(open.body)) > 0 {
 			entries = append(entries, open)
 		}
 	}
-	free := true // the line before was empty, or there is none
+	afterBlank := true // the previous line was empty, or there is none
 	for at := 0; at < len(body); line++ {
 		first, rest := nextLine(body[at:])
 		next := len(body) - len(rest)
-		if free {
+		if afterBlank {
 			if m, name := readMarker(first, rest); m != markNone {
-				if at > from {
+				if at > start {
 					end(at)
 				}
-				from, text = at, next
+				start, bodyStart = at, next
 				open = entry{marker: m, name: name, origin: transcript.Origin{Line: line, Offset: base + int64(at)}}
 			}
 		}
-		free, at = len(first) == 0, next
+		afterBlank, at = len(first) == 0, next
 	}
-	if from < len(body) {
+	if start < len(body) {
 		end(len(body))
 	}
 	return entries

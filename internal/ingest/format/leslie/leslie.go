@@ -1,15 +1,15 @@
-// Package leslie reads what Leslie keeps in a workspace's .leslie directory: transcripts of chats as text files,
-// the relations between threads, objectives, worker and SDK logs, and what the threads wrote down.
+// Package leslie reads the files that Leslie keeps in a workspace's .leslie directory: transcripts of chats as text files,
+// the relations between threads, objectives, worker and SDK logs, and the documents that threads wrote.
 //
-// Written by Leslie's core library (thread_relations.json "version": "1.0"); the layout was checked against writers,
-// readers and files on 2026-11-20. Decided where its description and its code differ: no blank line follows "---";
-// "user:" is a marker only before a line "<user_query>"; a marker counts only as first line of the body or after an
-// empty line, so text that imitates one there makes an entry of its own.
+// Producer: Leslie's core library (thread_relations.json "version": "1.0"); the layout was checked against writers, readers
+// and files on 2026-11-20. Decided where its description and its code differ: no blank line follows "---"; "user:" is a
+// marker only before a line "<user_query>"; a marker counts only as the first line of the body or after an empty line, so
+// text that imitates one there becomes an entry of its own.
 //
-// A run is one transcript, known by its header (thread, chat, time range) and never by its path: inheriting and
-// freezing copy whole threads, and the copies are kept and not counted. A thread is a group of runs; what belongs
-// to a thread and to none of its transcripts (title, plan, cost of its workers) hangs on a named run
-// "thread:<id>", which counts as no run. docs/formats/leslie.md has it in full.
+// A run is one transcript, identified by its header (thread, chat, time range) and never by its path: inheriting and
+// freezing copy whole threads, and the copies are kept but not counted. A thread is a group of runs. What belongs to a
+// thread but to none of its transcripts (title, plan, cost of its workers) belongs to a named run "thread:<id>", which does
+// not count as a run. docs/formats/leslie.md has the details.
 package leslie
 
 import (
@@ -43,8 +43,8 @@ func (Format) Name() string { return "leslie" }
 // Version is the version of Parse.
 func (Format) Version() int { return 3 }
 
-// Parse yields the records of one file. Only worker, SDK and other logs are streamed; the rest is read whole, up
-// to format.DocumentLimit.
+// Parse yields the records of one file. It streams worker, SDK and other logs; the rest is read whole, up to
+// format.DocumentLimit.
 func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	return func(yield func(transcript.Record, error) bool) {
 		s := &format.Sink{Yield: yield}
@@ -59,8 +59,8 @@ func (Format) Parse(in format.Input) iter.Seq2[transcript.Record, error] {
 	}
 }
 
-// Text gives the text of an event's bytes: an entry without its marker and tags, the strings of a JSON value,
-// and anything else as it stands.
+// Text returns the text of an event: an entry without its marker and tags, the strings of a JSON value, and anything else
+// unchanged.
 func (Format) Text(role string, raw []byte, _ int) (string, error) {
 	if role == roleTranscript {
 		e := cutEntry(string(raw))

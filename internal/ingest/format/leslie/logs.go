@@ -9,10 +9,10 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// parseWorker reads logs/workers/<thread>.ndjson. Each line is a row; a cost in it is usage of the thread, failed
-// attempts included, since they were paid for; start and end of an attempt make a step.
+// parseWorker reads logs/workers/<thread>.ndjson. Each line is a row; a cost in it is usage of the thread, failed attempts
+// included, since they were paid for; the start and end of an attempt make a step.
 func parseWorker(in format.Input, s *format.Sink) {
-	w := worker{Sink: s, file: owner(in), seen: map[string]bool{}, equal: map[string]int{}}
+	w := worker{Sink: s, file: owner(in), seen: map[string]bool{}, occurrences: map[string]int{}}
 	problem := func(p *transcript.Problem) { p.Run = w.file.ID; s.Emit(p) }
 	for line := range s.Each(format.Objects(in.Reader, "", problem)) {
 		w.line(line)
@@ -21,11 +21,11 @@ func parseWorker(in format.Input, s *format.Sink) {
 
 type worker struct {
 	*format.Sink
-	file     *transcript.Run // of lines that name no thread
-	seen     map[string]bool // runs that were introduced
-	equal    map[string]int  // costs that say the same
-	attempts int64
-	step     *transcript.Step // the attempt that has not ended
+	file        *transcript.Run // for lines that name no thread
+	seen        map[string]bool // runs that were yielded
+	occurrences map[string]int  // number of equal cost lines so far
+	attempts    int64
+	step        *transcript.Step // the attempt that has not ended yet
 }
 
 func (w *worker) line(line format.Object) {
@@ -33,7 +33,7 @@ func (w *worker) line(line format.Object) {
 	run := w.file
 	thread := v.Get("thread_id").Str()
 	if thread != "" {
-		run = named(threadRun(thread))
+		run = namedRun(threadRun(thread))
 	}
 	if !w.seen[run.ID] {
 		w.seen[run.ID] = true
@@ -53,17 +53,17 @@ func (w *worker) line(line format.Object) {
 	if v.Get("cost_usd").Type() != '0' {
 		return
 	}
-	// The program only appends, but the file may be cut at its head; two attempts of one instant are two all the same.
+	// The program only appends, but the file may be cut at its head. Two attempts at the same instant are still two.
 	key := strings.Join([]string{run.ID, v.Get("session_id").Str(), v.Get("timestamp").Text(), v.Get("cost_usd").Text()}, "|")
-	w.equal[key]++
+	w.occurrences[key]++
 	w.Emit(&transcript.Usage{
 		Run: run.ID, Time: when, Origin: line.Origin, Cost: v.Get("cost_usd").NanoUSD(), CostSource: "cost_usd",
-		Key: fmt.Sprintf("%s|%d", key, w.equal[key]), Status: kind, Outcome: ended,
+		Key: fmt.Sprintf("%s|%d", key, w.occurrences[key]), Status: kind, Outcome: ended,
 		Attributes: scalars(v, "session_id", "duration_ms", "num_turns", "success"),
 	})
 }
 
-// workerOutcome is how a line says that the attempt ended, "" if it says no such thing.
+// workerOutcome returns the outcome that a line states for the attempt, "" if it states none.
 func workerOutcome(kind string, v format.Value) transcript.Outcome {
 	switch {
 	case kind == "worker_failed", kind == "worker_finished" && v.Get("success").Bool() == transcript.No:
@@ -76,7 +76,7 @@ func workerOutcome(kind string, v format.Value) transcript.Outcome {
 	return ""
 }
 
-// advance gives the step that a line starts or ends. An end without a start is an attempt too.
+// advance returns the step that a line starts or ends. An end without a start is an attempt too.
 func (w *worker) advance(run, kind string, ended transcript.Outcome, when transcript.Time, line format.Object) *transcript.Step {
 	if w.step == nil || ended == transcript.Running || w.step.Run != run {
 		w.attempts++
@@ -100,31 +100,32 @@ func (w *worker) advance(run, kind string, ended transcript.Outcome, when transc
 	return &now
 }
 
-// parseLog reads the logs that only people read: one row per line. Nothing counts in them, so a line that does
-// not parse is kept as text and is no problem. The last one is read when it has its end: what grows in a log is new lines.
+// parseLog reads the logs that only people read, as one row per line. Nothing is counted from them, so a line that does not
+// parse is kept as text and is not a problem. A torn last line is skipped until it is complete, because growth of a log
+// must only add lines.
 func parseLog(in format.Input, s *format.Sink) {
 	run := owner(in)
-	introduced := false
+	emitted := false
 	for line, err := range format.Lines(in.Reader, "") {
 		if err != nil {
 			s.Fail(err)
 			return
 		}
-		if !line.Long && len(bytes.TrimSpace(line.Bytes)) == 0 || line.Torn && !whole(in.Role, line) {
+		if !line.Long && len(bytes.TrimSpace(line.Bytes)) == 0 || line.Torn && !isComplete(in.Role, line) {
 			continue
 		}
-		if !introduced && !s.Emit(run) {
+		if !emitted && !s.Emit(run) {
 			return
 		}
-		introduced = true
+		emitted = true
 		if !s.Emit(logLine(in.Role, run.ID, line)) {
 			return
 		}
 	}
 }
 
-// whole says of a line without its end that there is no more of it to come.
-func whole(role string, line format.Line) bool {
+// isComplete reports whether a line without a line end is already complete.
+func isComplete(role string, line format.Line) bool {
 	if role != roleSDK {
 		return false
 	}
@@ -146,8 +147,7 @@ func logLine(role, run string, line format.Line) transcript.Record {
 	return row(run, "log", format.Time(when), line.Origin, format.LooseText(line.Bytes))
 }
 
-// sdkLine makes a row of a message that an agent SDK sent. What it says of tokens and cost is in the worker's
-// log as well, and counts there.
+// sdkLine returns a row for a message of an agent SDK. Its tokens and cost are also in the worker's log, and count there.
 func sdkLine(run string, line format.Line) *transcript.Event {
 	event := row(run, "sdk", transcript.Time{}, line.Origin, format.LooseText(line.Bytes))
 	v, err := format.ParseJSON(line.Bytes)

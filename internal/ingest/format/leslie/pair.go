@@ -9,21 +9,21 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// pairs makes events of entries, and ties results to calls: a result belongs to the oldest call of its name that
-// has none yet. A call may stay without result (it failed, or was cut away), a result without call.
+// pairs converts entries to events and joins results to calls: a result answers the oldest unanswered call of its name. A
+// call may have no result (it failed, or was cut away), a result no call.
 type pairs struct {
 	calls int
 	tools map[string]*tool
 	lend  format.Lender
 }
 
-// tool is one that is called, with the ids of its calls without result.
+// tool is a tool of the transcript, with the ids of its unanswered calls.
 type tool struct {
 	name string
 	open []string
 }
 
-// tool returns what is known of a tool. Its name is a copy: a part of the file's text would keep all of it in memory.
+// tool returns the state of a tool. The name is cloned, since a substring would keep the whole text of the file in memory.
 func (p *pairs) tool(name string) *tool {
 	t := p.tools[name]
 	if t == nil {
@@ -33,13 +33,13 @@ func (p *pairs) tool(name string) *tool {
 	return t
 }
 
-// event makes the event of an entry. last says that the file was cut inside of it.
+// event returns the event of an entry. last means that the file was cut inside this entry.
 func (p *pairs) event(run string, e entry, last bool) *transcript.Event {
 	p.lend.Reset()
 	event := p.lend.Event(transcript.Event{Run: run, Type: string(e.marker), Origin: e.origin})
 	part := &event.Parts[0]
 	content := e.content()
-	cut := last || e.cut(content)
+	cut := last || e.isCut(content)
 	if cut {
 		event.Attributes = transcript.Attributes{"cut": true}
 	}
@@ -78,11 +78,12 @@ func (t *tool) result() string {
 	return id
 }
 
-// A call's input is JSON, cut at 200 units more often than not; so paths are read by pattern, not by parser:
+// paths returns the files that a call's input names. The input is JSON, but usually cut at 200 units, so paths matches a
+// pattern instead of parsing:
 //
 //	"(?:path|file_path|filePath|filename|file|old_path|new_path)"\s*:\s*("(?:[^"\\]|\\.)*")
 //
-// A key inside of a string has a backslash before its closing quote and does not match.
+// A key inside a string has a backslash before its closing quote and does not match.
 func paths(input string) []string {
 	var found []string
 	for at := 0; ; {
@@ -103,7 +104,7 @@ func paths(input string) []string {
 	}
 }
 
-// pathAt reads a key of a path and its value, quotes included, where a quote stands. end is below 0 when there are none.
+// pathAt matches the pattern at a quote and returns the value, quotes included. end is negative if there is no match.
 func pathAt(input string, at int) (value string, end int) {
 	length := strings.IndexByte(input[at+1:], '"')
 	if length < 0 {

@@ -5,28 +5,28 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// relations is one reading of thread_relations.json or its .bak.
+// relations reads thread_relations.json or its .bak.
 type relations struct {
 	*format.Sink
 	b      []byte
 	doc    format.Value
 	rank   int
-	stated map[edge]bool         // links that were put
-	reason map[edge]format.Value // the last operation that made a reference
+	stated map[edge]bool         // links that were yielded
+	reason map[edge]format.Value // the last operation that requested a reference
 }
 
-// edge is a link by its ends: from is the thread that the other one comes from or looks at.
+// edge identifies a link. from is the parent, or the thread that is referenced.
 type edge struct{ kind, from, to string }
 
 func parseRelations(in format.Input, b []byte, s *format.Sink) {
 	doc, problem := document(b)
 	if problem != nil {
-		// The program falls back to the .bak, whose links count here too. Only the loss of the main file is a
-		// problem; a bad .bak is kept as text.
+		// The program falls back to the .bak, whose links count here too. Only the loss of the main file is a problem; a
+		// bad .bak is kept as text.
 		if in.Role == roleRelations {
 			s.Emit(problem)
 		} else {
-			unparsed(b, s)
+			emitUnparsed(b, s)
 		}
 		return
 	}
@@ -39,7 +39,7 @@ func parseRelations(in format.Input, b []byte, s *format.Sink) {
 			r.reason[e] = op
 		}
 	}
-	// Rows come in the order of the file, whatever the order of its keys.
+	// Rows are yielded in file order, whatever the order of the keys.
 	for key, v := range doc.Fields() {
 		switch key {
 		case "threads":
@@ -64,7 +64,7 @@ func (r *relations) threads(all format.Value) {
 			continue
 		}
 		status := t.Get("status").Str()
-		run := named(threadRun(id))
+		run := namedRun(threadRun(id))
 		run.Rank, run.Title, run.Agent, run.Status = r.rank, t.Get("title").Str(), t.Get("executor").Str(), status
 		run.Outcome, run.Started = threadOutcome(status), t.Get("created_at").Time()
 		switch run.Outcome {
@@ -82,7 +82,7 @@ func (r *relations) threads(all format.Value) {
 	}
 }
 
-// references yields the links that count beside parents: those that relations hold as references_to.
+// references yields the links that count besides parents: those in references_to.
 func (r *relations) references() {
 	for id, rel := range r.doc.Get("relations").Fields() {
 		for to := range rel.Get("references_to").Items() {
@@ -93,7 +93,8 @@ func (r *relations) references() {
 	}
 }
 
-// otherSides yields what relations hold and no thread and no references_to does: kept, but not counted.
+// otherSides yields the links that only the other end states (children, referenced_by) and dependencies: kept, but not
+// counted.
 func (r *relations) otherSides() {
 	for id, rel := range r.doc.Get("relations").Fields() {
 		for child := range rel.Get("children").Items() {
@@ -121,7 +122,7 @@ func (r *relations) operations(all format.Value) {
 	}
 }
 
-// link puts a link once. A reference carries what its operation says: frozen or live, and the scope.
+// link yields a link once. A reference carries what its operation states: frozen or live, and the scope.
 func (r *relations) link(e edge, at transcript.Origin, counted bool, when transcript.Time) {
 	if r.stated[e] || e.from == "" || e.to == "" {
 		return
@@ -139,7 +140,8 @@ func (r *relations) link(e edge, at transcript.Origin, counted bool, when transc
 	r.Emit(l)
 }
 
-// referenceOf gives the link that a reference operation asks for: from what is looked at to who looks.
+// referenceOf returns the link that a reference operation requests: from the referenced thread to the one that references
+// it.
 func referenceOf(op format.Value) (edge, bool) {
 	if op.Get("command").Str() != "reference" {
 		return edge{}, false
@@ -148,23 +150,23 @@ func referenceOf(op format.Value) (edge, bool) {
 	return e, e.from != "" && e.to != ""
 }
 
-// ownerOf gives the run that an operation's row hangs on: the first thread that its parameters name, else the
+// ownerOf returns the run that an operation's row belongs to: the first thread that its parameters name, else the
 // objective, else the workspace.
 func ownerOf(op format.Value) *transcript.Run {
 	for _, key := range []string{"thread_id", "from_id", "source_id", "target_id"} {
 		if id := op.Get("params", key).Str(); id != "" {
-			return named(threadRun(id))
+			return namedRun(threadRun(id))
 		}
 	}
 	for _, key := range []string{"objective_id", "objective"} {
 		if id := op.Get("params", key).Str(); id != "" {
-			return named(objectiveRun(id))
+			return namedRun(objectiveRun(id))
 		}
 	}
 	return workspaceRun()
 }
 
-// threadOutcome reads the status of a thread.
+// threadOutcome maps the status of a thread to an Outcome.
 func threadOutcome(status string) transcript.Outcome {
 	switch status {
 	case "":

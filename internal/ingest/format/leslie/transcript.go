@@ -10,21 +10,21 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// header is what stands before the line "---". Its values are whatever the caller gave the writer.
+// header is the part before the line "---". Its values are whatever the caller gave the writer.
 type header struct {
 	thread, chat, span, mode, stop string
 	calls                          transcript.Count // as declared
 }
 
-// headerKeys are the keys of a header that are known, that of the thread first.
+// headerKeys are the known keys of a header, with the thread's first.
 var headerKeys = [...]string{"Thread ID", "Chat ID", "Time Range", "Agent Mode", "Stop Reason", "Tool Calls"}
 
-// id is the run's native id.
+// id returns the run's native id.
 func (h header) id() string { return h.thread + "/" + h.chat + "/" + h.span }
 
-// readHeader reads "Key: value" lines up to "---". It gives how many bytes and lines they take, and false when
-// there is no such line or no thread before it. Of a key that comes twice the first counts: the writer's own
-// keys come before anything that a value could have smuggled in.
+// readHeader reads "Key: value" lines up to "---". It returns their length in bytes and lines, and false if there is no
+// such line or no thread before it. Of a duplicate key the first one counts: the writer's own keys come before anything
+// that a value could have smuggled in.
 func readHeader(text string) (h header, size, lines int, ok bool) {
 	rest := format.TrimBOM(text)
 	var values [len(headerKeys)]string
@@ -39,7 +39,7 @@ func readHeader(text string) (h header, size, lines int, ok bool) {
 		}
 		key, value, colon := strings.Cut(strings.ToValidUTF8(line, "\uFFFD"), ":")
 		if i := slices.Index(headerKeys[:], key); i >= 0 && colon && !found[i] {
-			// A copy: a part of the file's text would keep all of it in memory.
+			// Cloned, since a substring would keep the whole text of the file in memory.
 			values[i], found[i] = strings.Clone(strings.TrimSpace(value)), true
 		}
 	}
@@ -64,7 +64,7 @@ func parseTranscript(in format.Input, text string, s *format.Sink) {
 	entries := splitEntries(text[size:], int64(size), lines+1)
 	facts := attributes(h, entries, text)
 	rank := 0
-	if at, found := locate(in.Path, in.Below()); found && at.home(h.thread) {
+	if at, found := locate(in.Path, in.Below()); found && at.isHome(h.thread) {
 		rank = 1
 	}
 	id := h.id()
@@ -89,7 +89,7 @@ func parseTranscript(in format.Input, text string, s *format.Sink) {
 	}
 }
 
-// attributes are the facts of a header that have no column of their own, and what the file shows against it.
+// attributes returns the members of a header that have no column of their own, and what the body shows against them.
 func attributes(h header, entries []entry, text string) transcript.Attributes {
 	a := transcript.Attributes{}
 	a.Set("chat_id", h.chat)
@@ -113,7 +113,7 @@ func attributes(h header, entries []entry, text string) transcript.Attributes {
 	return a
 }
 
-// outcome reads a stop reason. They are free words; these are the ones that are known.
+// outcome maps a stop reason to an Outcome. Stop reasons are free text; these are the known ones.
 func outcome(stop string) transcript.Outcome {
 	switch stop {
 	case "":
@@ -128,7 +128,7 @@ func outcome(stop string) transcript.Outcome {
 	return transcript.Other
 }
 
-// title is the first line of the first user text.
+// title returns the first line of the first user text.
 func title(entries []entry) string {
 	for _, e := range entries {
 		if e.marker != markUser {

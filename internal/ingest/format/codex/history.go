@@ -5,16 +5,16 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// nameRank is how much session_index.jsonl weighs for a title: more than the thread's first prompt.
+// nameRank is the Run.Rank of session_index.jsonl: its title outranks the thread's first prompt.
 const nameRank = 2
 
-// aside yields the rows of history.jsonl and session_index.jsonl. Both only name threads: their files may be gone.
-func (p *parser) aside() {
-	named := map[string]bool{}
+// history yields the rows of history.jsonl and session_index.jsonl. Both only name threads, whose files may be gone.
+func (p *parser) history() {
+	yielded := map[string]bool{}
 	for o := range p.Each(format.Objects(p.in.Reader, "", p.problem)) {
 		e := &transcript.Event{
 			Verdict: transcript.Uncounted, Kind: transcript.KindLifecycle, Type: p.in.Role, Origin: o.Origin,
-			Parts: []transcript.Part{{Text: asideText(o.Value)}},
+			Parts: []transcript.Part{{Text: historyText(o.Value)}},
 		}
 		title := ""
 		for key, m := range o.Value.Fields() {
@@ -36,18 +36,18 @@ func (p *parser) aside() {
 			e.Kind, e.Role, e.Retold, rank = transcript.KindMessage, "user", o.Value.Get("text").Str(), transcript.Hearsay
 		}
 		if e.Run == "" {
-			e.Run = p.in.Role // a line that names no thread
+			e.Run = p.in.Role // the line names no thread
 		}
-		if title != "" || !named[e.Run] {
-			named[e.Run] = true
+		if title != "" || !yielded[e.Run] {
+			yielded[e.Run] = true
 			p.Emit(&transcript.Run{ID: e.Run, Rank: rank, Named: true, Title: title})
 		}
 		p.Emit(e)
 	}
 }
 
-// asideText is the prompt, or the name of the thread.
-func asideText(v format.Value) string {
+// historyText returns the prompt, or the name of the thread.
+func historyText(v format.Value) string {
 	var text []byte
 	for key, m := range v.Fields() {
 		if key != "session_id" && key != "id" && key != "updated_at" {

@@ -8,12 +8,12 @@ import (
 	"github.com/txarchive/txarchive/internal/transcript"
 )
 
-// threadRun and objectiveRun name the runs that hold what belongs to a thread or an objective as a whole.
+// threadRun and objectiveRun return the ids of the runs for what belongs to a thread or an objective as a whole.
 func threadRun(id string) string    { return "thread:" + id }
 func objectiveRun(id string) string { return "objective:" + id }
 
-// named introduces such a run.
-func named(id string) *transcript.Run {
+// namedRun returns such a run.
+func namedRun(id string) *transcript.Run {
 	run := &transcript.Run{ID: id, Named: true}
 	if thread, ok := strings.CutPrefix(id, "thread:"); ok {
 		run.Group = thread
@@ -21,12 +21,12 @@ func named(id string) *transcript.Run {
 	return run
 }
 
-// workspaceRun holds what names neither a thread nor an objective; every .leslie has its own.
+// workspaceRun returns the run for what names neither a thread nor an objective. Every .leslie has its own.
 func workspaceRun() *transcript.Run {
 	return &transcript.Run{ID: "workspace", Local: true, Named: true}
 }
 
-// owner gives the run that a file's place assigns it to: the thread of its directory or name, or the objective.
+// owner returns the run that a file's place assigns it to: the thread of its directory or name, or the objective.
 func owner(in format.Input) *transcript.Run {
 	at, found := locate(in.Path, in.Below())
 	if !found || len(at.rel) < 2 {
@@ -34,17 +34,17 @@ func owner(in format.Input) *transcript.Run {
 	}
 	switch name := stem(at.rel[len(at.rel)-1]); {
 	case at.rel[0] == "threads":
-		return named(threadRun(at.rel[1]))
+		return namedRun(threadRun(at.rel[1]))
 	case at.rel[0] == "logs" && strings.HasPrefix(name, "thread-"):
-		return named(threadRun(name))
+		return namedRun(threadRun(name))
 	case strings.HasPrefix(at.rel[1], "obj-"):
 		// logs/<objective>/, or runtime/<objective>-<ms>/
-		return named(objectiveRun(at.rel[1][:min(len(at.rel[1]), len("obj-")+8)]))
+		return namedRun(objectiveRun(at.rel[1][:min(len(at.rel[1]), len("obj-")+8)]))
 	}
 	return workspaceRun()
 }
 
-// row makes a searchable row that counts as no event.
+// row returns an uncounted row, which is searchable.
 func row(run, kind string, when transcript.Time, at transcript.Origin, text string) *transcript.Event {
 	return &transcript.Event{
 		Run: run, Verdict: transcript.Uncounted, Kind: transcript.KindNotice, Type: kind, Time: when, Origin: at,
@@ -52,7 +52,7 @@ func row(run, kind string, when transcript.Time, at transcript.Origin, text stri
 	}
 }
 
-// document gives the JSON object that b is, or says why it is none. An empty document is a bad one.
+// document returns b as a JSON object, or a problem if it is none. An empty document is a problem too.
 func document(b []byte) (format.Value, *transcript.Problem) {
 	v, err := format.ParseJSON(format.TrimBOM(b))
 	var bad *format.SyntaxError
@@ -66,12 +66,12 @@ func document(b []byte) (format.Value, *transcript.Problem) {
 	return v, nil
 }
 
-// origin is the place of a value that was parsed from the file's bytes.
+// origin returns the place of a value that was parsed from the file's bytes.
 func origin(b []byte, v format.Value) transcript.Origin {
 	return transcript.Origin{Offset: v.OffsetIn(b), Length: int64(v.Len())}
 }
 
-// scalars picks members that are strings, numbers or booleans as attributes.
+// scalars returns the members that are strings, numbers or booleans as attributes.
 func scalars(v format.Value, keys ...string) transcript.Attributes {
 	a := transcript.Attributes{}
 	for _, key := range keys {
@@ -92,8 +92,8 @@ func scalars(v format.Value, keys ...string) transcript.Attributes {
 	return a
 }
 
-// unparsed keeps a document that does not parse as text, so that it is found.
-func unparsed(b []byte, s *format.Sink) {
+// emitUnparsed yields a document that does not parse as text, so that search finds it.
+func emitUnparsed(b []byte, s *format.Sink) {
 	text := format.LooseText(b)
 	if strings.TrimSpace(text) == "" {
 		return
@@ -106,16 +106,16 @@ func unparsed(b []byte, s *format.Sink) {
 	}
 }
 
-// parseObjectives yields each objective as a named run with a row of its own. No count rests on this file, so
-// one that does not parse is kept as text and is no problem.
+// parseObjectives yields each objective as a named run with a row of its own. Nothing is counted from this file, so one
+// that does not parse is kept as text and is not a problem.
 func parseObjectives(in format.Input, b []byte, s *format.Sink) {
 	doc, problem := document(b)
 	if problem != nil {
-		unparsed(b, s)
+		emitUnparsed(b, s)
 		return
 	}
 	for id, o := range doc.Get("objectives").Fields() {
-		run := named(objectiveRun(id))
+		run := namedRun(objectiveRun(id))
 		run.Title, run.Status = o.Get("title").Str(), o.Get("status").Str()
 		run.Outcome, run.Started = threadOutcome(run.Status), o.Get("created_at").Time()
 		if in.Role == roleObjectives {
@@ -127,8 +127,8 @@ func parseObjectives(in format.Input, b []byte, s *format.Sink) {
 	}
 }
 
-// parseDocument yields what a thread wrote down (a plan, a design, a lesson) as one row. In a copied thread the
-// row says whose it was.
+// parseDocument yields a document that a thread wrote (a plan, a design, a learning) as one row. In a copied thread the row
+// names the original one.
 func parseDocument(in format.Input, b []byte, s *format.Sink) {
 	text := format.LooseText(b)
 	if strings.TrimSpace(text) == "" {

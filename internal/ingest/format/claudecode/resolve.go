@@ -1,0 +1,63 @@
+package claudecode
+
+import (
+	"github.com/txarchive/txarchive/internal/ingest/format"
+	"github.com/txarchive/txarchive/internal/transcript"
+)
+
+// The keys of hints. In the run that a hint describes they stand alone; in the session of a sub-agent, its id follows.
+const (
+	hintAgent   = "agent"
+	hintTitle   = "title"
+	hintProject = "project"
+)
+
+func hint(out *format.Sink, run, key, value string, at transcript.Origin) {
+	if value != "" {
+		out.Emit(&transcript.Hint{Run: run, Key: key, Value: value, Origin: at})
+	}
+}
+
+// Resolve names sub-agents by the metadata beside their file, or else by the call that started them, and sessions by
+// theirs. Sub-agents get the project of their session.
+func (claudeCode) Resolve(f *transcript.Family) {
+	for _, c := range f.Conversations {
+		if !c.Child {
+			title(c, f.Hints)
+			project(c, f.Hints)
+			continue
+		}
+		for _, hints := range f.Related {
+			name(c, hints, " "+c.ID)
+			project(c, hints)
+		}
+		name(c, f.Hints, "")
+	}
+}
+
+func title(c *transcript.FamilyConversation, hints []*transcript.Hint) {
+	for _, h := range hints {
+		if h.Key == hintTitle {
+			c.Title = h.Value
+		}
+	}
+}
+
+func project(c *transcript.FamilyConversation, hints []*transcript.Hint) {
+	for _, h := range hints {
+		if h.Key == hintProject {
+			c.Project = h.Value
+		}
+	}
+}
+
+func name(c *transcript.FamilyConversation, hints []*transcript.Hint, of string) {
+	for _, h := range hints {
+		switch h.Key {
+		case hintAgent + of:
+			c.Agent = h.Value
+		case hintTitle + of:
+			c.Title = h.Value
+		}
+	}
+}
